@@ -186,7 +186,7 @@ static nb_status keep_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 /* The trial's rows; of what does not depend on the trial, that of trial 0. */
 static nb_status run(nysbench *handle, const nb_plan *plan, nb_ctx *ctx)
 {
-    nb_sink sink = {handle, nothing, keep_row, nothing, never, NULL, NULL, NULL, NULL};
+    nb_sink sink = {.self = handle, .begin = nothing, .row = keep_row, .end = nothing, .stop = never};
     bool *pending;
     int *last;
     NB_NEED(pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof *pending));

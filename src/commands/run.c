@@ -45,12 +45,16 @@ typedef struct {
     unsigned wanted;
     nb_inputs *inputs; /* that the rows are made from */
     nb_progress progress;
+    bool writing;   /* a transaction is open */
     double start_s; /* of the command */
 } sink;
 
 static nb_status begin(void *self, nb_ctx *ctx)
 {
-    return nb_store_begin(&((sink *)self)->store, ctx);
+    sink *s = self;
+    if (!s->writing) NB_TRY(ctx, nb_store_begin(&s->store, ctx));
+    s->writing = true;
+    return NB_OK;
 }
 
 static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
@@ -60,9 +64,16 @@ static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
     return nb_store_write(&s->store, index, s->wanted, row, ctx);
 }
 
-static nb_status end(void *self, nb_ctx *ctx)
+static nb_status go_on(void *self, nb_ctx *ctx)
+{
+    (void)self, (void)ctx;
+    return NB_OK;
+}
+
+static nb_status keep(void *self, nb_ctx *ctx)
 {
     sink *s = self;
+    s->writing = false;
     NB_TRY(ctx, nb_inputs_check(s->inputs, ctx)); /* else the rows are not of what the manifest says */
     NB_TRY(ctx, nb_store_commit(&s->store, ctx));
     nb_progress_show(&s->progress);
@@ -102,7 +113,15 @@ static nb_status prepare_store(void *self, nb_ctx *ctx)
 static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers workers, sink *s, nb_ctx *ctx)
 {
     bool watched = s->progress.terminal && !s->progress.quiet;
-    nb_sink functions = {s, begin, put_row, end, stop, NULL, notice, prepare_store, watched ? watch : NULL};
+    nb_sink functions = {.self = s,
+                         .begin = begin,
+                         .row = put_row,
+                         .end = workers.jobs ? go_on : keep,
+                         .keep = workers.jobs ? keep : NULL,
+                         .stop = stop,
+                         .notice = notice,
+                         .meanwhile = prepare_store,
+                         .watch = watched ? watch : NULL};
     nb_store_on_wait(&s->store, notice, s);
     nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
     nb_progress_end(&s->progress);

@@ -54,7 +54,7 @@ static nb_status put_blame(nb_pool *p, const nb_job *job, const nb_death *d)
 {
     nb_suspects_add(p->plan, d->at, &p->suspects);
     for (int i = 0, next; i < job->count; i = next) { /* an instance at a time */
-        NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
+        NB_TRY(p->ctx, nb_pool_begin(p));
         for (next = i; next < job->count && p->plan->rows[job->rows[next]].trial == p->plan->rows[job->rows[i]].trial;
              next++) {
             nb_any_row any;
@@ -64,7 +64,7 @@ static nb_status put_blame(nb_pool *p, const nb_job *job, const nb_death *d)
             NB_TRY(p->ctx, p->sink->row(p->sink->self, job->rows[next], &any.row, p->ctx));
             p->left[job->rows[next]] = false;
         }
-        NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
+        NB_TRY(p->ctx, nb_pool_end(p));
     }
     return NB_OK;
 }

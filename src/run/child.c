@@ -102,7 +102,8 @@ static bool never_stop(void *self)
 /* The flags of the job's rows are set in `mine` while it runs, and no others. */
 static nb_status run_job(const nb_child *c, post *self, int count, const int *rows, bool *mine)
 {
-    const nb_sink sink = {self, begin_nothing, tell_row, tell_instance_done, never_stop, at, NULL, NULL, NULL};
+    const nb_sink sink = {
+        .self = self, .begin = begin_nothing, .row = tell_row, .end = tell_instance_done, .stop = never_stop, .at = at};
     nb_whereabouts_note(self->where, NB_AT_START, 0, 0);
     for (int i = 0; i < count; i++) mine[rows[i]] = true;
     nb_status status = c->plan->config->study->run(c->plan, c->plan->rows[rows[0]].scene, mine, &sink, c->ctx);

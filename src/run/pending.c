@@ -5,6 +5,8 @@
 #include "base/last_words.h"
 #include "components/plugin.h"
 
+#include <string.h>
+
 const nb_planned_scene *nb_pending_scene(const nb_pending *p)
 {
     return &p->plan->scenes[p->scene];
@@ -62,16 +64,43 @@ static nb_status run_instance(const nb_pending *p, nb_instance_run *run, void *s
     return p->sink->end(p->sink->self, p->ctx);
 }
 
+/* The first row of a scene; rows are sorted by scene. */
+static int first_of_scene(const nb_plan *plan, int scene)
+{
+    int low = 0, high = plan->row_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (plan->rows[middle].scene < scene)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The first pending row from there on, or the end of the plan. */
+static int next_pending(const nb_pending *p, int from)
+{
+    const bool *found = memchr(p->rows + from, true, (size_t)(p->plan->row_count - from) * sizeof *p->rows);
+    return found ? (int)(found - p->rows) : p->plan->row_count;
+}
+
+static bool same_instance(const nb_planned_row *a, const nb_planned_row *b)
+{
+    return a->scene == b->scene && a->trial == b->trial;
+}
+
+/* A worker is asked for one instance of many, so the others are passed over quickly. */
 nb_status nb_pending_run(const nb_pending *p, nb_instance_run *run, void *self)
 {
     const nb_planned_row *rows = p->plan->rows;
-    int count = p->plan->row_count;
-    for (int i = 0, next; i < count && rows[i].scene <= p->scene; i = next) {
-        for (next = i + 1; next < count && rows[next].scene == rows[i].scene && rows[next].trial == rows[i].trial;)
-            next++;
-        if (rows[i].scene != p->scene || !nb_pending_any(p, i, next)) continue;
+    int count = p->plan->row_count, end = first_of_scene(p->plan, p->scene);
+    for (int at; (at = next_pending(p, end)) < count && rows[at].scene == p->scene;) {
+        int first = at;
+        while (first > end && same_instance(&rows[first - 1], &rows[at])) first--;
+        for (end = at + 1; end < count && same_instance(&rows[end], &rows[at]);) end++;
         if (p->sink->stop(p->sink->self)) break;
-        NB_TRY(p->ctx, run_instance(p, run, self, i, next));
+        NB_TRY(p->ctx, run_instance(p, run, self, first, end));
     }
     return NB_OK;
 }

@@ -83,3 +83,24 @@ void nb_pool_push(nb_pool *p, nb_job *parts)
     while (*last) last = &(*last)->next;
     *last = parts;
 }
+
+nb_status nb_pool_begin(nb_pool *p)
+{
+    p->putting = true;
+    return p->sink->begin(p->sink->self, p->ctx);
+}
+
+nb_status nb_pool_end(nb_pool *p)
+{
+    NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
+    p->putting = false;
+    p->unkept = p->sink->keep;
+    return NB_OK;
+}
+
+nb_status nb_pool_keep(nb_pool *p)
+{
+    bool due = p->unkept && !p->putting;
+    p->unkept = false;
+    return due ? p->sink->keep(p->sink->self, p->ctx) : NB_OK;
+}

@@ -53,6 +53,8 @@ typedef struct {
     int worker_count;
     nb_doing *doing;  /* of each worker, for the sink */
     double watched_s; /* when it was told last */
+    bool putting;     /* the sink has a part of an instance */
+    bool unkept;      /* it has instances that it was not asked to keep yet */
     bool stopping;
     bool begun;                /* the workers have something to do */
     sigset_t signals, blocked; /* the masks outside of the pool, and in it */
@@ -70,6 +72,11 @@ void nb_worker_let_go(nb_worker *worker);
 /* Ends a worker that was let go, and all that it has left. Its job, if any, stays for the caller. */
 nb_ending nb_worker_see_off(nb_worker *worker, double patience_s, bool ask);
 nb_ending nb_worker_dismiss(nb_worker *worker, double patience_s, bool ask);
+
+/* The sink gets an instance, and keeps what it has got. */
+nb_status nb_pool_begin(nb_pool *pool);
+nb_status nb_pool_end(nb_pool *pool);
+nb_status nb_pool_keep(nb_pool *pool);
 
 /* Adds parts of jobs to what comes before the next unit. */
 void nb_pool_push(nb_pool *pool, nb_job *parts);

@@ -163,19 +163,19 @@ static nb_status keep(const nb_pool *p, nb_worker *w, const nb_message *m, bool 
     return NB_OK;
 }
 
-static nb_status deliver(const nb_pool *p, nb_worker *w)
+static nb_status deliver(nb_pool *p, nb_worker *w)
 {
     if (!w->complete) return NB_OK;
-    NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
+    NB_TRY(p->ctx, nb_pool_begin(p));
     for (const nb_kept_row *kept = w->complete; kept; kept = kept->next)
         NB_TRY(p->ctx, p->sink->row(p->sink->self, kept->index, kept->row, p->ctx));
-    NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
+    NB_TRY(p->ctx, nb_pool_end(p));
     w->complete = NULL;
     return NB_OK;
 }
 
 /* The instance in flight is: whatever becomes of its worker, these rows are done. */
-static nb_status complete(const nb_pool *p, nb_worker *w)
+static nb_status complete(nb_pool *p, nb_worker *w)
 {
     NB_TRY(p->ctx, deliver(p, w));
     for (const nb_kept_row *kept = w->rows; kept; kept = kept->next)
@@ -330,6 +330,20 @@ static nb_status meanwhile(nb_pool *p)
     return first ? p->sink->meanwhile(p->sink->self, p->ctx) : NB_OK;
 }
 
+/* All that has come. What more comes meanwhile is heard too, so that it is kept together: to keep takes the longest. */
+static nb_status attend_all(nb_pool *p)
+{
+    static const double MOST_S = 0.1;
+    double until_s = nb_clock_s() + MOST_S;
+    do {
+        for (int i = 0; i < p->worker_count; i++)
+            if (p->polled[i].revents) NB_TRY(p->ctx, attend(p, &p->workers[i]));
+        for (int i = 0; i < p->worker_count; i++)
+            p->polled[i] = (struct pollfd){.fd = p->workers[i].fd, .events = POLLIN};
+    } while (poll(p->polled, (nfds_t)p->worker_count, 0) > 0 && nb_clock_s() < until_s);
+    return NB_OK;
+}
+
 /* Waits for the next messages, a signal, or the end of somebody's time. */
 static nb_status serve(nb_pool *p, bool *alive)
 {
@@ -345,10 +359,10 @@ static nb_status serve(nb_pool *p, bool *alive)
     int ready = ppoll(p->polled, (nfds_t)p->worker_count, isinf(first_s) ? NULL : &wait, &p->signals);
     NB_REQUIRE(p->ctx, ready >= 0 || errno == EINTR, NB_EIO, "the workers' messages cannot be read: %s",
                strerror(errno));
-    for (int i = 0; i < p->worker_count && ready > 0; i++)
-        if (p->polled[i].revents) NB_TRY(p->ctx, attend(p, &p->workers[i]));
+    if (ready > 0) NB_TRY(p->ctx, attend_all(p));
     tell_watch(p);
-    return ready >= 0 && !p->stopping ? end_late(p) : NB_OK;
+    if (ready >= 0 && !p->stopping) NB_TRY(p->ctx, end_late(p));
+    return nb_pool_keep(p);
 }
 
 /* No worker outlives the pool, however it ends. */
@@ -398,8 +412,10 @@ static nb_status run_pool(nb_pool *p, const bool *pending)
     if (p->unit_count == 0) return meanwhile(p);
     nb_servers_end(); /* those that planning asked: workers have their own */
     NB_TRY(p->ctx, open_pool(p, pending));
-    while (alive) NB_TRY(p->ctx, serve(p, &alive));
-    return NB_OK;
+    nb_status status = NB_OK;
+    while (alive && status == NB_OK) status = serve(p, &alive);
+    nb_status kept = nb_pool_keep(p); /* also what came before an error */
+    return status == NB_OK ? kept : status;
 }
 
 static nb_status run_here(const nb_plan *plan, const bool *pending, int blas_threads, const nb_sink *sink, nb_ctx *ctx)

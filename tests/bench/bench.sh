@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What users wait for and what they get, in ten parts, each a table and a CSV in OUT
+# What users wait for and what they get, in eleven parts, each a table and a CSV in OUT
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
@@ -15,7 +15,8 @@
 #   serve   a pick by an outside program: one process a pick, and one that stays alive
 #   workers  experiments/01-error-vs-landmarks.yaml with 1 and with 2 workers in turn, five times
 #   python  what a call from Python takes beyond the pass itself
-# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|serve|workers|python]...
+#   rows  what rows cost beside their measurement: 10,000 small heads; stores of up to a million rows (2 GB in TMPDIR)
+# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|serve|workers|python|rows]...
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
@@ -138,10 +139,17 @@ python() {
     rm -rf "$work"
 }
 
+rows() {
+    local work
+    work=$(mktemp -d)
+    /usr/bin/python3 tests/bench/rows.py ./nysbench "$work" | keep "$out/bench_rows.csv"
+    rm -rf "$work"
+}
+
 for part in "${@:-all}"; do
     case $part in
-    engine | memory | peer | forward | sweep | strategies | profile | serve | workers | python) "$part" ;;
-    all) engine; memory; peer; forward; sweep; strategies; profile; serve; workers; python ;;
-    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, serve, workers, python" >&2; exit 2 ;;
+    engine | memory | peer | forward | sweep | strategies | profile | serve | workers | python | rows) "$part" ;;
+    all) engine; memory; peer; forward; sweep; strategies; profile; serve; workers; python; rows ;;
+    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, serve, workers, python, rows" >&2; exit 2 ;;
     esac
 done

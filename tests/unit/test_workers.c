@@ -30,6 +30,7 @@ typedef struct {
     double timeout_s;
     int slow_ms;   /* how long the first instance takes to be put down */
     int timed_out; /* rows */
+    int kept;      /* instances */
 } record;
 
 static nb_status meanwhile(void *self, nb_ctx *ctx)
@@ -125,14 +126,26 @@ static nb_plan make_plan(nb_ctx *ctx)
     return plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
 }
 
+static nb_status keep(void *self, nb_ctx *ctx)
+{
+    record *r = self;
+    (void)ctx;
+    assert_int_equal(r->in_instance, -2);
+    assert_int_not_equal(r->instances, r->kept);
+    r->kept = r->instances;
+    return NB_OK;
+}
+
 static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record *r, nb_ctx *ctx)
 {
-    nb_sink sink = {r, begin, put_row, end, stop, NULL, NULL, meanwhile, NULL};
+    nb_sink sink = {
+        .self = r, .begin = begin, .row = put_row, .end = end, .stop = stop, .meanwhile = meanwhile, .keep = keep};
     r->plan = plan;
     r->in_instance = -2;
     size_t blocks = nb_ctx_blocks(ctx);
     nb_status status = nb_run_plan(
         plan, pending, (nb_workers){.jobs = jobs, .blas_threads = 1, .timeout_s = r->timeout_s}, &sink, ctx);
+    if (jobs > 0 && r->in_instance == -2) assert_int_equal(r->kept, r->instances);
     assert_int_equal(nb_ctx_blocks(ctx), blocks);
     nb_process_finish(); /* the janitor's */
     assert_int_equal(waitpid(-1, NULL, 0), -1);
