@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* jobs.h - a job is what a worker is given at a time: some rows of one unit. A job whose worker died is divided until
+/* jobs.h - a job is what a worker is given at a time: rows of one unit, or of several of a scene. A job whose worker died is divided until
  * only what killed it is left. */
 #ifndef NB_JOBS_H
 #define NB_JOBS_H
@@ -10,6 +10,7 @@ typedef struct nb_job {
     int count, *rows; /* of the plan, ascending */
     bool fresh;       /* for a worker that has done nothing before */
     int attempts;     /* that ended from outside */
+    int units;        /* how many it is made of; 0: a part of some */
     struct nb_job *next;
 } nb_job;
 

@@ -29,6 +29,7 @@ typedef struct {
     bool leaving;          /* its channel is closed, and it is not waited for yet */
     bool fresh;            /* it has not been given anything yet */
     nb_job *job;           /* NULL: none */
+    double since_s;        /* when it got that */
     nb_whereabouts *where; /* a mapping of its own */
     nb_inbox inbox;
     nb_ctx *memory;            /* of the job */
@@ -46,7 +47,9 @@ typedef struct {
     bool *told; /* by row of the plan: kept, of an instance in flight */
     nb_unit *units;
     int unit_count, next_unit;
-    nb_job *queue; /* parts of jobs that went wrong: before the next unit */
+    int pace_scene; /* whose unit_s is known */
+    double unit_s;  /* how long its units took in the job that ended last; 0: not known */
+    nb_job *queue;  /* parts of jobs that went wrong: before the next unit */
     nb_suspects suspects;
     nb_worker *workers;
     struct pollfd *polled;

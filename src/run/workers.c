@@ -23,14 +23,43 @@
 enum { AT_UNKNOWN = -1 }; /* a phase that is not known */
 enum { START_S = 120 };   /* until one does something: after that it never will */
 
-/* The pending rows of the next unit; those of suspects go to the queue. */
-static nb_status job_of_unit(nb_pool *p, nb_job **job, nb_ctx *memory)
+static int scene_of(const nb_pool *p, const nb_unit *unit)
+{
+    return p->plan->rows[unit->first].scene;
+}
+
+/* The next job's. A worker waits for its next job while the sink keeps rows, so a job is not to be shorter than that;
+ * but the last jobs are to end together. */
+static int count_units(const nb_pool *p)
+{
+    static const double LEAST_S = 0.02;
+    enum { JOBS_LEFT = 4 }; /* for each worker, at least */
+    const nb_unit *next = &p->units[p->next_unit];
+    int count = 1, left = p->unit_count - p->next_unit, scene = scene_of(p, next);
+    if (scene != p->pace_scene || p->unit_s <= 0) return 1;
+    double most = fmin(LEAST_S / p->unit_s, (double)left / JOBS_LEFT / p->worker_count);
+    while (count < most && scene_of(p, &next[count]) == scene) count++;
+    return count;
+}
+
+static void note_pace(nb_pool *p, const nb_worker *w)
+{
+    if (w->job->units == 0) return;
+    p->pace_scene = p->plan->rows[w->job->rows[0]].scene;
+    p->unit_s = (nb_clock_s() - w->since_s) / w->job->units;
+}
+
+/* The pending rows of the next units; those of suspects go to the queue. */
+static nb_status job_of_units(nb_pool *p, nb_job **job, nb_ctx *memory)
 {
     nb_job *parts;
-    const nb_unit *unit = &p->units[p->next_unit++];
+    int units = count_units(p), first = p->units[p->next_unit].first;
+    p->next_unit += units;
+    int end = p->units[p->next_unit - 1].end;
     NB_NEED(*job, nb_alloc(memory, 1, sizeof **job));
-    NB_NEED((*job)->rows, nb_alloc(memory, (size_t)(unit->end - unit->first), sizeof *(*job)->rows));
-    for (int i = unit->first; i < unit->end; i++)
+    NB_NEED((*job)->rows, nb_alloc(memory, (size_t)(end - first), sizeof *(*job)->rows));
+    (*job)->units = units;
+    for (int i = first; i < end; i++)
         if (p->left[i]) (*job)->rows[(*job)->count++] = i;
     NB_TRY(p->ctx, nb_job_part_suspects(p->plan, &p->suspects, *job, &parts, p->ctx));
     nb_pool_push(p, parts);
@@ -48,7 +77,7 @@ static nb_status next_job(nb_pool *p, nb_job **job, nb_ctx *memory)
             (*job)->next = NULL;
             return NB_OK;
         }
-        NB_TRY(p->ctx, job_of_unit(p, job, memory));
+        NB_TRY(p->ctx, job_of_units(p, job, memory));
         if ((*job)->count == 0) *job = NULL;
     }
     return NB_OK;
@@ -73,6 +102,7 @@ static nb_status hand_out(nb_pool *p, nb_worker *w)
     if (w->fd < 0) NB_TRY(p->ctx, nb_worker_start(p, w));
     job->fresh = w->fresh;
     w->job = job;
+    w->since_s = nb_clock_s();
     w->fresh = false;
     if (nb_channel_send(w->fd, &job->count, sizeof job->count))
         nb_channel_send(w->fd, job->rows, (size_t)job->count * sizeof *job->rows);
@@ -202,7 +232,10 @@ static nb_status hear(nb_pool *p, nb_worker *w, const nb_message *m)
     if (m->kind == NB_TOLD_FAILURE) return bury_failed(p, w, m);
     if (m->kind == NB_TOLD_INSTANCE_DONE) return complete(p, w);
     if (m->kind == NB_TOLD_ROW) NB_TRY(p->ctx, keep(p, w, m, &good));
-    if (m->kind == NB_TOLD_JOB_DONE && (good = !w->rows && is_done(p, w->job))) return hand_out(p, w);
+    if (m->kind == NB_TOLD_JOB_DONE && (good = !w->rows && is_done(p, w->job))) {
+        note_pace(p, w);
+        return hand_out(p, w);
+    }
     return good ? NB_OK : bury_liar(p, w);
 }
 
@@ -257,14 +290,29 @@ static nb_status attend(nb_pool *p, nb_worker *w)
     return settle(p, w);
 }
 
+/* The rows of its job that are of the instance which it is at. A worker may write anything into its page. */
+static int count_together(const nb_pool *p, const nb_worker *w)
+{
+    int at = atomic_load(&w->where->first), count = 0;
+    const nb_planned_row *rows = p->plan->rows;
+    for (int i = 0; i < w->job->count && at >= 0 && at < p->plan->row_count; i++) {
+        const nb_planned_row *row = &rows[w->job->rows[i]];
+        count += row->scene == rows[at].scene && row->trial == rows[at].trial;
+    }
+    return count > 0 ? count : w->job->count;
+}
+
 /* When a worker's time for what it does is over; infinity: never. */
 static double deadline_s(const nb_pool *p, const nb_worker *w, double *limit_s)
 {
     double since_s = atomic_load(&w->where->since_s);
     int at = atomic_load(&w->where->phase);
     const nb_phase *phase = nb_pool_phase(p, at);
-    *limit_s = at == NB_AT_START ? START_S : p->how.timeout_s * (phase && phase->of_all && w->job ? w->job->count : 1);
-    return *limit_s > 0 && w->job ? since_s + *limit_s : INFINITY;
+    *limit_s = 0;
+    if (!w->job) return INFINITY;
+    *limit_s = at == NB_AT_START ? START_S : p->how.timeout_s;
+    if (phase && phase->of_all && *limit_s > 0) *limit_s *= count_together(p, w);
+    return *limit_s > 0 ? since_s + *limit_s : INFINITY;
 }
 
 /* A worker that sent something while the sink was slow is not late: its message will be read. */
