@@ -60,11 +60,11 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
         for (int i = 0; i < sides; i++) add_shares(&s[i]);
         int pivot = (int)nb_largest_index((size_t)n, total);
         if (!(total[pivot] > 0)) break;
-        for (int i = 0; i < sides; i++) {
+        nb_picks_add(picks, pivot);
+        for (int i = 0; i < sides && picks->count < m; i++) {
             int own = pivot - (int)(s[i].total - total); /* shared: it may be of the other side */
             if (own >= 0 && own < s[i].p.columns) nb_pivoting_eliminate(&s[i].p, own);
         }
-        nb_picks_add(picks, pivot);
     }
     return nb_picks_rest(picks, n, sight.k < sight.n ? "what was sampled of S" : "S", NULL, ctx);
 }

@@ -68,8 +68,12 @@ void nb_pivoting_eliminate(nb_pivoting *p, int pivot)
     if (!(norm > 0)) return;
     memcpy(q, p->column, rows * sizeof *q);
     nb_scale(rows, 1 / norm, q);
-    nb_count_multiplications((double)p->rows + p->columns); /* of that, and of the squares below */
-    p->rank++;
+    nb_count_multiplications(p->rows);
+    if (++p->rank == p->rows) {
+        memset(p->residual, 0, (size_t)p->columns * sizeof *p->residual);
+        return;
+    }
+    nb_count_multiplications(p->columns); /* of the squares below */
     if (p->by_rows)
         nb_gemv(NB_PLAIN, p->columns, p->rows, 1, p->a, p->columns, q, 0, p->taken);
     else
@@ -87,8 +91,8 @@ int nb_pivoting_run(nb_pivoting *p, int m, int *pivots)
     while (count < m) {
         int next = (int)nb_largest_index((size_t)p->columns, p->residual);
         if (!(p->residual[next] > 0)) break;
-        nb_pivoting_eliminate(p, next);
         pivots[count++] = next;
+        if (count < m) nb_pivoting_eliminate(p, next);
     }
     return count;
 }

@@ -25,11 +25,12 @@ typedef struct {
 /* For at most m pivots; `a` is the caller's. */
 nb_status nb_pivoting_init(nb_pivoting *p, int rows, int columns, const double *a, bool by_rows, int m, nb_ctx *ctx);
 
-/* Makes a column a pivot: 2 rows (columns + 4 rank) flops, and 8 rows rank for each column that is computed anew. A
- * column without a residual changes nothing. */
+/* Makes a column a pivot: 2 rows (columns + 4 rank) flops, and 8 rows rank for each column that is computed anew; where
+ * Q becomes square, nothing is left of any. A column without a residual changes nothing. */
 void nb_pivoting_eliminate(nb_pivoting *p, int column);
 
-/* Up to m pivots, one after the other; returns how many there are: fewer at the numerical rank. */
+/* Up to m pivots, one after the other, of which the last changes no residuals; returns how many there are: fewer at the
+ * numerical rank. */
 int nb_pivoting_run(nb_pivoting *p, int m, int *pivots);
 
 #endif
