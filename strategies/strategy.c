@@ -8,15 +8,7 @@
 #include <gsl/gsl_sort_int.h>
 #include <string.h>
 
-const char *const nb_pairing_names[] = {[NB_INDEPENDENT] = "independent",
-                                        [NB_QUERIES] = "queries",
-                                        [NB_KEYS] = "keys",
-                                        [NB_JOINT] = "joint",
-                                        [NB_SHARED] = "shared",
-                                        [NB_SHARED_QUERIES] = "shared_queries",
-                                        [NB_SHARED_KEYS] = "shared_keys",
-                                        [NB_BOTH] = "both",
-                                        [NB_PAIRING_COUNT] = NULL};
+const char *const nb_pairing_names[] = {NB_PAIRING_NAMES, [NB_PAIRING_COUNT] = NULL};
 
 const char *const nb_side_names[] = {
     [NB_SIDE_QUERIES] = "queries", [NB_SIDE_KEYS] = "keys", [NB_SIDE_JOINT] = "joint", [NB_SIDE_SHARED] = "shared"};

@@ -34,6 +34,11 @@ typedef enum {
     NB_BOTH,           /* Q and K together, by the strategy's second function */
     NB_PAIRING_COUNT
 } nb_pairing;
+/* The words for them, as entries of an array by nb_pairing. */
+#define NB_PAIRING_NAMES \
+    [NB_INDEPENDENT] = "independent", [NB_QUERIES] = "queries", [NB_KEYS] = "keys", [NB_JOINT] = "joint", \
+    [NB_SHARED] = "shared", [NB_SHARED_QUERIES] = "shared_queries", [NB_SHARED_KEYS] = "shared_keys", \
+    [NB_BOTH] = "both"
 extern const char *const nb_pairing_names[]; /* by nb_pairing; NULL-terminated */
 
 typedef enum { NB_SIDE_QUERIES, NB_SIDE_KEYS, NB_SIDE_JOINT, NB_SIDE_SHARED } nb_side;

@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "python"))
 import packages
 import weights
 from effect import MODELS, Diverged, Effects, Refused
+from nysbench.serve import take_streams
 
 SECONDS = {"minilm": 0.2, "vit": 0.4, "whisper": 1, "smollm2": 4}  # of a pass, one thread
 
@@ -56,13 +57,6 @@ def answer(name, effects, line):
         return json.dumps(QUESTIONS[question["do"]](name, effects, question), allow_nan=False)
     except Exception as error:  # whatever it is, the next question may be answered
         return json.dumps({"error": f"{type(error).__name__}: {error}"})
-
-
-def take_streams():
-    """Questions and answers get files of their own: what is printed goes to standard error."""
-    questions, answers = os.fdopen(os.dup(0), "r", encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    return questions, answers
 
 
 def main(words):

@@ -5,16 +5,7 @@
 
 #include <math.h>
 
-const char *const nb_landmark_pairings[] = {[NB_INDEPENDENT] = "independent",
-                                            [NB_QUERIES] = "queries",
-                                            [NB_KEYS] = "keys",
-                                            [NB_JOINT] = "joint",
-                                            [NB_SHARED] = "shared",
-                                            [NB_SHARED_QUERIES] = "shared_queries",
-                                            [NB_SHARED_KEYS] = "shared_keys",
-                                            [NB_BOTH] = "both",
-                                            [NB_OWN_PAIRING] = "own",
-                                            NULL};
+const char *const nb_landmark_pairings[] = {NB_PAIRING_NAMES, [NB_OWN_PAIRING] = "own", NULL};
 const char *const nb_landmark_keeps[] = {"points", "tokens", NULL};
 
 nb_landmark_how nb_landmark_how_of(const nb_landmark_options *o, int n)
