@@ -14,6 +14,7 @@ those that LIST gives, and sections that it leaves untraced, each with a reason.
 
 --strength: how many of the numbers would be missed if their last digit were another one."""
 import csv
+import functools
 import os
 import re
 import sys
@@ -110,8 +111,10 @@ class Number:
 
     def matches(self, v):
         near = 0.5000001 * self.digit
+        for scale in self.scales:
+            if abs(v * scale - self.value) <= near:
+                return True
         return (self.over and v != 0 and abs(1 / v - self.value) <= near or
-                any(abs(v * s - self.value) <= near for s in self.scales) or
                 self.percent and (abs((1 - v) * 100 - self.value) <= near or abs((v - 1) * 100 - self.value) <= near))
 
     def others(self):
@@ -173,6 +176,16 @@ def label_tests(label, names, of_row=True):
     return tests
 
 
+@functools.cache
+def whole_word(name):
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+
+
+@functools.cache
+def component(name):
+    return re.compile(re.escape(name) + r"(, (oracle|both|joint).*)?")
+
+
 def has(row, test):
     kind, *what = test
     if kind == "column":
@@ -184,12 +197,13 @@ def has(row, test):
         return row.get(column) == wanted if equals else any(what[0] in t for t in row["#text"])
     name, _, options = what[0].partition("(")
     parts = [o.strip() for o in options.rstrip(")").split(", ")] if options else []
-    return any((t == name or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", t)) and all(p in t for p in parts) for t in row["#text"])
+    word = whole_word(name)
+    return any((t == name or word.search(t)) and all(p in t for p in parts) for t in row["#text"])
 
 
 def is_all(row, test):
     """Whether a field is the component that a heading names, without further options."""
-    return test[0] == "spec" and any(re.fullmatch(re.escape(test[1]) + r"(, (oracle|both|joint).*)?", t) for t in row["#text"])
+    return test[0] == "spec" and any(map(component(test[1]).fullmatch, row["#text"]))
 
 
 def narrowed(tables, tests):
@@ -206,7 +220,13 @@ def narrowed(tables, tests):
 def in_row(numbers, values):
     """Whether the numbers are among the values, in this order."""
     values = iter(values)
-    return all(any(n.matches(v) for v in values) for n in numbers)
+    for number in numbers:
+        for value in values:
+            if number.matches(value):
+                break
+        else:
+            return False
+    return True
 
 
 def found(numbers, rows):
