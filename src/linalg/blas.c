@@ -205,14 +205,27 @@ static bool is_limited(int resource)
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
+/* Ends this process when it has computed for so long, without a dump of its memory. */
+static void limit_computing(rlim_t seconds)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_cur <= seconds) return;
+    limit.rlim_cur = seconds;
+    if (setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}) == 0) (void)setrlimit(RLIMIT_CPU, &limit);
+}
+
+/* Where memory is short, OpenBLAS asks for it without end. */
 nb_status nb_blas_take_memory(nb_ctx *ctx)
 {
-    enum { PATIENCE_S = 10 }; /* for a product that takes a hundredth of a second */
+    enum { COMPUTING_S = 1, PATIENCE_S = 10 }; /* for a product that takes a hundredth of a second */
     pid_t pid;
     nb_ending ending;
     if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA)) return NB_OK;
     NB_TRY(ctx, nb_process_fork(&pid, ctx));
-    if (pid == 0) _exit(nb_blas_warm_up(ctx) == NB_OK ? EXIT_SUCCESS : EXIT_FAILURE);
+    if (pid == 0) {
+        limit_computing(COMPUTING_S);
+        _exit(nb_blas_warm_up(ctx) == NB_OK ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
     NB_TRY(ctx, nb_process_await(pid, PATIENCE_S, &ending, ctx));
     NB_REQUIRE(
         ctx, !ending.timed_out && ending.how == 0, NB_EINVAL,
