@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The script that one writes without nysbench, timed against it.
 
-    peer.py NYSBENCH OUT.csv [--peers numpy,processes,torch] [--sizes 1024,2048,4096] [--threads 2] [--repeat 2]
+    peer.py NYSBENCH OUT.csv [--peers numpy,processes,torch] [--sizes 1024,2048,4096] [--threads 2] [--repeat 3]
 
 Each trial starts from new Q, K, V (n x d): S = softmax(QK'/sqrt d) once, its SVD once
 for the leverage scores, then for four strategies and m = 8 ... 64 the factors
-F, A, B, the pseudo-inverse X of A, S~ = F X B and |S - S~| / |S|. Two sweeps:
+F, A, B, the pseudo-inverse X of A, S~ = F X B and |S - S~| / |S|. Three sweeps:
 
     card   X by pinv (rcond 1e-15) and by Nystromformer's six steps
     pinv   40 settings of X: 20 values of rcond, from one SVD of A, and 1 ... 20
            steps, each step measured on the way
+    real   as card, on the heads of a shipped file instead of drawn ones
 
 The peers are NumPy and PyTorch with --threads BLAS threads, a trial at a time, and
 NumPy in as many processes of one thread, each with trials of its own. nysbench runs
 the same as a process of its own, start included (the peers' imports and forks are
-not), with as many workers: 8 trials up to n = 2048, 2 beyond. The best of --repeat
-alternating runs counts, beyond n = 2048 of one. Then the peer's
+not), with as many workers: 8 trials up to n = 2048, 2 beyond. Both in
+turns, --repeat times: medians, and of the ratio the least and the most too. Then the peer's
 code computes the error (untimed) of the landmarks that nysbench picked, and the
 two must agree, see `agreement`.
 """
@@ -26,6 +27,7 @@ import datetime
 import multiprocessing
 import os
 import platform
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -37,13 +39,14 @@ from sklearn.cluster import KMeans
 
 EPS = np.finfo(float).eps
 LANDMARKS = range(8, 72, 8)
+REAL = {1024: "smollm2_opticks_n1024_L15", 1500: "whisper_librivox-sense_n1500_L3"}
 RCONDS = np.logspace(-1, -15, 20)
 STEPS = 20
 CONFIG = """
 question: How long does it take?
 seed: 1
 trials: {trials}
-problems: "gaussian(n={n}, d=64)"
+problems: "{problem}"
 strategies: [uniform, segment_means, "kmeans(iterations=10, tolerance=0.0001)", leverage]
 pairing: independent
 cores: [{cores}]
@@ -135,7 +138,7 @@ def pinv_cores(xp, a):
         yield x
 
 
-CORES = {"card": card_cores, "pinv": pinv_cores}
+CORES = {"card": card_cores, "pinv": pinv_cores, "real": card_cores}
 
 
 def errors(xp, s, norm, q, k, q_landmarks, k_landmarks, cores):
@@ -193,9 +196,12 @@ def write_config(folder, sweep, n, trials):
     cores = ["svd(rcond=1e-15)", "iterative(steps=6)"]
     if sweep == "pinv":
         cores = [f"svd(rcond={r:.17g})" for r in RCONDS] + [f"iterative(steps={i})" for i in range(1, STEPS + 1)]
+    problem = f"gaussian(n={n}, d=64)"
+    if sweep == "real":
+        problem = f"heads(file={os.path.abspath('experiments/data')}/{REAL[n]}.safetensors, head=all, causal=false)"
     path = os.path.join(folder, "peer.yaml")
     with open(path, "w") as file:
-        file.write(CONFIG.format(n=n, trials=trials, cores=", ".join(f'"{c}"' for c in cores)))
+        file.write(CONFIG.format(problem=problem, trials=trials, cores=", ".join(f'"{c}"' for c in cores)))
     return path
 
 
@@ -213,35 +219,35 @@ def landmarks_of(path, x):
 
 
 def exported(program, out, folder):
-    """Q, K of each trial, and (trial, strategy, m, landmarks) of each pick."""
-    subprocess.run([program, "export", out, "--landmarks", folder], check=True)
-    trials, picks = {}, []
+    """Q, K of each head, by (head, trial), and (head and trial, strategy, m, landmarks) of each pick."""
+    subprocess.run([program, "export", out, "--landmarks", folder], check=True, stdout=subprocess.DEVNULL)
+    heads, picks = {}, []
     with open(os.path.join(folder, "index.csv"), newline="") as file:
         for row in csv.DictReader(file):
             where = os.path.join(folder, f"instance-{row['instance']}")
-            t = int(row["trial"])
-            if t not in trials:
-                trials[t] = tuple(np.load(os.path.join(where, name + ".npy")) for name in "qk")
-            pair = (landmarks_of(os.path.join(where, f"{row['picks']}-{side}.npy"), x) for side, x in zip(("queries", "keys"), trials[t]))
-            picks.append((t, row["strategy"], int(row["landmarks"]), *pair))
-    return [trials[t] for t in sorted(trials)], picks
+            which = row["head"], row["trial"]
+            if which not in heads:
+                heads[which] = tuple(np.load(os.path.join(where, name + ".npy")) for name in "qk")
+            pair = (landmarks_of(os.path.join(where, f"{row['picks']}-{side}.npy"), x) for side, x in zip(("queries", "keys"), heads[which]))
+            picks.append((which, row["strategy"], int(row["landmarks"]), *pair))
+    return heads, picks
 
 
-def agreement(trials, picks, out, sweep):
+def agreement(heads, picks, out, sweep):
     """The largest |peer - nysbench| over what rounding allows: 1e-9 of the error, and
     100 times the row's noise estimate where X is large (both then compute with an X
     that its own rounding has moved: relative eps |A| |X| again)."""
     rows, worst, relative = {}, 0.0, 0.0
     with open(os.path.join(out, "rows.csv"), newline="") as file:
         for row in csv.DictReader(file):
-            rows.setdefault((int(row["trial"]), row["strategy"], int(row["landmarks"])), []).append(row)
-    for t, strategy, m, q_landmarks, k_landmarks in picks:
-        q, k = trials[t]
+            rows.setdefault(((row["head"], row["trial"]), row["strategy"], int(row["landmarks"])), []).append(row)
+    for which, strategy, m, q_landmarks, k_landmarks in picks:
+        q, k = heads[which]
         s = Numpy.softmax(q, k)
         a = Numpy.softmax(q_landmarks, k_landmarks)
         sizes = [np.linalg.norm(x, 2) * np.linalg.norm(a, 2) for x in CORES[sweep](Numpy, a)]
         got = errors(Numpy, s, np.linalg.norm(s), q, k, q_landmarks, k_landmarks, CORES[sweep])
-        for row, error, size in zip(rows[t, strategy, m], got, sizes, strict=True):
+        for row, error, size in zip(rows[which, strategy, m], got, sizes, strict=True):
             allowed = 1e-9 * error + 100 * float(row["error_noise"]) * (1 + size)
             worst = max(worst, abs(float(row["error"]) - error) / allowed)
             if size < 1e4:
@@ -261,35 +267,37 @@ def main():
     parser.add_argument("--peers", default="numpy,processes,torch")
     parser.add_argument("--sizes", default="1024,2048,4096")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=3)
     o = parser.parse_args()
     threadpoolctl.threadpool_limits(o.threads)
     make = {"numpy": lambda _: Numpy, "processes": numpy_processes, "torch": torch_library}
     libraries = [make[name](o.threads) for name in o.peers.split(",")]
     cases = [("card", int(n)) for n in o.sizes.split(",")]
-    cases += [("pinv", n) for _, n in cases if n == 2048]
+    cases += [("pinv", n) for _, n in cases if n == 2048] + [("real", n) for n in REAL]
     facts = {"threads": o.threads, "machine": machine(), "date": datetime.date.today().isoformat(),
              "versions": ", ".join(sorted({xp.version for xp in libraries}) + [f"python {platform.python_version()}"]),
              "command": "make bench"}
     out_rows, bad = [], False
-    print(f"{'sweep':6} {'n':>5} {'trials':>6} {'peer':9} {'peer s':>8} {'of it SVD':>9} {'nysbench s':>10} {'ratio':>6} {'agree':>8}")
+    print(f"{'sweep':6} {'n':>5} {'trials':>6} {'peer':9} {'peer s':>8} {'of it SVD':>9} {'nysbench s':>10} {'ratio':>6} {'least':>6} {'most':>6} {'agree':>8}")
     for sweep, n in cases:
-        count = 8 if n <= 2048 and sweep == "card" else 2
+        count = {"card": 8 if n <= 2048 else 2, "pinv": 2, "real": 1}[sweep]
         with tempfile.TemporaryDirectory() as folder:
             config, run = write_config(folder, sweep, n, count), os.path.join(folder, "run")
             nysbench(o.nysbench, config, run, o.threads)
-            trials, picks = exported(o.nysbench, run, os.path.join(folder, "landmarks"))
-            worst, relative = agreement(trials, picks, run, sweep)
+            heads, picks = exported(o.nysbench, run, os.path.join(folder, "landmarks"))
+            worst, relative = agreement(heads, picks, run, sweep)
+            trials = list(heads.values())
             bad = bad or not worst <= 1
             for xp in libraries:
-                best_peer, best_own = (float("inf"), 0.0), float("inf")
-                for _ in range(o.repeat if n <= 2048 else 1):
-                    best_own = min(best_own, nysbench(o.nysbench, config, run, o.threads))
-                    best_peer = min(best_peer, peer(xp, trials, sweep))
-                out_rows.append({"sweep": sweep, "n": n, "trials": count, "peer": xp.name, "peer_s": f"{best_peer[0]:.3f}", "peer_svd_s": f"{best_peer[1]:.3f}",
-                                 "nysbench_s": f"{best_own:.3f}", "ratio": f"{best_peer[0] / best_own:.1f}",
+                turns = [(nysbench(o.nysbench, config, run, o.threads), *peer(xp, trials, sweep)) for _ in range(o.repeat)]
+                own_s, peer_s, svd_s = (statistics.median(times) for times in zip(*turns))
+                ratios = sorted(turn[1] / turn[0] for turn in turns)
+                ratio = statistics.median(ratios)
+                out_rows.append({"sweep": sweep, "n": n, "trials": len(trials), "peer": xp.name, "peer_s": f"{peer_s:.3f}", "peer_svd_s": f"{svd_s:.3f}",
+                                 "nysbench_s": f"{own_s:.3f}", "ratio": f"{ratio:.1f}",
+                                 "ratio_least": f"{ratios[0]:.1f}", "ratio_most": f"{ratios[-1]:.1f}",
                                  "largest_difference_over_allowed": f"{worst:.2g}", "largest_relative_difference": f"{relative:.2g}", **facts})
-                print(f"{sweep:6} {n:5} {count:6} {xp.name:9} {best_peer[0]:8.2f} {best_peer[1]:9.2f} {best_own:10.2f} {best_peer[0] / best_own:6.1f} {relative:8.1g}", flush=True)
+                print(f"{sweep:6} {n:5} {len(trials):6} {xp.name:9} {peer_s:8.2f} {svd_s:9.2f} {own_s:10.2f} {ratio:6.1f} {ratios[0]:6.1f} {ratios[-1]:6.1f} {relative:8.1g}", flush=True)
     with open(o.out, "w", newline="") as file:
         writer = csv.DictWriter(file, list(out_rows[0]))
         writer.writeheader()
