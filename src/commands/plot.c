@@ -78,7 +78,9 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const nb
         const nb_figure *figure = (const nb_figure *)e->component;
         int figures;
         if (strcmp(figure->study, study->component.name) != 0 || (only ? figure != only : figure->again)) continue;
+        nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
+        nb_ctx_release(ctx, mark);
         if (only || figures > 0) count_figures(figure->component.name, figures, drawing.folder, draw);
     }
     return NB_OK;

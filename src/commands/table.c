@@ -23,7 +23,7 @@ static nb_status make(const nb_table *table, const nb_frame *frame, const wish *
 {
     nb_page_make(page, ctx);
     if (nb_format_is_page(w->format))
-        NB_TRY(ctx, table->make(frame, &(nb_table_form){.page = page, .baseline = w->baseline}, ctx));
+        NB_TRY(ctx, nb_table_show(page, table, frame, w->baseline, ctx));
     else
         NB_TRY(ctx, nb_table_fill(table, frame, w->baseline, grid, ctx));
     *empty = nb_format_is_page(w->format) ? page->count == 0 : grid->count == 0;

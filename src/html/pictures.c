@@ -91,7 +91,10 @@ static nb_status draw(const finder *f, const nb_figure *figure)
                           .experiment = ((const nb_row *)nb_frame_row(f->frame, 0))->experiment,
                           .draw = true};
     NB_TRY(f->ctx, nb_run_baseline(f->run, &drawing.baseline, f->ctx));
-    return figure->draw(figure, f->frame, &drawing, &figures, f->ctx);
+    nb_mark mark = nb_ctx_mark(f->ctx);
+    nb_status status = figure->draw(figure, f->frame, &drawing, &figures, f->ctx);
+    nb_ctx_release(f->ctx, mark);
+    return status;
 }
 
 /* *any: something was. */

@@ -192,11 +192,10 @@ static nb_status add_comparison(const maker *m, part *p)
 /* A table that a run does not end with, folded; nothing where the rows have nothing for it. */
 static nb_status add_folded(const maker *m, const part *p, const nb_table *table)
 {
-    const nb_table_form form = {.page = m->page, .baseline = p->baseline};
     int before = m->page->count;
     nb_page_heading(m->page, NB_HTML_FOLDED, "%s: %s", table->component.name, table->component.summary);
     nb_page_deepen(m->page, NB_PAGE_DEEPEST);
-    NB_TRY(m->ctx, table->make(&p->frame, &form, m->ctx));
+    NB_TRY(m->ctx, nb_table_show(m->page, table, &p->frame, p->baseline, m->ctx));
     nb_page_deepen(m->page, 0);
     if (m->page->count == before + 1) m->page->count = before;
     return NB_OK;

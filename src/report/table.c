@@ -20,9 +20,17 @@ nb_status nb_table_fill(const nb_table *table, const nb_frame *frame, const char
     return table->make(frame, &(nb_table_form){.grid = grid, .baseline = baseline}, ctx);
 }
 
+nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_frame *frame, const char *baseline, nb_ctx *ctx)
+{
+    nb_ctx *own;
+    NB_NEED(own, nb_ctx_child(ctx));
+    nb_status status = table->make(frame, &(nb_table_form){.page = page, .baseline = baseline}, own);
+    nb_ctx_release(own, 0);
+    return status;
+}
+
 nb_status nb_tables_show(nb_page *page, const char *study, const nb_frame *frame, const char *baseline, nb_ctx *ctx)
 {
-    const nb_table_form form = {.page = page, .baseline = baseline};
     int last = 0;
     for (const nb_entry *e = nb_tables.entries; e->component; e++)
         if (((const nb_table *)e->component)->place > last) last = ((const nb_table *)e->component)->place;
@@ -30,7 +38,7 @@ nb_status nb_tables_show(nb_page *page, const char *study, const nb_frame *frame
         for (const nb_entry *e = nb_tables.entries; e->component; e++) {
             const nb_table *table = (const nb_table *)e->component;
             if (table->place != place || strcmp(table->study, study) != 0) continue;
-            NB_TRY(ctx, table->make(frame, &form, ctx));
+            NB_TRY(ctx, nb_table_show(page, table, frame, baseline, ctx));
         }
     return NB_OK;
 }

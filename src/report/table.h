@@ -38,6 +38,9 @@ nb_status nb_table_grid(const nb_table_form *form, const char *const *for_people
 /* The table as a grid; without rows it may have no columns. */
 nb_status nb_table_fill(const nb_table *table, const nb_frame *frame, const char *baseline, nb_grid *grid, nb_ctx *ctx);
 
+/* Adds a table to a page, and leaves nothing else in memory. */
+nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_frame *frame, const char *baseline, nb_ctx *ctx);
+
 /* The tables of a study that a run prints in the end. */
 nb_status nb_tables_show(nb_page *page, const char *study, const nb_frame *frame, const char *baseline, nb_ctx *ctx);
 /* Those that its folder has as files. */

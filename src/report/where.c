@@ -137,8 +137,12 @@ static nb_status name_of(const char *condition, const char **name, nb_ctx *ctx)
 nb_status nb_where(const nb_frame *f, const char *const *conditions, nb_frame *out, nb_ctx *ctx)
 {
     nb_selection rows;
+    if (!conditions || !conditions[0]) {
+        *out = *f;
+        return NB_OK;
+    }
     NB_TRY(ctx, nb_frame_all(f, &rows, ctx));
-    for (int i = 0; conditions && conditions[i]; i++) {
+    for (int i = 0; conditions[i]; i++) {
         const char *name, *other;
         bool *means, taken = false;
         NB_TRY(ctx, name_of(conditions[i], &name, ctx));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* jobs.h - a job is what a worker is given at a time: rows of one unit, or of several of a scene. A job whose worker died is divided until
- * only what killed it is left. */
+/* jobs.h - a job is what a worker is given at a time: rows of one unit, or of several of a scene. A job whose worker
+ * died is divided until only what killed it is left. */
 #ifndef NB_JOBS_H
 #define NB_JOBS_H
 
