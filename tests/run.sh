@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs all tests of all runners, each of which speaks TAP, and sums them up. A
 # runner that ends badly without a failed test counts as one. From the
-# repository's root: tests/run.sh [tree|unit|fuzz|cli|browser|oracle|python|asan|kernels]...
+# repository's root: tests/run.sh [tree|unit|fuzz|cli|browser|oracle|python|asan|asan_rest|kernels]...
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -41,17 +41,33 @@ tally() {
     run_one "$work/$number" "$@" &
 }
 
+# without "WORD..." WORD...: the others, but for those.
+without() {
+    local not=" $1 " word
+    shift
+    for word; do [[ $not == *" $word "* ]] || echo "$word"; done
+}
+
+# longest_first "WORD..." WORD...: so that no CPU waits for another at the end.
+longest_first() {
+    echo "$1"
+    without "$@"
+}
+
+unit_tests=$(longest_first "test_conformance test_engine test_convergence test_workers" \
+    $(cd tests/conformance && ls test_*.c | sed 's/\.c$//') $(cd tests/unit && ls test_*.c | sed 's/\.c$//'))
+cli_tests=$(longest_first "plugins.bats forward.bats surroundings.bats isolation.bats cost.bats together.bats serve.bats effect.bats" \
+    $(cd tests/cli && ls *.bats))
+
 # Checks of the sources alone.
 tree() {
     tally architecture tests/architecture.py
 }
 
-unit() { # FOLDER LABEL; conformance and engine, the longest, first; with one BLAS thread, as workers have
-    local test
-    for test in "$1"/tests/test_{c,e}* "$1"/tests/test_[!ce]*; do
-        case $test in *.d) continue ;; esac
-        CMOCKA_MESSAGE_OUTPUT=TAP OPENBLAS_NUM_THREADS=1 tally "$2$(basename "$test")" "$test"
-    done
+unit() { # FOLDER LABEL TEST...; with one BLAS thread, as workers have
+    local folder=$1 label=$2 test
+    shift 2
+    for test; do CMOCKA_MESSAGE_OUTPUT=TAP OPENBLAS_NUM_THREADS=1 tally "$label$test" "$folder/tests/$test"; done
 }
 
 # What fuzzing has found: every kept input once more.
@@ -62,9 +78,10 @@ fuzz() { # FOLDER LABEL
     done
 }
 
-cli() { # PROGRAM LABEL
-    local file
-    for file in tests/cli/*.bats; do NYSBENCH=$1 tally "$2$(basename "$file")" bats --tap "$file"; done
+cli() { # PROGRAM LABEL FILE...
+    local program=$1 label=$2 file
+    shift 2
+    for file; do NYSBENCH=$program tally "$label$file" bats --tap "tests/cli/$file"; done
 }
 
 # What the program writes for a browser, in one.
@@ -92,26 +109,44 @@ python() {
     done
 }
 
-# Leaks are looked for too; gnuplot and shells that the tests start are not sanitized.
-asan() {
-    export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
-    unit build/asan "asan "
-    fuzz build/asan "asan "
-    cli "$PWD/build/asan/nysbench" "asan "
+# Under the sanitizers a part of the tests takes most of the time: asan_rest is for tests/long.sh. What reads what others
+# wrote, keeps rows and talks to processes is in asan.
+asan_unit_rest="test_conformance test_convergence test_engine"
+asan_cli="bad_input.bats config.bats run.bats resume.bats shards.bats select.bats library.bats"
+
+# sanitized COMMAND...: leaks are looked for too; gnuplot and shells that the tests start are not sanitized.
+sanitized() {
+    ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 "$@"
 }
 
-# What depends on the last bits, under each of OpenBLAS's kernels that this CPU runs but those in use, which the other
-# parts have; a row's independence of its company is tested under all of them by tests/cli/together.bats.
-kernels() {
-    local NYSBENCH=$PWD/nysbench used name test
-    used=$("$NYSBENCH" info | sed -n 's/^blas_kernels  *//p')
-    for name in $(. tests/cli/helpers.bash && kernels_here); do
-        [ "$name" != "$used" ] || continue
+asan() {
+    sanitized cli "$PWD/build/asan/nysbench" "asan " $asan_cli
+    sanitized unit build/asan "asan " $(without "$asan_unit_rest" $unit_tests)
+    sanitized fuzz build/asan "asan "
+}
+
+asan_rest() {
+    sanitized unit build/asan "asan " $asan_unit_rest
+    sanitized cli "$PWD/build/asan/nysbench" "asan " $(without "$asan_cli" $cli_tests)
+}
+
+# OpenBLAS's kernels that this CPU runs, but those in use, which the other parts have.
+kernels_other() {
+    local used
+    used=$(./nysbench info | sed -n 's/^blas_kernels  *//p')
+    (NYSBENCH=$PWD/nysbench && . tests/cli/helpers.bash && kernels_here) | grep -vx "$used"
+}
+
+# What depends on the last bits, under these kernels; a row's independence of its company is tested under all of them by
+# tests/cli/together.bats.
+kernels() { # NAME...
+    local name test
+    for name; do
         for test in ${KERNEL_UNIT:-test_together test_engine test_linalg test_cores test_sweep test_kernels}; do
             CMOCKA_MESSAGE_OUTPUT=TAP tally "$name $test" env OPENBLAS_CORETYPE="$name" OPENBLAS_NUM_THREADS=1 "build/tests/$test"
         done
         for test in ${KERNEL_CLI:-select}; do
-            NYSBENCH=$NYSBENCH tally "$name $test.bats" env OPENBLAS_CORETYPE="$name" bats --tap "tests/cli/$test.bats"
+            NYSBENCH=$PWD/nysbench tally "$name $test.bats" env OPENBLAS_CORETYPE="$name" bats --tap "tests/cli/$test.bats"
         done
     done
 }
@@ -119,16 +154,27 @@ kernels() {
 for part in "${@:-all}"; do
     case $part in
     tree) tree ;;
-    unit) unit build "" ;;
+    unit) unit build "" $unit_tests ;;
     fuzz) fuzz build "" ;;
-    cli) cli "$PWD/nysbench" "" ;;
+    cli) cli "$PWD/nysbench" "" $cli_tests ;;
     browser) browser ;;
     oracle) oracle ;;
     python) python ;;
     asan) asan ;;
-    kernels) kernels ;;
-    all) tree; unit build ""; fuzz build ""; oracle; python; browser; cli "$PWD/nysbench" ""; kernels; asan ;;
-    *) echo "tests/run.sh: no part '$part'; allowed: tree, unit, fuzz, cli, browser, oracle, python, asan, kernels" >&2; exit 2 ;;
+    asan_rest) asan_rest ;;
+    kernels) kernels $(kernels_other) ;;
+    all)
+        cli "$PWD/nysbench" "" $cli_tests
+        unit build "" $unit_tests
+        asan
+        oracle
+        python
+        kernels $(kernels_other | head -1)
+        browser
+        fuzz build ""
+        tree
+        ;;
+    *) echo "tests/run.sh: no part '$part'; allowed: tree, unit, fuzz, cli, browser, oracle, python, asan, asan_rest, kernels" >&2; exit 2 ;;
     esac
 done
 wait
