@@ -62,10 +62,15 @@ PY
     cmp "$WORK/whole.txt" "$WORK/cut.txt"
 }
 
+# rows_are STATUS RUN: whether the store has such rows already.
+rows_are() {
+    "$NYSBENCH" export "$2" 2>/dev/null | grep -q ",$1,"
+}
+
 @test "the kill test does cut a run" {
     "$NYSBENCH" run experiments/00-smoke.yaml --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/cut" >/dev/null 2>&1 &
     pid=$!
-    sleep 1.5
+    until_true rows_are ok "$WORK/cut"
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=400 --set "problems=gaussian(n=300, d=16)" -o "$WORK/cut"
@@ -79,7 +84,7 @@ PY
 @test "SIGINT ends with 130 and keeps what is done" {
     "$NYSBENCH" run experiments/00-smoke.yaml --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/r" >"$WORK/log" 2>&1 &
     pid=$!
-    sleep 1
+    until_true rows_are planned "$WORK/r"
     kill -INT "$pid" || kill -TERM "$pid"
     status=0
     wait "$pid" || status=$?
@@ -241,7 +246,7 @@ Y
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=[error] --set trials=40 --set "problems=gaussian(n=300, d=16)" -o "$WORK/r"
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set trials=40 --set "problems=gaussian(n=300, d=16)" -o "$WORK/r" >/dev/null 2>&1 &
     pid=$!
-    sleep 0.7
+    until_true rows_are planned "$WORK/r"
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
     "$NYSBENCH" export "$WORK/r" >"$WORK/x.csv"
