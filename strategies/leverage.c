@@ -116,7 +116,7 @@ static nb_status of_points(const nb_points *p, directions *out, nb_ctx *ctx)
     double *s, *v;
     NB_NEED(s, nb_alloc_raw(ctx, (size_t)r));
     NB_NEED(v, nb_alloc_raw(ctx, (size_t)p->n * (size_t)r));
-    NB_TRY(ctx, nb_right_singular_vectors(p->d, p->n, p->x, s, v, ctx));
+    NB_TRY(ctx, nb_singular_vectors(NB_ROWS, p->n, p->d, p->x, s, v, ctx));
     *out = (directions){p->n, r, s, v};
     return NB_OK;
 }

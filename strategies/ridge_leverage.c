@@ -11,7 +11,7 @@
  * that of the kernel at r keys: r n d for the entries and O(n r^2). */
 #include "strategy.h"
 
-#include "linalg/linalg.h"
+#include "linalg/basis.h"
 #include "nystrom/ridge_scores.h"
 
 typedef struct {
@@ -72,7 +72,7 @@ static nb_status of_gram(const nb_points *p, int m, double lambda, double *score
     double *s, *v;
     NB_NEED(s, nb_alloc_raw(ctx, (size_t)r));
     NB_NEED(v, nb_alloc_raw(ctx, (size_t)p->n * (size_t)r));
-    NB_TRY(ctx, nb_right_singular_vectors(p->d, p->n, p->x, s, v, ctx));
+    NB_TRY(ctx, nb_singular_vectors(NB_ROWS, p->n, p->d, p->x, s, v, ctx));
     return nb_ridge_add_scores(&(nb_eigenpairs){p->n, r, s, v, true}, m, lambda, 1, score, ctx);
 }
 

@@ -3,7 +3,7 @@
 #include "strategies/strategy.h"
 
 #include "kernels/kernel.h"
-#include "linalg/linalg.h"
+#include "linalg/basis.h"
 
 #include <gsl/gsl_sort_int.h>
 #include <string.h>
@@ -183,16 +183,10 @@ nb_status nb_strategy_look(const nb_points *points, int rows, int sample, int m,
 nb_status nb_sight_vectors(const nb_sight *sight, bool of_keys, double **values, double **vectors, nb_ctx *ctx)
 {
     size_t n = (size_t)sight->n, k = (size_t)sight->k;
-    const double *by_token = sight->columns; /* k x n */
     NB_NEED(*values, nb_alloc_raw(ctx, k));
     NB_NEED(*vectors, nb_alloc_raw(ctx, n * k));
-    if (of_keys) {
-        double *turned;
-        NB_NEED(turned, nb_alloc_raw(ctx, n * k));
-        nb_transpose(sight->n, sight->k, sight->rows, turned);
-        by_token = turned;
-    }
-    return nb_right_singular_vectors(sight->k, sight->n, by_token, *values, *vectors, ctx);
+    if (of_keys) return nb_singular_vectors(NB_COLUMNS, sight->n, sight->k, sight->rows, *values, *vectors, ctx);
+    return nb_singular_vectors(NB_ROWS, sight->n, sight->k, sight->columns, *values, *vectors, ctx);
 }
 
 nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,

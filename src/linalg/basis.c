@@ -165,32 +165,43 @@ static nb_status reveal_rank(int n, int m, double *q, double *r, int *rank, nb_c
     return NB_OK;
 }
 
-static nb_status careful(const vectors *v, double *r, int *rank, nb_ctx *ctx)
+/* Householder QR of any vectors; *q holds Q by columns, in the vectors' place or, from rows, in the ctx. */
+static nb_status any_qr(const vectors *v, double **q, double *r, nb_ctx *ctx)
 {
     int n = v->n, m = v->m;
-    double *q = v->a;
-    size_t count = (size_t)n * (size_t)m;
-    NB_REQUIRE(ctx, nb_all_finite(count, v->a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", n, m);
+    NB_REQUIRE(ctx, nb_all_finite((size_t)n * (size_t)m, v->a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", n, m);
+    *q = v->a;
     if (v->layout == NB_ROWS) {
-        NB_NEED(q, nb_alloc_reals(ctx, (size_t)n, (size_t)m));
-        nb_transpose(m, n, v->a, q);
+        NB_NEED(*q, nb_alloc_reals(ctx, (size_t)n, (size_t)m));
+        nb_transpose(m, n, v->a, *q);
     }
-    NB_TRY(ctx, householder_qr(n, m, q, r, ctx));
-    NB_TRY(ctx, reveal_rank(n, m, q, r, rank, ctx));
-    if (v->layout == NB_ROWS) nb_transpose(n, m, q, v->a);
+    return householder_qr(n, m, *q, r, ctx);
+}
+
+static nb_status careful(const vectors *v, double *r, int *rank, nb_ctx *ctx)
+{
+    double *q;
+    NB_TRY(ctx, any_qr(v, &q, r, ctx));
+    NB_TRY(ctx, reveal_rank(v->n, v->m, q, r, rank, ctx));
+    if (v->layout == NB_ROWS) nb_transpose(v->n, v->m, q, v->a);
     return NB_OK;
 }
 
-static nb_status orthonormalise(const vectors *v, double *r, int *rank, nb_ctx *ctx)
+static nb_status try_cholesky_qr(const vectors *v, double *r, bool *done, nb_ctx *ctx)
 {
     workspace w;
-    bool done;
     int m = v->m;
     NB_NEED(w.g, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
     NB_NEED(w.work, nb_alloc_reals(ctx, (size_t)m, 3));
     NB_NEED(w.iwork, nb_alloc(ctx, (size_t)m, sizeof *w.iwork));
-    *rank = m;
-    NB_TRY(ctx, cholesky_qr(v, r, &w, &done, ctx));
+    return cholesky_qr(v, r, &w, done, ctx);
+}
+
+static nb_status orthonormalise(const vectors *v, double *r, int *rank, nb_ctx *ctx)
+{
+    bool done;
+    *rank = v->m;
+    NB_TRY(ctx, try_cholesky_qr(v, r, &done, ctx));
     return done ? NB_OK : careful(v, r, rank, ctx);
 }
 
@@ -200,6 +211,48 @@ nb_status nb_orthonormalise(nb_layout layout, int n, int m, double *a, double *r
                "orthonormal basis of %d vectors of length %d: needs 1 to length of them", m, n);
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = orthonormalise(&(vectors){layout, n, m, a}, r, rank, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
+}
+
+/* A = Q R and R = U diag(s) W': the vectors are the columns of Q U. */
+static nb_status vectors_of_many(const vectors *v, double *s, double *left, nb_ctx *ctx)
+{
+    int n = v->n, m = v->m;
+    size_t square = (size_t)m * (size_t)m;
+    bool done, rows;
+    double *q = v->a, *r, *u, *wt;
+    NB_NEED(r, nb_alloc_reals(ctx, square, 3));
+    u = r + square;
+    wt = u + square;
+    NB_TRY(ctx, try_cholesky_qr(v, r, &done, ctx));
+    if (!done) NB_TRY(ctx, any_qr(v, &q, r, ctx));
+    NB_TRY(ctx, nb_svd(m, m, r, u, s, wt, ctx));
+    rows = done && v->layout == NB_ROWS;
+    nb_gemm(rows ? NB_TRANSPOSED : NB_PLAIN, NB_PLAIN, n, m, m, 1, q, rows ? m : n, u, m, 0, left, n);
+    return NB_OK;
+}
+
+static nb_status singular_vectors(const vectors *v, double *s, double *left, nb_ctx *ctx)
+{
+    int n = v->n, m = v->m;
+    double *u, *wt;
+    if (m <= n) return vectors_of_many(v, s, left, ctx);
+    NB_NEED(u, nb_alloc_raw(ctx, (size_t)n * (size_t)m));
+    if (v->layout == NB_COLUMNS) return nb_svd(n, m, v->a, left, s, u, ctx);
+    NB_NEED(wt, nb_alloc_raw(ctx, (size_t)n * (size_t)n));
+    NB_TRY(ctx, nb_svd(m, n, v->a, u, s, wt, ctx));
+    nb_transpose(n, n, wt, left);
+    return NB_OK;
+}
+
+nb_status nb_singular_vectors(nb_layout layout, int n, int m, const double *a, double *s, double *v, nb_ctx *ctx)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    double *copy;
+    NB_NEED(copy, nb_alloc_raw(ctx, (size_t)n * (size_t)m));
+    memcpy(copy, a, (size_t)n * (size_t)m * sizeof *copy);
+    nb_status status = singular_vectors(&(vectors){layout, n, m, copy}, s, v, ctx);
     nb_ctx_release(ctx, mark);
     return status;
 }

@@ -28,6 +28,11 @@ nb_status nb_orthonormalise(nb_layout layout, int n, int m, double *a, double *r
  * for. Cost 4 n m^2. */
 nb_status nb_orthonormalise_in_order(int n, int m, double *a, double *r, int *good, nb_ctx *ctx);
 
+/* Of m vectors of length n, as the columns of a matrix, its r = min(n, m) singular values, in descending order, and its
+ * left singular vectors, v n x r. `a` is kept. For m <= n by the SVD of R of a QR as nb_orthonormalise's, cost 6 n m^2.
+ * NB_ENUMERIC for NaN or Inf. */
+nb_status nb_singular_vectors(nb_layout layout, int n, int m, const double *a, double *s, double *v, nb_ctx *ctx);
+
 /* What nb_orthonormalise does where its Cholesky QR does not serve: by columns, Householder QR and the SVD of R. */
 nb_status nb_orthonormalise_any(int n, int m, double *a, double *r, int *rank, nb_ctx *ctx);
 

@@ -224,25 +224,6 @@ nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, doub
     return status;
 }
 
-static nb_status right_singular_vectors(int rows, int cols, const double *a, double *s, double *v, nb_ctx *ctx)
-{
-    int r = rows < cols ? rows : cols;
-    double *u, *vt;
-    NB_NEED(u, nb_alloc_raw(ctx, (size_t)rows * (size_t)r));
-    NB_NEED(vt, nb_alloc_raw(ctx, (size_t)r * (size_t)cols));
-    NB_TRY(ctx, nb_svd(rows, cols, a, u, s, vt, ctx));
-    nb_transpose(r, cols, vt, v);
-    return NB_OK;
-}
-
-nb_status nb_right_singular_vectors(int rows, int cols, const double *a, double *s, double *v, nb_ctx *ctx)
-{
-    nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = right_singular_vectors(rows, cols, a, s, v, ctx);
-    nb_ctx_release(ctx, mark);
-    return status;
-}
-
 /* LAPACK's info of divide and conquer, and of QR iteration, on the upper triangle of `a`. */
 static nb_status syevd(int n, double *a, double *values, lapack_int *info, nb_ctx *ctx)
 {

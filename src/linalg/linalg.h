@@ -77,9 +77,6 @@ nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, doub
  * values up to rcond times the largest. */
 nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, double *out, nb_ctx *ctx);
 
-/* Its singular values, r of them, and right singular vectors as columns, v cols x r. */
-nb_status nb_right_singular_vectors(int rows, int cols, const double *a, double *s, double *v, nb_ctx *ctx);
-
 /* Eigenvalues of a symmetric n x n matrix in descending order; `a` becomes their eigenvectors, as columns; its upper
  * triangle is read. dsyevd, and if that does not converge dsyev; NB_ENUMERIC as nb_svd. */
 nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);

@@ -49,6 +49,46 @@ static void test_svd_reconstructs(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) check_svd(*state, shapes[i][0], shapes[i][1]);
 }
 
+/* s is nb_svd's; of a = v diag(s) w' the rows of v'a are orthogonal and of length s, and v is orthonormal. `scale` is
+ * what the last vector is multiplied by: the condition. */
+static void check_singular_vectors(nb_ctx *ctx, nb_layout layout, int n, int m, double scale)
+{
+    int r = n < m ? n : m;
+    size_t count = (size_t)n * (size_t)m;
+    double *a = random_matrix(ctx, n, m, 8), *given = nb_alloc_reals(ctx, count, 1), *s = nb_alloc_reals(ctx, count, 1);
+    double *v = nb_alloc_reals(ctx, (size_t)n, (size_t)r), *known = nb_alloc_reals(ctx, (size_t)r, 1);
+    double *products = nb_alloc_reals(ctx, (size_t)r, (size_t)m), *g = nb_alloc_reals(ctx, (size_t)r, (size_t)r);
+    for (int i = 0; i < n; i++) a[i + (m - 1) * n] *= scale;
+    if (layout == NB_ROWS)
+        nb_transpose(n, m, a, given);
+    else
+        memcpy(given, a, count * sizeof *a);
+    assert_ok(ctx, nb_singular_vectors(layout, n, m, given, s, v, ctx));
+    assert_ok(ctx, nb_svd(n, m, a, NULL, known, NULL, ctx));
+    double rounding = 20 * DBL_EPSILON * (n + m);
+    for (int j = 0; j < r; j++) assert_close(s[j], known[j], rounding * known[0]);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, r, m, n, 1, v, n, a, n, 0, products, r);
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, r, r, m, 1, products, r, products, r, 0, g, r);
+    for (int i = 0; i < r; i++)
+        for (int j = 0; j < r; j++) assert_close(g[i + j * r], i == j ? s[i] * s[i] : 0, rounding * s[0] * s[0]);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, r, r, n, 1, v, n, v, n, 0, g, r);
+    for (int i = 0; i < r; i++)
+        for (int j = 0; j < r; j++) assert_close(g[i + j * r], i == j, rounding);
+}
+
+static void test_singular_vectors(void **state)
+{
+    static const int shapes[][2] = {{1, 1}, {1, 3}, {3, 1}, {6, 9}, {9, 6}, {90, 17}, {17, 17}};
+    static const double scales[] = {1, 1e-4, 1e-9, 0};
+    double a[4] = {1, 2, NAN, 4}, s[2], v[4];
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
+            check_singular_vectors(*state, NB_COLUMNS, shapes[i][0], shapes[i][1], scales[k]);
+            check_singular_vectors(*state, NB_ROWS, shapes[i][0], shapes[i][1], scales[k]);
+        }
+    assert_error(*state, nb_singular_vectors(NB_COLUMNS, 2, 2, a, s, v, *state), NB_ENUMERIC, "NaN or Inf");
+}
+
 static void test_svd_refuses_nan(void **state)
 {
     double a[4] = {1, 2, NAN, 4}, s[2];
@@ -393,6 +433,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_svd_reconstructs),
         test_with_ctx(test_svd_refuses_nan),
+        test_with_ctx(test_singular_vectors),
         test_with_ctx(test_basis_spans_the_range_alone),
         test_with_ctx(test_basis_of_zero_is_empty),
         test_with_ctx(test_norms),
