@@ -112,8 +112,14 @@ double nb_median_sorted(int n, const double *sorted)
 
 void nb_median_interval(int n, const double *sorted, double *low, double *high)
 {
-    int k = 0; /* values that may be left out on each side */
-    while (n > 0 && 2 * gsl_cdf_binomial_P((unsigned)k, 0.5, (unsigned)n) <= 0.05) k++;
+    int k = 0, most = n / 2; /* values that may be left out on each side */
+    while (k < most) {
+        int middle = k + (most - k) / 2;
+        if (2 * gsl_cdf_binomial_P((unsigned)middle, 0.5, (unsigned)n) <= 0.05)
+            k = middle + 1;
+        else
+            most = middle;
+    }
     *low = k > 0 ? sorted[k - 1] : NAN;
     *high = k > 0 ? sorted[n - k] : NAN;
 }

@@ -325,9 +325,10 @@ static nb_status place_all(nb_summary *s, const nb_groups *ways, const nb_codes 
     nb_replicates replicates;
     nb_summary_index *at;
     int *columns[COLUMNS];
+    NB_NEED(at, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *at));
+    nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, nb_replicates_find(&s->frame, &replicates, ctx));
     NB_TRY(ctx, group_all(&s->frame, (const char *const[]){"problem", "head", NULL}, &heads, ctx));
-    NB_NEED(at, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *at));
     for (int k = 0; k < COLUMNS; k++) NB_NEED(columns[k], nb_alloc(ctx, (size_t)s->row_count + 1, sizeof(int)));
     for (int w = 0; w < ways->count; w++) {
         nb_selection rows = nb_group_rows(ways, w);
@@ -350,6 +351,7 @@ static nb_status place_all(nb_summary *s, const nb_groups *ways, const nb_codes 
     }
     for (int k = 0; k < COLUMNS; k++) NB_TRY(ctx, nb_frame_derive(&s->frame, names[k], columns[k], ctx));
     NB_TRY(ctx, nb_frame_derive(&s->frame, NB_OF_SOURCE, replicates.source, ctx));
+    nb_ctx_release(ctx, mark);
     s->at = at;
     return NB_OK;
 }
@@ -402,6 +404,7 @@ static nb_status statistics(const nb_summary *s, const wanted *w, nb_statistic *
     nb_sourced *values;
     double *room;
     NB_NEED(*out, nb_alloc(ctx, (size_t)w->count + 1, sizeof **out));
+    nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(values, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *values));
     NB_NEED(room, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
     NB_TRY(ctx, group_all(&s->frame, (const char *const[]){w->column, NULL}, &groups, ctx));
@@ -421,6 +424,7 @@ static nb_status statistics(const nb_summary *s, const wanted *w, nb_statistic *
         mine->planned = rows.count;
         mine->noise = noise;
     }
+    nb_ctx_release(ctx, mark);
     return NB_OK;
 }
 
