@@ -4,7 +4,7 @@
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
-#   peer    the same experiment as a script of NumPy and of PyTorch, from PyPI
+#   peer    the same experiment as a script of NumPy and of PyTorch, from PyPI (PEERS=numpy,processes,torch: some of them)
 #           (a virtual environment in build/peer-venv, made when it is missing)
 #   forward passes of attention layers in turn with those of PyTorch, Hugging Face and lucidrains, n = 512 ... 32768
 #   sweep   40 settings of X beside one, on the same landmarks
@@ -64,7 +64,7 @@ peers() {
 
 peer() {
     peers
-    build/peer-venv/bin/python tests/bench/peer.py ./nysbench "$out/bench_peer.csv"
+    build/peer-venv/bin/python tests/bench/peer.py ./nysbench "$out/bench_peer.csv" --peers "${PEERS:-numpy,processes,torch}"
 }
 
 # malloc gives large blocks back to the system at once, and PyTorch, which allocates in each pass, then waits for pages.
@@ -98,7 +98,7 @@ profile() {
         /usr/bin/python3 tests/bench/sources.py ./nysbench "$folder" "$work/$(basename "$folder")" | sed 's/^strategy,//; s/^"[^"]*",//' |
             keep "$out/bench_profile_$(basename "$folder").csv"
     done
-    /usr/bin/python3 tests/bench/select.py ./nysbench "$work/time" | keep "$out/bench_select.csv"
+    /usr/bin/python3 tests/bench/selection.py ./nysbench "$work/time" | keep "$out/bench_select.csv"
     rm -rf "$work"
 }
 
