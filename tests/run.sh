@@ -112,7 +112,7 @@ python() {
 # Under the sanitizers a part of the tests takes most of the time: asan_rest is for tests/long.sh. What reads what others
 # wrote, keeps rows and talks to processes is in asan.
 asan_unit_rest="test_conformance test_convergence test_engine"
-asan_cli="bad_input.bats config.bats run.bats resume.bats shards.bats select.bats library.bats"
+asan_cli="bad_input.bats config.bats run.bats resume.bats shards.bats select.bats"
 
 # sanitized COMMAND...: leaks are looked for too; gnuplot and shells that the tests start are not sanitized.
 sanitized() {
