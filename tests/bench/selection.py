@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""select.py NYSBENCH FOLDER - how long strategies take to select landmarks, on heads drawn with a sink, d = 64: medians of
+"""selection.py NYSBENCH FOLDER - how long strategies take to select landmarks, on heads drawn with a sink, d = 64: medians of
 select_s over five trials in one process, and the median ratio to kmeans(restarts=4) in the same trial. Prints CSV."""
 import csv
 import os
