@@ -67,6 +67,6 @@ YAML
     expect "heads of dimension d = 32, but $VIT has d = 64"
     [ ! -e "$WORK/w.npy" ]
     run "$NYSBENCH" fit --head "$VIT:0" -o "$WORK/none/w.npy"
-    expect_status 1
+    expect_status 2
     expect "$WORK/none"
 }
