@@ -47,6 +47,8 @@ same_bytes() {
     local place
     for place in a "another place"; do
         git clone -q . "$work/$place" || return 1
+    done
+    for place in a "another place"; do
         make -s -C "$work/$place" AUTO_DEPS=0 build/nysbench >/dev/null || return 1
     done
     cmp "$work/a/build/nysbench" "$work/another place/build/nysbench"
