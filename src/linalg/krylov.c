@@ -34,7 +34,7 @@ typedef struct {
 int nb_krylov_order(int n, int count)
 {
     int order = 64 + 10 * (count > 32 ? count : 32);
-    return order < n ? order : n;
+    return order < 3 * n / 4 ? order : 3 * n / 4; /* the next block has to find room beside it */
 }
 
 static nb_status space_init(space *k, int n, int count, int block, int order_, nb_ctx *ctx)
@@ -273,8 +273,8 @@ static nb_status solve(const nb_operator *s, int count, int block, double tolera
 nb_status nb_krylov(const nb_operator *s, int count, int block, double tolerance, nb_triplets *out, nb_ctx *ctx)
 {
     size_t length = (size_t)s->n, columns = (size_t)count;
-    NB_REQUIRE(ctx, count >= 1 && nb_krylov_order(s->n, count) < s->n, NB_EDIM,
-               "%d singular triplets of a matrix of order %d", count, s->n);
+    NB_REQUIRE(ctx, count >= 1 && block <= s->n / 4 && count + block <= nb_krylov_order(s->n, count), NB_EDIM,
+               "%d singular triplets of a matrix of order %d, in blocks of %d", count, s->n, block);
     NB_NEED(out->values, nb_alloc_reals(ctx, columns, 1));
     NB_NEED(out->left, nb_alloc_reals(ctx, length, columns));
     NB_NEED(out->right, nb_alloc_reals(ctx, length, columns));

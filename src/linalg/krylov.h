@@ -25,9 +25,9 @@ typedef struct {
                           * that no value is missing altogether, for which a fresh start looks */
 } nb_triplets;
 
-/* `count` triplets of S, 1 <= count and nb_krylov_order(n, count) < n, each with a
- * residual below `tolerance`, or with what the largest order allows: see
- * `residual`. `block` vectors go through each product: fewer take more products
+/* `count` triplets of S, 1 <= count <= nb_krylov_order(n, count) - block and block
+ * <= n / 4, each with a residual below `tolerance`, or with what the largest order
+ * allows: see `residual`. `block` vectors go through each product: fewer take more products
  * and less work in all. The start is random but always the same. Memory is ctx's. */
 nb_status nb_krylov(const nb_operator *s, int count, int block, double tolerance, nb_triplets *out, nb_ctx *ctx);
 

@@ -16,8 +16,8 @@
 #include <string.h>
 
 enum {
-    LAPACK = 512, /* below, its SVD takes at most twice the time of block Krylov, and gives all */
-    FEWEST = 64,  /* triplets that are made: what is asked for is rounded up to it, or to twice that, and so on */
+    SHARE = 8,   /* of the triplets: of more than 1 / SHARE of all, LAPACK's SVD takes about as long as block Krylov */
+    FEWEST = 64, /* triplets that are made: what is asked for is rounded up to it, or to twice that, and so on */
 };
 static const double tolerance = 1e-7; /* of singular triplets: they are those of a matrix so near to S */
 
@@ -196,7 +196,7 @@ static int rounded_up(int count)
 int nb_spectrum_triplets(int n, int count, bool *lapack)
 {
     int wanted = rounded_up(count);
-    *lapack = n <= LAPACK || nb_krylov_order(n, wanted) >= n;
+    *lapack = wanted > n / SHARE;
     return *lapack || wanted > n ? n : wanted;
 }
 

@@ -16,10 +16,10 @@ typedef struct {
 
 /* At least the `count` <= n largest singular triplets of S: 64, 128, 256 ..., so
  * that what a row shows depends neither on the order of questions nor on other
- * rows. LAPACK's, all of them, for n <= 512 and where `count` is more than a tenth
- * of n; else block Krylov's, whose residuals are below 1e-7. Asked for values
- * alone, LAPACK computes them in another way, whose last bits differ: so they never
- * come from a decomposition with vectors, and left and right may be NULL. */
+ * rows. LAPACK's, all of them, where that is more than an eighth of n; else block
+ * Krylov's, whose residuals are below 1e-7. Asked for values alone, LAPACK computes
+ * them in another way, whose last bits differ: so they never come from a
+ * decomposition with vectors, and left and right may be NULL. */
 nb_status nb_scene_singular_values(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
 nb_status nb_scene_singular_vectors(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
 
