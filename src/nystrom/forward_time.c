@@ -8,7 +8,10 @@
 
 #include <math.h>
 
-enum { ENTRIES = 1 << 20, TIMES = 2 }; /* of F and of B that are timed; the first time, memory is new and far */
+enum {
+    ENTRIES = 1 << 16, /* of F and of B that are timed */
+    FIRST = 8,         /* rows that are formed before, untimed: memory is new and far then */
+};
 
 /* Of `rows` rows of that length, how many are timed. */
 static double timed(double rows, double length)
@@ -44,17 +47,18 @@ static nb_status multiply(const nb_scene *scene, const arrays *w, int all, int r
     return NB_OK;
 }
 
-static nb_status forward(const nb_scene *scene, const arrays *w, double *seconds, nb_ctx *ctx)
+/* By at most so many rows of F and of B. */
+static nb_status forward(const nb_scene *scene, const arrays *w, double most, double *seconds, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
-    int m = w->m, n = h->n;
+    int m = w->m, n = h->n, of_b = (int)fmin(timed(m, n), most), of_f = (int)fmin(timed(n, m), most);
     *seconds = 0;
-    NB_TRY(ctx, multiply(scene, w, m, (int)timed(m, n), h->q, n, h->k, h->v ? h->v : h->k, w->bv, seconds, ctx));
+    NB_TRY(ctx, multiply(scene, w, m, of_b, h->q, n, h->k, h->v ? h->v : h->k, w->bv, seconds, ctx));
     double start_s = nb_clock_s();
     NB_TRY(ctx, nb_scene_kernel(scene, m, h->q, m, h->k, w->a, ctx));
     nb_gemm(NB_PLAIN, NB_PLAIN, w->dv, m, m, 1, w->bv, w->dv, w->a, m, 0, w->xbv, w->dv);
     *seconds += nb_clock_s() - start_s;
-    return multiply(scene, w, n, (int)timed(n, m), h->q, m, h->k, w->xbv, NULL, seconds, ctx);
+    return multiply(scene, w, n, of_f, h->q, m, h->k, w->xbv, NULL, seconds, ctx);
 }
 
 static nb_status measure(const nb_scene *scene, int m, double *seconds, nb_ctx *ctx)
@@ -67,13 +71,8 @@ static nb_status measure(const nb_scene *scene, int m, double *seconds, nb_ctx *
     NB_NEED(w.bv, nb_alloc_reals(ctx, dv, (size_t)m));
     NB_NEED(w.xbv, nb_alloc_raw(ctx, dv * (size_t)m));
     NB_NEED(w.out, nb_alloc_raw(ctx, dv * NB_NEAR));
-    *seconds = INFINITY;
-    for (int i = 0; i < TIMES; i++) {
-        double now_s;
-        NB_TRY(ctx, forward(scene, &w, &now_s, ctx));
-        *seconds = fmin(*seconds, now_s);
-    }
-    return NB_OK;
+    NB_TRY(ctx, forward(scene, &w, FIRST, seconds, ctx));
+    return forward(scene, &w, INFINITY, seconds, ctx);
 }
 
 nb_status nb_scene_forward_s(nb_scene *scene, int m, double *seconds, nb_ctx *ctx)

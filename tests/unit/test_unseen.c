@@ -449,7 +449,7 @@ static void test_forward_pass(void **state)
         assert_true(again == many);
     }
     assert_close(nb_forward_entries(100, 7), 2 * 7 * 100 + 7 * 7, 0);
-    assert_close(nb_forward_entries(1 << 20, 200), 64.0 * (1 << 20) + ceil((1 << 20) / 200.0) * 200 + 200 * 200, 0);
+    assert_close(nb_forward_entries(1 << 20, 200), 64.0 * (1 << 20) + ceil((1 << 16) / 200.0) * 200 + 200 * 200, 0);
 }
 
 int main(void)

@@ -88,15 +88,15 @@ static double forming_s(const instance *in)
 /* Exact attention, timed on some rows. */
 static double exact_s(const instance *in)
 {
-    return 2 * nb_exact_entries(in->n) * (4 * in->d / FLOPS + ENTRY_S);
+    return nb_exact_entries(in->n) * (4 * in->d / FLOPS + ENTRY_S);
 }
 
-/* A forward pass with m landmarks, timed twice on some rows; those of one strategy, since all share them. */
+/* A forward pass with m landmarks, timed on some rows; those of one strategy, since all share them. */
 static void add_forward_s(instance *in, const nb_error_method *method)
 {
     if (!in->timed) in->timed = method;
     if (method->strategy != in->timed->strategy || method->pairing != in->timed->pairing) return;
-    in->forward_s += 2 * nb_forward_entries(in->n, method->m) * (4 * in->d / FLOPS + ENTRY_S);
+    in->forward_s += nb_forward_entries(in->n, method->m) * (4 * in->d / FLOPS + ENTRY_S);
 }
 
 double nb_cost_spectrum_s(int order, int m, bool vectors)
