@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
+#include "linalg/thin.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 
 enum { START = 20251104 };
+static const double ALIKE = 1e-3; /* a difference of squares of singular values, to these: far above their residuals */
 
 typedef struct {
     int n, count, block, order, dim; /* dim: vectors in V so far */
@@ -22,9 +24,12 @@ typedef struct {
     int deflated_count;
     double *v, *z;      /* n x order */
     double *t;          /* order x order, the upper triangle by blocks */
-    double *w, *r;      /* n x block: the next block; block x block, twice */
-    double *projection; /* order x block */
-    double *aside;      /* deflated_count x block */
+    double *r;          /* block x block, twice */
+    double *w;          /* block x n, a row's numbers side by side: the next block */
+    double *product;    /* block x n: S times it */
+    double *inside;     /* block x n: what is taken out of it */
+    double *projection; /* block x order */
+    double *aside;      /* block x deflated_count */
     double *values;     /* count + 1 largest of T, descending, */
     double *vectors;    /* order x (count + 1), theirs */
     double *residuals;  /* count + 1 */
@@ -44,8 +49,10 @@ static nb_status space_init(space *k, int n, int count, int block, int order_, n
     NB_NEED(k->v, nb_alloc_raw(ctx, length * order));
     NB_NEED(k->z, nb_alloc_raw(ctx, length * order));
     NB_NEED(k->t, nb_alloc_reals(ctx, order, order));
-    NB_NEED(k->w, nb_alloc_raw(ctx, length * b));
     NB_NEED(k->r, nb_alloc_reals(ctx, b, 2 * b));
+    NB_NEED(k->w, nb_alloc_raw(ctx, 3 * length * b));
+    k->product = k->w + length * b;
+    k->inside = k->product + length * b;
     NB_NEED(k->projection, nb_alloc_reals(ctx, order, b));
     NB_NEED(k->values, nb_alloc_reals(ctx, order, 1));
     NB_NEED(k->vectors, nb_alloc_reals(ctx, order, kept));
@@ -55,25 +62,28 @@ static nb_status space_init(space *k, int n, int count, int block, int order_, n
     return NB_OK;
 }
 
-/* w <- (I - V V') w, the coefficients V'w in `projection`; first without what is deflated. */
-static void project_out(space *k)
+/* w <- (I - X X') w and coefficients <- X'w for the columns x of X. */
+static void take_out(const space *k, int count, const double *x, double *coefficients)
 {
-    if (k->deflated) {
-        nb_gemm(NB_TRANSPOSED, NB_PLAIN, k->deflated_count, k->block, k->n, 1, k->deflated, k->n, k->w, k->n, 0,
-                k->aside, k->deflated_count);
-        nb_gemm(NB_PLAIN, NB_PLAIN, k->n, k->block, k->deflated_count, -1, k->deflated, k->n, k->aside,
-                k->deflated_count, 1, k->w, k->n);
-    }
-    if (k->dim == 0) return;
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, k->dim, k->block, k->n, 1, k->v, k->n, k->w, k->n, 0, k->projection, k->order);
-    nb_gemm(NB_PLAIN, NB_PLAIN, k->n, k->block, k->dim, -1, k->v, k->n, k->projection, k->order, 1, k->w, k->n);
+    size_t size = (size_t)k->n * (size_t)k->block;
+    memset(k->inside, 0, size * sizeof *k->inside);
+    nb_multiply_thin(count, k->n, x, k->n, k->block, k->w, coefficients, k->inside);
+    for (size_t i = 0; i < size; i++) k->w[i] -= k->inside[i];
+}
+
+/* First without what is deflated. */
+static void project_out(const space *k)
+{
+    if (k->deflated) take_out(k, k->deflated_count, k->deflated, k->aside);
+    if (k->dim > 0) take_out(k, k->dim, k->v, k->projection);
 }
 
 /* Vectors from number `first` on of the block w. */
 static void fill_random(space *k, int first)
 {
-    for (size_t i = (size_t)k->n * (size_t)first; i < (size_t)k->n * (size_t)k->block; i++)
-        k->w[i] = gsl_ran_ugaussian(k->rng);
+    for (int j = first; j < k->block; j++)
+        for (size_t i = 0, b = (size_t)k->block; i < (size_t)k->n; i++)
+            k->w[i * b + (size_t)j] = gsl_ran_ugaussian(k->rng);
 }
 
 static nb_status random_block(space *k, nb_ctx *ctx)
@@ -81,7 +91,7 @@ static nb_status random_block(space *k, nb_ctx *ctx)
     int rank;
     fill_random(k, 0);
     project_out(k);
-    NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, k->n, k->block, k->w, k->r, &rank, ctx));
+    NB_TRY(ctx, nb_orthonormalise(NB_ROWS, k->n, k->block, k->w, k->r, &rank, ctx));
     memset(k->r, 0, (size_t)k->block * (size_t)k->block * sizeof *k->r);
     return NB_OK;
 }
@@ -96,25 +106,26 @@ static nb_status next_block(space *k, double scale, nb_ctx *ctx)
     bool nothing = nb_frobenius((size_t)k->n * (size_t)k->block, k->w) <= 100 * DBL_EPSILON * scale;
     k->invariant = nothing && k->dim > k->count;
     if (nothing) return random_block(k, ctx);
-    NB_TRY(ctx, nb_orthonormalise(NB_COLUMNS, k->n, k->block, k->w, k->r, &rank, ctx));
+    NB_TRY(ctx, nb_orthonormalise(NB_ROWS, k->n, k->block, k->w, k->r, &rank, ctx));
     fill_random(k, rank);
     project_out(k);
-    return nb_orthonormalise(NB_COLUMNS, k->n, k->block, k->w, again, &rank, ctx);
+    return nb_orthonormalise(NB_ROWS, k->n, k->block, k->w, again, &rank, ctx);
 }
 
-/* V gets the block w, T its coefficients; then w is what comes next. */
+/* V gets the block w, Z its product, T its coefficients; then w is what comes next. */
 static nb_status extend(space *k, const nb_operator *s, nb_ctx *ctx)
 {
-    size_t at = (size_t)k->n * (size_t)k->dim, bytes = (size_t)k->n * (size_t)k->block * sizeof *k->w;
-    memcpy(k->v + at, k->w, bytes);
-    NB_TRY(ctx, s->product(s->self, k->block, k->v + at, k->z + at, k->w, ctx));
-    double scale = nb_frobenius((size_t)k->n * (size_t)k->block, k->w);
+    size_t n = (size_t)k->n, b = (size_t)k->block, order = (size_t)k->order, at = (size_t)k->dim;
+    nb_transpose(k->block, k->n, k->w, k->v + n * at);
+    memcpy(k->inside, k->w, n * b * sizeof *k->w);
+    NB_TRY(ctx, s->product(s->self, k->block, k->inside, k->product, k->w, ctx));
+    nb_transpose(k->block, k->n, k->product, k->z + n * at);
+    double scale = nb_frobenius(n * b, k->w);
     NB_REQUIRE(ctx, isfinite(scale), NB_ENUMERIC, "NaN or Inf in the product with a matrix of order %d", k->n);
     k->dim += k->block;
     project_out(k);
-    for (int j = 0; j < k->block; j++)
-        memcpy(k->t + (size_t)(k->dim - k->block + j) * (size_t)k->order, k->projection + (size_t)j * (size_t)k->order,
-               (size_t)k->dim * sizeof *k->t);
+    for (size_t j = 0; j < b; j++)
+        for (size_t i = 0; i < (size_t)k->dim; i++) k->t[(at + j) * order + i] = k->projection[i * b + j];
     return next_block(k, scale, ctx);
 }
 
@@ -238,6 +249,7 @@ static nb_status beside(const nb_operator *s, int count, const double *right, do
     enum { WIDE = 8, STEPS = 5 };
     space k;
     NB_TRY(ctx, space_init(&k, s->n, 1, WIDE, WIDE * STEPS, ctx));
+    gsl_rng_set(k.rng, START + 1); /* another block than the solution grew from */
     k.deflated = right;
     k.deflated_count = count;
     NB_NEED(k.aside, nb_alloc_reals(ctx, (size_t)count, WIDE));
@@ -246,23 +258,32 @@ static nb_status beside(const nb_operator *s, int count, const double *right, do
     return NB_OK;
 }
 
-/* A block of b vectors sees of equal singular values at most b. So the solution
- * is looked at from a fresh start, and where that finds a larger value beside it
+/* Whether a block of values is equal, to what the tolerance leaves open: a block of b vectors sees of equal singular
+ * values at most b, so there may be more. */
+static bool may_repeat(const space *k)
+{
+    for (int j = 0; j + k->block <= k->count; j++)
+        if (k->values[j] - k->values[j + k->block - 1] <= ALIKE * k->values[j] + k->residuals[j] + 1e-9 * k->values[0])
+            return true;
+    return false;
+}
+
+/* Where values may repeat, the solution is looked at from a fresh start, and where that finds a larger value beside it
  * than the least of it, it is sought again in blocks of twice the width. */
 static nb_status solve(const nb_operator *s, int count, int block, double tolerance, nb_triplets *out, nb_ctx *ctx)
 {
     int order = nb_krylov_order(s->n, count);
     for (;; block *= 2) {
         space k;
-        double value;
+        double value = 0;
         nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, space_init(&k, s->n, count, block, order, ctx));
         NB_TRY(ctx, grow(&k, s, tolerance, ctx));
         out->residual = largest_residual(&k);
         what_is_missing(&k, out->missing);
         NB_TRY(ctx, triplets(&k, out, ctx));
-        NB_TRY(ctx, beside(s, count, out->right, &value, ctx));
         double least = k.values[count - 1] + k.residuals[count - 1] + 1e-12 * k.values[0];
+        if (may_repeat(&k)) NB_TRY(ctx, beside(s, count, out->right, &value, ctx));
         nb_ctx_release(ctx, mark);
         if (value <= least) return NB_OK;
         for (int j = 0; j < count; j++) out->missing[j] += (j + 1) * (value - least);
@@ -275,6 +296,7 @@ nb_status nb_krylov(const nb_operator *s, int count, int block, double tolerance
     size_t length = (size_t)s->n, columns = (size_t)count;
     NB_REQUIRE(ctx, count >= 1 && block <= s->n / 4 && count + block <= nb_krylov_order(s->n, count), NB_EDIM,
                "%d singular triplets of a matrix of order %d, in blocks of %d", count, s->n, block);
+    NB_REQUIRE(ctx, block % NB_THIN == 0, NB_EBUG, "a block of %d vectors: no multiple of %d", block, NB_THIN);
     NB_NEED(out->values, nb_alloc_reals(ctx, columns, 1));
     NB_NEED(out->left, nb_alloc_reals(ctx, length, columns));
     NB_NEED(out->right, nb_alloc_reals(ctx, length, columns));

@@ -7,7 +7,7 @@
 
 #include "base/ctx.h"
 
-/* z (n x b) <- S v and w (n x b) <- S' z for v (n x b): one pass over S. */
+/* z <- S v and w <- S' z: one pass over S. A row of v, z and w, n x b, is b numbers side by side. */
 typedef nb_status nb_normal_product(void *self, int b, const double *v, double *z, double *w, nb_ctx *ctx);
 
 /* S, n x n, which is only multiplied. */
@@ -27,8 +27,9 @@ typedef struct {
 
 /* `count` triplets of S, 1 <= count <= nb_krylov_order(n, count) - block and block
  * <= n / 4, each with a residual below `tolerance`, or with what the largest order
- * allows: see `residual`. `block` vectors go through each product: fewer take more products
- * and less work in all. The start is random but always the same. Memory is ctx's. */
+ * allows: see `residual`. `block` vectors, a multiple of NB_THIN, go through each
+ * product: fewer take more products and less work in all. The start is random but
+ * always the same. Memory is ctx's. */
 nb_status nb_krylov(const nb_operator *s, int count, int block, double tolerance, nb_triplets *out, nb_ctx *ctx);
 
 /* The largest dimension of the Krylov space that is tried. */

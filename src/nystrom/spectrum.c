@@ -79,9 +79,10 @@ static nb_status decompose_factors(nb_scene *scene, int count, bool vectors, nb_
     return NB_OK;
 }
 
-typedef struct { /* each n x b, a row's numbers side by side */
+typedef struct {
     int b;
-    double *v, *z, *w;
+    const double *v;
+    double *z, *w;
 } product;
 
 static nb_status multiply_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
@@ -92,29 +93,12 @@ static nb_status multiply_stripe(void *self, const nb_stripe *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status multiply_rows(nb_scene *scene, int b, const double *v, double *z, double *w, nb_ctx *ctx)
-{
-    int n = scene->head->n;
-    size_t size = (size_t)n * (size_t)b;
-    product p = {.b = b};
-    NB_REQUIRE(ctx, b % NB_THIN == 0, NB_EBUG, "a block of %d vectors: no multiple of %d", b, NB_THIN);
-    NB_NEED(p.v, nb_alloc_raw(ctx, 3 * size));
-    p.z = p.v + size;
-    p.w = p.z + size;
-    memset(p.w, 0, size * sizeof *p.w);
-    nb_transpose(n, b, v, p.v);
-    NB_TRY(ctx, nb_scene_pass(scene, multiply_stripe, &p, ctx));
-    nb_transpose(b, n, p.z, z);
-    nb_transpose(b, n, p.w, w);
-    return NB_OK;
-}
-
 static nb_status multiply(void *self, int b, const double *v, double *z, double *w, nb_ctx *ctx)
 {
-    nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = multiply_rows(self, b, v, z, w, ctx);
-    nb_ctx_release(ctx, mark);
-    return status;
+    nb_scene *scene = self;
+    product p = {b, v, z, w};
+    memset(w, 0, (size_t)scene->head->n * (size_t)b * sizeof *w);
+    return nb_scene_pass(scene, multiply_stripe, &p, ctx);
 }
 
 void nb_spectrum_bytes(int n, int d, int count, bool vectors, double *kept, double *working)

@@ -152,8 +152,8 @@ static nb_status multiply(void *self, int b, const double *v, double *z, double 
 {
     const matrix *a = self;
     (void)ctx;
-    nb_gemm(NB_PLAIN, NB_PLAIN, a->n, b, a->n, 1, a->s, a->n, v, a->n, 0, z, a->n);
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, a->n, b, a->n, 1, a->s, a->n, z, a->n, 0, w, a->n);
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, b, a->n, a->n, 1, v, b, a->s, a->n, 0, z, b);
+    nb_gemm(NB_PLAIN, NB_PLAIN, b, a->n, a->n, 1, z, b, a->s, a->n, 0, w, b);
     return NB_OK;
 }
 
