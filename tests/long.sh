@@ -11,6 +11,7 @@
 #   held        a store that somebody holds for a minute
 #   asan        what tests/run.sh leaves out under ASan and UBSan
 #   kernels     all unit and most command-line tests under every kernel of OpenBLAS that this CPU runs
+#   avx512      the code for AVX-512, emulated on AVX2
 #   races       threads under ThreadSanitizer
 #   frames      rows as a pandas frame
 #   cluster     shards under Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel)
@@ -20,7 +21,7 @@
 #   fuzz        ten minutes, or FUZZ_SECONDS, for each parser
 set -u
 cd "$(dirname "$0")/.."
-all="asan kernels kills build readme packages shells held races frames cluster estimates models agree fuzz"
+all="asan kernels kills build readme packages shells held avx512 races frames cluster estimates models agree fuzz"
 for part in "$@"; do
     case " $all " in
     *" $part "*) ;;
@@ -58,6 +59,15 @@ same_bytes() {
 shells() {
     bats tests/cli/completion.bats tests/cli/manual.bats >"$work/shells" || { cat "$work/shells"; return 1; }
     ! grep '# skip' "$work/shells"
+}
+
+# The units with code for AVX-512, which takes AVX2 to emulate.
+avx512() {
+    local test
+    make -s avx512 >"$work/avx512" || { cat "$work/avx512"; return 1; }
+    for test in build/avx512/tests/test_{linalg,stripe,attentions}; do
+        OPENBLAS_NUM_THREADS=1 "$test" >"$work/avx512" 2>&1 || { tail -100 "$work/avx512"; return 1; }
+    done
 }
 
 # What threads share, under ThreadSanitizer; BLAS is not built with it. A test starts threads after a fork.
@@ -113,6 +123,13 @@ run_part() { # PART
     kernels)
         check "every kernel" env KERNEL_UNIT="$(cd build/tests && ls test_* | grep -v '\.d$')" \
             KERNEL_CLI="run isolation select workers cores kernels sweeps" tests/run.sh kernels
+        ;;
+    avx512)
+        if grep -qw avx2 /proc/cpuinfo; then
+            check "AVX-512, emulated" avx512
+        else
+            echo "skipped: AVX-512, emulated, this CPU has no AVX2"
+        fi
         ;;
     races) check "threads without races" no_races ;;
     frames) check "rows as a pandas frame" frames ;;

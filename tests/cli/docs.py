@@ -19,7 +19,7 @@ def says(*arguments):
 # What there is.
 commands = set(re.findall(r"^  ([a-z]+) ", says("--help").split("\n\n")[2], re.M))
 options = {c: set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", says(c, "--help"))) for c in commands}
-targets = set(re.findall(r"^([a-z-]+):", open("Makefile").read(), re.M))
+targets = set(re.findall(r"^([a-z0-9-]+):", open("Makefile").read(), re.M))
 parts = re.split(r"^### (\w+)$", says("describe", "--markdown", "components"), flags=re.M)
 components = {}
 for name, text in zip(parts[1::2], parts[2::2]):  # of all kinds that have one of this name
@@ -70,7 +70,7 @@ def check_call(call, wrong):
 def check_code(code, wrong):
     for call in re.findall(r"(?:^|[\s/;|])nysbench ((?!COMMAND|error|note|warning)[a-z]+[^;\n]*)", code):
         check_call(call, wrong)
-    for target in re.findall(r"(?:^|[;&] *|\$ )make ([a-z][a-z-]*)", code, re.M):
+    for target in re.findall(r"(?:^|[;&] *|\$ )make ([a-z][a-z0-9-]*)", code, re.M):
         if target not in targets:
             wrong(f"make has no target '{target}'")
     for name, inside in re.findall(r"\b([a-z][a-z_]+)\(((?:[a-z_]+=)[^()]*)\)", code):
