@@ -5,6 +5,7 @@
 #include "studies/error/duels.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct {
     nb_duels duels;
@@ -12,49 +13,55 @@ typedef struct {
     int m;            /* of the ratios */
 } table;
 
-typedef struct { /* choices that agree in all but landmarks and trial, as lists */
-    nb_groups like;
-    int *first, *next; /* by group; by choice; -1: the end */
+typedef struct { /* a choice, by what it shares with others in all but landmarks and trial */
+    int like, landmarks, repetition, choice;
 } kin;
 
-static nb_status find_kin(const nb_entrants *e, kin *k, nb_ctx *ctx)
+/* The choice aside. */
+static int compare_kin(const void *a, const void *b)
+{
+    const kin *x = a, *y = b;
+    if (x->like != y->like) return x->like < y->like ? -1 : 1;
+    if (x->landmarks != y->landmarks) return x->landmarks < y->landmarks ? -1 : 1;
+    return (x->repetition > y->repetition) - (x->repetition < y->repetition);
+}
+
+static nb_status find_kin(const nb_entrants *e, kin **sorted, nb_ctx *ctx)
 {
     static const char *const by[] = {"problem", "head", "kernel", "strategy", "pairing", "factors", NULL};
+    const nb_pivot *choices = &e->choices;
     nb_selection all;
+    nb_groups like;
     NB_TRY(ctx, nb_frame_all(&e->summary.frame, &all, ctx));
-    NB_TRY(ctx, nb_frame_group(&e->summary.frame, all, by, &k->like, ctx));
-    NB_NEED(k->first, nb_alloc(ctx, (size_t)k->like.count + 1, sizeof *k->first));
-    NB_NEED(k->next, nb_alloc(ctx, (size_t)e->choices.count + 1, sizeof *k->next));
-    for (int g = 0; g < k->like.count; g++) k->first[g] = -1;
-    for (int i = 0; i < e->choices.count; i++) {
-        int group = k->like.of[e->choices.any[i]];
-        k->next[i] = k->first[group];
-        k->first[group] = i;
-    }
+    NB_TRY(ctx, nb_frame_group(&e->summary.frame, all, by, &like, ctx));
+    NB_NEED(*sorted, nb_alloc(ctx, (size_t)choices->count + 1, sizeof **sorted));
+    for (int i = 0; i < choices->count; i++)
+        (*sorted)[i] =
+            (kin){like.of[choices->any[i]], e->summary.rows[choices->any[i]].landmarks, choices->repetition[i], i};
+    qsort(*sorted, (size_t)choices->count, sizeof **sorted, compare_kin);
     return NB_OK;
 }
 
 /* In the same trial, or in trial 0 where that stands for all; -1: none. */
-static int twice_of(const nb_entrants *e, const kin *k, int choice)
+static int twice_of(const kin *sorted, int count, kin wanted)
 {
-    const nb_error_row *rows = e->summary.rows, *mine = &rows[e->choices.any[choice]];
-    int alone = -1, found = 0;
-    for (int i = k->first[k->like.of[e->choices.any[choice]]]; i >= 0; i = k->next[i]) {
-        if (rows[e->choices.any[i]].landmarks != 2 * mine->landmarks) continue;
-        if (e->choices.repetition[i] == e->choices.repetition[choice]) return i;
-        if (e->choices.repetition[i] == 0) alone = i;
-        found++;
-    }
-    return found == 1 ? alone : -1;
+    wanted.landmarks *= 2;
+    const kin *found = bsearch(&wanted, sorted, (size_t)count, sizeof *sorted, compare_kin);
+    if (found) return found->choice;
+    wanted.repetition = 0;
+    found = bsearch(&wanted, sorted, (size_t)count, sizeof *sorted, compare_kin);
+    bool alone = found && (found + 1 == sorted + count || found[1].like != wanted.like ||
+                           found[1].landmarks != wanted.landmarks);
+    return alone ? found->choice : -1;
 }
 
 static nb_status find_twice(table *t, const nb_entrants *e, nb_ctx *ctx)
 {
-    kin k;
-    int *twice;
-    NB_TRY(ctx, find_kin(e, &k, ctx));
-    NB_NEED(twice, nb_alloc(ctx, (size_t)e->choices.count + 1, sizeof *twice));
-    for (int i = 0; i < e->choices.count; i++) twice[i] = twice_of(e, &k, i);
+    kin *sorted;
+    int *twice, count = e->choices.count;
+    NB_TRY(ctx, find_kin(e, &sorted, ctx));
+    NB_NEED(twice, nb_alloc(ctx, (size_t)count + 1, sizeof *twice));
+    for (int i = 0; i < count; i++) twice[sorted[i].choice] = twice_of(sorted, count, sorted[i]);
     t->twice = twice;
     return NB_OK;
 }
