@@ -58,10 +58,8 @@ nb_status nb_capture(char *const *words, const char *folder, double limit_s, con
     if (status == NB_OK) status = listen_to(pid, ends[0], limit_s, &said, &ending, ctx);
     close(ends[0]);
     NB_TRY(ctx, status);
-    NB_REQUIRE(ctx, ending.timed_out || !WIFEXITED(ending.how) || WEXITSTATUS(ending.how) != NB_NOT_STARTED, NB_EIO,
-               "%s cannot be started: is it installed, and in PATH?", words[0]);
-    NB_TRY(ctx, nb_ending_text(&ending, limit_s, &text, ctx));
-    NB_REQUIRE(ctx, !*text, NB_EIO, "%s: %s", words[0], text);
+    NB_TRY(ctx, nb_program_ending(words[0], &ending, limit_s, &text, ctx));
+    NB_REQUIRE(ctx, !*text, NB_EIO, "%s", text);
     *output = said.text;
     return NB_OK;
 }

@@ -3,11 +3,20 @@
 #include "base/gnuplot.h"
 
 #include "base/capture.h"
+#include "base/clock.h"
 #include "base/numbers.h"
+#include "base/process.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define NAME "gnuplot"
 
 static double limit_s(void)
 {
@@ -19,7 +28,7 @@ static double limit_s(void)
 
 bool nb_gnuplot_version(const char **line, nb_ctx *ctx)
 {
-    char *words[] = {(char[]){"gnuplot"}, (char[]){"--version"}, NULL};
+    char *words[] = {(char[]){NAME}, (char[]){"--version"}, NULL};
     const char *said;
     char *first = NULL;
     if (nb_capture(words, NULL, fmin(30, limit_s()), &said, ctx) == NB_OK) first = nb_strdup(ctx, said);
@@ -29,13 +38,91 @@ bool nb_gnuplot_version(const char **line, nb_ctx *ctx)
     return *line;
 }
 
-nb_status nb_gnuplot_run(const char *folder, const char *script, nb_ctx *ctx)
+typedef struct {
+    pid_t pid;
+    int said;     /* its standard error */
+    double end_s; /* when it has to be done */
+    const char *script;
+} running;
+
+struct nb_gnuplots {
+    int most, count;
+    running *first; /* those that run, in the order of their start */
+    nb_ctx *ctx;    /* that `first` is of, and the names */
+};
+
+nb_status nb_gnuplots_new(int most, nb_gnuplots **all, nb_ctx *ctx)
 {
-    char *words[] = {(char[]){"gnuplot"}, (char[]){"-d"}, NULL, NULL};
-    const char *said;
+    nb_gnuplots *new;
+    *all = NULL;
+    if (most == 0) return NB_OK;
+    NB_NEED(new, nb_alloc(ctx, 1, sizeof *new));
+    NB_NEED(new->ctx, nb_ctx_child(ctx));
+    NB_NEED(new->first, nb_alloc(new->ctx, (size_t)most, sizeof *new->first));
+    new->most = most;
+    *all = new;
+    return NB_OK;
+}
+
+/* What is said there goes to standard error, until its end or until that moment. */
+static void pass_on(int from, double end_s)
+{
+    char text[4096];
+    for (double left_s = end_s - nb_clock_s(); left_s > 0; left_s = end_s - nb_clock_s()) {
+        struct pollfd in = {.fd = from, .events = POLLIN};
+        if (poll(&in, 1, (int)ceil(fmin(left_s, 1e3) * 1e3)) <= 0) continue;
+        ssize_t got = read(from, text, sizeof text);
+        if (got == 0 || (got < 0 && errno != EINTR)) return;
+        if (got > 0) fwrite(text, 1, (size_t)got, stderr);
+    }
+}
+
+static nb_status await_first(nb_gnuplots *all, nb_ctx *ctx)
+{
+    const running first = all->first[0];
+    nb_ending ending;
+    const char *why;
+    memmove(all->first, all->first + 1, (size_t)--all->count * sizeof *all->first);
+    pass_on(first.said, first.end_s);
+    nb_status status = nb_process_await(first.pid, fmax(first.end_s - nb_clock_s(), 0), &ending, ctx);
+    close(first.said);
+    NB_TRY(ctx, status);
+    NB_TRY(ctx, nb_program_ending(NAME, &ending, limit_s(), &why, ctx));
+    NB_REQUIRE(ctx, !*why, NB_EIO, "gnuplot failed on %s: %s", first.script, why);
+    return NB_OK;
+}
+
+static nb_status start(nb_gnuplots *all, const char *folder, const char *script, nb_ctx *ctx)
+{
+    char *words[] = {(char[]){NAME}, (char[]){"-d"}, NULL, NULL};
+    int ends[2];
+    running *new = &all->first[all->count];
     NB_NEED(words[2], nb_strdup(ctx, script));
-    if (nb_capture(words, folder, limit_s(), &said, ctx) == NB_OK) return NB_OK;
-    NB_NEED(said, nb_strdup(ctx, nb_error_message(ctx)));
-    nb_error_clear(ctx);
-    NB_FAIL(ctx, NB_EIO, "gnuplot failed on %s/%s: %s", folder, script, said);
+    NB_NEED(new->script, nb_format(all->ctx, "%s/%s", folder, script));
+    NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EIO, "a pipe cannot be made: %s", strerror(errno));
+    nb_program program = {.words = words, .folder = folder, .err = ends[1], .outlives = true};
+    nb_status status = nb_process_spawn(&program, &new->pid, ctx);
+    close(ends[1]);
+    if (status != NB_OK) close(ends[0]);
+    NB_TRY(ctx, status);
+    new->said = ends[0];
+    new->end_s = nb_clock_s() + limit_s();
+    all->count++;
+    return NB_OK;
+}
+
+nb_status nb_gnuplots_start(nb_gnuplots *all, const char *folder, const char *script, nb_ctx *ctx)
+{
+    if (all->count == all->most) NB_TRY(ctx, await_first(all, ctx));
+    return start(all, folder, script, ctx);
+}
+
+nb_status nb_gnuplots_wait(nb_gnuplots *all, nb_ctx *ctx)
+{
+    nb_status status = NB_OK;
+    while (all && all->count > 0) {
+        nb_status ended = await_first(all, ctx);
+        if (status == NB_OK) status = ended;
+    }
+    return status;
 }

@@ -250,7 +250,7 @@ void nb_process_finish(void)
 /* In the child, which may share its parent's memory: it writes to its own frames alone. */
 static _Noreturn void become(const nb_program *p, char *const *environment)
 {
-    int nothing = open("/dev/null", O_RDWR), said = STDERR_FILENO;
+    int nothing = open("/dev/null", O_RDWR), said = p->err ? p->err : STDERR_FILENO;
     if (p->folder && chdir(p->folder) != 0) _exit(NB_NOT_STARTED);
     if (p->log) said = open(p->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (dup2(p->in ? p->in : nothing, STDIN_FILENO) < 0 || dup2(p->out ? p->out : nothing, STDOUT_FILENO) < 0 ||
@@ -405,5 +405,18 @@ nb_status nb_ending_text(const nb_ending *ending, double timeout_s, const char *
         NB_NEED(*text, nb_format(ctx, "killed by signal %d (%s)", WTERMSIG(how), strsignal(WTERMSIG(how))));
     else if (WEXITSTATUS(how) != 0)
         NB_NEED(*text, nb_format(ctx, "exit status %d", WEXITSTATUS(how)));
+    return NB_OK;
+}
+
+nb_status nb_program_ending(const char *program, const nb_ending *ending, double timeout_s, const char **text,
+                            nb_ctx *ctx)
+{
+    const char *how;
+    NB_TRY(ctx, nb_ending_text(ending, timeout_s, &how, ctx));
+    *text = how;
+    if (!ending->timed_out && WIFEXITED(ending->how) && WEXITSTATUS(ending->how) == NB_NOT_STARTED)
+        NB_NEED(*text, nb_format(ctx, "%s cannot be started: is it installed, and in PATH?", program));
+    else if (*how)
+        NB_NEED(*text, nb_format(ctx, "%s: %s", program, how));
     return NB_OK;
 }

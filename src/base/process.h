@@ -24,7 +24,8 @@ typedef struct {
     char *const *words;   /* words[0] is looked for in PATH if it has no '/' */
     const char *folder;   /* its current one; NULL: this process's */
     int in, out;          /* its standard input and output; 0: there is nothing to read, and nobody reads it */
-    const char *log;      /* what its standard error is put behind, in its folder; NULL: its standard error is ours */
+    int err;              /* its standard error; 0: ours */
+    const char *log;      /* the file, in its folder, that its standard error is put behind; NULL: that of `err` */
     const char *variable; /* NAME=VALUE in its environment */
     bool outlives;        /* it, or what it hands over to others, may outlive this program */
 } nb_program;
@@ -60,5 +61,8 @@ void nb_process_finish(void);
 /* "exit status 3", "killed by signal 11 (Segmentation fault)", "not done after 2 s";
  * "" where all went well. */
 nb_status nb_ending_text(const nb_ending *ending, double timeout_s, const char **text, nb_ctx *ctx);
+/* The same of a program: "sh: exit status 3", "sh cannot be started: is it installed, and in PATH?". */
+nb_status nb_program_ending(const char *program, const nb_ending *ending, double timeout_s, const char **text,
+                            nb_ctx *ctx);
 
 #endif

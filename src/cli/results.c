@@ -27,8 +27,8 @@ static void print_places(const nb_experiment *e, const nb_telling *how)
            NB_CONFIG_FILE, NB_MANIFEST_FILE);
     if (e->config.plot_count && !e->shard.count && !is_interrupted(how))
         printf("  %-16s %s\n", NB_PLOTS_FOLDER "/",
-               how->draw ? "figures (SVG, PNG), their data and scripts"
-                         : "data and scripts of the figures; gnuplot is missing");
+               how->gnuplots > 0 ? "figures (SVG, PNG), their data and scripts"
+                                 : "data and scripts of the figures; gnuplot is missing");
 }
 
 /* Rows of a shard alone are asked nothing. */
@@ -43,11 +43,20 @@ static nb_status tell_claims(const nb_experiment *e, nb_store *store, const nb_r
     return page ? nb_claims_show_lines(page, 1, &results, ctx) : NB_OK;
 }
 
+static nb_status draw(nb_results *results, int gnuplots, nb_ctx *ctx)
+{
+    const nb_study *study = results->plan->config->study;
+    NB_TRY(ctx, nb_gnuplots_new(gnuplots, &results->gnuplots, ctx));
+    nb_status status = (study->draw ? study->draw : nb_results_draw)(results, ctx);
+    nb_status drawn = nb_gnuplots_wait(results->gnuplots, ctx);
+    return status == NB_OK ? drawn : status;
+}
+
 nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *only, const nb_telling *how,
                           int *failures, nb_ctx *ctx)
 {
     const nb_study *study = e->config.study;
-    nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0, .draw = how->draw};
+    nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0};
     nb_page page;
     nb_page_make(&page, ctx);
     NB_TRY(ctx, nb_store_rows(store, &results.rows, ctx));
@@ -64,5 +73,5 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     NB_TRY(ctx, nb_outcomes_print(e, only, &results.rows, ctx));
     if (!how->quiet) print_places(e, how);
     fflush(stdout);
-    return is_interrupted(how) || results.part ? NB_OK : (study->draw ? study->draw : nb_results_draw)(&results, ctx);
+    return is_interrupted(how) || results.part ? NB_OK : draw(&results, how->gnuplots, ctx);
 }

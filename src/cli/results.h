@@ -10,7 +10,7 @@
 
 typedef struct {
     bool quiet;                               /* no tables */
-    bool draw;                                /* figures, not only their data and scripts */
+    int gnuplots;                             /* that draw figures at once; 0: only their data and scripts */
     const volatile sig_atomic_t *interrupted; /* then there are no figures; NULL: it never is */
 } nb_telling;
 

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/files.h"
 #include "base/gnuplot.h"
+#include "base/machine.h"
 #include "base/shell.h"
 #include "cli/results.h"
 #include "run/merge.h"
@@ -304,7 +305,8 @@ static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whol
         fprintf(stderr,
                 "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, "
                 "figures will not\n");
-    NB_TRY(ctx, nb_tell_results(&m->e, store, NULL, &(nb_telling){quiet, gnuplot, NULL}, &failures, ctx));
+    NB_TRY(ctx, nb_tell_results(&m->e, store, NULL, &(nb_telling){quiet, gnuplot ? nb_usable_cpus() : 0, NULL},
+                                &failures, ctx));
     NB_TRY(ctx, print_missing(m, &missing, ctx));
     if (m->merge.replaced)
         fprintf(stderr, "nysbench: %d row%s had failed in %s and now ha%s the results of the runs\n", m->merge.replaced,

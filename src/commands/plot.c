@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "base/gnuplot.h"
+#include "base/machine.h"
 #include "base/numbers.h"
 
 #include "components/registry.h"
@@ -32,15 +33,17 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
 }
 
 /* The figures of a study out of the tree, which draws those of its config itself. */
-static nb_status draw_own(const char *folder, const nb_study *study, const nb_row_list *rows, bool draw, nb_ctx *ctx)
+static nb_status draw_own(const char *folder, const nb_study *study, const nb_row_list *rows, nb_gnuplots *gnuplots,
+                          nb_ctx *ctx)
 {
     nb_config config;
     nb_plan plan;
-    const nb_results results = {.folder = folder, .plan = &plan, .rows = *rows, .draw = draw};
+    const nb_results results = {.folder = folder, .plan = &plan, .rows = *rows, .gnuplots = gnuplots};
     NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
     NB_TRY(ctx, study->draw(&results, ctx));
+    NB_TRY(ctx, nb_gnuplots_wait(gnuplots, ctx));
     printf("%s/%s: the figures of its config%s\n", folder, NB_PLOTS_FOLDER,
-           draw ? "" : ", data and scripts only: gnuplot is missing");
+           gnuplots ? "" : ", data and scripts only: gnuplot is missing");
     return NB_OK;
 }
 
@@ -51,14 +54,38 @@ static nb_status open_folder(const char *run, const nb_plot_style *style, const 
     return nb_plot_write_style(*folder, style, ctx);
 }
 
-/* One figure, or all but those that make something of the run again. */
-static nb_status plot(const char *folder, const nb_figure *only, int m, const nb_plot_style *style, bool draw,
-                      nb_ctx *ctx)
+/* `only`, or all of the study but those that make something of the run again. */
+static nb_status draw_figures(const nb_figure *only, const nb_study *study, const nb_frame *frame,
+                              const nb_drawing *drawing, nb_ctx *ctx)
+{
+    struct {
+        const char *name;
+        int figures;
+    } *drawn = NULL;
+    int count = 0, room = 0;
+    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
+        const nb_figure *figure = (const nb_figure *)e->component;
+        if (strcmp(figure->study, study->component.name) != 0 || (only ? figure != only : figure->again)) continue;
+        NB_GROW(ctx, drawn, count, room);
+        nb_mark mark = nb_ctx_mark(ctx);
+        NB_TRY(ctx, figure->draw(figure, frame, drawing, &drawn[count].figures, ctx));
+        nb_ctx_release(ctx, mark);
+        drawn[count++].name = figure->component.name;
+    }
+    NB_TRY(ctx, nb_gnuplots_wait(drawing->gnuplots, ctx));
+    for (int i = 0; i < count; i++)
+        if (only || drawn[i].figures > 0)
+            count_figures(drawn[i].name, drawn[i].figures, drawing->folder, drawing->gnuplots);
+    return NB_OK;
+}
+
+static nb_status plot(const char *folder, const nb_figure *only, int m, const nb_plot_style *style,
+                      nb_gnuplots *gnuplots, nb_ctx *ctx)
 {
     nb_store store;
     nb_row_list rows;
     nb_frame frame;
-    nb_drawing drawing = {.run = folder, .m = m, .draw = draw};
+    nb_drawing drawing = {.run = folder, .m = m, .gnuplots = gnuplots};
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
@@ -72,28 +99,20 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const nb
     NB_REQUIRE(ctx, !study->draw || !style->paper, NB_EINVAL,
                "plot: the study %s draws its figures itself, for the screen alone", study->component.name);
     NB_TRY(ctx, open_folder(folder, style, &drawing.folder, ctx));
-    if (study->draw) return draw_own(folder, study, &rows, draw, ctx);
+    if (study->draw) return draw_own(folder, study, &rows, gnuplots, ctx);
     drawing.experiment = nb_row_at(&rows, 0)->experiment;
-    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
-        const nb_figure *figure = (const nb_figure *)e->component;
-        int figures;
-        if (strcmp(figure->study, study->component.name) != 0 || (only ? figure != only : figure->again)) continue;
-        nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
-        nb_ctx_release(ctx, mark);
-        if (only || figures > 0) count_figures(figure->component.name, figures, drawing.folder, draw);
-    }
-    return NB_OK;
+    return draw_figures(only, study, &frame, &drawing, ctx);
 }
 
-static nb_status plot_landmarks(const char *folder, const nb_landmark_view *view, const nb_plot_style *style, bool draw,
-                                nb_ctx *ctx)
+static nb_status plot_landmarks(const char *folder, const nb_landmark_view *view, const nb_plot_style *style,
+                                nb_gnuplots *gnuplots, nb_ctx *ctx)
 {
     const char *target;
     int figures;
     NB_TRY(ctx, open_folder(folder, style, &target, ctx));
-    NB_TRY(ctx, nb_plot_landmarks(folder, view, target, draw, &figures, ctx));
-    count_figures("landmarks", figures, target, draw);
+    NB_TRY(ctx, nb_plot_landmarks(folder, view, target, gnuplots, &figures, ctx));
+    NB_TRY(ctx, nb_gnuplots_wait(gnuplots, ctx));
+    count_figures("landmarks", figures, target, gnuplots);
     return NB_OK;
 }
 
@@ -264,8 +283,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
             stderr,
             "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures "
             "are not\n");
-    nb_status status = chosen.landmarks ? plot_landmarks(arguments[0], &view, &style, draw, ctx)
-                                        : plot(arguments[0], figure, view.m, &style, draw, ctx);
+    nb_gnuplots *gnuplots;
+    nb_status status = nb_gnuplots_new(draw ? nb_usable_cpus() : 0, &gnuplots, ctx);
+    if (status == NB_OK)
+        status = chosen.landmarks ? plot_landmarks(arguments[0], &view, &style, gnuplots, ctx)
+                                  : plot(arguments[0], figure, view.m, &style, gnuplots, ctx);
+    if (status != NB_OK) nb_gnuplots_wait(gnuplots, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 

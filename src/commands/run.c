@@ -263,7 +263,8 @@ static int run_and_report(const nb_start *start, const choices *chosen, const nb
     if (s->progress.state.rows > 0) nb_progress_show(&s->progress);
     catch_signals();
     if (run_rows(&e->plan, pending, start->workers, s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    const nb_telling how = {chosen->quiet, gnuplot, &interrupted};
+    int jobs = start->workers.jobs > 0 ? start->workers.jobs : 1;
+    const nb_telling how = {chosen->quiet, gnuplot ? jobs : 0, &interrupted};
     nb_status status = nb_tell_results(e, &s->store, start->only, &how, &failures, ctx);
     if (status == NB_OK) status = look_back(&e->plan, &times, start->workers.jobs, s, ctx);
     if (status != NB_OK) nb_print_failure(ctx, NB_EXIT_FAILED);

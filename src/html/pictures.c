@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/gnuplot.h"
+#include "base/machine.h"
 #include "components/registry.h"
 #include "report/figure.h"
 #include "run/run_folder.h"
@@ -19,6 +20,7 @@ typedef struct {
     const char *run, *folder; /* of the run; of its figures */
     const nb_study *study;
     const nb_frame *frame;
+    nb_gnuplots *gnuplots; /* NULL: not started yet */
     nb_ctx *ctx;
 } finder;
 
@@ -89,7 +91,7 @@ static nb_status draw(const finder *f, const nb_figure *figure)
     nb_drawing drawing = {.run = f->run,
                           .folder = f->folder,
                           .experiment = ((const nb_row *)nb_frame_row(f->frame, 0))->experiment,
-                          .draw = true};
+                          .gnuplots = f->gnuplots};
     NB_TRY(f->ctx, nb_run_baseline(f->run, &drawing.baseline, f->ctx));
     nb_mark mark = nb_ctx_mark(f->ctx);
     nb_status status = figure->draw(figure, f->frame, &drawing, &figures, f->ctx);
@@ -98,10 +100,9 @@ static nb_status draw(const finder *f, const nb_figure *figure)
 }
 
 /* *any: something was. */
-static nb_status draw_missing(const finder *f, int count, const char *const *files, bool *any)
+static nb_status draw_missing(finder *f, int count, const char *const *files, bool *any)
 {
     const char **named, *version, *data;
-    int known = 0;
     *any = false;
     NB_TRY(f->ctx, nb_run_plots(f->run, &named, f->ctx));
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
@@ -110,8 +111,8 @@ static nb_status draw_missing(const finder *f, int count, const char *const *fil
         if (strcmp(figure->study, f->study->component.name) != 0 || figure->again || f->frame->count == 0 ||
             is_drawn(e->component->name, count, files) || (!is_among(e->component->name, named) && !nb_is_file(data)))
             continue;
-        if (!known) known = nb_gnuplot_version(&version, f->ctx) ? 1 : -1;
-        if (known < 0) return NB_OK;
+        if (!f->gnuplots && !nb_gnuplot_version(&version, f->ctx)) return NB_OK;
+        if (!f->gnuplots) NB_TRY(f->ctx, nb_gnuplots_new(nb_usable_cpus(), &f->gnuplots, f->ctx));
         NB_TRY(f->ctx, draw(f, figure));
         *any = true;
     }
@@ -152,7 +153,9 @@ nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_fram
     bool drawn;
     NB_TRY(ctx, nb_run_path(run, NB_PLOTS_FOLDER, &f.folder, ctx));
     NB_TRY(ctx, list_files(&f, &pictures->count, &files));
-    NB_TRY(ctx, draw_missing(&f, pictures->count, files, &drawn));
+    nb_status status = draw_missing(&f, pictures->count, files, &drawn);
+    nb_status waited = nb_gnuplots_wait(f.gnuplots, ctx);
+    NB_TRY(ctx, status == NB_OK ? waited : status);
     if (drawn) NB_TRY(ctx, list_files(&f, &pictures->count, &files));
     NB_NEED(order, nb_alloc(ctx, (size_t)pictures->count + 1, sizeof *order));
     NB_NEED(pictures->items, nb_alloc(ctx, (size_t)pictures->count + 1, sizeof *pictures->items));

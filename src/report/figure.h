@@ -3,10 +3,11 @@
  *
  * A figure is one file, src/studies/STUDY/figures/NAME.c, that defines
  *     const nb_figure nb_figure_NAME;
- * It writes NAME.csv, and the data and a script for gnuplot of one picture or several, and draws them. */
+ * It writes NAME.csv, and the data and a script for gnuplot of one picture or several, and starts to draw them. */
 #ifndef NB_FIGURE_H
 #define NB_FIGURE_H
 
+#include "base/gnuplot.h"
 #include "components/output.h"
 #include "components/registry.h"
 #include "report/frame.h"
@@ -19,7 +20,7 @@ typedef struct {            /* what figures are made of besides the rows, and wh
     const char *baseline;   /* of the strategies, canonical; NULL: the first that is not an oracle */
     const nb_plan *plan;    /* NULL: not at hand; the run's folder has it */
     int m;                  /* of figures of one m; 0: the middle one */
-    bool draw;              /* with gnuplot; else data and scripts alone */
+    nb_gnuplots *gnuplots;  /* that draw; NULL: data and scripts alone */
 } nb_drawing;
 
 typedef struct nb_figure {
@@ -28,7 +29,7 @@ typedef struct nb_figure {
     bool again;        /* makes something of the run again: only on request */
 
     /* *figures: how many there are; 0 where the rows have nothing for it. NB_EINVAL where the run does
-     * not have m, NB_EIO where a file cannot be written or gnuplot fails. */
+     * not have m, NB_EIO where a file cannot be written, or gnuplot failed on a figure before. */
     nb_status (*draw)(const struct nb_figure *self, const nb_frame *frame, const nb_drawing *drawing, int *figures,
                       nb_ctx *ctx);
 } nb_figure;

@@ -107,7 +107,7 @@ static nb_status draw(const nb_drawing *d, forest *f, nb_ctx *ctx)
     NB_NEED(script, nb_format(ctx, "%s.gp", f->output));
     NB_TRY(ctx, nb_write_file(path, print_points, f, ctx));
     NB_TRY(ctx, nb_plot_print_script(d->folder, script, print_driver, f, ctx));
-    return d->draw ? nb_plot_draw(d->folder, f->output, ctx) : NB_OK;
+    return nb_plot_draw(d->gnuplots, d->folder, f->output, ctx);
 }
 
 /* All figures, for people and programs. */

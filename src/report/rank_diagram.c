@@ -273,7 +273,7 @@ static nb_status draw_block(figure *f)
     NB_NEED(script, nb_format(ctx, "%s.gp", f->output));
     NB_TRY(ctx, nb_write_file(path, print_points, f, ctx));
     NB_TRY(ctx, nb_plot_print_script(f->d->folder, script, print_driver, f, ctx));
-    return f->d->draw ? nb_plot_draw(f->d->folder, f->output, ctx) : NB_OK;
+    return nb_plot_draw(f->d->gnuplots, f->d->folder, f->output, ctx);
 }
 
 static nb_status draw_all(figure *f, int *figures)

@@ -307,7 +307,7 @@ static nb_status draw_scope(figure *f)
     NB_NEED(script, nb_format(f->ctx, "%s.gp", f->output));
     NB_TRY(f->ctx, nb_write_file(path, print_points, f, f->ctx));
     NB_TRY(f->ctx, nb_plot_print_script(f->d->folder, script, print_driver, f, f->ctx));
-    return f->d->draw ? nb_plot_draw(f->d->folder, f->output, f->ctx) : NB_OK;
+    return nb_plot_draw(f->d->gnuplots, f->d->folder, f->output, f->ctx);
 }
 
 /* Methods that are not compared, and strata in which there is no pair. */

@@ -34,7 +34,7 @@ nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx)
                           .experiment = c->name,
                           .baseline = baseline_of(results),
                           .plan = results->plan,
-                          .draw = results->draw};
+                          .gnuplots = results->gnuplots};
     nb_frame frame;
     NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
     NB_TRY(ctx, nb_run_path(results->folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));

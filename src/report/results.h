@@ -4,6 +4,7 @@
 #ifndef NB_RESULTS_H
 #define NB_RESULTS_H
 
+#include "base/gnuplot.h"
 #include "components/row.h"
 #include "report/page.h"
 #include "run/plan.h"
@@ -11,16 +12,17 @@
 typedef struct nb_results {
     const char *folder; /* of the run */
     const nb_plan *plan;
-    nb_row_list rows; /* of the plan, or of a part of it */
-    bool part;        /* of a shard: it has no figures */
-    bool draw;        /* figures, not only their data and scripts */
+    nb_row_list rows;      /* of the plan, or of a part of it */
+    bool part;             /* of a shard: it has no figures */
+    nb_gnuplots *gnuplots; /* that draw figures; NULL: only their data and scripts */
 } nb_results;
 
 /* Writes the study's tables that a run's folder has as files and, unless page is NULL, adds those that a run ends
  * with. */
 nb_status nb_results_tell(const nb_results *results, nb_page *page, nb_ctx *ctx);
 
-/* The figures of the config, and those that were drawn of earlier rows, except those that repeat a part of the run. */
+/* Starts to draw the figures of the config, and those that were drawn of earlier rows, except those that repeat a part
+ * of the run. */
 nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "base/digest.h"
 #include "base/files.h"
-#include "base/gnuplot.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -173,16 +172,17 @@ static nb_status remove_file(const char *path, nb_ctx *ctx)
 }
 
 /* Those of other formats would show other rows. */
-nb_status nb_plot_draw(const char *folder, const char *stem, nb_ctx *ctx)
+nb_status nb_plot_draw(nb_gnuplots *gnuplots, const char *folder, const char *stem, nb_ctx *ctx)
 {
     const char *script;
+    if (!gnuplots) return NB_OK;
     NB_NEED(script, nb_format(ctx, "%s.gp", stem));
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         const char *path;
         NB_NEED(path, nb_format(ctx, "%s/%s.%s", folder, stem, formats[i]));
         NB_TRY(ctx, remove_file(path, ctx));
     }
-    return nb_gnuplot_run(folder, script, ctx);
+    return nb_gnuplots_start(gnuplots, folder, script, ctx);
 }
 
 /* Whether there is STEM.gp of a figure that was drawn by this program, as its first line says, or that of an older

@@ -5,6 +5,7 @@
 #define NB_SCRIPTS_H
 
 #include "base/ctx.h"
+#include "base/gnuplot.h"
 
 #include <stdio.h>
 
@@ -30,8 +31,9 @@ nb_status nb_plot_write_style(const char *folder, const nb_plot_style *style, nb
 /* What a figure's script begins with: what it draws. */
 void nb_plot_print_head(FILE *out, const char *stem);
 
-/* Runs gnuplot on the figure's script, STEM.gp. Earlier files of the figure are removed first. */
-nb_status nb_plot_draw(const char *folder, const char *stem, nb_ctx *ctx);
+/* Starts gnuplot on the figure's script, STEM.gp; `gnuplots` NULL: does nothing. Earlier files of the figure are removed
+ * first. */
+nb_status nb_plot_draw(nb_gnuplots *gnuplots, const char *folder, const char *stem, nb_ctx *ctx);
 
 /* Removes the figures of a kind that were drawn by this program, but for the given stems and
  * those whose script has been edited, with their data and scripts: their rows are gone. Where

@@ -245,7 +245,7 @@ static bool has_points(const nb_sheet *s, int figure)
     return false;
 }
 
-static nb_status draw_figure(const char *folder, const nb_sheet *s, bool draw, nb_ctx *ctx)
+static nb_status draw_figure(const char *folder, const nb_sheet *s, nb_gnuplots *gnuplots, nb_ctx *ctx)
 {
     const char *name, *script, *data;
     NB_NEED(name, output_name(s, ctx));
@@ -253,10 +253,10 @@ static nb_status draw_figure(const char *folder, const nb_sheet *s, bool draw, n
     NB_NEED(data, nb_format(ctx, "%s/%s.dat", folder, name));
     NB_TRY(ctx, nb_write_file(data, print_blocks, s, ctx));
     NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, s, ctx));
-    return draw ? nb_plot_draw(folder, name, ctx) : NB_OK;
+    return nb_plot_draw(gnuplots, folder, name, ctx);
 }
 
-nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures, nb_ctx *ctx)
+nb_status nb_sheet_draw(const char *folder, nb_sheet *s, nb_gnuplots *gnuplots, int *figures, nb_ctx *ctx)
 {
     const char *path, **stems;
     *figures = 0;
@@ -270,7 +270,7 @@ nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures
     for (s->figure = 0; s->figure < s->figure_count; s->figure++) {
         if (!has_points(s, s->figure)) continue;
         NB_NEED(stems[(*figures)++], output_name(s, ctx));
-        NB_TRY(ctx, draw_figure(folder, s, draw, ctx));
+        NB_TRY(ctx, draw_figure(folder, s, gnuplots, ctx));
     }
     return nb_plot_prune(folder, s->kind, *figures, stems, ctx);
 }

@@ -5,6 +5,7 @@
 #define NB_SHEET_H
 
 #include "base/ctx.h"
+#include "base/gnuplot.h"
 
 /* A line with bars; one point; a level all across; points without a line; a dashed line
  * in the colour of the series before; a dashed line with bars; a line upright at x, whatever y is; rings around
@@ -54,8 +55,8 @@ nb_status nb_sheet_room(nb_sheet *s, size_t points, nb_ctx *ctx);
 /* Points whose x or y is not finite are left out. */
 nb_status nb_sheet_add(nb_sheet *s, nb_sheet_point point, nb_ctx *ctx);
 
-/* Writes KIND.csv with all figures, data and a script for each, and draws them where
- * `draw`. *figures: how many have points. */
-nb_status nb_sheet_draw(const char *folder, nb_sheet *s, bool draw, int *figures, nb_ctx *ctx);
+/* Writes KIND.csv with all figures, data and a script for each, and starts to draw them unless `gnuplots` is NULL.
+ * *figures: how many have points. */
+nb_status nb_sheet_draw(const char *folder, nb_sheet *s, nb_gnuplots *gnuplots, int *figures, nb_ctx *ctx);
 
 #endif

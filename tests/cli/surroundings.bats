@@ -67,6 +67,40 @@ fake_gnuplot() {
     expect "nysbench: warning: gnuplot is not installed, or does not answer"
 }
 
+@test "figures are drawn --jobs at a time; what gnuplot says comes in their order, and the first that fails is told" {
+    # The first waits for the end of the second, twenty seconds at most.
+    fake_gnuplot 'for i in $(seq 200); do [ "$2" = error_svd.gp ] && ! grep -q error_iterative '"$WORK"'/log && sleep 0.1; done
+echo "$2" >>'"$WORK"'/log
+echo "says $2" >&2
+exit 3'
+    experiment uniform error
+    touch "$WORK/log"
+    PATH="$WORK/bin:$PATH" run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
+    expect_status 1
+    expect $'says error_svd.gp\nsays error_iterative.gp\n'
+    expect "nysbench: error: gnuplot failed on $WORK/r/plots/error_svd.gp: gnuplot: exit status 3"
+    diff - "$WORK/log" <<<$'error_iterative.gp\nerror_svd.gp'
+    fake_gnuplot 'echo "begins $2" >>'"$WORK"'/log; sleep 0.3; echo "ends $2" >>'"$WORK"'/log'
+    rm "$WORK/log"
+    PATH="$WORK/bin:$PATH" "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/r"
+    diff - "$WORK/log" <<<$'begins error_svd.gp\nends error_svd.gp\nbegins error_iterative.gp\nends error_iterative.gp'
+}
+
+@test "a program that is killed while figures are drawn leaves no gnuplot" {
+    experiment uniform error
+    "$NYSBENCH" run "$WORK/c.yaml" -q --set plots=[] -o "$WORK/r"
+    fake_gnuplot 'echo >>'"$WORK"'/began; exec sleep 44.86'
+    for signal in TERM KILL; do
+        rm -f "$WORK/began"
+        PATH="$WORK/bin:$PATH" "$NYSBENCH" plot "$WORK/r" error >"$WORK/log" 2>&1 3>&- &
+        pid=$!
+        until_true test -s "$WORK/began"
+        kill -$signal "$pid"
+        wait "$pid" || true
+        until_true eval '! pgrep -fx "sleep 44.86" >"$WORK/left"'
+    done
+}
+
 @test "what a user has in ~/.gnuplot is no part of a figure" {
     experiment uniform error
     mkdir "$WORK/home"

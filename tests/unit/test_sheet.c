@@ -127,7 +127,7 @@ static void test_lines_of_a_sheet(void **state)
             assert_ok(*state, nb_sheet_add(&s, (nb_sheet_point){f, 0, 0, 1, 8, 4}, *state));
         }
         assert_ok(*state, nb_temporary_folder(&folder, *state));
-        assert_ok(*state, nb_sheet_draw(folder, &s, false, &drawn, *state));
+        assert_ok(*state, nb_sheet_draw(folder, &s, NULL, &drawn, *state));
         assert_int_equal(drawn, 2);
         assert_ok(*state, nb_read_file(nb_format(*state, "%s/kind_second.dat", folder), &data, *state));
         assert_int_equal(strstr(data, "1,8") < strstr(data, "1,7"), by_key);

@@ -47,5 +47,5 @@ nb_status nb_core_sheet_draw(const nb_figure *figure, const nb_frame *frame, con
     NB_TRY(ctx, nb_sweeps_find(&summary, &of.sweeps, ctx));
     NB_TRY(ctx, lay_out(&of, &s, ctx));
     NB_TRY(ctx, collect(&of, &s, ctx));
-    return nb_sheet_draw(d->folder, &s, d->draw, figures, ctx);
+    return nb_sheet_draw(d->folder, &s, d->gnuplots, figures, ctx);
 }

@@ -223,7 +223,7 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ctx *ctx)
+static nb_status plot_core(const char *folder, const figure *f, nb_gnuplots *gnuplots, nb_ctx *ctx)
 {
     const char *output, *script, *heads;
     NB_NEED(output, output_name(f, ctx));
@@ -231,7 +231,7 @@ static nb_status plot_core(const char *folder, const figure *f, bool draw, nb_ct
     NB_TRY(ctx, nb_write_file(heads, print_heads, f, ctx));
     NB_NEED(script, nb_format(ctx, "%s.gp", output));
     NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, f, ctx));
-    return draw ? nb_plot_draw(folder, output, ctx) : NB_OK;
+    return nb_plot_draw(gnuplots, folder, output, ctx);
 }
 
 static nb_status draw_curves(const char *name, const nb_curves *k, const nb_summary *s, const nb_drawing *d,
@@ -249,7 +249,7 @@ static nb_status draw_curves(const char *name, const nb_curves *k, const nb_summ
     NB_NEED(stems, nb_alloc(ctx, (size_t)s->core_count, sizeof *stems));
     for (; f.core < s->core_count; f.core++) {
         NB_NEED(stems[(*figures)++], output_name(&f, ctx));
-        NB_TRY(ctx, plot_core(d->folder, &f, d->draw, ctx));
+        NB_TRY(ctx, plot_core(d->folder, &f, d->gnuplots, ctx));
     }
     return nb_plot_prune(d->folder, name, *figures, stems, ctx);
 }

@@ -311,7 +311,7 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status write_picture(const picture *p, const char *folder, bool draw, nb_ctx *ctx)
+static nb_status write_picture(const picture *p, const char *folder, nb_gnuplots *gnuplots, nb_ctx *ctx)
 {
     static const struct {
         const char *ending;
@@ -326,7 +326,7 @@ static nb_status write_picture(const picture *p, const char *folder, bool draw, 
     }
     NB_NEED(script, nb_format(ctx, "%s.gp", p->output));
     NB_TRY(ctx, nb_plot_print_script(folder, script, print_driver, p, ctx));
-    return draw ? nb_plot_draw(folder, p->output, ctx) : NB_OK;
+    return nb_plot_draw(gnuplots, folder, p->output, ctx);
 }
 
 static bool has_landmarks(const nb_plan *plan, int m)
@@ -368,13 +368,13 @@ static nb_status plot_scene(const picture *shared, int scene, const nb_drawing *
     NB_TRY(ctx, principal_components(&p, ctx));
     NB_NEED(p.output, nb_plot_file_name(nb_format(ctx, "landmarks_%d_%s_head%d_m%d", *figures + 1,
                                                   p.planned->problem->label, p.planned->head, p.m)));
-    NB_TRY(ctx, write_picture(&p, d->folder, d->draw, ctx));
+    NB_TRY(ctx, write_picture(&p, d->folder, d->gnuplots, ctx));
     ++*figures;
     return NB_OK;
 }
 
-nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view, const char *folder, bool draw,
-                            int *figures, nb_ctx *ctx)
+nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view, const char *folder,
+                            nb_gnuplots *gnuplots, int *figures, nb_ctx *ctx)
 {
     nb_config config;
     nb_plan plan;
@@ -383,7 +383,7 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     nb_frame frame;
     nb_summary summary;
     const picture shared = {.plan = &plan, .summary = &summary, .view = view, .m = view->m};
-    nb_drawing drawing = {.run = run_folder, .folder = folder, .draw = draw};
+    nb_drawing drawing = {.run = run_folder, .folder = folder, .gnuplots = gnuplots};
     *figures = 0;
     NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_load(run_folder, &store, &rows, ctx));

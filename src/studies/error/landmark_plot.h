@@ -3,7 +3,7 @@
 #ifndef NB_LANDMARK_PLOT_H
 #define NB_LANDMARK_PLOT_H
 
-#include "base/ctx.h"
+#include "base/gnuplot.h"
 
 typedef struct {
     int m; /* landmarks, or 0: the middle one of the run's */
@@ -12,10 +12,10 @@ typedef struct {
     bool queries; /* the plane shows the queries; else the keys */
 } nb_landmark_view;
 
-/* Picks the landmarks of one head of each problem again, bit for bit, and writes their data and scripts into a
- * folder: plots/landmarks.gp tells what is drawn; drawn with gnuplot where `draw`. NB_EINVAL if the
- * run has no such landmarks, trial or head. */
-nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view, const char *folder, bool draw,
-                            int *figures, nb_ctx *ctx);
+/* Picks the landmarks of one head of each problem again, bit for bit, writes their data and scripts into a folder
+ * (plots/landmarks.gp tells what is drawn), and starts to draw them unless `gnuplots` is NULL. NB_EINVAL if the run
+ * has no such landmarks, trial or head. */
+nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view, const char *folder,
+                            nb_gnuplots *gnuplots, int *figures, nb_ctx *ctx);
 
 #endif

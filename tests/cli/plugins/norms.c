@@ -168,7 +168,7 @@ static nb_status draw(const nb_results *results, nb_ctx *ctx)
         NB_TRY(ctx, nb_sheet_add(&sheet, point, ctx));
     }
     NB_TRY(ctx, nb_run_path(results->folder, NB_PLOTS_FOLDER, &folder, ctx));
-    return nb_sheet_draw(folder, &sheet, results->draw, &figures, ctx);
+    return nb_sheet_draw(folder, &sheet, results->gnuplots, &figures, ctx);
 }
 
 static const char *const figures[] = {"norms", NULL};

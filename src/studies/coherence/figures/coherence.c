@@ -109,7 +109,7 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
     *figures = 0;
     memcpy(figure_names, names, sizeof names);
     NB_TRY(ctx, nb_coherence_summary_make(frame, &p.summary, ctx));
-    if (p.summary.groups.count == 0) return nb_sheet_draw(d->folder, &p.sheet, d->draw, figures, ctx);
+    if (p.summary.groups.count == 0) return nb_sheet_draw(d->folder, &p.sheet, d->gnuplots, figures, ctx);
     NB_TRY(ctx, find_codes(&p, ctx));
     const nb_coherence_row *k = nb_frame_row(p.frame, p.clusters.first[p.k]),
                            *tau = nb_frame_row(p.frame, p.taus.first[p.tau]);
@@ -118,7 +118,7 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
     p.sheet.title = title;
     for (int i = 0; i < p.frame->count; i++)
         if (p.summary.groups.of[i] >= 0) NB_TRY(ctx, add_row(&p, i, ctx));
-    return nb_sheet_draw(d->folder, &p.sheet, d->draw, figures, ctx);
+    return nb_sheet_draw(d->folder, &p.sheet, d->gnuplots, figures, ctx);
 }
 
 static const char *const references[] = {

@@ -113,7 +113,7 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
     NB_TRY(ctx, find_series(&p, ctx));
     NB_TRY(ctx, find_panels(&p, ctx));
     NB_TRY(ctx, add_points(&p, ctx));
-    return nb_sheet_draw(d->folder, &p.sheet, d->draw, figures, ctx);
+    return nb_sheet_draw(d->folder, &p.sheet, d->gnuplots, figures, ctx);
 }
 
 static const char *const references[] = {"none: medians over sources and trials", NULL};

@@ -200,7 +200,7 @@ static nb_status draw_plan(const char *kind, const nb_plan *plan, const nb_summa
                     &p.sheet,
                     (size_t)p.figure_count * (size_t)plan->scene_count * 2 * (size_t)p.way_count * (size_t)p.m, ctx));
     NB_TRY(ctx, add_scenes(&p, ctx));
-    return nb_sheet_draw(d->folder, &p.sheet, d->draw, figures, ctx);
+    return nb_sheet_draw(d->folder, &p.sheet, d->gnuplots, figures, ctx);
 }
 
 static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)

@@ -92,7 +92,7 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
     p.sheet.x_name = "milliseconds of a pass over all heads (amortized_s)";
     p.sheet.y_name = "relative error of the outputs";
     p.sheet.bare = p.sheet.log_x = p.sheet.by_key = true;
-    return nb_sheet_draw(d->folder, &p.sheet, d->draw, figures, ctx);
+    return nb_sheet_draw(d->folder, &p.sheet, d->gnuplots, figures, ctx);
 }
 
 static const char *const references[] = {"none: medians over layers and trials", NULL};

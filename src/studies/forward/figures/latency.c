@@ -26,7 +26,7 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
     sheet.x_name = "n, tokens";
     sheet.y_name = "milliseconds (amortized_s)";
     sheet.log_x = sheet.log_x_2 = sheet.powers = true;
-    return nb_sheet_draw(d->folder, &sheet, d->draw, figures, ctx);
+    return nb_sheet_draw(d->folder, &sheet, d->gnuplots, figures, ctx);
 }
 
 static const char *const references[] = {"Xiong et al., Nystromformer, AAAI 2021 (Table 2)", NULL};

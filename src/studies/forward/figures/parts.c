@@ -154,7 +154,7 @@ static nb_status draw_figure(picture *p, const nb_drawing *d, const char *output
     NB_NEED(data, nb_format(p->ctx, "%s/%s.dat", d->folder, output));
     NB_TRY(p->ctx, nb_write_file(data, print_blocks, p, p->ctx));
     NB_TRY(p->ctx, nb_plot_print_script(d->folder, script, print_driver, p, p->ctx));
-    return d->draw ? nb_plot_draw(d->folder, output, p->ctx) : NB_OK;
+    return nb_plot_draw(d->gnuplots, d->folder, output, p->ctx);
 }
 
 static nb_status make_room(picture *p)
