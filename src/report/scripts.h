@@ -31,8 +31,8 @@ nb_status nb_plot_write_style(const char *folder, const nb_plot_style *style, nb
 /* What a figure's script begins with: what it draws. */
 void nb_plot_print_head(FILE *out, const char *stem);
 
-/* Starts gnuplot on the figure's script, STEM.gp; `gnuplots` NULL: does nothing. Earlier files of the figure are removed
- * first. */
+/* Starts gnuplot on the figure's script, STEM.gp, after removing the figure's earlier files. `gnuplots` NULL: does
+ * nothing. */
 nb_status nb_plot_draw(nb_gnuplots *gnuplots, const char *folder, const char *stem, nb_ctx *ctx);
 
 /* Removes the figures of a kind that were drawn by this program, but for the given stems and
