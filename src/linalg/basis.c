@@ -7,6 +7,7 @@
 #include "linalg/basis.h"
 
 #include "linalg/linalg.h"
+#include "linalg/tall.h"
 #include "linalg/vector.h"
 #include "linalg/work.h"
 
@@ -32,13 +33,21 @@ typedef struct { /* m vectors of length n */
     double *a; /* n x m, or m x n with a vector a row */
 } vectors;
 
+typedef struct {       /* for m vectors */
+    double *g, *work;  /* m x m, 3m */
+    double *scratch;   /* nb_tall_scratch(m), for rows */
+    lapack_int *iwork; /* m */
+} workspace;
+
 /* The upper triangle of G, whose rest is zero. n m^2 flops. */
-static void gram(const vectors *v, double *g)
+static void gram(const vectors *v, const workspace *w)
 {
     nb_count_multiplications(0.5 * v->n * v->m * v->m);
-    memset(g, 0, (size_t)v->m * (size_t)v->m * sizeof *g);
-    cblas_dsyrk(CblasColMajor, CblasUpper, v->layout == NB_COLUMNS ? CblasTrans : CblasNoTrans, v->m, v->n, 1.0, v->a,
-                v->layout == NB_COLUMNS ? v->n : v->m, 0.0, g, v->m);
+    memset(w->g, 0, (size_t)v->m * (size_t)v->m * sizeof *w->g);
+    if (v->layout == NB_ROWS)
+        nb_tall_for(v->m)->gram(v->n, v->m, v->a, w->g, w->scratch);
+    else
+        cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, v->m, v->n, 1.0, v->a, v->n, 0.0, w->g, v->m);
 }
 
 /* |G - I|_F of a symmetric matrix's upper triangle. */
@@ -52,11 +61,6 @@ static double deviation(int m, const double *g)
     return sqrt(sum);
 }
 
-typedef struct {       /* for m vectors */
-    double *g, *work;  /* m x m, 3m */
-    lapack_int *iwork; /* m */
-} workspace;
-
 /* g <- its Cholesky factor; false if there is none of a good condition. m^3 / 3 flops (sec. 4.2.5). */
 static bool factorise(int m, const workspace *w)
 {
@@ -67,28 +71,29 @@ static bool factorise(int m, const workspace *w)
     return rcond > least_rcond;
 }
 
-/* a <- a g^-1 by the inverse itself, which is faster than solving and as good for
- * a triangle near the identity. m^3 / 3 and n m^2 flops. */
-static void multiply_by_inverse(const vectors *v, double *g)
+/* a <- a g^-1 by substitution. n m^2 flops. */
+static void divide(const vectors *v, const workspace *w)
 {
-    int n = v->n, m = v->m;
-    nb_count_multiplications((m / 6.0 + n / 2.0) * m * m);
-    LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'U', 'N', m, g, m);
-    if (v->layout == NB_COLUMNS)
-        cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, g, m, v->a, n);
+    nb_count_multiplications(0.5 * v->n * v->m * v->m);
+    if (v->layout == NB_ROWS)
+        nb_tall_for(v->m)->divide(v->n, v->m, v->a, w->g, w->scratch);
     else
-        cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, g, m, v->a, m);
+        cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, v->n, v->m, 1.0, w->g, v->m,
+                    v->a, v->n);
 }
 
-/* The same by solving. n m^2 flops. */
-static void divide(const vectors *v, const double *g)
+/* The same for a triangle near the identity: for columns, where it is faster, by the inverse itself, which is as good
+ * there. m^3 / 3 and n m^2 flops. */
+static void divide_near_one(const vectors *v, const workspace *w)
 {
-    int n = v->n, m = v->m;
-    nb_count_multiplications(0.5 * n * m * m);
-    if (v->layout == NB_COLUMNS)
-        cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, n, m, 1.0, g, m, v->a, n);
-    else
-        cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, m, n, 1.0, g, m, v->a, m);
+    if (v->layout == NB_ROWS) {
+        divide(v, w);
+        return;
+    }
+    nb_count_multiplications((v->m / 6.0 + v->n / 2.0) * v->m * v->m);
+    LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'U', 'N', v->m, w->g, v->m);
+    cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, v->n, v->m, 1.0, w->g, v->m, v->a,
+                v->n);
 }
 
 /* r <- g r, both upper triangular: m^3 / 3 flops. */
@@ -104,7 +109,7 @@ static nb_status cholesky_qr(const vectors *v, double *r, const workspace *w, bo
     int n = v->n, m = v->m;
     *done = false;
     for (int round = 0; round < ROUNDS && !*done; round++) {
-        gram(v, w->g);
+        gram(v, w);
         *done = deviation(m, w->g) < nearly;
         if (!factorise(m, w)) {
             NB_REQUIRE(ctx, round == 0, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d broke down in round %d", m,
@@ -116,9 +121,9 @@ static nb_status cholesky_qr(const vectors *v, double *r, const workspace *w, bo
         else
             multiply_triangles(m, w->g, r);
         if (*done)
-            multiply_by_inverse(v, w->g);
+            divide_near_one(v, w);
         else
-            divide(v, w->g);
+            divide(v, w);
     }
     NB_REQUIRE(ctx, *done, NB_ENUMERIC, "Cholesky QR of %d vectors of length %d is not orthonormal after %d rounds", m,
                n, ROUNDS);
@@ -194,6 +199,7 @@ static nb_status try_cholesky_qr(const vectors *v, double *r, bool *done, nb_ctx
     NB_NEED(w.g, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
     NB_NEED(w.work, nb_alloc_reals(ctx, (size_t)m, 3));
     NB_NEED(w.iwork, nb_alloc(ctx, (size_t)m, sizeof *w.iwork));
+    NB_NEED(w.scratch, nb_alloc_raw(ctx, nb_tall_scratch(m)));
     return cholesky_qr(v, r, &w, done, ctx);
 }
 

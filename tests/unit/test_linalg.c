@@ -7,6 +7,7 @@
 #include "linalg/distances.h"
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
+#include "linalg/tall.h"
 #include "linalg/thin.h"
 #include "linalg/vector.h"
 
@@ -431,8 +432,58 @@ static void test_thin_products(void **state)
             for (size_t k = 0; k < 4; k++) check_thin(*state, rng, rows[i], columns[j], widths[k]);
 }
 
+/* Each sum and each substitution against long double, whose bounds are those of Higham, Accuracy and Stability of
+ * Numerical Algorithms, sec. 3.1 and 8.1; rows are close to dependent, and what is below the triangle is not read. */
+static void check_tall(nb_ctx *ctx, gsl_rng *rng, int n, int m)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    size_t columns = (size_t)m, rows = (size_t)n;
+    double *a = nb_alloc_reals(ctx, columns, rows + 1), *q = nb_alloc_reals(ctx, columns, rows + 1);
+    double *g = nb_alloc_reals(ctx, columns, columns), *scratch = nb_alloc_raw(ctx, nb_tall_scratch(m));
+    for (size_t i = 0; i < rows * columns; i++) a[i] = 1 + 1e-3 * gsl_ran_ugaussian(rng);
+    for (size_t i = 0; i < columns; i++) a[rows * columns + i] = NAN;
+    for (int index = 0; nb_tall_at(index); index++) {
+        for (size_t i = 0; i < nb_tall_scratch(m); i++) scratch[i] = NAN;
+        nb_tall_at(index)->gram(n, m, a, g, scratch);
+        for (size_t j = 0; j < columns; j++)
+            for (size_t i = 0; i <= j; i++) {
+                long double sum = 0, size = 0;
+                for (size_t t = 0; t < rows; t++) {
+                    sum += (long double)a[t * columns + i] * a[t * columns + j];
+                    size += fabsl((long double)a[t * columns + i] * a[t * columns + j]);
+                }
+                assert_true(fabsl(g[i + j * columns] - sum) <= n * DBL_EPSILON * size);
+            }
+        for (size_t j = 0; j < columns; j++)
+            for (size_t i = 0; i < columns; i++)
+                g[i + j * columns] = i > j ? NAN : i == j ? 1e-3 * (1 + (double)j) : gsl_ran_ugaussian(rng) / m;
+        memcpy(q, a, (rows + 1) * columns * sizeof *q);
+        nb_tall_at(index)->divide(n, m, q, g, scratch);
+        for (size_t t = 0; t < rows; t++)
+            for (size_t j = 0; j < columns; j++) {
+                long double sum = 0, size = fabs(a[t * columns + j]);
+                for (size_t i = 0; i <= j; i++) {
+                    sum += (long double)q[t * columns + i] * g[i + j * columns];
+                    size += fabsl((long double)q[t * columns + i] * g[i + j * columns]);
+                }
+                assert_true(fabsl(a[t * columns + j] - sum) <= (m + 3) * DBL_EPSILON * size);
+            }
+        for (size_t i = 0; i < columns; i++) assert_true(isnan(q[rows * columns + i]));
+    }
+    nb_ctx_release(ctx, mark);
+}
+
+static void test_tall(void **state)
+{
+    static const int rows[] = {1, 5, 48, 53, 96, 200}, columns[] = {1, 2, 7, 8, 9, 16, 24, 31, 40, 129};
+    gsl_rng *rng;
+    assert_ok(*state, nb_random_new(&rng, *state));
+    for (size_t i = 0; i < 6; i++)
+        for (size_t j = 0; j < 10; j++) check_tall(*state, rng, rows[i], columns[j]);
+}
+
 /* BLAS, AVX2 with FMA and AVX-512: those that this CPU has. */
-static void test_which_thin_products(void **state)
+static void test_which_simd(void **state)
 {
     int count = 1;
     (void)state;
@@ -442,6 +493,7 @@ static void test_which_thin_products(void **state)
     if (__builtin_cpu_supports("avx512f")) count++;
 #endif
     assert_true(nb_thin_at(count - 1) && !nb_thin_at(count));
+    assert_true(nb_tall_at(count - 1) && !nb_tall_at(count));
 }
 
 int main(void)
@@ -458,7 +510,8 @@ int main(void)
         test_with_ctx(test_krylov_on_known_spectra),
         test_with_ctx(test_krylov_on_ties),
         test_with_ctx(test_thin_products),
-        test_with_ctx(test_which_thin_products),
+        test_with_ctx(test_tall),
+        test_with_ctx(test_which_simd),
         test_with_ctx(test_median_distance),
         test_with_ctx(test_vector_exp_and_log),
         test_with_ctx(test_vector_sums),
