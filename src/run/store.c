@@ -217,8 +217,9 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
         NB_TRY(ctx, nb_store_execute(store, sql, "creating the tables", ctx));
     }
     NB_TRY(ctx, check_version(store, ctx));
-    NB_TRY(ctx, nb_store_execute(store, "PRAGMA cache_size = -65536", "opening it",
-                                 ctx)); /* KiB: the pages of a plan of 80,000 rows */
+    /* KiB: to write, the pages of a plan of 80,000 rows; to read, which goes through the file, little */
+    const char *cache = writable ? "PRAGMA cache_size = -65536" : "PRAGMA cache_size = -2048";
+    NB_TRY(ctx, nb_store_execute(store, cache, "opening it", ctx));
     NB_TRY(ctx, check_whole(store, ctx));
     NB_TRY(ctx, find_study(store, study, ctx));
     return make_ready(store, writable, ctx);
