@@ -37,6 +37,7 @@ typedef struct {
     const char *config;
     nb_experiment e; /* that of all of them, in OUT */
     nb_merge merge;
+    nb_ctx *rows; /* holds the runs' rows until OUT has them */
 } merger;
 
 /* The line that begins at text, without its end. */
@@ -68,32 +69,40 @@ static nb_status read_config(merger *m, const char *folder, nb_ctx *ctx)
     return nb_merge_init(&m->e.plan, m->count + 1, &m->merge, ctx);
 }
 
-/* The rows of a run, and what signs each. */
-static nb_status read_rows(nb_store *store, nb_row_list *rows, const nb_manifest ***by, nb_ctx *ctx)
+/* The measured rows of a run; of one without any, none. */
+static nb_status read_rows(const merger *m, nb_store *store, int manifest_count, const nb_signed *manifests,
+                           nb_row_list *rows, const nb_manifest ***by)
 {
-    nb_signed *manifests;
     long long *ids;
-    int manifest_count, id_count;
-    NB_TRY(ctx, nb_store_rows(store, rows, ctx));
-    NB_TRY(ctx, nb_store_signatures(store, &id_count, &ids, ctx));
-    NB_TRY(ctx, nb_store_manifests(store, &manifest_count, &manifests, ctx));
-    NB_REQUIRE(ctx, id_count == rows->count, NB_EIO, "%s: is being planned anew: try again", store->path);
-    NB_NEED(*by, nb_alloc(ctx, (size_t)rows->count, sizeof **by));
+    int id_count, measured = 0;
+    *rows = (nb_row_list){.count = 0};
+    for (int i = 0; i < manifest_count; i++) measured += manifests[i].rows;
+    if (measured == 0) return NB_OK;
+    NB_TRY(m->rows, nb_store_rows(store, rows, m->rows));
+    NB_TRY(m->rows, nb_store_signatures(store, &id_count, &ids, m->rows));
+    NB_REQUIRE(m->rows, id_count == rows->count, NB_EIO, "%s: is being planned anew: try again", store->path);
+    NB_NEED(*by, nb_alloc(m->rows, (size_t)rows->count, sizeof **by));
     for (int i = 0; i < rows->count; i++) {
-        int m = 0;
-        while (m < manifest_count && manifests[m].id != ids[i]) m++;
-        if (m < manifest_count) (*by)[i] = &manifests[m].manifest;
+        int k = 0;
+        while (k < manifest_count && manifests[k].id != ids[i]) k++;
+        if (k < manifest_count) (*by)[i] = &manifests[k].manifest;
     }
     return NB_OK;
 }
 
-/* Rows of other data than now are other rows. */
-static nb_status check_inputs(const merger *m, const char *folder, nb_store *store, nb_ctx *ctx)
+static nb_status add_run(merger *m, const char *folder, bool yields, nb_store *store, int manifest_count,
+                         const nb_signed *manifests)
 {
-    nb_signed *manifests;
+    nb_row_list rows;
+    const nb_manifest **by = NULL;
+    NB_TRY(m->rows, read_rows(m, store, manifest_count, manifests, &rows, &by));
+    return nb_merge_add(&m->merge, folder, yields, &rows, by, m->rows);
+}
+
+/* Rows of other data than now are other rows. */
+static nb_status check_inputs(const merger *m, const char *folder, int count, const nb_signed *manifests, nb_ctx *ctx)
+{
     const char **lines;
-    int count;
-    NB_TRY(ctx, nb_store_manifests(store, &count, &manifests, ctx));
     for (int i = 0; i < count; i++) {
         if (manifests[i].rows == 0) continue;
         NB_TRY(ctx, nb_manifest_changes(manifests[i].manifest.text, m->e.plan.inputs, &lines, ctx));
@@ -105,17 +114,17 @@ static nb_status check_inputs(const merger *m, const char *folder, nb_store *sto
 static nb_status read_source(merger *m, source *s, nb_ctx *ctx)
 {
     nb_store store;
-    nb_row_list rows;
-    const nb_manifest **by;
+    nb_signed *manifests;
     const char *path, *shard;
+    int count;
     NB_TRY(ctx, read_config(m, s->folder, ctx));
     NB_TRY(ctx, nb_run_path(s->folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_store_open(path, false, m->e.config.study, &store, ctx));
-    NB_TRY(ctx, read_rows(&store, &rows, &by, ctx));
-    NB_TRY(ctx, check_inputs(m, s->folder, &store, ctx));
+    NB_TRY(ctx, nb_store_manifests(&store, &count, &manifests, ctx));
+    NB_TRY(ctx, check_inputs(m, s->folder, count, manifests, ctx));
     NB_TRY(ctx, nb_store_get(&store, "shard", &shard, ctx));
     if (shard) NB_TRY(ctx, nb_shard_parse(shard, &s->shard, ctx));
-    return nb_merge_add(&m->merge, s->folder, false, &rows, by, ctx);
+    return add_run(m, s->folder, false, &store, count, manifests);
 }
 
 /* A shard that was killed before it had a store counts as one that has nothing yet. */
@@ -183,10 +192,10 @@ static nb_status check_builds(const merger *m, nb_ctx *ctx)
 /* Rows that OUT holds and no run does stay, and count as those of a run. */
 static nb_status add_out(merger *m, nb_store *store, bool mixed, nb_ctx *ctx)
 {
-    nb_row_list rows;
-    const nb_manifest **by;
-    NB_TRY(ctx, read_rows(store, &rows, &by, ctx));
-    NB_TRY(ctx, nb_merge_add(&m->merge, m->e.folder, true, &rows, by, ctx));
+    nb_signed *manifests;
+    int count;
+    NB_TRY(ctx, nb_store_manifests(store, &count, &manifests, ctx));
+    NB_TRY(ctx, add_run(m, m->e.folder, true, store, count, manifests));
     if (!mixed) NB_TRY(ctx, check_builds(m, ctx));
     return refuse_conflicts(m, ctx);
 }
@@ -199,7 +208,7 @@ static nb_status write_rows(const merger *m, nb_store *store, nb_ctx *ctx)
     for (int i = 0; i < m->e.plan.row_count; i++) {
         if (!merge->from[i] || merge->from[i] > m->count) continue;
         if (merge->by[i] != by) nb_store_sign(store, by = merge->by[i]);
-        NB_TRY(ctx, nb_store_write(store, i, m->e.config.wanted, nb_row_at(&merge->rows, i), ctx));
+        NB_TRY(ctx, nb_store_write(store, i, m->e.config.wanted, merge->rows[i], ctx));
     }
     return NB_OK;
 }
@@ -290,10 +299,13 @@ static nb_status merge_runs(merger *m, const choices *c, int argc, const char **
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &m->e.path, ctx)); /* what repeats a row of OUT */
     NB_NEED(m->e.out, nb_strdup(ctx, m->e.folder));
     m->e.limits = c->mixed ? " --mixed" : NULL;
+    NB_NEED(m->rows, nb_ctx_child(ctx));
     for (int i = 0; i < m->count; i++) NB_TRY(ctx, read_source(m, &m->items[i], ctx));
     if (!c->mixed) NB_TRY(ctx, check_builds(m, ctx));
     NB_TRY(ctx, refuse_conflicts(m, ctx));
-    return write_out(m, c, argc, argv, store, ctx);
+    NB_TRY(ctx, write_out(m, c, argc, argv, store, ctx));
+    nb_ctx_release(m->rows, 0);
+    return NB_OK;
 }
 
 static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whole, nb_ctx *ctx)

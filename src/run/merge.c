@@ -10,9 +10,7 @@ nb_status nb_merge_init(const nb_plan *plan, int run_count, nb_merge *merge, nb_
 {
     *merge = (nb_merge){.plan = plan};
     NB_NEED(merge->from, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->from));
-    const nb_study *study = plan->config->study;
-    merge->rows = (nb_row_list){.count = plan->row_count, .columns = study->columns, .row_size = study->row_size};
-    NB_NEED(merge->rows.bytes, nb_alloc(ctx, (size_t)plan->row_count, study->row_size));
+    NB_NEED(merge->rows, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->rows));
     NB_NEED(merge->by, nb_alloc(ctx, (size_t)plan->row_count, sizeof *merge->by));
     NB_NEED(merge->names, nb_alloc(ctx, (size_t)run_count, sizeof *merge->names));
     return NB_OK;
@@ -49,9 +47,8 @@ static nb_status note_conflict(nb_merge *merge, const nb_column *c, int index, c
                                nb_ctx *ctx)
 {
     const char *there, *here, *what, *text;
-    const nb_row *old = nb_row_at(&merge->rows, index);
     if (merge->conflict_count++ >= NB_CONFLICTS_SHOWN) return NB_OK;
-    NB_NEED(there, value_text(c, old, ctx));
+    NB_NEED(there, value_text(c, merge->rows[index], ctx));
     NB_NEED(here, value_text(c, row, ctx));
     NB_TRY(ctx, nb_row_text(merge->plan->config->study, row, &what, ctx));
     NB_NEED(text, nb_format(ctx, "%s: %s is %s in %s and %s in %s", what, c->name, there,
@@ -69,20 +66,22 @@ static bool is_failure(const nb_row *row)
 static void take(nb_merge *merge, int index, const nb_row *row, const nb_manifest *by)
 {
     merge->from[index] = merge->count + 1;
-    memcpy(nb_row_at(&merge->rows, index), row, merge->rows.row_size);
+    merge->rows[index] = row;
     merge->by[index] = by;
 }
 
 static nb_status add_row(nb_merge *merge, int index, const char *name, bool yields, const nb_row *row,
                          const nb_manifest *by, nb_ctx *ctx)
 {
-    const nb_column *c =
-        merge->from[index] ? difference(merge->rows.columns, nb_row_at(&merge->rows, index), row) : NULL;
-    if (!merge->from[index]) take(merge, index, row, by);
+    if (!merge->from[index]) {
+        take(merge, index, row, by);
+        return NB_OK;
+    }
+    const nb_column *c = difference(merge->plan->config->study->columns, merge->rows[index], row);
     if (!c) return NB_OK;
     if (yields && is_failure(row)) {
         merge->replaced++;
-    } else if (yields && is_failure(nb_row_at(&merge->rows, index))) {
+    } else if (yields && is_failure(merge->rows[index])) {
         take(merge, index, row, by);
         merge->kept++;
     } else {

@@ -12,7 +12,7 @@ typedef struct {
     const nb_plan *plan;
     int count;              /* runs so far */
     int *from;              /* row_count: 1 + the number of the run that gave the row; 0: none has it */
-    nb_row_list rows;       /* row_count: the results, where from[] is not 0 */
+    const nb_row **rows;    /* row_count: the results, where from[] is not 0 */
     const nb_manifest **by; /* row_count: what signs them */
     int replaced, kept;     /* failures that were replaced: those of runs that yield */
     int conflict_count;
@@ -26,7 +26,8 @@ nb_status nb_merge_init(const nb_plan *plan, int run_count, nb_merge *merge, nb_
 /* The next run: rows of the plan, or of a part of it, in the plan's order. Those that are only planned are passed
  * over. Results of one row that differ, times aside, are a conflict; where the run yields, its failures give way to
  * what is there instead, and failures that are there to its results: somebody has repeated them there. `by` (by row;
- * NULL: not known) signs the rows. NB_EIO if the rows are not the plan's. name is kept. */
+ * NULL: not known) signs the rows. NB_EIO if the rows are not the plan's. name, rows and what `by` points to must
+ * outlive the merge. */
 nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, const nb_row_list *rows,
                        const nb_manifest *const *by, nb_ctx *ctx);
 

@@ -141,7 +141,7 @@ static nb_status add(nb_merge *merge, const char *name, bool yields, int count, 
 
 static const nb_error_row *merged(const nb_merge *merge, int index)
 {
-    return (const nb_error_row *)nb_row_at(&merge->rows, index);
+    return (const nb_error_row *)merge->rows[index];
 }
 
 static void test_merge_parts(void **state)
@@ -149,6 +149,7 @@ static void test_merge_parts(void **state)
     nb_ctx *ctx = *state;
     nb_plan plan = make_plan(ctx);
     nb_error_row *rows = make_rows(&plan, 1, ctx), *parts = nb_alloc(ctx, (size_t)plan.row_count, sizeof *parts);
+    int used = 0;
     nb_merge merge;
     int *of;
     assert_ok(ctx, nb_shards_assign(&plan, 3, &of, ctx));
@@ -156,8 +157,9 @@ static void test_merge_parts(void **state)
     for (int s = 3; s >= 1; s--) {
         int count = 0;
         for (int i = 0; i < plan.row_count; i++)
-            if (of[i] == s) parts[count++] = rows[i];
-        assert_ok(ctx, add(&merge, "part", false, count, parts, ctx));
+            if (of[i] == s) parts[used + count++] = rows[i];
+        assert_ok(ctx, add(&merge, "part", false, count, parts + used, ctx));
+        used += count;
     }
     for (int i = 0; i < plan.row_count; i++) {
         assert_int_equal(merge.from[i], 4 - of[i]);
