@@ -2,6 +2,8 @@
 /* pool.c - workers begin and end. */
 #include "run/pool.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,6 +96,7 @@ nb_status nb_pool_end(nb_pool *p)
 {
     NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
     p->putting = false;
+    if (!p->unkept) p->unkept_s = nb_clock_s();
     p->unkept = p->sink->keep;
     return NB_OK;
 }

@@ -58,6 +58,7 @@ typedef struct {
     double watched_s; /* when it was told last */
     bool putting;     /* the sink has a part of an instance */
     bool unkept;      /* it has instances that it was not asked to keep yet */
+    double unkept_s;  /* since when */
     bool stopping;
     bool begun;                /* the workers have something to do */
     sigset_t signals, blocked; /* the masks outside of the pool, and in it */

@@ -378,18 +378,19 @@ static nb_status meanwhile(nb_pool *p)
     return first ? p->sink->meanwhile(p->sink->self, p->ctx) : NB_OK;
 }
 
-/* All that has come. What more comes meanwhile is heard too, so that it is kept together: to keep takes the longest. */
+/* All that has come. */
 static nb_status attend_all(nb_pool *p)
 {
-    static const double MOST_S = 0.1;
-    double until_s = nb_clock_s() + MOST_S;
-    do {
-        for (int i = 0; i < p->worker_count; i++)
-            if (p->polled[i].revents) NB_TRY(p->ctx, attend(p, &p->workers[i]));
-        for (int i = 0; i < p->worker_count; i++)
-            p->polled[i] = (struct pollfd){.fd = p->workers[i].fd, .events = POLLIN};
-    } while (poll(p->polled, (nfds_t)p->worker_count, 0) > 0 && nb_clock_s() < until_s);
+    for (int i = 0; i < p->worker_count; i++)
+        if (p->polled[i].revents) NB_TRY(p->ctx, attend(p, &p->workers[i]));
     return NB_OK;
+}
+
+/* To keep takes the longest, so what comes within a while is kept together. */
+static double keep_at_s(const nb_pool *p)
+{
+    static const double WHILE_S = 0.1;
+    return p->unkept ? p->unkept_s + WHILE_S : INFINITY;
 }
 
 /* Waits for the next messages, a signal, or the end of somebody's time. */
@@ -402,6 +403,7 @@ static nb_status serve(nb_pool *p, bool *alive)
     NB_TRY(p->ctx, nb_process_watch(p->ctx));
     if (!*alive) return NB_OK;
     if (p->sink->watch) first_s = fmin(first_s, p->watched_s + watch_period_s(p));
+    first_s = fmin(first_s, keep_at_s(p));
     double wait_s = fmin(fmax(0, first_s - nb_clock_s()) + 1e-3, 1e6);
     struct timespec wait = {.tv_sec = (time_t)wait_s, .tv_nsec = (long)(1e9 * (wait_s - floor(wait_s)))};
     int ready = ppoll(p->polled, (nfds_t)p->worker_count, isinf(first_s) ? NULL : &wait, &p->signals);
@@ -410,7 +412,7 @@ static nb_status serve(nb_pool *p, bool *alive)
     if (ready > 0) NB_TRY(p->ctx, attend_all(p));
     tell_watch(p);
     if (ready >= 0 && !p->stopping) NB_TRY(p->ctx, end_late(p));
-    return nb_pool_keep(p);
+    return nb_clock_s() >= keep_at_s(p) ? nb_pool_keep(p) : NB_OK;
 }
 
 /* No worker outlives the pool, however it ends. */

@@ -3,6 +3,7 @@
  * instances, and nothing after an error, whoever dies when; and that no worker is left. */
 #include "planning.h"
 
+#include "base/clock.h"
 #include "base/process.h"
 #include "run/units.h"
 #include "run/workers.h"
@@ -31,6 +32,8 @@ typedef struct {
     int slow_ms;   /* how long the first instance takes to be put down */
     int timed_out; /* rows */
     int kept;      /* instances */
+    int keeps;
+    double unkept_s, wait_s; /* when the first instance came that is not kept; how long that of the first keep waited */
 } record;
 
 static nb_status meanwhile(void *self, nb_ctx *ctx)
@@ -77,7 +80,7 @@ static nb_status end(void *self, nb_ctx *ctx)
     (void)ctx;
     assert_int_not_equal(r->in_instance, -2);
     r->in_instance = -2;
-    r->instances++;
+    if (r->instances++ == r->kept) r->unkept_s = nb_clock_s();
     if (r->instances == 1) usleep(1000 * (useconds_t)r->slow_ms);
     if (r->raise) {
         raise(SIGTERM);
@@ -133,6 +136,7 @@ static nb_status keep(void *self, nb_ctx *ctx)
     assert_int_equal(r->in_instance, -2);
     assert_int_not_equal(r->instances, r->kept);
     r->kept = r->instances;
+    if (r->keeps++ == 0) r->wait_s = nb_clock_s() - r->unkept_s;
     return NB_OK;
 }
 
@@ -295,6 +299,26 @@ static void run_by(nb_plan *plan, nb_status (*by)(const nb_plan *, int, const bo
     plan->config = config;
 }
 
+/* The last scene takes long. */
+static nb_status take_long(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
+{
+    if (scene == plan->scene_count - 1) usleep(1000000);
+    return nb_study_error.run(plan, scene, pending, sink, ctx);
+}
+
+/* What comes within a tenth of a second is kept together, and does not wait for more. */
+static void test_kept_together(void **state)
+{
+    nb_plan plan = make_plan(*state);
+    bool pending[ROWS];
+    record r = {.plan = NULL};
+    set_pending(&plan, pending);
+    run_by(&plan, take_long, *state);
+    assert_ok(*state, run(&plan, pending, 1, &r, *state));
+    assert_in_range(r.keeps, 2, r.instances - 1);
+    assert_true(r.wait_s >= 0.1 && r.wait_s < 1);
+}
+
 static int *calls, fail_at; /* calls: in memory that the workers share */
 
 /* One of the calls tells its first row, and fails. */
@@ -437,6 +461,7 @@ int main(void)
         test_with_ctx(test_refused_meanwhile_ends_the_run),
         test_with_ctx(test_workers_killed_at_any_message),
         test_with_ctx(test_slow_sink),
+        test_with_ctx(test_kept_together),
         test_with_ctx(test_each_unit_alone),
         test_with_ctx(test_short_units),
         test_with_ctx(test_time_of_all_rows),
