@@ -32,7 +32,8 @@ struct nb_sink {
      * what each is doing. NULL: nobody is. */
     void (*watch)(void *self, const nb_doing *workers, int count);
     /* nb_run_plan alone, if there are workers: the instances that are done are to be kept, whatever happens from now
-     * on. Asked a tenth of a second after the first of them, of all that have come till then. NULL: `end` keeps each. */
+     * on. Asked a tenth of a second after the first of them, of all that have come by then. NULL: `end` keeps
+     * each. */
     nb_status (*keep)(void *self, nb_ctx *ctx);
 };
 
