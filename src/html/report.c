@@ -161,7 +161,7 @@ static nb_status find_baseline(const part *p, const nb_codes *codes, const char 
 }
 
 /* As `nysbench compare` would; but for times, pooled. */
-static nb_status add_comparison(const maker *m, part *p)
+static nb_status compare(const maker *m, part *p)
 {
     nb_compare_terms terms = {.confidence = 0.95, .resamples = NB_BOOTSTRAPS, .margin = log(1.02)};
     nb_comparison comparison;
@@ -187,6 +187,16 @@ static nb_status add_comparison(const maker *m, part *p)
     NB_TRY(m->ctx, nb_compare_show(m->page, &frame, &terms, &comparison, m->ctx));
     nb_page_deepen(m->page, 0);
     return NB_OK;
+}
+
+/* Leaves nothing but the page in memory. */
+static nb_status add_comparison(const maker *m, part *p)
+{
+    maker own = *m;
+    NB_NEED(own.ctx, nb_ctx_child(m->ctx));
+    nb_status status = compare(&own, p);
+    nb_ctx_release(own.ctx, 0);
+    return status;
 }
 
 /* A table that a run does not end with, folded; nothing where the rows have nothing for it. */

@@ -23,15 +23,16 @@ typedef struct {
     const char *by;          /* the column whose values are compared; NULL: none is */
     nb_store *store;
     nb_caveats *found;
-    nb_ctx *ctx;
+    nb_ctx *kept, *ctx; /* of the caller, for what is found; for all else */
 } look;
 
 static nb_status add(const look *l, const char *text)
 {
     nb_caveats *c = l->found;
     if (!text) return NB_ENOMEM;
-    NB_GROW(l->ctx, c->texts, c->count, c->room);
-    c->texts[c->count++] = text;
+    NB_GROW(l->kept, c->texts, c->count, c->room);
+    NB_NEED(c->texts[c->count], nb_strdup(l->kept, text));
+    c->count++;
     return NB_OK;
 }
 
@@ -343,25 +344,33 @@ static nb_status find_machines(const look *l)
     return NB_OK;
 }
 
+static nb_status find_all(const look *l)
+{
+    NB_TRY(l->ctx, find_unmeasured(l));
+    NB_TRY(l->ctx, find_wrong(l));
+    NB_TRY(l->ctx, find_starved(l));
+    NB_TRY(l->ctx, find_few_sources(l));
+    if (l->metric) {
+        NB_TRY(l->ctx, find_oracle(l));
+        NB_TRY(l->ctx, find_noise(l));
+        NB_TRY(l->ctx, find_trivial(l));
+    }
+    NB_TRY(l->ctx, find_warnings(l));
+    for (const nb_column *c = l->frame->columns; c->name; c++)
+        if (c->memory) NB_TRY(l->ctx, find_memory(l, c));
+    NB_TRY(l->ctx, find_prediction(l));
+    NB_TRY(l->ctx, find_builds(l));
+    return find_machines(l);
+}
+
 nb_status nb_caveats_find(const nb_frame *frame, const nb_study *study, nb_store *store, nb_caveats *found, nb_ctx *ctx)
 {
-    look l = {.frame = frame, .study = study, .store = store, .found = found, .ctx = ctx};
+    look l = {.frame = frame, .study = study, .store = store, .found = found, .kept = ctx};
     *found = (nb_caveats){.count = 0};
     l.metric = nb_study_metric(study);
     if (study->baseline >= 0) l.by = study->axes[study->baseline].column;
-    NB_TRY(ctx, find_unmeasured(&l));
-    NB_TRY(ctx, find_wrong(&l));
-    NB_TRY(ctx, find_starved(&l));
-    NB_TRY(ctx, find_few_sources(&l));
-    if (l.metric) {
-        NB_TRY(ctx, find_oracle(&l));
-        NB_TRY(ctx, find_noise(&l));
-        NB_TRY(ctx, find_trivial(&l));
-    }
-    NB_TRY(ctx, find_warnings(&l));
-    for (const nb_column *c = frame->columns; c->name; c++)
-        if (c->memory) NB_TRY(ctx, find_memory(&l, c));
-    NB_TRY(ctx, find_prediction(&l));
-    NB_TRY(ctx, find_builds(&l));
-    return find_machines(&l);
+    NB_NEED(l.ctx, nb_ctx_child(ctx));
+    nb_status status = find_all(&l);
+    nb_ctx_release(l.ctx, 0);
+    return status;
 }

@@ -9,13 +9,25 @@
 #include <stdint.h>
 #include <string.h>
 
-struct nb_frame_column {
+typedef struct nb_frame_column {
     const char *name;
     nb_column_type type;
-    const void *values; /* const char *, int, long long or double, by row */
+    size_t offset;      /* in a row, unless it is derived */
+    const void *values; /* const char *, int, long long or double, by row; NULL: not copied yet */
     bool coded;
     nb_codes codes;
-    nb_frame_column *next;
+    struct nb_frame_column *next;
+} nb_frame_column;
+
+typedef struct whole { /* see nb_frame_once */
+    nb_frame_maker *make;
+    const void *out;
+    struct whole *next;
+} whole;
+
+struct nb_frame_made { /* shared by copies of the frame */
+    nb_frame_column *columns;
+    whole *wholes;
 };
 
 /* What a frame has made lives as long as the frame, whatever is released meanwhile. */
@@ -56,21 +68,19 @@ static size_t size_of(nb_column_type type)
     return sizes[type];
 }
 
-static nb_status add_column(const nb_frame *f, const char *name, nb_column_type type, const void *values,
-                            nb_frame_column **out)
+static nb_status add_column(const nb_frame *f, nb_frame_column column, nb_frame_column **out)
 {
-    nb_frame_column *column;
-    NB_NEED(column, nb_alloc(f->memory, 1, sizeof *column));
-    *column = (nb_frame_column){.name = name, .type = type, .values = values, .next = *f->made};
-    *out = *f->made = column;
+    NB_NEED(*out, nb_alloc(f->memory, 1, sizeof **out));
+    column.next = f->made->columns;
+    **out = column;
+    f->made->columns = *out;
     return NB_OK;
 }
 
-/* Copied out of the rows, unless it has been; for a view, into its frame. */
+/* Of a view, its frame's, unless it is derived. */
 static nb_status find(const nb_frame *f, const char *name, nb_frame_column **column, nb_ctx *ctx)
 {
-    char *values;
-    for (nb_frame_column *c = *f->made; c; c = c->next)
+    for (nb_frame_column *c = f->made->columns; c; c = c->next)
         if (strcmp(c->name, name) == 0) {
             *column = c;
             return NB_OK;
@@ -78,11 +88,25 @@ static nb_status find(const nb_frame *f, const char *name, nb_frame_column **col
     if (f->whole) return find(f->whole, name, column, ctx);
     const nb_column *source = nb_column_find(f->columns, name);
     NB_REQUIRE(ctx, source, NB_EBUG, "rows have no column '%s'", name);
-    size_t size = size_of(source->type);
-    NB_NEED(values, nb_alloc(f->memory, (size_t)f->count + 1, size));
-    for (int i = 0; i < f->count; i++)
-        memcpy(values + (size_t)i * size, (const char *)nb_frame_row(f, i) + source->offset, size);
-    return add_column(f, source->name, source->type, values, column);
+    return add_column(f, (nb_frame_column){.name = source->name, .type = source->type, .offset = source->offset},
+                      column);
+}
+
+static const void *value_at(const nb_frame *f, const nb_frame_column *c, int row)
+{
+    return c->values ? (const char *)c->values + (size_t)row * size_of(c->type)
+                     : (const char *)nb_frame_row(f, row) + c->offset;
+}
+
+static nb_status copy_values(const nb_frame *f, nb_frame_column *c)
+{
+    const size_t size = size_of(c->type);
+    char *values;
+    while (f->whole) f = f->whole;
+    NB_NEED(values, nb_alloc_unset(f->memory, (size_t)f->count + 1, size));
+    for (int i = 0; i < f->count; i++) memcpy(values + (size_t)i * size, value_at(f, c, i), size);
+    c->values = values;
+    return NB_OK;
 }
 
 static nb_status values_of(const nb_frame *f, const char *name, nb_column_type type, const void **values, nb_ctx *ctx)
@@ -90,6 +114,7 @@ static nb_status values_of(const nb_frame *f, const char *name, nb_column_type t
     nb_frame_column *column;
     NB_TRY(ctx, find(f, name, &column, ctx));
     NB_REQUIRE(ctx, column->type == type, NB_EBUG, "column '%s' has values of another type", name);
+    if (!column->values) NB_TRY(ctx, copy_values(f, column));
     *values = column->values;
     return NB_OK;
 }
@@ -120,7 +145,7 @@ nb_status nb_frame_texts(const nb_frame *f, const char *name, const char *const 
 
 bool nb_frame_has(const nb_frame *f, const char *name)
 {
-    for (const nb_frame_column *c = *f->made; c; c = c->next)
+    for (const nb_frame_column *c = f->made->columns; c; c = c->next)
         if (strcmp(c->name, name) == 0) return true;
     return f->whole ? nb_frame_has(f->whole, name) : nb_column_find(f->columns, name) != NULL;
 }
@@ -129,12 +154,12 @@ nb_status nb_frame_derive(nb_frame *f, const char *name, const int *values, nb_c
 {
     nb_frame_column *column;
     int *copy;
-    for (column = *f->made; column; column = column->next)
+    for (column = f->made->columns; column; column = column->next)
         NB_REQUIRE(ctx, strcmp(column->name, name) != 0, NB_EBUG, "there is a column '%s' already", name);
     NB_NEED(copy, nb_alloc(f->memory, (size_t)f->count + 1, sizeof *copy));
     if (f->count > 0) memcpy(copy, values, (size_t)f->count * sizeof *copy);
     NB_NEED(name, nb_strdup(f->memory, name));
-    return add_column(f, name, NB_COLUMN_INT, copy, &column);
+    return add_column(f, (nb_frame_column){.name = name, .type = NB_COLUMN_INT, .values = copy}, &column);
 }
 
 static uint64_t hash_real(double x)
@@ -145,26 +170,18 @@ static uint64_t hash_real(double x)
     return nb_hash_bits(bits);
 }
 
-static uint64_t hash_of(const nb_frame_column *c, int row)
+static uint64_t hash_of(nb_column_type type, const void *value)
 {
-    switch (c->type) {
+    switch (type) {
     case NB_COLUMN_TEXT: {
-        const char *text = ((const char *const *)c->values)[row];
+        const char *text = *(const char *const *)value;
         return nb_hash_text(text ? text : "");
     }
-    case NB_COLUMN_INT: return nb_hash_bits((uint64_t)((const int *)c->values)[row]);
-    case NB_COLUMN_SEED: return nb_hash_bits((uint64_t)((const long long *)c->values)[row]);
-    case NB_COLUMN_REAL: return hash_real(((const double *)c->values)[row]);
+    case NB_COLUMN_INT: return nb_hash_bits((uint64_t) * (const int *)value);
+    case NB_COLUMN_SEED: return nb_hash_bits((uint64_t) * (const long long *)value);
+    case NB_COLUMN_REAL: return hash_real(*(const double *)value);
     }
     return 0;
-}
-
-static bool same(const nb_frame_column *c, int a, int b)
-{
-    const char *values = c->values;
-    const nb_column column = {.type = c->type};
-    size_t size = size_of(c->type);
-    return nb_column_same(&column, values + (size_t)a * size, values + (size_t)b * size);
 }
 
 /* Slots of a table for so many keys, a power of two that is at most half full; -1: empty. */
@@ -181,13 +198,16 @@ static nb_status slots_for(int keys, int **slots, uint64_t *mask, nb_ctx *ctx)
 /* With the table of the values in memory that is released at once. */
 static nb_status code(const nb_frame *f, nb_frame_column *c, int *of, nb_ctx *ctx)
 {
+    const nb_column of_type = {.type = c->type};
     int *slots, *first, *kept, count = 0;
     uint64_t mask;
     NB_NEED(first, nb_alloc(ctx, (size_t)f->count + 1, sizeof *first));
     NB_TRY(ctx, slots_for(f->count, &slots, &mask, ctx));
     for (int i = 0; i < f->count; i++) {
-        uint64_t at = hash_of(c, i) & mask;
-        while (slots[at] >= 0 && !same(c, first[slots[at]], i)) at = (at + 1) & mask;
+        const void *value = value_at(f, c, i);
+        uint64_t at = hash_of(c->type, value) & mask;
+        while (slots[at] >= 0 && !nb_column_same(&of_type, value_at(f, c, first[slots[at]]), value))
+            at = (at + 1) & mask;
         if (slots[at] < 0) first[slots[at] = count++] = i;
         of[i] = slots[at];
     }
@@ -200,7 +220,7 @@ static nb_status code(const nb_frame *f, nb_frame_column *c, int *of, nb_ctx *ct
 
 static bool is_own(const nb_frame *f, const nb_frame_column *column)
 {
-    const nb_frame_column *c = *f->made;
+    const nb_frame_column *c = f->made->columns;
     while (c && c != column) c = c->next;
     return c;
 }
@@ -219,6 +239,24 @@ nb_status nb_frame_codes(const nb_frame *f, const char *name, nb_codes *codes, n
         NB_TRY(ctx, status);
     }
     *codes = column->codes;
+    return NB_OK;
+}
+
+nb_status nb_frame_once(const nb_frame *f, nb_frame_maker *make, size_t size, void *out)
+{
+    whole *w = f->made->wholes;
+    while (w && w->make != make) w = w->next;
+    if (!w) {
+        void *made;
+        nb_ctx *own; /* the frame's is for its columns, whatever is released meanwhile */
+        NB_NEED(w, nb_alloc(f->memory, 1, sizeof *w));
+        NB_NEED(made, nb_alloc(f->memory, 1, size));
+        NB_NEED(own, nb_ctx_child(f->memory));
+        NB_TRY(own, make(f, made, own));
+        *w = (whole){make, made, f->made->wholes};
+        f->made->wholes = w;
+    }
+    memcpy(out, w->out, size);
     return NB_OK;
 }
 
@@ -284,7 +322,7 @@ nb_status nb_frame_take(const nb_frame *f, nb_selection rows, nb_frame *taken, n
     char *copy;
     NB_NEED(copy, nb_alloc(ctx, (size_t)rows.count + 1, f->size));
     for (int i = 0; i < rows.count; i++) memcpy(copy + (size_t)i * f->size, nb_frame_row(f, rows.at[i]), f->size);
-    nb_frame_column *derived = *f->made;
+    const nb_frame_column *derived = f->made->columns;
     const nb_given_labels *labels = f->labels;
     NB_TRY(ctx, nb_frame_make(taken, f->columns, copy, f->size, rows.count, ctx)); /* which may be f itself */
     taken->labels = labels;
@@ -293,11 +331,29 @@ nb_status nb_frame_take(const nb_frame *f, nb_selection rows, nb_frame *taken, n
     return NB_OK;
 }
 
+/* As refine, by a table of all pairs of a group and a code. */
+static nb_status refine_by_table(nb_selection from, const nb_codes *codes, int *of, int *count, nb_ctx *ctx)
+{
+    size_t size = (size_t)*count * (size_t)codes->count;
+    int *number, found = 0;
+    NB_NEED(number, nb_alloc_unset(ctx, size + 1, sizeof *number));
+    memset(number, -1, size * sizeof *number);
+    for (int i = 0; i < from.count; i++) {
+        int row = from.at[i], *n = &number[(size_t)of[row] * (size_t)codes->count + (size_t)codes->of[row]];
+        if (*n < 0) *n = found++;
+        of[row] = *n;
+    }
+    *count = found;
+    return NB_OK;
+}
+
 /* Divides each group by the codes; groups stay numbered in order of appearance. */
 static nb_status refine(nb_selection from, const nb_codes *codes, int *of, int *count, nb_ctx *ctx)
 {
     int *slots, *group, *value, found = 0;
     uint64_t mask;
+    if (codes->count == 1) return NB_OK;
+    if ((long long)*count * codes->count <= 2LL * from.count) return refine_by_table(from, codes, of, count, ctx);
     NB_TRY(ctx, slots_for(from.count, &slots, &mask, ctx));
     NB_NEED(group, nb_alloc(ctx, (size_t)from.count + 1, sizeof *group));
     NB_NEED(value, nb_alloc(ctx, (size_t)from.count + 1, sizeof *value));

@@ -7,7 +7,7 @@
 #include "base/ctx.h"
 #include "components/row.h"
 
-typedef struct nb_frame_column nb_frame_column; /* private */
+typedef struct nb_frame_made nb_frame_made; /* private */
 
 typedef struct nb_frame {
     const nb_column *columns; /* of the rows */
@@ -18,7 +18,7 @@ typedef struct nb_frame {
 
     /* Private. */
     nb_ctx *memory;
-    nb_frame_column **made;
+    nb_frame_made *made;
     const struct nb_frame *whole; /* of a view; NULL: this is no view */
 } nb_frame;
 
@@ -47,6 +47,11 @@ nb_status nb_frame_codes(const nb_frame *frame, const char *name, nb_codes *code
 nb_status nb_frame_view(const nb_frame *frame, nb_frame *view, nb_ctx *ctx);
 /* One more column, of integers that the caller has derived from the rows; they are copied. */
 nb_status nb_frame_derive(nb_frame *frame, const char *name, const int *values, nb_ctx *ctx);
+
+/* What is made of the whole frame: `size` bytes, and what they point to. */
+typedef nb_status nb_frame_maker(const nb_frame *frame, void *out, nb_ctx *ctx);
+/* Once, for all that ask; it lives as long as the frame. */
+nb_status nb_frame_once(const nb_frame *frame, nb_frame_maker *make, size_t size, void *out);
 
 typedef struct { /* some rows of a frame, ascending */
     int count;

@@ -144,23 +144,15 @@ static void test_group(void **state)
     expect_rows(nb_group_rows(&g, 1), 4, (const int[]){1, 3, 5, 7});
 }
 
-/* Against a comparison of all rows with all rows, of many columns' values by chance. */
-static void test_group_many(void **state)
+/* Against a comparison of all of the first `count` rows with all of them. */
+static nb_groups group_first(nb_ctx *ctx, const nb_frame *f, const fruit_row *rows, int count)
 {
-    enum { MANY = 2000 };
-    static fruit_row rows[MANY];
-    static const char *const names[] = {"plum", "fig", "pear", "quince", "apple"};
+    nb_selection first = all_of(ctx, f);
     nb_groups g;
-    unsigned x = 20260101;
-    for (int i = 0; i < MANY; i++) {
-        x = x * 1664525u + 1013904223u;
-        rows[i] = (fruit_row){names[(x >> 8) % 5], "ok", (int)((x >> 12) % 7) - 3, (int)((x >> 20) % 11), 0, 0};
-    }
-    nb_frame f = frame_of(*state, MANY, rows);
-    assert_ok(*state, nb_frame_group(&f, all_of(*state, &f), (const char *const[]){"fruit", "weight", "trial", NULL},
-                                     &g, *state));
-    assert_true(g.count > 300 && g.count <= 5 * 7 * 11);
-    for (int i = 0, newest = -1; i < MANY; i++) {
+    first.count = count;
+    assert_ok(ctx,
+              nb_frame_group(f, first, (const char *const[]){"fruit", "status", "weight", "trial", NULL}, &g, ctx));
+    for (int i = 0, newest = -1; i < count; i++) {
         assert_true(g.of[i] <= newest + 1); /* in order of appearance */
         newest = g.of[i] > newest ? g.of[i] : newest;
         for (int k = 0; k < i; k++) {
@@ -169,6 +161,24 @@ static void test_group_many(void **state)
             assert_int_equal(g.of[i] == g.of[k], alike);
         }
     }
+    return g;
+}
+
+/* Of many columns' values by chance: of many rows, and of fewer than there are combinations. */
+static void test_group_many(void **state)
+{
+    enum { MANY = 2000 };
+    static fruit_row rows[MANY];
+    static const char *const names[] = {"plum", "fig", "pear", "quince", "apple"};
+    unsigned x = 20260101;
+    for (int i = 0; i < MANY; i++) {
+        x = x * 1664525u + 1013904223u;
+        rows[i] = (fruit_row){names[(x >> 8) % 5], "ok", (int)((x >> 12) % 7) - 3, (int)((x >> 20) % 11), 0, 0};
+    }
+    nb_frame f = frame_of(*state, MANY, rows);
+    nb_groups all = group_first(*state, &f, rows, MANY), some = group_first(*state, &f, rows, 100);
+    assert_true(all.count > 300 && all.count <= 5 * 7 * 11);
+    assert_true(some.count > 80 && some.of[100] == -1);
 }
 
 /* Plums are the same in all trials and figs not; of pears trial 1 is missing; quinces have trial 2 alone. */
@@ -288,6 +298,41 @@ static void test_memory(void **state)
     assert_true(again == price && price[0] == 2.385 && codes.of[4] == 2);
 }
 
+typedef struct {
+    nb_codes fruit;
+    const char *text;
+} found;
+
+/* What it releases is not the frame's. */
+static nb_status find_fruit(const nb_frame *f, void *out, nb_ctx *ctx)
+{
+    static int calls = 0;
+    const double *price;
+    found *mine = out;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, nb_frame_codes(f, "fruit", &mine->fruit, ctx));
+    NB_TRY(ctx, nb_frame_reals(f, "price", &price, ctx));
+    nb_ctx_release(ctx, mark);
+    NB_NEED(mine->text, nb_format(ctx, "call %d", ++calls));
+    return NB_OK;
+}
+
+/* Once for a frame and its copies, and again for another; it stays as the frame does. */
+static void test_once(void **state)
+{
+    nb_frame f = frame_of(*state, BASKET, basket), other = frame_of(*state, 1, basket), copy = f;
+    found one, two;
+    nb_mark mark = nb_ctx_mark(*state);
+    assert_ok(*state, nb_frame_once(&f, find_fruit, sizeof one, &one));
+    nb_ctx_release(*state, mark);
+    assert_ok(*state, nb_frame_once(&copy, find_fruit, sizeof two, &two));
+    assert_string_equal(two.text, "call 1");
+    assert_ptr_equal(two.text, one.text);
+    assert_int_equal(one.fruit.of[4], 2);
+    assert_ok(*state, nb_frame_once(&other, find_fruit, sizeof two, &two));
+    assert_string_equal(two.text, "call 2");
+}
+
 /* What a view derives is its own; what it takes out of the rows is everybody's. */
 static void test_view(void **state)
 {
@@ -342,11 +387,13 @@ static void test_statistic_over_sources(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_columns), test_with_ctx(test_unknown_columns), test_with_ctx(test_select),
-        test_with_ctx(test_group),   test_with_ctx(test_group_many),      test_with_ctx(test_pair),
-        test_with_ctx(test_pivot),   test_with_ctx(test_weigh),           test_with_ctx(test_empty),
-        test_with_ctx(test_memory),  test_with_ctx(test_statistic),       test_with_ctx(test_statistic_over_sources),
-        test_with_ctx(test_view),
+        test_with_ctx(test_columns),    test_with_ctx(test_unknown_columns),
+        test_with_ctx(test_select),     test_with_ctx(test_group),
+        test_with_ctx(test_group_many), test_with_ctx(test_pair),
+        test_with_ctx(test_pivot),      test_with_ctx(test_weigh),
+        test_with_ctx(test_empty),      test_with_ctx(test_memory),
+        test_with_ctx(test_statistic),  test_with_ctx(test_statistic_over_sources),
+        test_with_ctx(test_once),       test_with_ctx(test_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,6 +279,7 @@ static nb_status group_all(const nb_frame *f, const char *const *by, nb_groups *
 static nb_status count_heads(nb_summary *s, nb_ctx *ctx)
 {
     nb_groups heads, problems, sources;
+    nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, group_all(&s->frame, (const char *const[]){"problem", "kernel", "head", NULL}, &heads, ctx));
     NB_TRY(ctx, group_all(&s->frame, (const char *const[]){NB_OF_PANEL, "problem", NULL}, &problems, ctx));
     NB_TRY(ctx, group_all(&s->frame, (const char *const[]){NB_OF_PANEL, NB_OF_SOURCE, NULL}, &sources, ctx));
@@ -289,6 +290,7 @@ static nb_status count_heads(nb_summary *s, nb_ctx *ctx)
         nb_panel *p = &s->panels[s->at[i].panel];
         if (s->rows[i].trial >= p->trials) p->trials = s->rows[i].trial + 1;
     }
+    nb_ctx_release(ctx, mark);
     return NB_OK;
 }
 
@@ -394,23 +396,20 @@ typedef struct {          /* what a statistic of each group of rows is of */
     const char *column;   /* of the frame: where the statistic goes */
     const double *values; /* by row; NaN: planned, but not ok */
     const bool *noise;    /* likewise */
-    int count;            /* of statistics */
 } wanted;
 
-static nb_status statistics(const nb_summary *s, const wanted *w, nb_statistic **out, nb_ctx *ctx)
+static nb_status statistics(const nb_summary *s, const wanted *w, nb_statistic *out, nb_ctx *ctx)
 {
     nb_groups groups;
     const int *place, *source;
     nb_sourced *values;
     double *room;
-    NB_NEED(*out, nb_alloc(ctx, (size_t)w->count + 1, sizeof **out));
     nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(values, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *values));
     NB_NEED(room, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
     NB_TRY(ctx, group_all(&s->frame, (const char *const[]){w->column, NULL}, &groups, ctx));
     NB_TRY(ctx, nb_frame_ints(&s->frame, w->column, &place, ctx));
     NB_TRY(ctx, nb_frame_ints(&s->frame, NB_OF_SOURCE, &source, ctx));
-    for (int c = 0; c < w->count; c++) (*out)[c] = nb_statistic_of(0, NULL);
     for (int g = 0; g < groups.count; g++) {
         nb_selection rows = nb_group_rows(&groups, g);
         int count = 0, noise = 0;
@@ -419,7 +418,7 @@ static nb_status statistics(const nb_summary *s, const wanted *w, nb_statistic *
             values[count++] = (nb_sourced){w->values[rows.at[i]], source[rows.at[i]]};
             noise += w->noise[rows.at[i]];
         }
-        nb_statistic *mine = &(*out)[place[rows.at[0]]];
+        nb_statistic *mine = &out[place[rows.at[0]]];
         *mine = nb_statistic_over_sources(count, values, room);
         mine->planned = rows.count;
         mine->noise = noise;
@@ -430,13 +429,14 @@ static nb_status statistics(const nb_summary *s, const wanted *w, nb_statistic *
 
 /* What does not depend on the cell counts once for each head and trial, however many cells
  * are planned there. */
-static nb_status levels(const nb_summary *s, const char *column, nb_statistic **out, nb_ctx *ctx)
+static nb_status levels(const nb_summary *s, const char *column, nb_statistic *out, nb_ctx *ctx)
 {
     static const char *const by[] = {NB_OF_LEVEL, NB_OF_HEAD, "trial", NULL};
     nb_groups instances;
     const double *values;
     double *once;
     bool *noise;
+    nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, nb_frame_reals(&s->frame, column, &values, ctx));
     NB_TRY(ctx, group_all(&s->frame, by, &instances, ctx));
     NB_NEED(once, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
@@ -446,13 +446,14 @@ static nb_status levels(const nb_summary *s, const char *column, nb_statistic **
         nb_selection rows = nb_group_rows(&instances, g);
         for (int i = 0; i < rows.count && isnan(once[rows.at[0]]); i++) once[rows.at[0]] = values[rows.at[i]];
     }
-    return statistics(s, &(wanted){NB_OF_LEVEL, once, noise, s->panel_count * s->landmark_count}, out, ctx);
+    NB_TRY(ctx, statistics(s, &(wanted){NB_OF_LEVEL, once, noise}, out, ctx));
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
 }
 
 /* Each row's error over that of the first core on the same landmarks. */
-static nb_status find_ratios(nb_summary *s, const double *errors, const bool *noise, nb_ctx *ctx)
+static void find_ratios(nb_summary *s, const double *errors, const bool *noise)
 {
-    NB_NEED(s->row_ratios, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
     for (int g = 0; g < s->choices.count; g++) {
         nb_selection rows = nb_group_rows(&s->choices, g);
         int first = -1;
@@ -463,29 +464,44 @@ static nb_status find_ratios(nb_summary *s, const double *errors, const bool *no
             s->row_ratios[rows.at[i]] = compared ? errors[rows.at[i]] / errors[first] : NAN;
         }
     }
+}
+
+static nb_status make_statistics(int count, nb_statistic **out, nb_ctx *ctx)
+{
+    NB_NEED(*out, nb_alloc(ctx, (size_t)count + 1, sizeof **out));
+    for (int i = 0; i < count; i++) (*out)[i] = nb_statistic_of(0, NULL);
     return NB_OK;
 }
 
 static nb_status fill(nb_summary *s, nb_ctx *ctx)
 {
-    int cells = s->panel_count * s->landmark_count * s->variant_count * s->core_count;
+    int of_levels = s->panel_count * s->landmark_count, cells = of_levels * s->variant_count * s->core_count;
     double *errors;
     bool *noise;
+    NB_TRY(ctx, make_statistics(cells, &s->errors, ctx));
+    NB_TRY(ctx, make_statistics(cells, &s->ratios, ctx));
+    NB_TRY(ctx, make_statistics(of_levels, &s->floors, ctx));
+    NB_TRY(ctx, make_statistics(of_levels, &s->baselines, ctx));
+    NB_NEED(s->row_ratios, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
+    nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(errors, nb_alloc_reals(ctx, (size_t)s->row_count + 1, 1));
     NB_NEED(noise, nb_alloc(ctx, (size_t)s->row_count + 1, sizeof *noise));
     for (int i = 0; i < s->row_count; i++) {
         errors[i] = nb_part_of(&s->rows[i], NB_WHOLE);
         noise[i] = nb_is_noise(&s->rows[i], NB_WHOLE);
     }
-    NB_TRY(ctx, find_ratios(s, errors, noise, ctx));
-    NB_TRY(ctx, statistics(s, &(wanted){NB_OF_CELL, errors, noise, cells}, &s->errors, ctx));
-    NB_TRY(ctx, statistics(s, &(wanted){NB_OF_CELL, s->row_ratios, noise, cells}, &s->ratios, ctx));
-    NB_TRY(ctx, levels(s, "floor_rank", &s->floors, ctx));
-    return levels(s, "baseline_mean", &s->baselines, ctx);
+    find_ratios(s, errors, noise);
+    NB_TRY(ctx, statistics(s, &(wanted){NB_OF_CELL, errors, noise}, s->errors, ctx));
+    NB_TRY(ctx, statistics(s, &(wanted){NB_OF_CELL, s->row_ratios, noise}, s->ratios, ctx));
+    NB_TRY(ctx, levels(s, "floor_rank", s->floors, ctx));
+    NB_TRY(ctx, levels(s, "baseline_mean", s->baselines, ctx));
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
 }
 
-nb_status nb_summary_make(const nb_frame *frame, nb_summary *s, nb_ctx *ctx)
+static nb_status make(const nb_frame *frame, void *out, nb_ctx *ctx)
 {
+    nb_summary *s = out;
     nb_groups ways;
     nb_codes cores;
     *s = (nb_summary){.constant = "1/n", .row_count = frame->count, .rows = frame->rows};
@@ -496,4 +512,10 @@ nb_status nb_summary_make(const nb_frame *frame, nb_summary *s, nb_ctx *ctx)
     NB_TRY(ctx, label_all(s, ctx));
     NB_TRY(ctx, group_all(&s->frame, nb_choice_trial_columns, &s->choices, ctx));
     return fill(s, ctx);
+}
+
+nb_status nb_summary_make(const nb_frame *frame, nb_summary *s, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_frame_once(frame, make, sizeof *s, s));
+    return NB_OK;
 }

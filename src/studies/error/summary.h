@@ -76,7 +76,7 @@ typedef struct {
     double *row_ratios;         /* of each row, what `ratios` are medians of; NaN where nothing is compared */
 } nb_summary;
 
-/* `frame`: of rows that are nb_error_row; it must outlive the summary. */
+/* `frame`: of rows that are nb_error_row; it must outlive the summary, which is made once for all that ask. */
 nb_status nb_summary_make(const nb_frame *frame, nb_summary *summary, nb_ctx *ctx);
 
 /* The variant, of any factors where these are NULL, and of any pairing where none has that
