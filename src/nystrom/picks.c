@@ -171,8 +171,7 @@ nb_status nb_picks_check(const nb_picks *picks, int n, int m, nb_ctx *ctx)
 static void group_means(const nb_picks *picks, int d, const double *x, const int *size, double *landmarks)
 {
     for (int i = 0; i < picks->n; i++)
-        for (int l = 0; l < d; l++)
-            landmarks[(size_t)picks->groups[i] * (size_t)d + (size_t)l] += x[(size_t)i * (size_t)d + (size_t)l];
+        nb_add((size_t)d, x + (size_t)i * (size_t)d, landmarks + (size_t)picks->groups[i] * (size_t)d);
     for (int j = 0; j < picks->m; j++)
         for (int l = 0; l < d; l++) landmarks[(size_t)j * (size_t)d + (size_t)l] /= size[j];
 }

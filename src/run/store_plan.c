@@ -2,6 +2,7 @@
 /* store_plan.c - the store's rows become those of a plan. */
 #include "run/store_private.h"
 
+#include "base/files.h"
 #include "run/inputs.h"
 #include "run/schema.h"
 
@@ -206,6 +207,16 @@ void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pendin
         pending[i] = terms->only[i] && (!terms->retry[0] || pending[i]);
 }
 
+/* What a killed run had not begun to write needs no rolling back: SQLite leaves its journal there until something is
+ * written, and a plan that changes nothing writes nothing. */
+static nb_status clear_journal(nb_store *store, nb_ctx *ctx)
+{
+    const char *journal;
+    NB_NEED(journal, nb_format(ctx, "%s-journal", store->path));
+    if (!nb_is_file(journal)) return NB_OK;
+    return nb_store_execute(store, "REPLACE INTO meta SELECT * FROM meta", "removing the journal of a killed run", ctx);
+}
+
 /* Within a transaction. */
 static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *terms, bool **pending, int *pending_count,
                         nb_ctx *ctx)
@@ -214,6 +225,7 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     survey found;
     int count;
     bool lacks;
+    NB_TRY(ctx, clear_journal(store, ctx));
     NB_TRY(ctx, nb_store_lacks_columns(store, &lacks, ctx));
     if (lacks) NB_TRY(ctx, nb_store_add_columns(store, ctx));
     if (!store->write) NB_TRY(ctx, nb_store_prepare_write(store, ctx));

@@ -283,6 +283,16 @@ PY
     expect " ok"
 }
 
+@test "a journal with nothing to roll back, which a killed run left, goes with the next run, even if that has nothing to do" {
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    "$NYSBENCH" export "$WORK/r" >"$WORK/before.csv"
+    head -c 512 /dev/zero >"$WORK/r/results.sqlite-journal" # as SQLite makes it, before it writes to the store
+    run "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
+    expect_status 0
+    [ ! -e "$WORK/r/results.sqlite-journal" ]
+    "$NYSBENCH" export "$WORK/r" | cmp - "$WORK/before.csv"
+}
+
 @test "a read-only store or folder: run names it and changes nothing, the others read it" {
     "$NYSBENCH" run "${small[@]}" -o "$WORK/r"
     cp "$(realpath "$NYSBENCH")" "$WORK/nysbench"
