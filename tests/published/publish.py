@@ -100,6 +100,19 @@ def same(a, b):
         return a == b
 
 
+# Strategies that go downhill for many steps: where these end, at another rounding.
+DOWNHILL = ("optimized(",)
+
+
+def agree(old, new):
+    """Lines of a table, NAME..., ESTIMATE, LOW, HIGH: of a strategy that goes downhill, the estimate has to lie in the published interval."""
+    if all(map(same, old, new)):
+        return True
+    if not any(field.startswith(DOWNHILL) for field in old) or old[:-3] != new[:-3]:
+        return False
+    return float(old[-2]) <= float(new[-3]) <= float(old[-1])
+
+
 def check(listing, runs):
     """The published files that runs in a folder do not give."""
     differ, count = [], 0
@@ -110,7 +123,7 @@ def check(listing, runs):
         count += 1
         if [len(line) for line in old] != [len(line) for line in new]:
             differ.append(f"{name}: {len(new)} lines, and not {len(old)}")
-        differ += [f"{name}: {','.join(b)}, and not {','.join(a)}" for a, b in zip(old, new) if not all(map(same, a, b))]
+        differ += [f"{name}: {','.join(b)}, and not {','.join(a)}" for a, b in zip(old, new) if not agree(a, b)]
     print("\n".join([*differ, f"{count} files compared"]))
     return bool(differ) or count == 0
 
