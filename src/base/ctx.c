@@ -12,9 +12,9 @@
 enum { ALIGNMENT = 64, GUARD = 0xa5, MESSAGE_BYTES = 1024, TRACE_BYTES = 2048 };
 
 typedef struct {
-    void *ptr;
+    void *ptr; /* malloc's: the memory that is handed out begins at first_aligned */
     nb_destroy_fn *destroy;
-    unsigned char *guard; /* 1 to 64 bytes behind it, up to the alignment; NULL: a foreign object */
+    unsigned char *guard; /* 1 to 64 bytes behind that memory, up to the alignment; NULL: a foreign object */
 } block;
 
 typedef struct {       /* what a child shares with its parent */
@@ -85,6 +85,11 @@ static bool injected_failure(nb_ctx *ctx)
     return ctx->shared->fail_in > 0 && --ctx->shared->fail_in == 0;
 }
 
+static unsigned char *first_aligned(void *ptr)
+{
+    return (unsigned char *)ptr + (ALIGNMENT - (uintptr_t)ptr % ALIGNMENT) % ALIGNMENT;
+}
+
 static size_t guard_bytes(const unsigned char *guard)
 {
     return ALIGNMENT - (uintptr_t)guard % ALIGNMENT;
@@ -97,14 +102,15 @@ static bool whole(const block *b)
     return i == count;
 }
 
+/* By malloc, whose small blocks are at hand: aligned_alloc takes several times as long. */
 static void *alloc_raw(nb_ctx *ctx, size_t count, size_t size)
 {
     size_t bytes = 0, padded = 0;
     void *ptr = NULL;
     if (!injected_failure(ctx) && !__builtin_mul_overflow(count, size, &bytes) &&
-        !__builtin_add_overflow(bytes, (size_t)ALIGNMENT, &padded))
-        ptr = aligned_alloc(ALIGNMENT, padded / ALIGNMENT * ALIGNMENT);
-    unsigned char *guard = ptr ? (unsigned char *)ptr + bytes : NULL;
+        !__builtin_add_overflow(bytes, (size_t)(2 * ALIGNMENT), &padded))
+        ptr = malloc(padded);
+    unsigned char *start = ptr ? first_aligned(ptr) : NULL, *guard = ptr ? start + bytes : NULL;
     if (ptr && push(ctx, ptr, free, guard) != NB_OK) {
         free(ptr);
         ptr = NULL;
@@ -114,7 +120,7 @@ static void *alloc_raw(nb_ctx *ctx, size_t count, size_t size)
         memset(guard, GUARD, guard_bytes(guard));
         r->held += bytes;
         if (r->held > r->most) r->most = r->held;
-        return ptr;
+        return start;
     }
     char *first = ctx->shared->exhausted;
     if (!*first) snprintf(first, sizeof ctx->shared->exhausted, "out of memory: %zu objects of %zu bytes", count, size);
@@ -206,7 +212,7 @@ void nb_ctx_release(nb_ctx *ctx, nb_mark mark)
     while (ctx->count > mark) {
         block last = ctx->blocks[--ctx->count];
         if (!whole(&last)) ctx->shared->overrun = true;
-        if (last.guard) ctx->shared->held -= (size_t)(last.guard - (unsigned char *)last.ptr);
+        if (last.guard) ctx->shared->held -= (size_t)(last.guard - first_aligned(last.ptr));
         last.destroy(last.ptr);
     }
 }
