@@ -70,8 +70,10 @@ static int compare_entries(const void *left, const void *right)
 static nb_status sum_up(nb_sheet *s, nb_ctx *ctx)
 {
     double *x, *y;
+    int keys = 0;
     qsort(s->points, (size_t)s->point_count, sizeof *s->points, compare);
-    NB_NEED(s->entries, nb_alloc(ctx, (size_t)s->point_count, sizeof *s->entries));
+    for (int i = 0; i < s->point_count; i++) keys += i == 0 || compare(&s->points[i - 1], &s->points[i]) != 0;
+    NB_NEED(s->entries, nb_alloc(ctx, (size_t)keys, sizeof *s->entries));
     NB_NEED(x, nb_alloc_reals(ctx, (size_t)s->point_count, 2));
     y = x + s->point_count;
     for (int i = 0, end; i < s->point_count; i = end) {
