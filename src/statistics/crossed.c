@@ -95,12 +95,14 @@ static nb_common_error error_of(int count, const layout *const *layouts, double 
         for (int t = 0; t < layouts[0]->trials; t++) {
             double mean = 0;
             int in = 0;
-            for (int g = 0; g < count; g++)
-                for (int u = 0; u < layouts[g]->trials; u++)
-                    if (layouts[g]->trial[u] == layouts[0]->trial[t]) {
-                        mean += weight * layouts[g]->mean[u];
-                        in++;
-                    }
+            for (int g = 0; g < count; g++) {
+                const layout *l = layouts[g];
+                const int *found =
+                    bsearch(&layouts[0]->trial[t], l->trial, (size_t)l->trials, sizeof *l->trial, compare_numbers);
+                if (!found) continue;
+                mean += weight * l->mean[found - l->trial];
+                in++;
+            }
             if (in < count) continue;
             used++;
             if (pass == 0)
