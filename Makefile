@@ -226,7 +226,7 @@ $B/tests/oracle_%: tests/oracle/%.c $B/libnysbench.a
 
 # The sources with code for AVX-512, which is emulated and taken first, and the tests of these; nothing else is sanitized.
 AVX512 := $(shell grep -l '<immintrin.h>' $(SRC))
-AVX512_TESTS := $(addprefix $B/avx512/tests/,test_linalg test_stripe test_attentions)
+AVX512_TESTS := $(addprefix $B/avx512/tests/,test_linalg test_kmeans test_stripe test_attentions)
 AVX512_FLAGS := -isystem tests/avx512 -mavx2 -mfma -Wno-psabi '-D__builtin_cpu_supports(feature)=1'
 $B/avx512/%: private OPT := -O1 -g
 $B/avx512/%: private SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined

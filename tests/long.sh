@@ -65,7 +65,7 @@ shells() {
 avx512() {
     local test
     make -s avx512 >"$work/avx512" || { cat "$work/avx512"; return 1; }
-    for test in build/avx512/tests/test_{linalg,stripe,attentions}; do
+    for test in build/avx512/tests/test_{linalg,kmeans,stripe,attentions}; do
         OPENBLAS_NUM_THREADS=1 "$test" >"$work/avx512" 2>&1 || { tail -100 "$work/avx512"; return 1; }
     done
 }

@@ -5,8 +5,8 @@
  * With y = s (x - mean) and z = s (c - mean), s a power of 2, and u = 2^-24,
  *     s^2 |x - c|^2 >= |y|^2 - 2 y'z + |z|^2 - e (|y|^2 + |z|^2),    e = (d + 16) u,
  * for the error of y'z, summed in single precision, is at most (d + 3) u |y| |z| (Higham, Accuracy and Stability of
- * Numerical Algorithms, 2nd ed. 2002, section 3.1); the rest covers the roundings around it. Sums are taken in the
- * order of the coordinates, so that the bounds have the same bits on every CPU.
+ * Numerical Algorithms, 2nd ed. 2002, section 3.1); the rest covers the roundings around it. That
+ * holds for fused products too: the bounds of one CPU may differ from another's, what is found by them does not.
  *
  * A bound counts d multiplications (linalg/work.h), and a distance that is computed after it none. */
 #ifndef NB_BOUNDS_H

@@ -3,6 +3,7 @@
 #include "linalg/cover.h"
 
 #include "base/random.h"
+#include "linalg/panels.h"
 #include "linalg/vector.h"
 #include "linalg/work.h"
 

@@ -4,6 +4,7 @@
 
 #include "linalg/cover.h"
 #include "linalg/linalg.h"
+#include "linalg/panels.h"
 #include "linalg/vector.h"
 #include "linalg/work.h"
 

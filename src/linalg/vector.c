@@ -2,9 +2,7 @@
 /* vector.c - `omp simd` loops; exp and log vectorised by glibc's libmvec. */
 #include "linalg/vector.h"
 
-#include <float.h>
 #include <math.h>
-#include <string.h>
 
 /* ThreadSanitizer has not begun yet when gcc's program chooses a clone. */
 #if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ && !defined __SANITIZE_THREAD__
@@ -176,78 +174,6 @@ WIDTHS double nb_centred(size_t count, const double *x, const double *mean, doub
         sum += value * value;
     }
     return sum;
-}
-
-/* Vectors of gcc's and clang's: what `omp simd` would keep in memory here stays in registers. */
-typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int places __attribute__((vector_size(32)));
-enum { NB_LANES = 8, GROUPS = NB_PANEL / NB_LANES };
-#define CHOOSE(where, a, b) (((where) & (a)) | (~(where) & (b)))
-
-/* out (GROUPS) <- sums over the rows of x. */
-static inline __attribute__((always_inline)) void one_product(size_t d, const lanes *x, const float *z, lanes *out)
-{
-    lanes a[GROUPS] = {{0}};
-    for (size_t l = 0; l < d; l++, x += GROUPS) {
-        a[0] += x[0] * z[l];
-        a[1] += x[1] * z[l];
-        a[2] += x[2] * z[l];
-        a[3] += x[3] * z[l];
-    }
-    for (size_t g = 0; g < GROUPS; g++) out[g] = a[g];
-}
-
-static inline __attribute__((always_inline)) void two_products(size_t d, const lanes *x, const float *y, const float *z,
-                                                               lanes *out_y, lanes *out_z)
-{
-    lanes a[GROUPS] = {{0}}, b[GROUPS] = {{0}};
-    for (size_t l = 0; l < d; l++, x += GROUPS) {
-        a[0] += x[0] * y[l];
-        a[1] += x[1] * y[l];
-        a[2] += x[2] * y[l];
-        a[3] += x[3] * y[l];
-        b[0] += x[0] * z[l];
-        b[1] += x[1] * z[l];
-        b[2] += x[2] * z[l];
-        b[3] += x[3] * z[l];
-    }
-    for (size_t g = 0; g < GROUPS; g++) {
-        out_y[g] = a[g];
-        out_z[g] = b[g];
-    }
-}
-
-WIDTHS void nb_panel_products(size_t d, const float *x, size_t count, const int *listed, const float *z, float *out)
-{
-    lanes *sums = (lanes *)out;
-    size_t k = 0;
-    for (; k + 2 <= count; k += 2) {
-        size_t i = (size_t)listed[k], j = (size_t)listed[k + 1];
-        two_products(d, (const lanes *)x, z + i * d, z + j * d, sums + i * GROUPS, sums + j * GROUPS);
-    }
-    if (k < count) {
-        size_t j = (size_t)listed[k];
-        one_product(d, (const lanes *)x, z + j * d, sums + j * GROUPS);
-    }
-}
-
-WIDTHS void nb_panel_least(size_t m, const float *offset, const float *product, float *least, float *second, int *at)
-{
-    for (size_t g = 0; g < GROUPS; g++) {
-        lanes smallest = (lanes){0} + FLT_MAX, next = smallest;
-        places place = {0};
-        for (size_t j = 0; j < m; j++) {
-            lanes value = offset[j] + ((const lanes *)product)[j * GROUPS + g];
-            places closer = value < smallest;
-            lanes larger = (lanes)CHOOSE(closer, (places)smallest, (places)value);
-            next = (lanes)CHOOSE(larger < next, (places)larger, (places)next);
-            place = CHOOSE(closer, (int)j, place);
-            smallest = (lanes)CHOOSE(closer, (places)value, (places)smallest);
-        }
-        memcpy(least + g * NB_LANES, &smallest, sizeof smallest);
-        memcpy(second + g * NB_LANES, &next, sizeof next);
-        memcpy(at + g * NB_LANES, &place, sizeof place);
-    }
 }
 
 WIDTHS void nb_to_single(size_t count, const double *x, float *out)

@@ -45,17 +45,6 @@ void nb_negatives(size_t count, const double *x, double limit, double *number, d
 /* y[l] <- scale (x[l] - mean[l]); returns the sum of the squares of x[l] - mean[l]. */
 double nb_centred(size_t count, const double *x, const double *mean, double scale, float *y);
 
-/* Points in panels of that many, x[l][i] coordinate l of point i. Sums are taken in the order of l: the same bits for
- * every width. */
-enum { NB_PANEL = 32 };
-
-/* out[j][i] <- sum of x[l][i] z[j][l] for the `count` rows j of z that are listed; z has d to a row, out NB_PANEL. */
-void nb_panel_products(size_t d, const float *x, size_t count, const int *listed, const float *z, float *out);
-
-/* Of offset[j] + product[j][i] for j < m: the least, where it is (the first among equals), and the least of the
- * others (FLT_MAX for none). */
-void nb_panel_least(size_t m, const float *offset, const float *product, float *least, float *second, int *at);
-
 void nb_to_single(size_t count, const double *x, float *out);
 void nb_to_double(size_t count, const float *x, double *out);
 

@@ -8,6 +8,7 @@
 #include "linalg/cover.h"
 #include "linalg/kmeans.h"
 #include "linalg/linalg.h"
+#include "linalg/panels.h"
 #include "linalg/vector.h"
 
 #include <float.h>
@@ -55,23 +56,32 @@ static double distance(int d, const double *x, const double *c, bool cosine)
 
 static void test_panels(void **state)
 {
-    enum { D = 5, M = 3 };
+    enum { D = 5, M = 11 };
+    static const int listed[M] = {2, 0, 1, 10, 4, 5, 3, 7, 6, 9, 8};
     _Alignas(64) float x[D * NB_PANEL], out[M * NB_PANEL];
-    float z[M * D], least[NB_PANEL], second[NB_PANEL], offset[M] = {0.25f, 3, -1};
+    float z[M * D], least[NB_PANEL], second[NB_PANEL], offset[M] = {0.25f, 3, -1, 99, 99, 99, 99, 99, 99, 99, 99};
     int at[NB_PANEL];
     gsl_rng *rng = seeded(*state, 1);
     for (int i = 0; i < D * NB_PANEL; i++) x[i] = (float)gsl_ran_gaussian(rng, 1);
     for (int i = 0; i < M * D; i++) z[i] = (float)gsl_ran_gaussian(rng, 1);
-    for (int count = 1; count <= M; count++) {
-        for (int i = 0; i < M * NB_PANEL; i++) out[i] = 77;
-        nb_panel_products(D, x, (size_t)count, (int[]){2, 0, 1}, z, out);
-        for (int j = 0; j < M; j++)
-            for (int i = 0; i < NB_PANEL; i++) {
-                float sum = 0;
-                for (int l = 0; l < D; l++) sum += x[l * NB_PANEL + i] * z[j * D + l];
-                assert_true(out[j * NB_PANEL + i] == ((j + 1) % M < count ? sum : 77)); /* listed, or as it was */
-            }
-    }
+    for (int index = 0; nb_panel_products_at(index); index++)
+        for (int count = 1; count <= M; count++) {
+            for (int i = 0; i < M * NB_PANEL; i++) out[i] = 77;
+            nb_panel_products_at(index)(D, x, (size_t)count, listed, z, out);
+            for (int k = 0; k < M; k++)
+                for (int i = 0; i < NB_PANEL; i++) {
+                    int j = listed[k];
+                    double sum = 0, size = 0;
+                    for (int l = 0; l < D; l++) {
+                        sum += (double)x[l * NB_PANEL + i] * (double)z[j * D + l];
+                        size += fabs((double)x[l * NB_PANEL + i] * (double)z[j * D + l]);
+                    }
+                    if (k < count) /* listed: Higham, sec. 3.1 */
+                        assert_true(fabs((double)out[j * NB_PANEL + i] - sum) <= D * FLT_EPSILON / 2 * 1.001 * size);
+                    else
+                        assert_true(out[j * NB_PANEL + i] == 77);
+                }
+        }
     out[4] = out[NB_PANEL + 4] = out[2 * NB_PANEL + 4] = 0;
     offset[1] = -1;
     nb_panel_least(M, offset, out, least, second, at);
