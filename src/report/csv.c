@@ -2,6 +2,7 @@
 /* csv.c - rows as text. */
 #include "report/csv.h"
 
+#include "base/digits.h"
 #include "base/text.h"
 
 #include <jansson.h>
@@ -27,12 +28,12 @@ void nb_csv_print_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
-enum { NUMBER = 32 }; /* the room that the text of a number takes */
+enum { NUMBER = NB_DIGITS }; /* the room that the text of a number takes */
 
 static void real_text(double x, char text[NUMBER])
 {
     *text = '\0';
-    if (!isnan(x)) strfromd(text, NUMBER, "%.17g", x); /* faster than snprintf */
+    if (!isnan(x)) nb_digits(x, text);
 }
 
 void nb_csv_print_real(FILE *out, double x)
