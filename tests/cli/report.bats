@@ -330,7 +330,7 @@ Y
     measure
     store "UPDATE meta SET value = NULL WHERE key = 'predicted'"
     experiment
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/long" --set trials=600 --set 'landmarks=[32]'
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/long" --set trials=3000 --set 'landmarks=[32]'
     /usr/bin/python3 -c 'import sqlite3, sys
 low, high, taken = map(float, sqlite3.connect(sys.argv[1]).execute("SELECT value FROM meta WHERE key = ?", ("predicted",)).fetchone()[0].split())
 assert 0 < low <= high and taken >= 0.5, (low, high, taken)' "$WORK/long/results.sqlite"
