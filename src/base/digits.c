@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* digits.c - x = f 2^e with an integer f below 2^53. Its first 17 digits are those of x 10^k = f 5^k / 2^(-e-k), with the
- * k that puts it between 10^16 and 10^17: for k = 0 ... 32 the product is below 2^128, so that it is exact, and so is
- * its rounding, of ties to even. strfromd does the others, from 10^17 and below 10^-16. */
+/* digits.c - x = f 2^e with an integer f below 2^53. Its first 17 digits are those of x 10^k = f 5^k / 2^(-e-k), with
+ * the k that puts it between 10^16 and 10^17: for k = 0 ... 32 the product is below 2^128, so that it is exact, and so
+ * is its rounding, of ties to even. strfromd does the others, from 10^17 and below 10^-16. */
 #include "base/digits.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { DIGITS = 17, MOST_TEN = 32, MOST_FIVE = 27 };
-static const uint64_t least = 10000000000000000u; /* of 17 digits */
+static const uint64_t least = 10000000000000000u; /* that has 17 digits */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -44,7 +44,7 @@ static const uint64_t fives[MOST_FIVE + 1] = {1u,
                                               1490116119384765625u,
                                               7450580596923828125u};
 
-/* *digits <- f 2^e 10^k, rounded: false where it is no number of 17 digits before it is. */
+/* *digits <- f 2^e 10^k, rounded: false where it has no 17 digits before the point. */
 static bool scale(uint64_t f, int e, int k, uint64_t *digits)
 {
     int shift = -e - k;
