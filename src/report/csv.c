@@ -2,7 +2,6 @@
 /* csv.c - rows as text. */
 #include "report/csv.h"
 
-#include "base/digits.h"
 #include "base/text.h"
 
 #include <jansson.h>
@@ -28,12 +27,12 @@ void nb_csv_print_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
-enum { NUMBER = NB_DIGITS }; /* the room that the text of a number takes */
+enum { NUMBER = 32 }; /* the room that the text of a number takes */
 
 static void real_text(double x, char text[NUMBER])
 {
     *text = '\0';
-    if (!isnan(x)) nb_digits(x, text);
+    if (!isnan(x)) strfromd(text, NUMBER, "%.17g", x); /* faster than snprintf */
 }
 
 void nb_csv_print_real(FILE *out, double x)

@@ -2,13 +2,9 @@
 /* Numbers as text: what is one, what is none, and what lies outside of the range. Known by hand. */
 #include "testing.h"
 
-#include "base/digits.h"
 #include "base/numbers.h"
-#include "base/texts.h"
 
 #include <limits.h>
-#include <math.h>
-#include <string.h>
 
 static void test_integers(void **state)
 {
@@ -113,40 +109,6 @@ static void test_shortest_text(void **state)
     }
 }
 
-static void expect_digits(double x)
-{
-    char mine[NB_DIGITS], printed[64];
-    nb_digits(x, mine);
-    snprintf(printed, sizeof printed, "%.17g", x);
-    if (strcmp(mine, printed) != 0) fail_msg("%s, not %s", mine, printed);
-}
-
-/* Of any bits; of sizes from 1e-24 to 1e24, with many digits and with few; and right beside powers of ten. */
-static void test_digits(void **state)
-{
-    static const double known[] = {0, -0.0, INFINITY, -INFINITY, NAN, 5e-324, 2.385, 0.1, 1e16, 1e17, 1e22, 1e23};
-    (void)state;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) expect_digits(known[i]);
-    for (uint64_t i = 0; i < 200000; i++) {
-        uint64_t bits = nb_hash_bits(i + 1);
-        double any, power = pow(10, (double)(i % 49) - 24);
-        memcpy(&any, &bits, sizeof any);
-        expect_digits(any);
-        expect_digits(-power * (double)(bits >> 11));
-        expect_digits(power * (double)(bits % 1000));
-        expect_digits(nextafter(power, i % 2 ? INFINITY : 0));
-    }
-}
-
-/* Halves of the last digit go to the even one: integers over powers of two have digits that end in 5. */
-static void test_digits_of_ties(void **state)
-{
-    (void)state;
-    for (int e = -80; e < 80; e++)
-        for (int f = 1; f < 2000; f += 2) expect_digits(ldexp(f, e));
-    for (int i = 1; i < 1000; i += 2) expect_digits(ldexp(9007199254740993.0 - i, -2)); /* 2^53: 16 digits and 0.25 */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,8 +118,6 @@ int main(void)
         cmocka_unit_test(test_reals),
         cmocka_unit_test(test_where_an_integer_ends),
         cmocka_unit_test(test_shortest_text),
-        cmocka_unit_test(test_digits),
-        cmocka_unit_test(test_digits_of_ties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
