@@ -19,15 +19,15 @@ typedef struct nb_frame_column {
     struct nb_frame_column *next;
 } nb_frame_column;
 
-typedef struct whole { /* see nb_frame_once */
+typedef struct summed { /* see nb_frame_once */
     nb_frame_maker *make;
     const void *out;
-    struct whole *next;
-} whole;
+    struct summed *next;
+} summed;
 
 struct nb_frame_made { /* shared by copies of the frame */
     nb_frame_column *columns;
-    whole *wholes;
+    summed *once;
 };
 
 /* What a frame has made lives as long as the frame, whatever is released meanwhile. */
@@ -244,19 +244,19 @@ nb_status nb_frame_codes(const nb_frame *f, const char *name, nb_codes *codes, n
 
 nb_status nb_frame_once(const nb_frame *f, nb_frame_maker *make, size_t size, void *out)
 {
-    whole *w = f->made->wholes;
-    while (w && w->make != make) w = w->next;
-    if (!w) {
+    summed *s = f->made->once;
+    while (s && s->make != make) s = s->next;
+    if (!s) {
         void *made;
         nb_ctx *own; /* the frame's is for its columns, whatever is released meanwhile */
-        NB_NEED(w, nb_alloc(f->memory, 1, sizeof *w));
+        NB_NEED(s, nb_alloc(f->memory, 1, sizeof *s));
         NB_NEED(made, nb_alloc(f->memory, 1, size));
         NB_NEED(own, nb_ctx_child(f->memory));
         NB_TRY(own, make(f, made, own));
-        *w = (whole){make, made, f->made->wholes};
-        f->made->wholes = w;
+        *s = (summed){make, made, f->made->once};
+        f->made->once = s;
     }
-    memcpy(out, w->out, size);
+    memcpy(out, s->out, size);
     return NB_OK;
 }
 
