@@ -100,7 +100,7 @@ def store(program, folder, rows, repeat):
     run_steps("store", program, config, out, rows, repeat)
     for step in (["export"], ["compare"], ["table", "errors"], ["plot", "error"], ["report"]):
         measure("store", step[0], rows, repeat, [program, step[0], out, *step[1:]])
-    measure("store", "merge", rows, repeat, [program, "merge", merged, out], lambda: shutil.rmtree(merged, ignore_errors=True))
+    measure("store", "merge", rows, repeat, [program, "merge", "-q", merged, out], lambda: shutil.rmtree(merged, ignore_errors=True))
     shutil.rmtree(out)
     shutil.rmtree(merged)
 
