@@ -193,7 +193,8 @@ static nb_status compare(const nb_frame *f, const nb_claim *claim, int pair, nb_
     wanted[value[0]] = wanted[value[1]] = true;
     NB_TRY(ctx, nb_frame_all(f, &rows, ctx));
     NB_TRY(ctx, nb_frame_where(f, rows, claim->column, wanted, &rows, ctx));
-    NB_TRY(ctx, nb_frame_take(f, rows, &both, ctx));
+    both = *f;
+    if (rows.count < f->count) NB_TRY(ctx, nb_frame_take(f, rows, &both, ctx));
     for (int i = 0; i < 2; i++)
         NB_TRY(ctx, find_value(&both, claim->column, claim->values[pair + i].text, &value[i], &u->why, ctx));
     if (value[0] == value[1]) u->why = "both are the same";

@@ -266,6 +266,22 @@ static void conclude(const nb_claim *c, nb_claim_result *r)
     }
 }
 
+/* One of `groups` groups of rows: its pairs. */
+static nb_status ask_group(const judge *j, const nb_frame *f, int groups, int pairs, nb_claim_result *r)
+{
+    for (int p = 0; p < pairs; p++) {
+        nb_claim_units units;
+        nb_claim_answer *a = &r->parts[r->part_count++];
+        nb_mark mark = nb_ctx_mark(j->ctx);
+        *a = (nb_claim_answer){.more = NAN};
+        NB_TRY(j->ctx, name_part(j, f, 0, p, pairs > 1, &a->name));
+        NB_TRY(j->ctx, nb_claim_units_make(f, j->claim, p, &units, j->ctx));
+        NB_TRY(j->ctx, answer(j, &units, groups * pairs, a));
+        nb_ctx_release(j->ctx, mark);
+    }
+    return NB_OK;
+}
+
 /* The parts of rows that the claim is about: by the columns of `each`, and the pairs of an order. */
 static nb_status ask_parts(const judge *j, const nb_frame *f, nb_claim_result *r)
 {
@@ -278,34 +294,28 @@ static nb_status ask_parts(const judge *j, const nb_frame *f, nb_claim_result *r
     NB_NEED(r->parts, nb_alloc(j->keep, (size_t)(groups.count * pairs) + 1, sizeof *r->parts));
     for (int g = 0; g < groups.count; g++) {
         nb_frame part = *f;
+        nb_mark mark = nb_ctx_mark(j->ctx);
         if (groups.count > 1) NB_TRY(j->ctx, nb_frame_take(f, nb_group_rows(&groups, g), &part, j->ctx));
-        for (int p = 0; p < pairs; p++) {
-            nb_claim_units units;
-            nb_claim_answer *a = &r->parts[r->part_count++];
-            *a = (nb_claim_answer){.more = NAN};
-            NB_TRY(j->ctx, name_part(j, &part, 0, p, pairs > 1, &a->name));
-            NB_TRY(j->ctx, nb_claim_units_make(&part, c, p, &units, j->ctx));
-            NB_TRY(j->ctx, answer(j, &units, groups.count * pairs, a));
-        }
+        NB_TRY(j->ctx, ask_group(j, &part, groups.count, pairs, r));
+        nb_ctx_release(j->ctx, mark);
     }
     conclude(c, r);
     return NB_OK;
 }
 
-/* A copy of the rows that the claim selects, with which build has measured them. */
+/* The rows that the claim selects, with which build has measured them; copied unless they are all. */
 static nb_status select_rows(const judge *j, const nb_claim_evidence *rows, nb_frame *f, const char **why)
 {
     nb_selection all, some;
-    nb_frame view;
     const nb_column *metric = nb_column_find(rows->frame->columns, j->claim->series[0].metric.text);
     NB_REQUIRE(j->ctx, metric, NB_EBUG, "claim %s: no column '%s'", j->claim->id, j->claim->series[0].metric.text);
     const int *builds = metric->time ? rows->sessions : rows->programs;
     NB_TRY(j->ctx, nb_frame_all(rows->frame, &all, j->ctx));
     NB_TRY(j->ctx, nb_claim_rows(rows->frame, &j->claim->where, all, &some, why, j->ctx));
     if (*why) return NB_OK;
-    NB_TRY(j->ctx, nb_frame_view(rows->frame, &view, j->ctx));
-    if (builds) NB_TRY(j->ctx, nb_frame_derive(&view, NB_BUILD, builds, j->ctx));
-    return nb_frame_take(&view, some, f, j->ctx);
+    NB_TRY(j->ctx, nb_frame_view(rows->frame, f, j->ctx));
+    if (builds) NB_TRY(j->ctx, nb_frame_derive(f, NB_BUILD, builds, j->ctx));
+    return some.count == all.count ? NB_OK : nb_frame_take(f, some, f, j->ctx);
 }
 
 static nb_status ask(const judge *j, const nb_claim_evidence *rows, nb_claim_result *r)
