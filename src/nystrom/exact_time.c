@@ -44,9 +44,9 @@ nb_status nb_scene_exact_s(nb_scene *scene, double *seconds, nb_ctx *ctx)
         NB_NEED(out, nb_alloc_raw(ctx, (size_t)(h->v ? h->dv : h->d) * NB_NEAR));
         int first = (h->n - count) / 2; /* a mask takes half of these rows, as of S */
         nb_status status = attend(scene, first, count < FIRST ? count : FIRST, tile, out, ctx);
-        double start_s = nb_clock_s();
+        double start_s = nb_work_s();
         if (status == NB_OK) status = attend(scene, first, count, tile, out, ctx);
-        scene->exact_s = (nb_clock_s() - start_s) * h->n / count;
+        scene->exact_s = (nb_work_s() - start_s) * h->n / count;
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

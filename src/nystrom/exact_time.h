@@ -5,7 +5,7 @@
 
 #include "nystrom/scene.h"
 
-/* Seconds on one CPU: S formed row by row, and S V (S K where the head has no V), on rows
+/* Seconds of CPU time: S formed row by row, and S V (S K where the head has no V), on rows
  * with 2^18 entries, 64 at least, or all, and scaled to n. Measured once, when the memory
  * for it is near. */
 nb_status nb_scene_exact_s(nb_scene *scene, double *seconds, nb_ctx *ctx);

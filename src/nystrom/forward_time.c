@@ -36,14 +36,14 @@ typedef struct {
 static nb_status multiply(const nb_scene *scene, const arrays *w, int all, int rows, const double *q, int keys,
                           const double *k, const double *values, double *out, double *seconds, nb_ctx *ctx)
 {
-    double start_s = nb_clock_s();
+    double start_s = nb_work_s();
     for (int i = 0; i < rows; i += NB_NEAR) {
         int count = rows - i < NB_NEAR ? rows - i : NB_NEAR;
         double *to = out ? out + (size_t)i * (size_t)w->dv : w->out;
         NB_TRY(ctx, nb_scene_kernel(scene, count, q + (size_t)i * (size_t)w->d, keys, k, w->tile, ctx));
         nb_gemm(NB_PLAIN, NB_PLAIN, w->dv, count, keys, 1, values, w->dv, w->tile, keys, 0, to, w->dv);
     }
-    *seconds += (nb_clock_s() - start_s) * all / rows;
+    *seconds += (nb_work_s() - start_s) * all / rows;
     return NB_OK;
 }
 
@@ -54,10 +54,10 @@ static nb_status forward(const nb_scene *scene, const arrays *w, double most, do
     int m = w->m, n = h->n, of_b = (int)fmin(timed(m, n), most), of_f = (int)fmin(timed(n, m), most);
     *seconds = 0;
     NB_TRY(ctx, multiply(scene, w, m, of_b, h->q, n, h->k, h->v ? h->v : h->k, w->bv, seconds, ctx));
-    double start_s = nb_clock_s();
+    double start_s = nb_work_s();
     NB_TRY(ctx, nb_scene_kernel(scene, m, h->q, m, h->k, w->a, ctx));
     nb_gemm(NB_PLAIN, NB_PLAIN, w->dv, m, m, 1, w->bv, w->dv, w->a, m, 0, w->xbv, w->dv);
-    *seconds += nb_clock_s() - start_s;
+    *seconds += nb_work_s() - start_s;
     return multiply(scene, w, n, of_f, h->q, m, h->k, w->xbv, NULL, seconds, ctx);
 }
 

@@ -5,7 +5,7 @@
 
 #include "nystrom/scene.h"
 
-/* Seconds on one CPU: F, A, B and F (X (B V)), without a mask, of m landmarks, for which the first m queries and keys
+/* Seconds of CPU time: F, A, B and F (X (B V)), without a mask, of m landmarks, for which the first m queries and keys
  * stand (K stands for V where the head has none), and any X; F and B timed on rows with 2^16 entries, 64 at
  * least, or all, and scaled. Measured once for each m, when the memory for it is near. */
 nb_status nb_scene_forward_s(nb_scene *scene, int m, double *seconds, nb_ctx *ctx);

@@ -98,13 +98,13 @@ const nb_column nb_error_columns[] = {
     REAL(core_s, .time = true, .help = "seconds for the core alone, including the SVD of A where it is used"),
     REAL(forward_s, .time = true,
          .help =
-             "seconds on one CPU for what is neither the strategy nor X in a forward pass of this head with m "
+             "seconds of CPU time for what is neither the strategy nor X in a forward pass of this head with m "
              "landmarks: F, A, B and F (X (B V)), without a mask, timed with the first m queries and keys as "
              "landmarks, of F and B on rows with 2^16 entries each, 64 rows at least, and scaled; select_s + core_s + "
              "forward_s is the time of the method, beside exact_s; empty for cur of a kernel whose rows sum to 1, "
              "and under a mask"),
     REAL(exact_s, .time = true,
-         .help = "seconds for exact attention on this head, on one CPU: S formed row by row and "
+         .help = "seconds of CPU time for exact attention on this head: S formed row by row and "
                  "multiplied by V, 2 n^2 d multiplications, half under a mask; timed on rows "
                  "with 2^18 entries and scaled"),
     REAL(flops,
