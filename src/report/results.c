@@ -15,7 +15,7 @@ static const char *baseline_of(const nb_results *results)
     return baseline ? baseline->canonical : NULL;
 }
 
-nb_status nb_results_tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
+static nb_status tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
 {
     const char *study = results->plan->config->study->component.name;
     const char *baseline = baseline_of(results);
@@ -23,6 +23,16 @@ nb_status nb_results_tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
     NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
     NB_TRY(ctx, nb_tables_write(results->folder, study, &frame, baseline, ctx));
     return page ? nb_tables_show(page, study, &frame, baseline, ctx) : NB_OK;
+}
+
+/* Leaves nothing but the page in memory. */
+nb_status nb_results_tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
+{
+    nb_ctx *own;
+    NB_NEED(own, nb_ctx_child(ctx));
+    nb_status status = tell(results, page, own);
+    nb_ctx_release(own, 0);
+    return status;
 }
 
 /* Those of the config, and those that were drawn of earlier rows, except those that repeat a part of the run. */
