@@ -67,7 +67,8 @@ PY
     expect_status 0
     diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/s/rows.csv")
     "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/k" >"$WORK/out" 2>&1 &
-    sleep 1
+    until [ -e "$WORK/k/results.sqlite" ]; do sleep 0.02; done
+    sleep 0.2 # its model has not answered all yet
     kill -KILL $!
     expect_end $! 137
     run "$NYSBENCH" run "$WORK/whole/resolved.yaml" -q -j 2 -o "$WORK/k"
