@@ -10,8 +10,8 @@
 #include <immintrin.h>
 
 enum {
-    TOGETHER = 48,      /* rows of S */
-    FIRST_CACHE = 2048, /* doubles of v: half of it */
+    TOGETHER = 12, /* rows of S: a few that the second product finds in a cache, and that memory sends ahead */
+    NEAR = 16384,  /* doubles of v: a part of the second cache */
 };
 
 #define UNROLLED _Pragma("GCC unroll 16") /* so that sums stay in registers */

@@ -69,7 +69,7 @@ TARGET static void NAMED(products)(int rows, int columns, const double *s, int l
                                    double *w)
 {
     size_t apart = (size_t)ld, width = (size_t)b;
-    int near = 1 + FIRST_CACHE / b;
+    int near = 1 + NEAR / b;
     for (int i = 0; i < rows; i += TOGETHER) { /* rows that are still in a cache for the second product */
         int some = rows - i < TOGETHER ? rows - i : TOGETHER;
         const double *at = s + (size_t)i * apart;
