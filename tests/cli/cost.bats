@@ -298,7 +298,7 @@ at_end() {
 
 @test "Ctrl-C and another size of the terminal leave one bar, and nothing below" {
     slow
-    screen --size 90x20 --at 1 size=40x20 --at 1.5 size=120x20 --at 2 "type=^C" --
+    screen --size 90x20 --at 0.8 size=40x20 --at 1.8 size=120x20 --at 2.4 "type=^C" --
     expect_status 130
     [ "$(at_end | grep -c ' %, ')" -eq 1 ]
     at_end | tail -3 | grep -qxF "nysbench: interrupted; the same command continues"
