@@ -10,8 +10,8 @@
 #include <immintrin.h>
 
 enum {
-    TOGETHER = 12, /* rows of S: a few that the second product finds in a cache, and that memory sends ahead */
-    NEAR = 16384,  /* doubles of v: a part of the second cache */
+    TOGETHER = 12, /* rows of S, which the second product still finds in a cache */
+    NEAR = 16384,  /* numbers of v, which stay in the second cache */
 };
 
 #define UNROLLED _Pragma("GCC unroll 16") /* so that sums stay in registers */

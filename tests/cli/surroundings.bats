@@ -90,13 +90,13 @@ exit 3'
     experiment uniform error
     "$NYSBENCH" run "$WORK/c.yaml" -q --set plots=[] -o "$WORK/r"
     fake_gnuplot 'echo >>'"$WORK"'/began; exec sleep 44.86'
-    for signal in TERM KILL; do
+    for signal in 15 9; do
         rm -f "$WORK/began"
         PATH="$WORK/bin:$PATH" "$NYSBENCH" plot "$WORK/r" error >"$WORK/log" 2>&1 3>&- &
         pid=$!
         until_true test -s "$WORK/began"
         kill -$signal "$pid"
-        wait "$pid" || true
+        expect_end "$pid" $((128 + signal))
         until_true eval '! pgrep -fx "sleep 44.86" >"$WORK/left"'
     done
 }
