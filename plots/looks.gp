@@ -21,10 +21,10 @@ fits(t) = dots(t, floor((width - 20) / (paper ? 7.7 : 8.4)) - 8)
 array colours[10] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F6028", "#882255", "#999933", "#5A4FCF"]
 array symbols[8] = [7, 5, 9, 13, 11, 4, 6, 8]
 array dashes[4] = [1, 4, 5, 3]
-round(i) = i < 1 ? 0 : (i - 1) / 10
+lap(i) = i < 1 ? 0 : (i - 1) / 10
 colour(i) = i < 1 ? "#000000" : colours[(i - 1) % 10 + 1]
-symbol(i) = symbols[(i < 1 ? 0 : i - 1 + round(i)) % 8 + 1]
-dash(i) = dashes[(i < 1 ? 0 : i - 1 + round(i)) % 4 + 1]
+symbol(i) = symbols[(i < 1 ? 0 : i - 1 + lap(i)) % 8 + 1]
+dash(i) = dashes[(i < 1 ? 0 : i - 1 + lap(i)) % 4 + 1]
 
 # How large a unit is: in points (PDF), pixels of 1/96 in (SVG), and pixels of a PNG, of which there are two to a pixel
 # of the screen, or 600 to the inch of paper.
