@@ -27,7 +27,7 @@ void nb_progress_text(const nb_progress_state *state, int width, char text[NB_PR
 /* "  PROBLEM head 3, kmeans, landmarks 16: the strategy's pick, 12 s" in so many columns, the problem shortened first;
  * "  nothing" of a worker that waits. `now_s`: the time as nb_clock_s tells it. `text` has NB_PROGRESS_BYTES. NB_ENOMEM
  * alone. */
-enum { NB_PROGRESS_BYTES = 4 * NB_PROGRESS_LINE };
+enum { NB_PROGRESS_BYTES = NB_SCREEN_BYTES };
 nb_status nb_progress_worker(const nb_plan *plan, const nb_doing *doing, double now_s, int columns, char *text,
                              nb_ctx *ctx);
 

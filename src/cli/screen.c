@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* screen.c - see screen.h. The sequences are those of ECMA-48: up (CUU), erase to the end of the line (EL) and of the
- * screen (ED). */
+ * screen (ED); and DEC's private mode 7, in which a line that is too long goes on in the next one.
+ *
+ * What a terminal of another size makes of old lines is its own affair: one cuts them, another breaks them, or joins
+ * again what it broke, so that nobody can count the rows from the last line up to the first. But they leave the cursor
+ * in its place in the text, as long as that is on the screen; so it waits at the start of the first line. */
 #include "cli/screen.h"
 
 #include "base/numbers.h"
@@ -71,43 +75,30 @@ void nb_screen_shorten(const char *text, int columns, char *out, size_t size)
                  last_part(text, room - room / 2));
 }
 
-/* How far the cursor is below the first line. */
-static int rows_down(const nb_screen *s)
-{
-    int columns, rows, down = 0;
-    nb_screen_size(&columns, &rows);
-    for (int i = 0; i < s->count; i++) down += s->columns[i] > 0 ? (s->columns[i] + columns - 1) / columns : 1;
-    return down > 0 ? down - 1 : 0;
-}
-
-static void to_start(const nb_screen *s)
-{
-    int down = rows_down(s);
-    if (down > 0) fprintf(stderr, "\033[%dA", down);
-    fputc('\r', stderr);
-}
-
+/* In one piece, lest the size change in the midst of it; what was made for a wider terminal is cut, not broken. An old
+ * line is erased first, else tmux remembers that it had broken it and joins it to the next when there is room again. */
 void nb_screen_draw(nb_screen *s, int count, const char *const *lines)
 {
+    char text[NB_SCREEN_LINES * (NB_SCREEN_BYTES + 8) + 32];
     if (count > NB_SCREEN_LINES) count = NB_SCREEN_LINES;
-    to_start(s);
+    int bytes = sprintf(text, "\r\033[?7l");
     for (int i = 0; i < count; i++) {
-        fprintf(stderr, "%s%s", lines[i], i < count - 1 ? "\033[K\r\n" : "\033[J");
-        s->columns[i] = nb_screen_columns(lines[i]);
+        const char *end = i < count - 1 ? "\r\n" : "\033[J";
+        bytes += sprintf(text + bytes, "\033[K%.*s%s", NB_SCREEN_BYTES - 1, lines[i], end);
     }
+    bytes += sprintf(text + bytes, "\033[?7h\r");
+    if (count > 1) bytes += sprintf(text + bytes, "\033[%dA", count - 1);
+    fwrite(text, 1, (size_t)bytes, stderr);
     s->count = count;
 }
 
 void nb_screen_clear(nb_screen *s)
 {
-    if (s->count == 0) return;
-    to_start(s);
-    fputs("\033[J", stderr);
+    if (s->count > 0) fputs("\r\033[J", stderr);
     s->count = 0;
 }
 
 void nb_screen_leave(nb_screen *s)
 {
-    if (s->count > 0) fputc('\n', stderr);
-    s->count = 0;
+    for (; s->count > 0; s->count--) fputc('\n', stderr);
 }

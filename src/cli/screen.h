@@ -5,11 +5,10 @@
 
 #include <stddef.h>
 
-enum { NB_SCREEN_LINES = 24 }; /* at most */
+enum { NB_SCREEN_LINES = 24, NB_SCREEN_BYTES = 640 }; /* at most; of a line, with its 0 */
 
 typedef struct {
-    int count;                    /* of the lines that stand there; the cursor is at the end of the last */
-    int columns[NB_SCREEN_LINES]; /* that each takes */
+    int count; /* of the lines that stand there; the cursor is at the start of the first */
 } nb_screen;
 
 /* Of the terminal, as COLUMNS in the environment or the terminal says; 80 and 24 if neither does. A line may have one
@@ -23,14 +22,14 @@ int nb_screen_columns(const char *text);
  * more; `out` has `size` bytes. */
 void nb_screen_shorten(const char *text, int columns, char *out, size_t size);
 
-/* Draws these lines in the place of those that are there, none of which is wider than nb_screen_size allows. Where the
- * terminal has become narrower since, it is taken to have broken the old ones. */
+/* Draws these lines in the place of those that are there, whatever a terminal of another size has made of them; none is
+ * wider than nb_screen_size allows. */
 void nb_screen_draw(nb_screen *screen, int count, const char *const *lines);
 
 /* Removes the lines; the cursor is where the first one began. */
 void nb_screen_clear(nb_screen *screen);
 
-/* Goes on to the line below, for good. */
+/* Goes on to what is below them, for good. */
 void nb_screen_leave(nb_screen *screen);
 
 #endif

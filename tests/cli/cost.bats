@@ -229,7 +229,7 @@ on_terminal() {
 @test "progress on a terminal: a bar; with NO_COLOR lines" {
     run on_terminal "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] -o "$WORK/r"
     expect_status 0
-    expect $'\r[##############################] 100 %, 5 of 5 scenes, 184 of 184 rows, '
+    expect $'\e[K[##############################] 100 %, 5 of 5 scenes, 184 of 184 rows, '
     NO_COLOR=1 run on_terminal "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --fresh -o "$WORK/r"
     expect_status 0
     expect "nysbench: 100 %, 5 of 5 scenes, 184 of 184 rows, "
@@ -251,11 +251,11 @@ Y
         expect_status 0
         expect "100 %"
         # a line goes on from \r to \r; pty adds the \r of a line's end
-        sed 's/\x1b\[[0-9]*[A-Z]//g' <<<"$output" | tr '\r' '\n' | grep ' %, ' | awk -v width=$width 'length($0) >= width { print; bad = 1 } END { exit bad || NR < 3 }'
+        sed 's/\x1b\[[?0-9]*[A-Za-z]//g' <<<"$output" | tr '\r' '\n' | grep ' %, ' | awk -v width=$width 'length($0) >= width { print; bad = 1 } END { exit bad || NR < 3 }'
     done
     # what the terminal says of itself counts without COLUMNS
     run env -u COLUMNS TERM=xterm /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' sh -c "stty cols 50 <&2; exec $NYSBENCH run $WORK/c.yaml --fresh -o $WORK/r"
-    sed 's/\x1b\[[0-9]*[A-Z]//g' <<<"$output" | tr '\r' '\n' | grep ' %, ' | awk 'length($0) >= 50 { print; bad = 1 } END { exit bad || NR < 3 }'
+    sed 's/\x1b\[[?0-9]*[A-Za-z]//g' <<<"$output" | tr '\r' '\n' | grep ' %, ' | awk 'length($0) >= 50 { print; bad = 1 } END { exit bad || NR < 3 }'
 }
 
 # slow: an experiment whose two workers are at a strategy for 0.4 s at a time, three seconds in all.
@@ -296,17 +296,39 @@ at_end() {
     awk '{ if (NR > 1 && $1 - before < 0.15) near += 1; before = $1 } END { exit NR < 5 || 3 * near > NR }' "$WORK/drawn"
 }
 
+# one_bar ACTIONS...: whatever another size does to lines, there is one bar after Ctrl-C, nothing below it, and above it
+# what stood there.
+one_bar() {
+    local how
+    for how in cuts rewraps breaks; do
+        rm -rf "$WORK/r"
+        screen --size 90x20 --resized $how "$@" --drawn 2 "type=^C" --
+        expect_status 130
+        [ "$(at_end | grep -c ' %, ')" -eq 1 ]
+        at_end | grep -B 1 ' %, ' | head -1 | grep -q 'low\.sh)$'
+        at_end | tail -3 | grep -qxF "nysbench: interrupted; the same command continues"
+        ! at_end | grep -E '^  .*: the strategy' || return 1
+    done
+}
+
 @test "Ctrl-C and another size of the terminal leave one bar, and nothing below" {
     slow
-    screen --size 90x20 --at 0.8 size=40x20 --at 1.8 size=120x20 --at 2.4 "type=^C" --
-    expect_status 130
-    [ "$(at_end | grep -c ' %, ')" -eq 1 ]
-    at_end | tail -3 | grep -qxF "nysbench: interrupted; the same command continues"
-    ! at_end | grep -E '^  .*: the strategy' || return 1
-    screen --size 30x3 --at 2 show --
+    one_bar --drawn 2 size=40x20 --drawn 2 size=120x20
+    rm -rf "$WORK/r"
+    screen --size 30x3 --drawn 4 show --
     expect_status 1
     grep -qxF '  2 workers' <<<"$output"
     [ "$(at_end | grep -c '100 %')" -eq 1 ]
+}
+
+@test "a terminal that was narrow while nothing was drawn has one bar" {
+    slow
+    one_bar --drawn 2 stop --drawn 0 size=40x20 --drawn 0 size=120x20 --drawn 0 signal=18
+}
+
+@test "a bar that was drawn for a wider terminal is one line, and gone with the next" {
+    slow
+    one_bar --drawn 2 late=40x20 --drawn 2 late=120x20
 }
 
 @test "warnings while the bar is up stand above it as whole lines: a worker is killed, the store is held" {

@@ -1,17 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""terminal.py [--size COLUMNSxROWS] [--at SECONDS ACTION]... [--log FILE] -- COMMAND... - runs the command on a terminal of that
-size (80x24), and prints the lines that stand on its screen in the end, those that have left it at the top included. ACTION is
-size=COLUMNSxROWS, signal=NUMBER, type=TEXT (^C for the key) or show, which prints the screen at that time behind a line
-"--- SECONDS". The log says of each drawing when it was. Exit status: the command's."""
-import fcntl, os, pty, re, select, struct, sys, termios, time
+"""terminal.py [--size COLUMNSxROWS] [--resized HOW] [--at SECONDS ACTION | --drawn COUNT ACTION]... [--log FILE] -- COMMAND... -
+runs the command on a terminal of that size (80x24), and prints the lines that stand on its screen in the end, those that have left
+it at the top included. HOW says what another width does to lines: it cuts them (as xterm does), rewraps them (as VTE and tmux do),
+or breaks those that are too long for good (the default). The actions are done one after another, each so many seconds after the
+start or once so many more drawings are there. ACTION is size=COLUMNSxROWS, late=COLUMNSxROWS (while what was drawn for the old size
+is on its way), signal=NUMBER, stop (until signal=18), type=TEXT (^C for the key) or show, which prints the screen behind a line
+"---". The log says of each drawing when it was. Exit status: the command's."""
+import fcntl, os, pty, re, select, signal, struct, sys, termios, time
+
+
+class Line:
+    def __init__(self, text="", goes_on=False):
+        self.text, self.goes_on = text, goes_on
 
 
 class Screen:
-    """As much of ECMA-48 as nysbench uses; anything else is an error. What a narrower terminal breaks stays broken."""
+    """As much of ECMA-48 as nysbench uses, and autowrap; anything else is an error."""
 
-    def __init__(self, columns, rows):
-        self.columns, self.rows, self.lines, self.row, self.column, self.pending = columns, rows, [""], 0, 0, ""
+    def __init__(self, columns, rows, resized):
+        self.columns, self.rows, self.resized = columns, rows, resized
+        self.lines, self.row, self.column, self.wrap, self.pending, self.drawn = [Line()], 0, 0, True, "", 0
 
     def put(self, text):
         text = self.pending + text
@@ -20,13 +29,13 @@ class Screen:
         while at < len(text):
             c = text[at]
             if c == "\033":
-                found = re.match(r"\033\[(\d*)([A-Za-z])", text[at:])
+                found = re.match(r"\033\[(\??\d*)([A-Za-z])", text[at:])
                 if not found and len(text) - at < 8:
                     self.pending = text[at:]
                     return
                 if not found:
                     sys.exit(f"unknown sequence: {text[at:at + 12]!r}")
-                self.do(found[2], int(found[1] or 1))
+                self.do(found[2], found[1])
                 at += len(found[0])
                 continue
             at += 1
@@ -37,57 +46,78 @@ class Screen:
             elif c == "\a":
                 pass
             elif c >= " ":
-                if self.column == self.columns:
-                    self.column = 0
-                    self.down()
-                line = self.lines[self.row].ljust(self.column)
-                self.lines[self.row] = line[:self.column] + c + line[self.column + 1:]
-                self.column += 1
+                self.put_character(c)
+
+    def put_character(self, c):
+        if self.column == self.columns and self.wrap:
+            self.lines[self.row].goes_on = True
+            self.column = 0
+            self.down()
+        self.column = min(self.column, self.columns - 1)
+        line = self.lines[self.row]
+        text = line.text.ljust(self.column)
+        line.text = text[:self.column] + c + text[self.column + 1:]
+        self.column += 1
 
     def down(self):
         self.row += 1
         if self.row == len(self.lines):
-            self.lines.append("")
+            self.lines.append(Line())
 
-    def do(self, what, count):
+    def do(self, what, number):
         if what == "A":
-            self.row = max(self.row - count, len(self.lines) - self.rows, 0)
+            self.row = max(self.row - int(number or 1), len(self.lines) - self.rows, 0)
         elif what == "m":  # bold, and back
             pass
+        elif number == "?7" and what in "lh":
+            self.wrap = what == "h"
         elif what in "KJ":
-            self.lines[self.row] = self.lines[self.row][:self.column]
+            self.lines[self.row] = Line(self.lines[self.row].text[:self.column])
             if what == "J":
+                self.drawn += self.column > 0
                 del self.lines[self.row + 1:]
         else:
-            sys.exit(f"unknown sequence: {what}")
+            sys.exit(f"unknown sequence: {number}{what}")
 
     def resize(self, columns, rows):
-        """Lines that are too long now go on in the next one, and the cursor stays at the end of its line."""
-        broken, row = [], 0
+        """The cursor stays where it is in its line."""
+        whole = [""]
         for i, line in enumerate(self.lines):
-            parts = [line[k:k + columns] for k in range(0, max(len(line), 1), columns)]
-            broken += parts
             if i == self.row:
-                row = len(broken) - 1
-        self.lines, self.row, self.column = broken, row, len(broken[row])
+                cursor, offset = len(whole) - 1, len(whole[-1]) + self.column
+            whole[-1] += line.text
+            if not line.goes_on or self.resized != "rewraps":
+                whole.append("")
+        self.lines = []
+        for i, text in enumerate(whole[:-1]):
+            starts = [0] if self.resized == "cuts" else range(0, max(len(text), 1), columns)
+            if i == cursor:
+                part = min(offset // columns, len(starts) - 1)
+                self.row, self.column = len(self.lines) + part, min(offset - part * columns, columns)
+            self.lines += [Line(text[k:k + columns], k + columns < len(text)) for k in starts]
+        self.row = max(self.row, len(self.lines) - rows)
         self.columns, self.rows = columns, rows
+
+    def show(self):
+        print("---", *(line.text.rstrip() for line in self.lines), sep="\n")
 
 
 def size_of(text):
     return tuple(int(n) for n in text.split("x"))
 
 
-arguments, size, actions, log = sys.argv[1:], (80, 24), [], None
+arguments, size, resized, actions, log = sys.argv[1:], (80, 24), "breaks", [], None
 while arguments[0] != "--":
-    if arguments[0] == "--size":
-        size = size_of(arguments[1])
-        del arguments[:2]
-    elif arguments[0] == "--log":
-        log = open(arguments[1], "w")
-        del arguments[:2]
-    elif arguments[0] == "--at":
-        actions.append((float(arguments[1]), arguments[2]))
-        del arguments[:3]
+    option, value = arguments[:2]
+    del arguments[:2]
+    if option == "--size":
+        size = size_of(value)
+    elif option == "--resized":
+        resized = value
+    elif option == "--log":
+        log = open(value, "w")
+    elif option in ("--at", "--drawn"):
+        actions.append((option, float(value), arguments.pop(0)))
 command = arguments[1:]
 
 pid, terminal = pty.fork()
@@ -98,39 +128,66 @@ if pid == 0:
     os.execvp(command[0], command)
 
 
+def is_ready(seconds):
+    return bool(select.select([terminal], [], [], seconds)[0])
+
+
+def receive():
+    """EOFError: the command has ended."""
+    try:
+        data = os.read(terminal, 65536)
+    except OSError:
+        data = b""
+    if not data:
+        raise EOFError
+    before = screen.drawn
+    screen.put(data.decode("utf-8", "replace"))
+    if log and screen.drawn > before:
+        print(f"{time.monotonic() - start:.3f}", file=log)
+
+
 def set_size(columns, rows):
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
+def act(name, value):
+    if name == "stop":
+        os.kill(pid, signal.SIGSTOP)
+        os.waitpid(pid, os.WUNTRACED)
+    while is_ready(0.05):  # else half a drawing may be on its way
+        receive()
+    if name == "late":
+        is_ready(None)
+    if name in ("size", "late"):
+        set_size(*size_of(value))
+        screen.resize(*size_of(value))
+    elif name == "signal":
+        os.kill(pid, int(value))
+    elif name == "type":
+        os.write(terminal, value.replace("^C", "\x03").encode())
+    elif name == "show":
+        screen.show()
+
+
 set_size(*size)
-screen, start = Screen(*size), time.monotonic()
-actions.sort()
-while True:
-    ready = select.select([terminal], [], [], 0.02)[0]
-    if ready:
-        try:
-            data = os.read(terminal, 65536)
-        except OSError:
-            break
-        if not data:
-            break
-        screen.put(data.decode("utf-8", "replace"))
-        if log and b"\r[" in data:
-            print(f"{time.monotonic() - start:.3f}", file=log)
-    while actions and time.monotonic() - start >= actions[0][0]:
-        when, action = actions.pop(0)
-        name, _, value = action.partition("=")
-        if name == "size":
-            set_size(*size_of(value))
-            screen.resize(*size_of(value))
-        elif name == "signal":
-            os.kill(pid, int(value))
-        elif name == "type":
-            os.write(terminal, value.replace("^C", "\x03").encode())
-        else:
-            print(f"--- {when}", *(line.rstrip() for line in screen.lines), sep="\n")
+screen, start, seen = Screen(*size, resized), time.monotonic(), 0
+try:
+    while True:
+        if is_ready(0.02):
+            receive()
+        while actions:
+            option, when, action = actions[0]
+            if (time.monotonic() - start if option == "--at" else screen.drawn - seen) < when:
+                break
+            name, _, value = actions.pop(0)[2].partition("=")
+            act(name, value)
+            seen = screen.drawn
+except EOFError:
+    pass
 _, how = os.waitpid(pid, 0)
 if log:
     log.close()
-print("---", *(line.rstrip() for line in screen.lines), sep="\n")
+screen.show()
+if actions:
+    sys.exit(f"not done: {actions}")
 sys.exit(os.waitstatus_to_exitcode(how) % 256)
