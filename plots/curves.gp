@@ -64,6 +64,9 @@ do for [p = 1:P] { if (y_high[p] > 0) {
     }
 } else { do for [s = 1:C] { ends[(p - 1) * C + s] = -1 } } }
 load "direct.gp"
+# What x reaches becomes wide enough for two ticks, also where there is one x.
+least = x_low <= 0 ? 0 : x_scale == 10 && (x_low <= 2e-4 || x_high >= 5e3) ? 100 : x_low < x_high ? 1.02 : 4
+if (x_high < least * x_low) { t = sqrt(least * x_low / x_high); x_low = x_low / t; x_high = x_high * t }
 # Curves that end before the right edge would have their names far away.
 do for [p = 1:P] { do for [s = 1:S] { if (curve(s) && of(p, s) >= 0 && ends[(p - 1) * S + s] < 0) { direct = 0 } } }
 named(s) = direct > 0 && curve(s)
@@ -113,15 +116,16 @@ do for [format in formats] {
         if (x_scale > 0) { set logscale x x_scale; set format x x_scale == 10 ? "1e%T" : "%g"; set xrange [x_low / (x_high / x_low) ** 0.03:x_high * (x_high / x_low) ** 0.03] } else {
             set format x "%g"; set xrange [x_low - 0.03 * (x_high - x_low):x_high + 0.03 * (x_high - x_low)]
         }
-        if (x_low >= x_high) { set xrange [x_low / 2:x_low * 2] }
         if (x_scale == 10) { set xtics 10 ** ceil(log10(x_high / x_low) / 6 + 1e-9) } else { set xtics autofreq }
         if (upright ne "") { set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead linewidth 1.5 linecolor rgb "#000000" }
         if (x_scale == 10 && x_high / x_low < 5000 && x_low > 1e-4 && x_high < 1e4) {
             set format x "%g"; set xtics ()
+            ticks = 0
             do for [e = floor(log10(x_low)):ceil(log10(x_high))] { do for [f in (90 * log10(x_high / x_low) < panel_width - 60 - direct && x_high / x_low < 1000 ? "1 2 5" : "1")] {
                 t = real(f) * 10.0 ** e
-                if (t >= x_low / 1.1 && t <= x_high * 1.1) { set xtics add (t) }
+                if (t >= x_low / 1.1 && t <= x_high * 1.1) { set xtics add (t); ticks = ticks + 1 }
             } }
+            if (ticks < 2) { t = step_of(x_low, x_high); do for [e = ceil(x_low / t):floor(x_high / t)] { set xtics add (e * t) } }
         }
         if (high > 0) {
             set logscale y
@@ -130,10 +134,12 @@ do for [format in formats] {
             set format y decades > 2.5 && (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"
             if (decades > 2.5) { set ytics 10 ** ceil(decades / 7) } else {
                 set ytics ()
+                ticks = 0
                 do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 0.9 ? "1 2 5" : "1 1.2 1.4 1.6 1.8 2 2.5 3 4 5 6 7 8 9")] {
                     t = real(f) * 10.0 ** e
-                    if (t >= low && t <= high) { set ytics add (t) }
+                    if (t >= low && t <= high) { set ytics add (t); ticks = ticks + 1 }
                 } }
+                if (ticks < 2) { t = step_of(low, high); do for [e = ceil(low / t):floor(high / t)] { set ytics add (e * t) } }
             }
             if (powers > 0) { under = under . power(1) . power(2) }
             clauses = under . (level > 0 ? ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' : "") . curves

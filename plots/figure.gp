@@ -98,9 +98,8 @@ do for [format in formats] {
                         if (t >= low && t <= high) { set ytics add (t) }
                     } }
                 } else {
-                    unit = 10.0 ** floor(log10((high - low) / 2.0))
-                    unit = unit * ((high - low) / unit > 10 ? 5 : (high - low) / unit > 5 ? 2 : 1)
-                    do for [e = ceil(low / unit):floor(high / unit)] { set ytics add (e * unit) }
+                    t = step_of(low, high)
+                    do for [e = ceil(low / t):floor(high / t)] { set ytics add (e * t) }
                 }
             }
             clauses = clauses_of[p]

@@ -52,11 +52,13 @@ do for [format in formats] {
     unset ytics
     set xtics () nomirror font small
     decades = log10(high / low)
+    ticks = 0
     do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 3 ? "1" : decades > 1.2 ? "1 2 5" : decades > 0.5 ? "1 1.5 2 3 4 5 6 8" : decades > 0.2 ? "1 1.1 1.2 1.3 1.4 1.5 1.7 2 2.5 3 4 5 6 7 8 9" \
         : "1 1.05 1.1 1.15 1.2 1.3 1.4 1.5 1.6 1.8 2 2.2 2.5 2.7 3 3.5 4 4.5 5 5.5 6 6.5 7 7.5 8 8.5 9 9.5")] {
         t = real(f) * 10.0 ** e
-        if (t >= low && t <= high) { set xtics add (t) }
+        if (t >= low && t <= high) { set xtics add (t); ticks = ticks + 1 }
     } }
+    if (ticks < 2) { t = step_of(low, high); do for [e = ceil(low / t):floor(high / t)] { set xtics add (e * t) } }
     set format x "%g"
     set grid xtics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
     set xlabel x_name offset 0, 0.4 font normal noenhanced

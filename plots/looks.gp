@@ -46,3 +46,6 @@ terminal(format, width, height) = \
 cut(t, n) = (best = n, sum [k = n / 2:n] (strstrt(",(_-/ ;:", t[k:k]) > 0 && t[k - 1:k] ne " (" ? (best = k, 0) : 0), best)
 dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
 wrap(t, n) = strlen(t) <= n ? t : (best = cut(t, n), t[1:best] . "\n" . dots(t[best + 1:*], n))
+
+# The unit of two to five even steps from low to high.
+step_of(low, high) = (t = 10.0 ** floor(log10((high - low) / 2.0)), t * ((high - low) / t > 10 ? 5 : (high - low) / t > 5 ? 2 : 1))

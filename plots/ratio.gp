@@ -105,10 +105,12 @@ do for [format in formats] {
         set format y decades > 2.5 && (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"
         if (decades > 2.5) { set ytics 10 ** ceil(decades / 7) } else {
             set ytics ()
+            ticks = 0
             do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 1.2 ? "1 2 5" : decades > 0.7 ? "1 1.5 2 3 5 7" : decades > 0.4 ? "1 1.2 1.5 2 2.5 3 4 5 6 8" : "1 1.1 1.2 1.3 1.4 1.6 1.8 2 2.5 3 3.5 4 5 6 7 8 9")] {
                 t = real(f) * 10.0 ** e
-                if (t >= low && t <= high) { set ytics add (t) }
+                if (t >= low && t <= high) { set ytics add (t); ticks = ticks + 1 }
             } }
+            if (ticks < 2) { t = step_of(low, high); do for [e = ceil(low / t):floor(high / t)] { set ytics add (e * t) } }
         }
         clauses = clauses_of[p]
         do for [s = 1:S] { if (direct > 0 && ends[(p - 1) * S + s] >= 0) {

@@ -135,3 +135,25 @@ END
     (cd "$script" && gnuplot error_iterative.gp)
     [ "$(count)" -eq 1 ]
 }
+
+@test "an axis has two numbers or more, also where its values are close together or all the same" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=3 --set 'landmarks=[4, 8]' --set metrics=error --set 'problems=gaussian(n=60, d=8)' \
+        --set 'strategies=["kmeans(restarts=4)", "kmeans(restarts=5)"]' --set cores=iterative --set factors=nystromformer -o "$WORK/r" >/dev/null 2>&1
+    numbers() { grep -A 1 "text-anchor=\"$1\"" "$2" | grep -c '>[0-9.e+-]*</tspan>'; } # of x: middle, of y: end
+    for figure in cutoff ratio forest; do "$NYSBENCH" plot "$WORK/r" $figure --format svg >/dev/null; done
+    cd "$WORK/r/plots"
+    for name in cutoff_kmeans_restarts_4 ratio_iterative; do
+        [ "$(numbers middle $name.svg)" -ge 2 ]
+        [ "$(numbers end $name.svg)" -ge 2 ]
+    done
+    [ "$(numbers middle forest_iterative.svg)" -ge 2 ]
+    # Close together, without a round number in between.
+    sed -i "s/^array y_low.*/array y_low[1] = [0.622]/; s/^array y_high.*/array y_high[1] = [0.635]/" cutoff_kmeans_restarts_4.gp
+    gnuplot cutoff_kmeans_restarts_4.gp
+    [ "$(numbers end cutoff_kmeans_restarts_4.svg)" -ge 2 ]
+    for at in 3e-9 3e-4 2.9 700 7e5; do
+        sed -i "s/^x_low.*/x_low = $at/; s/^x_high.*/x_high = 1.001 * $at/" cutoff_kmeans_restarts_4.gp
+        gnuplot cutoff_kmeans_restarts_4.gp
+        [ "$(numbers middle cutoff_kmeans_restarts_4.svg)" -ge 2 ]
+    done
+}
