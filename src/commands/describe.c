@@ -86,7 +86,8 @@ static nb_status put_study(const nb_study *study, nb_ctx *ctx)
     for (const nb_column *c = study->columns; c->name; c++) {
         const char *kind = c->identity ? "identifying" : c->time ? "time" : c->measure ? "measure" : "";
         const char *name = nb_format(ctx, "`%s`", c->name);
-        kind = nb_format(ctx, "%s%s%s", kind, c->wanted ? ", on request" : "", c->whole ? ", all rows" : "");
+        kind = nb_format(ctx, "%s%s%s%s", kind, c->wanted ? ", on request" : "", c->whole ? ", all rows" : "",
+                         c->more ? ", more is better" : "");
         if (!name || !kind) return NB_ENOMEM;
         put_cells((const char *[]){name, kind, c->help, NULL});
     }
@@ -102,7 +103,9 @@ static nb_status put_columns(nb_ctx *ctx)
          "* identifying: part of what identifies a row. time: differs from run to run. measure: may be named by "
          "`metrics`.\n"
          "* on request: measured where `metrics` is `all` or names the column.\n"
-         "* all rows: needs all rows of S, and is empty with `rows: sample(k)`.");
+         "* all rows: needs all rows of S, and is empty with `rows: sample(k)`.\n"
+         "* more is better: for the verdicts and wins of [`compare`](comparing.md), where less of any other is better, "
+         "whatever it means.");
     for (const nb_entry *e = nb_studies.entries; e->component && status == NB_OK; e++)
         status = put_study((const nb_study *)e->component, ctx);
     return status;

@@ -18,6 +18,7 @@ typedef struct {
     bool time;     /* differs from run to run */
     bool memory;   /* a REAL: bytes that were resident, as the system tells it */
     bool whole;    /* measured on all rows of S alone */
+    bool more;     /* a REAL of which more is better; of the others less is */
     /* REAL: the columns with its rounding error, its standard error where it is an estimate, and the same measure on
      * what the method has not looked at; NULL: there is none. */
     const char *noise, *se, *unseen;

@@ -13,6 +13,12 @@ const char *const nb_verdict_names[] = {
     [NB_NO_VERDICT] = "none", [NB_REFUSED] = "refused",       [NB_BETTER] = "better",
     [NB_WORSE] = "worse",     [NB_EQUIVALENT] = "equivalent", [NB_UNDECIDED] = "undecided"};
 
+bool nb_compare_wants_more(const nb_frame *frame, const nb_compare_terms *terms)
+{
+    const nb_column *metric = nb_column_find(frame->columns, terms->contrast.metric);
+    return metric && metric->more;
+}
+
 typedef struct {
     const nb_frame *frame;
     const nb_compare_terms *terms;
@@ -138,7 +144,8 @@ static void leave_open(const comparer *c, nb_compared *item)
     double far = fabs(e->mean), near = c->terms->margin - far;
     item->verdict = NB_UNDECIDED;
     if (e->high < 0 || e->low > 0)
-        item->why = e->high < 0 ? "better by itself, not among all lines" : "worse by itself, not among all lines";
+        item->why = (e->high < 0) != nb_compare_wants_more(c->frame, c->terms) ? "better by itself, not among all lines"
+                                                                               : "worse by itself, not among all lines";
     else
         item->more = nb_estimate_more(e, far >= near ? 0 : e->mean < 0 ? -c->terms->margin : c->terms->margin);
     if (item->more < 1) item->more = 1;
@@ -150,13 +157,14 @@ static nb_status judge(const comparer *c, nb_compared *item)
 {
     const nb_estimate *e = &item->estimate;
     double alpha = 1 - c->terms->confidence;
+    bool more = nb_compare_wants_more(c->frame, c->terms);
     NB_TRY(c->ctx, find_reason(c, item));
     if (item->contrast->refusal) item->verdict = NB_REFUSED;
     if (item->why) return NB_OK;
     if (e->high < 0 && item->t_holm <= alpha)
-        item->verdict = NB_BETTER;
+        item->verdict = more ? NB_WORSE : NB_BETTER;
     else if (e->low > 0 && item->t_holm <= alpha)
-        item->verdict = NB_WORSE;
+        item->verdict = more ? NB_BETTER : NB_WORSE;
     else if (e->same_p <= alpha)
         item->verdict = NB_EQUIVALENT;
     else

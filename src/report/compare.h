@@ -33,9 +33,9 @@ typedef struct {
     int trials;                   /* in which all sources have a pair */
     nb_estimate estimate;         /* of the log ratio or the difference */
     double wilcoxon_holm, t_holm; /* adjusted over all that is compared in the stratum, or over strata */
-    nb_verdict verdict;
-    double more;     /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
-    const char *why; /* NO_VERDICT, REFUSED; UNDECIDED: why that is not said, or NULL */
+    nb_verdict verdict;           /* better: less of the metric, or more of one whose column says so */
+    double more;                  /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
+    const char *why;              /* NO_VERDICT, REFUSED; UNDECIDED: why that is not said, or NULL */
 } nb_compared;
 
 typedef struct {
@@ -45,6 +45,9 @@ typedef struct {
     int turn_count;                /* where a column is pooled: effects that change sign over its values */
     const char **turns;            /* a sentence for each */
 } nb_comparison;
+
+/* Whether more of the metric is better. */
+bool nb_compare_wants_more(const nb_frame *frame, const nb_compare_terms *terms);
 
 /* The frame must outlive the comparison. */
 nb_status nb_compare(const nb_frame *frame, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);

@@ -44,7 +44,7 @@ static int fields_of(const printer *p, const nb_compared *x, field *fields)
 {
     const nb_estimate *e = &x->estimate;
     const nb_pair_counts *k = x->pairs;
-    bool difference = p->terms->contrast.difference;
+    bool difference = p->terms->contrast.difference, more = nb_compare_wants_more(p->frame, p->terms);
     const field all[] = {
         {difference ? "difference" : "ratio", shown(p, e->mean), false},
         {"low", shown(p, e->low), false},
@@ -55,9 +55,9 @@ static int fields_of(const printer *p, const nb_compared *x, field *fields)
         {"hodges_lehmann", shown(p, e->shift), false},
         {"hodges_lehmann_low", shown(p, e->shift_low), false},
         {"hodges_lehmann_high", shown(p, e->shift_high), false},
-        {"wins", e->below_share, false},
-        {"wins_low", e->below_low, false},
-        {"wins_high", e->below_high, false},
+        {"wins", more ? 1 - e->below_share : e->below_share, false},
+        {"wins_low", more ? 1 - e->below_high : e->below_low, false},
+        {"wins_high", more ? 1 - e->below_low : e->below_high, false},
         {"sources_below", e->below, true},
         {"sources_above", e->above, true},
         {"sources_equal", e->ties, true},
@@ -256,7 +256,8 @@ static nb_status add_findings(nb_grid *g, const printer *p, const nb_compared *x
     NB_TRY(g->ctx, add_interval(g, p, e->low, e->high));
     NB_TRY(g->ctx, add_interval(g, p, e->boot_low, e->boot_high));
     NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, e->median)));
-    NB_NEED(text, nb_format(g->ctx, "%d/%d", e->below, e->below + e->above));
+    NB_NEED(text, nb_format(g->ctx, "%d/%d", nb_compare_wants_more(p->frame, p->terms) ? e->above : e->below,
+                            e->below + e->above));
     NB_TRY(g->ctx, nb_grid_text(g, text));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", e->wilcoxon_p));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", e->t_p));
@@ -290,8 +291,9 @@ static nb_status add_title(nb_page *page, const printer *p, const char *constant
     if (!p->terms->all_pairs)
         NB_TRY(p->ctx,
                nb_label_of(p->frame, t->by, p->comparison->contrasts->values.first[t->baseline], &base, p->ctx));
-    nb_page_heading(page, 2, "%s by %s, %s that of %s, on the same head in the same trial%s%s", t->metric, t->by, with,
-                    base, t->pool ? "; mean over " : "", t->pool ? t->pool : "");
+    nb_page_heading(page, 2, "%s by %s, %s that of %s, on the same head in the same trial%s%s%s", t->metric, t->by,
+                    with, base, nb_compare_wants_more(p->frame, p->terms) ? "; more is better" : "",
+                    t->pool ? "; mean over " : "", t->pool ? t->pool : "");
     if (*constant) nb_page_paragraph(page, "%s", constant);
     for (const char *const *c = t->confounded; c && *c; c++)
         nb_page_paragraph(page, "CONFOUNDED: they may differ in %s too", *c);
@@ -372,7 +374,8 @@ static void add_words(nb_page *page, const printer *p)
                  difference ? "" : "geometric ");
     nb_page_note(page, "t:", "%.0f %% t interval over sources and trials", confidence);
     nb_page_note(page, "bootstrap:", "BCa interval over sources");
-    nb_page_note(page, "wins:", "sources with less than the baseline, of those that differ");
+    nb_page_note(page, "wins:", "sources with %s than the baseline, of those that differ",
+                 nb_compare_wants_more(p->frame, p->terms) ? "more" : "less");
     nb_page_note(page, "p:", "of Wilcoxon's signed ranks, and of the t test");
     nb_page_note(page, "Holm:", "p of the t test, corrected over all lines of the model");
     nb_page_note(page, "ICC:", "how alike the heads of a source are (0: not at all)");

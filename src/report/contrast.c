@@ -218,7 +218,9 @@ static double worst(const pair *pairs, int first, int end)
 /* The mean of the pairs of each head; pairs first ... end - 1 are of one setting. */
 static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
 {
+    const nb_column *metric = nb_column_find(m->frame->columns, m->terms->metric);
     double most = m->terms->failures == NB_FAILURES_WORST ? worst(m->pairs, first, end) : 0;
+    if (metric && metric->more) most = -most;
     NB_NEED(c->units, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->units));
     NB_NEED(c->heads, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->heads));
     NB_NEED(c->counts, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->counts));

@@ -56,6 +56,31 @@ lines() { # PYTHON, of the list `lines`
     lines 'assert all(x["verdict"] in ("better", "worse", "equivalent") for x in lines)' --margin 1000
 }
 
+@test "of a measure of which more is better, more is better and wins" {
+    drawn --set metrics=all
+    for metric in error cosine; do
+        lines 'json.dump([(x["verdict"], x["wins"], x["wins_low"] <= x["wins"] <= x["wins_high"], x["sources_below"]) for x in lines], open(sys.argv[1] + "'$metric'", "w"))' --metric $metric --pool landmarks
+    done
+    /usr/bin/python3 - "$WORK/json" <<'END'
+import json, sys
+error, cosine = (json.load(open(sys.argv[1] + metric)) for metric in ("error", "cosine"))
+assert all(x[0] == "undecided" or x[:3] == y[:3] for x, y in zip(error, cosine)), (error, cosine)
+assert error[0] == ["better", 1.0, True, 8] and cosine[0] == ["better", 1.0, True, 0], (error, cosine)
+END
+    run "$NYSBENCH" compare "$WORK/r" --metric cosine
+    expect "in the same trial; more is better"
+    expect "sources with more than the baseline"
+    run "$NYSBENCH" compare "$WORK/r" --metric error
+    [ "$(grep -c 'more is better' <<<"$output")" -eq 0 ]
+    # What has no result counts as the worst: 8 landmarks of 6 tokens.
+    drawn --set 'strategies=[uniform, "subsample(of=kmeans, tokens=6)"]' --set cores=iterative
+    for rest in "error x > drop" "cosine x < drop"; do
+        lines 'print(lines[0]["ratio"])' --metric ${rest%% *} --pool landmarks >"$WORK/drop"
+        lines 'x, drop = lines[0]["ratio"], float(open(sys.argv[1][:-4] + "drop").read()); assert '"${rest#* }, (x, drop)" \
+            --metric ${rest%% *} --pool landmarks --failures worst
+    done
+}
+
 @test "what differs in more than it should is refused" {
     drawn --set 'cores=[iterative, fitted(rows=8)]'
     lines 'assert {x["verdict"] for x in lines} == {"refused"} and "error_unseen" in lines[0]["why"]' --by core

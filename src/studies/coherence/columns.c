@@ -40,7 +40,7 @@ const nb_column nb_coherence_columns[] = {
     REAL(mu_block_finite, .help = "the same without the clusters of local rank 0; empty where all are"),
     YES(rankless_clusters, .help = "clusters of local rank 0"),
     REAL(alpha_over_mu, .infinite = true, .help = "mu_block / mu: the paper's alpha / mu, with the least alpha"),
-    REAL(reduction, .infinite = true, .help = "1 - mu_block / mu; -inf where mu_block is infinite"),
+    REAL(reduction, .infinite = true, .more = true, .help = "1 - mu_block / mu; -inf where mu_block is infinite"),
     REAL(local_rank_mean, .help = "mean local rank of the clusters"),
     YES(local_rank_least, .help = "least local rank of the clusters"),
     YES(largest_cluster, .help = "tokens of the largest cluster"),

@@ -35,10 +35,12 @@ const nb_column nb_effect_columns[] = {
     TOLD(model_error, .help = "|H - H_exact|_F / |H_exact|_F, H the model's last hidden states"),
     TOLD(embedding_distance, .help = "1 - cosine of the source's embedding with its exact one; empty where the model "
                                      "makes none"),
-    TOLD(rank_agreement, .help = "Spearman's correlation, over the corpus, between the similarities to the new and to "
-                                 "the exact embedding; empty where there is no corpus"),
-    TOLD(top10_overlap, .help = "of the ten corpus documents nearest to the exact embedding, the share also among the "
-                                "ten nearest to the new one; empty where there is no corpus"),
+    TOLD(rank_agreement, .more = true,
+         .help = "Spearman's correlation, over the corpus, between the similarities to the new and to "
+                 "the exact embedding; empty where there is no corpus"),
+    TOLD(top10_overlap, .more = true,
+         .help = "of the ten corpus documents nearest to the exact embedding, the share also among the "
+                 "ten nearest to the new one; empty where there is no corpus"),
     TOLD(perplexity_ratio, .help = "perplexity of the source over the exact one; empty where the model predicts no "
                                    "tokens"),
     TOLD(kl, .help = "mean over tokens of the Kullback-Leibler divergence of the prediction of the next token from the "

@@ -70,7 +70,7 @@ const nb_column nb_error_columns[] = {
     REAL(spectral_accuracy, .whole = true, .wanted = NB_WANT_SPECTRAL,
          .help = "spectral_error is within this relative distance of a singular value, in practice the "
                  "largest, apart from error_noise; empty where LAPACK computed it"),
-    REAL(cosine, .whole = true, .help = "cosine similarity of S and FXB as vectors of n^2 entries"),
+    REAL(cosine, .whole = true, .more = true, .help = "cosine similarity of S and FXB as vectors of n^2 entries"),
     REAL(mse, .help = "mean squared difference of the n^2 entries"),
     REAL(entropy_difference, .whole = true, .wanted = NB_WANT_ENTROPY,
          .help = "difference of the mean row entropies -sum p ln(p + 1e-9) of S and FXB in nats, "

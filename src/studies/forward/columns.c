@@ -57,14 +57,14 @@ const nb_column nb_forward_columns[] = {
                           "pass to pass; else latency_s"),
     WHOLE(keeps, .help = "passes that one choice of landmarks or features serves; 1: each pass chooses"),
     TIME(amortized_s, .help = "(fresh_s + (keeps - 1) latency_s) / keeps: of many passes"),
-    TIME(tokens_per_s, .help = "n / latency_s"),
+    TIME(tokens_per_s, .more = true, .help = "n / latency_s"),
     TIME(flops, .help = "2 times the multiplications of a pass, counted where they are done, those of strategies and "
                         "clusterings too; exponentials, additions alone and comparisons count nothing"),
     REAL(flops_formula, .help = "2 times those that the attention's formula has, without strategies and clusterings"),
-    TIME(gflops_per_s, .help = "1e-9 flops / latency_s"),
+    TIME(gflops_per_s, .more = true, .help = "1e-9 flops / latency_s"),
     TIME(gemm_gflops_per_s, .help = "the same of a product of matrices of 1024 x 1024 in single precision with as many "
                                     "threads, timed in the same rounds"),
-    TIME(gemm_share, .help = "gflops_per_s / gemm_gflops_per_s"),
+    TIME(gemm_share, .more = true, .help = "gflops_per_s / gemm_gflops_per_s"),
     WHOLE(workspace_bytes, .help = "memory that the attention held at most, as asked for, without points and outputs"),
     WHOLE(workspace_formula_bytes, .help = "the same by its formula, without strategies and clusterings"),
     TIME(peak_bytes, .integer = true, .memory = true,
@@ -73,7 +73,7 @@ const nb_column nb_forward_columns[] = {
     REAL(output_error, .infinite = true,
          .help = "|O - O_exact|_F / |O_exact|_F over all heads, of the first pass; "
                  "exact: in double precision"),
-    REAL(cosine, .help = "mean over tokens and heads of the cosine between output and exact output"),
+    REAL(cosine, .more = true, .help = "mean over tokens and heads of the cosine between output and exact output"),
     REAL(mse, .help = "mean squared difference of an entry of the outputs"),
     REAL(max_error, .help = "largest difference of an entry of the outputs"),
     REAL(rowsum_deviation,
