@@ -143,6 +143,8 @@ static nb_status range(parser *p, nb_value *value)
 static nb_status word_or_spec(parser *p, nb_value *value)
 {
     const char *start = p->at;
+    skip_blanks(p);
+    if (*p->at == '\'') return syntax(p, "a value, a text between '\"'");
     nb_status status = word(p, "a value", &value->text);
     if (status != NB_OK) return status;
     if (nb_range_like(value->text)) return range(p, value);

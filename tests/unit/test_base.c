@@ -160,6 +160,7 @@ static void test_spec_mistakes_have_places(void **state)
         {"a(x=[1)", "f:1:7: expected ',' or ']', found ')'"},
         {"a b", "f:1:3: expected the end, found 'b'"},
         {"a(x=)", "f:1:5: expected a value, found ')'"},
+        {"a(x= 'b')", "f:1:6: expected a value, a text between '\"', found ''' in 'a(x= 'b')'"},
         {"a(x=[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]])", "at most 16 levels"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
