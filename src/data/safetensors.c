@@ -50,8 +50,8 @@ static nb_status read_header(const char *path, json_t **root, int64_t *data, int
         path, other);
     for (int i = 7; i >= 0; i--) size = size << 8 | start[i];
     NB_REQUIRE(ctx, size <= (uint64_t)(*length - 8), NB_EIO,
-               "%s: header length %llu is more than the file's %lld bytes", path, (unsigned long long)size,
-               (long long)*length);
+               "%s: header length %llu is more than the file's %lld bytes: no .safetensors file, or one cut off", path,
+               (unsigned long long)size, (long long)*length);
     NB_REQUIRE(ctx, size >= SHORTEST_HEADER && size <= LONGEST_HEADER, NB_EIO,
                "%s: header length %llu, allowed are %d to %d", path, (unsigned long long)size, SHORTEST_HEADER,
                LONGEST_HEADER);

@@ -606,7 +606,7 @@ static const struct {
     {"\x02\0\0\0\0\0\0", 7, "is not a .safetensors file: it has 7 bytes"},
     {"\0\0\0\0\0\0\0\0", 8, "header length 0, allowed are 2 to"},
     {"\x01\0\0\0\0\0\0\0{", 9, "header length 1, allowed are 2 to"},
-    {"\x03\0\0\0\0\0\0\0{}", 10, "header length 3 is more than the file's 10 bytes"},
+    {"\x03\0\0\0\0\0\0\0{}", 10, "more than the file's 10 bytes: no .safetensors file, or one cut off"},
     {"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, "header length 18446744073709551615 is more"},
     {"\0\0\0\0\0\0\0\x80{}", 10, "header length 9223372036854775808 is more"},
     {"\x03\0\0\0\0\0\0\0{\0}", 11, "header: is not JSON"},
