@@ -72,16 +72,17 @@ static nb_status check_columns(const nb_frame *f, const given *g, const nb_contr
 }
 
 /* What the others are compared with: what is asked for, the run's, or the first. */
-static nb_status find_baseline(const nb_frame *f, const char *by, const char *text, const char *usual, int *baseline,
+static nb_status find_baseline(const nb_frame *f, const char *by, const given *g, const char *usual, int *baseline,
                                nb_ctx *ctx)
 {
     nb_codes codes;
     bool *means;
-    const char *const *texts;
+    const char *const *texts, *text = g->baseline && strcmp(g->baseline, "all") != 0 ? g->baseline : NULL;
     int count = 0;
     *baseline = 0;
     NB_TRY(ctx, nb_frame_codes(f, by, &codes, ctx));
-    NB_REQUIRE(ctx, codes.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare", by);
+    NB_REQUIRE(ctx, codes.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare%s", by,
+               g->where ? "; --where must leave the baseline as well" : "");
     if (text) {
         NB_NEED(means, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *means));
         NB_TRY(ctx, nb_where_values(f, by, text, means, ctx));
@@ -136,8 +137,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
         NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
     terms->all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
-    NB_TRY(ctx, find_baseline(&frame, terms->contrast.by, terms->all_pairs ? NULL : g->baseline, usual,
-                              &terms->contrast.baseline, ctx));
+    NB_TRY(ctx, find_baseline(&frame, terms->contrast.by, g, usual, &terms->contrast.baseline, ctx));
     terms->seed = nb_row_at(&rows, 0)->seed;
     NB_TRY(ctx, nb_compare(&frame, terms, &comparison, ctx));
     return print(g->output, &frame, terms, &comparison, ctx);

@@ -6,6 +6,7 @@
 #include "base/range.h"
 #include "components/registry.h"
 #include "components/study.h"
+#include "report/labels.h"
 
 #include <float.h>
 #include <string.h>
@@ -106,6 +107,21 @@ static nb_status match_numbers(const nb_frame *f, const nb_codes *codes, const n
     return NB_OK;
 }
 
+/* The values of a column, the first of them. */
+static nb_status list_values(const nb_frame *f, const nb_column *column, const nb_codes *codes, const char **list,
+                             nb_ctx *ctx)
+{
+    enum { SHOWN = 10 };
+    *list = "";
+    for (int v = 0; v < codes->count && v < SHOWN; v++) {
+        const char *label;
+        NB_TRY(ctx, nb_label_of(f, column->name, codes->first[v], &label, ctx));
+        NB_NEED(*list, nb_format(ctx, "%s%s%s", *list, v ? ", " : "", label));
+    }
+    if (codes->count > SHOWN) NB_NEED(*list, nb_format(ctx, "%s, ...", *list));
+    return NB_OK;
+}
+
 nb_status nb_where_values(const nb_frame *f, const char *name, const char *value, bool *means, nb_ctx *ctx)
 {
     const nb_column *column;
@@ -121,8 +137,10 @@ nb_status nb_where_values(const nb_frame *f, const char *name, const char *value
                      : column->type == NB_COLUMN_REAL ? match_reals
                                                       : match_numbers)(f, &codes, column, value, means, ctx));
     for (int v = 0; v < codes.count; v++) any = any || means[v];
-    NB_REQUIRE(ctx, any, NB_EINVAL, "%s=%s: the run has no such row", name, value);
-    return NB_OK;
+    if (any) return NB_OK;
+    const char *list;
+    NB_TRY(ctx, list_values(f, column, &codes, &list, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s=%s: the run has no such row; it has %s", name, value, list);
 }
 
 static nb_status name_of(const char *condition, const char **name, nb_ctx *ctx)

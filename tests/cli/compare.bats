@@ -37,7 +37,7 @@ lines() { # PYTHON, of the list `lines`
     lines 'assert len(lines) == 12 and len({(x["method"], x["baseline"]) for x in lines}) == 3' --baseline all
     run "$NYSBENCH" compare "$WORK/r" --baseline leverage
     expect_status 2
-    expect "strategy=leverage: the run has no such row"
+    expect "strategy=leverage: the run has no such row; it has uniform, segment_means, kmeans"
     run "$NYSBENCH" compare "$WORK/r" --baseline kmeanz
     expect_status 2
     expect "did you mean 'kmeans'?"
@@ -155,7 +155,8 @@ END
 --confounded pairings|--confounded pairings is unknown; did you mean 'pairing'?
 --pool error|--pool error: expected a column that tells rows apart, other than that of --by
 --pool head|'head' cannot be pooled
---where landmarks=5|landmarks=5: the run has no such row
+--where landmarks=5|landmarks=5: the run has no such row; it has 4, 8
+--where strategy=kmeans|nothing to compare; --where must leave the baseline as well
 CASES
     run "$NYSBENCH" compare "$WORK/none"
     expect_status 2
