@@ -4,6 +4,10 @@
 
 #include "cli/command.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
 static void free_handle(void *handle)
 {
     nysbench_free(handle);
@@ -20,4 +24,20 @@ nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx)
 void nb_program_warn(const nysbench *handle)
 {
     if (*nysbench_warning(handle)) nb_print_warning("%s", nysbench_warning(handle));
+}
+
+int nb_program_aside(void)
+{
+    fflush(stdout);
+    int aside = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (aside >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+    return aside;
+}
+
+void nb_program_output(int aside)
+{
+    if (aside < 0) return;
+    fflush(stdout);
+    dup2(aside, STDOUT_FILENO);
+    close(aside);
 }

@@ -76,7 +76,9 @@ static int pass(const request *r, nysbench_attention *attention, const nb_head_s
     const nb_layer_shape *s = &layer->shape;
     nb_scalar *out = nb_alloc_scalars(ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv);
     if (!out) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    int aside = nb_program_aside();
     nysbench_status status = nb_attention_pass(attention, layer, out);
+    nb_program_output(aside);
     if (status != NYSBENCH_OK)
         return nb_print_failure(attention->own->ctx, status == NYSBENCH_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
     if (save(r, file, s, out, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
@@ -96,8 +98,10 @@ static int forward(const request *r, nysbench *handle, const nb_head_shape *file
                                   .dv = s->dv,
                                   .causal = s->causal};
     nysbench_attention *attention;
+    int aside = nb_program_aside();
     nysbench_status status =
         nysbench_attention_new(handle, r->spec, &shape, r->thread_count, r->seed_number, r->trial_number, &attention);
+    nb_program_output(aside);
     if (status != NYSBENCH_OK)
         return nb_print_failure(handle->ctx, status == NYSBENCH_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
     int code = pass(r, attention, file, layer, ctx);

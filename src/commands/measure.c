@@ -101,7 +101,9 @@ static int measure(const nb_one_head_texts *t, char **files, bool lines, nb_outp
     nb_one_head_request(t, &request, &host);
     host.self = files;
     if (files[0] || files[1]) host.seen = read_files;
+    int aside = nb_program_aside();
     nysbench_status status = nysbench_measure(handle, &request, &rows);
+    nb_program_output(aside);
     nb_program_warn(handle);
     if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
     return tell(handle, rows, lines, format);

@@ -50,7 +50,9 @@ static int pick(const nb_one_head_texts *t, bool keys, const char *path, nb_ctx 
     if (nb_program_handle(&handle, &host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     nb_one_head_request(t, &request, &host);
     if (keys) host.seen = require_keys;
+    int aside = nb_program_aside();
     nysbench_status status = nysbench_select(handle, &request, &landmarks);
+    nb_program_output(aside);
     nb_program_warn(handle);
     if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
     if (save(path, &landmarks, keys ? &landmarks.keys : &landmarks.queries, ctx) != NB_OK)

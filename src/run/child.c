@@ -162,6 +162,7 @@ _Noreturn void nb_child_live(const nb_child *c)
 {
     post self = {.study = c->plan->config->study, .ctx = c->ctx, .where = c->where};
     if (dup2(c->fd, CHANNEL) != CHANNEL) _exit(EXIT_FAILURE);
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* what a component prints is not the run's output */
     closefrom(CHANNEL + 1);
     fcntl(CHANNEL, F_SETFD, FD_CLOEXEC);
     signal(SIGXFSZ, SIG_IGN); /* as in main */
@@ -171,5 +172,6 @@ _Noreturn void nb_child_live(const nb_child *c)
     if (status != NB_OK)
         tell(&self, (nb_message){.kind = NB_TOLD_FAILURE, .number = (int)status, .reason = nb_error_message(c->ctx)});
     nb_servers_end();
+    fflush(stdout);
     _exit(EXIT_SUCCESS);
 }

@@ -213,6 +213,28 @@ PY
     expect_rows failed "NaN or Inf in the landmark points" 8
 }
 
+@test "what a component prints goes to standard error: answers on standard output stay whole" {
+    local head=experiments/data/vit_astronaut_n257_L6.safetensors:0
+    build_plugin tests/cli/plugins/curt.c "$WORK/curt.so"
+    "$NYSBENCH" select --head "$head" --plugin "$WORK/curt.so" --strategy curt -m 3 -o - >"$WORK/k.npy" 2>"$WORK/said"
+    grep -qx "a word in between" "$WORK/said"
+    "$NYSBENCH" measure --head "$head" --plugin "$WORK/curt.so" --strategy curt -m 3 --core curt_core --json >"$WORK/row.json" 2>"$WORK/said"
+    [ "$(grep -cx "a word in between" "$WORK/said")" -eq 2 ]
+    "$NYSBENCH" forward --head "$head" --plugin "$WORK/curt.so" --attention curt_attention -o - >"$WORK/o.npy" 2>"$WORK/said"
+    grep -qx "a word in between" "$WORK/said"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import json, sys
+import numpy as np
+assert np.load(sys.argv[1] + "/k.npy").tolist() == [0, 1, 2]
+assert json.load(open(sys.argv[1] + "/row.json"))["status"] == "ok"
+assert np.load(sys.argv[1] + "/o.npy").shape == (1, 257, 64)
+PY
+    experiment "uniform, curt" "svd" >"$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$WORK/curt.so" -o "$WORK/r" >"$WORK/out" 2>"$WORK/said"
+    [ "$(cat "$WORK/out")" = "rows: 8, 8 ok" ]
+    grep -qx "a word in between" "$WORK/said"
+}
+
 @test "a core that crashes costs its own rows; so do several villains at once, whatever the number of workers" {
     experiment "uniform, kmeans, farthest_point" "svd, core_crash, iterative" >"$WORK/c.yaml"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r"
