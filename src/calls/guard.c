@@ -172,7 +172,7 @@ void nb_guard_begin(nb_guard *g, const nb_choice *component, nb_scene *scene, nb
 
 void nb_guard_start(nb_guard *g, const nb_choice *component, nb_scene *scene, nb_factors *factors)
 {
-    *g = (nb_guard){.on = true};
+    *g = (nb_guard){.on = true, .name = component->component->name};
     add(g, "its options", component->options, component->component->options_size);
     if (scene) add_head(g, scene);
     if (factors) {
@@ -216,6 +216,9 @@ nb_status nb_guard_end(nb_guard *g, nb_status status, nb_ctx *ctx)
     nb_surroundings now = nb_surroundings_now();
     NB_NEED(names, names_of_changed(g, nb_surroundings_changed(&g->before, &now), ctx));
     NB_REQUIRE(ctx, !g->full, NB_EBUG, "a guard has room for %d pieces of memory, and there are more", NB_GUARD_SPANS);
+    if (status != NB_OK && !*nb_error_message(ctx))
+        nb_error_set(ctx, status, __FILE__, __LINE__, "%s failed without a message: %s", g->name,
+                     nb_status_name(status));
     if (!*names) return status;
     NB_NEED(message, status == NB_OK ? "" : nb_format(ctx, "; %s", nb_error_message(ctx)));
     nb_error_clear(ctx);

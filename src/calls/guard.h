@@ -22,6 +22,7 @@ typedef struct {
 typedef struct {
     nb_watch watch; /* first: of the scene or the factors, which tell what they keep meanwhile */
     bool on;        /* the component is from outside */
+    const char *name;
     nb_scene *scene;
     nb_factors *factors;
     nb_surroundings before;
@@ -39,8 +40,8 @@ void nb_guard_begin(nb_guard *guard, const nb_choice *component, nb_scene *scene
 /* The same for whatever component. */
 void nb_guard_start(nb_guard *guard, const nb_choice *component, nb_scene *scene, nb_factors *factors);
 
-/* After it: `status`, the call's, or NB_EBUG with "changed ..." in place of its error, and
- * then the ctx is spoilt (ctx.h). */
+/* After it: `status`, the call's, with an error that names the component if it gave none; or NB_EBUG with
+ * "changed ..." in place of its error, and then the ctx is spoilt (ctx.h). */
 nb_status nb_guard_end(nb_guard *guard, nb_status status, nb_ctx *ctx);
 
 #endif

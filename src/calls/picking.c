@@ -125,7 +125,7 @@ static nb_status call_unguarded(const request *r, const call *c, nb_landmarks *o
     out->multiplications += counted ? (double)(nb_multiplications() - start.multiplications) : NAN;
     nb_ctx_set_rng(scratch, outer);
     nb_ctx_release(scratch, 0);
-    NB_TRY(ctx, status);
+    if (status != NB_OK) return status;
     if ((out->refusal = c->of_a->refusal)) return NB_OK;
     NB_TRY(ctx, nb_picks_check(c->of_a, c->a->n, r->m, ctx));
     if (c->b) NB_TRY(ctx, nb_picks_check(c->of_b, c->b->n, r->m, ctx));

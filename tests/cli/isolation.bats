@@ -213,6 +213,22 @@ PY
     expect_rows failed "NaN or Inf in the landmark points" 8
 }
 
+@test "an error without a message: the reason names the component" {
+    local head=experiments/data/vit_astronaut_n257_L6.safetensors:0
+    build_plugin tests/cli/plugins/curt.c "$WORK/curt.so"
+    experiment "uniform, curt(fails=true)" "svd, curt_core(fails=true)" >"$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$WORK/curt.so" -o "$WORK/r"
+    expect_status 1
+    expect "rows: 16, 4 ok, 12 failed"
+    /usr/bin/python3 -c 'import csv, sys; assert {row["reason"] for row in csv.DictReader(open(sys.argv[1])) if row["status"] == "failed"} == {"curt failed without a message: numerical failure", "curt_core failed without a message: numerical failure"}' "$WORK/r/rows.csv"
+    run "$NYSBENCH" select --head "$head" --plugin "$WORK/curt.so" --strategy "curt(fails=true)" -m 3 -o "$WORK/k.npy"
+    expect_status 1
+    expect "nysbench: error: curt failed without a message: numerical failure"
+    run "$NYSBENCH" forward --head "$head" --plugin "$WORK/curt.so" --attention "curt_attention(fails=true)" -o "$WORK/o.npy"
+    expect_status 1
+    expect "nysbench: error: curt_attention failed without a message: numerical failure"
+}
+
 @test "what a component prints goes to standard error: answers on standard output stay whole" {
     local head=experiments/data/vit_astronaut_n257_L6.safetensors:0
     build_plugin tests/cli/plugins/curt.c "$WORK/curt.so"
