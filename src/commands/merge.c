@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     const char *folder;
@@ -294,6 +295,16 @@ static nb_status print_missing(const merger *m, int *missing, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* A run of another config would be shown no more. Shards within OUT are of the config that OUT had last. */
+static nb_status check_out(const merger *m, nb_ctx *ctx)
+{
+    const char *path, *config;
+    NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &path, ctx));
+    if (m->own || access(path, F_OK) != 0) return NB_OK;
+    NB_TRY(ctx, nb_read_file(path, &config, ctx));
+    return check_same_config(m, m->e.folder, config, ctx);
+}
+
 static nb_status merge_runs(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &m->e.path, ctx)); /* what repeats a row of OUT */
@@ -301,6 +312,7 @@ static nb_status merge_runs(merger *m, const choices *c, int argc, const char **
     m->e.limits = c->mixed ? " --mixed" : NULL;
     NB_NEED(m->rows, nb_ctx_child(ctx));
     for (int i = 0; i < m->count; i++) NB_TRY(ctx, read_source(m, &m->items[i], ctx));
+    NB_TRY(ctx, check_out(m, ctx));
     if (!c->mixed) NB_TRY(ctx, check_builds(m, ctx));
     NB_TRY(ctx, refuse_conflicts(m, ctx));
     NB_TRY(ctx, write_out(m, c, argc, argv, store, ctx));

@@ -239,6 +239,14 @@ PY
     expect "are runs of different configs: line "
     expect "'trials: 2' and 'trials: 3'"
     [ ! -e "$WORK/r/results.sqlite" ]
+    # A run of another config where the result would be is left alone.
+    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    "$NYSBENCH" run "${small[@]}" --set trials=3 -o "$WORK/other" >/dev/null
+    cp "$WORK/whole/rows.csv" "$WORK/rows"
+    run "$NYSBENCH" merge "$WORK/whole" "$WORK/other"
+    expect_status 2
+    expect "$WORK/other and $WORK/whole are runs of different configs: line "
+    "$NYSBENCH" export "$WORK/whole" | cmp - "$WORK/rows"
 }
 
 @test "runs of different builds are refused, with both, unless --mixed" {
