@@ -101,7 +101,17 @@ static double most(const nb_team *team, const nb_ctx *ctx)
     return bytes;
 }
 
-nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed, nb_ctx *ctx)
+static void guard_points(nb_guard *guard, const nb_layer *layer)
+{
+    const nb_layer_shape *s = &layer->shape;
+    size_t tokens = (size_t)s->batch * (size_t)s->n, keys = tokens * (size_t)s->key_heads;
+    nb_guard_add(guard, "Q", layer->q, tokens * (size_t)s->heads * (size_t)s->d * sizeof *layer->q);
+    nb_guard_add(guard, "K", layer->k, keys * (size_t)s->d * sizeof *layer->k);
+    nb_guard_add(guard, "V", layer->v, keys * (size_t)s->dv * sizeof *layer->v);
+}
+
+static nb_status forward(nb_attending *a, const nb_layer *layer, bool watched, nb_scalar *out, nb_passed *passed,
+                         nb_ctx *ctx)
 {
     nb_pass pass = {
         .layer = layer, .out = out, .index = a->passes, .team = a->team, .state = a->state, .stream = a->stream};
@@ -110,6 +120,7 @@ nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar
     nb_guard guard;
     nb_mark mark = nb_ctx_mark(ctx);
     nb_guard_begin(&guard, a->attention, NULL, NULL);
+    if (watched) guard_points(&guard, layer);
     double held = watch(a->team, ctx);
     uint64_t done = nb_multiplications();
     double start_s = pass.last_s = nb_clock_s();
@@ -123,6 +134,17 @@ nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar
     nb_ctx_release(ctx, mark);
     a->passes++;
     return nb_guard_end(&guard, status, ctx);
+}
+
+nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed, nb_ctx *ctx)
+{
+    return forward(a, layer, false, out, passed, ctx);
+}
+
+nb_status nb_attention_forward_watched(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed,
+                                       nb_ctx *ctx)
+{
+    return forward(a, layer, true, out, passed, ctx);
 }
 
 const char *nb_attention_lacks(const nb_component *component)

@@ -77,6 +77,10 @@ typedef struct {
 nb_status nb_attention_forward(nb_attending *attending, const nb_layer *layer, nb_scalar *out, nb_passed *passed,
                                nb_ctx *ctx);
 
+/* The same where its time does not count: a plug-in's pass that changes the layer's points is found too (guard.h). */
+nb_status nb_attention_forward_watched(nb_attending *attending, const nb_layer *layer, nb_scalar *out,
+                                       nb_passed *passed, nb_ctx *ctx);
+
 /* What a plug-in's record lacks, apart from what all components need, in a few words; NULL: nothing. */
 const char *nb_attention_lacks(const nb_component *component);
 

@@ -191,6 +191,11 @@ void nb_guard_start(nb_guard *g, const nb_choice *component, nb_scene *scene, nb
     g->before = nb_surroundings_now();
 }
 
+void nb_guard_add(nb_guard *g, const char *name, const void *bytes, size_t count)
+{
+    if (g->on) add(g, name, bytes, count);
+}
+
 /* "the working folder, Q and K" */
 static const char *names_of_changed(const nb_guard *g, uint32_t surroundings, nb_ctx *ctx)
 {

@@ -40,6 +40,9 @@ void nb_guard_begin(nb_guard *guard, const nb_choice *component, nb_scene *scene
 /* The same for whatever component. */
 void nb_guard_start(nb_guard *guard, const nb_choice *component, nb_scene *scene, nb_factors *factors);
 
+/* More that must be the same after it, under the name that an error gives it. */
+void nb_guard_add(nb_guard *guard, const char *name, const void *bytes, size_t count);
+
 /* After it: `status`, the call's, with an error that names the component if it gave none; or NB_EBUG with
  * "changed ..." in place of its error, and then the ctx is spoilt (ctx.h). */
 nb_status nb_guard_end(nb_guard *guard, nb_status status, nb_ctx *ctx);

@@ -323,7 +323,7 @@ PY
 @test "an attention that fails costs its own rows alone" {
     build_plugin tests/cli/plugins/fragile.c "$WORK/fragile.so"
     forward "plugins: [$WORK/fragile.so]"
-    local how='"fragile", "fragile(ends=aborts)", "fragile(ends=aborts, from=2)", "fragile(ends=fails)", "fragile(ends=fails, from=3)", "fragile(ends=nans)", "fragile(ends=refuses)", "fragile(keep=50)"'
+    local how='"fragile", "fragile(ends=aborts)", "fragile(ends=aborts, from=2)", "fragile(ends=fails)", "fragile(ends=fails, from=3)", "fragile(ends=nans)", "fragile(ends=refuses)", "fragile(ends=moves)", "fragile(keep=50)"'
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set "attentions=[naive, $how]" --set trials=1 --set heads=1 --set threads=1 --set 'problems="gaussian(n=60, d=8)"' --set rounds=5
     expect_status 1
     /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
@@ -336,6 +336,8 @@ assert of("aborts")["status"] == "crashed" and "in a process of its own: killed 
 assert of("aborts", 2)["status"] == "crashed" and "the timed pass was killed by signal 6" in of("aborts", 2)["reason"], of("aborts", 2)
 assert of("fails")["status"] == "failed" and "the pass with index 0 failed" in of("fails")["reason"]
 assert of("fails", 3)["status"] == "failed" and "the pass with index 3 failed" in of("fails", 3)["reason"]
+assert of("moves")["status"] == "crashed" and of("moves")["reason"] == "in a process of its own: changed Q", of("moves")
+assert float(rows["naive"]["output_error"]) < 1e-5, rows["naive"]["output_error"]
 assert of("nans")["status"] == "diverged" and of("nans")["reason"] == "outputs are not finite"
 assert of("refuses")["status"] == "skipped" and of("refuses")["reason"] == "it does not like these points"
 assert all(r["latency_s"] == "" for r in rows.values() if r["status"] != "ok")

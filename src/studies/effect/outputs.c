@@ -10,7 +10,7 @@ static nb_status pass(const nb_effect_work *w, nb_effect_job *job, const nb_laye
     nb_attending attending;
     nb_passed passed;
     NB_TRY(own, nb_attention_open(job->attention, &layer->shape, w->team, nb_effect_stream(w), &attending, own));
-    NB_TRY(own, nb_attention_forward(&attending, layer, out, &passed, own));
+    NB_TRY(own, nb_attention_forward_watched(&attending, layer, out, &passed, own));
     const char *why = passed.refusal ? passed.refusal : passed.diverged;
     return why ? nb_effect_end_job(w, job, passed.refusal ? "skipped" : "diverged", why) : NB_OK;
 }

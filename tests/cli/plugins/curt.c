@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* curt.c - a strategy, a core and an attention that print to standard output, or fail without a word, for
  * tests/cli/isolation.bats. */
 #include "attentions/attention.h"

@@ -10,8 +10,8 @@ typedef struct {
     int ends, from, keep;
 } fragile_options;
 
-enum { NEVER, ABORTS, FAILS, NANS, REFUSES };
-static const char *const ends[] = {"never", "aborts", "fails", "nans", "refuses", NULL};
+enum { NEVER, ABORTS, FAILS, NANS, REFUSES, MOVES };
+static const char *const ends[] = {"never", "aborts", "fails", "nans", "refuses", "moves", NULL};
 
 static const nb_option options[] = {NB_ENUM(fragile_options, ends, "never", ends, "how a pass ends"),
                                     NB_INT(fragile_options, from, "0", 0, 1000000, "from which pass of a state on"),
@@ -48,6 +48,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     if (pass->index % o->keep == 0) /* some milliseconds more */
         for (volatile int i = 0; o->keep > 1 && i < 10000000; i++) continue;
     if (how == ABORTS) abort();
+    if (how == MOVES) *(nb_scalar *)pass->layer->q += 1;
     if (how == NANS) pass->out[0] = NAN;
     if (how == REFUSES) pass->refusal = "it does not like these points";
     NB_REQUIRE(ctx, how != FAILS, NB_ENUMERIC, "the pass with index %d failed", pass->index);
