@@ -7,6 +7,7 @@
 #include "data/tensor.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static nb_status save_tokens(const char *path, const nb_picks *picks, nb_ctx *ctx)
 {
@@ -94,11 +95,11 @@ static nb_status load(const char *path, const nb_tensor *t, int d, int n, nb_pic
     return nb_picks_check(picks, n, picks->m, ctx);
 }
 
-/* The same error, with the file. */
+/* The same error, with the file if it does not begin with that. */
 static nb_status name_file(const char *path, nb_status status, nb_ctx *ctx)
 {
     const char *message;
-    if (status != NB_EINVAL) return status;
+    if (status != NB_EINVAL || strncmp(nb_error_message(ctx), path, strlen(path)) == 0) return status;
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
     NB_FAIL(ctx, status, "%s: %s", path, message);

@@ -98,6 +98,8 @@ PY
     mistake "--factors: 'cru' is unknown; did you mean 'cur'?" --head $HEAD:1 --strategy uniform -m 3 --factors cru
     mistake "--metrics: 'eror' is unknown; did you mean 'error'?" --head $HEAD:1 --strategy uniform -m 3 --metrics eror
     mistake "not both" --head $HEAD:1 --strategy uniform -m 3 --key-landmarks "$WORK/few.npy"
+    /usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[1], numpy.array([1, 2**63], numpy.uint64))' "$WORK/huge.npy"
+    mistake "nysbench: error: $WORK/huge.npy: 9223372036854775808 does not fit a signed 64-bit integer" --head $HEAD:1 --key-landmarks "$WORK/huge.npy"
     mistake "points.npy: floats of shape (3, 64); allowed are integers of shape (m), tokens from 0 to 256, with 1 <= m <= n; points need a file for each side" --head $HEAD:1 --key-landmarks "$WORK/points.npy"
     mistake "wide.npy: floats of shape (3, 5); allowed are integers of shape (m), tokens from 0 to 256, or floats of shape (m, 64), points, with 1 <= m <= n" --head $HEAD:1 --key-landmarks "$WORK/wide.npy" --query-landmarks "$WORK/points.npy"
     mistake "nan.npy: NaN or Inf" --head $HEAD:1 --key-landmarks "$WORK/nan.npy" --query-landmarks "$WORK/points.npy"
