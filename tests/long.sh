@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The tests that take minutes, in parts, each with its seconds; the last line sums them up. All parts, or those that are
-# named, from the repository's root, after what make test-long builds: tests/long.sh [PART]...
+# The tests that take minutes, in parts, each with its seconds; what failed is told again at the end, and the last line
+# sums up. All parts, or those that are named, from the repository's root, after what make test-long builds:
+# tests/long.sh [PART]...
 #
 #   kills       what may happen to a run (undisturbed.py says how to have more of it)
 #   build       two checkouts of one commit are the same bytes
@@ -32,14 +33,17 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0 passed=0
 check() { # NAME COMMAND...
-    local name=$1 started=$SECONDS
+    local name=$1 started=$SECONDS code
     shift
-    if "$@"; then
+    "$@" 2>&1 | tee "$work/output"
+    code=${PIPESTATUS[0]}
+    if [ "$code" -eq 0 ]; then
         passed=$((passed + 1))
         echo "passed: $name, $((SECONDS - started)) s"
     else
         failed=$((failed + 1))
-        echo "failed: $name, $((SECONDS - started)) s"
+        { tail -12 "$work/output"; echo "failed: $name, $((SECONDS - started)) s"; } >>"$work/failures"
+        tail -1 "$work/failures"
     fi
 }
 
@@ -159,5 +163,6 @@ run_part() { # PART
 }
 
 for part in ${*:-$all}; do run_part "$part"; done
+if [ "$failed" -gt 0 ]; then echo; cat "$work/failures"; fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

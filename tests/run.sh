@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs all tests of all runners, each of which speaks TAP, and sums them up. A
-# runner that ends badly without a failed test counts as one. From the
-# repository's root: tests/run.sh [tree|unit|fuzz|cli|browser|oracle|python|asan|asan_rest|kernels]...
+# Runs all tests of all runners, each of which speaks TAP, and sums them up, what
+# failed once more before. A runner that ends badly without a failed test counts
+# as one. From the repository's root: tests/run.sh [tree|unit|fuzz|cli|browser|oracle|python|asan|asan_rest|kernels]...
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -180,6 +180,10 @@ done
 wait
 [ "$(cat "$work"/*/counts | wc -l)" -eq "$number" ] || { echo "tests/run.sh: a runner was lost" >&2; exit 1; }
 read -r passed failed skipped <<<"$(cat "$work"/*/counts | awk '{ p += $1; f += $2; s += $3 } END { print p, f, s }')"
+for failure in $(grep -lvE '^[0-9]+ 0 ' "$work"/*/counts); do
+    echo
+    tail -20 "${failure%counts}report"
+done
 summary="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || summary="$summary, $skipped skipped"
 echo "$summary"
