@@ -12,6 +12,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+static _Atomic(const nb_component *) inside;
+
+const nb_component *nb_guard_inside(void)
+{
+    return inside;
+}
+
 enum { LARGE = 1 << 20 }; /* bytes of S from which reading it takes longer than closing its pages */
 
 static bool has(const nb_guard *g, const void *bytes)
@@ -172,7 +179,7 @@ void nb_guard_begin(nb_guard *g, const nb_choice *component, nb_scene *scene, nb
 
 void nb_guard_start(nb_guard *g, const nb_choice *component, nb_scene *scene, nb_factors *factors)
 {
-    *g = (nb_guard){.on = true, .name = component->component->name};
+    *g = (nb_guard){.on = true, .name = component->component->name, .outer = inside};
     add(g, "its options", component->options, component->component->options_size);
     if (scene) add_head(g, scene);
     if (factors) {
@@ -189,6 +196,7 @@ void nb_guard_start(nb_guard *g, const nb_choice *component, nb_scene *scene, nb
         scene->watch = &g->watch;
     }
     g->before = nb_surroundings_now();
+    inside = component->component;
 }
 
 void nb_guard_add(nb_guard *g, const char *name, const void *bytes, size_t count)
@@ -215,6 +223,7 @@ nb_status nb_guard_end(nb_guard *g, nb_status status, nb_ctx *ctx)
 {
     const char *names, *message;
     if (!g->on) return status;
+    inside = g->outer;
     if (g->scene) g->scene->watch = g->watch.outer;
     if (g->factors) g->factors->watch = g->watch.outer;
     if (g->closed) mprotect(g->closed, g->closed_bytes, PROT_READ | PROT_WRITE);

@@ -23,6 +23,7 @@ typedef struct {
     nb_watch watch; /* first: of the scene or the factors, which tell what they keep meanwhile */
     bool on;        /* the component is from outside */
     const char *name;
+    const nb_component *outer; /* what is called already */
     nb_scene *scene;
     nb_factors *factors;
     nb_surroundings before;
@@ -42,6 +43,9 @@ void nb_guard_start(nb_guard *guard, const nb_choice *component, nb_scene *scene
 
 /* More that must be the same after it, under the name that an error gives it. */
 void nb_guard_add(nb_guard *guard, const char *name, const void *bytes, size_t count);
+
+/* The component that is between a guard's begin and its end, in whatever thread; NULL: none that is guarded. */
+const nb_component *nb_guard_inside(void);
 
 /* After it: `status`, the call's, with an error that names the component if it gave none; or NB_EBUG with
  * "changed ..." in place of its error, and then the ctx is spoilt (ctx.h). */

@@ -3,6 +3,7 @@
 #include "cli/program.h"
 
 #include "cli/command.h"
+#include "cli/culprit.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,11 +32,13 @@ int nb_program_aside(void)
     fflush(stdout);
     int aside = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (aside >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+    nb_culprit_watch();
     return aside;
 }
 
 void nb_program_output(int aside)
 {
+    nb_culprit_forget();
     if (aside < 0) return;
     fflush(stdout);
     dup2(aside, STDOUT_FILENO);

@@ -11,8 +11,8 @@ nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx);
 /* Prints the warning of the handle's last call, if it has one. */
 void nb_program_warn(const nysbench *handle);
 
-/* From here on, what components print goes to standard error, so that the command's answer stays whole; returns what
- * nb_program_output is given to end that. */
+/* From here on, what components print goes to standard error, so that the command's answer stays whole, and one that
+ * ends the program is named (culprit.h); returns what nb_program_output is given to end that. */
 int nb_program_aside(void);
 void nb_program_output(int aside);
 

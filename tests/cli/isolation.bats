@@ -311,3 +311,27 @@ PY
     done
     [ ! -e "$WORK/s" ]
 }
+
+@test "a plug-in that ends select, measure or forward is named, and exit(0) is no success" {
+    local head=experiments/data/vit_astronaut_n257_L6.safetensors:1 plugin=$BATS_FILE_TMPDIR/villains.so how villain command
+    build_plugin tests/cli/plugins/fragile.c "$WORK/fragile.so"
+    while IFS='|' read -r villain how; do
+        for command in "select -o $WORK/picks.npy" measure; do
+            run "$NYSBENCH" $command --head $head --plugin "$plugin" --strategy "$villain" -m 8
+            expect "nysbench: error: $plugin: $villain $how"
+            [ "$(wc -l <<<"$output")" -eq 1 ]
+        done
+    done <<'EOF'
+segfault|was killed by a signal: Segmentation fault
+recurse|was killed by a signal: Segmentation fault
+leave|ended the program
+EOF
+    expect_status 1
+    run "$NYSBENCH" measure --head $head --plugin "$plugin" --strategy uniform -m 8 --core core_crash
+    expect_status 134
+    expect "$plugin: core_crash was killed by a signal: Aborted"
+    run "$NYSBENCH" forward --head $head --plugin "$WORK/fragile.so" --attention "fragile(ends=aborts)" -o "$WORK/out.npy"
+    expect_status 134
+    expect "fragile.so: fragile was killed by a signal: Aborted"
+    [ ! -e "$WORK/out.npy" ] && [ ! -e "$WORK/picks.npy" ]
+}

@@ -47,6 +47,18 @@ static void aborts(const nb_points *p, int *tokens, int m)
     abort();
 }
 
+static int deeper(volatile int *above)
+{
+    volatile int here[1000] = {*above + 1};
+    return here[0] < 0 ? 0 : deeper(here) + here[0]; /* positive until the stack ends */
+}
+
+static void recurse(const nb_points *p, int *tokens, int m)
+{
+    (void)p, (void)m;
+    tokens[0] = deeper(tokens);
+}
+
 static void hang(const nb_points *p, int *tokens, int m)
 {
     (void)p, (void)tokens, (void)m;
@@ -143,6 +155,7 @@ static void killed(const nb_points *p, int *tokens, int m)
         .pick = pick_##symbol};
 VILLAIN(segfault)
 VILLAIN(aborts)
+VILLAIN(recurse)
 VILLAIN(hang)
 VILLAIN(deaf)
 VILLAIN(hoard)
@@ -197,6 +210,6 @@ static const nb_core villain_core = {.component = {"core_crash", "harms", refere
     { \
         "strategy", &villain_##symbol.component \
     }
-NB_PLUGIN(PART(segfault), PART(aborts), PART(hang), PART(deaf), PART(hoard), PART(leave), PART(closes), PART(babble),
-          PART(spoil), PART(orphans), PART(repeat), PART(killed), PART(allocate), PART(nan_points),
+NB_PLUGIN(PART(segfault), PART(aborts), PART(recurse), PART(hang), PART(deaf), PART(hoard), PART(leave), PART(closes),
+          PART(babble), PART(spoil), PART(orphans), PART(repeat), PART(killed), PART(allocate), PART(nan_points),
           {"core", &villain_core.component});
