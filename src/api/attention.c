@@ -115,10 +115,13 @@ static size_t outputs_of(const nb_layer_shape *s)
     return (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
 }
 
+/* The first pass of a plug-in is watched; later ones, which may be timed, are not. */
 static nb_status pass(nysbench_attention *a, const nb_layer *layer, nb_scalar *out, nb_ctx *ctx)
 {
     const char *label = a->choice.label;
-    NB_TRY(ctx, nb_attention_forward(&a->attending, layer, out, &a->passed, ctx));
+    bool first = a->attending.passes == 0;
+    NB_TRY(ctx,
+           (first ? nb_attention_forward_watched : nb_attention_forward)(&a->attending, layer, out, &a->passed, ctx));
     NB_REQUIRE(ctx, !a->passed.refusal, NB_EINVAL, "%s: %s", label, a->passed.refusal);
     NB_REQUIRE(ctx, !a->passed.diverged, NB_ENUMERIC, "%s: %s", label, a->passed.diverged);
     NB_REQUIRE(ctx, nb_scalars_finite(outputs_of(&layer->shape), out), NB_ENUMERIC, "%s: outputs are not finite",

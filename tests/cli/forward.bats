@@ -342,4 +342,9 @@ assert of("nans")["status"] == "diverged" and of("nans")["reason"] == "outputs a
 assert of("refuses")["status"] == "skipped" and of("refuses")["reason"] == "it does not like these points"
 assert all(r["latency_s"] == "" for r in rows.values() if r["status"] != "ok")
 PY
+    run "$NYSBENCH" forward --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --plugin "$WORK/fragile.so" \
+        --attention "fragile(ends=moves)" -o "$WORK/out.npy"
+    expect_status 1
+    expect "changed Q"
+    [ ! -e "$WORK/out.npy" ]
 }
