@@ -5,16 +5,17 @@ from ctypes import addressof, c_char
 
 import numpy as np
 
-from ._errors import ArgumentError, ShapeError
+from ._errors import ArgumentError, NumericError, ShapeError
 
 LARGEST_INT = 2**31 - 1
 FLOAT32, FLOAT64, INT64 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
 
 
 def real_array(name, x, dtype):
-    """x as a C-contiguous, aligned array of a dtype; x itself if it is one. Numbers too large become Inf.
+    """x as a C-contiguous, aligned array of a dtype; x itself if it is one.
 
-    TypeError for what holds no real numbers; ArgumentError for masked values, which have none.
+    TypeError for what holds no real numbers; ArgumentError for masked values, which have none; NumericError for numbers
+    that are too large for the dtype.
     """
     if type(x) is np.ndarray and x.dtype == dtype:
         flags = x.flags
@@ -25,8 +26,11 @@ def real_array(name, x, dtype):
     x = np.asarray(x)
     if x.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected real numbers, not {x.dtype}")
-    with np.errstate(over="ignore"):
-        return np.require(x, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+    try:
+        with np.errstate(over="raise"):
+            return np.require(x, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+    except FloatingPointError:
+        raise NumericError(f"{name}: numbers too large for {dtype}, whose largest is {np.finfo(dtype).max:.3g}") from None
 
 
 def address(x):
@@ -51,6 +55,8 @@ def matrix(name, x):
 def integer(name, value, least, most):
     """value as an int; TypeError if it is none, ArgumentError if it is out of range."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         value = operator.index(value)
     except TypeError:
         raise TypeError(f"{name}: expected an integer, not {type(value).__name__}") from None

@@ -152,7 +152,8 @@ class Select(unittest.TestCase):
                 (nysbench.FileError, "nowhere", lambda: nysbench.select("/nowhere.safetensors", 3, "uniform")),
                 (TypeError, "real numbers", lambda: nysbench.select(Q + 1j, 3, "uniform")),
                 (TypeError, "real numbers", lambda: nysbench.select(Q > 0, 3, "uniform")),
-                (TypeError, "m: expected an integer", lambda: nysbench.select(Q, 3.0, "uniform")),
+                (TypeError, "m: expected an integer, not float", lambda: nysbench.select(Q, 3.0, "uniform")),
+                (TypeError, "m: expected an integer, not bool", lambda: nysbench.select(Q, True, "uniform")),
                 (TypeError, "strategy: expected a string", lambda: nysbench.select(Q, 3, None))):
             with self.subTest(message=message):
                 self.assertRaisesRegex(kind, message, call)
