@@ -34,11 +34,11 @@ const char *nb_duration_text(double seconds, char text[NB_QUANTITY])
         return text;
     }
     while (u < 2 && seconds < units[u].seconds - units[u + 2].seconds / 2) u++; /* what rounds to a day is one */
-    long long small = llround(seconds / units[u + 1].seconds), per = llround(units[u].seconds / units[u + 1].seconds);
+    int small = (int)lround(seconds / units[u + 1].seconds), per = (int)lround(units[u].seconds / units[u + 1].seconds);
     if (small % per)
-        snprintf(text, NB_QUANTITY, "%lld %s %lld %s", small / per, units[u].name, small % per, units[u + 1].name);
+        snprintf(text, NB_QUANTITY, "%d %s %d %s", small / per, units[u].name, small % per, units[u + 1].name);
     else
-        snprintf(text, NB_QUANTITY, "%lld %s", small / per, units[u].name);
+        snprintf(text, NB_QUANTITY, "%d %s", small / per, units[u].name);
     return text;
 }
 

@@ -57,10 +57,19 @@ static void stop(reader *r, nb_status status)
     XML_StopParser(r->parser, XML_FALSE);
 }
 
+/* Expat 2.9 has the same under another name, and warns of the old one. */
+static unsigned long line_of(const reader *r)
+{
+#if XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION < 9
+    return (unsigned long)XML_GetCurrentLineNumber(r->parser);
+#else
+    return (unsigned long)XML_GetCurrentLineNumber64(r->parser);
+#endif
+}
+
 static nb_status refuse(const reader *r, const char *what, const char *name)
 {
-    NB_FAIL(r->ctx, NB_EIO, "%s:%lu: a figure may not have the %s '%.80s'", r->path,
-            (unsigned long)XML_GetCurrentLineNumber(r->parser), what, name);
+    NB_FAIL(r->ctx, NB_EIO, "%s:%lu: a figure may not have the %s '%.80s'", r->path, line_of(r), what, name);
 }
 
 static nb_status add_colour(nb_svg_colours *c, int colour, nb_ctx *ctx)
@@ -141,7 +150,7 @@ static nb_status hold(reader *r, const char **pairs)
 {
     size_t size;
     NB_REQUIRE(r->ctx, r->waiting < MOST_OPEN, NB_EIO, "%s:%lu: more than %d groups within each other", r->path,
-               (unsigned long)XML_GetCurrentLineNumber(r->parser), MOST_OPEN);
+               line_of(r), MOST_OPEN);
     FILE *out = open_memstream(&r->groups[r->waiting], &size);
     NB_REQUIRE(r->ctx, out, NB_ENOMEM, "out of memory: a figure");
     nb_status status = print_tag(r, out, "g", pairs);
@@ -231,8 +240,8 @@ static nb_status parse(reader *r, const char *text)
     XML_SetStartDoctypeDeclHandler(r->parser, on_doctype);
     enum XML_Status parsed = XML_Parse(r->parser, text, (int)strlen(text), 1);
     NB_TRY(r->ctx, r->status);
-    NB_REQUIRE(r->ctx, parsed == XML_STATUS_OK, NB_EIO, "%s:%lu: is not an SVG figure: %s", r->path,
-               (unsigned long)XML_GetCurrentLineNumber(r->parser), XML_ErrorString(XML_GetErrorCode(r->parser)));
+    NB_REQUIRE(r->ctx, parsed == XML_STATUS_OK, NB_EIO, "%s:%lu: is not an SVG figure: %s", r->path, line_of(r),
+               XML_ErrorString(XML_GetErrorCode(r->parser)));
     return NB_OK;
 }
 
