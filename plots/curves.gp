@@ -118,10 +118,12 @@ do for [format in formats] {
         }
         if (x_scale == 10) { set xtics 10 ** ceil(log10(x_high / x_low) / 6 + 1e-9) } else { set xtics autofreq }
         if (upright ne "") { set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead linewidth 1.5 linecolor rgb "#000000" }
-        if (x_scale == 10 && x_high / x_low < 5000 && x_low > 1e-4 && x_high < 1e4) {
-            set format x "%g"; set xtics ()
+        if (x_scale == 10 && x_high / x_low < 5000) {
+            plain = x_low > 1e-4 && x_high < 1e4
+            if (plain) { set format x "%g" }
+            set xtics ()
             ticks = 0
-            do for [e = floor(log10(x_low)):ceil(log10(x_high))] { do for [f in (90 * log10(x_high / x_low) < panel_width - 60 - direct && x_high / x_low < 1000 ? "1 2 5" : "1")] {
+            do for [e = floor(log10(x_low)):ceil(log10(x_high))] { do for [f in (plain && 90 * log10(x_high / x_low) < panel_width - 60 - direct && x_high / x_low < 1000 ? "1 2 5" : "1")] {
                 t = real(f) * 10.0 ** e
                 if (t >= x_low / 1.1 && t <= x_high * 1.1) { set xtics add (t); ticks = ticks + 1 }
             } }
