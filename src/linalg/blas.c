@@ -80,8 +80,8 @@ const char *nb_blas_best(const nb_blas_situation *s)
     return NULL;
 }
 
-/* These need more than F, DQ, BW and VL, and 0.3.21 takes neither name: it may
- * run Cooperlake where bf16 is there, but only of itself. */
+/* These need more than F, DQ, BW and VL. 0.3.21 takes neither name: it may run Cooperlake where bf16 is there, but only
+ * of itself; 0.3.29 takes that one. */
 static bool beyond(int core)
 {
     return strcasecmp(cores[core].name, "Cooperlake") == 0 || strcasecmp(cores[core].name, "SapphireRapids") == 0;
