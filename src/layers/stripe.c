@@ -7,6 +7,8 @@
 
 #if defined __x86_64__
 
+#include "linalg/cpu.h"
+
 #include <immintrin.h>
 
 static const float power[] = {1.535336188319500e-4f,
@@ -125,12 +127,9 @@ __attribute__((target("avx512f"))) static inline __m512 power_avx512(__m512 y)
 
 const nb_stripe *nb_stripe_at(int index)
 {
-    const nb_stripe *can[3] = {NULL};
-    int count = 0;
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f")) can[count++] = &stripe_avx512_stripe;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) can[count++] = &stripe_avx2_stripe;
-    return index < count ? can[index] : NULL;
+    if (nb_cpu_has_avx512() && index-- == 0) return &stripe_avx512_stripe;
+    if (nb_cpu_has_avx2() && index-- == 0) return &stripe_avx2_stripe;
+    return NULL;
 }
 
 #else

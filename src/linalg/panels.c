@@ -3,6 +3,8 @@
  * with their sums. With AVX2 that would gain nothing: products and sums are made beside each other there. */
 #include "linalg/panels.h"
 
+#include "linalg/cpu.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -113,14 +115,10 @@ TARGET static void products_of_avx512(size_t d, const float *x, size_t count, co
 
 nb_products_of_panel *nb_panel_products_at(int index)
 {
-    nb_products_of_panel *can[3] = {NULL};
-    int count = 0;
 #if defined __x86_64__
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f")) can[count++] = products_of_avx512;
+    if (nb_cpu_has_avx512() && index-- == 0) return products_of_avx512;
 #endif
-    can[count++] = products_of_any;
-    return index < count ? can[index] : NULL;
+    return index == 0 ? products_of_any : NULL;
 }
 
 void nb_panel_products(size_t d, const float *x, size_t count, const int *listed, const float *z, float *out)

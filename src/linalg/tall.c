@@ -5,6 +5,8 @@
  * its diagonal: a block of columns after the other is multiplied by D^-1 and divided by U. */
 #include "linalg/tall.h"
 
+#include "linalg/cpu.h"
+
 #include <cblas.h>
 #include <string.h>
 
@@ -110,15 +112,11 @@ static const nb_tall by_blas = {gram_by_blas, divide_by_blas};
 
 const nb_tall *nb_tall_at(int index)
 {
-    const nb_tall *can[4] = {NULL};
-    int count = 0;
 #if defined __x86_64__
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f")) can[count++] = &functions_avx512_tall;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) can[count++] = &functions_avx2_tall;
+    if (nb_cpu_has_avx512() && index-- == 0) return &functions_avx512_tall;
+    if (nb_cpu_has_avx2() && index-- == 0) return &functions_avx2_tall;
 #endif
-    can[count++] = &by_blas;
-    return index < count ? can[index] : NULL;
+    return index == 0 ? &by_blas : NULL;
 }
 
 const nb_tall *nb_tall_for(int m)

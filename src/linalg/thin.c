@@ -2,8 +2,10 @@
 /* thin.c - thin.h for AVX2 with FMA, for AVX-512, and by BLAS. */
 #include "linalg/thin.h"
 
-#include <cblas.h>
+#include "linalg/cpu.h"
 #include "linalg/work.h"
+
+#include <cblas.h>
 
 #if defined __x86_64__
 
@@ -48,15 +50,11 @@ static void by_blas(int rows, int columns, const double *s, int ld, int b, const
 
 nb_thin_products *nb_thin_at(int index)
 {
-    nb_thin_products *can[4] = {NULL};
-    int count = 0;
 #if defined __x86_64__
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f")) can[count++] = products_avx512_thin;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) can[count++] = products_avx2_thin;
+    if (nb_cpu_has_avx512() && index-- == 0) return products_avx512_thin;
+    if (nb_cpu_has_avx2() && index-- == 0) return products_avx2_thin;
 #endif
-    can[count++] = by_blas;
-    return index < count ? can[index] : NULL;
+    return index == 0 ? by_blas : NULL;
 }
 
 void nb_multiply_thin(int rows, int columns, const double *s, int ld, int b, const double *v, double *z, double *w)
