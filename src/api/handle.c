@@ -16,7 +16,8 @@ _Static_assert((int)NYSBENCH_OK == (int)NB_OK && (int)NYSBENCH_EINVAL == (int)NB
                    NB_STATUS_COUNT == NYSBENCH_EHOST + 1,
                "a status is the same number inside and outside");
 
-const nb_host nb_host_library = {.prefix = ""};
+/* The library's, for all arguments and components; no program's. */
+static const nb_host library = {.prefix = ""};
 
 /* What OpenBLAS and GSL have for the whole process is set by the first of the calls that run at a time, and set back by
  * the last. */
@@ -124,7 +125,7 @@ nysbench_status nysbench_new(nysbench **handle)
         return NYSBENCH_ENOMEM;
     }
     h->base = nb_ctx_mark(h->ctx);
-    h->host = &nb_host_library;
+    h->host = &library;
     *handle = h;
     return NYSBENCH_OK;
 }

@@ -48,9 +48,6 @@ struct nysbench {
     nb_error_row *rows;
 };
 
-/* The library's, for all arguments and components; no program's. */
-extern const nb_host nb_host_library;
-
 /* Begins a call; the results of the one before are freed, or (keep) kept. */
 void nb_call_begin(nysbench *handle, bool keep);
 

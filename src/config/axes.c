@@ -14,32 +14,32 @@
 
 enum { MOST_VALUES = 1000000, MOST_TRIALS = 1000000 };
 
-int nb_block_key_trials(const nb_study *study)
+static int trials_key(const nb_study *study)
 {
     int axes = 0;
     while (study->axes[axes].key) axes++;
     return axes;
 }
 
-int nb_block_key_zip(const nb_study *study)
+static int zip_key(const nb_study *study)
 {
-    return nb_block_key_trials(study) + 1;
+    return trials_key(study) + 1;
 }
 
 int nb_block_key_count(const nb_study *study)
 {
-    return nb_block_key_trials(study) + 2;
+    return trials_key(study) + 2;
 }
 
 const char *nb_block_key_name(const nb_study *study, int key)
 {
-    int axes = nb_block_key_trials(study);
+    int axes = trials_key(study);
     return key < axes ? study->axes[key].key : key == axes ? "trials" : "zip";
 }
 
 const char *nb_block_key_default(const nb_study *study, int key)
 {
-    int axes = nb_block_key_trials(study);
+    int axes = trials_key(study);
     if (key >= axes) return key == axes ? "10" : "[]";
     return study->axes[key].standard ? study->axes[key].standard() : study->axes[key].initial;
 }
@@ -141,7 +141,7 @@ static int axis_of(const nb_study *study, const char *key)
 /* One list of keys: all get the number of the first of them. */
 static nb_status read_group(const nb_study *study, nb_yaml value, int *group, bool *named, nb_mistakes *mistakes)
 {
-    int count, axes = nb_block_key_trials(study);
+    int count, axes = trials_key(study);
     const char **keys, *names[NB_MOST_AXES + 1] = {NULL};
     bool here[NB_MOST_AXES] = {false};
     for (int axis = 0; axis < axes; axis++) names[axis] = study->axes[axis].key;
@@ -181,8 +181,8 @@ nb_status nb_block_key_read(const nb_study *study, int key, nb_yaml value, nb_ke
 {
     const nb_axis *axis = &study->axes[key];
     values->place = nb_yaml_place(value);
-    if (key == nb_block_key_trials(study)) return read_trials(value, values, mistakes);
-    if (key == nb_block_key_zip(study)) return read_zip(study, value, values, mistakes);
+    if (key == trials_key(study)) return read_trials(value, values, mistakes);
+    if (key == zip_key(study)) return read_zip(study, value, values, mistakes);
     if (axis->type == NB_AXIS_INTEGER) return read_integers(axis, value, values, mistakes);
     if (axis->type == NB_AXIS_WORD) return read_words(axis, value, values, mistakes);
     if (axis->type == NB_AXIS_REAL)
@@ -261,7 +261,7 @@ nb_status nb_config_add_number(nb_config *config, int axis, int number, nb_ctx *
 
 static nb_status check_lengths(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *mistakes)
 {
-    const nb_key_values *zip = keys[nb_block_key_zip(study)];
+    const nb_key_values *zip = keys[zip_key(study)];
     for (int axis = 0; study->axes[axis].key; axis++) {
         int first = zip->numbers[axis], count = keys[first]->count;
         if (!keys[first]->right || !keys[axis]->right || keys[axis]->count == count) continue;
@@ -276,7 +276,7 @@ static nb_status check_lengths(const nb_study *study, const nb_key_values *const
 
 nb_status nb_block_keys_check(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *mistakes)
 {
-    if (!keys[nb_block_key_zip(study)]->right) return NB_OK;
+    if (!keys[zip_key(study)]->right) return NB_OK;
     NB_TRY(mistakes->ctx, check_lengths(study, keys, mistakes));
     return study->check_block ? study->check_block(keys, mistakes) : NB_OK;
 }
@@ -332,8 +332,8 @@ static nb_status check_repeated(const nb_axis *axis, const nb_key_values *v, nb_
 
 nb_status nb_block_keys_repeated(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *warnings)
 {
-    int axes = nb_block_key_trials(study);
-    const nb_key_values *zip = keys[nb_block_key_zip(study)];
+    int axes = trials_key(study);
+    const nb_key_values *zip = keys[zip_key(study)];
     for (int axis = 0; axis < axes; axis++) {
         bool alone = keys[axis]->right && zip->right;
         for (int other = 0; alone && other < axes; other++)
@@ -348,17 +348,17 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
 {
     nb_ctx *ctx = mistakes->ctx;
     const nb_study *study = config->study;
-    int key_count = nb_block_key_count(study), axes = nb_block_key_trials(study);
+    int key_count = nb_block_key_count(study), axes = trials_key(study);
     NB_NEED(block->origins.items, nb_alloc(ctx, (size_t)key_count, sizeof *block->origins.items));
     for (int k = 0; k < key_count; k++)
         block->origins.items[k] = (nb_origin){nb_block_key_name(study, k), keys[k]->origin};
     block->origins.count = key_count;
-    block->trials = keys[nb_block_key_trials(study)]->numbers[0];
+    block->trials = keys[trials_key(study)]->numbers[0];
     config->trials = block->trials > config->trials ? block->trials : config->trials;
     for (int axis = 0; axis < axes; axis++) {
         nb_axis_list *list = &config->lists[axis];
         block->count[axis] = keys[axis]->count;
-        block->group[axis] = keys[nb_block_key_zip(study)]->numbers[axis];
+        block->group[axis] = keys[zip_key(study)]->numbers[axis];
         NB_NEED(block->values[axis], nb_alloc(ctx, (size_t)keys[axis]->count + 1, sizeof *block->values[axis]));
         if (study->axes[axis].type == NB_AXIS_COMPONENT)
             NB_TRY(ctx, nb_mistakes_take(mistakes, keys[axis]->place,

@@ -7,14 +7,11 @@
 #include "config/config.h"
 #include "config/yaml.h"
 
-/* The keys of a block: those of the study's axes, and after them two more, at
- * nb_block_key_trials() and the one that follows. */
+/* The keys of a block: those of the study's axes, and after them trials and zip. */
 int nb_block_key_count(const nb_study *study);
-int nb_block_key_trials(const nb_study *study);
-int nb_block_key_zip(const nb_study *study);
 enum { NB_MOST_BLOCK_KEYS = NB_MOST_AXES + 2 };
 
-/* NULL-terminated: the axes' alone, and with trials and zip. */
+/* What an experiment calls it. */
 const char *nb_block_key_name(const nb_study *study, int key);
 
 struct nb_key_values { /* of one key */

@@ -16,7 +16,8 @@ const char *const nb_claim_expectations[] = {"ratio", "difference", "wins",     
 const char *const nb_claim_statistics[] = {"mean", "median", "geometric_mean", NULL};
 const char *const nb_claim_failure_words[] = {"drop", "worst", NULL};
 
-const char *const nb_claim_options[] = {"each", "confounded", "failures", "confidence", "smallest", NULL};
+/* Keys that a claim of any form might have. */
+static const char *const all_options[] = {"each", "confounded", "failures", "confidence", "smallest", NULL};
 
 bool nb_claim_takes(const nb_claim *c, const char *option)
 {
@@ -134,7 +135,7 @@ static void print_claim(FILE *out, const nb_claim *c)
         print_body(out, c);
         print_expectation(out, c);
     }
-    for (const char *const *option = nb_claim_options; *option; option++)
+    for (const char *const *option = all_options; *option; option++)
         if (nb_claim_takes(c, *option)) print_option(out, c, *option);
     fputc('}', out);
 }

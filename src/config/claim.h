@@ -83,8 +83,7 @@ typedef struct {
     const char *text;     /* all of it as YAML on one line, with every option written out */
 } nb_claim;
 
-extern const char *const nb_claim_options[]; /* keys that a claim of any form might have */
-/* Whether one of them means something for a claim of its form and expectation. */
+/* Whether an option means something for a claim of its form and expectation. */
 bool nb_claim_takes(const nb_claim *claim, const char *option);
 
 /* Sets claim->text. */

@@ -27,7 +27,8 @@ static const char *const claim_keys[] = {"says",     "source",     "id",       "
                                          "slope",    "correlate",  "untested", "expect",  "each",    "confounded",
                                          "failures", "confidence", "smallest", NULL};
 
-int nb_claim_index(const char *name, const char *const *names)
+/* Where a name is among names that end with NULL; -1: it is not. */
+static int index_of(const char *name, const char *const *names)
 {
     for (int i = 0; names[i]; i++)
         if (strcmp(names[i], name) == 0) return i;
@@ -39,7 +40,7 @@ static nb_status read_pair(const nb_claim_reader *r, const char *what, nb_yaml k
 {
     const char *name = nb_yaml_scalar(key) ? nb_yaml_scalar(key) : nb_yaml_kind(key), *hint;
     nb_place at = nb_yaml_place(key);
-    int index = nb_claim_index(name, names);
+    int index = index_of(name, names);
     if (index < 0) {
         NB_NEED(hint, nb_hint(name, names, r->ctx));
         return nb_mistakes_add(r->mistakes, at, "%s: key '%s' is unknown%s", what, name, hint);
@@ -111,8 +112,7 @@ static nb_status read_id(const nb_claim_reader *r, nb_yaml value)
 static bool selects(const nb_column *c)
 {
     static const char *const others[] = {"experiment", "status", "reason", NULL};
-    return (c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED &&
-           nb_claim_index(c->name, others) < 0;
+    return (c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED && index_of(c->name, others) < 0;
 }
 
 /* Whether the claim is about a column's values, or correlates what is measured under some of them with what is under
@@ -156,7 +156,7 @@ static nb_status read_confounded(const nb_claim_reader *r, nb_yaml value)
         const nb_column *c = nb_column_find(r->study->columns, r->columns[i]);
         const nb_axis *axis = nb_claim_axis(r->study, c->name);
         if (c->identity && (!axis || nb_claim_compares(axis)) &&
-            nb_claim_index(c->name, (const char *const[]){"head", "trial", NULL}) < 0)
+            index_of(c->name, (const char *const[]){"head", "trial", NULL}) < 0)
             allowed[count++] = c->name;
     }
     if (r->claim->form != NB_CLAIM_CORRELATE) {

@@ -14,9 +14,6 @@ typedef struct {
     nb_ctx *ctx;
 } nb_claim_reader;
 
-/* Where a name is among names that end with NULL; -1: it is not. */
-int nb_claim_index(const char *name, const char *const *names);
-
 /* Sorts the pairs of a mapping by key; a value's node is NULL where it is not there. `what` begins each mistake. */
 nb_status nb_claim_collect(const nb_claim_reader *r, const char *what, nb_yaml mapping, const char *const *names,
                            nb_yaml **values);

@@ -24,13 +24,6 @@ nb_status nb_config_init(nb_config *config, const nb_study *study, nb_ctx *ctx)
     return NB_OK;
 }
 
-const nb_axis *nb_config_axis(const nb_config *config, const char *column)
-{
-    for (const nb_axis *axis = config->study->axes; axis->key; axis++)
-        if (strcmp(axis->column, column) == 0) return axis;
-    return NULL;
-}
-
 int nb_config_value(const nb_config *config, int axis, int index)
 {
     return nb_axis_has_list(&config->study->axes[axis]) ? index : config->lists[axis].numbers[index];

@@ -94,7 +94,6 @@ nb_status nb_config_init(nb_config *config, const nb_study *study, nb_ctx *ctx);
 /* One more value of an axis of integers or words. */
 nb_status nb_config_add_number(nb_config *config, int axis, int number, nb_ctx *ctx);
 
-const nb_axis *nb_config_axis(const nb_config *config, const char *column); /* NULL: it has none of that name */
 int nb_config_axis_count(const nb_config *config);
 
 /* What a method or scene has as the value of an axis, for the index of a value in the config's list. */

@@ -29,7 +29,8 @@ bool nb_landmark_looks_at_s(const nb_landmark_how *how)
     return how->kind != NB_NOCORE && nb_core_traits(how->core) & (NB_CORE_RANDOM | NB_CORE_ORACLE);
 }
 
-int nb_landmark_most_kept(const nb_landmark_how *how, int n)
+/* How many rows the core may return exactly. */
+static int most_kept(const nb_landmark_how *how, int n)
 {
     const nb_core *core = (const nb_core *)how->core->component;
     int kept = core->cost ? core->cost(how->core->options, n, how->m).kept : 0;
@@ -59,15 +60,14 @@ static double head_bytes(const nb_landmark_how *how, const nb_layer_shape *shape
            scalars = 2 * m * shape->d + m * shape->dv + (shape->dv + 2.0) * m * nb_blocks(shape->n, NB_STRETCH);
     if (how->kind == NB_CUR) scalars += shape->n;
     return sizeof(nb_landmark_head) + scalars * sizeof(nb_scalar) + 2 * m * sizeof(int) + 2 * m * m * sizeof(double) +
-           sizeof(int) * (double)nb_landmark_most_kept(how, shape->n);
+           sizeof(int) * (double)most_kept(how, shape->n);
 }
 
 static double thread_bytes(const nb_landmark_how *how, const nb_layer_shape *shape)
 {
     double bytes = nb_softmax_bytes(shape->d, shape->dv, nb_lesser(shape->n, NB_TILE_KEYS)) + sizeof(nb_scalar *) +
                    sizeof(double) + sizeof(double *) + 2.0 * shape->dv * how->m * sizeof(double);
-    if (nb_landmark_most_kept(how, shape->n))
-        bytes += (shape->d + shape->dv) * (double)NB_BLOCK_QUERIES * sizeof(nb_scalar);
+    if (most_kept(how, shape->n)) bytes += (shape->d + shape->dv) * (double)NB_BLOCK_QUERIES * sizeof(nb_scalar);
     return bytes;
 }
 
@@ -78,7 +78,7 @@ nb_status nb_landmark_open(const void *options, const nb_layer_shape *shape, int
     int heads = nb_layer_heads(shape);
     NB_NEED(s, nb_alloc(ctx, 1, sizeof *s));
     *s = (nb_landmark_state){
-        .how = own, .stretches = nb_blocks(shape->n, NB_STRETCH), .most_kept = nb_landmark_most_kept(how, shape->n)};
+        .how = own, .stretches = nb_blocks(shape->n, NB_STRETCH), .most_kept = most_kept(how, shape->n)};
     NB_NEED(s->heads, nb_alloc(ctx, (size_t)heads, sizeof *s->heads));
     for (int h = 0; h < heads; h++) NB_TRY(ctx, open_head(how, shape, s, &s->heads[h], ctx));
     NB_NEED(s->softmax, nb_alloc(ctx, (size_t)threads, sizeof *s->softmax));

@@ -43,9 +43,8 @@ typedef struct {
     double batch_one; /* the largest |A|_1 */
 } nb_landmark_work;
 
-/* Whether the core asks for more than A; and how many rows it may return exactly. */
+/* Whether the core asks for more than A. */
 bool nb_landmark_looks_at_s(const nb_landmark_how *how);
-int nb_landmark_most_kept(const nb_landmark_how *how, int n);
 
 /* Landmarks and A of all heads, and X unless work->inverts is set; on a pass that keeps them, nothing. */
 nb_status nb_landmark_middle(nb_landmark_work *work, nb_ctx *ctx);

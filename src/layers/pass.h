@@ -28,7 +28,6 @@ typedef enum {
     NB_PART_OUTPUT,    /* what is done to the output after that */
     NB_PART_COUNT
 } nb_part;
-extern const char *const nb_part_names[]; /* by nb_part; NULL-terminated */
 
 /* One pass, as the attention sees it. */
 typedef struct {

@@ -73,7 +73,9 @@ static int level(const nb_blas_situation *s)
     return s->avx512 ? AVX512 : s->avx2_fma ? AVX2 : s->avx ? AVX : SSE;
 }
 
-const char *nb_blas_best(const nb_blas_situation *s)
+/* What is set where OpenBLAS chose kernels for an older CPU, or NULL: leave the choice to it. Its choice of others for
+ * the same instructions, as Cooperlake beside SkylakeX, stands. */
+static const char *best_kernels(const nb_blas_situation *s)
 {
     if (s->avx512) return "SkylakeX";
     if (s->avx2_fma) return s->amd ? "Zen" : "Haswell";
@@ -105,7 +107,7 @@ static nb_status refuse(const nb_blas_situation *s, const char *why, nb_ctx *ctx
 /* Kernels that the table does not know are newer than it: not worse. */
 static bool worse(const nb_blas_situation *s)
 {
-    const char *best = nb_blas_best(s);
+    const char *best = best_kernels(s);
     int running = s->running ? find(s->running) : -1;
     return best && running >= 0 && cores[running].level < cores[find(best)].level;
 }
@@ -123,7 +125,7 @@ nb_status nb_blas_decide(const nb_blas_situation *s, nb_blas_decision *decision,
                           ctx);
     }
     if (s->again) return NB_OK;
-    if (!(s->core_type && *s->core_type) && worse(s)) decision->core_type = nb_blas_best(s);
+    if (!(s->core_type && *s->core_type) && worse(s)) decision->core_type = best_kernels(s);
     decision->set_threads = !s->threads_set;
     return NB_OK;
 }
@@ -265,7 +267,7 @@ static bool restarted(void)
 void nb_blas_describe(nb_blas_info *info)
 {
     nb_blas_situation s = look();
-    const char *best = nb_blas_best(&s);
+    const char *best = best_kernels(&s);
     *info = (nb_blas_info){.config = openblas_get_config(),
                            .kernels = s.running,
                            .best = worse(&s) ? best : s.running,

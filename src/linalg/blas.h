@@ -27,10 +27,6 @@ typedef struct {
 /* NB_EINVAL if the user's OPENBLAS_CORETYPE is unknown or not for this CPU. */
 nb_status nb_blas_decide(const nb_blas_situation *situation, nb_blas_decision *decision, nb_ctx *ctx);
 
-/* What is set where OpenBLAS chose kernels for an older CPU, or NULL: leave the choice to it. Its choice of others for
- * the same instructions, as Cooperlake beside SkylakeX, stands. */
-const char *nb_blas_best(const nb_blas_situation *situation);
-
 /* Does all of this; may start the program again instead of returning. First thing in main. */
 nb_status nb_blas_start(char **argv, nb_ctx *ctx);
 

@@ -99,7 +99,9 @@ static void add_forward_s(instance *in, const nb_error_method *method)
     in->forward_s += nb_forward_entries(in->n, method->m) * (4 * in->d / FLOPS + ENTRY_S);
 }
 
-double nb_cost_spectrum_s(int order, int m, bool vectors)
+/* A worker's seconds for the singular values of an S of that order that m landmarks ask for, on the reference machine;
+ * with their vectors. */
+static double spectrum_s(int order, int m, bool vectors)
 {
     bool lapack;
     double n = order, count = nb_spectrum_triplets(order, m, &lapack);
@@ -124,7 +126,7 @@ static void add_spectra(instance *in, double *kept, double *working)
         nb_spectrum_bytes(n, in->factored ? (int)in->d : 0, 1 << bit, in->vectors, &bytes, &more);
         *kept += bytes;
         *working = largest(*working, more);
-        if (!in->factored) in->seconds += nb_cost_spectrum_s(n, 1 << bit, in->vectors);
+        if (!in->factored) in->seconds += spectrum_s(n, 1 << bit, in->vectors);
         if (!in->factored && !lapack && !keeps(in))
             in->seconds += fmin(nb_krylov_order(n, count), 4.5 * count) / nb_spectrum_block(false) * forming_s(in);
     }

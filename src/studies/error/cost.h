@@ -26,8 +26,4 @@ nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pend
 /* How the time of a strategy with these traits grows with n: its power, guessed. */
 double nb_pick_n_power(unsigned traits);
 
-/* A worker's seconds for the singular values of an S of order n that `m`
- * landmarks ask for, on the reference machine; with their vectors. */
-double nb_cost_spectrum_s(int n, int m, bool vectors);
-
 #endif

@@ -45,7 +45,8 @@ const nb_choice *nb_error_kernel(const nb_plan *plan, const nb_planned_scene *sc
     return nb_config_choice(plan->config, NB_ERROR_KERNEL, scene->value[NB_ERROR_KERNEL]);
 }
 
-bool nb_core_fits(nb_factors_kind factors, const nb_choice *core)
+/* Factors without a middle have the one core that is the identity, all others the others. */
+static bool core_fits(nb_factors_kind factors, const nb_choice *core)
 {
     bool identity = ((const nb_core *)core->component)->traits & NB_CORE_IDENTITY;
     return identity == (factors == NB_NOCORE);
@@ -91,7 +92,7 @@ static nb_status check_cores(const nb_key_values *const *keys, nb_mistakes *mist
     bool together = group[NB_ERROR_FACTORS] == group[NB_ERROR_CORE];
     for (int x = 0; x < cores->count; x++) {
         const nb_choice *core = &cores->choices.items[x];
-        bool fits = nb_core_fits(NB_NYSTROMFORMER, core);
+        bool fits = core_fits(NB_NYSTROMFORMER, core);
         for (int f = 0; f < factors->count && !fits; f++)
             fits = (!together || f == x) && factors->numbers[f] == NB_NOCORE;
         if (fits) continue;
@@ -155,7 +156,7 @@ static void add_cores(adding *a, nb_method method)
     const nb_axis_list *cores = &a->config->lists[NB_ERROR_CORE];
     for (int x = 0; x < cores->count; x++) {
         method.value[NB_ERROR_CORE] = x;
-        if (!nb_core_fits((nb_factors_kind)method.value[NB_ERROR_FACTORS], &cores->choices.items[x])) continue;
+        if (!core_fits((nb_factors_kind)method.value[NB_ERROR_FACTORS], &cores->choices.items[x])) continue;
         a->any = true;
         nb_methods_add(a->methods, &method);
     }

@@ -57,9 +57,6 @@ bool nb_error_has_oracle(const nb_plan *plan); /* some strategy asks for singula
 
 const nb_choice *nb_error_kernel(const nb_plan *plan, const nb_planned_scene *scene);
 
-/* Factors without a middle have the one core that is the identity, all others the others. */
-bool nb_core_fits(nb_factors_kind factors, const nb_choice *core);
-
 /* The pairing that a word of a config stands for with this strategy; -1: the strategy's own. */
 nb_pairing nb_pairing_meant(int word, const nb_choice *strategy);
 

@@ -389,8 +389,8 @@ double nb_above_best_unseen(const nb_error_row *row)
 
 const char *const nb_choice_columns[] = {"problem",  "head",    "kernel",  "landmarks",
                                          "strategy", "pairing", "factors", NULL};
-const char *const nb_choice_trial_columns[] = {"problem",  "head",    "kernel",  "landmarks", "trial",
-                                               "strategy", "pairing", "factors", NULL};
+static const char *const choice_trial_columns[] = {"problem",  "head",    "kernel",  "landmarks", "trial",
+                                                   "strategy", "pairing", "factors", NULL};
 
 typedef struct {          /* what a statistic of each group of rows is of */
     const char *column;   /* of the frame: where the statistic goes */
@@ -510,7 +510,7 @@ static nb_status make(const nb_frame *frame, void *out, nb_ctx *ctx)
     NB_TRY(ctx, place_all(s, &ways, &cores, ctx));
     NB_TRY(ctx, count_heads(s, ctx));
     NB_TRY(ctx, label_all(s, ctx));
-    NB_TRY(ctx, group_all(&s->frame, nb_choice_trial_columns, &s->choices, ctx));
+    NB_TRY(ctx, group_all(&s->frame, choice_trial_columns, &s->choices, ctx));
     return fill(s, ctx);
 }
 

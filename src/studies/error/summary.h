@@ -51,8 +51,8 @@ typedef struct { /* where a row belongs */
 #define NB_OF_LEVEL "level number"
 #define NB_OF_SOURCE "source number"
 
-/* The columns that rows of one choice of landmarks agree in: those without the trial, and the trial too. */
-extern const char *const nb_choice_columns[], *const nb_choice_trial_columns[];
+/* The columns that rows of one choice of landmarks agree in, but for the trial. */
+extern const char *const nb_choice_columns[];
 
 typedef struct {
     int panel_count, variant_count, core_count, landmark_count;

@@ -15,7 +15,8 @@ const nb_option *nb_sweeps_option(const nb_choice *choice, const char *option)
     return o && o->key ? o : NULL;
 }
 
-double nb_sweeps_value(const nb_choice *choice, const char *option)
+/* The number, or NaN, that a core's option has; NaN where it has no such option. */
+static double option_value(const nb_choice *choice, const char *option)
 {
     const nb_option *o = nb_sweeps_option(choice, option);
     if (!o || (o->type != NB_OPTION_INT && o->type != NB_OPTION_REAL)) return NAN;
@@ -48,7 +49,7 @@ static nb_status siblings(const nb_sweeps *s, int count, int core, const char *o
     NB_TRY(ctx, texts(&s->cores[core].choice, option, false, &own, ctx));
     for (int i = 0; i < count; i++) {
         const nb_choice *c = &s->cores[i].choice;
-        if (c->component != s->cores[core].choice.component || isnan(nb_sweeps_value(c, option))) continue;
+        if (c->component != s->cores[core].choice.component || isnan(option_value(c, option))) continue;
         NB_TRY(ctx, texts(c, option, false, &other, ctx));
         *found += strcmp(own, other) == 0;
     }
@@ -62,7 +63,7 @@ static nb_status join(nb_sweeps *s, int core, const char *option, const char *la
     if (f == s->family_count) s->families[s->family_count++] = (nb_family){.option = option, .label = label};
     s->families[f].count++;
     s->cores[core].family = f;
-    s->cores[core].x = nb_sweeps_value(&s->cores[core].choice, option);
+    s->cores[core].x = option_value(&s->cores[core].choice, option);
     return NB_OK;
 }
 
@@ -72,7 +73,7 @@ static nb_status find_family(nb_sweeps *s, int count, int core, nb_ctx *ctx)
     const char *swept = NULL, *label;
     int most = 2, found;
     for (const nb_option *o = choice->component->options; o->key; o++) {
-        if (isnan(nb_sweeps_value(choice, o->key))) continue;
+        if (isnan(option_value(choice, o->key))) continue;
         NB_TRY(ctx, siblings(s, count, core, o->key, &found, ctx));
         if (found <= most) continue;
         most = found;

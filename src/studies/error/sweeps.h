@@ -39,7 +39,4 @@ int nb_sweeps_sibling(const nb_sweeps *sweeps, int core_count, int core, const c
 /* The core's option of that key; NULL: it has none. */
 const nb_option *nb_sweeps_option(const nb_choice *choice, const char *option);
 
-/* The number, or NaN, that a core's option has; NaN where it has no such option. */
-double nb_sweeps_value(const nb_choice *choice, const char *option);
-
 #endif
