@@ -130,27 +130,6 @@ static nb_status cholesky_qr(const vectors *v, double *r, const workspace *w, bo
     return NB_OK;
 }
 
-/* q <- Q of the QR of q (columns) in place, r <- R. 2 m^2 (n - m / 3) flops for R, and as many for Q (sec. 5.2.2 and
- * 5.1.6). */
-static nb_status householder_qr(int n, int m, double *q, double *r, nb_ctx *ctx)
-{
-    double *tau, size[2], *work;
-    nb_count_multiplications(2 * (n - m / 3.0) * m * m);
-    NB_NEED(tau, nb_alloc_reals(ctx, (size_t)m, 1));
-    LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, n, m, q, n, tau, &size[0], -1);
-    LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, n, m, m, q, n, tau, &size[1], -1);
-    int lwork = (int)fmax(size[0], size[1]);
-    NB_NEED(work, nb_alloc_reals(ctx, (size_t)lwork, 1));
-    lapack_int info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, n, m, q, n, tau, work, lwork);
-    NB_REQUIRE(ctx, info == 0, NB_EBUG, "dgeqrf: argument %d is illegal", -info);
-    memset(r, 0, (size_t)m * (size_t)m * sizeof *r);
-    for (int j = 0; j < m; j++)
-        memcpy(r + (size_t)j * (size_t)m, q + (size_t)j * (size_t)n, (size_t)(j + 1) * sizeof *r);
-    info = LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, n, m, m, q, n, tau, work, lwork);
-    NB_REQUIRE(ctx, info == 0, NB_EBUG, "dorgqr: argument %d is illegal", -info);
-    return NB_OK;
-}
-
 /* Where R = U diag(s) W' is singular, q <- q U and r <- diag(s) W', cut to the rank. */
 static nb_status reveal_rank(int n, int m, double *q, double *r, int *rank, nb_ctx *ctx)
 {
@@ -180,7 +159,7 @@ static nb_status any_qr(const vectors *v, double **q, double *r, nb_ctx *ctx)
         NB_NEED(*q, nb_alloc_reals(ctx, (size_t)n, (size_t)m));
         nb_transpose(m, n, v->a, *q);
     }
-    return householder_qr(n, m, *q, r, ctx);
+    return nb_qr(n, m, *q, r, ctx);
 }
 
 static nb_status careful(const vectors *v, double *r, int *rank, nb_ctx *ctx)

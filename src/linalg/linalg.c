@@ -281,9 +281,8 @@ nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx)
     return status;
 }
 
-/* q <- Q of the QR of q in place, r (cols x cols, upper) <- R. 2 cols^2 (rows - cols / 3) flops for R, and as many for
- * Q (sec. 5.2.2 and 5.1.6). */
-static nb_status qr(int rows, int cols, double *q, double *r, nb_ctx *ctx)
+/* 2 cols^2 (rows - cols / 3) flops for R, and as many for Q (sec. 5.2.2 and 5.1.6). */
+nb_status nb_qr(int rows, int cols, double *q, double *r, nb_ctx *ctx)
 {
     double *tau, size[2], *work;
     nb_count_multiplications(2 * (rows - cols / 3.0) * cols * cols);
@@ -294,6 +293,7 @@ static nb_status qr(int rows, int cols, double *q, double *r, nb_ctx *ctx)
     NB_NEED(work, nb_alloc_reals(ctx, (size_t)lwork, 1));
     lapack_int info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, cols, q, rows, tau, work, lwork);
     NB_REQUIRE(ctx, info == 0, NB_EBUG, "dgeqrf: argument %d is illegal", -info);
+    memset(r, 0, (size_t)cols * (size_t)cols * sizeof *r);
     for (int j = 0; j < cols; j++)
         memcpy(r + (size_t)j * (size_t)cols, q + (size_t)j * (size_t)rows, (size_t)(j + 1) * sizeof *r);
     info = LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, rows, cols, cols, q, rows, tau, work, lwork);
@@ -340,7 +340,7 @@ static nb_status range_basis(int rows, int cols, const double *a, double *q, int
     u = r + square;
     vt = u + square;
     memcpy(copy, a, (size_t)rows * (size_t)cols * sizeof *copy);
-    NB_TRY(ctx, qr(rows, cols, copy, r, ctx));
+    NB_TRY(ctx, nb_qr(rows, cols, copy, r, ctx));
     NB_TRY(ctx, nb_svd(cols, cols, r, u, s, vt, ctx));
     for (*rank = 0; *rank < cols && s[*rank] > DBL_EPSILON * rows * s[0];) ++*rank;
     nb_gemm(NB_PLAIN, NB_PLAIN, rows, *rank, cols, 1, copy, rows, u, cols, 0, q, rows);

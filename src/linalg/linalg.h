@@ -85,6 +85,10 @@ nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
  * overwritten. dpotrf; NB_ENUMERIC where `a` is not positive definite to rounding. */
 nb_status nb_solve_positive(int m, double *a, int columns, double *b, nb_ctx *ctx);
 
+/* q (rows x cols, rows >= cols) <- Q of its QR decomposition by Householder's reflections, r (cols x cols) <- R. What
+ * is allocated stays until ctx is released. */
+nb_status nb_qr(int rows, int cols, double *q, double *r, nb_ctx *ctx);
+
 /* An orthonormal basis of range(a), rows >= cols: q (rows x cols allocated by
  * the caller, *rank columns used). Directions whose singular value is at most
  * eps * rows * the largest are not in the range. Householder QR, then the SVD
