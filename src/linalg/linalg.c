@@ -8,6 +8,7 @@
 #include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -214,8 +215,19 @@ static double svd_multiplications(int rows, int cols, bool vectors)
     return vectors ? (3 * k + 10 * r) * r * r : (k + r) * r * r;
 }
 
+/* dgesdd's workspace with vectors: 3 r^2 + 7 r numbers, one r^2 more where a side is much longer. It counts them in an
+ * int, and where that overflows asks for too few, and writes behind them. */
+static bool is_countable(int rows, int cols)
+{
+    double k = rows > cols ? rows : cols, r = rows > cols ? cols : rows;
+    return ((k > 1.5 * r ? 4 : 3) * r + 7) * r + k <= INT_MAX;
+}
+
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx)
 {
+    NB_REQUIRE(ctx, !u || is_countable(rows, cols), NB_EDIM,
+               "a %d x %d matrix is too large for LAPACK's singular vectors, whose workspace has at most %d numbers",
+               rows, cols, INT_MAX);
     nb_count_multiplications(svd_multiplications(rows, cols, u != NULL));
     NB_TRY(ctx, nb_require_finite(rows, cols, a, ctx));
     nb_mark mark = nb_ctx_mark(ctx);

@@ -70,7 +70,8 @@ void nb_normalise_columns(int rows, int cols, const double *a, double *out);
 
 /* Thin singular value decomposition, a = u diag(s) vt, r = min(rows, cols): u rows x r, s r values in descending
  * order, vt r x cols. u = vt = NULL: the values alone. `a` is kept. dgesdd, and if that does not converge dgesvd;
- * NB_ENUMERIC for NaN or Inf in `a`, or where neither does. */
+ * NB_ENUMERIC for NaN or Inf in `a`, or where neither does; NB_EDIM, before anything is read, where u is given
+ * and r is more than 23,000 or so. */
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx);
 
 /* out (cols x rows) <- the Moore-Penrose inverse of a (rows x cols), without singular

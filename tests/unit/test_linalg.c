@@ -96,6 +96,16 @@ static void test_svd_refuses_nan(void **state)
     assert_error(*state, nb_svd(2, 2, a, NULL, s, NULL, *state), NB_ENUMERIC, "NaN or Inf in a 2 x 2 matrix");
 }
 
+/* Of a square, 3 r^2 + 8 r numbers: with r = 26753 they fit an int, with 26754 they do not. A long one has 4 r^2. There
+ * is no matrix, so nothing may be read. */
+static void test_svd_refuses_what_lapack_cannot_count(void **state)
+{
+    double nothing[1] = {0};
+    assert_error(*state, nb_svd(26754, 26754, NULL, nothing, NULL, NULL, *state), NB_EDIM,
+                 "a 26754 x 26754 matrix is too large for LAPACK's singular vectors");
+    assert_error(*state, nb_svd(23171, 60000, NULL, nothing, NULL, NULL, *state), NB_EDIM, "a 23171 x 60000 matrix");
+}
+
 /* a = left right of rank r: the basis has r columns, is orthonormal, and a - QQ'a = 0. */
 static void check_basis(nb_ctx *ctx, int rows, int cols, int rank)
 {
@@ -501,6 +511,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_svd_reconstructs),
         test_with_ctx(test_svd_refuses_nan),
+        test_with_ctx(test_svd_refuses_what_lapack_cannot_count),
         test_with_ctx(test_singular_vectors),
         test_with_ctx(test_basis_spans_the_range_alone),
         test_with_ctx(test_basis_of_zero_is_empty),
