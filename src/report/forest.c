@@ -61,13 +61,6 @@ static void print_strings(FILE *out, const forest *f, const char *array, const c
     }
 }
 
-static void print_string(FILE *out, const char *name, const char *text)
-{
-    fprintf(out, "%s = ", name);
-    nb_plot_print_string(out, text);
-    fputc('\n', out);
-}
-
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const forest *f = what;
@@ -75,16 +68,12 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     (void)ctx;
     nb_plot_print_head(out, f->output);
     fprintf(out, "data = \"%s.dat\"\n", f->output);
-    print_string(out, "title", f->title);
-    print_string(out, "subtitle", f->subtitle);
-    print_string(out, "x_name", f->x_name);
-    print_string(out, "heading_1", f->headings[0] ? f->headings[0] : "");
-    print_string(out, "heading_2", f->headings[1] ? f->headings[1] : "");
-    fprintf(out, "array panels[%d] = [", f->panel_count);
-    for (int p = 0; p < f->panel_count; p++) {
-        nb_plot_print_string(out, f->panels[p]);
-        fputs(p + 1 < f->panel_count ? ", " : "]\n", out);
-    }
+    nb_plot_set_text(out, "title", f->title);
+    nb_plot_set_text(out, "subtitle", f->subtitle);
+    nb_plot_set_text(out, "x_name", f->x_name);
+    nb_plot_set_text(out, "heading_1", f->headings[0] ? f->headings[0] : "");
+    nb_plot_set_text(out, "heading_2", f->headings[1] ? f->headings[1] : "");
+    nb_plot_set_texts(out, "panels", f->panel_count, f->panels);
     print_strings(out, f, "names", label_of);
     print_strings(out, f, "texts_1", first_of);
     print_strings(out, f, "texts_2", second_of);

@@ -251,11 +251,9 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
                              f->v->scopes.stems[f->block->scope], f->block->stratum_label));
     NB_NEED(subtitle, nb_format(ctx, "1: the least %s in every source%s", f->v->terms.metric, tests));
     nb_plot_print_head(out, f->output);
-    fprintf(out, "data = \"%s.dat\"\ntitle = ", f->output);
-    nb_plot_print_string(out, title);
-    fputs("\nsubtitle = ", out);
-    nb_plot_print_string(out, subtitle);
-    fputc('\n', out);
+    fprintf(out, "data = \"%s.dat\"\n", f->output);
+    nb_plot_set_text(out, "title", title);
+    nb_plot_set_text(out, "subtitle", subtitle);
     NB_TRY(ctx, print_titles(out, f));
     NB_TRY(ctx, print_methods(out, f));
     NB_TRY(ctx, print_panels(out, f, "ranked", ranked_of));

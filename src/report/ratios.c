@@ -239,20 +239,6 @@ static nb_status name_panel(const figure *f, int panel, const char **name)
     return NB_OK;
 }
 
-static void print_string(FILE *out, const char *name, const char *text)
-{
-    fprintf(out, "%s = ", name);
-    nb_plot_print_string(out, text);
-    fputc('\n', out);
-}
-
-static void print_ints(FILE *out, const char *name, int count, const int *values)
-{
-    fprintf(out, "array %s[%d] = [", name, count);
-    for (int i = 0; i < count; i++) fprintf(out, "%s%d", i ? ", " : "", values[i]);
-    fputs("]\n", out);
-}
-
 static nb_status print_names(FILE *out, const figure *f)
 {
     const int *looks;
@@ -277,8 +263,8 @@ static nb_status print_names(FILE *out, const figure *f)
         int s = place_of(f->series_count, f->series, f->contrasts->values.of[row]);
         if (s >= 0 && f->scopes.of[f->contrasts->settings.of[row]] == f->scope) mine[s] = looks[row] + 1;
     }
-    print_ints(out, "looks", f->series_count, mine);
-    print_ints(out, "landmarks", f->along_count, f->along);
+    nb_plot_set_ints(out, "looks", f->series_count, mine);
+    nb_plot_set_ints(out, "landmarks", f->along_count, f->along);
     return NB_OK;
 }
 
@@ -291,10 +277,10 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     NB_NEED(y_name, nb_format(ctx, "%s / %s of %s", f->of->metric, f->of->metric, base));
     nb_plot_print_head(out, f->output);
     fprintf(out, "data = \"%s.dat\"\n", f->output);
-    print_string(out, "title", title);
-    print_string(out, "x_name", f->of->x_name);
-    print_string(out, "y_name", y_name);
-    print_string(out, "baseline", base);
+    nb_plot_set_text(out, "title", title);
+    nb_plot_set_text(out, "x_name", f->of->x_name);
+    nb_plot_set_text(out, "y_name", y_name);
+    nb_plot_set_text(out, "baseline", base);
     NB_TRY(ctx, print_names(out, f));
     fputs("load \"ratio.gp\"\n", out);
     return NB_OK;

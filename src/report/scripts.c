@@ -32,6 +32,30 @@ void nb_plot_print_string(FILE *out, const char *text)
     fputc('\'', out);
 }
 
+void nb_plot_set_text(FILE *out, const char *name, const char *text)
+{
+    fprintf(out, "%s = ", name);
+    nb_plot_print_string(out, text);
+    fputc('\n', out);
+}
+
+void nb_plot_set_texts(FILE *out, const char *name, int count, const char *const *texts)
+{
+    fprintf(out, "array %s[%d] = [", name, count);
+    for (int i = 0; i < count; i++) {
+        fputs(i ? ", " : "", out);
+        nb_plot_print_string(out, texts[i]);
+    }
+    fputs("]\n", out);
+}
+
+void nb_plot_set_ints(FILE *out, const char *name, int count, const int *values)
+{
+    fprintf(out, "array %s[%d] = [", name, count);
+    for (int i = 0; i < count; i++) fprintf(out, "%s%d", i ? ", " : "", values[i]);
+    fputs("]\n", out);
+}
+
 void nb_plot_print_real(FILE *out, double x)
 {
     fputc(',', out);

@@ -49,4 +49,9 @@ void nb_plot_print_real(FILE *out, double x);
 void nb_plot_print_string(FILE *out, const char *text);
 char *nb_plot_file_name(char *text);
 
+/* A line that gives a gnuplot variable its value, or an array its own. */
+void nb_plot_set_text(FILE *out, const char *name, const char *text);
+void nb_plot_set_texts(FILE *out, const char *name, int count, const char *const *texts);
+void nb_plot_set_ints(FILE *out, const char *name, int count, const int *values);
+
 #endif

@@ -145,16 +145,6 @@ static const char *output_name(const nb_sheet *s, nb_ctx *ctx)
     return nb_plot_file_name(nb_format(ctx, "%s_%s", s->kind, s->figures[s->figure]));
 }
 
-static void print_texts(FILE *out, const char *name, int count, const char *const *texts)
-{
-    fprintf(out, "array %s[%d] = [", name, count);
-    for (int i = 0; i < count; i++) {
-        fputs(i ? ", " : "", out);
-        nb_plot_print_string(out, texts[i]);
-    }
-    fputs("]\n", out);
-}
-
 typedef struct {
     double low, high;
 } range;
@@ -209,27 +199,21 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     NB_NEED(labels, nb_alloc(ctx, (size_t)s->series_count, sizeof *labels));
     for (int i = 0; i < s->series_count; i++) labels[i] = s->series[i].label;
     nb_plot_print_head(out, output);
-    fprintf(out, "data = \"%s.dat\"\ntitle = ", output);
-    nb_plot_print_string(out, title);
-    fputs("\nx_name = ", out);
-    nb_plot_print_string(out, s->x_names ? s->x_names[s->figure] : s->x_name);
-    fputs("\ny_name = ", out);
-    nb_plot_print_string(out, s->y_name);
-    fputs("\nshadow = ", out);
-    nb_plot_print_string(out, s->shadow ? s->shadow : "");
-    if (s->upright) {
-        fputs("\nupright = ", out);
-        nb_plot_print_string(out, s->upright);
-    }
-    if (s->bare) fputs("\nbare = 1", out);
-    if (s->powers) fputs("\npowers = 1", out);
-    fprintf(out, "\nx_scale = %d\nlevel = %d\ncolumns_wanted = %d\nintervals = %d\n",
+    fprintf(out, "data = \"%s.dat\"\n", output);
+    nb_plot_set_text(out, "title", title);
+    nb_plot_set_text(out, "x_name", s->x_names ? s->x_names[s->figure] : s->x_name);
+    nb_plot_set_text(out, "y_name", s->y_name);
+    nb_plot_set_text(out, "shadow", s->shadow ? s->shadow : "");
+    if (s->upright) nb_plot_set_text(out, "upright", s->upright);
+    if (s->bare) fputs("bare = 1\n", out);
+    if (s->powers) fputs("powers = 1\n", out);
+    fprintf(out, "x_scale = %d\nlevel = %d\ncolumns_wanted = %d\nintervals = %d\n",
             s->log_x_2 ? 2
             : s->log_x ? 10
                        : 0,
             s->level_1, s->columns, s->intervals);
-    print_texts(out, "panels", s->panel_count, s->panels);
-    print_texts(out, "series", s->series_count, labels);
+    nb_plot_set_texts(out, "panels", s->panel_count, s->panels);
+    nb_plot_set_texts(out, "series", s->series_count, labels);
     fprintf(out, "array styles[%d] = [", s->series_count);
     for (int i = 0; i < s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", s->series[i].style);
     fprintf(out, "]\narray looks[%d] = [", s->series_count);

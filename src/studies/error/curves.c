@@ -193,19 +193,14 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     const char *output, *reference = f->core > 0 ? s->cores[0].label : "";
     NB_NEED(output, output_name(f, ctx));
     nb_plot_print_head(out, output);
-    fprintf(out, "data = \"%s.csv\"\ncore = %d\ncore_name = ", f->name, f->core + 1);
-    nb_plot_print_string(out, s->cores[f->core].label);
-    fputs("\nreference_name = ", out);
-    nb_plot_print_string(out, reference);
-    fputs("\nconstant = ", out);
-    nb_plot_print_string(out, s->constant);
-    fputs("\npairing = ", out);
-    nb_plot_print_string(out, s->pairing ? s->pairing : "");
-    fputs("\nexperiment = ", out);
-    nb_plot_print_string(out, f->experiment);
-    fprintf(out, "\narray landmarks[%d] = [", s->landmark_count);
-    for (int m = 0; m < s->landmark_count; m++) fprintf(out, "%s%d", m ? ", " : "", s->landmarks[m]);
-    fprintf(out, "]\narray panels[%d] = [", s->panel_count);
+    fprintf(out, "data = \"%s.csv\"\ncore = %d\n", f->name, f->core + 1);
+    nb_plot_set_text(out, "core_name", s->cores[f->core].label);
+    nb_plot_set_text(out, "reference_name", reference);
+    nb_plot_set_text(out, "constant", s->constant);
+    nb_plot_set_text(out, "pairing", s->pairing ? s->pairing : "");
+    nb_plot_set_text(out, "experiment", f->experiment);
+    nb_plot_set_ints(out, "landmarks", s->landmark_count, s->landmarks);
+    fprintf(out, "array panels[%d] = [", s->panel_count);
     for (int p = 0; p < s->panel_count; p++) {
         fputs(p ? ", " : "", out);
         nb_plot_print_string(out, s->panels[p].label);

@@ -297,10 +297,9 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     NB_NEED(title, nb_format(ctx, "%s: %s, head %d, trial %d, m = %d", p->plan->config->name,
                              p->planned->problem->label, p->planned->head, p->view->trial, p->m));
     nb_plot_print_head(out, p->output);
-    fprintf(out, "n = %d\nside = \"%s\"\nexplained_1 = %.4f\nexplained_2 = %.4f\ntitle = ", p->planned->n,
+    fprintf(out, "n = %d\nside = \"%s\"\nexplained_1 = %.4f\nexplained_2 = %.4f\n", p->planned->n,
             p->view->queries ? "queries" : "keys", p->explained[0], p->explained[1]);
-    nb_plot_print_string(out, title);
-    fputc('\n', out);
+    nb_plot_set_text(out, "title", title);
     print_strings(out, p, "lanes", name_of);
     print_strings(out, p, "gaps", gaps_of);
     print_strings(out, p, "none", none_of);

@@ -100,23 +100,6 @@ static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void print_texts(FILE *out, const char *name, int count, const char *const *texts)
-{
-    fprintf(out, "array %s[%d] = [", name, count);
-    for (int i = 0; i < count; i++) {
-        fputs(i ? ", " : "", out);
-        nb_plot_print_string(out, texts[i]);
-    }
-    fputs("]\n", out);
-}
-
-static void print_ints(FILE *out, const char *name, int count, const int *values)
-{
-    fprintf(out, "array %s[%d] = [", name, count);
-    for (int i = 0; i < count; i++) fprintf(out, "%s%d", i ? ", " : "", values[i]);
-    fputs("]\n", out);
-}
-
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     static const int looks[ALL_PARTS] = {4, 2, 3, 1, 6, 7};
@@ -131,17 +114,17 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     NB_NEED(title,
             nb_format(ctx, "%s: what a pass spends its time on, %s", p->sheet.experiment, p->sheet.figures[p->figure]));
     nb_plot_print_head(out, p->output);
-    fprintf(out, "data = \"%s.dat\"\ntitle = ", p->output);
-    nb_plot_print_string(out, title);
-    fputs("\nx_name = \"% of the pass with the median time\"\n", out);
-    print_texts(out, "panels", p->panels, p->names);
-    print_ints(out, "most", p->panels, p->most);
-    print_texts(out, "bars", p->count, bars);
-    print_texts(out, "notes", p->count, notes);
-    print_ints(out, "panel_of", p->count, p->panel);
-    print_ints(out, "place", p->count, p->place);
-    print_texts(out, "parts", ALL_PARTS, part_names);
-    print_ints(out, "looks", ALL_PARTS, looks);
+    fprintf(out, "data = \"%s.dat\"\n", p->output);
+    nb_plot_set_text(out, "title", title);
+    fputs("x_name = \"% of the pass with the median time\"\n", out);
+    nb_plot_set_texts(out, "panels", p->panels, p->names);
+    nb_plot_set_ints(out, "most", p->panels, p->most);
+    nb_plot_set_texts(out, "bars", p->count, bars);
+    nb_plot_set_texts(out, "notes", p->count, notes);
+    nb_plot_set_ints(out, "panel_of", p->count, p->panel);
+    nb_plot_set_ints(out, "place", p->count, p->place);
+    nb_plot_set_texts(out, "parts", ALL_PARTS, part_names);
+    nb_plot_set_ints(out, "looks", ALL_PARTS, looks);
     fputs("load \"bars.gp\"\n", out);
     return NB_OK;
 }
