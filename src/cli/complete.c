@@ -10,7 +10,6 @@
 #include "config/keys.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -5,12 +5,10 @@
 #include "base/digest.h"
 #include "base/files.h"
 #include "run/plan_check.h"
-#include "run/provenance.h"
 #include "run/run_folder.h"
 #include "config/load.h"
 #include "run/make_plan.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

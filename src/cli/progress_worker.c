@@ -5,7 +5,6 @@
 #include "components/study.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Numbers, such as of landmarks, that all these rows have. */
 static nb_status numbers_text(const nb_plan *plan, const nb_doing *d, const char **text, nb_ctx *ctx)

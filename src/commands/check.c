@@ -8,7 +8,6 @@
 #include "components/plugin.h"
 #include "components/registry.h"
 #include "kernels/kernel.h"
-#include "config/config.h"
 #include "conformance/conformance.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
 /* merge.c - nysbench merge OUT [RUN...]: shards, or other runs of one config, united. */
 #include "cli/command.h"
 
-#include "base/digest.h"
 #include "base/files.h"
 #include "base/gnuplot.h"
 #include "base/machine.h"
@@ -13,7 +12,6 @@
 #include "run/run_folder.h"
 #include "run/reload.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include "cli/new_experiment.h"
 #include "components/registry.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

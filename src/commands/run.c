@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/gnuplot.h"
 #include "base/shell.h"
-#include "cli/outcomes.h"
 #include "cli/prepare.h"
 #include "cli/progress.h"
 #include "cli/results.h"

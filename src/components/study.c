@@ -4,8 +4,6 @@
 
 #include "components/registry.h"
 
-#include <string.h>
-
 const nb_study *nb_study_standard(void)
 {
     const nb_entry *e = nb_studies.entries;

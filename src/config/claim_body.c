@@ -4,8 +4,6 @@
 
 #include "config/values.h"
 
-#include <string.h>
-
 static nb_status read_metric(const nb_claim_reader *r, nb_yaml value, nb_claim_value *metric)
 {
     const char **names;

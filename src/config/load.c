@@ -7,7 +7,6 @@
 
 #include "calls/heads.h"
 #include "components/plugin.h"
-#include "components/registry.h"
 #include "config/axes.h"
 #include "config/exclude.h"
 #include "config/keys.h"

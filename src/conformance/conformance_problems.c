@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* conformance_problems.c - the checks of problems. */
 #include "base/surroundings.h"
-#include "calls/guard.h"
 #include "calls/heads.h"
 #include "conformance/conformance.h"
 #include "linalg/vector.h"

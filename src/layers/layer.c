@@ -2,8 +2,6 @@
 /* layer.c - heads of a file or of a problem, side by side. */
 #include "layers/layer.h"
 
-#include <string.h>
-
 bool nb_layer_same(const nb_layer_shape *a, const nb_layer_shape *b)
 {
     return a->batch == b->batch && a->heads == b->heads && a->key_heads == b->key_heads && a->n == b->n &&

@@ -4,7 +4,6 @@
 #include "layers/softmax.h"
 
 #include "layers/softmax_private.h"
-#include "linalg/work.h"
 
 #include <math.h>
 

@@ -3,7 +3,6 @@
  * 34, 2012), and least squares on them. */
 #include "linalg/ridge.h"
 
-#include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "linalg/work.h"
 

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/blocks.h"
 #include "nystrom/exact_rows.h"
 #include "nystrom/projection.h"
 #include "nystrom/scene_private.h"

@@ -2,8 +2,6 @@
 /* watch.c - tells listeners, from the innermost outwards. */
 #include "nystrom/watch.h"
 
-#include <stddef.h>
-
 void nb_watch_tell(nb_watch *watch)
 {
     for (; watch; watch = watch->outer) watch->kept(watch);

@@ -2,7 +2,6 @@
 /* caveats.c - see caveats.h */
 #include "report/caveats.h"
 
-#include "report/builds.h"
 #include "report/compare.h"
 #include "report/facts.h"
 #include "report/labels.h"

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio_ext.h>
-#include <stdlib.h>
 #include <string.h>
 
 void nb_csv_print_text(FILE *out, const char *text)

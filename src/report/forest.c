@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef nb_forest_line line;
 typedef nb_forest forest;

@@ -4,8 +4,6 @@
 
 #include "report/labels.h"
 
-#include <stdlib.h>
-
 nb_status nb_standings_view_make(const nb_frame *frame, const nb_standing_terms *terms, const char *along,
                                  const char *named, nb_standings_view *v, nb_ctx *ctx)
 {

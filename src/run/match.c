@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <float.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The axis whose component a column names; -1: it names none. */

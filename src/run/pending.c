@@ -2,7 +2,6 @@
 /* pending.c - see pending.h. */
 #include "run/pending.h"
 
-#include "base/last_words.h"
 #include "components/plugin.h"
 
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "components/plugin.h"
 
 #include <math.h>
-#include <unistd.h>
 
 static bool seen_before(const nb_plan *plan, int scene)
 {

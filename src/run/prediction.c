@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double LEAST_S = 0.5; /* a shorter run says nothing about speed */
 

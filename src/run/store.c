@@ -7,7 +7,6 @@
 #include "run/store_private.h"
 
 #include "base/clock.h"
-#include "base/digest.h"
 #include "base/version.h"
 #include "components/registry.h"
 #include "run/inputs.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* runner.c - a side of a head at a time: its spectrum once, then partition by partition, whose clusters serve every
  * tau. */
-#include "calls/heads.h"
 #include "run/pending.h"
 #include "studies/coherence/study.h"
 

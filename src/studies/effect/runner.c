@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/last_words.h"
 #include "base/scratch.h"
-#include "components/plugin.h"
 #include "linalg/blas.h"
 #include "studies/effect/work.h"
 

@@ -10,8 +10,6 @@
 #include "calls/picking.h"
 #include "data/synthetic.h"
 #include "linalg/blas.h"
-#include "linalg/linalg.h"
-#include "linalg/vector.h"
 #include "nystrom/make_scene.h"
 
 #include <fcntl.h>

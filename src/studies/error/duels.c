@@ -3,7 +3,6 @@
 #include "studies/error/duels.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Each is asked for many times, and may be the least of many. */
 static nb_status find_errors(nb_duels *d, nb_ctx *ctx)

@@ -10,7 +10,6 @@
 #include "run/run_folder.h"
 #include "run/reload.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,16 +3,12 @@
  * methods as fit, which the engine measures together. */
 #include "studies/error/runner.h"
 
-#include "base/clock.h"
 #include "calls/compute.h"
 #include "calls/guard.h"
-#include "calls/heads.h"
 #include "calls/picking.h"
-#include "components/plugin.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
 #include "linalg/vector.h"
-#include "nystrom/blocks.h"
 #include "nystrom/engine.h"
 #include "nystrom/exact_time.h"
 #include "nystrom/factors_private.h"

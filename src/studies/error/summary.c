@@ -8,7 +8,6 @@
 #include "kernels/kernel.h"
 #include "report/labels.h"
 #include "report/replicates.h"
-#include "run/plan.h"
 
 #include <gsl/gsl_sort.h>
 #include <math.h>

@@ -5,7 +5,6 @@
  * was at, is run again alone, and the others begin anew without it. */
 #include "base/clock.h"
 #include "base/machine.h"
-#include "components/plugin.h"
 #include "linalg/blas.h"
 #include "run/pending.h"
 #include "studies/forward/gemm.h"

@@ -3,7 +3,6 @@
 #include "studies/error/core_sheet.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The variants with a core that has a cut-off: where factors have no middle, none has. */
 static nb_status find_cutoffs(const nb_summary *m, bool **has, nb_ctx *ctx)

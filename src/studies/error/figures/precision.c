@@ -3,7 +3,6 @@
 #include "studies/error/core_sheet.h"
 
 #include <math.h>
-#include <string.h>
 
 /* How far single precision is from double, against the condition of A. */
 static nb_status precision(const nb_core_sheet *of, nb_sheet *s, nb_ctx *ctx)

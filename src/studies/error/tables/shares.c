@@ -5,7 +5,6 @@
 #include "report/table.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* `noise`: there is nothing else. */
 static void add_number(nb_page *page, const char *format, double x, bool noise)
