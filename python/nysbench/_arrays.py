@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Arguments as the library takes them: arrays in its layout, integers in range."""
+import numbers
 import operator
 from ctypes import addressof, c_char
 
@@ -63,3 +64,10 @@ def integer(name, value, least, most):
     if not least <= value <= most:
         raise ArgumentError(f"{name} {value}: expected a whole number from {least} to {most}")
     return value
+
+
+def flag(name, value):
+    """value as a bool, None as False; TypeError for what is no truth value: the text "false" would be true."""
+    if not (value is None or isinstance(value, (np.bool_, numbers.Integral))):
+        raise TypeError(f"{name}: expected True or False, not {type(value).__name__}")
+    return bool(value)

@@ -11,7 +11,7 @@ from typing import Optional
 import numpy as np
 
 from . import _library
-from ._arrays import FLOAT64, INT64, LARGEST_INT, address, integer, matrix, real_array
+from ._arrays import FLOAT64, INT64, LARGEST_INT, address, flag, integer, matrix, real_array
 from ._errors import ArgumentError, Error, ShapeError
 from ._library import library, optional_text, text
 
@@ -91,9 +91,9 @@ class _Request(_library.Request):
                     raise ArgumentError(f"{name}: the file has its own")
             self.file = text("the file", os.fspath(q))
             if causal is not None:
-                self.causal = bool(causal)
+                self.causal = flag("causal", causal)
             return
-        self.causal = bool(causal)
+        self.causal = flag("causal", causal)
         q = matrix(names[0], q)
         self.q, (self.n, self.d) = self.address(q), q.shape
         if k is not None:
@@ -122,10 +122,8 @@ class _Request(_library.Request):
     def take_cores(self, cores):
         if cores is None:
             return
-        specs = [cores] if isinstance(cores, str) else list(cores)
-        if not specs:
-            raise ArgumentError("cores: expected at least one")
-        self.cores = (ctypes.c_char_p * (len(specs) + 1))(*(text("cores", spec) for spec in specs), None)
+        specs = _texts("cores", cores)
+        self.cores = (ctypes.c_char_p * (len(specs) + 1))(*specs, None)
 
     def take_landmarks(self, query_landmarks, key_landmarks):
         """The caller's own landmarks, integers (tokens) or a matrix (points); the name of the first that is given."""
@@ -220,7 +218,7 @@ def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks
     request.take_head(q, k, v, causal, ("q", "k", "v"))
     request.take_settings(kernel, pairing, seed, trial, problem, head)
     request.take_cores(cores)
-    request.factors, request.metrics = optional_text("factors", factors), optional_text("metrics", _joined(metrics))
+    request.factors, request.metrics = optional_text("factors", factors), _joined(metrics)
     names = {f"{side}_{kind}": f"{side}_landmarks" for side in ("query", "key") for kind in ("tokens", "points")}
     if query_landmarks is None and key_landmarks is None:
         if strategy is None or landmarks is None:
@@ -257,12 +255,18 @@ def _renamed(message, names):
 
 
 def _joined(metrics):
-    if metrics is None or isinstance(metrics, str):
-        return metrics
-    names = list(metrics)
-    if not names:
-        raise ArgumentError("metrics: expected at least one")
-    return ",".join(names)
+    return None if metrics is None else b",".join(_texts("metrics", metrics))
+
+
+def _texts(name, given):
+    """The strings for C of a list of texts, or of one text."""
+    try:
+        texts = [given] if isinstance(given, str) else list(given)
+    except TypeError:
+        raise TypeError(f"{name}: expected a string or a list of strings, not {type(given).__name__}") from None
+    if not texts:
+        raise ArgumentError(f"{name}: expected at least one")
+    return [text(name, one) for one in texts]
 
 
 def _row(i):

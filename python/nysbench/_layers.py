@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _library
-from ._arrays import FLOAT32, LARGEST_INT, address, integer, real_array
+from ._arrays import FLOAT32, LARGEST_INT, address, flag, integer, real_array
 from ._errors import ArgumentError, ShapeError, error
 from ._heads import LARGEST_SEED, LARGEST_TRIAL, SEED
 from ._library import library, text
@@ -69,7 +69,7 @@ def _layer(q, k, v, causal):
     for length in (*q, *v):
         integer(f"{shapes}: a length", length, 1, LARGEST_INT)
     return _library.Layer(ctypes.sizeof(_library.Layer), q[0] if len(q) == 4 else 1, q[-3], k[-3], q[-2], q[-1], v[-1],
-                          bool(causal))
+                          flag("causal", causal))
 
 
 class Attention:
@@ -105,11 +105,16 @@ class Attention:
             pointer = ctypes.c_void_p()
             _library.handle().call(library.nysbench_attention_new, self._spec, ctypes.byref(self._layer), self._threads,
                                    self._seed, self._trial, ctypes.byref(pointer))
-            self._pointer = pointer
+            self._pointer, self._process = pointer, os.getpid()
         return self._pointer
 
-    def __del__(self, free=library.nysbench_attention_free):
-        free(getattr(self, "_pointer", None))
+    def __del__(self, free=library.nysbench_attention_free, process=os.getpid):
+        # A child of fork frees other threads' thread-locals before it calls _in_child.
+        if getattr(self, "_process", None) == process():
+            free(self._pointer)
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("an Attention cannot be copied or pickled: open another one")
 
     def __call__(self, q, k, v, out=None):
         """The outputs (the shape of q, with the dimension of v), float32.
@@ -179,7 +184,10 @@ def attention(q, k, v, spec, *, causal=False, threads=None, seed=None, trial=0, 
     q, k, v = _arrays(q, k, v)
     key = (spec, q.shape, k.shape, v.shape, causal, threads, seed, trial)
     opened = _opened()
-    ready = opened.pop(key, None)  # and back, as the latest, if the pass succeeds
+    try:
+        ready = opened.pop(key, None)  # and back, as the latest, if the pass succeeds
+    except TypeError:  # an argument that is no key, such as a list: wrong, or an integer in an array
+        return Attention(spec, *key[1:4], causal=causal, threads=threads, seed=seed, trial=trial)(q, k, v, out)
     if ready is None:
         ready = Attention(spec, q.shape, k.shape, v.shape, causal=causal, threads=threads, seed=seed, trial=trial)
         result = ready._pass(q, k, v, out, False)

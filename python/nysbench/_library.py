@@ -124,13 +124,14 @@ class Handle:
     """A nysbench handle, freed with the last reference."""
 
     def __init__(self):
-        self.pointer = c_void_p()
+        self.pointer, self.process = c_void_p(), os.getpid()
         status = library.nysbench_new(ctypes.byref(self.pointer))
         if status:
             raise error(status, "memory ran out")
 
-    def __del__(self, free=library.nysbench_free):
-        free(self.pointer)
+    def __del__(self, free=library.nysbench_free, process=os.getpid):
+        if self.process == process():  # in a child of fork, another thread may have been at work with it
+            free(self.pointer)
 
     def call(self, function, *arguments):
         """Raises what the library says if the function fails."""
@@ -152,12 +153,15 @@ def handle():
 
 
 def text(name, value):
-    """A string for C."""
+    """A string for C; what a file's name has that is not UTF-8 comes as Python's surrogates."""
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected a string, not {type(value).__name__}")
     if "\0" in value:
         raise ArgumentError(f"{name}: the text has a NUL character")
-    return value.encode()
+    try:
+        return value.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        raise ArgumentError(f"{name}: {value!r} has no form in UTF-8") from None
 
 
 def optional_text(name, value):

@@ -108,6 +108,12 @@ class Select(unittest.TestCase):
                   half.astype(float).tolist()):
             np.testing.assert_array_equal(nysbench.select(x, 6, "kmeans", keys=other).queries.points, expected)
 
+    def test_a_name_of_a_file_that_is_not_utf_8(self):
+        path = os.path.join(os.fsencode(Folder(self).path), b"h\xff")
+        os.symlink(b".", path)
+        picks = nysbench.select(os.fsdecode(path), 8, "uniform")
+        np.testing.assert_array_equal(picks.tokens, nysbench.select(Q, 8, "uniform", keys=K).tokens)
+
     def test_results_outlive_the_next_call(self):
         picks = nysbench.select(Q, 6, "uniform")
         before = picks.tokens.copy(), picks.points.copy()
@@ -154,7 +160,9 @@ class Select(unittest.TestCase):
                 (TypeError, "real numbers", lambda: nysbench.select(Q > 0, 3, "uniform")),
                 (TypeError, "m: expected an integer, not float", lambda: nysbench.select(Q, 3.0, "uniform")),
                 (TypeError, "m: expected an integer, not bool", lambda: nysbench.select(Q, True, "uniform")),
-                (TypeError, "strategy: expected a string", lambda: nysbench.select(Q, 3, None))):
+                (TypeError, "strategy: expected a string", lambda: nysbench.select(Q, 3, None)),
+                (nysbench.ArgumentError, "no form in UTF-8", lambda: nysbench.select(Q, 3, "uniform\ud800")),
+                (TypeError, "causal: expected True or False, not str", lambda: nysbench.select(Q, 3, "uniform", causal="false"))):
             with self.subTest(message=message):
                 self.assertRaisesRegex(kind, message, call)
         self.assertTrue(issubclass(nysbench.ArgumentError, ValueError) and issubclass(nysbench.ShapeError, ValueError))
@@ -240,6 +248,8 @@ class Measure(unittest.TestCase):
                 (nysbench.ArgumentError, "^query_landmarks '61'", lambda: nysbench.measure(Q, K, query_landmarks=np.arange(61))),
                 (nysbench.ArgumentError, "query_landmarks are points: key_landmarks must be given", lambda: nysbench.measure(Q, K, query_landmarks=Q[:4])),
                 (nysbench.ArgumentError, "key_landmarks are points: query_landmarks must be given", lambda: nysbench.measure(Q, K, key_landmarks=K[:4])),
+                (TypeError, "cores: expected a string or a list of strings, not int", lambda: nysbench.measure(Q, K, query_landmarks=t, cores=3)),
+                (TypeError, "metrics: expected a string, not int", lambda: nysbench.measure(Q, K, query_landmarks=t, metrics=[3])),
                 (nysbench.ArgumentError, "cores: expected at least one", lambda: nysbench.measure(Q, K, query_landmarks=t, cores=())),
                 (nysbench.ArgumentError, "metrics: expected at least one", lambda: nysbench.measure(Q, K, query_landmarks=t, metrics=[])),
                 (nysbench.ArgumentError, "landmarks 0 and 1 are both token 0", lambda: nysbench.measure(Q, K, query_landmarks=t * 0)),

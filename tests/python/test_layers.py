@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """attention and Attention against NumPy. usage: test_layers.py"""
+import copy
 import gc
 import os
+import pickle
 import signal
 import threading
 import unittest
+from unittest import mock
 
 import numpy as np
 
 import nysbench
 import reference
 import tap
-from nysbench import _arrays, _layers
+from nysbench import _arrays, _layers, _library
 
 NEW = np.random.default_rng(3)
 
@@ -174,6 +177,11 @@ class Mistakes(unittest.TestCase):
         opened = nysbench.Attention("streamed", q.shape)
         self.assertRaisesRegex(nysbench.ShapeError, r"q \(4, 69, 16\).* but opened for \(4, 70, 16\)", opened, q[:, 1:], k, v)
 
+    def test_a_copy_would_be_freed_twice(self):
+        opened = nysbench.Attention("streamed", (4, 70, 16))
+        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+            self.assertRaisesRegex(TypeError, "open another", copied, opened)
+
     def test_numbers(self):
         q, k, v = draw()
         for x, message in ((np.nan, "^k: .*NaN or Inf"), (np.inf, "^k: .*NaN or Inf"), (1e300, r"^k: numbers too large for float32, whose largest is 3.4e\+38$")):
@@ -194,6 +202,8 @@ class Mistakes(unittest.TestCase):
                 (nysbench.ArgumentError, "threads", "streamed", dict(threads=100000)),
                 (nysbench.ArgumentError, "trial -1", "streamed", dict(trial=-1)),
                 (TypeError, "spec: expected a string", 3, {}),
+                (TypeError, "spec: expected a string, not list", ["streamed"], {}),
+                (TypeError, "causal: expected True or False, not str", "streamed", dict(causal="false")),
                 (TypeError, "threads: expected an integer", "streamed", dict(threads=1.5))):
             with self.subTest(spec=spec, **more):
                 self.assertRaisesRegex(kind, message, nysbench.attention, q, k, v, spec, **more)
@@ -256,6 +266,30 @@ class Threads(unittest.TestCase):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         watch.cancel()
         np.testing.assert_array_equal(opened(q, k, v), expected)
+
+    def test_a_child_frees_nothing_of_other_threads(self):
+        """To free an attention waits for its threads, which the child lacks: for ever, where one of its own has their place."""
+        freed, opened, finish = [], threading.Event(), threading.Event()
+
+        def hold():
+            nysbench.attention(*draw(), "nystrom(landmarks=8)", threads=2)
+            nysbench.select(draw()[0][0], 8, "uniform")
+            opened.set()
+            finish.wait()
+
+        freeing = [mock.patch.object(owner.__del__, "__defaults__", (freed.append, *owner.__del__.__defaults__[1:]))
+                   for owner in (nysbench.Attention, _library.Handle)]
+        thread = threading.Thread(target=hold)
+        thread.start()
+        opened.wait()
+        with freeing[0], freeing[1]:
+            child = os.fork()
+            if child == 0:
+                gc.collect()
+                os._exit(len(freed))
+        finish.set()
+        thread.join()
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 
 class Kept(unittest.TestCase):
