@@ -138,6 +138,10 @@ EOF
     expect_status 1
     expect "medians.csv: uniform,"
     expect "below.csv: 3 lines, and not 2"
+    sed -i '2s/^"uniform/"optimized(steps=1)/' "$WORK/results/published/medians.csv" # a line without an interval
+    run publish --check "$WORK/results"
+    expect_status 1
+    expect ", and not optimized(steps=1), "
     rm "$WORK/results/published/below.csv"
     run publish # the others are not made again
     expect_status 1

@@ -110,7 +110,10 @@ def agree(old, new):
         return True
     if not any(field.startswith(DOWNHILL) for field in old) or old[:-3] != new[:-3]:
         return False
-    return float(old[-2]) <= float(new[-3]) <= float(old[-1])
+    try:
+        return float(old[-2]) <= float(new[-3]) <= float(old[-1])
+    except ValueError:  # a table without intervals
+        return False
 
 
 def check(listing, runs):
