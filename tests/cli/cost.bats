@@ -213,10 +213,10 @@ Y
 }
 
 @test "progress in a log: a line each tenth at most, the last at 100 %; none with --quiet" {
-    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set trials=20 -o "$WORK/r" >/dev/null 2>"$WORK/log"
+    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set trials=100 -o "$WORK/r" >/dev/null 2>"$WORK/log"
     [ "$(grep -c ' %, ' "$WORK/log")" -le 10 ]
     [ "$(grep -c ' %, ' "$WORK/log")" -ge 3 ]
-    grep ' %, ' "$WORK/log" | tail -1 | grep -qE '^nysbench: 100 %, 41 of 41 scenes, 1768 of 1768 rows, [0-9.]+ '
+    grep ' %, ' "$WORK/log" | tail -1 | grep -qE '^nysbench: 100 %, 201 of 201 scenes, 8808 of 8808 rows, [0-9.]+ '
     "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --fresh -q -o "$WORK/r" >/dev/null 2>"$WORK/log"
     [ ! -s "$WORK/log" ]
 }
