@@ -282,9 +282,13 @@ static nb_status symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The symmetric QR algorithm's 9 n^3 flops (sec. 8.3.5), with vectors. */
+/* The symmetric QR algorithm's 9 n^3 flops (sec. 8.3.5), with vectors. dsyevd's workspace has 1 + 6 n + 2 n^2 numbers,
+ * which it counts in an int. */
 nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx)
 {
+    NB_REQUIRE(ctx, 1 + (6 + 2.0 * n) * n <= INT_MAX, NB_EDIM,
+               "a matrix of order %d is too large for LAPACK's eigenvectors, whose workspace has at most %d numbers", n,
+               INT_MAX);
     nb_count_multiplications(4.5 * n * n * n);
     NB_REQUIRE(ctx, nb_all_finite((size_t)n * (size_t)n, a), NB_ENUMERIC, "NaN or Inf in a %d x %d matrix", n, n);
     nb_mark mark = nb_ctx_mark(ctx);

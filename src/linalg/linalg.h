@@ -79,7 +79,8 @@ nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, doub
 nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, double *out, nb_ctx *ctx);
 
 /* Eigenvalues of a symmetric n x n matrix in descending order; `a` becomes their eigenvectors, as columns; its upper
- * triangle is read. dsyevd, and if that does not converge dsyev; NB_ENUMERIC as nb_svd. */
+ * triangle is read. dsyevd, and if that does not converge dsyev; NB_ENUMERIC as nb_svd; NB_EDIM, before anything is
+ * read, where n is more than 32,766. */
 nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
 
 /* b (m x columns) <- a^-1 b for a symmetric positive definite a (m x m), of which the upper triangle is read and

@@ -106,6 +106,13 @@ static void test_svd_refuses_what_lapack_cannot_count(void **state)
     assert_error(*state, nb_svd(23171, 60000, NULL, nothing, NULL, NULL, *state), NB_EDIM, "a 23171 x 60000 matrix");
 }
 
+/* 1 + 6 n + 2 n^2 <= 2^31 - 1 up to n = 32766. */
+static void test_eigenvectors_that_lapack_cannot_count(void **state)
+{
+    assert_error(*state, nb_symmetric_eigen(32767, NULL, NULL, *state), NB_EDIM,
+                 "a matrix of order 32767 is too large for LAPACK's eigenvectors");
+}
+
 /* a = left right of rank r: the basis has r columns, is orthonormal, and a - QQ'a = 0. */
 static void check_basis(nb_ctx *ctx, int rows, int cols, int rank)
 {
@@ -512,6 +519,7 @@ int main(void)
         test_with_ctx(test_svd_reconstructs),
         test_with_ctx(test_svd_refuses_nan),
         test_with_ctx(test_svd_refuses_what_lapack_cannot_count),
+        test_with_ctx(test_eigenvectors_that_lapack_cannot_count),
         test_with_ctx(test_singular_vectors),
         test_with_ctx(test_basis_spans_the_range_alone),
         test_with_ctx(test_basis_of_zero_is_empty),
