@@ -98,9 +98,10 @@ static nb_status load(const char *path, const nb_tensor *t, int d, int n, nb_pic
 /* The same error, with the file if it does not begin with that. */
 static nb_status name_file(const char *path, nb_status status, nb_ctx *ctx)
 {
-    const char *message;
-    if (status != NB_EINVAL || strncmp(nb_error_message(ctx), path, strlen(path)) == 0) return status;
-    NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
+    const char *message = nb_error_message(ctx);
+    size_t length = strlen(path);
+    if (status != NB_EINVAL || (strncmp(message, path, length) == 0 && message[length] == ':')) return status;
+    NB_NEED(message, nb_strdup(ctx, message));
     nb_error_clear(ctx);
     NB_FAIL(ctx, status, "%s: %s", path, message);
 }

@@ -105,6 +105,8 @@ PY
     mistake "nan.npy: NaN or Inf" --head $HEAD:1 --key-landmarks "$WORK/nan.npy" --query-landmarks "$WORK/points.npy"
     mistake "range.npy: landmark 1 is token 257, allowed are 0 to 256" --head $HEAD:1 --key-landmarks "$WORK/range.npy"
     mistake "twice.npy: landmarks 0 and 1 are both token 5" --head $HEAD:1 --key-landmarks "$WORK/twice.npy"
+    (cd "$WORK" && cp twice.npy landmarks && run "$NYSBENCH" measure --head "$OLDPWD/$HEAD:1" --key-landmarks landmarks &&
+        expect "nysbench: error: landmarks: landmarks 0 and 1 are both token 5")
     mistake "none.npy: integers of shape (0)" --head $HEAD:1 --key-landmarks "$WORK/none.npy"
     mistake "more.npy: 4 landmarks, $WORK/few.npy: 3" --head $HEAD:1 --query-landmarks "$WORK/more.npy" --key-landmarks "$WORK/few.npy"
     mistake "few.npy: tokens, $WORK/points.npy: points" --head $HEAD:1 --query-landmarks "$WORK/few.npy" --key-landmarks "$WORK/points.npy"
