@@ -107,16 +107,35 @@ static nb_status match_numbers(const nb_frame *f, const nb_codes *codes, const n
     return NB_OK;
 }
 
+/* A row's value in a column, as a condition may have it. */
+static nb_status value_of(const nb_frame *f, const nb_registry *registry, const nb_column *column, int row,
+                          const char **text, nb_ctx *ctx)
+{
+    const char *const *texts;
+    nb_choice choice;
+    if (column->type == NB_COLUMN_REAL) {
+        NB_NEED(*text, nb_real_copy(ctx, *(const double *)((const char *)nb_frame_row(f, row) + column->offset)));
+        return NB_OK;
+    }
+    if (!registry) return nb_label_of(f, column->name, row, text, ctx);
+    NB_TRY(ctx, nb_frame_texts(f, column->name, &texts, ctx));
+    nb_status status = nb_choice_parse(registry, texts[row], &choice, ctx);
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    *text = status == NB_OK ? choice.label : texts[row];
+    return NB_OK;
+}
+
 /* The values of a column, the first of them. */
-static nb_status list_values(const nb_frame *f, const nb_column *column, const nb_codes *codes, const char **list,
-                             nb_ctx *ctx)
+static nb_status list_values(const nb_frame *f, const nb_registry *registry, const nb_column *column,
+                             const nb_codes *codes, const char **list, nb_ctx *ctx)
 {
     enum { SHOWN = 10 };
     *list = "";
     for (int v = 0; v < codes->count && v < SHOWN; v++) {
-        const char *label;
-        NB_TRY(ctx, nb_label_of(f, column->name, codes->first[v], &label, ctx));
-        NB_NEED(*list, nb_format(ctx, "%s%s%s", *list, v ? ", " : "", label));
+        const char *text;
+        NB_TRY(ctx, value_of(f, registry, column, codes->first[v], &text, ctx));
+        NB_NEED(*list, nb_format(ctx, "%s%s%s", *list, v ? ", " : "", text));
     }
     if (codes->count > SHOWN) NB_NEED(*list, nb_format(ctx, "%s, ...", *list));
     return NB_OK;
@@ -139,7 +158,7 @@ nb_status nb_where_values(const nb_frame *f, const char *name, const char *value
     for (int v = 0; v < codes.count; v++) any = any || means[v];
     if (any) return NB_OK;
     const char *list;
-    NB_TRY(ctx, list_values(f, column, &codes, &list, ctx));
+    NB_TRY(ctx, list_values(f, registry, column, &codes, &list, ctx));
     NB_FAIL(ctx, NB_EINVAL, "%s=%s: the run has no such row; it has %s", name, value, list);
 }
 

@@ -41,6 +41,10 @@ lines() { # PYTHON, of the list `lines`
     run "$NYSBENCH" compare "$WORK/r" --baseline kmeanz
     expect_status 2
     expect "did you mean 'kmeans'?"
+    drawn --fresh --set 'strategies=[uniform, "leverage(label=\"by rows\")"]'
+    run "$NYSBENCH" compare "$WORK/r" --where strategy=kmeans
+    expect_status 2
+    [[ "$output" == *"strategy=kmeans: the run has no such row; it has uniform, leverage" ]]
 }
 
 @test "by another column, another measure, over some rows, as differences, pooled" {
