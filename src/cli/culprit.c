@@ -7,6 +7,7 @@
 #include "components/plugin.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,7 +43,9 @@ static void crashed(int number)
 
 static void exited(void)
 {
-    if (name_culprit("ended the program", "")) _exit(NB_EXIT_FAILED);
+    if (!name_culprit("ended the program", "")) return;
+    fflush(stdout); /* what the plug-in has printed */
+    _exit(NB_EXIT_FAILED);
 }
 
 void nb_culprit_watch(void)

@@ -41,6 +41,7 @@ void nb_program_output(int aside)
     nb_culprit_forget();
     if (aside < 0) return;
     fflush(stdout);
+    clearerr(stdout); /* what a component printed and nobody could read is no failure of the command */
     dup2(aside, STDOUT_FILENO);
     close(aside);
 }

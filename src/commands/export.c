@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* export.c - nysbench export RUN: the rows, or the landmarks themselves. */
 #include "cli/command.h"
-
-#include "studies/error/landmark_files.h"
+#include "cli/program.h"
 #include "report/builds.h"
 #include "report/csv.h"
 #include "run/run_folder.h"
+#include "studies/error/landmark_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,10 @@ static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
 
 static nb_status export_landmarks(const char *folder, const char *out, int *failed, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_export_landmarks(folder, out, failed, ctx));
+    int aside = nb_program_aside();
+    nb_status status = nb_export_landmarks(folder, out, failed, ctx);
+    nb_program_output(aside);
+    NB_TRY(ctx, status);
     printf("%s: index.csv, and a folder with Q, K, V and the landmarks for each instance\n", out);
     fflush(stdout);
     if (*failed)

@@ -6,6 +6,7 @@
 #include "base/gnuplot.h"
 #include "base/shell.h"
 #include "cli/prepare.h"
+#include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "cli/worker_options.h"
@@ -122,7 +123,9 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
                          .meanwhile = prepare_store,
                          .watch = watched ? watch : NULL};
     nb_store_on_wait(&s->store, notice, s);
+    int aside = workers.jobs ? -1 : nb_program_aside();
     nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
+    if (!workers.jobs) nb_program_output(aside);
     nb_progress_end(&s->progress);
     return status;
 }

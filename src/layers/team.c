@@ -83,12 +83,14 @@ static void end(void *self)
     for (int i = 0; i < team->threads; i++) nb_ctx_free(team->ctxs[i]);
 }
 
-/* Signals are the first thread's to take. */
+/* Signals are the first thread's to take, but for those of a crash, which are the culprit's. */
 static int start(member *m)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    sigset_t others, before;
+    sigfillset(&others);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigdelset(&others, crashes[i]);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
     int error = pthread_create(&m->thread, NULL, live, m);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;

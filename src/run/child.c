@@ -162,7 +162,8 @@ _Noreturn void nb_child_live(const nb_child *c)
 {
     post self = {.study = c->plan->config->study, .ctx = c->ctx, .where = c->where};
     if (dup2(c->fd, CHANNEL) != CHANNEL) _exit(EXIT_FAILURE);
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* what a component prints is not the run's output */
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* what a component prints is not the run's output, */
+    setvbuf(stdout, NULL, _IOLBF, 0);   /* and is there even if it crashes then */
     closefrom(CHANNEL + 1);
     fcntl(CHANNEL, F_SETFD, FD_CLOEXEC);
     signal(SIGXFSZ, SIG_IGN); /* as in main */

@@ -249,6 +249,25 @@ PY
     "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$WORK/curt.so" -o "$WORK/r" >"$WORK/out" 2>"$WORK/said"
     [ "$(cat "$WORK/out")" = "rows: 8, 8 ok" ]
     grep -qx "a word in between" "$WORK/said"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 --fresh --plugin "$WORK/curt.so" -o "$WORK/r" >"$WORK/out" 2>"$WORK/said"
+    [ "$(cat "$WORK/out")" = "rows: 8, 8 ok" ]
+    grep -qx "a word in between" "$WORK/said"
+    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/picks" --plugin "$WORK/curt.so" >"$WORK/out" 2>"$WORK/said"
+    [ "$(wc -l <"$WORK/out")" -eq 1 ]
+    grep -qx "a word in between" "$WORK/said"
+    # nobody who reads it is no failure of the command; and it is there if the program ends then
+    "$NYSBENCH" select --head "$head" --plugin "$WORK/curt.so" --strategy curt -m 3 -o - >"$WORK/k2.npy" 2>/dev/full
+    cmp "$WORK/k.npy" "$WORK/k2.npy"
+    run "$NYSBENCH" select --head "$head" --plugin "$WORK/curt.so" --strategy "curt(leaves=true)" -m 3 -o "$WORK/k.npy"
+    expect_status 1
+    [ "$(sort <<<"$output")" = "$(printf '%s\n' "a word in between" "nysbench: error: $WORK/curt.so: curt ended the program")" ]
+    experiment "curt(leaves=true)" "svd" >"$WORK/c.yaml"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$WORK/curt.so" -o "$WORK/s"
+    expect_status 1
+    expect "a word in between"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 --plugin "$WORK/curt.so" -o "$WORK/t"
+    expect_status 1
+    expect "nysbench: error: $WORK/curt.so: curt ended the program"
 }
 
 @test "a core that crashes costs its own rows; so do several villains at once, whatever the number of workers" {
@@ -317,9 +336,9 @@ PY
     build_plugin tests/cli/plugins/fragile.c "$WORK/fragile.so"
     while IFS='|' read -r villain how; do
         for command in "select -o $WORK/picks.npy" measure; do
-            run "$NYSBENCH" $command --head $head --plugin "$plugin" --strategy "$villain" -m 8
+            run bash -c 'ulimit -s 8192; exec "$@"' - "$NYSBENCH" $command --head $head --plugin "$plugin" --strategy "$villain" -m 8
             expect "nysbench: error: $plugin: $villain $how"
-            [ "$(wc -l <<<"$output")" -eq 1 ]
+            sanitized || [ "$(wc -l <<<"$output")" -eq 1 ] # a sanitizer reports the crash too
         done
     done <<'EOF'
 segfault|was killed by a signal: Segmentation fault
@@ -333,5 +352,8 @@ EOF
     run "$NYSBENCH" forward --head $head --plugin "$WORK/fragile.so" --attention "fragile(ends=aborts)" -o "$WORK/out.npy"
     expect_status 134
     expect "fragile.so: fragile was killed by a signal: Aborted"
+    run "$NYSBENCH" forward --head $head --plugin "$WORK/fragile.so" --attention "fragile(ends=faults)" --threads 2 -o "$WORK/out.npy"
+    [ "$status" -ne 0 ]
+    expect "fragile.so: fragile was killed by a signal: Segmentation fault"
     [ ! -e "$WORK/out.npy" ] && [ ! -e "$WORK/picks.npy" ]
 }

@@ -6,18 +6,21 @@
 #include "strategy.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
-    int fails;
+    int fails, leaves;
 } curt_options;
 
 static const char *const references[] = {"none: made to fail", NULL};
-static const nb_option options[] = {NB_BOOL(curt_options, fails, "false", "fail, and do not say why"), NB_OPTION_END};
+static const nb_option options[] = {NB_BOOL(curt_options, fails, "false", "fail, and do not say why"),
+                                    NB_BOOL(curt_options, leaves, "false", "end the program"), NB_OPTION_END};
 
 static nb_status act(const curt_options *o)
 {
     printf("a word in between\n");
+    if (o->leaves) exit(0);
     return o->fails ? NB_ENUMERIC : NB_OK;
 }
 

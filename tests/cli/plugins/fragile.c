@@ -5,13 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     int ends, from, keep;
 } fragile_options;
 
-enum { NEVER, ABORTS, FAILS, NANS, REFUSES, MOVES };
-static const char *const ends[] = {"never", "aborts", "fails", "nans", "refuses", "moves", NULL};
+enum { NEVER, ABORTS, FAILS, NANS, REFUSES, MOVES, FAULTS };
+static const char *const ends[] = {"never", "aborts", "fails", "nans", "refuses", "moves", "faults", NULL};
 
 static const nb_option options[] = {NB_ENUM(fragile_options, ends, "never", ends, "how a pass ends"),
                                     NB_INT(fragile_options, from, "0", 0, 1000000, "from which pass of a state on"),
@@ -36,6 +37,14 @@ static int keep(const void *opts)
     return ((const fragile_options *)opts)->keep;
 }
 
+/* In another thread than the first, which waits for that. */
+static void fault(void *self, int task, int thread)
+{
+    (void)self, (void)task;
+    if (thread == 0) pause();
+    *(volatile int *)8 = 1;
+}
+
 static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     const fragile_options *o = opts;
@@ -48,6 +57,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     if (pass->index % o->keep == 0) /* some milliseconds more */
         for (volatile int i = 0; o->keep > 1 && i < 10000000; i++) continue;
     if (how == ABORTS) abort();
+    if (how == FAULTS) nb_team_run(pass->team, 2, fault, NULL);
     if (how == MOVES) *(nb_scalar *)pass->layer->q += 1;
     if (how == NANS) pass->out[0] = NAN;
     if (how == REFUSES) pass->refusal = "it does not like these points";
