@@ -66,8 +66,8 @@ do for [p = 1:P] { if (y_high[p] > 0) {
 load "direct.gp"
 # What x reaches becomes wide enough for two ticks, also where there is one x.
 least = x_low <= 0 ? 0 : x_scale == 10 && (x_low <= 2e-4 || x_high >= 5e3) ? 100 : x_low < x_high ? 1.02 : 4
-if (x_high < least * x_low) { t = sqrt(least * x_low / x_high); x_low = x_low / t; x_high = x_high * t }
-# Curves that end before the right edge would have their names far away.
+if (x_high < least * x_low) { if (least > 2) { direct = 0 }; t = sqrt(least * x_low / x_high); x_low = x_low / t; x_high = x_high * t }
+# Curves that end before the right edge, as all do on an axis that became wider, would have their names far away.
 do for [p = 1:P] { do for [s = 1:S] { if (curve(s) && of(p, s) >= 0 && ends[(p - 1) * S + s] < 0) { direct = 0 } } }
 named(s) = direct > 0 && curve(s)
 
