@@ -281,7 +281,7 @@ class Threads(unittest.TestCase):
                    for owner in (nysbench.Attention, _library.Handle)]
         thread = threading.Thread(target=hold)
         thread.start()
-        opened.wait()
+        self.assertTrue(opened.wait(60))
         with freeing[0], freeing[1]:
             child = os.fork()
             if child == 0:
