@@ -182,7 +182,8 @@ wait
 read -r passed failed skipped <<<"$(cat "$work"/*/counts | awk '{ p += $1; f += $2; s += $3 } END { print p, f, s }')"
 for failure in $(grep -lvE '^[0-9]+ 0 ' "$work"/*/counts); do
     echo
-    tail -20 "${failure%counts}report"
+    grep '^not ok' "${failure%counts}report"
+    tail -20 "${failure%counts}report" | grep -v '^not ok'
 done
 summary="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || summary="$summary, $skipped skipped"
