@@ -86,7 +86,7 @@ static range range_of(const nb_claim *c, const nb_estimate *e)
 static nb_status estimate(const judge *j, const nb_claim_units *u, double confidence, nb_estimate *estimates,
                           range *ranges)
 {
-    const nb_estimate_terms terms = {.confidence = confidence, .common = u->common};
+    const nb_estimate_terms terms = {.confidence = confidence, .margin = log(j->claim->smallest), .common = u->common};
     NB_TRY(j->ctx, nb_estimate_units(u->count, u->units, u->strata, &terms, estimates, j->ctx));
     for (int s = 0; s <= u->strata; s++) {
         ranges[s] = range_of(j->claim, &estimates[s]);
@@ -184,14 +184,14 @@ static double more_sources(const nb_claim *c, const nb_estimate *e, const range 
     return isfinite(needed) ? fmax(1, needed) : NAN;
 }
 
-/* `strict`: the interval at the confidence that refuting one of several parts takes. */
-static nb_claim_verdict verdict_of(const nb_claim *c, const range *r, const range *strict)
+/* `same_p`: of equivalence; `strict`: the interval at the confidence that refuting one of several parts takes. */
+static nb_claim_verdict verdict_of(const nb_claim *c, const range *r, double same_p, const range *strict)
 {
     bool ratio = c->form == NB_CLAIM_ORDER || c->expectation == NB_EXPECT_RATIO;
     if (is_within(r, c->low, c->high) && (c->form != NB_CLAIM_ORDER || r->high < c->high))
         return NB_CLAIM_IS_REPRODUCED;
     if (is_outside(strict, c->low, c->high)) return NB_CLAIM_IS_REFUTED;
-    return ratio && is_within(r, 1 / c->smallest, c->smallest) ? NB_CLAIM_IS_EQUIVALENT : NB_CLAIM_IS_UNDECIDED;
+    return ratio && same_p <= 1 - c->confidence ? NB_CLAIM_IS_EQUIVALENT : NB_CLAIM_IS_UNDECIDED;
 }
 
 /* One of `parts` parts: from its units to its answer. */
@@ -209,7 +209,8 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
     describe(a, &estimates[u->strata], &ranges[u->strata]);
     NB_TRY(j->ctx, add_models(j, u, estimates, ranges, a));
     NB_TRY(j->ctx, find_reason(j, u, estimates, &ranges[u->strata], &a->why));
-    a->verdict = a->why ? NB_CLAIM_IS_VOID : verdict_of(c, &ranges[u->strata], &strict[u->strata]);
+    a->verdict =
+        a->why ? NB_CLAIM_IS_VOID : verdict_of(c, &ranges[u->strata], estimates[u->strata].same_p, &strict[u->strata]);
     if (a->verdict != NB_CLAIM_IS_UNDECIDED) return NB_OK;
     a->more = more_sources(c, &estimates[u->strata], &ranges[u->strata]);
     if (isnan(a->more) && estimates[u->strata].common_se > 0) a->why = "more trials would decide, not more sources";

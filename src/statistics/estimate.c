@@ -14,8 +14,11 @@
 #include "statistics/nested.h"
 #include "statistics/ranks.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
+
+enum { MOST_MORE = 1000000000 }; /* sources */
 
 static const nb_estimate unknown = {.confidence = NAN,
                                     .mean = NAN,
@@ -23,6 +26,7 @@ static const nb_estimate unknown = {.confidence = NAN,
                                     .se = NAN,
                                     .df = NAN,
                                     .common_se = NAN,
+                                    .common_df = NAN,
                                     .low = NAN,
                                     .high = NAN,
                                     .t_p = NAN,
@@ -81,6 +85,7 @@ static void set_mean(int count, const nb_source *sources, const nb_estimate_term
         m.variance += common->variance;
         m.df_sum += common->variance * common->variance / common->df;
         e->common_se = sqrt(common->variance);
+        e->common_df = common->df;
     }
     e->mean = m.mean;
     e->se = sqrt(m.variance);
@@ -202,10 +207,38 @@ nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, c
     return NB_OK;
 }
 
+typedef struct {
+    const nb_estimate *e;
+    double distance;          /* of the mean from the edge */
+    double own, own_df;       /* the part of se^2 that more sources lessen, */
+    double common, common_df; /* and the other */
+} prospect;
+
+/* Whether so many more sources would show that distance, with power 0.8. */
+static bool would_show(const prospect *p, long long more)
+{
+    double sources = p->e->sources, own = p->own * sources / (sources + (double)more), variance = own + p->common,
+           df = p->own_df + (double)more;
+    if (p->common > 0) df = variance * variance / (own * own / df + p->common * p->common / p->common_df);
+    double t = gsl_cdf_tdist_Qinv((1 - p->e->confidence) / 2, df) + gsl_cdf_tdist_Pinv(0.8, df);
+    return t * sqrt(variance) <= p->distance;
+}
+
 double nb_estimate_more(const nb_estimate *e, double edge)
 {
-    double common = e->common_se * e->common_se, own = e->se * e->se - common;
-    double bound = pow(e->mean - edge, 2) / nb_units_for_power(1, 1, 1 - e->confidence, 0.8);
-    double needed = common < bound ? e->sources * own / (bound - common) : NAN;
-    return isfinite(needed) ? fmax(0, ceil(needed) - e->sources) : NAN;
+    double all = e->se * e->se, common = e->common_se * e->common_se;
+    prospect p = {e, fabs(e->mean - edge), all - common, e->df, common, e->common_df};
+    long long low = -1, high = 0;
+    if (!(p.distance > 0 && isfinite(all) && e->df > 0)) return NAN;
+    if (common > 0) p.own_df = p.own * p.own / (all * all / e->df - common * common / e->common_df);
+    while (high < MOST_MORE && !would_show(&p, high)) {
+        low = high;
+        high = 2 * high + 1;
+    }
+    if (high >= MOST_MORE) return NAN;
+    while (high - low > 1) {
+        long long middle = low + (high - low) / 2;
+        *(would_show(&p, middle) ? &high : &low) = middle;
+    }
+    return (double)high;
 }

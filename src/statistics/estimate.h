@@ -27,7 +27,7 @@ typedef struct {
     double mean;                /* of the means of sources; over strata: of the means of strata; +-inf if units are */
     double sd;                  /* of the means of sources; over strata: pooled */
     double se, df;              /* of the mean; Satterthwaite's where it has several parts */
-    double common_se;           /* the part of se that all sources have in common */
+    double common_se, common_df; /* the part of se that all sources have in common; NaN where there is none */
     double low, high;           /* t interval of the mean */
     double t_p;                 /* two-sided, of mean = 0 */
     double same_p;              /* the larger of the two one-sided tests' against the margin */
@@ -53,8 +53,9 @@ typedef struct {
 nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, const nb_estimate_terms *terms,
                             nb_estimate *estimates, nb_ctx *ctx);
 
-/* About how many more sources bring the interval off `edge`, with power 0.8; NaN where that cannot be said, or where no
- * number of them would, because of what sources have in common. */
+/* About how many more sources bring the interval off `edge`, with power 0.8: the least for which se, with its own part
+ * by so many sources, is below |mean - edge| / (t_(1 - alpha/2) + t_0.8) of the degrees of freedom that it then has. NaN
+ * where that cannot be said, or where no number of them would, because of what sources have in common. */
 double nb_estimate_more(const nb_estimate *estimate, double edge);
 
 #endif

@@ -196,62 +196,83 @@ def strata(lines):
     return found
 
 
+def combined(own, own_df, common):
+    """Variance of both parts, and its degrees of freedom."""
+    c, freedom = common
+    return own + c, (own + c) ** 2 / (own**2 / own_df + (c**2 / freedom if c else 0))
+
+
 def interval(groups, common, confidence):
-    """Mean, low, high; the standard error's part that more sources lessen, and the other."""
+    """Mean, low, high; the part of its variance that more sources lessen, with its degrees of freedom."""
     w = 1 / len(groups)
     mean = sum(w * np.mean(g) for g in groups)
     v = [w**2 * np.var(g, ddof=1) / len(g) for g in groups]
-    c, freedom = common
-    df = (sum(v) + c) ** 2 / (sum(x**2 / (len(g) - 1) for x, g in zip(v, groups)) + (c**2 / freedom if c else 0))
-    half = scipy.stats.t.ppf((1 + confidence) / 2, df) * math.sqrt(sum(v) + c)
-    return mean, mean - half, mean + half, sum(v), c
+    own_df = sum(v) ** 2 / sum(x**2 / (len(g) - 1) for x, g in zip(v, groups))
+    variance, df = combined(sum(v), own_df, common)
+    half = scipy.stats.t.ppf((1 + confidence) / 2, df) * math.sqrt(variance)
+    return mean, mean - half, mean + half, sum(v), own_df
+
+
+def more_by_t(n, own, own_df, common, confidence, distance):
+    """How many more than n sources show such a distance with power 0.8; to three digits, and NaN above a million."""
+    more = 0
+    while more < 10**6:
+        variance, df = combined(own * n / (n + more), own_df + more, common)
+        if (scipy.stats.t.ppf((1 + confidence) / 2, df) + scipy.stats.t.ppf(0.8, df)) * math.sqrt(variance) <= distance:
+            return more
+        more += 1 + more // 1000
+    return math.nan
 
 
 def answer(kind, lines, confidence, model=None):
-    """Estimate, low, high, and how many sources in all leave the interval clear of a distance from the estimate."""
+    """Estimate, low, high, how many sources more leave the interval clear of a distance from the estimate, and p of two
+    one-sided tests that it is within 2 % of none."""
     found = strata(lines)
     used = [model] if model else list(found)
     groups = [found[k] for k in used]
     pooled = np.sort(np.concatenate(groups))
     n = len(pooled)
     z = scipy.stats.norm.ppf((1 + confidence) / 2) + scipy.stats.norm.ppf(0.8)
-    mean, low, high, own, common = interval(groups, common_error(lines.crossed(), used, len(used)), confidence)
+    common = common_error(lines.crossed(), used, len(used))
+    mean, low, high, own, own_df = interval(groups, common, confidence)
+    variance, df = combined(own, own_df, common)
+    same = scipy.stats.t.sf((math.log(1.02) - abs(mean)) / math.sqrt(variance), df)
     if kind == "wins":
         below, total = sum(pooled < 0), sum(pooled != 0)
         ends = scipy.stats.binomtest(int(below), int(total)).proportion_ci(confidence, "exact")
         share = (below + 1) / (total + 2)
-        return below / total, ends.low, ends.high, lambda d: share * (1 - share) * (z / d) ** 2
+        return below / total, ends.low, ends.high, lambda d: math.ceil(share * (1 - share) * (z / d) ** 2) - n, same
     if kind == "median":
         k = max([i for i in range(1, n) if 2 * scipy.stats.binom.cdf(i - 1, n, 0.5) <= 1 - confidence], default=0)
         low, high = (pooled[k - 1], pooled[n - k]) if k else (math.nan, math.nan)
         spread = sum(np.var(g, ddof=1) * (len(g) - 1) for g in groups) / (n - len(groups))
-        return np.median(pooled), low, high, lambda d: spread * math.pi / 2 * (z / d) ** 2
-    needed = lambda d: n * own / ((d / z) ** 2 - common) if common < (d / z) ** 2 else math.nan
+        return np.median(pooled), low, high, lambda d: math.ceil(spread * math.pi / 2 * (z / d) ** 2) - n, same
+    needed = lambda d: more_by_t(n, own, own_df, common, confidence, d)
     if kind in ("ratio", "geometric"):
-        return math.exp(mean), math.exp(low), math.exp(high), needed
+        return math.exp(mean), math.exp(low), math.exp(high), needed, same
     if kind == "correlation":
-        return mean, max(low, -1), min(high, 1), needed
-    return mean, low, high, needed
+        return mean, max(low, -1), min(high, 1), needed, same
+    return mean, low, high, needed, same
 
 
 def verdict(kind, lines, low, high, confidence, parts, strict_end=False):
     """What the claim's answer must be: verdict, estimate, low, high, sources, heads, how many more."""
     count = sum(map(len, strata(lines).values()))
     more = None
-    estimate, lo, hi, needed = answer(kind, lines, confidence)
-    _, far_lo, far_hi, _ = answer(kind, lines, 1 - (1 - confidence) / parts)
+    estimate, lo, hi, needed, same_p = answer(kind, lines, confidence)
+    _, far_lo, far_hi, _, _ = answer(kind, lines, 1 - (1 - confidence) / parts)
     if lo >= low and hi <= high and not (strict_end and hi == high):
         name = "reproduced"
     elif far_lo > high or far_hi < low:
         name = "refuted"
-    elif kind == "ratio" and 1 / 1.02 <= lo and hi <= 1.02:
+    elif kind == "ratio" and same_p <= 1 - confidence:
         name = "equivalent"
     else:
         name = "undecided"
         logs = kind in ("ratio", "geometric")
         ends = [math.log(e) if logs else e for e in (low, high) if math.isfinite(e) and (e > 0 or not logs)]
         distance = min(abs((math.log(estimate) if logs else estimate) - e) for e in ends)
-        more = None if math.isnan(needed(distance)) else max(1, math.ceil(needed(distance)) - count)
+        more = None if math.isnan(needed(distance)) else max(1, needed(distance))
     return name, estimate, lo, hi, count, len(lines.heads()), more
 
 
@@ -278,7 +299,7 @@ def expected(rows):
 
 
 def same(key, a, b):
-    tolerance = 1e-7 if key in ("low", "high") else 1e-10
+    tolerance = 1e-7 if key in ("low", "high") else 1e-3 if key == "more_sources" and (b or 0) > 1000 else 1e-10
     return (a is None and b is None) or (None not in (a, b) and abs(a - b) <= tolerance * max(1, abs(b)))
 
 

@@ -261,17 +261,40 @@ static void test_common_error(void **state)
     assert_int_equal(e[2].trials, 0);
 }
 
+/* How many more: by a search with SciPy's quantiles of t, from one source more to the next. */
 static void test_more_sources(void **state)
 {
-    nb_estimate e = {.sources = 4, .se = 0.1, .mean = 0.3, .confidence = 0.95}; /* sd 0.2 */
+    nb_estimate e = {.sources = 4, .se = 0.1, .df = 3, .mean = 0.3, .confidence = 0.95}; /* sd 0.2 */
     (void)state;
     assert_close(nb_units_for_power(0.2, 0.1, 0.05, 0.8), 31.3955189373964, 1e-12);
     assert_close(nb_units_for_power(0.35, 0.05, 0.05, 0.8), 384.595106983105, 1e-11);
-    assert_true(nb_estimate_more(&e, 0.2) == 28 && nb_estimate_more(&e, 0.4) == 28);
+    assert_true(nb_estimate_more(&e, 0.2) == 30 && nb_estimate_more(&e, 0.4) == 30);
     assert_true(nb_estimate_more(&e, 5) == 0);
     assert_true(isnan(nb_estimate_more(&e, 0.3)));
     e.se = NAN;
     assert_true(isnan(nb_estimate_more(&e, 0.2)));
+}
+
+/* Of sources with sd 0.5, mean 0, with a part of the variance in common: what there is in common of two trials, with one
+ * degree of freedom, no number of sources makes up for, though their own part alone would do. */
+static void test_more_sources_of_few_trials(void **state)
+{
+    static const struct {
+        double common, df, distance, more;
+    } cases[] = {{0.001, 9, 0.2, 56}, {0.0002, 4, 0.2, 45}, {0.01, 1, 0.3, NAN}, {0.002, 1, 0.5, 3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double own = 0.5 * 0.5 / 8, common = cases[i].common, all = own + common;
+        nb_estimate e = {.sources = 8,
+                         .mean = 0,
+                         .se = sqrt(all),
+                         .df = all * all / (own * own / 7 + common * common / cases[i].df),
+                         .common_se = sqrt(common),
+                         .common_df = cases[i].df,
+                         .confidence = 0.95};
+        double more = nb_estimate_more(&e, cases[i].distance);
+        assert_true(isnan(cases[i].more) ? isnan(more) : more == cases[i].more);
+    }
 }
 
 /* P(W <= w) for n = 10, and the index of the interval with its coverage. */
@@ -896,6 +919,7 @@ int main(void)
         test_with_ctx(test_of_values),
         test_with_ctx(test_equivalence),
         cmocka_unit_test(test_more_sources),
+        cmocka_unit_test(test_more_sources_of_few_trials),
         test_with_ctx(test_common_error),
         test_with_ctx(test_signed_rank_distribution),
         test_with_ctx(test_signed_rank_by_enumeration),
