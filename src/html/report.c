@@ -46,6 +46,92 @@ static nb_status ask_claims(part *p, nb_ctx *ctx)
     return nb_claims_ask(&p->store, &p->rows, count, claims, &p->claims, ctx);
 }
 
+/* Along which the methods are compared as a whole: the first axis of integers that several values of are planned; NULL:
+ * there is none. */
+static nb_status find_pool(const part *p, const char **pool, nb_ctx *ctx)
+{
+    *pool = NULL;
+    for (const nb_axis *a = p->study->axes; !*pool && a->key; a++) {
+        nb_codes codes;
+        if (a->type != NB_AXIS_INTEGER || a->scene) continue;
+        NB_TRY(ctx, nb_frame_codes(&p->frame, a->column, &codes, ctx));
+        if (codes.count > 1) *pool = a->column;
+    }
+    return NB_OK;
+}
+
+/* *baseline <- the code of the run's; of none, the first. */
+static nb_status find_baseline(const part *p, const nb_codes *codes, const char *by, int *baseline, nb_ctx *ctx)
+{
+    const char *const *texts;
+    *baseline = 0;
+    NB_TRY(ctx, nb_frame_texts(&p->frame, by, &texts, ctx));
+    for (int v = 0; p->baseline && v < codes->count; v++)
+        if (strcmp(texts[codes->first[v]], p->baseline) == 0) *baseline = v;
+    return NB_OK;
+}
+
+typedef struct {
+    bool made; /* there is something to compare */
+    nb_frame frame;
+    nb_compare_terms terms;
+    nb_comparison comparison;
+} comparing;
+
+/* As `nysbench compare` would; but for times, pooled. */
+static nb_status compare(part *p, int resamples, comparing *c, nb_ctx *ctx)
+{
+    const nb_column *metric = nb_study_metric(p->study);
+    nb_codes codes;
+    *c = (comparing){.terms = {.confidence = 0.95, .resamples = resamples, .margin = log(1.02)}};
+    nb_contrast_terms *contrast = &c->terms.contrast;
+    if (p->study->baseline < 0 || !metric) return NB_OK;
+    *contrast = (nb_contrast_terms){.by = p->study->axes[p->study->baseline].column, .metric = metric->name};
+    NB_TRY(ctx, nb_frame_codes(&p->frame, contrast->by, &codes, ctx));
+    if (codes.count < 2) return NB_OK;
+    NB_TRY(ctx, find_baseline(p, &codes, contrast->by, &contrast->baseline, ctx));
+    if (!metric->time) NB_TRY(ctx, find_pool(p, &contrast->pool, ctx));
+    c->terms.seed = nb_row_at(&p->rows, 0)->seed;
+    NB_TRY(ctx, nb_frame_view(&p->frame, &c->frame, ctx));
+    NB_TRY(ctx, nb_builds_derive(&c->frame, &p->store, metric->time, ctx));
+    NB_TRY(ctx, nb_compare(&c->frame, &c->terms, &c->comparison, ctx));
+    c->made = true;
+    return NB_OK;
+}
+
+/* What the mean of a comparison hides. */
+static nb_status add_hidden(part *p, const comparing *c, nb_ctx *ctx)
+{
+    int heads = 0, pooled = c->comparison.turn_count;
+    for (int i = 0; i < c->comparison.count; i++) heads += c->comparison.items[i].turn != NULL;
+    if (heads > 0)
+        NB_TRY(ctx, nb_caveats_add(&p->caveats,
+                                   nb_format(ctx,
+                                             "In %d line%s of the comparison a method is better than the baseline on "
+                                             "one head and worse on another: see the warnings there.",
+                                             heads, heads == 1 ? "" : "s"),
+                                   ctx));
+    if (pooled > 0)
+        NB_TRY(ctx, nb_caveats_add(&p->caveats,
+                                   nb_format(ctx,
+                                             "In %d line%s of the comparison the effect changes sign with %s: see the "
+                                             "warnings there.",
+                                             pooled, pooled == 1 ? "" : "s", c->terms.contrast.pool),
+                                   ctx));
+    return NB_OK;
+}
+
+static nb_status find_hidden(part *p, nb_ctx *ctx)
+{
+    comparing c;
+    nb_ctx *own;
+    NB_NEED(own, nb_ctx_child(ctx));
+    nb_status status = compare(p, 0, &c, own);
+    if (status == NB_OK && c.made) status = add_hidden(p, &c, ctx);
+    nb_ctx_release(own, 0);
+    return status;
+}
+
 static nb_status load(const char *folder, part *p, nb_ctx *ctx)
 {
     *p = (part){.folder = folder};
@@ -59,6 +145,7 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_TRY(ctx, nb_measured_day(&p->store, &p->day, ctx));
     NB_TRY(ctx, ask_claims(p, ctx));
     NB_TRY(ctx, nb_caveats_find(&p->frame, p->study, &p->store, &p->caveats, ctx));
+    NB_TRY(ctx, find_hidden(p, ctx));
     NB_TRY(ctx, nb_pictures_find(folder, p->study, &p->frame, &p->pictures, ctx));
     for (int i = 0; i < p->rows.count; i++) {
         const nb_row *row = nb_row_at(&p->rows, i);
@@ -135,56 +222,18 @@ static nb_status add_pictures(const maker *m, const part *p)
     return NB_OK;
 }
 
-/* Along which the methods are compared as a whole: the first axis of integers that several values of are planned; NULL:
- * there is none. */
-static nb_status find_pool(const part *p, const char **pool, nb_ctx *ctx)
+static nb_status show_comparison(const maker *m, part *p)
 {
-    *pool = NULL;
-    for (const nb_axis *a = p->study->axes; !*pool && a->key; a++) {
-        nb_codes codes;
-        if (a->type != NB_AXIS_INTEGER || a->scene) continue;
-        NB_TRY(ctx, nb_frame_codes(&p->frame, a->column, &codes, ctx));
-        if (codes.count > 1) *pool = a->column;
-    }
-    return NB_OK;
-}
-
-/* *baseline <- the code of the run's; of none, the first. */
-static nb_status find_baseline(const part *p, const nb_codes *codes, const char *by, int *baseline, nb_ctx *ctx)
-{
-    const char *const *texts;
-    *baseline = 0;
-    NB_TRY(ctx, nb_frame_texts(&p->frame, by, &texts, ctx));
-    for (int v = 0; p->baseline && v < codes->count; v++)
-        if (strcmp(texts[codes->first[v]], p->baseline) == 0) *baseline = v;
-    return NB_OK;
-}
-
-/* As `nysbench compare` would; but for times, pooled. */
-static nb_status compare(const maker *m, part *p)
-{
-    nb_compare_terms terms = {.confidence = 0.95, .resamples = NB_BOOTSTRAPS, .margin = log(1.02)};
-    nb_comparison comparison;
-    nb_codes codes;
-    const nb_column *metric = nb_study_metric(p->study);
-    nb_frame frame;
-    if (p->study->baseline < 0 || !metric) return NB_OK;
-    terms.contrast = (nb_contrast_terms){.by = p->study->axes[p->study->baseline].column, .metric = metric->name};
-    NB_TRY(m->ctx, nb_frame_codes(&p->frame, terms.contrast.by, &codes, m->ctx));
-    if (codes.count < 2) return NB_OK;
-    NB_TRY(m->ctx, find_baseline(p, &codes, terms.contrast.by, &terms.contrast.baseline, m->ctx));
-    if (!metric->time) NB_TRY(m->ctx, find_pool(p, &terms.contrast.pool, m->ctx));
-    terms.seed = nb_row_at(&p->rows, 0)->seed;
-    NB_TRY(m->ctx, nb_frame_view(&p->frame, &frame, m->ctx));
-    NB_TRY(m->ctx, nb_builds_derive(&frame, &p->store, metric->time, m->ctx));
-    NB_TRY(m->ctx, nb_compare(&frame, &terms, &comparison, m->ctx));
+    comparing c;
+    NB_TRY(m->ctx, compare(p, NB_BOOTSTRAPS, &c, m->ctx));
+    if (!c.made) return NB_OK;
     nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
     nb_page_deepen(m->page, m->level);
-    NB_TRY(m->ctx, nb_compare_show_brief(m->page, &frame, &terms, &comparison, m->ctx));
+    NB_TRY(m->ctx, nb_compare_show_brief(m->page, &c.frame, &c.terms, &c.comparison, m->ctx));
     nb_page_deepen(m->page, 0);
     nb_page_heading(m->page, NB_HTML_FOLDED, "The same with all numbers, and what they mean");
     nb_page_deepen(m->page, NB_PAGE_DEEPEST);
-    NB_TRY(m->ctx, nb_compare_show(m->page, &frame, &terms, &comparison, m->ctx));
+    NB_TRY(m->ctx, nb_compare_show(m->page, &c.frame, &c.terms, &c.comparison, m->ctx));
     nb_page_deepen(m->page, 0);
     return NB_OK;
 }
@@ -194,7 +243,7 @@ static nb_status add_comparison(const maker *m, part *p)
 {
     maker own = *m;
     NB_NEED(own.ctx, nb_ctx_child(m->ctx));
-    nb_status status = compare(&own, p);
+    nb_status status = show_comparison(&own, p);
     nb_ctx_release(own.ctx, 0);
     return status;
 }

@@ -25,14 +25,18 @@ typedef struct {
     nb_ctx *kept, *ctx; /* of the caller, for what is found; for all else */
 } look;
 
+nb_status nb_caveats_add(nb_caveats *found, const char *text, nb_ctx *ctx)
+{
+    if (!text) return NB_ENOMEM;
+    NB_GROW(ctx, found->texts, found->count, found->room);
+    NB_NEED(found->texts[found->count], nb_strdup(ctx, text));
+    found->count++;
+    return NB_OK;
+}
+
 static nb_status add(const look *l, const char *text)
 {
-    nb_caveats *c = l->found;
-    if (!text) return NB_ENOMEM;
-    NB_GROW(l->kept, c->texts, c->count, c->room);
-    NB_NEED(c->texts[c->count], nb_strdup(l->kept, text));
-    c->count++;
-    return NB_OK;
+    return nb_caveats_add(l->found, text, l->kept);
 }
 
 static const nb_row *row_at(const look *l, int row)
@@ -144,6 +148,24 @@ static nb_status find_few_sources(const look *l)
                             "Few sources (texts, images, or draws of generated data), and no verdict about others from "
                             "fewer than %d: %s.",
                             NB_LEAST_SOURCES, join(l, few, names)));
+}
+
+/* On data that stay the same, trials differ by what strategies draw, for all sources alike. */
+static nb_status find_few_trials(const look *l)
+{
+    enum { ENOUGH = 5 };
+    nb_replicates r;
+    int trials = 0;
+    NB_TRY(l->ctx, nb_replicates_find(l->frame, &r, l->ctx));
+    for (int i = 0; i < l->frame->count; i++) {
+        int trial = row_at(l, i)->trial;
+        if (!r.generated[r.stratum[i]] && trial >= trials) trials = trial + 1;
+    }
+    if (trials < 2 || trials >= ENOUGH) return NB_OK;
+    return add(l, nb_format(l->ctx,
+                            "Few trials: from %d of what strategies draw, which is the same for all sources, intervals "
+                            "are wide and still too short: of 2 trials, one of 95 %% covers 86 %%.",
+                            trials));
 }
 
 /* What rows that compete agree in: all of the identity but what is compared. */
@@ -349,6 +371,7 @@ static nb_status find_all(const look *l)
     NB_TRY(l->ctx, find_wrong(l));
     NB_TRY(l->ctx, find_starved(l));
     NB_TRY(l->ctx, find_few_sources(l));
+    NB_TRY(l->ctx, find_few_trials(l));
     if (l->metric) {
         NB_TRY(l->ctx, find_oracle(l));
         NB_TRY(l->ctx, find_noise(l));

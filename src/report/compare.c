@@ -2,6 +2,7 @@
 /* compare.c - see compare.h */
 #include "report/compare.h"
 
+#include "report/head_turn.h"
 #include "report/labels.h"
 #include "statistics/multiple.h"
 
@@ -172,6 +173,27 @@ static nb_status judge(const comparer *c, nb_compared *item)
     return NB_OK;
 }
 
+/* The stratum that it is of alone; -1: none. */
+static int only_stratum(const nb_compared *x)
+{
+    int only = x->stratum;
+    if (only != NB_OVER_STRATA) return only;
+    for (int s = 0; s < x->contrasts->replicates.strata; s++) {
+        if (x->contrast->counts[s].pairs == 0) continue;
+        if (only != NB_OVER_STRATA) return -1;
+        only = s;
+    }
+    return only;
+}
+
+static nb_status find_head_turn(comparer *c, nb_compared *item)
+{
+    int stratum = only_stratum(item);
+    if (stratum < 0 || item->verdict == NB_NO_VERDICT || item->verdict == NB_REFUSED) return NB_OK;
+    return nb_head_turn(c->frame, &c->terms->contrast, item->contrast, stratum, NB_LEAST_SOURCES, c->terms->confidence,
+                        &item->turn, c->ctx);
+}
+
 /* Whether the value's mean over strata is on both sides of none, over the settings that the pooled one has: those of
  * the least and the largest. */
 static nb_status find_turn(comparer *c, const nb_comparison *each, const nb_compared *pooled)
@@ -236,5 +258,6 @@ nb_status nb_compare(const nb_frame *frame, const nb_compare_terms *terms, nb_co
     for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->replicates.strata; s++)
         NB_TRY(ctx, adjust(&c, s));
     for (int i = 0; i < out->count; i++) NB_TRY(ctx, judge(&c, &out->items[i]));
+    for (int i = 0; i < out->count; i++) NB_TRY(ctx, find_head_turn(&c, &out->items[i]));
     return terms->contrast.pool ? find_turns(&c) : NB_OK;
 }

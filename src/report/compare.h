@@ -36,6 +36,7 @@ typedef struct {
     nb_verdict verdict;           /* better: less of the metric, or more of one whose column says so */
     double more;                  /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
     const char *why;              /* NO_VERDICT, REFUSED; UNDECIDED: why that is not said, or NULL */
+    const char *turn;             /* of one model: where its heads surely differ in sign, see head_turn.h; or NULL */
 } nb_compared;
 
 typedef struct {

@@ -128,7 +128,7 @@ static nb_status find_heads(const printer *p, const char *const **heads)
     field fields[MOST_FIELDS];
     int count = 0, settings = 0, field_count = fields_of(p, x, fields);
     while (x->contrasts->setting_columns[settings]) settings++;
-    NB_NEED(all, nb_alloc(p->ctx, (size_t)(FIXED + settings + field_count) + 4, sizeof *all));
+    NB_NEED(all, nb_alloc(p->ctx, (size_t)(FIXED + settings + field_count) + 5, sizeof *all));
     for (int i = 0; i < FIXED; i++) all[count++] = first[i];
     for (int i = 0; i < settings; i++)
         NB_TRY(p->ctx, name_setting(p, x, x->contrasts->setting_columns[i], &all[count++]));
@@ -136,6 +136,7 @@ static nb_status find_heads(const printer *p, const char *const **heads)
     for (int i = 0; i < field_count; i++) NB_NEED(all[count++], nb_strdup(p->ctx, fields[i].name));
     all[count++] = "verdict";
     all[count++] = "why";
+    all[count++] = "heads_differ";
     *heads = all;
     return NB_OK;
 }
@@ -155,7 +156,8 @@ static nb_status add_exact_line(nb_grid *g, const printer *p, const nb_compared 
     if (t->pool) NB_TRY(p->ctx, nb_grid_text(g, "all"));
     for (int i = 0; i < count; i++) NB_TRY(p->ctx, add_field(g, &fields[i]));
     NB_TRY(p->ctx, nb_grid_text(g, nb_verdict_names[x->verdict]));
-    return nb_grid_text(g, x->why);
+    NB_TRY(p->ctx, nb_grid_text(g, x->why));
+    return nb_grid_text(g, x->turn);
 }
 
 nb_status nb_compare_fill(nb_grid *grid, const nb_frame *frame, const nb_compare_terms *terms,
@@ -222,6 +224,7 @@ static nb_status verdict_text(const nb_compared *x, const char **text, nb_ctx *c
         NB_NEED(*text, nb_format(ctx, "undecided, about %.0f more source%s", x->more, x->more == 1 ? "" : "s"));
     else
         *text = nb_verdict_names[x->verdict];
+    if (x->turn) NB_NEED(*text, nb_format(ctx, "%s; heads differ", *text));
     return NB_OK;
 }
 
@@ -265,7 +268,7 @@ static nb_status add_findings(nb_grid *g, const printer *p, const nb_compared *x
     NB_TRY(g->ctx, nb_grid_int(g, e->sources));
     NB_TRY(g->ctx, nb_grid_int(g, e->units));
     NB_TRY(g->ctx, nb_grid_real(g, "%.0f", x->trials ? (double)x->trials : NAN));
-    NB_TRY(g->ctx, nb_grid_real(g, "%.2f", isnan(e->icc) ? NAN : fmax(e->icc, 0)));
+    NB_TRY(g->ctx, nb_grid_real(g, "%.2f", e->icc));
     NB_TRY(g->ctx, nb_grid_real(g, "%.1f", e->effective));
     NB_NEED(text, k->missing || k->missing_baseline ? nb_format(g->ctx, "%d|%d", k->missing, k->missing_baseline)
                                                     : nb_strdup(g->ctx, "-"));
@@ -378,7 +381,7 @@ static void add_words(nb_page *page, const printer *p)
                  nb_compare_wants_more(p->frame, p->terms) ? "more" : "less");
     nb_page_note(page, "p:", "of Wilcoxon's signed ranks, and of the t test");
     nb_page_note(page, "Holm:", "p of the t test, corrected over all lines of the model");
-    nb_page_note(page, "ICC:", "how alike the heads of a source are (0: not at all)");
+    nb_page_note(page, "ICC:", "how alike the heads of a source are (0: not at all; below: sources are more alike)");
     nb_page_note(page, "effective:", "how many independent heads they are worth");
     nb_page_note(page, "missing:", "pairs without a result of the method | of the baseline, which %s",
                  p->terms->contrast.failures == NB_FAILURES_WORST ? "count as the largest difference seen"
@@ -393,6 +396,9 @@ static void add_words(nb_page *page, const printer *p)
                  "fewer than %d sources, a model with only one, more than %.0f %% of the pairs missing, or infinite "
                  "ratios",
                  NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
+    nb_page_note(page, "heads differ:",
+                 "on one head of the model it is surely less than the baseline, on another surely more: the verdict is "
+                 "of their mean");
 }
 
 static void add_caveats(nb_page *page, const printer *p)
@@ -411,6 +417,43 @@ static void add_caveats(nb_page *page, const printer *p)
             page, "With fewer than 20 sources the bootstrap interval is too short: one of 95 %% covers 84 to 92 %%.");
 }
 
+/* "landmarks 32, refined, minilm" */
+static nb_status name_line(const printer *p, const nb_compared *x, const char **name)
+{
+    const char *varying[32], *constant, *label;
+    *name = "";
+    NB_TRY(p->ctx, find_varying(p, varying, &constant));
+    for (const char **column = varying; *column; column++) {
+        NB_TRY(p->ctx, nb_label_of(p->frame, *column, row_of(x), &label, p->ctx));
+        NB_NEED(*name, nb_format(p->ctx, "%s%s %s, ", *name, *column, label));
+    }
+    NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value], &label,
+                               p->ctx));
+    NB_NEED(*name, nb_format(p->ctx, "%s%s", *name, label));
+    if (x->stratum == NB_OVER_STRATA) return NB_OK;
+    NB_TRY(p->ctx, nb_scopes_stratum(x->contrasts, x->stratum, &label, p->ctx));
+    NB_NEED(*name, nb_format(p->ctx, "%s, %s", *name, label));
+    return NB_OK;
+}
+
+/* Where the mean over heads hides that they differ. */
+static nb_status add_head_turns(nb_page *page, const printer *p)
+{
+    enum { SHOWN = 6 };
+    int count = 0;
+    for (int i = 0; i < p->comparison->count; i++) {
+        const nb_compared *x = &p->comparison->items[i];
+        const char *name;
+        if (!x->turn || count++ >= SHOWN) continue;
+        NB_TRY(p->ctx, name_line(p, x, &name));
+        nb_page_paragraph(page, "WARNING: heads differ: %s: %s.", name, x->turn);
+    }
+    if (count > SHOWN)
+        nb_page_paragraph(page, "WARNING: heads differ in %d more line%s; --where head=0 has one head alone.",
+                          count - SHOWN, count == SHOWN + 1 ? "" : "s");
+    return NB_OK;
+}
+
 static nb_status add_warnings(nb_page *page, const printer *p)
 {
     const nb_contrasts *c = p->comparison->contrasts;
@@ -423,6 +466,7 @@ static nb_status add_warnings(nb_page *page, const printer *p)
         nb_page_paragraph(page, "%s: %d rows have no row of the baseline to be compared with.", label, c->unpaired[v]);
     }
     NB_TRY(p->ctx, add_empty_strata(page, p));
+    NB_TRY(p->ctx, add_head_turns(page, p));
     for (int i = 0; i < p->comparison->turn_count; i++)
         nb_page_paragraph(page, "WARNING: %s.", p->comparison->turns[i]);
     return NB_OK;

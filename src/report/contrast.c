@@ -251,15 +251,18 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
 static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
 {
     nb_crossed_value *values;
-    int strata = m->out->replicates.strata;
+    int strata = m->out->replicates.strata, *heads;
     NB_NEED(c->common, nb_alloc(m->ctx, (size_t)strata + 1, sizeof *c->common));
     NB_NEED(values, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *values));
+    NB_NEED(heads, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *heads));
     for (int i = first; i < end; i++) {
         const pair *p = &m->pairs[i];
-        if (is_pair(p) && isfinite(p->value))
-            values[c->crossed_count++] = (nb_crossed_value){p->stratum, p->source, p->trial, p->value};
+        if (!is_pair(p) || !isfinite(p->value)) continue;
+        heads[c->crossed_count] = p->head;
+        values[c->crossed_count++] = (nb_crossed_value){p->stratum, p->source, p->trial, p->value};
     }
     c->crossed = values;
+    c->crossed_heads = heads;
     return nb_crossed_errors(c->crossed_count, values, strata, c->common, m->ctx);
 }
 

@@ -48,6 +48,7 @@ typedef struct {
     nb_common_error *common; /* likewise: what trials draw alike for all sources */
     int crossed_count;
     const nb_crossed_value *crossed; /* the pairs by source and trial, which that follows from */
+    const int *crossed_heads;        /* their heads */
     const char *refusal; /* why it is no comparison, in what else they differ, and so has no units; NULL: it is one */
 } nb_contrast;
 

@@ -233,6 +233,31 @@ Y
     expect_caveat 'Few sources .*fewer than 6: 5 of clusters\(n=64, d=8, count=4\)\.'
 }
 
+# Two heads each of eight texts, and nothing else to say of them: texts TRIALS.
+texts() {
+    config <<Y
+problems: [$(printf '"heads(file=%s)", ' experiments/data/panel/minilm_*.safetensors)]
+strategies: [uniform, segment_means]
+landmarks: 32
+cores: iterative
+trials: $1
+metrics: error
+plots: []
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    store "DELETE FROM meta WHERE key = 'predicted'"
+}
+
+@test "caveats: few trials; what is good for one head and bad for another" {
+    texts 5
+    expect_caveat 'In 1 line of the comparison a method is better than the baseline on one head and worse on another: see the warnings there\.'
+    "$NYSBENCH" report "$WORK/r" >/dev/null
+    grep -qE '^WARNING: heads differ: segment.*_means: 0\.[0-9]+ .*on head 0, 1\.[0-9]+ .* on head 1\.$' "$WORK/r/report.md"
+    store "DELETE FROM results WHERE trial > 1"
+    run caveats
+    expect "Few trials: from 2 of what strategies draw, which is the same for all sources, intervals are wide and still too short"
+}
+
 @test "caveat: an unfinished run, which says so at the top too" {
     measure --only landmarks=4
     expect_caveat 'The run is not finished: 16 of 32 rows have not been measured yet\.'

@@ -4,7 +4,8 @@
 usage: compare.py NYSBENCH WORK_FOLDER
 
 Prints TAP. Heads are random: two models of 8 and 7 sources with two heads each (of one source only one head), a
-generated problem with 7 trials, and a causal model under which some methods are skipped. Nothing is shared with the
+generated problem with 7 trials, and a causal model under which some methods are skipped; what is
+good for the first head is not for the second. Nothing is shared with the
 program but the rows: pairs are dictionaries, signed ranks are counted over all signs.
 
 Tolerance: 1e-9 of each number, some 10^5 roundings of sums of logarithms that cancel; of intervals and
@@ -29,6 +30,9 @@ N, D = 40, 4
 def save(path, heads, model, source, causal, rng):
     shape = (heads, N, D)
     arrays = {name: rng.standard_normal(shape).astype("<f4") for name in "qkv"}
+    for name in "qk":  # of tokens on two sides: half by half, where segment means are good, or in turn, where they are not
+        arrays[name][0] += np.where(np.arange(N) < N // 2, 2, -2)[:, None]
+        arrays[name][1:] += np.where(np.arange(N) % 2, 2, -2)[:, None]
     write_safetensors(path, arrays, {"model": model, "source": source, "causal": "true" if causal else "false"})
 
 
@@ -174,6 +178,39 @@ def close(a, b, tolerance):
         (a is not None and b is not None and abs(a - b) <= tolerance * max(abs(a), abs(b), 1e-300))
 
 
+def heads_differ(units, stratum):
+    """Of the heads of a model, the lowest whose interval ends below 1 and the highest whose interval begins above it, each
+    of six sources or more and at 95 % for all heads together."""
+    heads = sorted({k[3] for k in units if k[0] == stratum}, key=int)
+    ends = []
+    for head in heads if len(heads) > 1 else []:
+        mine = {k: v for k, v in units.items() if k[0] == stratum and k[3] == head}
+        means = np.array([np.mean([np.mean(list(y.values())) for k, y in mine.items() if k[1] == source])
+                          for source in dict.fromkeys(k[1] for k in mine)])
+        if len(means) < 6:
+            continue
+        own, (common, freedom) = means.var(ddof=1) / len(means), common_error(mine, [stratum], 1)
+        df = (own + common) ** 2 / (own ** 2 / (len(means) - 1) + (common ** 2 / freedom if common else 0))
+        half = stats.t.ppf(1 - 0.025 / len(heads), df) * np.sqrt(own + common)
+        ends.append((head, means.mean(), means.mean() - half, means.mean() + half))
+    low, high = [e for e in ends if e[3] < 0], [e for e in ends if e[2] > 0]
+    if not low or not high:
+        return None
+    text = lambda e: f"{np.exp(e[1]):.3g} [{np.exp(e[2]):.3g}, {np.exp(e[3]):.3g}] on head {e[0]}"
+    return f"{text(min(low, key=lambda e: e[1]))}, {text(max(high, key=lambda e: e[1]))}"
+
+
+def check_heads(tap, rows, lines, by, keys):
+    found, wrong = 0, ""
+    for line in lines:
+        units = units_of(rows, by, line["method"], line["baseline"], {k: str(line[k]) for k in keys})
+        truth = None if line["model"] not in MODELS or line["verdict"] == "none" else heads_differ(units, line["model"])
+        found += truth is not None
+        if truth != line["heads_differ"]:
+            wrong = wrong or f": {line['method']}, {line['model']}: {line['heads_differ']}, {truth}"
+    tap.check(not wrong and 0 < found < len(lines), f"in {found} of {len(lines)} lines heads differ, by {by}{wrong}")
+
+
 def check_lines(tap, rows, lines, by, keys):
     worst, count = "", 0
     for line in lines:
@@ -225,6 +262,7 @@ def main():
 
     lines = compare()
     check_lines(tap, rows, lines, "strategy", ("kernel", "landmarks", "pairing", "factors", "core"))
+    check_heads(tap, rows, lines, "strategy", ("kernel", "landmarks", "pairing", "factors", "core"))
     check_lines(tap, rows, compare("--by", "core"), "core", ("kernel", "landmarks", "pairing", "factors", "strategy"))
     tap.check(all(line["verdict"] == verdict_of(line, 1.02) for line in lines) and
               {"better", "undecided"} <= {line["verdict"] for line in lines}, "verdicts follow from their numbers")

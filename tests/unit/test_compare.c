@@ -157,6 +157,35 @@ static void test_verdicts(void **state)
     assert_true(isnan(c.items[0].estimate.low));
 }
 
+/* Head 0 has 0.8 of the mean over both heads, head 1 1.25. With the sources' standard deviation 0.01 sqrt(24), each
+ * interval is half as wide as t_(1 - 0.025 / 2) of 7 degrees of freedom times 0.01 sqrt(24 / 8) = 0.04921: two heads share
+ * the 5 %. The trials' means over sources are equal. */
+static void test_heads_that_differ(void **state)
+{
+    static bakery b;
+    const nb_compare_terms terms = terms_of("recipe");
+    bake(&b, SOURCES, 1);
+    nb_comparison c = compare(*state, &b, &terms);
+    assert_string_equal(c.items[0].turn, "0.8 [0.762, 0.84] on head 0, 1.25 [1.19, 1.31] on head 1");
+    nb_frame f;
+    nb_page page;
+    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
+    nb_page_make(&page, *state);
+    assert_ok(*state, nb_compare_show(&page, &f, &terms, &c, *state));
+    assert_non_null(strstr(page_text(&page, NB_PAGE_TEXT, 0, *state),
+                           "WARNING: heads differ: sweet: 0.8 [0.762, 0.84] on head 0,"));
+    bake(&b, SOURCES, 0.78); /* 0.975 of the baseline on head 1, up to 1.02 */
+    c = compare(*state, &b, &terms);
+    assert_null(c.items[0].turn);
+    bake(&b, NB_LEAST_SOURCES - 1, 1);
+    c = compare(*state, &b, &terms);
+    assert_null(c.items[0].turn);
+    bake(&b, SOURCES, 1); /* one head a source: none of the two has enough of them */
+    for (int i = 0; i < b.count; i++) b.rows[i].head = b.rows[i].problem[5] % 2;
+    c = compare(*state, &b, &terms);
+    assert_null(c.items[0].turn);
+}
+
 /* Of three amounts of eggs, all with the p of one: 0.02 by itself, 0.06 by Holm's correction of three. */
 static void test_among_others(void **state)
 {
@@ -456,11 +485,11 @@ static void test_labels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_ratio),        test_with_ctx(test_verdicts), test_with_ctx(test_replicates),
-        test_with_ctx(test_failures),     test_with_ctx(test_noise),    test_with_ctx(test_sampling_error),
-        test_with_ctx(test_refusals),     test_with_ctx(test_builds),   test_with_ctx(test_settings),
-        test_with_ctx(test_strata),       test_with_ctx(test_labels),   test_with_ctx(test_shared_source),
-        test_with_ctx(test_among_others), test_with_ctx(test_trials),
+        test_with_ctx(test_ratio),          test_with_ctx(test_verdicts),     test_with_ctx(test_heads_that_differ),
+        test_with_ctx(test_replicates),     test_with_ctx(test_failures),     test_with_ctx(test_noise),
+        test_with_ctx(test_sampling_error), test_with_ctx(test_refusals),     test_with_ctx(test_builds),
+        test_with_ctx(test_settings),       test_with_ctx(test_strata),       test_with_ctx(test_labels),
+        test_with_ctx(test_shared_source),  test_with_ctx(test_among_others), test_with_ctx(test_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
