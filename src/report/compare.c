@@ -186,12 +186,27 @@ static int only_stratum(const nb_compared *x)
     return only;
 }
 
-static nb_status find_head_turn(comparer *c, nb_compared *item)
+static nb_status find_head_turn(const comparer *c, nb_compared *item, nb_ctx *scratch)
 {
+    const char *turn;
     int stratum = only_stratum(item);
     if (stratum < 0 || item->verdict == NB_NO_VERDICT || item->verdict == NB_REFUSED) return NB_OK;
-    return nb_head_turn(c->frame, &c->terms->contrast, item->contrast, stratum, NB_LEAST_SOURCES, c->terms->confidence,
-                        &item->turn, c->ctx);
+    NB_TRY(scratch, nb_head_turn(c->frame, &c->terms->contrast, item->contrast, stratum, NB_LEAST_SOURCES,
+                                 c->terms->confidence, &turn, scratch));
+    if (turn) NB_NEED(item->turn, nb_strdup(c->ctx, turn));
+    return NB_OK;
+}
+
+static nb_status find_head_turns(const comparer *c)
+{
+    nb_ctx *scratch;
+    nb_status status = NB_OK;
+    NB_NEED(scratch, nb_ctx_child(c->ctx));
+    for (int i = 0; i < c->out->count && status == NB_OK; i++) {
+        status = find_head_turn(c, &c->out->items[i], scratch);
+        nb_ctx_release(scratch, 0);
+    }
+    return status;
 }
 
 /* Whether the value's mean over strata is on both sides of none, over the settings that the pooled one has: those of
@@ -258,6 +273,6 @@ nb_status nb_compare(const nb_frame *frame, const nb_compare_terms *terms, nb_co
     for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->replicates.strata; s++)
         NB_TRY(ctx, adjust(&c, s));
     for (int i = 0; i < out->count; i++) NB_TRY(ctx, judge(&c, &out->items[i]));
-    for (int i = 0; i < out->count; i++) NB_TRY(ctx, find_head_turn(&c, &out->items[i]));
+    NB_TRY(ctx, find_head_turns(&c));
     return terms->contrast.pool ? find_turns(&c) : NB_OK;
 }

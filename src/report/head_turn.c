@@ -36,14 +36,15 @@ typedef struct { /* of one stratum, by place: those of place g from first[g] on 
     int *first_unit, *first_value; /* places + 1 */
 } parts;
 
-/* first[g] <- where the items of place g begin, of those with stratum[i] == stratum; at[i] <- where item i goes, or -1. */
+/* Of the items that are wanted: first[g] <- where those of place g begin, at[i] <- where item i goes. */
 static void place(const places *p, int count, const int *heads, const bool *wanted, int *first, int *at)
 {
     for (int g = 0; g <= p->count; g++) first[g] = 0;
     for (int i = 0; i < count; i++)
         if (wanted[i]) first[p->of[heads[i]] + 1]++;
     for (int g = 0; g < p->count; g++) first[g + 1] += first[g];
-    for (int i = 0; i < count; i++) at[i] = wanted[i] ? first[p->of[heads[i]]]++ : -1;
+    for (int i = 0; i < count; i++)
+        if (wanted[i]) at[i] = first[p->of[heads[i]]]++;
     for (int g = p->count; g > 0; g--) first[g] = first[g - 1];
     first[0] = 0;
 }
