@@ -106,10 +106,8 @@ static void test_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sequences),
-        cmocka_unit_test(test_what_becomes_of_it),
-        cmocka_unit_test(test_too_long),
-        test_with_ctx(test_messages),
+        cmocka_unit_test(test_sequences), cmocka_unit_test(test_what_becomes_of_it),
+        cmocka_unit_test(test_too_long),  test_with_ctx(test_messages),
         cmocka_unit_test(test_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
