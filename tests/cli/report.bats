@@ -176,6 +176,29 @@ Y
     grep -qF '](../r/plots/error_iterative.svg)' "$WORK/a b/x.md"
 }
 
+# The figures of the report of $WORK/r, in its order.
+figures() {
+    "$NYSBENCH" report "$WORK/r" --format markdown -o - | sed -n 's|^!\[.*](.*/\([a-z_]*\)_[^/]*[.]svg)$|\1|p' | uniq | tr '\n' ' '
+}
+
+@test "figures: error, ratio, forest first, or as the config names them; of cores only where there are two, or by name" {
+    measure --set plots=error
+    "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
+    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cost error forest ranks ratio " ]
+    [ "$(figures)" = "error ratio forest cost_flops_with cost_time_with ranks " ]
+    "$NYSBENCH" plot "$WORK/r" cores
+    [ -s "$WORK/r/plots/cores_uniform.svg" ]
+    rm -r "$WORK/r"
+    measure --set plots=[forest,cutoff]
+    "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
+    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cost cutoff error forest ranks ratio " ]
+    [ "$(figures)" = "forest cutoff error ratio cost_flops_with cost_time_with ranks " ]
+    rm -r "$WORK/r"
+    measure --set 'cores=[iterative, svd]' --set plots=[]
+    "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
+    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cores cost cutoff error forest ranks ratio svd_vs_iterative " ]
+}
+
 @test "several runs: a table of all, a part for each, ids and colours that do not clash" {
     measure --set plots=error
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --set name=second --set plots=error
