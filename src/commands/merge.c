@@ -251,7 +251,7 @@ static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
 {
     int *of, *planned, *missing;
     const char *folder, *program;
-    NB_TRY(ctx, nb_shell_word(program_invocation_name, &program, ctx));
+    NB_TRY(ctx, nb_shell_program(&program, ctx));
     NB_TRY(ctx, nb_shell_word(m->e.folder, &folder, ctx));
     NB_TRY(ctx, nb_shards_assign(&m->e.plan, shards, &of, ctx));
     NB_NEED(planned, nb_alloc(ctx, (size_t)shards + 1, sizeof *planned));
