@@ -74,7 +74,7 @@ expect_caveat() {
     expect "* **reproduced** k-means has less error"
     grep -qxE "nysbench run /.*/c.yaml -q -o $BATS_FILE_TMPDIR/c" "$WORK/r/report.md"
     expect 'trials: 8'
-    expect "The rows raise none."
+    expect "None found."
     grep -q 'reproduced' "$WORK/r/report.md"
     grep -qE '\| 0\.[0-9]+ \| \[0\.[0-9]+, 0\.[0-9]+\] \| better \| 8 \|' "$WORK/r/report.md"
 }
@@ -248,7 +248,7 @@ figures() {
 @test "caveat: none" {
     measure
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
 }
 
 @test "caveat: few sources" {
@@ -294,21 +294,21 @@ Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     store "UPDATE results SET reason = NULL; DELETE FROM meta WHERE key = 'predicted'" # the load, and what depends on it
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
     store "UPDATE results SET peak_bytes = NULL WHERE trial < 2"
     expect_caveat '4 of 12 rows have no peak.*_bytes: the system did not tell what memory they took\.'
     store "UPDATE results SET peak_bytes = 6e9; UPDATE manifests SET text = replace(text, '\"memory_mib\": ', '\"memory_mib\": 10000, \"was\": ')"
     expect_caveat 'Memory was short: a row took up to 5722 MiB \(column peak.*_bytes\) of the 10000 MiB that the machine has, .*'
     store "UPDATE results SET peak_bytes = 5e9"
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
 }
 
 @test "caveat: an oracle in the lead" {
     experiment "uniform, kmeans, leverage"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
     store "UPDATE results SET error = 0.01 WHERE strategy LIKE 'leverage%'"
     expect_caveat 'An oracle is in the lead: leverage, oracle has the least error most often, in 16 of 16 comparisons\..*'
 }
@@ -325,7 +325,7 @@ Y
     expect_caveat 'Mostly no better than the trivial answer \(column baseline_mean\): uniform \(10 of 16 rows\)\.'
     store "UPDATE results SET baseline_mean = 2"
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
 }
 
 @test "caveat: rows with warnings, such as load while they were timed" {
@@ -338,7 +338,7 @@ Y
     measure
     store "INSERT OR REPLACE INTO meta VALUES ('predicted', '1 2 3.9')"
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
     store "INSERT OR REPLACE INTO meta VALUES ('predicted', '1 2 4.5')"
     expect_caveat 'The prediction was off: the last call took 4\.5 s for its rows, predicted 1 s to 2 s.*'
     store "INSERT OR REPLACE INTO meta VALUES ('predicted', '3 4 1')"
