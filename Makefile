@@ -63,7 +63,9 @@ folder = $(word 3,$(subst :, ,$1))
 OUTPUTS := figure:figures:src/studies/*/figures table:tables:src/studies/*/tables
 template = $(wildcard $(call folder,$1)/TEMPLATE.c)
 own_folders = $(foreach d,$(wildcard $(call folder,$1)/*),$(wildcard $d/$(notdir $d).c))
-names = $(sort $(notdir $(basename $(filter-out %/TEMPLATE.c %/$(call kind,$1).c,$(wildcard $(call folder,$1)/*.c) $(call own_folders,$1)))))
+files = $(filter-out %/TEMPLATE.c %/$(call kind,$1).c,$(wildcard $(call folder,$1)/*.c) $(call own_folders,$1))
+names = $(sort $(notdir $(basename $(call files,$1))))
+entries = $(foreach n,$(call names,$1),echo '    {"$(filter %/$n.c,$(call files,$1))", &nb_$(call kind,$1)_$n.component},';)
 
 SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c src/studies/*/*/*.c strategies/*.c))
 OBJ := $(SRC:%.c=$B/%.o) $B/registry.o $B/commands.o $B/assets.o
@@ -105,12 +107,12 @@ $B/registry.c: FORCE
 	   echo '#include "strategies/strategy.h"'; echo '#include "components/study.h"'; \
 	   $(foreach k,$(KINDS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
 	   echo 'static nb_entry $(call plural,$k)_entries[$(words $(call names,$k)) + NB_PLUGIN_ROOM + 1] = {'; \
-	   for n in $(call names,$k); do echo "    {\"$$n\", &nb_$(call kind,$k)_$$n.component},"; done; \
+	   $(call entries,$k) \
 	   echo '    {0}};'; \
 	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + NB_PLUGIN_ROOM + 1, nb_$(call kind,$k)_lacks};';) \
 	   $(foreach k,$(OUTPUTS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
 	   echo 'static nb_entry $(call plural,$k)_entries[] = {'; \
-	   for n in $(call names,$k); do echo "    {\"$$n\", &nb_$(call kind,$k)_$$n.component},"; done; \
+	   $(call entries,$k) \
 	   echo '    {0}};'; \
 	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + 1, NULL};';) \
 	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; \
@@ -174,14 +176,14 @@ $B/libnysbench.so: $B/$(SONAME)
 DEMO_HEADS := $(wildcard experiments/data/panel/minilm_*.safetensors) experiments/data/README.md
 
 # The program looks for the plot scripts, documents, templates and these heads beside itself, or in ../share/nysbench
-# where it is installed.
+# where it is installed. It does not start where a component has not its file's name, which ends the build.
 $B/nysbench: $B/src/main.o $(OBJ)
 	@for folder in plots docs; do ln -sfn $$(realpath --relative-to=$B $$folder) $B/$$folder; done
 	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),$(if $(call template,$k),ln -s $$(realpath --relative-to=$B/templates $(call template,$k)) $B/templates/$(call kind,$k).c;))
 	@ln -s $$(realpath --relative-to=$B/templates experiments/templates/experiment.yaml) $B/templates/experiment.yaml
 	@rm -rf $B/heads; mkdir $B/heads; ln -s $$(realpath --relative-to=$B/heads $(DEMO_HEADS)) $B/heads
 	$(call say,link $@)
-	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@
+	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && ASAN_OPTIONS=detect_leaks=0 $@.new --version >/dev/null && mv $@.new $@
 
 # The same with forward passes in double precision (linalg/scalar.h), for tests against what others compute in double.
 DOUBLE := $(filter src/linalg/scalar.c src/layers/%.c src/attentions/%.c src/conformance/conformance_attentions.c src/api/attention.c src/commands/forward.c src/studies/forward/%.c src/studies/effect/%.c,$(SRC))

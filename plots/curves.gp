@@ -7,6 +7,7 @@
 # 4 dashed, 5 dashed curve with bars, 6 upright line, 7 rings), looks[] (the numbers of the colours: looks.gp), shadow (what 4 means, "" where there is none), intervals (1: bars are 95 % intervals of the median, 0: 10-90 %),
 # upright (what a line at x = 1 means; not set: there is none),
 # powers (1: thin lines of slope 1 and 2; not set: there are none),
+# by_key (1: lines go on as m grows and not to the right, so that their ends at the largest m are large; not set: they do not),
 # block[] (which block of the data a panel and series has, -1: none), x_low, x_high,
 # y_low[], y_high[] (what they reach). Columns of the data: 1 count, 2 x, 3 median, 4 and
 # 5 the ends of the bar.
@@ -23,6 +24,7 @@ if (columns_wanted > 0) {
 }
 of(p, s) = block[(p - 1) * S + s]
 array present[S]
+if (!exists("by_key")) { by_key = 0 }
 do for [s = 1:S] { seen = 0; do for [p = 1:P] { seen = seen + (of(p, s) >= 0) }; present[s] = seen }
 
 stats data using 2 nooutput name "ALL"
@@ -34,6 +36,16 @@ if (!exists("upright")) { upright = "" }
 if (upright ne "") { x_low = x_low < 1 ? x_low : 1; x_high = x_high > 1 ? x_high : 1 }
 if (!exists("bare")) { bare = 0 } # 1: there are no bars
 if (!exists("powers")) { powers = 0 }
+array last[P * S] # which point of a curve is its end, from 0; 0: it has no other
+ends_shown = 0
+do for [p = 1:P] { do for [s = 1:S] {
+    last[(p - 1) * S + s] = 0
+    if (by_key && curve(s) && of(p, s) >= 0) { stats data index of(p, s) using 2 nooutput; last[(p - 1) * S + s] = STATS_records - 1 }
+    ends_shown = ends_shown + (last[(p - 1) * S + s] > 0)
+} }
+end_text = "large point: largest m"
+end_style = "pointsize 1.2"
+end_of(p, s) = last[(p - 1) * S + s] < 1 ? '' : sprintf(', data index %d every ::%d::%d using 2:3 with points pointtype symbol(looks[%d]) %s linecolor rgb hue(%d)', of(p, s), last[(p - 1) * S + s], last[(p - 1) * S + s], s, end_style, s)
 power(k) = sprintf(', low * (high / low) ** 0.12 * (x / x_low) ** %d with lines linewidth 0.7 dashtype %d linecolor rgb "#888888"', k, k + 1)
 dash_of_level(s) = looks[s] < 1 ? 3 : 2
 style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d pointtype symbol(looks[%d]) pointsize 0.5 linecolor rgb hue(%d)', styles[s] == 5 ? 2 : dash(looks[s]), s, s) \
@@ -78,6 +90,7 @@ if (curves_there > 0) { widest = strlen(bar_text) > widest ? strlen(bar_text) : 
 do for [s = 1:S] { if (styles[s] == 4) { present[s] = 0 } }
 if (shadow ne "") { entries = entries + 1; widest = strlen(shadow) > widest ? strlen(shadow) : widest }
 if (powers > 0) { entries = entries + 2 }
+if (ends_shown > 0) { entries = entries + 1; widest = strlen(end_text) > widest ? strlen(end_text) : widest }
 if (upright ne "") { entries = entries + 1; widest = strlen(upright) > widest ? strlen(upright) : widest }
 do for [s = 1:S] { if (present[s] && !named(s)) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
 across = columns_of_key(widest)
@@ -112,7 +125,7 @@ do for [format in formats] {
         }
         unset logscale
         low = y_low[p]; high = y_high[p]; curves = ""; under = ""
-        do for [s = 1:S] { if (of(p, s) >= 0) { curves = curves . clause(p, s); under = under . bars(p, s) } }
+        do for [s = 1:S] { if (of(p, s) >= 0) { curves = curves . clause(p, s) . end_of(p, s); under = under . bars(p, s) } }
         if (x_scale > 0) { set logscale x x_scale; set format x x_scale == 10 ? "1e%T" : "%g"; set xrange [x_low / (x_high / x_low) ** 0.03:x_high * (x_high / x_low) ** 0.03] } else {
             set format x "%g"; set xrange [x_low - 0.03 * (x_high - x_low):x_high + 0.03 * (x_high - x_low)]
         }
@@ -166,6 +179,7 @@ do for [format in formats] {
     clauses = ""
     do for [s = 1:S] { if (present[s] && !named(s)) { clauses = clauses . ', NaN ' . style_text(s) . sprintf(' title fits(series[%d])', s) } }
     if (shadow ne "") { clauses = clauses . ', NaN with lines linewidth 1.8 dashtype 2 linecolor rgb "#555555" title fits(shadow)' }
+    if (ends_shown > 0) { clauses = clauses . ', NaN with points pointtype 7 ' . end_style . ' linecolor rgb "#555555" title fits(end_text)' }
     if (powers > 0) { do for [k = 1:2] { clauses = clauses . sprintf(', NaN with lines linewidth 0.7 dashtype %d linecolor rgb "#888888" title "slope %d"', k + 1, k) } }
     if (upright ne "") { clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title fits(upright)' }
     if (curves_there > 0) { clauses = clauses . ', NaN with lines linewidth 0.8 linecolor rgb "#555555" title fits(bar_text)' }

@@ -5,6 +5,7 @@
 #include "base/process.h"
 #include "base/server.h"
 #include "base/version.h"
+#include "components/registry.h"
 #include "linalg/blas.h"
 
 #include <fcntl.h>
@@ -82,6 +83,14 @@ static bool needs_blas(int argc, char **argv)
     return !command || command->place > 0;
 }
 
+/* The Makefile starts the program to find this out. */
+static nb_status check_components(nb_ctx *ctx)
+{
+    for (int i = 0; nb_registries[i]; i++) NB_TRY(ctx, nb_registry_check(nb_registries[i], ctx));
+    for (int i = 0; nb_outputs[i]; i++) NB_TRY(ctx, nb_registry_check(nb_outputs[i], ctx));
+    return NB_OK;
+}
+
 /* A stream that is closed would become the next file that is opened, a lock or the store. What is written to a
  * closed one is lost, which is an error if it is the output. */
 static void open_streams(void)
@@ -115,7 +124,7 @@ int main(int argc, char **argv)
     mallopt(M_MMAP_MAX, 0);   /* keeps the pages of work spaces that come and go */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     nb_process_begin();
-    bool ready = !needs_blas(argc, argv) || nb_blas_start(argv, ctx) == NB_OK;
+    bool ready = check_components(ctx) == NB_OK && (!needs_blas(argc, argv) || nb_blas_start(argv, ctx) == NB_OK);
     int code = ready ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);
     nb_servers_end();
     nb_ctx_free(ctx);

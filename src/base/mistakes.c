@@ -102,10 +102,15 @@ static const char *synonym(const char *given, const char *const *names)
     return NULL;
 }
 
-const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx)
+const char *nb_near(const char *given, const char *const *names)
 {
     const char *near = synonym(given, names);
-    if (!near) near = nearest(given, names);
+    return near ? near : nearest(given, names);
+}
+
+const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx)
+{
+    const char *near = nb_near(given, names);
     if (near) return nb_format(ctx, "; did you mean '%s'?", near);
     if (!*names) return "; there are none";
     char *all = nb_strdup(ctx, "; allowed: ");

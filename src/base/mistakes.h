@@ -26,8 +26,10 @@ nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *for
 /* Moves the ctx's error into the list and clears it; out of memory stays an error. */
 nb_status nb_mistakes_take(nb_mistakes *mistakes, nb_place place, nb_status status);
 
-/* "; did you mean 'NAME'?", or what is allowed if nothing is near. `names` is NULL-terminated. The text belongs to
- * ctx; NULL when out of memory. */
+/* The name that was meant, as far as spelling tells; NULL: none is near. `names` is NULL-terminated. */
+const char *nb_near(const char *given, const char *const *names);
+
+/* "; did you mean 'NAME'?", or what is allowed if nothing is near. The text belongs to ctx; NULL when out of memory. */
 const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx);
 
 #endif

@@ -2,6 +2,7 @@
 /* shell.c - within single quotes nothing is special but the single quote. */
 #include "base/shell.h"
 
+#include <errno.h>
 #include <string.h>
 
 nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx)
@@ -19,4 +20,9 @@ nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx)
     }
     *out = '\'';
     return NB_OK;
+}
+
+nb_status nb_shell_program(const char **word, nb_ctx *ctx)
+{
+    return nb_shell_word(program_invocation_name, word, ctx);
 }

@@ -8,4 +8,7 @@
 /* The text as one word of a POSIX shell, in single quotes if it needs them. */
 nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx);
 
+/* This program as it was called, as such a word: for commands to go on with. */
+nb_status nb_shell_program(const char **word, nb_ctx *ctx);
+
 #endif

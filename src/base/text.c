@@ -88,6 +88,21 @@ int nb_text_is_clean(const char *text, const char *kept)
     return 1;
 }
 
+int nb_text_same(const char *a, const char *b)
+{
+    int quoted = 0;
+    for (;; a++, b++) {
+        while (!quoted && *a == ' ') a++;
+        while (!quoted && *b == ' ') b++;
+        if (*a != *b) return 0;
+        if (!*a) return 1;
+        if (*a == '\\' && a[1] && a[1] == b[1])
+            a++, b++;
+        else if (*a == '"')
+            quoted = !quoted;
+    }
+}
+
 const char *nb_article(const char *noun)
 {
     return *noun && strchr("aeiou", *noun) ? "an" : "a";

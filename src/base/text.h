@@ -25,4 +25,7 @@ const char *nb_article(const char *noun);
 /* Whether the text would stay the same. */
 int nb_text_is_clean(const char *text, const char *kept);
 
+/* Equal but for blanks outside of quotes. */
+int nb_text_same(const char *a, const char *b);
+
 #endif

@@ -143,7 +143,7 @@ static nb_status add_option(const char **command, const char *option, const char
 /* This program's, with what was given that changes rows, how they end, or their place. */
 static nb_status make_command(const nb_experiment *e, const char **command, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_shell_word(program_invocation_name, command, ctx));
+    NB_TRY(ctx, nb_shell_program(command, ctx));
     NB_TRY(ctx, add_option(command, "run", e->path, ctx));
     for (const char **set = e->set; set && *set; set++) NB_TRY(ctx, add_option(command, "--set", *set, ctx));
     for (const char **plugin = e->plugins; plugin && *plugin; plugin++)

@@ -76,20 +76,13 @@ static nb_status find_baseline(const nb_frame *f, const char *by, const given *g
                                nb_ctx *ctx)
 {
     nb_codes codes;
-    bool *means;
-    const char *const *texts, *text = g->baseline && strcmp(g->baseline, "all") != 0 ? g->baseline : NULL;
-    int count = 0;
+    const char *const *texts;
     *baseline = 0;
     NB_TRY(ctx, nb_frame_codes(f, by, &codes, ctx));
     NB_REQUIRE(ctx, codes.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare%s", by,
                g->where ? "; --where must leave the baseline as well" : "");
-    if (text) {
-        NB_NEED(means, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *means));
-        NB_TRY(ctx, nb_where_values(f, by, text, means, ctx));
-        for (int v = 0; v < codes.count; v++)
-            if (means[v]) *baseline = v, count++;
-        NB_REQUIRE(ctx, count == 1, NB_EINVAL, "compare: --baseline %s means %d values of %s; name one", text, count,
-                   by);
+    if (g->baseline && strcmp(g->baseline, "all") != 0) {
+        NB_TRY(ctx, nb_where_value(f, by, g->baseline, baseline, ctx));
     } else if (usual) {
         NB_TRY(ctx, nb_frame_texts(f, by, &texts, ctx));
         for (int v = 0; v < codes.count; v++)
@@ -184,12 +177,14 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"baseline", 'b', POPT_ARG_STRING, &g.baseline, 0,
-         "What to compare with (default: the run's baseline); all: compare each pair", "SPEC"},
+         "What to compare with, by its name, a spec or its label (default: the run's baseline); all: compare each pair",
+         "SPEC"},
         {"by", '\0', POPT_ARG_STRING, &g.by, 0, "Column whose values are compared (default: strategy)", "COLUMN"},
         {"metric", 'm', POPT_ARG_STRING, &g.metric, 0, "Measure to compare (default: the study's first, such as error)",
          "COLUMN"},
         {"where", 'w', POPT_ARG_ARGV, &g.where, 0,
-         "Only rows with this value in a column, of a component its name or a spec; may be repeated", "COLUMN=VALUE"},
+         "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
+         "COLUMN=VALUE"},
         {"pool", '\0', POPT_ARG_STRING, &g.pool, 0, "Average over the values of a column, such as landmarks", "COLUMN"},
         {"scale", '\0', POPT_ARG_STRING, &g.scale, 0, "Compare by ratio (default) or difference", "ratio|difference"},
         {"confounded", '\0', POPT_ARG_ARGV, &g.confounded, 0,

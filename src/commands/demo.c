@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "base/files.h"
+#include "base/shell.h"
 #include "cli/new_experiment.h"
 
 #include <errno.h>
@@ -46,6 +47,18 @@ static int run_experiment(const char *experiment, const char *results, nb_ctx *c
     return (*command)->run(*command, 4, argv, ctx);
 }
 
+static nb_status print_next(const char *experiment, const char *results, nb_ctx *ctx)
+{
+    const char *program, *folder;
+    NB_TRY(ctx, nb_shell_program(&program, ctx));
+    NB_TRY(ctx, nb_shell_word(results, &folder, ctx));
+    printf("\nfigures: %s/plots/*.png; the experiment, with each key explained: %s\n"
+           "which differences are real: %s compare %s --pool landmarks\n"
+           "next, heads of your own: %s new experiment --heads FILE.safetensors\n",
+           results, experiment, program, folder, program);
+    return NB_OK;
+}
+
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     char *out = NULL;
@@ -69,11 +82,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     code = run_experiment(experiment, results, ctx);
     if (code != NB_EXIT_OK) return code;
-    printf("\nfigures: %s/plots/*.png; the experiment, with each key explained: %s\n"
-           "which differences are real: nysbench compare %s --pool landmarks\n"
-           "next, heads of your own: nysbench new experiment --heads FILE.safetensors\n",
-           results, experiment, results);
-    return NB_EXIT_OK;
+    return print_next(experiment, results, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
 const nb_command nb_command_demo = {

@@ -179,9 +179,9 @@ static nb_status check_builds(const merger *m, nb_ctx *ctx)
         const nb_program *a = &merge->by[first]->program, *b = &merge->by[i]->program;
         const char *text_a, *text_b;
         if (nb_program_same(a, b)) continue;
-        NB_TRY(ctx, nb_program_text(a, &text_a, ctx));
-        NB_TRY(ctx, nb_program_text(b, &text_b, ctx));
-        NB_FAIL(ctx, NB_EINVAL, "%s was run by build %s, %s %s, %s; --mixed merges them",
+        NB_TRY(ctx, nb_program_beside(a, b, &text_a, ctx));
+        NB_TRY(ctx, nb_program_beside(b, a, &text_b, ctx));
+        NB_FAIL(ctx, NB_EINVAL, "%s was run by %s, %s %s, %s; --mixed merges them",
                 merge->names[merge->from[first] - 1], text_a, merge->names[merge->from[i] - 1],
                 nb_program_difference(a, b), text_b);
     }
@@ -251,7 +251,7 @@ static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
 {
     int *of, *planned, *missing;
     const char *folder, *program;
-    NB_TRY(ctx, nb_shell_word(program_invocation_name, &program, ctx));
+    NB_TRY(ctx, nb_shell_program(&program, ctx));
     NB_TRY(ctx, nb_shell_word(m->e.folder, &folder, ctx));
     NB_TRY(ctx, nb_shards_assign(&m->e.plan, shards, &of, ctx));
     NB_NEED(planned, nb_alloc(ctx, (size_t)shards + 1, sizeof *planned));

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "base/files.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "cli/new_experiment.h"
 #include "components/registry.h"
@@ -95,10 +96,28 @@ static nb_status write_new(const char *path, nb_status (*print)(FILE *, const vo
     return nb_write_file(path, print, what, ctx);
 }
 
+static nb_status print_plugin_next(const char *source, const char *makefile, const char *folder, const char *name,
+                                   nb_ctx *ctx)
+{
+    const char *program, *place = "", *object;
+    NB_TRY(ctx, nb_shell_program(&program, ctx));
+    if (folder) NB_TRY(ctx, nb_shell_word(folder, &place, ctx));
+    NB_NEED(object, nb_format(ctx, "%s/%s.so", folder ? folder : ".", name));
+    NB_TRY(ctx, nb_shell_word(object, &object, ctx));
+    printf("%s\n%s\n"
+           "Now, with nysbench installed ('make install'; for another PREFIX, set PKG_CONFIG_PATH to "
+           "PREFIX/lib/pkgconfig):\n"
+           "  make%s%s\n"
+           "  %s check %s\n"
+           "  %s run --plugin %s EXPERIMENT.yaml\n",
+           source, makefile, folder ? " -C " : "", place, program, object, program, object);
+    return NB_OK;
+}
+
 /* In the source tree a file in the kind's folder is all; elsewhere there is a Makefile too. */
 static nb_status make_component(int kind, const char *name, const char *folder, nb_ctx *ctx)
 {
-    const char *source, *makefile;
+    const char *source, *makefile, *program;
     skeleton s = {.name = name};
     bool in_tree = !folder && nb_is_file(places[kind].header);
     NB_TRY(ctx, check_name(places[kind].kind, name, ctx));
@@ -109,11 +128,9 @@ static nb_status make_component(int kind, const char *name, const char *folder, 
     NB_REQUIRE(ctx, in_tree || !is_there(makefile), NB_EINVAL, "%s: exists already", makefile);
     NB_TRY(ctx, write_new(source, print_source, &s, ctx));
     if (!in_tree) NB_TRY(ctx, write_new(makefile, print_makefile, name, ctx));
-    printf("%s\n", source);
-    if (in_tree)
-        printf("Now 'make', then 'nysbench check %s'.\n", name);
-    else
-        printf("%s\nNow 'make', then 'nysbench check %s/%s.so'.\n", makefile, folder ? folder : ".", name);
+    if (!in_tree) return print_plugin_next(source, makefile, folder, name, ctx);
+    NB_TRY(ctx, nb_shell_program(&program, ctx));
+    printf("%s\nNow 'make', then '%s check %s'.\n", source, program, name);
     return NB_OK;
 }
 
@@ -161,6 +178,7 @@ static nb_status check_component_options(const choices *c, const char *name, con
 
 static nb_status make_experiment(const choices *c, const char *path, nb_ctx *ctx)
 {
+    const char *program;
     const nb_new_answers answers = {.question = c->question,
                                     .landmarks = c->landmarks,
                                     .strategies = c->strategies,
@@ -173,7 +191,8 @@ static nb_status make_experiment(const choices *c, const char *path, nb_ctx *ctx
     NB_REQUIRE(ctx, c->yes || isatty(STDIN_FILENO), NB_EINVAL,
                "new experiment: there is no terminal to ask on; --yes takes the defaults for what no option gives");
     NB_TRY(ctx, nb_new_experiment(path, &answers, !c->yes, ctx));
-    printf("%s\nNow 'nysbench plan %s', which says what it costs, then 'nysbench run %s'.\n", path, path, path);
+    NB_TRY(ctx, nb_shell_program(&program, ctx));
+    printf("%s\nNow '%s plan %s', which says what it costs, then '%s run %s'.\n", path, program, path, program, path);
     return NB_OK;
 }
 

@@ -54,7 +54,17 @@ static nb_status open_folder(const char *run, const nb_plot_style *style, const 
     return nb_plot_write_style(*folder, style, ctx);
 }
 
-/* `only`, or all of the study but those that make something of the run again. */
+/* Whether it is `only`, or, without one, a figure of the study that the config names or that the rows are offered. */
+static nb_status is_wanted(const nb_figure *figure, const nb_figure *only, const nb_study *study, const nb_frame *frame,
+                           const char *const *named, bool *wanted, nb_ctx *ctx)
+{
+    *wanted = figure == only;
+    if (only || strcmp(figure->study, study->component.name) != 0) return NB_OK;
+    NB_TRY(ctx, nb_figure_is_offered(figure, frame, wanted, ctx));
+    for (; *named && !figure->again; named++) *wanted = *wanted || strcmp(*named, figure->component.name) == 0;
+    return NB_OK;
+}
+
 static nb_status draw_figures(const nb_figure *only, const nb_study *study, const nb_frame *frame,
                               const nb_drawing *drawing, nb_ctx *ctx)
 {
@@ -62,10 +72,14 @@ static nb_status draw_figures(const nb_figure *only, const nb_study *study, cons
         const char *name;
         int figures;
     } *drawn = NULL;
+    const char **named;
     int count = 0, room = 0;
+    NB_TRY(ctx, nb_run_plots(drawing->run, &named, ctx));
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
-        if (strcmp(figure->study, study->component.name) != 0 || (only ? figure != only : figure->again)) continue;
+        bool wanted;
+        NB_TRY(ctx, is_wanted(figure, only, study, frame, named, &wanted, ctx));
+        if (!wanted) continue;
         NB_GROW(ctx, drawn, count, room);
         nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, figure->draw(figure, frame, drawing, &drawn[count].figures, ctx));
@@ -297,7 +311,8 @@ const nb_command nb_command_plot = {
     "RUN [FIGURE]",
     "Draw the figures of a run.\n\n"
     "FIGURE is one that 'nysbench list figures' shows (default: all that the rows allow, except\n"
-    "spectrum, which picks the landmarks again, as --landmarks does)",
+    "spectrum, which picks the landmarks again, as --landmarks does, and what compares cores\n"
+    "where there is one alone)",
     run,
     true,
     60};

@@ -109,7 +109,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_HELP_OPTION,
         NB_FORMAT_OPTION(format),
         {"where", 'w', POPT_ARG_ARGV, &where, 0,
-         "Only rows with this value in a column; for a component its name or a spec; may be repeated", "COLUMN=VALUE"},
+         "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
+         "COLUMN=VALUE"},
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);

@@ -120,7 +120,7 @@ typedef struct {
 } nb_component;
 
 typedef struct {
-    const char *file; /* stem of the file that it came from; a plugin's path */
+    const char *file; /* that it came from: its path in the source tree; a plug-in's as it was given */
     const nb_component *component;
 } nb_entry;
 
@@ -133,6 +133,9 @@ struct nb_registry {
 };
 
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */
+
+/* NB_EINVAL if one in the tree has another name than its file's stem: so no two have one. Before plug-ins are added. */
+nb_status nb_registry_check(const nb_registry *registry, nb_ctx *ctx);
 
 /* The names of all, sorted; NULL-terminated. */
 nb_status nb_registry_names(const nb_registry *registry, const char *const **names, nb_ctx *ctx);

@@ -16,11 +16,14 @@
 
 static const char ending[] = ".svg";
 
+enum { MOST_PLACES = 1000 }; /* more than any figure's */
+
 typedef struct {
     const char *run, *folder; /* of the run; of its figures */
     const nb_study *study;
     const nb_frame *frame;
-    nb_gnuplots *gnuplots; /* NULL: not started yet */
+    const char *const *named; /* figures of the run's config, NULL-terminated */
+    nb_gnuplots *gnuplots;    /* NULL: not started yet */
     nb_ctx *ctx;
 } finder;
 
@@ -102,14 +105,14 @@ static nb_status draw(const finder *f, const nb_figure *figure)
 /* *any: something was. */
 static nb_status draw_missing(finder *f, int count, const char *const *files, bool *any)
 {
-    const char **named, *version, *data;
+    const char *version, *data;
     *any = false;
-    NB_TRY(f->ctx, nb_run_plots(f->run, &named, f->ctx));
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         NB_NEED(data, nb_format(f->ctx, "%s/%s.csv", f->folder, e->component->name));
         if (strcmp(figure->study, f->study->component.name) != 0 || figure->again || f->frame->count == 0 ||
-            is_drawn(e->component->name, count, files) || (!is_among(e->component->name, named) && !nb_is_file(data)))
+            is_drawn(e->component->name, count, files) ||
+            (!is_among(e->component->name, f->named) && !nb_is_file(data)))
             continue;
         if (!f->gnuplots && !nb_gnuplot_version(&version, f->ctx)) return NB_OK;
         if (!f->gnuplots) NB_TRY(f->ctx, nb_gnuplots_new(nb_usable_cpus(), &f->gnuplots, f->ctx));
@@ -120,14 +123,26 @@ static nb_status draw_missing(finder *f, int count, const char *const *files, bo
 }
 
 typedef struct {
-    int figure;
+    int rank, figure;
     const char *file;
 } placed;
 
 static int by_place(const void *a, const void *b)
 {
     const placed *x = a, *y = b;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
     return x->figure != y->figure ? (x->figure > y->figure) - (x->figure < y->figure) : strcmp(x->file, y->file);
+}
+
+/* Those of the config in its order, then those that have a place, then the others. */
+static placed place(const finder *f, const char *file)
+{
+    placed of = {.figure = figure_of(f, file), .file = file};
+    const nb_figure *figure =
+        (const nb_figure *)nb_figures.entries[of.figure].component; /* NULL: the end of the list */
+    while (f->named[of.rank] && !(figure && strcmp(f->named[of.rank], figure->component.name) == 0)) of.rank++;
+    if (!f->named[of.rank]) of.rank += figure && figure->place > 0 ? figure->place : MOST_PLACES;
+    return of;
 }
 
 /* What its figure shows, and which of several it is. */
@@ -148,10 +163,12 @@ nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_fram
                            nb_ctx *ctx)
 {
     finder f = {.run = run, .study = study, .frame = frame, .ctx = ctx};
-    const char **files;
+    const char **files, **named;
     placed *order;
     bool drawn;
     NB_TRY(ctx, nb_run_path(run, NB_PLOTS_FOLDER, &f.folder, ctx));
+    NB_TRY(ctx, nb_run_plots(run, &named, ctx));
+    f.named = named;
     NB_TRY(ctx, list_files(&f, &pictures->count, &files));
     nb_status status = draw_missing(&f, pictures->count, files, &drawn);
     nb_status waited = nb_gnuplots_wait(f.gnuplots, ctx);
@@ -159,7 +176,7 @@ nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_fram
     if (drawn) NB_TRY(ctx, list_files(&f, &pictures->count, &files));
     NB_NEED(order, nb_alloc(ctx, (size_t)pictures->count + 1, sizeof *order));
     NB_NEED(pictures->items, nb_alloc(ctx, (size_t)pictures->count + 1, sizeof *pictures->items));
-    for (int i = 0; i < pictures->count; i++) order[i] = (placed){figure_of(&f, files[i]), files[i]};
+    for (int i = 0; i < pictures->count; i++) order[i] = place(&f, files[i]);
     qsort(order, (size_t)pictures->count, sizeof *order, by_place);
     for (int i = 0; i < pictures->count; i++) NB_TRY(ctx, set_picture(&f, order[i], &pictures->items[i]));
     return NB_OK;

@@ -17,8 +17,9 @@ typedef struct {
     nb_picture *items;
 } nb_pictures;
 
-/* All SVG files among the run's figures: those of the study first, as they are listed, then others by name. What the
- * run's config names, or a figure whose data are there, is drawn if it has no such file, where gnuplot is installed. */
+/* All SVG files among the run's figures: those that the run's config names first, in its order, then those of the study
+ * that have a place, the others of the study, and others, by name. What the run's config names, or a figure whose data
+ * are there, is drawn if it has no such file, where gnuplot is installed. */
 nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_frame *frame, nb_pictures *pictures,
                            nb_ctx *ctx);
 

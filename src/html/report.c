@@ -199,7 +199,7 @@ static nb_status add_claims(const maker *m, const part *p)
 static void add_caveats(const maker *m, const part *p)
 {
     nb_page_heading(m->page, m->level + 1, "Caveats");
-    if (p->caveats.count == 0) nb_page_paragraph(m->page, "The rows raise none.");
+    if (p->caveats.count == 0) nb_page_paragraph(m->page, "None found.");
     for (int i = 0; i < p->caveats.count; i++) nb_page_item(m->page, "%s", p->caveats.texts[i]);
 }
 

@@ -34,23 +34,6 @@ nb_status nb_claim_rows(const nb_frame *f, const nb_claim_where *where, nb_selec
     return NB_OK;
 }
 
-/* The one value of a column that a text means. */
-static nb_status find_value(const nb_frame *f, const char *column, const char *text, int *value, const char **why,
-                            nb_ctx *ctx)
-{
-    bool *means;
-    nb_codes codes;
-    int count = 0;
-    NB_NEED(means, nb_alloc(ctx, (size_t)f->count + 1, sizeof *means));
-    NB_TRY(ctx, excuse(nb_where_values(f, column, text, means, ctx), why, ctx));
-    if (*why) return NB_OK;
-    NB_TRY(ctx, nb_frame_codes(f, column, &codes, ctx));
-    for (int v = 0; v < codes.count; v++)
-        if (means[v] && count++ == 0) *value = v;
-    if (count > 1) NB_NEED(*why, nb_format(ctx, "'%s' means %d values of %s", text, count, column));
-    return NB_OK;
-}
-
 static int compare_items(const void *a, const void *b)
 {
     const nb_head_value *x = a, *y = b;
@@ -186,7 +169,8 @@ static nb_status compare(const nb_frame *f, const nb_claim *claim, int pair, nb_
     nb_frame both;
     bool *wanted;
     for (int i = 0; i < 2 && !u->why; i++)
-        NB_TRY(ctx, find_value(f, claim->column, claim->values[pair + i].text, &value[i], &u->why, ctx));
+        NB_TRY(ctx,
+               excuse(nb_where_value(f, claim->column, claim->values[pair + i].text, &value[i], ctx), &u->why, ctx));
     if (u->why) return NB_OK;
     NB_TRY(ctx, nb_frame_codes(f, claim->column, &codes, ctx));
     NB_NEED(wanted, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *wanted));
@@ -196,7 +180,8 @@ static nb_status compare(const nb_frame *f, const nb_claim *claim, int pair, nb_
     both = *f;
     if (rows.count < f->count) NB_TRY(ctx, nb_frame_take(f, rows, &both, ctx));
     for (int i = 0; i < 2; i++)
-        NB_TRY(ctx, find_value(&both, claim->column, claim->values[pair + i].text, &value[i], &u->why, ctx));
+        NB_TRY(ctx, excuse(nb_where_value(&both, claim->column, claim->values[pair + i].text, &value[i], ctx), &u->why,
+                           ctx));
     if (value[0] == value[1]) u->why = "both are the same";
     return u->why ? NB_OK : contrast(&both, claim, value[0], value[1], u, ctx);
 }

@@ -16,6 +16,16 @@ nb_status nb_figure_choose_m(int count, const int *landmarks, int *m, nb_ctx *ct
     NB_FAIL(ctx, NB_EINVAL, "the run has no m = %d; it has %s", *m, all);
 }
 
+nb_status nb_figure_is_offered(const nb_figure *figure, const nb_frame *frame, bool *offered, nb_ctx *ctx)
+{
+    nb_codes codes;
+    *offered = !figure->again;
+    if (!figure->compares) return NB_OK;
+    NB_TRY(ctx, nb_frame_codes(frame, figure->compares, &codes, ctx));
+    *offered = *offered && codes.count > 1;
+    return NB_OK;
+}
+
 void nb_figure_warn(const char *name)
 {
     fprintf(stderr, "nysbench: warning: plot %s: the run has no rows that it draws\n", name);

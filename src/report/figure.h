@@ -24,9 +24,11 @@ typedef struct {            /* what figures are made of besides the rows, and wh
 } nb_drawing;
 
 typedef struct nb_figure {
-    NB_OUTPUT_FIRST    /* the name is the stem of its files */
-        bool of_one_m; /* takes nb_drawing.m */
-    bool again;        /* makes something of the run again: only on request */
+    NB_OUTPUT_FIRST       /* the name is the stem of its files */
+        bool of_one_m;    /* takes nb_drawing.m */
+    bool again;           /* makes something of the run again: only on request */
+    const char *compares; /* a column whose values it compares: of fewer than two only on request; NULL: none */
+    int place;            /* in a report: 1, 2 ... stand first; 0: behind those, by name */
 
     /* *figures: how many there are; 0 where the rows have nothing for it. NB_EINVAL where the run does
      * not have m, NB_EIO where a file cannot be written, or gnuplot failed on a figure before. */
@@ -37,6 +39,9 @@ typedef struct nb_figure {
 /* `m` where it is among those, which are in ascending order; 0 becomes the middle one
  * of them, where there are any. */
 nb_status nb_figure_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx);
+
+/* Whether it is drawn where all figures are that the rows allow. */
+nb_status nb_figure_is_offered(const nb_figure *figure, const nb_frame *frame, bool *offered, nb_ctx *ctx);
 
 void nb_figure_warn(const char *name); /* reports that the run has no rows for it */
 

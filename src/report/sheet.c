@@ -207,6 +207,7 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     if (s->upright) nb_plot_set_text(out, "upright", s->upright);
     if (s->bare) fputs("bare = 1\n", out);
     if (s->powers) fputs("powers = 1\n", out);
+    if (s->by_key) fputs("by_key = 1\n", out);
     fprintf(out, "x_scale = %d\nlevel = %d\ncolumns_wanted = %d\nintervals = %d\n",
             s->log_x_2 ? 2
             : s->log_x ? 10

@@ -38,7 +38,7 @@ typedef struct {
     const char *upright;            /* what a line at x = 1 means; NULL: there is none */
     bool bare;                      /* each curve's points are one value, so that there are no bars */
     bool powers;                    /* thin lines y ~ x and y ~ x^2, where x is logarithmic */
-    bool by_key;                    /* lines go from key to key, not from left to right */
+    bool by_key;                    /* keys are m: lines go from key to key, not from left to right, and end large */
     bool intervals;                 /* bars are 95 % intervals of the median, not the quantiles 0.1 and 0.9 */
 
     /* Private. */

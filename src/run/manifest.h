@@ -16,9 +16,13 @@ typedef struct {
 /* Whether rows of both are the same bits. */
 bool nb_program_same(const nb_program *a, const nb_program *b);
 
-/* For people: in what both differ ("by another build", "with other arithmetic"), and each in words. */
+/* For people: in what both differ ("by another build", "with other arithmetic"). */
 const char *nb_program_difference(const nb_program *a, const nb_program *b);
+/* One in words: its build first, or, beside another of the same build, its executable. */
 nb_status nb_program_text(const nb_program *program, const char **text, nb_ctx *ctx);
+nb_status nb_program_beside(const nb_program *program, const nb_program *other, const char **text, nb_ctx *ctx);
+/* How rows were measured that this program would measure otherwise, and what this program is. */
+nb_status nb_program_change(const nb_program *then, const nb_program *now, const char **text, nb_ctx *ctx);
 
 typedef struct {
     nb_program program;

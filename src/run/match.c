@@ -3,6 +3,7 @@
 #include "run/match.h"
 
 #include "base/numbers.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <float.h>
@@ -23,28 +24,12 @@ static bool allowed(const nb_column *c)
     return c->identity || c->type == NB_COLUMN_INT;
 }
 
-/* Equal but for blanks outside of quotes. */
-static bool same_text(const char *a, const char *b)
-{
-    bool quoted = false;
-    for (;; a++, b++) {
-        while (!quoted && *a == ' ') a++;
-        while (!quoted && *b == ' ') b++;
-        if (*a != *b) return false;
-        if (!*a) return true;
-        if (*a == '\\' && a[1] && a[1] == b[1])
-            a++, b++;
-        else if (*a == '"')
-            quoted = !quoted;
-    }
-}
-
 static bool means(const nb_condition *c, const nb_choice *choice)
 {
     if (strcmp(c->text, choice->component->name) == 0) return true;
     if (c->canonical && strcmp(c->canonical, choice->canonical) == 0) return true;
-    return same_text(c->text, choice->label) || same_text(c->text, choice->full) ||
-           same_text(c->text, choice->canonical) || same_text(c->text, choice->resolved);
+    return nb_text_same(c->text, choice->label) || nb_text_same(c->text, choice->full) ||
+           nb_text_same(c->text, choice->canonical) || nb_text_same(c->text, choice->resolved);
 }
 
 static bool meets(const nb_condition *c, const nb_plan *plan, int index, const void *row)
@@ -54,7 +39,7 @@ static bool meets(const nb_condition *c, const nb_plan *plan, int index, const v
     if (c->column->type == NB_COLUMN_SEED) return *(const long long *)field == c->number;
     if (c->column->type == NB_COLUMN_REAL) return *(const double *)field == c->real;
     const char *text = *(const char *const *)field;
-    return c->axis >= 0 ? means(c, nb_plan_choice(plan, index, c->axis)) : same_text(c->text, text);
+    return c->axis >= 0 ? means(c, nb_plan_choice(plan, index, c->axis)) : nb_text_same(c->text, text);
 }
 
 bool nb_match_row(const nb_match *match, const nb_plan *plan, int index)

@@ -188,15 +188,12 @@ static nb_status refuse_others(nb_store *store, const nb_program *program, int c
                                nb_ctx *ctx)
 {
     for (int i = 0; i < count; i++) {
-        const char *then, *now;
+        const char *change;
         if (nb_program_same(&by[i].program, program)) continue;
-        NB_TRY(ctx, nb_program_text(&by[i].program, &then, ctx));
-        NB_TRY(ctx, nb_program_text(program, &now, ctx));
-        NB_FAIL(
-            ctx, NB_EINVAL,
-            "%s: %d rows were measured %s, %s; this is %s; --mixed measures the rest beside them, --fresh sets them "
-            "aside",
-            store->path, by[i].rows, nb_program_difference(&by[i].program, program), then, now);
+        NB_TRY(ctx, nb_program_change(&by[i].program, program, &change, ctx));
+        NB_FAIL(ctx, NB_EINVAL,
+                "%s: %d rows were measured %s; --mixed measures the rest beside them, --fresh sets them aside",
+                store->path, by[i].rows, change);
     }
     return NB_OK;
 }

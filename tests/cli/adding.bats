@@ -77,4 +77,13 @@ PY
     run ./nysbench run c.yaml -q -o n
     expect_status 0
     grep -q norm_mean n/rows.csv
+    for name in added_strategy added_figure; do
+        file=$(find strategies src/studies -name "$name.c")
+        sed -i "s/{\"$name\"/{\"uniform\"/" "$file"
+        AUTO_DEPS=0 run make
+        [ "$status" -ne 0 ]
+        expect "nysbench: error: $file: its ${name#added_} is called 'uniform', expected '$name'"
+        ./nysbench list >/dev/null # the last one that was right
+        sed -i "s/{\"uniform\"/{\"$name\"/" "$file"
+    done
 }

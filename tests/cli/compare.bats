@@ -41,10 +41,30 @@ lines() { # PYTHON, of the list `lines`
     run "$NYSBENCH" compare "$WORK/r" --baseline kmeanz
     expect_status 2
     expect "did you mean 'kmeans'?"
-    drawn --fresh --set 'strategies=[uniform, "leverage(label=\"by rows\")"]'
-    run "$NYSBENCH" compare "$WORK/r" --where strategy=kmeans
-    expect_status 2
-    [[ "$output" == *"strategy=kmeans: the run has no such row; it has uniform, leverage" ]]
+}
+
+@test "labels select as specs do, and are what is offered where nothing matches" {
+    drawn --set 'strategies=[uniform, kmeans, "kmeans(restarts=4, label=\"k-means, again\")", "leverage(label=by_rows)"]'
+    lines 'assert all(x["baseline"].startswith("leverage") for x in lines)' --baseline by_rows
+    lines 'assert all("restarts=4" in x["baseline"] for x in lines)' --baseline 'k-means, again'
+    lines 'assert {x["method"][:6] for x in lines} == {"levera", "kmeans"}' --where strategy=uniform \
+        --where 'strategy=k-means, again' --where strategy=by_rows
+    lines 'assert all("restarts=1" in x["baseline"] for x in lines)' --baseline kmeans # which is its label
+    "$NYSBENCH" table "$WORK/r" errors --format csv --where strategy=by_rows >"$WORK/csv"
+    [ "$(grep -c leverage "$WORK/csv")" -gt 0 ]
+    [ "$(grep -c kmeans "$WORK/csv")" -eq 0 ]
+    while IFS='|' read -r options message; do
+        eval "run \"\$NYSBENCH\" compare \"\$WORK/r\" $options"
+        expect_status 2
+        [ "$output" = "nysbench: error: $message" ] || { echo "$options: $output"; return 1; }
+    done <<'CASES'
+--baseline by_row|strategy=by_row: the run has no such row; did you mean 'by_rows'?
+--baseline cpqr|strategy=cpqr: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
+--where strategy=refined|strategy=refined: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
+--where strategy=uniform --where strategy=refined|strategy=refined: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
+--baseline 'kmeans(restart=4)'|kmeans has no option 'restart'; did you mean 'restarts'?
+--baseline 'kmeans(init=plusplus)'|strategy=kmeans(init=plusplus) means 2 values: kmeans, k-means, again; name one
+CASES
 }
 
 @test "by another column, another measure, over some rows, as differences, pooled" {

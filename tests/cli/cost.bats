@@ -487,8 +487,19 @@ PY
     expect_status 0
     expect "cost: 3 figures in " # newton_schulz has no count, and the oracle is in none
     ls "$WORK/r/plots/cost_flops_with_iterative.png" "$WORK/r/plots/cost_time_with_iterative.svg" "$WORK/r/plots/cost_time_with_newton_schulz.png"
-    grep -q "not counted: oracles and the like" "$WORK/r/plots/cost_flops_with_iterative.gp"
+    grep -q "not drawn: oracles, plug-ins and programs, whose flops are not counted" "$WORK/r/plots/cost_flops_with_iterative.gp"
     grep -q "m = 4 to 16'$" "$WORK/r/plots/cost_time_with_iterative.gp"
+    # The large point of a curve is the third, of the largest m.
+    grep -q "large point: largest m" "$WORK/r/plots/cost_flops_with_iterative.svg"
+    /usr/bin/python3 - "$WORK/r/plots/cost_flops_with_iterative.svg" <<'PY'
+import re, sys
+points = re.findall(r"translate\(([^)]*)\) scale\(([^)]*)\)' color='([^']*)'", open(sys.argv[1]).read())
+small = min((scale for _, scale, _ in points), key=float)
+curves = {colour: [at for at, scale, of in points if of == colour and scale == small] for _, scale, colour in points if scale == small}
+large = [(at, colour) for at, scale, colour in points if scale != small and colour in curves]
+assert len(large) == len(curves) > 4, (large, curves)
+assert all(at == curves[colour][2] for at, colour in large), (large, curves)
+PY
     "$NYSBENCH" table "$WORK/r" at_cost --format csv >"$WORK/at_cost.csv"
     "$NYSBENCH" table "$WORK/r" at_cost | grep -q "^  uniform "
     /usr/bin/python3 - "$WORK" <<'PY'

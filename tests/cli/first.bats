@@ -31,6 +31,20 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
     expect "profile(keys=pivots, queries=pivots) has less error than uniform"
 }
 
+@test "the commands that a new experiment's comments name have what they are said to have" {
+    cd "$WORK"
+    "$NYSBENCH" new experiment my.yaml --yes >/dev/null
+    while IFS='|' read -r command name; do
+        grep -qF "\`nysbench $command\`" my.yaml
+        "$NYSBENCH" $command >out
+        grep -qE "^ *$name( |\$)" out
+    done <<'CASES'
+list strategies|segment_means
+list cores|iterative
+help columns|output_error
+CASES
+}
+
 @test "new experiment takes its defaults with --yes alone, and never replaces a file unless forced" {
     cd "$WORK"
     run "$NYSBENCH" new experiment --yes
@@ -142,7 +156,8 @@ PY
     expect_status 0
     expect "Claims: 1 reproduced"
     expect "figures: nysbench-demo/results/plots/*.png"
-    [ "${lines[-1]}" = "next, heads of your own: nysbench new experiment --heads FILE.safetensors" ]
+    [ "${lines[-2]}" = "which differences are real: $NYSBENCH compare nysbench-demo/results --pool landmarks" ]
+    [ "${lines[-1]}" = "next, heads of your own: $NYSBENCH new experiment --heads FILE.safetensors" ]
     ls nysbench-demo/results/plots/*.png
     "$NYSBENCH" plan nysbench-demo/demo.yaml
     run "$NYSBENCH" demo

@@ -7,7 +7,7 @@ load helpers
 plugin() {
     [ -d "$BATS_FILE_TMPDIR/usr" ] || make -s install DESTDIR="$BATS_FILE_TMPDIR" PREFIX=/usr AUTO_DEPS=0 >/dev/null
     local flags
-    flags=$(PKG_CONFIG_PATH="$BATS_FILE_TMPDIR/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$BATS_FILE_TMPDIR" pkg-config --cflags nysbench)
+    flags=$(with_headers pkg-config --cflags nysbench)
     cc $flags -Wall -Wextra -Wpedantic -Werror -shared -fPIC "${@:3}" "$1" -o "$2"
 }
 
@@ -24,6 +24,11 @@ with open(path, "rb") as f:
     raw = f.read(t["data_offsets"][1] - t["data_offsets"][0])
 np.save(out, np.frombuffer(raw, {"F64": "<f8", "F32": "<f4", "F16": "<f2"}[t["dtype"]]).reshape(t["shape"])[int(head)].astype(float))
 PY
+}
+
+# The environment in which pkg-config finds what plugin has installed.
+with_headers() {
+    PKG_CONFIG_PATH="$BATS_FILE_TMPDIR/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$BATS_FILE_TMPDIR" "$@"
 }
 
 # The template under the name mine.
@@ -176,6 +181,36 @@ EOF
     expect ', picks: 1 token: m = 1, pairing independent: sh -c "exit 3": exit status 3'
     expect ", memory: an error and nothing left when any one allocation fails"
     [ "$(grep -c '^FAIL.*, memory' <<<"$output")" -eq 0 ]
+}
+
+@test "what new and demo print to go on with are commands, by the name that the program was called by" {
+    mine # which installs the headers
+    cd "$WORK"
+    ln -s "$NYSBENCH" nysbench
+    run ./nysbench new strategy mine --out "a folder"
+    expect "with nysbench installed ('make install'; for another PREFIX, set PKG_CONFIG_PATH to PREFIX/lib/pkgconfig):"
+    grep '^  ' <<<"$output" >commands
+    [ "$(cut -c 3- commands)" = "make -C 'a folder'
+./nysbench check 'a folder/mine.so'
+./nysbench run --plugin 'a folder/mine.so' EXPERIMENT.yaml" ]
+    printf 'problems: gaussian(n=20, d=3)\nstrategies: mine\ncores: svd\nlandmarks: 4\ntrials: 1\nplots: []\n' >EXPERIMENT.yaml
+    run with_headers sh -e commands
+    expect_status 0
+    expect "0 of 9 checks failed"
+    expect "rows: 1, 1 ok"
+    mkdir here
+    cd here
+    run ../nysbench new core mine
+    expect "
+  make
+  ../nysbench check ./mine.so
+"
+    run env PATH="$WORK:$PATH" nysbench new experiment x.yaml --yes
+    expect "Now 'nysbench plan x.yaml', which says what it costs, then 'nysbench run x.yaml'."
+    mkdir -p src/kernels
+    touch src/kernels/kernel.h
+    run ../nysbench new kernel mine
+    expect "Now 'make', then '../nysbench check mine'."
 }
 
 @test "new refuses bad names and files that are there; in the source tree it writes into strategies/" {

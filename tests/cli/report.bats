@@ -74,7 +74,7 @@ expect_caveat() {
     expect "* **reproduced** k-means has less error"
     grep -qxE "nysbench run /.*/c.yaml -q -o $BATS_FILE_TMPDIR/c" "$WORK/r/report.md"
     expect 'trials: 8'
-    expect "The rows raise none."
+    expect "None found."
     grep -q 'reproduced' "$WORK/r/report.md"
     grep -qE '\| 0\.[0-9]+ \| \[0\.[0-9]+, 0\.[0-9]+\] \| better \| 8 \|' "$WORK/r/report.md"
 }
@@ -176,6 +176,29 @@ Y
     grep -qF '](../r/plots/error_iterative.svg)' "$WORK/a b/x.md"
 }
 
+# The figures of the report of $WORK/r, in its order.
+figures() {
+    "$NYSBENCH" report "$WORK/r" --format markdown -o - | sed -n 's|^!\[.*](.*/\([a-z_]*\)_[^/]*[.]svg)$|\1|p' | uniq | tr '\n' ' '
+}
+
+@test "figures: error, ratio, forest first, or as the config names them; of cores only where there are two, or by name" {
+    measure --set plots=error
+    "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
+    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cost error forest ranks ratio " ]
+    [ "$(figures)" = "error ratio forest cost_flops_with cost_time_with ranks " ]
+    "$NYSBENCH" plot "$WORK/r" cores
+    [ -s "$WORK/r/plots/cores_uniform.svg" ]
+    rm -r "$WORK/r"
+    measure --set plots=[forest,cutoff]
+    "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
+    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cost cutoff error forest ranks ratio " ]
+    [ "$(figures)" = "forest cutoff error ratio cost_flops_with cost_time_with ranks " ]
+    rm -r "$WORK/r"
+    measure --set 'cores=[iterative, svd]' --set plots=[]
+    "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
+    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cores cost cutoff error forest ranks ratio svd_vs_iterative " ]
+}
+
 @test "several runs: a table of all, a part for each, ids and colours that do not clash" {
     measure --set plots=error
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --set name=second --set plots=error
@@ -225,7 +248,7 @@ Y
 @test "caveat: none" {
     measure
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
 }
 
 @test "caveat: few sources" {
@@ -296,21 +319,21 @@ Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     store "UPDATE results SET reason = NULL; DELETE FROM meta WHERE key = 'predicted'" # the load, and what depends on it
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
     store "UPDATE results SET peak_bytes = NULL WHERE trial < 2"
     expect_caveat '4 of 12 rows have no peak.*_bytes: the system did not tell what memory they took\.'
     store "UPDATE results SET peak_bytes = 6e9; UPDATE manifests SET text = replace(text, '\"memory_mib\": ', '\"memory_mib\": 10000, \"was\": ')"
     expect_caveat 'Memory was short: a row took up to 5722 MiB \(column peak.*_bytes\) of the 10000 MiB that the machine has, .*'
     store "UPDATE results SET peak_bytes = 5e9"
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
 }
 
 @test "caveat: an oracle in the lead" {
     experiment "uniform, kmeans, leverage"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
     store "UPDATE results SET error = 0.01 WHERE strategy LIKE 'leverage%'"
     expect_caveat 'An oracle is in the lead: leverage, oracle has the least error most often, in 16 of 16 comparisons\..*'
 }
@@ -327,7 +350,7 @@ Y
     expect_caveat 'Mostly no better than the trivial answer \(column baseline_mean\): uniform \(10 of 16 rows\)\.'
     store "UPDATE results SET baseline_mean = 2"
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
 }
 
 @test "caveat: rows with warnings, such as load while they were timed" {
@@ -340,7 +363,7 @@ Y
     measure
     store "INSERT OR REPLACE INTO meta VALUES ('predicted', '1 2 3.9')"
     run caveats
-    [ "$output" = "The rows raise none." ]
+    [ "$output" = "None found." ]
     store "INSERT OR REPLACE INTO meta VALUES ('predicted', '1 2 4.5')"
     expect_caveat 'The prediction was off: the last call took 4\.5 s for its rows, predicted 1 s to 2 s.*'
     store "INSERT OR REPLACE INTO meta VALUES ('predicted', '3 4 1')"

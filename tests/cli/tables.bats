@@ -32,6 +32,13 @@ small() { # OPTIONS...
     done
 }
 
+@test "a panel without results says so" {
+    small --only problem=gaussian
+    "$NYSBENCH" table "$WORK/r" errors >"$WORK/table"
+    [ "$(grep -c '^  No results: every row was skipped, failed or not run$' "$WORK/table")" -eq 2 ]
+    grep -A 2 '^clusters(' "$WORK/table" | grep -q 'No results'
+}
+
 @test "--where leaves the rows that it means" {
     small
     "$NYSBENCH" table "$WORK/r" above -f csv --where problem=clusters --where landmarks=4 >"$WORK/where"

@@ -375,6 +375,24 @@ static void test_registry_add(void **state)
     assert_null(nb_registry_find(&registry, "d"));
 }
 
+/* A component has its file's name: not a part of it, nor more, nor another. */
+static void test_registry_check(void **state)
+{
+    static const char *const wrong[] = {"uniform", "aa", "aaaa", "aaa.c", ""};
+    nb_component c = {.name = "aaa"};
+    nb_entry entries[] = {{"strategies/aaa.c", &c}, {0}};
+    const nb_registry registry = {.kind = "strategy", .entries = entries};
+    assert_ok(*state, nb_registry_check(&registry, *state));
+    entries[0].file = "aaa";
+    assert_ok(*state, nb_registry_check(&registry, *state));
+    entries[0].file = "strategies/aaa.c";
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        c.name = wrong[i];
+        assert_error(*state, nb_registry_check(&registry, *state), NB_EINVAL, "expected 'aaa'");
+        assert_error(*state, nb_registry_check(&registry, *state), NB_EINVAL, nb_format(*state, "called '%s'", c.name));
+    }
+}
+
 /* One byte behind a block is seen, alive or freed, for sizes about the alignment. */
 static void test_overrun(void **state)
 {
@@ -434,6 +452,7 @@ int main(void)
         test_with_ctx(test_hint_names_the_nearest_or_all),
         test_with_ctx(test_streams),
         test_with_ctx(test_registry_add),
+        test_with_ctx(test_registry_check),
         cmocka_unit_test(test_overrun),
         test_with_ctx(test_grown_array),
     };

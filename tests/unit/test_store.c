@@ -98,6 +98,7 @@ static const char *const nothing[] = {NULL};
 static const nb_manifest a = {{"build-a", "aaaaaaaaaaaaaaaa", "kernels K"}, "{\"arithmetic\": \"kernels K\"}"};
 static const nb_manifest b = {{"build-b", "bbbbbbbbbbbbbbbb", "kernels K"},
                               "{\"arithmetic\": \"kernels K\", \"b\": 1}"};
+static const nb_manifest rebuilt = {{"build-a", "cccccccccccccccc", "kernels K"}, "{\"arithmetic\": \"kernels K\"}"};
 static const nb_manifest l = {{"build-a", "aaaaaaaaaaaaaaaa", "kernels L"}, "{\"arithmetic\": \"kernels L\"}"};
 
 static nb_store open_store(const char *folder, nb_ctx *ctx)
@@ -161,6 +162,12 @@ static void test_signatures(void **state)
         NB_EINVAL,
         "2 rows were measured by another build, build-a (executable aaaaaaaaaaaa; kernels K); this is build-b "
         "(executable bbbbbbbbbbbb; kernels K); --mixed");
+    assert_error(
+        ctx,
+        nb_store_plan(&store, &plan, &(nb_terms){.program = &rebuilt.program, .retry = nothing}, &pending, &count, ctx),
+        NB_EINVAL,
+        "2 rows were measured by executable aaaaaaaaaaaa (build build-a; kernels K); the program has been rebuilt "
+        "since, this is executable cccccccccccc (build build-a; kernels K); --mixed");
     assert_error(
         ctx, nb_store_plan(&store, &plan, &(nb_terms){.program = &l.program, .retry = nothing}, &pending, &count, ctx),
         NB_EINVAL,

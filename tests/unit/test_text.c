@@ -89,13 +89,26 @@ static void test_messages(void **state)
     nb_error_clear(ctx);
 }
 
+/* Blanks count within quotes alone, and a quote behind a backslash is none. */
+static void test_same(void **state)
+{
+    (void)state;
+    assert_true(nb_text_same("", " "));
+    assert_true(nb_text_same("f( a=1,b = 2)", "f(a=1, b=2) "));
+    assert_true(nb_text_same("f(a=\"x y\") ", " f(a = \"x y\")"));
+    assert_false(nb_text_same("f(a=\"x y\")", "f(a=\"xy\")"));
+    assert_true(nb_text_same("\"a\\\"\" b", "\"a\\\"\"b"));
+    assert_false(nb_text_same("\"a\\\" b\"", "\"a\\\"b\""));
+    assert_false(nb_text_same("ab", "a"));
+    assert_false(nb_text_same("a", "ab"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sequences),
-        cmocka_unit_test(test_what_becomes_of_it),
-        cmocka_unit_test(test_too_long),
-        test_with_ctx(test_messages),
+        cmocka_unit_test(test_sequences), cmocka_unit_test(test_what_becomes_of_it),
+        cmocka_unit_test(test_too_long),  test_with_ctx(test_messages),
+        cmocka_unit_test(test_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

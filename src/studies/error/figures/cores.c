@@ -85,5 +85,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_figure nb_figure_cores = {
     .component = {"cores", "how far each core is above the best one, against landmarks", references, options, 0},
     .study = NB_ERROR_STUDY,
+    .compares = "core",
     .draw = draw,
 };

@@ -26,7 +26,9 @@ static nb_status name_figures(const nb_core_sheet *of, nb_sheet *s, bool uncount
                                                 : "seconds of a forward pass / exact attention's";
             NB_NEED(x_names[s->figure_count],
                     nb_format(ctx, "%s, m = %d to %d%s", text, least, most,
-                              measure == FLOPS && uncounted ? "; not counted: oracles and the like" : ""));
+                              measure == FLOPS && uncounted
+                                  ? "; not drawn: oracles, plug-ins and programs, whose flops are not counted"
+                                  : ""));
             NB_NEED(s->figures[s->figure_count++], nb_format(ctx, "%s with %s", names[measure], m->cores[c].brief));
         }
     s->x_names = x_names;

@@ -76,5 +76,6 @@ const nb_figure nb_figure_cutoff = {
     .component = {"cutoff", "error against effective cut-off of the cores, at one m", references, options, 0},
     .study = NB_ERROR_STUDY,
     .of_one_m = true,
+    .compares = "core",
     .draw = draw,
 };

@@ -43,5 +43,6 @@ const nb_figure nb_figure_error = {
     .component = {"error", "error against landmarks, a figure for each core", references, options, 0},
     .study = NB_ERROR_STUDY,
     .standard = true,
+    .place = 1,
     .draw = draw,
 };

@@ -16,5 +16,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_figure nb_figure_forest = {
     .component = {"forest", "each strategy's error over the baseline's, by problem and pooled", references, options, 0},
     .study = NB_ERROR_STUDY,
+    .place = 3,
     .draw = draw,
 };

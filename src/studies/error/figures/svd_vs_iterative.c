@@ -38,5 +38,6 @@ const nb_figure nb_figure_svd_vs_iterative = {
     .component = {"svd_vs_iterative", "error with each core over the error with the first, same landmarks", references,
                   options, 0},
     .study = NB_ERROR_STUDY,
+    .compares = "core",
     .draw = draw,
 };

@@ -128,7 +128,7 @@ static void add_panel(nb_page *page, const nb_summary *s, const bool *leads, int
     nb_page_paragraph(page, "n = %d, d = %d, sources: %d, heads: %d, trials: %d", p->n, p->d, p->sources, p->heads,
                       p->trials);
     if (!has_results(s, panel)) {
-        nb_page_note(page, NULL, "no results: skipped, failed, not run");
+        nb_page_note(page, NULL, "No results: every row was skipped, failed or not run");
         return;
     }
     nb_page_table(page);
