@@ -338,11 +338,11 @@ EOF
     expect_status 1
     expect "FAIL out_of_range, picks: 1 token: m = 1, pairing independent: landmark 0 is token 1, allowed are 0 to 0"
     expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote beyond the end"
-    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: different picks for the same seed" # of 2 points
+    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: the same seed gave other landmarks: of the queries, landmark 0 is one point, and then another" # of 2 points
     expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: changed Q"
     expect "FAIL crashes, picks: 7 tokens: killed by signal 11"
     expect "FAIL hangs, picks: 1 token: not done after 1 s"
-    expect "FAIL not_random, traits: 130 tokens: it declares NB_RANDOM, but picks the same in another trial"
+    expect "FAIL not_random, traits: 130 tokens: it is declared random, but picks the same in another trial: drop NB_RANDOM, or draw"
     expect "FAIL swallows, memory: 1 token: allocation"
     for good in "out_of_range, record" "overrun, traits" "not_random, picks" "swallows, picks"; do expect "PASS $good"; done
     run "$NYSBENCH" check uniform

@@ -552,6 +552,58 @@ PY
     expect "0 of 5 checks failed"
     run "$NYSBENCH" check "command(run=\"$SERVE mine.py constant\", serve=true)"
     expect_status 1
-    expect "traits: "
+    expect "traits: 130 tokens: it is declared random, but picks the same in another trial: add deterministic=true, or draw from the seed"
     expect "1 of 5 checks failed"
+}
+
+@test "serve: check passes over the pairings that a program refuses, says why, and makes all checks of the others" {
+    cd "$WORK"
+    cat >mine.py <<'PY'
+def points(points, m, rng): return rng.permutation(len(points))[:m]
+def pair(queries, keys, m, rng): return rng.permutation(len(keys))[:m]
+def neither(points, m): raise ValueError("never")
+PY
+    cat >plain.py <<'PY'
+import json
+import numpy as np
+r = json.load(open("request.json"))
+np.save("picks.npy", np.random.default_rng(r["seed"]).permutation(len(np.load("points.npy")))[:r["m"]])
+PY
+    local run pairings calls why
+    while IFS='|' read -r run pairings calls why; do
+        run "$NYSBENCH" check "command(run=\"$run)"
+        expect_status 0
+        [[ "$output" == *"SKIP command(run="*", $pairings: it refuses: "*"$why"* ]]
+        [[ "$output" == *", picks: "*"; $calls calls on 9 heads"* ]]
+        [[ "$output" =~ ", memory: an error and nothing left when any one allocation fails; "[0-9]+ ]]
+        expect "0 of 5 checks failed"
+    done <<EOF
+$SERVE mine.py points", serve=true|pairing both|592|points takes points, but with pairing both it gets queries and keys: use another pairing
+$SERVE mine.py pair", serve=true|every pairing but both|100|pair takes queries and keys, but with pairing joint it gets points: use pairing both
+/usr/bin/python3 plain.py"|pairing both|592|No such file or directory: 'points.npy'
+EOF
+    run "$NYSBENCH" check "command(run=\"$SERVE mine.py neither\", serve=true)"
+    expect_status 1
+    [ "$(grep -c '^SKIP' <<<"$output")" -eq 0 ]
+    expect ", picks: 1 token: m = 1, pairing independent: "
+    expect "ValueError: never (mine.py, line 3)"
+}
+
+@test "serve: check finds a program that does not draw from its seed" {
+    cd "$WORK"
+    cat >mine.py <<'PY'
+import numpy
+def tokens(points, m): return numpy.random.permutation(len(points))[:m]
+PY
+    printf 'import json, numpy, mine\nnumpy.save("picks.npy", mine.tokens(numpy.load("points.npy"), json.load(open("request.json"))["m"]))\n' >plain.py
+    local run
+    for run in "$SERVE mine.py tokens\", serve=true" "/usr/bin/python3 plain.py\""; do
+        run "$NYSBENCH" check "command(run=\"$run)"
+        expect_status 1
+        [[ "$output" =~ "FAIL command(run="[^$'\n']*", picks: "[^$'\n']*": the same seed gave other landmarks: of the "(queries|keys)", landmark "[0-9]+" is " ]]
+        expect "1 of 5 checks failed"
+        run "$NYSBENCH" check "command(run=\"$run, deterministic=true)"
+        expect_status 1
+        expect ", traits: 130 tokens: it is declared not random, but picks others in another trial: drop deterministic=true"
+    done
 }
