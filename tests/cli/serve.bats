@@ -84,6 +84,7 @@ def needs(points, m, power): return range(m)
 def named(points, m, *rest): return range(m)
 def unnamed(points): return range(3)
 def two(queries, keys, m): return range(m)
+def part(points, keys, m): return range(m)
 PY
     echo 'import nysbench, nowhere' >import.py
     printf 'import nysbench\ndef f(points, m): return range(m)\none = nysbench.strategy(f)\ntwo = nysbench.strategy(f)\nthree = 3\n' >several.py
@@ -119,6 +120,7 @@ $s needs power=2 3|60|: exit status 2: nysbench.serve: '3': expected NAME=VALUE
 $s named|60|: exit status 2: nysbench.serve: $WORK/bad.py: named: '*rest': a strategy's parameters are given by name
 $s unnamed|60|: exit status 2: nysbench.serve: $WORK/bad.py: unnamed: has no parameter m, how many landmarks to pick
 $s two|60|: two takes queries and keys, but with pairing joint it gets points: use pairing both
+$s part|60|: part takes points and keys, but with pairing joint it gets points: keys are given with pairing both only
 $SERVE several.py|60|: exit status 2: nysbench.serve: $WORK/several.py has several strategies: name one after the file (one, two)
 $SERVE import.py|60|: exit status 2: nysbench.serve: ModuleNotFoundError: No module named 'nowhere' (import.py, line 1)
 $SERVE --help|60|: exit status 2: 
@@ -126,7 +128,7 @@ EOF
     served 'gaussian(n=20, d=2)' joint '[3, 5]'
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 2 -o r
     expect_status 1
-    expect "rows: 68, 2 ok, 66 failed"
+    expect "rows: 70, 2 ok, 68 failed"
     expect_reasons
     none_runs
     none_is 'sleep 35.1'
@@ -329,6 +331,9 @@ def part(points, m): return Groups(np.arange(len(points)) * m // len(points))
 def other(queries, keys, m): return parts(queries, keys, m), Groups(np.arange(len(keys)) % m)
 def mixed(queries, keys, m): return parts(queries, keys, m), np.arange(m)
 def joint(points, m): return range(m)
+def blend(points, queries, m): return range(m)
+def key(keys, m): return scores(keys, keys)[1][:m]
+def every(points, queries, keys, m): return one(queries, keys, m)
 PY
     cat >file.py <<'PY'
 import json, sys
@@ -341,7 +346,7 @@ else:
     np.save("query_picks.npy", answer[0]), np.save("key_picks.npy", answer[1])
 PY
     local specs
-    specs=$(printf "'command(run=\"$SERVE mine.py %s\", serve=true, deterministic=true)'," one two points parts other)
+    specs=$(printf "'command(run=\"$SERVE mine.py %s\", serve=true, deterministic=true)'," one two points parts other key every)
     cat >c.yaml <<EOF
 problems: "heads(file=$HEAD, head=1)"
 strategies: [$specs $(printf "'command(run=\"/usr/bin/python3 file.py %s\", deterministic=true)'," one two points)]
@@ -366,7 +371,8 @@ for row in csv.DictReader(open("r/rows.csv", newline="")):
 for m in "5", "8":
     for name in "one", "two", "points":
         assert error["mine", name, m] == error["file", name, m], (name, m)
-    assert len({error["mine", name, m] for name in ("one", "two", "parts", "other")}) == 4
+    assert len({error["mine", name, m] for name in ("one", "two", "parts", "other", "key")}) == 5
+    assert error["mine", "every", m] == error["mine", "one", m]
 # tokens in order, cut into m parts of sizes that differ by one at most: the means of segments
 served, own = (json.load(open("parts-%s.json" % name))["error"] for name in ("command", "segment_means"))
 assert abs(served / own - 1) < 0.1 and float(error["mine", "parts", "5"]) == served, (served, own, error)
@@ -374,6 +380,7 @@ PY
     cat >cases <<EOF
 $SERVE mine.py mixed|60|: returned groups of one side and picks of the other
 $SERVE mine.py joint|60|: joint takes points, but with pairing both it gets queries and keys: use another pairing
+$SERVE mine.py blend|60|: blend takes points and queries, but with pairing both it gets queries and keys: points are given with other pairings only
 EOF
     served 'gaussian(n=20, d=2)' both '[3]'
     run "$NYSBENCH" run c.yaml -q -o r --fresh
