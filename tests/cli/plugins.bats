@@ -645,7 +645,7 @@ env A=b python3 nope.py|there is no file $here/nope.py
 python3 folder|$here/folder is a folder, which has to be named by its absolute path
 ./nope|there is no program $here/nope
 ./mine.py|$here/mine.py is not executable: chmod +x makes it so, or put before it what runs it, such as python3
-mine.py|there is no program 'mine.py' in PATH; one in the current folder is ./mine.py
+mine.py|there is no program 'mine.py' in PATH; for one in the current folder, write ./mine.py
 'open|'open: a quote is not closed
 |'': missing argument
 EOF
