@@ -307,7 +307,7 @@ one_bar() {
         screen --size 90x20 --resized $how "$@" --drawn 2 "type=^C" --
         expect_status 130
         [ "$(at_end | grep -c ' %, ')" -eq 1 ]
-        at_end | grep -B 1 ' %, ' | head -1 | grep -q 'low\.sh)$'
+        at_end | grep -B 1 ' %, ' | head -1 | grep -q '1$' # of exit status 1
         at_end | tail -3 | grep -qxF "nysbench: interrupted; the same command continues"
         ! at_end | grep -E '^  .*: the strategy' || return 1
     done
