@@ -373,7 +373,7 @@ static nb_status find_program(const char *name, const char *here, nb_ctx *ctx)
         NB_NEED(file, nb_format(ctx, "%.*s/%s", length ? length : 1, length ? path : ".", name));
         if (nb_is_file(file) && access(file, X_OK) == 0) return NB_OK;
     }
-    NB_FAIL(ctx, NB_EIO, "there is no program '%s' in PATH; one in the current folder is ./%s", name, name);
+    NB_FAIL(ctx, NB_EIO, "there is no program '%s' in PATH; for one in the current folder, write ./%s", name, name);
 }
 
 static nb_status find_parts(const char *run, nb_ctx *ctx)

@@ -22,12 +22,15 @@ GIVEN = ("points", "queries", "keys", "m", "rng", "seed", "side", "causal")
 """What a function may name as parameters:
 
 points   float64 (n, d), read-only, of the side: d is twice the head's for "joint", [q; k], and n for "shared"
-queries, keys   float64 (n, d), read-only, of the pairing `both`; then points is None
+queries, keys   float64 (n, d), read-only, of the pairing `both`, instead of points
 m        how many landmarks: 1 ... n
 rng      a numpy.random.Generator, seeded anew for each pick
 seed     the integer that seeded it
 side     "queries", "keys", "joint", "shared" or "both"
 causal   whether a query sees the keys up to its own position alone
+
+A function that names points, queries and keys is for every pairing: what its pairing does not have is None. One that
+names some of them is refused by pairings that do not have all of these.
 """
 
 

@@ -165,15 +165,18 @@ def told(error, path):
 
 
 def check_side(strategy, side):
-    """A function that sees no points in this pairing was made for others."""
+    """A function names what its pairings give it; one for every pairing names all, and some are None."""
     both = side == "both"
-    seen = {"queries", "keys"} if both else {"points"}
+    given = ("queries", "keys") if both else ("points",)
     named = [name for name in ("points", "queries", "keys") if name in strategy.given]
-    if not named or seen.intersection(named):
+    missing = [name for name in named if name not in given]
+    if not missing or len(named) == 3:
         return
     where = f"for the side {side}" if side in ("queries", "keys") else f"with pairing {side}"
-    raise Mistake(f"{strategy.__name__} takes {' and '.join(named)}, but {where} it gets "
-                  + ("queries and keys: use another pairing" if both else "points: use pairing both"))
+    takes = f"{strategy.__name__} takes {' and '.join(named)}, but {where} it gets {' and '.join(given)}: "
+    if missing == named:
+        raise Mistake(takes + f"use {'another pairing' if both else 'pairing both'}")
+    raise Mistake(takes + f"{missing[0]} are given with {'other pairings' if both else 'pairing both'} only")
 
 
 def answer(strategy, options, request, path):

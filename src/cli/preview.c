@@ -77,6 +77,12 @@ const char *nb_preview_time(const nb_predicted *f, double share, char text[NB_TI
     return text;
 }
 
+void nb_preview_print_untimed(FILE *out, const char *before, const nb_prediction *f)
+{
+    for (int i = 0; i < f->untimed_count; i++)
+        fprintf(out, "%sno timing available for %s: %s\n", before, f->untimed[i].names, f->untimed[i].reason);
+}
+
 void nb_preview_print(FILE *out, const char *before, const nb_preview *o)
 {
     const nb_predicted *f = &o->times;
@@ -84,9 +90,7 @@ void nb_preview_print(FILE *out, const char *before, const nb_preview *o)
     fprintf(out, "%s%d scene%s to run with %d worker%s: about %s (%s), up to %s of memory\n", before, f->unit_count,
             f->unit_count == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s", nb_preview_time(f, 1, time),
             o->prediction.source, nb_bytes_text(f->all_bytes, bytes));
-    if (o->prediction.unknown)
-        fprintf(out, "%sthe time of these strategies could not be predicted, only guessed: %s\n", before,
-                o->prediction.unknown);
+    nb_preview_print_untimed(out, before, &o->prediction);
 }
 
 int nb_preview_hours(const nb_command *command, const char *text, double *hours)

@@ -36,8 +36,12 @@ enum { NB_TIME_RANGE = 80 };
 /* "41 s to 1 min 10 s", or one of the two if they are the same; of that share of the whole. */
 const char *nb_preview_time(const nb_predicted *times, double share, char text[NB_TIME_RANGE]);
 
-/* "3 scenes to run with 2 workers: about 41 s to 1 min 10 s (from a calibration), up to 120 MiB of memory". */
+/* "3 scenes to run with 2 workers: about 41 s to 1 min 10 s (from a calibration), up to 120 MiB of memory", and what
+ * could not be timed. */
 void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
+
+/* "no timing available for kmeans: not done after 1.5 s", a line for each reason. */
+void nb_preview_print_untimed(FILE *out, const char *before, const nb_prediction *prediction);
 
 #define NB_MAX_HOURS_OPTION(text) \
     { \

@@ -40,6 +40,7 @@ const char *nb_bytes_text(double bytes, char text[NB_QUANTITY]);
 typedef struct {
     nb_progress_state state;
     bool quiet, terminal;
+    bool broken; /* a row failed, crashed or was late: it took another time than it has to take */
     double start_s;
     double done_s, total_s; /* predicted, of what is done and of all */
     double *weight_s;       /* by row of the plan */

@@ -52,14 +52,15 @@ static nb_status try(attempt *a, const char *where, const tally *t, verdict *v, 
 }
 
 /* The check on one head after the other, up to the first on which it fails. */
-static nb_status on_heads(const nb_check *check, const nb_choice *choice, const tally *t, verdict *v, nb_ctx *ctx)
+static nb_status on_heads(const attempt *what, const tally *t, verdict *v, nb_ctx *ctx)
 {
     nb_head head;
     const char *name = "";
     for (int i = 0; v->status == NB_OK; i++) {
         NB_TRY(ctx, nb_conformance_head(i, &name, &head, ctx));
         if (!name) return NB_OK;
-        attempt a = {check, {.choice = choice, .kernel = t->kernel, .head = &head}};
+        attempt a = *what;
+        a.run.head = &head;
         NB_TRY(ctx, try(&a, name, t, v, ctx));
     }
     return NB_OK;
@@ -80,12 +81,25 @@ static void print(tally *t, const char *label, const char *check, const verdict 
     fflush(stdout);
 }
 
+/* Pairings that are passed over, a line each, which is no verdict. */
+static void print_refused(const char *label, const nb_refused *refused)
+{
+    const struct {
+        const char *pairings, *why;
+    } lines[] = {{"every pairing but both", refused->one_set}, {"pairing both", refused->both_sets}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (lines[i].why) printf("SKIP %s, %s: it refuses: %s\n", label, lines[i].pairings, lines[i].why);
+}
+
 static nb_status check_choice(const nb_registry *registry, const nb_choice *choice, tally *t, nb_ctx *ctx)
 {
+    nb_refused refused = {.one_set = NULL};
+    if (registry == &nb_strategies) NB_TRY(ctx, nb_find_refused(choice, t->kernel, t->timeout_s, &refused, ctx));
+    print_refused(choice->label, &refused);
     for (const nb_check *check = nb_checks_of(registry); check->name; check++) {
         verdict v = {.status = NB_OK};
-        attempt a = {check, {.choice = choice, .kernel = t->kernel}};
-        NB_TRY(ctx, nb_checks_need_heads(registry) ? on_heads(check, choice, t, &v, ctx) : try(&a, NULL, t, &v, ctx));
+        attempt a = {check, {.choice = choice, .kernel = t->kernel, .refused = refused}};
+        NB_TRY(ctx, nb_checks_need_heads(registry) ? on_heads(&a, t, &v, ctx) : try(&a, NULL, t, &v, ctx));
         print(t, choice->label, check->name, &v, check->what);
     }
     return NB_OK;

@@ -50,7 +50,32 @@ static void add_line(nb_page *page, const nb_error_row *r)
         else
             nb_page_cell(page, "%.6g", value);
     }
-    nb_page_cell(page, "%s%s%s", r->core, r->reason ? ": " : "", r->reason ? r->reason : "");
+    nb_page_cell(page, "%s", r->core);
+}
+
+static bool same_reason(const nb_error_row *a, const nb_error_row *b)
+{
+    return b->reason && strcmp(a->status, b->status) == 0 && strcmp(a->reason, b->reason) == 0;
+}
+
+/* A reason of several rows stands once, with their cores if not all have it. */
+static nb_status add_reason(nb_page *page, const nb_error_row *all, int rows, int first, nb_ctx *ctx)
+{
+    const nb_error_row *r = &all[first];
+    const char *cores = r->core;
+    int count = 1;
+    for (int i = 0; i < first; i++)
+        if (same_reason(r, &all[i])) return NB_OK;
+    for (int i = first + 1; i < rows; i++) {
+        if (!same_reason(r, &all[i])) continue;
+        NB_NEED(cores, nb_format(ctx, "%s, %s", cores, all[i].core));
+        count++;
+    }
+    if (count == rows)
+        nb_page_paragraph(page, "%s: %s", r->status, r->reason);
+    else
+        nb_page_paragraph(page, "%s: %s: %s", cores, r->status, r->reason);
+    return NB_OK;
 }
 
 static nb_status print_page(const nysbench *handle, int rows, nb_output_format format)
@@ -59,6 +84,8 @@ static nb_status print_page(const nysbench *handle, int rows, nb_output_format f
     nb_page_make(&page, handle->ctx);
     if (rows > 0) begin(&page, &handle->rows[0]);
     for (int i = 0; i < rows; i++) add_line(&page, &handle->rows[i]);
+    for (int i = 0; i < rows; i++)
+        if (handle->rows[i].reason) NB_TRY(handle->ctx, add_reason(&page, handle->rows, rows, i, handle->ctx));
     return nb_format_page(&page, format, handle->ctx);
 }
 

@@ -118,7 +118,7 @@ static void print(const nb_experiment *e, const nb_preview *o)
     if (e->config.study->exclusive)
         printf("exclusive: times are measured, so one worker runs, whatever --jobs says; let nothing else run beside "
                "it\n");
-    if (o->prediction.unknown) printf("time could only be guessed for: %s\n", o->prediction.unknown);
+    nb_preview_print_untimed(stdout, "", &o->prediction);
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
     if (f->workers > 1) printf(", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);
     fputc('\n', stdout);

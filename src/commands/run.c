@@ -237,8 +237,8 @@ static int dry_run(const nb_command *command, nb_start *start, const choices *ch
                         chosen->max_hours, NB_FORMAT_TABLE, ctx);
 }
 
-/* Compares the prediction with the time taken, for people and for the next prediction. Only rows were predicted, not
- * planning, tables and figures. */
+/* Compares the prediction with the time taken, for people and, where no row broke off, for the next prediction. Only
+ * rows were predicted, not planning, tables and figures. */
 static nb_status look_back(const nb_plan *plan, const nb_predicted *times, int jobs, sink *s, nb_ctx *ctx)
 {
     const nb_progress_state *p = &s->progress.state;
@@ -250,6 +250,7 @@ static nb_status look_back(const nb_plan *plan, const nb_predicted *times, int j
         printf("time: %s; the rows took %s, predicted %s%s\n", nb_duration_text(nb_clock_s() - s->start_s, all),
                nb_duration_text(p->elapsed_s, rows), nb_preview_time(times, p->share, predicted),
                p->rows_done < p->rows ? " for what was done" : "");
+    if (s->progress.broken) return NB_OK;
     return nb_prediction_learn(plan, s->progress.ran, nb_preview_workers(jobs), p->elapsed_s, &s->store, ctx);
 }
 

@@ -179,8 +179,7 @@ static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
         NB_TRY(ctx, nb_grid_text(&l->grid, NULL));
         return nb_grid_text(&l->grid, NULL);
     }
-    nb_page_paragraph(&l->page, "%s: %s", l->run,
-                      locked ? "running: a process is writing into it" : "no process is writing into it");
+    nb_page_paragraph(&l->page, "%s: %s", l->run, locked ? "running: a process is writing into it" : "not running");
     add_outcomes(&l->page, &rows);
     if (sharded && planned > 0 && !locked)
         nb_page_paragraph(&l->page, "'nysbench merge' again takes in what the shards have measured since");

@@ -61,8 +61,9 @@ static nb_status check_content(const char *text, const char *place, const char *
     NB_TRY(ctx, nb_digest_file(place, &now, &bytes, ctx));
     NB_REQUIRE(
         ctx, strcmp(now, sha256) == 0, NB_EIO,
-        "%s: is not here, and %s, where the run found it, has other contents now (SHA-256 %.*s..., then %.*s...)", text,
-        place, NB_DIGEST_SHOWN, now, NB_DIGEST_SHOWN, sha256);
+        "%s: is not here, and %s, where the run found it, has other contents now (SHA-256 %.*s..., then %.*s...); "
+        "'nysbench run' from a folder that has %s measures its rows anew",
+        text, place, NB_DIGEST_SHOWN, now, NB_DIGEST_SHOWN, sha256, text);
     return NB_OK;
 }
 

@@ -3,6 +3,7 @@
  * all kinds of components share. */
 #include "conformance/conformance.h"
 
+#include "components/plugin.h"
 #include "nystrom/make_scene.h"
 
 #include <ctype.h>
@@ -34,12 +35,54 @@ static nb_status pick(const bench *b, int m, nb_pairing pairing, int trial, nb_l
     return nb_landmarks_pick(&(nb_picking){b->scene, strategy, m, pairing, stream, b->rng}, out, ctx);
 }
 
+/* Whether the strategy has the pairing, and does not refuse it. */
+static bool has(const nb_trial_run *run, nb_pairing pairing)
+{
+    return nb_strategy_has(run->choice, pairing) &&
+           !(pairing == NB_BOTH ? run->refused.both_sets : run->refused.one_set);
+}
+
+/* Its own, or else one that it has. */
+static nb_pairing pairing_of(const nb_trial_run *run)
+{
+    nb_pairing own = nb_strategy_pairing(run->choice);
+    return has(run, own) ? own : own == NB_BOTH ? NB_INDEPENDENT : NB_BOTH;
+}
+
 static bool same(const nb_picks *a, const nb_picks *b)
 {
     if (a->kind != b->kind || a->m != b->m) return false;
     if (a->kind == NB_TOKENS) return memcmp(a->tokens, b->tokens, (size_t)a->m * sizeof(int)) == 0;
     if (a->kind == NB_GROUPS) return memcmp(a->groups, b->groups, (size_t)a->n * sizeof(int)) == 0;
     return memcmp(a->points, b->points, (size_t)a->d * (size_t)a->m * sizeof(double)) == 0;
+}
+
+/* Where the picks of one side differ first; NULL: they do not, or there is no memory. */
+static const char *difference(const nb_picks *a, const nb_picks *b, nb_ctx *ctx)
+{
+    static const char *const kinds[] = {[NB_TOKENS] = "tokens", [NB_GROUPS] = "groups", [NB_POINTS] = "points"};
+    size_t d = (size_t)a->d;
+    if (a->kind != b->kind) return nb_format(ctx, "%s, and then %s", kinds[a->kind], kinds[b->kind]);
+    for (int j = 0; a->kind == NB_TOKENS && j < a->m; j++)
+        if (a->tokens[j] != b->tokens[j])
+            return nb_format(ctx, "landmark %d is token %d, and then token %d", j, a->tokens[j], b->tokens[j]);
+    for (int i = 0; a->kind == NB_GROUPS && i < a->n; i++)
+        if (a->groups[i] != b->groups[i])
+            return nb_format(ctx, "token %d is in group %d, and then in group %d", i, a->groups[i], b->groups[i]);
+    for (size_t j = 0; a->kind == NB_POINTS && j < (size_t)a->m; j++)
+        if (memcmp(a->points + j * d, b->points + j * d, d * sizeof(double)) != 0)
+            return nb_format(ctx, "landmark %zu is one point, and then another", j);
+    return NULL;
+}
+
+static nb_status check_repeated(const nb_landmarks *once, const nb_landmarks *again, nb_ctx *ctx)
+{
+    bool of_queries = !same(&once->queries, &again->queries);
+    const char *text;
+    if (!of_queries && same(&once->keys, &again->keys)) return NB_OK;
+    NB_NEED(text,
+            of_queries ? difference(&once->queries, &again->queries, ctx) : difference(&once->keys, &again->keys, ctx));
+    NB_FAIL(ctx, NB_EBUG, "the same seed gave other landmarks: of the %s, %s", of_queries ? "queries" : "keys", text);
 }
 
 static uint64_t digest(size_t count, const double *x, uint64_t sum)
@@ -86,8 +129,7 @@ static nb_status check_one(const bench *b, int m, nb_pairing pairing, nb_picks_k
     NB_TRY(ctx, nb_picks_check(&once.keys, b->run->head->n, m, ctx));
     NB_REQUIRE(ctx, once.select_s >= 0, NB_EBUG, "it took %g s", once.select_s);
     NB_TRY(ctx, pick(b, m, pairing, 0, &again, ctx));
-    NB_REQUIRE(ctx, same(&once.queries, &again.queries) && same(&once.keys, &again.keys), NB_EBUG,
-               "different picks for the same seed");
+    NB_TRY(ctx, check_repeated(&once, &again, ctx));
     NB_REQUIRE(ctx, same_count(once.multiplications, again.multiplications), NB_EBUG,
                "%.17g multiplications, and then %.17g, for the same picks", once.multiplications,
                again.multiplications);
@@ -129,8 +171,7 @@ static nb_status check_picks(nb_trial_run *run, nb_ctx *ctx)
     NB_TRY(ctx, open_bench(run, &b, ctx));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int p = 0; p < NB_PAIRING_COUNT; p++)
-            if (sizes[i] >= 1 && nb_strategy_has(run->choice, (nb_pairing)p) &&
-                (kind != NB_POINTS || serves_points((nb_pairing)p)))
+            if (sizes[i] >= 1 && has(run, (nb_pairing)p) && (kind != NB_POINTS || serves_points((nb_pairing)p)))
                 NB_TRY(ctx, nb_conformance_at(check_one(&b, sizes[i], (nb_pairing)p, &kind, ctx), sizes[i], "pairing",
                                               nb_pairing_names[p], ctx));
     NB_TRY(ctx, refuses(&b, 0, ctx));
@@ -163,7 +204,7 @@ static nb_status check_nested(nb_trial_run *run, nb_ctx *ctx)
 {
     bench b;
     nb_landmarks all, some;
-    nb_pairing pairing = nb_strategy_pairing(run->choice);
+    nb_pairing pairing = pairing_of(run);
     if (!(nb_strategy_traits(run->choice) & NB_NESTED)) return NB_OK;
     NB_TRY(ctx, open_bench(run, &b, ctx));
     NB_TRY(ctx, pick(&b, run->head->n, pairing, 0, &all, ctx));
@@ -186,12 +227,23 @@ static nb_status check_blind(const bench *b, const nb_landmarks *picked, nb_pair
     return NB_OK;
 }
 
+/* A program's user says by an option what a strategy's file says by a trait. */
+static nb_status check_random(const nb_choice *choice, bool same_in_all, nb_ctx *ctx)
+{
+    bool random = nb_strategy_traits(choice) & NB_RANDOM;
+    bool by_option = nb_strategy_traits(choice) & NB_ELSEWHERE && !nb_plugin_of(choice->component);
+    NB_REQUIRE(ctx, !random || !same_in_all, NB_EBUG, "it is declared random, but picks the same in another trial: %s",
+               by_option ? "add deterministic=true, or draw from the seed" : "drop NB_RANDOM, or draw");
+    NB_REQUIRE(ctx, random || same_in_all, NB_EBUG, "it is declared not random, but picks others in another trial: %s",
+               by_option ? "drop deterministic=true" : "add NB_RANDOM to its traits");
+    return NB_OK;
+}
+
 static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
 {
     bench b;
     nb_landmarks one, two;
-    bool random = nb_strategy_traits(run->choice) & NB_RANDOM;
-    nb_pairing pairing = nb_strategy_has(run->choice, NB_INDEPENDENT) ? NB_INDEPENDENT : NB_BOTH;
+    nb_pairing pairing = has(run, NB_INDEPENDENT) ? NB_INDEPENDENT : NB_BOTH;
     NB_REQUIRE(ctx, nb_strategy_has(run->choice, nb_strategy_pairing(run->choice)), NB_EBUG,
                "it lacks the function for its own pairing");
     if (run->head->n < LARGE) return NB_OK;
@@ -199,9 +251,7 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     NB_TRY(ctx, pick(&b, 9, pairing, 0, &one, ctx));
     NB_TRY(ctx, pick(&b, 9, pairing, 1, &two, ctx));
     if (one.refusal || two.refusal) return NB_OK;
-    NB_REQUIRE(ctx, same(&one.queries, &two.queries) != random, NB_EBUG,
-               "it %s NB_RANDOM, but picks %s in another trial", random ? "declares" : "does not declare",
-               random ? "the same" : "others");
+    NB_TRY(ctx, check_random(run->choice, same(&one.queries, &two.queries), ctx));
     return nb_strategy_traits(run->choice) & NB_BLIND ? check_blind(&b, &one, pairing, ctx) : NB_OK;
 }
 
@@ -242,8 +292,7 @@ static nb_status try_pick(void *self, nb_ctx *ctx)
 {
     attempt *a = self;
     nb_landmarks landmarks;
-    return pick(&a->b, a->run->head->n > 4 ? 4 : a->run->head->n, nb_strategy_pairing(a->run->choice), 0, &landmarks,
-                ctx);
+    return pick(&a->b, a->run->head->n > 4 ? 4 : a->run->head->n, pairing_of(a->run), 0, &landmarks, ctx);
 }
 
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
@@ -271,7 +320,8 @@ bool nb_checks_need_heads(const nb_registry *registry)
 
 const nb_check nb_strategy_checks[] = {
     {"picks",
-     "valid for 1 ... n landmarks and every pairing, the same for the same seed, input and other memory untouched",
+     "valid for 1 ... n landmarks and every pairing that it has, the same for the same seed, input and other memory "
+     "untouched",
      check_picks},
     {"nested", "if it is declared nested: the first m picks do not depend on how many there are", check_nested},
     {"traits", "as declared: different picks in another trial if random, else the same", check_traits},

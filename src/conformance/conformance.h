@@ -7,10 +7,16 @@
 #include "calls/picking.h"
 #include "components/registry.h"
 
+typedef struct {           /* why a strategy that works outside refuses pairings; NULL: it does not */
+    const char *one_set;   /* all that pick from one set of points */
+    const char *both_sets; /* `both` */
+} nb_refused;
+
 typedef struct {
     const nb_choice *choice; /* what is checked */
     const nb_choice *kernel; /* for strategies and cores: what S is */
     const nb_head *head;     /* NULL for a problem, which makes its own */
+    nb_refused refused;      /* pairings that are passed over, as those are that a strategy lacks */
     long calls;              /* counted by the checks */
 } nb_trial_run;
 
@@ -27,6 +33,14 @@ const nb_check *nb_checks_of(const nb_registry *registry);
 
 /* Whether its checks are for heads; else they are run once. */
 bool nb_checks_need_heads(const nb_registry *registry);
+
+/* What a strategy refuses that works outside (NB_ELSEWHERE): its record has a function for each pairing, but only the
+ * program behind it knows which it has. It picks once of each kind, in a process that has limit_s seconds. Where it
+ * fails in both, neither is refused: the checks tell what is wrong. */
+nb_status nb_find_refused(const nb_choice *strategy, const nb_choice *kernel, double limit_s, nb_refused *refused,
+                          nb_ctx *ctx);
+
+enum { NB_PLAIN_HEAD = 3 }; /* the index of a head that breaks nothing */
 
 /* Heads that break code, by index: one token, repeated points, all zero, a mask;
  * *name is NULL behind the last. */

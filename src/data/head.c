@@ -36,17 +36,29 @@ nb_status nb_head_new(int n, int d, nb_head *head, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* The largest number of a head: the file's, or any file's if this one cannot be read. */
+static nb_status largest_head(const char *path, int *largest, nb_ctx *ctx)
+{
+    nb_head_shape shape;
+    nb_status status = nb_head_file_shape(path, &shape, ctx);
+    *largest = status == NB_OK ? shape.heads - 1 : NB_MOST_HEADS;
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    return NB_OK;
+}
+
 nb_status nb_head_split(const char *text, const char **file, int *head, nb_ctx *ctx)
 {
     struct stat info;
+    int largest;
     const char *colon = strrchr(text, ':');
     *file = text;
     *head = -1;
     if (!colon || stat(text, &info) == 0) return NB_OK;
-    NB_REQUIRE(ctx, nb_parse_int(colon + 1, 0, NB_MOST_HEADS, head), NB_EINVAL, "%s: head '%s', allowed are 0 to %d",
-               text, colon + 1, NB_MOST_HEADS);
     NB_NEED(*file, nb_format(ctx, "%.*s", (int)(colon - text), text));
-    return NB_OK;
+    if (nb_parse_int(colon + 1, 0, NB_MOST_HEADS, head)) return NB_OK;
+    NB_TRY(ctx, largest_head(*file, &largest, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s: head '%s', allowed are 0 to %d", text, colon + 1, largest);
 }
 
 /* A file must have q. */

@@ -20,13 +20,18 @@ struct nb_speeds {
     const void *own; /* the study's: how long its components take; NULL: guessed */
 };
 
+typedef struct {
+    const char *names, *reason; /* components, "a, b", and why none of them could be timed */
+} nb_untimed;
+
 struct nb_prediction {
     const nb_plan *plan;
     nb_speeds low, likely, high;
     double load; /* the machine's load from other programs, and its CPUs; load 0: the speeds include it */
     int cpus;
-    const char *source;  /* where the speeds come from, for people */
-    const char *unknown; /* components whose time is only guessed, for people; NULL: none */
+    const char *source; /* where the speeds come from, for people */
+    int untimed_count;
+    nb_untimed *untimed; /* whose time is only guessed, though it was to be measured; one for each reason */
 };
 
 /* Of the unit's pending rows; pending NULL: of all. On the reference machine, from the plan alone: the same
@@ -55,7 +60,8 @@ nb_status nb_predict(const nb_prediction *prediction, const bool *pending, int w
                      nb_ctx *ctx);
 
 /* Keeps in the store how fast this machine is: `taken_s` for the rows that are flagged, with so many workers. The
- * time that strategies took is in their rows by now and is left out. Nothing is kept if that time is too short. */
+ * time that strategies took is in their rows by now and is left out. No row may have failed: its strategy's time is in
+ * none. Nothing is kept if that time is too short. */
 nb_status nb_prediction_learn(const nb_plan *plan, const bool *ran, int workers, double taken_s, nb_store *store,
                               nb_ctx *ctx);
 

@@ -3,6 +3,7 @@
 #include "run/reload.h"
 
 #include "base/files.h"
+#include "base/shell.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
 #include "config/load.h"
@@ -24,6 +25,16 @@ nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_pla
     return nb_experiment_of_file(path, config, plan, ctx);
 }
 
+/* Of a file that is not what the run's rows were made from: what it is, and what to do. */
+static nb_status refuse(const char *change, const char *run_folder, nb_ctx *ctx)
+{
+    const char *path, *config, *folder;
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
+    NB_TRY(ctx, nb_shell_word(path, &config, ctx));
+    NB_TRY(ctx, nb_shell_word(run_folder, &folder, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: nysbench run %s --out %s", change, config, folder);
+}
+
 nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
 {
     const char *path, *manifest, **lines;
@@ -32,6 +43,5 @@ nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan
     if (!nb_is_file(path)) return NB_OK; /* nothing has been measured */
     NB_TRY(ctx, nb_read_file(path, &manifest, ctx));
     NB_TRY(ctx, nb_manifest_changes(manifest, plan->inputs, &lines, ctx));
-    NB_REQUIRE(ctx, !lines[0], NB_EINVAL, "%s", lines[0]);
-    return NB_OK;
+    return lines[0] ? refuse(lines[0], run_folder, ctx) : NB_OK;
 }

@@ -307,7 +307,7 @@ one_bar() {
         screen --size 90x20 --resized $how "$@" --drawn 2 "type=^C" --
         expect_status 130
         [ "$(at_end | grep -c ' %, ')" -eq 1 ]
-        at_end | grep -B 1 ' %, ' | head -1 | grep -q 'low\.sh)$'
+        at_end | grep -B 1 ' %, ' | head -1 | grep -q '1$' # of exit status 1
         at_end | tail -3 | grep -qxF "nysbench: interrupted; the same command continues"
         ! at_end | grep -E '^  .*: the strategy' || return 1
     done
@@ -394,11 +394,30 @@ Y
     mkdir "$WORK/tmp"
     TMPDIR="$WORK/tmp" run timeout 60 "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
-    expect 'time could only be guessed for: command(run=false), command(run=slow.sh)'
+    expect 'no timing available for command(run=false): false: exit status 1'
+    expect 'no timing available for command(run=slow.sh): not done after 1.'
     [[ "$output" =~ time:\ about\ [1-9] ]] # it was not done in a second or two, on 20 tokens
     [ -z "$(ls "$WORK/tmp")" ]
     run pgrep -fx 'sleep 77.385'
     expect_status 1
+}
+
+@test "why a strategy cannot be timed is told once before the run; the time of rows that failed is no speed for the next" {
+    config <<Y
+problems: gaussian(n=40, d=4)
+strategies: [uniform, 'command(run="sh $WORK/mine.sh")', 'command(run="sh $WORK/mine.sh", deterministic=true)']
+cores: svd
+landmarks: 4
+trials: 4
+plots: []
+Y
+    printf 'sleep 0.3; echo no numpy >&2; exit 3\n' >"$WORK/mine.sh"
+    run "$NYSBENCH" run "$WORK/c.yaml" -j 1 -o "$WORK/r" # the failed rows take more than a second
+    expect_status 1
+    [ "$(grep -cF 'nysbench: no timing available for command(run=mine.sh), command(run=mine.sh, deterministic=true): ' <<<"$output")" -eq 1 ]
+    expect "true): sh $WORK/mine.sh: exit status 3: no numpy"
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --set trials=5
+    expect "(from a calibration)"
 }
 
 # Strategies of which some are counted, under factors and cores of which some have a cost; in $WORK/c.yaml.

@@ -47,7 +47,7 @@ YAML
     expect "$VIT: head 3 is not one of its heads 0 to 2"
     run "$NYSBENCH" fit --head "$VIT:99999999999999999999" -o "$WORK/w.npy"
     expect_status 2
-    expect "allowed are 0 to"
+    expect "allowed are 0 to 2"
     run "$NYSBENCH" fit --head "$WORK/none.safetensors" -o "$WORK/w.npy"
     expect_status 2
     expect "$WORK/none.safetensors"

@@ -237,6 +237,7 @@ Y
         expect_status 1
         expect "w.npy"
         expect "has other contents"
+        expect "anew"
     done
     cp "$WORK/w" "$WORK/there/exp/w.npy"
     rm "$WORK/there/exp/h.safetensors"

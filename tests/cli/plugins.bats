@@ -373,11 +373,11 @@ EOF
     expect_status 1
     expect "FAIL out_of_range, picks: 1 token: m = 1, pairing independent: landmark 0 is token 1, allowed are 0 to 0"
     expect "FAIL overrun, picks: 1 token: m = 1, pairing independent: it wrote beyond the end"
-    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: different picks for the same seed" # of 2 points
+    expect "FAIL unrepeatable, picks: 1 token: m = 1, pairing shared: the same seed gave other landmarks: of the queries, landmark 0 is one point, and then another" # of 2 points
     expect "FAIL writes_input, picks: 1 token: m = 1, pairing independent: changed Q"
     expect "FAIL crashes, picks: 7 tokens: killed by signal 11"
     expect "FAIL hangs, picks: 1 token: not done after 1 s"
-    expect "FAIL not_random, traits: 130 tokens: it declares NB_RANDOM, but picks the same in another trial"
+    expect "FAIL not_random, traits: 130 tokens: it is declared random, but picks the same in another trial: drop NB_RANDOM, or draw"
     expect "FAIL swallows, memory: 1 token: allocation"
     for good in "out_of_range, record" "overrun, traits" "not_random, picks" "swallows, picks"; do expect "PASS $good"; done
     run "$NYSBENCH" check uniform
@@ -680,7 +680,7 @@ env A=b python3 nope.py|there is no file $here/nope.py
 python3 folder|$here/folder is a folder, which has to be named by its absolute path
 ./nope|there is no program $here/nope
 ./mine.py|$here/mine.py is not executable: chmod +x makes it so, or put before it what runs it, such as python3
-mine.py|there is no program 'mine.py' in PATH; one in the current folder is ./mine.py
+mine.py|there is no program 'mine.py' in PATH; for one in the current folder, write ./mine.py
 'open|'open: a quote is not closed
 |'': missing argument
 EOF

@@ -191,9 +191,16 @@ Y
     script 0
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     script 1
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    for command in "export $WORK/r --landmarks $WORK/l" "plot $WORK/r --landmarks"; do
+        run "$NYSBENCH" $command
+        expect_status 1
+        expect "my script.py: has other contents (SHA-256 "
+        expect "; its rows are measured anew by: nysbench run $WORK/r/resolved.yaml --out $WORK/r"
+    done
+    run "$NYSBENCH" run "$WORK/r/resolved.yaml" -q --out "$WORK/r"
     expect_status 0
     expect "my script.py: has other contents"
+    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l"
     [ "$(manifests)" = "1 1, 1 0" ]
 }
 

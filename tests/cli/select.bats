@@ -118,3 +118,14 @@ PY
     expect_status 2
     expect "-o is missing"
 }
+
+@test "measure tells why a row has no result below the table, once, and of which cores if not of all" {
+    local reason='sh -c "echo why >&2; exit 3": exit status 3: why'
+    run "$NYSBENCH" measure --head $HEAD:1 --strategy 'command(run="sh -c \"echo why >&2; exit 3\"")' -m 4 --core svd --core gcv
+    expect_status 1
+    [ "${lines[-1]}" = "failed: $reason" ]
+    [ "$(grep -c "exit status 3" <<<"$output")" -eq 1 ]
+    run "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 8 --core 'iterative(steps=60, scale=0.01, start=given)' --core svd --metrics error
+    expect_status 1
+    expect $'\niterative(steps=60, start=given, scale=0.01, tolerance=0, precision=double): diverged: X_0 lies outside'
+}

@@ -84,6 +84,7 @@ def needs(points, m, power): return range(m)
 def named(points, m, *rest): return range(m)
 def unnamed(points): return range(3)
 def two(queries, keys, m): return range(m)
+def part(points, keys, m): return range(m)
 PY
     echo 'import nysbench, nowhere' >import.py
     printf 'import nysbench\ndef f(points, m): return range(m)\none = nysbench.strategy(f)\ntwo = nysbench.strategy(f)\nthree = 3\n' >several.py
@@ -119,6 +120,7 @@ $s needs power=2 3|60|: exit status 2: nysbench.serve: '3': expected NAME=VALUE
 $s named|60|: exit status 2: nysbench.serve: $WORK/bad.py: named: '*rest': a strategy's parameters are given by name
 $s unnamed|60|: exit status 2: nysbench.serve: $WORK/bad.py: unnamed: has no parameter m, how many landmarks to pick
 $s two|60|: two takes queries and keys, but with pairing joint it gets points: use pairing both
+$s part|60|: part takes points and keys, but with pairing joint it gets points: keys are given with pairing both only
 $SERVE several.py|60|: exit status 2: nysbench.serve: $WORK/several.py has several strategies: name one after the file (one, two)
 $SERVE import.py|60|: exit status 2: nysbench.serve: ModuleNotFoundError: No module named 'nowhere' (import.py, line 1)
 $SERVE --help|60|: exit status 2: 
@@ -126,7 +128,7 @@ EOF
     served 'gaussian(n=20, d=2)' joint '[3, 5]'
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 2 -o r
     expect_status 1
-    expect "rows: 68, 2 ok, 66 failed"
+    expect "rows: 70, 2 ok, 68 failed"
     expect_reasons
     none_runs
     none_is 'sleep 35.1'
@@ -329,6 +331,9 @@ def part(points, m): return Groups(np.arange(len(points)) * m // len(points))
 def other(queries, keys, m): return parts(queries, keys, m), Groups(np.arange(len(keys)) % m)
 def mixed(queries, keys, m): return parts(queries, keys, m), np.arange(m)
 def joint(points, m): return range(m)
+def blend(points, queries, m): return range(m)
+def key(keys, m): return scores(keys, keys)[1][:m]
+def every(points, queries, keys, m): return one(queries, keys, m)
 PY
     cat >file.py <<'PY'
 import json, sys
@@ -341,7 +346,7 @@ else:
     np.save("query_picks.npy", answer[0]), np.save("key_picks.npy", answer[1])
 PY
     local specs
-    specs=$(printf "'command(run=\"$SERVE mine.py %s\", serve=true, deterministic=true)'," one two points parts other)
+    specs=$(printf "'command(run=\"$SERVE mine.py %s\", serve=true, deterministic=true)'," one two points parts other key every)
     cat >c.yaml <<EOF
 problems: "heads(file=$HEAD, head=1)"
 strategies: [$specs $(printf "'command(run=\"/usr/bin/python3 file.py %s\", deterministic=true)'," one two points)]
@@ -366,7 +371,8 @@ for row in csv.DictReader(open("r/rows.csv", newline="")):
 for m in "5", "8":
     for name in "one", "two", "points":
         assert error["mine", name, m] == error["file", name, m], (name, m)
-    assert len({error["mine", name, m] for name in ("one", "two", "parts", "other")}) == 4
+    assert len({error["mine", name, m] for name in ("one", "two", "parts", "other", "key")}) == 5
+    assert error["mine", "every", m] == error["mine", "one", m]
 # tokens in order, cut into m parts of sizes that differ by one at most: the means of segments
 served, own = (json.load(open("parts-%s.json" % name))["error"] for name in ("command", "segment_means"))
 assert abs(served / own - 1) < 0.1 and float(error["mine", "parts", "5"]) == served, (served, own, error)
@@ -374,6 +380,7 @@ PY
     cat >cases <<EOF
 $SERVE mine.py mixed|60|: returned groups of one side and picks of the other
 $SERVE mine.py joint|60|: joint takes points, but with pairing both it gets queries and keys: use another pairing
+$SERVE mine.py blend|60|: blend takes points and queries, but with pairing both it gets queries and keys: points are given with other pairings only
 EOF
     served 'gaussian(n=20, d=2)' both '[3]'
     run "$NYSBENCH" run c.yaml -q -o r --fresh
@@ -552,6 +559,58 @@ PY
     expect "0 of 5 checks failed"
     run "$NYSBENCH" check "command(run=\"$SERVE mine.py constant\", serve=true)"
     expect_status 1
-    expect "traits: "
+    expect "traits: 130 tokens: it is declared random, but picks the same in another trial: add deterministic=true, or draw from the seed"
     expect "1 of 5 checks failed"
+}
+
+@test "serve: check passes over the pairings that a program refuses, says why, and makes all checks of the others" {
+    cd "$WORK"
+    cat >mine.py <<'PY'
+def points(points, m, rng): return rng.permutation(len(points))[:m]
+def pair(queries, keys, m, rng): return rng.permutation(len(keys))[:m]
+def neither(points, m): raise ValueError("never")
+PY
+    cat >plain.py <<'PY'
+import json
+import numpy as np
+r = json.load(open("request.json"))
+np.save("picks.npy", np.random.default_rng(r["seed"]).permutation(len(np.load("points.npy")))[:r["m"]])
+PY
+    local run pairings calls why
+    while IFS='|' read -r run pairings calls why; do
+        run "$NYSBENCH" check "command(run=\"$run)"
+        expect_status 0
+        [[ "$output" == *"SKIP command(run="*", $pairings: it refuses: "*"$why"* ]]
+        [[ "$output" == *", picks: "*"; $calls calls on 9 heads"* ]]
+        [[ "$output" =~ ", memory: an error and nothing left when any one allocation fails; "[0-9]+ ]]
+        expect "0 of 5 checks failed"
+    done <<EOF
+$SERVE mine.py points", serve=true|pairing both|592|points takes points, but with pairing both it gets queries and keys: use another pairing
+$SERVE mine.py pair", serve=true|every pairing but both|100|pair takes queries and keys, but with pairing joint it gets points: use pairing both
+/usr/bin/python3 plain.py"|pairing both|592|No such file or directory: 'points.npy'
+EOF
+    run "$NYSBENCH" check "command(run=\"$SERVE mine.py neither\", serve=true)"
+    expect_status 1
+    [ "$(grep -c '^SKIP' <<<"$output")" -eq 0 ]
+    expect ", picks: 1 token: m = 1, pairing independent: "
+    expect "ValueError: never (mine.py, line 3)"
+}
+
+@test "serve: check finds a program that does not draw from its seed" {
+    cd "$WORK"
+    cat >mine.py <<'PY'
+import numpy
+def tokens(points, m): return numpy.random.permutation(len(points))[:m]
+PY
+    printf 'import json, numpy, mine\nnumpy.save("picks.npy", mine.tokens(numpy.load("points.npy"), json.load(open("request.json"))["m"]))\n' >plain.py
+    local run
+    for run in "$SERVE mine.py tokens\", serve=true" "/usr/bin/python3 plain.py\""; do
+        run "$NYSBENCH" check "command(run=\"$run)"
+        expect_status 1
+        [[ "$output" =~ "FAIL command(run="[^$'\n']*", picks: "[^$'\n']*": the same seed gave other landmarks: of the "(queries|keys)", landmark "[0-9]+" is " ]]
+        expect "1 of 5 checks failed"
+        run "$NYSBENCH" check "command(run=\"$run, deterministic=true)"
+        expect_status 1
+        expect ", traits: 130 tokens: it is declared not random, but picks others in another trial: drop deterministic=true"
+    done
 }

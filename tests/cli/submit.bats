@@ -306,7 +306,7 @@ PY
     "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null
     run "$NYSBENCH" status "$WORK/r"
     expect_status 0
-    expect "no process is writing into it"
+    expect "$WORK/r: not running"
     expect "rows: 48, 48 ok"
     run flock "$WORK/r" "$NYSBENCH" status "$WORK/r"
     expect_status 0

@@ -1164,6 +1164,8 @@ static void test_head_names(void **state)
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_error(f->ctx, nb_head_split(bad[i], &file, &head, f->ctx), NB_EINVAL, "allowed are 0 to 1048576");
+    assert_error(f->ctx, nb_head_split("experiments/data/vit_astronaut_n257_L6.safetensors:x", &file, &head, f->ctx),
+                 NB_EINVAL, "L6.safetensors:x: head 'x', allowed are 0 to 2"); /* of a file that can be read */
 }
 
 static void test_shipped_file(void **state)

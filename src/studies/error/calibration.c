@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "base/scratch.h"
+#include "base/text.h"
 #include "calls/picking.h"
 #include "data/synthetic.h"
 #include "linalg/blas.h"
@@ -34,6 +35,8 @@ typedef struct {      /* in memory that the process shares with its parent */
     double seconds[]; /* by size and method: the least so far; NaN: not known */
 } board;
 
+typedef char reason[NB_TRIED_REASON];
+
 typedef struct {
     const nb_plan *plan;
     const nb_planned_scene *scene;
@@ -43,6 +46,7 @@ typedef struct {
     int unfinished;  /* the method that was killed at its smallest try, or -1 */
     double end_s;    /* clock when there is no more time */
     board *board;
+    reason *reasons;         /* behind the seconds, by method: how its smallest try failed first, or "" */
     const char *folder;      /* for what strategies leave behind if they are killed */
     nb_scene *scenes[SIZES]; /* of n, 2n and N random points; made when first needed */
     gsl_rng *rng;
@@ -89,6 +93,11 @@ static double time_since(moment start)
     return end.waits == start.waits ? end.work_s - start.work_s : end.clock_s - start.clock_s;
 }
 
+static void note_reason(const trying *t, int method, const char *text)
+{
+    if (!*t->reasons[method]) nb_text_clean(text, "", t->reasons[method], NB_TRIED_REASON);
+}
+
 static nb_status try(trying *t, int size, int index, nb_ctx *ctx)
 {
     const nb_tried *of = &t->tried[index];
@@ -108,7 +117,10 @@ static nb_status try(trying *t, int size, int index, nb_ctx *ctx)
     t->board->begun_s = start.clock_s;
     NB_TRY(ctx, nb_landmarks_pick(&(nb_picking){t->scenes[scene], method->strategy, m, method->pairing, stream, t->rng},
                                   &landmarks, ctx));
-    if (!landmarks.refusal) *seconds = fmin(*seconds, time_since(start)); /* of a NaN and a number, the number */
+    if (landmarks.refusal)
+        note_reason(t, index, landmarks.refusal);
+    else
+        *seconds = fmin(*seconds, time_since(start)); /* of a NaN and a number, the number */
     return NB_OK;
 }
 
@@ -119,6 +131,9 @@ static void fill(const trying *t, int i, nb_tried *tried)
     tried->seconds = s[SMALL * t->count + i];
     tried->large_s = s[LARGE * t->count + i];
     tried->unfinished = i == t->unfinished;
+    if (!isfinite(tried->seconds) || tried->unfinished)
+        snprintf(tried->reason, sizeof tried->reason, "%s",
+                 *t->reasons[i] ? t->reasons[i] : "there was no time for it");
     nb_growth(tried->seconds, s[MORE_TOKENS * t->count + i], nb_pick_n_power(nb_strategy_traits(tried->strategy)),
               &tried->n_least, &tried->n_most);
     nb_growth(tried->seconds, s[MORE_LANDMARKS * t->count + i], 1, &tried->m_least, &tried->m_most);
@@ -158,11 +173,27 @@ static _Noreturn void try_all(trying *t, nb_ctx *ctx)
     for (; t->board->at < ROUNDS * SIZES * t->count; t->board->at++) {
         int size = t->board->at / t->count % SIZES, method = t->board->at % t->count;
         if (worth(t, size, method) && try(t, size, method, ctx) != NB_OK) {
+            note_reason(t, method, nb_error_message(ctx));
             if (nb_ctx_spoilt(ctx)) _exit(EXIT_FAILURE);
             nb_error_clear(ctx);
         }
     }
     _exit(EXIT_SUCCESS);
+}
+
+/* How a smallest try ended that the process did not outlive; at a timeout it may have been between two. */
+static nb_status take_ending(trying *t, const nb_ending *ending, nb_ctx *ctx)
+{
+    const char *text;
+    int method = t->board->at;
+    double taken_s = t->end_s - t->board->begun_s;
+    if (method >= t->count || (ending->timed_out && taken_s <= 0)) return NB_OK;
+    NB_TRY(ctx, nb_ending_text(ending, round(10 * taken_s) / 10, &text, ctx));
+    note_reason(t, method, text);
+    if (!ending->timed_out) return NB_OK;
+    t->board->seconds[method] = taken_s;
+    t->unfinished = method;
+    return NB_OK;
 }
 
 static nb_status run_tries(trying *t, nb_ctx *ctx)
@@ -175,10 +206,7 @@ static nb_status run_tries(trying *t, nb_ctx *ctx)
         NB_TRY(ctx, nb_process_fork(&pid, ctx));
         if (pid == 0) try_all(t, ctx);
         NB_TRY(ctx, nb_process_await(pid, left_s, &ending, ctx));
-        if (ending.timed_out && t->board->at < t->count && t->board->begun_s < t->end_s) {
-            t->board->seconds[t->board->at] = t->end_s - t->board->begun_s;
-            t->unfinished = t->board->at;
-        }
+        NB_TRY(ctx, take_ending(t, &ending, ctx));
         if (ending.timed_out) return NB_OK;
         t->board->at++; /* it died of this one, or is done */
     }
@@ -229,11 +257,13 @@ nb_status nb_calibrate_picks(const nb_plan *plan, int scene, int count, const nb
         tried[i] = (nb_tried){.strategy = methods[i]->strategy, .n = t.n, .m = t.m};
         choose_large(&t, &tried[i]);
     }
-    size_t bytes = sizeof *t.board + (size_t)(SIZES * count) * sizeof *t.board->seconds;
+    size_t head = sizeof *t.board + (size_t)(SIZES * count) * sizeof *t.board->seconds;
+    size_t bytes = head + (size_t)count * sizeof *t.reasons;
     t.board = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     NB_REQUIRE(ctx, t.board != MAP_FAILED, NB_ENOMEM, "out of memory: the calibration");
     nb_mark mark = nb_ctx_mark(ctx);
     t.board->bytes = bytes;
+    t.reasons = (reason *)((char *)t.board + head);
     NB_TRY(ctx, nb_defer(ctx, unmap, t.board));
     for (int i = 0; i < SIZES * count; i++) t.board->seconds[i] = NAN;
     nb_status status = nb_temporary_folder(&t.folder, ctx);

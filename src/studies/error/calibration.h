@@ -6,6 +6,8 @@
 
 #include "studies/error/cost.h"
 
+enum { NB_TRIED_REASON = 1024 };
+
 typedef struct { /* of one strategy */
     const nb_choice *strategy;
     int n, m, large_n, large_m;
@@ -13,6 +15,7 @@ typedef struct { /* of one strategy */
     double large_s;  /* the same for large_m of large_n */
     bool unfinished; /* the one try was not done after `seconds` */
     double n_least, n_most, m_least, m_most; /* by which powers of n and m its time may grow */
+    char reason[NB_TRIED_REASON];            /* why `seconds` is NaN, or `unfinished`: a message, cleaned; else "" */
 } nb_tried;
 
 /* Lets the strategy of each method pick landmarks of random points, few of a few hundred and as many as in the plan

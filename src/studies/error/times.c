@@ -107,6 +107,20 @@ static void take_tried(const nb_tried *t, pick_times *times)
     add_time(times, least, most);
 }
 
+/* `room` is that of the prediction's list. */
+static nb_status add_untimed(nb_prediction *f, int room, const char *name, const char *reason, nb_ctx *ctx)
+{
+    if (!f->untimed) NB_NEED(f->untimed, nb_alloc(ctx, (size_t)room, sizeof *f->untimed));
+    for (int i = 0; i < f->untimed_count; i++) {
+        nb_untimed *u = &f->untimed[i];
+        if (strcmp(u->reason, reason) != 0) continue;
+        NB_NEED(u->names, nb_format(ctx, "%s, %s", u->names, name));
+        return NB_OK;
+    }
+    f->untimed[f->untimed_count++] = (nb_untimed){name, reason};
+    return NB_OK;
+}
+
 static nb_status try_the_rest(nb_prediction *f, int scene, int count, const nb_error_method *const *methods,
                               bool thorough, pick_times *times, nb_ctx *ctx)
 {
@@ -117,13 +131,11 @@ static nb_status try_the_rest(nb_prediction *f, int scene, int count, const nb_e
     NB_NEED(tried, nb_alloc(ctx, (size_t)count + 1, sizeof *tried));
     for (int i = 0; i < count; i++)
         if (!known(times, methods[i]->strategy)) rest[asked++] = methods[i];
-    if (thorough) NB_TRY(ctx, nb_calibrate_picks(f->plan, scene, asked, rest, TRY_S, tried, ctx));
+    if (!thorough) return NB_OK;
+    NB_TRY(ctx, nb_calibrate_picks(f->plan, scene, asked, rest, TRY_S, tried, ctx));
     for (int i = 0; i < asked; i++) {
-        bool there = thorough && isfinite(tried[i].seconds);
-        if (there) take_tried(&tried[i], times);
-        if (!there || tried[i].unfinished)
-            NB_NEED(f->unknown, nb_format(ctx, "%s%s%s", f->unknown ? f->unknown : "", f->unknown ? ", " : "",
-                                          rest[i]->strategy->label));
+        if (isfinite(tried[i].seconds)) take_tried(&tried[i], times);
+        if (*tried[i].reason) NB_TRY(ctx, add_untimed(f, asked, rest[i]->strategy->label, tried[i].reason, ctx));
     }
     return NB_OK;
 }
