@@ -2,8 +2,8 @@
  * it computes, the formula, the cost, the source.
  *
  * `nysbench new attention NAME` copies this file. In src/attentions/ it is all that is needed: the build finds it,
- * `nysbench list` names it, and `make test` runs the conformance test on it. Elsewhere it becomes a plugin, see
- * components/plugin.h. The record's name and its symbol, nb_attention_NAME, must equal the file's stem. */
+ * `nysbench list` names it, and `make test` runs the conformance test on it. Elsewhere it becomes a plug-in, see
+ * src/components/plugin.h. The record's name and its symbol, nb_attention_NAME, must equal the file's stem. */
 #include "attentions/attention.h"
 
 typedef struct {

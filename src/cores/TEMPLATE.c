@@ -3,7 +3,7 @@
  *
  * `nysbench new core NAME` copies this file. In src/cores/ it is all that is needed: the
  * build finds it, `nysbench list` names it, and `make test` runs the conformance test on
- * it. Elsewhere it becomes a plugin, see components/plugin.h. The record's name and its symbol,
+ * it. Elsewhere it becomes a plug-in, see src/components/plugin.h. The record's name and its symbol,
  * nb_core_NAME, must equal the file's stem. */
 #include "cores/core.h"
 

@@ -3,7 +3,7 @@
  *
  * `nysbench new problem NAME` copies this file. In src/problems/ the build finds it and
  * `nysbench list` names it; the conformance test asks for a line in its list of heads.
- * Elsewhere it becomes a plugin, see components/plugin.h. The record's name and its symbol,
+ * Elsewhere it becomes a plug-in, see src/components/plugin.h. The record's name and its symbol,
  * nb_problem_NAME, must equal the file's stem. */
 #include "problems/problem.h"
 
