@@ -4,6 +4,8 @@
 
 #include "base/machine.h"
 #include "cli/progress.h"
+#include "report/compare.h"
+#include "report/labels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +54,44 @@ static void print_methods(const nb_plan *plan)
     puts(")");
 }
 
+/* A row of each scene and trial. */
+static nb_status take_rows(const nb_plan *plan, nb_frame *frame, nb_ctx *ctx)
+{
+    const nb_study *study = plan->config->study;
+    int count = 0;
+    char *rows;
+    NB_NEED(rows, nb_alloc(ctx, (size_t)plan->row_count + 1, study->row_size));
+    for (int i = 0; i < plan->row_count; i++) {
+        const nb_planned_row *row = &plan->rows[i];
+        if (i > 0 && row[-1].scene == row->scene && row[-1].trial == row->trial) continue;
+        nb_plan_row(plan, i, rows + (size_t)count++ * study->row_size);
+    }
+    return nb_frame_make(frame, study->columns, rows, study->row_size, count, ctx);
+}
+
+/* What the results may be generalised over, see docs/comparing.md. */
+static nb_status print_sources(const nb_plan *plan, nb_ctx *ctx)
+{
+    nb_frame frame;
+    nb_replicates r;
+    int *sources, least = NB_LEAST_SOURCES;
+    if (plan->config->study->baseline < 0 || plan->row_count == 0) return NB_OK;
+    NB_TRY(ctx, take_rows(plan, &frame, ctx));
+    NB_TRY(ctx, nb_replicates_find(&frame, &r, ctx));
+    NB_NEED(sources, nb_alloc(ctx, (size_t)r.strata + 1, sizeof *sources));
+    for (int i = 0; i < r.sources; i++) sources[r.stratum_of[i]]++;
+    printf("sources: ");
+    for (int s = 0; s < r.strata; s++) {
+        const char *name;
+        NB_TRY(ctx, nb_label_stratum_among(r.strata, r.names, s, &name, ctx));
+        printf("%s%d of %s", s ? ", " : "", sources[s], name);
+        if (sources[s] < least) least = sources[s];
+    }
+    if (least < NB_LEAST_SOURCES) printf("; fewer than %d give no verdict", NB_LEAST_SOURCES);
+    fputc('\n', stdout);
+    return NB_OK;
+}
+
 static void print_scenes(const nb_plan *plan)
 {
     for (int i = 0; i < plan->scene_count; i++) {
@@ -95,7 +135,7 @@ static void print_rows(const nb_plan *plan, const nb_standing *s, int to_run)
                s->failed, s->diverged, s->crashed, s->timed_out);
 }
 
-static void print(const nb_experiment *e, const nb_preview *o)
+static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
 {
     char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
     const nb_predicted *f = &o->times;
@@ -103,11 +143,12 @@ static void print(const nb_experiment *e, const nb_preview *o)
     if (e->shard.count) printf("shard %d of %d\n", e->shard.index, e->shard.count);
     print_scene_count(&e->plan);
     print_scenes(&e->plan);
+    NB_TRY(ctx, print_sources(&e->plan, ctx));
     printf("trials: %d\n", e->config.trials);
     print_methods(&e->plan);
     print_rows(&e->plan, &o->standing, o->to_run);
     print_excluded(&e->plan);
-    if (f->unit_count == 0) return;
+    if (f->unit_count == 0) return NB_OK;
     if (o->standing.done > 0 && o->others > 0)
         printf(
             "another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only "
@@ -126,6 +167,7 @@ static void print(const nb_experiment *e, const nb_preview *o)
     if (f->all_bytes > available)
         printf("%s of memory is available here: %s\n", nb_bytes_text(available, bytes),
                f->bytes > available ? "a run would be refused" : "fewer workers will run");
+    return NB_OK;
 }
 
 /* What is printed for people, in numbers: one row. */
@@ -160,10 +202,7 @@ static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, b
 static nb_status tell(const nb_experiment *e, const nb_preview *o, nb_output_format format, nb_ctx *ctx)
 {
     nb_grid grid;
-    if (format == NB_FORMAT_TABLE) {
-        print(e, o);
-        return NB_OK;
-    }
+    if (format == NB_FORMAT_TABLE) return print(e, o, ctx);
     NB_TRY(ctx, fill(&grid, e, o, !nb_format_is_page(format), ctx));
     return nb_format_table(&grid, false, format, ctx);
 }

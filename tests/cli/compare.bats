@@ -200,3 +200,18 @@ PY
     lines 'assert "build" in [x["why"] for x in lines if "kmeans" in x["method"]][0]'
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --confounded build
 }
+
+@test "plan says of how many sources the rows are, and where these are too few for a verdict" {
+    config <<Y
+problems: [$(printf '"heads(file=%s)", ' experiments/data/panel/minilm_*.safetensors) "gaussian(n=[40, 41], d=4)"]
+strategies: [uniform, kmeans]
+cores: svd
+landmarks: 4
+trials: 5
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    expect $'\nsources: 8 of all-MiniLM-L6-v2, 5 of gaussian(n=40, d=4), 5 of gaussian(n=41, d=4); fewer than 6 give no verdict\n'
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set trials=6
+    expect $'\nsources: 8 of all-MiniLM-L6-v2, 6 of gaussian(n=40, d=4), 6 of gaussian(n=41, d=4)\n'
+}
