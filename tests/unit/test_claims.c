@@ -129,8 +129,8 @@ static void test_ratio(void **state)
     expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
     r = ask(&t, COMPARE("ratio: [0.7, 0.9]"), *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_UNDECIDED);
-    /* of 81 sources in all, (t_0.975 + t_0.8) 0.1479370 / 9 is below |log 0.8588189 - log 0.9| with 80 degrees of freedom,
-     * of 80 not with 79 */
+    /* of 81 sources in all, (t_0.975 + t_0.8) 0.1479370 / 9 is below |log 0.8588189 - log 0.9| with 80 degrees of
+     * freedom, of 80 not with 79 */
     assert_true(r.answer.more == 69);
     r = ask(&t, COMPARE("wins: [0.5, 1]"), *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);

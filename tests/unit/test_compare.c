@@ -158,8 +158,8 @@ static void test_verdicts(void **state)
 }
 
 /* Head 0 has 0.8 of the mean over both heads, head 1 1.25. With the sources' standard deviation 0.01 sqrt(24), each
- * interval is half as wide as t_(1 - 0.025 / 2) of 7 degrees of freedom times 0.01 sqrt(24 / 8) = 0.04921: two heads share
- * the 5 %. The trials' means over sources are equal. */
+ * interval is half as wide as t_(1 - 0.025 / 2) of 7 degrees of freedom times 0.01 sqrt(24 / 8) = 0.04921: two heads
+ * share the 5 %. The trials' means over sources are equal. */
 static void test_heads_that_differ(void **state)
 {
     static bakery b;

@@ -275,8 +275,8 @@ static void test_more_sources(void **state)
     assert_true(isnan(nb_estimate_more(&e, 0.2)));
 }
 
-/* Of sources with sd 0.5, mean 0, with a part of the variance in common: what there is in common of two trials, with one
- * degree of freedom, no number of sources makes up for, though their own part alone would do. */
+/* Of sources with sd 0.5, mean 0, with a part of the variance in common: what there is in common of two trials, with
+ * one degree of freedom, no number of sources makes up for, though their own part alone would do. */
 static void test_more_sources_of_few_trials(void **state)
 {
     static const struct {
