@@ -6,9 +6,9 @@
 
 #include "report/contrast.h"
 
-/* *turn <- "0.895 [0.878, 0.913] on head 0, 1.05 [1.03, 1.07] on head 1", those farthest apart, on the scale of `terms`;
- * NULL where there are no such two with at least `least` sources. Each interval over sources and trials is at `confidence`
- * for all heads of the stratum together (Bonferroni). */
+/* *turn <- "0.895 [0.878, 0.913] on head 0, 1.05 [1.03, 1.07] on head 1", those farthest apart, on the scale of
+ * `terms`; NULL where there are no such two with at least `least` sources. Each interval over sources and trials is at
+ * `confidence` for all heads of the stratum together (Bonferroni). */
 nb_status nb_head_turn(const nb_frame *frame, const nb_contrast_terms *terms, const nb_contrast *contrast, int stratum,
                        int least, double confidence, const char **turn, nb_ctx *ctx);
 
