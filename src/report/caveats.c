@@ -163,8 +163,9 @@ static nb_status find_few_trials(const look *l)
     }
     if (trials < 2 || trials >= ENOUGH) return NB_OK;
     return add(l, nb_format(l->ctx,
-                            "Few trials: from %d of what strategies draw, which is the same for all sources, intervals "
-                            "are wide and still too short: of 2 trials, one of 95 %% covers 86 %%.",
+                            "Few trials: %d. In a trial strategies draw the same for all sources, so more sources do "
+                            "not make up for few trials, and intervals are too short: from 2 trials, one of 95 %% "
+                            "covers 86 %%.",
                             trials));
 }
 

@@ -278,7 +278,7 @@ Y
     grep -qE '^WARNING: heads differ: segment.*_means: 0\.[0-9]+ .*on head 0, 1\.[0-9]+ .* on head 1\.$' "$WORK/r/report.md"
     store "DELETE FROM results WHERE trial > 1"
     run caveats
-    expect "Few trials: from 2 of what strategies draw, which is the same for all sources, intervals are wide and still too short"
+    expect "Few trials: 2. In a trial strategies draw the same for all sources, so more sources do not make up for few trials, and intervals are too short"
 }
 
 @test "caveat: an unfinished run, which says so at the top too" {
