@@ -30,63 +30,37 @@ static nb_status make_places(const nb_frame *f, void *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-typedef struct { /* of one stratum, by place: those of place g from first[g] on */
+/* Of each place in the stratum, which is a stratum here; of one alone nothing is estimated. */
+static nb_status estimate(const places *p, const nb_contrast *c, int stratum, double confidence, nb_estimate **out,
+                          nb_ctx *ctx)
+{
     nb_unit_value *units;
     nb_crossed_value *values;
-    int *first_unit, *first_value; /* places + 1 */
-} parts;
-
-/* Of the items that are wanted: first[g] <- where those of place g begin, at[i] <- where item i goes. */
-static void place(const places *p, int count, const int *heads, const bool *wanted, int *first, int *at)
-{
-    for (int g = 0; g <= p->count; g++) first[g] = 0;
-    for (int i = 0; i < count; i++)
-        if (wanted[i]) first[p->of[heads[i]] + 1]++;
-    for (int g = 0; g < p->count; g++) first[g + 1] += first[g];
-    for (int i = 0; i < count; i++)
-        if (wanted[i]) at[i] = first[p->of[heads[i]]]++;
-    for (int g = p->count; g > 0; g--) first[g] = first[g - 1];
-    first[0] = 0;
-}
-
-static nb_status part(const places *p, const nb_contrast *c, int stratum, parts *out, nb_ctx *ctx)
-{
-    int most = c->unit_count > c->crossed_count ? c->unit_count : c->crossed_count, *at;
-    bool *wanted;
-    NB_NEED(at, nb_alloc(ctx, (size_t)most + 1, sizeof *at));
-    NB_NEED(wanted, nb_alloc(ctx, (size_t)most + 1, sizeof *wanted));
-    NB_NEED(out->units, nb_alloc(ctx, (size_t)c->unit_count + 1, sizeof *out->units));
-    NB_NEED(out->values, nb_alloc(ctx, (size_t)c->crossed_count + 1, sizeof *out->values));
-    NB_NEED(out->first_unit, nb_alloc(ctx, (size_t)p->count + 1, sizeof *out->first_unit));
-    NB_NEED(out->first_value, nb_alloc(ctx, (size_t)p->count + 1, sizeof *out->first_value));
-    for (int i = 0; i < c->unit_count; i++) wanted[i] = c->units[i].stratum == stratum;
-    place(p, c->unit_count, c->heads, wanted, out->first_unit, at);
+    nb_common_error *common;
+    int unit_count = 0, value_count = 0, used = 0;
+    bool *there;
+    NB_NEED(units, nb_alloc(ctx, (size_t)c->unit_count + 1, sizeof *units));
+    NB_NEED(values, nb_alloc(ctx, (size_t)c->crossed_count + 1, sizeof *values));
+    NB_NEED(common, nb_alloc(ctx, (size_t)p->count + 1, sizeof *common));
+    NB_NEED(there, nb_alloc(ctx, (size_t)p->count + 1, sizeof *there));
+    NB_NEED(*out, nb_alloc(ctx, (size_t)p->count + 1, sizeof **out));
     for (int i = 0; i < c->unit_count; i++) {
-        if (!wanted[i]) continue;
-        out->units[at[i]] = c->units[i];
-        out->units[at[i]].stratum = 0;
+        const nb_unit_value *u = &c->units[i];
+        int place = p->of[c->heads[i]];
+        if (u->stratum != stratum) continue;
+        used += !there[place];
+        there[place] = true;
+        units[unit_count++] = (nb_unit_value){place, u->source, u->value, u->variance};
     }
-    for (int i = 0; i < c->crossed_count; i++) wanted[i] = c->crossed[i].stratum == stratum;
-    place(p, c->crossed_count, c->crossed_heads, wanted, out->first_value, at);
     for (int i = 0; i < c->crossed_count; i++) {
-        if (!wanted[i]) continue;
-        out->values[at[i]] = c->crossed[i];
-        out->values[at[i]].stratum = 0;
+        const nb_crossed_value *v = &c->crossed[i];
+        if (v->stratum != stratum) continue;
+        values[value_count++] = (nb_crossed_value){p->of[c->crossed_heads[i]], v->source, v->trial, v->value};
     }
-    return NB_OK;
-}
-
-/* Of the units of place g. */
-static nb_status estimate(const parts *of, int g, double confidence, nb_estimate *e, nb_ctx *ctx)
-{
-    nb_common_error common[2];
-    nb_estimate both[2];
-    int units = of->first_unit[g], values = of->first_value[g];
-    const nb_estimate_terms terms = {.confidence = confidence, .common = common};
-    NB_TRY(ctx, nb_crossed_errors(of->first_value[g + 1] - values, of->values + values, 1, common, ctx));
-    NB_TRY(ctx, nb_estimate_units(of->first_unit[g + 1] - units, of->units + units, 1, &terms, both, ctx));
-    *e = both[0];
-    return NB_OK;
+    if (used < 2) return NB_OK;
+    const nb_estimate_terms terms = {.confidence = 1 - (1 - confidence) / used, .common = common};
+    NB_TRY(ctx, nb_crossed_errors(value_count, values, p->count, common, ctx));
+    return nb_estimate_units(unit_count, units, p->count, &terms, *out, ctx);
 }
 
 /* "0.895 [0.878, 0.913] on head 0", with the layer where another head has another one. */
@@ -106,44 +80,27 @@ static bool differ(const char *a, const char *b)
     return a && b && strcmp(a, b) != 0;
 }
 
-static nb_status find(const nb_frame *f, const nb_contrast_terms *terms, const places *p, const parts *of, int least,
-                      double confidence, const char **turn, nb_ctx *ctx)
-{
-    int low = -1, high = -1, used = 0;
-    nb_estimate ends[2];
-    const char *texts[2];
-    for (int g = 0; g < p->count; g++) used += of->first_unit[g + 1] > of->first_unit[g];
-    for (int g = 0; g < p->count && used > 1; g++) {
-        nb_estimate e;
-        if (of->first_unit[g + 1] - of->first_unit[g] < least) continue;
-        NB_TRY(ctx, estimate(of, g, 1 - (1 - confidence) / used, &e, ctx));
-        if (e.sources < least) continue;
-        if (e.high < 0 && (low < 0 || e.mean < ends[0].mean)) {
-            low = g;
-            ends[0] = e;
-        }
-        if (e.low > 0 && (high < 0 || e.mean > ends[1].mean)) {
-            high = g;
-            ends[1] = e;
-        }
-    }
-    if (low < 0 || high < 0) return NB_OK;
-    const int rows[] = {p->first[low], p->first[high]};
-    const nb_row *r[] = {nb_frame_row(f, rows[0]), nb_frame_row(f, rows[1])};
-    for (int i = 0; i < 2; i++)
-        NB_TRY(ctx, describe(f, terms, &ends[i], rows[i], differ(r[0]->layer, r[1]->layer), &texts[i], ctx));
-    NB_NEED(*turn, nb_format(ctx, "%s, %s", texts[0], texts[1]));
-    return NB_OK;
-}
-
 nb_status nb_head_turn(const nb_frame *frame, const nb_contrast_terms *terms, const nb_contrast *contrast, int stratum,
                        int least, double confidence, const char **turn, nb_ctx *ctx)
 {
     places p;
-    parts of;
+    nb_estimate *e;
+    int ends[] = {-1, -1};
+    const char *texts[2];
     *turn = NULL;
     if (contrast->unit_count < 2 * least) return NB_OK;
     NB_TRY(ctx, nb_frame_once(frame, make_places, sizeof p, &p));
-    NB_TRY(ctx, part(&p, contrast, stratum, &of, ctx));
-    return find(frame, terms, &p, &of, least, confidence, turn, ctx);
+    NB_TRY(ctx, estimate(&p, contrast, stratum, confidence, &e, ctx));
+    for (int g = 0; g < p.count; g++) {
+        if (e[g].sources < least) continue;
+        if (e[g].high < 0 && (ends[0] < 0 || e[g].mean < e[ends[0]].mean)) ends[0] = g;
+        if (e[g].low > 0 && (ends[1] < 0 || e[g].mean > e[ends[1]].mean)) ends[1] = g;
+    }
+    if (ends[0] < 0 || ends[1] < 0) return NB_OK;
+    const int rows[] = {p.first[ends[0]], p.first[ends[1]]};
+    const nb_row *r[] = {nb_frame_row(frame, rows[0]), nb_frame_row(frame, rows[1])};
+    bool name_layer = differ(r[0]->layer, r[1]->layer);
+    for (int i = 0; i < 2; i++) NB_TRY(ctx, describe(frame, terms, &e[ends[i]], rows[i], name_layer, &texts[i], ctx));
+    NB_NEED(*turn, nb_format(ctx, "%s, %s", texts[0], texts[1]));
+    return NB_OK;
 }

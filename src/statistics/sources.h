@@ -6,7 +6,7 @@
 #include "base/ctx.h"
 
 typedef struct {
-    int stratum, source; /* from 0; sources of different strata have different numbers */
+    int stratum, source; /* from 0; a source is of one stratum, even if another has its number */
     double value;        /* on a scale where differences mean something: a log ratio, a difference; +-inf is allowed */
     double variance;     /* of its own error of measurement; 0: none */
 } nb_unit_value;
