@@ -69,15 +69,15 @@ static nb_status put_blame(nb_pool *p, const nb_job *job, const nb_death *d)
     return NB_OK;
 }
 
-/* Tells users that something was killed on their machine. */
-static nb_status notice_outside(const nb_pool *p, const nb_job *job, const nb_death *d)
+/* Tells users of a death that no row has. */
+static nb_status notice(const nb_pool *p, int row, const nb_death *d, const char *then)
 {
     const char *text;
     nb_any_row any;
-    nb_plan_row(p->plan, job->rows[0], &any);
+    nb_plan_row(p->plan, row, &any);
     if (!p->sink->notice) return NB_OK;
-    NB_NEED(text, nb_format(p->ctx, "a worker ended at %s head %d, trial %d: %s; another continues its work",
-                            any.row.problem, any.row.head, any.row.trial, d->reason));
+    NB_NEED(text, nb_format(p->ctx, "a worker ended at %s head %d, trial %d: %s; %s", any.row.problem, any.row.head,
+                            any.row.trial, d->reason, then));
     p->sink->notice(p->sink->self, text);
     return NB_OK;
 }
@@ -88,10 +88,10 @@ nb_status nb_death_take_up(nb_pool *p, const nb_job *job, const nb_death *d)
     enum { ATTEMPTS = 1 };
     nb_job *rest, *parts;
     NB_TRY(p->ctx, nb_job_rest(job, p->left, &rest, p->ctx));
-    if (rest->count == 0) return NB_OK;
+    if (rest->count == 0) return notice(p, job->rows[job->count - 1], d, "its rows were complete");
     rest->fresh = job->fresh;
     if (d->outside && rest->attempts < ATTEMPTS) {
-        NB_TRY(p->ctx, notice_outside(p, rest, d));
+        NB_TRY(p->ctx, notice(p, rest->rows[0], d, "another continues its work"));
         rest->attempts++;
         rest->fresh = true;
         nb_pool_push(p, rest);

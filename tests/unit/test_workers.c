@@ -33,6 +33,8 @@ typedef struct {
     int timed_out; /* rows */
     int kept;      /* instances */
     int keeps;
+    int notices;
+    char notice[256];        /* the last one */
     double unkept_s, wait_s; /* when the first instance came that is not kept; how long that of the first keep waited */
 } record;
 
@@ -140,10 +142,23 @@ static nb_status keep(void *self, nb_ctx *ctx)
     return NB_OK;
 }
 
+static void notice(void *self, const char *text)
+{
+    record *r = self;
+    r->notices++;
+    snprintf(r->notice, sizeof r->notice, "%s", text);
+}
+
 static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record *r, nb_ctx *ctx)
 {
-    nb_sink sink = {
-        .self = r, .begin = begin, .row = put_row, .end = end, .stop = stop, .meanwhile = meanwhile, .keep = keep};
+    nb_sink sink = {.self = r,
+                    .begin = begin,
+                    .row = put_row,
+                    .end = end,
+                    .stop = stop,
+                    .meanwhile = meanwhile,
+                    .keep = keep,
+                    .notice = notice};
     r->plan = plan;
     r->in_instance = -2;
     size_t blocks = nb_ctx_blocks(ctx);
@@ -319,6 +334,31 @@ static void test_kept_together(void **state)
     assert_true(r.wait_s >= 0.1 && r.wait_s < 1);
 }
 
+/* Dies when its rows are told, before it says that the job is done. */
+static nb_status die_after(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_study_error.run(plan, scene, pending, sink, ctx));
+    if (scene == 0) raise(SIGKILL);
+    return NB_OK;
+}
+
+/* No row has that death: it is told. */
+static void test_death_between_jobs(void **state)
+{
+    nb_plan plan = make_plan(*state);
+    bool pending[ROWS];
+    record r = {.plan = NULL};
+    set_pending(&plan, pending);
+    run_by(&plan, die_after, *state);
+    assert_ok(*state, run(&plan, pending, 1, &r, *state));
+    for (int i = 0; i < plan.row_count; i++) assert_int_equal(r.times[i], 1);
+    assert_int_equal(r.notices, 1);
+    assert_non_null(
+        strstr(r.notice, "a worker ended at heads(file=experiments/data/vit_astronaut_n257_L6.safetensors"));
+    assert_non_null(strstr(r.notice, " head 0, trial 2: the measurement was killed by signal 9 (Killed); its "
+                                     "rows were complete"));
+}
+
 static int *calls, fail_at; /* calls: in memory that the workers share */
 
 /* One of the calls tells its first row, and fails. */
@@ -462,6 +502,7 @@ int main(void)
         test_with_ctx(test_workers_killed_at_any_message),
         test_with_ctx(test_slow_sink),
         test_with_ctx(test_kept_together),
+        test_with_ctx(test_death_between_jobs),
         test_with_ctx(test_each_unit_alone),
         test_with_ctx(test_short_units),
         test_with_ctx(test_time_of_all_rows),
