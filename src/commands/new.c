@@ -130,7 +130,7 @@ static nb_status make_component(int kind, const char *name, const char *folder, 
     if (!in_tree) NB_TRY(ctx, write_new(makefile, print_makefile, name, ctx));
     if (!in_tree) return print_plugin_next(source, makefile, folder, name, ctx);
     NB_TRY(ctx, nb_shell_program(&program, ctx));
-    printf("%s\nNow 'make', then '%s check %s'.\n", source, program, name);
+    printf("%s\nNow:\n  make\n  %s check %s\n", source, program, name);
     return NB_OK;
 }
 
@@ -178,7 +178,7 @@ static nb_status check_component_options(const choices *c, const char *name, con
 
 static nb_status make_experiment(const choices *c, const char *path, nb_ctx *ctx)
 {
-    const char *program;
+    const char *program, *file;
     const nb_new_answers answers = {.question = c->question,
                                     .landmarks = c->landmarks,
                                     .strategies = c->strategies,
@@ -192,7 +192,8 @@ static nb_status make_experiment(const choices *c, const char *path, nb_ctx *ctx
                "new experiment: there is no terminal to ask on; --yes takes the defaults for what no option gives");
     NB_TRY(ctx, nb_new_experiment(path, &answers, !c->yes, ctx));
     NB_TRY(ctx, nb_shell_program(&program, ctx));
-    printf("%s\nNow '%s plan %s', which says what it costs, then '%s run %s'.\n", path, program, path, program, path);
+    NB_TRY(ctx, nb_shell_word(path, &file, ctx));
+    printf("%s\nNow:\n  %s plan %s    # what it costs\n  %s run %s\n", path, program, file, program, file);
     return NB_OK;
 }
 

@@ -36,13 +36,16 @@ nb_status nb_head_new(int n, int d, nb_head *head, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The largest number of a head: the file's, or any file's if this one cannot be read. */
-static nb_status largest_head(const char *path, int *largest, nb_ctx *ctx)
+/* "0 to 11": the numbers of the file's heads; those of any file, and why, if it cannot be read. */
+static nb_status name_heads(const char *path, const char **text, nb_ctx *ctx)
 {
     nb_head_shape shape;
     nb_status status = nb_head_file_shape(path, &shape, ctx);
-    *largest = status == NB_OK ? shape.heads - 1 : NB_MOST_HEADS;
     if (status == NB_ENOMEM) return status;
+    if (status == NB_OK)
+        NB_NEED(*text, nb_format(ctx, "0 to %d", shape.heads - 1));
+    else
+        NB_NEED(*text, nb_format(ctx, "0 to %d; %s", NB_MOST_HEADS, nb_error_message(ctx)));
     nb_error_clear(ctx);
     return NB_OK;
 }
@@ -50,15 +53,14 @@ static nb_status largest_head(const char *path, int *largest, nb_ctx *ctx)
 nb_status nb_head_split(const char *text, const char **file, int *head, nb_ctx *ctx)
 {
     struct stat info;
-    int largest;
-    const char *colon = strrchr(text, ':');
+    const char *numbers, *colon = strrchr(text, ':');
     *file = text;
     *head = -1;
     if (!colon || stat(text, &info) == 0) return NB_OK;
     NB_NEED(*file, nb_format(ctx, "%.*s", (int)(colon - text), text));
     if (nb_parse_int(colon + 1, 0, NB_MOST_HEADS, head)) return NB_OK;
-    NB_TRY(ctx, largest_head(*file, &largest, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "%s: head '%s', allowed are 0 to %d", text, colon + 1, largest);
+    NB_TRY(ctx, name_heads(*file, &numbers, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s: head '%s', allowed are %s", text, colon + 1, numbers);
 }
 
 /* A file must have q. */

@@ -102,8 +102,11 @@ static nb_status compare(part *p, int resamples, comparing *c, nb_ctx *ctx)
 /* What the mean of a comparison hides. */
 static nb_status add_hidden(part *p, const comparing *c, nb_ctx *ctx)
 {
-    int heads = 0, pooled = c->comparison.turn_count;
-    for (int i = 0; i < c->comparison.count; i++) heads += c->comparison.items[i].turn != NULL;
+    int heads = 0, pooled = 0;
+    for (int i = 0; i < c->comparison.count; i++) {
+        heads += c->comparison.items[i].turn != NULL;
+        pooled += c->comparison.items[i].change != NULL;
+    }
     if (heads > 0)
         NB_TRY(ctx, nb_caveats_add(&p->caveats,
                                    nb_format(ctx,

@@ -7,6 +7,7 @@
 #include "report/labels.h"
 #include "report/pairs.h"
 #include "run/prediction.h"
+#include "strategies/strategy.h"
 
 #include <math.h>
 #include <string.h>
@@ -150,23 +151,56 @@ static nb_status find_few_sources(const look *l)
                             NB_LEAST_SOURCES, join(l, few, names)));
 }
 
-/* On data that stay the same, trials differ by what strategies draw, for all sources alike. */
+/* Whether it draws; where its component is gone, it may. */
+static nb_status does_draw(const char *strategy, bool *draws, nb_ctx *ctx)
+{
+    nb_choice choice;
+    nb_status status = nb_choice_parse(&nb_strategies, strategy, &choice, ctx);
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    *draws = status != NB_OK || nb_strategy_traits(&choice) & NB_RANDOM;
+    return NB_OK;
+}
+
+/* On data that stay the same, trials differ by what strategies draw, for all sources alike. *least: how many trials the
+ * strategy has that draws in the fewest; 0: none draws. Of a study without strategies: how many there are, if several. */
+static nb_status count_trials(const look *l, int *least)
+{
+    nb_replicates r;
+    nb_codes codes = {.count = 1};
+    const char *const *strategies = NULL;
+    int *trials;
+    NB_TRY(l->ctx, nb_replicates_find(l->frame, &r, l->ctx));
+    if (nb_frame_has(l->frame, "strategy")) {
+        NB_TRY(l->ctx, nb_frame_codes(l->frame, "strategy", &codes, l->ctx));
+        NB_TRY(l->ctx, nb_frame_texts(l->frame, "strategy", &strategies, l->ctx));
+    }
+    NB_NEED(trials, nb_alloc(l->ctx, (size_t)codes.count + 1, sizeof *trials));
+    for (int i = 0; i < l->frame->count; i++) {
+        int *of = &trials[strategies ? codes.of[i] : 0], trial = row_at(l, i)->trial;
+        if (!r.generated[r.stratum[i]] && trial >= *of) *of = trial + 1;
+    }
+    *least = 0;
+    for (int s = 0; s < codes.count; s++) {
+        bool draws = trials[s] > 1;
+        if (strategies) NB_TRY(l->ctx, does_draw(strategies[codes.first[s]], &draws, l->ctx));
+        if (draws && trials[s] > 0 && (*least == 0 || trials[s] < *least)) *least = trials[s];
+    }
+    return NB_OK;
+}
+
 static nb_status find_few_trials(const look *l)
 {
     enum { ENOUGH = 5 };
-    nb_replicates r;
-    int trials = 0;
-    NB_TRY(l->ctx, nb_replicates_find(l->frame, &r, l->ctx));
-    for (int i = 0; i < l->frame->count; i++) {
-        int trial = row_at(l, i)->trial;
-        if (!r.generated[r.stratum[i]] && trial >= trials) trials = trial + 1;
-    }
-    if (trials < 2 || trials >= ENOUGH) return NB_OK;
+    int trials;
+    NB_TRY(l->ctx, count_trials(l, &trials));
+    if (trials == 0 || trials >= ENOUGH) return NB_OK;
     return add(l, nb_format(l->ctx,
                             "Few trials: %d. In a trial strategies draw the same for all sources, so more sources do "
-                            "not make up for few trials, and intervals are too short: from 2 trials, one of 95 %% "
-                            "covers 86 %%.",
-                            trials));
+                            "not make up for few trials, and intervals %s.",
+                            trials,
+                            trials == 1 ? "do not cover the luck of the draws"
+                                        : "are too short: from 2 trials, one of 95 % covers 86 %"));
 }
 
 /* What rows that compete agree in: all of the identity but what is compared. */

@@ -166,8 +166,14 @@ static bool is_outside(const range *r, double low, double high)
     return r->low > high || r->high < low;
 }
 
-/* About how many more sources bring the interval off the nearest end of what is expected; of a mean, as
- * nb_estimate_more, else by the sources' standard deviation on this scale. */
+/* Whether it may be found equivalent. */
+static bool has_smallest(const nb_claim *c)
+{
+    return c->form == NB_CLAIM_ORDER || c->expectation == NB_EXPECT_RATIO;
+}
+
+/* About how many more sources bring the interval off the nearest end of what is expected, or of what is too small to
+ * matter if that takes fewer; of a mean, as nb_estimate_more, else by the sources' standard deviation on this scale. */
 static double more_sources(const nb_claim *c, const nb_estimate *e, const range *r)
 {
     bool logs = is_log(c);
@@ -177,6 +183,8 @@ static double more_sources(const nb_claim *c, const nb_estimate *e, const range 
         double end = logs ? log(fmax(ends[i], 0)) : ends[i];
         if (isfinite(end) && fabs(x - end) < fabs(x - nearest)) nearest = end;
     }
+    double margin = has_smallest(c) ? log(c->smallest) : 0;
+    if (margin - fabs(x) > fabs(x - nearest)) nearest = copysign(margin, x);
     if (isnan(r->sd))
         needed = nb_estimate_more(e, nearest);
     else
@@ -187,11 +195,10 @@ static double more_sources(const nb_claim *c, const nb_estimate *e, const range 
 /* `same_p`: of equivalence; `strict`: the interval at the confidence that refuting one of several parts takes. */
 static nb_claim_verdict verdict_of(const nb_claim *c, const range *r, double same_p, const range *strict)
 {
-    bool ratio = c->form == NB_CLAIM_ORDER || c->expectation == NB_EXPECT_RATIO;
     if (is_within(r, c->low, c->high) && (c->form != NB_CLAIM_ORDER || r->high < c->high))
         return NB_CLAIM_IS_REPRODUCED;
     if (is_outside(strict, c->low, c->high)) return NB_CLAIM_IS_REFUTED;
-    return ratio && same_p <= 1 - c->confidence ? NB_CLAIM_IS_EQUIVALENT : NB_CLAIM_IS_UNDECIDED;
+    return has_smallest(c) && same_p <= 1 - c->confidence ? NB_CLAIM_IS_EQUIVALENT : NB_CLAIM_IS_UNDECIDED;
 }
 
 /* One of `parts` parts: from its units to its answer. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* claims.h - what the rows of a run say of an experiment's claims.
  *
- * The interval of an answer is over sources (statistics/estimate.h), at the claim's confidence:
+ * The interval of an answer is over sources (statistics/estimate.h), at the claim's confidence, 1 - alpha:
  *     reproduced    it lies within what is expected
  *     refuted       it lies outside
- *     equivalent    neither, and the ratio lies within 1 / smallest ... smallest
+ *     equivalent    neither, and the ratio's interval at 1 - 2 alpha lies within 1 / smallest ... smallest (two
+ *                   one-sided tests)
  *     undecided     neither
  *     void          the rows cannot tell: too few sources, too many missing, not comparable
  * A claim with several parts (`each`, or steps of an order) is reproduced if each part is, at its own confidence

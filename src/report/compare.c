@@ -176,14 +176,11 @@ static nb_status judge(const comparer *c, nb_compared *item)
 /* The stratum that it is of alone; -1: none. */
 static int only_stratum(const nb_compared *x)
 {
-    int only = x->stratum;
-    if (only != NB_OVER_STRATA) return only;
-    for (int s = 0; s < x->contrasts->replicates.strata; s++) {
-        if (x->contrast->counts[s].pairs == 0) continue;
-        if (only != NB_OVER_STRATA) return -1;
-        only = s;
-    }
-    return only;
+    const nb_contrast *c = x->contrast;
+    if (x->stratum != NB_OVER_STRATA || c->unit_count == 0) return x->stratum;
+    for (int i = 1; i < c->unit_count; i++)
+        if (c->units[i].stratum != c->units[0].stratum) return -1;
+    return c->units[0].stratum;
 }
 
 static nb_status find_head_turn(const comparer *c, nb_compared *item, nb_ctx *scratch)
@@ -209,70 +206,75 @@ static nb_status find_head_turns(const comparer *c)
     return status;
 }
 
-/* Whether the value's mean over strata is on both sides of none, over the settings that the pooled one has: those of
- * the least and the largest. */
-static nb_status find_turn(comparer *c, const nb_comparison *each, const nb_compared *pooled)
+int nb_compared_row(const nb_compared *x)
 {
-    const nb_compared *low = NULL, *high = NULL;
-    const nb_contrasts *of = each->contrasts;
+    const nb_groups *settings = &x->contrasts->settings;
+    return settings->rows[settings->first[x->contrast->setting]];
+}
+
+/* Whether the value's mean over strata is surely on both sides of none, over the settings that the pooled one has: those
+ * farthest apart. */
+static nb_status find_change(const comparer *c, const nb_comparison *each, nb_compared *pooled)
+{
+    const nb_compared *ends[] = {NULL, NULL};
+    const char *places[2], *column = c->terms->contrast.pool;
     for (int i = 0; i < each->count; i++) {
         const nb_compared *x = &each->items[i];
-        int row = of->settings.rows[of->settings.first[x->contrast->setting]];
         if (x->stratum != NB_OVER_STRATA || x->baseline != pooled->baseline ||
-            x->contrast->value != pooled->contrast->value || !isfinite(x->estimate.mean) ||
-            pooled->contrasts->settings.of[row] != pooled->contrast->setting)
+            x->contrast->value != pooled->contrast->value ||
+            pooled->contrasts->settings.of[nb_compared_row(x)] != pooled->contrast->setting)
             continue;
-        if (!low || x->estimate.mean < low->estimate.mean) low = x;
-        if (!high || x->estimate.mean > high->estimate.mean) high = x;
+        if (x->estimate.high < 0 && (!ends[0] || x->estimate.mean < ends[0]->estimate.mean)) ends[0] = x;
+        if (x->estimate.low > 0 && (!ends[1] || x->estimate.mean > ends[1]->estimate.mean)) ends[1] = x;
     }
-    if (!low || !(low->estimate.mean < 0 && high->estimate.mean > 0)) return NB_OK;
-    const char *value, *places[2], *column = c->terms->contrast.pool;
-    const nb_compared *ends[] = {low, high};
-    NB_TRY(c->ctx,
-           nb_label_of(c->frame, c->terms->contrast.by, of->values.first[low->contrast->value], &value, c->ctx));
+    if (!ends[0] || !ends[1]) return NB_OK;
     for (int i = 0; i < 2; i++) {
-        int row = of->settings.rows[of->settings.first[ends[i]->contrast->setting]];
         double x = ends[i]->estimate.mean;
-        NB_TRY(c->ctx, nb_label_of(c->frame, column, row, &places[i], c->ctx));
+        NB_TRY(c->ctx, nb_label_of(c->frame, column, nb_compared_row(ends[i]), &places[i], c->ctx));
         NB_NEED(places[i],
                 nb_format(c->ctx, "%.3g at %s = %s", c->terms->contrast.difference ? x : exp(x), column, places[i]));
     }
-    NB_NEED(c->out->turns[c->out->turn_count++],
-            nb_format(c->ctx, "%s: the effect changes sign with %s, over which it is pooled: %s, %s", value, column,
-                      places[0], places[1]));
+    NB_NEED(pooled->change, nb_format(c->ctx, "%s, %s", places[0], places[1]));
     return NB_OK;
 }
 
-static nb_status find_turns(comparer *c)
+static nb_status compare(comparer *c)
+{
+    nb_comparison *out = c->out;
+    nb_codes values;
+    *out = (nb_comparison){.count = 0};
+    if (c->terms->all_pairs) {
+        NB_REQUIRE(c->ctx, nb_column_find(c->frame->columns, c->terms->contrast.by), NB_EINVAL,
+                   "rows cannot be compared by '%s': it is not part of a method", c->terms->contrast.by);
+        NB_TRY(c->ctx, nb_frame_codes(c->frame, c->terms->contrast.by, &values, c->ctx));
+        for (int b = 0; b < values.count; b++) NB_TRY(c->ctx, add_baseline(c, b));
+    } else {
+        NB_TRY(c->ctx, add_baseline(c, c->terms->contrast.baseline));
+    }
+    if (out->count > 0) qsort(out->items, (size_t)out->count, sizeof *out->items, compare_items);
+    for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->replicates.strata; s++)
+        NB_TRY(c->ctx, adjust(c, s));
+    for (int i = 0; i < out->count; i++) NB_TRY(c->ctx, judge(c, &out->items[i]));
+    return NB_OK;
+}
+
+static nb_status find_changes(const comparer *c)
 {
     nb_compare_terms terms = *c->terms;
     nb_comparison each;
+    comparer apart = {.frame = c->frame, .terms = &terms, .out = &each, .ctx = c->ctx};
     terms.contrast.pool = NULL;
     terms.resamples = 0;
-    NB_TRY(c->ctx, nb_compare(c->frame, &terms, &each, c->ctx));
-    NB_NEED(c->out->turns, nb_alloc(c->ctx, (size_t)c->out->count + 1, sizeof *c->out->turns));
+    NB_TRY(c->ctx, compare(&apart));
     for (int i = 0; i < c->out->count; i++)
-        if (c->out->items[i].stratum == NB_OVER_STRATA) NB_TRY(c->ctx, find_turn(c, &each, &c->out->items[i]));
+        if (c->out->items[i].stratum == NB_OVER_STRATA) NB_TRY(c->ctx, find_change(c, &each, &c->out->items[i]));
     return NB_OK;
 }
 
 nb_status nb_compare(const nb_frame *frame, const nb_compare_terms *terms, nb_comparison *out, nb_ctx *ctx)
 {
     comparer c = {.frame = frame, .terms = terms, .out = out, .ctx = ctx};
-    nb_codes values;
-    *out = (nb_comparison){.count = 0};
-    if (terms->all_pairs) {
-        NB_REQUIRE(ctx, nb_column_find(frame->columns, terms->contrast.by), NB_EINVAL,
-                   "rows cannot be compared by '%s': it is not part of a method", terms->contrast.by);
-        NB_TRY(ctx, nb_frame_codes(frame, terms->contrast.by, &values, ctx));
-        for (int b = 0; b < values.count; b++) NB_TRY(ctx, add_baseline(&c, b));
-    } else {
-        NB_TRY(ctx, add_baseline(&c, terms->contrast.baseline));
-    }
-    if (out->count > 0) qsort(out->items, (size_t)out->count, sizeof *out->items, compare_items);
-    for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->replicates.strata; s++)
-        NB_TRY(ctx, adjust(&c, s));
-    for (int i = 0; i < out->count; i++) NB_TRY(ctx, judge(&c, &out->items[i]));
+    NB_TRY(ctx, compare(&c));
     NB_TRY(ctx, find_head_turns(&c));
-    return terms->contrast.pool ? find_turns(&c) : NB_OK;
+    return terms->contrast.pool ? find_changes(&c) : NB_OK;
 }

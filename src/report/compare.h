@@ -37,18 +37,21 @@ typedef struct {
     double more;                  /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
     const char *why;              /* NO_VERDICT, REFUSED; UNDECIDED: why that is not said, or NULL */
     const char *turn;             /* of one model: where its heads surely differ in sign, see head_turn.h; or NULL */
+    const char *change; /* over all, where a column is pooled: at which of its values the means' intervals lie on both
+                           sides of none, "0.5 at landmarks = 8, 2 at landmarks = 64"; or NULL */
 } nb_compared;
 
 typedef struct {
     int count; /* by setting, baseline and value; of each first what is over strata, then the strata that it has */
     nb_compared *items;
     const nb_contrasts *contrasts; /* of the last baseline; values, settings and replicates are those of all */
-    int turn_count;                /* where a column is pooled: effects that change sign over its values */
-    const char **turns;            /* a sentence for each */
 } nb_comparison;
 
 /* Whether more of the metric is better. */
 bool nb_compare_wants_more(const nb_frame *frame, const nb_compare_terms *terms);
+
+/* A row of its setting. */
+int nb_compared_row(const nb_compared *compared);
 
 /* The frame must outlive the comparison. */
 nb_status nb_compare(const nb_frame *frame, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);

@@ -21,12 +21,6 @@ static double shown(const printer *p, double x)
     return p->terms->contrast.difference ? x : exp(x);
 }
 
-static int row_of(const nb_compared *x)
-{
-    const nb_groups *settings = &x->contrasts->settings;
-    return settings->rows[settings->first[x->contrast->setting]];
-}
-
 static const char *stratum_of(const nb_compared *x)
 {
     return x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->replicates.names[x->stratum];
@@ -152,7 +146,8 @@ static nb_status add_exact_line(nb_grid *g, const printer *p, const nb_compared 
     NB_TRY(p->ctx, nb_grid_text(g, t->by));
     NB_TRY(p->ctx, nb_grid_text(g, t->metric));
     NB_TRY(p->ctx, nb_grid_text(g, stratum_of(x)));
-    for (const char *const *c = x->contrasts->setting_columns; *c; c++) NB_TRY(p->ctx, add_value(g, p, *c, row_of(x)));
+    for (const char *const *c = x->contrasts->setting_columns; *c; c++)
+        NB_TRY(p->ctx, add_value(g, p, *c, nb_compared_row(x)));
     if (t->pool) NB_TRY(p->ctx, nb_grid_text(g, "all"));
     for (int i = 0; i < count; i++) NB_TRY(p->ctx, add_field(g, &fields[i]));
     NB_TRY(p->ctx, nb_grid_text(g, nb_verdict_names[x->verdict]));
@@ -183,12 +178,12 @@ static nb_status find_varying(const printer *p, const char **varying, const char
         bool varies = false;
         NB_TRY(p->ctx, nb_frame_codes(p->frame, *name, &codes, p->ctx));
         for (int i = 1; i < c->count; i++)
-            varies = varies || codes.of[row_of(&c->items[i])] != codes.of[row_of(&c->items[0])];
+            varies = varies || codes.of[nb_compared_row(&c->items[i])] != codes.of[nb_compared_row(&c->items[0])];
         if (varies) {
             varying[count++] = *name;
             continue;
         }
-        NB_TRY(p->ctx, nb_label_full(p->frame, *name, row_of(&c->items[0]), &label, p->ctx));
+        NB_TRY(p->ctx, nb_label_full(p->frame, *name, nb_compared_row(&c->items[0]), &label, p->ctx));
         NB_NEED(*constant, nb_format(p->ctx, "%s%s%s %s", *constant, **constant ? ", " : "", *name, label));
     }
     varying[count] = NULL;
@@ -233,7 +228,7 @@ static nb_status add_labels(nb_grid *g, const printer *p, const char *const *var
 {
     const char *text;
     for (; *varying; varying++) {
-        NB_TRY(g->ctx, nb_label_of(p->frame, *varying, row_of(x), &text, g->ctx));
+        NB_TRY(g->ctx, nb_label_of(p->frame, *varying, nb_compared_row(x), &text, g->ctx));
         NB_TRY(g->ctx, nb_grid_text(g, text));
     }
     NB_TRY(g->ctx,
@@ -417,19 +412,24 @@ static void add_caveats(nb_page *page, const printer *p)
             page, "With fewer than 20 sources the bootstrap interval is too short: one of 95 %% covers 84 to 92 %%.");
 }
 
-/* "landmarks 32, refined, minilm" */
+/* "landmarks 32, refined, minilm"; "landmarks 32, refined over uniform, minilm" where there are several baselines */
 static nb_status name_line(const printer *p, const nb_compared *x, const char **name)
 {
     const char *varying[32], *constant, *label;
     *name = "";
     NB_TRY(p->ctx, find_varying(p, varying, &constant));
     for (const char **column = varying; *column; column++) {
-        NB_TRY(p->ctx, nb_label_of(p->frame, *column, row_of(x), &label, p->ctx));
+        NB_TRY(p->ctx, nb_label_of(p->frame, *column, nb_compared_row(x), &label, p->ctx));
         NB_NEED(*name, nb_format(p->ctx, "%s%s %s, ", *name, *column, label));
     }
     NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value], &label,
                                p->ctx));
     NB_NEED(*name, nb_format(p->ctx, "%s%s", *name, label));
+    if (p->terms->all_pairs) {
+        NB_TRY(p->ctx,
+               nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->baseline], &label, p->ctx));
+        NB_NEED(*name, nb_format(p->ctx, "%s over %s", *name, label));
+    }
     if (x->stratum == NB_OVER_STRATA) return NB_OK;
     NB_TRY(p->ctx, nb_scopes_stratum(x->contrasts, x->stratum, &label, p->ctx));
     NB_NEED(*name, nb_format(p->ctx, "%s, %s", *name, label));
@@ -454,6 +454,20 @@ static nb_status add_head_turns(nb_page *page, const printer *p)
     return NB_OK;
 }
 
+/* Where the mean over the values of a column hides that they differ. */
+static nb_status add_changes(nb_page *page, const printer *p)
+{
+    for (int i = 0; i < p->comparison->count; i++) {
+        const nb_compared *x = &p->comparison->items[i];
+        const char *name;
+        if (!x->change) continue;
+        NB_TRY(p->ctx, name_line(p, x, &name));
+        nb_page_paragraph(page, "WARNING: %s: the effect changes sign with %s, over which it is pooled: %s.", name,
+                          p->terms->contrast.pool, x->change);
+    }
+    return NB_OK;
+}
+
 static nb_status add_warnings(nb_page *page, const printer *p)
 {
     const nb_contrasts *c = p->comparison->contrasts;
@@ -467,9 +481,7 @@ static nb_status add_warnings(nb_page *page, const printer *p)
     }
     NB_TRY(p->ctx, add_empty_strata(page, p));
     NB_TRY(p->ctx, add_head_turns(page, p));
-    for (int i = 0; i < p->comparison->turn_count; i++)
-        nb_page_paragraph(page, "WARNING: %s.", p->comparison->turns[i]);
-    return NB_OK;
+    return add_changes(page, p);
 }
 
 typedef struct { /* what a table shows of each line */

@@ -63,7 +63,7 @@ static nb_status estimate(const places *p, const nb_contrast *c, int stratum, do
     return nb_estimate_units(unit_count, units, p->count, &terms, *out, ctx);
 }
 
-/* "0.895 [0.878, 0.913] on head 0", with the layer where another head has another one. */
+/* "0.895 [0.878, 0.913] on head 0", with the layer where heads have several. */
 static nb_status describe(const nb_frame *f, const nb_contrast_terms *terms, const nb_estimate *e, int row,
                           bool name_layer, const char **text, nb_ctx *ctx)
 {
@@ -75,9 +75,17 @@ static nb_status describe(const nb_frame *f, const nb_contrast_terms *terms, con
     return NB_OK;
 }
 
-static bool differ(const char *a, const char *b)
+/* Whether the places that have sources are in several layers. */
+static bool have_layers(const nb_frame *f, const places *p, const nb_estimate *e)
 {
-    return a && b && strcmp(a, b) != 0;
+    const char *one = NULL;
+    for (int g = 0; g < p->count; g++) {
+        const nb_row *row = nb_frame_row(f, p->first[g]);
+        if (e[g].sources == 0 || !row->layer) continue;
+        if (one && strcmp(row->layer, one) != 0) return true;
+        one = row->layer;
+    }
+    return false;
 }
 
 nb_status nb_head_turn(const nb_frame *frame, const nb_contrast_terms *terms, const nb_contrast *contrast, int stratum,
@@ -98,8 +106,7 @@ nb_status nb_head_turn(const nb_frame *frame, const nb_contrast_terms *terms, co
     }
     if (ends[0] < 0 || ends[1] < 0) return NB_OK;
     const int rows[] = {p.first[ends[0]], p.first[ends[1]]};
-    const nb_row *r[] = {nb_frame_row(frame, rows[0]), nb_frame_row(frame, rows[1])};
-    bool name_layer = differ(r[0]->layer, r[1]->layer);
+    bool name_layer = have_layers(frame, &p, e);
     for (int i = 0; i < 2; i++) NB_TRY(ctx, describe(frame, terms, &e[ends[i]], rows[i], name_layer, &texts[i], ctx));
     NB_NEED(*turn, nb_format(ctx, "%s, %s", texts[0], texts[1]));
     return NB_OK;

@@ -31,7 +31,7 @@ static nb_status mark_oracle(const nb_registry *registry, const char *text, cons
 {
     bool oracle;
     NB_TRY(ctx, find_oracle(registry, text, &oracle, ctx));
-    if (oracle) NB_NEED(*label, nb_format(ctx, "%s, oracle", *label));
+    if (oracle) NB_NEED(*label, nb_format(ctx, "%s" NB_ORACLE_MARK, *label));
     return NB_OK;
 }
 

@@ -6,6 +6,8 @@
 #include "components/component.h"
 #include "report/frame.h"
 
+#define NB_ORACLE_MARK ", oracle"
+
 /* A row's value in a column: of a component its label, with the word oracle for a strategy that is one; a number; a
  * text. */
 nb_status nb_label_of(const nb_frame *frame, const char *column, int row, const char **label, nb_ctx *ctx);

@@ -206,7 +206,8 @@ static nb_status list_names(const values *v, const bool *means, const char **lis
     *list = "";
     for (int i = 0; i < v->codes.count; i++) {
         if (means && !means[i]) continue;
-        if (count++ < SHOWN) NB_NEED(*list, nb_format(ctx, "%s%s%s", *list, count > 1 ? ", " : "", names[i]));
+        if (count++ < SHOWN)
+            NB_NEED(*list, nb_format(ctx, "%s%s%s", *list, count > 1 ? ", " : "", *names[i] ? names[i] : "''"));
     }
     if (count > SHOWN) NB_NEED(*list, nb_format(ctx, "%s, ...", *list));
     return NB_OK;
@@ -224,10 +225,19 @@ static nb_status tell_absent(const values *v, const char *text, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EINVAL, "%s=%s: the run has no such row; it has %s", v->column->name, text, list);
 }
 
+/* Tables mark the label of an oracle; the label is the rest. */
+static nb_status without_mark(const char **text, nb_ctx *ctx)
+{
+    const char *mark = strstr(*text, NB_ORACLE_MARK);
+    if (mark && strcmp(mark, NB_ORACLE_MARK) == 0) NB_NEED(*text, nb_format(ctx, "%.*s", (int)(mark - *text), *text));
+    return NB_OK;
+}
+
 /* A flag for each value. */
 static nb_status meaning(const values *v, const char *text, bool **means, nb_ctx *ctx)
 {
     NB_NEED(*means, nb_alloc(ctx, (size_t)v->codes.count + 1, sizeof **means));
+    if (v->registry) NB_TRY(ctx, without_mark(&text, ctx));
     NB_TRY(ctx, match(v, text, *means, ctx));
     return any(v, *means) ? NB_OK : tell_absent(v, text, ctx);
 }
@@ -246,6 +256,7 @@ nb_status nb_where_values(const nb_frame *f, const char *name, const char *text,
 static nb_status prefer_name(const values *v, const char *text, bool *means, nb_ctx *ctx)
 {
     const char **names;
+    if (v->registry) NB_TRY(ctx, without_mark(&text, ctx));
     NB_TRY(ctx, name_values(v, &names, ctx));
     for (int i = 0; i < v->codes.count; i++) {
         if (!means[i] || !nb_text_same(text, names[i])) continue;

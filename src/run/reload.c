@@ -28,11 +28,12 @@ nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_pla
 /* Of a file that is not what the run's rows were made from: what it is, and what to do. */
 static nb_status refuse(const char *change, const char *run_folder, nb_ctx *ctx)
 {
-    const char *path, *config, *folder;
+    const char *path, *config, *folder, *program;
     NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
     NB_TRY(ctx, nb_shell_word(path, &config, ctx));
     NB_TRY(ctx, nb_shell_word(run_folder, &folder, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: nysbench run %s --out %s", change, config, folder);
+    NB_TRY(ctx, nb_shell_program(&program, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s run %s --out %s", change, program, config, folder);
 }
 
 nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)

@@ -233,7 +233,7 @@ double nb_estimate_more(const nb_estimate *e, double edge)
     if (common > 0) p.own_df = p.own * p.own / (all * all / e->df - common * common / e->common_df);
     while (high < MOST_MORE && !would_show(&p, high)) {
         low = high;
-        high = 2 * high + 1;
+        high += high / 8 + 1; /* df may fall at first: not by doubling */
     }
     if (high >= MOST_MORE) return NAN;
     while (high - low > 1) {

@@ -27,7 +27,7 @@ typedef struct {
     double mean;                 /* of the means of sources; over strata: of the means of strata; +-inf if units are */
     double sd;                   /* of the means of sources; over strata: pooled */
     double se, df;               /* of the mean; Satterthwaite's where it has several parts */
-    double common_se, common_df; /* the part of se that all sources have in common; NaN where there is none */
+    double common_se, common_df; /* the part of se that all sources have in common; 0 and NaN where there is none */
     double low, high;            /* t interval of the mean */
     double t_p;                  /* two-sided, of mean = 0 */
     double same_p;               /* the larger of the two one-sided tests' against the margin */

@@ -206,11 +206,15 @@ EOF
   ../nysbench check ./mine.so
 "
     run env PATH="$WORK:$PATH" nysbench new experiment x.yaml --yes
-    expect "Now 'nysbench plan x.yaml', which says what it costs, then 'nysbench run x.yaml'."
+    expect "Now:
+  nysbench plan x.yaml    # what it costs
+  nysbench run x.yaml"
     mkdir -p src/kernels
     touch src/kernels/kernel.h
     run ../nysbench new kernel mine
-    expect "Now 'make', then '../nysbench check mine'."
+    expect "Now:
+  make
+  ../nysbench check mine"
 }
 
 @test "new refuses bad names and files that are there; in the source tree it writes into strategies/" {

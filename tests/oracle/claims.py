@@ -271,7 +271,10 @@ def verdict(kind, lines, low, high, confidence, parts, strict_end=False):
         name = "undecided"
         logs = kind in ("ratio", "geometric")
         ends = [math.log(e) if logs else e for e in (low, high) if math.isfinite(e) and (e > 0 or not logs)]
-        distance = min(abs((math.log(estimate) if logs else estimate) - e) for e in ends)
+        x = math.log(estimate) if logs else estimate
+        distance = min(abs(x - e) for e in ends)
+        if kind == "ratio":
+            distance = max(distance, math.log(1.02) - abs(x))
         more = None if math.isnan(needed(distance)) else max(1, needed(distance))
     return name, estimate, lo, hi, count, len(lines.heads()), more
 

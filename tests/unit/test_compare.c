@@ -408,10 +408,7 @@ static void test_settings(void **state)
     c = compare(*state, &b, &terms);
     assert_int_equal(c.count, 1);
     assert_close(c.items[0].estimate.mean, 0, 1e-14);
-    assert_int_equal(c.turn_count, 1);
-    assert_string_equal(
-        c.turns[0],
-        "sweet: the effect changes sign with eggs, over which it is pooled: 0.5 at eggs = 3, 2 at eggs = 4");
+    assert_string_equal(c.items[0].change, "0.5 at eggs = 3, 2 at eggs = 4");
     for (int i = 0; i < b.count; i++) b.rows[i].recipe = i % 2 ? "sweet" : "plain";
     terms.contrast.pool = NULL;
     terms.all_pairs = true;
