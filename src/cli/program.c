@@ -29,8 +29,8 @@ void nb_program_warn(const nysbench *handle)
 
 int nb_program_aside(void)
 {
-    fflush(stdout);
-    int aside = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    bool broken = fflush(stdout) != 0 || ferror(stdout); /* which stays to be told */
+    int aside = broken ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (aside >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
     nb_culprit_watch();
     return aside;

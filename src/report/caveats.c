@@ -163,7 +163,8 @@ static nb_status does_draw(const char *strategy, bool *draws, nb_ctx *ctx)
 }
 
 /* On data that stay the same, trials differ by what strategies draw, for all sources alike. *least: how many trials the
- * strategy has that draws in the fewest; 0: none draws. Of a study without strategies: how many there are, if several. */
+ * strategy has that draws in the fewest; 0: none draws. Of a study without strategies: how many there are, if
+ * several. */
 static nb_status count_trials(const look *l, int *least)
 {
     nb_replicates r;

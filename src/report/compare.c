@@ -212,8 +212,8 @@ int nb_compared_row(const nb_compared *x)
     return settings->rows[settings->first[x->contrast->setting]];
 }
 
-/* Whether the value's mean over strata is surely on both sides of none, over the settings that the pooled one has: those
- * farthest apart. */
+/* Whether the value's mean over strata is surely on both sides of none in settings that the pooled one has; where they
+ * are farthest apart. */
 static nb_status find_change(const comparer *c, const nb_comparison *each, nb_compared *pooled)
 {
     const nb_compared *ends[] = {NULL, NULL};

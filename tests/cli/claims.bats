@@ -92,6 +92,12 @@ Y
     expect "undecided   narrow: x"
     [[ "$(tr -s '\n ' ' ' <<<"$output")" =~ "about "[0-9]+" more sources would decide" ]]
     [ "$(json "$WORK/r" 'c[0]["more_sources"] > 1000')" = True ]
+    # What is too small to matter is another end, and here farther away: it takes fewer.
+    smallest=$(json "$WORK/r" '(c[0]["high"] / c[0]["estimate"]) ** 0.5 / c[0]["estimate"]')
+    sed -i "s/}}\$/}, smallest: $smallest}/" "$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    json "$WORK/r" 'c[0]'
+    [ "$(json "$WORK/r" 'c[0]["verdict"] == "undecided" and 1 < c[0]["more_sources"] < 300')" = True ]
     "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=5 -o "$WORK/few"
     run "$NYSBENCH" claims "$WORK/few"
     expect_status 0

@@ -46,6 +46,8 @@ lines() { # PYTHON, of the list `lines`
 @test "labels select as specs do, and are what is offered where nothing matches" {
     drawn --set 'strategies=[uniform, kmeans, "kmeans(restarts=4, label=\"k-means, again\")", "leverage(label=by_rows)"]'
     lines 'assert all(x["baseline"].startswith("leverage") for x in lines)' --baseline by_rows
+    lines 'assert all(x["baseline"].startswith("leverage") for x in lines)' --baseline 'by_rows, oracle' # as tables have it
+    lines 'assert all(x["baseline"].startswith("leverage") for x in lines)' --baseline 'leverage(of=kernel), oracle'
     lines 'assert all("restarts=4" in x["baseline"] for x in lines)' --baseline 'k-means, again'
     lines 'assert {x["method"][:6] for x in lines} == {"levera", "kmeans"}' --where strategy=uniform \
         --where 'strategy=k-means, again' --where strategy=by_rows
@@ -63,6 +65,7 @@ lines() { # PYTHON, of the list `lines`
 --where strategy=refined|strategy=refined: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
 --where strategy=uniform --where strategy=refined|strategy=refined: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
 --baseline 'kmeans(restart=4)'|kmeans has no option 'restart'; did you mean 'restarts'?
+--where layer=3|layer=3: the run has no such row; it has ''
 --baseline 'kmeans(init=plusplus)'|strategy=kmeans(init=plusplus) means 2 values: kmeans, k-means, again; name one
 CASES
 }

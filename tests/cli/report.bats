@@ -276,9 +276,17 @@ Y
     expect_caveat 'In 1 line of the comparison a method is better than the baseline on one head and worse on another: see the warnings there\.'
     "$NYSBENCH" report "$WORK/r" >/dev/null
     grep -qE '^WARNING: heads differ: segment.*_means: 0\.[0-9]+ .*on head 0, 1\.[0-9]+ .* on head 1\.$' "$WORK/r/report.md"
-    store "DELETE FROM results WHERE trial > 1"
+    run "$NYSBENCH" compare "$WORK/r" --baseline all
+    expect "WARNING: heads differ: segment_means over uniform: 0."
+    store "DELETE FROM results WHERE trial > 1 AND strategy LIKE 'uniform%'"
     run caveats
     expect "Few trials: 2. In a trial strategies draw the same for all sources, so more sources do not make up for few trials, and intervals are too short"
+    store "DELETE FROM results WHERE trial > 0"
+    run caveats
+    expect "Few trials: 1. In a trial strategies draw the same for all sources, so more sources do not make up for few trials, and intervals do not cover the luck of the draws."
+    store "DELETE FROM results WHERE strategy LIKE 'uniform%'"
+    run caveats
+    [[ "$output" != *"Few trials"* ]] # segment means draw nothing
 }
 
 @test "caveat: an unfinished run, which says so at the top too" {

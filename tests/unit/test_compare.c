@@ -23,6 +23,7 @@ static const nb_column columns[] = {
     NB_COLUMN_HEAD(cake),
     NB_COLUMN_TRIAL(cake),
     NB_COLUMN_MODEL(cake),
+    NB_COLUMN_LAYER(cake),
     NB_COLUMN_SOURCE(cake),
     NB_COLUMN_TEXT_OF(cake, recipe, .identity = true),
     NB_COLUMN_TEXT_OF(cake, oven, .identity = true),
@@ -64,6 +65,7 @@ static void bake(bakery *b, int sources, double ratio)
                     double error = sweet ? ratio * of_source * of_head * of_trial : 1;
                     b->rows[b->count++] = (cake){.problem = b->names[s],
                                                  .model = "M",
+                                                 .layer = "3",
                                                  .source = b->names[s],
                                                  .status = "ok",
                                                  .head = h,
@@ -180,6 +182,16 @@ static void test_heads_that_differ(void **state)
     bake(&b, NB_LEAST_SOURCES - 1, 1);
     c = compare(*state, &b, &terms);
     assert_null(c.items[0].turn);
+    bake(&b, SOURCES, 1); /* a third head, in another layer than the two */
+    for (int i = 0, count = b.count; i < count; i++)
+        if (b.rows[i].head == 0) {
+            b.rows[b.count] = b.rows[i];
+            b.rows[b.count].head = 2;
+            b.rows[b.count++].layer = "9";
+        }
+    c = compare(*state, &b, &terms);
+    assert_non_null(strstr(c.items[0].turn, "on layer 3, head 0, 1.25"));
+    assert_non_null(strstr(c.items[0].turn, "on layer 3, head 1"));
     bake(&b, SOURCES, 1); /* one head a source: none of the two has enough of them */
     for (int i = 0; i < b.count; i++) b.rows[i].head = b.rows[i].problem[5] % 2;
     c = compare(*state, &b, &terms);
