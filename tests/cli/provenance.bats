@@ -195,7 +195,7 @@ Y
         run "$NYSBENCH" $command
         expect_status 1
         expect "my script.py: has other contents (SHA-256 "
-        expect "; its rows are measured anew by: nysbench run $WORK/r/resolved.yaml --out $WORK/r"
+        expect "; its rows are measured anew by: $NYSBENCH run $WORK/r/resolved.yaml --out $WORK/r"
     done
     run "$NYSBENCH" run "$WORK/r/resolved.yaml" -q --out "$WORK/r"
     expect_status 0
