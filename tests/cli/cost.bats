@@ -342,7 +342,7 @@ while not os.path.exists(f"{sys.argv[1]}/once"):
     time.sleep(0.05)
 store = sqlite3.connect(f"{sys.argv[1]}/r/results.sqlite", isolation_level=None, timeout=60)
 store.execute("BEGIN EXCLUSIVE")
-time.sleep(6.5)
+time.sleep(10)
 PY
     local reader=$!
     screen --size 250x24 --
@@ -364,11 +364,11 @@ PY
 }
 
 @test "the prediction's error is told, and the next one is made from it" {
-    run "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set trials=100 -o "$WORK/r"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -j 1 --set plots=[] --set trials=400 -o "$WORK/r"
     expect_status 0
     expect "(from a calibration), up to "
     [[ "$output" =~ time:\ [0-9a-z.\ ]+\;\ the\ rows\ took\ [0-9a-z.\ ]+,\ predicted\ [0-9.]+\ [a-z].*\ to\ [0-9.]+\ [a-z] ]]
-    run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=200 -o "$WORK/r"
+    run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=800 -o "$WORK/r"
     expect "(from the rows measured so far)"
 }
 
@@ -395,8 +395,8 @@ Y
     TMPDIR="$WORK/tmp" run timeout 60 "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
     expect 'no timing available for command(run=false): false: exit status 1'
-    expect 'no timing available for command(run=slow.sh): not done after 1.'
-    [[ "$output" =~ time:\ about\ [1-9] ]] # it was not done in a second or two, on 20 tokens
+    expect 'no timing available for command(run=slow.sh): not done after '
+    [[ "$output" =~ time:\ about\ ([1-9]|0\.[5-9]) ]] # it was not done in a second or two, on 20 tokens
     [ -z "$(ls "$WORK/tmp")" ]
     run pgrep -fx 'sleep 77.385'
     expect_status 1

@@ -66,9 +66,8 @@ PY
     run "$NYSBENCH" merge "$WORK/s" -q
     expect_status 0
     diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/s/rows.csv")
-    "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/k" >"$WORK/out" 2>&1 &
-    until [ -e "$WORK/k/results.sqlite" ]; do sleep 0.02; done
-    sleep 0.2 # its model has not answered all yet
+    "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 --set trials=40 -o "$WORK/k" >"$WORK/out" 2>&1 &
+    until_true test -s "$WORK/k/results.sqlite"
     kill -KILL $!
     expect_end $! 137
     run "$NYSBENCH" run "$WORK/whole/resolved.yaml" -q -j 2 -o "$WORK/k"
@@ -102,10 +101,9 @@ PY
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only "landmarks=0"
     expect_status 0
     ! pgrep -f "$WORK/tiny_model.py" || return 1
-    "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" >"$WORK/out" 2>&1 &
+    "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 --set trials=40 -o "$WORK/r" >"$WORK/out" 2>&1 &
     local pid=$!
-    for _ in {1..100}; do [ "$(pgrep -cf "$WORK/tiny_model.py")" -lt 2 ] || break; sleep 0.1; done
-    [ "$(pgrep -cf "$WORK/tiny_model.py")" -ge 2 ]
+    until_true eval '[ "$(pgrep -cf "$WORK/tiny_model.py")" -ge 2 ]'
     kill -KILL $pid
     expect_end $pid 137
     for _ in {1..100}; do pgrep -f "$WORK/tiny_model.py" >"$WORK/left" || break; sleep 0.1; done

@@ -38,7 +38,7 @@ sanitized() {
 # As a user to whom permissions and limits apply: root passes them by.
 as_user() {
     if [ "$(id -u)" = 0 ]; then
-        setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+        setpriv --reuid "${AS_USER:-65534}" --regid 65534 --clear-groups "$@"
     else
         "$@"
     fi

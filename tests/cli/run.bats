@@ -243,8 +243,8 @@ Y
 }
 
 @test "rows that are planned again have no numbers until they are measured" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=[error] --set trials=40 --set "problems=gaussian(n=300, d=16)" -o "$WORK/r"
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set trials=40 --set "problems=gaussian(n=300, d=16)" -o "$WORK/r" >/dev/null 2>&1 &
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=[error] --set trials=100 --set "problems=gaussian(n=300, d=16)" -o "$WORK/r"
+    "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set plots=[] --set trials=100 --set "problems=gaussian(n=300, d=16)" -o "$WORK/r" >/dev/null 2>&1 &
     pid=$!
     until_true rows_are planned "$WORK/r"
     kill -KILL "$pid"
@@ -255,9 +255,9 @@ Y
 }
 
 @test "a second run into the same folder is refused at once" {
-    "$NYSBENCH" run experiments/00-smoke.yaml --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/r" >/dev/null 2>&1 &
+    "$NYSBENCH" run experiments/00-smoke.yaml -j 1 --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/r" >/dev/null 2>&1 &
     pid=$!
-    sleep 1
+    until_true rows_are planned "$WORK/r"
     run timeout 5 "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r"
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true

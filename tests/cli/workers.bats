@@ -50,6 +50,7 @@ start_long() {
     pid=$!
     until_true two_workers
     until_true more_rows_than 0
+    until_true two_workers # what began beside them has its own name by now
 }
 
 await_status() {

@@ -285,7 +285,7 @@ static void test_workers_killed_at_any_message(void **state)
 /* A worker that is done in time while the row of a quicker one is put down is not late. */
 static void test_slow_sink(void **state)
 {
-    static const nb_override overrides[] = {{"problems", "[\"gaussian(n=20)\", \"gaussian(n=600)\"]"},
+    static const nb_override overrides[] = {{"problems", "[\"gaussian(n=20)\", \"gaussian(n=300)\"]"},
                                             {"strategies", "uniform"},
                                             {"factors", "nystromformer"},
                                             {"metrics", "[error]"},
@@ -435,7 +435,7 @@ static nb_status dawdle(const nb_plan *plan, int scene, const bool *pending, con
 {
     NB_TRY(ctx, sink->begin(sink->self, ctx));
     sink->at(sink->self, dawdle_at, 0, plan->row_count);
-    usleep(1500000);
+    usleep(2500000);
     for (int i = 0; i < plan->row_count; i++) {
         nb_error_row row;
         assert_int_equal(plan->rows[i].scene, scene);
