@@ -157,7 +157,9 @@ pid, terminal = pty.fork()
 if pid == 0:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.execv(program, [program, "run", *words, "-o", folder])
-while not os.path.exists(folder + "/manifest.json"): time.sleep(0.05)
+for _ in range(400):
+    if os.path.exists(folder + "/manifest.json"): break
+    time.sleep(0.05)
 time.sleep(0.5)
 os.close(terminal)
 for _ in range(1000):

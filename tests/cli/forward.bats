@@ -48,7 +48,7 @@ PY
     expect "Time and memory of a pass over all heads"
     expect "  crossovers.csv   from which n on an attention is faster than another one"
     "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/k" >"$WORK/out" 2>&1 &
-    until [ -s "$WORK/k/results.sqlite" ]; do sleep 0.01; done
+    until_true test -s "$WORK/k/results.sqlite"
     kill -KILL $!
     expect_end $! 137
     run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/k"

@@ -707,12 +707,10 @@ EOF
     mkdir "$WORK/tmp"
     printf 'problems: gaussian(n=20, d=2)\nstrategies: %s\ncores: svd\nlandmarks: 3\n' "'command(run=\"sh -c \\\"exec sleep 33.3\\\"\")'" >"$WORK/c.yaml"
     TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/r" >/dev/null 2>&1 3>&- &
-    local id=$! i
-    for i in $(seq 100); do pgrep -f '^sleep 33[.]3$' >/dev/null && break; sleep 0.05; done
-    pgrep -f '^sleep 33[.]3$'
+    local id=$!
+    until_true pgrep -f '^sleep 33[.]3$'
     kill -9 "$id"
-    for i in $(seq 40); do pgrep -f '^sleep 33[.]3$' >/dev/null || break; sleep 0.05; done
-    ! pgrep -f '^sleep 33[.]3$' || return 1
+    until_true eval "! pgrep -f '^sleep 33[.]3$'"
 }
 
 @test "command: farthest.py picks as NumPy does here, with --jobs 2 as with 1, from relative paths, with the points it is told of" {

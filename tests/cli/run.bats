@@ -68,7 +68,7 @@ rows_are() {
 }
 
 @test "the kill test does cut a run" {
-    "$NYSBENCH" run experiments/00-smoke.yaml --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/cut" >/dev/null 2>&1 &
+    "$NYSBENCH" run experiments/00-smoke.yaml -j 1 --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/cut" >/dev/null 2>&1 &
     pid=$!
     until_true rows_are ok "$WORK/cut"
     kill -KILL "$pid"
@@ -82,7 +82,7 @@ rows_are() {
 }
 
 @test "SIGINT ends with 130 and keeps what is done" {
-    "$NYSBENCH" run experiments/00-smoke.yaml --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/r" >"$WORK/log" 2>&1 &
+    "$NYSBENCH" run experiments/00-smoke.yaml -j 1 --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/r" >"$WORK/log" 2>&1 &
     pid=$!
     until_true rows_are planned "$WORK/r"
     kill -INT "$pid" || kill -TERM "$pid"

@@ -578,7 +578,7 @@ np.save("picks.npy", np.random.default_rng(r["seed"]).permutation(len(np.load("p
 PY
     local run pairings calls why
     while IFS='|' read -r run pairings calls why; do
-        run "$NYSBENCH" check "command(run=\"$run)"
+        run "$NYSBENCH" check "command(run=\"$run)" --timeout 600
         expect_status 0
         [[ "$output" == *"SKIP command(run="*", $pairings: it refuses: "*"$why"* ]]
         [[ "$output" == *", picks: "*"; $calls calls on 9 heads"* ]]

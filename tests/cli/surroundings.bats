@@ -20,7 +20,7 @@ EOF
 @test "memory that is limited, but enough" {
     if sanitized; then skip "the sanitizers need more address space than any limit allows"; fi
     experiment uniform
-    run bash -c "ulimit -v 4000000 && exec timeout 60 '$NYSBENCH' run '$WORK/c.yaml' -q -o '$WORK/r'"
+    run bash -c "ulimit -v 4000000 && OPENBLAS_NUM_THREADS=1 exec timeout 60 '$NYSBENCH' run '$WORK/c.yaml' -q -j 2 -o '$WORK/r'"
     expect_status 0
 }
 

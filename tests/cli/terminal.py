@@ -189,5 +189,6 @@ if log:
     log.close()
 screen.show()
 if actions:
-    sys.exit(f"not done: {actions}")
+    print(f"not done: {actions}", file=sys.stderr)
+    sys.exit(99)  # which no program here ends with
 sys.exit(os.waitstatus_to_exitcode(how) % 256)
