@@ -172,8 +172,8 @@ static bool has_smallest(const nb_claim *c)
     return c->form == NB_CLAIM_ORDER || c->expectation == NB_EXPECT_RATIO;
 }
 
-/* About how many more sources bring the interval off the nearest end of what is expected, or of what is too small to
- * matter if that takes fewer; of a mean, as nb_estimate_more, else by the sources' standard deviation on this scale. */
+/* About how many more sources bring the interval off the nearest end of what is expected; of a mean, as
+ * nb_estimate_more, else by the sources' standard deviation on this scale. */
 static double more_sources(const nb_claim *c, const nb_estimate *e, const range *r)
 {
     bool logs = is_log(c);
@@ -183,10 +183,8 @@ static double more_sources(const nb_claim *c, const nb_estimate *e, const range 
         double end = logs ? log(fmax(ends[i], 0)) : ends[i];
         if (isfinite(end) && fabs(x - end) < fabs(x - nearest)) nearest = end;
     }
-    double margin = has_smallest(c) ? log(c->smallest) : 0;
-    if (margin - fabs(x) > fabs(x - nearest)) nearest = copysign(margin, x);
     if (isnan(r->sd))
-        needed = nb_estimate_more(e, nearest);
+        needed = nb_estimate_more(e, nearest, has_smallest(c) ? log(c->smallest) : 0);
     else
         needed = ceil(nb_units_for_power(r->sd, x - nearest, 1 - c->confidence, 0.8)) - e->sources;
     return isfinite(needed) ? fmax(1, needed) : NAN;

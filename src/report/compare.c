@@ -142,13 +142,12 @@ static nb_status find_reason(const comparer *c, nb_compared *item)
 static void leave_open(const comparer *c, nb_compared *item)
 {
     const nb_estimate *e = &item->estimate;
-    double far = fabs(e->mean), near = c->terms->margin - far;
     item->verdict = NB_UNDECIDED;
     if (e->high < 0 || e->low > 0)
         item->why = (e->high < 0) != nb_compare_wants_more(c->frame, c->terms) ? "better by itself, not among all lines"
                                                                                : "worse by itself, not among all lines";
     else
-        item->more = nb_estimate_more(e, far >= near ? 0 : e->mean < 0 ? -c->terms->margin : c->terms->margin);
+        item->more = nb_estimate_more(e, 0, c->terms->margin);
     if (item->more < 1) item->more = 1;
     if (!item->why && isnan(item->more) && e->common_se > 0) item->why = "more trials would decide, not more sources";
 }

@@ -51,11 +51,21 @@ typedef struct {
     nb_codes codes;
 } values;
 
-static nb_status find_values(const nb_frame *f, const char *name, values *v, nb_ctx *ctx)
+/* Tables mark the label of an oracle; the label is the rest. */
+static nb_status without_mark(const char **text, nb_ctx *ctx)
+{
+    const char *mark = strstr(*text, NB_ORACLE_MARK);
+    if (mark && strcmp(mark, NB_ORACLE_MARK) == 0) NB_NEED(*text, nb_format(ctx, "%.*s", (int)(mark - *text), *text));
+    return NB_OK;
+}
+
+/* Of the column, and what of the text is to be looked for among them. */
+static nb_status find_values(const nb_frame *f, const char *name, const char **text, values *v, nb_ctx *ctx)
 {
     *v = (values){.frame = f};
     NB_TRY(ctx, find_column(f, name, &v->column, ctx));
     v->registry = registry_of(f, v->column);
+    if (v->registry) NB_TRY(ctx, without_mark(text, ctx));
     return nb_frame_codes(f, v->column->name, &v->codes, ctx);
 }
 
@@ -225,19 +235,10 @@ static nb_status tell_absent(const values *v, const char *text, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EINVAL, "%s=%s: the run has no such row; it has %s", v->column->name, text, list);
 }
 
-/* Tables mark the label of an oracle; the label is the rest. */
-static nb_status without_mark(const char **text, nb_ctx *ctx)
-{
-    const char *mark = strstr(*text, NB_ORACLE_MARK);
-    if (mark && strcmp(mark, NB_ORACLE_MARK) == 0) NB_NEED(*text, nb_format(ctx, "%.*s", (int)(mark - *text), *text));
-    return NB_OK;
-}
-
 /* A flag for each value. */
 static nb_status meaning(const values *v, const char *text, bool **means, nb_ctx *ctx)
 {
     NB_NEED(*means, nb_alloc(ctx, (size_t)v->codes.count + 1, sizeof **means));
-    if (v->registry) NB_TRY(ctx, without_mark(&text, ctx));
     NB_TRY(ctx, match(v, text, *means, ctx));
     return any(v, *means) ? NB_OK : tell_absent(v, text, ctx);
 }
@@ -246,7 +247,7 @@ nb_status nb_where_values(const nb_frame *f, const char *name, const char *text,
 {
     values v;
     bool *these;
-    NB_TRY(ctx, find_values(f, name, &v, ctx));
+    NB_TRY(ctx, find_values(f, name, &text, &v, ctx));
     NB_TRY(ctx, meaning(&v, text, &these, ctx));
     for (int i = 0; i < v.codes.count; i++) means[i] = means[i] || these[i];
     return NB_OK;
@@ -256,7 +257,6 @@ nb_status nb_where_values(const nb_frame *f, const char *name, const char *text,
 static nb_status prefer_name(const values *v, const char *text, bool *means, nb_ctx *ctx)
 {
     const char **names;
-    if (v->registry) NB_TRY(ctx, without_mark(&text, ctx));
     NB_TRY(ctx, name_values(v, &names, ctx));
     for (int i = 0; i < v->codes.count; i++) {
         if (!means[i] || !nb_text_same(text, names[i])) continue;
@@ -272,7 +272,7 @@ nb_status nb_where_value(const nb_frame *f, const char *name, const char *text, 
     bool *means;
     const char *list;
     int count = 0;
-    NB_TRY(ctx, find_values(f, name, &v, ctx));
+    NB_TRY(ctx, find_values(f, name, &text, &v, ctx));
     NB_TRY(ctx, meaning(&v, text, &means, ctx));
     NB_TRY(ctx, prefer_name(&v, text, means, ctx));
     for (int i = 0; i < v.codes.count; i++)

@@ -209,7 +209,7 @@ nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, c
 
 typedef struct {
     const nb_estimate *e;
-    double distance;          /* of the mean from the edge */
+    double distance;          /* of the mean from where it is open */
     double own, own_df;       /* the part of se^2 that more sources lessen, */
     double common, common_df; /* and the other */
 } prospect;
@@ -224,10 +224,11 @@ static bool would_show(const prospect *p, long long more)
     return t * sqrt(variance) <= p->distance;
 }
 
-double nb_estimate_more(const nb_estimate *e, double edge)
+double nb_estimate_more(const nb_estimate *e, double edge, double margin)
 {
     double all = e->se * e->se, common = e->common_se * e->common_se;
-    prospect p = {e, fabs(e->mean - edge), all - common, e->df, common, e->common_df};
+    double distance = fmax(fabs(e->mean - edge), margin - fabs(e->mean));
+    prospect p = {e, distance, all - common, e->df, common, e->common_df};
     long long low = -1, high = 0;
     if (!(p.distance > 0 && isfinite(all) && e->df > 0)) return NAN;
     if (common > 0) p.own_df = p.own * p.own / (all * all / e->df - common * common / e->common_df);

@@ -53,9 +53,10 @@ typedef struct {
 nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, const nb_estimate_terms *terms,
                             nb_estimate *estimates, nb_ctx *ctx);
 
-/* About how many more sources bring the interval off `edge`, with power 0.8: the least for which se, with its own part
- * by so many sources, is below |mean - edge| / (t_(1 - alpha/2) + t_0.8) of the degrees of freedom that it then has.
- * NaN where that cannot be said, or where no number of them would, because of what sources have in common. */
-double nb_estimate_more(const nb_estimate *estimate, double edge);
+/* About how many more sources bring the interval off `edge`, or into -margin ... margin if that takes fewer (margin 0:
+ * that counts for nothing), with power 0.8: the least for which se, with its own part by so many sources, is below
+ * distance / (t_(1 - alpha/2) + t_0.8) of the degrees of freedom that it then has. NaN where that cannot be said, or
+ * where no number of them would, because of what sources have in common. */
+double nb_estimate_more(const nb_estimate *estimate, double edge, double margin);
 
 #endif

@@ -268,11 +268,11 @@ static void test_more_sources(void **state)
     (void)state;
     assert_close(nb_units_for_power(0.2, 0.1, 0.05, 0.8), 31.3955189373964, 1e-12);
     assert_close(nb_units_for_power(0.35, 0.05, 0.05, 0.8), 384.595106983105, 1e-11);
-    assert_true(nb_estimate_more(&e, 0.2) == 30 && nb_estimate_more(&e, 0.4) == 30);
-    assert_true(nb_estimate_more(&e, 5) == 0);
-    assert_true(isnan(nb_estimate_more(&e, 0.3)));
+    assert_true(nb_estimate_more(&e, 0.2, 0) == 30 && nb_estimate_more(&e, 0.4, 0) == 30);
+    assert_true(nb_estimate_more(&e, 5, 0) == 0);
+    assert_true(isnan(nb_estimate_more(&e, 0.3, 0)));
     e.se = NAN;
-    assert_true(isnan(nb_estimate_more(&e, 0.2)));
+    assert_true(isnan(nb_estimate_more(&e, 0.2, 0)));
 }
 
 /* Of sources with sd 0.5, mean 0, with a part of the variance in common: what there is in common of two trials, with
@@ -292,7 +292,7 @@ static void test_more_sources_of_few_trials(void **state)
                          .common_se = sqrt(common),
                          .common_df = cases[i].df,
                          .confidence = 0.95};
-        double more = nb_estimate_more(&e, cases[i].distance);
+        double more = nb_estimate_more(&e, cases[i].distance, 0);
         assert_true(isnan(cases[i].more) ? isnan(more) : more == cases[i].more);
     }
 }
