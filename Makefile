@@ -6,10 +6,12 @@ PREFIX ?= /usr/local
 LIBDIR ?= lib
 
 # What is needed, in three lists: to build and run, to test, to develop. CHECK=PACKAGE is a Debian package that is not
-# asked for where CHECK holds: a module of pkg-config, in whatever prefix, or a program (bin/NAME). The rest are packages.
+# asked for where CHECK holds: a module of pkg-config, in whatever prefix, a program (bin/NAME) or a header (header/NAME). The
+# rest are packages.
 TO_BUILD := bin/gnuplot=gnuplot-nox bin/pkg-config=pkg-config openblas=libopenblas-dev lapacke=liblapacke-dev gsl=libgsl-dev \
             sqlite3=libsqlite3-dev yaml-0.1=libyaml-dev jansson=libjansson-dev popt=libpopt-dev nettle=nettle-dev \
-            libcmark-gfm=libcmark-gfm-extensions-dev expat=libexpat1-dev
+            libcmark-gfm=libcmark-gfm-dev \
+            header/cmark-gfm-core-extensions.h=libcmark-gfm-extensions-dev expat=libexpat1-dev
 TO_TEST := cmocka=libcmocka-dev bin/bats=bats bin/pdftotext=poppler-utils bin/g++=g++ python3-numpy python3-scipy python3-sklearn \
            python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel
 TO_LINT := bin/clang-format=clang-format bin/clang-tidy=clang-tidy bin/pyflakes3=pyflakes3
@@ -24,6 +26,7 @@ TO_DEVELOP := $(TO_LINT) $(TO_FUZZ) $(TO_PACK) $(TO_PACK_DEB) lintian bin/deboot
 missing = $$(for need in $1; do check=$${need%=*}; package=$${need\#\#*=}; \
     case $$need in \
     bin/*) command -v $${check\#bin/} ;; \
+    header/*) echo "\#include <$${check\#header/}>" | $(CC) $(CPPFLAGS) -E - ;; \
     *=*) pkg-config --exists $$check ;; \
     *) ! command -v dpkg-query || dpkg-query -W -f='$${Status}' $$package | grep 'ok installed' ;; \
     esac >/dev/null 2>&1 || echo $$package; done | tr '\n' ' ')
@@ -56,7 +59,7 @@ CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
 CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(PIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
 # A library outside of the system's folders is found again when the program runs. The BLAS that GSL brings is not wanted.
-MODULES := $(foreach need,$(filter-out bin/%,$(TO_BUILD)),$(firstword $(subst =, ,$(need))))
+MODULES := $(foreach need,$(filter-out bin/% header/%,$(TO_BUILD)),$(firstword $(subst =, ,$(need))))
 CPPFLAGS += $(shell pkg-config --cflags $(MODULES) 2>/dev/null)
 LDLIBS := $(filter-out -lgslcblas,$(shell pkg-config --libs $(MODULES) 2>/dev/null)) -lcmark-gfm-extensions -lm
 LDFLAGS += $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter-out -L/usr/lib/%,$(filter -L%,$(LDLIBS))))

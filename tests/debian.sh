@@ -27,7 +27,7 @@ packages() { # ROOT
 measured() {
     local root=$1 command=$2 started=$SECONDS
     packages "$root" >"$root.before"
-    inside "$root" "$command" >"$root.log" 2>&1 || { tail -50 "$root.log"; fail "$command in $root: status $?"; }
+    inside "$root" "$command" >"$root.log" 2>&1 || { tail -50 "$root.log"; fail "$command in $root ends badly"; }
     packages "$root" | comm -13 "$root.before" - >"$root.new"
     awk -v what="$(basename "$root"): $command" -v took=$((SECONDS - started)) \
         '{ n++; mb += $2 / 1024 } END { printf "%s: %d packages, %.0f MB, %d s\n", what, n, mb, took }' "$root.new"
