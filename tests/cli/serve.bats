@@ -224,6 +224,18 @@ def quarrels(points, m):
 def hangs(points, m):
     subprocess.run(["sleep", "35.1"])
 PY
+    cat >cases <<EOF
+$SERVE mine.py quarrels|60|: KeyError: 3 (mine.py, line 30): 
+$SERVE mine.py nope|60|: exit status 2: {"done": "picks"}|nysbench.serve: $WORK/mine.py: has no function nope
+$SERVE mine.py hangs|0.3|: not done after 0.3 s
+EOF
+    served 3
+    TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 1 -o r
+    expect_status 1
+    expect "rows: 4, 1 ok, 3 failed"
+    expect_reasons
+    grep -qE 'b[|]c[|]a word|a word[|]b[|]c' r/rows.csv # standard output may be buffered
+    rm starts
     cat >c.yaml <<EOF
 problems: gaussian(n=40, d=3)
 cores: svd
@@ -247,7 +259,7 @@ $(printf "  - 'command(run=\"./picker %s\", deterministic=true)'\n" two points)
   pairing: joint
   strategies: segment_means
 EOF
-    TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 1 -o r
+    TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 1 -o r --fresh
     expect_status 0
     expect "rows: 231, 231 ok"
     [ "$(wc -l <starts)" -eq 1 ]
@@ -272,17 +284,6 @@ for m in 4, 5, 8:
     own, parts = float(error[False, "segment_means", "joint", m]), error[True, "parts", "joint", m]
     assert abs(float(parts) / own - 1) < 1e-9 and error[True, "parts", "both", m] == parts, (m, own, parts)
 PY
-    cat >cases <<EOF
-$SERVE mine.py quarrels|60|: KeyError: 3 (mine.py, line 30): 
-$SERVE mine.py nope|60|: exit status 2: {"done": "picks"}|nysbench.serve: $WORK/mine.py: has no function nope
-$SERVE mine.py hangs|0.3|: not done after 0.3 s
-EOF
-    served 3
-    TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 1 -o r --fresh
-    expect_status 1
-    expect "rows: 4, 1 ok, 3 failed"
-    expect_reasons
-    grep -qE 'b[|]c[|]a word|a word[|]b[|]c' r/rows.csv # standard output may be buffered
     none_runs
     none_is 'sleep 35.1'
     empty tmp
