@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* picker.c - a program that picks landmarks, for tests/cli/serve.bats: command(run="./picker HOW [log]", serve=true), or
- * the same without serve=true, where the last argument is the folder of the pick.
+/* picker.c - a program that picks landmarks as it is told, for tests/cli/serve.bats: command(run="./picker HOW [log]",
+ * serve=true), or the same without serve=true, where the last argument is the folder of the pick.
  *
- * It starts in about 1 ms, where Python with NumPy needs 0.2 s. HOW names a row of the table `ways`: what it leaves, what
- * it answers and how it ends. With the word `log` it appends a line to $NYSBENCH_FOLDER/starts when it starts, its process
- * number and its parent's, and one to $NYSBENCH_FOLDER/asked for each pick: {"pid": ..., "shape": [...], "asked": {...}}
- * with the shape of points.npy or queries.npy and the question as it came. One that hangs says so in
- * $NYSBENCH_FOLDER/hanging, with the same two numbers. */
+ * It starts in about 1 ms, where Python with NumPy needs 0.2 s. HOW names a row of the table `ways`: what it leaves,
+ * what it answers and how it ends. With the word `log` it appends lines to files in $NYSBENCH_FOLDER: to `starts` one
+ * when it starts, with its process number and its parent's, and to `asked` one for each pick, {"pid": ..., "shape":
+ * [...], "asked": {...}}, with the shape of points.npy or queries.npy and the question as it came. One that hangs says
+ * so in `hanging`, with the same two numbers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,7 +27,7 @@
 #define DONE "{\"done\": \"picks\"}\n"
 #define GROUPS "{\"done\": \"groups\"}\n"
 
-enum { MOST = 4096 }; /* tokens, and bytes of a path */
+enum { MOST = 4096 }; /* tokens, coordinates of picks, and bytes of a path */
 
 typedef struct {
     char *text; /* the question */
