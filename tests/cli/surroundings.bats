@@ -227,7 +227,7 @@ PY
 }
 
 @test "no folder for temporary files, or a full one: the run ends and says so, no row is failed, and with one it goes on" {
-    experiment "uniform, 'command(run=\"/usr/bin/python3 experiments/plugins/farthest.py\")'"
+    experiment "uniform, 'command(run=\"sh tests/cli/plugins/first.sh\")'"
     TMPDIR=$WORK/nosuch run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
     expect "nysbench: error: no temporary folder can be made in $WORK/nosuch: No such file or directory"
@@ -242,7 +242,7 @@ PY
     [ "$(id -u)" = 0 ] || skip "only root can mount a tmpfs"
     mkdir "$WORK/tmp"
     mount -t tmpfs -o size=64k none "$WORK/tmp" || skip "no tmpfs can be mounted here"
-    experiment "uniform, 'command(run=\"/usr/bin/python3 experiments/plugins/farthest.py\")'"
+    experiment "uniform, 'command(run=\"sh tests/cli/plugins/first.sh\")'"
     cat /dev/zero >"$WORK/tmp/full" 2>/dev/null || true
     TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >"$WORK/log" 2>&1 && status=0 || status=$?
     output=$(cat "$WORK/log")
