@@ -17,11 +17,11 @@ short=("${config[@]}" --set trials=8)
 
 # The children of process $1 that run the same program and have not ended.
 workers_of() {
-    local stat pid name state parent mine rest
+    local child pid name state mine rest
     read -r pid mine rest 2>/dev/null <"/proc/$1/stat" || return 0
-    for stat in /proc/[0-9]*/stat; do
-        { read -r pid name state parent rest <"$stat"; } 2>/dev/null || continue
-        [ "$parent" != "$1" ] || [ "$name" != "$mine" ] || [ "$state" = Z ] || echo "$pid"
+    for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+        { read -r pid name state rest <"/proc/$child/stat"; } 2>/dev/null || continue
+        [ "$name" != "$mine" ] || [ "$state" = Z ] || echo "$pid"
     done
 }
 
