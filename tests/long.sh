@@ -4,14 +4,15 @@
 # sums up. All parts, or those that are named, from the repository's root, after what make test-long builds:
 # tests/long.sh [PART]...
 #
-#   kills       what may happen to a run (undisturbed.py says how to have more of it)
+#   kills       what may happen to a run (undisturbed.py says how to have more of it), and acts of components, each alone
 #   build       two checkouts of one commit are the same bytes
 #   readme      the experiments that README runs
 #   packages    a tarball and Debian packages
 #   shells      completion and manual in every shell
 #   held        a store that somebody holds for a minute
 #   asan        what tests/run.sh leaves out under ASan and UBSan
-#   kernels     all unit and most command-line tests under every kernel of OpenBLAS that this CPU runs
+#   kernels     all unit and most command-line tests under every kernel of OpenBLAS that this CPU runs; rows alone and
+#               together, of more sizes, strategies and cores than make test has
 #   avx512      the code for AVX-512, emulated on AVX2
 #   races       threads under ThreadSanitizer
 #   frames      rows as a pandas frame
@@ -117,7 +118,10 @@ PY
 run_part() { # PART
     local file
     case $1 in
-    kills) check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench "$work/undisturbed" ;;
+    kills)
+        check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench "$work/undisturbed"
+        check "acts of components, each alone" env ACTS_A_RUN=1 NYSBENCH="$PWD/nysbench" bats -f "51 acts" tests/cli/isolation.bats
+        ;;
     build) check "two checkouts are one build" same_bytes ;;
     readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/cli/sessions.py --long ./nysbench ;;
     packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
@@ -127,6 +131,7 @@ run_part() { # PART
     kernels)
         check "every kernel" env KERNEL_UNIT="$(cd build/tests && ls test_* | grep -v '\.d$')" \
             KERNEL_CLI="run isolation select workers cores kernels sweeps" tests/run.sh kernels
+        check "rows alone and together" env TOGETHER=all NYSBENCH="$PWD/nysbench" bats tests/cli/together.bats
         ;;
     avx512)
         if grep -qw avx2 /proc/cpuinfo; then

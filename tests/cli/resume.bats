@@ -27,13 +27,13 @@ expect_unchanged() {
 
 # The manifests as "ROWS UNUSED, ..." in the order in which they came.
 manifests() {
-    "$NYSBENCH" info "$WORK/r" --json | /usr/bin/python3 -c 'import json, sys
+    "$NYSBENCH" info "$WORK/r" --json | /usr/bin/python3 -SEc 'import json, sys
 print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.stdin)))'
 }
 
 # What an integrity check of SQLite itself, by another program, says.
 sound() {
-    /usr/bin/python3 -c 'import sqlite3, sys
+    /usr/bin/python3 -SEc 'import sqlite3, sys
 assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall() == [("ok",)]' "$WORK/r/results.sqlite"
 }
 

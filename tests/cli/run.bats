@@ -250,8 +250,8 @@ Y
 }
 
 @test "rows that are planned again have no numbers until they are measured" {
-    "$NYSBENCH" run "${long[@]}" -j 32 --set metrics=[error] -o "$WORK/r"
-    "$NYSBENCH" run "${long[@]}" -o "$WORK/r" >/dev/null 2>&1 &
+    "$NYSBENCH" run "${long[@]}" -j 16 --set trials=80 --set metrics=[error] -o "$WORK/r"
+    "$NYSBENCH" run "${long[@]}" --set trials=80 -o "$WORK/r" >/dev/null 2>&1 &
     pid=$!
     until_true rows_are planned "$WORK/r"
     kill -KILL "$pid"
