@@ -265,7 +265,7 @@ Y
     "$NYSBENCH" run "${long[@]}" -o "$WORK/r" >/dev/null 2>&1 &
     pid=$!
     until_true rows_are planned "$WORK/r"
-    run timeout 5 "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r"
+    run timeout 60 "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r"
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
     expect_status 2

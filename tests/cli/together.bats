@@ -29,10 +29,11 @@ chosen_kernels() {
 # where a stripe would be a sliver, 513. Nested strategies share columns between their m, and the
 # one token of m = 1 often begins another's choice.
 experiment() { # PRECISION
-    local sizes="65, 353, 513" strategies="uniform, segment_means, farthest_point" more=""
+    local sizes="65, 353, 513" strategies="uniform, segment_means, farthest_point" more="" landmarks="1, 8, 33"
     if [ "${TOGETHER:-}" = all ]; then
         sizes="64, 65, 128, 257, 353, 513"
         strategies="uniform, segment_means, 'kmeans(snap=nearest)', farthest_point, leverage"
+        landmarks="1, 8, 20, 33"
         more="iterative, 'fitted(keep_rows=true)', "
     fi
     config <<Y
@@ -40,7 +41,7 @@ problems: "gaussian(n=[$sizes], d=6)"
 strategies: [$strategies]
 cores: [svd, fitted, "chosen(rows=100)", "exact_rows(rows=70)", ${more}best]
 factors: [nystromformer, cur]
-landmarks: [1, 8, 20, 33]
+landmarks: [$landmarks]
 trials: 1
 precision: $1
 plots: []
@@ -75,12 +76,12 @@ alone_is_together() { # PRECISION
     rm -rf "$WORK"/{all,one-*}
     measure all -j 2
     measure one-1 -j 1 --only "strategy=uniform, landmarks=8, factors=nystromformer, core=svd"
-    measure one-2 -j 1 --only "strategy=farthest_point, landmarks=20, factors=cur"
+    measure one-2 -j 1 --only "strategy=farthest_point, landmarks=33, factors=cur"
     measure one-3 -j 1 --only "landmarks=1, core=chosen"
     measure one-4 -j 1 --only "core=best, factors=cur"
-    measure one-5 -j 1 --set strategies=farthest_point --set landmarks=20 --set cores=fitted
+    measure one-5 -j 1 --set strategies=farthest_point --set landmarks=33 --set cores=fitted
     if [ "${TOGETHER:-}" = all ]; then
-        measure one-6 -j 1 --only "strategy=segment_means, landmarks=33"
+        measure one-6 -j 1 --only "strategy=segment_means, landmarks=20"
         measure one-7 -j 1 --set strategies=uniform --set landmarks=8 --set cores=svd
     fi
     same "$WORK/all" 3 "$WORK"/one-*
