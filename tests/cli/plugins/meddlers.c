@@ -222,7 +222,7 @@ static const nb_problem meddler_problem = {
     .shape = shape,
     .make = make};
 static const nb_problem meddler_fixed_problem = {
-    {"fixed_problem_moves", "changes the working folder while the plan is made", references, options, sizeof(meddler_options)},
+    {"fixed_problem_moves", "changes the folder with the plan", references, options, sizeof(meddler_options)},
     .shape = shape,
     .make = make};
 

@@ -24,7 +24,8 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     return NB_OK;
 }
 
-static const nb_strategy naps = {.component = {"naps", "tokens 0 to m - 1, after a nap", references, options, sizeof(naps_options)},
-                                 .pairing = NB_JOINT,
-                                 .pick = pick};
+static const nb_strategy naps = {
+    .component = {"naps", "tokens 0 to m - 1, after a nap", references, options, sizeof(naps_options)},
+    .pairing = NB_JOINT,
+    .pick = pick};
 NB_PLUGIN({"strategy", &naps.component});
