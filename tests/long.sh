@@ -4,7 +4,7 @@
 # sums up. All parts, or those that are named, from the repository's root, after what make test-long builds:
 # tests/long.sh [--help | PART...]
 #
-#   kills       what may happen to a run (undisturbed.py says how to have more of it)
+#   kills       what may happen to a run (undisturbed.py says how to have more of it), and acts of components, each alone
 #   build       two checkouts of one commit are the same bytes
 #   readme      the experiments that README runs
 #   packages    a tarball and Debian packages
@@ -14,7 +14,8 @@
 #   plain       all unit tests of the build without sanitizers
 #   conformance every component on all heads
 #   browser     what the program writes for a browser, in headless Chromium
-#   kernels     all unit and most command-line tests under every kernel of OpenBLAS that this CPU runs
+#   kernels     all unit and most command-line tests under every kernel of OpenBLAS that this CPU runs; rows alone and
+#               together, of more sizes, strategies and cores than make test has
 #   avx512      the code for AVX-512, emulated on AVX2
 #   races       threads under ThreadSanitizer
 #   frames      rows as a pandas frame
@@ -124,7 +125,10 @@ PY
 run_part() { # PART
     local file
     case $1 in
-    kills) check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench "$work/undisturbed" ;;
+    kills)
+        check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench "$work/undisturbed"
+        check "acts of components, each alone" env ACTS_A_RUN=1 NYSBENCH="$PWD/nysbench" bats -f "51 acts" tests/cli/isolation.bats
+        ;;
     build) check "two checkouts are one build" same_bytes ;;
     readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/cli/sessions.py --long ./nysbench ;;
     packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
@@ -134,7 +138,10 @@ run_part() { # PART
     plain) check "unit tests of the build without sanitizers" tests/run.sh plain ;;
     conformance) check "every component on all heads" tests/run.sh conformance_all ;;
     browser) check "pages in a browser" tests/run.sh browser ;;
-    kernels) check "every kernel" tests/run.sh all_kernels ;;
+    kernels)
+        check "every kernel" tests/run.sh kernels
+        check "rows alone and together" env TOGETHER=all NYSBENCH="$PWD/nysbench" bats tests/cli/together.bats
+        ;;
     avx512)
         if grep -qw avx2 /proc/cpuinfo; then
             check "AVX-512, emulated" avx512

@@ -14,13 +14,12 @@
 #   cli         the program; the files that read what others wrote, store and resume run under ASan and UBSan
 #   oracle      the same numbers from SciPy, scikit-learn and mpmath
 #   python      the Python package, from a wheel
-#   kernels     what depends on the last bits, under another of OpenBLAS's kernels
 # and for tests/long.sh:
 #   conformance_all  every component on all heads
 #   plain       the unit tests of the build without sanitizers
 #   asan_cli    all files of the part cli under ASan and UBSan
 #   browser     what the program writes for a browser
-#   all_kernels all unit tests and most of the part cli under all of OpenBLAS's kernels
+#   kernels     all unit tests and most of the part cli under the other kernels of OpenBLAS
 set -u
 cd "$(dirname "$0")/.."
 cpus=$(nproc)
@@ -29,9 +28,9 @@ cpus=$(nproc)
 plain_unit="test_blas test_calibration test_engine test_linalg test_stripe test_sweep test_together"
 asan_cli="bad_input config resume run select shards"
 # Files that mostly wait for processes or for a clock: they run beside the others.
-waiting="endings isolation resume serve surroundings workers test_server test_workers"
+waiting="endings isolation progress resume surroundings workers test_server test_workers"
 # The longest first, so that no CPU waits for another at the end.
-longest="serve plugins forward cost isolation together effect report test_engine test_convergence run paths"
+longest="plugins forward cost together effect report test_engine test_convergence run paths"
 
 # names FOLDER SUFFIX: the stems of its files, the longest to run first.
 names() {
@@ -99,14 +98,6 @@ runners() { # PART
             case $name in test_*) say python "python $name.py" "tests/python.sh $name" ;; esac
         done
         ;;
-    kernels)
-        for kernel in $(other_kernels | head -1); do
-            for name in test_together test_engine test_linalg test_cores test_sweep test_kernels; do
-                say kernels "$kernel $name" "OPENBLAS_CORETYPE=$kernel $unit_options build/tests/$name"
-            done
-            cli kernels "$kernel " select "OPENBLAS_CORETYPE=$kernel NYSBENCH=\$PWD/nysbench"
-        done
-        ;;
     conformance_all)
         for name in strategy kernel core attention problem partition; do
             say conformance_all "conformance all $name" "$unit_options build/tests/test_conformance all $name"
@@ -115,13 +106,13 @@ runners() { # PART
     plain) for name in $(names tests/unit .c); do unit plain build "" "$name"; done ;;
     asan_cli) for name in $(names tests/cli .bats); do cli asan_cli "asan " "$name" "$asan"; done ;;
     browser) say browser "browser report.py" "/usr/bin/python3 tests/browser/report.py ./nysbench \"\$WORK/browser\"" ;;
-    all_kernels)
+    kernels)
         for kernel in $(other_kernels); do
             for name in $(names tests/unit .c); do
-                say all_kernels "$kernel $name" "OPENBLAS_CORETYPE=$kernel $unit_options build/tests/$name"
+                say kernels "$kernel $name" "OPENBLAS_CORETYPE=$kernel $unit_options build/tests/$name"
             done
             for name in run isolation select workers cores kernels sweeps; do
-                cli all_kernels "$kernel " "$name" "OPENBLAS_CORETYPE=$kernel NYSBENCH=\$PWD/nysbench"
+                cli kernels "$kernel " "$name" "OPENBLAS_CORETYPE=$kernel NYSBENCH=\$PWD/nysbench"
             done
         done
         ;;
@@ -168,7 +159,7 @@ list=
 [ "${1:-}" != --list ] || { list=yes; shift; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for part in "${@:-cli unit conformance oracle python kernels fuzz tree}"; do
+for part in "${@:-cli unit conformance oracle python fuzz tree}"; do
     for word in $part; do
         runners "$word" >>"$work/runners" || { echo "tests/run.sh: no part '$word'; its first lines say which there are" >&2; exit 2; }
     done

@@ -13,7 +13,7 @@ teardown() {
 
 # The run's rows without the columns that hold times.
 timeless() {
-    /usr/bin/python3 - "$1" <<'PY'
+    /usr/bin/python3 -SE - "$1" <<'PY'
 import csv, sys
 for row in csv.DictReader(open(sys.argv[1], newline="")):
     row.pop("select_s"), row.pop("core_s"), row.pop("forward_s"), row.pop("exact_s")
