@@ -10,7 +10,7 @@
 #   packages    a tarball and Debian packages
 #   shells      completion and manual in every shell
 #   held        a store that somebody holds for a minute
-#   asan        what tests/run.sh leaves out under ASan and UBSan
+#   asan        what tests/run.sh leaves out under ASan and UBSan, and attentions against their definitions
 #   kernels     all unit and most command-line tests under every kernel of OpenBLAS that this CPU runs
 #   avx512      the code for AVX-512, emulated on AVX2
 #   races       threads under ThreadSanitizer
@@ -123,7 +123,11 @@ run_part() { # PART
     packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
     shells) check "completion in every shell" shells ;;
     held) check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench" bats -f "waited for" tests/cli/surroundings.bats ;;
-    asan) check "the rest under ASan and UBSan" tests/run.sh asan_rest ;;
+    asan)
+        check "the rest under ASan and UBSan" tests/run.sh asan_rest
+        check "definitions of attentions under ASan and UBSan" env ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 OPENBLAS_NUM_THREADS=1 \
+            /usr/bin/python3 tests/oracle/attentions.py build/asan/nysbench "$work/attentions" short
+        ;;
     kernels)
         check "every kernel" env KERNEL_UNIT="$(cd build/tests && ls test_* | grep -v '\.d$')" \
             KERNEL_CLI="run isolation select workers cores kernels sweeps" tests/run.sh kernels

@@ -127,8 +127,8 @@ static nb_status pick(const nb_points *points, int m, const void *o, nb_picks *p
 const nb_strategy nb_strategy_fails = {.component = {"fails", "fails", references, options, 0}, .pairing = NB_INDEPENDENT, .pick = pick};
 NB_PLUGIN({"strategy", &nb_strategy_fails.component});
 C
-    make -s install DESTDIR="$WORK/i" PREFIX=/usr AUTO_DEPS=0 >/dev/null
-    cc -I"$WORK/i/usr/include/nysbench" -shared -fPIC "$WORK/fails.c" -o "$WORK/it's a place/fails.so"
+    installed
+    cc -I"$INSTALLED/usr/include/nysbench" -shared -fPIC "$WORK/fails.c" -o "$WORK/it's a place/fails.so"
     diverging
     run "$NYSBENCH" run "$WORK/c.yaml" --plugin "$WORK/it's a place/fails.so" --set 'strategies=[fails, uniform]' \
         --set 'problems=gaussian(n=40, d=4)' --set trials=2 --set 'landmarks=[1, 2, 3]' --set factors=nystromformer -o "$WORK/it's a place/r" -q

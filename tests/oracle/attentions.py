@@ -140,8 +140,9 @@ def compare_exact(name, layer, spec, causal=False, exact_logits=False):
 def test_exact(short):
     """Sizes below and above blocks, dimensions, masks."""
     rng = np.random.default_rng(1)
-    cases = list(itertools.product(SIZES, DIMENSIONS, (False, True)))
-    for n, d, causal in cases[::7] if short else cases:
+    # Each size with each dimension, half of them under a mask, in a chequered pattern.
+    cases = [(n, d, (i + j) % 2 == 1) for (i, n), (j, d) in itertools.product(enumerate(SIZES), enumerate(DIMENSIONS))]
+    for n, d, causal in cases[::4] if short else cases:
         layer = draw(rng, n, d, scale=1.2)
         for spec in EXACT if d == 64 else EXACT[:2]:
             compare_exact(f"{spec}, n = {n}, d = {d}{', causal' * causal}", layer, spec, causal)
@@ -293,7 +294,7 @@ def compare_nystrom(layer, strategy, m, core="iterative", pairing=None, kind="ny
 def test_nystrom(short):
     """Strategies, pairings, cores and factors against F X B V, on the landmarks that `nysbench select` picks."""
     rng = np.random.default_rng(4)
-    layer = smooth(rng, 200, 16, heads=4, key_heads=2)
+    layer = smooth(rng, 200, 16, heads=2, key_heads=1)
     good = True
     for n, m in ((200, 24), (64, 16), (65, 64), (5, 5), (1, 1)):
         small = smooth(rng, n, 16)
@@ -418,7 +419,7 @@ def test_double():
     for name, error in golden_errors(double):
         tap.check(error <= DOUBLE, f"{name}, in double: {error:.1e} off")
     rng = np.random.default_rng(13)
-    layer = smooth(rng, 200, 16, heads=4, key_heads=2)
+    layer = smooth(rng, 200, 16, heads=2, key_heads=1)
 
     def check(spec, want, causal=False):
         error = np.linalg.norm(double.forward(layer, spec, causal) - want) / np.linalg.norm(want)
@@ -540,7 +541,7 @@ def test_performer():
     layer = draw(rng, 60, 16, heads=2, scale=0.35)
     for orthogonal, causal in (("true", False), ("false", False), ("true", True)):
         errors = [average(f"performer(features={r}, orthogonal={orthogonal}){', causal' * causal}", layer,
-                          f"performer(features={r}, orthogonal={orthogonal})", 40, causal) for r in (128, 2048)]
+                          f"performer(features={r}, orthogonal={orthogonal})", 16, causal) for r in (128, 2048)]
         tap.check(3 < errors[0] / errors[1] < 5.5, f"performer, orthogonal={orthogonal}{', causal' * causal}: 16 times the features, "
                   f"{errors[0] / errors[1]:.2f} times less error")
     n = 90
@@ -628,7 +629,7 @@ def test_hyperattention():
     for options in ("block=256, sample=0", "block=32, sample=200", "sample=999"):
         spec = f"hyperattention({options})"
         compare_exact(f"{spec}, which sees all: exact attention", layer, spec)
-    average("hyperattention(block=16, sample=100)", layer, "hyperattention(block=16, sample=100)", 60)
+    average("hyperattention(block=16, sample=100)", layer, "hyperattention(block=16, sample=100)", 30)
     unit = Layer(layer.q[:1], layer.k[:1], np.eye(200)[None])
     weights = program.forward(unit, "hyperattention(block=16, sample=30)")
     off = abs(weights.astype(float).sum(axis=2) - 1).max() / U
