@@ -28,8 +28,8 @@ CORES = ["svd(rcond=1e-15)", "svd(rcond=1e-8)", "svd(rcond=1e-3)", "tikhonov(lam
 CONFIG = """
 problems:
   - heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors, head=2, max_n=16)
-  - gaussian(n=16, d=1, scale=0.25)
-  - gaussian(n=16, d=2, scale=0.7)
+  - gaussian(n=16, d=1, scale=[0.25, 0.7])
+  - gaussian(n=16, d=2, scale=0.25)
   - smooth(n=16, d=4)
   - clusters(n=16, d=4, count=5, spread=0.0001)
 strategies: [uniform, segment_means]
