@@ -146,7 +146,7 @@ PY
     installed
     cd "$WORK"
     printf 'problems: gaussian(n=20, d=3)\nstrategies: uniform\ncores: svd\nlandmarks: [2, 4]\ntrials: 2\nname: x\n' >x.yaml
-    run "$INSTALLED/usr/bin/nysbench" run x.yaml
+    run "$INSTALLED_TREE/usr/bin/nysbench" run x.yaml
     expect_status 0
     [ -s results/x/plots/error_svd.svg ]
 }

@@ -128,7 +128,7 @@ const nb_strategy nb_strategy_fails = {.component = {"fails", "fails", reference
 NB_PLUGIN({"strategy", &nb_strategy_fails.component});
 C
     installed
-    cc -I"$INSTALLED/usr/include/nysbench" -shared -fPIC "$WORK/fails.c" -o "$WORK/it's a place/fails.so"
+    cc -I"$INSTALLED_TREE/usr/include/nysbench" -shared -fPIC "$WORK/fails.c" -o "$WORK/it's a place/fails.so"
     diverging
     run "$NYSBENCH" run "$WORK/c.yaml" --plugin "$WORK/it's a place/fails.so" --set 'strategies=[fails, uniform]' \
         --set 'problems=gaussian(n=40, d=4)' --set trials=2 --set 'landmarks=[1, 2, 3]' --set factors=nystromformer -o "$WORK/it's a place/r" -q

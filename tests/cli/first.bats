@@ -183,8 +183,8 @@ PY
 @test "the installed program has the template and the heads of the demo" {
     installed
     cd "$WORK"
-    run "$INSTALLED/usr/bin/nysbench" demo --out here
+    run "$INSTALLED_TREE/usr/bin/nysbench" demo --out here
     expect_status 0
     expect "Claims: 1 reproduced"
-    grep -q "file=\"$(readlink -f "$INSTALLED")/usr/share/nysbench/heads/minilm_" here/demo.yaml
+    grep -q "file=\"$(readlink -f "$INSTALLED_TREE")/usr/share/nysbench/heads/minilm_" here/demo.yaml
 }

@@ -44,10 +44,10 @@ as_user() {
     fi
 }
 
-# What `make install` puts under /usr of the folder INSTALLED; tests/run.sh makes it once for all files.
+# What `make install` puts under /usr of the folder INSTALLED_TREE; tests/run.sh makes it once for all files.
 installed() {
-    export INSTALLED=${INSTALLED:-$BATS_FILE_TMPDIR/installed}
-    [ -d "$INSTALLED/usr" ] || make -s install DESTDIR="$INSTALLED" PREFIX=/usr >/dev/null
+    export INSTALLED_TREE=${INSTALLED_TREE:-$BATS_FILE_TMPDIR/installed}
+    [ -d "$INSTALLED_TREE/usr" ] || make -s install DESTDIR="$INSTALLED_TREE" PREFIX=/usr >/dev/null
 }
 
 # A plug-in from the source tree: build_plugin FILE.c FILE.so

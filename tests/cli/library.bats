@@ -13,8 +13,8 @@ need_library() {
 # The flags and folders of pkg-config.
 installed_library() {
     installed
-    export LD_LIBRARY_PATH=$INSTALLED/usr/lib
-    flags=$(PKG_CONFIG_PATH="$INSTALLED/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$INSTALLED" \
+    export LD_LIBRARY_PATH=$INSTALLED_TREE/usr/lib
+    flags=$(PKG_CONFIG_PATH="$INSTALLED_TREE/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$INSTALLED_TREE" \
         PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 pkg-config --cflags --libs libnysbench)
 }
 
@@ -76,7 +76,7 @@ CPP
     run "$WORK/mine"
     expect_status 0
     [ "$output" = "$("$NYSBENCH" list kernels | awk '{ print $1 }')" ]
-    [ "$(PKG_CONFIG_PATH="$INSTALLED/usr/lib/pkgconfig" pkg-config --modversion libnysbench)" = "$("$NYSBENCH" --version | awk '{ print $2 }')" ]
+    [ "$(PKG_CONFIG_PATH="$INSTALLED_TREE/usr/lib/pkgconfig" pkg-config --modversion libnysbench)" = "$("$NYSBENCH" --version | awk '{ print $2 }')" ]
 }
 
 @test "the library and the program give the same bits" {

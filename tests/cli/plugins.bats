@@ -53,7 +53,7 @@ PY
 
 # The environment in which pkg-config finds what is installed.
 with_headers() {
-    PKG_CONFIG_PATH="$INSTALLED/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$INSTALLED" "$@"
+    PKG_CONFIG_PATH="$INSTALLED_TREE/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$INSTALLED_TREE" "$@"
 }
 
 # The template under the name mine: mine.c and mine.so.
@@ -349,7 +349,7 @@ EOF
 
 @test "the program exports every function that the installed headers declare" {
     command -v gcc >/dev/null || skip "needs gcc's -aux-info"
-    cd "$INSTALLED/usr/include/nysbench"
+    cd "$INSTALLED_TREE/usr/include/nysbench"
     find . -name '*.h' | sed 's|.*|#include "&"|' >"$WORK/all.c"
     gcc -I. -aux-info "$WORK/functions" -fsyntax-only "$WORK/all.c"
     grep -oE '\bnb_[a-z_0-9]+ \(' <(grep -v '/\* /usr' "$WORK/functions" | sed 's|/\*.*\*/||; s/(\*/ /') | tr -d ' (' | sort -u >"$WORK/declared"
@@ -359,7 +359,7 @@ EOF
 }
 
 @test "each installed header stands alone, and those of the kinds lead to all of them; scene and factors are opaque" {
-    cd "$INSTALLED/usr/include/nysbench"
+    cd "$INSTALLED_TREE/usr/include/nysbench"
     local header
     for header in $(find . -name '*.h'); do echo "#include \"$header\"" >"$WORK/$(tr / _ <<<"${header#./}").c"; done
     cc -std=c11 -I. -Wall -Wextra -Wpedantic -Werror -fsyntax-only "$WORK"/*.h.c
