@@ -10,7 +10,7 @@
 #   packages    a tarball and Debian packages
 #   shells      completion and manual in every shell
 #   held        a store that somebody holds for a minute
-#   asan        all command lines under ASan and UBSan
+#   asan        all command lines under ASan and UBSan, and attentions against their definitions
 #   plain       all unit tests of the build without sanitizers
 #   conformance every component on all heads
 #   browser     what the program writes for a browser, in headless Chromium
@@ -134,7 +134,11 @@ run_part() { # PART
     packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
     shells) check "completion in every shell" shells ;;
     held) check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench" bats -f "waited for" tests/cli/surroundings.bats ;;
-    asan) check "command lines under ASan and UBSan" tests/run.sh asan_cli ;;
+    asan)
+        check "command lines under ASan and UBSan" tests/run.sh asan_cli
+        check "definitions of attentions under ASan and UBSan" env ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 OPENBLAS_NUM_THREADS=1 \
+            /usr/bin/python3 tests/oracle/attentions.py build/asan/nysbench "$work/attentions" short
+        ;;
     plain) check "unit tests of the build without sanitizers" tests/run.sh plain ;;
     conformance) check "every component on all heads" tests/run.sh conformance_all ;;
     browser) check "pages in a browser" tests/run.sh browser ;;

@@ -169,6 +169,12 @@ if [ "$list" ]; then
     exit 0
 fi
 
+# What make install installs, once for all files that need it.
+if grep -q '^cli' "$work/runners"; then
+    export INSTALLED_TREE=$work/installed
+    make -s install DESTDIR="$INSTALLED_TREE" PREFIX=/usr >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+fi
+
 # pool WAITS: as many runners at a time as there are CPUs, of those that wait or of the others.
 pool() {
     awk -F'\t' -v waits="$1" -v names=" $waiting " '{ n = $2; sub(/^.* /, "", n); sub(/[.][a-z]*$/, "", n) }

@@ -44,6 +44,12 @@ as_user() {
     fi
 }
 
+# What `make install` puts under /usr of the folder INSTALLED_TREE; tests/run.sh makes it once for all files.
+installed() {
+    export INSTALLED_TREE=${INSTALLED_TREE:-$BATS_FILE_TMPDIR/installed}
+    [ -d "$INSTALLED_TREE/usr" ] || make -s install DESTDIR="$INSTALLED_TREE" PREFIX=/usr >/dev/null
+}
+
 # A plug-in from the source tree: build_plugin FILE.c FILE.so
 build_plugin() {
     cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -Wall -Wextra -Wpedantic -Werror -shared -fPIC "$1" -o "$2"
