@@ -11,7 +11,7 @@
 #   unit        unit tests: under ASan and UBSan, but for those that compare bits or time
 #   conformance every component on a few heads
 #   fuzz        the inputs that fuzzing has found
-#   cli         the program; the files that read what others wrote, store and resume run under ASan and UBSan
+#   cli         the program; bad input and configs under ASan and UBSan
 #   oracle      the same numbers from SciPy, scikit-learn and mpmath
 #   python      the Python package, from a wheel
 # and for tests/long.sh:
@@ -26,7 +26,7 @@ cpus=$(nproc)
 
 # These compare the bits of the code that is shipped, or times.
 plain_unit="test_blas test_calibration test_engine test_linalg test_stripe test_sweep test_together"
-asan_cli="bad_input config resume run select shards"
+asan_cli="bad_input config"
 # Files that mostly wait for processes or for a clock: they run beside the others.
 waiting="endings isolation progress resume surroundings workers test_server test_workers"
 # The longest first, so that no CPU waits for another at the end.

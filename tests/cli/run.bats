@@ -8,7 +8,7 @@ setup_file() {
 }
 
 # A run of one worker that sleeps for so long that it cannot end before the test ends it.
-long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" -j 1 --set trials=200 --set "problems=gaussian(n=60, d=16)"
+long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trials=200 --set "problems=gaussian(n=60, d=16)"
     --set "strategies=[uniform, naps(ms=40)]" --set plots=[] -q)
 
 @test "the smoke experiment: every file, every row, exit status 0" {
@@ -55,13 +55,13 @@ PY
 @test "killed half way, the same command goes on to the same CSV" {
     "$NYSBENCH" run "${long[@]}" -j 16 --set trials=12 -o "$WORK/whole"
     for moment in 0.3 0.6 0.9; do
-        "$NYSBENCH" run "${long[@]}" --set trials=12 -o "$WORK/cut" >/dev/null 2>&1 3>&- &
+        "$NYSBENCH" run "${long[@]}" -j 1 --set trials=12 -o "$WORK/cut" >/dev/null 2>&1 3>&- &
         pid=$!
         sleep "$moment"
         kill -KILL "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done
-    run "$NYSBENCH" run --dry-run "${long[@]}" --set trials=12 -o "$WORK/cut"
+    run "$NYSBENCH" run --dry-run "${long[@]}" -j 1 --set trials=12 -o "$WORK/cut"
     expect "rows: 192"
     "$NYSBENCH" run "${long[@]}" -j 16 --set trials=12 -o "$WORK/cut"
     timeless "$WORK/whole/rows.csv" >"$WORK/whole.txt"
@@ -75,12 +75,12 @@ rows_are() {
 }
 
 @test "the kill test does cut a run" {
-    "$NYSBENCH" run "${long[@]}" -o "$WORK/cut" >/dev/null 2>&1 &
+    "$NYSBENCH" run "${long[@]}" -j 1 -o "$WORK/cut" >/dev/null 2>&1 &
     pid=$!
     until_true rows_are ok "$WORK/cut"
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
-    run "$NYSBENCH" run --dry-run "${long[@]}" -o "$WORK/cut"
+    run "$NYSBENCH" run --dry-run "${long[@]}" -j 1 -o "$WORK/cut"
     expect_status 0
     [[ "$output" =~ "of which "([0-9]+)" are done and "([0-9]+)" are to run" ]]
     echo "done ${BASH_REMATCH[1]}, to run ${BASH_REMATCH[2]}"
@@ -89,7 +89,7 @@ rows_are() {
 }
 
 @test "SIGINT ends with 130 and keeps what is done" {
-    "$NYSBENCH" run "${long[@]}" -o "$WORK/r" >"$WORK/log" 2>&1 &
+    "$NYSBENCH" run "${long[@]}" -j 1 -o "$WORK/r" >"$WORK/log" 2>&1 &
     pid=$!
     until_true rows_are planned "$WORK/r"
     kill -INT "$pid" || kill -TERM "$pid"
@@ -251,7 +251,7 @@ Y
 
 @test "rows that are planned again have no numbers until they are measured" {
     "$NYSBENCH" run "${long[@]}" -j 16 --set trials=80 --set metrics=[error] -o "$WORK/r"
-    "$NYSBENCH" run "${long[@]}" --set trials=80 -o "$WORK/r" >/dev/null 2>&1 &
+    "$NYSBENCH" run "${long[@]}" -j 1 --set trials=80 -o "$WORK/r" >/dev/null 2>&1 &
     pid=$!
     until_true rows_are planned "$WORK/r"
     kill -KILL "$pid"
@@ -262,7 +262,7 @@ Y
 }
 
 @test "a second run into the same folder is refused at once" {
-    "$NYSBENCH" run "${long[@]}" -o "$WORK/r" >/dev/null 2>&1 &
+    "$NYSBENCH" run "${long[@]}" -j 1 -o "$WORK/r" >/dev/null 2>&1 &
     pid=$!
     until_true rows_are planned "$WORK/r"
     run timeout 60 "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r"
