@@ -272,7 +272,7 @@ avx512: deps
 	@$(MAKE) --no-print-directory $(JOBS) $(AVX512_TESTS)
 
 # What those tests need besides PACKAGES; a test that cannot run here is skipped and says so.
-test-long: PACKAGES += libsimde-dev slurm-wlm munge parallel strace python3-pip zsh fish mandoc groff-base man-db lintian \
+test-long: PACKAGES += debootstrap $(WHEEL_PACKAGES) libsimde-dev slurm-wlm munge parallel strace python3-pip zsh fish mandoc groff-base man-db lintian \
                        $(DEB_PACKAGES) $(FUZZ_PACKAGES)
 test-long: nysbench
 	@$(MAKE) --no-print-directory $(JOBS) unit $B/long/estimates

@@ -53,6 +53,6 @@ python/check_symbols.sh "$work/unpacked" "$minor"
 add_licences "$work/unpacked/nysbench-$version/nysbench-$version.dist-info/licenses" $(ldd "$built/nysbench" | awk '/=> \// { print $3 }') "$@"
 data=$work/unpacked/nysbench-$version/nysbench-$version.data/data/share
 mkdir -p "$target" "$data"
-cp -r "$built/man" "$data/man"
+cp -rL "$built/man" "$data/man"
 "$tools/wheel" pack -d "$target" "$work"/unpacked/* >/dev/null
 ls "$target"/nysbench-*-"$platform".whl
