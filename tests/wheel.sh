@@ -41,9 +41,11 @@ mkdir "$work/x"
 /usr/bin/python3 -m zipfile -e "$wheel" "$work/x"
 python/check_symbols.sh "$work/x" 34
 mkdir "$work/newer"
-printf 'extern int pidfd_open(int, unsigned); int main(void) { return pidfd_open(1, 0); }\n' | gcc -x c - -o "$work/newer/program"
-python/check_symbols.sh "$work/newer" 34 2>"$work/log" && fail "a program with pidfd_open passes"
-grep -q "newer than GLIBC_2.34: pidfd_open@GLIBC_2.36" "$work/log" || { cat "$work/log"; fail "the symbol is not named"; }
+printf 'int pidfd_open(int, unsigned);\nint main(void) { return pidfd_open(1, 0); }\n' |
+    gcc -x c - -Wl,--no-as-needed -lexpat -o "$work/newer/program"
+python/check_symbols.sh "$work/newer" 34 2>"$work/log" && fail "a program with pidfd_open and a library passes"
+grep -q "newer than GLIBC_2.34: pidfd_open@GLIBC_2.36$" "$work/log" || { cat "$work/log"; fail "the symbol is not named"; }
+grep -q "not every machine has: libexpat.so.1$" "$work/log" || { cat "$work/log"; fail "the library is not named"; }
 [ -s "$work/x/nysbench-$version.data/data/share/man/man1/nysbench-run.1" ]
 for file in plots/*.gp docs/*.md experiments/*.yaml experiments/*/*.* experiments/data/*/*.*; do
     cmp "$file" "$work/x/nysbench/$file"

@@ -218,7 +218,7 @@ const char *nb_path_hint(const char *path)
 /* The folder of the program, or of the shared library that this code is in. */
 static nb_status own_folder(char *folder, size_t size, nb_ctx *ctx)
 {
-    static const char here;
+    static const char here = 0;
     Dl_info object;
     struct link_map *map = NULL;
     dladdr1(&here, &object, (void **)&map, RTLD_DL_LINKMAP);
