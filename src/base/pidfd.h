@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pidfd.h - a file descriptor of a process, by its system call: glibc has had a function for it only since 2.36, and the
- * wheel runs with 2.34. */
+/* pidfd.h - a file descriptor of a process, by its system call: glibc has had a function for it only since 2.36. */
 #ifndef NB_PIDFD_H
 #define NB_PIDFD_H
 

@@ -42,8 +42,7 @@ static nb_status draw_own(const char *folder, const nb_study *study, const nb_ro
     NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
     NB_TRY(ctx, study->draw(&results, ctx));
     NB_TRY(ctx, nb_gnuplots_wait(gnuplots, ctx));
-    printf("%s/%s: the figures of its config%s\n", folder, NB_PLOTS_FOLDER,
-           gnuplots ? "" : ", data and scripts only");
+    printf("%s/%s: the figures of its config%s\n", folder, NB_PLOTS_FOLDER, gnuplots ? "" : ", data and scripts only");
     return NB_OK;
 }
 

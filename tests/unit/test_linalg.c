@@ -517,7 +517,8 @@ static void test_which_simd(void **state)
 static void test_hypotenuse(void **state)
 {
     static const double units[] = {0x1p-1074, 0x1p-1000, 0x1p-460, 1.25, 0x1p510, 0x1p1000};
-    static const double odd[][3] = {{0, 0, 0}, {-0.0, -7, 7}, {3, -4, 5}, {INFINITY, NAN, INFINITY}, {1, -INFINITY, INFINITY}};
+    static const double odd[][3] = {
+        {0, 0, 0}, {-0.0, -7, 7}, {3, -4, 5}, {INFINITY, NAN, INFINITY}, {1, -INFINITY, INFINITY}};
     gsl_rng *rng;
     assert_ok(*state, nb_random_new(&rng, *state));
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) assert_true(nb_hypotenuse(odd[i][0], odd[i][1]) == odd[i][2]);
