@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The tests that take minutes, in parts, each with its seconds; what failed is told again at the end, and the last line
 # sums up. All parts, or those that are named, from the repository's root, after what make test-long builds:
-# tests/long.sh [PART]...
+# tests/long.sh [--help | PART...]
 #
 #   kills       what may happen to a run (undisturbed.py says how to have more of it)
 #   build       two checkouts of one commit are the same bytes
@@ -11,7 +11,10 @@
 #   wheel       a wheel that has all it needs, in a root with nothing but Python (Debian: debootstrap)
 #   shells      completion and manual in every shell
 #   held        a store that somebody holds for a minute
-#   asan        what tests/run.sh leaves out under ASan and UBSan
+#   asan        all command lines under ASan and UBSan
+#   plain       all unit tests of the build without sanitizers
+#   conformance every component on all heads
+#   browser     what the program writes for a browser, in headless Chromium
 #   kernels     all unit and most command-line tests under every kernel of OpenBLAS that this CPU runs
 #   avx512      the code for AVX-512, emulated on AVX2
 #   races       threads under ThreadSanitizer
@@ -23,7 +26,11 @@
 #   fuzz        ten minutes, or FUZZ_SECONDS, for each parser
 set -u
 cd "$(dirname "$0")/.."
-all="asan kernels kills build readme packages wheel shells held avx512 races frames cluster estimates models agree fuzz"
+all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster estimates models agree fuzz"
+if [ "${1:-}" = --help ]; then
+    sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
+    exit 0
+fi
 for part in "$@"; do
     case " $all " in
     *" $part "*) ;;
@@ -55,7 +62,7 @@ same_bytes() {
         git clone -q . "$work/$place" || return 1
     done
     for place in a "another place"; do
-        make -s -C "$work/$place" AUTO_DEPS=0 build/nysbench >/dev/null || return 1
+        make -s -C "$work/$place" build/nysbench >/dev/null || return 1
     done
     cmp "$work/a/build/nysbench" "$work/another place/build/nysbench"
 }
@@ -87,7 +94,7 @@ no_races() {
 # What of the Python package needs pandas, from PyPI.
 frames() {
     local script
-    tests/python.sh "$work/python" || return 1
+    VENV=$work/python tests/python.sh || return 1
     "$work/python/bin/python" -m pip install -q pandas >"$work/pip" 2>&1 ||
         { tail -1 "$work/pip"; echo "frames: skipped, pandas cannot be had"; return 0; }
     for script in tests/python/test_{runs,docs}.py; do
@@ -125,11 +132,11 @@ run_part() { # PART
     wheel) check "a wheel where there is nothing but Python" tests/wheel.sh ;;
     shells) check "completion in every shell" shells ;;
     held) check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench" bats -f "waited for" tests/cli/surroundings.bats ;;
-    asan) check "the rest under ASan and UBSan" tests/run.sh asan_rest ;;
-    kernels)
-        check "every kernel" env KERNEL_UNIT="$(cd build/tests && ls test_* | grep -v '\.d$')" \
-            KERNEL_CLI="run isolation select workers cores kernels sweeps" tests/run.sh kernels
-        ;;
+    asan) check "command lines under ASan and UBSan" tests/run.sh asan_cli ;;
+    plain) check "unit tests of the build without sanitizers" tests/run.sh plain ;;
+    conformance) check "every component on all heads" tests/run.sh conformance_all ;;
+    browser) check "pages in a browser" tests/run.sh browser ;;
+    kernels) check "every kernel" tests/run.sh all_kernels ;;
     avx512)
         if grep -qw avx2 /proc/cpuinfo; then
             check "AVX-512, emulated" avx512

@@ -162,14 +162,6 @@ PY
     [ -z "$(grep NYSBENCH_STARTED_AGAIN "$WORK/env")" ]
 }
 
-@test "a missing package is named with the command that installs it" {
-    command -v dpkg-query >/dev/null || skip "needs Debian's dpkg-query"
-    run make -s deps AUTO_DEPS=0 PACKAGES="make no-such-package-here"
-    [ "$status" -ne 0 ]
-    expect "missing packages: no-such-package-here"
-    expect "apt-get install -y --no-install-recommends no-such-package-here"
-}
-
 @test "nothing in src/ knows a component by name" {
     names=$(components strategies src/problems src/cores | grep -vx heads)
     ! grep -rnE "nb_partition_(given|kmeans|none|random|segments)\b" src --include=*.c --include=*.h | grep -v "^src/partitions/" || return 1
