@@ -33,7 +33,7 @@ inside() {
 }
 
 rm -f "$wheel"
-make -s wheel AUTO_DEPS=0 >"$work/log" 2>&1 || { tail -20 "$work/log"; fail "make wheel failed"; }
+make -s wheel >"$work/log" 2>&1 || { tail -20 "$work/log"; fail "make wheel failed"; }
 [ -s "$wheel" ] || fail "there is no $wheel, but $(ls dist)"
 [ "$(stat -c %s "$wheel")" -le 40000000 ] || fail "$wheel has $(stat -c %s "$wheel") bytes, more than 40 MB"
 
