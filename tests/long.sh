@@ -8,6 +8,7 @@
 #   build       two checkouts of one commit are the same bytes
 #   readme      the experiments that README runs
 #   packages    a tarball and Debian packages
+#   wheel       a wheel that has all it needs, in a root with nothing but Python (Debian: debootstrap)
 #   shells      completion and manual in every shell
 #   held        a store that somebody holds for a minute
 #   asan        all command lines under ASan and UBSan, and attentions against their definitions
@@ -26,7 +27,7 @@
 #   fuzz        ten minutes, or FUZZ_SECONDS, for each parser
 set -u
 cd "$(dirname "$0")/.."
-all="asan plain conformance browser kernels kills build readme packages shells held avx512 races frames cluster estimates models agree fuzz"
+all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster estimates models agree fuzz"
 if [ "${1:-}" = --help ]; then
     sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
     exit 0
@@ -132,6 +133,7 @@ run_part() { # PART
     build) check "two checkouts are one build" same_bytes ;;
     readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/cli/sessions.py --long ./nysbench ;;
     packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
+    wheel) check "a wheel where there is nothing but Python" tests/wheel.sh ;;
     shells) check "completion in every shell" shells ;;
     held) check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench" bats -f "waited for" tests/cli/surroundings.bats ;;
     asan)

@@ -201,14 +201,39 @@ Y
     grep -q "this is not a database" "$WORK/r/results.sqlite"
 }
 
-@test "without gnuplot: said before the run, data and scripts are written, exit status 0" {
+@test "without gnuplot: said once, before the run, and how to get it; plot draws later; exit status 0" {
     mkdir "$WORK/bin"
     PATH="$WORK/bin" run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r"
     expect_status 0
-    [[ "${lines[0]}" == "nysbench: warning: gnuplot is not installed"* ]] || { echo "${lines[0]}"; return 1; }
+    [[ "${lines[0]}" == "nysbench: warning: gnuplot is not installed"*"apt install gnuplot-nox"*"then 'nysbench plot $WORK/r' draws them" ]] ||
+        { echo "${lines[0]}"; return 1; }
+    [ "$(grep -c gnuplot <<<"$output")" -eq 1 ]
     [ -s "$WORK/r/plots/error.csv" ]
     [ -s "$WORK/r/plots/error_svd.gp" ]
     [ ! -e "$WORK/r/plots/error_svd.svg" ]
+    PATH="$WORK/bin" run "$NYSBENCH" plot "$WORK/r"
+    expect_status 0
+    [ "$(grep -c gnuplot <<<"$output")" -eq 1 ]
+    expect "then the same command draws them"
+    PATH="$WORK/bin" run "$NYSBENCH" report "$WORK/r"
+    expect_status 0
+    expect "nysbench: warning: gnuplot is not installed"
+    [ "$(grep -c "Figures are missing: gnuplot, which draws them, was not there." "$WORK/r/report.html")" -eq 1 ]
+    "$NYSBENCH" plot "$WORK/r" >/dev/null
+    [ -s "$WORK/r/plots/error_svd.svg" ]
+    run "$NYSBENCH" report "$WORK/r"
+    [[ "$output" != *gnuplot* ]]
+    run grep -c "Figures are missing" "$WORK/r/report.html"
+    [ "$output" = 0 ]
+}
+
+@test "without gnuplot, demo ends well, and tells of no figures" {
+    mkdir "$WORK/bin"
+    PATH="$WORK/bin" run "$NYSBENCH" demo --out "$WORK/demo"
+    expect_status 0
+    expect "Claims: 1 reproduced"
+    [ "$(grep -c gnuplot <<<"$output")" -eq 1 ]
+    [[ "$output" != *"figures: "* ]]
 }
 
 @test "a file name that gnuplot could take for a command is only a name" {
