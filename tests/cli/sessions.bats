@@ -7,7 +7,7 @@ run_sessions() {
     PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/cli/sessions.py "$NYSBENCH" "${1:-.}"
 }
 
-@test "the sessions of the manual give what they show, and the commands of README run, but for four" {
+@test "the sessions of the manual give what they show, and the commands of README run, but for five" {
     run run_sessions
     expect_status 0
     expect ", of which 4 were not run"
