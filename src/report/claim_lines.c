@@ -11,6 +11,7 @@
  * jackknife). */
 #include "report/claim_units_private.h"
 
+#include "report/draws.h"
 #include "statistics/agreement.h"
 
 #include <gsl/gsl_fit.h>
@@ -312,10 +313,24 @@ static nb_status tell_short(const liner *l)
     return NB_OK;
 }
 
+/* By stratum, then over all: whether any row that counts is drawn. */
+static nb_status find_draws(const liner *l, bool **draws)
+{
+    const nb_replicates *r = &l->replicates;
+    const bool *of_row;
+    NB_TRY(l->ctx, nb_draws_find(l->frame, &of_row, l->ctx));
+    NB_NEED(*draws, nb_alloc(l->ctx, (size_t)r->strata + 1, sizeof **draws));
+    for (int i = 0; i < l->frame->count; i++)
+        if (of_row[i] && !r->generated[r->stratum[i]] && (l->in[0][i] || (l->in[1] && l->in[1][i])))
+            (*draws)[r->stratum[i]] = (*draws)[r->strata] = true;
+    return NB_OK;
+}
+
 nb_status nb_claim_lines(const nb_frame *f, const nb_claim *claim, nb_claim_units *u, nb_ctx *ctx)
 {
     liner l = {.frame = f, .claim = claim, .units = u, .ctx = ctx};
     nb_groups lines;
+    bool *draws;
     int silent = 0;
     NB_TRY(ctx, nb_replicates_find(f, &l.replicates, ctx));
     u->strata = l.replicates.strata;
@@ -332,5 +347,6 @@ nb_status nb_claim_lines(const nb_frame *f, const nb_claim *claim, nb_claim_unit
         u->found = l.item_count;
     }
     NB_TRY(ctx, nb_claim_unite(l.item_count, l.items, u, ctx));
-    return nb_claim_find_common(u, &l.crossed, ctx);
+    NB_TRY(ctx, find_draws(&l, &draws));
+    return nb_claim_find_common(u, &l.crossed, draws, ctx);
 }

@@ -6,6 +6,7 @@
 
 #include "report/claim_units.h"
 #include "report/compare.h"
+#include "report/draws.h"
 #include "report/labels.h"
 #include "statistics/intervals.h"
 #include "statistics/ranks.h"
@@ -146,6 +147,8 @@ static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_e
     else if (e->sources < NB_LEAST_SOURCES)
         NB_NEED(*why, nb_format(j->keep, "%d source%s, fewer than %d", e->sources, e->sources == 1 ? "" : "s",
                                 NB_LEAST_SOURCES));
+    else if (u->drawn_trials >= 0 && u->drawn_trials < NB_LEAST_TRIALS)
+        NB_TRY(j->keep, nb_draws_few(u->drawn_trials, why, j->keep));
     else if (share > NB_MOST_MISSING)
         NB_NEED(*why, nb_format(j->keep, "%d of %d results are missing, more than %.0f %%", u->missing, total,
                                 100 * NB_MOST_MISSING));
