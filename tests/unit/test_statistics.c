@@ -619,6 +619,17 @@ static void test_negative_correlation(void **state)
     assert_near(e->effective, 4);
 }
 
+/* Seven sources of one unit and one of two: r0 - 1 = 1 / 9, so that (B - W) / (B + W / 9) goes down to -9, where two
+ * units have no correlation below -1. */
+static void test_correlation_out_of_bounds(void **state)
+{
+    static const nb_unit_value units[] = {{0, 0, 0.1, 0}, {0, 1, 0, 0},    {0, 2, -0.1, 0}, {0, 3, 0.1, 0}, {0, 4, -0.1, 0},
+                                          {0, 5, 0, 0},   {0, 6, 0.01, 0}, {0, 7, 1, 0},    {0, 7, -1, 0}};
+    nb_estimate e[2];
+    assert_ok(*state, nb_estimate_units(9, units, 1, &terms, e, *state));
+    assert_true(isnan(e->icc) && isnan(e->design_effect) && isnan(e->effective));
+}
+
 /* G as stratum 0, D as stratum 2, none in 1: equal weights; Satterthwaite. */
 static void test_strata(void **state)
 {
@@ -961,6 +972,7 @@ int main(void)
         test_with_ctx(test_nested),
         test_with_ctx(test_unequal_sources),
         test_with_ctx(test_negative_correlation),
+        test_with_ctx(test_correlation_out_of_bounds),
         test_with_ctx(test_strata),
         test_with_ctx(test_strata_far_apart),
         test_with_ctx(test_errors_of_measurement),
