@@ -216,8 +216,7 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
     describe(a, &estimates[u->strata], &ranges[u->strata]);
     NB_TRY(j->ctx, add_models(j, u, estimates, ranges, a));
     NB_TRY(j->ctx, find_reason(j, u, estimates, &ranges[u->strata], &a->why));
-    a->verdict = a->why ? NB_CLAIM_IS_VOID
-                        : verdict_of(c, &ranges[u->strata], estimates[u->strata].same_p, confidence);
+    a->verdict = a->why ? NB_CLAIM_IS_VOID : verdict_of(c, &ranges[u->strata], estimates[u->strata].same_p, confidence);
     if (a->verdict != NB_CLAIM_IS_UNDECIDED) return NB_OK;
     a->more = more_sources(c, &estimates[u->strata], &ranges[u->strata]);
     if (isnan(a->more) && estimates[u->strata].common_se > 0) a->why = "more trials would decide, not more sources";

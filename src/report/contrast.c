@@ -26,7 +26,7 @@ typedef struct {
     nb_pivot pivot;
     const bool *draws; /* by row */
     int *setting;      /* by instance */
-    pair *pairs;  /* room for one an instance */
+    pair *pairs;       /* room for one an instance */
     int *unpaired;
     int room;
     nb_ctx *ctx;

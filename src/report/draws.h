@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* draws.h - which rows another trial may give another result for, even on the same data: there is one, or a component of
- * theirs draws random numbers. */
+/* draws.h - which rows another trial may give another result for, even on the same data: there is one, or a component
+ * of theirs draws random numbers. */
 #ifndef NB_DRAWS_H
 #define NB_DRAWS_H
 

@@ -5,9 +5,9 @@
  *     se^2   sum_g w_g^2 (sd_g^2 / k_g + sum_i error_i / k_g^2)  =  sum_g v_g
  *     df     (sum_g v_g)^2 / sum_g v_g^2 / (k_g - 1)             (Satterthwaite, Biometrics Bull. 2, 1946)
  *
- * with error_i the variance of m_i by its units' own. What all sources have in common is one more v, c, estimated from a
- * square b of its own df: v = c in se^2, but b in the sum below df, for where c is 0 or nearly, as it often is of few
- * trials, it is still no better known than b is. Then df may fall below that of each part, and is the least of these. */
+ * with error_i the variance of m_i by its units' own. What all sources have in common is one more v, c, estimated from
+ * a square b of its own df: v = c in se^2, but b in the sum below df. For where c is 0 or nearly, as it often is of few
+ * trials, it is no better known than b is. Then df may fall below that of each part, and is the least of these. */
 #include "statistics/estimate.h"
 
 #include "statistics/bootstrap.h"

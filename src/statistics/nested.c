@@ -5,7 +5,7 @@
 #include <math.h>
 
 typedef struct {
-    int units, most; /* in all, in a source */
+    int units, most;              /* in all, in a source */
     double between, within, size; /* sums of squares; of squared numbers of units / N_g */
 } sums;
 

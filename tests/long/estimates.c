@@ -222,7 +222,8 @@ static void draw_crossed(const crossed_model *m, gsl_rng *rng, nb_unit_value *un
         double source = gsl_ran_gaussian_ziggurat(rng, sqrt(c->source));
         units[u] = (nb_unit_value){.stratum = g, .source = u};
         for (int t = 0; t < m->trials; t++) {
-            double y = source + sqrt(m->times * c->trial) * of_trial[g][t] + gsl_ran_gaussian_ziggurat(rng, sqrt(c->rest));
+            double y =
+                source + sqrt(m->times * c->trial) * of_trial[g][t] + gsl_ran_gaussian_ziggurat(rng, sqrt(c->rest));
             values[u * m->trials + t] = (nb_crossed_value){.stratum = g, .source = u, .trial = t, .value = y};
             units[u].value += y / m->trials;
         }
@@ -261,8 +262,9 @@ static int check_crossed(nb_ctx *ctx)
     static const int sources[] = {4, 6, 12, 24}, trials[] = {3, 5, 10}, models[] = {1, 4};
     static const double times[] = {1, 0, 2};
     int bad = 0;
-    puts("\nsources in the same trials, of one model and of four; the trials' component as measured, 0, and twice that\n"
-         "trials'  models  trials  sources  covers  without what trials have in common  share where that is 0");
+    puts(
+        "\nsources in the same trials, of one model and of four; the trials' component as measured, 0, and twice that\n"
+        "trials'  models  trials  sources  covers  without what trials have in common  share where that is 0");
     for (int i = 0; i < 3 * 2 * 3 * 4; i++) {
         const crossed_model m = {models[i / 12 % 2], sources[i % 4], trials[i / 4 % 3], times[i / 24]};
         crossed_tally t = simulate_crossed(&m, ctx);

@@ -206,11 +206,11 @@ static void test_pooling(void **state)
     nb_claim_result r = ask(&t, COMPARE("ratio: [null, 0.95]"), *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
     expect_numbers(&r.answer, exp(MEAN), exp(LOW), exp(HIGH), COUNT, COUNT);
-    r = ask(
-        &t,
-        "{says: x, measure: {metric: error, statistic: geometric_mean, where: {strategy: segment_means}}, expect: {value: [0, "
-        "1]}}",
-        *state);
+    r = ask(&t,
+            "{says: x, measure: {metric: error, statistic: geometric_mean, where: {strategy: segment_means}}, "
+            "expect: {value: [0, "
+            "1]}}",
+            *state);
     expect_numbers(&r.answer, 0.5 * exp(MEAN), 0.5 * exp(LOW), 0.5 * exp(HIGH), COUNT, COUNT);
 }
 
@@ -289,10 +289,10 @@ static void test_median(void **state)
     t.count = 0;
     add_pairs(&t, 8, 1);
     for (int i = 0; i < COUNT; i++) t.rows[2 * i].measures.error = RATIOS[i];
-    nb_claim_result r = ask(
-        &t,
-        "{says: x, measure: {metric: error, statistic: median, where: {strategy: segment_means}}, expect: {value: [0.7, 1]}}",
-        *state);
+    nb_claim_result r = ask(&t,
+                            "{says: x, measure: {metric: error, statistic: median, where: {strategy: segment_means}}, "
+                            "expect: {value: [0.7, 1]}}",
+                            *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
     expect_numbers(&r.answer, 0.86, 0.77, 0.95, COUNT, COUNT);
     r = ask(&t,
@@ -323,8 +323,13 @@ static void test_slope(void **state)
                 "1 value is not finite");
 }
 
-static const char *const strategies[] = {
-    "uniform", "segment_means", "farthest_point", "leverage", "cpqr", "leverage(of=gram, take=top)", "leverage(of=points, take=top)"};
+static const char *const strategies[] = {"uniform",
+                                         "segment_means",
+                                         "farthest_point",
+                                         "leverage",
+                                         "cpqr",
+                                         "leverage(of=gram, take=top)",
+                                         "leverage(of=points, take=top)"};
 
 static void add_ranks(table *t, int source, int count, const double *x, const double *y)
 {
@@ -416,15 +421,16 @@ static void test_correlate_two_kernels(void **state)
     expect_numbers(&r.answer, 1 - 60.0 / 336, 1 - 60.0 / 336, 1 - 60.0 / 336, 6, 6);
 }
 
-/* The interval of RATIOS at 97.5 %, as of one of two parts: t of 11 degrees at 0.9875 is 2.593093, at 0.975 2.200985. */
+/* The interval of RATIOS at 97.5 %, as of one of two parts: t of 11 degrees is 2.593093 at 0.9875, 2.200985 at 0.975.
+ */
 static void expect_half(const nb_claim_answer *a)
 {
     double half = (HIGH - MEAN) * gsl_cdf_tdist_Pinv(0.9875, 11) / gsl_cdf_tdist_Pinv(0.975, 11);
     expect_numbers(a, exp(MEAN), exp(MEAN - half), exp(MEAN + half), COUNT, COUNT);
 }
 
-/* Two parts, each with RATIOS: [0, 0.78] is outside at 95 %, but not at 97.5 %, which each of two parts takes; [0, 0.95]
- * is around it at 95 %, and not then. */
+/* Two parts, each with RATIOS: [0, 0.78] is outside at 95 %, but not at 97.5 %, which each of two parts takes; [0,
+ * 0.95] is around it at 95 %, and not then. */
 static void test_each(void **state)
 {
     static table t;
@@ -539,12 +545,12 @@ static void test_void(void **state)
     set_error(&t.rows[1], 0.1);
     t.rows[0].strategy = "kmeans(restarts=4)";
     for (int i = 0; i < COUNT; i++) t.rows[2 * i].strategy = "kmeans(restarts=4)";
-    expect_void(ask(&t, "{says: x, compare: {strategy: [kmeans, uniform], metric: error}, expect: {ratio: [0, 1]}}",
-                    *state),
-                "1 trial of what is drawn, fewer than 3");
-    expect_void(ask(&t, "{says: x, measure: {metric: error, where: {strategy: kmeans}}, expect: {value: [0, 1]}}",
-                    *state),
-                "1 trial of what is drawn, fewer than 3");
+    expect_void(
+        ask(&t, "{says: x, compare: {strategy: [kmeans, uniform], metric: error}, expect: {ratio: [0, 1]}}", *state),
+        "1 trial of what is drawn, fewer than 3");
+    expect_void(
+        ask(&t, "{says: x, measure: {metric: error, where: {strategy: kmeans}}, expect: {value: [0, 1]}}", *state),
+        "1 trial of what is drawn, fewer than 3");
     t.count = 10;
     expect_void(ask(&t, "{says: x, measure: {metric: error}, expect: {value: [0, 1]}}", *state),
                 "5 sources, fewer than 6");
@@ -559,8 +565,8 @@ static void test_noise(void **state)
         for (int m = 8; m <= 64; m *= 2)
             for (int a = 0; a < 2; a++) {
                 double error = m < 64 ? (i + 1) * pow(m, log(RATIOS[i])) : 1e-16 * (i + 2 * a + 1);
-                add(&t, i, a ? "segment_means" : "uniform", m, error * (a && m < 64 ? RATIOS[i] : 1))->measures.error_noise =
-                    1e-14;
+                add(&t, i, a ? "segment_means" : "uniform", m, error * (a && m < 64 ? RATIOS[i] : 1))
+                    ->measures.error_noise = 1e-14;
             }
     nb_claim_result r = ask(&t, COMPARE("ratio: [0, 1]"), *state);
     expect_numbers(&r.answer, exp(MEAN), exp(LOW), exp(HIGH), COUNT, COUNT);
@@ -614,10 +620,11 @@ static void test_builds(void **state)
         t.rows[i].measures.core_s = t.rows[i].measures.error;
     }
     nb_mistakes_init(&mistakes, *state);
-    assert_ok(*state,
-              nb_yaml_text("[" COMPARE("ratio: [0, 1]") ", {says: y, compare: {strategy: [segment_means, uniform], metric: "
-                                                        "core_s}, expect: {ratio: [0, 1]}}]",
-                           "test", &value, &mistakes));
+    assert_ok(
+        *state,
+        nb_yaml_text("[" COMPARE("ratio: [0, 1]") ", {says: y, compare: {strategy: [segment_means, uniform], metric: "
+                                                  "core_s}, expect: {ratio: [0, 1]}}]",
+                     "test", &value, &mistakes));
     assert_ok(*state, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
     assert_int_equal(mistakes.count, 0);
     assert_ok(*state, nb_frame_make(&frame, nb_error_columns, t.rows, sizeof *t.rows, t.count, *state));
@@ -716,26 +723,16 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_ratio),
-        test_with_ctx(test_difference),
-        test_with_ctx(test_equivalence),
-        test_with_ctx(test_pooling),
-        test_with_ctx(test_trials),
-        test_with_ctx(test_correlate_with_one_apart),
-        test_with_ctx(test_noise),
-        test_with_ctx(test_heads_of_a_source),
-        test_with_ctx(test_median),
-        test_with_ctx(test_slope),
-        test_with_ctx(test_correlate),
-        test_with_ctx(test_correlate_two_kernels),
-        test_with_ctx(test_each),
-        test_with_ctx(test_order),
-        test_with_ctx(test_models),
-        test_with_ctx(test_void),
-        test_with_ctx(test_confounded),
-        test_with_ctx(test_builds),
-        test_with_ctx(test_untested),
-        test_with_ctx(test_out_of_memory),
+        test_with_ctx(test_ratio),       test_with_ctx(test_difference),
+        test_with_ctx(test_equivalence), test_with_ctx(test_pooling),
+        test_with_ctx(test_trials),      test_with_ctx(test_correlate_with_one_apart),
+        test_with_ctx(test_noise),       test_with_ctx(test_heads_of_a_source),
+        test_with_ctx(test_median),      test_with_ctx(test_slope),
+        test_with_ctx(test_correlate),   test_with_ctx(test_correlate_two_kernels),
+        test_with_ctx(test_each),        test_with_ctx(test_order),
+        test_with_ctx(test_models),      test_with_ctx(test_void),
+        test_with_ctx(test_confounded),  test_with_ctx(test_builds),
+        test_with_ctx(test_untested),    test_with_ctx(test_out_of_memory),
         test_with_ctx(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

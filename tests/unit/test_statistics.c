@@ -623,8 +623,9 @@ static void test_negative_correlation(void **state)
  * units have no correlation below -1. */
 static void test_correlation_out_of_bounds(void **state)
 {
-    static const nb_unit_value units[] = {{0, 0, 0.1, 0}, {0, 1, 0, 0},    {0, 2, -0.1, 0}, {0, 3, 0.1, 0}, {0, 4, -0.1, 0},
-                                          {0, 5, 0, 0},   {0, 6, 0.01, 0}, {0, 7, 1, 0},    {0, 7, -1, 0}};
+    static const nb_unit_value units[] = {{0, 0, 0.1, 0},  {0, 1, 0, 0},    {0, 2, -0.1, 0},
+                                          {0, 3, 0.1, 0},  {0, 4, -0.1, 0}, {0, 5, 0, 0},
+                                          {0, 6, 0.01, 0}, {0, 7, 1, 0},    {0, 7, -1, 0}};
     nb_estimate e[2];
     assert_ok(*state, nb_estimate_units(9, units, 1, &terms, e, *state));
     assert_true(isnan(e->icc) && isnan(e->design_effect) && isnan(e->effective));
