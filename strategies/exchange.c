@@ -155,7 +155,7 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     int *i, *j;
     (void)keys;
     NB_TRY(ctx, nb_strategy_start(o->start, queries, m, &start_queries, &start_keys, ctx));
-    NB_REQUIRE(ctx, start_queries.kind == NB_TOKENS, NB_EINVAL, "exchange: start=%s gives no tokens to swap",
+    NB_REQUIRE(ctx, start_queries.kind == NB_TOKENS, NB_EREFUSED, "exchange: start=%s gives no tokens to swap",
                o->start->label);
     NB_NEED(i, nb_picks_tokens(of_queries, m));
     NB_NEED(j, nb_picks_tokens(of_keys, m));

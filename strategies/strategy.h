@@ -216,7 +216,7 @@ nb_status nb_strategy_look(const nb_points *points, int rows, int sample, int m,
 nb_status nb_sight_vectors(const nb_sight *sight, bool of_keys, double **values, double **vectors, nb_ctx *ctx);
 
 /* Picks of another strategy, the value of an option, on the scene of `points` in this trial with its own pairing,
- * bit for bit. Memory is ctx's, so a strategy copies what it returns. */
+ * bit for bit. Memory is ctx's, so a strategy copies what it returns. NB_EREFUSED if it refuses. */
 nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
                             nb_picks *of_keys, nb_ctx *ctx);
 

@@ -122,7 +122,10 @@ static int rows_seen(const subsample_options *o, const cut *c, const nb_picks *f
 static nb_status give(const subsample_options *o, const cut *c, const nb_points *there, const nb_picks *from,
                       nb_picks *to, nb_ctx *ctx)
 {
-    if ((to->refusal = from->refusal)) return NB_OK;
+    if (from->refusal) {
+        NB_NEED(to->refusal, nb_strdup(to->ctx, from->refusal));
+        return NB_OK;
+    }
     to->seen = rows_seen(o, c, from);
     if (from->note) NB_NEED(to->note, nb_strdup(to->ctx, from->note));
     to->note_from = from->note_from;

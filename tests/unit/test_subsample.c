@@ -195,11 +195,7 @@ static void test_eight_tokens(void **state)
     l = pick(ctx, &f, "subsample(of=segment_means, tokens=4, take=even)", 2, NB_SHARED);
     static const double means[] = {4, 40, 104, 21};
     assert_memory_equal(l.keys.points, means, sizeof means);
-    nb_choice queries = choose(&nb_strategies, "subsample(of=segment_means, tokens=4)", ctx);
-    nb_stream stream = {.component = queries.canonical};
-    assert_int_equal(nb_landmarks_pick(&(nb_picking){f.scene, &queries, 2, NB_QUERIES, stream, f.rng}, &l, ctx),
-                     NB_EINVAL); /* a mean of queries has no key */
-    nb_error_clear(ctx);
+    assert_non_null(pick(ctx, &f, "subsample(of=segment_means, tokens=4)", 2, NB_QUERIES).refusal); /* without a key */
 }
 
 static void assert_subset(int count, const int *tokens, int of, const int *all)
@@ -336,6 +332,35 @@ static void test_refusals(void **state)
     }
 }
 
+/* What a strategy refuses by itself is refused by one that picks for it or starts from it too: no such row fails. */
+static void test_refusals_at_any_depth(void **state)
+{
+    static const struct {
+        const char *strategy;
+        nb_pairing pairing;
+        const char *why;
+    } expected[] = {
+        {"kmeans(weights=attention)", NB_KEYS, "free points need the pairing"},
+        {"subsample(of=kmeans, tokens=20)", NB_QUERIES, "free points need the pairing"},
+        {"subsample(of=kmeans, tokens=20)", NB_KEYS, "free points need the pairing"},
+        {"exchange(start=kmeans)", NB_BOTH, "kmeans gives no tokens"},
+        {"subsample(of=exchange(start=kmeans), tokens=20)", NB_BOTH, "kmeans gives no tokens"},
+        {"optimized(steps=1, start=exchange(start=kmeans))", NB_BOTH, "kmeans gives no tokens"},
+        {"subsample(of=cpqr, tokens=5)", NB_JOINT, "tokens is below m"},
+        {"exchange(start=\"subsample(of=cpqr, tokens=5)\")", NB_BOTH, "tokens is below m"},
+        {"subsample(of=\"subsample(of=cpqr, tokens=5)\", tokens=20)", NB_JOINT, "tokens is below m"},
+        {"optimized(steps=1, start=\"subsample(of=\\\"exchange(rows=5)\\\", tokens=20)\")", NB_BOTH, "rows is below m"},
+        {"exchange(start=\"subsample(of=\\\"exchange(rows=5)\\\", tokens=20)\")", NB_BOTH, "rows is below m"}};
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_scene(ctx, &f, make_head("gaussian(n=60, d=4)", 0, 0, ctx), "softmax");
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const char *why = pick(ctx, &f, expected[i].strategy, 6, expected[i].pairing).refusal;
+        if (!why || !strstr(why, expected[i].why))
+            fail_msg("%s: '%s', expected '%s'", expected[i].strategy, why ? why : "", expected[i].why);
+    }
+}
+
 /* The kernel's options are those of the whole: a bandwidth that is the median distance is not that of the subsample. */
 static void test_the_kernel_is_the_same(void **state)
 {
@@ -392,13 +417,7 @@ static void test_points_from_elsewhere(void **state)
             if (!same_picks(&a.queries, &b.queries) || !same_picks(&a.keys, &b.keys))
                 fail_msg("%s, pairing %s", others[i], nb_pairing_names[pairings[p]]);
         }
-    nb_choice means = choose(&nb_strategies, "subsample(of=kmeans, tokens=30)", ctx);
-    nb_landmarks l;
-    assert_int_equal(
-        nb_landmarks_pick(&(nb_picking){far.scene, &means, 6, NB_QUERIES, {.component = means.canonical}, far.rng}, &l,
-                          ctx),
-        NB_EINVAL);
-    nb_error_clear(ctx);
+    assert_non_null(pick(ctx, &far, "subsample(of=kmeans, tokens=30)", 6, NB_QUERIES).refusal);
 }
 
 int main(void)
@@ -412,6 +431,7 @@ int main(void)
         test_with_ctx(test_rows_seen),
         test_with_ctx(test_traits),
         test_with_ctx(test_refusals),
+        test_with_ctx(test_refusals_at_any_depth),
         test_with_ctx(test_the_kernel_is_the_same),
         test_with_ctx(test_points_from_elsewhere),
     };
