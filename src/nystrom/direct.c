@@ -329,7 +329,7 @@ static nb_status measure(const direct *d, nb_request *r, const int *order, unsig
 {
     const double *rows, *x = r->x;
     nb_measures *out = &r->measures;
-    double norm, core;
+    double norm, core, noise;
     nb_sizes sizes;
     buffers b;
     sums total = {.difference = 0};
@@ -346,7 +346,9 @@ static nb_status measure(const direct *d, nb_request *r, const int *order, unsig
     if (!r->keep_rows) out->error_core = core / norm;
     out->landmark_rank = d->landmark_rank;
     out->landmark_condition = d->landmark_condition;
-    out->error_noise = rounding + r->entry_noise / norm;
+    NB_TRY(ctx, nb_x_noise(d->factors, &r->rounding, &sizes,
+                           &(nb_sides){NB_PLAIN, d->rank_f, d->rank_b, d->r_f, d->r_b, 1}, norm, &noise, ctx));
+    out->error_noise = rounding + noise;
     NB_TRY(ctx, nb_scene_baseline_mean(d->scene, &out->baseline_mean, ctx));
     if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, &b, &out->output_error, ctx));
     if (r->seen > 0 && total.unseen_of_s > 0) {

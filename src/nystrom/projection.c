@@ -59,6 +59,51 @@ double nb_rounding_noise(const nb_factors *factors, const nb_sizes *sizes, doubl
     return DBL_EPSILON * (sizes->f * sizes->x * sizes->b + sizes->fx * a * sizes->xb) / norm;
 }
 
+/* out (m) <- the lengths of the columns of op(a) v, with v m x m. */
+static nb_status lengths(nb_op op, int rows, int m, const double *a, nb_op op_v, const double *v, double *out,
+                         nb_ctx *ctx)
+{
+    double *product;
+    NB_NEED(product, nb_alloc_raw(ctx, (size_t)rows * (size_t)m));
+    nb_gemm(op, op_v, rows, m, m, 1, a, op == NB_PLAIN ? rows : m, v, m, 0, product, rows);
+    for (size_t j = 0; j < (size_t)m; j++) out[j] = nb_frobenius((size_t)rows, product + j * (size_t)rows);
+    return NB_OK;
+}
+
+/* |F dX B| of a cut behind `kept` singular values, where `a` = eps |A|. */
+static nb_status cut_noise(const nb_factors *factors, int kept, const nb_sides *sides, double a, double *noise,
+                           nb_ctx *ctx)
+{
+    const nb_factors_spectrum *s = &factors->spectrum;
+    int m = factors->m;
+    double *f, *b, sum = 0;
+    *noise = 0;
+    if (kept == 0 || s->values[kept] <= s->values[kept - 1] / 2) return NB_OK;
+    NB_NEED(f, nb_alloc_raw(ctx, 2 * (size_t)m));
+    b = f + m;
+    NB_TRY(ctx, lengths(sides->op, sides->rows_f, m, sides->f, NB_TRANSPOSED, s->vt, f, ctx));
+    NB_TRY(ctx, lengths(NB_PLAIN, sides->rows_b, m, sides->r_b, NB_PLAIN, s->u, b, ctx));
+    for (int i = 0; i < kept; i++)
+        for (int j = kept; j < m && s->values[j] > s->values[i] / 2; j++) {
+            double turn = fmin(1, a / (s->values[i] - s->values[j])) / s->values[i];
+            sum += turn * turn * (pow(f[i] * b[j], 2) + pow(f[j] * b[i], 2));
+        }
+    *noise = sides->scale * sqrt(sum);
+    return NB_OK;
+}
+
+nb_status nb_x_noise(const nb_factors *factors, const nb_rounding *rounding, const nb_sizes *sizes,
+                     const nb_sides *sides, double norm, double *noise, nb_ctx *ctx)
+{
+    double epsilon = rounding->epsilon > 0 ? rounding->epsilon : DBL_EPSILON, cut;
+    size_t square = (size_t)factors->m * (size_t)factors->m;
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = cut_noise(factors, rounding->kept, sides, epsilon * nb_frobenius(square, factors->a), &cut, ctx);
+    nb_ctx_release(ctx, mark);
+    *noise = fmax(nb_rounding_noise(factors, sizes, norm) * (epsilon / DBL_EPSILON), cut / norm);
+    return status;
+}
+
 nb_status nb_landmarks_of_a(nb_factors *factors, double *rank, double *condition, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;

@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
     nb_pair *pair;
     const double *x;      /* m x m, finite */
+    nb_rounding rounding; /* what the core has noted of it */
     int seen;             /* rows that the core or the strategy has looked at, the first of the order */
     bool keep_rows;       /* they are returned exactly: all is measured of those rows of S, with F X B elsewhere */
     const char *failure;  /* why it could not be measured; NULL: it was */

@@ -82,7 +82,7 @@ static nb_status measure(const nb_view *v, nb_request *r, double *c, nb_ctx *ctx
     nb_measures *out = &r->measures;
     const double *x = r->x;
     size_t square = (size_t)p->m * (size_t)p->m;
-    double norm, *scratch;
+    double norm, noise, *scratch;
     nb_sizes sizes;
     nb_measures_clear(out);
     NB_NEED(scratch, nb_alloc_raw(ctx, square));
@@ -97,7 +97,9 @@ static nb_status measure(const nb_view *v, nb_request *r, double *c, nb_ctx *ctx
     out->landmark_rank = p->landmark_rank;
     out->landmark_condition = p->landmark_condition;
     r->entry_noise = nb_rounding_noise(p->factors, &sizes, 1);
-    out->error_noise = (v->differenced ? rounding * fmax(1, 1 / out->error) : rounding) + r->entry_noise / norm +
+    NB_TRY(ctx, nb_x_noise(p->factors, &r->rounding, &sizes, &(nb_sides){NB_PLAIN, p->m, p->m, p->r_f, p->r_b, 1}, norm,
+                           &noise, ctx));
+    out->error_noise = (v->differenced ? rounding * fmax(1, 1 / out->error) : rounding) + noise +
                        (v->single ? nb_mixed_promise * out->error : 0);
     NB_TRY(ctx, nb_core_residual(p->factors, x, &out->core_residual, ctx));
     NB_TRY(ctx, nb_scene_baseline_mean(p->scene, &out->baseline_mean, ctx));
@@ -119,12 +121,14 @@ static nb_status refine(nb_batch *b, int count, nb_request *requests, bool *agai
     return any ? nb_batch_project_again(b, ctx) : NB_OK;
 }
 
-/* The first request with the same X and rows seen, which is measured again whenever that one is: settings
+/* The first request with the same X, rounding and rows seen, which is measured again whenever that one is: settings
  * of a core often end alike. */
 static int first_alike(size_t square, const nb_request *requests, int i)
 {
     int k = 0;
     while (k < i && !(requests[k].seen == requests[i].seen && requests[k].keep_rows == requests[i].keep_rows &&
+                      requests[k].rounding.epsilon == requests[i].rounding.epsilon &&
+                      requests[k].rounding.kept == requests[i].rounding.kept &&
                       memcmp(requests[k].x, requests[i].x, square * sizeof(double)) == 0))
         k++;
     return k;

@@ -204,6 +204,7 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     j->request = (*count)++;
     requests[j->request] = (nb_request){.pair = pair,
                                         .x = x,
+                                        .rounding = j->notes.rounding,
                                         .seen = rows_seen(pair, j->landmarks),
                                         .keep_rows = pair->factors->keep_rows && pair->factors->seen > 0};
     return NB_OK;
