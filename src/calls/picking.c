@@ -218,13 +218,13 @@ static nb_status pick_shared(const request *r, nb_pairing pairing, nb_landmarks 
     double *landmarks;
     NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &picks, ctx));
     if (out->refusal) return NB_OK;
-    out->queries = (nb_picks){.ctx = ctx, .note = picks.note, .note_from = picks.note_from, .seen = picks.seen};
+    out->queries = (nb_picks){.ctx = ctx, .note = picks.note, .note_from = picks.note_from};
     NB_NEED(landmarks, nb_picks_points(&out->queries, points.d, r->m));
     out->keys = out->queries;
     return nb_picks_landmarks(&picks, points.d, points.n, points.x, landmarks, ctx);
 }
 
-nb_status nb_landmarks_pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
+static nb_status pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
 {
     const request r = {p, p->scene, (const nb_strategy *)p->strategy->component, p->m};
     nb_landmarks out = {.select_s = 0};
@@ -248,8 +248,22 @@ nb_status nb_landmarks_pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx
     NB_REQUIRE(ctx, out.refusal || out.queries.kind == out.keys.kind, NB_EINVAL,
                "picks of two kinds for queries and keys");
     if (!out.refusal) out.note = nb_landmarks_note(&out, p->m);
-    if (!out.refusal && !(nb_strategy_traits(p->strategy) & NB_ORACLE))
-        out.seen = out.queries.seen > out.keys.seen ? out.queries.seen : out.keys.seen;
     *landmarks = out;
+    return NB_OK;
+}
+
+/* What a strategy reads within another's call counts as the other's. */
+nb_status nb_landmarks_pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
+{
+    int n = p->scene->head->n;
+    bool *read;
+    if (p->scene->whole || p->scene->read) return pick(p, landmarks, ctx);
+    NB_NEED(read, nb_alloc(ctx, (size_t)n, sizeof *read));
+    p->scene->read = read;
+    nb_status status = pick(p, landmarks, ctx);
+    p->scene->read = NULL;
+    if (status != NB_OK || landmarks->refusal || nb_strategy_traits(p->strategy) & NB_ORACLE) return status;
+    for (int i = 0; i < n; i++) landmarks->seen += read[i];
+    if (landmarks->seen > 0) landmarks->read = read;
     return NB_OK;
 }

@@ -364,7 +364,8 @@ nb_status nb_direct_measure(nb_scene *scene, const nb_how *how, int count, nb_re
     (void)scene;
     for (int i = 0; i < count; i++) {
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = measure(requests[i].pair->own, &requests[i], how->order, how->wanted, ctx);
+        const int *order = requests[i].order ? requests[i].order : how->order;
+        nb_status status = measure(requests[i].pair->own, &requests[i], order, how->wanted, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
     }

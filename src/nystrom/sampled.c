@@ -180,7 +180,7 @@ static nb_status find_seen(const sample *s, const nb_how *how, const nb_request 
     if (r->seen == 0) return NB_OK;
     NB_NEED(of_tokens, nb_alloc(ctx, (size_t)s->n, sizeof *of_tokens));
     NB_NEED(*seen, nb_alloc(ctx, (size_t)s->k, sizeof **seen));
-    for (int i = 0; i < r->seen; i++) of_tokens[how->order[i]] = true;
+    for (int i = 0; i < r->seen; i++) of_tokens[(r->order ? r->order : how->order)[i]] = true;
     for (int i = 0; i < s->k; i++) (*seen)[i] = of_tokens[how->tokens[i]];
     return NB_OK;
 }

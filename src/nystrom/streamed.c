@@ -126,7 +126,8 @@ static nb_status refine(nb_batch *b, int count, nb_request *requests, bool *agai
 static int first_alike(size_t square, const nb_request *requests, int i)
 {
     int k = 0;
-    while (k < i && !(requests[k].seen == requests[i].seen && requests[k].keep_rows == requests[i].keep_rows &&
+    while (k < i && !(requests[k].seen == requests[i].seen && requests[k].order == requests[i].order &&
+                      requests[k].keep_rows == requests[i].keep_rows &&
                       requests[k].rounding.epsilon == requests[i].rounding.epsilon &&
                       requests[k].rounding.kept == requests[i].rounding.kept &&
                       memcmp(requests[k].x, requests[i].x, square * sizeof(double)) == 0))
@@ -210,7 +211,8 @@ static nb_status tell_unseen(const nb_batch *b, int count, nb_request *requests,
         if (r->seen == 0 || r->failure || !isfinite(r->measures.error)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         nb_status status =
-            nb_unseen_measure(&v->p, &(nb_seen){b->order, r->seen, r->keep_rows}, r->x, &r->measures, ctx);
+            nb_unseen_measure(&v->p, &(nb_seen){r->order ? r->order : b->order, r->order, r->seen, r->keep_rows}, r->x,
+                              &r->measures, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
     }

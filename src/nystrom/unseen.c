@@ -15,6 +15,7 @@
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "nystrom/exact_rows.h"
 #include "nystrom/scene_private.h"
 
 #include <float.h>
@@ -112,7 +113,8 @@ static nb_status unseen_init(unseen *u, const nb_projection *p, const nb_seen *s
     double norm;
     *u = (unseen){.p = p, .seen = seen};
     NB_TRY(ctx, nb_scene_norm(p->scene, &norm, ctx));
-    NB_TRY(ctx, nb_factors_rows(p->factors, seen->seen, &u->rows, ctx));
+    NB_TRY(ctx, seen->own ? nb_factors_rows_in(p->factors, seen->seen, seen->order, &u->rows, ctx)
+                          : nb_factors_rows(p->factors, seen->seen, &u->rows, ctx));
     NB_NEED(u->q, nb_alloc_raw(ctx, m * k));
     NB_NEED(u->scratch, nb_alloc_raw(ctx, m * (k > m ? k : m)));
     NB_NEED(u->c, nb_alloc_raw(ctx, m * m));

@@ -9,7 +9,8 @@
 /* The first `seen` tokens of `order` are the rows that the core has looked at. With
  * U empty there is nothing to tell. */
 typedef struct {
-    const int *order; /* all n tokens */
+    const int *order; /* all n tokens, */
+    bool own;         /* in another order than the trial's */
     int seen;         /* at least 1 */
     bool keep;        /* those rows are returned exactly */
 } nb_seen;

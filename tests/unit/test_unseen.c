@@ -217,6 +217,52 @@ static void test_thin_directions(void **state)
         }
 }
 
+/* Rows that the strategy has read count wherever they stand in the order, with the core's first ones: as if they were
+ * the first of an order. Where rows are kept, the strategy must have read no others. */
+static void test_rows_that_the_strategy_has_read(void **state)
+{
+    enum { N = 120 };
+    nb_ctx *ctx = *state;
+    static const char *const cores[] = {"iterative", "fitted(rows=30)", "fitted(rows=30, keep_rows=true)"};
+    bool read[N], more;
+    fixture f;
+    open_scene(ctx, &f, make_head("gaussian(n=120, d=8)", 0, 0, ctx), "softmax");
+    for (int engine = 0; engine < NB_ENGINE_COUNT; engine++)
+        for (int c = 0; c < 3; c++) {
+            nb_how how = {.engine = (nb_engine_kind)engine, .order = order_of(ctx, N)};
+            nb_pair *pair = pair_of(ctx, &f, &how, "uniform", 10, NB_CUR);
+            nb_landmarks *landmarks = nb_alloc(ctx, 1, sizeof *landmarks);
+            nb_request r = request_of(ctx, pair, cores[c]);
+            int first[N], count = 0;
+            *landmarks = *pair->landmarks;
+            landmarks->read = read;
+            pair->landmarks = landmarks;
+            for (int i = 0; i < N; i++) read[i] = i % 5 == 2;
+            assert_ok(ctx, nb_request_see(&r, how.order, &more, ctx));
+            assert_int_equal(more, c == 2);
+            assert_int_equal(r.keep_rows, c == 2);
+            for (int pass = 0; pass < 2; pass++)
+                for (int i = 0; i < N; i++) {
+                    bool seen = (c > 0 && i < 30) || (c < 2 && read[how.order[i]]);
+                    if (seen == (pass == 0)) first[count++] = how.order[i];
+                    if (pass == 0 && i == N - 1) assert_int_equal(r.seen, count);
+                }
+            nb_how other = how;
+            other.order = first;
+            nb_pair *again = pair_of(ctx, &f, &other, "uniform", 10, NB_CUR);
+            nb_measures a = measure(ctx, &f, &how, pair, r);
+            r.order = NULL;
+            nb_measures b = measure(ctx, &f, &other, again, r);
+            both_or_close("error_unseen", a.error_unseen, b.error_unseen, 1e-12);
+            both_or_close("error_unseen_subspace", a.error_unseen_subspace, b.error_unseen_subspace, 1e-12);
+            both_or_close("error_unseen_core", a.error_unseen_core, b.error_unseen_core, 1e-10);
+            assert_true(c == 2 || fabs(a.error_unseen - a.error) > 1e-3 * a.error);
+            for (int i = 0; i < N; i++) read[i] = i == how.order[0] || i == how.order[1]; /* the first of the order */
+            assert_ok(ctx, nb_request_see(&r, how.order, &more, ctx));
+            assert_true(!more && !r.order && r.seen == (c == 0 ? 2 : 30));
+        }
+}
+
 /* A core that looks at no rows has seen none: error_unseen is error, its parts are the parts. */
 static void test_nothing_seen(void **state)
 {
@@ -487,6 +533,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_engines_agree),
         test_with_ctx(test_thin_directions),
+        test_with_ctx(test_rows_that_the_strategy_has_read),
         test_with_ctx(test_nothing_seen),
         test_with_ctx(test_rows_of_cores),
         test_with_ctx(test_sampled_rows),
