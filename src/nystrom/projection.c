@@ -70,37 +70,59 @@ static nb_status lengths(nb_op op, int rows, int m, const double *a, nb_op op_v,
     return NB_OK;
 }
 
-/* |F dX B| of a cut behind `kept` singular values, where `a` = eps |A|. */
-static nb_status cut_noise(const nb_factors *factors, int kept, const nb_sides *sides, double a, double *noise,
-                           nb_ctx *ctx)
+/* The noise of a cut behind `kept` singular values, where `a` = eps |A|; f and b are |F v_j| and |u_j'B|. */
+static double cut_noise(int m, int kept, const double *s, const double *f, const double *b, double a)
+{
+    double sum = 0;
+    for (int i = 0; i < kept; i++)
+        for (int j = kept; j < m && s[j] > s[i] / 2; j++) {
+            double turn = fmin(1, a / (s[i] - s[j])) / s[i];
+            sum += turn * turn * (pow(f[i] * b[j], 2) + pow(f[j] * b[i], 2));
+        }
+    return sqrt(sum);
+}
+
+/* The same of an iteration that makes ratios[j] s[j] of s[j]. */
+static double iteration_noise(int m, const double *ratios, const double *s, const double *f, const double *b, double a)
+{
+    double sum = 0;
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++) {
+            double whole = s[i] + s[j],
+                   slope = whole > 0 ? ratios[i] * (s[i] / whole) + ratios[j] * (s[j] / whole) : ratios[i];
+            sum += pow(f[i] * b[j] * slope, 2);
+        }
+    return a / 2 * sqrt(sum);
+}
+
+/* |F dX B| by the singular vectors of A. */
+static nb_status noise_by_vectors(const nb_factors *factors, const nb_rounding *r, const nb_sides *sides, double a,
+                                  double *noise, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s = &factors->spectrum;
     int m = factors->m;
-    double *f, *b, sum = 0;
+    double *f, *b;
     *noise = 0;
-    if (kept == 0 || s->values[kept] <= s->values[kept - 1] / 2) return NB_OK;
+    if (!r->ratios && (r->kept == 0 || s->values[r->kept] <= s->values[r->kept - 1] / 2)) return NB_OK;
     NB_NEED(f, nb_alloc_raw(ctx, 2 * (size_t)m));
     b = f + m;
     NB_TRY(ctx, lengths(sides->op, sides->rows_f, m, sides->f, NB_TRANSPOSED, s->vt, f, ctx));
     NB_TRY(ctx, lengths(NB_PLAIN, sides->rows_b, m, sides->r_b, NB_PLAIN, s->u, b, ctx));
-    for (int i = 0; i < kept; i++)
-        for (int j = kept; j < m && s->values[j] > s->values[i] / 2; j++) {
-            double turn = fmin(1, a / (s->values[i] - s->values[j])) / s->values[i];
-            sum += turn * turn * (pow(f[i] * b[j], 2) + pow(f[j] * b[i], 2));
-        }
-    *noise = sides->scale * sqrt(sum);
+    *noise = sides->scale * (r->ratios ? iteration_noise(m, r->ratios, s->values, f, b, a)
+                                       : cut_noise(m, r->kept, s->values, f, b, a));
     return NB_OK;
 }
 
 nb_status nb_x_noise(const nb_factors *factors, const nb_rounding *rounding, const nb_sizes *sizes,
                      const nb_sides *sides, double norm, double *noise, nb_ctx *ctx)
 {
-    double epsilon = rounding->epsilon > 0 ? rounding->epsilon : DBL_EPSILON, cut;
+    double epsilon = rounding->epsilon > 0 ? rounding->epsilon : DBL_EPSILON, least;
     size_t square = (size_t)factors->m * (size_t)factors->m;
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = cut_noise(factors, rounding->kept, sides, epsilon * nb_frobenius(square, factors->a), &cut, ctx);
+    nb_status status =
+        noise_by_vectors(factors, rounding, sides, epsilon * nb_frobenius(square, factors->a), &least, ctx);
     nb_ctx_release(ctx, mark);
-    *noise = fmax(nb_rounding_noise(factors, sizes, norm) * (epsilon / DBL_EPSILON), cut / norm);
+    *noise = fmax(nb_rounding_noise(factors, sizes, norm) * (epsilon / DBL_EPSILON), least / norm);
     return status;
 }
 

@@ -121,17 +121,24 @@ static nb_status refine(nb_batch *b, int count, nb_request *requests, bool *agai
     return any ? nb_batch_project_again(b, ctx) : NB_OK;
 }
 
+static bool round_alike(size_t m, const nb_rounding *a, const nb_rounding *b)
+{
+    if (a->epsilon != b->epsilon || a->kept != b->kept || !a->ratios != !b->ratios) return false;
+    return !a->ratios || memcmp(a->ratios, b->ratios, m * sizeof *a->ratios) == 0;
+}
+
+static bool are_alike(size_t m, const nb_request *a, const nb_request *b)
+{
+    return a->seen == b->seen && a->order == b->order && a->keep_rows == b->keep_rows &&
+           round_alike(m, &a->rounding, &b->rounding) && memcmp(a->x, b->x, m * m * sizeof *a->x) == 0;
+}
+
 /* The first request with the same X, rounding and rows seen, which is measured again whenever that one is: settings
  * of a core often end alike. */
-static int first_alike(size_t square, const nb_request *requests, int i)
+static int first_alike(size_t m, const nb_request *requests, int i)
 {
     int k = 0;
-    while (k < i && !(requests[k].seen == requests[i].seen && requests[k].order == requests[i].order &&
-                      requests[k].keep_rows == requests[i].keep_rows &&
-                      requests[k].rounding.epsilon == requests[i].rounding.epsilon &&
-                      requests[k].rounding.kept == requests[i].rounding.kept &&
-                      memcmp(requests[k].x, requests[i].x, square * sizeof(double)) == 0))
-        k++;
+    while (k < i && !are_alike(m, &requests[k], &requests[i])) k++;
     return k;
 }
 
@@ -176,7 +183,7 @@ static nb_status measure_pair(measuring *all, int first, int end, nb_ctx *ctx)
     for (int i = first; i < end; i++) {
         all->alike[i] = i;
         if (all->which && !all->which[i]) continue;
-        all->alike[i] = first + first_alike(square, all->requests + first, i - first);
+        all->alike[i] = first + first_alike((size_t)p->m, all->requests + first, i - first);
         if (all->alike[i] == i) NB_TRY(ctx, measure_one(all, i, ctx));
     }
     nb_deviations_end(&all->sums, p);
