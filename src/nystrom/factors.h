@@ -62,9 +62,9 @@ const nb_ranges *nb_factors_ranges(const nb_factors *factors); /* NULL: there is
 
 /* How a core came to its X, which says what rounding did to that. */
 typedef struct {
-    double epsilon;       /* of the arithmetic that X was computed in; 0: of double precision */
-    int kept;             /* singular values of A that X takes, the others being cut off; 0: X has no cut */
-    const double *ratios; /* m: where an iteration makes f s_j of each singular value s_j, that f; NULL: none */
+    double epsilon; /* of the arithmetic that X was computed in; 0: of double precision */
+    int kept;       /* singular values of A that X takes, the others being cut off; 0: X has no cut */
+    bool iterated;  /* X <- X p(A X): what rounding does to A X is no perturbation of A */
 } nb_rounding;
 
 /* X was computed in another arithmetic than double precision: FLT_EPSILON. The cut is noted by nb_factors_filter. */

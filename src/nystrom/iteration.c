@@ -31,14 +31,6 @@ struct nb_iterate { /* the last iterate of one sequence */
     struct nb_iterate *next;
 };
 
-/* p(y), by which a step multiplies. */
-static double factor_at(const nb_iteration *iteration, double y)
-{
-    double base = iteration->of_residual ? 1 - y : y, sum = 0;
-    for (int k = iteration->terms - 1; k >= 0; k--) sum = sum * base + iteration->coefficients[k];
-    return sum;
-}
-
 /* The slope at y of the map y -> y p(y) that a step is on each singular value, and its value. */
 static double map_slope(const nb_iteration *iteration, double y, double *value)
 {
@@ -245,21 +237,6 @@ static nb_status kept(nb_factors *f, const nb_iteration *iteration, const nb_ite
     return NB_OK;
 }
 
-/* What the steps make of each singular value of A, over it. */
-static nb_status note_ratios(nb_factors *f, const struct nb_iterate *one, const nb_factors_spectrum *s, nb_ctx *ctx)
-{
-    double *ratios;
-    (void)ctx;
-    NB_NEED(ratios, nb_alloc_raw(f->ctx, (size_t)f->m));
-    for (int j = 0; j < f->m; j++) {
-        double square = s->values[j] * s->values[j];
-        ratios[j] = one->scale > 0 ? 1 / one->scale : 1;
-        for (int step = 0; step < one->steps; step++) ratios[j] *= factor_at(one->iteration, ratios[j] * square);
-    }
-    f->notes.rounding.ratios = ratios;
-    return NB_OK;
-}
-
 /* The cut-off; its time does not count as X's. */
 static nb_status note_cutoff(nb_factors *f, struct nb_iterate *one, nb_ctx *ctx)
 {
@@ -269,7 +246,6 @@ static nb_status note_cutoff(nb_factors *f, struct nb_iterate *one, nb_ctx *ctx)
     if (f->unremarked) return NB_OK;
     for (; one->halved < one->steps && one->y > least; one->halved++) one->y = step_back(one->iteration, one->y);
     NB_TRY(ctx, nb_factors_svd(f, &s, ctx));
-    NB_TRY(ctx, note_ratios(f, one, s, ctx));
     f->notes.cutoff = sqrt(one->scale * one->y) / s->values[0];
     f->reused_s = reused_s - (nb_clock_s() - start_s);
     return NB_OK;
@@ -285,6 +261,7 @@ nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const n
     int made;
     NB_TRY(ctx, nb_require_finite(factors->m, factors->m, factors->a, ctx));
     factors->notes = (nb_notes){.cutoff = NAN, .residual_limit = INFINITY};
+    factors->notes.rounding.iterated = how->steps > 0;
     if (how->single)
         nb_factors_note_epsilon(factors, iteration->terms * (double)FLT_EPSILON); /* of the products of a step */
     if (how->steps > 0) {

@@ -82,20 +82,7 @@ static double cut_noise(int m, int kept, const double *s, const double *f, const
     return sqrt(sum);
 }
 
-/* The same of an iteration that makes ratios[j] s[j] of s[j]. */
-static double iteration_noise(int m, const double *ratios, const double *s, const double *f, const double *b, double a)
-{
-    double sum = 0;
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < m; j++) {
-            double whole = s[i] + s[j],
-                   slope = whole > 0 ? ratios[i] * (s[i] / whole) + ratios[j] * (s[j] / whole) : ratios[i];
-            sum += pow(f[i] * b[j] * slope, 2);
-        }
-    return a / 2 * sqrt(sum);
-}
-
-/* |F dX B| by the singular vectors of A. */
+/* |F dX B| of the cut, by the singular vectors of A. */
 static nb_status noise_by_vectors(const nb_factors *factors, const nb_rounding *r, const nb_sides *sides, double a,
                                   double *noise, nb_ctx *ctx)
 {
@@ -103,13 +90,12 @@ static nb_status noise_by_vectors(const nb_factors *factors, const nb_rounding *
     int m = factors->m;
     double *f, *b;
     *noise = 0;
-    if (!r->ratios && (r->kept == 0 || s->values[r->kept] <= s->values[r->kept - 1] / 2)) return NB_OK;
+    if (r->kept == 0 || s->values[r->kept] <= s->values[r->kept - 1] / 2) return NB_OK;
     NB_NEED(f, nb_alloc_raw(ctx, 2 * (size_t)m));
     b = f + m;
     NB_TRY(ctx, lengths(sides->op, sides->rows_f, m, sides->f, NB_TRANSPOSED, s->vt, f, ctx));
     NB_TRY(ctx, lengths(NB_PLAIN, sides->rows_b, m, sides->r_b, NB_PLAIN, s->u, b, ctx));
-    *noise = sides->scale * (r->ratios ? iteration_noise(m, r->ratios, s->values, f, b, a)
-                                       : cut_noise(m, r->kept, s->values, f, b, a));
+    *noise = sides->scale * cut_noise(m, r->kept, s->values, f, b, a);
     return NB_OK;
 }
 
@@ -122,6 +108,8 @@ nb_status nb_x_noise(const nb_factors *factors, const nb_rounding *rounding, con
     nb_status status =
         noise_by_vectors(factors, rounding, sides, epsilon * nb_frobenius(square, factors->a), &least, ctx);
     nb_ctx_release(ctx, mark);
+    if (rounding->iterated)
+        least = epsilon * sizes->fx * nb_frobenius(square, factors->a) * sizes->x * sizes->b / factors->m;
     *noise = fmax(nb_rounding_noise(factors, sizes, norm) * (epsilon / DBL_EPSILON), least / norm);
     return status;
 }

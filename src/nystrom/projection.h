@@ -64,12 +64,8 @@ double nb_rounding_noise(const nb_factors *factors, const nb_sizes *sizes, doubl
  *
  *     eps |A| / |S| sqrt(sum over i kept, j not: (|F v_i|^2 |u_j'B|^2 + |F v_j|^2 |u_i'B|^2) / (s_i (s_i - s_j))^2).
  *
- * An iteration that makes f_j of s_j does not damp what rounding puts where A has next to nothing: it grows like the f of
- * a small s, and the noise is at least
- *
- *     eps / 2 |A| / |S| sqrt(sum over i, j: |F v_i|^2 |u_j'B|^2 ((f_i + f_j) / (s_i + s_j))^2),
- *
- * which for f = 1 / s is within the bound above on what A's rounding, by eps / 2, makes of X. */
+ * An iteration rounds A X by eps |A| |X|, of which its m columns have each a share, and multiplies that by X from the left
+ * alone: the noise is at least eps |F X| |A| |X| |B| / m |S|. */
 nb_status nb_x_noise(const nb_factors *factors, const nb_rounding *rounding, const nb_sizes *sizes,
                      const nb_sides *sides, double norm, double *noise, nb_ctx *ctx);
 

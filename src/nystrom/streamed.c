@@ -121,16 +121,15 @@ static nb_status refine(nb_batch *b, int count, nb_request *requests, bool *agai
     return any ? nb_batch_project_again(b, ctx) : NB_OK;
 }
 
-static bool round_alike(size_t m, const nb_rounding *a, const nb_rounding *b)
+static bool round_alike(const nb_rounding *a, const nb_rounding *b)
 {
-    if (a->epsilon != b->epsilon || a->kept != b->kept || !a->ratios != !b->ratios) return false;
-    return !a->ratios || memcmp(a->ratios, b->ratios, m * sizeof *a->ratios) == 0;
+    return a->epsilon == b->epsilon && a->kept == b->kept && a->iterated == b->iterated;
 }
 
 static bool are_alike(size_t m, const nb_request *a, const nb_request *b)
 {
     return a->seen == b->seen && a->order == b->order && a->keep_rows == b->keep_rows &&
-           round_alike(m, &a->rounding, &b->rounding) && memcmp(a->x, b->x, m * m * sizeof *a->x) == 0;
+           round_alike(&a->rounding, &b->rounding) && memcmp(a->x, b->x, m * m * sizeof *a->x) == 0;
 }
 
 /* The first request with the same X, rounding and rows seen, which is measured again whenever that one is: settings

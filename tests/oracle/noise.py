@@ -35,6 +35,7 @@ problems:
   - gaussian(n=24, d=[1, 2], scale=[0.25, 0.7])
   - smooth(n=24, d=4)
   - clusters(n=24, d=4, count=5, spread=0.0001)
+  - heads(file={alike})
 strategies: [uniform, segment_means]
 factors: [nystromformer, cur, nocore]
 landmarks: [3, 10]
@@ -224,8 +225,12 @@ def squares(a):
 def main():
     program, work = sys.argv[1:]
     os.makedirs(work, exist_ok=True)
+    alike = os.path.join(work, "alike")  # tokens that each see themselves: all but one singular values of A differ by 1e-7
+    os.makedirs(alike, exist_ok=True)
+    for name in "qk":
+        np.save(os.path.join(alike, f"{name}.npy"), 3 * np.eye(24) + 1e-7 * np.random.default_rng(ord(name)).standard_normal((24, 24)))
     with open(os.path.join(work, "noise.yaml"), "w") as file:
-        file.write(CONFIG.format(cores="[" + ", ".join(f'"{spec}"' for spec in CORES) + "]"))
+        file.write(CONFIG.format(alike=alike, cores="[" + ", ".join(f'"{spec}"' for spec in CORES) + "]"))
     runs = {way: run(program, work, way, more) for way, more in WAYS.items()}
     picks = os.path.join(work, "landmarks")
     subprocess.run([program, "export", os.path.join(work, "streamed"), "--landmarks", picks], check=True)
