@@ -8,10 +8,11 @@
  *
  * dM is measured: of each NB_CHECKED rows of P one is computed in double too, that of the largest rounded row of S,
  * since a few rows may hold most of |S| and of dM. Rounding is in proportion to a row's length, so with l the length of
- * all NB_CHECKED rows over its own, E is the sum of what these rows give of dM, times l / NB_CHECKED. Errors that are alike in all rows (sums over repeated keys) make dM = NB_CHECKED E, errors
- * that are random sqrt(NB_CHECKED) |E| in norm, of which a direction has the m-th part. So |dM| is taken as
- * NB_CHECKED |E| and <M, dM> as NB_CHECKED (|<M, E>| + 3 |E| / m), both twice, since other rows may be worse. A
- * part that is off by more than 1e-6 of itself by that, or below `small`, is measured again in double.
+ * all NB_CHECKED rows over its own, E is the sum of what these rows give of dM, times l / NB_CHECKED. Errors that are
+ * alike in all rows (sums over repeated keys) make dM = NB_CHECKED E, errors that are random sqrt(NB_CHECKED) |E| in
+ * norm, of which a direction has the m-th part. So |dM| is taken as NB_CHECKED |E| and <M, dM> as NB_CHECKED (|<M,
+ * E>| + 3 |E| / m), both twice, since other rows may be worse. A part that is off by more than 1e-6 of itself by
+ * that, or below `small`, is measured again in double.
  *
  * That is rare: rounding of S and Q_B gives a |dM| of 1e-9 to 6e-8. Beside a key that all
  * queries attend to sums over the keys lose more, since small terms are rounded to the large one's

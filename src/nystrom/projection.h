@@ -58,14 +58,14 @@ void nb_projection_core(const nb_projection *p, const double *x, double *scratch
  * rounds in F and B instead, which are no better conditioned. */
 double nb_rounding_noise(const nb_factors *factors, const nb_sizes *sizes, double norm);
 
-/* The same of an X with this rounding: eps is that of its arithmetic. Where X is cut off between singular values s_i > s_j
- * of A that are less than s_i / 2 apart, eps |A| turns their vectors into each other by eps |A| / (s_i - s_j), and the
- * noise is at least
+/* The same of an X with this rounding: eps is that of its arithmetic. Where X is cut off between singular values s_i
+ * > s_j of A that are less than s_i / 2 apart, eps |A| turns their vectors into each other by eps |A| / (s_i - s_j),
+ * and the noise is at least
  *
  *     eps |A| / |S| sqrt(sum over i kept, j not: (|F v_i|^2 |u_j'B|^2 + |F v_j|^2 |u_i'B|^2) / (s_i (s_i - s_j))^2).
  *
- * An iteration rounds A X by eps |A| |X|, of which its m columns have each a share, and multiplies that by X from the left
- * alone: the noise is at least eps |F X| |A| |X| |B| / m |S|. */
+ * An iteration rounds A X by eps |A| |X|, of which its m columns have each a share, and multiplies that by X from the
+ * left alone: the noise is at least eps |F X| |A| |X| |B| / m |S|. */
 nb_status nb_x_noise(const nb_factors *factors, const nb_rounding *rounding, const nb_sizes *sizes,
                      const nb_sides *sides, double norm, double *noise, nb_ctx *ctx);
 

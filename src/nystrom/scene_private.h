@@ -62,7 +62,8 @@ const nb_kernel *nb_scene_kernel_record(const nb_scene *scene);
 nb_status nb_scene_fill(const nb_scene *scene, const nb_tile *tile, double *out, nb_ctx *ctx);
 
 /* Whoever reads rows of S says so: of these tokens, or NULL: all. In the whole's `read` are the tokens themselves; of a
- * cut whose rows were read, all its tokens. That all of the whole's rows were read is not told: an oracle's alone are. */
+ * cut whose rows were read, all its tokens. That all of the whole's rows were read is not told: an oracle's alone
+ * are. */
 void nb_scene_note_read(const nb_scene *scene, int count, const int *tokens);
 
 /* Rows first ... first + count - 1 of S, up to column `keys`; out is n x count. */
