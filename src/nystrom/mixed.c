@@ -36,7 +36,7 @@ enum {
 
 double nb_mixed_bytes(double n, double width)
 {
-    return 4 * (n * width + (n + width) * NB_STRIPE) + 8 * n * (LOOKED_AT + NB_STRIPE / NB_CHECKED);
+    return 4 * (n * width + (n + width) * NB_STRIPE) + 8 * n * (LOOKED_AT + (double)NB_STRIPE / NB_CHECKED);
 }
 
 /* The keys of the largest columns of S, as some of its rows have them: what stands beside a row must not matter. */
