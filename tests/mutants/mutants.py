@@ -4,8 +4,9 @@
 
 1. coverage  builds the program with --coverage, runs every test by itself, and keeps its seconds and the lines that it
              reaches.
-2. run       puts each fault in, and runs the tests that reach its line, the cheapest first, until one fails: twice, and
-             not without the fault. Results are in build/mutants/results.tsv.
+2. run       puts each fault in, and runs the tests that reach its line until one fails: twice, and not without the
+             fault. The cheapest come first, and those that reach little but its file. Results are in
+             build/mutants/results.tsv.
 3. table     lists the faults that found.tsv says make test to find, and that it has not found now.
 
 `check` only says, in TAP, whether every fault still has its place. A test is a unit-test program, one test of a bats file,
@@ -119,24 +120,33 @@ class Hunt:
     def __init__(self, file):
         self.known = suite.read_coverage()
         self.tests = [test for test in suite.read_tests(file) if test.name in self.known]
-        self.tests.sort(key=self.cost_s)
         self.folders = [suite.clone(f"worker{number}") for number in range(suite.WORKERS)]
         self.sound, self.sounding, self.faultless = {}, threading.Lock(), suite.clone("faultless")
+
+    def tests_of(self, mutant, line, rest):
+        """In their order."""
+        reached = {test: self.known[test.name]["reached"] for test in self.tests}
+        chosen = [test for test in self.tests if suite.reaches(test, reached[test], mutant.file, line) != rest]
+        return sorted(chosen, key=lambda test: self.cost_s(test) / max(suite.share_in(reached[test], mutant.file), 1e-3))
 
     def seconds(self, test):
         return self.known[test.name]["seconds"]
 
     def cost_s(self, test):
-        return self.seconds(test) + (10 if "build/asan/" in test.command else 0)
+        return 1 + self.seconds(test) + (10 if "build/asan/" in test.command else 0)
 
-    def fails(self, test, folder):
-        suite.build_for(test, folder)
+    def fails(self, test, folder, built):
+        """built: what has been since the sources changed."""
+        targets = suite.targets_of(test)
+        if targets not in built:
+            suite.must(f"make -s -j2 PACKAGES= {targets}", folder)
+            built.add(targets)
         return not suite.passes(test, folder, 120 + 5 * self.seconds(test))
 
     def is_sound(self, test):
         with self.sounding:
             if test.name not in self.sound:
-                self.sound[test.name] = not self.fails(test, self.faultless)
+                self.sound[test.name] = not self.fails(test, self.faultless, set())
                 if not self.sound[test.name]:
                     print(f"{test.name}: fails without a fault", file=sys.stderr)
             return self.sound[test.name]
@@ -144,15 +154,13 @@ class Hunt:
     def find(self, mutant, folder, limit_s, rest):
         """The name of a test that fails, 'survived', or 'unfinished' after the limit."""
         path = os.path.join(folder, mutant.file)
-        text, at, start_s = read_source(mutant), place_of(mutant), time.monotonic()
+        text, at, start_s, built = read_source(mutant), place_of(mutant), time.monotonic(), set()
         line = text.count("\n", 0, at) + 1
         try:
             with open(path, "w", encoding="utf-8") as out:
                 out.write(text[:at] + mutant.new + text[at + len(mutant.old):])
-            for test in self.tests:
-                if suite.reaches(test, self.known[test.name]["reached"], mutant.file, line) == rest:
-                    continue
-                if self.fails(test, folder) and self.is_sound(test) and self.fails(test, folder):
+            for test in self.tests_of(mutant, line, rest):
+                if self.fails(test, folder, built) and self.is_sound(test) and self.fails(test, folder, built):
                     return test.name
                 if limit_s and time.monotonic() - start_s > limit_s:
                     return "unfinished"

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -72,13 +73,13 @@ def passes(test, folder, limit_s):
     return code == 0 and not re.search(r"^not ok(?!.*# *skip)", said, re.M | re.I)
 
 
-def build_for(test, folder):
-    """What the test runs."""
+def targets_of(test):
+    """What make has to build for the test."""
     programs = re.findall(r"build/(?:asan/)?tests/\w+", test.command)
-    for program in programs:
-        must(f"make -s -j2 PACKAGES= {f'asan UNIT={program}' if '/asan/' in program else program}", folder)
-    if not programs:
-        must("make -s -j2 PACKAGES= build/{,double/}nysbench build/libnysbench.so build/tests/oracle_estimates", folder)
+    if programs:
+        return " ".join(f"asan UNIT={program}" if "/asan/" in program else program for program in programs)
+    oracles = " build/double/nysbench build/tests/oracle_estimates" if test.part == "oracle" else ""
+    return "build/nysbench build/libnysbench.so" + oracles
 
 
 def clone(name):
@@ -93,13 +94,13 @@ def clone(name):
 
 
 def in_parallel(items, work):
-    """work(item, number of the worker) of all items; raises the first exception."""
+    """work(item, number of the worker) of all items; raises the first exception, after the others."""
     waiting, wrong = queue.SimpleQueue(), []
     for item in items:
         waiting.put(item)
 
     def go_on(number):
-        while not wrong:
+        while True:
             try:
                 item = waiting.get_nowait()
             except queue.Empty:
@@ -107,6 +108,7 @@ def in_parallel(items, work):
             try:
                 work(item, number)
             except Exception as error:  # for another thread to raise
+                print(f"{item[0]}: {error}", file=sys.stderr, flush=True)
                 wrong.append(error)
 
     threads = [threading.Thread(target=go_on, args=[number]) for number in range(WORKERS)]
@@ -123,7 +125,7 @@ def lines_reached(counts, build, files):
     found = []
     for path, _, names in os.walk(counts):
         for name in (n.removesuffix(".gcda") for n in names if n.endswith(".gcda")):
-            inner = re.sub(".*/build/", "", os.path.join(path, name))
+            inner = os.path.join(path, name).removeprefix(counts + build + "/")  # others are of trees that a test builds
             if inner + ".c" in files:
                 os.symlink(os.path.join(build, inner + ".gcno"), os.path.join(path, name + ".gcno"))
                 found.append(os.path.join(path, name + ".gcda"))
@@ -137,7 +139,7 @@ def lines_reached(counts, build, files):
     for file in files & set(counted):
         lines = sorted(counted[file])
         reached[file] = [[at, end - 1] for at, end in zip(lines, lines[1:] + [lines[-1] + 1]) if counted[file][at]]
-    return reached
+    return {file: ranges for file, ranges in reached.items() if ranges}
 
 
 def read_coverage():
@@ -156,14 +158,20 @@ def measure_coverage(tests, files):
 
     def measure(test, _):
         counts, start_s = tempfile.mkdtemp(dir=PLACE), time.monotonic()
-        code, _ = call(test.command, folder, 600, GCOV_PREFIX=counts, **COVERAGE)
+        code, _ = call(test.command, folder, 900, GCOV_PREFIX=counts, **COVERAGE)
         record = {"test": test.name, "seconds": round(time.monotonic() - start_s, 2), "code": code,
                   "reached": lines_reached(counts, f"{folder}/build", files)}
-        shutil.rmtree(counts)
+        shutil.rmtree(counts, ignore_errors=True)  # what a test has left running may still write
         with writing, open(REACHED, "a", encoding="utf-8") as out:
             out.write(json.dumps(record) + "\n")
 
     in_parallel([test for test in tests if test.name not in known], measure)
+
+
+def share_in(reached, file):
+    """Of the lines that a test reaches, the part that is in the file."""
+    lines = {f: sum(last - first + 1 for first, last in ranges) for f, ranges in reached.items()}
+    return lines.get(file, 0) / max(sum(lines.values()), 1)
 
 
 def reaches(test, reached, file, line):
