@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The tests that take minutes, in parts, each with its seconds; what failed is told again at the end, and the last line
-# sums up. All parts, or those that are named, from the repository's root, after what make test-long builds:
+# sums up. All parts but mutants, or those that are named, from the repository's root, after what make test-long builds:
 # tests/long.sh [--help | PART...]
 #
 #   kills       what may happen to a run (undisturbed.py says how to have more of it), and acts of components, each alone
@@ -27,6 +27,7 @@
 #   agree       both engines on every head of HEADS, a folder of .safetensors files
 #   fuzz        ten minutes, or FUZZ_SECONDS, for each parser
 #   debian      README's two commands in a bare root of Debian 12 and of 13 (debootstrap, root)
+#   mutants     a hundred faults, each of which a test of make test must find; an hour or two, only where it is named
 #
 # LIMIT=SECONDS starts no part later than that, and names those that are left out.
 set -u
@@ -37,9 +38,9 @@ if [ "${1:-}" = --help ]; then
     exit 0
 fi
 for part in "$@"; do
-    case " $all " in
+    case " $all mutants " in
     *" $part "*) ;;
-    *) echo "tests/long.sh: no part '$part'; allowed: ${all// /, }" >&2; exit 2 ;;
+    *) echo "tests/long.sh: no part '$part'; allowed: ${all// /, }, mutants" >&2; exit 2 ;;
     esac
 done
 work=$(mktemp -d)
@@ -127,6 +128,12 @@ for s, d in zip(streamed, direct):
 PY
 }
 
+# Goes on where it was killed.
+mutants() {
+    local step
+    for step in coverage run table; do tests/mutants/mutants.py "$step" || return 1; done
+}
+
 run_part() { # PART
     local file
     case $1 in
@@ -197,6 +204,7 @@ run_part() { # PART
             echo "skipped: fuzzing, clang is not installed"
         fi
         ;;
+    mutants) check "every fault is found" mutants ;;
     esac
 }
 

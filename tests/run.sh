@@ -67,7 +67,10 @@ other_kernels() {
 runners() { # PART
     local name kernel asan="$asan_options NYSBENCH=\$PWD/build/asan/nysbench"
     case $1 in
-    tree) say tree architecture tests/architecture.py ;;
+    tree)
+        say tree architecture tests/architecture.py
+        say tree mutants "tests/mutants/mutants.py check"
+        ;;
     unit)
         for name in $(names tests/unit .c); do
             case " $plain_unit " in *" $name "*) unit unit build "" "$name" ;; *) unit unit build/asan "asan " "$name" ;; esac

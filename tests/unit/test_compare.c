@@ -272,7 +272,7 @@ static void test_failures(void **state)
     terms.contrast.failures = NB_FAILURES_DROP;
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
-    assert_non_null(strstr(c.items[0].why, "% of the pairs are missing"));
+    assert_string_equal(c.items[0].why, "13 % of the pairs are missing"); /* 4 of 31 */
     for (int i = 1; i < b.count; i += 2) b.rows[i].status = "diverged";
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
@@ -361,6 +361,37 @@ static void test_sampling_error(void **state)
     double wide = compare(*state, &b, &terms).items[0].estimate.se;
     double own = 2 * 0.03 * 0.03 / (TRIALS * HEADS * SOURCES); /* of log a - log b */
     assert_close(wide * wide - se * se, own, 1e-15);
+    nb_compare_terms differences = terms;
+    differences.contrast.difference = true;
+    bake(&b, SOURCES, 0.5);
+    se = compare(*state, &b, &differences).items[0].estimate.se;
+    for (int i = 0; i < b.count; i++) b.rows[i].error_se = i % 2 ? 0.05 : 0.02;
+    wide = compare(*state, &b, &differences).items[0].estimate.se;
+    own = (0.05 * 0.05 + 0.02 * 0.02) / (TRIALS * HEADS * SOURCES); /* of a - b */
+    assert_close(wide * wide - se * se, own, 1e-15);
+}
+
+/* No number of sources decides between two whose difference is 0 on average, where any difference matters. */
+static void test_undecided_for_good(void **state)
+{
+    static bakery b;
+    nb_ctx *ctx = *state;
+    nb_frame f;
+    nb_comparison c;
+    nb_page page;
+    nb_compare_terms terms = terms_of("recipe");
+    terms.contrast.difference = true;
+    terms.margin = 0;
+    bake(&b, SOURCES, 0.5);
+    for (int i = 1; i < b.count; i += 2) b.rows[i].error = b.rows[i].error_unseen = b.rows[i].problem[5] % 2 ? 1.25 : 0.75;
+    assert_ok(ctx, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, ctx));
+    assert_ok(ctx, nb_compare(&f, &terms, &c, ctx));
+    assert_int_equal(c.items[0].verdict, NB_UNDECIDED);
+    nb_page_make(&page, ctx);
+    assert_ok(ctx, nb_compare_show(&page, &f, &terms, &c, ctx));
+    const char *text = page_text(&page, NB_PAGE_TEXT, 0, ctx);
+    assert_non_null(strstr(text, "undecided"));
+    assert_null(strstr(text, "undecided, about"));
 }
 
 static void test_refusals(void **state)
@@ -514,6 +545,7 @@ int main(void)
         test_with_ctx(test_sampling_error), test_with_ctx(test_refusals),     test_with_ctx(test_builds),
         test_with_ctx(test_settings),       test_with_ctx(test_strata),       test_with_ctx(test_labels),
         test_with_ctx(test_shared_source),  test_with_ctx(test_among_others), test_with_ctx(test_trials),
+        test_with_ctx(test_undecided_for_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,10 +137,38 @@ static void test_lines_of_a_sheet(void **state)
     }
 }
 
+/* gnuplot counts the blocks of a figure's data: one for each series of each panel, two empty lines apart. */
+static void test_blocks_of_a_sheet(void **state)
+{
+    const char *figures[] = {""}, *panels[] = {"left", "right"}, *folder, *data;
+    nb_series series[2];
+    int drawn, blocks = 1;
+    nb_sheet s = {.kind = "kind",
+                  .experiment = "e",
+                  .title = "%s",
+                  .x_name = "x",
+                  .y_name = "y",
+                  .figure_count = 1,
+                  .panel_count = 2,
+                  .figures = figures,
+                  .panels = panels,
+                  .series = series};
+    nb_sheet_series(&s, "mean", NB_CURVE, 0);
+    nb_sheet_series(&s, "least", NB_CURVE, 1);
+    assert_ok(*state, nb_sheet_add(&s, (nb_sheet_point){0, 0, 0, 1, 7, 5}, *state));
+    assert_ok(*state, nb_sheet_add(&s, (nb_sheet_point){0, 0, 1, 1, 7, 4}, *state));
+    assert_ok(*state, nb_sheet_add(&s, (nb_sheet_point){0, 1, 1, 1, 7, 3}, *state)); /* the same series, another panel */
+    assert_ok(*state, nb_temporary_folder(&folder, *state));
+    assert_ok(*state, nb_sheet_draw(folder, &s, NULL, &drawn, *state));
+    assert_ok(*state, nb_read_file(nb_format(*state, "%s/kind.dat", folder), &data, *state));
+    for (const char *at = data; (at = strstr(at, "\n\n\n")); at += 3) blocks++;
+    assert_int_equal(blocks, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_median_interval), test_with_ctx(test_looks_of_cores),
                                        test_with_ctx(test_edited_scripts_are_kept),
-                                       test_with_ctx(test_lines_of_a_sheet)};
+                                       test_with_ctx(test_lines_of_a_sheet), test_with_ctx(test_blocks_of_a_sheet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
