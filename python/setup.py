@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The wheel takes along what `make` has built beside this folder: the library, and the program, which reads runs.
+"""The wheel takes along what `make` has built beside this folder, or what is in $NYSBENCH_BUILD: the library, the program
+and what the program reads.
 
-With them it is a wheel for this machine's kind alone; without them it is pure Python and looks for an installed library.
+With them it has a command, and is for this machine's kind alone; without them it is pure Python and looks for an installed
+library.
 """
+import os
 import re
 import shutil
 import tempfile
@@ -18,7 +21,10 @@ except ImportError:  # setuptools below 70
     from wheel.bdist_wheel import bdist_wheel
 
 HERE = Path(__file__).resolve().parent
-BUILT = [path for path in (HERE.parent / "build" / name for name in ("libnysbench.so", "nysbench")) if path.exists()]
+BUILD = Path(os.environ.get("NYSBENCH_BUILD", HERE.parent / "build"))
+READ = ("docs", "experiments", "plots", "templates")  # by the program, beside itself
+BUILT = [path for path in (BUILD / name for name in ("libnysbench.so", "nysbench", *READ)) if path.exists()]
+PROGRAM = BUILD / "nysbench" in BUILT
 
 
 def version():
@@ -32,7 +38,11 @@ class Build(build_py):
     def run(self):
         super().run()
         for path in () if self.editable_mode else BUILT:
-            shutil.copy(path, Path(self.build_lib) / "nysbench" / path.name)
+            to = Path(self.build_lib) / "nysbench" / path.name
+            if path.is_dir():
+                shutil.copytree(path, to, ignore=shutil.ignore_patterns(".*", "__pycache__"), dirs_exist_ok=True)
+            else:
+                shutil.copy(path, to)
 
 
 class Built(Distribution):
@@ -50,4 +60,5 @@ class Wheel(bdist_wheel):
 # What an earlier build left behind would be packed too.
 with tempfile.TemporaryDirectory() as folder:
     setup(version=version(), packages=["nysbench"], cmdclass={"build_py": Build, "bdist_wheel": Wheel}, distclass=Built,
+          entry_points={"console_scripts": ["nysbench = nysbench._command:main"]} if PROGRAM else {},
           options={"build": {"build_base": folder}, "egg_info": {"egg_base": folder}})

@@ -2,16 +2,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The tests that take minutes, in parts, each with its seconds; what failed is told again at the end, and the last line
 # sums up. All parts but mutants, or those that are named, from the repository's root, after what make test-long builds:
-# tests/long.sh [PART]...
+# tests/long.sh [--help | PART...]
 #
-#   kills       what may happen to a run (undisturbed.py says how to have more of it)
+#   kills       what may happen to a run (undisturbed.py says how to have more of it), and acts of components, each alone
 #   build       two checkouts of one commit are the same bytes
 #   readme      the experiments that README runs
 #   packages    a tarball and Debian packages
+#   wheel       a wheel that has all it needs, in a root with nothing but Python (Debian: debootstrap)
 #   shells      completion and manual in every shell
 #   held        a store that somebody holds for a minute
-#   asan        what tests/run.sh leaves out under ASan and UBSan
-#   kernels     all unit and most command-line tests under every kernel of OpenBLAS that this CPU runs
+#   asan        all command lines under ASan and UBSan, and attentions against their definitions
+#   plain       all unit tests of the build without sanitizers
+#   conformance every component on all heads
+#   browser     what the program writes for a browser, in headless Chromium
+#   kernels     all unit and most command-line tests under every kernel of OpenBLAS that this CPU runs; rows alone and
+#               together, of more sizes, strategies and cores than make test has
 #   avx512      the code for AVX-512, emulated on AVX2
 #   races       threads under ThreadSanitizer
 #   frames      rows as a pandas frame
@@ -23,7 +28,11 @@
 #   mutants     a hundred faults, each of which a test of make test must find; an hour or two, only where it is named
 set -u
 cd "$(dirname "$0")/.."
-all="asan kernels kills build readme packages shells held avx512 races frames cluster estimates models agree fuzz"
+all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster estimates models agree fuzz"
+if [ "${1:-}" = --help ]; then
+    sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
+    exit 0
+fi
 for part in "$@"; do
     case " $all mutants " in
     *" $part "*) ;;
@@ -55,7 +64,7 @@ same_bytes() {
         git clone -q . "$work/$place" || return 1
     done
     for place in a "another place"; do
-        make -s -C "$work/$place" AUTO_DEPS=0 build/nysbench >/dev/null || return 1
+        make -s -C "$work/$place" build/nysbench >/dev/null || return 1
     done
     cmp "$work/a/build/nysbench" "$work/another place/build/nysbench"
 }
@@ -87,7 +96,7 @@ no_races() {
 # What of the Python package needs pandas, from PyPI.
 frames() {
     local script
-    tests/python.sh "$work/python" || return 1
+    VENV=$work/python tests/python.sh || return 1
     "$work/python/bin/python" -m pip install -q pandas >"$work/pip" 2>&1 ||
         { tail -1 "$work/pip"; echo "frames: skipped, pandas cannot be had"; return 0; }
     for script in tests/python/test_{runs,docs}.py; do
@@ -124,16 +133,27 @@ mutants() {
 run_part() { # PART
     local file
     case $1 in
-    kills) check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench "$work/undisturbed" ;;
+    kills)
+        check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench "$work/undisturbed"
+        check "acts of components, each alone" env ACTS_A_RUN=1 NYSBENCH="$PWD/nysbench" bats -f "51 acts" tests/cli/isolation.bats
+        ;;
     build) check "two checkouts are one build" same_bytes ;;
     readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/cli/sessions.py --long ./nysbench ;;
     packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
+    wheel) check "a wheel where there is nothing but Python" tests/wheel.sh ;;
     shells) check "completion in every shell" shells ;;
     held) check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench" bats -f "waited for" tests/cli/surroundings.bats ;;
-    asan) check "the rest under ASan and UBSan" tests/run.sh asan_rest ;;
+    asan)
+        check "command lines under ASan and UBSan" tests/run.sh asan_cli
+        check "definitions of attentions under ASan and UBSan" env ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 OPENBLAS_NUM_THREADS=1 \
+            /usr/bin/python3 tests/oracle/attentions.py build/asan/nysbench "$work/attentions" short
+        ;;
+    plain) check "unit tests of the build without sanitizers" tests/run.sh plain ;;
+    conformance) check "every component on all heads" tests/run.sh conformance_all ;;
+    browser) check "pages in a browser" tests/run.sh browser ;;
     kernels)
-        check "every kernel" env KERNEL_UNIT="$(cd build/tests && ls test_* | grep -v '\.d$')" \
-            KERNEL_CLI="run isolation select workers cores kernels sweeps" tests/run.sh kernels
+        check "every kernel" tests/run.sh kernels
+        check "rows alone and together" env TOGETHER=all NYSBENCH="$PWD/nysbench" bats tests/cli/together.bats
         ;;
     avx512)
         if grep -qw avx2 /proc/cpuinfo; then

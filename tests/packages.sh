@@ -18,12 +18,12 @@ smoke() {
 }
 
 dist() {
-    make -s dist AUTO_DEPS=0 >/dev/null
+    make -s dist >/dev/null
     tar -C "$work" -xf "build/nysbench-$version.tar.xz"
     mkdir "$work/bin"
     printf '#!/bin/sh\necho "git is called" >&2\nexit 1\n' >"$work/bin/git"
     chmod +x "$work/bin/git"
-    PATH=$work/bin:$PATH make -s -C "$work/nysbench-$version" AUTO_DEPS=0 >"$work/log" 2>&1 || { tail "$work/log"; return 1; }
+    PATH=$work/bin:$PATH make -s -C "$work/nysbench-$version" >"$work/log" 2>&1 || { tail "$work/log"; return 1; }
     ! grep 'git is called' "$work/log" || return 1
     smoke "$work/nysbench-$version/nysbench"
     "$work/nysbench-$version/nysbench" info | grep -qE "^build +$(cat "$work/nysbench-$version/.build-id")$"

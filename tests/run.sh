@@ -1,20 +1,137 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs all tests of all runners, each of which speaks TAP, and sums them up, what
-# failed once more before. A runner that ends badly without a failed test counts
-# as one. From the repository's root: tests/run.sh [tree|unit|fuzz|cli|browser|oracle|python|asan|asan_rest|kernels]...
+# Runs the tests of all runners, each of which speaks TAP, and sums them up. What failed is printed again before the last
+# line. A runner that ends badly without a failed test counts as one failure.
+#
+# From the repository's root, where `make test` has built what they need:
+#     tests/run.sh [--help | PART...]   without a PART: those of `make test`
+#     tests/run.sh --list [PART]...     the runners, one a line: part, name, command, separated by tabs; $WORK is a folder
+#
+#   tree        checks of the sources alone
+#   unit        unit tests: under ASan and UBSan, but for those that compare bits or time
+#   conformance every component on a few heads
+#   fuzz        the inputs that fuzzing has found
+#   cli         the program; bad input and configs under ASan and UBSan
+#   oracle      the same numbers from SciPy, scikit-learn and mpmath
+#   python      the Python package, from a wheel
+# and for tests/long.sh:
+#   conformance_all  every component on all heads
+#   plain       the unit tests of the build without sanitizers
+#   asan_cli    all files of the part cli under ASan and UBSan
+#   browser     what the program writes for a browser
+#   kernels     all unit tests and most of the part cli under the other kernels of OpenBLAS
 set -u
 cd "$(dirname "$0")/.."
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cpus=$(nproc) number=0
+cpus=$(nproc)
 
-# run_one FOLDER NAME COMMAND...: prints the failures, counts the rest.
+# These compare the bits of the code that is shipped, or times.
+plain_unit="test_blas test_calibration test_engine test_linalg test_stripe test_sweep test_together"
+asan_cli="bad_input config"
+# Files that mostly wait for processes or for a clock: they run beside the others.
+waiting="endings isolation progress resume surroundings workers test_server test_workers"
+# The longest first, so that no CPU waits for another at the end.
+longest="plugins forward cost together effect report test_engine test_convergence run paths"
+
+# names FOLDER SUFFIX: the stems of its files, the longest to run first.
+names() {
+    local name all
+    all=" $(cd "$1" && ls ./*"$2" | sed "s|^./||; s|$2$||" | tr '\n' ' ')"
+    for name in $longest; do [[ $all != *" $name "* ]] || echo "$name"; done
+    for name in $all; do [[ " $longest " == *" $name "* ]] || echo "$name"; done
+}
+
+# say PART NAME COMMAND: a runner.
+say() { printf '%s\t%s\t%s\n' "$1" "$2" "$3"; }
+
+asan_options="ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1"
+unit_options="CMOCKA_MESSAGE_OUTPUT=TAP OPENBLAS_NUM_THREADS=1" # as workers have
+
+unit() { # PART BUILD LABEL NAME
+    case $2 in
+    */asan) say "$1" "$3$4" "$asan_options $unit_options $2/tests/$4" ;;
+    *) say "$1" "$3$4" "$unit_options $2/tests/$4" ;;
+    esac
+}
+
+cli() { # PART LABEL NAME [VARIABLE=VALUE...]
+    say "$1" "$2$3.bats" "${4:-NYSBENCH=\$PWD/nysbench} bats --tap tests/cli/$3.bats"
+}
+
+# OpenBLAS's kernels that this CPU runs, but those in use, which the other parts have.
+other_kernels() {
+    local used
+    used=$(./nysbench info | sed -n 's/^blas_kernels  *//p')
+    (NYSBENCH=$PWD/nysbench && . tests/cli/helpers.bash && kernels_here) | grep -vx "$used"
+}
+
+runners() { # PART
+    local name kernel asan="$asan_options NYSBENCH=\$PWD/build/asan/nysbench"
+    case $1 in
+    tree)
+        say tree architecture tests/architecture.py
+        say tree mutants "tests/mutants/mutants.py check"
+        ;;
+    unit)
+        for name in $(names tests/unit .c); do
+            case " $plain_unit " in *" $name "*) unit unit build "" "$name" ;; *) unit unit build/asan "asan " "$name" ;; esac
+        done
+        ;;
+    conformance)
+        for name in strategy kernel core attention problem partition study; do
+            say conformance "conformance $name" "$unit_options build/tests/test_conformance $name"
+        done
+        ;;
+    fuzz)
+        for name in config spec npy safetensors; do
+            say fuzz "asan fuzz $name" "$asan_options build/asan/tests/fuzz_$name tests/fuzz/corpus/$name/*"
+        done
+        ;;
+    cli)
+        for name in $(names tests/cli .bats); do
+            case " $asan_cli " in *" $name "*) cli cli "asan " "$name" "$asan" ;; *) cli cli "" "$name" ;; esac
+        done
+        ;;
+    oracle)
+        for name in $(names tests/oracle .py); do
+            say oracle "oracle $name.py" "OPENBLAS_NUM_THREADS=1 /usr/bin/python3 tests/oracle/$name.py ./nysbench \"\$WORK/$name\""
+        done
+        ;;
+    python)
+        for name in $(names tests/python .py); do
+            case $name in test_*) say python "python $name.py" "tests/python.sh $name" ;; esac
+        done
+        ;;
+    conformance_all)
+        for name in strategy kernel core attention problem partition; do
+            say conformance_all "conformance all $name" "$unit_options build/tests/test_conformance all $name"
+        done
+        ;;
+    plain) for name in $(names tests/unit .c); do unit plain build "" "$name"; done ;;
+    asan_cli) for name in $(names tests/cli .bats); do cli asan_cli "asan " "$name" "$asan"; done ;;
+    browser) say browser "browser report.py" "/usr/bin/python3 tests/browser/report.py ./nysbench \"\$WORK/browser\"" ;;
+    kernels)
+        for kernel in $(other_kernels); do
+            for name in $(names tests/unit .c); do
+                say kernels "$kernel $name" "OPENBLAS_CORETYPE=$kernel $unit_options build/tests/$name"
+            done
+            for name in run isolation select workers cores kernels sweeps; do
+                cli kernels "$kernel " "$name" "OPENBLAS_CORETYPE=$kernel NYSBENCH=\$PWD/nysbench"
+            done
+        done
+        ;;
+    *) return 2 ;;
+    esac
+}
+
+# Runs one line of the list: prints the failures, counts the rest.
 run_one() {
-    local folder=$1 name=$2 started=$SECONDS ok bad skip code
-    shift 2
-    "$@" >"$folder/out" 2>"$folder/err"
+    local name command folder started=$SECONDS ok bad skip code cpu
+    IFS=$'\t' read -r _ name command <<<"$1"
+    folder=$(mktemp -d -p "$WORK")
+    (eval "$command") >"$folder/out" 2>"$folder/err" </dev/null
     code=$?
+    times >"$folder/times"
+    cpu=$(tail -1 "$folder/times" | tr 'ms' '  ' | awk '{ printf "%.1f", 60 * $1 + $2 + 60 * $3 + $4 }')
     skip=$(grep -cE '^(not )?ok .*# *[Ss][Kk][Ii][Pp]' "$folder/out") # cmocka's begin with "not"
     ok=$(grep -E '^ok ' "$folder/out" | grep -cvE '# *[Ss][Kk][Ii][Pp]')
     bad=$(grep -E '^not ok ' "$folder/out" | grep -cvE '# *[Ss][Kk][Ii][Pp]')
@@ -27,159 +144,49 @@ run_one() {
             echo "$name: ran no test"
             bad=1
         fi
-        echo "$name: $ok passed, $bad failed, $skip skipped, $((SECONDS - started)) s"
+        echo "$name: $ok passed, $bad failed, $skip skipped, $((SECONDS - started)) s, CPU $cpu s"
     } >"$folder/report"
     echo "$ok $bad $skip" >"$folder/counts"
     cat "$folder/report"
 }
 
-# tally NAME COMMAND...: as many at a time as there are CPUs.
-tally() {
-    while [ "$(jobs -rp | wc -l)" -ge "$cpus" ]; do wait -n; done
-    number=$((number + 1))
-    mkdir "$work/$number"
-    run_one "$work/$number" "$@" &
-}
-
-# without "WORD..." WORD...: the others, but for those.
-without() {
-    local not=" $1 " word
-    shift
-    for word; do [[ $not == *" $word "* ]] || echo "$word"; done
-}
-
-# longest_first "WORD..." WORD...: so that no CPU waits for another at the end.
-longest_first() {
-    echo "$1"
-    without "$@"
-}
-
-unit_tests=$(longest_first "test_conformance test_engine test_convergence test_workers" \
-    $(cd tests/conformance && ls test_*.c | sed 's/\.c$//') $(cd tests/unit && ls test_*.c | sed 's/\.c$//'))
-cli_tests=$(longest_first "plugins.bats forward.bats surroundings.bats isolation.bats cost.bats together.bats serve.bats effect.bats" \
-    $(cd tests/cli && ls *.bats))
-
-# Checks of the sources alone.
-tree() {
-    tally architecture tests/architecture.py
-    tally mutants tests/mutants/mutants.py check
-}
-
-unit() { # FOLDER LABEL TEST...; with one BLAS thread, as workers have
-    local folder=$1 label=$2 test
-    shift 2
-    for test; do CMOCKA_MESSAGE_OUTPUT=TAP OPENBLAS_NUM_THREADS=1 tally "$label$test" "$folder/tests/$test"; done
-}
-
-# What fuzzing has found: every kept input once more.
-fuzz() { # FOLDER LABEL
-    local name
-    for name in config spec npy safetensors; do
-        tally "$2fuzz $name" "$1/tests/fuzz_$name" tests/fuzz/corpus/"$name"/*
+if [ "${1:-}" = --help ]; then
+    sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
+    exit 0
+fi
+if [ "${1:-}" = --one ]; then
+    run_one "$2"
+    exit 0
+fi
+list=
+[ "${1:-}" != --list ] || { list=yes; shift; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for part in "${@:-cli unit conformance oracle python fuzz tree}"; do
+    for word in $part; do
+        runners "$word" >>"$work/runners" || { echo "tests/run.sh: no part '$word'; its first lines say which there are" >&2; exit 2; }
     done
-}
-
-cli() { # PROGRAM LABEL FILE...
-    local program=$1 label=$2 file
-    shift 2
-    for file; do NYSBENCH=$program tally "$label$file" bats --tap "tests/cli/$file"; done
-}
-
-# What the program writes for a browser, in one.
-browser() {
-    tally "browser report.py" /usr/bin/python3 tests/browser/report.py ./nysbench "$work/browser"
-}
-
-oracle() { # each NAME.py with the program and a new folder
-    local script
-    for script in tests/oracle/*.py; do
-        tally "oracle $(basename "$script")" env OPENBLAS_NUM_THREADS=1 /usr/bin/python3 "$script" ./nysbench "$work/$(basename "$script" .py)"
-    done
-}
-
-# The Python package, from a wheel, with the kernels of OpenBLAS that the program has: the same bits.
-python() {
-    local script used
-    if ! tests/python.sh "$work/python" >"$work/wheel" 2>&1; then
-        tally "python wheel" sh -c 'cat "$1" >&2; false' sh "$work/wheel"
-        return
-    fi
-    used=$(./nysbench info | sed -n 's/^blas_kernels  *//p')
-    for script in tests/python/test_*.py; do
-        tally "python $(basename "$script")" env OPENBLAS_CORETYPE="$used" "$work/python/bin/python" "$script"
-    done
-}
-
-# Under the sanitizers a part of the tests takes most of the time: asan_rest is for tests/long.sh. What reads what others
-# wrote, keeps rows and talks to processes is in asan.
-asan_unit_rest="test_conformance test_convergence test_engine"
-asan_cli="bad_input.bats config.bats run.bats resume.bats shards.bats select.bats"
-
-# sanitized COMMAND...: leaks are looked for too; gnuplot and shells that the tests start are not sanitized.
-sanitized() {
-    ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 "$@"
-}
-
-asan() {
-    sanitized cli "$PWD/build/asan/nysbench" "asan " $asan_cli
-    sanitized unit build/asan "asan " $(without "$asan_unit_rest" $unit_tests)
-    sanitized fuzz build/asan "asan "
-}
-
-asan_rest() {
-    sanitized unit build/asan "asan " $asan_unit_rest
-    sanitized cli "$PWD/build/asan/nysbench" "asan " $(without "$asan_cli" $cli_tests)
-}
-
-# OpenBLAS's kernels that this CPU runs, but those in use, which the other parts have.
-kernels_other() {
-    local used
-    used=$(./nysbench info | sed -n 's/^blas_kernels  *//p')
-    (NYSBENCH=$PWD/nysbench && . tests/cli/helpers.bash && kernels_here) | grep -vx "$used"
-}
-
-# What depends on the last bits, under these kernels; a row's independence of its company is tested under all of them by
-# tests/cli/together.bats.
-kernels() { # NAME...
-    local name test
-    for name; do
-        for test in ${KERNEL_UNIT:-test_together test_engine test_linalg test_cores test_sweep test_kernels}; do
-            CMOCKA_MESSAGE_OUTPUT=TAP tally "$name $test" env OPENBLAS_CORETYPE="$name" OPENBLAS_NUM_THREADS=1 "build/tests/$test"
-        done
-        for test in ${KERNEL_CLI:-select}; do
-            NYSBENCH=$PWD/nysbench tally "$name $test.bats" env OPENBLAS_CORETYPE="$name" bats --tap "tests/cli/$test.bats"
-        done
-    done
-}
-
-for part in "${@:-all}"; do
-    case $part in
-    tree) tree ;;
-    unit) unit build "" $unit_tests ;;
-    fuzz) fuzz build "" ;;
-    cli) cli "$PWD/nysbench" "" $cli_tests ;;
-    browser) browser ;;
-    oracle) oracle ;;
-    python) python ;;
-    asan) asan ;;
-    asan_rest) asan_rest ;;
-    kernels) kernels $(kernels_other) ;;
-    all)
-        cli "$PWD/nysbench" "" $cli_tests
-        unit build "" $unit_tests
-        asan
-        oracle
-        python
-        kernels $(kernels_other | head -1)
-        browser
-        fuzz build ""
-        tree
-        ;;
-    *) echo "tests/run.sh: no part '$part'; allowed: tree, unit, fuzz, cli, browser, oracle, python, asan, asan_rest, kernels" >&2; exit 2 ;;
-    esac
 done
+if [ "$list" ]; then
+    cat "$work/runners"
+    exit 0
+fi
+
+# What make install installs, once for all files that need it.
+if grep -q '^cli' "$work/runners"; then
+    export INSTALLED_TREE=$work/installed
+    make -s install DESTDIR="$INSTALLED_TREE" PREFIX=/usr >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+fi
+
+# pool WAITS: as many runners at a time as there are CPUs, of those that wait or of the others.
+pool() {
+    awk -F'\t' -v waits="$1" -v names=" $waiting " '{ n = $2; sub(/^.* /, "", n); sub(/[.][a-z]*$/, "", n) }
+        (index(names, " " n " ") > 0) == waits' "$work/runners" | WORK=$work xargs -r -d '\n' -n 1 -P "$cpus" tests/run.sh --one
+}
+pool 1 &
+pool 0
 wait
-[ "$(cat "$work"/*/counts | wc -l)" -eq "$number" ] || { echo "tests/run.sh: a runner was lost" >&2; exit 1; }
+[ "$(cat "$work"/*/counts | wc -l)" -eq "$(wc -l <"$work/runners")" ] || { echo "tests/run.sh: a runner was lost" >&2; exit 1; }
 read -r passed failed skipped <<<"$(cat "$work"/*/counts | awk '{ p += $1; f += $2; s += $3 } END { print p, f, s }')"
 for failure in $(grep -lvE '^[0-9]+ 0 ' "$work"/*/counts); do
     echo

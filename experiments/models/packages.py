@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where fetch.sh puts things: build/models of the checkout, or the folder that NYSBENCH_MODELS names."""
+import importlib.util
 import os
+import sys
+
+if importlib.util.find_spec("numpy") is None:
+    lack = f"{sys.executable} has no NumPy: install it, or put a Python that has it first in PATH (fetch.sh names one)"
+    raise ModuleNotFoundError(lack, name="numpy")
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.environ.get("NYSBENCH_MODELS") or os.path.join(HERE, "..", "..", "build", "models")

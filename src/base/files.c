@@ -2,10 +2,13 @@
 /* files.c - folders, and files that are replaced whole or not at all. */
 #include "base/files.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -212,17 +215,56 @@ const char *nb_path_hint(const char *path)
     return *path == '~' ? "; only a shell expands '~': write the folder out" : "";
 }
 
+/* The folder of the program, or of the shared library that this code is in. */
+static nb_status own_folder(char *folder, size_t size, nb_ctx *ctx)
+{
+    static const char here = 0;
+    Dl_info object;
+    struct link_map *map = NULL;
+    dladdr1(&here, &object, (void **)&map, RTLD_DL_LINKMAP);
+    bool library = map && *map->l_name;
+    ssize_t length = library ? snprintf(folder, size, "%s", map->l_name) : readlink("/proc/self/exe", folder, size - 1);
+    NB_REQUIRE(ctx, length > 0 && (size_t)length < size, NB_EIO, "/proc/self/exe: cannot be read: %s", strerror(errno));
+    folder[length] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash) *slash = '\0';
+    return NB_OK;
+}
+
 nb_status nb_shared_file(const char *folder, const char *name, const char **path, nb_ctx *ctx)
 {
-    static const char *const places[] = {"", "/../share/nysbench"};
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    NB_REQUIRE(ctx, length > 0, NB_EIO, "/proc/self/exe: cannot be read: %s", strerror(errno));
-    program[length] = '\0';
-    *strrchr(program, '/') = '\0';
+    static const char *const places[] = {"", "/../share/nysbench", "/../../share/nysbench"}; /* lib/x86_64-linux-gnu */
+    char own[PATH_MAX];
+    NB_TRY(ctx, own_folder(own, sizeof own, ctx));
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        NB_NEED(*path, nb_format(ctx, "%s%s/%s/%s", program, places[i], folder, name));
+        NB_NEED(*path, nb_format(ctx, "%s%s/%s/%s", own, places[i], folder, name));
         if (nb_is_file(*path)) return NB_OK;
     }
-    NB_FAIL(ctx, NB_EIO, "%s/%s: is neither beside %s nor in share/nysbench", folder, name, program);
+    NB_FAIL(ctx, NB_EIO, "%s/%s: is neither in %s nor in share/nysbench", folder, name, own);
+}
+
+nb_status nb_shipped_folder(const char **folder, nb_ctx *ctx)
+{
+    static const char one[] = "data/README.md";
+    const char *file;
+    NB_TRY(ctx, nb_shared_file("experiments", one, &file, ctx));
+    char *whole = realpath(file, NULL);
+    NB_REQUIRE(ctx, whole, NB_EIO, "%s: cannot be read: %s", file, strerror(errno));
+    *folder = nb_format(ctx, "%.*s", (int)(strlen(whole) - sizeof one), whole);
+    free(whole);
+    return *folder ? NB_OK : NB_ENOMEM;
+}
+
+nb_status nb_shipped_path(const char *path, const char **found, nb_ctx *ctx)
+{
+    static const char shipped[] = "experiments/";
+    const char *name = path + sizeof shipped - 1;
+    struct stat info;
+    *found = path;
+    if (strncmp(path, shipped, sizeof shipped - 1) != 0 || stat(path, &info) == 0) return NB_OK;
+    nb_status status = nb_shared_file("experiments", name, found, ctx);
+    if (status != NB_EIO) return status;
+    nb_error_clear(ctx);
+    *found = path;
+    return NB_OK;
 }

@@ -30,7 +30,15 @@ bool nb_is_file(const char *path);
 /* For the message that a path does not exist: an explanation of '~'; "" for other paths. */
 const char *nb_path_hint(const char *path);
 
-/* A file that belongs to the program: beside it, or in ../share/nysbench. NB_EIO if it is in neither. */
+/* A file that belongs to the program: beside it, or in ../share/nysbench; of the library likewise. NB_EIO if it is in
+ * neither. */
 nb_status nb_shared_file(const char *folder, const char *name, const char **path, nb_ctx *ctx);
+
+/* Where the program's experiments are; NB_EIO if it has none. */
+nb_status nb_shipped_folder(const char **folder, nb_ctx *ctx);
+
+/* Where a file is that is to be read: experiments/NAME is the program's own one where there is none of that name; all
+ * else is the path itself, whether it exists or not. */
+nb_status nb_shipped_path(const char *path, const char **found, nb_ctx *ctx);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/janitor.h"
 
 #include "base/numbers.h"
+#include "base/pidfd.h"
 #include "base/scratch_root.h"
 
 #include <dirent.h>
@@ -23,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,7 +93,7 @@ static void live(pid_t program, pid_t parent)
 {
     enum { ROUNDS = 2000, QUIET = 5, PAUSE_US = 10000 }; /* what begins another program has no mark for a moment */
     struct sigaction action = {.sa_handler = wake};
-    struct pollfd ends[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = pidfd_open(program, 0), .events = POLLIN}};
+    struct pollfd ends[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = nb_pidfd_open(program), .events = POLLIN}};
     sigaction(SIGHUP, &action, NULL);
     prctl(PR_SET_PDEATHSIG, SIGHUP);
     bool ended = wait_for_end(ends, parent);

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/janitor.h"
 #include "base/numbers.h"
+#include "base/pidfd.h"
 #include "base/scratch_root.h"
 
 #include <dirent.h>
@@ -28,7 +29,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -369,7 +369,7 @@ static int put_to_end(pid_t pid, int pidfd)
 
 nb_status nb_process_await(pid_t pid, double timeout_s, nb_ending *ending, nb_ctx *ctx)
 {
-    int pidfd = pidfd_open(pid, 0), reason = errno;
+    int pidfd = nb_pidfd_open(pid), reason = errno;
     *ending = (nb_ending){.timed_out = pidfd >= 0 && !ended(pidfd, timeout_s)};
     if (ending->timed_out) {
         kill(-pid, SIGTERM);
@@ -384,7 +384,7 @@ nb_status nb_process_await(pid_t pid, double timeout_s, nb_ending *ending, nb_ct
 nb_ending nb_process_end(pid_t pid, double patience_s, bool ask)
 {
     nb_ending ending = {.how = 0};
-    int pidfd = pidfd_open(pid, 0);
+    int pidfd = nb_pidfd_open(pid);
     ending.timed_out = pidfd < 0 || !ended(pidfd, patience_s);
     if (ending.timed_out && ask) {
         kill(-pid, SIGTERM);

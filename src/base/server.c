@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/last_words.h"
+#include "base/pidfd.h"
 #include "base/process.h"
 #include "base/scratch.h"
 
@@ -15,7 +16,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 #define LOG "stderr.txt"
@@ -135,7 +135,7 @@ static nb_status begin(server *s, nb_program *program, nb_ctx *ctx)
     close(from[1]);
     s->in = to[1];
     s->out = from[0];
-    s->pidfd = status == NB_OK ? pidfd_open(s->pid, 0) : -1;
+    s->pidfd = status == NB_OK ? nb_pidfd_open(s->pid) : -1;
     int reason = errno;
     if (s->pidfd >= 0 && fcntl(s->in, F_SETFL, O_NONBLOCK) == 0) return NB_OK;
     if (status == NB_OK)

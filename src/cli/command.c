@@ -38,6 +38,13 @@ void nb_print_warning(const char *format, ...)
     va_end(args);
 }
 
+void nb_warn_without_gnuplot(const char *run)
+{
+    nb_print_warning("gnuplot is not installed, or does not answer, and figures need it; install it (apt install "
+                     "gnuplot-nox, dnf install gnuplot, conda install gnuplot), then %s%s%s draws them",
+                     run ? "'nysbench plot " : "the same command", run ? run : "", run ? "'" : "");
+}
+
 int nb_print_failure(const nb_ctx *ctx, int exit_status)
 {
     nb_print_error("%s", nb_error_message(ctx));

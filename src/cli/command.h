@@ -68,6 +68,9 @@ nb_status nb_command_plugins(const char **files, nb_ctx *ctx);
 void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "nysbench: warning: ..." */
 void nb_print_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* That figures need gnuplot, how to get it, and what draws them then: the run's 'nysbench plot', or (NULL) the same
+ * command. */
+void nb_warn_without_gnuplot(const char *run);
 /* The ctx's error in that form; returns the status to exit with. */
 int nb_print_failure(const nb_ctx *ctx, int exit_status);
 /* NB_GO_ON if the folder holds a run; else prints an error and returns NB_EXIT_USAGE. */

@@ -27,8 +27,7 @@ static void print_places(const nb_experiment *e, const nb_telling *how)
            NB_CONFIG_FILE, NB_MANIFEST_FILE);
     if (e->config.plot_count && !e->shard.count && !is_interrupted(how))
         printf("  %-16s %s\n", NB_PLOTS_FOLDER "/",
-               how->gnuplots > 0 ? "figures (SVG, PNG), their data and scripts"
-                                 : "data and scripts of the figures; gnuplot is missing");
+               how->gnuplots > 0 ? "figures (SVG, PNG), their data and scripts" : "data and scripts of the figures");
 }
 
 /* Rows of a shard alone are asked nothing. */

@@ -3,25 +3,21 @@
 #include "cli/command.h"
 
 #include "base/files.h"
+#include "base/gnuplot.h"
 #include "base/shell.h"
 #include "cli/new_experiment.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* The head files beside the program, as a pattern. */
+/* Heads of eight texts among the program's experiments, as a pattern. */
 static nb_status find_heads(const char **pattern, nb_ctx *ctx)
 {
-    const char *readme, *beside;
-    char folder[PATH_MAX];
-    NB_TRY(ctx, nb_shared_file("heads", "README.md", &readme, ctx));
-    NB_NEED(beside, nb_format(ctx, "%.*s", (int)(strrchr(readme, '/') - readme), readme));
-    NB_REQUIRE(ctx, realpath(beside, folder), NB_EIO, "%s: cannot be read: %s", beside, strerror(errno));
-    NB_NEED(*pattern, nb_format(ctx, "%s/*.safetensors", folder));
+    const char *experiments;
+    NB_TRY(ctx, nb_shipped_folder(&experiments, ctx));
+    NB_NEED(*pattern, nb_format(ctx, "%s/data/panel/minilm_*.safetensors", experiments));
     return NB_OK;
 }
 
@@ -49,13 +45,15 @@ static int run_experiment(const char *experiment, const char *results, nb_ctx *c
 
 static nb_status print_next(const char *experiment, const char *results, nb_ctx *ctx)
 {
-    const char *program, *folder;
+    const char *program, *folder, *version;
     NB_TRY(ctx, nb_shell_program(&program, ctx));
     NB_TRY(ctx, nb_shell_word(results, &folder, ctx));
-    printf("\nfigures: %s/plots/*.png; the experiment, with each key explained: %s\n"
+    putchar('\n');
+    if (nb_gnuplot_version(&version, ctx)) printf("figures: %s/plots/*.png; ", results);
+    printf("the experiment, with each key explained: %s\n"
            "which differences are real: %s compare %s --pool landmarks\n"
            "next, heads of your own: %s new experiment --heads FILE.safetensors\n",
-           results, experiment, program, folder, program);
+           experiment, program, folder, program);
     return NB_OK;
 }
 

@@ -3,6 +3,7 @@
  * that have added rows to it. */
 #include "cli/format.h"
 
+#include "base/files.h"
 #include "run/provenance.h"
 #include "report/builds.h"
 #include "report/facts.h"
@@ -128,6 +129,18 @@ static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *
     return nb_builds_print(stdout, "\nNote: ", "", &store, ctx);
 }
 
+/* Where they are; nothing where a part of the program was copied alone. */
+static nb_status add_experiments(json_t *object, nb_ctx *ctx)
+{
+    const char *folder;
+    nb_status status = nb_shipped_folder(&folder, ctx);
+    if (status == NB_EIO) nb_error_clear(ctx);
+    if (status != NB_OK) return status == NB_EIO ? NB_OK : status;
+    json_t *text = json_string(folder);
+    NB_REQUIRE(ctx, !text || json_object_set_new(object, "experiments", text) == 0, NB_ENOMEM, "out of memory: a path");
+    return NB_OK;
+}
+
 static nb_status print_program(nb_output_format format, nb_ctx *ctx)
 {
     static const char *const heads[] = {"key", "value", NULL};
@@ -138,6 +151,7 @@ static nb_status print_program(nb_output_format format, nb_ctx *ctx)
     const facts f = {&grid, 0};
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
     NB_TRY(ctx, nb_provenance(&program, true, &object, ctx));
+    NB_TRY(ctx, add_experiments(object, ctx));
     if (format == NB_FORMAT_JSON) return print_json(object, ctx);
     nb_page_make(&page, ctx);
     if (nb_format_is_page(format)) {

@@ -323,10 +323,7 @@ static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whol
     const char *version;
     int failures, missing;
     bool gnuplot = m->e.config.plot_count == 0 || nb_gnuplot_version(&version, ctx);
-    if (!gnuplot)
-        fprintf(stderr,
-                "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts will be written, "
-                "figures will not\n");
+    if (!gnuplot) nb_warn_without_gnuplot(m->e.folder);
     NB_TRY(ctx, nb_tell_results(&m->e, store, NULL, &(nb_telling){quiet, gnuplot ? nb_usable_cpus() : 0, NULL},
                                 &failures, ctx));
     NB_TRY(ctx, print_missing(m, &missing, ctx));

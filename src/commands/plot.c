@@ -29,7 +29,7 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
         nb_figure_warn(kind);
     else
         printf("%s: %d figure%s in %s%s\n", kind, figures, figures == 1 ? "" : "s", folder,
-               draw ? "" : ", data and scripts only: gnuplot is missing");
+               draw ? "" : ", data and scripts only");
 }
 
 /* The figures of a study out of the tree, which draws those of its config itself. */
@@ -42,8 +42,7 @@ static nb_status draw_own(const char *folder, const nb_study *study, const nb_ro
     NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
     NB_TRY(ctx, study->draw(&results, ctx));
     NB_TRY(ctx, nb_gnuplots_wait(gnuplots, ctx));
-    printf("%s/%s: the figures of its config%s\n", folder, NB_PLOTS_FOLDER,
-           gnuplots ? "" : ", data and scripts only: gnuplot is missing");
+    printf("%s/%s: the figures of its config%s\n", folder, NB_PLOTS_FOLDER, gnuplots ? "" : ", data and scripts only");
     return NB_OK;
 }
 
@@ -292,11 +291,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     const char *version;
     bool draw = nb_gnuplot_version(&version, ctx);
-    if (!draw)
-        fprintf(
-            stderr,
-            "nysbench: warning: gnuplot is not installed, or does not answer; data and scripts are written, figures "
-            "are not\n");
+    if (!draw) nb_warn_without_gnuplot(NULL);
     nb_gnuplots *gnuplots;
     nb_status status = nb_gnuplots_new(draw ? nb_usable_cpus() : 0, &gnuplots, ctx);
     if (status == NB_OK)

@@ -93,6 +93,7 @@ static nb_status make(const char *const *runs, format wanted, const char *output
     while (runs[count]) count++;
     NB_TRY(ctx, folder_of(output, &place, ctx));
     NB_TRY(ctx, nb_report_make(count, runs, place, &report, ctx));
+    if (report.undrawn) nb_warn_without_gnuplot(NULL);
     return write_all(&report, wanted, output, ctx);
 }
 

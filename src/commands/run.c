@@ -282,9 +282,7 @@ static int run_and_report(const nb_start *start, const choices *chosen, const nb
 /* Warnings before the rows are measured. */
 static void warn(const nb_start *start, bool gnuplot)
 {
-    if (!gnuplot)
-        nb_print_warning(
-            "gnuplot is not installed, or does not answer; data and scripts will be written, figures will not");
+    if (!gnuplot) nb_warn_without_gnuplot(start->e->folder);
     if (start->workers.blas_threads > 1)
         nb_print_warning("with %d BLAS threads, results may differ in their last bits from those with one",
                          start->workers.blas_threads);

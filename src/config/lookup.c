@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-typedef enum { HERE, BESIDE, RECORDED, NOWHERE } whereabouts;
+typedef enum { HERE, BESIDE, ELSEWHERE, NOWHERE } whereabouts; /* ELSEWHERE: read there, named as before */
 
 static bool exists(const char *path)
 {
@@ -88,7 +88,7 @@ static nb_status find_recorded(const char *text, const char *folder, const char 
         if ((!same && !within) || !exists(place)) continue;
         NB_TRY(ctx, check_content(text, place, sha256, ctx));
         NB_NEED(*found, nb_strdup(ctx, same ? place : place_folder));
-        *where = RECORDED;
+        *where = ELSEWHERE;
         if (same) return NB_OK;
     }
     return NB_OK;
@@ -108,7 +108,10 @@ static nb_status find(const char *text, const char *config, const char **found, 
         *where = BESIDE;
         return NB_OK;
     }
-    return find_recorded(text, folder, found, where, ctx);
+    NB_TRY(ctx, find_recorded(text, folder, found, where, ctx));
+    if (*where == NOWHERE) NB_TRY(ctx, nb_shipped_path(text, found, ctx));
+    if (*found != text) *where = ELSEWHERE;
+    return NB_OK;
 }
 
 nb_status nb_lookup_path(const char *path, const char *config, const char **found, nb_ctx *ctx)
@@ -130,7 +133,7 @@ static nb_status find_words(const char *text, const char *config, const char **f
         const char *word = words[i];
         whereabouts one = HERE;
         if (i > 0 || strchr(word, '/')) NB_TRY(ctx, find(words[i], config, &word, &one, ctx));
-        if (one == RECORDED || (one == BESIDE && *where != RECORDED)) *where = one;
+        if (one == ELSEWHERE || (one == BESIDE && *where != ELSEWHERE)) *where = one;
         NB_TRY(ctx, nb_shell_word(word, &word, ctx));
         NB_NEED(all, nb_format(ctx, "%s%s%s", all, *all ? " " : "", word));
     }
@@ -138,7 +141,7 @@ static nb_status find_words(const char *text, const char *config, const char **f
     return NB_OK;
 }
 
-/* One turn over all options: those beside the config, or those of the manifest. */
+/* One turn over all options: those beside the config, or those elsewhere. */
 static nb_status replace(const nb_component *c, void *options, const char *config, whereabouts wanted, bool *changed,
                          nb_ctx *ctx)
 {
@@ -172,20 +175,20 @@ static nb_status lookup_nested(const nb_component *c, void *options, const char 
 nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed,
                             nb_ctx *ctx)
 {
-    bool recorded = false;
+    bool ignored = false;
     *changed = false;
     NB_TRY(ctx, lookup_nested(component, options, config, changed, ctx));
     NB_TRY(ctx, replace(component, options, config, BESIDE, changed, ctx));
-    return replace(component, options, config, RECORDED, &recorded, ctx);
+    return replace(component, options, config, ELSEWHERE, &ignored, ctx);
 }
 
 nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx)
 {
-    bool changed = false, recorded = false;
+    bool changed = false, ignored = false;
     NB_TRY(ctx, lookup_nested(choice->component, choice->options, config, &changed, ctx));
     NB_TRY(ctx, replace(choice->component, choice->options, config, BESIDE, &changed, ctx));
     if (changed) NB_TRY(ctx, nb_choice_describe(choice, ctx));
-    return replace(choice->component, choice->options, config, RECORDED, &recorded, ctx);
+    return replace(choice->component, choice->options, config, ELSEWHERE, &ignored, ctx);
 }
 
 /* Whether a relative path is nowhere. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lookup.h - where the files are that a config names: in the current folder; beside the
- * config; or, for the config of a run's folder, where the run had them, by its manifest.
+ * config; for the config of a run's folder, where the run had them, by its manifest; or, if it is
+ * one of experiments/, with the program.
  *
  * A file beside the config is named by its path to there from then on, as if the config
  * said so: rows, resolved config and shards agree. One that is found by the manifest, and holds
- * what it held, is read there, but keeps the name that the run's rows have. */
+ * what it held, or with the program, is read there, but keeps the name that the run's rows have. */
 #ifndef NB_LOOKUP_H
 #define NB_LOOKUP_H
 

@@ -2,6 +2,8 @@
 /* yaml.c - libyaml's documents. */
 #include "config/yaml.h"
 
+#include "base/files.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,10 +127,12 @@ nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes)
     nb_ctx *ctx = mistakes->ctx;
     yaml_parser_t parser;
     struct stat info;
+    const char *place;
     *root = (nb_yaml){.source = path, .in_file = true};
-    NB_REQUIRE(ctx, stat(path, &info) != 0 || !S_ISDIR(info.st_mode), NB_EIO,
+    NB_TRY(ctx, nb_shipped_path(path, &place, ctx));
+    NB_REQUIRE(ctx, stat(place, &info) != 0 || !S_ISDIR(info.st_mode), NB_EIO,
                "%s: is a folder, expected an experiment's file", path);
-    FILE *file = fopen(path, "rb");
+    FILE *file = fopen(place, "rb");
     NB_REQUIRE(ctx, file, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
     if (!yaml_parser_initialize(&parser)) {
         fclose(file);

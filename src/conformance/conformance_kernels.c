@@ -4,6 +4,7 @@
  * relative to |S| and 1 is some 500 roundings. */
 #include "calls/guard.h"
 #include "conformance/conformance.h"
+#include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "nystrom/make_scene.h"
 #include "nystrom/scene_private.h"
@@ -91,7 +92,7 @@ static nb_status open_bench(nb_trial_run *run, bench *b, nb_ctx *ctx)
     if (status != NB_OK) b->scene = NULL;
     if (status != NB_OK) return accept_failure(run, status, ctx);
     for (int i = 0; i < n; i++)
-        b->size = hypot(b->size, nb_frobenius((size_t)n, b->whole + (size_t)i * (size_t)(n + BELOW)));
+        b->size = nb_hypotenuse(b->size, nb_frobenius((size_t)n, b->whole + (size_t)i * (size_t)(n + BELOW)));
     b->size += 1;
     return NB_OK;
 }

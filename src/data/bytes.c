@@ -18,7 +18,9 @@ static void close_file(void *file)
 nb_status nb_open_input(const char *path, FILE **file, int64_t *length, nb_ctx *ctx)
 {
     struct stat info;
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not wait for a pipe's writer */
+    const char *place;
+    NB_TRY(ctx, nb_shipped_path(path, &place, ctx));
+    int descriptor = open(place, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not wait for a pipe's writer */
     *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
     if (!*file) {
         int reason = errno;

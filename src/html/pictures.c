@@ -102,11 +102,11 @@ static nb_status draw(const finder *f, const nb_figure *figure)
     return status;
 }
 
-/* *any: something was. */
-static nb_status draw_missing(finder *f, int count, const char *const *files, bool *any)
+/* *any: something was; *undrawn: something could not be, without gnuplot. */
+static nb_status draw_missing(finder *f, int count, const char *const *files, bool *any, bool *undrawn)
 {
     const char *version, *data;
-    *any = false;
+    *any = *undrawn = false;
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         NB_NEED(data, nb_format(f->ctx, "%s/%s.csv", f->folder, e->component->name));
@@ -114,7 +114,8 @@ static nb_status draw_missing(finder *f, int count, const char *const *files, bo
             is_drawn(e->component->name, count, files) ||
             (!is_among(e->component->name, f->named) && !nb_is_file(data)))
             continue;
-        if (!f->gnuplots && !nb_gnuplot_version(&version, f->ctx)) return NB_OK;
+        *undrawn = !f->gnuplots && !nb_gnuplot_version(&version, f->ctx);
+        if (*undrawn) return NB_OK;
         if (!f->gnuplots) NB_TRY(f->ctx, nb_gnuplots_new(nb_usable_cpus(), &f->gnuplots, f->ctx));
         NB_TRY(f->ctx, draw(f, figure));
         *any = true;
@@ -170,7 +171,7 @@ nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_fram
     NB_TRY(ctx, nb_run_plots(run, &named, ctx));
     f.named = named;
     NB_TRY(ctx, list_files(&f, &pictures->count, &files));
-    nb_status status = draw_missing(&f, pictures->count, files, &drawn);
+    nb_status status = draw_missing(&f, pictures->count, files, &drawn, &pictures->undrawn);
     nb_status waited = nb_gnuplots_wait(f.gnuplots, ctx);
     NB_TRY(ctx, status == NB_OK ? waited : status);
     if (drawn) NB_TRY(ctx, list_files(&f, &pictures->count, &files));

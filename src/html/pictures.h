@@ -15,6 +15,7 @@ typedef struct {
 typedef struct {
     int count;
     nb_picture *items;
+    bool undrawn; /* one is missing, and gnuplot is */
 } nb_pictures;
 
 /* All SVG files among the run's figures: those that the run's config names first, in its order, then those of the study

@@ -210,8 +210,11 @@ static nb_status add_pictures(const maker *m, const part *p)
 {
     nb_report *r = m->report;
     nb_html_figure *figures;
-    if (p->pictures.count == 0) return NB_OK;
+    if (p->pictures.count == 0 && !p->pictures.undrawn) return NB_OK;
     nb_page_heading(m->page, m->level + 1, "Figures");
+    r->undrawn = r->undrawn || p->pictures.undrawn;
+    if (p->pictures.undrawn)
+        nb_page_paragraph(m->page, "Figures are missing: gnuplot, which draws them, was not there.");
     NB_NEED(figures, nb_alloc(m->ctx, (size_t)(r->figure_count + p->pictures.count), sizeof *figures));
     if (r->figure_count > 0) memcpy(figures, r->figures, (size_t)r->figure_count * sizeof *figures);
     r->figures = figures;

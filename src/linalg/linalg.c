@@ -130,6 +130,32 @@ double nb_frobenius(size_t count, const double *x)
     return squares > 1e-250 && squares < 1e300 ? sqrt(squares) : scaled_frobenius(count, x);
 }
 
+/* For a >= b > 0, whose squares neither overflow nor vanish: the square root, and what its square is too large by,
+ * divided by its derivative. */
+static double corrected_root(double a, double b)
+{
+    double root = sqrt(a * a + b * b), rest, excess;
+    if (root <= 2 * b) {
+        rest = root - b;
+        excess = a * (2 * rest - a) + (rest - 2 * (a - b)) * rest;
+    } else {
+        rest = root - a;
+        excess = 2 * rest * (a - 2 * b) + ((4 * rest - b) * b + rest * rest);
+    }
+    return root - excess / (2 * root);
+}
+
+double nb_hypotenuse(double x, double y)
+{
+    double a = fmax(fabs(x), fabs(y)), b = fmin(fabs(x), fabs(y));
+    if (isinf(x) || isinf(y)) return INFINITY;
+    if (isnan(x) || isnan(y)) return NAN;
+    if (b <= a * 0x1p-54) return a + b;
+    if (a > 0x1p511) return corrected_root(a * 0x1p-600, b * 0x1p-600) * 0x1p600;
+    if (b < 0x1p-459) return corrected_root(a * 0x1p600, b * 0x1p600) * 0x1p-600;
+    return corrected_root(a, b);
+}
+
 double nb_norm_one(int rows, int cols, const double *a)
 {
     double largest = 0;

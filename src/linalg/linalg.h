@@ -64,6 +64,11 @@ double nb_frobenius(size_t count, const double *x);                            /
 double nb_norm_one(int rows, int cols, const double *a);                       /* largest column sum of |a| */
 double nb_norm_infinity(int rows, int cols, const double *a);                  /* largest row sum of |a| */
 
+/* sqrt(x^2 + y^2) without overflow, wrong by one unit in the last place at most. The same bits everywhere: hypot, which
+ * has these bits in glibc from 2.35 on, has others before. C. F. Borges, An improved algorithm for hypot(a, b), ACM
+ * Transactions on Mathematical Software 47, 2020. */
+double nb_hypotenuse(double x, double y);
+
 /* out <- the columns of a, each divided by its Euclidean norm; a zero column stays
  * zero. out = a is allowed. */
 void nb_normalise_columns(int rows, int cols, const double *a, double *out);

@@ -71,7 +71,7 @@ static nb_status output_error(const nb_projection *p, const double *c, double *e
     NB_NEED(inside, nb_alloc_raw(ctx, size));
     memcpy(inside, p->exact_output, size * sizeof *inside);
     nb_gemm(NB_PLAIN, NB_PLAIN, p->m, p->scene->head->dv, p->m, -1, c, p->m, p->output_b, p->m, 1, inside, p->m);
-    *error = hypot(p->output_outside, nb_frobenius(size, inside)) / p->output_norm;
+    *error = nb_hypotenuse(p->output_outside, nb_frobenius(size, inside)) / p->output_norm;
     return NB_OK;
 }
 
@@ -90,7 +90,7 @@ static nb_status measure(const nb_view *v, nb_request *r, double *c, nb_ctx *ctx
     nb_projection_core(p, x, scratch, c, &sizes);
     out->error_subspace = p->subspace;
     out->error_core = core_part(p, c, norm, scratch);
-    out->error = hypot(out->error_subspace, out->error_core);
+    out->error = nb_hypotenuse(out->error_subspace, out->error_core);
     if (!isfinite(out->error)) return NB_OK;
     out->mse = pow(out->error * norm / p->n, 2);
     out->cosine = nb_dot(square, p->mid, c) / (norm * nb_frobenius(square, c));

@@ -1,9 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What plan and run predict, what they show meanwhile, and how to repeat what went wrong.
+# What plan and run predict, what rows say of their cost, and how to repeat what went wrong.
 
 load helpers
 
-# A run of 12 rows of which some diverge, and its store's folder in $WORK/r.
+setup_file() {
+    build_plugin tests/cli/plugins/naps.c "$BATS_FILE_TMPDIR/naps.so"
+    counted
+    "${NYSBENCH:-$PWD/nysbench}" run "$BATS_FILE_TMPDIR/counted.yaml" -q -j 1 -o "$BATS_FILE_TMPDIR/counted" >/dev/null
+}
+
+# Strategies of which some are counted, under factors and cores of which some have a cost; in counted.yaml, rows in counted.
+counted() {
+    cat >"$BATS_FILE_TMPDIR/counted.yaml" <<Y
+problems: ["gaussian(n=60, d=4)", "clusters(n=45, d=3)"]
+kernels: [softmax, exp]
+strategies: [uniform, segment_means, farthest_point, dsquared, leverage(of=points), "kmeans(init=random, iterations=1)", leverage, 'command(run="sh tests/cli/plugins/first.sh")']
+factors: [nystromformer, cur, nocore]
+cores: [iterative(steps=6), svd, fitted(rows=16), newton_schulz]
+landmarks: [4, 8, 16]
+trials: 2
+metrics: error
+plots: []
+Y
+}
+
+# A run of 40 rows of which some diverge.
 diverging() {
     config <<'Y'
 problems: gaussian(n=40, d=4, scale=20)
@@ -46,7 +67,7 @@ Y
     expect_status 0
     [ ! -e "$WORK/r" ]
     for command in plan "run --dry-run"; do
-        run "$NYSBENCH" $command "$WORK/c.yaml" --max-hours 0.000001 --set trials=100000
+        run "$NYSBENCH" $command "$WORK/c.yaml" --max-hours 0.000001 --set trials=1000
         expect_status 2
         expect "--max-hours allows 1e-06 h, so nothing was run"
     done
@@ -95,9 +116,10 @@ PY
     expect_status 2
     expect "nothing was run"
     [ ! -e "$WORK/r" ]
-    run "$NYSBENCH" run experiments/00-smoke.yaml --max-hours 100 -q --set plots=[] -o "$WORK/r"
+    diverging
+    run "$NYSBENCH" run "$WORK/c.yaml" --set 'problems=gaussian(n=40, d=4)' --max-hours 100 -q -o "$WORK/r"
     expect_status 0
-    expect "rows: 184, 140 ok, 44 skipped"
+    expect "rows: 40, 20 ok, 20 skipped"
 }
 
 @test "--max-hours that is no time" {
@@ -127,8 +149,7 @@ static nb_status pick(const nb_points *points, int m, const void *o, nb_picks *p
 const nb_strategy nb_strategy_fails = {.component = {"fails", "fails", references, options, 0}, .pairing = NB_INDEPENDENT, .pick = pick};
 NB_PLUGIN({"strategy", &nb_strategy_fails.component});
 C
-    make -s install DESTDIR="$WORK/i" PREFIX=/usr AUTO_DEPS=0 >/dev/null
-    cc -I"$WORK/i/usr/include/nysbench" -shared -fPIC "$WORK/fails.c" -o "$WORK/it's a place/fails.so"
+    build_plugin "$WORK/fails.c" "$WORK/it's a place/fails.so"
     diverging
     run "$NYSBENCH" run "$WORK/c.yaml" --plugin "$WORK/it's a place/fails.so" --set 'strategies=[fails, uniform]' \
         --set 'problems=gaussian(n=40, d=4)' --set trials=2 --set 'landmarks=[1, 2, 3]' --set factors=nystromformer -o "$WORK/it's a place/r" -q
@@ -153,10 +174,10 @@ C
 
 @test "failures by the hundred: each reason once, a few commands, the rest in a file that goes when all is well" {
     diverging
-    run "$NYSBENCH" run "$WORK/c.yaml" --set trials=500 -q -o "$WORK/r"
+    run "$NYSBENCH" run "$WORK/c.yaml" --set trials=150 -q -o "$WORK/r"
     expect_status 1
-    [[ "$output" =~ "rows: 1000, ".*" "([0-9]+)" diverged" ]]
-    [ "${BASH_REMATCH[1]}" -gt 50 ]
+    [[ "$output" =~ "rows: 300, ".*" "([0-9]+)" diverged" ]]
+    [ "${BASH_REMATCH[1]}" -gt 15 ]
     [ "$(wc -l <<<"$output")" -lt 14 ]
     [ "$(grep -c -- --only "$WORK/r/failures.txt")" -eq "${BASH_REMATCH[1]}" ]
     "$NYSBENCH" run "$WORK/c.yaml" --set strategies=segment_means -q -o "$WORK/r"
@@ -212,174 +233,32 @@ Y
     [ ! -e "$WORK/r" ]
 }
 
-@test "progress in a log: a line each tenth at most, the last at 100 %; none with --quiet" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -j 1 --set plots=[] --set trials=400 -o "$WORK/r" >/dev/null 2>"$WORK/log"
-    [ "$(grep -c ' %, ' "$WORK/log")" -le 10 ]
-    [ "$(grep -c ' %, ' "$WORK/log")" -ge 3 ]
-    grep ' %, ' "$WORK/log" | tail -1 | grep -qE '^nysbench: 100 %, 801 of 801 scenes, 35208 of 35208 rows, [0-9.]+ '
-    "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --fresh -q -o "$WORK/r" >/dev/null 2>"$WORK/log"
-    [ ! -s "$WORK/log" ]
-}
-
-# pty.spawn makes standard error a terminal.
-on_terminal() {
-    TERM=xterm /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@"
-}
-
-@test "progress on a terminal: a bar; with NO_COLOR lines" {
-    run on_terminal "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] -o "$WORK/r"
-    expect_status 0
-    expect $'\e[K[##############################] 100 %, 5 of 5 scenes, 184 of 184 rows, '
-    NO_COLOR=1 run on_terminal "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --fresh -o "$WORK/r"
-    expect_status 0
-    expect "nysbench: 100 %, 5 of 5 scenes, 184 of 184 rows, "
-    [[ "$output" != *"[#"* ]]
-}
-
-@test "progress fits into the terminal, whatever its width" {
+@test "the prediction's error is told, and the next one is made from it" {
     config <<'Y'
 problems: gaussian(n=40, d=4)
-strategies: [uniform, segment_means]
-cores: [svd, iterative]
-trials: 1000
-landmarks: [2, 4, 6, 8]
-metrics: error
-plots: []
-Y
-    for width in 80 60 30; do
-        COLUMNS=$width run on_terminal "$NYSBENCH" run "$WORK/c.yaml" --fresh -o "$WORK/r"
-        expect_status 0
-        expect "100 %"
-        # a line goes on from \r to \r; pty adds the \r of a line's end
-        sed 's/\x1b\[[?0-9]*[A-Za-z]//g' <<<"$output" | tr '\r' '\n' | grep ' %, ' | awk -v width=$width 'length($0) >= width { print; bad = 1 } END { exit bad || NR < 3 }'
-    done
-    # what the terminal says of itself counts without COLUMNS
-    run env -u COLUMNS TERM=xterm /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' sh -c "stty cols 50 <&2; exec $NYSBENCH run $WORK/c.yaml --fresh -o $WORK/r"
-    sed 's/\x1b\[[?0-9]*[A-Za-z]//g' <<<"$output" | tr '\r' '\n' | grep ' %, ' | awk 'length($0) >= 50 { print; bad = 1 } END { exit bad || NR < 3 }'
-}
-
-# slow: an experiment whose two workers are at a strategy for 0.4 s at a time, three seconds in all.
-slow() {
-    printf 'sleep 0.4\nexit 1\n' >"$WORK/slow.sh"
-    config <<Y
-problems: gaussian(n=[40, 41, 42, 43, 44, 45, 46, 47], d=4)
-strategies: [uniform, 'command(run="sh $WORK/slow.sh")']
+strategies: [uniform, naps]
 cores: svd
-landmarks: 8
-trials: 2
+landmarks: 4
+trials: 30
 plots: []
 Y
-}
-
-# screen OPTIONS... -- OPTIONS OF run...: see terminal.py; status and output as of `run`.
-screen() {
-    local options=()
-    while [ "$1" != -- ]; do options+=("$1"); shift; done
-    shift
-    run /usr/bin/python3 tests/cli/terminal.py "${options[@]}" -- "$NYSBENCH" run "$WORK/c.yaml" --jobs 2 -o "$WORK/r" "$@"
-}
-
-# After the last "---" of the output: the screen in the end.
-at_end() {
-    awk '/^---$/ { text = ""; last = 1; next } last { text = text $0 "\n" } END { printf "%s", text }' <<<"$output"
-}
-
-@test "on a terminal, a line for each worker says what it does, a few times a second, and is gone in the end" {
-    slow
-    screen --size 120x24 --at 1 show --at 1.5 show --at 2 show --at 2.5 show --at 3 show --log "$WORK/drawn" --
-    expect_status 1
-    # at one of these times both are at it
-    awk '/^---$/ { now = 0 } /^  gaussian\(n=4[0-9], d=4\) head 0, command\(.*\), landmarks 8: the strategy.s pick$/ { most = ++now > most ? now : most }
-        END { exit most != 2 }' <<<"$output"
-    grep -qE '^\[[#.]+\] [0-9]+ %, [0-9]+ of 16 scenes, [0-9]+ of 32 rows.* (left|predicted)$' <<<"$output"
-    [ "$(at_end | grep -c ' %, ')" -eq 1 ]
-    at_end | grep -qE '^\[#+\] 100 %, 16 of 16 scenes, 32 of 32 rows, 16 failed, '
-    ! at_end | grep -E '^  gaussian.*: the strategy' || return 1
-    awk '{ if (NR > 1 && $1 - before < 0.15) near += 1; before = $1 } END { exit NR < 5 || 2 * near > NR }' "$WORK/drawn"
-}
-
-# one_bar ACTIONS...: whatever another size does to lines, there is one bar after Ctrl-C, nothing below it, and above it
-# what stood there.
-one_bar() {
-    local how
-    for how in cuts rewraps breaks; do
-        rm -rf "$WORK/r"
-        screen --size 90x20 --resized $how "$@" --drawn 2 "type=^C" --
-        expect_status 130
-        [ "$(at_end | grep -c ' %, ')" -eq 1 ]
-        at_end | grep -B 1 ' %, ' | head -1 | grep -qE '(1| s)$' # of "exit status 1", or "not done after 1.5 s"
-        at_end | tail -3 | grep -qxF "nysbench: interrupted; the same command continues"
-        ! at_end | grep -E '^  .*: the strategy' || return 1
-    done
-}
-
-@test "Ctrl-C and another size of the terminal leave one bar, and nothing below" {
-    slow
-    one_bar --drawn 2 size=40x20 --drawn 2 size=120x20
-    rm -rf "$WORK/r"
-    screen --size 30x3 --drawn 4 show --
-    expect_status 1
-    grep -qxF '  2 workers' <<<"$output"
-    [ "$(at_end | grep -c '100 %')" -eq 1 ]
-}
-
-@test "a terminal that was narrow while nothing was drawn has one bar" {
-    slow
-    one_bar --drawn 2 stop --drawn 0 size=40x20 --drawn 0 size=120x20 --drawn 0 signal=18
-}
-
-@test "a bar that was drawn for a wider terminal is one line, and gone with the next" {
-    slow
-    one_bar --drawn 2 late=40x20 --drawn 2 late=120x20
-}
-
-@test "warnings while the bar is up stand above it as whole lines: a worker is killed, the store is held" {
-    slow
-    sed -i "1i [ -s '$WORK/r/results.sqlite' ] && mkdir '$WORK/once' 2>/dev/null && kill -KILL \$(ps -o ppid= \$PPID) # the worker" "$WORK/slow.sh"
-    /usr/bin/python3 - "$WORK" <<'PY' &
-import os, sqlite3, sys, time
-while not os.path.exists(f"{sys.argv[1]}/once"):
-    time.sleep(0.05)
-store = sqlite3.connect(f"{sys.argv[1]}/r/results.sqlite", isolation_level=None, timeout=60)
-store.execute("BEGIN EXCLUSIVE")
-time.sleep(10)
-PY
-    local reader=$!
-    screen --size 250x24 --
-    wait "$reader"
-    expect_status 1
-    at_end | grep -qE '^nysbench: warning: a worker ended at gaussian\(n=.* was killed by signal 9 \(Killed\); another continues its work$'
-    at_end | grep -qE '^nysbench: warning: .*/r/results.sqlite: another program has held it for 5 s; waiting for it$'
-    [ "$(at_end | grep -c ' %, ')" -eq 1 ]
-    at_end | grep -qE '^\[#+\] 100 %, 16 of 16 scenes, 32 of 32 rows, 16 failed, '
-    ! at_end | grep -E '^  gaussian.*: the strategy' || return 1
-}
-
-@test "a dumb terminal gets lines" {
-    slow
-    SCREEN_TERM=dumb screen -- --set "strategies=[uniform]"
-    expect_status 0
-    at_end | grep -qE '^nysbench: 100 %, 16 of 16 scenes'
-    ! at_end | grep -F '[#' || return 1
-}
-
-@test "the prediction's error is told, and the next one is made from it" {
-    run "$NYSBENCH" run experiments/00-smoke.yaml -j 1 --set plots=[] --set trials=400 -o "$WORK/r"
+    local naps=(--plugin "$BATS_FILE_TMPDIR/naps.so") # of less than half a second nothing is learnt
+    run "$NYSBENCH" run "$WORK/c.yaml" "${naps[@]}" -j 1 -o "$WORK/r"
     expect_status 0
     expect "(from a calibration), up to "
     [[ "$output" =~ time:\ [0-9a-z.\ ]+\;\ the\ rows\ took\ [0-9a-z.\ ]+,\ predicted\ [0-9.]+\ [a-z].*\ to\ [0-9.]+\ [a-z] ]]
-    run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=800 -o "$WORK/r"
+    run "$NYSBENCH" plan "$WORK/c.yaml" "${naps[@]}" --set trials=60 -o "$WORK/r"
     expect "(from the rows measured so far)"
 }
 
 @test "the time that is told at the end is that of the whole command, figures too" {
     mkdir "$WORK/bin"
-    printf '#!/bin/sh\n[ "$1" = --version ] || sleep 1.5\nexec %s "$@"\n' "$(command -v gnuplot)" >"$WORK/bin/gnuplot"
+    printf '#!/bin/sh\n[ "$1" = --version ] || sleep 1\nexec %s "$@"\n' "$(command -v gnuplot)" >"$WORK/bin/gnuplot"
     chmod +x "$WORK/bin/gnuplot"
     PATH="$WORK/bin:$PATH" run "$NYSBENCH" run experiments/00-smoke.yaml --set 'problems=gaussian(n=20, d=3)' --set trials=1 --set plots=error -o "$WORK/r"
     expect_status 0
     [[ "$output" =~ time:\ ([0-9.]+)\ s\;\ the\ rows\ took\ ([0-9.]+)\ s ]]
-    /usr/bin/python3 -c 'import sys; whole, rows = map(float, sys.argv[1:]); assert whole >= rows + 1.4' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+    /usr/bin/python3 -c 'import sys; whole, rows = map(float, sys.argv[1:]); assert whole >= rows + 0.8' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
 }
 
 @test "a strategy that cannot be timed is named, and leaves nothing behind" {
@@ -420,27 +299,8 @@ Y
     expect "(from a calibration)"
 }
 
-# Strategies of which some are counted, under factors and cores of which some have a cost; in $WORK/c.yaml.
-counted() {
-    printf 'import json, sys, numpy\nr = json.load(open("request.json"))\nnumpy.save("picks.npy", numpy.arange(r["m"]))\n' >"$WORK/pick.py"
-    config <<Y
-problems: ["gaussian(n=60, d=4)", "clusters(n=45, d=3)"]
-kernels: [softmax, exp]
-strategies: [uniform, segment_means, farthest_point, dsquared, leverage(of=points), "kmeans(init=random, iterations=1)", leverage, 'command(run="/usr/bin/python3 $WORK/pick.py")']
-factors: [nystromformer, cur, nocore]
-cores: [iterative(steps=6), svd, fitted(rows=16), newton_schulz]
-landmarks: [4, 8, 16]
-trials: 2
-metrics: error
-plots: []
-Y
-}
-
 @test "flops: of strategies, cores and factors from n, d and m alone; the time of a forward pass beside them" {
-    counted
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    expect_status 0
-    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+    /usr/bin/python3 - "$BATS_FILE_TMPDIR/counted/rows.csv" <<'PY'
 import csv, sys
 known = empty = forward = 0
 for r in csv.DictReader(open(sys.argv[1], newline="")):
@@ -464,26 +324,23 @@ for r in csv.DictReader(open(sys.argv[1], newline="")):
         known += 1
     assert (r["forward_s"] != "") == (r["status"] == "ok" and not whole), r
     if r["forward_s"]:
-        assert 0 < float(r["forward_s"]) < 1
+        assert 0 < float(r["forward_s"]) < 10
         forward += 1
 assert known > 300 and empty > 200 and forward > 500, (known, empty, forward)
 PY
 }
 
 @test "flops are the same whatever else is measured: workers, parts of a run, one m alone" {
-    counted
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/one" -j 1
-    expect_status 0
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/two" -j 2
-    expect_status 0
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts" --only landmarks=16
-    expect_status 0
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts" --only "strategy=dsquared, landmarks=4"
-    expect_status 0
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/parts"
-    expect_status 0
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/alone" --set landmarks=8
-    expect_status 0
+    counts() { # RUN OPTION...
+        run "$NYSBENCH" run "$BATS_FILE_TMPDIR/counted.yaml" -q -o "$WORK/$1" "${@:2}"
+        expect_status 0
+    }
+    counts two -j 2
+    counts parts --only landmarks=16
+    counts parts --only "strategy=dsquared, landmarks=4"
+    counts parts
+    counts alone --set landmarks=8
+    cp -r "$BATS_FILE_TMPDIR/counted" "$WORK/one"
     /usr/bin/python3 - "$WORK" <<'PY'
 import csv, sys
 def flops(run):
@@ -499,8 +356,7 @@ PY
 }
 
 @test "figure and table of the cost: medians of what the rows say, only where there is a count, in the order of m" {
-    counted
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --set kernels=softmax --set 'cores=[iterative, newton_schulz, best]' \
+    "$NYSBENCH" run "$BATS_FILE_TMPDIR/counted.yaml" -q -o "$WORK/r" --set kernels=softmax --set 'cores=[iterative, newton_schulz, best]' \
         --set 'landmarks=[16, 4, 8]' --set factors=nystromformer --set 'problems=gaussian(n=200, d=6)' --set trials=3 >/dev/null
     run "$NYSBENCH" plot "$WORK/r" cost
     expect_status 0
@@ -536,7 +392,7 @@ def cell(strategy, core, m):
 close = lambda a, b: math.isclose(float(a), b, rel_tol=1e-12)
 full = {"uniform": "uniform(", "segment_means": "segment_means", "farthest_point": "farthest_point(", "dsquared": "dsquared",
         "leverage(of=points)": "leverage(of=points", "leverage, oracle": "leverage(of=kernel", "kmeans(iterations=1, init=random)": "kmeans(",
-        "kmeans(init=random, iterations=1)": "kmeans(", "command(run=pick.py)": "command("}
+        "kmeans(init=random, iterations=1)": "kmeans(", "command(run=first.sh)": "command("}
 seen = {}
 for l in lines:
     what, core = l["figure"].split(" with ")

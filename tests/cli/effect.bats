@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The effect study, and the problem `live_model`, on a random transformer in NumPy (tiny_model.py), whose program computes
-# replaced attention by `nysbench forward`. tests/oracle/effect.py has its numbers.
+# The effect study, and the problem `live_model`: on a random transformer in NumPy (tiny_model.py), whose program computes
+# replaced attention by `nysbench forward`, and where numbers do not matter on a program without a model (stub_model.py).
+# tests/oracle/effect.py has the numbers.
 
 load helpers
 
@@ -10,6 +11,12 @@ PYTHON=/usr/bin/python3
 tiny() {
     [ -e "$WORK/tiny_model.py" ] || cp tests/cli/tiny_model.py "$WORK"
     printf '%s' "$PYTHON $WORK/tiny_model.py $(readlink -f "$NYSBENCH")${*:+ $*}"
+}
+
+# The same of the program that computes nothing: stub [ARGUMENT...]
+stub() {
+    [ -e "$WORK/stub_model.py" ] || cp tests/cli/stub_model.py "$WORK"
+    printf '%s' "$PYTHON $WORK/stub_model.py${*:+ $*}"
 }
 
 study() { # RUN MORE-LINES
@@ -45,20 +52,21 @@ PY
 }
 
 @test "rows are the same whatever the workers, the part that is run first, shards, or a kill" {
-    study "$(tiny)"
+    study "$(stub)"
     run "$NYSBENCH" plan "$WORK/e.yaml"
     expect_status 0
     expect "scenes: 4"
     expect "methods: 6 (attentions 6)"
     expect "rows: 32,"
+    sed -i 's/source=\[0, 3\]/source=3/' "$WORK/e.yaml"
     run "$NYSBENCH" run "$WORK/e.yaml" -j 0 -o "$WORK/whole"
     expect_status 0
-    expect "rows: 32, 32 ok"
+    expect "rows: 16, 16 ok"
     expect "What replaced attention does to the model"
     expect "  predictors.csv   whether errors of attention"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only "landmarks=4"
     expect_status 0
-    expect "rows: 12, 12 ok"
+    expect "rows: 6, 6 ok"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r"
     expect_status 0
     diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/r/rows.csv")
@@ -66,7 +74,7 @@ PY
     run "$NYSBENCH" merge "$WORK/s" -q
     expect_status 0
     diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/s/rows.csv")
-    "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 --set trials=40 -o "$WORK/k" >"$WORK/out" 2>&1 &
+    "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 --set trials=1000 -o "$WORK/k" >"$WORK/out" 2>&1 &
     until_true test -s "$WORK/k/results.sqlite"
     kill -KILL $!
     expect_end $! 137
@@ -97,16 +105,16 @@ PY
 }
 
 @test "nothing is left of the programs when the run ends, or is killed" {
-    study "$(tiny)"
+    study "$(stub)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only "landmarks=0"
     expect_status 0
-    ! pgrep -f "$WORK/tiny_model.py" || return 1
-    "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 --set trials=40 -o "$WORK/r" >"$WORK/out" 2>&1 &
+    ! pgrep -f "$WORK/stub_model.py" || return 1
+    "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 --set trials=1000 -o "$WORK/r" >"$WORK/out" 2>&1 &
     local pid=$!
-    until_true eval '[ "$(pgrep -cf "$WORK/tiny_model.py")" -ge 2 ]'
+    until_true eval '[ "$(pgrep -cf "$WORK/stub_model.py")" -ge 2 ]'
     kill -KILL $pid
     expect_end $pid 137
-    for _ in {1..100}; do pgrep -f "$WORK/tiny_model.py" >"$WORK/left" || break; sleep 0.1; done
+    for _ in {1..100}; do pgrep -f "$WORK/stub_model.py" >"$WORK/left" || break; sleep 0.1; done
     [ ! -s "$WORK/left" ]
 }
 
@@ -136,7 +144,7 @@ PY
 }
 
 @test "claims correlate errors with effects, each number of landmarks and layers; compare takes sources as units" {
-    study "$(tiny)" "claims:
+    study "$(stub)" "claims:
   - says: errors tell effects
     id: tells
     correlate: {over: attention, metrics: [error, model_error], where: {attention: nystrom}}
@@ -163,8 +171,8 @@ PY
 }
 
 @test "a model with sources of two lengths: tables and figures tell them apart, and show n" {
-    study "$(tiny)"
-    sed -i "s|^problems:.*|problems: ['live_model(run=\"$(tiny)\", layers=1)', 'live_model(run=\"$(tiny length=12)\", layers=1)']|" "$WORK/e.yaml"
+    study "$(stub)"
+    sed -i "s|^problems:.*|problems: ['live_model(run=\"$(stub)\", layers=1)', 'live_model(run=\"$(stub length=12)\", layers=1)']|" "$WORK/e.yaml"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --set 'attentions=[streamed, longformer(window=6)]'
     expect_status 0
     run "$NYSBENCH" plot "$WORK/r" effect
@@ -198,30 +206,31 @@ PY
 }
 
 @test "a program that raises, dies, hangs, or answers nonsense: its rows fail with the reason, and the run goes on" {
-    local fault reason
-    for fault in raise die text list unknown word empty; do
-        case $fault in
-        raise) reason="RuntimeError: the attention was torn" ;;
-        die) reason="exit status 3: the weights are gone" ;;
-        text) reason="wrote 'nonsense'; expected a line of JSON, an object" ;;
-        list) reason="wrote '[1, 2]'" ;;
-        unknown) reason="effect: there is no column 'colour'" ;;
-        word) reason="effect: expected a number or null as 'model_error'" ;;
-        empty) reason="effect: the answer has no value" ;;
-        esac
-        study "$(tiny "uniform=$fault")"
-        run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/$fault" --set trials=1 --only head=0
-        expect_status 1
-        expect "$reason"
-        [ "$(outcomes "$WORK/$fault/rows.csv")" = "longformer 2 ok
-nystrom 4 failed
-nystrom 4 ok
-streamed 2 ok" ] || { echo "$fault"; outcomes "$WORK/$fault/rows.csv"; return 1; }
-    done
+    study "$(stub uniform=raise kmeans=die group_means=text farthest_point=list orthogonal=unknown dsquared=word context=empty)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --only head=0 --set "attentions=[streamed, longformer(window=6),
+        \"nystrom(strategy=[uniform, kmeans, group_means, farthest_point, orthogonal, dsquared, context, segment_means], landmarks=4, core=tikhonov)\"]"
+    expect_status 1
+    expect "rows: 20, 6 ok, 14 failed"
+    expect "exit status 3: the weights are gone"
+    $PYTHON - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+wanted = {"uniform": "RuntimeError: the attention was torn", "kmeans": "exit status 3: the weights are gone",
+          "group_means": "wrote 'nonsense'; expected a line of JSON, an object", "farthest_point": "wrote '[1, 2]'",
+          "orthogonal": "effect: there is no column 'colour'", "dsquared": "effect: expected a number or null as 'model_error'",
+          "context": "effect: the answer has no value"}
+count = 0
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    if row["status"] == "planned":
+        continue
+    reason = wanted.get(row["strategy"].split("(")[0])
+    assert row["status"] == ("failed" if reason else "ok") and (reason or "") in row["reason"], row
+    count += 1
+assert count == 20, count
+PY
 }
 
 @test "a program that hangs is ended after its time, and so are the rows of that attention" {
-    study "$(tiny uniform=hang)"
+    study "$(stub uniform=hang)"
     sed -i 's/source=/timeout=2, source=/' "$WORK/e.yaml"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --only 'head=0, landmarks=4'
     expect_status 1
@@ -231,7 +240,7 @@ nystrom 2 ok" ]
 }
 
 @test "skipped and diverged, as the program says; heads of other shapes, or none" {
-    study "$(tiny uniform=skip segment=diverge)"
+    study "$(stub uniform=skip segment=diverge)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --only head=0
     expect_status 1
     expect "it is not for this model"
@@ -240,8 +249,8 @@ nystrom 4 diverged
 nystrom 4 skipped
 streamed 2 ok" ]
     for fault in short raise die; do
-        study "$(tiny heads=$fault)"
-        run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/$fault" --set trials=1 --only head=0
+        study "$(stub heads=$fault)"
+        run "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/$fault" --set trials=1 --only head=0
         expect_status 1
         [ "$(outcomes "$WORK/$fault/rows.csv" | tr '\n' ' ')" = "longformer 2 failed nystrom 8 failed streamed 2 failed " ]
     done
@@ -252,17 +261,17 @@ streamed 2 ok" ]
 @test "heads that cannot be had: the reason does not name the file that they were to be in, which is another each time" {
     local fault reason
     while IFS='|' read -r fault reason; do
-        study "$(tiny heads=$fault)"
-        "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/$fault" --set trials=1 >"$WORK/out" 2>&1 || [ $? -eq 1 ]
+        study "$(stub heads=$fault)"
+        "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/$fault" --set trials=1 --set attentions=streamed >"$WORK/out" 2>&1 || [ $? -eq 1 ]
         cat >"$WORK/s.yaml" <<YAML
-problems: ['live_model(run="$(tiny heads=$fault)", layers=[0, 1])']
+problems: ['live_model(run="$(stub heads=$fault)", layers=[0, 1])']
 strategies: uniform
 landmarks: 4
 cores: svd
 trials: 1
 plots: []
 YAML
-        "$NYSBENCH" run "$WORK/s.yaml" -q -j 2 -o "$WORK/$fault-heads" >"$WORK/out" 2>&1 || [ $? -eq 1 ]
+        "$NYSBENCH" run "$WORK/s.yaml" -q -j 1 -o "$WORK/$fault-heads" >"$WORK/out" 2>&1 || [ $? -eq 1 ]
         $PYTHON - "$WORK/$fault" "$reason" <<'PY'
 import csv, sys
 for folder in sys.argv[1], sys.argv[1] + "-heads":
@@ -277,7 +286,7 @@ EOF
 }
 
 @test "an error that is rounding is none: it is empty, with the reason, and the effect is there" {
-    study "$(tiny heads=flat)" # A has rank one: rounding doubles with each step, and leaves the region after some 66
+    study "$(tiny flat)" # A has rank one: rounding doubles with each step, and leaves the region after some 66
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only head=0 \
         --set 'attentions="nystrom(strategy=uniform, landmarks=8, core=iterative(steps=[6, 67, 68, 69]))"' --set trials=1
     [ "$status" -le 1 ]
@@ -298,29 +307,38 @@ PY
 
 @test "mistakes in a config, and in what the program says of its model, are found before the run" {
     local key
-    study "$(tiny)"
+    study "$(stub)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set 'problems=gaussian(n=32, d=4)'
     expect_status 2
     expect "gaussian(n=32, d=4): this study asks a model itself, so its problems are live_model(run=...)"
     for layers in 3 -1 some; do
-        run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "problems=live_model(run=\"$(tiny)\", layers=$layers)"
+        run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "problems=live_model(run=\"$(stub)\", layers=$layers)"
         expect_status 2
         expect "layers = $layers: expected all, half (every other one from 0 on) or one of the layers 0 to 2"
     done
-    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "problems=live_model(run=\"$(tiny)\", source=6)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "problems=live_model(run=\"$(stub)\", source=6)"
     expect_status 2
     expect "source = 6 is not one of its sources 0 to 5"
+    # What describes the model need not be more than a shell.
+    cat >"$WORK/describe" <<'SH'
+#!/bin/sh
+echo '{"ready": 1}'
+while read -r question; do cat "${0%/*}/answer"; done
+SH
+    chmod +x "$WORK/describe"
+    study "$WORK/describe"
     for key in model layers heads n d causal sources; do
-        study "$(tiny "describe=bad:$key")"
+        printf '"%s": %s\n' model '"tiny"' layers 3 heads 2 key_heads 2 n 24 d 8 causal false sources '["a", "b", "c", "d"]' |
+            grep -v "\"$key\"" | paste -sd , | sed 's/.*/{&}/' >"$WORK/answer"
         run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
         expect_status 2
         expect "describe: expected '$key'"
     done
-    study "$(tiny describe=twice)"
+    study "$(stub describe=twice)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
     expect_status 2
     expect "describe: the source 'a' is there twice"
-    study "$(tiny describe=die)"
+    study "$(stub describe=die)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
     expect_status 2
     expect "exit status 3: the weights are gone"

@@ -6,6 +6,7 @@ load helpers
 
 setup_file() {
     build_plugin tests/cli/plugins/strays.c "$BATS_FILE_TMPDIR/strays.so"
+    build_plugin tests/cli/plugins/naps.c "$BATS_FILE_TMPDIR/naps.so"
 }
 
 # experiment STRATEGY: the config; where it is a command, quoted for YAML.
@@ -123,9 +124,9 @@ children_of() {
     until_true nothing_left
 }
 
-# Units of some milliseconds, more of them than the test waits for.
-long=(experiments/00-smoke.yaml -q --set "problems=gaussian(n=500, d=16)" --set strategies=uniform --set landmarks=8 --set factors=cur
-    --set "metrics=[error]" --set "plots=[]" --set trials=2000 -j 2)
+# A run that sleeps in each trial, longer in all than the test waits for.
+long=(experiments/00-smoke.yaml -q --plugin "$BATS_FILE_TMPDIR/naps.so" --set "problems=gaussian(n=200, d=16)" --set "strategies=[uniform, naps(ms=40)]"
+    --set landmarks=8 --set factors=cur --set cores=svd --set "metrics=[error]" --set "plots=[]" --set trials=600 -j 2)
 
 stored() {
     [ "$("$NYSBENCH" export "$1" 2>/dev/null | grep -c ',ok,')" -gt 2 ]

@@ -180,11 +180,11 @@ PY
     done
 }
 
-@test "the installed program has the template and the heads of the demo" {
-    make -s install DESTDIR="$WORK" PREFIX=/usr AUTO_DEPS=0 >/dev/null
+@test "the installed program has the template, the experiments and their heads" {
+    installed
     cd "$WORK"
-    run usr/bin/nysbench demo --out here
+    run "$INSTALLED_TREE/usr/bin/nysbench" demo --out here
     expect_status 0
     expect "Claims: 1 reproduced"
-    grep -q "file=\"$(readlink -f "$WORK")/usr/share/nysbench/heads/minilm_" here/demo.yaml
+    grep -q "file=\"$(readlink -f "$INSTALLED_TREE")/usr/share/nysbench/experiments/data/panel/minilm_" here/demo.yaml
 }

@@ -13,7 +13,7 @@ teardown() {
 
 # The run's rows without the columns that hold times.
 timeless() {
-    /usr/bin/python3 - "$1" <<'PY'
+    /usr/bin/python3 -SE - "$1" <<'PY'
 import csv, sys
 for row in csv.DictReader(open(sys.argv[1], newline="")):
     row.pop("select_s"), row.pop("core_s"), row.pop("forward_s"), row.pop("exact_s")
@@ -42,6 +42,12 @@ as_user() {
     else
         "$@"
     fi
+}
+
+# What `make install` puts under /usr of the folder INSTALLED_TREE; tests/run.sh makes it once for all files.
+installed() {
+    export INSTALLED_TREE=${INSTALLED_TREE:-$BATS_FILE_TMPDIR/installed}
+    [ -d "$INSTALLED_TREE/usr" ] || make -s install DESTDIR="$INSTALLED_TREE" PREFIX=/usr >/dev/null
 }
 
 # A plug-in from the source tree: build_plugin FILE.c FILE.so

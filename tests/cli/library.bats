@@ -10,11 +10,11 @@ need_library() {
     if sanitized; then skip "the library is not sanitized"; fi
 }
 
-# Into $BATS_FILE_TMPDIR, once; flags and folders of pkg-config.
-installed() {
-    [ -d "$BATS_FILE_TMPDIR/usr" ] || make -s install DESTDIR="$BATS_FILE_TMPDIR" PREFIX=/usr AUTO_DEPS=0 >/dev/null
-    export LD_LIBRARY_PATH=$BATS_FILE_TMPDIR/usr/lib
-    flags=$(PKG_CONFIG_PATH="$BATS_FILE_TMPDIR/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$BATS_FILE_TMPDIR" \
+# The flags and folders of pkg-config.
+installed_library() {
+    installed
+    export LD_LIBRARY_PATH=$INSTALLED_TREE/usr/lib
+    flags=$(PKG_CONFIG_PATH="$INSTALLED_TREE/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$INSTALLED_TREE" \
         PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 pkg-config --cflags --libs libnysbench)
 }
 
@@ -48,7 +48,7 @@ installed() {
 
 @test "C and C++ programs are compiled against the installed library; the manual's example among them" {
     need_library
-    installed
+    installed_library
     sed -n '/^```c$/,/^```$/p' docs/library.md | sed '1d;$d' >"$WORK/example.c"
     cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$WORK/example.c" $flags -lm -o "$WORK/example"
     run "$WORK/example"
@@ -76,12 +76,12 @@ CPP
     run "$WORK/mine"
     expect_status 0
     [ "$output" = "$("$NYSBENCH" list kernels | awk '{ print $1 }')" ]
-    [ "$(PKG_CONFIG_PATH="$BATS_FILE_TMPDIR/usr/lib/pkgconfig" pkg-config --modversion libnysbench)" = "$("$NYSBENCH" --version | awk '{ print $2 }')" ]
+    [ "$(PKG_CONFIG_PATH="$INSTALLED_TREE/usr/lib/pkgconfig" pkg-config --modversion libnysbench)" = "$("$NYSBENCH" --version | awk '{ print $2 }')" ]
 }
 
 @test "the library and the program give the same bits" {
     need_library
-    installed
+    installed_library
     cat >"$WORK/mine.c" <<'C'
 #include <nysbench.h>
 #include <stdio.h>

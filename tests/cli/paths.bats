@@ -114,7 +114,8 @@ PY
     for mask in 022:644:755 077:600:700 002:664:775; do
         modes=${mask#*:}
         (umask "${mask%%:*}"
-         "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 -o "$WORK/$mask" >/dev/null
+         "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set 'problems=gaussian(n=40, d=4)' --set strategies=uniform --set trials=1 \
+             --set plots=error -o "$WORK/$mask" >/dev/null
          "$NYSBENCH" export "$WORK/$mask" --landmarks "$WORK/$mask/picks" >/dev/null)
         [ "$(find "$WORK/$mask" -type f | wc -l)" -gt 10 ]
         [ -z "$(find "$WORK/$mask" -type f -not -perm "${modes%:*}" -o -type d -not -perm "${modes#*:}")" ] ||
@@ -123,7 +124,7 @@ PY
 }
 
 @test "a file that could not be written whole is not there; the old one stays; a pipe stays a pipe" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 -o "$WORK/r" >/dev/null
+    "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set 'problems=gaussian(n=65, d=8)' --set trials=1 --set plots=error -o "$WORK/r" >/dev/null
     run bash -c 'ulimit -f 1; "$0" export "$1/r" --landmarks "$1/picks"' "$NYSBENCH" "$WORK"
     [ "$status" -ne 0 ]
     [ -d "$WORK/picks/instance-0" ]
@@ -143,11 +144,12 @@ PY
 
 @test "command: no shell sees its words, nor the name of its folder" {
     mkdir "$WORK/tmp $ODD"
+    cp tests/cli/npy.py "$WORK"
     cat >"$WORK/p.py" <<'PY'
 import os, sys
-import numpy as np
+import npy
 assert sys.argv[1] == "$(touch pwned)`touch pwned`;touch" and sys.argv[2] == "pwned" and os.getcwd() == sys.argv[-1]
-np.save("picks.npy", np.arange(3))
+npy.save("picks.npy", "<i8", (3,), range(3))
 PY
     experiment "$WORK" "$ODD.safetensors" "$WORK"
     cp "$VIT" "$WORK/$ODD.safetensors"
@@ -170,7 +172,8 @@ beside() {
     program=$(realpath "$NYSBENCH")
     mkdir -p "$WORK/there/exp" "$WORK/else"
     cp "$VIT" "$WORK/there/exp/h.safetensors"
-    printf 'import numpy as np, json\nr = json.load(open("request.json"))\nnp.save("picks.npy", np.arange(r["m"]) * 3)\n' >"$WORK/there/exp/mine.py"
+    cp tests/cli/npy.py "$WORK/there/exp"
+    printf 'import json, npy\nm = json.load(open("request.json"))["m"]\nnpy.save("picks.npy", "<i8", (m,), range(0, 3 * m, 3))\n' >"$WORK/there/exp/mine.py"
     "$program" fit --head "$WORK/there/exp/h.safetensors" -o "$WORK/there/exp/w.npy" >/dev/null
     cat >"$WORK/there/exp/c.yaml" <<'Y'
 problems: ["heads(file=h.safetensors, head=[0, 1], permute=true)", "gaussian(n=40, d=8)"]

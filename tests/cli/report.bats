@@ -385,8 +385,18 @@ Y
 @test "a run keeps what was predicted and what it took" {
     measure
     store "UPDATE meta SET value = NULL WHERE key = 'predicted'"
-    experiment
-    "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/long" --set trials=4000 --set 'landmarks=[32]'
+    # A row that takes half a second on any machine.
+    PYTHONPATH=tests/cli PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c 'import npy, sys; npy.save(sys.argv[1], "<i8", (3,), range(3))' "$WORK/picks.npy"
+    config <<Y
+problems: gaussian(n=20, d=2)
+strategies: 'command(run="sh -c \"sleep 0.6; cp $WORK/picks.npy picks.npy\"")'
+cores: svd
+landmarks: 3
+trials: 1
+metrics: error
+plots: []
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/long"
     /usr/bin/python3 -c 'import sqlite3, sys
 low, high, taken = map(float, sqlite3.connect(sys.argv[1]).execute("SELECT value FROM meta WHERE key = ?", ("predicted",)).fetchone()[0].split())
 assert 0 < low <= high and taken >= 0.5, (low, high, taken)' "$WORK/long/results.sqlite"

@@ -4,6 +4,10 @@
 
 load helpers
 
+setup_file() {
+    build_plugin tests/cli/plugins/naps.c "$BATS_FILE_TMPDIR/naps.so"
+}
+
 small=(experiments/00-smoke.yaml -q --set plots=[] --set "metrics=[error]" --set "problems=gaussian(n=20, d=4)")
 
 # The same program under another identity: what stands behind the end of an executable is not run.
@@ -23,13 +27,13 @@ expect_unchanged() {
 
 # The manifests as "ROWS UNUSED, ..." in the order in which they came.
 manifests() {
-    "$NYSBENCH" info "$WORK/r" --json | /usr/bin/python3 -c 'import json, sys
+    "$NYSBENCH" info "$WORK/r" --json | /usr/bin/python3 -SEc 'import json, sys
 print(", ".join("%d %d" % (m["rows"], m["rows_unused"]) for m in json.load(sys.stdin)))'
 }
 
 # What an integrity check of SQLite itself, by another program, says.
 sound() {
-    /usr/bin/python3 -c 'import sqlite3, sys
+    /usr/bin/python3 -SEc 'import sqlite3, sys
 assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall() == [("ok",)]' "$WORK/r/results.sqlite"
 }
 
@@ -92,16 +96,13 @@ assert sqlite3.connect(sys.argv[1]).execute("PRAGMA integrity_check").fetchall()
 }
 
 @test "--retry runs again what failed so, and nothing else" {
-    cat >"$WORK/mine.py" <<'PY'
-import json, numpy, os, sys
-here = os.path.dirname(os.path.abspath(__file__))
-assert os.path.exists(here + "/ready"), "not ready"
-numpy.save("picks.npy", numpy.arange(json.load(open("request.json"))["m"]))
-PY
+    cat >"$WORK/mine.sh" <<SH
+[ -e "$WORK/ready" ] && . "$PWD/tests/cli/plugins/first.sh"
+SH
     config <<Y
 seed: 2 # three rows diverge
 problems: gaussian(n=[40, 50], d=4, scale=20)
-strategies: [uniform, 'command(run="/usr/bin/python3 $WORK/mine.py", deterministic=true)']
+strategies: [uniform, 'command(run="sh $WORK/mine.sh", deterministic=true)']
 factors: cur
 cores: svd
 landmarks: 1
@@ -169,24 +170,23 @@ Y
     done
 }
 
-# A run of units that take some milliseconds each, and cannot end before the test ends it.
-long=(experiments/00-smoke.yaml --set "problems=gaussian(n=500, d=16)" --set strategies=uniform --set landmarks=8
-    --set factors=cur --set "metrics=[error]" --set "plots=[]")
+# A run that sleeps in each trial, of two rows, and cannot end before the test ends it.
+long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set "problems=gaussian(n=200, d=16)"
+    --set "strategies=[uniform, naps(ms=40)]" --set landmarks=8 --set factors=cur --set cores=svd --set "metrics=[error]" --set "plots=[]")
 
 count_done() {
     local told
-    told=$("$NYSBENCH" plan "${long[@]}" --set trials=2000 -o "$WORK/r")
+    told=$("$NYSBENCH" plan "${long[@]}" --set trials=600 -o "$WORK/r")
     [[ "$told" =~ "of which "([0-9]+)" are done" ]]
     rows=${BASH_REMATCH[1]}
 }
 
 got_somewhere() {
-    count_done
-    [ "$rows" -gt 3 ]
+    [ "$("$NYSBENCH" export "$WORK/r" 2>/dev/null | grep -c ',ok,')" -gt 3 ]
 }
 
 @test "SIGTERM: 130 within seconds, every finished row in the store and in the CSV, and the same command goes on" {
-    "$NYSBENCH" run "${long[@]}" --set trials=2000 -q -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+    "$NYSBENCH" run "${long[@]}" --set trials=600 -q -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
     pid=$!
     until_true got_somewhere
     kill -TERM "$pid"
@@ -196,7 +196,7 @@ got_somewhere() {
     expect_status 130
     expect "interrupted; the same command continues"
     count_done
-    [ "$(wc -l <"$WORK/r/rows.csv")" -eq 4001 ]
+    [ "$(wc -l <"$WORK/r/rows.csv")" -eq 1201 ]
     [ "$(grep -c ',ok,' "$WORK/r/rows.csv")" -eq "$rows" ]
     sound
     trials=$((rows / 2 + 2))
@@ -210,7 +210,7 @@ got_somewhere() {
 @test "killed at four random moments: the store is sound each time, the rows are those of a whole run" {
     local i
     for i in 1 2 3 4; do
-        "$NYSBENCH" run "${long[@]}" --set trials=2000 -q -j 2 -o "$WORK/r" >/dev/null 2>&1 3>&- &
+        "$NYSBENCH" run "${long[@]}" --set trials=600 -q -j 2 -o "$WORK/r" >/dev/null 2>&1 3>&- &
         pid=$!
         [ "$i" -gt 1 ] || until_true got_somewhere
         sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
@@ -401,15 +401,15 @@ C
 }
 
 @test "a store of the version before, which names no study, is read and continued" {
-    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=1
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=1
     expect_status 0
     cp "$WORK/r/rows.csv" "$WORK/before.csv"
     /usr/bin/python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DELETE FROM meta WHERE key = '"'study'"'"); db.commit(); db.execute("PRAGMA user_version = 5")' "$WORK/r/results.sqlite"
     "$NYSBENCH" export "$WORK/r" >"$WORK/rows.csv"
     cmp "$WORK/rows.csv" "$WORK/before.csv"
-    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=2
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2
     expect_status 0
-    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/new" --set trials=2
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/new" --set trials=2
     expect_status 0
     diff <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/new/rows.csv")
 }
@@ -434,7 +434,7 @@ version_of() {
 }
 
 @test "a store that lacks columns is read with them empty, and gets them when it is continued" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=1 >/dev/null
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=1 >/dev/null
     cp "$WORK/r/rows.csv" "$WORK/before.csv"
     make_old "$WORK/r"
     cp "$WORK/r/results.sqlite" "$WORK/old.sqlite"
@@ -453,9 +453,9 @@ for a, b in zip(before, after):
     assert {**b, **gone} == b
     assert {**a, **gone} == b
 PY
-    "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=2 >/dev/null
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2 >/dev/null
     [ "$(version_of "$WORK/r")" = 8 ]
-    "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/new" --set trials=2 >/dev/null
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/new" --set trials=2 >/dev/null
     /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/new/rows.csv" <<'PY'
 import csv, sys
 continued, new = (list(csv.DictReader(open(f, newline=""))) for f in sys.argv[1:])
@@ -472,11 +472,11 @@ PY
 }
 
 @test "a store that lacks columns and may not be continued stays as it was" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=1 >/dev/null
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=1 >/dev/null
     make_old "$WORK/r"
     /usr/bin/python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE manifests SET executable = '"'other'"'"); db.commit()' "$WORK/r/results.sqlite"
     cp "$WORK/r/results.sqlite" "$WORK/old.sqlite"
-    run "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r" --set trials=2
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2
     expect_status 2
     expect "--mixed measures the rest beside them"
     cmp "$WORK/r/results.sqlite" "$WORK/old.sqlite"

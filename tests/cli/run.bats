@@ -3,6 +3,14 @@
 
 load helpers
 
+setup_file() {
+    build_plugin tests/cli/plugins/naps.c "$BATS_FILE_TMPDIR/naps.so"
+}
+
+# A run of one worker that sleeps for so long that it cannot end before the test ends it.
+long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trials=200 --set "problems=gaussian(n=60, d=16)"
+    --set "strategies=[uniform, naps(ms=40)]" --set plots=[] -q)
+
 @test "the smoke experiment: every file, every row, exit status 0" {
     run "$NYSBENCH" run experiments/00-smoke.yaml --out "$WORK/r"
     expect_status 0
@@ -45,18 +53,17 @@ PY
 }
 
 @test "killed half way, the same command goes on to the same CSV" {
-    slow=(--set trials=12 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q)
-    "$NYSBENCH" run experiments/00-smoke.yaml "${slow[@]}" -o "$WORK/whole"
+    "$NYSBENCH" run "${long[@]}" -j 16 --set trials=12 -o "$WORK/whole"
     for moment in 0.3 0.6 0.9; do
-        "$NYSBENCH" run experiments/00-smoke.yaml "${slow[@]}" -o "$WORK/cut" >/dev/null 2>&1 &
+        "$NYSBENCH" run "${long[@]}" -j 1 --set trials=12 -o "$WORK/cut" >/dev/null 2>&1 3>&- &
         pid=$!
         sleep "$moment"
         kill -KILL "$pid" 2>/dev/null || true
         wait "$pid" 2>/dev/null || true
     done
-    run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=12 --set "problems=gaussian(n=300, d=16)" -o "$WORK/cut"
-    expect "rows: 384"
-    "$NYSBENCH" run experiments/00-smoke.yaml "${slow[@]}" -o "$WORK/cut"
+    run "$NYSBENCH" run --dry-run "${long[@]}" -j 1 --set trials=12 -o "$WORK/cut"
+    expect "rows: 192"
+    "$NYSBENCH" run "${long[@]}" -j 16 --set trials=12 -o "$WORK/cut"
     timeless "$WORK/whole/rows.csv" >"$WORK/whole.txt"
     timeless "$WORK/cut/rows.csv" >"$WORK/cut.txt"
     cmp "$WORK/whole.txt" "$WORK/cut.txt"
@@ -68,12 +75,12 @@ rows_are() {
 }
 
 @test "the kill test does cut a run" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -j 1 --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/cut" >/dev/null 2>&1 &
+    "$NYSBENCH" run "${long[@]}" -j 1 -o "$WORK/cut" >/dev/null 2>&1 &
     pid=$!
     until_true rows_are ok "$WORK/cut"
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
-    run "$NYSBENCH" plan experiments/00-smoke.yaml --set trials=400 --set "problems=gaussian(n=300, d=16)" -o "$WORK/cut"
+    run "$NYSBENCH" run --dry-run "${long[@]}" -j 1 -o "$WORK/cut"
     expect_status 0
     [[ "$output" =~ "of which "([0-9]+)" are done and "([0-9]+)" are to run" ]]
     echo "done ${BASH_REMATCH[1]}, to run ${BASH_REMATCH[2]}"
@@ -82,7 +89,7 @@ rows_are() {
 }
 
 @test "SIGINT ends with 130 and keeps what is done" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -j 1 --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/r" >"$WORK/log" 2>&1 &
+    "$NYSBENCH" run "${long[@]}" -j 1 -o "$WORK/r" >"$WORK/log" 2>&1 &
     pid=$!
     until_true rows_are planned "$WORK/r"
     kill -INT "$pid" || kill -TERM "$pid"
@@ -91,7 +98,7 @@ rows_are() {
     output=$(cat "$WORK/log")
     expect_status 130
     grep -q planned "$WORK/log"
-    [ "$(wc -l <"$WORK/r/rows.csv")" -eq 12801 ]
+    [ "$(wc -l <"$WORK/r/rows.csv")" -eq 3201 ]
 }
 
 @test "a random strategy's rows do not change when another is added, and a changed config keeps what is done" {
@@ -194,14 +201,39 @@ Y
     grep -q "this is not a database" "$WORK/r/results.sqlite"
 }
 
-@test "without gnuplot: said before the run, data and scripts are written, exit status 0" {
+@test "without gnuplot: said once, before the run, and how to get it; plot draws later; exit status 0" {
     mkdir "$WORK/bin"
     PATH="$WORK/bin" run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r"
     expect_status 0
-    [[ "${lines[0]}" == "nysbench: warning: gnuplot is not installed"* ]] || { echo "${lines[0]}"; return 1; }
+    [[ "${lines[0]}" == "nysbench: warning: gnuplot is not installed"*"apt install gnuplot-nox"*"then 'nysbench plot $WORK/r' draws them" ]] ||
+        { echo "${lines[0]}"; return 1; }
+    [ "$(grep -c gnuplot <<<"$output")" -eq 1 ]
     [ -s "$WORK/r/plots/error.csv" ]
     [ -s "$WORK/r/plots/error_svd.gp" ]
     [ ! -e "$WORK/r/plots/error_svd.svg" ]
+    PATH="$WORK/bin" run "$NYSBENCH" plot "$WORK/r"
+    expect_status 0
+    [ "$(grep -c gnuplot <<<"$output")" -eq 1 ]
+    expect "then the same command draws them"
+    PATH="$WORK/bin" run "$NYSBENCH" report "$WORK/r"
+    expect_status 0
+    expect "nysbench: warning: gnuplot is not installed"
+    [ "$(grep -c "Figures are missing: gnuplot, which draws them, was not there." "$WORK/r/report.html")" -eq 1 ]
+    "$NYSBENCH" plot "$WORK/r" >/dev/null
+    [ -s "$WORK/r/plots/error_svd.svg" ]
+    run "$NYSBENCH" report "$WORK/r"
+    [[ "$output" != *gnuplot* ]]
+    run grep -c "Figures are missing" "$WORK/r/report.html"
+    [ "$output" = 0 ]
+}
+
+@test "without gnuplot, demo ends well, and tells of no figures" {
+    mkdir "$WORK/bin"
+    PATH="$WORK/bin" run "$NYSBENCH" demo --out "$WORK/demo"
+    expect_status 0
+    expect "Claims: 1 reproduced"
+    [ "$(grep -c gnuplot <<<"$output")" -eq 1 ]
+    [[ "$output" != *"figures: "* ]]
 }
 
 @test "a file name that gnuplot could take for a command is only a name" {
@@ -243,8 +275,8 @@ Y
 }
 
 @test "rows that are planned again have no numbers until they are measured" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=[error] --set trials=100 --set "problems=gaussian(n=300, d=16)" -o "$WORK/r"
-    "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set plots=[] --set trials=100 --set "problems=gaussian(n=300, d=16)" -o "$WORK/r" >/dev/null 2>&1 &
+    "$NYSBENCH" run "${long[@]}" -j 16 --set trials=80 --set metrics=[error] -o "$WORK/r"
+    "$NYSBENCH" run "${long[@]}" -j 1 --set trials=80 -o "$WORK/r" >/dev/null 2>&1 &
     pid=$!
     until_true rows_are planned "$WORK/r"
     kill -KILL "$pid"
@@ -255,10 +287,10 @@ Y
 }
 
 @test "a second run into the same folder is refused at once" {
-    "$NYSBENCH" run experiments/00-smoke.yaml -j 1 --set trials=400 --set "problems=gaussian(n=300, d=16)" --set plots=[] -q -o "$WORK/r" >/dev/null 2>&1 &
+    "$NYSBENCH" run "${long[@]}" -j 1 -o "$WORK/r" >/dev/null 2>&1 &
     pid=$!
     until_true rows_are planned "$WORK/r"
-    run timeout 5 "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r"
+    run timeout 60 "$NYSBENCH" run experiments/00-smoke.yaml -q -o "$WORK/r"
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
     expect_status 2

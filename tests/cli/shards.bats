@@ -6,6 +6,17 @@ load helpers
 small=(experiments/00-smoke.yaml -q --set 'problems=["gaussian(n=[30, 65], d=8)", "clusters(n=64, d=8, count=4)"]' --set "metrics=[error]"
     --set "plots=[]" --set "strategies=[uniform, kmeans]")
 
+# A whole run and the two halves of it, for all tests that begin with them.
+setup_file() {
+    NYSBENCH=${NYSBENCH:-$PWD/nysbench}
+    "$NYSBENCH" run "${small[@]}" -o "$BATS_FILE_TMPDIR/whole" >/dev/null
+    shards "$BATS_FILE_TMPDIR/r" 2 1 2
+}
+
+take() { # whole | r
+    cp -r "$BATS_FILE_TMPDIR/$1" "$WORK/$1"
+}
+
 shards() { # RUN N I...: these shards of N
     local run=$1 n=$2 i
     shift 2
@@ -21,7 +32,7 @@ same_rows() { # RUN RUN
 
 # Changes the store of a run behind the program's back.
 sql() { # RUN STATEMENT
-    /usr/bin/python3 - "$1/results.sqlite" "$2" <<'PY'
+    /usr/bin/python3 -SE - "$1/results.sqlite" "$2" <<'PY'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 changed = db.execute(sys.argv[2]).rowcount
@@ -33,7 +44,7 @@ PY
 one_row="rowid = (SELECT min(rowid) FROM results WHERE status = 'ok')"
 
 @test "the shards' rows, merged, are those of one run, byte for byte but for times" {
-    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    take whole
     shards "$WORK/r" 4 3 1 4 2
     run "$NYSBENCH" merge "$WORK/r"
     expect_status 0
@@ -62,7 +73,7 @@ one_row="rowid = (SELECT min(rowid) FROM results WHERE status = 'ok')"
 }
 
 @test "a merged run's rows are signed as they were where they were measured" {
-    shards "$WORK/r" 2 1 2
+    take r
     "$NYSBENCH" merge "$WORK/r" -q >/dev/null
     "$NYSBENCH" merge "$WORK/r" -q >/dev/null
     for i in 1 2; do "$NYSBENCH" info "$WORK/r/shards/$i-of-2" --json >"$WORK/$i.json"; done
@@ -98,7 +109,7 @@ PY
 }
 
 @test "more shards than work: some are empty, and nothing is missing" {
-    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    take whole
     shards "$WORK/r" 9 1 2 3 4 5 6 7 8 9
     [ "$(wc -l <"$WORK/r/shards/9-of-9/rows.csv")" -eq 1 ]
     run "$NYSBENCH" merge "$WORK/r" -q
@@ -107,7 +118,7 @@ PY
 }
 
 @test "holes are listed by shard, with the command that fills them; a shard that is run later is merged later" {
-    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    take whole
     shards "$WORK/my run" 4 1 3
     run "$NYSBENCH" merge "$WORK/my run" -q
     expect_status 1
@@ -132,7 +143,7 @@ PY
 }
 
 @test "holes of runs that are no shards are named by their rows" {
-    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    take whole
     sql "$WORK/whole" "UPDATE results SET status = 'planned' WHERE $one_row"
     run "$NYSBENCH" merge "$WORK/out" "$WORK/whole" -q
     expect_status 1
@@ -141,7 +152,7 @@ PY
 }
 
 @test "shards from several places, and of different numbers, are merged by name" {
-    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    take whole
     shards "$WORK/héré" 2 1
     shards "$WORK/the re" 3 1 2 3
     run "$NYSBENCH" merge "$WORK/out" "$WORK/héré/shards/1-of-2" "$WORK/the re/shards/"*
@@ -151,7 +162,7 @@ PY
 }
 
 @test "of OUT's own shards --shards takes those of one number" {
-    shards "$WORK/r" 2 1 2
+    take r
     shards "$WORK/r" 3 1
     run "$NYSBENCH" merge "$WORK/r" --shards 3 -q
     expect_status 1
@@ -164,8 +175,8 @@ PY
 }
 
 @test "two results of one row: refused, with the row, both values and both runs; nothing is written" {
-    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
-    shards "$WORK/r" 2 1 2
+    take whole
+    take r
     sql "$WORK/whole" "UPDATE results SET error = 0.123456 WHERE $one_row"
     run "$NYSBENCH" merge "$WORK/out" "$WORK/r/shards/"* "$WORK/whole"
     expect_status 2
@@ -179,15 +190,15 @@ PY
 }
 
 @test "times may differ" {
-    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
-    shards "$WORK/r" 2 1 2
+    take whole
+    take r
     sql "$WORK/whole" "UPDATE results SET select_s = 1000, core_s = 2000 WHERE $one_row"
     run "$NYSBENCH" merge "$WORK/out" "$WORK/r/shards/"* "$WORK/whole" -q
     expect_status 0
 }
 
 @test "a result that OUT has and the runs have otherwise is a conflict; a failure that OUT has gives way" {
-    shards "$WORK/r" 2 1 2
+    take r
     "$NYSBENCH" merge "$WORK/r" -q >/dev/null
     cp "$WORK/r/rows.csv" "$WORK/before.csv"
     sql "$WORK/r" "UPDATE results SET status = 'failed', reason = 'lightning', error = NULL WHERE $one_row"
@@ -204,7 +215,7 @@ PY
 }
 
 @test "a failure that was repeated in OUT, as failures.txt says, stays repaired when it is merged again" {
-    shards "$WORK/r" 2 1 2
+    take r
     "$NYSBENCH" merge "$WORK/r" -q >/dev/null
     cp "$WORK/r/rows.csv" "$WORK/before.csv"
     sql "$WORK/r/shards/2-of-2" "UPDATE results SET status = 'failed', reason = 'lightning', error = NULL WHERE rowid = (SELECT min(rowid) FROM results WHERE status = 'ok' AND strategy LIKE 'kmeans%')"
@@ -222,7 +233,7 @@ PY
 }
 
 @test "a row that failed in a shard is a failed row of the merged run" {
-    shards "$WORK/r" 2 1 2
+    take r
     sql "$WORK/r/shards/2-of-2" "UPDATE results SET status = 'failed', reason = 'lightning', error = NULL WHERE $one_row"
     run "$NYSBENCH" merge "$WORK/r" -q
     expect_status 1
@@ -240,7 +251,7 @@ PY
     expect "'trials: 2' and 'trials: 3'"
     [ ! -e "$WORK/r/results.sqlite" ]
     # A run of another config where the result would be is left alone.
-    "$NYSBENCH" run "${small[@]}" -o "$WORK/whole" >/dev/null
+    take whole
     "$NYSBENCH" run "${small[@]}" --set trials=3 -o "$WORK/other" >/dev/null
     cp "$WORK/whole/rows.csv" "$WORK/rows"
     run "$NYSBENCH" merge "$WORK/whole" "$WORK/other"
@@ -250,7 +261,7 @@ PY
 }
 
 @test "runs of different builds are refused, with both, unless --mixed" {
-    shards "$WORK/r" 2 1 2
+    take r
     sql "$WORK/r/shards/2-of-2" "UPDATE manifests SET build = 'another', executable = '0123456789abcdef'"
     run "$NYSBENCH" merge "$WORK/r" -q
     expect_status 2
@@ -299,7 +310,7 @@ PY
 }
 
 @test "a damaged shard is named, and nothing is written" {
-    shards "$WORK/r" 2 1 2
+    take r
     head -c 5000 /dev/urandom >"$WORK/r/shards/1-of-2/results.sqlite"
     run "$NYSBENCH" merge "$WORK/r"
     expect_status 2
@@ -308,7 +319,7 @@ PY
 }
 
 @test "two at once: a merge waits for nobody and says who holds the folder" {
-    shards "$WORK/r" 2 1 2
+    take r
     status=0
     flock "$WORK/r" "$NYSBENCH" merge "$WORK/r" >"$WORK/log" 2>&1 || status=$?
     [ "$status" -eq 2 ]

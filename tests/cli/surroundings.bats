@@ -33,15 +33,18 @@ EOF
     expect_status 0
     experiment uniform
     local head=experiments/data/vit_astronaut_n257_L6.safetensors:1
+    short() { # LIMIT COMMAND...; OpenBLAS takes a second to find out
+        run bash -c 'ulimit $1 && shift && exec timeout 60 "$@"' - "$1" "$NYSBENCH" "${@:2}"
+        if [ "$status" -ne 0 ]; then # a BLAS with smaller buffers has enough
+            expect_status 2
+            expect "nysbench: error: the memory that this process may take (ulimit -v, ulimit -d) is too little for OpenBLAS: raise the limit"
+        fi
+    }
+    short "-v 120000" run "$WORK/c.yaml" -q -o "$WORK/r"
+    short "-d 80000" plan "$WORK/c.yaml" -o "$WORK/r"
+    short "-v 120000" measure --head "$head" --strategy uniform -m 4
+    [ ! -e "$WORK/r" ]
     for limit in "-v 120000" "-d 80000"; do
-        for command in "run $WORK/c.yaml -q -o $WORK/r" "plan $WORK/c.yaml -o $WORK/r" "measure --head $head --strategy uniform -m 4"; do
-            run bash -c "ulimit $limit && exec timeout 60 '$NYSBENCH' $command"
-            if [ "$status" -ne 0 ]; then # a BLAS with smaller buffers has enough
-                expect_status 2
-                expect "nysbench: error: the memory that this process may take (ulimit -v, ulimit -d) is too little for OpenBLAS: raise the limit"
-            fi
-        done
-        [ ! -e "$WORK/r" ]
         run bash -c "ulimit $limit && exec timeout 60 '$NYSBENCH' list"
         expect_status 0
     done
@@ -121,15 +124,16 @@ exit 3'
     cmp "$WORK/before.svg" "$WORK/r/plots/error_svd.svg"
 }
 
-# hold SECONDS: reads the store, and keeps it so long.
+# Reads the store, and keeps it until that program ends.
 hold() {
-    /usr/bin/python3 - "$WORK/r/results.sqlite" "$1" >"$WORK/held" 3>&- <<'PY' &
-import sqlite3, sys, time
+    rm -f "$WORK/held"
+    /usr/bin/python3 -SE - "$WORK/r/results.sqlite" >"$WORK/held" 3>&- <<'PY' &
+import signal, sqlite3, sys
 db = sqlite3.connect(sys.argv[1], isolation_level=None)
 db.execute("BEGIN")
 db.execute("SELECT count(*) FROM results").fetchone()
 print("held", flush=True)
-time.sleep(float(sys.argv[2]))
+signal.pause()
 PY
     reader=$!
     until_true grep -q held "$WORK/held"
@@ -138,13 +142,16 @@ PY
 @test "somebody who reads the store for long is waited for, with a warning; a signal ends the wait" {
     experiment uniform
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    hold "${HOLD_S:-10}"
-    run timeout 200 "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=5 -o "$WORK/r"
-    wait "$reader"
-    expect_status 0
-    expect "nysbench: warning: $WORK/r/results.sqlite: another program has held it for 5 s; waiting for it"
-    expect "rows: 20, 20 ok"
-    hold 100
+    hold
+    timeout 200 "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=5 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+    pid=$!
+    until_true grep -qxF "nysbench: warning: $WORK/r/results.sqlite: another program has held it for 5 s; waiting for it" "$WORK/log"
+    sleep "${HOLD_S:-1}"
+    kill "$reader"
+    expect_end "$reader" 143
+    expect_end "$pid" 0
+    grep -qxF "rows: 20, 20 ok" "$WORK/log"
+    hold
     "$NYSBENCH" run "$WORK/c.yaml" -q --set trials=7 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
     pid=$!
     sleep 1
@@ -227,7 +234,7 @@ PY
 }
 
 @test "no folder for temporary files, or a full one: the run ends and says so, no row is failed, and with one it goes on" {
-    experiment "uniform, 'command(run=\"/usr/bin/python3 experiments/plugins/farthest.py\")'"
+    experiment "uniform, 'command(run=\"sh tests/cli/plugins/first.sh\")'"
     TMPDIR=$WORK/nosuch run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
     expect "nysbench: error: no temporary folder can be made in $WORK/nosuch: No such file or directory"
@@ -242,7 +249,7 @@ PY
     [ "$(id -u)" = 0 ] || skip "only root can mount a tmpfs"
     mkdir "$WORK/tmp"
     mount -t tmpfs -o size=64k none "$WORK/tmp" || skip "no tmpfs can be mounted here"
-    experiment "uniform, 'command(run=\"/usr/bin/python3 experiments/plugins/farthest.py\")'"
+    experiment "uniform, 'command(run=\"sh tests/cli/plugins/first.sh\")'"
     cat /dev/zero >"$WORK/tmp/full" 2>/dev/null || true
     TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >"$WORK/log" 2>&1 && status=0 || status=$?
     output=$(cat "$WORK/log")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""terminal.py [--size COLUMNSxROWS] [--resized HOW] [--at SECONDS ACTION | --drawn COUNT ACTION]... [--log FILE] -- COMMAND... -
+"""terminal.py [--size COLUMNSxROWS] [--resized HOW] [--drawn COUNT ACTION | --seen TEXT ACTION]... [--log FILE] -- COMMAND... -
 runs the command on a terminal of that size (80x24), and prints the lines that stand on its screen in the end, those that have left
 it at the top included. HOW says what another width does to lines: it cuts them (as xterm does), rewraps them (as VTE and tmux do),
-or breaks those that are too long for good (the default). The actions are done one after another, each so many seconds after the
-start or once so many more drawings are there. ACTION is size=COLUMNSxROWS, late=COLUMNSxROWS (while what was drawn for the old size
-is on its way), signal=NUMBER, stop (until signal=18), type=TEXT (^C for the key) or show, which prints the screen behind a line
-"---". The log says of each drawing when it was. Exit status: the command's."""
+or breaks those that are too long for good (the default). The actions are done one after another, each once so many more
+drawings are there or a line has the text. ACTION is size=COLUMNSxROWS, late=COLUMNSxROWS (while what was drawn for the old size is on
+its way), signal=NUMBER, stop (until signal=18), type=TEXT (^C for the key), touch=FILE or show, which prints the screen behind a
+line "---". The log says of each drawing when it was. Exit status: the command's."""
 import fcntl, os, pty, re, select, signal, struct, sys, termios, time
 
 
@@ -116,8 +116,10 @@ while arguments[0] != "--":
         resized = value
     elif option == "--log":
         log = open(value, "w")
-    elif option in ("--at", "--drawn"):
-        actions.append((option, float(value), arguments.pop(0)))
+    elif option == "--drawn":
+        actions.append((int(value), None, arguments.pop(0)))
+    elif option == "--seen":
+        actions.append((0, value, arguments.pop(0)))
 command = arguments[1:]
 
 pid, terminal = pty.fork()
@@ -165,6 +167,8 @@ def act(name, value):
         os.kill(pid, int(value))
     elif name == "type":
         os.write(terminal, value.replace("^C", "\x03").encode())
+    elif name == "touch":
+        open(value, "w").close()
     elif name == "show":
         screen.show()
 
@@ -176,8 +180,8 @@ try:
         if is_ready(0.02):
             receive()
         while actions:
-            option, when, action = actions[0]
-            if (time.monotonic() - start if option == "--at" else screen.drawn - seen) < when:
+            drawings, text, _ = actions[0]
+            if screen.drawn - seen < drawings or (text and not any(text in line.text for line in screen.lines)):
                 break
             name, _, value = actions.pop(0)[2].partition("=")
             act(name, value)

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A model's program for the effect study: a random transformer of three layers, in NumPy.
 
-usage: tiny_model.py NYSBENCH [causal] [shared] [ATTENTION=FAULT ...]
+usage: tiny_model.py NYSBENCH [causal] [shared] [flat] [without=KEY]
 
 NYSBENCH computes the replaced attentions. With `causal` it is a language model, else an encoder with an embedding and a
-corpus; with `shared`, the two query heads of a layer share one key head. An attention with ATTENTION in its spec does
-what FAULT says in place of an answer: raise, die, hang, text, list, unknown, word, empty, skip, diverge. `describe=FAULT`
-and `heads=FAULT` do it for these questions; describe=bad:KEY leaves KEY out, heads=short writes a head too few,
-heads=flat queries that are all alike, heads=none no file, heads=nan a NaN; heads=told names the file in an error.
-without=KEY leaves KEY out of what an attention does; length=N is the tokens of a source.
+corpus; with `shared`, the two query heads of a layer share one key head; with `flat`, the queries of the heads that it
+writes are all alike. without=KEY leaves KEY out of what an attention does.
 
 The functions are used by tests/oracle/effect.py too."""
 import json
-import os
 import struct
 import subprocess
 import sys
-import time
 
 import numpy as np
 
@@ -139,78 +134,39 @@ def by_nysbench(program, causal, spec, seed, trial):
     return attention
 
 
-def misbehave(fault):
-    if fault == "raise":
-        raise RuntimeError("the attention was torn")
-    if fault == "die":
-        print("the weights are gone", file=sys.stderr)
-        os._exit(3)
-    if fault == "hang":
-        time.sleep(1000)
-    if fault == "text":
-        return "nonsense"
-    return {"list": [1, 2], "unknown": {"colour": 1}, "word": {"model_error": "large"}, "empty": {},
-            "skip": {"skipped": "it is not for this model"}, "diverge": {"diverged": "outputs are not finite"}}[fault]
-
-
-def describe(model, fault):
-    all_ = {"model": "tiny", "layers": LAYERS, "heads": HEADS, "key_heads": model.key_heads, "n": N, "d": D,
+def describe(model):
+    return {"model": "tiny", "layers": LAYERS, "heads": HEADS, "key_heads": model.key_heads, "n": N, "d": D,
             "causal": model.causal, "sources": [f"text {i}" for i in range(SOURCES)], "seconds": 0.01}
-    if fault.startswith("bad:"):
-        all_.pop(fault[4:])
-    elif fault == "twice":
-        all_["sources"] = ["a", "b", "a"]
-    elif fault:
-        return misbehave(fault)
-    return all_
 
 
-def write_heads(model, question, fault):
-    if fault == "told":
-        raise RuntimeError("no room for " + question["file"])
-    if fault == "none":
-        return {}
-    if fault and fault not in ("short", "flat", "nan"):
-        return misbehave(fault)
+def write_heads(model, question, flat):
     seen = model.exact_pass(question["source"])[1]
     q, k, v = (np.concatenate([seen[layer][i] for layer in question["layers"]]) for i in range(3))
-    if fault == "flat":
+    if flat:
         q = np.repeat(q[:, :1], N, 1)
-    if fault == "short":
-        q, k, v = q[:-1], k[:1], v[:1]
-    if fault == "nan":
-        q[0, 0, 0] = np.nan
     write_safetensors(question["file"], {"q": q, "k": k, "v": v})
     return {}
 
 
-def answer(model, program, faults, question):
+def answer(model, program, words, question):
     if question["do"] == "describe":
-        return describe(model, faults.get("describe", ""))
+        return describe(model)
     if question["do"] == "heads":
-        return write_heads(model, question, faults.get("heads", ""))
-    spec = question["attention"]
-    for part, fault in faults.items():
-        if part in spec:
-            return misbehave(fault)
+        return write_heads(model, question, "flat" in words)
     told = effects(model, question["source"], question["layers"],
-                   by_nysbench(program, model.causal, spec, question["seed"], question["trial"]))
-    told.pop(faults.get("without"), None)
-    return told
+                   by_nysbench(program, model.causal, question["attention"], question["seed"], question["trial"]))
+    return {name: value for name, value in told.items() if f"without={name}" not in words}
 
 
 def main(program, *words):
-    global N
-    faults = dict(word.split("=", 1) for word in words if "=" in word)
-    N = int(faults.pop("length", N))
     model = Model("causal" in words, 1 if "shared" in words else HEADS)
     print('{"ready": 1}', flush=True)
     for line in sys.stdin:
         try:
-            said = answer(model, program, faults, json.loads(line))
+            said = answer(model, program, words, json.loads(line))
         except Exception as error:  # noqa: BLE001
             said = {"error": f"{type(error).__name__}: {error}"}
-        print(said if isinstance(said, str) else json.dumps(said), flush=True)
+        print(json.dumps(said), flush=True)
 
 
 if __name__ == "__main__":

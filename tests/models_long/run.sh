@@ -20,7 +20,7 @@ pypi() {
     done
 }
 
-PATH=/usr/bin:$PATH experiments/models/fetch.sh
+PYTHON=/usr/bin/python3 NYSBENCH_MODELS=$root experiments/models/fetch.sh
 case $? in
 0) ;;
 75) skip "the models or their inputs cannot be had" ;;

@@ -140,8 +140,9 @@ def compare_exact(name, layer, spec, causal=False, exact_logits=False):
 def test_exact(short):
     """Sizes below and above blocks, dimensions, masks."""
     rng = np.random.default_rng(1)
-    cases = list(itertools.product(SIZES, DIMENSIONS, (False, True)))
-    for n, d, causal in cases[::7] if short else cases:
+    # Each size with each dimension, half of them under a mask, in a chequered pattern.
+    cases = [(n, d, (i + j) % 2 == 1) for (i, n), (j, d) in itertools.product(enumerate(SIZES), enumerate(DIMENSIONS))]
+    for n, d, causal in cases[::4] if short else cases:
         layer = draw(rng, n, d, scale=1.2)
         for spec in EXACT if d == 64 else EXACT[:2]:
             compare_exact(f"{spec}, n = {n}, d = {d}{', causal' * causal}", layer, spec, causal)
@@ -293,7 +294,7 @@ def compare_nystrom(layer, strategy, m, core="iterative", pairing=None, kind="ny
 def test_nystrom(short):
     """Strategies, pairings, cores and factors against F X B V, on the landmarks that `nysbench select` picks."""
     rng = np.random.default_rng(4)
-    layer = smooth(rng, 200, 16, heads=4, key_heads=2)
+    layer, grouped = smooth(rng, 200, 16, heads=2), smooth(rng, 200, 16, heads=4, key_heads=2)
     good = True
     for n, m in ((200, 24), (64, 16), (65, 64), (5, 5), (1, 1)):
         small = smooth(rng, n, 16)
@@ -311,12 +312,12 @@ def test_nystrom(short):
         for pairing in ("independent", "joint") if strategy in ("uniform", "kmeans(restarts=2)") else (None,):
             compare_nystrom(layer, strategy, 20, pairing=pairing)
     for pairing in ("queries", "keys"):
-        compare_nystrom(layer, "kmeans", 10, "iterative(start=batch)", pairing)
+        compare_nystrom(grouped, "kmeans", 10, "iterative(start=batch)", pairing)
     for n, m in ((1, 1), (2, 1), (63, 7), (65, 64), (1000, 64), (2050, 300)):
         compare_nystrom(smooth(rng, n, 64), "segment_means", m, name=f", n = {n}")
     for kind, core, causal in (("nocore", "identity", False), ("cur", "svd(rcond=0.001)", False),
                                ("cur", "svd(rcond=0.001)", True), ("cur", "tikhonov(lambda=0.0001)", True)):
-        compare_nystrom(layer, "uniform", 20, core, None, kind, causal)
+        compare_nystrom(grouped, "uniform", 20, core, None, kind, causal)
     for n, m in ((200, 7), (1024, 10)):
         compare_nystrom(smooth(rng, n, 16, heads=2), "kmeans(iterations=10, snap=nearest)", m, "iterative", "queries",
                         spec="gpa", name=f", n = {n}")
@@ -540,7 +541,7 @@ def test_performer():
     layer = draw(rng, 60, 16, heads=2, scale=0.35)
     for orthogonal, causal in (("true", False), ("false", False), ("true", True)):
         errors = [average(f"performer(features={r}, orthogonal={orthogonal}){', causal' * causal}", layer,
-                          f"performer(features={r}, orthogonal={orthogonal})", 40, causal) for r in (128, 2048)]
+                          f"performer(features={r}, orthogonal={orthogonal})", 16, causal) for r in (128, 2048)]
         tap.check(3 < errors[0] / errors[1] < 5.5, f"performer, orthogonal={orthogonal}{', causal' * causal}: 16 times the features, "
                   f"{errors[0] / errors[1]:.2f} times less error")
     n = 90
@@ -628,7 +629,7 @@ def test_hyperattention():
     for options in ("block=256, sample=0", "block=32, sample=200", "sample=999"):
         spec = f"hyperattention({options})"
         compare_exact(f"{spec}, which sees all: exact attention", layer, spec)
-    average("hyperattention(block=16, sample=100)", layer, "hyperattention(block=16, sample=100)", 60)
+    average("hyperattention(block=16, sample=100)", layer, "hyperattention(block=16, sample=100)", 30)
     unit = Layer(layer.q[:1], layer.k[:1], np.eye(200)[None])
     weights = program.forward(unit, "hyperattention(block=16, sample=30)")
     off = abs(weights.astype(float).sum(axis=2) - 1).max() / U

@@ -33,7 +33,7 @@ metrics: error
 plots: []
 """
 PROBLEMS = ["gaussian(n=130, d=16)", "clusters(n=100, d=8, count=7, order=shuffled)", "clusters(n=60, d=5, count=7, spread=0)",
-            f"heads(file={VIT}, head=0)"]
+            f"heads(file={VIT}, head=0, max_n=140)"]
 CONVERGED = ["kmeans", "kmeans(init=maximin)", "kmeans(init=random)"]
 RULES = ["uniform(strided=true)", "farthest_point", "farthest_point(start=central)", "orthogonal", "dsquared", "context"]
 

@@ -27,10 +27,11 @@ CORES = ["svd(rcond=1e-15)", "svd(rcond=1e-8)", "svd(rcond=1e-3)", "tikhonov(lam
          "iterative(steps=6)", "iterative(steps=14)", "newton_schulz(steps=20)", "best", "fitted(rows=1000, ridge=1e-6)"]
 CONFIG = """
 problems:
-  - heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors, head=2, max_n=24)
-  - gaussian(n=24, d=[1, 2], scale=[0.25, 0.7])
-  - smooth(n=24, d=4)
-  - clusters(n=24, d=4, count=5, spread=0.0001)
+  - heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors, head=2, max_n=16)
+  - gaussian(n=16, d=1, scale=[0.25, 0.7])
+  - gaussian(n=16, d=2, scale=0.25)
+  - smooth(n=16, d=4)
+  - clusters(n=16, d=4, count=5, spread=0.0001)
 strategies: [uniform, segment_means]
 factors: [nystromformer, cur]
 landmarks: [3, 10]
@@ -39,7 +40,7 @@ metrics: error
 plots: []
 cores: {cores}
 """
-WAYS = {"streamed": [], "direct": ["--set", "engine=direct"], "sample": ["--set", "rows=sample(23)"]}
+WAYS = {"streamed": [], "direct": ["--set", "engine=direct"], "sample": ["--set", "rows=sample(15)"]}
 
 
 def exactly(a):

@@ -234,8 +234,8 @@ def found(numbers, rows):
 
 
 class Checker:
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, strength):
+        self.folder, self.strength = folder, strength
         self.listing = Listing(f"{folder}/{FOLDER}/LIST")
         self.tables = {}
         self.mistakes, self.checked, self.weak = [], 0, 0
@@ -264,7 +264,7 @@ class Checker:
             what = ", ".join(n.text for n in numbers)
             self.mistakes.append(f"{place}: '{what}' ({' '.join(shown.split())[:70]}) is in no row of {self.files}")
             return
-        for number in numbers:
+        for number in numbers if self.strength else ():
             missed = sum(found([o if n is number else n for n in numbers], rows) for o in number.others()) / 6
             self.weak += missed
             self.weak_at[place] = [a + b for a, b in zip(self.weak_at.get(place, (0, 0)), (missed, 1))]
@@ -312,11 +312,11 @@ class Checker:
 
 def main(arguments):
     folders = [a for a in arguments if a != "--strength"]
-    checker = Checker(folders[0] if folders else ROOT)
+    checker = Checker(folders[0] if folders else ROOT, "--strength" in arguments)
     mistakes = checker.check()
     for mistake in mistakes:
         print(mistake)
-    if "--strength" in arguments:
+    if checker.strength:
         print(f"{checker.checked} numbers; with another last digit {100 * checker.weak / max(checker.checked, 1):.0f} % would be found still")
         for place, (weak, count) in checker.weak_at.items():
             print(f"  {place}: {count} numbers, {100 * weak / count:.0f} %")

@@ -16,6 +16,7 @@ import tap
 from nysbench import _errors, _library
 
 HEADER = "src/api/nysbench.h"
+COMMAND = os.path.join(os.path.dirname(sys.executable), "nysbench")
 STRUCTS = {"nysbench_request": _library.Request, "nysbench_side": _library.Side, "nysbench_landmarks": _library.Landmarks,
            "nysbench_layer": _library.Layer, "nysbench_cost": _library.Cost}
 
@@ -45,6 +46,36 @@ class Header(unittest.TestCase):
 
     def test_the_api_number_is_the_header_s(self):
         self.assertIn(f"#define NYSBENCH_API {_library.API}\n", Path(HEADER).read_text())
+
+
+class Command(unittest.TestCase):
+    """The command nysbench beside this Python."""
+
+    def run_in(self, folder, path, *arguments):
+        return subprocess.run([COMMAND, *arguments], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+
+    def test_is_the_program(self):
+        done = self.run_in("/", os.environ["PATH"], "--version")
+        self.assertEqual((done.returncode, done.stdout), (0, f"nysbench {nysbench.version}\n"))
+        self.assertEqual(self.run_in("/", os.environ["PATH"], "nonsense").returncode, 2)
+
+    def test_is_called_by_its_name_alone_where_that_is_in_path(self):
+        beside = os.path.dirname(COMMAND)
+        with tempfile.TemporaryDirectory() as folder:
+            for path, name in ((f"{beside}:/usr/bin:/bin", "nysbench"), (f"/usr/bin:/bin:{folder}", COMMAND)):
+                shutil.rmtree(os.path.join(folder, "nysbench-demo"), ignore_errors=True)
+                done = self.run_in(folder, path, "demo")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(f"which differences are real: {name} compare ", done.stdout)
+
+    def test_what_the_program_reads_is_in_the_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for words in (["help", "config"], ["new", "strategy", "mine"], ["plan", "experiments/01-error-vs-landmarks.yaml"]):
+                self.assertEqual(self.run_in(folder, os.environ["PATH"], *words).returncode, 0, words)
+            script = ("import nysbench; row, = nysbench.measure('experiments/data/vit_astronaut_n257_L6.safetensors:0', "
+                      "strategy='uniform', landmarks=8, cores='svd'); print(row['status'])")
+            done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True)
+            self.assertEqual(done.stdout, "ok\n", done.stderr)
 
 
 class Finding(unittest.TestCase):

@@ -513,6 +513,31 @@ static void test_which_simd(void **state)
     assert_true(nb_tall_at(count - 1) && !nb_tall_at(count));
 }
 
+/* Of numbers of all sizes: against long double, and bit by bit against a C library that has the same algorithm. */
+static void test_hypotenuse(void **state)
+{
+    static const double units[] = {0x1p-1074, 0x1p-1000, 0x1p-460, 1.25, 0x1p510, 0x1p1000};
+    static const double odd[][3] = {
+        {0, 0, 0}, {-0.0, -7, 7}, {3, -4, 5}, {INFINITY, NAN, INFINITY}, {1, -INFINITY, INFINITY}};
+    gsl_rng *rng;
+    assert_ok(*state, nb_random_new(&rng, *state));
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) assert_true(nb_hypotenuse(odd[i][0], odd[i][1]) == odd[i][2]);
+    assert_true(isnan(nb_hypotenuse(NAN, 1)) && isnan(nb_hypotenuse(1, NAN)));
+    assert_true(isinf(nb_hypotenuse(DBL_MAX, DBL_MAX)));
+    for (int i = 0; i < 200000; i++) {
+        double unit = units[i % 6], x = unit * gsl_rng_uniform_pos(rng);
+        double y = unit * gsl_rng_uniform_pos(rng) * pow(2, -(i / 6) % 60), found = nb_hypotenuse(x, -y);
+        double known = (double)sqrtl((long double)x * x + (long double)y * y);
+        assert_close(found, known, nextafter(known, INFINITY) - known);
+        assert_true(found == nb_hypotenuse(y, x));
+#if defined __GLIBC_PREREQ
+#if __GLIBC_PREREQ(2, 35)
+        assert_true(found == hypot(x, y));
+#endif
+#endif
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +549,7 @@ int main(void)
         test_with_ctx(test_basis_spans_the_range_alone),
         test_with_ctx(test_basis_of_zero_is_empty),
         test_with_ctx(test_norms),
+        test_with_ctx(test_hypotenuse),
         test_with_ctx(test_triangles),
         test_with_ctx(test_orthonormalise),
         test_with_ctx(test_krylov_on_known_spectra),

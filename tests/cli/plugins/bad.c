@@ -1,6 +1,8 @@
 /* bad.c - strategies that break one promise each, for tests/cli/plugins.bats. */
 #include "strategy.h"
 
+#include <unistd.h>
+
 static const char *const references[] = {"none: made to fail", NULL};
 static const nb_option options[] = {NB_OPTION_END};
 
@@ -61,8 +63,7 @@ static nb_status crashes(const nb_points *points, int m, const void *o, nb_picks
 static nb_status hangs(const nb_points *points, int m, const void *o, nb_picks *picks, nb_ctx *ctx)
 {
     (void)points, (void)m, (void)o, (void)picks, (void)ctx;
-    for (volatile int i = 0; i >= 0; i = 1) {
-    }
+    for (;;) pause();
     return NB_OK;
 }
 

@@ -1,5 +1,5 @@
-/* early.c - a plug-in that does harm before anything runs, in the way EARLY: for
- * tests/cli/plugins.bats. */
+/* early.c - a plug-in that does harm before anything runs: at the place EARLY, a number, in the way HARM, both from the
+ * environment. For tests/cli/plugins.bats. */
 #include "cores/core.h"
 #include "problems/problem.h"
 #include "strategy.h"
@@ -7,14 +7,21 @@
 #include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { CONSTRUCTOR = 1, TRAITS, CHECK, READY, SHAPE, CORE };
 
 static inline void harm(int place)
 {
-    if (place != EARLY) return;
+    const char *early = getenv("EARLY"), *way = getenv("HARM");
+    if (!early || !way || atoi(early) != place) return;
     puts("a plug-in prints");
-    HARM;
+    if (strcmp(way, "abort") == 0) abort();
+    if (strcmp(way, "exit 0") == 0) exit(0);
+    if (strcmp(way, "exit 3") == 0) exit(3);
+    if (strcmp(way, "round") == 0) fesetround(FE_UPWARD);
+    while (strcmp(way, "hang") == 0) pause();
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -215,9 +215,14 @@ static nb_status make(const void *o, int head, nb_head *out, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Made for each trial, or once, with the plan. */
 static const nb_problem meddler_problem = {
     {"problem_moves", "changed the working folder", references, options, sizeof(meddler_options)},
     .random = true,
+    .shape = shape,
+    .make = make};
+static const nb_problem meddler_fixed_problem = {
+    {"fixed_problem_moves", "changes the folder with the plan", references, options, sizeof(meddler_options)},
     .shape = shape,
     .make = make};
 
@@ -225,4 +230,5 @@ static const nb_problem meddler_problem = {
 NB_PLUGIN(MEDDLERS(PART){"core", &meddler_core_rounds.component}, {"core", &meddler_core_moves.component},
           {"core", &meddler_core_writes_a.component}, {"core", &meddler_core_writes_svd.component},
           {"core", &meddler_core_writes_norms.component}, {"core", &meddler_core_writes_ranges.component},
-          {"kernel", &meddler_kernel.component}, {"problem", &meddler_problem.component});
+          {"kernel", &meddler_kernel.component}, {"problem", &meddler_problem.component},
+          {"problem", &meddler_fixed_problem.component});

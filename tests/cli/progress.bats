@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a run shows while it goes on. These tests wait nearly all of their time: strategies sleep, so that a run is long
+# enough to be watched on any machine.
+
+load helpers
+
+setup_file() {
+    build_plugin tests/cli/plugins/naps.c "$BATS_FILE_TMPDIR/naps.so"
+}
+
+# napping TRIALS: an experiment that sleeps for 25 ms in each trial.
+napping() {
+    config <<Y
+problems: gaussian(n=40, d=4)
+strategies: naps
+cores: svd
+landmarks: 4
+trials: $1
+metrics: error
+plots: []
+Y
+}
+
+nap() { # FOLDER OPTION...
+    "$NYSBENCH" run "$WORK/c.yaml" -j 1 --plugin "$BATS_FILE_TMPDIR/naps.so" -o "$WORK/$1" "${@:2}"
+}
+
+# Standard error is a terminal for a program that pty.spawn starts.
+on_terminal() { # PROGRAM WORD...
+    TERM=xterm /usr/bin/python3 -SEc 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@"
+}
+
+nap_on_terminal() { # FOLDER OPTION...
+    on_terminal "$NYSBENCH" run "$WORK/c.yaml" -j 1 --plugin "$BATS_FILE_TMPDIR/naps.so" -o "$WORK/$1" "${@:2}"
+}
+
+@test "progress in a log: a line each tenth at most, the last at 100 %; none with --quiet" {
+    napping 60 # the rows are stored fifteen times
+    nap r >/dev/null 2>"$WORK/log"
+    [ "$(grep -c ' %, ' "$WORK/log")" -le 10 ]
+    [ "$(grep -c ' %, ' "$WORK/log")" -ge 3 ]
+    grep ' %, ' "$WORK/log" | tail -1 | grep -qE '^nysbench: 100 %, 60 of 60 scenes, 60 of 60 rows, [0-9.]+ '
+    nap r --set trials=2 --fresh -q >/dev/null 2>"$WORK/log"
+    [ ! -s "$WORK/log" ]
+}
+
+@test "progress on a terminal: a bar; with NO_COLOR lines" {
+    napping 2
+    run nap_on_terminal r
+    expect_status 0
+    expect $'\e[K[##############################] 100 %, 2 of 2 scenes, 2 of 2 rows, '
+    NO_COLOR=1 run nap_on_terminal r --fresh
+    expect_status 0
+    expect "nysbench: 100 %, 2 of 2 scenes, 2 of 2 rows, "
+    [[ "$output" != *"[#"* ]]
+}
+
+# drawn_within WIDTH FILE: at least three drawings, whose bars are narrower. A drawing goes on from \r to \r, and the
+# terminal adds the \r of a line's end.
+drawn_within() {
+    sed 's/\x1b\[[?0-9]*[A-Za-z]//g' "$2" | tr '\r' '\n' | grep ' %, ' |
+        awk -v width="$1" 'length($0) >= width { print; bad = 1 } END { exit bad || NR < 3 }'
+}
+
+@test "progress fits into the terminal, whatever its width" {
+    napping 50
+    local width pids=()
+    for width in 80 60 30; do
+        COLUMNS=$width nap_on_terminal $width >"$WORK/$width.log" 2>&1 3>&- &
+        pids+=($!)
+    done
+    # what the terminal says of itself counts without COLUMNS
+    on_terminal sh -c "stty cols 50 <&2; exec '$NYSBENCH' run '$WORK/c.yaml' -j 1 --plugin '$BATS_FILE_TMPDIR/naps.so' -o '$WORK/50'" >"$WORK/50.log" 2>&1 3>&- &
+    pids+=($!)
+    for pid in "${pids[@]}"; do expect_end "$pid" 0; done
+    for width in 80 60 50 30; do
+        grep -q "100 %" "$WORK/$width.log"
+        drawn_within $width "$WORK/$width.log"
+    done
+}
+
+# slow N...: an experiment on as many tokens, of which each takes one of two workers 0.4 s at a strategy in each trial.
+slow() {
+    printf 'sleep 0.4\nexit 1\n' >"$WORK/slow.sh"
+    config <<Y
+problems: gaussian(n=[$(IFS=,; echo "$*")], d=4)
+strategies: [uniform, 'command(run="sh $WORK/slow.sh")']
+cores: svd
+landmarks: 8
+trials: 2
+plots: []
+Y
+}
+
+# on_screen FOLDER OPTIONS... -- OPTIONS OF run...: see terminal.py.
+on_screen() {
+    local folder=$1 options=()
+    shift
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    shift
+    /usr/bin/python3 -SE tests/cli/terminal.py "${options[@]}" -- "$NYSBENCH" run "$WORK/c.yaml" --jobs 2 -o "$WORK/$folder" "$@"
+}
+
+# screen OPTIONS... -- OPTIONS OF run...: status and output as of `run`.
+screen() {
+    run on_screen r "$@"
+}
+
+# After the last "---" of the output: the screen in the end.
+at_end() {
+    awk '/^---$/ { text = ""; last = 1; next } last { text = text $0 "\n" } END { printf "%s", text }' <<<"$output"
+}
+
+@test "on a terminal, a line for each worker says what it does, a few times a second, and is gone in the end" {
+    slow 40 41 42 43
+    screen --size 120x24 --drawn 1 show --drawn 1 show --drawn 1 show --drawn 1 show --drawn 1 show --log "$WORK/drawn" --
+    expect_status 1
+    # at one of these times both are at it
+    awk '/^---$/ { now = 0 } /^  gaussian\(n=4[0-9], d=4\) head 0, command\(.*\), landmarks 8: the strategy.s pick$/ { most = ++now > most ? now : most }
+        END { exit most != 2 }' <<<"$output"
+    grep -qE '^\[[#.]+\] [0-9]+ %, [0-9]+ of 8 scenes, [0-9]+ of 16 rows.* (left|predicted)$' <<<"$output"
+    [ "$(at_end | grep -c ' %, ')" -eq 1 ]
+    at_end | grep -qE '^\[#+\] 100 %, 8 of 8 scenes, 16 of 16 rows, 8 failed, '
+    ! at_end | grep -E '^  gaussian.*: the strategy' || return 1
+    awk '{ if (NR > 1 && $1 - before < 0.15) near += 1; before = $1 } END { exit NR < 5 || 2 * near > NR }' "$WORK/drawn"
+}
+
+# one_bar ACTIONS...: whatever another size does to lines, there is one bar after Ctrl-C, nothing below it, and above it
+# what stood there.
+one_bar() {
+    local how pids=()
+    slow 40 41 42 43 44 45 46 47
+    for how in cuts rewraps breaks; do
+        on_screen $how --size 90x20 --resized $how "$@" --drawn 2 "type=^C" -- >"$WORK/$how.log" 2>&1 3>&- &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do expect_end "$pid" 130; done
+    for how in cuts rewraps breaks; do
+        output=$(cat "$WORK/$how.log")
+        echo "$how"
+        [ "$(at_end | grep -c ' %, ')" -eq 1 ]
+        at_end | grep -B 1 ' %, ' | head -1 | grep -qE '(1| s)$' # of "exit status 1", or "not done after 1.5 s"
+        at_end | tail -3 | grep -qxF "nysbench: interrupted; the same command continues"
+        ! at_end | grep -E '^  .*: the strategy' || return 1
+    done
+}
+
+@test "Ctrl-C and another size of the terminal leave one bar, and nothing below" {
+    one_bar --drawn 2 size=40x20 --drawn 2 size=120x20
+    slow 40 41 42
+    screen --size 30x3 --drawn 4 show --
+    expect_status 1
+    grep -qxF '  2 workers' <<<"$output"
+    [ "$(at_end | grep -c '100 %')" -eq 1 ]
+}
+
+@test "a terminal that was narrow while nothing was drawn has one bar" {
+    one_bar --drawn 2 stop --drawn 0 size=40x20 --drawn 0 size=120x20 --drawn 0 signal=18
+}
+
+@test "a bar that was drawn for a wider terminal is one line, and gone with the next" {
+    one_bar --drawn 2 late=40x20 --drawn 2 late=120x20
+}
+
+@test "warnings while the bar is up stand above it as whole lines: a worker is killed, the store is held" {
+    slow 40 41 42 43
+    sed -i "1i [ -s '$WORK/r/results.sqlite' ] && mkdir '$WORK/once' 2>/dev/null && kill -KILL \$(ps -o ppid= \$PPID) # the worker" "$WORK/slow.sh"
+    /usr/bin/python3 -SE - "$WORK" 3>&- <<'PY' &
+import os, sqlite3, sys, time
+def await_(name):
+    for _ in range(1200):
+        if os.path.exists(f"{sys.argv[1]}/{name}"): return
+        time.sleep(0.05)
+await_("once")
+store = sqlite3.connect(f"{sys.argv[1]}/r/results.sqlite", isolation_level=None, timeout=60)
+store.execute("BEGIN EXCLUSIVE")
+await_("told")
+PY
+    local reader=$!
+    screen --size 250x24 --seen "waiting for it" "touch=$WORK/told" --
+    wait "$reader"
+    expect_status 1
+    at_end | grep -qE '^nysbench: warning: a worker ended at gaussian\(n=.* was killed by signal 9 \(Killed\); another continues its work$'
+    at_end | grep -qE '^nysbench: warning: .*/r/results.sqlite: another program has held it for 5 s; waiting for it$'
+    [ "$(at_end | grep -c ' %, ')" -eq 1 ]
+    at_end | grep -qE '^\[#+\] 100 %, 8 of 8 scenes, 16 of 16 rows, 8 failed, '
+    ! at_end | grep -E '^  gaussian.*: the strategy' || return 1
+}
+
+@test "a dumb terminal gets lines" {
+    slow 40 41 42 43
+    SCREEN_TERM=dumb screen -- --set "strategies=[uniform]"
+    expect_status 0
+    at_end | grep -qE '^nysbench: 100 %, 8 of 8 scenes'
+    ! at_end | grep -F '[#' || return 1
+}

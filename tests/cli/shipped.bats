@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The experiments that come with the program, and their heads, from any folder: experiments/NAME is the program's own where
+# there is none of that name.
+
+load helpers
+
+HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
+
+@test "an experiment of the program runs in any folder, and its rows have the names and the bits that they have in the tree" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 -o "$WORK/tree" --set 'plots=[]' >/dev/null
+    cd "$WORK"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set 'plots=[]'
+    expect_status 0
+    diff <(timeless tree/rows.csv) <(timeless results/00-smoke/rows.csv)
+    [ -s results/00-smoke/rows.csv ]
+    "$NYSBENCH" run results/00-smoke/resolved.yaml -q -j 1 -o again >/dev/null
+    diff <(timeless tree/rows.csv) <(timeless again/rows.csv)
+    "$NYSBENCH" plan experiments/01-error-vs-landmarks.yaml >/dev/null
+    "$NYSBENCH" compare results/00-smoke >/dev/null
+    run "$NYSBENCH" plot results/00-smoke --landmarks
+    expect_status 0
+}
+
+@test "heads of the program: select, measure, forward, fit; those that are picked do not depend on the folder" {
+    "$NYSBENCH" select --head "$HEAD:1" --strategy profile -m 8 -o "$WORK/tree.npy" >/dev/null
+    cd "$WORK"
+    "$NYSBENCH" select --head "$HEAD:1" --strategy profile -m 8 -o here.npy >/dev/null
+    cmp tree.npy here.npy
+    "$NYSBENCH" measure --head "$HEAD:1" --strategy uniform -m 8 --core svd --json | grep -q '"status": *"ok"'
+    "$NYSBENCH" forward --head "$HEAD" -o out.npy >/dev/null
+    [ -s out.npy ]
+    "$NYSBENCH" fit --head "$HEAD" --out weights.npy >/dev/null
+    "$NYSBENCH" new experiment mine.yaml --heads "$HEAD" --yes >/dev/null
+    "$NYSBENCH" plan mine.yaml >/dev/null
+}
+
+@test "a file of one's own comes first; what neither has is reported as it was named" {
+    mkdir -p "$WORK/experiments"
+    sed 's/^trials:.*//; s/^question:.*/question: mine/' experiments/00-smoke.yaml >"$WORK/experiments/00-smoke.yaml"
+    cd "$WORK"
+    run "$NYSBENCH" run experiments/00-smoke.yaml -q -j 1 --set 'plots=[]' --set trials=1
+    expect_status 0
+    grep -q '^question: *"*mine' results/*/resolved.yaml
+    run "$NYSBENCH" run experiments/99-none.yaml
+    expect_status 2
+    expect "nysbench: error: experiments/99-none.yaml: cannot be opened: No such file or directory"
+    run "$NYSBENCH" measure --head experiments/data/none.safetensors:0 --strategy uniform -m 8 --core svd
+    expect_status 2
+    expect "experiments/data/none.safetensors: cannot be opened"
+    run "$NYSBENCH" plan "$WORK/experiments/../00-smoke.yaml"
+    expect_status 2
+}
+
+@test "info says where they are" {
+    run "$NYSBENCH" info
+    expect_status 0
+    folder=$(sed -n 's/^experiments  *//p' <<<"$output")
+    cmp experiments/00-smoke.yaml "$folder/00-smoke.yaml"
+    [ "${folder#/}" != "$folder" ]
+    "$NYSBENCH" info --json | /usr/bin/python3 -c 'import json, sys; assert json.load(sys.stdin)["experiments"] == sys.argv[1]' "$folder"
+}
