@@ -52,6 +52,8 @@ Y
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --set trials=21
     expect "rows: 42, of which 40 are done and 2 are to run"
     expect "failed before: 4 of those that are done (0 failed, 4 diverged, 0 crashed, 0 timeout)"
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --format json
+    expect '"failed_before": 4'
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
     expect "40 are done and 0 are to run"
     [[ "$output" != *"time: about"* ]]

@@ -314,6 +314,8 @@ Y
     planned 6 --set 'zip=[problems, landmarks, strategies]'
     planned 18 --set 'zip=[[problems, landmarks]]'
     planned 6 --set 'zip=[[problems, landmarks], [strategies, cores]]' --set 'strategies=kmeans(restarts=[1, 2])'
+    run "$NYSBENCH" plan "$WORK/c.yaml" --origins --set 'zip=[[problems, landmarks], [strategies, cores]]' --set 'strategies=kmeans(restarts=[1, 2])'
+    expect $'\nzip: [[problems, landmarks], [strategies, cores]]  # --set'
     planned 54 --set 'zip=[]' --set 'landmarks=[4, 8, 16]'
     [ "$(rows r landmarks strategy core | sort | uniq -c | wc -l)" -eq 4 ]
     /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
