@@ -29,9 +29,11 @@ class Mistake(Exception):
 
 def call(command, folder, limit_s=None, **environment):
     """Exit status, None after the limit, and all output; ends everything that the command has started."""
-    with tempfile.TemporaryFile("w+", errors="replace") as out:
+    with tempfile.TemporaryFile("w+", errors="replace") as out, \
+            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
+        environment = {**os.environ, "WORK": work, **environment}
         process = subprocess.Popen(["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
-                                   stderr=subprocess.STDOUT, start_new_session=True, env={**os.environ, **environment})
+                                   stderr=subprocess.STDOUT, start_new_session=True, env=environment)
         try:
             code = process.wait(limit_s)
         except subprocess.TimeoutExpired:
@@ -75,7 +77,7 @@ def passes(test, folder, limit_s):
 
 def targets_of(test):
     """What make has to build for the test."""
-    programs = re.findall(r"build/(?:asan/)?tests/\w+", test.command)
+    programs = re.findall(r"build/(?:asan/)?tests/\w+|build/asan/nysbench", test.command)
     if programs:
         return " ".join(f"asan UNIT={program}" if "/asan/" in program else program for program in programs)
     oracles = " build/double/nysbench build/tests/oracle_estimates" if test.part == "oracle" else ""
@@ -152,7 +154,7 @@ def measure_coverage(tests, files):
     """Keeps of each test its seconds, and which lines of the files it reaches, where nothing is kept of it yet."""
     known, writing = read_coverage(), threading.Lock()
     folder = clone("coverage")
-    must("make -s -j2 PACKAGES= build/{,double/}nysbench build/libnysbench.so unit", folder, **COVERAGE)
+    must("make -s -j2 TO_BUILD= TO_TEST= build/{,double/}nysbench build/libnysbench.so unit", folder, **COVERAGE)
     if not os.path.exists(f"{folder}/build/asan"):
         os.symlink(".", f"{folder}/build/asan")  # what the sanitized tests reach is the same
 
