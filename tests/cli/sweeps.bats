@@ -396,6 +396,23 @@ Y
     expect "rows: 88, of which 88 are done and 0 are to run"
 }
 
+@test "an option of a rule keeps all of its digits" {
+    config <<'Y'
+problems: gaussian(n=32, d=4)
+strategies: uniform
+cores: ["svd(rcond=[0.12345678, 0.2])"]
+landmarks: [4, 8]
+trials: 1
+plots: []
+exclude:
+  - {core: svd(rcond=0.12345678), landmarks: 8}
+Y
+    planned 3
+    "$NYSBENCH" plan "$WORK/c.yaml" --origins >"$WORK/d.yaml"
+    mv "$WORK/d.yaml" "$WORK/c.yaml"
+    planned 3
+}
+
 @test "plan --origins: each value, where it comes from, and YAML that gives the same plan" {
     everything
     plan --origins --set seed=7
