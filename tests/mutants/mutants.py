@@ -10,8 +10,8 @@
 3. table     lists the faults that found.tsv says make test to find, and that it has not found now.
 
 `check` only says, in TAP, whether every fault still has its place. A test is a unit-test program, one test of a bats file,
-an oracle or a part of tests/run.sh. Both coverage and run go on where they were stopped; after a commit, run starts again,
-and coverage does if the sources have changed.
+an oracle or a part of tests/run.sh. Both coverage and run go on where they were stopped; after a commit, run starts again
+and keeps its results aside, and so does coverage if the sources have changed.
 
     tests/mutants/mutants.py check | table
     tests/mutants/mutants.py coverage [--suite FILE]
@@ -96,14 +96,14 @@ def check():
 
 
 def begin():
-    """Forgets what was found of another commit."""
-    path, new = os.path.join(suite.PLACE, "commit"), suite.must("git rev-parse HEAD", suite.ROOT)
+    """Puts aside what was found of another commit, and the lines reached where the sources have changed since."""
+    path, new = os.path.join(suite.PLACE, "commit"), suite.must("git rev-parse HEAD", suite.ROOT).strip()
     os.makedirs(suite.PLACE, exist_ok=True)
-    old = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
-    same = old and suite.call(f"git diff --quiet {old.strip()} HEAD -- src strategies", suite.ROOT)[0] == 0
+    old = open(path, encoding="utf-8").read() if os.path.exists(path) else new
+    same = suite.call(f"git diff --quiet {old} HEAD -- src strategies", suite.ROOT)[0] == 0
     for kept, file in ((same, suite.REACHED), (old == new, RESULTS)):
         if not kept and os.path.exists(file):
-            os.remove(file)
+            os.replace(file, f"{file}.{old[:8]}")
     with open(path, "w", encoding="utf-8") as out:
         out.write(new)
 
