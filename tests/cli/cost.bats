@@ -283,6 +283,15 @@ Y
     expect_status 1
 }
 
+@test "a strategy that crashes while it is timed is named, and counts with no time" {
+    build_plugin tests/cli/plugins/villains.c "$WORK/villains.so"
+    printf 'problems: gaussian(n=40, d=4)\nstrategies: [uniform, aborts]\ncores: svd\nlandmarks: 4\ntrials: 1\n' >"$WORK/c.yaml"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --plugin "$WORK/villains.so" -o "$WORK/r" --jobs 1
+    expect_status 0
+    expect 'no timing available for aborts: killed by signal 6'
+    [[ "$output" =~ time:\ about\ 0\.[0-4] ]] # of uniform alone
+}
+
 @test "why a strategy cannot be timed is told once before the run; the time of rows that failed is no speed for the next" {
     config <<Y
 problems: gaussian(n=40, d=4)
