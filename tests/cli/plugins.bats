@@ -149,6 +149,7 @@ not_finite, x: 1 token: m = 1, factors nystromformer: X is not finite, and nb_fa
 not_repeatable, x: 1 token: m = 1, factors nystromformer: a different X for the same A
 writes_a, x: 1 token: m = 1, factors nystromformer: changed A
 no_filter, traits: 64 tokens: it declares NB_CORE_FILTER, but 
+no_middle, x: 2 tokens: m = 2, factors nocore: X is not finite, and nb_factors_note_diverged does not say why
 leaks, memory: 1 token: allocation 1 failed, and it reported 'invalid value', expected 'out of memory'
 by_tile, tiles: 2 tokens: in a tile of 1 queries and 2 keys entry (0, 0) is 1, in the whole 2
 too_far, tiles: 1 token: it wrote below the tile of 1 queries and 1 keys
