@@ -299,6 +299,22 @@ c.yaml:14:18: exclude: landmarks: expected an integer from 0 to 2147483647, foun
 c.yaml:14:35: exclude: strategy: expected a value, found a list"
 }
 
+@test "what draws nothing has one trial: a sample of all rows is none" {
+    config <<'Y'
+problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0)
+strategies: segment_means
+cores: svd
+landmarks: 8
+trials: 5
+metrics: error
+plots: []
+Y
+    planned 1
+    planned 5 --set 'rows=sample(256)'
+    planned 1 --set 'rows=sample(257)'
+    planned 5 --set strategies=uniform
+}
+
 @test "zip: lists that advance together" {
     config <<'Y'
 problems: ["gaussian(n=32, d=4)", "gaussian(n=48, d=4)", "gaussian(n=64, d=4)"]
