@@ -222,6 +222,24 @@ static void test_measure_of_given_landmarks(void **state)
     nysbench_free(h);
 }
 
+/* All tokens are landmarks too: S is met, but for rounding (1e-9 is a cut-off of A's least singular values). */
+static void test_measure_of_all_tokens(void **state)
+{
+    static const char *const cores[] = {"svd", NULL};
+    nysbench *h = new_handle();
+    nb_head head = some_head(*state);
+    nysbench_request given = request_of(&head, NULL, head.n);
+    int64_t all[40];
+    int rows = 0;
+    assert_int_equal(head.n, 40);
+    for (int i = 0; i < 40; i++) all[i] = i;
+    given.query_tokens = all, given.cores = cores;
+    assert_done(h, nysbench_measure(h, &given, &rows));
+    assert_int_equal(rows, 1);
+    assert_true(real_of(h, 0, "error") < 1e-9);
+    nysbench_free(h);
+}
+
 static void test_rows(void **state)
 {
     static const char *const cores[] = {"svd", "iterative(steps=[1, 2])", NULL};
@@ -789,6 +807,7 @@ int main(void)
         test_with_ctx(test_select_of_points_alone),
         test_with_ctx(test_measure_of_low_rank),
         test_with_ctx(test_measure_of_given_landmarks),
+        test_with_ctx(test_measure_of_all_tokens),
         test_with_ctx(test_rows),
         test_with_ctx(test_mistakes),
         test_with_ctx(test_an_older_request),
