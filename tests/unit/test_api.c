@@ -222,7 +222,7 @@ static void test_measure_of_given_landmarks(void **state)
     nysbench_free(h);
 }
 
-/* All tokens are landmarks too: S is met, but for rounding (1e-9 is a cut-off of A's least singular values). */
+/* All tokens are landmarks: A is S, and S is met within 1e-16 times its condition. */
 static void test_measure_of_all_tokens(void **state)
 {
     static const char *const cores[] = {"svd", NULL};
