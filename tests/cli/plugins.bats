@@ -158,12 +158,22 @@ no_mask, rows: 33 tokens under a mask: entry (0, 1), of a later key, is 1 under 
 nan_entries, rows: 1 token: entry (0, 0) is 
 wrong_slope, gradient: 64 tokens: pull_back gives 
 other_shape, heads: n = 9, d = 2 were announced, n = 8, d = 2 made
+other_width, heads: n = 9, d = 2 were announced, n = 9, d = 1 made
 holds_nan, heads: q holds NaN or Inf
 draws_elsewhere, streams: different data for the same seed and trial
 not_random, streams: it declares that it is random, but the data are the same
 crashes, heads: killed by signal 11
 EOF
     for good in "by_tile, memory" "no_filter, x" "not_random, heads"; do expect "PASS $good"; done
+    printf 'problems: other_shape\nstrategies: uniform\ncores: svd\nlandmarks: 4\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    while IFS='|' read -r name made; do # a run sees it before its first row
+        run "$NYSBENCH" run "$WORK/c.yaml" --set "problems=$name" -q --plugin "$WORK/bad_kinds.so" -o "$WORK/r"
+        expect_status 2
+        expect "$name, head 0: has $made, but 9 of dimension 2 were announced"
+    done <<'EOF'
+other_shape|8 tokens of dimension 2
+other_width|9 tokens of dimension 1
+EOF
 }
 
 @test "check tells each broken promise of attentions; forward, what they say themselves" {

@@ -92,6 +92,7 @@ static nb_status shape(const void *o, nb_problem_shape *s, nb_ctx *ctx)
                                                 .shape = shape, \
                                                 .make = make_##symbol};
 PROBLEM(other_shape, 8, false, i)
+PROBLEM(other_width, 9, false, i, out->d = 1)
 PROBLEM(holds_nan, 9, false, i, out->q[3] = INFINITY)
 PROBLEM(draws_elsewhere, 9, true, gsl_ran_gaussian(nb_ctx_rng(ctx), 1), static int calls; out->k[0] = calls++)
 PROBLEM(not_random, 9, true, i)
@@ -103,5 +104,6 @@ NB_PLUGIN({"core", &core_not_finite.component}, {"core", &core_not_repeatable.co
           {"kernel", &kernel_too_far.component}, {"kernel", &kernel_no_sum.component},
           {"kernel", &kernel_no_mask.component}, {"kernel", &kernel_nan_entries.component},
           {"kernel", &kernel_wrong_slope.component}, {"problem", &problem_other_shape.component},
-          {"problem", &problem_holds_nan.component}, {"problem", &problem_draws_elsewhere.component},
-          {"problem", &problem_not_random.component}, {"problem", &problem_crashes.component});
+          {"problem", &problem_other_width.component}, {"problem", &problem_holds_nan.component},
+          {"problem", &problem_draws_elsewhere.component}, {"problem", &problem_not_random.component},
+          {"problem", &problem_crashes.component});
