@@ -367,7 +367,9 @@ c.yaml:5:24: zip: 'trials' is unknown; allowed: problems, kernels, strategies, p
 c.yaml:6:17: pairing: 'side' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, shared_keys, both, default
 c.yaml:7:9: trials: expected an integer from 1 to 1000000, found 'x'
 c.yaml:5:6: zip: strategies has 2 values and landmarks has 3; lists that advance together must be equally long"
-    sed -i '/^pairing/d; /^trials/d' "$WORK/c.yaml"
+    sed -i '/^pairing/d; /^trials/d; s/leverage/leverag/' "$WORK/c.yaml"
+    mistakes "c.yaml:2:23: no strategy 'leverag'; did you mean 'leverage'?"
+    sed -i 's/leverag]/leverage]/' "$WORK/c.yaml"
     # only the pairs that meet are looked at
     sed -i 's/^zip.*/zip: [pairing, strategies]\npairing: [joint, both]/' "$WORK/c.yaml"
     mistakes "c.yaml:6:10: pairing: leverage cannot pick for both sides together"
