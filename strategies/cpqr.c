@@ -51,7 +51,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     double *total;
     NB_NEED(total, nb_alloc_reals(ctx, (size_t)n, 1));
     nb_scores of = nb_scores_of(points, total);
-    NB_TRY(ctx, nb_strategy_look(points, o->rows, o->sample, m, &sight, picks, ctx));
+    NB_TRY(ctx, nb_strategy_look(points, o->rows, o->sample, m, &sight, ctx));
     if (of.keys) NB_TRY(ctx, side_init(&s[sides++], &sight, true, m, of.keys, ctx));
     if (of.queries) NB_TRY(ctx, side_init(&s[sides++], &sight, false, m, of.queries, ctx));
     NB_TRY(ctx, nb_picks_begin(picks, m));

@@ -45,9 +45,8 @@ typedef struct { /* what is swapped within: S, or its entries at k queries and k
     const int *queries, *keys; /* k: their tokens, ascending; NULL: all */
 } cut;
 
-/* The m tokens of the start, then the others in the trial's order; the first k end with what is *seen of that order. */
-static nb_status start_first(const nb_points *points, int m, const int *start, int k, int **order, int *seen,
-                             nb_ctx *ctx)
+/* The m tokens of the start, then the others in the trial's order. */
+static nb_status start_first(const nb_points *points, int m, const int *start, int **order, nb_ctx *ctx)
 {
     const int *all;
     bool *taken;
@@ -57,23 +56,20 @@ static nb_status start_first(const nb_points *points, int m, const int *start, i
     NB_NEED(taken, nb_alloc(ctx, (size_t)points->n, sizeof *taken));
     memcpy(*order, start, (size_t)m * sizeof *start);
     for (int j = 0; j < m; j++) taken[start[j]] = true;
-    for (int i = 0; i < points->n; i++) {
-        if (taken[all[i]]) continue;
-        if (count < k) *seen = i + 1;
-        (*order)[count++] = all[i];
-    }
+    for (int i = 0; i < points->n; i++)
+        if (!taken[all[i]]) (*order)[count++] = all[i];
     return NB_OK;
 }
 
-static nb_status cut_init(cut *c, const nb_points *points, int m, const int *of_queries, const int *of_keys, int *seen,
+static nb_status cut_init(cut *c, const nb_points *points, int m, const int *of_queries, const int *of_keys,
                           nb_ctx *ctx)
 {
     size_t n = (size_t)points->n, k = (size_t)c->k;
-    int *queries, *keys, keys_seen;
+    int *queries, *keys;
     double *entries;
     nb_row_sample some;
-    NB_TRY(ctx, start_first(points, m, of_queries, c->k, &queries, seen, ctx));
-    NB_TRY(ctx, start_first(points, m, of_keys, c->k, &keys, &keys_seen, ctx));
+    NB_TRY(ctx, start_first(points, m, of_queries, &queries, ctx));
+    NB_TRY(ctx, start_first(points, m, of_keys, &keys, ctx));
     NB_TRY(ctx, nb_row_sample_tokens(points->scene, c->k, queries, &some, ctx));
     NB_NEED(entries, nb_alloc_raw(ctx, k * k));
     gsl_sort_int(keys, 1, k);
@@ -155,19 +151,17 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     int *i, *j;
     (void)keys;
     NB_TRY(ctx, nb_strategy_start(o->start, queries, m, &start_queries, &start_keys, ctx));
-    NB_REQUIRE(ctx, start_queries.kind == NB_TOKENS, NB_EINVAL, "exchange: start=%s gives no tokens to swap",
+    NB_REQUIRE(ctx, start_queries.kind == NB_TOKENS, NB_EREFUSED, "exchange: start=%s gives no tokens to swap",
                o->start->label);
     NB_NEED(i, nb_picks_tokens(of_queries, m));
     NB_NEED(j, nb_picks_tokens(of_keys, m));
     memcpy(i, start_queries.tokens, (size_t)m * sizeof *i);
     memcpy(j, start_keys.tokens, (size_t)m * sizeof *j);
-    nb_picks_see(of_queries, &start_queries, &start_keys);
     if (m == c.k) return NB_OK;
     if (o->rows == NB_ALL_ROWS)
         NB_TRY(ctx, nb_scene_rows(queries->scene, &c.rows, ctx));
     else
-        NB_TRY(ctx, cut_init(&c, queries, m, i, j, &of_queries->seen, ctx));
-    nb_picks_see(of_queries, &start_queries, &start_keys);
+        NB_TRY(ctx, cut_init(&c, queries, m, i, j, ctx));
     to_places(&c, c.queries, m, i);
     to_places(&c, c.keys, m, j);
     NB_TRY(ctx, exchange(&c, m, o->sweeps, i, j, ctx));

@@ -59,7 +59,7 @@ static nb_status keep_points(const nb_picks *from, int d, int n, const double *x
 static nb_status keep_tokens(const nb_picks *from, nb_picks *to, nb_ctx *ctx)
 {
     int *tokens;
-    NB_REQUIRE(ctx, from->kind == NB_TOKENS, NB_EINVAL,
+    NB_REQUIRE(ctx, from->kind == NB_TOKENS, NB_EREFUSED,
                "keep=tokens keeps tokens, and the strategy picks means or free points: keep=points keeps these");
     NB_NEED(tokens, nb_picks_tokens(to, from->m));
     memcpy(tokens, from->tokens, (size_t)from->m * sizeof *tokens);
@@ -75,7 +75,7 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     (void)keys;
     NB_TRY(ctx, open_other(o, queries, &there.scene, ctx));
     const nb_head *other = nb_scene_head(there.scene);
-    NB_REQUIRE(ctx, m <= other->n, NB_EINVAL, "%d landmarks of the %d tokens of %s", m, other->n, o->landmarks_from);
+    NB_REQUIRE(ctx, m <= other->n, NB_EREFUSED, "%d landmarks of the %d tokens of %s", m, other->n, o->landmarks_from);
     NB_TRY(ctx, nb_strategy_start(o->strategy, &there, m, &q, &k, ctx));
     if (o->keep == TOKENS) {
         NB_TRY(ctx, keep_tokens(&q, of_queries, ctx));

@@ -40,15 +40,13 @@ static const nb_option options[] = {
     NB_SAMPLE_OPTION(kmeans_options, "tokens", .newer = true, .for_key = "weights", .for_value = "attention"),
     NB_OPTION_END};
 
-static nb_status weigh(const nb_points *points, int m, const kmeans_options *o, nb_picks *picks, const double **weights,
-                       nb_ctx *ctx)
+static nb_status weigh(const nb_points *points, int m, const kmeans_options *o, const double **weights, nb_ctx *ctx)
 {
     size_t n = (size_t)nb_scene_head(points->scene)->n;
     nb_row_sample sample;
     double *received;
     NB_NEED(received, nb_alloc_reals(ctx, (size_t)points->n, 1));
-    NB_TRY(ctx,
-           nb_strategy_sample(points, (nb_sampling)o->sample, nb_rows_of(o->rows, m, (int)n), &sample, picks, ctx));
+    NB_TRY(ctx, nb_strategy_sample(points, (nb_sampling)o->sample, nb_rows_of(o->rows, m, (int)n), &sample, ctx));
     nb_row_sample_sums(&sample, (int)n, false, received);
     double least = 1e-6 * nb_sum(n, received) / (double)n;
     for (size_t j = 0; j < n; j++) received[j] = fmax(received[j], least > 0 ? least : 1);
@@ -64,7 +62,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     double *centres;
     int *out;
     nb_kmeans_how how = NB_KMEANS_HOW(o);
-    if (o->weights == ATTENTION) NB_TRY(ctx, weigh(points, m, o, picks, &how.weights, ctx));
+    if (o->weights == ATTENTION) NB_TRY(ctx, weigh(points, m, o, &how.weights, ctx));
     NB_TRY(ctx, nb_kmeans(points->d, points->n, points->x, m, &how, nb_ctx_rng(ctx), &clusters, ctx));
     if (o->snap == SNAP_NEAREST) {
         NB_NEED(out, nb_picks_tokens(picks, m));

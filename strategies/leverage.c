@@ -95,11 +95,11 @@ static nb_status exact(nb_scene *scene, int k, directions *queries, directions *
 }
 
 static nb_status sampled(const nb_points *p, int m, const leverage_options *o, directions *queries, directions *keys,
-                         nb_picks *picks, nb_ctx *ctx)
+                         nb_ctx *ctx)
 {
     nb_sight sight;
     directions *const side[] = {queries, keys};
-    NB_TRY(ctx, nb_strategy_look(p, o->rows, o->sample, m, &sight, picks, ctx));
+    NB_TRY(ctx, nb_strategy_look(p, o->rows, o->sample, m, &sight, ctx));
     for (int of_keys = 0; of_keys < 2; of_keys++) {
         double *values, *vectors;
         if (!(of_keys ? sight.rows : sight.columns)) continue;
@@ -147,7 +147,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     if (o->of != KERNEL)
         NB_TRY(ctx, of_points(points, &queries, ctx));
     else if (o->rows != NB_ALL_ROWS)
-        NB_TRY(ctx, sampled(points, m, o, &queries, &keys, picks, ctx));
+        NB_TRY(ctx, sampled(points, m, o, &queries, &keys, ctx));
     else
         NB_TRY(ctx, (o->svd == EXACT ? exact : randomized)(points->scene, k, &queries, &keys, ctx));
     add_scores(&queries, k, of.weight, of.queries);

@@ -45,23 +45,22 @@ static nb_status gradient_at(void *self, double *gradient, nb_ctx *ctx)
 
 /* The landmarks of `start`, K~ and Q~. */
 static nb_status start_points(const nb_choice *start, const nb_points *queries, const nb_points *keys, int m,
-                              double *points, nb_picks *picks, nb_ctx *ctx)
+                              double *points, nb_ctx *ctx)
 {
     nb_picks of_queries, of_keys;
     NB_TRY(ctx, nb_strategy_start(start, queries, m, &of_queries, &of_keys, ctx));
-    nb_picks_see(picks, &of_queries, &of_keys);
     NB_TRY(ctx, nb_picks_landmarks(&of_keys, keys->d, keys->n, keys->x, points, ctx));
     return nb_picks_landmarks(&of_queries, keys->d, keys->n, queries->x, points + (size_t)keys->d * (size_t)m, ctx);
 }
 
-static nb_status open_subspace(const nb_points *queries, const optimized_options *o, int m, nb_picks *picks,
-                               nb_subspace **out, nb_ctx *ctx)
+static nb_status open_subspace(const nb_points *queries, const optimized_options *o, int m, nb_subspace **out,
+                               nb_ctx *ctx)
 {
     nb_row_sample *some;
     if (o->rows == NB_ALL_ROWS) return nb_subspace_new(queries->scene, NULL, m, out, ctx);
     NB_NEED(some, nb_alloc(ctx, 1, sizeof *some));
     int k = nb_rows_of(o->rows, m, queries->n);
-    NB_TRY(ctx, nb_strategy_sample(queries, (nb_sampling)o->sample, k, some, picks, ctx));
+    NB_TRY(ctx, nb_strategy_sample(queries, (nb_sampling)o->sample, k, some, ctx));
     return nb_subspace_new(queries->scene, some, m, out, ctx);
 }
 
@@ -75,9 +74,9 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     nb_subspace *f;
     NB_NEED(start, nb_alloc_reals(ctx, slope.count, 1));
     NB_NEED(end, nb_alloc_reals(ctx, slope.count, 1));
-    NB_TRY(ctx, open_subspace(queries, o, m, of_queries, &f, ctx));
+    NB_TRY(ctx, open_subspace(queries, o, m, &f, ctx));
     slope.self = f;
-    NB_TRY(ctx, start_points(o->start, queries, keys, m, start, of_queries, ctx));
+    NB_TRY(ctx, start_points(o->start, queries, keys, m, start, ctx));
     memcpy(end, start, slope.count * sizeof *end);
     NB_TRY(ctx, nb_descend(&slope, o->steps, end, ctx));
     NB_TRY(ctx, nb_subspace_error(f, start, &before, ctx));

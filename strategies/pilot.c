@@ -40,7 +40,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     nb_row_sample sample;
     double *score;
     NB_NEED(score, nb_alloc_reals(ctx, (size_t)points->n, 1));
-    NB_TRY(ctx, nb_strategy_sample(points, (nb_sampling)o->sample, nb_rows_of(o->rows, m, n), &sample, picks, ctx));
+    NB_TRY(ctx, nb_strategy_sample(points, (nb_sampling)o->sample, nb_rows_of(o->rows, m, n), &sample, ctx));
     nb_row_sample_sums(&sample, n, o->of == RMS, score);
     if (o->values) nb_count_multiplications((double)n * head->dv);
     for (int j = 0; j < n; j++) {

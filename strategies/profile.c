@@ -163,7 +163,7 @@ static nb_status group_keys(work *w, nb_ctx *ctx)
 static nb_status pick_keys(work *w, nb_picks *picks, nb_ctx *ctx)
 {
     int k = nb_rows_of(w->o->rows, w->m, w->n);
-    NB_TRY(ctx, nb_strategy_sample(w->queries, (nb_sampling)w->o->sample, k, &w->sample, picks, ctx));
+    NB_TRY(ctx, nb_strategy_sample(w->queries, (nb_sampling)w->o->sample, k, &w->sample, ctx));
     NB_NEED(w->landmarks, nb_alloc_reals(ctx, (size_t)w->d, (size_t)w->m));
     NB_TRY(ctx, form_roots(w, ctx));
     NB_TRY(ctx, pick_pivots(w, picks, ctx));

@@ -49,13 +49,12 @@ static nb_status of_kernel(const nb_points *p, int m, double lambda, double *sco
     return NB_OK;
 }
 
-static nb_status of_sampled(const nb_points *p, int m, const ridge_leverage_options *o, double *score, nb_picks *picks,
-                            nb_ctx *ctx)
+static nb_status of_sampled(const nb_points *p, int m, const ridge_leverage_options *o, double *score, nb_ctx *ctx)
 {
     nb_sight sight;
     nb_scores of = nb_scores_of(p, score);
     double *const to[] = {of.queries, of.keys};
-    NB_TRY(ctx, nb_strategy_look(p, o->rows, o->sample, m, &sight, picks, ctx));
+    NB_TRY(ctx, nb_strategy_look(p, o->rows, o->sample, m, &sight, ctx));
     for (int keys = 0; keys < 2; keys++) {
         double *values, *vectors;
         if (!to[keys]) continue;
@@ -83,7 +82,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     double *score;
     NB_NEED(score, nb_alloc_reals(ctx, (size_t)points->n, 1));
     if (o->of == KERNEL && o->rows != NB_ALL_ROWS) {
-        NB_TRY(ctx, of_sampled(points, m, o, score, picks, ctx));
+        NB_TRY(ctx, of_sampled(points, m, o, score, ctx));
     } else if (o->of == KERNEL) {
         NB_TRY(ctx, of_kernel(points, m, o->lambda, score, ctx));
     } else if (o->of == NB_GRAM && !o->recursive) {

@@ -34,8 +34,7 @@ typedef struct {
     double *column;    /* n: the first k are the pivot's, over the pivot; or squares of a row */
 } complement;
 
-static nb_status complement_init(complement *r, const nb_points *queries, int rows, int m, nb_picks *of_queries,
-                                 nb_ctx *ctx)
+static nb_status complement_init(complement *r, const nb_points *queries, int rows, int m, nb_ctx *ctx)
 {
     nb_row_sample some;
     const double *s;
@@ -49,7 +48,7 @@ static nb_status complement_init(complement *r, const nb_points *queries, int ro
     if (rows == NB_ALL_ROWS) {
         NB_TRY(ctx, nb_scene_rows(queries->scene, &s, ctx));
     } else {
-        NB_TRY(ctx, nb_strategy_sample(queries, NB_SAMPLED_TOKENS, r->k, &some, of_queries, ctx));
+        NB_TRY(ctx, nb_strategy_sample(queries, NB_SAMPLED_TOKENS, r->k, &some, ctx));
         s = some.rows;
         r->tokens = some.tokens;
     }
@@ -89,7 +88,7 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     const rplu_options *o = opts;
     gsl_rng *rng = nb_ctx_rng(ctx);
     complement r;
-    NB_TRY(ctx, complement_init(&r, queries, o->rows, m, of_queries, ctx));
+    NB_TRY(ctx, complement_init(&r, queries, o->rows, m, ctx));
     NB_TRY(ctx, nb_picks_begin(of_queries, m));
     NB_TRY(ctx, nb_picks_begin(of_keys, m));
     double rounding = pow(10 * DBL_EPSILON * r.n, 2) * nb_sum((size_t)r.k, r.squares);

@@ -130,15 +130,13 @@ static nb_status draw_order(const nb_points *points, const int **order, nb_ctx *
     return nb_scene_order(points->scene, points->stream.seed, points->stream.trial, order, ctx);
 }
 
-nb_status nb_strategy_sample(const nb_points *points, nb_sampling sampling, int k, nb_row_sample *sample,
-                             nb_picks *picks, nb_ctx *ctx)
+nb_status nb_strategy_sample(const nb_points *points, nb_sampling sampling, int k, nb_row_sample *sample, nb_ctx *ctx)
 {
     const int *order;
     int n = nb_scene_head(points->scene)->n;
     if (k > n) k = n;
     if (sampling == NB_CENTRES && k < n) return nb_row_sample_centres(points->scene, k, nb_ctx_rng(ctx), sample, ctx);
     NB_TRY(ctx, draw_order(points, &order, ctx));
-    if (picks) picks->seen = k;
     return nb_row_sample_tokens(points->scene, k, order, sample, ctx);
 }
 
@@ -155,8 +153,7 @@ nb_status nb_strategy_sample_tokens(const nb_points *points, int k, const int **
     return NB_OK;
 }
 
-nb_status nb_strategy_look(const nb_points *points, int rows, int sample, int m, nb_sight *sight, nb_picks *picks,
-                           nb_ctx *ctx)
+nb_status nb_strategy_look(const nb_points *points, int rows, int sample, int m, nb_sight *sight, nb_ctx *ctx)
 {
     int n = nb_scene_head(points->scene)->n, k = nb_rows_of(rows, m, n);
     const int *tokens;
@@ -169,7 +166,7 @@ nb_status nb_strategy_look(const nb_points *points, int rows, int sample, int m,
         return NB_OK;
     }
     if (points->side != NB_SIDE_QUERIES) {
-        NB_TRY(ctx, nb_strategy_sample(points, (nb_sampling)sample, k, &some, picks, ctx));
+        NB_TRY(ctx, nb_strategy_sample(points, (nb_sampling)sample, k, &some, ctx));
         NB_TRY(ctx, nb_row_sample_weigh(&some, n, &sight->rows, ctx));
     }
     if (points->side == NB_SIDE_KEYS) return NB_OK;

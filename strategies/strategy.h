@@ -191,10 +191,8 @@ unsigned nb_traits_with_rows(unsigned traits, int rows);
 /* Why the options' rows are not to be had, in one sentence, or NULL. */
 const char *nb_rows_refusal(const nb_points *points, int rows, int sample, int m);
 
-/* k rows of S, n or more: all, with the weights of nb_row_sample; the picks, where they are not NULL, are told whose.
- * NB_EINVAL for centres under a mask. */
-nb_status nb_strategy_sample(const nb_points *points, nb_sampling sampling, int k, nb_row_sample *sample,
-                             nb_picks *picks, nb_ctx *ctx);
+/* k rows of S, n or more: all, with the weights of nb_row_sample. NB_EINVAL for centres under a mask. */
+nb_status nb_strategy_sample(const nb_points *points, nb_sampling sampling, int k, nb_row_sample *sample, nb_ctx *ctx);
 
 /* k of the head's tokens in ascending order, the first of the trial's random order; n or more: all. */
 nb_status nb_strategy_sample_tokens(const nb_points *points, int k, const int **tokens, nb_ctx *ctx);
@@ -208,15 +206,14 @@ typedef struct {
 } nb_sight;
 
 /* By the options `rows` and `sample`: for picks of keys the rows, of queries the columns, of both both; what is not
- * asked for is NULL. S whole is the scene's, all else ctx's. The picks are told how many rows were seen. */
-nb_status nb_strategy_look(const nb_points *points, int rows, int sample, int m, nb_sight *sight, nb_picks *picks,
-                           nb_ctx *ctx);
+ * asked for is NULL. S whole is the scene's, all else ctx's. */
+nb_status nb_strategy_look(const nb_points *points, int rows, int sample, int m, nb_sight *sight, nb_ctx *ctx);
 
 /* The k singular values of the rows, with vectors over keys, or of the columns, with vectors over queries (n x k). */
 nb_status nb_sight_vectors(const nb_sight *sight, bool of_keys, double **values, double **vectors, nb_ctx *ctx);
 
 /* Picks of another strategy, the value of an option, on the scene of `points` in this trial with its own pairing,
- * bit for bit. Memory is ctx's, so a strategy copies what it returns. */
+ * bit for bit. Memory is ctx's, so a strategy copies what it returns. NB_EREFUSED if it refuses. */
 nb_status nb_strategy_start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
                             nb_picks *of_keys, nb_ctx *ctx);
 

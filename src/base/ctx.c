@@ -238,6 +238,7 @@ const char *nb_status_name(nb_status status)
         [NB_EIO] = "input or output failed",
         [NB_EBUG] = "internal error",
         [NB_EHOST] = "the machine failed",
+        [NB_EREFUSED] = "refused",
     };
     return (unsigned)status < NB_STATUS_COUNT ? names[status] : "unknown status";
 }

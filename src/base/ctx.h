@@ -23,6 +23,7 @@ typedef enum {
     NB_EIO,      /* a file or the store */
     NB_EBUG,     /* a broken invariant: please report */
     NB_EHOST,    /* the machine: no process, no room for temporary files; the end of a run */
+    NB_EREFUSED, /* of a strategy alone: these landmarks are impossible here, and the row is `skipped` */
     NB_STATUS_COUNT
 } nb_status;
 

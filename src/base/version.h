@@ -37,7 +37,9 @@ enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
  *     11 attentions; a problem says which heads make a layer; studies of layers, and such that run alone
  *     12 a study may set columns of planned rows; a problem may have its heads checked as they are made
  *     13 a strategy may let another one pick among some tokens, and picks may say why there are none; a study adds its
- *        tables to a page */
-enum { NB_ABI = 13 };
+ *        tables to a page
+ *     14 the scene records which rows of S a strategy reads; a strategy refuses what another refuses (NB_EREFUSED); a
+ *        core says in which precision it computes */
+enum { NB_ABI = 14 };
 
 #endif

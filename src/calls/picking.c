@@ -6,6 +6,7 @@
 #include "calls/guard.h"
 #include "components/plugin.h"
 #include "linalg/work.h"
+#include "nystrom/request.h"
 #include "nystrom/scene_private.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ typedef struct { /* one call of the strategy: for `a`, or for `a` and `b` togeth
 static nb_status pick_within(const nb_choice *strategy, nb_points *a, nb_points *b, int m, nb_picks *of_a,
                              nb_picks *of_b, nb_ctx *ctx);
 
-/* nb_strategy_start, in the trial that the points are of. */
+/* nb_strategy_start, in the trial that the points are of. A refusal is the caller's too. */
 static nb_status start(const nb_choice *strategy, const nb_points *points, int m, nb_picks *of_queries,
                        nb_picks *of_keys, nb_ctx *ctx)
 {
@@ -48,7 +49,7 @@ static nb_status start(const nb_choice *strategy, const nb_points *points, int m
     nb_landmarks picked;
     NB_TRY(ctx, nb_random_new(&picking.rng, ctx));
     NB_TRY(ctx, nb_landmarks_pick(&picking, &picked, ctx));
-    NB_REQUIRE(ctx, !picked.refusal, NB_EINVAL, "%s: %s", strategy->label, picked.refusal);
+    NB_REQUIRE(ctx, !picked.refusal, NB_EREFUSED, "%s: %s", strategy->label, picked.refusal);
     *of_queries = picked.queries;
     *of_keys = picked.keys;
     return NB_OK;
@@ -125,6 +126,7 @@ static nb_status call_unguarded(const request *r, const call *c, nb_landmarks *o
     out->multiplications += counted ? (double)(nb_multiplications() - start.multiplications) : NAN;
     nb_ctx_set_rng(scratch, outer);
     nb_ctx_release(scratch, 0);
+    if (status == NB_EREFUSED) return nb_keep_failure(&out->refusal, ctx);
     if (status != NB_OK) return status;
     if ((out->refusal = c->of_a->refusal)) return NB_OK;
     NB_TRY(ctx, nb_picks_check(c->of_a, c->a->n, r->m, ctx));
@@ -200,9 +202,10 @@ static nb_status pick_one_for_both(const request *r, nb_pairing pairing, nb_land
     NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &out->queries, ctx));
     bool one_set = r->scene->head->q && r->scene->head->q == r->scene->head->k;
     if (out->queries.kind == NB_POINTS && pairing == NB_JOINT) return split(out, r->scene->head->d, ctx);
-    NB_REQUIRE(ctx, out->queries.kind != NB_POINTS || one_set, NB_EINVAL,
-               "free points need the pairing 'joint', 'independent', 'shared' or 'both', not '%s'",
-               nb_pairing_names[pairing]);
+    if (out->queries.kind == NB_POINTS && !one_set)
+        NB_NEED(out->refusal,
+                nb_format(ctx, "free points need the pairing 'joint', 'independent', 'shared' or 'both', not '%s'",
+                          nb_pairing_names[pairing]));
     out->keys = out->queries;
     return NB_OK;
 }
@@ -215,13 +218,13 @@ static nb_status pick_shared(const request *r, nb_pairing pairing, nb_landmarks 
     double *landmarks;
     NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &picks, ctx));
     if (out->refusal) return NB_OK;
-    out->queries = (nb_picks){.ctx = ctx, .note = picks.note, .note_from = picks.note_from, .seen = picks.seen};
+    out->queries = (nb_picks){.ctx = ctx, .note = picks.note, .note_from = picks.note_from};
     NB_NEED(landmarks, nb_picks_points(&out->queries, points.d, r->m));
     out->keys = out->queries;
     return nb_picks_landmarks(&picks, points.d, points.n, points.x, landmarks, ctx);
 }
 
-nb_status nb_landmarks_pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
+static nb_status pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
 {
     const request r = {p, p->scene, (const nb_strategy *)p->strategy->component, p->m};
     nb_landmarks out = {.select_s = 0};
@@ -245,8 +248,22 @@ nb_status nb_landmarks_pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx
     NB_REQUIRE(ctx, out.refusal || out.queries.kind == out.keys.kind, NB_EINVAL,
                "picks of two kinds for queries and keys");
     if (!out.refusal) out.note = nb_landmarks_note(&out, p->m);
-    if (!out.refusal && !(nb_strategy_traits(p->strategy) & NB_ORACLE))
-        out.seen = out.queries.seen > out.keys.seen ? out.queries.seen : out.keys.seen;
     *landmarks = out;
+    return NB_OK;
+}
+
+/* What a strategy reads within another's call counts as the other's. */
+nb_status nb_landmarks_pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
+{
+    int n = p->scene->head->n;
+    bool *read;
+    if (p->scene->whole || p->scene->read) return pick(p, landmarks, ctx);
+    NB_NEED(read, nb_alloc(ctx, (size_t)n, sizeof *read));
+    p->scene->read = read;
+    nb_status status = pick(p, landmarks, ctx);
+    p->scene->read = NULL;
+    if (status != NB_OK || landmarks->refusal || nb_strategy_traits(p->strategy) & NB_ORACLE) return status;
+    for (int i = 0; i < n; i++) landmarks->seen += read[i];
+    if (landmarks->seen > 0) landmarks->read = read;
     return NB_OK;
 }

@@ -91,11 +91,13 @@ static void seed_apart(work *w, bool farthest, gsl_rng *rng)
 static nb_status seed_random(const nb_clusters *c, gsl_rng *rng, nb_ctx *ctx)
 {
     int *order, *chosen;
+    nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(order, nb_alloc(ctx, (size_t)c->n, sizeof *order));
     NB_NEED(chosen, nb_alloc(ctx, (size_t)c->m, sizeof *chosen));
     for (int i = 0; i < c->n; i++) order[i] = i;
     gsl_ran_choose(rng, chosen, (size_t)c->m, order, (size_t)c->n, sizeof *order);
     for (int j = 0; j < c->m; j++) first_centre(c, j, chosen[j]);
+    nb_ctx_release(ctx, mark);
     return NB_OK;
 }
 

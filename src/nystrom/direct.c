@@ -286,41 +286,38 @@ static void from_sums(const sums *s, double norm, int n, unsigned wanted, nb_mea
 }
 
 /* The least of |S_U - F_U X B| over all X, entry by entry, and what X adds: U the rows after
- * the first r->seen of the order, as nb_unseen_measure has it. */
+ * the first r->seen of the order. */
 static nb_status unseen_parts(const direct *d, const nb_request *r, const int *order, double norm, nb_measures *out,
                               nb_ctx *ctx)
 {
-    static const double thin = 1e-6; /* of a column of Q_F: what U has less of is none */
-    int n = d->n, m = d->m, k = n - r->seen, most = k < d->rank_f ? k : d->rank_f, rank = 0;
+    int n = d->n, m = d->m, k = n - r->seen, most = k < m ? k : m, rank = 0;
     size_t rows_u = (size_t)k;
     const double *rows;
-    double *q, *u, *values, *vt, *s, *product, *mid, *left, *right, *inside;
+    double *f, *u, *values, *vt, *s, *product, *mid, *right, *inside;
     NB_TRY(ctx, nb_scene_rows(d->scene, &rows, ctx));
-    NB_NEED(q, nb_alloc_reals(ctx, rows_u, (size_t)m)); /* Q_F on U */
+    NB_NEED(f, nb_alloc_reals(ctx, rows_u, (size_t)m)); /* F_U */
     NB_NEED(u, nb_alloc_reals(ctx, rows_u, (size_t)m));
     NB_NEED(product, nb_alloc_reals(ctx, rows_u, (size_t)m));
     NB_NEED(inside, nb_alloc_reals(ctx, rows_u, (size_t)m));
     NB_NEED(s, nb_alloc_reals(ctx, rows_u, (size_t)n)); /* S_U by rows */
     NB_NEED(values, nb_alloc_reals(ctx, (size_t)m, 1));
-    NB_NEED(vt, nb_alloc_reals(ctx, (size_t)m, 4 * (size_t)m));
+    NB_NEED(vt, nb_alloc_reals(ctx, (size_t)m, 3 * (size_t)m));
     mid = vt + m * m;
-    left = mid + m * m;
-    right = left + m * m;
+    right = mid + m * m;
     for (int i = 0; i < k; i++) {
         int token = order[r->seen + i];
-        for (int j = 0; j < d->rank_f; j++) q[i + j * k] = d->q_f[token + j * n];
+        for (int j = 0; j < m; j++) f[i + j * k] = d->f[j + token * m];
         memcpy(s + (size_t)i * (size_t)n, rows + (size_t)token * (size_t)n, (size_t)n * sizeof *s);
     }
-    NB_TRY(ctx, nb_svd(k, d->rank_f, q, u, values, vt, ctx));
-    while (rank < most && values[rank] > thin) rank++;
+    NB_TRY(ctx, nb_svd(k, m, f, u, values, vt, ctx));
+    while (rank < most && values[rank] > DBL_EPSILON * n * values[0]) rank++;
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, k, d->rank_b, n, 1, s, n, d->q_b, n, 0, product, k);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, d->rank_b, k, 1, u, k, product, k, 0, mid, m);
     nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, d->rank_b, k, rank, 1, mid, m, u, k, 0, inside, d->rank_b);
     nb_gemm(NB_PLAIN, NB_PLAIN, n, k, d->rank_b, -1, d->q_b, n, inside, d->rank_b, 1, s, n);
     out->error_unseen_subspace = nb_frobenius(rows_u * (size_t)n, s) / norm;
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, d->rank_b, m, 1, r->x, m, d->r_b, d->rank_b, 0, right, m);
-    nb_gemm(NB_PLAIN, NB_PLAIN, d->rank_f, d->rank_b, m, 1, d->r_f, d->rank_f, right, m, 0, left, d->rank_f);
-    nb_gemm(NB_PLAIN, NB_PLAIN, k, d->rank_b, d->rank_f, 1, q, k, left, d->rank_f, 0, product, k);
+    nb_gemm(NB_PLAIN, NB_PLAIN, k, d->rank_b, m, 1, f, k, right, m, 0, product, k);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, rank, d->rank_b, k, -1, u, k, product, k, 1, mid, m);
     double sum = 0;
     for (int j = 0; j < d->rank_b; j++) sum += nb_sum_of_squares((size_t)rank, mid + j * m);
@@ -332,7 +329,7 @@ static nb_status measure(const direct *d, nb_request *r, const int *order, unsig
 {
     const double *rows, *x = r->x;
     nb_measures *out = &r->measures;
-    double norm, core;
+    double norm, core, noise;
     nb_sizes sizes;
     buffers b;
     sums total = {.difference = 0};
@@ -349,7 +346,9 @@ static nb_status measure(const direct *d, nb_request *r, const int *order, unsig
     if (!r->keep_rows) out->error_core = core / norm;
     out->landmark_rank = d->landmark_rank;
     out->landmark_condition = d->landmark_condition;
-    out->error_noise = rounding + r->entry_noise / norm;
+    NB_TRY(ctx, nb_x_noise(d->factors, &r->rounding, &sizes,
+                           &(nb_sides){NB_PLAIN, d->rank_f, d->rank_b, d->r_f, d->r_b, 1}, norm, &noise, ctx));
+    out->error_noise = rounding + noise;
     NB_TRY(ctx, nb_scene_baseline_mean(d->scene, &out->baseline_mean, ctx));
     if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, &b, &out->output_error, ctx));
     if (r->seen > 0 && total.unseen_of_s > 0) {
@@ -365,7 +364,8 @@ nb_status nb_direct_measure(nb_scene *scene, const nb_how *how, int count, nb_re
     (void)scene;
     for (int i = 0; i < count; i++) {
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = measure(requests[i].pair->own, &requests[i], how->order, how->wanted, ctx);
+        const int *order = requests[i].order ? requests[i].order : how->order;
+        nb_status status = measure(requests[i].pair->own, &requests[i], order, how->wanted, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&requests[i].failure, ctx));
     }

@@ -59,9 +59,8 @@ static nb_status take_all(const nb_offer *o, int k, double *target, double *f, d
     return NB_OK;
 }
 
-static nb_status make_rows(const nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx)
+static nb_status make_rows_of(const nb_factors *factors, const nb_offer *o, int k, nb_exact_rows *rows, nb_ctx *ctx)
 {
-    const nb_offer *o = factors->offer;
     double *target, *f, *squares;
     NB_NEED(target, nb_alloc_raw(ctx, (size_t)o->ranges.rank_b * (size_t)k));
     NB_NEED(f, nb_alloc_raw(ctx, (size_t)factors->m * (size_t)k));
@@ -73,6 +72,18 @@ static nb_status make_rows(const nb_factors *factors, int k, nb_exact_rows *rows
     *rows = (nb_exact_rows){
         .k = k, .rank_b = o->ranges.rank_b, .target = target, .f = f, .r_b = o->ranges.r_b, .squares = squares};
     return NB_OK;
+}
+
+static nb_status make_rows(const nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx)
+{
+    return make_rows_of(factors, factors->offer, k, rows, ctx);
+}
+
+nb_status nb_factors_rows_in(const nb_factors *factors, int k, const int *order, nb_exact_rows *rows, nb_ctx *ctx)
+{
+    nb_offer offer = *(const nb_offer *)factors->offer;
+    offer.order = order;
+    return make_rows_of(factors, &offer, k, rows, ctx);
 }
 
 void nb_factors_offer(nb_factors *factors, const nb_offer *offer)

@@ -14,6 +14,9 @@ typedef struct {
     const int *order;  /* of the tokens, n: rows are taken from its beginning; NULL: no rows are to be had */
 } nb_offer;
 
+/* The first k rows of another order, new and ctx's. */
+nb_status nb_factors_rows_in(const nb_factors *factors, int k, const int *order, nb_exact_rows *rows, nb_ctx *ctx);
+
 /* Lets cores see the ranges of F and B' and ask for rows. `offer` must outlive the factors. */
 void nb_factors_offer(nb_factors *factors, const nb_offer *offer);
 

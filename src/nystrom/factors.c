@@ -72,6 +72,11 @@ void nb_factors_note_residual_limit(nb_factors *factors, double limit)
     factors->notes.residual_limit = limit;
 }
 
+void nb_factors_note_epsilon(nb_factors *factors, double epsilon)
+{
+    factors->notes.rounding.epsilon = epsilon;
+}
+
 double nb_factors_kept_cutoff(const nb_factors_spectrum *spectrum, int m, int kept, double rcond)
 {
     return kept < m ? fmax(rcond, spectrum->values[kept] / spectrum->values[0]) : rcond;
@@ -115,6 +120,7 @@ nb_status nb_factors_filter(nb_factors *factors, const double *filter, double *x
     NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
     NB_NEED(scaled, nb_alloc_raw(ctx, (size_t)m * (size_t)m));
     while (used > 0 && filter[used - 1] == 0) used--;
+    factors->notes.rounding.kept = used < m ? used : 0;
     for (int j = 0; j < used; j++)
         for (int i = 0; i < m; i++) scaled[i + j * m] = s->u[i + j * m] * filter[j];
     nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, m, m, used, 1, s->vt, m, scaled, m, 0, x, m);

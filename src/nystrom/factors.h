@@ -60,6 +60,16 @@ typedef struct {
 
 const nb_ranges *nb_factors_ranges(const nb_factors *factors); /* NULL: there is A alone */
 
+/* How a core came to its X, which says what rounding did to that. */
+typedef struct {
+    double epsilon; /* of the arithmetic that X was computed in; 0: of double precision */
+    int kept;       /* singular values of A that X takes, the others being cut off; 0: X has no cut */
+    bool iterated;  /* X <- X p(A X): what rounding does to A X is no perturbation of A */
+} nb_rounding;
+
+/* X was computed in another arithmetic than double precision: FLT_EPSILON. The cut is noted by nb_factors_filter. */
+void nb_factors_note_epsilon(nb_factors *factors, double epsilon);
+
 /* What a core may report of its X: the singular value of A, relative to the largest, that X inverts by half (s times
  * that of X is 1/2), or the smallest that it inverts. */
 void nb_factors_note_cutoff(nb_factors *factors, double cutoff);

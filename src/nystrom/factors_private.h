@@ -10,6 +10,7 @@ typedef struct {           /* what a core has said of its X; texts are the facto
     double cutoff;         /* NaN: it acts on no singular value alone */
     const char *diverged;  /* why X is not finite; NULL: nothing is known */
     double residual_limit; /* infinity: none */
+    nb_rounding rounding;
 } nb_notes;
 
 struct nb_factors {

@@ -261,6 +261,9 @@ nb_status nb_iterate(nb_factors *factors, const nb_iteration *iteration, const n
     int made;
     NB_TRY(ctx, nb_require_finite(factors->m, factors->m, factors->a, ctx));
     factors->notes = (nb_notes){.cutoff = NAN, .residual_limit = INFINITY};
+    factors->notes.rounding.iterated = how->steps > 0;
+    if (how->single)
+        nb_factors_note_epsilon(factors, iteration->terms * (double)FLT_EPSILON); /* of the products of a step */
     if (how->steps > 0) {
         factors->notes.residual_limit =
             2 * sqrt(factors->m) * fmax(1, iteration->region - 1); /* twice what |1 - y| allows */

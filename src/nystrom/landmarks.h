@@ -14,7 +14,8 @@ typedef struct {
     double *multiplied;     /* m: up to the first 1, 2, ... landmarks; NULL: not nested */
     const char *refusal;    /* why there are none; NULL: there are */
     const char *note;       /* a note for the row, or NULL */
-    int seen;               /* rows of S that the strategy has looked at, the first of the trial's order */
+    int seen;               /* rows of S that the strategy has looked at, unless it is an oracle; */
+    const bool *read;       /* n: which; NULL: none */
 } nb_landmarks;
 
 /* The first m of the landmarks of a nested strategy: what it picks for m, and the

@@ -138,6 +138,7 @@ nb_status nb_scene_cut(nb_scene *scene, int count, const int *tokens, nb_scene *
     s->options = scene->options;
     find_factors(s);
     s->whole = scene;
+    s->of_whole = tokens;
     s->entries = scene->entries;
     s->number = scene->number;
     s->problem = scene->problem;

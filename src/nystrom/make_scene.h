@@ -18,9 +18,10 @@ nb_status nb_scene_new_blank(int n, int d, const nb_choice *kernel, nb_scene **s
 nb_status nb_scene_new_far(const nb_head *head, const nb_choice *kernel, nb_take_points *take, const void *self,
                            nb_scene **scene, nb_ctx *ctx);
 
-/* The scene of `count` of its tokens, in ascending order: their points, under the same kernel with the same options,
- * and the same mask. It keeps for itself what it is asked; entries of the kernel count for both. The order of its
- * tokens (nb_scene_order) has nothing to do with that of the whole, but for a cut of all, whose order is the same. */
+/* The scene of `count` of its tokens, in ascending order, which must outlive it: their points, under the same kernel
+ * with the same options, and the same mask. It keeps for itself what it is asked; entries of the kernel count for
+ * both. The order of its tokens (nb_scene_order) has nothing to do with that of the whole, but for a cut of all,
+ * whose order is the same. */
 nb_status nb_scene_cut(nb_scene *scene, int count, const int *tokens, nb_scene **cut, nb_ctx *ctx);
 
 /* Whose head it is, by the problem's canonical text, which must outlive the scene: this names the order of its tokens,

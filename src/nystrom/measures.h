@@ -35,7 +35,7 @@ typedef struct {
     double forward_s;          /* time of all else of a forward pass with these landmarks and X */
     double exact_s;            /* time of exact attention on the head */
     double flops;              /* of the forward pass: of landmarks, factors, X, and the products with V */
-    double error_noise; /* eps (|F| |X| |B| + |F X| |A| |X B|) / |S|, rounding in the product and in X, and that in M */
+    double error_noise;        /* rounding in the product and in X (nb_x_noise), and that in M */
 } nb_measures;
 
 /* Metrics that cost something, for a request. The others come with every row: one product of 2 n^2 m flops a factor

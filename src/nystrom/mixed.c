@@ -6,11 +6,13 @@
  *     the core part |M - C|                 is off by  at most |dM|,
  *     the error                             by no more, relatively, than both its parts.
  *
- * dM is measured: every NB_CHECKED-th row of P is computed in double too, and E is what these rows
- * give of dM. Errors that are alike in all rows (sums over repeated keys) make dM = NB_CHECKED E, errors
- * that are random sqrt(NB_CHECKED) |E| in norm, of which a direction has the m-th part. So |dM| is taken as
- * NB_CHECKED |E| and <M, dM> as NB_CHECKED (|<M, E>| + 3 |E| / m), both twice, since other rows may be worse. A
- * part that is off by more than 1e-6 of itself by that, or below `small`, is measured again in double.
+ * dM is measured: of each NB_CHECKED rows of P one is computed in double too, that of the largest rounded row of S,
+ * since a few rows may hold most of |S| and of dM. Rounding is in proportion to a row's length, so with l the length of
+ * all NB_CHECKED rows over its own, E is the sum of what these rows give of dM, times l / NB_CHECKED. Errors that are
+ * alike in all rows (sums over repeated keys) make dM = NB_CHECKED E, errors that are random sqrt(NB_CHECKED) |E| in
+ * norm, of which a direction has the m-th part. So |dM| is taken as NB_CHECKED |E| and <M, dM> as NB_CHECKED (|<M,
+ * E>| + 3 |E| / m), both twice, since other rows may be worse. A part that is off by more than 1e-6 of itself by
+ * that, or below `small`, is measured again in double.
  *
  * That is rare: rounding of S and Q_B gives a |dM| of 1e-9 to 6e-8. Beside a key that all
  * queries attend to sums over the keys lose more, since small terms are rounded to the large one's
@@ -34,7 +36,7 @@ enum {
 
 double nb_mixed_bytes(double n, double width)
 {
-    return 4 * (n * width + (n + width) * NB_STRIPE) + 8 * n * LOOKED_AT;
+    return 4 * (n * width + (n + width) * NB_STRIPE) + 8 * n * (LOOKED_AT + (double)NB_STRIPE / NB_CHECKED);
 }
 
 /* The keys of the largest columns of S, as some of its rows have them: what stands beside a row must not matter. */
@@ -72,11 +74,19 @@ static nb_status heavy_init(nb_mixed *p, nb_ctx *ctx)
 
 static nb_status check_init(nb_mixed *p, nb_ctx *ctx)
 {
-    NB_NEED(p->checked, nb_alloc_raw(ctx, (size_t)p->reach * (NB_STRIPE / NB_CHECKED)));
+    size_t rows = NB_STRIPE / NB_CHECKED;
+    int most = 1;
+    NB_NEED(p->checked, nb_alloc_raw(ctx, (size_t)p->reach * rows));
+    NB_NEED(p->checks, nb_alloc(ctx, rows, sizeof *p->checks));
+    NB_NEED(p->likes, nb_alloc_raw(ctx, rows));
+    NB_NEED(p->s_checked, nb_alloc_raw(ctx, (size_t)p->of->blocks.n * rows));
     for (int i = 0; i < p->of->count; i++) {
         nb_view *v = &p->of->views[i];
-        if (v->todo) NB_NEED(v->check, nb_alloc_reals(ctx, (size_t)v->p.m, (size_t)v->p.m));
+        if (!v->todo) continue;
+        NB_NEED(v->check, nb_alloc_reals(ctx, (size_t)v->p.m, (size_t)v->p.m));
+        most = v->p.m > most ? v->p.m : most;
     }
+    NB_NEED(p->q_checked, nb_alloc_raw(ctx, (size_t)most * rows));
     return NB_OK;
 }
 
@@ -104,6 +114,24 @@ nb_status nb_mixed_init(nb_mixed *p, nb_batch *b, nb_ctx *ctx)
     return check_init(p, ctx);
 }
 
+/* Of each NB_CHECKED rows the one whose rounded entries are the largest, and for how many like itself it stands. */
+static void choose_checks(const nb_mixed *p, const nb_stripe *s)
+{
+    size_t n = (size_t)p->of->blocks.n;
+    double largest = 0, all = 0;
+    for (int i = 0; i < s->count; i++) {
+        const float *row = p->s32 + (size_t)i * n;
+        double sum = 0;
+        for (int j = 0; j < s->keys; j++) sum += (double)row[j] * (double)row[j];
+        double length = sqrt(sum);
+        if (i % NB_CHECKED == 0) largest = all = 0;
+        if (i % NB_CHECKED == 0 || length > largest) p->checks[i / NB_CHECKED] = i;
+        largest = fmax(largest, length);
+        all += length;
+        p->likes[i / NB_CHECKED] = largest > 0 ? all / largest : 1;
+    }
+}
+
 void nb_mixed_begin(const nb_mixed *p, const nb_stripe *s)
 {
     for (size_t i = 0, keys = (size_t)s->keys; i < (size_t)s->count; i++) {
@@ -116,6 +144,7 @@ void nb_mixed_begin(const nb_mixed *p, const nb_stripe *s)
             if (j < keys) rounded[j] = 0;
         }
     }
+    choose_checks(p, s);
 }
 
 void nb_mixed_multiply(const nb_mixed *p, const nb_stripe *s, int first, int end)
@@ -140,20 +169,31 @@ static void add_heavy(const nb_mixed *p, int count)
                           p->product, p->reach, (double)p->heavy * count);
 }
 
+/* out <- the first `length` numbers of some rows of x. */
+static void gather(int count, const int *rows, int length, const double *x, int ld, double *out, int ld_out)
+{
+    for (size_t i = 0; i < (size_t)count; i++)
+        memcpy(out + i * (size_t)ld_out, x + (size_t)rows[i] * (size_t)ld, (size_t)length * sizeof *out);
+}
+
 /* What the stripe gives of E. */
 static void check_stripe(const nb_mixed *p, const nb_stripe *s)
 {
     const nb_blocks *b = &p->of->blocks;
     int rows = (s->count + NB_CHECKED - 1) / NB_CHECKED, ld = p->reach;
-    for (size_t i = 0, w = (size_t)ld; i < (size_t)rows; i++)
-        memcpy(p->checked + i * w, p->product + i * NB_CHECKED * w, w * sizeof *p->checked);
-    nb_gemm_left_together(b->width, rows, s->keys, -1, b->q, b->n, s->values, NB_CHECKED * s->ld, 1, p->checked, ld,
+    gather(rows, p->checks, ld, p->product, ld, p->checked, ld);
+    gather(rows, p->checks, s->keys, s->values, s->ld, p->s_checked, b->n);
+    nb_gemm_left_together(b->width, rows, s->keys, -1, b->q, b->n, p->s_checked, b->n, 1, p->checked, ld,
                           (double)rows * s->keys);
     for (int i = 0; i < p->of->count; i++) {
         const nb_view *v = &p->of->views[i];
+        int m = v->p.m;
         if (!v->todo) continue;
-        nb_gemm(NB_PLAIN, NB_TRANSPOSED, v->p.m, v->p.m, rows, 1, v->p.q_f + (size_t)s->first * (size_t)v->p.m,
-                NB_CHECKED * v->p.m, p->checked + b->blocks[v->block].column, ld, 1, v->check, v->p.m);
+        gather(rows, p->checks, m, v->p.q_f + (size_t)s->first * (size_t)m, m, p->q_checked, m);
+        for (size_t k = 0; k < (size_t)rows; k++)
+            nb_scale((size_t)m, p->likes[k] / NB_CHECKED, p->q_checked + k * (size_t)m);
+        nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, rows, 1, p->q_checked, m, p->checked + b->blocks[v->block].column, ld, 1,
+                v->check, m);
     }
 }
 

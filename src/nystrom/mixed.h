@@ -16,7 +16,11 @@ typedef struct { /* one pass for the views that are `todo` */
     int heavy;                    /* keys that are 0 in s32, */
     size_t *keys;                 /* which, */
     double *q_heavy, *s_heavy;    /* their rows of Q_B and columns of the stripe: heavy x reach, heavy x NB_STRIPE */
-    double *checked;              /* reach x NB_STRIPE / NB_CHECKED: rows of P less what they are in double */
+    int *checks;                  /* NB_STRIPE / NB_CHECKED: the rows of the stripe that are computed in double too, */
+    double *likes;                /* for how many rows of their length they stand, */
+    double *s_checked;            /* n x NB_STRIPE / NB_CHECKED: what they are, */
+    double *q_checked;            /* m x NB_STRIPE / NB_CHECKED for the largest m: their rows of Q_F, */
+    double *checked;              /* reach x NB_STRIPE / NB_CHECKED: and rows of P less what they are in double */
 } nb_mixed;
 
 /* E of the views is 0 after it. Memory is ctx's. */

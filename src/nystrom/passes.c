@@ -143,6 +143,7 @@ static nb_status passed(nb_scene *scene, unsigned what, nb_stripe_fn *each, void
 
 nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx *ctx)
 {
+    nb_scene_note_read(scene, scene->head->n, NULL);
     return passed(scene, scene->along | SCENE_SUMS, each, self, ctx);
 }
 
@@ -161,6 +162,7 @@ static nb_status gather_factors(nb_scene *scene, unsigned what, nb_ctx *ctx)
 /* A pass for what no other pass took along. */
 static nb_status need(nb_scene *scene, unsigned what, nb_ctx *ctx)
 {
+    nb_scene_note_read(scene, scene->head->n, NULL);
     if (!(what & ~scene->gathered)) return NB_OK;
     if (scene->factors.rank && !(what & NB_SCENE_ENTROPY)) return gather_factors(scene, what, ctx);
     return passed(scene, what | scene->along | SCENE_SUMS, NULL, NULL, ctx);
@@ -168,6 +170,7 @@ static nb_status need(nb_scene *scene, unsigned what, nb_ctx *ctx)
 
 nb_status nb_scene_rows(nb_scene *scene, const double **rows, nb_ctx *ctx)
 {
+    nb_scene_note_read(scene, scene->head->n, NULL);
     NB_TRY(ctx, make_room(scene));
     if (!scene->formed) NB_TRY(ctx, nb_scene_pass(scene, NULL, NULL, ctx));
     *rows = scene->rows;
@@ -233,6 +236,7 @@ static nb_status multiply_once(void *self, const nb_stripe *s, nb_ctx *ctx)
 nb_status nb_scene_product(nb_scene *scene, nb_op op, int b, const double *v, double *out, nb_ctx *ctx)
 {
     one_product p = {op, scene->head->n, b, v, out};
+    nb_scene_note_read(scene, scene->head->n, NULL);
     if (scene->factors.rank) return nb_low_rank_multiply(&scene->factors, op == NB_TRANSPOSED, p.n, b, v, out, ctx);
     memset(out, 0, (size_t)p.n * (size_t)b * sizeof *out);
     return nb_scene_pass(scene, multiply_once, &p, ctx);

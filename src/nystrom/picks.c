@@ -115,12 +115,6 @@ nb_status nb_picks_rest(nb_picks *picks, int n, const char *what, gsl_rng *rng, 
     return NB_OK;
 }
 
-void nb_picks_see(nb_picks *picks, const nb_picks *of_queries, const nb_picks *of_keys)
-{
-    if (of_queries->seen > picks->seen) picks->seen = of_queries->seen;
-    if (of_keys->seen > picks->seen) picks->seen = of_keys->seen;
-}
-
 static nb_status check_tokens(const nb_picks *picks, int n, nb_ctx *ctx)
 {
     int *seen; /* 1 + the landmark that took the token */

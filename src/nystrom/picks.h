@@ -27,10 +27,6 @@ typedef struct {
     const char *note;       /* a note for the row, if more than note_from landmarks are taken; NULL: none */
     int note_from;
 
-    /* Rows of S that the strategy has looked at, the first of the trial's order (nystrom/row_sample.h); rows out of
-     * this order are not told. */
-    int seen;
-
     const char *refusal; /* why these landmarks are impossible, where only picking tells; NULL: they are not */
 } nb_picks;
 
@@ -60,9 +56,6 @@ nb_status nb_picks_note(nb_picks *picks, const char *format, ...) __attribute__(
  * of `what` ended: drawn uniformly, by as many draws whatever m is, or without rng
  * the lowest first. A note says so with the rank, the picks so far. */
 nb_status nb_picks_rest(nb_picks *picks, int n, const char *what, gsl_rng *rng, nb_ctx *ctx);
-
-/* The picks have seen what those that they began with have, if that is more. */
-void nb_picks_see(nb_picks *picks, const nb_picks *of_queries, const nb_picks *of_keys);
 
 /* Whether the picks are what picks.h says they are, for n tokens and m
  * landmarks; NB_EINVAL with the place where they are not. */

@@ -59,6 +59,61 @@ double nb_rounding_noise(const nb_factors *factors, const nb_sizes *sizes, doubl
     return DBL_EPSILON * (sizes->f * sizes->x * sizes->b + sizes->fx * a * sizes->xb) / norm;
 }
 
+/* out (m) <- the lengths of the columns of op(a) v, with v m x m. */
+static nb_status lengths(nb_op op, int rows, int m, const double *a, nb_op op_v, const double *v, double *out,
+                         nb_ctx *ctx)
+{
+    double *product;
+    NB_NEED(product, nb_alloc_raw(ctx, (size_t)rows * (size_t)m));
+    nb_gemm(op, op_v, rows, m, m, 1, a, op == NB_PLAIN ? rows : m, v, m, 0, product, rows);
+    for (size_t j = 0; j < (size_t)m; j++) out[j] = nb_frobenius((size_t)rows, product + j * (size_t)rows);
+    return NB_OK;
+}
+
+/* The noise of a cut behind `kept` singular values, where `a` = eps |A|; f and b are |F v_j| and |u_j'B|. */
+static double cut_noise(int m, int kept, const double *s, const double *f, const double *b, double a)
+{
+    double sum = 0;
+    for (int i = 0; i < kept; i++)
+        for (int j = kept; j < m && s[j] > s[i] / 2; j++) {
+            double turn = fmin(1, a / (s[i] - s[j])) / s[i];
+            sum += turn * turn * (pow(f[i] * b[j], 2) + pow(f[j] * b[i], 2));
+        }
+    return sqrt(sum);
+}
+
+/* |F dX B| of the cut, by the singular vectors of A. */
+static nb_status noise_by_vectors(const nb_factors *factors, const nb_rounding *r, const nb_sides *sides, double a,
+                                  double *noise, nb_ctx *ctx)
+{
+    const nb_factors_spectrum *s = &factors->spectrum;
+    int m = factors->m;
+    double *f, *b;
+    *noise = 0;
+    if (r->kept == 0 || s->values[r->kept] <= s->values[r->kept - 1] / 2) return NB_OK;
+    NB_NEED(f, nb_alloc_raw(ctx, 2 * (size_t)m));
+    b = f + m;
+    NB_TRY(ctx, lengths(sides->op, sides->rows_f, m, sides->f, NB_TRANSPOSED, s->vt, f, ctx));
+    NB_TRY(ctx, lengths(NB_PLAIN, sides->rows_b, m, sides->r_b, NB_PLAIN, s->u, b, ctx));
+    *noise = sides->scale * cut_noise(m, r->kept, s->values, f, b, a);
+    return NB_OK;
+}
+
+nb_status nb_x_noise(const nb_factors *factors, const nb_rounding *rounding, const nb_sizes *sizes,
+                     const nb_sides *sides, double norm, double *noise, nb_ctx *ctx)
+{
+    double epsilon = rounding->epsilon > 0 ? rounding->epsilon : DBL_EPSILON, least;
+    size_t square = (size_t)factors->m * (size_t)factors->m;
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status =
+        noise_by_vectors(factors, rounding, sides, epsilon * nb_frobenius(square, factors->a), &least, ctx);
+    nb_ctx_release(ctx, mark);
+    if (rounding->iterated)
+        least = epsilon * sizes->fx * nb_frobenius(square, factors->a) * sizes->x * sizes->b / factors->m;
+    *noise = fmax(nb_rounding_noise(factors, sizes, norm) * (epsilon / DBL_EPSILON), least / norm);
+    return status;
+}
+
 nb_status nb_landmarks_of_a(nb_factors *factors, double *rank, double *condition, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;

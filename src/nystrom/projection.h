@@ -8,6 +8,7 @@
 #ifndef NB_PROJECTION_H
 #define NB_PROJECTION_H
 
+#include "linalg/linalg.h"
 #include "nystrom/factors.h"
 #include "nystrom/measures.h"
 #include "nystrom/passes.h"
@@ -36,6 +37,14 @@ typedef struct {    /* Frobenius norms */
     double fx, xb;  /* of F X, X B */
 } nb_sizes;
 
+typedef struct { /* matrices of the norms that F and B have: |F v| = scale |op(f) v|, |u'B| = |r_b u| */
+    nb_op op;
+    int rows_f, rows_b;
+    const double *f; /* rows_f x m, or its transpose */
+    const double *r_b;
+    double scale;
+} nb_sides;
+
 /* C = R_F X R_B', m x m, and how large all is. */
 void nb_projection_core(const nb_projection *p, const double *x, double *scratch, double *c, nb_sizes *sizes);
 
@@ -48,6 +57,17 @@ void nb_projection_core(const nb_projection *p, const double *x, double *scratch
  * |F| |X|: where F interpolates from A it is of the order of its number of rows.) A core that is no function of A alone
  * rounds in F and B instead, which are no better conditioned. */
 double nb_rounding_noise(const nb_factors *factors, const nb_sizes *sizes, double norm);
+
+/* The same of an X with this rounding: eps is that of its arithmetic. Where X is cut off between singular values s_i
+ * > s_j of A that are less than s_i / 2 apart, eps |A| turns their vectors into each other by eps |A| / (s_i - s_j),
+ * and the noise is at least
+ *
+ *     eps |A| / |S| sqrt(sum over i kept, j not: (|F v_i|^2 |u_j'B|^2 + |F v_j|^2 |u_i'B|^2) / (s_i (s_i - s_j))^2).
+ *
+ * An iteration rounds A X by eps |A| |X|, of which its m columns have each a share, and multiplies that by X from the
+ * left alone: the noise is at least eps |F X| |A| |X| |B| / m |S|. */
+nb_status nb_x_noise(const nb_factors *factors, const nb_rounding *rounding, const nb_sizes *sizes,
+                     const nb_sides *sides, double norm, double *noise, nb_ctx *ctx);
 
 /* |I - A X|_F; NaN if there is no middle. */
 nb_status nb_core_residual(const nb_factors *factors, const double *x, double *norm, nb_ctx *ctx);

@@ -2,10 +2,34 @@
 /* request.c - a failure belongs to its request alone. */
 #include "nystrom/request.h"
 
+#include "nystrom/factors_private.h"
+
 nb_status nb_keep_failure(const char **failure, nb_ctx *ctx)
 {
     NB_NEED(*failure, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
+    return NB_OK;
+}
+
+nb_status nb_request_see(nb_request *r, const int *order, bool *more, nb_ctx *ctx)
+{
+    const nb_factors *f = r->pair->factors;
+    const bool *read = r->pair->landmarks->read;
+    int n = f->n, first = f->seen, all, *own;
+    r->seen = f->seen;
+    r->order = NULL;
+    r->keep_rows = f->keep_rows && f->seen > 0;
+    while (read && first < n && read[order[first]]) first++;
+    all = first;
+    for (int i = first; read && i < n; i++) all += read[order[i]];
+    *more = r->keep_rows && all > f->seen;
+    if (r->keep_rows) return NB_OK;
+    r->seen = all;
+    if (all == first) return NB_OK;
+    NB_NEED(own, nb_alloc(ctx, (size_t)n, sizeof *own));
+    for (int i = 0, seen = first, unseen = all; i < n; i++)
+        own[i < first ? i : read[order[i]] ? seen++ : unseen++] = order[i];
+    r->order = own;
     return NB_OK;
 }
 

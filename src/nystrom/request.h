@@ -30,7 +30,9 @@ typedef struct {
 typedef struct {
     nb_pair *pair;
     const double *x;      /* m x m, finite */
-    int seen;             /* rows that the core or the strategy has looked at, the first of the order */
+    nb_rounding rounding; /* what the core has noted of it */
+    int seen;             /* rows that the core or the strategy has looked at: the first ... */
+    const int *order;     /* of all tokens in this order; NULL: in nb_how's */
     bool keep_rows;       /* they are returned exactly: all is measured of those rows of S, with F X B elsewhere */
     const char *failure;  /* why it could not be measured; NULL: it was */
     const char *note;     /* which measures it lacks, since the spectrum of S could not be computed; NULL: none */
@@ -44,6 +46,10 @@ typedef struct {          /* seconds that a preparation took, for benchmarks */
     double svd_s;         /* of the A */
     double pass_s, second_pass_s;
 } nb_engine_times;
+
+/* Sets the rows that the core or the strategy has looked at, the former the first of `order` (NULL: none). Where the
+ * core's are kept, these alone: *more says whether the strategy has looked at others. Memory is ctx's. */
+nb_status nb_request_see(nb_request *request, const int *order, bool *more, nb_ctx *ctx);
 
 /* Keeps the ctx's error as the failure of a pair (or a request), and clears it. */
 nb_status nb_keep_failure(const char **failure, nb_ctx *ctx);

@@ -180,7 +180,7 @@ static nb_status find_seen(const sample *s, const nb_how *how, const nb_request 
     if (r->seen == 0) return NB_OK;
     NB_NEED(of_tokens, nb_alloc(ctx, (size_t)s->n, sizeof *of_tokens));
     NB_NEED(*seen, nb_alloc(ctx, (size_t)s->k, sizeof **seen));
-    for (int i = 0; i < r->seen; i++) of_tokens[how->order[i]] = true;
+    for (int i = 0; i < r->seen; i++) of_tokens[(r->order ? r->order : how->order)[i]] = true;
     for (int i = 0; i < s->k; i++) (*seen)[i] = of_tokens[how->tokens[i]];
     return NB_OK;
 }
@@ -222,8 +222,10 @@ static nb_status measure(const view *v, const nb_how *how, const nb_request *r, 
     for (int i = 0; seen && r->keep_rows && i < s->k; i++) a[i] = seen[i] ? 0 : a[i];
     ratio_estimate(s->n, s->k, a, s->squares, &out->error, &out->error_se);
     if (!isfinite(out->error)) return NB_OK;
-    double norm = sqrt(nb_sum(k, s->squares) * s->n / s->k);
-    out->error_noise = nb_rounding_noise(v->p.factors, &sizes, norm) + 1e-14 / (2 * fmax(out->error, 1e-7));
+    double noise, norm = sqrt(nb_sum(k, s->squares) * s->n / s->k);
+    NB_TRY(ctx, nb_x_noise(v->p.factors, &r->rounding, &sizes,
+                           &(nb_sides){NB_TRANSPOSED, s->k, m, v->f, v->p.r_b, scale}, norm, &noise, ctx));
+    out->error_noise = noise + 1e-14 / (2 * fmax(out->error, 1e-7));
     out->mse = nb_sum(k, a) / s->k / s->n;
     out->baseline_mean = baseline_mean(s);
     out->landmark_rank = v->p.landmark_rank;

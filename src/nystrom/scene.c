@@ -52,12 +52,23 @@ nb_status nb_scene_kernel(const nb_scene *scene, int queries, const double *q, i
     return NB_OK;
 }
 
+void nb_scene_note_read(const nb_scene *scene, int count, const int *tokens)
+{
+    for (; scene->whole; scene = scene->whole) {
+        if (scene->head->n == scene->whole->head->n) continue;
+        tokens = scene->of_whole;
+        count = scene->head->n;
+    }
+    for (int i = 0; scene->read && tokens && i < count; i++) scene->read[tokens[i]] = true;
+}
+
 nb_status nb_scene_some_rows(const nb_scene *scene, int count, const int *tokens, double *out, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
     size_t d = (size_t)h->d;
     nb_mark mark = nb_ctx_mark(ctx);
     double *q;
+    nb_scene_note_read(scene, count, tokens);
     NB_NEED(q, nb_alloc_reals(ctx, d, (size_t)count));
     for (size_t i = 0; i < (size_t)count; i++) memcpy(q + i * d, h->q + (size_t)tokens[i] * d, d * sizeof *q);
     nb_tile tile = {.d = h->d,

@@ -28,7 +28,9 @@ struct nb_scene {
 
     nb_take_points *take; /* gives the points of its tokens, where the head holds none; NULL: it holds them */
     const void *take_self;
-    nb_scene *whole; /* the one that it was cut from, or NULL */
+    nb_scene *whole;     /* the one that it was cut from, or NULL */
+    const int *of_whole; /* which of its tokens: n, ascending */
+    bool *read;          /* n: the tokens whose rows of S have been read since this was set; NULL: nobody asks */
 
     const char *problem; /* whose head it is, and which: they name the order of its tokens */
     int number;
@@ -58,6 +60,11 @@ struct nb_scene {
 const nb_kernel *nb_scene_kernel_record(const nb_scene *scene);
 
 nb_status nb_scene_fill(const nb_scene *scene, const nb_tile *tile, double *out, nb_ctx *ctx);
+
+/* Whoever reads rows of S says so: of these tokens, or NULL: all. In the whole's `read` are the tokens themselves; of a
+ * cut whose rows were read, all its tokens. That all of the whole's rows were read is not told: an oracle's alone
+ * are. */
+void nb_scene_note_read(const nb_scene *scene, int count, const int *tokens);
 
 /* Rows first ... first + count - 1 of S, up to column `keys`; out is n x count. */
 nb_status nb_scene_form(const nb_scene *scene, int first, int count, int keys, double *out, nb_ctx *ctx);

@@ -216,6 +216,7 @@ static nb_status spectrum_of(nb_scene *scene, int count, bool vectors, const nb_
 {
     int n = scene->head->n, wanted = rounded_up(count) < n ? rounded_up(count) : n;
     bool lapack = false;
+    nb_scene_note_read(scene, scene->head->n, NULL);
     if (!scene->factors.rank) wanted = nb_spectrum_triplets(n, count, &lapack);
     nb_kept_spectrum *s = find(scene, wanted, vectors);
     if (s) {

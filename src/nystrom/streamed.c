@@ -82,7 +82,7 @@ static nb_status measure(const nb_view *v, nb_request *r, double *c, nb_ctx *ctx
     nb_measures *out = &r->measures;
     const double *x = r->x;
     size_t square = (size_t)p->m * (size_t)p->m;
-    double norm, *scratch;
+    double norm, noise, *scratch;
     nb_sizes sizes;
     nb_measures_clear(out);
     NB_NEED(scratch, nb_alloc_raw(ctx, square));
@@ -97,7 +97,9 @@ static nb_status measure(const nb_view *v, nb_request *r, double *c, nb_ctx *ctx
     out->landmark_rank = p->landmark_rank;
     out->landmark_condition = p->landmark_condition;
     r->entry_noise = nb_rounding_noise(p->factors, &sizes, 1);
-    out->error_noise = (v->differenced ? rounding * fmax(1, 1 / out->error) : rounding) + r->entry_noise / norm +
+    NB_TRY(ctx, nb_x_noise(p->factors, &r->rounding, &sizes, &(nb_sides){NB_PLAIN, p->m, p->m, p->r_f, p->r_b, 1}, norm,
+                           &noise, ctx));
+    out->error_noise = (v->differenced ? rounding * fmax(1, 1 / out->error) : rounding) + noise +
                        (v->single ? nb_mixed_promise * out->error : 0);
     NB_TRY(ctx, nb_core_residual(p->factors, x, &out->core_residual, ctx));
     NB_TRY(ctx, nb_scene_baseline_mean(p->scene, &out->baseline_mean, ctx));
@@ -119,14 +121,23 @@ static nb_status refine(nb_batch *b, int count, nb_request *requests, bool *agai
     return any ? nb_batch_project_again(b, ctx) : NB_OK;
 }
 
-/* The first request with the same X and rows seen, which is measured again whenever that one is: settings
+static bool round_alike(const nb_rounding *a, const nb_rounding *b)
+{
+    return a->epsilon == b->epsilon && a->kept == b->kept && a->iterated == b->iterated;
+}
+
+static bool are_alike(size_t m, const nb_request *a, const nb_request *b)
+{
+    return a->seen == b->seen && a->order == b->order && a->keep_rows == b->keep_rows &&
+           round_alike(&a->rounding, &b->rounding) && memcmp(a->x, b->x, m * m * sizeof *a->x) == 0;
+}
+
+/* The first request with the same X, rounding and rows seen, which is measured again whenever that one is: settings
  * of a core often end alike. */
-static int first_alike(size_t square, const nb_request *requests, int i)
+static int first_alike(size_t m, const nb_request *requests, int i)
 {
     int k = 0;
-    while (k < i && !(requests[k].seen == requests[i].seen && requests[k].keep_rows == requests[i].keep_rows &&
-                      memcmp(requests[k].x, requests[i].x, square * sizeof(double)) == 0))
-        k++;
+    while (k < i && !are_alike(m, &requests[k], &requests[i])) k++;
     return k;
 }
 
@@ -171,7 +182,7 @@ static nb_status measure_pair(measuring *all, int first, int end, nb_ctx *ctx)
     for (int i = first; i < end; i++) {
         all->alike[i] = i;
         if (all->which && !all->which[i]) continue;
-        all->alike[i] = first + first_alike(square, all->requests + first, i - first);
+        all->alike[i] = first + first_alike((size_t)p->m, all->requests + first, i - first);
         if (all->alike[i] == i) NB_TRY(ctx, measure_one(all, i, ctx));
     }
     nb_deviations_end(&all->sums, p);
@@ -206,7 +217,8 @@ static nb_status tell_unseen(const nb_batch *b, int count, nb_request *requests,
         if (r->seen == 0 || r->failure || !isfinite(r->measures.error)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         nb_status status =
-            nb_unseen_measure(&v->p, &(nb_seen){b->order, r->seen, r->keep_rows}, r->x, &r->measures, ctx);
+            nb_unseen_measure(&v->p, &(nb_seen){r->order ? r->order : b->order, r->order, r->seen, r->keep_rows}, r->x,
+                              &r->measures, ctx);
         nb_ctx_release(ctx, mark);
         if (status != NB_OK) NB_TRY(ctx, nb_keep_failure(&r->failure, ctx));
     }

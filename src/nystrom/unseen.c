@@ -3,23 +3,28 @@
  *     |T_U|^2 = |T|^2 - |T_I|^2,   |T_I|^2 = sum over I of |s_i|^2 - |s_i Q_B|^2 + |s_i Q_B - q_i C|^2.
  * Of all C the one with the least |T_U| solves G C = Q_U' S_U Q_B = M - Q_I' S_I Q_B,
  * G = Q_U' Q_U = 1 - Q_I' Q_I, and any other C misses |G^1/2 (C - that)|^2 more.
+ * Where G is nearly singular, rounding of 1e-16 in it is more than the rows U have of some direction. Then an
+ * orthonormal basis W of range(F_U) is found from F_U itself, and
+ *     |T_U|^2 = |S_U|^2 - |H|^2 + |H - W' F_U X R_B'|^2,   H = W' S_U Q_B,
+ * for which the rows U are formed.
  *
  * |T|^2 is right to 1e-14 of |S|^2. Where |T_U|^2 is below 1e-6 of that the rows U are
  * therefore formed and summed: above, |T_U| is right to 5e-9 relative. */
 #include "nystrom/unseen.h"
 
+#include "linalg/basis.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
+#include "nystrom/exact_rows.h"
 #include "nystrom/scene_private.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-static const double small = 1e-6; /* of squares */
-static const double thin =
-    1e-12;                       /* eigenvalues of G below that: columns of F of which the rows U have less than 1e-6 */
-static const double poor = 1e-6; /* its eigenvalues are right to 1e-16 */
+static const double small = 1e-6;                /* of squares */
+static const double thin = 1e-12;                /* the least eigenvalue of G that is known well enough */
+static const double poor = 1e-6;                 /* its eigenvalues are right to 1e-16 */
 static const double rounding = 16 * DBL_EPSILON; /* of |S|^2, or of |T|^2 if that is more, in a difference of squares */
 
 typedef struct {
@@ -108,7 +113,8 @@ static nb_status unseen_init(unseen *u, const nb_projection *p, const nb_seen *s
     double norm;
     *u = (unseen){.p = p, .seen = seen};
     NB_TRY(ctx, nb_scene_norm(p->scene, &norm, ctx));
-    NB_TRY(ctx, nb_factors_rows(p->factors, seen->seen, &u->rows, ctx));
+    NB_TRY(ctx, seen->own ? nb_factors_rows_in(p->factors, seen->seen, seen->order, &u->rows, ctx)
+                          : nb_factors_rows(p->factors, seen->seen, &u->rows, ctx));
     NB_NEED(u->q, nb_alloc_raw(ctx, m * k));
     NB_NEED(u->scratch, nb_alloc_raw(ctx, m * (k > m ? k : m)));
     NB_NEED(u->c, nb_alloc_raw(ctx, m * m));
@@ -146,6 +152,81 @@ static double weighted(const unseen *u, const double *a, double *scratch)
     return sum;
 }
 
+typedef struct {
+    int rank, at; /* at: rows of U that are done */
+    double *w;    /* W, (n - seen) x rank */
+    double *h;    /* rank x m */
+    double of_s, missed;
+} basis_sums;
+
+static nb_status add_to_h(const unseen *u, int count, const int *tokens, const double *q, void *self, nb_ctx *ctx)
+{
+    basis_sums *b = self;
+    int n = u->p->n, m = u->p->m, left = n - u->seen->seen;
+    double *rows, *product;
+    (void)q;
+    NB_NEED(rows, nb_alloc_raw(ctx, (size_t)n * (size_t)count));
+    NB_NEED(product, nb_alloc_raw(ctx, (size_t)m * (size_t)count));
+    NB_TRY(ctx, nb_scene_some_rows(u->p->scene, count, tokens, rows, ctx));
+    b->of_s += nb_sum_of_squares((size_t)n * (size_t)count, rows);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, count, m, n, 1, rows, n, u->p->q_b, n, 0, product, count);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, b->rank, m, count, 1, b->w + b->at, left, product, count, 1, b->h, b->rank);
+    b->at += count;
+    return NB_OK;
+}
+
+/* |S_U - W H Q_B'|^2 by entries. */
+static nb_status add_missed(const unseen *u, int count, const int *tokens, const double *q, void *self, nb_ctx *ctx)
+{
+    basis_sums *b = self;
+    int n = u->p->n, m = u->p->m, left = n - u->seen->seen;
+    double *rows, *g;
+    (void)q;
+    NB_NEED(rows, nb_alloc_raw(ctx, (size_t)n * (size_t)count));
+    NB_NEED(g, nb_alloc_raw(ctx, (size_t)m * (size_t)count));
+    NB_TRY(ctx, nb_scene_some_rows(u->p->scene, count, tokens, rows, ctx));
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, m, count, b->rank, 1, b->h, b->rank, b->w + b->at, left, 0, g, m);
+    nb_gemm(NB_PLAIN, NB_PLAIN, n, count, m, -1, u->p->q_b, n, g, m, 1, rows, n);
+    b->missed += nb_sum_of_squares((size_t)n * (size_t)count, rows);
+    b->at += count;
+    return NB_OK;
+}
+
+/* The parts by W, of the rank that nb_orthonormalise would give F_U as a part of F. */
+static nb_status parts_by_basis(unseen *u, const double *x, nb_measures *out, nb_ctx *ctx)
+{
+    const nb_projection *p = u->p;
+    int m = p->m, left = p->n - u->seen->seen, most = left < m ? left : m;
+    size_t square = (size_t)m * (size_t)m, tall = (size_t)left * (size_t)m;
+    double *q, *f, *values, *inner, *c;
+    basis_sums b = {.rank = 0};
+    NB_NEED(q, nb_alloc_raw(ctx, tall));
+    NB_NEED(f, nb_alloc_raw(ctx, tall));
+    NB_NEED(b.w, nb_alloc_raw(ctx, tall));
+    NB_NEED(values, nb_alloc_raw(ctx, (size_t)m));
+    NB_NEED(inner, nb_alloc_raw(ctx, 2 * square));
+    c = inner + square;
+    take(p, left, u->seen->order + u->seen->seen, q);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, left, m, 1, p->r_f, m, q, m, 0, f, m);
+    NB_TRY(ctx, nb_singular_vectors(NB_ROWS, left, m, f, values, b.w, ctx));
+    while (b.rank < most && values[b.rank] > DBL_EPSILON * p->n * values[0]) b.rank++;
+    NB_NEED(b.h, nb_alloc_reals(ctx, (size_t)b.rank, (size_t)m));
+    NB_TRY(ctx, each_stripe(u, add_to_h, &b, ctx));
+    size_t count = (size_t)b.rank * (size_t)m;
+    double least = b.of_s - nb_sum_of_squares(count, b.h);
+    if (least < small * b.of_s) {
+        b.at = 0;
+        NB_TRY(ctx, each_stripe(u, add_missed, &b, ctx));
+        least = b.missed;
+    }
+    out->error_unseen_subspace = sqrt(least / u->of_unseen);
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, b.rank, m, left, 1, b.w, left, f, m, 0, c, b.rank);
+    nb_gemm(NB_PLAIN, NB_PLAIN, b.rank, m, m, 1, c, b.rank, x, m, 0, inner, b.rank);
+    nb_gemm(NB_PLAIN, NB_TRANSPOSED, b.rank, m, m, 1, inner, b.rank, p->r_b, m, 0, c, b.rank);
+    out->error_unseen_core = sqrt(nb_squared_distance(count, b.h, c) / u->of_unseen);
+    return NB_OK;
+}
+
 /* error_unseen_subspace and error_unseen_core. Where the rows U hardly tell some columns of
  * F apart the latter is what is left of error_unseen: rounding in G would make it up. */
 static nb_status parts(unseen *u, double missed, nb_measures *out, nb_ctx *ctx)
@@ -160,7 +241,7 @@ static nb_status parts(unseen *u, double missed, nb_measures *out, nb_ctx *ctx)
     nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, k, -1, u->q, m, u->rows.target, m, 1, best, m);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, m, m, 1, u->vectors, m, best, m, 0, turned, m);
     for (int j = 0; j < m; j++)
-        for (int i = 0; i < m; i++) turned[i + j * m] = u->values[i] > thin ? turned[i + j * m] / u->values[i] : 0;
+        for (int i = 0; i < m; i++) turned[i + j * m] = turned[i + j * m] / u->values[i];
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, u->vectors, m, turned, m, 0, best, m);
     NB_TRY(ctx, squares(u, best, &least, ctx));
     out->error_unseen_subspace = sqrt(least / u->of_unseen);
@@ -243,7 +324,7 @@ nb_status nb_unseen_measure(const nb_projection *p, const nb_seen *seen, const d
     if (u.of_unseen > 0) {
         out->error_unseen = sqrt(missed / u.of_unseen);
         NB_TRY(ctx, decompose(&u, ctx));
-        NB_TRY(ctx, parts(&u, missed, out, ctx));
+        NB_TRY(ctx, u.values[p->m - 1] > thin ? parts(&u, missed, out, ctx) : parts_by_basis(&u, x, out, ctx));
     }
     return seen->keep ? keep_rows(&u, missed, subtracted, out, ctx) : NB_OK;
 }

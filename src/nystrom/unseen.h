@@ -9,19 +9,18 @@
 /* The first `seen` tokens of `order` are the rows that the core has looked at. With
  * U empty there is nothing to tell. */
 typedef struct {
-    const int *order; /* all n tokens */
+    const int *order; /* all n tokens, */
+    bool own;         /* in another order than the trial's */
     int seen;         /* at least 1 */
     bool keep;        /* those rows are returned exactly */
 } nb_seen;
 
-/* The parts leave out columns of F of which the rows U have less than 1e-6: an X that used
- * them would drown in rounding.
- *
- * Into `out`, where `error` and what comes with it are F X B's: error_unseen and its parts;
+/* Into `out`, where `error` and what comes with it are F X B's: error_unseen and its parts;
  * with `keep` also all but negative_*, entropy_difference and spectral_*, now of S on the
  * rows seen and F X B elsewhere. error_core is NaN then: kept rows have no part in what
  * F X B alone is split into. O(seen m^2 + m^3), with `keep` O(n m (m + dv)); where the
- * rows U hold less than 1e-3 of the difference, O((n - seen) n (d + m)). */
+ * rows U hold less than 1e-3 of the difference, or less than 1e-6 of a direction of F,
+ * O((n - seen) n (d + m)). */
 nb_status nb_unseen_measure(const nb_projection *p, const nb_seen *seen, const double *x, nb_measures *out,
                             nb_ctx *ctx);
 

@@ -3,11 +3,11 @@
 #include "report/caveats.h"
 
 #include "report/compare.h"
+#include "report/draws.h"
 #include "report/facts.h"
 #include "report/labels.h"
 #include "report/pairs.h"
 #include "run/prediction.h"
-#include "strategies/strategy.h"
 
 #include <math.h>
 #include <string.h>
@@ -151,42 +151,26 @@ static nb_status find_few_sources(const look *l)
                             NB_LEAST_SOURCES, join(l, few, names)));
 }
 
-/* Whether it draws; where its component is gone, it may. */
-static nb_status does_draw(const char *strategy, bool *draws, nb_ctx *ctx)
-{
-    nb_choice choice;
-    nb_status status = nb_choice_parse(&nb_strategies, strategy, &choice, ctx);
-    if (status == NB_ENOMEM) return status;
-    nb_error_clear(ctx);
-    *draws = status != NB_OK || nb_strategy_traits(&choice) & NB_RANDOM;
-    return NB_OK;
-}
-
-/* On data that stay the same, trials differ by what strategies draw, for all sources alike. *least: how many trials the
- * strategy has that draws in the fewest; 0: none draws. Of a study without strategies: how many there are, if
- * several. */
+/* On data that stay the same, trials differ by what is drawn, for all sources alike. *least: how many trials the method
+ * has that draws in the fewest; 0: none draws. */
 static nb_status count_trials(const look *l, int *least)
 {
     nb_replicates r;
     nb_codes codes = {.count = 1};
-    const char *const *strategies = NULL;
+    const bool *draws;
     int *trials;
+    bool by = l->by && nb_frame_has(l->frame, l->by);
     NB_TRY(l->ctx, nb_replicates_find(l->frame, &r, l->ctx));
-    if (nb_frame_has(l->frame, "strategy")) {
-        NB_TRY(l->ctx, nb_frame_codes(l->frame, "strategy", &codes, l->ctx));
-        NB_TRY(l->ctx, nb_frame_texts(l->frame, "strategy", &strategies, l->ctx));
-    }
+    NB_TRY(l->ctx, nb_draws_find(l->frame, &draws, l->ctx));
+    if (by) NB_TRY(l->ctx, nb_frame_codes(l->frame, l->by, &codes, l->ctx));
     NB_NEED(trials, nb_alloc(l->ctx, (size_t)codes.count + 1, sizeof *trials));
     for (int i = 0; i < l->frame->count; i++) {
-        int *of = &trials[strategies ? codes.of[i] : 0], trial = row_at(l, i)->trial;
-        if (!r.generated[r.stratum[i]] && trial >= *of) *of = trial + 1;
+        int *of = &trials[by ? codes.of[i] : 0], trial = row_at(l, i)->trial;
+        if (draws[i] && !r.generated[r.stratum[i]] && trial >= *of) *of = trial + 1;
     }
     *least = 0;
-    for (int s = 0; s < codes.count; s++) {
-        bool draws = trials[s] > 1;
-        if (strategies) NB_TRY(l->ctx, does_draw(strategies[codes.first[s]], &draws, l->ctx));
-        if (draws && trials[s] > 0 && (*least == 0 || trials[s] < *least)) *least = trials[s];
-    }
+    for (int c = 0; c < codes.count; c++)
+        if (trials[c] > 0 && (*least == 0 || trials[c] < *least)) *least = trials[c];
     return NB_OK;
 }
 
@@ -198,10 +182,9 @@ static nb_status find_few_trials(const look *l)
     if (trials == 0 || trials >= ENOUGH) return NB_OK;
     return add(l, nb_format(l->ctx,
                             "Few trials: %d. In a trial strategies draw the same for all sources, so more sources do "
-                            "not make up for few trials, and intervals %s.",
+                            "not make up for few trials%s.",
                             trials,
-                            trials == 1 ? "do not cover the luck of the draws"
-                                        : "are too short: from 2 trials, one of 95 % covers 86 %"));
+                            trials < NB_LEAST_TRIALS ? ", and comparisons have no verdict" : ": intervals are wide"));
 }
 
 /* What rows that compete agree in: all of the identity but what is compared. */

@@ -11,6 +11,7 @@
  * jackknife). */
 #include "report/claim_units_private.h"
 
+#include "report/draws.h"
 #include "statistics/agreement.h"
 
 #include <gsl/gsl_fit.h>
@@ -31,6 +32,7 @@ typedef struct {
     double *sum[2];                     /* by value, as the next two; 0 between lines */
     int *count[2];
     bool *later[2]; /* rows of another trial than 0, which then stands for itself alone */
+    bool *there[2]; /* rows at all */
     double *x, *y;  /* points */
     bool *mine;     /* by trial: whether the line has it */
     int item_count;
@@ -107,6 +109,7 @@ static nb_status look_through(const liner *l, nb_selection rows)
             l->units->found += !isnan(value);
             l->units->noise += isnan(value) && is_noise(l, s, row);
             l->units->missing += isnan(value) && !is_noise(l, s, row);
+            l->there[s][l->values.of[row]] = true;
             if (l->trial[row] > 0) l->later[s][l->values.of[row]] = true;
         }
     return NB_OK;
@@ -214,10 +217,17 @@ static nb_status cross(liner *l, nb_selection rows, nb_crossed_value whole)
     return NB_OK;
 }
 
-static void forget(const liner *l, nb_selection rows)
+/* Whether the line has rows at as many values as it takes; and what is known of it made false again. A strategy of
+ * another pairing than all others, say, makes no line with them. */
+static bool was_planned(const liner *l, nb_selection rows)
 {
-    for (int i = 0; i < rows.count; i++)
-        for (int s = 0; s < 2; s++) l->later[s][l->values.of[rows.at[i]]] = false;
+    int values = 0, least = l->claim->form == NB_CLAIM_CORRELATE ? 3 : l->claim->form == NB_CLAIM_SLOPE ? 2 : 1;
+    for (int i = 0; i < rows.count; i++) {
+        int v = l->values.of[rows.at[i]];
+        values += l->there[0][v] && (l->there[1][v] || l->claim->series_count < 2);
+        for (int s = 0; s < 2; s++) l->there[s][v] = l->later[s][v] = false;
+    }
+    return values >= least;
 }
 
 /* A line that says nothing, and not because of rounding, counts as missing beside those that do: *silent. */
@@ -232,13 +242,13 @@ static nb_status add_lines(liner *l, const nb_groups *lines, int *silent)
         double value;
         NB_TRY(l->ctx, look_through(l, rows));
         NB_TRY(l->ctx, measure_line(l, rows, -1, &value));
-        *silent += isnan(value) && u->noise == noise;
+        bool none = isnan(value) && u->noise == noise;
         if (!isnan(value)) {
             const nb_unit_value unit = {.stratum = stratum, .source = source, .value = value};
             l->items[l->item_count++] = (nb_head_value){unit, l->replicates.head[row]};
             NB_TRY(l->ctx, cross(l, rows, (nb_crossed_value){stratum, source, 0, value}));
         }
-        forget(l, rows);
+        *silent += was_planned(l, rows) && none;
     }
     return NB_OK;
 }
@@ -276,6 +286,7 @@ static nb_status make_room(liner *l)
         NB_NEED(l->sum[s], nb_alloc_reals(l->ctx, size, 1));
         NB_NEED(l->count[s], nb_alloc(l->ctx, size, sizeof *l->count[s]));
         NB_NEED(l->later[s], nb_alloc(l->ctx, size, sizeof *l->later[s]));
+        NB_NEED(l->there[s], nb_alloc(l->ctx, size, sizeof *l->there[s]));
     }
     NB_NEED(l->x, nb_alloc_reals(l->ctx, size, 1));
     NB_NEED(l->y, nb_alloc_reals(l->ctx, size, 1));
@@ -312,10 +323,24 @@ static nb_status tell_short(const liner *l)
     return NB_OK;
 }
 
+/* By stratum, then over all: whether any row that counts is drawn. */
+static nb_status find_draws(const liner *l, bool **draws)
+{
+    const nb_replicates *r = &l->replicates;
+    const bool *of_row;
+    NB_TRY(l->ctx, nb_draws_find(l->frame, &of_row, l->ctx));
+    NB_NEED(*draws, nb_alloc(l->ctx, (size_t)r->strata + 1, sizeof **draws));
+    for (int i = 0; i < l->frame->count; i++)
+        if (of_row[i] && !r->generated[r->stratum[i]] && (l->in[0][i] || (l->in[1] && l->in[1][i])))
+            (*draws)[r->stratum[i]] = (*draws)[r->strata] = true;
+    return NB_OK;
+}
+
 nb_status nb_claim_lines(const nb_frame *f, const nb_claim *claim, nb_claim_units *u, nb_ctx *ctx)
 {
     liner l = {.frame = f, .claim = claim, .units = u, .ctx = ctx};
     nb_groups lines;
+    bool *draws;
     int silent = 0;
     NB_TRY(ctx, nb_replicates_find(f, &l.replicates, ctx));
     u->strata = l.replicates.strata;
@@ -332,5 +357,6 @@ nb_status nb_claim_lines(const nb_frame *f, const nb_claim *claim, nb_claim_unit
         u->found = l.item_count;
     }
     NB_TRY(ctx, nb_claim_unite(l.item_count, l.items, u, ctx));
-    return nb_claim_find_common(u, &l.crossed, ctx);
+    NB_TRY(ctx, find_draws(&l, &draws));
+    return nb_claim_find_common(u, &l.crossed, draws, ctx);
 }

@@ -2,6 +2,7 @@
 /* claim_units.c - the units of what is a contrast, and what all units need; claim_lines.c has the others. */
 #include "report/claim_units_private.h"
 
+#include "report/draws.h"
 #include "report/where.h"
 
 #include <math.h>
@@ -83,10 +84,12 @@ nb_status nb_crossed_add_alone(nb_crossed *c, nb_crossed_value value, nb_ctx *ct
     return NB_OK;
 }
 
-nb_status nb_claim_find_common(nb_claim_units *u, const nb_crossed *c, nb_ctx *ctx)
+nb_status nb_claim_find_common(nb_claim_units *u, const nb_crossed *c, const bool *draws, nb_ctx *ctx)
 {
     NB_NEED(u->common, nb_alloc(ctx, (size_t)u->strata + 1, sizeof *u->common));
-    return nb_crossed_errors(c->count, c->items, u->strata, u->common, ctx);
+    NB_TRY(ctx, nb_crossed_errors(c->count, c->items, u->strata, u->common, ctx));
+    u->drawn_trials = nb_drawn_trials(u->strata + 1, u->common, draws);
+    return NB_OK;
 }
 
 /* The trials in which any setting of the value was drawn. */
@@ -106,15 +109,18 @@ static nb_status find_drawn(const nb_contrasts *c, int value, nb_crossed *all, n
 static nb_status cross_contrasts(const nb_contrasts *c, int value, nb_claim_units *u, nb_ctx *ctx)
 {
     nb_crossed all = {.count = 0};
+    bool *draws;
+    NB_NEED(draws, nb_alloc(ctx, (size_t)u->strata + 1, sizeof *draws));
     NB_TRY(ctx, find_drawn(c, value, &all, ctx));
     for (int i = 0; i < c->count; i++) {
         const nb_contrast *x = &c->items[i];
         bool alone = true;
+        for (int s = 0; s <= u->strata && x->value == value; s++) draws[s] |= x->draws[s];
         for (int k = 0; k < x->crossed_count; k++) alone = alone && x->crossed[k].trial == 0;
         for (int k = 0; k < x->crossed_count && x->value == value; k++)
             NB_TRY(ctx, (alone ? nb_crossed_add_alone : nb_crossed_add)(&all, x->crossed[k], ctx));
     }
-    return nb_claim_find_common(u, &all, ctx);
+    return nb_claim_find_common(u, &all, draws, ctx);
 }
 
 /* The settings' units of one value of the compared column, and their pairs. Where failures count as the worst, a pair

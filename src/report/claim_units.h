@@ -15,6 +15,7 @@ typedef struct {
     /* compare, order: log(A / B), or A - B; slope; correlation; the metric, or its log for a geometric mean. */
     nb_unit_value *units;
     nb_common_error *common; /* of each stratum, then of all: what trials draw alike for all sources */
+    int drawn_trials;        /* see nb_drawn_trials */
     int infinite;            /* values that were not finite before they were averaged within the head */
     int found, missing; /* pairs of rows, rows, or lines through a head's rows: that have a result, that lack one */
     int noise;       /* left out: not above their rounding noise, where a ratio, a slope or an order would be noise */

@@ -16,8 +16,9 @@ nb_status nb_crossed_add(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx);
 /* What has trial 0 alone, where others have more, stands in each of theirs. */
 nb_status nb_crossed_add_alone(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx);
 
-/* Sets units->common. */
-nb_status nb_claim_find_common(nb_claim_units *units, const nb_crossed *c, nb_ctx *ctx);
+/* Sets units->common and ->drawn_trials; `draws`: by stratum, then over all, whether anything is drawn on data that
+ * stay the same. */
+nb_status nb_claim_find_common(nb_claim_units *units, const nb_crossed *c, const bool *draws, nb_ctx *ctx);
 
 typedef struct { /* of a head in one setting */
     nb_unit_value unit;

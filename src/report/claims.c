@@ -6,6 +6,7 @@
 
 #include "report/claim_units.h"
 #include "report/compare.h"
+#include "report/draws.h"
 #include "report/labels.h"
 #include "statistics/intervals.h"
 #include "statistics/ranks.h"
@@ -146,6 +147,8 @@ static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_e
     else if (e->sources < NB_LEAST_SOURCES)
         NB_NEED(*why, nb_format(j->keep, "%d source%s, fewer than %d", e->sources, e->sources == 1 ? "" : "s",
                                 NB_LEAST_SOURCES));
+    else if (u->drawn_trials >= 0 && u->drawn_trials < NB_LEAST_TRIALS)
+        NB_TRY(j->keep, nb_draws_few(u->drawn_trials, why, j->keep));
     else if (share > NB_MOST_MISSING)
         NB_NEED(*why, nb_format(j->keep, "%d of %d results are missing, more than %.0f %%", u->missing, total,
                                 100 * NB_MOST_MISSING));
@@ -186,17 +189,17 @@ static double more_sources(const nb_claim *c, const nb_estimate *e, const range 
     if (isnan(r->sd))
         needed = nb_estimate_more(e, nearest, has_smallest(c) ? log(c->smallest) : 0);
     else
-        needed = ceil(nb_units_for_power(r->sd, x - nearest, 1 - c->confidence, 0.8)) - e->sources;
+        needed = ceil(nb_units_for_power(r->sd, x - nearest, 1 - e->confidence, 0.8)) - e->sources;
     return isfinite(needed) ? fmax(1, needed) : NAN;
 }
 
-/* `same_p`: of equivalence; `strict`: the interval at the confidence that refuting one of several parts takes. */
-static nb_claim_verdict verdict_of(const nb_claim *c, const range *r, double same_p, const range *strict)
+/* `same_p`: of equivalence, at 1 - `confidence`. */
+static nb_claim_verdict verdict_of(const nb_claim *c, const range *r, double same_p, double confidence)
 {
     if (is_within(r, c->low, c->high) && (c->form != NB_CLAIM_ORDER || r->high < c->high))
         return NB_CLAIM_IS_REPRODUCED;
-    if (is_outside(strict, c->low, c->high)) return NB_CLAIM_IS_REFUTED;
-    return has_smallest(c) && same_p <= 1 - c->confidence ? NB_CLAIM_IS_EQUIVALENT : NB_CLAIM_IS_UNDECIDED;
+    if (is_outside(r, c->low, c->high)) return NB_CLAIM_IS_REFUTED;
+    return has_smallest(c) && same_p <= 1 - confidence ? NB_CLAIM_IS_EQUIVALENT : NB_CLAIM_IS_UNDECIDED;
 }
 
 /* One of `parts` parts: from its units to its answer. */
@@ -204,18 +207,16 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
 {
     const nb_claim *c = j->claim;
     nb_estimate *estimates;
-    range *ranges, *strict;
+    range *ranges;
     size_t count = (size_t)u->strata + 1;
+    double confidence = 1 - (1 - c->confidence) / parts;
     NB_NEED(estimates, nb_alloc(j->ctx, count, sizeof *estimates));
     NB_NEED(ranges, nb_alloc(j->ctx, count, sizeof *ranges));
-    NB_NEED(strict, nb_alloc(j->ctx, count, sizeof *strict));
-    NB_TRY(j->ctx, estimate(j, u, 1 - (1 - c->confidence) / parts, estimates, strict));
-    NB_TRY(j->ctx, estimate(j, u, c->confidence, estimates, ranges));
+    NB_TRY(j->ctx, estimate(j, u, confidence, estimates, ranges));
     describe(a, &estimates[u->strata], &ranges[u->strata]);
     NB_TRY(j->ctx, add_models(j, u, estimates, ranges, a));
     NB_TRY(j->ctx, find_reason(j, u, estimates, &ranges[u->strata], &a->why));
-    a->verdict =
-        a->why ? NB_CLAIM_IS_VOID : verdict_of(c, &ranges[u->strata], estimates[u->strata].same_p, &strict[u->strata]);
+    a->verdict = a->why ? NB_CLAIM_IS_VOID : verdict_of(c, &ranges[u->strata], estimates[u->strata].same_p, confidence);
     if (a->verdict != NB_CLAIM_IS_UNDECIDED) return NB_OK;
     a->more = more_sources(c, &estimates[u->strata], &ranges[u->strata]);
     if (isnan(a->more) && estimates[u->strata].common_se > 0) a->why = "more trials would decide, not more sources";

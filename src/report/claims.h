@@ -8,8 +8,8 @@
  *                   one-sided tests)
  *     undecided     neither
  *     void          the rows cannot tell: too few sources, too many missing, not comparable
- * A claim with several parts (`each`, or steps of an order) is reproduced if each part is, at its own confidence
- * (intersection-union), and refuted if one of k parts is at confidence 1 - (1 - confidence) / k (Bonferroni). */
+ * A claim with k parts (`each`, or steps of an order) is reproduced if each part is, and refuted if one is. The
+ * intervals of the parts hold together at the claim's confidence, each at 1 - alpha / k (Bonferroni). */
 #ifndef NB_CLAIMS_H
 #define NB_CLAIMS_H
 

@@ -2,6 +2,7 @@
 /* compare.c - see compare.h */
 #include "report/compare.h"
 
+#include "report/draws.h"
 #include "report/head_turn.h"
 #include "report/labels.h"
 #include "statistics/multiple.h"
@@ -52,6 +53,7 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
     item.estimate = estimates[strata];
     item.pairs = &contrast->counts[strata];
     item.trials = contrast->common[strata].trials;
+    item.drawn_trials = nb_drawn_trials(strata + 1, contrast->common, contrast->draws);
     NB_TRY(c->ctx, add(c, item));
     for (int s = 0; s < strata; s++) used += estimates[s].sources > 0;
     for (int s = 0; s < strata; s++) {
@@ -60,6 +62,7 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
         item.estimate = estimates[s];
         item.pairs = &contrast->counts[s];
         item.trials = contrast->common[s].trials;
+        item.drawn_trials = nb_drawn_trials(1, &contrast->common[s], &contrast->draws[s]);
         NB_TRY(c->ctx, add(c, item));
     }
     return NB_OK;
@@ -133,6 +136,8 @@ static nb_status find_reason(const comparer *c, nb_compared *item)
                                      NB_LEAST_SOURCES));
     else if (isnan(e->low))
         item->why = "a model has only one source";
+    else if (item->drawn_trials >= 0 && item->drawn_trials < NB_LEAST_TRIALS)
+        NB_TRY(c->ctx, nb_draws_few(item->drawn_trials, &item->why, c->ctx));
     else if (share > NB_MOST_MISSING && c->terms->contrast.failures == NB_FAILURES_DROP)
         NB_NEED(item->why, nb_format(c->ctx, "%.0f %% of the pairs are missing", 100 * share));
     return NB_OK;

@@ -31,6 +31,7 @@ typedef struct {
     int baseline, stratum;
     const nb_pair_counts *pairs;
     int trials;                   /* in which all sources have a pair */
+    int drawn_trials;             /* likewise, of what is drawn, see nb_drawn_trials */
     nb_estimate estimate;         /* of the log ratio or the difference */
     double wilcoxon_holm, t_holm; /* adjusted over all that is compared in the stratum, or over strata */
     nb_verdict verdict;           /* better: less of the metric, or more of one whose column says so */

@@ -2,6 +2,7 @@
 /* compare_print.c - see compare_print.h */
 #include "report/compare_print.h"
 
+#include "report/draws.h"
 #include "report/labels.h"
 #include "report/scopes.h"
 
@@ -387,10 +388,11 @@ static void add_words(nb_page *page, const printer *p)
     nb_page_note(page, "equivalent:", "neither, and two one-sided t tests show the %s to be within %s%.3g",
                  difference ? "difference" : "ratio", difference ? "+-" : "a factor of ", shown(p, p->terms->margin));
     nb_page_note(page, "undecided:", "none of these");
-    nb_page_note(page, "none:",
-                 "fewer than %d sources, a model with only one, more than %.0f %% of the pairs missing, or infinite "
-                 "ratios",
-                 NB_LEAST_SOURCES, 100 * NB_MOST_MISSING);
+    nb_page_note(
+        page, "none:",
+        "fewer than %d sources, a model with only one, fewer than %d trials of what is drawn, more than %.0f %% "
+        "of the pairs missing, or infinite ratios",
+        NB_LEAST_SOURCES, NB_LEAST_TRIALS, 100 * NB_MOST_MISSING);
     nb_page_note(page, "heads differ:",
                  "on one head of the model it is surely less than the baseline, on another surely more: the verdict is "
                  "of their mean");

@@ -2,6 +2,7 @@
 /* contrast.c - see contrast.h */
 #include "report/contrast.h"
 
+#include "report/draws.h"
 #include "report/pairs.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ enum { MOST_COLUMNS = 32 };
 
 typedef struct { /* one pair of rows */
     int setting, source, head, stratum, trial, instance;
-    bool a_ok, b_ok, a_skipped, b_skipped, tie, noise;
+    bool a_ok, b_ok, a_skipped, b_skipped, tie, noise, draws;
     bool one_has_seen; /* rows that it is judged on, and the other has not */
     double value, variance;
 } pair;
@@ -23,8 +24,9 @@ typedef struct {
     const nb_column *metric, *noise, *se, *unseen;
     nb_contrasts *out;
     nb_pivot pivot;
-    int *setting; /* by instance */
-    pair *pairs;  /* room for one an instance */
+    const bool *draws; /* by row */
+    int *setting;      /* by instance */
+    pair *pairs;       /* room for one an instance */
     int *unpaired;
     int room;
     nb_ctx *ctx;
@@ -177,6 +179,7 @@ static nb_status find_pairs(maker *m, int value, int *count)
                   .instance = i,
                   .a_ok = is_ok(m, a),
                   .b_ok = is_ok(m, b),
+                  .draws = (m->draws[a] || m->draws[b]) && !r->generated[r->stratum[any]],
                   .a_skipped = is_skipped(m, a),
                   .b_skipped = is_skipped(m, b)};
         if (p.a_ok && p.b_ok) {
@@ -255,9 +258,12 @@ static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
     NB_NEED(c->common, nb_alloc(m->ctx, (size_t)strata + 1, sizeof *c->common));
     NB_NEED(values, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *values));
     NB_NEED(heads, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *heads));
+    NB_NEED(c->draws, nb_alloc(m->ctx, (size_t)strata + 1, sizeof *c->draws));
     for (int i = first; i < end; i++) {
         const pair *p = &m->pairs[i];
         if (!is_pair(p) || !isfinite(p->value)) continue;
+        c->draws[p->stratum] |= p->draws;
+        c->draws[strata] |= p->draws;
         heads[c->crossed_count] = p->head;
         values[c->crossed_count++] = (nb_crossed_value){p->stratum, p->source, p->trial, p->value};
     }
@@ -331,6 +337,7 @@ static nb_status add_refusal(maker *m, int value)
     *c = (nb_contrast){.value = value, .setting = m->out->settings.of[row]};
     NB_NEED(c->counts, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->counts));
     NB_NEED(c->common, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->common));
+    NB_NEED(c->draws, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->draws));
     if (names)
         NB_NEED(c->refusal,
                 nb_format(m->ctx, "it differs from the baseline in %s too, which is not named as confounded", names));
@@ -351,6 +358,7 @@ nb_status nb_contrasts_make(const nb_frame *f, const nb_contrast_terms *terms, n
     NB_TRY(ctx, check_single(&m, keys));
     NB_TRY(ctx, nb_frame_codes(f, terms->by, &out->values, ctx));
     NB_TRY(ctx, nb_replicates_find(f, &out->replicates, ctx));
+    NB_TRY(ctx, nb_draws_find(f, &m.draws, ctx));
     NB_TRY(ctx, nb_frame_all(f, &rows, ctx));
     NB_TRY(ctx, nb_frame_pivot(f, rows, keys, "trial", terms->by, &m.pivot, ctx));
     NB_TRY(ctx, find_settings(&m, settings));

@@ -113,11 +113,11 @@ static nb_common_error error_of(int count, const layout *const *layouts, double 
         trials = used;
     }
     for (int g = 0; g < count; g++) residual_s += weight * weight * layouts[g]->residual_s;
-    nb_common_error e = {.variance = 0, .df = NAN, .trials = trials};
-    if (trials < 2) return e;
-    double variance = squares / (trials - 1) / trials - residual_s;
-    if (!(variance > 1e-30 * (1 + sum * sum))) return e; /* no more than rounding of the means: none */
-    e.variance = variance;
+    nb_common_error e = {.df = NAN, .trials = trials};
+    double square = squares / (trials - 1) / trials;
+    if (trials < 2 || !(square > 1e-30 * (1 + sum * sum))) return e; /* no more than rounding of the means: none */
+    e.square = square;
+    e.variance = fmax(0, square - residual_s);
     e.df = trials - 1;
     return e;
 }
@@ -147,7 +147,7 @@ nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strat
         if (layouts[g].trials > most) most = layouts[g].trials;
         if (layouts[g].trials > 1) used[used_count++] = one;
     }
-    errors[strata] = (nb_common_error){.variance = 0, .df = NAN, .trials = most};
+    errors[strata] = (nb_common_error){.df = NAN, .trials = most};
     if (used_count > 0) errors[strata] = error_of(used_count, used, 1.0 / with_values);
     nb_ctx_release(ctx, mark);
     return NB_OK;

@@ -5,8 +5,9 @@
  *     se^2   sum_g w_g^2 (sd_g^2 / k_g + sum_i error_i / k_g^2)  =  sum_g v_g
  *     df     (sum_g v_g)^2 / sum_g v_g^2 / (k_g - 1)             (Satterthwaite, Biometrics Bull. 2, 1946)
  *
- * with error_i the variance of m_i by its units' own. What all sources have in common is one more v, with df of its
- * own. */
+ * with error_i the variance of m_i by its units' own. What all sources have in common is one more v, c, estimated from
+ * a square b of its own df: v = c in se^2, but b in the sum below df. For where c is 0 or nearly, as it often is of few
+ * trials, it is no better known than b is. Then df may fall below that of each part, and is the least of these. */
 #include "statistics/estimate.h"
 
 #include "statistics/bootstrap.h"
@@ -25,7 +26,9 @@ static const nb_estimate unknown = {.confidence = NAN,
                                     .sd = NAN,
                                     .se = NAN,
                                     .df = NAN,
+                                    .own_df = NAN,
                                     .common_se = NAN,
+                                    .common_square = NAN,
                                     .common_df = NAN,
                                     .low = NAN,
                                     .high = NAN,
@@ -69,6 +72,14 @@ static void add_stratum(int k, const nb_source *sources, double w, moments *m)
     m->squares += squares;
 }
 
+/* Of a mean with the variance `own`, of `df` degrees of freedom, and what all sources have in common. */
+static double joint_df(double own, double df, double common, double square, double common_df)
+{
+    if (!(square > 0)) return df;
+    double all = own + common;
+    return fmax(fmin(df, common_df), all * all / (own * own / df + square * square / common_df));
+}
+
 static void set_mean(int count, const nb_source *sources, const nb_estimate_terms *terms, const nb_common_error *common,
                      nb_estimate *e)
 {
@@ -78,20 +89,16 @@ static void set_mean(int count, const nb_source *sources, const nb_estimate_term
         end = nb_sources_end(count, sources, i);
         add_stratum(end - i, sources + i, 1.0 / strata, &m);
     }
-    bool parts = strata > 1;
-    e->common_se = 0;
-    if (common && common->variance > 0) {
-        parts = true;
-        m.variance += common->variance;
-        m.df_sum += common->variance * common->variance / common->df;
-        e->common_se = sqrt(common->variance);
-        e->common_df = common->df;
-    }
+    const nb_common_error shared = common ? *common : (nb_common_error){.df = NAN};
+    e->common_se = sqrt(shared.variance);
+    e->common_square = shared.square;
+    e->common_df = shared.df;
     e->mean = m.mean;
-    e->se = sqrt(m.variance);
+    e->se = sqrt(m.variance + shared.variance);
     if (isnan(e->se)) return;
     e->sd = sqrt(m.squares / (count - strata));
-    e->df = parts && m.variance > 0 ? m.variance * m.variance / m.df_sum : count - strata;
+    e->own_df = strata > 1 && m.variance > 0 ? m.variance * m.variance / m.df_sum : count - strata;
+    e->df = joint_df(m.variance, e->own_df, shared.variance, shared.square, shared.df);
     e->t_p = nb_t_p(e->mean, e->se, e->df);
     nb_interval interval = nb_t_interval(e->mean, e->se, e->df, terms->confidence);
     e->low = interval.low;
@@ -179,7 +186,7 @@ static nb_status estimate(int count, const nb_source *sources, const nb_estimate
 
 static bool same_error(const nb_common_error *a, const nb_common_error *b)
 {
-    return a->variance == b->variance && (a->df == b->df || (isnan(a->df) && isnan(b->df)));
+    return a->variance == b->variance && a->square == b->square && a->trials == b->trials;
 }
 
 nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, const nb_estimate_terms *terms,
@@ -207,39 +214,29 @@ nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, c
     return NB_OK;
 }
 
-typedef struct {
-    const nb_estimate *e;
-    double distance;          /* of the mean from where it is open */
-    double own, own_df;       /* the part of se^2 that more sources lessen, */
-    double common, common_df; /* and the other */
-} prospect;
-
-/* Whether so many more sources would show that distance, with power 0.8. */
-static bool would_show(const prospect *p, long long more)
+/* Whether so many more sources would show a distance of the mean from where it is open, with power 0.8. */
+static bool would_show(const nb_estimate *e, double distance, long long more)
 {
-    double sources = p->e->sources, own = p->own * sources / (sources + (double)more), variance = own + p->common,
-           df = p->own_df + (double)more;
-    if (p->common > 0) df = variance * variance / (own * own / df + p->common * p->common / p->common_df);
-    double t = gsl_cdf_tdist_Qinv((1 - p->e->confidence) / 2, df) + gsl_cdf_tdist_Pinv(0.8, df);
-    return t * sqrt(variance) <= p->distance;
+    double less = e->sources / (e->sources + (double)more), common = e->common_se * e->common_se;
+    double own = (e->se * e->se - common) * less, square = common + (e->common_square - common) * less;
+    double df = joint_df(own, e->own_df + (double)more, common, square, e->common_df);
+    double t = gsl_cdf_tdist_Qinv((1 - e->confidence) / 2, df) + gsl_cdf_tdist_Pinv(0.8, df);
+    return t * sqrt(own + common) <= distance;
 }
 
 double nb_estimate_more(const nb_estimate *e, double edge, double margin)
 {
-    double all = e->se * e->se, common = e->common_se * e->common_se;
     double distance = fmax(fabs(e->mean - edge), margin - fabs(e->mean));
-    prospect p = {e, distance, all - common, e->df, common, e->common_df};
     long long low = -1, high = 0;
-    if (!(p.distance > 0 && isfinite(all) && e->df > 0)) return NAN;
-    if (common > 0) p.own_df = p.own * p.own / (all * all / e->df - common * common / e->common_df);
-    while (high < MOST_MORE && !would_show(&p, high)) {
+    if (!(distance > 0 && isfinite(e->se) && e->df > 0)) return NAN;
+    while (high < MOST_MORE && !would_show(e, distance, high)) {
         low = high;
         high += high / 8 + 1; /* df may fall at first: not by doubling */
     }
     if (high >= MOST_MORE) return NAN;
     while (high - low > 1) {
         long long middle = low + (high - low) / 2;
-        *(would_show(&p, middle) ? &high : &low) = middle;
+        *(would_show(e, distance, middle) ? &high : &low) = middle;
     }
     return (double)high;
 }

@@ -22,19 +22,21 @@ typedef struct {
  * p is 0 or 1. */
 typedef struct {
     int sources, units;
-    int infinite;                /* units that are not finite */
-    double confidence;           /* of what follows */
-    double mean;                 /* of the means of sources; over strata: of the means of strata; +-inf if units are */
-    double sd;                   /* of the means of sources; over strata: pooled */
-    double se, df;               /* of the mean; Satterthwaite's where it has several parts */
-    double common_se, common_df; /* the part of se that all sources have in common; 0 and NaN where there is none */
-    double low, high;            /* t interval of the mean */
-    double t_p;                  /* two-sided, of mean = 0 */
-    double same_p;               /* the larger of the two one-sided tests' against the margin */
-    double same_low, same_high;  /* t interval at 1 - 2 alpha, which lies in the margin where same_p <= alpha */
-    double boot_low, boot_high;  /* cluster bootstrap, BCa: sources resampled, within their strata */
-    double median;               /* of the means of sources, as are all that follow */
-    int below, above, ties;      /* sources with a mean below, above, equal to 0 */
+    int infinite;      /* units that are not finite */
+    double confidence; /* of what follows */
+    double mean;       /* of the means of sources; over strata: of the means of strata; +-inf if units are */
+    double sd;         /* of the means of sources; over strata: pooled */
+    double se, df;     /* of the mean; Satterthwaite's where it has several parts */
+    double own_df;     /* of the part of se that the spread of sources shows; that of all where it has no other */
+    double common_se;  /* the part of se that all sources have in common; 0: none is seen */
+    double common_square, common_df; /* what it is estimated from, see nb_common_error */
+    double low, high;                /* t interval of the mean */
+    double t_p;                      /* two-sided, of mean = 0 */
+    double same_p;                   /* the larger of the two one-sided tests' against the margin */
+    double same_low, same_high;      /* t interval at 1 - 2 alpha, which lies in the margin where same_p <= alpha */
+    double boot_low, boot_high;      /* cluster bootstrap, BCa: sources resampled, within their strata */
+    double median;                   /* of the means of sources, as are all that follow */
+    int below, above, ties;          /* sources with a mean below, above, equal to 0 */
     double below_share, below_low, below_high; /* of those that are no ties; Clopper-Pearson */
     double wilcoxon_w, wilcoxon_p;             /* signed rank, zeros by Pratt, exact with ties */
     double sign_p;
@@ -55,8 +57,9 @@ nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, c
 
 /* About how many more sources bring the interval off `edge`, or into -margin ... margin if that takes fewer (margin 0:
  * that counts for nothing), with power 0.8: the least for which se, with its own part by so many sources, is below
- * distance / (t_(1 - alpha/2) + t_0.8) of the degrees of freedom that it then has. NaN where that cannot be said, or
- * where no number of them would, because of what sources have in common. */
+ * distance / (t_(1 - alpha/2) + t_0.8) of the degrees of freedom that it then has. Of what the common part is estimated
+ * from, the rest lessens too. NaN where that cannot be said, or where no number of them would, because of what sources
+ * have in common. */
 double nb_estimate_more(const nb_estimate *estimate, double edge, double margin);
 
 #endif

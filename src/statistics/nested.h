@@ -7,7 +7,7 @@
 
 /* For k sources of r_i units, N in all, in G strata whose means may differ (Snedecor & Cochran, Statistical methods,
  * 1989, section 13.7). NaN: not defined, as of one unit a source, one source a stratum, values that are all equal or
- * not all finite. */
+ * not all finite. An icc below -1 / (r - 1) is none of sources with r units, the most that one has: it is NaN too. */
 typedef struct {
     double between;       /* mean square of sources: sum r_i (m_i - m)^2 / (k - G), m the mean of the stratum's units */
     double within;        /* mean square of units in sources: sum (y - m_i)^2 / (N - k) */

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """arithmetic.py PROGRAM FOLDER [KERNELS KERNELS] - how far OpenBLAS's kernels move errors: experiments/01-error-vs-landmarks.yaml
-with one trial, and the same on two problems of low rank, under two of them (Haswell, SkylakeX); the runs go to FOLDER. By core the relative
+with one trial, the same on two problems of low rank, and with `profile`, there and on one of narrow points, under two of them (Haswell, SkylakeX);
+the runs go to FOLDER. By core the relative
 difference of `error`, its median and the largest, and how many rows differ by more than both their error_noise."""
 import csv, os, statistics, subprocess, sys
 
@@ -10,7 +11,8 @@ names = sys.argv[3:] or ["Haswell", "SkylakeX"]
 options = ["trials=1", "plots=[]", "metrics=error", "cores=[iterative(steps=6), svd(rcond=1e-15), fitted, best]"]
 
 
-sets = {"demo": [], "low rank": ["problems=[\"clusters(n=400, d=8, count=16, spread=0.001)\", \"low_rank(n=400, d=16, rank=2)\"]"]}
+sets = {"demo": [], "low rank": ["problems=[\"clusters(n=400, d=8, count=16, spread=0.001)\", \"low_rank(n=400, d=16, rank=2)\"]"],
+        "profile": ["strategies=[profile]"], "profile on narrow points": ["strategies=[profile]", "problems=[\"gaussian(n=256, d=8, scale=0.5)\"]"]}
 
 
 def rows(name, problems):

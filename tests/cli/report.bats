@@ -280,10 +280,10 @@ Y
     expect "WARNING: heads differ: segment_means over uniform: 0."
     store "DELETE FROM results WHERE trial > 1 AND strategy LIKE 'uniform%'"
     run caveats
-    expect "Few trials: 2. In a trial strategies draw the same for all sources, so more sources do not make up for few trials, and intervals are too short"
+    expect "Few trials: 2. In a trial strategies draw the same for all sources, so more sources do not make up for few trials, and comparisons have no verdict."
     store "DELETE FROM results WHERE trial > 0"
     run caveats
-    expect "Few trials: 1. In a trial strategies draw the same for all sources, so more sources do not make up for few trials, and intervals do not cover the luck of the draws."
+    expect "Few trials: 1. In a trial strategies draw the same for all sources, so more sources do not make up for few trials, and comparisons have no verdict."
     store "DELETE FROM results WHERE strategy LIKE 'uniform%'"
     run caveats
     [ "$output" = "None found." ] # segment means draw nothing

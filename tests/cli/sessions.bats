@@ -7,10 +7,10 @@ run_sessions() {
     PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/cli/sessions.py "$NYSBENCH" "${1:-.}"
 }
 
-@test "the sessions of the manual give what they show, and the commands of README run, but for four" {
+@test "the sessions of the manual give what they show, and the commands of README run, but for five" {
     run run_sessions
     expect_status 0
-    expect ", of which 4 were not run"
+    expect ", of which 5 were not run"
 }
 
 @test "the tutorial has ten commands" {
@@ -20,10 +20,10 @@ run_sessions() {
 @test "a session that shows something else is found: a number, a word, a line too much, an exit status" {
     mkdir "$WORK/docs"
     printf '    ./nysbench run experiments/%s.yaml\n' 15-sources 01-error-vs-landmarks >"$WORK/README.md"
-    printf '    ./nysbench compare results/15-sources --pool landmarks   # no run\n    ./nysbench fly\n' >>"$WORK/README.md"
+    printf '    ./nysbench compare results/15-sources --pool landmarks   # no run\n    ./nysbench new experiment\n    ./nysbench fly\n' >>"$WORK/README.md"
     cat >"$WORK/docs/a.md" <<'EOF'
 ```console
-$ git clone URL nysbench && cd nysbench && make
+$ git clone URL nysbench && cd nysbench && make deps && make
 $ echo 'error 0.123 of 45 rows in 2.31 s with 4 workers'
 error 0.124 of 45 rows in 17 s with 2 workers
 $ echo 'error 0.123'
@@ -56,5 +56,5 @@ EOF
     [ "$(grep -c '^/.*: \$ ' <<<"$output")" -eq 6 ]
     sed -i '/git clone/d' "$WORK/docs/a.md"
     run run_sessions "$WORK"
-    expect "'git clone URL nysbench && cd nysbench && make' is not run, and no document has it"
+    expect "'git clone URL nysbench && cd nysbench && make deps && make' is not run, and no document has it"
 }

@@ -20,7 +20,8 @@ import tempfile
 
 # COMMAND: why it is not run. A command that no document has must not stand here, nor in LONG.
 NOT_RUN = {
-    "git clone URL nysbench && cd nysbench && make": "takes the network; tests/long.sh clones and builds",
+    "git clone URL nysbench && cd nysbench && make deps && make": "takes the network; tests/debian.sh clones and builds",
+    "./nysbench new experiment": "asks on a terminal; tests/cli/first.bats answers",
 }
 # COMMAND: the first line of what README shows of its output, elsewhere: a table's title, heads and one part; "": nothing.
 LONG = {

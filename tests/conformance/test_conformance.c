@@ -19,8 +19,8 @@
 
 static const char *folder; /* for files that components need */
 
-/* Problems at the sizes where code breaks; a problem that needs a file is given one. The first FEW, which differ from the
- * heads of `nysbench check`, are for `make test`, all for `make test-long`. */
+/* Problems at the sizes where code breaks; a problem that needs a file is given one. The first FEW, which differ from
+ * the heads of `nysbench check`, are for `make test`, all for `make test-long`. */
 enum { FEW = 6 };
 static int heads_count = FEW;
 static const char *const heads_of[] = {

@@ -7,10 +7,12 @@ Prints TAP. Twelve small files of heads are made: two models, six sources each, 
 averaged first (segment means has trial 0 alone), then whatever else its rows differ in; of a source its heads. The
 interval over sources is Student's; over models, which count the same, with Satterthwaite's degrees of freedom:
 
-    se^2 = sum_g v_g + c,  v_g = w_g^2 sd_g^2 / k_g,  df = se^4 / (sum_g v_g^2 / (k_g - 1) + c^2 / (T - 1))
+    se^2 = sum_g v_g + c,  v_g = w_g^2 sd_g^2 / k_g,  df = se^4 / (sum_g v_g^2 / (k_g - 1) + b^2 / (T - 1))
 
 with c what trials have in common over sources: the component of a two-way layout of sources and T trials, of each
-trial's values, or, of what is not linear in the trials, of the jackknife's pseudo-values T x - (T - 1) x_(-t).
+trial's values, or, of what is not linear in the trials, of the jackknife's pseudo-values T x - (T - 1) x_(-t); b is the
+trials' mean square, of which c is a part. df is not below the lesser of both parts'. Intervals of k parts hold together,
+each at 1 - (1 - confidence) / k.
 
 Tolerance: 1e-10 of each estimate; of the ends of intervals 1e-7, the accuracy of GSL's inverse t distribution (1e-8).
 """
@@ -25,7 +27,7 @@ import sys
 import numpy as np
 import scipy.stats
 
-from compare import common_error
+from compare import combined, common_error
 from measures import Tap, write_safetensors
 
 CONFIG = """
@@ -196,12 +198,6 @@ def strata(lines):
     return found
 
 
-def combined(own, own_df, common):
-    """Variance of both parts, and its degrees of freedom."""
-    c, freedom = common
-    return own + c, (own + c) ** 2 / (own**2 / own_df + (c**2 / freedom if c else 0))
-
-
 def interval(groups, common, confidence):
     """Mean, low, high; the part of its variance that more sources lessen, with its degrees of freedom."""
     w = 1 / len(groups)
@@ -217,7 +213,9 @@ def more_by_t(n, own, own_df, common, confidence, distance):
     """How many more than n sources show such a distance with power 0.8; to three digits, and NaN above a million."""
     more = 0
     while more < 10**6:
-        variance, df = combined(own * n / (n + more), own_df + more, common)
+        less = n / (n + more)
+        later = (common[0], common[0] + (common[1] - common[0]) * less, common[2])
+        variance, df = combined(own * less, own_df + more, later)
         if (scipy.stats.t.ppf((1 + confidence) / 2, df) + scipy.stats.t.ppf(0.8, df)) * math.sqrt(variance) <= distance:
             return more
         more += 1 + more // 1000
@@ -259,11 +257,11 @@ def verdict(kind, lines, low, high, confidence, parts, strict_end=False):
     """What the claim's answer must be: verdict, estimate, low, high, sources, heads, how many more."""
     count = sum(map(len, strata(lines).values()))
     more = None
+    confidence = 1 - (1 - confidence) / parts
     estimate, lo, hi, needed, same_p = answer(kind, lines, confidence)
-    _, far_lo, far_hi, _, _ = answer(kind, lines, 1 - (1 - confidence) / parts)
     if lo >= low and hi <= high and not (strict_end and hi == high):
         name = "reproduced"
-    elif far_lo > high or far_hi < low:
+    elif lo > high or hi < low:
         name = "refuted"
     elif kind == "ratio" and same_p <= 1 - confidence:
         name = "equivalent"

@@ -103,10 +103,11 @@ def anova(units, stratum):
 
 
 def common_error(units, strata, used):
-    """(variance, df) of what the trials of all sources have in common, in the mean over strata with equal weights."""
+    """What the trials of all sources have in common, in the mean over strata with equal weights: its variance, the trials'
+    mean square that it is what is left of, and the degrees of freedom of that."""
     layouts = [x for x in (anova(units, s) for s in strata) if x]
     if not layouts:
-        return 0, np.nan
+        return 0, 0, np.nan
     trials = sorted(set.intersection(*(set(t) for t, _ in layouts)))
     total, noise = np.zeros(len(trials)), 0
     for own, y in layouts:
@@ -115,8 +116,18 @@ def common_error(units, strata, used):
         if k > 1:
             residual = y - y.mean(1, keepdims=True) - y.mean(0) + y.mean()
             noise += (residual ** 2).sum() / (k - 1) / (n - 1) / k / n / used ** 2
-    variance = max(0, total.var(ddof=1) / len(trials) - noise)
-    return (variance, len(trials) - 1) if variance > 1e-20 else (0, np.nan)
+    square = total.var(ddof=1) / len(trials) if len(trials) > 1 else 0
+    return (max(0, square - noise), square, len(trials) - 1) if square > 1e-20 else (0, 0, np.nan)
+
+
+def combined(own, own_df, common):
+    """Variance of both parts, and its degrees of freedom: Satterthwaite's, with the trials' whole mean square for their
+    part; not below the lesser of the parts'."""
+    variance, square, freedom = common
+    both = own + variance
+    if square == 0:
+        return both, own_df
+    return both, max(min(own_df, freedom), both ** 2 / (own ** 2 / own_df + square ** 2 / freedom))
 
 
 def wilcoxon(x):
@@ -146,12 +157,11 @@ def estimate(units, strata):
     mean = w * sum(g.mean() for g in groups)
     if all(len(g) > 1 for g in groups):
         var = [g.var(ddof=1) / len(g) for g in groups]
-        total = sum(w * w * v for v in var)
-        parts = sum((w * w * v) ** 2 / (len(g) - 1) for v, g in zip(var, groups))
-        common, freedom = common_error(units, strata, len(groups))
-        total += common
-        df = total ** 2 / (parts + (common ** 2 / freedom if common else 0))
-        out["se_trials"] = np.sqrt(common)
+        own = sum(w * w * v for v in var)
+        own_df = own ** 2 / sum((w * w * v) ** 2 / (len(g) - 1) for v, g in zip(var, groups))
+        common = common_error(units, strata, len(groups))
+        total, df = combined(own, own_df, common)
+        out["se_trials"] = np.sqrt(common[0])
         half = stats.t.ppf(0.975, df) * np.sqrt(total)
         out.update(low=np.exp(mean - half), high=np.exp(mean + half), df=df,
                    t_p=2 * stats.t.sf(abs(mean) / np.sqrt(total), df))
@@ -189,9 +199,8 @@ def heads_differ(units, stratum):
                           for source in dict.fromkeys(k[1] for k in mine)])
         if len(means) < 6:
             continue
-        own, (common, freedom) = means.var(ddof=1) / len(means), common_error(mine, [stratum], 1)
-        df = (own + common) ** 2 / (own ** 2 / (len(means) - 1) + (common ** 2 / freedom if common else 0))
-        half = stats.t.ppf(1 - 0.025 / len(heads), df) * np.sqrt(own + common)
+        variance, df = combined(means.var(ddof=1) / len(means), len(means) - 1, common_error(mine, [stratum], 1))
+        half = stats.t.ppf(1 - 0.025 / len(heads), df) * np.sqrt(variance)
         ends.append((head, means.mean(), means.mean() - half, means.mean() + half))
     low, high = [e for e in ends if e[3] < 0], [e for e in ends if e[2] > 0]
     if not low or not high:

@@ -175,6 +175,8 @@ def check_nested(r):
         f = stats.f_oneway(*groups).statistic
         size = (total - sum(len(g) ** 2 for g in groups) / total) / (k - 1)
         icc = (f - 1) / (f + size - 1)
+        if icc < -1 / (max(map(len, groups)) - 1) - 1e-12:
+            icc = np.nan
         r.near("nested analysis of variance", e["icc"], icc)
         r.near("nested analysis of variance", e["design_effect"], 1 + (size - 1) * max(icc, 0))
         r.near("nested analysis of variance", e["effective"] * e["design_effect"], total)

@@ -4,6 +4,7 @@
 #include "pages.h"
 
 #include "report/compare_print.h"
+#include "report/draws.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ static const nb_column columns[] = {
     NB_COLUMN_SEED_OF(cake),
     {.name = NULL}};
 
-enum { SOURCES = 8, HEADS = 2, TRIALS = 2, MOST = 4 * SOURCES * HEADS * TRIALS * 2 };
+enum { SOURCES = 8, HEADS = 2, TRIALS = 4, MOST = 4 * SOURCES * HEADS * TRIALS * 2 };
 
 typedef struct {
     cake rows[MOST];
@@ -228,17 +229,17 @@ static void test_replicates(void **state)
     nb_replicates r;
     bake(&b, 3, 0.5);
     for (int i = 0; i < b.count; i++) b.rows[i].model = b.rows[i].source = NULL;
-    for (int i = 0; i < 8; i++) b.rows[i].problem = "gaussian(n=8, d=2)"; /* 2 heads, 2 trials */
+    for (int i = 0; i < 16; i++) b.rows[i].problem = "gaussian(n=8, d=2)"; /* 2 heads, 4 trials */
     assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
     assert_ok(*state, nb_replicates_find(&f, &r, *state));
     assert_int_equal(r.strata, 2);
-    assert_int_equal(r.sources, 2 + 2);
+    assert_int_equal(r.sources, TRIALS + 2);
     assert_string_equal(r.names[0], "gaussian(n=8, d=2)");
     assert_int_equal(r.source[0], r.source[1]);
     assert_int_not_equal(r.source[0], r.source[2]); /* the other trial */
-    assert_int_equal(r.source[0], r.source[4]);     /* the other head */
-    assert_int_equal(r.source[8], r.source[15]);
-    assert_int_not_equal(r.source[8], r.source[16]);
+    assert_int_equal(r.source[0], r.source[8]);     /* the other head */
+    assert_int_equal(r.source[16], r.source[31]);
+    assert_int_not_equal(r.source[16], r.source[32]);
 }
 
 static void test_failures(void **state)
@@ -248,21 +249,21 @@ static void test_failures(void **state)
     bake(&b, SOURCES, 0.5);
     b.rows[1].status = "failed";
     b.rows[1].error = NAN;
-    b.rows[2].status = b.rows[3].status = "skipped";
+    for (int i = 2; i < 2 * TRIALS; i++) b.rows[i].status = "skipped";
     nb_comparison c = compare(*state, &b, &terms);
     const nb_pair_counts *k = c.items[0].pairs;
     assert_int_equal(k->missing, 1);
     assert_int_equal(k->missing_baseline, 0);
     assert_int_equal(k->skipped, 0);
-    assert_int_equal(k->neither, 1);
-    assert_int_equal(k->pairs, b.count / 2 - 2);
-    assert_int_equal(c.items[0].verdict, NB_BETTER); /* 1 of 31 is less than 5 % */
+    assert_int_equal(k->neither, TRIALS - 1);
+    assert_int_equal(k->pairs, b.count / 2 - TRIALS);
+    assert_int_equal(c.items[0].verdict, NB_BETTER); /* 1 of 61 is less than 5 % */
     assert_int_equal(c.items[0].estimate.units, SOURCES * HEADS - 1);
     terms.contrast.failures = NB_FAILURES_WORST;
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].estimate.units, SOURCES * HEADS);
     double most = 0, mean = 0;
-    for (int i = 5; i < b.count; i += 2) most = fmax(most, fabs(log(b.rows[i].error)));
+    for (int i = 2 * TRIALS + 1; i < b.count; i += 2) most = fmax(most, fabs(log(b.rows[i].error)));
     for (int s = 0; s < SOURCES; s++) mean += (log(0.5) + 0.01 * (2 * s - SOURCES + 1)) / SOURCES;
     double head = log(0.5) - 0.07 + log(0.8); /* the first: the mean of its trials before */
     mean += (most - head) / HEADS / SOURCES;
@@ -314,7 +315,8 @@ static void test_noise(void **state)
     assert_error(*state, nb_compare(&f, &terms, &c, *state), NB_EINVAL, "these have no ratio");
 }
 
-/* A trial in which all sources are lucky is worth one observation: of two trials, one degree of freedom. */
+/* A trial in which all sources are lucky is worth one observation: of four trials, three degrees of freedom. Half of
+ * them leave no verdict. */
 static void test_trials(void **state)
 {
     static bakery b;
@@ -322,17 +324,30 @@ static void test_trials(void **state)
     bake(&b, SOURCES, 0.5);
     nb_estimate before = compare(*state, &b, &terms).items[0].estimate;
     assert_true(before.common_se == 0);
-    for (int i = 1; i < b.count; i += 2) scale(&b.rows[i], exp(b.rows[i].trial ? 0.05 : -0.05));
+    for (int i = 1; i < b.count; i += 2) scale(&b.rows[i], exp(b.rows[i].trial % 2 ? 0.1 : -0.1));
     nb_comparison c = compare(*state, &b, &terms);
     const nb_estimate *e = &c.items[0].estimate;
-    double of_trials = 2 * 0.05 * 0.05 / TRIALS, of_noise = pow(log(1.1), 2) * SOURCES * TRIALS / (SOURCES - 1);
-    double common = of_trials - of_noise / (SOURCES * TRIALS), own = before.se * before.se;
+    double square = 0.1 * 0.1 / (TRIALS - 1), own = before.se * before.se;
+    double common = square - pow(log(1.1), 2) / (SOURCES - 1) / (TRIALS - 1);
     assert_true(common > 0);
     assert_int_equal(c.items[0].trials, TRIALS);
     assert_close(e->mean, before.mean, 1e-14);
     assert_close(e->common_se * e->common_se, common, 1e-15);
     assert_close(e->se * e->se, own + common, 1e-15);
-    assert_close(e->df, (own + common) * (own + common) / (own * own / (SOURCES - 1) + common * common), 1e-9);
+    assert_close(e->common_square, square, 1e-15);
+    assert_close(e->df, TRIALS - 1, 1e-9); /* Satterthwaite's would be 2.8 */
+    assert_int_equal(c.items[0].verdict, NB_BETTER);
+    int kept = 0;
+    for (int i = 0; i < b.count; i++)
+        if (b.rows[i].trial < NB_LEAST_TRIALS - 1) b.rows[kept++] = b.rows[i];
+    b.count = kept;
+    c = compare(*state, &b, &terms);
+    assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
+    assert_string_equal(c.items[0].why, "2 trials of what is drawn, fewer than 3");
+    for (int i = kept = 0; i < b.count; i++)
+        if (b.rows[i].trial == 0) b.rows[kept++] = b.rows[i];
+    b.count = kept; /* of no component that is known to draw: not drawn */
+    assert_int_equal(compare(*state, &b, &terms).items[0].verdict, NB_BETTER);
 }
 
 /* Sampled rows: their standard errors widen the interval, by the variance of a mean over trials, heads, sources. */

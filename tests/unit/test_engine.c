@@ -449,6 +449,32 @@ static void test_mixed_precision(void **state)
     assert_true(single > all / 4);
 }
 
+/* Where a few rows have most of |S|, as under `exp`, they make the error of single precision. */
+static void test_mixed_precision_of_large_rows(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_how mixed = {.precision = NB_MIXED}, exact = {.precision = NB_DOUBLE};
+    static const struct {
+        const char *problem;
+        int head;
+    } of[] = {{"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)", 0},
+              {"heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)", 1},
+              {"gaussian(n=200, d=16, scale=1.5)", 0}};
+    for (size_t p = 0; p < sizeof of / sizeof *of; p++) {
+        fixture f;
+        nb_head head = make_head(of[p].problem, of[p].head, 0, ctx);
+        open_scene(ctx, &f, head, "exp");
+        for (int m = 8; m <= 40; m += 4) {
+            nb_pair a = {.landmarks = pick(ctx, &f, "cpqr", m, 0)}, b = a;
+            prepare(ctx, &f, &mixed, 1, &a);
+            prepare(ctx, &f, &exact, 1, &b);
+            double *x = core_of(ctx, b.factors, "iterative");
+            nb_measures fast = measure(ctx, &f, &mixed, &a, x), slow = measure(ctx, &f, &exact, &b, x);
+            check_promise(&fast, &slow);
+        }
+    }
+}
+
 /* A core part of 0.04 beside a subspace part that is twice that. */
 static void test_mixed_precision_of_a_small_core_part(void **state)
 {
@@ -941,6 +967,7 @@ int main(void)
         test_with_ctx(test_order_of_the_parts),
         test_with_ctx(test_floor_by_krylov),
         test_with_ctx(test_mixed_precision),
+        test_with_ctx(test_mixed_precision_of_large_rows),
         test_with_ctx(test_mixed_precision_of_a_small_core_part),
         test_with_ctx(test_cores_that_look_at_s),
         test_with_ctx(test_chosen_chooses_the_least),

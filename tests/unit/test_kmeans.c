@@ -332,11 +332,34 @@ static void test_tolerance(void **state)
     for (int i = 0; i < N; i++) assert_int_equal(c.group[i], at.group[i]);
 }
 
+/* The most that a call holds is what one of its runs takes. */
+static void test_memory_of_restarts(void **state)
+{
+    enum { D = 3, N = 500 };
+    nb_ctx *ctx = *state;
+    gsl_rng *rng = seeded(ctx, 8);
+    double x[D * N];
+    fill(NORMAL, D, N, x, rng);
+    for (int init = 0; nb_kmeans_inits[init]; init++) {
+        size_t most[2];
+        for (int many = 0; many < 2; many++) {
+            nb_kmeans_how how = {.init = init, .restarts = many ? 50 : 1, .iterations = 2};
+            nb_clusters c;
+            nb_mark mark = nb_ctx_mark(ctx);
+            nb_ctx_watch(ctx);
+            assert_ok(ctx, nb_kmeans(D, N, x, GROUPS, &how, rng, &c, ctx));
+            most[many] = nb_ctx_most(ctx);
+            nb_ctx_release(ctx, mark);
+        }
+        assert_int_equal(most[0], most[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_panels),      test_with_ctx(test_bounds),
                                        test_with_ctx(test_cover),       test_with_ctx(test_against_all_distances),
                                        test_with_ctx(test_drawn_apart), test_with_ctx(test_nearest_tokens),
-                                       test_with_ctx(test_tolerance)};
+                                       test_with_ctx(test_tolerance),   test_with_ctx(test_memory_of_restarts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* The comparison with the baseline, on rows written by hand. */
 #include "pages.h"
 
+#include "report/draws.h"
 #include "report/table.h"
 #include "studies/error/shares.h"
 
@@ -236,20 +237,23 @@ static void test_noise(void **state)
 /* Rows of strategies with these errors, on a head of each source, times a factor of the source that is common to all of
  * them, and for those above the first times or divided by `apart`. */
 enum { STARS = 4 };
+/* In three trials, all alike: from fewer there is no verdict on a strategy that may draw. */
 static const char *stars_of(nb_ctx *ctx, int sources, const double *errors, double apart, double noise)
 {
     static const char *const names[STARS] = {"base", "a", "b", "c"}, *const pairings[STARS] = {"joint", "joint", "both",
                                                                                                "both"};
-    nb_error_row *rows = nb_alloc(ctx, (size_t)sources * STARS, sizeof *rows);
+    int of_trial = sources * STARS, count = NB_LEAST_TRIALS * of_trial;
+    nb_error_row *rows = nb_alloc(ctx, (size_t)count, sizeof *rows);
     assert_non_null(rows);
-    for (int i = 0; i < sources * STARS; i++) {
-        int s = i / STARS, v = i % STARS;
-        rows[i] = row(names[v], s, 0, 2, errors[v] * exp(0.1 * s) * (v == 0 ? 1 : s % 2 ? apart : 1 / apart), 1);
+    for (int i = 0; i < count; i++) {
+        int s = i % of_trial / STARS, v = i % STARS;
+        double error = errors[v] * exp(0.1 * s) * (v == 0 ? 1 : s % 2 ? apart : 1 / apart);
+        rows[i] = row(names[v], s, i / of_trial, 2, error, 1);
         rows[i].pairing = pairings[v];
         rows[i].measures.error_noise = noise;
         rows[i].source = nb_format(ctx, "text %d", s);
     }
-    const char *text = strstr(table_text(ctx, "errors", sources * STARS, rows, NULL, false), "landmarks");
+    const char *text = strstr(table_text(ctx, "errors", count, rows, NULL, false), "landmarks");
     return nb_format(ctx, "%.*s", (int)(strstr(text, "best rank m") - text), text);
 }
 

@@ -250,10 +250,12 @@ static void test_common_error(void **state)
                                               {0, 1, 2, 7}, {0, 0, 3, 99}, {1, 2, 0, 5}, {1, 3, 1, 8}, {1, 4, 2, 1}};
     nb_common_error e[3];
     assert_ok(*state, nb_crossed_errors(10, values, 2, e, *state));
+    assert_close(e[0].square, 13.5 / 6, 1e-14);
     assert_close(e[0].variance, 13.5 / 6 - 0.5 / 6, 1e-14);
     assert_close(e[0].df, 2, 0);
     assert_int_equal(e[0].trials, 3);
-    assert_true(e[1].variance == 0 && e[1].trials == 0);
+    assert_true(e[1].variance == 0 && e[1].square == 0 && e[1].trials == 0);
+    assert_close(e[2].square, e[0].square / 4, 1e-14);
     assert_close(e[2].variance, e[0].variance / 4, 1e-14);
     assert_close(e[2].df, 2, 0);
     assert_int_equal(e[2].trials, 3);
@@ -261,10 +263,30 @@ static void test_common_error(void **state)
     assert_int_equal(e[2].trials, 0);
 }
 
+/* Of five sources with the variance `own` of their mean, in three trials that seem to have nothing in common: as their
+ * means vary not at all, by 0.3 or by 2 of it, t has 4, 1 / (1/4 + 0.09/2) or 2 degrees of freedom, the least of both
+ * parts, where Satterthwaite would have 0.44. */
+static void test_trials_that_show_nothing(void **state)
+{
+    const nb_unit_value units[] = {{0, 0, -1, 0}, {0, 1, 0, 0}, {0, 2, 1, 0}, {0, 3, 0.385, 0}, {0, 4, -0.385, 0}};
+    const double own = (2 + 2 * 0.385 * 0.385) / 4 / 5, squares[] = {0, 0.3 * own, 2 * own};
+    const double df[] = {4, own * own / (own * own / 4 + 0.09 * own * own / 2), 2};
+    for (int i = 0; i < 3; i++) {
+        nb_common_error common = {.variance = 0, .square = squares[i], .df = i ? 2 : NAN, .trials = 3};
+        nb_estimate e[2];
+        const nb_estimate_terms of = {.confidence = 0.95, .common = (nb_common_error[]){common, common}};
+        assert_ok(*state, nb_estimate_units(5, units, 1, &of, e, *state));
+        assert_close(e->se * e->se, own, 1e-15);
+        assert_close(e->df, df[i], 1e-12);
+        assert_close(e->own_df, 4, 0);
+        assert_close(e->high, sqrt(own) * gsl_cdf_tdist_Qinv(0.025, df[i]), 1e-7);
+    }
+}
+
 /* How many more: by a search with SciPy's quantiles of t, from one source more to the next. */
 static void test_more_sources(void **state)
 {
-    nb_estimate e = {.sources = 4, .se = 0.1, .df = 3, .mean = 0.3, .confidence = 0.95}; /* sd 0.2 */
+    nb_estimate e = {.sources = 4, .se = 0.1, .df = 3, .own_df = 3, .mean = 0.3, .confidence = 0.95}; /* sd 0.2 */
     (void)state;
     assert_close(nb_units_for_power(0.2, 0.1, 0.05, 0.8), 31.3955189373964, 1e-12);
     assert_close(nb_units_for_power(0.35, 0.05, 0.05, 0.8), 384.595106983105, 1e-11);
@@ -289,7 +311,9 @@ static void test_more_sources_of_few_trials(void **state)
                          .mean = 0,
                          .se = sqrt(all),
                          .df = all * all / (own * own / 7 + common * common / cases[i].df),
+                         .own_df = 7,
                          .common_se = sqrt(common),
+                         .common_square = common,
                          .common_df = cases[i].df,
                          .confidence = 0.95};
         double more = nb_estimate_more(&e, cases[i].distance, 0);
@@ -593,6 +617,18 @@ static void test_negative_correlation(void **state)
     assert_near(e->icc, -1);
     assert_near(e->design_effect, 1);
     assert_near(e->effective, 4);
+}
+
+/* Seven sources of one unit and one of two: r0 - 1 = 1 / 9, so that (B - W) / (B + W / 9) goes down to -9, where two
+ * units have no correlation below -1. */
+static void test_correlation_out_of_bounds(void **state)
+{
+    static const nb_unit_value units[] = {{0, 0, 0.1, 0},  {0, 1, 0, 0},    {0, 2, -0.1, 0},
+                                          {0, 3, 0.1, 0},  {0, 4, -0.1, 0}, {0, 5, 0, 0},
+                                          {0, 6, 0.01, 0}, {0, 7, 1, 0},    {0, 7, -1, 0}};
+    nb_estimate e[2];
+    assert_ok(*state, nb_estimate_units(9, units, 1, &terms, e, *state));
+    assert_true(isnan(e->icc) && isnan(e->design_effect) && isnan(e->effective));
 }
 
 /* G as stratum 0, D as stratum 2, none in 1: equal weights; Satterthwaite. */
@@ -921,6 +957,7 @@ int main(void)
         cmocka_unit_test(test_more_sources),
         cmocka_unit_test(test_more_sources_of_few_trials),
         test_with_ctx(test_common_error),
+        test_with_ctx(test_trials_that_show_nothing),
         test_with_ctx(test_signed_rank_distribution),
         test_with_ctx(test_signed_rank_by_enumeration),
         test_with_ctx(test_signed_rank_of_many),
@@ -936,6 +973,7 @@ int main(void)
         test_with_ctx(test_nested),
         test_with_ctx(test_unequal_sources),
         test_with_ctx(test_negative_correlation),
+        test_with_ctx(test_correlation_out_of_bounds),
         test_with_ctx(test_strata),
         test_with_ctx(test_strata_far_apart),
         test_with_ctx(test_errors_of_measurement),

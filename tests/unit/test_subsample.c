@@ -78,7 +78,6 @@ static void test_all_tokens(void **state)
                                  b = pick_with(ctx, &f, &same, 7, (nb_pairing)p, 2);
                     if (!same_picks(&a.queries, &b.queries) || !same_picks(&a.keys, &b.keys))
                         fail_msg("%s, pairing %s, picks others", same.label, nb_pairing_names[p]);
-                    assert_int_equal(a.queries.seen, b.queries.seen);
                     assert_int_equal(!a.note, !b.note);
                 }
                 nb_ctx_release(ctx, mark);
@@ -195,11 +194,7 @@ static void test_eight_tokens(void **state)
     l = pick(ctx, &f, "subsample(of=segment_means, tokens=4, take=even)", 2, NB_SHARED);
     static const double means[] = {4, 40, 104, 21};
     assert_memory_equal(l.keys.points, means, sizeof means);
-    nb_choice queries = choose(&nb_strategies, "subsample(of=segment_means, tokens=4)", ctx);
-    nb_stream stream = {.component = queries.canonical};
-    assert_int_equal(nb_landmarks_pick(&(nb_picking){f.scene, &queries, 2, NB_QUERIES, stream, f.rng}, &l, ctx),
-                     NB_EINVAL); /* a mean of queries has no key */
-    nb_error_clear(ctx);
+    assert_non_null(pick(ctx, &f, "subsample(of=segment_means, tokens=4)", 2, NB_QUERIES).refusal); /* without a key */
 }
 
 static void assert_subset(int count, const int *tokens, int of, const int *all)
@@ -253,7 +248,9 @@ static void test_first(void **state)
             found++;
         }
         strategy = nb_format(ctx, "subsample(of=cpqr, tokens=10, first=%d)", first);
-        assert_int_equal(pick(ctx, &f, strategy, 5, NB_JOINT).seen, at);
+        nb_landmarks some = pick(ctx, &f, strategy, 5, NB_JOINT);
+        assert_int_equal(some.seen, 10);
+        for (int i = 0; i < 60; i++) assert_int_equal(some.read[i], taken[i]);
     }
 }
 
@@ -265,8 +262,12 @@ static void test_rows_seen(void **state)
     } expected[] = {{"subsample(of=kmeans, tokens=20)", 0},
                     {"subsample(of=cpqr(rows=6), tokens=20)", 20},
                     {"subsample(of=cpqr, tokens=20)", 20},
-                    {"subsample(of=cpqr, tokens=20, take=even)", 0}, /* not the first of the order */
-                    {"subsample(of=pilot(rows=9), tokens=20, take=even)", 0},
+                    {"subsample(of=cpqr, tokens=20, take=even)", 20},
+                    {"subsample(of=leverage, tokens=20, take=even)", 20},
+                    {"subsample(of=pilot(rows=9), tokens=20, take=even)", 20},
+                    {"subsample(of=\"subsample(of=cpqr, tokens=7)\", tokens=20, take=even)", 20}, /* of a cut all */
+                    {"subsample(of=\"subsample(of=cpqr, tokens=20)\", tokens=20, take=even)", 20},
+                    {"exchange(start=\"subsample(of=cpqr, tokens=20, take=even)\", rows=5)", 20},
                     {"subsample(of=\"cpqr(rows=6, sample=centres)\", tokens=20)", 0},
                     {"subsample(of=cpqr(rows=6), tokens=60)", 6},
                     {"subsample(of=cpqr, tokens=60)", 0}};
@@ -274,10 +275,13 @@ static void test_rows_seen(void **state)
     fixture f;
     open_scene(ctx, &f, make_head("gaussian(n=60, d=4)", 0, 0, ctx), "softmax");
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        int seen = pick(ctx, &f, expected[i].strategy, 5, NB_JOINT).seen;
+        bool both = !strncmp(expected[i].strategy, "exchange", 8);
+        int seen = pick(ctx, &f, expected[i].strategy, 5, both ? NB_BOTH : NB_JOINT).seen;
         if (seen != expected[i].seen)
             fail_msg("%s has seen %d rows, expected %d", expected[i].strategy, seen, expected[i].seen);
     }
+    nb_landmarks even = pick(ctx, &f, "subsample(of=cpqr, tokens=20, take=even)", 5, NB_JOINT);
+    for (int i = 0; i < 60; i++) assert_int_equal(even.read[i], i % 3 == 1);
 }
 
 static void test_traits(void **state)
@@ -333,6 +337,35 @@ static void test_refusals(void **state)
         if (expected[i][2] ? !strstr(why, expected[i][2]) : *why)
             fail_msg("%s: '%s', expected '%s'", expected[i][1], why, expected[i][2] ? expected[i][2] : "");
         nb_ctx_release(ctx, mark);
+    }
+}
+
+/* What a strategy refuses by itself is refused by one that picks for it or starts from it too: no such row fails. */
+static void test_refusals_at_any_depth(void **state)
+{
+    static const struct {
+        const char *strategy;
+        nb_pairing pairing;
+        const char *why;
+    } expected[] = {
+        {"kmeans(weights=attention)", NB_KEYS, "free points need the pairing"},
+        {"subsample(of=kmeans, tokens=20)", NB_QUERIES, "free points need the pairing"},
+        {"subsample(of=kmeans, tokens=20)", NB_KEYS, "free points need the pairing"},
+        {"exchange(start=kmeans)", NB_BOTH, "kmeans gives no tokens"},
+        {"subsample(of=exchange(start=kmeans), tokens=20)", NB_BOTH, "kmeans gives no tokens"},
+        {"optimized(steps=1, start=exchange(start=kmeans))", NB_BOTH, "kmeans gives no tokens"},
+        {"subsample(of=cpqr, tokens=5)", NB_JOINT, "tokens is below m"},
+        {"exchange(start=\"subsample(of=cpqr, tokens=5)\")", NB_BOTH, "tokens is below m"},
+        {"subsample(of=\"subsample(of=cpqr, tokens=5)\", tokens=20)", NB_JOINT, "tokens is below m"},
+        {"optimized(steps=1, start=\"subsample(of=\\\"exchange(rows=5)\\\", tokens=20)\")", NB_BOTH, "rows is below m"},
+        {"exchange(start=\"subsample(of=\\\"exchange(rows=5)\\\", tokens=20)\")", NB_BOTH, "rows is below m"}};
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_scene(ctx, &f, make_head("gaussian(n=60, d=4)", 0, 0, ctx), "softmax");
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const char *why = pick(ctx, &f, expected[i].strategy, 6, expected[i].pairing).refusal;
+        if (!why || !strstr(why, expected[i].why))
+            fail_msg("%s: '%s', expected '%s'", expected[i].strategy, why ? why : "", expected[i].why);
     }
 }
 
@@ -392,13 +425,7 @@ static void test_points_from_elsewhere(void **state)
             if (!same_picks(&a.queries, &b.queries) || !same_picks(&a.keys, &b.keys))
                 fail_msg("%s, pairing %s", others[i], nb_pairing_names[pairings[p]]);
         }
-    nb_choice means = choose(&nb_strategies, "subsample(of=kmeans, tokens=30)", ctx);
-    nb_landmarks l;
-    assert_int_equal(
-        nb_landmarks_pick(&(nb_picking){far.scene, &means, 6, NB_QUERIES, {.component = means.canonical}, far.rng}, &l,
-                          ctx),
-        NB_EINVAL);
-    nb_error_clear(ctx);
+    assert_non_null(pick(ctx, &far, "subsample(of=kmeans, tokens=30)", 6, NB_QUERIES).refusal);
 }
 
 int main(void)
@@ -412,6 +439,7 @@ int main(void)
         test_with_ctx(test_rows_seen),
         test_with_ctx(test_traits),
         test_with_ctx(test_refusals),
+        test_with_ctx(test_refusals_at_any_depth),
         test_with_ctx(test_the_kernel_is_the_same),
         test_with_ctx(test_points_from_elsewhere),
     };

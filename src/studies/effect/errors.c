@@ -127,12 +127,6 @@ static nb_status compute(const one_head *o, nb_effect_job *job, nb_factors *fact
     return NB_OK;
 }
 
-static int rows_seen(const nb_pair *pair)
-{
-    int seen = pair->factors->seen;
-    return pair->factors->keep_rows && seen > 0 ? seen : pair->landmarks->seen > seen ? pair->landmarks->seen : seen;
-}
-
 static nb_status find_requests(one_head *o)
 {
     nb_effect_work *w = o->w;
@@ -140,6 +134,7 @@ static nb_status find_requests(one_head *o)
         nb_effect_job *job = &w->jobs[j];
         nb_pair *pair = &o->pairs[o->pair[j]];
         double *x = NULL;
+        bool more;
         if (!is_open(job) || job->why_not) continue;
         if (pair->failure)
             NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", pair->failure));
@@ -148,11 +143,9 @@ static nb_status find_requests(one_head *o)
         if (!x) continue;
         o->job[o->request_count] = j;
         o->residual_limit[o->request_count] = pair->factors->notes.residual_limit;
-        o->requests[o->request_count++] =
-            (nb_request){.pair = pair,
-                         .x = x,
-                         .seen = rows_seen(pair),
-                         .keep_rows = pair->factors->keep_rows && pair->factors->seen > 0};
+        nb_request *request = &o->requests[o->request_count++];
+        *request = (nb_request){.pair = pair, .x = x};
+        NB_TRY(w->ctx, nb_request_see(request, o->how.order, &more, w->ctx));
     }
     return NB_OK;
 }

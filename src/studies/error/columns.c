@@ -115,8 +115,10 @@ const nb_column nb_error_columns[] = {
              "each that it keeps; beside 4 n^2 d of exact attention. No exponentials, comparisons, random numbers and "
              "masks. Empty where the strategy is an oracle, a plug-in or works elsewhere (command), where the core "
              "does not tell what X takes, and for cur of a kernel whose rows sum to 1, whose F needs all of S"),
-    REAL(error_noise, .help = "rounding error to expect in error: eps (|F| |X| |B| + |FX| |A| |XB|) / |S| in "
-                              "Frobenius norms, from the product and from X, plus that of M; 1e-6 of the error "
-                              "where it was measured in single precision"),
+    REAL(error_noise, .help =
+                          "rounding error to expect in error: eps (|F| |X| |B| + |FX| |A| |XB|) / |S| in "
+                          "Frobenius norms, from the product and from X, in the precision in which the core computes "
+                          "X; more where X cuts between nearly equal singular values of A or an iteration amplifies "
+                          "rounding; plus that of M; 1e-6 of the error where it was measured in single precision"),
     NB_COLUMN_SEED_OF(nb_error_row),
     {.name = NULL}};

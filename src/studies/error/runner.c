@@ -154,18 +154,11 @@ typedef struct { /* one row on its way */
     nb_error_row row;
     int request; /* its number among the requests, or -1: its outcome is known */
     const nb_landmarks *landmarks;
-    bool oracle; /* the core has looked at all of S: no row is unseen */
+    bool oracle;    /* the core has looked at all of S: no row is unseen */
+    bool seen_more; /* the strategy has looked at other rows than those that are kept */
     double core_s, flops;
     nb_notes notes;
 } job;
-
-/* Rows of the order that the core has looked at, or the strategy, if it has looked at more; where the core's are kept,
- * these alone. */
-static int rows_seen(const nb_pair *pair, const nb_landmarks *landmarks)
-{
-    int seen = pair->factors->seen;
-    return pair->factors->keep_rows && seen > 0 ? seen : landmarks->seen > seen ? landmarks->seen : seen;
-}
 
 static bool is_linear(const instance *in, const nb_error_method *method)
 {
@@ -181,7 +174,7 @@ static double flops(const instance *in, const nb_error_method *method, const nb_
 }
 
 /* X of one row: a request to measure it, or an outcome. */
-static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *requests, int *count)
+static nb_status request(const instance *in, const nb_how *how, nb_pair *pair, job *j, nb_request *requests, int *count)
 {
     const nb_error_method *method = method_of(in, j->index);
     size_t square = (size_t)method->m * (size_t)method->m;
@@ -202,11 +195,8 @@ static nb_status request(const instance *in, nb_pair *pair, job *j, nb_request *
     j->row.reason = j->notes.diverged ? j->notes.diverged : "the core is not finite";
     if (!nb_all_finite(square, x)) return NB_OK;
     j->request = (*count)++;
-    requests[j->request] = (nb_request){.pair = pair,
-                                        .x = x,
-                                        .seen = rows_seen(pair, j->landmarks),
-                                        .keep_rows = pair->factors->keep_rows && pair->factors->seen > 0};
-    return NB_OK;
+    requests[j->request] = (nb_request){.pair = pair, .x = x, .rounding = j->notes.rounding};
+    return nb_request_see(&requests[j->request], how->order, &j->seen_more, in->ctx);
 }
 
 /* Adds the warnings of a row that is ok to its reason. */
@@ -237,7 +227,7 @@ static nb_status finish(job *j, const nb_request *requests, nb_ctx *ctx)
         j->row.reason = nb_diverged_by_rounding;
     } else {
         j->row.measures = r->measures;
-        if (j->oracle || j->landmarks->seen > r->seen)
+        if (j->oracle || j->seen_more)
             j->row.measures.error_unseen = j->row.measures.error_unseen_subspace = j->row.measures.error_unseen_core =
                 NAN;
         j->row.measures.core_s = j->core_s;
@@ -283,7 +273,7 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
                        .landmarks = of[p].landmarks,
                        .oracle = nb_core_traits(method_of(in, i)->core) & NB_CORE_ORACLE};
             nb_plan_row(in->plan, i, &j->row);
-            NB_TRY(in->ctx, request(in, &pairs[p], j, requests, &requested));
+            NB_TRY(in->ctx, request(in, how, &pairs[p], j, requests, &requested));
         }
     }
     NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_MEASURE, of[0].first, of[count - 1].end));
