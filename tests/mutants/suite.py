@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tests one by one, clones of the repository to run them in, and the lines of the sources that each of them reaches."""
+"""The tests one by one, clones of the repository to run them in, and the lines of the sources that each reaches."""
 import bisect
 import collections
 import json
@@ -129,7 +129,7 @@ def lines_reached(counts, build, files):
     found = []
     for path, _, names in os.walk(counts):
         for name in (n.removesuffix(".gcda") for n in names if n.endswith(".gcda")):
-            inner = os.path.join(path, name).removeprefix(counts + build + "/")  # others are of trees that a test builds
+            inner = os.path.join(path, name).removeprefix(counts + build + "/")  # a test may build other trees
             if inner + ".c" in files:
                 os.symlink(os.path.join(build, inner + ".gcno"), os.path.join(path, name + ".gcno"))
                 found.append(os.path.join(path, name + ".gcda"))
