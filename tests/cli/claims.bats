@@ -104,6 +104,31 @@ Y
     expect "5 sources, fewer than 6"
 }
 
+@test "a claim over two models has a row of each in claims.csv, with the numbers of the JSON" {
+    config <<'Y'
+problems:
+  - "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=[0, 1], max_n=64)"
+  - "heads(file=experiments/data/panel/smollm2_go-sort_n256_L15.safetensors, causal=false, max_n=64)"
+strategies: [uniform, segment_means]
+cores: svd
+landmarks: 8
+trials: 2
+metrics: error
+plots: []
+claims:
+  - {says: a, compare: {strategy: [segment_means, uniform], metric: error}, expect: {ratio: [0, 9]}}
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
+    "$NYSBENCH" claims "$WORK/r" --format json >"$WORK/json"
+    /usr/bin/python3 - "$WORK/r/claims.csv" "$WORK/json" <<'PY'
+import csv, json, sys
+rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if r["row"] == "model"]
+models = json.load(open(sys.argv[2]))[0]["models"]
+assert len({m["model"] for m in models}) == 2
+assert [(r["name"], float(r["estimate"])) for r in rows] == [(m["model"], m["estimate"]) for m in models], (rows, models)
+PY
+}
+
 @test "--strict, formats, several runs" {
     all_forms
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"

@@ -225,6 +225,7 @@ np.save(sys.argv[1] + "/good.npy", np.arange(60) // 15)
 np.save(sys.argv[1] + "/short.npy", np.arange(59) // 15)
 np.save(sys.argv[1] + "/many.npy", np.arange(60) // 10)
 np.save(sys.argv[1] + "/gap.npy", np.arange(60) // 30 * 2)
+np.save(sys.argv[1] + "/square.npy", np.arange(60).reshape(6, 10) // 15)
 np.save(sys.argv[1] + "/real.npy", np.arange(60) / 15)' "$WORK"
     local name text
     while IFS='|' read -r name text; do
@@ -244,6 +245,7 @@ EOF
     done <<'EOF'
 none|cannot be opened: No such file
 real|has floating-point numbers in 1 dimensions, expected integers in one
+square|has integers in 2 dimensions, expected integers in one
 EOF
 }
 

@@ -50,6 +50,7 @@ is() { # LINE CANDIDATES
     is "$s 'kmeans(metric=c" 'kmeans(metric=cosine'
     is "$s=kmeans\\(metric=c" '--strategy=kmeans(metric=cosine'
     is "$s 'kmeans(nothing=" ''
+    is "$s 'kmeans(metri=c" ''
     is "$s 'kmeans(restarts=4)" ''
     is "$s 'nothing(" ''
     is 'nysbench measure --core sv' 'svd|svd('

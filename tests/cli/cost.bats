@@ -52,6 +52,8 @@ Y
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --set trials=21
     expect "rows: 42, of which 40 are done and 2 are to run"
     expect "failed before: 4 of those that are done (0 failed, 4 diverged, 0 crashed, 0 timeout)"
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --format json
+    expect '"failed_before": 4'
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
     expect "40 are done and 0 are to run"
     [[ "$output" != *"time: about"* ]]
@@ -279,6 +281,15 @@ Y
     [ -z "$(ls "$WORK/tmp")" ]
     run pgrep -fx 'sleep 77.385'
     expect_status 1
+}
+
+@test "a strategy that crashes while it is timed is named, and counts with no time" {
+    build_plugin tests/cli/plugins/villains.c "$WORK/villains.so"
+    printf 'problems: gaussian(n=40, d=4)\nstrategies: [uniform, aborts]\ncores: svd\nlandmarks: 4\ntrials: 1\n' >"$WORK/c.yaml"
+    run "$NYSBENCH" plan "$WORK/c.yaml" --plugin "$WORK/villains.so" -o "$WORK/r" --jobs 1
+    expect_status 0
+    expect 'no timing available for aborts: killed by signal 6'
+    [[ "$output" =~ time:\ about\ 0\.[0-4] ]] # of uniform alone
 }
 
 @test "why a strategy cannot be timed is told once before the run; the time of rows that failed is no speed for the next" {

@@ -43,6 +43,14 @@ commands() {
     [ "$output" = "nysbench: error: help: no topic 'confg'; did you mean 'config'?" ]
 }
 
+@test "the steps of a list are numbered" {
+    run "$NYSBENCH" help plugins
+    expect "1. It writes"
+    expect "2. It reads a line"
+    expect "3. It writes one line"
+    expect "4. It ends when"
+}
+
 @test "every topic is a page, and no line of words is wider than told" {
     local topic width
     for topic in $("$NYSBENCH" help | sed -n 's/^  \([a-z.]\{1,\}\) .*/\1/p'); do

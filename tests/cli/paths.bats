@@ -190,6 +190,15 @@ exclude:
 Y
 }
 
+@test "a file that is named within a part of an attention is looked for beside the config too, whatever part comes next" {
+    mkdir "$WORK/exp"
+    printf 'exit 1\n' >"$WORK/exp/pick.sh"
+    printf 'study: forward\nproblems: gaussian(n=64, d=4)\nattentions: ["nystrom(strategy=command(run=\\"sh pick.sh\\"), core=svd, landmarks=4)"]\n' >"$WORK/exp/c.yaml"
+    run "$NYSBENCH" plan "$WORK/exp/c.yaml" --origins -o "$WORK/r"
+    expect_status 0
+    expect "strategy=command(run=\\\"sh $WORK/exp/pick.sh\\\""
+}
+
 @test "what is not in the current folder is looked for beside the config; resolved config and shards agree" {
     beside
     cd "$WORK/there"

@@ -149,6 +149,7 @@ not_finite, x: 1 token: m = 1, factors nystromformer: X is not finite, and nb_fa
 not_repeatable, x: 1 token: m = 1, factors nystromformer: a different X for the same A
 writes_a, x: 1 token: m = 1, factors nystromformer: changed A
 no_filter, traits: 64 tokens: it declares NB_CORE_FILTER, but 
+no_middle, x: 2 tokens: m = 2, factors nocore: X is not finite, and nb_factors_note_diverged does not say why
 leaks, memory: 1 token: allocation 1 failed, and it reported 'invalid value', expected 'out of memory'
 by_tile, tiles: 2 tokens: in a tile of 1 queries and 2 keys entry (0, 0) is 1, in the whole 2
 too_far, tiles: 1 token: it wrote below the tile of 1 queries and 1 keys
@@ -157,12 +158,22 @@ no_mask, rows: 33 tokens under a mask: entry (0, 1), of a later key, is 1 under 
 nan_entries, rows: 1 token: entry (0, 0) is 
 wrong_slope, gradient: 64 tokens: pull_back gives 
 other_shape, heads: n = 9, d = 2 were announced, n = 8, d = 2 made
+other_width, heads: n = 9, d = 2 were announced, n = 9, d = 1 made
 holds_nan, heads: q holds NaN or Inf
 draws_elsewhere, streams: different data for the same seed and trial
 not_random, streams: it declares that it is random, but the data are the same
 crashes, heads: killed by signal 11
 EOF
     for good in "by_tile, memory" "no_filter, x" "not_random, heads"; do expect "PASS $good"; done
+    printf 'problems: other_shape\nstrategies: uniform\ncores: svd\nlandmarks: 4\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    while IFS='|' read -r name made; do # a run sees it before its first row
+        run "$NYSBENCH" run "$WORK/c.yaml" --set "problems=$name" -q --plugin "$WORK/bad_kinds.so" -o "$WORK/r"
+        expect_status 2
+        expect "$name, head 0: has $made, but 9 of dimension 2 were announced"
+    done <<'EOF'
+other_shape|8 tokens of dimension 2
+other_width|9 tokens of dimension 1
+EOF
 }
 
 @test "check tells each broken promise of attentions; forward, what they say themselves" {

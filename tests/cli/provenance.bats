@@ -66,6 +66,7 @@ PY
     expect "arguments           nysbench run $WORK/c.yaml -q -j 1 --set trials=5 -o $WORK/r"
     expect "$WORK/h/k.npy, $(stat -c %s "$WORK/h/k.npy") bytes, SHA-256 $(sha256sum <"$WORK/h/k.npy" | cut -d ' ' -f 1)"
     expect "                    trials: 5"
+    [ "$("$NYSBENCH" info "$WORK/r" --format csv | grep -c '^[12],files,".*/h/[kq].npy, ')" -eq 4 ] # each has its key
 }
 
 @test "info of what is no run, or has measured nothing" {

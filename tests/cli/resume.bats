@@ -414,14 +414,14 @@ C
     diff <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/new/rows.csv")
 }
 
-# As version 6 had it: without flops and forward_s, in the table and in the view of it.
-make_old() { # FOLDER
-    /usr/bin/python3 - "$1/results.sqlite" <<'PY'
+# As version 6 had it: without flops and forward_s, in the table and in the view of it; or without the columns named.
+make_old() { # FOLDER [COLUMN]...
+    /usr/bin/python3 - "$1/results.sqlite" "${@:2}" <<'PY'
 import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as db:
     view, = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'run'").fetchone()
     db.execute("DROP VIEW run")
-    for column in ("flops", "forward_s", "model", "layer", "source"):
+    for column in sys.argv[2:] or ("flops", "forward_s", "model", "layer", "source"):
         view = view.replace(f" {column},", "")
         db.execute(f"ALTER TABLE results DROP COLUMN {column}")
     db.execute(view)
@@ -431,6 +431,18 @@ PY
 
 version_of() {
     /usr/bin/python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version").fetchone())' "$1/results.sqlite"
+}
+
+@test "a store that lacks one column gets it when it is continued" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=1 >/dev/null
+    make_old "$WORK/r" flops
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2 >/dev/null
+    [ "$(version_of "$WORK/r")" = 8 ]
+    /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+assert {r["trial"] for r in rows if r["flops"]} == {"1"} and {r["trial"] for r in rows} == {"0", "1"}
+PY
 }
 
 @test "a store that lacks columns is read with them empty, and gets them when it is continued" {

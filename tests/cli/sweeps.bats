@@ -299,6 +299,22 @@ c.yaml:14:18: exclude: landmarks: expected an integer from 0 to 2147483647, foun
 c.yaml:14:35: exclude: strategy: expected a value, found a list"
 }
 
+@test "what draws nothing has one trial: a sample of all rows is none" {
+    config <<'Y'
+problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0)
+strategies: segment_means
+cores: svd
+landmarks: 8
+trials: 5
+metrics: error
+plots: []
+Y
+    planned 1
+    planned 5 --set 'rows=sample(256)'
+    planned 1 --set 'rows=sample(257)'
+    planned 5 --set strategies=uniform
+}
+
 @test "zip: lists that advance together" {
     config <<'Y'
 problems: ["gaussian(n=32, d=4)", "gaussian(n=48, d=4)", "gaussian(n=64, d=4)"]
@@ -314,6 +330,8 @@ Y
     planned 6 --set 'zip=[problems, landmarks, strategies]'
     planned 18 --set 'zip=[[problems, landmarks]]'
     planned 6 --set 'zip=[[problems, landmarks], [strategies, cores]]' --set 'strategies=kmeans(restarts=[1, 2])'
+    run "$NYSBENCH" plan "$WORK/c.yaml" --origins --set 'zip=[[problems, landmarks], [strategies, cores]]' --set 'strategies=kmeans(restarts=[1, 2])'
+    expect $'\nzip: [[problems, landmarks], [strategies, cores]]  # --set'
     planned 54 --set 'zip=[]' --set 'landmarks=[4, 8, 16]'
     [ "$(rows r landmarks strategy core | sort | uniq -c | wc -l)" -eq 4 ]
     /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
@@ -349,7 +367,9 @@ c.yaml:5:24: zip: 'trials' is unknown; allowed: problems, kernels, strategies, p
 c.yaml:6:17: pairing: 'side' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, shared_keys, both, default
 c.yaml:7:9: trials: expected an integer from 1 to 1000000, found 'x'
 c.yaml:5:6: zip: strategies has 2 values and landmarks has 3; lists that advance together must be equally long"
-    sed -i '/^pairing/d; /^trials/d' "$WORK/c.yaml"
+    sed -i '/^pairing/d; /^trials/d; s/leverage/leverag/' "$WORK/c.yaml"
+    mistakes "c.yaml:2:23: no strategy 'leverag'; did you mean 'leverage'?"
+    sed -i 's/leverag]/leverage]/' "$WORK/c.yaml"
     # only the pairs that meet are looked at
     sed -i 's/^zip.*/zip: [pairing, strategies]\npairing: [joint, both]/' "$WORK/c.yaml"
     mistakes "c.yaml:6:10: pairing: leverage cannot pick for both sides together"
@@ -392,6 +412,23 @@ Y
     cmp "$WORK/a/resolved.yaml" "$WORK/b/resolved.yaml"
     run "$NYSBENCH" plan "$WORK/a/resolved.yaml" --out "$WORK/a"
     expect "rows: 88, of which 88 are done and 0 are to run"
+}
+
+@test "an option of a rule keeps all of its digits" {
+    config <<'Y'
+problems: gaussian(n=32, d=4)
+strategies: uniform
+cores: ["svd(rcond=[0.12345678, 0.2])"]
+landmarks: [4, 8]
+trials: 1
+plots: []
+exclude:
+  - {core: svd(rcond=0.12345678), landmarks: 8}
+Y
+    planned 3
+    "$NYSBENCH" plan "$WORK/c.yaml" --origins >"$WORK/d.yaml"
+    mv "$WORK/d.yaml" "$WORK/c.yaml"
+    planned 3
 }
 
 @test "plan --origins: each value, where it comes from, and YAML that gives the same plan" {

@@ -4,14 +4,14 @@
 
 1. coverage  builds the program with --coverage, runs every test by itself, and keeps its seconds and the lines that it
              reaches.
-2. run       puts each fault in, and runs the tests that reach its line until one fails: twice, and not without the
-             fault. The cheapest come first, and those that reach little but its file. Results are in
-             build/mutants/results.tsv.
+2. run       puts each fault in, and runs the test that found.tsv names, then the tests that reach its line, until one
+             fails: twice, and not without the fault. The cheapest come first, and those that reach little but its
+             file. Results are in build/mutants/results.tsv.
 3. table     lists the faults that found.tsv says make test to find, and that it has not found now.
 
-`check` only says, in TAP, whether every fault still has its place. A test is a unit-test program, one test of a bats file,
-an oracle or a part of tests/run.sh. Both coverage and run go on where they were stopped; after a commit, run starts again,
-and coverage does if the sources have changed.
+`check` only says, in TAP, whether every fault still has its place. A test is a line of tests/run.sh --list, but a bats
+file is as many tests as it has. Both coverage and run go on where they were stopped; after a commit, run starts again and
+keeps its results aside, and so does coverage if the sources have changed.
 
     tests/mutants/mutants.py check | table
     tests/mutants/mutants.py coverage [--suite FILE]
@@ -30,7 +30,7 @@ import time
 import suite
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RESULTS = os.path.join(suite.PLACE, "results.tsv")
+FOUND, RESULTS = os.path.join(HERE, "found.tsv"), os.path.join(suite.PLACE, "results.tsv")
 KINDS = "sign index bound check column error draw value".split()
 LEAST = 80
 Mutant = collections.namedtuple("Mutant", "name kind file function old new")
@@ -65,7 +65,8 @@ def place_of(mutant):
         raise suite.Mistake(f"{mutant.name}: {mutant.file} has {len(bodies)} functions {mutant.function}, expected one")
     count = bodies[0][0].count(mutant.old)
     if count != 1:
-        raise suite.Mistake(f"{mutant.name}: {mutant.function} of {mutant.file} has '{mutant.old}' {count} times, expected once")
+        place = f"{mutant.function} of {mutant.file}"
+        raise suite.Mistake(f"{mutant.name}: {place} has '{mutant.old}' {count} times, expected once")
     return bodies[0].start() + bodies[0][0].index(mutant.old)
 
 
@@ -96,14 +97,14 @@ def check():
 
 
 def begin():
-    """Forgets what was found of another commit."""
-    path, new = os.path.join(suite.PLACE, "commit"), suite.must("git rev-parse HEAD", suite.ROOT)
+    """Puts aside what was found of another commit, and the lines reached where the sources have changed since."""
+    path, new = os.path.join(suite.PLACE, "commit"), suite.must("git rev-parse HEAD", suite.ROOT).strip()
     os.makedirs(suite.PLACE, exist_ok=True)
-    old = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
-    same = old and suite.call(f"git diff --quiet {old.strip()} HEAD -- src strategies", suite.ROOT)[0] == 0
+    old = open(path, encoding="utf-8").read() if os.path.exists(path) else new
+    same = suite.call(f"git diff --quiet {old} HEAD -- src strategies", suite.ROOT)[0] == 0
     for kept, file in ((same, suite.REACHED), (old == new, RESULTS)):
         if not kept and os.path.exists(file):
-            os.remove(file)
+            os.replace(file, f"{file}.{old[:8]}")
     with open(path, "w", encoding="utf-8") as out:
         out.write(new)
 
@@ -118,19 +119,20 @@ class Hunt:
     """The tests, by what they cost and what they reach, and which of them pass without a fault."""
 
     def __init__(self, file):
-        self.known = suite.read_coverage()
-        self.tests = [test for test in suite.read_tests(file) if test.name in self.known]
+        self.known, self.tests, self.table = suite.read_coverage(), suite.read_tests(file), read_table(FOUND)
         self.folders = [suite.clone(f"worker{number}") for number in range(suite.WORKERS)]
         self.sound, self.sounding, self.faultless = {}, threading.Lock(), suite.clone("faultless")
 
     def tests_of(self, mutant, line, rest):
-        """In their order."""
-        reached = {test: self.known[test.name]["reached"] for test in self.tests}
-        chosen = [test for test in self.tests if suite.reaches(test, reached[test], mutant.file, line) != rest]
-        return sorted(chosen, key=lambda test: self.cost_s(test) / max(suite.share_in(reached[test], mutant.file), 1e-3))
+        """In their order. Those whose lines were not counted are left out, but for the one that is named."""
+        reached = {test: self.known[test.name]["reached"] for test in self.tests if test.name in self.known}
+        named = [test for test in self.tests if test.name in self.table.get(mutant.name, [])[1:2]]
+        chosen = [test for test in reached if suite.reaches(test, reached[test], mutant.file, line) != rest]
+        chosen.sort(key=lambda test: self.cost_s(test) / max(suite.share_in(reached[test], mutant.file), 1e-3))
+        return named + [test for test in chosen if test not in named]
 
     def seconds(self, test):
-        return self.known[test.name]["seconds"]
+        return self.known.get(test.name, {"seconds": 60})["seconds"]
 
     def cost_s(self, test):
         return 1 + self.seconds(test) + (10 if "build/asan/" in test.command else 0)
@@ -139,7 +141,7 @@ class Hunt:
         """built: what has been since the sources changed."""
         targets = suite.targets_of(test)
         if targets not in built:
-            suite.must(f"make -s -j2 PACKAGES= {targets}", folder)
+            suite.must(f"make -s -j2 TO_BUILD= TO_TEST= {targets}", folder)
             built.add(targets)
         return not suite.passes(test, folder, 120 + 5 * self.seconds(test))
 
@@ -198,7 +200,7 @@ def run(file, limit_s, rest, names):
 
 def table():
     results, lost = read_table(RESULTS), 0
-    for name, columns in read_table(os.path.join(HERE, "found.tsv")).items():
+    for name, columns in read_table(FOUND).items():
         now = results.get(name, ["not tried"])[0]
         if now in ("survived", "unfinished", "does not build", "not tried") and columns[1] != "-":
             lost += 1

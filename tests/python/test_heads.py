@@ -90,7 +90,7 @@ class Select(unittest.TestCase):
     def test_seed_and_trial_move_random_picks(self):
         first = nysbench.select(Q, 10, "uniform").tokens
         np.testing.assert_array_equal(first, nysbench.select(Q, 10, "uniform", seed=20260101, trial=0).tokens)
-        for other in (dict(seed=1), dict(trial=1)):
+        for other in (dict(seed=1), dict(trial=1), dict(seed=2**63 - 1), dict(trial=999999)):  # the largest too
             self.assertFalse(np.array_equal(first, nysbench.select(Q, 10, "uniform", **other).tokens))
 
     def test_a_head_of_a_file(self):

@@ -77,6 +77,11 @@ class Arrays(unittest.TestCase):
                               ("model", object), ("reason", object), ("output_error", np.float64)):
             self.assertEqual(found[column].dtype, dtype, column)
 
+    def test_times_that_are_all_empty(self):
+        found = self.check(make(CONFIG + "factors: cur\n", "without B"))
+        self.assertEqual(found["forward_s"].dtype, np.float64)
+        self.assertTrue(np.isnan(found["forward_s"]).all())
+
     def test_infinite_numbers(self):
         """Zeros have a cluster of rank 0: mu_block is infinite."""
         zeros = np.zeros((1, 24, 4))

@@ -5,7 +5,9 @@
 
 #include "api/attention.h"
 #include "api/handle.h"
+#include "base/scratch.h"
 #include "components/study.h"
+#include "data/tensor.h"
 #include "linalg/linalg.h"
 #include "nystrom/make_scene.h"
 
@@ -219,6 +221,48 @@ static void test_measure_of_given_landmarks(void **state)
         }
     }
     nysbench_free(other);
+    nysbench_free(h);
+}
+
+/* All tokens are landmarks: A is S, and S is met within 1e-16 times its condition. */
+static void test_measure_of_all_tokens(void **state)
+{
+    static const char *const cores[] = {"svd", NULL};
+    nysbench *h = new_handle();
+    nb_head head = some_head(*state);
+    nysbench_request given = request_of(&head, NULL, head.n);
+    int64_t all[40];
+    int rows = 0;
+    assert_int_equal(head.n, 40);
+    for (int i = 0; i < 40; i++) all[i] = i;
+    given.query_tokens = all, given.cores = cores;
+    assert_done(h, nysbench_measure(h, &given, &rows));
+    assert_int_equal(rows, 1);
+    assert_true(real_of(h, 0, "error") < 1e-9);
+    nysbench_free(h);
+}
+
+/* What is odd about a file is told after the call that has read it, and not after the next. */
+static void test_warning(void **state)
+{
+    static const char *const names[] = {"q", "k", "v"};
+    static double x[6 * 3 * 2];
+    nysbench *h = new_handle();
+    nb_head head = some_head(*state);
+    nysbench_request other = request_of(&head, "uniform", 2), r;
+    nysbench_landmarks l;
+    const char *folder;
+    assert_ok(*state, nb_temporary_folder(&folder, *state));
+    for (int i = 0; i < 3; i++) { /* 6 heads of 3 tokens, or the other way around */
+        const int64_t shape[] = {6, 3, 2};
+        assert_ok(*state, nb_npy_save_reals(nb_format(*state, "%s/%s.npy", folder, names[i]), 3, shape, x, *state));
+    }
+    nysbench_request_init(&r);
+    r.file = nb_format(*state, "%s:0", folder), r.strategy = "uniform", r.landmarks = 2;
+    assert_done(h, nysbench_select(h, &r, &l));
+    assert_string_not_equal(nysbench_warning(h), "");
+    assert_done(h, nysbench_select(h, &other, &l));
+    assert_string_equal(nysbench_warning(h), "");
     nysbench_free(h);
 }
 
@@ -789,6 +833,8 @@ int main(void)
         test_with_ctx(test_select_of_points_alone),
         test_with_ctx(test_measure_of_low_rank),
         test_with_ctx(test_measure_of_given_landmarks),
+        test_with_ctx(test_measure_of_all_tokens),
+        test_with_ctx(test_warning),
         test_with_ctx(test_rows),
         test_with_ctx(test_mistakes),
         test_with_ctx(test_an_older_request),

@@ -1023,6 +1023,73 @@ static void test_fitted_skip(void **state)
     assert_true(left < without);
 }
 
+/* One head that cannot be fitted fails the pass, whichever it is. */
+static void test_failed_fit(void **state)
+{
+    ctx = *state;
+    for (int lost = 0; lost < 2; lost++) {
+        nb_layer layer = make_layer(&shapes[2], 1.3, 33);
+        const nb_layer_shape *s = &layer.shape;
+        nb_choice attention = choose(&nb_attentions, "skip(of=nystrom(landmarks=3), width=5)", ctx);
+        nb_scalar *out = nb_alloc_scalars(ctx, out_size(s));
+        nb_team *team;
+        nb_attending a;
+        nb_passed passed;
+        assert_non_null(out);
+        nb_scalar *v = (nb_scalar *)(uintptr_t)nb_layer_head_of(&layer, NULL, lost * (s->heads - 1)).v;
+        v[3] = INFINITY;
+        assert_ok(ctx, nb_team_new(1, &team, ctx));
+        assert_ok(ctx, nb_attention_open(&attention, s, team, stream, &a, ctx));
+        assert_error(ctx, nb_attention_forward(&a, &layer, out, &passed, ctx), NB_ENUMERIC,
+                     lost ? "the kernel of head 2 could" : "the kernel of head 0 could");
+    }
+}
+
+/* Rows of S that a core has seen are exact, by the hundred too and where keys that come later are hidden. */
+static void test_kept_rows(void **state)
+{
+    enum { KEPT = 300 };
+    const nb_layer_shape shape = {.batch = 1, .heads = 1, .key_heads = 1, .n = 601, .d = 9, .dv = 4, .causal = true};
+    ctx = *state;
+    nb_layer layer = make_layer(&shape, 1.3, 34);
+    layer.problem = "test";
+    nb_scalar *exact = outputs("streamed", &layer);
+    nb_scalar *out =
+        outputs("nystrom(strategy=uniform, landmarks=8, factors=cur, core=exact_rows(of=svd, rows=300))", &layer);
+    int same = 0;
+    for (int i = 0; i < shape.n; i++) {
+        bool equal = true;
+        for (int l = 0; l < shape.dv; l++)
+            equal = equal && fabs((double)(out[i * shape.dv + l] - exact[i * shape.dv + l])) < 1e-5;
+        same += equal;
+    }
+    assert_true(same >= KEPT);
+}
+
+/* Of a file in which three heads share keys: a part of one group shares them too, parts of two groups have their own
+ * copies. */
+static void test_shared_keys(void **state)
+{
+    static const struct {
+        int first, count, key_heads;
+    } parts[] = {{0, 6, 2}, {3, 3, 1}, {0, 2, 1}, {1, 2, 1}, {5, 1, 1}, {2, 2, 2}, {2, 3, 3}};
+    static const char *const names[] = {"q", "k", "v"};
+    static double x[6 * 5 * 2];
+    const char *file;
+    ctx = *state;
+    assert_ok(ctx, nb_temporary_folder(&file, ctx));
+    for (int i = 0; i < 3; i++) {
+        const int64_t shape[] = {i == 0 ? 6 : 2, 5, 2};
+        assert_ok(ctx, nb_npy_save_reals(nb_format(ctx, "%s/%s.npy", file, names[i]), 3, shape, x, ctx));
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        nb_layer layer;
+        assert_ok(ctx, nb_layer_load(file, parts[i].first, parts[i].count, &layer, ctx));
+        assert_int_equal(layer.shape.heads, parts[i].count);
+        assert_int_equal(layer.shape.key_heads, parts[i].key_heads);
+    }
+}
+
 /* One token: its value, whatever the points, but for a random projection. */
 static void check_one_token(const nb_choice *attention, const nb_layer_shape *s)
 {
@@ -1071,6 +1138,9 @@ int main(void)
         test_with_ctx(test_trait_exact),
         test_with_ctx(test_skip),
         test_with_ctx(test_fitted_skip),
+        test_with_ctx(test_failed_fit),
+        test_with_ctx(test_kept_rows),
+        test_with_ctx(test_shared_keys),
         test_with_ctx(test_linear_and_cosformer),
         test_with_ctx(test_performer),
         test_with_ctx(test_features_auto_is_d_ln_d),

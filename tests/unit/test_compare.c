@@ -383,7 +383,8 @@ static void test_undecided_for_good(void **state)
     terms.contrast.difference = true;
     terms.margin = 0;
     bake(&b, SOURCES, 0.5);
-    for (int i = 1; i < b.count; i += 2) b.rows[i].error = b.rows[i].error_unseen = b.rows[i].problem[5] % 2 ? 1.25 : 0.75;
+    for (int i = 1; i < b.count; i += 2)
+        b.rows[i].error = b.rows[i].error_unseen = b.rows[i].problem[5] % 2 ? 1.25 : 0.75;
     assert_ok(ctx, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, ctx));
     assert_ok(ctx, nb_compare(&f, &terms, &c, ctx));
     assert_int_equal(c.items[0].verdict, NB_UNDECIDED);
@@ -540,11 +541,21 @@ static void test_labels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_ratio),          test_with_ctx(test_verdicts),     test_with_ctx(test_heads_that_differ),
-        test_with_ctx(test_replicates),     test_with_ctx(test_failures),     test_with_ctx(test_noise),
-        test_with_ctx(test_sampling_error), test_with_ctx(test_refusals),     test_with_ctx(test_builds),
-        test_with_ctx(test_settings),       test_with_ctx(test_strata),       test_with_ctx(test_labels),
-        test_with_ctx(test_shared_source),  test_with_ctx(test_among_others), test_with_ctx(test_trials),
+        test_with_ctx(test_ratio),
+        test_with_ctx(test_verdicts),
+        test_with_ctx(test_heads_that_differ),
+        test_with_ctx(test_replicates),
+        test_with_ctx(test_failures),
+        test_with_ctx(test_noise),
+        test_with_ctx(test_sampling_error),
+        test_with_ctx(test_refusals),
+        test_with_ctx(test_builds),
+        test_with_ctx(test_settings),
+        test_with_ctx(test_strata),
+        test_with_ctx(test_labels),
+        test_with_ctx(test_shared_source),
+        test_with_ctx(test_among_others),
+        test_with_ctx(test_trials),
         test_with_ctx(test_undecided_for_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,6 +207,20 @@ static void test_skipped(void **state)
     assert_at_most(cost.seconds, 2);
 }
 
+/* Where requests are measured together, each core of a pair has its X and another m x m matrix until then. */
+static void test_cores(void **state)
+{
+    enum { M = 512 };
+    nb_cost costs[2];
+    for (int more = 0; more < 2; more++) {
+        const char *const settings[] = {"problems=\"gaussian(n=1024, d=8)\"", "landmarks=512", "precision=mixed",
+                                        more ? "cores=\"svd(rcond=[0.1, 0.01, 0.001, 0.0001])\"" : "cores=svd", NULL};
+        nb_plan plan = make_plan(settings, *state);
+        costs[more] = nb_cost_of(&plan, &(nb_unit){0, plan.row_count}, NULL);
+    }
+    assert_at_most(costs[0].bytes + 3 * 2.0 * M * M * sizeof(double), costs[1].bytes);
+}
+
 /* The next unit goes to the worker that is free first. */
 static void test_wall(void **state)
 {
@@ -246,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_memory),  test_with_ctx(test_seconds),
                                        test_with_ctx(test_trials),  test_with_ctx(test_subsample),
-                                       test_with_ctx(test_skipped), test_with_ctx(test_wall)};
+                                       test_with_ctx(test_skipped), test_with_ctx(test_cores),
+                                       test_with_ctx(test_wall)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

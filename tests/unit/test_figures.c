@@ -54,14 +54,20 @@ static nb_row_list empty_rows(const nb_study *study, int count, nb_ctx *ctx)
     return rows;
 }
 
+static nb_frame frame_of(const nb_study *study, const nb_row_list *rows, nb_ctx *ctx)
+{
+    nb_frame frame;
+    assert_ok(ctx, nb_frame_make(&frame, study->columns, rows->bytes, study->row_size, rows->count, ctx));
+    return frame;
+}
+
 /* The rows that are kept of a study: rows.csv, or rows_STUDY.csv of those that are not the standard one. */
-static nb_frame golden_frame(const nb_study *study, nb_ctx *ctx)
+static nb_row_list golden_rows(const nb_study *study, nb_ctx *ctx)
 {
     const char *text, *at,
         *path = study->standard ? GOLDEN "/rows.csv" : nb_format(ctx, GOLDEN "/rows_%s.csv", study->component.name);
     const nb_column *columns[128];
     int count = -1, width = 0;
-    nb_frame frame;
     assert_ok(ctx, nb_read_file(path, &text, ctx));
     for (at = text; *at; at++) count += *at == '\n';
     for (at = text; width == 0 || at[-1] == ','; at++) {
@@ -75,8 +81,13 @@ static nb_frame golden_frame(const nb_study *study, nb_ctx *ctx)
             assert_true(at[-1] == (c + 1 < width ? ',' : '\n'));
         }
     assert_int_equal(*at, '\0');
-    assert_ok(ctx, nb_frame_make(&frame, study->columns, rows.bytes, study->row_size, count, ctx));
-    return frame;
+    return rows;
+}
+
+static nb_frame golden_frame(const nb_study *study, nb_ctx *ctx)
+{
+    const nb_row_list rows = golden_rows(study, ctx);
+    return frame_of(study, &rows, ctx);
 }
 
 static const nb_study *study_of(const char *name)
@@ -156,6 +167,67 @@ static void test_figures(void **state)
     }
 }
 
+/* The first core in single precision, whose twin in double stays; where there is none, some row. */
+static int row_to_lose(const nb_study *study, const nb_row_list *rows)
+{
+    const nb_column *core = nb_column_find(study->columns, "core");
+    for (int i = 0; core && i < rows->count; i++) {
+        const char *text = *(const char **)((char *)nb_row_at(rows, i) + core->offset);
+        if (text && strstr(text, "precision=float")) return i;
+    }
+    return rows->count / 2;
+}
+
+static const char *drawn(const nb_figure *figure, const nb_row_list *rows, nb_ctx *ctx)
+{
+    nb_drawing drawing = {.experiment = "golden"};
+    nb_frame frame = frame_of(study_of(figure->study), rows, ctx);
+    const char *text;
+    int figures;
+    assert_ok(ctx, nb_temporary_folder(&drawing.folder, ctx));
+    assert_ok(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
+    assert_ok(ctx, nb_read_file(nb_format(ctx, "%s/%s.csv", drawing.folder, figure->component.name), &text, ctx));
+    return text;
+}
+
+/* A row that has diverged is as one that is not there. */
+static void test_diverged(void **state)
+{
+    static const char *const names[] = {"precision", "effect"};
+    for (size_t f = 0; f < sizeof names / sizeof *names; f++) {
+        const nb_figure *figure = (const nb_figure *)nb_registry_find(&nb_figures, names[f]);
+        const nb_study *study = study_of(figure->study);
+        nb_row_list rows = golden_rows(study, *state);
+        int lost = row_to_lose(study, &rows);
+        nb_row *row = nb_row_at(&rows, lost);
+        row->status = "diverged";
+        for (const nb_column *c = study->columns; c->name; c++)
+            if (c->type == NB_COLUMN_REAL && !c->identity && strcmp(c->name, "landmark_condition") != 0)
+                *(double *)((char *)row + c->offset) = NAN;
+        const char *diverged = drawn(figure, &rows, *state);
+        rows.count--;
+        memmove(row, nb_row_at(&rows, lost + 1), (size_t)(rows.count - lost) * study->row_size);
+        assert_string_equal(diverged, drawn(figure, &rows, *state));
+    }
+}
+
+/* Two models that begin with the same word have their whole names, whatever a third is called. */
+static void test_names_of_models(void **state)
+{
+    const nb_study *study = study_of("forward");
+    const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, "latency");
+    nb_row_list rows = golden_rows(study, *state);
+    nb_grid grid;
+    for (int i = 0; i < rows.count; i++) {
+        nb_row *row = nb_row_at(&rows, i);
+        row->model = row->n == 64 ? "twin one" : row->n == 128 ? "twin two" : "other";
+    }
+    nb_frame frame = frame_of(study, &rows, *state);
+    assert_ok(*state, nb_table_fill(table, &frame, NULL, &grid, *state));
+    const char *text = csv_text(&grid, *state);
+    assert_true(strstr(text, "\"twin one, 1 head") && strstr(text, "\"twin two, 2 heads"));
+}
+
 /* Rows that are all alike in what a figure or a table needs have nothing for it, and no rows have nothing for any. */
 static void test_nothing(void **state)
 {
@@ -204,8 +276,9 @@ static void test_records(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_records), test_with_ctx(test_tables),
-                                       test_with_ctx(test_heads), test_with_ctx(test_figures),
+    const struct CMUnitTest tests[] = {test_with_ctx(test_records),  test_with_ctx(test_tables),
+                                       test_with_ctx(test_heads),    test_with_ctx(test_figures),
+                                       test_with_ctx(test_diverged), test_with_ctx(test_names_of_models),
                                        test_with_ctx(test_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,13 +270,34 @@ static void test_free_points(void **state)
     }
 }
 
+/* Free points have the head's dimension, neither more nor less. */
+static void test_points_of_another_dimension(void **state)
+{
+    nb_ctx *ctx = *state;
+    fixture f;
+    double out[2 * D], *points;
+    open_fixture(ctx, &f, false);
+    for (int d = D - 1; d <= D + 1; d += 2) {
+        nb_picks picks = {.ctx = ctx};
+        assert_non_null(points = nb_picks_points(&picks, d, 2));
+        memset(points, 0, 2 * (size_t)d * sizeof *points);
+        assert_error(ctx, nb_picks_landmarks(&picks, D, N, f.head.q, out, ctx), NB_EDIM,
+                     "landmark points of dimension");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_points_of_one_side),     test_with_ctx(test_points_of_both_sides),
-        test_with_ctx(test_segments_of_both_sides), test_with_ctx(test_scores_of_both_sides),
-        test_with_ctx(test_where_queries_are_keys), test_with_ctx(test_first_of_shared),
-        test_with_ctx(test_without_memory),         test_with_ctx(test_free_points),
+        test_with_ctx(test_points_of_one_side),
+        test_with_ctx(test_points_of_both_sides),
+        test_with_ctx(test_segments_of_both_sides),
+        test_with_ctx(test_scores_of_both_sides),
+        test_with_ctx(test_where_queries_are_keys),
+        test_with_ctx(test_first_of_shared),
+        test_with_ctx(test_without_memory),
+        test_with_ctx(test_free_points),
+        test_with_ctx(test_points_of_another_dimension),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

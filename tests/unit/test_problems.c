@@ -5,6 +5,8 @@
  * fixed. */
 #include "testing.h"
 
+#include "base/scratch.h"
+#include "data/tensor.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "calls/picking.h"
@@ -184,6 +186,30 @@ static void test_refused(void **state)
     nb_problem_shape shape;
     assert_ok(ctx, nb_heads_shape(&allowed, &shape, ctx));
     assert_false(shape.causal);
+}
+
+/* Each input of a file has a source; of one head it is that head's. */
+static void test_sources_of_heads(void **state)
+{
+    nb_ctx *ctx = *state;
+    static const double values[6] = {0.25, -1, 2.5, 0.125, 3, -0.75};
+    static const char *const sources[] = {"brick", "kjv", "grass"};
+    const nb_tensor_out q = {"q", NB_F32, 4, {3, 2, 1, 1}, values};
+    const char *folder, *path;
+    json_t *metadata = json_pack("{s:s}", "sources", "brick kjv grass");
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    path = nb_format(ctx, "%s/head.safetensors", folder);
+    assert_ok(ctx, nb_safetensors_save(path, 1, &q, metadata, ctx));
+    json_decref(metadata);
+    for (int head = -1; head < 6; head++) {
+        const char *one = head < 0 ? "" : nb_format(ctx, ", head=%d", head);
+        nb_choice choice = choose(&nb_problems, nb_format(ctx, "heads(file=\"%s\"%s)", path, one), ctx);
+        nb_problem_shape shape;
+        assert_ok(ctx, nb_heads_shape(&choice, &shape, ctx));
+        assert_int_equal(shape.count, head < 0 ? 6 : 1);
+        for (int i = 0; i < shape.count; i++)
+            assert_string_equal(shape.origins.sources[i], sources[(head < 0 ? i : head) / 2]);
+    }
 }
 
 static void test_windows(void **state)
@@ -378,6 +404,7 @@ int main(void)
         test_with_ctx(test_permuted_s),
         test_with_ctx(test_what_segment_means_live_from),
         test_with_ctx(test_refused),
+        test_with_ctx(test_sources_of_heads),
         test_with_ctx(test_windows),
         test_with_ctx(test_smooth),
         test_with_ctx(test_low_rank),

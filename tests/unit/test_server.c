@@ -4,7 +4,9 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/last_words.h"
 #include "base/process.h"
+#include "base/scratch.h"
 #include "base/server.h"
 
 #include <errno.h>
@@ -284,6 +286,23 @@ static int end_all(void **state)
     return free_ctx(state);
 }
 
+/* The log's end is one line: what is no text, line ends and blanks at the end do not cut it short. */
+static void test_last_words(void **state)
+{
+    static const char log[] = "first\0 of\ttwo\nlast \n";
+    const char *folder, *path, *words;
+    assert_ok(*state, nb_temporary_folder(&folder, *state));
+    path = nb_format(*state, "%s/log", folder);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(log, 1, sizeof log - 1, out), sizeof log - 1);
+    assert_int_equal(fclose(out), 0);
+    assert_ok(*state, nb_last_words(path, folder, 1, &words, *state));
+    assert_string_equal(words, ": first  of two|last");
+    assert_ok(*state, nb_last_words(nb_format(*state, "%s/none", folder), folder, 1, &words, *state));
+    assert_string_equal(words, "");
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN); /* as in main */
@@ -296,6 +315,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ends, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_ends_in_a_worker, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_late, make_ctx, end_all),
+        cmocka_unit_test_setup_teardown(test_last_words, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_late_in_a_worker, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_long_question, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_long_question_in_a_worker, make_ctx, end_all),

@@ -107,6 +107,20 @@ static void test_shares(void **state)
     assert_close(turned.whole.relative, 0.5, exact); /* 0.2, 0.3, 0.1 over 0.4 */
 }
 
+/* Of each core to the first: an error that is noise is compared with one that is none, two that are noise are not. */
+static void test_ratios_of_cores(void **state)
+{
+    nb_error_row rows[] = {row("a", 0, 0, 4, 0.5, 0.4),     row("a", 0, 0, 4, 1e-15, 1e-15),
+                           row("a", 0, 1, 4, 1e-15, 1e-15), row("a", 0, 1, 4, 0.5, 0.4),
+                           row("a", 0, 2, 4, 1e-15, 1e-15), row("a", 0, 2, 4, 2e-15, 2e-15)};
+    rows[1].core = rows[3].core = rows[5].core = "second";
+    const nb_summary s = summary_of(*state, 6, rows);
+    assert_close(s.row_ratios[0], 1, 0);
+    assert_close(s.row_ratios[1], 1e-15 / 0.5, 0);
+    assert_close(s.row_ratios[3], 0.5 / 1e-15, 0);
+    assert_true(isnan(s.row_ratios[4]) && isnan(s.row_ratios[5]));
+}
+
 /* Heads are matched with themselves, and what failed is left out with its pair. */
 static void test_pairs_by_head(void **state)
 {
@@ -374,6 +388,7 @@ int main(void)
         test_with_ctx(test_an_outlier_is_one_cell_of_many),
         test_with_ctx(test_no_share_of_no_gap),
         test_with_ctx(test_noise),
+        test_with_ctx(test_ratios_of_cores),
         test_with_ctx(test_stars),
         test_with_ctx(test_pairings_apart),
         test_with_ctx(test_pairs_by_head),

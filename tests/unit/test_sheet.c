@@ -157,7 +157,8 @@ static void test_blocks_of_a_sheet(void **state)
     nb_sheet_series(&s, "least", NB_CURVE, 1);
     assert_ok(*state, nb_sheet_add(&s, (nb_sheet_point){0, 0, 0, 1, 7, 5}, *state));
     assert_ok(*state, nb_sheet_add(&s, (nb_sheet_point){0, 0, 1, 1, 7, 4}, *state));
-    assert_ok(*state, nb_sheet_add(&s, (nb_sheet_point){0, 1, 1, 1, 7, 3}, *state)); /* the same series, another panel */
+    assert_ok(*state,
+              nb_sheet_add(&s, (nb_sheet_point){0, 1, 1, 1, 7, 3}, *state)); /* the same series, another panel */
     assert_ok(*state, nb_temporary_folder(&folder, *state));
     assert_ok(*state, nb_sheet_draw(folder, &s, NULL, &drawn, *state));
     assert_ok(*state, nb_read_file(nb_format(*state, "%s/kind.dat", folder), &data, *state));

@@ -26,6 +26,8 @@ CORE(not_finite, 0, x[0] = NAN)
 CORE(not_repeatable, 0, static int calls; x[0] = calls++)
 CORE(writes_a, 0, ((double *)nb_factors_a(f))[0] += 1)
 CORE(no_filter, NB_CORE_FILTER, x[0] = 1; if (nb_factors_m(f) > 1) x[1] = 7)
+/* The middle of nocore is I. */
+CORE(no_middle, 0, const double *a = nb_factors_a(f); if (nb_factors_m(f) > 1 && a[0] == 1 && a[1] == 0) x[0] = NAN)
 CORE(leaks, 0, NB_REQUIRE(ctx, nb_alloc(ctx, 3, 3), NB_EINVAL, "something else"))
 
 /* Entries v; what follows may spoil them. */
@@ -90,6 +92,7 @@ static nb_status shape(const void *o, nb_problem_shape *s, nb_ctx *ctx)
                                                 .shape = shape, \
                                                 .make = make_##symbol};
 PROBLEM(other_shape, 8, false, i)
+PROBLEM(other_width, 9, false, i, out->d = 1)
 PROBLEM(holds_nan, 9, false, i, out->q[3] = INFINITY)
 PROBLEM(draws_elsewhere, 9, true, gsl_ran_gaussian(nb_ctx_rng(ctx), 1), static int calls; out->k[0] = calls++)
 PROBLEM(not_random, 9, true, i)
@@ -97,9 +100,10 @@ PROBLEM(crashes, 9, false, i, *(volatile int *)8 = 1)
 
 NB_PLUGIN({"core", &core_not_finite.component}, {"core", &core_not_repeatable.component},
           {"core", &core_writes_a.component}, {"core", &core_no_filter.component}, {"core", &core_leaks.component},
-          {"kernel", &kernel_by_tile.component}, {"kernel", &kernel_too_far.component},
-          {"kernel", &kernel_no_sum.component}, {"kernel", &kernel_no_mask.component},
-          {"kernel", &kernel_nan_entries.component}, {"kernel", &kernel_wrong_slope.component},
-          {"problem", &problem_other_shape.component}, {"problem", &problem_holds_nan.component},
+          {"core", &core_no_middle.component}, {"kernel", &kernel_by_tile.component},
+          {"kernel", &kernel_too_far.component}, {"kernel", &kernel_no_sum.component},
+          {"kernel", &kernel_no_mask.component}, {"kernel", &kernel_nan_entries.component},
+          {"kernel", &kernel_wrong_slope.component}, {"problem", &problem_other_shape.component},
+          {"problem", &problem_other_width.component}, {"problem", &problem_holds_nan.component},
           {"problem", &problem_draws_elsewhere.component}, {"problem", &problem_not_random.component},
           {"problem", &problem_crashes.component});
