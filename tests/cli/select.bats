@@ -129,3 +129,10 @@ PY
     expect_status 1
     expect $'\niterative(steps=60, start=given, scale=0.01, tolerance=0, precision=double): diverged: X_0 lies outside'
 }
+
+@test "a spec that stands for several components is refused where one is taken" {
+    run "$NYSBENCH" select --head $HEAD:1 --strategy 'kmeans(restarts=[1, 2])' -m 4 -o "$WORK/k.npy"
+    expect_status 2
+    expect "--strategy: 'kmeans(restarts=[1, 2])' stands for 2, expected one"
+    [ ! -e "$WORK/k.npy" ]
+}
