@@ -34,7 +34,7 @@ const char *nb_path_hint(const char *path);
  * neither. */
 nb_status nb_shared_file(const char *folder, const char *name, const char **path, nb_ctx *ctx);
 
-/* Where the program's experiments are; NB_EIO if it has none. */
+/* Finds the folder of the program's experiments; NB_EIO if it has none. */
 nb_status nb_shipped_folder(const char **folder, nb_ctx *ctx);
 
 /* Where a file is that is to be read: experiments/NAME is the program's own one where there is none of that name; all

@@ -252,7 +252,7 @@ static nb_status pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What a strategy reads within another's call counts as the other's. */
+/* A strategy that is called by another reads on the other's account. */
 nb_status nb_landmarks_pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
 {
     int n = p->scene->head->n;

@@ -129,7 +129,7 @@ static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *
     return nb_builds_print(stdout, "\nNote: ", "", &store, ctx);
 }
 
-/* Where they are; nothing where a part of the program was copied alone. */
+/* Prints their folder; a part of the program that was copied alone has none. */
 static nb_status add_experiments(json_t *object, nb_ctx *ctx)
 {
     const char *folder;

@@ -323,7 +323,7 @@ static nb_status tell_short(const liner *l)
     return NB_OK;
 }
 
-/* By stratum, then over all: whether any row that counts is drawn. */
+/* Tells by stratum, then over all, whether any row that counts is drawn. */
 static nb_status find_draws(const liner *l, bool **draws)
 {
     const nb_replicates *r = &l->replicates;

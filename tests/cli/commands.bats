@@ -171,7 +171,7 @@ PY
         awk -F: '{ name = $3; sub(/nb_(strategy|problem|core)_/, "", name); if ($1 !~ "^src/(problems|cores)/" name ".c$") print }' >"$WORK/known"
     # a word of a component's own options may be another's name; clusters are also what the study coherence counts
     grep -rnE "\"(|[^\"]*[\`'])($names)[\"\`'(]" src --include=*.c --include=*.h |
-        grep -vE "^src/(problems|cores|partitions|attentions)/|^src/studies/coherence/.*\"clusters\"" >>"$WORK/known" || true
+        grep -vE "^src/(problems|cores|partitions|attentions)/|^src/studies/coherence/.*\"clusters\"" >>"$WORK/known" || [ $? -eq 1 ]
     [ ! -s "$WORK/known" ] || { cat "$WORK/known"; return 1; }
 }
 
