@@ -369,7 +369,9 @@ c.yaml:7:9: trials: expected an integer from 1 to 1000000, found 'x'
 c.yaml:5:6: zip: strategies has 2 values and landmarks has 3; lists that advance together must be equally long"
     sed -i '/^pairing/d; /^trials/d; s/leverage/leverag/' "$WORK/c.yaml"
     mistakes "c.yaml:2:23: no strategy 'leverag'; did you mean 'leverage'?"
-    sed -i 's/leverag]/leverage]/' "$WORK/c.yaml"
+    sed -i 's/leverag]/leverage]/; s/16, 24/x/' "$WORK/c.yaml"
+    mistakes "c.yaml:4:16: landmarks: expected an integer from 1 to 1000000, found 'x'"
+    sed -i 's/x/16, 24/' "$WORK/c.yaml"
     # only the pairs that meet are looked at
     sed -i 's/^zip.*/zip: [pairing, strategies]\npairing: [joint, both]/' "$WORK/c.yaml"
     mistakes "c.yaml:6:10: pairing: leverage cannot pick for both sides together"

@@ -164,6 +164,24 @@ static void test_a_text_like_a_range(void **state)
     assert_string_equal(choice.resolved, again.resolved);
 }
 
+/* Where one is wanted, a list of two is too many; each of the two is written with all digits of its options. */
+static void test_one_and_parts(void **state)
+{
+    static const char text[] = "svd(rcond=[0.12345678, 0.2])";
+    nb_choice choice;
+    nb_choice_part *parts;
+    nb_mistakes mistakes;
+    int count;
+    const char *written;
+    assert_error(*state, nb_choice_parse(&nb_cores, text, &choice, *state), NB_EINVAL, "stands for 2 cores");
+    nb_mistakes_init(&mistakes, *state);
+    assert_ok(*state, nb_choice_parts_read(&nb_cores, text, (nb_place){.source = NULL}, &count, &parts, &mistakes,
+                                           *state));
+    assert_int_equal(count, 2);
+    assert_ok(*state, nb_choice_part_text(&parts[0], &written, *state));
+    assert_string_equal(written, "svd(rcond=0.12345678)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,7 +192,7 @@ int main(void)
         test_with_ctx(test_like),
         test_with_ctx(test_in_a_spec),
         test_with_ctx(test_mistakes_in_a_spec),
-        test_with_ctx(test_a_text_like_a_range),
+        test_with_ctx(test_a_text_like_a_range), test_with_ctx(test_one_and_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
