@@ -175,8 +175,8 @@ static void test_one_and_parts(void **state)
     const char *written;
     assert_error(*state, nb_choice_parse(&nb_cores, text, &choice, *state), NB_EINVAL, "stands for 2 cores");
     nb_mistakes_init(&mistakes, *state);
-    assert_ok(*state, nb_choice_parts_read(&nb_cores, text, (nb_place){.source = NULL}, &count, &parts, &mistakes,
-                                           *state));
+    assert_ok(*state,
+              nb_choice_parts_read(&nb_cores, text, (nb_place){.source = NULL}, &count, &parts, &mistakes, *state));
     assert_int_equal(count, 2);
     assert_ok(*state, nb_choice_part_text(&parts[0], &written, *state));
     assert_string_equal(written, "svd(rcond=0.12345678)");
@@ -192,7 +192,8 @@ int main(void)
         test_with_ctx(test_like),
         test_with_ctx(test_in_a_spec),
         test_with_ctx(test_mistakes_in_a_spec),
-        test_with_ctx(test_a_text_like_a_range), test_with_ctx(test_one_and_parts),
+        test_with_ctx(test_a_text_like_a_range),
+        test_with_ctx(test_one_and_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
