@@ -95,11 +95,10 @@ static size_t guard_bytes(const unsigned char *guard)
     return ALIGNMENT - (uintptr_t)guard % ALIGNMENT;
 }
 
+/* All bytes are the first one. */
 static bool whole(const block *b)
 {
-    size_t i = 0, count = b->guard ? guard_bytes(b->guard) : 0;
-    while (i < count && b->guard[i] == GUARD) i++;
-    return i == count;
+    return !b->guard || (*b->guard == GUARD && memcmp(b->guard, b->guard + 1, guard_bytes(b->guard) - 1) == 0);
 }
 
 /* By malloc, whose small blocks are at hand: aligned_alloc takes several times as long. */
