@@ -405,7 +405,7 @@ $(foreach f,$(wildcard plots/*.gp docs/*.md),644 $f $(SHARE)/$f
 $(foreach k,$(KINDS),$(if $(call template,$k),644 $(call template,$k) $(SHARE)/templates/$(call kind,$k).c
 ))$(foreach h,$(or $(PUBLIC),$(error the compiler finds no header of $(KIND_HEADERS))),644 $h include/nysbench/$(patsubst strategies/%,%,$(h:src/%=%))
 )
-$(foreach f,$(wildcard experiments/*.yaml experiments/data/*.* experiments/data/*/*.* experiments/models/*.* experiments/plugins/*.*),644 $f $(SHARE)/$f
+$(foreach f,$(wildcard experiments/*.yaml experiments/data/*.* experiments/data/*/*.* experiments/models/*.* experiments/plugins/*.*),$(if $(filter %.sh %.pl,$f),755,644) $f $(SHARE)/$f
 )
 644 experiments/templates/experiment.yaml $(SHARE)/templates/experiment.yaml
 $(foreach f,$(wildcard $B/man/man*/*),644 $f share/man/$(f:$B/man/%=%)
