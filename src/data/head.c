@@ -98,10 +98,9 @@ static const char *names_of(const nb_safetensors *file, nb_ctx *ctx)
 
 static nb_status find_tensor(const char *path, const nb_safetensors *file, const char *name, source *s, nb_ctx *ctx)
 {
-    const nb_tensor *tensor = nb_safetensors_find(file, name);
-    *s = (source){.path = path, .name = name, .there = tensor};
-    if (tensor) s->tensor = *tensor;
-    if (tensor || is_optional(name)) return NB_OK;
+    *s = (source){.path = path, .name = name};
+    NB_TRY(ctx, nb_safetensors_find(path, file, name, &s->there, &s->tensor, ctx));
+    if (s->there || is_optional(name)) return NB_OK;
     const char *names;
     NB_NEED(names, names_of(file, ctx));
     NB_FAIL(ctx, NB_EIO, "%s: tensor '%s' is missing; the file has %s", path, name, names);
