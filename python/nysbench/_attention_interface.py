@@ -151,6 +151,23 @@ def plain(q, k, v, causal, rows=None):
     return out
 
 
+@contextlib.contextmanager
+def full_precision(device):
+    """float32 is multiplied as such, whatever torch.autocast and torch.set_float32_matmul_precision ask for around."""
+    torch = needs("torch")
+    parts = [part for part in (torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None))
+             if hasattr(part, "fp32_precision")]  # since torch 2.9, where the older functions may raise an error
+    with contextlib.ExitStack() as after:
+        for part in parts:
+            after.callback(setattr, part, "fp32_precision", part.fp32_precision)
+            part.fp32_precision = "ieee"
+        if not parts:
+            after.callback(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
+            torch.set_float32_matmul_precision("highest")
+        after.enter_context(torch.autocast(device.type, enabled=False))
+        yield
+
+
 def off_by(q, k, v, causal, outputs):
     """(error, allowed): the largest difference of the outputs to softmax(q k'/sqrt d) v, parts of the largest output.
 
@@ -160,10 +177,12 @@ def off_by(q, k, v, causal, outputs):
     output.
     """
     torch = needs("torch")
-    found, n = plain(q, k, v, causal), q.shape[-2]
+    n = q.shape[-2]
     longest = q.square().sum(-1).amax((0, 1)).topk(min(n, 32)).indices
-    rows = torch.cat([longest, torch.linspace(0, n - 1, 32, device=q.device).long()]).unique()
-    exact = plain(q.double(), k.double(), v.double(), causal, rows)
+    even = torch.linspace(0, n - 1, 32, device=q.device, dtype=torch.float64).long()
+    rows = torch.cat([longest, even]).unique()
+    with full_precision(q.device):
+        found, exact = plain(q, k, v, causal), plain(q.double(), k.double(), v.double(), causal, rows)
     largest = float(found.abs().max()) or 1.0
     rounding = float((found[:, rows] - exact).abs().max())
     return float((outputs - found).abs().max()) / largest, 10 * (rounding / largest + ROUNDING)
@@ -176,7 +195,7 @@ def check_outputs(call, error, allowed):
     given = ", ".join(name for name, value in call.options.items()
                       if name not in ("scaling", "dropout") and value is not None and value is not False)
     call.refuse(f"its attention is not softmax(q k'/sqrt d) v: off by {error:.1e} of its largest output, "
-                f"rounding allows {allowed:.1e} (soft-capping, sinks or a bias?)"
+                f"rounding allows {allowed:.1e} (soft-capping, sinks, a bias, or products in less than float32?)"
                 + (f"; it is also given {given}" if given else ""))
 
 

@@ -89,8 +89,10 @@ class _Recorder:
 
     def _take(self, call, causal, outputs):
         torch = needs("torch")
-        if call.q.dtype not in (torch.float32, torch.float64):
-            call.refuse(f"its numbers are {call.q.dtype}, too coarse to check: call model.float() first")
+        for name, x in {"queries": call.q, "keys": call.k, "values": call.v, "outputs": outputs}.items():
+            if x.dtype not in (torch.float32, torch.float64):
+                call.refuse(f"its {name} are {x.dtype}, too coarse to check: call model.float() first, and capture "
+                            "outside of torch.autocast")
         if call.q.shape[0] != 1:
             call.refuse(f"attends in a batch of {call.q.shape[0]}: give one input at a time, in a list")
         heads, key_heads, rows = _choose(call, self.heads)

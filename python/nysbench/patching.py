@@ -4,7 +4,7 @@ import contextlib
 import functools
 
 from . import attention
-from ._attention_interface import check_outputs, layer_number, needs, off_by, taken_over
+from ._attention_interface import check_outputs, full_precision, layer_number, needs, off_by, taken_over
 from ._errors import ArgumentError
 
 
@@ -89,7 +89,7 @@ def _array(x):
 def _check(call, causal):
     """The model's own attention, in float32, against the formula."""
     torch = needs("torch")
-    with torch.no_grad():
+    with torch.no_grad(), full_precision(call.q.device):
         q, k, v = call.q.float(), call.k.float(), call.v.float()
         mask = call.mask if call.mask is None or call.mask.dtype == torch.bool else call.mask.float()
         own = call.own_outputs(q=q, k=k, v=v, mask=mask)

@@ -156,14 +156,22 @@ class OfModels(unittest.TestCase):
 
     def test_what_no_word_says_is_found_in_the_numbers(self):
         """An eager attention that tells nobody what it does to the scores."""
-        file = sys.modules[transformers.LlamaModel.__module__]
-        own = file.eager_attention_forward
         for change in (lambda q: 1.001 * q, lambda q: 20 * torch.tanh(q / 20), lambda q: q + 0.01):
-            file.eager_attention_forward = lambda module, q, *rest, **options: own(module, change(q), *rest, **options)
-            try:
-                self.refuses("is not softmax", models.llama(attn_implementation="eager"), models.inputs("llama"))
-            finally:
-                file.eager_attention_forward = own
+            with models.with_queries(change) as model:
+                self.refuses("is not softmax", model, models.inputs("llama"))
+
+    def test_the_check_is_in_full_precision(self):
+        """Whatever is around: halves are refused, and queries that are 0.1 % larger are more than rounding."""
+        for name, part in (("bert", "queries"), ("llama", "values")):
+            with self.subTest(name), torch.autocast("cpu", dtype=torch.bfloat16):
+                self.refuses(f"its {part} are torch.bfloat16, too coarse.*outside of torch.autocast", make(name),
+                             models.inputs(name))
+        given = models.inputs("llama")
+        with models.llama_attends(lambda own, *x, **options: (own(*x, **options)[0].half(), None)) as model:
+            self.refuses("its outputs are torch.float16, too coarse", model, given)
+        with models.with_queries(lambda q: 1.001 * q) as model, models.coarse_products():
+            self.refuses("is not softmax", model, given)
+            self.assertEqual(torch.get_float32_matmul_precision(), "medium")
 
     def test_masks_of_ones_own_are_refused(self):
         seen = torch.ones(40, 40, dtype=torch.bool)
