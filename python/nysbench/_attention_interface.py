@@ -117,20 +117,25 @@ def _kind_of(mask, n, keys):
 
 
 def _other_kind(seen, lower):
-    """The window or the padding in what is seen, (batch, heads, n, n)."""
-    n = seen.shape[-1]
-    first = seen[0, 0]
-    width = int(first[-1].sum())
-    if bool((seen == (lower & ~lower.tril(-width))).all()):
-        return f"a sliding window of {width} keys, fewer than the {n} tokens: give no more tokens than that"
+    """The window, the padding or the chunks in what is seen, (batch, heads, n, n)."""
+    n, everything = seen.shape[-1], lower | True
+    place = needs("torch").arange(n, device=seen.device)
+    for base, row, sides in ((lower, -1, ""), (everything, 0, " to either side")):
+        width = int(seen[0, 0, row].sum())
+        if bool((seen == (base & ((place[:, None] - place).abs() < width))).all()):
+            return f"a sliding window of {width} keys{sides}, fewer than the {n} tokens: give no more tokens than that"
     hidden = ~seen.any(-2)
-    if not bool(hidden.any()):  # causal, with padding before the text: its rows may see themselves
+    if not bool(hidden.any()):  # causal, with padding before the text
         hidden = ~(seen | ~lower).all(-2)
-    for base in (lower, lower | True):
-        alike = seen == (base & ~hidden[..., None, :])
-        if bool((alike | hidden[..., :, None]).all()):
+    count, first = seen.sum(-1), seen.int().argmax(-1)
+    free = hidden & ((count == 0) | (count == n) | ((count == 1) & (first == place)))  # rows that nobody looks at
+    for base in (lower, everything):
+        if bool(((seen == (base & ~hidden[..., None, :])).all(-1) | free).all()):
             return (f"padding: {int(hidden[:, 0].sum())} of the tokens are masked; give inputs without it, "
                     "one at a time or of one length")
+        if bool((seen == (base & (first[..., :, None] == first[..., None, :]))).all()):
+            return (f"its attention is in chunks of {int(count.max())} tokens, of which none sees another: "
+                    "give no more tokens than that, or each text alone")
     return "its mask is neither causal nor lets all keys be seen"
 
 

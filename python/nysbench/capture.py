@@ -94,7 +94,8 @@ class _Recorder:
                 call.refuse(f"its {name} are {x.dtype}, too coarse to check: call model.float() first, and capture "
                             "outside of torch.autocast")
         if call.q.shape[0] != 1:
-            call.refuse(f"attends in a batch of {call.q.shape[0]}: give one input at a time, in a list")
+            call.refuse(f"attends in a batch of {call.q.shape[0]}: give one input at a time, in a list "
+                        "(if it is one, its attention is in windows)")
         heads, key_heads, rows = _choose(call, self.heads)
         q = (call.q[:, heads] * call.factor()).float()
         k, v = call.k[:, rows].float(), call.v[:, rows].float()

@@ -49,6 +49,16 @@ def other(name, config_name, **options):
     return _random(getattr(transformers, name), getattr(transformers, config_name)(**{**LLAMA, **options}))
 
 
+def modernbert(keys=16):
+    """Bidirectional; layers 1 and 2 see so many keys around."""
+    return other("ModernBertModel", "ModernBertConfig", local_attention=keys, cls_token_id=3, sep_token_id=4)
+
+
+def llama4(chunk=16):
+    return other("Llama4TextModel", "Llama4TextConfig", attention_chunk_size=chunk, num_local_experts=2,
+                 intermediate_size_mlp=64, moe_layers=[])
+
+
 def _random(kind, config):
     torch.manual_seed(1)
     return kind(config).eval()

@@ -148,11 +148,14 @@ class OfModels(unittest.TestCase):
                 ("soft-capping", models.other("Gemma2Model", "Gemma2Config", attn_implementation="eager")),
                 ("sinks", models.other("GptOssModel", "GptOssConfig", num_local_experts=2, num_experts_per_tok=1)),
                 ("bias", transformers.T5EncoderModel(t5).eval()),
+                ("sliding window of 9 keys to either side", models.modernbert()),
+                ("in chunks of 16 tokens", models.llama4()),
                 ("torch.bfloat16, too coarse", models.llama().bfloat16()),
                 ("training mode", models.llama().train())):
             with self.subTest(text):
                 self.refuses(text, model, given)
-        self.assertTrue(nysbench.capture(models.other("MistralModel", "MistralConfig", sliding_window=40), given))
+        for model in (models.other("MistralModel", "MistralConfig", sliding_window=40), models.modernbert(80), models.llama4(40)):
+            self.assertTrue(nysbench.capture(model, given))
 
     def test_what_no_word_says_is_found_in_the_numbers(self):
         """An eager attention that tells nobody what it does to the scores."""
@@ -178,7 +181,9 @@ class OfModels(unittest.TestCase):
         seen[3, 5] = False
         biased = torch.zeros(40, 40)
         biased[3, 5] = -0.5
-        for text, mask in (("neither causal", seen), ("adds numbers", biased)):
+        chunks = torch.block_diag(*[torch.ones(n, n) for n in (10, 23, 7)]).bool()
+        for text, mask in (("neither causal", seen), ("adds numbers", biased), ("in chunks of 23 tokens", chunks),
+                           ("in chunks of 23 tokens", chunks.tril())):
             with self.subTest(text):
                 self.refuses(text, models.bert(), {"input_ids": models.words(), "attention_mask": mask[None, None]})
 
@@ -187,7 +192,7 @@ class OfModels(unittest.TestCase):
         self.refuses("layers 3,9: the model has 0,1,2", model, given, layers=[0, 3, 9])
         self.refuses("heads 6: allowed are different ones of 0 to 5", model, given, heads=[6])
         self.refuses("heads 1,1", model, given, heads=[1, 1])
-        self.refuses("batch of 2", model, {"input_ids": models.words(batch=2)})
+        self.refuses("batch of 2: give one input at a time.*windows", model, {"input_ids": models.words(batch=2)})
         self.refuses("none of its attention goes through", models.mamba(), given)
         self.refuses("is no model of transformers", torch.nn.Linear(3, 3).eval(), {"input": torch.zeros(3)})
         self.refuses("encoder.layers.0.self_attn and also decoder.layers.0.self_attn", models.whisper(),
@@ -304,6 +309,17 @@ class InFiles(unittest.TestCase):
             np.testing.assert_array_equal(values, self.read(exact)[0][name].astype(np.float16))
         self.assertEqual(self.row(names[1], 0)["source"], "A work, ch. 1")
 
+    def test_byte_order_marks_are_no_content(self):
+        """Excel and Notepad begin files with one."""
+        with open("one.txt") as text, open("marked.txt", "w", encoding="utf-8-sig") as file:
+            file.write(text.read())
+        with open("marked.csv", "w", encoding="utf-8-sig", newline="") as file:
+            file.write("kind,file\r\ntext,marked.txt\r\n")
+        files = [self.written("bert", *given, "--layers", 0, "-o", f"{name}.safetensors")[0] for name, given in
+                 (("plain", ["--text", "one.txt"]), ("marked", ["--text", "marked.txt"]), ("table", ["--inputs", "marked.csv"]))]
+        digests = [self.read(file)[1]["input_sha256"] for file in files]
+        self.assertEqual(digests, digests[:1] * 3)
+
     def test_the_same_call_writes_the_same_bytes(self):
         for name in ("x.safetensors", "y.safetensors"):
             self.written("vit", "--image", "one.png", "two.png", "--layers", 1, "-o", name)
@@ -356,9 +372,11 @@ class InFiles(unittest.TestCase):
                 ("broken.png: is no image", ["vit", "--image", "broken.png"]),
                 ("one.txt: is no recording", ["whisper", "--audio", "one.txt"]),
                 ("60 tokens are asked for, the input has 50", ["whisper", "--audio", "one.wav", "--tokens", 60]),
-                ("bad.csv: columns kind, path", ["bert", "--inputs", "bad.csv"]),
+                ("bad.csv: columns 'kind', 'path': allowed are kind, file", ["bert", "--inputs", "bad.csv"]),
                 ("worse.csv, line 2: expected a kind", ["bert", "--inputs", "worse.csv"]),
                 ("one.png: is not UTF-8", ["bert", "--text", "one.png"]),
+                ("one.png: is not UTF-8", ["bert", "--inputs", "one.png"]),
+                ("--tokens 1: expected at least 2, which the tokenizer adds", ["bert", "--text", "one.txt", "--tokens", 1]),
                 ("inputs of 62 and 7 tokens", ["bert", "--text", "one.txt", "short.txt"])):
             with self.subTest(text):
                 with open("short.txt", "w") as file:
