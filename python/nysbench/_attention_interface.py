@@ -35,6 +35,12 @@ def needs(name):
         raise ImportError(f"{error}: Hugging Face models need the packages torch and transformers") from error
 
 
+def require_model(model):
+    torch = needs("torch")
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"model: expected a module of transformers, not {type(model).__name__}")
+
+
 def layer_number(name):
     """encoder.layer.3.attention.self -> 3; 0 where the name has no number."""
     found = re.findall(r"(?<![^.])\d+(?![^.])", name)

@@ -150,19 +150,29 @@ def _read_text(path):
 
 def _opened(path, **how):
     try:
-        return open(path, **how)
+        with open(path, "rb") as file:
+            pointer = file.read(23) == b"version https://git-lfs"
+        if not pointer:
+            return open(path, **how)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from error
+    raise FileError(f"{path}: is a Git LFS pointer, in whose place `git lfs pull` puts the file")
 
 
 def _capture(options, inputs):
     """Writes the files; yields a line about each."""
+    for path in sorted(Path(options.model).glob("*")):
+        if path.is_file():
+            _opened(path, mode="rb").close()
     reader = _Reader(options, inputs[0].kind)
     model = _part(_model(options.model), options.part)
     facts = _facts(options)
     together = options.out.endswith(".safetensors")
     if not together:
-        os.makedirs(options.out, exist_ok=True)
+        try:
+            os.makedirs(options.out, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{options.out}: {error.strerror}") from error
     kept = []
     for one in inputs:
         layers = capture(model, reader(one, model), layers=options.layers, heads=options.heads)
@@ -208,7 +218,7 @@ def _model(path):
     try:
         model, report = transformers.AutoModel.from_pretrained(
             path, local_files_only=True, dtype="float32", output_loading_info=True, attn_implementation="eager")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, needs("safetensors").SafetensorError) as error:
         raise FileError(f"{path}: is not a model that transformers can load: {error}") from error
     missing = sorted(name for name in report["missing_keys"] if re.search(r"\.\d+\.", name))
     if missing:

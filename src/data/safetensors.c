@@ -31,22 +31,19 @@ static void release_json(void *json)
 static nb_status read_header(const char *path, json_t **root, int64_t *data, int64_t *length, nb_ctx *ctx)
 {
     FILE *file;
-    unsigned char start[8];
+    unsigned char start[NB_START_BYTES + 1];
     uint64_t size = 0;
     char *text;
     json_error_t error;
     NB_TRY(ctx, nb_open_input(path, &file, length, ctx));
     NB_REQUIRE(ctx, *length >= 8, NB_EIO, "%s: is not a .safetensors file: it has %lld bytes", path,
                (long long)*length);
-    NB_TRY(ctx, nb_read_bytes(path, file, 0, 8, start, ctx));
-    const char *other = memcmp(start, "\x93NUMPY", 6) == 0 ? "a .npy file"
-                        : memcmp(start, "PK\3\4", 4) == 0  ? "a zip archive, as .npz and .pt files are"
-                                                           : NULL;
+    NB_TRY(ctx, nb_read_start(path, file, *length, start, ctx));
+    const char *other = nb_other_kind(start);
     NB_REQUIRE(
         ctx, !other, NB_EIO,
         "%s: is not a .safetensors file: it is %s (allowed for a head: a .safetensors file, or a folder of q.npy, "
-        "k.npy "
-        "and perhaps v.npy)",
+        "k.npy and perhaps v.npy)",
         path, other);
     for (int i = 7; i >= 0; i--) size = size << 8 | start[i];
     NB_REQUIRE(ctx, size <= (uint64_t)(*length - 8), NB_EIO,

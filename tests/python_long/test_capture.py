@@ -202,6 +202,29 @@ class OfModels(unittest.TestCase):
         self.refuses("continues a cache", model, {"input_ids": models.words(5), "past_key_values": cache})
 
 
+    def test_arguments_of_other_types(self):
+        given, model = models.inputs("bert"), models.bert()
+        for wrong, kind in ((torch.tensor(3), "Tensor"), (models.words(), "Tensor"), ([models.words()], "Tensor"),
+                            ("a text", "str"), (["a text"], "str"), (3, "int"), (None, "NoneType"), ([[given]], "list")):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, f"^inputs: expected .* not {kind}$"):
+                nysbench.capture(model, wrong)
+        for wrong in (1, "1", [1.5], [True], ["1"], [None]):
+            for name in ("layers", "heads"):
+                with self.subTest(name, wrong=wrong), self.assertRaisesRegex(TypeError, f"^{name}: expected a list .* not "):
+                    nysbench.capture(model, given, **{name: wrong})
+        self.refuses("layers \\[\\]: expected at least one", model, given, layers=[])
+        for wrong in ("MiniLM", None, transformers.BertModel, given):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, "^model: expected a module of transformers"):
+                nysbench.capture(wrong, given)
+        found = nysbench.capture(model, given)
+        for wrong in ([], found, found[0], [found]):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, "^x.safetensors: expected a list of Heads"):
+                nysbench.capture.save("x.safetensors", wrong)
+        self.assertRaises(TypeError, found[0].first, 1.5)
+        for count in (0, -1, 41):
+            self.assertRaises(nysbench.ArgumentError, found[0].first, count)
+
+
 class InFiles(unittest.TestCase):
     """The command, and what the program makes of its files."""
 
@@ -394,6 +417,26 @@ class InFiles(unittest.TestCase):
         status, _, err = self.command("headless", "--text", "one.txt", "-o", "none.safetensors")
         self.assertEqual(status, 2)
         self.assertIn("weights of 2 parts are missing, such as encoder.layer.1.attention.self.query.bias", err)
+
+    def test_what_stands_in_the_place_of_a_file(self):
+        """What git leaves where Git LFS is not installed, and what else is no file of weights."""
+        for name, content in (("pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"),
+                              ("page", "<!DOCTYPE html>\n"), ("nothing", "")):
+            shutil.copytree("bert", name)
+            for path in (f"{name}/model.safetensors", f"{name}.txt"):
+                with open(path, "w") as file:
+                    file.write(content)
+        for text, arguments in (
+                ("pointer/model.safetensors: is a Git LFS pointer, in whose place", ["pointer", "--text", "one.txt"]),
+                ("pointer.txt: is a Git LFS pointer", ["bert", "--text", "pointer.txt"]),
+                ("pointer.txt: is a Git LFS pointer", ["bert", "--inputs", "pointer.txt"]),
+                ("page: is not a model that transformers can load: ", ["page", "--text", "one.txt"]),
+                ("nothing: is not a model that transformers can load: ", ["nothing", "--text", "one.txt"])):
+            with self.subTest(text):
+                status, _, err = self.command(*arguments, "-o", "none.safetensors")
+                self.assertEqual((status, err.startswith(f"nysbench.capture: error: {text}")), (2, True), err)
+        status, _, err = self.command("bert", "--text", "one.txt", "-o", "one.txt")
+        self.assertEqual((status, err), (2, "nysbench.capture: error: one.txt: File exists\n"))
 
     def test_the_manual(self):
         """Its snippets, one after the other, with a small model in the place of theirs."""

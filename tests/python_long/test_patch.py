@@ -190,6 +190,9 @@ class Refused(unittest.TestCase):
         model, given = models.bert(), models.inputs("bert")
         self.refuses("layers \\[9\\]", model, given, "streamed", [1, 9])
         self.refuses("layers \\[\\]", model, given, "streamed", [])
+        for wrong in (1, "1", [1.5], [None]):
+            self.refuses("^layers: expected a list of whole numbers", model, given, "streamed", wrong, error=TypeError)
+        self.refuses("^model: expected a module", "bert", given, error=TypeError)
         self.refuses("nothing", model, given, "nothing")
         self.refuses("output_attentions", model, {**given, "output_attentions": True})
         self.refuses("it trains, with dropout", models.bert().train(), given)

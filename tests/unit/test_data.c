@@ -529,6 +529,9 @@ static const struct {
     {"", 0, "is not a .npy file: it has 0 bytes"},
     {"\x93NUMPY\x01\x00\x00", 9, "is not a .npy file: it has 9 bytes"},
     {"\x93NUMPX\x01\x00\x02\x00{}", 12, "does not begin with"},
+    {"\x20\0\0\0\0\0\0\0{}", 10, "it is a .safetensors file"},
+    {"version https://git-lfs.github.com/spec/v1\n", 43, "it is a Git LFS pointer"},
+    {"\xef\xbb\xbf\n<!DOCTYPE HTML>\n", 20, "it is an HTML or XML page"},
     {"\x93NUMPY\x00\x00\x02\x00{}", 12, "version 0.0, allowed are 1.0, 2.0 and 3.0"},
     {"\x93NUMPY\x04\x00\x02\x00\x00\x00{}", 14, "version 4.0"},
     {"\x93NUMPY\x01\x01\x02\x00{}", 12, "version 1.1"},
@@ -654,6 +657,12 @@ static const struct {
     {"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, "header length 18446744073709551615 is more"},
     {"\0\0\0\0\0\0\0\x80{}", 10, "header length 9223372036854775808 is more"},
     {"\x03\0\0\0\0\0\0\0{\0}", 11, "header: is not JSON"},
+    {"{\"\n\0\0\0\0\0{}", 10, "header length 664187 is more"},
+    {"version https://git-lfs.github.com/spec/v1\n", 43, "it is a Git LFS pointer, in whose place `git lfs pull`"},
+    {"<html>\n<head>", 13, "it is an HTML or XML page, which a server sent"},
+    {"<?xml version=\"1.0\"?><Error>", 28, "it is an HTML or XML page"},
+    {"{\n  \"metadata\": {}}", 19, "it is JSON, as the index of a model's checkpoint is"},
+    {"PK\3\4\x14\0\0\0", 8, "it is a zip archive"},
 };
 
 static void test_malformed_safetensors_starts(void **state)
@@ -724,6 +733,30 @@ static void test_what_is_no_file_is_refused(void **state)
     assert_refused(f->ctx, nb_safetensors_open(f->folder, &file, f->ctx), NB_EIO, f->folder, "not a regular file");
     assert_refused(f->ctx, nb_head_file_shape(none, &shape, f->ctx), NB_EIO, none, "No such file");
     assert_refused(f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx), NB_EIO, "/q.npy", "No such file");
+}
+
+/* Of a model, which is often at hand where its heads are asked for. */
+static void test_checkpoints_are_named(void **state)
+{
+    static const double zeros[4];
+    static const char *const marks[] = {"config.json", "model.safetensors", "model.safetensors.index.json"};
+    fixture *f = *state;
+    nb_head_shape shape;
+    const nb_tensor_out weights = {"encoder.layer.0.weight", NB_F32, 2, {2, 2}, zeros};
+    const char *path = path_of(f, "model.safetensors"), *capture = "python -m nysbench.capture makes a file";
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        put(f, marks[i], "{}", 2);
+        assert_refused(f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx), NB_EIO, f->folder,
+                       nb_format(f->ctx, "is a model's checkpoint, with %s and no q.npy: %s", marks[i], capture));
+    }
+    assert_ok(f->ctx, nb_safetensors_save(path, 1, &weights, NULL, f->ctx));
+    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EIO, path,
+                   nb_format(f->ctx,
+                             "tensor 'q' is missing; the file has encoder.layer.0.weight, as a model's "
+                             "checkpoint: %s",
+                             capture));
+    assert_ok(f->ctx, nb_npy_save_reals(path_of(f, "q.npy"), 2, weights.shape, zeros, f->ctx));
+    assert_ok(f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx));
 }
 
 /* Element e of a tensor has the value base + e. */
@@ -1065,6 +1098,7 @@ static void test_sources_of_inputs(void **state)
         {"input", "of: ", {""}},
         {"other", "a b c", {""}},
         {"sources", " book book[1]  other: ", {"book", "book[1]", "other:"}},
+        {"sources", "one\n2\t \x1b[31mred plain\x7f", {"one\\x0a2\\x09", "\\x1b[31mred", "plain\\x7f"}},
     };
     fixture *f = *state;
     const char *const *sources, *path = path_of(f, "head.safetensors");
@@ -1251,6 +1285,7 @@ int main(void)
         test_with_folder(test_malformed_safetensors_starts),
         test_with_folder(test_damaged_files),
         test_with_folder(test_what_is_no_file_is_refused),
+        test_with_folder(test_checkpoints_are_named),
         test_with_folder(test_layouts),
         test_with_folder(test_grouped_queries),
         test_with_folder(test_one_head_without_values),
