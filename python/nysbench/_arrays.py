@@ -66,6 +66,19 @@ def integer(name, value, least, most):
     return value
 
 
+def integers(name, given):
+    """A list of integers as a list of ints, None as None; TypeError if it is none, ArgumentError if it is empty."""
+    if given is None:
+        return None
+    try:
+        found = [integer(name, one, -LARGEST_INT, LARGEST_INT) for one in given]
+    except TypeError:
+        raise TypeError(f"{name}: expected a list of whole numbers such as [0, 3], not {given!r}") from None
+    if not found:
+        raise ArgumentError(f"{name} []: expected at least one number")
+    return found
+
+
 def flag(name, value):
     """value as a bool, None as False; TypeError for what is no truth value: the text "false" would be true."""
     if not (value is None or isinstance(value, (np.bool_, numbers.Integral))):

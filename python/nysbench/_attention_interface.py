@@ -35,6 +35,12 @@ def needs(name):
         raise ImportError(f"{error}: Hugging Face models need the packages torch and transformers") from error
 
 
+def require_model(model):
+    torch = needs("torch")
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"model: expected a module of transformers, not {type(model).__name__}")
+
+
 def layer_number(name):
     """encoder.layer.3.attention.self -> 3; 0 where the name has no number."""
     found = re.findall(r"(?<![^.])\d+(?![^.])", name)
@@ -117,20 +123,25 @@ def _kind_of(mask, n, keys):
 
 
 def _other_kind(seen, lower):
-    """The window or the padding in what is seen, (batch, heads, n, n)."""
-    n = seen.shape[-1]
-    first = seen[0, 0]
-    width = int(first[-1].sum())
-    if bool((seen == (lower & ~lower.tril(-width))).all()):
-        return f"a sliding window of {width} keys, fewer than the {n} tokens: give no more tokens than that"
+    """The window, the padding or the chunks in what is seen, (batch, heads, n, n)."""
+    n, everything = seen.shape[-1], lower | True
+    place = needs("torch").arange(n, device=seen.device)
+    for base, row, sides in ((lower, -1, ""), (everything, 0, " to either side")):
+        width = int(seen[0, 0, row].sum())
+        if bool((seen == (base & ((place[:, None] - place).abs() < width))).all()):
+            return f"a sliding window of {width} keys{sides}, fewer than the {n} tokens: give no more tokens than that"
     hidden = ~seen.any(-2)
-    if not bool(hidden.any()):  # causal, with padding before the text: its rows may see themselves
+    if not bool(hidden.any()):  # causal, with padding before the text
         hidden = ~(seen | ~lower).all(-2)
-    for base in (lower, lower | True):
-        alike = seen == (base & ~hidden[..., None, :])
-        if bool((alike | hidden[..., :, None]).all()):
+    count, first = seen.sum(-1), seen.int().argmax(-1)
+    free = hidden & ((count == 0) | (count == n) | ((count == 1) & (first == place)))  # rows that nobody looks at
+    for base in (lower, everything):
+        if bool(((seen == (base & ~hidden[..., None, :])).all(-1) | free).all()):
             return (f"padding: {int(hidden[:, 0].sum())} of the tokens are masked; give inputs without it, "
                     "one at a time or of one length")
+        if bool((seen == (base & (first[..., :, None] == first[..., None, :]))).all()):
+            return (f"its attention is in chunks of {int(count.max())} tokens, of which none sees another: "
+                    "give no more tokens than that, or each text alone")
     return "its mask is neither causal nor lets all keys be seen"
 
 
@@ -151,6 +162,23 @@ def plain(q, k, v, causal, rows=None):
     return out
 
 
+@contextlib.contextmanager
+def full_precision(device):
+    """float32 is multiplied as such, whatever torch.autocast and torch.set_float32_matmul_precision ask for around."""
+    torch = needs("torch")
+    parts = [part for part in (torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None))
+             if hasattr(part, "fp32_precision")]  # since torch 2.9, where the older functions may raise an error
+    with contextlib.ExitStack() as after:
+        for part in parts:
+            after.callback(setattr, part, "fp32_precision", part.fp32_precision)
+            part.fp32_precision = "ieee"
+        if not parts:
+            after.callback(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
+            torch.set_float32_matmul_precision("highest")
+        after.enter_context(torch.autocast(device.type, enabled=False))
+        yield
+
+
 def off_by(q, k, v, causal, outputs):
     """(error, allowed): the largest difference of the outputs to softmax(q k'/sqrt d) v, parts of the largest output.
 
@@ -160,10 +188,12 @@ def off_by(q, k, v, causal, outputs):
     output.
     """
     torch = needs("torch")
-    found, n = plain(q, k, v, causal), q.shape[-2]
+    n = q.shape[-2]
     longest = q.square().sum(-1).amax((0, 1)).topk(min(n, 32)).indices
-    rows = torch.cat([longest, torch.linspace(0, n - 1, 32, device=q.device).long()]).unique()
-    exact = plain(q.double(), k.double(), v.double(), causal, rows)
+    even = torch.linspace(0, n - 1, 32, device=q.device, dtype=torch.float64).long()
+    rows = torch.cat([longest, even]).unique()
+    with full_precision(q.device):
+        found, exact = plain(q, k, v, causal), plain(q.double(), k.double(), v.double(), causal, rows)
     largest = float(found.abs().max()) or 1.0
     rounding = float((found[:, rows] - exact).abs().max())
     return float((outputs - found).abs().max()) / largest, 10 * (rounding / largest + ROUNDING)
@@ -176,7 +206,7 @@ def check_outputs(call, error, allowed):
     given = ", ".join(name for name, value in call.options.items()
                       if name not in ("scaling", "dropout") and value is not None and value is not False)
     call.refuse(f"its attention is not softmax(q k'/sqrt d) v: off by {error:.1e} of its largest output, "
-                f"rounding allows {allowed:.1e} (soft-capping, sinks or a bias?)"
+                f"rounding allows {allowed:.1e} (soft-capping, sinks, a bias, or products in less than float32?)"
                 + (f"; it is also given {given}" if given else ""))
 
 

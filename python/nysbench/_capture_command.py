@@ -4,6 +4,7 @@ import argparse
 import csv
 import hashlib
 import inspect
+import io
 import os
 import re
 import sys
@@ -120,38 +121,58 @@ def _named(kind, text, options):
 
 
 def _table(path, options):
-    found = []
-    with _opened(path, newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        columns = reader.fieldnames or []
-        if set(columns) - set(COLUMNS) or {"kind", "file"} - set(columns):
-            raise ArgumentError(f"{path}: columns {', '.join(columns)}: allowed are {', '.join(COLUMNS)}, "
-                                "the first two must be there")
-        for row in reader:
-            if None in row or None in row.values() or row["kind"] not in KINDS:
-                raise ArgumentError(f"{path}, line {reader.line_num}: expected a kind ({', '.join(KINDS)}) and a value "
-                                    "for each column")
-            where = path.parent / row["file"]
-            found.append(Input(row["kind"], where, row.get("name") or where.stem, row.get("source", ""),
-                               row.get("licence") or options.source_licence))
+    found, reader = [], csv.DictReader(io.StringIO(_read_text(path), newline=""))
+    try:
+        columns, rows = reader.fieldnames or [], [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise FileError(f"{path}, line {reader.line_num}: is no CSV: {error}") from error
+    if set(columns) - set(COLUMNS) or {"kind", "file"} - set(columns):
+        raise ArgumentError(f"{path}: columns {', '.join(map(repr, columns))}: allowed are {', '.join(COLUMNS)}, "
+                            "the first two must be there")
+    for line, row in rows:
+        if None in row or None in row.values() or row["kind"] not in KINDS:
+            raise ArgumentError(f"{path}, line {line}: expected a kind ({', '.join(KINDS)}) and a value "
+                                "for each column")
+        where = path.parent / row["file"]
+        found.append(Input(row["kind"], where, row.get("name") or where.stem, row.get("source", ""),
+                           row.get("licence") or options.source_licence))
     return found
+
+
+def _read_text(path):
+    """A UTF-8 text, without the byte order mark with which some programs begin one."""
+    with _opened(path, encoding="utf-8-sig") as file:
+        try:
+            return file.read()
+        except UnicodeDecodeError as error:
+            raise FileError(f"{path}: is not UTF-8: byte {error.start}") from error
 
 
 def _opened(path, **how):
     try:
-        return open(path, **how)
+        with open(path, "rb") as file:
+            pointer = file.read(23) == b"version https://git-lfs"
+        if not pointer:
+            return open(path, **how)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from error
+    raise FileError(f"{path}: is a Git LFS pointer, in whose place `git lfs pull` puts the file")
 
 
 def _capture(options, inputs):
     """Writes the files; yields a line about each."""
+    for path in sorted(Path(options.model).glob("*")):
+        if path.is_file():
+            _opened(path, mode="rb").close()
     reader = _Reader(options, inputs[0].kind)
     model = _part(_model(options.model), options.part)
     facts = _facts(options)
     together = options.out.endswith(".safetensors")
     if not together:
-        os.makedirs(options.out, exist_ok=True)
+        try:
+            os.makedirs(options.out, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{options.out}: {error.strerror}") from error
     kept = []
     for one in inputs:
         layers = capture(model, reader(one, model), layers=options.layers, heads=options.heads)
@@ -197,7 +218,7 @@ def _model(path):
     try:
         model, report = transformers.AutoModel.from_pretrained(
             path, local_files_only=True, dtype="float32", output_loading_info=True, attn_implementation="eager")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, needs("safetensors").SafetensorError) as error:
         raise FileError(f"{path}: is not a model that transformers can load: {error}") from error
     missing = sorted(name for name in report["missing_keys"] if re.search(r"\.\d+\.", name))
     if missing:
@@ -244,15 +265,15 @@ class _Reader:
         return {"source": one.source or one.name, "source_licence": one.licence, "input_sha256": self.digests[one.name]}
 
     def _text(self, one):
-        wanted = self.options.tokens
-        with _opened(one.file, encoding="utf-8") as file:
-            try:
-                text = file.read()
-            except UnicodeDecodeError as error:
-                raise FileError(f"{one.file}: is not UTF-8: byte {error.start}") from error
-        most = min(wanted or TOKENS, self.processor.model_max_length)
-        prepared = self.processor(text, truncation=True, max_length=most, return_tensors="pt")
+        wanted, longest = self.options.tokens, self.processor.model_max_length
+        if wanted and wanted > longest:
+            raise ArgumentError(f"--tokens {wanted}: the model's texts have at most {longest}")
+        most = wanted or min(TOKENS, longest)
+        prepared = self.processor(_read_text(one.file), truncation=True, max_length=most, return_tensors="pt")
         count = prepared["input_ids"].shape[-1]
+        if count > most:
+            raise ArgumentError(f"--tokens {most}: expected at least {self.processor.num_special_tokens_to_add()}, which "
+                                "the tokenizer adds to each text")
         if count == 0 or (wanted and count < wanted):
             raise ArgumentError(f"{one.file}: {count} tokens" + (f", fewer than --tokens {wanted}" if wanted else ""))
         return prepared
@@ -323,7 +344,7 @@ def _facts(options):
 
 def _card_licence(folder):
     card = folder / "README.md"
-    text = card.read_text(encoding="utf-8", errors="replace") if card.is_file() else ""
+    text = card.read_text(encoding="utf-8-sig", errors="replace") if card.is_file() else ""
     head = re.match(r"---\n(.*?)\n---", text, re.S)
     found = head and re.search(r"^license: *(\S.*?) *$", head.group(1), re.M)
     return found.group(1) if found else None

@@ -14,13 +14,14 @@ import secrets
 import struct
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from ._attention_interface import check_outputs, needs, off_by, taken_over
+from ._arrays import LARGEST_INT, integer, integers
+from ._attention_interface import check_outputs, needs, off_by, require_model, taken_over
 from ._errors import ArgumentError, FileError, ShapeError
 
 
@@ -49,7 +50,7 @@ class Heads:
 
     def first(self, tokens):
         """The same with the first tokens alone; without a causal mask these are the model's rows over fewer keys."""
-        n = self.q.shape[-2]
+        n, tokens = self.q.shape[-2], integer("tokens", tokens, 1, LARGEST_INT)
         if tokens > n:
             raise ArgumentError(f"{self.module}: {tokens} tokens are asked for, the input has {n}")
         if tokens == n:
@@ -89,10 +90,13 @@ class _Recorder:
 
     def _take(self, call, causal, outputs):
         torch = needs("torch")
-        if call.q.dtype not in (torch.float32, torch.float64):
-            call.refuse(f"its numbers are {call.q.dtype}, too coarse to check: call model.float() first")
+        for name, x in {"queries": call.q, "keys": call.k, "values": call.v, "outputs": outputs}.items():
+            if x.dtype not in (torch.float32, torch.float64):
+                call.refuse(f"its {name} are {x.dtype}, too coarse to check: call model.float() first, and capture "
+                            "outside of torch.autocast")
         if call.q.shape[0] != 1:
-            call.refuse(f"attends in a batch of {call.q.shape[0]}: give one input at a time, in a list")
+            call.refuse(f"attends in a batch of {call.q.shape[0]}: give one input at a time, in a list "
+                        "(if it is one, its attention is in windows)")
         heads, key_heads, rows = _choose(call, self.heads)
         q = (call.q[:, heads] * call.factor()).float()
         k, v = call.k[:, rows].float(), call.v[:, rows].float()
@@ -117,8 +121,8 @@ def _listed(numbers):
 def _choose(call, chosen):
     """Heads; their key heads; the key heads to keep, one for equally many heads each."""
     count, group = call.q.shape[1], call.q.shape[1] // call.k.shape[1]
-    heads = list(range(count)) if chosen is None else list(chosen)
-    if not heads or min(heads) < 0 or max(heads) >= count or len(set(heads)) < len(heads):
+    heads = list(range(count)) if chosen is None else chosen
+    if min(heads) < 0 or max(heads) >= count or len(set(heads)) < len(heads):
         call.refuse(f"heads {_listed(heads)}: allowed are different ones of 0 to {count - 1}")
     of = [h // group for h in heads]
     kept = list(dict.fromkeys(of))
@@ -132,20 +136,31 @@ def capture(model, inputs, *, layers=None, heads=None):
 
     model: a module of transformers in evaluation mode, whole or a part (model.encoder), which is called with the
         inputs: the arguments of its forward, a batch of one without padding.
-    layers: their numbers, the last in the names of their modules (encoder.layer.3.attention.self is 3); None: all.
-    heads: numbers of query heads; None: all. Grouped queries stay grouped where equally many heads of each group are
+    layers: a list of numbers, the last in the names of their modules (encoder.layer.3.attention.self is 3); None: all.
+    heads: a list of numbers of query heads; None: all. Grouped queries stay grouped where equally many heads of each group are
         chosen; otherwise each query head gets its own copy of its key head.
 
-    Cross-attention is left out. Each layer is checked: ArgumentError if softmax(q k'/sqrt d) v is not what the module
+    Cross-attention is left out. TypeError for other arguments. Each layer is checked: ArgumentError if softmax(q k'/sqrt d) v is not what the module
     computes, to float32 rounding, and where padding, a window, sinks, soft-capping or a bias keep it from being that.
     """
-    if not isinstance(inputs, Mapping):
-        return [capture(model, one, layers=layers, heads=heads) for one in inputs]
-    torch = needs("torch")
+    require_model(model)
     if model.training:
         raise ArgumentError("the model is in training mode: call model.eval() first")
+    layers, heads = integers("layers", layers), integers("heads", heads)
+    if isinstance(inputs, Mapping):
+        return _captured(model, inputs, layers, heads)
+    several = [inputs] if hasattr(inputs, "shape") or not isinstance(inputs, Iterable) else list(inputs)
+    for one in several:
+        if not isinstance(one, Mapping):
+            raise TypeError("inputs: expected the arguments of the model's forward, such as {'input_ids': ...}, or a "
+                            f"list of such, not {type(one).__name__}")
+    return [_captured(model, one, layers, heads) for one in several]
+
+
+def _captured(model, inputs, layers, heads):
+    """{layer: Heads} of a pass."""
     recorder = _Recorder(None if layers is None else set(layers), heads)
-    with torch.no_grad(), taken_over(model, recorder):
+    with needs("torch").no_grad(), taken_over(model, recorder):
         model(**inputs)
     found = recorder.finish()
     for one in found.values():
@@ -183,6 +198,8 @@ def save(path, inputs, dtype=np.float32, **metadata):
     One input makes tensors (heads, n, d), several make (inputs, heads, n, d). ShapeError if they have different shapes,
     ArgumentError if they are not of the same layer, or too large for dtype (float32 or float16).
     """
+    if not isinstance(inputs, (list, tuple)) or not inputs or not all(isinstance(one, Heads) for one in inputs):
+        raise TypeError(f"{path}: expected a list of Heads, such as [layers[3]]")
     one = inputs[0]
     for other in inputs[1:]:
         if (other.layer, other.heads, other.causal) != (one.layer, one.heads, one.causal):
@@ -231,7 +248,7 @@ def _write(path, tensors, metadata):
 @contextlib.contextmanager
 def _replacing(path):
     """A new file beside path, which takes its place at the end; if anything fails, it is removed, path is as before."""
-    part = f"{path}.{secrets.token_hex(8)}.part"
+    part = f"{os.fspath(path)}.{secrets.token_hex(8)}.part"
     try:
         with open(part, "xb") as file:
             yield file

@@ -4,7 +4,8 @@ import contextlib
 import functools
 
 from . import attention
-from ._attention_interface import check_outputs, layer_number, needs, off_by, taken_over
+from ._arrays import integers
+from ._attention_interface import check_outputs, full_precision, layer_number, needs, off_by, require_model, taken_over
 from ._errors import ArgumentError
 
 
@@ -17,7 +18,7 @@ def patch(model, spec, layers=None, *, threads=None, seed=None, trial=0, check=T
 
     model: a module of transformers, whole or a part (model.encoder), whose attention is sdpa or eager.
     spec, threads, seed, trial: as for nysbench.attention; each layer gets the same seed.
-    layers: numbers, the last in the names of the modules (encoder.layer.3.attention.self is 3); None: all. In a model
+    layers: a list of numbers, the last in the names of the modules (encoder.layer.3.attention.self is 3); None: all. In a model
         of an encoder and a decoder a number names a layer of each. Other layers, and cross-attention, stay as they are.
     check: in its first pass each layer's own attention is computed too, and must be softmax(q k'/sqrt d) v to float32
         rounding; False skips the check.
@@ -28,7 +29,8 @@ def patch(model, spec, layers=None, *, threads=None, seed=None, trial=0, check=T
     came by.
     A backward pass through a patched layer raises RuntimeError.
     """
-    wanted = None if layers is None else {int(number) for number in layers}
+    require_model(model)
+    wanted = None if layers is None else set(integers("layers", layers))
     _require_numbers(model, wanted)
     replaced = functools.partial(attention, spec=spec, threads=threads, seed=seed, trial=trial)
     replacement = _Replacement(wanted, replaced, check)
@@ -41,7 +43,7 @@ def _require_numbers(model, wanted):
     """Refuses numbers that no module of the model has."""
     there = {layer_number(name) for name, module in model.named_modules()}
     missing = sorted((wanted or set()) - there)
-    if missing or wanted == set():
+    if missing:
         raise ArgumentError(f"layers {missing}: expected numbers of layers of the model")
 
 
@@ -89,7 +91,7 @@ def _array(x):
 def _check(call, causal):
     """The model's own attention, in float32, against the formula."""
     torch = needs("torch")
-    with torch.no_grad():
+    with torch.no_grad(), full_precision(call.q.device):
         q, k, v = call.q.float(), call.k.float(), call.v.float()
         mask = call.mask if call.mask is None or call.mask.dtype == torch.bool else call.mask.float()
         own = call.own_outputs(q=q, k=k, v=v, mask=mask)

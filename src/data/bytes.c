@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,4 +42,27 @@ nb_status nb_read_bytes(const char *path, FILE *file, int64_t offset, size_t cou
     NB_REQUIRE(ctx, got == count, NB_EIO, "%s: ends after %zu of %zu bytes from offset %lld", path, got, count,
                (long long)offset);
     return NB_OK;
+}
+
+nb_status nb_read_start(const char *path, FILE *file, int64_t length, unsigned char start[NB_START_BYTES + 1],
+                        nb_ctx *ctx)
+{
+    memset(start, 0, NB_START_BYTES + 1);
+    return nb_read_bytes(path, file, 0, length < NB_START_BYTES ? (size_t)length : NB_START_BYTES, start, ctx);
+}
+
+const char *nb_other_kind(const unsigned char start[NB_START_BYTES + 1])
+{
+    static const char *const pages[] = {"<!doctype html", "<html", "<?xml"};
+    const char *text = (const char *)start;
+    if (memcmp(text, "\x93NUMPY", 6) == 0) return "a .npy file";
+    if (memcmp(text, "PK\3\4", 4) == 0) return "a zip archive, as .npz and .pt files are";
+    if (strncmp(text, "version https://git-lfs", 23) == 0)
+        return "a Git LFS pointer, in whose place `git lfs pull` puts the file";
+    text += strspn(text, " \t\r\n\xef\xbb\xbf"); /* and a byte order mark */
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+        if (strncasecmp(text, pages[i], strlen(pages[i])) == 0)
+            return "an HTML or XML page, which a server sent in the place of the file";
+    /* A .safetensors file may begin with '{' too, and has zeros from its fourth byte on. */
+    return *text == '{' && strlen(text) > 4 ? "JSON, as the index of a model's checkpoint is" : NULL;
 }

@@ -79,8 +79,28 @@ static nb_status open_npy(const char *folder, const char *name, source *s, nb_ct
     return nb_npy_open(s->path, &s->tensor, ctx);
 }
 
+#define TO_CAPTURE "python -m nysbench.capture makes a file of a model's heads"
+
+/* A model's checkpoint is easily given instead of its heads. */
+static nb_status refuse_checkpoint(const char *folder, nb_ctx *ctx)
+{
+    static const char *const files[] = {"q.npy", "model.safetensors.index.json", "model.safetensors", "config.json"};
+    enum { FILES = sizeof files / sizeof *files };
+    int i;
+    for (i = 0; i < FILES; i++) {
+        char *path;
+        struct stat info;
+        NB_NEED(path, nb_format(ctx, "%s/%s", folder, files[i]));
+        if (stat(path, &info) == 0) break;
+    }
+    NB_REQUIRE(ctx, i == 0 || i == FILES, NB_EIO, "%s: is a model's checkpoint, with %s and no q.npy: " TO_CAPTURE,
+               folder, files[i]);
+    return NB_OK;
+}
+
 static nb_status open_folder(const char *path, head_file *f, nb_ctx *ctx)
 {
+    NB_TRY(ctx, refuse_checkpoint(path, ctx));
     NB_TRY(ctx, open_npy(path, "q", &f->q, ctx));
     NB_TRY(ctx, open_npy(path, "k", &f->k, ctx));
     return open_npy(path, "v", &f->v, ctx);
@@ -96,15 +116,26 @@ static const char *names_of(const nb_safetensors *file, nb_ctx *ctx)
     return names && file->count > SHOWN ? nb_format(ctx, "%s and %d more", names, file->count - SHOWN) : names;
 }
 
+/* Its names end as those of a model's checkpoint. */
+static bool has_weights(const nb_safetensors *file)
+{
+    static const char end[] = ".weight";
+    for (int i = 0; i < file->count; i++) {
+        size_t length = strlen(file->tensors[i].name);
+        if (length >= sizeof end && strcmp(file->tensors[i].name + length + 1 - sizeof end, end) == 0) return true;
+    }
+    return false;
+}
+
 static nb_status find_tensor(const char *path, const nb_safetensors *file, const char *name, source *s, nb_ctx *ctx)
 {
-    const nb_tensor *tensor = nb_safetensors_find(file, name);
-    *s = (source){.path = path, .name = name, .there = tensor};
-    if (tensor) s->tensor = *tensor;
-    if (tensor || is_optional(name)) return NB_OK;
+    *s = (source){.path = path, .name = name};
+    NB_TRY(ctx, nb_safetensors_find(path, file, name, &s->there, &s->tensor, ctx));
+    if (s->there || is_optional(name)) return NB_OK;
     const char *names;
     NB_NEED(names, names_of(file, ctx));
-    NB_FAIL(ctx, NB_EIO, "%s: tensor '%s' is missing; the file has %s", path, name, names);
+    NB_FAIL(ctx, NB_EIO, "%s: tensor '%s' is missing; the file has %s%s", path, name, names,
+            has_weights(file) ? ", as a model's checkpoint: " TO_CAPTURE : "");
 }
 
 static nb_status find_layout(const char *path, const char *text, file_layout *found, nb_ctx *ctx)
@@ -239,7 +270,7 @@ nb_status nb_head_lack(const char *path, const nb_head_shape *shape, const char 
 static nb_status copy_text(const nb_safetensors *file, const char *key, const char **text, nb_ctx *ctx)
 {
     const char *found = nb_safetensors_metadata(file, key);
-    if (found && *found) NB_NEED(*text, nb_strdup(ctx, found));
+    if (found && *found) NB_NEED(*text, nb_clean(ctx, found, ""));
     return NB_OK;
 }
 

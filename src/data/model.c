@@ -69,6 +69,7 @@ static nb_status read_name(const reader *r, const json_t *value, const char *wha
     const char *text = json_string_value(value);
     NB_REQUIRE(r->ctx, text && *text, NB_EINVAL, "%s: describe: expected %s, a text that is not empty", r->program->run,
                what);
+    NB_NEED(text, nb_clean(r->ctx, text, ""));
     NB_NEED(*out, nb_strdup(r->ctx, text));
     return NB_OK;
 }

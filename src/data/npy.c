@@ -137,11 +137,14 @@ static nb_status dictionary(parser *p)
 /* The header's text and where the data begin. */
 static nb_status header(const char *path, FILE *file, int64_t length, char **out, int64_t *data, nb_ctx *ctx)
 {
-    unsigned char start[12] = {0};
+    unsigned char start[NB_START_BYTES + 1];
     NB_REQUIRE(ctx, length >= 10, NB_EIO, "%s: is not a .npy file: it has %lld bytes", path, (long long)length);
-    NB_TRY(ctx, nb_read_bytes(path, file, 0, length < 12 ? 10 : 12, start, ctx));
-    NB_REQUIRE(ctx, memcmp(start, "\x93NUMPY", 6) == 0, NB_EIO,
-               "%s: is not a .npy file: it does not begin with \\x93NUMPY", path);
+    NB_TRY(ctx, nb_read_start(path, file, length, start, ctx));
+    if (memcmp(start, "\x93NUMPY", 6) != 0) {
+        const char *other = start[8] == '{' ? "a .safetensors file" : nb_other_kind(start);
+        NB_FAIL(ctx, NB_EIO, "%s: is not a .npy file: it %s%s", path, other ? "is " : "does not begin with ",
+                other ? other : "\\x93NUMPY");
+    }
     NB_REQUIRE(ctx, start[6] >= 1 && start[6] <= 3 && start[7] == 0, NB_EIO,
                "%s: version %d.%d, allowed are 1.0, 2.0 and 3.0", path, start[6], start[7]);
     int64_t size = start[8] | start[9] << 8;

@@ -31,22 +31,19 @@ static void release_json(void *json)
 static nb_status read_header(const char *path, json_t **root, int64_t *data, int64_t *length, nb_ctx *ctx)
 {
     FILE *file;
-    unsigned char start[8];
+    unsigned char start[NB_START_BYTES + 1];
     uint64_t size = 0;
     char *text;
     json_error_t error;
     NB_TRY(ctx, nb_open_input(path, &file, length, ctx));
     NB_REQUIRE(ctx, *length >= 8, NB_EIO, "%s: is not a .safetensors file: it has %lld bytes", path,
                (long long)*length);
-    NB_TRY(ctx, nb_read_bytes(path, file, 0, 8, start, ctx));
-    const char *other = memcmp(start, "\x93NUMPY", 6) == 0 ? "a .npy file"
-                        : memcmp(start, "PK\3\4", 4) == 0  ? "a zip archive, as .npz and .pt files are"
-                                                           : NULL;
+    NB_TRY(ctx, nb_read_start(path, file, *length, start, ctx));
+    const char *other = nb_other_kind(start);
     NB_REQUIRE(
         ctx, !other, NB_EIO,
         "%s: is not a .safetensors file: it is %s (allowed for a head: a .safetensors file, or a folder of q.npy, "
-        "k.npy "
-        "and perhaps v.npy)",
+        "k.npy and perhaps v.npy)",
         path, other);
     for (int i = 7; i >= 0; i--) size = size << 8 | start[i];
     NB_REQUIRE(ctx, size <= (uint64_t)(*length - 8), NB_EIO,
@@ -78,42 +75,46 @@ static nb_status read_dtype(const char *path, const json_t *json, nb_tensor *t, 
 }
 
 /* A list of integers that are not negative. */
-static nb_status read_integers(const char *path, const nb_tensor *t, const json_t *json, const char *field, size_t most,
+static nb_status read_integers(const char *path, const char *name, const json_t *json, const char *field, size_t most,
                                int64_t *out, nb_ctx *ctx)
 {
     const json_t *list = json_object_get(json, field);
     NB_REQUIRE(ctx, json_is_array(list) && json_array_size(list) <= most, NB_EIO,
-               "%s: tensor '%s', %s: expected a list of at most %zu integers", path, t->name, field, most);
+               "%s: tensor '%s', %s: expected a list of at most %zu integers", path, name, field, most);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *number = json_array_get(list, i);
         NB_REQUIRE(ctx, json_is_integer(number) && json_integer_value(number) >= 0, NB_EIO,
-                   "%s: tensor '%s', %s: item %zu is not an integer from 0", path, t->name, field, i);
+                   "%s: tensor '%s', %s: item %zu is not an integer from 0", path, name, field, i);
         out[i] = json_integer_value(number);
     }
     return NB_OK;
 }
 
-static nb_status read_tensor(const char *path, const char *name, const json_t *json, int64_t data_bytes, nb_tensor *t,
-                             int64_t *end, nb_ctx *ctx)
+static nb_status read_place(const char *path, const char *name, const json_t *json, int64_t data_bytes,
+                            nb_stored_tensor *t, nb_ctx *ctx)
 {
-    int64_t offsets[2] = {0}, bytes;
-    *t = (nb_tensor){.name = name};
+    int64_t offsets[2] = {0};
     NB_REQUIRE(ctx, json_is_object(json), NB_EIO, "%s: tensor '%s': is not a JSON object", path, name);
-    NB_TRY(ctx, read_dtype(path, json, t, ctx));
-    NB_TRY(ctx, read_integers(path, t, json, "shape", NB_MAX_RANK, t->shape, ctx));
-    t->rank = (int)json_array_size(json_object_get(json, "shape"));
-    NB_TRY(ctx, read_integers(path, t, json, "data_offsets", 2, offsets, ctx));
+    NB_TRY(ctx, read_integers(path, name, json, "data_offsets", 2, offsets, ctx));
     NB_REQUIRE(ctx, json_array_size(json_object_get(json, "data_offsets")) == 2 && offsets[0] <= offsets[1], NB_EIO,
                "%s: tensor '%s', data_offsets: expected a begin and an end", path, name);
     NB_REQUIRE(ctx, offsets[1] <= data_bytes, NB_EIO,
                "%s: tensor '%s', data_offsets: ends at %lld, the file has %lld bytes of data", path, name,
                (long long)offsets[1], (long long)data_bytes);
-    NB_REQUIRE(ctx, nb_tensor_extent(t, &t->count, &bytes), NB_EIO, "%s: tensor '%s', shape: too large", path, name);
-    NB_REQUIRE(ctx, bytes == offsets[1] - offsets[0], NB_EIO,
-               "%s: tensor '%s', shape: stands for %lld bytes, data_offsets for %lld", path, name, (long long)bytes,
-               (long long)(offsets[1] - offsets[0]));
-    t->offset = offsets[0];
-    *end = offsets[1];
+    *t = (nb_stored_tensor){name, offsets[0], offsets[1], json};
+    return NB_OK;
+}
+
+static nb_status read_tensor(const char *path, const nb_stored_tensor *stored, nb_tensor *t, nb_ctx *ctx)
+{
+    int64_t bytes, held = stored->end - stored->begin;
+    *t = (nb_tensor){.name = stored->name, .offset = stored->begin};
+    NB_TRY(ctx, read_dtype(path, stored->header, t, ctx));
+    NB_TRY(ctx, read_integers(path, t->name, stored->header, "shape", NB_MAX_RANK, t->shape, ctx));
+    t->rank = (int)json_array_size(json_object_get(stored->header, "shape"));
+    NB_REQUIRE(ctx, nb_tensor_extent(t, &t->count, &bytes), NB_EIO, "%s: tensor '%s', shape: too large", path, t->name);
+    NB_REQUIRE(ctx, bytes == held, NB_EIO, "%s: tensor '%s', shape: stands for %lld bytes, data_offsets for %lld", path,
+               t->name, (long long)bytes, (long long)held);
     return NB_OK;
 }
 
@@ -129,9 +130,9 @@ static nb_status check_metadata(const char *path, json_t *json, nb_ctx *ctx)
 
 static int by_offset(const void *a, const void *b)
 {
-    const nb_tensor *s = a, *t = b;
-    if (s->offset != t->offset) return s->offset < t->offset ? -1 : 1;
-    return s->count == t->count ? 0 : s->count < t->count ? -1 : 1;
+    const nb_stored_tensor *s = a, *t = b;
+    if (s->begin != t->begin) return s->begin < t->begin ? -1 : 1;
+    return s->end == t->end ? 0 : s->end < t->end ? -1 : 1;
 }
 
 /* The tensors, sorted, must cover the data without holes or overlaps. */
@@ -139,11 +140,11 @@ static nb_status check_cover(const char *path, const nb_safetensors *file, int64
 {
     int64_t at = 0;
     for (int i = 0; i < file->count; i++) {
-        const nb_tensor *t = &file->tensors[i];
-        NB_REQUIRE(ctx, t->offset == at, NB_EIO,
+        const nb_stored_tensor *t = &file->tensors[i];
+        NB_REQUIRE(ctx, t->begin == at, NB_EIO,
                    "%s: tensor '%s', data_offsets: begins at %lld, expected %lld (no holes, no overlaps)", path,
-                   t->name, (long long)t->offset, (long long)at);
-        at += t->count * (int64_t)nb_dtype_size(t->dtype);
+                   t->name, (long long)t->begin, (long long)at);
+        at = t->end;
     }
     NB_REQUIRE(ctx, at == data_bytes, NB_EIO, "%s: data_offsets: end at %lld, the file has %lld bytes of data", path,
                (long long)at, (long long)data_bytes);
@@ -152,7 +153,7 @@ static nb_status check_cover(const char *path, const nb_safetensors *file, int64
 
 nb_status nb_safetensors_open(const char *path, nb_safetensors *file, nb_ctx *ctx)
 {
-    int64_t length, data, end;
+    int64_t length, data;
     json_t *root, *value;
     const char *name;
     *file = (nb_safetensors){.count = 0};
@@ -165,18 +166,23 @@ nb_status nb_safetensors_open(const char *path, nb_safetensors *file, nb_ctx *ct
     if (file->metadata) NB_TRY(ctx, check_metadata(path, file->metadata, ctx));
     NB_NEED(file->tensors, nb_alloc(ctx, json_object_size(root) + 1, sizeof *file->tensors));
     json_object_foreach(root, name, value) if (strcmp(name, "__metadata__") != 0)
-        NB_TRY(ctx, read_tensor(path, name, value, length - data, &file->tensors[file->count++], &end, ctx));
+        NB_TRY(ctx, read_place(path, name, value, length - data, &file->tensors[file->count++], ctx));
     qsort(file->tensors, (size_t)file->count, sizeof *file->tensors, by_offset);
     NB_TRY(ctx, check_cover(path, file, length - data, ctx));
-    for (int i = 0; i < file->count; i++) file->tensors[i].offset += data;
+    for (int i = 0; i < file->count; i++) {
+        file->tensors[i].begin += data;
+        file->tensors[i].end += data;
+    }
     return NB_OK;
 }
 
-const nb_tensor *nb_safetensors_find(const nb_safetensors *file, const char *name)
+nb_status nb_safetensors_find(const char *path, const nb_safetensors *file, const char *name, bool *there,
+                              nb_tensor *tensor, nb_ctx *ctx)
 {
-    for (int i = 0; i < file->count; i++)
-        if (strcmp(file->tensors[i].name, name) == 0) return &file->tensors[i];
-    return NULL;
+    int i = 0;
+    while (i < file->count && strcmp(file->tensors[i].name, name) != 0) i++;
+    *there = i < file->count;
+    return *there ? read_tensor(path, &file->tensors[i], tensor, ctx) : NB_OK;
 }
 
 const char *nb_safetensors_metadata(const nb_safetensors *file, const char *key)

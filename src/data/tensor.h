@@ -58,14 +58,22 @@ nb_status nb_npy_save_floats(const char *path, int rank, const int64_t *shape, s
 nb_status nb_npy_save_integers(const char *path, int rank, const int64_t *shape, const int64_t *values, nb_ctx *ctx);
 
 typedef struct {
+    const char *name;
+    int64_t begin, end;   /* of its bytes, in the file */
+    const json_t *header; /* its dtype and shape, not checked yet */
+} nb_stored_tensor;
+
+typedef struct {
     int count;
-    nb_tensor *tensors; /* in the order of their offsets */
-    json_t *metadata;   /* the __metadata__ object, strings only; NULL if there is none; owned by ctx */
+    nb_stored_tensor *tensors; /* in the order of their offsets */
+    json_t *metadata;          /* the __metadata__ object, strings only; NULL if there is none; owned by ctx */
 } nb_safetensors;
 
 nb_status nb_safetensors_open(const char *path, nb_safetensors *file, nb_ctx *ctx);
-const nb_tensor *nb_safetensors_find(const nb_safetensors *file, const char *name); /* NULL if absent */
-const char *nb_safetensors_metadata(const nb_safetensors *file, const char *key);   /* NULL if absent */
+/* Checks dtype and shape of this tensor alone; others may be of types that are not known here. */
+nb_status nb_safetensors_find(const char *path, const nb_safetensors *file, const char *name, bool *there,
+                              nb_tensor *tensor, nb_ctx *ctx);
+const char *nb_safetensors_metadata(const nb_safetensors *file, const char *key); /* NULL if absent */
 
 typedef struct {
     const char *name;

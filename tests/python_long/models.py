@@ -5,8 +5,11 @@ Weights are drawn ten times as large as usual: attention is then far from unifor
 rotation or another head shows. `expected` finds the heads by other ways than the attention interface: weights as the
 model returns them, outputs as they reach the projection after the attention.
 """
+import contextlib
+import functools
 import json
 import os
+import sys
 import wave
 
 import numpy as np
@@ -46,6 +49,16 @@ def other(name, config_name, **options):
     return _random(getattr(transformers, name), getattr(transformers, config_name)(**{**LLAMA, **options}))
 
 
+def modernbert(keys=16):
+    """Bidirectional; layers 1 and 2 see so many keys around."""
+    return other("ModernBertModel", "ModernBertConfig", local_attention=keys, cls_token_id=3, sep_token_id=4)
+
+
+def llama4(chunk=16):
+    return other("Llama4TextModel", "Llama4TextConfig", attention_chunk_size=chunk, num_local_experts=2,
+                 intermediate_size_mlp=64, moe_layers=[])
+
+
 def _random(kind, config):
     torch.manual_seed(1)
     return kind(config).eval()
@@ -55,6 +68,32 @@ def mamba():
     """A model without attention."""
     config = transformers.MambaConfig(vocab_size=WORDS, hidden_size=WIDTH, num_hidden_layers=2)
     return _random(transformers.MambaModel, config)
+
+
+@contextlib.contextmanager
+def llama_attends(change):
+    """change(own, module, q, k, v, mask, **options) in the place of Llama's eager attention, own."""
+    file = sys.modules[transformers.LlamaModel.__module__]
+    own = file.eager_attention_forward
+    file.eager_attention_forward = functools.partial(change, own)
+    try:
+        yield llama(transformers.LlamaForCausalLM, attn_implementation="eager")
+    finally:
+        file.eager_attention_forward = own
+
+
+def with_queries(change):
+    return llama_attends(lambda own, module, q, *rest, **options: own(module, change(q), *rest, **options))
+
+
+@contextlib.contextmanager
+def coarse_products():
+    """Products of float32 in bfloat16, on CPUs that have instructions for it."""
+    torch.set_float32_matmul_precision("medium")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision("highest")
 
 
 def words(count=40, batch=1):

@@ -148,29 +148,42 @@ class OfModels(unittest.TestCase):
                 ("soft-capping", models.other("Gemma2Model", "Gemma2Config", attn_implementation="eager")),
                 ("sinks", models.other("GptOssModel", "GptOssConfig", num_local_experts=2, num_experts_per_tok=1)),
                 ("bias", transformers.T5EncoderModel(t5).eval()),
+                ("sliding window of 9 keys to either side", models.modernbert()),
+                ("in chunks of 16 tokens", models.llama4()),
                 ("torch.bfloat16, too coarse", models.llama().bfloat16()),
                 ("training mode", models.llama().train())):
             with self.subTest(text):
                 self.refuses(text, model, given)
-        self.assertTrue(nysbench.capture(models.other("MistralModel", "MistralConfig", sliding_window=40), given))
+        for model in (models.other("MistralModel", "MistralConfig", sliding_window=40), models.modernbert(80), models.llama4(40)):
+            self.assertTrue(nysbench.capture(model, given))
 
     def test_what_no_word_says_is_found_in_the_numbers(self):
         """An eager attention that tells nobody what it does to the scores."""
-        file = sys.modules[transformers.LlamaModel.__module__]
-        own = file.eager_attention_forward
         for change in (lambda q: 1.001 * q, lambda q: 20 * torch.tanh(q / 20), lambda q: q + 0.01):
-            file.eager_attention_forward = lambda module, q, *rest, **options: own(module, change(q), *rest, **options)
-            try:
-                self.refuses("is not softmax", models.llama(attn_implementation="eager"), models.inputs("llama"))
-            finally:
-                file.eager_attention_forward = own
+            with models.with_queries(change) as model:
+                self.refuses("is not softmax", model, models.inputs("llama"))
+
+    def test_the_check_is_in_full_precision(self):
+        """Whatever is around: halves are refused, and queries that are 0.1 % larger are more than rounding."""
+        for name, part in (("bert", "queries"), ("llama", "values")):
+            with self.subTest(name), torch.autocast("cpu", dtype=torch.bfloat16):
+                self.refuses(f"its {part} are torch.bfloat16, too coarse.*outside of torch.autocast", make(name),
+                             models.inputs(name))
+        given = models.inputs("llama")
+        with models.llama_attends(lambda own, *x, **options: (own(*x, **options)[0].half(), None)) as model:
+            self.refuses("its outputs are torch.float16, too coarse", model, given)
+        with models.with_queries(lambda q: 1.001 * q) as model, models.coarse_products():
+            self.refuses("is not softmax", model, given)
+            self.assertEqual(torch.get_float32_matmul_precision(), "medium")
 
     def test_masks_of_ones_own_are_refused(self):
         seen = torch.ones(40, 40, dtype=torch.bool)
         seen[3, 5] = False
         biased = torch.zeros(40, 40)
         biased[3, 5] = -0.5
-        for text, mask in (("neither causal", seen), ("adds numbers", biased)):
+        chunks = torch.block_diag(*[torch.ones(n, n) for n in (10, 23, 7)]).bool()
+        for text, mask in (("neither causal", seen), ("adds numbers", biased), ("in chunks of 23 tokens", chunks),
+                           ("in chunks of 23 tokens", chunks.tril())):
             with self.subTest(text):
                 self.refuses(text, models.bert(), {"input_ids": models.words(), "attention_mask": mask[None, None]})
 
@@ -179,7 +192,7 @@ class OfModels(unittest.TestCase):
         self.refuses("layers 3,9: the model has 0,1,2", model, given, layers=[0, 3, 9])
         self.refuses("heads 6: allowed are different ones of 0 to 5", model, given, heads=[6])
         self.refuses("heads 1,1", model, given, heads=[1, 1])
-        self.refuses("batch of 2", model, {"input_ids": models.words(batch=2)})
+        self.refuses("batch of 2: give one input at a time.*windows", model, {"input_ids": models.words(batch=2)})
         self.refuses("none of its attention goes through", models.mamba(), given)
         self.refuses("is no model of transformers", torch.nn.Linear(3, 3).eval(), {"input": torch.zeros(3)})
         self.refuses("encoder.layers.0.self_attn and also decoder.layers.0.self_attn", models.whisper(),
@@ -187,6 +200,29 @@ class OfModels(unittest.TestCase):
         with torch.no_grad():
             cache = model(**given, use_cache=True).past_key_values
         self.refuses("continues a cache", model, {"input_ids": models.words(5), "past_key_values": cache})
+
+
+    def test_arguments_of_other_types(self):
+        given, model = models.inputs("bert"), models.bert()
+        for wrong, kind in ((torch.tensor(3), "Tensor"), (models.words(), "Tensor"), ([models.words()], "Tensor"),
+                            ("a text", "str"), (["a text"], "str"), (3, "int"), (None, "NoneType"), ([[given]], "list")):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, f"^inputs: expected .* not {kind}$"):
+                nysbench.capture(model, wrong)
+        for wrong in (1, "1", [1.5], [True], ["1"], [None]):
+            for name in ("layers", "heads"):
+                with self.subTest(name, wrong=wrong), self.assertRaisesRegex(TypeError, f"^{name}: expected a list .* not "):
+                    nysbench.capture(model, given, **{name: wrong})
+        self.refuses("layers \\[\\]: expected at least one", model, given, layers=[])
+        for wrong in ("MiniLM", None, transformers.BertModel, given):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, "^model: expected a module of transformers"):
+                nysbench.capture(wrong, given)
+        found = nysbench.capture(model, given)
+        for wrong in ([], found, found[0], [found]):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, "^x.safetensors: expected a list of Heads"):
+                nysbench.capture.save("x.safetensors", wrong)
+        self.assertRaises(TypeError, found[0].first, 1.5)
+        for count in (0, -1, 41):
+            self.assertRaises(nysbench.ArgumentError, found[0].first, count)
 
 
 class InFiles(unittest.TestCase):
@@ -296,6 +332,17 @@ class InFiles(unittest.TestCase):
             np.testing.assert_array_equal(values, self.read(exact)[0][name].astype(np.float16))
         self.assertEqual(self.row(names[1], 0)["source"], "A work, ch. 1")
 
+    def test_byte_order_marks_are_no_content(self):
+        """Excel and Notepad begin files with one."""
+        with open("one.txt") as text, open("marked.txt", "w", encoding="utf-8-sig") as file:
+            file.write(text.read())
+        with open("marked.csv", "w", encoding="utf-8-sig", newline="") as file:
+            file.write("kind,file\r\ntext,marked.txt\r\n")
+        files = [self.written("bert", *given, "--layers", 0, "-o", f"{name}.safetensors")[0] for name, given in
+                 (("plain", ["--text", "one.txt"]), ("marked", ["--text", "marked.txt"]), ("table", ["--inputs", "marked.csv"]))]
+        digests = [self.read(file)[1]["input_sha256"] for file in files]
+        self.assertEqual(digests, digests[:1] * 3)
+
     def test_the_same_call_writes_the_same_bytes(self):
         for name in ("x.safetensors", "y.safetensors"):
             self.written("vit", "--image", "one.png", "two.png", "--layers", 1, "-o", name)
@@ -348,9 +395,11 @@ class InFiles(unittest.TestCase):
                 ("broken.png: is no image", ["vit", "--image", "broken.png"]),
                 ("one.txt: is no recording", ["whisper", "--audio", "one.txt"]),
                 ("60 tokens are asked for, the input has 50", ["whisper", "--audio", "one.wav", "--tokens", 60]),
-                ("bad.csv: columns kind, path", ["bert", "--inputs", "bad.csv"]),
+                ("bad.csv: columns 'kind', 'path': allowed are kind, file", ["bert", "--inputs", "bad.csv"]),
                 ("worse.csv, line 2: expected a kind", ["bert", "--inputs", "worse.csv"]),
                 ("one.png: is not UTF-8", ["bert", "--text", "one.png"]),
+                ("one.png: is not UTF-8", ["bert", "--inputs", "one.png"]),
+                ("--tokens 1: expected at least 2, which the tokenizer adds", ["bert", "--text", "one.txt", "--tokens", 1]),
                 ("inputs of 62 and 7 tokens", ["bert", "--text", "one.txt", "short.txt"])):
             with self.subTest(text):
                 with open("short.txt", "w") as file:
@@ -368,6 +417,26 @@ class InFiles(unittest.TestCase):
         status, _, err = self.command("headless", "--text", "one.txt", "-o", "none.safetensors")
         self.assertEqual(status, 2)
         self.assertIn("weights of 2 parts are missing, such as encoder.layer.1.attention.self.query.bias", err)
+
+    def test_what_stands_in_the_place_of_a_file(self):
+        """What git leaves where Git LFS is not installed, and what else is no file of weights."""
+        for name, content in (("pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"),
+                              ("page", "<!DOCTYPE html>\n"), ("nothing", "")):
+            shutil.copytree("bert", name)
+            for path in (f"{name}/model.safetensors", f"{name}.txt"):
+                with open(path, "w") as file:
+                    file.write(content)
+        for text, arguments in (
+                ("pointer/model.safetensors: is a Git LFS pointer, in whose place", ["pointer", "--text", "one.txt"]),
+                ("pointer.txt: is a Git LFS pointer", ["bert", "--text", "pointer.txt"]),
+                ("pointer.txt: is a Git LFS pointer", ["bert", "--inputs", "pointer.txt"]),
+                ("page: is not a model that transformers can load: ", ["page", "--text", "one.txt"]),
+                ("nothing: is not a model that transformers can load: ", ["nothing", "--text", "one.txt"])):
+            with self.subTest(text):
+                status, _, err = self.command(*arguments, "-o", "none.safetensors")
+                self.assertEqual((status, err.startswith(f"nysbench.capture: error: {text}")), (2, True), err)
+        status, _, err = self.command("bert", "--text", "one.txt", "-o", "one.txt")
+        self.assertEqual((status, err), (2, "nysbench.capture: error: one.txt: File exists\n"))
 
     def test_the_manual(self):
         """Its snippets, one after the other, with a small model in the place of theirs."""

@@ -5,7 +5,6 @@ usage: test_patch.py PROGRAM. Tolerance where an attention is exact: the models 
 differ by e, from rounding alone, which later layers may enlarge; ten times that is allowed, since the library adds in
 another order again, and 1e-6 of the largest output, should the two happen to agree.
 """
-import sys
 import unittest
 
 import numpy as np
@@ -175,20 +174,25 @@ class Refused(unittest.TestCase):
         self.refuses("soft-capping", models.other("Gemma2Model", "Gemma2Config", attn_implementation="eager"), given)
 
     def test_scores_that_no_word_is_about(self):
-        file = sys.modules[transformers.LlamaModel.__module__]
-        own = file.eager_attention_forward
-        file.eager_attention_forward = lambda module, q, *rest, **options: own(module, q + 0.01, *rest, **options)
-        try:
-            model = causal_llama(attn_implementation="eager")
+        with models.with_queries(lambda q: q + 0.01) as model:
             self.refuses("is not softmax", model, models.inputs("llama"))
             patched(model, models.inputs("llama"), check=False)
-        finally:
-            file.eager_attention_forward = own
+
+    def test_the_check_is_in_full_precision(self):
+        """Whatever is around: queries that are 0.1 % larger are refused, and the model's own are not."""
+        for around in (torch.autocast("cpu", dtype=torch.bfloat16), models.coarse_products()):
+            with self.subTest(around=around), around:
+                patched(causal_llama(), models.inputs("llama"))
+                with models.with_queries(lambda q: 1.001 * q) as model:
+                    self.refuses("is not softmax", model, models.inputs("llama"))
 
     def test_calls_that_cannot_be_met(self):
         model, given = models.bert(), models.inputs("bert")
         self.refuses("layers \\[9\\]", model, given, "streamed", [1, 9])
         self.refuses("layers \\[\\]", model, given, "streamed", [])
+        for wrong in (1, "1", [1.5], [None]):
+            self.refuses("^layers: expected a list of whole numbers", model, given, "streamed", wrong, error=TypeError)
+        self.refuses("^model: expected a module", "bert", given, error=TypeError)
         self.refuses("nothing", model, given, "nothing")
         self.refuses("output_attentions", model, {**given, "output_attentions": True})
         self.refuses("it trains, with dropout", models.bert().train(), given)

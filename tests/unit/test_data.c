@@ -162,6 +162,17 @@ static void test_npy_reads_every_type(void **state)
     }
 }
 
+/* Opens the file, which has the tensor. */
+static nb_tensor find_tensor(fixture *f, const char *path, nb_safetensors *file, const char *name)
+{
+    bool there;
+    nb_tensor t = {.rank = -1};
+    assert_ok(f->ctx, nb_safetensors_open(path, file, f->ctx));
+    assert_ok(f->ctx, nb_safetensors_find(path, file, name, &there, &t, f->ctx));
+    assert_true(there);
+    return t;
+}
+
 static void test_safetensors_reads_every_type(void **state)
 {
     fixture *f = *state;
@@ -172,10 +183,10 @@ static void test_safetensors_reads_every_type(void **state)
         char *header = nb_format(f->ctx, "{\"x\":{\"dtype\":\"%s\",\"shape\":[],\"data_offsets\":[0,%d]}}",
                                  elements[i].name, size);
         const char *path = put_safetensors(f, "x.safetensors", header, elements[i].bytes, (size_t)size);
-        assert_ok(f->ctx, nb_safetensors_open(path, &file, f->ctx));
+        nb_tensor t = find_tensor(f, path, &file, "x");
         assert_int_equal(file.count, 1);
-        assert_int_equal(file.tensors[0].rank, 0);
-        check_element(f, path, &file.tensors[0], i);
+        assert_int_equal(t.rank, 0);
+        check_element(f, path, &t, i);
     }
 }
 
@@ -367,6 +378,8 @@ static void test_safetensors_round_trip(void **state)
                                           {2.385, -1e-3, 70000, 0x1.01p0 + 0x1p-40}};
     fixture *f = *state;
     nb_safetensors file;
+    nb_tensor t;
+    bool there;
     nb_tensor_out out[4];
     json_t *metadata = json_pack("{s:s, s:s}", "causal", "true", "licence", "public dom\xc3\xa4ne");
     const char *path = path_of(f, "x.safetensors");
@@ -377,13 +390,15 @@ static void test_safetensors_round_trip(void **state)
     assert_int_equal(file.count, 4);
     assert_string_equal(nb_safetensors_metadata(&file, "licence"), "public dom\xc3\xa4ne");
     assert_null(nb_safetensors_metadata(&file, "model"));
-    assert_null(nb_safetensors_find(&file, "q"));
+    assert_ok(f->ctx, nb_safetensors_find(path, &file, "q", &there, &t, f->ctx));
+    assert_false(there);
     for (int i = 0; i < 4; i++) {
         double got[4];
-        const nb_tensor *t = nb_safetensors_find(&file, names[i]);
-        assert_true(t == &file.tensors[i] && t->dtype == out[i].dtype && t->rank == 3 && t->count == 4);
-        assert_int_equal(t->offset % 8, 0);
-        assert_ok(f->ctx, nb_tensor_read_reals(path, t, 0, 4, got, f->ctx));
+        t = find_tensor(f, path, &file, names[i]);
+        assert_string_equal(file.tensors[i].name, names[i]);
+        assert_true(t.dtype == out[i].dtype && t.rank == 3 && t.count == 4);
+        assert_int_equal(t.offset % 8, 0);
+        assert_ok(f->ctx, nb_tensor_read_reals(path, &t, 0, 4, got, f->ctx));
         for (int j = 0; j < 4; j++)
             assert_close(isinf(got[j]) ? 0 : got[j], isinf(expected[i][j]) ? 0 : expected[i][j], 0);
         assert_int_equal(isinf(got[2]), i == 0);
@@ -514,6 +529,9 @@ static const struct {
     {"", 0, "is not a .npy file: it has 0 bytes"},
     {"\x93NUMPY\x01\x00\x00", 9, "is not a .npy file: it has 9 bytes"},
     {"\x93NUMPX\x01\x00\x02\x00{}", 12, "does not begin with"},
+    {"\x20\0\0\0\0\0\0\0{}", 10, "it is a .safetensors file"},
+    {"version https://git-lfs.github.com/spec/v1\n", 43, "it is a Git LFS pointer"},
+    {"\xef\xbb\xbf\n<!DOCTYPE HTML>\n", 20, "it is an HTML or XML page"},
     {"\x93NUMPY\x00\x00\x02\x00{}", 12, "version 0.0, allowed are 1.0, 2.0 and 3.0"},
     {"\x93NUMPY\x04\x00\x02\x00\x00\x00{}", 14, "version 4.0"},
     {"\x93NUMPY\x01\x01\x02\x00{}", 12, "version 1.1"},
@@ -585,16 +603,45 @@ static const struct {
     {"{\"__metadata__\":{\"n\":3}}", 0, "__metadata__, 'n': is not a text"},
 };
 
+static nb_status open_tensor(fixture *f, const char *path, const char *name)
+{
+    nb_safetensors file;
+    nb_tensor t;
+    bool there;
+    double values[2];
+    NB_TRY(f->ctx, nb_safetensors_open(path, &file, f->ctx));
+    NB_TRY(f->ctx, nb_safetensors_find(path, &file, name, &there, &t, f->ctx));
+    return there ? nb_tensor_read_reals(path, &t, 0, t.count < 2 ? t.count : 2, values, f->ctx) : NB_OK;
+}
+
 static void test_malformed_safetensors(void **state)
 {
     static const char zeros[64];
     fixture *f = *state;
-    nb_safetensors file;
     for (size_t i = 0; i < sizeof bad_safetensors / sizeof *bad_safetensors; i++) {
         const char *path =
             put_safetensors(f, "bad.safetensors", bad_safetensors[i].header, zeros, bad_safetensors[i].size);
-        assert_refused(f->ctx, nb_safetensors_open(path, &file, f->ctx), NB_EIO, path, bad_safetensors[i].message);
+        assert_refused(f->ctx, open_tensor(f, path, "q"), NB_EIO, path, bad_safetensors[i].message);
     }
+}
+
+/* A file may hold more than heads: packages write masks and weights of types that are not read here. */
+static void test_other_tensors_are_not_read(void **state)
+{
+    static const char header[] = "{\"mask\":{\"dtype\":\"BOOL\",\"shape\":[3],\"data_offsets\":[0,3]},"
+                                 "\"q\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[3,7]},"
+                                 "\"f4\":{\"dtype\":\"F4\",\"shape\":[10],\"data_offsets\":[7,12]},"
+                                 "\"deep\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[12,13]}}";
+    fixture *f = *state;
+    nb_safetensors file;
+    double values[4];
+    const char *path = put_safetensors(f, "x.safetensors", header, "\1\0\1\5\6\7\10\0\0\0\0\0\0", 13);
+    nb_tensor t = find_tensor(f, path, &file, "q");
+    assert_ok(f->ctx, nb_tensor_read_reals(path, &t, 0, 4, values, f->ctx));
+    for (int i = 0; i < 4; i++) assert_close(values[i], 5 + i, 0);
+    assert_int_equal(file.count, 4);
+    assert_refused(f->ctx, open_tensor(f, path, "mask"), NB_EIO, path, "tensor 'mask', dtype: BOOL is not one of");
+    assert_refused(f->ctx, open_tensor(f, path, "deep"), NB_EIO, path, "tensor 'deep', shape: expected a list");
 }
 
 static const struct {
@@ -610,6 +657,12 @@ static const struct {
     {"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, "header length 18446744073709551615 is more"},
     {"\0\0\0\0\0\0\0\x80{}", 10, "header length 9223372036854775808 is more"},
     {"\x03\0\0\0\0\0\0\0{\0}", 11, "header: is not JSON"},
+    {"{\"\n\0\0\0\0\0{}", 10, "header length 664187 is more"},
+    {"version https://git-lfs.github.com/spec/v1\n", 43, "it is a Git LFS pointer, in whose place `git lfs pull`"},
+    {"<html>\n<head>", 13, "it is an HTML or XML page, which a server sent"},
+    {"<?xml version=\"1.0\"?><Error>", 28, "it is an HTML or XML page"},
+    {"{\n  \"metadata\": {}}", 19, "it is JSON, as the index of a model's checkpoint is"},
+    {"PK\3\4\x14\0\0\0", 8, "it is a zip archive"},
 };
 
 static void test_malformed_safetensors_starts(void **state)
@@ -655,13 +708,7 @@ static nb_status open_npy(fixture *f, const char *path)
 
 static nb_status open_safetensors(fixture *f, const char *path)
 {
-    nb_safetensors file;
-    double values[2];
-    NB_TRY(f->ctx, nb_safetensors_open(path, &file, f->ctx));
-    for (int i = 0; i < file.count; i++)
-        NB_TRY(f->ctx, nb_tensor_read_reals(path, &file.tensors[i], 0,
-                                            file.tensors[i].count < 2 ? file.tensors[i].count : 2, values, f->ctx));
-    return NB_OK;
+    return open_tensor(f, path, "q");
 }
 
 static void test_damaged_files(void **state)
@@ -686,6 +733,30 @@ static void test_what_is_no_file_is_refused(void **state)
     assert_refused(f->ctx, nb_safetensors_open(f->folder, &file, f->ctx), NB_EIO, f->folder, "not a regular file");
     assert_refused(f->ctx, nb_head_file_shape(none, &shape, f->ctx), NB_EIO, none, "No such file");
     assert_refused(f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx), NB_EIO, "/q.npy", "No such file");
+}
+
+/* Of a model, which is often at hand where its heads are asked for. */
+static void test_checkpoints_are_named(void **state)
+{
+    static const double zeros[4];
+    static const char *const marks[] = {"config.json", "model.safetensors", "model.safetensors.index.json"};
+    fixture *f = *state;
+    nb_head_shape shape;
+    const nb_tensor_out weights = {"encoder.layer.0.weight", NB_F32, 2, {2, 2}, zeros};
+    const char *path = path_of(f, "model.safetensors"), *capture = "python -m nysbench.capture makes a file";
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        put(f, marks[i], "{}", 2);
+        assert_refused(f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx), NB_EIO, f->folder,
+                       nb_format(f->ctx, "is a model's checkpoint, with %s and no q.npy: %s", marks[i], capture));
+    }
+    assert_ok(f->ctx, nb_safetensors_save(path, 1, &weights, NULL, f->ctx));
+    assert_refused(f->ctx, nb_head_file_shape(path, &shape, f->ctx), NB_EIO, path,
+                   nb_format(f->ctx,
+                             "tensor 'q' is missing; the file has encoder.layer.0.weight, as a model's "
+                             "checkpoint: %s",
+                             capture));
+    assert_ok(f->ctx, nb_npy_save_reals(path_of(f, "q.npy"), 2, weights.shape, zeros, f->ctx));
+    assert_ok(f->ctx, nb_head_file_shape(f->folder, &shape, f->ctx));
 }
 
 /* Element e of a tensor has the value base + e. */
@@ -1027,6 +1098,7 @@ static void test_sources_of_inputs(void **state)
         {"input", "of: ", {""}},
         {"other", "a b c", {""}},
         {"sources", " book book[1]  other: ", {"book", "book[1]", "other:"}},
+        {"sources", "one\n2\t \x1b[31mred plain\x7f", {"one\\x0a2\\x09", "\\x1b[31mred", "plain\\x7f"}},
     };
     fixture *f = *state;
     const char *const *sources, *path = path_of(f, "head.safetensors");
@@ -1178,9 +1250,8 @@ static void test_shipped_file(void **state)
     assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
     assert_true(shape.heads == 3 && shape.key_heads == 1 && shape.n == 1024 && shape.d == 64 && shape.dv == 64 &&
                 shape.causal);
-    assert_ok(f->ctx, nb_safetensors_open(path, &file, f->ctx));
+    assert_int_equal(find_tensor(f, path, &file, "k").dtype, NB_F16);
     assert_string_equal(nb_safetensors_metadata(&file, "input"), "opticks");
-    assert_int_equal(nb_safetensors_find(&file, "k")->dtype, NB_F16);
     assert_ok(f->ctx, nb_head_load(path, 0, &head, f->ctx));
     assert_ok(f->ctx, nb_head_load(path, 2, &other, f->ctx));
     assert_memory_equal(head.k, other.k, 1024 * 64 * sizeof *head.k);
@@ -1210,9 +1281,11 @@ int main(void)
         test_with_folder(test_malformed_npy),
         test_with_folder(test_malformed_npy_starts),
         test_with_folder(test_malformed_safetensors),
+        test_with_folder(test_other_tensors_are_not_read),
         test_with_folder(test_malformed_safetensors_starts),
         test_with_folder(test_damaged_files),
         test_with_folder(test_what_is_no_file_is_refused),
+        test_with_folder(test_checkpoints_are_named),
         test_with_folder(test_layouts),
         test_with_folder(test_grouped_queries),
         test_with_folder(test_one_head_without_values),

@@ -90,6 +90,10 @@ static void test_a_description(void **state)
     assert_int_equal(m.key_heads, 2);
     assert_int_equal(m.dv, 7);
     assert_true(m.pass_s == 0.25 && m.causal);
+    put("answer", "{\"model\": \"a\\nb\", " REST ", " BLIND "\"sources\": [\"c\\td\"]}");
+    assert_ok(ctx, nb_model_describe(&p, &m, ctx));
+    assert_string_equal(m.name, "a\\x0ab"); /* as all texts from outside */
+    assert_string_equal(m.sources[0], "c\\x09d");
     nb_servers_end();
 }
 
