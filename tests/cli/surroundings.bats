@@ -114,14 +114,26 @@ exit 3'
     done
 }
 
-@test "what a user has in ~/.gnuplot is no part of a figure" {
+@test "what a user has in ~/.gnuplot, in a configuration of fonts and in the environment is no part of a figure" {
     experiment uniform error
-    mkdir "$WORK/home"
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    cp "$WORK/r/plots/error_svd.svg" "$WORK/before.svg"
+    "$NYSBENCH" run "$WORK/c.yaml" -q --set 'cores=[svd]' -o "$WORK/r"
+    mkdir -p "$WORK/home/fontconfig" "$WORK/home/.config/fontconfig" "$WORK/before"
+    mv "$WORK/r/plots"/error_svd.{svg,png} "$WORK/before"
     printf 'set linetype 1 lc rgb "red" lw 9\nset decimalsign ","\n' >"$WORK/home/.gnuplot"
-    HOME=$WORK/home "$NYSBENCH" plot "$WORK/r" >/dev/null
-    cmp "$WORK/before.svg" "$WORK/r/plots/error_svd.svg"
+    cat >"$WORK/home/fonts.conf" <<'EOF'
+<fontconfig><include>/etc/fonts/fonts.conf</include><match target="font"><edit name="matrix" mode="assign">
+<matrix><double>2</double><double>0</double><double>0</double><double>2</double></matrix></edit></match></fontconfig>
+EOF
+    cp "$WORK/home/fonts.conf" "$WORK/home/fontconfig"
+    cp "$WORK/home/fonts.conf" "$WORK/home/.config/fontconfig"
+    for variables in "HOME=$WORK/home GNUTERM=qt LC_ALL=C" "XDG_CONFIG_HOME=$WORK/home GNUTERM=nosuch LC_ALL=nosuch" \
+        "FONTCONFIG_FILE=$WORK/home/fonts.conf"; do
+        run env -u LANG $variables "$NYSBENCH" plot "$WORK/r" error
+        expect_status 0
+        [[ $output != *warning* ]] || { echo "$variables: $output"; return 1; }
+        for format in svg png; do cmp "$WORK/before/error_svd.$format" "$WORK/r/plots/error_svd.$format"; done
+        rm "$WORK/r/plots"/error_svd.{svg,png}
+    done
 }
 
 # Reads the store, and keeps it until that program ends.
