@@ -88,7 +88,8 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     NB_TRY(ctx, choose_folder(e, count, replaced, ctx));
     NB_TRY(ctx, nb_plan_make(&e->config, &e->plan, ctx));
     NB_TRY(ctx, nb_plan_check(&e->plan, ctx));
-    return e->shard_text ? take_shard(e, ctx) : NB_OK;
+    if (e->shard_text) NB_TRY(ctx, take_shard(e, ctx));
+    return nb_run_check_folder(e->folder, ctx);
 }
 
 /* A rule that removes nothing may be a mistake; with --set it may be intended. */
