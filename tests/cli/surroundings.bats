@@ -276,6 +276,13 @@ PY
     grep -q "rows: 24, 12 ok, 12 failed" "$WORK/filled.log"
 }
 
+@test "ps and top show workers, and so what they come from, by the program's name" {
+    experiment "'command(run=\"sh -c \\\"cat /proc/\$PPID/comm >>$WORK/names; exit 3\\\"\")'"
+    env -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >/dev/null 2>&1 && status=0 || status=$?
+    [ "$status" -eq 1 ] # the command's rows
+    [ "$(sort -u "$WORK/names")" = "$(basename "$NYSBENCH")" ]
+}
+
 @test "no more processes: the run ends and says so, and no row is failed" {
     if sanitized; then skip "the sanitizer starts threads of its own"; fi
     [ "$(id -u)" = 0 ] || skip "this user has other processes, which come and go"
