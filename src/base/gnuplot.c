@@ -47,9 +47,28 @@ typedef struct {
 
 struct nb_gnuplots {
     int most, count;
-    running *first; /* those that run, in the order of their start */
-    nb_ctx *ctx;    /* that `first` is of, and the names */
+    running *first;     /* those that run, in the order of their start */
+    char **environment; /* of each */
+    nb_ctx *ctx;        /* that `first` is of, the names and the environment */
 };
+
+/* What a program needs to start, and a cache of fonts. Nothing else is kept: GNUTERM can break figures,
+ * configurations of fonts, which HOME leads to, can change them, and gnuplot warns without a UTF-8 locale. */
+static nb_status make_environment(char ***all, nb_ctx *ctx)
+{
+    static const char *const kept[] = {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "TMPDIR", "XDG_CACHE_HOME"};
+    enum { KEPT = sizeof kept / sizeof *kept };
+    const char *home = getenv("HOME");
+    char **next;
+    NB_NEED(*all, nb_alloc(ctx, KEPT + 3, sizeof **all));
+    next = *all;
+    for (int i = 0; i < KEPT; i++)
+        if (getenv(kept[i])) NB_NEED(*next++, nb_format(ctx, "%s=%s", kept[i], getenv(kept[i])));
+    if (home && !getenv("XDG_CACHE_HOME")) NB_NEED(*next++, nb_format(ctx, "XDG_CACHE_HOME=%s/.cache", home));
+    NB_NEED(*next++, nb_strdup(ctx, "HOME=/nonexistent"));
+    NB_NEED(*next, nb_strdup(ctx, "LC_ALL=C.UTF-8"));
+    return NB_OK;
+}
 
 nb_status nb_gnuplots_new(int most, nb_gnuplots **all, nb_ctx *ctx)
 {
@@ -59,6 +78,7 @@ nb_status nb_gnuplots_new(int most, nb_gnuplots **all, nb_ctx *ctx)
     NB_NEED(new, nb_alloc(ctx, 1, sizeof *new));
     NB_NEED(new->ctx, nb_ctx_child(ctx));
     NB_NEED(new->first, nb_alloc(new->ctx, (size_t)most, sizeof *new->first));
+    NB_TRY(ctx, make_environment(&new->environment, new->ctx));
     new->most = most;
     *all = new;
     return NB_OK;
@@ -100,7 +120,7 @@ static nb_status start(nb_gnuplots *all, const char *folder, const char *script,
     NB_NEED(words[2], nb_strdup(ctx, script));
     NB_NEED(new->script, nb_format(all->ctx, "%s/%s", folder, script));
     NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EIO, "a pipe cannot be made: %s", strerror(errno));
-    nb_program program = {.words = words, .folder = folder, .err = ends[1], .outlives = true};
+    nb_program program = {.words = words, .folder = folder, .err = ends[1], .environment = all->environment};
     nb_status status = nb_process_spawn(&program, &new->pid, ctx);
     close(ends[1]);
     if (status != NB_OK) close(ends[0]);

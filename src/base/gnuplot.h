@@ -13,8 +13,8 @@ typedef struct nb_gnuplots nb_gnuplots; /* those that run, and how many may at o
 /* *all is NULL where none may. */
 nb_status nb_gnuplots_new(int most, nb_gnuplots **all, nb_ctx *ctx);
 
-/* Starts one on a script of the folder, without the user's own settings, which would be part of the figure. Where as
- * many run as may, first waits for the one that was started first. */
+/* Starts one on a script of the folder, without the user's own settings, variables and fonts, which would be part of
+ * the figure. Where as many run as may, first waits for the one that was started first. */
 nb_status nb_gnuplots_start(nb_gnuplots *all, const char *folder, const char *script, nb_ctx *ctx);
 
 /* Waits for those that run; NULL: there are none. What they say comes in the order of their start. NB_EIO, here or from

@@ -268,18 +268,22 @@ static bool same_name(const char *entry, const char *variable)
     return strncmp(entry, variable, strcspn(variable, "=") + 1) == 0;
 }
 
-/* This process's, with the program's variable. */
-static nb_status environment_of(const nb_program *p, char ***out, nb_ctx *ctx)
+/* The program's own, or this process's with the program's variable. */
+static nb_status environment_of(const nb_program *p, char *const **out, nb_ctx *ctx)
 {
     size_t count = 0, kept = 0;
+    char **all;
+    *out = p->environment;
+    if (*out) return NB_OK;
     while (environ[count]) count++;
-    NB_NEED(*out, nb_alloc(ctx, count + 2, sizeof **out));
+    NB_NEED(all, nb_alloc(ctx, count + 2, sizeof *all));
+    *out = all;
     for (size_t i = 0; i < count; i++) {
         if (p->variable && same_name(environ[i], p->variable)) continue;
         if (p->outlives && same_name(environ[i], NB_JANITOR_MARK "=")) continue;
-        (*out)[kept++] = environ[i];
+        all[kept++] = environ[i];
     }
-    if (p->variable) NB_NEED((*out)[kept], nb_strdup(ctx, p->variable));
+    if (p->variable) NB_NEED(all[kept], nb_strdup(ctx, p->variable));
     return NB_OK;
 }
 
@@ -288,7 +292,7 @@ static nb_status environment_of(const nb_program *p, char ***out, nb_ctx *ctx)
 nb_status nb_process_spawn(const nb_program *program, pid_t *pid, nb_ctx *ctx)
 {
     sigset_t all, before;
-    char **environment;
+    char *const *environment;
     pid_t parent = getpid();
     NB_TRY(ctx, nb_process_watch(ctx)); /* the mark is in the environment from then on */
     NB_TRY(ctx, environment_of(program, &environment, ctx));

@@ -21,13 +21,14 @@ nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx);
 
 /* A program to be started; fields left 0 are optional. */
 typedef struct {
-    char *const *words;   /* words[0] is looked for in PATH if it has no '/' */
-    const char *folder;   /* its current one; NULL: this process's */
-    int in, out;          /* its standard input and output; 0: there is nothing to read, and nobody reads it */
-    int err;              /* its standard error; 0: ours */
-    const char *log;      /* the file, in its folder, that its standard error is put behind; NULL: that of `err` */
-    const char *variable; /* NAME=VALUE in its environment */
-    bool outlives;        /* it, or what it hands over to others, may outlive this program */
+    char *const *words;       /* words[0] is looked for in PATH if it has no '/' */
+    const char *folder;       /* its current one; NULL: this process's */
+    int in, out;              /* its standard input and output; 0: there is nothing to read, and nobody reads it */
+    int err;                  /* its standard error; 0: ours */
+    const char *log;          /* the file, in its folder, that its standard error is put behind; NULL: that of `err` */
+    const char *variable;     /* NAME=VALUE in its environment, beside ours */
+    char *const *environment; /* all of it, and NULL at the end; NULL: ours, with `variable` */
+    bool outlives;            /* it, or what it hands over to others, may outlive this program */
 } nb_program;
 
 enum { NB_NOT_STARTED = 127 };

@@ -88,7 +88,8 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     NB_TRY(ctx, choose_folder(e, count, replaced, ctx));
     NB_TRY(ctx, nb_plan_make(&e->config, &e->plan, ctx));
     NB_TRY(ctx, nb_plan_check(&e->plan, ctx));
-    return e->shard_text ? take_shard(e, ctx) : NB_OK;
+    if (e->shard_text) NB_TRY(ctx, take_shard(e, ctx));
+    return nb_run_check_folder(e->folder, ctx);
 }
 
 /* A rule that removes nothing may be a mistake; with --set it may be intended. */
@@ -138,6 +139,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     const char **arguments;
     nb_mistakes_init(&mistakes, ctx);
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
+    if (code == NB_GO_ON && experiment->workers) code = nb_worker_patience(command, experiment->workers, ctx);
     nb_status status = nb_command_own(experiment->set, ctx);
     if (experiment->out && nb_defer(ctx, free, experiment->out) != NB_OK) status = NB_ENOMEM;
     if (experiment->shard_text && nb_defer(ctx, free, experiment->shard_text) != NB_OK) status = NB_ENOMEM;

@@ -6,6 +6,7 @@
 #include "base/gnuplot.h"
 #include "base/shell.h"
 #include "cli/new_experiment.h"
+#include "run/run_folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (status == NB_OK &&
         (!(experiment = nb_format(ctx, "%s/demo.yaml", folder)) || !(results = nb_format(ctx, "%s/results", folder))))
         status = NB_ENOMEM;
+    if (status == NB_OK) status = nb_run_check_folder(results, ctx);
     if (status == NB_OK) status = prepare(folder, experiment, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     code = run_experiment(experiment, results, ctx);

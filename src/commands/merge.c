@@ -224,6 +224,7 @@ static nb_status write_out(merger *m, const choices *c, int argc, const char **a
     int pending_count;
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
     NB_TRY(ctx, nb_manifest_make(&program, &how, &m->e.plan, &manifest, ctx));
+    NB_TRY(ctx, nb_run_check_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_make_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_lock_folder(m->e.folder, ctx));
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_STORE_FILE, &path, ctx));

@@ -106,12 +106,15 @@ static nb_status choose_shards(sending *s, nb_ctx *ctx)
 static nb_status find_places(sending *s, nb_ctx *ctx)
 {
     char link[PATH_MAX];
+    const char *longest;
     ssize_t length = readlink("/proc/self/exe", link, sizeof link - 1);
     NB_REQUIRE(ctx, length > 0, NB_EIO, "/proc/self/exe: cannot be read: %s", strerror(errno));
     link[length] = '\0';
     NB_NEED(s->program, nb_strdup(ctx, link));
     NB_TRY(ctx, whole_path(".", &s->here, ctx));
     NB_NEED(s->run, *s->e.folder == '/' ? nb_strdup(ctx, s->e.folder) : nb_format(ctx, "%s/%s", s->here, s->e.folder));
+    NB_TRY(ctx, nb_run_shard_folder(s->run, (nb_shard){s->s.shards, s->s.shards}, &longest, ctx));
+    NB_TRY(ctx, nb_run_check_folder(longest, ctx));
     return nb_config_text(&s->e.config, &s->config, ctx);
 }
 
@@ -364,6 +367,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0,
          "Print the scripts and the calls of sbatch; write and submit nothing", NULL},
         POPT_TABLEEND};
+    s->e.workers = &c->workers;
     int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
     nb_status status = c->jobs ? nb_defer(ctx, free, c->jobs) : NB_OK;
     if (status == NB_OK && c->minutes) status = nb_defer(ctx, free, c->minutes);

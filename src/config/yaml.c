@@ -110,40 +110,92 @@ static nb_status load_document(nb_mistakes *mistakes, yaml_parser_t *parser, con
     return NB_OK;
 }
 
-nb_status nb_yaml_text(const char *text, const char *source, nb_yaml *root, nb_mistakes *mistakes)
+/* Where a text goes beyond what libyaml reads in a time that does not grow with the square of its length; NULL: it
+ * stays below, or is no YAML, which the parser tells. */
+static const char *find_excess(const char *text, size_t length, yaml_mark_t *where)
+{
+    enum { MOST_DEPTH = 100, MOST_NAMES = 1000 };
+    yaml_parser_t parser;
+    yaml_token_t token;
+    int depth = 0, names = 0;
+    bool more = yaml_parser_initialize(&parser);
+    if (more) yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    while (more && depth <= MOST_DEPTH && names <= MOST_NAMES && yaml_parser_scan(&parser, &token)) {
+        switch ((int)token.type) {
+        case YAML_BLOCK_SEQUENCE_START_TOKEN:
+        case YAML_BLOCK_MAPPING_START_TOKEN:
+        case YAML_FLOW_SEQUENCE_START_TOKEN:
+        case YAML_FLOW_MAPPING_START_TOKEN: depth++; break;
+        case YAML_BLOCK_END_TOKEN:
+        case YAML_FLOW_SEQUENCE_END_TOKEN:
+        case YAML_FLOW_MAPPING_END_TOKEN: depth--; break;
+        case YAML_ANCHOR_TOKEN:
+        case YAML_TAG_DIRECTIVE_TOKEN: names++; break;
+        case YAML_STREAM_END_TOKEN: more = false; break;
+        }
+        *where = token.start_mark;
+        yaml_token_delete(&token);
+    }
+    yaml_parser_delete(&parser);
+    return depth > MOST_DEPTH   ? "lists and mappings are nested more than 100 deep"
+           : names > MOST_NAMES ? "more than 1000 anchors (&NAME) and %TAG directives"
+                                : NULL;
+}
+
+static nb_status load(nb_yaml *root, const char *text, size_t length, nb_mistakes *mistakes)
 {
     yaml_parser_t parser;
-    *root = (nb_yaml){.source = source};
+    yaml_mark_t where = {.line = 0};
+    const char *excess = find_excess(text, length, &where);
+    nb_place at = {.source = root->source};
+    if (root->in_file) at.line = (int)where.line + 1, at.column = (int)where.column + 1;
+    if (excess) return nb_mistakes_add(mistakes, at, "%s", excess);
     NB_REQUIRE(mistakes->ctx, yaml_parser_initialize(&parser), NB_ENOMEM, "out of memory: a YAML parser");
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
-    nb_status status = load_document(mistakes, &parser, source, false, &root->document);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    nb_status status = load_document(mistakes, &parser, root->source, root->in_file, &root->document);
     yaml_parser_delete(&parser);
     if (root->document) root->node = yaml_document_get_root_node(root->document);
     return status;
 }
 
+nb_status nb_yaml_text(const char *text, const char *source, nb_yaml *root, nb_mistakes *mistakes)
+{
+    *root = (nb_yaml){.source = source};
+    return load(root, text, strlen(text), mistakes);
+}
+
+/* All of a file, which may be a pipe. */
+static nb_status read_all(FILE *file, const char *path, const char **text, size_t *length, nb_ctx *ctx)
+{
+    enum { MOST_BYTES = 16 << 20 };
+    char *buffer = NULL;
+    int count = 0, room = 0;
+    size_t got;
+    do {
+        NB_GROW(ctx, buffer, count, room);
+        count += (int)(got = fread(buffer + count, 1, (size_t)(room - count), file));
+    } while (got > 0 && count <= MOST_BYTES);
+    NB_REQUIRE(ctx, !ferror(file), NB_EIO, "%s: cannot be read", path);
+    NB_REQUIRE(ctx, count <= MOST_BYTES, NB_EINVAL, "%s: has more than 16 MiB, the most that is read as YAML", path);
+    *text = buffer;
+    *length = (size_t)count;
+    return NB_OK;
+}
+
 nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes)
 {
     nb_ctx *ctx = mistakes->ctx;
-    yaml_parser_t parser;
     struct stat info;
-    const char *place;
+    const char *place, *text;
+    size_t length;
     *root = (nb_yaml){.source = path, .in_file = true};
     NB_TRY(ctx, nb_shipped_path(path, &place, ctx));
     NB_REQUIRE(ctx, stat(place, &info) != 0 || !S_ISDIR(info.st_mode), NB_EIO,
                "%s: is a folder, expected an experiment's file", path);
     FILE *file = fopen(place, "rb");
     NB_REQUIRE(ctx, file, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
-    if (!yaml_parser_initialize(&parser)) {
-        fclose(file);
-        NB_FAIL(ctx, NB_ENOMEM, "out of memory: a YAML parser");
-    }
-    yaml_parser_set_input_file(&parser, file);
-    nb_status status = load_document(mistakes, &parser, path, true, &root->document);
-    bool unreadable = ferror(file);
-    yaml_parser_delete(&parser);
+    nb_status status = read_all(file, path, &text, &length, ctx);
     fclose(file);
-    NB_REQUIRE(ctx, !unreadable, NB_EIO, "%s: cannot be read", path);
-    if (root->document) root->node = yaml_document_get_root_node(root->document);
-    return status;
+    NB_TRY(ctx, status);
+    return load(root, text, length, mistakes);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #ifdef __x86_64__
@@ -176,6 +177,7 @@ nb_status nb_blas_start(char **argv, nb_ctx *ctx)
     NB_TRY(ctx, nb_blas_decide(&s, &decision, ctx));
     check_again(&s);
     unsetenv(GUARD);
+    if (s.again) prctl(PR_SET_NAME, program_invocation_short_name); /* ps and top would show "exe" */
     if (!decision.core_type && !decision.set_threads) return NB_OK;
     if (decision.core_type) setenv("OPENBLAS_CORETYPE", decision.core_type, 1);
     if (decision.set_threads) setenv("OPENBLAS_NUM_THREADS", "1", 1);

@@ -24,6 +24,13 @@ nb_status nb_run_path(const char *folder, const char *name, const char **path, n
     return NB_OK;
 }
 
+nb_status nb_run_check_folder(const char *folder, nb_ctx *ctx)
+{
+    const char *path;
+    NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
+    return nb_store_check_path(path, ctx);
+}
+
 nb_status nb_run_shard_folder(const char *folder, nb_shard shard, const char **path, nb_ctx *ctx)
 {
     char name[64];

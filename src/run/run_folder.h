@@ -21,6 +21,9 @@
 /* folder/name, without a second slash. */
 nb_status nb_run_path(const char *folder, const char *name, const char **path, nb_ctx *ctx);
 
+/* NB_EINVAL if the folder, which need not exist, has too long a path for a run. */
+nb_status nb_run_check_folder(const char *folder, nb_ctx *ctx);
+
 /* folder/shards/I-of-N */
 nb_status nb_run_shard_folder(const char *folder, nb_shard shard, const char **path, nb_ctx *ctx);
 

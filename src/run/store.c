@@ -190,11 +190,25 @@ static nb_status make_ready(nb_store *store, bool writable, nb_ctx *ctx)
     return nb_store_execute(store, "PRAGMA query_only = 1", "opening it", ctx);
 }
 
+nb_status nb_store_check_path(const char *path, nb_ctx *ctx)
+{
+    static const char suffix[] = "-journal";
+    char whole[2 * PATH_MAX];
+    sqlite3_vfs *files = sqlite3_vfs_find(NULL);
+    if (files->xFullPathname(files, path, sizeof whole, whole) != SQLITE_OK) return NB_OK; /* told when it is made */
+    int length = (int)strlen(whole), most = files->mxPathname - (int)sizeof suffix + 1;
+    NB_REQUIRE(ctx, length <= most, NB_EINVAL,
+               "%s: its whole path has %d bytes, and SQLite opens none above %d: choose a folder with a shorter path",
+               path, length, most);
+    return NB_OK;
+}
+
 nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx)
 {
     bool empty = false;
     const char *sql;
     *store = (nb_store){.path = path, .study = study};
+    NB_TRY(ctx, nb_store_check_path(path, ctx));
     int made = writable ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
                         : -1; /* SQLite's own files are 0644 at most */
     if (made >= 0) close(made);

@@ -44,6 +44,9 @@ typedef struct { /* a manifest, and how many rows hang on it */
     nb_manifest manifest;
 } nb_signed;
 
+/* NB_EINVAL if SQLite cannot open a file there, which need not exist, because its whole path is too long. */
+nb_status nb_store_check_path(const char *path, nb_ctx *ctx);
+
 /* Opens the file, making it and its tables if they are not there (writable), or an existing one for reading (which
  * may roll back what a killed run left). Closed with ctx's memory. NB_EIO with the file's name if it is not a store,
  * is one of another version, is damaged (SQLite's quick check), holds rows of another study than `study` (NULL:

@@ -115,6 +115,22 @@ Y
     expect "not YAML"
 }
 
+@test "a file that is nested too deep, has too many anchors or is too large: refused at once" {
+    expect_soon() {
+        run timeout 10 "$NYSBENCH" run "$WORK/c.yaml"
+        expect_status 2
+        expect "$1"
+    }
+    { printf 'problems: '; printf '%200000s' | tr ' ' '['; } | config
+    expect_soon "c.yaml:1:110: lists and mappings are nested more than 100 deep"
+    { printf 'problems: ['; printf '&a%d x, ' {1..50000}; echo ']'; } | config
+    expect_soon "c.yaml:1:8905: more than 1000 anchors (&NAME) and %TAG directives"
+    head -c 17000000 /dev/zero | tr '\0' '#' | config
+    expect_soon "c.yaml: has more than 16 MiB, the most that is read as YAML"
+    { printf 'plots: '; printf '%99s' | tr ' ' '['; printf '%99s' | tr ' ' ']'; } | config
+    expect_soon "c.yaml:1:9: plots: expected a value, found a list"
+}
+
 @test "a list where keys are expected, and two documents" {
     config <<<'- a'
     refuses

@@ -57,6 +57,36 @@ PY
     [ -z "$(find "$WORK" -name '*.tmp')" ]
 }
 
+@test "a folder whose path SQLite cannot open is refused before anything is made; the longest that it can is not" {
+    export NYSBENCH
+    cd "$WORK"
+    printf 'problems: gaussian(n=9, d=2)\nstrategies: uniform\nlandmarks: [2]\ncores: svd\nplots: []\n' >c.yaml
+    /usr/bin/python3 - <<'PY'
+import os, subprocess
+program, here = os.environ["NYSBENCH"], os.getcwd()
+def folder(bytes): # of the whole path of a store in it
+    left = bytes - len(here + "//results.sqlite")
+    return "/".join(["d" * 99] * (left // 100) + ["d" * (left % 100)])
+def call(status, *words):
+    done = subprocess.run([program, *words], capture_output=True, text=True)
+    assert done.returncode == status, (words, done)
+    return done.stderr
+long, longest = folder(505), folder(504)
+def told(bytes):
+    return f"results.sqlite: its whole path has {bytes} bytes, and SQLite opens none above 504: choose a folder with a shorter path\n"
+assert told(505) in call(2, "run", "c.yaml", "-q", "--out", long)
+assert told(505) in call(2, "plan", "c.yaml", "--out", long)
+assert told(505) in call(2, "demo", "--out", long[:-8])
+assert told(504 + len("/shards/7-of-7")) in call(2, "submit", "c.yaml", "--jobs", "7", "--out", longest)
+assert os.listdir() == ["c.yaml"], os.listdir()
+call(0, "run", "c.yaml", "-q", "--out", longest)
+assert told(505) in call(2, "merge", long, longest)
+assert not os.path.exists(long)
+os.rename(longest, long)
+assert told(505) in call(1, "export", long)
+PY
+}
+
 @test "relative names, with a dash in front; a symbolic link as the folder of results, on another file system" {
     local other
     other=$(mktemp -d /dev/shm/nysbench-XXXXXX) || skip "no /dev/shm"

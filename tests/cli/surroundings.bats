@@ -114,14 +114,26 @@ exit 3'
     done
 }
 
-@test "what a user has in ~/.gnuplot is no part of a figure" {
+@test "what a user has in ~/.gnuplot, in a configuration of fonts and in the environment is no part of a figure" {
     experiment uniform error
-    mkdir "$WORK/home"
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    cp "$WORK/r/plots/error_svd.svg" "$WORK/before.svg"
+    "$NYSBENCH" run "$WORK/c.yaml" -q --set 'cores=[svd]' -o "$WORK/r"
+    mkdir -p "$WORK/home/fontconfig" "$WORK/home/.config/fontconfig" "$WORK/before"
+    mv "$WORK/r/plots"/error_svd.{svg,png} "$WORK/before"
     printf 'set linetype 1 lc rgb "red" lw 9\nset decimalsign ","\n' >"$WORK/home/.gnuplot"
-    HOME=$WORK/home "$NYSBENCH" plot "$WORK/r" >/dev/null
-    cmp "$WORK/before.svg" "$WORK/r/plots/error_svd.svg"
+    cat >"$WORK/home/fonts.conf" <<'EOF'
+<fontconfig><include>/etc/fonts/fonts.conf</include><match target="font"><edit name="matrix" mode="assign">
+<matrix><double>2</double><double>0</double><double>0</double><double>2</double></matrix></edit></match></fontconfig>
+EOF
+    cp "$WORK/home/fonts.conf" "$WORK/home/fontconfig"
+    cp "$WORK/home/fonts.conf" "$WORK/home/.config/fontconfig"
+    for variables in "HOME=$WORK/home GNUTERM=qt LC_ALL=C" "XDG_CONFIG_HOME=$WORK/home GNUTERM=nosuch LC_ALL=nosuch" \
+        "FONTCONFIG_FILE=$WORK/home/fonts.conf"; do
+        run env -u LANG $variables "$NYSBENCH" plot "$WORK/r" error
+        expect_status 0
+        [[ $output != *warning* ]] || { echo "$variables: $output"; return 1; }
+        for format in svg png; do cmp "$WORK/before/error_svd.$format" "$WORK/r/plots/error_svd.$format"; done
+        rm "$WORK/r/plots"/error_svd.{svg,png}
+    done
 }
 
 # Reads the store, and keeps it until that program ends.
@@ -262,6 +274,13 @@ PY
     [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
     [ "$filled" -eq 1 ]
     grep -q "rows: 24, 12 ok, 12 failed" "$WORK/filled.log"
+}
+
+@test "ps and top show workers, and so what they come from, by the program's name" {
+    experiment "'command(run=\"sh -c \\\"cat /proc/\$PPID/comm >>$WORK/names; exit 3\\\"\")'"
+    env -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >/dev/null 2>&1 && status=0 || status=$?
+    [ "$status" -eq 1 ] # the command's rows
+    [ "$(sort -u "$WORK/names")" = "$(basename "$NYSBENCH")" ]
 }
 
 @test "no more processes: the run ends and says so, and no row is failed" {
