@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # README's two commands in a bare root of Debian 12 and 13 that has gcc, make and git: what they install and how large it
 # is, and that they end well. Needs root, debootstrap and Debian's archive; a quarter of an hour for each release:
-# tests/debian.sh [bookworm|trixie]...    (COMMANDS=demo: without make test; ROOTS: a folder in which the roots stay)
+# tests/debian.sh [bookworm|trixie]...    (COMMANDS=demo: without make test; ROOTS: a folder in which the roots stay, with what was installed)
 set -eu
 cd "$(dirname "$0")/.."
 work=${ROOTS:-$(mktemp -d)}
@@ -45,7 +45,7 @@ for release in "${@:-bookworm trixie}"; do
         measured "$root" 'make demo'
         grep -E '^(python|chromium|firefox)' "$root.new" && fail "make demo has installed these"
         awk '{ mb += $2 / 1024 } END { exit mb > 210 }' "$root.new" || fail "make demo has installed more than 210 MB"
-        grep -q 'MB of additional disk space' "$root.log" || fail "make demo has not said how much it installs"
+        [ ! -s "$root.new" ] || grep -q 'MB of additional disk space' "$root.log" || fail "make demo has not said how much it installs"
         tail -25 "$root.log"
         [ "${COMMANDS:-}" = demo ] || { measured "$root" 'make test'; tail -1 "$root.log"; }
     done

@@ -193,6 +193,7 @@ PY
 }
 
 @test "medians and quantiles in the figure's data are those of the rows (NumPy)" {
+    undrawn
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=5 --set pairing=joint -o "$WORK/r" >/dev/null
     /usr/bin/python3 - "$WORK/r" <<'PY'
 import csv, sys

@@ -114,6 +114,7 @@ PY
 }
 
 @test "a strategy has one colour in all figures of a run, and a core too" {
+    undrawn
     config <<'Y'
 problems: clusters(n=48, d=8, count=4)
 strategies: [segment_means, uniform, kmeans]

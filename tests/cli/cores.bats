@@ -62,6 +62,7 @@ PY
 }
 
 @test "a core that looks at all of S is skipped where rows are sampled" {
+    undrawn
     sweep --set 'rows=sample(20)' --set 'cores=[best, fitted, svd]'
     grep -q "best looks at all of S" "$WORK/r/rows.csv"
     [ "$(grep -c ',skipped,' "$WORK/r/rows.csv")" -eq 36 ]
@@ -104,6 +105,7 @@ PY
 }
 
 @test "plot draws a figure of one m at any m of the run" {
+    undrawn
     sweep
     for kind in cutoff steps spectrum; do
         "$NYSBENCH" plot "$WORK/r" $kind
@@ -187,6 +189,7 @@ PY
 }
 
 @test "a run draws again what was drawn of earlier rows, and leaves no figure of rows that are gone" {
+    undrawn
     small() {
         "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=1 --set landmarks=4 --set factors=nystromformer --set metrics=error \
             --set 'problems=gaussian(n=40, d=4)' --set plots=error -o "$WORK/r" "$@"
@@ -209,6 +212,7 @@ PY
 }
 
 @test "the spectra of one problem's heads share a panel, however the heads were named" {
+    undrawn
     file=experiments/data/vit_astronaut_n257_L6.safetensors
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set trials=1 --set landmarks=8 --set factors=nystromformer --set metrics=error --set strategies=uniform \
         --set "problems=[\"heads(file=$file, head=0)\", \"gaussian(n=40, d=4)\", \"heads(file=$file, head=[1, 2])\"]" --set plots=spectrum -o "$WORK/r"

@@ -63,6 +63,7 @@ PY
 }
 
 @test "one worker, whatever --jobs says; the same rows after a kill, and in parts" {
+    undrawn
     forward
     run "$NYSBENCH" plan "$WORK/f.yaml" --jobs 8
     expect_status 0

@@ -55,6 +55,13 @@ build_plugin() {
     cc -std=c11 -D_GNU_SOURCE -I. -Isrc -Istrategies -Wall -Wextra -Wpedantic -Werror -shared -fPIC "$1" -o "$2"
 }
 
+# From here on gnuplot draws nothing: for tests that look at the data and scripts of figures alone.
+undrawn() {
+    mkdir "$WORK/undrawn"
+    ln -s /bin/true "$WORK/undrawn/gnuplot"
+    PATH="$WORK/undrawn:$PATH"
+}
+
 # Waits for a process in the background, which has to end so.
 expect_end() { # PID STATUS
     status=0

@@ -250,6 +250,7 @@ Y
 }
 
 @test "a run is picked again from any folder: by its manifest, where the files hold what they held" {
+    undrawn
     beside
     cd "$WORK/there/exp"
     "$program" run c.yaml -q -o "$WORK/r"

@@ -64,6 +64,7 @@ PY
 }
 
 @test "of fewer than six sources there are ranks and no tests" {
+    undrawn
     drawn 5
     check_tables
     grep -q '^  no test: 5 sources, fewer than 6$' "$WORK/ranks.txt"
@@ -110,6 +111,7 @@ Y
 }
 
 @test "who has no result is not ranked, and a source where one has none is left out" {
+    undrawn
     cat >"$WORK/some.py" <<'Y'
 import json, sys
 import numpy as np
@@ -210,6 +212,7 @@ Y
 }
 
 @test "many strategies are a forest" {
+    undrawn
     config <<'Y'
 problems: gaussian(n=48, d=4)
 strategies: [uniform, "kmeans(restarts=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])"]

@@ -203,7 +203,7 @@ Y
 
 @test "without gnuplot: said once, before the run, and how to get it; plot draws later; exit status 0" {
     mkdir "$WORK/bin"
-    PATH="$WORK/bin" run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r"
+    PATH="$WORK/bin" run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --set plots=error
     expect_status 0
     [[ "${lines[0]}" == "nysbench: warning: gnuplot is not installed"*"apt install gnuplot-nox"*"then 'nysbench plot $WORK/r' draws them" ]] ||
         { echo "${lines[0]}"; return 1; }
@@ -219,7 +219,7 @@ Y
     expect_status 0
     expect "nysbench: warning: gnuplot is not installed"
     [ "$(grep -c "Figures are missing: gnuplot, which draws them, was not there." "$WORK/r/report.html")" -eq 1 ]
-    "$NYSBENCH" plot "$WORK/r" >/dev/null
+    "$NYSBENCH" plot "$WORK/r" error >/dev/null
     [ -s "$WORK/r/plots/error_svd.svg" ]
     run "$NYSBENCH" report "$WORK/r"
     [[ "$output" != *gnuplot* ]]

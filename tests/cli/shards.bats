@@ -57,6 +57,7 @@ one_row="rowid = (SELECT min(rowid) FROM results WHERE status = 'ok')"
 }
 
 @test "a merged folder is a run like any other" {
+    undrawn
     small+=(--set "plots=[error]")
     shards "$WORK/r" 2 1 2
     [ ! -e "$WORK/r/shards/1-of-2/plots" ] # a part has no figures

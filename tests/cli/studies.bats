@@ -74,6 +74,7 @@ PY
 }
 
 @test "a study out of the tree goes on after a kill, and where one of its components crashes" {
+    undrawn
     study
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/whole"
     expect_status 0
@@ -97,6 +98,7 @@ PY
 }
 
 @test "shards of a study out of the tree are united, and export tells them in CSV and JSON" {
+    undrawn
     study
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/whole"
     expect_status 0
