@@ -48,7 +48,7 @@ const nb_kernel nb_kernel_gram = {
     .low_rank = low_rank,
     .fill = fill,
     .explanation =
-        "S has rank at most d, so floor_rank is 0 from m = d on. With X = A+ (svd) so is the error, by construction\n"
-        "and apart from rounding, if the landmarks span what the points span. Compare strategies at m < d; with\n"
-        "another core, such as six steps, all that is left at m >= d is the core's part.",
+        "S has rank at most d, so floor_rank is 0 from m = d on. With X = A+, svd(rcond=machine), so is the error,\n"
+        "by construction and apart from rounding, if the landmarks span what the points span. Compare strategies at\n"
+        "m < d; with another core, such as six steps, all that is left at m >= d is the core's part.",
 };
