@@ -43,7 +43,7 @@ static const char *const references[] = {
 
 const nb_kernel nb_kernel_gram = {
     .component = {"gram", "inner products of one set of points with itself", references, options, sizeof(gram_options)},
-    .causal_refusal = "a Gram matrix is of one set of points, and has no causal mask",
+    .causal_refusal = "a Gram matrix is of one set of points, and has no causal mask: set causal=false",
     .points = points,
     .low_rank = low_rank,
     .fill = fill,
