@@ -174,9 +174,16 @@ def check_side(strategy, side):
         return
     where = f"for the side {side}" if side in ("queries", "keys") else f"with pairing {side}"
     takes = f"{strategy.__name__} takes {' and '.join(named)}, but {where} it gets {' and '.join(given)}: "
-    if missing == named:
-        raise Mistake(takes + f"use {'another pairing' if both else 'pairing both'}")
-    raise Mistake(takes + f"{missing[0]} are given with {'other pairings' if both else 'pairing both'} only")
+    if missing != named:
+        raise Mistake(takes + f"{missing[0]} are given with {'other pairings' if both else 'pairing both'} only")
+    raise Mistake(takes + ("use another pairing" if both else like_others(named)))
+
+
+def like_others(named):
+    """How a function that names sides gets them as other strategies do, which compare with nothing of pairing both."""
+    points = (f"which are the {named[0]} with pairing {named[0]}" if len(named) == 1 else
+              "which with pairing joint are each token's [q; k]: queries, keys = np.hsplit(points, 2)")
+    return f"take points, {points}, to be compared with strategies that get the same; else use pairing both"
 
 
 def answer(strategy, options, request, path):

@@ -197,6 +197,26 @@ static nb_status run(nysbench *handle, const nb_plan *plan, nb_ctx *ctx)
     return nb_run_scene(plan, 0, pending, &sink, ctx);
 }
 
+/* Cores with which F X B is no nearer to S than one number everywhere. */
+static nb_status warn_of_trivial(nysbench *handle, const nb_one_head *one, nb_ctx *ctx)
+{
+    const nb_choices *cores = &one->config.lists[NB_ERROR_CORE].choices;
+    const char *names = NULL;
+    for (int i = 0; i < handle->row_count; i++) {
+        const nb_error_row *r = &handle->rows[i];
+        if (!(r->measures.error >= r->measures.baseline_mean)) continue;
+        for (int c = 0; c < cores->count; c++)
+            if (strcmp(cores->items[c].canonical, r->core) == 0)
+                NB_NEED(names, nb_format(ctx, "%s%s%s", names ? names : "", names ? ", " : "", cores->items[c].label));
+    }
+    if (!names) return NB_OK;
+    NB_NEED(handle->warning,
+            nb_format(handle->results,
+                      "%s%serror is not below that of the constant matrix (baseline_mean) with core %s",
+                      handle->warning ? handle->warning : "", handle->warning ? "; " : "", names));
+    return NB_OK;
+}
+
 static nb_status measure(nysbench *handle, const nysbench_request *request, int *rows)
 {
     nb_ctx *ctx = handle->ctx;
@@ -208,7 +228,7 @@ static nb_status measure(nysbench *handle, const nysbench_request *request, int 
     handle->at_work = true;
     NB_TRY(ctx, run(handle, &plan, ctx));
     *rows = handle->row_count;
-    return NB_OK;
+    return warn_of_trivial(handle, &one, ctx);
 }
 
 nysbench_status nysbench_measure(nysbench *handle, const nysbench_request *request, int *rows)

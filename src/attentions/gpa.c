@@ -31,7 +31,7 @@ const nb_attention nb_attention_gpa = {
         "  - which keys are landmarks: those of the same tokens (pairing=queries)\n"
         "  - the factors of the softmax matrix: Nystromformer's (factors=nystromformer)\n"
         "  - the pseudo-inverse: Nystromformer's six steps (core=iterative), which is in its favour: to invert\n"
-        "    all singular values (core=svd) may amplify small ones beyond use\n"
+        "    all singular values (core=svd(rcond=machine)) may amplify small ones beyond use\n"
         "  - what is cached from one input for the next: where the landmarks are (keep=points); keep=tokens keeps\n"
         "    which tokens they are\n"
         "  - what `progressive` means: nothing in the paper says.\n"

@@ -5,6 +5,7 @@
 
 #include "api/one_head.h"
 #include "base/files.h"
+#include "cli/command.h"
 #include "config/load.h"
 #include "data/head.h"
 
@@ -28,7 +29,8 @@ typedef struct {
     const char *name;                  /* that the file gives its experiment, as YAML */
     int count;
     entry items[MOST_ENTRIES];
-    bool no_mask; /* a file has a causal mask, which is left out */
+    bool no_mask;  /* a file has a causal mask, which is left out */
+    bool unmasked; /* a file does not say whether it has one */
 } form;
 
 static entry *find(form *f, const char *key)
@@ -139,6 +141,7 @@ static nb_status head_problem(form *f, const char *text, const char **spec, nb_c
     NB_TRY(ctx, nb_head_split(text, &file, &head, ctx));
     NB_TRY(ctx, nb_head_file_shape(file, &shape, ctx));
     f->no_mask = f->no_mask || shape.causal;
+    f->unmasked = f->unmasked || shape.unmasked;
     return nb_head_spec(file, head, shape.causal ? "false" : NULL, spec, ctx);
 }
 
@@ -374,6 +377,10 @@ static nb_status print_document(FILE *out, const void *what, nb_ctx *ctx)
         if (d->f->no_mask && strcmp(e->key, "problems") == 0)
             fputs("# causal=false: without the causal mask that a file has, under which means are no landmarks.\n",
                   out);
+        if (d->f->unmasked && strcmp(e->key, "problems") == 0)
+            fputs("# causal=auto: no mask where a file names none, as .npy files cannot. For a decoder's heads set\n"
+                  "# causal=true, and then factors: cur and strategies that pick tokens; else causal=false.\n",
+                  out);
         print_value(out, e);
     }
     if (d->claim)
@@ -406,5 +413,7 @@ nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, boo
     if (ask) NB_TRY(ctx, ask_all(f, ctx));
     NB_TRY(ctx, make_question(f, ctx));
     NB_TRY(ctx, make_claim(f, "\n    ", &d.claim, ctx));
-    return nb_write_file(path, print_document, &d, ctx);
+    NB_TRY(ctx, nb_write_file(path, print_document, &d, ctx));
+    if (f->unmasked) nb_print_warning("%s", NB_HEAD_UNMASKED);
+    return NB_OK;
 }

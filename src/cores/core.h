@@ -26,6 +26,14 @@ enum {
 /* Help of an option whose value is passed to nb_factors_keep_rows. */
 #define NB_KEEP_ROWS_HELP "return those rows exactly, and F X B elsewhere"
 
+/* The option rcond of a hard cut-off: a number, or the word for a tolerance to rounding. nb_core_rcond is its value for
+ * m landmarks. */
+#define NB_RCOND(T, initial, what) \
+    NB_REAL_OR(T, rcond, "machine", initial, 0, 1, \
+               what " up to this fraction of the largest count as 0; machine: m 2^-52, NumPy's and SciPy's " \
+                    "tolerance, which keeps what a nearly singular A has of rounding")
+double nb_core_rcond(double rcond, int m);
+
 typedef struct {
     double multiplications; /* for X, from A and from the rows of S that it looks at, once there are these */
     int rows, kept;         /* rows of S that it looks at; that are returned exactly */

@@ -69,8 +69,8 @@ const nb_core nb_core_iterative = {
         "The iteration acts on each singular value s of A alone: y = s x begins at s^2 / c, c the start's divisor,\n"
         "and a step makes it y (13 - y (15 - y (7 - y))) / 4.\n"
         "Small y grows 13/4-fold a step, so k steps are a filter that inverts s above sqrt(c) 3.25^(-k/2) and\n"
-        "leaves (s / that)^2 of those below: six steps cut softly near 0.03 sqrt(c), whereas svd inverts all down to\n"
-        "1e-15 of the largest, rounding included.\n"
+        "leaves (s / that)^2 of those below: six steps cut softly near 0.03 sqrt(c), svd by default hard at 0.03 of\n"
+        "the largest, and svd(rcond=machine) inverts all, rounding included.\n"
         "Each further step lowers the cut-off by a factor of 1.8, so compare it with svd(rcond) and tikhonov(lambda)\n"
         "at the same cut-off, which the column core_cutoff gives, rather than at their defaults.",
 };

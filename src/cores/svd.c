@@ -10,20 +10,20 @@ typedef struct {
     int rank;
 } svd_options;
 
-static const nb_option options[] = {
-    NB_REAL(svd_options, rcond, "1e-15", 0, 1, "singular values up to this fraction of the largest count as 0"),
-    NB_INT_OR(svd_options, rank, "all", "all", 1, 1 << 20, "keep at most that many"), NB_OPTION_END};
+static const nb_option options[] = {NB_RCOND(svd_options, "0.03", "singular values"),
+                                    NB_INT_OR(svd_options, rank, "all", "all", 1, 1 << 20, "keep at most that many"),
+                                    NB_OPTION_END};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     const svd_options *o = opts;
     const nb_factors_spectrum *s;
     int m = nb_factors_m(factors), most = o->rank == NB_AUTO || o->rank > m ? m : o->rank;
-    double *filter;
+    double *filter, rcond = nb_core_rcond(o->rcond, m);
     NB_TRY(ctx, nb_factors_svd(factors, &s, ctx));
     NB_NEED(filter, nb_alloc_reals(ctx, (size_t)m, 1));
-    for (int j = 0; j < most && s->values[j] > o->rcond * s->values[0]; j++) filter[j] = 1 / s->values[j];
-    nb_factors_note_cutoff(factors, nb_factors_kept_cutoff(s, m, most, o->rcond));
+    for (int j = 0; j < most && s->values[j] > rcond * s->values[0]; j++) filter[j] = 1 / s->values[j];
+    nb_factors_note_cutoff(factors, nb_factors_kept_cutoff(s, m, most, rcond));
     return nb_factors_filter(factors, filter, x, ctx);
 }
 

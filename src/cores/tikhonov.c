@@ -10,7 +10,7 @@ typedef struct {
 } tikhonov_options;
 
 static const nb_option options[] = {
-    NB_REAL(tikhonov_options, lambda, "1e-06", 0, 1e6, "relative to the square of the largest singular value of A"),
+    NB_REAL(tikhonov_options, lambda, "0.001", 0, 1e6, "relative to the square of the largest singular value of A"),
     NB_OPTION_END};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)

@@ -16,9 +16,7 @@ typedef struct {
     double rcond;
 } truncated_qr_options;
 
-static const nb_option options[] = {NB_REAL(truncated_qr_options, rcond, "1e-15", 0, 1,
-                                            "diagonal entries of R up to this fraction of the first count as 0"),
-                                    NB_OPTION_END};
+static const nb_option options[] = {NB_RCOND(truncated_qr_options, "0.1", "diagonal entries of R"), NB_OPTION_END};
 
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
@@ -26,7 +24,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     int m = nb_factors_m(factors), rank = 0;
     size_t square = (size_t)m * (size_t)m;
     const double *a = nb_factors_a(factors);
-    double *q, *tau, *solved;
+    double *q, *tau, *solved, rcond = nb_core_rcond(o->rcond, m);
     lapack_int *pivots;
     NB_TRY(ctx, nb_require_finite(m, m, a, ctx));
     NB_NEED(q, nb_alloc_raw(ctx, square));
@@ -38,7 +36,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
     NB_REQUIRE(ctx, info != LAPACK_WORK_MEMORY_ERROR && info != LAPACK_TRANSPOSE_MEMORY_ERROR, NB_ENOMEM,
                "out of memory in dgeqp3");
     NB_REQUIRE(ctx, info == 0, NB_EBUG, "dgeqp3: info = %d", (int)info);
-    while (rank < m && fabs(q[rank + rank * m]) > o->rcond * fabs(q[0])) rank++;
+    while (rank < m && fabs(q[rank + rank * m]) > rcond * fabs(q[0])) rank++;
     memset(solved, 0, square * sizeof *solved);
     for (int i = 0; i < m; i++) solved[i + i * m] = 1;
     info = LAPACKE_dormqr(LAPACK_COL_MAJOR, 'L', 'T', m, m, m, q, m, tau, solved, m); /* Q' */

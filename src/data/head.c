@@ -24,7 +24,7 @@ static const char *const layouts[] = {[HEADS_FIRST] = "heads,n,d", [TOKENS_FIRST
 typedef struct {
     source q, k, v;
     file_layout layout;
-    bool causal;
+    bool causal, unmasked;
 } head_file;
 
 nb_status nb_head_new(int n, int d, nb_head *head, nb_ctx *ctx)
@@ -155,6 +155,7 @@ static nb_status open_safetensors(const char *path, head_file *f, nb_ctx *ctx)
     NB_TRY(ctx, find_tensor(path, &file, "k", &f->k, ctx));
     NB_TRY(ctx, find_tensor(path, &file, "v", &f->v, ctx));
     const char *causal = nb_safetensors_metadata(&file, "causal");
+    f->unmasked = !causal;
     f->causal = causal && strcmp(causal, "true") == 0;
     NB_REQUIRE(ctx, !causal || f->causal || strcmp(causal, "false") == 0, NB_EIO,
                "%s: __metadata__, causal: '%s' is not true or false", path, causal);
@@ -209,7 +210,7 @@ static nb_status check_shapes(const char *path, const head_file *f, nb_ctx *ctx)
 static nb_status open_file(const char *path, head_file *f, nb_ctx *ctx)
 {
     struct stat info;
-    *f = (head_file){.causal = false};
+    *f = (head_file){.unmasked = true};
     bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     NB_TRY(ctx, folder ? open_folder(path, f, ctx) : open_safetensors(path, f, ctx));
     NB_TRY(ctx, take_shape(&f->q, f->layout, ctx));
@@ -231,7 +232,8 @@ nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx
                              .n = f.q.n,
                              .d = f.q.d,
                              .dv = f.v.d,
-                             .causal = f.causal};
+                             .causal = f.causal,
+                             .unmasked = f.unmasked};
     shape->doubtful = f.q.tensor.rank == 3 && f.layout == UNSAID && (shape->heads > shape->n || shape->n < shape->d);
     return NB_OK;
 }

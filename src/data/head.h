@@ -30,6 +30,7 @@ typedef struct {
     int inputs;    /* of arrays (inputs, heads, n, d); 0: they have no such dimension */
     int n, d, dv;  /* dv = 0: the file has no v */
     bool causal;   /* metadata `causal` is "true"; .npy folders have no metadata: false */
+    bool unmasked; /* nothing says whether there is a mask: no metadata `causal` */
     bool doubtful; /* no metadata `layout`, and more heads than tokens or fewer tokens than d: is it (n, heads, d)? */
 } nb_head_shape;
 
@@ -45,6 +46,12 @@ nb_status nb_head_lack(const char *path, const nb_head_shape *shape, const char 
 /* For people: how an ambiguous file is read, and what to do if it is meant otherwise;
  * *text is NULL if there is no doubt. */
 nb_status nb_head_doubt(const char *path, const nb_head_shape *shape, const char **text, nb_ctx *ctx);
+
+/* For people: what `unmasked` comes to, and what to do. */
+#define NB_HEAD_UNMASKED \
+    "heads of a file that names no causal mask, as .npy files cannot, are taken without one; for a decoder's " \
+    "heads set causal=true, and then factors: cur and strategies that pick tokens; causal=false says that " \
+    "there is no mask"
 
 typedef struct {                /* NULL: not known */
     const char *model;          /* metadata `model` */

@@ -43,12 +43,12 @@ static const char *const references[] = {
 
 const nb_kernel nb_kernel_gram = {
     .component = {"gram", "inner products of one set of points with itself", references, options, sizeof(gram_options)},
-    .causal_refusal = "a Gram matrix is of one set of points, and has no causal mask",
+    .causal_refusal = "a Gram matrix is of one set of points, and has no causal mask: set causal=false",
     .points = points,
     .low_rank = low_rank,
     .fill = fill,
     .explanation =
-        "S has rank at most d, so floor_rank is 0 from m = d on. With X = A+ (svd) so is the error, by construction\n"
-        "and apart from rounding, if the landmarks span what the points span. Compare strategies at m < d; with\n"
-        "another core, such as six steps, all that is left at m >= d is the core's part.",
+        "S has rank at most d, so floor_rank is 0 from m = d on. With X = A+, svd(rcond=machine), so is the error,\n"
+        "by construction and apart from rounding, if the landmarks span what the points span. Compare strategies at\n"
+        "m < d; with another core, such as six steps, all that is left at m >= d is the core's part.",
 };

@@ -12,16 +12,18 @@
 const char *const nb_factors_names[] = {
     [NB_NYSTROMFORMER] = "nystromformer", [NB_CUR] = "cur", [NB_NOCORE] = "nocore", [NB_FACTORS_COUNT] = NULL};
 
+#define BY_TOKENS ": take factors cur and a strategy that picks tokens"
+
 const char *nb_factors_refusal(nb_factors_kind kind, nb_picks_kind picks, bool causal)
 {
     if (kind == NB_CUR && picks != NB_TOKENS)
         return "cur takes rows and columns of S, so it needs tokens, not means, free points or points that both sides "
                "share";
     if (kind != NB_CUR && causal && picks == NB_TOKENS)
-        return "under a causal mask a query before the first landmark would attend to nothing";
+        return "under a causal mask a query before the first landmark would attend to nothing: take factors cur";
     if (kind != NB_CUR && causal && picks == NB_POINTS)
-        return "under a causal mask free points have no place in the sequence";
-    if (kind != NB_CUR && causal) return "under a causal mask a mean of tokens would see the future";
+        return "under a causal mask free points have no place in the sequence" BY_TOKENS;
+    if (kind != NB_CUR && causal) return "under a causal mask a mean of tokens would see the future" BY_TOKENS;
     return NULL;
 }
 

@@ -24,8 +24,10 @@ static const nb_option options[] = {
      .word = "all",
      .selects_head = true,
      .help = "which of the file's query heads, from 0; a list takes several; head h of input i is i * heads + h"},
-    NB_ENUM(heads_options, causal, "auto", masks,
-            "whether a query sees only the keys up to its own position; auto: as the file says"),
+    NB_ENUM(
+        heads_options, causal, "auto", masks,
+        "whether a query sees only the keys up to its own position; auto: as the file's metadata `causal` says, and no "
+        "if there are none, as in .npy files"),
     NB_INT_OR(heads_options, max_n, "all", "all", 1, 1 << 30,
               "a window of at most that many tokens, taken as if there were no others"),
     NB_INT(heads_options, first, "0", 0, 1 << 30, "the window's first token"),
@@ -64,7 +66,13 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
     if (file.dv == 0)
         NB_NEED(shape->valueless,
                 nb_format(ctx, "%s has no values (it has q%s)", o->file, file.key_heads ? ", k" : ""));
-    return nb_head_doubt(o->file, &file, &shape->warning, ctx);
+    NB_TRY(ctx, nb_head_doubt(o->file, &file, &shape->warning, ctx));
+    if (o->causal != AUTO || !file.unmasked || file.key_heads == 0) return NB_OK;
+    if (!shape->warning)
+        shape->warning = NB_HEAD_UNMASKED;
+    else
+        NB_NEED(shape->warning, nb_format(ctx, "%s; " NB_HEAD_UNMASKED, shape->warning));
+    return NB_OK;
 }
 
 static nb_status make(const void *opts, int head, nb_head *out, nb_ctx *ctx)

@@ -137,9 +137,9 @@ PY
     run "$NYSBENCH" plot "$WORK/r" error
     expect_status 0
     expect "error: 2 figures in $WORK/r/plots"
-    [ -s "$WORK/r/plots/error_svd.svg" ]
+    [ -s "$WORK/r/plots/error_svd_rcond_1e-15.svg" ]
     [ ! -e "$WORK/r/plots/svd_vs_iterative.csv" ]
-    (cd "$WORK/r/plots" && rm error_svd.png && gnuplot error_svd.gp && [ -s error_svd.png ])
+    (cd "$WORK/r/plots" && rm error_svd_rcond_1e-15.png && gnuplot error_svd_rcond_1e-15.gp && [ -s error_svd_rcond_1e-15.png ])
 }
 
 @test "an installed program finds its plot scripts" {

@@ -183,7 +183,7 @@ Y
     expect_status 0
     expect "plot error: 14 strategies are too many for curves; drawn as the figure 'forest'"
     [ ! -e "$WORK/r/plots/error.csv" ]
-    for f in forest_svd forest_iterative svd_vs_iterative_iterative; do
+    for f in forest_svd_rcond_1e-15 forest_iterative svd_vs_iterative_iterative; do
         [ -s "$WORK/r/plots/$f.dat" ]
         if command -v gnuplot >/dev/null; then [ -s "$WORK/r/plots/$f.png" ]; fi
     done
@@ -194,7 +194,7 @@ read = lambda name: list(csv.DictReader(open(f"{sys.argv[1]}/{name}", newline=""
 shares, forest = read("shares.csv"), read("plots/forest.csv")
 checked = 0
 for r in forest:
-    of = [s for s in shares if s["label"] == r["strategy"] and s["core"].split("(")[0] == r["figure"] and s["panel"] == r["panel"]]
+    of = [s for s in shares if s["label"] == r["strategy"] and s["core"].split("(")[0] == r["figure"].split("(")[0] and s["panel"] == r["panel"]]
     assert np.isclose(float(r["ratio"]), np.median([float(s["error_relative"]) for s in of]), rtol=1e-12), (r, of)
     assert r["pairing_held_fixed"] == "true"
     if r["panel"] == "all":
@@ -230,9 +230,9 @@ plots: [error, cutoff]
 exclude: {strategy: segment_means, core: iterative}
 Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null 2>&1
-    for figure in error_svd_rcond_0.03 cutoff_uniform; do grep -q "10-90 % of heads and trials, not uncertainty" "$WORK/r/plots/$figure.svg"; done
-    grep -q "a head, its median over trials" "$WORK/r/plots/error_svd_rcond_0.03.svg"
-    grep -q "segment_means" "$WORK/r/plots/error_svd_rcond_0.03.svg"
+    for figure in error_svd cutoff_uniform; do grep -q "10-90 % of heads and trials, not uncertainty" "$WORK/r/plots/$figure.svg"; done
+    grep -q "a head, its median over trials" "$WORK/r/plots/error_svd.svg"
+    grep -q "segment_means" "$WORK/r/plots/error_svd.svg"
     if grep -q "segment_means" "$WORK/r/plots/error_iterative.svg"; then false; fi
     /usr/bin/python3 - "$WORK/r" <<'PY'
 import csv, re, sys
@@ -258,18 +258,18 @@ PY
     draw() { run small -q --set 'strategies=[uniform, segment_means]' --set plots=error "$@"; }
     draw
     sed -i 's/#0072B2/#123456/' "$WORK/r/plots/looks.gp"
-    echo "# mine" >>"$WORK/r/plots/error_svd.gp"
+    echo "# mine" >>"$WORK/r/plots/error_svd_rcond_1e-15.gp"
     draw
     expect_status 0
     expect "nysbench: note: $WORK/r/plots/looks.gp has been edited; it is used as it is"
-    expect "nysbench: note: $WORK/r/plots/error_svd.gp has been edited; it is used as it is"
+    expect "nysbench: note: $WORK/r/plots/error_svd_rcond_1e-15.gp has been edited; it is used as it is"
     grep -q "#123456" "$WORK/r/plots/looks.gp"
     if command -v gnuplot >/dev/null; then grep -q "18, *52, *86" "$WORK/r/plots/error_iterative.svg"; fi
     # other rows: the script for them is another one
     draw --set landmarks=[4,8,16]
-    expect "warning: $WORK/r/plots/error_svd.gp has been edited, and nysbench would now write another script: yours is kept as $WORK/r/plots/error_svd.gp.edited"
-    grep -q "^# mine" "$WORK/r/plots/error_svd.gp.edited"
-    grep -q "^array landmarks\[3\] = \[4, 8, 16\]" "$WORK/r/plots/error_svd.gp"
+    expect "warning: $WORK/r/plots/error_svd_rcond_1e-15.gp has been edited, and nysbench would now write another script: yours is kept as $WORK/r/plots/error_svd_rcond_1e-15.gp.edited"
+    grep -q "^# mine" "$WORK/r/plots/error_svd_rcond_1e-15.gp.edited"
+    grep -q "^array landmarks\[3\] = \[4, 8, 16\]" "$WORK/r/plots/error_svd_rcond_1e-15.gp"
     # rows that are gone leave an edited figure where it is
     echo "# mine" >>"$WORK/r/plots/error_iterative.gp"
     draw --set 'cores=[svd]'

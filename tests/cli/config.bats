@@ -215,7 +215,7 @@ Y
     config <<'Y'
 problems: gaussian(n=[16, 32], d=2)
 strategies: [uniform, "kmeans(restarts=[1, 2])", kmeans]
-cores: [svd, "svd(rcond=[1e-15, 0.1])"]
+cores: [svd, "svd(rcond=[0.03, 0.1])"]
 landmarks: [4, 2..4, 3, 8]
 factors: [cur, cur]
 trials: 1

@@ -31,6 +31,41 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
     expect "profile(keys=pivots, queries=pivots) has less error than uniform"
 }
 
+@test "heads that name no causal mask: new experiment, plan and run say that they have none, and what a decoder's need" {
+    /usr/bin/python3 - "$WORK" <<'PY'
+import os, sys
+import numpy as np
+for name in ("a", "b"):
+    os.mkdir(f"{sys.argv[1]}/{name}")
+    for part in "qkv":
+        np.save(f"{sys.argv[1]}/{name}/{part}.npy", np.random.default_rng(1).standard_normal((2, 20, 4)))
+PY
+    local warning="warning: heads of a file that names no causal mask, as .npy files cannot, are taken without one; for a decoder's heads set causal=true"
+    cd "$WORK"
+    once() { expect "$warning" && [ "$(grep -c "names no causal mask" <<<"$output")" -eq 1 ]; }
+    run "$NYSBENCH" new experiment e.yaml --yes --heads a --heads b -m 4
+    expect_status 0
+    once
+    grep -q "^# causal=auto: no mask where a file names none" e.yaml
+    run "$NYSBENCH" plan e.yaml
+    once
+    run "$NYSBENCH" run e.yaml -q --set plots=[]
+    expect_status 0
+    once
+    sed 's/causal=auto/causal=false/' e.yaml >no.yaml
+    run "$NYSBENCH" plan no.yaml
+    expect_status 0
+    [[ "$output" != *warning* ]]
+    sed 's/causal=auto/causal=true/' e.yaml >yes.yaml
+    run "$NYSBENCH" plan yes.yaml
+    expect "warning: 44 of 44 rows will be skipped: under a causal mask a query before the first landmark would attend to nothing: take factors cur"
+    [[ "$output" != *"no causal mask"* ]]
+    run "$NYSBENCH" run yes.yaml -q --set plots=[]
+    expect "skipped: 24 rows: under a causal mask a mean of tokens would see the future: take factors cur and a strategy that picks tokens"
+    run "$NYSBENCH" run yes.yaml -q --set plots=[] --set factors=cur --set strategies=uniform --set claims=[] --out cur
+    [[ "$output" != *warning* && "$output" == *"rows: 20, 20 ok"* ]]
+}
+
 @test "the commands that a new experiment's comments name have what they are said to have" {
     cd "$WORK"
     "$NYSBENCH" new experiment my.yaml --yes >/dev/null

@@ -305,6 +305,9 @@ CASES
         expect_status 0
         expect "gaussian"
     done
+    run "$NYSBENCH" table "$WORK/r" latency
+    grep -qE "gpa\(landmarks=4, refresh=10\) .* \(1\.1\) " <<<"$output" # the mean of V has 1
+    ! grep -E "streamed .* \([0-9.]+\) " <<<"$output"
     "$NYSBENCH" table "$WORK/r" latency --format csv >"$WORK/latency.csv"
     cmp "$WORK/latency.csv" "$WORK/r/latency.csv"
     "$NYSBENCH" compare "$WORK/r" --metric latency_s --format json >"$WORK/compare.json"

@@ -31,7 +31,7 @@ PY
     run "$NYSBENCH" run "$config" -j 1 -o "$folder/results" --plugin "$folder/$ODD.so"
     expect_status 0
     expect "rows: 16, 16 ok"
-    [ -s "$folder/results/plots/error_svd.svg" ] && [ -s "$folder/results/plots/error_svd.png" ]
+    [ -s "$folder/results/plots/error_svd_rcond_1e-15.svg" ] && [ -s "$folder/results/plots/error_svd_rcond_1e-15.png" ]
     run "$NYSBENCH" run "$folder/results/resolved.yaml" -q -j 1 -o "$folder/again"
     expect_status 0
     diff <(timeless "$folder/results/rows.csv") <(timeless "$folder/again/rows.csv")

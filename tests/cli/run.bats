@@ -17,7 +17,7 @@ long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trial
     expect "rows: 184, 140 ok, 44 skipped"
     expect "skipped: 44 rows: cur takes rows and columns of S, so it needs tokens"
     expect "best rank m"
-    for f in rows.csv results.sqlite resolved.yaml manifest.json plots/error.csv plots/error_svd.svg plots/error_svd.png \
+    for f in rows.csv results.sqlite resolved.yaml manifest.json plots/error.csv plots/error_svd_rcond_1e-15.svg plots/error_svd_rcond_1e-15.png \
         plots/error_iterative.svg plots/svd_vs_iterative_iterative.png; do
         [ -s "$WORK/r/$f" ] || { echo "$f is missing"; return 1; }
     done
@@ -209,8 +209,8 @@ Y
         { echo "${lines[0]}"; return 1; }
     [ "$(grep -c gnuplot <<<"$output")" -eq 1 ]
     [ -s "$WORK/r/plots/error.csv" ]
-    [ -s "$WORK/r/plots/error_svd.gp" ]
-    [ ! -e "$WORK/r/plots/error_svd.svg" ]
+    [ -s "$WORK/r/plots/error_svd_rcond_1e-15.gp" ]
+    [ ! -e "$WORK/r/plots/error_svd_rcond_1e-15.svg" ]
     PATH="$WORK/bin" run "$NYSBENCH" plot "$WORK/r"
     expect_status 0
     [ "$(grep -c gnuplot <<<"$output")" -eq 1 ]
@@ -220,7 +220,7 @@ Y
     expect "nysbench: warning: gnuplot is not installed"
     [ "$(grep -c "Figures are missing: gnuplot, which draws them, was not there." "$WORK/r/report.html")" -eq 1 ]
     "$NYSBENCH" plot "$WORK/r" error >/dev/null
-    [ -s "$WORK/r/plots/error_svd.svg" ]
+    [ -s "$WORK/r/plots/error_svd_rcond_1e-15.svg" ]
     run "$NYSBENCH" report "$WORK/r"
     [[ "$output" != *gnuplot* ]]
     run grep -c "Figures are missing" "$WORK/r/report.html"
@@ -305,7 +305,7 @@ Y
     expect_status 1
     expect "rows: 184, 140 ok, 44 skipped"
     expect "best rank m"
-    expect "nysbench: error: gnuplot failed on $WORK/r/plots/error_svd.gp"
+    expect "nysbench: error: gnuplot failed on $WORK/r/plots/error_svd_rcond_1e-15.gp"
 }
 
 @test "a question with control characters survives in the resolved config" {

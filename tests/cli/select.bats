@@ -130,6 +130,14 @@ PY
     expect $'\niterative(steps=60, start=given, scale=0.01, tolerance=0, precision=double): diverged: X_0 lies outside'
 }
 
+@test "measure tells once which cores are worse than the constant matrix; a bare svd is not" {
+    run "$NYSBENCH" measure --head experiments/data/smollm2_opticks_n1024_L15.safetensors:0 --causal false --strategy uniform -m 32 \
+        --core 'svd(rcond=machine)' --core svd --core truncated_qr --core tikhonov --core iterative --core 'svd(rcond=1e-9)' --metrics error
+    expect_status 0
+    expect "warning: error is not below that of the constant matrix (baseline_mean) with core svd(rcond=machine), svd(rcond=1e-09)"
+    [ "$(grep -c warning <<<"$output")" -eq 1 ]
+}
+
 @test "a spec that stands for several components is refused where one is taken" {
     run "$NYSBENCH" select --head $HEAD:1 --strategy 'kmeans(restarts=[1, 2])' -m 4 -o "$WORK/k.npy"
     expect_status 2

@@ -455,6 +455,29 @@ EOF
     expect "ValueError: never"
 }
 
+@test "serve: what check advises a function of keys to do makes it comparable with other strategies" {
+    enter
+    printf 'import nysbench\n\n\n@nysbench.strategy\ndef last(keys, m):\n    return keys[:, 0].argsort()[-m:]\n' >mine.py
+    run "$NYSBENCH" check "command(run=\"$SERVE mine.py last\", serve=true, deterministic=true)" --timeout 600
+    expect_status 0
+    expect "but with pairing joint it gets points: take points, which are the keys with pairing keys, to be compared with"
+    sed -i 's/keys/points/g' mine.py
+    cat >c.yaml <<Y
+problems: gaussian(n=20, d=2)
+strategies: [kmeans, 'command(run="$SERVE mine.py last", serve=true, deterministic=true)']
+pairing: keys
+cores: iterative
+landmarks: 4
+trials: 6
+metrics: error
+plots: []
+Y
+    "$NYSBENCH" run c.yaml -q -o r
+    run "$NYSBENCH" compare r
+    expect_status 0
+    [[ "$output" != *REFUSED* && "$output" == *"pairing keys"* && "$output" == *" 6      6 "* ]]
+}
+
 @test "serve: check finds a program that does not draw from its seed" {
     enter
     local run

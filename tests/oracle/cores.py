@@ -21,7 +21,7 @@ import scipy.linalg
 
 from measures import Group, Tap, exact, factors, kernel_of, options
 
-CORES = ["svd(rcond=1e-2)", "svd(rank=5)", "tikhonov(lambda=1e-4)", "truncated_qr(rcond=1e-2)", "shifted(gamma=0.1)",
+CORES = ["svd(rcond=1e-2)", "svd(rcond=1e-15, rank=5)", "tikhonov(lambda=1e-4)", "truncated_qr(rcond=1e-2)", "shifted(gamma=0.1)",
          "iterative(steps=6)", "iterative(steps=9, start=worst)", "iterative(steps=3, start=given, scale=2.5)",
          "newton_schulz(steps=7)", "chebyshev(steps=5)", "hyperpower(order=4, steps=4)", "damped_newton(steps=9)",
          "gcv", "best", "fitted(rows=100000)", "fitted(rows=100000, ridge=0.001)", "chosen(of=svd, rows=100000)"]

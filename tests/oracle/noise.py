@@ -25,7 +25,7 @@ from measures import KEYS, Group, Tap, options
 mp.dps = 60
 EPS = 2.0**-52
 CORES = ["svd(rcond=1e-15)", "svd(rcond=1e-8)", "svd(rcond=1e-3)", "tikhonov(lambda=1e-6)", "tikhonov(lambda=1e-20)", "shifted(gamma=0)",
-         "svd(rank=4)", "svd(rank=6)", "svd(rank=7)", "gcv", "truncated_qr(rcond=1e-3)", "truncated_qr(rcond=1e-15)", "shifted(gamma=0.1)", "shifted(gamma=0.1, steps=6)",
+         "svd(rcond=1e-15, rank=4)", "svd(rcond=1e-15, rank=6)", "svd(rcond=1e-15, rank=7)", "gcv", "truncated_qr(rcond=1e-3)", "truncated_qr(rcond=1e-15)", "shifted(gamma=0.1)", "shifted(gamma=0.1, steps=6)",
          "iterative(steps=6)", "iterative(steps=14)", "iterative(steps=40)", "iterative(steps=60)", "iterative(steps=6, precision=float)", "iterative(steps=14, precision=float)", "iterative(steps=30, precision=float)",
          "iterative(start=worst, steps=9, precision=float)", "newton_schulz(steps=20)", "damped_newton(steps=12)", "chebyshev(steps=8)", "hyperpower(order=5, steps=6)",
          "chosen(of=svd, rows=1000)", "chosen(of=iterative, rows=1000)", "exact_rows(of=svd, rows=1000)", "best", "fitted(rows=1000, ridge=1e-6)", "identity"]

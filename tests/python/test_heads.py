@@ -185,17 +185,17 @@ class Measure(unittest.TestCase):
 
     def test_the_error_of_a_strategy(self):
         picks = nysbench.select(Q, 8, "kmeans", keys=K)
-        row, = nysbench.measure(Q, K, V, strategy="kmeans", landmarks=8, cores="svd")
+        row, = nysbench.measure(Q, K, V, strategy="kmeans", landmarks=8, cores="svd(rcond=machine)")
         self.assertEqual((row["status"], row["landmarks"], row["n"], row["d"]), ("ok", 8, N, D))
         self.check(row, picks.queries.points, picks.keys.points)
 
     def test_the_error_of_landmarks_of_ones_own(self):
         tokens, points = np.array([3, 1, 40, 22, 9]), np.random.default_rng(2).standard_normal((5, D))
-        row, = nysbench.measure(Q, K, V, query_landmarks=tokens, cores=["svd"])
+        row, = nysbench.measure(Q, K, V, query_landmarks=tokens, cores=["svd(rcond=machine)"])
         self.check(row, Q[tokens], K[tokens])
-        row, = nysbench.measure(Q, K, V, query_landmarks=points, key_landmarks=K[tokens], cores=["svd"])
+        row, = nysbench.measure(Q, K, V, query_landmarks=points, key_landmarks=K[tokens], cores=["svd(rcond=machine)"])
         self.check(row, points, K[tokens])
-        row, = nysbench.measure(Q, K, V, query_landmarks=tokens[::-1].astype(np.int16), key_landmarks=tokens.tolist(), cores="svd")
+        row, = nysbench.measure(Q, K, V, query_landmarks=tokens[::-1].astype(np.int16), key_landmarks=tokens.tolist(), cores="svd(rcond=machine)")
         self.check(row, Q[tokens[::-1]], K[tokens])
 
     def test_rows_are_those_of_the_program(self):
@@ -213,7 +213,7 @@ class Measure(unittest.TestCase):
                     self.assertTrue(a == b or (b is None and (a is None or math.isnan(a))), f"{a} {b}")
 
     def test_empty_cells(self):
-        row, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd")
+        row, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd(rcond=machine)")
         self.assertTrue(math.isnan(row["output_error"]))
         self.assertIsNone(row["model"])
 
@@ -221,14 +221,14 @@ class Measure(unittest.TestCase):
         rows = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores=["svd", "tikhonov(lambda=0.1)"], metrics=["error"])
         self.assertEqual(len(rows), 2)
         self.assertTrue(math.isnan(rows[0]["spectral_error"]))
-        self.assertFalse(math.isnan(nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd")[0]["spectral_error"]))
-        cur, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd", factors="cur")
+        self.assertFalse(math.isnan(nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd(rcond=machine)")[0]["spectral_error"]))
+        cur, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd(rcond=machine)", factors="cur")
         self.assertEqual(cur["factors"], "cur")
-        masked, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd", factors="cur", causal=True)
+        masked, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd(rcond=machine)", factors="cur", causal=True)
         self.assertNotEqual(cur["error"], masked["error"])
 
     def test_one_set_of_points(self):
-        row, = nysbench.measure(Q, strategy="uniform", landmarks=4, cores="svd")
+        row, = nysbench.measure(Q, strategy="uniform", landmarks=4, cores="svd(rcond=machine)")
         tokens = nysbench.select(Q, 4, "uniform").tokens
         gram, c = Q @ Q.T, (Q @ Q.T)[:, tokens]
         approximation = c @ np.linalg.pinv(c[tokens]) @ c.T

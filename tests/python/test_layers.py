@@ -85,9 +85,17 @@ class Approximate(unittest.TestCase):
         picks = nysbench.select(q[0], 12, "segment_means", keys=k[0])
         points = picks.queries.points.astype(np.float32), picks.keys.points.astype(np.float32)
         formula = lambda *x: reference.nystrom(*x)
-        out = nysbench.attention(q, k, v, "nystrom(strategy=segment_means, landmarks=12, core=svd)")
+        out = nysbench.attention(q, k, v, "nystrom(strategy=segment_means, landmarks=12, core=svd(rcond=machine))")
         expected = formula(*(x.astype(float) for x in (q[0], k[0], v[0], *points)))
         self.assertLessEqual(reference.distance(out[0], expected), reference.tolerance(formula, q[0], k[0], v[0], *points))
+
+    def test_default_cores_are_better_than_the_mean_of_v(self):
+        q, k, v = (np.random.default_rng(1).standard_normal((heads, 256, 32), np.float32) for heads in (8, 2, 2))
+        exact = nysbench.attention(q, k, v, "streamed")
+        worst = reference.distance(np.broadcast_to(np.repeat(v.mean(1, keepdims=True), 4, axis=0), exact.shape), exact)
+        for core in ("svd", "tikhonov", "iterative"):
+            out = nysbench.attention(q, k, v, f"nystrom(strategy=kmeans, landmarks=64, core={core})")
+            self.assertLess(reference.distance(out, exact), worst, core)
 
     def test_a_call_has_no_memory(self):
         spec = "nystrom(strategy=uniform, landmarks=8, refresh=10)"

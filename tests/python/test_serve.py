@@ -61,6 +61,7 @@ def named(points, m, *rest): return range(m)
 def more(points, m, **rest): return range(m)
 def unnamed(points): return range(3)
 def two(queries, keys, m): return range(m)
+def one(keys, m): return range(m)
 def part(points, keys, m): return range(m)
 def joint(points, m): return range(m)
 def blend(points, queries, m): return range(m)
@@ -188,10 +189,14 @@ class Mistakes(Served):
 
     def test_pairings(self):
         joint, both = "but with pairing joint it gets points: ", "but with pairing both it gets queries and keys: "
+        like = ", to be compared with strategies that get the same; else use pairing both"
+        halves = "take points, which with pairing joint are each token's [q; k]: queries, keys = np.hsplit(points, 2)" + like
+        keys = "take points, which are the keys with pairing keys" + like
         for function, text, side in (
-                ("two", "two takes queries and keys, " + joint + "use pairing both", "joint"),
+                ("two", "two takes queries and keys, " + joint + halves, "joint"),
+                ("one", "one takes keys, " + joint + keys, "joint"),
                 ("part", "part takes points and keys, " + joint + "keys are given with pairing both only", "joint"),
-                ("two", "two takes queries and keys, but for the side keys it gets points: use pairing both", "keys"),
+                ("two", "two takes queries and keys, but for the side keys it gets points: " + halves, "keys"),
                 ("joint", "joint takes points, " + both + "use another pairing", "both"),
                 ("blend", "blend takes points and queries, " + both + "points are given with other pairings only", "both")):
             self.assertEqual(self.errors(function, text, side), "")

@@ -15,7 +15,7 @@ import models
 import nysbench
 import tap
 
-EXACT = "nystrom(strategy=uniform, landmarks={}, core=svd)"
+EXACT = "nystrom(strategy=uniform, landmarks={}, core=svd(rcond=machine))"
 
 
 def causal_llama(**options):

@@ -485,7 +485,7 @@ static void test_mixed_precision_of_a_small_core_part(void **state)
     nb_pair a = {.landmarks = pick(ctx, &f, "segment_means", 4, 0)}, b = a;
     prepare(ctx, &f, &mixed, 1, &a);
     prepare(ctx, &f, &exact, 1, &b);
-    double *x = core_of(ctx, b.factors, "svd");
+    double *x = core_of(ctx, b.factors, "svd(rcond=machine)");
     for (int step = 0; step < 8; step++) {
         for (int i = 0; i < 16; i++) x[i] *= 0.97;
         nb_measures fast = measure(ctx, &f, &mixed, &a, x), slow = measure(ctx, &f, &exact, &b, x);
@@ -586,7 +586,7 @@ static void test_chosen_chooses_the_least(void **state)
                             .error;
         double noted = pair.factors->notes.cutoff;
         for (int i = 0; i <= (k == 0 ? 24 : k == 1 ? 40 : 60); i++) {
-            const char *spec = k == 0   ? nb_format(ctx, "svd(rank=%d)", i ? i : 1)
+            const char *spec = k == 0   ? nb_format(ctx, "svd(rcond=machine, rank=%d)", i ? i : 1)
                                : k == 1 ? nb_format(ctx, "iterative(steps=%d)", i)
                                         : nb_format(ctx, "tikhonov(lambda=%.17g)", pow(10, -i / 4.0));
             double error = measure(ctx, &f, &how, &pair, core_of(ctx, pair.factors, spec)).error;
@@ -651,7 +651,7 @@ static void test_rounding_is_not_negative(void **state)
     nb_pair a = {.landmarks = &landmarks, .kind = NB_CUR}, b = a;
     prepare(ctx, &f, &streamed, 1, &a);
     prepare(ctx, &f, &direct, 1, &b);
-    double *x = core_of(ctx, a.factors, "svd"), *lower = nb_alloc_reals(ctx, M, M);
+    double *x = core_of(ctx, a.factors, "svd(rcond=machine)"), *lower = nb_alloc_reals(ctx, M, M);
     for (int j = 0; j < M; j++)
         for (int i = j; i < M; i++) lower[i + j * M] = x[i + j * M];
     nb_measures want = measure(ctx, &f, &streamed, &a, lower), got = measure(ctx, &f, &streamed, &a, x),

@@ -201,11 +201,14 @@ static void test_exact_by_hand(void **state)
     nb_exact exact = exact_of(&layer, 2, 1, ctx);
     assert_int_equal(exact.count, 2);
     assert_close(exact.out[0], 3, 1e-15);
-    assert_close(exact.out[1], (1 + 5 * w) / (1 + w), 1e-14);
+    double last = (1 + 5 * w) / (1 + w);
+    assert_close(exact.out[1], last, 1e-14);
+    assert_close(exact.mean_error, (last - 3) / hypot(3, last), 1e-14);
     layer.shape.causal = true;
     exact = exact_of(&layer, 2, 2, ctx);
     assert_close(exact.out[0], 1, 0);
-    assert_close(exact.out[1], (1 + 5 * w) / (1 + w), 1e-14);
+    assert_close(exact.out[1], last, 1e-14);
+    assert_close(exact.mean_error, (last - 3) / hypot(1, last), 1e-14);
 }
 
 /* Sampled rows are those of all rows, whatever the threads; an exact attention in single precision is as near as that

@@ -283,15 +283,15 @@ static void test_small_parts(void **state)
     open_scene(ctx, &b, h, "gram");
     b.scene->factors.rank = 0;
     nb_landmarks landmarks = pick(ctx, &a, "uniform", 3);
-    nb_measures x = measure(ctx, &a, &closed, &landmarks, NB_CUR, "svd"),
-                y = measure(ctx, &b, &direct, &landmarks, NB_CUR, "svd");
+    nb_measures x = measure(ctx, &a, &closed, &landmarks, NB_CUR, "svd(rcond=machine)"),
+                y = measure(ctx, &b, &direct, &landmarks, NB_CUR, "svd(rcond=machine)");
     assert_true(x.error_subspace > 1e-13 && x.error_subspace < 1e-9);
     assert_close(x.error_subspace / y.error_subspace, 1, 1e-4);
     h = make_head("low_rank(n=200, d=8, rank=3, noise=1e-3)", 0, 0, ctx);
     open_scene(ctx, &a, h, "gram");
     landmarks = pick(ctx, &a, "uniform",
                      8); /* all of range(S), whose values are 1 and 1e-6: eps / 1e-6 in the directions of the latter */
-    assert_at_most(measure(ctx, &a, &closed, &landmarks, NB_CUR, "svd").error_subspace, 1e-14);
+    assert_at_most(measure(ctx, &a, &closed, &landmarks, NB_CUR, "svd(rcond=machine)").error_subspace, 1e-14);
 }
 
 /* n = 20,000, where S would take 3.2 GB: as many landmarks as dimensions give it
@@ -306,8 +306,8 @@ static void test_many_tokens(void **state)
     open_scene(ctx, &f, make_head("gaussian(n=20000, d=16)", 0, 0, ctx), "gram(of=keys)");
     for (int kind = 0; kind < NB_NOCORE; kind++) { /* without a middle nothing is exact */
         nb_landmarks few = pick(ctx, &f, "uniform", 10), all = pick(ctx, &f, "leverage(take=top)", 16);
-        nb_measures some = measure(ctx, &f, &how, &few, (nb_factors_kind)kind, "svd"),
-                    none = measure(ctx, &f, &how, &all, (nb_factors_kind)kind, "svd");
+        nb_measures some = measure(ctx, &f, &how, &few, (nb_factors_kind)kind, "svd(rcond=machine)"),
+                    none = measure(ctx, &f, &how, &all, (nb_factors_kind)kind, "svd(rcond=machine)");
         assert_true(some.floor_rank <= some.error_subspace && some.error_subspace <= some.error &&
                     some.error < some.baseline_mean);
         assert_close(some.floor_rank, sqrt(6.0 / 16), 0.02); /* singular values n (1 +- 2 sqrt(d/n)) */

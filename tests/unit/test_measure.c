@@ -76,7 +76,7 @@ static void test_exact_at_the_rank(void **state)
     fixture f;
     open_scene(ctx, &f, repeated(ctx, 70, 7), "softmax");
     nb_landmarks landmarks = first_tokens(ctx, 7);
-    nb_measures got = measure(ctx, &f, &landmarks, NB_CUR, "svd");
+    nb_measures got = measure(ctx, &f, &landmarks, NB_CUR, "svd(rcond=machine)");
     double tolerance = 100 * DBL_EPSILON * got.landmark_condition;
     assert_at_most(tolerance, 1e-8);
     assert_at_most(got.error, tolerance);
@@ -100,7 +100,7 @@ static void test_one_landmark_short_of_the_rank(void **state)
     open_scene(ctx, &whole, repeated(ctx, N, R), "softmax");
     open_scene(ctx, &small, repeated(ctx, R, R), "softmax");
     nb_landmarks landmarks = first_tokens(ctx, M);
-    nb_measures got = measure(ctx, &whole, &landmarks, NB_CUR, "svd");
+    nb_measures got = measure(ctx, &whole, &landmarks, NB_CUR, "svd(rcond=machine)");
     const double *s;
     assert_ok(ctx, nb_scene_rows(small.scene, &s, ctx));
     double a[M * M], inverse[M * M], u[M * M], values[M], vt[M * M];
@@ -151,7 +151,7 @@ static void test_identities(void **state)
         "gaussian(n=1, d=2)", "gaussian(n=2, d=3)", "gaussian(n=63, d=8)", "clusters(n=257, d=4, count=9)",
         "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, causal=true)"};
     static const char *const strategies[] = {"uniform", "segment_means", "kmeans", "leverage"};
-    static const char *const cores[] = {"svd(rcond=1e-10)", "svd", "iterative"};
+    static const char *const cores[] = {"svd(rcond=1e-10)", "svd(rcond=machine)", "iterative"};
     for (size_t p = 0; p < sizeof problems / sizeof *problems; p++)
         for (int s = 0; s < 4; s++)
             for (int c = 0; c < 3; c++)
@@ -184,7 +184,7 @@ static void test_all_tokens_are_exact(void **state)
         nb_landmarks landmarks = pick(ctx, &f, e->component->name, 30, ((const nb_strategy *)e->component)->pairing);
         for (int kind = 0; kind < NB_NOCORE && landmarks.queries.kind != NB_POINTS; kind++) {
             if (nb_factors_refusal((nb_factors_kind)kind, landmarks.queries.kind, false)) continue;
-            nb_measures got = measure(ctx, &f, &landmarks, (nb_factors_kind)kind, "svd");
+            nb_measures got = measure(ctx, &f, &landmarks, (nb_factors_kind)kind, "svd(rcond=machine)");
             assert_at_most(got.landmark_condition, 1e6);
             assert_at_most(got.error, 1e-9);
         }
@@ -251,7 +251,7 @@ static void test_row_sums_with_the_inverse(void **state)
     fixture f;
     open_scene(ctx, &f, make_head("gaussian(n=100, d=16)", 0, 0, ctx), "softmax");
     nb_landmarks landmarks = pick(ctx, &f, "uniform", 8, NB_INDEPENDENT);
-    nb_measures got = measure(ctx, &f, &landmarks, NB_NYSTROMFORMER, "svd");
+    nb_measures got = measure(ctx, &f, &landmarks, NB_NYSTROMFORMER, "svd(rcond=machine)");
     assert_at_most(got.rowsum_deviation, 1e3 * DBL_EPSILON * got.landmark_condition);
 }
 
@@ -298,7 +298,7 @@ static void test_all_points_zero(void **state)
     open_scene(ctx, &f, make_head("gaussian(n=12, d=3, scale=0)", 0, 0, ctx), "softmax");
     for (int m = 1; m <= 12; m += 5) {
         nb_landmarks landmarks = pick(ctx, &f, "kmeans", m, NB_INDEPENDENT);
-        nb_measures got = measure(ctx, &f, &landmarks, NB_NYSTROMFORMER, "svd");
+        nb_measures got = measure(ctx, &f, &landmarks, NB_NYSTROMFORMER, "svd(rcond=machine)");
         assert_at_most(got.error, 1e-13);
         assert_at_most(got.error_subspace, 1e-13);
         assert_at_most(got.baseline_mean, 1e-13);

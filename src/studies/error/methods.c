@@ -322,11 +322,29 @@ static bool too_small(const nb_plan *plan, const nb_choice *problem, int *least,
     return *tokens > 0 && *least > *tokens; /* a shard may have none of its rows */
 }
 
+/* Rows that a causal mask leaves no factors, whatever the strategy picks. */
+static nb_status warn_of_masks(const nb_plan *plan, nb_mistakes *warnings)
+{
+    const char *why = NULL;
+    int count = 0;
+    for (int i = 0; i < plan->row_count; i++) {
+        const nb_planned_scene *scene = &plan->scenes[plan->rows[i].scene];
+        const char *refusal = nb_factors_refusal(nb_error_method_of(plan, i)->factors, NB_TOKENS, scene->causal);
+        if (scene->refusal || !refusal) continue;
+        why = refusal;
+        count++;
+    }
+    if (count == 0) return NB_OK;
+    return nb_mistakes_add(warnings, (nb_place){.source = NULL}, "%d of %d rows will be skipped: %s", count,
+                           plan->row_count, why);
+}
+
 /* Rows with more landmarks than tokens are skipped; if that holds for all rows, it is likely a mistake. */
 nb_status nb_error_warn(const nb_plan *plan, nb_mistakes *warnings)
 {
     const nb_place nowhere = {.source = NULL};
     int least, tokens;
+    NB_TRY(warnings->ctx, warn_of_masks(plan, warnings));
     if (too_small(plan, NULL, &least, &tokens))
         return nb_mistakes_add(warnings, nowhere,
                                "all %d rows will be skipped: the least m is %d, and no head has more than %d tokens",

@@ -70,12 +70,14 @@ const nb_column nb_forward_columns[] = {
     TIME(peak_bytes, .integer = true, .memory = true,
          .help = "growth of the resident set in a process of its own for one pass, as the system counts it: workspace, "
                  "outputs (4 heads n dv bytes), threads and BLAS buffers"),
-    REAL(output_error, .infinite = true,
+    REAL(output_error, .infinite = true, .trivial = "baseline_mean",
          .help = "|O - O_exact|_F / |O_exact|_F over all heads, of the first pass; "
                  "exact: in double precision"),
     REAL(cosine, .more = true, .help = "mean over tokens and heads of the cosine between output and exact output"),
     REAL(mse, .help = "mean squared difference of an entry of the outputs"),
     REAL(max_error, .help = "largest difference of an entry of the outputs"),
+    REAL(baseline_mean, .infinite = true,
+         .help = "output_error of the mean of the values that each query sees, an answer without any attention"),
     REAL(rowsum_deviation,
          .help = "largest |row sum of S~ - 1|, the output for V = 1, over all tokens and heads; empty for an oracle"),
     TIME(select_s, .help = "of the pass with the median time: seconds for choosing landmarks, clusters or features"),

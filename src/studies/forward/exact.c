@@ -56,28 +56,6 @@ static nb_status choose_tokens(int n, int most, gsl_rng *rng, nb_exact *exact, n
     return NB_OK;
 }
 
-nb_status nb_exact_make(const nb_layer *layer, int most, gsl_rng *rng, nb_team *team, nb_exact *exact, nb_ctx *ctx)
-{
-    const nb_layer_shape *s = &layer->shape;
-    size_t heads = (size_t)nb_layer_heads(s), each;
-    nb_head head;
-    work w = {.exact = exact, .head = &head};
-    NB_TRY(ctx, choose_tokens(s->n, most, rng, exact, ctx));
-    each = (size_t)s->dv * (size_t)exact->count;
-    NB_NEED(exact->out, nb_alloc_raw(ctx, heads * each));
-    nb_mark mark = nb_ctx_mark(ctx);
-    NB_NEED(w.scratch, nb_alloc_raw(ctx, (size_t)nb_team_threads(team) * (size_t)(s->n + s->d) * BLOCK));
-    for (size_t h = 0; h < heads; h++) {
-        nb_mark one = nb_ctx_mark(ctx);
-        NB_TRY(ctx, nb_layer_head_double(layer, (int)h, &head, ctx));
-        w.out = exact->out + h * each;
-        nb_team_run(team, (exact->count + BLOCK - 1) / BLOCK, do_block, &w);
-        nb_ctx_release(ctx, one);
-    }
-    nb_ctx_release(ctx, mark);
-    return NB_OK;
-}
-
 typedef struct {
     double difference2, exact2, cosines, most;
 } sums;
@@ -98,6 +76,55 @@ static void add_output(sums *s, int dv, const double *exact, const nb_scalar *ou
     s->cosines += length2 > 0 && exact2 > 0 ? product / sqrt(length2) / sqrt(exact2) : length2 == exact2;
 }
 
+static double relative(const sums *s)
+{
+    return s->exact2 > 0 ? sqrt(s->difference2 / s->exact2) : s->difference2 > 0 ? INFINITY : 0;
+}
+
+static nb_status add_means(sums *s, const work *w, nb_ctx *ctx)
+{
+    const nb_head *h = w->head;
+    size_t dv = (size_t)h->dv;
+    double *sum;
+    nb_scalar *mean;
+    int seen = 0;
+    NB_NEED(sum, nb_alloc_reals(ctx, dv, 1));
+    NB_NEED(mean, nb_alloc_scalars(ctx, dv));
+    for (int i = 0; i < w->exact->count; i++) {
+        int sees = h->causal ? w->exact->tokens[i] + 1 : h->n;
+        for (; seen < sees; seen++)
+            for (size_t j = 0; j < dv; j++) sum[j] += h->v[(size_t)seen * dv + j];
+        for (size_t j = 0; j < dv; j++) mean[j] = (nb_scalar)(sum[j] / sees);
+        add_output(s, h->dv, w->out + (size_t)i * dv, mean);
+    }
+    return NB_OK;
+}
+
+nb_status nb_exact_make(const nb_layer *layer, int most, gsl_rng *rng, nb_team *team, nb_exact *exact, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = &layer->shape;
+    size_t heads = (size_t)nb_layer_heads(s), each;
+    nb_head head;
+    work w = {.exact = exact, .head = &head};
+    sums means = {.most = 0};
+    NB_TRY(ctx, choose_tokens(s->n, most, rng, exact, ctx));
+    each = (size_t)s->dv * (size_t)exact->count;
+    NB_NEED(exact->out, nb_alloc_raw(ctx, heads * each));
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(w.scratch, nb_alloc_raw(ctx, (size_t)nb_team_threads(team) * (size_t)(s->n + s->d) * BLOCK));
+    for (size_t h = 0; h < heads; h++) {
+        nb_mark one = nb_ctx_mark(ctx);
+        NB_TRY(ctx, nb_layer_head_double(layer, (int)h, &head, ctx));
+        w.out = exact->out + h * each;
+        nb_team_run(team, (exact->count + BLOCK - 1) / BLOCK, do_block, &w);
+        NB_TRY(ctx, add_means(&means, &w, ctx));
+        nb_ctx_release(ctx, one);
+    }
+    nb_ctx_release(ctx, mark);
+    exact->mean_error = relative(&means);
+    return NB_OK;
+}
+
 nb_likeness nb_exact_compare(const nb_layer_shape *shape, const nb_exact *exact, const nb_scalar *out)
 {
     sums s = {.most = 0};
@@ -108,9 +135,7 @@ nb_likeness nb_exact_compare(const nb_layer_shape *shape, const nb_exact *exact,
                        out + (h * (size_t)shape->n + (size_t)exact->tokens[i]) * dv);
     double outputs = (double)heads * (double)count;
     if (!isfinite(s.difference2)) return (nb_likeness){.error = NAN, .cosine = NAN, .mse = NAN, .max_error = NAN};
-    return (nb_likeness){.error = s.exact2 > 0        ? sqrt(s.difference2 / s.exact2)
-                                  : s.difference2 > 0 ? INFINITY
-                                                      : 0,
+    return (nb_likeness){.error = relative(&s),
                          .cosine = s.cosines / outputs,
                          .mse = s.difference2 / (outputs * (double)dv),
                          .max_error = s.most,

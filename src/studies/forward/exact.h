@@ -11,6 +11,7 @@ typedef struct {
     int count;         /* query tokens of each head */
     const int *tokens; /* count: which, ascending; the same of all heads */
     double *out;       /* dv x count for each head */
+    double mean_error; /* of outputs that are the mean of the values that a query sees, as nb_likeness has it */
 } nb_exact;
 
 /* All tokens where `most` is at least n, else so many random ones. Memory is ctx's. n count (d + dv) multiplications

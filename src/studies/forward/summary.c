@@ -184,6 +184,7 @@ static nb_forward_cell cell_of(const gathering *g, double (*beside)[NB_FORWARD_B
         .workspace = MEDIAN(*g, workspace_bytes),
         .peak = MEDIAN(*g, peak_bytes),
         .error = MEDIAN(*g, output_error),
+        .baseline_mean = MEDIAN(*g, baseline_mean),
         .landmarks = MEDIAN(*g, landmarks),
         .share = {SHARE(*g, select_s), SHARE(*g, core_s), SHARE(*g, b_s), SHARE(*g, f_s), SHARE(*g, output_s)}};
     for (int i = 0; i < g->rows.count; i++) {

@@ -16,7 +16,7 @@ typedef struct { /* medians over the layers, sources and trials that agree in th
     double latency_s, low_s, high_s; /* low, high: the ends of all rows' intervals together; of a row that has none, its
                                         latency, and NaN if it is alone */
     double time_s;                   /* amortized_s: the latency with what choosing landmarks takes of each pass */
-    double fresh_s, first_s, workspace, peak, error, landmarks;
+    double fresh_s, first_s, workspace, peak, error, baseline_mean, landmarks;
     double share[NB_PART_COUNT];          /* of the latency, by part */
     double speedup[NB_FORWARD_BASELINES]; /* time_s of the baseline beside it / its own */
 } nb_forward_cell;

@@ -46,7 +46,10 @@ static nb_status add_line(nb_grid *g, const nb_forward_summary *s, const nb_forw
     NB_TRY(ctx, nb_grid_real(g, "%.3g", 1e3 * c->first_s));
     NB_TRY(ctx, add_bytes(g, c->workspace, ctx));
     NB_TRY(ctx, add_bytes(g, c->peak, ctx));
-    NB_TRY(ctx, nb_grid_real(g, "%.2g", c->error));
+    if (c->error >= c->baseline_mean)
+        NB_TRY(ctx, nb_grid_text(g, nb_format(ctx, "(%.2g)", c->error)));
+    else
+        NB_TRY(ctx, nb_grid_real(g, "%.2g", c->error));
     NB_TRY(ctx, nb_grid_text(g, front ? "yes" : "no"));
     for (int b = 0; b < s->baseline_count; b++) NB_TRY(ctx, nb_grid_real(g, "%.3g", c->speedup[b]));
     return NB_OK;
@@ -73,7 +76,8 @@ static void add_notes(nb_page *page)
                  "the ends of all their 95 %% intervals, or of the times where there are fewer than 6 rounds");
     nb_page_note(page, "fresh:", "a pass that chooses the landmarks that others keep");
     nb_page_note(page, "first:", "the first pass, with cold caches");
-    nb_page_note(page, "error:", "of the outputs, against double precision");
+    nb_page_note(page, "error:",
+                 "of the outputs, against double precision; in brackets where it is not below that of the mean of V");
     nb_page_note(page, "on the front:", "nothing of the same layers and threads is both as fast and as good");
     nb_page_note(page, "x NAME:", "times faster than that attention beside it in the same rounds");
     nb_page_paragraph(page, "Front and x take amortized_s, which has its share of fresh passes.");
