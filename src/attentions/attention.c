@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/machine.h"
+#include "calls/early.h"
 #include "calls/guard.h"
 
 #include <math.h>
@@ -35,10 +36,30 @@ int nb_attention_keep(const nb_choice *attention)
     return a->keep ? a->keep(attention->options) : 1;
 }
 
+/* All that is asked before anything runs; what depends on a layer, of a small one. */
+static nb_status ask(void *choice, nb_ctx *ctx)
+{
+    const nb_choice *c = choice;
+    const nb_attention *a = record_of(c);
+    const nb_layer_shape small = {.batch = 1, .heads = 1, .key_heads = 1, .n = 64, .d = 8, .dv = 8};
+    const char *why;
+    if (a->check) NB_TRY(ctx, a->check(c->options, ctx));
+    NB_REQUIRE(ctx, !(nb_attention_traits(c) & ~(unsigned)NB_ATTENTION_TRAITS), NB_EINVAL,
+               "its traits_of gives traits out of NB_ATTENTION_TRAITS");
+    nb_attention_keep(c);
+    nb_attention_size(c, &small);
+    NB_TRY(ctx, nb_attention_refusal(c, &small, &why, ctx));
+    if (!why) nb_attention_cost_of(c, &small, 1);
+    return NB_OK;
+}
+
 nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx)
 {
     const nb_attention *a = record_of(attention);
-    return a->check ? a->check(attention->options, ctx) : NB_OK;
+    nb_choice copy = *attention;
+    if (!nb_plugin_of(attention->component)) return a->check ? a->check(attention->options, ctx) : NB_OK;
+    return nb_ask_early(ask, &copy, NULL, 0, attention, "calling its check, traits_of, keep, size_of, refusal or cost",
+                        ctx);
 }
 
 nb_status nb_attention_refusal(const nb_choice *attention, const nb_layer_shape *shape, const char **why, nb_ctx *ctx)

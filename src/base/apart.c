@@ -63,7 +63,7 @@ nb_status nb_apart_named(nb_status (*act)(void *self, nb_ctx *ctx), void *self, 
                          const char *name, const char *what, nb_ctx *ctx)
 {
     const char *reason;
-    nb_status status = nb_apart(act, self, NB_APART_S, answer, bytes, ctx);
+    nb_status status = nb_apart(act, self, nb_ctx_patience(ctx), answer, bytes, ctx);
     if (status != NB_EBUG) return status;
     NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);

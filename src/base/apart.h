@@ -7,8 +7,6 @@
 
 #include <stddef.h>
 
-enum { NB_APART_S = 20 }; /* seconds for what a plug-in does before anything runs */
-
 /* act(self, ctx) in a child process, which has that many seconds: its status and message, and `bytes` bytes at
  * `answer`, which it may fill, as if it had been called here. NB_EBUG if it did not return ("killed by signal 6
  * (Aborted)"), and where it returned and has changed its surroundings ("changed ..."). What it prints on standard
@@ -16,7 +14,7 @@ enum { NB_APART_S = 20 }; /* seconds for what a plug-in does before anything run
 nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double limit_s, void *answer, size_t bytes,
                    nb_ctx *ctx);
 
-/* The same, with the component's name and what is called in the message of an NB_EBUG:
+/* The same within the context's patience, with the component's name and what is called in the message of an NB_EBUG:
  * "mine: calling its shape: killed by signal 6 (Aborted)". */
 nb_status nb_apart_named(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes,
                          const char *name, const char *what, nb_ctx *ctx);

@@ -21,6 +21,7 @@ typedef struct {       /* what a child shares with its parent */
     long fail_in;      /* allocations until the one that fails; 0: none fails */
     size_t held, most; /* bytes */
     gsl_rng *rng;
+    double patience_s;
     bool overrun;        /* a guard was written to */
     char exhausted[128]; /* the first allocation that failed, or "" */
     char spoilt[256];    /* what a component changed that all rely on, or "" */
@@ -39,7 +40,9 @@ struct nb_ctx {
 nb_ctx *nb_ctx_new(void)
 {
     nb_ctx *ctx = calloc(1, sizeof *ctx);
-    if (ctx) ctx->shared = &ctx->own;
+    if (!ctx) return NULL;
+    ctx->shared = &ctx->own;
+    ctx->own.patience_s = 20;
     return ctx;
 }
 
@@ -313,6 +316,16 @@ void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, co
         nb_error_set(ctx, status, file, line, "%s failed without a message", expression);
     else
         trace(ctx, file, line, expression);
+}
+
+double nb_ctx_patience(const nb_ctx *ctx)
+{
+    return ctx->shared->patience_s;
+}
+
+void nb_ctx_set_patience(nb_ctx *ctx, double seconds)
+{
+    ctx->shared->patience_s = seconds;
 }
 
 const char *nb_ctx_exhausted(const nb_ctx *ctx)

@@ -33,7 +33,7 @@ typedef void nb_destroy_fn(void *ptr);
 nb_ctx *nb_ctx_new(void);      /* NULL only if out of memory */
 void nb_ctx_free(nb_ctx *ctx); /* NULL is allowed */
 
-/* A second arena with the error record, the stream and the failing allocation
+/* A second arena with the error record, the stream, the patience and the failing allocation
  * of its parent, for what must outlive the parent's next release. It is freed
  * with the parent's memory around it. NULL with NB_ENOMEM recorded. */
 nb_ctx *nb_ctx_child(nb_ctx *parent);
@@ -89,6 +89,10 @@ void nb_ctx_forget_exhausted(nb_ctx *ctx);
  * on counts. NULL: nothing. */
 void nb_ctx_spoil(nb_ctx *ctx, const char *what);
 const char *nb_ctx_spoilt(const nb_ctx *ctx);
+
+/* Seconds for each call of a plug-in before anything runs (base/apart.h); 20, unless it was set. */
+double nb_ctx_patience(const nb_ctx *ctx);
+void nb_ctx_set_patience(nb_ctx *ctx, double seconds);
 
 /* Bytes alive in this context with its parents and children, as asked for; and the most since the last call of
  * nb_ctx_watch, at first since the start. */

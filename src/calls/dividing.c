@@ -2,10 +2,9 @@
 /* dividing.c - see dividing.h */
 #include "calls/dividing.h"
 
-#include "base/apart.h"
 #include "base/clock.h"
+#include "calls/early.h"
 #include "calls/guard.h"
-#include "components/plugin.h"
 
 /* Each token has a cluster and each cluster a token. */
 static nb_status count_sizes(int n, int k, nb_division *v, nb_ctx *ctx)
@@ -54,7 +53,5 @@ nb_status nb_partition_check(const nb_choice *partition, nb_ctx *ctx)
 {
     nb_choice copy = *partition;
     if (!((const nb_partition *)partition->component)->check) return NB_OK;
-    return nb_plugin_of(partition->component)
-               ? nb_apart_named(ask, &copy, NULL, 0, partition->label, "calling its check", ctx)
-               : ask(&copy, ctx);
+    return nb_ask_early(ask, &copy, NULL, 0, partition, "calling its check", ctx);
 }

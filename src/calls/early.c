@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* early.c - check, ready, traits_of and points. */
+/* early.c - check, ready, traits_of, within and points. */
 #include "calls/early.h"
 
 #include "base/apart.h"
@@ -9,11 +9,19 @@
 #include "kernels/kernel.h"
 #include "strategies/strategy.h"
 
+nb_status nb_ask_early(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes,
+                       const nb_choice *of, const char *what, nb_ctx *ctx)
+{
+    return nb_plugin_of(of->component) ? nb_apart_named(act, self, answer, bytes, of->label, what, ctx)
+                                       : act(self, ctx);
+}
+
 static nb_status check_strategy(void *choice, nb_ctx *ctx)
 {
     const nb_choice *c = choice;
     const nb_strategy *s = (const nb_strategy *)c->component;
     if (s->check) NB_TRY(ctx, s->check(c->options, ctx));
+    if (s->within) s->within(c->options);
     NB_REQUIRE(ctx, !(nb_strategy_traits(c) & ~(unsigned)NB_STRATEGY_TRAITS), NB_EINVAL,
                "its traits_of gives traits out of NB_STRATEGY_TRAITS");
     return NB_OK;
@@ -46,13 +54,12 @@ static nb_status ask(nb_status (*act)(void *choice, nb_ctx *ctx), const char *wh
         const nb_choice *inner = *(const nb_choice *const *)((const char *)component->options + o->offset);
         NB_TRY(ctx, ask(act, what, registry, inner, ctx));
     }
-    return nb_plugin_of(component->component) ? nb_apart_named(act, &copy, NULL, 0, component->label, what, ctx)
-                                              : act(&copy, ctx);
+    return nb_ask_early(act, &copy, NULL, 0, component, what, ctx);
 }
 
 nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx)
 {
-    return ask(check_strategy, "calling its check or traits_of", &nb_strategies, strategy, ctx);
+    return ask(check_strategy, "calling its check, traits_of or within", &nb_strategies, strategy, ctx);
 }
 
 nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx)
@@ -85,9 +92,7 @@ nb_status nb_kernel_needs_keys(const nb_choice *kernel, bool *needs, nb_ctx *ctx
 {
     keys_question q = {.kernel = kernel, .needs = true};
     if (((const nb_kernel *)kernel->component)->points)
-        NB_TRY(ctx, nb_plugin_of(kernel->component)
-                        ? nb_apart_named(ask_points, &q, &q, sizeof q, kernel->label, "calling its points", ctx)
-                        : ask_points(&q, ctx));
+        NB_TRY(ctx, nb_ask_early(ask_points, &q, &q, sizeof q, kernel, "calling its points", ctx));
     *needs = q.needs;
     return NB_OK;
 }

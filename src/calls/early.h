@@ -6,6 +6,10 @@
 
 #include "components/component.h"
 
+/* act(self, ctx), of a plug-in's component in a child process with the context's patience: see nb_apart_named. */
+nb_status nb_ask_early(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes,
+                       const nb_choice *of, const char *what, nb_ctx *ctx);
+
 /* Calls `check` and `ready` of a strategy and of those that its options name, and checks its traits. */
 nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx);
 nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);

@@ -2,7 +2,7 @@
 /* heads.c - a problem's own head, then the permutation. */
 #include "calls/heads.h"
 
-#include "base/apart.h"
+#include "calls/early.h"
 #include "calls/guard.h"
 #include "components/plugin.h"
 
@@ -30,12 +30,9 @@ static nb_status ask_shape(void *self, nb_ctx *ctx)
 nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_ctx *ctx)
 {
     question q = {.problem = problem};
-    bool outside = nb_plugin_of(problem->component); /* then in a child process, which may crash */
-    NB_TRY(ctx, outside
-                    ? nb_apart_named(ask_shape, &q, &q.shape, sizeof q.shape, problem->label, "calling its shape", ctx)
-                    : ask_shape(&q, ctx));
+    NB_TRY(ctx, nb_ask_early(ask_shape, &q, &q.shape, sizeof q.shape, problem, "calling its shape", ctx));
     *shape = q.shape;
-    if (outside) { /* texts of the child's */
+    if (nb_plugin_of(problem->component)) { /* texts of the child's */
         shape->origins = (nb_head_origins){.model = NULL};
         if (shape->keyless) shape->keyless = "it has no keys";
         if (shape->valueless) shape->valueless = "it has no values";

@@ -139,6 +139,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     const char **arguments;
     nb_mistakes_init(&mistakes, ctx);
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
+    if (code == NB_GO_ON && experiment->workers) code = nb_worker_patience(command, experiment->workers, ctx);
     nb_status status = nb_command_own(experiment->set, ctx);
     if (experiment->out && nb_defer(ctx, free, experiment->out) != NB_OK) status = NB_ENOMEM;
     if (experiment->shard_text && nb_defer(ctx, free, experiment->shard_text) != NB_OK) status = NB_ENOMEM;

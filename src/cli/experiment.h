@@ -4,16 +4,18 @@
 #define NB_EXPERIMENT_H
 
 #include "cli/command.h"
+#include "cli/worker_options.h"
 #include "run/plan.h"
 #include "run/shard.h"
 
 typedef struct {
-    const char *path;     /* of the file */
-    char *out;            /* --out, or NULL */
-    const char **set;     /* each --set, or NULL */
-    const char **plugins; /* each --plugin, or NULL */
-    char *shard_text;     /* --shard, or NULL */
-    const char *limits;   /* other options that decide how a row ends, " --timeout 5", for a shell; or NULL */
+    const char *path;                 /* of the file */
+    char *out;                        /* --out, or NULL */
+    const char **set;                 /* each --set, or NULL */
+    const char **plugins;             /* each --plugin, or NULL */
+    char *shard_text;                 /* --shard, or NULL */
+    const nb_worker_choices *workers; /* where the command has their options, or NULL */
+    const char *limits; /* other options that decide how a row ends, " --timeout 5", for a shell; or NULL */
     /* Of the results: --out, or results/NAME, or results/NAME-DIGEST with a --set that makes other rows. A shard's
      * is within it. */
     const char *folder;

@@ -46,6 +46,19 @@ nb_status nb_worker_own(const nb_worker_choices *chosen, nb_ctx *ctx)
     return status;
 }
 
+static int read_timeout(const nb_command *command, const nb_worker_choices *chosen, double *seconds)
+{
+    return nb_command_real(command, "--timeout", chosen->timeout, 1e-3, 1e7, seconds);
+}
+
+int nb_worker_patience(const nb_command *command, const nb_worker_choices *chosen, nb_ctx *ctx)
+{
+    double seconds = nb_ctx_patience(ctx);
+    int code = read_timeout(command, chosen, &seconds);
+    nb_ctx_set_patience(ctx, fmax(seconds, 1));
+    return code;
+}
+
 int nb_worker_read(const nb_command *command, const nb_worker_choices *chosen, nb_workers *workers)
 {
     enum { MOST_JOBS = 1024 };
@@ -57,7 +70,7 @@ int nb_worker_read(const nb_command *command, const nb_worker_choices *chosen, n
     if (code != NB_GO_ON) return code;
     workers->jobs = workers->blas_threads > 1 ? 1 : cpus < MOST_JOBS ? cpus : MOST_JOBS;
     code = nb_command_number(command, "--jobs", chosen->jobs, 0, MOST_JOBS, &workers->jobs);
-    if (code == NB_GO_ON) code = nb_command_real(command, "--timeout", chosen->timeout, 1e-3, 1e7, &workers->timeout_s);
+    if (code == NB_GO_ON) code = read_timeout(command, chosen, &workers->timeout_s);
     if (code == NB_GO_ON) code = read_memory(command, chosen->memory, &most);
     if (code == NB_GO_ON && workers->jobs == 0) return check_here(command, chosen);
     workers->memory = fmin(most, nb_available_memory());

@@ -94,6 +94,13 @@ static void print_refused(const char *label, const nb_refused *refused)
 static nb_status check_choice(const nb_registry *registry, const nb_choice *choice, tally *t, nb_ctx *ctx)
 {
     nb_refused refused = {.one_set = NULL};
+    verdict early = {.status = nb_check_early(choice, registry, ctx)};
+    if (early.status != NB_OK) {
+        NB_NEED(early.message, nb_strdup(ctx, nb_error_message(ctx)));
+        nb_error_clear(ctx);
+        print(t, choice->label, "options", &early, "");
+        return NB_OK;
+    }
     if (registry == &nb_strategies) NB_TRY(ctx, nb_find_refused(choice, t->kernel, t->timeout_s, &refused, ctx));
     print_refused(choice->label, &refused);
     for (const nb_check *check = nb_checks_of(registry); check->name; check++) {
@@ -194,11 +201,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"timeout", 't', POPT_ARG_STRING, &timeout, 0, "Seconds for each check on each head (default: 60)", "SECONDS"},
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
+    nb_status owned = timeout ? nb_defer(ctx, free, timeout) : NB_OK;
+    if (code == NB_GO_ON) code = nb_command_number(command, "--timeout", timeout, 1, 86400, &t.timeout_s);
+    nb_ctx_set_patience(ctx, t.timeout_s);
     nb_status status = nb_command_plugins(plugins, ctx);
-    if (timeout && nb_defer(ctx, free, timeout) != NB_OK) status = NB_ENOMEM;
     if (code != NB_GO_ON) return code;
-    code = nb_command_number(command, "--timeout", timeout, 1, 86400, &t.timeout_s);
-    if (code != NB_GO_ON) return code;
+    if (status == NB_OK) status = owned;
     if (status == NB_OK) status = nb_choice_parse(&nb_kernels, nb_standard_kernel(), &kernel, ctx);
     if (status == NB_OK) status = (is_plugin(arguments[0]) ? check_plugin : check_spec)(arguments[0], &t, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);

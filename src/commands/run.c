@@ -175,6 +175,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL},
         POPT_TABLEEND};
     char **const texts[] = {&chosen->only, &chosen->hours_text};
+    e->workers = &chosen->workers;
     int code = nb_experiment_parse(command, argc, argv, options, e, ctx);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);

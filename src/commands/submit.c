@@ -367,6 +367,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0,
          "Print the scripts and the calls of sbatch; write and submit nothing", NULL},
         POPT_TABLEEND};
+    s->e.workers = &c->workers;
     int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
     nb_status status = c->jobs ? nb_defer(ctx, free, c->jobs) : NB_OK;
     if (status == NB_OK && c->minutes) status = nb_defer(ctx, free, c->minutes);

@@ -186,7 +186,7 @@ nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
     NB_NEED(file, nb_format(ctx, "%s%s", strchr(path, '/') ? "" : "./",
                             path)); /* without a '/' it would be looked for elsewhere */
     NB_REQUIRE(ctx, nb_is_file(file), NB_EIO, "%s: no such file%s", path, nb_path_hint(path));
-    if (nb_apart(open_object, file, NB_APART_S, NULL, 0, ctx) != NB_OK) {
+    if (nb_apart(open_object, file, nb_ctx_patience(ctx), NULL, 0, ctx) != NB_OK) {
         NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
         nb_error_clear(ctx);
         NB_FAIL(ctx, NB_EIO, "%s: cannot be loaded: %s", path, reason);

@@ -3,6 +3,9 @@
  * all kinds of components share. */
 #include "conformance/conformance.h"
 
+#include "attentions/attention.h"
+#include "calls/dividing.h"
+#include "calls/early.h"
 #include "components/plugin.h"
 #include "nystrom/make_scene.h"
 
@@ -299,6 +302,16 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 {
     enum { SMALL = 50 };
     return run->head->n < SMALL ? nb_check_allocations(prepare_pick, try_pick, &(attempt){.run = run}, ctx) : NB_OK;
+}
+
+nb_status nb_check_early(const nb_choice *choice, const nb_registry *registry, nb_ctx *ctx)
+{
+    if (registry == &nb_strategies) NB_TRY(ctx, nb_strategy_check(choice, ctx));
+    return registry == &nb_strategies   ? nb_strategy_ready(choice, ctx)
+           : registry == &nb_cores      ? nb_core_check(choice, ctx)
+           : registry == &nb_partitions ? nb_partition_check(choice, ctx)
+           : registry == &nb_attentions ? nb_attention_check(choice, ctx)
+                                        : NB_OK;
 }
 
 const nb_check *nb_checks_of(const nb_registry *registry)

@@ -34,6 +34,10 @@ const nb_check *nb_checks_of(const nb_registry *registry);
 /* Whether its checks are for heads; else they are run once. */
 bool nb_checks_need_heads(const nb_registry *registry);
 
+/* What a run asks a component before anything is measured: its check, ready, traits_of ..., of a plug-in in a child
+ * process, with the context's patience. */
+nb_status nb_check_early(const nb_choice *choice, const nb_registry *registry, nb_ctx *ctx);
+
 /* What a strategy refuses that works outside (NB_ELSEWHERE): its record has a function for each pairing, but only the
  * program behind it knows which it has. It picks once of each kind, in a process that has limit_s seconds. Where it
  * fails in both, neither is refused: the checks tell what is wrong. */

@@ -62,7 +62,8 @@ static nb_status attend(nb_trial_run *run, const nb_layer *layer, int threads, i
     const char *why;
     r->out = NULL;
     run->calls++;
-    nb_status checked = nb_attention_check(run->choice, ctx);
+    const nb_attention *a = (const nb_attention *)run->choice->component;
+    nb_status checked = a->check ? a->check(run->choice->options, ctx) : NB_OK;
     if (checked == NB_EINVAL) nb_error_clear(ctx); /* options that do not go together */
     if (checked != NB_OK) return checked == NB_EINVAL ? NB_OK : checked;
     NB_TRY(ctx, nb_attention_refusal(run->choice, &layer->shape, &why, ctx));

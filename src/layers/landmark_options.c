@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* landmark_options.c - what the options of attention from landmarks mean, and what a pass takes. */
+#include "calls/early.h"
 #include "cores/core.h"
 #include "layers/landmark_pass_private.h"
 
@@ -137,8 +138,10 @@ unsigned nb_landmark_traits(const void *options)
 
 nb_status nb_landmark_check(const void *options, nb_ctx *ctx)
 {
-    nb_landmark_how how = nb_landmark_how_of(options, 1 << 20);
-    const nb_strategy *strategy = (const nb_strategy *)how.strategy->component;
+    const nb_landmark_options *o = options;
+    NB_TRY(ctx, nb_strategy_check(o->strategy, ctx));
+    NB_TRY(ctx, nb_core_check(o->core, ctx));
+    nb_landmark_how how = nb_landmark_how_of(o, 1 << 20);
     bool identity = nb_core_traits(how.core) & NB_CORE_IDENTITY;
     NB_REQUIRE(ctx, nb_strategy_has(how.strategy, how.pairing), NB_EINVAL, "%s has no pairing '%s'",
                how.strategy->component->name, nb_pairing_names[how.pairing]);
@@ -148,7 +151,7 @@ nb_status nb_landmark_check(const void *options, nb_ctx *ctx)
     NB_REQUIRE(ctx, how.refresh == 1 || !how.keep_place || !nb_landmark_looks_at_s(&how), NB_EINVAL,
                "core=%s looks at S with new landmarks, so it cannot be had with keep=tokens and refresh above 1",
                how.core->component->name);
-    return strategy->check ? strategy->check(how.strategy->options, ctx) : NB_OK;
+    return NB_OK;
 }
 
 nb_status nb_landmark_refusal(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx)

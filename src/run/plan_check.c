@@ -2,8 +2,7 @@
 /* plan_check.c - finds in the first second a head that would end a long run later. */
 #include "run/plan_check.h"
 
-#include "base/apart.h"
-#include "components/plugin.h"
+#include "calls/early.h"
 
 #include <math.h>
 
@@ -61,9 +60,7 @@ nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx)
         if (s->random || is_checked_later(s) || seen_before(plan, i)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         look l = {plan, i, rng};
-        bool outside = nb_plugin_of(s->problem->component); /* then in a child process, which may crash */
-        nb_status status = outside ? nb_apart_named(check_head, &l, NULL, 0, s->problem->label, "making a head", ctx)
-                                   : check_head(&l, ctx);
+        nb_status status = nb_ask_early(check_head, &l, NULL, 0, s->problem, "making a head", ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }

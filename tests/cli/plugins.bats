@@ -432,7 +432,7 @@ EOF
 @test "what a plug-in does before anything runs happens in a child first: a crash, an exit, a change and a hang are told" {
     printf 'problems: early_problem\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
     cp "$BATS_FILE_TMPDIR/early.so" "$WORK"
-    local where=("" "$WORK/early.so: cannot be loaded: " "early: calling its check or traits_of: " "early: calling its check or traits_of: "
+    local where=("" "$WORK/early.so: cannot be loaded: " "early: calling its check, traits_of or within: " "early: calling its check, traits_of or within: "
         "early: calling its ready: " "early_problem: calling its shape: " "early_core: calling its traits_of: ")
     for place in 1 2 3 4 5 6; do
         while IFS='|' read -r harm reason; do
@@ -450,6 +450,40 @@ EOF
     done
     run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
     expect_status 0
+}
+
+@test "what a plug-in does before anything runs has the time of --timeout, and check tells what hangs, refuses or crashes" {
+    printf 'problems: early_problem\nstrategies: early\ncores: svd\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
+    local name place why
+    hangs() { # NAME PLACE ARGUMENT...: in the background
+        EARLY=$2 HARM=hang timeout 15 "$NYSBENCH" "${@:3}" --plugin "$BATS_FILE_TMPDIR/early.so" >"$WORK/$1-$2.txt" 2>&1 3>&- &
+    }
+    for place in 1 2 3 4; do
+        hangs early "$place" check early --timeout 1
+        hangs run "$place" run "$WORK/c.yaml" --timeout 1 -o "$WORK/r$place"
+    done
+    hangs early_core 6 check early_core --timeout 1
+    hangs early_attention 7 check early_attention --timeout 1
+    wait
+    while IFS='|' read -r name place why; do
+        output=$(cat "$WORK/$name-$place.txt")
+        expect "${why}not done after 1 s"
+    done <<EOF2
+early|1|early.so: cannot be loaded: 
+early|2|FAIL early, options: early: calling its check, traits_of or within: 
+early|3|FAIL early, options: early: calling its check, traits_of or within: 
+early|4|FAIL early, options: early: calling its ready: 
+early_core|6|FAIL early_core, options: early_core: calling its traits_of: 
+early_attention|7|FAIL early_attention, options: early_attention: calling its check, traits_of, keep, size_of, refusal or cost: 
+run|1|early.so: cannot be loaded: 
+run|2|early: calling its check, traits_of or within: 
+run|3|early: calling its check, traits_of or within: 
+run|4|early: calling its ready: 
+EOF2
+    EARLY=4 HARM=abort run "$NYSBENCH" check early --plugin "$BATS_FILE_TMPDIR/early.so"
+    expect_status 1
+    expect "FAIL early, options: early: calling its ready: killed by signal 6 (Aborted)"
+    expect "1 of 2 checks failed"
 }
 
 # wrong PAIRING STRATEGY: each "RUN|TIMEOUT|REASON" of $WORK/cases gives a failed row with that reason, beside one of STRATEGY
@@ -889,7 +923,7 @@ PY
         grep -qF "${where}not done after 20 s" "$BATS_FILE_TMPDIR/$name.txt" || { cat "$BATS_FILE_TMPDIR/$name.txt"; return 1; }
     done <<EOF
 begins|early.so: cannot be loaded: 
-picks|early: calling its check or traits_of: 
+picks|early: calling its check, traits_of or within: 
 EOF
     [ ! -e "$BATS_FILE_TMPDIR/k.npy" ]
 }

@@ -1,5 +1,6 @@
 /* early.c - a plug-in that does harm before anything runs: at the place EARLY, a number, in the way HARM, both from the
  * environment. For tests/cli/plugins.bats. */
+#include "attentions/attention.h"
 #include "cores/core.h"
 #include "problems/problem.h"
 #include "strategy.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CONSTRUCTOR = 1, TRAITS, CHECK, READY, SHAPE, CORE };
+enum { CONSTRUCTOR = 1, TRAITS, CHECK, READY, SHAPE, CORE, ATTENTION };
 
 static inline void harm(int place)
 {
@@ -89,6 +90,33 @@ static nb_status compute(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
     return NB_OK;
 }
 
+static nb_status attention_check(const void *o, nb_ctx *ctx)
+{
+    (void)o, (void)ctx;
+    harm(ATTENTION);
+    return NB_OK;
+}
+
+static nb_attention_cost cost(const void *o, const nb_layer_shape *shape, int threads)
+{
+    (void)o, (void)shape, (void)threads;
+    return (nb_attention_cost){.multiplications = 0};
+}
+
+static nb_status open_layer(const void *o, const nb_layer_shape *shape, int threads, void **state, nb_ctx *ctx)
+{
+    (void)o, (void)shape, (void)threads, (void)state, (void)ctx;
+    return NB_OK;
+}
+
+static nb_status forward(nb_pass *pass, const void *o, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = &pass->layer->shape;
+    (void)o, (void)ctx;
+    memset(pass->out, 0, (size_t)s->batch * (size_t)s->heads * (size_t)s->n * (size_t)s->dv * sizeof *pass->out);
+    return NB_OK;
+}
+
 static const char *const references[] = {"none: made to fail", NULL};
 static const nb_option options[] = {NB_OPTION_END};
 static const nb_strategy early = {.component = {"early", "does harm before anything runs", references, options, 0},
@@ -102,4 +130,11 @@ static const nb_problem origin = {
 static const nb_core zero = {.component = {"early_core", "does harm before anything runs", references, options, 0},
                              .traits_of = core_traits_of,
                              .compute = compute};
-NB_PLUGIN({"core", &zero.component}, {"strategy", &early.component}, {"problem", &origin.component});
+static const nb_attention nothing = {
+    .component = {"early_attention", "does harm before anything runs", references, options, 0},
+    .check = attention_check,
+    .cost = cost,
+    .open = open_layer,
+    .forward = forward};
+NB_PLUGIN({"core", &zero.component}, {"attention", &nothing.component}, {"strategy", &early.component},
+          {"problem", &origin.component});
