@@ -246,6 +246,11 @@ const char *nb_status_name(nb_status status)
     return (unsigned)status < NB_STATUS_COUNT ? names[status] : "unknown status";
 }
 
+nb_status nb_error_status(const nb_ctx *ctx)
+{
+    return ctx->shared->error;
+}
+
 const char *nb_error_message(const nb_ctx *ctx)
 {
     return ctx->shared->message;

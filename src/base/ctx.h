@@ -22,7 +22,7 @@ typedef enum {
     NB_ENUMERIC, /* NaN or Inf in the input, or LAPACK info > 0 */
     NB_EIO,      /* a file or the store */
     NB_EBUG,     /* a broken invariant: please report */
-    NB_EHOST,    /* the machine: no process, no room for temporary files; the end of a run */
+    NB_EHOST,    /* the machine: no process, no room for files; the end of a run */
     NB_EREFUSED, /* of a strategy alone: these landmarks are impossible here, and the row is `skipped` */
     NB_STATUS_COUNT
 } nb_status;
@@ -69,6 +69,7 @@ gsl_rng *nb_ctx_rng(nb_ctx *ctx);
 void nb_ctx_set_rng(nb_ctx *ctx, gsl_rng *rng);
 
 const char *nb_status_name(nb_status status);
+nb_status nb_error_status(const nb_ctx *ctx);    /* NB_OK if there is none */
 const char *nb_error_message(const nb_ctx *ctx); /* "" if there is none */
 const char *nb_error_trace(const nb_ctx *ctx);   /* where it came through, a line each */
 void nb_error_clear(nb_ctx *ctx);

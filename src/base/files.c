@@ -14,6 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+nb_status nb_write_status(int reason)
+{
+    return reason == ENOSPC || reason == EDQUOT || reason == EFBIG ? NB_EHOST : NB_EIO;
+}
+
 nb_status nb_make_folder(const char *path, nb_ctx *ctx)
 {
     char *copy;
@@ -23,11 +28,11 @@ nb_status nb_make_folder(const char *path, nb_ctx *ctx)
     for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-            NB_FAIL(ctx, NB_EIO, "folder %s: cannot be made: %s", copy, strerror(errno));
+            NB_FAIL(ctx, nb_write_status(errno), "folder %s: cannot be made: %s", copy, strerror(errno));
         *slash = '/';
     }
     if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-        NB_FAIL(ctx, NB_EIO, "folder %s: cannot be made: %s", path, strerror(errno));
+        NB_FAIL(ctx, nb_write_status(errno), "folder %s: cannot be made: %s", path, strerror(errno));
     NB_REQUIRE(ctx, stat(path, &info) == 0 && S_ISDIR(info.st_mode), NB_EIO, "%s: is not a folder", path);
     NB_REQUIRE(ctx, access(path, W_OK | X_OK) == 0, NB_EIO, "folder %s: cannot be written to: %s", path,
                strerror(errno));
@@ -54,7 +59,7 @@ static nb_status lock_for_others(const char *path, nb_ctx *ctx)
     const char *name;
     NB_NEED(name, nb_format(ctx, "%s/.lock", path));
     int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    NB_REQUIRE(ctx, file >= 0, NB_EIO, "%s: cannot be opened: %s", name, strerror(errno));
+    NB_REQUIRE(ctx, file >= 0, nb_write_status(errno), "%s: cannot be opened: %s", name, strerror(errno));
     if (lock(file)) return NB_OK;
     int reason = errno;
     close(file);
@@ -140,7 +145,7 @@ static nb_status write_and_name(FILE *out, const char *temporary, const char *pa
     int reason = errno;
     if (temporary) unlink(temporary);
     NB_TRY(ctx, status);
-    NB_FAIL(ctx, NB_EIO, "%s: cannot be written: %s", path, strerror(reason));
+    NB_FAIL(ctx, nb_write_status(reason), "%s: cannot be written: %s", path, strerror(reason));
 }
 
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
@@ -158,7 +163,7 @@ nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const vo
     nb_status status = out ? write_and_name(out, replace ? temporary : NULL, path, print, what, ctx) : NB_EIO;
     if (!out && file >= 0) close(file);
     if (lock >= 0) close(lock); /* only now: the file has its name, or is removed */
-    NB_REQUIRE(ctx, out, NB_EIO, "%s: cannot be written: %s", path, strerror(reason));
+    NB_REQUIRE(ctx, out, nb_write_status(reason), "%s: cannot be written: %s", path, strerror(reason));
     return status;
 }
 

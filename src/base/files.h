@@ -7,7 +7,10 @@
 
 #include <stdio.h>
 
-/* With all folders above it; NB_EIO with the reason. */
+/* What an errno of a file that is written means: NB_EHOST if there is no room for it, else NB_EIO. */
+nb_status nb_write_status(int reason);
+
+/* With all folders above it; nb_write_status with the reason. */
 nb_status nb_make_folder(const char *path, nb_ctx *ctx);
 
 /* Keeps other processes that ask for the same from this folder, until the program ends, by a lock on it and on a
@@ -18,7 +21,7 @@ nb_status nb_lock_folder(const char *path, nb_ctx *ctx);
 nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx);
 
 /* Lets `print` write to a temporary file in the same folder, .NAME.nysbench.tmp, then renames it: a file is
- * replaced whole or not at all. A pipe or device is written to as it is. */
+ * replaced whole or not at all. A pipe or device is written to as it is. nb_write_status with the reason. */
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
                         const void *what, nb_ctx *ctx);
 /* All of a text file. */

@@ -49,7 +49,7 @@ int nb_print_failure(const nb_ctx *ctx, int exit_status)
 {
     nb_print_error("%s", nb_error_message(ctx));
     if (getenv("NYSBENCH_TRACE")) fputs(nb_error_trace(ctx), stderr);
-    return exit_status;
+    return nb_error_status(ctx) == NB_EHOST ? NB_EXIT_FAILED : exit_status; /* no mistake in the call */
 }
 
 int nb_command_check_run(const char *folder, nb_ctx *ctx)

@@ -71,7 +71,7 @@ void nb_print_warning(const char *format, ...) __attribute__((format(printf, 1, 
 /* That figures need gnuplot, how to get it, and what draws them then: the run's 'nysbench plot', or (NULL) the same
  * command. */
 void nb_warn_without_gnuplot(const char *run);
-/* The ctx's error in that form; returns the status to exit with. */
+/* The ctx's error in that form; returns the status to exit with: NB_EXIT_FAILED for an NB_EHOST, whatever is given. */
 int nb_print_failure(const nb_ctx *ctx, int exit_status);
 /* NB_GO_ON if the folder holds a run; else prints an error and returns NB_EXIT_USAGE. */
 int nb_command_check_run(const char *folder, nb_ctx *ctx);

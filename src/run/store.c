@@ -7,6 +7,7 @@
 #include "run/store_private.h"
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/version.h"
 #include "components/registry.h"
 #include "run/inputs.h"
@@ -48,7 +49,10 @@ nb_status nb_store_fail(nb_store *store, const char *doing, nb_ctx *ctx)
         "%s: a killed run has left a journal beside it, which must be rolled back first, and you may not write there: "
         "ask somebody who may to export or continue the run, or copy its folder",
         store->path);
-    NB_FAIL(ctx, NB_EIO, "%s: %s: %s", store->path, doing, sqlite3_errmsg(store->db));
+    int code = sqlite3_errcode(store->db) & 0xff; /* of these two SQLite does not always keep the system's error */
+    nb_status status =
+        code == SQLITE_FULL || code == SQLITE_IOERR ? NB_EHOST : nb_write_status(sqlite3_system_errno(store->db));
+    NB_FAIL(ctx, status, "%s: %s: %s", store->path, doing, sqlite3_errmsg(store->db));
 }
 
 nb_status nb_store_execute(nb_store *store, const char *sql, const char *doing, nb_ctx *ctx)
