@@ -43,8 +43,8 @@ typedef struct {
 /* Takes over the texts. */
 nb_status nb_worker_own(const nb_worker_choices *choices, nb_ctx *ctx);
 
-/* Gives what plug-ins are asked before anything runs --timeout too, but a second at least. NB_GO_ON, or the status after
- * a usage error. */
+/* Gives what plug-ins are asked before anything runs the time of --timeout too, but a second at least. NB_GO_ON, or the
+ * status after a usage error. */
 int nb_worker_patience(const nb_command *command, const nb_worker_choices *choices, nb_ctx *ctx);
 
 /* NB_GO_ON, or the status after a usage error. */

@@ -3,6 +3,7 @@
  * some: so each row is there once, and the order is that of the lists. */
 #include "run/make_plan.h"
 
+#include "run/exclusion.h"
 #include "run/inputs.h"
 #include "run/product.h"
 
@@ -139,6 +140,7 @@ typedef struct { /* the product on its way to rows */
     int block_count; /* at least 1 */
     bool *held;      /* by block and method, in the present scene */
     bool *used;      /* methods that have rows */
+    nb_exclusion rules;
     size_t rows, excluded;
 } product;
 
@@ -166,58 +168,50 @@ static bool holds(const product *p, int block, int method, int trial)
            p->held[(size_t)block * (size_t)p->plan->method_count + (size_t)method];
 }
 
-static bool takes_out(const nb_config *c, int rule, int block, const nb_planned_scene *scene, const nb_method *method,
-                      int trial)
+/* A row is in the plan if any block holds it (*held) and no rule removes it from that block. */
+static nb_status is_planned(product *p, const nb_planned_scene *scene, int method, int trial, bool *held, bool *planned)
 {
-    const nb_rule *r = &c->rules[rule];
-    return (r->block < 0 || r->block == block) && nb_rule_matches(r, c, scene, method, trial);
-}
-
-/* A row is in the plan if any block holds it and no rule removes it from that block. */
-static bool planned(const product *p, const nb_planned_scene *scene, int method, int trial, bool *held)
-{
-    const nb_config *c = p->plan->config;
-    *held = false;
-    if (trial > 0 && !random_row(p->plan, scene, &p->plan->methods[method])) return false;
-    for (int b = 0; b < p->block_count; b++) {
+    const nb_method *m = &p->plan->methods[method];
+    *held = *planned = false;
+    if (trial > 0 && !random_row(p->plan, scene, m)) return NB_OK;
+    for (int b = 0; b < p->block_count && !*planned; b++) {
         if (!holds(p, b, method, trial)) continue;
-        int rule = 0;
+        if (!*held) NB_TRY(p->rules.ctx, nb_exclusion_match(&p->rules, scene, m, trial));
         *held = true;
-        while (rule < c->rule_count && !takes_out(c, rule, b, scene, &p->plan->methods[method], trial)) rule++;
-        if (rule == c->rule_count) return true;
+        *planned = !nb_exclusion_removes(&p->rules, b);
     }
-    return false;
+    return NB_OK;
 }
 
-/* For a row that is not in the plan: which rules have removed it. */
-static void count_excluded(product *p, const nb_planned_scene *scene, int method, int trial)
+/* For the row of the last nb_exclusion_match, which is not in the plan: which rules have removed it. */
+static void count_excluded(product *p, int method, int trial)
 {
+    const nb_exclusion *x = &p->rules;
     p->excluded++;
-    for (int r = 0; r < p->plan->config->rule_count; r++) {
-        bool matched = false;
-        for (int b = 0; b < p->block_count && !matched; b++)
-            matched =
-                holds(p, b, method, trial) && takes_out(p->plan->config, r, b, scene, &p->plan->methods[method], trial);
-        p->plan->excluded_by[r] += matched;
+    for (int w = 0; w < x->words; w++) {
+        uint64_t bits = 0;
+        for (int b = 0; b < p->block_count; b++)
+            if (holds(p, b, method, trial)) bits |= x->row[w] & x->blocks[(size_t)b * (size_t)x->words + (size_t)w];
+        for (; bits; bits &= bits - 1) p->plan->excluded_by[64 * w + __builtin_ctzll(bits)]++;
     }
 }
 
 /* The rows of one scene; only counted where plan->rows is NULL. */
-static void add_rows(product *p, int scene)
+static nb_status add_rows(product *p, int scene)
 {
     nb_plan *plan = p->plan;
-    bool counting = !plan->rows, held;
+    bool counting = !plan->rows, held, planned;
     find_held(p, &plan->scenes[scene]);
     for (int t = 0; t < plan->config->trials; t++)
         for (int m = 0; m < plan->method_count; m++) {
-            if (!planned(p, &plan->scenes[scene], m, t, &held)) {
-                if (held && counting) count_excluded(p, &plan->scenes[scene], m, t);
-                continue;
-            }
+            NB_TRY(p->rules.ctx, is_planned(p, &plan->scenes[scene], m, t, &held, &planned));
+            if (held && !planned && counting) count_excluded(p, m, t);
+            if (!planned) continue;
             if (!counting) plan->rows[p->rows] = (nb_planned_row){scene, t, m};
             p->used[m] = true;
             p->rows++;
         }
+    return NB_OK;
 }
 
 /* Leaves out the methods that have no rows. */
@@ -257,7 +251,8 @@ static nb_status plan_rows(nb_plan *plan, nb_ctx *ctx)
     NB_NEED(plan->excluded_by, nb_alloc(ctx, (size_t)config->rule_count + 1, sizeof *plan->excluded_by));
     NB_NEED(p.held, nb_alloc(ctx, (size_t)p.block_count * methods, sizeof *p.held));
     NB_NEED(p.used, nb_alloc(ctx, methods, sizeof *p.used));
-    for (int s = 0; s < plan->scene_count; s++) add_rows(&p, s);
+    NB_TRY(ctx, nb_exclusion_init(&p.rules, config, p.block_count, ctx));
+    for (int s = 0; s < plan->scene_count; s++) NB_TRY(ctx, add_rows(&p, s));
     NB_REQUIRE(ctx, p.rows + p.excluded < INT_MAX, NB_EINVAL, "the experiment has %zu rows, at most %d are allowed",
                p.rows + p.excluded, INT_MAX);
     NB_REQUIRE(ctx, p.rows > 0, NB_EINVAL, "the experiment has no rows: its rules exclude all %zu", p.excluded);
@@ -265,7 +260,8 @@ static nb_status plan_rows(nb_plan *plan, nb_ctx *ctx)
     NB_NEED(plan->rows, nb_alloc(ctx, p.rows + 1, sizeof *plan->rows));
     plan->row_count = (int)p.rows;
     p.rows = 0;
-    for (int s = 0; s < plan->scene_count; s++) add_rows(&p, s);
+    for (int s = 0; s < plan->scene_count; s++) NB_TRY(ctx, add_rows(&p, s));
+    nb_ctx_release(p.rules.ctx, 0);
     drop_scenes(plan);
     return drop_methods(&p, ctx);
 }

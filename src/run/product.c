@@ -55,26 +55,3 @@ bool nb_block_holds(const nb_config *config, const nb_config_block *block, const
             return false;
     return true;
 }
-
-static bool in_ranges(const nb_number_ranges *ranges, int number)
-{
-    bool held = ranges->count == 0;
-    for (int i = 0; i < ranges->count && !held; i++) held = nb_range_holds(&ranges->items[i], number);
-    return held;
-}
-
-bool nb_rule_matches(const nb_rule *rule, const nb_config *c, const nb_planned_scene *scene, const nb_method *method,
-                     int trial)
-{
-    const int numbers[NB_RULE_NUMBERS] = {
-        [NB_RULE_HEAD] = scene->head, [NB_RULE_TRIAL] = trial, [NB_RULE_N] = scene->n, [NB_RULE_D] = scene->d};
-    for (int i = 0; i < NB_RULE_NUMBERS; i++)
-        if (!in_ranges(&rule->numbers[i], numbers[i])) return false;
-    for (int axis = 0; c->study->axes[axis].key; axis++) {
-        int value = nb_value_under(c, axis, scene, method);
-        if (rule->chosen[axis] && !rule->chosen[axis][value]) return false;
-        if (rule->words[axis] && !(rule->words[axis] & 1u << value)) return false;
-        if (!in_ranges(&rule->integers[axis], value)) return false;
-    }
-    return true;
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* product.h - which scenes and methods a block of an experiment holds, and which a rule removes. */
+/* product.h - which scenes and methods a block of an experiment holds. */
 #ifndef NB_PRODUCT_H
 #define NB_PRODUCT_H
 
@@ -8,8 +8,5 @@
 /* scene NULL: whether it holds the method with any. */
 bool nb_block_holds(const nb_config *config, const nb_config_block *block, const nb_planned_scene *scene,
                     const nb_method *method);
-
-bool nb_rule_matches(const nb_rule *rule, const nb_config *config, const nb_planned_scene *scene,
-                     const nb_method *method, int trial);
 
 #endif

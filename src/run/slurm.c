@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LIMIT_S = 120 };
 
@@ -57,11 +58,24 @@ static nb_status read_task(char *line, nb_slurm_task *task, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* SQUEUE_STATES, SQUEUE_PARTITION and their like would hide tasks, which would be taken for lost. */
+static nb_status forget_filters(nb_ctx *ctx)
+{
+    char *name;
+    int i = 0;
+    while (environ[i]) {
+        NB_NEED(name, nb_format(ctx, "%.*s", (int)strcspn(environ[i], "="), environ[i]));
+        if (strncmp(name, "SQUEUE_", strlen("SQUEUE_")) != 0 || unsetenv(name) != 0) i++;
+    }
+    return NB_OK;
+}
+
 nb_status nb_slurm_queue(uid_t user, int *count, nb_slurm_task **tasks, nb_ctx *ctx)
 {
     const char *said;
     char *whose, *text, *rest = NULL;
     NB_NEED(whose, nb_format(ctx, "--user=%u", (unsigned)user));
+    NB_TRY(ctx, forget_filters(ctx));
     char *words[] = {"squeue", "--noheader", "--array", "--format=%F %K %T", whose, NULL};
     NB_TRY(ctx, nb_capture(words, NULL, LIMIT_S, &said, ctx));
     NB_NEED(text, nb_strdup(ctx, said));

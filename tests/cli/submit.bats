@@ -268,6 +268,16 @@ PY
     expect "1 queued, 1 lost"
 }
 
+@test "what a user's own squeue hides is seen all the same, and not sent again" {
+    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
+    printf '101 1 PENDING\n101 2 PENDING\n' >"$WORK/queue"
+    printf '#!/bin/bash\n[ -n "$SQUEUE_STATES$SQUEUE_PARTITION" ] || cat "%s/queue"\n' "$WORK" >"$WORK/bin/squeue"
+    SQUEUE_PARTITION=other SQUEUE_STATES=RUNNING run "$NYSBENCH" status "$WORK/r"
+    expect "2 queued"
+    SQUEUE_STATES=RUNNING run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    expect "0 are to be submitted"
+}
+
 @test "a squeue that does not answer: nothing is called lost, and nothing is sent twice" {
     "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
     printf '#!/bin/bash\nexit 1\n' >"$WORK/bin/squeue"

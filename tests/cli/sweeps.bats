@@ -196,6 +196,31 @@ Y
     expect "--set baseline: baseline: expected one of the strategies, found 'kmeans'"
 }
 
+@test "exclude: 3,000 rules on 200,000 rows take no time, and each counts its rows" {
+    /usr/bin/python3 -SE - >"$WORK/c.yaml" 3>"$WORK/counts" <<'PY'
+import os, random
+random.seed(1)
+rules = [(random.randint(1, 25), random.randint(2, 41), sorted(random.sample(range(200), 2))) for _ in range(2999)]
+print("problems: gaussian(n=64)\nstrategies: [" + ", ".join(f'"kmeans(restarts={r})"' for r in range(1, 26)) + "]")
+print("cores: svd\nlandmarks: 2..41\ntrials: 200\nplots: []\nexclude:")
+for restarts, m, trials in rules:
+    print(f'  - {{strategy: "kmeans(restarts={restarts})", landmarks: {m}, trial: {trials[0]}..{trials[1]}}}')
+print("  - {trial: 7}")
+gone = {(r, m, t) for r, m, trials in rules for t in range(trials[0], trials[1] + 1)} | {(r, m, 7) for r in range(1, 26) for m in range(2, 42)}
+counts = [trials[1] - trials[0] + 1 for _, _, trials in rules] + [25 * 40]
+with os.fdopen(3, "w") as out:
+    print(200000 - len(gone), len(gone), file=out)
+    for i, count in enumerate(counts):
+        print(f"  {count} by the rule at c.yaml:{i + 8}", file=out)
+PY
+    run bash -c 'cd "$1" && ulimit -t 4 && exec "$2" plan c.yaml' - "$WORK" "$(realpath "$NYSBENCH")"
+    expect_status 0
+    read -r left gone <"$WORK/counts"
+    expect "rows: $left, of which"
+    expect "excluded: $gone rows"
+    diff <(tail -n +2 "$WORK/counts") <(grep " by the rule at " <<<"$output")
+}
+
 @test "exclude: by every key, by name, by option, by range; a scalar and a list" {
     config <<'Y'
 problems: ["gaussian(n=65, d=4)", "clusters(n=64, d=4)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]
