@@ -180,7 +180,7 @@ static nb_status add_heads(form *f, const char *text, nb_ctx *ctx)
     const char *const *files;
     int count;
     NB_TRY(ctx, nb_head_files("", text, &count, &files, ctx));
-    NB_REQUIRE(ctx, count >= 0 || !strchr(text, '*'), NB_EINVAL, "%s: there is no such file", text);
+    NB_REQUIRE(ctx, count >= 0 || !nb_head_files_pattern(text), NB_EINVAL, "%s: there is no such file", text);
     if (count <= 0) return add_one(f, text, ctx);
     for (int i = 0; i < count; i++) NB_TRY(ctx, add_one(f, files[i], ctx));
     return NB_OK;

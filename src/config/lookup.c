@@ -233,10 +233,25 @@ static nb_status no_match(const char *text, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EIO, "%s: no file matches", text);
 }
 
+static nb_status list_shipped(const char *text, int *count, const char *const **files, nb_ctx *ctx)
+{
+    const char *own, *folder;
+    if (strncmp(text, "experiments/", strlen("experiments/")) != 0) return NB_OK;
+    nb_status status = nb_shipped_folder(&own, ctx);
+    if (status == NB_EIO) { /* the program has none */
+        nb_error_clear(ctx);
+        return NB_OK;
+    }
+    NB_TRY(ctx, status);
+    NB_TRY(ctx, folder_of(own, &folder, ctx));
+    NB_NEED(folder, nb_format(ctx, "%s/", folder));
+    return nb_head_files(folder, text, count, files, ctx);
+}
+
 /* As nb_head_files: here, beside the config, or among the program's experiments. */
 static nb_status list_files(const char *text, const char *config, int *count, const char *const **files, nb_ctx *ctx)
 {
-    const char *folder = "", *own, **named;
+    const char *folder, **named;
     NB_TRY(ctx, nb_head_files("", text, count, files, ctx));
     if (*count < 0 && config && *text != '/') {
         NB_TRY(ctx, folder_of(config, &folder, ctx));
@@ -246,13 +261,7 @@ static nb_status list_files(const char *text, const char *config, int *count, co
         for (int i = 0; i < *count; i++) NB_NEED(named[i], nb_format(ctx, "%s%s", folder, (*files)[i]));
         *files = named;
     }
-    if (*count < 0 && strncmp(text, "experiments/", strlen("experiments/")) == 0 &&
-        nb_shipped_folder(&own, ctx) == NB_OK) {
-        NB_TRY(ctx, folder_of(own, &folder, ctx));
-        NB_NEED(folder, nb_format(ctx, "%s/", folder));
-        NB_TRY(ctx, nb_head_files(folder, text, count, files, ctx));
-    }
-    nb_error_clear(ctx);
+    if (*count < 0) NB_TRY(ctx, list_shipped(text, count, files, ctx));
     if (*count >= 0 || !nb_head_files_pattern(text)) return NB_OK;
     nb_status status = no_match(text, ctx);
     return config ? explain(status, config, ctx) : status;

@@ -70,7 +70,7 @@ nb_status nb_head_files(const char *folder, const char *text, int *count, const 
     NB_NEED(path, nb_format(ctx, "%s%s", folder, text));
     bool there = stat(path, &info) == 0, in_folder = there && S_ISDIR(info.st_mode) && !has_q(path, ctx);
     *count = there ? 0 : -1;
-    if (in_folder ? false : there || !nb_head_files_pattern(text)) return NB_OK;
+    if (!in_folder && (there || !nb_head_files_pattern(text))) return NB_OK;
     NB_NEED(found, nb_alloc(ctx, 1, sizeof *found));
     NB_TRY(ctx, nb_defer(ctx, free_glob, found));
     NB_NEED(base, escaped(in_folder ? path : folder, ctx));
