@@ -235,7 +235,7 @@ def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks
 
 
 def _call(function, request, result, names):
-    """What is doubtful about a file is a warning to the caller of select or measure.
+    """What is doubtful about a file, or a core that is worse than the constant matrix, is a warning to the caller of select or measure.
 
     names: by field of the request, the argument that the caller has written; messages begin with it.
     """

@@ -5,12 +5,13 @@
 
 #include "api/one_head.h"
 #include "base/files.h"
+#include "base/items.h"
 #include "cli/command.h"
 #include "config/load.h"
 #include "data/head.h"
+#include "data/head_files.h"
 
 #include <ctype.h>
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,31 +41,6 @@ static entry *find(form *f, const char *key)
     return i < f->count ? &f->items[i] : NULL;
 }
 
-/* Where the item that begins at `at` ends: at a comma that is in no bracket and no quotes, or with the text. */
-static const char *item_end(const char *at)
-{
-    int depth = 0;
-    char quote = 0;
-    for (; *at && (quote || depth > 0 || *at != ','); at++) {
-        if (quote)
-            quote = *at == quote ? 0 : quote;
-        else if (*at == '"' || *at == '\'')
-            quote = *at;
-        else
-            depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
-    }
-    return at;
-}
-
-/* What is between, without the space around it and without quotes around the whole. */
-static char *item_text(const char *from, const char *end, nb_ctx *ctx)
-{
-    while (from < end && isspace((unsigned char)*from)) from++;
-    while (end > from && isspace((unsigned char)end[-1])) end--;
-    if (end - from >= 2 && (*from == '"' || *from == '\'') && end[-1] == *from) from++, end--;
-    return nb_format(ctx, "%.*s", (int)(end - from), from);
-}
-
 /* In single quotes, unless it is plain in every place of YAML. NULL: out of memory, also before. */
 static const char *quoted(const char *text, nb_ctx *ctx)
 {
@@ -82,15 +58,14 @@ static const char *quoted(const char *text, nb_ctx *ctx)
 /* Items as a YAML list; one alone as itself. */
 static nb_status list_yaml(const char *value, const char **yaml, nb_ctx *ctx)
 {
-    size_t length = strlen(value);
-    const char *at = value, *end = value + length;
-    if (length >= 2 && value[0] == '[' && item_end(value) == end && value[length - 1] == ']')
-        NB_NEED(at, nb_format(ctx, "%.*s", (int)length - 2, value + 1));
-    bool one = !*item_end(at);
+    const char *at;
+    NB_TRY(ctx, nb_list_inside(value, &at, ctx));
+    if (!at) at = value;
+    bool one = !*nb_item_end(at);
     *yaml = one ? "" : "[";
     for (const char *separator = ""; *at; separator = ", ") {
-        const char *stop = item_end(at), *item;
-        NB_NEED(item, quoted(item_text(at, stop, ctx), ctx));
+        const char *stop = nb_item_end(at), *item;
+        NB_NEED(item, quoted(nb_item_text(at, stop, ctx), ctx));
         NB_NEED(*yaml, nb_format(ctx, "%s%s%s", *yaml, separator, item));
         at = *stop ? stop + 1 : stop;
     }
@@ -102,7 +77,7 @@ static nb_status set_value(entry *e, const char *value, nb_ctx *ctx)
 {
     NB_NEED(e->value, nb_strdup(ctx, value));
     if (strcmp(e->key, "question") != 0) return list_yaml(value, &e->yaml, ctx);
-    NB_NEED(e->yaml, quoted(item_text(value, value + strlen(value), ctx), ctx));
+    NB_NEED(e->yaml, quoted(nb_item_text(value, value + strlen(value), ctx), ctx));
     return NB_OK;
 }
 
@@ -162,13 +137,13 @@ static nb_status find_rivals(form *f, const char **baseline, const char **challe
     *challenger = NULL;
     if (*at != '[') return NB_OK;
     NB_NEED(at, nb_format(ctx, "%.*s", (int)strlen(at) - 2, at + 1));
-    end = item_end(at);
-    NB_NEED(*baseline, item_text(at, end, ctx));
+    end = nb_item_end(at);
+    NB_NEED(*baseline, nb_item_text(at, end, ctx));
     while (*end) {
         at = end + 1;
-        end = item_end(at);
+        end = nb_item_end(at);
     }
-    NB_NEED(*challenger, item_text(at, end, ctx));
+    NB_NEED(*challenger, nb_item_text(at, end, ctx));
     return NB_OK;
 }
 
@@ -199,20 +174,15 @@ static nb_status make_question(form *f, nb_ctx *ctx)
     return set_value(e, text, ctx);
 }
 
-static void free_glob(void *found)
-{
-    globfree(found);
-}
-
-/* A file or, with '*', all files of a pattern, sorted by name. */
+/* A file, or all files of a pattern or a folder. */
 static nb_status add_heads(form *f, const char *text, nb_ctx *ctx)
 {
-    glob_t *found;
-    if (!strchr(text, '*')) return add_one(f, text, ctx);
-    NB_NEED(found, nb_alloc(ctx, 1, sizeof *found));
-    NB_REQUIRE(ctx, glob(text, 0, NULL, found) == 0, NB_EINVAL, "%s: there is no such file", text);
-    NB_TRY(ctx, nb_defer(ctx, free_glob, found));
-    for (size_t i = 0; i < found->gl_pathc; i++) NB_TRY(ctx, add_one(f, found->gl_pathv[i], ctx));
+    const char *const *files;
+    int count;
+    NB_TRY(ctx, nb_head_files("", text, &count, &files, ctx));
+    NB_REQUIRE(ctx, count >= 0 || !nb_head_files_pattern(text), NB_EINVAL, "%s: there is no such file", text);
+    if (count <= 0) return add_one(f, text, ctx);
+    for (int i = 0; i < count; i++) NB_TRY(ctx, add_one(f, files[i], ctx));
     return NB_OK;
 }
 
@@ -320,7 +290,7 @@ static nb_status ask_heads(form *f, nb_ctx *ctx)
         if (e->given)
             printf("more heads [no more]: ");
         else
-            printf("heads: FILE, FILE:HEAD or a pattern with * [none: %s]: ", e->value);
+            printf("heads: FILE, FILE:HEAD, a folder of files or a pattern with * [none: %s]: ", e->value);
         NB_TRY(ctx, read_answer(answer, ctx));
         if (!*answer) return NB_OK;
         nb_status status = add_heads(f, answer, ctx);
@@ -355,7 +325,7 @@ static void print_value(FILE *out, const entry *e)
     }
     fprintf(out, "%s:\n", e->key);
     for (const char *at = e->yaml + 1, *end; at < e->yaml + length - 1; at = end + 2) {
-        end = item_end(at);
+        end = nb_item_end(at);
         if (!*end) end = e->yaml + length - 1;
         fprintf(out, "  - %.*s\n", (int)(end - at), at);
     }

@@ -207,7 +207,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "Where to write a component (default: the kind's folder in the source tree, else here, with a Makefile)",
          "DIR"},
         {"heads", '\0', POPT_ARG_ARGV, &c.heads, 0,
-         "experiment: a file of heads, one of its heads, or a pattern with *; may be repeated (default: drawn data)",
+         "experiment: a file of heads, one of its heads, a folder of files or a pattern with *; may be repeated "
+         "(default: drawn data)",
          "FILE[:H]"},
         {"strategies", '\0', POPT_ARG_STRING, &c.strategies, 0,
          "experiment: strategies; the first is the baseline, the last is claimed to be better than it", "LIST"},

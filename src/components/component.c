@@ -523,17 +523,15 @@ static nb_status label_swept(int count, nb_choice *swept, nb_place place, nb_mis
     return NB_OK;
 }
 
-nb_status nb_choices_list(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
-                          nb_mistakes *mistakes, nb_ctx *ctx)
+nb_status nb_choices_list_spec(nb_choices *choices, const nb_registry *registry, const nb_spec *spec,
+                               nb_mistakes *mistakes, nb_ctx *ctx)
 {
-    nb_spec *spec, **specs;
+    nb_spec **specs;
     int count;
-    NB_TRY(ctx, nb_spec_parse(text, place, &spec, mistakes, ctx));
-    if (!spec) return NB_OK;
     nb_status status = nb_spec_expand(spec, &specs, &count, ctx);
-    if (status != NB_OK) return nb_mistakes_take(mistakes, place, status);
+    if (status != NB_OK) return nb_mistakes_take(mistakes, spec->place, status);
     if (count > MOST_CHOICES - choices->count)
-        return nb_mistakes_add(mistakes, place, "there are more than %d %s", MOST_CHOICES, registry->plural);
+        return nb_mistakes_add(mistakes, spec->place, "there are more than %d %s", MOST_CHOICES, registry->plural);
     int before = mistakes->count, first = choices->count;
     for (int i = 0; i < count; i++) {
         nb_choice choice;
@@ -541,7 +539,15 @@ nb_status nb_choices_list(nb_choices *choices, const nb_registry *registry, cons
         if (mistakes->count > before) return NB_OK;
         NB_TRY(ctx, nb_choices_append(choices, choice, ctx));
     }
-    return count ? label_swept(count, choices->items + first, place, mistakes, ctx) : NB_OK;
+    return count ? label_swept(count, choices->items + first, spec->place, mistakes, ctx) : NB_OK;
+}
+
+nb_status nb_choices_list(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
+                          nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    nb_spec *spec;
+    NB_TRY(ctx, nb_spec_parse(text, place, &spec, mistakes, ctx));
+    return spec ? nb_choices_list_spec(choices, registry, spec, mistakes, ctx) : NB_OK;
 }
 
 nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
@@ -575,21 +581,28 @@ static nb_status read_part(const nb_registry *registry, const nb_spec *spec, nb_
     return NB_OK;
 }
 
-nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb_place place, int *count,
-                               nb_choice_part **parts, nb_mistakes *mistakes, nb_ctx *ctx)
+nb_status nb_choice_parts_of(const nb_registry *registry, const nb_spec *spec, int *count, nb_choice_part **parts,
+                             nb_mistakes *mistakes, nb_ctx *ctx)
 {
-    nb_spec *spec, **specs;
+    nb_spec **specs;
     int before = mistakes->count, total;
     *count = 0;
-    NB_TRY(ctx, nb_spec_parse(text, place, &spec, mistakes, ctx));
-    if (!spec) return NB_OK;
     nb_status status = nb_spec_expand(spec, &specs, &total, ctx);
-    if (status != NB_OK) return nb_mistakes_take(mistakes, place, status);
+    if (status != NB_OK) return nb_mistakes_take(mistakes, spec->place, status);
     NB_NEED(*parts, nb_alloc(ctx, (size_t)total, sizeof **parts));
     for (int i = 0; i < total && mistakes->count == before; i++)
         NB_TRY(ctx, read_part(registry, specs[i], &(*parts)[i], mistakes, ctx));
     if (mistakes->count == before) *count = total;
     return NB_OK;
+}
+
+nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb_place place, int *count,
+                               nb_choice_part **parts, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    nb_spec *spec;
+    *count = 0;
+    NB_TRY(ctx, nb_spec_parse(text, place, &spec, mistakes, ctx));
+    return spec ? nb_choice_parts_of(registry, spec, count, parts, mistakes, ctx) : NB_OK;
 }
 
 nb_status nb_choice_part_text(const nb_choice_part *part, const char **text, nb_ctx *ctx)

@@ -42,6 +42,7 @@ typedef struct {
     bool reorders;     /* changes the order of a problem's tokens, and so is not part of what is drawn */
     /* STRING: a path, or words of which some are paths; the files' contents are part of a row's identity. */
     bool names_files;
+    bool many_files;  /* of these: a pattern or a folder in a config stands for a list of files of heads */
     const char *help; /* one sentence, with the unit */
 } nb_option;
 
@@ -187,6 +188,8 @@ nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const
 /* The same with repetitions. A label that is given to several gets the options in which they differ. */
 nb_status nb_choices_list(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
                           nb_mistakes *mistakes, nb_ctx *ctx);
+nb_status nb_choices_list_spec(nb_choices *choices, const nb_registry *registry, const nb_spec *spec,
+                               nb_mistakes *mistakes, nb_ctx *ctx);
 
 nb_status nb_choices_append(nb_choices *choices, nb_choice choice, nb_ctx *ctx);
 /* A choice's label becomes that of those with the same canonical text. NB_EINVAL where they have another one, or what
@@ -205,6 +208,8 @@ typedef struct {
 /* Parses and expands a text to one or more parts. */
 nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb_place place, int *count,
                                nb_choice_part **parts, nb_mistakes *mistakes, nb_ctx *ctx);
+nb_status nb_choice_parts_of(const nb_registry *registry, const nb_spec *spec, int *count, nb_choice_part **parts,
+                             nb_mistakes *mistakes, nb_ctx *ctx);
 nb_status nb_choice_part_text(const nb_choice_part *part, const char **text,
                               nb_ctx *ctx); /* reads back as the same part */
 nb_status nb_choice_part_matches(const nb_choice_part *part, const nb_choice *choice, bool *matches, nb_ctx *ctx);

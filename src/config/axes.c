@@ -66,7 +66,14 @@ static nb_status read_choice(const nb_axis *axis, nb_yaml value, nb_choices *cho
     if (*hint)
         return nb_mistakes_add(mistakes, at, "%s: '%s' is not %s %s%s", axis->key, text, nb_article(registry->kind),
                                registry->kind, hint);
-    NB_TRY(mistakes->ctx, nb_choices_list(choices, registry, text, at, mistakes, mistakes->ctx));
+    nb_spec *spec;
+    bool listed;
+    NB_TRY(mistakes->ctx, nb_spec_parse(text, at, &spec, mistakes, mistakes->ctx));
+    if (spec) {
+        nb_status status = nb_lookup_files(registry, spec, value.in_file ? value.source : NULL, &listed, mistakes->ctx);
+        if (status != NB_OK) return nb_mistakes_take(mistakes, at, status);
+        NB_TRY(mistakes->ctx, nb_choices_list_spec(choices, registry, spec, mistakes, mistakes->ctx));
+    }
     if (mistakes->count > before && strchr(text, '(') && !strchr(text, ')'))
         return nb_mistakes_add(mistakes, at, "in a [ ] list, quote %s %s whose options have commas: \"%s, ...)\"",
                                nb_article(registry->kind), registry->kind, text);

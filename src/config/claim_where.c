@@ -38,10 +38,10 @@ static nb_status add_value(const nb_claim_reader *r, const char *text, nb_place 
 }
 
 /* Components: as written, or, where a file of one is elsewhere, each of them with its file. */
-static nb_status add_parts(const nb_claim_reader *r, nb_yaml value, int part_count, nb_choice_part *parts, int *count,
-                           nb_claim_value **values)
+static nb_status add_parts(const nb_claim_reader *r, nb_yaml value, int part_count, nb_choice_part *parts, bool listed,
+                           int *count, nb_claim_value **values)
 {
-    bool moved = false, changed;
+    bool moved = listed, changed;
     const char *text;
     for (int p = 0; p < part_count && r->look_up && value.in_file; p++) {
         NB_TRY(r->ctx, nb_lookup_options(parts[p].component, parts[p].options, value.source, &changed, r->ctx));
@@ -60,16 +60,19 @@ static nb_status read_component(const nb_claim_reader *r, const char *what, cons
 {
     nb_choice_part *parts;
     int part_count;
+    bool listed;
     nb_place at = nb_yaml_place(value);
     NB_TRY(r->ctx,
-           nb_choice_parts_read(axis->registry, nb_yaml_scalar(value), at, &part_count, &parts, r->mistakes, r->ctx));
+           nb_lookup_parts(axis->registry, nb_yaml_scalar(value), at, r->look_up && value.in_file ? value.source : NULL,
+                           &part_count, &parts, &listed, r->mistakes, r->ctx));
     for (int p = 0; p < part_count; p++)
         for (int g = 0; g < parts[p].count; g++)
             if (parts[p].given[g]->selects_head)
                 return nb_mistakes_add(r->mistakes, at, "%s: the column 'head' names heads, not the option '%s'", what,
                                        parts[p].given[g]->key);
-    return part_count == 0 ? NB_OK
-                           : nb_mistakes_take(r->mistakes, at, add_parts(r, value, part_count, parts, count, values));
+    return part_count == 0
+               ? NB_OK
+               : nb_mistakes_take(r->mistakes, at, add_parts(r, value, part_count, parts, listed, count, values));
 }
 
 static nb_status read_integers(const nb_claim_reader *r, const char *what, nb_yaml value, int *count,

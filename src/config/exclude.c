@@ -29,10 +29,11 @@ static nb_status add_text(nb_rule_key *written, const char *text, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Each part for itself where the files of one are elsewhere. */
-static nb_status keep_parts(nb_yaml value, int count, nb_choice_part *parts, nb_rule_key *written, nb_ctx *ctx)
+/* Each part for itself where the files of one are elsewhere, or were listed. */
+static nb_status keep_parts(nb_yaml value, int count, nb_choice_part *parts, bool listed, nb_rule_key *written,
+                            nb_ctx *ctx)
 {
-    bool moved = false;
+    bool moved = listed;
     const char *text;
     for (int p = 0; p < count && value.in_file; p++) {
         bool changed;
@@ -54,13 +55,15 @@ static nb_status choose(const component_list *list, nb_yaml value, bool *chosen,
     nb_ctx *ctx = mistakes->ctx;
     nb_choice_part *parts;
     int count;
+    bool listed;
     if (!nb_yaml_scalar(value))
         return nb_mistakes_add(mistakes, nb_yaml_place(value), "exclude: %s: expected a value, found %s",
                                list->registry->kind, nb_yaml_kind(value));
-    NB_TRY(ctx, nb_choice_parts_read(list->registry, nb_yaml_scalar(value), nb_yaml_place(value), &count, &parts,
-                                     mistakes, ctx));
+    NB_TRY(ctx, nb_lookup_parts(list->registry, nb_yaml_scalar(value), nb_yaml_place(value),
+                                value.in_file ? value.source : NULL, &count, &parts, &listed, mistakes, ctx));
     if (count > 0)
-        NB_TRY(ctx, nb_mistakes_take(mistakes, nb_yaml_place(value), keep_parts(value, count, parts, written, ctx)));
+        NB_TRY(ctx,
+               nb_mistakes_take(mistakes, nb_yaml_place(value), keep_parts(value, count, parts, listed, written, ctx)));
     for (int p = 0; p < count; p++) {
         for (int g = 0; g < parts[p].count; g++)
             if (parts[p].given[g]->selects_head)

@@ -76,6 +76,7 @@ static nb_status unknown_key(loader *l, const char *key, int count, nb_place at)
 static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, entry *entries)
 {
     const char *name = nb_yaml_scalar(key);
+    if (block == 0 && name && strncmp(name, "x-", 2) == 0) return NB_OK; /* a place for anchors */
     int index = name ? key_index(l, name) : -1, line = (int)key.node->start_mark.line + 1;
     if (index < 0 || (block > 0 && index == blocks_key(l)))
         return unknown_key(l, name ? name : nb_yaml_kind(key), block > 0 ? blocks_key(l) : key_count(l),

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/files.h"
 #include "base/shell.h"
+#include "data/head_files.h"
 
 #include <jansson.h>
 #include <libgen.h>
@@ -225,6 +226,98 @@ static nb_status explain(nb_status status, const char *config, nb_ctx *ctx)
     NB_TRY(ctx, whole(folder, &there, ctx));
     if (strcmp(here, there) == 0) NB_FAIL(ctx, status, "%s; looked for in %s", message, here);
     NB_FAIL(ctx, status, "%s; looked for in %s and in %s", message, here, there);
+}
+
+static nb_status no_match(const char *text, nb_ctx *ctx)
+{
+    NB_FAIL(ctx, NB_EIO, "%s: no file matches", text);
+}
+
+static nb_status list_shipped(const char *text, int *count, const char *const **files, nb_ctx *ctx)
+{
+    const char *own, *folder;
+    if (strncmp(text, "experiments/", strlen("experiments/")) != 0) return NB_OK;
+    nb_status status = nb_shipped_folder(&own, ctx);
+    if (status == NB_EIO) { /* the program has none */
+        nb_error_clear(ctx);
+        return NB_OK;
+    }
+    NB_TRY(ctx, status);
+    NB_TRY(ctx, folder_of(own, &folder, ctx));
+    NB_NEED(folder, nb_format(ctx, "%s/", folder));
+    return nb_head_files(folder, text, count, files, ctx);
+}
+
+/* As nb_head_files: here, beside the config, or among the program's experiments. */
+static nb_status list_files(const char *text, const char *config, int *count, const char *const **files, nb_ctx *ctx)
+{
+    const char *folder, **named;
+    NB_TRY(ctx, nb_head_files("", text, count, files, ctx));
+    if (*count < 0 && config && *text != '/') {
+        NB_TRY(ctx, folder_of(config, &folder, ctx));
+        NB_NEED(folder, nb_format(ctx, "%s/", folder));
+        NB_TRY(ctx, nb_head_files(folder, text, count, files, ctx));
+        NB_NEED(named, nb_alloc(ctx, (size_t)(*count > 0 ? *count : 0) + 1, sizeof *named));
+        for (int i = 0; i < *count; i++) NB_NEED(named[i], nb_format(ctx, "%s%s", folder, (*files)[i]));
+        *files = named;
+    }
+    if (*count < 0) NB_TRY(ctx, list_shipped(text, count, files, ctx));
+    if (*count >= 0 || !nb_head_files_pattern(text)) return NB_OK;
+    nb_status status = no_match(text, ctx);
+    return config ? explain(status, config, ctx) : status;
+}
+
+static nb_status add_value(nb_value *list, nb_value value, nb_ctx *ctx)
+{
+    nb_value *items;
+    NB_NEED(items, nb_alloc(ctx, (size_t)list->count + 1, sizeof *items));
+    if (list->count > 0) memcpy(items, list->items, (size_t)list->count * sizeof *items);
+    items[list->count++] = value;
+    list->items = items;
+    return NB_OK;
+}
+
+static nb_status list_value(nb_value *value, const char *config, bool *listed, nb_ctx *ctx)
+{
+    nb_value list = {.kind = NB_LIST, .place = value->place};
+    const nb_value *items = value->kind == NB_LIST ? value->items : value;
+    for (int i = 0; i < (value->kind == NB_LIST ? value->count : 1); i++) {
+        const char *const *files;
+        int count = 0;
+        if (items[i].kind == NB_WORD || items[i].kind == NB_STRING)
+            NB_TRY(ctx, list_files(items[i].text, config, &count, &files, ctx));
+        *listed = *listed || count > 0;
+        if (count <= 0) NB_TRY(ctx, add_value(&list, items[i], ctx));
+        for (int f = 0; f < count; f++)
+            NB_TRY(ctx,
+                   add_value(&list, (nb_value){.kind = NB_STRING, .place = items[i].place, .text = files[f]}, ctx));
+    }
+    if (*listed) *value = list;
+    return NB_OK;
+}
+
+nb_status nb_lookup_files(const nb_registry *registry, nb_spec *spec, const char *config, bool *listed, nb_ctx *ctx)
+{
+    const nb_component *c = nb_registry_find(registry, spec->name);
+    *listed = false;
+    for (const nb_option *o = c ? c->options : NULL; o && o->key; o++)
+        for (int i = 0; i < spec->count && o->many_files; i++)
+            if (strcmp(spec->arguments[i].key, o->key) == 0)
+                NB_TRY(ctx, list_value(&spec->arguments[i].value, config, listed, ctx));
+    return NB_OK;
+}
+
+nb_status nb_lookup_parts(const nb_registry *registry, const char *text, nb_place place, const char *config, int *count,
+                          nb_choice_part **parts, bool *listed, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    nb_spec *spec;
+    *count = 0;
+    *listed = false;
+    NB_TRY(ctx, nb_spec_parse(text, place, &spec, mistakes, ctx));
+    if (!spec) return NB_OK;
+    nb_status status = nb_lookup_files(registry, spec, config, listed, ctx);
+    if (status != NB_OK) return nb_mistakes_take(mistakes, place, status);
+    return nb_choice_parts_of(registry, spec, count, parts, mistakes, ctx);
 }
 
 nb_status nb_lookup_explain(nb_status status, const nb_choice *choice, const char *config, nb_ctx *ctx)

@@ -19,6 +19,14 @@ nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx);
 nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed,
                             nb_ctx *ctx);
 
+/* Lists the files of heads in place of each pattern or folder that stands for them, in the options of the spec that may
+ * have one; `config` NULL: the spec is not from a file. *listed: there was one. NB_EIO where none matches. */
+nb_status nb_lookup_files(const nb_registry *registry, nb_spec *spec, const char *config, bool *listed, nb_ctx *ctx);
+
+/* As nb_choice_parts_read, with that list. */
+nb_status nb_lookup_parts(const nb_registry *registry, const char *text, nb_place place, const char *config, int *count,
+                          nb_choice_part **parts, bool *listed, nb_mistakes *mistakes, nb_ctx *ctx);
+
 /* One path; *found is it or where it was found. */
 nb_status nb_lookup_path(const char *path, const char *config, const char **found, nb_ctx *ctx);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* yaml.c - libyaml's documents. */
+/* yaml.c - libyaml's documents, with merge keys. */
 #include "config/yaml.h"
 
 #include "base/files.h"
@@ -85,6 +85,104 @@ static nb_status yaml_mistake(nb_mistakes *mistakes, const yaml_parser_t *parser
                            parser->context ? ", " : "", parser->problem ? parser->problem : "unreadable", tab);
 }
 
+typedef struct {
+    yaml_document_t *document;
+    const char *source;
+    bool in_file;
+    char *state; /* by node: not seen, being merged, done */
+    nb_mistakes *mistakes;
+} merger;
+
+enum { UNSEEN, BEGUN, DONE };
+
+static nb_yaml value_of(const merger *m, int node)
+{
+    return (nb_yaml){.document = m->document,
+                     .node = yaml_document_get_node(m->document, node),
+                     .source = m->source,
+                     .in_file = m->in_file};
+}
+
+static bool is_merge_key(const yaml_node_t *key)
+{
+    return key->type == YAML_SCALAR_NODE && key->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+           strcmp((const char *)key->data.scalar.value, "<<") == 0;
+}
+
+static bool has_key(const merger *m, int mapping, nb_yaml key)
+{
+    nb_yaml whole = value_of(m, mapping);
+    for (int i = 0; i < nb_yaml_pairs(whole); i++) {
+        nb_yaml other, value;
+        nb_yaml_pair(whole, i, &other, &value);
+        if (nb_yaml_scalar(key) && nb_yaml_scalar(other) && strcmp(nb_yaml_scalar(key), nb_yaml_scalar(other)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static nb_status resolve(merger *m, int node);
+
+/* The pairs of one mapping, which is merged itself before. */
+static nb_status add_pairs(merger *m, int into, int from)
+{
+    nb_yaml source = value_of(m, from);
+    if (source.node->type != YAML_MAPPING_NODE)
+        return nb_mistakes_add(m->mistakes, nb_yaml_place(source),
+                               "'<<' takes a mapping or a list of mappings, as *anchor; found %s",
+                               nb_yaml_scalar(source) ? "a value" : nb_yaml_kind(source));
+    if (m->state[from] == BEGUN)
+        return nb_mistakes_add(m->mistakes, nb_yaml_place(source), "'<<': a mapping cannot be merged into itself");
+    NB_TRY(m->mistakes->ctx, resolve(m, from));
+    for (int i = 0; i < nb_yaml_pairs(source); i++) {
+        yaml_node_pair_t pair = source.node->data.mapping.pairs.start[i];
+        if (has_key(m, into, value_of(m, pair.key))) continue;
+        NB_REQUIRE(m->mistakes->ctx, yaml_document_append_mapping_pair(m->document, into, pair.key, pair.value),
+                   NB_ENOMEM, "out of memory: a YAML document");
+    }
+    return NB_OK;
+}
+
+/* Takes the merge key out, and puts what it stands for behind the mapping's own pairs. */
+static nb_status merge_key(merger *m, int mapping, int at)
+{
+    yaml_node_t *node = yaml_document_get_node(m->document, mapping);
+    yaml_node_pair_t *pairs = node->data.mapping.pairs.start;
+    int from = pairs[at].value;
+    memmove(&pairs[at], &pairs[at + 1], (size_t)(node->data.mapping.pairs.top - &pairs[at + 1]) * sizeof *pairs);
+    node->data.mapping.pairs.top--;
+    const yaml_node_t *value = yaml_document_get_node(m->document, from);
+    if (value->type != YAML_SEQUENCE_NODE) return add_pairs(m, mapping, from);
+    for (const yaml_node_item_t *item = value->data.sequence.items.start; item < value->data.sequence.items.top; item++)
+        NB_TRY(m->mistakes->ctx, add_pairs(m, mapping, *item));
+    return NB_OK;
+}
+
+static nb_status resolve(merger *m, int mapping)
+{
+    const yaml_node_t *node = yaml_document_get_node(m->document, mapping);
+    if (node->type != YAML_MAPPING_NODE || m->state[mapping] != UNSEEN) return NB_OK;
+    m->state[mapping] = BEGUN;
+    for (int i = 0; i < node->data.mapping.pairs.top - node->data.mapping.pairs.start;)
+        if (is_merge_key(yaml_document_get_node(m->document, node->data.mapping.pairs.start[i].key)))
+            NB_TRY(m->mistakes->ctx, merge_key(m, mapping, i));
+        else
+            i++;
+    m->state[mapping] = DONE;
+    return NB_OK;
+}
+
+/* Merge keys of YAML 1.1: `<<: *anchor`, or a list of anchors, stands for the pairs of those mappings whose keys the
+ * mapping does not have itself; of several the first one that has a key counts. */
+static nb_status merge(yaml_document_t *document, const char *source, bool in_file, nb_mistakes *mistakes)
+{
+    merger m = {.document = document, .source = source, .in_file = in_file, .mistakes = mistakes};
+    int count = (int)(document->nodes.top - document->nodes.start);
+    NB_NEED(m.state, nb_alloc(mistakes->ctx, (size_t)count + 1, sizeof *m.state));
+    for (int node = 1; node <= count; node++) NB_TRY(mistakes->ctx, resolve(&m, node));
+    return NB_OK;
+}
+
 /* Loads the parser's one document; *document = NULL if that was a mistake. */
 static nb_status load_document(nb_mistakes *mistakes, yaml_parser_t *parser, const char *source, bool in_file,
                                yaml_document_t **document)
@@ -107,7 +205,7 @@ static nb_status load_document(nb_mistakes *mistakes, yaml_parser_t *parser, con
     yaml_document_delete(&next);
     if (more) return nb_mistakes_add(mistakes, (nb_place){.source = source}, "holds more than one YAML document");
     *document = loaded;
-    return NB_OK;
+    return merge(loaded, source, in_file, mistakes);
 }
 
 /* Where a text goes beyond what libyaml reads in a time that does not grow with the square of its length; NULL: it

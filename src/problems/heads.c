@@ -12,9 +12,15 @@ enum { AUTO, ON, OFF };
 static const char *const masks[] = {"auto", "true", "false", NULL};
 
 static const nb_option options[] = {
-    NB_FILE(heads_options, file, NULL,
-            "a .safetensors file or a folder of .npy files, q, k and v of shape (heads, n, d) or (n, d), or, of many "
-            "inputs, (inputs, heads, n, d); v may be missing, and k where only queries are looked at"),
+    {.key = "file",
+     .type = NB_OPTION_STRING,
+     .offset = NB_FIELD_(heads_options, file, const char *),
+     .names_files = true,
+     .many_files = true,
+     .help =
+         "a .safetensors file or a folder of .npy files, q, k and v of shape (heads, n, d) or (n, d), or, of many "
+         "inputs, (inputs, heads, n, d); v may be missing, and k where only queries are looked at; in a config also "
+         "a pattern with *, ? or [ ], or a folder of such files, which stands for a list of them"},
     {.key = "head",
      .type = NB_OPTION_INT,
      .offset = NB_FIELD_(heads_options, head, int),

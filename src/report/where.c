@@ -2,6 +2,7 @@
 /* where.c - see where.h */
 #include "report/where.h"
 
+#include "base/items.h"
 #include "base/numbers.h"
 #include "base/range.h"
 #include "base/text.h"
@@ -247,6 +248,15 @@ nb_status nb_where_values(const nb_frame *f, const char *name, const char *text,
 {
     values v;
     bool *these;
+    const char *inside, *item;
+    NB_TRY(ctx, nb_list_inside(text, &inside, ctx));
+    for (const char *at = inside, *end; at; at = *end ? end + 1 : NULL) {
+        end = nb_item_end(at);
+        NB_NEED(item, nb_item_text(at, end, ctx));
+        NB_REQUIRE(ctx, *item, NB_EINVAL, "%s=%s: an item of the list is empty", name, text);
+        NB_TRY(ctx, nb_where_values(f, name, item, means, ctx));
+    }
+    if (inside) return NB_OK;
     NB_TRY(ctx, find_values(f, name, &text, &v, ctx));
     NB_TRY(ctx, meaning(&v, text, &these, ctx));
     for (int i = 0; i < v.codes.count; i++) means[i] = means[i] || these[i];

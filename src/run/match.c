@@ -2,12 +2,11 @@
 /* match.c - see match.h */
 #include "run/match.h"
 
+#include "base/items.h"
 #include "base/numbers.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <float.h>
-#include <limits.h>
 #include <string.h>
 
 /* The axis whose component a column names; -1: it names none. */
@@ -35,19 +34,28 @@ static bool means(const nb_condition *c, const nb_choice *choice)
 static bool meets(const nb_condition *c, const nb_plan *plan, int index, const void *row)
 {
     const char *field = (const char *)row + c->column->offset;
-    if (c->column->type == NB_COLUMN_INT) return *(const int *)field == c->number;
-    if (c->column->type == NB_COLUMN_SEED) return *(const long long *)field == c->number;
+    if (c->column->type == NB_COLUMN_INT) return nb_range_holds(&c->range, *(const int *)field);
+    if (c->column->type == NB_COLUMN_SEED) return nb_range_holds(&c->range, *(const long long *)field);
     if (c->column->type == NB_COLUMN_REAL) return *(const double *)field == c->real;
     const char *text = *(const char *const *)field;
     return c->axis >= 0 ? means(c, nb_plan_choice(plan, index, c->axis)) : nb_text_same(c->text, text);
+}
+
+/* The condition `first`, or one that may be met instead; *next: the one behind these. */
+static bool meets_any(const nb_match *match, int first, const nb_plan *plan, int index, const void *row, int *next)
+{
+    bool met = false;
+    for (*next = first; *next < match->count && (*next == first || match->conditions[*next].or_before); ++*next)
+        met = met || meets(&match->conditions[*next], plan, index, row);
+    return met;
 }
 
 bool nb_match_row(const nb_match *match, const nb_plan *plan, int index)
 {
     nb_any_row row;
     nb_plan_row(plan, index, &row);
-    for (int i = 0; i < match->count; i++)
-        if (!meets(&match->conditions[i], plan, index, &row)) return false;
+    for (int i = 0, next; i < match->count; i = next)
+        if (!meets_any(match, i, plan, index, &row, &next)) return false;
     return true;
 }
 
@@ -77,8 +85,10 @@ static nb_status read_number(nb_condition *c, nb_ctx *ctx)
                    c->column->name, c->text);
         return NB_OK;
     }
-    NB_REQUIRE(ctx, nb_parse_integer(c->text, LLONG_MIN, LLONG_MAX, &c->number), NB_EINVAL,
-               "%s '%s': expected a whole number", c->column->name, c->text);
+    const char *wrong;
+    NB_TRY(ctx, nb_range_parse(c->text, &c->range, &wrong, ctx));
+    NB_REQUIRE(ctx, !wrong, NB_EINVAL, "%s '%s': expected a whole number, or a range as 8..64 step 8", c->column->name,
+               c->text);
     return NB_OK;
 }
 
@@ -98,48 +108,38 @@ static nb_status read_spec(const nb_study *study, nb_condition *c, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* A copy of a ... b - 1 without blanks at its ends. */
-static char *trimmed(const char *a, const char *b, nb_ctx *ctx)
+/* What a value, or one of a list, asks of the column. */
+static nb_status read_value(const nb_study *study, const nb_column *column, const char *text, nb_match *match,
+                            nb_ctx *ctx)
 {
-    while (a < b && isspace((unsigned char)*a)) a++;
-    while (b > a && isspace((unsigned char)b[-1])) b--;
-    return nb_format(ctx, "%.*s", (int)(b - a), a);
+    nb_condition *c = &match->conditions[match->count];
+    *c = (nb_condition){.column = column, .axis = axis_of(study, column), .text = text};
+    NB_REQUIRE(ctx, *text, NB_EINVAL, "%s: a value is missing", column->name);
+    c->or_before = match->count > 0 && c[-1].column == column;
+    match->count++;
+    if (column->type != NB_COLUMN_TEXT) return read_number(c, ctx);
+    return c->axis >= 0 ? read_spec(study, c, ctx) : NB_OK;
 }
 
 static nb_status add_condition(const nb_study *study, nb_match *match, const char *from, const char *end, nb_ctx *ctx)
 {
-    const char *name, *equals = memchr(from, '=', (size_t)(end - from));
-    nb_condition *c = &match->conditions[match->count];
-    NB_NEED(name, trimmed(from, equals ? equals : end, ctx));
+    const char *name, *text, *inside, *equals = memchr(from, '=', (size_t)(end - from));
+    const nb_column *column;
+    NB_NEED(name, nb_item_text(from, equals ? equals : end, ctx));
     NB_REQUIRE(ctx, equals && *name, NB_EINVAL, "expected COLUMN=VALUE, or several separated by commas, found '%.*s'",
                (int)(end - from), from);
-    NB_TRY(ctx, find_column(study, name, &c->column, ctx));
-    c->axis = axis_of(study, c->column);
+    NB_TRY(ctx, find_column(study, name, &column, ctx));
     for (int i = 0; i < match->count; i++)
-        NB_REQUIRE(ctx, match->conditions[i].column != c->column, NB_EINVAL, "column '%s' is given twice", name);
-    NB_NEED(c->text, trimmed(equals + 1, end, ctx));
-    NB_REQUIRE(ctx, *c->text, NB_EINVAL, "%s: a value is missing", name);
-    match->count++;
-    if (c->column->type != NB_COLUMN_TEXT) return read_number(c, ctx);
-    return c->axis >= 0 ? read_spec(study, c, ctx) : NB_OK;
-}
-
-/* The next comma outside of brackets and quotes, or the end. */
-static const char *end_of_condition(const char *text)
-{
-    int depth = 0;
-    bool quoted = false;
-    for (; *text && (quoted || depth > 0 || *text != ','); text++) {
-        if (*text == '\\' && text[1])
-            text++;
-        else if (*text == '"')
-            quoted = !quoted;
-        else if (!quoted && (*text == '(' || *text == '['))
-            depth++;
-        else if (!quoted && (*text == ')' || *text == ']'))
-            depth--;
+        NB_REQUIRE(ctx, match->conditions[i].column != column, NB_EINVAL, "column '%s' is given twice", name);
+    NB_NEED(text, nb_item_text(equals + 1, end, ctx));
+    NB_TRY(ctx, nb_list_inside(text, &inside, ctx));
+    if (!inside) return read_value(study, column, text, match, ctx);
+    for (const char *at = inside, *stop; at; at = *stop ? stop + 1 : NULL) {
+        stop = nb_item_end(at);
+        NB_NEED(text, nb_item_text(at, stop, ctx));
+        NB_TRY(ctx, read_value(study, column, text, match, ctx));
     }
-    return text;
+    return NB_OK;
 }
 
 nb_status nb_match_parse(const nb_study *study, const char *text, nb_match *match, nb_ctx *ctx)
@@ -149,7 +149,7 @@ nb_status nb_match_parse(const nb_study *study, const char *text, nb_match *matc
     *match = (nb_match){.count = 0};
     NB_NEED(match->conditions, nb_alloc(ctx, most, sizeof *match->conditions));
     for (const char *from = text, *end;; from = end + 1) {
-        end = end_of_condition(from);
+        end = nb_item_end(from);
         NB_TRY(ctx, add_condition(study, match, from, end, ctx));
         if (!*end) return NB_OK;
     }
@@ -197,15 +197,17 @@ static nb_status values_of(const nb_column *column, const nb_plan *plan, const c
     return NB_OK;
 }
 
-/* Whether some row meets it. */
-static bool met(const nb_condition *c, const nb_plan *plan)
+/* Whether some row meets the condition, or one that may be met instead. */
+static bool met(const nb_match *match, int first, const nb_plan *plan, int *next)
 {
-    for (int i = 0; i < plan->row_count; i++) {
+    bool found = false;
+    *next = first + 1;
+    for (int i = 0; i < plan->row_count && !found; i++) {
         nb_any_row row;
         nb_plan_row(plan, i, &row);
-        if (meets(c, plan, i, &row)) return true;
+        found = meets_any(match, first, plan, i, &row, next);
     }
-    return false;
+    return found;
 }
 
 nb_status nb_match_rows(const nb_match *match, const nb_plan *plan, bool **flags, int *count, nb_ctx *ctx)
@@ -214,10 +216,10 @@ nb_status nb_match_rows(const nb_match *match, const nb_plan *plan, bool **flags
     NB_NEED(*flags, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof **flags));
     for (int i = 0; i < plan->row_count; i++) *count += (*flags)[i] = nb_match_row(match, plan, i);
     if (*count > 0) return NB_OK;
-    for (int i = 0; i < match->count; i++) {
+    for (int i = 0, next; i < match->count; i = next) {
         const nb_condition *c = &match->conditions[i];
         const char *values;
-        if (met(c, plan)) continue;
+        if (met(match, i, plan, &next)) continue;
         NB_TRY(ctx, values_of(c->column, plan, &values, ctx));
         NB_FAIL(ctx, NB_EINVAL, "no row has %s=%s; this experiment has %s", c->column->name, c->text, values);
     }

@@ -4,6 +4,7 @@
 #ifndef NB_MATCH_H
 #define NB_MATCH_H
 
+#include "base/range.h"
 #include "run/plan.h"
 
 typedef struct {
@@ -11,18 +12,19 @@ typedef struct {
     int axis;              /* of the component that the column names; -1: it names none */
     const char *text;      /* the value as written */
     const char *canonical; /* if it is a component's spec with options: their canonical text; else NULL */
-    long long number;      /* where the column holds integers */
+    nb_range range;        /* where the column holds integers */
     double real;           /* where it holds other numbers */
+    bool or_before;        /* an item of a list: a row may meet the condition before it instead */
 } nb_condition;
 
 typedef struct {
     int count;
-    nb_condition *conditions; /* a row must meet them all */
+    nb_condition *conditions; /* a row must meet them all, of a list one */
 } nb_match;
 
-/* A number means itself, a word itself. A component's name means it with any
- * options, a spec with options just that choice; a label, as tables and legends
- * show it, does too. NB_EINVAL, with what is allowed, for no condition, an
+/* A number means itself, a range its numbers, a word itself, a list "[a, b]" what its items mean. A component's name
+ * means it with any options, a spec with options just that choice; a label, as tables and legends show it, does too.
+ * NB_EINVAL, with what is allowed, for no condition, an
  * unknown column, a column twice, or what is no number. */
 nb_status nb_match_parse(const nb_study *study, const char *text, nb_match *match, nb_ctx *ctx);
 

@@ -346,3 +346,77 @@ Y
     expect_status 2
     expect "landmarks '4-8': expected a whole number"
 }
+
+@test "merge keys take the pairs that a mapping does not have itself; x- keys hold anchors; errors say where" {
+    cat >"$WORK/c.yaml" <<'Y'
+x-base: &base {strategies: [uniform, kmeans], cores: iterative}
+x-one: &one
+  <<: *base
+  strategies: uniform
+problems: gaussian(n=20, d=2)
+trials: 1
+blocks:
+  - {<<: *one, landmarks: [2, 3]}
+  - <<: [{cores: svd}, *base]
+    landmarks: 4
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml" --origins
+    expect_status 0
+    expect "strategies:  # block 1 ($WORK/c.yaml:4)"
+    expect "cores:  # block 1 ($WORK/c.yaml:1)"
+    expect "landmarks: [4]  # block 2 ($WORK/c.yaml:10)"
+    [ "$(grep -c 'kmeans(' <<<"$output")" -eq 1 ]   # of block 2 alone
+    [ "$(grep -c ' "svd(' <<<"$output")" -eq 1 ]    # the first of a list counts
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect "rows: 4, of which 0 are done and 4 are to run"
+    printf '<<: &a {cores: svd, <<: *a}\nproblems: gaussian\nstrategies: uniform\nblocks: [{<<: [1]}, {x-a: 1}]\nexclude: {<<: 3}\n' >"$WORK/c.yaml"
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 2
+    expect "c.yaml:1:5: '<<': a mapping cannot be merged into itself"
+    expect "c.yaml:4:16: '<<' takes a mapping or a list of mappings, as *anchor; found a value"
+    expect "c.yaml:5:15: '<<' takes a mapping or a list of mappings, as *anchor; found a value"
+    expect "c.yaml:4:22: key 'x-a' is unknown"
+}
+
+@test "a pattern or a folder of heads stands for its files, in their order: here, beside the config, in rules and claims" {
+    mkdir -p "$WORK/set/h/npy" "$WORK/set/h/none"
+    cp experiments/data/panel/vit_c*_n257_L6.safetensors "$WORK/set/h"
+    /usr/bin/python3 -c 'import numpy as np, sys; [np.save(f"{sys.argv[1]}/{x}.npy", np.ones((2, 9, 4))) for x in "qk"]' "$WORK/set/h/npy"
+    touch "$WORK/set/h/none/README"
+    files() { sed -n '/^problems:/,/^[a-oq-z]/s/.*file=\([^,]*\), head.*/\1/p' <<<"$output" | tr '\n' ' '; }
+    cat >"$WORK/set/c.yaml" <<'Y'
+problems: [heads(file=h), 'heads(file="h/vit_c[ai]*", max_n=20, head=[0, 1])']
+strategies: uniform
+cores: iterative
+landmarks: 4
+trials: 1
+plots: []
+metrics: error
+exclude: {problem: heads(file=h/*_c?t*)}
+claims: [{says: it, measure: {metric: error, where: {problem: heads(file=h/*_c?f*)}}, expect: {value: [0, 1]}}]
+Y
+    cd "$WORK/set"
+    run "$NYSBENCH" plan c.yaml --origins
+    expect_status 0
+    [ "$(files)" = "$(echo h/npy h/vit_{camera,chelsea,cincinnati-bridge,citrus,coffee}_n257_L6.safetensors \
+        h/vit_{camera,camera,cincinnati-bridge,cincinnati-bridge,citrus,citrus}_n257_L6.safetensors) " ]
+    expect '{problem: ["heads(file=h/vit_citrus_n257_L6.safetensors)"]}'
+    expect 'where: {problem: ["heads(file=h/vit_coffee_n257_L6.safetensors)"]}'
+    cd "$WORK"
+    run "$NYSBENCH" plan set/c.yaml --origins
+    [[ "$(files)" == "set/h/npy set/h/vit_camera_n257_L6.safetensors "* ]]
+    run "$NYSBENCH" plan set/c.yaml --set 'problems="heads(file=experiments/data/panel/vit_ca*)"' --set exclude=[] --set claims=[] --origins
+    [ "$(files)" = "experiments/data/panel/vit_camera_n257_L6.safetensors " ]
+    run "$NYSBENCH" plan set/c.yaml --set 'problems=heads(file=set/h/*.npz)'
+    expect_status 2
+    expect "set/h/*.npz: no file matches"
+    sed -i 's#c?t#x#' set/c.yaml
+    run "$NYSBENCH" plan set/c.yaml
+    expect_status 2
+    expect "set/c.yaml:8:20: h/*_x*: no file matches; looked for in "
+    run "$NYSBENCH" plan set/c.yaml --set 'problems=heads(file=set/h/none)'
+    expect "set/h/none/q.npy: cannot be opened"
+    run "$NYSBENCH" new experiment n.yaml --yes --heads set/h
+    expect_status 0
+    [ "$(grep -c '  - .*file="set/h/' n.yaml)" -eq 6 ]
+}

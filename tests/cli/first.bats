@@ -162,7 +162,7 @@ PY
     cd "$WORK"
     run answer my.yaml nowhere "$ViT" '' 4,8 'uniform, kmean' 'uniform, kmeans' '' 0 2
     expect_status 0
-    expect "heads: FILE, FILE:HEAD or a pattern with * [none: gaussian(n=256)]: nowhere"
+    expect "heads: FILE, FILE:HEAD, a folder of files or a pattern with * [none: gaussian(n=256)]: nowhere"
     expect "  nowhere: cannot be opened"
     expect "more heads [no more]: "
     expect "landmarks [8, 16, 32]: 4,8"

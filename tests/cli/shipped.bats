@@ -21,6 +21,19 @@ HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
     expect_status 0
 }
 
+@test "every experiment of the program is right in any folder; a model that it runs is asked from there" {
+    cd "$WORK"
+    local checked=0
+    for path in "$OLDPWD"/experiments/*.yaml; do
+        grep -q live_model "$path" && continue # which needs its weights
+        "$NYSBENCH" plan "experiments/${path##*/}" --origins >named
+        "$NYSBENCH" plan "$path" --origins >placed
+        sed "s#$path#experiments/${path##*/}#" placed | cmp named -
+        checked=$((checked + 1))
+    done
+    [ "$checked" -ge 20 ]
+}
+
 @test "heads of the program: select, measure, forward, fit; those that are picked do not depend on the folder" {
     "$NYSBENCH" select --head "$HEAD:1" --strategy profile -m 8 -o "$WORK/tree.npy" >/dev/null
     cd "$WORK"

@@ -49,7 +49,17 @@ small() { # OPTIONS...
     "$NYSBENCH" table "$WORK/alone" above -f csv | cmp - "$WORK/where"
     "$NYSBENCH" table "$WORK/r" errors -f csv --where landmarks=4 --where landmarks=8 >"$WORK/listed"
     "$NYSBENCH" table "$WORK/r" errors -f csv --where landmarks=2..9 | cmp - "$WORK/listed"
+    "$NYSBENCH" table "$WORK/r" errors -f csv --where 'landmarks=[4, 6..9]' | cmp - "$WORK/listed"
     "$NYSBENCH" table "$WORK/r" errors -f csv --where landmarks=4 | cmp - "$WORK/listed" && return 1
+    "$NYSBENCH" table "$WORK/r" errors -f csv --where strategy=uniform --where strategy=kmeans --where core=iterative >"$WORK/listed"
+    "$NYSBENCH" table "$WORK/r" errors -f csv --where 'strategy=["uniform", kmeans(restarts=[1, 4])]' --where 'core=[iterative(steps=6)]' |
+        cmp - "$WORK/listed"
+    run "$NYSBENCH" table "$WORK/r" errors --where 'strategy=[uniform, kmean]'
+    expect_status 2
+    expect "strategy=kmean: the run has no such row; did you mean 'kmeans"
+    run "$NYSBENCH" table "$WORK/r" errors --where 'landmarks=[4,]'
+    expect_status 2
+    expect "landmarks=[4,]: an item of the list is empty"
     run "$NYSBENCH" table "$WORK/r" errors --where 'core=svd(rcond=1e-15)' --where strategy=kmeans
     expect_status 0
     [ "$(grep -c 'iterative\|uniform' <<<"$output")" -eq 0 ]

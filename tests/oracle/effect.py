@@ -199,7 +199,7 @@ def check_tables(tap, kind, folder, rows):
              for r in csv.DictReader(open(os.path.join(folder, "predictors.csv"), newline=""))}
     wanted = 0
     for layer in LAYERS:
-        for m, core in itertools.product(("4", "8"), ("svd(rcond=0.03)", "identity", "tikhonov", "all")):
+        for m, core in itertools.product(("4", "8"), ("svd", "identity", "tikhonov", "all")):
             own = [r for r in rows if (r["layer"], r["landmarks"]) == (layer, m) and core in (r["core"], "all")]
             for effect in EFFECTS:
                 for predictor in PREDICTORS:

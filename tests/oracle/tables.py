@@ -34,7 +34,7 @@ plots: []
 cores:
   - iterative
   - "svd(rcond=[0.3, 0.1, 0.01])"
-  - "tikhonov(lambda=[0.1, 0.01, 0.001])"
+  - "tikhonov(lambda=[0.1, 0.01, 0.0001])"
   - "fitted(rows=[8, 16, 64])"
   - "fitted(rows=16, keep_rows=true)"
   - "exact_rows(rows=16)"

@@ -212,6 +212,11 @@ class Measure(unittest.TestCase):
                     a, b = row[column], other[column]
                     self.assertTrue(a == b or (b is None and (a is None or math.isnan(a))), f"{a} {b}")
 
+    def test_a_core_worse_than_the_constant_matrix_is_a_warning(self):
+        with self.assertWarnsRegex(UserWarning, "not below that of the constant matrix .* with core svd\\(rcond=machine\\)$"):
+            row, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd(rcond=machine)")
+        self.assertGreaterEqual(row["error"], row["baseline_mean"])
+
     def test_empty_cells(self):
         row, = nysbench.measure(Q, K, strategy="uniform", landmarks=8, cores="svd(rcond=machine)")
         self.assertTrue(math.isnan(row["output_error"]))

@@ -64,6 +64,14 @@ static void test_meaning(void **state)
     assert_int_equal(rows_of(&plan, "problem=gaussian", ctx), 2 * rows_of(&plan, "n=30", ctx));
     assert_int_equal(rows_of(&plan, "problem=heads, head=2", ctx), rows_of(&plan, "head=2", ctx));
     assert_int_equal(rows_of(&plan, "kernel=softmax, seed=20260101", ctx), plan.row_count);
+    assert_int_equal(rows_of(&plan, "landmarks=3..13 step 10", ctx), plan.row_count);
+    assert_int_equal(rows_of(&plan, "landmarks=[3, 14..20, 13]", ctx), plan.row_count);
+    assert_int_equal(rows_of(&plan, "strategy=[kmeans, uniform(strided=true)], landmarks=13", ctx),
+                     with_strategy(&plan, "kmeans", 13) +
+                         rows_of(&plan, "landmarks=13, strategy=uniform(strided=true)", ctx));
+    assert_int_equal(rows_of(&plan, "core=[\"svd(rcond=0.1)\", iterative, none], trial=[0]", ctx),
+                     rows_of(&plan, "core=svd(rcond=0.1), trial=0", ctx) +
+                         rows_of(&plan, "core=iterative, trial=0", ctx));
 }
 
 static void test_refusals(void **state)
@@ -75,6 +83,9 @@ static void test_refusals(void **state)
                  {"=uniform", "expected COLUMN=VALUE"},
                  {"strategy=uniform,", "expected COLUMN=VALUE"},
                  {"strategy=", "strategy: a value is missing"},
+                 {"strategy=[]", "strategy: a value is missing"},
+                 {"landmarks=[3, ]", "landmarks: a value is missing"},
+                 {"landmarks=[3], landmarks=13", "column 'landmarks' is given twice"},
                  {"strategi=uniform", "did you mean 'strategy'"},
                  {"error=0", "column 'error' does not tell rows apart"},
                  {"trial=one", "trial 'one': expected a whole number"},

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* items.h - lists as people write them on one line: a, b(c, d), "e, f". */
+#ifndef NB_ITEMS_H
+#define NB_ITEMS_H
+
+#include "base/ctx.h"
+
+/* Where the item that `text` begins with ends: at a comma that is in no bracket and no quotes, or with the text. */
+const char *nb_item_end(const char *text);
+
+/* What is between, without the space around it and without quotes around the whole; ctx's, NULL when out of memory. */
+const char *nb_item_text(const char *from, const char *end, nb_ctx *ctx);
+
+/* Of "[a, b]": "a, b"; of anything else NULL. */
+nb_status nb_list_inside(const char *text, const char **inside, nb_ctx *ctx);
+
+#endif
