@@ -295,7 +295,8 @@ static void check_other_cores_change_nothing(nb_ctx *ctx, nb_precision precision
             assert_true(!isfinite(alone.error) && isnan(alone.rowsum_deviation));
         else if (i % CORES < 9)
             assert_true(alone.rowsum_deviation > 1e-9); /* X is no inverse yet: it says something */
-        if (precision == NB_MIXED && i != OVERFLOWS) assert_true((alone.error_noise < 1e-9) == (i % CORES == BEST));
+        /* whether those before, which are nearly as good, are measured again depends on the kernels of BLAS */
+        if (precision == NB_MIXED && i % CORES >= BEST) assert_true((alone.error_noise < 1e-9) == (i % CORES == BEST));
     }
 }
 
