@@ -26,7 +26,7 @@
 #include <string.h>
 
 typedef struct {
-    int landmarks, rows, queries, keys, init, sampling, weighted, counts, mass, prior, normalised, ridges;
+    int landmarks, rows, queries, keys, init, batches, sampling, weighted, counts, mass, prior, normalised, ridges;
     double ridge;
 } kernel_ridge_options;
 
@@ -40,6 +40,8 @@ static const nb_option options[] = {
     NB_INT(kernel_ridge_options, queries, "1024", 1, 1 << 30, "queries drawn, whose centres are the exact ones"),
     NB_INT(kernel_ridge_options, keys, "2048", 1, 1 << 30, "keys sampled, whose centres are the landmarks"),
     NB_ENUM(kernel_ridge_options, init, "plusplus", nb_kmeans_inits, "first centres of both, see kmeans"),
+    NB_INT_FOR(kernel_ridge_options, batches, "init", "plusplus", "6", 0, 1000,
+               "draws of these, each of several centres at a time; 0: one by one"),
     NB_ENUM(kernel_ridge_options, sampling, "received", samplings,
             "of keys, in proportion to the mean of 1/n and the attention received, or all alike"),
     NB_BOOL(kernel_ridge_options, weighted, "true", "cluster keys with the attention received as their weight"),
@@ -54,7 +56,7 @@ static const nb_option options[] = {
                "how many it chooses among: 10^-1, 10^-2 ... 10^-ridges"),
     NB_OPTION_END};
 
-enum { GROUPS = 32 }; /* exact queries of a task */
+enum { GROUPS = 96 }; /* exact queries of a task */
 static const double least_received = 1e-9, mass_floor = 1e-6, feature_floor = 1e-4, most_correction = 2, tie = 1e-6;
 
 /* What follows from options and shape. */
@@ -128,7 +130,7 @@ static nb_status gather(int d, const nb_scalar *x, int count, const int *from, d
 static nb_status choose_rows(const work *w, const nb_scalar *q, head_state *h, nb_ctx *ctx)
 {
     const plan *p = &w->plan;
-    nb_kmeans_how how = {.init = p->o->init, .restarts = 1, .iterations = 1};
+    nb_kmeans_how how = {.init = p->o->init, .batches = p->o->batches, .restarts = 1, .iterations = 1};
     int n = p->shape->n, d = p->shape->d, *all, *drawn;
     nb_clusters clusters;
     gsl_rng *rng;
@@ -282,7 +284,8 @@ static nb_status sample_keys(middle *x, gsl_rng *rng, nb_ctx *ctx)
 static nb_status place_landmarks(const work *w, const nb_scalar *k, head_state *h, middle *x, nb_ctx *ctx)
 {
     const plan *p = x->p;
-    nb_kmeans_how how = {.init = p->o->init, .restarts = 1, .iterations = 2, .weights = x->weight};
+    nb_kmeans_how how = {
+        .init = p->o->init, .batches = p->o->batches, .restarts = 1, .iterations = 2, .weights = x->weight};
     double *keys;
     gsl_rng *rng;
     NB_TRY(ctx, seed(w, "keys", p->m, &rng, ctx));

@@ -592,14 +592,27 @@ def improved(q, k, v, top):
     return rest @ v + weights[strongest].sum() * (softmax(q @ k[strongest].T * scale) @ v[strongest])
 
 
-def kmeans(x, count, steps, weights, stream):
-    """The group of each point after k-means++ and some Lloyd steps, and the groups' means. Weights None: 1."""
-    seeds = [stream.below(len(x)) if weights is None else stream.draw(weights)]
-    weights, nearest = np.ones(len(x)) if weights is None else weights, np.inf
-    while len(seeds) < count:
-        nearest = np.minimum(nearest, ((x - x[seeds[-1]]) ** 2).sum(axis=1))
-        seeds.append(stream.draw(weights * nearest))
-    centres = x[seeds]
+def seeds(x, count, batches, weights, stream):
+    """k-means++, or batches of its draws, the first by the distance from the mean; weights None: 1."""
+    w, taken, distance = np.ones(len(x)) if weights is None else weights, [], np.inf
+    if not batches:
+        taken.append(stream.below(len(x)) if weights is None else stream.draw(w))
+    near = x[taken] if taken else w[None] @ x / w.sum()
+    for left in range(batches or count - 1, 0, -1):
+        size = (count - len(taken)) // left
+        if size:
+            nearest = ((x[:, None] - near) ** 2).sum(axis=2).min(axis=1)
+            distance = np.minimum(distance, nearest) if taken else nearest
+            new = stream.distinct(w * distance, size) if batches else [stream.draw(w * distance)]
+            distance = distance if taken else np.inf  # that from the mean is forgotten
+            taken, near = [*taken, *new], x[new]
+    return taken
+
+
+def kmeans(x, count, steps, batches, weights, stream):
+    """The group of each point after some Lloyd steps, and the groups' means. Weights None: 1."""
+    centres = x[seeds(x, count, batches, weights, stream)]
+    weights = np.ones(len(x)) if weights is None else weights
     for _ in range(steps):
         group = ((x[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
         centres = np.stack([weights[group == j] @ x[group == j] / weights[group == j].sum() for j in range(count)])
@@ -629,7 +642,7 @@ def kernel_ridge(q, k, v, o, spec):
     dtype, n, scale, rows, m = q.dtype.type, len(q), q.dtype.type(1 / np.sqrt(q.shape[1])), o["rows"], o["landmarks"]
     queries, keys = min(o["queries"], n), min(o["keys"], n)
     stream = Stream(0, "queries", spec, rows)
-    group, c = kmeans(q[stream.choose(queries, n)].astype(float), rows, 1, None, stream)
+    group, c = kmeans(q[stream.choose(queries, n)].astype(float), rows, 1, o["batches"], np.ones(queries), stream)
     w, c = np.bincount(group) * rows / queries, c.astype(dtype)
     r = softmax(c @ k.T * scale)
     outputs, received = r @ v, (w.astype(dtype) @ r).astype(float) / rows
@@ -639,7 +652,7 @@ def kernel_ridge(q, k, v, o, spec):
     pi = inclusion(share, keys) if keys < n else np.ones(n)
     kept = np.searchsorted(np.cumsum(pi), start + np.arange(keys), side="right") if keys < n else np.arange(n)
     p = (np.maximum(n * received[kept], 1e-9) if o["weighted"] else 1) / pi[kept]
-    group, l = kmeans(k[kept].astype(float), m, 2, p, stream)
+    group, l = kmeans(k[kept].astype(float), m, 2, o["batches"], p, stream)
     l = l.astype(dtype)
     b = np.log(np.bincount(group, 1 / pi[kept])) if o["counts"] else np.zeros(m)
     prior = np.stack([p[group == j] @ v[kept][group == j] / p[group == j].sum() for j in range(m)]) * o["prior"]
@@ -662,14 +675,14 @@ def kernel_ridge(q, k, v, o, spec):
     return softmax(q @ l.T * scale + b.astype(dtype)) @ y.astype(dtype)
 
 
-KERNEL_RIDGE = {"landmarks": 20, "rows": 9, "queries": 150, "keys": 120, "init": "plusplus", "sampling": "received",
+KERNEL_RIDGE = {"landmarks": 20, "rows": 9, "queries": 150, "keys": 120, "init": "plusplus", "batches": 6, "sampling": "received",
                 "weighted": True, "counts": True, "mass": True, "prior": True, "normalised": True,
                 "ridge": "loo", "ridges": 4}
 
 
 def kernel_ridge_cases():
     """Specs with all options, and their formulas of a head."""
-    for changed in ({}, {"weighted": False}, {"counts": False}, {"mass": False}, {"prior": False},
+    for changed in ({}, {"batches": 0}, {"weighted": False}, {"counts": False}, {"mass": False}, {"prior": False},
                     {"normalised": False}, {"sampling": "uniform"}, {"ridge": 0.25}, {"ridges": 7, "rows": 40},
                     {"queries": 1000, "keys": 1000}, {"landmarks": 1, "rows": 1},
                     {"landmarks": 70, "rows": 50, "queries": 50, "keys": 70}):

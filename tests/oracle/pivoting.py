@@ -62,6 +62,10 @@ class Stream:
         total = np.cumsum(weight)
         return int(np.searchsorted(total, total[-1] * self.uniform(), side="right"))
 
+    def distinct(self, weight, count):
+        keys = np.log([self.uniform() for _ in weight]) / np.maximum(weight, 1e-300)
+        return np.argsort(-keys, kind="stable")[:count]
+
     def below(self, n):
         scale = 0xFFFFFFFF // n
         while (k := int(self.bits.random_raw()) // scale) >= n:

@@ -884,8 +884,8 @@ static void test_clustering_is_counted_beside(void **state)
         for (int h = 0; h < nb_layer_heads(s); h++) {
             nb_head head;
             nb_kmeans_how first = {.init = NB_KMEANS_RANDOM, .restarts = 1, .iterations = 10},
-                          rows = {.restarts = 1, .iterations = 1},
-                          keys = {.restarts = 1, .iterations = 2, .weights = ones};
+                          rows = {.batches = 6, .restarts = 1, .iterations = 1},
+                          keys = {.batches = 6, .restarts = 1, .iterations = 2, .weights = ones};
             assert_ok(ctx, nb_layer_head_double(&layer, h, &head, ctx));
             beside += i == 0 ? clustering_work(&attention, s, "queries", 0, head.q, 40, &first)
                              : clustering_work(&attention, s, "queries", s->n, head.q, i == 1 ? 35 : 7, &rows) +
