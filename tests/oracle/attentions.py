@@ -695,8 +695,11 @@ def test_kernel_ridge():
     """The draws are those of the program; rows are left out one by one and the rest is fitted again."""
     rng = np.random.default_rng(14)
     layer = smooth(rng, 200, 16, heads=2, key_heads=1, scale=1.5)
+    x = smooth(rng, 200, 16, heads=2, scale=0.4)
+    sink = Layer(x.q + 1, np.where(np.arange(200)[:, None] < 3, 0.2 * x.k + 0.8, x.k), x.v)  # small ridges are best
     for spec, formula in kernel_ridge_cases():
         compare_heads(layer, spec, formula)
+        compare_heads(sink, spec, formula, name=", with a sink")
     for n in (1, 2, 65, 300):
         compare_exact(f"kernel_ridge, as many landmarks and rows as tokens, n = {n}: exact attention",
                       draw(rng, n, 16), f"kernel_ridge(landmarks={n}, rows={n})")
