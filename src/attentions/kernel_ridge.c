@@ -34,8 +34,8 @@ enum { BY_RECEIVED, UNIFORM };
 static const char *const samplings[] = {[BY_RECEIVED] = "received", [UNIFORM] = "uniform", NULL};
 
 static const nb_option options[] = {
-    NB_INT(kernel_ridge_options, landmarks, "192", 1, 1 << 20, "key landmarks, m; at most the keys that are sampled"),
-    NB_INT_OR(kernel_ridge_options, rows, "auto", "auto", 1, 1 << 20,
+    NB_INT(kernel_ridge_options, landmarks, "192", 1, 1 << 15, "key landmarks, m; at most the keys that are sampled"),
+    NB_INT_OR(kernel_ridge_options, rows, "auto", "auto", 1, 1 << 15,
               "exact queries, k; at most the queries that are sampled; auto: 5/12 of the landmarks"),
     NB_INT(kernel_ridge_options, queries, "1024", 1, 1 << 30, "queries drawn, whose centres are the exact ones"),
     NB_INT(kernel_ridge_options, keys, "2048", 1, 1 << 30, "keys sampled, whose centres are the landmarks"),
@@ -56,7 +56,7 @@ static const nb_option options[] = {
                "how many it chooses among: 10^-1, 10^-2 ... 10^-ridges"),
     NB_OPTION_END};
 
-enum { GROUPS = 96 }; /* exact queries of a task */
+enum { GROUPS = 96 }; /* exact queries of a task, at most */
 static const double least_received = 1e-9, mass_floor = 1e-6, feature_floor = 1e-4, most_correction = 2, tie = 1e-6;
 
 /* What follows from options and shape. */
@@ -180,8 +180,8 @@ static void attend_rows(void *self, int task, int thread)
     const work *w = self;
     const plan *p = &w->plan;
     const nb_layer_shape *s = p->shape;
-    int head = task / p->groups, group = task % p->groups, first = group * GROUPS,
-        count = nb_lesser(p->k - first, GROUPS);
+    int head = task / p->groups, group = task % p->groups, first = group * p->k / p->groups,
+        count = (group + 1) * p->k / p->groups - first;
     size_t n = (size_t)s->n, at = (size_t)first;
     head_state *h = &w->state->heads[head];
     nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);

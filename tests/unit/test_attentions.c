@@ -45,7 +45,7 @@ static const char *const specs[] = {
     "hyperattention(block=7, sample=1, bits=2)",
     "hyperattention(block=100, sample=0, bits=1)",
     "kernel_ridge(landmarks=1)",
-    "kernel_ridge(landmarks=60, rows=33)",
+    "kernel_ridge(landmarks=90, rows=170)",
     "kernel_ridge(landmarks=12, rows=20, queries=40, keys=50, ridges=8)",
     "kernel_ridge(landmarks=9, init=random, sampling=uniform, weighted=false, counts=false, mass=false, prior=false, "
     "normalised=false, ridge=0.001)",
