@@ -68,10 +68,11 @@ typedef struct {
 
 /* A head's. */
 typedef struct {
-    nb_scalar *centres, *outputs;  /* d x k; dv x k */
-    nb_scalar *received;           /* n x groups of rows: weighted sums of a group's rows of S */
-    nb_scalar *landmarks, *values; /* d x m; (dv + 1) x m: e^b_c times what a query gets of cluster c, and e^b_c */
-    double *weight;                /* k */
+    nb_scalar *centres, *outputs; /* d x k; dv x k */
+    nb_scalar *received;          /* n x groups of rows: weighted sums of a group's rows of S */
+    nb_scalar *landmarks,
+        *values;    /* d x m; behind it (dv + 1) x m: e^b_c times what a query gets of cluster c, and e^b_c */
+    double *weight; /* k */
     double select_s, core_s;
     bool diverged;
     nb_status status;
@@ -241,9 +242,10 @@ static void find_inclusion(int n, int count, double *pi)
             if (pi[j] < 1) rest += pi[j];
             full += pi[j] == 1;
         }
+        double factor = (count - full) / rest;
         more = false;
         for (int j = 0; j < n; j++) {
-            if (pi[j] < 1) pi[j] *= (count - full) / rest;
+            if (pi[j] < 1) pi[j] *= factor;
             more = more || pi[j] > 1;
         }
     }
@@ -301,8 +303,9 @@ static nb_status find_prior(const nb_scalar *v, middle *x, double **mass, nb_ctx
 {
     const plan *p = x->p;
     size_t dv = (size_t)p->shape->dv, m = (size_t)p->m;
-    double *weight, total = 0;
+    double *weight, *value, total = 0;
     NB_NEED(weight, nb_alloc_reals(ctx, m, 1));
+    NB_NEED(value, nb_alloc_raw(ctx, dv));
     NB_NEED(*mass, nb_alloc_reals(ctx, m, 1));
     for (int i = 0; i < p->keys; i++) {
         int c = x->clusters.group[i], key = x->kept[i];
@@ -311,7 +314,8 @@ static nb_status find_prior(const nb_scalar *v, middle *x, double **mass, nb_ctx
         (*mass)[c] += received;
         total += received;
         weight[c] += x->weight[i];
-        for (size_t l = 0; l < dv; l++) x->values[(size_t)c * dv + l] += x->weight[i] * (double)v[(size_t)key * dv + l];
+        nb_scalar_to_double(dv, v + (size_t)key * dv, value);
+        nb_add_scaled(dv, x->weight[i], value, x->values + (size_t)c * dv);
     }
     for (size_t c = 0; c < m; c++) {
         x->bias[c] = p->o->counts ? log(x->bias[c]) : 0;
@@ -435,7 +439,11 @@ static nb_status interpolate(const work *w, const nb_layer_head *points, head_st
     double start_s = nb_clock_s(), *mass;
     middle x;
     h->diverged = !nb_scalars_finite((size_t)w->plan.k * (size_t)w->plan.shape->dv, h->outputs);
-    if (h->diverged) return NB_OK;
+    if (h->diverged) { /* the outputs become NaN whatever these are */
+        memset(h->landmarks, 0,
+               (size_t)(w->plan.shape->d + w->plan.shape->dv + 1) * (size_t)w->plan.m * sizeof *h->landmarks);
+        return NB_OK;
+    }
     NB_TRY(ctx, middle_new(&w->plan, h, &x, ctx));
     NB_TRY(ctx, place_landmarks(w, points->k, h, &x, ctx));
     h->select_s = nb_clock_s() - start_s;
@@ -470,8 +478,9 @@ static void answer(void *self, int task, int thread)
     nb_count_multiplications((double)count * s->dv);
     for (size_t i = 0; i < (size_t)count; i++) {
         const nb_scalar *from = r->out + i * (dv + 1);
-        nb_scalar *to = points.out + ((size_t)first + i) * dv, factor = h->diverged ? NAN : 1 / from[dv];
-        for (size_t l = 0; l < dv; l++) to[l] = factor * from[l];
+        nb_scalar *to = points.out + ((size_t)first + i) * dv;
+        memcpy(to, from, dv * sizeof *to);
+        nb_scalar_scale(dv, h->diverged ? NAN : 1 / from[dv], to);
     }
 }
 

@@ -164,7 +164,7 @@ static void leave_mean(work *w)
     memset(mean, 0, (size_t)c->d * sizeof *mean);
     for (int i = 0; i < c->n; i++) {
         mass += weight(w, i);
-        for (int l = 0; l < c->d; l++) mean[l] += weight(w, i) * point(c, i)[l];
+        nb_add_scaled((size_t)c->d, weight(w, i), point(c, i), mean);
     }
     nb_scale((size_t)c->d, 1 / mass, mean);
     for (int i = 0; i < c->n; i++) w->distance[i] = nb_squared_distance((size_t)c->d, point(c, i), mean);
@@ -264,8 +264,7 @@ static void add_weighted(work *w)
     nb_clusters *c = w->c;
     nb_count_multiplications((double)c->n * c->d);
     for (int i = 0; i < c->n; i++)
-        for (int l = 0, j = c->group[i]; w->changed[j] && l < c->d; l++)
-            centre(c, j)[l] += weight(w, i) * point(c, i)[l];
+        if (w->changed[c->group[i]]) nb_add_scaled((size_t)c->d, weight(w, i), point(c, i), centre(c, c->group[i]));
 }
 
 static void move_centre(work *w, int j)

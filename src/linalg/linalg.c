@@ -371,8 +371,8 @@ nb_status nb_invert_positive(int m, double *a, nb_ctx *ctx)
     lapack_int info = LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'U', m, a, m);
     NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dpotri: argument %d is illegal", -info);
     NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "a triangle of order %d is singular at column %d", m, info);
-    for (int j = 0; j < m; j++)
-        for (int i = 0; i < j; i++) a[j + (size_t)i * (size_t)m] = a[i + (size_t)j * (size_t)m];
+    for (size_t j = 0; j < (size_t)m; j++)
+        for (size_t i = 0; i < j; i++) a[j + i * (size_t)m] = a[i + j * (size_t)m];
     return NB_OK;
 }
 
