@@ -6,7 +6,7 @@
  * n C (d + dv) multiplications a head, with top n k (d + dv) more, and the clustering's, about iterations * n C d. */
 #include "attentions/attention.h"
 
-#include "layers/softmax.h"
+#include "layers/exact.h"
 #include "linalg/kmeans.h"
 
 #include <gsl/gsl_randist.h>
@@ -137,18 +137,6 @@ static void group_head(void *self, int head, int thread)
     nb_ctx_release(ctx, mark);
 }
 
-/* The weights that `count` mean queries give to all keys. */
-static void weigh(const nb_layer_shape *s, int count, const nb_scalar *centres, const nb_scalar *k, nb_scalar *weights)
-{
-    size_t n = (size_t)s->n;
-    nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, s->n, count, s->d, 1 / sqrt(s->d), k, s->d, centres, s->d, 0, weights,
-                   s->n);
-    for (size_t j = 0; j < (size_t)count; j++) {
-        nb_scalar *column = weights + j * n;
-        nb_scalar_scale(n, 1 / nb_scalar_exp_sum(n, column, nb_scalar_largest(n, column)), column);
-    }
-}
-
 static void find_largest(int count, const nb_scalar *x, int n, size_t *largest)
 {
 #ifdef NB_DOUBLE_SCALAR
@@ -223,7 +211,7 @@ static void attend(void *self, int task, int thread)
     nb_layer_head h = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     const grouping *g = &w->state->heads[head];
     room *r = &w->state->rooms[thread];
-    weigh(s, count, g->centres + (size_t)first * (size_t)s->d, h.k, r->weights);
+    nb_exact_weights(s, count, g->centres + (size_t)first * (size_t)s->d, h.k, r->weights);
     for (int j = 0; w->o->top > 0 && j < count; j++) take_strongest(w, r, j);
     nb_scalar_gemm(NB_PLAIN, NB_PLAIN, s->dv, count, s->n, 1, h.v, s->dv, r->weights, s->n, 0, r->shared, s->dv);
     for (int j = 0; j < count; j++) answer(w, r, j, first + j, g, &h);

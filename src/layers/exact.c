@@ -2,6 +2,8 @@
 /* exact.c - see exact.h. */
 #include "layers/exact.h"
 
+#include <math.h>
+
 typedef struct {
     const nb_layer *layer;
     nb_softmax *softmax;
@@ -47,4 +49,14 @@ double nb_exact_work(const nb_layer_shape *s)
     for (int b = 0; b < nb_blocks(s->n, NB_BLOCK_QUERIES); b++)
         each += nb_softmax_work(queries_of(s, b), keys_of(s, b), s->d, s->dv);
     return nb_layer_heads(s) * each;
+}
+
+void nb_exact_weights(const nb_layer_shape *s, int count, const nb_scalar *q, const nb_scalar *k, nb_scalar *weights)
+{
+    size_t n = (size_t)s->n;
+    nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, s->n, count, s->d, 1 / sqrt(s->d), k, s->d, q, s->d, 0, weights, s->n);
+    for (size_t j = 0; j < (size_t)count; j++) {
+        nb_scalar *column = weights + j * n;
+        nb_scalar_scale(n, 1 / nb_scalar_exp_sum(n, column, nb_scalar_largest(n, column)), column);
+    }
 }

@@ -13,4 +13,8 @@ void nb_exact_attend(const nb_layer *layer, nb_softmax *softmax, nb_team *team, 
 
 double nb_exact_work(const nb_layer_shape *shape); /* multiplications */
 
+/* weights (n x count) <- the weights that `count` queries, d x count, give to all keys, a query a column; no mask. */
+void nb_exact_weights(const nb_layer_shape *shape, int count, const nb_scalar *q, const nb_scalar *k,
+                      nb_scalar *weights);
+
 #endif

@@ -2,6 +2,7 @@
 /* kmeans.c - Lloyd's iteration, from several starts. */
 #include "linalg/kmeans.h"
 
+#include "base/random.h"
 #include "linalg/cover.h"
 #include "linalg/linalg.h"
 #include "linalg/panels.h"
@@ -27,6 +28,7 @@ typedef struct {
     bool *changed;    /* m: groups that points have joined or left */
     int *moved;       /* m: centres that have moved since the last assignment ... */
     int moved_count;  /* ... so many */
+    int known;        /* centres that there are: fewer than m while they are drawn in batches */
     double *mass;     /* m: weights of each group */
     double *distance; /* n: scratch */
     nb_mark mark;     /* all but the clusters is released */
@@ -61,6 +63,7 @@ static nb_status work_init(work *w, const double *x, nb_ctx *ctx)
         nb_normalise_columns(c->d, c->n, x, unit);
         c->x = unit;
     }
+    w->known = c->m;
     w->mark = nb_ctx_mark(ctx);
     NB_NEED(w->previous, nb_alloc(ctx, n, sizeof *w->previous));
     NB_NEED(w->products, nb_alloc_unset(ctx, (n + NB_PANEL) * m, sizeof *w->products));
@@ -101,19 +104,6 @@ static nb_status seed_random(const nb_clusters *c, gsl_rng *rng, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status seed(work *w, gsl_rng *rng, nb_ctx *ctx)
-{
-    size_t size = (size_t)w->c->d * (size_t)w->c->m;
-    if (w->how->start) {
-        memcpy(w->c->centres, w->how->start, size * sizeof(double));
-        if (w->c->cosine) nb_normalise_columns(w->c->d, w->c->m, w->c->centres, w->c->centres);
-    } else if (w->how->init == NB_KMEANS_RANDOM)
-        return seed_random(w->c, rng, ctx);
-    else
-        seed_apart(w, w->how->init == NB_KMEANS_MAXIMIN, rng);
-    return NB_OK;
-}
-
 /* Squared distance of a point to a centre, not by way of norms. */
 static double distance_of(const nb_clusters *c, int i, int j)
 {
@@ -121,14 +111,14 @@ static double distance_of(const nb_clusters *c, int i, int j)
     return nb_squared_distance((size_t)c->d, point(c, i), centre(c, j));
 }
 
-/* The nearest centre of a point, the lowest index among equals, where the bounds leave it open: the one at `best` has
- * the least. */
-static int nearest_centre(const work *w, int i, int best)
+/* The nearest centre of a point from number `from` on, the lowest index among equals, where the bounds leave it open:
+ * the one at `best` has the least. */
+static int nearest_centre(const work *w, int i, int from, int best)
 {
     const nb_bounding *b = &w->bounds;
     const float *products = w->products + (size_t)(i / NB_PANEL) * NB_PANEL * (size_t)w->c->m + i % NB_PANEL;
     double unit = b->points->scale * b->points->scale, least = distance_of(w->c, i, best);
-    for (int j = 0, first = best; j < w->c->m; j++) {
+    for (int j = from, first = best; j < w->known; j++) {
         if (j == first || b->rest[i] + (double)(b->offset[j] + products[NB_PANEL * j]) > unit * least) continue;
         double distance = distance_of(w->c, i, j);
         if (distance > least || (distance == least && j > best)) continue;
@@ -138,26 +128,96 @@ static int nearest_centre(const work *w, int i, int best)
     return best;
 }
 
-/* Points from `first` on, up to a panel of them. */
-static void assign_panel(work *w, int first)
+/* Points from `first` on, up to a panel of them: to the centres from number `from` on, if these are not the first only
+ * where they are nearer than w->distance. */
+static void assign_panel(work *w, int first, int from)
 {
     const nb_bounding *b = &w->bounds;
-    size_t m = (size_t)w->c->m, d = (size_t)w->c->d;
+    size_t m = (size_t)w->c->m, d = (size_t)w->c->d, before = (size_t)from;
     float *products = w->products + (size_t)first * m, least[NB_PANEL], second[NB_PANEL];
+    double unit = b->points->scale * b->points->scale;
     int at[NB_PANEL];
     nb_panel_products(d, b->points->panels + (size_t)first * d, (size_t)w->moved_count, w->moved, b->z, products);
-    nb_panel_least(m, b->offset, products, least, second, at);
-    for (int l = 0; l < NB_PANEL && first + l < w->c->n; l++) {
-        bool certain = least[l] + b->point_error[first + l] + b->centre_error[at[l]] < second[l];
-        w->c->group[first + l] = certain ? at[l] : nearest_centre(w, first + l, at[l]);
+    nb_panel_least((size_t)w->known - before, b->offset + before, products + NB_PANEL * before, least, second, at);
+    for (int l = 0, i = first; l < NB_PANEL && i < w->c->n; l++, i++) {
+        int best = from + at[l];
+        if (from > 0 && b->rest[i] + (double)least[l] > unit * w->distance[i]) continue;
+        if (!(least[l] + b->point_error[i] + b->centre_error[best] < second[l]))
+            best = nearest_centre(w, i, from, best);
+        if (from == 0 || distance_of(w->c, i, best) < w->distance[i]) w->c->group[i] = best;
     }
 }
 
-static void assign_all(work *w)
+static void assign_all(work *w, int from)
 {
     nb_count_multiplications((double)w->moved_count * w->c->n * w->c->d);
     for (int k = 0; k < w->moved_count; k++) nb_bounding_set(&w->bounds, w->moved[k], centre(w->c, w->moved[k]));
-    for (int i = 0; i < w->c->n; i += NB_PANEL) assign_panel(w, i);
+    for (int i = 0; i < w->c->n; i += NB_PANEL) assign_panel(w, i, from);
+}
+
+/* w->distance <- squared distances from the weighted mean. */
+static void leave_mean(work *w)
+{
+    nb_clusters *c = w->c;
+    double *mean = centre(c, 0), mass = 0;
+    nb_count_multiplications(2.0 * c->n * c->d);
+    memset(mean, 0, (size_t)c->d * sizeof *mean);
+    for (int i = 0; i < c->n; i++) {
+        mass += weight(w, i);
+        nb_add_scaled((size_t)c->d, weight(w, i), point(c, i), mean);
+    }
+    nb_scale((size_t)c->d, 1 / mass, mean);
+    for (int i = 0; i < c->n; i++) w->distance[i] = nb_squared_distance((size_t)c->d, point(c, i), mean);
+}
+
+/* Adds so many centres, drawn by weighted distance; w->distance and the points' groups are brought up to date. */
+static nb_status add_batch(work *w, int count, gsl_rng *rng, nb_ctx *ctx)
+{
+    nb_clusters *c = w->c;
+    int from = w->known, *drawn;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(drawn, nb_alloc(ctx, (size_t)count, sizeof *drawn));
+    nb_count_multiplications(c->n);
+    for (int i = 0; i < c->n; i++) w->cover.weighted[i] = weight(w, i) * w->distance[i];
+    NB_TRY(ctx, nb_draw_distinct(rng, c->n, w->cover.weighted, count, drawn, ctx));
+    w->moved_count = count;
+    w->known += count;
+    for (int k = 0; k < count; k++) {
+        w->moved[k] = from + k;
+        first_centre(c, from + k, drawn[k]);
+    }
+    assign_all(w, from);
+    for (int i = 0; i < c->n; i++)
+        if (c->group[i] >= from) w->distance[i] = distance_of(c, i, c->group[i]);
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+static nb_status seed_in_batches(work *w, gsl_rng *rng, nb_ctx *ctx)
+{
+    leave_mean(w);
+    w->known = 0;
+    for (int left = w->how->batches; left > 0; left--) {
+        int count = (w->c->m - w->known) / left;
+        if (count > 0) NB_TRY(ctx, add_batch(w, count, rng, ctx));
+    }
+    memcpy(w->cover.owner, w->c->group, (size_t)w->c->n * sizeof *w->c->group);
+    return NB_OK;
+}
+
+static nb_status seed(work *w, gsl_rng *rng, nb_ctx *ctx)
+{
+    size_t size = (size_t)w->c->d * (size_t)w->c->m;
+    if (w->how->start) {
+        memcpy(w->c->centres, w->how->start, size * sizeof(double));
+        if (w->c->cosine) nb_normalise_columns(w->c->d, w->c->m, w->c->centres, w->c->centres);
+    } else if (w->how->init == NB_KMEANS_RANDOM)
+        return seed_random(w->c, rng, ctx);
+    else if (w->how->init == NB_KMEANS_PLUSPLUS && w->how->batches)
+        return seed_in_batches(w, rng, ctx);
+    else
+        seed_apart(w, w->how->init == NB_KMEANS_MAXIMIN, rng);
+    return NB_OK;
 }
 
 static void fill_empty(work *w)
@@ -191,7 +251,7 @@ static void assign(work *w, bool drawn_apart)
     if (drawn_apart)
         memcpy(c->group, w->cover.owner, (size_t)c->n * sizeof *c->group);
     else
-        assign_all(w);
+        assign_all(w, 0);
     count_sizes(c);
     fill_empty(w);
     for (int i = 0; i < c->n; i++)
@@ -204,8 +264,7 @@ static void add_weighted(work *w)
     nb_clusters *c = w->c;
     nb_count_multiplications((double)c->n * c->d);
     for (int i = 0; i < c->n; i++)
-        for (int l = 0, j = c->group[i]; w->changed[j] && l < c->d; l++)
-            centre(c, j)[l] += weight(w, i) * point(c, i)[l];
+        if (w->changed[c->group[i]]) nb_add_scaled((size_t)c->d, weight(w, i), point(c, i), centre(c, c->group[i]));
 }
 
 static void move_centre(work *w, int j)

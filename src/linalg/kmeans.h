@@ -29,6 +29,8 @@ extern const char *const nb_kmeans_metrics[];
 typedef struct {
     int init; /* nb_kmeans_init */
     bool cosine;
+    int batches; /* not 0: draws of NB_KMEANS_PLUSPLUS, each of several centres by the weighted squared distances from
+                    those of earlier ones, the first by those from the weighted mean. 0: centre by centre */
     int restarts, iterations; /* runs, at least one; iterations of each, at most */
     double tolerance;      /* a run ends where the inertia falls by no more than this fraction; 0: at a fixed point */
     const double *weights; /* n, all > 0; NULL: equal */

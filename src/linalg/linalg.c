@@ -343,16 +343,36 @@ nb_status nb_qr(int rows, int cols, double *q, double *r, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* m^3 / 3 flops for the triangle and 2 m^2 for each column (sec. 4.2.5 and 3.1). */
-nb_status nb_solve_positive(int m, double *a, int columns, double *b, nb_ctx *ctx)
+/* The upper triangle of a <- its Cholesky factor. */
+static nb_status factor_positive(int m, double *a, nb_ctx *ctx)
 {
-    nb_count_multiplications((m / 6.0 + columns) * m * m);
     lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', m, a, m);
     NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dpotrf: argument %d is illegal", -info);
     NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "the leading %d x %d part of a matrix is not positive definite", info,
                info);
-    info = LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', m, columns, a, m, b, m);
+    return NB_OK;
+}
+
+/* m^3 / 3 flops for the triangle and 2 m^2 for each column (sec. 4.2.5 and 3.1). */
+nb_status nb_solve_positive(int m, double *a, int columns, double *b, nb_ctx *ctx)
+{
+    nb_count_multiplications((m / 6.0 + columns) * m * m);
+    NB_TRY(ctx, factor_positive(m, a, ctx));
+    lapack_int info = LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', m, columns, a, m, b, m);
     NB_REQUIRE(ctx, info == 0, NB_EBUG, "dpotrs: argument %d is illegal", -info);
+    return NB_OK;
+}
+
+/* m^3 / 3 flops for the triangle, 2 m^3 / 3 for its inverse and the product of that with itself. */
+nb_status nb_invert_positive(int m, double *a, nb_ctx *ctx)
+{
+    nb_count_multiplications(0.5 * m * m * m);
+    NB_TRY(ctx, factor_positive(m, a, ctx));
+    lapack_int info = LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'U', m, a, m);
+    NB_REQUIRE(ctx, info >= 0, NB_EBUG, "dpotri: argument %d is illegal", -info);
+    NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "a triangle of order %d is singular at column %d", m, info);
+    for (size_t j = 0; j < (size_t)m; j++)
+        for (size_t i = 0; i < j; i++) a[j + i * (size_t)m] = a[i + j * (size_t)m];
     return NB_OK;
 }
 

@@ -92,6 +92,9 @@ nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
  * overwritten. dpotrf; NB_ENUMERIC where `a` is not positive definite to rounding. */
 nb_status nb_solve_positive(int m, double *a, int columns, double *b, nb_ctx *ctx);
 
+/* a <- a^-1, both triangles, for such an a. dpotrf, dpotri. */
+nb_status nb_invert_positive(int m, double *a, nb_ctx *ctx);
+
 /* q (rows x cols, rows >= cols) <- Q of its QR decomposition by Householder's reflections, r (cols x cols) <- R. What
  * is allocated stays until ctx is released. */
 nb_status nb_qr(int rows, int cols, double *q, double *r, nb_ctx *ctx);

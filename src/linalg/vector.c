@@ -101,6 +101,12 @@ WIDTHS void nb_add(size_t count, const double *x, double *y)
     for (size_t j = 0; j < count; j++) y[j] += x[j];
 }
 
+WIDTHS void nb_add_scaled(size_t count, double factor, const double *x, double *y)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) y[j] += factor * x[j];
+}
+
 WIDTHS void nb_add_to_groups(size_t d, size_t n, const double *x, const int *group, const bool *wanted, double *sums)
 {
     for (size_t i = 0; i < n; i++, x += d) {

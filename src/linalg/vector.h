@@ -23,7 +23,8 @@ bool nb_all_finite(size_t count, const double *x);
 double nb_sum(size_t count, const double *x);
 double nb_dot(size_t count, const double *x, const double *y);
 double nb_squared_distance(size_t count, const double *x, const double *y);
-void nb_add(size_t count, const double *x, double *y); /* y <- y + x */
+void nb_add(size_t count, const double *x, double *y);                       /* y <- y + x */
+void nb_add_scaled(size_t count, double factor, const double *x, double *y); /* y <- y + factor x */
 /* sums (d to a group) <- sums + the columns of x (d x n) that belong to a group in which `wanted` is true. */
 void nb_add_to_groups(size_t d, size_t n, const double *x, const int *group, const bool *wanted, double *sums);
 void nb_scale(size_t count, double factor, double *x);

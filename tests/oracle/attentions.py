@@ -29,6 +29,7 @@ import sys
 import numpy as np
 
 from measures import Tap, write_safetensors
+from pivoting import Stream
 
 U = 2.0**-24
 DOUBLE = 1e-12
@@ -442,6 +443,8 @@ def test_double():
         function = CORES.get(core) or (lambda a, _: np.eye(len(a)))
         check(f"nystrom(strategy={strategy}, landmarks=20, core={core}, factors={kind}, pairing={pairing or 'own'})",
               nystrom(layer, float, landmarks, function, kind, causal), causal)
+    for spec, formula in kernel_ridge_cases():
+        check(spec, each_head(layer, float, formula))
 
 
 def weighted(weights, v):
@@ -589,6 +592,119 @@ def improved(q, k, v, top):
     return rest @ v + weights[strongest].sum() * (softmax(q @ k[strongest].T * scale) @ v[strongest])
 
 
+def seeds(x, count, batches, weights, stream):
+    """k-means++, or batches of its draws, the first by the distance from the mean; weights None: 1."""
+    w, taken, distance = np.ones(len(x)) if weights is None else weights, [], np.inf
+    if not batches:
+        taken.append(stream.below(len(x)) if weights is None else stream.draw(w))
+    near = x[taken] if taken else w[None] @ x / w.sum()
+    for left in range(batches or count - 1, 0, -1):
+        size = (count - len(taken)) // left
+        if size:
+            nearest = ((x[:, None] - near) ** 2).sum(axis=2).min(axis=1)
+            distance = np.minimum(distance, nearest) if taken else nearest
+            new = stream.distinct(w * distance, size) if batches else [stream.draw(w * distance)]
+            distance = distance if taken else np.inf  # that from the mean is forgotten
+            taken, near = [*taken, *new], x[new]
+    return taken
+
+
+def kmeans(x, count, steps, batches, weights, stream):
+    """The group of each point after some Lloyd steps, and the groups' means. Weights None: 1."""
+    centres = x[seeds(x, count, batches, weights, stream)]
+    weights = np.ones(len(x)) if weights is None else weights
+    for _ in range(steps):
+        group = ((x[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        centres = np.stack([weights[group == j] @ x[group == j] / weights[group == j].sum() for j in range(count)])
+    return group, centres
+
+
+def inclusion(share, count):
+    """min(1, c share) with the sum `count`."""
+    order = np.sort(share)[::-1]
+    for full in range(count + 1):
+        c = (count - full) / order[full:].sum()
+        if c * order[full] <= 1:
+            return np.minimum(1, c * share)
+
+
+def left_out(gram, penalty, t):
+    """What each row is off where it is predicted from the others."""
+    off = np.empty_like(t)
+    for i in range(len(t)):
+        rest = np.arange(len(t)) != i
+        off[i] = t[i] - gram[i, rest] @ np.linalg.solve(gram[np.ix_(rest, rest)] + np.diag(penalty[rest]), t[rest])
+    return off
+
+
+def kernel_ridge(q, k, v, o, spec):
+    """Exact outputs at k queries, interpolated; small systems in double. o: the options, spec: all of them as text."""
+    dtype, n, scale, rows, m = q.dtype.type, len(q), q.dtype.type(1 / np.sqrt(q.shape[1])), o["rows"], o["landmarks"]
+    queries, keys = min(o["queries"], n), min(o["keys"], n)
+    stream = Stream(0, "queries", spec, rows)
+    group, c = kmeans(q[stream.choose(queries, n)].astype(float), rows, 1, o["batches"], np.ones(queries), stream)
+    w, c = np.bincount(group) * rows / queries, c.astype(dtype)
+    r = softmax(c @ k.T * scale)
+    outputs, received = r @ v, (w.astype(dtype) @ r).astype(float) / rows
+    stream = Stream(0, "keys", spec, m)
+    start = stream.uniform()
+    share = received / 2 + 0.5 / n if o["sampling"] == "received" else np.full(n, 1 / n)
+    pi = inclusion(share, keys) if keys < n else np.ones(n)
+    kept = np.searchsorted(np.cumsum(pi), start + np.arange(keys), side="right") if keys < n else np.arange(n)
+    p = (np.maximum(n * received[kept], 1e-9) if o["weighted"] else 1) / pi[kept]
+    group, l = kmeans(k[kept].astype(float), m, 2, o["batches"], p, stream)
+    l = l.astype(dtype)
+    b = np.log(np.bincount(group, 1 / pi[kept])) if o["counts"] else np.zeros(m)
+    prior = np.stack([p[group == j] @ v[kept][group == j] / p[group == j].sum() for j in range(m)]) * o["prior"]
+    logits = c.astype(float) @ l.astype(float).T / np.sqrt(q.shape[1])
+    if o["mass"]:
+        mass = np.bincount(group, received[kept] / pi[kept])
+        b += np.clip(np.log((mass / mass.sum() + 1e-6 / m) / (w @ softmax(logits + b) / rows + 1e-6 / m)), -2, 2)
+    f = softmax(logits + b)
+    t = outputs - f @ prior
+    d = 1 / np.maximum(w @ f / rows, 1e-4 / m) if o["normalised"] else np.ones(m)
+    gram = (f * d) @ f.T
+    unit = w @ np.diag(gram) / rows
+    ridges = [10.0**-i for i in range(1, o["ridges"] + 1)] if o["ridge"] == "loo" else [o["ridge"]]
+    best, least = None, np.inf
+    for ridge in ridges:  # among equals the largest
+        error = w @ (left_out(gram, ridge * unit / w, t) ** 2).sum(axis=1)
+        if error < (1 - 1e-6) * least:
+            best, least = ridge, error
+    y = prior + d[:, None] * (f.T @ np.linalg.solve(gram + np.diag(best * unit / w), t))
+    return softmax(q @ l.T * scale + b.astype(dtype)) @ y.astype(dtype)
+
+
+KERNEL_RIDGE = {"landmarks": 20, "rows": 9, "queries": 150, "keys": 120, "init": "plusplus", "batches": 6, "sampling": "received",
+                "weighted": True, "counts": True, "mass": True, "prior": True, "normalised": True,
+                "ridge": "loo", "ridges": 4}
+
+
+def kernel_ridge_cases():
+    """Specs with all options, and their formulas of a head."""
+    for changed in ({}, {"batches": 0}, {"weighted": False}, {"counts": False}, {"mass": False}, {"prior": False},
+                    {"normalised": False}, {"sampling": "uniform"}, {"ridge": 0.25}, {"ridges": 7, "rows": 40},
+                    {"queries": 1000, "keys": 1000}, {"landmarks": 1, "rows": 1},
+                    {"landmarks": 70, "rows": 50, "queries": 50, "keys": 70}):
+        o = {**KERNEL_RIDGE, **changed}
+        spec = f"kernel_ridge({', '.join(f'{key}={str(value).lower()}' for key, value in o.items())})"
+        yield spec, lambda q, k, v, o=o, spec=spec: kernel_ridge(q, k, v, o, spec)
+
+
+def test_kernel_ridge():
+    """The draws are those of the program; rows are left out one by one and the rest is fitted again."""
+    rng = np.random.default_rng(14)
+    layer = smooth(rng, 200, 16, heads=2, key_heads=1, scale=1.5)
+    x = smooth(rng, 200, 16, heads=2, scale=0.4)
+    sink = Layer(x.q + 1, np.where(np.arange(200)[:, None] < 3, 0.2 * x.k + 0.8, x.k), x.v)  # small ridges are best
+    for spec, formula in kernel_ridge_cases():
+        compare_heads(layer, spec, formula)
+        compare_heads(sink, spec, formula, name=", with a sink")
+    for n in (1, 2, 65, 300):
+        compare_exact(f"kernel_ridge, as many landmarks and rows as tokens, n = {n}: exact attention",
+                      draw(rng, n, 16), f"kernel_ridge(landmarks={n}, rows={n})")
+
+
 def blocks_seen(n, block, reach, first, last):
     """Which blocks of keys each block of queries sees, without random ones."""
     count = -(-n // block)
@@ -639,7 +755,7 @@ def test_hyperattention():
 # What is tested beside exact attention and that from landmarks, where the program has it.
 OTHERS = {"linear": test_linear, "longformer": test_longformer, "linformer": test_linformer, "skip": test_skip,
           "performer": test_performer, "clustered": test_clustered, "bigbird": test_bigbird,
-          "hyperattention": test_hyperattention}
+          "hyperattention": test_hyperattention, "kernel_ridge": test_kernel_ridge}
 SLOW = "performer", "hyperattention"
 
 

@@ -5,9 +5,8 @@ usage: coherence.py NYSBENCH WORK_FOLDER
 
 Prints TAP. Everything follows from the definitions, with K = QQ' formed: leverage from the singular vectors of Q, local
 ranks from those of each cluster's rows, Nystrom errors with a pseudo-inverse. Random clusters and tokens are drawn from
-the same numbers (GSL's mt19937 is NumPy's MT19937 with the legacy seed; base/random.c's hash, GSL's shuffle and its
-choice are written out again); the clusters of k-means are scikit-learn's, given as files. Tolerance: 1e-9 of the larger
-number, since singular values are sums of n d products and the condition of K_SS is at most 1e6 here.
+the same numbers (pivoting.py has the stream); the clusters of k-means are scikit-learn's, given as files. Tolerance:
+1e-9 of the larger number, since singular values are sums of n d products and the condition of K_SS is at most 1e6 here.
 """
 import csv
 import json
@@ -19,8 +18,8 @@ import sys
 import numpy as np
 from sklearn.cluster import KMeans
 
-SEED = 20260101
-MASK = (1 << 64) - 1
+from pivoting import Stream
+
 DRAWS = 10
 DATA = "experiments/data"
 QUERIES = [f"{DATA}/queries/{name}.safetensors" for name in ("minilm_L3_q8", "smollm2_L15_q8", "vit_L6_q8")]
@@ -52,42 +51,6 @@ def tensors(path):
             for name, t in header.items() if name != "__metadata__"}
 
 
-class Stream:
-    """The numbers of (seed, trial, role, component, m)."""
-
-    def __init__(self, trial, role, component, m):
-        h = 0xCBF29CE484222325
-        for text in (f"{SEED} {trial} {m}", role, component):
-            for byte in text.encode():
-                h = (h ^ byte) * 0x100000001B3 & MASK
-            h = (h ^ 0xFF) * 0x100000001B3 & MASK
-        h = (h ^ h >> 33) * 0xFF51AFD7ED558CCD & MASK
-        h = (h ^ h >> 33) * 0xC4CEB9FE1A85EC53 & MASK
-        h ^= h >> 33
-        self.bits = np.random.MT19937()
-        self.bits._legacy_seeding((h ^ h >> 32) & 0xFFFFFFFF)
-
-    def below(self, n):
-        scale = 0xFFFFFFFF // n
-        while (k := int(self.bits.random_raw()) // scale) >= n:
-            pass
-        return k
-
-    def shuffle(self, x):
-        for i in range(len(x) - 1, 0, -1):
-            j = self.below(i + 1)
-            x[[i, j]] = x[[j, i]]
-        return x
-
-    def choose(self, k, n):
-        chosen, i = [], 0
-        while len(chosen) < k:
-            if (n - i) * (self.bits.random_raw() / 2**32) < k - len(chosen):
-                chosen.append(i)
-            i += 1
-        return chosen
-
-
 def drawn_from(row):
     """The problem, as streams name it: without the options that have their defaults."""
     return row["problem"].split(",")[0] + ")"
@@ -101,7 +64,7 @@ def clusters_of(row, n, k, of):
     if kind == "segments":
         return np.repeat(np.arange(k), [n // k + (j >= k - n % k) for j in range(k)])
     if kind == "random":
-        return Stream(int(row["trial"]), f"partition: {of}", row["partition"], k).shuffle(np.arange(n) % k)
+        return Stream(int(row["trial"]), f"partition: {of}", row["partition"], k).shuffled(np.arange(n) % k)
     return np.load(row["partition"].split('"')[-2] if '"' in row["partition"] else row["partition"][11:-1])
 
 

@@ -55,10 +55,16 @@ class Stream:
         self.bits = np.random.MT19937()
         self.bits._legacy_seeding((h ^ h >> 32) & 0xFFFFFFFF)
 
+    def uniform(self):
+        return self.bits.random_raw() / 2**32
+
     def draw(self, weight):
         total = np.cumsum(weight)
-        at = total[-1] * (self.bits.random_raw() / 2**32)
-        return int(np.searchsorted(total, at, side="right"))
+        return int(np.searchsorted(total, total[-1] * self.uniform(), side="right"))
+
+    def distinct(self, weight, count):
+        keys = np.log([self.uniform() for _ in weight]) / np.maximum(weight, 1e-300)
+        return np.argsort(-keys, kind="stable")[:count]
 
     def below(self, n):
         scale = 0xFFFFFFFF // n
@@ -66,12 +72,20 @@ class Stream:
             pass
         return k
 
-    def shuffled(self, n):
-        order = np.arange(n)
-        for i in range(n - 1, 0, -1):
+    def shuffled(self, x):
+        x = np.array(x)
+        for i in range(len(x) - 1, 0, -1):
             j = self.below(i + 1)
-            order[[i, j]] = order[[j, i]]
-        return order
+            x[[i, j]] = x[[j, i]]
+        return x
+
+    def choose(self, k, n):
+        chosen, i = [], 0
+        while len(chosen) < k:
+            if (n - i) * self.uniform() < k - len(chosen):
+                chosen.append(i)
+            i += 1
+        return chosen
 
 
 def similarity(o, x):
@@ -96,7 +110,7 @@ def seen_of_s(pick, q, k, m):
         s = softmax(q, k)
         return {"keys": s, "queries": s.T}, np.arange(len(q))
     count = min(max(4 * m, 64) if rows == "auto" else int(rows), len(q))
-    order = Stream(int(pick["trial"]), "order", pick["problem"], int(pick["head"])).shuffled(len(q))
+    order = Stream(int(pick["trial"]), "order", pick["problem"], int(pick["head"])).shuffled(np.arange(len(q)))
     sampled = np.sort(order[:count])
     return {"keys": softmax(q[sampled], k), "queries": softmax(q, k[sampled]).T}, sampled
 
@@ -258,4 +272,5 @@ def main():
     return groups.failed > 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

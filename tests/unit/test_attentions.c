@@ -44,12 +44,17 @@ static const char *const specs[] = {
     "hyperattention(block=16, sample=20)",
     "hyperattention(block=7, sample=1, bits=2)",
     "hyperattention(block=100, sample=0, bits=1)",
+    "kernel_ridge(landmarks=1)",
+    "kernel_ridge(landmarks=90, rows=170)",
+    "kernel_ridge(landmarks=12, rows=20, queries=40, keys=50, ridges=8)",
+    "kernel_ridge(landmarks=9, init=random, sampling=uniform, weighted=false, counts=false, mass=false, prior=false, "
+    "normalised=false, ridge=0.001)",
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
 /* Part of their work is counted where it is done, and is not in the cost; and part of their memory. */
-static const char *const prepared[] = {"clustered", "gpa", "skip", NULL};
-static const char *const more_memory[] = {"clustered", "gpa", "nystrom", "skip", NULL};
+static const char *const prepared[] = {"clustered", "gpa", "kernel_ridge", "skip", NULL};
+static const char *const more_memory[] = {"clustered", "gpa", "kernel_ridge", "nystrom", "skip", NULL};
 /* Their landmarks are chosen from all tokens, or fitted to all. */
 static const char *const foreseeing[] = {"nystrom", "gpa", NULL};
 
@@ -419,6 +424,10 @@ static void test_exact_ones(void **state)
         snprintf(spec, sizeof spec, "clustered(clusters=%d, top=%d, bits=3)", shapes[i].n, (shapes[i].n + 1) / 2);
         assert_weighted(spec, &layer, softmax_weight);
         snprintf(spec, sizeof spec, "clustered(clusters=1, top=%d)", shapes[i].n);
+        assert_weighted(spec, &layer, softmax_weight);
+        snprintf(spec, sizeof spec, "kernel_ridge(landmarks=%d, rows=%d)", shapes[i].n, shapes[i].n);
+        assert_weighted(spec, &layer, softmax_weight);
+        snprintf(spec, sizeof spec, "kernel_ridge(landmarks=%d, rows=1)", shapes[i].n);
         assert_weighted(spec, &layer, softmax_weight);
     }
 }
@@ -845,26 +854,89 @@ static void test_clustered(void **state)
     assert_improved("clustered(clusters=2, top=8, bits=31)", 8);
 }
 
+/* What k-means of all queries or keys counts, with the numbers that an attention draws for it but the first few. */
+static double clustering_work(const nb_choice *attention, const nb_layer_shape *s, const char *role, int skipped,
+                              const double *x, int m, const nb_kmeans_how *how)
+{
+    nb_clusters clusters;
+    gsl_rng *rng = seeded(0);
+    nb_random_seed(rng, &(nb_stream){stream.seed, stream.trial, role, attention->canonical, m});
+    for (int i = 0; i < skipped; i++) gsl_rng_uniform(rng);
+    uint64_t before = nb_multiplications();
+    assert_ok(ctx, nb_kmeans(s->d, s->n, x, m, how, rng, &clusters, ctx));
+    return (double)(nb_multiplications() - before);
+}
+
 /* What is counted beyond the cost is what k-means counts. */
 static void test_clustering_is_counted_beside(void **state)
 {
+    static const char *const clustering[] = {"clustered(clusters=40, top=5)",
+                                             "kernel_ridge(landmarks=40, rows=35, weighted=false, ridges=3)",
+                                             "kernel_ridge(landmarks=30, rows=7, weighted=false, mass=false, ridge=1)"};
     const nb_layer_shape *s = &shapes[5];
     ctx = *state;
-    nb_choice attention = choose(&nb_attentions, "clustered(clusters=40, top=5)", ctx);
     nb_layer layer = make_layer(s, 1.3, 20);
-    double counted = attend(&attention, &layer, 2).passed.multiplications, clustering = 0;
-    for (int h = 0; h < nb_layer_heads(s); h++) {
-        nb_head head;
-        nb_clusters clusters;
-        gsl_rng *rng = seeded(0);
-        nb_kmeans_how how = {.init = NB_KMEANS_RANDOM, .restarts = 1, .iterations = 10};
-        assert_ok(ctx, nb_layer_head_double(&layer, h, &head, ctx));
-        nb_random_seed(rng, &(nb_stream){stream.seed, stream.trial, "queries", attention.canonical, 40});
-        uint64_t before = nb_multiplications();
-        assert_ok(ctx, nb_kmeans(s->d, s->n, head.q, 40, &how, rng, &clusters, ctx));
-        clustering += (double)(nb_multiplications() - before);
+    double ones[601];
+    for (int i = 0; i < s->n; i++) ones[i] = 1;
+    for (int i = 0; i < 3; i++) {
+        nb_choice attention = choose(&nb_attentions, clustering[i], ctx);
+        double counted = attend(&attention, &layer, 2).passed.multiplications, beside = 0;
+        for (int h = 0; h < nb_layer_heads(s); h++) {
+            nb_head head;
+            nb_kmeans_how first = {.init = NB_KMEANS_RANDOM, .restarts = 1, .iterations = 10},
+                          rows = {.batches = 6, .restarts = 1, .iterations = 1},
+                          keys = {.batches = 6, .restarts = 1, .iterations = 2, .weights = ones};
+            assert_ok(ctx, nb_layer_head_double(&layer, h, &head, ctx));
+            beside += i == 0 ? clustering_work(&attention, s, "queries", 0, head.q, 40, &first)
+                             : clustering_work(&attention, s, "queries", s->n, head.q, i == 1 ? 35 : 7, &rows) +
+                                   clustering_work(&attention, s, "keys", 1, head.k, i == 1 ? 40 : 30, &keys);
+        }
+        double predicted = nb_attention_cost_of(&attention, s, 2).multiplications;
+        if (counted != beside + predicted)
+            fail_msg("%s: %.0f, expected %.0f + %.0f", clustering[i], counted, beside, predicted);
+        assert_true(beside > 0);
     }
-    assert_true(clustering > 0 && counted == clustering + nb_attention_cost_of(&attention, s, 2).multiplications);
+}
+
+/* Heads without structure, of which the output is known: keys that are all the same, so that it is the mean of V;
+ * one key that has all weight; queries that are all the same, which is one row; values of which each is 0 or 7. */
+static void test_kernel_ridge_of_degenerate_heads(void **state)
+{
+    static const char *const specs_of[] = {"kernel_ridge(landmarks=30)", "kernel_ridge(landmarks=30, rows=601)",
+                                           "kernel_ridge(landmarks=601, rows=200)"};
+    const nb_layer_shape s = {.batch = 1, .heads = 1, .key_heads = 1, .n = 601, .d = 9, .dv = 4};
+    ctx = *state;
+    for (int kind = 0; kind < 4; kind++) {
+        nb_layer layer = make_layer(&s, 1.3, 40);
+        nb_scalar *q = (nb_scalar *)(uintptr_t)layer.q, *k = (nb_scalar *)(uintptr_t)layer.k,
+                  *v = (nb_scalar *)(uintptr_t)layer.v;
+        for (int i = 0; i < s.n * s.d; i++) {
+            if (kind == 0) k[i] = k[i % s.d];
+            if (kind == 1) k[i] = i / s.d == 77 ? 10 : 0;
+            if (kind == 1) q[i] = 5 + q[i];
+            if (kind == 2) q[i] = q[i % s.d];
+        }
+        for (int i = 0; kind == 3 && i < s.n * s.dv; i++) v[i] = (nb_scalar)(i % s.dv % 2 * 7);
+        for (size_t i = 0; i < sizeof specs_of / sizeof *specs_of; i++)
+            assert_weighted(specs_of[i], &layer, softmax_weight);
+    }
+}
+
+/* Without finite outputs at the exact queries there is none, and the pass says so. */
+static void test_kernel_ridge_of_infinite_logits(void **state)
+{
+    ctx = *state;
+    nb_choice attention = choose(&nb_attentions, "kernel_ridge(landmarks=9)", ctx);
+    nb_layer layer = make_layer(&shapes[2], 1.3, 33);
+    const nb_layer_shape *s = &layer.shape;
+    nb_scalar *k = (nb_scalar *)(uintptr_t)nb_layer_head_of(&layer, NULL, 7).k;
+    for (int i = 0; i < s->n * s->d; i++) k[i] *= (nb_scalar)1e38;
+    for (int i = 0; i < s->n * s->d; i++) ((nb_scalar *)(uintptr_t)nb_layer_head_of(&layer, NULL, 7).q)[i] *= 100;
+    result r = attend(&attention, &layer, 2);
+    assert_non_null(r.passed.diverged);
+    size_t each = (size_t)s->n * (size_t)s->dv;
+    assert_finite(attention.full, 6 * each, r.out);
+    for (size_t i = 7 * each; i < 8 * each; i++) assert_true(isnan(r.out[i]));
 }
 
 enum { MOST = 601, BLOCK = 20, SAMPLE = 30, BITS = 3 };
@@ -1111,9 +1183,16 @@ static void test_one_token(void **state)
 static void test_refusals(void **state)
 {
     static const char *const refused[][2] = {
-        {"longformer(global=78)", "global = 78"},   {"linformer(landmarks=78)", "78 projected keys of n = 77"},
-        {"clustered(clusters=78)", "78 groups of"}, {"clustered(clusters=7, top=78)", "top = 78"},
-        {"linformer", "256 projected keys"},        {"clustered", "100 groups of n = 77"}};
+        {"longformer(global=78)", "global = 78"},
+        {"linformer(landmarks=78)", "78 projected keys of n = 77"},
+        {"clustered(clusters=78)", "78 groups of"},
+        {"clustered(clusters=7, top=78)", "top = 78"},
+        {"linformer", "256 projected keys"},
+        {"clustered", "100 groups of n = 77"},
+        {"kernel_ridge", "rows = 80, and 77 of n = 77 queries"},
+        {"kernel_ridge(landmarks=78, rows=7)", "landmarks = 78, and 77 of n = 77 keys"},
+        {"kernel_ridge(landmarks=30, keys=20)", "landmarks = 30, and 20 of n = 77 keys"},
+        {"kernel_ridge(rows=30, queries=20)", "rows = 30, and 20 of n = 77 queries"}};
     ctx = *state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         nb_choice attention = choose(&nb_attentions, refused[i][0], ctx);
@@ -1154,6 +1233,8 @@ int main(void)
         test_with_ctx(test_clustered),
         test_with_ctx(test_clustering_is_counted_beside),
         test_with_ctx(test_hyperattention),
+        test_with_ctx(test_kernel_ridge_of_degenerate_heads),
+        test_with_ctx(test_kernel_ridge_of_infinite_logits),
         test_with_ctx(test_one_token),
         test_with_ctx(test_refusals),
     };

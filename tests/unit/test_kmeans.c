@@ -246,6 +246,56 @@ static void test_against_all_distances(void **state)
     }
 }
 
+/* start (WIDEST x GROUPS) <- what is drawn in batches, by all distances. */
+static void draw_batches(nb_ctx *ctx, const double *x, const nb_kmeans_how *how, gsl_rng *rng, double *start)
+{
+    double mean[WIDEST] = {0}, nearest[MOST], weighted[MOST], mass = 0;
+    int drawn[GROUPS], count = 0;
+    for (int i = 0; i < MOST; i++) {
+        mass += how->weights[i];
+        for (int l = 0; l < WIDEST; l++) mean[l] += how->weights[i] * x[i * WIDEST + l];
+    }
+    nb_scale(WIDEST, 1 / mass, mean);
+    for (int i = 0; i < MOST; i++) nearest[i] = distance(WIDEST, x + i * WIDEST, mean, false);
+    for (int left = how->batches; left > 0; left--) {
+        int more = (GROUPS - count) / left;
+        if (more == 0) continue;
+        for (int i = 0; i < MOST; i++) weighted[i] = how->weights[i] * nearest[i];
+        assert_ok(ctx, nb_draw_distinct(rng, MOST, weighted, more, drawn, ctx));
+        for (int k = 0; k < more; k++) memcpy(start + (count + k) * WIDEST, x + drawn[k] * WIDEST, WIDEST * sizeof *x);
+        for (int i = 0; i < MOST; i++)
+            for (int k = 0; k < more; k++) {
+                double to = distance(WIDEST, x + i * WIDEST, start + (count + k) * WIDEST, false);
+                nearest[i] = (k == 0 && count == 0) || to < nearest[i] ? to : nearest[i];
+            }
+        count += more;
+    }
+    assert_int_equal(count, GROUPS);
+}
+
+/* From centres that were drawn in batches the first groups are those of the draws; more batches than centres too. */
+static void test_batches(void **state)
+{
+    static const int batches[] = {1, 5, 6, GROUPS, 50};
+    nb_ctx *ctx = *state;
+    gsl_rng *rng = seeded(ctx, 9);
+    double x[MOST * WIDEST], start[GROUPS * WIDEST], weights[MOST];
+    for (int k = 0; k < KINDS * 5; k++) {
+        nb_kmeans_how how = {.restarts = 1, .iterations = 1 + k % 3, .batches = batches[k % 5], .weights = weights};
+        nb_clusters drawn, given;
+        fill((kind)(k / 5), WIDEST, MOST, x, rng);
+        for (int i = 0; i < MOST; i++) weights[i] = k % 2 ? gsl_rng_uniform_pos(rng) : 1;
+        gsl_rng_set(rng, (unsigned long)k);
+        assert_ok(ctx, nb_kmeans(WIDEST, MOST, x, GROUPS, &how, rng, &drawn, ctx));
+        gsl_rng_set(rng, (unsigned long)k);
+        draw_batches(ctx, x, &how, rng, start);
+        how.start = start;
+        assert_ok(ctx, nb_kmeans(WIDEST, MOST, x, GROUPS, &how, NULL, &given, ctx));
+        for (int i = 0; i < MOST; i++) assert_int_equal(drawn.group[i], given.group[i]);
+        for (int i = 0; i < GROUPS * WIDEST; i++) assert_true(drawn.centres[i] == given.centres[i]);
+    }
+}
+
 /* From centres that were drawn apart the first groups are those of the draws. */
 static void test_drawn_apart(void **state)
 {
@@ -357,9 +407,14 @@ static void test_memory_of_restarts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_panels),      test_with_ctx(test_bounds),
-                                       test_with_ctx(test_cover),       test_with_ctx(test_against_all_distances),
-                                       test_with_ctx(test_drawn_apart), test_with_ctx(test_nearest_tokens),
-                                       test_with_ctx(test_tolerance),   test_with_ctx(test_memory_of_restarts)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_panels),
+                                       test_with_ctx(test_bounds),
+                                       test_with_ctx(test_cover),
+                                       test_with_ctx(test_against_all_distances),
+                                       test_with_ctx(test_drawn_apart),
+                                       test_with_ctx(test_batches),
+                                       test_with_ctx(test_nearest_tokens),
+                                       test_with_ctx(test_tolerance),
+                                       test_with_ctx(test_memory_of_restarts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,6 +163,27 @@ static void test_norms(void **state)
     assert_close(nb_frobenius(0, a), 0, 0);
 }
 
+static void test_positive_inverse(void **state)
+{
+    nb_ctx *ctx = *state;
+    static const int sizes[] = {1, 2, 65, 130};
+    for (int t = 0; t < 4; t++) {
+        int m = sizes[t];
+        size_t size = (size_t)m;
+        double *x = random_matrix(ctx, m, 2 * m, 9), *a = nb_alloc_reals(ctx, size, size),
+               *inverse = nb_alloc_reals(ctx, size, size), *product = nb_alloc_reals(ctx, size, size);
+        nb_gemm(NB_PLAIN, NB_TRANSPOSED, m, m, 2 * m, 1, x, m, x, m, 0, a, m);
+        memcpy(inverse, a, size * size * sizeof *a);
+        for (int j = 0; j < m; j++)
+            for (int i = j + 1; i < m; i++) inverse[i + j * m] = NAN; /* the upper triangle alone is read */
+        assert_ok(ctx, nb_invert_positive(m, inverse, ctx));
+        nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, a, m, inverse, m, 0, product, m);
+        for (int i = 0; i < m * m; i++) assert_close(product[i], i % (m + 1) == 0, 1e-10);
+    }
+    double indefinite[] = {1, 2, 2, 1};
+    assert_error(ctx, nb_invert_positive(2, indefinite, ctx), NB_ENUMERIC, "leading 2 x 2 part");
+}
+
 /* Against full products, which round differently: m terms each, twice. */
 static void test_triangles(void **state)
 {
@@ -550,6 +571,7 @@ int main(void)
         test_with_ctx(test_basis_of_zero_is_empty),
         test_with_ctx(test_norms),
         test_with_ctx(test_hypotenuse),
+        test_with_ctx(test_positive_inverse),
         test_with_ctx(test_triangles),
         test_with_ctx(test_orthonormalise),
         test_with_ctx(test_krylov_on_known_spectra),

@@ -80,6 +80,8 @@ static void test_decompositions(void **state)
     double positive[4] = {2, 1, 1, 2}, x[6] = {1, 2, 3, 4, 5, 6};
     assert_ok(ctx, nb_solve_positive(2, positive, 3, x, ctx));
     assert_close(counted(&since), round(8 / 6.0 + 4 * 3), 0);
+    assert_ok(ctx, nb_invert_positive(2, (double[]){2, 1, 1, 2}, ctx));
+    assert_close(counted(&since), 4, 0);
 }
 
 /* The columns' norms; for each pivot but the last what is left of it, in two rounds, its norm and the division by that,

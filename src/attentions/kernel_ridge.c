@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kernel_ridge.c - exact outputs at k queries, interpolated to all others by kernel ridge regression on softmax
+ * features of m key landmarks, over a prior from clusters of keys. Of each head:
+ *
+ * 1. Rows. Some queries are drawn and clustered by k-means++ and one Lloyd iteration: centres C, sizes w (mean 1).
+ *    R = softmax(C K'/sqrt d), O = R V; attention received r = w'R/k.
+ * 2. Sample. Keys by systematic sampling with inclusion probability pi_j = min(1, c (r_j/2 + 1/(2n))).
+ * 3. Landmarks. k-means++ and two Lloyd iterations of these keys with weights p_j = n r_j/pi_j: centres L. Of cluster
+ *    c, b_c = ln(sum of 1/pi_j), and the prior Y0_c is the mean of V with weights p. Features of a query are
+ *    f(q) = softmax(q'L/sqrt d + b); F has those of C as columns. Once, b_c += ln(r's share in c / (F w)_c).
+ * 4. Ridge. With D = diag(1/(F w)), M = F'DF + lambda t diag(1/w), t the weighted mean of the diagonal of F'DF, and
+ *    T = O - F'Y0, the output of a query is f(q)'(Y0 + D F M^-1 T). Of 0.1, 0.01 ... leave-one-out chooses lambda: row
+ *    i is off by (M^-1 T)_i/(M^-1)_ii where it is left out.
+ *
+ * (k + m) n (d + dv) multiplications a head, and what does not depend on n. */
+#include "attentions/attention.h"
+
+#include "base/clock.h"
+#include "layers/exact.h"
+#include "linalg/kmeans.h"
+#include "linalg/vector.h"
+
+#include <gsl/gsl_randist.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    int landmarks, rows, queries, keys, init, batches, sampling, weighted, counts, mass, prior, normalised, ridges;
+    double ridge;
+} kernel_ridge_options;
+
+enum { BY_RECEIVED, UNIFORM };
+static const char *const samplings[] = {[BY_RECEIVED] = "received", [UNIFORM] = "uniform", NULL};
+
+static const nb_option options[] = {
+    NB_INT(kernel_ridge_options, landmarks, "192", 1, 1 << 15, "key landmarks, m; at most the keys that are sampled"),
+    NB_INT_OR(kernel_ridge_options, rows, "auto", "auto", 1, 1 << 15,
+              "exact queries, k; at most the queries that are sampled; auto: 5/12 of the landmarks"),
+    NB_INT(kernel_ridge_options, queries, "1024", 1, 1 << 30, "queries drawn, whose centres are the exact ones"),
+    NB_INT(kernel_ridge_options, keys, "2048", 1, 1 << 30, "keys sampled, whose centres are the landmarks"),
+    NB_ENUM(kernel_ridge_options, init, "plusplus", nb_kmeans_inits, "first centres of both, see kmeans"),
+    NB_INT_FOR(kernel_ridge_options, batches, "init", "plusplus", "6", 0, 1000,
+               "draws of these, each of several centres at a time; 0: one by one"),
+    NB_ENUM(kernel_ridge_options, sampling, "received", samplings,
+            "of keys, in proportion to the mean of 1/n and the attention received, or all alike"),
+    NB_BOOL(kernel_ridge_options, weighted, "true", "cluster keys with the attention received as their weight"),
+    NB_BOOL(kernel_ridge_options, counts, "true", "add the logarithm of a cluster's number of keys to its logits"),
+    NB_BOOL(kernel_ridge_options, mass, "true",
+            "correct these logits so that clusters receive what their keys receive from the exact queries"),
+    NB_BOOL(kernel_ridge_options, prior, "true", "regress what the clusters' mean values leave of the exact outputs"),
+    NB_BOOL(kernel_ridge_options, normalised, "true", "divide each feature's kernel by its mean over the queries"),
+    NB_REAL_OR(kernel_ridge_options, ridge, "loo", "loo", 1e-8, 1e6,
+               "the penalty, over the kernel's mean diagonal; loo: leave-one-out chooses it"),
+    NB_INT_FOR(kernel_ridge_options, ridges, "ridge", "loo", "4", 1, 8,
+               "how many it chooses among: 10^-1, 10^-2 ... 10^-ridges"),
+    NB_OPTION_END};
+
+enum { GROUPS = 96 }; /* exact queries of a task, at most */
+static const double least_received = 1e-9, mass_floor = 1e-6, feature_floor = 1e-4, most_correction = 2, tie = 1e-6;
+
+/* What follows from options and shape. */
+typedef struct {
+    const kernel_ridge_options *o;
+    const nb_layer_shape *shape;
+    int k, m, queries, keys, ridges, groups;
+} plan;
+
+/* A head's. */
+typedef struct {
+    nb_scalar *centres, *outputs; /* d x k; dv x k */
+    nb_scalar *received;          /* n x groups of rows: weighted sums of a group's rows of S */
+    nb_scalar *landmarks,
+        *values;    /* d x m; behind it (dv + 1) x m: e^b_c times what a query gets of cluster c, and e^b_c */
+    double *weight; /* k */
+    double select_s, core_s;
+    bool diverged;
+    nb_status status;
+    char reason[200];
+} head_state;
+
+/* A thread's. */
+typedef struct {
+    nb_scalar *rows; /* n x GROUPS */
+    nb_scalar *out;  /* (dv + 1) x NB_BLOCK_QUERIES */
+    nb_softmax softmax;
+} room;
+
+typedef struct {
+    head_state *heads;
+    room *rooms;
+} kernel_ridge_state;
+
+typedef struct {
+    plan plan;
+    nb_pass *pass;
+    const kernel_ridge_state *state;
+} work;
+
+static plan plan_of(const void *opts, const nb_layer_shape *s)
+{
+    const kernel_ridge_options *o = opts;
+    plan p = {.o = o, .shape = s, .m = o->landmarks, .k = o->rows};
+    if (o->rows == NB_AUTO) p.k = (int)ceil(5 * o->landmarks / 12.0);
+    p.queries = nb_lesser(o->queries, s->n);
+    p.keys = nb_lesser(o->keys, s->n);
+    p.ridges = isnan(o->ridge) ? o->ridges : 1;
+    p.groups = nb_blocks(p.k, GROUPS);
+    return p;
+}
+
+/* Every head's draws are the same, so that they do not depend on its place. */
+static nb_status seed(const work *w, const char *role, int m, gsl_rng **rng, nb_ctx *ctx)
+{
+    nb_stream stream = w->pass->stream;
+    stream.role = role;
+    stream.m = m;
+    NB_TRY(ctx, nb_random_new(rng, ctx));
+    nb_random_seed(*rng, &stream);
+    return NB_OK;
+}
+
+static nb_status gather(int d, const nb_scalar *x, int count, const int *from, double **out, nb_ctx *ctx)
+{
+    NB_NEED(*out, nb_alloc_raw(ctx, (size_t)d * (size_t)count));
+    for (int i = 0; i < count; i++)
+        nb_scalar_to_double((size_t)d, x + (size_t)from[i] * (size_t)d, *out + (size_t)i * (size_t)d);
+    return NB_OK;
+}
+
+static nb_status choose_rows(const work *w, const nb_scalar *q, head_state *h, nb_ctx *ctx)
+{
+    const plan *p = &w->plan;
+    nb_kmeans_how how = {.init = p->o->init, .batches = p->o->batches, .restarts = 1, .iterations = 1};
+    int n = p->shape->n, d = p->shape->d, *all, *drawn;
+    nb_clusters clusters;
+    gsl_rng *rng;
+    double *x;
+    NB_NEED(all, nb_alloc(ctx, (size_t)n, sizeof *all));
+    NB_NEED(drawn, nb_alloc(ctx, (size_t)p->queries, sizeof *drawn));
+    NB_TRY(ctx, seed(w, "queries", p->k, &rng, ctx));
+    for (int i = 0; i < n; i++) all[i] = i;
+    gsl_ran_choose(rng, drawn, (size_t)p->queries, all, (size_t)n, sizeof *all);
+    NB_TRY(ctx, gather(d, q, p->queries, drawn, &x, ctx));
+    NB_TRY(ctx, nb_kmeans(d, p->queries, x, p->k, &how, rng, &clusters, ctx));
+    nb_scalar_of((size_t)d * (size_t)p->k, clusters.centres, h->centres);
+    for (int i = 0; i < p->k; i++) h->weight[i] = (double)clusters.size[i] * p->k / p->queries;
+    return NB_OK;
+}
+
+typedef nb_status head_part(const work *w, const nb_layer_head *points, head_state *h, nb_ctx *ctx);
+
+/* One of a head's parts, in the thread's memory; what fails is told later. */
+static void run_part(const work *w, int head, int thread, head_part *part)
+{
+    nb_ctx *ctx = nb_team_ctx(w->pass->team, thread);
+    nb_mark mark = nb_ctx_mark(ctx);
+    head_state *h = &w->state->heads[head];
+    nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);
+    h->status = part(w, &points, h, ctx);
+    if (h->status != NB_OK) {
+        snprintf(h->reason, sizeof h->reason, "%s", nb_error_message(ctx));
+        nb_error_clear(ctx);
+    }
+    nb_ctx_release(ctx, mark);
+}
+
+static nb_status find_rows(const work *w, const nb_layer_head *points, head_state *h, nb_ctx *ctx)
+{
+    return choose_rows(w, points->q, h, ctx);
+}
+
+static void group_queries(void *self, int head, int thread)
+{
+    run_part(self, head, thread, find_rows);
+}
+
+/* Some rows of R, the outputs at them, and what keys receive from them. */
+static void attend_rows(void *self, int task, int thread)
+{
+    const work *w = self;
+    const plan *p = &w->plan;
+    const nb_layer_shape *s = p->shape;
+    int head = task / p->groups, group = task % p->groups, first = group * p->k / p->groups,
+        count = (group + 1) * p->k / p->groups - first;
+    size_t n = (size_t)s->n, at = (size_t)first;
+    head_state *h = &w->state->heads[head];
+    nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);
+    nb_scalar *rows = w->state->rooms[thread].rows, *received = h->received + (size_t)group * n;
+    nb_exact_weights(s, count, h->centres + at * (size_t)s->d, points.k, rows);
+    nb_scalar_gemm(NB_PLAIN, NB_PLAIN, s->dv, count, s->n, 1, points.v, s->dv, rows, s->n, 0,
+                   h->outputs + at * (size_t)s->dv, s->dv);
+    nb_count_multiplications((double)count * s->n);
+    memset(received, 0, n * sizeof *received);
+    for (size_t i = 0; i < (size_t)count; i++) nb_scalar_add(n, (nb_scalar)h->weight[at + i], rows + i * n, received);
+}
+
+/* The small systems of a head, in double precision. */
+typedef struct {
+    const plan *p;
+    const head_state *head;
+    double *received;          /* n: r */
+    int *kept;                 /* keys: that are sampled */
+    double *inverse, *weight;  /* keys: 1/pi, p */
+    nb_clusters clusters;      /* of these keys */
+    double *bias, *mean;       /* m: b, F w */
+    double *values;            /* dv x m: Y0, then what is regressed is added */
+    double *logits, *features; /* m x k: L'C, F */
+    double *residuals, *dual;  /* k x dv: T, M^-1 T */
+    double *gram, *inverted;   /* k x k: F'DF, M^-1 */
+} middle;
+
+static nb_status middle_new(const plan *p, const head_state *h, middle *x, nb_ctx *ctx)
+{
+    size_t n = (size_t)p->shape->n, dv = (size_t)p->shape->dv, k = (size_t)p->k, m = (size_t)p->m,
+           keys = (size_t)p->keys;
+    *x = (middle){.p = p, .head = h};
+    NB_NEED(x->received, nb_alloc_reals(ctx, n, 1));
+    NB_NEED(x->kept, nb_alloc(ctx, keys, sizeof *x->kept));
+    NB_NEED(x->inverse, nb_alloc_raw(ctx, 2 * keys));
+    x->weight = x->inverse + keys;
+    NB_NEED(x->bias, nb_alloc_reals(ctx, 2 + dv, m));
+    x->mean = x->bias + m;
+    x->values = x->mean + m;
+    NB_NEED(x->logits, nb_alloc_raw(ctx, 2 * m * k));
+    x->features = x->logits + m * k;
+    NB_NEED(x->residuals, nb_alloc_raw(ctx, 2 * k * dv));
+    x->dual = x->residuals + k * dv;
+    NB_NEED(x->gram, nb_alloc_raw(ctx, 2 * k * k));
+    x->inverted = x->gram + k * k;
+    return NB_OK;
+}
+
+/* pi (n) <- min(1, c share) with the sum `count`, from the shares. */
+static void find_inclusion(int n, int count, double *pi)
+{
+    for (bool more = true; more;) {
+        double rest = 0;
+        int full = 0;
+        for (int j = 0; j < n; j++) {
+            if (pi[j] > 1) pi[j] = 1;
+            if (pi[j] < 1) rest += pi[j];
+            full += pi[j] == 1;
+        }
+        double factor = (count - full) / rest;
+        more = false;
+        for (int j = 0; j < n; j++) {
+            if (pi[j] < 1) pi[j] *= factor;
+            more = more || pi[j] > 1;
+        }
+    }
+}
+
+/* The keys at which the running sum of pi passes u, u + 1 ..., as many as are asked for. */
+static void sample(int n, int count, const double *pi, double u, int *kept)
+{
+    double sum = 0;
+    for (int j = 0, taken = 0; taken < count; j++) {
+        sum += pi[j];
+        if (sum > u + taken || n - j == count - taken) kept[taken++] = j;
+    }
+}
+
+/* Keys by what they receive, and their weights. */
+static nb_status sample_keys(middle *x, gsl_rng *rng, nb_ctx *ctx)
+{
+    const plan *p = x->p;
+    size_t n = (size_t)p->shape->n;
+    double *pi;
+    NB_NEED(pi, nb_alloc_raw(ctx, n));
+    for (size_t j = 0; j < n; j++) {
+        for (size_t g = 0; g < (size_t)p->groups; g++) x->received[j] += (double)x->head->received[g * n + j] / p->k;
+        double share = p->o->sampling == UNIFORM ? 1.0 / p->shape->n : x->received[j] / 2 + 0.5 / p->shape->n;
+        pi[j] = p->keys < p->shape->n ? p->keys * share : 1;
+    }
+    if (p->keys < p->shape->n) find_inclusion(p->shape->n, p->keys, pi);
+    sample(p->shape->n, p->keys, pi, gsl_rng_uniform(rng), x->kept);
+    for (int i = 0; i < p->keys; i++) {
+        double weight = p->o->weighted ? fmax(p->shape->n * x->received[x->kept[i]], least_received) : 1;
+        x->inverse[i] = 1 / pi[x->kept[i]];
+        x->weight[i] = weight * x->inverse[i];
+    }
+    return NB_OK;
+}
+
+static nb_status place_landmarks(const work *w, const nb_scalar *k, head_state *h, middle *x, nb_ctx *ctx)
+{
+    const plan *p = x->p;
+    nb_kmeans_how how = {
+        .init = p->o->init, .batches = p->o->batches, .restarts = 1, .iterations = 2, .weights = x->weight};
+    double *keys;
+    gsl_rng *rng;
+    NB_TRY(ctx, seed(w, "keys", p->m, &rng, ctx));
+    NB_TRY(ctx, sample_keys(x, rng, ctx));
+    NB_TRY(ctx, gather(p->shape->d, k, p->keys, x->kept, &keys, ctx));
+    NB_TRY(ctx, nb_kmeans(p->shape->d, p->keys, keys, p->m, &how, rng, &x->clusters, ctx));
+    nb_scalar_of((size_t)p->shape->d * (size_t)p->m, x->clusters.centres, h->landmarks);
+    return NB_OK;
+}
+
+/* b, what the clusters' keys receive (m), and Y0. */
+static nb_status find_prior(const nb_scalar *v, middle *x, double **mass, nb_ctx *ctx)
+{
+    const plan *p = x->p;
+    size_t dv = (size_t)p->shape->dv, m = (size_t)p->m;
+    double *weight, *value, total = 0;
+    NB_NEED(weight, nb_alloc_reals(ctx, m, 1));
+    NB_NEED(value, nb_alloc_raw(ctx, dv));
+    NB_NEED(*mass, nb_alloc_reals(ctx, m, 1));
+    for (int i = 0; i < p->keys; i++) {
+        int c = x->clusters.group[i], key = x->kept[i];
+        double received = x->received[key] * x->inverse[i];
+        x->bias[c] += x->inverse[i];
+        (*mass)[c] += received;
+        total += received;
+        weight[c] += x->weight[i];
+        nb_scalar_to_double(dv, v + (size_t)key * dv, value);
+        nb_add_scaled(dv, x->weight[i], value, x->values + (size_t)c * dv);
+    }
+    for (size_t c = 0; c < m; c++) {
+        x->bias[c] = p->o->counts ? log(x->bias[c]) : 0;
+        (*mass)[c] /= total;
+        nb_scale(dv, p->o->prior ? 1 / weight[c] : 0, x->values + c * dv);
+    }
+    return NB_OK;
+}
+
+/* F and F w, from b. */
+static void find_features(middle *x)
+{
+    size_t m = (size_t)x->p->m;
+    for (size_t i = 0; i < (size_t)x->p->k; i++) {
+        double *f = x->features + i * m;
+        memcpy(f, x->logits + i * m, m * sizeof *f);
+        nb_add(m, x->bias, f);
+        nb_scale(m, 1 / nb_exp_sum(m, f, nb_largest(m, f)), f);
+    }
+    nb_gemv(NB_PLAIN, x->p->m, x->p->k, 1.0 / x->p->k, x->features, x->p->m, x->head->weight, 0, x->mean);
+}
+
+static nb_status make_features(const head_state *h, const double *mass, middle *x, nb_ctx *ctx)
+{
+    const plan *p = x->p;
+    size_t d = (size_t)p->shape->d, m = (size_t)p->m, k = (size_t)p->k;
+    double *landmarks, *centres;
+    NB_NEED(landmarks, nb_alloc_raw(ctx, d * m));
+    NB_NEED(centres, nb_alloc_raw(ctx, d * k));
+    nb_scalar_to_double(d * m, h->landmarks, landmarks);
+    nb_scalar_to_double(d * k, h->centres, centres);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, p->k, p->shape->d, 1 / sqrt(p->shape->d), landmarks, p->shape->d, centres,
+            p->shape->d, 0, x->logits, p->m);
+    find_features(x);
+    if (!p->o->mass) return NB_OK;
+    for (size_t c = 0; c < m; c++) {
+        double change = log((mass[c] + mass_floor / p->m) / (x->mean[c] + mass_floor / p->m));
+        x->bias[c] += fmax(-most_correction, fmin(change, most_correction));
+    }
+    find_features(x);
+    return NB_OK;
+}
+
+/* T = O - F'Y0, and F <- sqrt(D) F with F'DF. */
+static nb_status make_kernel(middle *x, nb_ctx *ctx)
+{
+    const plan *p = x->p;
+    int dv = p->shape->dv, k = p->k, m = p->m;
+    double *rest;
+    NB_NEED(rest, nb_alloc_raw(ctx, (size_t)dv * (size_t)k));
+    nb_scalar_to_double((size_t)dv * (size_t)k, x->head->outputs, rest);
+    nb_gemm(NB_PLAIN, NB_PLAIN, dv, k, m, -1, x->values, dv, x->features, m, 1, rest, dv);
+    nb_transpose(dv, k, rest, x->residuals);
+    for (int c = 0; c < m; c++) x->mean[c] = p->o->normalised ? 1 / sqrt(fmax(x->mean[c], feature_floor / m)) : 1;
+    for (size_t i = 0; i < (size_t)k; i++)
+        for (size_t c = 0; c < (size_t)m; c++) x->features[i * (size_t)m + c] *= x->mean[c];
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, k, k, m, 1, x->features, m, x->features, m, 0, x->gram, k);
+    return NB_OK;
+}
+
+/* M^-1 T of one ridge; `error` <- what rows that are left out are off, squared. */
+static nb_status regress(middle *x, double ridge, double *dual, double *error, nb_ctx *ctx)
+{
+    const double *w = x->head->weight;
+    size_t k = (size_t)x->p->k, dv = (size_t)x->p->shape->dv;
+    memcpy(x->inverted, x->gram, k * k * sizeof *x->gram);
+    for (size_t i = 0; i < k; i++) x->inverted[i * k + i] += ridge / w[i];
+    NB_TRY(ctx, nb_invert_positive(x->p->k, x->inverted, ctx));
+    nb_gemm(NB_PLAIN, NB_PLAIN, x->p->k, x->p->shape->dv, x->p->k, 1, x->inverted, x->p->k, x->residuals, x->p->k, 0,
+            dual, x->p->k);
+    *error = 0;
+    for (size_t l = 0; l < dv; l++)
+        for (size_t i = 0; i < k; i++) *error += w[i] * pow(dual[l * k + i] / x->inverted[i * k + i], 2);
+    return NB_OK;
+}
+
+/* Among ridges that are as good but for rounding, the largest. */
+static nb_status choose_ridge(middle *x, nb_ctx *ctx)
+{
+    const kernel_ridge_options *o = x->p->o;
+    size_t k = (size_t)x->p->k, size = k * (size_t)x->p->shape->dv;
+    double unit = 0, least = INFINITY, error, *dual;
+    NB_NEED(dual, nb_alloc_raw(ctx, size));
+    for (size_t i = 0; i < k; i++) unit += x->head->weight[i] * x->gram[i * k + i] / x->p->k;
+    for (int i = 1; i <= x->p->ridges; i++) {
+        NB_TRY(ctx, regress(x, unit * (isnan(o->ridge) ? pow(10, -i) : o->ridge), dual, &error, ctx));
+        if (error >= (1 - tie) * least) continue;
+        least = error;
+        memcpy(x->dual, dual, size * sizeof *dual);
+    }
+    return NB_OK;
+}
+
+/* Y0 + D F M^-1 T, times e^b, and e^b, which divides what they sum to. */
+static nb_status make_values(head_state *h, middle *x, nb_ctx *ctx)
+{
+    int dv = x->p->shape->dv, k = x->p->k, m = x->p->m;
+    double *added, largest = nb_largest((size_t)m, x->bias);
+    NB_NEED(added, nb_alloc_raw(ctx, (size_t)dv * (size_t)m));
+    nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, dv, m, k, 1, x->dual, k, x->features, m, 0, added, dv);
+    for (int c = 0; c < m; c++) {
+        nb_scalar *to = h->values + (size_t)c * ((size_t)dv + 1);
+        size_t from = (size_t)c * (size_t)dv;
+        double factor = exp(x->bias[c] - largest);
+        for (int l = 0; l < dv; l++)
+            to[l] = (nb_scalar)(factor * (x->values[from + (size_t)l] + x->mean[c] * added[from + (size_t)l]));
+        to[dv] = (nb_scalar)factor;
+    }
+    return NB_OK;
+}
+
+/* Loops of a head beside products, its inverses and what k-means does. */
+static double loop_work(const plan *p)
+{
+    double n = p->shape->n, dv = p->shape->dv, k = p->k, m = p->m, keys = p->keys;
+    return 2 * k + n + keys * (4 + dv) + m * (3 + 3 * dv) + (p->o->mass ? 3 : 2) * m * k + p->ridges * 3 * k * dv;
+}
+
+static nb_status interpolate(const work *w, const nb_layer_head *points, head_state *h, nb_ctx *ctx)
+{
+    double start_s = nb_clock_s(), *mass;
+    middle x;
+    h->diverged = !nb_scalars_finite((size_t)w->plan.k * (size_t)w->plan.shape->dv, h->outputs);
+    if (h->diverged) { /* the outputs become NaN whatever these are */
+        memset(h->landmarks, 0,
+               (size_t)(w->plan.shape->d + w->plan.shape->dv + 1) * (size_t)w->plan.m * sizeof *h->landmarks);
+        return NB_OK;
+    }
+    NB_TRY(ctx, middle_new(&w->plan, h, &x, ctx));
+    NB_TRY(ctx, place_landmarks(w, points->k, h, &x, ctx));
+    h->select_s = nb_clock_s() - start_s;
+    NB_TRY(ctx, find_prior(points->v, &x, &mass, ctx));
+    NB_TRY(ctx, make_features(h, mass, &x, ctx));
+    NB_TRY(ctx, make_kernel(&x, ctx));
+    NB_TRY(ctx, choose_ridge(&x, ctx));
+    NB_TRY(ctx, make_values(h, &x, ctx));
+    nb_count_multiplications(loop_work(&w->plan));
+    h->core_s = nb_clock_s() - start_s - h->select_s;
+    return NB_OK;
+}
+
+static void interpolate_head(void *self, int head, int thread)
+{
+    run_part(self, head, thread, interpolate);
+}
+
+static void answer(void *self, int task, int thread)
+{
+    const work *w = self;
+    const nb_layer_shape *s = w->plan.shape;
+    int each = nb_blocks(s->n, NB_BLOCK_QUERIES), head = task / each, first = task % each * NB_BLOCK_QUERIES,
+        count = nb_lesser(s->n - first, NB_BLOCK_QUERIES);
+    size_t dv = (size_t)s->dv;
+    const head_state *h = &w->state->heads[head];
+    nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
+    room *r = &w->state->rooms[thread];
+    nb_softmax_begin(&r->softmax, count, points.q + (size_t)first * (size_t)s->d, r->out);
+    nb_softmax_add(&r->softmax, w->plan.m, h->landmarks, h->values, NULL);
+    nb_softmax_store(&r->softmax);
+    nb_count_multiplications((double)count * s->dv);
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const nb_scalar *from = r->out + i * (dv + 1);
+        nb_scalar *to = points.out + ((size_t)first + i) * dv;
+        memcpy(to, from, dv * sizeof *to);
+        nb_scalar_scale(dv, h->diverged ? NAN : 1 / from[dv], to);
+    }
+}
+
+static nb_status refusal(const void *opts, const nb_layer_shape *s, const char **why, nb_ctx *ctx)
+{
+    plan p = plan_of(opts, s);
+    if (p.k > p.queries)
+        NB_NEED(*why, nb_format(ctx, "rows = %d, and %d of n = %d queries are sampled", p.k, p.queries, s->n));
+    else if (p.m > p.keys)
+        NB_NEED(*why, nb_format(ctx, "landmarks = %d, and %d of n = %d keys are sampled", p.m, p.keys, s->n));
+    return NB_OK;
+}
+
+/* Scalars of a head, and of a thread beside its softmax. */
+static double head_scalars(const plan *p)
+{
+    double n = p->shape->n, d = p->shape->d, dv = p->shape->dv;
+    return (d + dv) * p->k + n * p->groups + (d + dv + 1) * p->m;
+}
+
+static double room_scalars(const plan *p)
+{
+    return (double)p->shape->n * GROUPS + (p->shape->dv + 1.0) * NB_BLOCK_QUERIES;
+}
+
+static nb_status open_head(const plan *p, head_state *h, nb_ctx *ctx)
+{
+    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, k = (size_t)p->k, m = (size_t)p->m;
+    NB_NEED(h->centres, nb_alloc_scalars(ctx, (size_t)head_scalars(p)));
+    h->outputs = h->centres + d * k;
+    h->landmarks = h->outputs + dv * k;
+    h->values = h->landmarks + d * m;
+    h->received = h->values + (dv + 1) * m;
+    NB_NEED(h->weight, nb_alloc_raw(ctx, k));
+    return NB_OK;
+}
+
+static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
+{
+    plan p = plan_of(opts, s);
+    kernel_ridge_state *state;
+    NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
+    NB_NEED(state->heads, nb_alloc(ctx, (size_t)nb_layer_heads(s), sizeof *state->heads));
+    NB_NEED(state->rooms, nb_alloc(ctx, (size_t)threads, sizeof *state->rooms));
+    for (int h = 0; h < nb_layer_heads(s); h++) NB_TRY(ctx, open_head(&p, &state->heads[h], ctx));
+    for (int i = 0; i < threads; i++) {
+        room *r = &state->rooms[i];
+        NB_NEED(r->rows, nb_alloc_scalars(ctx, (size_t)room_scalars(&p)));
+        r->out = r->rows + (size_t)s->n * GROUPS;
+        NB_TRY(ctx, nb_softmax_new(s->d, s->dv + 1, nb_lesser(p.m, NB_TILE_KEYS), &r->softmax, ctx));
+    }
+    *out = state;
+    return NB_OK;
+}
+
+/* The first head that has failed tells why. */
+static nb_status outcome(const work *w, nb_ctx *ctx)
+{
+    for (int i = 0; i < nb_layer_heads(w->plan.shape); i++) {
+        const head_state *h = &w->state->heads[i];
+        NB_REQUIRE(ctx, h->status == NB_OK, h->status, "head %d: %s", i, h->reason);
+    }
+    return NB_OK;
+}
+
+static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = &pass->layer->shape;
+    int heads = nb_layer_heads(s);
+    work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
+    double select_s = 0, core_s = 0;
+    nb_team_run(pass->team, heads, group_queries, &w);
+    NB_TRY(ctx, outcome(&w, ctx));
+    nb_pass_part(pass, NB_PART_LANDMARKS);
+    nb_team_run(pass->team, heads * w.plan.groups, attend_rows, &w);
+    nb_pass_part(pass, NB_PART_B);
+    nb_team_run(pass->team, heads, interpolate_head, &w);
+    NB_TRY(ctx, outcome(&w, ctx));
+    for (int i = 0; i < heads; i++) {
+        select_s += w.state->heads[i].select_s;
+        core_s += w.state->heads[i].core_s;
+        if (w.state->heads[i].diverged) pass->diverged = "the outputs at the exact queries are not finite";
+    }
+    nb_pass_parts(pass, NB_PART_LANDMARKS, select_s, NB_PART_CORE, core_s);
+    nb_team_run(pass->team, heads * nb_blocks(s->n, NB_BLOCK_QUERIES), answer, &w);
+    nb_pass_part(pass, NB_PART_F);
+    return NB_OK;
+}
+
+static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
+{
+    plan p = plan_of(opts, s);
+    double n = s->n, d = s->d, dv = s->dv, k = p.k, m = p.m, heads = nb_layer_heads(s);
+    double rows = nb_softmax_work(k, n, d, dv) + k * n, output = nb_softmax_work(n, m, d, dv + 1) + n * dv;
+    double products = m * k * (d + (p.o->mass ? 2 : 1) + 2 * dv + k) + p.ridges * k * k * dv;
+    double inverses = p.ridges * floor(0.5 * k * k * k + 0.5);
+    double softmax = nb_softmax_bytes(s->d, s->dv + 1, nb_lesser(p.m, NB_TILE_KEYS)) - sizeof(nb_softmax);
+    return (nb_attention_cost){
+        .multiplications = heads * (rows + products + inverses + loop_work(&p) + output),
+        .bytes = sizeof(kernel_ridge_state) +
+                 threads * (sizeof(room) + room_scalars(&p) * sizeof(nb_scalar) + softmax) +
+                 heads * (sizeof(head_state) + head_scalars(&p) * sizeof(nb_scalar) + k * sizeof(double))};
+}
+
+static const char *const references[] = {
+    "Saunders, Gammerman & Vovk, Ridge regression learning algorithm in dual variables, ICML 1998",
+    "Allen, The relationship between variable selection and data augmentation and a method for prediction, "
+    "Technometrics 16, 1974 (leave-one-out)",
+    "Vyas, Katharopoulos & Fleuret, Fast transformers with clustered attention, NeurIPS 2020, arXiv:2007.04825 (exact "
+    "rows at centres of queries)",
+    "Chen, Zeng, Ji & Yang, Sketching as a tool for understanding and accelerating self-attention for long sequences, "
+    "NAACL 2022, arXiv:2112.05359 (Skeinformer: keys sampled by what exact rows give them)",
+    NULL};
+
+const nb_attention nb_attention_kernel_ridge = {
+    .component = {"kernel_ridge", "exact outputs at some queries, interpolated by kernel ridge regression", references,
+                  options, sizeof(kernel_ridge_options)},
+    .traits = NB_ATTENTION_RANDOM,
+    .size = "landmarks",
+    .refusal = refusal,
+    .cost = cost,
+    .open = open,
+    .forward = forward,
+    .explanation =
+        "Outputs at a few queries, the centres of clusters, are computed exactly; those of all queries are\n"
+        "interpolated by ridge regression. Its features are softmax weights of key landmarks, and its prior mean is\n"
+        "attention to clusters of keys. Leave-one-out chooses the ridge of each head. init, sampling, weighted,\n"
+        "counts, mass, prior and normalised each switch off one part, for an ablation. With as many landmarks as keys\n"
+        "it is exact. Every pass clusters anew, from the same draws for all heads. The multiplications of clustering\n"
+        "are counted, but are not in the cost that is predicted.",
+};
