@@ -5,7 +5,7 @@
 # tests/long.sh [--help | PART...]
 #
 #   kills       what may happen to a run (undisturbed.py says how to have more of it), and acts of components, each alone
-#   build       two checkouts of one commit are the same bytes
+#   build       two checkouts of one commit are the same bytes; one component of each kind more, in a file of its own
 #   readme      the experiments that README runs
 #   packages    a tarball and Debian packages
 #   wheel       a wheel that has all it needs, in a root with nothing but Python (Debian: debootstrap)
@@ -141,7 +141,10 @@ run_part() { # PART
         check "kills, faults, torn stores and hostile acts" /usr/bin/python3 tests/undisturbed.py ./nysbench "$work/undisturbed"
         check "acts of components, each alone" env ACTS_A_RUN=1 NYSBENCH="$PWD/nysbench" bats -f "51 acts" tests/cli/isolation.bats
         ;;
-    build) check "two checkouts are one build" same_bytes ;;
+    build)
+        check "two checkouts are one build" same_bytes
+        check "one component of each kind more" env NYSBENCH="$PWD/nysbench" bats tests/long/adding.bats
+        ;;
     readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/cli/sessions.py --long ./nysbench ;;
     packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
     wheel)

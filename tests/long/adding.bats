@@ -2,7 +2,7 @@
 # What docs/architecture.md says of adding things: one of each, in a copy of the tree, with no edit of a file that is there
 # but for a measured column: its member, its measure and its line in the table.
 
-load helpers
+load ../cli/helpers
 
 @test "one strategy, core, kernel, problem, attention, study, figure, table and command more, each in its own file; a column" {
     [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$PWD" ] || skip "only from the source tree under git"
