@@ -45,7 +45,7 @@ typedef struct nysbench nysbench;
 nysbench_status nysbench_new(nysbench **handle);      /* NYSBENCH_ENOMEM is all that can go wrong */
 void nysbench_free(nysbench *handle);                 /* NULL is allowed */
 const char *nysbench_message(const nysbench *handle); /* of the last call, if it failed; else "" */
-/* What is doubtful about the head file of the last call, or about the cores that it measured: a sentence; else "". */
+/* Returns a sentence on what is doubtful about the last call's head file or its cores, "" if nothing is. */
 const char *nysbench_warning(const nysbench *handle);
 
 /* ---- what there is: kind is problem, kernel, strategy, core, partition, attention, study, figure or table ---- */

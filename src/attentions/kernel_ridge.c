@@ -59,7 +59,7 @@ static const nb_option options[] = {
 enum { GROUPS = 96 }; /* exact queries of a task, at most */
 static const double least_received = 1e-9, mass_floor = 1e-6, feature_floor = 1e-4, most_correction = 2, tie = 1e-6;
 
-/* What follows from options and shape. */
+/* These sizes follow from options and shape. */
 typedef struct {
     const kernel_ridge_options *o;
     const nb_layer_shape *shape;

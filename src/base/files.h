@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* What an errno of a file that is written means: NB_EHOST if there is no room for it, else NB_EIO. */
+/* Returns what the errno of a failed write means: NB_EHOST if there is no room, else NB_EIO. */
 nb_status nb_write_status(int reason);
 
 /* With all folders above it; nb_write_status with the reason. */

@@ -52,7 +52,7 @@ struct nb_gnuplots {
     nb_ctx *ctx;        /* that `first` is of, the names and the environment */
 };
 
-/* What a program needs to start, and a cache of fonts. Nothing else is kept: GNUTERM can break figures,
+/* Keeps what a program needs to start, and a cache of fonts, and nothing else: GNUTERM can break figures,
  * configurations of fonts, which HOME leads to, can change them, and gnuplot warns without a UTF-8 locale. */
 static nb_status make_environment(char ***all, nb_ctx *ctx)
 {

@@ -5,10 +5,10 @@
 
 #include "base/ctx.h"
 
-/* Where the item that `text` begins with ends: at a comma that is in no bracket and no quotes, or with the text. */
+/* Returns the end of the first item of `text`: a comma that is in no bracket and no quotes, or the end of the text. */
 const char *nb_item_end(const char *text);
 
-/* What is between, without the space around it and without quotes around the whole; ctx's, NULL when out of memory. */
+/* Copies what is between without the space and quotes around it; the copy is ctx's, NULL when out of memory. */
 const char *nb_item_text(const char *from, const char *end, nb_ctx *ctx);
 
 /* Of "[a, b]": "a, b"; of anything else NULL. */
