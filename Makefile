@@ -83,12 +83,13 @@ folder = $(word 3,$(subst :, ,$1))
 OUTPUTS := figure:figures:src/studies/*/figures table:tables:src/studies/*/tables
 template = $(wildcard $(call folder,$1)/TEMPLATE.c)
 own_folders = $(foreach d,$(wildcard $(call folder,$1)/*),$(wildcard $d/$(notdir $d).c))
-files = $(filter-out %/TEMPLATE.c %/$(call kind,$1).c,$(wildcard $(call folder,$1)/*.c) $(call own_folders,$1))
+files = $(filter-out %/TEMPLATE.c %/$(call kind,$1).c,$(wildcard $(call folder,$1)/*.c $(call folder,$1)/*.sql) $(call own_folders,$1))
 names = $(sort $(notdir $(basename $(call files,$1))))
-entries = $(foreach n,$(call names,$1),echo '    {"$(filter %/$n.c,$(call files,$1))", &nb_$(call kind,$1)_$n.component},';)
+SQL := $(wildcard src/studies/*/*/*.sql)
+entries = $(foreach n,$(call names,$1),echo '    {"$(filter %/$n.c %/$n.sql,$(call files,$1))", &nb_$(call kind,$1)_$n.component},';)
 
 SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c src/studies/*/*/*.c strategies/*.c))
-OBJ := $(SRC:%.c=$B/%.o) $B/registry.o $B/commands.o $B/assets.o
+OBJ := $(SRC:%.c=$B/%.o) $B/registry.o $B/commands.o $B/assets.o $B/sql.o
 ifdef COVERAGE
 SANITIZE := --coverage -fprofile-update=atomic
 LDFLAGS += -Wl,--wrap=_exit
@@ -166,6 +167,11 @@ $B/assets.c: $(ASSETS) Makefile
 	   for f in $(ASSETS); do echo "const char nb_asset_$$(basename $$f | tr . _)[] = {"; \
 	   od -An -v -tx1 $$f | sed 's/ \(..\)/0x\1,/g'; echo '0};'; done; } > $@.new && mv $@.new $@
 
+# Files of SQL: each a text; one of a table also its record.
+$B/sql.c: $(SQL) src/report/sql.awk Makefile
+	@mkdir -p $B
+	@awk -f src/report/sql.awk $(SQL) > $@.new && mv $@.new $@
+
 # A text within a C string within single quotes.
 in_c = $(subst ','\'',$(subst ",\",$(subst \,\\,$1)))
 
@@ -177,7 +183,7 @@ $B/build.h: FORCE
 
 $B/src/run/provenance.o: $B/build.h
 
-$B/registry.o $B/commands.o $B/assets.o: $B/%.o: $B/%.c
+$B/registry.o $B/commands.o $B/assets.o $B/sql.o: $B/%.o: $B/%.c
 	$(call say,cc $<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 

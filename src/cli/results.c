@@ -55,7 +55,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
                           int *failures, nb_ctx *ctx)
 {
     const nb_study *study = e->config.study;
-    nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0};
+    nb_results results = {.folder = e->folder, .plan = &e->plan, .store = store, .part = e->shard.count > 0};
     nb_page page;
     nb_page_make(&page, ctx);
     NB_TRY(ctx, nb_store_rows(store, &results.rows, ctx));

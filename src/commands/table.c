@@ -6,6 +6,7 @@
 #include "components/study.h"
 #include "report/builds.h"
 #include "run/run_folder.h"
+#include "report/relation.h"
 #include "report/table.h"
 #include "report/where.h"
 
@@ -14,24 +15,23 @@
 
 typedef struct {
     nb_output_format format;
-    const char *baseline; /* the run's */
+    nb_table_source of;
 } wish;
 
 /* A table on a page, or as a grid; *empty: the rows have nothing for it. */
-static nb_status make(const nb_table *table, const nb_frame *frame, const wish *w, nb_page *page, nb_grid *grid,
-                      bool *empty, nb_ctx *ctx)
+static nb_status make(const nb_table *table, const wish *w, nb_page *page, nb_grid *grid, bool *empty, nb_ctx *ctx)
 {
     nb_page_make(page, ctx);
     if (nb_format_is_page(w->format))
-        NB_TRY(ctx, nb_table_show(page, table, frame, w->baseline, ctx));
+        NB_TRY(ctx, nb_table_show(page, table, &w->of, ctx));
     else
-        NB_TRY(ctx, nb_table_fill(table, frame, w->baseline, grid, ctx));
+        NB_TRY(ctx, nb_table_fill(table, &w->of, grid, ctx));
     *empty = nb_format_is_page(w->format) ? page->count == 0 : grid->count == 0;
     return NB_OK;
 }
 
 /* The tables of the rows, and what each is: a table itself. Whether one is there is known when it is made. */
-static nb_status list(const char *study, const nb_frame *frame, const wish *w, nb_ctx *ctx)
+static nb_status list(const char *study, const wish *w, nb_ctx *ctx)
 {
     static const char *const heads[] = {"table", "summary", NULL};
     nb_grid all;
@@ -42,7 +42,7 @@ static nb_status list(const char *study, const nb_frame *frame, const wish *w, n
         nb_grid grid = {.count = 0};
         bool empty;
         if (strcmp(table->study, study) != 0) continue;
-        NB_TRY(ctx, make(table, frame, w, &page, &grid, &empty, ctx));
+        NB_TRY(ctx, make(table, w, &page, &grid, &empty, ctx));
         if (empty) continue;
         NB_TRY(ctx, nb_grid_text(&all, e->component->name));
         NB_TRY(ctx, nb_grid_text(&all, e->component->summary));
@@ -51,12 +51,12 @@ static nb_status list(const char *study, const nb_frame *frame, const wish *w, n
     return nb_format_table(&all, true, w->format, ctx);
 }
 
-static nb_status print(const nb_table *table, const nb_frame *frame, const wish *w, nb_ctx *ctx)
+static nb_status print(const nb_table *table, const wish *w, nb_ctx *ctx)
 {
     nb_page page;
     nb_grid grid = {.count = 0};
     bool empty;
-    NB_TRY(ctx, make(table, frame, w, &page, &grid, &empty, ctx));
+    NB_TRY(ctx, make(table, w, &page, &grid, &empty, ctx));
     if (empty) nb_print_warning("table %s: the run has no rows for it", table->component.name);
     return nb_format_is_page(w->format) ? nb_format_page(&page, w->format, ctx) : nb_format_grid(&grid, w->format, ctx);
 }
@@ -66,22 +66,29 @@ static nb_status tables(const char *folder, const char *const *names, const char
     nb_store store;
     nb_row_list rows;
     nb_frame frame;
+    nb_selection chosen;
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
-    NB_TRY(ctx, nb_where(&frame, where, &frame, ctx));
+    NB_TRY(ctx, nb_relation_open(&w.of.relation, &store, &rows.labels, ctx));
+    if (where && where[0]) {
+        NB_TRY(ctx, nb_where_rows(&frame, where, &chosen, ctx));
+        NB_TRY(ctx, nb_relation_keep(w.of.relation, chosen.count, chosen.at, ctx));
+        NB_TRY(ctx, nb_frame_take(&frame, chosen, &frame, ctx));
+    }
     NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
-    NB_TRY(ctx, nb_run_baseline(folder, &w.baseline, ctx));
+    w.of.frame = &frame;
+    NB_TRY(ctx, nb_run_baseline(folder, &w.of.baseline, ctx));
     const nb_study *study = nb_study_of(rows.columns);
     NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
-    if (!names[0]) return list(study->component.name, &frame, &w, ctx);
+    if (!names[0]) return list(study->component.name, &w, ctx);
     for (int i = 0; names[i]; i++) {
         const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, names[i]);
         NB_REQUIRE(ctx, strcmp(table->study, study->component.name) == 0, NB_EINVAL,
                    "table: %s is a table of the study %s; the run is of %s", names[i], table->study,
                    study->component.name);
         if (i > 0) fputc('\n', stdout);
-        NB_TRY(ctx, print(table, &frame, &w, ctx));
+        NB_TRY(ctx, print(table, &w, ctx));
     }
     return NB_OK;
 }

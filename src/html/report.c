@@ -11,6 +11,7 @@
 #include "report/builds.h"
 #include "report/caveats.h"
 #include "report/compare_print.h"
+#include "report/relation.h"
 #include "report/table.h"
 #include "run/run_folder.h"
 
@@ -24,6 +25,7 @@ typedef struct { /* a run */
     nb_store store;
     nb_row_list rows;
     nb_frame frame;
+    nb_relation *relation;
     nb_claim_results claims;
     nb_caveats caveats;
     nb_pictures pictures;
@@ -141,6 +143,7 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_TRY(ctx, nb_run_load(folder, &p->store, &p->rows, ctx));
     NB_REQUIRE(ctx, p->rows.count > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_frame_of(&p->frame, &p->rows, ctx));
+    NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, &p->rows.labels, ctx));
     NB_REQUIRE(ctx, p->study = nb_study_of(p->rows.columns), NB_EBUG, "%s: its study is not known", folder);
     p->name = nb_row_at(&p->rows, 0)->experiment;
     NB_TRY(ctx, nb_run_setting(folder, "question", &p->question, ctx));
@@ -257,10 +260,11 @@ static nb_status add_comparison(const maker *m, part *p)
 /* A table that a run does not end with, folded; nothing where the rows have nothing for it. */
 static nb_status add_folded(const maker *m, const part *p, const nb_table *table)
 {
+    const nb_table_source of = {&p->frame, p->relation, p->baseline};
     int before = m->page->count;
     nb_page_heading(m->page, NB_HTML_FOLDED, "%s: %s", table->component.name, table->component.summary);
     nb_page_deepen(m->page, NB_PAGE_DEEPEST);
-    NB_TRY(m->ctx, nb_table_show(m->page, table, &p->frame, p->baseline, m->ctx));
+    NB_TRY(m->ctx, nb_table_show(m->page, table, &of, m->ctx));
     nb_page_deepen(m->page, 0);
     if (m->page->count == before + 1) m->page->count = before;
     return NB_OK;
@@ -270,10 +274,11 @@ static nb_status add_folded(const maker *m, const part *p, const nb_table *table
 static nb_status add_tables(const maker *m, const part *p)
 {
     const char *study = p->study->component.name;
+    const nb_table_source of = {&p->frame, p->relation, p->baseline};
     int before = m->page->count;
     nb_page_heading(m->page, m->level + 1, "Tables");
     nb_page_deepen(m->page, m->level);
-    NB_TRY(m->ctx, nb_tables_show(m->page, study, &p->frame, p->baseline, m->ctx));
+    NB_TRY(m->ctx, nb_tables_show(m->page, study, &of, m->ctx));
     nb_page_deepen(m->page, 0);
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;

@@ -8,6 +8,8 @@
 #include "partitions/partition.h"
 #include "strategies/strategy.h"
 
+#include <string.h>
+
 static bool strategy_draws(const nb_choice *c)
 {
     return nb_strategy_traits(c) & NB_RANDOM;
@@ -74,6 +76,20 @@ static nb_status find(const nb_frame *f, void *out, nb_ctx *ctx)
 nb_status nb_draws_find(const nb_frame *f, const bool **draws, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_frame_once(f, find, sizeof *draws, draws));
+    return NB_OK;
+}
+
+nb_status nb_draws_component(const char *column, const char *spec, bool *draws, nb_ctx *ctx)
+{
+    *draws = false;
+    for (size_t d = 0; d < sizeof drawers / sizeof *drawers; d++) {
+        nb_choice choice;
+        if (strcmp(drawers[d].column, column) != 0) continue;
+        nb_status status = nb_choice_parse(drawers[d].registry, spec, &choice, ctx);
+        if (status == NB_ENOMEM) return status;
+        nb_error_clear(ctx); /* a plug-in's that is not loaded */
+        *draws = status != NB_OK || drawers[d].draws(&choice);
+    }
     return NB_OK;
 }
 

@@ -12,6 +12,9 @@ enum { NB_LEAST_TRIALS = 3 }; /* for a verdict on what is drawn: from fewer, its
 /* By row; as long as the frame lives. A component that the program does not know may draw. */
 nb_status nb_draws_find(const nb_frame *frame, const bool **draws, nb_ctx *ctx);
 
+/* Whether a component that a column names draws; of a column without components false. */
+nb_status nb_draws_component(const char *column, const char *spec, bool *draws, nb_ctx *ctx);
+
 /* In how many trials the sources of each stratum have what is drawn there: the fewest; -1: nothing is drawn. */
 int nb_drawn_trials(int strata, const nb_common_error *common, const bool *draws);
 /* *why: that these are too few for a verdict. */

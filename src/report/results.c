@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "report/figure.h"
+#include "report/relation.h"
 #include "report/table.h"
 #include "run/run_folder.h"
 
@@ -18,11 +19,12 @@ static const char *baseline_of(const nb_results *results)
 static nb_status tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
 {
     const char *study = results->plan->config->study->component.name;
-    const char *baseline = baseline_of(results);
     nb_frame frame;
+    nb_table_source of = {.frame = &frame, .baseline = baseline_of(results)};
     NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
-    NB_TRY(ctx, nb_tables_write(results->folder, study, &frame, baseline, ctx));
-    return page ? nb_tables_show(page, study, &frame, baseline, ctx) : NB_OK;
+    NB_TRY(ctx, nb_relation_open(&of.relation, results->store, &results->rows.labels, ctx));
+    NB_TRY(ctx, nb_tables_write(results->folder, study, &of, ctx));
+    return page ? nb_tables_show(page, study, &of, ctx) : NB_OK;
 }
 
 /* Leaves nothing but the page in memory. */

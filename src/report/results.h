@@ -8,10 +8,12 @@
 #include "components/row.h"
 #include "report/page.h"
 #include "run/plan.h"
+#include "run/store.h"
 
 typedef struct nb_results {
     const char *folder; /* of the run */
     const nb_plan *plan;
+    nb_store *store;       /* that they are in */
     nb_row_list rows;      /* of the plan, or of a part of it */
     bool part;             /* of a shard: it has no figures */
     nb_gnuplots *gnuplots; /* that draw figures; NULL: only their data and scripts */

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "components/registry.h"
+#include "report/query.h"
 
 #include <string.h>
 
@@ -14,22 +15,25 @@ nb_status nb_table_grid(const nb_table_form *form, const char *const *for_people
     return nb_grid_make(*grid, form->page ? for_people : for_programs, !form->page, ctx);
 }
 
-nb_status nb_table_fill(const nb_table *table, const nb_frame *frame, const char *baseline, nb_grid *grid, nb_ctx *ctx)
+nb_status nb_table_fill(const nb_table *table, const nb_table_source *of, nb_grid *grid, nb_ctx *ctx)
 {
     *grid = (nb_grid){.exact = true, .ctx = ctx};
-    return table->make(frame, &(nb_table_form){.grid = grid, .baseline = baseline}, ctx);
+    if (table->sql) return nb_query_fill(of->relation, table->sql, of->baseline, grid, ctx);
+    return table->make(of->frame, &(nb_table_form){.grid = grid, .baseline = of->baseline}, ctx);
 }
 
-nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_frame *frame, const char *baseline, nb_ctx *ctx)
+nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_table_source *of, nb_ctx *ctx)
 {
     nb_ctx *own;
     NB_NEED(own, nb_ctx_child(ctx));
-    nb_status status = table->make(frame, &(nb_table_form){.page = page, .baseline = baseline}, own);
+    nb_status status = table->sql
+                           ? nb_query_show(of->relation, table->sql, of->baseline, page, own)
+                           : table->make(of->frame, &(nb_table_form){.page = page, .baseline = of->baseline}, own);
     nb_ctx_release(own, 0);
     return status;
 }
 
-nb_status nb_tables_show(nb_page *page, const char *study, const nb_frame *frame, const char *baseline, nb_ctx *ctx)
+nb_status nb_tables_show(nb_page *page, const char *study, const nb_table_source *of, nb_ctx *ctx)
 {
     int last = 0;
     for (const nb_entry *e = nb_tables.entries; e->component; e++)
@@ -38,7 +42,7 @@ nb_status nb_tables_show(nb_page *page, const char *study, const nb_frame *frame
         for (const nb_entry *e = nb_tables.entries; e->component; e++) {
             const nb_table *table = (const nb_table *)e->component;
             if (table->place != place || strcmp(table->study, study) != 0) continue;
-            NB_TRY(ctx, nb_table_show(page, table, frame, baseline, ctx));
+            NB_TRY(ctx, nb_table_show(page, table, of, ctx));
         }
     return NB_OK;
 }
@@ -50,8 +54,7 @@ static nb_status print(FILE *out, const void *grid, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_tables_write(const char *folder, const char *study, const nb_frame *frame, const char *baseline,
-                          nb_ctx *ctx)
+nb_status nb_tables_write(const char *folder, const char *study, const nb_table_source *of, nb_ctx *ctx)
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
@@ -60,7 +63,7 @@ nb_status nb_tables_write(const char *folder, const char *study, const nb_frame 
         if (!table->file || strcmp(table->study, study) != 0) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         NB_NEED(path, nb_format(ctx, "%s/%s", folder, table->file));
-        NB_TRY(ctx, nb_table_fill(table, frame, baseline, &grid, ctx));
+        NB_TRY(ctx, nb_table_fill(table, of, &grid, ctx));
         NB_TRY(ctx, nb_write_file(path, print, &grid, ctx));
         nb_ctx_release(ctx, mark);
     }

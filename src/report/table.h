@@ -15,6 +15,8 @@
 
 #include <stdio.h>
 
+typedef struct nb_relation nb_relation; /* report/relation.h */
+
 typedef struct {          /* where it is to be put: one of both is not NULL */
     nb_page *page;        /* with heading and notes, behind what is there */
     nb_grid *grid;        /* to be made with the table's columns, exact */
@@ -23,6 +25,7 @@ typedef struct {          /* where it is to be put: one of both is not NULL */
 
 typedef struct {
     NB_OUTPUT_FIRST
+    const char *sql;  /* of a table that is a file of SQL, see report/query.h; NULL: it has `make` */
     int place;        /* among the tables that a run prints in the end, from 1; 0: only on request */
     const char *file; /* a run's folder has it as CSV, by that name; NULL: it does not */
 
@@ -35,17 +38,22 @@ typedef struct {
 nb_status nb_table_grid(const nb_table_form *form, const char *const *for_people, const char *const *for_programs,
                         nb_grid *own, nb_grid **grid, nb_ctx *ctx);
 
+typedef struct { /* what tables are made of */
+    const nb_frame *frame;
+    nb_relation *relation; /* of the same rows */
+    const char *baseline;  /* as nb_table_form */
+} nb_table_source;
+
 /* The table as a grid; without rows it may have no columns. */
-nb_status nb_table_fill(const nb_table *table, const nb_frame *frame, const char *baseline, nb_grid *grid, nb_ctx *ctx);
+nb_status nb_table_fill(const nb_table *table, const nb_table_source *source, nb_grid *grid, nb_ctx *ctx);
 
 /* Adds a table to a page, and leaves nothing else in memory. */
-nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_frame *frame, const char *baseline, nb_ctx *ctx);
+nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_table_source *source, nb_ctx *ctx);
 
 /* The tables of a study that a run prints in the end. */
-nb_status nb_tables_show(nb_page *page, const char *study, const nb_frame *frame, const char *baseline, nb_ctx *ctx);
+nb_status nb_tables_show(nb_page *page, const char *study, const nb_table_source *source, nb_ctx *ctx);
 /* Those that its folder has as files. */
-nb_status nb_tables_write(const char *folder, const char *study, const nb_frame *frame, const char *baseline,
-                          nb_ctx *ctx);
+nb_status nb_tables_write(const char *folder, const char *study, const nb_table_source *source, nb_ctx *ctx);
 
 void nb_tables_print_files(FILE *out, const char *study); /* their names, and what they are, a line each */
 

@@ -301,15 +301,10 @@ static nb_status name_of(const char *condition, const char **name, nb_ctx *ctx)
 }
 
 /* A column is taken once, where it comes first, with the values of all conditions on it. */
-nb_status nb_where(const nb_frame *f, const char *const *conditions, nb_frame *out, nb_ctx *ctx)
+nb_status nb_where_rows(const nb_frame *f, const char *const *conditions, nb_selection *rows, nb_ctx *ctx)
 {
-    nb_selection rows;
-    if (!conditions || !conditions[0]) {
-        *out = *f;
-        return NB_OK;
-    }
-    NB_TRY(ctx, nb_frame_all(f, &rows, ctx));
-    for (int i = 0; conditions[i]; i++) {
+    NB_TRY(ctx, nb_frame_all(f, rows, ctx));
+    for (int i = 0; conditions && conditions[i]; i++) {
         const char *name, *other;
         bool *means, taken = false;
         NB_TRY(ctx, name_of(conditions[i], &name, ctx));
@@ -324,7 +319,18 @@ nb_status nb_where(const nb_frame *f, const char *const *conditions, nb_frame *o
             if (strcmp(name, other) == 0)
                 NB_TRY(ctx, nb_where_values(f, name, strchr(conditions[j], '=') + 1, means, ctx));
         }
-        NB_TRY(ctx, nb_frame_where(f, rows, name, means, &rows, ctx));
+        NB_TRY(ctx, nb_frame_where(f, *rows, name, means, rows, ctx));
     }
+    return NB_OK;
+}
+
+nb_status nb_where(const nb_frame *f, const char *const *conditions, nb_frame *out, nb_ctx *ctx)
+{
+    nb_selection rows;
+    if (!conditions || !conditions[0]) {
+        *out = *f;
+        return NB_OK;
+    }
+    NB_TRY(ctx, nb_where_rows(f, conditions, &rows, ctx));
     return nb_frame_take(f, rows, out, ctx);
 }

@@ -12,6 +12,9 @@
  * condition, an unknown column, what is no number, and what means no row. */
 nb_status nb_where(const nb_frame *frame, const char *const *conditions, nb_frame *rows, nb_ctx *ctx);
 
+/* The same as numbers of rows, ascending. */
+nb_status nb_where_rows(const nb_frame *frame, const char *const *conditions, nb_selection *rows, nb_ctx *ctx);
+
 /* Marks the values of a column that the text means; `means`: a flag for each, see nb_frame_codes; the others stay as
  * they are. The same errors. */
 nb_status nb_where_values(const nb_frame *frame, const char *column, const char *text, bool *means, nb_ctx *ctx);

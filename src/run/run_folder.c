@@ -149,14 +149,22 @@ nb_status nb_run_load_study(const char *folder, nb_ctx *ctx)
     return load_plugins(folder, ctx);
 }
 
-nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx)
+nb_status nb_run_open(const char *folder, nb_store *store, nb_given_labels *labels, nb_ctx *ctx)
 {
     const char *path;
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_run_load_study(folder, ctx));
     NB_TRY(ctx, nb_store_open(path, false, NULL, store, ctx));
+    return nb_run_labels(folder, store->study, labels, ctx);
+}
+
+nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx)
+{
+    nb_given_labels labels;
+    NB_TRY(ctx, nb_run_open(folder, store, &labels, ctx));
     NB_TRY(ctx, nb_store_rows(store, rows, ctx));
-    return nb_run_labels(folder, store->study, &rows->labels, ctx);
+    rows->labels = labels;
+    return NB_OK;
 }
 
 /* The choices of an axis' key, which may be of the whole config or of one of its blocks. What is not known, as a

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* functions.c - see functions.h. An aggregate gathers the numbers of its rows and makes its result of them at the end;
+ * an estimate is a blob, a struct with its kind before it. */
+#include "report/functions.h"
+
+#include "report/compare.h"
+#include "report/draws.h"
+#include "report/statistic.h"
+#include "statistics/crossed.h"
+#include "statistics/estimate.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { /* the rows of a group: `width` numbers each, NaN for NULL */
+    int count, room, width;
+    double *values;
+    bool failed;
+} gathered;
+
+typedef struct {
+    char kind[8];
+    nb_estimate estimate;
+    int pairs, missing; /* of pairs of rows: both have a result; one has none */
+    int drawn_trials;   /* see nb_drawn_trials */
+} estimate_blob;
+static const char estimate_kind[8] = "nb_est1";
+
+static double number(sqlite3_value *value)
+{
+    return sqlite3_value_type(value) == SQLITE_NULL ? NAN : sqlite3_value_double(value);
+}
+
+/* A row whose first argument is NULL is left out unless the aggregate counts it. */
+static void gather_rows(sqlite3_context *c, int count, sqlite3_value **arguments, bool all)
+{
+    gathered *g = sqlite3_aggregate_context(c, sizeof *g);
+    if (!g || g->failed || (!all && sqlite3_value_type(arguments[0]) == SQLITE_NULL)) return;
+    if (g->count == g->room) {
+        int room = g->room ? 2 * g->room : 16;
+        double *values = realloc(g->values, (size_t)room * (size_t)count * sizeof *values);
+        if (!values) {
+            g->failed = true;
+            return;
+        }
+        g->values = values;
+        g->room = room;
+    }
+    g->width = count;
+    for (int i = 0; i < count; i++) g->values[(size_t)g->count * (size_t)count + (size_t)i] = number(arguments[i]);
+    g->count++;
+}
+
+static void gather(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    gather_rows(c, count, arguments, false);
+}
+
+static void gather_all(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    gather_rows(c, count, arguments, true);
+}
+
+static void give(sqlite3_context *c, double x)
+{
+    if (isnan(x))
+        sqlite3_result_null(c);
+    else
+        sqlite3_result_double(c, x);
+}
+
+/* The group's numbers; NULL, and the result is given, where there are none. To be freed. */
+static gathered *take(sqlite3_context *c)
+{
+    gathered *g = sqlite3_aggregate_context(c, 0);
+    if (g && g->failed) sqlite3_result_error_nomem(c);
+    if (!g || g->count == 0 || g->failed) return NULL;
+    return g;
+}
+
+static void leave(sqlite3_context *c)
+{
+    gathered *g = sqlite3_aggregate_context(c, 0);
+    if (g) free(g->values);
+}
+
+/* The first argument of each row, ascending, in place. */
+static void sort_first(gathered *g)
+{
+    for (int i = 1; i < g->count; i++) g->values[i] = g->values[(size_t)i * (size_t)g->width];
+    gsl_sort(g->values, 1, (size_t)g->count);
+}
+
+static void quantile_end(sqlite3_context *c)
+{
+    gathered *g = take(c);
+    if (g) {
+        double q = g->width > 1 ? g->values[1] : 0.5;
+        sort_first(g);
+        if (q >= 0 && q <= 1)
+            give(c, gsl_stats_quantile_from_sorted_data(g->values, 1, (size_t)g->count, q));
+        else
+            sqlite3_result_error(c, "quantile: expected a share from 0 to 1", -1);
+    }
+    leave(c);
+}
+
+static void mean_end(sqlite3_context *c)
+{
+    gathered *g = take(c);
+    if (g) {
+        sort_first(g);
+        give(c, gsl_stats_mean(g->values, 1, (size_t)g->count));
+    }
+    leave(c);
+}
+
+static void sd_end(sqlite3_context *c)
+{
+    gathered *g = take(c);
+    if (g && g->count > 1) {
+        sort_first(g);
+        give(c, gsl_stats_sd(g->values, 1, (size_t)g->count));
+    }
+    leave(c);
+}
+
+static void geomean_end(sqlite3_context *c)
+{
+    gathered *g = take(c);
+    if (g) {
+        sort_first(g);
+        for (int i = 0; i < g->count; i++) g->values[i] = log(g->values[i]);
+        give(c, exp(gsl_stats_mean(g->values, 1, (size_t)g->count)));
+    }
+    leave(c);
+}
+
+static void give_estimate(sqlite3_context *c, estimate_blob blob)
+{
+    memcpy(blob.kind, estimate_kind, sizeof blob.kind);
+    sqlite3_result_blob(c, &blob, sizeof blob, SQLITE_TRANSIENT);
+}
+
+/* x, source */
+static void over_sources_end(sqlite3_context *c)
+{
+    gathered *g = take(c);
+    nb_sourced *values = g ? malloc((size_t)g->count * sizeof *values) : NULL;
+    double *room = g ? malloc((size_t)g->count * sizeof *room) : NULL;
+    if (values && room) {
+        for (int i = 0; i < g->count; i++) values[i] = (nb_sourced){g->values[2 * i], (int)g->values[2 * i + 1]};
+        nb_statistic s = nb_statistic_over_sources(g->count, values, room);
+        give_estimate(c, (estimate_blob){.estimate = {.sources = s.sources,
+                                                      .units = s.count,
+                                                      .mean = s.median,
+                                                      .low = s.median_low,
+                                                      .high = s.median_high,
+                                                      .t_p = NAN}});
+    } else if (g) {
+        sqlite3_result_error_nomem(c);
+    }
+    free(room);
+    free(values);
+    leave(c);
+}
+
+static int by_unit(const void *a, const void *b)
+{
+    enum { STRATUM = 6, SOURCE, HEAD, TRIAL };
+    const double *x = a, *y = b;
+    for (int i = STRATUM; i <= TRIAL; i++)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+/* The logarithm of a/b, 0 where they differ by no more than rounding; *variance: of its own error. NaN: it says
+ * nothing. */
+static double log_ratio(const double *v, double *variance)
+{
+    double a = v[0], b = v[1], noise_a = fmax(v[2], 0), noise_b = fmax(v[3], 0), se_a = fmax(v[4], 0),
+           se_b = fmax(v[5], 0);
+    *variance = a > 0 && b > 0 ? (se_a / a) * (se_a / a) + (se_b / b) * (se_b / b) : 0;
+    if (isnan(a) || isnan(b) || a < 0 || b < 0) return NAN;
+    if (!isnan(v[2]) && a <= noise_a && b <= noise_b) return NAN;
+    return a == b || fabs(a - b) <= noise_a + noise_b ? 0 : log(fmax(a, noise_a) / fmax(b, noise_b));
+}
+
+/* Means of a head's trials as units; strata as they are numbered. */
+static nb_status estimate(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    enum { STRATUM = 6, SOURCE, HEAD, TRIAL, DRAWS };
+    nb_unit_value *units;
+    nb_crossed_value *crossed;
+    nb_common_error *common;
+    nb_estimate *estimates;
+    bool *draws;
+    int strata = 0, unit_count = 0, crossed_count = 0;
+    for (int i = 0; i < g->count; i++) {
+        int stratum = (int)g->values[(size_t)i * (size_t)g->width + STRATUM];
+        if (stratum >= strata) strata = stratum + 1;
+    }
+    NB_NEED(draws, nb_alloc(ctx, (size_t)strata + 1, sizeof *draws));
+    NB_NEED(units, nb_alloc(ctx, (size_t)g->count, sizeof *units));
+    NB_NEED(crossed, nb_alloc(ctx, (size_t)g->count, sizeof *crossed));
+    qsort(g->values, (size_t)g->count, (size_t)g->width * sizeof *g->values, by_unit);
+    for (int i = 0, next; i < g->count; i = next) {
+        const double *first = g->values + (size_t)i * (size_t)g->width;
+        nb_unit_value unit = {.stratum = (int)first[STRATUM], .source = (int)first[SOURCE]};
+        int used = 0;
+        for (next = i; next < g->count; next++) {
+            const double *v = g->values + (size_t)next * (size_t)g->width;
+            double variance, x = log_ratio(v, &variance);
+            if (v[STRATUM] != first[STRATUM] || v[SOURCE] != first[SOURCE] || v[HEAD] != first[HEAD]) break;
+            out->missing += isnan(v[0]) != isnan(v[1]);
+            if (isnan(x)) continue;
+            out->pairs++;
+            if (v[DRAWS] != 0) draws[unit.stratum] = draws[strata] = true;
+            unit.value += x;
+            unit.variance += variance;
+            used++;
+            if (isfinite(x)) crossed[crossed_count++] = (nb_crossed_value){unit.stratum, unit.source, (int)v[TRIAL], x};
+        }
+        if (used == 0) continue;
+        unit.value /= used;
+        unit.variance /= (double)used * used;
+        units[unit_count++] = unit;
+    }
+    NB_NEED(common, nb_alloc(ctx, (size_t)strata + 1, sizeof *common));
+    NB_NEED(estimates, nb_alloc(ctx, (size_t)strata + 1, sizeof *estimates));
+    NB_TRY(ctx, nb_crossed_errors(crossed_count, crossed, strata, common, ctx));
+    const nb_estimate_terms terms = {.confidence = 0.95, .common = common};
+    NB_TRY(ctx, nb_estimate_units(unit_count, units, strata, &terms, estimates, ctx));
+    out->estimate = estimates[strata];
+    out->drawn_trials = nb_drawn_trials(strata + 1, common, draws);
+    return NB_OK;
+}
+
+static void ratio_of_end(sqlite3_context *c)
+{
+    gathered *g = take(c);
+    if (g) {
+        nb_ctx *ctx = nb_ctx_new();
+        estimate_blob e = {.pairs = 0};
+        if (ctx && estimate(g, &e, ctx) == NB_OK)
+            give_estimate(c, e);
+        else
+            sqlite3_result_error(c, ctx ? nb_error_message(ctx) : "out of memory", -1);
+        nb_ctx_free(ctx);
+    }
+    leave(c);
+}
+
+/* Surely below 1, on the terms of a comparison. */
+static bool is_better(const estimate_blob *b)
+{
+    const nb_estimate *e = &b->estimate;
+    bool known = e->sources >= NB_LEAST_SOURCES && e->infinite == 0 &&
+                 (b->drawn_trials < 0 || b->drawn_trials >= NB_LEAST_TRIALS) &&
+                 b->missing <= NB_MOST_MISSING * (b->pairs + b->missing);
+    return known && e->high < 0 && e->t_p <= 0.05;
+}
+
+static double part_of(const estimate_blob *b, const char *part)
+{
+    const nb_estimate *e = &b->estimate;
+    if (strcmp(part, "low") == 0) return e->low;
+    if (strcmp(part, "high") == 0) return e->high;
+    if (strcmp(part, "ratio") == 0) return exp(e->mean);
+    if (strcmp(part, "p") == 0) return e->t_p;
+    if (strcmp(part, "sources") == 0) return e->sources;
+    return is_better(b);
+}
+
+/* The function's user data is its name. */
+static void part(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    estimate_blob blob;
+    const void *bytes = sqlite3_value_blob(arguments[0]);
+    const char *name = sqlite3_user_data(c);
+    (void)count;
+    if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) return;
+    if (sqlite3_value_bytes(arguments[0]) != sizeof blob || memcmp(bytes, estimate_kind, sizeof blob.kind) != 0) {
+        sqlite3_result_error(c, "expected an estimate, as over_sources() makes", -1);
+        return;
+    }
+    memcpy(&blob, bytes, sizeof blob);
+    if (strcmp(name, "sources") == 0 || strcmp(name, "better") == 0)
+        sqlite3_result_int(c, (int)part_of(&blob, name));
+    else
+        give(c, part_of(&blob, name));
+}
+
+static void ln(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    (void)count;
+    give(c, log(number(arguments[0])));
+}
+
+/* One conversion of a double, without width. */
+static bool is_format(const char *format)
+{
+    const char *percent = strchr(format, '%');
+    if (!percent || strchr(percent + 1, '%')) return false;
+    size_t digits = percent[1] == '.' ? strspn(percent + 2, "0123456789") : 0;
+    const char *end = percent + 1 + (digits ? 1 + digits : 0);
+    return digits <= 2 && *end && strchr("feg", *end);
+}
+
+/* As an error is read. */
+static void print_short(char text[32], double x)
+{
+    snprintf(text, 32, x >= 1000 ? "%.1e" : "%.3g", x);
+}
+
+static void shown(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    enum { ROOM = 400 };
+    const char *format = (const char *)sqlite3_value_text(arguments[0]);
+    double x = number(arguments[1]);
+    char text[ROOM];
+    (void)count;
+    if (isnan(x)) return;
+    if (!format || strlen(format) > 16 || !is_format(format)) {
+        sqlite3_result_error(c, "shown: expected a format such as '%.3g'", -1);
+        return;
+    }
+    if (isfinite(x) && strtod((strfromd(text, sizeof text, strchr(format, '%'), x), text), NULL) == 0) x = 0;
+    strfromd(text, sizeof text, strchr(format, '%'), x);
+    sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
+}
+
+static void brief(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    char text[32];
+    double x = number(arguments[0]);
+    (void)count;
+    if (isnan(x)) return;
+    print_short(text, x);
+    sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
+}
+
+/* text, mark, and the ends of an interval, which may be NULL */
+static void marked(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    enum { ROOM = 32 };
+    const char *text = (const char *)sqlite3_value_text(arguments[0]);
+    const char *mark = (const char *)sqlite3_value_text(arguments[1]);
+    char interval[2 * ROOM + 8] = "", ends[2][ROOM];
+    if (!text) return;
+    if (!mark) mark = "";
+    if (count == 4 && !isnan(number(arguments[2]))) {
+        for (int i = 0; i < 2; i++) print_short(ends[i], number(arguments[2 + i]));
+        snprintf(interval, sizeof interval, "%s[%s, %s]", *mark ? " " : "  ", ends[0], ends[1]);
+    }
+    bool plain = !*mark && !*interval;
+    char *both =
+        plain ? sqlite3_mprintf("%s", text) : sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval);
+    if (both)
+        sqlite3_result_text(c, both, -1, sqlite3_free);
+    else
+        sqlite3_result_error_nomem(c);
+}
+
+typedef void scalar_fn(sqlite3_context *c, int count, sqlite3_value **arguments);
+typedef void end_fn(sqlite3_context *c);
+
+static const struct {
+    const char *name;
+    int arguments;
+    scalar_fn *scalar, *step;
+    end_fn *end;
+} functions[] = {{"median", 1, NULL, gather, quantile_end},
+                 {"quantile", 2, NULL, gather, quantile_end},
+                 {"mean", 1, NULL, gather, mean_end},
+                 {"sd", 1, NULL, gather, sd_end},
+                 {"geomean", 1, NULL, gather, geomean_end},
+                 {"over_sources", 2, NULL, gather, over_sources_end},
+                 {"ratio_of", 11, NULL, gather_all, ratio_of_end},
+                 {"low", 1, part, NULL, NULL},
+                 {"high", 1, part, NULL, NULL},
+                 {"ratio", 1, part, NULL, NULL},
+                 {"p", 1, part, NULL, NULL},
+                 {"sources", 1, part, NULL, NULL},
+                 {"better", 1, part, NULL, NULL},
+                 {"ln", 1, ln, NULL, NULL},
+                 {"shown", 2, shown, NULL, NULL},
+                 {"brief", 1, brief, NULL, NULL},
+                 {"marked", 2, marked, NULL, NULL},
+                 {"marked", 4, marked, NULL, NULL}};
+
+nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        NB_REQUIRE(ctx,
+                   sqlite3_create_function_v2(db, functions[i].name, functions[i].arguments,
+                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+                                              (void *)(uintptr_t)functions[i].name, functions[i].scalar,
+                                              functions[i].step, functions[i].end, NULL) == SQLITE_OK,
+                   NB_ENOMEM, "the function %s: %s", functions[i].name, sqlite3_errmsg(db));
+    return NB_OK;
+}

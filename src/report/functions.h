@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* functions.h - what SQL can call beside its own. Aggregates sort what they are given, so that no result depends on the
+ * order of rows; NULL is left out, and what is not known is NULL.
+ *
+ *   median(x), quantile(x, q)     by linear interpolation
+ *   mean(x), sd(x), geomean(x)
+ *   over_sources(x, source)       an estimate: 95 % interval of the median over the sources' own medians, by order
+ *                                 statistics; NULL of fewer than 6 sources
+ *   ratio_of(a, b, noise_a, noise_b, se_a, se_b, stratum, source, head, trial, draws)
+ *                                 an estimate: the geometric mean of a/b over heads within sources within strata
+ *   low(e), high(e), ratio(e), p(e), sources(e), better(e)   of an estimate
+ *   ln(x), shown(format, x)       natural logarithm; a number as C prints it
+ *   brief(x)                      as an error is read, in three digits
+ *   marked(text, mark), marked(text, mark, low, high)   a cell whose mark and interval hang behind it */
+#ifndef NB_FUNCTIONS_H
+#define NB_FUNCTIONS_H
+
+#include "base/ctx.h"
+
+#include <sqlite3.h>
+
+#define NB_MARK_BEHIND '\x1f' /* in a text: what follows is a mark */
+
+nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* query.h - a table that is a file of SQL, src/studies/STUDY/tables/NAME.sql: comments that say what it is, then
+ * queries.
+ *
+ *   -- summary: what it is, in one line       -- reference: of its statistics
+ *   -- place: N                               -- file: NAME.csv         as in nb_table
+ *   -- needs: NAME NAME                       views of the study
+ *   -- flags: COLUMN COLUMN                   columns that are true or false
+ *   -- heading: TEXT                          for people, from here on; {COLUMN} is the first row's
+ *   -- labels: N                              so many first columns tell rows apart; unless said, those before a number
+ *   -- above: TEXT      -- below: TEXT        paragraphs before and behind the tables
+ *   -- note: MARK: TEXT                       where the mark occurs; without a mark, in any case
+ *   --   TEXT                                 goes on with the line before
+ *
+ * The first query answers programs. The second, or the first where there is no other, answers people: its columns are
+ * those of the table, but for these:
+ *   _part    a heading of its own for each value; _about: the paragraph below it
+ *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
+ *   _across  its values are the heads of columns, _cell what stands there
+ * and others that begin with _, which are not shown. Any further query answers with sentences, in a column named
+ * paragraph, item or note, which stand at the end. */
+#ifndef NB_QUERY_H
+#define NB_QUERY_H
+
+#include "report/grid.h"
+#include "report/relation.h"
+
+/* An answer as a grid, exact for programs; `flags`: names of columns, "a b". */
+nb_status nb_answer_grid(const nb_answer *answer, const char *flags, bool exact, nb_grid *grid, nb_ctx *ctx);
+
+nb_status nb_query_fill(nb_relation *relation, const char *sql, const char *baseline, nb_grid *grid, nb_ctx *ctx);
+nb_status nb_query_show(nb_relation *relation, const char *sql, const char *baseline, nb_page *page, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,812 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* relation.c - see relation.h. The rows are read once, in the order of the plan; what groups them becomes numbers, so
+ * that SQL sorts and joins by these and not by long texts.
+ *
+ * 1. Each text of the identity gets a number, each row its key.
+ * 2. Components get their labels, panels their titles.
+ * 3. The view `run` joins these with the stored rows. */
+#include "report/relation.h"
+
+#include "base/texts.h"
+#include "components/registry.h"
+#include "kernels/kernel.h"
+#include "problems/problem.h"
+#include "report/draws.h"
+#include "report/functions.h"
+#include "report/labels.h"
+#include "strategies/strategy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_KINDS = 16, NUMBERS = 300 }; /* NUMBERS: characters of a row's numbers */
+
+struct nb_relation {
+    nb_store *store;
+    const nb_study *study;
+    const nb_given_labels *labels;
+    int kind_count;
+    const nb_column *kinds[MOST_KINDS]; /* texts of the identity */
+    int problem;                        /* which of them is that */
+    nb_texts specs[MOST_KINDS];
+    nb_texts strata, sources, panels;
+    nb_texts kept;  /* models and sources as rows have them */
+    nb_texts views; /* that have been made */
+    nb_ctx *ctx;
+};
+
+const nb_cell *nb_answer_at(const nb_answer *a, int row, int column)
+{
+    return &a->cells[(size_t)row * (size_t)a->columns + (size_t)column];
+}
+
+int nb_answer_column(const nb_answer *a, const char *name)
+{
+    for (int c = 0; c < a->columns; c++)
+        if (strcmp(a->names[c], name) == 0) return c;
+    return -1;
+}
+
+const nb_study *nb_relation_study(const nb_relation *r)
+{
+    return r->study;
+}
+
+sqlite3 *nb_relation_database(const nb_relation *r)
+{
+    return r->store->db;
+}
+
+static nb_status fail(const nb_relation *r, const char *what)
+{
+    int code = sqlite3_errcode(r->store->db) & 0xff;
+    NB_FAIL(r->ctx,
+            code == SQLITE_ERROR   ? NB_EINVAL
+            : code == SQLITE_NOMEM ? NB_ENOMEM
+                                   : NB_EIO,
+            "%s: %s", what, sqlite3_errmsg(r->store->db));
+}
+
+static nb_status execute(const nb_relation *r, const char *sql)
+{
+    return sql && sqlite3_exec(r->store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? NB_OK
+           : sql                                                                 ? fail(r, "the views of the rows")
+                                                                                 : NB_ENOMEM;
+}
+
+static void finalize(void *statement)
+{
+    sqlite3_finalize(statement);
+}
+
+static nb_status prepare(const nb_relation *r, const char *sql, const char **rest, sqlite3_stmt **s, nb_ctx *ctx)
+{
+    if (sqlite3_prepare_v2(r->store->db, sql, -1, s, rest) != SQLITE_OK) return fail(r, "SQL");
+    return *s ? nb_defer(ctx, finalize, *s) : NB_OK;
+}
+
+/* "" in front of a column that an older store does not have. */
+static nb_status has_column(const nb_relation *r, const char *name, bool *has)
+{
+    sqlite3_stmt *s;
+    nb_mark mark = nb_ctx_mark(r->ctx);
+    NB_TRY(r->ctx, prepare(r, "SELECT 1 FROM pragma_table_info('results', 'main') WHERE name = ?1", NULL, &s, r->ctx));
+    sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+    *has = sqlite3_step(s) == SQLITE_ROW;
+    nb_ctx_release(r->ctx, mark);
+    return NB_OK;
+}
+
+/* 1. Keys. */
+
+/* Texts of the scene that are no problem: "kernel". */
+static bool is_of_scene(const nb_relation *r, int kind)
+{
+    for (const nb_axis *a = r->study->axes; a->key; a++)
+        if (a->scene && kind != r->problem && strcmp(a->column, r->kinds[kind]->name) == 0) return true;
+    return false;
+}
+
+typedef struct { /* a row on its way */
+    long long id;
+    int position, head, trial, n, d;
+    int kinds[MOST_KINDS];
+    const char *model, *layer, *source, *scene; /* scene: values of the scene's axes that are no texts */
+} row;
+
+typedef struct {
+    nb_relation *r;
+    nb_texts heads, lines;
+    const char **strata;     /* by problem: the stratum of drawn data; NULL: their model is it */
+    const char **alike;      /* by problem: what its kind of data is */
+    bool *draws[MOST_KINDS]; /* by spec */
+    int looked[MOST_KINDS], room[MOST_KINDS];
+    sqlite3_stmt *insert;
+    nb_ctx *scratch;
+} keys;
+
+/* What files of heads of one kind agree in: the model, the layer, the shape, and the problem's options but for the file
+ * and the head. Of other data, the problem itself. */
+static nb_status kind_of(const row *of, const char *problem, const nb_choice *choice, const char **kind, nb_ctx *ctx)
+{
+    *kind = problem;
+    if (!of->model || !choice) return NB_OK;
+    NB_NEED(*kind, nb_format(ctx, "%s, layer %s, n = %d, d = %d", of->model, of->layer ? of->layer : "", of->n, of->d));
+    for (const nb_option *o = choice->component->options; o->key; o++) {
+        const char *text;
+        if (o->names_files || o->selects_head) continue;
+        NB_TRY(ctx, nb_option_text(choice->options, o, 0, &text, ctx));
+        NB_NEED(*kind, nb_format(ctx, "%s, %s = %s", *kind, o->key, text));
+    }
+    return NB_OK;
+}
+
+/* NULL where the component is not in this program. */
+static nb_status choose(const nb_registry *registry, const char *spec, nb_choice *room, const nb_choice **choice,
+                        nb_ctx *ctx)
+{
+    *choice = NULL;
+    if (!registry) return NB_OK;
+    nb_status status = nb_choice_parse(registry, spec, room, ctx);
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    if (status == NB_OK) *choice = room;
+    return NB_OK;
+}
+
+static const nb_registry *registry_of(const nb_relation *r, int kind)
+{
+    for (const nb_registry *const *g = nb_registries; *g; g++)
+        if (strcmp((*g)->kind, r->kinds[kind]->name) == 0) return *g;
+    return NULL;
+}
+
+static nb_status look_at_problem(keys *k, const row *of, int number)
+{
+    nb_relation *r = k->r;
+    const char *spec = r->specs[r->problem].items[number], *label = nb_given_label_of(r->labels, &nb_problems, spec);
+    nb_choice room;
+    const nb_choice *choice;
+    NB_TRY(r->ctx, choose(&nb_problems, spec, &room, &choice, r->ctx));
+    bool random = choice && ((const nb_problem *)choice->component)->random;
+    k->strata[number] = !random ? NULL : label ? label : choice->label;
+    return kind_of(of, spec, choice, &k->alike[number], r->ctx);
+}
+
+/* What is known of a new spec. */
+static nb_status look_at(keys *k, const row *of, int kind)
+{
+    nb_relation *r = k->r;
+    while (k->looked[kind] < r->specs[kind].count) {
+        int number = k->looked[kind];
+        NB_GROW(r->ctx, k->draws[kind], number, k->room[kind]);
+        if (strcmp(r->kinds[kind]->name, "attention") == 0 || !nb_column_find(r->study->columns, "attention"))
+            NB_TRY(r->ctx, nb_draws_component(r->kinds[kind]->name, r->specs[kind].items[number],
+                                              &k->draws[kind][number], r->ctx));
+        if (kind == r->problem) {
+            const char **strata, **alike;
+            NB_NEED(strata, nb_alloc(r->ctx, (size_t)k->room[kind], sizeof *strata));
+            NB_NEED(alike, nb_alloc(r->ctx, (size_t)k->room[kind], sizeof *alike));
+            for (int i = 0; i < number; i++) strata[i] = k->strata[i], alike[i] = k->alike[i];
+            k->strata = strata;
+            k->alike = alike;
+            NB_TRY(r->ctx, look_at_problem(k, of, number));
+        }
+        k->looked[kind]++;
+    }
+    return NB_OK;
+}
+
+typedef struct {
+    int head, panel, stratum, source, line, draws;
+} place;
+
+/* Behind a text, so that different numbers give different texts. */
+static char *append(char *end, int number)
+{
+    unsigned x = (unsigned)number;
+    do *end++ = (char)('0' + x % 64);
+    while ((x /= 64) > 0);
+    *end++ = ' ';
+    *end = '\0';
+    return end;
+}
+
+/* What follows from the texts of a row's data: a panel, a stratum and a source. */
+static nb_status place_data(keys *k, const row *of, place *p)
+{
+    nb_relation *r = k->r;
+    nb_ctx *s = k->scratch;
+    const char *text, *panel, *drawn = k->strata[of->kinds[r->problem]], *spec;
+    static const char nameless[] = "(no model named)";
+    nb_mark mark = nb_ctx_mark(s);
+    spec = r->specs[r->problem].items[of->kinds[r->problem]];
+    NB_NEED(panel, nb_strdup(s, k->alike[of->kinds[r->problem]]));
+    for (int i = 0; i < r->kind_count; i++)
+        if (is_of_scene(r, i)) NB_NEED(panel, nb_format(s, "%s, %d", panel, of->kinds[i]));
+    NB_TRY(s, nb_texts_number(&r->panels, panel, &p->panel));
+    NB_TRY(s, nb_texts_number(&r->strata, drawn ? drawn : of->model ? of->model : nameless, &p->stratum));
+    if (drawn)
+        NB_NEED(text, nb_format(s, "%d %s\ntrial %d", p->stratum, spec, of->trial));
+    else
+        NB_NEED(text, nb_format(s, "%d \n%s", p->stratum, of->source ? of->source : spec));
+    NB_TRY(s, nb_texts_number(&r->sources, text, &p->source));
+    nb_ctx_release(s, mark);
+    return NB_OK;
+}
+
+static bool same_data(const nb_relation *r, const row *a, const row *b)
+{
+    bool same = a->trial == b->trial && a->kinds[r->problem] == b->kinds[r->problem] &&
+                strcmp(a->source ? a->source : "", b->source ? b->source : "") == 0 &&
+                strcmp(a->model ? a->model : "", b->model ? b->model : "") == 0;
+    for (int i = 0; i < r->kind_count; i++) same = same && (!is_of_scene(r, i) || a->kinds[i] == b->kinds[i]);
+    return same;
+}
+
+/* Of a row: those numbers that follow from its texts. *p is that of the row before, which is `before`. */
+static nb_status place_row(keys *k, const row *of, const row *before, place *p)
+{
+    enum { DIGITS = 8 };
+    const nb_relation *r = k->r;
+    char line[(MOST_KINDS + 1) * DIGITS + NUMBERS], *end = line;
+    if (!before || !same_data(r, of, before)) NB_TRY(r->ctx, place_data(k, of, p));
+    append(append(line, of->kinds[r->problem]), of->head);
+    NB_TRY(r->ctx, nb_texts_number(&k->heads, line, &p->head));
+    p->draws = of->trial > 0;
+    end = append(end, p->head);
+    for (int i = 0; i < r->kind_count; i++) {
+        end = append(end, of->kinds[i]);
+        p->draws = p->draws || k->draws[i][of->kinds[i]];
+    }
+    p->draws = p->draws && !k->strata[of->kinds[r->problem]]; /* not other data */
+    snprintf(end, NUMBERS, "%s", of->scene);
+    NB_TRY(r->ctx, nb_texts_number(&k->lines, line, &p->line));
+    return NB_OK;
+}
+
+static nb_status insert(const keys *k, const row *of, const place *p)
+{
+    const nb_relation *r = k->r;
+    const int fixed[] = {of->position, of->head,  of->trial, p->head, p->panel,
+                         p->stratum,   p->source, p->line,   p->draws};
+    enum { FIXED = sizeof fixed / sizeof *fixed };
+    sqlite3_bind_int64(k->insert, 1, of->id);
+    for (int i = 0; i < FIXED; i++) sqlite3_bind_int(k->insert, 2 + i, fixed[i]);
+    for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, 2 + FIXED + i, of->kinds[i]);
+    if (sqlite3_step(k->insert) != SQLITE_DONE) return fail(r, "the keys of the rows");
+    sqlite3_reset(k->insert);
+    return NB_OK;
+}
+
+static const char *text_at(sqlite3_stmt *s, int column)
+{
+    return (const char *)sqlite3_column_text(s, column);
+}
+
+/* With texts that stay, where they are others. */
+static nb_status remember(const keys *k, const row *one, row *before)
+{
+    int number;
+    const char *const texts[] = {one->model, one->source};
+    const char *kept[2];
+    for (int i = 0; i < 2; i++) {
+        kept[i] = NULL;
+        if (!texts[i]) continue;
+        NB_TRY(k->r->ctx, nb_texts_number(&k->r->kept, texts[i], &number));
+        kept[i] = k->r->kept.items[number];
+    }
+    *before = *one;
+    before->model = kept[0];
+    before->source = kept[1];
+    return NB_OK;
+}
+
+static nb_status number_rows(keys *k, sqlite3_stmt *s)
+{
+    enum { ID, POSITION, HEAD, TRIAL, N, D, MODEL, LAYER, SOURCE, SCENE, KINDS };
+    nb_relation *r = k->r;
+    row before = {.id = 0};
+    place p = {.head = 0};
+    int code, count = 0;
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        row one = {.id = sqlite3_column_int64(s, ID),
+                   .position = sqlite3_column_int(s, POSITION),
+                   .head = sqlite3_column_int(s, HEAD),
+                   .trial = sqlite3_column_int(s, TRIAL),
+                   .n = sqlite3_column_int(s, N),
+                   .d = sqlite3_column_int(s, D),
+                   .model = text_at(s, MODEL),
+                   .layer = text_at(s, LAYER),
+                   .source = text_at(s, SOURCE),
+                   .scene = text_at(s, SCENE)};
+        for (int i = 0; i < r->kind_count; i++) {
+            const char *text = text_at(s, KINDS + i);
+            NB_TRY(r->ctx, nb_texts_number(&r->specs[i], text ? text : "", &one.kinds[i]));
+            NB_TRY(r->ctx, look_at(k, &one, i));
+        }
+        NB_TRY(r->ctx, place_row(k, &one, count++ ? &before : NULL, &p));
+        NB_TRY(r->ctx, insert(k, &one, &p));
+        NB_TRY(r->ctx, remember(k, &one, &before));
+    }
+    return code == SQLITE_DONE ? NB_OK : fail(r, "reading the rows");
+}
+
+/* The name of a column that rows may lack, or NULL. */
+static nb_status optional(const nb_relation *r, const char *name, const char **sql)
+{
+    bool has = nb_column_find(r->study->columns, name);
+    if (has) NB_TRY(r->ctx, has_column(r, name, &has));
+    *sql = has ? name : "NULL";
+    return NB_OK;
+}
+
+/* Numbers that identify a row beside its texts, its head and its trial, as one text. */
+static const char *scene_sql(const nb_relation *r, nb_ctx *ctx)
+{
+    const char *sql = "''";
+    for (const nb_column *c = r->study->columns; c->name && sql; c++)
+        if (c->identity && c->type != NB_COLUMN_TEXT && strcmp(c->name, "head") != 0 && strcmp(c->name, "trial") != 0)
+            sql = nb_format(ctx, "%s || ' ' || coalesce(%s, '')", sql, c->name);
+    return sql;
+}
+
+static nb_status make_keys(nb_relation *r)
+{
+    keys k = {.r = r};
+    const char *model, *layer, *source, *scene, *ids = "", *texts = "", *parameters = "", *sql;
+    sqlite3_stmt *s;
+    NB_NEED(k.scratch, nb_ctx_child(r->ctx));
+    nb_texts_init(&k.heads, r->ctx);
+    nb_texts_init(&k.lines, r->ctx);
+    NB_TRY(r->ctx, optional(r, "model", &model));
+    NB_TRY(r->ctx, optional(r, "layer", &layer));
+    NB_TRY(r->ctx, optional(r, "source", &source));
+    NB_NEED(scene, scene_sql(r, r->ctx));
+    for (int i = 0; i < r->kind_count; i++) {
+        NB_NEED(ids, nb_format(r->ctx, "%s, %s_id INTEGER", ids, r->kinds[i]->name));
+        NB_NEED(texts, nb_format(r->ctx, "%s, %s", texts, r->kinds[i]->name));
+        NB_NEED(parameters, nb_format(r->ctx, "%s, ?", parameters));
+    }
+    NB_TRY(r->ctx, execute(r, nb_format(r->ctx,
+                                        "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA "
+                                        "cache_size = -262144; BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY "
+                                        "KEY, position INTEGER, head INTEGER, trial INTEGER, head_id INTEGER, panel_id "
+                                        "INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, draws INTEGER"
+                                        "%s, alone INTEGER)",
+                                        ids)));
+    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
+    NB_TRY(r->ctx, prepare(r, sql, NULL, &k.insert, k.scratch));
+    NB_NEED(sql, nb_format(r->ctx,
+                           "SELECT rowid, position, head, trial, n, d, %s, %s, %s, %s%s FROM main.results "
+                           "WHERE position IS NOT NULL ORDER BY position",
+                           model, layer, source, scene, texts));
+    NB_TRY(r->ctx, prepare(r, sql, NULL, &s, k.scratch));
+    NB_TRY(r->ctx, number_rows(&k, s));
+    nb_ctx_release(k.scratch, 0);
+    return execute(r, "UPDATE key SET alone = 1 WHERE line_id IN (SELECT line_id FROM key GROUP BY line_id HAVING "
+                      "max(trial) = 0); COMMIT");
+}
+
+/* 2. Names. */
+
+static nb_status add_component(const nb_relation *r, sqlite3_stmt *s, int kind, int id, const char *label)
+{
+    const nb_registry *registry = registry_of(r, kind);
+    const char *spec = r->specs[kind].items[id], *full = nb_given_label_of(r->labels, registry, spec);
+    nb_choice room;
+    const nb_choice *choice;
+    NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
+    const nb_kernel *kernel = choice && registry == &nb_kernels ? (const nb_kernel *)choice->component : NULL;
+    bool oracle = choice && registry == &nb_strategies && nb_strategy_traits(choice) & NB_ORACLE;
+    if (!full) full = choice ? choice->full : spec;
+    sqlite3_bind_text(s, 1, r->kinds[kind]->name, -1, SQLITE_STATIC);
+    sqlite3_bind_int(s, 2, id);
+    sqlite3_bind_text(s, 3, spec, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 4, label, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 5, full, -1, SQLITE_STATIC);
+    const int flags[] = {oracle, kernel && kernel->points, kernel && kernel->low_rank, !kernel || kernel->stochastic};
+    for (int i = 0; i < 4; i++) sqlite3_bind_int(s, 6 + i, flags[i]);
+    if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the components of the rows");
+    sqlite3_reset(s);
+    return NB_OK;
+}
+
+static nb_status make_components(const nb_relation *r)
+{
+    sqlite3_stmt *s;
+    nb_mark mark = nb_ctx_mark(r->ctx);
+    NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE component (kind TEXT, id INTEGER, spec TEXT, label TEXT, full TEXT, "
+                              "oracle INTEGER, one_set INTEGER, low_rank INTEGER, stochastic INTEGER, "
+                              "PRIMARY KEY (kind, id)) WITHOUT ROWID"));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &s, r->ctx));
+    for (int k = 0; k < r->kind_count; k++) {
+        const nb_registry *registry = registry_of(r, k);
+        const nb_texts *specs = &r->specs[k];
+        const char **labels;
+        NB_NEED(labels, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *labels));
+        for (int i = 0; i < specs->count; i++) labels[i] = specs->items[i];
+        if (registry) NB_TRY(r->ctx, nb_labels_apart(registry, r->labels, specs->count, specs->items, labels, r->ctx));
+        for (int i = 0; i < specs->count; i++) NB_TRY(r->ctx, add_component(r, s, k, i, labels[i]));
+    }
+    nb_ctx_release(r->ctx, mark);
+    return NB_OK;
+}
+
+static nb_status make_sources(const nb_relation *r)
+{
+    sqlite3_stmt *stratum, *source;
+    const char *label;
+    nb_mark mark = nb_ctx_mark(r->ctx);
+    NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE stratum (id INTEGER PRIMARY KEY, name TEXT, label TEXT); "
+                              "CREATE TEMP TABLE source (id INTEGER PRIMARY KEY, stratum_id INTEGER, name TEXT)"));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?)", NULL, &stratum, r->ctx));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO source VALUES (?, ?, ?)", NULL, &source, r->ctx));
+    for (int i = 0; i < r->strata.count; i++) {
+        NB_TRY(r->ctx, nb_label_stratum_among(r->strata.count, r->strata.items, i, &label, r->ctx));
+        sqlite3_bind_int(stratum, 1, i);
+        sqlite3_bind_text(stratum, 2, r->strata.items[i], -1, SQLITE_STATIC);
+        sqlite3_bind_text(stratum, 3, label, -1, SQLITE_STATIC);
+        if (sqlite3_step(stratum) != SQLITE_DONE) return fail(r, "the models of the rows");
+        sqlite3_reset(stratum);
+    }
+    for (int i = 0; i < r->sources.count; i++) {
+        sqlite3_bind_int(source, 1, i);
+        sqlite3_bind_int(source, 2, atoi(r->sources.items[i]));
+        sqlite3_bind_text(source, 3, strchr(r->sources.items[i], '\n') + 1, -1, SQLITE_STATIC);
+        if (sqlite3_step(source) != SQLITE_DONE) return fail(r, "the sources of the rows");
+        sqlite3_reset(source);
+    }
+    nb_ctx_release(r->ctx, mark);
+    return NB_OK;
+}
+
+static nb_status count_panels(const nb_relation *r)
+{
+    const char *names = "", *model, *layer, *rows;
+    NB_TRY(r->ctx, optional(r, "model", &model));
+    NB_TRY(r->ctx, optional(r, "layer", &layer));
+    NB_TRY(r->ctx, optional(r, "rows", &rows));
+    for (int i = 0; i < r->kind_count; i++)
+        if (is_of_scene(r, i))
+            NB_NEED(names, nb_format(r->ctx, "%s, r.%s AS %s, k.%s_id AS %s_id", names, r->kinds[i]->name,
+                                     r->kinds[i]->name, r->kinds[i]->name, r->kinds[i]->name));
+    return execute(r,
+                   nb_format(r->ctx,
+                             "CREATE TEMP TABLE panel AS SELECT c.*, '' AS title, k.problem_id AS problem_id, "
+                             "CASE WHEN problems = 1 THEN r.problem END AS problem, %s AS model, %s AS layer, "
+                             "%s AS rows, r.n AS n, r.d AS d%s FROM (SELECT panel_id AS id, count(DISTINCT "
+                             "problem_id) AS problems, count(DISTINCT source_id) AS sources, count(DISTINCT head_id) "
+                             "AS heads, max(trial) + 1 AS trials, min(position) AS first FROM key GROUP BY panel_id) "
+                             "AS c JOIN main.results AS r ON r.position = c.first JOIN key AS k ON k.id = r.rowid "
+                             "ORDER BY c.first; CREATE UNIQUE INDEX panels ON panel (id)",
+                             model, layer, rows, names));
+}
+
+typedef struct {
+    int id, sources;
+    const char *title, *model, *layer, *rows;
+    const char *scene; /* labels of what the scene is beside the problem, "" or ", softmax" */
+} panel;
+
+/* Of one problem its label, of several files the model and how many sources they are of. */
+static nb_status begin_title(panel *p, const char *label, int problems, nb_ctx *ctx)
+{
+    const char *model;
+    p->title = label;
+    if (problems < 2) return NB_OK;
+    NB_TRY(ctx, nb_label_stratum(p->model, &model, ctx));
+    NB_NEED(p->title, nb_format(ctx, "%s%s%s, %d sources", model, p->layer ? " layer " : "", p->layer ? p->layer : "",
+                                p->sources));
+    return NB_OK;
+}
+
+static nb_status read_panels(const nb_relation *r, int *count, panel **panels)
+{
+    const char **problems, **labels, *scene = "''";
+    nb_answer a;
+    for (int i = 0; i < r->kind_count; i++)
+        if (is_of_scene(r, i))
+            NB_NEED(scene, nb_format(r->ctx,
+                                     "%s || CASE WHEN (SELECT count(DISTINCT %s_id) FROM panel) > 1 THEN ', ' || "
+                                     "(SELECT label FROM component WHERE kind = '%s' AND id = %s_id) ELSE '' END",
+                                     scene, r->kinds[i]->name, r->kinds[i]->name, r->kinds[i]->name));
+    NB_NEED(scene,
+            nb_format(r->ctx, "SELECT id, sources, model, layer, rows, problems, problem_id, %s FROM panel ORDER BY id",
+                      scene));
+    NB_TRY(r->ctx, nb_relation_ask(r, scene, NULL, &a, NULL, r->ctx));
+    *count = a.count;
+    NB_NEED(*panels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof **panels));
+    NB_NEED(problems, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *problems));
+    NB_NEED(labels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *labels));
+    for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_answer_at(&a, i, 6)->integer];
+    NB_TRY(r->ctx, nb_labels_apart(&nb_problems, r->labels, a.count, problems, labels, r->ctx));
+    for (int i = 0; i < a.count; i++) {
+        panel *p = &(*panels)[i];
+        *p = (panel){.id = (int)nb_answer_at(&a, i, 0)->integer,
+                     .sources = (int)nb_answer_at(&a, i, 1)->integer,
+                     .model = nb_answer_at(&a, i, 2)->text,
+                     .layer = nb_answer_at(&a, i, 3)->text,
+                     .rows = nb_answer_at(&a, i, 4)->text};
+        NB_TRY(r->ctx, begin_title(p, labels[i], (int)nb_answer_at(&a, i, 5)->integer, r->ctx));
+        NB_NEED(p->title, nb_format(r->ctx, "%s%s", p->title, nb_answer_at(&a, i, 7)->text));
+        if (p->rows && strcmp(p->rows, "all") != 0)
+            NB_NEED(p->title, nb_format(r->ctx, "%s, rows: %s", p->title, p->rows));
+    }
+    return NB_OK;
+}
+
+/* The fact at `at`, and where the next one begins; "" at the end. */
+static const char *next_fact(const char *at, int *length)
+{
+    const char *end = strstr(at, ", ");
+    *length = end ? (int)(end - at) : (int)strlen(at);
+    return end ? end + 2 : at + *length;
+}
+
+/* Whether another panel has the same title, but not the same fact in this place. */
+static bool tells_apart(const nb_relation *r, const panel *panels, int count, const char *const *titles, int of,
+                        int nth)
+{
+    for (int i = 0; i < count; i++) {
+        const char *a = r->panels.items[panels[of].id], *b = r->panels.items[panels[i].id];
+        int x, y;
+        if (i == of || strcmp(titles[i], titles[of]) != 0) continue;
+        for (int k = 0; k < nth; k++) a = next_fact(a, &x), b = next_fact(b, &y);
+        next_fact(a, &x);
+        next_fact(b, &y);
+        if (x != y || strncmp(a, b, (size_t)x) != 0) return true;
+    }
+    return false;
+}
+
+/* No two titles are the same: those facts of their data that differ among such are added. */
+static nb_status tell_apart(const nb_relation *r, int count, panel *panels)
+{
+    const char **titles;
+    NB_NEED(titles, nb_alloc(r->ctx, (size_t)count + 1, sizeof *titles));
+    for (int i = 0; i < count; i++) titles[i] = panels[i].title;
+    for (int i = 0; i < count; i++) {
+        int length;
+        const char *fact = r->panels.items[panels[i].id];
+        for (int nth = 0; *fact; nth++) {
+            const char *next = next_fact(fact, &length);
+            bool number = strspn(fact, "0123456789") == (size_t)length; /* of a kernel, which its title has */
+            if (!number && tells_apart(r, panels, count, titles, i, nth))
+                NB_NEED(panels[i].title, nb_format(r->ctx, "%s, %.*s", panels[i].title, length, fact));
+            fact = next;
+        }
+    }
+    return NB_OK;
+}
+
+static nb_status make_panels(nb_relation *r)
+{
+    sqlite3_stmt *s;
+    panel *panels;
+    int count;
+    nb_mark mark = nb_ctx_mark(r->ctx);
+    NB_TRY(r->ctx, count_panels(r));
+    NB_TRY(r->ctx, read_panels(r, &count, &panels));
+    NB_TRY(r->ctx, tell_apart(r, count, panels));
+    NB_TRY(r->ctx, prepare(r, "UPDATE panel SET title = ?2 WHERE id = ?1", NULL, &s, r->ctx));
+    for (int i = 0; i < count; i++) {
+        sqlite3_bind_int(s, 1, panels[i].id);
+        sqlite3_bind_text(s, 2, panels[i].title, -1, SQLITE_STATIC);
+        if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the panels' titles");
+        sqlite3_reset(s);
+    }
+    nb_ctx_release(r->ctx, mark);
+    return NB_OK;
+}
+
+/* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each. */
+
+static nb_status make_view(const nb_relation *r)
+{
+    const char *columns = "", *joins = "";
+    for (const nb_column *c = r->study->columns; c->name; c++) {
+        bool has;
+        NB_TRY(r->ctx, has_column(r, c->name, &has));
+        NB_NEED(columns, nb_format(r->ctx, has ? "%s%sr.%s AS %s" : "%s%sNULL AS %.0s%s", columns, *columns ? ", " : "",
+                                   c->name, c->name));
+    }
+    for (int i = 0; i < r->kind_count; i++) {
+        const char *name = r->kinds[i]->name;
+        NB_NEED(columns, nb_format(r->ctx, "%s, k.%s_id AS %s_id", columns, name, name));
+        if (!registry_of(r, i)) continue;
+        NB_NEED(columns, nb_format(r->ctx, "%s, c%d.label AS %s_label", columns, i, name));
+        NB_NEED(joins, nb_format(r->ctx, "%s LEFT JOIN component AS c%d ON c%d.kind = '%s' AND c%d.id = k.%s_id", joins,
+                                 i, i, name, i, name));
+    }
+    return execute(
+        r, nb_format(r->ctx,
+                     "CREATE TEMP VIEW run AS SELECT %s, k.position AS position, k.id AS id, head_id, panel_id, "
+                     "stratum_id, source_id, line_id, alone, draws FROM key AS k JOIN main.results AS r ON "
+                     "r.rowid = k.id%s",
+                     columns, joins));
+}
+
+nb_status nb_relation_open(nb_relation **out, nb_store *store, const nb_given_labels *labels, nb_ctx *ctx)
+{
+    nb_relation *r;
+    NB_NEED(r, nb_alloc(ctx, 1, sizeof *r));
+    *r = (nb_relation){.store = store, .study = store->study, .labels = labels, .ctx = ctx};
+    for (const nb_column *c = r->study->columns; c->name; c++) {
+        if (!c->identity || c->type != NB_COLUMN_TEXT) continue;
+        NB_REQUIRE(ctx, r->kind_count < MOST_KINDS, NB_EBUG, "rows have more than %d texts in their identity",
+                   MOST_KINDS);
+        if (strcmp(c->name, "problem") == 0) r->problem = r->kind_count;
+        nb_texts_init(&r->specs[r->kind_count], ctx);
+        r->kinds[r->kind_count++] = c;
+    }
+    nb_texts_init(&r->strata, ctx);
+    nb_texts_init(&r->sources, ctx);
+    nb_texts_init(&r->panels, ctx);
+    nb_texts_init(&r->kept, ctx);
+    nb_texts_init(&r->views, ctx);
+    NB_TRY(ctx, nb_functions_add(store->db, ctx));
+    NB_TRY(
+        ctx,
+        execute(
+            r,
+            "PRAGMA query_only = 0; DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.key; DROP TABLE IF EXISTS "
+            "temp.component; DROP TABLE IF EXISTS temp.stratum; DROP TABLE IF EXISTS temp.source; "
+            "DROP TABLE IF EXISTS temp.panel"));
+    NB_TRY(ctx, make_keys(r));
+    NB_TRY(ctx, make_components(r));
+    NB_TRY(ctx, make_sources(r));
+    NB_TRY(ctx, make_panels(r));
+    NB_TRY(ctx, make_view(r));
+    *out = r;
+    return NB_OK;
+}
+
+/* Asking. */
+
+static const nb_sql_file *find_view(const nb_relation *r, const char *name, size_t length)
+{
+    for (const nb_sql_file *f = nb_sql_files; f->study; f++)
+        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
+            strlen(f->name) == length && strncmp(f->name, name, length) == 0)
+            return f;
+    return NULL;
+}
+
+nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
+{
+    static const char begin[] = "-- needs:";
+    const char *line = strstr(sql, begin);
+    if (!line) return NB_OK;
+    line += strlen(begin);
+    const char *end = line + strcspn(line, "\n");
+    for (line += strspn(line, " "); line < end; line += strspn(line, " ")) {
+        size_t length = strcspn(line, " \n");
+        const nb_sql_file *view = find_view(r, line, length);
+        int before = r->views.count, number;
+        NB_REQUIRE(ctx, view, NB_EBUG, "no view '%.*s' in the study %s", (int)length, line, r->study->component.name);
+        NB_TRY(ctx, nb_relation_need(r, view->text, ctx));
+        NB_TRY(ctx, nb_texts_number(&r->views, view->name, &number));
+        if (r->views.count > before) NB_TRY(ctx, execute(r, view->text));
+        line += length;
+    }
+    return NB_OK;
+}
+
+static nb_status read_cell(sqlite3_stmt *s, int column, nb_cell *cell, nb_ctx *ctx)
+{
+    *cell = (nb_cell){.type = NB_CELL_NONE, .text = NULL, .real = NAN};
+    switch (sqlite3_column_type(s, column)) {
+    case SQLITE_INTEGER:
+        cell->type = NB_CELL_INT;
+        cell->integer = sqlite3_column_int64(s, column);
+        cell->real = sqlite3_column_double(s, column);
+        break;
+    case SQLITE_FLOAT:
+        cell->type = NB_CELL_REAL;
+        cell->real = sqlite3_column_double(s, column);
+        break;
+    case SQLITE_TEXT:
+        cell->type = NB_CELL_TEXT;
+        NB_NEED(cell->text, nb_strdup(ctx, text_at(s, column)));
+        break;
+    case SQLITE_BLOB: cell->type = NB_CELL_BLOB; break;
+    default: break;
+    }
+    return NB_OK;
+}
+
+nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *baseline, nb_answer *a, const char **rest,
+                          nb_ctx *ctx)
+{
+    sqlite3_stmt *s = NULL;
+    const char *end;
+    int code, room = 0;
+    *a = (nb_answer){.count = 0};
+    NB_TRY(ctx, prepare(r, sql, &end, &s, ctx));
+    if (rest) *rest = end + strspn(end, " \t\r\n");
+    if (!s) return NB_OK;
+    int parameter = sqlite3_bind_parameter_index(s, ":baseline");
+    if (parameter > 0 && baseline) sqlite3_bind_text(s, parameter, baseline, -1, SQLITE_STATIC);
+    a->columns = sqlite3_column_count(s);
+    NB_NEED(a->names, nb_alloc(ctx, (size_t)a->columns + 1, sizeof *a->names));
+    for (int c = 0; c < a->columns; c++) NB_NEED(a->names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        if (a->count == room) {
+            nb_cell *cells;
+            room = room ? 2 * room : 64;
+            NB_NEED(cells, nb_alloc_unset(ctx, (size_t)room * (size_t)a->columns, sizeof *cells));
+            if (a->count > 0) memcpy(cells, a->cells, (size_t)a->count * (size_t)a->columns * sizeof *cells);
+            a->cells = cells;
+        }
+        for (int c = 0; c < a->columns; c++)
+            NB_TRY(ctx, read_cell(s, c, &a->cells[(size_t)a->count * (size_t)a->columns + (size_t)c], ctx));
+        a->count++;
+    }
+    sqlite3_reset(s);
+    return code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
+}
+
+static nb_status need_all(nb_relation *r, nb_ctx *ctx)
+{
+    const char *names = "-- needs:";
+    for (const nb_sql_file *f = nb_sql_files; f->study; f++)
+        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0)
+            NB_NEED(names, nb_format(ctx, "%s %s", names, f->name));
+    return nb_relation_need(r, names, ctx);
+}
+
+static int only_reads(void *self, int action, const char *a, const char *b, const char *database, const char *trigger)
+{
+    (void)self, (void)a, (void)b, (void)database, (void)trigger;
+    return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE
+               ? SQLITE_OK
+               : SQLITE_DENY;
+}
+
+nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_answer *answer, nb_ctx *ctx)
+{
+    const char *rest;
+    NB_TRY(ctx, need_all(r, ctx));
+    sqlite3_set_authorizer(r->store->db, only_reads, NULL);
+    nb_status status = nb_relation_ask(r, sql, NULL, answer, &rest, ctx);
+    sqlite3_set_authorizer(r->store->db, NULL, NULL);
+    NB_TRY(ctx, status);
+    NB_REQUIRE(ctx, answer->columns > 0, NB_EINVAL, "SQL: expected a SELECT");
+    NB_REQUIRE(ctx, !*rest, NB_EINVAL, "SQL: one statement at a time: '%.40s' is one too many", rest);
+    return NB_OK;
+}
+
+nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
+{
+    NB_TRY(ctx, need_all(r, ctx));
+    return nb_relation_ask(r,
+                           "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "
+                           "FROM temp.sqlite_schema AS s JOIN pragma_table_info(s.name, 'temp') AS c "
+                           "WHERE s.type IN ('table', 'view') AND s.name <> 'results' GROUP BY s.name "
+                           "ORDER BY s.name <> 'run', s.name",
+                           NULL, answer, NULL, ctx);
+}
+
+/* What follows from the rows is made again of those that stay. */
+nb_status nb_relation_keep(nb_relation *r, int count, const int *rows, nb_ctx *ctx)
+{
+    sqlite3_stmt *s;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, execute(r, "CREATE TEMP TABLE kept (number INTEGER PRIMARY KEY)"));
+    NB_TRY(ctx, prepare(r, "INSERT INTO kept VALUES (?)", NULL, &s, ctx));
+    for (int i = 0; i < count; i++) {
+        sqlite3_bind_int(s, 1, rows[i]);
+        if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "choosing rows");
+        sqlite3_reset(s);
+    }
+    nb_ctx_release(ctx, mark);
+    NB_TRY(ctx,
+           execute(r, "DELETE FROM key WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (ORDER BY position) "
+                      "- 1 AS number FROM key) WHERE number NOT IN (SELECT number FROM kept)); DROP TABLE kept; "
+                      "DROP TABLE panel; UPDATE key SET alone = line_id IN (SELECT line_id FROM key GROUP BY "
+                      "line_id HAVING max(trial) = 0)"));
+    return make_panels(r);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* relation.h - the rows of a run as a database that is asked with SQL: the store, with views and functions of this
+ * connection's own.
+ *
+ * Views of every study:
+ *   run        a row each, in the order of the plan: the columns of rows.csv; NAME_label beside a column NAME of
+ *              components; NAME_id beside a column NAME of texts, a number in order of appearance; and those of `key`
+ *   key        a row each, numbers alone: position, the NAME_id, trial, and
+ *                head_id         its problem and head
+ *                panel_id        the data of its kind that one table or panel shows together
+ *                stratum_id, source_id   what a statement may be generalised over, see `source`
+ *                line_id         all that identifies the row but its trial
+ *                alone           it has trial 0 alone, which stands for every trial of the others
+ *                draws           another trial may give another result, though the data stay
+ *   component  id, kind (the column), spec, label, full (with the first option always), oracle
+ *   panel      id, title, problem (NULL of several), kernel ..., n, d, problems, sources, heads, trials
+ *   stratum    id, name, label: a model, or a problem whose data are drawn
+ *   source     id, stratum_id, name: a text, image or recording; of drawn data, a trial
+ * A study adds its own, src/studies/STUDY/views/NAME.sql, which are made when a query names them as needed. */
+#ifndef NB_RELATION_H
+#define NB_RELATION_H
+
+#include "report/frame.h"
+#include "run/store.h"
+
+typedef enum { NB_CELL_NONE, NB_CELL_TEXT, NB_CELL_INT, NB_CELL_REAL, NB_CELL_BLOB } nb_cell_type;
+
+typedef struct {
+    nb_cell_type type;
+    const char *text; /* of a number "" */
+    long long integer;
+    double real; /* of an integer too */
+} nb_cell;
+
+/* What a query answers, row by row. */
+typedef struct {
+    int columns, count; /* count: of rows */
+    const char **names;
+    nb_cell *cells;
+} nb_answer;
+
+const nb_cell *nb_answer_at(const nb_answer *answer, int row, int column);
+int nb_answer_column(const nb_answer *answer, const char *name); /* -1: there is none */
+
+typedef struct nb_relation nb_relation;
+
+/* Of a store that is open, and stays so as long as the relation is asked. `labels`: those that the config gives. */
+nb_status nb_relation_open(nb_relation **relation, nb_store *store, const nb_given_labels *labels, nb_ctx *ctx);
+
+/* Only these rows, by number in the order of the plan, are there from now on. Before any view of a study is made. */
+nb_status nb_relation_keep(nb_relation *relation, int count, const int *rows, nb_ctx *ctx);
+
+const nb_study *nb_relation_study(const nb_relation *relation);
+sqlite3 *nb_relation_database(const nb_relation *relation);
+
+/* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. */
+nb_status nb_relation_need(nb_relation *relation, const char *sql, nb_ctx *ctx);
+
+/* The answer to what a user asks: one statement that reads. A study's views are there. NB_EINVAL where it is none. */
+nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, nb_answer *answer, nb_ctx *ctx);
+
+/* The views and their columns: view, columns, about. */
+nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ctx);
+
+/* The answer to the first statement of `sql`; *rest: what follows it, "" where there is nothing. The parameter
+ * :baseline is bound. NB_EINVAL with SQLite's words where it is no query. */
+nb_status nb_relation_ask(const nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
+                          const char **rest, nb_ctx *ctx);
+
+/* The SQL files of the tree, which the Makefile finds. */
+typedef struct {
+    const char *study, *folder, *name; /* src/studies/STUDY/FOLDER/NAME.sql */
+    const char *text;
+} nb_sql_file;
+extern const nb_sql_file nb_sql_files[]; /* ends with study == NULL */
+
+#endif

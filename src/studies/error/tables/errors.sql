@@ -1,0 +1,82 @@
+-- summary: median error by problem, core, strategy and number of landmarks
+-- reference: none: medians over heads and trials
+-- place: 1
+-- needs: cell
+-- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
+-- below: In the tables:
+-- note: *: least of its column and core among strategies with the same pairing and factors, and surely so: the 95 % t
+--   interval of its error over the next one's in the same trial is below 1. It takes 6 sources or more: a head file is
+--   most often one; where data are drawn, each trial is one
+-- note: [ ]: 95 % interval of the median over sources, by order statistics of the sources' own medians over heads and
+--   trials. It takes 6 sources or more
+-- note: ~: not above its rounding noise
+-- note: ( ): not below the constant matrix {_constant}
+-- note: !: some rows are missing
+-- note: -: all of them are: skipped, failed or not run
+SELECT panel.title AS panel, panel.problem, panel.kernel, v.label, v.strategy, v.pairing, v.factors, core.spec AS core,
+       landmarks, planned, count, median, p10, p90, floor_rank AS best_rank_m, baseline_mean,
+       coalesce(sources(over_sources), 0) AS sources, low(over_sources) AS median_low, high(over_sources) AS median_high
+FROM cell JOIN level USING (panel_id, landmarks) JOIN panel ON panel.id = panel_id
+JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'core' AND core.id = core_id
+ORDER BY panel_id, core_id, variant_id, landmarks;
+
+WITH ranked AS (
+    SELECT cell.*, baseline_mean, kernel.stochastic,
+           row_number() OVER peers AS place, lead(variant_id) OVER peers AS next_id, lead(median) OVER peers AS next
+    FROM cell JOIN level USING (panel_id, landmarks) JOIN panel ON panel.id = panel_id
+    JOIN variant AS v ON v.id = variant_id
+    JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = panel.kernel_id
+    WINDOW peers AS (
+        PARTITION BY panel_id, core_id, landmarks, v.factors_id, CASE WHEN kernel.one_set THEN NULL ELSE
+            v.pairing_id END ORDER BY count = 0, median, variant_id)),
+leading AS (
+    SELECT r.panel_id, r.core_id, r.landmarks, r.variant_id
+    FROM ranked AS r
+    JOIN member AS a ON a.panel_id = r.panel_id AND a.core_id = r.core_id AND a.landmarks = r.landmarks
+        AND a.variant_id = r.variant_id
+    JOIN member AS b ON b.panel_id = r.panel_id AND b.core_id = r.core_id AND b.landmarks = r.landmarks
+        AND b.variant_id = r.next_id AND b.head_id = a.head_id AND (a.trial = b.trial OR a.alone OR b.alone)
+    JOIN run AS x ON x.id = a.id JOIN run AS y ON y.id = b.id
+    WHERE r.place = 1 AND r.median < r.next AND sources(r.over_sources) >= 6
+    GROUP BY r.panel_id, r.core_id, r.landmarks, r.variant_id
+    HAVING better(ratio_of(a.error, b.error, x.error_noise, y.error_noise, x.error_se, y.error_se, a.stratum_id,
+                           a.source_id, a.head_id, max(a.trial, b.trial), a.draws OR b.draws))
+        AND NOT max(a.error IS NOT NULL AND b.error IS NOT NULL -- one alone has looked at rows that both are judged on
+                    AND (x.error_unseen IS x.error) <> (y.error_unseen IS y.error))),
+shown_cell AS (
+    SELECT r.panel_id, r.core_id, r.variant_id, r.landmarks, core.full AS band, v.label, r.stochastic,
+           marked(CASE WHEN count = 0 THEN '-' ELSE CASE WHEN median < baseline_mean THEN '' ELSE '(' END
+                  || brief(median) END,
+               CASE WHEN count > 0 AND NOT coalesce(median < baseline_mean, 0) THEN ')' ELSE '' END
+               || CASE WHEN l.variant_id IS NOT NULL THEN '*' WHEN 2 * noise >= count AND count > 0 THEN '~' ELSE '' END
+               || CASE WHEN count > 0 AND count < planned THEN '!' ELSE '' END,
+               low(over_sources), high(over_sources)) AS text
+    FROM ranked AS r LEFT JOIN leading AS l USING (panel_id, core_id, landmarks, variant_id)
+    JOIN component AS core ON core.kind = 'core' AND core.id = r.core_id JOIN variant AS v ON v.id = r.variant_id
+    UNION ALL
+    SELECT panel_id, 1000000, 0, landmarks, '', 'best rank m', NULL, marked(brief(floor_rank), '',
+           low(floor_over), high(floor_over)) FROM level
+    UNION ALL
+    SELECT panel_id, 1000001, 0, landmarks, '', 'constant ' || CASE WHEN (SELECT min(stochastic) FROM component WHERE
+           kind = 'kernel') THEN '1/n' ELSE 'mean(S)' END, NULL, marked(brief(baseline_mean), '',
+           low(baseline_over), high(baseline_over)) FROM level)
+SELECT panel.title AS _part, 'n = ' || n || ', d = ' || d || ', sources: ' || sources || ', heads: ' || heads ||
+       ', trials: ' || trials || CASE WHEN kernel.low_rank AND EXISTS (
+           SELECT 1 FROM level WHERE level.panel_id = panel.id AND level.landmarks >= d)
+       THEN '. S has rank d = ' || d || ': from m = d on, X = A+ leaves no error, by construction' ELSE '' END
+       || CASE WHEN EXISTS (SELECT 1 FROM cell WHERE cell.panel_id = panel.id AND count > 0) THEN ''
+       ELSE '. No results: every row was skipped, failed or not run' END AS _about, band AS "_band core", shown_cell.label AS landmarks, landmarks AS _across, text AS _cell,
+       CASE WHEN (SELECT min(stochastic) FROM component WHERE kind = 'kernel') THEN '1/n' ELSE 'mean(S)' END AS _constant
+FROM shown_cell JOIN panel ON panel.id = panel_id
+JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = panel.kernel_id
+ORDER BY panel_id, core_id, variant_id, landmarks;
+
+SELECT 'The pairing is ' || usual || ' unless a line names another.' AS note FROM variant WHERE usual IS NOT NULL LIMIT 1;
+
+SELECT 'Over all tables:' AS paragraph;
+
+SELECT core.full || ': ' || count(CASE WHEN median < baseline_mean THEN 1 END) || ' of ' || count(median) ||
+       ' medians are below the constant matrix ' || CASE WHEN (SELECT min(stochastic) FROM component WHERE
+       kind = 'kernel') THEN '1/n' ELSE 'mean(S)' END || '.' AS item
+FROM cell JOIN level USING (panel_id, landmarks) JOIN component AS core ON core.kind = 'core' AND core.id = core_id
+GROUP BY core_id HAVING count(median) > 0 ORDER BY core_id;

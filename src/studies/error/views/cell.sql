@@ -1,0 +1,29 @@
+-- A cell is what one table's entry is of: a panel, a variant, a core and a number of landmarks. `member` says of each row
+-- which cell it is of.
+-- needs: variant
+CREATE TEMP TABLE member AS
+SELECT k.id, k.position, k.panel_id, v.id AS variant_id, k.core_id, r.landmarks, k.head_id, k.source_id, k.stratum_id,
+       k.trial, k.alone, k.draws,
+       CASE WHEN r.status = 'ok' THEN r.error END AS error,
+       CASE WHEN r.status = 'ok' THEN r.error <= r.error_noise END AS noise, r.floor_rank, r.baseline_mean
+FROM key AS k JOIN run AS r ON r.id = k.id
+JOIN component AS c ON c.kind = 'kernel' AND c.id = k.kernel_id
+JOIN variant AS v ON v.strategy_id = k.strategy_id AND v.factors_id = k.factors_id
+    AND CASE WHEN c.one_set THEN v.leads ELSE v.pairing_id = k.pairing_id END;
+CREATE INDEX members ON member (panel_id, core_id, landmarks, variant_id);
+
+CREATE TEMP TABLE cell AS
+SELECT panel_id, core_id, variant_id, landmarks, count(*) AS planned, count(error) AS count, median(error) AS median,
+       quantile(error, 0.1) AS p10, quantile(error, 0.9) AS p90, count(CASE WHEN noise THEN 1 END) AS noise,
+       over_sources(error, source_id) AS over_sources
+FROM member GROUP BY panel_id, core_id, landmarks, variant_id;
+
+-- What does not depend on the method counts once for each head and trial.
+CREATE TEMP TABLE level AS
+WITH instance AS (
+    SELECT panel_id, landmarks, head_id, trial, source_id, max(floor_rank) AS floor_rank,
+           max(baseline_mean) AS baseline_mean
+    FROM member GROUP BY panel_id, landmarks, head_id, trial)
+SELECT panel_id, landmarks, median(floor_rank) AS floor_rank, median(baseline_mean) AS baseline_mean,
+       over_sources(floor_rank, source_id) AS floor_over, over_sources(baseline_mean, source_id) AS baseline_over
+FROM instance GROUP BY panel_id, landmarks;

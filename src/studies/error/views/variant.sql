@@ -1,0 +1,35 @@
+-- A variant is one way to pick landmarks and to form factors. Under a kernel of one set of points the pairing says
+-- nothing: its rows belong to the variant of their strategy and factors that comes first.
+CREATE TEMP TABLE way AS
+SELECT strategy_id, factors_id, CASE WHEN one_set THEN NULL ELSE pairing_id END AS pairing_id, min(position) AS first
+FROM key JOIN panel ON panel.id = panel_id JOIN component AS c ON c.kind = 'kernel' AND c.id = key.kernel_id
+GROUP BY 1, 2, 3;
+
+CREATE TEMP TABLE variant AS
+WITH ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY strategy_id, factors_id ORDER BY pairing_id IS NULL, first) AS place,
+           max(CASE WHEN pairing_id IS NULL THEN first END) OVER (PARTITION BY strategy_id, factors_id) AS without
+    FROM way),
+one AS (
+    SELECT row_number() OVER (ORDER BY CASE WHEN place = 1 THEN min(first, coalesce(without, first)) ELSE first END) - 1
+           AS id, strategy_id, factors_id, pairing_id, place = 1 AS leads
+    FROM ranked WHERE pairing_id IS NOT NULL OR place = 1),
+usual AS ( -- the pairing of most; where all have one, there is none
+    SELECT pairing_id AS usual_id FROM one WHERE pairing_id IS NOT NULL AND
+        (SELECT count(DISTINCT pairing_id) FROM one) > 1
+    GROUP BY pairing_id ORDER BY count(*) DESC, min(id) LIMIT 1)
+SELECT one.*, s.spec AS strategy, p.spec AS pairing, f.spec AS factors, s.label AS name, s.oracle,
+       (SELECT spec FROM component WHERE kind = 'pairing' AND id = usual_id) AS usual,
+       s.label || CASE WHEN s.oracle THEN ', oracle' ELSE '' END
+       || CASE WHEN usual_id IS NOT NULL AND pairing_id IS NOT NULL AND (pairing_id <> usual_id OR EXISTS (
+            SELECT 1 FROM one AS o WHERE o.strategy_id = one.strategy_id AND o.pairing_id <> one.pairing_id))
+          THEN ', ' || p.spec
+          WHEN EXISTS (SELECT 1 FROM one AS o WHERE o.strategy_id = one.strategy_id AND o.pairing_id <> one.pairing_id)
+          THEN ', ' || p.spec ELSE '' END
+       || CASE WHEN EXISTS (SELECT 1 FROM one AS o WHERE o.factors_id <> one.factors_id) THEN ', ' || f.spec ELSE '' END
+       AS label
+FROM one LEFT JOIN usual LEFT JOIN component AS s ON s.kind = 'strategy' AND s.id = strategy_id
+LEFT JOIN component AS p ON p.kind = 'pairing' AND p.id = pairing_id
+LEFT JOIN component AS f ON f.kind = 'factors' AND f.id = factors_id
+ORDER BY one.id;
+CREATE INDEX variants ON variant (strategy_id, factors_id, pairing_id);
