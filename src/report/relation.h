@@ -47,6 +47,10 @@ typedef struct nb_relation nb_relation;
 /* Of a store that is open, and stays so as long as the relation is asked. `labels`: those that the config gives. */
 nb_status nb_relation_open(nb_relation **relation, nb_store *store, const nb_given_labels *labels, nb_ctx *ctx);
 
+/* Of several runs of one study, with a column `run`: its name. NB_EINVAL for different studies. */
+nb_status nb_relation_gather(nb_relation **relation, int count, nb_store *const *stores, const char *const *names,
+                             const nb_given_labels *labels, nb_ctx *ctx);
+
 /* Only these rows, by number in the order of the plan, are there from now on. Before any view of a study is made. */
 nb_status nb_relation_keep(nb_relation *relation, int count, const int *rows, nb_ctx *ctx);
 
