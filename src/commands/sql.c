@@ -5,17 +5,8 @@
 #include "report/query.h"
 #include "run/run_folder.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-
-static sqlite3 *asked; /* what an interrupt ends */
-
-static void interrupt(int number)
-{
-    (void)number;
-    sqlite3_interrupt(asked);
-}
 
 static nb_status ask(int count, const char *const *folders, const char *query, nb_output_format format, nb_ctx *ctx)
 {
@@ -30,8 +21,6 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
         NB_TRY(ctx, nb_run_open(folders[i], stores[i], &labels, ctx));
     }
     NB_TRY(ctx, nb_relation_gather(&relation, count, stores, folders, &labels, ctx));
-    asked = nb_relation_database(relation);
-    signal(SIGINT, interrupt);
     NB_TRY(ctx,
            query ? nb_relation_ask_freely(relation, query, &answer, ctx) : nb_relation_views(relation, &answer, ctx));
     NB_TRY(ctx, nb_answer_grid(&answer, "", !nb_format_is_page(format), &grid, ctx));

@@ -57,19 +57,14 @@ const nb_study *nb_relation_study(const nb_relation *r)
     return r->study;
 }
 
-sqlite3 *nb_relation_database(const nb_relation *r)
-{
-    return r->store->db;
-}
-
 static nb_status fail(const nb_relation *r, const char *what)
 {
     int code = sqlite3_errcode(r->store->db) & 0xff;
-    NB_FAIL(r->ctx,
-            code == SQLITE_ERROR   ? NB_EINVAL
-            : code == SQLITE_NOMEM ? NB_ENOMEM
-                                   : NB_EIO,
-            "%s: %s", what, sqlite3_errmsg(r->store->db));
+    nb_status status = code == SQLITE_ERROR || code == SQLITE_AUTH ? NB_EINVAL
+                       : code == SQLITE_NOMEM                      ? NB_ENOMEM
+                                                                   : NB_EIO;
+    NB_FAIL(r->ctx, status, "%s: %s%s", what, code == SQLITE_AUTH ? "a query can only read: " : "",
+            sqlite3_errmsg(r->store->db));
 }
 
 static nb_status execute(const nb_relation *r, const char *sql)

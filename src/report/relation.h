@@ -55,7 +55,6 @@ nb_status nb_relation_gather(nb_relation **relation, int count, nb_store *const 
 nb_status nb_relation_keep(nb_relation *relation, int count, const int *rows, nb_ctx *ctx);
 
 const nb_study *nb_relation_study(const nb_relation *relation);
-sqlite3 *nb_relation_database(const nb_relation *relation);
 
 /* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. */
 nb_status nb_relation_need(nb_relation *relation, const char *sql, nb_ctx *ctx);
