@@ -87,9 +87,9 @@ import sqlite3, subprocess, sys
 db = sqlite3.connect(sys.argv[2] + "/results.sqlite", isolation_level=None)
 db.execute("BEGIN IMMEDIATE")
 db.execute("UPDATE results SET error = 7")
-out = subprocess.run([sys.argv[1], "sql", sys.argv[2], "SELECT max(error) < 7 AS below FROM run", "-f", "csv"],
+out = subprocess.run([sys.argv[1], "sql", sys.argv[2], "SELECT count(*) AS sevens FROM run WHERE error = 7", "-f", "csv"],
                      capture_output=True, text=True, timeout=20)
-assert out.stdout == "below\n1\n", out
+assert out.stdout == "sevens\n0\n", out
 PY
 }
 
