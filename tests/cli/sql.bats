@@ -120,3 +120,17 @@ for query in filter(str.strip, text.split(";\n")):
 PY
     done
 }
+
+@test "the queries of docs/queries.md have answers" {
+    measured
+    /usr/bin/python3 -SE - "$NYSBENCH" "$WORK/r" <<'PY'
+import re, subprocess, sys
+text = open("docs/queries.md").read().split("## Ten queries")[1]
+queries = ["\n".join(line[4:] for line in block.splitlines()) for block in re.split(r"\n\n", text) if block.startswith("    ")]
+assert len(queries) == 10, len(queries)
+for query in queries:
+    out = subprocess.run([sys.argv[1], "sql", sys.argv[2], query, "-f", "csv"], capture_output=True, text=True)
+    assert out.returncode == 0 and not out.stderr, (query, out.stderr)
+    assert "went wrong" in query or "status <>" in query or len(out.stdout.splitlines()) > 1, (query, out.stdout)
+PY
+}
