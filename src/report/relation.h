@@ -4,7 +4,8 @@
  *
  * Views of every study:
  *   run        a row each, in the order of the plan: the columns of rows.csv; NAME_label beside a column NAME of
- *              components; NAME_id beside a column NAME of texts, as strategy_id, a number in order of appearance; and those of `key`
+ *              components; NAME_id beside a column NAME of texts, as strategy_id, a number in order of appearance; and
+ *              those of `key`
  *   key        a row each, numbers alone: position, the NAME_id, trial, and
  *                head_id         its problem and head
  *                panel_id        the data of its kind that one table or panel shows together
