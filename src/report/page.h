@@ -13,7 +13,8 @@
 typedef enum {
     NB_PAGE_TEXT,
     NB_PAGE_TERMINAL, /* text, with headings in bold; without the escape sequences it is the same */
-    NB_PAGE_MARKDOWN  /* GitHub's; what would have a meaning there is escaped */
+    NB_PAGE_MARKDOWN, /* GitHub's; what would have a meaning there is escaped */
+    NB_PAGE_LATEX     /* the tables, with booktabs and siunitx; the rest as comments */
 } nb_page_form;
 
 /* How a column of a table is set. */
