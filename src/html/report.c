@@ -16,7 +16,6 @@
 #include "run/run_folder.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct { /* a run */
@@ -240,7 +239,7 @@ static nb_status show_comparison(const maker *m, part *p)
     nb_page_deepen(m->page, m->level);
     NB_TRY(m->ctx, nb_compare_show_brief(m->page, &c.frame, &c.terms, &c.comparison, m->ctx));
     nb_page_deepen(m->page, 0);
-    nb_page_heading(m->page, NB_HTML_FOLDED, "The same with all numbers, and what they mean");
+    nb_page_heading(m->page, NB_PAGE_FOLDED, "The same with all numbers, and what they mean");
     nb_page_deepen(m->page, NB_PAGE_DEEPEST);
     NB_TRY(m->ctx, nb_compare_show(m->page, &c.frame, &c.terms, &c.comparison, m->ctx));
     nb_page_deepen(m->page, 0);
@@ -262,7 +261,7 @@ static nb_status add_folded(const maker *m, const part *p, const nb_table *table
 {
     const nb_table_source of = {&p->frame, p->relation, p->baseline};
     int before = m->page->count;
-    nb_page_heading(m->page, NB_HTML_FOLDED, "%s: %s", table->component.name, table->component.summary);
+    nb_page_heading(m->page, NB_PAGE_FOLDED, "%s: %s", table->component.name, table->component.summary);
     nb_page_deepen(m->page, NB_PAGE_DEEPEST);
     NB_TRY(m->ctx, nb_table_show(m->page, table, &of, m->ctx));
     nb_page_deepen(m->page, 0);
@@ -370,15 +369,6 @@ nb_status nb_report_print_markdown(FILE *out, const void *what, nb_ctx *ctx)
 nb_status nb_report_print_html(FILE *out, const void *what, nb_ctx *ctx)
 {
     const nb_report *report = what;
-    char *markdown;
-    size_t size;
-    FILE *text = open_memstream(&markdown, &size);
-    NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: the report");
-    nb_status status = nb_report_print_markdown(text, report, ctx);
-    bool whole = fclose(text) == 0;
-    NB_TRY(ctx, nb_defer(ctx, free, markdown));
-    NB_TRY(ctx, status);
-    NB_REQUIRE(ctx, whole, NB_ENOMEM, "out of memory: the report");
-    const nb_html_page page = {report->title, markdown, report->figure_count, report->figures};
-    return nb_html_print(out, &page, ctx);
+    return nb_html_print(out, &(nb_html_page){report->title, &report->page, report->figure_count, report->figures},
+                         ctx);
 }
