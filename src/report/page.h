@@ -77,8 +77,8 @@ nb_status nb_page_print(FILE *out, const nb_page *page, nb_page_form form, int w
 typedef struct { /* a picture of a page: its address there, and itself */
     const char *address, *svg;
 } nb_page_drawing;
-/* The body of an HTML page. What stands below a heading of level NB_PAGE_FOLDED is folded, up to the next of that level,
- * or of one above NB_PAGE_DEEPEST. */
+/* The body of an HTML page. What stands below a heading of level NB_PAGE_FOLDED is folded, up to the next of that
+ * level, or of one above NB_PAGE_DEEPEST. */
 enum { NB_PAGE_FOLDED = 6 };
 nb_status nb_page_print_html(FILE *out, const nb_page *page, int count, const nb_page_drawing *drawings);
 void nb_page_escape(FILE *out, const char *text); /* as HTML */
