@@ -6,12 +6,11 @@
 #include "components/registry.h"
 #include "html/address.h"
 #include "html/measured.h"
-#include "html/outcome_groups.h"
 #include "html/pictures.h"
 #include "report/builds.h"
 #include "report/caveats.h"
 #include "report/compare_print.h"
-#include "report/relation.h"
+#include "report/query.h"
 #include "report/table.h"
 #include "run/run_folder.h"
 
@@ -287,12 +286,26 @@ static nb_status add_tables(const maker *m, const part *p)
     return NB_OK;
 }
 
+/* By status and reason; what the first of each group is, by its labels. */
 static nb_status add_wrong(const maker *m, const part *p)
 {
-    int groups, before = m->page->count;
+    const char *first = "problem_label || ', head ' || head || ', trial ' || trial", *sql;
+    int before = m->page->count;
+    for (const nb_axis *a = p->study->axes + 1; a->key; a++)
+        NB_NEED(first,
+                nb_format(m->ctx, a->type == NB_AXIS_COMPONENT ? "%s || ', ' || %s_label" : "%s || ', %s ' || %s",
+                          first, a->column, a->column));
+    NB_NEED(sql, nb_format(m->ctx,
+                           "-- labels: 1\n"
+                           "SELECT g.status, g.count AS rows, coalesce(g.reason, 'no reason is known') AS reason, "
+                           "%s AS \"the first\" "
+                           "FROM (SELECT status, reason, count(*) AS count, min(position) AS at FROM run "
+                           "WHERE status NOT IN ('ok', 'planned') GROUP BY status, reason) AS g "
+                           "JOIN run ON run.position = g.at ORDER BY g.at",
+                           first));
     nb_page_heading(m->page, m->level + 1, "Rows without a result");
-    NB_TRY(m->ctx, nb_outcome_groups_show(m->page, &p->frame, p->study, &groups, m->ctx));
-    if (groups == 0) m->page->count = before;
+    NB_TRY(m->ctx, nb_query_show(p->relation, sql, NULL, m->page, m->ctx));
+    if (m->page->count == before + 1) m->page->count = before;
     return NB_OK;
 }
 
