@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* html.h - a page as one HTML page that needs nothing else: no network, no other file. Tables sort by a click on a
- * head, and long ones have a box that filters their rows (report.js); without scripts, all is there to read. A policy in the
- * page (CSP) forbids whatever is not its own. */
+ * head, and long ones have a box that filters their rows (report.js); without scripts, all is there to read. A policy
+ * in the page (CSP) forbids whatever is not its own. */
 #ifndef NB_HTML_H
 #define NB_HTML_H
 
