@@ -138,8 +138,9 @@ static bool is_number(const view *v, int column)
         if (cell->type != NB_CELL_TEXT) continue;
         if (strchr(cell->text, NB_MARK_BEHIND)) return true;
         strtod(cell->text, &end);
-        any = any || (end > cell->text && !*end);
-        texts = texts && (!*end || strcmp(cell->text, "-") == 0);
+        bool none = strcmp(cell->text, "-") == 0;
+        any = any || none || (end > cell->text && !*end);
+        texts = texts && (none || !*end);
     }
     return texts && any;
 }
