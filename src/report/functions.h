@@ -10,6 +10,7 @@
  *                                 statistics; NULL of fewer than 6 sources
  *   ratio_of(a, b, noise_a, noise_b, se_a, se_b, stratum, source, head, trial, draws)
  *                                 an estimate: the geometric mean of a/b over heads within sources within strata
+ *   listed(text, place)           "a, b, c and 3 more", in the order of the places
  *   low(e), high(e), ratio(e), p(e), sources(e), better(e)   of an estimate
  *   ln(x), shown(format, x)       natural logarithm; a number as C prints it
  *   brief(x)                      as an error is read, in three digits
