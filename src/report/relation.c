@@ -7,6 +7,7 @@
  * 3. The view `run` joins these with the stored rows. */
 #include "report/relation.h"
 
+#include "attentions/attention.h"
 #include "base/texts.h"
 #include "components/registry.h"
 #include "kernels/kernel.h"
@@ -400,14 +401,19 @@ static nb_status add_component(const nb_relation *r, sqlite3_stmt *s, int kind, 
     NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
     const nb_kernel *kernel = choice && registry == &nb_kernels ? (const nb_kernel *)choice->component : NULL;
     bool oracle = choice && registry == &nb_strategies && nb_strategy_traits(choice) & NB_ORACLE;
+    bool exact = choice && registry == &nb_attentions && nb_attention_traits(choice) & NB_ATTENTION_EXACT;
+    const char *sizeless = spec;
+    if (choice) NB_TRY(r->ctx, nb_label_sizeless(registry, choice, &sizeless, r->ctx));
     if (!full) full = choice ? choice->full : spec;
     sqlite3_bind_text(s, 1, r->kinds[kind]->name, -1, SQLITE_STATIC);
     sqlite3_bind_int(s, 2, id);
     sqlite3_bind_text(s, 3, spec, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 4, label, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 5, full, -1, SQLITE_STATIC);
-    const int flags[] = {oracle, kernel && kernel->points, kernel && kernel->low_rank, !kernel || kernel->stochastic};
-    for (int i = 0; i < 4; i++) sqlite3_bind_int(s, 6 + i, flags[i]);
+    sqlite3_bind_text(s, 6, sizeless, -1, SQLITE_STATIC);
+    const int flags[] = {oracle, exact, kernel && kernel->points, kernel && kernel->low_rank,
+                         !kernel || kernel->stochastic};
+    for (int i = 0; i < 5; i++) sqlite3_bind_int(s, 7 + i, flags[i]);
     if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the components of the rows");
     sqlite3_reset(s);
     return NB_OK;
@@ -418,9 +424,9 @@ static nb_status make_components(const nb_relation *r)
     sqlite3_stmt *s;
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE component (kind TEXT, id INTEGER, spec TEXT, label TEXT, full TEXT, "
-                              "oracle INTEGER, one_set INTEGER, low_rank INTEGER, stochastic INTEGER, "
+                              "sizeless TEXT, oracle INTEGER, exact INTEGER, one_set INTEGER, low_rank INTEGER, stochastic INTEGER, "
                               "PRIMARY KEY (kind, id)) WITHOUT ROWID"));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &s, r->ctx));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &s, r->ctx));
     for (int k = 0; k < r->kind_count; k++) {
         const nb_registry *registry = registry_of(r, k);
         const nb_texts *specs = &r->specs[k];
@@ -603,6 +609,18 @@ static nb_status make_panels(nb_relation *r)
 
 /* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each. */
 
+static nb_status make_measured(const nb_relation *r)
+{
+    const char *sql = "";
+    int at = 0;
+    for (const nb_column *c = r->study->columns; c->name; c++, at++)
+        if (c->measure && !c->time && c->type == NB_COLUMN_REAL)
+            NB_NEED(sql, nb_format(r->ctx, "%s%s SELECT id, '%s' AS measure, %d AS place, %s AS x FROM run",
+                                  sql, *sql ? " UNION ALL" : "CREATE TEMP VIEW measured AS",
+                                   c->name, at, c->name));
+    return execute(r, sql);
+}
+
 static nb_status make_view(const nb_relation *r)
 {
     const char *columns = "", *joins = "";
@@ -708,7 +726,7 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
     NB_TRY(ctx,
            execute(r, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144; "
-                      "DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.key; DROP TABLE "
+                      "DROP VIEW IF EXISTS temp.run; DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.key; DROP TABLE "
                       "IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; DROP TABLE IF EXISTS temp.source; "
                       "DROP TABLE IF EXISTS temp.panel"));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
@@ -717,6 +735,7 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     NB_TRY(ctx, make_sources(r));
     NB_TRY(ctx, make_panels(r));
     NB_TRY(ctx, make_view(r));
+    NB_TRY(ctx, make_measured(r));
     *out = r;
     return NB_OK;
 }

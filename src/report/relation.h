@@ -12,7 +12,9 @@
  *                line_id         all that identifies the row but its trial
  *                alone           it has trial 0 alone, which stands for every trial of the others
  *                draws           another trial may give another result, though the data stay
- *   component  id, kind (the column), spec, label, full (with the first option always), oracle
+ *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x
+ *   component  id, kind (the column), spec, label, full (with the first option always), sizeless (without what makes a
+ *              problem or an attention larger: n, landmarks), oracle, exact
  *   panel      id, title, problem (NULL of several), kernel ..., n, d, problems, sources, heads, trials
  *   stratum    id, name, label: a model, or a problem whose data are drawn
  *   source     id, stratum_id, name: a text, image or recording; of drawn data, a trial
