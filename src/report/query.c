@@ -251,8 +251,8 @@ static void put_cell(view *v, const nb_cell *cell, bool number, const char *form
     } else if (cell->type == NB_CELL_INT) {
         nb_page_cell(v->page, "%lld", cell->integer);
     } else {
-        nb_page_cell(v->page, "%.*s", mark ? (int)(mark - text) : (int)strlen(text),
-                     cell->type == NB_CELL_NONE && number ? "-" : text);
+        if (cell->type == NB_CELL_NONE && number) text = "-";
+        nb_page_cell(v->page, "%.*s", mark ? (int)(mark - text) : (int)strlen(text), text);
         if (mark) nb_page_mark(v->page, mark + 1);
     }
 }
