@@ -18,11 +18,12 @@ same value; rows, columns and texts if nothing is added, missing or moved. EXPEC
 
 An answer is a file in DIR/CASE/old and DIR/CASE/new, beside the experiment, DIR/CASE/e.yaml. Ends with 1 if a difference is
 not in EXPECTED. The last lines tell how many experiments each table and figure had rows in."""
-import argparse, collections, concurrent.futures, csv, fnmatch, glob, io, json, os, random, shutil, subprocess, sys, tempfile, threading
+import argparse, collections, concurrent.futures, csv, fnmatch, glob, io, itertools, json, os, random, shutil, subprocess, sys, tempfile, threading
 
 # What NEW shows otherwise on purpose: output, part, why. Parts: a column's name, +column (added), -column (missing), rows, order,
 # text, status (exit and errors), and of figures: files, scripts, data (what a script draws).
 EXPECTED = [
+    ("table:errors", "text", "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
 ]
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -185,14 +186,12 @@ class Case:
         self.differences, self.compared, self.rows = {}, set(), collections.Counter()
 
     def ask(self, side, name, *words):
-        """An answer, from its file if it was given before: (stdout, exit status and errors)."""
-        path = f"{self.folder}/{side}/{name}"
-        if side == "new" or not os.path.exists(path):
+        """The answer, OLD's from its file if that was asked before: standard output; exit status and errors."""
+        path, asked = f"{self.folder}/{side}/{name}", " ".join(words) + "\n"
+        if side == "new" or not os.path.exists(path) or not read(path + ".status").startswith(asked):
             out, status = run(self.options.programs[side], self.folder, *words)
-            with open(path, "w") as file, open(path + ".status", "w") as beside:
-                file.write(out), beside.write(status)
-        with open(path, newline="") as file, open(path + ".status") as beside:
-            return file.read(), beside.read()
+            write(path, out), write(path + ".status", asked + status)
+        return read(path), read(path + ".status")[len(asked):]
 
     def differs(self, output, part, what):
         self.differences.setdefault((output, part), what)
@@ -214,7 +213,9 @@ class Case:
         if old == new:
             return
         if not is_csv:
-            return self.differs(output, part, next((f"line {i + 1}: {a!r} -> {b!r}" for i, (a, b) in enumerate(zip(old.splitlines() + [None], new.splitlines() + [None])) if a != b), "ends"))
+            pairs = enumerate(itertools.zip_longest(old.splitlines(), new.splitlines()), 1)
+            first = next((f"line {i}: {a!r} -> {b!r}" for i, (a, b) in pairs if not self.same_line(a, b, part)), None)
+            return self.differs(output, part, first) if first else None
         (old_head, *a), (new_head, *b) = ([list(row) for row in csv.reader(io.StringIO(text))] or [[]] for text in (old, new))
         for name in [c for c in new_head if c not in old_head]:
             self.differs(output, "+" + name, "a new column")
@@ -223,6 +224,12 @@ class Case:
         both = [c for c in old_head if c in new_head]
         a, b = ([[row[head.index(c)] for c in both] for row in rows] for head, rows in ((old_head, a), (new_head, b)))
         self.compare_rows(output, both, a, b)
+
+    def same_line(self, a, b, part):
+        if part != "data" or not a or not b:
+            return a == b
+        cells = a.split(","), b.split(",")
+        return len(cells[0]) == len(cells[1]) and all(alike(x, y, self.options.within) for x, y in zip(*cells))
 
     def compare_rows(self, output, columns, a, b):
         """Rows that are there on both sides are left out, the others paired with the one that is most alike."""
@@ -281,7 +288,7 @@ class Case:
                 self.differs(output, "files", f"missing {sorted(old.keys() - new.keys())[:3]}, more {sorted(new.keys() - old.keys())[:3]}")
             for name in sorted(old.keys() & new.keys()):
                 part = {"gp": "scripts", "dat": "data"}.get(name.rsplit(".")[-1], "text")
-                self.compare_texts(output, part, *(open(files[name], newline="").read() for files in (old, new)), name.endswith(".csv"))
+                self.compare_texts(output, part, *(read(files[name]) for files in (old, new)), name.endswith(".csv"))
 
     def everything(self):
         for side in ("old", "new"):
@@ -291,8 +298,9 @@ class Case:
         for i, words in enumerate(COMPARE[self.study]):
             self.compare(f"compare:{i}", f"compare_{i}.csv", ["compare", "run", *words, "--format", "csv"])
         self.compare("compare:text", "compare.txt", ["compare", "run", *COMPARE[self.study][0]])
-        for i, where in enumerate(["trial=0", "strategy=kmeans"]):
-            self.compare(f"where:{i}", f"where_{i}.csv", ["table", "run", *self.names, "--where", where, "--format", "csv"])
+        for where in ["trial=0", "strategy=kmeans"] if self.names else []:
+            table = self.names[self.number % len(self.names)]  # one of them
+            self.compare(f"where:{table}", f"where_{where}.csv", ["table", "run", table, "--where", where, "--format", "csv"])
         self.compare("claims", "claims.csv", ["claims", "run", "--format", "csv"])
         self.compare("claims:text", "claims.txt", ["claims", "run"])
         self.compare("export", "export.csv", ["export", "run"])
@@ -302,8 +310,8 @@ class Case:
         if self.options.measure and self.wanted("measure"):
             self.compared.add("measure")
             shutil.rmtree(f"{self.folder}/again", ignore_errors=True)
-            run(self.options.programs["new"], self.folder, "run", "e.yaml", "-q", "-j", "0", "-o", "again", *json.load(open(f"{self.folder}/only.json")))
-            self.compare_texts("measure", "text", *(without(TIMES, open(f"{self.folder}/{name}/rows.csv", newline="").read()) for name in ("run", "again")), True)
+            run(self.options.programs["new"], self.folder, "run", "e.yaml", "-q", "-j", "0", "-o", "again", *read(f"{self.folder}/only").split())
+            self.compare_texts("measure", "text", *(without(TIMES, read(f"{self.folder}/{name}/rows.csv")) for name in ("run", "again")), True)
         return self
 
 
@@ -314,6 +322,16 @@ ENVIRONMENT = dict(os.environ, COLUMNS="80", OPENBLAS_NUM_THREADS="1", LC_ALL="C
 def run(program, folder, *words):
     done = subprocess.run([program, *words], cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return done.stdout.decode(), f"exit status {done.returncode}\n{done.stderr.decode()}"
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return file.read()
+
+
+def write(path, text):
+    with open(path, "w", newline="") as file:
+        file.write(text)
 
 
 def number(cell):
@@ -351,12 +369,10 @@ def prepare(options, folder, case):
     for attempt in range(0 if os.path.exists(folder + "/done") else 20):
         text, only = experiment(options.seed, case, attempt)
         shutil.rmtree(folder, ignore_errors=True), os.makedirs(folder)
-        with open(f"{folder}/e.yaml", "w") as config, open(f"{folder}/only.json", "w") as beside:
-            config.write(text), json.dump(only, beside)
+        write(f"{folder}/e.yaml", text), write(f"{folder}/only", " ".join(only))
         out, status = run(options.programs["old"], folder, "run", "e.yaml", "-q", "-j", "0", "-o", "run", *only)
         if not status.startswith("exit status 2"):
-            with open(f"{folder}/done", "w") as file:
-                file.write(out + status)
+            write(f"{folder}/done", out + status)
             break
     if not os.path.exists(f"{folder}/run/rows.csv"):
         sys.exit(f"{folder}/e.yaml gave no rows: {status}")
@@ -399,8 +415,8 @@ def check(options, work):
     options.programs = {side: os.path.realpath(path) for side, path in (("old", options.old), ("new", options.new))}
     said = run(options.programs["old"], work, "info")[0].partition("executable")[2].split()[0] + f" seed {options.seed}"
     if not os.path.exists(runs + "/OLD"):
-        open(runs + "/OLD", "w").write(said)
-    if open(runs + "/OLD").read() != said:
+        write(runs + "/OLD", said)
+    if read(runs + "/OLD") != said:
         sys.exit(f"{runs}: measured by another OLD or with another seed; remove it or name another folder")
     asked = [options.case] if options.case is not None else range(options.count)
     numbered = enumerate(options.run) if options.run else ((case, None) for case in asked)
@@ -433,7 +449,9 @@ def report(options, done):
         case, what = cases[0]
         why = next((why for o, p, why in EXPECTED if fnmatch.fnmatch(output, o) and fnmatch.fnmatch(part, p)), None)
         unwanted += why is None
-        print(f"{output:24} {part:20} in {len(cases)}, first {case.folder}: {what[:300]}" + (f"  expected: {why}" if why else f"\n    again: --case {case.number} --only '{output}'"))
+        print(f"{output:24} {part:20} in {len(cases)}, first {case.folder}: {what[:300]}" + (f"  expected: {why}" if why else ""))
+    if unwanted:
+        print("one of them again: --case N --only OUTPUT, after --runs; answers are in old/ and new/ of the case's folder")
     rows = collections.Counter()
     for case in done:
         rows.update(case.rows)

@@ -2,9 +2,7 @@
 /* labels.c - see labels.h */
 #include "report/labels.h"
 
-#include "attentions/attention.h"
 #include "components/registry.h"
-#include "problems/problem.h"
 #include "strategies/strategy.h"
 
 #include <string.h>
@@ -155,31 +153,6 @@ nb_status nb_labels_of_values(const nb_frame *f, const char *column, const char 
     for (int v = 0; v < codes.count; v++) texts[v] = by_row[codes.first[v]] ? by_row[codes.first[v]] : "";
     NB_TRY(ctx, nb_labels_apart(registry, f->labels, codes.count, texts, labels, ctx));
     for (int v = 0; v < codes.count; v++) NB_TRY(ctx, mark_oracle(registry, texts[v], &labels[v], ctx));
-    return NB_OK;
-}
-
-/* Of a drawn problem `n`, of a window `max_n`. */
-static bool is_size(const nb_registry *registry, const nb_choice *choice, const nb_option *o)
-{
-    size_t length = strlen(o->key);
-    const char *size = registry == &nb_attentions ? ((const nb_attention *)choice->component)->size : NULL;
-    if (size) return strcmp(o->key, size) == 0;
-    return registry == &nb_problems && o->type == NB_OPTION_INT &&
-           (strcmp(o->key, "n") == 0 || (length > 2 && strcmp(o->key + length - 2, "_n") == 0));
-}
-
-nb_status nb_label_sizeless(const nb_registry *registry, const nb_choice *choice, const char **label, nb_ctx *ctx)
-{
-    nb_choice of = *choice;
-    void *copy;
-    size_t size = choice->component->options_size;
-    NB_NEED(copy, nb_alloc(ctx, size + 1, 1));
-    if (size > 0) memcpy(copy, choice->options, size);
-    of.options = copy;
-    for (const nb_option *o = choice->component->options; o->key; o++)
-        if (o->initial && is_size(registry, choice, o)) nb_option_set(o, o->initial, copy);
-    NB_TRY(ctx, nb_choice_describe(&of, ctx));
-    *label = of.label;
     return NB_OK;
 }
 

@@ -24,9 +24,6 @@ nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *gi
 /* Of the values of a column, by code: as nb_label_of, but different for different values. */
 nb_status nb_labels_of_values(const nb_frame *frame, const char *column, const char *const **labels, nb_ctx *ctx);
 
-/* A component's own label without its size: what sets n of a problem, landmarks or the like of an attention. */
-nb_status nb_label_sizeless(const nb_registry *registry, const nb_choice *choice, const char **label, nb_ctx *ctx);
-
 /* What a stratum is called in a table: a model's name up to the first blank; a problem whole. */
 nb_status nb_label_stratum(const char *name, const char **label, nb_ctx *ctx);
 /* The same of names[of], whole where another of the `count` names begins alike. */

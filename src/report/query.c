@@ -310,8 +310,11 @@ static nb_status show_across(view *v, int first, int end)
 {
     nb_answer wide;
     view part = *v;
+    int shown = 0;
     part.answer = &wide;
     NB_TRY(v->ctx, spread(v->answer, first, end, &wide, v->ctx));
+    for (int c = 0; c < wide.columns; c++) shown += is_shown(&wide, c);
+    if (shown == v->labels) return NB_OK;
     return show_table(&part, 0, wide.count, v->answer->columns);
 }
 

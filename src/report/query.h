@@ -18,7 +18,8 @@
  * for these:
  *   _part    a heading of its own for each value; _about: the paragraph below it
  *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
- *   _across  its values are the heads of further columns, _cell what stands there; for programs too
+ *   _across  its values are the heads of further columns, _cell what stands there, for programs too; a part with no
+ *            value, and so with labels alone, has no table
  * and others that begin with _, which are not shown. A query with a column named paragraph, item or note answers with
  * sentences. */
 #ifndef NB_QUERY_H

@@ -3,14 +3,15 @@
 -- rows that are ok. Families and cells are numbered by the position of their first row.
 CREATE TEMP TABLE pass AS
 WITH row AS (
-    SELECT run.*, CASE WHEN model IS NULL THEN problem.sizeless ELSE stratum.label END
+    SELECT run.*, CASE WHEN model IS NULL THEN coalesce(
+               (SELECT rest_label FROM option WHERE kind = 'problem' AND option.id = problem_id AND size ORDER BY place LIMIT 1),
+               problem_label) ELSE stratum.label END
            || ', ' || heads || CASE heads WHEN 1 THEN ' head' ELSE ' heads' END
            || CASE WHEN key_heads < heads THEN ', ' || shown('%g', key_heads) || ' of K and V' ELSE '' END
            || ', d = ' || d || CASE WHEN dv <> d THEN ', dv = ' || shown('%g', dv) ELSE '' END
            || CASE WHEN causal > 0 THEN ', causal' ELSE '' END
            || CASE cold WHEN 'true' THEN ', cold caches' ELSE '' END AS layers
     FROM run JOIN stratum ON stratum.id = stratum_id
-    JOIN component AS problem ON problem.kind = 'problem' AND problem.id = problem_id
     WHERE status = 'ok')
 SELECT *, min(position) OVER (PARTITION BY layers) AS family_id,
        min(position) OVER (PARTITION BY layers, threads, n, attention_id) AS cell_id
