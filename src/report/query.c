@@ -201,14 +201,21 @@ static nb_status fill_in(const view *v, const char *text, const char **out)
     return NB_OK;
 }
 
+/* Has numbers, marked ones or texts that are all numbers, as shown() makes them. */
 static bool is_number(const view *v, int column)
 {
+    bool texts = true, any = false;
     for (int i = 0; i < v->answer->count; i++) {
-        nb_cell_type type = nb_answer_at(v->answer, i, column)->type;
-        if (type == NB_CELL_INT || type == NB_CELL_REAL) return true;
-        if (type == NB_CELL_TEXT && strchr(nb_answer_at(v->answer, i, column)->text, NB_MARK_BEHIND)) return true;
+        const nb_cell *cell = nb_answer_at(v->answer, i, column);
+        char *end;
+        if (cell->type == NB_CELL_INT || cell->type == NB_CELL_REAL) return true;
+        if (cell->type != NB_CELL_TEXT) continue;
+        if (strchr(cell->text, NB_MARK_BEHIND)) return true;
+        strtod(cell->text, &end);
+        any = any || (end > cell->text && !*end);
+        texts = texts && (!*end || strcmp(cell->text, "-") == 0);
     }
-    return false;
+    return texts && any;
 }
 
 static bool is_prose(const view *v, int column)
@@ -242,7 +249,10 @@ static nb_status format_of(const view *v, const char *name, const char **format)
 
 static void put_cell(view *v, const nb_cell *cell, bool number, const char *format)
 {
-    const char *text = cell->text ? cell->text : "", *mark = strchr(text, NB_MARK_BEHIND);
+    const char *text = cell->type == NB_CELL_NONE && number ? "-"
+                       : cell->text                         ? cell->text
+                                                            : "",
+               *mark = strchr(text, NB_MARK_BEHIND);
     char digits[64];
     if (cell->type == NB_CELL_REAL) {
         strfromd(digits, sizeof digits, format, cell->real);
@@ -251,7 +261,6 @@ static void put_cell(view *v, const nb_cell *cell, bool number, const char *form
     } else if (cell->type == NB_CELL_INT) {
         nb_page_cell(v->page, "%lld", cell->integer);
     } else {
-        if (cell->type == NB_CELL_NONE && number) text = "-";
         nb_page_cell(v->page, "%.*s", mark ? (int)(mark - text) : (int)strlen(text), text);
         if (mark) nb_page_mark(v->page, mark + 1);
     }
