@@ -19,15 +19,22 @@ GROUP BY part_id, measure ORDER BY part_id, place;
 WITH spread AS (
     SELECT part_id, mean(mu) AS mu, sd(mu) AS mu_sd, median(mu) AS mu_median, mean(mu_block_finite) AS block,
            sd(mu_block_finite) AS block_sd, median(mu_block) AS block_median, quantile(mu_block, 0.1) AS p10,
-           quantile(mu_block, 0.9) AS p90, 100.0 * (count(mu_block) - count(finite(mu_block))) / count(mu_block) AS infinite,
+           quantile(mu_block, 0.9) AS p90,
+           100.0 * (count(mu_block) - count(finite(mu_block))) / count(mu_block) AS infinite,
            median(alpha_over_mu) AS ratio, 100 * mean(finite(reduction)) AS reduction,
            100 * sd(finite(reduction)) AS reduction_sd
-    FROM member JOIN run USING (id) GROUP BY part_id)
-SELECT data.title AS _part, data.about AS _about, clusters AS k, tau, partition_label AS partition, rows,
-       coalesce(shown('%.3g', mu) || coalesce(' +- ' || shown('%.2g', mu_sd), ''), '-') AS mu, mu_median AS median,
-       coalesce(shown('%.3g', block) || coalesce(' +- ' || shown('%.2g', block_sd), ''), '-') AS "mu_block, finite",
-       block_median AS median, coalesce(shown('%.3g', p10) || ' to ' || shown('%.2g', p90), '-') AS "10 to 90 %",
-       infinite AS "% infinite", ratio AS "alpha/mu",
-       coalesce(shown('%.3g', reduction) || coalesce(' +- ' || shown('%.2g', reduction_sd), ''), '-') AS "reduction %"
-FROM part JOIN data USING (data_id) JOIN spread USING (part_id)
+    FROM member JOIN run USING (id) GROUP BY part_id),
+said AS ( -- a spread that is rounding is 0
+    SELECT *, coalesce(' +- ' || shown('%.2g', CASE WHEN mu_sd < 1e-9 * mu THEN 0 ELSE mu_sd END), '') AS mu_spread,
+           coalesce(' +- ' || shown('%.2g', CASE WHEN block_sd < 1e-9 * block THEN 0 ELSE block_sd END), '')
+           AS block_spread,
+           coalesce(' +- ' || shown('%.2g', CASE WHEN reduction_sd < 1e-9 * abs(reduction) THEN 0
+                                            ELSE reduction_sd END), '') AS reduction_spread
+    FROM spread)
+SELECT title AS _part, about AS _about, clusters AS k, tau, partition_label AS partition, rows,
+       coalesce(shown('%.3g', mu) || mu_spread, '-') AS mu, mu_median AS median,
+       coalesce(shown('%.3g', block) || block_spread, '-') AS "mu_block, finite", block_median AS median,
+       coalesce(shown('%.3g', p10) || ' to ' || shown('%.2g', p90), '-') AS "10 to 90 %", infinite AS "% infinite",
+       ratio AS "alpha/mu", coalesce(shown('%.3g', reduction) || reduction_spread, '-') AS "reduction %"
+FROM part JOIN data USING (data_id) JOIN said USING (part_id)
 ORDER BY data_id, part_id;
