@@ -730,7 +730,7 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
     NB_NEED(columns, nb_sql_columns(NB_SQL_NAMES, r->study->columns, r->ctx));
     for (int i = 0; i < fields; i++) NB_NEED(parameters, nb_format(r->ctx, "%s, ?%d", parameters, 4 + i));
     NB_TRY(r->ctx, execute(r, nb_format(r->ctx,
-                                        "DROP TABLE IF EXISTS temp.gathered; CREATE TEMP TABLE gathered (run, "
+                                        "CREATE TEMP TABLE gathered (run, "
                                         "position, %s)",
                                         columns)));
     NB_NEED(sql, nb_format(r->ctx, "INSERT INTO gathered VALUES (%s)", parameters));
@@ -775,6 +775,18 @@ static nb_status add_kinds(nb_relation *r)
     return NB_OK;
 }
 
+/* What another relation of the same store has made: all but the store's own view. */
+static nb_status drop_all(const nb_relation *r, nb_ctx *ctx)
+{
+    nb_answer a;
+    NB_TRY(ctx, nb_relation_ask(r,
+                                "SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema WHERE type IN "
+                                "('table', 'view') AND name <> 'results' ORDER BY name",
+                                NULL, &a, NULL, ctx));
+    for (int i = 0; i < a.count; i++) NB_TRY(ctx, execute(r, nb_answer_at(&a, i, 0)->text));
+    return NB_OK;
+}
+
 nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stores, const char *const *names,
                              const nb_given_labels *labels, nb_ctx *ctx)
 {
@@ -784,28 +796,22 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
                        .rows = count > 1 ? "temp.gathered" : "main.results",
                        .several = count > 1,
                        .study = stores[0]->study,
-                       .labels = labels,
-                       .ctx = ctx};
+                       .labels = labels};
+    NB_NEED(r->ctx, nb_ctx_child(ctx)); /* views come to be while callers release what they made */
     for (int i = 1; i < count; i++)
         NB_REQUIRE(ctx, stores[i]->study == r->study, NB_EINVAL,
                    "%s is a run of the study %s, %s of %s: only runs of one "
                    "study can be asked together",
                    names[0], r->study->component.name, names[i], stores[i]->study->component.name);
     NB_TRY(ctx, add_kinds(r));
-    nb_texts_init(&r->strata, ctx);
-    nb_texts_init(&r->sources, ctx);
-    nb_texts_init(&r->panels, ctx);
-    nb_texts_init(&r->kept, ctx);
-    nb_texts_init(&r->views, ctx);
+    nb_texts_init(&r->strata, r->ctx);
+    nb_texts_init(&r->sources, r->ctx);
+    nb_texts_init(&r->panels, r->ctx);
+    nb_texts_init(&r->kept, r->ctx);
+    nb_texts_init(&r->views, r->ctx);
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
-    NB_TRY(
-        ctx,
-        execute(
-            r,
-            "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144; "
-            "DROP VIEW IF EXISTS temp.run; DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.option; DROP TABLE IF EXISTS temp.key; DROP TABLE "
-            "IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; DROP TABLE IF EXISTS temp.source; "
-            "DROP TABLE IF EXISTS temp.panel"));
+    NB_TRY(ctx, execute(r, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144"));
+    NB_TRY(ctx, drop_all(r, ctx));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
     NB_TRY(ctx, make_keys(r));
     NB_TRY(ctx, make_components(r));
