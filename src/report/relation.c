@@ -493,13 +493,12 @@ static nb_status make_components(const nb_relation *r)
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_TRY(
         r->ctx,
-        execute(
-            r,
-            "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
-            "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, low_rank INTEGER, "
-            "stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
-            "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
-            "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
+        execute(r,
+                "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
+                "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, "
+                "low_rank INTEGER, stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
+                "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
+                "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
                            &to.component, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
