@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MOST_KINDS = 16, NUMBERS = 300 }; /* NUMBERS: characters of a row's numbers */
 
@@ -913,11 +914,26 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     return code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
 }
 
-static nb_status need_all(nb_relation *r, nb_ctx *ctx)
+/* Whether a query may ask for what the view's file makes: it has its name, or a longer word. */
+static bool speaks_of(const char *sql, const nb_sql_file *view)
+{
+    static const char begin[] = "CREATE TEMP ";
+    for (const char *at = view->text; (at = strstr(at, begin));) {
+        at += strlen(begin) + strcspn(at + strlen(begin), " ") + 1; /* TABLE, VIEW */
+        size_t length = strcspn(at, " (\n");
+        for (const char *s = sql; *s; s++)
+            if (strncasecmp(s, at, length) == 0) return true;
+    }
+    return false;
+}
+
+/* Makes the study's views that a query speaks of; NULL: all. */
+static nb_status need_views(nb_relation *r, const char *sql, nb_ctx *ctx)
 {
     const char *names = "-- needs:";
     for (const nb_sql_file *f = nb_sql_files; f->study; f++)
-        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0)
+        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
+            (!sql || speaks_of(sql, f)))
             NB_NEED(names, nb_format(ctx, "%s %s", names, f->name));
     return nb_relation_need(r, names, ctx);
 }
@@ -933,7 +949,7 @@ static int only_reads(void *self, int action, const char *a, const char *b, cons
 nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_answer *answer, nb_ctx *ctx)
 {
     const char *rest;
-    NB_TRY(ctx, need_all(r, ctx));
+    NB_TRY(ctx, need_views(r, sql, ctx));
     sqlite3_set_authorizer(r->store->db, only_reads, NULL);
     nb_status status = nb_relation_ask(r, sql, NULL, answer, &rest, ctx);
     sqlite3_set_authorizer(r->store->db, NULL, NULL);
@@ -945,7 +961,7 @@ nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_answer *ans
 
 nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
 {
-    NB_TRY(ctx, need_all(r, ctx));
+    NB_TRY(ctx, need_views(r, NULL, ctx));
     return nb_relation_ask(
         r,
         "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "
