@@ -24,6 +24,7 @@ import argparse, collections, concurrent.futures, csv, fnmatch, glob, io, iterto
 # text, status (exit and errors), and of figures: files, scripts, data (what a script draws).
 EXPECTED = [
     ("table:errors", "text", "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
+    ("table:equal_cost", "text", "each m has a heading"),
 ]
 
 HERE = os.path.dirname(os.path.abspath(__file__))

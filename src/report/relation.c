@@ -7,6 +7,7 @@
  * 3. The view `run` joins these with the stored rows. */
 #include "report/relation.h"
 
+#include "attentions/attention.h"
 #include "base/texts.h"
 #include "components/registry.h"
 #include "cores/core.h"
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MOST_KINDS = 16, NUMBERS = 300 }; /* NUMBERS: characters of a row's numbers */
 
@@ -36,6 +38,8 @@ struct nb_relation {
     int problem;                        /* which of them is that */
     nb_texts specs[MOST_KINDS];
     nb_texts strata, sources, panels;
+    bool *generated; /* by stratum */
+    int generated_count, generated_room;
     nb_texts kept;  /* models and sources as rows have them */
     nb_texts views; /* that have been made */
     nb_ctx *ctx;
@@ -229,6 +233,10 @@ static nb_status place_data(keys *k, const row *of, place *p)
         if (is_of_scene(r, i)) NB_NEED(panel, nb_format(s, "%s, %d", panel, of->kinds[i]));
     NB_TRY(s, nb_texts_number(&r->panels, panel, &p->panel));
     NB_TRY(s, nb_texts_number(&r->strata, drawn ? drawn : of->model ? of->model : nameless, &p->stratum));
+    if (r->strata.count > r->generated_count) {
+        NB_GROW(r->ctx, r->generated, r->generated_count, r->generated_room);
+        r->generated[r->generated_count++] = drawn;
+    }
     if (drawn)
         NB_NEED(text, nb_format(s, "%d %s\ntrial %d", p->stratum, spec, of->trial));
     else
@@ -420,6 +428,16 @@ static bool is_number(const nb_choice *choice, const nb_option *o, double *numbe
     return (o->type == NB_OPTION_REAL || o->type == NB_OPTION_INT) && !word;
 }
 
+/* Of a drawn problem `n`, of a file `max_n`; of an attention what it says. */
+static bool is_size(const nb_registry *registry, const nb_choice *choice, const nb_option *o)
+{
+    size_t length = strlen(o->key);
+    const char *size = registry == &nb_attentions ? ((const nb_attention *)choice->component)->size : NULL;
+    if (registry != &nb_problems) return size && strcmp(o->key, size) == 0;
+    return o->type == NB_OPTION_INT &&
+           (strcmp(o->key, "n") == 0 || (length > 2 && strcmp(o->key + length - 2, "_n") == 0));
+}
+
 static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, int id, const nb_choice *choice)
 {
     for (const nb_option *o = choice->component->options; o->key; o++) {
@@ -437,6 +455,7 @@ static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, in
             sqlite3_bind_double(s, 8, number);
         else
             sqlite3_bind_null(s, 8);
+        sqlite3_bind_int(s, 9, is_size(registry_of(r, kind), choice, o));
         if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the options of the components");
         sqlite3_reset(s);
         nb_ctx_release(r->ctx, mark);
@@ -454,13 +473,15 @@ static nb_status add_component(const nb_relation *r, const inserts *to, int kind
     NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
     const nb_kernel *kernel = choice && registry == &nb_kernels ? (const nb_kernel *)choice->component : NULL;
     unsigned strategy = choice && registry == &nb_strategies ? nb_strategy_traits(choice) : 0,
-             core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0;
+             core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0,
+             attention = choice && registry == &nb_attentions ? nb_attention_traits(choice) : 0;
     if (!full) full = choice ? choice->full : spec;
     const char *const texts[] = {r->kinds[kind]->name, spec, label, full, choice ? choice->component->name : NULL};
     const int flags[] = {id,
                          strategy & NB_ORACLE || core & NB_CORE_ORACLE,
                          strategy & NB_RANDOM || core & NB_CORE_RANDOM,
                          (core & NB_CORE_FILTER) != 0,
+                         (attention & NB_ATTENTION_EXACT) != 0,
                          choice && choice->plain,
                          kernel && kernel->points,
                          kernel && kernel->low_rank,
@@ -477,16 +498,17 @@ static nb_status make_components(const nb_relation *r)
 {
     inserts to;
     nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx,
-           execute(r,
-                   "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
-                   "oracle INTEGER, random INTEGER, filter INTEGER, plain INTEGER, one_set INTEGER, low_rank INTEGER, "
-                   "stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
-                   "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
-                   "id INTEGER, place INTEGER, number REAL, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
+    NB_TRY(
+        r->ctx,
+        execute(r,
+                "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
+                "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, "
+                "low_rank INTEGER, stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
+                "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
+                "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
                            &to.component, r->ctx));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
     for (int k = 0; k < r->kind_count; k++) {
         const nb_registry *registry = registry_of(r, k);
         const nb_texts *specs = &r->specs[k];
@@ -500,6 +522,20 @@ static nb_status make_components(const nb_relation *r)
     return NB_OK;
 }
 
+/* A model up to the first blank where that tells it from the others; a problem's label whole. */
+static nb_status label_stratum(const nb_relation *r, int of, const char **label)
+{
+    const char *name = r->strata.items[of], *other;
+    *label = name;
+    if (r->generated[of]) return NB_OK;
+    NB_TRY(r->ctx, nb_label_stratum(name, label, r->ctx));
+    for (int i = 0; i < r->strata.count; i++) {
+        NB_TRY(r->ctx, nb_label_stratum(r->strata.items[i], &other, r->ctx));
+        if (i != of && strcmp(other, *label) == 0) *label = name;
+    }
+    return NB_OK;
+}
+
 static nb_status make_sources(const nb_relation *r)
 {
     sqlite3_stmt *stratum, *source;
@@ -510,7 +546,7 @@ static nb_status make_sources(const nb_relation *r)
     NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?)", NULL, &stratum, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO source VALUES (?, ?, ?)", NULL, &source, r->ctx));
     for (int i = 0; i < r->strata.count; i++) {
-        NB_TRY(r->ctx, nb_label_stratum_among(r->strata.count, r->strata.items, i, &label, r->ctx));
+        NB_TRY(r->ctx, label_stratum(r, i, &label));
         sqlite3_bind_int(stratum, 1, i);
         sqlite3_bind_text(stratum, 2, r->strata.items[i], -1, SQLITE_STATIC);
         sqlite3_bind_text(stratum, 3, label, -1, SQLITE_STATIC);
@@ -669,6 +705,17 @@ static nb_status make_panels(nb_relation *r)
 
 /* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each. */
 
+static nb_status make_measured(const nb_relation *r)
+{
+    const char *sql = "";
+    int at = 0;
+    for (const nb_column *c = r->study->columns; c->name; c++, at++)
+        if (c->measure && !c->time && c->type == NB_COLUMN_REAL)
+            NB_NEED(sql, nb_format(r->ctx, "%s%s SELECT id, '%s' AS measure, %d AS place, %s AS x FROM run", sql,
+                                   *sql ? " UNION ALL" : "CREATE TEMP VIEW measured AS", c->name, at, c->name));
+    return execute(r, sql);
+}
+
 static nb_status make_view(const nb_relation *r)
 {
     const char *columns = "", *joins = "";
@@ -704,7 +751,7 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
     NB_NEED(columns, nb_sql_columns(NB_SQL_NAMES, r->study->columns, r->ctx));
     for (int i = 0; i < fields; i++) NB_NEED(parameters, nb_format(r->ctx, "%s, ?%d", parameters, 4 + i));
     NB_TRY(r->ctx, execute(r, nb_format(r->ctx,
-                                        "DROP TABLE IF EXISTS temp.gathered; CREATE TEMP TABLE gathered (run, "
+                                        "CREATE TEMP TABLE gathered (run, "
                                         "position, %s)",
                                         columns)));
     NB_NEED(sql, nb_format(r->ctx, "INSERT INTO gathered VALUES (%s)", parameters));
@@ -749,6 +796,18 @@ static nb_status add_kinds(nb_relation *r)
     return NB_OK;
 }
 
+/* What another relation of the same store has made: all but the store's own view. */
+static nb_status drop_all(const nb_relation *r, nb_ctx *ctx)
+{
+    nb_answer a;
+    NB_TRY(ctx, nb_relation_ask(r,
+                                "SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema WHERE type IN "
+                                "('table', 'view') AND name <> 'results' ORDER BY name",
+                                NULL, &a, NULL, ctx));
+    for (int i = 0; i < a.count; i++) NB_TRY(ctx, execute(r, nb_answer_at(&a, i, 0)->text));
+    return NB_OK;
+}
+
 nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stores, const char *const *names,
                              const nb_given_labels *labels, nb_ctx *ctx)
 {
@@ -758,34 +817,29 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
                        .rows = count > 1 ? "temp.gathered" : "main.results",
                        .several = count > 1,
                        .study = stores[0]->study,
-                       .labels = labels,
-                       .ctx = ctx};
+                       .labels = labels};
+    NB_NEED(r->ctx, nb_ctx_child(ctx)); /* views come to be while callers release what they made */
     for (int i = 1; i < count; i++)
         NB_REQUIRE(ctx, stores[i]->study == r->study, NB_EINVAL,
                    "%s is a run of the study %s, %s of %s: only runs of one "
                    "study can be asked together",
                    names[0], r->study->component.name, names[i], stores[i]->study->component.name);
     NB_TRY(ctx, add_kinds(r));
-    nb_texts_init(&r->strata, ctx);
-    nb_texts_init(&r->sources, ctx);
-    nb_texts_init(&r->panels, ctx);
-    nb_texts_init(&r->kept, ctx);
-    nb_texts_init(&r->views, ctx);
+    nb_texts_init(&r->strata, r->ctx);
+    nb_texts_init(&r->sources, r->ctx);
+    nb_texts_init(&r->panels, r->ctx);
+    nb_texts_init(&r->kept, r->ctx);
+    nb_texts_init(&r->views, r->ctx);
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
-    NB_TRY(
-        ctx,
-        execute(
-            r,
-            "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144; "
-            "DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.option; DROP TABLE IF EXISTS temp.key; DROP TABLE "
-            "IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; DROP TABLE IF EXISTS temp.source; "
-            "DROP TABLE IF EXISTS temp.panel"));
+    NB_TRY(ctx, execute(r, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144"));
+    NB_TRY(ctx, drop_all(r, ctx));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
     NB_TRY(ctx, make_keys(r));
     NB_TRY(ctx, make_components(r));
     NB_TRY(ctx, make_sources(r));
     NB_TRY(ctx, make_panels(r));
     NB_TRY(ctx, make_view(r));
+    NB_TRY(ctx, make_measured(r));
     *out = r;
     return NB_OK;
 }
@@ -880,11 +934,26 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     return code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
 }
 
-static nb_status need_all(nb_relation *r, nb_ctx *ctx)
+/* Whether a query may ask for what the view's file makes: it has its name, or a longer word. */
+static bool speaks_of(const char *sql, const nb_sql_file *view)
+{
+    static const char begin[] = "CREATE TEMP ";
+    for (const char *at = view->text; (at = strstr(at, begin));) {
+        at += strlen(begin) + strcspn(at + strlen(begin), " ") + 1; /* TABLE, VIEW */
+        size_t length = strcspn(at, " (\n");
+        for (const char *s = sql; *s; s++)
+            if (strncasecmp(s, at, length) == 0) return true;
+    }
+    return false;
+}
+
+/* Makes the study's views that a query speaks of; NULL: all. */
+static nb_status need_views(nb_relation *r, const char *sql, nb_ctx *ctx)
 {
     const char *names = "-- needs:";
     for (const nb_sql_file *f = nb_sql_files; f->study; f++)
-        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0)
+        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
+            (!sql || speaks_of(sql, f)))
             NB_NEED(names, nb_format(ctx, "%s %s", names, f->name));
     return nb_relation_need(r, names, ctx);
 }
@@ -900,7 +969,7 @@ static int only_reads(void *self, int action, const char *a, const char *b, cons
 nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_answer *answer, nb_ctx *ctx)
 {
     const char *rest;
-    NB_TRY(ctx, need_all(r, ctx));
+    NB_TRY(ctx, need_views(r, sql, ctx));
     sqlite3_set_authorizer(r->store->db, only_reads, NULL);
     nb_status status = nb_relation_ask(r, sql, NULL, answer, &rest, ctx);
     sqlite3_set_authorizer(r->store->db, NULL, NULL);
@@ -912,7 +981,7 @@ nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_answer *ans
 
 nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
 {
-    NB_TRY(ctx, need_all(r, ctx));
+    NB_TRY(ctx, need_views(r, NULL, ctx));
     return nb_relation_ask(
         r,
         "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "
