@@ -76,7 +76,7 @@ def some_problems(r):
 
 def panel(r):
     """One head of six or more inputs of a model or two: enough for verdicts."""
-    cut = r.choice([24, 32, 48])
+    cut = r.choice([24, 32])
     return [heads(path, head=0, max_n=cut) for model in some(r, MODELS, 1, 2) for path in some(r, head_files("panel", model), 6, 7)]
 
 
@@ -106,7 +106,9 @@ def error(r, number):
          "strategies": some(r, STRATEGIES, *((13, 15) if flavour == MANY else (1, 5))),
          "cores": sorted({*SWEEPS[flavour:flavour + 1], *some(r, CORES, 1, 1 if flavour == MANY else 3)}),
          "metrics": r.choice(["all", "all", "error", ["error", "error_subspace"], ["error", "output_error", "error_unseen"]])}
-    if len(c["problems"]) * c["trials"] * len(c["strategies"]) * len(c["cores"]) > 60:
+    if flavour >= PANEL:  # enough trials for verdicts too
+        c.update(trials=r.choice([1, 6]), landmarks=c["landmarks"][:2], strategies=some(r, STRATEGIES, 3, 5), cores=c["cores"][:2])
+    elif len(c["problems"]) * c["trials"] * len(c["strategies"]) * len(c["cores"]) > 60:
         c["trials"], c["landmarks"] = min(c["trials"], 2), c["landmarks"][:2]
     c.update({key: r.choice(values) for key, values in {
         "kernels": ["exp", "gauss", ["softmax", "exp"], ["softmax", "gauss(bandwidth=3)"]],
@@ -123,7 +125,7 @@ def error(r, number):
     plain = single(c["strategies"])
     if plain and r.random() < 0.2:
         c["baseline"] = r.choice(plain)
-    if len(plain) > 1 and r.random() < 0.6:
+    if len(plain) > 1 and r.random() < (1 if flavour >= PANEL else 0.6):
         c["claims"] = claims(r, plain)
     return c
 

@@ -47,8 +47,8 @@ COMPARE = {  # options; an output is called by its place here
               ["--scale", "difference", "--failures", "worst", "--confounded", "pairing", "--resamples", "100"],
               ["--metric", "error_subspace", "--confidence", "0.9", "--margin", "1.1", "--resamples", "50"]],
     "coherence": [["--by", "partition"], ["--by", "clusters", "--metric", "mu", "--baseline", "all"], ["--by", "tau", "--scale", "difference"]],
-    "forward": [[], ["--metric", "output_error", "--baseline", "all"], ["--by", "n", "--resamples", "0"]],
-    "effect": [[], ["--metric", "error", "--failures", "worst"], ["--pool", "layer", "--baseline", "all"]]}
+    "forward": [[], ["--metric", "output_error", "--baseline", "all"], ["--by", "heads", "--resamples", "0"]],
+    "effect": [[], ["--metric", "error", "--failures", "worst"], ["--by", "strategy", "--baseline", "all"]]}
 TIMES = """select_s core_s forward_s exact_s effect_s divide_s latency_s latency_low_s latency_high_s latency_min_s latency_p10_s
     latency_p90_s repeats batch first_s fresh_s amortized_s tokens_per_s gflops_per_s gemm_gflops_per_s gemm_share peak_bytes b_s f_s
     output_s load""".split()
@@ -104,10 +104,10 @@ class Case:
         for side in ("old", "new"):
             os.makedirs(f"{folder}/{side}", exist_ok=True)
 
-    def answer(self, side, name, *words):
+    def answer(self, side, name, *words, again=False):
         """OLD's from its file if it was asked the same before."""
         path, asked = f"{self.folder}/{side}/{name}", " ".join(words) + "\n"
-        if side == "new" or not os.path.exists(path) or not read(path + ".status").startswith(asked):
+        if side == "new" or again or not os.path.exists(path) or not read(path + ".status").startswith(asked):
             out, status = ask(self.options.programs[side], self.folder, *words)
             write(path, out), write(path + ".status", asked + status)
         return read(path), read(path + ".status")[len(asked):]
@@ -180,13 +180,13 @@ class Case:
         kept, plots = f"{self.folder}/{side}/plots", f"{self.folder}/run/plots"
         if side == "new" or not os.path.exists(kept):
             shutil.rmtree(kept, ignore_errors=True), shutil.rmtree(plots, ignore_errors=True)
-            self.answer(side, "plot", "plot", "run")
+            self.answer(side, "plot", "plot", "run", again=True)
             for kind in self.figures:
                 if not os.path.exists(f"{plots}/{kind}.csv"):
-                    self.answer(side, f"plot_{kind}", "plot", "run", kind)
+                    self.answer(side, f"plot_{kind}", "plot", "run", kind, again=True)
             if self.number % 4 == 0:
-                self.answer(side, "plot_paper", "plot", "run", self.figures[0], "--style", "paper")
-                self.answer(side, "plot_landmarks", "plot", "run", "--landmarks")
+                self.answer(side, "plot_paper", "plot", "run", self.figures[0], "--style", "paper", again=True)
+                self.answer(side, "plot_landmarks", "plot", "run", "--landmarks", again=True)
             os.makedirs(plots, exist_ok=True), os.rename(plots, kept)
         return {os.path.relpath(path, kept): path for path in glob.glob(kept + "/**/*.*", recursive=True)}
 
@@ -265,7 +265,8 @@ def copied(folder, path):
 
 def studies_of_figures(program, folder, study):
     """The study of each figure: the program says so where it is not that of the run."""
-    kinds = [line.split()[0] for line in ask(program, folder, "list", "figures")[0].splitlines()]
+    listed = ask(program, folder, "list", "figures")[0].splitlines()  # in 80 columns, of which some go on in the next line
+    kinds = [line.split()[0] for line in listed if not line.startswith("   ")]
     said = {kind: ask(program, folder, "plot", "run", kind)[1].partition("is a figure of the study ")[2] for kind in kinds}
     return {kind: text.split(";")[0] or study for kind, text in said.items()}
 
