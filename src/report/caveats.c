@@ -3,6 +3,7 @@
 #include "report/caveats.h"
 
 #include "report/compare.h"
+#include "report/replicates.h"
 #include "report/draws.h"
 #include "report/facts.h"
 #include "report/labels.h"

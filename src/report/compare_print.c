@@ -3,14 +3,12 @@
 #include "report/compare_print.h"
 
 #include "report/draws.h"
-#include "report/labels.h"
-#include "report/scopes.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct {
-    const nb_frame *frame;
+    const nb_relation *relation;
     const nb_compare_terms *terms;
     const nb_comparison *comparison;
     nb_ctx *ctx;
@@ -24,7 +22,7 @@ static double shown(const printer *p, double x)
 
 static const char *stratum_of(const nb_compared *x)
 {
-    return x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->replicates.names[x->stratum];
+    return x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->names[x->stratum];
 }
 
 /* What a line has besides the texts of its setting; NaN: not known. */
@@ -39,7 +37,7 @@ static int fields_of(const printer *p, const nb_compared *x, field *fields)
 {
     const nb_estimate *e = &x->estimate;
     const nb_pair_counts *k = x->pairs;
-    bool difference = p->terms->contrast.difference, more = nb_compare_wants_more(p->frame, p->terms);
+    bool difference = p->terms->contrast.difference, more = p->comparison->contrasts->metric->more;
     const field all[] = {
         {difference ? "difference" : "ratio", shown(p, e->mean), false},
         {"low", shown(p, e->low), false},
@@ -93,13 +91,11 @@ static nb_status add_field(nb_grid *g, const field *f)
     return f->integer ? nb_grid_whole(g, f->value) : nb_grid_real(g, "%g", isfinite(f->value) ? f->value : NAN);
 }
 
-/* A row's value in a column as it stands in the row. */
-static nb_status add_value(nb_grid *g, const printer *p, const char *name, int row)
+/* As it stands in the row. */
+static nb_status add_value(nb_grid *g, const nb_cell *cell)
 {
-    const nb_column *c = nb_column_find(p->frame->columns, name);
-    const char *at = (const char *)nb_frame_row(p->frame, row) + c->offset;
-    if (c->type == NB_COLUMN_REAL) return nb_grid_real(g, "%g", *(const double *)at);
-    return c->type == NB_COLUMN_INT ? nb_grid_int(g, *(const int *)at) : nb_grid_text(g, *(const char *const *)at);
+    if (cell->type == NB_CELL_INT) return nb_grid_int(g, (int)cell->integer);
+    return cell->type == NB_CELL_REAL ? nb_grid_real(g, "%g", cell->real) : nb_grid_text(g, cell->text);
 }
 
 /* A setting's name; with a word before it where a number of the comparison has the same one. */
@@ -139,16 +135,15 @@ static nb_status find_heads(const printer *p, const char *const **heads)
 static nb_status add_exact_line(nb_grid *g, const printer *p, const nb_compared *x)
 {
     const nb_contrast_terms *t = &p->terms->contrast;
-    const int *first = x->contrasts->values.first;
     field fields[MOST_FIELDS];
     int count = fields_of(p, x, fields);
-    NB_TRY(p->ctx, add_value(g, p, t->by, first[x->contrast->value]));
-    NB_TRY(p->ctx, add_value(g, p, t->by, first[x->baseline]));
+    NB_TRY(p->ctx, add_value(g, nb_answer_at(&x->contrasts->values, x->contrast->value, NB_OF_ROW)));
+    NB_TRY(p->ctx, add_value(g, nb_answer_at(&x->contrasts->values, x->baseline, NB_OF_ROW)));
     NB_TRY(p->ctx, nb_grid_text(g, t->by));
     NB_TRY(p->ctx, nb_grid_text(g, t->metric));
     NB_TRY(p->ctx, nb_grid_text(g, stratum_of(x)));
-    for (const char *const *c = x->contrasts->setting_columns; *c; c++)
-        NB_TRY(p->ctx, add_value(g, p, *c, nb_compared_row(x)));
+    for (int i = 0; x->contrasts->setting_columns[i]; i++)
+        NB_TRY(p->ctx, add_value(g, nb_setting_cell(x->contrasts, x->contrast->setting, i, NB_OF_ROW)));
     if (t->pool) NB_TRY(p->ctx, nb_grid_text(g, "all"));
     for (int i = 0; i < count; i++) NB_TRY(p->ctx, add_field(g, &fields[i]));
     NB_TRY(p->ctx, nb_grid_text(g, nb_verdict_names[x->verdict]));
@@ -156,10 +151,10 @@ static nb_status add_exact_line(nb_grid *g, const printer *p, const nb_compared 
     return nb_grid_text(g, x->turn);
 }
 
-nb_status nb_compare_fill(nb_grid *grid, const nb_frame *frame, const nb_compare_terms *terms,
+nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_compare_terms *terms,
                           const nb_comparison *comparison, nb_ctx *ctx)
 {
-    const printer p = {frame, terms, comparison, ctx};
+    const printer p = {relation, terms, comparison, ctx};
     const char *const *heads = (const char *const[]){NULL};
     if (comparison->count > 0) NB_TRY(ctx, find_heads(&p, &heads));
     NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
@@ -167,27 +162,27 @@ nb_status nb_compare_fill(nb_grid *grid, const nb_frame *frame, const nb_compare
     return NB_OK;
 }
 
-/* Setting columns that are not the same in all lines; the others are told once, above. */
-static nb_status find_varying(const printer *p, const char **varying, const char **constant)
+/* Setting columns that are not the same in all lines, by place; ends with -1. The others are told once, above. */
+static nb_status find_varying(const printer *p, int **varying, const char **constant)
 {
     const nb_comparison *c = p->comparison;
+    const nb_contrasts *of = c->contrasts;
     int count = 0;
+    NB_NEED(*varying, nb_alloc(p->ctx, (size_t)of->settings.columns + 1, sizeof **varying));
     *constant = "";
-    for (const char *const *name = c->contrasts->setting_columns; *name; name++) {
-        nb_codes codes;
-        const char *label;
+    for (int k = 0; of->setting_columns[k]; k++) {
+        const nb_contrast *first = c->items[0].contrast;
         bool varies = false;
-        NB_TRY(p->ctx, nb_frame_codes(p->frame, *name, &codes, p->ctx));
         for (int i = 1; i < c->count; i++)
-            varies = varies || codes.of[nb_compared_row(&c->items[i])] != codes.of[nb_compared_row(&c->items[0])];
-        if (varies) {
-            varying[count++] = *name;
-            continue;
-        }
-        NB_TRY(p->ctx, nb_label_full(p->frame, *name, nb_compared_row(&c->items[0]), &label, p->ctx));
-        NB_NEED(*constant, nb_format(p->ctx, "%s%s%s %s", *constant, **constant ? ", " : "", *name, label));
+            varies = varies || !nb_cell_same(nb_setting_cell(of, c->items[i].contrast->setting, k, NB_OF_ROW),
+                                             nb_setting_cell(of, first->setting, k, NB_OF_ROW));
+        if (varies)
+            (*varying)[count++] = k;
+        else
+            NB_NEED(*constant, nb_format(p->ctx, "%s%s%s %s", *constant, **constant ? ", " : "", of->setting_columns[k],
+                                         nb_setting_cell(of, first->setting, k, NB_OF_FULL)->text));
     }
-    varying[count] = NULL;
+    (*varying)[count] = -1;
     return NB_OK;
 }
 
@@ -224,25 +219,23 @@ static nb_status verdict_text(const nb_compared *x, const char **text, nb_ctx *c
     return NB_OK;
 }
 
-/* What a line is about. */
-static nb_status add_labels(nb_grid *g, const printer *p, const char *const *varying, const nb_compared *x)
+static const char *setting_label(const nb_compared *x, int column)
 {
-    const char *text;
-    for (; *varying; varying++) {
-        NB_TRY(g->ctx, nb_label_of(p->frame, *varying, nb_compared_row(x), &text, g->ctx));
-        NB_TRY(g->ctx, nb_grid_text(g, text));
-    }
-    NB_TRY(g->ctx,
-           nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value], &text, g->ctx));
-    NB_TRY(g->ctx, nb_grid_text(g, text));
-    if (p->terms->all_pairs) {
-        NB_TRY(g->ctx,
-               nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->baseline], &text, g->ctx));
-        NB_TRY(g->ctx, nb_grid_text(g, text));
-    }
-    text = "all";
-    if (x->stratum != NB_OVER_STRATA) NB_TRY(g->ctx, nb_scopes_stratum(x->contrasts, x->stratum, &text, g->ctx));
-    return nb_grid_text(g, text);
+    return nb_setting_cell(x->contrasts, x->contrast->setting, column, NB_OF_LABEL)->text;
+}
+
+static const char *method_label(const nb_compared *x)
+{
+    return nb_value_label(x->contrasts, x->contrast->value);
+}
+
+/* What a line is about. */
+static nb_status add_labels(nb_grid *g, const printer *p, const int *varying, const nb_compared *x)
+{
+    for (; *varying >= 0; varying++) NB_TRY(g->ctx, nb_grid_text(g, setting_label(x, *varying)));
+    NB_TRY(g->ctx, nb_grid_text(g, method_label(x)));
+    if (p->terms->all_pairs) NB_TRY(g->ctx, nb_grid_text(g, nb_value_label(x->contrasts, x->baseline)));
+    return nb_grid_text(g, x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->stratum_labels[x->stratum]);
 }
 
 /* What it found. */
@@ -255,7 +248,7 @@ static nb_status add_findings(nb_grid *g, const printer *p, const nb_compared *x
     NB_TRY(g->ctx, add_interval(g, p, e->low, e->high));
     NB_TRY(g->ctx, add_interval(g, p, e->boot_low, e->boot_high));
     NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, e->median)));
-    NB_NEED(text, nb_format(g->ctx, "%d/%d", nb_compare_wants_more(p->frame, p->terms) ? e->above : e->below,
+    NB_NEED(text, nb_format(g->ctx, "%d/%d", p->comparison->contrasts->metric->more ? e->above : e->below,
                             e->below + e->above));
     NB_TRY(g->ctx, nb_grid_text(g, text));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", e->wilcoxon_p));
@@ -287,11 +280,9 @@ static nb_status add_title(nb_page *page, const printer *p, const char *constant
 {
     const nb_contrast_terms *t = &p->terms->contrast;
     const char *base = "another", *with = t->difference ? "minus" : "over";
-    if (!p->terms->all_pairs)
-        NB_TRY(p->ctx,
-               nb_label_of(p->frame, t->by, p->comparison->contrasts->values.first[t->baseline], &base, p->ctx));
+    if (!p->terms->all_pairs) base = nb_value_label(p->comparison->contrasts, t->baseline);
     nb_page_heading(page, 2, "%s by %s, %s that of %s, on the same head in the same trial%s%s%s", t->metric, t->by,
-                    with, base, nb_compare_wants_more(p->frame, p->terms) ? "; more is better" : "",
+                    with, base, p->comparison->contrasts->metric->more ? "; more is better" : "",
                     t->pool ? "; mean over " : "", t->pool ? t->pool : "");
     if (*constant) nb_page_paragraph(page, "%s", constant);
     for (const char *const *c = t->confounded; c && *c; c++)
@@ -300,12 +291,11 @@ static nb_status add_title(nb_page *page, const printer *p, const char *constant
 }
 
 /* Of each value that is refused, each reason once. */
-static nb_status add_refusals(nb_page *page, const printer *p)
+static void add_refusals(nb_page *page, const printer *p)
 {
     for (int i = 0; i < p->comparison->count; i++) {
         const nb_compared *x = &p->comparison->items[i];
         bool told = false;
-        const char *label;
         if (x->verdict != NB_REFUSED) continue;
         for (int j = 0; j < i && !told; j++) {
             const nb_compared *y = &p->comparison->items[j];
@@ -313,11 +303,8 @@ static nb_status add_refusals(nb_page *page, const printer *p)
                    strcmp(x->why, y->why) == 0;
         }
         if (told) continue;
-        NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value],
-                                   &label, p->ctx));
-        nb_page_paragraph(page, "REFUSED: %s: %s.", label, x->why);
+        nb_page_paragraph(page, "REFUSED: %s: %s.", method_label(x), x->why);
     }
-    return NB_OK;
 }
 
 static bool has_refusal(const printer *p)
@@ -328,37 +315,37 @@ static bool has_refusal(const printer *p)
 }
 
 /* Models of which nothing can be said. */
-static nb_status add_empty_strata(nb_page *page, const printer *p)
+static void add_empty_strata(nb_page *page, const printer *p)
 {
-    const nb_replicates *r = &p->comparison->contrasts->replicates;
-    for (int s = 0; s < r->strata; s++) {
+    const nb_contrasts *c = p->comparison->contrasts;
+    for (int s = 0; s < c->strata; s++) {
         int pairs = 0;
-        const char *label;
         for (int i = 0; i < p->comparison->count; i++) pairs += p->comparison->items[i].contrast->counts[s].pairs;
-        if (pairs > 0 || has_refusal(p)) continue;
-        NB_TRY(p->ctx, nb_scopes_stratum(p->comparison->contrasts, s, &label, p->ctx));
-        nb_page_paragraph(page, "%s: no pair has a result.", label);
+        if (pairs == 0 && !has_refusal(p)) nb_page_paragraph(page, "%s: no pair has a result.", c->stratum_labels[s]);
     }
-    return NB_OK;
 }
 
 /* Whether sources have been measured in the same trials, as those of files are; of drawn data each is a trial. */
 static bool shares_trials(const nb_compared *x)
 {
-    const nb_replicates *r = &x->contrasts->replicates;
     bool shares = false;
-    for (int s = 0; s < r->strata; s++)
+    for (int s = 0; s < x->contrasts->strata; s++)
         if (x->stratum == NB_OVER_STRATA || x->stratum == s)
-            shares = shares || (!r->generated[s] && x->contrast->counts[s].pairs > 0);
+            shares = shares || (!x->contrasts->drawn[s] && x->contrast->counts[s].pairs > 0);
     return shares;
 }
 
 /* Of a run that is going on, or was interrupted. */
-static void add_unfinished(nb_page *page, const nb_frame *f)
+static nb_status add_unfinished(nb_page *page, const printer *p)
 {
-    int planned = 0;
-    for (int i = 0; i < f->count; i++) planned += strcmp(((const nb_row *)nb_frame_row(f, i))->status, "planned") == 0;
-    if (planned > 0) nb_page_paragraph(page, "UNFINISHED: %d of %d rows have not been run yet.", planned, f->count);
+    nb_answer a;
+    NB_TRY(p->ctx,
+           nb_relation_ask(p->relation, "SELECT count(CASE WHEN status = 'planned' THEN 1 END), count(*) FROM run",
+                           NULL, &a, NULL, p->ctx));
+    if (nb_answer_at(&a, 0, 0)->integer > 0)
+        nb_page_paragraph(page, "UNFINISHED: %lld of %lld rows have not been run yet.", nb_answer_at(&a, 0, 0)->integer,
+                          nb_answer_at(&a, 0, 1)->integer);
+    return NB_OK;
 }
 
 /* What the columns and the verdicts mean. */
@@ -374,7 +361,7 @@ static void add_words(nb_page *page, const printer *p)
     nb_page_note(page, "t:", "%.0f %% t interval over sources and trials", confidence);
     nb_page_note(page, "bootstrap:", "BCa interval over sources");
     nb_page_note(page, "wins:", "sources with %s than the baseline, of those that differ",
-                 nb_compare_wants_more(p->frame, p->terms) ? "more" : "less");
+                 p->comparison->contrasts->metric->more ? "more" : "less");
     nb_page_note(page, "p:", "of Wilcoxon's signed ranks, and of the t test");
     nb_page_note(page, "Holm:", "p of the t test, corrected over all lines of the model");
     nb_page_note(page, "ICC:", "how alike the heads of a source are (0: not at all; below: sources are more alike)");
@@ -417,24 +404,18 @@ static void add_caveats(nb_page *page, const printer *p)
 /* "landmarks 32, refined, minilm"; "landmarks 32, refined over uniform, minilm" where there are several baselines */
 static nb_status name_line(const printer *p, const nb_compared *x, const char **name)
 {
-    const char *varying[32], *constant, *label;
+    const char *constant;
+    int *varying;
     *name = "";
-    NB_TRY(p->ctx, find_varying(p, varying, &constant));
-    for (const char **column = varying; *column; column++) {
-        NB_TRY(p->ctx, nb_label_of(p->frame, *column, nb_compared_row(x), &label, p->ctx));
-        NB_NEED(*name, nb_format(p->ctx, "%s%s %s, ", *name, *column, label));
-    }
-    NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value], &label,
-                               p->ctx));
-    NB_NEED(*name, nb_format(p->ctx, "%s%s", *name, label));
-    if (p->terms->all_pairs) {
-        NB_TRY(p->ctx,
-               nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->baseline], &label, p->ctx));
-        NB_NEED(*name, nb_format(p->ctx, "%s over %s", *name, label));
-    }
-    if (x->stratum == NB_OVER_STRATA) return NB_OK;
-    NB_TRY(p->ctx, nb_scopes_stratum(x->contrasts, x->stratum, &label, p->ctx));
-    NB_NEED(*name, nb_format(p->ctx, "%s, %s", *name, label));
+    NB_TRY(p->ctx, find_varying(p, &varying, &constant));
+    for (; *varying >= 0; varying++)
+        NB_NEED(*name, nb_format(p->ctx, "%s%s %s, ", *name, x->contrasts->setting_columns[*varying],
+                                 setting_label(x, *varying)));
+    NB_NEED(*name, nb_format(p->ctx, "%s%s", *name, method_label(x)));
+    if (p->terms->all_pairs)
+        NB_NEED(*name, nb_format(p->ctx, "%s over %s", *name, nb_value_label(x->contrasts, x->baseline)));
+    if (x->stratum != NB_OVER_STRATA)
+        NB_NEED(*name, nb_format(p->ctx, "%s, %s", *name, x->contrasts->stratum_labels[x->stratum]));
     return NB_OK;
 }
 
@@ -473,15 +454,13 @@ static nb_status add_changes(nb_page *page, const printer *p)
 static nb_status add_warnings(nb_page *page, const printer *p)
 {
     const nb_contrasts *c = p->comparison->contrasts;
-    add_unfinished(page, p->frame);
-    NB_TRY(p->ctx, add_refusals(page, p));
-    for (int v = 0; v < c->values.count && !p->terms->all_pairs; v++) {
-        const char *label;
-        if (!c->unpaired[v]) continue;
-        NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, c->values.first[v], &label, p->ctx));
-        nb_page_paragraph(page, "%s: %d rows have no row of the baseline to be compared with.", label, c->unpaired[v]);
-    }
-    NB_TRY(p->ctx, add_empty_strata(page, p));
+    NB_TRY(p->ctx, add_unfinished(page, p));
+    add_refusals(page, p);
+    for (int v = 0; v < c->values.count && !p->terms->all_pairs; v++)
+        if (c->unpaired[v])
+            nb_page_paragraph(page, "%s: %d rows have no row of the baseline to be compared with.",
+                              nb_value_label(c, v), c->unpaired[v]);
+    add_empty_strata(page, p);
     NB_TRY(p->ctx, add_head_turns(page, p));
     return add_changes(page, p);
 }
@@ -493,12 +472,13 @@ typedef struct { /* what a table shows of each line */
 
 static nb_status add_table(nb_page *page, const printer *p, const showing *what)
 {
-    const char *varying[32], *constant, *heads[64] = {NULL};
-    int count = 0;
+    const char *constant, *heads[64] = {NULL};
+    int count = 0, *varying;
     nb_grid grid;
-    NB_TRY(p->ctx, find_varying(p, varying, &constant));
-    for (; varying[count]; count++)
-        NB_TRY(p->ctx, name_setting(p, &p->comparison->items[0], varying[count], &heads[count]));
+    NB_TRY(p->ctx, find_varying(p, &varying, &constant));
+    for (; varying[count] >= 0; count++)
+        NB_TRY(p->ctx, name_setting(p, &p->comparison->items[0],
+                                    p->comparison->contrasts->setting_columns[varying[count]], &heads[count]));
     heads[count++] = p->terms->contrast.by;
     if (p->terms->all_pairs) heads[count++] = "baseline";
     heads[count++] = "model";
@@ -519,10 +499,10 @@ static const char *scale_of(const nb_compare_terms *terms)
     return terms->contrast.difference ? "difference" : "ratio";
 }
 
-nb_status nb_compare_show(nb_page *page, const nb_frame *frame, const nb_compare_terms *terms,
+nb_status nb_compare_show(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
                           const nb_comparison *comparison, nb_ctx *ctx)
 {
-    const printer p = {frame, terms, comparison, ctx};
+    const printer p = {relation, terms, comparison, ctx};
     const char *const heads[] = {scale_of(terms), "t",       "bootstrap", "median", "wins",   "p, ranks",
                                  "p, t",          "Holm",    "sources",   "heads",  "trials", "ICC",
                                  "effective",     "missing", "verdict",   NULL};
@@ -534,10 +514,10 @@ nb_status nb_compare_show(nb_page *page, const nb_frame *frame, const nb_compare
     return NB_OK;
 }
 
-nb_status nb_compare_show_brief(nb_page *page, const nb_frame *frame, const nb_compare_terms *terms,
+nb_status nb_compare_show_brief(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
                                 const nb_comparison *comparison, nb_ctx *ctx)
 {
-    const printer p = {frame, terms, comparison, ctx};
+    const printer p = {relation, terms, comparison, ctx};
     const char *const heads[] = {scale_of(terms), "t interval", "verdict", "sources", NULL};
     if (comparison->count == 0) return NB_OK;
     NB_TRY(ctx, add_table(page, &p, &(showing){heads, add_brief_findings}));
