@@ -16,6 +16,7 @@ typedef struct { /* the command line's; NULL: not given */
     char *baseline, *by, *metric, *pool, *failures, *format, *margin, *confidence, *resamples, *scale;
     const char **where, **confounded;
     nb_output_format output;
+    int full, by_model;
 } given;
 
 /* The column that the study compares by, as a row names it. */
@@ -102,14 +103,16 @@ static nb_status find_baseline(const nb_relation *relation, const nb_column *by,
     return NB_OK;
 }
 
-static nb_status print(nb_output_format format, const nb_relation *relation, const nb_compare_terms *terms,
+static nb_status print(const given *g, const nb_relation *relation, const nb_compare_terms *terms,
                        const nb_comparison *c, nb_ctx *ctx)
 {
+    const nb_compare_view view = {g->full, g->by_model};
+    nb_output_format format = g->output;
     nb_page page;
     nb_grid grid;
     if (nb_format_is_page(format)) {
         nb_page_make(&page, ctx);
-        NB_TRY(ctx, nb_compare_show(&page, relation, terms, c, ctx));
+        NB_TRY(ctx, nb_compare_show(&page, relation, terms, c, &view, ctx));
         return nb_format_page(&page, format, ctx);
     }
     NB_TRY(ctx, nb_compare_fill(&grid, relation, terms, c, ctx));
@@ -147,7 +150,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
                               &terms->contrast.baseline, ctx));
     terms->seed = nb_answer_at(&seed, 0, 0)->integer;
     NB_TRY(ctx, nb_compare(relation, terms, &comparison, ctx));
-    return print(g->output, relation, terms, &comparison, ctx);
+    return print(g, relation, terms, &comparison, ctx);
 }
 
 static int check_word(const char *option, const char *text, const char *const *words)
@@ -211,6 +214,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"confidence", '\0', POPT_ARG_STRING, &g.confidence, 0, "Confidence of the intervals (0.95)", "SHARE"},
         {"resamples", '\0', POPT_ARG_STRING, &g.resamples, 0, "Resamples of the bootstrap (2000); 0: no bootstrap",
          "N"},
+        {"by-model", '\0', POPT_ARG_NONE, &g.by_model, 0, "Lines of each model too, not only over all of them", NULL},
+        {"full", '\0', POPT_ARG_NONE, &g.full, 0,
+         "All that is known of each line: tests, bootstrap, heads, trials, and what they mean", NULL},
         NB_FORMAT_OPTION(g.format),
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};

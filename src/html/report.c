@@ -226,11 +226,13 @@ static nb_status show_comparison(const maker *m, part *p)
     if (!c.made) return NB_OK;
     nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
     nb_page_deepen(m->page, m->level);
-    NB_TRY(m->ctx, nb_compare_show_brief(m->page, p->relation, &c.terms, &c.comparison, m->ctx));
+    NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c.terms, &c.comparison, &(nb_compare_view){.by_model = true},
+                                   m->ctx));
     nb_page_deepen(m->page, 0);
     nb_page_heading(m->page, NB_HTML_FOLDED, "The same with all numbers, and what they mean");
     nb_page_deepen(m->page, NB_PAGE_DEEPEST);
-    NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c.terms, &c.comparison, m->ctx));
+    NB_TRY(m->ctx,
+           nb_compare_show(m->page, p->relation, &c.terms, &c.comparison, &(nb_compare_view){true, true}, m->ctx));
     nb_page_deepen(m->page, 0);
     return NB_OK;
 }

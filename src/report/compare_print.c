@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compare_print.c - see compare_print.h */
-#include "report/compare_print.h"
+#include "report/compare_print_private.h"
 
 #include "report/draws.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-    const nb_relation *relation;
-    const nb_compare_terms *terms;
-    const nb_comparison *comparison;
-    nb_ctx *ctx;
-} printer;
+typedef nb_compare_printer printer;
 
-/* From the additive scale to the one that is shown. */
-static double shown(const printer *p, double x)
+double nb_compare_shown(const nb_compare_printer *p, double x)
 {
     return p->terms->contrast.difference ? x : exp(x);
 }
@@ -39,15 +33,15 @@ static int fields_of(const printer *p, const nb_compared *x, field *fields)
     const nb_pair_counts *k = x->pairs;
     bool difference = p->terms->contrast.difference, more = p->comparison->contrasts->metric->more;
     const field all[] = {
-        {difference ? "difference" : "ratio", shown(p, e->mean), false},
-        {"low", shown(p, e->low), false},
-        {"high", shown(p, e->high), false},
-        {"bootstrap_low", shown(p, e->boot_low), false},
-        {"bootstrap_high", shown(p, e->boot_high), false},
-        {"median", shown(p, e->median), false},
-        {"hodges_lehmann", shown(p, e->shift), false},
-        {"hodges_lehmann_low", shown(p, e->shift_low), false},
-        {"hodges_lehmann_high", shown(p, e->shift_high), false},
+        {difference ? "difference" : "ratio", nb_compare_shown(p, e->mean), false},
+        {"low", nb_compare_shown(p, e->low), false},
+        {"high", nb_compare_shown(p, e->high), false},
+        {"bootstrap_low", nb_compare_shown(p, e->boot_low), false},
+        {"bootstrap_high", nb_compare_shown(p, e->boot_high), false},
+        {"median", nb_compare_shown(p, e->median), false},
+        {"hodges_lehmann", nb_compare_shown(p, e->shift), false},
+        {"hodges_lehmann_low", nb_compare_shown(p, e->shift_low), false},
+        {"hodges_lehmann_high", nb_compare_shown(p, e->shift_high), false},
         {"wins", more ? 1 - e->below_share : e->below_share, false},
         {"wins_low", more ? 1 - e->below_high : e->below_low, false},
         {"wins_high", more ? 1 - e->below_low : e->below_high, false},
@@ -154,7 +148,7 @@ static nb_status add_exact_line(nb_grid *g, const printer *p, const nb_compared 
 nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_compare_terms *terms,
                           const nb_comparison *comparison, nb_ctx *ctx)
 {
-    const printer p = {relation, terms, comparison, ctx};
+    const printer p = {relation, terms, comparison, true, ctx};
     const char *const *heads = (const char *const[]){NULL};
     if (comparison->count > 0) NB_TRY(ctx, find_heads(&p, &heads));
     NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
@@ -162,8 +156,7 @@ nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_c
     return NB_OK;
 }
 
-/* Setting columns that are not the same in all lines, by place; ends with -1. The others are told once, above. */
-static nb_status find_varying(const printer *p, int **varying, const char **constant)
+nb_status nb_compare_varying(const nb_compare_printer *p, int **varying, const char **constant)
 {
     const nb_comparison *c = p->comparison;
     const nb_contrasts *of = c->contrasts;
@@ -200,8 +193,9 @@ static nb_status add_real(nb_grid *g, const char *format, double x)
 static nb_status add_interval(nb_grid *g, const printer *p, double low, double high)
 {
     const char *text;
-    NB_NEED(text, isnan(low) || isnan(high) ? nb_strdup(g->ctx, "-")
-                                            : nb_format(g->ctx, "[%.3g, %.3g]", shown(p, low), shown(p, high)));
+    NB_NEED(text, isnan(low) || isnan(high)
+                      ? nb_strdup(g->ctx, "-")
+                      : nb_format(g->ctx, "[%.3g, %.3g]", nb_compare_shown(p, low), nb_compare_shown(p, high)));
     return nb_grid_text(g, text);
 }
 
@@ -219,23 +213,28 @@ static nb_status verdict_text(const nb_compared *x, const char **text, nb_ctx *c
     return NB_OK;
 }
 
-static const char *setting_label(const nb_compared *x, int column)
+const char *nb_compare_setting(const nb_compared *x, int column)
 {
     return nb_setting_cell(x->contrasts, x->contrast->setting, column, NB_OF_LABEL)->text;
 }
 
-static const char *method_label(const nb_compared *x)
+const char *nb_compare_method(const nb_compared *x)
 {
     return nb_value_label(x->contrasts, x->contrast->value);
+}
+
+const char *nb_compare_model(const nb_compared *x)
+{
+    return x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->stratum_labels[x->stratum];
 }
 
 /* What a line is about. */
 static nb_status add_labels(nb_grid *g, const printer *p, const int *varying, const nb_compared *x)
 {
-    for (; *varying >= 0; varying++) NB_TRY(g->ctx, nb_grid_text(g, setting_label(x, *varying)));
-    NB_TRY(g->ctx, nb_grid_text(g, method_label(x)));
+    for (; *varying >= 0; varying++) NB_TRY(g->ctx, nb_grid_text(g, nb_compare_setting(x, *varying)));
+    NB_TRY(g->ctx, nb_grid_text(g, nb_compare_method(x)));
     if (p->terms->all_pairs) NB_TRY(g->ctx, nb_grid_text(g, nb_value_label(x->contrasts, x->baseline)));
-    return nb_grid_text(g, x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->stratum_labels[x->stratum]);
+    return nb_grid_text(g, nb_compare_model(x));
 }
 
 /* What it found. */
@@ -244,10 +243,10 @@ static nb_status add_findings(nb_grid *g, const printer *p, const nb_compared *x
     const nb_estimate *e = &x->estimate;
     const nb_pair_counts *k = x->pairs;
     const char *text;
-    NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, e->mean)));
+    NB_TRY(g->ctx, add_real(g, "%.3g", nb_compare_shown(p, e->mean)));
     NB_TRY(g->ctx, add_interval(g, p, e->low, e->high));
     NB_TRY(g->ctx, add_interval(g, p, e->boot_low, e->boot_high));
-    NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, e->median)));
+    NB_TRY(g->ctx, add_real(g, "%.3g", nb_compare_shown(p, e->median)));
     NB_NEED(text, nb_format(g->ctx, "%d/%d", p->comparison->contrasts->metric->more ? e->above : e->below,
                             e->below + e->above));
     NB_TRY(g->ctx, nb_grid_text(g, text));
@@ -266,17 +265,7 @@ static nb_status add_findings(nb_grid *g, const printer *p, const nb_compared *x
     return nb_grid_text(g, text);
 }
 
-static nb_status add_brief_findings(nb_grid *g, const printer *p, const nb_compared *x)
-{
-    const char *text;
-    NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, x->estimate.mean)));
-    NB_TRY(g->ctx, add_interval(g, p, x->estimate.low, x->estimate.high));
-    NB_TRY(g->ctx, verdict_text(x, &text, g->ctx));
-    NB_TRY(g->ctx, nb_grid_text(g, text));
-    return nb_grid_int(g, x->estimate.sources);
-}
-
-static nb_status add_title(nb_page *page, const printer *p, const char *constant)
+nb_status nb_compare_title(nb_page *page, const nb_compare_printer *p, const char *constant)
 {
     const nb_contrast_terms *t = &p->terms->contrast;
     const char *base = "another", *with = t->difference ? "minus" : "over";
@@ -303,7 +292,7 @@ static void add_refusals(nb_page *page, const printer *p)
                    strcmp(x->why, y->why) == 0;
         }
         if (told) continue;
-        nb_page_paragraph(page, "REFUSED: %s: %s.", method_label(x), x->why);
+        nb_page_paragraph(page, "REFUSED: %s: %s.", nb_compare_method(x), x->why);
     }
 }
 
@@ -373,7 +362,8 @@ static void add_words(nb_page *page, const printer *p)
     nb_page_note(page, "better, worse:", "the t interval excludes %d and Holm's p is at most %.2g", difference ? 0 : 1,
                  1 - p->terms->confidence);
     nb_page_note(page, "equivalent:", "neither, and two one-sided t tests show the %s to be within %s%.3g",
-                 difference ? "difference" : "ratio", difference ? "+-" : "a factor of ", shown(p, p->terms->margin));
+                 difference ? "difference" : "ratio", difference ? "+-" : "a factor of ",
+                 nb_compare_shown(p, p->terms->margin));
     nb_page_note(page, "undecided:", "none of these");
     nb_page_note(
         page, "none:",
@@ -407,11 +397,11 @@ static nb_status name_line(const printer *p, const nb_compared *x, const char **
     const char *constant;
     int *varying;
     *name = "";
-    NB_TRY(p->ctx, find_varying(p, &varying, &constant));
+    NB_TRY(p->ctx, nb_compare_varying(p, &varying, &constant));
     for (; *varying >= 0; varying++)
         NB_NEED(*name, nb_format(p->ctx, "%s%s %s, ", *name, x->contrasts->setting_columns[*varying],
-                                 setting_label(x, *varying)));
-    NB_NEED(*name, nb_format(p->ctx, "%s%s", *name, method_label(x)));
+                                 nb_compare_setting(x, *varying)));
+    NB_NEED(*name, nb_format(p->ctx, "%s%s", *name, nb_compare_method(x)));
     if (p->terms->all_pairs)
         NB_NEED(*name, nb_format(p->ctx, "%s over %s", *name, nb_value_label(x->contrasts, x->baseline)));
     if (x->stratum != NB_OVER_STRATA)
@@ -422,18 +412,17 @@ static nb_status name_line(const printer *p, const nb_compared *x, const char **
 /* Where the mean over heads hides that they differ. */
 static nb_status add_head_turns(nb_page *page, const printer *p)
 {
-    enum { SHOWN = 6 };
-    int count = 0;
+    int count = 0, most = p->full ? 6 : 1;
     for (int i = 0; i < p->comparison->count; i++) {
         const nb_compared *x = &p->comparison->items[i];
         const char *name;
-        if (!x->turn || count++ >= SHOWN) continue;
+        if (!x->turn || count++ >= most) continue;
         NB_TRY(p->ctx, name_line(p, x, &name));
         nb_page_paragraph(page, "WARNING: heads differ: %s: %s.", name, x->turn);
     }
-    if (count > SHOWN)
+    if (count > most)
         nb_page_paragraph(page, "WARNING: heads differ in %d more line%s; --where head=0 has one head alone.",
-                          count - SHOWN, count == SHOWN + 1 ? "" : "s");
+                          count - most, count == most + 1 ? "" : "s");
     return NB_OK;
 }
 
@@ -451,7 +440,7 @@ static nb_status add_changes(nb_page *page, const printer *p)
     return NB_OK;
 }
 
-static nb_status add_warnings(nb_page *page, const printer *p)
+nb_status nb_compare_warnings(nb_page *page, const nb_compare_printer *p)
 {
     const nb_contrasts *c = p->comparison->contrasts;
     NB_TRY(p->ctx, add_unfinished(page, p));
@@ -465,61 +454,54 @@ static nb_status add_warnings(nb_page *page, const printer *p)
     return add_changes(page, p);
 }
 
-typedef struct { /* what a table shows of each line */
-    const char *const *heads;
-    nb_status (*add)(nb_grid *g, const printer *p, const nb_compared *x);
-} showing;
-
-static nb_status add_table(nb_page *page, const printer *p, const showing *what)
+const char *nb_compare_scale(const nb_compare_terms *terms)
 {
-    const char *constant, *heads[64] = {NULL};
+    return terms->contrast.difference ? "difference" : "ratio";
+}
+
+static nb_status add_table(nb_page *page, const printer *p, bool by_model)
+{
+    static const char *const findings[] = {"t",       "bootstrap", "median", "wins", "p, ranks",  "p, t",    "Holm",
+                                           "sources", "heads",     "trials", "ICC",  "effective", "missing", "verdict"};
+    enum { FINDINGS = sizeof findings / sizeof *findings };
+    const nb_comparison *c = p->comparison;
+    const char *constant, **heads;
     int count = 0, *varying;
     nb_grid grid;
-    NB_TRY(p->ctx, find_varying(p, &varying, &constant));
+    NB_TRY(p->ctx, nb_compare_varying(p, &varying, &constant));
+    NB_NEED(heads, nb_alloc(p->ctx, (size_t)c->contrasts->settings.columns + FINDINGS + 5, sizeof *heads));
     for (; varying[count] >= 0; count++)
-        NB_TRY(p->ctx, name_setting(p, &p->comparison->items[0],
-                                    p->comparison->contrasts->setting_columns[varying[count]], &heads[count]));
+        NB_TRY(p->ctx, name_setting(p, &c->items[0], c->contrasts->setting_columns[varying[count]], &heads[count]));
     heads[count++] = p->terms->contrast.by;
     if (p->terms->all_pairs) heads[count++] = "baseline";
     heads[count++] = "model";
-    for (int i = 0; what->heads[i]; i++) heads[count + i] = what->heads[i];
-    NB_TRY(p->ctx, add_title(page, p, constant));
+    heads[count] = nb_compare_scale(p->terms);
+    for (int i = 0; i < FINDINGS; i++) heads[count + 1 + i] = findings[i];
+    NB_TRY(p->ctx, nb_compare_title(page, p, constant));
     NB_TRY(p->ctx, nb_grid_make(&grid, heads, false, p->ctx));
     grid.labels = count;
-    for (int i = 0; i < p->comparison->count; i++) {
-        NB_TRY(p->ctx, add_labels(&grid, p, varying, &p->comparison->items[i]));
-        NB_TRY(p->ctx, what->add(&grid, p, &p->comparison->items[i]));
+    for (int i = 0; i < c->count; i++) {
+        if (c->items[i].stratum != NB_OVER_STRATA && !by_model) continue;
+        NB_TRY(p->ctx, add_labels(&grid, p, varying, &c->items[i]));
+        NB_TRY(p->ctx, add_findings(&grid, p, &c->items[i]));
     }
     nb_grid_show(&grid, page);
     return NB_OK;
 }
 
-static const char *scale_of(const nb_compare_terms *terms)
+static nb_status show_full(nb_page *page, const printer *p, bool by_model)
 {
-    return terms->contrast.difference ? "difference" : "ratio";
-}
-
-nb_status nb_compare_show(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
-                          const nb_comparison *comparison, nb_ctx *ctx)
-{
-    const printer p = {relation, terms, comparison, ctx};
-    const char *const heads[] = {scale_of(terms), "t",       "bootstrap", "median", "wins",   "p, ranks",
-                                 "p, t",          "Holm",    "sources",   "heads",  "trials", "ICC",
-                                 "effective",     "missing", "verdict",   NULL};
-    if (comparison->count == 0) return NB_OK;
-    NB_TRY(ctx, add_table(page, &p, &(showing){heads, add_findings}));
-    NB_TRY(ctx, add_warnings(page, &p));
-    add_caveats(page, &p);
-    add_words(page, &p);
+    NB_TRY(p->ctx, add_table(page, p, by_model));
+    NB_TRY(p->ctx, nb_compare_warnings(page, p));
+    add_caveats(page, p);
+    add_words(page, p);
     return NB_OK;
 }
 
-nb_status nb_compare_show_brief(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
-                                const nb_comparison *comparison, nb_ctx *ctx)
+nb_status nb_compare_show(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
+                          const nb_comparison *comparison, const nb_compare_view *view, nb_ctx *ctx)
 {
-    const printer p = {relation, terms, comparison, ctx};
-    const char *const heads[] = {scale_of(terms), "t interval", "verdict", "sources", NULL};
+    const printer p = {relation, terms, comparison, view->full, ctx};
     if (comparison->count == 0) return NB_OK;
-    NB_TRY(ctx, add_table(page, &p, &(showing){heads, add_brief_findings}));
-    return add_warnings(page, &p);
+    return view->full ? show_full(page, &p, view->by_model) : nb_compare_show_brief(page, &p, view->by_model);
 }
