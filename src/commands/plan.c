@@ -5,6 +5,7 @@
 #include "base/machine.h"
 #include "cli/progress.h"
 #include "report/compare.h"
+#include "report/replicates.h"
 #include "report/labels.h"
 
 #include <stdio.h>

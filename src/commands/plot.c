@@ -114,6 +114,7 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const nb
     NB_TRY(ctx, open_folder(folder, style, &drawing.folder, ctx));
     if (study->draw) return draw_own(folder, study, &rows, gnuplots, ctx);
     drawing.experiment = nb_row_at(&rows, 0)->experiment;
+    NB_TRY(ctx, nb_relation_open(&frame.relation, &store, rows.labels, ctx));
     return draw_figures(only, study, &frame, &drawing, ctx);
 }
 

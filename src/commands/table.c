@@ -75,8 +75,10 @@ static nb_status tables(const char *folder, const char *const *names, const char
         NB_TRY(ctx, nb_where_rows(&frame, where, &chosen, ctx));
         NB_TRY(ctx, nb_relation_keep(w.of.relation, chosen.count, chosen.at, ctx));
         NB_TRY(ctx, nb_frame_take(&frame, chosen, &frame, ctx));
+        frame.numbers = NULL; /* these are all */
     }
     NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
+    frame.relation = w.of.relation;
     w.of.frame = &frame;
     NB_TRY(ctx, nb_run_baseline(folder, &w.of.baseline, ctx));
     const nb_study *study = nb_study_of(rows.columns);

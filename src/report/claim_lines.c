@@ -12,6 +12,7 @@
 #include "report/claim_units_private.h"
 
 #include "report/draws.h"
+#include "report/replicates.h"
 #include "statistics/agreement.h"
 
 #include <gsl/gsl_fit.h>

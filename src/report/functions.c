@@ -3,7 +3,6 @@
  * an estimate is a blob, a struct with its kind before it. */
 #include "report/functions.h"
 
-#include "report/compare.h"
 #include "report/draws.h"
 #include "report/statistic.h"
 #include "statistics/agreement.h"

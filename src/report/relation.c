@@ -25,7 +25,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_KINDS = 16, NUMBERS = 300 }; /* NUMBERS: characters of a row's numbers */
+enum { MOST_KINDS = 16, MOST_MADE = 4, NUMBERS = 300 }; /* NUMBERS: characters of a row's numbers */
 
 struct nb_relation {
     nb_store *store;
@@ -38,16 +38,26 @@ struct nb_relation {
     int problem;                        /* which of them is that */
     nb_texts specs[MOST_KINDS];
     nb_texts strata, sources, panels;
-    bool *generated; /* by stratum */
-    int generated_count, generated_room;
+    bool *drawn; /* by stratum: its data are drawn */
+    int drawn_room;
     nb_texts kept;  /* models and sources as rows have them */
     nb_texts views; /* that have been made */
+    long long *ids; /* of the rows, by number */
+    int id_room;
+    const char *made[MOST_MADE][2]; /* tables by name, and what they were made of */
+    nb_ctx *memory;                 /* of these, which are made at any time */
     nb_ctx *ctx;
 };
 
 const nb_cell *nb_answer_at(const nb_answer *a, int row, int column)
 {
     return &a->cells[(size_t)row * (size_t)a->columns + (size_t)column];
+}
+
+bool nb_cell_same(const nb_cell *a, const nb_cell *b)
+{
+    if (a->type != b->type || a->type == NB_CELL_NONE) return a->type == b->type;
+    return a->type == NB_CELL_TEXT ? strcmp(a->text, b->text) == 0 : a->real == b->real;
 }
 
 int nb_answer_column(const nb_answer *a, const char *name)
@@ -60,6 +70,16 @@ int nb_answer_column(const nb_answer *a, const char *name)
 const nb_study *nb_relation_study(const nb_relation *r)
 {
     return r->study;
+}
+
+const nb_given_labels *nb_relation_labels(const nb_relation *r)
+{
+    return r->labels;
+}
+
+nb_store *nb_relation_store(const nb_relation *r)
+{
+    return r->store;
 }
 
 static nb_status fail(const nb_relation *r, const char *what)
@@ -232,11 +252,9 @@ static nb_status place_data(keys *k, const row *of, place *p)
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i)) NB_NEED(panel, nb_format(s, "%s, %d", panel, of->kinds[i]));
     NB_TRY(s, nb_texts_number(&r->panels, panel, &p->panel));
+    NB_GROW(r->ctx, r->drawn, r->strata.count, r->drawn_room);
     NB_TRY(s, nb_texts_number(&r->strata, drawn ? drawn : of->model ? of->model : nameless, &p->stratum));
-    if (r->strata.count > r->generated_count) {
-        NB_GROW(r->ctx, r->generated, r->generated_count, r->generated_room);
-        r->generated[r->generated_count++] = drawn;
-    }
+    r->drawn[p->stratum] = drawn;
     if (drawn)
         NB_NEED(text, nb_format(s, "%d %s\ntrial %d", p->stratum, spec, of->trial));
     else
@@ -276,11 +294,11 @@ static nb_status place_row(keys *k, const row *of, const row *before, place *p)
     return NB_OK;
 }
 
-static nb_status insert(const keys *k, const row *of, const place *p)
+static nb_status insert(const keys *k, int number, const row *of, const place *p)
 {
     const nb_relation *r = k->r;
-    const int fixed[] = {of->position, of->head,  of->trial, p->head, p->panel,
-                         p->stratum,   p->source, p->line,   p->draws};
+    const int fixed[] = {number,   of->position, of->head,  of->trial, p->head,
+                         p->panel, p->stratum,   p->source, p->line,   p->draws};
     enum { FIXED = sizeof fixed / sizeof *fixed };
     sqlite3_bind_int64(k->insert, 1, of->id);
     for (int i = 0; i < FIXED; i++) sqlite3_bind_int(k->insert, 2 + i, fixed[i]);
@@ -336,8 +354,10 @@ static nb_status number_rows(keys *k, sqlite3_stmt *s)
             NB_TRY(r->ctx, nb_texts_number(&r->specs[i], text ? text : "", &one.kinds[i]));
             NB_TRY(r->ctx, look_at(k, &one, i));
         }
-        NB_TRY(r->ctx, place_row(k, &one, count++ ? &before : NULL, &p));
-        NB_TRY(r->ctx, insert(k, &one, &p));
+        NB_TRY(r->ctx, place_row(k, &one, count ? &before : NULL, &p));
+        NB_TRY(r->ctx, insert(k, count, &one, &p));
+        NB_GROW(r->ctx, r->ids, count, r->id_room);
+        r->ids[count++] = one.id;
         NB_TRY(r->ctx, remember(k, &one, &before));
     }
     return code == SQLITE_DONE ? NB_OK : fail(r, "reading the rows");
@@ -362,7 +382,7 @@ static const char *scene_sql(const nb_relation *r, nb_ctx *ctx)
     return sql;
 }
 
-static nb_status make_keys(nb_relation *r)
+static nb_status make_keys(nb_relation *r, const char *which)
 {
     keys k = {.r = r};
     const char *model, *layer, *source, *scene, *ids = "", *texts = "", *parameters = "", *sql;
@@ -379,18 +399,19 @@ static nb_status make_keys(nb_relation *r)
         NB_NEED(texts, nb_format(r->ctx, "%s, %s", texts, r->kinds[i]->name));
         NB_NEED(parameters, nb_format(r->ctx, "%s, ?", parameters));
     }
-    NB_TRY(r->ctx, execute(r, nb_format(r->ctx,
-                                        "BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY "
-                                        "KEY, position INTEGER, head INTEGER, trial INTEGER, head_id INTEGER, panel_id "
-                                        "INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, draws INTEGER"
-                                        "%s, alone INTEGER)",
-                                        ids)));
-    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
+    NB_TRY(r->ctx,
+           execute(r, nb_format(r->ctx,
+                                "BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY KEY, number INTEGER, position "
+                                "INTEGER, head INTEGER, trial INTEGER, head_id INTEGER, panel_id INTEGER, "
+                                "stratum_id INTEGER, source_id INTEGER, line_id INTEGER, draws INTEGER%s, alone "
+                                "INTEGER)",
+                                ids)));
+    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
     NB_TRY(r->ctx, prepare(r, sql, NULL, &k.insert, k.scratch));
     NB_NEED(sql, nb_format(r->ctx,
                            "SELECT rowid, position, head, trial, n, d, %s, %s, %s, %s%s FROM %s "
-                           "WHERE position IS NOT NULL ORDER BY position",
-                           model, layer, source, scene, texts, r->rows));
+                           "WHERE position IS NOT NULL%s ORDER BY position",
+                           model, layer, source, scene, texts, r->rows, which));
     NB_TRY(r->ctx, prepare(r, sql, NULL, &s, k.scratch));
     NB_TRY(r->ctx, number_rows(&k, s));
     nb_ctx_release(k.scratch, 0);
@@ -527,7 +548,7 @@ static nb_status label_stratum(const nb_relation *r, int of, const char **label)
 {
     const char *name = r->strata.items[of], *other;
     *label = name;
-    if (r->generated[of]) return NB_OK;
+    if (r->drawn[of]) return NB_OK;
     NB_TRY(r->ctx, nb_label_stratum(name, label, r->ctx));
     for (int i = 0; i < r->strata.count; i++) {
         NB_TRY(r->ctx, nb_label_stratum(r->strata.items[i], &other, r->ctx));
@@ -541,15 +562,17 @@ static nb_status make_sources(const nb_relation *r)
     sqlite3_stmt *stratum, *source;
     const char *label;
     nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE stratum (id INTEGER PRIMARY KEY, name TEXT, label TEXT); "
+    NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE stratum (id INTEGER PRIMARY KEY, name TEXT, label TEXT, drawn "
+                              "INTEGER); "
                               "CREATE TEMP TABLE source (id INTEGER PRIMARY KEY, stratum_id INTEGER, name TEXT)"));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?)", NULL, &stratum, r->ctx));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?, ?)", NULL, &stratum, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO source VALUES (?, ?, ?)", NULL, &source, r->ctx));
     for (int i = 0; i < r->strata.count; i++) {
         NB_TRY(r->ctx, label_stratum(r, i, &label));
         sqlite3_bind_int(stratum, 1, i);
         sqlite3_bind_text(stratum, 2, r->strata.items[i], -1, SQLITE_STATIC);
         sqlite3_bind_text(stratum, 3, label, -1, SQLITE_STATIC);
+        sqlite3_bind_int(stratum, 4, r->drawn[i]);
         if (sqlite3_step(stratum) != SQLITE_DONE) return fail(r, "the models of the rows");
         sqlite3_reset(stratum);
     }
@@ -735,10 +758,29 @@ static nb_status make_view(const nb_relation *r)
     }
     return execute(
         r, nb_format(r->ctx,
-                     "CREATE TEMP VIEW run AS SELECT %s%s, k.position AS position, k.id AS id, head_id, panel_id, "
-                     "stratum_id, source_id, line_id, alone, draws FROM key AS k JOIN %s AS r ON "
+                     "CREATE TEMP VIEW run AS SELECT %s%s, k.number AS number, k.position AS position, k.id AS id, "
+                     "head_id, panel_id, stratum_id, source_id, line_id, alone, draws FROM key AS k JOIN %s AS r ON "
                      "r.rowid = k.id%s",
                      r->several ? "r.run AS run, " : "", columns, r->rows, joins));
+}
+
+/* All that follows from the rows; `which`: "" or a condition, of those that stay. */
+static nb_status make(nb_relation *r, const char *which)
+{
+    for (int i = 0; i < r->kind_count; i++) nb_texts_init(&r->specs[i], r->ctx);
+    nb_texts *const texts[] = {&r->strata, &r->sources, &r->panels, &r->kept};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
+    for (int i = 0; i < MOST_MADE; i++) r->made[i][1] = NULL;
+    NB_TRY(r->ctx, execute(r, "DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.key; "
+                              "DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.option; "
+                              "DROP TABLE IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; "
+                              "DROP TABLE IF EXISTS temp.source; DROP TABLE IF EXISTS temp.panel"));
+    NB_TRY(r->ctx, make_keys(r, which));
+    NB_TRY(r->ctx, make_components(r));
+    NB_TRY(r->ctx, make_sources(r));
+    NB_TRY(r->ctx, make_panels(r));
+    NB_TRY(r->ctx, make_view(r));
+    return make_measured(r);
 }
 
 /* Rows of all stores in a table of the first one's connection, each run's behind those before. */
@@ -792,7 +834,6 @@ static nb_status add_kinds(nb_relation *r)
         if (strcmp(c->name, "problem") == 0) r->problem = r->kind_count;
         r->kinds[r->kind_count++] = c;
     }
-    for (int i = 0; i < r->kind_count; i++) nb_texts_init(&r->specs[i], r->ctx);
     return NB_OK;
 }
 
@@ -825,21 +866,13 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
                    "study can be asked together",
                    names[0], r->study->component.name, names[i], stores[i]->study->component.name);
     NB_TRY(ctx, add_kinds(r));
-    nb_texts_init(&r->strata, r->ctx);
-    nb_texts_init(&r->sources, r->ctx);
-    nb_texts_init(&r->panels, r->ctx);
-    nb_texts_init(&r->kept, r->ctx);
+    NB_NEED(r->memory, nb_ctx_child(ctx));
     nb_texts_init(&r->views, r->ctx);
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
     NB_TRY(ctx, execute(r, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144"));
     NB_TRY(ctx, drop_all(r, ctx));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
-    NB_TRY(ctx, make_keys(r));
-    NB_TRY(ctx, make_components(r));
-    NB_TRY(ctx, make_sources(r));
-    NB_TRY(ctx, make_panels(r));
-    NB_TRY(ctx, make_view(r));
-    NB_TRY(ctx, make_measured(r));
+    NB_TRY(ctx, make(r, ""));
     *out = r;
     return NB_OK;
 }
@@ -850,6 +883,18 @@ nb_status nb_relation_open(nb_relation **out, nb_store *store, const nb_given_la
 }
 
 /* Asking. */
+
+nb_status nb_relation_prepare(const nb_relation *r, const char *sql, sqlite3_stmt **s, nb_ctx *ctx)
+{
+    return prepare(r, sql, NULL, s, ctx);
+}
+
+nb_status nb_relation_step(const nb_relation *r, sqlite3_stmt *s, bool *there)
+{
+    int code = sqlite3_step(s);
+    *there = code == SQLITE_ROW;
+    return *there || code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
+}
 
 static const nb_sql_file *find_view(const nb_relation *r, const char *name, size_t length)
 {
@@ -903,6 +948,27 @@ static nb_status read_cell(sqlite3_stmt *s, int column, nb_cell *cell, nb_ctx *c
     return NB_OK;
 }
 
+nb_status nb_relation_run(const nb_relation *r, const char *sql, nb_ctx *ctx)
+{
+    (void)ctx;
+    return execute(r, sql);
+}
+
+nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, bool *is_new, nb_ctx *ctx)
+{
+    int i = 0;
+    while (i < MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], table) != 0) i++;
+    NB_REQUIRE(ctx, i < MOST_MADE, NB_EBUG, "more than %d tables made of rows", MOST_MADE);
+    *is_new = !r->made[i][1] || strcmp(r->made[i][1], sql) != 0;
+    if (!*is_new) return NB_OK;
+    r->made[i][1] = NULL;
+    NB_NEED(r->made[i][0], nb_strdup(r->memory, table));
+    NB_TRY(ctx, execute(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s", table)));
+    NB_TRY(ctx, execute(r, sql));
+    NB_NEED(r->made[i][1], nb_strdup(r->memory, sql));
+    return NB_OK;
+}
+
 nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *baseline, nb_answer *a, const char **rest,
                           nb_ctx *ctx)
 {
@@ -932,6 +998,18 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     }
     sqlite3_reset(s);
     return code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
+}
+
+nb_status nb_relation_values(const nb_relation *r, const char *column, nb_answer *values, nb_ctx *ctx)
+{
+    const char *sql;
+    const nb_column *c = nb_column_find(r->study->columns, column);
+    bool numbered = c && c->identity && c->type == NB_COLUMN_TEXT; /* in this order, and with no row to look at */
+    NB_NEED(sql, nb_format(ctx,
+                           numbered ? "SELECT spec FROM component WHERE kind = '%s' ORDER BY id"
+                                    : "SELECT %s FROM run GROUP BY 1 ORDER BY min(number)",
+                           column));
+    return nb_relation_ask(r, sql, NULL, values, NULL, ctx);
 }
 
 /* Whether a query may ask for what the view's file makes: it has its name, or a longer word. */
@@ -991,23 +1069,26 @@ nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
         NULL, answer, NULL, ctx);
 }
 
-/* What follows from the rows is made again of those that stay. */
-nb_status nb_relation_keep(nb_relation *r, int count, const int *rows, nb_ctx *ctx)
+nb_status nb_relation_choose(const nb_relation *r, const char *table, int count, const int *rows, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
+    const char *sql;
     nb_mark mark = nb_ctx_mark(ctx);
-    NB_TRY(ctx, execute(r, "CREATE TEMP TABLE kept (number INTEGER PRIMARY KEY)"));
-    NB_TRY(ctx, prepare(r, "INSERT INTO kept VALUES (?)", NULL, &s, ctx));
+    NB_TRY(ctx, execute(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (id INTEGER PRIMARY KEY)",
+                                     table, table)));
+    NB_NEED(sql, nb_format(ctx, "INSERT INTO %s VALUES (?)", table));
+    NB_TRY(ctx, prepare(r, sql, NULL, &s, ctx));
     for (int i = 0; i < count; i++) {
-        sqlite3_bind_int(s, 1, rows[i]);
+        sqlite3_bind_int64(s, 1, r->ids[rows[i]]);
         if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "choosing rows");
         sqlite3_reset(s);
     }
     nb_ctx_release(ctx, mark);
-    NB_TRY(ctx,
-           execute(r, "DELETE FROM key WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (ORDER BY position) "
-                      "- 1 AS number FROM key) WHERE number NOT IN (SELECT number FROM kept)); DROP TABLE kept; "
-                      "DROP TABLE panel; UPDATE key SET alone = line_id IN (SELECT line_id FROM key GROUP BY "
-                      "line_id HAVING max(trial) = 0)"));
-    return make_panels(r);
+    return NB_OK;
+}
+
+nb_status nb_relation_keep(nb_relation *r, int count, const int *rows, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_relation_choose(r, "kept", count, rows, ctx));
+    return make(r, " AND rowid IN (SELECT id FROM temp.kept)");
 }

@@ -23,6 +23,7 @@ static nb_status tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
     nb_table_source of = {.frame = &frame, .baseline = baseline_of(results)};
     NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
     NB_TRY(ctx, nb_relation_open(&of.relation, results->store, results->rows.labels, ctx));
+    frame.relation = of.relation;
     NB_TRY(ctx, nb_tables_write(results->folder, study, &of, ctx));
     return page ? nb_tables_show(page, study, &of, ctx) : NB_OK;
 }
@@ -49,6 +50,7 @@ nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx)
                           .gnuplots = results->gnuplots};
     nb_frame frame;
     NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
+    NB_TRY(ctx, nb_relation_open(&frame.relation, results->store, results->rows.labels, ctx));
     NB_TRY(ctx, nb_run_path(results->folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;

@@ -3,15 +3,11 @@
 #include "report/scopes.h"
 
 #include "report/labels.h"
+#include "report/replicates.h"
 
 #include <string.h>
 
 enum { MOST_COLUMNS = 32 };
-
-int nb_setting_row(const nb_contrasts *c, int setting)
-{
-    return c->settings.rows[c->settings.first[setting]];
-}
 
 typedef struct {
     const nb_frame *frame;
@@ -79,10 +75,12 @@ static nb_status name_all(const namer *n, const char *const *columns, const char
 }
 
 /* What the strata of each scope are. */
-static nb_status name_over(const namer *n, const nb_replicates *r)
+static nb_status name_over(const namer *n)
 {
     static const char *const names[] = {"", "all models", "all problems", "all models and problems"};
     const char **over;
+    nb_replicates found, *r = &found;
+    NB_TRY(n->ctx, nb_replicates_find(n->frame, r, n->ctx));
     NB_NEED(over, nb_alloc(n->ctx, (size_t)n->groups->count + 1, sizeof *over));
     for (int s = 0; s < n->groups->count; s++) {
         nb_selection rows = nb_group_rows(n->groups, s);
@@ -116,13 +114,6 @@ nb_status nb_scopes_find(const nb_frame *f, const nb_contrasts *contrasts, const
     }
     *out = (nb_scopes){.count = groups.count, .of = of, .along = at, .columns = columns};
     const namer n = {f, &groups, out, ctx};
-    NB_TRY(ctx, name_over(&n, &contrasts->replicates));
+    NB_TRY(ctx, name_over(&n));
     return name_all(&n, columns, named);
-}
-
-nb_status nb_scopes_stratum(const nb_contrasts *c, int stratum, const char **label, nb_ctx *ctx)
-{
-    (void)ctx;
-    *label = c->replicates.labels[stratum];
-    return NB_OK;
 }
