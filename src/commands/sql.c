@@ -19,12 +19,12 @@ static void interrupt(int number)
 static nb_status ask(const char *folder, const char *query, nb_output_format format, nb_ctx *ctx)
 {
     nb_store store;
-    nb_given_labels labels;
+    const nb_given_labels *labels;
     nb_relation *relation;
     nb_answer answer;
     nb_grid grid;
     NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
-    NB_TRY(ctx, nb_relation_open(&relation, &store, &labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&relation, &store, labels, ctx));
     asked = nb_relation_database(relation);
     signal(SIGINT, interrupt);
     NB_TRY(ctx,

@@ -143,7 +143,7 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_TRY(ctx, nb_run_load(folder, &p->store, &p->rows, ctx));
     NB_REQUIRE(ctx, p->rows.count > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_frame_of(&p->frame, &p->rows, ctx));
-    NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, &p->rows.labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, p->rows.labels, ctx));
     NB_REQUIRE(ctx, p->study = nb_study_of(p->rows.columns), NB_EBUG, "%s: its study is not known", folder);
     p->name = nb_row_at(&p->rows, 0)->experiment;
     NB_TRY(ctx, nb_run_setting(folder, "question", &p->question, ctx));

@@ -22,7 +22,7 @@ static nb_status tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
     nb_frame frame;
     nb_table_source of = {.frame = &frame, .baseline = baseline_of(results)};
     NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
-    NB_TRY(ctx, nb_relation_open(&of.relation, results->store, &results->rows.labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&of.relation, results->store, results->rows.labels, ctx));
     NB_TRY(ctx, nb_tables_write(results->folder, study, &of, ctx));
     return page ? nb_tables_show(page, study, &of, ctx) : NB_OK;
 }

@@ -149,7 +149,7 @@ nb_status nb_run_load_study(const char *folder, nb_ctx *ctx)
     return load_plugins(folder, ctx);
 }
 
-nb_status nb_run_open(const char *folder, nb_store *store, nb_given_labels *labels, nb_ctx *ctx)
+nb_status nb_run_open(const char *folder, nb_store *store, const nb_given_labels **labels, nb_ctx *ctx)
 {
     const char *path;
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
@@ -160,7 +160,7 @@ nb_status nb_run_open(const char *folder, nb_store *store, nb_given_labels *labe
 
 nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx)
 {
-    nb_given_labels labels;
+    const nb_given_labels *labels;
     NB_TRY(ctx, nb_run_open(folder, store, &labels, ctx));
     NB_TRY(ctx, nb_store_rows(store, rows, ctx));
     rows->labels = labels;
