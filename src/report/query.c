@@ -185,6 +185,7 @@ static nb_status show_across(view *v, int first, int end)
     const nb_answer *a = v->answer;
     const char **heads;
     int count = 0;
+    if (nb_answer_at(a, first, v->across)->type == NB_CELL_NONE) return NB_OK;
     NB_NEED(heads, nb_alloc(v->ctx, (size_t)(end - first) + 1, sizeof *heads));
     nb_page_table(v->page);
     for (int c = 0; c < a->columns; c++)

@@ -16,7 +16,7 @@
  * those of the table, but for these:
  *   _part    a heading of its own for each value; _about: the paragraph below it
  *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
- *   _across  its values are the heads of columns, _cell what stands there
+ *   _across  its values are the heads of columns, _cell what stands there; NULL: a part without a table
  * and others that begin with _, which are not shown. Any further query answers with sentences, in a column named
  * paragraph, item or note, which stand at the end. */
 #ifndef NB_QUERY_H

@@ -4,7 +4,8 @@
  *
  * Views of every study:
  *   run        a row each, in the order of the plan: the columns of rows.csv; NAME_label beside a column NAME of
- *              components; NAME_id beside a column NAME of texts, a number in order of appearance; and those of `key`
+ *              components; NAME_id beside a column NAME of texts, as strategy_id, a number in order of appearance; and
+ *              those of `key`
  *   key        a row each, numbers alone: position, the NAME_id, trial, and
  *                head_id         its problem and head
  *                panel_id        the data of its kind that one table or panel shows together
@@ -50,11 +51,14 @@ typedef struct nb_relation nb_relation;
 /* Of a store that is open, and stays so as long as the relation is asked. `labels`: those that the config gives. */
 nb_status nb_relation_open(nb_relation **relation, nb_store *store, const nb_given_labels *labels, nb_ctx *ctx);
 
+/* Of several runs of one study, with a column `run`: its name. NB_EINVAL for different studies. */
+nb_status nb_relation_gather(nb_relation **relation, int count, nb_store *const *stores, const char *const *names,
+                             const nb_given_labels *labels, nb_ctx *ctx);
+
 /* Only these rows, by number in the order of the plan, are there from now on. Before any view of a study is made. */
 nb_status nb_relation_keep(nb_relation *relation, int count, const int *rows, nb_ctx *ctx);
 
 const nb_study *nb_relation_study(const nb_relation *relation);
-sqlite3 *nb_relation_database(const nb_relation *relation);
 
 /* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. */
 nb_status nb_relation_need(nb_relation *relation, const char *sql, nb_ctx *ctx);
