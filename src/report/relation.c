@@ -700,6 +700,19 @@ static nb_status make_view(const nb_relation *r)
                      r->several ? "r.run AS run, " : "", columns, r->rows, joins));
 }
 
+/* What an earlier relation of the store has made. */
+static nb_status drop_all(const nb_relation *r)
+{
+    nb_answer a;
+    NB_TRY(r->ctx, execute(r, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144"));
+    NB_TRY(r->ctx, nb_relation_ask(r,
+                                   "SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema "
+                                   "WHERE type IN ('table', 'view') ORDER BY name",
+                                   NULL, &a, NULL, r->ctx));
+    for (int i = 0; i < a.count; i++) NB_TRY(r->ctx, execute(r, nb_answer_at(&a, i, 0)->text));
+    return NB_OK;
+}
+
 /* Rows of all stores in a table of the first one's connection, each run's behind those before. */
 static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *stores, const char *const *names)
 {
@@ -759,6 +772,9 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
                              const nb_given_labels *labels, nb_ctx *ctx)
 {
     nb_relation *r;
+    nb_ctx *own; /* views are made later, between a caller's mark and release */
+    NB_NEED(own, nb_ctx_child(ctx));
+    ctx = own;
     NB_NEED(r, nb_alloc(ctx, 1, sizeof *r));
     *r = (nb_relation){.store = stores[0],
                        .rows = count > 1 ? "temp.gathered" : "main.results",
@@ -778,14 +794,7 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     nb_texts_init(&r->kept, ctx);
     nb_texts_init(&r->views, ctx);
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
-    NB_TRY(
-        ctx,
-        execute(
-            r,
-            "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144; "
-            "DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.option; DROP TABLE IF EXISTS temp.key; DROP TABLE "
-            "IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; DROP TABLE IF EXISTS temp.source; "
-            "DROP TABLE IF EXISTS temp.panel"));
+    NB_TRY(ctx, drop_all(r));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
     NB_TRY(ctx, make_keys(r));
     NB_TRY(ctx, make_components(r));
