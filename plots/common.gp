@@ -14,8 +14,8 @@ S = |series|
 
 # The figure in pixels: heading, rows of panels, legend.
 left_space = paper ? 36 : 26 # of the name of y, in two lines on paper
-name_of_y(t) = wrap(t, floor(panel_height / 7.0))
-place_of_y(t) = strlen(t) > floor(panel_height / 7.0) ? 7.0 : 14.0
+name_of_y(t) = wrap(t, floor(y_span / 7.0))
+place_of_y(t) = strlen(t) > floor(y_span / 7.0) ? 7.0 : 14.0
 # On paper two columns of panels at most, and no more than a page of 237 mm with the legend.
 page_height = 1008
 longest = 24
@@ -29,6 +29,7 @@ panel_height = columns == 1 ? 400 : columns == 2 ? 300 : 265
 panel_height = paper && panel_height > 0.66 * panel_width ? 0.66 * panel_width : panel_height
 panel_height = panel_height < (columns == 1 || !paper ? 225 : 170) ? (columns == 1 || !paper ? 225 : 170) : panel_height
 panel_height = paper && rows * panel_height + beside_panels > page_height ? (page_height - beside_panels) / rows : panel_height
+y_span = panel_height < 200 ? rows * panel_height : panel_height # beside which the name of y stands once
 width = left_space + columns * panel_width + 10
 letters_of_panel = floor((panel_width - 20) / 6.6)
 above = 31 # a panel: its title

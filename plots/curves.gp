@@ -70,7 +70,9 @@ if (ticks) {
 }
 alone = ticks && M < 2
 if (alone) { x_low = 0.5 * landmarks[1]; x_high = 1.5 * landmarks[1] }
-at(x, s) = alone ? x * (1 + 0.6 * (s - 0.5 * (S + 1)) / S) : x
+curves = sum [s = 1:S] curve(s)
+aside(s) = 0.6 * ((sum [i = 1:s] curve(i)) - 0.5 * (curves + 1)) / curves # of curves, as a share of x
+at(x, s) = alone && curve(s) ? x * (1 + aside(s)) : x
 hue(s) = styles[s] eq "faint" ? "#777777" : colour(looks[s])
 at_right(x) = x_scale > 0 ? log(x_high / x) <= 0.02 * log(x_high / x_low) : x_high - x <= 0.02 * (x_high - x_low)
 if (upright ne "") { x_low = x_low < 1 ? x_low : 1; x_high = x_high > 1 ? x_high : 1 }
@@ -125,9 +127,9 @@ if (!alone && x_high < least * x_low) { if (least > 2) { direct = 0 }; t = sqrt(
 named(s) = direct > 0 && (curve(s) || black(s))
 
 bar_text = intervals ? "95 % interval of the median over sources" : "10-90 % of heads and trials" . (paper ? "" : ", not uncertainty")
-widest = 24; entries = 1; curves_there = 0
+widest = 24; entries = 0; curves_there = 0
 do for [s = 1:S] { if (curve(s) && present[s] && !bare && any_bars) { curves_there = curves_there + 1 } }
-if (curves_there > 0) { widest = strlen(bar_text) > widest ? strlen(bar_text) : widest }
+if (curves_there > 0) { entries = 1; widest = strlen(bar_text) > widest ? strlen(bar_text) : widest }
 do for [s = 1:S] { if (styles[s] eq "shadow") { present[s] = 0 } }
 if (shadow ne "") { entries = entries + 1; widest = strlen(shadow) > widest ? strlen(shadow) : widest }
 if (powers > 0) { entries = entries + 2 }
@@ -162,12 +164,12 @@ do for [format in formats] {
         set tmargin at screen 1 - real(heading + row_of * panel_height + above) / height
         set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height - 26) / height
         set title wrap(panels[p], letters_of_panel) offset 0, -0.5 noenhanced font small
-        if (column_of == 0) {
-            set label 3 name_of_y(y_name) at screen place_of_y(y_name) / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
+        if (column_of == 0 && (row_of == 0 || y_span == panel_height)) {
+            set label 3 name_of_y(y_name) at screen place_of_y(y_name) / width, screen 1 - (heading + row_of * panel_height + 0.5 * y_span + 6) / height center rotate noenhanced font normal
         }
         unset logscale
-        low = y_low[p]; high = y_high[p]; curves = ""; under = ""
-        do for [s = 1:S] { if (of(p, s) >= 0) { curves = curves . clause(p, s) . end_of(p, s); under = under . bars(p, s) } }
+        low = y_low[p]; high = y_high[p]; drawn = ""; under = ""
+        do for [s = 1:S] { if (of(p, s) >= 0) { drawn = drawn . clause(p, s) . end_of(p, s); under = under . bars(p, s) } }
         if (x_scale > 0) { set logscale x x_scale; set format x x_scale == 10 ? "1e%T" : "%g"; set xrange [x_low / (x_high / x_low) ** 0.03:x_high * (x_high / x_low) ** 0.03] } else {
             set format x "%g"; set xrange [x_low - 0.03 * (x_high - x_low):x_high + 0.03 * (x_high - x_low)]
         }
@@ -197,7 +199,7 @@ do for [format in formats] {
             set yrange [low:high]
             decades = log10(high / low)
             set format y decades > 2.5 && (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"
-            if (decades > 2.5) { set ytics 10 ** ceil(decades / 7) } else {
+            if (decades > 2.5 || plot_height < 50 * decades) { set ytics 10 ** ceil(decades / 7) } else {
                 set ytics ()
                 found = 0
                 do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 0.9 ? "1 2 5" : "1 1.2 1.4 1.6 1.8 2 2.5 3 4 5 6 7 8 9")] {
@@ -207,7 +209,7 @@ do for [format in formats] {
                 if (found < 2) { t = step_of(low, high); do for [e = ceil(low / t):floor(high / t)] { set ytics add (e * t) } }
             }
             if (powers > 0) { under = under . power(1) . power(2) }
-            clauses = under . (level > 0 ? ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' : "") . curves
+            clauses = under . (level > 0 ? ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' : "") . drawn
             do for [s = 1:S] { if (direct > 0 && ends[(p - 1) * S + s] >= 0) {
                 set label 100 + s series[s] at graph 1.012, graph ends[(p - 1) * S + s] / plot_height left noenhanced font small textcolor rgb hue(s)
             } }
