@@ -138,7 +138,8 @@ if (level_text ne "") { entries = entries + 1; widest = strlen(level_text) > wid
 if (upright ne "") { entries = entries + 1; widest = strlen(upright) > widest ? strlen(upright) : widest }
 do for [s = 1:S] { if (present[s] && !named(s)) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
 across = columns_of_key(widest)
-across = across < 1 ? 1 : across > entries ? entries : across
+across = across > entries ? entries : across
+across = across < 1 ? 1 : across
 legend = 20 + 19 * ceil(entries / real(across))
 title_lines = strlen(title) > width / 8.5 ? 2 : 1
 heading = titled ? 16 + 19 * title_lines : 2
