@@ -315,7 +315,7 @@ class Case:
         return self
 
 
-SHARED = {"common.gp", "direct.gp", "figure.gp", "looks.gp", "style.gp", "curves.gp", "bars.gp", "paper"}
+SHARED = {"common.gp", "direct.gp", "figure.gp", "looks.gp", "style.gp", "curves.gp", "ticks.gp", "error.gp", "svd_vs_iterative.gp", "bars.gp", "paper"}
 ENVIRONMENT = dict(os.environ, COLUMNS="80", OPENBLAS_NUM_THREADS="1", LC_ALL="C.UTF-8")
 
 
