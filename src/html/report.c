@@ -138,7 +138,7 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_TRY(ctx, ask_claims(p, ctx));
     NB_TRY(ctx, nb_caveats_find(p->relation, &p->store, &p->caveats, ctx));
     NB_TRY(ctx, find_hidden(p, ctx));
-    NB_TRY(ctx, nb_pictures_find(folder, p->study, &p->frame, &p->pictures, ctx));
+    NB_TRY(ctx, nb_pictures_find(folder, p->study, &p->frame, p->relation, &p->pictures, ctx));
     for (int i = 0; i < p->rows.count; i++) {
         const nb_row *row = nb_row_at(&p->rows, i);
         bool planned = strcmp(row->status, "planned") == 0;

@@ -42,6 +42,7 @@ struct nb_relation {
     int drawn_room;
     nb_texts kept;  /* models and sources as rows have them */
     nb_texts views; /* that have been made */
+    int m;          /* the parameter :m; 0: it is not chosen */
     long long *ids; /* of the rows, by number */
     int id_room;
     const char *made[MOST_MADE][2]; /* tables by name, and what they were made of */
@@ -65,6 +66,11 @@ int nb_answer_column(const nb_answer *a, const char *name)
     for (int c = 0; c < a->columns; c++)
         if (strcmp(a->names[c], name) == 0) return c;
     return -1;
+}
+
+void nb_relation_choose_m(nb_relation *r, int m)
+{
+    r->m = m;
 }
 
 const nb_study *nb_relation_study(const nb_relation *r)
@@ -853,6 +859,9 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
                              const nb_given_labels *labels, nb_ctx *ctx)
 {
     nb_relation *r;
+    nb_ctx *own; /* views are made later, between a caller's mark and release */
+    NB_NEED(own, nb_ctx_child(ctx));
+    ctx = own;
     NB_NEED(r, nb_alloc(ctx, 1, sizeof *r));
     *r = (nb_relation){.store = stores[0],
                        .rows = count > 1 ? "temp.gathered" : "main.results",
@@ -981,6 +990,8 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     if (!s) return NB_OK;
     int parameter = sqlite3_bind_parameter_index(s, ":baseline");
     if (parameter > 0 && baseline) sqlite3_bind_text(s, parameter, baseline, -1, SQLITE_STATIC);
+    parameter = sqlite3_bind_parameter_index(s, ":m");
+    if (parameter > 0) sqlite3_bind_int(s, parameter, r->m);
     a->columns = sqlite3_column_count(s);
     NB_NEED(a->names, nb_alloc(ctx, (size_t)a->columns + 1, sizeof *a->names));
     for (int c = 0; c < a->columns; c++) NB_NEED(a->names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));

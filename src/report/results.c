@@ -61,8 +61,10 @@ nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx)
         for (int i = 0; i < c->plot_count; i++) wanted = wanted || strcmp(c->plots[i], name) == 0;
         NB_NEED(before, nb_format(ctx, "%s/%s.csv", drawing.folder, name));
         if (!wanted && (figure->again || !nb_is_file(before))) continue;
+        if (!drawing.relation)
+            NB_TRY(ctx, nb_relation_open(&drawing.relation, results->store, results->rows.labels, ctx));
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
+        NB_TRY(ctx, nb_figure_draw(figure, &frame, &drawing, &figures, ctx));
         nb_ctx_release(ctx, mark);
         if (figures == 0) nb_figure_warn(name);
     }

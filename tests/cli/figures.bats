@@ -93,7 +93,7 @@ END
     pdffonts plots/error_iterative.pdf | tail -n +3 >"$WORK/fonts"
     [ -s "$WORK/fonts" ]
     [ "$(grep -cv ' yes yes yes ' "$WORK/fonts")" -eq 0 ] # embedded, and mapped to Unicode
-    grep -q '<tspan font-family="sans-serif" >landmarks m</tspan>' plots/error_iterative.svg
+    grep -qF '<text>landmarks m</text>' plots/error_iterative.svg
     "$NYSBENCH" plot . error 2>"$WORK/err"
     [ ! -s "$WORK/err" ]
     [ ! -e plots/error_iterative.pdf ]
@@ -180,12 +180,15 @@ named() {
     done
     [ "$(numbers middle forest_iterative.svg)" -ge 2 ]
     # Close together, without a round number in between.
-    sed -i "s/^array y_low.*/array y_low[1] = [0.622]/; s/^array y_high.*/array y_high[1] = [0.635]/" cutoff_kmeans_restarts_4.gp
-    gnuplot cutoff_kmeans_restarts_4.gp
+    reach() { # x or y from $2 to $3
+        awk -F, -v OFS=, -v c="$1" -v low="$2" -v high="$3" 'NF > 1 && !/^#/ { $(c == "x" ? 2 : 3) = n++ ? high : low } 1' old.dat >cutoff_kmeans_restarts_4.dat
+        gnuplot cutoff_kmeans_restarts_4.gp
+    }
+    cp cutoff_kmeans_restarts_4.dat old.dat
+    reach y 0.622 0.635
     [ "$(numbers end cutoff_kmeans_restarts_4.svg)" -ge 2 ]
     for at in 3e-9 3e-4 2.9 700 7e5; do
-        sed -i "s/^x_low.*/x_low = $at/; s/^x_high.*/x_high = 1.001 * $at/" cutoff_kmeans_restarts_4.gp
-        gnuplot cutoff_kmeans_restarts_4.gp
+        reach x $at "$(awk "BEGIN { print 1.001 * $at }")"
         [ "$(numbers middle cutoff_kmeans_restarts_4.svg)" -ge 2 ]
     done
 }
