@@ -131,7 +131,8 @@ static bool is_number(const view *v, int column)
     for (int i = 0; i < v->answer->count; i++) {
         nb_cell_type type = nb_answer_at(v->answer, i, column)->type;
         if (type == NB_CELL_INT || type == NB_CELL_REAL) return true;
-        if (type == NB_CELL_TEXT && strchr(nb_answer_at(v->answer, i, column)->text, NB_MARK_BEHIND)) return true;
+        const char *text = nb_answer_at(v->answer, i, column)->text;
+        if (type == NB_CELL_TEXT && (strchr(text, NB_MARK_BEHIND) || strcmp(text, "-") == 0)) return true;
     }
     return false;
 }
