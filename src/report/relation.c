@@ -9,6 +9,7 @@
 
 #include "base/texts.h"
 #include "components/registry.h"
+#include "cores/core.h"
 #include "kernels/kernel.h"
 #include "problems/problem.h"
 #include "report/draws.h"
@@ -392,36 +393,101 @@ static nb_status make_keys(nb_relation *r)
 
 /* 2. Names. */
 
-static nb_status add_component(const nb_relation *r, sqlite3_stmt *s, int kind, int id, const char *label)
+typedef struct {
+    sqlite3_stmt *component, *option;
+} inserts;
+
+/* The component with all options but one, as its identity or its label has them. */
+static nb_status without(const nb_choice *choice, const nb_option *except, bool label, const char **out, nb_ctx *ctx)
+{
+    const char *text = "", *value;
+    for (const nb_option *o = choice->component->options; o->key; o++) {
+        if (o == except) continue;
+        NB_TRY(ctx, nb_option_text(choice->options, o, label ? 0 : 17, &value, ctx));
+        if (label && o->initial && strcmp(value, o->initial) == 0) continue;
+        NB_NEED(text, nb_format(ctx, "%s%s%s=%s", text, *text ? ", " : "", o->key, value));
+    }
+    NB_NEED(*out,
+            *text ? nb_format(ctx, "%s(%s)", choice->component->name, text) : nb_strdup(ctx, choice->component->name));
+    return NB_OK;
+}
+
+static bool is_number(const nb_choice *choice, const nb_option *o, double *number)
+{
+    const char *field = (const char *)choice->options + o->offset;
+    if (o->type == NB_OPTION_REAL) *number = *(const double *)field;
+    if (o->type == NB_OPTION_INT) *number = *(const int *)field;
+    bool word = o->type == NB_OPTION_REAL ? isnan(*number) : *number <= NB_SECOND;
+    return (o->type == NB_OPTION_REAL || o->type == NB_OPTION_INT) && !word;
+}
+
+static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, int id, const nb_choice *choice)
+{
+    for (const nb_option *o = choice->component->options; o->key; o++) {
+        const char *value, *rest, *label;
+        double number = NAN;
+        nb_mark mark = nb_ctx_mark(r->ctx);
+        NB_TRY(r->ctx, nb_option_text(choice->options, o, 17, &value, r->ctx));
+        NB_TRY(r->ctx, without(choice, o, false, &rest, r->ctx));
+        NB_TRY(r->ctx, without(choice, o, true, &label, r->ctx));
+        const char *const texts[] = {r->kinds[kind]->name, o->key, value, rest, label};
+        for (int i = 0; i < 5; i++) sqlite3_bind_text(s, 1 + i, texts[i], -1, SQLITE_TRANSIENT);
+        sqlite3_bind_int(s, 6, id);
+        sqlite3_bind_int(s, 7, (int)(o - choice->component->options));
+        if (is_number(choice, o, &number))
+            sqlite3_bind_double(s, 8, number);
+        else
+            sqlite3_bind_null(s, 8);
+        if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the options of the components");
+        sqlite3_reset(s);
+        nb_ctx_release(r->ctx, mark);
+    }
+    return NB_OK;
+}
+
+static nb_status add_component(const nb_relation *r, const inserts *to, int kind, int id, const char *label)
 {
     const nb_registry *registry = registry_of(r, kind);
     const char *spec = r->specs[kind].items[id], *full = nb_given_label_of(r->labels, registry, spec);
     nb_choice room;
     const nb_choice *choice;
+    sqlite3_stmt *s = to->component;
     NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
     const nb_kernel *kernel = choice && registry == &nb_kernels ? (const nb_kernel *)choice->component : NULL;
-    bool oracle = choice && registry == &nb_strategies && nb_strategy_traits(choice) & NB_ORACLE;
+    unsigned strategy = choice && registry == &nb_strategies ? nb_strategy_traits(choice) : 0,
+             core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0;
     if (!full) full = choice ? choice->full : spec;
-    sqlite3_bind_text(s, 1, r->kinds[kind]->name, -1, SQLITE_STATIC);
-    sqlite3_bind_int(s, 2, id);
-    sqlite3_bind_text(s, 3, spec, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 4, label, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 5, full, -1, SQLITE_STATIC);
-    const int flags[] = {oracle, kernel && kernel->points, kernel && kernel->low_rank, !kernel || kernel->stochastic};
-    for (int i = 0; i < 4; i++) sqlite3_bind_int(s, 6 + i, flags[i]);
+    const char *const texts[] = {r->kinds[kind]->name, spec, label, full, choice ? choice->component->name : NULL};
+    const int flags[] = {id,
+                         strategy & NB_ORACLE || core & NB_CORE_ORACLE,
+                         strategy & NB_RANDOM || core & NB_CORE_RANDOM,
+                         (core & NB_CORE_FILTER) != 0,
+                         choice && choice->plain,
+                         kernel && kernel->points,
+                         kernel && kernel->low_rank,
+                         !kernel || kernel->stochastic};
+    enum { TEXTS = sizeof texts / sizeof *texts, FLAGS = sizeof flags / sizeof *flags };
+    for (int i = 0; i < TEXTS; i++) sqlite3_bind_text(s, 1 + i, texts[i], -1, SQLITE_STATIC);
+    for (int i = 0; i < FLAGS; i++) sqlite3_bind_int(s, 1 + TEXTS + i, flags[i]);
     if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the components of the rows");
     sqlite3_reset(s);
-    return NB_OK;
+    return choice ? add_options(r, to->option, kind, id, choice) : NB_OK;
 }
 
 static nb_status make_components(const nb_relation *r)
 {
-    sqlite3_stmt *s;
+    inserts to;
     nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE component (kind TEXT, id INTEGER, spec TEXT, label TEXT, full TEXT, "
-                              "oracle INTEGER, one_set INTEGER, low_rank INTEGER, stochastic INTEGER, "
-                              "PRIMARY KEY (kind, id)) WITHOUT ROWID"));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &s, r->ctx));
+    NB_TRY(r->ctx,
+           execute(r,
+                   "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
+                   "oracle INTEGER, random INTEGER, filter INTEGER, plain INTEGER, one_set INTEGER, low_rank INTEGER, "
+                   "stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
+                   "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
+                   "id INTEGER, place INTEGER, number REAL, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
+                           &to.component, r->ctx));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
     for (int k = 0; k < r->kind_count; k++) {
         const nb_registry *registry = registry_of(r, k);
         const nb_texts *specs = &r->specs[k];
@@ -429,7 +495,7 @@ static nb_status make_components(const nb_relation *r)
         NB_NEED(labels, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *labels));
         for (int i = 0; i < specs->count; i++) labels[i] = specs->items[i];
         if (registry) NB_TRY(r->ctx, nb_labels_apart(registry, r->labels, specs->count, specs->items, labels, r->ctx));
-        for (int i = 0; i < specs->count; i++) NB_TRY(r->ctx, add_component(r, s, k, i, labels[i]));
+        for (int i = 0; i < specs->count; i++) NB_TRY(r->ctx, add_component(r, &to, k, i, labels[i]));
     }
     nb_ctx_release(r->ctx, mark);
     return NB_OK;
@@ -653,7 +719,7 @@ nb_status nb_relation_open(nb_relation **out, nb_store *store, const nb_given_la
         execute(
             r,
             "PRAGMA query_only = 0; DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.key; DROP TABLE IF EXISTS "
-            "temp.component; DROP TABLE IF EXISTS temp.stratum; DROP TABLE IF EXISTS temp.source; "
+            "temp.component; DROP TABLE IF EXISTS temp.option; DROP TABLE IF EXISTS temp.stratum; DROP TABLE IF EXISTS temp.source; "
             "DROP TABLE IF EXISTS temp.panel"));
     NB_TRY(ctx, make_keys(r));
     NB_TRY(ctx, make_components(r));
