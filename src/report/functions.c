@@ -358,9 +358,7 @@ static void marked(sqlite3_context *c, int count, sqlite3_value **arguments)
         for (int i = 0; i < 2; i++) print_short(ends[i], number(arguments[2 + i]));
         snprintf(interval, sizeof interval, "%s[%s, %s]", *mark ? " " : "  ", ends[0], ends[1]);
     }
-    bool plain = !*mark && !*interval;
-    char *both =
-        plain ? sqlite3_mprintf("%s", text) : sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval);
+    char *both = sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval);
     if (both)
         sqlite3_result_text(c, both, -1, sqlite3_free);
     else

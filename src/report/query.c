@@ -66,7 +66,7 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, const char *baseline, n
 {
     nb_answer a;
     const char *flags;
-    NB_TRY(ctx, nb_relation_need(r, sql, ctx));
+    NB_TRY(ctx, nb_relation_need(r, sql, baseline, ctx));
     NB_TRY(ctx, comment(sql, "flags", &flags, ctx));
     NB_TRY(ctx, nb_relation_ask(r, sql, baseline, &a, NULL, ctx));
     return nb_answer_grid(&a, flags, true, grid, ctx);
@@ -161,22 +161,15 @@ static void put_cell(view *v, const nb_cell *cell, bool number)
     }
 }
 
-static void add_marks(view *v, const char *before, const char *behind)
-{
-    for (; *before; before++) v->marks[(unsigned char)*before] = true;
-    for (; *behind; behind++)
-        if (*behind != '-') v->marks[(unsigned char)*behind] = true; /* that of a number */
-}
-
+/* In front of a number, behind it, or alone. */
 static void see_marks(view *v, int row)
 {
     for (int c = 0; c < v->answer->columns; c++) {
-        const char *text = text_of(v, row, c), *mark = strchr(text, NB_MARK_BEHIND);
+        const char *text = text_of(v, row, c), *end = strchrnul(text, NB_MARK_BEHIND);
         if (nb_answer_at(v->answer, row, c)->type != NB_CELL_TEXT) continue;
-        if (mark)
-            add_marks(v, *text == '(' ? "(" : "", mark + 1);
-        else if (strcmp(text, "-") == 0)
-            add_marks(v, text, "");
+        if (*text == '(' || *text == '~' || (*text == '-' && end == text + 1)) v->marks[(unsigned char)*text] = true;
+        for (; *end; end++)
+            if (*end != '-') v->marks[(unsigned char)*end] = true; /* that of a number */
     }
 }
 
@@ -344,7 +337,7 @@ nb_status nb_query_show(nb_relation *r, const char *sql, const char *baseline, n
     nb_answer a;
     const char *rest, *heading;
     view v = {.page = page, .sql = sql, .answer = &a, .ctx = ctx};
-    NB_TRY(ctx, nb_relation_need(r, sql, ctx));
+    NB_TRY(ctx, nb_relation_need(r, sql, baseline, ctx));
     NB_TRY(ctx, ask(r, sql, baseline, &a, &rest, ctx));
     if (a.count == 0) return NB_OK;
     v.part = find_column(&a, "_part");
