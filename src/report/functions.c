@@ -20,8 +20,11 @@
 typedef struct { /* the rows of a group: `width` numbers each, NaN for NULL */
     int count, room, width;
     double *values;
+    double share; /* of a quantile */
     bool failed;
 } gathered;
+
+static const char list_kind[8] = "nb_list1"; /* before the values of a list */
 
 typedef struct {
     char kind[8];
@@ -36,22 +39,38 @@ static double number(sqlite3_value *value)
     return sqlite3_value_type(value) == SQLITE_NULL ? NAN : sqlite3_value_double(value);
 }
 
+/* 0, and the function fails, where it is no list. */
+static int list_size(sqlite3_context *c, sqlite3_value *list)
+{
+    int bytes = sqlite3_value_bytes(list) - (int)sizeof list_kind;
+    if (bytes >= 0 && memcmp(sqlite3_value_blob(list), list_kind, sizeof list_kind) == 0)
+        return bytes / (int)sizeof(double);
+    sqlite3_result_error(c, "expected a number, or a list, as list() makes", -1);
+    return 0;
+}
+
+/* Room for so many rows more. */
+static bool make_room(gathered *g, int width, int more)
+{
+    if (g->count + more > g->room) {
+        int room = g->room ? 2 * g->room : 16;
+        if (room < g->count + more) room = g->count + more;
+        double *values = realloc(g->values, (size_t)room * (size_t)width * sizeof *values);
+        if (!values) g->failed = true;
+        if (!values) return false;
+        g->values = values;
+        g->room = room;
+    }
+    g->width = width;
+    return true;
+}
+
 /* A row whose first argument is NULL is left out unless the aggregate counts it. */
 static void gather_rows(sqlite3_context *c, int count, sqlite3_value **arguments, bool all)
 {
     gathered *g = sqlite3_aggregate_context(c, sizeof *g);
     if (!g || g->failed || (!all && sqlite3_value_type(arguments[0]) == SQLITE_NULL)) return;
-    if (g->count == g->room) {
-        int room = g->room ? 2 * g->room : 16;
-        double *values = realloc(g->values, (size_t)room * (size_t)count * sizeof *values);
-        if (!values) {
-            g->failed = true;
-            return;
-        }
-        g->values = values;
-        g->room = room;
-    }
-    g->width = count;
+    if (!make_room(g, count, 1)) return;
     for (int i = 0; i < count; i++) g->values[(size_t)g->count * (size_t)count + (size_t)i] = number(arguments[i]);
     g->count++;
 }
@@ -59,6 +78,21 @@ static void gather_rows(sqlite3_context *c, int count, sqlite3_value **arguments
 static void gather(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     gather_rows(c, count, arguments, false);
+}
+
+/* Of a list all its values. A second argument is the share. */
+static void gather_values(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    gathered *g = sqlite3_aggregate_context(c, sizeof *g);
+    int type = sqlite3_value_type(arguments[0]), size = type == SQLITE_BLOB ? list_size(c, arguments[0]) : 1;
+    if (!g || g->failed || type == SQLITE_NULL || size == 0 || !make_room(g, 1, size)) return;
+    g->share = count > 1 ? number(arguments[1]) : 0.5;
+    if (type == SQLITE_BLOB)
+        memcpy(g->values + g->count, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind,
+               (size_t)size * sizeof *g->values);
+    else
+        g->values[g->count] = number(arguments[0]);
+    g->count += size;
 }
 
 static void gather_all(sqlite3_context *c, int count, sqlite3_value **arguments)
@@ -96,18 +130,44 @@ static void sort_first(gathered *g)
     gsl_sort(g->values, 1, (size_t)g->count);
 }
 
+/* As gsl_stats_quantile_from_sorted_data, without sorting. */
+static double quantile_of(double *values, size_t count, double share)
+{
+    double place = share * (double)(count - 1);
+    size_t below = (size_t)place;
+    double low = gsl_stats_select(values, 1, count, below), part = place - (double)below;
+    return below + 1 == count ? low : (1 - part) * low + part * gsl_stats_select(values, 1, count, below + 1);
+}
+
 static void quantile_end(sqlite3_context *c)
 {
     gathered *g = take(c);
-    if (g) {
-        double q = g->width > 1 ? g->values[1] : 0.5;
-        sort_first(g);
-        if (q >= 0 && q <= 1)
-            give(c, gsl_stats_quantile_from_sorted_data(g->values, 1, (size_t)g->count, q));
-        else
-            sqlite3_result_error(c, "quantile: expected a share from 0 to 1", -1);
+    if (g && g->share >= 0 && g->share <= 1)
+        give(c, quantile_of(g->values, (size_t)g->count, g->share));
+    else if (g)
+        sqlite3_result_error(c, "quantile: expected a share from 0 to 1", -1);
+    leave(c);
+}
+
+static void list_end(sqlite3_context *c)
+{
+    gathered *g = take(c);
+    size_t size = g ? (size_t)g->count * sizeof *g->values : 0;
+    char *bytes = g ? malloc(sizeof list_kind + size) : NULL;
+    if (bytes) {
+        memcpy(bytes, list_kind, sizeof list_kind);
+        memcpy(bytes + sizeof list_kind, g->values, size);
+        sqlite3_result_blob64(c, bytes, sizeof list_kind + size, free);
+    } else if (g) {
+        sqlite3_result_error_nomem(c);
     }
     leave(c);
+}
+
+static void size(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    (void)count;
+    sqlite3_result_int(c, sqlite3_value_type(arguments[0]) == SQLITE_NULL ? 0 : list_size(c, arguments[0]));
 }
 
 static void mean_end(sqlite3_context *c)
@@ -373,8 +433,10 @@ static const struct {
     int arguments;
     scalar_fn *scalar, *step;
     end_fn *end;
-} functions[] = {{"median", 1, NULL, gather, quantile_end},
-                 {"quantile", 2, NULL, gather, quantile_end},
+} functions[] = {{"median", 1, NULL, gather_values, quantile_end},
+                 {"quantile", 2, NULL, gather_values, quantile_end},
+                 {"list", 1, NULL, gather_values, list_end},
+                 {"size", 1, size, NULL, NULL},
                  {"mean", 1, NULL, gather, mean_end},
                  {"sd", 1, NULL, gather, sd_end},
                  {"geomean", 1, NULL, gather, geomean_end},

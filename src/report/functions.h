@@ -2,7 +2,9 @@
 /* functions.h - what SQL can call beside its own. Aggregates sort what they are given, so that no result depends on the
  * order of rows; NULL is left out, and what is not known is NULL.
  *
- *   median(x), quantile(x, q)     by linear interpolation
+ *   median(x), quantile(x, q)     by linear interpolation; x may be lists
+ *   list(x), size(list)           all values as one, of which lists and quantiles of larger groups are made without
+ *                                 reading the rows again; how many they are, 0 of NULL
  *   mean(x), sd(x), geomean(x)
  *   over_sources(x, source)       an estimate: 95 % interval of the median over the sources' own medians, by order
  *                                 statistics; NULL of fewer than 6 sources

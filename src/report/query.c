@@ -5,6 +5,7 @@
 #include "report/functions.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The next comment of this name from *at on, without its name; NULL: there is none. */
@@ -126,15 +127,22 @@ static bool is_shown(const view *v, int column)
     return v->answer->names[column][0] != '_';
 }
 
+/* Has numbers, marked ones or texts that are all numbers, as shown() makes them, or dashes for such. */
 static bool is_number(const view *v, int column)
 {
+    bool texts = true, any = false;
     for (int i = 0; i < v->answer->count; i++) {
-        nb_cell_type type = nb_answer_at(v->answer, i, column)->type;
-        if (type == NB_CELL_INT || type == NB_CELL_REAL) return true;
-        const char *text = nb_answer_at(v->answer, i, column)->text;
-        if (type == NB_CELL_TEXT && (strchr(text, NB_MARK_BEHIND) || strcmp(text, "-") == 0)) return true;
+        const nb_cell *cell = nb_answer_at(v->answer, i, column);
+        char *end;
+        if (cell->type == NB_CELL_INT || cell->type == NB_CELL_REAL) return true;
+        if (cell->type != NB_CELL_TEXT) continue;
+        if (strchr(cell->text, NB_MARK_BEHIND)) return true;
+        strtod(cell->text, &end);
+        bool dash = strcmp(cell->text, "-") == 0;
+        any = any || dash || (end > cell->text && !*end);
+        texts = texts && (dash || !*end);
     }
-    return false;
+    return texts && any;
 }
 
 static bool is_prose(const view *v, int column)
@@ -147,7 +155,10 @@ static bool is_prose(const view *v, int column)
 
 static void put_cell(view *v, const nb_cell *cell, bool number)
 {
-    const char *text = cell->text ? cell->text : "", *mark = strchr(text, NB_MARK_BEHIND);
+    const char *text = cell->type == NB_CELL_NONE && number ? "-"
+                       : cell->text                         ? cell->text
+                                                            : "",
+               *mark = strchr(text, NB_MARK_BEHIND);
     char digits[32];
     if (cell->type == NB_CELL_REAL) {
         strfromd(digits, sizeof digits, "%.3g", cell->real);
@@ -155,8 +166,7 @@ static void put_cell(view *v, const nb_cell *cell, bool number)
     } else if (cell->type == NB_CELL_INT) {
         nb_page_cell(v->page, "%lld", cell->integer);
     } else {
-        nb_page_cell(v->page, "%.*s", mark ? (int)(mark - text) : (int)strlen(text),
-                     cell->type == NB_CELL_NONE && number ? "-" : text);
+        nb_page_cell(v->page, "%.*s", mark ? (int)(mark - text) : (int)strlen(text), text);
         if (mark) nb_page_mark(v->page, mark + 1);
     }
 }
@@ -182,7 +192,8 @@ static nb_status show_across(view *v, int first, int end)
     NB_NEED(heads, nb_alloc(v->ctx, (size_t)(end - first) + 1, sizeof *heads));
     nb_page_table(v->page);
     for (int c = 0; c < a->columns; c++)
-        if (is_shown(v, c)) nb_page_column(v->page, NB_PAGE_LABEL, "%s", a->names[c]);
+        if (is_shown(v, c))
+            nb_page_column(v->page, NB_PAGE_LABEL | (is_number(v, c) ? NB_PAGE_NUMBER : 0), "%s", a->names[c]);
     for (int i = first; i < end; i++) {
         const char *head = text_of(v, i, v->across);
         int at = 0;

@@ -29,10 +29,10 @@ SELECT b.name AS _baseline, core.full AS "_band core",
        v.label || CASE WHEN fixed THEN '' ELSE ', baseline ' || b.pairing END AS strategy,
        marked(coalesce(shown('%.3g', ratio), '~'), CASE WHEN noise > 0 AND ratio IS NOT NULL THEN '~' ELSE '' END
            || CASE WHEN count + noise < planned THEN '!' ELSE '' END) AS error,
-       marked(coalesce(shown('%.2f', share), '-'), '') AS share,
+       coalesce(shown('%.2f', share), '-') AS share,
        marked(coalesce(shown('%.3g', sub_ratio), CASE WHEN sub_noise > 0 THEN '~' ELSE '-' END), '') AS subspace,
-       marked(coalesce(shown('%.2f', sub_share), '-'), '') AS share,
-       marked(coalesce(shown('%.1e', select_s), '-'), '') AS select_s
+       coalesce(shown('%.2f', sub_share), '-') AS share,
+       coalesce(shown('%.1e', select_s), '-') AS select_s
 FROM line JOIN variant AS v ON v.id = variant_id JOIN component AS core ON core.kind = 'core' AND core.id = core_id
 JOIN variant AS b ON b.id = base_id
 WHERE (SELECT count(DISTINCT variant_id) FROM line) > 1 ORDER BY core_id, variant_id;
