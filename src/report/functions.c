@@ -170,6 +170,24 @@ static void size(sqlite3_context *c, int count, sqlite3_value **arguments)
     sqlite3_result_int(c, sqlite3_value_type(arguments[0]) == SQLITE_NULL ? 0 : list_size(c, arguments[0]));
 }
 
+/* x, so many times */
+static void repeated(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    int times = sqlite3_value_int(arguments[1]);
+    size_t size = times > 0 ? (size_t)times * sizeof(double) : 0;
+    (void)count;
+    if (sqlite3_value_type(arguments[0]) == SQLITE_NULL || times < 1) return;
+    char *bytes = malloc(sizeof list_kind + size);
+    if (!bytes) {
+        sqlite3_result_error_nomem(c);
+        return;
+    }
+    double x = number(arguments[0]);
+    memcpy(bytes, list_kind, sizeof list_kind);
+    for (int i = 0; i < times; i++) memcpy(bytes + sizeof list_kind + (size_t)i * sizeof x, &x, sizeof x);
+    sqlite3_result_blob64(c, bytes, sizeof list_kind + size, free);
+}
+
 static void mean_end(sqlite3_context *c)
 {
     gathered *g = take(c);
@@ -437,6 +455,7 @@ static const struct {
                  {"quantile", 2, NULL, gather_values, quantile_end},
                  {"list", 1, NULL, gather_values, list_end},
                  {"size", 1, size, NULL, NULL},
+                 {"repeated", 2, repeated, NULL, NULL},
                  {"mean", 1, NULL, gather, mean_end},
                  {"sd", 1, NULL, gather, sd_end},
                  {"geomean", 1, NULL, gather, geomean_end},

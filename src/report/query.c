@@ -183,6 +183,26 @@ static void see_marks(view *v, int row)
     }
 }
 
+/* NaN of what is none. */
+static double number_of(const char *text)
+{
+    char *end;
+    double x = strtod(text, &end);
+    return end > text && !*end ? x : NAN;
+}
+
+/* Numbers ascending, then texts in the order in which they come. */
+static void add_head(const char **heads, int *count, const char *head)
+{
+    int at = *count;
+    double x = number_of(head);
+    for (int h = 0; h < *count; h++)
+        if (strcmp(heads[h], head) == 0) return;
+    for (; at > 0 && x < INFINITY && !(number_of(heads[at - 1]) < x); at--) heads[at] = heads[at - 1];
+    heads[at] = head;
+    ++*count;
+}
+
 /* The rows first ... end - 1 as a table whose columns are values of _across. */
 static nb_status show_across(view *v, int first, int end)
 {
@@ -194,12 +214,7 @@ static nb_status show_across(view *v, int first, int end)
     for (int c = 0; c < a->columns; c++)
         if (is_shown(v, c))
             nb_page_column(v->page, NB_PAGE_LABEL | (is_number(v, c) ? NB_PAGE_NUMBER : 0), "%s", a->names[c]);
-    for (int i = first; i < end; i++) {
-        const char *head = text_of(v, i, v->across);
-        int at = 0;
-        while (at < count && strcmp(heads[at], head) != 0) at++;
-        if (at == count) heads[count++] = head;
-    }
+    for (int i = first; i < end; i++) add_head(heads, &count, text_of(v, i, v->across));
     for (int h = 0; h < count; h++) nb_page_column(v->page, NB_PAGE_NUMBER, "%s", heads[h]);
     for (int i = first, next; i < end; i = next) {
         if (v->band >= 0 && (i == first || !same(v, i, i - 1, v->band))) {

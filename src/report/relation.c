@@ -714,6 +714,7 @@ nb_status nb_relation_open(nb_relation **out, nb_store *store, const nb_given_la
     nb_texts_init(&r->kept, ctx);
     nb_texts_init(&r->views, ctx);
     NB_TRY(ctx, nb_functions_add(store->db, ctx));
+    if (r->study->add_functions) NB_TRY(ctx, r->study->add_functions(store->db, ctx));
     NB_TRY(
         ctx,
         execute(
