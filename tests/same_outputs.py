@@ -23,6 +23,7 @@ import argparse, collections, concurrent.futures, csv, fnmatch, glob, io, iterto
 # What NEW shows otherwise on purpose: output, part, why. Parts: a column's name, +column (added), -column (missing), rows, order,
 # text, status (exit and errors), and of figures: files, scripts, data (what a script draws).
 EXPECTED = [
+    ("table:errors", "text", "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
 ]
 
 HERE = os.path.dirname(os.path.abspath(__file__))

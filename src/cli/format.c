@@ -13,15 +13,13 @@
 static const struct {
     const char *name;
     nb_output_format format;
-} formats[] = {{"table", NB_FORMAT_TABLE},
-               {"csv", NB_FORMAT_CSV},
-               {"json", NB_FORMAT_JSON},
-               {"markdown", NB_FORMAT_MARKDOWN},
-               {"text", NB_FORMAT_TABLE}}; /* the last is an older name */
+} formats[] = {{"table", NB_FORMAT_TABLE}, {"csv", NB_FORMAT_CSV},
+               {"json", NB_FORMAT_JSON},   {"markdown", NB_FORMAT_MARKDOWN},
+               {"latex", NB_FORMAT_LATEX}, {"text", NB_FORMAT_TABLE}}; /* the last is an older name */
 
 bool nb_format_is_page(nb_output_format format)
 {
-    return format == NB_FORMAT_TABLE || format == NB_FORMAT_MARKDOWN;
+    return format != NB_FORMAT_CSV && format != NB_FORMAT_JSON;
 }
 
 int nb_command_format(const nb_command *c, int code, char *text, nb_output_format *format, nb_ctx *ctx)
@@ -34,7 +32,7 @@ int nb_command_format(const nb_command *c, int code, char *text, nb_output_forma
             *format = formats[i].format;
             return NB_GO_ON;
         }
-    nb_print_error("%s: --format %s is unknown; allowed: table, csv, json, markdown", c->name, text);
+    nb_print_error("%s: --format %s is unknown; allowed: table, csv, json, markdown, latex", c->name, text);
     return NB_EXIT_USAGE;
 }
 
@@ -58,7 +56,10 @@ static bool has_bold(void)
 
 nb_status nb_format_page(const nb_page *page, nb_output_format format, nb_ctx *ctx)
 {
-    nb_page_form form = format == NB_FORMAT_MARKDOWN ? NB_PAGE_MARKDOWN : has_bold() ? NB_PAGE_TERMINAL : NB_PAGE_TEXT;
+    nb_page_form form = format == NB_FORMAT_MARKDOWN ? NB_PAGE_MARKDOWN
+                        : format == NB_FORMAT_LATEX  ? NB_PAGE_LATEX
+                        : has_bold()                 ? NB_PAGE_TERMINAL
+                                                     : NB_PAGE_TEXT;
     NB_TRY(ctx, nb_page_print(stdout, page, form, width_here()));
     return NB_OK;
 }

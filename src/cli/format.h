@@ -6,12 +6,12 @@
 #include "cli/command.h"
 #include "report/grid.h"
 
-typedef enum { NB_FORMAT_TABLE, NB_FORMAT_CSV, NB_FORMAT_JSON, NB_FORMAT_MARKDOWN } nb_output_format;
+typedef enum { NB_FORMAT_TABLE, NB_FORMAT_CSV, NB_FORMAT_JSON, NB_FORMAT_MARKDOWN, NB_FORMAT_LATEX } nb_output_format;
 
 #define NB_FORMAT_OPTION(text) \
     { \
-        "format", 'f', POPT_ARG_STRING, &(text), 0, "Print a table (default), csv, json or markdown", \
-            "table|csv|json|markdown" \
+        "format", 'f', POPT_ARG_STRING, &(text), 0, "Print a table (default), csv, json, markdown or latex", \
+            "table|csv|json|markdown|latex" \
     }
 
 /* Whether the format is for people: a page is printed, not a grid. */

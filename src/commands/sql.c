@@ -1,51 +1,53 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sql.c - nysbench sql RUN [QUERY]: the rows are asked with SQL. */
+/* sql.c - nysbench sql RUN... [QUERY]: the rows are asked with SQL. */
 #include "cli/format.h"
 
 #include "report/query.h"
 #include "run/run_folder.h"
 
-#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
-static sqlite3 *asked; /* what an interrupt ends */
-
-static void interrupt(int number)
+static nb_status ask(int count, const char *const *folders, const char *query, nb_output_format format, nb_ctx *ctx)
 {
-    (void)number;
-    sqlite3_interrupt(asked);
-}
-
-static nb_status ask(const char *folder, const char *query, nb_output_format format, nb_ctx *ctx)
-{
-    nb_store store;
+    nb_store **stores;
     nb_given_labels labels;
     nb_relation *relation;
     nb_answer answer;
+    const char *baseline;
     nb_grid grid;
-    NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
-    NB_TRY(ctx, nb_relation_open(&relation, &store, &labels, ctx));
-    asked = nb_relation_database(relation);
-    signal(SIGINT, interrupt);
-    NB_TRY(ctx,
-           query ? nb_relation_ask_freely(relation, query, &answer, ctx) : nb_relation_views(relation, &answer, ctx));
+    NB_NEED(stores, nb_alloc(ctx, (size_t)count, sizeof *stores));
+    for (int i = count - 1; i >= 0; i--) {
+        NB_NEED(stores[i], nb_alloc(ctx, 1, sizeof **stores));
+        NB_TRY(ctx, nb_run_open(folders[i], stores[i], &labels, ctx));
+    }
+    NB_TRY(ctx, nb_relation_gather(&relation, count, stores, folders, &labels, ctx));
+    NB_TRY(ctx, nb_run_baseline(folders[0], &baseline, ctx));
+    NB_TRY(ctx, query ? nb_relation_ask_freely(relation, query, baseline, &answer, ctx)
+                      : nb_relation_views(relation, &answer, ctx));
     NB_TRY(ctx, nb_answer_grid(&answer, "", !nb_format_is_page(format), &grid, ctx));
     return nb_format_table(&grid, false, format, ctx);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
+    enum { MOST = 64 };
     char *text = NULL;
+    const char *query = NULL;
+    int count = 0;
     nb_output_format format = NB_FORMAT_TABLE;
     const char **plugins = NULL, **arguments;
     struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(text), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments}, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);
     nb_status status = nb_command_plugins(plugins, ctx);
     code = nb_command_format(command, code, text, &format, ctx);
-    if (code == NB_GO_ON) code = nb_command_check_run(arguments[0], ctx);
     if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = ask(arguments[0], arguments[1], format, ctx);
+    while (arguments[count]) count++;
+    if (count > 1 && strpbrk(arguments[count - 1], " \n\t")) query = arguments[--count];
+    for (int i = 0; i < count && code == NB_GO_ON; i++) code = nb_command_check_run(arguments[i], ctx);
+    if (code != NB_GO_ON) return code;
+    if (status == NB_OK) status = ask(count, arguments, query, format, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_sql = {"sql", "RUN [QUERY]", "Ask the rows of a run with SQL", run, true, 72};
+const nb_command nb_command_sql = {"sql", "RUN... [QUERY]", "Ask the rows of runs with SQL", run, true, 72};

@@ -88,7 +88,7 @@ static void add_files(nb_page *page, const json_t *call)
     size_t i;
     const json_t *file, *files = json_object_get(call, "files");
     if (json_array_size(files) == 0) return;
-    nb_page_heading(page, NB_HTML_FOLDED, "Files that the rows are made from: %d", (int)json_array_size(files));
+    nb_page_heading(page, NB_PAGE_FOLDED, "Files that the rows are made from: %d", (int)json_array_size(files));
     nb_page_table(page);
     nb_page_column(page, NB_PAGE_WORD | NB_PAGE_LABEL, "file");
     nb_page_column(page, NB_PAGE_NUMBER, "bytes");
@@ -109,7 +109,7 @@ static nb_status add_config(nb_page *page, const char *folder, const json_t *cal
     NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
     if (nb_is_file(path)) NB_TRY(ctx, nb_read_file(path, &text, ctx));
     if (!*text) return NB_OK;
-    nb_page_heading(page, NB_HTML_FOLDED, "The experiment, with every value written out");
+    nb_page_heading(page, NB_PAGE_FOLDED, "The experiment, with every value written out");
     nb_page_verbatim(page, text);
     return NB_OK;
 }

@@ -6,17 +6,15 @@
 #include "components/registry.h"
 #include "html/address.h"
 #include "html/measured.h"
-#include "html/outcome_groups.h"
 #include "html/pictures.h"
 #include "report/builds.h"
 #include "report/caveats.h"
 #include "report/compare_print.h"
-#include "report/relation.h"
+#include "report/query.h"
 #include "report/table.h"
 #include "run/run_folder.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct { /* a run */
@@ -240,7 +238,7 @@ static nb_status show_comparison(const maker *m, part *p)
     nb_page_deepen(m->page, m->level);
     NB_TRY(m->ctx, nb_compare_show_brief(m->page, &c.frame, &c.terms, &c.comparison, m->ctx));
     nb_page_deepen(m->page, 0);
-    nb_page_heading(m->page, NB_HTML_FOLDED, "The same with all numbers, and what they mean");
+    nb_page_heading(m->page, NB_PAGE_FOLDED, "The same with all numbers, and what they mean");
     nb_page_deepen(m->page, NB_PAGE_DEEPEST);
     NB_TRY(m->ctx, nb_compare_show(m->page, &c.frame, &c.terms, &c.comparison, m->ctx));
     nb_page_deepen(m->page, 0);
@@ -262,7 +260,7 @@ static nb_status add_folded(const maker *m, const part *p, const nb_table *table
 {
     const nb_table_source of = {&p->frame, p->relation, p->baseline};
     int before = m->page->count;
-    nb_page_heading(m->page, NB_HTML_FOLDED, "%s: %s", table->component.name, table->component.summary);
+    nb_page_heading(m->page, NB_PAGE_FOLDED, "%s: %s", table->component.name, table->component.summary);
     nb_page_deepen(m->page, NB_PAGE_DEEPEST);
     NB_TRY(m->ctx, nb_table_show(m->page, table, &of, m->ctx));
     nb_page_deepen(m->page, 0);
@@ -288,12 +286,26 @@ static nb_status add_tables(const maker *m, const part *p)
     return NB_OK;
 }
 
+/* By status and reason; what the first of each group is, by its labels. */
 static nb_status add_wrong(const maker *m, const part *p)
 {
-    int groups, before = m->page->count;
+    const char *first = "problem_label || ', head ' || head || ', trial ' || trial", *sql;
+    int before = m->page->count;
+    for (const nb_axis *a = p->study->axes + 1; a->key; a++)
+        NB_NEED(first,
+                nb_format(m->ctx, a->type == NB_AXIS_COMPONENT ? "%s || ', ' || %s_label" : "%s || ', %s ' || %s",
+                          first, a->column, a->column));
+    NB_NEED(sql, nb_format(m->ctx,
+                           "-- labels: 1\n"
+                           "SELECT g.status, g.count AS rows, coalesce(g.reason, 'no reason is known') AS reason, "
+                           "%s AS \"the first\" "
+                           "FROM (SELECT status, reason, count(*) AS count, min(position) AS at FROM run "
+                           "WHERE status NOT IN ('ok', 'planned') GROUP BY status, reason) AS g "
+                           "JOIN run ON run.position = g.at ORDER BY g.at",
+                           first));
     nb_page_heading(m->page, m->level + 1, "Rows without a result");
-    NB_TRY(m->ctx, nb_outcome_groups_show(m->page, &p->frame, p->study, &groups, m->ctx));
-    if (groups == 0) m->page->count = before;
+    NB_TRY(m->ctx, nb_query_show(p->relation, sql, NULL, m->page, m->ctx));
+    if (m->page->count == before + 1) m->page->count = before;
     return NB_OK;
 }
 
@@ -370,15 +382,6 @@ nb_status nb_report_print_markdown(FILE *out, const void *what, nb_ctx *ctx)
 nb_status nb_report_print_html(FILE *out, const void *what, nb_ctx *ctx)
 {
     const nb_report *report = what;
-    char *markdown;
-    size_t size;
-    FILE *text = open_memstream(&markdown, &size);
-    NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: the report");
-    nb_status status = nb_report_print_markdown(text, report, ctx);
-    bool whole = fclose(text) == 0;
-    NB_TRY(ctx, nb_defer(ctx, free, markdown));
-    NB_TRY(ctx, status);
-    NB_REQUIRE(ctx, whole, NB_ENOMEM, "out of memory: the report");
-    const nb_html_page page = {report->title, markdown, report->figure_count, report->figures};
-    return nb_html_print(out, &page, ctx);
+    return nb_html_print(out, &(nb_html_page){report->title, &report->page, report->figure_count, report->figures},
+                         ctx);
 }

@@ -4,7 +4,7 @@
 #include "html/svg.h"
 
 #include "base/files.h"
-#include "html/escape.h"
+#include "report/page.h"
 
 #include <expat.h>
 #include <math.h>
@@ -113,7 +113,7 @@ static nb_status print_reference(const reader *r, FILE *out, const char *name, c
     bool url = strncmp(value, "url(#", 5) == 0 && strcspn(value, ")") + 1 == strlen(value);
     if (!url && *value != '#') return refuse(r, "reference", value);
     fprintf(out, " %s=\"%s#%s", name, url ? "url(" : "", r->prefix);
-    nb_escape_print(out, value + (url ? 5 : 1));
+    nb_page_escape(out, value + (url ? 5 : 1));
     fputc('"', out);
     return NB_OK;
 }
@@ -127,7 +127,7 @@ static nb_status print_attribute(reader *r, FILE *out, const char *name, const c
     bool id = strcmp(name, "id") == 0;
     if (!id && !among(attributes, name)) return refuse(r, "attribute", name);
     fprintf(out, " %s=\"%s", name, id ? r->prefix : "");
-    nb_escape_print(out, value);
+    nb_page_escape(out, value);
     fputc('"', out);
     return NB_OK;
 }
@@ -138,7 +138,7 @@ static nb_status print_tag(reader *r, FILE *out, const char *name, const char **
     for (; *pairs; pairs += 2) NB_TRY(r->ctx, print_attribute(r, out, pairs[0], pairs[1]));
     if (r->depth == 0) {
         fputs(" role=\"img\" aria-label=\"", out);
-        nb_escape_print(out, r->label);
+        nb_page_escape(out, r->label);
         fputc('"', out);
     }
     fputc('>', out);
@@ -221,7 +221,7 @@ static void on_text(void *data, const char *text, int length)
 {
     reader *r = data;
     if (r->texts == 0 || r->skipped > 0) return;
-    for (int i = 0; i < length; i++) nb_escape_character(r->out, text[i]);
+    for (int i = 0; i < length; i++) nb_page_escape_character(r->out, text[i]);
 }
 
 /* A document type may define entities, which no figure needs. */

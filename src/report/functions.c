@@ -6,8 +6,10 @@
 #include "report/compare.h"
 #include "report/draws.h"
 #include "report/statistic.h"
+#include "statistics/agreement.h"
 #include "statistics/crossed.h"
 #include "statistics/estimate.h"
+#include "statistics/line.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -136,7 +138,8 @@ static double quantile_of(double *values, size_t count, double share)
     double place = share * (double)(count - 1);
     size_t below = (size_t)place;
     double low = gsl_stats_select(values, 1, count, below), part = place - (double)below;
-    return below + 1 == count ? low : (1 - part) * low + part * gsl_stats_select(values, 1, count, below + 1);
+    /* at part 0 the next one does not count, which may be infinite */
+    return part == 0 ? low : (1 - part) * low + part * gsl_stats_select(values, 1, count, below + 1);
 }
 
 static void quantile_end(sqlite3_context *c)
@@ -188,12 +191,21 @@ static void repeated(sqlite3_context *c, int count, sqlite3_value **arguments)
     sqlite3_result_blob64(c, bytes, sizeof list_kind + size, free);
 }
 
+/* Of values in ascending order; infinite if any is, NaN of both infinities. */
+static double mean(const gathered *g)
+{
+    double ends = g->values[0] + g->values[g->count - 1];
+    return isfinite(g->values[0]) && isfinite(g->values[g->count - 1])
+               ? gsl_stats_mean(g->values, 1, (size_t)g->count)
+               : ends;
+}
+
 static void mean_end(sqlite3_context *c)
 {
     gathered *g = take(c);
     if (g) {
         sort_first(g);
-        give(c, gsl_stats_mean(g->values, 1, (size_t)g->count));
+        give(c, mean(g));
     }
     leave(c);
 }
@@ -214,7 +226,7 @@ static void geomean_end(sqlite3_context *c)
     if (g) {
         sort_first(g);
         for (int i = 0; i < g->count; i++) g->values[i] = log(g->values[i]);
-        give(c, exp(gsl_stats_mean(g->values, 1, (size_t)g->count)));
+        give(c, exp(mean(g)));
     }
     leave(c);
 }
@@ -319,17 +331,121 @@ static nb_status estimate(gathered *g, estimate_blob *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void ratio_of_end(sqlite3_context *c)
+/* x, source: means of sources as units */
+static nb_status estimate_mean(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    nb_unit_value *units;
+    nb_estimate estimates[2];
+    NB_NEED(units, nb_alloc(ctx, (size_t)g->count, sizeof *units));
+    for (int i = 0; i < g->count; i++)
+        units[i] = (nb_unit_value){.source = (int)g->values[2 * i + 1], .value = g->values[2 * i]};
+    NB_TRY(ctx, nb_estimate_units(g->count, units, 1, &(nb_estimate_terms){.confidence = 0.95}, estimates, ctx));
+    out->estimate = estimates[0];
+    return NB_OK;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+/* Rows of two or more numbers, none NULL, by the first two; *x, *y: these. */
+static nb_status sort_pairs(gathered *g, double **x, double **y, nb_ctx *ctx)
+{
+    size_t width = (size_t)g->width;
+    int kept = 0;
+    for (int i = 0; i < g->count; i++) {
+        const double *row = g->values + (size_t)i * width;
+        bool whole = true;
+        for (size_t k = 0; k < width; k++) whole = whole && !isnan(row[k]);
+        if (whole) memmove(g->values + (size_t)kept++ * width, row, width * sizeof *row);
+    }
+    g->count = kept;
+    qsort(g->values, (size_t)kept, width * sizeof *g->values, by_pair);
+    NB_NEED(*x, nb_alloc_reals(ctx, (size_t)kept + 1, 2));
+    *y = *x + kept + 1;
+    for (int i = 0; i < kept; i++) (*x)[i] = g->values[(size_t)i * width], (*y)[i] = g->values[(size_t)i * width + 1];
+    return NB_OK;
+}
+
+static nb_status estimate_spearman(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    double *x, *y;
+    nb_agreement rho;
+    NB_TRY(ctx, sort_pairs(g, &x, &y, ctx));
+    NB_TRY(ctx, nb_spearman(g->count, x, y, &rho, ctx));
+    out->estimate.mean = rho.value;
+    out->estimate.t_p = rho.p;
+    return NB_OK;
+}
+
+static nb_status estimate_slope(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    double *x, *y;
+    NB_TRY(ctx, sort_pairs(g, &x, &y, ctx));
+    nb_line line = nb_line_fit(g->count, x, y, 0.95);
+    out->estimate.mean = line.slope;
+    out->estimate.low = line.low;
+    out->estimate.high = line.high;
+    return NB_OK;
+}
+
+typedef nb_status estimate_fn(gathered *g, estimate_blob *out, nb_ctx *ctx);
+
+static void end_estimate(sqlite3_context *c, estimate_fn *make)
 {
     gathered *g = take(c);
     if (g) {
         nb_ctx *ctx = nb_ctx_new();
-        estimate_blob e = {.pairs = 0};
-        if (ctx && estimate(g, &e, ctx) == NB_OK)
+        estimate_blob e = {.estimate = {.low = NAN, .high = NAN, .t_p = NAN}};
+        if (ctx && make(g, &e, ctx) == NB_OK)
             give_estimate(c, e);
         else
             sqlite3_result_error(c, ctx ? nb_error_message(ctx) : "out of memory", -1);
         nb_ctx_free(ctx);
+    }
+    leave(c);
+}
+
+static void ratio_of_end(sqlite3_context *c)
+{
+    end_estimate(c, estimate);
+}
+
+static void mean_of_end(sqlite3_context *c)
+{
+    end_estimate(c, estimate_mean);
+}
+
+static void spearman_end(sqlite3_context *c)
+{
+    end_estimate(c, estimate_spearman);
+}
+
+static void slope_end(sqlite3_context *c)
+{
+    end_estimate(c, estimate_slope);
+}
+
+/* x, a, b: by x, which differ */
+static double crossing(const gathered *g)
+{
+    for (int i = g->count - 1; i >= 0; i--) {
+        const double *v = g->values + 3 * i, *next = v + 3;
+        if (v[1] < v[2]) continue;
+        if (i + 1 == g->count) return NAN;
+        return exp(nb_line_crossing(log(v[0]), log(next[0]), log(v[1]), log(next[1]), log(v[2]), log(next[2])));
+    }
+    return g->count > 0 ? g->values[0] : NAN;
+}
+
+static void crossing_end(sqlite3_context *c)
+{
+    gathered *g = take(c);
+    if (g) {
+        qsort(g->values, (size_t)g->count, 3 * sizeof *g->values, by_pair);
+        give(c, crossing(g));
     }
     leave(c);
 }
@@ -349,6 +465,7 @@ static double part_of(const estimate_blob *b, const char *part)
     const nb_estimate *e = &b->estimate;
     if (strcmp(part, "low") == 0) return e->low;
     if (strcmp(part, "high") == 0) return e->high;
+    if (strcmp(part, "center") == 0) return e->mean;
     if (strcmp(part, "ratio") == 0) return exp(e->mean);
     if (strcmp(part, "p") == 0) return e->t_p;
     if (strcmp(part, "sources") == 0) return e->sources;
@@ -372,6 +489,13 @@ static void part(sqlite3_context *c, int count, sqlite3_value **arguments)
         sqlite3_result_int(c, (int)part_of(&blob, name));
     else
         give(c, part_of(&blob, name));
+}
+
+static void only_finite(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    double x = number(arguments[0]);
+    (void)count;
+    give(c, isfinite(x) ? x : NAN);
 }
 
 static void ln(sqlite3_context *c, int count, sqlite3_value **arguments)
@@ -461,12 +585,18 @@ static const struct {
                  {"geomean", 1, NULL, gather, geomean_end},
                  {"over_sources", 2, NULL, gather, over_sources_end},
                  {"ratio_of", 11, NULL, gather_all, ratio_of_end},
+                 {"mean_of", 2, NULL, gather, mean_of_end},
+                 {"spearman", 2, NULL, gather, spearman_end},
+                 {"slope", 2, NULL, gather, slope_end},
+                 {"crossing", 3, NULL, gather, crossing_end},
+                 {"center", 1, part, NULL, NULL},
                  {"low", 1, part, NULL, NULL},
                  {"high", 1, part, NULL, NULL},
                  {"ratio", 1, part, NULL, NULL},
                  {"p", 1, part, NULL, NULL},
                  {"sources", 1, part, NULL, NULL},
                  {"better", 1, part, NULL, NULL},
+                 {"finite", 1, only_finite, NULL, NULL},
                  {"ln", 1, ln, NULL, NULL},
                  {"shown", 2, shown, NULL, NULL},
                  {"brief", 1, brief, NULL, NULL},

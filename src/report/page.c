@@ -201,5 +201,6 @@ nb_status nb_page_print(FILE *out, const nb_page *page, nb_page_form form, int w
 {
     NB_TRY(page->ctx, page->status);
     if (form == NB_PAGE_MARKDOWN) return nb_page_print_markdown(out, page);
+    if (form == NB_PAGE_LATEX) return nb_page_print_latex(out, page);
     return nb_page_print_text(out, page, form == NB_PAGE_TERMINAL, width);
 }

@@ -55,6 +55,7 @@ nb_page_entry nb_page_cell_at(const nb_page_sheet *table, int row, int column);
 nb_status nb_page_print_text(FILE *out, const nb_page *page, bool bold, int width);
 nb_status nb_page_print_table(FILE *out, const nb_page_sheet *table, bool bold, int width, nb_ctx *ctx);
 nb_status nb_page_print_markdown(FILE *out, const nb_page *page);
+nb_status nb_page_print_latex(FILE *out, const nb_page *page);
 
 /* Lines of text: words that are cut nowhere, in lines of a width. */
 int nb_page_width_of(const char *text); /* in characters */

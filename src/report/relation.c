@@ -7,6 +7,7 @@
  * 3. The view `run` joins these with the stored rows. */
 #include "report/relation.h"
 
+#include "attentions/attention.h"
 #include "base/texts.h"
 #include "components/registry.h"
 #include "cores/core.h"
@@ -15,6 +16,7 @@
 #include "report/draws.h"
 #include "report/functions.h"
 #include "report/labels.h"
+#include "run/schema.h"
 #include "strategies/strategy.h"
 
 #include <math.h>
@@ -26,6 +28,8 @@ enum { MOST_KINDS = 16, NUMBERS = 300 }; /* NUMBERS: characters of a row's numbe
 
 struct nb_relation {
     nb_store *store;
+    const char *rows; /* the table that has them */
+    bool several;     /* runs: they are copied */
     const nb_study *study;
     const nb_given_labels *labels;
     int kind_count;
@@ -55,19 +59,14 @@ const nb_study *nb_relation_study(const nb_relation *r)
     return r->study;
 }
 
-sqlite3 *nb_relation_database(const nb_relation *r)
-{
-    return r->store->db;
-}
-
 static nb_status fail(const nb_relation *r, const char *what)
 {
     int code = sqlite3_errcode(r->store->db) & 0xff;
-    NB_FAIL(r->ctx,
-            code == SQLITE_ERROR   ? NB_EINVAL
-            : code == SQLITE_NOMEM ? NB_ENOMEM
-                                   : NB_EIO,
-            "%s: %s", what, sqlite3_errmsg(r->store->db));
+    nb_status status = code == SQLITE_ERROR || code == SQLITE_AUTH ? NB_EINVAL
+                       : code == SQLITE_NOMEM                      ? NB_ENOMEM
+                                                                   : NB_EIO;
+    NB_FAIL(r->ctx, status, "%s: %s%s", what, code == SQLITE_AUTH ? "a query can only read: " : "",
+            sqlite3_errmsg(r->store->db));
 }
 
 static nb_status execute(const nb_relation *r, const char *sql)
@@ -93,8 +92,10 @@ static nb_status has_column(const nb_relation *r, const char *name, bool *has)
 {
     sqlite3_stmt *s;
     nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx, prepare(r, "SELECT 1 FROM pragma_table_info('results', 'main') WHERE name = ?1", NULL, &s, r->ctx));
+    NB_TRY(r->ctx, prepare(r, "SELECT 1 FROM pragma_table_info(?2, ?3) WHERE name = ?1", NULL, &s, r->ctx));
     sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, strchr(r->rows, '.') + 1, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 3, r->several ? "temp" : "main", -1, SQLITE_STATIC);
     *has = sqlite3_step(s) == SQLITE_ROW;
     nb_ctx_release(r->ctx, mark);
     return NB_OK;
@@ -372,8 +373,7 @@ static nb_status make_keys(nb_relation *r)
         NB_NEED(parameters, nb_format(r->ctx, "%s, ?", parameters));
     }
     NB_TRY(r->ctx, execute(r, nb_format(r->ctx,
-                                        "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA "
-                                        "cache_size = -262144; BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY "
+                                        "BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY "
                                         "KEY, position INTEGER, head INTEGER, trial INTEGER, head_id INTEGER, panel_id "
                                         "INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, draws INTEGER"
                                         "%s, alone INTEGER)",
@@ -381,9 +381,9 @@ static nb_status make_keys(nb_relation *r)
     NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
     NB_TRY(r->ctx, prepare(r, sql, NULL, &k.insert, k.scratch));
     NB_NEED(sql, nb_format(r->ctx,
-                           "SELECT rowid, position, head, trial, n, d, %s, %s, %s, %s%s FROM main.results "
+                           "SELECT rowid, position, head, trial, n, d, %s, %s, %s, %s%s FROM %s "
                            "WHERE position IS NOT NULL ORDER BY position",
-                           model, layer, source, scene, texts));
+                           model, layer, source, scene, texts, r->rows));
     NB_TRY(r->ctx, prepare(r, sql, NULL, &s, k.scratch));
     NB_TRY(r->ctx, number_rows(&k, s));
     nb_ctx_release(k.scratch, 0);
@@ -421,6 +421,16 @@ static bool is_number(const nb_choice *choice, const nb_option *o, double *numbe
     return (o->type == NB_OPTION_REAL || o->type == NB_OPTION_INT) && !word;
 }
 
+/* Of a drawn problem `n`, of a file `max_n`; of an attention what it says. */
+static bool is_size(const nb_registry *registry, const nb_choice *choice, const nb_option *o)
+{
+    size_t length = strlen(o->key);
+    const char *size = registry == &nb_attentions ? ((const nb_attention *)choice->component)->size : NULL;
+    if (registry != &nb_problems) return size && strcmp(o->key, size) == 0;
+    return o->type == NB_OPTION_INT &&
+           (strcmp(o->key, "n") == 0 || (length > 2 && strcmp(o->key + length - 2, "_n") == 0));
+}
+
 static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, int id, const nb_choice *choice)
 {
     for (const nb_option *o = choice->component->options; o->key; o++) {
@@ -438,6 +448,7 @@ static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, in
             sqlite3_bind_double(s, 8, number);
         else
             sqlite3_bind_null(s, 8);
+        sqlite3_bind_int(s, 9, is_size(registry_of(r, kind), choice, o));
         if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the options of the components");
         sqlite3_reset(s);
         nb_ctx_release(r->ctx, mark);
@@ -455,13 +466,15 @@ static nb_status add_component(const nb_relation *r, const inserts *to, int kind
     NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
     const nb_kernel *kernel = choice && registry == &nb_kernels ? (const nb_kernel *)choice->component : NULL;
     unsigned strategy = choice && registry == &nb_strategies ? nb_strategy_traits(choice) : 0,
-             core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0;
+             core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0,
+             attention = choice && registry == &nb_attentions ? nb_attention_traits(choice) : 0;
     if (!full) full = choice ? choice->full : spec;
     const char *const texts[] = {r->kinds[kind]->name, spec, label, full, choice ? choice->component->name : NULL};
     const int flags[] = {id,
                          strategy & NB_ORACLE || core & NB_CORE_ORACLE,
                          strategy & NB_RANDOM || core & NB_CORE_RANDOM,
                          (core & NB_CORE_FILTER) != 0,
+                         (attention & NB_ATTENTION_EXACT) != 0,
                          choice && choice->plain,
                          kernel && kernel->points,
                          kernel && kernel->low_rank,
@@ -481,13 +494,13 @@ static nb_status make_components(const nb_relation *r)
     NB_TRY(r->ctx,
            execute(r,
                    "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
-                   "oracle INTEGER, random INTEGER, filter INTEGER, plain INTEGER, one_set INTEGER, low_rank INTEGER, "
+                   "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, low_rank INTEGER, "
                    "stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
                    "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
-                   "id INTEGER, place INTEGER, number REAL, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
+                   "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
                            &to.component, r->ctx));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
     for (int k = 0; k < r->kind_count; k++) {
         const nb_registry *registry = registry_of(r, k);
         const nb_texts *specs = &r->specs[k];
@@ -546,9 +559,9 @@ static nb_status count_panels(const nb_relation *r)
                              "%s AS rows, r.n AS n, r.d AS d%s FROM (SELECT panel_id AS id, count(DISTINCT "
                              "problem_id) AS problems, count(DISTINCT source_id) AS sources, count(DISTINCT head_id) "
                              "AS heads, max(trial) + 1 AS trials, min(position) AS first FROM key GROUP BY panel_id) "
-                             "AS c JOIN main.results AS r ON r.position = c.first JOIN key AS k ON k.id = r.rowid "
+                             "AS c JOIN %s AS r ON r.position = c.first JOIN key AS k ON k.id = r.rowid "
                              "ORDER BY c.first; CREATE UNIQUE INDEX panels ON panel (id)",
-                             model, layer, rows, names));
+                             model, layer, rows, names, r->rows));
 }
 
 typedef struct {
@@ -670,6 +683,18 @@ static nb_status make_panels(nb_relation *r)
 
 /* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each. */
 
+static nb_status make_measured(const nb_relation *r)
+{
+    const char *sql = "";
+    int at = 0;
+    for (const nb_column *c = r->study->columns; c->name; c++, at++)
+        if (c->measure && !c->time && c->type == NB_COLUMN_REAL)
+            NB_NEED(sql, nb_format(r->ctx, "%s%s SELECT id, '%s' AS measure, %d AS place, %s AS x FROM run",
+                                  sql, *sql ? " UNION ALL" : "CREATE TEMP VIEW measured AS",
+                                   c->name, at, c->name));
+    return execute(r, sql);
+}
+
 static nb_status make_view(const nb_relation *r)
 {
     const char *columns = "", *joins = "";
@@ -689,46 +714,119 @@ static nb_status make_view(const nb_relation *r)
     }
     return execute(
         r, nb_format(r->ctx,
-                     "CREATE TEMP VIEW run AS SELECT %s, k.position AS position, k.id AS id, head_id, panel_id, "
-                     "stratum_id, source_id, line_id, alone, draws FROM key AS k JOIN main.results AS r ON "
+                     "CREATE TEMP VIEW run AS SELECT %s%s, k.position AS position, k.id AS id, head_id, panel_id, "
+                     "stratum_id, source_id, line_id, alone, draws FROM key AS k JOIN %s AS r ON "
                      "r.rowid = k.id%s",
-                     columns, joins));
+                     r->several ? "r.run AS run, " : "", columns, r->rows, joins));
 }
 
-nb_status nb_relation_open(nb_relation **out, nb_store *store, const nb_given_labels *labels, nb_ctx *ctx)
+/* Rows of all stores in a table of the first one's connection, each run's behind those before. */
+static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *stores, const char *const *names)
+{
+    const char *columns, *parameters = "?1, ?2 + ?3", *sql;
+    int fields = nb_column_count(r->study->columns), before = 0;
+    sqlite3_stmt *insert, *select;
+    nb_mark mark = nb_ctx_mark(r->ctx);
+    NB_NEED(columns, nb_sql_columns(NB_SQL_NAMES, r->study->columns, r->ctx));
+    for (int i = 0; i < fields; i++) NB_NEED(parameters, nb_format(r->ctx, "%s, ?%d", parameters, 4 + i));
+    NB_TRY(r->ctx, execute(r, nb_format(r->ctx,
+                                        "CREATE TEMP TABLE gathered (run, "
+                                        "position, %s)",
+                                        columns)));
+    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO gathered VALUES (%s)", parameters));
+    NB_TRY(r->ctx, prepare(r, sql, NULL, &insert, r->ctx));
+    NB_NEED(sql, nb_format(r->ctx, "SELECT position, %s FROM results WHERE position IS NOT NULL ORDER BY position",
+                           columns));
+    for (int i = 0; i < count; i++) {
+        int code, last = before;
+        NB_REQUIRE(r->ctx, sqlite3_prepare_v2(stores[i]->db, sql, -1, &select, NULL) == SQLITE_OK, NB_EIO, "%s: %s",
+                   names[i], sqlite3_errmsg(stores[i]->db));
+        NB_TRY(r->ctx, nb_defer(r->ctx, finalize, select));
+        sqlite3_bind_text(insert, 1, names[i], -1, SQLITE_STATIC);
+        sqlite3_bind_int(insert, 3, before);
+        while ((code = sqlite3_step(select)) == SQLITE_ROW) {
+            sqlite3_bind_int(insert, 2, sqlite3_column_int(select, 0));
+            for (int c = 0; c < fields; c++) sqlite3_bind_value(insert, 4 + c, sqlite3_column_value(select, 1 + c));
+            if (sqlite3_step(insert) != SQLITE_DONE) return fail(r, "gathering the rows");
+            sqlite3_reset(insert);
+            last = before + sqlite3_column_int(select, 0) + 1;
+        }
+        NB_REQUIRE(r->ctx, code == SQLITE_DONE, NB_EIO, "%s: %s", names[i], sqlite3_errmsg(stores[i]->db));
+        before = last;
+    }
+    nb_ctx_release(r->ctx, mark);
+    return execute(r, "CREATE INDEX gathered_positions ON gathered (position)");
+}
+
+static const nb_column run_column = {
+    .name = "run", .type = NB_COLUMN_TEXT, .identity = true, .help = "the folder of the run"};
+
+static nb_status add_kinds(nb_relation *r)
+{
+    if (r->several) r->kinds[r->kind_count++] = &run_column;
+    for (const nb_column *c = r->study->columns; c->name; c++) {
+        if (!c->identity || c->type != NB_COLUMN_TEXT) continue;
+        NB_REQUIRE(r->ctx, r->kind_count < MOST_KINDS, NB_EBUG, "rows have more than %d texts in their identity",
+                   MOST_KINDS);
+        if (strcmp(c->name, "problem") == 0) r->problem = r->kind_count;
+        r->kinds[r->kind_count++] = c;
+    }
+    for (int i = 0; i < r->kind_count; i++) nb_texts_init(&r->specs[i], r->ctx);
+    return NB_OK;
+}
+
+/* What another relation of the same store has made: all but the store's own view. */
+static nb_status drop_all(const nb_relation *r, nb_ctx *ctx)
+{
+    nb_answer a;
+    NB_TRY(ctx, nb_relation_ask(r,
+                                "SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema WHERE type IN "
+                                "('table', 'view') AND name <> 'results' ORDER BY name",
+                                NULL, &a, NULL, ctx));
+    for (int i = 0; i < a.count; i++) NB_TRY(ctx, execute(r, nb_answer_at(&a, i, 0)->text));
+    return NB_OK;
+}
+
+nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stores, const char *const *names,
+                             const nb_given_labels *labels, nb_ctx *ctx)
 {
     nb_relation *r;
     NB_NEED(r, nb_alloc(ctx, 1, sizeof *r));
-    *r = (nb_relation){.store = store, .study = store->study, .labels = labels, .ctx = ctx};
-    for (const nb_column *c = r->study->columns; c->name; c++) {
-        if (!c->identity || c->type != NB_COLUMN_TEXT) continue;
-        NB_REQUIRE(ctx, r->kind_count < MOST_KINDS, NB_EBUG, "rows have more than %d texts in their identity",
-                   MOST_KINDS);
-        if (strcmp(c->name, "problem") == 0) r->problem = r->kind_count;
-        nb_texts_init(&r->specs[r->kind_count], ctx);
-        r->kinds[r->kind_count++] = c;
-    }
-    nb_texts_init(&r->strata, ctx);
-    nb_texts_init(&r->sources, ctx);
-    nb_texts_init(&r->panels, ctx);
-    nb_texts_init(&r->kept, ctx);
-    nb_texts_init(&r->views, ctx);
-    NB_TRY(ctx, nb_functions_add(store->db, ctx));
-    if (r->study->add_functions) NB_TRY(ctx, r->study->add_functions(store->db, ctx));
-    NB_TRY(
-        ctx,
-        execute(
-            r,
-            "PRAGMA query_only = 0; DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.key; DROP TABLE IF EXISTS "
-            "temp.component; DROP TABLE IF EXISTS temp.option; DROP TABLE IF EXISTS temp.stratum; DROP TABLE IF EXISTS temp.source; "
-            "DROP TABLE IF EXISTS temp.panel"));
+    *r = (nb_relation){.store = stores[0],
+                       .rows = count > 1 ? "temp.gathered" : "main.results",
+                       .several = count > 1,
+                       .study = stores[0]->study,
+                       .labels = labels};
+    NB_NEED(r->ctx, nb_ctx_child(ctx)); /* views come to be while callers release what they made */
+    for (int i = 1; i < count; i++)
+        NB_REQUIRE(ctx, stores[i]->study == r->study, NB_EINVAL,
+                   "%s is a run of the study %s, %s of %s: only runs of one "
+                   "study can be asked together",
+                   names[0], r->study->component.name, names[i], stores[i]->study->component.name);
+    NB_TRY(ctx, add_kinds(r));
+    nb_texts_init(&r->strata, r->ctx);
+    nb_texts_init(&r->sources, r->ctx);
+    nb_texts_init(&r->panels, r->ctx);
+    nb_texts_init(&r->kept, r->ctx);
+    nb_texts_init(&r->views, r->ctx);
+    NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
+    if (r->study->add_functions) NB_TRY(ctx, r->study->add_functions(r->store->db, ctx));
+    NB_TRY(ctx, execute(r, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144"));
+    NB_TRY(ctx, drop_all(r, ctx));
+    if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
     NB_TRY(ctx, make_keys(r));
     NB_TRY(ctx, make_components(r));
     NB_TRY(ctx, make_sources(r));
     NB_TRY(ctx, make_panels(r));
     NB_TRY(ctx, make_view(r));
+    NB_TRY(ctx, make_measured(r));
     *out = r;
     return NB_OK;
+}
+
+nb_status nb_relation_open(nb_relation **out, nb_store *store, const nb_given_labels *labels, nb_ctx *ctx)
+{
+    return nb_relation_gather(out, 1, &store, NULL, labels, ctx);
 }
 
 /* Asking. */
@@ -834,13 +932,13 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     return code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
 }
 
-static nb_status need_all(nb_relation *r, nb_ctx *ctx)
+static nb_status need_all(nb_relation *r, const char *baseline, nb_ctx *ctx)
 {
     const char *names = "-- needs:";
     for (const nb_sql_file *f = nb_sql_files; f->study; f++)
         if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0)
             NB_NEED(names, nb_format(ctx, "%s %s", names, f->name));
-    return nb_relation_need(r, names, NULL, ctx);
+    return nb_relation_need(r, names, baseline, ctx);
 }
 
 static int only_reads(void *self, int action, const char *a, const char *b, const char *database, const char *trigger)
@@ -851,12 +949,12 @@ static int only_reads(void *self, int action, const char *a, const char *b, cons
                : SQLITE_DENY;
 }
 
-nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_answer *answer, nb_ctx *ctx)
+nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, const char *baseline, nb_answer *answer, nb_ctx *ctx)
 {
     const char *rest;
-    NB_TRY(ctx, need_all(r, ctx));
+    NB_TRY(ctx, need_all(r, baseline, ctx));
     sqlite3_set_authorizer(r->store->db, only_reads, NULL);
-    nb_status status = nb_relation_ask(r, sql, NULL, answer, &rest, ctx);
+    nb_status status = nb_relation_ask(r, sql, baseline, answer, &rest, ctx);
     sqlite3_set_authorizer(r->store->db, NULL, NULL);
     NB_TRY(ctx, status);
     NB_REQUIRE(ctx, answer->columns > 0, NB_EINVAL, "SQL: expected a SELECT");
@@ -866,13 +964,14 @@ nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_answer *ans
 
 nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
 {
-    NB_TRY(ctx, need_all(r, ctx));
-    return nb_relation_ask(r,
-                           "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "
-                           "FROM temp.sqlite_schema AS s JOIN pragma_table_info(s.name, 'temp') AS c "
-                           "WHERE s.type IN ('table', 'view') AND s.name <> 'results' GROUP BY s.name "
-                           "ORDER BY s.name <> 'run', s.name",
-                           NULL, answer, NULL, ctx);
+    NB_TRY(ctx, need_all(r, NULL, ctx));
+    return nb_relation_ask(
+        r,
+        "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "
+        "FROM temp.sqlite_schema AS s JOIN pragma_table_info(s.name, 'temp') AS c "
+        "WHERE s.type IN ('table', 'view') AND s.name NOT IN ('results', 'gathered') GROUP BY s.name "
+        "ORDER BY s.name <> 'run', s.name",
+        NULL, answer, NULL, ctx);
 }
 
 /* What follows from the rows is made again of those that stay. */

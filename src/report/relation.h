@@ -4,7 +4,8 @@
  *
  * Views of every study:
  *   run        a row each, in the order of the plan: the columns of rows.csv; NAME_label beside a column NAME of
- *              components; NAME_id beside a column NAME of texts, a number in order of appearance; and those of `key`
+ *              components; NAME_id beside a column NAME of texts, as strategy_id, a number in order of appearance; and
+ *              those of `key`
  *   key        a row each, numbers alone: position, the NAME_id, trial, and
  *                head_id         its problem and head
  *                panel_id        the data of its kind that one table or panel shows together
@@ -12,10 +13,12 @@
  *                line_id         all that identifies the row but its trial
  *                alone           it has trial 0 alone, which stands for every trial of the others
  *                draws           another trial may give another result, though the data stay
+ *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x
  *   component  id, kind (the column), spec, label, full (with the first option always), name; of strategies and cores
- *              oracle, random; of cores filter; plain: all options have their defaults
+ *              oracle, random; of cores filter; of attentions exact; plain: all options have their defaults
  *   option     an option each of a component (kind, id), in their order (place): key, value, number (NULL of a text or a
- *              word), rest (the component's other options, which two share that differ in this one only), rest_label
+ *              word), rest (the component's other options, which two share that differ in this one only), rest_label, size (it sets n, or an
+ *              attention's landmarks or the like)
  *   panel      id, title, problem (NULL of several), kernel ..., n, d, problems, sources, heads, trials
  *   stratum    id, name, label: a model, or a problem whose data are drawn
  *   source     id, stratum_id, name: a text, image or recording; of drawn data, a trial
@@ -50,18 +53,22 @@ typedef struct nb_relation nb_relation;
 /* Of a store that is open, and stays so as long as the relation is asked. `labels`: those that the config gives. */
 nb_status nb_relation_open(nb_relation **relation, nb_store *store, const nb_given_labels *labels, nb_ctx *ctx);
 
+/* Of several runs of one study, with a column `run`: its name. NB_EINVAL for different studies. */
+nb_status nb_relation_gather(nb_relation **relation, int count, nb_store *const *stores, const char *const *names,
+                             const nb_given_labels *labels, nb_ctx *ctx);
+
 /* Only these rows, by number in the order of the plan, are there from now on. Before any view of a study is made. */
 nb_status nb_relation_keep(nb_relation *relation, int count, const int *rows, nb_ctx *ctx);
 
 const nb_study *nb_relation_study(const nb_relation *relation);
-sqlite3 *nb_relation_database(const nb_relation *relation);
 
 /* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. The parameter :baseline is
  * bound: a strategy, canonical; NULL: the first that is no oracle. */
 nb_status nb_relation_need(nb_relation *relation, const char *sql, const char *baseline, nb_ctx *ctx);
 
 /* The answer to what a user asks: one statement that reads. A study's views are there. NB_EINVAL where it is none. */
-nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, nb_answer *answer, nb_ctx *ctx);
+nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
+                                 nb_ctx *ctx);
 
 /* The views and their columns: view, columns, about. */
 nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ctx);

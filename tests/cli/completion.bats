@@ -24,7 +24,7 @@ is() { # LINE CANDIDATES
     is 'nysbench select --side=k' '--side=keys'
     is 'nysbench run x.yaml --retry f' 'failed'
     is 'nysbench run -j ' ''
-    is 'nysbench claims r --format ' 'table|csv|json|markdown'
+    is 'nysbench claims r --format ' 'table|csv|json|markdown|latex'
     is 'nysbench compare r --scale d' 'difference'
     is 'nysbench compare r -w strat' 'strategy='
     is 'nysbench run x.yaml -s land' 'landmarks='

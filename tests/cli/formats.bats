@@ -68,7 +68,7 @@ PY
     while read -ra words; do
         run "$NYSBENCH" "${words[@]}" --format xml
         expect_status 2
-        [ "${lines[0]}" = "nysbench: error: ${words[0]}: --format xml is unknown; allowed: table, csv, json, markdown" ]
+        [ "${lines[0]}" = "nysbench: error: ${words[0]}: --format xml is unknown; allowed: table, csv, json, markdown, latex" ]
     done < <(each)
     run "$NYSBENCH" table "$SHARED/r" errors shares --format json
     expect_status 2
@@ -133,4 +133,22 @@ PY
     NO_COLOR=1 TERM=xterm terminal 70 env -u COLUMNS "$NYSBENCH" compare "$SHARED/r" | cmp - "$WORK/plain"
     TERM=dumb terminal 70 env -u COLUMNS -u NO_COLOR "$NYSBENCH" compare "$SHARED/r" | cmp - "$WORK/plain"
     TERM=xterm "$NYSBENCH" compare "$SHARED/r" | cmp - <(NO_COLOR=1 "$NYSBENCH" compare "$SHARED/r")
+}
+
+@test "LaTeX has each table once, with as many cells in each line as columns, and nothing that is not escaped" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error -o "$WORK/r"
+    "$NYSBENCH" table "$WORK/r" errors --format latex >"$WORK/tex"
+    "$NYSBENCH" compare "$WORK/r" --format latex >>"$WORK/tex"
+    /usr/bin/python3 -SE - "$WORK/tex" <<'PY'
+import re, sys
+text = "\n".join(line for line in open(sys.argv[1]).read().splitlines() if not line.startswith("%"))
+tables = re.findall(r"\\begin\{tabular\}\{([lS]+)\}\n\\toprule\n(.*?)\\bottomrule\n\\end\{tabular\}", text, re.S)
+assert len(tables) == text.count(r"\begin{table}") == text.count(r"\end{table}") > 2, text
+for columns, body in tables:
+    for line in body.splitlines():
+        if line.endswith(r"\\") and not line.startswith(r"\multicolumn"):
+            assert len(re.findall(r"(?<!\\)&", line)) == len(columns) - 1, line
+bare = re.sub(r"\\[a-zA-Z]+\*?|\\[&%$#_{}\\]", "", text)
+assert not re.search(r"[%$#_^~<>|\\]", bare) and bare.count("{") == bare.count("}"), bare
+PY
 }

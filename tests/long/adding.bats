@@ -20,7 +20,7 @@ load ../cli/helpers
     mkdir src/studies/norms
     cp "$OLDPWD/tests/cli/plugins/norms.c" src/studies/norms/norms.c
     sed 's/nb_figure_steps/nb_figure_added_figure/; s/{"steps"/{"added_figure"/' src/studies/error/figures/steps.c >src/studies/error/figures/added_figure.c
-    sed 's/nb_table_costs/nb_table_added_table/; s/{"costs"/{"added_table"/' src/studies/error/tables/costs.c >src/studies/error/tables/added_table.c
+    cp src/studies/error/tables/errors.sql src/studies/error/tables/added_table.sql
     cat >src/commands/added.c <<'EOF'
 /* added.c - nysbench added */
 #include "cli/command.h"

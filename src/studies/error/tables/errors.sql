@@ -43,6 +43,7 @@ leading AS (
                            a.source_id, a.head_id, max(a.trial, b.trial), a.draws OR b.draws))
         AND NOT max(a.error IS NOT NULL AND b.error IS NOT NULL -- one alone has looked at rows that both are judged on
                     AND (x.error_unseen IS x.error) <> (y.error_unseen IS y.error))),
+measured AS (SELECT DISTINCT panel_id FROM cell WHERE count > 0),
 shown_cell AS (
     SELECT r.panel_id, r.core_id, r.variant_id, r.landmarks, core.full AS band, v.label, r.stochastic,
            marked(CASE WHEN count = 0 THEN '-' ELSE CASE WHEN median < baseline_mean THEN '' ELSE '(' END
@@ -54,18 +55,19 @@ shown_cell AS (
     FROM ranked AS r LEFT JOIN leading AS l USING (panel_id, core_id, landmarks, variant_id)
     JOIN component AS core ON core.kind = 'core' AND core.id = r.core_id JOIN variant AS v ON v.id = r.variant_id
     UNION ALL
-    SELECT panel_id, 1000000, 0, landmarks, '', 'best rank m', NULL, marked(brief(floor_rank), '',
+    SELECT panel_id, 1000000, 0, landmarks, '', 'best rank m', NULL, marked(coalesce(brief(floor_rank), '-'), '',
            low(floor_over), high(floor_over)) FROM level
     UNION ALL
     SELECT panel_id, 1000001, 0, landmarks, '', 'constant ' || CASE WHEN (SELECT min(stochastic) FROM component WHERE
-           kind = 'kernel') THEN '1/n' ELSE 'mean(S)' END, NULL, marked(brief(baseline_mean), '',
+           kind = 'kernel') THEN '1/n' ELSE 'mean(S)' END, NULL, marked(coalesce(brief(baseline_mean), '-'), '',
            low(baseline_over), high(baseline_over)) FROM level)
 SELECT panel.title AS _part, 'n = ' || n || ', d = ' || d || ', sources: ' || sources || ', heads: ' || heads ||
        ', trials: ' || trials || CASE WHEN kernel.low_rank AND EXISTS (
            SELECT 1 FROM level WHERE level.panel_id = panel.id AND level.landmarks >= d)
        THEN '. S has rank d = ' || d || ': from m = d on, X = A+ leaves no error, by construction' ELSE '' END
-       || CASE WHEN EXISTS (SELECT 1 FROM cell WHERE cell.panel_id = panel.id AND count > 0) THEN ''
-       ELSE '. No results: every row was skipped, failed or not run' END AS _about, band AS "_band core", shown_cell.label AS landmarks, landmarks AS _across, text AS _cell,
+       || CASE WHEN panel_id IN measured THEN '' ELSE '. No results: every row was skipped, failed or not run' END
+       AS _about, band AS "_band core", shown_cell.label AS landmarks,
+       CASE WHEN panel_id IN measured THEN landmarks END AS _across, text AS _cell,
        CASE WHEN (SELECT min(stochastic) FROM component WHERE kind = 'kernel') THEN '1/n' ELSE 'mean(S)' END AS _constant
 FROM shown_cell JOIN panel ON panel.id = panel_id
 JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = panel.kernel_id

@@ -6,13 +6,14 @@ WITH used AS (SELECT core_id AS id, row_number() OVER (ORDER BY min(position)) -
 setting AS (
     SELECT o.id, o.key, o.number, o.rest_label, o.place, count(*) OVER (PARTITION BY o.key, o.rest) AS cores
     FROM used JOIN option AS o ON o.kind = 'core' AND o.id = used.id WHERE o.number IS NOT NULL),
-ranked AS (SELECT *, row_number() OVER (PARTITION BY id ORDER BY cores DESC, place) AS rank FROM setting WHERE cores > 2),
+ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY id ORDER BY cores DESC, place) AS rank FROM setting WHERE cores > 2),
 swept AS (
     SELECT used.*, r.key AS option, r.number AS x, r.rest_label AS sweep,
            CASE WHEN r.id IS NULL THEN used.place ELSE
                min(used.place) OVER (PARTITION BY r.id IS NULL, r.key, r.rest_label) END AS first
     FROM used LEFT JOIN ranked AS r ON r.id = used.id AND r.rank = 1)
-SELECT s.id, s.place, c.spec, c.full AS label, c.label AS brief, c.name, c.plain, c.oracle, c.random, c.filter, s.option,
-       s.x, s.sweep, dense_rank() OVER (ORDER BY s.first) - 1 AS look
+SELECT s.id, s.place, c.spec, c.full AS label, c.label AS brief, c.name, c.plain, c.oracle, c.random, c.filter,
+       s.option, s.x, s.sweep, dense_rank() OVER (ORDER BY s.first) - 1 AS look
 FROM swept AS s JOIN component AS c ON c.kind = 'core' AND c.id = s.id ORDER BY s.place;
 CREATE UNIQUE INDEX cores ON core (id);

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# nysbench sql: what views hold, and functions against Python's own statistics on rows.csv.
+
+load helpers
+
+measured() { # OPTIONS...
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
+        --set trials=3 -o "$WORK/r" "$@"
+}
+
+@test "the view run has the rows and columns of rows.csv, and labels" {
+    measured
+    "$NYSBENCH" sql "$WORK/r" 'SELECT * FROM run ORDER BY position' --format csv >"$WORK/view"
+    /usr/bin/python3 -SE - "$WORK/r/rows.csv" "$WORK/view" <<'PY'
+import csv, sys
+rows, view = (list(csv.DictReader(open(path, newline=""))) for path in sys.argv[1:])
+assert len(rows) == len(view) > 100
+for a, b in zip(rows, view):
+    for name in a:
+        assert a[name] == b[name], (name, a[name], b[name])
+assert {"uniform", "kmeans"} <= {b["strategy_label"].split("(")[0] for b in view}
+PY
+}
+
+# Linear interpolation as NumPy has it; order statistics of the sources' medians, of which the outermost two leave
+# 2 * 2^-n outside; tolerance: sums of a hundred numbers in another order.
+@test "aggregates are those that Python computes" {
+    measured --only problem=gaussian --set trials=9
+    "$NYSBENCH" sql "$WORK/r" "SELECT strategy, core, landmarks, median(error) AS median, quantile(error, 0.1) AS p10,
+        mean(error) AS mean, sd(error) AS sd, geomean(error) AS geomean, sources(over_sources(error, source_id)) AS sources,
+        low(over_sources(error, source_id)) AS low, high(over_sources(error, source_id)) AS high
+        FROM run WHERE status = 'ok' AND NOT alone GROUP BY 1, 2, 3 ORDER BY 1, 2, 3" --format csv >"$WORK/cells"
+    /usr/bin/python3 -SE - "$WORK/r/rows.csv" "$WORK/cells" <<'PY'
+import csv, math, statistics, sys
+rows, cells = (list(csv.DictReader(open(path, newline=""))) for path in sys.argv[1:])
+def quantile(values, q):
+    values = sorted(values)
+    at = q * (len(values) - 1)
+    low = min(int(at), len(values) - 2)
+    return values[low] + (at - low) * (values[low + 1] - values[low])
+assert len(cells) > 5
+for cell in cells:
+    mine = [r for r in rows if r["status"] == "ok" and all(r[k] == cell[k] for k in ("strategy", "core", "landmarks"))]
+    errors = [float(r["error"]) for r in mine]
+    trials = {}
+    for r in mine:
+        trials.setdefault(r["trial"], []).append(float(r["error"]))
+    medians = sorted(statistics.median(v) for v in trials.values())
+    inside = lambda k: 1 - 2 * sum(math.comb(9, i) for i in range(k)) / 2**9
+    k = max(k for k in range(1, 5) if inside(k) >= 0.95)
+    wanted = {"median": statistics.median(errors), "p10": quantile(errors, 0.1), "mean": statistics.fmean(errors),
+              "sd": statistics.stdev(errors), "geomean": statistics.geometric_mean(errors), "sources": 9,
+              "low": medians[k - 1], "high": medians[9 - k]}
+    for name, value in wanted.items():
+        assert math.isclose(float(cell[name]), value, rel_tol=1e-13), (name, cell[name], value)
+PY
+}
+
+@test "ratio_of is what compare says" {
+    measured --only problem=gaussian --set trials=7 --set landmarks=16 --set cores=iterative --set strategies='[uniform, kmeans]'
+    "$NYSBENCH" compare "$WORK/r" --baseline uniform --format csv >"$WORK/compare"
+    "$NYSBENCH" sql "$WORK/r" "SELECT ratio(e) AS ratio, exp(low(e)) AS low, exp(high(e)) AS high FROM (
+        SELECT ratio_of(a.error, b.error, a.error_noise, b.error_noise, a.error_se, b.error_se, a.stratum_id,
+            a.source_id, a.head_id, a.trial, a.draws OR b.draws) AS e
+        FROM run AS a JOIN run AS b ON a.head_id = b.head_id AND a.trial = b.trial
+        WHERE a.strategy_label = 'kmeans' AND b.strategy_label = 'uniform')" --format csv >"$WORK/sql"
+    /usr/bin/python3 -SE - "$WORK/compare" "$WORK/sql" <<'PY'
+import csv, math, sys
+a, b = (next(csv.DictReader(open(path, newline=""))) for path in sys.argv[1:])
+for name in "ratio", "low", "high":
+    assert math.isclose(float(a[name]), float(b[name]), rel_tol=1e-13), (name, a[name], b[name])
+PY
+}
+
+@test "queries read, one at a time, also beside who writes" {
+    measured --only problem=gaussian
+    before=$(sha256sum <"$WORK/r/results.sqlite")
+    for query in 'DELETE FROM run' 'UPDATE main.results SET error = 0' 'DROP TABLE main.results' 'PRAGMA user_version = 1' \
+        "ATTACH '$WORK/other' AS other" 'CREATE TABLE x (y)' 'SELECT 1; SELECT 2' 'SELECT nothing FROM run' '/* nothing */ '; do
+        run "$NYSBENCH" sql "$WORK/r" "$query"
+        expect_status 2
+        [[ "${lines[0]}" == "nysbench: error: SQL"* ]] || { echo "$query: $output"; return 1; }
+    done
+    [ "$before" = "$(sha256sum <"$WORK/r/results.sqlite")" ]
+    /usr/bin/python3 -SE - "$NYSBENCH" "$WORK/r" <<'PY'
+import sqlite3, subprocess, sys
+db = sqlite3.connect(sys.argv[2] + "/results.sqlite", isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+db.execute("UPDATE results SET error = 7")
+out = subprocess.run([sys.argv[1], "sql", sys.argv[2], "SELECT count(*) AS sevens FROM run WHERE error = 7", "-f", "csv"],
+                     capture_output=True, text=True, timeout=20)
+assert out.stdout == "sevens\n0\n", out
+PY
+}
+
+@test "runs of one study are asked together, of two not" {
+    measured --only problem=gaussian
+    mv "$WORK/r" "$WORK/one"
+    measured --only problem=gaussian --set seed=5
+    run "$NYSBENCH" sql "$WORK/one" "$WORK/r" 'SELECT run, count(*) AS rows, count(DISTINCT seed) AS seeds FROM run GROUP BY run ORDER BY run' -f csv
+    expect_status 0
+    [ "${lines[1]%%,*}" = "$WORK/one" ] && [ "${lines[2]%%,*}" = "$WORK/r" ]
+    [ "${lines[1]#*,}" = "${lines[2]#*,}" ] && [ "${lines[1]##*,}" -eq 1 ]
+    "$NYSBENCH" run experiments/10-coherence.yaml -q --set plots=[] --set trials=1 -o "$WORK/c" --only problem=gaussian 2>/dev/null || true
+    run "$NYSBENCH" sql "$WORK/one" "$WORK/c" 'SELECT 1 FROM run'
+    expect_status 2
+    expect "only runs of one study can be asked together"
+}
+
+# SQLite's sum depends on the order of rows and on its version, its log is base 10.
+@test "files of SQL leave sums, means and logarithms to the program" {
+    run grep -niE '\b(sum|avg|total|log|log10)\(' src/studies/*/*/*.sql
+    expect_status 1
+    for file in src/studies/*/tables/*.sql; do # and say in which order they answer
+        /usr/bin/python3 -SE - "$file" <<'PY'
+import re, sys
+text = "\n".join(line for line in open(sys.argv[1]) if not line.startswith("--"))
+for query in filter(str.strip, text.split(";\n")):
+    assert re.search(r"\b(ORDER BY|LIMIT 1\b|AS paragraph$)", query.strip()), (sys.argv[1], query[:200])
+PY
+    done
+}
+
+@test "the queries of docs/queries.md have answers" {
+    measured
+    /usr/bin/python3 -SE - "$NYSBENCH" "$WORK/r" <<'PY'
+import re, subprocess, sys
+text = open("docs/queries.md").read().split("## Ten queries")[1]
+queries = ["\n".join(line[4:] for line in block.splitlines()) for block in re.split(r"\n\n", text) if block.startswith("    ")]
+assert len(queries) == 10, len(queries)
+for query in queries:
+    out = subprocess.run([sys.argv[1], "sql", sys.argv[2], query, "-f", "csv"], capture_output=True, text=True)
+    assert out.returncode == 0 and not out.stderr, (query, out.stderr)
+    assert "went wrong" in query or "status <>" in query or len(out.stdout.splitlines()) > 1, (query, out.stdout)
+PY
+}
