@@ -94,8 +94,8 @@ static comparison compare(nb_ctx *ctx, int count, const nb_error_row *rows, cons
     assert_int_equal(a.count, 1);
     for (int i = 0; i < 2; i++) {
         const nb_cell *cells = nb_answer_at(&a, 0, 6 * i);
-        *parts[i] = (part){cells[0].real,         cells[1].real, cells[2].real, cells[3].real, (int)cells[4].integer,
-                           (int)cells[5].integer};
+        *parts[i] = (part){cells[0].real, cells[1].real,         cells[2].real,
+                           cells[3].real, (int)cells[4].integer, (int)cells[5].integer};
     }
     c.select_s = nb_answer_at(&a, 0, 12)->real;
     c.fixed = nb_answer_at(&a, 0, 13)->integer != 0;
@@ -113,19 +113,18 @@ static void test_shares(void **state)
     };
     int count = sizeof rows / sizeof *rows;
     comparison a = compare(*state, count, rows, "base", "a", 4), b = compare(*state, count, rows, "base", "b", 4),
-                  c = compare(*state, count, rows, "base", "c", 4),
-                  base = compare(*state, count, rows, "base", "base", 4);
+               c = compare(*state, count, rows, "base", "c", 4), base = compare(*state, count, rows, "base", "base", 4);
     const double exact = 1e-15; /* a few roundings of numbers of order 1 */
     assert_int_equal(a.whole.count, 3);
     assert_close(a.whole.ratio, 0.25, exact); /* of 0.25, 0.75, 0.2 */
     assert_close(a.whole.share, 1, exact);
     assert_close(a.subspace.ratio, 0.5, exact); /* of 0.2, 0.5, 1 */
     assert_int_equal(b.whole.count, 3);
-    assert_close(b.whole.ratio, 0.8, exact);               /* of 0.5, 1, 0.8 */
+    assert_close(b.whole.ratio, 0.8, exact);                  /* of 0.5, 1, 0.8 */
     assert_close(b.whole.share, log(0.8) / log(0.25), exact); /* a has the least */
-    assert_close(b.subspace.ratio, 0.5, exact);            /* of 0.4, 0.5, 2/3 */
+    assert_close(b.subspace.ratio, 0.5, exact);               /* of 0.4, 0.5, 2/3 */
     assert_close(b.subspace.share, 1, exact);                 /* as a has */
-    assert_close(c.whole.ratio, 2, exact);                 /* of 1.25, 2.5, 2 */
+    assert_close(c.whole.ratio, 2, exact);                    /* of 1.25, 2.5, 2 */
     assert_close(c.whole.share, -0.5, exact);                 /* twice, where the best has a quarter */
     assert_close(base.whole.ratio, 1, 0);
     assert_close(base.whole.share, 0, 0);
@@ -169,8 +168,8 @@ static void test_pairs_by_head(void **state)
     rows[7].status = "failed";
     comparison a = compare(*state, count, rows, "base", "a", 4);
     assert_int_equal(a.whole.count, 5);
-    assert_close(a.whole.ratio, 0.8, 1e-15); /* of 0.25, 0.75, 0.9, 2, 0.8 */
-    assert_close(a.whole.error, 0.35, 1e-15);   /* of 0.2, 0.3, 0.9, 0.5, 0.2, 0.4 */
+    assert_close(a.whole.ratio, 0.8, 1e-15);  /* of 0.25, 0.75, 0.9, 2, 0.8 */
+    assert_close(a.whole.error, 0.35, 1e-15); /* of 0.2, 0.3, 0.9, 0.5, 0.2, 0.4 */
 }
 
 /* Pooled: the median over m of each number. */

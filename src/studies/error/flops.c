@@ -44,10 +44,10 @@ static void multiplications(sqlite3_context *c, int count, sqlite3_value **argum
     nb_choice core;
     const char *text = (const char *)sqlite3_value_text(arguments[0]);
     nb_status status = ctx && text ? nb_choice_parse(&nb_cores, text, &core, ctx) : NB_ENOMEM;
-    double x = status == NB_OK ? nb_forward_multiplications(&core, sqlite3_value_int(arguments[1]),
-                                                            sqlite3_value_int(arguments[2]),
-                                                            sqlite3_value_int(arguments[3]))
-                               : NAN;
+    double x = status == NB_OK
+                   ? nb_forward_multiplications(&core, sqlite3_value_int(arguments[1]), sqlite3_value_int(arguments[2]),
+                                                sqlite3_value_int(arguments[3]))
+                   : NAN;
     (void)count;
     nb_ctx_free(ctx);
     if (status == NB_ENOMEM)
