@@ -370,7 +370,7 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb
     graph g = {.figure = figure, .drawing = d, .answer = &a, .ctx = ctx};
     *figures = 0;
     if (figure->of_one_m) NB_TRY(ctx, choose_m(d, ctx));
-    NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, ctx));
+    NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, d->baseline, ctx));
     NB_TRY(ctx, nb_relation_ask(d->relation, figure->sql, d->baseline, &a, NULL, ctx));
     NB_TRY(ctx, find_columns(&g));
     NB_TRY(ctx, find_other(&g, &other));

@@ -112,7 +112,7 @@ static double share(double relative, double best)
 {
     static const double shown = 0.99; /* a smaller gap gives no meaningful share */
     double s = best < shown ? log(relative) / log(best) : NAN;
-    return isfinite(s) ? s + 0.0 : NAN; /* -0 becomes 0 */
+    return s >= -1 && s <= 1 ? s + 0.0 : NAN; /* -0 becomes 0 */
 }
 
 static nb_status compare_cell(matcher *m, const char *baseline, nb_comparison *cells, place at, nb_ctx *ctx)

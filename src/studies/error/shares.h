@@ -37,7 +37,7 @@ typedef struct {
  *
  * The share of the gap is on the scale of ratios, so that a few errors far above 1 do not
  * outweigh all others: 0 the baseline, 1 the best, -1 as many times worse than the baseline
- * as the best is better. It is NaN where the best is less than 1 % below the baseline.
+ * as the best is better. It is NaN where the best is less than 1 % below the baseline, and below -1.
  * Pooled, `relative` and `best` are medians over problems and landmarks, over the same cells,
  * and the share is of these two. */
 nb_status nb_shares_make(const nb_summary *summary, const char *baseline, nb_shares *shares, nb_ctx *ctx);
