@@ -14,6 +14,7 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
     nb_given_labels labels;
     nb_relation *relation;
     nb_answer answer;
+    const char *baseline;
     nb_grid grid;
     NB_NEED(stores, nb_alloc(ctx, (size_t)count, sizeof *stores));
     for (int i = count - 1; i >= 0; i--) {
@@ -21,8 +22,9 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
         NB_TRY(ctx, nb_run_open(folders[i], stores[i], &labels, ctx));
     }
     NB_TRY(ctx, nb_relation_gather(&relation, count, stores, folders, &labels, ctx));
-    NB_TRY(ctx,
-           query ? nb_relation_ask_freely(relation, query, &answer, ctx) : nb_relation_views(relation, &answer, ctx));
+    NB_TRY(ctx, nb_run_baseline(folders[0], &baseline, ctx));
+    NB_TRY(ctx, query ? nb_relation_ask_freely(relation, query, baseline, &answer, ctx)
+                      : nb_relation_views(relation, &answer, ctx));
     NB_TRY(ctx, nb_answer_grid(&answer, "", !nb_format_is_page(format), &grid, ctx));
     return nb_format_table(&grid, false, format, ctx);
 }

@@ -68,6 +68,8 @@ typedef struct {
     bool of_all;       /* done for all rows of a job at once, so its time limit is multiplied by their number */
 } nb_phase;
 
+struct sqlite3;
+
 typedef struct nb_study {
     nb_component component; /* its options are keys of a config that hold for the whole experiment */
     bool standard;          /* the study of a config that names none; there is one such study */
@@ -135,7 +137,10 @@ typedef struct nb_study {
     nb_status (*calibrate)(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough,
                            nb_prediction *prediction, nb_ctx *ctx);
 
-    /* The results. NULL: the tables and figures of the tree that name the study. */
+    /* The results. NULL: the tables and figures of the tree that name the study, and no functions. */
+
+    /* Functions that its views and tables call in SQL; to a connection, which is made for each command. */
+    nb_status (*add_functions)(struct sqlite3 *db, nb_ctx *ctx);
 
     /* Writes the run's tables and, unless `page` is NULL, adds them to it. */
     nb_status (*tell)(const nb_results *results, nb_page *page, nb_ctx *ctx);

@@ -173,6 +173,24 @@ static void size(sqlite3_context *c, int count, sqlite3_value **arguments)
     sqlite3_result_int(c, sqlite3_value_type(arguments[0]) == SQLITE_NULL ? 0 : list_size(c, arguments[0]));
 }
 
+/* x, so many times */
+static void repeated(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    int times = sqlite3_value_int(arguments[1]);
+    size_t size = times > 0 ? (size_t)times * sizeof(double) : 0;
+    (void)count;
+    if (sqlite3_value_type(arguments[0]) == SQLITE_NULL || times < 1) return;
+    char *bytes = malloc(sizeof list_kind + size);
+    if (!bytes) {
+        sqlite3_result_error_nomem(c);
+        return;
+    }
+    double x = number(arguments[0]);
+    memcpy(bytes, list_kind, sizeof list_kind);
+    for (int i = 0; i < times; i++) memcpy(bytes + sizeof list_kind + (size_t)i * sizeof x, &x, sizeof x);
+    sqlite3_result_blob64(c, bytes, sizeof list_kind + size, free);
+}
+
 /* Of values in ascending order; infinite if any is, NaN of both infinities. */
 static double mean(const gathered *g)
 {
@@ -596,9 +614,7 @@ static void marked(sqlite3_context *c, int count, sqlite3_value **arguments)
         for (int i = 0; i < 2; i++) print_short(ends[i], number(arguments[2 + i]));
         snprintf(interval, sizeof interval, "%s[%s, %s]", *mark ? " " : "  ", ends[0], ends[1]);
     }
-    bool plain = !*mark && !*interval;
-    char *both =
-        plain ? sqlite3_mprintf("%s", text) : sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval);
+    char *both = sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval);
     if (both)
         sqlite3_result_text(c, both, -1, sqlite3_free);
     else
@@ -617,6 +633,7 @@ static const struct {
                  {"quantile", 2, NULL, gather_values, quantile_end},
                  {"list", 1, NULL, gather_values, list_end},
                  {"size", 1, size, NULL, NULL},
+                 {"repeated", 2, repeated, NULL, NULL},
                  {"mean", 1, NULL, gather, mean_end},
                  {"sd", 1, NULL, gather, sd_end},
                  {"geomean", 1, NULL, gather, geomean_end},

@@ -5,6 +5,7 @@
  *   median(x), quantile(x, q)     by linear interpolation; x may be lists
  *   list(x), size(list)           all values as one, of which lists and quantiles of larger groups are made without
  *                                 reading the rows again; how many they are, 0 of NULL
+ *   repeated(x, times)            a list of a number, so many times
  *   mean(x), sd(x), geomean(x)    a mean is infinite if any x is
  *   over_sources(x, source)       an estimate: 95 % interval of the median over the sources' own medians, by order
  *                                 statistics; NULL of fewer than 6 sources

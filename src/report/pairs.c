@@ -165,27 +165,3 @@ nb_status nb_frame_pivot(const nb_frame *f, nb_selection from, const char *const
     p->rows = rows;
     return NB_OK;
 }
-
-nb_status nb_frame_weigh(const nb_frame *f, const char *const *method, const char *const *data, const char *repetition,
-                         const int **weights, nb_ctx *ctx)
-{
-    nb_selection all;
-    nb_groups methods, sets;
-    const int *of;
-    int *most, *weight;
-    bool *drawn;
-    NB_TRY(ctx, nb_frame_all(f, &all, ctx));
-    NB_TRY(ctx, nb_frame_group(f, all, method, &methods, ctx));
-    NB_TRY(ctx, nb_frame_group(f, all, data, &sets, ctx));
-    NB_TRY(ctx, nb_frame_ints(f, repetition, &of, ctx));
-    NB_NEED(most, nb_alloc(ctx, (size_t)sets.count + 1, sizeof *most));
-    NB_NEED(drawn, nb_alloc(ctx, (size_t)methods.count + 1, sizeof *drawn));
-    NB_NEED(weight, nb_alloc(ctx, (size_t)f->count + 1, sizeof *weight));
-    for (int i = 0; i < f->count; i++) {
-        if (of[i] >= most[sets.of[i]]) most[sets.of[i]] = of[i] + 1;
-        drawn[methods.of[i]] = drawn[methods.of[i]] || of[i] > 0;
-    }
-    for (int i = 0; i < f->count; i++) weight[i] = drawn[methods.of[i]] ? 1 : most[sets.of[i]];
-    *weights = weight;
-    return NB_OK;
-}

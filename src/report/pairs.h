@@ -39,9 +39,4 @@ typedef struct {
 nb_status nb_frame_pivot(const nb_frame *frame, nb_selection from, const char *const *by, const char *repetition,
                          const char *column, nb_pivot *pivot, nb_ctx *ctx);
 
-/* How many repetitions each row stands for: as many as its group by `data` has, where its group by
- * `method` has repetition 0 alone; else one. */
-nb_status nb_frame_weigh(const nb_frame *frame, const char *const *method, const char *const *data,
-                         const char *repetition, const int **weights, nb_ctx *ctx);
-
 #endif

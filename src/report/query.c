@@ -90,23 +90,39 @@ static bool goes_on(const nb_answer *a, int row)
     return same;
 }
 
+/* NaN of what is none. */
+static double number_of(const char *text)
+{
+    char *end;
+    double x = strtod(text, &end);
+    return end > text && !*end ? x : NAN;
+}
+
+/* Numbers ascending, then texts in the order in which they come. */
+static void add_head(const char **heads, int *count, const char *head)
+{
+    int at = *count;
+    double x = number_of(head);
+    for (int h = 0; h < *count; h++)
+        if (strcmp(heads[h], head) == 0) return;
+    for (; at > 0 && x < INFINITY && !(number_of(heads[at - 1]) < x); at--) heads[at] = heads[at - 1];
+    heads[at] = head;
+    ++*count;
+}
+
 /* The rows first ... end - 1 with a column more for each value of _across, and rows that differ in nothing else in one:
  * a value's cell is that of _cell. */
 static nb_status spread(const nb_answer *a, int first, int end, nb_answer *out, nb_ctx *ctx)
 {
-    int across = nb_answer_column(a, "_across"), cell = nb_answer_column(a, "_cell"), *column, heads = 0;
-    NB_NEED(column, nb_alloc(ctx, (size_t)(end - first) + 1, sizeof *column));
+    int across = nb_answer_column(a, "_across"), cell = nb_answer_column(a, "_cell"), heads = 0;
+    const char **of_row;
+    NB_NEED(of_row, nb_alloc(ctx, (size_t)(end - first) + 1, sizeof *of_row));
     NB_NEED(out->names, nb_alloc(ctx, (size_t)(a->columns + end - first) + 1, sizeof *out->names));
     memcpy(out->names, a->names, (size_t)a->columns * sizeof *out->names);
     for (int i = first; i < end; i++) {
-        const char *head;
-        int h = 0;
-        column[i - first] = -1;
         if (nb_answer_at(a, i, across)->type == NB_CELL_NONE) continue;
-        NB_NEED(head, name_of(nb_answer_at(a, i, across), ctx));
-        while (h < heads && strcmp(out->names[a->columns + h], head) != 0) h++;
-        if (h == heads) out->names[a->columns + heads++] = head;
-        column[i - first] = a->columns + h;
+        NB_NEED(of_row[i - first], name_of(nb_answer_at(a, i, across), ctx));
+        add_head(out->names + a->columns, &heads, of_row[i - first]);
     }
     out->columns = a->columns + heads;
     out->count = 0;
@@ -116,7 +132,8 @@ static nb_status spread(const nb_answer *a, int first, int end, nb_answer *out, 
         nb_cell *row = &out->cells[(size_t)(out->count - !begins) * (size_t)out->columns];
         for (int c = 0; begins && c < out->columns; c++)
             row[c] = c < a->columns ? *nb_answer_at(a, i, c) : (nb_cell){.type = NB_CELL_TEXT, .text = ""};
-        if (column[i - first] >= 0) row[column[i - first]] = *nb_answer_at(a, i, cell);
+        for (int c = a->columns; c < out->columns && of_row[i - first]; c++)
+            if (strcmp(out->names[c], of_row[i - first]) == 0) row[c] = *nb_answer_at(a, i, cell);
         out->count += begins;
     }
     return NB_OK;
@@ -145,7 +162,7 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, const char *baseline, n
 {
     nb_answer a;
     const char *flags;
-    NB_TRY(ctx, nb_relation_need(r, sql, ctx));
+    NB_TRY(ctx, nb_relation_need(r, sql, baseline, ctx));
     NB_TRY(ctx, comment(sql, "flags", &flags, ctx));
     NB_TRY(ctx, nb_relation_ask(r, sql, baseline, &a, NULL, ctx));
     NB_TRY(ctx, spread_all(&a, ctx));
@@ -201,7 +218,7 @@ static nb_status fill_in(const view *v, const char *text, const char **out)
     return NB_OK;
 }
 
-/* Has numbers, marked ones or texts that are all numbers, as shown() makes them. */
+/* Has numbers, marked ones or texts that are all numbers, as shown() makes them, or dashes for such. */
 static bool is_number(const view *v, int column)
 {
     bool texts = true, any = false;
@@ -267,22 +284,15 @@ static void put_cell(view *v, const nb_cell *cell, bool number, const char *form
     }
 }
 
-static void add_marks(view *v, const char *before, const char *behind)
-{
-    for (; *before; before++) v->marks[(unsigned char)*before] = true;
-    for (; *behind; behind++)
-        if (*behind != '-') v->marks[(unsigned char)*behind] = true; /* that of a number */
-}
-
+/* In front of a number, behind it, or alone. */
 static void see_marks(view *v, int row)
 {
     for (int c = 0; c < v->answer->columns; c++) {
-        const char *text = text_of(v, row, c), *mark = strchr(text, NB_MARK_BEHIND);
+        const char *text = text_of(v, row, c), *end = strchrnul(text, NB_MARK_BEHIND);
         if (nb_answer_at(v->answer, row, c)->type != NB_CELL_TEXT) continue;
-        if (mark)
-            add_marks(v, *text == '(' ? "(" : "", mark + 1);
-        else if (strcmp(text, "-") == 0)
-            add_marks(v, text, "");
+        if (*text == '(' || *text == '~' || (*text == '-' && end == text + 1)) v->marks[(unsigned char)*text] = true;
+        for (; *end; end++)
+            if (*end != '-') v->marks[(unsigned char)*end] = true; /* that of a number */
     }
 }
 
@@ -438,7 +448,7 @@ nb_status nb_query_show(nb_relation *r, const char *sql, const char *baseline, n
     nb_answer first, a;
     const char *at, *rest;
     bool shown = false;
-    NB_TRY(ctx, nb_relation_need(r, sql, ctx));
+    NB_TRY(ctx, nb_relation_need(r, sql, baseline, ctx));
     NB_TRY(ctx, nb_relation_ask(r, sql, baseline, &first, &rest, ctx));
     if (first.count == 0) return NB_OK;
     for (at = rest; *at; at = rest) {

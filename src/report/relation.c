@@ -811,6 +811,7 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     nb_texts_init(&r->kept, r->ctx);
     nb_texts_init(&r->views, r->ctx);
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
+    if (r->study->add_functions) NB_TRY(ctx, r->study->add_functions(r->store->db, ctx));
     NB_TRY(ctx, execute(r, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144"));
     NB_TRY(ctx, drop_all(r, ctx));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
@@ -840,7 +841,26 @@ static const nb_sql_file *find_view(const nb_relation *r, const char *name, size
     return NULL;
 }
 
-nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
+static void bind_baseline(sqlite3_stmt *s, const char *baseline)
+{
+    int parameter = sqlite3_bind_parameter_index(s, ":baseline");
+    if (parameter > 0 && baseline) sqlite3_bind_text(s, parameter, baseline, -1, SQLITE_STATIC);
+}
+
+static nb_status make_study_view(const nb_relation *r, const char *sql, const char *baseline, nb_ctx *ctx)
+{
+    while (*sql) {
+        sqlite3_stmt *s = NULL;
+        nb_mark mark = nb_ctx_mark(ctx);
+        NB_TRY(ctx, prepare(r, sql, &sql, &s, ctx));
+        if (s) bind_baseline(s, baseline);
+        if (s && sqlite3_step(s) != SQLITE_DONE) return fail(r, "the views of the study");
+        nb_ctx_release(ctx, mark);
+    }
+    return NB_OK;
+}
+
+nb_status nb_relation_need(nb_relation *r, const char *sql, const char *baseline, nb_ctx *ctx)
 {
     static const char begin[] = "-- needs:";
     const char *line = strstr(sql, begin);
@@ -852,9 +872,9 @@ nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
         const nb_sql_file *view = find_view(r, line, length);
         int before = r->views.count, number;
         NB_REQUIRE(ctx, view, NB_EBUG, "no view '%.*s' in the study %s", (int)length, line, r->study->component.name);
-        NB_TRY(ctx, nb_relation_need(r, view->text, ctx));
+        NB_TRY(ctx, nb_relation_need(r, view->text, baseline, ctx));
         NB_TRY(ctx, nb_texts_number(&r->views, view->name, &number));
-        if (r->views.count > before) NB_TRY(ctx, execute(r, view->text));
+        if (r->views.count > before) NB_TRY(ctx, make_study_view(r, view->text, baseline, ctx));
         line += length;
     }
     return NB_OK;
@@ -893,8 +913,7 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     NB_TRY(ctx, prepare(r, sql, &end, &s, ctx));
     if (rest) *rest = end + strspn(end, " \t\r\n");
     if (!s) return NB_OK;
-    int parameter = sqlite3_bind_parameter_index(s, ":baseline");
-    if (parameter > 0 && baseline) sqlite3_bind_text(s, parameter, baseline, -1, SQLITE_STATIC);
+    bind_baseline(s, baseline);
     a->columns = sqlite3_column_count(s);
     NB_NEED(a->names, nb_alloc(ctx, (size_t)a->columns + 1, sizeof *a->names));
     for (int c = 0; c < a->columns; c++) NB_NEED(a->names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
@@ -928,14 +947,14 @@ static bool speaks_of(const char *sql, const nb_sql_file *view)
 }
 
 /* Makes the study's views that a query speaks of; NULL: all. */
-static nb_status need_views(nb_relation *r, const char *sql, nb_ctx *ctx)
+static nb_status need_views(nb_relation *r, const char *sql, const char *baseline, nb_ctx *ctx)
 {
     const char *names = "-- needs:";
     for (const nb_sql_file *f = nb_sql_files; f->study; f++)
         if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
             (!sql || speaks_of(sql, f)))
             NB_NEED(names, nb_format(ctx, "%s %s", names, f->name));
-    return nb_relation_need(r, names, ctx);
+    return nb_relation_need(r, names, baseline, ctx);
 }
 
 static int only_reads(void *self, int action, const char *a, const char *b, const char *database, const char *trigger)
@@ -946,12 +965,12 @@ static int only_reads(void *self, int action, const char *a, const char *b, cons
                : SQLITE_DENY;
 }
 
-nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_answer *answer, nb_ctx *ctx)
+nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, const char *baseline, nb_answer *answer, nb_ctx *ctx)
 {
     const char *rest;
-    NB_TRY(ctx, need_views(r, sql, ctx));
+    NB_TRY(ctx, need_views(r, sql, baseline, ctx));
     sqlite3_set_authorizer(r->store->db, only_reads, NULL);
-    nb_status status = nb_relation_ask(r, sql, NULL, answer, &rest, ctx);
+    nb_status status = nb_relation_ask(r, sql, baseline, answer, &rest, ctx);
     sqlite3_set_authorizer(r->store->db, NULL, NULL);
     NB_TRY(ctx, status);
     NB_REQUIRE(ctx, answer->columns > 0, NB_EINVAL, "SQL: expected a SELECT");
@@ -961,7 +980,7 @@ nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_answer *ans
 
 nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
 {
-    NB_TRY(ctx, need_views(r, NULL, ctx));
+    NB_TRY(ctx, need_views(r, NULL, NULL, ctx));
     return nb_relation_ask(
         r,
         "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "

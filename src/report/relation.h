@@ -62,11 +62,13 @@ nb_status nb_relation_keep(nb_relation *relation, int count, const int *rows, nb
 
 const nb_study *nb_relation_study(const nb_relation *relation);
 
-/* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. */
-nb_status nb_relation_need(nb_relation *relation, const char *sql, nb_ctx *ctx);
+/* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. The parameter :baseline is
+ * bound: a strategy, canonical; NULL: the first that is no oracle. */
+nb_status nb_relation_need(nb_relation *relation, const char *sql, const char *baseline, nb_ctx *ctx);
 
 /* The answer to what a user asks: one statement that reads. A study's views are there. NB_EINVAL where it is none. */
-nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, nb_answer *answer, nb_ctx *ctx);
+nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
+                                 nb_ctx *ctx);
 
 /* The views and their columns: view, columns, about. */
 nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ctx);

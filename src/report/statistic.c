@@ -62,11 +62,6 @@ nb_statistic nb_statistic_over_sources(int count, nb_sourced *values, double *ro
     return s;
 }
 
-bool nb_statistic_is_noise(const nb_statistic *s)
-{
-    return s->count > 0 && 2 * s->noise >= s->count;
-}
-
 double nb_median_of(double *values, int *count)
 {
     int kept = 0;

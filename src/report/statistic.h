@@ -30,8 +30,6 @@ nb_statistic nb_statistic_of(int count, double *values);
  * `room`: for `count` numbers. */
 nb_statistic nb_statistic_over_sources(int count, nb_sourced *values, double *room);
 
-bool nb_statistic_is_noise(const nb_statistic *s); /* half of the values or more are */
-
 /* NaN values are left out, and the others counted; `values` is sorted. NaN where there are none. */
 double nb_median_of(double *values, int *count);
 

@@ -8,13 +8,6 @@
 
 #include <string.h>
 
-nb_status nb_table_grid(const nb_table_form *form, const char *const *for_people, const char *const *for_programs,
-                        nb_grid *own, nb_grid **grid, nb_ctx *ctx)
-{
-    *grid = form->page ? own : form->grid;
-    return nb_grid_make(*grid, form->page ? for_people : for_programs, !form->page, ctx);
-}
-
 nb_status nb_table_fill(const nb_table *table, const nb_table_source *of, nb_grid *grid, nb_ctx *ctx)
 {
     *grid = (nb_grid){.exact = true, .ctx = ctx};

@@ -33,11 +33,6 @@ typedef struct {
     nb_status (*make)(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx);
 } nb_table;
 
-/* For a table that is the same for people and programs but for its heads: the form's grid, or for people `own`, to be
- * filled and then, by nb_grid_show, put on the page. */
-nb_status nb_table_grid(const nb_table_form *form, const char *const *for_people, const char *const *for_programs,
-                        nb_grid *own, nb_grid **grid, nb_ctx *ctx);
-
 typedef struct { /* what tables are made of */
     const nb_frame *frame;
     nb_relation *relation; /* of the same rows */

@@ -27,7 +27,8 @@ NOT_RUN = {
 LONG = {
     "./nysbench run experiments/15-sources.yaml": "",
     "./nysbench compare results/15-sources --pool landmarks": "",
-    "./nysbench run experiments/01-error-vs-landmarks.yaml": "Relative to uniform",
+    "./nysbench run experiments/01-error-vs-landmarks.yaml": "",
+    "./nysbench table results/01-error-vs-landmarks shares": "Relative to uniform",
 }
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 VARYING = [

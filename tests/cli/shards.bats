@@ -62,7 +62,7 @@ one_row="rowid = (SELECT min(rowid) FROM results WHERE status = 'ok')"
     shards "$WORK/r" 2 1 2
     [ ! -e "$WORK/r/shards/1-of-2/plots" ] # a part has no figures
     "$NYSBENCH" merge "$WORK/r" -q >/dev/null
-    for f in rows.csv shares.csv results.sqlite resolved.yaml manifest.json plots/error.csv; do [ -s "$WORK/r/$f" ]; done
+    for f in rows.csv results.sqlite resolved.yaml manifest.json plots/error.csv; do [ -s "$WORK/r/$f" ]; done
     run "$NYSBENCH" plot "$WORK/r" error
     expect_status 0
     "$NYSBENCH" export "$WORK/r" | cmp - "$WORK/r/rows.csv"

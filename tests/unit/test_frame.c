@@ -246,16 +246,6 @@ static void test_pivot(void **state)
     for (int v = 0; v < 4; v++) assert_int_equal(p.rows[4 + v], v == 3 ? 9 : -1);
 }
 
-static void test_weigh(void **state)
-{
-    nb_frame f = frame_of(*state, ORCHARD, orchard);
-    const int *weights;
-    assert_ok(*state, nb_frame_weigh(&f, (const char *const[]){"fruit", "weight", NULL},
-                                     (const char *const[]){"weight", NULL}, "trial", &weights, *state));
-    static const int want[] = {3, 1, 1, 1, 1, 1, 2, 1, 1, 1};
-    for (int i = 0; i < ORCHARD; i++) assert_int_equal(weights[i], want[i]);
-}
-
 static void test_empty(void **state)
 {
     nb_frame f = frame_of(*state, 0, NULL);
@@ -264,7 +254,6 @@ static void test_empty(void **state)
     nb_codes codes;
     nb_row_pairs p;
     nb_pivot pivot;
-    const int *weights;
     const char *const by[] = {"fruit", "trial", NULL};
     expect_rows(all, 0, NULL);
     assert_ok(*state, nb_frame_codes(&f, "fruit", &codes, *state));
@@ -280,7 +269,6 @@ static void test_empty(void **state)
     assert_int_equal(p.count, 0);
     assert_ok(*state, nb_frame_pivot(&f, all, by, "trial", "fruit", &pivot, *state));
     assert_true(pivot.count == 0 && pivot.width == 0);
-    assert_ok(*state, nb_frame_weigh(&f, by, by, "trial", &weights, *state));
 }
 
 /* Columns stay when what was allocated since the frame was made is released. */
@@ -390,7 +378,7 @@ int main(void)
         test_with_ctx(test_columns),    test_with_ctx(test_unknown_columns),
         test_with_ctx(test_select),     test_with_ctx(test_group),
         test_with_ctx(test_group_many), test_with_ctx(test_pair),
-        test_with_ctx(test_pivot),      test_with_ctx(test_weigh),
+        test_with_ctx(test_pivot), 
         test_with_ctx(test_empty),      test_with_ctx(test_memory),
         test_with_ctx(test_statistic),  test_with_ctx(test_statistic_over_sources),
         test_with_ctx(test_once),       test_with_ctx(test_view),

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The comparison with the baseline, on rows written by hand. */
 #include "pages.h"
+#include "relations.h"
 
 #include "report/draws.h"
 #include "report/table.h"
-#include "studies/error/shares.h"
+#include "studies/error/summary.h"
 
 #include <math.h>
 
@@ -33,14 +34,22 @@ static nb_error_row row(const char *strategy, int head, int trial, int m, double
     return r;
 }
 
-static nb_summary summary_of(nb_ctx *ctx, int count, const nb_error_row *rows)
+static nb_relation *relation(nb_ctx *ctx, int count, const nb_error_row *rows)
 {
-    nb_frame *frame = nb_alloc(ctx, 1, sizeof *frame);
-    nb_summary s;
-    assert_non_null(frame);
-    assert_ok(ctx, nb_frame_make(frame, nb_error_columns, rows, sizeof *rows, count, ctx));
-    assert_ok(ctx, nb_summary_make(frame, &s, ctx));
-    return s;
+    nb_row_list *list = nb_alloc(ctx, 1, sizeof *list);
+    assert_non_null(list);
+    *list = (nb_row_list){.count = count, .columns = nb_error_columns, .row_size = sizeof *rows};
+    list->bytes = nb_alloc(ctx, (size_t)count, sizeof *rows);
+    assert_non_null(list->bytes);
+    memcpy(list->bytes, rows, (size_t)count * sizeof *rows);
+    return relation_of(&nb_study_error, list, ctx);
+}
+
+static nb_answer ask(nb_ctx *ctx, int count, const nb_error_row *rows, const char *baseline, const char *sql)
+{
+    nb_answer answer;
+    assert_ok(ctx, nb_relation_ask_freely(relation(ctx, count, rows), sql, baseline, &answer, ctx));
+    return answer;
 }
 
 /* What a table prints of the rows. */
@@ -48,30 +57,49 @@ static const char *table_text(nb_ctx *ctx, const char *name, int count, const nb
                               bool csv)
 {
     const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, name);
-    nb_frame frame;
+    const nb_table_source source = {.relation = relation(ctx, count, rows), .baseline = baseline};
     nb_page page;
     nb_grid grid;
     assert_non_null(table);
-    assert_ok(ctx, nb_frame_make(&frame, nb_error_columns, rows, sizeof *rows, count, ctx));
     nb_page_make(&page, ctx);
     if (csv)
-        assert_ok(ctx, nb_table_fill(table, &frame, baseline, &grid, ctx));
+        assert_ok(ctx, nb_table_fill(table, &source, &grid, ctx));
     else
-        assert_ok(ctx, table->make(&frame, &(nb_table_form){.page = &page, .baseline = baseline}, ctx));
+        assert_ok(ctx, nb_table_show(&page, table, &source, ctx));
     return csv ? csv_text(&grid, ctx) : page_text(&page, NB_PAGE_TEXT, 0, ctx);
 }
 
-static nb_comparison compare(nb_ctx *ctx, int count, const nb_error_row *rows, const char *baseline,
-                             const char *strategy, int m)
+typedef struct { /* a part of the error; numbers that are not known are NaN */
+    double ratio, share, best, error;
+    int count, noise;
+} part;
+typedef struct {
+    part whole, subspace;
+    double select_s;
+    bool fixed;
+} comparison;
+
+/* m = 0: pooled. */
+static comparison compare(nb_ctx *ctx, int count, const nb_error_row *rows, const char *baseline, const char *strategy,
+                          int m)
 {
-    nb_summary s = summary_of(ctx, count, rows);
-    nb_shares shares;
-    int v = 0, l = 0;
-    assert_ok(ctx, nb_shares_make(&s, baseline, &shares, ctx));
-    while (strcmp(s.variants[v].strategy, strategy) != 0) v++;
-    if (m == 0) return shares.pooled[v];
-    while (s.landmarks[l] != m) l++;
-    return shares.cells[nb_summary_cell(&s, 0, v, 0, l)];
+    nb_answer a = ask(ctx, count, rows, baseline,
+                      nb_format(ctx,
+                                "SELECT ratio, share, best, error, count, noise, sub_ratio, sub_share, sub_best, "
+                                "subspace, sub_count, sub_noise, share.select_s, fixed FROM share JOIN variant AS v ON "
+                                "v.id = variant_id WHERE strategy = '%s' AND coalesce(landmarks, 0) = %d",
+                                strategy, m));
+    comparison c;
+    part *parts[] = {&c.whole, &c.subspace};
+    assert_int_equal(a.count, 1);
+    for (int i = 0; i < 2; i++) {
+        const nb_cell *cells = nb_answer_at(&a, 0, 6 * i);
+        *parts[i] = (part){cells[0].real, cells[1].real,         cells[2].real,
+                           cells[3].real, (int)cells[4].integer, (int)cells[5].integer};
+    }
+    c.select_s = nb_answer_at(&a, 0, 12)->real;
+    c.fixed = nb_answer_at(&a, 0, 13)->integer != 0;
+    return c;
 }
 
 /* Random `a` against the baseline in the same trial; `b` is the same in all trials and
@@ -84,27 +112,26 @@ static void test_shares(void **state)
         row("b", 0, 0, 4, 0.4, 0.2),    row("c", 0, 0, 4, 1.0, 0.8),
     };
     int count = sizeof rows / sizeof *rows;
-    nb_comparison a = compare(*state, count, rows, "base", "a", 4), b = compare(*state, count, rows, "base", "b", 4),
-                  c = compare(*state, count, rows, "base", "c", 4),
-                  base = compare(*state, count, rows, "base", "base", 4);
+    comparison a = compare(*state, count, rows, "base", "a", 4), b = compare(*state, count, rows, "base", "b", 4),
+               c = compare(*state, count, rows, "base", "c", 4), base = compare(*state, count, rows, "base", "base", 4);
     const double exact = 1e-15; /* a few roundings of numbers of order 1 */
-    assert_int_equal(a.whole.pairs, 3);
-    assert_close(a.whole.relative, 0.25, exact); /* of 0.25, 0.75, 0.2 */
+    assert_int_equal(a.whole.count, 3);
+    assert_close(a.whole.ratio, 0.25, exact); /* of 0.25, 0.75, 0.2 */
     assert_close(a.whole.share, 1, exact);
-    assert_close(a.subspace.relative, 0.5, exact); /* of 0.2, 0.5, 1 */
-    assert_int_equal(b.whole.pairs, 3);
-    assert_close(b.whole.relative, 0.8, exact);               /* of 0.5, 1, 0.8 */
+    assert_close(a.subspace.ratio, 0.5, exact); /* of 0.2, 0.5, 1 */
+    assert_int_equal(b.whole.count, 3);
+    assert_close(b.whole.ratio, 0.8, exact);                  /* of 0.5, 1, 0.8 */
     assert_close(b.whole.share, log(0.8) / log(0.25), exact); /* a has the least */
-    assert_close(b.subspace.relative, 0.5, exact);            /* of 0.4, 0.5, 2/3 */
+    assert_close(b.subspace.ratio, 0.5, exact);               /* of 0.4, 0.5, 2/3 */
     assert_close(b.subspace.share, 1, exact);                 /* as a has */
-    assert_close(c.whole.relative, 2, exact);                 /* of 1.25, 2.5, 2 */
+    assert_close(c.whole.ratio, 2, exact);                    /* of 1.25, 2.5, 2 */
     assert_close(c.whole.share, -0.5, exact);                 /* twice, where the best has a quarter */
-    assert_close(base.whole.relative, 1, 0);
+    assert_close(base.whole.ratio, 1, 0);
     assert_close(base.whole.share, 0, 0);
     assert_close(base.select_s, 0.5, 0);
-    nb_comparison turned = compare(*state, count, rows, "b", "a", 4); /* the baseline stands once */
-    assert_int_equal(turned.whole.pairs, 3);
-    assert_close(turned.whole.relative, 0.5, exact); /* 0.2, 0.3, 0.1 over 0.4 */
+    comparison turned = compare(*state, count, rows, "b", "a", 4); /* the baseline stands once */
+    assert_int_equal(turned.whole.count, 3);
+    assert_close(turned.whole.ratio, 0.5, exact); /* 0.2, 0.3, 0.1 over 0.4 */
 }
 
 /* Of each core to the first: an error that is noise is compared with one that is none, two that are noise are not. */
@@ -114,7 +141,10 @@ static void test_ratios_of_cores(void **state)
                            row("a", 0, 1, 4, 1e-15, 1e-15), row("a", 0, 1, 4, 0.5, 0.4),
                            row("a", 0, 2, 4, 1e-15, 1e-15), row("a", 0, 2, 4, 2e-15, 2e-15)};
     rows[1].core = rows[3].core = rows[5].core = "second";
-    const nb_summary s = summary_of(*state, 6, rows);
+    nb_frame frame;
+    nb_summary s;
+    assert_ok(*state, nb_frame_make(&frame, nb_error_columns, rows, sizeof *rows, 6, *state));
+    assert_ok(*state, nb_summary_make(&frame, &s, *state));
     assert_close(s.row_ratios[0], 1, 0);
     assert_close(s.row_ratios[1], 1e-15 / 0.5, 0);
     assert_close(s.row_ratios[3], 0.5 / 1e-15, 0);
@@ -136,10 +166,10 @@ static void test_pairs_by_head(void **state)
     };
     int count = sizeof rows / sizeof *rows;
     rows[7].status = "failed";
-    nb_comparison a = compare(*state, count, rows, "base", "a", 4);
-    assert_int_equal(a.whole.pairs, 5);
-    assert_close(a.whole.relative, 0.8, 1e-15); /* of 0.25, 0.75, 0.9, 2, 0.8 */
-    assert_close(a.whole.error, 0.35, 1e-15);   /* of 0.2, 0.3, 0.9, 0.5, 0.2, 0.4 */
+    comparison a = compare(*state, count, rows, "base", "a", 4);
+    assert_int_equal(a.whole.count, 5);
+    assert_close(a.whole.ratio, 0.8, 1e-15);  /* of 0.25, 0.75, 0.9, 2, 0.8 */
+    assert_close(a.whole.error, 0.35, 1e-15); /* of 0.2, 0.3, 0.9, 0.5, 0.2, 0.4 */
 }
 
 /* Pooled: the median over m of each number. */
@@ -152,18 +182,18 @@ static void test_pooled(void **state)
     nb_error_row missing[6];
     memcpy(missing, rows, sizeof rows);
     missing[4].status = "skipped";
-    nb_comparison a = compare(*state, 6, rows, "base", "a", 0), some = compare(*state, 6, missing, "base", "a", 0);
-    assert_close(a.whole.relative, 0.75, 1e-15); /* of 0.9, 0.25, 0.75 */
-    assert_int_equal(a.cells, 3);
-    assert_close(some.whole.relative, 0.825, 1e-15);
-    assert_int_equal(some.cells, 2);
-    assert_int_equal(some.planned, 3);
+    comparison a = compare(*state, 6, rows, "base", "a", 0), some = compare(*state, 6, missing, "base", "a", 0);
+    assert_close(a.whole.ratio, 0.75, 1e-15); /* of 0.9, 0.25, 0.75 */
+    assert_int_equal(a.whole.count, 3);
+    assert_close(some.whole.ratio, 0.825, 1e-15);
+    assert_int_equal(some.whole.count, 2);
     assert_true(isnan(a.subspace.share)); /* nothing to win */
-    nb_comparison none = compare(*state, 6, rows, "gone", "a", 0);
-    assert_true(isnan(none.whole.relative) && isnan(none.whole.share) && none.cells == 0);
+    comparison none = compare(*state, 6, rows, "gone", "a", 0);
+    assert_true(isnan(none.whole.ratio) && isnan(none.whole.share) && none.whole.count == 0);
 }
 
-/* One that loses twice the baseline and wins a tenth of it once has lost. */
+/* One that loses twice the baseline and wins a tenth of it once has lost; by more than the best wins, so that no share
+ * says it. */
 static void test_the_pooled_share_counts_losses(void **state)
 {
     const nb_error_row rows[] = {
@@ -172,10 +202,10 @@ static void test_the_pooled_share_counts_losses(void **state)
         row("a", 0, 0, 2, 2.0, 1),
         row("a", 0, 0, 4, 0.9, 1),
     };
-    nb_comparison a = compare(*state, 4, rows, "base", "a", 0);
-    assert_close(a.whole.relative, 1.45, 1e-15);
+    comparison a = compare(*state, 4, rows, "base", "a", 0);
+    assert_close(a.whole.ratio, 1.45, 1e-15);
     assert_close(a.whole.best, 0.95, 1e-15); /* of 1, the baseline's own, and 0.9 */
-    assert_close(a.whole.share, log(1.45) / log(0.95), 1e-13);
+    assert_true(isnan(a.whole.share));
 }
 
 /* One error far above 1 is one of five: `a` has 0.8 of the baseline's error elsewhere, `b` half.
@@ -188,19 +218,19 @@ static void test_an_outlier_is_one_cell_of_many(void **state)
         rows[5 + k] = row("a", 0, 0, k + 1, (k == 2 ? 5000 : 0.8) * (k + 1), 1);
         rows[10 + k] = row("b", 0, 0, k + 1, 0.5 * (k + 1), 1);
     }
-    nb_comparison a = compare(*state, 15, rows, "base", "a", 0), b = compare(*state, 15, rows, "base", "b", 0);
-    assert_close(a.whole.relative, 0.8, 1e-15);
+    comparison a = compare(*state, 15, rows, "base", "a", 0), b = compare(*state, 15, rows, "base", "b", 0);
+    assert_close(a.whole.ratio, 0.8, 1e-15);
     assert_close(a.whole.share, log(0.8) / log(0.5), 1e-15);
     assert_close(b.whole.share, 1, 0);
-    assert_close(compare(*state, 15, rows, "base", "a", 3).whole.share, log(5000) / log(0.5), 1e-13);
+    assert_true(isnan(compare(*state, 15, rows, "base", "a", 3).whole.share));
 }
 
 /* A gap of less than 1 % is none: a share of it would be as large as one likes. */
 static void test_no_share_of_no_gap(void **state)
 {
     const nb_error_row rows[] = {row("base", 0, 0, 2, 1, 1), row("a", 0, 0, 2, 0.995, 1), row("b", 0, 0, 2, 3, 1)};
-    nb_comparison b = compare(*state, 3, rows, "base", "b", 0);
-    assert_close(b.whole.relative, 3, 0);
+    comparison b = compare(*state, 3, rows, "base", "b", 0);
+    assert_close(b.whole.ratio, 3, 0);
     assert_true(isnan(b.whole.share) && isnan(compare(*state, 3, rows, "base", "a", 0).whole.share));
 }
 
@@ -213,24 +243,24 @@ static void test_noise(void **state)
         row("a", 0, 0, 2, 5e-9, 1),    row("a", 0, 1, 2, 5e-9, 1),    row("a", 0, 2, 2, 5e-9, 1),
     };
     for (int i = 0; i < 6; i++) rows[i].measures.error_noise = 1e-10;
-    nb_comparison a = compare(*state, 6, rows, "base", "a", 0);
-    assert_close(a.whole.relative, 5, 1e-14);
+    comparison a = compare(*state, 6, rows, "base", "a", 0);
+    assert_close(a.whole.ratio, 5, 1e-14);
     assert_int_equal(a.whole.noise, 0);
     for (int i = 0; i < 6; i++)
         rows[i].measures.error_noise = i == 3 || i == 1 ? 1e-10 : 1e-8; /* trials 0 and 1 have a side each */
     a = compare(*state, 6, rows, "base", "a", 2);
-    assert_int_equal(a.whole.pairs, 2);
+    assert_int_equal(a.whole.count, 2);
     assert_int_equal(a.whole.noise, 1);
     for (int i = 0; i < 6; i++) rows[i].measures.error_noise = 1e-8;
     a = compare(*state, 6, rows, "base", "a", 0);
-    assert_true(isnan(a.whole.relative) && isnan(a.whole.share));
-    assert_int_equal(a.cells, 0);
+    assert_true(isnan(a.whole.ratio) && isnan(a.whole.share));
+    assert_int_equal(a.whole.count, 0);
     assert_int_equal(a.whole.noise, 1);
     /* the subspace part has no X in it, and so not its noise */
-    assert_close(a.subspace.relative, 1, 0);
+    assert_close(a.subspace.ratio, 1, 0);
     for (int i = 0; i < 6; i++) rows[i].measures.error_subspace = 1e-15 * (i + 1);
     a = compare(*state, 6, rows, "base", "a", 2);
-    assert_true(isnan(a.subspace.relative));
+    assert_true(isnan(a.subspace.ratio));
     assert_int_equal(a.subspace.noise, 3);
 }
 
@@ -295,6 +325,16 @@ static void test_stars(void **state)
     assert_non_null(strstr(text, "The pairing is joint unless a line names another."));
 }
 
+/* A share goes down to -1: as many times worse as the best is better. */
+static void test_no_share_below(void **state)
+{
+    nb_error_row rows[] = {row("base", 0, 0, 2, 1, 1), row("best", 0, 0, 2, 0.5, 1), row("a", 0, 0, 2, 2, 1)};
+    assert_close(compare(*state, 3, rows, "base", "a", 2).whole.share, -1, 0);
+    rows[2].measures.error = 2.001;
+    assert_true(isnan(compare(*state, 3, rows, "base", "a", 2).whole.share));
+    assert_null(strstr(table_text(*state, "shares", 3, rows, "base", true), "-1."));
+}
+
 /* Of joint `a` the baseline is the joint one, wherever that stands; of `b`, whose pairing the
  * baseline does not have, it is another one, which is told, and there is no share of a gap. */
 static void test_pairings_apart(void **state)
@@ -305,25 +345,25 @@ static void test_pairings_apart(void **state)
     };
     rows[0].pairing = rows[4].pairing = "independent";
     rows[3].pairing = "both";
-    nb_summary s = summary_of(*state, 5, rows);
-    nb_shares shares;
-    assert_ok(*state, nb_shares_make(&s, "base", &shares, *state));
-    for (int v = 0; v < 5; v++) {
-        const nb_comparison *c = &shares.pooled[v];
-        const nb_variant *of = &s.variants[v];
-        if (strcmp(of->strategy, "b") == 0) {
-            assert_false(c->fixed);
-            assert_string_equal(s.variants[c->base].strategy, "base");
-            assert_true(isnan(c->whole.share) && !isnan(c->whole.relative));
+    nb_answer all = ask(*state, 5, rows, "base",
+                        "SELECT v.strategy, v.pairing, fixed, b.strategy, b.pairing, ratio, share FROM share JOIN "
+                        "variant AS v ON v.id = variant_id JOIN variant AS b ON b.id = base_id WHERE panel_id IS NULL");
+    assert_int_equal(all.count, 5);
+    for (int i = 0; i < all.count; i++) {
+        const nb_cell *c = nb_answer_at(&all, i, 0);
+        assert_string_equal(c[3].text, "base");
+        if (strcmp(c[0].text, "b") == 0) {
+            assert_false(c[2].integer);
+            assert_true(isnan(c[6].real) && !isnan(c[5].real));
             continue;
         }
-        assert_true(c->fixed);
-        assert_string_equal(s.variants[c->base].pairing, of->pairing);
-        assert_close(c->whole.relative, strcmp(of->strategy, "a") ? 1 : 0.5, 1e-15);
-        assert_close(c->whole.share, strcmp(of->strategy, "a") ? 0 : 1, 1e-15); /* b's 0.1 is no part of this gap */
+        assert_true(c[2].integer);
+        assert_string_equal(c[4].text, c[1].text);
+        assert_close(c[5].real, strcmp(c[0].text, "a") ? 1 : 0.5, 1e-15);
+        assert_close(c[6].real, strcmp(c[0].text, "a") ? 0 : 1, 1e-15); /* b's 0.1 is no part of this gap */
     }
     const char *csv = table_text(*state, "shares", 5, rows, "base", true);
-    assert_non_null(strstr(table_text(*state, "shares", 5, rows, "base", false), "pairing both against "));
+    assert_non_null(strstr(table_text(*state, "shares", 5, rows, "base", false), "b, both, baseline independent "));
     assert_non_null(strstr(csv, "b,both,independent,nystromformer"));
     assert_non_null(strstr(csv, "a,joint,joint,nystromformer"));
 }
@@ -333,17 +373,15 @@ static void test_factors_apart(void **state)
 {
     nb_error_row rows[] = {row("base", 0, 0, 4, 1.0, 1), row("base", 0, 0, 4, 0.5, 1), row("a", 0, 0, 4, 0.5, 1),
                            row("a", 0, 0, 4, 0.4, 1)};
-    nb_shares shares;
     rows[1].factors = rows[3].factors = "cur";
-    nb_summary s = summary_of(*state, 4, rows);
-    assert_ok(*state, nb_shares_make(&s, "base", &shares, *state));
-    assert_int_equal(s.variant_count, 4);
-    for (int v = 0; v < 4; v++)
-        assert_close(shares.pooled[v].whole.relative,
-                     strcmp(s.variants[v].strategy, "base") == 0 ? 1
-                     : strcmp(s.variants[v].factors, "cur")      ? 0.5
-                                                                 : 0.8,
-                     1e-15);
+    nb_answer all = ask(*state, 4, rows, "base",
+                        "SELECT v.strategy, v.factors, ratio FROM share JOIN variant AS v ON v.id = variant_id "
+                        "WHERE panel_id IS NULL");
+    assert_int_equal(all.count, 4);
+    for (int i = 0; i < 4; i++) {
+        const nb_cell *c = nb_answer_at(&all, i, 0);
+        assert_close(c[2].real, strcmp(c[0].text, "base") == 0 ? 1 : strcmp(c[1].text, "cur") ? 0.5 : 0.8, 1e-15);
+    }
 }
 
 /* An X so large that its error is noisy counts like any other: to leave it out would
@@ -374,9 +412,10 @@ static void test_labels_differ(void **state)
     for (int i = 0; i < 4; i++) rows[i] = row(runs[i], 0, 0, 4, 1, 1);
     rows[0].problem = "heads(file=/a/h.npy, max_n=all, first=0, causal=auto, permute=false)";
     rows[1].problem = "heads(file=/b/h.npy, max_n=all, first=0, causal=auto, permute=false)";
-    nb_summary s = summary_of(*state, 4, rows);
-    for (int i = 0; i < 4; i++) assert_string_equal(s.variants[i].label, expected[i]);
-    assert_string_not_equal(s.panels[0].label, s.panels[1].label);
+    nb_answer labels = ask(*state, 4, rows, NULL, "SELECT label FROM variant ORDER BY id"),
+              titles = ask(*state, 4, rows, NULL, "SELECT DISTINCT title FROM panel");
+    for (int i = 0; i < 4; i++) assert_string_equal(nb_answer_at(&labels, i, 0)->text, expected[i]);
+    assert_int_equal(titles.count, 3);
 }
 
 int main(void)
@@ -387,6 +426,7 @@ int main(void)
         test_with_ctx(test_the_pooled_share_counts_losses),
         test_with_ctx(test_an_outlier_is_one_cell_of_many),
         test_with_ctx(test_no_share_of_no_gap),
+        test_with_ctx(test_no_share_below),
         test_with_ctx(test_noise),
         test_with_ctx(test_ratios_of_cores),
         test_with_ctx(test_stars),

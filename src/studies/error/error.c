@@ -6,6 +6,7 @@
 #include "cores/core.h"
 #include "kernels/kernel.h"
 #include "studies/error/cost.h"
+#include "studies/error/flops.h"
 #include "studies/error/methods.h"
 #include "studies/error/runner.h"
 #include "studies/error/times.h"
@@ -159,4 +160,5 @@ const nb_study nb_study_error = {
     .run = nb_run_scene,
     .cost = nb_error_cost,
     .calibrate = nb_error_calibrate,
+    .add_functions = nb_flops_add_functions,
 };

@@ -37,3 +37,30 @@ double nb_time_of_exact(const nb_error_row *row)
     const nb_measures *m = &row->measures;
     return (m->select_s + m->core_s + m->forward_s) / m->exact_s;
 }
+
+static void multiplications(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    nb_ctx *ctx = nb_ctx_new();
+    nb_choice core;
+    const char *text = (const char *)sqlite3_value_text(arguments[0]);
+    nb_status status = ctx && text ? nb_choice_parse(&nb_cores, text, &core, ctx) : NB_ENOMEM;
+    double x = status == NB_OK
+                   ? nb_forward_multiplications(&core, sqlite3_value_int(arguments[1]), sqlite3_value_int(arguments[2]),
+                                                sqlite3_value_int(arguments[3]))
+                   : NAN;
+    (void)count;
+    nb_ctx_free(ctx);
+    if (status == NB_ENOMEM)
+        sqlite3_result_error_nomem(c);
+    else if (!isnan(x)) /* the core is in this program and tells */
+        sqlite3_result_double(c, x);
+}
+
+nb_status nb_flops_add_functions(sqlite3 *db, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx,
+               sqlite3_create_function(db, "multiplications", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+                                       NULL, multiplications, NULL, NULL) == SQLITE_OK,
+               NB_ENOMEM, "the function multiplications: %s", sqlite3_errmsg(db));
+    return NB_OK;
+}

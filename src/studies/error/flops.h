@@ -6,6 +6,8 @@
 #include "components/component.h"
 #include "studies/error/study.h"
 
+#include <sqlite3.h>
+
 /* Of n tokens of dimension d, V's too, with m landmarks that are there: F, B, B V and F (X B V), n m d each; A and X
  * (B V), m^2 d each, where there is a middle; X, as its core tells; n d for each row of S that the core looks at, and
  * as much for each that it keeps, which is multiplied with V. NaN where the core does not tell. No mask, and no
@@ -22,5 +24,8 @@ bool nb_forward_is_linear(nb_factors_kind factors, const nb_choice *kernel);
  * known. */
 double nb_flops_of_exact(const nb_error_row *row);
 double nb_time_of_exact(const nb_error_row *row);
+
+/* To SQL: multiplications(core, n, d, m) as nb_forward_multiplications, of a core as rows name it. */
+nb_status nb_flops_add_functions(sqlite3 *db, nb_ctx *ctx);
 
 #endif

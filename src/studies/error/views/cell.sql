@@ -2,20 +2,21 @@
 -- which cell it is of.
 -- needs: variant
 CREATE TEMP TABLE member AS
-SELECT k.id, k.position, k.panel_id, v.id AS variant_id, k.core_id, r.landmarks, k.head_id, k.source_id, k.stratum_id,
-       k.trial, k.alone, k.draws,
+SELECT r.id, r.position, r.panel_id, v.id AS variant_id, r.core_id, r.landmarks, r.head_id, r.source_id, r.stratum_id,
+       r.trial, r.alone, r.draws,
        CASE WHEN r.status = 'ok' THEN r.error END AS error,
-       CASE WHEN r.status = 'ok' THEN r.error <= r.error_noise END AS noise, r.floor_rank, r.baseline_mean
-FROM key AS k JOIN run AS r ON r.id = k.id
-JOIN component AS c ON c.kind = 'kernel' AND c.id = k.kernel_id
-JOIN variant AS v ON v.strategy_id = k.strategy_id AND v.factors_id = k.factors_id
-    AND CASE WHEN c.one_set THEN v.leads ELSE v.pairing_id = k.pairing_id END;
-CREATE INDEX members ON member (panel_id, core_id, landmarks, variant_id);
+       CASE WHEN r.status = 'ok' THEN NOT coalesce(r.error > r.error_noise, 0) END AS noise,
+       CASE WHEN r.status = 'ok' THEN r.error_subspace END AS subspace,
+       CASE WHEN r.status = 'ok' THEN r.select_s END AS select_s, r.core_s, r.floor_rank, r.baseline_mean
+FROM run AS r JOIN component AS c ON c.kind = 'kernel' AND c.id = r.kernel_id
+JOIN variant AS v ON v.strategy_id = r.strategy_id AND v.factors_id = r.factors_id
+    AND CASE WHEN c.one_set THEN v.leads ELSE v.pairing_id = r.pairing_id END;
+CREATE INDEX members ON member (panel_id, core_id, landmarks, variant_id, head_id, trial, alone);
 
 CREATE TEMP TABLE cell AS
 SELECT panel_id, core_id, variant_id, landmarks, count(*) AS planned, count(error) AS count, median(error) AS median,
        quantile(error, 0.1) AS p10, quantile(error, 0.9) AS p90, count(CASE WHEN noise THEN 1 END) AS noise,
-       over_sources(error, source_id) AS over_sources
+       median(subspace) AS subspace, median(select_s) AS select_s, over_sources(error, source_id) AS over_sources
 FROM member GROUP BY panel_id, core_id, landmarks, variant_id;
 
 -- What does not depend on the method counts once for each head and trial.

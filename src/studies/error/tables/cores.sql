@@ -1,0 +1,41 @@
+-- summary: how far each core is above the best one on the same landmarks, by number of landmarks
+-- reference: none: the best core is the projection; see 'nysbench describe best'
+-- place: 3
+-- needs: core_above
+-- flags: all_choices oracle
+-- heading: Cores, % above the best one on the same landmarks
+-- below: 100 (error / subspace part - 1): medians over problems, strategies with their pairing and factors, heads and
+--   trials; core_s: median seconds at the core's largest m.
+-- note: *: least of the cores, oracles aside, that were measured on all choices of landmarks of the column
+-- note: !: not measured on all of them: not planned, skipped or missing
+-- note: -: measured on none, or the subspace part is rounding noise
+-- note: blank: not planned
+SELECT spec AS core, landmarks, count, complete AS all_choices, oracle, above, p10, p90, core_s
+FROM core_above JOIN core ON core.id = core_id
+WHERE (SELECT count(DISTINCT core_id) FROM core_above WHERE count > 0) > 1
+ORDER BY place, landmarks;
+
+WITH part AS (
+    SELECT core_id, landmarks, marked(coalesce(
+               CASE WHEN above >= 1e3 THEN shown('%.0e', 100 * above) WHEN abs(100 * above) >= 9.95 THEN
+                   shown('%.0f', 100 * above) ELSE shown('%.1f', 100 * above) END, '-'),
+               CASE WHEN nearest THEN '*' WHEN count > 0 AND NOT complete THEN '!' ELSE '' END) AS text
+    FROM core_above
+    UNION ALL
+    SELECT core_id, 'core_s', shown('%.2g', core_s) FROM (
+        SELECT *, row_number() OVER (PARTITION BY core_id ORDER BY landmarks DESC) AS rank FROM core_above WHERE count > 0)
+    WHERE rank = 1)
+SELECT label AS landmarks, landmarks AS _across, text AS _cell
+FROM part JOIN core ON core.id = core_id WHERE core_id IN (SELECT core_id FROM core_above WHERE count > 0)
+ORDER BY place, part.landmarks;
+
+SELECT 'below 0: the core keeps rows of S exactly, so its result is not of the form F X B' AS note
+FROM core_above WHERE 100 * above <= -0.05 LIMIT 1;
+
+SELECT 'Exact attention on these heads, S V: multiplications, and median seconds on one CPU (column exact_s)'
+       AS paragraph
+FROM run WHERE exact_s IS NOT NULL LIMIT 1;
+
+SELECT 'n = ' || n || ', d = ' || d || ': 2 n^2 d = ' || shown('%.2g', 2.0 * n * n * d) || ', ' ||
+       shown('%.2g', median(exact_s)) || ' s' AS item
+FROM run WHERE exact_s IS NOT NULL GROUP BY n, d ORDER BY min(position);

@@ -1,0 +1,16 @@
+-- summary: multiplications of a forward pass with each core, against exact attention, and times
+-- reference: Golub & Van Loan, Matrix Computations, 4th ed. 2013, sec. 8.6 (the SVD's cost)
+-- needs: core cost
+-- heading: The cost of a forward pass of one head
+-- labels: 4
+-- above: Multiplications, % of those of exact attention, 2 n^2 d; and median seconds on one CPU for X alone and for exact
+--   attention
+SELECT n, d, landmarks, spec AS core, multiplications, of_exact, core_s, exact_s
+FROM cost JOIN core ON core.id = core_id WHERE (option IS NULL OR plain) AND NOT oracle
+ORDER BY size, landmarks, cost.place;
+
+SELECT n, d, landmarks AS m, label AS core, coalesce(shown('%.2g', multiplications), '-') AS multiplications,
+       coalesce(shown('%.1f', 100 * of_exact), '-') AS "% of exact", coalesce(shown('%.2g', core_s), '-') AS core_s,
+       coalesce(shown('%.2g', exact_s), '-') AS exact_s
+FROM cost JOIN core ON core.id = core_id WHERE (option IS NULL OR plain) AND NOT oracle
+ORDER BY size, landmarks, cost.place;

@@ -1,0 +1,39 @@
+-- How far each core's error is above the subspace part, which is the best core's on the same landmarks, as a share of
+-- that, by landmarks: the median over panels, variants, heads and trials (above), quantiles and the core's median time. A
+-- cell that has trial 0 alone counts in each trial of its panel. complete: it is measured on the choices of landmarks
+-- that most cores are; nearest: the least of these that is no oracle, of two or more.
+-- needs: core cell
+CREATE TEMP TABLE excess AS
+WITH weight AS (
+    SELECT m.panel_id, core_id, landmarks, variant_id, CASE WHEN max(trial) > 0 THEN 1 ELSE trials END AS times
+    FROM member AS m JOIN panel ON panel.id = panel_id GROUP BY m.panel_id, core_id, landmarks, variant_id)
+SELECT core_id, landmarks, panel_id, variant_id, head_id, times * count(subspace) AS count,
+       list(repeated(error / subspace - 1, times)) AS above, list(repeated(core_s, times)) AS core_s
+FROM weight JOIN member USING (panel_id, core_id, landmarks, variant_id) WHERE subspace > 1e-12
+GROUP BY core_id, landmarks, panel_id, variant_id, head_id;
+CREATE UNIQUE INDEX excesses ON excess (core_id, landmarks, panel_id, variant_id, head_id, count);
+
+CREATE TEMP TABLE core_above AS
+WITH measured AS (
+    SELECT core_id, landmarks, size(list(above)) AS count, count(*) AS choices, median(above) AS above,
+           quantile(above, 0.1) AS p10, quantile(above, 0.9) AS p90, median(core_s) AS core_s
+    FROM excess GROUP BY core_id, landmarks),
+fullest AS (
+    SELECT landmarks, core_id AS most_id, choices AS most FROM (
+        SELECT m.*, row_number() OVER (PARTITION BY landmarks ORDER BY count DESC, place) AS rank
+        FROM measured AS m JOIN core ON core.id = core_id) WHERE rank = 1),
+shared AS (
+    SELECT a.core_id, a.landmarks, count(*) AS shared
+    FROM excess AS a JOIN fullest AS f USING (landmarks) JOIN excess AS b ON b.core_id = most_id
+        AND b.landmarks = a.landmarks AND b.panel_id = a.panel_id AND b.variant_id = a.variant_id
+        AND b.head_id = a.head_id AND b.count = a.count
+    GROUP BY a.core_id, a.landmarks),
+one AS (
+    SELECT core_id, landmarks, coalesce(count, 0) AS count, above, p10, p90, core_s,
+           coalesce(shared = most AND choices = most, 0) AS complete
+    FROM (SELECT DISTINCT core_id, landmarks FROM cell) LEFT JOIN measured USING (core_id, landmarks)
+    LEFT JOIN fullest USING (landmarks) LEFT JOIN shared USING (core_id, landmarks))
+SELECT one.*, complete AND NOT oracle AND row_number() OVER rivals = 1
+       AND count(*) OVER (PARTITION BY landmarks, complete AND NOT oracle) > 1 AS nearest
+FROM one JOIN core ON core.id = core_id
+WINDOW rivals AS (PARTITION BY landmarks, complete AND NOT oracle ORDER BY above, place);
