@@ -8,6 +8,8 @@
 # interval, the ratio itself where there is none.
 
 load "common.gp"
+M = |landmarks|
+load "ticks.gp"
 
 # Shares of the axis: the least distance of two values of x, and by how much series s is shifted.
 gap = M < 2 ? 1 : log_x ? logarithmic : linear

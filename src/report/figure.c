@@ -20,7 +20,7 @@ nb_status nb_figure_choose_m(int count, const int *landmarks, int *m, nb_ctx *ct
 
 nb_status nb_figure_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
-    return figure->sql ? nb_graph_draw(figure, d, figures, ctx) : figure->draw(figure, frame, d, figures, ctx);
+    return figure->sql ? nb_graph_draw(figure, frame, d, figures, ctx) : figure->draw(figure, frame, d, figures, ctx);
 }
 
 nb_status nb_figure_is_offered(const nb_figure *figure, const nb_frame *frame, bool *offered, nb_ctx *ctx)

@@ -343,8 +343,29 @@ static nb_status choose_m(const nb_drawing *d, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figures, nb_ctx *ctx)
+/* The figure that stands for this one, where it has too many series; or else NULL. */
+static nb_status find_other(graph *g, const nb_figure **other)
 {
+    const char *most;
+    char *name;
+    *other = NULL;
+    NB_TRY(g->ctx, comment(g, "most", &most));
+    if (!*most) return NB_OK;
+    g->line_count = 0;
+    NB_NEED(g->lines, nb_alloc(g->ctx, (size_t)g->answer->count + 1, sizeof *g->lines));
+    for (int i = 0; i < g->answer->count; i++)
+        if (!is_null(g, i, g->look)) add_line(g, i);
+    if (g->line_count <= strtol(most, &name, 10)) return NB_OK;
+    *other = (const nb_figure *)nb_registry_find(&nb_figures, name + 1);
+    NB_REQUIRE(g->ctx, *other, NB_EBUG, "%s.sql: no figure '%s'", g->figure->component.name, name + 1);
+    fprintf(stderr, "nysbench: note: plot %s: %d strategies are too many for curves; drawn as the figure '%s'\n",
+            g->figure->component.name, g->line_count, name + 1);
+    return NB_OK;
+}
+
+nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)
+{
+    const nb_figure *other;
     nb_answer a;
     graph g = {.figure = figure, .drawing = d, .answer = &a, .ctx = ctx};
     *figures = 0;
@@ -352,5 +373,8 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figur
     NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, d->baseline, ctx));
     NB_TRY(ctx, nb_relation_ask(d->relation, figure->sql, d->baseline, &a, NULL, ctx));
     NB_TRY(ctx, find_columns(&g));
-    return draw(&g, figures);
+    NB_TRY(ctx, find_other(&g, &other));
+    if (!other) return draw(&g, figures);
+    NB_TRY(ctx, nb_plot_prune(d->folder, figure->component.name, 0, NULL, ctx));
+    return nb_figure_draw(other, frame, d, figures, ctx);
 }

@@ -10,6 +10,7 @@
  *   -- data: COLUMN COLUMN ...            of numbers: those of the file that the script reads. A row in which one of
  *                                         them is NULL is in the CSV alone
  *   -- set: NAME VALUE                    a variable of the script; VALUE is a number, or a text as the title
+ *   -- most: N FIGURE                     of more than N coloured series, that figure is drawn instead
  *
  * Columns that begin with _ are not in the CSV. These say where a row belongs; one of them is needed to have it beside a
  * column of the other name:
@@ -28,6 +29,7 @@
 #include "report/figure.h"
 
 /* As nb_figure.draw. */
-nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *drawing, int *figures, nb_ctx *ctx);
+nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *drawing, int *figures,
+                        nb_ctx *ctx);
 
 #endif
