@@ -30,30 +30,15 @@ static nb_status mark_oracle(const nb_registry *registry, const char *text, cons
     return NB_OK;
 }
 
-/* The text itself where its component is gone. */
-static nb_status label_component(const nb_registry *registry, const nb_given_labels *given, const char *text, bool full,
-                                 const char **label, nb_ctx *ctx)
-{
-    nb_choice choice;
-    *label = nb_given_label_of(given, registry, text);
-    if (*label) return mark_oracle(registry, text, label, ctx);
-    nb_status status = nb_choice_parse(registry, text, &choice, ctx);
-    if (status == NB_ENOMEM) return status;
-    nb_error_clear(ctx);
-    *label = status != NB_OK ? text : full ? choice.full : choice.label;
-    return mark_oracle(registry, text, label, ctx);
-}
-
-static nb_status label(const nb_frame *f, const char *name, int row, bool full, const char **out, nb_ctx *ctx)
+/* Of a value that is no component. */
+static nb_status value_text(const nb_frame *f, const char *name, int row, const char **out, nb_ctx *ctx)
 {
     const nb_column *column = nb_column_find(f->columns, name);
     const char *field = (const char *)nb_frame_row(f, row) + (column ? column->offset : 0);
-    const nb_registry *registry = nb_column_registry(f->columns, name);
     NB_REQUIRE(ctx, column, NB_EBUG, "rows have no column '%s'", name);
     switch (column->type) {
     case NB_COLUMN_TEXT: {
         const char *text = *(const char *const *)field;
-        if (text && registry) return label_component(registry, f->labels, text, full, out, ctx);
         NB_NEED(*out, nb_strdup(ctx, text ? text : ""));
         break;
     }
@@ -64,14 +49,29 @@ static nb_status label(const nb_frame *f, const char *name, int row, bool full, 
     return NB_OK;
 }
 
-nb_status nb_label_of(const nb_frame *f, const char *column, int row, const char **text, nb_ctx *ctx)
+typedef struct {
+    const char *const **of; /* by column, and code of its value; NULL: not a column of components */
+} component_labels;
+
+static nb_status label_components(const nb_frame *f, void *out, nb_ctx *ctx)
 {
-    return label(f, column, row, false, text, ctx);
+    component_labels *all = out;
+    NB_NEED(all->of, nb_alloc(ctx, (size_t)nb_column_count(f->columns) + 1, sizeof *all->of));
+    for (int c = 0; f->columns[c].name; c++)
+        if (nb_column_registry(f->columns, f->columns[c].name))
+            NB_TRY(ctx, nb_labels_of_values(f, f->columns[c].name, &all->of[c], ctx));
+    return NB_OK;
 }
 
-nb_status nb_label_full(const nb_frame *f, const char *column, int row, const char **text, nb_ctx *ctx)
+nb_status nb_label_of(const nb_frame *f, const char *column, int row, const char **text, nb_ctx *ctx)
 {
-    return label(f, column, row, true, text, ctx);
+    component_labels all;
+    nb_codes codes;
+    if (!nb_column_registry(f->columns, column)) return value_text(f, column, row, text, ctx);
+    NB_TRY(ctx, nb_frame_once(f, label_components, sizeof all, &all));
+    NB_TRY(ctx, nb_frame_codes(f, column, &codes, ctx));
+    *text = all.of[nb_column_find(f->columns, column) - f->columns][codes.of[row]];
+    return NB_OK;
 }
 
 nb_status nb_label_is_oracle(const nb_frame *f, const char *column, int row, bool *oracle, nb_ctx *ctx)
@@ -174,17 +174,5 @@ static int short_length(const char *name)
 nb_status nb_label_stratum(const char *name, const char **out, nb_ctx *ctx)
 {
     NB_NEED(*out, nb_format(ctx, "%.*s", short_length(name), name));
-    return NB_OK;
-}
-
-nb_status nb_label_stratum_among(int count, const char *const *names, int of, const char **label, nb_ctx *ctx)
-{
-    int length = short_length(names[of]);
-    bool alone = true;
-    for (int i = 0; i < count && alone; i++)
-        alone = strcmp(names[i], names[of]) == 0 || short_length(names[i]) != length ||
-                strncmp(names[i], names[of], (size_t)length) != 0;
-    if (alone) return nb_label_stratum(names[of], label, ctx);
-    *label = names[of];
     return NB_OK;
 }

@@ -38,6 +38,8 @@ struct nb_relation {
     int problem;                        /* which of them is that */
     nb_texts specs[MOST_KINDS];
     nb_texts strata, sources, panels;
+    bool *generated; /* by stratum */
+    int generated_count, generated_room;
     nb_texts kept;  /* models and sources as rows have them */
     nb_texts views; /* that have been made */
     int m;          /* the parameter :m; 0: it is not chosen */
@@ -237,6 +239,10 @@ static nb_status place_data(keys *k, const row *of, place *p)
         if (is_of_scene(r, i)) NB_NEED(panel, nb_format(s, "%s, %d", panel, of->kinds[i]));
     NB_TRY(s, nb_texts_number(&r->panels, panel, &p->panel));
     NB_TRY(s, nb_texts_number(&r->strata, drawn ? drawn : of->model ? of->model : nameless, &p->stratum));
+    if (r->strata.count > r->generated_count) {
+        NB_GROW(r->ctx, r->generated, r->generated_count, r->generated_room);
+        r->generated[r->generated_count++] = drawn;
+    }
     if (drawn)
         NB_NEED(text, nb_format(s, "%d %s\ntrial %d", p->stratum, spec, of->trial));
     else
@@ -522,6 +528,20 @@ static nb_status make_components(const nb_relation *r)
     return NB_OK;
 }
 
+/* A model up to the first blank where that tells it from the others; a problem's label whole. */
+static nb_status label_stratum(const nb_relation *r, int of, const char **label)
+{
+    const char *name = r->strata.items[of], *other;
+    *label = name;
+    if (r->generated[of]) return NB_OK;
+    NB_TRY(r->ctx, nb_label_stratum(name, label, r->ctx));
+    for (int i = 0; i < r->strata.count; i++) {
+        NB_TRY(r->ctx, nb_label_stratum(r->strata.items[i], &other, r->ctx));
+        if (i != of && strcmp(other, *label) == 0) *label = name;
+    }
+    return NB_OK;
+}
+
 static nb_status make_sources(const nb_relation *r)
 {
     sqlite3_stmt *stratum, *source;
@@ -532,7 +552,7 @@ static nb_status make_sources(const nb_relation *r)
     NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?)", NULL, &stratum, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO source VALUES (?, ?, ?)", NULL, &source, r->ctx));
     for (int i = 0; i < r->strata.count; i++) {
-        NB_TRY(r->ctx, nb_label_stratum_among(r->strata.count, r->strata.items, i, &label, r->ctx));
+        NB_TRY(r->ctx, label_stratum(r, i, &label));
         sqlite3_bind_int(stratum, 1, i);
         sqlite3_bind_text(stratum, 2, r->strata.items[i], -1, SQLITE_STATIC);
         sqlite3_bind_text(stratum, 3, label, -1, SQLITE_STATIC);
