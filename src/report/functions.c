@@ -155,11 +155,11 @@ static void list_end(sqlite3_context *c)
 {
     gathered *g = take(c);
     size_t size = g ? (size_t)g->count * sizeof *g->values : 0;
-    char *bytes = g ? malloc(sizeof list_kind + size) : NULL;
+    char *bytes = g ? sqlite3_malloc64(sizeof list_kind + size) : NULL;
     if (bytes) {
         memcpy(bytes, list_kind, sizeof list_kind);
         memcpy(bytes + sizeof list_kind, g->values, size);
-        sqlite3_result_blob64(c, bytes, sizeof list_kind + size, free);
+        sqlite3_result_blob64(c, bytes, sizeof list_kind + size, sqlite3_free);
     } else if (g) {
         sqlite3_result_error_nomem(c);
     }
@@ -179,7 +179,7 @@ static void repeated(sqlite3_context *c, int count, sqlite3_value **arguments)
     size_t size = times > 0 ? (size_t)times * sizeof(double) : 0;
     (void)count;
     if (sqlite3_value_type(arguments[0]) == SQLITE_NULL || times < 1) return;
-    char *bytes = malloc(sizeof list_kind + size);
+    char *bytes = sqlite3_malloc64(sizeof list_kind + size);
     if (!bytes) {
         sqlite3_result_error_nomem(c);
         return;
@@ -187,7 +187,7 @@ static void repeated(sqlite3_context *c, int count, sqlite3_value **arguments)
     double x = number(arguments[0]);
     memcpy(bytes, list_kind, sizeof list_kind);
     for (int i = 0; i < times; i++) memcpy(bytes + sizeof list_kind + (size_t)i * sizeof x, &x, sizeof x);
-    sqlite3_result_blob64(c, bytes, sizeof list_kind + size, free);
+    sqlite3_result_blob64(c, bytes, sizeof list_kind + size, sqlite3_free);
 }
 
 /* Of values in ascending order; infinite if any is, NaN of both infinities. */

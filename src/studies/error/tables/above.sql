@@ -27,4 +27,5 @@ SELECT e.label AS core, count(above) AS choices, shown('%.1f', median(100 * abov
 FROM entry JOIN entrant AS e ON e.id = entrant_id
 WHERE e.part < 3 AND e.usual GROUP BY e.id HAVING count(above) > 0 ORDER BY e.id;
 
-SELECT 'With --format csv: every setting, also by m, by problem, and where m is a sixteenth of n or more.' AS paragraph;
+SELECT 'With --format csv: every setting, also by m, by problem, and where m is a sixteenth of n or more.' AS paragraph
+FROM entry JOIN entrant AS e ON e.id = entrant_id WHERE e.part < 3 AND e.usual AND above IS NOT NULL LIMIT 1;

@@ -14,8 +14,8 @@ swept AS (
            CASE WHEN r.id IS NULL THEN used.place ELSE
                min(used.place) OVER (PARTITION BY r.id IS NULL, r.key, r.rest_label) END AS first
     FROM used LEFT JOIN ranked AS r ON r.id = used.id AND r.rank = 1)
-SELECT s.id, s.place, c.spec, c.full AS label, c.label AS brief, c.name, c.plain, c.oracle, c.random, c.filter, s.option,
-       s.x, s.sweep, dense_rank() OVER (ORDER BY s.first) - 1 AS look,
+SELECT s.id, s.place, c.spec, c.full AS label, c.label AS brief, c.name, c.plain, c.oracle, c.random, c.filter,
+       s.option, s.x, s.sweep, dense_rank() OVER (ORDER BY s.first) - 1 AS look,
        (SELECT o.id FROM option AS o JOIN option AS own ON own.kind = 'core' AND own.id = s.id AND own.key = o.key
             AND own.rest = o.rest JOIN used ON used.id = o.id
         WHERE o.kind = 'core' AND o.key = 'precision' AND o.value = 'double' AND o.id <> s.id) AS in_double
