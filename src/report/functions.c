@@ -442,6 +442,61 @@ static bool is_better(const estimate_blob *b)
     return known && e->high < 0 && e->t_p <= 0.05;
 }
 
+typedef struct { /* texts with their places */
+    int count, room;
+    struct {
+        char *text;
+        double place;
+    } * items;
+    bool failed;
+} gathered_texts;
+
+static void gather_text(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    gathered_texts *g = sqlite3_aggregate_context(c, sizeof *g);
+    const char *text = (const char *)sqlite3_value_text(arguments[0]);
+    (void)count;
+    if (!g || g->failed || !text) return;
+    if (g->count == g->room) {
+        int room = g->room ? 2 * g->room : 16;
+        void *items = realloc(g->items, (size_t)room * sizeof *g->items);
+        if (items) g->items = items, g->room = room;
+        g->failed = !items;
+    }
+    char *copy = g->failed ? NULL : sqlite3_mprintf("%s", text);
+    g->failed = !copy;
+    int at = g->count; /* ascending by place, then text */
+    for (; copy && at > 0; at--) {
+        double place = number(arguments[1]);
+        if (g->items[at - 1].place < place ||
+            (g->items[at - 1].place == place && strcmp(g->items[at - 1].text, copy) <= 0))
+            break;
+        g->items[at] = g->items[at - 1];
+    }
+    if (!copy) return;
+    g->items[at].text = copy;
+    g->items[at].place = number(arguments[1]);
+    g->count++;
+}
+
+/* "a, b, c and 3 more" */
+static void listed_end(sqlite3_context *c)
+{
+    enum { MOST = 4 };
+    gathered_texts *g = sqlite3_aggregate_context(c, 0);
+    if (!g) return;
+    char *list = g->failed ? NULL : sqlite3_mprintf("");
+    for (int i = 0; list && i < g->count && i < MOST; i++)
+        list = sqlite3_mprintf("%z%s%s", list, i == 0 ? "" : i + 1 == g->count ? " and " : ", ", g->items[i].text);
+    if (list && g->count > MOST) list = sqlite3_mprintf("%z and %d more", list, g->count - MOST);
+    if (list)
+        sqlite3_result_text(c, list, -1, sqlite3_free);
+    else
+        sqlite3_result_error_nomem(c);
+    for (int i = 0; i < g->count; i++) sqlite3_free(g->items[i].text);
+    free(g->items);
+}
+
 static double part_of(const estimate_blob *b, const char *part)
 {
     const nb_estimate *e = &b->estimate;
@@ -573,6 +628,7 @@ static const struct {
                  {"slope", 2, NULL, gather, slope_end},
                  {"crossing", 3, NULL, gather, crossing_end},
                  {"center", 1, part, NULL, NULL},
+                 {"listed", 2, NULL, gather_text, listed_end},
                  {"low", 1, part, NULL, NULL},
                  {"high", 1, part, NULL, NULL},
                  {"ratio", 1, part, NULL, NULL},

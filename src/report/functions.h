@@ -10,6 +10,7 @@
  *                                 statistics; NULL of fewer than 6 sources
  *   ratio_of(a, b, noise_a, noise_b, se_a, se_b, stratum, source, head, trial, draws)
  *                                 an estimate: the geometric mean of a/b over heads within sources within strata
+ *   listed(text, place)           "a, b, c and 3 more", in the order of the places
  *   mean_of(x, source)            an estimate: the mean of the sources' means, with its t interval
  *   spearman(x, y)                an estimate: the rank correlation, without an interval
  *   slope(x, y)                   an estimate: of the least squares' line, with its t interval

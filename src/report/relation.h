@@ -16,9 +16,9 @@
  *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x
  *   component  id, kind (the column), spec, label, full (with the first option always), name; of strategies and cores
  *              oracle, random; of cores filter; of attentions exact; plain: all options have their defaults
- *   option     an option each of a component (kind, id), in their order (place): key, value, number (NULL of a text or a
- *              word), rest (the component's other options, which two share that differ in this one only), rest_label, size (it sets n, or an
- *              attention's landmarks or the like)
+ *   option     an option each of a component (kind, id), in their order (place): key, value, number (NULL of a text or
+ *              a word), rest (the component's other options, which two share that differ in this one only), rest_label,
+ *              size (it sets n, or an attention's landmarks or the like)
  *   panel      id, title, problem (NULL of several), kernel ..., n, d, problems, sources, heads, trials
  *   stratum    id, name, label: a model, or a problem whose data are drawn
  *   source     id, stratum_id, name: a text, image or recording; of drawn data, a trial
