@@ -1,17 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # curves.gp - curves, marks, levels and clouds over any x, a panel a problem.
 #
-# A driver script sets data, output, title, x_name, y_name, x_scale (0 linear,
-# else the logarithm's base), level (1: a line at y = 1), columns_wanted (0: as many as
-# suit), panels[], series[], styles[] (0 curve with bars, 1 mark, 2 level, 3 cloud,
-# 4 dashed, 5 dashed curve with bars, 6 upright line, 7 rings), looks[] (the numbers of the colours: looks.gp), shadow (what 4 means, "" where there is none), intervals (1: bars are 95 % intervals of the median, 0: 10-90 %),
-# upright (what a line at x = 1 means; not set: there is none),
-# powers (1: thin lines of slope 1 and 2; not set: there are none),
-# by_key (1: lines go on as m grows and not to the right, so that their ends at the largest m are large; not set: they do not),
-# block[] (which block of the data a panel and series has, -1: none), x_low, x_high,
-# y_low[], y_high[] (what they reach). Columns of the data: 1 count, 2 x, 3 median, 4 and
-# 5 the ends of the bar.
+# A driver script sets data, output, title, panels[], series[], styles[] (curve with bars, dashed: such one; line, faint:
+# black, without points; mark: points; level: a height all across; cloud; ring: around points; shadow: dashed in the
+# colour of another; upright: a line at x), looks[] (the numbers of the colours: looks.gp), block[] (which block of the
+# data a panel and series has, -1: none), x_name, y_name, and any of
+#   x_scale      the logarithm's base; 0, or not set: linear
+#   level        1: a line at y = 1
+#   columns_wanted   of panels
+#   shadow       what that style means
+#   upright      what a line at x = 1 means
+#   intervals    1: bars are 95 % intervals of the median; else they are 10-90 %
+#   bare         1: there are no bars
+#   powers       1: thin lines of slope 1 and 2
+#   by_key       1: lines go on as m grows and not to the right, so that their ends at the largest m are large
+# Columns of the data: 1 count, 2 x, 3 y, 4 and 5 the ends of the bar.
 
+if (!exists("x_scale")) { x_scale = 0 }
+if (!exists("level")) { level = 0 }
+if (!exists("columns_wanted")) { columns_wanted = 0 }
+if (!exists("shadow")) { shadow = "" }
+if (!exists("intervals")) { intervals = 0 }
+if (!exists("bare")) { bare = 0 }
+if (!exists("powers")) { powers = 0 }
+if (!exists("by_key")) { by_key = 0 }
+if (!exists("upright")) { upright = "" }
 array landmarks[2] = [1, 2] # what common.gp asks for, and this does not
 load "common.gp"
 
@@ -24,18 +37,28 @@ if (columns_wanted > 0) {
 }
 of(p, s) = block[(p - 1) * S + s]
 array present[S]
-if (!exists("by_key")) { by_key = 0 }
 do for [s = 1:S] { seen = 0; do for [p = 1:P] { seen = seen + (of(p, s) >= 0) }; present[s] = seen }
 
 stats data using 2 nooutput name "ALL"
 size_of_clouds = ALL_records < 400 ? 0.7 : 0.35
-curve(s) = styles[s] == 0 || styles[s] == 5
+curve(s) = styles[s] eq "curve" || styles[s] eq "dashed"
+
+# What each panel reaches, and all of them across.
+array y_low[P]; array y_high[P]
+x_low = 0; x_high = 0
+see_x(x) = x > 0 ? (x_low = x_low > 0 && x_low < x ? x_low : x, x_high = x > x_high ? x : x_high) : 0
+see_y(y) = y > 0 ? (low = low > 0 && low < y ? low : y, high = y > high ? y : high) : 0
+do for [p = 1:P] {
+    low = 0; high = 0
+    do for [s = 1:S] { if (of(p, s) >= 0) {
+        stats data index of(p, s) using (styles[s] eq "level" ? 0 : see_x($2), styles[s] eq "upright" ? 0 : see_y($3), curve(s) ? (see_y($4), see_y($5)) : 0, 1) nooutput
+    } }
+    y_low[p] = low; y_high[p] = high
+}
+if (!(x_high > 0)) { x_low = 1; x_high = 1 }
 at_right(x) = x_scale > 0 ? log(x_high / x) <= 0.02 * log(x_high / x_low) : x_high - x <= 0.02 * (x_high - x_low)
 hue(s) = colour(looks[s])
-if (!exists("upright")) { upright = "" }
 if (upright ne "") { x_low = x_low < 1 ? x_low : 1; x_high = x_high > 1 ? x_high : 1 }
-if (!exists("bare")) { bare = 0 } # 1: there are no bars
-if (!exists("powers")) { powers = 0 }
 array last[P * S] # which point of a curve is its end, from 0; 0: it has no other
 ends_shown = 0
 do for [p = 1:P] { do for [s = 1:S] {
@@ -48,22 +71,23 @@ end_style = "pointsize 1.2"
 end_of(p, s) = last[(p - 1) * S + s] < 1 ? '' : sprintf(', data index %d every ::%d::%d using 2:3 with points pointtype symbol(looks[%d]) %s linecolor rgb hue(%d)', of(p, s), last[(p - 1) * S + s], last[(p - 1) * S + s], s, end_style, s)
 power(k) = sprintf(', low * (high / low) ** 0.12 * (x / x_low) ** %d with lines linewidth 0.7 dashtype %d linecolor rgb "#888888"', k, k + 1)
 dash_of_level(s) = looks[s] < 1 ? 3 : 2
-style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d pointtype symbol(looks[%d]) pointsize 0.5 linecolor rgb hue(%d)', styles[s] == 5 ? 2 : dash(looks[s]), s, s) \
-              : styles[s] == 1 ? sprintf('with points linewidth 2.4 pointtype %d pointsize 1.8 linecolor rgb hue(%d)', 4 + 2 * (s % 5), s) \
-              : styles[s] == 2 ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', dash_of_level(s), s) \
-              : styles[s] == 7 ? sprintf('with points linewidth 1 pointtype 6 pointsize 1.6 linecolor rgb hue(%d)', s) \
-              : styles[s] == 6 ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', 2 + s % 3, s) \
-              : styles[s] == 4 ? sprintf('with lines linewidth 1.8 dashtype 2 linecolor rgb hue(%d)', s) \
+style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d pointtype symbol(looks[%d]) pointsize 0.5 linecolor rgb hue(%d)', styles[s] eq "dashed" ? 2 : dash(looks[s]), s, s) \
+              : styles[s] eq "mark" ? sprintf('with points linewidth 2.4 pointtype %d pointsize 1.8 linecolor rgb hue(%d)', 4 + 2 * (s % 5), s) \
+              : styles[s] eq "level" ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', dash_of_level(s), s) \
+              : styles[s] eq "ring" ? sprintf('with points linewidth 1 pointtype 6 pointsize 1.6 linecolor rgb hue(%d)', s) \
+              : styles[s] eq "upright" ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', 2 + s % 3, s) \
+              : styles[s] eq "shadow" ? sprintf('with lines linewidth 1.8 dashtype 2 linecolor rgb hue(%d)', s) \
               : sprintf('with points pointtype symbol(looks[%d]) pointsize %g linecolor rgb hue(%d)', s, size_of_clouds, s)
-clause(p, s) = styles[s] == 2 ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), dash_of_level(s), s) \
-             : styles[s] == 6 ? sprintf(', data index %d using 2:(low):(0):(high - low) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), 2 + s % 3, s) \
+clause(p, s) = styles[s] eq "level" ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), dash_of_level(s), s) \
+             : styles[s] eq "upright" ? sprintf(', data index %d using 2:(low):(0):(high - low) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), 2 + s % 3, s) \
              : sprintf(', data index %d using 2:3 ', of(p, s)) . style_text(s)
 bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using 2:4:(0):($5 - $4) with vectors nohead linewidth 0.8 linecolor rgb hue(%d)', of(p, s), s)
 
 # What panels reach, and the ends of their curves.
 C = S
-array names[C]; array ends[P * C]
+array names[C]; array ends[P * C]; array there[P * C]
 do for [s = 1:C] { names[s] = series[s] }
+do for [p = 1:P] { do for [s = 1:C] { there[(p - 1) * C + s] = y_high[p] > 0 && curve(s) && of(p, s) >= 0 } }
 do for [p = 1:P] { if (y_high[p] > 0) {
     low = y_low[p]; high = y_high[p]
     if (level > 0) { low = low < 1 ? low : 1; high = high > 1 ? high : 1 }
@@ -71,23 +95,21 @@ do for [p = 1:P] { if (y_high[p] > 0) {
     y_low[p] = low / t; y_high[p] = high * t
     do for [s = 1:C] {
         t = -1
-        if (curve(s) && of(p, s) >= 0) { stats data index of(p, s) using (at_right($2) ? (t = $3) : 0, 1) nooutput }
+        if (there[(p - 1) * C + s]) { stats data index of(p, s) using (at_right($2) ? (t = $3) : 0, 1) nooutput }
         ends[(p - 1) * C + s] = t > 0 ? plot_height * log(t / y_low[p]) / log(y_high[p] / y_low[p]) : -1
     }
 } else { do for [s = 1:C] { ends[(p - 1) * C + s] = -1 } } }
 load "direct.gp"
-# What x reaches becomes wide enough for two ticks, also where there is one x.
+# What x reaches becomes wide enough for two ticks, also where there is one x; names would then be far from the ends.
 least = x_low <= 0 ? 0 : x_scale == 10 && (x_low <= 2e-4 || x_high >= 5e3) ? 100 : x_low < x_high ? 1.02 : 4
 if (x_high < least * x_low) { if (least > 2) { direct = 0 }; t = sqrt(least * x_low / x_high); x_low = x_low / t; x_high = x_high * t }
-# Curves that end before the right edge, as all do on an axis that became wider, would have their names far away.
-do for [p = 1:P] { do for [s = 1:S] { if (curve(s) && of(p, s) >= 0 && ends[(p - 1) * S + s] < 0) { direct = 0 } } }
 named(s) = direct > 0 && curve(s)
 
 bar_text = intervals ? "95 % intervals, as if " . (paper ? "" : "all were ") . "independent" : "10-90 % of heads and trials" . (paper ? "" : ", not uncertainty")
 widest = 24; entries = 1; curves_there = 0
 do for [s = 1:S] { if (curve(s) && present[s] && !bare) { curves_there = curves_there + 1 } }
 if (curves_there > 0) { widest = strlen(bar_text) > widest ? strlen(bar_text) : widest }
-do for [s = 1:S] { if (styles[s] == 4) { present[s] = 0 } }
+do for [s = 1:S] { if (styles[s] eq "shadow") { present[s] = 0 } }
 if (shadow ne "") { entries = entries + 1; widest = strlen(shadow) > widest ? strlen(shadow) : widest }
 if (powers > 0) { entries = entries + 2 }
 if (ends_shown > 0) { entries = entries + 1; widest = strlen(end_text) > widest ? strlen(end_text) : widest }

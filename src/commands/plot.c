@@ -11,6 +11,7 @@
 #include "studies/error/landmark_plot.h"
 #include "report/builds.h"
 #include "report/figure.h"
+#include "report/relation.h"
 #include "run/run_folder.h"
 #include "run/reload.h"
 #include "report/results.h"
@@ -81,7 +82,7 @@ static nb_status draw_figures(const nb_figure *only, const nb_study *study, cons
         if (!wanted) continue;
         NB_GROW(ctx, drawn, count, room);
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, figure->draw(figure, frame, drawing, &drawn[count].figures, ctx));
+        NB_TRY(ctx, nb_figure_draw(figure, frame, drawing, &drawn[count].figures, ctx));
         nb_ctx_release(ctx, mark);
         drawn[count++].name = figure->component.name;
     }
@@ -114,6 +115,7 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const nb
     NB_TRY(ctx, open_folder(folder, style, &drawing.folder, ctx));
     if (study->draw) return draw_own(folder, study, &rows, gnuplots, ctx);
     drawing.experiment = nb_row_at(&rows, 0)->experiment;
+    NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, rows.labels, ctx));
     return draw_figures(only, study, &frame, &drawing, ctx);
 }
 

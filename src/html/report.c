@@ -141,7 +141,7 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_TRY(ctx, nb_run_load(folder, &p->store, &p->rows, ctx));
     NB_REQUIRE(ctx, p->rows.count > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_frame_of(&p->frame, &p->rows, ctx));
-    NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, &p->rows.labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, p->rows.labels, ctx));
     NB_REQUIRE(ctx, p->study = nb_study_of(p->rows.columns), NB_EBUG, "%s: its study is not known", folder);
     p->name = nb_row_at(&p->rows, 0)->experiment;
     NB_TRY(ctx, nb_run_setting(folder, "question", &p->question, ctx));
@@ -150,7 +150,7 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_TRY(ctx, ask_claims(p, ctx));
     NB_TRY(ctx, nb_caveats_find(p->relation, &p->store, &p->caveats, ctx));
     NB_TRY(ctx, find_hidden(p, ctx));
-    NB_TRY(ctx, nb_pictures_find(folder, p->study, &p->frame, &p->pictures, ctx));
+    NB_TRY(ctx, nb_pictures_find(folder, p->study, &p->frame, p->relation, &p->pictures, ctx));
     for (int i = 0; i < p->rows.count; i++) {
         const nb_row *row = nb_row_at(&p->rows, i);
         bool planned = strcmp(row->status, "planned") == 0;

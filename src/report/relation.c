@@ -39,6 +39,7 @@ struct nb_relation {
     nb_texts strata, sources, panels;
     nb_texts kept;  /* models and sources as rows have them */
     nb_texts views; /* that have been made */
+    int m;          /* the parameter :m; 0: it is not chosen */
     nb_ctx *ctx;
 };
 
@@ -52,6 +53,11 @@ int nb_answer_column(const nb_answer *a, const char *name)
     for (int c = 0; c < a->columns; c++)
         if (strcmp(a->names[c], name) == 0) return c;
     return -1;
+}
+
+void nb_relation_choose_m(nb_relation *r, int m)
+{
+    r->m = m;
 }
 
 const nb_study *nb_relation_study(const nb_relation *r)
@@ -894,6 +900,8 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     if (!s) return NB_OK;
     int parameter = sqlite3_bind_parameter_index(s, ":baseline");
     if (parameter > 0 && baseline) sqlite3_bind_text(s, parameter, baseline, -1, SQLITE_STATIC);
+    parameter = sqlite3_bind_parameter_index(s, ":m");
+    if (parameter > 0) sqlite3_bind_int(s, parameter, r->m);
     a->columns = sqlite3_column_count(s);
     NB_NEED(a->names, nb_alloc(ctx, (size_t)a->columns + 1, sizeof *a->names));
     for (int c = 0; c < a->columns; c++) NB_NEED(a->names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));

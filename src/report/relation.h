@@ -71,8 +71,11 @@ nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, nb_answ
 /* The views and their columns: view, columns, about. */
 nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ctx);
 
-/* The answer to the first statement of `sql`; *rest: what follows it, "" where there is nothing. The parameter
- * :baseline is bound. NB_EINVAL with SQLite's words where it is no query. */
+/* What the parameter :m is from now on. */
+void nb_relation_choose_m(nb_relation *relation, int m);
+
+/* The answer to the first statement of `sql`; *rest: what follows it, "" where there is nothing. The parameters
+ * :baseline and :m are bound. NB_EINVAL with SQLite's words where it is no query. */
 nb_status nb_relation_ask(const nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
                           const char **rest, nb_ctx *ctx);
 
