@@ -177,9 +177,8 @@ static void size(sqlite3_context *c, int count, sqlite3_value **arguments)
 static double mean(const gathered *g)
 {
     double ends = g->values[0] + g->values[g->count - 1];
-    return isfinite(g->values[0]) && isfinite(g->values[g->count - 1])
-               ? gsl_stats_mean(g->values, 1, (size_t)g->count)
-               : ends;
+    return isfinite(g->values[0]) && isfinite(g->values[g->count - 1]) ? gsl_stats_mean(g->values, 1, (size_t)g->count)
+                                                                       : ends;
 }
 
 static void mean_end(sqlite3_context *c)

@@ -500,10 +500,11 @@ static nb_status make_components(const nb_relation *r)
     NB_TRY(r->ctx,
            execute(r,
                    "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
-                   "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, low_rank INTEGER, "
-                   "stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
+                   "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, "
+                   "low_rank INTEGER, stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
                    "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
-                   "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
+                   "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) "
+                   "WITHOUT ROWID"));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
                            &to.component, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
@@ -695,9 +696,8 @@ static nb_status make_measured(const nb_relation *r)
     int at = 0;
     for (const nb_column *c = r->study->columns; c->name; c++, at++)
         if (c->measure && !c->time && c->type == NB_COLUMN_REAL)
-            NB_NEED(sql, nb_format(r->ctx, "%s%s SELECT id, '%s' AS measure, %d AS place, %s AS x FROM run",
-                                  sql, *sql ? " UNION ALL" : "CREATE TEMP VIEW measured AS",
-                                   c->name, at, c->name));
+            NB_NEED(sql, nb_format(r->ctx, "%s%s SELECT id, '%s' AS measure, %d AS place, %s AS x FROM run", sql,
+                                   *sql ? " UNION ALL" : "CREATE TEMP VIEW measured AS", c->name, at, c->name));
     return execute(r, sql);
 }
 

@@ -4,8 +4,8 @@
 CREATE TEMP TABLE pass AS
 WITH row AS (
     SELECT run.*, CASE WHEN model IS NULL THEN coalesce(
-               (SELECT rest_label FROM option WHERE kind = 'problem' AND option.id = problem_id AND size ORDER BY place LIMIT 1),
-               problem_label) ELSE stratum.label END
+               (SELECT rest_label FROM option WHERE kind = 'problem' AND option.id = problem_id AND size
+                ORDER BY place LIMIT 1), problem_label) ELSE stratum.label END
            || ', ' || heads || CASE heads WHEN 1 THEN ' head' ELSE ' heads' END
            || CASE WHEN key_heads < heads THEN ', ' || shown('%g', key_heads) || ' of K and V' ELSE '' END
            || ', d = ' || d || CASE WHEN dv <> d THEN ', dv = ' || shown('%g', dv) ELSE '' END
