@@ -76,6 +76,8 @@ assert len(got) == len(want) and all(g == w or (w is not None and math.isclose(g
     close "$(ask "WITH v (x) AS (VALUES (1), (2), (4), (9e999)) SELECT median(x), quantile(x, 1 / 3.0), quantile(x, 0.7),
         mean(x), mean(-x), mean(finite(x)), count(finite(x)) FROM v")" "3,2,inf,inf,-inf,$(/usr/bin/python3 -c 'print(7 / 3)'),3"
     close "$(ask "WITH v (x) AS (VALUES (1), (2), (9e999)) SELECT median(x), quantile(x, 0) FROM v")" "2,1"
+    close "$(ask "WITH v (x) AS (VALUES (1), (2), (9e999)), l AS (SELECT list(x) AS xs FROM v)
+        SELECT size(xs), size(finite(xs)), mean(xs), mean(finite(xs)), sd(finite(xs)) FROM l")" "3,2,inf,1.5,$(/usr/bin/python3 -c 'print(0.5**0.5)')"
 }
 
 @test "ratio_of is what compare says" {

@@ -5,6 +5,7 @@ SELECT id, source_id, min(position) OVER (
            PARTITION BY stratum_id, layer, n, side_id, clusters, tau, partition_id) AS part_id,
        min(position) OVER (PARTITION BY stratum_id, layer, n, side_id) AS data_id
 FROM run WHERE status = 'ok';
+CREATE INDEX members ON member (part_id);
 
 CREATE TEMP TABLE part AS
 SELECT part_id, data_id, stratum.name AS model, stratum.label AS model_label, layer, n, side, clusters, tau,
