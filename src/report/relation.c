@@ -734,15 +734,26 @@ static nb_status make_panels(nb_relation *r)
 
 /* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each. */
 
+/* One column for all measures. */
 static nb_status make_measured(const nb_relation *r)
 {
-    const char *sql = "";
+    const char *names = "", *cases = "";
     int at = 0;
-    for (const nb_column *c = r->study->columns; c->name; c++, at++)
-        if (c->measure && !c->time && c->type == NB_COLUMN_REAL)
-            NB_NEED(sql, nb_format(r->ctx, "%s%s SELECT id, '%s' AS measure, %d AS place, %s AS x FROM run", sql,
-                                   *sql ? " UNION ALL" : "CREATE TEMP VIEW measured AS", c->name, at, c->name));
-    return execute(r, sql);
+    for (const nb_column *c = r->study->columns; c->name; c++, at++) {
+        bool has;
+        if (!c->measure || c->time || c->type != NB_COLUMN_REAL) continue;
+        NB_TRY(r->ctx, has_column(r, c->name, &has));
+        NB_NEED(names, nb_format(r->ctx, "%s%s (%d, '%s')", names, *names ? "," : "", at, c->name));
+        if (has) NB_NEED(cases, nb_format(r->ctx, "%s WHEN %d THEN r.%s", cases, at, c->name));
+    }
+    if (!*cases) return NB_OK;
+    return execute(r,
+                   nb_format(r->ctx,
+                             "CREATE TEMP TABLE measure (place INTEGER PRIMARY KEY, name TEXT); "
+                             "INSERT INTO measure VALUES %s; CREATE TEMP VIEW measured AS SELECT k.id AS id, name AS "
+                             "measure, place, CASE place%s END AS x FROM key AS k JOIN %s AS r ON r.rowid = k.id "
+                             "JOIN measure",
+                             names, cases, r->rows));
 }
 
 static nb_status make_view(const nb_relation *r)

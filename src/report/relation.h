@@ -13,7 +13,8 @@
  *                line_id         all that identifies the row but its trial
  *                alone           it has trial 0 alone, which stands for every trial of the others
  *                draws           another trial may give another result, though the data stay
- *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x
+ *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x; measure: place,
+ *              name
  *   component  id, kind (the column), spec, label, full (with the first option always), name; of strategies and cores
  *              oracle, random; of cores filter; of attentions exact; plain: all options have their defaults
  *   option     an option each of a component (kind, id), in their order (place): key, value, number (NULL of a text or

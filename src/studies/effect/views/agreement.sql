@@ -29,8 +29,8 @@ attention AS (
     SELECT p.part_id, source_id, attention_id, predictor_place, predictor, e.place AS effect_place, e.measure AS effect,
            mean(p.x) AS x, mean(e.x) AS y
     FROM predicting AS p JOIN wanted USING (part_id, known) JOIN measured AS e USING (id)
-    WHERE e.measure IN ('model_error', 'embedding_distance', 'rank_agreement', 'top10_overlap', 'perplexity_ratio', 'kl')
-        AND e.x IS NOT NULL AND core IS NOT NULL
+    WHERE e.measure IN ('model_error', 'embedding_distance', 'rank_agreement', 'top10_overlap', 'perplexity_ratio',
+                        'kl') AND e.x IS NOT NULL AND core IS NOT NULL
     GROUP BY p.part_id, source_id, attention_id, predictor, e.measure),
 source AS (
     SELECT part_id, source_id, predictor_place, predictor, effect_place, effect, count(*) AS attentions,
