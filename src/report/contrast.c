@@ -101,8 +101,8 @@ static nb_status find_keys(maker *m)
 static nb_status rows_sql(const maker *m, const char *from, const char **sql)
 {
     NB_NEED(*sql, nb_format(m->ctx, "SELECT one.*, %s AS build FROM %s%s AS one%s%s",
-                            m->builds ? "coalesce(b.build, 0)" : "0", m->terms->rows ? "chosen CROSS JOIN " : "", from,
-                            m->terms->rows ? " ON one.id = chosen.id" : "",
+                            m->builds ? "coalesce(b.build, 0)" : "0", m->terms->rows ? "chosen_rows CROSS JOIN " : "", from,
+                            m->terms->rows ? " ON one.id = chosen_rows.id" : "",
                             m->builds ? " JOIN main.results AS signed ON signed.rowid = one.id LEFT JOIN build AS b ON "
                                         "b.manifest = signed.manifest"
                                       : ""));
@@ -118,7 +118,7 @@ static nb_status make_tables(maker *m)
     bool apart = m->builds && !among(NB_BUILD, m->terms->confounded);
     m->builds = apart;
     if (m->terms->rows)
-        NB_TRY(m->ctx, nb_relation_choose(m->relation, "chosen", m->terms->row_count, m->terms->rows, m->ctx));
+        NB_TRY(m->ctx, nb_relation_choose(m->relation, "chosen_rows", m->terms->row_count, m->terms->rows, m->ctx));
     NB_TRY(m->ctx, rows_sql(m, "key", &keys));
     NB_TRY(m->ctx, rows_sql(m, "run", &rows));
     NB_TRY(m->ctx, append(&value, by, m->ctx));

@@ -789,7 +789,7 @@ static nb_status make(nb_relation *r, const char *which)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
     for (int i = 0; i < MOST_MADE; i++) r->made[i][1] = NULL;
     NB_TRY(r->ctx, execute(r, "DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.key; "
-                              "DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.option; "
+                              "DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.measure; DROP TABLE IF EXISTS temp.option; "
                               "DROP TABLE IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; "
                               "DROP TABLE IF EXISTS temp.source; DROP TABLE IF EXISTS temp.panel"));
     NB_TRY(r->ctx, make_keys(r, which));
@@ -1130,6 +1130,6 @@ nb_status nb_relation_choose(const nb_relation *r, const char *table, int count,
 
 nb_status nb_relation_keep(nb_relation *r, int count, const int *rows, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_relation_choose(r, "kept", count, rows, ctx));
-    return make(r, " AND rowid IN (SELECT id FROM temp.kept)");
+    NB_TRY(ctx, nb_relation_choose(r, "kept_rows", count, rows, ctx));
+    return make(r, " AND rowid IN (SELECT id FROM temp.kept_rows)");
 }

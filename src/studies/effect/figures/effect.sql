@@ -11,9 +11,9 @@ WITH kind AS ( -- attentions of one colour: those of a strategy, or of a name
     SELECT attention_id, coalesce(strategy, substr(attention, 1, instr(attention || '(', '(') - 1)) AS series
     FROM run GROUP BY attention_id),
 coloured AS (SELECT *, min(attention_id) OVER (PARTITION BY series) AS first FROM kind),
-numbered AS (SELECT *, dense_rank() OVER (ORDER BY first) - 1 AS number FROM coloured),
+numbered AS (SELECT *, dense_rank() OVER (ORDER BY first) - 1 AS look FROM coloured),
 point AS (
-    SELECT measured.place, measure AS figure, stratum_id, layer, n, number, series, attention_id, count(*) AS count,
+    SELECT measured.place, measure AS figure, stratum_id, layer, n, look, series, attention_id, count(*) AS count,
            median(x) AS x, median(model_error) AS median, quantile(model_error, 0.1) AS p10,
            quantile(model_error, 0.9) AS p90, over_sources(model_error, run.id) AS interval,
            min(min(position)) OVER (PARTITION BY stratum_id, layer, n) AS first
@@ -24,8 +24,8 @@ point AS (
 SELECT figure, stratum.label || ', layers: ' || coalesce(layer, '?')
        || CASE WHEN (SELECT count(DISTINCT n) FROM run) > 1 THEN ', n = ' || n ELSE '' END AS panel, series, count, x,
        median, p10, p90, low(interval) AS median_low, high(interval) AS median_high, 'cloud' AS _style,
-       number AS _look, number AS _order,
+       look AS _look, look AS _order,
        CASE figure WHEN 'error' THEN 'relative error of S (error)'
                    WHEN 'error_subspace' THEN 'the least error that any X reaches (error_subspace)'
                    ELSE 'relative error of the heads'' outputs (output_error)' END AS _x_name
-FROM point JOIN stratum ON stratum.id = stratum_id ORDER BY place, point.first, number, x, attention_id;
+FROM point JOIN stratum ON stratum.id = stratum_id ORDER BY place, point.first, look, x, attention_id;
