@@ -24,6 +24,11 @@ import argparse, collections, concurrent.futures, csv, fnmatch, glob, io, iterto
 # text, status (exit and errors), and of figures: files, scripts, data (what a script draws).
 EXPECTED = [
     ("table:errors", "text", "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
+    ("table:shares", "rows", "no lines for what was not planned"),
+    ("table:shares", "*_share", "no share below -1"),
+    ("table:shares", "text", "marks stand behind the error, and the baseline's pairing in the label; no share below -1"),
+    ("table:at_cost", "text", "the name of a panel stands once, above its cores"),
+    ("table:cores", "text", "a mark is explained where it occurs"),
 ]
 
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -933,11 +933,26 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     return code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
 }
 
-static nb_status need_all(nb_relation *r, const char *baseline, nb_ctx *ctx)
+/* Whether a query names a table or view that a file makes. */
+static bool names_one(const char *query, const char *made, nb_ctx *ctx)
+{
+    static const char begin[] = "\nCREATE TEMP ";
+    while ((made = strstr(made, begin)) != NULL) {
+        made += strlen(begin);
+        made += strcspn(made, " ") + 1; /* TABLE or VIEW */
+        const char *name = nb_format(ctx, "%.*s", (int)strcspn(made, " "), made);
+        if (!name || strstr(query, name)) return true;
+    }
+    return false;
+}
+
+/* The study's views that a query names, and what these need; NULL: all. */
+static nb_status need_named(nb_relation *r, const char *query, const char *baseline, nb_ctx *ctx)
 {
     const char *names = "-- needs:";
     for (const nb_sql_file *f = nb_sql_files; f->study; f++)
-        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0)
+        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
+            (!query || names_one(query, f->text, ctx)))
             NB_NEED(names, nb_format(ctx, "%s %s", names, f->name));
     return nb_relation_need(r, names, baseline, ctx);
 }
@@ -953,7 +968,7 @@ static int only_reads(void *self, int action, const char *a, const char *b, cons
 nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, const char *baseline, nb_answer *answer, nb_ctx *ctx)
 {
     const char *rest;
-    NB_TRY(ctx, need_all(r, baseline, ctx));
+    NB_TRY(ctx, need_named(r, sql, baseline, ctx));
     sqlite3_set_authorizer(r->store->db, only_reads, NULL);
     nb_status status = nb_relation_ask(r, sql, baseline, answer, &rest, ctx);
     sqlite3_set_authorizer(r->store->db, NULL, NULL);
@@ -965,7 +980,7 @@ nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, const char *ba
 
 nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
 {
-    NB_TRY(ctx, need_all(r, NULL, ctx));
+    NB_TRY(ctx, need_named(r, NULL, NULL, ctx));
     return nb_relation_ask(
         r,
         "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "

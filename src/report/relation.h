@@ -66,7 +66,7 @@ const nb_study *nb_relation_study(const nb_relation *relation);
  * bound: a strategy, canonical; NULL: the first that is no oracle. */
 nb_status nb_relation_need(nb_relation *relation, const char *sql, const char *baseline, nb_ctx *ctx);
 
-/* The answer to what a user asks: one statement that reads. A study's views are there. NB_EINVAL where it is none. */
+/* The answer to what a user asks: one statement that reads. A study's views are there that it names. NB_EINVAL where it is none. */
 nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
                                  nb_ctx *ctx);
 
