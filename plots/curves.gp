@@ -1,41 +1,81 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # curves.gp - curves, marks, levels and clouds over any x, a panel a problem.
 #
-# A driver script sets data, output, title, x_name, y_name, x_scale (0 linear,
-# else the logarithm's base), level (1: a line at y = 1), columns_wanted (0: as many as
-# suit), panels[], series[], styles[] (0 curve with bars, 1 mark, 2 level, 3 cloud,
-# 4 dashed, 5 dashed curve with bars, 6 upright line, 7 rings), looks[] (the numbers of the colours: looks.gp), shadow (what 4 means, "" where there is none), intervals (1: bars are 95 % intervals of the median, 0: 10-90 %),
-# upright (what a line at x = 1 means; not set: there is none),
-# powers (1: thin lines of slope 1 and 2; not set: there are none),
-# by_key (1: lines go on as m grows and not to the right, so that their ends at the largest m are large; not set: they do not),
-# block[] (which block of the data a panel and series has, -1: none), x_low, x_high,
-# y_low[], y_high[] (what they reach). Columns of the data: 1 count, 2 x, 3 median, 4 and
-# 5 the ends of the bar.
+# A driver script sets data, output, title, panels[], series[], styles[] (curve with bars, dashed: such one; line, faint:
+# black, without points or bars; mark: points; level: a height all across; cloud; ring: around points; shadow: dashed in the
+# colour of another; upright: a line at x), looks[] (the numbers of the colours: looks.gp), block[] (which block of the
+# data a panel and series has, -1: none), x_name, y_name, and any of
+#   x_scale      the logarithm's base; 0, or not set: linear
+#   ticks        1: x has its numbers at its values, which are few, on a scale that suits; where there is one value,
+#                curves stand side by side
+#   level        1: a line at y = 1, which means level_text
+#   columns_wanted   of panels
+#   shadow       what that style means
+#   upright      what a line at x = 1 means
+#   intervals    1: bars are 95 % intervals of the median; else they are 10-90 %
+#   bare         1: there are no bars
+#   powers       1: thin lines of slope 1 and 2
+#   by_key       1: lines go on as m grows and not to the right, so that their ends at the largest m are large
+# Columns of the data: 1 count, 2 x, 3 y, 4 and 5 the ends of the bar.
 
-array landmarks[2] = [1, 2] # what common.gp asks for, and this does not
+if (!exists("x_scale")) { x_scale = 0 }
+if (!exists("ticks")) { ticks = 0 }
+if (!exists("level")) { level = 0 }
+if (!exists("level_text")) { level_text = "" }
+if (!exists("columns_wanted")) { columns_wanted = 0 }
+if (!exists("shadow")) { shadow = "" }
+if (!exists("intervals")) { intervals = 0 }
+if (!exists("bare")) { bare = 0 }
+if (!exists("powers")) { powers = 0 }
+if (!exists("by_key")) { by_key = 0 }
+if (!exists("upright")) { upright = "" }
 load "common.gp"
 
-if (columns_wanted > 0) {
-    columns = !paper || columns_wanted <= fitting ? columns_wanted : 1
+if (columns_wanted > 0 && !paper) {
+    columns = columns_wanted
     rows = (P + columns - 1) / columns
-    panel_width = paper ? (room - left_space - 10) / columns : columns == 1 ? 660 : columns == 2 ? 450 : 345
+    panel_width = columns == 1 ? 660 : columns == 2 ? 450 : 345
     width = left_space + columns * panel_width + 10
     letters_of_panel = floor((panel_width - 20) / 6.6)
 }
 of(p, s) = block[(p - 1) * S + s]
 array present[S]
-if (!exists("by_key")) { by_key = 0 }
 do for [s = 1:S] { seen = 0; do for [p = 1:P] { seen = seen + (of(p, s) >= 0) }; present[s] = seen }
 
 stats data using 2 nooutput name "ALL"
 size_of_clouds = ALL_records < 400 ? 0.7 : 0.35
-curve(s) = styles[s] == 0 || styles[s] == 5
+curve(s) = styles[s] eq "curve" || styles[s] eq "dashed"
+black(s) = styles[s] eq "line" || styles[s] eq "faint"
+
+# What each panel reaches, and all of them across.
+array y_low[P]; array y_high[P]
+x_low = 0; x_high = 0; any_bars = 0
+array landmarks[100]; M = 0
+known(x) = M < 1 ? 0 : sum [i = 1:M] (landmarks[i] == x)
+learn(x) = known(x) || M >= 100 ? 0 : (M = M + 1, landmarks[M] = x)
+see_x(x) = x > 0 ? (x_low = x_low > 0 && x_low < x ? x_low : x, x_high = x > x_high ? x : x_high) : 0
+see_y(y) = y > 0 ? (low = low > 0 && low < y ? low : y, high = y > high ? y : high) : 0
+do for [p = 1:P] {
+    low = 0; high = 0
+    do for [s = 1:S] { if (of(p, s) >= 0) {
+        stats data index of(p, s) using (styles[s] eq "level" ? 0 : (see_x($2), ticks ? learn($2) : 0), styles[s] eq "upright" ? 0 : see_y($3), curve(s) ? (see_y($4), see_y($5), any_bars = any_bars || $5 > $4) : 0, 1) nooutput
+    } }
+    y_low[p] = low; y_high[p] = high
+}
+if (!(x_high > 0)) { x_low = 1; x_high = 1 }
+if (ticks) {
+    do for [i = 2:M] { do for [k = i:2:-1] { if (landmarks[k] < landmarks[k - 1]) { t = landmarks[k]; landmarks[k] = landmarks[k - 1]; landmarks[k - 1] = t } } }
+    load "ticks.gp"
+    x_scale = M > 1 && log_x ? 2 : 0
+}
+alone = ticks && M < 2
+if (alone) { x_low = 0.5 * landmarks[1]; x_high = 1.5 * landmarks[1] }
+curves = sum [s = 1:S] curve(s)
+aside(s) = 0.6 * ((sum [i = 1:s] curve(i)) - 0.5 * (curves + 1)) / curves # of curves, as a share of x
+at(x, s) = alone && curve(s) ? x * (1 + aside(s)) : x
+hue(s) = styles[s] eq "faint" ? "#777777" : colour(looks[s])
 at_right(x) = x_scale > 0 ? log(x_high / x) <= 0.02 * log(x_high / x_low) : x_high - x <= 0.02 * (x_high - x_low)
-hue(s) = colour(looks[s])
-if (!exists("upright")) { upright = "" }
 if (upright ne "") { x_low = x_low < 1 ? x_low : 1; x_high = x_high > 1 ? x_high : 1 }
-if (!exists("bare")) { bare = 0 } # 1: there are no bars
-if (!exists("powers")) { powers = 0 }
 array last[P * S] # which point of a curve is its end, from 0; 0: it has no other
 ends_shown = 0
 do for [p = 1:P] { do for [s = 1:S] {
@@ -48,22 +88,26 @@ end_style = "pointsize 1.2"
 end_of(p, s) = last[(p - 1) * S + s] < 1 ? '' : sprintf(', data index %d every ::%d::%d using 2:3 with points pointtype symbol(looks[%d]) %s linecolor rgb hue(%d)', of(p, s), last[(p - 1) * S + s], last[(p - 1) * S + s], s, end_style, s)
 power(k) = sprintf(', low * (high / low) ** 0.12 * (x / x_low) ** %d with lines linewidth 0.7 dashtype %d linecolor rgb "#888888"', k, k + 1)
 dash_of_level(s) = looks[s] < 1 ? 3 : 2
-style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d pointtype symbol(looks[%d]) pointsize 0.5 linecolor rgb hue(%d)', styles[s] == 5 ? 2 : dash(looks[s]), s, s) \
-              : styles[s] == 1 ? sprintf('with points linewidth 2.4 pointtype %d pointsize 1.8 linecolor rgb hue(%d)', 4 + 2 * (s % 5), s) \
-              : styles[s] == 2 ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', dash_of_level(s), s) \
-              : styles[s] == 7 ? sprintf('with points linewidth 1 pointtype 6 pointsize 1.6 linecolor rgb hue(%d)', s) \
-              : styles[s] == 6 ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', 2 + s % 3, s) \
-              : styles[s] == 4 ? sprintf('with lines linewidth 1.8 dashtype 2 linecolor rgb hue(%d)', s) \
+line_style(s) = sprintf('linewidth 2 dashtype %d linecolor rgb hue(%d)', styles[s] eq "line" ? 2 : 3, s)
+style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d pointtype symbol(looks[%d]) pointsize 0.5 linecolor rgb hue(%d)', styles[s] eq "dashed" ? 2 : dash(looks[s]), s, s) \
+              : styles[s] eq "mark" ? sprintf('with points linewidth 2.4 pointtype %d pointsize 1.8 linecolor rgb hue(%d)', 4 + 2 * (s % 5), s) \
+              : black(s) ? 'with lines ' . line_style(s) \
+              : styles[s] eq "level" ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', dash_of_level(s), s) \
+              : styles[s] eq "ring" ? sprintf('with points linewidth 1 pointtype 6 pointsize 1.6 linecolor rgb hue(%d)', s) \
+              : styles[s] eq "upright" ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', 2 + s % 3, s) \
+              : styles[s] eq "shadow" ? sprintf('with lines linewidth 1.8 dashtype 2 linecolor rgb hue(%d)', s) \
               : sprintf('with points pointtype symbol(looks[%d]) pointsize %g linecolor rgb hue(%d)', s, size_of_clouds, s)
-clause(p, s) = styles[s] == 2 ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), dash_of_level(s), s) \
-             : styles[s] == 6 ? sprintf(', data index %d using 2:(low):(0):(high - low) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), 2 + s % 3, s) \
-             : sprintf(', data index %d using 2:3 ', of(p, s)) . style_text(s)
-bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using 2:4:(0):($5 - $4) with vectors nohead linewidth 0.8 linecolor rgb hue(%d)', of(p, s), s)
+clause(p, s) = styles[s] eq "level" ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), dash_of_level(s), s) \
+             : styles[s] eq "upright" ? sprintf(', data index %d using 2:(low):(0):(high - low) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), 2 + s % 3, s) \
+             : black(s) && alone ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead %s', of(p, s), line_style(s)) \
+             : sprintf(', data index %d using (at($2, %d)):3 ', of(p, s), s) . style_text(s)
+bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using (at($2, %d)):4:(0):($5 - $4) with vectors nohead linewidth 0.8 linecolor rgb hue(%d)', of(p, s), s, s)
 
 # What panels reach, and the ends of their curves.
 C = S
-array names[C]; array ends[P * C]
+array names[C]; array ends[P * C]; array there[P * C]
 do for [s = 1:C] { names[s] = series[s] }
+do for [p = 1:P] { do for [s = 1:C] { there[(p - 1) * C + s] = y_high[p] > 0 && (curve(s) || black(s)) && of(p, s) >= 0 } }
 do for [p = 1:P] { if (y_high[p] > 0) {
     low = y_low[p]; high = y_high[p]
     if (level > 0) { low = low < 1 ? low : 1; high = high > 1 ? high : 1 }
@@ -71,30 +115,31 @@ do for [p = 1:P] { if (y_high[p] > 0) {
     y_low[p] = low / t; y_high[p] = high * t
     do for [s = 1:C] {
         t = -1
-        if (curve(s) && of(p, s) >= 0) { stats data index of(p, s) using (at_right($2) ? (t = $3) : 0, 1) nooutput }
+        if (there[(p - 1) * C + s]) { stats data index of(p, s) using (at_right($2) ? (t = $3) : 0, 1) nooutput }
         ends[(p - 1) * C + s] = t > 0 ? plot_height * log(t / y_low[p]) / log(y_high[p] / y_low[p]) : -1
     }
 } else { do for [s = 1:C] { ends[(p - 1) * C + s] = -1 } } }
 load "direct.gp"
-# What x reaches becomes wide enough for two ticks, also where there is one x.
+# What x reaches becomes wide enough for two ticks, also where there is one x; names would then be far from the ends.
 least = x_low <= 0 ? 0 : x_scale == 10 && (x_low <= 2e-4 || x_high >= 5e3) ? 100 : x_low < x_high ? 1.02 : 4
-if (x_high < least * x_low) { if (least > 2) { direct = 0 }; t = sqrt(least * x_low / x_high); x_low = x_low / t; x_high = x_high * t }
-# Curves that end before the right edge, as all do on an axis that became wider, would have their names far away.
-do for [p = 1:P] { do for [s = 1:S] { if (curve(s) && of(p, s) >= 0 && ends[(p - 1) * S + s] < 0) { direct = 0 } } }
-named(s) = direct > 0 && curve(s)
+if (alone) { direct = 0 }
+if (!alone && x_high < least * x_low) { if (least > 2) { direct = 0 }; t = sqrt(least * x_low / x_high); x_low = x_low / t; x_high = x_high * t }
+named(s) = direct > 0 && (curve(s) || black(s))
 
-bar_text = intervals ? "95 % intervals, as if " . (paper ? "" : "all were ") . "independent" : "10-90 % of heads and trials" . (paper ? "" : ", not uncertainty")
-widest = 24; entries = 1; curves_there = 0
-do for [s = 1:S] { if (curve(s) && present[s] && !bare) { curves_there = curves_there + 1 } }
-if (curves_there > 0) { widest = strlen(bar_text) > widest ? strlen(bar_text) : widest }
-do for [s = 1:S] { if (styles[s] == 4) { present[s] = 0 } }
+bar_text = intervals ? "95 % interval of the median over sources" : "10-90 % of heads and trials" . (paper ? "" : ", not uncertainty")
+widest = 24; entries = 0; curves_there = 0
+do for [s = 1:S] { if (curve(s) && present[s] && !bare && any_bars) { curves_there = curves_there + 1 } }
+if (curves_there > 0) { entries = 1; widest = strlen(bar_text) > widest ? strlen(bar_text) : widest }
+do for [s = 1:S] { if (styles[s] eq "shadow") { present[s] = 0 } }
 if (shadow ne "") { entries = entries + 1; widest = strlen(shadow) > widest ? strlen(shadow) : widest }
 if (powers > 0) { entries = entries + 2 }
 if (ends_shown > 0) { entries = entries + 1; widest = strlen(end_text) > widest ? strlen(end_text) : widest }
+if (level_text ne "") { entries = entries + 1; widest = strlen(level_text) > widest ? strlen(level_text) : widest }
 if (upright ne "") { entries = entries + 1; widest = strlen(upright) > widest ? strlen(upright) : widest }
 do for [s = 1:S] { if (present[s] && !named(s)) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
 across = columns_of_key(widest)
-across = across < 1 ? 1 : across > entries ? entries : across
+across = across > entries ? entries : across
+across = across < 1 ? 1 : across
 legend = 20 + 19 * ceil(entries / real(across))
 title_lines = strlen(title) > width / 8.5 ? 2 : 1
 heading = titled ? 16 + 19 * title_lines : 2
@@ -120,44 +165,52 @@ do for [format in formats] {
         set tmargin at screen 1 - real(heading + row_of * panel_height + above) / height
         set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height - 26) / height
         set title wrap(panels[p], letters_of_panel) offset 0, -0.5 noenhanced font small
-        if (column_of == 0) {
-            set label 3 name_of_y(y_name) at screen place_of_y(y_name) / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
+        if (column_of == 0 && (row_of == 0 || y_span == panel_height)) {
+            set label 3 name_of_y(y_name) at screen place_of_y(y_name) / width, screen 1 - (heading + row_of * panel_height + 0.5 * y_span + 6) / height center rotate noenhanced font normal
         }
         unset logscale
-        low = y_low[p]; high = y_high[p]; curves = ""; under = ""
-        do for [s = 1:S] { if (of(p, s) >= 0) { curves = curves . clause(p, s) . end_of(p, s); under = under . bars(p, s) } }
+        low = y_low[p]; high = y_high[p]; drawn = ""; under = ""
+        do for [s = 1:S] { if (of(p, s) >= 0) { drawn = drawn . clause(p, s) . end_of(p, s); under = under . bars(p, s) } }
         if (x_scale > 0) { set logscale x x_scale; set format x x_scale == 10 ? "1e%T" : "%g"; set xrange [x_low / (x_high / x_low) ** 0.03:x_high * (x_high / x_low) ** 0.03] } else {
             set format x "%g"; set xrange [x_low - 0.03 * (x_high - x_low):x_high + 0.03 * (x_high - x_low)]
         }
-        if (x_scale == 10) { set xtics 10 ** ceil(log10(x_high / x_low) / 6 + 1e-9) } else { set xtics autofreq }
+        if (ticks) {
+            set xtics ()
+            tick = -1
+            do for [i = 1:M] {
+                if (place(landmarks[i]) - tick > 0.025 * (strlen(sprintf("%g", landmarks[i])) + 1) * (paper && columns > 1 ? 2 : 1)) {
+                    set xtics add (landmarks[i]); tick = place(landmarks[i])
+                } else { set xtics add ("" landmarks[i] 1) }
+            }
+        } else { if (x_scale == 10) { set xtics 10 ** ceil(log10(x_high / x_low) / 6 + 1e-9) } else { set xtics autofreq } }
         if (upright ne "") { set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead linewidth 1.5 linecolor rgb "#000000" }
         if (x_scale == 10 && x_high / x_low < 5000) {
             plain = x_low > 1e-4 && x_high < 1e4
             if (plain) { set format x "%g" }
             set xtics ()
-            ticks = 0
+            found = 0
             do for [e = floor(log10(x_low)):ceil(log10(x_high))] { do for [f in (plain && 90 * log10(x_high / x_low) < panel_width - 60 - direct && x_high / x_low < 1000 ? "1 2 5" : "1")] {
                 t = real(f) * 10.0 ** e
-                if (t >= x_low / 1.1 && t <= x_high * 1.1) { set xtics add (t); ticks = ticks + 1 }
+                if (t >= x_low / 1.1 && t <= x_high * 1.1) { set xtics add (t); found = found + 1 }
             } }
-            if (ticks < 2) { t = step_of(x_low, x_high); do for [e = ceil(x_low / t):floor(x_high / t)] { set xtics add (e * t) } }
+            if (found < 2) { t = step_of(x_low, x_high); do for [e = ceil(x_low / t):floor(x_high / t)] { set xtics add (e * t) } }
         }
         if (high > 0) {
             set logscale y
             set yrange [low:high]
             decades = log10(high / low)
             set format y decades > 2.5 && (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"
-            if (decades > 2.5) { set ytics 10 ** ceil(decades / 7) } else {
+            if (decades > 2.5 || plot_height < 50 * decades) { set ytics 10 ** ceil(decades / 7) } else {
                 set ytics ()
-                ticks = 0
+                found = 0
                 do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 0.9 ? "1 2 5" : "1 1.2 1.4 1.6 1.8 2 2.5 3 4 5 6 7 8 9")] {
                     t = real(f) * 10.0 ** e
-                    if (t >= low && t <= high) { set ytics add (t); ticks = ticks + 1 }
+                    if (t >= low && t <= high) { set ytics add (t); found = found + 1 }
                 } }
-                if (ticks < 2) { t = step_of(low, high); do for [e = ceil(low / t):floor(high / t)] { set ytics add (e * t) } }
+                if (found < 2) { t = step_of(low, high); do for [e = ceil(low / t):floor(high / t)] { set ytics add (e * t) } }
             }
             if (powers > 0) { under = under . power(1) . power(2) }
-            clauses = under . (level > 0 ? ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' : "") . curves
+            clauses = under . (level > 0 ? ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' : "") . drawn
             do for [s = 1:S] { if (direct > 0 && ends[(p - 1) * S + s] >= 0) {
                 set label 100 + s series[s] at graph 1.012, graph ends[(p - 1) * S + s] / plot_height left noenhanced font small textcolor rgb hue(s)
             } }
@@ -181,6 +234,7 @@ do for [format in formats] {
     if (shadow ne "") { clauses = clauses . ', NaN with lines linewidth 1.8 dashtype 2 linecolor rgb "#555555" title fits(shadow)' }
     if (ends_shown > 0) { clauses = clauses . ', NaN with points pointtype 7 ' . end_style . ' linecolor rgb "#555555" title fits(end_text)' }
     if (powers > 0) { do for [k = 1:2] { clauses = clauses . sprintf(', NaN with lines linewidth 0.7 dashtype %d linecolor rgb "#888888" title "slope %d"', k + 1, k) } }
+    if (level_text ne "") { clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title fits(level_text)' }
     if (upright ne "") { clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title fits(upright)' }
     if (curves_there > 0) { clauses = clauses . ', NaN with lines linewidth 0.8 linecolor rgb "#555555" title fits(bar_text)' }
     eval "plot " . (strlen(clauses) ? clauses[3:*] : "NaN notitle")

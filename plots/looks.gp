@@ -11,7 +11,7 @@ titled = !paper   # a paper has captions
 key_size = paper ? 11 : 12
 # Columns of a legend whose longest text has so many letters, and a text that fits into it: gnuplot takes a letter of an
 # SVG for wider than it is.
-columns_of_key(letters) = floor((width - 20) / (paper ? 7.7 * (letters + 8) : 6.8 * letters + 55))
+columns_of_key(letters) = floor((width - 20) / (7.7 * (letters + 8)))
 fits(t) = dots(t, floor((width - 20) / (paper ? 7.7 : 8.4)) - 8)
 
 # Number i is the same in all figures of a run: of a strategy its place in the run, of a core that of its kind. 0 is

@@ -9,14 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-nb_status nb_claims_ask(nb_store *store, const nb_row_list *rows, int count, const nb_claim *claims,
+nb_status nb_claims_ask(nb_relation *relation, const nb_row_list *rows, int count, const nb_claim *claims,
                         nb_claim_results *results, nb_ctx *ctx)
 {
     nb_frame frame;
     nb_claim_evidence evidence = {.frame = &frame};
     nb_claim_result *answers;
     int of_programs, of_sessions;
+    nb_store *store = nb_relation_store(relation);
     NB_TRY(ctx, nb_frame_of(&frame, rows, ctx));
+    frame.relation = relation;
     NB_TRY(ctx, nb_builds_of_rows(store, false, &of_programs, &evidence.programs, ctx));
     NB_TRY(ctx, nb_builds_of_rows(store, true, &of_sessions, &evidence.sessions, ctx));
     NB_REQUIRE(ctx, of_programs == rows->count && of_sessions == rows->count, NB_EIO,

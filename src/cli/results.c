@@ -35,9 +35,11 @@ static nb_status tell_claims(const nb_experiment *e, nb_store *store, const nb_r
                              nb_ctx *ctx)
 {
     nb_claim_results results = {.count = 0};
+    nb_relation *relation;
     if (e->shard.count) return NB_OK;
+    if (e->config.claim_count) NB_TRY(ctx, nb_relation_open(&relation, store, rows->labels, ctx));
     if (e->config.claim_count)
-        NB_TRY(ctx, nb_claims_ask(store, rows, e->config.claim_count, e->config.claims, &results, ctx));
+        NB_TRY(ctx, nb_claims_ask(relation, rows, e->config.claim_count, e->config.claims, &results, ctx));
     NB_TRY(ctx, nb_claims_write(e->folder, &results, ctx));
     return page ? nb_claims_show_lines(page, 1, &results, ctx) : NB_OK;
 }

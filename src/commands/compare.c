@@ -3,7 +3,6 @@
 #include "cli/format.h"
 
 #include "components/study.h"
-#include "report/builds.h"
 #include "report/compare_print.h"
 #include "report/where.h"
 #include "run/run_folder.h"
@@ -17,6 +16,7 @@ typedef struct { /* the command line's; NULL: not given */
     char *baseline, *by, *metric, *pool, *failures, *format, *margin, *confidence, *resamples, *scale;
     const char **where, **confounded;
     nb_output_format output;
+    int full, by_model;
 } given;
 
 /* The column that the study compares by, as a row names it. */
@@ -33,12 +33,12 @@ static bool is_of_data(const char *name)
 
 typedef enum { HINT_MEASURED, HINT_IDENTITY, HINT_METHOD } hinted;
 
-static nb_status hint_column(const nb_frame *f, const char *text, hinted what, const char **hint, nb_ctx *ctx)
+static nb_status hint_column(const nb_column *columns, const char *text, hinted what, const char **hint, nb_ctx *ctx)
 {
     const char **names;
     int count = 0;
-    NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(f->columns) + 1, sizeof *names));
-    for (const nb_column *c = f->columns; c->name; c++)
+    NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(columns) + 1, sizeof *names));
+    for (const nb_column *c = columns; c->name; c++)
         if (what == HINT_MEASURED
                 ? c->type == NB_COLUMN_REAL
                 : c->identity && c->type != NB_COLUMN_SEED && !(what == HINT_METHOD && is_of_data(c->name)))
@@ -47,76 +47,91 @@ static nb_status hint_column(const nb_frame *f, const char *text, hinted what, c
     return NB_OK;
 }
 
-static nb_status check_columns(const nb_frame *f, const given *g, const nb_contrast_terms *terms, nb_ctx *ctx)
+static nb_status check_columns(const nb_column *columns, const given *g, const nb_contrast_terms *terms, nb_ctx *ctx)
 {
-    const nb_column *by = nb_column_find(f->columns, terms->by), *metric = nb_column_find(f->columns, terms->metric);
+    const nb_column *by = nb_column_find(columns, terms->by), *metric = nb_column_find(columns, terms->metric);
     const char *hint = "";
-    if (!by || !by->identity) NB_TRY(ctx, hint_column(f, terms->by, HINT_METHOD, &hint, ctx));
+    if (!by || !by->identity) NB_TRY(ctx, hint_column(columns, terms->by, HINT_METHOD, &hint, ctx));
     NB_REQUIRE(ctx, by && by->identity, NB_EINVAL, "compare: --by %s is not a column that tells rows apart%s",
                terms->by, hint);
     if (!metric || metric->type != NB_COLUMN_REAL)
-        NB_TRY(ctx, hint_column(f, terms->metric, HINT_MEASURED, &hint, ctx));
+        NB_TRY(ctx, hint_column(columns, terms->metric, HINT_MEASURED, &hint, ctx));
     NB_REQUIRE(ctx, metric && metric->type == NB_COLUMN_REAL, NB_EINVAL,
                "compare: --metric %s is not a measured column%s", terms->metric, hint);
     for (const char *const *c = terms->confounded; c && *c; c++) {
-        const nb_column *column = nb_column_find(f->columns, *c);
+        const nb_column *column = nb_column_find(columns, *c);
         bool known = strcmp(*c, NB_ROWS_SEEN) == 0 || strcmp(*c, NB_BUILD) == 0 || (column && column->identity);
-        if (!known) NB_TRY(ctx, hint_column(f, *c, HINT_IDENTITY, &hint, ctx));
+        if (!known) NB_TRY(ctx, hint_column(columns, *c, HINT_IDENTITY, &hint, ctx));
         NB_REQUIRE(ctx, known, NB_EINVAL, "compare: --confounded %s is unknown%s; also allowed: %s, %s", *c, hint,
                    NB_ROWS_SEEN, NB_BUILD);
     }
-    const nb_column *pool = terms->pool ? nb_column_find(f->columns, terms->pool) : NULL;
+    const nb_column *pool = terms->pool ? nb_column_find(columns, terms->pool) : NULL;
     NB_REQUIRE(ctx, !terms->pool || (pool && pool->identity && pool != by), NB_EINVAL,
                "compare: --pool %s: expected a column that tells rows apart, other than that of --by", g->pool);
     return NB_OK;
 }
 
-/* What the others are compared with: what is asked for, the run's, or the first. */
-static nb_status find_baseline(const nb_frame *f, const char *by, const given *g, const char *usual, int *baseline,
-                               nb_ctx *ctx)
+/* What is asked with values of columns: which rows, and the baseline. */
+static nb_status select_rows(nb_relation *relation, nb_store *store, const given *g, const char *by, int *baseline,
+                             nb_ctx *ctx)
 {
-    nb_codes codes;
-    const char *const *texts;
-    *baseline = 0;
-    NB_TRY(ctx, nb_frame_codes(f, by, &codes, ctx));
-    NB_REQUIRE(ctx, codes.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare%s", by,
-               g->where ? "; --where must leave the baseline as well" : "");
-    if (g->baseline && strcmp(g->baseline, "all") != 0) {
-        NB_TRY(ctx, nb_where_value(f, by, g->baseline, baseline, ctx));
-    } else if (usual) {
-        NB_TRY(ctx, nb_frame_texts(f, by, &texts, ctx));
-        for (int v = 0; v < codes.count; v++)
-            if (strcmp(texts[codes.first[v]], usual) == 0) *baseline = v;
+    nb_row_list rows;
+    nb_frame frame;
+    nb_selection chosen;
+    bool named = g->baseline && strcmp(g->baseline, "all") != 0, some = g->where && g->where[0];
+    if (!named && !some) return NB_OK;
+    NB_TRY(ctx, nb_store_rows(store, &rows, ctx));
+    rows.labels = nb_relation_labels(relation);
+    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
+    if (some) {
+        NB_TRY(ctx, nb_where_rows(&frame, g->where, &chosen, ctx));
+        NB_TRY(ctx, nb_relation_keep(relation, chosen.count, chosen.at, ctx));
+        NB_TRY(ctx, nb_frame_take(&frame, chosen, &frame, ctx));
     }
+    return named ? nb_where_value(&frame, by, g->baseline, baseline, ctx) : NB_OK;
+}
+
+/* What the others are compared with unless another is asked for: the run's, or the first. */
+static nb_status find_baseline(const nb_relation *relation, const nb_column *by, const given *g, const char *usual,
+                               int *baseline, nb_ctx *ctx)
+{
+    nb_answer values;
+    NB_TRY(ctx, nb_relation_values(relation, by->name, &values, ctx));
+    NB_REQUIRE(ctx, values.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare%s",
+               by->name, g->where ? "; --where must leave the baseline as well" : "");
+    if (*baseline < 0) *baseline = nb_compare_baseline(&values, usual);
     return NB_OK;
 }
 
-static nb_status print(nb_output_format format, const nb_frame *frame, const nb_compare_terms *terms,
+static nb_status print(const given *g, const nb_relation *relation, const nb_compare_terms *terms,
                        const nb_comparison *c, nb_ctx *ctx)
 {
+    const nb_compare_view view = {g->full, g->by_model};
+    nb_output_format format = g->output;
     nb_page page;
     nb_grid grid;
     if (nb_format_is_page(format)) {
         nb_page_make(&page, ctx);
-        NB_TRY(ctx, nb_compare_show(&page, frame, terms, c, ctx));
+        NB_TRY(ctx, nb_compare_show(&page, relation, terms, c, &view, ctx));
         return nb_format_page(&page, format, ctx);
     }
-    NB_TRY(ctx, nb_compare_fill(&grid, frame, terms, c, ctx));
+    NB_TRY(ctx, nb_compare_fill(&grid, relation, terms, c, ctx));
     return nb_format_grid(&grid, format, ctx);
 }
 
 static nb_status compare(const char *folder, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
 {
     nb_store store;
-    nb_row_list rows;
-    nb_frame frame;
+    const nb_given_labels *labels;
+    nb_relation *relation;
     nb_comparison comparison;
+    nb_answer seed;
     const char *usual = NULL;
-    NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
-    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
-    NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
-    const nb_study *study = nb_study_of(rows.columns);
-    NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
+    NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&relation, &store, labels, ctx));
+    const nb_study *study = nb_relation_study(relation);
+    NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", NULL, &seed, NULL, ctx));
+    NB_REQUIRE(ctx, seed.count > 0, NB_EIO, "%s: the run has no rows", folder);
     terms->contrast.by = g->by ? g->by : usual_column(study);
     NB_REQUIRE(ctx, terms->contrast.by, NB_EINVAL, "compare: --by is missing: the study %s has no usual one",
                study->component.name);
@@ -124,16 +139,18 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     NB_REQUIRE(ctx, metric || terms->contrast.metric, NB_EINVAL, "compare: the study %s measures no number",
                study->component.name);
     if (!terms->contrast.metric) terms->contrast.metric = metric->name;
-    NB_TRY(ctx, check_columns(&frame, g, &terms->contrast, ctx));
-    NB_TRY(ctx, nb_builds_derive(&frame, &store, nb_column_find(rows.columns, terms->contrast.metric)->time, ctx));
-    NB_TRY(ctx, nb_where(&frame, g->where, &frame, ctx));
+    NB_TRY(ctx, check_columns(study->columns, g, &terms->contrast, ctx));
     if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
         NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
     terms->all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
-    NB_TRY(ctx, find_baseline(&frame, terms->contrast.by, g, usual, &terms->contrast.baseline, ctx));
-    terms->seed = nb_row_at(&rows, 0)->seed;
-    NB_TRY(ctx, nb_compare(&frame, terms, &comparison, ctx));
-    return print(g->output, &frame, terms, &comparison, ctx);
+    terms->contrast.builds = true;
+    terms->contrast.baseline = -1;
+    NB_TRY(ctx, select_rows(relation, &store, g, terms->contrast.by, &terms->contrast.baseline, ctx));
+    NB_TRY(ctx, find_baseline(relation, nb_column_find(study->columns, terms->contrast.by), g, usual,
+                              &terms->contrast.baseline, ctx));
+    terms->seed = nb_answer_at(&seed, 0, 0)->integer;
+    NB_TRY(ctx, nb_compare(relation, terms, &comparison, ctx));
+    return print(g, relation, terms, &comparison, ctx);
 }
 
 static int check_word(const char *option, const char *text, const char *const *words)
@@ -197,6 +214,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"confidence", '\0', POPT_ARG_STRING, &g.confidence, 0, "Confidence of the intervals (0.95)", "SHARE"},
         {"resamples", '\0', POPT_ARG_STRING, &g.resamples, 0, "Resamples of the bootstrap (2000); 0: no bootstrap",
          "N"},
+        {"by-model", '\0', POPT_ARG_NONE, &g.by_model, 0, "Lines of each model too, not only over all of them", NULL},
+        {"full", '\0', POPT_ARG_NONE, &g.full, 0,
+         "All that is known of each line: tests, bootstrap, heads, trials, and what they mean", NULL},
         NB_FORMAT_OPTION(g.format),
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};

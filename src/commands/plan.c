@@ -5,6 +5,7 @@
 #include "base/machine.h"
 #include "cli/progress.h"
 #include "report/compare.h"
+#include "report/replicates.h"
 #include "report/labels.h"
 
 #include <stdio.h>
@@ -54,19 +55,32 @@ static void print_methods(const nb_plan *plan)
     puts(")");
 }
 
+static bool begins_trial(const nb_planned_row *rows, int i)
+{
+    return i == 0 || rows[i - 1].scene != rows[i].scene || rows[i - 1].trial != rows[i].trial;
+}
+
 /* A row of each scene and trial. */
 static nb_status take_rows(const nb_plan *plan, nb_frame *frame, nb_ctx *ctx)
 {
     const nb_study *study = plan->config->study;
+    nb_given_labels *labels;
     int count = 0;
-    char *rows;
-    NB_NEED(rows, nb_alloc(ctx, (size_t)plan->row_count + 1, study->row_size));
+    char *rows, *next;
+    for (int i = 0; i < plan->row_count; i++) count += begins_trial(plan->rows, i);
+    NB_NEED(rows, nb_alloc(ctx, (size_t)count + 1, study->row_size));
+    next = rows;
+    NB_NEED(labels, nb_alloc(ctx, 1, sizeof *labels));
+    NB_TRY(ctx, nb_given_labels_add(labels, study->axes[NB_AXIS_PROBLEM].registry,
+                                    &plan->config->lists[NB_AXIS_PROBLEM].choices, ctx));
     for (int i = 0; i < plan->row_count; i++) {
-        const nb_planned_row *row = &plan->rows[i];
-        if (i > 0 && row[-1].scene == row->scene && row[-1].trial == row->trial) continue;
-        nb_plan_row(plan, i, rows + (size_t)count++ * study->row_size);
+        if (!begins_trial(plan->rows, i)) continue;
+        nb_plan_row(plan, i, next);
+        next += study->row_size;
     }
-    return nb_frame_make(frame, study->columns, rows, study->row_size, count, ctx);
+    NB_TRY(ctx, nb_frame_make(frame, study->columns, rows, study->row_size, count, ctx));
+    frame->labels = labels;
+    return NB_OK;
 }
 
 /* What the results may be generalised over, see docs/comparing.md. */
@@ -82,9 +96,7 @@ static nb_status print_sources(const nb_plan *plan, nb_ctx *ctx)
     for (int i = 0; i < r.sources; i++) sources[r.stratum_of[i]]++;
     printf("sources: ");
     for (int s = 0; s < r.strata; s++) {
-        const char *name;
-        NB_TRY(ctx, nb_label_stratum_among(r.strata, r.names, s, &name, ctx));
-        printf("%s%d of %s", s ? ", " : "", sources[s], name);
+        printf("%s%d of %s", s ? ", " : "", sources[s], r.labels[s]);
         if (sources[s] < least) least = sources[s];
     }
     if (least < NB_LEAST_SOURCES) printf("; fewer than %d give no verdict", NB_LEAST_SOURCES);

@@ -11,10 +11,12 @@
 #include "studies/error/landmark_plot.h"
 #include "report/builds.h"
 #include "report/figure.h"
+#include "report/relation.h"
 #include "run/run_folder.h"
 #include "run/reload.h"
 #include "report/results.h"
 #include "report/scripts.h"
+#include "report/where.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -22,6 +24,9 @@
 #include <string.h>
 
 #define PAPER_FOLDER NB_PLOTS_FOLDER "/paper"
+#define SELECTED "selected"
+
+enum { PANELS_OF_A_PAGE = 12 };
 
 static void count_figures(const char *kind, int figures, const char *folder, bool draw)
 {
@@ -46,10 +51,11 @@ static nb_status draw_own(const char *folder, const nb_study *study, const nb_ro
     return NB_OK;
 }
 
-/* The folder of figures in that style, whose style.gp says so. */
-static nb_status open_folder(const char *run, const nb_plot_style *style, const char **folder, nb_ctx *ctx)
+/* The folder of figures in that style, whose style.gp says so; those of some rows leave those of all as they are. */
+static nb_status open_folder(const char *run, const nb_plot_style *style, bool some, const char **folder, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_run_path(run, style->paper ? PAPER_FOLDER : NB_PLOTS_FOLDER, folder, ctx));
+    if (some) NB_NEED(*folder, nb_format(ctx, "%s/" SELECTED, *folder));
     return nb_plot_write_style(*folder, style, ctx);
 }
 
@@ -81,7 +87,7 @@ static nb_status draw_figures(const nb_figure *only, const nb_study *study, cons
         if (!wanted) continue;
         NB_GROW(ctx, drawn, count, room);
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, figure->draw(figure, frame, drawing, &drawn[count].figures, ctx));
+        NB_TRY(ctx, nb_figure_draw(figure, frame, drawing, &drawn[count].figures, ctx));
         nb_ctx_release(ctx, mark);
         drawn[count++].name = figure->component.name;
     }
@@ -92,13 +98,15 @@ static nb_status draw_figures(const nb_figure *only, const nb_study *study, cons
     return NB_OK;
 }
 
-static nb_status plot(const char *folder, const nb_figure *only, int m, const nb_plot_style *style,
-                      nb_gnuplots *gnuplots, nb_ctx *ctx)
+static nb_status plot(const char *folder, const nb_figure *only, int m, const char *const *where,
+                      const nb_plot_style *style, nb_gnuplots *gnuplots, nb_ctx *ctx)
 {
     nb_store store;
     nb_row_list rows;
     nb_frame frame;
-    nb_drawing drawing = {.run = folder, .m = m, .gnuplots = gnuplots};
+    nb_selection chosen;
+    nb_drawing drawing = {
+        .run = folder, .m = m, .most_panels = style->paper ? PANELS_OF_A_PAGE : 0, .gnuplots = gnuplots};
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
@@ -111,9 +119,21 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const nb
                only ? only->study : "", study->component.name);
     NB_REQUIRE(ctx, !study->draw || !style->paper, NB_EINVAL,
                "plot: the study %s draws its figures itself, for the screen alone", study->component.name);
-    NB_TRY(ctx, open_folder(folder, style, &drawing.folder, ctx));
-    if (study->draw) return draw_own(folder, study, &rows, gnuplots, ctx);
+    NB_REQUIRE(ctx, !study->draw || !*where, NB_EINVAL,
+               "plot: the study %s draws its figures itself, of all rows", study->component.name);
+    if (study->draw) {
+        NB_TRY(ctx, open_folder(folder, style, false, &drawing.folder, ctx));
+        return draw_own(folder, study, &rows, gnuplots, ctx);
+    }
     drawing.experiment = nb_row_at(&rows, 0)->experiment;
+    NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, rows.labels, ctx));
+    if (*where) {
+        NB_TRY(ctx, nb_where_rows(&frame, where, &chosen, ctx));
+        NB_TRY(ctx, nb_relation_keep(drawing.relation, chosen.count, chosen.at, ctx));
+        NB_TRY(ctx, nb_frame_take(&frame, chosen, &frame, ctx));
+    }
+    frame.relation = drawing.relation;
+    NB_TRY(ctx, open_folder(folder, style, *where, &drawing.folder, ctx));
     return draw_figures(only, study, &frame, &drawing, ctx);
 }
 
@@ -122,7 +142,7 @@ static nb_status plot_landmarks(const char *folder, const nb_landmark_view *view
 {
     const char *target;
     int figures;
-    NB_TRY(ctx, open_folder(folder, style, &target, ctx));
+    NB_TRY(ctx, open_folder(folder, style, false, &target, ctx));
     NB_TRY(ctx, nb_plot_landmarks(folder, view, target, gnuplots, &figures, ctx));
     NB_TRY(ctx, nb_gnuplots_wait(gnuplots, ctx));
     count_figures("landmarks", figures, target, gnuplots);
@@ -131,7 +151,8 @@ static nb_status plot_landmarks(const char *folder, const nb_landmark_view *view
 
 typedef struct { /* the command line's; NULL: not given */
     int landmarks;
-    char *m, *trial, *head, *side, *style, *width, *format;
+    char *m, *trial, *head, *side, *style, *width, *format, *strategies, *cores;
+    const char **where;
 } choices;
 
 /* Those that are of one m, "a, b and c". */
@@ -233,9 +254,21 @@ static int read_style(const choices *c, nb_plot_style *style, nb_ctx *ctx)
 
 static nb_status keep_texts(const choices *c, nb_ctx *ctx)
 {
-    char *const texts[] = {c->m, c->trial, c->head, c->side, c->style, c->width, c->format};
+    char *const texts[] = {c->m, c->trial, c->head, c->side, c->style, c->width, c->format, c->strategies, c->cores};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i]) NB_TRY(ctx, nb_defer(ctx, free, texts[i]));
+    return NB_OK;
+}
+
+/* All conditions on the rows, with a NULL behind them. */
+static nb_status read_conditions(const choices *c, const char ***where, nb_ctx *ctx)
+{
+    int count = 0;
+    while (c->where && c->where[count]) count++;
+    NB_NEED(*where, nb_alloc(ctx, (size_t)count + 3, sizeof **where));
+    for (int i = 0; i < count; i++) (*where)[i] = c->where[i];
+    if (c->strategies) NB_NEED((*where)[count++], nb_format(ctx, "strategy=[%s]", c->strategies));
+    if (c->cores) NB_NEED((*where)[count++], nb_format(ctx, "core=[%s]", c->cores));
     return NB_OK;
 }
 
@@ -274,10 +307,19 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "On paper: column (89mm, the default), page (183mm), or a width from 60mm to 500mm, such as 3.25in", "WIDTH"},
         {"format", '\0', POPT_ARG_STRING, &chosen.format, 0,
          "Formats, of svg, png and pdf (default: svg,png; on paper pdf,svg)", "FORMATS"},
+        {"where", 'w', POPT_ARG_ARGV, &chosen.where, 0,
+         "Only rows with this value in a column, as for table; may be repeated. Figures of some rows are in a folder "
+         "of their own, " SELECTED,
+         "COLUMN=VALUE"},
+        {"strategies", '\0', POPT_ARG_STRING, &chosen.strategies, 0, "Only these: --where strategy=[LIST]", "LIST"},
+        {"cores", '\0', POPT_ARG_STRING, &chosen.cores, 0, "Only these: --where core=[LIST]", "LIST"},
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments}, ctx);
-    if (keep_texts(&chosen, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    const char **where;
+    if (keep_texts(&chosen, ctx) != NB_OK || nb_command_own(chosen.where, ctx) != NB_OK ||
+        read_conditions(&chosen, &where, ctx) != NB_OK)
+        return nb_print_failure(ctx, NB_EXIT_FAILED);
     const nb_figure *figure = NULL;
     if (code == NB_GO_ON) code = find_figure(arguments[1], &figure, ctx);
     if (code == NB_GO_ON) code = read_view(command, &chosen, figure, &view, ctx);
@@ -285,6 +327,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     if (chosen.landmarks && figure) {
         nb_print_error("plot: --landmarks takes no kind");
+        return NB_EXIT_USAGE;
+    }
+    if (chosen.landmarks && where[0]) {
+        nb_print_error("plot: --where, --strategies and --cores are not for --landmarks");
         return NB_EXIT_USAGE;
     }
     code = nb_command_check_run(arguments[0], ctx);
@@ -296,9 +342,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_status status = nb_gnuplots_new(draw ? nb_usable_cpus() : 0, &gnuplots, ctx);
     if (status == NB_OK)
         status = chosen.landmarks ? plot_landmarks(arguments[0], &view, &style, gnuplots, ctx)
-                                  : plot(arguments[0], figure, view.m, &style, gnuplots, ctx);
+                                  : plot(arguments[0], figure, view.m, where, &style, gnuplots, ctx);
     if (status != NB_OK) nb_gnuplots_wait(gnuplots, ctx);
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL && where[0] ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
 const nb_command nb_command_plot = {

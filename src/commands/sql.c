@@ -11,7 +11,7 @@
 static nb_status ask(int count, const char *const *folders, const char *query, nb_output_format format, nb_ctx *ctx)
 {
     nb_store **stores;
-    nb_given_labels labels;
+    const nb_given_labels *labels;
     nb_relation *relation;
     nb_answer answer;
     const char *baseline;
@@ -21,7 +21,7 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
         NB_NEED(stores[i], nb_alloc(ctx, 1, sizeof **stores));
         NB_TRY(ctx, nb_run_open(folders[i], stores[i], &labels, ctx));
     }
-    NB_TRY(ctx, nb_relation_gather(&relation, count, stores, folders, &labels, ctx));
+    NB_TRY(ctx, nb_relation_gather(&relation, count, stores, folders, labels, ctx));
     NB_TRY(ctx, nb_run_baseline(folders[0], &baseline, ctx));
     NB_TRY(ctx, query ? nb_relation_ask_freely(relation, query, baseline, &answer, ctx)
                       : nb_relation_views(relation, &answer, ctx));

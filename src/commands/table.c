@@ -70,13 +70,15 @@ static nb_status tables(const char *folder, const char *const *names, const char
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
-    NB_TRY(ctx, nb_relation_open(&w.of.relation, &store, &rows.labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&w.of.relation, &store, rows.labels, ctx));
     if (where && where[0]) {
         NB_TRY(ctx, nb_where_rows(&frame, where, &chosen, ctx));
         NB_TRY(ctx, nb_relation_keep(w.of.relation, chosen.count, chosen.at, ctx));
         NB_TRY(ctx, nb_frame_take(&frame, chosen, &frame, ctx));
+        frame.numbers = NULL; /* these are all */
     }
     NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
+    frame.relation = w.of.relation;
     w.of.frame = &frame;
     NB_TRY(ctx, nb_run_baseline(folder, &w.of.baseline, ctx));
     const nb_study *study = nb_study_of(rows.columns);

@@ -22,6 +22,7 @@ typedef struct {
     const char *run, *folder; /* of the run; of its figures */
     const nb_study *study;
     const nb_frame *frame;
+    nb_relation *relation;    /* of the same rows */
     const char *const *named; /* figures of the run's config, NULL-terminated */
     nb_gnuplots *gnuplots;    /* NULL: not started yet */
     nb_ctx *ctx;
@@ -91,13 +92,14 @@ static bool is_drawn(const char *name, int count, const char *const *files)
 static nb_status draw(const finder *f, const nb_figure *figure)
 {
     int figures;
-    nb_drawing drawing = {.run = f->run,
+    nb_drawing drawing = {.relation = f->relation,
+                          .run = f->run,
                           .folder = f->folder,
                           .experiment = ((const nb_row *)nb_frame_row(f->frame, 0))->experiment,
                           .gnuplots = f->gnuplots};
     NB_TRY(f->ctx, nb_run_baseline(f->run, &drawing.baseline, f->ctx));
     nb_mark mark = nb_ctx_mark(f->ctx);
-    nb_status status = figure->draw(figure, f->frame, &drawing, &figures, f->ctx);
+    nb_status status = nb_figure_draw(figure, f->frame, &drawing, &figures, f->ctx);
     nb_ctx_release(f->ctx, mark);
     return status;
 }
@@ -160,10 +162,11 @@ static nb_status set_picture(const finder *f, placed of, nb_picture *picture)
     return NB_OK;
 }
 
-nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_frame *frame, nb_pictures *pictures,
+nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_frame *frame, nb_relation *relation,
+                           nb_pictures *pictures,
                            nb_ctx *ctx)
 {
-    finder f = {.run = run, .study = study, .frame = frame, .ctx = ctx};
+    finder f = {.run = run, .study = study, .frame = frame, .relation = relation, .ctx = ctx};
     const char **files, **named;
     placed *order;
     bool drawn;

@@ -43,7 +43,7 @@ static nb_status ask_claims(part *p, nb_ctx *ctx)
     nb_claim *claims;
     int count;
     NB_TRY(ctx, nb_run_claims(p->folder, p->study, &count, &claims, ctx));
-    return nb_claims_ask(&p->store, &p->rows, count, claims, &p->claims, ctx);
+    return nb_claims_ask(p->relation, &p->rows, count, claims, &p->claims, ctx);
 }
 
 /* Along which the methods are compared as a whole: the first axis of integers that several values of are planned; NULL:
@@ -52,28 +52,16 @@ static nb_status find_pool(const part *p, const char **pool, nb_ctx *ctx)
 {
     *pool = NULL;
     for (const nb_axis *a = p->study->axes; !*pool && a->key; a++) {
-        nb_codes codes;
+        nb_answer values;
         if (a->type != NB_AXIS_INTEGER || a->scene) continue;
-        NB_TRY(ctx, nb_frame_codes(&p->frame, a->column, &codes, ctx));
-        if (codes.count > 1) *pool = a->column;
+        NB_TRY(ctx, nb_relation_values(p->relation, a->column, &values, ctx));
+        if (values.count > 1) *pool = a->column;
     }
-    return NB_OK;
-}
-
-/* *baseline <- the code of the run's; of none, the first. */
-static nb_status find_baseline(const part *p, const nb_codes *codes, const char *by, int *baseline, nb_ctx *ctx)
-{
-    const char *const *texts;
-    *baseline = 0;
-    NB_TRY(ctx, nb_frame_texts(&p->frame, by, &texts, ctx));
-    for (int v = 0; p->baseline && v < codes->count; v++)
-        if (strcmp(texts[codes->first[v]], p->baseline) == 0) *baseline = v;
     return NB_OK;
 }
 
 typedef struct {
     bool made; /* there is something to compare */
-    nb_frame frame;
     nb_compare_terms terms;
     nb_comparison comparison;
 } comparing;
@@ -82,19 +70,18 @@ typedef struct {
 static nb_status compare(part *p, int resamples, comparing *c, nb_ctx *ctx)
 {
     const nb_column *metric = nb_study_metric(p->study);
-    nb_codes codes;
+    nb_answer values;
     *c = (comparing){.terms = {.confidence = 0.95, .resamples = resamples, .margin = log(1.02)}};
     nb_contrast_terms *contrast = &c->terms.contrast;
     if (p->study->baseline < 0 || !metric) return NB_OK;
-    *contrast = (nb_contrast_terms){.by = p->study->axes[p->study->baseline].column, .metric = metric->name};
-    NB_TRY(ctx, nb_frame_codes(&p->frame, contrast->by, &codes, ctx));
-    if (codes.count < 2) return NB_OK;
-    NB_TRY(ctx, find_baseline(p, &codes, contrast->by, &contrast->baseline, ctx));
+    *contrast =
+        (nb_contrast_terms){.by = p->study->axes[p->study->baseline].column, .metric = metric->name, .builds = true};
+    NB_TRY(ctx, nb_relation_values(p->relation, contrast->by, &values, ctx));
+    if (values.count < 2) return NB_OK;
+    contrast->baseline = nb_compare_baseline(&values, p->baseline);
     if (!metric->time) NB_TRY(ctx, find_pool(p, &contrast->pool, ctx));
     c->terms.seed = nb_row_at(&p->rows, 0)->seed;
-    NB_TRY(ctx, nb_frame_view(&p->frame, &c->frame, ctx));
-    NB_TRY(ctx, nb_builds_derive(&c->frame, &p->store, metric->time, ctx));
-    NB_TRY(ctx, nb_compare(&c->frame, &c->terms, &c->comparison, ctx));
+    NB_TRY(ctx, nb_compare(p->relation, &c->terms, &c->comparison, ctx));
     c->made = true;
     return NB_OK;
 }
@@ -141,16 +128,17 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_TRY(ctx, nb_run_load(folder, &p->store, &p->rows, ctx));
     NB_REQUIRE(ctx, p->rows.count > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_frame_of(&p->frame, &p->rows, ctx));
-    NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, &p->rows.labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, p->rows.labels, ctx));
+    p->frame.relation = p->relation;
     NB_REQUIRE(ctx, p->study = nb_study_of(p->rows.columns), NB_EBUG, "%s: its study is not known", folder);
     p->name = nb_row_at(&p->rows, 0)->experiment;
     NB_TRY(ctx, nb_run_setting(folder, "question", &p->question, ctx));
     NB_TRY(ctx, nb_run_baseline(folder, &p->baseline, ctx));
     NB_TRY(ctx, nb_measured_day(&p->store, &p->day, ctx));
     NB_TRY(ctx, ask_claims(p, ctx));
-    NB_TRY(ctx, nb_caveats_find(&p->frame, p->study, &p->store, &p->caveats, ctx));
+    NB_TRY(ctx, nb_caveats_find(p->relation, &p->store, &p->caveats, ctx));
     NB_TRY(ctx, find_hidden(p, ctx));
-    NB_TRY(ctx, nb_pictures_find(folder, p->study, &p->frame, &p->pictures, ctx));
+    NB_TRY(ctx, nb_pictures_find(folder, p->study, &p->frame, p->relation, &p->pictures, ctx));
     for (int i = 0; i < p->rows.count; i++) {
         const nb_row *row = nb_row_at(&p->rows, i);
         bool planned = strcmp(row->status, "planned") == 0;
@@ -236,11 +224,13 @@ static nb_status show_comparison(const maker *m, part *p)
     if (!c.made) return NB_OK;
     nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
     nb_page_deepen(m->page, m->level);
-    NB_TRY(m->ctx, nb_compare_show_brief(m->page, &c.frame, &c.terms, &c.comparison, m->ctx));
+    NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c.terms, &c.comparison, &(nb_compare_view){.by_model = true},
+                                   m->ctx));
     nb_page_deepen(m->page, 0);
     nb_page_heading(m->page, NB_PAGE_FOLDED, "The same with all numbers, and what they mean");
     nb_page_deepen(m->page, NB_PAGE_DEEPEST);
-    NB_TRY(m->ctx, nb_compare_show(m->page, &c.frame, &c.terms, &c.comparison, m->ctx));
+    NB_TRY(m->ctx,
+           nb_compare_show(m->page, p->relation, &c.terms, &c.comparison, &(nb_compare_view){true, true}, m->ctx));
     nb_page_deepen(m->page, 0);
     return NB_OK;
 }

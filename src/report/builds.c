@@ -2,8 +2,6 @@
 /* builds.c - see builds.h */
 #include "report/builds.h"
 
-#include "report/contrast.h"
-
 #include <string.h>
 
 nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_store *store, nb_ctx *ctx)
@@ -25,32 +23,49 @@ nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_s
     return NB_OK;
 }
 
+/* By manifest; two that the same program has signed are of one build. */
+static nb_status find_builds(nb_store *store, bool sessions, int *count, nb_signed **manifests, int **build,
+                             nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_store_manifests(store, count, manifests, ctx));
+    NB_NEED(*build, nb_alloc(ctx, (size_t)*count + 1, sizeof **build));
+    for (int own = 0; own < *count; own++) {
+        int first = 0;
+        while (!sessions && first < own &&
+               !nb_program_same(&(*manifests)[first].manifest.program, &(*manifests)[own].manifest.program))
+            first++;
+        (*build)[own] = sessions ? own : first;
+    }
+    return NB_OK;
+}
+
 nb_status nb_builds_of_rows(nb_store *store, bool sessions, int *count, const int **builds, nb_ctx *ctx)
 {
     long long *ids;
     nb_signed *manifests;
-    int manifest_count, *build;
+    int manifest_count, *build, *of;
     NB_TRY(ctx, nb_store_signatures(store, count, &ids, ctx));
-    NB_TRY(ctx, nb_store_manifests(store, &manifest_count, &manifests, ctx));
+    NB_TRY(ctx, find_builds(store, sessions, &manifest_count, &manifests, &of, ctx));
     NB_NEED(build, nb_alloc(ctx, (size_t)*count + 1, sizeof *build));
-    for (int i = 0; i < *count; i++) {
-        int own = 0, first = 0;
-        while (own < manifest_count && manifests[own].id != ids[i]) own++;
-        if (own == manifest_count) continue;
-        while (!sessions && first < own &&
-               !nb_program_same(&manifests[first].manifest.program, &manifests[own].manifest.program))
-            first++;
-        build[i] = sessions ? own : first;
-    }
+    for (int i = 0; i < *count; i++)
+        for (int k = 0; k < manifest_count; k++)
+            if (manifests[k].id == ids[i]) build[i] = of[k];
     *builds = build;
     return NB_OK;
 }
 
-nb_status nb_builds_derive(nb_frame *frame, nb_store *store, bool sessions, nb_ctx *ctx)
+nb_status nb_builds_table(const nb_relation *r, bool sessions, bool *several, nb_ctx *ctx)
 {
-    const int *builds;
-    int count;
-    NB_TRY(ctx, nb_builds_of_rows(store, sessions, &count, &builds, ctx));
-    NB_REQUIRE(ctx, count == frame->count, NB_EIO, "%s: is being planned anew: try again", store->path);
-    return nb_frame_derive(frame, NB_BUILD, builds, ctx);
+    nb_signed *manifests;
+    int count, *build;
+    const char *sql = "DROP TABLE IF EXISTS temp.build; CREATE TEMP TABLE build (manifest INTEGER PRIMARY KEY, build "
+                      "INTEGER)";
+    NB_TRY(ctx, find_builds(nb_relation_store(r), sessions, &count, &manifests, &build, ctx));
+    *several = false;
+    for (int i = 0; i < count; i++) {
+        NB_NEED(sql,
+                nb_format(ctx, "%s; INSERT INTO build VALUES (%lld, %d)", sql, (long long)manifests[i].id, build[i]));
+        *several = *several || build[i] != build[0];
+    }
+    return nb_relation_run(r, sql, ctx);
 }

@@ -3,8 +3,7 @@
 #ifndef NB_BUILDS_H
 #define NB_BUILDS_H
 
-#include "report/frame.h"
-#include "run/store.h"
+#include "report/relation.h"
 
 #include <stdio.h>
 
@@ -15,7 +14,7 @@ nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_s
 /* Which program has measured each row of nb_store_rows, as numbers from 0; `sessions`: in which call of it, too, which
  * is what times depend on. Planned rows have that of the first. */
 nb_status nb_builds_of_rows(nb_store *store, bool sessions, int *count, const int **builds, nb_ctx *ctx);
-/* The same as a column NB_BUILD (report/contrast.h) of a frame of all rows of the store. */
-nb_status nb_builds_derive(nb_frame *frame, nb_store *store, bool sessions, nb_ctx *ctx);
+/* The table `build`: manifest, build, the same numbers; *several: there are. */
+nb_status nb_builds_table(const nb_relation *relation, bool sessions, bool *several, nb_ctx *ctx);
 
 #endif

@@ -133,7 +133,7 @@ static nb_status add_contrasts(const nb_contrasts *c, int value, nb_failures fai
     NB_NEED(items, nb_alloc(ctx, (size_t)total + 1, sizeof *items));
     for (int i = 0; i < c->count; i++) {
         const nb_contrast *x = &c->items[i];
-        const nb_pair_counts *all = &x->counts[c->replicates.strata];
+        const nb_pair_counts *all = &x->counts[c->strata];
         if (x->value != value) continue;
         int single = all->missing + all->missing_baseline;
         if (x->refusal) u->why = x->refusal;
@@ -148,22 +148,24 @@ static nb_status add_contrasts(const nb_contrasts *c, int value, nb_failures fai
 /* A against B, in a frame of their rows alone. */
 static nb_status contrast(const nb_frame *f, const nb_claim *claim, int a, int b, nb_claim_units *u, nb_ctx *ctx)
 {
-    nb_contrasts contrasts, reverse;
+    nb_contrasts contrasts;
     nb_contrast_terms terms = {.by = claim->column,
                                .metric = claim->series[0].metric.text,
                                .difference = claim->expectation == NB_EXPECT_DIFFERENCE ||
                                              claim->expectation == NB_EXPECT_EQUAL_DIFFERENCE,
                                .confounded = (const char *const *)claim->confounded,
+                               .builds = nb_frame_has(f, NB_BUILD),
+                               .row_count = f->count,
+                               .rows = f->numbers,
                                .failures = claim->failures == NB_CLAIM_WORST ? NB_FAILURES_WORST : NB_FAILURES_DROP};
     terms.baseline = b;
-    NB_TRY(ctx, excuse(nb_contrasts_make(f, &terms, &contrasts, ctx), &u->why, ctx));
+    NB_TRY(ctx, excuse(nb_contrasts_make(f->relation, &terms, &contrasts, ctx), &u->why, ctx));
     if (u->why) return NB_OK;
-    terms.baseline = a;
-    NB_TRY(ctx, nb_contrasts_make(f, &terms, &reverse, ctx));
     NB_TRY(ctx, add_contrasts(&contrasts, a, terms.failures, u, ctx));
-    u->missing += contrasts.unpaired[a] + reverse.unpaired[b];
-    u->strata = contrasts.replicates.strata;
-    u->names = contrasts.replicates.names;
+    u->missing += contrasts.unpaired[a] + contrasts.unmet[a];
+    u->strata = contrasts.strata;
+    u->names = contrasts.names;
+    u->labels = contrasts.stratum_labels;
     return cross_contrasts(&contrasts, a, u, ctx);
 }
 

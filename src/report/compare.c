@@ -4,7 +4,6 @@
 
 #include "report/draws.h"
 #include "report/head_turn.h"
-#include "report/labels.h"
 #include "statistics/multiple.h"
 
 #include <math.h>
@@ -15,16 +14,20 @@ const char *const nb_verdict_names[] = {
     [NB_NO_VERDICT] = "none", [NB_REFUSED] = "refused",       [NB_BETTER] = "better",
     [NB_WORSE] = "worse",     [NB_EQUIVALENT] = "equivalent", [NB_UNDECIDED] = "undecided"};
 
-bool nb_compare_wants_more(const nb_frame *frame, const nb_compare_terms *terms)
+int nb_compare_baseline(const nb_answer *values, const char *wanted)
 {
-    const nb_column *metric = nb_column_find(frame->columns, terms->contrast.metric);
-    return metric && metric->more;
+    for (int v = 0; v < values->count && wanted; v++) {
+        const nb_cell *cell = nb_answer_at(values, v, 0);
+        if (cell->type == NB_CELL_TEXT && strcmp(cell->text, wanted) == 0) return v;
+    }
+    return 0;
 }
 
 typedef struct {
-    const nb_frame *frame;
+    nb_relation *relation;
     const nb_compare_terms *terms;
     nb_comparison *out;
+    nb_head_places places; /* made when they are first asked for */
     int room;
     nb_ctx *ctx;
 } comparer;
@@ -39,7 +42,7 @@ static nb_status add(comparer *c, nb_compared item)
 /* Over strata, then by stratum where there are several. */
 static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_contrast *contrast, int baseline)
 {
-    int strata = of->replicates.strata, used = 0;
+    int strata = of->strata, used = 0;
     nb_estimate *estimates;
     const nb_estimate_terms terms = {.confidence = c->terms->confidence,
                                      .resamples = c->terms->resamples,
@@ -74,7 +77,7 @@ static nb_status add_baseline(comparer *c, int baseline)
     nb_contrast_terms terms = c->terms->contrast;
     terms.baseline = baseline;
     NB_NEED(contrasts, nb_alloc(c->ctx, 1, sizeof *contrasts));
-    NB_TRY(c->ctx, nb_contrasts_make(c->frame, &terms, contrasts, c->ctx));
+    NB_TRY(c->ctx, nb_contrasts_make(c->relation, &terms, contrasts, c->ctx));
     c->out->contrasts = contrasts;
     for (int i = 0; i < contrasts->count; i++) {
         const nb_contrast *contrast = &contrasts->items[i];
@@ -149,8 +152,8 @@ static void leave_open(const comparer *c, nb_compared *item)
     const nb_estimate *e = &item->estimate;
     item->verdict = NB_UNDECIDED;
     if (e->high < 0 || e->low > 0)
-        item->why = (e->high < 0) != nb_compare_wants_more(c->frame, c->terms) ? "better by itself, not among all lines"
-                                                                               : "worse by itself, not among all lines";
+        item->why = (e->high < 0) != item->contrasts->metric->more ? "better by itself, not among all lines"
+                                                                   : "worse by itself, not among all lines";
     else
         item->more = nb_estimate_more(e, 0, c->terms->margin);
     if (item->more < 1) item->more = 1;
@@ -162,7 +165,7 @@ static nb_status judge(const comparer *c, nb_compared *item)
 {
     const nb_estimate *e = &item->estimate;
     double alpha = 1 - c->terms->confidence;
-    bool more = nb_compare_wants_more(c->frame, c->terms);
+    bool more = item->contrasts->metric->more;
     NB_TRY(c->ctx, find_reason(c, item));
     if (item->contrast->refusal) item->verdict = NB_REFUSED;
     if (item->why) return NB_OK;
@@ -187,18 +190,19 @@ static int only_stratum(const nb_compared *x)
     return c->units[0].stratum;
 }
 
-static nb_status find_head_turn(const comparer *c, nb_compared *item, nb_ctx *scratch)
+static nb_status find_head_turn(comparer *c, nb_compared *item, nb_ctx *scratch)
 {
     const char *turn;
     int stratum = only_stratum(item);
     if (stratum < 0 || item->verdict == NB_NO_VERDICT || item->verdict == NB_REFUSED) return NB_OK;
-    NB_TRY(scratch, nb_head_turn(c->frame, &c->terms->contrast, item->contrast, stratum, NB_LEAST_SOURCES,
+    if (!c->places.of) NB_TRY(c->ctx, nb_head_places_find(c->relation, &c->places, c->ctx));
+    NB_TRY(scratch, nb_head_turn(&c->places, c->terms->contrast.difference, item->contrast, stratum, NB_LEAST_SOURCES,
                                  c->terms->confidence, &turn, scratch));
     if (turn) NB_NEED(item->turn, nb_strdup(c->ctx, turn));
     return NB_OK;
 }
 
-static nb_status find_head_turns(const comparer *c)
+static nb_status find_head_turns(comparer *c)
 {
     nb_ctx *scratch;
     nb_status status = NB_OK;
@@ -210,10 +214,16 @@ static nb_status find_head_turns(const comparer *c)
     return status;
 }
 
-int nb_compared_row(const nb_compared *x)
+/* Whether the setting `one` has what the pooled one has. */
+static bool is_within(const nb_contrasts *one, int setting, const nb_contrasts *pooled, int whole)
 {
-    const nb_groups *settings = &x->contrasts->settings;
-    return settings->rows[settings->first[x->contrast->setting]];
+    for (int i = 0; pooled->setting_columns[i]; i++) {
+        int k = 0;
+        while (strcmp(one->setting_columns[k], pooled->setting_columns[i]) != 0) k++;
+        if (!nb_cell_same(nb_setting_cell(one, setting, k, NB_OF_ROW), nb_setting_cell(pooled, whole, i, NB_OF_ROW)))
+            return false;
+    }
+    return true;
 }
 
 /* Whether the value's mean over strata is surely on both sides of none in settings that the pooled one has; where they
@@ -222,21 +232,23 @@ static nb_status find_change(const comparer *c, const nb_comparison *each, nb_co
 {
     const nb_compared *ends[] = {NULL, NULL};
     const char *places[2], *column = c->terms->contrast.pool;
+    int pool = 0;
     for (int i = 0; i < each->count; i++) {
         const nb_compared *x = &each->items[i];
         if (x->stratum != NB_OVER_STRATA || x->baseline != pooled->baseline ||
             x->contrast->value != pooled->contrast->value ||
-            pooled->contrasts->settings.of[nb_compared_row(x)] != pooled->contrast->setting)
+            !is_within(x->contrasts, x->contrast->setting, pooled->contrasts, pooled->contrast->setting))
             continue;
         if (x->estimate.high < 0 && (!ends[0] || x->estimate.mean < ends[0]->estimate.mean)) ends[0] = x;
         if (x->estimate.low > 0 && (!ends[1] || x->estimate.mean > ends[1]->estimate.mean)) ends[1] = x;
     }
     if (!ends[0] || !ends[1]) return NB_OK;
+    while (strcmp(ends[0]->contrasts->setting_columns[pool], column) != 0) pool++;
     for (int i = 0; i < 2; i++) {
         double x = ends[i]->estimate.mean;
-        NB_TRY(c->ctx, nb_label_of(c->frame, column, nb_compared_row(ends[i]), &places[i], c->ctx));
         NB_NEED(places[i],
-                nb_format(c->ctx, "%.3g at %s = %s", c->terms->contrast.difference ? x : exp(x), column, places[i]));
+                nb_format(c->ctx, "%.3g at %s = %s", c->terms->contrast.difference ? x : exp(x), column,
+                          nb_setting_cell(ends[i]->contrasts, ends[i]->contrast->setting, pool, NB_OF_LABEL)->text));
     }
     NB_NEED(pooled->change, nb_format(c->ctx, "%s, %s", places[0], places[1]));
     return NB_OK;
@@ -245,19 +257,13 @@ static nb_status find_change(const comparer *c, const nb_comparison *each, nb_co
 static nb_status compare(comparer *c)
 {
     nb_comparison *out = c->out;
-    nb_codes values;
+    int baseline = c->terms->all_pairs ? 0 : c->terms->contrast.baseline;
     *out = (nb_comparison){.count = 0};
-    if (c->terms->all_pairs) {
-        NB_REQUIRE(c->ctx, nb_column_find(c->frame->columns, c->terms->contrast.by), NB_EINVAL,
-                   "rows cannot be compared by '%s': it is not part of a method", c->terms->contrast.by);
-        NB_TRY(c->ctx, nb_frame_codes(c->frame, c->terms->contrast.by, &values, c->ctx));
-        for (int b = 0; b < values.count; b++) NB_TRY(c->ctx, add_baseline(c, b));
-    } else {
-        NB_TRY(c->ctx, add_baseline(c, c->terms->contrast.baseline));
-    }
+    do {
+        NB_TRY(c->ctx, add_baseline(c, baseline));
+    } while (c->terms->all_pairs && ++baseline < out->contrasts->values.count);
     if (out->count > 0) qsort(out->items, (size_t)out->count, sizeof *out->items, compare_items);
-    for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->replicates.strata; s++)
-        NB_TRY(c->ctx, adjust(c, s));
+    for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->strata; s++) NB_TRY(c->ctx, adjust(c, s));
     for (int i = 0; i < out->count; i++) NB_TRY(c->ctx, judge(c, &out->items[i]));
     return NB_OK;
 }
@@ -266,7 +272,7 @@ static nb_status find_changes(const comparer *c)
 {
     nb_compare_terms terms = *c->terms;
     nb_comparison each;
-    comparer apart = {.frame = c->frame, .terms = &terms, .out = &each, .ctx = c->ctx};
+    comparer apart = {.relation = c->relation, .terms = &terms, .out = &each, .ctx = c->ctx};
     terms.contrast.pool = NULL;
     terms.resamples = 0;
     NB_TRY(c->ctx, compare(&apart));
@@ -275,9 +281,9 @@ static nb_status find_changes(const comparer *c)
     return NB_OK;
 }
 
-nb_status nb_compare(const nb_frame *frame, const nb_compare_terms *terms, nb_comparison *out, nb_ctx *ctx)
+nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *out, nb_ctx *ctx)
 {
-    comparer c = {.frame = frame, .terms = terms, .out = out, .ctx = ctx};
+    comparer c = {.relation = relation, .terms = terms, .out = out, .ctx = ctx};
     NB_TRY(ctx, compare(&c));
     NB_TRY(ctx, find_head_turns(&c));
     return terms->contrast.pool ? find_changes(&c) : NB_OK;

@@ -7,11 +7,9 @@
 #include "report/contrast.h"
 
 enum {
-    NB_LEAST_SOURCES = 6, /* for a verdict: of fewer, no two-sided exact test at 0.05 can tell (2^-5 = 0.03) */
-    NB_OVER_STRATA = -1,  /* the stratum of what is over all */
-    NB_BOOTSTRAPS = 2000  /* resamples */
+    NB_OVER_STRATA = -1, /* the stratum of what is over all */
+    NB_BOOTSTRAPS = 2000 /* resamples */
 };
-#define NB_MOST_MISSING 0.05 /* share of the pairs; with more missing there is no verdict */
 
 typedef enum { NB_NO_VERDICT, NB_REFUSED, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
 extern const char *const nb_verdict_names[];
@@ -45,16 +43,13 @@ typedef struct {
 typedef struct {
     int count; /* by setting, baseline and value; of each first what is over strata, then the strata that it has */
     nb_compared *items;
-    const nb_contrasts *contrasts; /* of the last baseline; values, settings and replicates are those of all */
+    const nb_contrasts *contrasts; /* of the last baseline; values, settings and strata are those of all */
 } nb_comparison;
 
-/* Whether more of the metric is better. */
-bool nb_compare_wants_more(const nb_frame *frame, const nb_compare_terms *terms);
+/* The code of the baseline among the values of a column: of none, or one that they lack, the first. */
+int nb_compare_baseline(const nb_answer *values, const char *wanted);
 
-/* A row of its setting. */
-int nb_compared_row(const nb_compared *compared);
-
-/* The frame must outlive the comparison. */
-nb_status nb_compare(const nb_frame *frame, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);
+/* `terms` must outlive the comparison. */
+nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);
 
 #endif

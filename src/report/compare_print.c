@@ -1,30 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compare_print.c - see compare_print.h */
-#include "report/compare_print.h"
+#include "report/compare_print_private.h"
 
 #include "report/draws.h"
-#include "report/labels.h"
-#include "report/scopes.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-    const nb_frame *frame;
-    const nb_compare_terms *terms;
-    const nb_comparison *comparison;
-    nb_ctx *ctx;
-} printer;
+typedef nb_compare_printer printer;
 
-/* From the additive scale to the one that is shown. */
-static double shown(const printer *p, double x)
+double nb_compare_shown(const nb_compare_printer *p, double x)
 {
     return p->terms->contrast.difference ? x : exp(x);
 }
 
 static const char *stratum_of(const nb_compared *x)
 {
-    return x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->replicates.names[x->stratum];
+    return x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->names[x->stratum];
 }
 
 /* What a line has besides the texts of its setting; NaN: not known. */
@@ -39,17 +31,17 @@ static int fields_of(const printer *p, const nb_compared *x, field *fields)
 {
     const nb_estimate *e = &x->estimate;
     const nb_pair_counts *k = x->pairs;
-    bool difference = p->terms->contrast.difference, more = nb_compare_wants_more(p->frame, p->terms);
+    bool difference = p->terms->contrast.difference, more = p->comparison->contrasts->metric->more;
     const field all[] = {
-        {difference ? "difference" : "ratio", shown(p, e->mean), false},
-        {"low", shown(p, e->low), false},
-        {"high", shown(p, e->high), false},
-        {"bootstrap_low", shown(p, e->boot_low), false},
-        {"bootstrap_high", shown(p, e->boot_high), false},
-        {"median", shown(p, e->median), false},
-        {"hodges_lehmann", shown(p, e->shift), false},
-        {"hodges_lehmann_low", shown(p, e->shift_low), false},
-        {"hodges_lehmann_high", shown(p, e->shift_high), false},
+        {difference ? "difference" : "ratio", nb_compare_shown(p, e->mean), false},
+        {"low", nb_compare_shown(p, e->low), false},
+        {"high", nb_compare_shown(p, e->high), false},
+        {"bootstrap_low", nb_compare_shown(p, e->boot_low), false},
+        {"bootstrap_high", nb_compare_shown(p, e->boot_high), false},
+        {"median", nb_compare_shown(p, e->median), false},
+        {"hodges_lehmann", nb_compare_shown(p, e->shift), false},
+        {"hodges_lehmann_low", nb_compare_shown(p, e->shift_low), false},
+        {"hodges_lehmann_high", nb_compare_shown(p, e->shift_high), false},
         {"wins", more ? 1 - e->below_share : e->below_share, false},
         {"wins_low", more ? 1 - e->below_high : e->below_low, false},
         {"wins_high", more ? 1 - e->below_low : e->below_high, false},
@@ -93,13 +85,11 @@ static nb_status add_field(nb_grid *g, const field *f)
     return f->integer ? nb_grid_whole(g, f->value) : nb_grid_real(g, "%g", isfinite(f->value) ? f->value : NAN);
 }
 
-/* A row's value in a column as it stands in the row. */
-static nb_status add_value(nb_grid *g, const printer *p, const char *name, int row)
+/* As it stands in the row. */
+static nb_status add_value(nb_grid *g, const nb_cell *cell)
 {
-    const nb_column *c = nb_column_find(p->frame->columns, name);
-    const char *at = (const char *)nb_frame_row(p->frame, row) + c->offset;
-    if (c->type == NB_COLUMN_REAL) return nb_grid_real(g, "%g", *(const double *)at);
-    return c->type == NB_COLUMN_INT ? nb_grid_int(g, *(const int *)at) : nb_grid_text(g, *(const char *const *)at);
+    if (cell->type == NB_CELL_INT) return nb_grid_int(g, (int)cell->integer);
+    return cell->type == NB_CELL_REAL ? nb_grid_real(g, "%g", cell->real) : nb_grid_text(g, cell->text);
 }
 
 /* A setting's name; with a word before it where a number of the comparison has the same one. */
@@ -139,16 +129,15 @@ static nb_status find_heads(const printer *p, const char *const **heads)
 static nb_status add_exact_line(nb_grid *g, const printer *p, const nb_compared *x)
 {
     const nb_contrast_terms *t = &p->terms->contrast;
-    const int *first = x->contrasts->values.first;
     field fields[MOST_FIELDS];
     int count = fields_of(p, x, fields);
-    NB_TRY(p->ctx, add_value(g, p, t->by, first[x->contrast->value]));
-    NB_TRY(p->ctx, add_value(g, p, t->by, first[x->baseline]));
+    NB_TRY(p->ctx, add_value(g, nb_answer_at(&x->contrasts->values, x->contrast->value, NB_OF_ROW)));
+    NB_TRY(p->ctx, add_value(g, nb_answer_at(&x->contrasts->values, x->baseline, NB_OF_ROW)));
     NB_TRY(p->ctx, nb_grid_text(g, t->by));
     NB_TRY(p->ctx, nb_grid_text(g, t->metric));
     NB_TRY(p->ctx, nb_grid_text(g, stratum_of(x)));
-    for (const char *const *c = x->contrasts->setting_columns; *c; c++)
-        NB_TRY(p->ctx, add_value(g, p, *c, nb_compared_row(x)));
+    for (int i = 0; x->contrasts->setting_columns[i]; i++)
+        NB_TRY(p->ctx, add_value(g, nb_setting_cell(x->contrasts, x->contrast->setting, i, NB_OF_ROW)));
     if (t->pool) NB_TRY(p->ctx, nb_grid_text(g, "all"));
     for (int i = 0; i < count; i++) NB_TRY(p->ctx, add_field(g, &fields[i]));
     NB_TRY(p->ctx, nb_grid_text(g, nb_verdict_names[x->verdict]));
@@ -156,10 +145,10 @@ static nb_status add_exact_line(nb_grid *g, const printer *p, const nb_compared 
     return nb_grid_text(g, x->turn);
 }
 
-nb_status nb_compare_fill(nb_grid *grid, const nb_frame *frame, const nb_compare_terms *terms,
+nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_compare_terms *terms,
                           const nb_comparison *comparison, nb_ctx *ctx)
 {
-    const printer p = {frame, terms, comparison, ctx};
+    const printer p = {relation, terms, comparison, true, ctx};
     const char *const *heads = (const char *const[]){NULL};
     if (comparison->count > 0) NB_TRY(ctx, find_heads(&p, &heads));
     NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
@@ -167,27 +156,26 @@ nb_status nb_compare_fill(nb_grid *grid, const nb_frame *frame, const nb_compare
     return NB_OK;
 }
 
-/* Setting columns that are not the same in all lines; the others are told once, above. */
-static nb_status find_varying(const printer *p, const char **varying, const char **constant)
+nb_status nb_compare_varying(const nb_compare_printer *p, int **varying, const char **constant)
 {
     const nb_comparison *c = p->comparison;
+    const nb_contrasts *of = c->contrasts;
     int count = 0;
+    NB_NEED(*varying, nb_alloc(p->ctx, (size_t)of->settings.columns + 1, sizeof **varying));
     *constant = "";
-    for (const char *const *name = c->contrasts->setting_columns; *name; name++) {
-        nb_codes codes;
-        const char *label;
+    for (int k = 0; of->setting_columns[k]; k++) {
+        const nb_contrast *first = c->items[0].contrast;
         bool varies = false;
-        NB_TRY(p->ctx, nb_frame_codes(p->frame, *name, &codes, p->ctx));
         for (int i = 1; i < c->count; i++)
-            varies = varies || codes.of[nb_compared_row(&c->items[i])] != codes.of[nb_compared_row(&c->items[0])];
-        if (varies) {
-            varying[count++] = *name;
-            continue;
-        }
-        NB_TRY(p->ctx, nb_label_full(p->frame, *name, nb_compared_row(&c->items[0]), &label, p->ctx));
-        NB_NEED(*constant, nb_format(p->ctx, "%s%s%s %s", *constant, **constant ? ", " : "", *name, label));
+            varies = varies || !nb_cell_same(nb_setting_cell(of, c->items[i].contrast->setting, k, NB_OF_ROW),
+                                             nb_setting_cell(of, first->setting, k, NB_OF_ROW));
+        if (varies)
+            (*varying)[count++] = k;
+        else
+            NB_NEED(*constant, nb_format(p->ctx, "%s%s%s %s", *constant, **constant ? ", " : "", of->setting_columns[k],
+                                         nb_setting_cell(of, first->setting, k, NB_OF_LABEL)->text));
     }
-    varying[count] = NULL;
+    (*varying)[count] = -1;
     return NB_OK;
 }
 
@@ -205,8 +193,9 @@ static nb_status add_real(nb_grid *g, const char *format, double x)
 static nb_status add_interval(nb_grid *g, const printer *p, double low, double high)
 {
     const char *text;
-    NB_NEED(text, isnan(low) || isnan(high) ? nb_strdup(g->ctx, "-")
-                                            : nb_format(g->ctx, "[%.3g, %.3g]", shown(p, low), shown(p, high)));
+    NB_NEED(text, isnan(low) || isnan(high)
+                      ? nb_strdup(g->ctx, "-")
+                      : nb_format(g->ctx, "[%.3g, %.3g]", nb_compare_shown(p, low), nb_compare_shown(p, high)));
     return nb_grid_text(g, text);
 }
 
@@ -224,25 +213,28 @@ static nb_status verdict_text(const nb_compared *x, const char **text, nb_ctx *c
     return NB_OK;
 }
 
-/* What a line is about. */
-static nb_status add_labels(nb_grid *g, const printer *p, const char *const *varying, const nb_compared *x)
+const char *nb_compare_setting(const nb_compared *x, int column)
 {
-    const char *text;
-    for (; *varying; varying++) {
-        NB_TRY(g->ctx, nb_label_of(p->frame, *varying, nb_compared_row(x), &text, g->ctx));
-        NB_TRY(g->ctx, nb_grid_text(g, text));
-    }
-    NB_TRY(g->ctx,
-           nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value], &text, g->ctx));
-    NB_TRY(g->ctx, nb_grid_text(g, text));
-    if (p->terms->all_pairs) {
-        NB_TRY(g->ctx,
-               nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->baseline], &text, g->ctx));
-        NB_TRY(g->ctx, nb_grid_text(g, text));
-    }
-    text = "all";
-    if (x->stratum != NB_OVER_STRATA) NB_TRY(g->ctx, nb_scopes_stratum(x->contrasts, x->stratum, &text, g->ctx));
-    return nb_grid_text(g, text);
+    return nb_setting_cell(x->contrasts, x->contrast->setting, column, NB_OF_LABEL)->text;
+}
+
+const char *nb_compare_method(const nb_compared *x)
+{
+    return nb_value_label(x->contrasts, x->contrast->value);
+}
+
+const char *nb_compare_model(const nb_compared *x)
+{
+    return x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->stratum_labels[x->stratum];
+}
+
+/* What a line is about. */
+static nb_status add_labels(nb_grid *g, const printer *p, const int *varying, const nb_compared *x)
+{
+    for (; *varying >= 0; varying++) NB_TRY(g->ctx, nb_grid_text(g, nb_compare_setting(x, *varying)));
+    NB_TRY(g->ctx, nb_grid_text(g, nb_compare_method(x)));
+    if (p->terms->all_pairs) NB_TRY(g->ctx, nb_grid_text(g, nb_value_label(x->contrasts, x->baseline)));
+    return nb_grid_text(g, nb_compare_model(x));
 }
 
 /* What it found. */
@@ -251,11 +243,11 @@ static nb_status add_findings(nb_grid *g, const printer *p, const nb_compared *x
     const nb_estimate *e = &x->estimate;
     const nb_pair_counts *k = x->pairs;
     const char *text;
-    NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, e->mean)));
+    NB_TRY(g->ctx, add_real(g, "%.3g", nb_compare_shown(p, e->mean)));
     NB_TRY(g->ctx, add_interval(g, p, e->low, e->high));
     NB_TRY(g->ctx, add_interval(g, p, e->boot_low, e->boot_high));
-    NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, e->median)));
-    NB_NEED(text, nb_format(g->ctx, "%d/%d", nb_compare_wants_more(p->frame, p->terms) ? e->above : e->below,
+    NB_TRY(g->ctx, add_real(g, "%.3g", nb_compare_shown(p, e->median)));
+    NB_NEED(text, nb_format(g->ctx, "%d/%d", p->comparison->contrasts->metric->more ? e->above : e->below,
                             e->below + e->above));
     NB_TRY(g->ctx, nb_grid_text(g, text));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", e->wilcoxon_p));
@@ -273,25 +265,13 @@ static nb_status add_findings(nb_grid *g, const printer *p, const nb_compared *x
     return nb_grid_text(g, text);
 }
 
-static nb_status add_brief_findings(nb_grid *g, const printer *p, const nb_compared *x)
-{
-    const char *text;
-    NB_TRY(g->ctx, add_real(g, "%.3g", shown(p, x->estimate.mean)));
-    NB_TRY(g->ctx, add_interval(g, p, x->estimate.low, x->estimate.high));
-    NB_TRY(g->ctx, verdict_text(x, &text, g->ctx));
-    NB_TRY(g->ctx, nb_grid_text(g, text));
-    return nb_grid_int(g, x->estimate.sources);
-}
-
-static nb_status add_title(nb_page *page, const printer *p, const char *constant)
+nb_status nb_compare_title(nb_page *page, const nb_compare_printer *p, const char *constant)
 {
     const nb_contrast_terms *t = &p->terms->contrast;
     const char *base = "another", *with = t->difference ? "minus" : "over";
-    if (!p->terms->all_pairs)
-        NB_TRY(p->ctx,
-               nb_label_of(p->frame, t->by, p->comparison->contrasts->values.first[t->baseline], &base, p->ctx));
+    if (!p->terms->all_pairs) base = nb_value_label(p->comparison->contrasts, t->baseline);
     nb_page_heading(page, 2, "%s by %s, %s that of %s, on the same head in the same trial%s%s%s", t->metric, t->by,
-                    with, base, nb_compare_wants_more(p->frame, p->terms) ? "; more is better" : "",
+                    with, base, p->comparison->contrasts->metric->more ? "; more is better" : "",
                     t->pool ? "; mean over " : "", t->pool ? t->pool : "");
     if (*constant) nb_page_paragraph(page, "%s", constant);
     for (const char *const *c = t->confounded; c && *c; c++)
@@ -300,12 +280,11 @@ static nb_status add_title(nb_page *page, const printer *p, const char *constant
 }
 
 /* Of each value that is refused, each reason once. */
-static nb_status add_refusals(nb_page *page, const printer *p)
+static void add_refusals(nb_page *page, const printer *p)
 {
     for (int i = 0; i < p->comparison->count; i++) {
         const nb_compared *x = &p->comparison->items[i];
         bool told = false;
-        const char *label;
         if (x->verdict != NB_REFUSED) continue;
         for (int j = 0; j < i && !told; j++) {
             const nb_compared *y = &p->comparison->items[j];
@@ -313,11 +292,8 @@ static nb_status add_refusals(nb_page *page, const printer *p)
                    strcmp(x->why, y->why) == 0;
         }
         if (told) continue;
-        NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value],
-                                   &label, p->ctx));
-        nb_page_paragraph(page, "REFUSED: %s: %s.", label, x->why);
+        nb_page_paragraph(page, "REFUSED: %s: %s.", nb_compare_method(x), x->why);
     }
-    return NB_OK;
 }
 
 static bool has_refusal(const printer *p)
@@ -328,37 +304,37 @@ static bool has_refusal(const printer *p)
 }
 
 /* Models of which nothing can be said. */
-static nb_status add_empty_strata(nb_page *page, const printer *p)
+static void add_empty_strata(nb_page *page, const printer *p)
 {
-    const nb_replicates *r = &p->comparison->contrasts->replicates;
-    for (int s = 0; s < r->strata; s++) {
+    const nb_contrasts *c = p->comparison->contrasts;
+    for (int s = 0; s < c->strata; s++) {
         int pairs = 0;
-        const char *label;
         for (int i = 0; i < p->comparison->count; i++) pairs += p->comparison->items[i].contrast->counts[s].pairs;
-        if (pairs > 0 || has_refusal(p)) continue;
-        NB_TRY(p->ctx, nb_scopes_stratum(p->comparison->contrasts, s, &label, p->ctx));
-        nb_page_paragraph(page, "%s: no pair has a result.", label);
+        if (pairs == 0 && !has_refusal(p)) nb_page_paragraph(page, "%s: no pair has a result.", c->stratum_labels[s]);
     }
-    return NB_OK;
 }
 
 /* Whether sources have been measured in the same trials, as those of files are; of drawn data each is a trial. */
 static bool shares_trials(const nb_compared *x)
 {
-    const nb_replicates *r = &x->contrasts->replicates;
     bool shares = false;
-    for (int s = 0; s < r->strata; s++)
+    for (int s = 0; s < x->contrasts->strata; s++)
         if (x->stratum == NB_OVER_STRATA || x->stratum == s)
-            shares = shares || (!r->generated[s] && x->contrast->counts[s].pairs > 0);
+            shares = shares || (!x->contrasts->drawn[s] && x->contrast->counts[s].pairs > 0);
     return shares;
 }
 
 /* Of a run that is going on, or was interrupted. */
-static void add_unfinished(nb_page *page, const nb_frame *f)
+static nb_status add_unfinished(nb_page *page, const printer *p)
 {
-    int planned = 0;
-    for (int i = 0; i < f->count; i++) planned += strcmp(((const nb_row *)nb_frame_row(f, i))->status, "planned") == 0;
-    if (planned > 0) nb_page_paragraph(page, "UNFINISHED: %d of %d rows have not been run yet.", planned, f->count);
+    nb_answer a;
+    NB_TRY(p->ctx,
+           nb_relation_ask(p->relation, "SELECT count(CASE WHEN status = 'planned' THEN 1 END), count(*) FROM run",
+                           NULL, &a, NULL, p->ctx));
+    if (nb_answer_at(&a, 0, 0)->integer > 0)
+        nb_page_paragraph(page, "UNFINISHED: %lld of %lld rows have not been run yet.", nb_answer_at(&a, 0, 0)->integer,
+                          nb_answer_at(&a, 0, 1)->integer);
+    return NB_OK;
 }
 
 /* What the columns and the verdicts mean. */
@@ -374,7 +350,7 @@ static void add_words(nb_page *page, const printer *p)
     nb_page_note(page, "t:", "%.0f %% t interval over sources and trials", confidence);
     nb_page_note(page, "bootstrap:", "BCa interval over sources");
     nb_page_note(page, "wins:", "sources with %s than the baseline, of those that differ",
-                 nb_compare_wants_more(p->frame, p->terms) ? "more" : "less");
+                 p->comparison->contrasts->metric->more ? "more" : "less");
     nb_page_note(page, "p:", "of Wilcoxon's signed ranks, and of the t test");
     nb_page_note(page, "Holm:", "p of the t test, corrected over all lines of the model");
     nb_page_note(page, "ICC:", "how alike the heads of a source are (0: not at all; below: sources are more alike)");
@@ -386,7 +362,8 @@ static void add_words(nb_page *page, const printer *p)
     nb_page_note(page, "better, worse:", "the t interval excludes %d and Holm's p is at most %.2g", difference ? 0 : 1,
                  1 - p->terms->confidence);
     nb_page_note(page, "equivalent:", "neither, and two one-sided t tests show the %s to be within %s%.3g",
-                 difference ? "difference" : "ratio", difference ? "+-" : "a factor of ", shown(p, p->terms->margin));
+                 difference ? "difference" : "ratio", difference ? "+-" : "a factor of ",
+                 nb_compare_shown(p, p->terms->margin));
     nb_page_note(page, "undecided:", "none of these");
     nb_page_note(
         page, "none:",
@@ -417,42 +394,35 @@ static void add_caveats(nb_page *page, const printer *p)
 /* "landmarks 32, refined, minilm"; "landmarks 32, refined over uniform, minilm" where there are several baselines */
 static nb_status name_line(const printer *p, const nb_compared *x, const char **name)
 {
-    const char *varying[32], *constant, *label;
+    const char *constant;
+    int *varying;
     *name = "";
-    NB_TRY(p->ctx, find_varying(p, varying, &constant));
-    for (const char **column = varying; *column; column++) {
-        NB_TRY(p->ctx, nb_label_of(p->frame, *column, nb_compared_row(x), &label, p->ctx));
-        NB_NEED(*name, nb_format(p->ctx, "%s%s %s, ", *name, *column, label));
-    }
-    NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->contrast->value], &label,
-                               p->ctx));
-    NB_NEED(*name, nb_format(p->ctx, "%s%s", *name, label));
-    if (p->terms->all_pairs) {
-        NB_TRY(p->ctx,
-               nb_label_of(p->frame, p->terms->contrast.by, x->contrasts->values.first[x->baseline], &label, p->ctx));
-        NB_NEED(*name, nb_format(p->ctx, "%s over %s", *name, label));
-    }
-    if (x->stratum == NB_OVER_STRATA) return NB_OK;
-    NB_TRY(p->ctx, nb_scopes_stratum(x->contrasts, x->stratum, &label, p->ctx));
-    NB_NEED(*name, nb_format(p->ctx, "%s, %s", *name, label));
+    NB_TRY(p->ctx, nb_compare_varying(p, &varying, &constant));
+    for (; *varying >= 0; varying++)
+        NB_NEED(*name, nb_format(p->ctx, "%s%s %s, ", *name, x->contrasts->setting_columns[*varying],
+                                 nb_compare_setting(x, *varying)));
+    NB_NEED(*name, nb_format(p->ctx, "%s%s", *name, nb_compare_method(x)));
+    if (p->terms->all_pairs)
+        NB_NEED(*name, nb_format(p->ctx, "%s over %s", *name, nb_value_label(x->contrasts, x->baseline)));
+    if (x->stratum != NB_OVER_STRATA)
+        NB_NEED(*name, nb_format(p->ctx, "%s, %s", *name, x->contrasts->stratum_labels[x->stratum]));
     return NB_OK;
 }
 
 /* Where the mean over heads hides that they differ. */
 static nb_status add_head_turns(nb_page *page, const printer *p)
 {
-    enum { SHOWN = 6 };
-    int count = 0;
+    int count = 0, most = p->full ? 6 : 1;
     for (int i = 0; i < p->comparison->count; i++) {
         const nb_compared *x = &p->comparison->items[i];
         const char *name;
-        if (!x->turn || count++ >= SHOWN) continue;
+        if (!x->turn || count++ >= most) continue;
         NB_TRY(p->ctx, name_line(p, x, &name));
         nb_page_paragraph(page, "WARNING: heads differ: %s: %s.", name, x->turn);
     }
-    if (count > SHOWN)
+    if (count > most)
         nb_page_paragraph(page, "WARNING: heads differ in %d more line%s; --where head=0 has one head alone.",
-                          count - SHOWN, count == SHOWN + 1 ? "" : "s");
+                          count - most, count == most + 1 ? "" : "s");
     return NB_OK;
 }
 
@@ -470,76 +440,68 @@ static nb_status add_changes(nb_page *page, const printer *p)
     return NB_OK;
 }
 
-static nb_status add_warnings(nb_page *page, const printer *p)
+nb_status nb_compare_warnings(nb_page *page, const nb_compare_printer *p)
 {
     const nb_contrasts *c = p->comparison->contrasts;
-    add_unfinished(page, p->frame);
-    NB_TRY(p->ctx, add_refusals(page, p));
-    for (int v = 0; v < c->values.count && !p->terms->all_pairs; v++) {
-        const char *label;
-        if (!c->unpaired[v]) continue;
-        NB_TRY(p->ctx, nb_label_of(p->frame, p->terms->contrast.by, c->values.first[v], &label, p->ctx));
-        nb_page_paragraph(page, "%s: %d rows have no row of the baseline to be compared with.", label, c->unpaired[v]);
-    }
-    NB_TRY(p->ctx, add_empty_strata(page, p));
+    NB_TRY(p->ctx, add_unfinished(page, p));
+    add_refusals(page, p);
+    for (int v = 0; v < c->values.count && !p->terms->all_pairs; v++)
+        if (c->unpaired[v])
+            nb_page_paragraph(page, "%s: %d rows have no row of the baseline to be compared with.",
+                              nb_value_label(c, v), c->unpaired[v]);
+    add_empty_strata(page, p);
     NB_TRY(p->ctx, add_head_turns(page, p));
     return add_changes(page, p);
 }
 
-typedef struct { /* what a table shows of each line */
-    const char *const *heads;
-    nb_status (*add)(nb_grid *g, const printer *p, const nb_compared *x);
-} showing;
-
-static nb_status add_table(nb_page *page, const printer *p, const showing *what)
+const char *nb_compare_scale(const nb_compare_terms *terms)
 {
-    const char *varying[32], *constant, *heads[64] = {NULL};
-    int count = 0;
+    return terms->contrast.difference ? "difference" : "ratio";
+}
+
+static nb_status add_table(nb_page *page, const printer *p, bool by_model)
+{
+    static const char *const findings[] = {"t",       "bootstrap", "median", "wins", "p, ranks",  "p, t",    "Holm",
+                                           "sources", "heads",     "trials", "ICC",  "effective", "missing", "verdict"};
+    enum { FINDINGS = sizeof findings / sizeof *findings };
+    const nb_comparison *c = p->comparison;
+    const char *constant, **heads;
+    int count = 0, *varying;
     nb_grid grid;
-    NB_TRY(p->ctx, find_varying(p, varying, &constant));
-    for (; varying[count]; count++)
-        NB_TRY(p->ctx, name_setting(p, &p->comparison->items[0], varying[count], &heads[count]));
+    NB_TRY(p->ctx, nb_compare_varying(p, &varying, &constant));
+    NB_NEED(heads, nb_alloc(p->ctx, (size_t)c->contrasts->settings.columns + FINDINGS + 5, sizeof *heads));
+    for (; varying[count] >= 0; count++)
+        NB_TRY(p->ctx, name_setting(p, &c->items[0], c->contrasts->setting_columns[varying[count]], &heads[count]));
     heads[count++] = p->terms->contrast.by;
     if (p->terms->all_pairs) heads[count++] = "baseline";
     heads[count++] = "model";
-    for (int i = 0; what->heads[i]; i++) heads[count + i] = what->heads[i];
-    NB_TRY(p->ctx, add_title(page, p, constant));
+    heads[count] = nb_compare_scale(p->terms);
+    for (int i = 0; i < FINDINGS; i++) heads[count + 1 + i] = findings[i];
+    NB_TRY(p->ctx, nb_compare_title(page, p, constant));
     NB_TRY(p->ctx, nb_grid_make(&grid, heads, false, p->ctx));
     grid.labels = count;
-    for (int i = 0; i < p->comparison->count; i++) {
-        NB_TRY(p->ctx, add_labels(&grid, p, varying, &p->comparison->items[i]));
-        NB_TRY(p->ctx, what->add(&grid, p, &p->comparison->items[i]));
+    for (int i = 0; i < c->count; i++) {
+        if (c->items[i].stratum != NB_OVER_STRATA && !by_model) continue;
+        NB_TRY(p->ctx, add_labels(&grid, p, varying, &c->items[i]));
+        NB_TRY(p->ctx, add_findings(&grid, p, &c->items[i]));
     }
     nb_grid_show(&grid, page);
     return NB_OK;
 }
 
-static const char *scale_of(const nb_compare_terms *terms)
+static nb_status show_full(nb_page *page, const printer *p, bool by_model)
 {
-    return terms->contrast.difference ? "difference" : "ratio";
-}
-
-nb_status nb_compare_show(nb_page *page, const nb_frame *frame, const nb_compare_terms *terms,
-                          const nb_comparison *comparison, nb_ctx *ctx)
-{
-    const printer p = {frame, terms, comparison, ctx};
-    const char *const heads[] = {scale_of(terms), "t",       "bootstrap", "median", "wins",   "p, ranks",
-                                 "p, t",          "Holm",    "sources",   "heads",  "trials", "ICC",
-                                 "effective",     "missing", "verdict",   NULL};
-    if (comparison->count == 0) return NB_OK;
-    NB_TRY(ctx, add_table(page, &p, &(showing){heads, add_findings}));
-    NB_TRY(ctx, add_warnings(page, &p));
-    add_caveats(page, &p);
-    add_words(page, &p);
+    NB_TRY(p->ctx, add_table(page, p, by_model));
+    NB_TRY(p->ctx, nb_compare_warnings(page, p));
+    add_caveats(page, p);
+    add_words(page, p);
     return NB_OK;
 }
 
-nb_status nb_compare_show_brief(nb_page *page, const nb_frame *frame, const nb_compare_terms *terms,
-                                const nb_comparison *comparison, nb_ctx *ctx)
+nb_status nb_compare_show(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
+                          const nb_comparison *comparison, const nb_compare_view *view, nb_ctx *ctx)
 {
-    const printer p = {frame, terms, comparison, ctx};
-    const char *const heads[] = {scale_of(terms), "t interval", "verdict", "sources", NULL};
+    const printer p = {relation, terms, comparison, view->full, ctx};
     if (comparison->count == 0) return NB_OK;
-    NB_TRY(ctx, add_table(page, &p, &(showing){heads, add_brief_findings}));
-    return add_warnings(page, &p);
+    return view->full ? show_full(page, &p, view->by_model) : nb_compare_show_brief(page, &p, view->by_model);
 }

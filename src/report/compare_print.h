@@ -6,14 +6,16 @@
 #include "report/compare.h"
 #include "report/grid.h"
 
-/* Lines, and below them what they mean; nothing where nothing is compared. */
-nb_status nb_compare_show(nb_page *page, const nb_frame *frame, const nb_compare_terms *terms,
-                          const nb_comparison *comparison, nb_ctx *ctx);
-/* Lines of the estimate, its interval and the verdict alone, and the warnings. */
-nb_status nb_compare_show_brief(nb_page *page, const nb_frame *frame, const nb_compare_terms *terms,
-                                const nb_comparison *comparison, nb_ctx *ctx);
+typedef struct {
+    bool full;     /* all numbers that are known of a line, and what they mean */
+    bool by_model; /* lines of each model too, not only over all of them */
+} nb_compare_view;
+
+/* Nothing where nothing is compared. Of more lines than a screen has, the brief form is a table with m across. */
+nb_status nb_compare_show(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
+                          const nb_comparison *comparison, const nb_compare_view *view, nb_ctx *ctx);
 /* What is not known or infinite is empty. */
-nb_status nb_compare_fill(nb_grid *grid, const nb_frame *frame, const nb_compare_terms *terms,
+nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_compare_terms *terms,
                           const nb_comparison *comparison, nb_ctx *ctx);
 
 #endif

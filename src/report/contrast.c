@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* contrast.c - see contrast.h */
+/* contrast.c - see contrast.h
+ *
+ * 1. `agreed`: what the rows of a line (all trials of one row of the plan) agree in with others.
+ * 2. `side`: the rows with these numbers; one that has trial 0 alone stands for all trials that others have.
+ * 3. Each value's rows are joined with the baseline's, and their differences averaged by head. */
 #include "report/contrast.h"
 
+#include "components/registry.h"
+#include "report/builds.h"
 #include "report/draws.h"
-#include "report/pairs.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 32 };
-
 typedef struct { /* one pair of rows */
-    int setting, source, head, stratum, trial, instance;
+    int setting, source, head, stratum, trial;
     bool a_ok, b_ok, a_skipped, b_skipped, tie, noise, draws;
     bool one_has_seen; /* rows that it is judged on, and the other has not */
     double value, variance;
 } pair;
 
 typedef struct {
-    const nb_frame *frame;
+    nb_relation *relation;
     const nb_contrast_terms *terms;
-    const nb_column *metric, *noise, *se, *unseen;
+    const nb_column *columns;
     nb_contrasts *out;
-    nb_pivot pivot;
-    const bool *draws; /* by row */
-    int *setting;      /* by instance */
-    pair *pairs;       /* room for one an instance */
-    int *unpaired;
+    const char *settings, *same; /* lists of columns, for SQL */
+    const char **keys;           /* of a row's method, but `by` */
+    bool builds;                 /* there are several */
     int room;
+    int pair_room;
+    pair *pairs;
+    int *unpaired, *unmet;
     nb_ctx *ctx;
 } maker;
 
@@ -46,92 +49,195 @@ static bool is_of_method(const nb_column *c)
     return c->identity && c->type != NB_COLUMN_SEED && !among(c->name, data);
 }
 
-static nb_status find_metric(maker *m)
+static nb_status check_columns(maker *m)
 {
-    const nb_column *columns = m->frame->columns, *by = nb_column_find(columns, m->terms->by);
+    const nb_column *by = nb_column_find(m->columns, m->terms->by);
     NB_REQUIRE(m->ctx, by && is_of_method(by), NB_EINVAL, "rows cannot be compared by '%s': it is not part of a method",
                m->terms->by);
-    const nb_column *pool = m->terms->pool ? nb_column_find(columns, m->terms->pool) : NULL;
+    const nb_column *pool = m->terms->pool ? nb_column_find(m->columns, m->terms->pool) : NULL;
     NB_REQUIRE(m->ctx, !m->terms->pool || (pool && is_of_method(pool)), NB_EINVAL,
                "'%s' cannot be pooled: heads and trials are averaged by themselves", m->terms->pool);
-    m->metric = nb_column_find(columns, m->terms->metric);
-    NB_REQUIRE(m->ctx, m->metric && m->metric->type == NB_COLUMN_REAL, NB_EINVAL, "'%s' is not a measured column",
-               m->terms->metric);
-    if (m->metric->noise) m->noise = nb_column_find(columns, m->metric->noise);
-    if (m->metric->se) m->se = nb_column_find(columns, m->metric->se);
-    if (m->metric->unseen) m->unseen = nb_column_find(columns, m->metric->unseen);
+    m->out->metric = nb_column_find(m->columns, m->terms->metric);
+    NB_REQUIRE(m->ctx, m->out->metric && m->out->metric->type == NB_COLUMN_REAL, NB_EINVAL,
+               "'%s' is not a measured column", m->terms->metric);
     return NB_OK;
 }
 
-static double real_of(const maker *m, const nb_column *column, int row)
+/* Texts are grouped by their numbers. */
+static nb_status append(const char **list, const nb_column *c, nb_ctx *ctx)
 {
-    return column ? *(const double *)((const char *)nb_frame_row(m->frame, row) + column->offset) : NAN;
+    NB_NEED(*list,
+            nb_format(ctx, "%s%srun.%s%s", *list, **list ? ", " : "", c->name, c->type == NB_COLUMN_TEXT ? "_id" : ""));
+    return NB_OK;
 }
 
-static bool is_ok(const maker *m, int row)
-{
-    return strcmp(((const nb_row *)nb_frame_row(m->frame, row))->status, "ok") == 0 &&
-           !isnan(real_of(m, m->metric, row));
-}
-
-static bool is_skipped(const maker *m, int row)
-{
-    return strcmp(((const nb_row *)nb_frame_row(m->frame, row))->status, "skipped") == 0;
-}
-
-/* Names of what a setting is, and of what pairs of rows agree in beside the trial. */
-static nb_status find_keys(maker *m, const char **settings, const char **keys)
+/* What a setting is, and what pairs of rows agree in beside the trial. */
+static nb_status find_keys(maker *m)
 {
     const nb_contrast_terms *t = m->terms;
-    int setting_count = 0, key_count = 0;
-    keys[key_count++] = "problem";
-    keys[key_count++] = "head";
-    for (const nb_column *c = m->frame->columns; c->name; c++) {
-        if (!is_of_method(c) || strcmp(c->name, t->by) == 0 || among(c->name, t->confounded)) continue;
-        NB_REQUIRE(m->ctx, key_count < MOST_COLUMNS - 2, NB_EBUG, "rows have more columns of identity than %d",
-                   MOST_COLUMNS);
-        keys[key_count++] = c->name;
-        if (!t->pool || strcmp(c->name, t->pool) != 0) settings[setting_count++] = c->name;
+    const char **settings;
+    int count = 0, key_count = 0, all = nb_column_count(m->columns) + 2;
+    NB_NEED(settings, nb_alloc(m->ctx, (size_t)all, sizeof *settings));
+    NB_NEED(m->keys, nb_alloc(m->ctx, (size_t)all, sizeof *m->keys));
+    m->settings = "";
+    m->same = "run.head_id";
+    for (const nb_column *c = m->columns; c->name; c++) {
+        if (!is_of_method(c) || strcmp(c->name, t->by) == 0) continue;
+        m->keys[key_count++] = c->name;
+        if (among(c->name, t->confounded)) continue;
+        NB_TRY(m->ctx, append(&m->same, c, m->ctx));
+        if (t->pool && strcmp(c->name, t->pool) == 0) continue;
+        NB_TRY(m->ctx, append(&m->settings, c, m->ctx));
+        settings[count++] = c->name;
     }
-    if (nb_frame_has(m->frame, NB_BUILD) && !among(NB_BUILD, t->confounded)) keys[key_count++] = NB_BUILD;
+    if (!*m->settings) m->settings = "1";
+    m->out->setting_columns = settings;
     return NB_OK;
+}
+
+/* 1. and 2. */
+
+/* Those rows of `from`, key or run, that are compared, with the number of the build of each. */
+static nb_status rows_sql(const maker *m, const char *from, const char **sql)
+{
+    NB_NEED(*sql, nb_format(m->ctx, "SELECT one.*, %s AS build FROM %s%s AS one%s%s",
+                            m->builds ? "coalesce(b.build, 0)" : "0", m->terms->rows ? "chosen CROSS JOIN " : "", from,
+                            m->terms->rows ? " ON one.id = chosen.id" : "",
+                            m->builds ? " JOIN main.results AS signed ON signed.rowid = one.id LEFT JOIN build AS b ON "
+                                        "b.manifest = signed.manifest"
+                                      : ""));
+    return NB_OK;
+}
+
+static nb_status make_tables(maker *m)
+{
+    const nb_column *metric = m->out->metric, *by = nb_column_find(m->columns, m->terms->by);
+    const char *keys, *rows, *value = "", *seen = "0", *sql;
+    bool is_new;
+    if (m->terms->builds) NB_TRY(m->ctx, nb_builds_table(m->relation, metric->time, &m->builds, m->ctx));
+    bool apart = m->builds && !among(NB_BUILD, m->terms->confounded);
+    m->builds = apart;
+    if (m->terms->rows)
+        NB_TRY(m->ctx, nb_relation_choose(m->relation, "chosen", m->terms->row_count, m->terms->rows, m->ctx));
+    NB_TRY(m->ctx, rows_sql(m, "key", &keys));
+    NB_TRY(m->ctx, rows_sql(m, "run", &rows));
+    NB_TRY(m->ctx, append(&value, by, m->ctx));
+    if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
+    NB_NEED(sql,
+            nb_format(
+                m->ctx,
+                "DROP TABLE IF EXISTS temp.agreed;"
+                "CREATE TEMP TABLE agreed (line_id INTEGER, build INTEGER, value INTEGER, value_row INTEGER,"
+                " setting INTEGER, setting_row INTEGER, same INTEGER, alone INTEGER, PRIMARY KEY (line_id, build))"
+                " WITHOUT ROWID;"
+                "INSERT INTO agreed "
+                "WITH part AS (%s),"
+                " line AS (SELECT line_id, build, min(number) AS number, max(trial) AS most, id FROM part"
+                "  GROUP BY line_id, build),"
+                " numbered AS (SELECT line.line_id, line.id, build, most, line.number,"
+                "  min(line.number) OVER (PARTITION BY %s) AS value,"
+                "  min(line.number) OVER (PARTITION BY %s) AS setting,"
+                "  min(line.number) OVER (PARTITION BY %s, build) AS same FROM line JOIN run ON run.id = line.id) "
+                "SELECT line_id, build, dense_rank() OVER (ORDER BY value) - 1,"
+                " CASE WHEN number = value THEN id END, dense_rank() OVER (ORDER BY setting) - 1,"
+                " CASE WHEN number = setting THEN id END, same, max(most) OVER (PARTITION BY same, value) = 0"
+                " FROM numbered;"
+                "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
+                " head_id INTEGER, stratum_id INTEGER, source_id INTEGER, draws INTEGER, skipped INTEGER, x REAL,"
+                " noise REAL, se REAL, seen INTEGER, PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID;"
+                "INSERT INTO side WITH one AS MATERIALIZED (SELECT agreed.value, agreed.same, trial, id,"
+                "  agreed.setting, head_id, stratum_id, source_id, draws, status = 'skipped' AS skipped,"
+                "  CASE WHEN status = 'ok' THEN %s END AS x, %s AS noise, %s AS se, %s AS seen, agreed.alone"
+                "  FROM (%s) AS part JOIN agreed USING (line_id, build)),"
+                " later AS (SELECT same, trial, source_id FROM one WHERE trial > 0 GROUP BY same, trial)"
+                "SELECT value, same, trial, id, setting, head_id, stratum_id, source_id, draws, skipped, x, noise, se,"
+                " seen FROM one UNION ALL SELECT value, same, later.trial, id, setting, head_id, stratum_id,"
+                " later.source_id, draws, skipped, x, noise, se, seen FROM one JOIN later USING (same) WHERE alone"
+                " ORDER BY 1, 2, 3, 4",
+                keys, value, m->settings, m->same, metric->name, metric->noise ? metric->noise : "NULL",
+                metric->se ? metric->se : "NULL", seen, rows));
+    if (m->terms->rows) NB_TRY(m->ctx, nb_relation_make(m->relation, "side", "SELECT 1", &is_new, m->ctx));
+    return nb_relation_make(m->relation, "side", sql, &is_new, m->ctx);
 }
 
 /* With columns confounded, a method may have several rows where one is wanted. */
-static nb_status check_single(const maker *m, const char *const *keys)
+static nb_status check_single(const maker *m)
 {
-    const char *all[MOST_COLUMNS + 2] = {m->terms->by, "trial"}, *list = "";
-    nb_selection rows;
-    nb_groups groups;
+    const char *list = "";
+    nb_answer several;
     if (!m->terms->confounded || !*m->terms->confounded) return NB_OK;
-    for (int i = 0; keys[i]; i++) all[i + 2] = keys[i];
-    NB_TRY(m->ctx, nb_frame_all(m->frame, &rows, m->ctx));
-    NB_TRY(m->ctx, nb_frame_group(m->frame, rows, all, &groups, m->ctx));
     for (const char *const *c = m->terms->confounded; *c; c++)
         NB_NEED(list, nb_format(m->ctx, "%s%s%s", list, *list ? ", " : "", *c));
-    NB_REQUIRE(m->ctx, groups.count == m->frame->count, NB_EINVAL,
+    NB_TRY(m->ctx,
+           nb_relation_ask(m->relation, "SELECT 1 FROM side GROUP BY value, same, trial HAVING count(*) > 1 LIMIT 1",
+                           NULL, &several, NULL, m->ctx));
+    NB_REQUIRE(m->ctx, several.count == 0, NB_EINVAL,
                "a %s has several rows that differ only in what is named as confounded (%s): select one of them",
                m->terms->by, list);
     return NB_OK;
 }
 
-static nb_status find_settings(maker *m, const char *const *settings)
+/* A row's value in a column, and its labels. */
+static nb_status cell_sql(const maker *m, const char *name, const char **list)
 {
-    nb_selection rows;
-    NB_TRY(m->ctx, nb_frame_all(m->frame, &rows, m->ctx));
-    NB_TRY(m->ctx, nb_frame_group(m->frame, rows, settings, &m->out->settings, m->ctx));
-    NB_NEED(m->setting, nb_alloc(m->ctx, (size_t)m->pivot.count + 1, sizeof *m->setting));
-    for (int i = 0; i < m->pivot.count; i++) m->setting[i] = m->out->settings.of[m->pivot.any[i]];
+    const nb_column *c = nb_column_find(m->columns, name);
+    const char *text = c->type == NB_COLUMN_REAL ? "shown('%.4g', run." : "CAST(run.";
+    if (c->type == NB_COLUMN_TEXT)
+        NB_NEED(*list, nb_format(m->ctx,
+                                 "%srun.%s, (SELECT label || CASE WHEN oracle THEN ', oracle' ELSE '' END FROM "
+                                 "component WHERE kind = '%s' AND id = run.%s_id), (SELECT full || CASE WHEN oracle "
+                                 "THEN ', oracle' ELSE '' END FROM component WHERE kind = '%s' AND id = run.%s_id), ",
+                                 *list, name, name, name, name, name));
+    else
+        for (int i = 0; i < NB_OF_COLUMN; i++)
+            NB_NEED(*list, nb_format(m->ctx, "%s%s%s%s, ", *list, i ? text : "run.", name,
+                                     i == 0                      ? ""
+                                     : c->type == NB_COLUMN_REAL ? ")"
+                                                                 : " AS TEXT)"));
     return NB_OK;
 }
 
-/* a against b: two that differ by no more than rounding are the same, and no error counts as less than its rounding. */
-static nb_status measure(const maker *m, int a, int b, pair *p)
+static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_answer *answer)
 {
-    double x = real_of(m, m->metric, a), y = real_of(m, m->metric, b);
-    double noise_x = fmax(real_of(m, m->noise, a), 0), noise_y = fmax(real_of(m, m->noise, b), 0);
-    double se_x = fmax(real_of(m, m->se, a), 0), se_y = fmax(real_of(m, m->se, b), 0);
-    p->noise = !m->terms->equal_noise && m->noise && x <= noise_x && y <= noise_y;
+    const char *list = "", *sql;
+    for (; *columns; columns++) NB_TRY(m->ctx, cell_sql(m, *columns, &list));
+    NB_NEED(sql,
+            nb_format(m->ctx, "SELECT %srun.number FROM agreed CROSS JOIN run ON run.id = %s_row ORDER BY agreed.%s",
+                      list, of, of));
+    return nb_relation_ask(m->relation, sql, NULL, answer, NULL, m->ctx);
+}
+
+static nb_status find_strata(maker *m)
+{
+    const char **names, **labels;
+    bool *drawn;
+    nb_answer a;
+    NB_TRY(m->ctx,
+           nb_relation_ask(m->relation, "SELECT name, label, drawn FROM stratum ORDER BY id", NULL, &a, NULL, m->ctx));
+    NB_NEED(names, nb_alloc(m->ctx, (size_t)a.count + 1, sizeof *names));
+    NB_NEED(labels, nb_alloc(m->ctx, (size_t)a.count + 1, sizeof *labels));
+    NB_NEED(drawn, nb_alloc(m->ctx, (size_t)a.count + 1, sizeof *drawn));
+    for (int s = 0; s < a.count; s++) {
+        names[s] = nb_answer_at(&a, s, 0)->text;
+        labels[s] = nb_answer_at(&a, s, 1)->text;
+        drawn[s] = nb_answer_at(&a, s, 2)->integer;
+    }
+    m->out->strata = a.count;
+    m->out->names = names;
+    m->out->stratum_labels = labels;
+    m->out->drawn = drawn;
+    return NB_OK;
+}
+
+/* 3. */
+
+/* a against b: two that differ by no more than rounding are the same, and no error counts as less than its rounding. */
+static nb_status measure(const maker *m, const double *a, const double *b, pair *p)
+{
+    enum { X, NOISE, SE };
+    double x = a[X], y = b[X], noise_x = fmax(a[NOISE], 0), noise_y = fmax(b[NOISE], 0);
+    double se_x = fmax(a[SE], 0), se_y = fmax(b[SE], 0);
+    p->noise = !m->terms->equal_noise && m->out->metric->noise && x <= noise_x && y <= noise_y;
     p->tie = x == y || fabs(x - y) <= noise_x + noise_y;
     if (m->terms->difference) {
         p->value = p->tie ? 0 : x - y;
@@ -139,57 +245,62 @@ static nb_status measure(const maker *m, int a, int b, pair *p)
         return NB_OK;
     }
     NB_REQUIRE(m->ctx, x >= 0 && y >= 0, NB_EINVAL,
-               "%s has values below 0, such as %.3g: these have no ratio, only a difference", m->metric->name,
+               "%s has values below 0, such as %.3g: these have no ratio, only a difference", m->out->metric->name,
                fmin(x, y));
     p->value = p->tie ? 0 : log(fmax(x, noise_x) / fmax(y, noise_y));
     if (x > 0 && y > 0) p->variance = (se_x / x) * (se_x / x) + (se_y / y) * (se_y / y);
     return NB_OK;
 }
 
-static bool has_seen(const maker *m, int row)
+static double real_at(sqlite3_stmt *s, int column)
 {
-    return m->unseen && !(real_of(m, m->unseen, row) == real_of(m, m->metric, row));
+    return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
 }
 
-static int compare_pairs(const void *a, const void *b)
+static const char pairs_sql[] =
+    "SELECT b.same IS NULL, a.setting, a.source_id, a.head_id, a.stratum_id, a.trial, a.draws OR b.draws,"
+    " a.skipped, b.skipped, a.seen <> b.seen, a.x, a.noise, a.se, b.x, b.noise, b.se "
+    "FROM side AS a LEFT JOIN side AS b ON b.value = ?2 AND b.same = a.same AND b.trial = a.trial "
+    "WHERE a.value = ?1 ORDER BY a.setting, a.source_id, a.head_id, a.same, a.trial";
+
+static nb_status read_pair(const maker *m, sqlite3_stmt *s, pair *p)
 {
-    const pair *x = a, *y = b;
-    if (x->setting != y->setting) return x->setting < y->setting ? -1 : 1;
-    if (x->source != y->source) return x->source < y->source ? -1 : 1;
-    if (x->head != y->head) return x->head < y->head ? -1 : 1;
-    return (x->instance > y->instance) - (x->instance < y->instance);
+    enum { SETTING = 1, SOURCE, HEAD, STRATUM, TRIAL, DRAWS, A_SKIPPED, B_SKIPPED, SEEN, A, B = A + 3, NUMBERS = 6 };
+    double numbers[NUMBERS];
+    for (int i = 0; i < NUMBERS; i++) numbers[i] = real_at(s, A + i);
+    *p = (pair){.setting = sqlite3_column_int(s, SETTING),
+                .source = sqlite3_column_int(s, SOURCE),
+                .head = sqlite3_column_int(s, HEAD),
+                .stratum = sqlite3_column_int(s, STRATUM),
+                .trial = sqlite3_column_int(s, TRIAL),
+                .a_ok = !isnan(numbers[0]),
+                .b_ok = !isnan(numbers[B - A]),
+                .a_skipped = sqlite3_column_int(s, A_SKIPPED),
+                .b_skipped = sqlite3_column_int(s, B_SKIPPED)};
+    p->draws = sqlite3_column_int(s, DRAWS);
+    if (!p->a_ok || !p->b_ok) return NB_OK;
+    p->one_has_seen = sqlite3_column_int(s, SEEN);
+    return measure(m, numbers, numbers + (B - A), p);
 }
 
-/* The pairs of a value, sorted. */
-static nb_status find_pairs(maker *m, int value, int *count)
+/* The pairs of a value, by setting, source, head, and what is compared. */
+static nb_status find_pairs(maker *m, sqlite3_stmt *s, int value, int *count)
 {
-    const nb_replicates *r = &m->out->replicates;
+    bool row;
     *count = 0;
-    for (int i = 0; i < m->pivot.count; i++) {
-        const int *rows = m->pivot.rows + (size_t)i * (size_t)m->pivot.width;
-        int a = rows[value], b = rows[m->terms->baseline];
-        m->unpaired[value] += a >= 0 && b < 0;
-        if (a < 0 || b < 0) continue;
-        int any = m->pivot.any[i];
-        pair p = {.setting = m->setting[i],
-                  .source = r->source[any],
-                  .stratum = r->stratum[any],
-                  .head = r->head[any],
-                  .trial = m->pivot.repetition[i],
-                  .instance = i,
-                  .a_ok = is_ok(m, a),
-                  .b_ok = is_ok(m, b),
-                  .draws = (m->draws[a] || m->draws[b]) && !r->generated[r->stratum[any]],
-                  .a_skipped = is_skipped(m, a),
-                  .b_skipped = is_skipped(m, b)};
-        if (p.a_ok && p.b_ok) {
-            NB_TRY(m->ctx, measure(m, a, b, &p));
-            p.one_has_seen = has_seen(m, a) != has_seen(m, b);
+    sqlite3_reset(s);
+    sqlite3_bind_int(s, 1, value);
+    sqlite3_bind_int(s, 2, m->terms->baseline);
+    for (;;) {
+        NB_TRY(m->ctx, nb_relation_step(m->relation, s, &row));
+        if (!row) return NB_OK;
+        if (sqlite3_column_int(s, 0)) {
+            m->unpaired[value]++;
+            continue;
         }
-        m->pairs[(*count)++] = p;
+        NB_GROW(m->ctx, m->pairs, *count, m->pair_room);
+        NB_TRY(m->ctx, read_pair(m, s, &m->pairs[(*count)++]));
     }
-    qsort(m->pairs, (size_t)*count, sizeof *m->pairs, compare_pairs);
-    return NB_OK;
 }
 
 static bool is_pair(const pair *p)
@@ -221,12 +332,10 @@ static double worst(const pair *pairs, int first, int end)
 /* The mean of the pairs of each head; pairs first ... end - 1 are of one setting. */
 static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
 {
-    const nb_column *metric = nb_column_find(m->frame->columns, m->terms->metric);
     double most = m->terms->failures == NB_FAILURES_WORST ? worst(m->pairs, first, end) : 0;
-    if (metric && metric->more) most = -most;
+    if (m->out->metric->more) most = -most;
     NB_NEED(c->units, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->units));
     NB_NEED(c->heads, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->heads));
-    NB_NEED(c->counts, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->counts));
     for (int i = first, next; i < end; i = next) {
         const pair *p = &m->pairs[i];
         nb_unit_value unit = {.stratum = p->stratum, .source = p->source};
@@ -234,7 +343,7 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
         for (next = i; next < end && m->pairs[next].source == p->source && m->pairs[next].head == p->head; next++) {
             const pair *here = &m->pairs[next];
             count(&c->counts[here->stratum], here);
-            count(&c->counts[m->out->replicates.strata], here);
+            count(&c->counts[m->out->strata], here);
             bool both = is_pair(here), one = here->a_ok != here->b_ok;
             if (!both && !(one && m->terms->failures == NB_FAILURES_WORST)) continue;
             unit.value += both ? here->value : here->a_ok ? -most : most;
@@ -254,11 +363,9 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
 static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
 {
     nb_crossed_value *values;
-    int strata = m->out->replicates.strata, *heads;
-    NB_NEED(c->common, nb_alloc(m->ctx, (size_t)strata + 1, sizeof *c->common));
+    int strata = m->out->strata, *heads;
     NB_NEED(values, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *values));
     NB_NEED(heads, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *heads));
-    NB_NEED(c->draws, nb_alloc(m->ctx, (size_t)strata + 1, sizeof *c->draws));
     for (int i = first; i < end; i++) {
         const pair *p = &m->pairs[i];
         if (!is_pair(p) || !isfinite(p->value)) continue;
@@ -279,14 +386,24 @@ static bool one_has_seen(const maker *m, int first, int end)
     return any && !among(NB_ROWS_SEEN, m->terms->confounded);
 }
 
+static nb_status add_contrast(maker *m, int value, int setting, nb_contrast **added)
+{
+    size_t strata = (size_t)m->out->strata + 1;
+    NB_GROW(m->ctx, m->out->items, m->out->count, m->room);
+    nb_contrast *c = *added = &m->out->items[m->out->count++];
+    *c = (nb_contrast){.value = value, .setting = setting};
+    NB_NEED(c->counts, nb_alloc(m->ctx, strata, sizeof *c->counts));
+    NB_NEED(c->common, nb_alloc(m->ctx, strata, sizeof *c->common));
+    NB_NEED(c->draws, nb_alloc(m->ctx, strata, sizeof *c->draws));
+    return NB_OK;
+}
+
 static nb_status add_contrasts(maker *m, int value, int count)
 {
-    nb_contrasts *out = m->out;
+    nb_contrast *c;
     for (int i = 0, next; i < count; i = next) {
         for (next = i; next < count && m->pairs[next].setting == m->pairs[i].setting; next++) continue;
-        NB_GROW(m->ctx, out->items, out->count, m->room);
-        nb_contrast *c = &out->items[out->count++];
-        *c = (nb_contrast){.value = value, .setting = m->pairs[i].setting};
+        NB_TRY(m->ctx, add_contrast(m, value, m->pairs[i].setting, &c));
         NB_TRY(m->ctx, add_units(m, c, i, next));
         NB_TRY(m->ctx, find_common(m, c, i, next));
         if (!one_has_seen(m, i, next)) continue;
@@ -295,34 +412,36 @@ static nb_status add_contrasts(maker *m, int value, int count)
                 nb_format(m->ctx,
                           "only one of it and the baseline has looked at rows of S that both are judged on: "
                           "compare %s, or name %s as confounded",
-                          m->metric->unseen, NB_ROWS_SEEN));
+                          m->out->metric->unseen, NB_ROWS_SEEN));
     }
     return NB_OK;
 }
 
-/* In what a row of the value and a row of the baseline differ, of those with the least of it; the same data. */
-static nb_status find_difference(const maker *m, int row, const char **names)
+/* In what a row of the value and a row of the baseline differ, of those with the least of it; the same data. NULL: the
+ * baseline has no such row. */
+static nb_status find_difference(const maker *m, int value, const char **names)
 {
-    const char *columns[MOST_COLUMNS + 1] = {NULL};
-    int count = 0, least = MOST_COLUMNS + 1;
-    nb_codes codes[MOST_COLUMNS], values = m->out->values;
-    for (const nb_column *c = m->frame->columns; c->name && count < MOST_COLUMNS - 1; c++)
-        if (is_of_method(c) && strcmp(c->name, m->terms->by) != 0) columns[count++] = c->name;
-    if (nb_frame_has(m->frame, NB_BUILD)) columns[count++] = NB_BUILD;
-    for (int i = 0; i < count; i++) NB_TRY(m->ctx, nb_frame_codes(m->frame, columns[i], &codes[i], m->ctx));
-    *names = NULL;
-    for (int b = 0; b < m->frame->count; b++) {
-        int differ = 0;
-        const char *list = "";
-        if (values.of[b] != m->terms->baseline || m->out->replicates.head[b] != m->out->replicates.head[row]) continue;
-        for (int i = 0; i < count; i++) differ += codes[i].of[b] != codes[i].of[row];
-        if (differ >= least) continue;
-        least = differ;
-        for (int i = 0; i < count; i++)
-            if (codes[i].of[b] != codes[i].of[row])
-                NB_NEED(list, nb_format(m->ctx, "%s%s%s", list, *list ? " and " : "", columns[i]));
-        *names = list;
+    const char *flags = "", *total = "0", *sql;
+    nb_answer a;
+    for (const char **c = m->keys; *c; c++) {
+        NB_NEED(flags, nb_format(m->ctx, "%s, a.%s IS NOT b.%s AS %s", flags, *c, *c, *c));
+        NB_NEED(total, nb_format(m->ctx, "%s + (a.%s IS NOT b.%s)", total, *c, *c));
     }
+    if (m->builds) {
+        NB_NEED(flags, nb_format(m->ctx, "%s, x.build <> y.build AS " NB_BUILD, flags));
+        NB_NEED(total, nb_format(m->ctx, "%s + (x.build <> y.build)", total));
+    }
+    NB_NEED(sql, nb_format(
+                     m->ctx,
+                     "SELECT %s AS total%s FROM agreed AS x CROSS JOIN run AS a ON a.id = x.value_row JOIN run AS b ON "
+                     "b.head_id = a.head_id JOIN agreed AS y ON y.line_id = b.line_id AND y.value = %d "
+                     "WHERE x.value = %d ORDER BY total, b.number LIMIT 1",
+                     total, flags, m->terms->baseline, value));
+    NB_TRY(m->ctx, nb_relation_ask(m->relation, sql, NULL, &a, NULL, m->ctx));
+    *names = a.count ? "" : NULL;
+    for (int c = 1; c < a.columns && a.count; c++)
+        if (nb_answer_at(&a, 0, c)->integer)
+            NB_NEED(*names, nb_format(m->ctx, "%s%s%s", *names, **names ? " and " : "", a.names[c]));
     return NB_OK;
 }
 
@@ -330,14 +449,15 @@ static nb_status find_difference(const maker *m, int row, const char **names)
 static nb_status add_refusal(maker *m, int value)
 {
     const char *names;
-    int row = m->out->values.first[value];
-    NB_TRY(m->ctx, find_difference(m, row, &names));
-    NB_GROW(m->ctx, m->out->items, m->out->count, m->room);
-    nb_contrast *c = &m->out->items[m->out->count++];
-    *c = (nb_contrast){.value = value, .setting = m->out->settings.of[row]};
-    NB_NEED(c->counts, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->counts));
-    NB_NEED(c->common, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->common));
-    NB_NEED(c->draws, nb_alloc(m->ctx, (size_t)m->out->replicates.strata + 1, sizeof *c->draws));
+    nb_answer setting;
+    nb_contrast *c;
+    NB_TRY(m->ctx,
+           nb_relation_ask(
+               m->relation,
+               nb_format(m->ctx, "SELECT setting FROM agreed WHERE value = %d AND value_row IS NOT NULL", value), NULL,
+               &setting, NULL, m->ctx));
+    NB_TRY(m->ctx, find_difference(m, value, &names));
+    NB_TRY(m->ctx, add_contrast(m, value, (int)nb_answer_at(&setting, 0, 0)->integer, &c));
     if (names)
         NB_NEED(c->refusal,
                 nb_format(m->ctx, "it differs from the baseline in %s too, which is not named as confounded", names));
@@ -346,31 +466,64 @@ static nb_status add_refusal(maker *m, int value)
     return NB_OK;
 }
 
-nb_status nb_contrasts_make(const nb_frame *f, const nb_contrast_terms *terms, nb_contrasts *out, nb_ctx *ctx)
+/* How many rows each value has, by what it stands for. */
+static nb_status count_sides(const maker *m, nb_answer *sides)
 {
-    maker m = {.frame = f, .terms = terms, .out = out, .ctx = ctx};
-    const char **settings, *keys[MOST_COLUMNS + 1] = {NULL};
-    nb_selection rows;
-    *out = (nb_contrasts){.count = 0};
-    NB_TRY(ctx, find_metric(&m));
-    NB_NEED(settings, nb_alloc(ctx, MOST_COLUMNS + 1, sizeof *settings));
-    NB_TRY(ctx, find_keys(&m, settings, keys));
-    NB_TRY(ctx, check_single(&m, keys));
-    NB_TRY(ctx, nb_frame_codes(f, terms->by, &out->values, ctx));
-    NB_TRY(ctx, nb_replicates_find(f, &out->replicates, ctx));
-    NB_TRY(ctx, nb_draws_find(f, &m.draws, ctx));
-    NB_TRY(ctx, nb_frame_all(f, &rows, ctx));
-    NB_TRY(ctx, nb_frame_pivot(f, rows, keys, "trial", terms->by, &m.pivot, ctx));
-    NB_TRY(ctx, find_settings(&m, settings));
-    NB_NEED(m.pairs, nb_alloc(ctx, (size_t)m.pivot.count + 1, sizeof *m.pairs));
-    NB_NEED(m.unpaired, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unpaired));
-    out->setting_columns = settings;
-    out->unpaired = m.unpaired;
-    for (int v = 0; v < out->values.count && terms->baseline >= 0; v++) {
+    return nb_relation_ask(m->relation, "SELECT value, count(*) FROM side GROUP BY value ORDER BY value", NULL, sides,
+                           NULL, m->ctx);
+}
+
+static nb_status compare_all(maker *m)
+{
+    nb_answer sides;
+    sqlite3_stmt *s;
+    NB_TRY(m->ctx, count_sides(m, &sides));
+    NB_TRY(m->ctx, nb_relation_prepare(m->relation, pairs_sql, &s, m->ctx));
+    for (int v = 0; v < m->out->values.count; v++) {
         int count;
-        if (v == terms->baseline) continue;
-        NB_TRY(ctx, find_pairs(&m, v, &count));
-        NB_TRY(ctx, count > 0 ? add_contrasts(&m, v, count) : add_refusal(&m, v));
+        if (v == m->terms->baseline) continue;
+        NB_TRY(m->ctx, find_pairs(m, s, v, &count));
+        m->unmet[v] = (int)nb_answer_at(&sides, m->terms->baseline, 1)->integer - count;
+        NB_TRY(m->ctx, count > 0 ? add_contrasts(m, v, count) : add_refusal(m, v));
     }
     return NB_OK;
+}
+
+nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *terms, nb_contrasts *out, nb_ctx *ctx)
+{
+    maker m = {.relation = relation, .terms = terms, .out = out, .ctx = ctx};
+    m.columns = nb_relation_study(relation)->columns;
+    *out = (nb_contrasts){.count = 0};
+    NB_TRY(ctx, check_columns(&m));
+    NB_TRY(ctx, find_keys(&m));
+    NB_TRY(ctx, make_tables(&m));
+    NB_TRY(ctx, check_single(&m));
+    NB_TRY(ctx, find_strata(&m));
+    NB_TRY(ctx, ask_cells(&m, (const char *const[]){terms->by, NULL}, "value", &out->values));
+    NB_TRY(ctx, ask_cells(&m, out->setting_columns, "setting", &out->settings));
+    NB_NEED(m.unpaired, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unpaired));
+    NB_NEED(m.unmet, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unmet));
+    out->unpaired = m.unpaired;
+    out->unmet = m.unmet;
+    return terms->baseline >= 0 ? compare_all(&m) : NB_OK;
+}
+
+const nb_cell *nb_setting_cell(const nb_contrasts *c, int setting, int column, int what)
+{
+    return nb_answer_at(&c->settings, setting, NB_OF_COLUMN * column + what);
+}
+
+const char *nb_value_label(const nb_contrasts *c, int value)
+{
+    return nb_answer_at(&c->values, value, NB_OF_LABEL)->text;
+}
+
+int nb_setting_row(const nb_contrasts *c, int setting)
+{
+    return (int)nb_answer_at(&c->settings, setting, c->settings.columns - 1)->integer;
+}
+
+int nb_value_row(const nb_contrasts *c, int value)
+{
+    return (int)nb_answer_at(&c->values, value, c->values.columns - 1)->integer;
 }

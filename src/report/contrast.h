@@ -6,7 +6,8 @@
 #ifndef NB_CONTRAST_H
 #define NB_CONTRAST_H
 
-#include "report/replicates.h"
+#include "report/relation.h"
+#include "statistics/crossed.h"
 #include "statistics/estimate.h"
 
 typedef enum {
@@ -16,18 +17,20 @@ typedef enum {
 
 typedef struct {
     const char *by, *metric;       /* columns: one of the identity; a REAL */
-    int baseline;                  /* the code of its value, see nb_frame_codes; -1: no contrasts, only settings */
+    int baseline;                  /* its value's code; -1: no contrasts, only settings */
     bool difference;               /* on the scale a - b; else log(a / b) */
     const char *pool;              /* a column of the identity whose values are averaged like trials; NULL: none */
-    const char *const *confounded; /* columns in which both may differ, and NB_ROWS_SEEN; ends with NULL */
+    const char *const *confounded; /* columns in which both may differ, NB_ROWS_SEEN and NB_BUILD; ends with NULL */
+    bool builds;                   /* rows of different programs are not compared; of a time, of different calls */
     nb_failures failures;
     bool equal_noise; /* a pair of rounding noise counts as one of equals; else it says nothing */
+    int row_count;    /* only these rows of the relation, by number; */
+    const int *rows;  /* NULL: all */
 } nb_contrast_terms;
 
 /* What may differ though no column of the identity does: whether the methods have looked at the rows of S that they
- * are judged on. */
+ * are judged on, and which program has measured a row. */
 #define NB_ROWS_SEEN "rows_seen"
-/* A column of a frame, see nb_frame_derive: which program has measured a row. */
 #define NB_BUILD "build"
 
 typedef struct { /* of pairs of rows that are planned for both */
@@ -43,7 +46,7 @@ typedef struct {
     int value, setting; /* the code of its value; the setting's number */
     int unit_count;
     nb_unit_value *units;    /* the method's value against the baseline's: below 0 it is less */
-    int *heads;              /* of the units, see nb_replicates */
+    int *heads;              /* of the units */
     nb_pair_counts *counts;  /* of each stratum, then of all */
     nb_common_error *common; /* likewise: what trials draw alike for all sources */
     bool *draws;             /* likewise: whether anything is drawn on data that stay the same, see report/draws.h */
@@ -53,18 +56,36 @@ typedef struct {
     const char *refusal; /* why it is no comparison, in what else they differ, and so has no units; NULL: it is one */
 } nb_contrast;
 
+/* What a row has in a column, in an answer: the value itself, its label, and that with the first option always. */
+enum { NB_OF_ROW, NB_OF_LABEL, NB_OF_FULL, NB_OF_COLUMN };
+
 typedef struct {
-    nb_codes values; /* of `by` */
-    nb_replicates replicates;
-    nb_groups settings;                 /* rows by setting */
+    const nb_column *metric;
+    nb_answer values;                   /* of `by`, by code, in order of appearance: NB_OF_COLUMN columns, `number` */
+    nb_answer settings;                 /* by number, likewise: NB_OF_COLUMN columns for each, `number` */
     const char *const *setting_columns; /* what a setting is; ends with NULL */
-    const int *unpaired;                /* by value: rows of it beside which there is no row of the baseline */
+    int strata;
+    const char *const *names, *const *stratum_labels;
+    const bool *drawn; /* by stratum: its data are */
+    /* By value: rows of it beside which there is no row of the baseline; and the other way round. */
+    const int *unpaired, *unmet;
     int count;
-    nb_contrast *items; /* by value in order of appearance, then by setting */
+    nb_contrast *items; /* by value, then by setting */
 } nb_contrasts;
 
-/* NB_EINVAL for a column that is none or not of that kind. `frame` may have a derived column NB_BUILD. */
-nb_status nb_contrasts_make(const nb_frame *frame, const nb_contrast_terms *terms, nb_contrasts *contrasts,
+/* A cell of a setting, and of a value; `what`: of NB_OF_COLUMN. */
+const nb_cell *nb_setting_cell(const nb_contrasts *contrasts, int setting, int column, int what);
+const char *nb_value_label(const nb_contrasts *contrasts, int value);
+/* The number of the first row that has it. */
+int nb_setting_row(const nb_contrasts *contrasts, int setting);
+int nb_value_row(const nb_contrasts *contrasts, int value);
+
+/* The relation has from here on, until other terms are asked, the table
+ *     side   a row for each row of the run and trial that it stands for: value and setting (codes), same (what is
+ *            compared with each other), trial, id, head_id, stratum_id, source_id, draws, skipped, x (the metric; NULL:
+ *            no result), noise, se, seen (has looked at rows that it is judged on)
+ * NB_EINVAL for a column that is none or not of that kind. */
+nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *terms, nb_contrasts *contrasts,
                             nb_ctx *ctx);
 
 #endif

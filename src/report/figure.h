@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* figure.h - the one header that a figure's file includes beside its study's.
  *
- * A figure is one file, src/studies/STUDY/figures/NAME.c, that defines
+ * A figure is one file, src/studies/STUDY/figures/NAME.sql (report/graph.h), or NAME.c, that defines
  *     const nb_figure nb_figure_NAME;
  * It writes NAME.csv, and the data and a script for gnuplot of one picture or several, and starts to draw them. */
 #ifndef NB_FIGURE_H
@@ -13,19 +13,24 @@
 #include "report/frame.h"
 #include "run/plan.h"
 
+typedef struct nb_relation nb_relation; /* report/relation.h */
+
 typedef struct {            /* what figures are made of besides the rows, and where they go */
+    nb_relation *relation;  /* of the same rows */
     const char *run;        /* the folder of the run */
     const char *folder;     /* of its figures: made if it is not there */
     const char *experiment; /* its name */
     const char *baseline;   /* of the strategies, canonical; NULL: the first that is not an oracle */
     const nb_plan *plan;    /* NULL: not at hand; the run's folder has it */
     int m;                  /* of figures of one m; 0: the middle one */
+    int most_panels;        /* of a picture; 0: any number */
     nb_gnuplots *gnuplots;  /* that draw; NULL: data and scripts alone */
 } nb_drawing;
 
 typedef struct nb_figure {
     NB_OUTPUT_FIRST       /* the name is the stem of its files */
-        bool of_one_m;    /* takes nb_drawing.m */
+        const char *sql;  /* of a figure that is a file of SQL; NULL: it has `draw` */
+    bool of_one_m;        /* takes nb_drawing.m */
     bool again;           /* makes something of the run again: only on request */
     const char *compares; /* a column whose values it compares: of fewer than two only on request; NULL: none */
     int place;            /* in a report: 1, 2 ... stand first; 0: behind those, by name */
@@ -35,6 +40,9 @@ typedef struct nb_figure {
     nb_status (*draw)(const struct nb_figure *self, const nb_frame *frame, const nb_drawing *drawing, int *figures,
                       nb_ctx *ctx);
 } nb_figure;
+
+nb_status nb_figure_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *drawing, int *figures,
+                         nb_ctx *ctx);
 
 /* `m` where it is among those, which are in ascending order; 0 becomes the middle one
  * of them, where there are any. */

@@ -42,7 +42,7 @@ nb_status nb_frame_make(nb_frame *f, const nb_column *columns, const void *rows,
 nb_status nb_frame_of(nb_frame *f, const nb_row_list *rows, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_frame_make(f, rows->columns, rows->bytes, rows->row_size, rows->count, ctx));
-    f->labels = &rows->labels;
+    f->labels = rows->labels;
     return NB_OK;
 }
 
@@ -51,6 +51,8 @@ nb_status nb_frame_view(const nb_frame *f, nb_frame *view, nb_ctx *ctx)
     NB_TRY(ctx, nb_frame_make(view, f->columns, f->rows, f->size, f->count, ctx));
     view->whole = f;
     view->labels = f->labels;
+    view->relation = f->relation;
+    view->numbers = f->numbers;
     return NB_OK;
 }
 
@@ -324,8 +326,14 @@ nb_status nb_frame_take(const nb_frame *f, nb_selection rows, nb_frame *taken, n
     for (int i = 0; i < rows.count; i++) memcpy(copy + (size_t)i * f->size, nb_frame_row(f, rows.at[i]), f->size);
     const nb_frame_column *derived = f->made->columns;
     const nb_given_labels *labels = f->labels;
+    struct nb_relation *relation = f->relation;
+    int *numbers;
+    NB_NEED(numbers, nb_alloc(ctx, (size_t)rows.count + 1, sizeof *numbers));
+    for (int i = 0; i < rows.count; i++) numbers[i] = f->numbers ? f->numbers[rows.at[i]] : rows.at[i];
     NB_TRY(ctx, nb_frame_make(taken, f->columns, copy, f->size, rows.count, ctx)); /* which may be f itself */
     taken->labels = labels;
+    taken->relation = relation;
+    taken->numbers = numbers;
     for (; derived; derived = derived->next)
         if (!nb_column_find(taken->columns, derived->name)) NB_TRY(ctx, take_derived(taken, derived, rows, ctx));
     return NB_OK;

@@ -15,6 +15,8 @@ typedef struct nb_frame {
     size_t size;
     int count;
     const nb_given_labels *labels; /* of the components that rows name; NULL: none */
+    struct nb_relation *relation;  /* that has the rows, see relation.h; NULL: none */
+    const int *numbers;            /* by row: its number there; NULL: its own */
 
     /* Private. */
     nb_ctx *memory;

@@ -3,7 +3,6 @@
  * an estimate is a blob, a struct with its kind before it. */
 #include "report/functions.h"
 
-#include "report/compare.h"
 #include "report/draws.h"
 #include "report/statistic.h"
 #include "statistics/agreement.h"
@@ -156,11 +155,11 @@ static void list_end(sqlite3_context *c)
 {
     gathered *g = take(c);
     size_t size = g ? (size_t)g->count * sizeof *g->values : 0;
-    char *bytes = g ? malloc(sizeof list_kind + size) : NULL;
+    char *bytes = g ? sqlite3_malloc64(sizeof list_kind + size) : NULL;
     if (bytes) {
         memcpy(bytes, list_kind, sizeof list_kind);
         memcpy(bytes + sizeof list_kind, g->values, size);
-        sqlite3_result_blob64(c, bytes, sizeof list_kind + size, free);
+        sqlite3_result_blob64(c, bytes, sizeof list_kind + size, sqlite3_free);
     } else if (g) {
         sqlite3_result_error_nomem(c);
     }
@@ -180,7 +179,7 @@ static void repeated(sqlite3_context *c, int count, sqlite3_value **arguments)
     size_t size = times > 0 ? (size_t)times * sizeof(double) : 0;
     (void)count;
     if (sqlite3_value_type(arguments[0]) == SQLITE_NULL || times < 1) return;
-    char *bytes = malloc(sizeof list_kind + size);
+    char *bytes = sqlite3_malloc64(sizeof list_kind + size);
     if (!bytes) {
         sqlite3_result_error_nomem(c);
         return;
@@ -188,7 +187,7 @@ static void repeated(sqlite3_context *c, int count, sqlite3_value **arguments)
     double x = number(arguments[0]);
     memcpy(bytes, list_kind, sizeof list_kind);
     for (int i = 0; i < times; i++) memcpy(bytes + sizeof list_kind + (size_t)i * sizeof x, &x, sizeof x);
-    sqlite3_result_blob64(c, bytes, sizeof list_kind + size, free);
+    sqlite3_result_blob64(c, bytes, sizeof list_kind + size, sqlite3_free);
 }
 
 /* Of values in ascending order; infinite if any is, NaN of both infinities. */
@@ -459,6 +458,61 @@ static bool is_better(const estimate_blob *b)
     return known && e->high < 0 && e->t_p <= 0.05;
 }
 
+typedef struct { /* texts with their places */
+    int count, room;
+    struct {
+        char *text;
+        double place;
+    } * items;
+    bool failed;
+} gathered_texts;
+
+static void gather_text(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    gathered_texts *g = sqlite3_aggregate_context(c, sizeof *g);
+    const char *text = (const char *)sqlite3_value_text(arguments[0]);
+    (void)count;
+    if (!g || g->failed || !text) return;
+    if (g->count == g->room) {
+        int room = g->room ? 2 * g->room : 16;
+        void *items = realloc(g->items, (size_t)room * sizeof *g->items);
+        if (items) g->items = items, g->room = room;
+        g->failed = !items;
+    }
+    char *copy = g->failed ? NULL : sqlite3_mprintf("%s", text);
+    g->failed = !copy;
+    int at = g->count; /* ascending by place, then text */
+    for (; copy && at > 0; at--) {
+        double place = number(arguments[1]);
+        if (g->items[at - 1].place < place ||
+            (g->items[at - 1].place == place && strcmp(g->items[at - 1].text, copy) <= 0))
+            break;
+        g->items[at] = g->items[at - 1];
+    }
+    if (!copy) return;
+    g->items[at].text = copy;
+    g->items[at].place = number(arguments[1]);
+    g->count++;
+}
+
+/* "a, b, c and 3 more" */
+static void listed_end(sqlite3_context *c)
+{
+    enum { MOST = 4 };
+    gathered_texts *g = sqlite3_aggregate_context(c, 0);
+    if (!g) return;
+    char *list = g->failed ? NULL : sqlite3_mprintf("");
+    for (int i = 0; list && i < g->count && i < MOST; i++)
+        list = sqlite3_mprintf("%z%s%s", list, i == 0 ? "" : i + 1 == g->count ? " and " : ", ", g->items[i].text);
+    if (list && g->count > MOST) list = sqlite3_mprintf("%z and %d more", list, g->count - MOST);
+    if (list)
+        sqlite3_result_text(c, list, -1, sqlite3_free);
+    else
+        sqlite3_result_error_nomem(c);
+    for (int i = 0; i < g->count; i++) sqlite3_free(g->items[i].text);
+    free(g->items);
+}
+
 static double part_of(const estimate_blob *b, const char *part)
 {
     const nb_estimate *e = &b->estimate;
@@ -584,6 +638,7 @@ static const struct {
                  {"geomean", 1, NULL, gather, geomean_end},
                  {"over_sources", 2, NULL, gather, over_sources_end},
                  {"ratio_of", 11, NULL, gather_all, ratio_of_end},
+                 {"listed", 2, NULL, gather_text, listed_end},
                  {"mean_of", 2, NULL, gather, mean_of_end},
                  {"spearman", 2, NULL, gather, spearman_end},
                  {"slope", 2, NULL, gather, slope_end},

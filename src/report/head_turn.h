@@ -6,10 +6,19 @@
 
 #include "report/contrast.h"
 
-/* *turn <- "0.895 [0.878, 0.913] on head 0, 1.05 [1.03, 1.07] on head 1", those farthest apart, on the scale of
- * `terms`; NULL where there are no such two with at least `least` sources. Each interval over sources and trials is at
- * `confidence` for all heads of the stratum together (Bonferroni). */
-nb_status nb_head_turn(const nb_frame *frame, const nb_contrast_terms *terms, const nb_contrast *contrast, int stratum,
+typedef struct { /* heads of models: those of different inputs are one if they have one number in one layer */
+    int count;
+    const int *of; /* by head_id of the relation; NULL: not found yet */
+    const int *numbers;
+    const char *const *layers; /* NULL: not known */
+} nb_head_places;
+
+nb_status nb_head_places_find(const nb_relation *relation, nb_head_places *places, nb_ctx *ctx);
+
+/* *turn <- "0.895 [0.878, 0.913] on head 0, 1.05 [1.03, 1.07] on head 1", those farthest apart, as ratios unless they
+ * are differences; NULL where there are no such two with at least `least` sources. Each interval over sources and
+ * trials is at `confidence` for all heads of the stratum together (Bonferroni). */
+nb_status nb_head_turn(const nb_head_places *places, bool difference, const nb_contrast *contrast, int stratum,
                        int least, double confidence, const char **turn, nb_ctx *ctx);
 
 #endif

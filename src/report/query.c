@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next comment of this name from *at on, without its name; NULL: there is none. */
-static nb_status next_comment(const char **at, const char *name, const char **text, nb_ctx *ctx)
+nb_status nb_query_comment(const char **at, const char *name, const char **text, nb_ctx *ctx)
 {
     size_t length = strlen(name);
     *text = NULL;
@@ -34,7 +33,7 @@ static nb_status next_comment(const char **at, const char *name, const char **te
 
 static nb_status comment(const char *sql, const char *name, const char **text, nb_ctx *ctx)
 {
-    return next_comment(&sql, name, text, ctx);
+    return nb_query_comment(&sql, name, text, ctx);
 }
 
 static bool among(const char *names, const char *name)
@@ -202,20 +201,28 @@ static bool same(const view *v, int a, int b, int column)
     return column < 0 || strcmp(text_of(v, a, column), text_of(v, b, column)) == 0;
 }
 
-/* {COLUMN} is what the first row has there. */
-static nb_status fill_in(const view *v, const char *text, const char **out)
+nb_status nb_answer_fill_in(const nb_answer *a, int row, const char *text, const char **out, nb_ctx *ctx)
 {
     const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
-    const char *name, *rest;
+    const char *name, *rest, *value = "";
     *out = text;
     if (!close) return NB_OK;
-    NB_NEED(name, nb_format(v->ctx, "%.*s", (int)(close - open - 1), open + 1));
-    int column = nb_answer_column(v->answer, name);
-    NB_REQUIRE(v->ctx, column >= 0, NB_EBUG, "the query has no column '%s' for its texts", name);
-    NB_TRY(v->ctx, fill_in(v, close + 1, &rest));
-    NB_NEED(*out, nb_format(v->ctx, "%.*s%s%s", (int)(open - text), text, v->answer->count ? text_of(v, 0, column) : "",
-                            rest));
+    NB_NEED(name, nb_format(ctx, "%.*s", (int)(close - open - 1), open + 1));
+    int column = nb_answer_column(a, name);
+    NB_REQUIRE(ctx, column >= 0, NB_EBUG, "the query has no column '%s' for its texts", name);
+    const nb_cell *cell = row < a->count ? nb_answer_at(a, row, column) : NULL;
+    if (cell && cell->type == NB_CELL_INT)
+        NB_NEED(value, nb_format(ctx, "%lld", cell->integer));
+    else if (cell && cell->text)
+        value = cell->text;
+    NB_TRY(ctx, nb_answer_fill_in(a, row, close + 1, &rest, ctx));
+    NB_NEED(*out, nb_format(ctx, "%.*s%s%s", (int)(open - text), text, value, rest));
     return NB_OK;
+}
+
+static nb_status fill_in(const view *v, const char *text, const char **out)
+{
+    return nb_answer_fill_in(v->answer, 0, text, out, v->ctx);
 }
 
 /* Has numbers, marked ones or texts that are all numbers, as shown() makes them, or dashes for such. */
@@ -259,7 +266,7 @@ static nb_status format_of(const view *v, const char *name, const char **format)
     size_t length = strlen(name);
     *format = "%.3g";
     do {
-        NB_TRY(v->ctx, next_comment(&at, "format", &text, v->ctx));
+        NB_TRY(v->ctx, nb_query_comment(&at, "format", &text, v->ctx));
         if (text && strncmp(text, name, length) == 0 && text[length] == ':') *format = text + length + 2;
     } while (text);
     return NB_OK;
@@ -368,7 +375,7 @@ static nb_status add_paragraphs(const view *v, const char *name)
 {
     const char *at = v->sql, *text;
     for (;;) {
-        NB_TRY(v->ctx, next_comment(&at, name, &text, v->ctx));
+        NB_TRY(v->ctx, nb_query_comment(&at, name, &text, v->ctx));
         if (!text) return NB_OK;
         NB_TRY(v->ctx, fill_in(v, text, &text));
         if (*text) nb_page_paragraph(v->page, "%s", text);
@@ -387,7 +394,7 @@ static nb_status add_notes(const view *v)
 {
     const char *at = v->sql, *text, *mark;
     for (;;) {
-        NB_TRY(v->ctx, next_comment(&at, "note", &text, v->ctx));
+        NB_TRY(v->ctx, nb_query_comment(&at, "note", &text, v->ctx));
         if (!text) return NB_OK;
         NB_TRY(v->ctx, fill_in(v, text, &text));
         size_t length = strcspn(text, ":");

@@ -31,6 +31,11 @@
 /* An answer as a grid, exact for programs; `flags`: names of columns, "a b". */
 nb_status nb_answer_grid(const nb_answer *answer, const char *flags, bool exact, nb_grid *grid, nb_ctx *ctx);
 
+/* The next comment of this name from *at on, without its name; NULL: there is none. */
+nb_status nb_query_comment(const char **at, const char *name, const char **text, nb_ctx *ctx);
+/* A text in which each {COLUMN} is what a row has there; "" where there is no row. */
+nb_status nb_answer_fill_in(const nb_answer *answer, int row, const char *text, const char **out, nb_ctx *ctx);
+
 nb_status nb_query_fill(nb_relation *relation, const char *sql, const char *baseline, nb_grid *grid, nb_ctx *ctx);
 nb_status nb_query_show(nb_relation *relation, const char *sql, const char *baseline, nb_page *page, nb_ctx *ctx);
 

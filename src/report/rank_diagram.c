@@ -22,7 +22,7 @@ typedef struct {
     const char *output;
 } figure;
 
-static bool is_shown(const nb_standing *s)
+static bool is_shown(const nb_ranking *s)
 {
     return s->ranked > 1 && s->sources > 0;
 }
@@ -46,7 +46,7 @@ static nb_status name_block(const figure *f, const nb_standings_block *b, const 
 
 static nb_status print_line(FILE *out, const figure *f, const nb_standings_block *b, int item, int place)
 {
-    const nb_standing *s = b->items[item];
+    const nb_ranking *s = b->items[item];
     const double tests[] = {s->test.chi2, s->test.p, s->test.f, s->test.f_p, s->test.w, s->difference};
     const char *texts[] = {NULL, nb_standing_label(f->v, s, s->order[place]), NULL};
     int first, last;
@@ -77,7 +77,7 @@ static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
 }
 
 /* In which layer each bar lies, from 0; returns how many there are. Bars are in order of where they begin. */
-static int stack(const nb_standing *s, int *layers)
+static int stack(const nb_ranking *s, int *layers)
 {
     int most = 0;
     for (int g = 0; g < s->group_count; g++) {
@@ -101,7 +101,7 @@ static nb_status print_points(FILE *out, const void *what, nb_ctx *ctx)
     int panel = 0, name = 0;
     fputs("# panel,0,rank,level from the top,side (0 left),number of the name; panel,1,from,to,layer\n", out);
     for (int i = 0; i < f->block->count; i++) {
-        const nb_standing *s = f->block->items[i];
+        const nb_ranking *s = f->block->items[i];
         int half = (s->ranked + 1) / 2, *layers;
         if (!is_shown(s)) continue;
         panel++;
@@ -125,7 +125,7 @@ static nb_status print_points(FILE *out, const void *what, nb_ctx *ctx)
 
 static nb_status title_panel(const figure *f, int item, const char **title)
 {
-    const nb_standing *s = f->block->items[item];
+    const nb_ranking *s = f->block->items[item];
     nb_ctx *ctx = f->v->ctx;
     const char *why, *sources;
     NB_TRY(ctx, nb_standing_untested(s, &why, ctx));
@@ -142,7 +142,7 @@ static nb_status title_panel(const figure *f, int item, const char **title)
 
 /* An array of a number for each panel. */
 static nb_status print_panels(FILE *out, const figure *f, const char *name,
-                              nb_status (*number)(const nb_standing *s, double *x, nb_ctx *ctx))
+                              nb_status (*number)(const nb_ranking *s, double *x, nb_ctx *ctx))
 {
     const char *comma = "";
     int count = 0;
@@ -159,21 +159,21 @@ static nb_status print_panels(FILE *out, const figure *f, const char *name,
     return NB_OK;
 }
 
-static nb_status ranked_of(const nb_standing *s, double *x, nb_ctx *ctx)
+static nb_status ranked_of(const nb_ranking *s, double *x, nb_ctx *ctx)
 {
     (void)ctx;
     *x = s->ranked;
     return NB_OK;
 }
 
-static nb_status difference_of(const nb_standing *s, double *x, nb_ctx *ctx)
+static nb_status difference_of(const nb_ranking *s, double *x, nb_ctx *ctx)
 {
     (void)ctx;
     *x = isnan(s->difference) ? 0 : s->difference;
     return NB_OK;
 }
 
-static nb_status layers_of(const nb_standing *s, double *x, nb_ctx *ctx)
+static nb_status layers_of(const nb_ranking *s, double *x, nb_ctx *ctx)
 {
     int *layers;
     NB_NEED(layers, nb_alloc(ctx, (size_t)s->group_count + 1, sizeof *layers));
@@ -184,7 +184,7 @@ static nb_status layers_of(const nb_standing *s, double *x, nb_ctx *ctx)
 /* The colour of each method's number, of the block's scope. */
 static nb_status find_looks(const figure *f, int **looks)
 {
-    const nb_contrasts *c = &f->v->standings.contrasts;
+    const nb_standings *c = &f->v->standings;
     const int *by_row;
     NB_NEED(*looks, nb_alloc(f->v->ctx, (size_t)c->values.count + 1, sizeof **looks));
     NB_TRY(f->v->ctx, nb_frame_ints(f->v->frame, f->of->look, &by_row, f->v->ctx));
@@ -205,7 +205,7 @@ static nb_status print_methods(FILE *out, const figure *f)
             count += is_shown(f->block->items[i]) ? f->block->items[i]->ranked : 0;
         fprintf(out, "array %s[%d] = [", pass ? "looks" : "names", count);
         for (int i = 0; i < f->block->count; i++) {
-            const nb_standing *s = f->block->items[i];
+            const nb_ranking *s = f->block->items[i];
             for (int k = 0; k < s->ranked && is_shown(s); k++, comma = ", ") {
                 fputs(comma, out);
                 if (pass)

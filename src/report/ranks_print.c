@@ -45,7 +45,7 @@ static nb_status order_methods(const nb_standings_view *v, const nb_standings_bl
 }
 
 /* The groups of a method, as letters. */
-static nb_status groups_of(const nb_standing *s, int method, const char **letters, nb_ctx *ctx)
+static nb_status groups_of(const nb_ranking *s, int method, const char **letters, nb_ctx *ctx)
 {
     int place = 0, first = -1, last = -1;
     if (!isnan(s->ranks[method])) {
@@ -56,7 +56,7 @@ static nb_status groups_of(const nb_standing *s, int method, const char **letter
 }
 
 /* The rank, its groups behind it; "-": not ranked; empty: not planned. */
-static nb_status add_rank(nb_page *page, const nb_standings_view *v, const nb_standing *s, int code)
+static nb_status add_rank(nb_page *page, const nb_standings_view *v, const nb_ranking *s, int code)
 {
     int k = nb_standing_place(s, code);
     const char *letters, *mark;
@@ -83,7 +83,7 @@ static void add_sources(nb_page *page, const nb_standings_block *b)
     nb_page_row(page);
     nb_page_cell(page, "sources");
     for (int i = 0; i < b->count; i++) {
-        const nb_standing *s = b->items[i];
+        const nb_ranking *s = b->items[i];
         if (s->left_out_count)
             nb_page_cell(page, "%d of %d", s->sources, s->planned);
         else
@@ -109,27 +109,25 @@ static void add_tests(nb_page *page, const nb_standings_block *b)
 
 static nb_status name_source(const nb_standings_view *v, int source, const char **name)
 {
-    const nb_contrasts *c = &v->standings.contrasts;
-    const char *stratum;
-    NB_TRY(v->ctx, nb_scopes_stratum(c, c->replicates.stratum_of[source], &stratum, v->ctx));
-    NB_NEED(*name, nb_format(v->ctx, "%s: %s", stratum, c->replicates.source_names[source]));
+    const nb_replicates *r = &v->standings.replicates;
+    NB_NEED(*name, nb_format(v->ctx, "%s: %s", v->standings.contrasts.stratum_labels[r->stratum_of[source]],
+                             r->source_names[source]));
     return NB_OK;
 }
 
 /* Those of a stratum that are left out. */
-static int count_left_out(const nb_standings_view *v, const nb_standing *s, int stratum)
+static int count_left_out(const nb_standings_view *v, const nb_ranking *s, int stratum)
 {
     int count = 0;
-    for (int i = 0; i < s->left_out_count; i++)
-        count += v->standings.contrasts.replicates.stratum_of[s->left_out[i]] == stratum;
+    for (int i = 0; i < s->left_out_count; i++) count += v->standings.replicates.stratum_of[s->left_out[i]] == stratum;
     return count;
 }
 
 /* Whether it is all that the setting plans of its stratum. */
-static bool is_whole(const nb_standings_view *v, const nb_standing *s, int stratum)
+static bool is_whole(const nb_standings_view *v, const nb_ranking *s, int stratum)
 {
     for (int i = 0; i < v->standings.count; i++) {
-        const nb_standing *other = &v->standings.items[i];
+        const nb_ranking *other = &v->standings.items[i];
         if (other->setting == s->setting && other->stratum == stratum)
             return s->stratum == NB_OVER_STRATA && count_left_out(v, s, stratum) == other->planned;
     }
@@ -137,17 +135,15 @@ static bool is_whole(const nb_standings_view *v, const nb_standing *s, int strat
 }
 
 /* Strata that are left out as a whole, then single sources, of which a few. */
-static nb_status list_sources(const nb_standings_view *v, const nb_standing *s, const char **list)
+static nb_status list_sources(const nb_standings_view *v, const nb_ranking *s, const char **list)
 {
-    const nb_replicates *r = &v->standings.contrasts.replicates;
+    const nb_replicates *r = &v->standings.replicates;
     int named = 0, others = 0;
     *list = "";
     for (int stratum = 0; stratum < r->strata; stratum++) {
-        const char *label;
         if (!is_whole(v, s, stratum)) continue;
-        NB_TRY(v->ctx, nb_scopes_stratum(&v->standings.contrasts, stratum, &label, v->ctx));
-        NB_NEED(*list,
-                nb_format(v->ctx, "%s%s%s: all %d", *list, **list ? "; " : "", label, count_left_out(v, s, stratum)));
+        NB_NEED(*list, nb_format(v->ctx, "%s%s%s: all %d", *list, **list ? "; " : "",
+                                 v->standings.contrasts.stratum_labels[stratum], count_left_out(v, s, stratum)));
     }
     for (int i = 0; i < s->left_out_count; i++) {
         const char *name;
@@ -171,14 +167,14 @@ static nb_status name_column(const nb_standings_view *v, const nb_standings_bloc
     return NB_OK;
 }
 
-static bool same_left_out(const nb_standing *a, const nb_standing *b)
+static bool same_left_out(const nb_ranking *a, const nb_ranking *b)
 {
     return a->left_out_count == b->left_out_count &&
            memcmp(a->left_out, b->left_out, (size_t)a->left_out_count * sizeof *a->left_out) == 0;
 }
 
 /* Who has no result in how many of the sources, where it is not the same for all. */
-static nb_status name_missing(const nb_standings_view *v, const nb_standing *s, const char **list)
+static nb_status name_missing(const nb_standings_view *v, const nb_ranking *s, const char **list)
 {
     bool differ = false;
     *list = "";
@@ -196,7 +192,7 @@ static nb_status add_left_out(nb_page *page, const nb_standings_view *v, const n
     bool same = true;
     for (int i = 1; i < b->count; i++) same = same && same_left_out(b->items[0], b->items[i]);
     for (int i = 0; i < b->count && (i == 0 || !same); i++) {
-        const nb_standing *s = b->items[i];
+        const nb_ranking *s = b->items[i];
         const char *missing, *column, *sources;
         if (s->left_out_count == 0 || s->ranked < 2) continue;
         NB_TRY(v->ctx, name_missing(v, s, &missing));
@@ -209,7 +205,7 @@ static nb_status add_left_out(nb_page *page, const nb_standings_view *v, const n
 }
 
 /* The method that refusals are against: the first with a result; -1: none. */
-static int first_with_result(const nb_standing *s)
+static int first_with_result(const nb_ranking *s)
 {
     for (int k = 0; k < s->count; k++)
         if (s->missing[k] < s->planned) return k;
@@ -217,7 +213,7 @@ static int first_with_result(const nb_standing *s)
 }
 
 /* Why a method that is planned is not ranked beside others; "": it is, or no other is. */
-static nb_status reason_of(const nb_standings_view *v, const nb_standing *s, int code, const char **why)
+static nb_status reason_of(const nb_standings_view *v, const nb_ranking *s, int code, const char **why)
 {
     int k = nb_standing_place(s, code);
     *why = "";
@@ -348,7 +344,7 @@ nb_status nb_ranks_show(nb_page *page, const nb_standings_view *v)
 }
 
 /* By name, "STRATUM: SOURCE | ...". */
-static nb_status list_left_out(const nb_standings_view *v, const nb_standing *s, const char **list)
+static nb_status list_left_out(const nb_standings_view *v, const nb_ranking *s, const char **list)
 {
     *list = "";
     for (int i = 0; i < s->left_out_count; i++) {
@@ -359,7 +355,7 @@ static nb_status list_left_out(const nb_standings_view *v, const nb_standing *s,
     return NB_OK;
 }
 
-static nb_status add_line(nb_grid *g, const nb_standings_view *v, const nb_standing *s, int method)
+static nb_status add_line(nb_grid *g, const nb_standings_view *v, const nb_ranking *s, int method)
 {
     const char *letters, *list, *why;
     const double values[] = {s->test.chi2, s->test.p, s->test.f, s->test.f_p, s->test.w, s->difference};

@@ -24,6 +24,8 @@ typedef struct {
     const nb_frame *frame;
     nb_comparison comparison;
     const nb_contrasts *contrasts;
+    nb_codes values; /* of the frame, as the settings */
+    nb_groups settings;
     nb_scopes scopes;
     const char *const *labels; /* by code */
     int count, room;
@@ -138,20 +140,20 @@ static bool has_interval(const point *p)
     return p->estimate->sources >= NB_LEAST_SOURCES && isfinite(p->estimate->low) && isfinite(p->estimate->high);
 }
 
-static nb_status name_stratum(const figure *f, int scope, int stratum, const char **label)
+static void name_stratum(const figure *f, int scope, int stratum, const char **label)
 {
-    *label = f->scopes.over[scope];
-    return stratum == NB_OVER_STRATA ? NB_OK : nb_scopes_stratum(f->contrasts, stratum, label, f->ctx);
+    *label = stratum == NB_OVER_STRATA ? f->scopes.over[scope] : f->contrasts->stratum_labels[stratum];
 }
 
 /* All figures, for people and programs. */
 static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
 {
     const figure *f = what;
+    (void)ctx;
     fprintf(out, "figure,panel,series,%s,ratio,low,high,sources,heads,missing\n", f->of->along);
     for (const point *p = f->points; p < f->points + f->count; p++) {
         const char *names[] = {f->scopes.stems[p->scope], NULL, f->labels[p->value]};
-        NB_TRY(ctx, name_stratum(f, p->scope, p->stratum, &names[1]));
+        name_stratum(f, p->scope, p->stratum, &names[1]);
         for (int k = 0; k < 3; k++) {
             nb_csv_print_text(out, names[k]);
             fputc(',', out);
@@ -231,7 +233,7 @@ static nb_status name_panel(const figure *f, int panel, const char **name)
             see(&sources, p->estimate->sources);
             see(&heads, p->estimate->units);
         }
-    NB_TRY(f->ctx, name_stratum(f, f->scope, f->panels[panel], &label));
+    name_stratum(f, f->scope, f->panels[panel], &label);
     NB_NEED(texts[0], span_text(sources, "source", f->ctx));
     NB_NEED(texts[1], span_text(heads, "head", f->ctx));
     NB_NEED(*name, nb_format(f->ctx, "%s (%s, %s%s)", label, texts[0], texts[1],
@@ -258,10 +260,9 @@ static nb_status print_names(FILE *out, const figure *f)
         nb_plot_print_string(out, f->labels[f->series[s]]);
     }
     fputs("]\n", out);
-    for (int i = 0; i < f->contrasts->settings.first[f->contrasts->settings.count]; i++) {
-        int row = f->contrasts->settings.rows[i];
-        int s = place_of(f->series_count, f->series, f->contrasts->values.of[row]);
-        if (s >= 0 && f->scopes.of[f->contrasts->settings.of[row]] == f->scope) mine[s] = looks[row] + 1;
+    for (int row = 0; row < f->frame->count; row++) {
+        int s = place_of(f->series_count, f->series, f->values.of[row]);
+        if (s >= 0 && f->scopes.of[f->settings.of[row]] == f->scope) mine[s] = looks[row] + 1;
     }
     nb_plot_set_ints(out, "looks", f->series_count, mine);
     nb_plot_set_ints(out, "landmarks", f->along_count, f->along);
@@ -297,7 +298,7 @@ static nb_status draw_scope(figure *f)
 }
 
 /* Methods that are not compared, and strata in which there is no pair. */
-static nb_status tell_what_is_missing(const figure *f)
+static void tell_what_is_missing(const figure *f)
 {
     for (int v = 0; v < f->contrasts->values.count; v++) {
         const char *refusal = NULL;
@@ -306,15 +307,13 @@ static nb_status tell_what_is_missing(const figure *f)
         if (refusal)
             fprintf(stderr, "nysbench: note: plot %s: %s is left out: %s\n", f->of->kind, f->labels[v], refusal);
     }
-    for (int s = 0; s < f->contrasts->replicates.strata; s++) {
-        const char *label;
+    for (int s = 0; s < f->contrasts->strata; s++) {
         bool any = false;
         for (int i = 0; i < f->count; i++) any = any || f->points[i].stratum == s;
-        if (any) continue;
-        NB_TRY(f->ctx, nb_scopes_stratum(f->contrasts, s, &label, f->ctx));
-        fprintf(stderr, "nysbench: note: plot %s: %s is left out: no pair has a result\n", f->of->kind, label);
+        if (!any)
+            fprintf(stderr, "nysbench: note: plot %s: %s is left out: no pair has a result\n", f->of->kind,
+                    f->contrasts->stratum_labels[s]);
     }
-    return NB_OK;
 }
 
 static nb_status draw_all(figure *f, int *figures)
@@ -339,17 +338,21 @@ static nb_status draw_all(figure *f, int *figures)
 nb_status nb_ratios_draw(const nb_drawing *d, const nb_frame *frame, const nb_ratios *of, int *figures, nb_ctx *ctx)
 {
     figure f = {.d = d, .of = of, .frame = frame, .ctx = ctx};
+    nb_selection all;
     const nb_compare_terms terms = {.contrast = {.by = of->by, .metric = of->metric, .baseline = of->baseline},
                                     .confidence = 0.95};
     *figures = 0;
     if (frame->count == 0) return nb_plot_prune(d->folder, of->kind, 0, NULL, ctx);
-    NB_TRY(ctx, nb_compare(frame, &terms, &f.comparison, ctx));
+    NB_TRY(ctx, nb_compare(frame->relation, &terms, &f.comparison, ctx));
     f.contrasts = f.comparison.contrasts;
     NB_TRY(ctx, nb_scopes_find(frame, f.contrasts, of->along, of->named, &f.scopes, ctx));
     NB_TRY(ctx, nb_labels_of_values(frame, of->by, &f.labels, ctx));
+    NB_TRY(ctx, nb_frame_all(frame, &all, ctx));
+    NB_TRY(ctx, nb_frame_codes(frame, of->by, &f.values, ctx));
+    NB_TRY(ctx, nb_frame_group(frame, all, f.contrasts->setting_columns, &f.settings, ctx));
     NB_TRY(ctx, find_several(&f));
     NB_TRY(ctx, add_points(&f));
-    if (f.count > 0) NB_TRY(ctx, tell_what_is_missing(&f));
+    if (f.count > 0) tell_what_is_missing(&f);
     if (f.count == 0) return nb_plot_prune(d->folder, of->kind, 0, NULL, ctx);
     qsort(f.points, (size_t)f.count, sizeof *f.points, compare_points);
     return draw_all(&f, figures);

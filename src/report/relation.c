@@ -23,8 +23,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-enum { MOST_KINDS = 16, NUMBERS = 300 }; /* NUMBERS: characters of a row's numbers */
+enum { MOST_KINDS = 16, MOST_MADE = 4, NUMBERS = 300 }; /* NUMBERS: characters of a row's numbers */
 
 struct nb_relation {
     nb_store *store;
@@ -37,14 +38,27 @@ struct nb_relation {
     int problem;                        /* which of them is that */
     nb_texts specs[MOST_KINDS];
     nb_texts strata, sources, panels;
+    bool *drawn; /* by stratum: its data are drawn */
+    int drawn_room;
     nb_texts kept;  /* models and sources as rows have them */
     nb_texts views; /* that have been made */
+    int m;          /* the parameter :m; 0: it is not chosen */
+    long long *ids; /* of the rows, by number */
+    int id_room;
+    const char *made[MOST_MADE][2]; /* tables by name, and what they were made of */
+    nb_ctx *memory;                 /* of these, which are made at any time */
     nb_ctx *ctx;
 };
 
 const nb_cell *nb_answer_at(const nb_answer *a, int row, int column)
 {
     return &a->cells[(size_t)row * (size_t)a->columns + (size_t)column];
+}
+
+bool nb_cell_same(const nb_cell *a, const nb_cell *b)
+{
+    if (a->type != b->type || a->type == NB_CELL_NONE) return a->type == b->type;
+    return a->type == NB_CELL_TEXT ? strcmp(a->text, b->text) == 0 : a->real == b->real;
 }
 
 int nb_answer_column(const nb_answer *a, const char *name)
@@ -54,9 +68,24 @@ int nb_answer_column(const nb_answer *a, const char *name)
     return -1;
 }
 
+void nb_relation_choose_m(nb_relation *r, int m)
+{
+    r->m = m;
+}
+
 const nb_study *nb_relation_study(const nb_relation *r)
 {
     return r->study;
+}
+
+const nb_given_labels *nb_relation_labels(const nb_relation *r)
+{
+    return r->labels;
+}
+
+nb_store *nb_relation_store(const nb_relation *r)
+{
+    return r->store;
 }
 
 static nb_status fail(const nb_relation *r, const char *what)
@@ -229,7 +258,9 @@ static nb_status place_data(keys *k, const row *of, place *p)
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i)) NB_NEED(panel, nb_format(s, "%s, %d", panel, of->kinds[i]));
     NB_TRY(s, nb_texts_number(&r->panels, panel, &p->panel));
+    NB_GROW(r->ctx, r->drawn, r->strata.count, r->drawn_room);
     NB_TRY(s, nb_texts_number(&r->strata, drawn ? drawn : of->model ? of->model : nameless, &p->stratum));
+    r->drawn[p->stratum] = drawn;
     if (drawn)
         NB_NEED(text, nb_format(s, "%d %s\ntrial %d", p->stratum, spec, of->trial));
     else
@@ -269,11 +300,11 @@ static nb_status place_row(keys *k, const row *of, const row *before, place *p)
     return NB_OK;
 }
 
-static nb_status insert(const keys *k, const row *of, const place *p)
+static nb_status insert(const keys *k, int number, const row *of, const place *p)
 {
     const nb_relation *r = k->r;
-    const int fixed[] = {of->position, of->head,  of->trial, p->head, p->panel,
-                         p->stratum,   p->source, p->line,   p->draws};
+    const int fixed[] = {number,   of->position, of->head,  of->trial, p->head,
+                         p->panel, p->stratum,   p->source, p->line,   p->draws};
     enum { FIXED = sizeof fixed / sizeof *fixed };
     sqlite3_bind_int64(k->insert, 1, of->id);
     for (int i = 0; i < FIXED; i++) sqlite3_bind_int(k->insert, 2 + i, fixed[i]);
@@ -329,8 +360,10 @@ static nb_status number_rows(keys *k, sqlite3_stmt *s)
             NB_TRY(r->ctx, nb_texts_number(&r->specs[i], text ? text : "", &one.kinds[i]));
             NB_TRY(r->ctx, look_at(k, &one, i));
         }
-        NB_TRY(r->ctx, place_row(k, &one, count++ ? &before : NULL, &p));
-        NB_TRY(r->ctx, insert(k, &one, &p));
+        NB_TRY(r->ctx, place_row(k, &one, count ? &before : NULL, &p));
+        NB_TRY(r->ctx, insert(k, count, &one, &p));
+        NB_GROW(r->ctx, r->ids, count, r->id_room);
+        r->ids[count++] = one.id;
         NB_TRY(r->ctx, remember(k, &one, &before));
     }
     return code == SQLITE_DONE ? NB_OK : fail(r, "reading the rows");
@@ -355,7 +388,7 @@ static const char *scene_sql(const nb_relation *r, nb_ctx *ctx)
     return sql;
 }
 
-static nb_status make_keys(nb_relation *r)
+static nb_status make_keys(nb_relation *r, const char *which)
 {
     keys k = {.r = r};
     const char *model, *layer, *source, *scene, *ids = "", *texts = "", *parameters = "", *sql;
@@ -372,18 +405,19 @@ static nb_status make_keys(nb_relation *r)
         NB_NEED(texts, nb_format(r->ctx, "%s, %s", texts, r->kinds[i]->name));
         NB_NEED(parameters, nb_format(r->ctx, "%s, ?", parameters));
     }
-    NB_TRY(r->ctx, execute(r, nb_format(r->ctx,
-                                        "BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY "
-                                        "KEY, position INTEGER, head INTEGER, trial INTEGER, head_id INTEGER, panel_id "
-                                        "INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, draws INTEGER"
-                                        "%s, alone INTEGER)",
-                                        ids)));
-    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
+    NB_TRY(r->ctx,
+           execute(r, nb_format(r->ctx,
+                                "BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY KEY, number INTEGER, position "
+                                "INTEGER, head INTEGER, trial INTEGER, head_id INTEGER, panel_id INTEGER, "
+                                "stratum_id INTEGER, source_id INTEGER, line_id INTEGER, draws INTEGER%s, alone "
+                                "INTEGER)",
+                                ids)));
+    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
     NB_TRY(r->ctx, prepare(r, sql, NULL, &k.insert, k.scratch));
     NB_NEED(sql, nb_format(r->ctx,
                            "SELECT rowid, position, head, trial, n, d, %s, %s, %s, %s%s FROM %s "
-                           "WHERE position IS NOT NULL ORDER BY position",
-                           model, layer, source, scene, texts, r->rows));
+                           "WHERE position IS NOT NULL%s ORDER BY position",
+                           model, layer, source, scene, texts, r->rows, which));
     NB_TRY(r->ctx, prepare(r, sql, NULL, &s, k.scratch));
     NB_TRY(r->ctx, number_rows(&k, s));
     nb_ctx_release(k.scratch, 0);
@@ -493,13 +527,12 @@ static nb_status make_components(const nb_relation *r)
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_TRY(
         r->ctx,
-        execute(
-            r,
-            "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
-            "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, low_rank INTEGER, "
-            "stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
-            "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
-            "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
+        execute(r,
+                "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
+                "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, "
+                "low_rank INTEGER, stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
+                "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
+                "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
                            &to.component, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
@@ -516,20 +549,36 @@ static nb_status make_components(const nb_relation *r)
     return NB_OK;
 }
 
+/* A model up to the first blank where that tells it from the others; a problem's label whole. */
+static nb_status label_stratum(const nb_relation *r, int of, const char **label)
+{
+    const char *name = r->strata.items[of], *other;
+    *label = name;
+    if (r->drawn[of]) return NB_OK;
+    NB_TRY(r->ctx, nb_label_stratum(name, label, r->ctx));
+    for (int i = 0; i < r->strata.count; i++) {
+        NB_TRY(r->ctx, nb_label_stratum(r->strata.items[i], &other, r->ctx));
+        if (i != of && strcmp(other, *label) == 0) *label = name;
+    }
+    return NB_OK;
+}
+
 static nb_status make_sources(const nb_relation *r)
 {
     sqlite3_stmt *stratum, *source;
     const char *label;
     nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE stratum (id INTEGER PRIMARY KEY, name TEXT, label TEXT); "
+    NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE stratum (id INTEGER PRIMARY KEY, name TEXT, label TEXT, drawn "
+                              "INTEGER); "
                               "CREATE TEMP TABLE source (id INTEGER PRIMARY KEY, stratum_id INTEGER, name TEXT)"));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?)", NULL, &stratum, r->ctx));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?, ?)", NULL, &stratum, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO source VALUES (?, ?, ?)", NULL, &source, r->ctx));
     for (int i = 0; i < r->strata.count; i++) {
-        NB_TRY(r->ctx, nb_label_stratum_among(r->strata.count, r->strata.items, i, &label, r->ctx));
+        NB_TRY(r->ctx, label_stratum(r, i, &label));
         sqlite3_bind_int(stratum, 1, i);
         sqlite3_bind_text(stratum, 2, r->strata.items[i], -1, SQLITE_STATIC);
         sqlite3_bind_text(stratum, 3, label, -1, SQLITE_STATIC);
+        sqlite3_bind_int(stratum, 4, r->drawn[i]);
         if (sqlite3_step(stratum) != SQLITE_DONE) return fail(r, "the models of the rows");
         sqlite3_reset(stratum);
     }
@@ -715,10 +764,29 @@ static nb_status make_view(const nb_relation *r)
     }
     return execute(
         r, nb_format(r->ctx,
-                     "CREATE TEMP VIEW run AS SELECT %s%s, k.position AS position, k.id AS id, head_id, panel_id, "
-                     "stratum_id, source_id, line_id, alone, draws FROM key AS k JOIN %s AS r ON "
+                     "CREATE TEMP VIEW run AS SELECT %s%s, k.number AS number, k.position AS position, k.id AS id, "
+                     "head_id, panel_id, stratum_id, source_id, line_id, alone, draws FROM key AS k JOIN %s AS r ON "
                      "r.rowid = k.id%s",
                      r->several ? "r.run AS run, " : "", columns, r->rows, joins));
+}
+
+/* All that follows from the rows; `which`: "" or a condition, of those that stay. */
+static nb_status make(nb_relation *r, const char *which)
+{
+    for (int i = 0; i < r->kind_count; i++) nb_texts_init(&r->specs[i], r->ctx);
+    nb_texts *const texts[] = {&r->strata, &r->sources, &r->panels, &r->kept};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
+    for (int i = 0; i < MOST_MADE; i++) r->made[i][1] = NULL;
+    NB_TRY(r->ctx, execute(r, "DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.key; "
+                              "DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.option; "
+                              "DROP TABLE IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; "
+                              "DROP TABLE IF EXISTS temp.source; DROP TABLE IF EXISTS temp.panel"));
+    NB_TRY(r->ctx, make_keys(r, which));
+    NB_TRY(r->ctx, make_components(r));
+    NB_TRY(r->ctx, make_sources(r));
+    NB_TRY(r->ctx, make_panels(r));
+    NB_TRY(r->ctx, make_view(r));
+    return make_measured(r);
 }
 
 /* Rows of all stores in a table of the first one's connection, each run's behind those before. */
@@ -772,7 +840,6 @@ static nb_status add_kinds(nb_relation *r)
         if (strcmp(c->name, "problem") == 0) r->problem = r->kind_count;
         r->kinds[r->kind_count++] = c;
     }
-    for (int i = 0; i < r->kind_count; i++) nb_texts_init(&r->specs[i], r->ctx);
     return NB_OK;
 }
 
@@ -792,6 +859,9 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
                              const nb_given_labels *labels, nb_ctx *ctx)
 {
     nb_relation *r;
+    nb_ctx *own; /* views are made later, between a caller's mark and release */
+    NB_NEED(own, nb_ctx_child(ctx));
+    ctx = own;
     NB_NEED(r, nb_alloc(ctx, 1, sizeof *r));
     *r = (nb_relation){.store = stores[0],
                        .rows = count > 1 ? "temp.gathered" : "main.results",
@@ -805,22 +875,14 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
                    "study can be asked together",
                    names[0], r->study->component.name, names[i], stores[i]->study->component.name);
     NB_TRY(ctx, add_kinds(r));
-    nb_texts_init(&r->strata, r->ctx);
-    nb_texts_init(&r->sources, r->ctx);
-    nb_texts_init(&r->panels, r->ctx);
-    nb_texts_init(&r->kept, r->ctx);
+    NB_NEED(r->memory, nb_ctx_child(ctx));
     nb_texts_init(&r->views, r->ctx);
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
     if (r->study->add_functions) NB_TRY(ctx, r->study->add_functions(r->store->db, ctx));
     NB_TRY(ctx, execute(r, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144"));
     NB_TRY(ctx, drop_all(r, ctx));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
-    NB_TRY(ctx, make_keys(r));
-    NB_TRY(ctx, make_components(r));
-    NB_TRY(ctx, make_sources(r));
-    NB_TRY(ctx, make_panels(r));
-    NB_TRY(ctx, make_view(r));
-    NB_TRY(ctx, make_measured(r));
+    NB_TRY(ctx, make(r, ""));
     *out = r;
     return NB_OK;
 }
@@ -831,6 +893,18 @@ nb_status nb_relation_open(nb_relation **out, nb_store *store, const nb_given_la
 }
 
 /* Asking. */
+
+nb_status nb_relation_prepare(const nb_relation *r, const char *sql, sqlite3_stmt **s, nb_ctx *ctx)
+{
+    return prepare(r, sql, NULL, s, ctx);
+}
+
+nb_status nb_relation_step(const nb_relation *r, sqlite3_stmt *s, bool *there)
+{
+    int code = sqlite3_step(s);
+    *there = code == SQLITE_ROW;
+    return *there || code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
+}
 
 static const nb_sql_file *find_view(const nb_relation *r, const char *name, size_t length)
 {
@@ -903,6 +977,27 @@ static nb_status read_cell(sqlite3_stmt *s, int column, nb_cell *cell, nb_ctx *c
     return NB_OK;
 }
 
+nb_status nb_relation_run(const nb_relation *r, const char *sql, nb_ctx *ctx)
+{
+    (void)ctx;
+    return execute(r, sql);
+}
+
+nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, bool *is_new, nb_ctx *ctx)
+{
+    int i = 0;
+    while (i < MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], table) != 0) i++;
+    NB_REQUIRE(ctx, i < MOST_MADE, NB_EBUG, "more than %d tables made of rows", MOST_MADE);
+    *is_new = !r->made[i][1] || strcmp(r->made[i][1], sql) != 0;
+    if (!*is_new) return NB_OK;
+    r->made[i][1] = NULL;
+    NB_NEED(r->made[i][0], nb_strdup(r->memory, table));
+    NB_TRY(ctx, execute(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s", table)));
+    NB_TRY(ctx, execute(r, sql));
+    NB_NEED(r->made[i][1], nb_strdup(r->memory, sql));
+    return NB_OK;
+}
+
 nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *baseline, nb_answer *a, const char **rest,
                           nb_ctx *ctx)
 {
@@ -914,6 +1009,8 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     if (rest) *rest = end + strspn(end, " \t\r\n");
     if (!s) return NB_OK;
     bind_baseline(s, baseline);
+    int parameter = sqlite3_bind_parameter_index(s, ":m");
+    if (parameter > 0) sqlite3_bind_int(s, parameter, r->m);
     a->columns = sqlite3_column_count(s);
     NB_NEED(a->names, nb_alloc(ctx, (size_t)a->columns + 1, sizeof *a->names));
     for (int c = 0; c < a->columns; c++) NB_NEED(a->names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
@@ -933,26 +1030,38 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     return code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
 }
 
-/* Whether a query names a table or view that a file makes. */
-static bool names_one(const char *query, const char *made, nb_ctx *ctx)
+nb_status nb_relation_values(const nb_relation *r, const char *column, nb_answer *values, nb_ctx *ctx)
 {
-    static const char begin[] = "\nCREATE TEMP ";
-    while ((made = strstr(made, begin)) != NULL) {
-        made += strlen(begin);
-        made += strcspn(made, " ") + 1; /* TABLE or VIEW */
-        const char *name = nb_format(ctx, "%.*s", (int)strcspn(made, " "), made);
-        if (!name || strstr(query, name)) return true;
+    const char *sql;
+    const nb_column *c = nb_column_find(r->study->columns, column);
+    bool numbered = c && c->identity && c->type == NB_COLUMN_TEXT; /* in this order, and with no row to look at */
+    NB_NEED(sql, nb_format(ctx,
+                           numbered ? "SELECT spec FROM component WHERE kind = '%s' ORDER BY id"
+                                    : "SELECT %s FROM run GROUP BY 1 ORDER BY min(number)",
+                           column));
+    return nb_relation_ask(r, sql, NULL, values, NULL, ctx);
+}
+
+/* Whether a query may ask for what the view's file makes: it has its name, or a longer word. */
+static bool speaks_of(const char *sql, const nb_sql_file *view)
+{
+    static const char begin[] = "CREATE TEMP ";
+    for (const char *at = view->text; (at = strstr(at, begin));) {
+        at += strlen(begin) + strcspn(at + strlen(begin), " ") + 1; /* TABLE, VIEW */
+        size_t length = strcspn(at, " (\n");
+        for (const char *s = sql; *s; s++)
+            if (strncasecmp(s, at, length) == 0) return true;
     }
     return false;
 }
 
-/* The study's views that a query names, and what these need; NULL: all. */
-static nb_status need_named(nb_relation *r, const char *query, const char *baseline, nb_ctx *ctx)
+/* Makes the study's views that a query speaks of; NULL: all. */
+static nb_status need_views(nb_relation *r, const char *sql, const char *baseline, nb_ctx *ctx)
 {
     const char *names = "-- needs:";
     for (const nb_sql_file *f = nb_sql_files; f->study; f++)
         if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
-            (!query || names_one(query, f->text, ctx)))
+            (!sql || speaks_of(sql, f)))
             NB_NEED(names, nb_format(ctx, "%s %s", names, f->name));
     return nb_relation_need(r, names, baseline, ctx);
 }
@@ -968,7 +1077,7 @@ static int only_reads(void *self, int action, const char *a, const char *b, cons
 nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, const char *baseline, nb_answer *answer, nb_ctx *ctx)
 {
     const char *rest;
-    NB_TRY(ctx, need_named(r, sql, baseline, ctx));
+    NB_TRY(ctx, need_views(r, sql, baseline, ctx));
     sqlite3_set_authorizer(r->store->db, only_reads, NULL);
     nb_status status = nb_relation_ask(r, sql, baseline, answer, &rest, ctx);
     sqlite3_set_authorizer(r->store->db, NULL, NULL);
@@ -980,7 +1089,7 @@ nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, const char *ba
 
 nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
 {
-    NB_TRY(ctx, need_named(r, NULL, NULL, ctx));
+    NB_TRY(ctx, need_views(r, NULL, NULL, ctx));
     return nb_relation_ask(
         r,
         "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "
@@ -990,23 +1099,26 @@ nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
         NULL, answer, NULL, ctx);
 }
 
-/* What follows from the rows is made again of those that stay. */
-nb_status nb_relation_keep(nb_relation *r, int count, const int *rows, nb_ctx *ctx)
+nb_status nb_relation_choose(const nb_relation *r, const char *table, int count, const int *rows, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
+    const char *sql;
     nb_mark mark = nb_ctx_mark(ctx);
-    NB_TRY(ctx, execute(r, "CREATE TEMP TABLE kept (number INTEGER PRIMARY KEY)"));
-    NB_TRY(ctx, prepare(r, "INSERT INTO kept VALUES (?)", NULL, &s, ctx));
+    NB_TRY(ctx, execute(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (id INTEGER PRIMARY KEY)",
+                                     table, table)));
+    NB_NEED(sql, nb_format(ctx, "INSERT INTO %s VALUES (?)", table));
+    NB_TRY(ctx, prepare(r, sql, NULL, &s, ctx));
     for (int i = 0; i < count; i++) {
-        sqlite3_bind_int(s, 1, rows[i]);
+        sqlite3_bind_int64(s, 1, r->ids[rows[i]]);
         if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "choosing rows");
         sqlite3_reset(s);
     }
     nb_ctx_release(ctx, mark);
-    NB_TRY(ctx,
-           execute(r, "DELETE FROM key WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (ORDER BY position) "
-                      "- 1 AS number FROM key) WHERE number NOT IN (SELECT number FROM kept)); DROP TABLE kept; "
-                      "DROP TABLE panel; UPDATE key SET alone = line_id IN (SELECT line_id FROM key GROUP BY "
-                      "line_id HAVING max(trial) = 0)"));
-    return make_panels(r);
+    return NB_OK;
+}
+
+nb_status nb_relation_keep(nb_relation *r, int count, const int *rows, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_relation_choose(r, "kept", count, rows, ctx));
+    return make(r, " AND rowid IN (SELECT id FROM temp.kept)");
 }

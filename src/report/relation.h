@@ -6,7 +6,7 @@
  *   run        a row each, in the order of the plan: the columns of rows.csv; NAME_label beside a column NAME of
  *              components; NAME_id beside a column NAME of texts, as strategy_id, a number in order of appearance; and
  *              those of `key`
- *   key        a row each, numbers alone: position, the NAME_id, trial, and
+ *   key        a row each, numbers alone: number (from 0, in the order of the plan), position, the NAME_id, trial, and
  *                head_id         its problem and head
  *                panel_id        the data of its kind that one table or panel shows together
  *                stratum_id, source_id   what a statement may be generalised over, see `source`
@@ -16,11 +16,11 @@
  *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x
  *   component  id, kind (the column), spec, label, full (with the first option always), name; of strategies and cores
  *              oracle, random; of cores filter; of attentions exact; plain: all options have their defaults
- *   option     an option each of a component (kind, id), in their order (place): key, value, number (NULL of a text or a
- *              word), rest (the component's other options, which two share that differ in this one only), rest_label, size (it sets n, or an
- *              attention's landmarks or the like)
+ *   option     an option each of a component (kind, id), in their order (place): key, value, number (NULL of a text or
+ *              a word), rest (the component's other options, which two share that differ in this one only), rest_label,
+ *              size (it sets n, or an attention's landmarks or the like)
  *   panel      id, title, problem (NULL of several), kernel ..., n, d, problems, sources, heads, trials
- *   stratum    id, name, label: a model, or a problem whose data are drawn
+ *   stratum    id, name, label, drawn: a model, or a problem whose data are drawn
  *   source     id, stratum_id, name: a text, image or recording; of drawn data, a trial
  * A study adds its own, src/studies/STUDY/views/NAME.sql, which are made when a query names them as needed. */
 #ifndef NB_RELATION_H
@@ -46,6 +46,7 @@ typedef struct {
 } nb_answer;
 
 const nb_cell *nb_answer_at(const nb_answer *answer, int row, int column);
+bool nb_cell_same(const nb_cell *a, const nb_cell *b);
 int nb_answer_column(const nb_answer *answer, const char *name); /* -1: there is none */
 
 typedef struct nb_relation nb_relation;
@@ -57,26 +58,45 @@ nb_status nb_relation_open(nb_relation **relation, nb_store *store, const nb_giv
 nb_status nb_relation_gather(nb_relation **relation, int count, nb_store *const *stores, const char *const *names,
                              const nb_given_labels *labels, nb_ctx *ctx);
 
-/* Only these rows, by number in the order of the plan, are there from now on. Before any view of a study is made. */
+/* Only these rows, by number, are there from now on, and are numbered anew. Before any view of a study is made. */
 nb_status nb_relation_keep(nb_relation *relation, int count, const int *rows, nb_ctx *ctx);
 
+/* A table with the ids of these rows, by number, in the place of one of that name. */
+nb_status nb_relation_choose(const nb_relation *relation, const char *table, int count, const int *rows, nb_ctx *ctx);
+
+nb_status nb_relation_run(const nb_relation *relation, const char *sql, nb_ctx *ctx); /* statements without answers */
+/* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
+nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, bool *is_new, nb_ctx *ctx);
+
 const nb_study *nb_relation_study(const nb_relation *relation);
+const nb_given_labels *nb_relation_labels(const nb_relation *relation);
+nb_store *nb_relation_store(const nb_relation *relation);
 
 /* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. The parameter :baseline is
  * bound: a strategy, canonical; NULL: the first that is no oracle. */
 nb_status nb_relation_need(nb_relation *relation, const char *sql, const char *baseline, nb_ctx *ctx);
 
-/* The answer to what a user asks: one statement that reads. A study's views are there that it names. NB_EINVAL where it is none. */
+/* The answer to what a user asks: one statement that reads. A study's views are there. NB_EINVAL where it is none. */
 nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
                                  nb_ctx *ctx);
+
+/* The values of a column, in the order in which rows have them. */
+nb_status nb_relation_values(const nb_relation *relation, const char *column, nb_answer *values, nb_ctx *ctx);
 
 /* The views and their columns: view, columns, about. */
 nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ctx);
 
-/* The answer to the first statement of `sql`; *rest: what follows it, "" where there is nothing. The parameter
- * :baseline is bound. NB_EINVAL with SQLite's words where it is no query. */
+/* What the parameter :m is from now on. */
+void nb_relation_choose_m(nb_relation *relation, int m);
+
+/* The answer to the first statement of `sql`; *rest: what follows it, "" where there is nothing. The parameters
+ * :baseline and :m are bound. NB_EINVAL with SQLite's words where it is no query. */
 nb_status nb_relation_ask(const nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
                           const char **rest, nb_ctx *ctx);
+
+/* For answers that are read row by row: a statement, of ctx's memory, and its next row. */
+nb_status nb_relation_prepare(const nb_relation *relation, const char *sql, sqlite3_stmt **statement, nb_ctx *ctx);
+nb_status nb_relation_step(const nb_relation *relation, sqlite3_stmt *statement, bool *there);
 
 /* The SQL files of the tree, which the Makefile finds. */
 typedef struct {

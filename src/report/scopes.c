@@ -3,15 +3,11 @@
 #include "report/scopes.h"
 
 #include "report/labels.h"
+#include "report/replicates.h"
 
 #include <string.h>
 
 enum { MOST_COLUMNS = 32 };
-
-int nb_setting_row(const nb_contrasts *c, int setting)
-{
-    return c->settings.rows[c->settings.first[setting]];
-}
 
 typedef struct {
     const nb_frame *frame;
@@ -46,18 +42,16 @@ static nb_status append(const char **list, const char *column, const char *value
 static nb_status add_column(const namer *n, const char *column, const char **names, const char **stems, bool named)
 {
     nb_codes codes;
-    const char *label, *const *labels;
+    const char *const *labels;
     NB_TRY(n->ctx, nb_frame_codes(n->frame, column, &codes, n->ctx));
     NB_TRY(n->ctx, nb_labels_of_values(n->frame, column, &labels, n->ctx));
     bool apart = varies(n, &codes);
-    if (!apart && n->groups->count > 0) {
-        NB_TRY(n->ctx, nb_label_full(n->frame, column, row_of(n, 0), &label, n->ctx));
-        NB_TRY(n->ctx, append(&n->out->constant, column, label, n->ctx));
-    }
+    if (!apart && n->groups->count > 0)
+        NB_TRY(n->ctx, append(&n->out->constant, column, labels[codes.of[row_of(n, 0)]], n->ctx));
     for (int s = 0; s < n->groups->count; s++) {
-        NB_TRY(n->ctx, nb_label_full(n->frame, column, row_of(n, s), &label, n->ctx));
+        const char *label = labels[codes.of[row_of(n, s)]];
         if (apart) NB_TRY(n->ctx, append(&names[s], column, label, n->ctx));
-        if (apart || named) NB_TRY(n->ctx, append(&stems[s], NULL, labels[codes.of[row_of(n, s)]], n->ctx));
+        if (apart || named) NB_TRY(n->ctx, append(&stems[s], NULL, label, n->ctx));
     }
     return NB_OK;
 }
@@ -81,10 +75,12 @@ static nb_status name_all(const namer *n, const char *const *columns, const char
 }
 
 /* What the strata of each scope are. */
-static nb_status name_over(const namer *n, const nb_replicates *r)
+static nb_status name_over(const namer *n)
 {
     static const char *const names[] = {"", "all models", "all problems", "all models and problems"};
     const char **over;
+    nb_replicates found, *r = &found;
+    NB_TRY(n->ctx, nb_replicates_find(n->frame, r, n->ctx));
     NB_NEED(over, nb_alloc(n->ctx, (size_t)n->groups->count + 1, sizeof *over));
     for (int s = 0; s < n->groups->count; s++) {
         nb_selection rows = nb_group_rows(n->groups, s);
@@ -118,11 +114,6 @@ nb_status nb_scopes_find(const nb_frame *f, const nb_contrasts *contrasts, const
     }
     *out = (nb_scopes){.count = groups.count, .of = of, .along = at, .columns = columns};
     const namer n = {f, &groups, out, ctx};
-    NB_TRY(ctx, name_over(&n, &contrasts->replicates));
+    NB_TRY(ctx, name_over(&n));
     return name_all(&n, columns, named);
-}
-
-nb_status nb_scopes_stratum(const nb_contrasts *c, int stratum, const char **label, nb_ctx *ctx)
-{
-    return nb_label_stratum_among(c->replicates.strata, c->replicates.names, stratum, label, ctx);
 }

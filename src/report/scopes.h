@@ -22,10 +22,4 @@ typedef struct {
 nb_status nb_scopes_find(const nb_frame *frame, const nb_contrasts *contrasts, const char *along, const char *named,
                          nb_scopes *scopes, nb_ctx *ctx);
 
-/* A row of the setting. */
-int nb_setting_row(const nb_contrasts *contrasts, int setting);
-
-/* What a stratum is called: a model or a problem. */
-nb_status nb_scopes_stratum(const nb_contrasts *contrasts, int stratum, const char **label, nb_ctx *ctx);
-
 #endif

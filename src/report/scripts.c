@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define STYLE "style.gp"
+#define LOOKS "looks.gp"
 
 static const char *const formats[] = {"svg", "png", "pdf"};
 
@@ -179,9 +180,31 @@ nb_status nb_plot_copy_scripts(const char *folder, const char *const *names, nb_
     const char *path;
     NB_NEED(path, nb_format(ctx, "%s/" STYLE, folder));
     if (!nb_is_file(path)) NB_TRY(ctx, nb_plot_write_style(folder, &nb_plot_screen, ctx));
-    NB_TRY(ctx, copy_script(folder, "looks.gp", ctx));
+    NB_TRY(ctx, copy_script(folder, LOOKS, ctx));
     for (; *names; names++) NB_TRY(ctx, copy_script(folder, *names, ctx));
     return NB_OK;
+}
+
+/* The scripts whose names stand between `load "` and `"` in a text, but for what all have. */
+static nb_status copy_loaded(const char *folder, const char *name, nb_ctx *ctx)
+{
+    static const char load[] = "load \"";
+    const char *path, *text, *loaded;
+    NB_TRY(ctx, copy_script(folder, name, ctx));
+    NB_NEED(path, nb_format(ctx, "%s/%s", folder, name));
+    NB_TRY(ctx, nb_read_file(path, &text, ctx));
+    while ((text = strstr(text, load))) {
+        text += strlen(load);
+        NB_NEED(loaded, nb_format(ctx, "%.*s", (int)strcspn(text, "\""), text));
+        if (strcmp(loaded, STYLE) != 0 && strcmp(loaded, LOOKS) != 0) NB_TRY(ctx, copy_loaded(folder, loaded, ctx));
+    }
+    return NB_OK;
+}
+
+nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_plot_copy_scripts(folder, (const char *const[]){NULL}, ctx));
+    return copy_loaded(folder, name, ctx);
 }
 
 void nb_plot_print_head(FILE *out, const char *stem)

@@ -19,6 +19,9 @@ nb_status nb_plot_print_script(const char *folder, const char *name,
 /* looks.gp and those of plots/ that are named, up to NULL, into a folder that is there; style.gp if it has none. */
 nb_status nb_plot_copy_scripts(const char *folder, const char *const *names, nb_ctx *ctx);
 
+/* Likewise one, and all that it and they load. */
+nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx);
+
 typedef struct {         /* how the figures of a folder look */
     bool paper;          /* as in a journal: of a given width, small, and without a title; else as on a screen */
     double width;        /* on paper, in points of 1/72 inch */

@@ -145,59 +145,39 @@ static const char *output_name(const nb_sheet *s, nb_ctx *ctx)
     return nb_plot_file_name(nb_format(ctx, "%s_%s", s->kind, s->figures[s->figure]));
 }
 
-typedef struct {
-    double low, high;
-} range;
-
-static void see(range *r, double x)
-{
-    if (!(x > 0) || !isfinite(x)) return;
-    if (!(r->high > 0)) *r = (range){x, x};
-    r->low = fmin(r->low, x);
-    r->high = fmax(r->high, x);
-}
-
-/* Which block of the data each panel and series has (-1: none), and what they reach. */
+/* Which block of the data each panel and series has; -1: none. */
 static nb_status print_layout(FILE *out, const nb_sheet *s, nb_ctx *ctx)
 {
-    range x = {1, 0}, *y;
-    int *block, next = 0;
-    NB_NEED(y, nb_alloc(ctx, (size_t)s->panel_count, sizeof *y));
-    NB_NEED(block, nb_alloc(ctx, (size_t)s->panel_count * (size_t)s->series_count, sizeof *block));
+    int *block, next = 0, count = s->panel_count * s->series_count;
+    NB_NEED(block, nb_alloc(ctx, (size_t)count + 1, sizeof *block));
+    for (int i = 0; i < count; i++) block[i] = -1;
     for (const entry *e = s->entries; e < s->entries + s->entry_count; e++) {
         int *mine = &block[e->panel * s->series_count + e->series];
-        if (e->figure != s->figure) continue;
-        if (*mine == 0) *mine = ++next;
-        if (s->series[e->series].style != NB_LEVEL) see(&x, e->x);
-        if (s->series[e->series].style == NB_UPRIGHT) continue;
-        see(&y[e->panel], e->y.median);
-        if (s->series[e->series].style != NB_CURVE && s->series[e->series].style != NB_DASHED) continue;
-        see(&y[e->panel], bar(s, e, 0));
-        see(&y[e->panel], bar(s, e, 1));
+        if (e->figure == s->figure && *mine < 0) *mine = next++;
     }
-    fprintf(out, "x_low = %g\nx_high = %g\n", x.low, x.high > 0 ? x.high : 1);
-    for (int high = 0; high < 2; high++) {
-        fprintf(out, "array y_%s[%d] = [", high ? "high" : "low", s->panel_count);
-        for (int p = 0; p < s->panel_count; p++) fprintf(out, "%s%g", p ? ", " : "", high ? y[p].high : y[p].low);
-        fputs("]\n", out);
-    }
-    fprintf(out, "array block[%d] = [", s->panel_count * s->series_count);
-    for (int i = 0; i < s->panel_count * s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", block[i] - 1);
-    fputs("]\n", out);
+    nb_plot_set_ints(out, "block", count, block);
     return NB_OK;
 }
 
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
+    static const char *const names[] = {"curve", "mark", "level", "cloud", "shadow", "dashed", "upright", "ring"};
     const nb_sheet *s = what;
-    const char *output, *title, **labels;
+    const char *output, *title, **labels, **styles;
+    int *looks;
     NB_NEED(output, output_name(s, ctx));
     NB_NEED(title, nb_format(ctx, "%s: ", s->experiment));
     const char *hole = strstr(s->title, "%s");
     NB_NEED(title,
             nb_format(ctx, "%s%.*s%s%s", title, (int)(hole - s->title), s->title, s->figures[s->figure], hole + 2));
-    NB_NEED(labels, nb_alloc(ctx, (size_t)s->series_count, sizeof *labels));
-    for (int i = 0; i < s->series_count; i++) labels[i] = s->series[i].label;
+    NB_NEED(labels, nb_alloc(ctx, (size_t)s->series_count + 1, sizeof *labels));
+    NB_NEED(styles, nb_alloc(ctx, (size_t)s->series_count + 1, sizeof *styles));
+    NB_NEED(looks, nb_alloc(ctx, (size_t)s->series_count + 1, sizeof *looks));
+    for (int i = 0; i < s->series_count; i++) {
+        labels[i] = s->series[i].label;
+        styles[i] = names[s->series[i].style];
+        looks[i] = s->series[i].look + 1;
+    }
     nb_plot_print_head(out, output);
     fprintf(out, "data = \"%s.dat\"\n", output);
     nb_plot_set_text(out, "title", title);
@@ -215,11 +195,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
             s->level_1, s->columns, s->intervals);
     nb_plot_set_texts(out, "panels", s->panel_count, s->panels);
     nb_plot_set_texts(out, "series", s->series_count, labels);
-    fprintf(out, "array styles[%d] = [", s->series_count);
-    for (int i = 0; i < s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", s->series[i].style);
-    fprintf(out, "]\narray looks[%d] = [", s->series_count);
-    for (int i = 0; i < s->series_count; i++) fprintf(out, "%s%d", i ? ", " : "", s->series[i].look + 1);
-    fputs("]\n", out);
+    nb_plot_set_texts(out, "styles", s->series_count, styles);
+    nb_plot_set_ints(out, "looks", s->series_count, looks);
     NB_TRY(ctx, print_layout(out, s, ctx));
     fputs("load \"curves.gp\"\n", out);
     return NB_OK;

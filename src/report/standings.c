@@ -36,7 +36,7 @@ static nb_status add_bout(maker *m, const nb_contrasts *of, int baseline, const 
 {
     nb_source *sources;
     int count;
-    NB_TRY(m->ctx, nb_sources_gather(c->unit_count, c->units, of->replicates.strata, &count, &sources, m->ctx));
+    NB_TRY(m->ctx, nb_sources_gather(c->unit_count, c->units, of->strata, &count, &sources, m->ctx));
     NB_GROW(m->memory, m->bouts, m->bout_count, m->bout_room);
     bout *b = &m->bouts[m->bout_count++];
     *b = (bout){.setting = c->setting, .first = baseline, .second = c->value, .count = count};
@@ -50,7 +50,7 @@ static nb_status add_bout(maker *m, const nb_contrasts *of, int baseline, const 
 /* Whether there is a pair of rows. */
 static bool has_pairs(const nb_contrasts *of, const nb_contrast *c)
 {
-    return c->counts[of->replicates.strata].pairs > 0;
+    return c->counts[of->strata].pairs > 0;
 }
 
 /* The later values against one. */
@@ -62,7 +62,7 @@ static nb_status add_baseline(maker *m, int baseline)
                                      .difference = m->terms->difference,
                                      .equal_noise = true};
     nb_contrasts contrasts;
-    NB_TRY(m->ctx, nb_contrasts_make(m->frame, &terms, &contrasts, m->ctx));
+    NB_TRY(m->ctx, nb_contrasts_make(m->frame->relation, &terms, &contrasts, m->ctx));
     for (int i = 0; i < contrasts.count; i++) {
         const nb_contrast *c = &contrasts.items[i];
         if (c->value > baseline && has_pairs(&contrasts, c)) NB_TRY(m->ctx, add_bout(m, &contrasts, baseline, c));
@@ -83,7 +83,7 @@ static nb_status find_bouts(maker *m)
     nb_contrast_terms terms = {.by = m->terms->by, .metric = m->terms->metric, .baseline = -1};
     terms.difference = m->terms->difference;
     NB_NEED(m->memory, nb_ctx_child(m->ctx));
-    NB_TRY(m->ctx, nb_contrasts_make(m->frame, &terms, &m->out->contrasts, m->ctx));
+    NB_TRY(m->ctx, nb_contrasts_make(m->frame->relation, &terms, &m->out->contrasts, m->ctx));
     for (int b = 0; b < m->out->contrasts.values.count; b++) {
         nb_mark mark = nb_ctx_mark(m->ctx);
         nb_status status = add_baseline(m, b);
@@ -97,7 +97,7 @@ static nb_status find_bouts(maker *m)
 /* One standing in the making. Sources and methods have places here. */
 typedef struct {
     maker *m;
-    nb_standing *to;
+    nb_ranking *to;
     int first_bout, end_bout;
     int *place;        /* by code: among the methods; -1: not planned */
     int *source_place; /* by number of a source; -1: not planned here */
@@ -111,40 +111,40 @@ static bool is_ok(const nb_row *row, const nb_column *metric)
     return strcmp(row->status, "ok") == 0 && !isnan(*(const double *)((const char *)row + metric->offset));
 }
 
-static bool is_of(const nb_contrasts *c, int row, int stratum)
+static bool is_of(const nb_replicates *r, int row, int stratum)
 {
-    return stratum == NB_OVER_STRATA || c->replicates.stratum[row] == stratum;
+    return stratum == NB_OVER_STRATA || r->stratum[row] == stratum;
 }
 
 /* Which methods and sources are planned, and who has results. */
 static nb_status find_planned(drawing *d)
 {
-    const nb_contrasts *c = &d->m->out->contrasts;
+    const nb_replicates *r = &d->m->out->replicates;
+    const nb_codes *values = &d->m->out->values;
     const nb_column *metric = nb_column_find(d->m->frame->columns, d->m->terms->metric);
-    nb_selection rows = nb_group_rows(&c->settings, d->to->setting);
+    nb_selection rows = nb_group_rows(&d->m->out->settings, d->to->setting);
     int *methods;
     nb_ctx *ctx = d->m->ctx;
-    NB_NEED(d->place, nb_alloc(ctx, (size_t)c->values.count + 1, sizeof *d->place));
-    NB_NEED(d->source_place, nb_alloc(ctx, (size_t)c->replicates.sources + 1, sizeof *d->source_place));
-    NB_NEED(d->sources, nb_alloc(ctx, (size_t)c->replicates.sources + 1, sizeof *d->sources));
-    NB_NEED(methods, nb_alloc(ctx, (size_t)c->values.count + 1, sizeof *methods));
-    for (int v = 0; v < c->values.count; v++) d->place[v] = -1;
-    for (int s = 0; s < c->replicates.sources; s++) d->source_place[s] = -1;
+    NB_NEED(d->place, nb_alloc(ctx, (size_t)values->count + 1, sizeof *d->place));
+    NB_NEED(d->source_place, nb_alloc(ctx, (size_t)r->sources + 1, sizeof *d->source_place));
+    NB_NEED(d->sources, nb_alloc(ctx, (size_t)r->sources + 1, sizeof *d->sources));
+    NB_NEED(methods, nb_alloc(ctx, (size_t)values->count + 1, sizeof *methods));
+    for (int v = 0; v < values->count; v++) d->place[v] = -1;
+    for (int s = 0; s < r->sources; s++) d->source_place[s] = -1;
     for (int i = 0; i < rows.count; i++)
-        if (is_of(c, rows.at[i], d->to->stratum)) {
-            d->place[c->values.of[rows.at[i]]] = 0;
-            d->source_place[c->replicates.source[rows.at[i]]] = 0;
+        if (is_of(r, rows.at[i], d->to->stratum)) {
+            d->place[values->of[rows.at[i]]] = 0;
+            d->source_place[r->source[rows.at[i]]] = 0;
         }
-    for (int v = 0; v < c->values.count; v++)
+    for (int v = 0; v < values->count; v++)
         if (d->place[v] == 0) methods[d->place[v] = d->to->count++] = v;
-    for (int s = 0; s < c->replicates.sources; s++)
+    for (int s = 0; s < r->sources; s++)
         if (d->source_place[s] == 0) d->sources[d->source_place[s] = d->to->planned++] = s;
     d->to->methods = methods;
     NB_NEED(d->has, nb_alloc(ctx, (size_t)d->to->planned * (size_t)d->to->count + 1, sizeof *d->has));
     for (int i = 0; i < rows.count; i++)
-        if (is_of(c, rows.at[i], d->to->stratum) && is_ok(nb_frame_row(d->m->frame, rows.at[i]), metric))
-            d->has[d->source_place[c->replicates.source[rows.at[i]]] * d->to->count +
-                   d->place[c->values.of[rows.at[i]]]] = true;
+        if (is_of(r, rows.at[i], d->to->stratum) && is_ok(nb_frame_row(d->m->frame, rows.at[i]), metric))
+            d->has[d->source_place[r->source[rows.at[i]]] * d->to->count + d->place[values->of[rows.at[i]]]] = true;
     return NB_OK;
 }
 
@@ -253,7 +253,7 @@ static void tally(const drawing *d, const bool *ranked, double *table, int *met)
 /* blocks (sources x ranked) <- the ranks in those sources in which all have met; the others are left out. */
 static nb_status fill_blocks(drawing *d, const bool *ranked, double *blocks)
 {
-    nb_standing *to = d->to;
+    nb_ranking *to = d->to;
     double *table;
     int *met, *left_out;
     NB_NEED(table, nb_alloc_reals(d->m->ctx, (size_t)to->planned + 1, (size_t)to->count));
@@ -305,7 +305,7 @@ static nb_status find_groups(drawing *d, const placed *sorted)
 /* Mean ranks, and what tests say of them. */
 static nb_status rank(drawing *d)
 {
-    nb_standing *to = d->to;
+    nb_ranking *to = d->to;
     nb_ctx *ctx = d->m->ctx;
     bool *ranked;
     int *order, at = 0;
@@ -341,7 +341,7 @@ static nb_status rank(drawing *d)
 
 static nb_status add_standing(maker *m, int setting, int stratum, int first_bout, int end_bout)
 {
-    nb_standing standing = {
+    nb_ranking standing = {
         .setting = setting, .stratum = stratum, .test = {NAN, NAN, NAN, NAN, NAN}, .difference = NAN};
     drawing d = {.m = m, .to = &standing, .first_bout = first_bout, .end_bout = end_bout};
     NB_TRY(m->ctx, find_planned(&d));
@@ -357,15 +357,15 @@ static nb_status add_standing(maker *m, int setting, int stratum, int first_bout
 /* Over strata where the setting has several, then of each. */
 static nb_status add_setting(maker *m, int setting, int first_bout, int end_bout)
 {
-    const nb_contrasts *c = &m->out->contrasts;
-    nb_selection rows = nb_group_rows(&c->settings, setting);
+    const nb_replicates *r = &m->out->replicates;
+    nb_selection rows = nb_group_rows(&m->out->settings, setting);
     bool *used;
     int count = 0;
-    NB_NEED(used, nb_alloc(m->ctx, (size_t)c->replicates.strata + 1, sizeof *used));
-    for (int i = 0; i < rows.count; i++) used[c->replicates.stratum[rows.at[i]]] = true;
-    for (int s = 0; s < c->replicates.strata; s++) count += used[s];
+    NB_NEED(used, nb_alloc(m->ctx, (size_t)r->strata + 1, sizeof *used));
+    for (int i = 0; i < rows.count; i++) used[r->stratum[rows.at[i]]] = true;
+    for (int s = 0; s < r->strata; s++) count += used[s];
     if (count > 1) NB_TRY(m->ctx, add_standing(m, setting, NB_OVER_STRATA, first_bout, end_bout));
-    for (int s = 0; s < c->replicates.strata; s++)
+    for (int s = 0; s < r->strata; s++)
         if (used[s]) NB_TRY(m->ctx, add_standing(m, setting, s, first_bout, end_bout));
     return NB_OK;
 }
@@ -374,8 +374,13 @@ nb_status nb_standings_make(const nb_frame *frame, const nb_standing_terms *term
 {
     maker m = {.frame = frame, .terms = terms, .out = out, .ctx = ctx};
     *out = (nb_standings){.count = 0};
+    nb_selection all;
     if (frame->count == 0) return NB_OK;
     NB_TRY(ctx, find_bouts(&m));
+    NB_TRY(ctx, nb_frame_all(frame, &all, ctx));
+    NB_TRY(ctx, nb_replicates_find(frame, &out->replicates, ctx));
+    NB_TRY(ctx, nb_frame_codes(frame, terms->by, &out->values, ctx));
+    NB_TRY(ctx, nb_frame_group(frame, all, out->contrasts.setting_columns, &out->settings, ctx));
     for (int s = 0, first = 0, end; s < out->contrasts.settings.count; s++, first = end) {
         for (end = first; end < m.bout_count && m.bouts[end].setting == s; end++) continue;
         NB_TRY(ctx, add_setting(&m, s, first, end));
@@ -383,7 +388,7 @@ nb_status nb_standings_make(const nb_frame *frame, const nb_standing_terms *term
     return NB_OK;
 }
 
-void nb_standing_groups(const nb_standing *s, int place, int *first, int *last)
+void nb_standing_groups(const nb_ranking *s, int place, int *first, int *last)
 {
     *first = *last = -1;
     for (int g = 0; g < s->group_count; g++) {

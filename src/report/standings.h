@@ -7,6 +7,7 @@
 #define NB_STANDINGS_H
 
 #include "report/compare.h"
+#include "report/replicates.h"
 #include "statistics/friedman.h"
 
 #define NB_STANDING_ALPHA 0.05
@@ -44,18 +45,21 @@ typedef struct {
     double difference;   /* Nemenyi's critical one */
     int group_count;     /* of ranks that differ by no more: the largest, in order of their first; each is in one */
     const nb_rank_group *groups;
-} nb_standing;
+} nb_ranking;
 
 typedef struct {
-    nb_contrasts contrasts; /* values, settings and replicates alone */
+    nb_contrasts contrasts;   /* values, settings and strata alone */
+    nb_replicates replicates; /* of the frame, as the next two */
+    nb_codes values;
+    nb_groups settings;
     int count;
-    nb_standing *items; /* by setting; first over strata, where it has several, then by stratum */
+    nb_ranking *items; /* by setting; first over strata, where it has several, then by stratum */
 } nb_standings;
 
 nb_status nb_standings_make(const nb_frame *frame, const nb_standing_terms *terms, nb_standings *standings,
                             nb_ctx *ctx);
 
 /* The groups of a place in `order`: from *first to *last. */
-void nb_standing_groups(const nb_standing *standing, int place, int *first, int *last);
+void nb_standing_groups(const nb_ranking *standing, int place, int *first, int *last);
 
 #endif

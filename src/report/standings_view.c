@@ -14,7 +14,7 @@ nb_status nb_standings_view_make(const nb_frame *frame, const nb_standing_terms 
     return nb_scopes_find(frame, &v->standings.contrasts, along, named, &v->scopes, ctx);
 }
 
-static int along_of(const nb_standings_view *v, const nb_standing *s)
+static int along_of(const nb_standings_view *v, const nb_ranking *s)
 {
     return v->scopes.along[s->setting];
 }
@@ -26,7 +26,7 @@ static nb_status fill(const nb_standings_view *v, nb_standings_block *b)
     NB_NEED(b->items, nb_alloc(v->ctx, (size_t)v->standings.count + 1, sizeof *b->items));
     NB_NEED(along, nb_alloc(v->ctx, (size_t)v->standings.count + 1, sizeof *along));
     for (int i = 0; i < v->standings.count; i++) {
-        const nb_standing *s = &v->standings.items[i];
+        const nb_ranking *s = &v->standings.items[i];
         if (v->scopes.of[s->setting] != b->scope || s->stratum != b->stratum) continue;
         int at = b->count++;
         for (; at > 0 && along_of(v, b->items[at - 1]) > along_of(v, s); at--) b->items[at] = b->items[at - 1];
@@ -36,7 +36,8 @@ static nb_status fill(const nb_standings_view *v, nb_standings_block *b)
     b->along = along;
     b->stratum_label = v->scopes.over[b->scope];
     if (b->stratum == NB_OVER_STRATA) return NB_OK;
-    return nb_scopes_stratum(&v->standings.contrasts, b->stratum, &b->stratum_label, v->ctx);
+    b->stratum_label = v->standings.contrasts.stratum_labels[b->stratum];
+    return NB_OK;
 }
 
 nb_status nb_standings_view_blocks(const nb_standings_view *v, int *count, nb_standings_block **blocks)
@@ -45,7 +46,7 @@ nb_status nb_standings_view_blocks(const nb_standings_view *v, int *count, nb_st
     *blocks = NULL;
     *count = 0;
     for (int scope = 0; scope < v->scopes.count; scope++)
-        for (int s = NB_OVER_STRATA; s < v->standings.contrasts.replicates.strata; s++) {
+        for (int s = NB_OVER_STRATA; s < v->standings.contrasts.strata; s++) {
             nb_standings_block b = {.scope = scope, .stratum = s};
             NB_TRY(v->ctx, fill(v, &b));
             if (b.count == 0) continue;
@@ -55,12 +56,12 @@ nb_status nb_standings_view_blocks(const nb_standings_view *v, int *count, nb_st
     return NB_OK;
 }
 
-const char *nb_standing_label(const nb_standings_view *v, const nb_standing *s, int method)
+const char *nb_standing_label(const nb_standings_view *v, const nb_ranking *s, int method)
 {
     return v->labels[s->methods[method]];
 }
 
-int nb_standing_place(const nb_standing *s, int code)
+int nb_standing_place(const nb_ranking *s, int code)
 {
     for (int k = 0; k < s->count; k++)
         if (s->methods[k] == code) return k;
@@ -99,17 +100,17 @@ static nb_status add_value(nb_grid *g, const nb_standings_view *v, const char *c
     return nb_grid_text(g, texts[row]);
 }
 
-nb_status nb_standing_add_setting(nb_grid *g, const nb_standings_view *v, const nb_standing *s)
+nb_status nb_standing_add_setting(nb_grid *g, const nb_standings_view *v, const nb_ranking *s)
 {
     const nb_contrasts *c = &v->standings.contrasts;
     for (const char *const *column = c->setting_columns; *column; column++)
         NB_TRY(v->ctx, add_value(g, v, *column, nb_setting_row(c, s->setting)));
-    return nb_grid_text(g, s->stratum == NB_OVER_STRATA ? "all" : c->replicates.names[s->stratum]);
+    return nb_grid_text(g, s->stratum == NB_OVER_STRATA ? "all" : c->names[s->stratum]);
 }
 
-nb_status nb_standing_add_method(nb_grid *g, const nb_standings_view *v, const nb_standing *s, int method)
+nb_status nb_standing_add_method(nb_grid *g, const nb_standings_view *v, const nb_ranking *s, int method)
 {
-    NB_TRY(v->ctx, add_value(g, v, v->terms.by, v->standings.contrasts.values.first[s->methods[method]]));
+    NB_TRY(v->ctx, add_value(g, v, v->terms.by, nb_value_row(&v->standings.contrasts, s->methods[method])));
     return nb_grid_text(g, nb_standing_label(v, s, method));
 }
 
@@ -135,7 +136,7 @@ nb_status nb_standing_letters(int first, int last, const char **letters, nb_ctx 
     return NB_OK;
 }
 
-nb_status nb_standing_untested(const nb_standing *s, const char **why, nb_ctx *ctx)
+nb_status nb_standing_untested(const nb_ranking *s, const char **why, nb_ctx *ctx)
 {
     *why = NULL;
     if (s->ranked < 2)

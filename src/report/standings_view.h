@@ -30,27 +30,27 @@ typedef struct {
     int scope, stratum;
     const char *stratum_label;
     int count; /* of standings, ascending along the column */
-    const nb_standing **items;
+    const nb_ranking **items;
     const int *along; /* by item */
 } nb_standings_block;
 
 /* By scope; of each first over strata. */
 nb_status nb_standings_view_blocks(const nb_standings_view *view, int *count, nb_standings_block **blocks);
 
-const char *nb_standing_label(const nb_standings_view *view, const nb_standing *standing, int method);
-int nb_standing_place(const nb_standing *standing, int code); /* of a method; -1: it is not planned there */
+const char *nb_standing_label(const nb_standings_view *view, const nb_ranking *standing, int method);
+int nb_standing_place(const nb_ranking *standing, int code); /* of a method; -1: it is not planned there */
 
 /* A grid for programs, of the columns of a setting, `model`, and these, which end with NULL. */
 nb_status nb_standings_grid(const nb_standings_view *view, const char *const *columns, nb_grid *grid);
 /* Cells: those of the setting and the model; a method as it stands in a row, and its label. */
-nb_status nb_standing_add_setting(nb_grid *grid, const nb_standings_view *view, const nb_standing *standing);
-nb_status nb_standing_add_method(nb_grid *grid, const nb_standings_view *view, const nb_standing *standing, int method);
+nb_status nb_standing_add_setting(nb_grid *grid, const nb_standings_view *view, const nb_ranking *standing);
+nb_status nb_standing_add_method(nb_grid *grid, const nb_standings_view *view, const nb_ranking *standing, int method);
 
 /* The name of a group: a ... z, aa, ab, ...; of those from the first to the last: "a", "ab", "a-d"; ""
  * for first < 0. */
 nb_status nb_standing_letters(int first, int last, const char **letters, nb_ctx *ctx);
 
 /* Why there is no test; NULL: there is one. */
-nb_status nb_standing_untested(const nb_standing *standing, const char **why, nb_ctx *ctx);
+nb_status nb_standing_untested(const nb_ranking *standing, const char **why, nb_ctx *ctx);
 
 #endif

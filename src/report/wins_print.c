@@ -21,7 +21,7 @@ static void add_cell(nb_page *page, const nb_meeting *x)
     nb_page_mark(page, x->holm_p <= NB_STANDING_ALPHA ? "*" : "");
 }
 
-static void add_matrix(nb_page *page, const nb_standings_view *v, const nb_standing *s)
+static void add_matrix(nb_page *page, const nb_standings_view *v, const nb_ranking *s)
 {
     nb_page_table(page);
     nb_page_column(page, NB_PAGE_NUMBER | NB_PAGE_LABEL, "%s", "");
@@ -36,7 +36,7 @@ static void add_matrix(nb_page *page, const nb_standings_view *v, const nb_stand
 }
 
 /* Who has no result, and who is not compared. */
-static void add_notes(nb_page *page, const nb_standings_view *v, const nb_standing *s)
+static void add_notes(nb_page *page, const nb_standings_view *v, const nb_ranking *s)
 {
     int most = 0;
     for (int i = 0; i < s->count * s->count; i++)
@@ -56,7 +56,7 @@ static void add_notes(nb_page *page, const nb_standings_view *v, const nb_standi
     }
 }
 
-static bool has_meetings(const nb_standing *s)
+static bool has_meetings(const nb_ranking *s)
 {
     for (int i = 0; i < s->count * s->count; i++)
         if (sources_of(&s->meetings[i]) > 0) return true;
@@ -90,7 +90,7 @@ nb_status nb_wins_show(nb_page *page, const nb_standings_view *v)
             nb_page_heading(page, 3, "%s", v->scopes.names[blocks[i].scope]);
         pooled = pooled || blocks[i].stratum == NB_OVER_STRATA;
         for (int k = 0; k < blocks[i].count; k++) {
-            const nb_standing *s = blocks[i].items[k];
+            const nb_ranking *s = blocks[i].items[k];
             nb_page_heading(page, 4, "%s, %s %d", blocks[i].stratum_label, v->along, blocks[i].along[k]);
             if (has_meetings(s)) add_matrix(page, v, s);
             add_notes(page, v, s);
@@ -100,7 +100,7 @@ nb_status nb_wins_show(nb_page *page, const nb_standings_view *v)
     return NB_OK;
 }
 
-static nb_status add_line(nb_grid *g, const nb_standings_view *v, const nb_standing *s, int a, int b)
+static nb_status add_line(nb_grid *g, const nb_standings_view *v, const nb_ranking *s, int a, int b)
 {
     const nb_meeting *x = &s->meetings[a * s->count + b];
     const int counts[] = {x->below, x->above, x->ties, sources_of(x)};

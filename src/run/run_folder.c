@@ -149,7 +149,7 @@ nb_status nb_run_load_study(const char *folder, nb_ctx *ctx)
     return load_plugins(folder, ctx);
 }
 
-nb_status nb_run_open(const char *folder, nb_store *store, nb_given_labels *labels, nb_ctx *ctx)
+nb_status nb_run_open(const char *folder, nb_store *store, const nb_given_labels **labels, nb_ctx *ctx)
 {
     const char *path;
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
@@ -160,7 +160,7 @@ nb_status nb_run_open(const char *folder, nb_store *store, nb_given_labels *labe
 
 nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx)
 {
-    nb_given_labels labels;
+    const nb_given_labels *labels;
     NB_TRY(ctx, nb_run_open(folder, store, &labels, ctx));
     NB_TRY(ctx, nb_store_rows(store, rows, ctx));
     rows->labels = labels;
@@ -185,12 +185,14 @@ static nb_status read_choices(const nb_axis *axis, nb_yaml mapping, nb_choices *
     return NB_OK;
 }
 
-nb_status nb_run_labels(const char *folder, const nb_study *study, nb_given_labels *labels, nb_ctx *ctx)
+nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_given_labels **given, nb_ctx *ctx)
 {
+    nb_given_labels *labels;
     const char *path;
     nb_yaml root, blocks;
     nb_mistakes mistakes;
-    *labels = (nb_given_labels){.count = 0};
+    NB_NEED(labels, nb_alloc(ctx, 1, sizeof *labels));
+    *given = labels;
     NB_TRY(ctx, peek(folder, "blocks", &path, &blocks, ctx));
     if (!nb_is_file(path)) return NB_OK;
     nb_mistakes_init(&mistakes, ctx);

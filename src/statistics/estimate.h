@@ -9,6 +9,9 @@
 #include "statistics/crossed.h"
 #include "statistics/sources.h"
 
+enum { NB_LEAST_SOURCES = 6 }; /* for a verdict: of fewer, no two-sided exact test at 0.05 can tell (2^-5 = 0.03) */
+#define NB_MOST_MISSING 0.05   /* share of the pairs; with more missing there is no verdict */
+
 typedef struct {
     double confidence; /* of intervals: 0.95 */
     int resamples;     /* of the bootstrap; 0: none */

@@ -55,11 +55,18 @@ lines() { # PYTHON, of the list `lines`
     "$NYSBENCH" table "$WORK/r" errors --format csv --where strategy=by_rows >"$WORK/csv"
     [ "$(grep -c leverage "$WORK/csv")" -gt 0 ]
     [ "$(grep -c kmeans "$WORK/csv")" -eq 0 ]
+    lines 'assert all("restarts=1" in x["method"] for x in lines)' --where strategy_label=uniform \
+        --where strategy_label=kmeans # and no other of that name
+    lines 'assert len({x["method"] for x in lines}) == 2' --where 'strategy_label=[uniform, "k-means, again", "by_rows, oracle"]' \
+        --where core_label=iterative
     while IFS='|' read -r options message; do
         eval "run \"\$NYSBENCH\" compare \"\$WORK/r\" $options"
         expect_status 2
         [ "$output" = "nysbench: error: $message" ] || { echo "$options: $output"; return 1; }
     done <<'CASES'
+--where strategy_label=k-mean|strategy_label=k-mean: the run has no such row; did you mean 'kmeans'?
+--where strategy_label=leverage|strategy_label=leverage: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
+--where strategy_labels=uniform|no column 'strategy_labels' that rows can be selected by; did you mean 'strategy_label'?
 --baseline by_row|strategy=by_row: the run has no such row; did you mean 'by_rows'?
 --baseline cpqr|strategy=cpqr: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
 --where strategy=refined|strategy=refined: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
@@ -96,6 +103,8 @@ assert error[0] == ["better", 1.0, True, 8] and cosine[0] == ["better", 1.0, Tru
 END
     run "$NYSBENCH" compare "$WORK/r" --metric cosine
     expect "in the same trial; more is better"
+    expect "Above 1 the strategy is better."
+    run "$NYSBENCH" compare "$WORK/r" --metric cosine --full
     expect "sources with more than the baseline"
     run "$NYSBENCH" compare "$WORK/r" --metric error
     [ "$(grep -c 'more is better' <<<"$output")" -eq 0 ]
@@ -106,6 +115,49 @@ END
         lines 'x, drop = lines[0]["ratio"], float(open(sys.argv[1][:-4] + "drop").read()); assert '"${rest#* }, (x, drop)" \
             --metric ${rest%% *} --pool landmarks --failures worst
     done
+}
+
+@test "the answer fits a screen: lines, or of many a table with m across" {
+    drawn --set landmarks=[2,3,4,5,6,7,8,10]
+    COLUMNS=80 "$NYSBENCH" compare "$WORK/r" >"$WORK/out"
+    [ "$(wc -l <"$WORK/out")" -le 24 ]
+    [ "$(awk 'length > 80' "$WORK/out" | wc -l)" -eq 0 ]
+    grep -qE '^  landmarks +2 +3 +4 +5 +6 +7 +8 +10$' "$WORK/out"
+    "$NYSBENCH" compare "$WORK/r" --format json | /usr/bin/python3 -c '
+import json, re, sys
+lines, rows, core = json.load(sys.stdin), {}, None
+for line in open(sys.argv[1] + "/out"):
+    core = re.match("  core ([a-z]+)", line)[1] if line.startswith("  core") else core
+    words = line.split()
+    if core and len(words) == 9:
+        for m, word in zip((2, 3, 4, 5, 6, 7, 8, 10), words[1:]):
+            rows[core, words[0], m] = word
+marks = {"better": "*", "worse": "x", "equivalent": "=", "undecided": ""}
+assert len(lines) == len(rows) == 32, (len(lines), rows)
+for x in lines:
+    word = rows[x["core"].split("(")[0], x["method"].split("(")[0], x["landmarks"]]
+    assert word == "%.3g" % x["ratio"] + marks[x["verdict"]], (word, x)' "$WORK"
+    run "$NYSBENCH" compare "$WORK/r" --where landmarks=4 --where core=svd
+    grep -qE '^  strategy +ratio +interval +verdict +sources$' <<<"$output"
+    for words in hodges bootstrap ICC; do [[ "$output" != *"$words"* ]]; done
+    run "$NYSBENCH" compare "$WORK/r" --where landmarks=4 --full
+    expect "effective"
+    expect "With fewer than 20 sources the bootstrap interval is too short"
+}
+
+@test "models have lines of their own where these are asked for; why there are no verdicts stands above, once" {
+    drawn --set 'problems=["gaussian(n=40, d=4)", "gaussian(n=42, d=4)"]' --set cores=iterative --set trials=5
+    run "$NYSBENCH" compare "$WORK/r"
+    [ "$(grep -c gaussian <<<"$output")" -eq 0 ]
+    [ "$(grep -c 'segment_means' <<<"$output")" -eq 2 ]
+    expect "--by-model each model alone"
+    run "$NYSBENCH" compare "$WORK/r" --by-model
+    [ "$(grep -c 'segment_means.*gaussian' <<<"$output")" -eq 4 ]
+    expect "No verdict in 8 of 12 lines: 5 sources, fewer than 6."
+    run "$NYSBENCH" compare "$WORK/r" --where 'problem=gaussian(n=40, d=4)' --by-model
+    [ "$(grep -c fewer <<<"$output")" -eq 1 ]
+    expect "No verdict: 5 sources, fewer than 6."
+    [[ "$output" != *verdict\ * ]]
 }
 
 @test "what differs in more than it should is refused" {

@@ -145,7 +145,7 @@ for path in glob.glob(sys.argv[1] + "/*_*.gp"):
         label = label.replace(": filter", "")
         if kind in ("cores", "cutoff"):
             cores.setdefault(re.sub(r"^best \w+ of ", "", label).split("(")[0].strip(), set()).add(look)
-        else:
+        elif look:  # black: best rank m and the constant matrix
             strategies.setdefault(label, set()).add(look)
 assert kinds == {"error", "rows", "spectrum", "landmarks", "cores", "cutoff"}, kinds
 lanes = {"segment_means", "uniform", "kmeans"}  # one for both factors
@@ -218,24 +218,27 @@ PY
     grep -q '^iterative,kmeans,all,true,1.0000000000000000e+00,' "$WORK/r/plots/forest.csv"
 }
 
-@test "heads are lines, bands say that they are no uncertainty, and what has no rows is not in the legend" {
+@test "the error is drawn as medians with intervals over six sources or more; what has no rows is not in the legend" {
     command -v gnuplot >/dev/null || skip "gnuplot is missing"
     config <<'Y'
 problems: ["gaussian(n=40, d=4)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]
 strategies: [uniform, segment_means, kmeans]
 pairing: joint
 cores: ["svd(rcond=[0.03, 0.1, 0.3])", iterative]
-trials: 3
+trials: 6
 landmarks: [4, 8]
 metrics: error
 plots: [error, cutoff]
 exclude: {strategy: segment_means, core: iterative}
 Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null 2>&1
-    for figure in error_svd cutoff_uniform; do grep -q "10-90 % of heads and trials, not uncertainty" "$WORK/r/plots/$figure.svg"; done
-    grep -q "a head, its median over trials" "$WORK/r/plots/error_svd.svg"
+    grep -q "10-90 % of heads and trials, not uncertainty" "$WORK/r/plots/cutoff_uniform.svg"
+    [ "$(grep -c "10-90 %\|a head, its median" "$WORK/r/plots/error_svd.svg")" -eq 0 ]
+    grep -q "95 % interval of the median over sources" "$WORK/r/plots/error_svd.svg"
     grep -q "segment_means" "$WORK/r/plots/error_svd.svg"
     if grep -q "segment_means" "$WORK/r/plots/error_iterative.svg"; then false; fi
+    "$NYSBENCH" plot "$WORK/r" error --where 'problem=heads' --format svg >/dev/null # of one source
+    [ "$(grep -c "interval" "$WORK/r/plots/selected/error_svd.svg")" -eq 0 ]
     /usr/bin/python3 - "$WORK/r" <<'PY'
 import csv, re, sys
 import numpy as np
@@ -243,16 +246,18 @@ blocks = [b.strip().split("\n") for b in open(sys.argv[1] + "/plots/error_iterat
 blocks = [[tuple(map(float, line.split(","))) for line in b if not line.startswith("#")] for b in blocks]
 rows = [r for r in csv.DictReader(open(sys.argv[1] + "/rows.csv", newline="")) if r["status"] == "ok"]
 text = open(sys.argv[1] + "/plots/error_iterative.gp").read()
-array = lambda name: [int(x) for x in re.search(rf"^array {name}\[.*\] = \[(.*)\]$", text, re.M).group(1).split(", ")]
-assert array("heads_count") == [0, 0, 0, 3, 0, 3] and array("heads_first") == [0, 0, 0, 0, 0, 3]
-assert len(blocks) == 6
-for i, block in enumerate(blocks):
-    strategy, head = ("uniform", "kmeans")[i // 3], str(i % 3)
-    assert [m for m, _ in block] == [4, 8]
-    for m, median in block:
-        of = [float(r["error"]) for r in rows if r["strategy"].startswith(strategy) and r["head"] == head and int(r["landmarks"]) == m
-              and r["core"].startswith("iterative") and r["problem"].startswith("heads")]
-        assert len(of) == 3 and np.isclose(median, np.median(of), rtol=1e-12), (strategy, head, m)
+array = lambda name: re.search(rf"^array {name}\[.*\] = \[(.*)\]$", text, re.M).group(1).split(", ")
+assert array("series") == ["'uniform'", "'kmeans'", "'best rank m (median)'", "'constant 1/n'"], array("series")
+of = [int(b) for b in array("block")]
+assert sorted(of) == list(range(8)) and len(blocks) == 8, of
+for p, problem in enumerate(("gaussian", "heads")):
+    for s, strategy in enumerate(("uniform", "kmeans")):
+        for count, m, median, low, high in blocks[of[4 * p + s]]:
+            errors = [float(r["error"]) for r in rows if r["strategy"].startswith(strategy) and int(r["landmarks"]) == m
+                      and r["core"].startswith("iterative") and r["problem"].startswith(problem)]
+            assert count == len(errors) == (6, 18)[p] and np.isclose(median, np.median(errors), rtol=1e-12), (strategy, m)
+            # Drawn data have a source each trial: of six the least and the largest. The file is one source.
+            assert (low, high) == ((min(errors), max(errors)) if p == 0 else (median, median)), (low, high)
 PY
 }
 

@@ -205,7 +205,7 @@ PY
     for gone in cutoff_segment_means.dat cutoff_segment_means.gp error_iterative.gp; do
         if [ -e "$WORK/r/plots/$gone" ]; then echo "$gone is there"; false; fi
     done
-    for kept in cutoff_uniform.dat error.gp error_svd.gp error_notes.txt mine.png error_for_paper.png rows_backup.csv cutoff_mine.gp error_old.gp; do [ -e "$WORK/r/plots/$kept" ]; done
+    for kept in cutoff_uniform.dat curves.gp error_svd.gp error_notes.txt mine.png error_for_paper.png rows_backup.csv cutoff_mine.gp error_old.gp; do [ -e "$WORK/r/plots/$kept" ]; done
     run "$NYSBENCH" plot "$WORK/r" rows
     expect_status 0
     expect "warning: plot rows: the run has no rows that it draws"

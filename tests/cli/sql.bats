@@ -56,6 +56,65 @@ for cell in cells:
 PY
 }
 
+@test "a list of lists has the quantiles of all their values" {
+    measured --only problem=gaussian
+    run "$NYSBENCH" sql "$WORK/r" "WITH one AS (SELECT list(error) AS x, count(error) AS n FROM run GROUP BY strategy_id, core_id)
+        SELECT (SELECT median(error) FROM run) = (SELECT median(x) FROM one) AS medians,
+            (SELECT quantile(error, 0.9) FROM run) = (SELECT quantile(x, 0.9) FROM one) AS quantiles,
+            (SELECT count(error) FROM run) - (SELECT size(list(x)) FROM one) AS missing, count(*) > 3 AS several,
+            size((SELECT list(error) FROM run WHERE 0)) AS none FROM one" -f csv
+    expect_status 0
+    [ "${lines[1]}" = "1,1,0,1,0" ]
+    run "$NYSBENCH" sql "$WORK/r" "SELECT median(e) FROM (SELECT over_sources(error, source_id) AS e FROM run)"
+    expect_status 2
+    expect "expected a number, or a list, as list() makes"
+}
+
+# A sweep has three settings of one option or more; a core in two sweeps is in the larger one.
+@test "cores and their sweeps are a view" {
+    measured --only problem=gaussian --set trials=1 --set landmarks=4 --set strategies=uniform --set \
+        cores='["svd(rcond=[0.1, 0.2])", best, "svd(rcond=0.3)", "svd(rcond=0.1, rank=3)", gcv, "svd(rcond=0.1, rank=2)", "svd(rcond=0.4)"]'
+    run "$NYSBENCH" sql "$WORK/r" "SELECT brief, option, x, sweep, look FROM core ORDER BY place" -f csv
+    expect_status 0
+    diff - <(printf '%s\n' "$output") <<'END'
+brief,option,x,sweep,look
+svd(rcond=0.1),rcond,0.10000000000000001,svd,0
+svd(rcond=0.2),rcond,0.20000000000000001,svd,0
+best,,,,1
+svd(rcond=0.3),rcond,0.29999999999999999,svd,0
+"svd(rcond=0.1, rank=3)",,,,2
+gcv,,,,3
+"svd(rcond=0.1, rank=2)",,,,4
+svd(rcond=0.4),rcond,0.40000000000000002,svd,0
+END
+    run "$NYSBENCH" sql "$WORK/r" "SELECT key, value, number, rest_label FROM option JOIN core USING (id)
+        WHERE kind = 'core' AND brief = 'svd(rcond=0.1, rank=3)' OR kind = 'core' AND brief = 'svd(rcond=0.2)' ORDER BY core.place DESC, option.place" -f csv
+    [ "${lines[2]}" = 'rank,3,3,svd(rcond=0.1)' ]
+    [ "${lines[4]}" = 'rank,all,,svd(rcond=0.2)' ] # a word is no number
+}
+
+# Of the rows themselves, one core alone stands for all trials: pairs counts it in each.
+@test "choices of landmarks are those of rows.csv, what is the same in all trials in each" {
+    measured --set problems='["heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, max_n=48)"]' \
+        --set trials=3 --set strategies='[segment_means, uniform]' --set landmarks='[4, 8]' \
+        --set cores='[iterative, "fitted(rows=8)"]'
+    "$NYSBENCH" sql "$WORK/r" "SELECT c.landmarks, c.trial, core.spec AS core, o.error FROM choice AS c JOIN outcome AS o
+        ON o.choice_id = c.id JOIN core ON core.id = o.core_id ORDER BY 1, 2, 3, 4" -f csv >"$WORK/choices"
+    /usr/bin/python3 -SE - "$WORK/r/rows.csv" "$WORK/choices" <<'PY'
+import collections, csv, sys
+rows, got = (list(csv.DictReader(open(path, newline=""))) for path in sys.argv[1:])
+choices = collections.defaultdict(lambda: collections.defaultdict(dict))
+for r in rows:
+    choices[tuple(r[k] for k in ("head", "kernel", "strategy", "pairing", "factors", "landmarks"))][r["core"]][r["trial"]] = r["error"]
+wanted = []
+for choice, cores in choices.items():
+    for trial in {t for of in cores.values() for t in of}:
+        wanted += [(choice[-1], trial, c, of["0"] if set(of) == {"0"} else of[trial]) for c, of in cores.items()]
+assert sorted(wanted) == sorted((r["landmarks"], r["trial"], r["core"], r["error"]) for r in got), (wanted[:9], got[:9])
+assert len(wanted) > len(rows)
+PY
+}
+
 @test "ratio_of is what compare says" {
     measured --only problem=gaussian --set trials=7 --set landmarks=16 --set cores=iterative --set strategies='[uniform, kmeans]'
     "$NYSBENCH" compare "$WORK/r" --baseline uniform --format csv >"$WORK/compare"
@@ -109,7 +168,7 @@ PY
 
 # SQLite's sum depends on the order of rows and on its version, its log is base 10.
 @test "files of SQL leave sums, means and logarithms to the program" {
-    run grep -niE '\b(sum|avg|total|log|log10)\(' src/studies/*/*/*.sql
+    run bash -c "grep -hv '^--' src/studies/*/*/*.sql | grep -niE '\\b(sum|avg|total|log|log10)\\('"
     expect_status 1
     for file in src/studies/*/tables/*.sql; do # and say in which order they answer
         /usr/bin/python3 -SE - "$file" <<'PY'

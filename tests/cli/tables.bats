@@ -92,10 +92,10 @@ small() { # OPTIONS...
 @test "figures and tables are listed and described" {
     run "$NYSBENCH" list figures
     expect_status 0
-    [ "$(wc -l <<<"$output")" -eq "$(ls src/studies/*/figures/*.c | wc -l)" ]
-    for file in src/studies/*/figures/*.c; do grep -q "^  $(basename "$file" .c) " <<<"$output"; done
+    [ "$(wc -l <<<"$output")" -eq "$(ls src/studies/*/figures/*.{c,sql} | wc -l)" ]
+    for file in src/studies/*/figures/*.{c,sql}; do file=$(basename "${file%.*}"); grep -q "^  $file " <<<"$output"; done
     run "$NYSBENCH" list tables
-    for file in src/studies/*/tables/*.c; do grep -q "^  $(basename "$file" .c) " <<<"$output"; done
+    for file in src/studies/*/tables/*.{c,sql}; do file=$(basename "${file%.*}"); grep -q "^  $file " <<<"$output"; done
     run "$NYSBENCH" describe equal_cost
     expect_status 0
     expect "equal_cost (table): "

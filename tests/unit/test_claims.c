@@ -5,7 +5,7 @@
  * 1.17 (0.858818928220594, log scale -0.246191287508555 ... -0.0582030583067250, 10 of 12: 0.515862251313923 ...
  * 0.979137474540338); their order statistics can be read off. Spearman's coefficient of 1 ... 7 against 2 1 4 3 7 5 6
  * is 1 - 6 * 10 / (7 * 48), of 1 2 2 4 5 against 1 3 2 2 5, with ties, 0.763157894736842 (SciPy). */
-#include "testing.h"
+#include "relations.h"
 
 #include "config/claims.h"
 #include "report/claims.h"
@@ -68,6 +68,11 @@ static nb_error_row *add(table *t, int source, const char *strategy, int m, doub
     return r;
 }
 
+static nb_relation *relation(const table *t, nb_ctx *ctx)
+{
+    return relation_of(&(test_rows){nb_error_columns, t->rows, sizeof *t->rows, t->count, NULL, false}, ctx);
+}
+
 /* The answer to one claim, written as in an experiment's file. */
 static nb_claim_result ask(const table *t, const char *text, nb_ctx *ctx)
 {
@@ -83,6 +88,7 @@ static nb_claim_result ask(const table *t, const char *text, nb_ctx *ctx)
     if (mistakes.count > 0) fail_msg("%s", mistakes.texts[0]);
     assert_int_equal(count, 1);
     assert_ok(ctx, nb_frame_make(&frame, nb_error_columns, t->rows, sizeof *t->rows, t->count, ctx));
+    frame.relation = relation(t, ctx);
     assert_ok(ctx, nb_claims_evaluate(&(nb_claim_evidence){.frame = &frame}, 1, claims, &results, ctx));
     return results[0];
 }
@@ -476,11 +482,11 @@ static void test_order(void **state)
         ask(&t, "{says: x, order: {strategy: [segment_means, farthest_point, uniform], metric: error}}", *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
     assert_int_equal(r.part_count, 2);
-    assert_string_equal(r.parts[0].name, "segment_means < farthest_point");
+    assert_string_equal(r.parts[0].name, "segment_means < farthest_point(start=central)"); /* as tables call them */
     for (int i = 0; i < 2; i++) expect_half(&r.parts[i]);
     r = ask(&t, "{says: x, order: {strategy: [segment_means, uniform, farthest_point], metric: error}}", *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
-    assert_string_equal(r.answer.name, "uniform < farthest_point");
+    assert_string_equal(r.answer.name, "uniform(strided=true) < farthest_point(start=central)");
     r = ask(&t, "{says: x, order: {strategy: [segment_means, uniform], metric: error}, each: landmarks}", *state);
     assert_int_equal(r.part_count, 1);
     assert_string_equal(r.parts[0].name, "landmarks 8");
@@ -628,6 +634,7 @@ static void test_builds(void **state)
     assert_ok(*state, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
     assert_int_equal(mistakes.count, 0);
     assert_ok(*state, nb_frame_make(&frame, nb_error_columns, t.rows, sizeof *t.rows, t.count, *state));
+    frame.relation = relation_of(&(test_rows){nb_error_columns, t.rows, sizeof *t.rows, t.count, other, false}, *state);
     nb_claim_evidence evidence = {&frame, .sessions = other};
     assert_ok(*state, nb_claims_evaluate(&evidence, count, claims, &results, *state));
     expect_verdict(&results[0].answer, NB_CLAIM_IS_REPRODUCED);
@@ -670,6 +677,7 @@ static void test_out_of_memory(void **state)
             nb_mistakes_init(&mistakes, *state);
             assert_ok(*state, nb_yaml_text(texts[i], "test", &value, &mistakes));
             assert_ok(*state, nb_frame_make(&frame, nb_error_columns, t.rows, sizeof *t.rows, t.count, *state));
+            frame.relation = relation(&t, *state);
             nb_ctx_fail_alloc(*state, k);
             status = nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes);
             if (status == NB_OK)

@@ -2,9 +2,11 @@
 /* test_compare.c - contrasts and comparisons of rows of no study, made so that the answers are known: `cake` is one of
  * some recipes, baked in an oven, and eaten by the heads of a file. */
 #include "pages.h"
+#include "relations.h"
 
 #include "report/compare_print.h"
 #include "report/draws.h"
+#include "report/replicates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,12 +99,15 @@ static nb_compare_terms terms_of(const char *by)
                               .seed = 1};
 }
 
+static nb_relation *relation(const bakery *b, nb_ctx *ctx)
+{
+    return relation_of(&(test_rows){columns, b->rows, sizeof *b->rows, b->count, NULL, false}, ctx);
+}
+
 static nb_comparison compare(nb_ctx *ctx, const bakery *b, const nb_compare_terms *terms)
 {
-    nb_frame f;
     nb_comparison c;
-    assert_ok(ctx, nb_frame_make(&f, columns, b->rows, sizeof *b->rows, b->count, ctx));
-    assert_ok(ctx, nb_compare(&f, terms, &c, ctx));
+    assert_ok(ctx, nb_compare(relation(b, ctx), terms, &c, ctx));
     return c;
 }
 
@@ -170,11 +175,10 @@ static void test_heads_that_differ(void **state)
     bake(&b, SOURCES, 1);
     nb_comparison c = compare(*state, &b, &terms);
     assert_string_equal(c.items[0].turn, "0.8 [0.762, 0.84] on head 0, 1.25 [1.19, 1.31] on head 1");
-    nb_frame f;
     nb_page page;
-    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
+    nb_relation *r = relation(&b, *state);
     nb_page_make(&page, *state);
-    assert_ok(*state, nb_compare_show(&page, &f, &terms, &c, *state));
+    assert_ok(*state, nb_compare_show(&page, r, &terms, &c, &(nb_compare_view){true, true}, *state));
     assert_non_null(strstr(page_text(&page, NB_PAGE_TEXT, 0, *state),
                            "WARNING: heads differ: sweet: 0.8 [0.762, 0.84] on head 0,"));
     bake(&b, SOURCES, 0.78); /* 0.975 of the baseline on head 1, up to 1.02 */
@@ -310,9 +314,8 @@ static void test_noise(void **state)
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
     assert_int_equal(c.items[0].estimate.below, SOURCES);
     b.rows[0].error = -1;
-    nb_frame f;
-    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
-    assert_error(*state, nb_compare(&f, &terms, &c, *state), NB_EINVAL, "these have no ratio");
+    nb_relation *r = relation(&b, *state);
+    assert_error(*state, nb_compare(r, &terms, &c, *state), NB_EINVAL, "these have no ratio");
 }
 
 /* A trial in which all sources are lucky is worth one observation: of four trials, three degrees of freedom. Half of
@@ -376,7 +379,6 @@ static void test_undecided_for_good(void **state)
 {
     static bakery b;
     nb_ctx *ctx = *state;
-    nb_frame f;
     nb_comparison c;
     nb_page page;
     nb_compare_terms terms = terms_of("recipe");
@@ -385,11 +387,11 @@ static void test_undecided_for_good(void **state)
     bake(&b, SOURCES, 0.5);
     for (int i = 1; i < b.count; i += 2)
         b.rows[i].error = b.rows[i].error_unseen = b.rows[i].problem[5] % 2 ? 1.25 : 0.75;
-    assert_ok(ctx, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, ctx));
-    assert_ok(ctx, nb_compare(&f, &terms, &c, ctx));
+    nb_relation *r = relation(&b, ctx);
+    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     assert_int_equal(c.items[0].verdict, NB_UNDECIDED);
     nb_page_make(&page, ctx);
-    assert_ok(ctx, nb_compare_show(&page, &f, &terms, &c, ctx));
+    assert_ok(ctx, nb_compare_show(&page, r, &terms, &c, &(nb_compare_view){true, true}, ctx));
     const char *text = page_text(&page, NB_PAGE_TEXT, 0, ctx);
     assert_non_null(strstr(text, "undecided"));
     assert_null(strstr(text, "undecided, about"));
@@ -412,9 +414,8 @@ static void test_refusals(void **state)
     assert_int_equal(c.items[0].verdict, NB_BETTER);
     b.rows[b.count] = b.rows[1]; /* sweet in a second oven: which one? */
     b.rows[b.count++].oven = "wood";
-    nb_frame f;
-    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
-    assert_error(*state, nb_compare(&f, &terms, &c, *state), NB_EINVAL, "oven");
+    nb_relation *r = relation(&b, *state);
+    assert_error(*state, nb_compare(r, &terms, &c, *state), NB_EINVAL, "oven");
     bake(&b, SOURCES, 0.5);
     b.rows[1].error_unseen = 0.7; /* sweet has looked */
     terms.contrast.confounded = NULL;
@@ -430,18 +431,17 @@ static void test_builds(void **state)
 {
     static bakery b;
     nb_compare_terms terms = terms_of("recipe");
-    nb_frame f;
     nb_comparison c;
     int build[MOST];
     bake(&b, SOURCES, 0.5);
     for (int i = 0; i < b.count; i++) build[i] = i % 2;
-    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
-    assert_ok(*state, nb_frame_derive(&f, NB_BUILD, build, *state));
-    assert_ok(*state, nb_compare(&f, &terms, &c, *state));
+    nb_relation *r = relation_of(&(test_rows){columns, b.rows, sizeof *b.rows, b.count, build, true}, *state);
+    terms.contrast.builds = true;
+    assert_ok(*state, nb_compare(r, &terms, &c, *state));
     assert_int_equal(c.items[0].verdict, NB_REFUSED);
     assert_non_null(strstr(c.items[0].why, "in build too"));
     terms.contrast.confounded = (const char *const[]){NB_BUILD, NULL};
-    assert_ok(*state, nb_compare(&f, &terms, &c, *state));
+    assert_ok(*state, nb_compare(r, &terms, &c, *state));
     assert_int_equal(c.items[0].verdict, NB_BETTER);
 }
 
@@ -521,7 +521,6 @@ static void test_labels(void **state)
 {
     static bakery b;
     nb_ctx *ctx = *state;
-    nb_frame f;
     nb_comparison c;
     const nb_compare_terms terms = terms_of("recipe");
     bake(&b, SOURCES, 0.5);
@@ -529,11 +528,11 @@ static void test_labels(void **state)
         b.rows[i].model = b.rows[i].problem[5] < '3'   ? "stone oven"
                           : b.rows[i].problem[5] < '6' ? "clay oven"
                                                        : "clay pit";
-    assert_ok(ctx, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, ctx));
-    assert_ok(ctx, nb_compare(&f, &terms, &c, ctx));
+    nb_relation *r = relation(&b, ctx);
+    assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     nb_page page;
     nb_page_make(&page, ctx);
-    assert_ok(ctx, nb_compare_show(&page, &f, &terms, &c, ctx));
+    assert_ok(ctx, nb_compare_show(&page, r, &terms, &c, &(nb_compare_view){true, true}, ctx));
     const char *text = page_text(&page, NB_PAGE_TEXT, 0, ctx);
     assert_true(strstr(text, " stone ") && strstr(text, " clay oven ") && strstr(text, " clay pit "));
 }

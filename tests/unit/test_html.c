@@ -132,9 +132,9 @@ static void addresses_lead_from_folder_to_file(void **state)
 }
 
 /* What stands in the page's main part. */
-static char *main_of(const char *markdown, nb_ctx *ctx)
+static char *main_of(const nb_page *made, nb_ctx *ctx)
 {
-    const nb_html_page page = {.title = "t", .markdown = markdown};
+    const nb_html_page page = {.title = "t", .page = made};
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -151,25 +151,47 @@ static char *main_of(const char *markdown, nb_ctx *ctx)
 static void headings_have_anchors_and_fold(void **state)
 {
     nb_ctx *ctx = *state;
-    assert_string_equal(main_of("## A & `b`, c\n\n## a  b c\n\n## Ab\n\n## ab\n", ctx),
-                        "<h2 id=\"a--b-c\">A &amp; b, c</h2>\n<h2 id=\"a--b-c-1\">a  b c</h2>\n"
-                        "<h2 id=\"ab\">Ab</h2>\n<h2 id=\"ab-1\">ab</h2>\n");
-    assert_string_equal(main_of("###### a\n\n##### in\n\nx\n\n###### b\n\n## c\n", ctx),
+    nb_page page;
+    nb_page_make(&page, ctx);
+    nb_page_heading(&page, 2, "A & b, c");
+    nb_page_heading(&page, 2, "a b c");
+    nb_page_heading(&page, 2, "Ab");
+    nb_page_heading(&page, 2, "ab");
+    assert_string_equal(main_of(&page, ctx), "<h2 id=\"a--b-c\">A &amp; b, c</h2>\n<h2 id=\"a-b-c\">a b c</h2>\n"
+                                             "<h2 id=\"ab\">Ab</h2>\n<h2 id=\"ab-1\">ab</h2>\n");
+    nb_page_make(&page, ctx);
+    nb_page_heading(&page, NB_PAGE_FOLDED, "a");
+    nb_page_heading(&page, NB_PAGE_DEEPEST, "in");
+    nb_page_paragraph(&page, "x");
+    nb_page_heading(&page, NB_PAGE_FOLDED, "b");
+    nb_page_heading(&page, 2, "c");
+    assert_string_equal(main_of(&page, ctx),
                         "<details><summary>a</summary>\n<h5 id=\"in\">in</h5>\n<p>x</p>\n</details>\n"
                         "<details><summary>b</summary>\n</details>\n<h2 id=\"c\">c</h2>\n");
 }
 
-static void html_is_not_let_through(void **state)
+static void texts_are_text(void **state)
 {
     nb_ctx *ctx = *state;
-    assert_string_equal(main_of("<script>1</script>\n\na <b>c</b> [x](javascript:1)\n", ctx),
-                        "<!-- raw HTML omitted -->\n"
-                        "<p>a <!-- raw HTML omitted -->c<!-- raw HTML omitted --> <a href=\"\">x</a></p>\n");
+    nb_page page;
+    nb_page_make(&page, ctx);
+    nb_page_paragraph(&page, "<script>1</script> [x](javascript:1)");
+    nb_page_note(&page, "<b>", "a & \"b\"");
+    nb_page_item(&page, "c");
+    nb_page_table(&page);
+    nb_page_column(&page, NB_PAGE_WORD, "<a>");
+    nb_page_column(&page, NB_PAGE_NUMBER, "n");
+    nb_page_row(&page);
+    nb_page_cell(&page, "<b>x</b>&");
+    nb_page_cell(&page, "1");
+    nb_page_mark(&page, "<");
     assert_string_equal(
-        main_of("| \\<a> | n |\n|---|---:|\n| <b>x</b>&amp; | 1 |\n", ctx),
+        main_of(&page, ctx),
+        "<p>&lt;script&gt;1&lt;/script&gt; [x](javascript:1)</p>\n"
+        "<ul>\n<li><strong>&lt;b&gt;</strong> a &amp; &quot;b&quot;</li>\n<li>c</li>\n</ul>\n"
         "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"Table 1\">\n<table>\n<thead>\n"
         "<tr><th scope=\"col\">&lt;a&gt;</th><th scope=\"col\" class=\"number\">n</th></tr>\n</thead>\n"
-        "<tbody>\n<tr><td>&lt;b&gt;x&lt;/b&gt;&amp;</td><td class=\"number\">1</td></tr>\n</tbody>\n"
+        "<tbody>\n<tr><td>&lt;b&gt;x&lt;/b&gt;&amp;</td><td class=\"number\">1&lt;</td></tr>\n</tbody>\n"
         "</table>\n</div>\n");
 }
 
@@ -182,7 +204,7 @@ int main(void)
         cmocka_unit_test(colours_can_be_read_in_the_dark),
         test_with_ctx(addresses_lead_from_folder_to_file),
         test_with_ctx(headings_have_anchors_and_fold),
-        test_with_ctx(html_is_not_let_through),
+        test_with_ctx(texts_are_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

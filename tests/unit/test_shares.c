@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The comparison with the baseline, on rows written by hand. */
 #include "pages.h"
-#include "relations.h"
+#include "stored_rows.h"
 
 #include "report/draws.h"
 #include "report/table.h"
@@ -384,22 +384,6 @@ static void test_factors_apart(void **state)
     }
 }
 
-/* An X so large that its error is noisy counts like any other: to leave it out would
- * flatter the core. */
-static void test_above_the_best(void **state)
-{
-    (void)state;
-    nb_error_row row = {.status = "ok", .measures = {.error = 3, .error_subspace = 0.5, .error_noise = 4}};
-    assert_close(nb_above_best(&row), 5, 0);
-    row.measures.error_subspace = 1e-13;
-    assert_true(isnan(nb_above_best(&row)));
-    row.measures.error_subspace = NAN;
-    assert_true(isnan(nb_above_best(&row)));
-    row.measures.error_subspace = 0.5;
-    row.status = "diverged";
-    assert_true(isnan(nb_above_best(&row)));
-}
-
 /* Paths are as long as tells them apart; what no path tells apart is written in full. */
 static void test_labels_differ(void **state)
 {
@@ -422,7 +406,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_shares),
-        test_with_ctx(test_above_the_best),
         test_with_ctx(test_the_pooled_share_counts_losses),
         test_with_ctx(test_an_outlier_is_one_cell_of_many),
         test_with_ctx(test_no_share_of_no_gap),

@@ -8,7 +8,6 @@
 #include "report/scripts.h"
 #include "report/sheet.h"
 #include "statistics/ranks.h"
-#include "studies/error/sweeps.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,22 +34,6 @@ static void test_median_interval(void **state)
     }
     nb_median_interval(0, values, &low, &high);
     assert_true(isnan(low) && isnan(high));
-}
-
-/* One colour for each sweep and each core that is in none, in the order of the run. */
-static void test_looks_of_cores(void **state)
-{
-    static const char *const cores[] = {"svd(rcond=0.1, rank=all)", "best", "svd(rcond=0.2, rank=all)", "gone",
-                                        "svd(rcond=0.3, rank=all)", "gcv",  "svd(rcond=0.1, rank=3)"};
-    static const int expected[] = {0, 1, 0, 2, 0, 3, 4};
-    nb_core_label labels[7];
-    nb_sweeps sweeps;
-    for (int i = 0; i < 7; i++) labels[i] = (nb_core_label){.core = cores[i]};
-    nb_summary s = {.core_count = 7, .cores = labels};
-    assert_ok(*state, nb_sweeps_find(&s, &sweeps, *state));
-    assert_int_equal(sweeps.family_count, 1);
-    for (int i = 0; i < 7; i++) assert_int_equal(sweeps.cores[i].look, expected[i]);
-    assert_int_equal(sweeps.families[0].look, 0);
 }
 
 static void write_text(const char *path, const char *mode, const char *text)
@@ -168,7 +151,7 @@ static void test_blocks_of_a_sheet(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_median_interval), test_with_ctx(test_looks_of_cores),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_median_interval),
                                        test_with_ctx(test_edited_scripts_are_kept),
                                        test_with_ctx(test_lines_of_a_sheet), test_with_ctx(test_blocks_of_a_sheet)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 /* test_standings.c - methods ranked source by source. Six sources of four methods, with ties, whose mean ranks and
  * tests SciPy 1.17 has (friedmanchisquare, rankdata), and the critical difference 2.569032 sqrt(4 5 / (6 6)) of
  * Demsar's table 5 (J. Mach. Learn. Res. 7, 2006), to more digits; the rest by hand. */
-#include "testing.h"
+#include "relations.h"
 
 #include "report/standings_view.h"
 
@@ -86,6 +86,7 @@ static nb_standings_view view(nb_ctx *ctx, season *s)
     assert_non_null(f);
     for (int i = 0; i < s->count; i++) s->rows[i].time_unseen = s->rows[i].seen ? NAN : s->rows[i].time;
     assert_ok(ctx, nb_frame_make(f, columns, s->rows, sizeof *s->rows, s->count, ctx));
+    f->relation = relation_of(&(test_rows){columns, s->rows, sizeof *s->rows, s->count, NULL, false}, ctx);
     assert_ok(ctx, nb_standings_view_make(f, &terms, "laps", "track", &v, ctx));
     return v;
 }
@@ -98,7 +99,7 @@ static void test_reference(void **state)
     run_season(&s);
     nb_standings_view v = view(*state, &s);
     assert_int_equal(v.standings.count, 1); /* one model: none over models */
-    const nb_standing *x = v.standings.items;
+    const nb_ranking *x = v.standings.items;
     assert_int_equal(x->stratum, 0);
     assert_int_equal(x->count, RUNNERS);
     assert_int_equal(x->sources, SOURCES);
@@ -175,7 +176,7 @@ static void test_ties(void **state)
     run_season(&s);
     for (int i = 0; i < s.count; i++) s.rows[i].time_noise = 1;
     nb_standings_view v = view(*state, &s);
-    const nb_standing *x = v.standings.items;
+    const nb_ranking *x = v.standings.items;
     for (int r = 0; r < RUNNERS; r++) assert_close(x->ranks[r], 2.5, 0);
     assert_close(x->test.chi2, 0, 0);
     assert_close(x->test.p, 1, 0);
@@ -193,7 +194,7 @@ static void test_missing(void **state)
     for (int day = 0; day < SOURCES; day++) lose(row_of(&s, day, 3));
     lose(row_of(&s, 1, 0));
     nb_standings_view v = view(*state, &s);
-    const nb_standing *x = v.standings.items;
+    const nb_ranking *x = v.standings.items;
     assert_int_equal(x->count, RUNNERS);
     assert_int_equal(x->ranked, 3);
     assert_true(isnan(x->ranks[3]));
@@ -202,7 +203,7 @@ static void test_missing(void **state)
     assert_int_equal(x->planned, SOURCES);
     assert_int_equal(x->sources, 5);
     assert_int_equal(x->left_out_count, 1);
-    assert_string_equal(v.standings.contrasts.replicates.source_names[x->left_out[0]], "Tue");
+    assert_string_equal(v.standings.replicates.source_names[x->left_out[0]], "Tue");
     /* anna 3 2 3 3 3, boris 1 3 1 1 1, carla 2 1 2 2 2 */
     assert_close(x->ranks[0], 2.8, 1e-14);
     assert_close(x->ranks[1], 1.4, 1e-14);
@@ -230,12 +231,12 @@ static void test_no_common_head(void **state)
     }
     lose(row_of(&s, 0, 2));
     nb_standings_view v = view(*state, &s);
-    const nb_standing *x = v.standings.items;
+    const nb_ranking *x = v.standings.items;
     assert_int_equal(x->missing[1], 0);
     assert_int_equal(x->missing[2], 0);
     assert_int_equal(x->sources, 5);
     assert_int_equal(x->left_out_count, 1);
-    assert_string_equal(v.standings.contrasts.replicates.source_names[x->left_out[0]], "Mon");
+    assert_string_equal(v.standings.replicates.source_names[x->left_out[0]], "Mon");
 }
 
 /* Carla has looked at what she is judged on: she is not compared with the others, nor ranked among them. */
@@ -245,7 +246,7 @@ static void test_refusal(void **state)
     run_season(&s);
     for (int day = 0; day < SOURCES; day++) row_of(&s, day, 2)->seen = true;
     nb_standings_view v = view(*state, &s);
-    const nb_standing *x = v.standings.items;
+    const nb_ranking *x = v.standings.items;
     assert_int_equal(x->ranked, 3);
     assert_true(isnan(x->ranks[2]) && x->refusals[2] && !x->refusals[0] && !x->refusals[3]);
     assert_close(x->ranks[1], 7 / 6.0, 1e-15); /* the least of three every day but Wed */

@@ -374,11 +374,6 @@ bool nb_is_noise(const nb_error_row *row, nb_part part)
     return !(row->measures.error_subspace > of_subspace);
 }
 
-double nb_above_best(const nb_error_row *row)
-{
-    return nb_is_noise(row, NB_SUBSPACE) ? NAN : nb_part_of(row, NB_WHOLE) / nb_part_of(row, NB_SUBSPACE) - 1;
-}
-
 static const char *const choice_trial_columns[] = {"problem",  "head",    "kernel",  "landmarks", "trial",
                                                    "strategy", "pairing", "factors", NULL};
 

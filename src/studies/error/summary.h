@@ -91,11 +91,6 @@ double nb_part_of(const nb_error_row *row, nb_part part); /* NaN where the row i
 /* Whether it is not above the rounding to expect in it. Two such numbers cannot be compared. */
 bool nb_is_noise(const nb_error_row *row, nb_part part);
 
-/* How far a row's error is above the subspace part, which is the best core's on the same
- * landmarks, as a share of that; NaN where the row is not ok, and where the subspace part
- * is not known, or is rounding noise. */
-double nb_above_best(const nb_error_row *row);
-
 /* The place in errors[] and ratios[]; in floors[] and baselines[]. */
 int nb_summary_cell(const nb_summary *s, int panel, int variant, int core, int landmark);
 int nb_summary_level(const nb_summary *s, int panel, int landmark);

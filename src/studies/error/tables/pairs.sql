@@ -15,8 +15,8 @@ FROM one JOIN scope AS s USING (level_id) JOIN entrant AS a ON a.id = a_id JOIN 
 GROUP BY s.place, s.number, a_id, b_id ORDER BY s.place, s.number, a_id, b_id;
 
 WITH share AS (
-    SELECT a_id, b_id, 100.0 * count(CASE WHEN ratio < 1 THEN 1 END) / count(*) AS below
+    SELECT a_id, b_id, 1.0 * count(CASE WHEN ratio < 1 THEN 1 END) / count(*) AS below
     FROM duel WHERE usual GROUP BY a_id, b_id)
-SELECT a.number AS "", a.label AS "error of", b.number AS _across, coalesce(shown('%.0f', below), '-') AS _cell
+SELECT a.number AS "", a.label AS "error of", b.number AS _across, coalesce(shown('%.0f', 100 * below), '-') AS _cell
 FROM entrant AS a JOIN entrant AS b LEFT JOIN share ON a_id = a.id AND b_id = b.id
 WHERE a.usual AND b.usual ORDER BY a.id, b.id;

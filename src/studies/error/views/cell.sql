@@ -26,6 +26,9 @@ WITH instance AS (
     SELECT panel_id, landmarks, head_id, trial, source_id, max(floor_rank) AS floor_rank,
            max(baseline_mean) AS baseline_mean
     FROM member GROUP BY panel_id, landmarks, head_id, trial)
-SELECT panel_id, landmarks, median(floor_rank) AS floor_rank, median(baseline_mean) AS baseline_mean,
+SELECT panel_id, landmarks, count(floor_rank) AS floor_count, median(floor_rank) AS floor_rank,
+       quantile(floor_rank, 0.1) AS floor_p10, quantile(floor_rank, 0.9) AS floor_p90,
+       count(baseline_mean) AS baseline_count, median(baseline_mean) AS baseline_mean,
+       quantile(baseline_mean, 0.1) AS baseline_p10, quantile(baseline_mean, 0.9) AS baseline_p90,
        over_sources(floor_rank, source_id) AS floor_over, over_sources(baseline_mean, source_id) AS baseline_over
 FROM instance GROUP BY panel_id, landmarks;

@@ -13,11 +13,14 @@ SELECT k.panel_id, k.core_id, k.trial, k.alone, r.landmarks, 16 * r.landmarks >=
            THEN r.error_unseen / r.error_unseen_subspace - 1 END AS unseen
 FROM key AS k JOIN run AS r ON r.id = k.id;
 
-CREATE TEMP TABLE choice AS
-SELECT row_number() OVER (ORDER BY panel_id, landmarks, dense, like_id, trial) AS id,
-       dense_rank() OVER (ORDER BY panel_id, landmarks, dense) AS level_id, like_id, landmarks, trial, panel_id, dense,
-       max(trial) OVER (PARTITION BY like_id, landmarks) = 0 AS alone
-FROM (SELECT DISTINCT panel_id, landmarks, dense, like_id, trial FROM taken);
+CREATE TEMP TABLE choice (id INTEGER PRIMARY KEY, level_id INTEGER, like_id INTEGER, landmarks INTEGER, trial INTEGER,
+                          panel_id INTEGER, dense INTEGER);
+INSERT INTO choice (level_id, like_id, landmarks, trial, panel_id, dense)
+WITH level AS (
+    SELECT *, row_number() OVER (ORDER BY panel_id, landmarks, dense) AS id
+    FROM (SELECT DISTINCT panel_id, landmarks, dense FROM taken))
+SELECT DISTINCT level.id, like_id, landmarks, trial, panel_id, dense
+FROM taken JOIN level USING (panel_id, landmarks, dense) ORDER BY level.id, like_id, landmarks, trial;
 CREATE UNIQUE INDEX choices ON choice (like_id, landmarks, trial);
 
 CREATE TEMP TABLE outcome AS

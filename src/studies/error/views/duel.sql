@@ -11,7 +11,8 @@ WHERE x.error / y.error < 9e999;
 CREATE TEMP TABLE twice AS
 SELECT c.id AS choice_id, c.level_id, c.landmarks, t.id AS twice_id, t.level_id AS twice_level
 FROM choice AS c JOIN choice AS t ON t.like_id = c.like_id AND t.landmarks = 2 * c.landmarks
-    AND (t.trial = c.trial OR t.alone);
+    AND (t.trial = c.trial OR t.trial = 0 AND NOT EXISTS (
+        SELECT 1 FROM choice AS o WHERE o.like_id = t.like_id AND o.landmarks = t.landmarks AND o.trial > 0));
 
 CREATE TEMP VIEW duel_of_twice AS
 SELECT t.landmarks, a.id AS a_id, b.id AS b_id, x.error / y.error AS ratio

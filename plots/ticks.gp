@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# ticks.gp - an axis with its numbers at given values, landmarks[] from 1 to M, ascending: on the scale, linear or
+# logarithmic, that keeps the closest two further apart. A tick keeps its number where the last one is far enough.
+
+linear = 1; logarithmic = 1
+do for [i = 2:M] {
+    t = (landmarks[i] - landmarks[i - 1]) / real(landmarks[M] - landmarks[1]); linear = t < linear ? t : linear
+    t = log(real(landmarks[i]) / landmarks[i - 1]) / log(real(landmarks[M]) / landmarks[1]); logarithmic = t < logarithmic ? t : logarithmic
+}
+log_x = logarithmic > linear
+place(m) = M < 2 ? 0.5 : log_x ? log(real(m) / landmarks[1]) / log(real(landmarks[M]) / landmarks[1]) : (m - landmarks[1]) / real(landmarks[M] - landmarks[1])

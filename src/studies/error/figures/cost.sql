@@ -1,0 +1,41 @@
+-- summary: error against flops and time of a forward pass, a curve over m for each strategy
+-- reference: none: medians over heads and trials
+-- needs: cell core
+-- script: curves.gp
+-- title: error against {figure}
+-- data: count x median p10 p90
+-- set: x_scale 10
+-- set: by_key 1
+-- set: x_name {_x_name}
+-- set: y_name relative error  |S - FXB|_F / |S|_F
+-- set: upright 1: exact attention
+WITH shown AS ( -- a core that looks at all of S costs more than exact attention
+    SELECT m.panel_id, m.core_id, m.variant_id, m.landmarks, m.id, r.error, r.baseline_mean,
+           r.flops / (4.0 * r.n * r.n * r.d) AS flops, (r.select_s + r.core_s + r.forward_s) / r.exact_s AS time
+    FROM member AS m JOIN core AS c ON c.id = m.core_id JOIN run AS r ON r.id = m.id
+    WHERE r.status = 'ok' AND NOT c.oracle),
+facts AS (
+    SELECT min(landmarks) AS least, max(landmarks) AS most,
+           max(id IN (SELECT id FROM shown WHERE flops IS NULL AND time IS NOT NULL)) AS uncounted FROM member),
+paid AS (
+    SELECT *, 0 AS by_time, flops AS x FROM shown WHERE flops IS NOT NULL
+    UNION ALL SELECT *, 1 AS by_time, time AS x FROM shown WHERE time IS NOT NULL),
+point AS (
+    SELECT core_id, by_time, panel_id, variant_id, landmarks, v.label AS series, 'curve' AS style, variant_id AS look,
+           count(*) AS count, median(x) AS x, median(error) AS median, quantile(error, 0.1) AS p10,
+           quantile(error, 0.9) AS p90, over_sources(error, paid.id) AS interval
+    FROM paid JOIN variant AS v ON v.id = variant_id WHERE error IS NOT NULL GROUP BY 1, 2, 3, 4, 5
+    UNION ALL
+    SELECT core_id, by_time, panel_id, 1000000, 0, 'constant ' || CASE WHEN (SELECT min(stochastic) FROM component
+           WHERE kind = 'kernel') THEN '1/n' ELSE 'mean(S)' END, 'level', NULL, count(*), 1.0, median(baseline_mean),
+           quantile(baseline_mean, 0.1), quantile(baseline_mean, 0.9), over_sources(baseline_mean, id)
+    FROM paid WHERE baseline_mean IS NOT NULL GROUP BY 1, 2, 3)
+SELECT CASE WHEN by_time THEN 'time' ELSE 'flops' END || ' with ' || core.brief AS figure, panel.title AS panel, series,
+       count, point.x AS x, median, p10, p90, low(interval) AS median_low, high(interval) AS median_high,
+       CASE WHEN by_time THEN 'seconds of a forward pass / exact attention''s'
+            ELSE 'flops of a forward pass / exact attention''s (4 n^2 d)' END || ', m = ' || least || ' to ' || most
+       || CASE WHEN uncounted AND NOT by_time
+          THEN '; not drawn: oracles, plug-ins and programs, whose flops are not counted' ELSE '' END AS _x_name,
+       style AS _style, point.look AS _look, variant_id AS _order
+FROM point JOIN core ON core.id = core_id JOIN panel ON panel.id = panel_id JOIN facts
+ORDER BY core.place, by_time, panel_id, variant_id, landmarks;

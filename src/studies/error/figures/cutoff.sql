@@ -1,0 +1,43 @@
+-- summary: error against effective cut-off of the cores, at one m
+-- reference: none: medians over heads and trials
+-- is: of_one_m
+-- compares: core
+-- needs: above
+-- script: curves.gp
+-- title: error against cut-off: {figure}, m = {_m}
+-- data: count x median p10 p90
+-- set: x_scale 10
+-- set: x_name singular value of A, relative to the largest, that the core inverts by half
+-- set: y_name relative error  |S - FXB|_F / |S|_F
+WITH cut AS ( -- what cores do in any row
+    SELECT core_id, min(CASE WHEN core_cutoff < 9e999 AND NOT keeps_rows THEN position END) AS cuts,
+           max(ok AND (core_cutoff IS NULL OR core_cutoff >= 9e999 OR keeps_rows)) AS does_not
+    FROM above GROUP BY core_id),
+what AS (
+    SELECT c.*, cuts, does_not, CASE WHEN sweep IS NOT NULL THEN min(cuts) OVER (PARTITION BY sweep, option) END AS first,
+           cuts IS NOT NULL AND (sweep IS NULL OR plain) AS marked, does_not AND sweep IS NULL AND NOT oracle AS leveled
+    FROM core AS c JOIN cut ON core_id = c.id),
+-- Where factors have no middle, no core of a variant has a cut-off, and it has no figure.
+shown AS (
+    SELECT * FROM above WHERE landmarks = :m AND ok AND variant_id IN
+        (SELECT variant_id FROM above WHERE core_cutoff < 9e999)),
+line AS (
+    SELECT variant_id, panel_id, s.core_id AS key, s.id, core_cutoff AS x, s.error AS y, sweep AS series, 'curve' AS style,
+           look, first AS line
+    FROM shown AS s JOIN what AS w ON w.id = s.core_id WHERE first IS NOT NULL
+    UNION ALL
+    SELECT variant_id, panel_id, s.core_id, s.id, core_cutoff, s.error, label, 'mark', look, 1000000 + 2 * place
+    FROM shown AS s JOIN what AS w ON w.id = s.core_id WHERE marked
+    UNION ALL
+    SELECT variant_id, panel_id, 0, s.id, 1.0, s.error, brief, 'level', look, 1000001 + 2 * place
+    FROM shown AS s JOIN what AS w ON w.id = s.core_id WHERE leveled
+    UNION ALL
+    SELECT variant_id, panel_id, 0, id, 1.0, error_subspace, 'subspace part: the best core', 'level', NULL, 9000000 FROM shown),
+point AS (
+    SELECT variant_id, panel_id, line, key, series, style, look, count(*) AS count, median(x) AS x, median(y) AS median,
+           quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, over_sources(y, id) AS interval
+    FROM line WHERE x < 9e999 AND y < 9e999 GROUP BY variant_id, panel_id, line, key)
+SELECT v.label AS figure, panel.title AS panel, series, count, x, median, p10, p90, low(interval) AS median_low,
+       high(interval) AS median_high, style AS _style, look AS _look, line AS _order, :m AS _m
+FROM point JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
+ORDER BY variant_id, panel_id, line, x, key;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stored_rows.h - rows as the relation that tables ask. */
+#ifndef NB_STORED_ROWS_H
+#define NB_STORED_ROWS_H
+
+#include "testing.h"
+
+#include "report/relation.h"
+
+static inline void bind_cell(sqlite3_stmt *s, int at, const nb_column *column, const nb_row *row)
+{
+    const char *field = (const char *)row + column->offset;
+    switch (column->type) {
+    case NB_COLUMN_TEXT: sqlite3_bind_text(s, at, *(const char *const *)field, -1, SQLITE_STATIC); break;
+    case NB_COLUMN_INT: sqlite3_bind_int(s, at, *(const int *)field); break;
+    case NB_COLUMN_SEED: sqlite3_bind_int64(s, at, *(const long long *)field); break;
+    case NB_COLUMN_REAL: sqlite3_bind_double(s, at, *(const double *)field); break;
+    }
+}
+
+static inline void close_database(void *db)
+{
+    sqlite3_close(db);
+}
+
+/* The rows as a store holds them. */
+static inline nb_relation *relation_of(const nb_study *study, const nb_row_list *rows, nb_ctx *ctx)
+{
+    const char *names = "position", *marks = "?";
+    nb_store *store = nb_alloc(ctx, 1, sizeof *store);
+    nb_relation *relation;
+    sqlite3_stmt *s;
+    assert_non_null(store);
+    store->study = study;
+    for (const nb_column *c = study->columns; c->name; c++) {
+        names = nb_format(ctx, "%s, %s", names, c->name);
+        marks = nb_format(ctx, "%s, ?", marks);
+    }
+    assert_int_equal(sqlite3_open(":memory:", &store->db), SQLITE_OK);
+    assert_ok(ctx, nb_defer(ctx, close_database, store->db));
+    assert_int_equal(sqlite3_exec(store->db, nb_format(ctx, "CREATE TABLE results (%s)", names), NULL, NULL, NULL), 0);
+    assert_int_equal(
+        sqlite3_prepare_v2(store->db, nb_format(ctx, "INSERT INTO results VALUES (%s)", marks), -1, &s, NULL), 0);
+    for (int i = 0; i < rows->count; i++) {
+        sqlite3_bind_int(s, 1, i);
+        for (int c = 0; study->columns[c].name; c++) bind_cell(s, 2 + c, &study->columns[c], nb_row_at(rows, i));
+        assert_int_equal(sqlite3_step(s), SQLITE_DONE);
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    assert_ok(ctx, nb_relation_open(&relation, store, NULL, ctx));
+    return relation;
+}
+
+#endif
