@@ -41,6 +41,11 @@ import experiments
 EXPECTED = [
     ("table:errors", "text", "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
     ("table:equal_cost", "text", "each m has a heading"),
+    ("table:shares", "rows", "no lines for what was not planned"),
+    ("table:shares", "*_share", "no share below -1"),
+    ("table:shares", "text", "marks stand behind the error, and the baseline's pairing in the label; no share below -1"),
+    ("table:at_cost", "text", "the name of a panel stands once, above its cores"),
+    ("table:cores", "text", "a mark is explained where it occurs"),
 ]
 
 COMPARE = {  # options; an output is called by its place here

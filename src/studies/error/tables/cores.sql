@@ -34,8 +34,8 @@ FROM core_above WHERE 100 * above <= -0.05 LIMIT 1;
 
 SELECT 'Exact attention on these heads, S V: multiplications, and median seconds on one CPU (column exact_s)'
        AS paragraph
-FROM run WHERE exact_s IS NOT NULL LIMIT 1;
+FROM member WHERE exact_s IS NOT NULL LIMIT 1;
 
 SELECT 'n = ' || n || ', d = ' || d || ': 2 n^2 d = ' || shown('%.2g', 2.0 * n * n * d) || ', ' ||
        shown('%.2g', median(exact_s)) || ' s' AS item
-FROM run WHERE exact_s IS NOT NULL GROUP BY n, d ORDER BY min(position);
+FROM member JOIN panel ON panel.id = panel_id WHERE exact_s IS NOT NULL GROUP BY n, d ORDER BY min(position);

@@ -6,8 +6,8 @@
 -- note: error: ratio to the baseline's error in the same trial, with the same pairing, factors, core and m
 -- note: subspace: the same for the least error that any core reaches; both are medians, over problems and m, of the
 --   medians over heads and trials
--- note: share: of the gap between the baseline (0) and the best strategy of each problem and m (1), log(error) /
---   log(best's); below 0: worse than the baseline
+-- note: share: of the gap between the baseline (0) and the best strategy of each problem and m (1), ln(error) /
+--   ln(best's); below 0: worse than the baseline
 -- note: -: no share: the best is less than 1 % below the baseline, or the strategy is further above it than the best is
 --   below it (-1)
 -- note: ~: rounding noise on both sides; behind a number: for some problems and m

@@ -3,8 +3,8 @@
 -- needs: cell
 CREATE TEMP VIEW budget AS
 WITH cost AS (
-    SELECT m.panel_id, m.core_id, m.variant_id, m.landmarks, median(r.flops / (4.0 * n * n * d)) AS of_exact
-    FROM member AS m JOIN run AS r USING (id) GROUP BY 1, 2, 3, 4),
+    SELECT m.panel_id, core_id, landmarks, variant_id, median(flops / (4.0 * n * n * d)) AS of_exact
+    FROM member AS m JOIN panel ON panel.id = m.panel_id GROUP BY m.panel_id, core_id, landmarks, variant_id),
 ranked AS (
     SELECT panel_id, core_id, variant_id, at_most, landmarks, of_exact, count, median,
            of_exact <= at_most AND median IS NOT NULL AS within, row_number() OVER (

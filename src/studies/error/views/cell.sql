@@ -7,7 +7,8 @@ SELECT r.id, r.position, r.panel_id, v.id AS variant_id, r.core_id, r.landmarks,
        CASE WHEN r.status = 'ok' THEN r.error END AS error,
        CASE WHEN r.status = 'ok' THEN NOT coalesce(r.error > r.error_noise, 0) END AS noise,
        CASE WHEN r.status = 'ok' THEN r.error_subspace END AS subspace,
-       CASE WHEN r.status = 'ok' THEN r.select_s END AS select_s, r.core_s, r.floor_rank, r.baseline_mean
+       CASE WHEN r.status = 'ok' THEN r.select_s END AS select_s, r.core_s, r.exact_s, r.flops,
+       r.floor_rank, r.baseline_mean
 FROM run AS r JOIN component AS c ON c.kind = 'kernel' AND c.id = r.kernel_id
 JOIN variant AS v ON v.strategy_id = r.strategy_id AND v.factors_id = r.factors_id
     AND CASE WHEN c.one_set THEN v.leads ELSE v.pairing_id = r.pairing_id END;

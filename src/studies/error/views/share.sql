@@ -23,15 +23,26 @@ nearest AS (
     SELECT * FROM (SELECT *, row_number() OVER (
         PARTITION BY panel_id, core_id, landmarks, variant_id ORDER BY fixed DESC, base_id) AS place FROM against)
     WHERE place = 1),
-pair AS (
-    SELECT panel_id, core_id, landmarks, n.variant_id, a.noise AND b.noise AS noise,
-           CASE WHEN a.noise AND b.noise THEN NULL WHEN b.error = 0 THEN 9e999 * a.error ELSE a.error / b.error END AS ratio,
-           a.subspace <= 1e-12 AND b.subspace <= 1e-12 AS sub_noise,
-           CASE WHEN a.subspace <= 1e-12 AND b.subspace <= 1e-12 THEN NULL WHEN b.subspace = 0 THEN 9e999 * a.subspace
-               ELSE a.subspace / b.subspace END AS sub_ratio
+joined AS ( -- what has trial 0 alone stands for every trial of the other
+    SELECT n.panel_id, n.core_id, n.landmarks, n.variant_id, a.noise AND b.noise AS noise, a.error AS x, b.error AS y,
+           a.subspace AS sub_x, b.subspace AS sub_y
     FROM nearest AS n JOIN member AS a USING (panel_id, core_id, landmarks, variant_id)
-    JOIN member AS b USING (panel_id, core_id, landmarks)
-    WHERE b.variant_id = n.base_id AND b.head_id = a.head_id AND (a.trial = b.trial OR a.alone OR b.alone)),
+    JOIN member AS b ON b.panel_id = n.panel_id AND b.core_id = n.core_id AND b.landmarks = n.landmarks
+        AND b.variant_id = n.base_id AND b.head_id = a.head_id
+        AND b.trial BETWEEN CASE WHEN a.alone THEN 0 ELSE a.trial END AND CASE WHEN a.alone THEN 1e9 ELSE a.trial END
+    UNION ALL
+    SELECT n.panel_id, n.core_id, n.landmarks, n.variant_id, a.noise AND b.noise, a.error, b.error, a.subspace, b.subspace
+    FROM nearest AS n JOIN member AS a USING (panel_id, core_id, landmarks, variant_id)
+    JOIN member AS b ON b.panel_id = n.panel_id AND b.core_id = n.core_id AND b.landmarks = n.landmarks
+        AND b.variant_id = n.base_id AND b.head_id = a.head_id AND b.trial = 0 AND b.alone
+    WHERE a.trial > 0),
+pair AS (
+    SELECT panel_id, core_id, landmarks, variant_id, noise,
+           CASE WHEN noise THEN NULL WHEN y = 0 THEN 9e999 * x ELSE x / y END AS ratio,
+           sub_x <= 1e-12 AND sub_y <= 1e-12 AS sub_noise,
+           CASE WHEN sub_x <= 1e-12 AND sub_y <= 1e-12 THEN NULL WHEN sub_y = 0 THEN 9e999 * sub_x ELSE sub_x / sub_y END
+           AS sub_ratio
+    FROM joined),
 compared AS (
     SELECT panel_id, core_id, landmarks, variant_id, count(ratio) AS count, count(CASE WHEN noise THEN 1 END) AS noise,
            median(ratio) AS ratio, count(sub_ratio) AS sub_count, count(CASE WHEN sub_noise THEN 1 END) AS sub_noise,
