@@ -318,7 +318,7 @@ static void tell_what_is_missing(const figure *f)
 
 static nb_status draw_all(figure *f, int *figures)
 {
-    static const char *const shared[] = {"common.gp", "direct.gp", "ratio.gp", NULL};
+    static const char *const shared[] = {"common.gp", "direct.gp", "ticks.gp", "ratio.gp", NULL};
     const char *path, **stems;
     NB_TRY(f->ctx, nb_make_folder(f->d->folder, f->ctx));
     NB_NEED(path, nb_format(f->ctx, "%s/%s.csv", f->d->folder, f->of->kind));
