@@ -23,6 +23,14 @@ import argparse, collections, concurrent.futures, csv, fnmatch, glob, io, iterto
 # What NEW shows otherwise on purpose: output, part, why. Parts: a column's name, +column (added), -column (missing), rows, order,
 # text, status (exit and errors), and of figures: files, scripts, data (what a script draws).
 EXPECTED = [
+    ("figure:*", "scripts", "a figure is a file of SQL: its script says what that sets, and styles have names"),
+    ("figure:error", "data", "medians with intervals over sources, without lines of heads and bands"),
+    ("figure:error", "rows", "what is not planned has no row"),
+    ("figure:error", "files", "a core without results has no figure"),
+    ("figure:svd_vs_iterative", "data", "medians with intervals over sources, without lines of heads and bands"),
+    ("figure:svd_vs_iterative", "rows", "what is not planned has no row"),
+    ("figure:svd_vs_iterative", "files", "a core without results has no figure"),
+    ("figure:svd_vs_iterative", "count", "an error over one of 0 is no ratio"),
     ("table:errors", "text", "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
 ]
 
@@ -226,6 +234,8 @@ class Case:
         self.compare_rows(output, both, a, b)
 
     def same_line(self, a, b, part):
+        if part == "data" and a and b and a[0] == b[0] == "#":
+            return True
         if part != "data" or not a or not b:
             return a == b
         cells = a.split(","), b.split(",")
