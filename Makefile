@@ -85,7 +85,7 @@ template = $(wildcard $(call folder,$1)/TEMPLATE.c)
 own_folders = $(foreach d,$(wildcard $(call folder,$1)/*),$(wildcard $d/$(notdir $d).c))
 files = $(filter-out %/TEMPLATE.c %/$(call kind,$1).c,$(wildcard $(call folder,$1)/*.c $(call folder,$1)/*.sql) $(call own_folders,$1))
 names = $(sort $(notdir $(basename $(call files,$1))))
-SQL := $(wildcard src/studies/*/*/*.sql)
+SQL := $(wildcard src/studies/*/*/*.sql src/report/*.sql)
 entries = $(foreach n,$(call names,$1),echo '    {"$(filter %/$n.c %/$n.sql,$(call files,$1))", &nb_$(call kind,$1)_$n.component},';)
 
 SRC := $(filter-out src/main.c %/TEMPLATE.c,$(wildcard src/*/*.c src/studies/*/*.c src/studies/*/*/*.c strategies/*.c))

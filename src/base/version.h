@@ -39,7 +39,8 @@ enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
  *     13 a strategy may let another one pick among some tokens, and picks may say why there are none; a study adds its
  *        tables to a page
  *     14 the scene records which rows of S a strategy reads; a strategy refuses what another refuses (NB_EREFUSED); a
- *        core says in which precision it computes */
-enum { NB_ABI = 14 };
+ *        core says in which precision it computes
+ *     15 a study says which method the values of a block mean (settle) */
+enum { NB_ABI = 15 };
 
 #endif

@@ -79,8 +79,11 @@ const char *nb_preview_time(const nb_predicted *f, double share, char text[NB_TI
 
 void nb_preview_print_untimed(FILE *out, const char *before, const nb_prediction *f)
 {
-    for (int i = 0; i < f->untimed_count; i++)
-        fprintf(out, "%sno timing available for %s: %s\n", before, f->untimed[i].names, f->untimed[i].reason);
+    for (const nb_untimed *u = f->untimed; u < f->untimed + f->untimed_count; u++) {
+        char others[32] = "";
+        if (u->count > NB_MOST_UNTIMED) snprintf(others, sizeof others, " and %d more", u->count - NB_MOST_UNTIMED);
+        fprintf(out, "%sno timing available for %s%s: %s\n", before, u->names, others, u->reason);
+    }
 }
 
 void nb_preview_print(FILE *out, const char *before, const nb_preview *o)

@@ -54,17 +54,24 @@ static void print_methods(const nb_plan *plan)
     puts(")");
 }
 
+static bool begins_trial(const nb_planned_row *rows, int i)
+{
+    return i == 0 || rows[i - 1].scene != rows[i].scene || rows[i - 1].trial != rows[i].trial;
+}
+
 /* A row of each scene and trial. */
 static nb_status take_rows(const nb_plan *plan, nb_frame *frame, nb_ctx *ctx)
 {
     const nb_study *study = plan->config->study;
     int count = 0;
-    char *rows;
-    NB_NEED(rows, nb_alloc(ctx, (size_t)plan->row_count + 1, study->row_size));
+    char *rows, *next;
+    for (int i = 0; i < plan->row_count; i++) count += begins_trial(plan->rows, i);
+    NB_NEED(rows, nb_alloc(ctx, (size_t)count + 1, study->row_size));
+    next = rows;
     for (int i = 0; i < plan->row_count; i++) {
-        const nb_planned_row *row = &plan->rows[i];
-        if (i > 0 && row[-1].scene == row->scene && row[-1].trial == row->trial) continue;
-        nb_plan_row(plan, i, rows + (size_t)count++ * study->row_size);
+        if (!begins_trial(plan->rows, i)) continue;
+        nb_plan_row(plan, i, next);
+        next += study->row_size;
     }
     return nb_frame_make(frame, study->columns, rows, study->row_size, count, ctx);
 }

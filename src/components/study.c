@@ -90,7 +90,9 @@ static const char *lacks_axis(const nb_study *s, int index)
     if (axis->type == NB_AXIS_INTEGER && (axis->lo < 0 || axis->hi > 1000000))
         return "a range from 0 to 1000000 for each axis of integers";
     if (axis->type == NB_AXIS_REAL && !(axis->lo < axis->hi)) return "a range for each axis of real numbers";
-    return axis->resolved && !s->matches ? "the function matches for its resolved axis" : NULL;
+    if (axis->resolved && !axis->scene && !s->value_under) return "the function value_under for its resolved axis";
+    return axis->resolved && axis->scene && !s->prepare_scene ? "the function prepare_scene for its resolved axis"
+                                                              : NULL;
 }
 
 static bool ends_as_label(const char *name)

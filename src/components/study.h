@@ -18,7 +18,6 @@ typedef struct nb_key_values nb_key_values;       /* config/axes.h */
 typedef struct nb_plan nb_plan;                   /* run/plan.h */
 typedef struct nb_planned_scene nb_planned_scene; /* run/plan.h */
 typedef struct nb_method nb_method;               /* run/plan.h */
-typedef struct nb_methods nb_methods;             /* run/plan.h */
 typedef struct nb_sink nb_sink;                   /* run/sink.h */
 typedef struct nb_unit nb_unit;                   /* run/units.h */
 typedef struct nb_cost nb_cost;                   /* run/prediction.h */
@@ -39,7 +38,7 @@ typedef struct {
     const char *column; /* of a row, of --only and of `exclude`: "strategy" */
     nb_axis_type type;
     bool scene;                    /* part of the data that methods share, not of the method */
-    bool resolved;                 /* the value in a row may differ from the config's: the study's `matches` decides */
+    bool resolved;                 /* a row's value may differ from the config's: see `value_under`, `prepare_scene` */
     const nb_registry *registry;   /* COMPONENT: of what */
     double lo, hi;                 /* INTEGER, REAL: the range; of integers, at most a million */
     const char *const *words;      /* WORD: NULL-terminated */
@@ -108,17 +107,14 @@ typedef struct nb_study {
 
     /* The plan. NULL: methods are the product of the axes, and rows are random if the data are. */
 
-    /* Calls nb_methods_add() for each method, always in the same order. */
-    nb_status (*methods)(const nb_config *config, nb_methods *methods, nb_ctx *ctx);
-    /* Whether a value of a `resolved` axis means the method, under the scene or (NULL) any. */
-    bool (*matches)(const nb_config *config, int axis, int value, const nb_planned_scene *scene,
-                    const nb_method *method);
-    /* A value of a `resolved` axis as a row of both shows it. */
+    /* Turns the places of a block's values in the config's lists, by axis, into those of the method that they mean, by
+     * which methods are sorted, and sets its values. Returns why there is none; NULL: there is one. */
+    const char *(*settle)(const nb_config *config, int *places, nb_method *method);
+    /* A method's value of a `resolved` axis under a scene; of the methods that differ in nothing else there, the first
+     * stands for all. */
     int (*value_under)(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method);
     /* Sets why the scene's rows are skipped, if they are. */
     void (*prepare_scene)(const nb_config *config, nb_planned_scene *scene);
-    /* Whether an earlier method is the same under this scene. */
-    bool (*repeated)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
     /* Whether another trial may give a different result. */
     bool (*random)(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
     /* Sets columns of a planned row that follow from its scene and method, beside those of the axes. */

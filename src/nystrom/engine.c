@@ -5,6 +5,7 @@
 #include "nystrom/blocks.h"
 #include "nystrom/direct.h"
 #include "nystrom/factors_private.h"
+#include "nystrom/make_scene.h"
 #include "nystrom/sampled.h"
 #include "nystrom/scene_private.h"
 #include "nystrom/spectrum.h"
@@ -15,15 +16,22 @@
 const char *const nb_engine_names[] = {[NB_STREAMED] = "streamed", [NB_DIRECT] = "direct", [NB_ENGINE_COUNT] = NULL};
 const char *const nb_precision_names[] = {[NB_DOUBLE] = "double", [NB_MIXED] = "mixed", [NB_PRECISION_COUNT] = NULL};
 
+size_t nb_engine_pair_bytes(int n, int m)
+{
+    enum { SQUARES = 12 }; /* of order m: A, triangles, and their singular vectors */
+    return (2 * (size_t)n * (size_t)nb_block_width(m) + SQUARES * (size_t)m * (size_t)m) * sizeof(double);
+}
+
+size_t nb_engine_batch_bytes(int n)
+{
+    return nb_scene_is_kept(n) ? 1 << 26 : 1 << 30;
+}
+
 int nb_engine_batch(int n, int count, const int *m)
 {
-    size_t bytes = 0;
-    int used = 0;
-    while (used < count) { /* Q_F and Q_B */
-        bytes += 2 * (size_t)n * (size_t)nb_block_width(m[used]) * sizeof(double);
-        if (used > 0 && bytes > NB_BATCH_BYTES) break;
-        used++;
-    }
+    size_t bytes = nb_engine_pair_bytes(n, m[0]);
+    int used = 1;
+    while (used < count && (bytes += nb_engine_pair_bytes(n, m[used])) <= nb_engine_batch_bytes(n)) used++;
     return used;
 }
 

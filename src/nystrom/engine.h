@@ -20,11 +20,12 @@ extern const char *const nb_engine_names[], *const nb_precision_names[]; /* NULL
 nb_status nb_engine_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
                             nb_ctx *ctx);
 
-/* Of Q_F and Q_B that are prepared together. */
-enum { NB_BATCH_BYTES = 1 << 30 };
+/* Bytes of a pair of m landmarks that is prepared; and of those that are prepared together: few where S is kept, many
+ * where each batch forms it anew. */
+size_t nb_engine_pair_bytes(int n, int m);
+size_t nb_engine_batch_bytes(int n);
 
-/* How many pairs from the first one on may be prepared together: as many as have
- * bases of NB_BATCH_BYTES, one pair at least. `m` are their landmarks. */
+/* How many pairs from the first one on are prepared together, one at least. `m` are their landmarks. */
 int nb_engine_batch(int n, int count, const int *m);
 
 /* Bytes of a request of m landmarks: its X, and C if that is kept. */

@@ -6,8 +6,10 @@
 #include "report/compare.h"
 #include "report/draws.h"
 #include "report/statistic.h"
+#include "statistics/agreement.h"
 #include "statistics/crossed.h"
 #include "statistics/estimate.h"
+#include "statistics/line.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -20,8 +22,11 @@
 typedef struct { /* the rows of a group: `width` numbers each, NaN for NULL */
     int count, room, width;
     double *values;
+    double share; /* of a quantile */
     bool failed;
 } gathered;
+
+static const char list_kind[8] = "nb_list1"; /* before the values of a list */
 
 typedef struct {
     char kind[8];
@@ -36,22 +41,38 @@ static double number(sqlite3_value *value)
     return sqlite3_value_type(value) == SQLITE_NULL ? NAN : sqlite3_value_double(value);
 }
 
+/* 0, and the function fails, where it is no list. */
+static int list_size(sqlite3_context *c, sqlite3_value *list)
+{
+    int bytes = sqlite3_value_bytes(list) - (int)sizeof list_kind;
+    if (bytes >= 0 && memcmp(sqlite3_value_blob(list), list_kind, sizeof list_kind) == 0)
+        return bytes / (int)sizeof(double);
+    sqlite3_result_error(c, "expected a number, or a list, as list() makes", -1);
+    return 0;
+}
+
+/* Room for so many rows more. */
+static bool make_room(gathered *g, int width, int more)
+{
+    if (g->count + more > g->room) {
+        int room = g->room ? 2 * g->room : 16;
+        if (room < g->count + more) room = g->count + more;
+        double *values = realloc(g->values, (size_t)room * (size_t)width * sizeof *values);
+        if (!values) g->failed = true;
+        if (!values) return false;
+        g->values = values;
+        g->room = room;
+    }
+    g->width = width;
+    return true;
+}
+
 /* A row whose first argument is NULL is left out unless the aggregate counts it. */
 static void gather_rows(sqlite3_context *c, int count, sqlite3_value **arguments, bool all)
 {
     gathered *g = sqlite3_aggregate_context(c, sizeof *g);
     if (!g || g->failed || (!all && sqlite3_value_type(arguments[0]) == SQLITE_NULL)) return;
-    if (g->count == g->room) {
-        int room = g->room ? 2 * g->room : 16;
-        double *values = realloc(g->values, (size_t)room * (size_t)count * sizeof *values);
-        if (!values) {
-            g->failed = true;
-            return;
-        }
-        g->values = values;
-        g->room = room;
-    }
-    g->width = count;
+    if (!make_room(g, count, 1)) return;
     for (int i = 0; i < count; i++) g->values[(size_t)g->count * (size_t)count + (size_t)i] = number(arguments[i]);
     g->count++;
 }
@@ -59,6 +80,21 @@ static void gather_rows(sqlite3_context *c, int count, sqlite3_value **arguments
 static void gather(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     gather_rows(c, count, arguments, false);
+}
+
+/* Of a list all its values. A second argument is the share. */
+static void gather_values(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    gathered *g = sqlite3_aggregate_context(c, sizeof *g);
+    int type = sqlite3_value_type(arguments[0]), size = type == SQLITE_BLOB ? list_size(c, arguments[0]) : 1;
+    if (!g || g->failed || type == SQLITE_NULL || size == 0 || !make_room(g, 1, size)) return;
+    g->share = count > 1 ? number(arguments[1]) : 0.5;
+    if (type == SQLITE_BLOB)
+        memcpy(g->values + g->count, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind,
+               (size_t)size * sizeof *g->values);
+    else
+        g->values[g->count] = number(arguments[0]);
+    g->count += size;
 }
 
 static void gather_all(sqlite3_context *c, int count, sqlite3_value **arguments)
@@ -96,18 +132,53 @@ static void sort_first(gathered *g)
     gsl_sort(g->values, 1, (size_t)g->count);
 }
 
+/* As gsl_stats_quantile_from_sorted_data, without sorting. */
+static double quantile_of(double *values, size_t count, double share)
+{
+    double place = share * (double)(count - 1);
+    size_t below = (size_t)place;
+    double low = gsl_stats_select(values, 1, count, below), part = place - (double)below;
+    /* at part 0 the next one does not count, which may be infinite */
+    return part == 0 ? low : (1 - part) * low + part * gsl_stats_select(values, 1, count, below + 1);
+}
+
 static void quantile_end(sqlite3_context *c)
 {
     gathered *g = take(c);
-    if (g) {
-        double q = g->width > 1 ? g->values[1] : 0.5;
-        sort_first(g);
-        if (q >= 0 && q <= 1)
-            give(c, gsl_stats_quantile_from_sorted_data(g->values, 1, (size_t)g->count, q));
-        else
-            sqlite3_result_error(c, "quantile: expected a share from 0 to 1", -1);
+    if (g && g->share >= 0 && g->share <= 1)
+        give(c, quantile_of(g->values, (size_t)g->count, g->share));
+    else if (g)
+        sqlite3_result_error(c, "quantile: expected a share from 0 to 1", -1);
+    leave(c);
+}
+
+static void list_end(sqlite3_context *c)
+{
+    gathered *g = take(c);
+    size_t size = g ? (size_t)g->count * sizeof *g->values : 0;
+    char *bytes = g ? malloc(sizeof list_kind + size) : NULL;
+    if (bytes) {
+        memcpy(bytes, list_kind, sizeof list_kind);
+        memcpy(bytes + sizeof list_kind, g->values, size);
+        sqlite3_result_blob64(c, bytes, sizeof list_kind + size, free);
+    } else if (g) {
+        sqlite3_result_error_nomem(c);
     }
     leave(c);
+}
+
+static void size(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    (void)count;
+    sqlite3_result_int(c, sqlite3_value_type(arguments[0]) == SQLITE_NULL ? 0 : list_size(c, arguments[0]));
+}
+
+/* Of values in ascending order; infinite if any is, NaN of both infinities. */
+static double mean(const gathered *g)
+{
+    double ends = g->values[0] + g->values[g->count - 1];
+    return isfinite(g->values[0]) && isfinite(g->values[g->count - 1]) ? gsl_stats_mean(g->values, 1, (size_t)g->count)
+                                                                       : ends;
 }
 
 static void mean_end(sqlite3_context *c)
@@ -115,7 +186,7 @@ static void mean_end(sqlite3_context *c)
     gathered *g = take(c);
     if (g) {
         sort_first(g);
-        give(c, gsl_stats_mean(g->values, 1, (size_t)g->count));
+        give(c, mean(g));
     }
     leave(c);
 }
@@ -136,7 +207,7 @@ static void geomean_end(sqlite3_context *c)
     if (g) {
         sort_first(g);
         for (int i = 0; i < g->count; i++) g->values[i] = log(g->values[i]);
-        give(c, exp(gsl_stats_mean(g->values, 1, (size_t)g->count)));
+        give(c, exp(mean(g)));
     }
     leave(c);
 }
@@ -241,17 +312,121 @@ static nb_status estimate(gathered *g, estimate_blob *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void ratio_of_end(sqlite3_context *c)
+/* x, source: means of sources as units */
+static nb_status estimate_mean(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    nb_unit_value *units;
+    nb_estimate estimates[2];
+    NB_NEED(units, nb_alloc(ctx, (size_t)g->count, sizeof *units));
+    for (int i = 0; i < g->count; i++)
+        units[i] = (nb_unit_value){.source = (int)g->values[2 * i + 1], .value = g->values[2 * i]};
+    NB_TRY(ctx, nb_estimate_units(g->count, units, 1, &(nb_estimate_terms){.confidence = 0.95}, estimates, ctx));
+    out->estimate = estimates[0];
+    return NB_OK;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+/* Rows of two or more numbers, none NULL, by the first two; *x, *y: these. */
+static nb_status sort_pairs(gathered *g, double **x, double **y, nb_ctx *ctx)
+{
+    size_t width = (size_t)g->width;
+    int kept = 0;
+    for (int i = 0; i < g->count; i++) {
+        const double *row = g->values + (size_t)i * width;
+        bool whole = true;
+        for (size_t k = 0; k < width; k++) whole = whole && !isnan(row[k]);
+        if (whole) memmove(g->values + (size_t)kept++ * width, row, width * sizeof *row);
+    }
+    g->count = kept;
+    qsort(g->values, (size_t)kept, width * sizeof *g->values, by_pair);
+    NB_NEED(*x, nb_alloc_reals(ctx, (size_t)kept + 1, 2));
+    *y = *x + kept + 1;
+    for (int i = 0; i < kept; i++) (*x)[i] = g->values[(size_t)i * width], (*y)[i] = g->values[(size_t)i * width + 1];
+    return NB_OK;
+}
+
+static nb_status estimate_spearman(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    double *x, *y;
+    nb_agreement rho;
+    NB_TRY(ctx, sort_pairs(g, &x, &y, ctx));
+    NB_TRY(ctx, nb_spearman(g->count, x, y, &rho, ctx));
+    out->estimate.mean = rho.value;
+    out->estimate.t_p = rho.p;
+    return NB_OK;
+}
+
+static nb_status estimate_slope(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    double *x, *y;
+    NB_TRY(ctx, sort_pairs(g, &x, &y, ctx));
+    nb_line line = nb_line_fit(g->count, x, y, 0.95);
+    out->estimate.mean = line.slope;
+    out->estimate.low = line.low;
+    out->estimate.high = line.high;
+    return NB_OK;
+}
+
+typedef nb_status estimate_fn(gathered *g, estimate_blob *out, nb_ctx *ctx);
+
+static void end_estimate(sqlite3_context *c, estimate_fn *make)
 {
     gathered *g = take(c);
     if (g) {
         nb_ctx *ctx = nb_ctx_new();
-        estimate_blob e = {.pairs = 0};
-        if (ctx && estimate(g, &e, ctx) == NB_OK)
+        estimate_blob e = {.estimate = {.low = NAN, .high = NAN, .t_p = NAN}};
+        if (ctx && make(g, &e, ctx) == NB_OK)
             give_estimate(c, e);
         else
             sqlite3_result_error(c, ctx ? nb_error_message(ctx) : "out of memory", -1);
         nb_ctx_free(ctx);
+    }
+    leave(c);
+}
+
+static void ratio_of_end(sqlite3_context *c)
+{
+    end_estimate(c, estimate);
+}
+
+static void mean_of_end(sqlite3_context *c)
+{
+    end_estimate(c, estimate_mean);
+}
+
+static void spearman_end(sqlite3_context *c)
+{
+    end_estimate(c, estimate_spearman);
+}
+
+static void slope_end(sqlite3_context *c)
+{
+    end_estimate(c, estimate_slope);
+}
+
+/* x, a, b: by x, which differ */
+static double crossing(const gathered *g)
+{
+    for (int i = g->count - 1; i >= 0; i--) {
+        const double *v = g->values + 3 * i, *next = v + 3;
+        if (v[1] < v[2]) continue;
+        if (i + 1 == g->count) return NAN;
+        return exp(nb_line_crossing(log(v[0]), log(next[0]), log(v[1]), log(next[1]), log(v[2]), log(next[2])));
+    }
+    return g->count > 0 ? g->values[0] : NAN;
+}
+
+static void crossing_end(sqlite3_context *c)
+{
+    gathered *g = take(c);
+    if (g) {
+        qsort(g->values, (size_t)g->count, 3 * sizeof *g->values, by_pair);
+        give(c, crossing(g));
     }
     leave(c);
 }
@@ -266,11 +441,67 @@ static bool is_better(const estimate_blob *b)
     return known && e->high < 0 && e->t_p <= 0.05;
 }
 
+typedef struct { /* texts with their places */
+    int count, room;
+    struct {
+        char *text;
+        double place;
+    } * items;
+    bool failed;
+} gathered_texts;
+
+static void gather_text(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    gathered_texts *g = sqlite3_aggregate_context(c, sizeof *g);
+    const char *text = (const char *)sqlite3_value_text(arguments[0]);
+    (void)count;
+    if (!g || g->failed || !text) return;
+    if (g->count == g->room) {
+        int room = g->room ? 2 * g->room : 16;
+        void *items = realloc(g->items, (size_t)room * sizeof *g->items);
+        if (items) g->items = items, g->room = room;
+        g->failed = !items;
+    }
+    char *copy = g->failed ? NULL : sqlite3_mprintf("%s", text);
+    g->failed = !copy;
+    int at = g->count; /* ascending by place, then text */
+    for (; copy && at > 0; at--) {
+        double place = number(arguments[1]);
+        if (g->items[at - 1].place < place ||
+            (g->items[at - 1].place == place && strcmp(g->items[at - 1].text, copy) <= 0))
+            break;
+        g->items[at] = g->items[at - 1];
+    }
+    if (!copy) return;
+    g->items[at].text = copy;
+    g->items[at].place = number(arguments[1]);
+    g->count++;
+}
+
+/* "a, b, c and 3 more" */
+static void listed_end(sqlite3_context *c)
+{
+    enum { MOST = 4 };
+    gathered_texts *g = sqlite3_aggregate_context(c, 0);
+    if (!g) return;
+    char *list = g->failed ? NULL : sqlite3_mprintf("");
+    for (int i = 0; list && i < g->count && i < MOST; i++)
+        list = sqlite3_mprintf("%z%s%s", list, i == 0 ? "" : i + 1 == g->count ? " and " : ", ", g->items[i].text);
+    if (list && g->count > MOST) list = sqlite3_mprintf("%z and %d more", list, g->count - MOST);
+    if (list)
+        sqlite3_result_text(c, list, -1, sqlite3_free);
+    else
+        sqlite3_result_error_nomem(c);
+    for (int i = 0; i < g->count; i++) sqlite3_free(g->items[i].text);
+    free(g->items);
+}
+
 static double part_of(const estimate_blob *b, const char *part)
 {
     const nb_estimate *e = &b->estimate;
     if (strcmp(part, "low") == 0) return e->low;
     if (strcmp(part, "high") == 0) return e->high;
+    if (strcmp(part, "center") == 0) return e->mean;
     if (strcmp(part, "ratio") == 0) return exp(e->mean);
     if (strcmp(part, "p") == 0) return e->t_p;
     if (strcmp(part, "sources") == 0) return e->sources;
@@ -294,6 +525,30 @@ static void part(sqlite3_context *c, int count, sqlite3_value **arguments)
         sqlite3_result_int(c, (int)part_of(&blob, name));
     else
         give(c, part_of(&blob, name));
+}
+
+/* Of a list, those that are finite. */
+static void only_finite(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    double x = number(arguments[0]);
+    (void)count;
+    if (sqlite3_value_type(arguments[0]) != SQLITE_BLOB) {
+        give(c, isfinite(x) ? x : NAN);
+        return;
+    }
+    int size = list_size(c, arguments[0]), kept = 0;
+    if (size == 0) return;
+    char *bytes = malloc(sizeof list_kind + (size_t)size * sizeof x);
+    if (!bytes) {
+        sqlite3_result_error_nomem(c);
+        return;
+    }
+    memcpy(bytes, list_kind, sizeof list_kind);
+    for (int i = 0; i < size; i++) {
+        memcpy(&x, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind + (size_t)i * sizeof x, sizeof x);
+        if (isfinite(x)) memcpy(bytes + sizeof list_kind + (size_t)kept++ * sizeof x, &x, sizeof x);
+    }
+    sqlite3_result_blob64(c, bytes, sizeof list_kind + (size_t)kept * sizeof x, free);
 }
 
 static void ln(sqlite3_context *c, int count, sqlite3_value **arguments)
@@ -375,19 +630,28 @@ static const struct {
     int arguments;
     scalar_fn *scalar, *step;
     end_fn *end;
-} functions[] = {{"median", 1, NULL, gather, quantile_end},
-                 {"quantile", 2, NULL, gather, quantile_end},
-                 {"mean", 1, NULL, gather, mean_end},
-                 {"sd", 1, NULL, gather, sd_end},
-                 {"geomean", 1, NULL, gather, geomean_end},
+} functions[] = {{"median", 1, NULL, gather_values, quantile_end},
+                 {"quantile", 2, NULL, gather_values, quantile_end},
+                 {"list", 1, NULL, gather_values, list_end},
+                 {"size", 1, size, NULL, NULL},
+                 {"mean", 1, NULL, gather_values, mean_end},
+                 {"sd", 1, NULL, gather_values, sd_end},
+                 {"geomean", 1, NULL, gather_values, geomean_end},
                  {"over_sources", 2, NULL, gather, over_sources_end},
                  {"ratio_of", 11, NULL, gather_all, ratio_of_end},
+                 {"mean_of", 2, NULL, gather, mean_of_end},
+                 {"spearman", 2, NULL, gather, spearman_end},
+                 {"slope", 2, NULL, gather, slope_end},
+                 {"crossing", 3, NULL, gather, crossing_end},
+                 {"center", 1, part, NULL, NULL},
+                 {"listed", 2, NULL, gather_text, listed_end},
                  {"low", 1, part, NULL, NULL},
                  {"high", 1, part, NULL, NULL},
                  {"ratio", 1, part, NULL, NULL},
                  {"p", 1, part, NULL, NULL},
                  {"sources", 1, part, NULL, NULL},
                  {"better", 1, part, NULL, NULL},
+                 {"finite", 1, only_finite, NULL, NULL},
                  {"ln", 1, ln, NULL, NULL},
                  {"shown", 2, shown, NULL, NULL},
                  {"brief", 1, brief, NULL, NULL},

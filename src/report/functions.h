@@ -3,12 +3,21 @@
  * order of rows; NULL is left out, and what is not known is NULL.
  *
  *   median(x), quantile(x, q)     by linear interpolation
- *   mean(x), sd(x), geomean(x)
+ *   mean(x), sd(x), geomean(x)    a mean is infinite if any x is
+ *   list(x), size(list)           all values as one, of which the above and lists of larger groups are made without
+ *                                 reading the rows again; how many they are, 0 of NULL
  *   over_sources(x, source)       an estimate: 95 % interval of the median over the sources' own medians, by order
  *                                 statistics; NULL of fewer than 6 sources
  *   ratio_of(a, b, noise_a, noise_b, se_a, se_b, stratum, source, head, trial, draws)
  *                                 an estimate: the geometric mean of a/b over heads within sources within strata
- *   low(e), high(e), ratio(e), p(e), sources(e), better(e)   of an estimate
+ *   listed(text, place)           "a, b, c and 3 more", in the order of the places
+ *   mean_of(x, source)            an estimate: the mean of the sources' means, with its t interval
+ *   spearman(x, y)                an estimate: the rank correlation, without an interval
+ *   slope(x, y)                   an estimate: of the least squares' line, with its t interval
+ *   crossing(x, a, b)             from which x on a < b up to the last x, by lines between logarithms: the least x
+ *                                 where it always is, NULL where it is not in the end
+ *   center(e), low(e), high(e), ratio(e), p(e), sources(e), better(e)   of an estimate; ratio(e) = exp(center(e))
+ *   finite(x)                     NULL where x is infinite; of a list, the finite ones
  *   ln(x), shown(format, x)       natural logarithm; a number as C prints it
  *   brief(x)                      as an error is read, in three digits
  *   marked(text, mark), marked(text, mark, low, high)   a cell whose mark and interval hang behind it */

@@ -164,21 +164,27 @@ nb_status nb_labels_of_values(const nb_frame *f, const char *column, const char 
     return NB_OK;
 }
 
-nb_status nb_label_stratum(const char *name, const char **out, nb_ctx *ctx)
+/* Of a name's beginning that names it, if nothing else begins so. */
+static int short_length(const char *name)
 {
     size_t length = strcspn(name, " ");
-    bool whole = *name == '(' || memchr(name, '(', length);
-    NB_NEED(*out, whole ? nb_strdup(ctx, name) : nb_format(ctx, "%.*s", (int)length, name));
+    return (int)(*name == '(' || memchr(name, '(', length) ? strlen(name) : length);
+}
+
+nb_status nb_label_stratum(const char *name, const char **out, nb_ctx *ctx)
+{
+    NB_NEED(*out, nb_format(ctx, "%.*s", short_length(name), name));
     return NB_OK;
 }
 
 nb_status nb_label_stratum_among(int count, const char *const *names, int of, const char **label, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_label_stratum(names[of], label, ctx));
-    for (int i = 0; i < count; i++) {
-        const char *other;
-        NB_TRY(ctx, nb_label_stratum(names[i], &other, ctx));
-        if (strcmp(names[i], names[of]) != 0 && strcmp(other, *label) == 0) *label = names[of];
-    }
+    int length = short_length(names[of]);
+    bool alone = true;
+    for (int i = 0; i < count && alone; i++)
+        alone = strcmp(names[i], names[of]) == 0 || short_length(names[i]) != length ||
+                strncmp(names[i], names[of], (size_t)length) != 0;
+    if (alone) return nb_label_stratum(names[of], label, ctx);
+    *label = names[of];
     return NB_OK;
 }

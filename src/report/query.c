@@ -4,7 +4,9 @@
 
 #include "report/functions.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 nb_status nb_query_comment(const char **at, const char *name, const char **text, nb_ctx *ctx)
@@ -61,6 +63,83 @@ nb_status nb_answer_grid(const nb_answer *a, const char *flags, bool exact, nb_g
     return NB_OK;
 }
 
+static bool is_shown(const nb_answer *a, int column)
+{
+    return a->names[column][0] != '_';
+}
+
+static bool same_cell(const nb_cell *a, const nb_cell *b)
+{
+    return a->type == b->type && a->integer == b->integer && (a->real == b->real || isnan(a->real)) &&
+           strcmp(a->text ? a->text : "", b->text ? b->text : "") == 0;
+}
+
+static const char *name_of(const nb_cell *cell, nb_ctx *ctx)
+{
+    return cell->type == NB_CELL_INT ? nb_format(ctx, "%lld", cell->integer) : cell->text;
+}
+
+/* Whether a row goes on with the one before: those of its cells are the same that are shown, and the band. */
+static bool goes_on(const nb_answer *a, int row)
+{
+    bool same = true;
+    for (int c = 0; c < a->columns; c++)
+        if (is_shown(a, c) || strncmp(a->names[c], "_band", 5) == 0)
+            same = same && same_cell(nb_answer_at(a, row, c), nb_answer_at(a, row - 1, c));
+    return same;
+}
+
+/* The rows first ... end - 1 with a column more for each value of _across, and rows that differ in nothing else in one:
+ * a value's cell is that of _cell. */
+static nb_status spread(const nb_answer *a, int first, int end, nb_answer *out, nb_ctx *ctx)
+{
+    int across = nb_answer_column(a, "_across"), cell = nb_answer_column(a, "_cell"), *column, heads = 0;
+    NB_NEED(column, nb_alloc(ctx, (size_t)(end - first) + 1, sizeof *column));
+    NB_NEED(out->names, nb_alloc(ctx, (size_t)(a->columns + end - first) + 1, sizeof *out->names));
+    memcpy(out->names, a->names, (size_t)a->columns * sizeof *out->names);
+    for (int i = first; i < end; i++) {
+        const char *head;
+        int h = 0;
+        column[i - first] = -1;
+        if (nb_answer_at(a, i, across)->type == NB_CELL_NONE) continue;
+        NB_NEED(head, name_of(nb_answer_at(a, i, across), ctx));
+        while (h < heads && strcmp(out->names[a->columns + h], head) != 0) h++;
+        if (h == heads) out->names[a->columns + heads++] = head;
+        column[i - first] = a->columns + h;
+    }
+    out->columns = a->columns + heads;
+    out->count = 0;
+    NB_NEED(out->cells, nb_alloc(ctx, (size_t)(end - first) * (size_t)out->columns + 1, sizeof *out->cells));
+    for (int i = first; i < end; i++) {
+        bool begins = i == first || !goes_on(a, i);
+        nb_cell *row = &out->cells[(size_t)(out->count - !begins) * (size_t)out->columns];
+        for (int c = 0; begins && c < out->columns; c++)
+            row[c] = c < a->columns ? *nb_answer_at(a, i, c) : (nb_cell){.type = NB_CELL_TEXT, .text = ""};
+        if (column[i - first] >= 0) row[column[i - first]] = *nb_answer_at(a, i, cell);
+        out->count += begins;
+    }
+    return NB_OK;
+}
+
+/* For programs: columns in the place of _across and _cell. */
+static nb_status spread_all(nb_answer *a, nb_ctx *ctx)
+{
+    nb_answer wide;
+    int columns = 0;
+    if (nb_answer_column(a, "_across") < 0) return NB_OK;
+    NB_TRY(ctx, spread(a, 0, a->count, &wide, ctx));
+    *a = wide;
+    NB_NEED(a->names, nb_alloc(ctx, (size_t)wide.columns + 1, sizeof *a->names));
+    NB_NEED(a->cells, nb_alloc(ctx, (size_t)wide.columns * (size_t)wide.count + 1, sizeof *a->cells));
+    for (int c = 0; c < wide.columns; c++)
+        if (is_shown(&wide, c)) a->names[columns++] = wide.names[c];
+    a->columns = columns;
+    for (int i = 0; i < wide.count; i++)
+        for (int c = 0, to = 0; c < wide.columns; c++)
+            if (is_shown(&wide, c)) a->cells[i * columns + to++] = *nb_answer_at(&wide, i, c);
+    return NB_OK;
+}
+
 nb_status nb_query_fill(nb_relation *r, const char *sql, const char *baseline, nb_grid *grid, nb_ctx *ctx)
 {
     nb_answer a;
@@ -68,6 +147,7 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, const char *baseline, n
     NB_TRY(ctx, nb_relation_need(r, sql, ctx));
     NB_TRY(ctx, comment(sql, "flags", &flags, ctx));
     NB_TRY(ctx, nb_relation_ask(r, sql, baseline, &a, NULL, ctx));
+    NB_TRY(ctx, spread_all(&a, ctx));
     return nb_answer_grid(&a, flags, true, grid, ctx);
 }
 
@@ -128,19 +208,21 @@ static nb_status fill_in(const view *v, const char *text, const char **out)
     return nb_answer_fill_in(v->answer, 0, text, out, v->ctx);
 }
 
-static bool is_shown(const view *v, int column)
-{
-    return v->answer->names[column][0] != '_';
-}
-
+/* Has numbers, marked ones or texts that are all numbers, as shown() makes them. */
 static bool is_number(const view *v, int column)
 {
+    bool texts = true, any = false;
     for (int i = 0; i < v->answer->count; i++) {
-        nb_cell_type type = nb_answer_at(v->answer, i, column)->type;
-        if (type == NB_CELL_INT || type == NB_CELL_REAL) return true;
-        if (type == NB_CELL_TEXT && strchr(nb_answer_at(v->answer, i, column)->text, NB_MARK_BEHIND)) return true;
+        const nb_cell *cell = nb_answer_at(v->answer, i, column);
+        char *end;
+        if (cell->type == NB_CELL_INT || cell->type == NB_CELL_REAL) return true;
+        if (cell->type != NB_CELL_TEXT) continue;
+        if (strchr(cell->text, NB_MARK_BEHIND)) return true;
+        strtod(cell->text, &end);
+        any = any || (end > cell->text && !*end);
+        texts = texts && (!*end || strcmp(cell->text, "-") == 0);
     }
-    return false;
+    return texts && any;
 }
 
 static bool is_prose(const view *v, int column)
@@ -151,18 +233,42 @@ static bool is_prose(const view *v, int column)
     return false;
 }
 
-static void put_cell(view *v, const nb_cell *cell, bool number)
+/* A column of nothing but NULL stands for numbers too. */
+static bool is_empty(const view *v, int column)
 {
-    const char *text = cell->text ? cell->text : "", *mark = strchr(text, NB_MARK_BEHIND);
-    char digits[32];
+    for (int i = 0; i < v->answer->count; i++)
+        if (nb_answer_at(v->answer, i, column)->type != NB_CELL_NONE) return false;
+    return true;
+}
+
+/* Of a column's numbers: "-- format: NAME: %.4g", else three digits. */
+static nb_status format_of(const view *v, const char *name, const char **format)
+{
+    const char *at = v->sql, *text;
+    size_t length = strlen(name);
+    *format = "%.3g";
+    do {
+        NB_TRY(v->ctx, nb_query_comment(&at, "format", &text, v->ctx));
+        if (text && strncmp(text, name, length) == 0 && text[length] == ':') *format = text + length + 2;
+    } while (text);
+    return NB_OK;
+}
+
+static void put_cell(view *v, const nb_cell *cell, bool number, const char *format)
+{
+    const char *text = cell->type == NB_CELL_NONE && number ? "-"
+                       : cell->text                         ? cell->text
+                                                            : "",
+               *mark = strchr(text, NB_MARK_BEHIND);
+    char digits[64];
     if (cell->type == NB_CELL_REAL) {
-        strfromd(digits, sizeof digits, "%.3g", cell->real);
-        nb_page_cell(v->page, "%s", strcmp(digits, "-0") == 0 ? "0" : digits);
+        strfromd(digits, sizeof digits, format, cell->real);
+        if (isfinite(cell->real) && strtod(digits, NULL) == 0) strfromd(digits, sizeof digits, format, 0);
+        nb_page_cell(v->page, "%s", digits);
     } else if (cell->type == NB_CELL_INT) {
         nb_page_cell(v->page, "%lld", cell->integer);
     } else {
-        nb_page_cell(v->page, "%.*s", mark ? (int)(mark - text) : (int)strlen(text),
-                     cell->type == NB_CELL_NONE && number ? "-" : text);
+        nb_page_cell(v->page, "%.*s", mark ? (int)(mark - text) : (int)strlen(text), text);
         if (mark) nb_page_mark(v->page, mark + 1);
     }
 }
@@ -186,58 +292,21 @@ static void see_marks(view *v, int row)
     }
 }
 
-/* The rows first ... end - 1 as a table whose columns are values of _across. */
-static nb_status show_across(view *v, int first, int end)
+/* The rows first ... end - 1; columns from `heads` on are of numbers. */
+static nb_status show_table(view *v, int first, int end, int heads)
 {
     const nb_answer *a = v->answer;
-    const char **heads;
-    int count = 0;
-    if (nb_answer_at(a, first, v->across)->type == NB_CELL_NONE) return NB_OK;
-    NB_NEED(heads, nb_alloc(v->ctx, (size_t)(end - first) + 1, sizeof *heads));
-    nb_page_table(v->page);
-    for (int c = 0; c < a->columns; c++)
-        if (is_shown(v, c)) nb_page_column(v->page, NB_PAGE_LABEL, "%s", a->names[c]);
-    for (int i = first; i < end; i++) {
-        const char *head = text_of(v, i, v->across);
-        int at = 0;
-        while (at < count && strcmp(heads[at], head) != 0) at++;
-        if (at == count) heads[count++] = head;
-    }
-    for (int h = 0; h < count; h++) nb_page_column(v->page, NB_PAGE_NUMBER, "%s", heads[h]);
-    for (int i = first, next; i < end; i = next) {
-        if (v->band >= 0 && (i == first || !same(v, i, i - 1, v->band))) {
-            const char *band = text_of(v, i, v->band);
-            nb_page_band(v->page, *band ? v->band_name : NULL, *band ? band : NULL);
-        }
-        nb_page_row(v->page);
-        for (int c = 0; c < a->columns; c++)
-            if (is_shown(v, c)) nb_page_cell(v->page, "%s", text_of(v, i, c));
-        for (next = i; next < end && same(v, i, next, v->band); next++) {
-            bool alike = true;
-            for (int c = 0; c < a->columns; c++) alike = alike && (!is_shown(v, c) || same(v, i, next, c));
-            if (!alike) break;
-        }
-        for (int h = 0; h < count; h++) {
-            const nb_cell *cell = &(nb_cell){.type = NB_CELL_TEXT, .text = ""};
-            for (int k = i; k < next; k++)
-                if (strcmp(text_of(v, k, v->across), heads[h]) == 0) cell = nb_answer_at(a, k, v->cell);
-            put_cell(v, cell, true);
-        }
-    }
-    return NB_OK;
-}
-
-static nb_status show_plain(view *v, int first, int end)
-{
-    const nb_answer *a = v->answer;
+    const char **formats;
     int shown = 0;
     bool *numbers;
     NB_NEED(numbers, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *numbers));
-    for (int c = 0; c < a->columns; c++) numbers[c] = is_number(v, c);
+    NB_NEED(formats, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *formats));
     nb_page_table(v->page);
     for (int c = 0; c < a->columns; c++) {
-        if (!is_shown(v, c)) continue;
+        if (!is_shown(a, c)) continue;
         bool label = shown++ < v->labels;
+        numbers[c] = c >= heads || is_number(v, c) || (!label && is_empty(v, c));
+        NB_TRY(v->ctx, format_of(v, a->names[c], &formats[c]));
         int kind = numbers[c] ? NB_PAGE_NUMBER : !label && is_prose(v, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
         nb_page_column(v->page, kind | (label ? NB_PAGE_LABEL : 0), "%s", a->names[c]);
     }
@@ -248,9 +317,21 @@ static nb_status show_plain(view *v, int first, int end)
         }
         nb_page_row(v->page);
         for (int c = 0; c < a->columns; c++)
-            if (is_shown(v, c)) put_cell(v, nb_answer_at(a, i, c), numbers[c]);
+            if (is_shown(a, c)) put_cell(v, nb_answer_at(a, i, c), numbers[c], formats[c]);
     }
     return NB_OK;
+}
+
+static nb_status show_across(view *v, int first, int end)
+{
+    nb_answer wide;
+    view part = *v;
+    int shown = 0;
+    part.answer = &wide;
+    NB_TRY(v->ctx, spread(v->answer, first, end, &wide, v->ctx));
+    for (int c = 0; c < wide.columns; c++) shown += is_shown(&wide, c);
+    if (shown == v->labels) return NB_OK;
+    return show_table(&part, 0, wide.count, v->answer->columns);
 }
 
 static nb_status find_labels(view *v)
@@ -259,8 +340,8 @@ static nb_status find_labels(view *v)
     NB_TRY(v->ctx, comment(v->sql, "labels", &text, v->ctx));
     if (text) v->labels = *text - '0';
     for (int c = 0; !text && c < v->answer->columns; c++) {
-        if (is_shown(v, c) && is_number(v, c)) break;
-        v->labels += is_shown(v, c);
+        if (v->across < 0 && is_shown(v->answer, c) && is_number(v, c)) break;
+        v->labels += is_shown(v->answer, c);
     }
     return NB_OK;
 }
@@ -274,7 +355,7 @@ static nb_status show_parts(view *v)
         if (v->part >= 0 && (i == 0 || !same(v, i, i - 1, v->part)))
             nb_page_heading(v->page, 3, "%s", text_of(v, i, v->part));
         if (*text_of(v, i, v->about)) nb_page_paragraph(v->page, "%s", text_of(v, i, v->about));
-        NB_TRY(v->ctx, v->across >= 0 ? show_across(v, i, next) : show_plain(v, i, next));
+        NB_TRY(v->ctx, v->across >= 0 ? show_across(v, i, next) : show_table(v, i, next, a->columns));
     }
     return NB_OK;
 }
@@ -306,7 +387,7 @@ static nb_status add_notes(const view *v)
         if (!text) return NB_OK;
         NB_TRY(v->ctx, fill_in(v, text, &text));
         size_t length = strcspn(text, ":");
-        bool word = length > 4; /* a word of the table's, which explains itself by a colon */
+        bool word = isalpha((unsigned char)*text); /* of the table's, which explains itself by a colon */
         NB_NEED(mark, nb_format(v->ctx, "%.*s%s", (int)length, text, word ? ":" : ""));
         if (!text[length])
             nb_page_note(v->page, NULL, "%s", text);
@@ -315,51 +396,39 @@ static nb_status add_notes(const view *v)
     }
 }
 
-static nb_status add_sentences(const view *v, nb_relation *r, const char *rest, const char *baseline)
+static bool is_sentence(const nb_answer *a)
 {
-    while (*rest) {
-        nb_answer a;
-        NB_TRY(v->ctx, nb_relation_ask(r, rest, baseline, &a, &rest, v->ctx));
-        for (int i = 0; i < a.count; i++) {
-            const char *text = nb_answer_at(&a, i, 0)->text;
-            if (!text)
-                continue;
-            else if (strcmp(a.names[0], "item") == 0)
-                nb_page_item(v->page, "%s", text);
-            else if (strcmp(a.names[0], "note") == 0)
-                nb_page_note(v->page, NULL, "%s", text);
-            else
-                nb_page_paragraph(v->page, "%s", text);
-        }
+    const char *name = a->columns > 0 ? a->names[0] : "";
+    return strcmp(name, "paragraph") == 0 || strcmp(name, "item") == 0 || strcmp(name, "note") == 0;
+}
+
+static void add_sentences(nb_page *page, const nb_answer *a)
+{
+    for (int i = 0; i < a->count; i++) {
+        const char *text = nb_answer_at(a, i, 0)->text;
+        if (!text)
+            continue;
+        else if (strcmp(a->names[0], "item") == 0)
+            nb_page_item(page, "%s", text);
+        else if (strcmp(a->names[0], "note") == 0)
+            nb_page_note(page, NULL, "%s", text);
+        else
+            nb_page_paragraph(page, "%s", text);
     }
-    return NB_OK;
 }
 
-/* The statement for people: the second, if it is there. */
-static nb_status ask(nb_relation *r, const char *sql, const char *baseline, nb_answer *a, const char **rest,
-                     nb_ctx *ctx)
+/* With the comments before `sql`. */
+static nb_status show_answer(nb_page *page, const char *sql, const nb_answer *a, nb_ctx *ctx)
 {
-    const char *second;
-    NB_TRY(ctx, nb_relation_ask(r, sql, baseline, a, &second, ctx));
-    *rest = second;
-    if (a->count == 0 || !*second) return NB_OK;
-    return nb_relation_ask(r, second, baseline, a, rest, ctx);
-}
-
-nb_status nb_query_show(nb_relation *r, const char *sql, const char *baseline, nb_page *page, nb_ctx *ctx)
-{
-    nb_answer a;
-    const char *rest, *heading;
-    view v = {.page = page, .sql = sql, .answer = &a, .ctx = ctx};
-    NB_TRY(ctx, nb_relation_need(r, sql, ctx));
-    NB_TRY(ctx, ask(r, sql, baseline, &a, &rest, ctx));
-    if (a.count == 0) return NB_OK;
-    v.part = find_column(&a, "_part");
-    v.about = find_column(&a, "_about");
-    v.band = find_column(&a, "_band");
-    v.across = find_column(&a, "_across");
-    v.cell = find_column(&a, "_cell");
-    if (v.band >= 0) v.band_name = a.names[v.band] + strlen("_band ");
+    const char *heading;
+    view v = {.page = page, .sql = sql, .answer = a, .ctx = ctx};
+    if (a->count == 0) return NB_OK;
+    v.part = find_column(a, "_part");
+    v.about = find_column(a, "_about");
+    v.band = find_column(a, "_band");
+    v.across = find_column(a, "_across");
+    v.cell = find_column(a, "_cell");
+    if (v.band >= 0) v.band_name = a->names[v.band] + strlen("_band ");
     NB_TRY(ctx, find_labels(&v));
     NB_TRY(ctx, comment(sql, "heading", &heading, ctx));
     if (heading) NB_TRY(ctx, fill_in(&v, heading, &heading));
@@ -367,6 +436,25 @@ nb_status nb_query_show(nb_relation *r, const char *sql, const char *baseline, n
     NB_TRY(ctx, add_paragraphs(&v, "above"));
     NB_TRY(ctx, show_parts(&v));
     NB_TRY(ctx, add_paragraphs(&v, "below"));
-    NB_TRY(ctx, add_notes(&v));
-    return add_sentences(&v, r, rest, baseline);
+    return add_notes(&v);
+}
+
+nb_status nb_query_show(nb_relation *r, const char *sql, const char *baseline, nb_page *page, nb_ctx *ctx)
+{
+    nb_answer first, a;
+    const char *at, *rest;
+    bool shown = false;
+    NB_TRY(ctx, nb_relation_need(r, sql, ctx));
+    NB_TRY(ctx, nb_relation_ask(r, sql, baseline, &first, &rest, ctx));
+    if (first.count == 0) return NB_OK;
+    for (at = rest; *at; at = rest) {
+        NB_TRY(ctx, nb_relation_ask(r, at, baseline, &a, &rest, ctx));
+        if (!is_sentence(&a))
+            NB_TRY(ctx, show_answer(page, strncmp(at, "--", 2) == 0 ? at : sql, &a, ctx));
+        else if (!shown)
+            NB_TRY(ctx, show_answer(page, sql, &first, ctx));
+        shown = true;
+        if (is_sentence(&a)) add_sentences(page, &a);
+    }
+    return shown ? NB_OK : show_answer(page, sql, &first, ctx);
 }

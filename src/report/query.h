@@ -8,17 +8,20 @@
  *   -- flags: COLUMN COLUMN                   columns that are true or false
  *   -- heading: TEXT                          for people, from here on; {COLUMN} is the first row's
  *   -- labels: N                              so many first columns tell rows apart; unless said, those before a number
+ *   -- format: COLUMN: %.4g                   of its numbers, else %.3g
  *   -- above: TEXT      -- below: TEXT        paragraphs before and behind the tables
  *   -- note: MARK: TEXT                       where the mark occurs; without a mark, in any case
  *   --   TEXT                                 goes on with the line before
  *
- * The first query answers programs. The second, or the first where there is no other, answers people: its columns are
- * those of the table, but for these:
+ * The first query answers programs. The second, or the first where there is no other, answers people, and so does each
+ * further one; comments for people may stand at the top or before such a query. Its columns are those of the table, but
+ * for these:
  *   _part    a heading of its own for each value; _about: the paragraph below it
  *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
- *   _across  its values are the heads of columns, _cell what stands there; NULL: a part without a table
- * and others that begin with _, which are not shown. Any further query answers with sentences, in a column named
- * paragraph, item or note, which stand at the end. */
+ *   _across  its values are the heads of further columns, _cell what stands there, for programs too; a part with no
+ *            value, and so with labels alone, has no table
+ * and others that begin with _, which are not shown. A query with a column named paragraph, item or note answers with
+ * sentences. */
 #ifndef NB_QUERY_H
 #define NB_QUERY_H
 

@@ -7,6 +7,7 @@
  * 3. The view `run` joins these with the stored rows. */
 #include "report/relation.h"
 
+#include "attentions/attention.h"
 #include "base/texts.h"
 #include "components/registry.h"
 #include "cores/core.h"
@@ -426,6 +427,16 @@ static bool is_number(const nb_choice *choice, const nb_option *o, double *numbe
     return (o->type == NB_OPTION_REAL || o->type == NB_OPTION_INT) && !word;
 }
 
+/* Of a drawn problem `n`, of a file `max_n`; of an attention what it says. */
+static bool is_size(const nb_registry *registry, const nb_choice *choice, const nb_option *o)
+{
+    size_t length = strlen(o->key);
+    const char *size = registry == &nb_attentions ? ((const nb_attention *)choice->component)->size : NULL;
+    if (registry != &nb_problems) return size && strcmp(o->key, size) == 0;
+    return o->type == NB_OPTION_INT &&
+           (strcmp(o->key, "n") == 0 || (length > 2 && strcmp(o->key + length - 2, "_n") == 0));
+}
+
 static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, int id, const nb_choice *choice)
 {
     for (const nb_option *o = choice->component->options; o->key; o++) {
@@ -443,6 +454,7 @@ static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, in
             sqlite3_bind_double(s, 8, number);
         else
             sqlite3_bind_null(s, 8);
+        sqlite3_bind_int(s, 9, is_size(registry_of(r, kind), choice, o));
         if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the options of the components");
         sqlite3_reset(s);
         nb_ctx_release(r->ctx, mark);
@@ -460,13 +472,15 @@ static nb_status add_component(const nb_relation *r, const inserts *to, int kind
     NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
     const nb_kernel *kernel = choice && registry == &nb_kernels ? (const nb_kernel *)choice->component : NULL;
     unsigned strategy = choice && registry == &nb_strategies ? nb_strategy_traits(choice) : 0,
-             core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0;
+             core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0,
+             attention = choice && registry == &nb_attentions ? nb_attention_traits(choice) : 0;
     if (!full) full = choice ? choice->full : spec;
     const char *const texts[] = {r->kinds[kind]->name, spec, label, full, choice ? choice->component->name : NULL};
     const int flags[] = {id,
                          strategy & NB_ORACLE || core & NB_CORE_ORACLE,
                          strategy & NB_RANDOM || core & NB_CORE_RANDOM,
                          (core & NB_CORE_FILTER) != 0,
+                         (attention & NB_ATTENTION_EXACT) != 0,
                          choice && choice->plain,
                          kernel && kernel->points,
                          kernel && kernel->low_rank,
@@ -486,13 +500,14 @@ static nb_status make_components(const nb_relation *r)
     NB_TRY(r->ctx,
            execute(r,
                    "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
-                   "oracle INTEGER, random INTEGER, filter INTEGER, plain INTEGER, one_set INTEGER, low_rank INTEGER, "
-                   "stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
+                   "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, "
+                   "low_rank INTEGER, stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
                    "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
-                   "id INTEGER, place INTEGER, number REAL, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
+                   "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) "
+                   "WITHOUT ROWID"));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
                            &to.component, r->ctx));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
     for (int k = 0; k < r->kind_count; k++) {
         const nb_registry *registry = registry_of(r, k);
         const nb_texts *specs = &r->specs[k];
@@ -675,6 +690,28 @@ static nb_status make_panels(nb_relation *r)
 
 /* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each. */
 
+/* One column for all measures. */
+static nb_status make_measured(const nb_relation *r)
+{
+    const char *names = "", *cases = "";
+    int at = 0;
+    for (const nb_column *c = r->study->columns; c->name; c++, at++) {
+        bool has;
+        if (!c->measure || c->time || c->type != NB_COLUMN_REAL) continue;
+        NB_TRY(r->ctx, has_column(r, c->name, &has));
+        NB_NEED(names, nb_format(r->ctx, "%s%s (%d, '%s')", names, *names ? "," : "", at, c->name));
+        if (has) NB_NEED(cases, nb_format(r->ctx, "%s WHEN %d THEN r.%s", cases, at, c->name));
+    }
+    if (!*cases) return NB_OK;
+    return execute(r,
+                   nb_format(r->ctx,
+                             "CREATE TEMP TABLE measure (place INTEGER PRIMARY KEY, name TEXT); "
+                             "INSERT INTO measure VALUES %s; CREATE TEMP VIEW measured AS SELECT k.id AS id, name AS "
+                             "measure, place, CASE place%s END AS x FROM key AS k JOIN %s AS r ON r.rowid = k.id "
+                             "JOIN measure",
+                             names, cases, r->rows));
+}
+
 static nb_status make_view(const nb_relation *r)
 {
     const char *columns = "", *joins = "";
@@ -700,19 +737,6 @@ static nb_status make_view(const nb_relation *r)
                      r->several ? "r.run AS run, " : "", columns, r->rows, joins));
 }
 
-/* What an earlier relation of the store has made. */
-static nb_status drop_all(const nb_relation *r)
-{
-    nb_answer a;
-    NB_TRY(r->ctx, execute(r, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144"));
-    NB_TRY(r->ctx, nb_relation_ask(r,
-                                   "SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema "
-                                   "WHERE type IN ('table', 'view') ORDER BY name",
-                                   NULL, &a, NULL, r->ctx));
-    for (int i = 0; i < a.count; i++) NB_TRY(r->ctx, execute(r, nb_answer_at(&a, i, 0)->text));
-    return NB_OK;
-}
-
 /* Rows of all stores in a table of the first one's connection, each run's behind those before. */
 static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *stores, const char *const *names)
 {
@@ -723,7 +747,7 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
     NB_NEED(columns, nb_sql_columns(NB_SQL_NAMES, r->study->columns, r->ctx));
     for (int i = 0; i < fields; i++) NB_NEED(parameters, nb_format(r->ctx, "%s, ?%d", parameters, 4 + i));
     NB_TRY(r->ctx, execute(r, nb_format(r->ctx,
-                                        "DROP TABLE IF EXISTS temp.gathered; CREATE TEMP TABLE gathered (run, "
+                                        "CREATE TEMP TABLE gathered (run, "
                                         "position, %s)",
                                         columns)));
     NB_NEED(sql, nb_format(r->ctx, "INSERT INTO gathered VALUES (%s)", parameters));
@@ -768,39 +792,50 @@ static nb_status add_kinds(nb_relation *r)
     return NB_OK;
 }
 
+/* What another relation of the same store has made: all but the store's own view. */
+static nb_status drop_all(const nb_relation *r, nb_ctx *ctx)
+{
+    nb_answer a;
+    NB_TRY(ctx, nb_relation_ask(r,
+                                "SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema WHERE type IN "
+                                "('table', 'view') AND name <> 'results' ORDER BY name",
+                                NULL, &a, NULL, ctx));
+    for (int i = 0; i < a.count; i++) NB_TRY(ctx, execute(r, nb_answer_at(&a, i, 0)->text));
+    return NB_OK;
+}
+
 nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stores, const char *const *names,
                              const nb_given_labels *labels, nb_ctx *ctx)
 {
     nb_relation *r;
-    nb_ctx *own; /* views are made later, between a caller's mark and release */
-    NB_NEED(own, nb_ctx_child(ctx));
-    ctx = own;
     NB_NEED(r, nb_alloc(ctx, 1, sizeof *r));
     *r = (nb_relation){.store = stores[0],
                        .rows = count > 1 ? "temp.gathered" : "main.results",
                        .several = count > 1,
                        .study = stores[0]->study,
-                       .labels = labels,
-                       .ctx = ctx};
+                       .labels = labels};
+    NB_NEED(r->ctx, nb_ctx_child(ctx)); /* views come to be while callers release what they made */
     for (int i = 1; i < count; i++)
         NB_REQUIRE(ctx, stores[i]->study == r->study, NB_EINVAL,
                    "%s is a run of the study %s, %s of %s: only runs of one "
                    "study can be asked together",
                    names[0], r->study->component.name, names[i], stores[i]->study->component.name);
     NB_TRY(ctx, add_kinds(r));
-    nb_texts_init(&r->strata, ctx);
-    nb_texts_init(&r->sources, ctx);
-    nb_texts_init(&r->panels, ctx);
-    nb_texts_init(&r->kept, ctx);
-    nb_texts_init(&r->views, ctx);
+    nb_texts_init(&r->strata, r->ctx);
+    nb_texts_init(&r->sources, r->ctx);
+    nb_texts_init(&r->panels, r->ctx);
+    nb_texts_init(&r->kept, r->ctx);
+    nb_texts_init(&r->views, r->ctx);
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
-    NB_TRY(ctx, drop_all(r));
+    NB_TRY(ctx, execute(r, "PRAGMA query_only = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -262144"));
+    NB_TRY(ctx, drop_all(r, ctx));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
     NB_TRY(ctx, make_keys(r));
     NB_TRY(ctx, make_components(r));
     NB_TRY(ctx, make_sources(r));
     NB_TRY(ctx, make_panels(r));
     NB_TRY(ctx, make_view(r));
+    NB_TRY(ctx, make_measured(r));
     *out = r;
     return NB_OK;
 }

@@ -13,10 +13,13 @@
  *                line_id         all that identifies the row but its trial
  *                alone           it has trial 0 alone, which stands for every trial of the others
  *                draws           another trial may give another result, though the data stay
+ *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x; measure: place,
+ *              name
  *   component  id, kind (the column), spec, label, full (with the first option always), name; of strategies and cores
- *              oracle, random; of cores filter; plain: all options have their defaults
- *   option     an option each of a component (kind, id), in their order (place): key, value, number (NULL of a text or a
- *              word), rest (the component's other options, which two share that differ in this one only), rest_label
+ *              oracle, random; of cores filter; of attentions exact; plain: all options have their defaults
+ *   option     an option each of a component (kind, id), in their order (place): key, value, number (NULL of a text or
+ *              a word), rest (the component's other options, which two share that differ in this one only), rest_label,
+ *              size (it sets n, or an attention's landmarks or the like)
  *   panel      id, title, problem (NULL of several), kernel ..., n, d, problems, sources, heads, trials
  *   stratum    id, name, label: a model, or a problem whose data are drawn
  *   source     id, stratum_id, name: a text, image or recording; of drawn data, a trial

@@ -7,7 +7,7 @@ function c_string(text) {
 }
 function end_file() {
     if (!path) return
-    split(path, part, "/")
+    if (split(path, part, "/") == 3) split("src/studies//report/" part[3], part, "/") # of no study
     name = part[5]
     sub(/\.sql$/, "", name)
     id = part[3] "_" part[4] "_" name

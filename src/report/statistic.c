@@ -9,15 +9,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+double nb_quantile(int count, const double *sorted, double p)
+{
+    double place = p * (count - 1);
+    if (count == 0) return NAN;
+    if (place == floor(place)) return sorted[(int)place]; /* its neighbour may be infinite */
+    return gsl_stats_quantile_from_sorted_data(sorted, 1, (size_t)count, p);
+}
+
 nb_statistic nb_statistic_of(int count, double *values)
 {
     nb_statistic s = {.count = count, .planned = count, .median = NAN, .low = NAN, .high = NAN};
     s.median_low = s.median_high = NAN;
     if (count == 0) return s;
     gsl_sort(values, 1, (size_t)count);
-    s.median = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)count, 0.5);
-    s.low = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)count, 0.1);
-    s.high = gsl_stats_quantile_from_sorted_data(values, 1, (size_t)count, 0.9);
+    s.median = nb_quantile(count, values, 0.5);
+    s.low = nb_quantile(count, values, 0.1);
+    s.high = nb_quantile(count, values, 0.9);
     return s;
 }
 

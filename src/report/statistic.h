@@ -19,6 +19,10 @@ typedef struct {
     int source;
 } nb_sourced;
 
+/* Quantile of values in ascending order, of which the outer ones may be infinite, by linear interpolation; NaN where
+ * there are none. */
+double nb_quantile(int count, const double *sorted, double p);
+
 /* Sorts the values, none of which is NaN; .planned is their number too. */
 nb_statistic nb_statistic_of(int count, double *values);
 

@@ -8,7 +8,4 @@
 /* Scenes and methods without rows are left out. NB_EIO if a file that an option names cannot be read. */
 nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx);
 
-/* One more method, in the study's `methods`: if any block of the config holds it. */
-void nb_methods_add(nb_methods *methods, const nb_method *method);
-
 #endif

@@ -63,25 +63,11 @@ static nb_status run_instance(const nb_pending *p, nb_instance_run *run, void *s
     return p->sink->end(p->sink->self, p->ctx);
 }
 
-/* The first row of a scene; rows are sorted by scene. */
-static int first_of_scene(const nb_plan *plan, int scene)
+/* The first pending row from there on, or `end`. */
+static int next_pending(const nb_pending *p, int from, int end)
 {
-    int low = 0, high = plan->row_count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (plan->rows[middle].scene < scene)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The first pending row from there on, or the end of the plan. */
-static int next_pending(const nb_pending *p, int from)
-{
-    const bool *found = memchr(p->rows + from, true, (size_t)(p->plan->row_count - from) * sizeof *p->rows);
-    return found ? (int)(found - p->rows) : p->plan->row_count;
+    const bool *found = memchr(p->rows + from, true, (size_t)(end - from) * sizeof *p->rows);
+    return found ? (int)(found - p->rows) : end;
 }
 
 static bool same_instance(const nb_planned_row *a, const nb_planned_row *b)
@@ -93,8 +79,8 @@ static bool same_instance(const nb_planned_row *a, const nb_planned_row *b)
 nb_status nb_pending_run(const nb_pending *p, nb_instance_run *run, void *self)
 {
     const nb_planned_row *rows = p->plan->rows;
-    int count = p->plan->row_count, end = first_of_scene(p->plan, p->scene);
-    for (int at; (at = next_pending(p, end)) < count && rows[at].scene == p->scene;) {
+    int count = nb_plan_first_row(p->plan, p->scene + 1), end = nb_plan_first_row(p->plan, p->scene);
+    for (int at; (at = next_pending(p, end, count)) < count;) {
         int first = at;
         while (first > end && same_instance(&rows[first - 1], &rows[at])) first--;
         for (end = at + 1; end < count && same_instance(&rows[end], &rows[at]);) end++;

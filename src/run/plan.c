@@ -55,6 +55,19 @@ void nb_plan_row(const nb_plan *plan, int index, void *row_)
     if (c->study->fill_row) c->study->fill_row(plan, s, method, row);
 }
 
+int nb_plan_first_row(const nb_plan *plan, int scene)
+{
+    int low = 0, high = plan->row_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (plan->rows[middle].scene < scene)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 int nb_plan_find(const nb_plan *plan, int from, const void *row)
 {
     for (; from < plan->row_count; from++) {

@@ -54,6 +54,9 @@ int nb_value_under(const nb_config *config, int axis, const nb_planned_scene *sc
 /* A row with its identity filled in, status "planned", nothing measured; `row` is the study's. */
 void nb_plan_row(const nb_plan *plan, int index, void *row);
 
+/* The first row of a scene, or of those behind it where it has none; in log(rows) steps. */
+int nb_plan_first_row(const nb_plan *plan, int scene);
+
 /* The place of a row in the plan, from `from` on; row_count: it is not there. */
 int nb_plan_find(const nb_plan *plan, int from, const void *row);
 

@@ -6,11 +6,12 @@
 
 #include <math.h>
 
+/* Scenes of a problem stand together. */
 static bool seen_before(const nb_plan *plan, int scene)
 {
-    const nb_planned_scene *s = &plan->scenes[scene];
-    for (int i = 0; i < scene; i++)
-        if (plan->scenes[i].problem == s->problem && plan->scenes[i].head == s->head) return true;
+    const nb_planned_scene *s = &plan->scenes[scene], *other = s;
+    while (other > plan->scenes && other[-1].problem == s->problem)
+        if ((--other)->head == s->head) return true;
     return false;
 }
 

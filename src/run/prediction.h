@@ -20,7 +20,10 @@ struct nb_speeds {
     const void *own; /* the study's: how long its components take; NULL: guessed */
 };
 
+enum { NB_MOST_UNTIMED = 5 }; /* that are named */
+
 typedef struct {
+    int count;
     const char *names, *reason; /* components, "a, b", and why none of them could be timed */
 } nb_untimed;
 

@@ -281,6 +281,8 @@ Y
     [ -z "$(ls "$WORK/tmp")" ]
     run pgrep -fx 'sleep 77.385'
     expect_status 1
+    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --set 'strategies="command(run=false, timeout=[1, 2, 3, 4, 5, 6, 7])"'
+    expect 'command(run=false, timeout=5) and 2 more: false: exit status 1'
 }
 
 @test "a strategy that crashes while it is timed is named, and counts with no time" {

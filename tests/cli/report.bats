@@ -300,7 +300,7 @@ Y
     measure
     store "UPDATE results SET status = 'failed', reason = 'no <good>', error = NULL WHERE trial = 1 AND strategy LIKE 'kmeans%';
            UPDATE results SET status = 'timeout', reason = 'too slow', error = NULL WHERE trial = 2 AND landmarks = 4;"
-    expect_caveat '4 of 32 rows went wrong \(2 failed, 2 timeout\) and count in no median and no ratio\.'
+    expect_caveat '4 of 32 rows went wrong \(2 failed and 2 timeout\) and count in no median and no ratio\.'
     "$NYSBENCH" report "$WORK/r" >/dev/null
     grep -qE '^\| failed \| 2 \| no \\<good> \| clusters.*trial 1' "$WORK/r/report.md"
     grep -qE '^\| timeout \| 2 \| too slow \| ' "$WORK/r/report.md"

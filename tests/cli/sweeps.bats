@@ -145,6 +145,47 @@ Y
         --set 'problems=gaussian(n=32, d=4)' --set kernels=gram --set strategies=uniform
 }
 
+@test "blocks that span far more than they hold are planned in the memory of their rows" {
+    local problems kernels cores
+    if sanitized; then skip "the sanitizers need more address space than any limit allows"; fi
+    problems=$(seq -f '"gaussian(n=32, d=4, scale=%g)"' -s ', ' 0.5 0.5 999.5)
+    kernels=$(seq -f 'gauss(bandwidth=%g)' -s ', ' 2000)
+    cores=$(seq -f 'svd(rcond=%.4f)' -s ', ' 0.0001 0.0001 0.1)
+    config <<Y
+problems: "gaussian(n=32, d=4)"
+kernels: softmax
+strategies: uniform
+trials: 1
+landmarks: 8
+cores: iterative
+blocks: # 4 * 10^12 combinations
+  - {problems: [$problems]}
+  - {kernels: [$kernels]}
+  - {landmarks: 1..1000}
+  - {cores: [$cores]}
+  - {} # what all of them have but that of kernels
+Y
+    OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 500000 && exec timeout 60 "$0" plan "$1" -o "$2"' "$NYSBENCH" "$WORK/c.yaml" "$WORK/none"
+    expect_status 0
+    expect "scenes: 3999"
+    expect "rows: 5998, of which 0 are done and 5998 are to run"
+}
+
+@test "blocks: of layers and of their heads, each has its own scenes alone" {
+    config <<'Y'
+study: forward
+trials: 1
+heads: [0, 1]
+attentions: [naive, streamed]
+blocks:
+  - {problems: "heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors)", attentions: naive}
+  - {problems: "heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors, head=[0, 2])"}
+Y
+    # the layer with all its heads and with one; head 0, of which there is one already, and head 2, with either attention
+    planned 5
+    expect "scenes: 3"
+}
+
 @test "what is wrong with blocks" {
     config <<'Y'
 problems: gaussian(n=64)

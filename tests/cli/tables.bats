@@ -93,10 +93,11 @@ small() { # OPTIONS...
 @test "figures and tables are listed and described" {
     run "$NYSBENCH" list figures
     expect_status 0
-    [ "$(wc -l <<<"$output")" -eq "$(ls src/studies/*/figures/*.c | wc -l)" ]
-    for file in src/studies/*/figures/*.c; do grep -q "^  $(basename "$file" .c) " <<<"$output"; done
+    stems() { basename -a src/studies/*/"$1"/* | sed 's/\..*//'; }
+    [ "$(wc -l <<<"$output")" -eq "$(stems figures | wc -l)" ]
+    for name in $(stems figures); do grep -q "^  $name " <<<"$output"; done
     run "$NYSBENCH" list tables
-    for file in src/studies/*/tables/*.c; do grep -q "^  $(basename "$file" .c) " <<<"$output"; done
+    for name in $(stems tables); do grep -q "^  $name " <<<"$output"; done
     run "$NYSBENCH" describe equal_cost
     expect_status 0
     expect "equal_cost (table): "

@@ -5,8 +5,8 @@
 
 #include "components/registry.h"
 #include "linalg/linalg.h"
+#include "report/statistic.h"
 #include "studies/coherence/measure.h"
-#include "studies/coherence/summary.h"
 
 static nb_ctx *ctx; /* of the test at hand */
 
@@ -333,39 +333,6 @@ static nb_status use_everything(const double *q, int *cluster)
     return nb_clustering_make(&p, 2, l, &v, &c, ctx);
 }
 
-/* Three sources of two heads, with the means 1, 2 and 3: the interval is theirs, se 1 / sqrt(3) with 2 degrees of
- * freedom, 4.302652729911275 (Student's quantile at 0.975); the spread that of the six. */
-static void test_spread_over_sources(void **state)
-{
-    static const char *const names[] = {"a", "b", "c"};
-    nb_coherence_row rows[6];
-    nb_frame f;
-    nb_coherence_summary s;
-    nb_spread spread;
-    for (int i = 0; i < 6; i++) {
-        rows[i] = (nb_coherence_row){.experiment = "e",
-                                     .problem = "heads(file=x.safetensors)",
-                                     .status = "ok",
-                                     .head = i,
-                                     .model = "m",
-                                     .source = names[i / 2],
-                                     .side = "queries",
-                                     .partition = "none",
-                                     .clusters = 4,
-                                     .tau = 0.05};
-        rows[i].measures.mu = 1 + i / 2 + (i % 2 ? 0.5 : -0.5);
-    }
-    assert_ok(*state, nb_frame_make(&f, nb_coherence_columns, rows, sizeof *rows, 6, *state));
-    assert_ok(*state, nb_coherence_summary_make(&f, &s, *state));
-    assert_int_equal(s.groups.count, 1);
-    assert_int_equal(nb_coherence_sources(&s, 0), 3);
-    assert_ok(*state, nb_coherence_spread(&s, 0, "mu", false, &spread, *state));
-    assert_close(spread.mean, 2, 1e-15);
-    assert_close(spread.sd, sqrt(5.5 / 5), 1e-15);
-    assert_close(spread.low, 2 - 4.302652729911275 / sqrt(3), 1e-9);
-    assert_close(spread.high, 2 + 4.302652729911275 / sqrt(3), 1e-9);
-}
-
 static void test_kth_allocation_fails(void **state)
 {
     double q[27];
@@ -400,7 +367,6 @@ int main(void)
         test_with_ctx(test_gram_error_is_that_of_the_formed_matrix),
         test_with_ctx(test_partitions),
         test_with_ctx(test_quantiles),
-        test_with_ctx(test_spread_over_sources),
         test_with_ctx(test_kth_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

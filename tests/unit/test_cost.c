@@ -108,6 +108,21 @@ static void test_memory(void **state)
 #endif
 }
 
+/* Pairs whose small matrices are the most of it, all together some 250 MB, are prepared a few at a time. */
+static void test_many_sizes(void **state)
+{
+#ifdef __SANITIZE_ADDRESS__
+    (void)state;
+    skip();
+#else
+    static const char *const settings[] = {"problems=gaussian(n=320, d=4)", "landmarks=200..320 step 4", NULL};
+    nb_plan plan = make_plan(settings, *state);
+    double predicted = nb_cost_of(&plan, &(nb_unit){0, plan.row_count}, NULL).bytes;
+    assert_at_most(measured_bytes(&plan, *state), predicted);
+    assert_at_most(predicted, 170e6);
+#endif
+}
+
 /* Shards are cut by it: the same each time, never nothing, less for fewer rows, and
  * what is known of a machine changes the seconds alone. */
 static void test_seconds(void **state)
@@ -258,9 +273,9 @@ static void test_wall(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_memory),  test_with_ctx(test_seconds),
-                                       test_with_ctx(test_trials),  test_with_ctx(test_subsample),
-                                       test_with_ctx(test_skipped), test_with_ctx(test_cores),
-                                       test_with_ctx(test_wall)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_memory),    test_with_ctx(test_many_sizes),
+                                       test_with_ctx(test_seconds),   test_with_ctx(test_trials),
+                                       test_with_ctx(test_subsample), test_with_ctx(test_skipped),
+                                       test_with_ctx(test_cores),     test_with_ctx(test_wall)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/scratch.h"
 #include "report/figure.h"
+#include "report/relation.h"
 #include "report/table.h"
 #include "components/study.h"
 
@@ -61,6 +62,51 @@ static nb_frame frame_of(const nb_study *study, const nb_row_list *rows, nb_ctx 
     return frame;
 }
 
+static void bind(sqlite3_stmt *s, int at, const nb_column *column, const nb_row *row)
+{
+    const char *field = (const char *)row + column->offset;
+    switch (column->type) {
+    case NB_COLUMN_TEXT: sqlite3_bind_text(s, at, *(const char *const *)field, -1, SQLITE_STATIC); break;
+    case NB_COLUMN_INT: sqlite3_bind_int(s, at, *(const int *)field); break;
+    case NB_COLUMN_SEED: sqlite3_bind_int64(s, at, *(const long long *)field); break;
+    case NB_COLUMN_REAL: sqlite3_bind_double(s, at, *(const double *)field); break;
+    }
+}
+
+static void close_database(void *db)
+{
+    sqlite3_close(db);
+}
+
+/* The rows as a store holds them. */
+static nb_relation *relation_of(const nb_study *study, const nb_row_list *rows, nb_ctx *ctx)
+{
+    const char *names = "position", *marks = "?";
+    nb_store *store = nb_alloc(ctx, 1, sizeof *store);
+    nb_relation *relation;
+    sqlite3_stmt *s;
+    assert_non_null(store);
+    store->study = study;
+    for (const nb_column *c = study->columns; c->name; c++) {
+        names = nb_format(ctx, "%s, %s", names, c->name);
+        marks = nb_format(ctx, "%s, ?", marks);
+    }
+    assert_int_equal(sqlite3_open(":memory:", &store->db), SQLITE_OK);
+    assert_ok(ctx, nb_defer(ctx, close_database, store->db));
+    assert_int_equal(sqlite3_exec(store->db, nb_format(ctx, "CREATE TABLE results (%s)", names), NULL, NULL, NULL), 0);
+    assert_int_equal(
+        sqlite3_prepare_v2(store->db, nb_format(ctx, "INSERT INTO results VALUES (%s)", marks), -1, &s, NULL), 0);
+    for (int i = 0; i < rows->count; i++) {
+        sqlite3_bind_int(s, 1, i);
+        for (int c = 0; study->columns[c].name; c++) bind(s, 2 + c, &study->columns[c], nb_row_at(rows, i));
+        assert_int_equal(sqlite3_step(s), SQLITE_DONE);
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    assert_ok(ctx, nb_relation_open(&relation, store, NULL, ctx));
+    return relation;
+}
+
 /* The rows that are kept of a study: rows.csv, or rows_STUDY.csv of those that are not the standard one. */
 static nb_row_list golden_rows(const nb_study *study, nb_ctx *ctx)
 {
@@ -88,6 +134,12 @@ static nb_frame golden_frame(const nb_study *study, nb_ctx *ctx)
 {
     const nb_row_list rows = golden_rows(study, ctx);
     return frame_of(study, &rows, ctx);
+}
+
+static nb_table_source golden_source(const nb_frame *frame, const nb_study *study, nb_ctx *ctx)
+{
+    const nb_row_list rows = golden_rows(study, ctx);
+    return (nb_table_source){.frame = frame, .relation = relation_of(study, &rows, ctx)};
 }
 
 static const nb_study *study_of(const char *name)
@@ -120,11 +172,12 @@ static void test_tables(void **state)
         const nb_table *table = (const nb_table *)e->component;
         const char *name = e->component->name;
         nb_frame frame = golden_frame(study_of(table->study), ctx);
+        const nb_table_source source = golden_source(&frame, study_of(table->study), ctx);
         nb_page page;
         nb_grid grid;
         nb_page_make(&page, ctx);
-        assert_ok(ctx, table->make(&frame, &(nb_table_form){.page = &page}, ctx));
-        assert_ok(ctx, nb_table_fill(table, &frame, NULL, &grid, ctx));
+        assert_ok(ctx, nb_table_show(&page, table, &source, ctx));
+        assert_ok(ctx, nb_table_fill(table, &source, &grid, ctx));
         assert_true(page.count > 0 && grid.count > 0);
         compare(ctx, nb_format(ctx, "table_%s.txt", name), page_text(&page, NB_PAGE_TEXT, 0, ctx));
         compare(ctx, nb_format(ctx, "table_%s.csv", name), csv_text(&grid, ctx));
@@ -141,8 +194,9 @@ static void test_heads(void **state)
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         nb_frame frame = golden_frame(study_of(table->study), *state);
+        const nb_table_source source = golden_source(&frame, study_of(table->study), *state);
         nb_grid grid;
-        assert_ok(*state, nb_table_fill(table, &frame, NULL, &grid, *state));
+        assert_ok(*state, nb_table_fill(table, &source, &grid, *state));
         for (int i = 0; i < grid.columns; i++)
             for (int k = 0; k < i; k++) assert_string_not_equal(grid.heads[i], grid.heads[k]);
     }
@@ -159,7 +213,8 @@ static void test_figures(void **state)
         int figures;
         if (figure->again) continue;
         nb_frame frame = golden_frame(study_of(figure->study), *state);
-        assert_ok(*state, figure->draw(figure, &frame, &drawing, &figures, *state));
+        drawing.relation = golden_source(&frame, study_of(figure->study), *state).relation;
+        assert_ok(*state, nb_figure_draw(figure, &frame, &drawing, &figures, *state));
         assert_true(figures > 0);
         assert_ok(*state,
                   nb_read_file(nb_format(*state, "%s/%s.csv", drawing.folder, e->component->name), &text, *state));
@@ -180,12 +235,12 @@ static int row_to_lose(const nb_study *study, const nb_row_list *rows)
 
 static const char *drawn(const nb_figure *figure, const nb_row_list *rows, nb_ctx *ctx)
 {
-    nb_drawing drawing = {.experiment = "golden"};
     nb_frame frame = frame_of(study_of(figure->study), rows, ctx);
+    nb_drawing drawing = {.experiment = "golden", .relation = relation_of(study_of(figure->study), rows, ctx)};
     const char *text;
     int figures;
     assert_ok(ctx, nb_temporary_folder(&drawing.folder, ctx));
-    assert_ok(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
+    assert_ok(ctx, nb_figure_draw(figure, &frame, &drawing, &figures, ctx));
     assert_ok(ctx, nb_read_file(nb_format(ctx, "%s/%s.csv", drawing.folder, figure->component.name), &text, ctx));
     return text;
 }
@@ -221,9 +276,10 @@ static void test_names_of_models(void **state)
     for (int i = 0; i < rows.count; i++) {
         nb_row *row = nb_row_at(&rows, i);
         row->model = row->n == 64 ? "twin one" : row->n == 128 ? "twin two" : "other";
+        row->problem = "heads(file=x.safetensors)";
     }
-    nb_frame frame = frame_of(study, &rows, *state);
-    assert_ok(*state, nb_table_fill(table, &frame, NULL, &grid, *state));
+    const nb_table_source source = {.relation = relation_of(study, &rows, *state)};
+    assert_ok(*state, nb_table_fill(table, &source, &grid, *state));
     const char *text = csv_text(&grid, *state);
     assert_true(strstr(text, "\"twin one, 1 head") && strstr(text, "\"twin two, 2 heads"));
 }
@@ -239,8 +295,10 @@ static void test_nothing(void **state)
         nb_frame frame;
         int figures = 1;
         if (figure->again) continue;
+        const nb_row_list none = empty_rows(study, 0, *state);
         assert_ok(*state, nb_frame_make(&frame, study->columns, NULL, study->row_size, 0, *state));
-        assert_ok(*state, figure->draw(figure, &frame, &drawing, &figures, *state));
+        drawing.relation = relation_of(study, &none, *state);
+        assert_ok(*state, nb_figure_draw(figure, &frame, &drawing, &figures, *state));
         assert_int_equal(figures, 0);
     }
 }
@@ -259,12 +317,12 @@ static void test_records(void **state)
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         check_record(e->component, figure->study);
-        assert_non_null(figure->draw);
+        assert_true((figure->draw != NULL) != (figure->sql != NULL));
     }
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         check_record(e->component, table->study);
-        assert_non_null(table->make);
+        assert_true((table->make != NULL) != (table->sql != NULL));
         for (const nb_entry *other = nb_tables.entries; other < e; other++) {
             const nb_table *before = (const nb_table *)other->component;
             if (strcmp(before->study, table->study) != 0) continue;

@@ -257,7 +257,7 @@ static void add_measuring_s(instance *in, const pair *p)
 }
 
 typedef struct {        /* pairs that are prepared together */
-    double bases;       /* bytes by which runner.c cuts batches */
+    double prepared;    /* bytes by which batches are cut */
     double bytes, core; /* of all factors; while one core is computed */
     double width, width_single, sum_m;
     double cores, together; /* bytes of requests, and their number, that are measured together */
@@ -272,7 +272,7 @@ static void end_batch(instance *in, batch *b)
     if (passes(in) && !keeps(in)) in->seconds += forming_s(in);
     double working = working_bytes(in, b->width, b->width_single, b->sum_m, b->most, b->most_together, b->random);
     in->batch_bytes = largest(in->batch_bytes, b->bytes + b->most_cores + largest(b->core, working));
-    *b = (batch){.bases = 0};
+    *b = (batch){.prepared = 0};
 }
 
 static nb_how how_of(const instance *in)
@@ -285,12 +285,12 @@ static nb_how how_of(const instance *in)
 static void add_pair(instance *in, batch *b, const pair *p)
 {
     nb_how how = how_of(in);
-    double bases = 2.0 * in->n * nb_block_width(p->m) * sizeof(double),
+    double prepared = (double)nb_engine_pair_bytes((int)in->n, p->m),
            cores = p->rows * (double)nb_engine_request_bytes(&how, p->m);
     if (p->m == 0) return;
-    if (b->bases + bases > NB_BATCH_BYTES) end_batch(in, b);
+    if (b->prepared + prepared > (double)nb_engine_batch_bytes((int)in->n)) end_batch(in, b);
     if (b->cores + cores > (double)nb_engine_together(&how)) b->cores = b->together = 0;
-    b->bases += bases;
+    b->prepared += prepared;
     b->bytes += factor_bytes(in, p);
     b->core = largest(b->core, core_bytes(in, p));
     b->width += nb_block_width(p->m);
@@ -343,7 +343,7 @@ static void add_rows(instance *in, int first, int end, const bool *pending)
 {
     const nb_plan *plan = in->plan;
     const nb_error_method *before = NULL;
-    batch b = {.bases = 0};
+    batch b = {.prepared = 0};
     pair p = {.m = 0};
     for (int i = first; i < end; i++) {
         const nb_error_method *method = &nb_error_methods(plan)[plan->rows[i].method];

@@ -9,7 +9,6 @@
 #include "cores/core.h"
 #include "kernels/kernel.h"
 #include "nystrom/approximation.h"
-#include "run/make_plan.h"
 
 #include <limits.h>
 #include <string.h>
@@ -44,6 +43,8 @@ const nb_choice *nb_error_kernel(const nb_plan *plan, const nb_planned_scene *sc
 {
     return nb_config_choice(plan->config, NB_ERROR_KERNEL, scene->value[NB_ERROR_KERNEL]);
 }
+
+static const char no_core[] = "identity is for the factors nocore alone, which have no other core";
 
 /* Factors without a middle have the one core that is the identity, all others the others. */
 static bool core_fits(nb_factors_kind factors, const nb_choice *core)
@@ -96,9 +97,7 @@ static nb_status check_cores(const nb_key_values *const *keys, nb_mistakes *mist
         for (int f = 0; f < factors->count && !fits; f++)
             fits = (!together || f == x) && factors->numbers[f] == NB_NOCORE;
         if (fits) continue;
-        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, cores->place,
-                                              "cores: %s is for the factors %s alone, which have no other core",
-                                              core->component->name, nb_factors_names[NB_NOCORE]));
+        NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, cores->place, "cores: %s", no_core));
     }
     return NB_OK;
 }
@@ -136,78 +135,30 @@ const nb_choice *nb_error_default_baseline(const nb_config *config)
     return strategies->count ? strategies->items : NULL;
 }
 
-/* Whether an earlier word in the config's list says the same for this strategy. */
-static bool meant_before(const nb_axis_list *pairings, int index, const nb_choice *strategy)
+/* The first of the list's words that say the same for a strategy; the identity where there is no middle. Factors
+ * without one come last, so that output by core begins with the list's cores. */
+const char *nb_error_settle(const nb_config *config, int *places, nb_method *method)
 {
-    for (int i = 0; i < index; i++)
-        if (nb_pairing_meant(pairings->numbers[i], strategy) == nb_pairing_meant(pairings->numbers[index], strategy))
-            return true;
-    return false;
-}
-
-typedef struct {
-    const nb_config *config;
-    nb_methods *methods;
-    bool any; /* some core goes with its factors */
-} adding;
-
-static void add_cores(adding *a, nb_method method)
-{
-    const nb_axis_list *cores = &a->config->lists[NB_ERROR_CORE];
-    for (int x = 0; x < cores->count; x++) {
-        method.value[NB_ERROR_CORE] = x;
-        if (!core_fits((nb_factors_kind)method.value[NB_ERROR_FACTORS], &cores->choices.items[x])) continue;
-        a->any = true;
-        nb_methods_add(a->methods, &method);
+    const nb_axis_list *lists = config->lists, *cores = &lists[NB_ERROR_CORE];
+    const nb_choice *strategy = nb_config_choice(config, NB_ERROR_STRATEGY, places[NB_ERROR_STRATEGY]);
+    const int *pairings = lists[NB_ERROR_PAIRING].numbers;
+    nb_pairing pairing = nb_pairing_meant(pairings[places[NB_ERROR_PAIRING]], strategy);
+    int factor_count = lists[NB_ERROR_FACTORS].count, place = places[NB_ERROR_FACTORS] % factor_count, core = 0;
+    nb_factors_kind factors = (nb_factors_kind)lists[NB_ERROR_FACTORS].numbers[place];
+    for (places[NB_ERROR_PAIRING] = 0; nb_pairing_meant(pairings[places[NB_ERROR_PAIRING]], strategy) != pairing;)
+        places[NB_ERROR_PAIRING]++;
+    if (factors == NB_NOCORE) {
+        while (!core_fits(factors, &cores->choices.items[core])) core++; /* nb_error_complete has added it */
+        places[NB_ERROR_CORE] = core;
+        places[NB_ERROR_FACTORS] = place + factor_count;
     }
-}
-
-/* Factors without a middle come last, so that output by core begins with the list's cores. */
-static void add_factors(adding *a, nb_method method)
-{
-    const nb_axis_list *landmarks = &a->config->lists[NB_ERROR_LANDMARKS],
-                       *factors = &a->config->lists[NB_ERROR_FACTORS];
-    for (int m = 0; m < landmarks->count; m++)
-        for (int f = 0; f < 2 * factors->count; f++) {
-            method.value[NB_ERROR_LANDMARKS] = landmarks->numbers[m];
-            method.value[NB_ERROR_FACTORS] = factors->numbers[f % factors->count];
-            if ((method.value[NB_ERROR_FACTORS] == NB_NOCORE) == (f >= factors->count)) add_cores(a, method);
-        }
-}
-
-nb_status nb_error_add_methods(const nb_config *config, nb_methods *methods, nb_ctx *ctx)
-{
-    adding a = {.config = config, .methods = methods};
-    const nb_axis_list *strategies = &config->lists[NB_ERROR_STRATEGY], *pairings = &config->lists[NB_ERROR_PAIRING];
-    for (int s = 0; s < strategies->count; s++)
-        for (int p = 0; p < pairings->count; p++) {
-            const nb_choice *strategy = &strategies->choices.items[s];
-            if (meant_before(pairings, p, strategy)) continue;
-            add_factors(
-                &a, (nb_method){.value = {[NB_ERROR_STRATEGY] = s,
-                                          [NB_ERROR_PAIRING] = (int)nb_pairing_meant(pairings->numbers[p], strategy)}});
-        }
-    NB_REQUIRE(ctx, a.any, NB_EINVAL,
-               "the experiment has no rows: %s is for the factors %s alone, which have no other core",
-               config->lists[NB_ERROR_CORE].choices.items[0].component->name, nb_factors_names[NB_NOCORE]);
-    return NB_OK;
-}
-
-static bool same_pairing(const nb_config *c, int word, const nb_planned_scene *scene, const nb_method *method)
-{
-    nb_error_method m = method_of(c, method);
-    nb_pairing meant = nb_pairing_meant(word, m.strategy);
-    if (!scene) return meant == m.pairing;
-    const nb_choice *kernel = nb_config_choice(c, NB_ERROR_KERNEL, scene->value[NB_ERROR_KERNEL]);
-    return nb_pairing_under(kernel, m.strategy, meant) == nb_pairing_under(kernel, m.strategy, m.pairing);
-}
-
-bool nb_error_matches(const nb_config *config, int axis, int value, const nb_planned_scene *scene,
-                      const nb_method *method)
-{
-    if (axis == NB_ERROR_PAIRING) return same_pairing(config, value, scene, method);
-    return method->value[NB_ERROR_FACTORS] == NB_NOCORE ||
-           method->value[axis] == value; /* the identity, whatever is listed */
+    *method =
+        (nb_method){.value = {[NB_ERROR_STRATEGY] = places[NB_ERROR_STRATEGY],
+                              [NB_ERROR_PAIRING] = (int)pairing,
+                              [NB_ERROR_LANDMARKS] = lists[NB_ERROR_LANDMARKS].numbers[places[NB_ERROR_LANDMARKS]],
+                              [NB_ERROR_FACTORS] = (int)factors,
+                              [NB_ERROR_CORE] = places[NB_ERROR_CORE]}};
+    return core_fits(factors, &cores->choices.items[places[NB_ERROR_CORE]]) ? NULL : no_core;
 }
 
 void nb_error_prepare_scene(const nb_config *config, nb_planned_scene *scene)
@@ -216,28 +167,11 @@ void nb_error_prepare_scene(const nb_config *config, nb_planned_scene *scene)
     scene->refusal = scene->causal ? ((const nb_kernel *)kernel->component)->causal_refusal : NULL;
 }
 
-/* Under a kernel of one point set all pairings of a strategy are one: the first
- * that the config names stands for them. */
-bool nb_error_repeated(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method)
-{
-    const nb_choice *kernel = nb_error_kernel(plan, scene);
-    if (!((const nb_kernel *)kernel->component)->points) return false;
-    nb_error_method m = method_of(plan->config, method);
-    nb_pairing pairing = nb_pairing_under(kernel, m.strategy, m.pairing);
-    for (const nb_method *other = method; other-- > plan->methods;) {
-        nb_error_method o = method_of(plan->config, other);
-        if (o.strategy != m.strategy) break;
-        if (o.pairing != m.pairing && o.m == m.m && o.factors == m.factors && o.core == m.core &&
-            nb_pairing_under(kernel, m.strategy, o.pairing) == pairing)
-            return true;
-    }
-    return false;
-}
-
+/* Under a kernel of one point set all pairings of a strategy are one. */
 int nb_error_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method)
 {
-    if (axis != NB_ERROR_PAIRING) return method->value[axis];
     nb_error_method m = method_of(config, method);
+    (void)axis;
     return (int)nb_pairing_under(nb_config_choice(config, NB_ERROR_KERNEL, scene->value[NB_ERROR_KERNEL]), m.strategy,
                                  m.pairing);
 }
@@ -294,10 +228,10 @@ nb_status nb_error_check_keys(const nb_choice *kernel, const char *keyless, nb_c
 nb_status nb_error_check_scene(const nb_plan *plan, const nb_planned_scene *s, nb_ctx *ctx)
 {
     double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    int m = 0;
+    int m = 0, scene = (int)(s - plan->scenes);
     NB_TRY(ctx, nb_error_check_keys(nb_error_kernel(plan, s), s->keyless, ctx));
-    for (int i = 0; i < plan->method_count; i++) {
-        int landmarks = nb_error_methods(plan)[i].m;
+    for (int i = nb_plan_first_row(plan, scene); i < plan->row_count && plan->rows[i].scene == scene; i++) {
+        int landmarks = nb_error_method_of(plan, i)->m;
         if (landmarks <= s->n && landmarks > m) m = landmarks;
     }
     double bytes = 8.0 * s->n * (3.0 * s->d + 2.0 * m);
@@ -307,19 +241,17 @@ nb_status nb_error_check_scene(const nb_plan *plan, const nb_planned_scene *s, n
     return NB_OK;
 }
 
-/* The least m of the rows of a problem, if it has any, and whether it is above the tokens of all its heads. */
-static bool too_small(const nb_plan *plan, const nb_choice *problem, int *least, int *tokens)
+/* The least m of rows first ... end - 1, and whether it is above the tokens of all their heads. */
+static bool too_small(const nb_plan *plan, int first, int end, int *least, int *tokens)
 {
     *least = INT_MAX;
     *tokens = 0;
-    for (int i = 0; i < plan->row_count; i++) {
-        const nb_planned_scene *scene = &plan->scenes[plan->rows[i].scene];
-        int m = nb_error_method_of(plan, i)->m;
-        if (problem && scene->problem != problem) continue;
+    for (int i = first; i < end; i++) {
+        int m = nb_error_method_of(plan, i)->m, n = plan->scenes[plan->rows[i].scene].n;
         if (m < *least) *least = m;
-        if (scene->n > *tokens) *tokens = scene->n;
+        if (n > *tokens) *tokens = n;
     }
-    return *tokens > 0 && *least > *tokens; /* a shard may have none of its rows */
+    return first<end && * least> * tokens;
 }
 
 /* Rows that a causal mask leaves no factors, whatever the strategy picks. */
@@ -345,15 +277,14 @@ nb_status nb_error_warn(const nb_plan *plan, nb_mistakes *warnings)
     const nb_place nowhere = {.source = NULL};
     int least, tokens;
     NB_TRY(warnings->ctx, warn_of_masks(plan, warnings));
-    if (too_small(plan, NULL, &least, &tokens))
+    if (too_small(plan, 0, plan->row_count, &least, &tokens))
         return nb_mistakes_add(warnings, nowhere,
                                "all %d rows will be skipped: the least m is %d, and no head has more than %d tokens",
                                plan->row_count, least, tokens);
-    for (int i = 0; i < plan->scene_count; i++) {
-        const nb_choice *problem = plan->scenes[i].problem;
-        bool before = false;
-        for (int j = 0; j < i; j++) before = before || plan->scenes[j].problem == problem;
-        if (!before && too_small(plan, problem, &least, &tokens))
+    for (int i = 0, next; i < plan->row_count; i = next) {
+        const nb_choice *problem = nb_plan_choice(plan, i, NB_AXIS_PROBLEM);
+        for (next = i + 1; next < plan->row_count && nb_plan_choice(plan, next, NB_AXIS_PROBLEM) == problem;) next++;
+        if (too_small(plan, i, next, &least, &tokens))
             NB_TRY(warnings->ctx,
                    nb_mistakes_add(warnings, nowhere, "%s: all its rows will be skipped: the least m is %d, n is %d",
                                    problem->label, least, tokens));

@@ -9,11 +9,8 @@
 nb_status nb_error_check_block(const nb_key_values *const *keys, nb_mistakes *mistakes);
 nb_status nb_error_complete(nb_config *config, nb_ctx *ctx);
 const nb_choice *nb_error_default_baseline(const nb_config *config);
-nb_status nb_error_add_methods(const nb_config *config, nb_methods *methods, nb_ctx *ctx);
-bool nb_error_matches(const nb_config *config, int axis, int value, const nb_planned_scene *scene,
-                      const nb_method *method);
+const char *nb_error_settle(const nb_config *config, int *places, nb_method *method);
 void nb_error_prepare_scene(const nb_config *config, nb_planned_scene *scene);
-bool nb_error_repeated(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
 int nb_error_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method);
 bool nb_error_random(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
 nb_status nb_error_prepare(nb_plan *plan, nb_ctx *ctx);

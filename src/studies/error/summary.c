@@ -379,15 +379,6 @@ double nb_above_best(const nb_error_row *row)
     return nb_is_noise(row, NB_SUBSPACE) ? NAN : nb_part_of(row, NB_WHOLE) / nb_part_of(row, NB_SUBSPACE) - 1;
 }
 
-double nb_above_best_unseen(const nb_error_row *row)
-{
-    const nb_measures *m = &row->measures;
-    bool known = strcmp(row->status, "ok") == 0 && m->error_unseen_subspace > of_subspace;
-    return known ? m->error_unseen / m->error_unseen_subspace - 1 : NAN;
-}
-
-const char *const nb_choice_columns[] = {"problem",  "head",    "kernel",  "landmarks",
-                                         "strategy", "pairing", "factors", NULL};
 static const char *const choice_trial_columns[] = {"problem",  "head",    "kernel",  "landmarks", "trial",
                                                    "strategy", "pairing", "factors", NULL};
 

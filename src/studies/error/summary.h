@@ -51,9 +51,6 @@ typedef struct { /* where a row belongs */
 #define NB_OF_LEVEL "level number"
 #define NB_OF_SOURCE "source number"
 
-/* The columns that rows of one choice of landmarks agree in, but for the trial. */
-extern const char *const nb_choice_columns[];
-
 typedef struct {
     int panel_count, variant_count, core_count, landmark_count;
     nb_panel *panels;
@@ -98,8 +95,6 @@ bool nb_is_noise(const nb_error_row *row, nb_part part);
  * landmarks, as a share of that; NaN where the row is not ok, and where the subspace part
  * is not known, or is rounding noise. */
 double nb_above_best(const nb_error_row *row);
-/* The same on the rows of S that the core has not looked at, above the best core for these. */
-double nb_above_best_unseen(const nb_error_row *row);
 
 /* The place in errors[] and ratios[]; in floors[] and baselines[]. */
 int nb_summary_cell(const nb_summary *s, int panel, int variant, int core, int landmark);

@@ -80,11 +80,9 @@ static nb_status strategies_of(const nb_plan *plan, const bool *pending, int *co
     NB_NEED(used, nb_alloc(ctx, (size_t)plan->method_count + 1, sizeof *used));
     *count = 0;
     for (int i = 0; i < plan->row_count; i++) used[plan->rows[i].method] = used[plan->rows[i].method] || pending[i];
-    for (int i = 0; i < plan->method_count; i++) {
-        bool before = false;
-        for (int k = 0; k < *count; k++) before = before || (*methods)[k]->strategy == all[i].strategy;
-        if (used[i] && !before) (*methods)[(*count)++] = &all[i];
-    }
+    for (int i = 0; i < plan->method_count; i++) /* sorted by strategy */
+        if (used[i] && (*count == 0 || (*methods)[*count - 1]->strategy != all[i].strategy))
+            (*methods)[(*count)++] = &all[i];
     return NB_OK;
 }
 
@@ -114,10 +112,10 @@ static nb_status add_untimed(nb_prediction *f, int room, const char *name, const
     for (int i = 0; i < f->untimed_count; i++) {
         nb_untimed *u = &f->untimed[i];
         if (strcmp(u->reason, reason) != 0) continue;
-        NB_NEED(u->names, nb_format(ctx, "%s, %s", u->names, name));
+        if (u->count++ < NB_MOST_UNTIMED) NB_NEED(u->names, nb_format(ctx, "%s, %s", u->names, name));
         return NB_OK;
     }
-    f->untimed[f->untimed_count++] = (nb_untimed){name, reason};
+    f->untimed[f->untimed_count++] = (nb_untimed){1, name, reason};
     return NB_OK;
 }
 

@@ -62,13 +62,6 @@ static int heads_of(const nb_planned_scene *s, int value)
     return value > 0 ? value : s->heads > 0 ? s->heads : 1;
 }
 
-static bool matches(const nb_config *config, int axis, int value, const nb_planned_scene *scene,
-                    const nb_method *method)
-{
-    (void)config, (void)method, (void)axis;
-    return !scene || scene->value[NB_FORWARD_HEADS] == heads_of(scene, value);
-}
-
 static void prepare_scene(const nb_config *config, nb_planned_scene *s)
 {
     (void)config;
@@ -153,7 +146,6 @@ const nb_study nb_study_forward = {
     .phases = phases,
     .levels = levels,
     .default_baseline = default_baseline,
-    .matches = matches,
     .prepare_scene = prepare_scene,
     .random = is_random,
     .check_scene = check_scene,

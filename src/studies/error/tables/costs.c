@@ -2,8 +2,8 @@
 /* costs.c - what a forward pass of one head takes, in multiplications and against exact attention, and the measured
  * times of X and of exact attention, for each size of heads and m. The strategy's are not among them. */
 #include "report/table.h"
-#include "studies/error/entrants.h"
 #include "studies/error/flops.h"
+#include "studies/error/sweeps.h"
 
 typedef struct {
     const nb_summary *summary;
@@ -29,16 +29,16 @@ static double exact_s(const nb_error_row *row)
 }
 
 /* The rows of one core, n, d and m. */
-static nb_status add_line(table *t, const nb_entrants *e, nb_selection rows)
+static nb_status add_line(table *t, const nb_sweeps *sweeps, nb_selection rows)
 {
     const nb_error_row *row = &t->summary->rows[rows.at[0]];
     int core = t->summary->at[rows.at[0]].core;
     const int sizes[] = {row->n, row->d, row->landmarks};
-    double count = nb_forward_multiplications(&e->sweeps.cores[core].choice, row->n, row->d, row->landmarks),
+    double count = nb_forward_multiplications(&sweeps->cores[core].choice, row->n, row->d, row->landmarks),
            exact = nb_exact_multiplications(row->n, row->d);
     nb_grid *g = t->grid;
     for (int i = 0; i < 3; i++) NB_TRY(g->ctx, nb_grid_int(g, sizes[i]));
-    NB_TRY(g->ctx, nb_grid_text(g, g->exact ? e->of[core].core : e->of[core].label));
+    NB_TRY(g->ctx, nb_grid_text(g, g->exact ? t->summary->cores[core].core : t->summary->cores[core].label));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", count));
     NB_TRY(g->ctx, nb_grid_real(g, "%.1f", (g->exact ? 1 : 100) * count / exact));
     NB_TRY(g->ctx, nb_grid_real(g, "%.2g", median(t, rows, core_s)));
@@ -46,7 +46,7 @@ static nb_status add_line(table *t, const nb_entrants *e, nb_selection rows)
 }
 
 /* By size, in the order of the run, and within a size by m. */
-static nb_status add_lines(table *t, const nb_entrants *e, nb_ctx *ctx)
+static nb_status add_lines(table *t, const nb_sweeps *sweeps, nb_ctx *ctx)
 {
     static const char *const sizes[] = {"n", "d", NULL};
     static const char *const cores[] = {NB_OF_LANDMARK, NB_OF_CORE, NULL};
@@ -60,8 +60,9 @@ static nb_status add_lines(table *t, const nb_entrants *e, nb_ctx *ctx)
             for (int g = 0; g < of_core.count; g++) {
                 nb_selection rows = nb_group_rows(&of_core, g);
                 nb_summary_index at = t->summary->at[rows.at[0]];
-                if (at.landmark != m || !e->of[at.core].usual || e->of[at.core].oracle) continue;
-                NB_TRY(ctx, add_line(t, e, rows));
+                const nb_swept *core = &sweeps->cores[at.core];
+                if (at.landmark != m || (core->family >= 0 && !core->standard) || nb_swept_is_oracle(core)) continue;
+                NB_TRY(ctx, add_line(t, sweeps, rows));
             }
     }
     return NB_OK;
@@ -73,13 +74,15 @@ static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *
                                         "% of exact", "core_s", "exact_s", NULL};
     static const char *const csv[] = {"n",        "d",      "landmarks", "core", "multiplications",
                                       "of_exact", "core_s", "exact_s",   NULL};
-    nb_entrants e;
+    nb_summary summary;
+    nb_sweeps sweeps;
     nb_grid own;
-    table t = {.summary = &e.summary};
-    NB_TRY(ctx, nb_entrants_find(frame, &e, ctx));
+    table t = {.summary = &summary};
+    NB_TRY(ctx, nb_summary_make(frame, &summary, ctx));
+    NB_TRY(ctx, nb_sweeps_find(&summary, &sweeps, ctx));
     NB_NEED(t.seconds, nb_alloc_reals(ctx, (size_t)frame->count + 1, 1));
     NB_TRY(ctx, nb_table_grid(form, heads, csv, &own, &t.grid, ctx));
-    NB_TRY(ctx, add_lines(&t, &e, ctx));
+    NB_TRY(ctx, add_lines(&t, &sweeps, ctx));
     if (form->grid || own.count == 0) return NB_OK;
     own.labels = 4;
     nb_page_heading(form->page, 2, "The cost of a forward pass of one head");

@@ -7,7 +7,8 @@ WITH used AS (SELECT core_id AS id, row_number() OVER (ORDER BY min(position)) -
 setting AS (
     SELECT o.id, o.key, o.number, o.rest_label, o.place, count(*) OVER (PARTITION BY o.key, o.rest) AS cores
     FROM used JOIN option AS o ON o.kind = 'core' AND o.id = used.id WHERE o.number IS NOT NULL),
-ranked AS (SELECT *, row_number() OVER (PARTITION BY id ORDER BY cores DESC, place) AS rank FROM setting WHERE cores > 2),
+ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY id ORDER BY cores DESC, place) AS rank FROM setting WHERE cores > 2),
 swept AS (
     SELECT used.*, r.key AS option, r.number AS x, r.rest_label AS sweep,
            CASE WHEN r.id IS NULL THEN used.place ELSE

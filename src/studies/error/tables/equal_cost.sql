@@ -1,0 +1,21 @@
+-- summary: each core that is not an oracle against the others with twice the landmarks
+-- reference: none: ratios of errors in the same trial
+-- needs: duel
+-- heading: Median ratio of the error of the line's core to that of the column's core with twice the landmarks
+-- below: Of the same strategy on the same head in the same trial; a row that stands for all trials counts in each. With
+--   --format csv: quantiles 0.1 and 0.9, and the share of choices where the ratio is below 1.
+SELECT a.core, landmarks, b.core AS "over", 2 * landmarks AS over_landmarks, count(*) AS choices,
+       median(ratio) AS ratio, quantile(ratio, 0.1) AS p10, quantile(ratio, 0.9) AS p90,
+       1.0 * count(CASE WHEN ratio < 1 THEN 1 END) / count(*) AS below
+FROM duel_of_twice JOIN entrant AS a ON a.id = a_id JOIN entrant AS b ON b.id = b_id
+WHERE (SELECT count(*) FROM core) > 1 GROUP BY landmarks, a_id, b_id ORDER BY landmarks, a_id, b_id;
+
+WITH known AS (
+    SELECT landmarks, a_id, b_id, median(ratio) AS ratio FROM duel_of_twice GROUP BY landmarks, a_id, b_id),
+shown AS (SELECT *, row_number() OVER (ORDER BY id) AS column FROM entrant WHERE usual AND NOT oracle),
+m AS (SELECT DISTINCT landmarks FROM twice)
+SELECT 'm = ' || m.landmarks || ', over m = ' || (2 * m.landmarks) AS _part, a.column AS "", a.label AS core,
+       b.column AS _across, coalesce(shown(CASE WHEN ratio >= 9.995 THEN '%.0f' ELSE '%.2f' END, ratio), '-') AS _cell
+FROM m JOIN shown AS a JOIN shown AS b
+LEFT JOIN known AS k ON k.landmarks = m.landmarks AND a_id = a.id AND b_id = b.id
+ORDER BY m.landmarks, a.id, b.id;

@@ -1,0 +1,15 @@
+-- summary: cores by the number of rows of S that they look at, by problem
+-- reference: none: medians over heads and trials
+-- needs: by_rows
+-- heading: Cores by the rows of S that they look at
+-- below: In the tables:
+-- note: error: over the best core's, median over the rows of the run
+-- note: unseen: the same on the rows of S that the core has not looked at, over the best core's for these
+-- note: below first: the number of choices of landmarks on which it is below the first core of the run, {_first}
+-- note: below kept: the same against that core with as many rows of S kept exactly
+SELECT panel.title AS problem, core.spec AS core, r.rows, error, unseen, below_first, below_kept
+FROM by_rows AS r JOIN panel ON panel.id = panel_id JOIN core ON core.id = core_id ORDER BY panel_id, r.place;
+
+SELECT panel.title AS _part, core.label AS core, r.rows, error, unseen, coalesce(below_first, '') AS "below first",
+       coalesce(below_kept, '') AS "below kept", (SELECT label FROM core WHERE place = 0) AS _first
+FROM by_rows AS r JOIN panel ON panel.id = panel_id JOIN core ON core.id = core_id ORDER BY panel_id, r.place;

@@ -1,0 +1,37 @@
+-- A choice of landmarks is what one strategy picked on one head in one trial, for one kernel, pairing and factors.
+-- Those with one like_id differ in landmarks and trial alone; those with one level_id are of one panel and have as many
+-- landmarks. `outcome` has each choice against each core: what is the same in all trials (key.alone) stands in each.
+-- above: the error above the best core's of F X B, as a share of that; unseen: the same on the rows of S that the core
+-- has not looked at. Rounding noise is NULL.
+CREATE TEMP TABLE taken AS
+SELECT k.panel_id, k.core_id, k.trial, k.alone, r.landmarks, 16 * r.landmarks >= r.n AS dense,
+       dense_rank() OVER (ORDER BY k.head_id, k.kernel_id, k.strategy_id, k.pairing_id, k.factors_id) AS like_id,
+       r.status = 'ok' AS ok, CASE WHEN r.status = 'ok' AND r.error > r.error_noise THEN r.error END AS error,
+       CASE WHEN r.status = 'ok' AND r.error_subspace > 1e-12 THEN r.error_subspace END AS subspace,
+       CASE WHEN r.status = 'ok' AND r.error_subspace > 1e-12 THEN r.error / r.error_subspace - 1 END AS above,
+       CASE WHEN r.status = 'ok' AND r.error_unseen_subspace > 1e-12
+           THEN r.error_unseen / r.error_unseen_subspace - 1 END AS unseen
+FROM key AS k JOIN run AS r ON r.id = k.id;
+
+CREATE TEMP TABLE choice AS
+SELECT row_number() OVER (ORDER BY panel_id, landmarks, dense, like_id, trial) AS id,
+       dense_rank() OVER (ORDER BY panel_id, landmarks, dense) AS level_id, like_id, landmarks, trial, panel_id, dense,
+       max(trial) OVER (PARTITION BY like_id, landmarks) = 0 AS alone
+FROM (SELECT DISTINCT panel_id, landmarks, dense, like_id, trial FROM taken);
+CREATE UNIQUE INDEX choices ON choice (like_id, landmarks, trial);
+
+CREATE TEMP TABLE outcome AS
+SELECT c.level_id, c.id AS choice_id, t.core_id, t.trial, t.ok, t.error, t.subspace, t.above, t.unseen
+FROM taken AS t JOIN choice AS c ON c.like_id = t.like_id AND c.landmarks = t.landmarks AND c.trial = t.trial
+UNION ALL
+SELECT c.level_id, c.id, t.core_id, t.trial, t.ok, t.error, t.subspace, t.above, t.unseen
+FROM taken AS t JOIN choice AS c ON c.like_id = t.like_id AND c.landmarks = t.landmarks AND c.trial > 0
+WHERE t.alone;
+
+-- Levels by what they have in common: all, those with so many landmarks, of one panel, with m below n/16 or not.
+CREATE TEMP TABLE scope AS
+WITH level AS (SELECT DISTINCT level_id, panel_id, landmarks, dense FROM choice)
+SELECT 0 AS place, 0 AS number, 'all' AS name, '' AS value, level_id FROM level
+UNION ALL SELECT 1, landmarks, 'landmarks', landmarks, level_id FROM level
+UNION ALL SELECT 2, panel_id, 'problem', title, level_id FROM level JOIN panel ON panel.id = panel_id
+UNION ALL SELECT 3, dense, '16m/n', CASE WHEN dense THEN '1 or more' ELSE 'below 1' END, level_id FROM level;

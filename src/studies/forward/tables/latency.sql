@@ -1,0 +1,40 @@
+-- summary: time, memory and output error by layers, threads, n and attention
+-- reference: none: medians over rounds, layers and trials
+-- place: 1
+-- file: latency.csv
+-- needs: speedup
+-- heading: Time and memory of a pass over all heads
+-- labels: 4
+-- format: ms: %.4g
+-- format: error: %.2g
+-- below: In the table:
+-- note: ms: median over rounds, then over layers and trials
+-- note: interval: the ends of all their 95 % intervals, or of the times where there are fewer than 6 rounds
+-- note: fresh: a pass that chooses the landmarks that others keep
+-- note: first: the first pass, with cold caches
+-- note: error: of the outputs, against double precision; in brackets where it is not below that of the mean of V
+-- note: on the front: nothing of the same layers and threads is both as fast and as good
+-- note: x NAME: times faster than that attention beside it in the same rounds
+SELECT layers, threads, n, attention, rows, latency_s, low_s AS latency_low_s, high_s AS latency_high_s, first_s,
+       fresh_s, amortized_s, workspace_bytes, peak_bytes, output_error, front.cell_id IS NOT NULL AS front,
+       'speedup_over_' || exact.label AS _across, times AS _cell
+FROM cell LEFT JOIN front USING (cell_id) LEFT JOIN exact
+LEFT JOIN speedup ON speedup.cell_id = cell.cell_id AND exact_id = exact.attention_id
+ORDER BY family_id, threads, n, cell.attention_id, exact.attention_id;
+
+SELECT layers, threads, n, attention_label AS attention, 1e3 * latency_s AS ms,
+       coalesce(shown('%.3g', 1e3 * low_s) || ' to ' || shown('%.3g', 1e3 * high_s), '-') AS interval,
+       CASE WHEN fresh_s > latency_s THEN 1e3 * fresh_s END AS "fresh ms", 1e3 * first_s AS "first ms",
+       coalesce(CASE WHEN workspace_bytes >= 1e6 THEN shown('%.3g', workspace_bytes / 1e6) || ' MB'
+                     ELSE shown('%.3g', workspace_bytes / 1e3) || ' kB' END, '-') AS workspace,
+       coalesce(CASE WHEN peak_bytes >= 1e6 THEN shown('%.3g', peak_bytes / 1e6) || ' MB'
+                     ELSE shown('%.3g', peak_bytes / 1e3) || ' kB' END, '-') AS peak,
+       CASE WHEN output_error >= baseline_mean THEN '(' || shown('%.2g', output_error) || ')'
+            ELSE output_error END AS error,
+       CASE WHEN front.cell_id IS NULL THEN 'no' ELSE 'yes' END AS "on the front",
+       'x ' || exact.label AS _across, times AS _cell
+FROM cell LEFT JOIN front USING (cell_id) LEFT JOIN exact
+LEFT JOIN speedup ON speedup.cell_id = cell.cell_id AND exact_id = exact.attention_id
+ORDER BY family_id, threads, n, cell.attention_id, exact.attention_id;
+
+SELECT 'Front and x take amortized_s, which has its share of fresh passes.' AS paragraph;

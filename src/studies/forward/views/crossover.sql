@@ -1,0 +1,14 @@
+-- From which n on an attention is faster than another one, at the n that both have.
+-- needs: cell
+CREATE TEMP TABLE crossover AS
+WITH pair AS (
+    SELECT a.family_id, a.layers, threads, n, a.attention_id AS a_id, b.attention_id AS b_id, a.amortized_s AS a_s,
+           b.amortized_s AS b_s, first_value(b.amortized_s / a.amortized_s) OVER up AS first,
+           first_value(b.amortized_s / a.amortized_s) OVER down AS last
+    FROM cell AS a JOIN cell AS b USING (family_id, threads, n)
+    WHERE a.attention_id <> b.attention_id
+    WINDOW up AS (PARTITION BY a.family_id, threads, a.attention_id, b.attention_id ORDER BY n),
+           down AS (PARTITION BY a.family_id, threads, a.attention_id, b.attention_id ORDER BY n DESC))
+SELECT family_id, layers, threads, a_id, b_id, min(n) AS n_from, max(n) AS n_to, crossing(n, a_s, b_s) AS n_crossing,
+       max(first) AS first, max(last) AS last
+FROM pair GROUP BY family_id, threads, a_id, b_id HAVING count(*) > 1;
