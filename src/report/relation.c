@@ -870,9 +870,6 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
                              const nb_given_labels *labels, nb_ctx *ctx)
 {
     nb_relation *r;
-    nb_ctx *own; /* views are made later, between a caller's mark and release */
-    NB_NEED(own, nb_ctx_child(ctx));
-    ctx = own;
     NB_NEED(r, nb_alloc(ctx, 1, sizeof *r));
     *r = (nb_relation){.store = stores[0],
                        .rows = count > 1 ? "temp.gathered" : "main.results",
