@@ -201,9 +201,8 @@ static nb_status ask_cells(const maker *m, const char *const *columns, const cha
 {
     const char *list = "", *sql;
     for (; *columns; columns++) NB_TRY(m->ctx, cell_sql(m, *columns, &list));
-    NB_NEED(sql,
-            nb_format(m->ctx, "SELECT %srun.number FROM agreed CROSS JOIN run ON run.id = %s_row ORDER BY agreed.%s",
-                      list, of, of));
+    NB_NEED(sql, nb_format(m->ctx, "SELECT %sNULL FROM agreed CROSS JOIN run ON run.id = %s_row ORDER BY agreed.%s",
+                           list, of, of));
     return nb_relation_ask(m->relation, sql, NULL, answer, NULL, m->ctx);
 }
 
@@ -518,12 +517,19 @@ const char *nb_value_label(const nb_contrasts *c, int value)
     return nb_answer_at(&c->values, value, NB_OF_LABEL)->text;
 }
 
-int nb_setting_row(const nb_contrasts *c, int setting)
+nb_status nb_contrasts_planned(const nb_relation *relation, int *count, nb_planned **planned, nb_ctx *ctx)
 {
-    return (int)nb_answer_at(&c->settings, setting, c->settings.columns - 1)->integer;
-}
-
-int nb_value_row(const nb_contrasts *c, int value)
-{
-    return (int)nb_answer_at(&c->values, value, c->values.columns - 1)->integer;
+    nb_answer a;
+    NB_TRY(ctx, nb_relation_ask(relation,
+                                "SELECT setting, side.stratum_id, side.source_id, value, max(x IS NOT NULL), "
+                                "min(number) FROM side JOIN key USING (id) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
+                                NULL, &a, NULL, ctx));
+    NB_NEED(*planned, nb_alloc(ctx, (size_t)a.count + 1, sizeof **planned));
+    *count = a.count;
+    for (int i = 0; i < a.count; i++) {
+        int numbers[6];
+        for (int k = 0; k < 6; k++) numbers[k] = (int)nb_answer_at(&a, i, k)->integer;
+        (*planned)[i] = (nb_planned){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
+    }
+    return NB_OK;
 }
