@@ -35,6 +35,8 @@ typedef struct {
     nb_ctx *ctx;
 } maker;
 
+#define INPUT_SQL "(SELECT input FROM component WHERE kind = 'problem' AND id = run.problem_id)"
+
 static bool among(const char *name, const char *const *names)
 {
     for (; names && *names; names++)
@@ -76,7 +78,8 @@ static nb_status find_keys(maker *m)
 {
     const nb_contrast_terms *t = m->terms;
     const char **settings;
-    int count = 0, key_count = 0, all = nb_column_count(m->columns) + 2;
+    nb_answer several;
+    int count = 0, key_count = 0, all = nb_column_count(m->columns) + 3;
     NB_NEED(settings, nb_alloc(m->ctx, (size_t)all, sizeof *settings));
     NB_NEED(m->keys, nb_alloc(m->ctx, (size_t)all, sizeof *m->keys));
     m->settings = "";
@@ -89,6 +92,15 @@ static nb_status find_keys(maker *m)
         if (t->pool && strcmp(c->name, t->pool) == 0) continue;
         NB_TRY(m->ctx, append(&m->settings, c, m->ctx));
         settings[count++] = c->name;
+    }
+    NB_TRY(m->ctx,
+           nb_relation_ask(m->relation,
+                           "SELECT 1 FROM key JOIN component AS c ON c.kind = 'problem' AND c.id = problem_id "
+                           "WHERE input IS NOT NULL GROUP BY stratum_id HAVING count(DISTINCT input) > 1 LIMIT 1",
+                           NULL, &several, NULL, m->ctx));
+    if (several.count > 0) {
+        NB_NEED(m->settings, nb_format(m->ctx, "%s%s" INPUT_SQL, m->settings, *m->settings ? ", " : ""));
+        settings[count++] = NB_INPUT;
     }
     if (!*m->settings) m->settings = "1";
     m->out->setting_columns = settings;
@@ -113,7 +125,6 @@ static nb_status make_tables(maker *m)
 {
     const nb_column *metric = m->out->metric, *by = nb_column_find(m->columns, m->terms->by);
     const char *keys, *rows, *value = "", *seen = "0", *sql;
-    bool is_new;
     if (m->terms->builds) NB_TRY(m->ctx, nb_builds_table(m->relation, metric->time, &m->builds, m->ctx));
     bool apart = m->builds && !among(NB_BUILD, m->terms->confounded);
     m->builds = apart;
@@ -156,8 +167,8 @@ static nb_status make_tables(maker *m)
                 " ORDER BY 1, 2, 3, 4",
                 keys, value, m->settings, m->same, metric->name, metric->noise ? metric->noise : "NULL",
                 metric->se ? metric->se : "NULL", seen, rows));
-    if (m->terms->rows) NB_TRY(m->ctx, nb_relation_make(m->relation, "side", "SELECT 1", &is_new, m->ctx));
-    return nb_relation_make(m->relation, "side", sql, &is_new, m->ctx);
+    if (m->terms->rows) NB_TRY(m->ctx, nb_relation_make(m->relation, "side", "SELECT 1", m->ctx));
+    return nb_relation_make(m->relation, "side", sql, m->ctx);
 }
 
 /* With columns confounded, a method may have several rows where one is wanted. */
@@ -181,6 +192,12 @@ static nb_status check_single(const maker *m)
 static nb_status cell_sql(const maker *m, const char *name, const char **list)
 {
     const nb_column *c = nb_column_find(m->columns, name);
+    if (!c) {
+        NB_NEED(
+            *list,
+            nb_format(m->ctx, "%s" INPUT_SQL ", coalesce(" INPUT_SQL ", '-'), coalesce(" INPUT_SQL ", '-'), ", *list));
+        return NB_OK;
+    }
     const char *text = c->type == NB_COLUMN_REAL ? "shown('%.4g', run." : "CAST(run.";
     if (c->type == NB_COLUMN_TEXT)
         NB_NEED(*list, nb_format(m->ctx,

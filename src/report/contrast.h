@@ -32,6 +32,9 @@ typedef struct {
  * are judged on, and which program has measured a row. */
 #define NB_ROWS_SEEN "rows_seen"
 #define NB_BUILD "build"
+/* A column of settings beside those of rows: how the files of heads are read (their window, mask, permutation), where
+ * the run reads some of one model in several ways. What is so read are no replicates of each other. */
+#define NB_INPUT "input"
 
 typedef struct { /* of pairs of rows that are planned for both */
     int pairs;   /* both have a result */

@@ -12,7 +12,8 @@
  *                line_id         all that identifies the row but its trial
  *                alone           it has trial 0 alone, which stands for every trial of the others
  *                draws           another trial may give another result, though the data stay
- *   component  id, kind (the column), spec, label, full (with the first option always), oracle
+ *   component  id, kind (the column), spec, label, full (with the first option always), oracle, input: how a problem
+ *              reads its files, in what others of the run read them otherwise, "max_n = 12"
  *   panel      id, title, problem (NULL of several), kernel ..., n, d, problems, sources, heads, trials
  *   stratum    id, name, label, drawn: a model, or a problem whose data are drawn
  *   source     id, stratum_id, name: a text, image or recording; of drawn data, a trial
@@ -56,7 +57,7 @@ nb_status nb_relation_choose(const nb_relation *relation, const char *table, int
 
 nb_status nb_relation_run(const nb_relation *relation, const char *sql, nb_ctx *ctx); /* statements without answers */
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
-nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, bool *is_new, nb_ctx *ctx);
+nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
 
 const nb_study *nb_relation_study(const nb_relation *relation);
 const nb_given_labels *nb_relation_labels(const nb_relation *relation);
