@@ -31,15 +31,12 @@ static void print_places(const nb_experiment *e, const nb_telling *how)
 }
 
 /* Rows of a shard alone are asked nothing. */
-static nb_status tell_claims(const nb_experiment *e, nb_store *store, const nb_row_list *rows, nb_page *page,
-                             nb_ctx *ctx)
+static nb_status tell_claims(const nb_experiment *e, const nb_results *of, nb_page *page, nb_ctx *ctx)
 {
     nb_claim_results results = {.count = 0};
-    nb_relation *relation;
     if (e->shard.count) return NB_OK;
-    if (e->config.claim_count) NB_TRY(ctx, nb_relation_open(&relation, store, rows->labels, ctx));
     if (e->config.claim_count)
-        NB_TRY(ctx, nb_claims_ask(relation, rows, e->config.claim_count, e->config.claims, &results, ctx));
+        NB_TRY(ctx, nb_claims_ask(of->relation, &of->rows, e->config.claim_count, e->config.claims, &results, ctx));
     NB_TRY(ctx, nb_claims_write(e->folder, &results, ctx));
     return page ? nb_claims_show_lines(page, 1, &results, ctx) : NB_OK;
 }
@@ -57,15 +54,16 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
                           int *failures, nb_ctx *ctx)
 {
     const nb_study *study = e->config.study;
-    nb_results results = {.folder = e->folder, .plan = &e->plan, .store = store, .part = e->shard.count > 0};
+    nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0};
     nb_page page;
     nb_page_make(&page, ctx);
     NB_TRY(ctx, nb_store_rows(store, &results.rows, ctx));
     NB_TRY(ctx, nb_run_labels(e->folder, study, &results.rows.labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&results.relation, store, results.rows.labels, ctx));
     NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &results.rows, ctx));
     NB_TRY(ctx, nb_outcomes_failures(e, only, &results.rows, failures, ctx));
     NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));
-    NB_TRY(ctx, tell_claims(e, store, &results.rows, how->quiet ? NULL : &page, ctx));
+    NB_TRY(ctx, tell_claims(e, &results, how->quiet ? NULL : &page, ctx));
     if (!how->quiet) {
         NB_TRY(ctx, nb_format_page(&page, NB_FORMAT_TABLE, ctx));
         if (page.count > 0) fputc('\n', stdout);
