@@ -18,16 +18,15 @@ static bool is_interrupted(const nb_telling *how)
 
 static void print_places(const nb_experiment *e, const nb_telling *how)
 {
-    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n", e->folder, NB_CSV_FILE);
+    bool claims = e->config.claim_count && !e->shard.count;
+    bool plots = e->config.plot_count && !e->shard.count && !is_interrupted(how);
+    printf("\n%s: " NB_CSV_FILE ", " NB_STORE_FILE ", " NB_CONFIG_FILE ", " NB_MANIFEST_FILE "%s", e->folder,
+           claims ? ", " NB_CLAIMS_FILE : "");
     nb_tables_print_files(stdout, e->config.study->component.name);
-    if (e->config.claim_count && !e->shard.count)
-        printf("  %-16s what these rows say of the experiment's claims\n", NB_CLAIMS_FILE);
-    printf("  %-16s every row measured into this folder; running again continues from it\n", NB_STORE_FILE);
-    printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n",
-           NB_CONFIG_FILE, NB_MANIFEST_FILE);
-    if (e->config.plot_count && !e->shard.count && !is_interrupted(how))
-        printf("  %-16s %s\n", NB_PLOTS_FOLDER "/",
-               how->gnuplots > 0 ? "figures (SVG, PNG), their data and scripts" : "data and scripts of the figures");
+    printf("%s\n", !plots              ? ""
+                   : how->gnuplots > 0 ? ", " NB_PLOTS_FOLDER "/ (SVG, PNG)"
+                                       : ", " NB_PLOTS_FOLDER "/ (not drawn)");
+    printf("Next: nysbench table %s, nysbench report %s\n", e->folder, e->folder);
 }
 
 /* Rows of a shard alone are asked nothing. */

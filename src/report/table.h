@@ -50,6 +50,6 @@ nb_status nb_tables_show(nb_page *page, const char *study, int last, const nb_ta
 /* Those that its folder has as files. */
 nb_status nb_tables_write(const char *folder, const char *study, const nb_table_source *source, nb_ctx *ctx);
 
-void nb_tables_print_files(FILE *out, const char *study); /* their names, and what they are, a line each */
+void nb_tables_print_files(FILE *out, const char *study); /* ", NAME" each */
 
 #endif

@@ -51,6 +51,6 @@ const nb_figure nb_figure_ratio = {
     .component = {"ratio", "each strategy's error over the baseline's against landmarks, with intervals over sources",
                   references, options, 0},
     .study = NB_ERROR_STUDY,
-    .place = 2,
+    .place = 1,
     .draw = draw,
 };
