@@ -28,6 +28,7 @@ typedef struct {
     const char *settings, *same; /* lists of columns, for SQL */
     const char **keys;           /* of a row's method, but `by` */
     bool builds;                 /* there are several */
+    const struct nb_sides *sides;
     int room;
     int pair_room;
     pair *pairs;
@@ -113,8 +114,8 @@ static nb_status find_keys(maker *m)
 static nb_status rows_sql(const maker *m, const char *from, const char **sql)
 {
     NB_NEED(*sql, nb_format(m->ctx, "SELECT one.*, %s AS build FROM %s%s AS one%s%s",
-                            m->builds ? "coalesce(b.build, 0)" : "0", m->terms->rows ? "chosen_rows CROSS JOIN " : "", from,
-                            m->terms->rows ? " ON one.id = chosen_rows.id" : "",
+                            m->builds ? "coalesce(b.build, 0)" : "0", m->terms->rows ? "chosen_rows CROSS JOIN " : "",
+                            from, m->terms->rows ? " ON one.id = chosen_rows.id" : "",
                             m->builds ? " JOIN main.results AS signed ON signed.rowid = one.id LEFT JOIN build AS b ON "
                                         "b.manifest = signed.manifest"
                                       : ""));
@@ -268,55 +269,124 @@ static nb_status measure(const maker *m, const double *a, const double *b, pair 
     return NB_OK;
 }
 
+typedef struct { /* a row of `side` */
+    int value, same, trial, setting, head, stratum, source;
+    bool draws, skipped, seen;
+    double numbers[3]; /* x, noise, se */
+} side;
+
+typedef struct nb_sides {
+    int count;
+    side *rows;       /* by value, setting, source, head, same, trial */
+    const side **key; /* by value, same, trial */
+} side_rows;
+
+static int compare_ints(int count, const int *a, const int *b)
+{
+    for (int i = 0; i < count; i++)
+        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const side *x = *(const side *const *)a, *y = *(const side *const *)b;
+    return compare_ints(3, (const int[]){x->value, x->same, x->trial}, (const int[]){y->value, y->same, y->trial});
+}
+
 static double real_at(sqlite3_stmt *s, int column)
 {
     return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
 }
 
-static const char pairs_sql[] =
-    "SELECT b.same IS NULL, a.setting, a.source_id, a.head_id, a.stratum_id, a.trial, a.draws OR b.draws,"
-    " a.skipped, b.skipped, a.seen <> b.seen, a.x, a.noise, a.se, b.x, b.noise, b.se "
-    "FROM side AS a LEFT JOIN side AS b ON b.value = ?2 AND b.same = a.same AND b.trial = a.trial "
-    "WHERE a.value = ?1 ORDER BY a.setting, a.source_id, a.head_id, a.same, a.trial";
-
-static nb_status read_pair(const maker *m, sqlite3_stmt *s, pair *p)
+/* All rows of the table, once for all that compare them. */
+static nb_status read_sides(maker *m)
 {
-    enum { SETTING = 1, SOURCE, HEAD, STRATUM, TRIAL, DRAWS, A_SKIPPED, B_SKIPPED, SEEN, A, B = A + 3, NUMBERS = 6 };
-    double numbers[NUMBERS];
-    for (int i = 0; i < NUMBERS; i++) numbers[i] = real_at(s, A + i);
-    *p = (pair){.setting = sqlite3_column_int(s, SETTING),
-                .source = sqlite3_column_int(s, SOURCE),
-                .head = sqlite3_column_int(s, HEAD),
-                .stratum = sqlite3_column_int(s, STRATUM),
-                .trial = sqlite3_column_int(s, TRIAL),
-                .a_ok = !isnan(numbers[0]),
-                .b_ok = !isnan(numbers[B - A]),
-                .a_skipped = sqlite3_column_int(s, A_SKIPPED),
-                .b_skipped = sqlite3_column_int(s, B_SKIPPED)};
-    p->draws = sqlite3_column_int(s, DRAWS);
+    static const char sql[] =
+        "SELECT value, same, trial, setting, head_id, stratum_id, source_id, draws, skipped, seen, "
+        "x, noise, se FROM side ORDER BY value, setting, source_id, head_id, same, trial";
+    nb_ctx *memory;
+    void **kept = nb_relation_attached(m->relation, "side", &memory);
+    sqlite3_stmt *s;
+    int room = 0;
+    side_rows *all = *kept;
+    m->sides = all;
+    if (all) return NB_OK;
+    NB_NEED(all, nb_alloc(memory, 1, sizeof *all));
+    NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, &s, m->ctx));
+    for (bool row = true;; all->count++) {
+        int ints[7];
+        NB_TRY(m->ctx, nb_relation_step(m->relation, s, &row));
+        if (!row) break;
+        NB_GROW(memory, all->rows, all->count, room);
+        for (int i = 0; i < 7; i++) ints[i] = sqlite3_column_int(s, i);
+        all->rows[all->count] = (side){ints[0],
+                                       ints[1],
+                                       ints[2],
+                                       ints[3],
+                                       ints[4],
+                                       ints[5],
+                                       ints[6],
+                                       sqlite3_column_int(s, 7),
+                                       sqlite3_column_int(s, 8),
+                                       sqlite3_column_int(s, 9),
+                                       {real_at(s, 10), real_at(s, 11), real_at(s, 12)}};
+    }
+    NB_NEED(all->key, nb_alloc(memory, (size_t)all->count + 1, sizeof *all->key));
+    for (int i = 0; i < all->count; i++) all->key[i] = &all->rows[i];
+    qsort(all->key, (size_t)all->count, sizeof *all->key, by_key);
+    *kept = all;
+    m->sides = all;
+    return NB_OK;
+}
+
+static const side *other_of(const maker *m, const side *a)
+{
+    const side wanted = {.value = m->terms->baseline, .same = a->same, .trial = a->trial}, *key = &wanted;
+    const side *const *found = bsearch(&key, m->sides->key, (size_t)m->sides->count, sizeof *m->sides->key, by_key);
+    return found ? *found : NULL;
+}
+
+static nb_status make_pair(const maker *m, const side *a, const side *b, pair *p)
+{
+    *p = (pair){.setting = a->setting,
+                .source = a->source,
+                .head = a->head,
+                .stratum = a->stratum,
+                .trial = a->trial,
+                .a_ok = !isnan(a->numbers[0]),
+                .b_ok = !isnan(b->numbers[0]),
+                .a_skipped = a->skipped,
+                .b_skipped = b->skipped};
+    p->draws = a->draws || b->draws;
     if (!p->a_ok || !p->b_ok) return NB_OK;
-    p->one_has_seen = sqlite3_column_int(s, SEEN);
-    return measure(m, numbers, numbers + (B - A), p);
+    p->one_has_seen = a->seen != b->seen;
+    return measure(m, a->numbers, b->numbers, p);
 }
 
 /* The pairs of a value, by setting, source, head, and what is compared. */
-static nb_status find_pairs(maker *m, sqlite3_stmt *s, int value, int *count)
+static nb_status find_pairs(maker *m, int value, int *count)
 {
-    bool row;
+    const side_rows *all = m->sides;
+    int low = 0, high = all->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (all->rows[middle].value < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     *count = 0;
-    sqlite3_reset(s);
-    sqlite3_bind_int(s, 1, value);
-    sqlite3_bind_int(s, 2, m->terms->baseline);
-    for (;;) {
-        NB_TRY(m->ctx, nb_relation_step(m->relation, s, &row));
-        if (!row) return NB_OK;
-        if (sqlite3_column_int(s, 0)) {
+    for (int i = low; i < all->count && all->rows[i].value == value; i++) {
+        const side *b = other_of(m, &all->rows[i]);
+        if (!b) {
             m->unpaired[value]++;
             continue;
         }
         NB_GROW(m->ctx, m->pairs, *count, m->pair_room);
-        NB_TRY(m->ctx, read_pair(m, s, &m->pairs[(*count)++]));
+        NB_TRY(m->ctx, make_pair(m, &all->rows[i], b, &m->pairs[(*count)++]));
     }
+    return NB_OK;
 }
 
 static bool is_pair(const pair *p)
@@ -492,13 +562,12 @@ static nb_status count_sides(const maker *m, nb_answer *sides)
 static nb_status compare_all(maker *m)
 {
     nb_answer sides;
-    sqlite3_stmt *s;
     NB_TRY(m->ctx, count_sides(m, &sides));
-    NB_TRY(m->ctx, nb_relation_prepare(m->relation, pairs_sql, &s, m->ctx));
+    NB_TRY(m->ctx, read_sides(m));
     for (int v = 0; v < m->out->values.count; v++) {
         int count;
         if (v == m->terms->baseline) continue;
-        NB_TRY(m->ctx, find_pairs(m, s, v, &count));
+        NB_TRY(m->ctx, find_pairs(m, v, &count));
         m->unmet[v] = (int)nb_answer_at(&sides, m->terms->baseline, 1)->integer - count;
         NB_TRY(m->ctx, count > 0 ? add_contrasts(m, v, count) : add_refusal(m, v));
     }

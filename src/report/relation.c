@@ -46,7 +46,8 @@ struct nb_relation {
     long long *ids; /* of the rows, by number */
     int id_room;
     const char *made[MOST_MADE][2]; /* tables by name, and what they were made of */
-    nb_ctx *memory;                 /* of these, which are made at any time */
+    void *attached[MOST_MADE];
+    nb_ctx *memory; /* of these, which are made at any time */
     nb_ctx *ctx;
 };
 
@@ -593,8 +594,7 @@ static nb_status make_components(const nb_relation *r)
         if (k == r->problem) NB_TRY(r->ctx, name_inputs(r, specs, inputs));
         for (int i = 0; i < specs->count; i++) labels[i] = specs->items[i];
         if (registry) NB_TRY(r->ctx, nb_labels_apart(registry, r->labels, specs->count, specs->items, labels, r->ctx));
-        for (int i = 0; i < specs->count; i++)
-            NB_TRY(r->ctx, add_component(r, &to, k, i, labels[i], inputs[i]));
+        for (int i = 0; i < specs->count; i++) NB_TRY(r->ctx, add_component(r, &to, k, i, labels[i], inputs[i]));
     }
     nb_ctx_release(r->ctx, mark);
     return NB_OK;
@@ -843,10 +843,14 @@ static nb_status make(nb_relation *r, const char *which)
     nb_texts *const texts[] = {&r->strata, &r->sources, &r->panels, &r->kept};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
     for (int i = 0; i < MOST_MADE; i++) r->made[i][1] = NULL;
-    NB_TRY(r->ctx, execute(r, "DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.key; "
-                              "DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.measure; DROP TABLE IF EXISTS temp.option; "
-                              "DROP TABLE IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; "
-                              "DROP TABLE IF EXISTS temp.source; DROP TABLE IF EXISTS temp.panel"));
+    NB_TRY(
+        r->ctx,
+        execute(
+            r,
+            "DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.key; "
+            "DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.measure; DROP TABLE IF EXISTS temp.option; "
+            "DROP TABLE IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; "
+            "DROP TABLE IF EXISTS temp.source; DROP TABLE IF EXISTS temp.panel"));
     NB_TRY(r->ctx, make_keys(r, which));
     NB_TRY(r->ctx, make_components(r));
     NB_TRY(r->ctx, make_sources(r));
@@ -1046,13 +1050,26 @@ nb_status nb_relation_run(const nb_relation *r, const char *sql, nb_ctx *ctx)
     return execute(r, sql);
 }
 
-nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, nb_ctx *ctx)
+static int place_of(const nb_relation *r, const char *table)
 {
     int i = 0;
     while (i < MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], table) != 0) i++;
+    return i;
+}
+
+void **nb_relation_attached(nb_relation *r, const char *table, nb_ctx **memory)
+{
+    *memory = r->memory;
+    return &r->attached[place_of(r, table)];
+}
+
+nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, nb_ctx *ctx)
+{
+    int i = place_of(r, table);
     NB_REQUIRE(ctx, i < MOST_MADE, NB_EBUG, "more than %d tables made of rows", MOST_MADE);
     if (r->made[i][1] && strcmp(r->made[i][1], sql) == 0) return NB_OK;
     r->made[i][1] = NULL;
+    r->attached[i] = NULL;
     NB_NEED(r->made[i][0], nb_strdup(r->memory, table));
     NB_TRY(ctx, execute(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s", table)));
     NB_TRY(ctx, execute(r, sql));
