@@ -1,17 +1,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# bars.gp - shares of a whole as stacked bars that lie, a panel below the other.
+# bars.gp - the parts of a pass as stacked bars that lie, a panel below the other.
 #
-# A driver script sets data, output, title, x_name, panels[], bars[] (what stands left of a bar), notes[] (right of
-# it), panel_of[] (of each bar, from 1), place[] (within its panel, from 1), most[] (bars of a panel), parts[] and
-# looks[] (the numbers of their colours: looks.gp). Columns of the data: 1 bar, 2 part, 3 and 4 where it begins and
-# ends, in %.
+# A driver script sets data, output, title, x_name, panels[], series[] (what stands left of a bar) and block[] (which
+# block of the data is the bar of a panel and series, -1: there is none). Columns of the data: 1 part, 2 and 3 where it
+# begins and ends, in %, 4 the milliseconds of the bar, which stand right of it.
 
 set encoding utf8
 set datafile separator comma
 load "looks.gp"
 
+array parts[6] = ["landmarks", "core A, X", "keys B V", "queries F", "output", "rest"]
+array hues[6] = [4, 2, 3, 1, 6, 7]
+
 P = |panels|
-B = |bars|
+S = |series|
+B = 0
+do for [i = 1:P * S] { B = B + (block[i] >= 0) }
+array bars[B]; array notes[B]; array panel_of[B]; array place[B]; array most[P]; array block_of[B]
+b = 0
+do for [p = 1:P] {
+    most[p] = 0
+    do for [s = 1:S] { if (block[(p - 1) * S + s] >= 0) {
+        b = b + 1; most[p] = most[p] + 1
+        bars[b] = series[s]; panel_of[b] = p; place[b] = most[p]; block_of[b] = block[(p - 1) * S + s]
+        stats data index block_of[b] using 4 nooutput name "MS"
+        notes[b] = sprintf("%.3g ms", MS_max)
+    } }
+}
 widest = 10; widest_note = 6
 do for [b = 1:B] {
     widest = strlen(bars[b]) > widest ? strlen(bars[b]) : widest
@@ -54,9 +69,9 @@ do for [format in formats] {
             set label 100 + b notes[b] at graph 1.01, first place[b] left noenhanced font small
         } }
         clauses = ""
-        do for [k = 1:|parts|] {
-            clauses = clauses . sprintf(', data using (panel_of[int($1)] == %d && int($2) == %d ? 0.5 * ($3 + $4) : NaN):(place[int($1)]):3:4:(place[int($1)] - 0.38):(place[int($1)] + 0.38) with boxxyerror linecolor rgb colour(looks[%d])', p, k, k)
-        }
+        do for [b = 1:B] { if (panel_of[b] == p) { do for [k = 1:|parts|] {
+            clauses = clauses . sprintf(', data index %d using ($1 == %d ? 0.5 * ($2 + $3) : NaN):(%d):2:3:(%d - 0.38):(%d + 0.38) with boxxyerror linecolor rgb colour(hues[%d])', block_of[b], k, place[b], place[b], place[b], k)
+        } } }
         eval "plot " . clauses[3:*]
         do for [b = 1:B] { unset label 100 + b }
         unset label 1
@@ -68,7 +83,7 @@ do for [format in formats] {
     set xrange [0:1]; set yrange [0:1]
     set key center center horizontal Left reverse samplen 1.5 font normal noenhanced
     clauses = ""
-    do for [k = 1:|parts|] { clauses = clauses . sprintf(', NaN with boxes linecolor rgb colour(looks[%d]) title parts[%d]', k, k) }
+    do for [k = 1:|parts|] { clauses = clauses . sprintf(', NaN with boxes linecolor rgb colour(hues[%d]) title parts[%d]', k, k) }
     eval "plot " . clauses[3:*]
     unset multiplot
     unset output

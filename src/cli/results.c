@@ -18,28 +18,24 @@ static bool is_interrupted(const nb_telling *how)
 
 static void print_places(const nb_experiment *e, const nb_telling *how)
 {
-    printf("\n%s:\n  %-16s the rows of this run, 17 digits\n", e->folder, NB_CSV_FILE);
+    bool claims = e->config.claim_count && !e->shard.count;
+    bool plots = e->config.plot_count && !e->shard.count && !is_interrupted(how);
+    printf("\n%s: " NB_CSV_FILE ", " NB_STORE_FILE ", " NB_CONFIG_FILE ", " NB_MANIFEST_FILE "%s", e->folder,
+           claims ? ", " NB_CLAIMS_FILE : "");
     nb_tables_print_files(stdout, e->config.study->component.name);
-    if (e->config.claim_count && !e->shard.count)
-        printf("  %-16s what these rows say of the experiment's claims\n", NB_CLAIMS_FILE);
-    printf("  %-16s every row measured into this folder; running again continues from it\n", NB_STORE_FILE);
-    printf("  %-16s the experiment with every value written out\n  %-16s program, machine and libraries\n",
-           NB_CONFIG_FILE, NB_MANIFEST_FILE);
-    if (e->config.plot_count && !e->shard.count && !is_interrupted(how))
-        printf("  %-16s %s\n", NB_PLOTS_FOLDER "/",
-               how->gnuplots > 0 ? "figures (SVG, PNG), their data and scripts" : "data and scripts of the figures");
+    printf("%s\n", !plots              ? ""
+                   : how->gnuplots > 0 ? ", " NB_PLOTS_FOLDER "/ (SVG, PNG)"
+                                       : ", " NB_PLOTS_FOLDER "/ (not drawn)");
+    printf("Next: nysbench table %s, nysbench report %s\n", e->folder, e->folder);
 }
 
 /* Rows of a shard alone are asked nothing. */
-static nb_status tell_claims(const nb_experiment *e, nb_store *store, const nb_row_list *rows, nb_page *page,
-                             nb_ctx *ctx)
+static nb_status tell_claims(const nb_experiment *e, const nb_results *of, nb_page *page, nb_ctx *ctx)
 {
     nb_claim_results results = {.count = 0};
-    nb_relation *relation;
     if (e->shard.count) return NB_OK;
-    if (e->config.claim_count) NB_TRY(ctx, nb_relation_open(&relation, store, rows->labels, ctx));
     if (e->config.claim_count)
-        NB_TRY(ctx, nb_claims_ask(relation, rows, e->config.claim_count, e->config.claims, &results, ctx));
+        NB_TRY(ctx, nb_claims_ask(of->relation, &of->rows, e->config.claim_count, e->config.claims, &results, ctx));
     NB_TRY(ctx, nb_claims_write(e->folder, &results, ctx));
     return page ? nb_claims_show_lines(page, 1, &results, ctx) : NB_OK;
 }
@@ -57,15 +53,16 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
                           int *failures, nb_ctx *ctx)
 {
     const nb_study *study = e->config.study;
-    nb_results results = {.folder = e->folder, .plan = &e->plan, .store = store, .part = e->shard.count > 0};
+    nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0};
     nb_page page;
     nb_page_make(&page, ctx);
     NB_TRY(ctx, nb_store_rows(store, &results.rows, ctx));
     NB_TRY(ctx, nb_run_labels(e->folder, study, &results.rows.labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&results.relation, store, results.rows.labels, ctx));
     NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &results.rows, ctx));
     NB_TRY(ctx, nb_outcomes_failures(e, only, &results.rows, failures, ctx));
     NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));
-    NB_TRY(ctx, tell_claims(e, store, &results.rows, how->quiet ? NULL : &page, ctx));
+    NB_TRY(ctx, tell_claims(e, &results, how->quiet ? NULL : &page, ctx));
     if (!how->quiet) {
         NB_TRY(ctx, nb_format_page(&page, NB_FORMAT_TABLE, ctx));
         if (page.count > 0) fputc('\n', stdout);

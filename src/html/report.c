@@ -60,34 +60,17 @@ static nb_status find_pool(const part *p, const char **pool, nb_ctx *ctx)
     return NB_OK;
 }
 
-typedef struct {
-    bool made; /* there is something to compare */
-    nb_compare_terms terms;
-    nb_comparison comparison;
-} comparing;
-
-/* As `nysbench compare` would; but for times, pooled. */
-static nb_status compare(part *p, int resamples, comparing *c, nb_ctx *ctx)
+/* As a run ends with; but for times, pooled. */
+static nb_status compare(part *p, int resamples, nb_usual_comparison *c, nb_ctx *ctx)
 {
     const nb_column *metric = nb_study_metric(p->study);
-    nb_answer values;
-    *c = (comparing){.terms = {.confidence = 0.95, .resamples = resamples, .margin = log(1.02)}};
-    nb_contrast_terms *contrast = &c->terms.contrast;
-    if (p->study->baseline < 0 || !metric) return NB_OK;
-    *contrast =
-        (nb_contrast_terms){.by = p->study->axes[p->study->baseline].column, .metric = metric->name, .builds = true};
-    NB_TRY(ctx, nb_relation_values(p->relation, contrast->by, &values, ctx));
-    if (values.count < 2) return NB_OK;
-    contrast->baseline = nb_compare_baseline(&values, p->baseline);
-    if (!metric->time) NB_TRY(ctx, find_pool(p, &contrast->pool, ctx));
-    c->terms.seed = nb_row_at(&p->rows, 0)->seed;
-    NB_TRY(ctx, nb_compare(p->relation, &c->terms, &c->comparison, ctx));
-    c->made = true;
-    return NB_OK;
+    const char *pool = NULL;
+    if (metric && !metric->time) NB_TRY(ctx, find_pool(p, &pool, ctx));
+    return nb_compare_usual(p->relation, p->baseline, resamples, pool, c, ctx);
 }
 
 /* What the mean of a comparison hides. */
-static nb_status add_hidden(part *p, const comparing *c, nb_ctx *ctx)
+static nb_status add_hidden(part *p, const nb_usual_comparison *c, nb_ctx *ctx)
 {
     int heads = 0, pooled = 0;
     for (int i = 0; i < c->comparison.count; i++) {
@@ -113,7 +96,7 @@ static nb_status add_hidden(part *p, const comparing *c, nb_ctx *ctx)
 
 static nb_status find_hidden(part *p, nb_ctx *ctx)
 {
-    comparing c;
+    nb_usual_comparison c;
     nb_ctx *own;
     NB_NEED(own, nb_ctx_child(ctx));
     nb_status status = compare(p, 0, &c, own);
@@ -219,7 +202,7 @@ static nb_status add_pictures(const maker *m, const part *p)
 
 static nb_status show_comparison(const maker *m, part *p)
 {
-    comparing c;
+    nb_usual_comparison c;
     NB_TRY(m->ctx, compare(p, NB_BOOTSTRAPS, &c, m->ctx));
     if (!c.made) return NB_OK;
     nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
@@ -266,7 +249,7 @@ static nb_status add_tables(const maker *m, const part *p)
     int before = m->page->count;
     nb_page_heading(m->page, m->level + 1, "Tables");
     nb_page_deepen(m->page, m->level);
-    NB_TRY(m->ctx, nb_tables_show(m->page, study, &of, m->ctx));
+    NB_TRY(m->ctx, nb_tables_show(m->page, study, 0, &of, m->ctx));
     nb_page_deepen(m->page, 0);
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;

@@ -235,6 +235,12 @@ static bool was_planned(const liner *l, nb_selection rows)
 static nb_status add_lines(liner *l, const nb_groups *lines, int *silent)
 {
     nb_claim_units *u = l->units;
+    const char *of_head[] = {"head", nb_frame_has(l->frame, "model") ? "model" : NULL, "layer", NULL};
+    nb_selection all;
+    nb_groups heads;
+    if (!nb_frame_has(l->frame, "layer")) of_head[2] = NULL;
+    NB_TRY(l->ctx, nb_frame_all(l->frame, &all, l->ctx));
+    NB_TRY(l->ctx, nb_frame_group(l->frame, all, of_head, &heads, l->ctx));
     NB_NEED(l->items, nb_alloc(l->ctx, (size_t)lines->count + 1, sizeof *l->items));
     for (int g = 0; g < lines->count; g++) {
         nb_selection rows = nb_group_rows(lines, g);
@@ -246,7 +252,7 @@ static nb_status add_lines(liner *l, const nb_groups *lines, int *silent)
         bool none = isnan(value) && u->noise == noise;
         if (!isnan(value)) {
             const nb_unit_value unit = {.stratum = stratum, .source = source, .value = value};
-            l->items[l->item_count++] = (nb_head_value){unit, l->replicates.head[row]};
+            l->items[l->item_count++] = (nb_head_value){unit, heads.of[row]};
             NB_TRY(l->ctx, cross(l, rows, (nb_crossed_value){stratum, source, 0, value}));
         }
         *silent += was_planned(l, rows) && none;

@@ -3,6 +3,7 @@
 #include "report/claim_units_private.h"
 
 #include "report/draws.h"
+#include "report/head_turn.h"
 #include "report/where.h"
 
 #include <math.h>
@@ -125,7 +126,8 @@ static nb_status cross_contrasts(const nb_contrasts *c, int value, nb_claim_unit
 
 /* The settings' units of one value of the compared column, and their pairs. Where failures count as the worst, a pair
  * with one result counts as found. */
-static nb_status add_contrasts(const nb_contrasts *c, int value, nb_failures failures, nb_claim_units *u, nb_ctx *ctx)
+static nb_status add_contrasts(const nb_contrasts *c, const nb_head_places *places, int value, nb_failures failures,
+                               nb_claim_units *u, nb_ctx *ctx)
 {
     int total = 0, count = 0;
     nb_head_value *items;
@@ -137,7 +139,7 @@ static nb_status add_contrasts(const nb_contrasts *c, int value, nb_failures fai
         if (x->value != value) continue;
         int single = all->missing + all->missing_baseline;
         if (x->refusal) u->why = x->refusal;
-        for (int k = 0; k < x->unit_count; k++) items[count++] = (nb_head_value){x->units[k], x->heads[k]};
+        for (int k = 0; k < x->unit_count; k++) items[count++] = (nb_head_value){x->units[k], places->of[x->heads[k]]};
         u->found += all->pairs + (failures == NB_FAILURES_WORST ? single : 0);
         u->noise += all->noise;
         u->missing += all->neither + (failures == NB_FAILURES_WORST ? 0 : single);
@@ -149,6 +151,7 @@ static nb_status add_contrasts(const nb_contrasts *c, int value, nb_failures fai
 static nb_status contrast(const nb_frame *f, const nb_claim *claim, int a, int b, nb_claim_units *u, nb_ctx *ctx)
 {
     nb_contrasts contrasts;
+    nb_head_places places;
     nb_contrast_terms terms = {.by = claim->column,
                                .metric = claim->series[0].metric.text,
                                .difference = claim->expectation == NB_EXPECT_DIFFERENCE ||
@@ -161,7 +164,8 @@ static nb_status contrast(const nb_frame *f, const nb_claim *claim, int a, int b
     terms.baseline = b;
     NB_TRY(ctx, excuse(nb_contrasts_make(f->relation, &terms, &contrasts, ctx), &u->why, ctx));
     if (u->why) return NB_OK;
-    NB_TRY(ctx, add_contrasts(&contrasts, a, terms.failures, u, ctx));
+    NB_TRY(ctx, nb_head_places_find(f->relation, &places, ctx));
+    NB_TRY(ctx, add_contrasts(&contrasts, &places, a, terms.failures, u, ctx));
     u->missing += contrasts.unpaired[a] + contrasts.unmet[a];
     u->strata = contrasts.strata;
     u->names = contrasts.names;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* claim_units.h - what the rows say of a claim, head by head: units for statistics/estimate.h, one for each head and
- * source. Whatever else the rows differ in (several m, kernels, trials) is averaged within the head, where each setting
- * counts the same. */
+ * source. Whatever else the rows differ in (several m, kernels, windows, trials) is averaged within the head, where
+ * each setting counts the same. */
 #ifndef NB_CLAIM_UNITS_H
 #define NB_CLAIM_UNITS_H
 

@@ -288,3 +288,24 @@ nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_co
     NB_TRY(ctx, find_head_turns(&c));
     return terms->contrast.pool ? find_changes(&c) : NB_OK;
 }
+
+nb_status nb_compare_usual(nb_relation *relation, const char *baseline, int resamples, const char *pool,
+                           nb_usual_comparison *usual, nb_ctx *ctx)
+{
+    const nb_study *study = nb_relation_study(relation);
+    const nb_column *metric = nb_study_metric(study);
+    nb_answer values, seed;
+    *usual = (nb_usual_comparison){.terms = {.confidence = 0.95, .resamples = resamples, .margin = log(1.02)}};
+    nb_contrast_terms *contrast = &usual->terms.contrast;
+    if (study->baseline < 0 || !metric) return NB_OK;
+    *contrast = (nb_contrast_terms){
+        .by = study->axes[study->baseline].column, .metric = metric->name, .pool = pool, .builds = true};
+    NB_TRY(ctx, nb_relation_values(relation, contrast->by, &values, ctx));
+    if (values.count < 2) return NB_OK;
+    contrast->baseline = nb_compare_baseline(&values, baseline);
+    NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", NULL, &seed, NULL, ctx));
+    usual->terms.seed = nb_answer_at(&seed, 0, 0)->integer;
+    NB_TRY(ctx, nb_compare(relation, &usual->terms, &usual->comparison, ctx));
+    usual->made = true;
+    return NB_OK;
+}

@@ -52,4 +52,14 @@ int nb_compare_baseline(const nb_answer *values, const char *wanted);
 /* `terms` must outlive the comparison. */
 nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);
 
+typedef struct {
+    bool made; /* the study has methods to compare, and the rows more than one */
+    nb_compare_terms terms;
+    nb_comparison comparison;
+} nb_usual_comparison;
+/* The study's methods by its metric, against this one (canonical; NULL: the first that is no oracle); `pool` as
+ * nb_contrast_terms. */
+nb_status nb_compare_usual(nb_relation *relation, const char *baseline, int resamples, const char *pool,
+                           nb_usual_comparison *usual, nb_ctx *ctx);
+
 #endif

@@ -62,10 +62,12 @@ static nb_status find_lines(brief *b)
     NB_TRY(b->ctx, nb_compare_title(b->page, b->p, constant));
     NB_NEED(b->lines, nb_alloc(b->ctx, (size_t)c->count + 1, sizeof *b->lines));
     b->along = find_along(c->contrasts, varying);
+    bool any = false; /* besides what is refused, which stands below */
+    for (int i = 0; i < c->count; i++) any = any || c->items[i].verdict != NB_REFUSED;
     for (int i = 0; i < c->count; i++) {
         const nb_compared *x = &c->items[i];
         line *l = &b->lines[b->count];
-        if (x->stratum != NB_OVER_STRATA && !b->by_model) continue;
+        if ((x->stratum != NB_OVER_STRATA && !b->by_model) || (any && x->verdict == NB_REFUSED)) continue;
         *l = (line){.x = x, .place = b->count};
         NB_TRY(b->ctx, name_band(b, varying, x, &l->band));
         for (int k = b->count++ - 1; k >= 0; k--)
@@ -290,7 +292,7 @@ static nb_status add_words(const brief *b, bool across)
         nb_page_note(b->page, "undecided:", "neither; --full says how many more sources would decide");
     if (has_turn(b))
         nb_page_note(b->page, "!", "surely better on one head of a model, surely worse on another; --full names them");
-    nb_page_paragraph(b->page, "--full has %sall numbers%s.", across ? "intervals and " : "",
+    nb_page_paragraph(b->page, "nysbench compare: --full has %sall numbers%s.", across ? "intervals and " : "",
                       c->strata > 1 && !b->by_model ? ", --by-model each model alone" : "");
     return NB_OK;
 }

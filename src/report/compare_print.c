@@ -280,20 +280,53 @@ nb_status nb_compare_title(nb_page *page, const nb_compare_printer *p, const cha
 }
 
 /* Of each value that is refused, each reason once. */
-static void add_refusals(nb_page *page, const printer *p)
+static bool is_refused(const nb_compared *x, const char *why)
+{
+    return x->verdict == NB_REFUSED && strcmp(x->why, why) == 0;
+}
+
+/* The methods that are refused for a reason: "a, b and 3 more"; *first: the item that has it first. */
+static nb_status list_refused(const printer *p, const char *why, const char **list, int *first)
+{
+    enum { MOST = 4 };
+    const nb_comparison *c = p->comparison;
+    int count = 0;
+    *list = "";
+    *first = -1;
+    for (int i = 0; i < c->count; i++) {
+        bool told = false;
+        if (!is_refused(&c->items[i], why)) continue;
+        for (int j = 0; j < i && !told; j++)
+            told = is_refused(&c->items[j], why) && c->items[j].contrast->value == c->items[i].contrast->value;
+        if (told) continue;
+        if (count++ == 0) *first = i;
+        if (count <= MOST)
+            NB_NEED(*list, nb_format(p->ctx, "%s%s%s", *list, count > 1 ? ", " : "", nb_compare_method(&c->items[i])));
+    }
+    if (count > MOST) NB_NEED(*list, nb_format(p->ctx, "%s and %d more", *list, count - MOST));
+    return NB_OK;
+}
+
+static nb_status add_refusals(nb_page *page, const printer *p)
 {
     for (int i = 0; i < p->comparison->count; i++) {
         const nb_compared *x = &p->comparison->items[i];
-        bool told = false;
+        const char *list;
+        int first;
         if (x->verdict != NB_REFUSED) continue;
-        for (int j = 0; j < i && !told; j++) {
-            const nb_compared *y = &p->comparison->items[j];
-            told = y->verdict == NB_REFUSED && y->contrast->value == x->contrast->value && y->baseline == x->baseline &&
-                   strcmp(x->why, y->why) == 0;
-        }
-        if (told) continue;
-        nb_page_paragraph(page, "REFUSED: %s: %s.", nb_compare_method(x), x->why);
+        NB_TRY(p->ctx, list_refused(p, x->why, &list, &first));
+        if (first == i) nb_page_paragraph(page, "REFUSED: %s: %s.", list, x->why);
     }
+    return NB_OK;
+}
+
+/* Whether a method is told to be refused. */
+static bool is_told(const printer *p, int value)
+{
+    for (int i = 0; i < p->comparison->count; i++)
+        if (p->comparison->items[i].verdict == NB_REFUSED && p->comparison->items[i].contrast->value == value)
+            return true;
+    return false;
 }
 
 static bool has_refusal(const printer *p)
@@ -444,9 +477,9 @@ nb_status nb_compare_warnings(nb_page *page, const nb_compare_printer *p)
 {
     const nb_contrasts *c = p->comparison->contrasts;
     NB_TRY(p->ctx, add_unfinished(page, p));
-    add_refusals(page, p);
+    NB_TRY(p->ctx, add_refusals(page, p));
     for (int v = 0; v < c->values.count && !p->terms->all_pairs; v++)
-        if (c->unpaired[v])
+        if (c->unpaired[v] && !is_told(p, v))
             nb_page_paragraph(page, "%s: %d rows have no row of the baseline to be compared with.",
                               nb_value_label(c, v), c->unpaired[v]);
     add_empty_strata(page, p);

@@ -35,6 +35,8 @@ typedef struct {
     nb_ctx *ctx;
 } maker;
 
+#define INPUT_SQL "(SELECT input FROM component WHERE kind = 'problem' AND id = run.problem_id)"
+
 static bool among(const char *name, const char *const *names)
 {
     for (; names && *names; names++)
@@ -76,7 +78,8 @@ static nb_status find_keys(maker *m)
 {
     const nb_contrast_terms *t = m->terms;
     const char **settings;
-    int count = 0, key_count = 0, all = nb_column_count(m->columns) + 2;
+    nb_answer several;
+    int count = 0, key_count = 0, all = nb_column_count(m->columns) + 3;
     NB_NEED(settings, nb_alloc(m->ctx, (size_t)all, sizeof *settings));
     NB_NEED(m->keys, nb_alloc(m->ctx, (size_t)all, sizeof *m->keys));
     m->settings = "";
@@ -90,6 +93,15 @@ static nb_status find_keys(maker *m)
         NB_TRY(m->ctx, append(&m->settings, c, m->ctx));
         settings[count++] = c->name;
     }
+    NB_TRY(m->ctx,
+           nb_relation_ask(m->relation,
+                           "SELECT 1 FROM key JOIN component AS c ON c.kind = 'problem' AND c.id = problem_id "
+                           "WHERE input IS NOT NULL GROUP BY stratum_id HAVING count(DISTINCT input) > 1 LIMIT 1",
+                           NULL, &several, NULL, m->ctx));
+    if (several.count > 0) {
+        NB_NEED(m->settings, nb_format(m->ctx, "%s%s" INPUT_SQL, m->settings, *m->settings ? ", " : ""));
+        settings[count++] = NB_INPUT;
+    }
     if (!*m->settings) m->settings = "1";
     m->out->setting_columns = settings;
     return NB_OK;
@@ -101,8 +113,8 @@ static nb_status find_keys(maker *m)
 static nb_status rows_sql(const maker *m, const char *from, const char **sql)
 {
     NB_NEED(*sql, nb_format(m->ctx, "SELECT one.*, %s AS build FROM %s%s AS one%s%s",
-                            m->builds ? "coalesce(b.build, 0)" : "0", m->terms->rows ? "chosen CROSS JOIN " : "", from,
-                            m->terms->rows ? " ON one.id = chosen.id" : "",
+                            m->builds ? "coalesce(b.build, 0)" : "0", m->terms->rows ? "chosen_rows CROSS JOIN " : "", from,
+                            m->terms->rows ? " ON one.id = chosen_rows.id" : "",
                             m->builds ? " JOIN main.results AS signed ON signed.rowid = one.id LEFT JOIN build AS b ON "
                                         "b.manifest = signed.manifest"
                                       : ""));
@@ -113,12 +125,11 @@ static nb_status make_tables(maker *m)
 {
     const nb_column *metric = m->out->metric, *by = nb_column_find(m->columns, m->terms->by);
     const char *keys, *rows, *value = "", *seen = "0", *sql;
-    bool is_new;
     if (m->terms->builds) NB_TRY(m->ctx, nb_builds_table(m->relation, metric->time, &m->builds, m->ctx));
     bool apart = m->builds && !among(NB_BUILD, m->terms->confounded);
     m->builds = apart;
     if (m->terms->rows)
-        NB_TRY(m->ctx, nb_relation_choose(m->relation, "chosen", m->terms->row_count, m->terms->rows, m->ctx));
+        NB_TRY(m->ctx, nb_relation_choose(m->relation, "chosen_rows", m->terms->row_count, m->terms->rows, m->ctx));
     NB_TRY(m->ctx, rows_sql(m, "key", &keys));
     NB_TRY(m->ctx, rows_sql(m, "run", &rows));
     NB_TRY(m->ctx, append(&value, by, m->ctx));
@@ -156,8 +167,8 @@ static nb_status make_tables(maker *m)
                 " ORDER BY 1, 2, 3, 4",
                 keys, value, m->settings, m->same, metric->name, metric->noise ? metric->noise : "NULL",
                 metric->se ? metric->se : "NULL", seen, rows));
-    if (m->terms->rows) NB_TRY(m->ctx, nb_relation_make(m->relation, "side", "SELECT 1", &is_new, m->ctx));
-    return nb_relation_make(m->relation, "side", sql, &is_new, m->ctx);
+    if (m->terms->rows) NB_TRY(m->ctx, nb_relation_make(m->relation, "side", "SELECT 1", m->ctx));
+    return nb_relation_make(m->relation, "side", sql, m->ctx);
 }
 
 /* With columns confounded, a method may have several rows where one is wanted. */
@@ -181,6 +192,12 @@ static nb_status check_single(const maker *m)
 static nb_status cell_sql(const maker *m, const char *name, const char **list)
 {
     const nb_column *c = nb_column_find(m->columns, name);
+    if (!c) {
+        NB_NEED(
+            *list,
+            nb_format(m->ctx, "%s" INPUT_SQL ", coalesce(" INPUT_SQL ", '-'), coalesce(" INPUT_SQL ", '-'), ", *list));
+        return NB_OK;
+    }
     const char *text = c->type == NB_COLUMN_REAL ? "shown('%.4g', run." : "CAST(run.";
     if (c->type == NB_COLUMN_TEXT)
         NB_NEED(*list, nb_format(m->ctx,
@@ -201,9 +218,8 @@ static nb_status ask_cells(const maker *m, const char *const *columns, const cha
 {
     const char *list = "", *sql;
     for (; *columns; columns++) NB_TRY(m->ctx, cell_sql(m, *columns, &list));
-    NB_NEED(sql,
-            nb_format(m->ctx, "SELECT %srun.number FROM agreed CROSS JOIN run ON run.id = %s_row ORDER BY agreed.%s",
-                      list, of, of));
+    NB_NEED(sql, nb_format(m->ctx, "SELECT %sNULL FROM agreed CROSS JOIN run ON run.id = %s_row ORDER BY agreed.%s",
+                           list, of, of));
     return nb_relation_ask(m->relation, sql, NULL, answer, NULL, m->ctx);
 }
 
@@ -518,12 +534,19 @@ const char *nb_value_label(const nb_contrasts *c, int value)
     return nb_answer_at(&c->values, value, NB_OF_LABEL)->text;
 }
 
-int nb_setting_row(const nb_contrasts *c, int setting)
+nb_status nb_contrasts_planned(const nb_relation *relation, int *count, nb_planned **planned, nb_ctx *ctx)
 {
-    return (int)nb_answer_at(&c->settings, setting, c->settings.columns - 1)->integer;
-}
-
-int nb_value_row(const nb_contrasts *c, int value)
-{
-    return (int)nb_answer_at(&c->values, value, c->values.columns - 1)->integer;
+    nb_answer a;
+    NB_TRY(ctx, nb_relation_ask(relation,
+                                "SELECT setting, side.stratum_id, side.source_id, value, max(x IS NOT NULL), "
+                                "min(number) FROM side JOIN key USING (id) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
+                                NULL, &a, NULL, ctx));
+    NB_NEED(*planned, nb_alloc(ctx, (size_t)a.count + 1, sizeof **planned));
+    *count = a.count;
+    for (int i = 0; i < a.count; i++) {
+        int numbers[6];
+        for (int k = 0; k < 6; k++) numbers[k] = (int)nb_answer_at(&a, i, k)->integer;
+        (*planned)[i] = (nb_planned){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
+    }
+    return NB_OK;
 }

@@ -32,6 +32,9 @@ typedef struct {
  * are judged on, and which program has measured a row. */
 #define NB_ROWS_SEEN "rows_seen"
 #define NB_BUILD "build"
+/* A column of settings beside those of rows: how the files of heads are read (their window, mask, permutation), where
+ * the run reads some of one model in several ways. What is so read are no replicates of each other. */
+#define NB_INPUT "input"
 
 typedef struct { /* of pairs of rows that are planned for both */
     int pairs;   /* both have a result */
@@ -61,8 +64,8 @@ enum { NB_OF_ROW, NB_OF_LABEL, NB_OF_FULL, NB_OF_COLUMN };
 
 typedef struct {
     const nb_column *metric;
-    nb_answer values;                   /* of `by`, by code, in order of appearance: NB_OF_COLUMN columns, `number` */
-    nb_answer settings;                 /* by number, likewise: NB_OF_COLUMN columns for each, `number` */
+    nb_answer values;                   /* of `by`, by code, in order of appearance: NB_OF_COLUMN columns */
+    nb_answer settings;                 /* by number, likewise: NB_OF_COLUMN columns for each */
     const char *const *setting_columns; /* what a setting is; ends with NULL */
     int strata;
     const char *const *names, *const *stratum_labels;
@@ -73,13 +76,18 @@ typedef struct {
     nb_contrast *items; /* by value, then by setting */
 } nb_contrasts;
 
+typedef struct { /* rows that agree in these */
+    int setting, stratum, source, value;
+    bool has_result; /* one of them */
+    int row;         /* the number of the first */
+} nb_planned;
+
+/* All rows of the last terms that were asked, by setting, stratum, source and value. */
+nb_status nb_contrasts_planned(const nb_relation *relation, int *count, nb_planned **planned, nb_ctx *ctx);
+
 /* A cell of a setting, and of a value; `what`: of NB_OF_COLUMN. */
 const nb_cell *nb_setting_cell(const nb_contrasts *contrasts, int setting, int column, int what);
 const char *nb_value_label(const nb_contrasts *contrasts, int value);
-/* The number of the first row that has it. */
-int nb_setting_row(const nb_contrasts *contrasts, int setting);
-int nb_value_row(const nb_contrasts *contrasts, int value);
-
 /* The relation has from here on, until other terms are asked, the table
  *     side   a row for each row of the run and trial that it stands for: value and setting (codes), same (what is
  *            compared with each other), trial, id, head_id, stratum_id, source_id, draws, skipped, x (the metric; NULL:

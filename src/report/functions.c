@@ -544,11 +544,28 @@ static void part(sqlite3_context *c, int count, sqlite3_value **arguments)
         give(c, part_of(&blob, name));
 }
 
+/* Of a list, those that are finite. */
 static void only_finite(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     double x = number(arguments[0]);
     (void)count;
-    give(c, isfinite(x) ? x : NAN);
+    if (sqlite3_value_type(arguments[0]) != SQLITE_BLOB) {
+        give(c, isfinite(x) ? x : NAN);
+        return;
+    }
+    int size = list_size(c, arguments[0]), kept = 0;
+    if (size == 0) return;
+    char *bytes = malloc(sizeof list_kind + (size_t)size * sizeof x);
+    if (!bytes) {
+        sqlite3_result_error_nomem(c);
+        return;
+    }
+    memcpy(bytes, list_kind, sizeof list_kind);
+    for (int i = 0; i < size; i++) {
+        memcpy(&x, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind + (size_t)i * sizeof x, sizeof x);
+        if (isfinite(x)) memcpy(bytes + sizeof list_kind + (size_t)kept++ * sizeof x, &x, sizeof x);
+    }
+    sqlite3_result_blob64(c, bytes, sizeof list_kind + (size_t)kept * sizeof x, free);
 }
 
 static void ln(sqlite3_context *c, int count, sqlite3_value **arguments)
@@ -633,17 +650,17 @@ static const struct {
                  {"list", 1, NULL, gather_values, list_end},
                  {"size", 1, size, NULL, NULL},
                  {"repeated", 2, repeated, NULL, NULL},
-                 {"mean", 1, NULL, gather, mean_end},
-                 {"sd", 1, NULL, gather, sd_end},
-                 {"geomean", 1, NULL, gather, geomean_end},
+                 {"mean", 1, NULL, gather_values, mean_end},
+                 {"sd", 1, NULL, gather_values, sd_end},
+                 {"geomean", 1, NULL, gather_values, geomean_end},
                  {"over_sources", 2, NULL, gather, over_sources_end},
                  {"ratio_of", 11, NULL, gather_all, ratio_of_end},
-                 {"listed", 2, NULL, gather_text, listed_end},
                  {"mean_of", 2, NULL, gather, mean_of_end},
                  {"spearman", 2, NULL, gather, spearman_end},
                  {"slope", 2, NULL, gather, slope_end},
                  {"crossing", 3, NULL, gather, crossing_end},
                  {"center", 1, part, NULL, NULL},
+                 {"listed", 2, NULL, gather_text, listed_end},
                  {"low", 1, part, NULL, NULL},
                  {"high", 1, part, NULL, NULL},
                  {"ratio", 1, part, NULL, NULL},

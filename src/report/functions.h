@@ -3,10 +3,10 @@
  * order of rows; NULL is left out, and what is not known is NULL.
  *
  *   median(x), quantile(x, q)     by linear interpolation; x may be lists
- *   list(x), size(list)           all values as one, of which lists and quantiles of larger groups are made without
- *                                 reading the rows again; how many they are, 0 of NULL
  *   repeated(x, times)            a list of a number, so many times
  *   mean(x), sd(x), geomean(x)    a mean is infinite if any x is
+ *   list(x), size(list)           all values as one, of which the above and lists of larger groups are made without
+ *                                 reading the rows again; how many they are, 0 of NULL
  *   over_sources(x, source)       an estimate: 95 % interval of the median over the sources' own medians, by order
  *                                 statistics; NULL of fewer than 6 sources
  *   ratio_of(a, b, noise_a, noise_b, se_a, se_b, stratum, source, head, trial, draws)
@@ -18,7 +18,7 @@
  *   crossing(x, a, b)             from which x on a < b up to the last x, by lines between logarithms: the least x
  *                                 where it always is, NULL where it is not in the end
  *   center(e), low(e), high(e), ratio(e), p(e), sources(e), better(e)   of an estimate; ratio(e) = exp(center(e))
- *   finite(x)                     NULL where x is infinite
+ *   finite(x)                     NULL where x is infinite; of a list, the finite ones
  *   ln(x), shown(format, x)       natural logarithm; a number as C prints it
  *   brief(x)                      as an error is read, in three digits
  *   marked(text, mark), marked(text, mark, low, high)   a cell whose mark and interval hang behind it */

@@ -228,14 +228,12 @@ static nb_status set(FILE *out, const graph *g, const char *text)
     const char *name, *value = text + strcspn(text, " ");
     char *end;
     NB_NEED(name, nb_format(g->ctx, "%.*s", (int)(value - text), text));
-    value += strspn(value, " ");
+    NB_TRY(g->ctx, nb_answer_fill_in(g->answer, g->rows[0], value + strspn(value, " "), &value, g->ctx));
     strtod(value, &end);
-    if (*value && !*end) {
+    if (*value && !*end)
         fprintf(out, "%s = %s\n", name, value);
-        return NB_OK;
-    }
-    NB_TRY(g->ctx, nb_answer_fill_in(g->answer, g->rows[0], value, &value, g->ctx));
-    nb_plot_set_text(out, name, value);
+    else
+        nb_plot_set_text(out, name, value);
     return NB_OK;
 }
 

@@ -5,18 +5,19 @@
 #include <math.h>
 #include <string.h>
 
-nb_status nb_head_places_find(const nb_relation *relation, nb_head_places *p, nb_ctx *ctx)
+nb_status nb_head_places_find(nb_relation *relation, nb_head_places *p, nb_ctx *ctx)
 {
+    static const char sql[] =
+        "CREATE TEMP TABLE place AS "
+        "WITH one AS (SELECT head_id, min(number) AS number, id FROM key GROUP BY head_id),"
+        " named AS (SELECT one.head_id, run.head, run.layer, min(one.number) OVER (PARTITION BY run.model, run.layer,"
+        " run.head) AS first FROM one JOIN run ON run.id = one.id) "
+        "SELECT head_id, dense_rank() OVER (ORDER BY first) - 1 AS id, head, layer FROM named ORDER BY head_id";
     nb_answer a;
     int *of, *numbers;
     const char **layers;
-    NB_TRY(ctx,
-           nb_relation_ask(relation,
-                           "WITH one AS (SELECT head_id, min(number) AS number, id FROM key GROUP BY head_id),"
-                           " place AS (SELECT one.head_id, run.head, run.layer, min(one.number) OVER (PARTITION BY"
-                           " run.model, run.layer, run.head) AS first FROM one JOIN run ON run.id = one.id) "
-                           "SELECT dense_rank() OVER (ORDER BY first) - 1, head, layer FROM place ORDER BY head_id",
-                           NULL, &a, NULL, ctx));
+    NB_TRY(ctx, nb_relation_make(relation, "place", sql, ctx));
+    NB_TRY(ctx, nb_relation_ask(relation, "SELECT id, head, layer FROM place ORDER BY head_id", NULL, &a, NULL, ctx));
     NB_NEED(of, nb_alloc(ctx, (size_t)a.count + 1, sizeof *of));
     NB_NEED(numbers, nb_alloc(ctx, (size_t)a.count + 1, sizeof *numbers));
     NB_NEED(layers, nb_alloc(ctx, (size_t)a.count + 1, sizeof *layers));

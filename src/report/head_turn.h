@@ -13,7 +13,7 @@ typedef struct { /* heads of models: those of different inputs are one if they h
     const char *const *layers; /* NULL: not known */
 } nb_head_places;
 
-nb_status nb_head_places_find(const nb_relation *relation, nb_head_places *places, nb_ctx *ctx);
+nb_status nb_head_places_find(nb_relation *relation, nb_head_places *places, nb_ctx *ctx);
 
 /* *turn <- "0.895 [0.878, 0.913] on head 0, 1.05 [1.03, 1.07] on head 1", those farthest apart, as ratios unless they
  * are differences; NULL where there are no such two with at least `least` sources. Each interval over sources and

@@ -184,12 +184,10 @@ static nb_status layers_of(const nb_ranking *s, double *x, nb_ctx *ctx)
 /* The colour of each method's number, of the block's scope. */
 static nb_status find_looks(const figure *f, int **looks)
 {
-    const nb_standings *c = &f->v->standings;
-    const int *by_row;
-    NB_NEED(*looks, nb_alloc(f->v->ctx, (size_t)c->values.count + 1, sizeof **looks));
-    NB_TRY(f->v->ctx, nb_frame_ints(f->v->frame, f->of->look, &by_row, f->v->ctx));
-    for (int row = 0; row < f->v->frame->count; row++)
-        if (f->v->scopes.of[c->settings.of[row]] == f->block->scope) (*looks)[c->values.of[row]] = by_row[row] + 1;
+    const nb_standings *s = &f->v->standings;
+    NB_NEED(*looks, nb_alloc(f->v->ctx, (size_t)s->contrasts.values.count + 1, sizeof **looks));
+    for (const nb_planned *p = s->rows; p < s->rows + s->planned; p++)
+        if (f->v->scopes.of[p->setting] == f->block->scope) (*looks)[p->value] = f->of->looks[p->row] + 1;
     return NB_OK;
 }
 

@@ -10,7 +10,7 @@
 
 typedef struct {
     const char *kind;   /* the stem of the files */
-    const char *look;   /* a column of integers: the number of the colour of a row's method, from 0 */
+    const int *looks;   /* by row: the number of the colour of its method, from 0 */
     const char *x_name; /* of the value along: "m" */
 } nb_rank_diagram;
 

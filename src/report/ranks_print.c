@@ -107,11 +107,15 @@ static void add_tests(nb_page *page, const nb_standings_block *b)
     }
 }
 
+static int stratum_of(const nb_standings_view *v, int source)
+{
+    return (int)nb_answer_at(&v->standings.sources, source, 0)->integer;
+}
+
 static nb_status name_source(const nb_standings_view *v, int source, const char **name)
 {
-    const nb_replicates *r = &v->standings.replicates;
-    NB_NEED(*name, nb_format(v->ctx, "%s: %s", v->standings.contrasts.stratum_labels[r->stratum_of[source]],
-                             r->source_names[source]));
+    NB_NEED(*name, nb_format(v->ctx, "%s: %s", v->standings.contrasts.stratum_labels[stratum_of(v, source)],
+                             nb_answer_at(&v->standings.sources, source, 1)->text));
     return NB_OK;
 }
 
@@ -119,7 +123,7 @@ static nb_status name_source(const nb_standings_view *v, int source, const char 
 static int count_left_out(const nb_standings_view *v, const nb_ranking *s, int stratum)
 {
     int count = 0;
-    for (int i = 0; i < s->left_out_count; i++) count += v->standings.replicates.stratum_of[s->left_out[i]] == stratum;
+    for (int i = 0; i < s->left_out_count; i++) count += stratum_of(v, s->left_out[i]) == stratum;
     return count;
 }
 
@@ -137,17 +141,16 @@ static bool is_whole(const nb_standings_view *v, const nb_ranking *s, int stratu
 /* Strata that are left out as a whole, then single sources, of which a few. */
 static nb_status list_sources(const nb_standings_view *v, const nb_ranking *s, const char **list)
 {
-    const nb_replicates *r = &v->standings.replicates;
     int named = 0, others = 0;
     *list = "";
-    for (int stratum = 0; stratum < r->strata; stratum++) {
+    for (int stratum = 0; stratum < v->standings.contrasts.strata; stratum++) {
         if (!is_whole(v, s, stratum)) continue;
         NB_NEED(*list, nb_format(v->ctx, "%s%s%s: all %d", *list, **list ? "; " : "",
                                  v->standings.contrasts.stratum_labels[stratum], count_left_out(v, s, stratum)));
     }
     for (int i = 0; i < s->left_out_count; i++) {
         const char *name;
-        if (is_whole(v, s, r->stratum_of[s->left_out[i]])) continue;
+        if (is_whole(v, s, stratum_of(v, s->left_out[i]))) continue;
         if (named++ >= MOST_NAMED) {
             others++;
             continue;
@@ -241,7 +244,7 @@ static nb_status add_unranked(nb_page *page, const nb_standings_view *v, const n
             const char *column;
             if (!*why[i]) continue;
             NB_TRY(v->ctx, name_column(v, b, same ? -1 : i, &column));
-            nb_page_note(page, NULL, "%s%s %s", column, v->labels[code], why[i]);
+            nb_page_note(page, NULL, "%s%s %s", column, nb_value_label(&v->standings.contrasts, code), why[i]);
         }
     }
     return NB_OK;
@@ -298,7 +301,7 @@ static nb_status show_block(nb_page *page, const nb_standings_view *v, const nb_
     NB_TRY(v->ctx, order_methods(v, b, &count, &methods));
     for (int k = 0; k < count; k++) {
         nb_page_row(page);
-        nb_page_cell(page, "%s", v->labels[methods[k].code]);
+        nb_page_cell(page, "%s", nb_value_label(&v->standings.contrasts, methods[k].code));
         for (int i = 0; i < b->count; i++) NB_TRY(v->ctx, add_rank(page, v, b->items[i], methods[k].code));
     }
     add_sources(page, b);

@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "report/compare.h"
 #include "report/csv.h"
-#include "report/labels.h"
 #include "report/scopes.h"
 #include "report/scripts.h"
 
@@ -21,13 +20,11 @@ typedef struct {
 typedef struct {
     const nb_drawing *d;
     const nb_ratios *of;
-    const nb_frame *frame;
     nb_comparison comparison;
     const nb_contrasts *contrasts;
-    nb_codes values; /* of the frame, as the settings */
-    nb_groups settings;
+    int planned;
+    nb_planned *rows;
     nb_scopes scopes;
-    const char *const *labels; /* by code */
     int count, room;
     point *points;
     bool *several; /* by scope: it has several strata */
@@ -152,7 +149,7 @@ static nb_status print_data(FILE *out, const void *what, nb_ctx *ctx)
     (void)ctx;
     fprintf(out, "figure,panel,series,%s,ratio,low,high,sources,heads,missing\n", f->of->along);
     for (const point *p = f->points; p < f->points + f->count; p++) {
-        const char *names[] = {f->scopes.stems[p->scope], NULL, f->labels[p->value]};
+        const char *names[] = {f->scopes.stems[p->scope], NULL, nb_value_label(f->contrasts, p->value)};
         name_stratum(f, p->scope, p->stratum, &names[1]);
         for (int k = 0; k < 3; k++) {
             nb_csv_print_text(out, names[k]);
@@ -243,10 +240,8 @@ static nb_status name_panel(const figure *f, int panel, const char **name)
 
 static nb_status print_names(FILE *out, const figure *f)
 {
-    const int *looks;
     int *mine;
     NB_NEED(mine, nb_alloc(f->ctx, (size_t)f->series_count + 1, sizeof *mine));
-    NB_TRY(f->ctx, nb_frame_ints(f->frame, f->of->look, &looks, f->ctx));
     fprintf(out, "array panels[%d] = [", f->panel_count);
     for (int p = 0; p < f->panel_count; p++) {
         const char *name;
@@ -257,12 +252,12 @@ static nb_status print_names(FILE *out, const figure *f)
     fprintf(out, "]\narray series[%d] = [", f->series_count);
     for (int s = 0; s < f->series_count; s++) {
         fputs(s ? ", " : "", out);
-        nb_plot_print_string(out, f->labels[f->series[s]]);
+        nb_plot_print_string(out, nb_value_label(f->contrasts, f->series[s]));
     }
     fputs("]\n", out);
-    for (int row = 0; row < f->frame->count; row++) {
-        int s = place_of(f->series_count, f->series, f->values.of[row]);
-        if (s >= 0 && f->scopes.of[f->settings.of[row]] == f->scope) mine[s] = looks[row] + 1;
+    for (const nb_planned *p = f->rows; p < f->rows + f->planned; p++) {
+        int series = place_of(f->series_count, f->series, p->value);
+        if (series >= 0 && f->scopes.of[p->setting] == f->scope) mine[series] = f->of->looks[p->row] + 1;
     }
     nb_plot_set_ints(out, "looks", f->series_count, mine);
     nb_plot_set_ints(out, "landmarks", f->along_count, f->along);
@@ -272,7 +267,7 @@ static nb_status print_names(FILE *out, const figure *f)
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const figure *f = what;
-    const char *base = f->labels[f->of->baseline], *title, *y_name;
+    const char *base = nb_value_label(f->contrasts, f->of->baseline), *title, *y_name;
     NB_NEED(title, nb_format(ctx, "%s: %s / %s of %s (less is better), with %s", f->d->experiment, f->of->metric,
                              f->of->metric, base, f->scopes.stems[f->scope]));
     NB_NEED(y_name, nb_format(ctx, "%s / %s of %s", f->of->metric, f->of->metric, base));
@@ -305,7 +300,8 @@ static void tell_what_is_missing(const figure *f)
         for (int i = 0; i < f->contrasts->count && !refusal; i++)
             if (f->contrasts->items[i].value == v) refusal = f->contrasts->items[i].refusal;
         if (refusal)
-            fprintf(stderr, "nysbench: note: plot %s: %s is left out: %s\n", f->of->kind, f->labels[v], refusal);
+            fprintf(stderr, "nysbench: note: plot %s: %s is left out: %s\n", f->of->kind,
+                    nb_value_label(f->contrasts, v), refusal);
     }
     for (int s = 0; s < f->contrasts->strata; s++) {
         bool any = false;
@@ -318,7 +314,7 @@ static void tell_what_is_missing(const figure *f)
 
 static nb_status draw_all(figure *f, int *figures)
 {
-    static const char *const shared[] = {"common.gp", "direct.gp", "ratio.gp", NULL};
+    static const char *const shared[] = {"common.gp", "direct.gp", "ticks.gp", "ratio.gp", NULL};
     const char *path, **stems;
     NB_TRY(f->ctx, nb_make_folder(f->d->folder, f->ctx));
     NB_NEED(path, nb_format(f->ctx, "%s/%s.csv", f->d->folder, f->of->kind));
@@ -335,21 +331,16 @@ static nb_status draw_all(figure *f, int *figures)
     return nb_plot_prune(f->d->folder, f->of->kind, *figures, stems, f->ctx);
 }
 
-nb_status nb_ratios_draw(const nb_drawing *d, const nb_frame *frame, const nb_ratios *of, int *figures, nb_ctx *ctx)
+nb_status nb_ratios_draw(const nb_drawing *d, nb_relation *relation, const nb_ratios *of, int *figures, nb_ctx *ctx)
 {
-    figure f = {.d = d, .of = of, .frame = frame, .ctx = ctx};
-    nb_selection all;
+    figure f = {.d = d, .of = of, .ctx = ctx};
     const nb_compare_terms terms = {.contrast = {.by = of->by, .metric = of->metric, .baseline = of->baseline},
                                     .confidence = 0.95};
     *figures = 0;
-    if (frame->count == 0) return nb_plot_prune(d->folder, of->kind, 0, NULL, ctx);
-    NB_TRY(ctx, nb_compare(frame->relation, &terms, &f.comparison, ctx));
+    NB_TRY(ctx, nb_compare(relation, &terms, &f.comparison, ctx));
     f.contrasts = f.comparison.contrasts;
-    NB_TRY(ctx, nb_scopes_find(frame, f.contrasts, of->along, of->named, &f.scopes, ctx));
-    NB_TRY(ctx, nb_labels_of_values(frame, of->by, &f.labels, ctx));
-    NB_TRY(ctx, nb_frame_all(frame, &all, ctx));
-    NB_TRY(ctx, nb_frame_codes(frame, of->by, &f.values, ctx));
-    NB_TRY(ctx, nb_frame_group(frame, all, f.contrasts->setting_columns, &f.settings, ctx));
+    NB_TRY(ctx, nb_contrasts_planned(relation, &f.planned, &f.rows, ctx));
+    NB_TRY(ctx, nb_scopes_find(f.contrasts, f.planned, f.rows, of->along, of->named, &f.scopes, ctx));
     NB_TRY(ctx, find_several(&f));
     NB_TRY(ctx, add_points(&f));
     if (f.count > 0) tell_what_is_missing(&f);

@@ -6,18 +6,19 @@
 #define NB_RATIOS_H
 
 #include "report/figure.h"
+#include "report/relation.h"
 
 typedef struct {
     const char *kind;          /* the stem of the files */
     const char *by, *metric;   /* columns, as nb_contrast_terms */
     int baseline;              /* a code of `by` */
     const char *along, *named; /* columns, as nb_scopes_find */
-    const char *look;          /* a column of integers: the number of the colour of a row's method, from 0 */
+    const int *looks;          /* by row: the number of the colour of its method, from 0 */
     const char *x_name;
 } nb_ratios;
 
 /* *figures: how many have a ratio. What is no comparison is left out, and named in a note on standard error. */
-nb_status nb_ratios_draw(const nb_drawing *drawing, const nb_frame *frame, const nb_ratios *of, int *figures,
+nb_status nb_ratios_draw(const nb_drawing *drawing, nb_relation *relation, const nb_ratios *of, int *figures,
                          nb_ctx *ctx);
 
 #endif

@@ -158,6 +158,12 @@ typedef struct {
     nb_ctx *scratch;
 } keys;
 
+/* Whether it says how a file of heads is read. */
+static bool is_of_reading(const nb_option *o)
+{
+    return !o->names_files && !o->selects_head;
+}
+
 /* What files of heads of one kind agree in: the model, the layer, the shape, and the problem's options but for the file
  * and the head. Of other data, the problem itself. */
 static nb_status kind_of(const row *of, const char *problem, const nb_choice *choice, const char **kind, nb_ctx *ctx)
@@ -167,7 +173,7 @@ static nb_status kind_of(const row *of, const char *problem, const nb_choice *ch
     NB_NEED(*kind, nb_format(ctx, "%s, layer %s, n = %d, d = %d", of->model, of->layer ? of->layer : "", of->n, of->d));
     for (const nb_option *o = choice->component->options; o->key; o++) {
         const char *text;
-        if (o->names_files || o->selects_head) continue;
+        if (!is_of_reading(o)) continue;
         NB_TRY(ctx, nb_option_text(choice->options, o, 0, &text, ctx));
         NB_NEED(*kind, nb_format(ctx, "%s, %s = %s", *kind, o->key, text));
     }
@@ -490,7 +496,48 @@ static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, in
     return NB_OK;
 }
 
-static nb_status add_component(const nb_relation *r, const inserts *to, int kind, int id, const char *label)
+static bool reads_files(const nb_choice *c)
+{
+    const nb_option *o = c->component->options;
+    while (o->key && !o->names_files) o++;
+    return o->key;
+}
+
+/* inputs <- by spec of the problem that reads files, how it reads them, in what others of the run read them otherwise:
+ * "max_n = 12, permute = true"; NULL of other problems. */
+static nb_status name_inputs(const nb_relation *r, const nb_texts *specs, const char **inputs)
+{
+    const nb_component *reader = NULL;
+    nb_choice *choices;
+    const char **texts;
+    NB_NEED(choices, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *choices));
+    NB_NEED(texts, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *texts));
+    for (int i = 0; i < specs->count; i++) {
+        const nb_choice *c;
+        NB_TRY(r->ctx, choose(&nb_problems, specs->items[i], &choices[i], &c, r->ctx));
+        if (!c || !reads_files(c) || (reader && c->component != reader)) continue;
+        reader = c->component;
+        inputs[i] = "";
+    }
+    for (const nb_option *o = reader ? reader->options : NULL; o && o->key; o++) {
+        const char *any = NULL;
+        bool differ = false;
+        for (int i = 0; i < specs->count && is_of_reading(o); i++) {
+            if (!inputs[i]) continue;
+            NB_TRY(r->ctx, nb_option_text(choices[i].options, o, 0, &texts[i], r->ctx));
+            differ = differ || (any && strcmp(any, texts[i]) != 0);
+            any = texts[i];
+        }
+        for (int i = 0; i < specs->count && differ; i++)
+            if (inputs[i])
+                NB_NEED(inputs[i],
+                        nb_format(r->ctx, "%s%s%s = %s", inputs[i], *inputs[i] ? ", " : "", o->key, texts[i]));
+    }
+    return NB_OK;
+}
+
+static nb_status add_component(const nb_relation *r, const inserts *to, int kind, int id, const char *label,
+                               const char *input)
 {
     const nb_registry *registry = registry_of(r, kind);
     const char *spec = r->specs[kind].items[id], *full = nb_given_label_of(r->labels, registry, spec);
@@ -516,6 +563,7 @@ static nb_status add_component(const nb_relation *r, const inserts *to, int kind
     enum { TEXTS = sizeof texts / sizeof *texts, FLAGS = sizeof flags / sizeof *flags };
     for (int i = 0; i < TEXTS; i++) sqlite3_bind_text(s, 1 + i, texts[i], -1, SQLITE_STATIC);
     for (int i = 0; i < FLAGS; i++) sqlite3_bind_int(s, 1 + TEXTS + i, flags[i]);
+    sqlite3_bind_text(s, 1 + TEXTS + FLAGS, input, -1, SQLITE_STATIC);
     if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the components of the rows");
     sqlite3_reset(s);
     return choice ? add_options(r, to->option, kind, id, choice) : NB_OK;
@@ -530,20 +578,23 @@ static nb_status make_components(const nb_relation *r)
         execute(r,
                 "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
                 "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, "
-                "low_rank INTEGER, stochastic INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
+                "low_rank INTEGER, stochastic INTEGER, input TEXT, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
                 "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
                 "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
                            &to.component, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
     for (int k = 0; k < r->kind_count; k++) {
         const nb_registry *registry = registry_of(r, k);
         const nb_texts *specs = &r->specs[k];
-        const char **labels;
+        const char **labels, **inputs;
         NB_NEED(labels, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *labels));
+        NB_NEED(inputs, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *inputs));
+        if (k == r->problem) NB_TRY(r->ctx, name_inputs(r, specs, inputs));
         for (int i = 0; i < specs->count; i++) labels[i] = specs->items[i];
         if (registry) NB_TRY(r->ctx, nb_labels_apart(registry, r->labels, specs->count, specs->items, labels, r->ctx));
-        for (int i = 0; i < specs->count; i++) NB_TRY(r->ctx, add_component(r, &to, k, i, labels[i]));
+        for (int i = 0; i < specs->count; i++)
+            NB_TRY(r->ctx, add_component(r, &to, k, i, labels[i], inputs[i]));
     }
     nb_ctx_release(r->ctx, mark);
     return NB_OK;
@@ -734,19 +785,31 @@ static nb_status make_panels(nb_relation *r)
 
 /* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each. */
 
+/* One column for all measures. */
 static nb_status make_measured(const nb_relation *r)
 {
-    const char *sql = "";
+    const char *names = "", *cases = "";
     int at = 0;
-    for (const nb_column *c = r->study->columns; c->name; c++, at++)
-        if (c->measure && !c->time && c->type == NB_COLUMN_REAL)
-            NB_NEED(sql, nb_format(r->ctx, "%s%s SELECT id, '%s' AS measure, %d AS place, %s AS x FROM run", sql,
-                                   *sql ? " UNION ALL" : "CREATE TEMP VIEW measured AS", c->name, at, c->name));
-    return execute(r, sql);
+    for (const nb_column *c = r->study->columns; c->name; c++, at++) {
+        bool has;
+        if (!c->measure || c->time || c->type != NB_COLUMN_REAL) continue;
+        NB_TRY(r->ctx, has_column(r, c->name, &has));
+        NB_NEED(names, nb_format(r->ctx, "%s%s (%d, '%s')", names, *names ? "," : "", at, c->name));
+        if (has) NB_NEED(cases, nb_format(r->ctx, "%s WHEN %d THEN r.%s", cases, at, c->name));
+    }
+    if (!*cases) return NB_OK;
+    return execute(r,
+                   nb_format(r->ctx,
+                             "CREATE TEMP TABLE measure (place INTEGER PRIMARY KEY, name TEXT); "
+                             "INSERT INTO measure VALUES %s; CREATE TEMP VIEW measured AS SELECT k.id AS id, name AS "
+                             "measure, place, CASE place%s END AS x FROM key AS k JOIN %s AS r ON r.rowid = k.id "
+                             "JOIN measure",
+                             names, cases, r->rows));
 }
 
 static nb_status make_view(const nb_relation *r)
 {
+    static const char *const origins[] = {"model", "layer", "source"}; /* which a study's rows may lack */
     const char *columns = "", *joins = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
         bool has;
@@ -754,6 +817,9 @@ static nb_status make_view(const nb_relation *r)
         NB_NEED(columns, nb_format(r->ctx, has ? "%s%sr.%s AS %s" : "%s%sNULL AS %.0s%s", columns, *columns ? ", " : "",
                                    c->name, c->name));
     }
+    for (int i = 0; i < 3; i++)
+        if (!nb_column_find(r->study->columns, origins[i]))
+            NB_NEED(columns, nb_format(r->ctx, "%s, NULL AS %s", columns, origins[i]));
     for (int i = 0; i < r->kind_count; i++) {
         const char *name = r->kinds[i]->name;
         NB_NEED(columns, nb_format(r->ctx, "%s, k.%s_id AS %s_id", columns, name, name));
@@ -778,7 +844,7 @@ static nb_status make(nb_relation *r, const char *which)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
     for (int i = 0; i < MOST_MADE; i++) r->made[i][1] = NULL;
     NB_TRY(r->ctx, execute(r, "DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.key; "
-                              "DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.option; "
+                              "DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.measure; DROP TABLE IF EXISTS temp.option; "
                               "DROP TABLE IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; "
                               "DROP TABLE IF EXISTS temp.source; DROP TABLE IF EXISTS temp.panel"));
     NB_TRY(r->ctx, make_keys(r, which));
@@ -859,9 +925,6 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
                              const nb_given_labels *labels, nb_ctx *ctx)
 {
     nb_relation *r;
-    nb_ctx *own; /* views are made later, between a caller's mark and release */
-    NB_NEED(own, nb_ctx_child(ctx));
-    ctx = own;
     NB_NEED(r, nb_alloc(ctx, 1, sizeof *r));
     *r = (nb_relation){.store = stores[0],
                        .rows = count > 1 ? "temp.gathered" : "main.results",
@@ -983,13 +1046,12 @@ nb_status nb_relation_run(const nb_relation *r, const char *sql, nb_ctx *ctx)
     return execute(r, sql);
 }
 
-nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, bool *is_new, nb_ctx *ctx)
+nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, nb_ctx *ctx)
 {
     int i = 0;
     while (i < MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], table) != 0) i++;
     NB_REQUIRE(ctx, i < MOST_MADE, NB_EBUG, "more than %d tables made of rows", MOST_MADE);
-    *is_new = !r->made[i][1] || strcmp(r->made[i][1], sql) != 0;
-    if (!*is_new) return NB_OK;
+    if (r->made[i][1] && strcmp(r->made[i][1], sql) == 0) return NB_OK;
     r->made[i][1] = NULL;
     NB_NEED(r->made[i][0], nb_strdup(r->memory, table));
     NB_TRY(ctx, execute(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s", table)));
@@ -1119,6 +1181,6 @@ nb_status nb_relation_choose(const nb_relation *r, const char *table, int count,
 
 nb_status nb_relation_keep(nb_relation *r, int count, const int *rows, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_relation_choose(r, "kept", count, rows, ctx));
-    return make(r, " AND rowid IN (SELECT id FROM temp.kept)");
+    NB_TRY(ctx, nb_relation_choose(r, "kept_rows", count, rows, ctx));
+    return make(r, " AND rowid IN (SELECT id FROM temp.kept_rows)");
 }

@@ -13,9 +13,11 @@
  *                line_id         all that identifies the row but its trial
  *                alone           it has trial 0 alone, which stands for every trial of the others
  *                draws           another trial may give another result, though the data stay
- *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x
+ *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x; measure: place,
+ *              name
  *   component  id, kind (the column), spec, label, full (with the first option always), name; of strategies and cores
- *              oracle, random; of cores filter; of attentions exact; plain: all options have their defaults
+ *              oracle, random; of cores filter; of attentions exact; plain: all options have their defaults;
+ *              input: how a problem reads its files, in what others of the run read them otherwise, "max_n = 12"
  *   option     an option each of a component (kind, id), in their order (place): key, value, number (NULL of a text or
  *              a word), rest (the component's other options, which two share that differ in this one only), rest_label,
  *              size (it sets n, or an attention's landmarks or the like)
@@ -66,7 +68,7 @@ nb_status nb_relation_choose(const nb_relation *relation, const char *table, int
 
 nb_status nb_relation_run(const nb_relation *relation, const char *sql, nb_ctx *ctx); /* statements without answers */
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
-nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, bool *is_new, nb_ctx *ctx);
+nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
 
 const nb_study *nb_relation_study(const nb_relation *relation);
 const nb_given_labels *nb_relation_labels(const nb_relation *relation);

@@ -3,6 +3,7 @@
 #include "report/results.h"
 
 #include "base/files.h"
+#include "report/compare_print.h"
 #include "report/figure.h"
 #include "report/relation.h"
 #include "report/table.h"
@@ -20,12 +21,15 @@ static nb_status tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
 {
     const char *study = results->plan->config->study->component.name;
     nb_frame frame;
-    nb_table_source of = {.frame = &frame, .baseline = baseline_of(results)};
+    nb_table_source of = {.frame = &frame, .relation = results->relation, .baseline = baseline_of(results)};
+    nb_usual_comparison usual;
     NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
-    NB_TRY(ctx, nb_relation_open(&of.relation, results->store, results->rows.labels, ctx));
     frame.relation = of.relation;
     NB_TRY(ctx, nb_tables_write(results->folder, study, &of, ctx));
-    return page ? nb_tables_show(page, study, &of, ctx) : NB_OK;
+    if (!page) return NB_OK;
+    NB_TRY(ctx, nb_compare_usual(of.relation, of.baseline, 0, NULL, &usual, ctx));
+    if (!usual.made) return nb_tables_show(page, study, 1, &of, ctx);
+    return nb_compare_show(page, of.relation, &usual.terms, &usual.comparison, &(nb_compare_view){false, false}, ctx);
 }
 
 /* Leaves nothing but the page in memory. */
@@ -50,7 +54,7 @@ nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx)
                           .gnuplots = results->gnuplots};
     nb_frame frame;
     NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
-    NB_TRY(ctx, nb_relation_open(&frame.relation, results->store, results->rows.labels, ctx));
+    frame.relation = drawing.relation = results->relation;
     NB_TRY(ctx, nb_run_path(results->folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
@@ -61,8 +65,6 @@ nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx)
         for (int i = 0; i < c->plot_count; i++) wanted = wanted || strcmp(c->plots[i], name) == 0;
         NB_NEED(before, nb_format(ctx, "%s/%s.csv", drawing.folder, name));
         if (!wanted && (figure->again || !nb_is_file(before))) continue;
-        if (!drawing.relation)
-            NB_TRY(ctx, nb_relation_open(&drawing.relation, results->store, results->rows.labels, ctx));
         nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, nb_figure_draw(figure, &frame, &drawing, &figures, ctx));
         nb_ctx_release(ctx, mark);

@@ -7,20 +7,20 @@
 #include "base/gnuplot.h"
 #include "components/row.h"
 #include "report/page.h"
+#include "report/relation.h"
 #include "run/plan.h"
-#include "run/store.h"
 
 typedef struct nb_results {
     const char *folder; /* of the run */
     const nb_plan *plan;
-    nb_store *store;       /* that they are in */
+    nb_relation *relation; /* of the same rows */
     nb_row_list rows;      /* of the plan, or of a part of it */
     bool part;             /* of a shard: it has no figures */
     nb_gnuplots *gnuplots; /* that draw figures; NULL: only their data and scripts */
 } nb_results;
 
-/* Writes the study's tables that a run's folder has as files and, unless page is NULL, adds those that a run ends
- * with. */
+/* Writes the study's tables that a run's folder has as files and, unless page is NULL, adds what the run has to say: how
+ * its methods compare with the baseline or, where none is compared, the study's first table. */
 nb_status nb_results_tell(const nb_results *results, nb_page *page, nb_ctx *ctx);
 
 /* Starts to draw the figures of the config, and those that were drawn of earlier rows, except those that repeat a part

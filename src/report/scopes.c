@@ -2,72 +2,60 @@
 /* scopes.c - see scopes.h */
 #include "report/scopes.h"
 
-#include "report/labels.h"
-#include "report/replicates.h"
-
 #include <string.h>
 
-enum { MOST_COLUMNS = 32 };
-
 typedef struct {
-    const nb_frame *frame;
-    const nb_groups *groups; /* rows by scope */
+    const nb_contrasts *contrasts;
+    int along; /* among the setting's columns */
     nb_scopes *out;
+    int *of, *first; /* by setting; by scope: a setting of it */
     nb_ctx *ctx;
 } namer;
 
-static int row_of(const namer *n, int scope)
+static const nb_cell *cell(const namer *n, int scope, int column, int what)
 {
-    return n->groups->rows[n->groups->first[scope]];
+    return nb_setting_cell(n->contrasts, n->first[scope], column, what);
 }
 
-static bool varies(const namer *n, const nb_codes *codes)
+static bool varies(const namer *n, int column)
 {
-    for (int s = 1; s < n->groups->count; s++)
-        if (codes->of[row_of(n, s)] != codes->of[row_of(n, 0)]) return true;
+    for (int s = 1; s < n->out->count; s++)
+        if (!nb_cell_same(cell(n, s, column, NB_OF_ROW), cell(n, 0, column, NB_OF_ROW))) return true;
     return false;
 }
 
 static nb_status append(const char **list, const char *column, const char *value, nb_ctx *ctx)
 {
-    const char *comma = **list ? ", " : "";
-    if (column)
-        NB_NEED(*list, nb_format(ctx, "%s%s%s %s", *list, comma, column, value));
-    else
-        NB_NEED(*list, nb_format(ctx, "%s%s%s", *list, comma, value));
+    NB_NEED(*list, nb_format(ctx, "%s%s%s%s%s", *list, **list ? ", " : "", column, *column ? " " : "", value));
     return NB_OK;
 }
 
 /* What one column adds to the names of all scopes. */
-static nb_status add_column(const namer *n, const char *column, const char **names, const char **stems, bool named)
+static nb_status add_column(const namer *n, int column, const char **names, const char **stems, bool named)
 {
-    nb_codes codes;
-    const char *const *labels;
-    NB_TRY(n->ctx, nb_frame_codes(n->frame, column, &codes, n->ctx));
-    NB_TRY(n->ctx, nb_labels_of_values(n->frame, column, &labels, n->ctx));
-    bool apart = varies(n, &codes);
-    if (!apart && n->groups->count > 0)
-        NB_TRY(n->ctx, append(&n->out->constant, column, labels[codes.of[row_of(n, 0)]], n->ctx));
-    for (int s = 0; s < n->groups->count; s++) {
-        const char *label = labels[codes.of[row_of(n, s)]];
-        if (apart) NB_TRY(n->ctx, append(&names[s], column, label, n->ctx));
-        if (apart || named) NB_TRY(n->ctx, append(&stems[s], NULL, label, n->ctx));
+    const char *name = n->contrasts->setting_columns[column];
+    bool apart = varies(n, column);
+    if (!apart && n->out->count > 0)
+        NB_TRY(n->ctx, append(&n->out->constant, name, cell(n, 0, column, NB_OF_LABEL)->text, n->ctx));
+    for (int s = 0; s < n->out->count; s++) {
+        if (apart) NB_TRY(n->ctx, append(&names[s], name, cell(n, s, column, NB_OF_LABEL)->text, n->ctx));
+        if (apart || named) NB_TRY(n->ctx, append(&stems[s], "", cell(n, s, column, NB_OF_LABEL)->text, n->ctx));
     }
     return NB_OK;
 }
 
 /* The column `named` comes first in stems. */
-static nb_status name_all(const namer *n, const char *const *columns, const char *named)
+static nb_status name_all(const namer *n, const char *named)
 {
     const char **names, **stems;
-    NB_NEED(names, nb_alloc(n->ctx, (size_t)n->groups->count + 1, sizeof *names));
-    NB_NEED(stems, nb_alloc(n->ctx, (size_t)n->groups->count + 1, sizeof *stems));
-    for (int s = 0; s < n->groups->count; s++) names[s] = stems[s] = "";
+    NB_NEED(names, nb_alloc(n->ctx, (size_t)n->out->count + 1, sizeof *names));
+    NB_NEED(stems, nb_alloc(n->ctx, (size_t)n->out->count + 1, sizeof *stems));
+    for (int s = 0; s < n->out->count; s++) names[s] = stems[s] = "";
     n->out->constant = "";
     for (int pass = 0; pass < 2; pass++)
-        for (const char *const *c = columns; *c; c++) {
-            bool first = named && strcmp(*c, named) == 0;
-            if (first == (pass == 0)) NB_TRY(n->ctx, add_column(n, *c, names, stems, first));
+        for (int k = 0; n->contrasts->setting_columns[k]; k++) {
+            bool first = named && strcmp(n->contrasts->setting_columns[k], named) == 0;
+            if (k != n->along && first == (pass == 0)) NB_TRY(n->ctx, add_column(n, k, names, stems, first));
         }
     n->out->names = names;
     n->out->stems = stems;
@@ -75,45 +63,46 @@ static nb_status name_all(const namer *n, const char *const *columns, const char
 }
 
 /* What the strata of each scope are. */
-static nb_status name_over(const namer *n)
+static nb_status name_over(const namer *n, int planned, const nb_planned *rows)
 {
     static const char *const names[] = {"", "all models", "all problems", "all models and problems"};
     const char **over;
-    nb_replicates found, *r = &found;
-    NB_TRY(n->ctx, nb_replicates_find(n->frame, r, n->ctx));
-    NB_NEED(over, nb_alloc(n->ctx, (size_t)n->groups->count + 1, sizeof *over));
-    for (int s = 0; s < n->groups->count; s++) {
-        nb_selection rows = nb_group_rows(n->groups, s);
-        int kinds = 0;
-        for (int i = 0; i < rows.count; i++) kinds |= r->generated[r->stratum[rows.at[i]]] ? 2 : 1;
-        over[s] = names[kinds];
-    }
+    int *kinds;
+    NB_NEED(over, nb_alloc(n->ctx, (size_t)n->out->count + 1, sizeof *over));
+    NB_NEED(kinds, nb_alloc(n->ctx, (size_t)n->out->count + 1, sizeof *kinds));
+    for (int i = 0; i < planned; i++) kinds[n->of[rows[i].setting]] |= n->contrasts->drawn[rows[i].stratum] ? 2 : 1;
+    for (int s = 0; s < n->out->count; s++) over[s] = names[kinds[s]];
     n->out->over = over;
     return NB_OK;
 }
 
-nb_status nb_scopes_find(const nb_frame *f, const nb_contrasts *contrasts, const char *along, const char *named,
-                         nb_scopes *out, nb_ctx *ctx)
+static bool same_scope(const namer *n, int a, int b)
 {
-    const char **columns;
-    const int *values;
-    int *of, *at, count = 0;
-    nb_selection all;
-    nb_groups groups;
-    NB_NEED(columns, nb_alloc(ctx, MOST_COLUMNS + 1, sizeof *columns));
-    for (const char *const *c = contrasts->setting_columns; *c && count < MOST_COLUMNS; c++)
-        if (strcmp(*c, along) != 0) columns[count++] = *c;
-    NB_TRY(ctx, nb_frame_all(f, &all, ctx));
-    NB_TRY(ctx, nb_frame_group(f, all, columns, &groups, ctx));
-    NB_TRY(ctx, nb_frame_ints(f, along, &values, ctx));
-    NB_NEED(of, nb_alloc(ctx, (size_t)contrasts->settings.count + 1, sizeof *of));
-    NB_NEED(at, nb_alloc(ctx, (size_t)contrasts->settings.count + 1, sizeof *at));
+    for (int k = 0; n->contrasts->setting_columns[k]; k++)
+        if (k != n->along && !nb_cell_same(nb_setting_cell(n->contrasts, a, k, NB_OF_ROW),
+                                           nb_setting_cell(n->contrasts, b, k, NB_OF_ROW)))
+            return false;
+    return true;
+}
+
+nb_status nb_scopes_find(const nb_contrasts *contrasts, int planned, const nb_planned *rows, const char *along,
+                         const char *named, nb_scopes *out, nb_ctx *ctx)
+{
+    namer n = {.contrasts = contrasts, .out = out, .ctx = ctx};
+    size_t settings = (size_t)contrasts->settings.count + 1;
+    int *at;
+    NB_NEED(n.of, nb_alloc(ctx, settings, sizeof *n.of));
+    NB_NEED(n.first, nb_alloc(ctx, settings, sizeof *n.first));
+    NB_NEED(at, nb_alloc(ctx, settings, sizeof *at));
+    *out = (nb_scopes){.of = n.of, .along = at};
+    while (strcmp(contrasts->setting_columns[n.along], along) != 0) n.along++;
     for (int s = 0; s < contrasts->settings.count; s++) {
-        of[s] = groups.of[nb_setting_row(contrasts, s)];
-        at[s] = values[nb_setting_row(contrasts, s)];
+        int scope = 0;
+        while (scope < out->count && !same_scope(&n, n.first[scope], s)) scope++;
+        if (scope == out->count) n.first[out->count++] = s;
+        n.of[s] = scope;
+        at[s] = (int)nb_setting_cell(contrasts, s, n.along, NB_OF_ROW)->integer;
     }
-    *out = (nb_scopes){.count = groups.count, .of = of, .along = at, .columns = columns};
-    const namer n = {f, &groups, out, ctx};
-    NB_TRY(ctx, name_over(&n));
-    return name_all(&n, columns, named);
+    NB_TRY(ctx, name_over(&n, planned, rows));
+    return name_all(&n, named);
 }

@@ -13,13 +13,12 @@ typedef struct {
     const char *const *names; /* of each: "COLUMN VALUE, ..." in what scopes differ; "" where there is one */
     const char *const
         *stems; /* of each: the value of `named` and those in which scopes differ, as in names of figures */
-    const char *const *over;    /* of each: "all models", "all problems" or "all models and problems", as it has them */
-    const char *constant;       /* "COLUMN VALUE, ..." in what all agree */
-    const char *const *columns; /* what a scope is, as setting_columns */
+    const char *const *over; /* of each: "all models", "all problems" or "all models and problems", as it has them */
+    const char *constant;    /* "COLUMN VALUE, ..." in what all agree */
 } nb_scopes;
 
 /* `along`: an INT column of the identity; `named`: one whose value a stem has though it be the same in all, or NULL. */
-nb_status nb_scopes_find(const nb_frame *frame, const nb_contrasts *contrasts, const char *along, const char *named,
-                         nb_scopes *scopes, nb_ctx *ctx);
+nb_status nb_scopes_find(const nb_contrasts *contrasts, int planned, const nb_planned *rows, const char *along,
+                         const char *named, nb_scopes *scopes, nb_ctx *ctx);
 
 #endif

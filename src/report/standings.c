@@ -23,7 +23,7 @@ typedef struct { /* of two methods in one setting; codes first < second */
 } bout;
 
 typedef struct {
-    const nb_frame *frame;
+    nb_relation *relation;
     const nb_standing_terms *terms;
     nb_standings *out;
     nb_ctx *memory; /* of what outlives the contrasts */
@@ -62,7 +62,7 @@ static nb_status add_baseline(maker *m, int baseline)
                                      .difference = m->terms->difference,
                                      .equal_noise = true};
     nb_contrasts contrasts;
-    NB_TRY(m->ctx, nb_contrasts_make(m->frame->relation, &terms, &contrasts, m->ctx));
+    NB_TRY(m->ctx, nb_contrasts_make(m->relation, &terms, &contrasts, m->ctx));
     for (int i = 0; i < contrasts.count; i++) {
         const nb_contrast *c = &contrasts.items[i];
         if (c->value > baseline && has_pairs(&contrasts, c)) NB_TRY(m->ctx, add_bout(m, &contrasts, baseline, c));
@@ -83,7 +83,7 @@ static nb_status find_bouts(maker *m)
     nb_contrast_terms terms = {.by = m->terms->by, .metric = m->terms->metric, .baseline = -1};
     terms.difference = m->terms->difference;
     NB_NEED(m->memory, nb_ctx_child(m->ctx));
-    NB_TRY(m->ctx, nb_contrasts_make(m->frame->relation, &terms, &m->out->contrasts, m->ctx));
+    NB_TRY(m->ctx, nb_contrasts_make(m->relation, &terms, &m->out->contrasts, m->ctx));
     for (int b = 0; b < m->out->contrasts.values.count; b++) {
         nb_mark mark = nb_ctx_mark(m->ctx);
         nb_status status = add_baseline(m, b);
@@ -106,45 +106,33 @@ typedef struct {
     const char **refusals;
 } drawing;
 
-static bool is_ok(const nb_row *row, const nb_column *metric)
+static bool is_of(const drawing *d, const nb_planned *row)
 {
-    return strcmp(row->status, "ok") == 0 && !isnan(*(const double *)((const char *)row + metric->offset));
-}
-
-static bool is_of(const nb_replicates *r, int row, int stratum)
-{
-    return stratum == NB_OVER_STRATA || r->stratum[row] == stratum;
+    return row->setting == d->to->setting && (d->to->stratum == NB_OVER_STRATA || row->stratum == d->to->stratum);
 }
 
 /* Which methods and sources are planned, and who has results. */
 static nb_status find_planned(drawing *d)
 {
-    const nb_replicates *r = &d->m->out->replicates;
-    const nb_codes *values = &d->m->out->values;
-    const nb_column *metric = nb_column_find(d->m->frame->columns, d->m->terms->metric);
-    nb_selection rows = nb_group_rows(&d->m->out->settings, d->to->setting);
-    int *methods;
+    const nb_standings *all = d->m->out;
+    int *methods, values = all->contrasts.values.count;
     nb_ctx *ctx = d->m->ctx;
-    NB_NEED(d->place, nb_alloc(ctx, (size_t)values->count + 1, sizeof *d->place));
-    NB_NEED(d->source_place, nb_alloc(ctx, (size_t)r->sources + 1, sizeof *d->source_place));
-    NB_NEED(d->sources, nb_alloc(ctx, (size_t)r->sources + 1, sizeof *d->sources));
-    NB_NEED(methods, nb_alloc(ctx, (size_t)values->count + 1, sizeof *methods));
-    for (int v = 0; v < values->count; v++) d->place[v] = -1;
-    for (int s = 0; s < r->sources; s++) d->source_place[s] = -1;
-    for (int i = 0; i < rows.count; i++)
-        if (is_of(r, rows.at[i], d->to->stratum)) {
-            d->place[values->of[rows.at[i]]] = 0;
-            d->source_place[r->source[rows.at[i]]] = 0;
-        }
-    for (int v = 0; v < values->count; v++)
+    NB_NEED(d->place, nb_alloc(ctx, (size_t)values + 1, sizeof *d->place));
+    NB_NEED(d->source_place, nb_alloc(ctx, (size_t)all->sources.count + 1, sizeof *d->source_place));
+    NB_NEED(d->sources, nb_alloc(ctx, (size_t)all->sources.count + 1, sizeof *d->sources));
+    NB_NEED(methods, nb_alloc(ctx, (size_t)values + 1, sizeof *methods));
+    for (int v = 0; v < values; v++) d->place[v] = -1;
+    for (int s = 0; s < all->sources.count; s++) d->source_place[s] = -1;
+    for (const nb_planned *p = all->rows; p < all->rows + all->planned; p++)
+        if (is_of(d, p)) d->place[p->value] = d->source_place[p->source] = 0;
+    for (int v = 0; v < values; v++)
         if (d->place[v] == 0) methods[d->place[v] = d->to->count++] = v;
-    for (int s = 0; s < r->sources; s++)
+    for (int s = 0; s < all->sources.count; s++)
         if (d->source_place[s] == 0) d->sources[d->source_place[s] = d->to->planned++] = s;
     d->to->methods = methods;
     NB_NEED(d->has, nb_alloc(ctx, (size_t)d->to->planned * (size_t)d->to->count + 1, sizeof *d->has));
-    for (int i = 0; i < rows.count; i++)
-        if (is_of(r, rows.at[i], d->to->stratum) && is_ok(nb_frame_row(d->m->frame, rows.at[i]), metric))
-            d->has[d->source_place[r->source[rows.at[i]]] * d->to->count + d->place[values->of[rows.at[i]]]] = true;
+    for (const nb_planned *p = all->rows; p < all->rows + all->planned; p++)
+        if (is_of(d, p) && p->has_result) d->has[d->source_place[p->source] * d->to->count + d->place[p->value]] = true;
     return NB_OK;
 }
 
@@ -357,30 +345,27 @@ static nb_status add_standing(maker *m, int setting, int stratum, int first_bout
 /* Over strata where the setting has several, then of each. */
 static nb_status add_setting(maker *m, int setting, int first_bout, int end_bout)
 {
-    const nb_replicates *r = &m->out->replicates;
-    nb_selection rows = nb_group_rows(&m->out->settings, setting);
+    const nb_standings *all = m->out;
+    int strata = all->contrasts.strata, count = 0;
     bool *used;
-    int count = 0;
-    NB_NEED(used, nb_alloc(m->ctx, (size_t)r->strata + 1, sizeof *used));
-    for (int i = 0; i < rows.count; i++) used[r->stratum[rows.at[i]]] = true;
-    for (int s = 0; s < r->strata; s++) count += used[s];
+    NB_NEED(used, nb_alloc(m->ctx, (size_t)strata + 1, sizeof *used));
+    for (const nb_planned *p = all->rows; p < all->rows + all->planned; p++)
+        if (p->setting == setting) used[p->stratum] = true;
+    for (int s = 0; s < strata; s++) count += used[s];
     if (count > 1) NB_TRY(m->ctx, add_standing(m, setting, NB_OVER_STRATA, first_bout, end_bout));
-    for (int s = 0; s < r->strata; s++)
+    for (int s = 0; s < strata; s++)
         if (used[s]) NB_TRY(m->ctx, add_standing(m, setting, s, first_bout, end_bout));
     return NB_OK;
 }
 
-nb_status nb_standings_make(const nb_frame *frame, const nb_standing_terms *terms, nb_standings *out, nb_ctx *ctx)
+nb_status nb_standings_make(nb_relation *relation, const nb_standing_terms *terms, nb_standings *out, nb_ctx *ctx)
 {
-    maker m = {.frame = frame, .terms = terms, .out = out, .ctx = ctx};
+    maker m = {.relation = relation, .terms = terms, .out = out, .ctx = ctx};
     *out = (nb_standings){.count = 0};
-    nb_selection all;
-    if (frame->count == 0) return NB_OK;
     NB_TRY(ctx, find_bouts(&m));
-    NB_TRY(ctx, nb_frame_all(frame, &all, ctx));
-    NB_TRY(ctx, nb_replicates_find(frame, &out->replicates, ctx));
-    NB_TRY(ctx, nb_frame_codes(frame, terms->by, &out->values, ctx));
-    NB_TRY(ctx, nb_frame_group(frame, all, out->contrasts.setting_columns, &out->settings, ctx));
+    NB_TRY(ctx, nb_contrasts_planned(relation, &out->planned, &out->rows, ctx));
+    NB_TRY(ctx, nb_relation_ask(relation, "SELECT stratum_id, name FROM source ORDER BY id", NULL, &out->sources, NULL,
+                                ctx));
     for (int s = 0, first = 0, end; s < out->contrasts.settings.count; s++, first = end) {
         for (end = first; end < m.bout_count && m.bouts[end].setting == s; end++) continue;
         NB_TRY(ctx, add_setting(&m, s, first, end));

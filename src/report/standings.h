@@ -7,7 +7,6 @@
 #define NB_STANDINGS_H
 
 #include "report/compare.h"
-#include "report/replicates.h"
 #include "statistics/friedman.h"
 
 #define NB_STANDING_ALPHA 0.05
@@ -48,15 +47,15 @@ typedef struct {
 } nb_ranking;
 
 typedef struct {
-    nb_contrasts contrasts;   /* values, settings and strata alone */
-    nb_replicates replicates; /* of the frame, as the next two */
-    nb_codes values;
-    nb_groups settings;
+    nb_contrasts contrasts; /* values, settings and strata alone */
+    nb_answer sources;      /* by number: stratum, name */
+    int planned;
+    nb_planned *rows;
     int count;
     nb_ranking *items; /* by setting; first over strata, where it has several, then by stratum */
 } nb_standings;
 
-nb_status nb_standings_make(const nb_frame *frame, const nb_standing_terms *terms, nb_standings *standings,
+nb_status nb_standings_make(nb_relation *relation, const nb_standing_terms *terms, nb_standings *standings,
                             nb_ctx *ctx);
 
 /* The groups of a place in `order`: from *first to *last. */

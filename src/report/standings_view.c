@@ -2,16 +2,13 @@
 /* standings_view.c - see standings_view.h */
 #include "report/standings_view.h"
 
-#include "report/labels.h"
-
-nb_status nb_standings_view_make(const nb_frame *frame, const nb_standing_terms *terms, const char *along,
+nb_status nb_standings_view_make(nb_relation *relation, const nb_standing_terms *terms, const char *along,
                                  const char *named, nb_standings_view *v, nb_ctx *ctx)
 {
-    *v = (nb_standings_view){.frame = frame, .terms = *terms, .along = along, .ctx = ctx};
-    if (frame->count == 0) return NB_OK;
-    NB_TRY(ctx, nb_standings_make(frame, terms, &v->standings, ctx));
-    NB_TRY(ctx, nb_labels_of_values(frame, terms->by, &v->labels, ctx));
-    return nb_scopes_find(frame, &v->standings.contrasts, along, named, &v->scopes, ctx);
+    *v = (nb_standings_view){.terms = *terms, .along = along, .ctx = ctx};
+    NB_TRY(ctx, nb_standings_make(relation, terms, &v->standings, ctx));
+    return nb_scopes_find(&v->standings.contrasts, v->standings.planned, v->standings.rows, along, named, &v->scopes,
+                          ctx);
 }
 
 static int along_of(const nb_standings_view *v, const nb_ranking *s)
@@ -58,7 +55,7 @@ nb_status nb_standings_view_blocks(const nb_standings_view *v, int *count, nb_st
 
 const char *nb_standing_label(const nb_standings_view *v, const nb_ranking *s, int method)
 {
-    return v->labels[s->methods[method]];
+    return nb_value_label(&v->standings.contrasts, s->methods[method]);
 }
 
 int nb_standing_place(const nb_ranking *s, int code)
@@ -81,36 +78,23 @@ nb_status nb_standings_grid(const nb_standings_view *v, const char *const *colum
     return nb_grid_make(g, heads, true, v->ctx);
 }
 
-/* A row's value as it stands there. */
-static nb_status add_value(nb_grid *g, const nb_standings_view *v, const char *column, int row)
+static nb_status add_value(nb_grid *g, const nb_cell *cell)
 {
-    const char *const *texts;
-    const int *ints;
-    const double *reals;
-    nb_column_type type = nb_column_find(v->frame->columns, column)->type;
-    if (type == NB_COLUMN_INT) {
-        NB_TRY(v->ctx, nb_frame_ints(v->frame, column, &ints, v->ctx));
-        return nb_grid_int(g, ints[row]);
-    }
-    if (type == NB_COLUMN_REAL) {
-        NB_TRY(v->ctx, nb_frame_reals(v->frame, column, &reals, v->ctx));
-        return nb_grid_real(g, "%.4g", reals[row]);
-    }
-    NB_TRY(v->ctx, nb_frame_texts(v->frame, column, &texts, v->ctx));
-    return nb_grid_text(g, texts[row]);
+    if (cell->type == NB_CELL_INT) return nb_grid_int(g, (int)cell->integer);
+    return cell->type == NB_CELL_REAL ? nb_grid_real(g, "%.4g", cell->real) : nb_grid_text(g, cell->text);
 }
 
 nb_status nb_standing_add_setting(nb_grid *g, const nb_standings_view *v, const nb_ranking *s)
 {
     const nb_contrasts *c = &v->standings.contrasts;
-    for (const char *const *column = c->setting_columns; *column; column++)
-        NB_TRY(v->ctx, add_value(g, v, *column, nb_setting_row(c, s->setting)));
+    for (int k = 0; c->setting_columns[k]; k++)
+        NB_TRY(v->ctx, add_value(g, nb_setting_cell(c, s->setting, k, NB_OF_ROW)));
     return nb_grid_text(g, s->stratum == NB_OVER_STRATA ? "all" : c->names[s->stratum]);
 }
 
 nb_status nb_standing_add_method(nb_grid *g, const nb_standings_view *v, const nb_ranking *s, int method)
 {
-    NB_TRY(v->ctx, add_value(g, v, v->terms.by, nb_value_row(&v->standings.contrasts, s->methods[method])));
+    NB_TRY(v->ctx, add_value(g, nb_answer_at(&v->standings.contrasts.values, s->methods[method], NB_OF_ROW)));
     return nb_grid_text(g, nb_standing_label(v, s, method));
 }
 

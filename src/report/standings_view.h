@@ -13,17 +13,15 @@
     "'nysbench compare' do."
 
 typedef struct {
-    const nb_frame *frame;
     nb_standing_terms terms;
     const char *along; /* an INT column: the standings of a block differ in it */
     nb_standings standings;
     nb_scopes scopes;
-    const char *const *labels; /* of the methods, by code */
     nb_ctx *ctx;
 } nb_standings_view;
 
 /* `named`: see nb_scopes_find. Without rows there is no scope. */
-nb_status nb_standings_view_make(const nb_frame *frame, const nb_standing_terms *terms, const char *along,
+nb_status nb_standings_view_make(nb_relation *relation, const nb_standing_terms *terms, const char *along,
                                  const char *named, nb_standings_view *view, nb_ctx *ctx);
 
 typedef struct {

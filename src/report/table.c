@@ -26,12 +26,12 @@ nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_table_sou
     return status;
 }
 
-nb_status nb_tables_show(nb_page *page, const char *study, const nb_table_source *of, nb_ctx *ctx)
+nb_status nb_tables_show(nb_page *page, const char *study, int last, const nb_table_source *of, nb_ctx *ctx)
 {
-    int last = 0;
+    int most = 0;
     for (const nb_entry *e = nb_tables.entries; e->component; e++)
-        if (((const nb_table *)e->component)->place > last) last = ((const nb_table *)e->component)->place;
-    for (int place = 1; place <= last; place++)
+        if (((const nb_table *)e->component)->place > most) most = ((const nb_table *)e->component)->place;
+    for (int place = 1; place <= (last ? last : most); place++)
         for (const nb_entry *e = nb_tables.entries; e->component; e++) {
             const nb_table *table = (const nb_table *)e->component;
             if (table->place != place || strcmp(table->study, study) != 0) continue;
@@ -68,6 +68,6 @@ void nb_tables_print_files(FILE *out, const char *study)
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         if (table->file && strcmp(table->study, study) == 0)
-            fprintf(out, "  %-16s %s\n", table->file, table->component.summary);
+            fprintf(out, ", %s", table->file);
     }
 }

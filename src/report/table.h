@@ -26,7 +26,7 @@ typedef struct {          /* where it is to be put: one of both is not NULL */
 typedef struct {
     NB_OUTPUT_FIRST
     const char *sql;  /* of a table that is a file of SQL, see report/query.h; NULL: it has `make` */
-    int place;        /* among the tables that a run prints in the end, from 1; 0: only on request */
+    int place;        /* among the first tables of a report, from 1; 0: it is folded there */
     const char *file; /* a run's folder has it as CSV, by that name; NULL: it does not */
 
     /* Adds nothing to the page, and no rows to the grid, where the rows have nothing for it. */
@@ -45,11 +45,11 @@ nb_status nb_table_fill(const nb_table *table, const nb_table_source *source, nb
 /* Adds a table to a page, and leaves nothing else in memory. */
 nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_table_source *source, nb_ctx *ctx);
 
-/* The tables of a study that a run prints in the end. */
-nb_status nb_tables_show(nb_page *page, const char *study, const nb_table_source *source, nb_ctx *ctx);
+/* The tables of a study up to a place; 0: all that have one. */
+nb_status nb_tables_show(nb_page *page, const char *study, int last, const nb_table_source *source, nb_ctx *ctx);
 /* Those that its folder has as files. */
 nb_status nb_tables_write(const char *folder, const char *study, const nb_table_source *source, nb_ctx *ctx);
 
-void nb_tables_print_files(FILE *out, const char *study); /* their names, and what they are, a line each */
+void nb_tables_print_files(FILE *out, const char *study); /* ", NAME" each */
 
 #endif

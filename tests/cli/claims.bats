@@ -75,7 +75,7 @@ Y
     expect "  clusters(n=48, d=8): 0."
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect "sources: 8 of no clusters at all, 8 of clusters(n=48, d=8)"
-    run "$NYSBENCH" compare "$WORK/r"
+    run "$NYSBENCH" compare "$WORK/r" --by-model
     expect " no clusters at all "
 }
 

@@ -369,7 +369,7 @@ PY
 }
 
 @test "figure and table of the cost: medians of what the rows say, only where there is a count, in the order of m" {
-    "$NYSBENCH" run "$BATS_FILE_TMPDIR/counted.yaml" -q -o "$WORK/r" --set kernels=softmax --set 'cores=[iterative, newton_schulz, best]' \
+    "$NYSBENCH" run "$BATS_FILE_TMPDIR/counted.yaml" -q -j 1 -o "$WORK/r" --set kernels=softmax --set 'cores=[iterative, newton_schulz, best]' \
         --set 'landmarks=[16, 4, 8]' --set factors=nystromformer --set 'problems=gaussian(n=200, d=6)' --set trials=3 >/dev/null
     run "$NYSBENCH" plot "$WORK/r" cost
     expect_status 0

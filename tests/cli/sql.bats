@@ -115,6 +115,30 @@ assert len(wanted) > len(rows)
 PY
 }
 
+# Means 1, 2, 3 of three sources: se 1 / sqrt(3) with 2 degrees of freedom, 4.302652729911275 (Student's quantile at
+# 0.975). A line through (0, 1), (1, 3), (2, 4), (3, 8): slope 2.2, residuals 0.3, 0.1, -1.1, 0.7. Logarithms that
+# cross between 2 and 8 at 4. Where values are infinite, quantiles beside them and means are as they are defined.
+@test "means of sources, correlations, slopes and crossings are those of textbooks, also of infinite values" {
+    measured --only problem=gaussian --set trials=1
+    ask() { "$NYSBENCH" sql "$WORK/r" "$1" --format csv | tail -n 1; }
+    close() { /usr/bin/python3 -SE -c 'import math, sys
+got, want = ([float(x) if x else None for x in text.split(",")] for text in sys.argv[1:])
+assert len(got) == len(want) and all(g == w or (w is not None and math.isclose(g, w, rel_tol=1e-9)) for g, w in zip(got, want)), (got, want)' "$@"; }
+    close "$(ask "WITH v (x, s) AS (VALUES (0.5, 1), (1.5, 1), (1.5, 2), (2.5, 2), (2.5, 3), (3.5, 3), (NULL, 4))
+        SELECT center(e), low(e), high(e), sources(e) FROM (SELECT mean_of(x, s) AS e FROM v)")" \
+        "2,$(/usr/bin/python3 -c 'print(2 - 4.302652729911275 / 3**0.5, 2 + 4.302652729911275 / 3**0.5, sep=",")'),3"
+    close "$(ask "WITH v (x, y) AS (VALUES (0, 1), (1, 3), (2, 4), (3, 8), (NULL, 1), (7, NULL))
+        SELECT center(slope(x, y)), low(slope(x, y)), center(spearman(x, y)), center(spearman(-x, y)) FROM v")" \
+        "2.2,$(/usr/bin/python3 -c 'print(2.2 - 4.302652729911275 * (1.8 / 2 / 5)**0.5)'),1,-1"
+    close "$(ask "WITH v (x, a, b) AS (VALUES (8, 1, 2), (1, 4, 1), (2, 2, 1)) SELECT crossing(x, a, b), crossing(x, b, a),
+        crossing(x, a, 9) FROM v")" "4,,1"
+    close "$(ask "WITH v (x) AS (VALUES (1), (2), (4), (9e999)) SELECT median(x), quantile(x, 1 / 3.0), quantile(x, 0.7),
+        mean(x), mean(-x), mean(finite(x)), count(finite(x)) FROM v")" "3,2,inf,inf,-inf,$(/usr/bin/python3 -c 'print(7 / 3)'),3"
+    close "$(ask "WITH v (x) AS (VALUES (1), (2), (9e999)) SELECT median(x), quantile(x, 0) FROM v")" "2,1"
+    close "$(ask "WITH v (x) AS (VALUES (1), (2), (9e999)), l AS (SELECT list(x) AS xs FROM v)
+        SELECT size(xs), size(finite(xs)), mean(xs), mean(finite(xs)), sd(finite(xs)) FROM l")" "3,2,inf,1.5,$(/usr/bin/python3 -c 'print(0.5**0.5)')"
+}
+
 @test "ratio_of is what compare says" {
     measured --only problem=gaussian --set trials=7 --set landmarks=16 --set cores=iterative --set strategies='[uniform, kmeans]'
     "$NYSBENCH" compare "$WORK/r" --baseline uniform --format csv >"$WORK/compare"

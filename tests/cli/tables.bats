@@ -21,10 +21,10 @@ small() { # OPTIONS...
     expect "nysbench: warning: table rows: the run has no rows for it"
 }
 
-@test "tables print what the run printed, and as CSV as many cells in each line" {
+@test "a run prints its comparison; tables as CSV have as many cells in each line" {
     "$NYSBENCH" run experiments/00-smoke.yaml --set plots=[] --set metrics=error --set factors=nystromformer -o "$WORK/r" >"$WORK/printed" 2>/dev/null
-    "$NYSBENCH" table "$WORK/r" errors cores >"$WORK/tables"
-    head -"$(wc -l <"$WORK/tables")" "$WORK/printed" | diff - "$WORK/tables"
+    "$NYSBENCH" compare "$WORK/r" --resamples 0 >"$WORK/comparison"
+    head -"$(wc -l <"$WORK/comparison")" "$WORK/printed" | diff - "$WORK/comparison"
     for name in above cores costs equal_cost errors pairs ranks shares wins; do
         "$NYSBENCH" table "$WORK/r" "$name" -f csv >"$WORK/csv"
         /usr/bin/python3 -c 'import csv, sys; rows = list(csv.reader(open(sys.argv[1], newline=""))); assert len(rows) > 2 and len({len(r) for r in rows}) == 1, sys.argv' "$WORK/csv"
@@ -92,10 +92,11 @@ small() { # OPTIONS...
 @test "figures and tables are listed and described" {
     run "$NYSBENCH" list figures
     expect_status 0
-    [ "$(wc -l <<<"$output")" -eq "$(ls src/studies/*/figures/*.{c,sql} | wc -l)" ]
-    for file in src/studies/*/figures/*.{c,sql}; do file=$(basename "${file%.*}"); grep -q "^  $file " <<<"$output"; done
+    stems() { basename -a src/studies/*/"$1"/* | sed 's/\..*//'; }
+    [ "$(wc -l <<<"$output")" -eq "$(stems figures | wc -l)" ]
+    for name in $(stems figures); do grep -q "^  $name " <<<"$output"; done
     run "$NYSBENCH" list tables
-    for file in src/studies/*/tables/*.{c,sql}; do file=$(basename "${file%.*}"); grep -q "^  $file " <<<"$output"; done
+    for name in $(stems tables); do grep -q "^  $name " <<<"$output"; done
     run "$NYSBENCH" describe equal_cost
     expect_status 0
     expect "equal_cost (table): "

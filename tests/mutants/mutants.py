@@ -58,6 +58,8 @@ def place_of(mutant):
     name = re.escape(mutant.function)
     if mutant.file.endswith(".py"):
         body = re.compile(rf"^( *)def {name}\(.*?(?=^\1\S|\Z)", re.M | re.S)
+    elif mutant.file.endswith(".sql"):
+        body = re.compile(r"(?s).+")
     else:
         body = re.compile(rf"^[^\s#/}}*][^\n]*\b{name}\([^;{{]*\)\n\{{\n.*?^\}}", re.M | re.S)
     bodies = list(body.finditer(read_source(mutant)))

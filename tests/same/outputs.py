@@ -39,6 +39,14 @@ import experiments
 # +column (new), -column (gone), rows (how many), order, text, status (exit status and errors), and of figures also files, scripts, and
 # data (what a script draws).
 EXPECTED = [
+    ("figure:*", "scripts", "a figure is a file of SQL: its script says what that sets, and styles have names"),
+    ("figure:error", "data", "medians with intervals over sources, without lines of heads and bands"),
+    ("figure:error", "rows", "what is not planned has no row"),
+    ("figure:error", "files", "a core without results has no figure"),
+    ("figure:svd_vs_iterative", "data", "medians with intervals over sources, without lines of heads and bands"),
+    ("figure:svd_vs_iterative", "rows", "what is not planned has no row"),
+    ("figure:svd_vs_iterative", "files", "a core without results has no figure"),
+    ("figure:svd_vs_iterative", "count", "an error over one of 0 is no ratio"),
     ("table:errors", "text", "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
     ("table:equal_cost", "text", "each m has a heading"),
     ("table:shares", "rows", "no lines for what was not planned"),

@@ -128,6 +128,26 @@ static void add_pairs(table *t, int m, double scale)
     "{says: x, compare: {strategy: [segment_means, uniform], metric: error}, expect: {" expect "}, " options "}"
 #define COMPARE(expect) COMPARE_WITH(expect, "id: x")
 
+/* A head in two windows is one head: both are settings, and averaged. */
+static void test_windows(void **state)
+{
+    static table t;
+    t.count = 0;
+    add_pairs(&t, 8, 1);
+    int half = t.count;
+    for (int i = 0; i < half; i++) {
+        t.rows[t.count] = t.rows[i];
+        t.rows[t.count++].problem = "heads(file=x.safetensors, max_n=12)";
+    }
+    nb_claim_result r = ask(&t, COMPARE("ratio: [0, 1]"), *state);
+    expect_numbers(&r.answer, exp(MEAN), exp(LOW), exp(HIGH), COUNT, COUNT);
+    r = ask(&t,
+            "{says: x, measure: {metric: error, statistic: geometric_mean, where: {strategy: uniform}}, "
+            "expect: {value: [0, 99]}}",
+            *state);
+    assert_int_equal(r.answer.heads, COUNT);
+}
+
 static void test_ratio(void **state)
 {
     static table t;
@@ -731,16 +751,27 @@ static void test_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_ratio),       test_with_ctx(test_difference),
-        test_with_ctx(test_equivalence), test_with_ctx(test_pooling),
-        test_with_ctx(test_trials),      test_with_ctx(test_correlate_with_one_apart),
-        test_with_ctx(test_noise),       test_with_ctx(test_heads_of_a_source),
-        test_with_ctx(test_median),      test_with_ctx(test_slope),
-        test_with_ctx(test_correlate),   test_with_ctx(test_correlate_two_kernels),
-        test_with_ctx(test_each),        test_with_ctx(test_order),
-        test_with_ctx(test_models),      test_with_ctx(test_void),
-        test_with_ctx(test_confounded),  test_with_ctx(test_builds),
-        test_with_ctx(test_untested),    test_with_ctx(test_out_of_memory),
+        test_with_ctx(test_ratio),
+        test_with_ctx(test_difference),
+        test_with_ctx(test_windows),
+        test_with_ctx(test_equivalence),
+        test_with_ctx(test_pooling),
+        test_with_ctx(test_trials),
+        test_with_ctx(test_correlate_with_one_apart),
+        test_with_ctx(test_noise),
+        test_with_ctx(test_heads_of_a_source),
+        test_with_ctx(test_median),
+        test_with_ctx(test_slope),
+        test_with_ctx(test_correlate),
+        test_with_ctx(test_correlate_two_kernels),
+        test_with_ctx(test_each),
+        test_with_ctx(test_order),
+        test_with_ctx(test_models),
+        test_with_ctx(test_void),
+        test_with_ctx(test_confounded),
+        test_with_ctx(test_builds),
+        test_with_ctx(test_untested),
+        test_with_ctx(test_out_of_memory),
         test_with_ctx(test_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,9 +167,8 @@ static void test_figures(void **state)
         const char *text;
         int figures;
         if (figure->again) continue;
-        const nb_study *study = study_of(figure->study);
-        nb_frame frame = golden_frame(study, *state);
-        drawing.relation = golden_source(&frame, study, *state).relation;
+        nb_frame frame = golden_frame(study_of(figure->study), *state);
+        drawing.relation = golden_source(&frame, study_of(figure->study), *state).relation;
         assert_ok(*state, nb_figure_draw(figure, &frame, &drawing, &figures, *state));
         assert_true(figures > 0);
         assert_ok(*state,
@@ -191,9 +190,8 @@ static int row_to_lose(const nb_study *study, const nb_row_list *rows)
 
 static const char *drawn(const nb_figure *figure, const nb_row_list *rows, nb_ctx *ctx)
 {
-    const nb_study *study = study_of(figure->study);
-    nb_drawing drawing = {.experiment = "golden", .relation = relation_of(study, rows, ctx)};
-    nb_frame frame = frame_of(study, rows, ctx);
+    nb_frame frame = frame_of(study_of(figure->study), rows, ctx);
+    nb_drawing drawing = {.experiment = "golden", .relation = relation_of(study_of(figure->study), rows, ctx)};
     const char *text;
     int figures;
     assert_ok(ctx, nb_temporary_folder(&drawing.folder, ctx));
@@ -253,8 +251,8 @@ static void test_nothing(void **state)
         int figures = 1;
         if (figure->again) continue;
         const nb_row_list none = empty_rows(study, 0, *state);
-        drawing.relation = relation_of(study, &none, *state);
         assert_ok(*state, nb_frame_make(&frame, study->columns, NULL, study->row_size, 0, *state));
+        drawing.relation = relation_of(study, &none, *state);
         assert_ok(*state, nb_figure_draw(figure, &frame, &drawing, &figures, *state));
         assert_int_equal(figures, 0);
     }
@@ -274,7 +272,7 @@ static void test_records(void **state)
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         check_record(e->component, figure->study);
-        assert_true((figure->sql != NULL) != (figure->draw != NULL));
+        assert_true((figure->draw != NULL) != (figure->sql != NULL));
     }
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;

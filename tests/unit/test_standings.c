@@ -82,12 +82,9 @@ static nb_standings_view view(nb_ctx *ctx, season *s)
 {
     static const nb_standing_terms terms = {.by = "runner", .metric = "time"};
     nb_standings_view v;
-    nb_frame *f = nb_alloc(ctx, 1, sizeof *f);
-    assert_non_null(f);
     for (int i = 0; i < s->count; i++) s->rows[i].time_unseen = s->rows[i].seen ? NAN : s->rows[i].time;
-    assert_ok(ctx, nb_frame_make(f, columns, s->rows, sizeof *s->rows, s->count, ctx));
-    f->relation = relation_of(&(test_rows){columns, s->rows, sizeof *s->rows, s->count, NULL, false}, ctx);
-    assert_ok(ctx, nb_standings_view_make(f, &terms, "laps", "track", &v, ctx));
+    nb_relation *r = relation_of(&(test_rows){columns, s->rows, sizeof *s->rows, s->count, NULL, false}, ctx);
+    assert_ok(ctx, nb_standings_view_make(r, &terms, "laps", "track", &v, ctx));
     return v;
 }
 
@@ -203,7 +200,7 @@ static void test_missing(void **state)
     assert_int_equal(x->planned, SOURCES);
     assert_int_equal(x->sources, 5);
     assert_int_equal(x->left_out_count, 1);
-    assert_string_equal(v.standings.replicates.source_names[x->left_out[0]], "Tue");
+    assert_string_equal(nb_answer_at(&v.standings.sources, x->left_out[0], 1)->text, "Tue");
     /* anna 3 2 3 3 3, boris 1 3 1 1 1, carla 2 1 2 2 2 */
     assert_close(x->ranks[0], 2.8, 1e-14);
     assert_close(x->ranks[1], 1.4, 1e-14);
@@ -236,7 +233,7 @@ static void test_no_common_head(void **state)
     assert_int_equal(x->missing[2], 0);
     assert_int_equal(x->sources, 5);
     assert_int_equal(x->left_out_count, 1);
-    assert_string_equal(v.standings.replicates.source_names[x->left_out[0]], "Mon");
+    assert_string_equal(nb_answer_at(&v.standings.sources, x->left_out[0], 1)->text, "Mon");
 }
 
 /* Carla has looked at what she is judged on: she is not compared with the others, nor ranked among them. */

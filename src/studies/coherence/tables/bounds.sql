@@ -9,8 +9,8 @@ FROM part JOIN theorems USING (part_id) ORDER BY part_id;
 
 -- heading: Lemma 1 and Theorem 1: leverage
 -- above: Lemma 1: % of the rows that meet its conditions on sizes and local ranks (the mean, as stated; the least, as
---   the proof has it), and its inequalities (4) and (9). Theorem 1: leverage at the centroids, at as many random tokens,
---   of each cluster's largest, and the bound from these; % of the rows that break it. Medians.
+--   the proof has it), and its inequalities (4) and (9). Theorem 1: leverage at the centroids, at as many random
+--   tokens, of each cluster's largest, and the bound from these; % of the rows that break it. Medians.
 -- labels: 3
 -- format: tau: %.4g
 -- format: at centroids: %.2g

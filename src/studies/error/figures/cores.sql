@@ -5,7 +5,7 @@
 -- script: curves.gp
 -- title: cores above the best core: {figure}
 -- data: count x median _low _high
--- set: x_scale 2
+-- set: ticks 1
 -- set: intervals 1
 -- set: x_name landmarks m
 -- set: y_name error / best core's - 1  (0.1: 10 % above)
@@ -15,15 +15,15 @@ WITH sweep AS ( -- the best core is what they are compared with; the most rows a
 excess AS ( -- less than 1e-8 has been rounded away
     SELECT *, max(1e-8, above) AS y FROM above WHERE above IS NOT NULL AND NOT keeps_rows),
 line AS (
-    SELECT variant_id, panel_id, landmarks, e.id, y, label AS series, 'curve' AS style, look, place AS line
+    SELECT variant_id, panel_id, landmarks, e.source_id, y, label AS series, 'curve' AS style, look, place AS line
     FROM excess AS e JOIN core AS c ON c.id = core_id WHERE NOT oracle AND (sweep IS NULL OR plain)
     UNION ALL
-    SELECT variant_id, panel_id, landmarks, min(e.id), min(y), 'best ' || option || ' of ' || sweep || ' (oracle)',
+    SELECT variant_id, panel_id, landmarks, source_id, min(y), 'best ' || option || ' of ' || sweep || ' (oracle)',
            'dashed', sweep.look, 1000000 + first
     FROM excess AS e JOIN core AS c ON c.id = core_id JOIN sweep USING (sweep, option) GROUP BY choice_id, sweep, option),
 point AS (
     SELECT variant_id, panel_id, line, landmarks, series, style, look, count(*) AS count, median(y) AS median,
-           quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, over_sources(y, id) AS interval
+           quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, over_sources(y, source_id) AS interval
     FROM line GROUP BY variant_id, panel_id, line, landmarks)
 SELECT v.label AS figure, panel.title AS panel, series, count, 1.0 * landmarks AS x, median, p10, p90,
        low(interval) AS median_low, high(interval) AS median_high,

@@ -1,4 +1,4 @@
--- summary: error against flops and time of a forward pass, a curve over m for each strategy
+-- summary: error against flops, or time where measured with --jobs 1, of a forward pass, a curve over m for each strategy
 -- reference: none: medians over heads and trials
 -- needs: cell core
 -- script: curves.gp
@@ -11,15 +11,17 @@
 -- set: upright 1: exact attention
 WITH shown AS ( -- a core that looks at all of S costs more than exact attention
     SELECT m.panel_id, m.core_id, m.variant_id, m.landmarks, m.id, r.error, r.baseline_mean,
-           r.flops / (4.0 * r.n * r.n * r.d) AS flops, (r.select_s + r.core_s + r.forward_s) / r.exact_s AS time
+           r.flops / (4.0 * r.n * r.n * r.d) AS flops, (r.select_s + r.core_s + r.forward_s) / r.exact_s AS time, s.manifest
     FROM member AS m JOIN core AS c ON c.id = m.core_id JOIN run AS r ON r.id = m.id
+    JOIN main.results AS s ON s.rowid = m.id
     WHERE r.status = 'ok' AND NOT c.oracle),
 facts AS (
     SELECT min(landmarks) AS least, max(landmarks) AS most,
            max(id IN (SELECT id FROM shown WHERE flops IS NULL AND time IS NOT NULL)) AS uncounted FROM member),
 paid AS (
     SELECT *, 0 AS by_time, flops AS x FROM shown WHERE flops IS NOT NULL
-    UNION ALL SELECT *, 1 AS by_time, time AS x FROM shown WHERE time IS NOT NULL),
+    UNION ALL SELECT *, 1, time FROM shown WHERE time IS NOT NULL AND manifest IN ( -- others disturb times
+        SELECT id FROM main.manifests WHERE json_extract(text, '$.jobs') <= 1)),
 point AS (
     SELECT core_id, by_time, panel_id, variant_id, landmarks, v.label AS series, 'curve' AS style, variant_id AS look,
            count(*) AS count, median(x) AS x, median(error) AS median, quantile(error, 0.1) AS p10,

@@ -1,6 +1,6 @@
 -- summary: error against landmarks, a figure for each core
 -- reference: none: medians, and their 95 % intervals over sources, by order statistics
--- place: 1
+-- place: 2
 -- is: standard
 -- needs: cell core
 -- script: curves.gp

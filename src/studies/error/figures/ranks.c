@@ -7,11 +7,12 @@
 static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
     static const nb_standing_terms terms = {.by = "strategy", .metric = "error"};
-    const nb_rank_diagram of = {.kind = self->component.name, .look = NB_OF_VARIANT, .x_name = "m"};
+    nb_rank_diagram of = {.kind = self->component.name, .x_name = "m"};
     nb_summary s;
     nb_standings_view view;
     NB_TRY(ctx, nb_summary_make(frame, &s, ctx));
-    NB_TRY(ctx, nb_standings_view_make(&s.frame, &terms, "landmarks", "core", &view, ctx));
+    NB_TRY(ctx, nb_frame_ints(&s.frame, NB_OF_VARIANT, &of.looks, ctx));
+    NB_TRY(ctx, nb_standings_view_make(s.frame.relation, &terms, "landmarks", "core", &view, ctx));
     return nb_rank_diagram_draw(d, &view, &of, figures);
 }
 

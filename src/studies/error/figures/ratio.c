@@ -31,13 +31,13 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
                     .metric = "error",
                     .along = "landmarks",
                     .named = "core",
-                    .look = NB_OF_VARIANT,
                     .x_name = "landmarks m"};
     *figures = 0;
     NB_TRY(ctx, nb_summary_make(frame, &s, ctx));
     NB_TRY(ctx, find_baseline(&s, d->baseline, &of.baseline, ctx));
+    NB_TRY(ctx, nb_frame_ints(&s.frame, NB_OF_VARIANT, &of.looks, ctx));
     if (of.baseline < 0) return nb_plot_prune(d->folder, of.kind, 0, NULL, ctx);
-    if (s.variant_count <= NB_MOST_CURVES) return nb_ratios_draw(d, &s.frame, &of, figures, ctx);
+    if (s.variant_count <= NB_MOST_CURVES) return nb_ratios_draw(d, s.frame.relation, &of, figures, ctx);
     fprintf(stderr, "nysbench: note: plot %s: %d strategies are too many for curves; drawn as the figure 'forest'\n",
             of.kind, s.variant_count);
     NB_TRY(ctx, nb_plot_prune(d->folder, of.kind, 0, NULL, ctx));
@@ -51,6 +51,6 @@ const nb_figure nb_figure_ratio = {
     .component = {"ratio", "each strategy's error over the baseline's against landmarks, with intervals over sources",
                   references, options, 0},
     .study = NB_ERROR_STUDY,
-    .place = 2,
+    .place = 1,
     .draw = draw,
 };

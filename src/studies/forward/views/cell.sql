@@ -4,13 +4,14 @@
 CREATE TEMP TABLE pass AS
 WITH row AS (
     SELECT run.*, CASE WHEN model IS NULL THEN coalesce(
-               (SELECT rest_label FROM option WHERE kind = 'problem' AND option.id = problem_id AND size ORDER BY place LIMIT 1),
-               problem_label) ELSE stratum.label END
+               (SELECT rest_label FROM option WHERE kind = 'problem' AND option.id = problem_id AND size
+                ORDER BY place LIMIT 1), problem_label) ELSE stratum.label END
            || ', ' || heads || CASE heads WHEN 1 THEN ' head' ELSE ' heads' END
            || CASE WHEN key_heads < heads THEN ', ' || shown('%g', key_heads) || ' of K and V' ELSE '' END
            || ', d = ' || d || CASE WHEN dv <> d THEN ', dv = ' || shown('%g', dv) ELSE '' END
            || CASE WHEN causal > 0 THEN ', causal' ELSE '' END
-           || CASE cold WHEN 'true' THEN ', cold caches' ELSE '' END AS layers
+           || CASE cold WHEN 'true' THEN ', cold caches' ELSE '' END AS layers,
+           threads || CASE threads WHEN 1 THEN ' thread' ELSE ' threads' END AS team
     FROM run JOIN stratum ON stratum.id = stratum_id
     WHERE status = 'ok')
 SELECT *, min(position) OVER (PARTITION BY layers) AS family_id,
@@ -18,7 +19,7 @@ SELECT *, min(position) OVER (PARTITION BY layers) AS family_id,
 FROM row;
 
 CREATE TEMP TABLE cell AS
-SELECT cell_id, family_id, layers, threads, n, attention_id, attention, attention_label,
+SELECT cell_id, family_id, layers, threads, team, n, attention_id, attention, attention_label,
        count(*) AS rows, median(latency_s) AS latency_s,
        CASE WHEN count(*) > 1 OR count(latency_low_s) THEN min(coalesce(latency_low_s, latency_s)) END AS low_s,
        CASE WHEN count(*) > 1 OR count(latency_low_s) THEN max(coalesce(latency_high_s, latency_s)) END AS high_s,
@@ -27,6 +28,10 @@ SELECT cell_id, family_id, layers, threads, n, attention_id, attention, attentio
        median(output_error) AS output_error, median(baseline_mean) AS baseline_mean, median(landmarks) AS landmarks
 FROM pass GROUP BY cell_id;
 CREATE UNIQUE INDEX cells ON cell (family_id, threads, n, attention_id);
+
+-- Those that figures against n show.
+CREATE TEMP TABLE growing AS
+SELECT family_id FROM cell GROUP BY family_id, threads HAVING count(DISTINCT n) > 1;
 
 -- Exact attentions, which speed-ups are over.
 CREATE TEMP TABLE exact AS

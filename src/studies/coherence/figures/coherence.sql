@@ -1,0 +1,33 @@
+-- summary: block-coherence over coherence by partition, against k and against tau
+-- reference: On the geometric selection of landmarks for low-rank self-attention approximation, 2025, OpenReview OdKBFAmCYX (Table 1)
+-- is: standard
+-- needs: part
+-- script: curves.gp
+-- title: block-coherence over coherence by {figure}; else k = {_k}, tau = {_tau}
+-- data: count x median p10 p90
+-- set: level 1
+-- set: x_name {_x_name}
+-- set: y_name mu_block / mu, clusters of rank 0 left out
+WITH row AS (
+    SELECT id, part_id, clusters, tau, partition_id, mu_block_finite / mu AS y FROM member JOIN run USING (id)),
+usual AS ( -- those that most rows have
+    SELECT (SELECT clusters FROM row GROUP BY clusters ORDER BY count(*) DESC, min(part_id) LIMIT 1) AS k,
+           (SELECT tau FROM row GROUP BY tau ORDER BY count(*) DESC, min(part_id) LIMIT 1) AS t),
+point AS (
+    SELECT 0 AS place, 'partitions' AS figure, 'partitions, in the order of the legend' AS x_name, part_id,
+           1.0 + partition_id AS x, row.id, y FROM row JOIN usual WHERE clusters = k AND tau = t
+    UNION ALL
+    SELECT 1, 'clusters', 'k, the number of clusters', part_id, 1.0 * clusters, row.id, y FROM row JOIN usual
+    WHERE tau = t AND (SELECT count(DISTINCT clusters) FROM row) > 1
+    UNION ALL
+    SELECT 2, 'tau', 'tau, the threshold of local ranks', part_id, tau, row.id, y FROM row JOIN usual
+    WHERE clusters = k AND (SELECT count(DISTINCT tau) FROM row) > 1),
+line AS (
+    SELECT place, figure, x_name, data_id, data.panel, partition_id, partition_label, x, count(*) AS count,
+           median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, over_sources(y, point.id) AS interval
+    FROM point JOIN part USING (part_id) JOIN data USING (data_id)
+    WHERE y IS NOT NULL GROUP BY place, data_id, partition_id, x)
+SELECT figure, panel, partition_label AS series, count, x, median, p10, p90, low(interval) AS median_low,
+       high(interval) AS median_high, 'curve' AS _style, partition_id AS _look, partition_id AS _order,
+       x_name AS _x_name, k AS _k, shown('%g', t) AS _tau
+FROM line JOIN usual ORDER BY place, data_id, partition_id, x;
