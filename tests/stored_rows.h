@@ -26,7 +26,7 @@ static inline void close_database(void *db)
 /* The rows as a store holds them. */
 static inline nb_relation *relation_of(const nb_study *study, const nb_row_list *rows, nb_ctx *ctx)
 {
-    const char *names = "position", *marks = "?";
+    const char *names = "position, manifest", *marks = "?, 1";
     nb_store *store = nb_alloc(ctx, 1, sizeof *store);
     nb_relation *relation;
     sqlite3_stmt *s;
@@ -38,7 +38,11 @@ static inline nb_relation *relation_of(const nb_study *study, const nb_row_list 
     }
     assert_int_equal(sqlite3_open(":memory:", &store->db), SQLITE_OK);
     assert_ok(ctx, nb_defer(ctx, close_database, store->db));
-    assert_int_equal(sqlite3_exec(store->db, nb_format(ctx, "CREATE TABLE results (%s)", names), NULL, NULL, NULL), 0);
+    const char *sql = nb_format(ctx,
+                                "CREATE TABLE manifests (id, text); INSERT INTO manifests VALUES (1, "
+                                "'{\"jobs\": 1}'); CREATE TABLE results (%s)",
+                                names);
+    assert_int_equal(sqlite3_exec(store->db, sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(
         sqlite3_prepare_v2(store->db, nb_format(ctx, "INSERT INTO results VALUES (%s)", marks), -1, &s, NULL), 0);
     for (int i = 0; i < rows->count; i++) {

@@ -529,6 +529,7 @@ PY
     everything
     run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/r" --set plots=[error,svd_vs_iterative]
     expect_status 0
+    run "$NYSBENCH" table "$WORK/r" errors cores
     expect "blank: not planned"
     # uniform has all m but 12; kmeans(restarts=4) has 12 alone, and no line under the iteration
     [ "$(grep -c '^    kmeans(restarts=4) *[(0-9.)]*[*]* *$' <<<"$output")" -eq 2 ]
@@ -574,6 +575,7 @@ Y
     grep -q '^    kmeans  *[0-9.]*! ' <<<"$compared"
     [ "$(grep -c '!' <<<"$compared")" -eq 1 ]
     # the columns of each problem are its own
+    run "$NYSBENCH" table "$WORK/r" errors
     [ "$(grep -c '^  landmarks  *4 *$' <<<"$output")" -eq 1 ]
     [ "$(grep -c '^  landmarks  *8 *$' <<<"$output")" -eq 1 ]
 }

@@ -86,12 +86,13 @@ PY
     undrawn
     "$NYSBENCH" run experiments/00-smoke.yaml --set trials=2 --set 'landmarks=[4, 16]' --set strategies=uniform --set metrics=error --set factors=nystromformer \
         --set 'problems=["gaussian(n=60, d=8)", "gaussian(n=64, d=8)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"]' \
-        --set 'cores=["svd(rcond=[0.3, 0.1, 0.01])", iterative, fitted, "exact_rows(of=fitted)", "exact_rows(of=best)", best]' --set 'plots=[cores, cutoff]' -o "$WORK/r" >"$WORK/out"
+        --set 'cores=["svd(rcond=[0.3, 0.1, 0.01])", iterative, fitted, "exact_rows(of=fitted)", "exact_rows(of=best)", best]' --set 'plots=[cores, cutoff]' -q -o "$WORK/r" >/dev/null
+    "$NYSBENCH" table "$WORK/r" cores >"$WORK/out"
     /usr/bin/python3 - "$WORK" <<'PY'
 import csv, statistics, sys
 rows = [r for r in csv.DictReader(open(f"{sys.argv[1]}/r/rows.csv", newline="")) if r["status"] == "ok"]
 text = open(f"{sys.argv[1]}/out").read()
-table = text[text.index("\nCores, "):].strip().split("\n")
+table = text.strip().split("\n")
 line = {row.split()[0]: row.split()[1:] for row in table[2:10]}
 for m, word in (("4", 0), ("16", 1)):
     kept = [r for r in rows if r["core"].startswith("exact_rows(of=fitted") and r["landmarks"] == m and float(r["error_subspace"]) >= 1e-12]

@@ -59,6 +59,7 @@ static nb_frame frame_of(const nb_study *study, const nb_row_list *rows, nb_ctx 
 {
     nb_frame frame;
     assert_ok(ctx, nb_frame_make(&frame, study->columns, rows->bytes, study->row_size, rows->count, ctx));
+    frame.relation = relation_of(study, rows, ctx);
     return frame;
 }
 
@@ -91,10 +92,9 @@ static nb_frame golden_frame(const nb_study *study, nb_ctx *ctx)
     return frame_of(study, &rows, ctx);
 }
 
-static nb_table_source golden_source(const nb_frame *frame, const nb_study *study, nb_ctx *ctx)
+static nb_table_source source_of(const nb_frame *frame)
 {
-    const nb_row_list rows = golden_rows(study, ctx);
-    return (nb_table_source){.frame = frame, .relation = relation_of(study, &rows, ctx)};
+    return (nb_table_source){.frame = frame, .relation = frame->relation};
 }
 
 static const nb_study *study_of(const char *name)
@@ -127,7 +127,7 @@ static void test_tables(void **state)
         const nb_table *table = (const nb_table *)e->component;
         const char *name = e->component->name;
         nb_frame frame = golden_frame(study_of(table->study), ctx);
-        const nb_table_source source = golden_source(&frame, study_of(table->study), ctx);
+        const nb_table_source source = source_of(&frame);
         nb_page page;
         nb_grid grid;
         nb_page_make(&page, ctx);
@@ -149,7 +149,7 @@ static void test_heads(void **state)
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         nb_frame frame = golden_frame(study_of(table->study), *state);
-        const nb_table_source source = golden_source(&frame, study_of(table->study), *state);
+        const nb_table_source source = source_of(&frame);
         nb_grid grid;
         assert_ok(*state, nb_table_fill(table, &source, &grid, *state));
         for (int i = 0; i < grid.columns; i++)
@@ -168,7 +168,7 @@ static void test_figures(void **state)
         int figures;
         if (figure->again) continue;
         nb_frame frame = golden_frame(study_of(figure->study), *state);
-        drawing.relation = golden_source(&frame, study_of(figure->study), *state).relation;
+        drawing.relation = frame.relation;
         assert_ok(*state, nb_figure_draw(figure, &frame, &drawing, &figures, *state));
         assert_true(figures > 0);
         assert_ok(*state,
@@ -191,7 +191,7 @@ static int row_to_lose(const nb_study *study, const nb_row_list *rows)
 static const char *drawn(const nb_figure *figure, const nb_row_list *rows, nb_ctx *ctx)
 {
     nb_frame frame = frame_of(study_of(figure->study), rows, ctx);
-    nb_drawing drawing = {.experiment = "golden", .relation = relation_of(study_of(figure->study), rows, ctx)};
+    nb_drawing drawing = {.experiment = "golden", .relation = frame.relation};
     const char *text;
     int figures;
     assert_ok(ctx, nb_temporary_folder(&drawing.folder, ctx));
@@ -251,8 +251,8 @@ static void test_nothing(void **state)
         int figures = 1;
         if (figure->again) continue;
         const nb_row_list none = empty_rows(study, 0, *state);
-        assert_ok(*state, nb_frame_make(&frame, study->columns, NULL, study->row_size, 0, *state));
-        drawing.relation = relation_of(study, &none, *state);
+        frame = frame_of(study, &none, *state);
+        drawing.relation = frame.relation;
         assert_ok(*state, nb_figure_draw(figure, &frame, &drawing, &figures, *state));
         assert_int_equal(figures, 0);
     }

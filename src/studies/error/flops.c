@@ -27,17 +27,6 @@ bool nb_forward_is_linear(nb_factors_kind factors, const nb_choice *kernel)
     return factors != NB_CUR || !((const nb_kernel *)kernel->component)->stochastic;
 }
 
-double nb_flops_of_exact(const nb_error_row *row)
-{
-    return row->measures.flops / (2 * nb_exact_multiplications(row->n, row->d));
-}
-
-double nb_time_of_exact(const nb_error_row *row)
-{
-    const nb_measures *m = &row->measures;
-    return (m->select_s + m->core_s + m->forward_s) / m->exact_s;
-}
-
 static void multiplications(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     nb_ctx *ctx = nb_ctx_new();

@@ -20,11 +20,6 @@ double nb_exact_multiplications(int n, int d);
 /* Whether that is what the factors take: cur of a kernel whose rows sum to 1 divides by sums, which need all of S. */
 bool nb_forward_is_linear(nb_factors_kind factors, const nb_choice *kernel);
 
-/* A row's flops over those of exact attention; its select_s + core_s + forward_s over exact_s. NaN where one is not
- * known. */
-double nb_flops_of_exact(const nb_error_row *row);
-double nb_time_of_exact(const nb_error_row *row);
-
 /* To SQL: multiplications(core, n, d, m) as nb_forward_multiplications, of a core as rows name it. */
 nb_status nb_flops_add_functions(sqlite3 *db, nb_ctx *ctx);
 
