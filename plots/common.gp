@@ -2,8 +2,8 @@
 # common.gp - what figures of curves share: reading the data, the grid of panels.
 #
 # A driver script sets data, output, experiment, constant, core, core_name, reference_name,
-# pairing (of what is not labelled with one; "" where all have the same), landmarks[], panels[], series[], present[] (whether a series has points), and heads (a file) with
-# heads_first[], heads_count[] (its blocks by panel and series), heads_low[] and heads_high[] (what they
+# pairing (of what is not labelled with one; "" where all have the same), landmarks[], panels[], series[], and heads (a
+# file) with heads_first[], heads_count[] (its blocks by panel and series), heads_low[] and heads_high[] (what they
 # reach), and loads the script of its kind. That one loads
 # this file, sets what is its own, and loads figure.gp, which draws.
 

@@ -62,8 +62,9 @@ bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using 2:4:(0):($5 - $4) w
 
 # What panels reach, and the ends of their curves.
 C = S
-array names[C]; array ends[P * C]
+array names[C]; array ends[P * C]; array there[P * C]
 do for [s = 1:C] { names[s] = series[s] }
+do for [p = 1:P] { do for [s = 1:C] { there[(p - 1) * C + s] = y_high[p] > 0 && curve(s) && of(p, s) >= 0 } }
 do for [p = 1:P] { if (y_high[p] > 0) {
     low = y_low[p]; high = y_high[p]
     if (level > 0) { low = low < 1 ? low : 1; high = high > 1 ? high : 1 }
@@ -71,16 +72,14 @@ do for [p = 1:P] { if (y_high[p] > 0) {
     y_low[p] = low / t; y_high[p] = high * t
     do for [s = 1:C] {
         t = -1
-        if (curve(s) && of(p, s) >= 0) { stats data index of(p, s) using (at_right($2) ? (t = $3) : 0, 1) nooutput }
+        if (there[(p - 1) * C + s]) { stats data index of(p, s) using (at_right($2) ? (t = $3) : 0, 1) nooutput }
         ends[(p - 1) * C + s] = t > 0 ? plot_height * log(t / y_low[p]) / log(y_high[p] / y_low[p]) : -1
     }
 } else { do for [s = 1:C] { ends[(p - 1) * C + s] = -1 } } }
 load "direct.gp"
-# What x reaches becomes wide enough for two ticks, also where there is one x.
+# What x reaches becomes wide enough for two ticks, also where there is one x; names would then be far from the ends.
 least = x_low <= 0 ? 0 : x_scale == 10 && (x_low <= 2e-4 || x_high >= 5e3) ? 100 : x_low < x_high ? 1.02 : 4
 if (x_high < least * x_low) { if (least > 2) { direct = 0 }; t = sqrt(least * x_low / x_high); x_low = x_low / t; x_high = x_high * t }
-# Curves that end before the right edge, as all do on an axis that became wider, would have their names far away.
-do for [p = 1:P] { do for [s = 1:S] { if (curve(s) && of(p, s) >= 0 && ends[(p - 1) * S + s] < 0) { direct = 0 } } }
 named(s) = direct > 0 && curve(s)
 
 bar_text = intervals ? "95 % intervals, as if " . (paper ? "" : "all were ") . "independent" : "10-90 % of heads and trials" . (paper ? "" : ", not uncertainty")

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# direct.gp - labels beside the ends of curves, where they fit in all panels; else, and for all else, there is the legend.
+# direct.gp - labels beside the ends of curves, where they fit in all panels and all curves end at the right edge; else,
+# and for all else, there is the legend.
 #
-# Before it is loaded: C curves a panel, names[] of them, ends[] of panel after panel (heights of the ends above the
-# bottom of the panel, in units; -1 where a curve has none), plot_height (of a panel, in units). Afterwards: direct, the
-# units that the labels take on the right (0: there are none), and ends[] of the labels, which are moved up and down by
-# at most `furthest`, so that they do not touch.
+# Before it is loaded: C curves a panel, names[] of them, there[] of panel after panel (whether the curve is drawn there),
+# ends[] likewise (heights of the ends above the bottom of the panel, in units; -1 where a curve does not end at the right
+# edge), plot_height (of a panel, in units). Afterwards: direct, the units that the labels take on the right (0: there are
+# none, and the legend has all names), ends[] of the labels, which are moved up and down by at most `furthest`, so that
+# they do not touch, and shown[], whether a curve is drawn in any panel.
 
 label_height = 13
 furthest = 14
 direct = 0
-t = 0
-do for [s = 1:C] { seen = 0; do for [p = 1:P] { seen = seen || ends[(p - 1) * C + s] >= 0 }; if (seen) { t = t + 1; direct = strlen(names[s]) > direct ? strlen(names[s]) : direct } }
+t = 0; early = 0
+array shown[C]
+do for [s = 1:C] {
+    shown[s] = 0
+    do for [p = 1:P] { if (there[(p - 1) * C + s]) { shown[s] = 1; early = early || ends[(p - 1) * C + s] < 0 } }
+    if (shown[s]) { t = t + 1; direct = strlen(names[s]) > direct ? strlen(names[s]) : direct }
+}
 direct = 6.4 * direct + 8
-direct = t > 6 || direct > 0.34 * panel_width ? 0 : direct
+direct = t < 1 || t > 6 || early || direct > 0.34 * panel_width ? 0 : direct
 array were[C]
 do for [p = 1:P] { if (direct > 0) {
     first = (p - 1) * C

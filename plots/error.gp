@@ -13,9 +13,7 @@ floor_style = 'linewidth 2 dashtype 2 linecolor rgb "#000000"'
 baseline_style = 'linewidth 2 dashtype 3 linecolor rgb "#777777"'
 floor_name = "best rank m (median)" # which a head may be below
 baseline_name = "constant " . constant
-legend_entries = 3
-legend_named = 2 # of them, those that have names beside their ends where the series have
+legend_entries = 1 # beside the curves
 legend_rest = ""
-legend_lines = ', NaN with lines ' . floor_style . ' title fits(floor_name), NaN with lines ' . baseline_style . ' title baseline_name'
 
 load "figure.gp"

@@ -12,13 +12,14 @@ with_lines = 0; do for [p = 1:P] { with_lines = with_lines + lines_of_heads(p) }
 # one row has no width, so it becomes a bar. The series' ends are on the right, at the last number of landmarks.
 C = S + 2
 array lows[P]; array highs[P]; array clauses_of[P]
-array ends[P * C]; array names[C]
+array ends[P * C]; array there[P * C]; array names[C]
 do for [s = 1:C] { names[s] = s <= S ? series[s] : s == FLOOR ? floor_name : baseline_name }
 do for [p = 1:P] {
     low = 1e300; high = 0; bands = ""; lines = ""; medians = ""
     do for [s = 1:C] {
         found = 0; t = -1
         stats data using (see(p, s), drawn(p, s) && $4 == landmarks[M] ? (t = number(6)) : 0, 1) nooutput
+        there[(p - 1) * C + s] = found > 0
         ends[(p - 1) * C + s] = t
         if (found > 0 && s > S) { lines = lines . (found > 1 ? line_of(s) : dash_of(s)) }
         if (found > 0 && s <= S) { medians = medians . median_of(s); bands = bands . (lines_of_heads(p) ? heads_of(p, s) : found > 1 ? band_of(s) : bar_of(s)) }
@@ -35,8 +36,8 @@ do for [p = 1:P] {
 }
 load "direct.gp"
 
-entries = legend_entries - (direct > 0 ? legend_named : 0) + (with_lines > 0 && with_lines < P)
-do for [s = 1:S] { if (present[s] && direct == 0) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
+entries = legend_entries + (with_lines > 0 && with_lines < P)
+do for [s = 1:C] { if (shown[s] && direct == 0) { entries = entries + 1; widest = strlen(names[s]) > widest ? strlen(names[s]) : widest } }
 across = columns_of_key(widest)
 across = across < 1 ? 1 : across > entries ? entries : across
 legend = 16 + 19 * ceil(entries / real(across))
@@ -121,10 +122,10 @@ do for [format in formats] {
     set xrange [0:1]; set yrange [0:1]
     set key center center horizontal Left reverse samplen 4 maxcols across font key_font noenhanced
     clauses = ""
-    do for [s = 1:S] { if (present[s] && direct == 0) {
-        clauses = clauses . sprintf(', NaN with linespoints linewidth 2 dashtype %d pointtype symbol(%d) pointsize 0.8 linecolor rgb colour(%d) title fits(series[%d])', dash(s), s, s, s)
+    do for [s = 1:C] { if (shown[s] && direct == 0) {
+        clauses = clauses . (s > S ? ', NaN with lines ' . style_of(s) : sprintf(', NaN with linespoints linewidth 2 dashtype %d pointtype symbol(%d) pointsize 0.8 linecolor rgb colour(%d)', dash(s), s, s)) . sprintf(' title fits(names[%d])', s)
     } }
-    clauses = clauses . (direct > 0 ? legend_rest : legend_lines . legend_rest)
+    clauses = clauses . legend_rest
     if (with_lines > 0) { clauses = clauses . ', NaN with ' . (M > 1 ? 'lines linewidth 0.8' : 'points pointtype 2 pointsize 0.5') . ' linecolor rgb "#99555555" title "a head, its median over trials"' }
     if (with_lines < P) { clauses = clauses . ', NaN with filledcurves linecolor rgb "#555555" title fits(band_text)' }
     eval "plot " . (strlen(clauses) ? clauses[3:*] : "NaN notitle")

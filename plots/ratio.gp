@@ -27,7 +27,7 @@ curve_of(p, s) = sprintf(', data using (is(%d, %d, 0) ? at($4, %d) : NaN):5 ', p
 # What each panel reaches, its clauses of plot, and the ends of its curves.
 array lows[P]; array highs[P]; array clauses_of[P]
 C = S
-array names[C]; array ends[P * C]; array last_of[S]
+array names[C]; array ends[P * C]; array there[P * C]; array last_of[S]
 array curves_there[S]; array bars_there[S]; array dots_there[S]
 note(y) = (low = y < low ? y : low, high = y > high ? y : high)
 count(s, head, bar) = head ? (dots_there[s] = 1) : bar ? (curves_there[s] = 1, bars_there[s] = 1) : (curves_there[s] = 1)
@@ -43,6 +43,7 @@ do for [p = 1:P] {
     do for [s = 1:S] {
         if (dots_there[s]) { clauses = clauses . dots_of(p, s) }
         curves = curves . (bars_there[s] ? bars_of(p, s) : "") . (curves_there[s] ? curve_of(p, s) : "")
+        there[(p - 1) * C + s] = curves_there[s]
         ends[(p - 1) * C + s] = last_of[s] > 0 && M > 1 ? plot_height * log(last_of[s] / low) / log(high / low) : -1
     }
     lows[p] = low; highs[p] = high
@@ -53,8 +54,8 @@ load "direct.gp"
 array texts[3] = [sprintf("1: %s", baseline), "95 % t interval over sources" . (paper ? "" : " and trials"), "a head, geometric mean over trials"]
 any_bars = 0
 stats data using ($7 > $6 ? (any_bars = 1, 1) : 1) nooutput
-widest = 24; entries = (direct > 0 ? 0 : S) + 2 + any_bars
-do for [s = 1:S] { widest = direct == 0 && strlen(series[s]) > widest ? strlen(series[s]) : widest }
+widest = 24; entries = 2 + any_bars
+do for [s = 1:S] { if (shown[s] && direct == 0) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
 do for [i = 1:3] { widest = strlen(texts[i]) > widest ? strlen(texts[i]) : widest }
 across = columns_of_key(widest)
 across = across < 1 ? 1 : across > entries ? entries : across
@@ -126,7 +127,7 @@ do for [format in formats] {
     set xrange [0:1]; set yrange [0:1]
     set key center center horizontal Left reverse samplen 4 maxcols across font key_font noenhanced
     clauses = ""
-    do for [s = 1:S] { clauses = direct > 0 ? clauses : clauses . ', NaN ' . curve_style(s) . sprintf(' title fits(series[%d])', s) }
+    do for [s = 1:S] { clauses = direct > 0 || !shown[s] ? clauses : clauses . ', NaN ' . curve_style(s) . sprintf(' title fits(series[%d])', s) }
     clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title fits(texts[1])'
     if (any_bars) { clauses = clauses . ', NaN with lines linewidth 1.6 linecolor rgb "#555555" title fits(texts[2])' }
     clauses = clauses . ', NaN with points pointtype 7 pointsize 0.4 linecolor rgb "#aaaaaa" title fits(texts[3])'

@@ -12,9 +12,7 @@ y_name = "ratio of errors, same landmarks"
 level = 1
 level_style = 'linewidth 1.5 linecolor rgb "#000000"'
 floor_name = ""; baseline_name = ""
-legend_entries = 2
-legend_named = 0
-legend_lines = ""
+legend_entries = 2 # beside the curves
 legend_rest = ', NaN with lines ' . level_style . ' title "1: both as close"'
 
 load "figure.gp"

@@ -82,27 +82,29 @@ static nb_status unknown(const char *name, nb_ctx *ctx)
     const char *names[256] = {NULL}, *hint;
     int count = add_names(nb_registries, names, 0, 255);
     count = add_names(nb_outputs, names, count, 255);
-    for (const nb_entry *e = nb_studies.entries; e->component; e++)
-        for (const nb_column *c = ((const nb_study *)e->component)->columns; c->name && count < 255; c++)
-            names[count++] = c->name;
+    for (const nb_entry *e = nb_studies.entries; e->component; e++) {
+        const nb_column *columns;
+        NB_TRY(ctx, nb_columns_with_labels(((const nb_study *)e->component)->columns, &columns, ctx));
+        for (const nb_column *c = columns; c->name && count < 255; c++) names[count++] = c->name;
+    }
     NB_NEED(hint, nb_hint(name, names, ctx));
     NB_FAIL(ctx, NB_EINVAL, "no component or column '%s'%s", name, hint);
 }
 
-/* Of all studies; how many there are. */
-static int describe_columns(FILE *out, const char *name)
+/* Of all studies; *found: how many there are. */
+static nb_status describe_columns(FILE *out, const char *name, int *found, nb_ctx *ctx)
 {
-    int found = 0;
     for (const nb_entry *e = nb_studies.entries; e->component; e++) {
-        const nb_column *column = nb_column_find(((const nb_study *)e->component)->columns, name);
-        if (!column) continue;
+        const nb_column *columns, *column;
+        NB_TRY(ctx, nb_columns_with_labels(((const nb_study *)e->component)->columns, &columns, ctx));
+        if (!(column = nb_column_find(columns, name))) continue;
         if (nb_studies.entries[1].component)
             fprintf(out, "%s (column of %s): %s\n", column->name, e->component->name, column->help);
         else
             fprintf(out, "%s (column): %s\n", column->name, column->help);
-        found++;
+        ++*found;
     }
-    return found;
+    return NB_OK;
 }
 
 /* Of one kind, or (NULL) whatever has the name. */
@@ -110,7 +112,8 @@ static nb_status describe_all(FILE *out, const char *kind, const char *name, nb_
 {
     const nb_registry *only = NULL, *registry;
     if (kind) NB_TRY(ctx, nb_kind_find(kind, &only, ctx));
-    int found = kind ? 0 : describe_columns(out, name);
+    int found = 0;
+    if (!kind) NB_TRY(ctx, describe_columns(out, name, &found, ctx));
     for (int i = 0; (registry = nb_kind_at(i)); i++) {
         const nb_component *c = nb_registry_find(registry, name);
         if (!c || (only && registry != only)) continue;

@@ -57,3 +57,8 @@ nb_status nb_texts_number(nb_texts *t, const char *text, int *number)
     *number = t->slots[slot];
     return NB_OK;
 }
+
+int nb_texts_find(const nb_texts *t, const char *text)
+{
+    return t->count > 0 ? t->slots[find_slot(t, text, nb_hash_text(text))] : -1;
+}

@@ -25,6 +25,8 @@ void nb_texts_init(nb_texts *texts, nb_ctx *ctx); /* whose memory all is */
 /* The text's number; a new one is added. */
 nb_status nb_texts_number(nb_texts *texts, const char *text, int *number);
 
+int nb_texts_find(const nb_texts *texts, const char *text); /* its number; -1: it has none */
+
 uint64_t nb_hash_text(const char *text);
 uint64_t nb_hash_bits(uint64_t bits);
 

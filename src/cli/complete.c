@@ -102,11 +102,13 @@ static nb_status add_kinds(nb_candidates *c, const char *before, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status add_columns(nb_candidates *c, const char *before, const char *more, nb_ctx *ctx)
+static nb_status add_columns(nb_candidates *c, const char *before, bool labels, const char *more, nb_ctx *ctx)
 {
-    for (const nb_entry *e = nb_studies.entries; e->component; e++)
-        for (const nb_column *k = ((const nb_study *)e->component)->columns; k->name; k++)
-            NB_TRY(ctx, add(c, before, k->name, more, k->help, ctx));
+    for (const nb_entry *e = nb_studies.entries; e->component; e++) {
+        const nb_column *columns = ((const nb_study *)e->component)->columns;
+        if (labels) NB_TRY(ctx, nb_columns_with_labels(columns, &columns, ctx));
+        for (; columns->name; columns++) NB_TRY(ctx, add(c, before, columns->name, more, columns->help, ctx));
+    }
     return NB_OK;
 }
 
@@ -115,7 +117,7 @@ static nb_status add_names(nb_candidates *c, const char *before, nb_ctx *ctx)
 {
     for (int b = 0; b < 2; b++)
         for (int i = 0; both[b][i]; i++) NB_TRY(ctx, add_registry(c, before, both[b][i], ctx));
-    return add_columns(c, before, "", ctx);
+    return add_columns(c, before, true, "", ctx);
 }
 
 static nb_status add_keys(nb_candidates *c, const char *before, nb_ctx *ctx)
@@ -169,14 +171,14 @@ static nb_status add_alternative(nb_candidates *c, const char *before, const cha
     size_t head = strcspn(takes, "[,.");
     if (!isupper((unsigned char)*takes)) return add(c, before, takes, "", "", ctx);
     if (strcmp(takes, "SPEC") == 0) return nb_complete_spec(c, before, start, find_kind(long_name(option)), ctx);
-    if (strncmp(takes, "COLUMN=", 7) == 0) return add_columns(c, before, "=", ctx);
+    if (strncmp(takes, "COLUMN=", 7) == 0) return add_columns(c, before, true, "=", ctx);
     if (strncmp(takes, "KEY=", 4) == 0) return add_keys(c, before, ctx);
     if (kind) return add_registry(c, before, kind, ctx);
     if (dot && isalpha((unsigned char)dot[1])) return nb_complete_files(c, before, start, dot, ctx);
     if (head == 4 && strncmp(takes, "FILE", head) == 0) return nb_complete_files(c, before, start, "", ctx);
     if (strncmp(takes, "RUN", head) == 0) return nb_complete_runs(c, before, start, ctx);
     if (strcmp(takes, "DIR") == 0 || strcmp(takes, "OUT") == 0) return nb_complete_folders(c, before, start, ctx);
-    if (strcmp(takes, "COLUMN") == 0) return add_columns(c, before, "", ctx);
+    if (strcmp(takes, "COLUMN") == 0) return add_columns(c, before, false, "", ctx);
     if (strcmp(takes, "KIND") == 0) return add_kinds(c, before, ctx);
     if (strcmp(takes, "STATUS") == 0) return add_statuses(c, before, ctx);
     if (strcmp(takes, "NAME") == 0) return add_names(c, before, ctx);

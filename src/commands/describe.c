@@ -82,8 +82,10 @@ static nb_status put_components(nb_ctx *ctx)
 
 static nb_status put_study(const nb_study *study, nb_ctx *ctx)
 {
+    const nb_column *columns;
+    NB_TRY(ctx, nb_columns_with_labels(study->columns, &columns, ctx));
     printf("\n## Study %s\n\n| column | kind | meaning |\n|---|---|---|\n", study->component.name);
-    for (const nb_column *c = study->columns; c->name; c++) {
+    for (const nb_column *c = columns; c->name; c++) {
         const char *kind = c->identity ? "identifying" : c->time ? "time" : c->measure ? "measure" : "";
         const char *name = nb_format(ctx, "`%s`", c->name);
         kind = nb_format(ctx, "%s%s%s%s", kind, c->wanted ? ", on request" : "", c->whole ? ", all rows" : "",

@@ -6,6 +6,7 @@
 #include "cli/format.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
+#include "report/row_labels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,15 +79,33 @@ static nb_status add_reason(nb_page *page, const nb_error_row *all, int rows, in
     return NB_OK;
 }
 
-static nb_status print_page(const nysbench *handle, int rows, nb_output_format format)
+/* *labelled <- the rows with labels in the place of components' texts. */
+static nb_status label_rows(nb_row_list rows, nb_error_row **labelled, nb_ctx *ctx)
+{
+    static const nb_given_labels none = {.count = 0};
+    nb_row_labels labels;
+    rows.labels = &none;
+    NB_TRY(ctx, nb_row_labels_make(&rows, &labels, ctx));
+    NB_NEED(*labelled, nb_alloc(ctx, (size_t)rows.count + 1, sizeof **labelled));
+    if (rows.count > 0) memcpy(*labelled, rows.bytes, (size_t)rows.count * rows.row_size);
+    for (int i = 0; i < rows.count; i++)
+        for (int c = labels.own; labels.columns[c].name; c++)
+            *(const char **)(void *)((char *)&(*labelled)[i] + labels.columns[c].offset) =
+                nb_row_labels_at(&labels, c, nb_row_at(&rows, i));
+    return NB_OK;
+}
+
+static nb_status print_page(nb_row_list list, nb_output_format format, nb_ctx *ctx)
 {
     nb_page page;
-    nb_page_make(&page, handle->ctx);
-    if (rows > 0) begin(&page, &handle->rows[0]);
-    for (int i = 0; i < rows; i++) add_line(&page, &handle->rows[i]);
-    for (int i = 0; i < rows; i++)
-        if (handle->rows[i].reason) NB_TRY(handle->ctx, add_reason(&page, handle->rows, rows, i, handle->ctx));
-    return nb_format_page(&page, format, handle->ctx);
+    nb_error_row *rows;
+    NB_TRY(ctx, label_rows(list, &rows, ctx));
+    nb_page_make(&page, ctx);
+    if (list.count > 0) begin(&page, &rows[0]);
+    for (int i = 0; i < list.count; i++) add_line(&page, &rows[i]);
+    for (int i = 0; i < list.count; i++)
+        if (rows[i].reason) NB_TRY(ctx, add_reason(&page, rows, list.count, i, ctx));
+    return nb_format_page(&page, format, ctx);
 }
 
 /* One object a line. */
@@ -104,7 +123,7 @@ static nb_status print_rows(nysbench *handle, int rows, nb_output_format format)
 {
     const nb_row_list list = {
         .count = rows, .columns = nb_error_columns, .row_size = sizeof *handle->rows, .bytes = (char *)handle->rows};
-    if (nb_format_is_page(format)) return print_page(handle, rows, format);
+    if (nb_format_is_page(format)) return print_page(list, format, handle->ctx);
     return format == NB_FORMAT_CSV ? nb_csv_print(stdout, &list, handle->ctx)
                                    : nb_json_print(stdout, &list, handle->ctx);
 }

@@ -63,17 +63,23 @@ static bool begins_trial(const nb_planned_row *rows, int i)
 static nb_status take_rows(const nb_plan *plan, nb_frame *frame, nb_ctx *ctx)
 {
     const nb_study *study = plan->config->study;
+    nb_given_labels *labels;
     int count = 0;
     char *rows, *next;
     for (int i = 0; i < plan->row_count; i++) count += begins_trial(plan->rows, i);
     NB_NEED(rows, nb_alloc(ctx, (size_t)count + 1, study->row_size));
     next = rows;
+    NB_NEED(labels, nb_alloc(ctx, 1, sizeof *labels));
+    NB_TRY(ctx, nb_given_labels_add(labels, study->axes[NB_AXIS_PROBLEM].registry,
+                                    &plan->config->lists[NB_AXIS_PROBLEM].choices, ctx));
     for (int i = 0; i < plan->row_count; i++) {
         if (!begins_trial(plan->rows, i)) continue;
         nb_plan_row(plan, i, next);
         next += study->row_size;
     }
-    return nb_frame_make(frame, study->columns, rows, study->row_size, count, ctx);
+    NB_TRY(ctx, nb_frame_make(frame, study->columns, rows, study->row_size, count, ctx));
+    frame->labels = labels;
+    return NB_OK;
 }
 
 /* What the results may be generalised over, see docs/comparing.md. */
@@ -89,9 +95,7 @@ static nb_status print_sources(const nb_plan *plan, nb_ctx *ctx)
     for (int i = 0; i < r.sources; i++) sources[r.stratum_of[i]]++;
     printf("sources: ");
     for (int s = 0; s < r.strata; s++) {
-        const char *name;
-        NB_TRY(ctx, nb_label_stratum_among(r.strata, r.names, s, &name, ctx));
-        printf("%s%d of %s", s ? ", " : "", sources[s], name);
+        printf("%s%d of %s", s ? ", " : "", sources[s], r.labels[s]);
         if (sources[s] < least) least = sources[s];
     }
     if (least < NB_LEAST_SOURCES) printf("; fewer than %d give no verdict", NB_LEAST_SOURCES);

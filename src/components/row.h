@@ -93,7 +93,7 @@ typedef struct {
     const nb_column *columns;
     size_t row_size; /* bytes */
     char *bytes;
-    nb_given_labels labels; /* of the components that they name */
+    const nb_given_labels *labels; /* of the components that they name; NULL: they are not of a run */
 } nb_row_list;
 
 nb_row *nb_row_at(const nb_row_list *rows, int index); /* the study's */

@@ -4,6 +4,8 @@
 
 #include "components/registry.h"
 
+#include <string.h>
+
 const nb_study *nb_study_standard(void)
 {
     const nb_entry *e = nb_studies.entries;
@@ -28,6 +30,37 @@ const nb_column *nb_study_metric(const nb_study *study)
 bool nb_axis_has_list(const nb_axis *axis)
 {
     return axis->type == NB_AXIS_COMPONENT || axis->type == NB_AXIS_REAL;
+}
+
+const nb_registry *nb_column_registry(const nb_column *columns, const char *name)
+{
+    const nb_study *study = nb_study_of(columns);
+    for (const nb_axis *axis = study ? study->axes : NULL; axis && axis->key; axis++)
+        if (strcmp(axis->column, name) == 0) return axis->registry;
+    for (const nb_registry *const *r = nb_registries; *r; r++)
+        if (strcmp((*r)->kind, name) == 0) return *r;
+    return NULL;
+}
+
+nb_status nb_columns_with_labels(const nb_column *columns, const nb_column **all, nb_ctx *ctx)
+{
+    int count = nb_column_count(columns);
+    nb_column *made;
+    NB_NEED(made, nb_alloc(ctx, 2 * (size_t)count + 1, sizeof *made));
+    memcpy(made, columns, (size_t)count * sizeof *made);
+    for (const nb_column *c = columns; c->name; c++) {
+        nb_column label = {.type = NB_COLUMN_TEXT, .offset = c->offset};
+        if (!nb_column_registry(columns, c->name)) continue;
+        NB_NEED(label.name, nb_format(ctx, "%s" NB_LABEL_END, c->name));
+        NB_NEED(label.help, nb_format(ctx,
+                                      "what tables and figures call the %s (there with a mark, if it is an oracle): "
+                                      "its label in the config, or one made from its options; no two of a run have the "
+                                      "same; only in rows of runs",
+                                      c->name));
+        made[count++] = label;
+    }
+    *all = made;
+    return NB_OK;
 }
 
 static const nb_column *column_of(const nb_study *s, const char *name, nb_column_type type)
@@ -62,6 +95,12 @@ static const char *lacks_axis(const nb_study *s, int index)
                                                               : NULL;
 }
 
+static bool ends_as_label(const char *name)
+{
+    size_t length = strlen(name), end = strlen(NB_LABEL_END);
+    return length > end && strcmp(name + length - end, NB_LABEL_END) == 0;
+}
+
 const char *nb_study_lacks(const nb_component *component)
 {
     static const char *const common[] = {"experiment", "problem", "status", "reason"};
@@ -80,6 +119,8 @@ const char *nb_study_lacks(const nb_component *component)
         return "a result within its row, behind NB_ROW_FIRST";
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         if (!column_of(s, common[i], NB_COLUMN_TEXT)) return "the columns experiment, problem, status and reason";
+    for (const nb_column *c = s->columns; c->name; c++)
+        if (ends_as_label(c->name)) return "columns whose names do not end in _label, as those of labels do";
     for (; s->axes[axis].key && axis < NB_MOST_AXES && !lacks; axis++) lacks = lacks_axis(s, axis);
     if (axis == NB_MOST_AXES) return "an end of its axes";
     if (!lacks && s->baseline >= 0 && (s->baseline >= axis || s->axes[s->baseline].type != NB_AXIS_COMPONENT))

@@ -149,6 +149,14 @@ const nb_study *nb_study_of(const nb_column *columns); /* the study with these c
  * NULL: there is none. */
 const nb_column *nb_study_metric(const nb_study *study);
 
+/* Of the components that a column names, by the study's axes or else by its name; NULL: it names none. */
+const nb_registry *nb_column_registry(const nb_column *columns, const char *name);
+
+/* A study's columns and, behind them, those of labels, which rows of a run have where they are written: COLUMN_label
+ * for each column of components, with that column's offset. Ends with name == NULL. */
+#define NB_LABEL_END "_label"
+nb_status nb_columns_with_labels(const nb_column *columns, const nb_column **all, nb_ctx *ctx);
+
 /* What a plug-in's study lacks; NULL: nothing. */
 const char *nb_study_lacks(const nb_component *component);
 

@@ -2,6 +2,7 @@
 /* outcome_groups.c - see outcome_groups.h */
 #include "html/outcome_groups.h"
 
+#include "report/labels.h"
 #include "run/plan.h"
 
 #include <string.h>
@@ -22,6 +23,20 @@ static void add_columns(nb_page *page)
     nb_page_column(page, NB_PAGE_PROSE, "the first");
 }
 
+/* What a row is of, its components by their labels. */
+static nb_status name_row(const nb_frame *frame, const nb_study *study, int row, const char **text, nb_ctx *ctx)
+{
+    nb_any_row copy;
+    memcpy(&copy, nb_frame_row(frame, row), study->row_size);
+    for (const nb_axis *axis = study->axes; axis->key; axis++) {
+        const nb_column *column = nb_column_find(study->columns, axis->column);
+        if (axis->type == NB_AXIS_COMPONENT)
+            NB_TRY(ctx,
+                   nb_label_of(frame, axis->column, row, (const char **)(void *)(copy.bytes + column->offset), ctx));
+    }
+    return nb_row_text(study, &copy, text, ctx);
+}
+
 nb_status nb_outcome_groups_show(nb_page *page, const nb_frame *frame, const nb_study *study, int *count, nb_ctx *ctx)
 {
     static const char *const by[] = {"status", "reason", NULL};
@@ -36,7 +51,7 @@ nb_status nb_outcome_groups_show(nb_page *page, const nb_frame *frame, const nb_
         nb_selection of = nb_group_rows(&groups, g);
         const nb_row *row = nb_frame_row(frame, of.at[0]);
         const char *first;
-        NB_TRY(ctx, nb_row_text(study, row, &first, ctx));
+        NB_TRY(ctx, name_row(frame, study, of.at[0], &first, ctx));
         nb_page_row(page);
         nb_page_cell(page, "%s", row->status);
         nb_page_cell(page, "%d", of.count);

@@ -133,7 +133,7 @@ static nb_status find_warnings(const look *l)
 static nb_status find_few_sources(const look *l)
 {
     nb_replicates r;
-    const char **names, *name;
+    const char **names;
     int *sources, few = 0;
     NB_TRY(l->ctx, nb_replicates_find(l->frame, &r, l->ctx));
     NB_NEED(sources, nb_alloc(l->ctx, (size_t)r.strata + 1, sizeof *sources));
@@ -141,8 +141,7 @@ static nb_status find_few_sources(const look *l)
     for (int s = 0; s < r.sources; s++) sources[r.stratum_of[s]]++;
     for (int s = 0; s < r.strata; s++) {
         if (sources[s] >= NB_LEAST_SOURCES) continue;
-        NB_TRY(l->ctx, nb_label_stratum_among(r.strata, r.names, s, &name, l->ctx));
-        NB_NEED(names[few++], nb_format(l->ctx, "%d of %s", sources[s], name));
+        NB_NEED(names[few++], nb_format(l->ctx, "%d of %s", sources[s], r.labels[s]));
     }
     if (few == 0) return NB_OK;
     return add(l, nb_format(l->ctx,

@@ -345,6 +345,7 @@ nb_status nb_claim_lines(const nb_frame *f, const nb_claim *claim, nb_claim_unit
     NB_TRY(ctx, nb_replicates_find(f, &l.replicates, ctx));
     u->strata = l.replicates.strata;
     u->names = l.replicates.names;
+    u->labels = l.replicates.labels;
     NB_TRY(ctx, find_rows(&l));
     if (u->why) return NB_OK;
     NB_TRY(ctx, make_room(&l));

@@ -164,6 +164,7 @@ static nb_status contrast(const nb_frame *f, const nb_claim *claim, int a, int b
     u->missing += contrasts.unpaired[a] + reverse.unpaired[b];
     u->strata = contrasts.replicates.strata;
     u->names = contrasts.replicates.names;
+    u->labels = contrasts.replicates.labels;
     return cross_contrasts(&contrasts, a, u, ctx);
 }
 

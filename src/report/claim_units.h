@@ -10,7 +10,7 @@
 
 typedef struct {
     int strata;
-    const char *const *names; /* of the strata */
+    const char *const *names, *const *labels; /* of the strata: see nb_replicates */
     int count;
     /* compare, order: log(A / B), or A - B; slope; correlation; the metric, or its log for a geometric mean. */
     nb_unit_value *units;

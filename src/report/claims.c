@@ -8,6 +8,7 @@
 #include "report/compare.h"
 #include "report/draws.h"
 #include "report/labels.h"
+#include "report/where.h"
 #include "statistics/intervals.h"
 #include "statistics/ranks.h"
 
@@ -116,6 +117,7 @@ static nb_status add_models(const judge *j, const nb_claim_units *u, const nb_es
         if (estimates[s].sources == 0) continue;
         *model = (nb_claim_answer){.more = NAN};
         NB_NEED(model->name, nb_strdup(j->keep, u->names[s]));
+        NB_NEED(model->label, nb_strdup(j->keep, u->labels[s]));
         describe(model, &estimates[s], &ranges[s]);
         a->model_count++;
     }
@@ -223,6 +225,22 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
     return NB_OK;
 }
 
+/* What tables call the value that a claim names; the claim's text where the rows have no such value, or several. */
+static nb_status name_value(const judge *j, const nb_frame *f, const char *text, const char **name)
+{
+    nb_codes codes;
+    int value;
+    *name = text;
+    nb_status status = nb_where_value(f, j->claim->column, text, &value, j->ctx);
+    if (status == NB_EINVAL) {
+        nb_error_clear(j->ctx);
+        return NB_OK;
+    }
+    NB_TRY(j->ctx, status);
+    NB_TRY(j->ctx, nb_frame_codes(f, j->claim->column, &codes, j->ctx));
+    return nb_label_of(f, j->claim->column, codes.first[value], name, j->ctx);
+}
+
 /* "landmarks 8, model minilm: uniform < kmeans" */
 static nb_status name_part(const judge *j, const nb_frame *f, int row, int pair, bool several, const char **name)
 {
@@ -233,9 +251,12 @@ static nb_status name_part(const judge *j, const nb_frame *f, int row, int pair,
         if (strcmp(*column, "model") == 0) NB_TRY(j->ctx, nb_label_stratum(label, &label, j->ctx));
         NB_NEED(text, nb_format(j->ctx, "%s%s%s %s", text, *text ? ", " : "", *column, label));
     }
-    if (several)
-        NB_NEED(text, nb_format(j->ctx, "%s%s%s < %s", text, *text ? ": " : "", c->values[pair].text,
-                                c->values[pair + 1].text));
+    if (several) {
+        const char *less, *more;
+        NB_TRY(j->ctx, name_value(j, f, c->values[pair].text, &less));
+        NB_TRY(j->ctx, name_value(j, f, c->values[pair + 1].text, &more));
+        NB_NEED(text, nb_format(j->ctx, "%s%s%s < %s", text, *text ? ": " : "", less, more));
+    }
     NB_NEED(*name, nb_strdup(j->keep, text));
     return NB_OK;
 }

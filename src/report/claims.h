@@ -28,7 +28,8 @@ typedef enum {
 extern const char *const nb_claim_verdicts[NB_CLAIM_VERDICTS];
 
 typedef struct nb_claim_answer {
-    const char *name; /* of the part, or of the model; NULL: the claim has one part */
+    const char *name;  /* of the part, or of the model; NULL: the claim has one part */
+    const char *label; /* of the model, in tables */
     nb_claim_verdict verdict;
     double estimate, low, high; /* on the scale of the expectation; NaN: not known */
     int sources, heads;

@@ -98,7 +98,7 @@ static nb_status answer_text(const nb_claim *c, const nb_claim_answer *a, const 
 /* Of several parts, or several models: a line for each. */
 static nb_status add_details(nb_page *page, const nb_claim_result *r, nb_ctx *ctx)
 {
-    const char *found, *units, *note, *name, **names;
+    const char *found, *units, *note;
     const nb_claim_answer *a = &r->answer;
     for (int i = 0; i < r->part_count; i++) {
         NB_TRY(ctx, found_text(&r->parts[i], &found, ctx));
@@ -107,13 +107,10 @@ static nb_status add_details(nb_page *page, const nb_claim_result *r, nb_ctx *ct
         nb_page_item(page, "%s: %s, %s; %s%s%s", r->parts[i].name, nb_claim_verdicts[r->parts[i].verdict], found, units,
                      *note ? "; " : "", note);
     }
-    NB_NEED(names, nb_alloc(ctx, (size_t)a->model_count + 1, sizeof *names));
-    for (int i = 0; i < a->model_count; i++) names[i] = a->models[i].name;
     for (int i = 0; i < a->model_count && a->model_count > 1 && r->part_count == 0; i++) {
-        NB_TRY(ctx, nb_label_stratum_among(a->model_count, names, i, &name, ctx));
         NB_TRY(ctx, found_text(&a->models[i], &found, ctx));
         NB_TRY(ctx, units_text(&a->models[i], &units, ctx));
-        nb_page_item(page, "%s: %s; %s", name, found, units);
+        nb_page_item(page, "%s: %s; %s", a->models[i].label, found, units);
     }
     return NB_OK;
 }

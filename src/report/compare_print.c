@@ -184,7 +184,7 @@ static nb_status find_varying(const printer *p, const char **varying, const char
             varying[count++] = *name;
             continue;
         }
-        NB_TRY(p->ctx, nb_label_full(p->frame, *name, nb_compared_row(&c->items[0]), &label, p->ctx));
+        NB_TRY(p->ctx, nb_label_of(p->frame, *name, nb_compared_row(&c->items[0]), &label, p->ctx));
         NB_NEED(*constant, nb_format(p->ctx, "%s%s%s %s", *constant, **constant ? ", " : "", *name, label));
     }
     varying[count] = NULL;

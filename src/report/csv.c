@@ -3,6 +3,7 @@
 #include "report/csv.h"
 
 #include "base/text.h"
+#include "report/row_labels.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -61,18 +62,22 @@ static bool same_bits(const nb_column *c, const nb_row *a, const nb_row *b)
 
 /* One line; `numbers` are those of the row above, by column, and become this one's: most
  * are the same where many cores share their landmarks, and printing them is what takes time. */
-static void print_row(FILE *out, const nb_column *columns, const nb_row *row, const nb_row *above,
+static void print_row(FILE *out, const nb_row_labels *labels, const nb_row *row, const nb_row *above,
                       char (*numbers)[NUMBER])
 {
-    for (const nb_column *c = columns; c->name; c++) {
-        char *number = numbers[c - columns];
-        if (c != columns) fputc(',', out);
+    const nb_column *c = labels->columns;
+    for (int i = 0; i < labels->own; i++, c++) {
+        if (i) fputc(',', out);
         if (c->type == NB_COLUMN_TEXT) {
             nb_csv_print_text(out, *(const char *const *)((const char *)row + c->offset));
             continue;
         }
-        if (!above || !same_bits(c, row, above)) number_text(c, row, number);
-        fputs(number, out);
+        if (!above || !same_bits(c, row, above)) number_text(c, row, numbers[i]);
+        fputs(numbers[i], out);
+    }
+    for (int i = labels->own; labels->columns[i].name; i++) {
+        fputc(',', out);
+        nb_csv_print_text(out, nb_row_labels_at(labels, i, row));
     }
     fputc('\n', out);
 }
@@ -80,14 +85,16 @@ static void print_row(FILE *out, const nb_column *columns, const nb_row *row, co
 nb_status nb_csv_print(FILE *out, const void *rows_, nb_ctx *ctx)
 {
     const nb_row_list *rows = rows_;
-    const nb_column *columns = rows->columns;
+    nb_row_labels labels;
     char(*numbers)[NUMBER];
-    NB_NEED(numbers, nb_alloc(ctx, (size_t)nb_column_count(columns), sizeof *numbers));
-    for (const nb_column *c = columns; c->name; c++) fprintf(out, "%s%s", c == columns ? "" : ",", c->name);
+    NB_TRY(ctx, nb_row_labels_make(rows, &labels, ctx));
+    NB_NEED(numbers, nb_alloc(ctx, (size_t)labels.own, sizeof *numbers));
+    for (const nb_column *c = labels.columns; c->name; c++)
+        fprintf(out, "%s%s", c == labels.columns ? "" : ",", c->name);
     fputc('\n', out);
     int locking = __fsetlocking(out, FSETLOCKING_BYCALLER); /* no other thread prints, and locks take time */
     for (int i = 0; i < rows->count; i++)
-        print_row(out, columns, nb_row_at(rows, i), i ? nb_row_at(rows, i - 1) : NULL, numbers);
+        print_row(out, &labels, nb_row_at(rows, i), i ? nb_row_at(rows, i - 1) : NULL, numbers);
     __fsetlocking(out, locking);
     return NB_OK;
 }
@@ -114,13 +121,17 @@ static json_t *json_field(const nb_column *c, const nb_row *row, nb_ctx *ctx)
     return NULL;
 }
 
-nb_status nb_json_print_row(FILE *out, const nb_column *columns, const nb_row *row, nb_ctx *ctx)
+static nb_status print_json_row(FILE *out, const nb_row_labels *labels, const nb_row *row, nb_ctx *ctx)
 {
     json_t *object = json_object();
     nb_mark mark = nb_ctx_mark(ctx);
     int bad = !object;
-    for (const nb_column *c = columns; c->name && !bad; c++)
-        bad = json_object_set_new(object, c->name, json_field(c, row, ctx));
+    for (int i = 0; labels->columns[i].name && !bad; i++) {
+        const nb_column *c = &labels->columns[i];
+        bad = json_object_set_new(object, c->name,
+                                  i < labels->own ? json_field(c, row, ctx)
+                                                  : json_text(nb_row_labels_at(labels, i, row), ctx));
+    }
     bad = bad || json_dumpf(object, out, JSON_REAL_PRECISION(17));
     json_decref(object);
     nb_ctx_release(ctx, mark);
@@ -128,12 +139,20 @@ nb_status nb_json_print_row(FILE *out, const nb_column *columns, const nb_row *r
     return NB_OK;
 }
 
+nb_status nb_json_print_row(FILE *out, const nb_column *columns, const nb_row *row, nb_ctx *ctx)
+{
+    const nb_row_labels none = {.columns = columns, .own = nb_column_count(columns)};
+    return print_json_row(out, &none, row, ctx);
+}
+
 nb_status nb_json_print(FILE *out, const nb_row_list *rows, nb_ctx *ctx)
 {
+    nb_row_labels labels;
+    NB_TRY(ctx, nb_row_labels_make(rows, &labels, ctx));
     fputs("[", out);
     for (int i = 0; i < rows->count; i++) {
         fputs(i ? ",\n " : "\n ", out);
-        NB_TRY(ctx, nb_json_print_row(out, rows->columns, nb_row_at(rows, i), ctx));
+        NB_TRY(ctx, print_json_row(out, &labels, nb_row_at(rows, i), ctx));
     }
     fputs("\n]\n", out);
     return NB_OK;

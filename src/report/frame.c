@@ -42,7 +42,7 @@ nb_status nb_frame_make(nb_frame *f, const nb_column *columns, const void *rows,
 nb_status nb_frame_of(nb_frame *f, const nb_row_list *rows, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_frame_make(f, rows->columns, rows->bytes, rows->row_size, rows->count, ctx));
-    f->labels = &rows->labels;
+    f->labels = rows->labels;
     return NB_OK;
 }
 

@@ -2,17 +2,12 @@
 /* labels.c - see labels.h */
 #include "report/labels.h"
 
+#include "base/texts.h"
 #include "components/registry.h"
+#include "components/study.h"
 #include "strategies/strategy.h"
 
 #include <string.h>
-
-static const nb_registry *registry_of(const char *column)
-{
-    for (const nb_registry *const *r = nb_registries; *r; r++)
-        if (strcmp((*r)->kind, column) == 0) return *r;
-    return NULL;
-}
 
 static nb_status find_oracle(const nb_registry *registry, const char *text, bool *oracle, nb_ctx *ctx)
 {
@@ -35,30 +30,15 @@ static nb_status mark_oracle(const nb_registry *registry, const char *text, cons
     return NB_OK;
 }
 
-/* The text itself where its component is gone. */
-static nb_status label_component(const nb_registry *registry, const nb_given_labels *given, const char *text, bool full,
-                                 const char **label, nb_ctx *ctx)
-{
-    nb_choice choice;
-    *label = nb_given_label_of(given, registry, text);
-    if (*label) return mark_oracle(registry, text, label, ctx);
-    nb_status status = nb_choice_parse(registry, text, &choice, ctx);
-    if (status == NB_ENOMEM) return status;
-    nb_error_clear(ctx);
-    *label = status != NB_OK ? text : full ? choice.full : choice.label;
-    return mark_oracle(registry, text, label, ctx);
-}
-
-static nb_status label(const nb_frame *f, const char *name, int row, bool full, const char **out, nb_ctx *ctx)
+/* Of a value that is no component. */
+static nb_status value_text(const nb_frame *f, const char *name, int row, const char **out, nb_ctx *ctx)
 {
     const nb_column *column = nb_column_find(f->columns, name);
     const char *field = (const char *)nb_frame_row(f, row) + (column ? column->offset : 0);
-    const nb_registry *registry = registry_of(name);
     NB_REQUIRE(ctx, column, NB_EBUG, "rows have no column '%s'", name);
     switch (column->type) {
     case NB_COLUMN_TEXT: {
         const char *text = *(const char *const *)field;
-        if (text && registry) return label_component(registry, f->labels, text, full, out, ctx);
         NB_NEED(*out, nb_strdup(ctx, text ? text : ""));
         break;
     }
@@ -69,14 +49,29 @@ static nb_status label(const nb_frame *f, const char *name, int row, bool full, 
     return NB_OK;
 }
 
-nb_status nb_label_of(const nb_frame *f, const char *column, int row, const char **text, nb_ctx *ctx)
+typedef struct {
+    const char *const **of; /* by column, and code of its value; NULL: not a column of components */
+} component_labels;
+
+static nb_status label_components(const nb_frame *f, void *out, nb_ctx *ctx)
 {
-    return label(f, column, row, false, text, ctx);
+    component_labels *all = out;
+    NB_NEED(all->of, nb_alloc(ctx, (size_t)nb_column_count(f->columns) + 1, sizeof *all->of));
+    for (int c = 0; f->columns[c].name; c++)
+        if (nb_column_registry(f->columns, f->columns[c].name))
+            NB_TRY(ctx, nb_labels_of_values(f, f->columns[c].name, &all->of[c], ctx));
+    return NB_OK;
 }
 
-nb_status nb_label_full(const nb_frame *f, const char *column, int row, const char **text, nb_ctx *ctx)
+nb_status nb_label_of(const nb_frame *f, const char *column, int row, const char **text, nb_ctx *ctx)
 {
-    return label(f, column, row, true, text, ctx);
+    component_labels all;
+    nb_codes codes;
+    if (!nb_column_registry(f->columns, column)) return value_text(f, column, row, text, ctx);
+    NB_TRY(ctx, nb_frame_once(f, label_components, sizeof all, &all));
+    NB_TRY(ctx, nb_frame_codes(f, column, &codes, ctx));
+    *text = all.of[nb_column_find(f->columns, column) - f->columns][codes.of[row]];
+    return NB_OK;
 }
 
 nb_status nb_label_is_oracle(const nb_frame *f, const char *column, int row, bool *oracle, nb_ctx *ctx)
@@ -85,14 +80,29 @@ nb_status nb_label_is_oracle(const nb_frame *f, const char *column, int row, boo
     *oracle = false;
     if (nb_column_find(f->columns, column)->type != NB_COLUMN_TEXT) return NB_OK;
     NB_TRY(ctx, nb_frame_texts(f, column, &texts, ctx));
-    return texts[row] ? find_oracle(registry_of(column), texts[row], oracle, ctx) : NB_OK;
+    return texts[row] ? find_oracle(nb_column_registry(f->columns, column), texts[row], oracle, ctx) : NB_OK;
 }
 
-static bool has_twin(int count, const char *const *texts, const char *const *labels, int of)
+/* twins[i] <- whether another text has the label of texts[i]; *any: whether one is. */
+static nb_status find_twins(int count, const char *const *texts, const char *const *labels, bool *twins, bool *any,
+                            nb_ctx *ctx)
 {
-    for (int i = 0; i < count; i++)
-        if (strcmp(labels[i], labels[of]) == 0 && strcmp(texts[i], texts[of]) != 0) return true;
-    return false;
+    nb_texts distinct;
+    int *of, *first; /* by text its label's number; by that the first text that has the label */
+    bool *shared;
+    *any = false;
+    nb_texts_init(&distinct, ctx);
+    NB_NEED(of, nb_alloc(ctx, (size_t)count + 1, sizeof *of));
+    NB_NEED(first, nb_alloc(ctx, (size_t)count + 1, sizeof *first));
+    NB_NEED(shared, nb_alloc(ctx, (size_t)count + 1, sizeof *shared));
+    for (int i = 0; i < count; i++) {
+        int known = distinct.count;
+        NB_TRY(ctx, nb_texts_number(&distinct, labels[i], &of[i]));
+        if (of[i] == known) first[known] = i;
+        shared[of[i]] = shared[of[i]] || strcmp(texts[first[of[i]]], texts[i]) != 0;
+    }
+    for (int i = 0; i < count; i++) *any |= twins[i] = shared[of[i]];
+    return NB_OK;
 }
 
 /* With so many last parts of paths; the text itself where its component is gone. */
@@ -122,23 +132,21 @@ nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *gi
         labels[i] = status == NB_OK ? choice.label : texts[i];
     }
     for (int parts = 2; any && parts <= DEEPEST; parts++) {
-        any = false;
-        for (int i = 0; i < count; i++) any |= twins[i] = has_twin(count, texts, labels, i);
+        NB_TRY(ctx, find_twins(count, texts, labels, twins, &any, ctx));
         for (int i = 0; i < count; i++)
             if (twins[i] && !nb_given_label_of(given, registry, texts[i]))
                 NB_TRY(ctx, label_deep(registry, texts[i], parts, &labels[i], ctx));
     }
+    NB_TRY(ctx, find_twins(count, texts, labels, twins, &any, ctx));
     for (int i = 0; i < count; i++)
-        twins[i] = has_twin(count, texts, labels, i) && !nb_given_label_of(given, registry, texts[i]);
-    for (int i = 0; i < count; i++)
-        if (twins[i]) labels[i] = texts[i];
+        if (twins[i] && !nb_given_label_of(given, registry, texts[i])) labels[i] = texts[i];
     return NB_OK;
 }
 
 /* Of a column without components, each value's own. */
 nb_status nb_labels_of_values(const nb_frame *f, const char *column, const char *const **all, nb_ctx *ctx)
 {
-    const nb_registry *registry = registry_of(column);
+    const nb_registry *registry = nb_column_registry(f->columns, column);
     const char **labels, **texts;
     const char *const *by_row;
     nb_codes codes;
@@ -166,17 +174,5 @@ static int short_length(const char *name)
 nb_status nb_label_stratum(const char *name, const char **out, nb_ctx *ctx)
 {
     NB_NEED(*out, nb_format(ctx, "%.*s", short_length(name), name));
-    return NB_OK;
-}
-
-nb_status nb_label_stratum_among(int count, const char *const *names, int of, const char **label, nb_ctx *ctx)
-{
-    int length = short_length(names[of]);
-    bool alone = true;
-    for (int i = 0; i < count && alone; i++)
-        alone = strcmp(names[i], names[of]) == 0 || short_length(names[i]) != length ||
-                strncmp(names[i], names[of], (size_t)length) != 0;
-    if (alone) return nb_label_stratum(names[of], label, ctx);
-    *label = names[of];
     return NB_OK;
 }

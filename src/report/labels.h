@@ -8,11 +8,9 @@
 
 #define NB_ORACLE_MARK ", oracle"
 
-/* A row's value in a column: of a component its label, with the word oracle for a strategy that is one; a number; a
- * text. */
+/* A row's value in a column: of a component its label, with the word oracle for a strategy that is one, and different
+ * for different ones of the frame; a number; a text. */
 nb_status nb_label_of(const nb_frame *frame, const char *column, int row, const char **label, nb_ctx *ctx);
-/* The same, of a component also the first option where it has its default. */
-nb_status nb_label_full(const nb_frame *frame, const char *column, int row, const char **label, nb_ctx *ctx);
 
 /* Whether a row's value in a column is a strategy that is an oracle. */
 nb_status nb_label_is_oracle(const nb_frame *frame, const char *column, int row, bool *oracle, nb_ctx *ctx);
@@ -24,9 +22,7 @@ nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *gi
 /* Of the values of a column, by code: as nb_label_of, but different for different values. */
 nb_status nb_labels_of_values(const nb_frame *frame, const char *column, const char *const **labels, nb_ctx *ctx);
 
-/* What a stratum is called in a table: a model's name up to the first blank; a problem whole. */
+/* What a model is called in a table: its name up to the first blank. */
 nb_status nb_label_stratum(const char *name, const char **label, nb_ctx *ctx);
-/* The same of names[of], whole where another of the `count` names begins alike. */
-nb_status nb_label_stratum_among(int count, const char *const *names, int of, const char **label, nb_ctx *ctx);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/texts.h"
 #include "components/registry.h"
 #include "problems/problem.h"
+#include "report/labels.h"
 
 #include <string.h>
 
@@ -42,6 +43,26 @@ static nb_status name_problems(const nb_frame *f, nb_codes *problems, const char
         const nb_row *row = nb_frame_row(f, problems->first[p]);
         NB_TRY(ctx, name_generated(f->labels, row->problem, &(*names)[p], ctx));
     }
+    return NB_OK;
+}
+
+/* A problem's name is its label, and stays whole. */
+static nb_status label_strata(int count, const char *const *names, const bool *generated, const char *const **labels,
+                              nb_ctx *ctx)
+{
+    const char **brief, **own;
+    NB_NEED(brief, nb_alloc(ctx, (size_t)count + 1, sizeof *brief));
+    NB_NEED(own, nb_alloc(ctx, (size_t)count + 1, sizeof *own));
+    for (int s = 0; s < count; s++) {
+        brief[s] = names[s];
+        if (!generated[s]) NB_TRY(ctx, nb_label_stratum(names[s], &brief[s], ctx));
+    }
+    for (int s = 0; s < count; s++) {
+        own[s] = brief[s];
+        for (int i = 0; i < count; i++)
+            if (i != s && strcmp(brief[i], brief[s]) == 0) own[s] = names[s];
+    }
+    *labels = own;
     return NB_OK;
 }
 
@@ -97,5 +118,5 @@ nb_status nb_replicates_find(const nb_frame *f, nb_replicates *found, nb_ctx *ct
                              .generated = generated,
                              .source_names = names,
                              .stratum_of = stratum_of};
-    return NB_OK;
+    return label_strata(strata.count, strata.items, generated, &found->labels, ctx);
 }

@@ -10,6 +10,8 @@
 typedef struct {
     int strata, sources;
     const char *const *names;        /* of the strata, in order of appearance */
+    const char *const *labels;       /* of the strata, in tables: a model up to the first blank where that tells it from
+                                        the others; a problem's label */
     const int *stratum;              /* by row */
     const int *source;               /* by row; sources of different strata have different numbers */
     const int *head;                 /* by row: its problem and head */

@@ -46,18 +46,16 @@ static nb_status append(const char **list, const char *column, const char *value
 static nb_status add_column(const namer *n, const char *column, const char **names, const char **stems, bool named)
 {
     nb_codes codes;
-    const char *label, *const *labels;
+    const char *const *labels;
     NB_TRY(n->ctx, nb_frame_codes(n->frame, column, &codes, n->ctx));
     NB_TRY(n->ctx, nb_labels_of_values(n->frame, column, &labels, n->ctx));
     bool apart = varies(n, &codes);
-    if (!apart && n->groups->count > 0) {
-        NB_TRY(n->ctx, nb_label_full(n->frame, column, row_of(n, 0), &label, n->ctx));
-        NB_TRY(n->ctx, append(&n->out->constant, column, label, n->ctx));
-    }
+    if (!apart && n->groups->count > 0)
+        NB_TRY(n->ctx, append(&n->out->constant, column, labels[codes.of[row_of(n, 0)]], n->ctx));
     for (int s = 0; s < n->groups->count; s++) {
-        NB_TRY(n->ctx, nb_label_full(n->frame, column, row_of(n, s), &label, n->ctx));
+        const char *label = labels[codes.of[row_of(n, s)]];
         if (apart) NB_TRY(n->ctx, append(&names[s], column, label, n->ctx));
-        if (apart || named) NB_TRY(n->ctx, append(&stems[s], NULL, labels[codes.of[row_of(n, s)]], n->ctx));
+        if (apart || named) NB_TRY(n->ctx, append(&stems[s], NULL, label, n->ctx));
     }
     return NB_OK;
 }
@@ -124,5 +122,7 @@ nb_status nb_scopes_find(const nb_frame *f, const nb_contrasts *contrasts, const
 
 nb_status nb_scopes_stratum(const nb_contrasts *c, int stratum, const char **label, nb_ctx *ctx)
 {
-    return nb_label_stratum_among(c->replicates.strata, c->replicates.names, stratum, label, ctx);
+    (void)ctx;
+    *label = c->replicates.labels[stratum];
+    return NB_OK;
 }

@@ -13,33 +13,24 @@
 #include <float.h>
 #include <string.h>
 
-/* Of the component that a column names, by its study's axes or else by its name; NULL: it names none. */
-static const nb_registry *registry_of(const nb_frame *f, const nb_column *column)
-{
-    const nb_study *study = nb_study_of(f->columns);
-    for (const nb_axis *axis = study ? study->axes : NULL; axis && axis->key; axis++)
-        if (strcmp(axis->column, column->name) == 0) return axis->registry;
-    for (const nb_registry *const *r = nb_registries; *r; r++)
-        if (strcmp((*r)->kind, column->name) == 0) return *r;
-    return NULL;
-}
-
 /* A measured number is not what rows are selected by. */
 static bool selects(const nb_column *column)
 {
     return column->type != NB_COLUMN_REAL || column->identity;
 }
 
+/* *column <- the frame's; for the name of a column of labels that of their components. */
 static nb_status find_column(const nb_frame *f, const char *name, const nb_column **column, nb_ctx *ctx)
 {
     int count = 0;
+    const nb_column *all, *found;
     const char **names, *hint;
-    *column = nb_column_find(f->columns, name);
-    if (*column && selects(*column)) return NB_OK;
-    while (f->columns[count].name) count++;
-    NB_NEED(names, nb_alloc(ctx, (size_t)count + 1, sizeof *names));
-    count = 0;
-    for (const nb_column *c = f->columns; c->name; c++)
+    NB_TRY(ctx, nb_columns_with_labels(f->columns, &all, ctx));
+    found = nb_column_find(all, name);
+    for (*column = f->columns; found && (*column)->offset != found->offset;) ++*column;
+    if (found && selects(found)) return NB_OK;
+    NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(all) + 1, sizeof *names));
+    for (const nb_column *c = all; c->name; c++)
         if (selects(c)) names[count++] = c->name;
     NB_NEED(hint, nb_hint(name, names, ctx));
     NB_FAIL(ctx, NB_EINVAL, "no column '%s' that rows can be selected by%s", name, hint);
@@ -47,6 +38,7 @@ static nb_status find_column(const nb_frame *f, const char *name, const nb_colum
 
 typedef struct {
     const nb_frame *frame;
+    const char *name; /* as the condition has it: perhaps that of the column's labels */
     const nb_column *column;
     const nb_registry *registry; /* of the components that the column names; NULL: it names none */
     nb_codes codes;
@@ -63,9 +55,9 @@ static nb_status without_mark(const char **text, nb_ctx *ctx)
 /* Of the column, and what of the text is to be looked for among them. */
 static nb_status find_values(const nb_frame *f, const char *name, const char **text, values *v, nb_ctx *ctx)
 {
-    *v = (values){.frame = f};
+    *v = (values){.frame = f, .name = name};
     NB_TRY(ctx, find_column(f, name, &v->column, ctx));
-    v->registry = registry_of(f, v->column);
+    v->registry = nb_column_registry(f->columns, v->column->name);
     if (v->registry) NB_TRY(ctx, without_mark(text, ctx));
     return nb_frame_codes(f, v->column->name, &v->codes, ctx);
 }
@@ -171,6 +163,14 @@ static nb_status match_components(const values *v, const char *text, bool *means
     return NB_OK;
 }
 
+static nb_status match_labels(const values *v, const char *text, bool *means, nb_ctx *ctx)
+{
+    const char **names;
+    NB_TRY(ctx, name_values(v, &names, ctx));
+    for (int i = 0; i < v->codes.count; i++) means[i] = nb_text_same(text, names[i]);
+    return NB_OK;
+}
+
 static nb_status match_texts(const values *v, const char *text, bool *means, nb_ctx *ctx)
 {
     (void)ctx;
@@ -181,8 +181,8 @@ static nb_status match_texts(const values *v, const char *text, bool *means, nb_
 static nb_status match_reals(const values *v, const char *text, bool *means, nb_ctx *ctx)
 {
     double real;
-    NB_REQUIRE(ctx, nb_parse_real(text, -DBL_MAX, DBL_MAX, &real), NB_EINVAL, "%s=%s: expected a number",
-               v->column->name, text);
+    NB_REQUIRE(ctx, nb_parse_real(text, -DBL_MAX, DBL_MAX, &real), NB_EINVAL, "%s=%s: expected a number", v->name,
+               text);
     for (int i = 0; i < v->codes.count; i++) means[i] = *(const double *)field(v, i) == real;
     return NB_OK;
 }
@@ -192,8 +192,7 @@ static nb_status match_numbers(const values *v, const char *text, bool *means, n
     nb_range range;
     const char *wrong;
     NB_TRY(ctx, nb_range_parse(text, &range, &wrong, ctx));
-    NB_REQUIRE(ctx, !wrong, NB_EINVAL, "%s=%s: expected a whole number, or a range as 8..64 step 8", v->column->name,
-               text);
+    NB_REQUIRE(ctx, !wrong, NB_EINVAL, "%s=%s: expected a whole number, or a range as 8..64 step 8", v->name, text);
     for (int i = 0; i < v->codes.count; i++)
         means[i] = nb_range_holds(&range, v->column->type == NB_COLUMN_INT ? *(const int *)field(v, i)
                                                                            : *(const long long *)field(v, i));
@@ -202,6 +201,7 @@ static nb_status match_numbers(const values *v, const char *text, bool *means, n
 
 static nb_status match(const values *v, const char *text, bool *means, nb_ctx *ctx)
 {
+    if (strcmp(v->name, v->column->name) != 0) return match_labels(v, text, means, ctx);
     if (v->registry) return match_components(v, text, means, ctx);
     if (v->column->type == NB_COLUMN_TEXT) return match_texts(v, text, means, ctx);
     return v->column->type == NB_COLUMN_REAL ? match_reals(v, text, means, ctx) : match_numbers(v, text, means, ctx);
@@ -230,10 +230,9 @@ static nb_status tell_absent(const values *v, const char *text, nb_ctx *ctx)
     const char *list, **names;
     NB_TRY(ctx, name_values(v, &names, ctx));
     const char *near = v->registry ? nb_near(text, names) : NULL;
-    NB_REQUIRE(ctx, !near, NB_EINVAL, "%s=%s: the run has no such row; did you mean '%s'?", v->column->name, text,
-               near);
+    NB_REQUIRE(ctx, !near, NB_EINVAL, "%s=%s: the run has no such row; did you mean '%s'?", v->name, text, near);
     NB_TRY(ctx, list_names(v, NULL, &list, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "%s=%s: the run has no such row; it has %s", v->column->name, text, list);
+    NB_FAIL(ctx, NB_EINVAL, "%s=%s: the run has no such row; it has %s", v->name, text, list);
 }
 
 /* A flag for each value. */
@@ -289,7 +288,7 @@ nb_status nb_where_value(const nb_frame *f, const char *name, const char *text, 
         if (means[i] && count++ == 0) *value = i;
     if (count == 1) return NB_OK;
     NB_TRY(ctx, list_names(&v, means, &list, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "%s=%s means %d values: %s; name one", v.column->name, text, count, list);
+    NB_FAIL(ctx, NB_EINVAL, "%s=%s means %d values: %s; name one", v.name, text, count, list);
 }
 
 static nb_status name_of(const char *condition, const char **name, nb_ctx *ctx)
@@ -311,6 +310,7 @@ nb_status nb_where(const nb_frame *f, const char *const *conditions, nb_frame *o
     NB_TRY(ctx, nb_frame_all(f, &rows, ctx));
     for (int i = 0; conditions[i]; i++) {
         const char *name, *other;
+        const nb_column *column;
         bool *means, taken = false;
         NB_TRY(ctx, name_of(conditions[i], &name, ctx));
         for (int j = 0; j < i && !taken; j++) {
@@ -324,7 +324,8 @@ nb_status nb_where(const nb_frame *f, const char *const *conditions, nb_frame *o
             if (strcmp(name, other) == 0)
                 NB_TRY(ctx, nb_where_values(f, name, strchr(conditions[j], '=') + 1, means, ctx));
         }
-        NB_TRY(ctx, nb_frame_where(f, rows, name, means, &rows, ctx));
+        NB_TRY(ctx, find_column(f, name, &column, ctx));
+        NB_TRY(ctx, nb_frame_where(f, rows, column->name, means, &rows, ctx));
     }
     return nb_frame_take(f, rows, out, ctx);
 }

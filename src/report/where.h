@@ -5,11 +5,11 @@
 
 #include "report/frame.h"
 
-/* The rows for which all conditions "column=value" hold, of several on one column any. A number means itself, a
- * range as 8..64 step 8 its numbers, a text itself, a list "[a, b]" what its items mean; where the column is one
- * of components, a name means it with any options, a spec those that agree with it, and what means none so may be
- * a label, as tables and legends show it. `conditions` ends with NULL; NULL: none. NB_EINVAL for what is no
- * condition, an unknown column, what is no number, and what means no row. */
+/* The rows for which all conditions "column=value" hold, of several on one column any. A number means itself, a range
+ * as 8..64 step 8 its numbers, a text itself, a list "[a, b]" what its items mean; where the column is one of
+ * components, a name means it with any options, a spec those that agree with it, and what means none so may be a
+ * label, as tables and legends show it; COLUMN_label=TEXT means the label alone. `conditions` ends with NULL; NULL:
+ * none. NB_EINVAL for what is no condition, an unknown column, what is no number, and what means no row. */
 nb_status nb_where(const nb_frame *frame, const char *const *conditions, nb_frame *rows, nb_ctx *ctx);
 
 /* Marks the values of a column that the text means; `means`: a flag for each, see nb_frame_codes; the others stay as

@@ -76,8 +76,9 @@ static nb_status notice(const nb_pool *p, int row, const nb_death *d, const char
     nb_any_row any;
     nb_plan_row(p->plan, row, &any);
     if (!p->sink->notice) return NB_OK;
-    NB_NEED(text, nb_format(p->ctx, "a worker ended at %s head %d, trial %d: %s; %s", any.row.problem, any.row.head,
-                            any.row.trial, d->reason, then));
+    NB_NEED(text, nb_format(p->ctx, "a worker ended at %s head %d, trial %d: %s; %s",
+                            nb_plan_choice(p->plan, row, NB_AXIS_PROBLEM)->label, any.row.head, any.row.trial,
+                            d->reason, then));
     p->sink->notice(p->sink->self, text);
     return NB_OK;
 }

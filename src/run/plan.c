@@ -107,17 +107,27 @@ static nb_status add_values(const nb_study *study, bool scene, const void *row, 
     return NB_OK;
 }
 
-nb_status nb_row_scene_text(const nb_study *study, const void *row_, const char **text, nb_ctx *ctx)
+static nb_status scene_text(const nb_study *study, const nb_row *row, const char **text, nb_ctx *ctx)
 {
-    const nb_row *row = row_;
     NB_NEED(*text, nb_format(ctx, "%s head %d", row->problem, row->head));
-    return add_values(study, true, row_, text, ctx);
+    return add_values(study, true, row, text, ctx);
+}
+
+nb_status nb_plan_scene_text(const nb_plan *plan, int row, const char **text, nb_ctx *ctx)
+{
+    nb_any_row any;
+    nb_plan_row(plan, row, &any);
+    for (int axis = 0; plan->config->study->axes[axis].key; axis++)
+        if (plan->config->study->axes[axis].scene && plan->config->study->axes[axis].type == NB_AXIS_COMPONENT)
+            *(const char **)(void *)(any.bytes + plan->axis_columns[axis]->offset) =
+                nb_plan_choice(plan, row, axis)->label;
+    return scene_text(plan->config->study, &any.row, text, ctx);
 }
 
 nb_status nb_row_text(const nb_study *study, const void *row_, const char **text, nb_ctx *ctx)
 {
     const nb_row *row = row_;
-    NB_TRY(ctx, nb_row_scene_text(study, row_, text, ctx));
+    NB_TRY(ctx, scene_text(study, row, text, ctx));
     NB_NEED(*text, nb_format(ctx, "%s, trial %d", *text, row->trial));
     return add_values(study, false, row_, text, ctx);
 }

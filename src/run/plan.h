@@ -66,10 +66,10 @@ int nb_plan_value(const nb_plan *plan, int row, int axis);
 /* The component of an axis that a row has. */
 const nb_choice *nb_plan_choice(const nb_plan *plan, int row, int axis);
 
-/* What a row is of, for people: "PROBLEM head 0, trial 2, uniform, landmarks 8, ..."; and what its scene is.
- * The ctx's. */
+/* What a row is of, for people: "PROBLEM head 0, trial 2, uniform, landmarks 8, ..."; and what the scene of a planned
+ * row is, by labels. The ctx's. */
 nb_status nb_row_text(const nb_study *study, const void *row, const char **text, nb_ctx *ctx);
-nb_status nb_row_scene_text(const nb_study *study, const void *row, const char **text, nb_ctx *ctx);
+nb_status nb_plan_scene_text(const nb_plan *plan, int row, const char **text, nb_ctx *ctx);
 
 /* The stream of random numbers of a component in a trial. */
 nb_stream nb_plan_stream(const nb_plan *plan, int trial, const nb_choice *component);

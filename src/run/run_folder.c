@@ -177,12 +177,14 @@ static nb_status read_choices(const nb_axis *axis, nb_yaml mapping, nb_choices *
     return NB_OK;
 }
 
-nb_status nb_run_labels(const char *folder, const nb_study *study, nb_given_labels *labels, nb_ctx *ctx)
+nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_given_labels **given, nb_ctx *ctx)
 {
+    nb_given_labels *labels;
     const char *path;
     nb_yaml root, blocks;
     nb_mistakes mistakes;
-    *labels = (nb_given_labels){.count = 0};
+    NB_NEED(labels, nb_alloc(ctx, 1, sizeof *labels));
+    *given = labels;
     NB_TRY(ctx, peek(folder, "blocks", &path, &blocks, ctx));
     if (!nb_is_file(path)) return NB_OK;
     nb_mistakes_init(&mistakes, ctx);

@@ -39,7 +39,7 @@ const char *nb_run_hint(const char *folder, nb_ctx *ctx);
 nb_status nb_run_load_study(const char *folder, nb_ctx *ctx);
 
 /* The labels that the folder's config gives to components; NB_EINVAL where one has two, or two have one. */
-nb_status nb_run_labels(const char *folder, const nb_study *study, nb_given_labels *labels, nb_ctx *ctx);
+nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_given_labels **labels, nb_ctx *ctx);
 
 /* All rows of the run in a folder, with these labels; NB_EIO if it holds none. */
 nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx);

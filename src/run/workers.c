@@ -510,7 +510,7 @@ static nb_status fit(const nb_plan *plan, const nb_unit *units, int count, const
     gsl_sort_index(order, bytes, 1, (size_t)count);
     while (jobs < most && (sum -= bytes[order[jobs]]) <= workers->memory) jobs++;
     nb_plan_row(plan, units[order[0]].first, &any);
-    NB_TRY(ctx, nb_row_scene_text(plan->config->study, &any, &scene, ctx));
+    NB_TRY(ctx, nb_plan_scene_text(plan, units[order[0]].first, &scene, ctx));
     NB_REQUIRE(ctx, jobs > 0, NB_EINVAL, "%s needs about %.1f MiB (n = %d), but only %.1f MiB of memory may be used",
                scene, -bytes[order[0]] / 0x1p20, any.row.n, workers->memory / 0x1p20);
     workers->share = fmax(workers->memory / jobs, fmin(workers->memory, -1.5 * bytes[order[0]]));

@@ -51,6 +51,34 @@ claims:
 Y
 }
 
+@test "claims call problems and strategies by their labels, and these stay whole" {
+    cat >"$WORK/c.yaml" <<'Y'
+name: claims
+problems: ['gaussian(n=48, d=8, label="no clusters at all")', "clusters(n=48, d=8)"]
+strategies: ['kmeans(restarts=4, label="best of 4")', 'kmeans(restarts=2)', uniform]
+landmarks: 8
+cores: [svd]
+trials: 8
+metrics: error
+plots: []
+claims:
+  - {id: order, says: in order, order: {strategy: ["kmeans(restarts=4)", kmeans(restarts=2), uniform], metric: error}, each: [problem]}
+  - {id: pair, says: pair, compare: {strategy: ["kmeans(restarts=4)", uniform], metric: error}, expect: {ratio: [0, 1]}}
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -j 2 -o "$WORK/r"
+    expect_status 0
+    [[ "$output" =~ order\ .*"problem "("no clusters at all"|"clusters(n=48, d=8)")": "("best of 4 < kmeans(restarts=2)"|"kmeans(restarts=2) < uniform")": ratio" ]]
+    run "$NYSBENCH" claims "$WORK/r"
+    expect_status 0
+    for part in "best of 4 < kmeans(restarts=2)" "kmeans(restarts=2) < uniform"; do expect "  problem no clusters at all: $part: "; done
+    expect "  no clusters at all: 0."
+    expect "  clusters(n=48, d=8): 0."
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect "sources: 8 of no clusters at all, 8 of clusters(n=48, d=8)"
+    run "$NYSBENCH" compare "$WORK/r"
+    expect " no clusters at all "
+}
+
 @test "claims of every form, true and false by construction, and a rerun that computes nothing" {
     all_forms
     run "$NYSBENCH" run "$WORK/c.yaml" -j 2 -o "$WORK/r"

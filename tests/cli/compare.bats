@@ -55,11 +55,18 @@ lines() { # PYTHON, of the list `lines`
     "$NYSBENCH" table "$WORK/r" errors --format csv --where strategy=by_rows >"$WORK/csv"
     [ "$(grep -c leverage "$WORK/csv")" -gt 0 ]
     [ "$(grep -c kmeans "$WORK/csv")" -eq 0 ]
+    lines 'assert all("restarts=1" in x["method"] for x in lines)' --where strategy_label=uniform \
+        --where strategy_label=kmeans # and no other of that name
+    lines 'assert len({x["method"] for x in lines}) == 2' --where 'strategy_label=[uniform, "k-means, again", "by_rows, oracle"]' \
+        --where core_label=iterative
     while IFS='|' read -r options message; do
         eval "run \"\$NYSBENCH\" compare \"\$WORK/r\" $options"
         expect_status 2
         [ "$output" = "nysbench: error: $message" ] || { echo "$options: $output"; return 1; }
     done <<'CASES'
+--where strategy_label=k-mean|strategy_label=k-mean: the run has no such row; did you mean 'kmeans'?
+--where strategy_label=leverage|strategy_label=leverage: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
+--where strategy_labels=uniform|no column 'strategy_labels' that rows can be selected by; did you mean 'strategy_label'?
 --baseline by_row|strategy=by_row: the run has no such row; did you mean 'by_rows'?
 --baseline cpqr|strategy=cpqr: the run has no such row; it has uniform, kmeans, k-means, again, by_rows
 --where strategy=refined|strategy=refined: the run has no such row; it has uniform, kmeans, k-means, again, by_rows

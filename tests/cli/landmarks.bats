@@ -92,6 +92,8 @@ import csv, glob, re, sys
 import numpy as np
 work = sys.argv[1]
 index = [r for r in csv.DictReader(open(work + "/l/index.csv", newline="")) if r["landmarks"] == "8"]
+labels = {tuple(r[c] for c in r if "strategy" in c or "problem" in c) for r in csv.DictReader(open(work + "/r/rows.csv", newline=""))}
+assert {tuple(r[c] for c in r if "strategy" in c or "problem" in c) for r in index} == labels, labels
 names = ["uniform", "segment_means", "kmeans", "exchange", "optimized"]
 checked = 0
 for number, problem in ((1, "clusters"), (2, "heads")):

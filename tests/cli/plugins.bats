@@ -655,7 +655,7 @@ assert len(set(seeds)) == 16 and all(0 <= s < 2**32 for s in seeds)
 rows = {}
 for r in csv.DictReader(open("r/rows.csv", newline="")):
     mode = r.pop("strategy").split('both.py ')[1].split('"')[0]
-    for name in "select_s", "core_s", "exact_s":
+    for name in "select_s", "core_s", "exact_s", "strategy_label":
         r.pop(name)
     rows[mode, r["factors"], r["landmarks"], r["trial"]] = r
 for mode, factors, m, trial in rows:

@@ -303,6 +303,7 @@ Y
     expect_caveat '4 of 32 rows went wrong \(2 failed, 2 timeout\) and count in no median and no ratio\.'
     "$NYSBENCH" report "$WORK/r" >/dev/null
     grep -qE '^\| failed \| 2 \| no \\<good> \| clusters.*trial 1' "$WORK/r/report.md"
+    [ "$(grep -c '| clusters.*permute' "$WORK/r/report.md")" -eq 0 ] # labels, not all options
     grep -qE '^\| timeout \| 2 \| too slow \| ' "$WORK/r/report.md"
 }
 

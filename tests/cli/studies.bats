@@ -159,6 +159,7 @@ s/.column = "side"/.column = "exponent"/|for each axis a column of its name and 
 s/.words = sides, //|words for each axis of words
 s/.hi = 64/.hi = 1000001/|a range from 0 to 1000000 for each axis of integers
 s/.words = sides/.resolved = true, .words = sides/|the function value_under for its resolved axis
+s/norm_most/most_label/g|columns whose names do not end in _label, as those of labels do
 s/.baseline = -1/.baseline = SIDE/|a baseline that is -1, or one of its axes of components
 X
 }

@@ -133,7 +133,7 @@ Y
     until_true more_rows_than "$rows"
     kill -TERM "$pid"
     await_status 130
-    expect "nysbench: warning: a worker ended at gaussian(n=200, d=16, scale=1, permute=false) head 0, trial "
+    expect "nysbench: warning: a worker ended at gaussian(n=200, d=16) head 0, trial "
     [[ "$output" =~ "was killed by signal 9 (Killed); "("another continues its work"|"its rows were complete")$'\n' ]]
     [[ "$output" =~ "rows: 1200, "[0-9]+" ok, "[0-9]+" planned" ]]
     all_gone

@@ -73,6 +73,8 @@ class Arrays(unittest.TestCase):
     def test_every_cell_is_the_csv_s(self):
         found = self.check(run)
         self.assertEqual(len(found["error"]), 16)
+        self.assertEqual(sorted(set(found["strategy_label"])), ["kmeans", "uniform"])
+        self.assertEqual(sorted(set(found["core_label"])), ["iterative(steps=2)", "svd"])
         for column, dtype in (("landmarks", np.int64), ("seed", np.int64), ("error", np.float64), ("strategy", object),
                               ("model", object), ("reason", object), ("output_error", np.float64)):
             self.assertEqual(found[column].dtype, dtype, column)
@@ -123,7 +125,7 @@ class Frame(unittest.TestCase):
     def test_categories_units_and_meanings(self):
         frame, arrays = nysbench.rows(run), nysbench.row_arrays(run)
         self.assertEqual(list(frame.columns), list(arrays))
-        for column in ("strategy", "core", "status", "model"):
+        for column in ("strategy", "core", "strategy_label", "status", "model"):
             self.assertEqual(frame[column].dtype.name, "category", column)
         self.assertEqual(list(frame["strategy"]), list(arrays["strategy"]))
         self.assertTrue(frame["model"].isna().all())

@@ -476,11 +476,11 @@ static void test_order(void **state)
         ask(&t, "{says: x, order: {strategy: [segment_means, farthest_point, uniform], metric: error}}", *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REPRODUCED);
     assert_int_equal(r.part_count, 2);
-    assert_string_equal(r.parts[0].name, "segment_means < farthest_point");
+    assert_string_equal(r.parts[0].name, "segment_means < farthest_point(start=central)"); /* as tables call them */
     for (int i = 0; i < 2; i++) expect_half(&r.parts[i]);
     r = ask(&t, "{says: x, order: {strategy: [segment_means, uniform, farthest_point], metric: error}}", *state);
     expect_verdict(&r.answer, NB_CLAIM_IS_REFUTED);
-    assert_string_equal(r.answer.name, "uniform < farthest_point");
+    assert_string_equal(r.answer.name, "uniform(strided=true) < farthest_point(start=central)");
     r = ask(&t, "{says: x, order: {strategy: [segment_means, uniform], metric: error}, each: landmarks}", *state);
     assert_int_equal(r.part_count, 1);
     assert_string_equal(r.parts[0].name, "landmarks 8");

@@ -2,7 +2,10 @@
 /* test_csv.c - what is read back from the CSV is what was printed, to the bit. */
 #include "planning.h"
 
+#include "components/registry.h"
 #include "report/csv.h"
+#include "report/labels.h"
+#include "studies/effect/study.h"
 
 #include <float.h>
 #include <math.h>
@@ -91,8 +94,74 @@ static void test_integers_in_json(void **state)
     free(text);
 }
 
+/* What nb_json_print or nb_csv_print writes of rows of the effect study, whose strategies and cores may be none. */
+static const char *printed(nb_ctx *ctx, const nb_row_list *rows, bool json)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    assert_ok(ctx, json ? nb_json_print(out, rows, ctx) : nb_csv_print(out, rows, ctx));
+    assert_int_equal(fclose(out), 0);
+    assert_ok(ctx, nb_defer(ctx, free, text));
+    return text;
+}
+
+/* Behind the columns of a row: the label given, of an oracle too; short ones that differ where files have the same
+ * name; the text of a component that is gone; none where there is no component. Rows of no run have none. */
+static void test_labels(void **state)
+{
+    static const char *const strategies[] = {"uniform",
+                                             "leverage(of=kernel)",
+                                             "learned(weights=\"a/x.npy\")",
+                                             "learned(weights=\"b/x.npy\")",
+                                             NULL,
+                                             "gone(x=1)",
+                                             "uniform"};
+    static const char *const expected[] = {
+        "uniform", "\"rows, weighed\"", "learned(weights=a/x.npy)", "learned(weights=b/x.npy)", "", "gone(x=1)",
+        "uniform"};
+    enum { COUNT = sizeof strategies / sizeof *strategies };
+    nb_given_label one = {&nb_strategies, "leverage(of=kernel)", "rows, weighed"};
+    nb_given_labels given = {.count = 1, .items = &one};
+    nb_effect_row rows[COUNT];
+    nb_row_list list = {.count = COUNT, .columns = nb_effect_columns, .row_size = sizeof *rows, .bytes = (char *)rows};
+    memset(rows, 0, sizeof rows);
+    for (int i = 0; i < COUNT; i++) {
+        rows[i].problem = "gaussian(n=64, d=8)";
+        rows[i].status = "ok";
+        rows[i].strategy = strategies[i];
+    }
+    const char *without = printed(*state, &list, false), *json = printed(*state, &list, true);
+    assert_null(strstr(without, "_label"));
+    assert_null(strstr(json, "_label"));
+    list.labels = &given;
+    const char *with = printed(*state, &list, false);
+    for (int i = -1; i < COUNT; i++) {
+        const char *end = nb_format(*state, ",\"gaussian(n=64, d=8)\",,%s,", i < 0 ? "" : expected[i]);
+        if (i < 0) end = ",problem_label,attention_label,strategy_label,core_label";
+        size_t length = strcspn(without, "\n"), more = strlen(end);
+        assert_memory_equal(with, without, length); /* the columns that there were, to the byte */
+        if (strncmp(with + length, end, more) != 0)
+            fail_msg("row %d: '%.*s', not '%s'", i, (int)more, with + length, end);
+        assert_int_equal(with[length + more], '\n');
+        with += length + more + 1;
+        without += length + 1;
+    }
+    nb_frame frame; /* tables have the same, and mark oracles */
+    assert_ok(*state, nb_frame_of(&frame, &list, *state));
+    for (int i = 0; i < COUNT; i++) {
+        const char *label;
+        assert_ok(*state, nb_label_of(&frame, "strategy", i, &label, *state));
+        assert_string_equal(label, i == 1 ? "rows, weighed" NB_ORACLE_MARK : expected[i]);
+    }
+    json = printed(*state, &list, true);
+    assert_non_null(strstr(json, "\"strategy_label\": \"rows, weighed\", \"core_label\": null}"));
+    assert_non_null(strstr(json, "\"strategy_label\": null, \"core_label\": null}"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_rows_come_back), test_with_ctx(test_integers_in_json)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_rows_come_back), test_with_ctx(test_integers_in_json),
+                                       test_with_ctx(test_labels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

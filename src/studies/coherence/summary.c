@@ -109,8 +109,7 @@ nb_status nb_coherence_add_keys(const nb_coherence_summary *s, int group, nb_gri
     nb_selection rows = nb_group_rows(&s->groups, group);
     const nb_coherence_row *row = nb_frame_row(&s->frame, rows.at[0]);
     const nb_replicates *r = &s->replicates;
-    const char *model = r->names[r->stratum[rows.at[0]]], *partition = row->partition;
-    if (!g->exact) NB_TRY(ctx, nb_label_stratum_among(r->strata, r->names, r->stratum[rows.at[0]], &model, ctx));
+    const char *model = (g->exact ? r->names : r->labels)[r->stratum[rows.at[0]]], *partition = row->partition;
     if (!g->exact) NB_TRY(ctx, nb_label_of(&s->frame, "partition", rows.at[0], &partition, ctx));
     NB_TRY(ctx, nb_grid_text(g, model));
     NB_TRY(ctx, nb_grid_text(g, row->layer ? row->layer : ""));

@@ -138,9 +138,7 @@ nb_status nb_effect_add_keys(const nb_effect_summary *s, int row, nb_grid *g, nb
 {
     const nb_replicates *r = &s->replicates;
     const nb_effect_row *of = nb_frame_row(&s->frame, row);
-    const char *model = r->names[r->stratum[row]];
-    if (!g->exact) NB_TRY(ctx, nb_label_stratum_among(r->strata, r->names, r->stratum[row], &model, ctx));
-    NB_TRY(ctx, nb_grid_text(g, model));
+    NB_TRY(ctx, nb_grid_text(g, (g->exact ? r->names : r->labels)[r->stratum[row]]));
     NB_TRY(ctx, nb_grid_text(g, of->layer ? of->layer : ""));
     return nb_grid_int(g, of->n);
 }

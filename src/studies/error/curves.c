@@ -176,16 +176,6 @@ static const char *output_name(const figure *f, nb_ctx *ctx)
     return nb_plot_file_name(nb_format(ctx, "%s_%s", f->name, f->summary->cores[f->core].brief));
 }
 
-static bool has_points(const figure *f, int variant)
-{
-    const nb_summary *s = f->summary;
-    const nb_statistic *cells = f->kind->cells(s);
-    for (int p = 0; p < s->panel_count; p++)
-        for (int m = 0; m < s->landmark_count; m++)
-            if (cells[nb_summary_cell(s, p, variant, f->core, m)].median > 0) return true;
-    return false;
-}
-
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const figure *f = what;
@@ -210,8 +200,6 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
         fputs(v ? ", " : "", out);
         nb_plot_print_string(out, s->variants[v].label);
     }
-    fprintf(out, "]\narray present[%d] = [", s->variant_count);
-    for (int v = 0; v < s->variant_count; v++) fprintf(out, "%s%d", v ? ", " : "", has_points(f, v));
     fprintf(out, "]\nheads = \"%s.dat\"\n", output);
     NB_TRY(ctx, print_blocks(out, f, ctx));
     fprintf(out, "load \"%s.gp\"\n", f->name);

@@ -7,6 +7,7 @@
 #include "studies/error/runner.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
+#include "report/row_labels.h"
 #include "run/run_folder.h"
 #include "run/reload.h"
 
@@ -15,6 +16,7 @@
 
 typedef struct {
     const nb_plan *plan;
+    const nb_row_labels *labels;
     const char *folder; /* of the instance */
     int instance;
     int failed; /* choices that could not be made */
@@ -55,7 +57,21 @@ static void print_line(const writer *w, int row_index, int number, const char *r
     if (!reason) fprintf(w->index, "%d", number);
     fprintf(w->index, ",%s,", reason ? "failed" : "ok");
     nb_csv_print_text(w->index, reason);
+    for (int c = w->labels->own; w->labels->columns[c].name; c++) {
+        if (w->labels->columns[c].offset == offsetof(nb_error_row, core)) continue;
+        fputc(',', w->index);
+        nb_csv_print_text(w->index, nb_row_labels_at(w->labels, c, &row.row));
+    }
     fputc('\n', w->index);
+}
+
+/* The same as those of the run's rows. */
+static nb_status make_labels(const nb_plan *plan, const nb_given_labels *given, nb_row_labels *labels, nb_ctx *ctx)
+{
+    nb_row_list rows = {.columns = nb_error_columns, .row_size = sizeof(nb_error_row), .labels = given};
+    NB_NEED(rows.bytes, nb_alloc(ctx, (size_t)plan->row_count + 1, rows.row_size));
+    for (; rows.count < plan->row_count; rows.count++) nb_plan_row(plan, rows.count, nb_row_at(&rows, rows.count));
+    return nb_row_labels_make(&rows, labels, ctx);
 }
 
 static nb_status save_picks(writer *w, int row_index, int number, nb_scene *scene, nb_ctx *ctx)
@@ -139,6 +155,7 @@ static nb_status save_instance(writer *w, const char *out, int first, int end, n
 
 typedef struct {
     const nb_plan *plan;
+    const nb_row_labels *labels;
     const char *out;
     int *failed;
 } request;
@@ -146,9 +163,11 @@ typedef struct {
 static nb_status save_all(FILE *index, const void *what, nb_ctx *ctx)
 {
     const request *r = what;
-    writer w = {.plan = r->plan, .index = index};
+    writer w = {.plan = r->plan, .labels = r->labels, .index = index};
     NB_TRY(ctx, nb_random_new(&w.rng, ctx));
-    fputs("instance,causal,problem,head,kernel,trial,strategy,landmarks,pairing,picks,status,reason\n", index);
+    fputs("instance,causal,problem,head,kernel,trial,strategy,landmarks,pairing,picks,status,reason,"
+          "problem_label,kernel_label,strategy_label\n",
+          index);
     for (int i = 0, end; i < r->plan->row_count; i = end, w.instance++) {
         const nb_planned_row *rows = r->plan->rows;
         for (end = i + 1;
@@ -166,10 +185,14 @@ static nb_status save_all(FILE *index, const void *what, nb_ctx *ctx)
 nb_status nb_export_landmarks(const char *run_folder, const char *out, int *failed, nb_ctx *ctx)
 {
     const char *index;
+    const nb_given_labels *given;
     nb_config config;
     nb_plan plan;
+    nb_row_labels labels;
     NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_run_labels(run_folder, config.study, &given, ctx));
+    NB_TRY(ctx, make_labels(&plan, given, &labels, ctx));
     NB_TRY(ctx, nb_make_folder(out, ctx));
     NB_TRY(ctx, nb_run_path(out, "index.csv", &index, ctx));
-    return nb_write_file(index, save_all, &(request){&plan, out, failed}, ctx);
+    return nb_write_file(index, save_all, &(request){&plan, &labels, out, failed}, ctx);
 }

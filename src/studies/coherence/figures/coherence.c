@@ -51,8 +51,7 @@ static nb_status find_panels(picture *p, nb_ctx *ctx)
     for (int v = 0; v < p->panels.count; v++) {
         const nb_coherence_row *row = nb_frame_row(p->frame, p->panels.first[v]);
         const nb_replicates *r = &p->summary.replicates;
-        const char *label;
-        NB_TRY(ctx, nb_label_stratum_among(r->strata, r->names, r->stratum[p->panels.first[v]], &label, ctx));
+        const char *label = r->labels[r->stratum[p->panels.first[v]]];
         NB_NEED(p->sheet.panels[v], row->layer ? nb_format(ctx, "%s layer %s, %s", label, row->layer, row->side)
                                                : nb_format(ctx, "%s, %s", label, row->side));
     }

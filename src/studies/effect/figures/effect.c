@@ -51,8 +51,7 @@ static nb_status name_panel(picture *p, int v, bool sizes, nb_ctx *ctx)
 {
     const nb_replicates *r = &p->summary.replicates;
     const nb_effect_row *row = nb_frame_row(&p->summary.frame, p->panels.first[v]);
-    const char *label, *size = "";
-    NB_TRY(ctx, nb_label_stratum_among(r->strata, r->names, r->stratum[p->panels.first[v]], &label, ctx));
+    const char *label = r->labels[r->stratum[p->panels.first[v]]], *size = "";
     if (sizes) NB_NEED(size, nb_format(ctx, ", n = %d", row->n));
     NB_NEED(p->sheet.panels[v], nb_format(ctx, "%s, layers: %s%s", label, row->layer ? row->layer : "?", size));
     return NB_OK;
