@@ -26,7 +26,7 @@ is() { # LINE CANDIDATES
     is 'nysbench run -j ' ''
     is 'nysbench claims r --format ' 'table|csv|json|markdown'
     is 'nysbench compare r --scale d' 'difference'
-    is 'nysbench compare r -w strat' 'strategy='
+    is 'nysbench compare r -w strat' 'strategy=|strategy_label='
     is 'nysbench run x.yaml -s land' 'landmarks='
     is 'nysbench plan x.yaml --set stu' 'study='
     is 'nysbench help comp' 'compare|comparing|components'
