@@ -23,7 +23,7 @@ static void add_columns(nb_page *page)
     nb_page_column(page, NB_PAGE_PROSE, "the first");
 }
 
-/* What a row is of, its components by their labels. */
+/* Says what a row is of, its components by their labels. */
 static nb_status name_row(const nb_frame *frame, const nb_study *study, int row, const char **text, nb_ctx *ctx)
 {
     nb_any_row copy;
