@@ -91,7 +91,7 @@ static nb_status unknown(const char *name, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EINVAL, "no component or column '%s'%s", name, hint);
 }
 
-/* Of all studies; *found: how many there are. */
+/* Describes the columns of that name in all studies; *found: how many there are. */
 static nb_status describe_columns(FILE *out, const char *name, int *found, nb_ctx *ctx)
 {
     for (const nb_entry *e = nb_studies.entries; e->component; e++) {

@@ -154,7 +154,7 @@ const nb_study *nb_study_of(const nb_column *columns); /* the study with these c
  * NULL: there is none. */
 const nb_column *nb_study_metric(const nb_study *study);
 
-/* Of the components that a column names, by the study's axes or else by its name; NULL: it names none. */
+/* Finds the registry of the components that a column names, by the study's axes or else by name; NULL: none. */
 const nb_registry *nb_column_registry(const nb_column *columns, const char *name);
 
 /* A study's columns and, behind them, those of labels, which rows of a run have where they are written: COLUMN_label

@@ -30,7 +30,7 @@ static nb_status mark_oracle(const nb_registry *registry, const char *text, cons
     return NB_OK;
 }
 
-/* Of a value that is no component. */
+/* Prints a value that is no component. */
 static nb_status value_text(const nb_frame *f, const char *name, int row, const char **out, nb_ctx *ctx)
 {
     const nb_column *column = nb_column_find(f->columns, name);
@@ -164,7 +164,7 @@ nb_status nb_labels_of_values(const nb_frame *f, const char *column, const char 
     return NB_OK;
 }
 
-/* Of a name's beginning that names it, if nothing else begins so. */
+/* Counts the characters at the beginning of a name that suffice, if nothing else begins so. */
 static int short_length(const char *name)
 {
     size_t length = strcspn(name, " ");

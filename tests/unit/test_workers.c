@@ -353,8 +353,7 @@ static void test_death_between_jobs(void **state)
     assert_ok(*state, run(&plan, pending, 1, &r, *state));
     for (int i = 0; i < plan.row_count; i++) assert_int_equal(r.times[i], 1);
     assert_int_equal(r.notices, 1);
-    assert_non_null(
-        strstr(r.notice, "a worker ended at heads(file=vit_astronaut_n257_L6.safetensors"));
+    assert_non_null(strstr(r.notice, "a worker ended at heads(file=vit_astronaut_n257_L6.safetensors"));
     assert_non_null(strstr(r.notice, " head 0, trial 2: the measurement was killed by signal 9 (Killed); its "
                                      "rows were complete"));
 }
