@@ -752,6 +752,30 @@ def test_hyperattention():
     tap.check((weights >= 0).all() and off < 200, f"hyperattention: weights are none below 0 and sum to 1: {off:.1f} u off")
 
 
+def test_reformer():
+    """Where the values are unit vectors, the outputs are the weights, and tell who sees whom, and how often."""
+    rng = np.random.default_rng(13)
+    q, k = rng.standard_normal((2, 2, 300, 16))
+    unit = Layer(q, k, np.eye(300)[None].repeat(2, 0))
+    for n, spec, sizes in ((300, "reformer(rounds=1, chunk=30)", {60}), (300, "reformer(rounds=1, chunk=64)", {128, 108})):
+        seen = program.forward(unit, spec) > 0
+        tap.check(set(seen.sum(axis=2).ravel()) == sizes, f"{spec}: a query sees two chunks", f"{set(seen.sum(axis=2).ravel())}")
+        turns = iter([*seen, *seen])
+        compare_heads(unit, spec, lambda *head: seen_softmax(*head, next(turns)))
+        longer = Layer(*(x * rng.uniform(0.3, 3, (2, n, 1)) for x in (q, k)), unit.v)
+        tap.check(((program.forward(longer, spec) > 0) == seen).all(), f"{spec}: who sees whom is a matter of directions")
+    for (q, k, _), w in zip(unit.heads(), program.forward(unit, "reformer(rounds=3, chunk=64)").astype(float)):
+        times = w / np.exp(q @ k.T / 4)
+        times /= times.max(axis=1, keepdims=True, where=times > 0, initial=0)
+        whole = np.min([abs(times * most - np.round(times * most)).max(axis=1) for most in (1, 2, 3)], axis=0)
+        tap.check(whole.max() < 1e-4 and times.min() == 0, "reformer: a pair counts as often as it meets", f"{whole.max():.2g}")
+    # Ten directions, far apart: a query sees all keys of its own.
+    centres = np.linalg.qr(rng.standard_normal((16, 16)))[0][:10]
+    points = 5 * centres.repeat(30, 0)[None, rng.permutation(300)] + 1e-3 * rng.standard_normal((1, 300, 16))
+    spec = "reformer(rounds=1, chunk=60, buckets=4096)"
+    compare_exact(f"{spec}: of far clusters it is exact attention", Layer(points, 20 * points, unit.v[:1]), spec)
+
+
 def test_skeinformer():
     """Where the values are unit vectors, the outputs are the weights, and tell which rows and columns were drawn."""
     rng = np.random.default_rng(12)
@@ -788,7 +812,7 @@ def sketched(q, k, v, rows, columns):
 # What is tested beside exact attention and that from landmarks, where the program has it.
 OTHERS = {"linear": test_linear, "longformer": test_longformer, "linformer": test_linformer, "skip": test_skip,
           "performer": test_performer, "clustered": test_clustered, "bigbird": test_bigbird,
-          "hyperattention": test_hyperattention, "skeinformer": test_skeinformer, "kernel_ridge": test_kernel_ridge}
+          "hyperattention": test_hyperattention, "skeinformer": test_skeinformer, "reformer": test_reformer, "kernel_ridge": test_kernel_ridge}
 SLOW = "performer", "hyperattention"
 
 
