@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* reformer.c - attention to keys of a similar hash. In each of several rounds queries and keys are hashed by their
- * directions, to one of b buckets: the largest of (x'R, -x'R), R of b/2 random directions. They are sorted by bucket and
- * by place, and a chunk of queries sees the chunk of keys at the same place of the order and the one before it. Sums of
- * all rounds are added before they are divided.
+ * directions to one of b buckets: the largest of (x'R, -x'R), R of b/2 random directions. They are sorted by bucket
+ * and by place, and a chunk of queries sees the chunk of keys at the same place of the order and the one before it.
+ * Sums of all rounds are added before they are divided.
  *
  * Of each round and head 2 n chunk (d + dv) multiplications, and n d b/2 to hash queries or keys. */
 #include "attentions/attention.h"
