@@ -32,6 +32,7 @@ typedef struct nb_figure {
         const char *sql;  /* of a figure that is a file of SQL; NULL: it has `draw` */
     bool of_one_m;        /* takes nb_drawing.m */
     bool again;           /* makes something of the run again: only on request */
+    bool whole;           /* its panels are of one picture, however many: nb_drawing.most_panels does not count */
     const char *compares; /* a column whose values it compares: of fewer than two only on request; NULL: none */
     int place;            /* in a report: 1, 2 ... stand first; 0: behind those, by name */
 
