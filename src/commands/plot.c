@@ -87,7 +87,7 @@ static nb_status draw_figures(const nb_figure *only, const nb_study *study, cons
         if (!wanted) continue;
         NB_GROW(ctx, drawn, count, room);
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, nb_figure_draw(figure, frame, drawing, &drawn[count].figures, ctx));
+        NB_TRY(ctx, figure->draw(figure, frame, drawing, &drawn[count].figures, ctx));
         nb_ctx_release(ctx, mark);
         drawn[count++].name = figure->component.name;
     }

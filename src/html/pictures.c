@@ -99,7 +99,7 @@ static nb_status draw(const finder *f, const nb_figure *figure)
                           .gnuplots = f->gnuplots};
     NB_TRY(f->ctx, nb_run_baseline(f->run, &drawing.baseline, f->ctx));
     nb_mark mark = nb_ctx_mark(f->ctx);
-    nb_status status = nb_figure_draw(figure, f->frame, &drawing, &figures, f->ctx);
+    nb_status status = figure->draw(figure, f->frame, &drawing, &figures, f->ctx);
     nb_ctx_release(f->ctx, mark);
     return status;
 }

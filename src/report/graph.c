@@ -415,5 +415,5 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb
     NB_TRY(ctx, find_other(&g, &other));
     if (!other) return draw(&g, figures);
     NB_TRY(ctx, nb_plot_prune(d->folder, figure->component.name, 0, NULL, ctx));
-    return nb_figure_draw(other, frame, d, figures, ctx);
+    return other->draw(other, frame, d, figures, ctx);
 }
