@@ -38,16 +38,17 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
 }
 
 /* The figures of a study out of the tree, which draws those of its config itself. */
-static nb_status draw_own(const char *folder, const nb_study *study, const nb_row_list *rows, nb_gnuplots *gnuplots,
-                          nb_ctx *ctx)
+static nb_status draw_own(const nb_drawing *d, const nb_study *study, const nb_row_list *rows, nb_ctx *ctx)
 {
     nb_config config;
     nb_plan plan;
-    const nb_results results = {.folder = folder, .plan = &plan, .rows = *rows, .gnuplots = gnuplots};
-    NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
+    const nb_results results = {
+        .folder = d->run, .plan = &plan, .relation = d->relation, .rows = *rows, .gnuplots = d->gnuplots};
+    NB_TRY(ctx, nb_experiment_of_run(d->run, &config, &plan, ctx));
     NB_TRY(ctx, study->draw(&results, ctx));
-    NB_TRY(ctx, nb_gnuplots_wait(gnuplots, ctx));
-    printf("%s/%s: the figures of its config%s\n", folder, NB_PLOTS_FOLDER, gnuplots ? "" : ", data and scripts only");
+    NB_TRY(ctx, nb_gnuplots_wait(d->gnuplots, ctx));
+    printf("%s/%s: the figures of its config%s\n", d->run, NB_PLOTS_FOLDER,
+           d->gnuplots ? "" : ", data and scripts only");
     return NB_OK;
 }
 
@@ -119,14 +120,14 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const ch
                only ? only->study : "", study->component.name);
     NB_REQUIRE(ctx, !study->draw || !style->paper, NB_EINVAL,
                "plot: the study %s draws its figures itself, for the screen alone", study->component.name);
-    NB_REQUIRE(ctx, !study->draw || !*where, NB_EINVAL,
-               "plot: the study %s draws its figures itself, of all rows", study->component.name);
-    if (study->draw) {
-        NB_TRY(ctx, open_folder(folder, style, false, &drawing.folder, ctx));
-        return draw_own(folder, study, &rows, gnuplots, ctx);
-    }
+    NB_REQUIRE(ctx, !study->draw || !*where, NB_EINVAL, "plot: the study %s draws its figures itself, of all rows",
+               study->component.name);
     drawing.experiment = nb_row_at(&rows, 0)->experiment;
     NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, rows.labels, ctx));
+    if (study->draw) {
+        NB_TRY(ctx, open_folder(folder, style, false, &drawing.folder, ctx));
+        return draw_own(&drawing, study, &rows, ctx);
+    }
     if (*where) {
         NB_TRY(ctx, nb_where_rows(&frame, where, &chosen, ctx));
         NB_TRY(ctx, nb_relation_keep(drawing.relation, chosen.count, chosen.at, ctx));
@@ -344,7 +345,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         status = chosen.landmarks ? plot_landmarks(arguments[0], &view, &style, gnuplots, ctx)
                                   : plot(arguments[0], figure, view.m, where, &style, gnuplots, ctx);
     if (status != NB_OK) nb_gnuplots_wait(gnuplots, ctx);
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL && where[0] ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    return status == NB_OK ? NB_EXIT_OK
+                           : nb_print_failure(ctx, status == NB_EINVAL && where[0] ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
 const nb_command nb_command_plot = {

@@ -27,9 +27,12 @@ typedef struct {            /* what figures are made of besides the rows, and wh
     nb_gnuplots *gnuplots;  /* that draw; NULL: data and scripts alone */
 } nb_drawing;
 
+typedef nb_status nb_prepare(const nb_drawing *drawing, nb_ctx *ctx);
+
 typedef struct nb_figure {
     NB_OUTPUT_FIRST       /* the name is the stem of its files */
         const char *sql;  /* of a figure that is a file of SQL, else NULL */
+    nb_prepare *prepare;  /* of one that is a file of SQL: makes tables that it asks; NULL: there are none */
     bool of_one_m;        /* takes nb_drawing.m */
     bool again;           /* makes something of the run again: only on request */
     bool whole;           /* its panels are of one picture, however many: nb_drawing.most_panels does not count */

@@ -369,16 +369,16 @@ static nb_status draw(graph *g, int *figures)
 }
 
 /* The parameter :m. */
-static nb_status choose_m(const nb_drawing *d, nb_ctx *ctx)
+static nb_status choose_m(nb_drawing *d, nb_ctx *ctx)
 {
     nb_answer a;
-    int *landmarks, m = d->m;
+    int *landmarks;
     NB_TRY(ctx,
            nb_relation_ask(d->relation, "SELECT DISTINCT landmarks FROM run ORDER BY landmarks", NULL, &a, NULL, ctx));
     NB_NEED(landmarks, nb_alloc(ctx, (size_t)a.count + 1, sizeof *landmarks));
     for (int i = 0; i < a.count; i++) landmarks[i] = (int)nb_answer_at(&a, i, 0)->integer;
-    NB_TRY(ctx, nb_figure_choose_m(a.count, landmarks, &m, ctx));
-    nb_relation_choose_m(d->relation, m);
+    NB_TRY(ctx, nb_figure_choose_m(a.count, landmarks, &d->m, ctx));
+    nb_relation_choose_m(d->relation, d->m);
     return NB_OK;
 }
 
@@ -406,9 +406,11 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb
 {
     const nb_figure *other;
     nb_answer a;
+    nb_drawing of_m = *d;
     graph g = {.figure = figure, .drawing = d, .answer = &a, .ctx = ctx};
     *figures = 0;
-    if (figure->of_one_m) NB_TRY(ctx, choose_m(d, ctx));
+    if (figure->of_one_m) NB_TRY(ctx, choose_m(&of_m, ctx));
+    if (figure->prepare) NB_TRY(ctx, figure->prepare(&of_m, ctx));
     NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, d->baseline, ctx));
     NB_TRY(ctx, nb_relation_ask(d->relation, figure->sql, d->baseline, &a, NULL, ctx));
     NB_TRY(ctx, find_columns(&g));

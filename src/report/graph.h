@@ -5,6 +5,7 @@
  *   -- summary, reference, place, needs   as in report/query.h
  *   -- is: standard of_one_m again whole  as in nb_figure; with of_one_m the parameter :m is the number of landmarks
  *   -- compares: COLUMN                   as in nb_figure
+ *   -- prepare: NAME                      the function nb_prepare_NAME makes what the query asks, as nb_figure.prepare
  *   -- script: NAME.gp                    of plots/, which draws it
  *   -- title: TEXT                        behind the experiment's name; {COLUMN} is what the picture's first row has
  *   -- data: COLUMN COLUMN ...            of numbers: those of the file that the script reads. A row in which one of

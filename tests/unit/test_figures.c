@@ -177,6 +177,30 @@ static void test_figures(void **state)
     }
 }
 
+/* gnuplot counts the blocks of a figure's data, one for each series of each panel, two empty lines apart, and the script
+ * has their numbers. */
+static void test_blocks(void **state)
+{
+    const nb_figure *figure = (const nb_figure *)nb_registry_find(&nb_figures, "error");
+    nb_frame frame = golden_frame(study_of("error"), *state);
+    nb_drawing drawing = {.experiment = "golden", .relation = frame.relation};
+    const char *data, *script;
+    int figures, blocks = 1, most = -1;
+    assert_ok(*state, nb_temporary_folder(&drawing.folder, *state));
+    assert_ok(*state, figure->draw(figure, &frame, &drawing, &figures, *state));
+    assert_ok(*state, nb_read_file(nb_format(*state, "%s/error_iterative.dat", drawing.folder), &data, *state));
+    assert_ok(*state, nb_read_file(nb_format(*state, "%s/error_iterative.gp", drawing.folder), &script, *state));
+    for (const char *at = data; (at = strstr(at, "\n\n\n")); at += 3) blocks++;
+    for (const char *at = strchr(strstr(script, "array block["), '=') + 2; *at != ']';) {
+        char *end;
+        int number = (int)strtol(at + 1, &end, 10);
+        most = number > most ? number : most;
+        at = end;
+    }
+    assert_int_equal(blocks, most + 1);
+    assert_true(blocks > 2);
+}
+
 /* The first core in single precision, whose twin in double stays; where there is none, some row. */
 static int row_to_lose(const nb_study *study, const nb_row_list *rows)
 {
@@ -289,9 +313,9 @@ static void test_records(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_records),  test_with_ctx(test_tables),
-                                       test_with_ctx(test_heads),    test_with_ctx(test_figures),
-                                       test_with_ctx(test_diverged), test_with_ctx(test_names_of_models),
-                                       test_with_ctx(test_nothing)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_records),         test_with_ctx(test_tables),
+                                       test_with_ctx(test_heads),           test_with_ctx(test_figures),
+                                       test_with_ctx(test_blocks),          test_with_ctx(test_diverged),
+                                       test_with_ctx(test_names_of_models), test_with_ctx(test_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,8 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
     fprintf(stderr, "nysbench: note: plot %s: %d strategies are too many for curves; drawn as the figure 'forest'\n",
             of.kind, s.variant_count);
     NB_TRY(ctx, nb_plot_prune(d->folder, of.kind, 0, NULL, ctx));
-    return nb_figure_draw((const nb_figure *)nb_registry_find(&nb_figures, "forest"), frame, d, figures, ctx);
+    const nb_figure *forest = (const nb_figure *)nb_registry_find(&nb_figures, "forest");
+    return forest->draw(forest, frame, d, figures, ctx);
 }
 
 static const char *const references[] = {"none: geometric means, and Student's t intervals over sources", NULL};
