@@ -163,8 +163,7 @@ static nb_status set_picture(const finder *f, placed of, nb_picture *picture)
 }
 
 nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_frame *frame, nb_relation *relation,
-                           nb_pictures *pictures,
-                           nb_ctx *ctx)
+                           nb_pictures *pictures, nb_ctx *ctx)
 {
     finder f = {.run = run, .study = study, .frame = frame, .relation = relation, .ctx = ctx};
     const char **files, **named;
