@@ -522,6 +522,7 @@ static double part_of(const estimate_blob *b, const char *part)
     if (strcmp(part, "ratio") == 0) return exp(e->mean);
     if (strcmp(part, "p") == 0) return e->t_p;
     if (strcmp(part, "sources") == 0) return e->sources;
+    if (strcmp(part, "heads") == 0) return e->units;
     return is_better(b);
 }
 
@@ -538,7 +539,7 @@ static void part(sqlite3_context *c, int count, sqlite3_value **arguments)
         return;
     }
     memcpy(&blob, bytes, sizeof blob);
-    if (strcmp(name, "sources") == 0 || strcmp(name, "better") == 0)
+    if (strcmp(name, "sources") == 0 || strcmp(name, "heads") == 0 || strcmp(name, "better") == 0)
         sqlite3_result_int(c, (int)part_of(&blob, name));
     else
         give(c, part_of(&blob, name));
@@ -572,6 +573,12 @@ static void ln(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     (void)count;
     give(c, log(number(arguments[0])));
+}
+
+static void power_of_e(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    (void)count;
+    give(c, exp(number(arguments[0])));
 }
 
 /* One conversion of a double, without width. */
@@ -666,9 +673,11 @@ static const struct {
                  {"ratio", 1, part, NULL, NULL},
                  {"p", 1, part, NULL, NULL},
                  {"sources", 1, part, NULL, NULL},
+                 {"heads", 1, part, NULL, NULL},
                  {"better", 1, part, NULL, NULL},
                  {"finite", 1, only_finite, NULL, NULL},
                  {"ln", 1, ln, NULL, NULL},
+                 {"exp", 1, power_of_e, NULL, NULL},
                  {"shown", 2, shown, NULL, NULL},
                  {"brief", 1, brief, NULL, NULL},
                  {"marked", 2, marked, NULL, NULL},
