@@ -4,11 +4,11 @@
 #include "report/functions.h"
 
 #include "report/draws.h"
-#include "report/statistic.h"
 #include "statistics/agreement.h"
 #include "statistics/crossed.h"
 #include "statistics/estimate.h"
 #include "statistics/line.h"
+#include "statistics/ranks.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -235,29 +235,6 @@ static void give_estimate(sqlite3_context *c, estimate_blob blob)
     sqlite3_result_blob(c, &blob, sizeof blob, SQLITE_TRANSIENT);
 }
 
-/* x, source */
-static void over_sources_end(sqlite3_context *c)
-{
-    gathered *g = take(c);
-    nb_sourced *values = g ? malloc((size_t)g->count * sizeof *values) : NULL;
-    double *room = g ? malloc((size_t)g->count * sizeof *room) : NULL;
-    if (values && room) {
-        for (int i = 0; i < g->count; i++) values[i] = (nb_sourced){g->values[2 * i], (int)g->values[2 * i + 1]};
-        nb_statistic s = nb_statistic_over_sources(g->count, values, room);
-        give_estimate(c, (estimate_blob){.estimate = {.sources = s.sources,
-                                                      .units = s.count,
-                                                      .mean = s.median,
-                                                      .low = s.median_low,
-                                                      .high = s.median_high,
-                                                      .t_p = NAN}});
-    } else if (g) {
-        sqlite3_result_error_nomem(c);
-    }
-    free(room);
-    free(values);
-    leave(c);
-}
-
 static int by_unit(const void *a, const void *b)
 {
     enum { STRATUM = 6, SOURCE, HEAD, TRIAL };
@@ -326,6 +303,31 @@ static nb_status estimate(gathered *g, estimate_blob *out, nb_ctx *ctx)
     NB_TRY(ctx, nb_estimate_units(unit_count, units, strata, &terms, estimates, ctx));
     out->estimate = estimates[strata];
     out->drawn_trials = nb_drawn_trials(strata + 1, common, draws);
+    return NB_OK;
+}
+
+static int by_source_and_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return x[1] != y[1] ? (x[1] > y[1]) - (x[1] < y[1]) : (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/* x, source: the median, and its interval by order statistics of the sources' own medians */
+static nb_status estimate_median(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    nb_estimate *e = &out->estimate;
+    double *medians;
+    NB_NEED(medians, nb_alloc_reals(ctx, (size_t)g->count, 1));
+    qsort(g->values, (size_t)g->count, 2 * sizeof *g->values, by_source_and_value);
+    for (int i = 0, end; i < g->count; i = end) {
+        for (end = i; end < g->count && g->values[2 * end + 1] == g->values[2 * i + 1];) end++;
+        medians[e->sources++] = nb_midpoint(g->values[2 * ((i + end - 1) / 2)], g->values[2 * ((i + end) / 2)]);
+    }
+    gsl_sort(medians, 1, (size_t)e->sources);
+    nb_median_interval(e->sources, medians, &e->low, &e->high);
+    e->units = g->count;
+    sort_first(g);
+    e->mean = quantile_of(g->values, (size_t)g->count, 0.5);
     return NB_OK;
 }
 
@@ -404,6 +406,11 @@ static void end_estimate(sqlite3_context *c, estimate_fn *make)
         nb_ctx_free(ctx);
     }
     leave(c);
+}
+
+static void over_sources_end(sqlite3_context *c)
+{
+    end_estimate(c, estimate_median);
 }
 
 static void ratio_of_end(sqlite3_context *c)

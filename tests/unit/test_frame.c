@@ -4,7 +4,6 @@
 #include "testing.h"
 
 #include "report/pairs.h"
-#include "report/statistic.h"
 
 #include <math.h>
 #include <string.h>
@@ -344,49 +343,14 @@ static void test_view(void **state)
     assert_ptr_equal(mine.of, theirs.of);
 }
 
-/* Quantiles of 1 ... 11 in disorder: R's type 7, NumPy's default. */
-static void test_statistic(void **state)
-{
-    double values[] = {11, 3, 9, 1, 5, 7, 2, 10, 4, 8, 6}, gaps[] = {NAN, 4, NAN, 1, 2};
-    int count = 5;
-    nb_statistic s = nb_statistic_of(11, values);
-    (void)state;
-    assert_true(s.count == 11 && s.median == 6 && fabs(s.low - 2) < 1e-12 && fabs(s.high - 10) < 1e-12);
-    assert_true(isnan(nb_statistic_of(0, values).median));
-    assert_true(nb_median_of(gaps, &count) == 2);
-    assert_int_equal(count, 3);
-}
-
-/* Six sources, of which the last has many values: their medians are 1.5, 2, 3, 4, 5 and 9, and the outermost are the
- * interval, since 2 / 2^6 < 0.05. Of five there is none. */
-static void test_statistic_over_sources(void **state)
-{
-    nb_sourced values[] = {{9, 7}, {4, 3}, {2, 0}, {9, 7}, {1, 0}, {5, 4}, {9, 7}, {3, 2}, {2, 1}, {9, 7}, {9, 7}};
-    double room[11];
-    (void)state;
-    nb_statistic s = nb_statistic_over_sources(11, values, room);
-    assert_true(s.count == 11 && s.sources == 6 && s.median == 5 && s.median_low == 1.5 && s.median_high == 9);
-    s = nb_statistic_over_sources(6, values, room); /* sorted by source */
-    assert_true(s.count == 6 && s.sources == 5 && s.median == 2.5 && isnan(s.median_low) && isnan(s.median_high));
-    s = nb_statistic_over_sources(0, values, room);
-    assert_true(s.sources == 0 && isnan(s.median) && isnan(s.median_low));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_columns),
-        test_with_ctx(test_unknown_columns),
-        test_with_ctx(test_select),
-        test_with_ctx(test_group),
-        test_with_ctx(test_group_many),
-        test_with_ctx(test_pair),
-        test_with_ctx(test_pivot),
-        test_with_ctx(test_empty),
-        test_with_ctx(test_memory),
-        test_with_ctx(test_statistic),
-        test_with_ctx(test_statistic_over_sources),
-        test_with_ctx(test_once),
+        test_with_ctx(test_columns),    test_with_ctx(test_unknown_columns),
+        test_with_ctx(test_select),     test_with_ctx(test_group),
+        test_with_ctx(test_group_many), test_with_ctx(test_pair),
+        test_with_ctx(test_pivot),      test_with_ctx(test_empty),
+        test_with_ctx(test_memory),     test_with_ctx(test_once),
         test_with_ctx(test_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
