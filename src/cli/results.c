@@ -35,7 +35,7 @@ static nb_status tell_claims(const nb_experiment *e, const nb_results *of, nb_pa
     nb_claim_results results = {.count = 0};
     if (e->shard.count) return NB_OK;
     if (e->config.claim_count)
-        NB_TRY(ctx, nb_claims_ask(of->relation, &of->rows, e->config.claim_count, e->config.claims, &results, ctx));
+        NB_TRY(ctx, nb_claims_ask(of->relation, e->config.claim_count, e->config.claims, &results, ctx));
     NB_TRY(ctx, nb_claims_write(e->folder, &results, ctx));
     return page ? nb_claims_show_lines(page, 1, &results, ctx) : NB_OK;
 }

@@ -104,7 +104,7 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const ch
     nb_store store;
     nb_row_list rows;
     nb_frame frame;
-    nb_selection chosen;
+    const char *sql;
     nb_drawing drawing = {
         .run = folder, .m = m, .most_panels = style->paper ? PANELS_OF_A_PAGE : 0, .gnuplots = gnuplots};
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
@@ -119,20 +119,19 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const ch
                only ? only->study : "", study->component.name);
     NB_REQUIRE(ctx, !study->draw || !style->paper, NB_EINVAL,
                "plot: the study %s draws its figures itself, for the screen alone", study->component.name);
-    NB_REQUIRE(ctx, !study->draw || !*where, NB_EINVAL,
-               "plot: the study %s draws its figures itself, of all rows", study->component.name);
+    NB_REQUIRE(ctx, !study->draw || !*where, NB_EINVAL, "plot: the study %s draws its figures itself, of all rows",
+               study->component.name);
     if (study->draw) {
         NB_TRY(ctx, open_folder(folder, style, false, &drawing.folder, ctx));
         return draw_own(folder, study, &rows, gnuplots, ctx);
     }
     drawing.experiment = nb_row_at(&rows, 0)->experiment;
     NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, rows.labels, ctx));
-    if (*where) {
-        NB_TRY(ctx, nb_where_rows(&frame, where, &chosen, ctx));
-        NB_TRY(ctx, nb_relation_keep(drawing.relation, chosen.count, chosen.at, ctx));
-        NB_TRY(ctx, nb_frame_take(&frame, chosen, &frame, ctx));
-    }
     frame.relation = drawing.relation;
+    if (*where) {
+        NB_TRY(ctx, nb_where(drawing.relation, NULL, where, &sql, ctx));
+        NB_TRY(ctx, nb_frame_keep(&frame, sql, ctx));
+    }
     NB_TRY(ctx, open_folder(folder, style, *where, &drawing.folder, ctx));
     return draw_figures(only, study, &frame, &drawing, ctx);
 }
@@ -344,7 +343,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         status = chosen.landmarks ? plot_landmarks(arguments[0], &view, &style, gnuplots, ctx)
                                   : plot(arguments[0], figure, view.m, where, &style, gnuplots, ctx);
     if (status != NB_OK) nb_gnuplots_wait(gnuplots, ctx);
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL && where[0] ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    return status == NB_OK ? NB_EXIT_OK
+                           : nb_print_failure(ctx, status == NB_EINVAL && where[0] ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
 const nb_command nb_command_plot = {

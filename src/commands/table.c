@@ -66,19 +66,17 @@ static nb_status tables(const char *folder, const char *const *names, const char
     nb_store store;
     nb_row_list rows;
     nb_frame frame;
-    nb_selection chosen;
+    const char *sql;
     NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
     NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
     NB_TRY(ctx, nb_relation_open(&w.of.relation, &store, rows.labels, ctx));
+    frame.relation = w.of.relation;
     if (where && where[0]) {
-        NB_TRY(ctx, nb_where_rows(&frame, where, &chosen, ctx));
-        NB_TRY(ctx, nb_relation_keep(w.of.relation, chosen.count, chosen.at, ctx));
-        NB_TRY(ctx, nb_frame_take(&frame, chosen, &frame, ctx));
-        frame.numbers = NULL; /* these are all */
+        NB_TRY(ctx, nb_where(w.of.relation, NULL, where, &sql, ctx));
+        NB_TRY(ctx, nb_frame_keep(&frame, sql, ctx));
     }
     NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
-    frame.relation = w.of.relation;
     w.of.frame = &frame;
     NB_TRY(ctx, nb_run_baseline(folder, &w.of.baseline, ctx));
     const nb_study *study = nb_study_of(rows.columns);

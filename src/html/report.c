@@ -43,7 +43,7 @@ static nb_status ask_claims(part *p, nb_ctx *ctx)
     nb_claim *claims;
     int count;
     NB_TRY(ctx, nb_run_claims(p->folder, p->study, &count, &claims, ctx));
-    return nb_claims_ask(p->relation, &p->rows, count, claims, &p->claims, ctx);
+    return nb_claims_ask(p->relation, count, claims, &p->claims, ctx);
 }
 
 /* Along which the methods are compared as a whole: the first axis of integers that several values of are planned; NULL:

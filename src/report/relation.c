@@ -40,11 +40,9 @@ struct nb_relation {
     nb_texts strata, sources, panels;
     bool *drawn; /* by stratum: its data are drawn */
     int drawn_room;
-    nb_texts kept;  /* models and sources as rows have them */
-    nb_texts views; /* that have been made */
-    int m;          /* the parameter :m; 0: it is not chosen */
-    long long *ids; /* of the rows, by number */
-    int id_room;
+    nb_texts kept;                  /* models and sources as rows have them */
+    nb_texts views;                 /* that have been made */
+    int m;                          /* the parameter :m; 0: it is not chosen */
     const char *made[MOST_MADE][2]; /* tables by name, and what they were made of */
     void *attached[MOST_MADE];
     nb_ctx *memory; /* of these, which are made at any time */
@@ -369,8 +367,7 @@ static nb_status number_rows(keys *k, sqlite3_stmt *s)
         }
         NB_TRY(r->ctx, place_row(k, &one, count ? &before : NULL, &p));
         NB_TRY(r->ctx, insert(k, count, &one, &p));
-        NB_GROW(r->ctx, r->ids, count, r->id_room);
-        r->ids[count++] = one.id;
+        count++;
         NB_TRY(r->ctx, remember(k, &one, &before));
     }
     return code == SQLITE_DONE ? NB_OK : fail(r, "reading the rows");
@@ -1178,26 +1175,16 @@ nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
         NULL, answer, NULL, ctx);
 }
 
-nb_status nb_relation_choose(const nb_relation *r, const char *table, int count, const int *rows, nb_ctx *ctx)
+nb_status nb_relation_choose(const nb_relation *r, const char *table, const char *where, nb_ctx *ctx)
 {
-    sqlite3_stmt *s;
-    const char *sql;
-    nb_mark mark = nb_ctx_mark(ctx);
-    NB_TRY(ctx, execute(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (id INTEGER PRIMARY KEY)",
-                                     table, table)));
-    NB_NEED(sql, nb_format(ctx, "INSERT INTO %s VALUES (?)", table));
-    NB_TRY(ctx, prepare(r, sql, NULL, &s, ctx));
-    for (int i = 0; i < count; i++) {
-        sqlite3_bind_int64(s, 1, r->ids[rows[i]]);
-        if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "choosing rows");
-        sqlite3_reset(s);
-    }
-    nb_ctx_release(ctx, mark);
-    return NB_OK;
+    return execute(r, nb_format(ctx,
+                                "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (id INTEGER PRIMARY KEY); "
+                                "INSERT INTO %s SELECT id FROM run WHERE %s ORDER BY id",
+                                table, table, table, where));
 }
 
-nb_status nb_relation_keep(nb_relation *r, int count, const int *rows, nb_ctx *ctx)
+nb_status nb_relation_keep(nb_relation *r, const char *where, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_relation_choose(r, "kept_rows", count, rows, ctx));
+    NB_TRY(ctx, nb_relation_choose(r, "kept_rows", where, ctx));
     return make(r, " AND rowid IN (SELECT id FROM temp.kept_rows)");
 }
