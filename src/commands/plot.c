@@ -38,16 +38,17 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
 }
 
 /* The figures of a study out of the tree, which draws those of its config itself. */
-static nb_status draw_own(const char *folder, const nb_study *study, const nb_row_list *rows, nb_gnuplots *gnuplots,
-                          nb_ctx *ctx)
+static nb_status draw_own(const nb_drawing *d, const nb_study *study, const nb_row_list *rows, nb_ctx *ctx)
 {
     nb_config config;
     nb_plan plan;
-    const nb_results results = {.folder = folder, .plan = &plan, .rows = *rows, .gnuplots = gnuplots};
-    NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
+    const nb_results results = {
+        .folder = d->run, .plan = &plan, .relation = d->relation, .rows = *rows, .gnuplots = d->gnuplots};
+    NB_TRY(ctx, nb_experiment_of_run(d->run, &config, &plan, ctx));
     NB_TRY(ctx, study->draw(&results, ctx));
-    NB_TRY(ctx, nb_gnuplots_wait(gnuplots, ctx));
-    printf("%s/%s: the figures of its config%s\n", folder, NB_PLOTS_FOLDER, gnuplots ? "" : ", data and scripts only");
+    NB_TRY(ctx, nb_gnuplots_wait(d->gnuplots, ctx));
+    printf("%s/%s: the figures of its config%s\n", d->run, NB_PLOTS_FOLDER,
+           d->gnuplots ? "" : ", data and scripts only");
     return NB_OK;
 }
 
@@ -87,7 +88,7 @@ static nb_status draw_figures(const nb_figure *only, const nb_study *study, cons
         if (!wanted) continue;
         NB_GROW(ctx, drawn, count, room);
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, nb_figure_draw(figure, frame, drawing, &drawn[count].figures, ctx));
+        NB_TRY(ctx, figure->draw(figure, frame, drawing, &drawn[count].figures, ctx));
         nb_ctx_release(ctx, mark);
         drawn[count++].name = figure->component.name;
     }
@@ -121,12 +122,12 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const ch
                "plot: the study %s draws its figures itself, for the screen alone", study->component.name);
     NB_REQUIRE(ctx, !study->draw || !*where, NB_EINVAL, "plot: the study %s draws its figures itself, of all rows",
                study->component.name);
-    if (study->draw) {
-        NB_TRY(ctx, open_folder(folder, style, false, &drawing.folder, ctx));
-        return draw_own(folder, study, &rows, gnuplots, ctx);
-    }
     drawing.experiment = nb_row_at(&rows, 0)->experiment;
     NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, rows.labels, ctx));
+    if (study->draw) {
+        NB_TRY(ctx, open_folder(folder, style, false, &drawing.folder, ctx));
+        return draw_own(&drawing, study, &rows, ctx);
+    }
     frame.relation = drawing.relation;
     if (*where) {
         NB_TRY(ctx, nb_where(drawing.relation, NULL, where, &sql, ctx));

@@ -201,12 +201,12 @@ static nb_status cell_sql(const maker *m, const char *name, const char **list)
         return NB_OK;
     }
     const char *text = c->type == NB_COLUMN_REAL ? "shown('%.4g', run." : "CAST(run.";
+    const char *mark = strcmp(name, "strategy") == 0 ? "CASE WHEN oracle THEN ', oracle' ELSE '' END" : "''";
     if (c->type == NB_COLUMN_TEXT)
         NB_NEED(*list, nb_format(m->ctx,
-                                 "%srun.%s, (SELECT label || CASE WHEN oracle THEN ', oracle' ELSE '' END FROM "
-                                 "component WHERE kind = '%s' AND id = run.%s_id), (SELECT full || CASE WHEN oracle "
-                                 "THEN ', oracle' ELSE '' END FROM component WHERE kind = '%s' AND id = run.%s_id), ",
-                                 *list, name, name, name, name, name));
+                                 "%srun.%s, (SELECT label || %s FROM component WHERE kind = '%s' AND id = run.%s_id), "
+                                 "(SELECT full || %s FROM component WHERE kind = '%s' AND id = run.%s_id), ",
+                                 *list, name, mark, name, name, mark, name, name));
     else
         for (int i = 0; i < NB_OF_COLUMN; i++)
             NB_NEED(*list, nb_format(m->ctx, "%s%s%s%s, ", *list, i ? text : "run.", name,

@@ -27,11 +27,15 @@ typedef struct {            /* what figures are made of besides the rows, and wh
     nb_gnuplots *gnuplots;  /* that draw; NULL: data and scripts alone */
 } nb_drawing;
 
+typedef nb_status nb_prepare(const nb_drawing *drawing, nb_ctx *ctx);
+
 typedef struct nb_figure {
     NB_OUTPUT_FIRST       /* the name is the stem of its files */
-        const char *sql;  /* of a figure that is a file of SQL; NULL: it has `draw` */
+        const char *sql;  /* of a figure that is a file of SQL, else NULL */
+    nb_prepare *prepare;  /* of one that is a file of SQL: makes tables that it asks; NULL: there are none */
     bool of_one_m;        /* takes nb_drawing.m */
     bool again;           /* makes something of the run again: only on request */
+    bool whole;           /* its panels are of one picture, however many: nb_drawing.most_panels does not count */
     const char *compares; /* a column whose values it compares: of fewer than two only on request; NULL: none */
     int place;            /* in a report: 1, 2 ... stand first; 0: behind those, by name */
 
@@ -40,9 +44,6 @@ typedef struct nb_figure {
     nb_status (*draw)(const struct nb_figure *self, const nb_frame *frame, const nb_drawing *drawing, int *figures,
                       nb_ctx *ctx);
 } nb_figure;
-
-nb_status nb_figure_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *drawing, int *figures,
-                         nb_ctx *ctx);
 
 /* `m` where it is among those, which are in ascending order; 0 becomes the middle one
  * of them, where there are any. */

@@ -3,17 +3,19 @@
  * query, whose rows are NAME.csv.
  *
  *   -- summary, reference, place, needs   as in report/query.h
- *   -- is: standard of_one_m again        as in nb_figure; with of_one_m the parameter :m is the number of landmarks
+ *   -- is: standard of_one_m again whole  as in nb_figure; with of_one_m the parameter :m is the number of landmarks
  *   -- compares: COLUMN                   as in nb_figure
+ *   -- prepare: NAME                      the function nb_prepare_NAME makes what the query asks, as nb_figure.prepare
  *   -- script: NAME.gp                    of plots/, which draws it
  *   -- title: TEXT                        behind the experiment's name; {COLUMN} is what the picture's first row has
  *   -- data: COLUMN COLUMN ...            of numbers: those of the file that the script reads. A row in which one of
- *                                         them is NULL is in the CSV alone
+ *                                         them is NULL is in the CSV alone. `panel` and `series` among them are the
+ *                                         numbers of these in the picture, from 1
+ *   -- arrays: COLUMN COLUMN ...          what each series has there, in its first row, as arrays of the script
  *   -- set: NAME VALUE                    a variable of the script; VALUE is a number, or a text as the title
  *   -- most: N FIGURE                     of more than N coloured series, that figure is drawn instead
  *
- * Columns that begin with _ are not in the CSV. These say where a row belongs; one of them is needed to have it beside a
- * column of the other name:
+ * Columns that begin with _ are not in the CSV. These say where a row belongs, with _ or without:
  *   figure, _figure   its picture, NAME_FIGURE; NULL: all pictures that have its panel
  *   panel, _panel     in order of appearance
  *   series, _series   in order of appearance, or, where there is a column _order, of these numbers; those that have

@@ -169,12 +169,36 @@ static void test_figures(void **state)
         if (figure->again) continue;
         nb_frame frame = golden_frame(study_of(figure->study), *state);
         drawing.relation = frame.relation;
-        assert_ok(*state, nb_figure_draw(figure, &frame, &drawing, &figures, *state));
+        assert_ok(*state, figure->draw(figure, &frame, &drawing, &figures, *state));
         assert_true(figures > 0);
         assert_ok(*state,
                   nb_read_file(nb_format(*state, "%s/%s.csv", drawing.folder, e->component->name), &text, *state));
         compare(*state, nb_format(*state, "figure_%s.csv", e->component->name), text);
     }
+}
+
+/* gnuplot counts the blocks of a figure's data, one for each series of each panel, two empty lines apart, and the script
+ * has their numbers. */
+static void test_blocks(void **state)
+{
+    const nb_figure *figure = (const nb_figure *)nb_registry_find(&nb_figures, "error");
+    nb_frame frame = golden_frame(study_of("error"), *state);
+    nb_drawing drawing = {.experiment = "golden", .relation = frame.relation};
+    const char *data, *script;
+    int figures, blocks = 1, most = -1;
+    assert_ok(*state, nb_temporary_folder(&drawing.folder, *state));
+    assert_ok(*state, figure->draw(figure, &frame, &drawing, &figures, *state));
+    assert_ok(*state, nb_read_file(nb_format(*state, "%s/error_iterative.dat", drawing.folder), &data, *state));
+    assert_ok(*state, nb_read_file(nb_format(*state, "%s/error_iterative.gp", drawing.folder), &script, *state));
+    for (const char *at = data; (at = strstr(at, "\n\n\n")); at += 3) blocks++;
+    for (const char *at = strchr(strstr(script, "array block["), '=') + 2; *at != ']';) {
+        char *end;
+        int number = (int)strtol(at + 1, &end, 10);
+        most = number > most ? number : most;
+        at = end;
+    }
+    assert_int_equal(blocks, most + 1);
+    assert_true(blocks > 2);
 }
 
 /* The first core in single precision, whose twin in double stays; where there is none, some row. */
@@ -195,7 +219,7 @@ static const char *drawn(const nb_figure *figure, const nb_row_list *rows, nb_ct
     const char *text;
     int figures;
     assert_ok(ctx, nb_temporary_folder(&drawing.folder, ctx));
-    assert_ok(ctx, nb_figure_draw(figure, &frame, &drawing, &figures, ctx));
+    assert_ok(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
     assert_ok(ctx, nb_read_file(nb_format(ctx, "%s/%s.csv", drawing.folder, figure->component.name), &text, ctx));
     return text;
 }
@@ -253,7 +277,7 @@ static void test_nothing(void **state)
         const nb_row_list none = empty_rows(study, 0, *state);
         frame = frame_of(study, &none, *state);
         drawing.relation = frame.relation;
-        assert_ok(*state, nb_figure_draw(figure, &frame, &drawing, &figures, *state));
+        assert_ok(*state, figure->draw(figure, &frame, &drawing, &figures, *state));
         assert_int_equal(figures, 0);
     }
 }
@@ -272,7 +296,7 @@ static void test_records(void **state)
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         check_record(e->component, figure->study);
-        assert_true((figure->draw != NULL) != (figure->sql != NULL));
+        assert_non_null(figure->draw);
     }
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
@@ -289,9 +313,9 @@ static void test_records(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_records),  test_with_ctx(test_tables),
-                                       test_with_ctx(test_heads),    test_with_ctx(test_figures),
-                                       test_with_ctx(test_diverged), test_with_ctx(test_names_of_models),
-                                       test_with_ctx(test_nothing)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_records),         test_with_ctx(test_tables),
+                                       test_with_ctx(test_heads),           test_with_ctx(test_figures),
+                                       test_with_ctx(test_blocks),          test_with_ctx(test_diverged),
+                                       test_with_ctx(test_names_of_models), test_with_ctx(test_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include "report/ratios.h"
 
 #include "report/scripts.h"
-#include "studies/error/forests.h"
+#include "studies/error/summary.h"
 
 #include <string.h>
 
@@ -37,11 +37,12 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
     NB_TRY(ctx, find_baseline(&s, d->baseline, &of.baseline, ctx));
     NB_TRY(ctx, nb_frame_ints(&s.frame, NB_OF_VARIANT, &of.looks, ctx));
     if (of.baseline < 0) return nb_plot_prune(d->folder, of.kind, 0, NULL, ctx);
-    if (s.variant_count <= NB_MOST_CURVES) return nb_ratios_draw(d, s.frame.relation, &of, figures, ctx);
+    if (s.variant_count <= 12) return nb_ratios_draw(d, s.frame.relation, &of, figures, ctx);
     fprintf(stderr, "nysbench: note: plot %s: %d strategies are too many for curves; drawn as the figure 'forest'\n",
             of.kind, s.variant_count);
     NB_TRY(ctx, nb_plot_prune(d->folder, of.kind, 0, NULL, ctx));
-    return nb_plot_forest("forest", &s, d, figures, ctx);
+    const nb_figure *forest = (const nb_figure *)nb_registry_find(&nb_figures, "forest");
+    return forest->draw(forest, frame, d, figures, ctx);
 }
 
 static const char *const references[] = {"none: geometric means, and Student's t intervals over sources", NULL};
