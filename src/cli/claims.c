@@ -11,11 +11,11 @@
 nb_status nb_claims_ask(nb_relation *relation, int count, const nb_claim *claims, nb_claim_results *results,
                         nb_ctx *ctx)
 {
-    nb_answer experiment;
+    const char *experiment;
     nb_claim_result *answers;
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT experiment FROM run WHERE number = 0", NULL, &experiment, NULL, ctx));
+    NB_TRY(ctx, nb_relation_experiment(relation, &experiment, ctx));
     NB_TRY(ctx, nb_claims_evaluate(relation, count, claims, &answers, ctx));
-    *results = (nb_claim_results){experiment.count > 0 ? nb_answer_at(&experiment, 0, 0)->text : "", count, answers};
+    *results = (nb_claim_results){experiment ? experiment : "", count, answers};
     return NB_OK;
 }
 

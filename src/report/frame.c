@@ -335,17 +335,22 @@ nb_status nb_frame_take(const nb_frame *f, nb_selection rows, nb_frame *taken, n
     return NB_OK;
 }
 
-nb_status nb_frame_keep(nb_frame *f, const char *where, nb_ctx *ctx)
+nb_status nb_frame_of_relation(nb_relation *r, nb_frame *f, nb_ctx *ctx)
 {
-    const char *sql;
+    static const char sql[] =
+        "SELECT place FROM (SELECT rowid AS id, row_number() OVER (ORDER BY position) - 1 AS place "
+        "FROM main.results WHERE position IS NOT NULL) JOIN key USING (id) ORDER BY place";
     nb_answer a;
+    nb_row_list rows;
     int *at;
-    NB_NEED(sql, nb_format(ctx, "SELECT number FROM run WHERE %s ORDER BY number", where));
-    NB_TRY(ctx, nb_relation_ask(f->relation, sql, NULL, &a, NULL, ctx));
+    NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &a, NULL, ctx));
+    NB_TRY(ctx, nb_store_rows(nb_relation_store(r), &rows, ctx));
+    rows.labels = nb_relation_labels(r);
+    NB_TRY(ctx, nb_frame_of(f, &rows, ctx));
+    f->relation = r;
     NB_NEED(at, nb_alloc(ctx, (size_t)a.count + 1, sizeof *at));
     for (int i = 0; i < a.count; i++) at[i] = (int)nb_answer_at(&a, i, 0)->integer;
-    NB_TRY(ctx, nb_frame_take(f, (nb_selection){a.count, at}, f, ctx));
-    return nb_relation_keep(f->relation, where, ctx);
+    return nb_frame_take(f, (nb_selection){a.count, at}, f, ctx);
 }
 
 /* As refine, by a table of all pairs of a group and a code. */

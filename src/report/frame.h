@@ -71,8 +71,8 @@ nb_status nb_frame_where_text(const nb_frame *frame, nb_selection from, const ch
 /* A frame of these rows alone, which are copied with the derived columns; their texts are not. */
 nb_status nb_frame_take(const nb_frame *frame, nb_selection rows, nb_frame *taken, nb_ctx *ctx);
 
-/* Those for which a condition on the view `run` of the frame's relation holds, of which that keeps these alone. */
-nb_status nb_frame_keep(nb_frame *frame, const char *where, nb_ctx *ctx);
+/* Of the rows that the relation has. */
+nb_status nb_frame_of_relation(struct nb_relation *relation, nb_frame *frame, nb_ctx *ctx);
 
 typedef struct { /* rows that agree in some columns, in order of appearance */
     int count;

@@ -402,7 +402,7 @@ static nb_status find_other(graph *g, const nb_figure **other)
     return NB_OK;
 }
 
-nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)
+nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
     const nb_figure *other;
     nb_answer a;
@@ -417,5 +417,5 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb
     NB_TRY(ctx, find_other(&g, &other));
     if (!other) return draw(&g, figures);
     NB_TRY(ctx, nb_plot_prune(d->folder, figure->component.name, 0, NULL, ctx));
-    return other->draw(other, frame, d, figures, ctx);
+    return other->draw(other, d, figures, ctx);
 }

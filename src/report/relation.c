@@ -256,7 +256,6 @@ static nb_status place_data(keys *k, const row *of, place *p)
     nb_relation *r = k->r;
     nb_ctx *s = k->scratch;
     const char *text, *panel, *drawn = k->strata[of->kinds[r->problem]], *spec;
-    static const char nameless[] = "(no model named)";
     nb_mark mark = nb_ctx_mark(s);
     spec = r->specs[r->problem].items[of->kinds[r->problem]];
     NB_NEED(panel, nb_strdup(s, k->alike[of->kinds[r->problem]]));
@@ -264,7 +263,7 @@ static nb_status place_data(keys *k, const row *of, place *p)
         if (is_of_scene(r, i)) NB_NEED(panel, nb_format(s, "%s, %d", panel, of->kinds[i]));
     NB_TRY(s, nb_texts_number(&r->panels, panel, &p->panel));
     NB_GROW(r->ctx, r->drawn, r->strata.count, r->drawn_room);
-    NB_TRY(s, nb_texts_number(&r->strata, drawn ? drawn : of->model ? of->model : nameless, &p->stratum));
+    NB_TRY(s, nb_texts_number(&r->strata, drawn ? drawn : of->model ? of->model : NB_NO_MODEL, &p->stratum));
     r->drawn[p->stratum] = drawn;
     if (drawn)
         NB_NEED(text, nb_format(s, "%d %s\ntrial %d", p->stratum, spec, of->trial));
@@ -597,35 +596,22 @@ static nb_status make_components(const nb_relation *r)
     return NB_OK;
 }
 
-/* A model up to the first blank where that tells it from the others; a problem's label whole. */
-static nb_status label_stratum(const nb_relation *r, int of, const char **label)
-{
-    const char *name = r->strata.items[of], *other;
-    *label = name;
-    if (r->drawn[of]) return NB_OK;
-    NB_TRY(r->ctx, nb_label_stratum(name, label, r->ctx));
-    for (int i = 0; i < r->strata.count; i++) {
-        NB_TRY(r->ctx, nb_label_stratum(r->strata.items[i], &other, r->ctx));
-        if (i != of && strcmp(other, *label) == 0) *label = name;
-    }
-    return NB_OK;
-}
-
 static nb_status make_sources(const nb_relation *r)
 {
     sqlite3_stmt *stratum, *source;
-    const char *label;
+    const char **labels;
     nb_mark mark = nb_ctx_mark(r->ctx);
+    NB_NEED(labels, nb_alloc(r->ctx, (size_t)r->strata.count + 1, sizeof *labels));
+    NB_TRY(r->ctx, nb_label_strata(r->strata.count, r->strata.items, r->drawn, labels, r->ctx));
     NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE stratum (id INTEGER PRIMARY KEY, name TEXT, label TEXT, drawn "
                               "INTEGER); "
                               "CREATE TEMP TABLE source (id INTEGER PRIMARY KEY, stratum_id INTEGER, name TEXT)"));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?, ?)", NULL, &stratum, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO source VALUES (?, ?, ?)", NULL, &source, r->ctx));
     for (int i = 0; i < r->strata.count; i++) {
-        NB_TRY(r->ctx, label_stratum(r, i, &label));
         sqlite3_bind_int(stratum, 1, i);
         sqlite3_bind_text(stratum, 2, r->strata.items[i], -1, SQLITE_STATIC);
-        sqlite3_bind_text(stratum, 3, label, -1, SQLITE_STATIC);
+        sqlite3_bind_text(stratum, 3, labels[i], -1, SQLITE_STATIC);
         sqlite3_bind_int(stratum, 4, r->drawn[i]);
         if (sqlite3_step(stratum) != SQLITE_DONE) return fail(r, "the models of the rows");
         sqlite3_reset(stratum);
@@ -1104,6 +1090,14 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     }
     sqlite3_reset(s);
     return code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
+}
+
+nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx *ctx)
+{
+    nb_answer a;
+    NB_TRY(ctx, nb_relation_ask(r, "SELECT experiment FROM run WHERE number = 0", NULL, &a, NULL, ctx));
+    *name = a.count > 0 ? nb_answer_at(&a, 0, 0)->text : NULL;
+    return NB_OK;
 }
 
 nb_status nb_relation_values(const nb_relation *r, const char *column, nb_answer *values, nb_ctx *ctx)

@@ -28,7 +28,7 @@
 #ifndef NB_RELATION_H
 #define NB_RELATION_H
 
-#include "report/frame.h"
+#include "components/study.h"
 #include "run/store.h"
 
 typedef enum { NB_CELL_NONE, NB_CELL_TEXT, NB_CELL_INT, NB_CELL_REAL, NB_CELL_BLOB } nb_cell_type;
@@ -77,6 +77,8 @@ void **nb_relation_attached(nb_relation *relation, const char *table, nb_ctx **m
 const nb_study *nb_relation_study(const nb_relation *relation);
 const nb_given_labels *nb_relation_labels(const nb_relation *relation);
 nb_store *nb_relation_store(const nb_relation *relation);
+/* Of the first row; NULL: there are none. */
+nb_status nb_relation_experiment(const nb_relation *relation, const char **name, nb_ctx *ctx);
 
 /* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. The parameter :baseline is
  * bound: a strategy, canonical; NULL: the first that is no oracle. */

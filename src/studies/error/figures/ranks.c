@@ -4,13 +4,15 @@
 
 #include "studies/error/summary.h"
 
-static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)
+static nb_status draw(const nb_figure *self, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
     static const nb_standing_terms terms = {.by = "strategy", .metric = "error"};
     nb_rank_diagram of = {.kind = self->component.name, .x_name = "m"};
+    nb_frame frame;
     nb_summary s;
     nb_standings_view view;
-    NB_TRY(ctx, nb_summary_make(frame, &s, ctx));
+    NB_TRY(ctx, nb_frame_of_relation(d->relation, &frame, ctx));
+    NB_TRY(ctx, nb_summary_make(&frame, &s, ctx));
     NB_TRY(ctx, nb_frame_ints(&s.frame, NB_OF_VARIANT, &of.looks, ctx));
     NB_TRY(ctx, nb_standings_view_make(s.frame.relation, &terms, "landmarks", "core", &view, ctx));
     return nb_rank_diagram_draw(d, &view, &of, figures);

@@ -23,8 +23,9 @@ static nb_status find_baseline(const nb_summary *s, const char *wanted, int *cod
 }
 
 /* Of more strategies than curves tell apart, the figure `forest`. */
-static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)
+static nb_status draw(const nb_figure *self, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
+    nb_frame frame;
     nb_summary s;
     nb_ratios of = {.kind = self->component.name,
                     .by = "strategy",
@@ -33,7 +34,8 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
                     .named = "core",
                     .x_name = "landmarks m"};
     *figures = 0;
-    NB_TRY(ctx, nb_summary_make(frame, &s, ctx));
+    NB_TRY(ctx, nb_frame_of_relation(d->relation, &frame, ctx));
+    NB_TRY(ctx, nb_summary_make(&frame, &s, ctx));
     NB_TRY(ctx, find_baseline(&s, d->baseline, &of.baseline, ctx));
     NB_TRY(ctx, nb_frame_ints(&s.frame, NB_OF_VARIANT, &of.looks, ctx));
     if (of.baseline < 0) return nb_plot_prune(d->folder, of.kind, 0, NULL, ctx);
@@ -42,7 +44,7 @@ static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_dra
             of.kind, s.variant_count);
     NB_TRY(ctx, nb_plot_prune(d->folder, of.kind, 0, NULL, ctx));
     const nb_figure *forest = (const nb_figure *)nb_registry_find(&nb_figures, "forest");
-    return forest->draw(forest, frame, d, figures, ctx);
+    return forest->draw(forest, d, figures, ctx);
 }
 
 static const char *const references[] = {"none: geometric means, and Student's t intervals over sources", NULL};
