@@ -234,7 +234,7 @@ static nb_status label(const judge *j, const char *name, const char *part, const
     const nb_column *c = nb_column_find(study->columns, name);
     const char *sql = name;
     nb_answer a;
-    if (nb_column_registry(study->columns, name))
+    if (c->identity && nb_column_registry(study->columns, name))
         NB_NEED(sql, nb_format(j->ctx,
                                "(SELECT label || CASE WHEN oracle THEN '" NB_ORACLE_MARK "' ELSE '' END FROM component "
                                "WHERE kind = '%s' AND id = %s_id)",

@@ -42,17 +42,38 @@ typedef struct {
     const nb_registry *registry; /* of the components that the column names; NULL: it names none */
     const char *sql;             /* what rows with one value agree in */
     int count;
-    nb_answer cells;    /* VALUE, LITERAL of the sql, NAME */
+    nb_answer cells;    /* VALUE, LITERAL of the sql */
     const char **names; /* what each is called in tables; NULL-terminated */
 } values;
 
-enum { VALUE, LITERAL, NAME };
+enum { VALUE, LITERAL };
 
 nb_status nb_key_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
 {
     bool text = c->type == NB_COLUMN_TEXT;
     NB_NEED(*sql, nb_format(ctx, text && c->identity ? "%s_id" : text ? "coalesce(%s, '')" : "%s", c->name));
     return NB_OK;
+}
+
+static const char *text_of(const values *v, int value)
+{
+    const char *text = nb_answer_at(&v->cells, value, VALUE)->text;
+    return text ? text : "";
+}
+
+static nb_status name_values(const nb_relation *r, values *v, nb_ctx *ctx)
+{
+    const char **texts;
+    NB_NEED(v->names, nb_alloc(ctx, (size_t)v->count + 1, sizeof *v->names));
+    NB_NEED(texts, nb_alloc(ctx, (size_t)v->count + 1, sizeof *texts));
+    for (int i = 0; i < v->count; i++) {
+        const nb_cell *cell = nb_answer_at(&v->cells, i, VALUE);
+        texts[i] = text_of(v, i);
+        NB_NEED(v->names[i], v->column->type == NB_COLUMN_TEXT   ? texts[i]
+                             : v->column->type == NB_COLUMN_REAL ? nb_real_copy(ctx, cell->real)
+                                                                 : nb_format(ctx, "%lld", cell->integer));
+    }
+    return v->registry ? nb_labels_apart(v->registry, nb_relation_labels(r), v->count, texts, v->names, ctx) : NB_OK;
 }
 
 /* In order of appearance. */
@@ -64,25 +85,14 @@ static nb_status find_values(const nb_relation *r, const char *among, const char
     const nb_column *c = v->column;
     v->registry = nb_column_registry(nb_relation_study(r)->columns, c->name);
     NB_TRY(ctx, nb_key_sql(c, &v->sql, ctx));
-    bool numbered = c->type == NB_COLUMN_TEXT && c->identity; /* in this order, and with no row to look at */
-    if (numbered && !among)
-        NB_NEED(sql,
-                nb_format(ctx, "SELECT spec, quote(id), label FROM component WHERE kind = '%s' ORDER BY id", c->name));
+    if (c->type == NB_COLUMN_TEXT && c->identity && !among) /* in this order, and with no row to look at */
+        NB_NEED(sql, nb_format(ctx, "SELECT spec, quote(id) FROM component WHERE kind = '%s' ORDER BY id", c->name));
     else
-        NB_NEED(sql,
-                nb_format(ctx,
-                          "SELECT %s, quote(%s), CAST(%s%s AS TEXT) FROM run WHERE %s GROUP BY %s ORDER BY min(number)",
-                          c->name, v->sql, c->name, v->registry ? "_label" : "", among ? among : "1", v->sql));
+        NB_NEED(sql, nb_format(ctx, "SELECT %s, quote(%s) FROM run WHERE %s GROUP BY %s ORDER BY min(number)", c->name,
+                               v->sql, among ? among : "1", v->sql));
     NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &v->cells, NULL, ctx));
     v->count = v->cells.count;
-    NB_NEED(v->names, nb_alloc(ctx, (size_t)v->count + 1, sizeof *v->names));
-    for (int i = 0; i < v->count; i++) {
-        const char *label = nb_answer_at(&v->cells, i, NAME)->text;
-        NB_NEED(v->names[i], c->type == NB_COLUMN_REAL ? nb_real_copy(ctx, nb_answer_at(&v->cells, i, VALUE)->real)
-                             : label                   ? label
-                                                       : "");
-    }
-    return NB_OK;
+    return name_values(r, v, ctx);
 }
 
 /* Tables mark the label of an oracle; the label is the rest. */
@@ -91,12 +101,6 @@ static nb_status without_mark(const values *v, const char **text, nb_ctx *ctx)
     const char *mark = v->registry ? strstr(*text, NB_ORACLE_MARK) : NULL;
     if (mark && strcmp(mark, NB_ORACLE_MARK) == 0) NB_NEED(*text, nb_format(ctx, "%.*s", (int)(mark - *text), *text));
     return NB_OK;
-}
-
-static const char *text_of(const values *v, int value)
-{
-    const char *text = nb_answer_at(&v->cells, value, VALUE)->text;
-    return text ? text : "";
 }
 
 /* *there: its component is in this program. */
