@@ -422,7 +422,7 @@ static nb_status print_notes(const graph *g, const char *queries)
     return NB_OK;
 }
 
-nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)
+nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
     const nb_figure *other;
     const char *notes;
@@ -441,5 +441,5 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb
         return draw(&g, figures);
     }
     NB_TRY(ctx, nb_plot_prune(d->folder, figure->component.name, 0, NULL, ctx));
-    return other->draw(other, frame, d, figures, ctx);
+    return other->draw(other, d, figures, ctx);
 }

@@ -32,7 +32,6 @@
 #include "report/figure.h"
 
 /* As nb_figure.draw. */
-nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *drawing, int *figures,
-                        nb_ctx *ctx);
+nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *drawing, int *figures, nb_ctx *ctx);
 
 #endif

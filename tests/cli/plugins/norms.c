@@ -156,7 +156,7 @@ static nb_status draw(const nb_results *results, nb_ctx *ctx)
         .relation = results->relation, .experiment = results->plan->config->name, .gnuplots = results->gnuplots};
     int figures;
     NB_TRY(ctx, nb_run_path(results->folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
-    return nb_graph_draw(&figure, NULL, &drawing, &figures, ctx);
+    return nb_graph_draw(&figure, &drawing, &figures, ctx);
 }
 
 static const char *const figures[] = {"norms", NULL};

@@ -2,14 +2,13 @@
 /* ranks.c - critical-difference diagrams of the strategies. */
 #include "report/rank_diagram.h"
 
-static nb_status draw(const nb_figure *self, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)
+static nb_status draw(const nb_figure *self, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
     static const nb_standing_terms terms = {.by = "strategy", .metric = "error"};
     nb_rank_diagram of = {.kind = self->component.name, .x_name = "m"};
     nb_standings_view view;
     nb_answer variants;
     int *looks;
-    (void)frame;
     NB_TRY(ctx, nb_relation_need(d->relation, "-- needs: cell", d->baseline, ctx));
     NB_TRY(ctx, nb_relation_ask(d->relation, "SELECT variant_id FROM member JOIN key USING (id) ORDER BY number", NULL,
                                 &variants, NULL, ctx));

@@ -3,11 +3,11 @@
 #include "report/wins_print.h"
 #include "report/table.h"
 
-static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(nb_relation *relation, const nb_table_form *form, nb_ctx *ctx)
 {
     static const nb_standing_terms terms = {.by = "strategy", .metric = "error"};
     nb_standings_view view;
-    NB_TRY(ctx, nb_standings_view_make(frame->relation, &terms, "landmarks", "core", &view, ctx));
+    NB_TRY(ctx, nb_standings_view_make(relation, &terms, "landmarks", "core", &view, ctx));
     return form->grid ? nb_wins_fill(form->grid, &view) : nb_wins_show(form->page, &view);
 }
 
