@@ -2,23 +2,26 @@
 # forest.gp - a line a strategy, the best on top: ratios on a logarithmic axis, by problem
 # and their median.
 #
-# A driver script sets data, output, title, subtitle, x_name, heading_1 and heading_2 (of
-# two columns of text on the right, "" where there are none), panels[], and by line, from
-# below: names[], texts_1[], texts_2[], oracle[] (1: its name is grey); subspace
-# (1: some lines have it), fixed (0: the baseline of some lines has another pairing). Data, by numbers: 1 the line, 2 what (0 the
-# median, -1 that of the subspace part, else the panel), 3 the ratio, 4 whether the baseline
-# has the same pairing.
+# A driver script sets data, output, title, subtitle, x_name, heading_1 and heading_2 (of two columns of text on the
+# right, "" where there are none), panels[], the first of which is all of them, and by line, from below: series[],
+# oracle[] (1: its name is grey) and, with headings, gap[] and select[], the texts. Data, by numbers: 1 the panel, 2 the
+# line, 3 the ratio, 4 that of the subspace part, 0 where there is none, 5 whether the baseline has the same pairing.
 
 set encoding utf8
 set datafile separator comma
 load "looks.gp"
-P = |panels|
-L = |names|
+P = |panels| - 1 # problems
+L = |series|
 array open_symbols[8] = [6, 4, 8, 12, 10, 2, 1, 3]
 grey = P <= 8 ? "#808080" : "#bbbbbb"
 
+# What is there.
+subspace = 0; fixed = 1; low = 1; high = 1
+see(x) = (low = x < low ? x : low, high = x > high ? x : high)
+stats data using (see($3), $4 > 0 ? (subspace = 1, see($4)) : 0, $5 == 0 ? (fixed = 0) : 0, $3) nooutput
+
 widest = 10
-do for [i = 1:L] { widest = strlen(names[i]) > widest ? strlen(names[i]) : widest }
+do for [i = 1:L] { widest = strlen(series[i]) > widest ? strlen(series[i]) : widest }
 letters = paper ? floor(0.38 * room / 7) : 64
 widest = widest > letters ? letters : widest
 left = 20 + 7.0 * widest
@@ -26,7 +29,7 @@ columns_of_text = strlen(heading_1) && !(paper && room < 600)
 right = columns_of_text ? 190 : 30
 width = paper ? room : left + right + 560
 key_widest = 30
-do for [p = 1:P] { key_widest = strlen(panels[p]) > key_widest ? strlen(panels[p]) : key_widest }
+do for [p = 1:P] { key_widest = strlen(panels[p + 1]) > key_widest ? strlen(panels[p + 1]) : key_widest }
 across = columns_of_key(key_widest); across = across < 1 ? 1 : across
 entries = (P <= 8 ? P : 1) + 1 + subspace + !fixed
 across = across > entries ? entries : across
@@ -34,8 +37,6 @@ legend = 14 + 19 * ceil(entries / real(across))
 heading = titled ? 66 : columns_of_text ? 26 : 6; below = 52
 height = heading + 21 * L + below + legend
 
-stats data using 3 nooutput name "ALL"
-low = ALL_min < 1 ? ALL_min : 1; high = ALL_max > 1 ? ALL_max : 1
 edge = (high / low) ** 0.03; edge = edge < 1.01 ? 1.01 : edge
 low = low / edge; high = high * edge
 
@@ -67,25 +68,25 @@ do for [format in formats] {
     if (columns_of_text) { set label 3 heading_1 at screen 1 - 90.0 / width, screen 1 - (heading - 4.0) / height right noenhanced font small }
     if (columns_of_text) { set label 4 heading_2 at screen 1 - 14.0 / width, screen 1 - (heading - 4.0) / height right noenhanced font small }
     do for [i = 1:L] {
-        set label 100 + i dots(names[i], letters) at graph -0.01, first i right noenhanced font normal textcolor rgb (oracle[i] ? "#777777" : "#000000")
-        if (columns_of_text) { set label 1000 + i texts_1[i] at screen 1 - 90.0 / width, first i right noenhanced font normal }
-        if (columns_of_text) { set label 2000 + i texts_2[i] at screen 1 - 14.0 / width, first i right noenhanced font normal }
+        set label 100 + i dots(series[i], letters) at graph -0.01, first i right noenhanced font normal textcolor rgb (oracle[i] ? "#777777" : "#000000")
+        if (columns_of_text) { set label 1000 + i gap[i] at screen 1 - 90.0 / width, first i right noenhanced font normal }
+        if (columns_of_text) { set label 2000 + i select[i] at screen 1 - 14.0 / width, first i right noenhanced font normal }
         set arrow i from graph 0, first i to graph 1, first i nohead linewidth 0.5 linecolor rgb "#eeeeee" back
     }
     set arrow L + 1 from 1, graph 0 to 1, graph 1 nohead linecolor rgb "#444444" back
     clauses = ""; keys = ""
     do for [p = 1:P] {
         look = sprintf("with points pointtype %d pointsize %g linewidth 1.2 linecolor rgb grey", P <= 8 ? open_symbols[p] : 7, P <= 8 ? 0.7 : 0.35)
-        clauses = clauses . sprintf(", data using ($2 == %d ? $3 : NaN):1 ", p) . look
-        if (P <= 8 || p == 1) { keys = keys . ", NaN " . look . (P <= 8 ? sprintf(" title fits(panels[%d])", p) : ' title "one problem"') }
+        clauses = clauses . sprintf(", data using ($1 == %d ? $3 : NaN):2 ", p + 1) . look
+        if (P <= 8 || p == 1) { keys = keys . ", NaN " . look . (P <= 8 ? sprintf(" title fits(panels[%d])", p + 1) : ' title "one problem"') }
     }
     look = 'with points pointtype 9 pointsize 0.9 linecolor rgb "#D55E00"'
-    if (subspace) { clauses = clauses . ', data using ($2 == -1 ? $3 : NaN):1 ' . look; keys = keys . ', NaN ' . look . ' title "subspace part, median over all"' }
+    if (subspace) { clauses = clauses . ', data using ($4 > 0 ? $4 : NaN):2 ' . look; keys = keys . ', NaN ' . look . ' title "subspace part, median over all"' }
     look = 'with points pointtype 7 pointsize 1.1 linecolor rgb "#0072B2"'
-    clauses = clauses . ', data using ($2 == 0 && $4 == 1 ? $3 : NaN):1 ' . look
+    clauses = clauses . ', data using ($1 == 1 && $5 == 1 ? $3 : NaN):2 ' . look
     keys = keys . ', NaN ' . look . ' title "' . (subspace ? "error, " : "") . 'median over all"'
     look = 'with points pointtype 6 pointsize 1.1 linewidth 2 linecolor rgb "#0072B2"'
-    if (!fixed) { clauses = clauses . ', data using ($2 == 0 && $4 == 0 ? $3 : NaN):1 ' . look; keys = keys . ', NaN ' . look . ' title "' . fits("the same, over a baseline of another pairing") . '"' }
+    if (!fixed) { clauses = clauses . ', data using ($1 == 1 && $5 == 0 ? $3 : NaN):2 ' . look; keys = keys . ', NaN ' . look . ' title "' . fits("the same, over a baseline of another pairing") . '"' }
     eval "plot " . clauses[3:*]
     unset label; unset arrow; unset xlabel
     set lmargin at screen 0; set rmargin at screen 1

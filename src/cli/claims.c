@@ -2,29 +2,20 @@
 /* claims.c - see claims.h */
 #include "cli/claims.h"
 
-#include "report/builds.h"
 #include "run/run_folder.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-nb_status nb_claims_ask(nb_relation *relation, const nb_row_list *rows, int count, const nb_claim *claims,
-                        nb_claim_results *results, nb_ctx *ctx)
+nb_status nb_claims_ask(nb_relation *relation, int count, const nb_claim *claims, nb_claim_results *results,
+                        nb_ctx *ctx)
 {
-    nb_frame frame;
-    nb_claim_evidence evidence = {.frame = &frame};
+    const char *experiment;
     nb_claim_result *answers;
-    int of_programs, of_sessions;
-    nb_store *store = nb_relation_store(relation);
-    NB_TRY(ctx, nb_frame_of(&frame, rows, ctx));
-    frame.relation = relation;
-    NB_TRY(ctx, nb_builds_of_rows(store, false, &of_programs, &evidence.programs, ctx));
-    NB_TRY(ctx, nb_builds_of_rows(store, true, &of_sessions, &evidence.sessions, ctx));
-    NB_REQUIRE(ctx, of_programs == rows->count && of_sessions == rows->count, NB_EIO,
-               "%s: is being planned anew: try again", store->path);
-    NB_TRY(ctx, nb_claims_evaluate(&evidence, count, claims, &answers, ctx));
-    *results = (nb_claim_results){rows->count > 0 ? nb_row_at(rows, 0)->experiment : "", count, answers};
+    NB_TRY(ctx, nb_relation_experiment(relation, &experiment, ctx));
+    NB_TRY(ctx, nb_claims_evaluate(relation, count, claims, &answers, ctx));
+    *results = (nb_claim_results){experiment ? experiment : "", count, answers};
     return NB_OK;
 }
 

@@ -6,9 +6,9 @@
 #include "report/claims_print.h"
 #include "report/relation.h"
 
-/* `rows`: the store's, which the relation has too; these and the claims must outlive the answers. */
-nb_status nb_claims_ask(nb_relation *relation, const nb_row_list *rows, int count, const nb_claim *claims,
-                        nb_claim_results *results, nb_ctx *ctx);
+/* The claims must outlive the answers. */
+nb_status nb_claims_ask(nb_relation *relation, int count, const nb_claim *claims, nb_claim_results *results,
+                        nb_ctx *ctx);
 
 /* Writes the answers into the run's folder, or removes those of claims that are no longer made. */
 nb_status nb_claims_write(const char *folder, const nb_claim_results *results, nb_ctx *ctx);

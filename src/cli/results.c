@@ -35,7 +35,7 @@ static nb_status tell_claims(const nb_experiment *e, const nb_results *of, nb_pa
     nb_claim_results results = {.count = 0};
     if (e->shard.count) return NB_OK;
     if (e->config.claim_count)
-        NB_TRY(ctx, nb_claims_ask(of->relation, &of->rows, e->config.claim_count, e->config.claims, &results, ctx));
+        NB_TRY(ctx, nb_claims_ask(of->relation, e->config.claim_count, e->config.claims, &results, ctx));
     NB_TRY(ctx, nb_claims_write(e->folder, &results, ctx));
     return page ? nb_claims_show_lines(page, 1, &results, ctx) : NB_OK;
 }
@@ -54,13 +54,14 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
 {
     const nb_study *study = e->config.study;
     nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0};
+    nb_row_list rows;
     nb_page page;
     nb_page_make(&page, ctx);
-    NB_TRY(ctx, nb_store_rows(store, &results.rows, ctx));
-    NB_TRY(ctx, nb_run_labels(e->folder, study, &results.rows.labels, ctx));
-    NB_TRY(ctx, nb_relation_open(&results.relation, store, results.rows.labels, ctx));
-    NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &results.rows, ctx));
-    NB_TRY(ctx, nb_outcomes_failures(e, only, &results.rows, failures, ctx));
+    NB_TRY(ctx, nb_store_rows(store, &rows, ctx));
+    NB_TRY(ctx, nb_run_labels(e->folder, study, &rows.labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&results.relation, store, rows.labels, ctx));
+    NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &rows, ctx));
+    NB_TRY(ctx, nb_outcomes_failures(e, only, &rows, failures, ctx));
     NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));
     NB_TRY(ctx, tell_claims(e, &results, how->quiet ? NULL : &page, ctx));
     if (!how->quiet) {
@@ -68,7 +69,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
         if (page.count > 0) fputc('\n', stdout);
         NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' shows more", store, ctx));
     }
-    NB_TRY(ctx, nb_outcomes_print(e, only, &results.rows, ctx));
+    NB_TRY(ctx, nb_outcomes_print(e, only, &rows, ctx));
     if (!how->quiet) print_places(e, how);
     fflush(stdout);
     return is_interrupted(how) || results.part ? NB_OK : draw(&results, how->gnuplots, ctx);

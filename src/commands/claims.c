@@ -20,19 +20,16 @@ static nb_status print(nb_output_format format, int runs, const nb_claim_results
 static nb_status ask(const char *folder, nb_claim_results *results, nb_ctx *ctx)
 {
     nb_store *store;
-    nb_row_list *rows;
     nb_relation *relation;
+    const nb_given_labels *labels;
     nb_claim *claims;
     int count;
     NB_NEED(store, nb_alloc(ctx, 1, sizeof *store));
-    NB_NEED(rows, nb_alloc(ctx, 1, sizeof *rows));
-    NB_TRY(ctx, nb_run_load(folder, store, rows, ctx));
-    NB_TRY(ctx, nb_relation_open(&relation, store, rows->labels, ctx));
-    const nb_study *study = nb_study_of(rows->columns);
-    NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
-    NB_TRY(ctx, nb_run_claims(folder, study, &count, &claims, ctx));
+    NB_TRY(ctx, nb_run_open(folder, store, &labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&relation, store, labels, ctx));
+    NB_TRY(ctx, nb_run_claims(folder, store->study, &count, &claims, ctx));
     if (count == 0) nb_print_warning("%s: its experiment makes no claims", folder);
-    return nb_claims_ask(relation, rows, count, claims, results, ctx);
+    return nb_claims_ask(relation, count, claims, results, ctx);
 }
 
 /* *open: claims that are tested and not reproduced. */

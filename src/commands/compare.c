@@ -72,23 +72,18 @@ static nb_status check_columns(const nb_column *columns, const given *g, const n
 }
 
 /* What is asked with values of columns: which rows, and the baseline. */
-static nb_status select_rows(nb_relation *relation, nb_store *store, const given *g, const char *by, int *baseline,
-                             nb_ctx *ctx)
+static nb_status select_rows(nb_relation *relation, const given *g, const char *by, int *baseline, nb_ctx *ctx)
 {
-    nb_row_list rows;
-    nb_frame frame;
-    nb_selection chosen;
-    bool named = g->baseline && strcmp(g->baseline, "all") != 0, some = g->where && g->where[0];
-    if (!named && !some) return NB_OK;
-    NB_TRY(ctx, nb_store_rows(store, &rows, ctx));
-    rows.labels = nb_relation_labels(relation);
-    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
-    if (some) {
-        NB_TRY(ctx, nb_where_rows(&frame, g->where, &chosen, ctx));
-        NB_TRY(ctx, nb_relation_keep(relation, chosen.count, chosen.at, ctx));
-        NB_TRY(ctx, nb_frame_take(&frame, chosen, &frame, ctx));
+    const char *sql;
+    nb_value_found found = {.place = -1};
+    if (g->where && g->where[0]) {
+        NB_TRY(ctx, nb_where(relation, NULL, g->where, &sql, ctx));
+        NB_TRY(ctx, nb_relation_keep(relation, sql, ctx));
     }
-    return named ? nb_where_value(&frame, by, g->baseline, baseline, ctx) : NB_OK;
+    if (g->baseline && strcmp(g->baseline, "all") != 0)
+        NB_TRY(ctx, nb_where_value(relation, NULL, by, g->baseline, &found, ctx));
+    *baseline = found.place;
+    return NB_OK;
 }
 
 /* What the others are compared with unless another is asked for: the run's, or the first. */
@@ -144,8 +139,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
         NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
     terms->all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
     terms->contrast.builds = true;
-    terms->contrast.baseline = -1;
-    NB_TRY(ctx, select_rows(relation, &store, g, terms->contrast.by, &terms->contrast.baseline, ctx));
+    NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
     NB_TRY(ctx, find_baseline(relation, nb_column_find(study->columns, terms->contrast.by), g, usual,
                               &terms->contrast.baseline, ctx));
     terms->seed = nb_answer_at(&seed, 0, 0)->integer;

@@ -3,9 +3,10 @@
 #include "commands/plan.h"
 
 #include "base/machine.h"
+#include "base/texts.h"
 #include "cli/progress.h"
 #include "report/compare.h"
-#include "report/replicates.h"
+#include "problems/problem.h"
 #include "report/labels.h"
 
 #include <stdio.h>
@@ -60,44 +61,54 @@ static bool begins_trial(const nb_planned_row *rows, int i)
     return i == 0 || rows[i - 1].scene != rows[i].scene || rows[i - 1].trial != rows[i].trial;
 }
 
-/* A row of each scene and trial. */
-static nb_status take_rows(const nb_plan *plan, nb_frame *frame, nb_ctx *ctx)
+typedef struct {
+    nb_texts strata, sources; /* see report/relation.h */
+    bool *drawn;              /* by stratum */
+    int *counts;              /* of sources */
+    int room, counts_room;
+} replicates;
+
+/* Of the first row of a scene and trial. */
+static nb_status add_source(const nb_plan *plan, int i, const nb_row *row, replicates *r, nb_ctx *ctx)
 {
-    const nb_study *study = plan->config->study;
-    nb_given_labels *labels;
-    int count = 0;
-    char *rows, *next;
-    for (int i = 0; i < plan->row_count; i++) count += begins_trial(plan->rows, i);
-    NB_NEED(rows, nb_alloc(ctx, (size_t)count + 1, study->row_size));
-    next = rows;
-    NB_NEED(labels, nb_alloc(ctx, 1, sizeof *labels));
-    NB_TRY(ctx, nb_given_labels_add(labels, study->axes[NB_AXIS_PROBLEM].registry,
-                                    &plan->config->lists[NB_AXIS_PROBLEM].choices, ctx));
-    for (int i = 0; i < plan->row_count; i++) {
-        if (!begins_trial(plan->rows, i)) continue;
-        nb_plan_row(plan, i, next);
-        next += study->row_size;
-    }
-    NB_TRY(ctx, nb_frame_make(frame, study->columns, rows, study->row_size, count, ctx));
-    frame->labels = labels;
+    const nb_choice *problem = plan->scenes[plan->rows[i].scene].problem;
+    bool drawn = ((const nb_problem *)problem->component)->random,
+         told = nb_column_find(plan->config->study->columns, "source");
+    const char *stratum = drawn ? problem->given ? problem->given : problem->label : told ? row->model : NULL, *source;
+    int of, number, known = r->sources.count;
+    NB_TRY(ctx, nb_texts_number(&r->strata, stratum ? stratum : NB_NO_MODEL, &of));
+    NB_GROW(ctx, r->drawn, of, r->room);
+    NB_GROW(ctx, r->counts, of, r->counts_room);
+    r->drawn[of] = drawn;
+    NB_NEED(source, drawn ? nb_format(ctx, "%d %s %d", of, row->problem, row->trial)
+                          : nb_format(ctx, "%d %s", of, told && row->source ? row->source : row->problem));
+    NB_TRY(ctx, nb_texts_number(&r->sources, source, &number));
+    r->counts[of] += r->sources.count > known;
     return NB_OK;
 }
 
 /* What the results may be generalised over, see docs/comparing.md. */
 static nb_status print_sources(const nb_plan *plan, nb_ctx *ctx)
 {
-    nb_frame frame;
-    nb_replicates r;
-    int *sources, least = NB_LEAST_SOURCES;
+    replicates r = {.room = 0};
+    const char **labels;
+    nb_row *row;
+    int least = NB_LEAST_SOURCES;
     if (plan->config->study->baseline < 0 || plan->row_count == 0) return NB_OK;
-    NB_TRY(ctx, take_rows(plan, &frame, ctx));
-    NB_TRY(ctx, nb_replicates_find(&frame, &r, ctx));
-    NB_NEED(sources, nb_alloc(ctx, (size_t)r.strata + 1, sizeof *sources));
-    for (int i = 0; i < r.sources; i++) sources[r.stratum_of[i]]++;
+    nb_texts_init(&r.strata, ctx);
+    nb_texts_init(&r.sources, ctx);
+    NB_NEED(row, nb_alloc(ctx, 1, plan->config->study->row_size));
+    for (int i = 0; i < plan->row_count; i++) {
+        if (!begins_trial(plan->rows, i)) continue;
+        nb_plan_row(plan, i, row);
+        NB_TRY(ctx, add_source(plan, i, row, &r, ctx));
+    }
+    NB_NEED(labels, nb_alloc(ctx, (size_t)r.strata.count, sizeof *labels));
+    NB_TRY(ctx, nb_label_strata(r.strata.count, r.strata.items, r.drawn, labels, ctx));
     printf("sources: ");
-    for (int s = 0; s < r.strata; s++) {
-        printf("%s%d of %s", s ? ", " : "", sources[s], r.labels[s]);
-        if (sources[s] < least) least = sources[s];
+    for (int s = 0; s < r.strata.count; s++) {
+        printf("%s%d of %s", s ? ", " : "", r.counts[s], labels[s]);
+        if (r.counts[s] < least) least = r.counts[s];
     }
     if (least < NB_LEAST_SOURCES) printf("; fewer than %d give no verdict", NB_LEAST_SOURCES);
     fputc('\n', stdout);

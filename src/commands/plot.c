@@ -38,16 +38,16 @@ static void count_figures(const char *kind, int figures, const char *folder, boo
 }
 
 /* The figures of a study out of the tree, which draws those of its config itself. */
-static nb_status draw_own(const char *folder, const nb_study *study, const nb_row_list *rows, nb_gnuplots *gnuplots,
-                          nb_ctx *ctx)
+static nb_status draw_own(const nb_drawing *d, const nb_study *study, nb_ctx *ctx)
 {
     nb_config config;
     nb_plan plan;
-    const nb_results results = {.folder = folder, .plan = &plan, .rows = *rows, .gnuplots = gnuplots};
-    NB_TRY(ctx, nb_experiment_of_run(folder, &config, &plan, ctx));
+    const nb_results results = {.folder = d->run, .plan = &plan, .relation = d->relation, .gnuplots = d->gnuplots};
+    NB_TRY(ctx, nb_experiment_of_run(d->run, &config, &plan, ctx));
     NB_TRY(ctx, study->draw(&results, ctx));
-    NB_TRY(ctx, nb_gnuplots_wait(gnuplots, ctx));
-    printf("%s/%s: the figures of its config%s\n", folder, NB_PLOTS_FOLDER, gnuplots ? "" : ", data and scripts only");
+    NB_TRY(ctx, nb_gnuplots_wait(d->gnuplots, ctx));
+    printf("%s/%s: the figures of its config%s\n", d->run, NB_PLOTS_FOLDER,
+           d->gnuplots ? "" : ", data and scripts only");
     return NB_OK;
 }
 
@@ -60,18 +60,17 @@ static nb_status open_folder(const char *run, const nb_plot_style *style, bool s
 }
 
 /* Whether it is `only`, or, without one, a figure of the study that the config names or that the rows are offered. */
-static nb_status is_wanted(const nb_figure *figure, const nb_figure *only, const nb_study *study, const nb_frame *frame,
-                           const char *const *named, bool *wanted, nb_ctx *ctx)
+static nb_status is_wanted(const nb_figure *figure, const nb_figure *only, const nb_study *study,
+                           const nb_relation *relation, const char *const *named, bool *wanted, nb_ctx *ctx)
 {
     *wanted = figure == only;
     if (only || strcmp(figure->study, study->component.name) != 0) return NB_OK;
-    NB_TRY(ctx, nb_figure_is_offered(figure, frame, wanted, ctx));
+    NB_TRY(ctx, nb_figure_is_offered(figure, relation, wanted, ctx));
     for (; *named && !figure->again; named++) *wanted = *wanted || strcmp(*named, figure->component.name) == 0;
     return NB_OK;
 }
 
-static nb_status draw_figures(const nb_figure *only, const nb_study *study, const nb_frame *frame,
-                              const nb_drawing *drawing, nb_ctx *ctx)
+static nb_status draw_figures(const nb_figure *only, const nb_study *study, const nb_drawing *drawing, nb_ctx *ctx)
 {
     struct {
         const char *name;
@@ -83,11 +82,11 @@ static nb_status draw_figures(const nb_figure *only, const nb_study *study, cons
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         bool wanted;
-        NB_TRY(ctx, is_wanted(figure, only, study, frame, named, &wanted, ctx));
+        NB_TRY(ctx, is_wanted(figure, only, study, drawing->relation, named, &wanted, ctx));
         if (!wanted) continue;
         NB_GROW(ctx, drawn, count, room);
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, figure->draw(figure, frame, drawing, &drawn[count].figures, ctx));
+        NB_TRY(ctx, figure->draw(figure, drawing, &drawn[count].figures, ctx));
         nb_ctx_release(ctx, mark);
         drawn[count++].name = figure->component.name;
     }
@@ -102,18 +101,17 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const ch
                       const nb_plot_style *style, nb_gnuplots *gnuplots, nb_ctx *ctx)
 {
     nb_store store;
-    nb_row_list rows;
-    nb_frame frame;
-    nb_selection chosen;
+    const nb_given_labels *labels;
+    const char *sql;
     nb_drawing drawing = {
         .run = folder, .m = m, .most_panels = style->paper ? PANELS_OF_A_PAGE : 0, .gnuplots = gnuplots};
-    NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
-    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
+    NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
-    NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
+    NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, labels, ctx));
+    NB_TRY(ctx, nb_relation_experiment(drawing.relation, &drawing.experiment, ctx));
+    NB_REQUIRE(ctx, drawing.experiment, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_run_baseline(folder, &drawing.baseline, ctx));
-    const nb_study *study = nb_study_of(rows.columns);
-    NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
+    const nb_study *study = store.study;
     NB_REQUIRE(ctx, !only || strcmp(only->study, study->component.name) == 0, NB_EINVAL,
                "plot: %s is a figure of the study %s; the run is of %s", only ? only->component.name : "",
                only ? only->study : "", study->component.name);
@@ -123,18 +121,14 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const ch
                study->component.name);
     if (study->draw) {
         NB_TRY(ctx, open_folder(folder, style, false, &drawing.folder, ctx));
-        return draw_own(folder, study, &rows, gnuplots, ctx);
+        return draw_own(&drawing, study, ctx);
     }
-    drawing.experiment = nb_row_at(&rows, 0)->experiment;
-    NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, rows.labels, ctx));
     if (*where) {
-        NB_TRY(ctx, nb_where_rows(&frame, where, &chosen, ctx));
-        NB_TRY(ctx, nb_relation_keep(drawing.relation, chosen.count, chosen.at, ctx));
-        NB_TRY(ctx, nb_frame_take(&frame, chosen, &frame, ctx));
+        NB_TRY(ctx, nb_where(drawing.relation, NULL, where, &sql, ctx));
+        NB_TRY(ctx, nb_relation_keep(drawing.relation, sql, ctx));
     }
-    frame.relation = drawing.relation;
     NB_TRY(ctx, open_folder(folder, style, *where, &drawing.folder, ctx));
-    return draw_figures(only, study, &frame, &drawing, ctx);
+    return draw_figures(only, study, &drawing, ctx);
 }
 
 static nb_status plot_landmarks(const char *folder, const nb_landmark_view *view, const nb_plot_style *style,

@@ -64,25 +64,19 @@ static nb_status print(const nb_table *table, const wish *w, nb_ctx *ctx)
 static nb_status tables(const char *folder, const char *const *names, const char *const *where, wish w, nb_ctx *ctx)
 {
     nb_store store;
-    nb_row_list rows;
-    nb_frame frame;
-    nb_selection chosen;
-    NB_TRY(ctx, nb_run_load(folder, &store, &rows, ctx));
-    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
+    const nb_given_labels *labels;
+    const char *sql, *experiment;
+    NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
-    NB_TRY(ctx, nb_relation_open(&w.of.relation, &store, rows.labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&w.of.relation, &store, labels, ctx));
     if (where && where[0]) {
-        NB_TRY(ctx, nb_where_rows(&frame, where, &chosen, ctx));
-        NB_TRY(ctx, nb_relation_keep(w.of.relation, chosen.count, chosen.at, ctx));
-        NB_TRY(ctx, nb_frame_take(&frame, chosen, &frame, ctx));
-        frame.numbers = NULL; /* these are all */
+        NB_TRY(ctx, nb_where(w.of.relation, NULL, where, &sql, ctx));
+        NB_TRY(ctx, nb_relation_keep(w.of.relation, sql, ctx));
     }
-    NB_REQUIRE(ctx, frame.count > 0, NB_EIO, "%s: the run has no rows", folder);
-    frame.relation = w.of.relation;
-    w.of.frame = &frame;
+    NB_TRY(ctx, nb_relation_experiment(w.of.relation, &experiment, ctx));
+    NB_REQUIRE(ctx, experiment, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_run_baseline(folder, &w.of.baseline, ctx));
-    const nb_study *study = nb_study_of(rows.columns);
-    NB_REQUIRE(ctx, study, NB_EBUG, "%s: its study is not known", folder);
+    const nb_study *study = store.study;
     if (!names[0]) return list(study->component.name, &w, ctx);
     for (int i = 0; names[i]; i++) {
         const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, names[i]);

@@ -21,8 +21,8 @@ enum { MOST_PLACES = 1000 }; /* more than any figure's */
 typedef struct {
     const char *run, *folder; /* of the run; of its figures */
     const nb_study *study;
-    const nb_frame *frame;
-    nb_relation *relation;    /* of the same rows */
+    nb_relation *relation;
+    const char *experiment;   /* NULL: the run has no rows */
     const char *const *named; /* figures of the run's config, NULL-terminated */
     nb_gnuplots *gnuplots;    /* NULL: not started yet */
     nb_ctx *ctx;
@@ -95,11 +95,11 @@ static nb_status draw(const finder *f, const nb_figure *figure)
     nb_drawing drawing = {.relation = f->relation,
                           .run = f->run,
                           .folder = f->folder,
-                          .experiment = ((const nb_row *)nb_frame_row(f->frame, 0))->experiment,
+                          .experiment = f->experiment,
                           .gnuplots = f->gnuplots};
     NB_TRY(f->ctx, nb_run_baseline(f->run, &drawing.baseline, f->ctx));
     nb_mark mark = nb_ctx_mark(f->ctx);
-    nb_status status = figure->draw(figure, f->frame, &drawing, &figures, f->ctx);
+    nb_status status = figure->draw(figure, &drawing, &figures, f->ctx);
     nb_ctx_release(f->ctx, mark);
     return status;
 }
@@ -112,7 +112,7 @@ static nb_status draw_missing(finder *f, int count, const char *const *files, bo
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         NB_NEED(data, nb_format(f->ctx, "%s/%s.csv", f->folder, e->component->name));
-        if (strcmp(figure->study, f->study->component.name) != 0 || figure->again || f->frame->count == 0 ||
+        if (strcmp(figure->study, f->study->component.name) != 0 || figure->again || !f->experiment ||
             is_drawn(e->component->name, count, files) ||
             (!is_among(e->component->name, f->named) && !nb_is_file(data)))
             continue;
@@ -162,16 +162,16 @@ static nb_status set_picture(const finder *f, placed of, nb_picture *picture)
     return NB_OK;
 }
 
-nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_frame *frame, nb_relation *relation,
-                           nb_pictures *pictures, nb_ctx *ctx)
+nb_status nb_pictures_find(const char *run, nb_relation *relation, nb_pictures *pictures, nb_ctx *ctx)
 {
-    finder f = {.run = run, .study = study, .frame = frame, .relation = relation, .ctx = ctx};
+    finder f = {.run = run, .study = nb_relation_study(relation), .relation = relation, .ctx = ctx};
     const char **files, **named;
     placed *order;
     bool drawn;
     NB_TRY(ctx, nb_run_path(run, NB_PLOTS_FOLDER, &f.folder, ctx));
     NB_TRY(ctx, nb_run_plots(run, &named, ctx));
     f.named = named;
+    NB_TRY(ctx, nb_relation_experiment(relation, &f.experiment, ctx));
     NB_TRY(ctx, list_files(&f, &pictures->count, &files));
     nb_status status = draw_missing(&f, pictures->count, files, &drawn, &pictures->undrawn);
     nb_status waited = nb_gnuplots_wait(f.gnuplots, ctx);

@@ -4,7 +4,7 @@
 #define NB_PICTURES_H
 
 #include "components/study.h"
-#include "report/frame.h"
+#include "report/relation.h"
 
 typedef struct nb_relation nb_relation; /* report/relation.h */
 
@@ -23,7 +23,6 @@ typedef struct {
 /* All SVG files among the run's figures: those that the run's config names first, in its order, then those of the study
  * that have a place, the others of the study, and others, by name. What the run's config names, or a figure whose data
  * are there, is drawn if it has no such file, where gnuplot is installed. */
-nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_frame *frame, nb_relation *relation,
-                           nb_pictures *pictures, nb_ctx *ctx);
+nb_status nb_pictures_find(const char *run, nb_relation *relation, nb_pictures *pictures, nb_ctx *ctx);
 
 #endif

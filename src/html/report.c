@@ -21,13 +21,11 @@ typedef struct { /* a run */
     const char *folder, *name, *question, *baseline, *day;
     const nb_study *study;
     nb_store store;
-    nb_row_list rows;
-    nb_frame frame;
     nb_relation *relation;
     nb_claim_results claims;
     nb_caveats caveats;
     nb_pictures pictures;
-    int ok, wrong, planned;
+    int rows, ok, wrong, planned;
 } part;
 
 typedef struct {
@@ -43,7 +41,7 @@ static nb_status ask_claims(part *p, nb_ctx *ctx)
     nb_claim *claims;
     int count;
     NB_TRY(ctx, nb_run_claims(p->folder, p->study, &count, &claims, ctx));
-    return nb_claims_ask(p->relation, &p->rows, count, claims, &p->claims, ctx);
+    return nb_claims_ask(p->relation, count, claims, &p->claims, ctx);
 }
 
 /* Along which the methods are compared as a whole: the first axis of integers that several values of are planned; NULL:
@@ -105,41 +103,48 @@ static nb_status find_hidden(part *p, nb_ctx *ctx)
     return status;
 }
 
+/* How many rows there are, and how they ended. */
+static nb_status count_rows(part *p, nb_ctx *ctx)
+{
+    nb_answer a;
+    NB_TRY(ctx,
+           nb_relation_ask(p->relation,
+                           "SELECT count(*), count(CASE WHEN status = 'ok' THEN 1 END), count(CASE WHEN status = "
+                           "'planned' THEN 1 END), count(CASE WHEN status NOT IN ('ok', 'skipped', 'planned') THEN "
+                           "1 END) FROM run",
+                           NULL, &a, NULL, ctx));
+    int *const counts[] = {&p->rows, &p->ok, &p->planned, &p->wrong};
+    for (int i = 0; i < 4; i++) *counts[i] = (int)nb_answer_at(&a, 0, i)->integer;
+    return NB_OK;
+}
+
 static nb_status load(const char *folder, part *p, nb_ctx *ctx)
 {
+    const nb_given_labels *labels;
     *p = (part){.folder = folder};
-    NB_TRY(ctx, nb_run_load(folder, &p->store, &p->rows, ctx));
-    NB_REQUIRE(ctx, p->rows.count > 0, NB_EIO, "%s: the run has no rows", folder);
-    NB_TRY(ctx, nb_frame_of(&p->frame, &p->rows, ctx));
-    NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, p->rows.labels, ctx));
-    p->frame.relation = p->relation;
-    NB_REQUIRE(ctx, p->study = nb_study_of(p->rows.columns), NB_EBUG, "%s: its study is not known", folder);
-    p->name = nb_row_at(&p->rows, 0)->experiment;
+    NB_TRY(ctx, nb_run_open(folder, &p->store, &labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, labels, ctx));
+    p->study = p->store.study;
+    NB_TRY(ctx, count_rows(p, ctx));
+    NB_REQUIRE(ctx, p->rows > 0, NB_EIO, "%s: the run has no rows", folder);
+    NB_TRY(ctx, nb_relation_experiment(p->relation, &p->name, ctx));
     NB_TRY(ctx, nb_run_setting(folder, "question", &p->question, ctx));
     NB_TRY(ctx, nb_run_baseline(folder, &p->baseline, ctx));
     NB_TRY(ctx, nb_measured_day(&p->store, &p->day, ctx));
     NB_TRY(ctx, ask_claims(p, ctx));
     NB_TRY(ctx, nb_caveats_find(p->relation, &p->store, &p->caveats, ctx));
     NB_TRY(ctx, find_hidden(p, ctx));
-    NB_TRY(ctx, nb_pictures_find(folder, p->study, &p->frame, p->relation, &p->pictures, ctx));
-    for (int i = 0; i < p->rows.count; i++) {
-        const nb_row *row = nb_row_at(&p->rows, i);
-        bool planned = strcmp(row->status, "planned") == 0;
-        p->ok += strcmp(row->status, "ok") == 0;
-        p->planned += planned;
-        p->wrong += !nb_row_is_well(row) && !planned;
-    }
-    return NB_OK;
+    return nb_pictures_find(folder, p->relation, &p->pictures, ctx);
 }
 
 static void add_summary(const maker *m, const part *p)
 {
     if (p->planned > 0)
         nb_page_paragraph(m->page, "This run is not finished: %d of its %d rows have not been measured yet.",
-                          p->planned, p->rows.count);
+                          p->planned, p->rows);
     nb_page_paragraph(m->page, "%s%s%d rows of the study %s: %d ok, %d skipped, %d went wrong.", p->day,
-                      *p->day ? ": " : "", p->rows.count, p->study->component.name, p->ok,
-                      p->rows.count - p->ok - p->wrong - p->planned, p->wrong);
+                      *p->day ? ": " : "", p->rows, p->study->component.name, p->ok,
+                      p->rows - p->ok - p->wrong - p->planned, p->wrong);
 }
 
 /* "3 reproduced, 1 void"; "none" */
@@ -231,7 +236,7 @@ static nb_status add_comparison(const maker *m, part *p)
 /* A table that a run does not end with, folded; nothing where the rows have nothing for it. */
 static nb_status add_folded(const maker *m, const part *p, const nb_table *table)
 {
-    const nb_table_source of = {&p->frame, p->relation, p->baseline};
+    const nb_table_source of = {p->relation, p->baseline};
     int before = m->page->count;
     nb_page_heading(m->page, NB_PAGE_FOLDED, "%s: %s", table->component.name, table->component.summary);
     nb_page_deepen(m->page, NB_PAGE_DEEPEST);
@@ -245,7 +250,7 @@ static nb_status add_folded(const maker *m, const part *p, const nb_table *table
 static nb_status add_tables(const maker *m, const part *p)
 {
     const char *study = p->study->component.name;
-    const nb_table_source of = {&p->frame, p->relation, p->baseline};
+    const nb_table_source of = {p->relation, p->baseline};
     int before = m->page->count;
     nb_page_heading(m->page, m->level + 1, "Tables");
     nb_page_deepen(m->page, m->level);
@@ -316,7 +321,7 @@ static nb_status add_overview(const maker *m, int count, part *const *parts)
         nb_page_cell(m->page, "%s", p->name);
         nb_page_cell(m->page, "%s", p->question ? p->question : "");
         nb_page_cell(m->page, "%s", p->study->component.name);
-        nb_page_cell(m->page, "%d", p->rows.count);
+        nb_page_cell(m->page, "%d", p->rows);
         nb_page_cell(m->page, "%d", p->ok);
         nb_page_cell(m->page, "%d", p->wrong);
         nb_page_cell(m->page, "%d", p->planned);

@@ -39,21 +39,6 @@ static nb_status find_builds(nb_store *store, bool sessions, int *count, nb_sign
     return NB_OK;
 }
 
-nb_status nb_builds_of_rows(nb_store *store, bool sessions, int *count, const int **builds, nb_ctx *ctx)
-{
-    long long *ids;
-    nb_signed *manifests;
-    int manifest_count, *build, *of;
-    NB_TRY(ctx, nb_store_signatures(store, count, &ids, ctx));
-    NB_TRY(ctx, find_builds(store, sessions, &manifest_count, &manifests, &of, ctx));
-    NB_NEED(build, nb_alloc(ctx, (size_t)*count + 1, sizeof *build));
-    for (int i = 0; i < *count; i++)
-        for (int k = 0; k < manifest_count; k++)
-            if (manifests[k].id == ids[i]) build[i] = of[k];
-    *builds = build;
-    return NB_OK;
-}
-
 nb_status nb_builds_table(const nb_relation *r, bool sessions, bool *several, nb_ctx *ctx)
 {
     nb_signed *manifests;

@@ -19,21 +19,20 @@ static nb_status excuse(nb_status status, const char **why, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_claim_rows(const nb_frame *f, const nb_claim_where *where, nb_selection from, nb_selection *rows,
+nb_status nb_claim_rows(const nb_relation *r, const char *among, const nb_claim_where *where, const char **sql,
                         const char **why, nb_ctx *ctx)
 {
-    *rows = from;
+    const char **conditions;
+    int count = 0;
+    for (int i = 0; i < where->count; i++) count += where->items[i].count;
+    NB_NEED(conditions, nb_alloc(ctx, (size_t)count + 1, sizeof *conditions));
+    count = 0;
+    for (int i = 0; i < where->count; i++)
+        for (int v = 0; v < where->items[i].count; v++)
+            NB_NEED(conditions[count++],
+                    nb_format(ctx, "%s=%s", where->items[i].column, where->items[i].values[v].text));
     *why = NULL;
-    for (int i = 0; i < where->count && !*why; i++) {
-        const nb_claim_condition *c = &where->items[i];
-        bool *means;
-        NB_NEED(means, nb_alloc(ctx, (size_t)f->count + 1, sizeof *means));
-        for (int v = 0; v < c->count && !*why; v++)
-            NB_TRY(ctx, excuse(nb_where_values(f, c->column, c->values[v].text, means, ctx), why, ctx));
-        NB_TRY(ctx, nb_frame_where(f, *rows, c->column, means, rows, ctx));
-    }
-    if (rows->count == 0 && !*why) *why = "the run has no such rows";
-    return NB_OK;
+    return excuse(nb_where(r, among, conditions, sql, ctx), why, ctx);
 }
 
 static int compare_items(const void *a, const void *b)
@@ -147,24 +146,24 @@ static nb_status add_contrasts(const nb_contrasts *c, const nb_head_places *plac
     return nb_claim_unite(count, items, u, ctx);
 }
 
-/* A against B, in a frame of their rows alone. */
-static nb_status contrast(const nb_frame *f, const nb_claim *claim, int a, int b, nb_claim_units *u, nb_ctx *ctx)
+/* A against B, whose rows alone are meant. */
+static nb_status contrast(nb_relation *r, const char *both, const nb_claim *claim, int a, int b, nb_claim_units *u,
+                          nb_ctx *ctx)
 {
     nb_contrasts contrasts;
     nb_head_places places;
     nb_contrast_terms terms = {.by = claim->column,
                                .metric = claim->series[0].metric.text,
+                               .baseline = b,
                                .difference = claim->expectation == NB_EXPECT_DIFFERENCE ||
                                              claim->expectation == NB_EXPECT_EQUAL_DIFFERENCE,
                                .confounded = (const char *const *)claim->confounded,
-                               .builds = nb_frame_has(f, NB_BUILD),
-                               .row_count = f->count,
-                               .rows = f->numbers,
+                               .builds = true,
+                               .where = both,
                                .failures = claim->failures == NB_CLAIM_WORST ? NB_FAILURES_WORST : NB_FAILURES_DROP};
-    terms.baseline = b;
-    NB_TRY(ctx, excuse(nb_contrasts_make(f->relation, &terms, &contrasts, ctx), &u->why, ctx));
+    NB_TRY(ctx, excuse(nb_contrasts_make(r, &terms, &contrasts, ctx), &u->why, ctx));
     if (u->why) return NB_OK;
-    NB_TRY(ctx, nb_head_places_find(f->relation, &places, ctx));
+    NB_TRY(ctx, nb_head_places_find(r, &places, ctx));
     NB_TRY(ctx, add_contrasts(&contrasts, &places, a, terms.failures, u, ctx));
     u->missing += contrasts.unpaired[a] + contrasts.unmet[a];
     u->strata = contrasts.strata;
@@ -173,34 +172,24 @@ static nb_status contrast(const nb_frame *f, const nb_claim *claim, int a, int b
     return cross_contrasts(&contrasts, a, u, ctx);
 }
 
-static nb_status compare(const nb_frame *f, const nb_claim *claim, int pair, nb_claim_units *u, nb_ctx *ctx)
+static nb_status compare(nb_relation *r, const char *among, const nb_claim *claim, int pair, nb_claim_units *u,
+                         nb_ctx *ctx)
 {
-    int value[2] = {0};
-    nb_selection rows;
-    nb_codes codes;
-    nb_frame both;
-    bool *wanted;
-    for (int i = 0; i < 2 && !u->why; i++)
-        NB_TRY(ctx,
-               excuse(nb_where_value(f, claim->column, claim->values[pair + i].text, &value[i], ctx), &u->why, ctx));
+    nb_value_found a, b;
+    const char *both;
+    const nb_claim_value *values = &claim->values[pair];
+    NB_TRY(ctx, excuse(nb_where_value(r, among, claim->column, values[0].text, &a, ctx), &u->why, ctx));
+    if (!u->why) NB_TRY(ctx, excuse(nb_where_value(r, among, claim->column, values[1].text, &b, ctx), &u->why, ctx));
+    if (!u->why && a.place == b.place) u->why = "both are the same";
     if (u->why) return NB_OK;
-    NB_TRY(ctx, nb_frame_codes(f, claim->column, &codes, ctx));
-    NB_NEED(wanted, nb_alloc(ctx, (size_t)codes.count + 1, sizeof *wanted));
-    wanted[value[0]] = wanted[value[1]] = true;
-    NB_TRY(ctx, nb_frame_all(f, &rows, ctx));
-    NB_TRY(ctx, nb_frame_where(f, rows, claim->column, wanted, &rows, ctx));
-    both = *f;
-    if (rows.count < f->count) NB_TRY(ctx, nb_frame_take(f, rows, &both, ctx));
-    for (int i = 0; i < 2; i++)
-        NB_TRY(ctx, excuse(nb_where_value(&both, claim->column, claim->values[pair + i].text, &value[i], ctx), &u->why,
-                           ctx));
-    if (value[0] == value[1]) u->why = "both are the same";
-    return u->why ? NB_OK : contrast(&both, claim, value[0], value[1], u, ctx);
+    NB_NEED(both, nb_format(ctx, "%s AND (%s OR %s)", among, a.sql, b.sql));
+    return contrast(r, both, claim, a.place > b.place, b.place > a.place, u, ctx);
 }
 
-nb_status nb_claim_units_make(const nb_frame *f, const nb_claim *claim, int pair, nb_claim_units *u, nb_ctx *ctx)
+nb_status nb_claim_units_make(nb_relation *r, const char *among, const nb_claim *claim, int pair, nb_claim_units *u,
+                              nb_ctx *ctx)
 {
     bool pairs = claim->form == NB_CLAIM_COMPARE || claim->form == NB_CLAIM_ORDER;
     *u = (nb_claim_units){.count = 0};
-    return pairs ? compare(f, claim, pair, u, ctx) : nb_claim_lines(f, claim, u, ctx);
+    return pairs ? compare(r, among, claim, pair, u, ctx) : nb_claim_lines(r, among, claim, u, ctx);
 }

@@ -10,7 +10,7 @@
 
 typedef struct {
     int strata;
-    const char *const *names, *const *labels; /* of the strata: see nb_replicates */
+    const char *const *names, *const *labels; /* of the strata, see report/relation.h */
     int count;
     /* compare, order: log(A / B), or A - B; slope; correlation; the metric, or its log for a geometric mean. */
     nb_unit_value *units;
@@ -22,12 +22,13 @@ typedef struct {
     const char *why; /* why there are none, or none that count; NULL: there are */
 } nb_claim_units;
 
-/* The rows that a condition means; *why: it means none (NULL: it does). */
-nb_status nb_claim_rows(const nb_frame *frame, const nb_claim_where *where, nb_selection from, nb_selection *rows,
+/* *sql: `among`, SQL for the view `run` as all conditions here, and the claim's conditions; *why: these mean no row (NULL:
+ * they do). */
+nb_status nb_claim_rows(const nb_relation *relation, const char *among, const nb_claim_where *where, const char **sql,
                         const char **why, nb_ctx *ctx);
 
-/* Of a frame of the claim's rows; compare, order: values[pair] against values[pair + 1]. `frame` may have NB_BUILD. */
-nb_status nb_claim_units_make(const nb_frame *frame, const nb_claim *claim, int pair, nb_claim_units *units,
-                              nb_ctx *ctx);
+/* Of the rows that are meant; compare, order: values[pair] against values[pair + 1]. */
+nb_status nb_claim_units_make(nb_relation *relation, const char *among, const nb_claim *claim, int pair,
+                              nb_claim_units *units, nb_ctx *ctx);
 
 #endif

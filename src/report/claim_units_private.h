@@ -29,6 +29,7 @@ typedef struct { /* of a head in one setting */
 nb_status nb_claim_unite(int count, nb_head_value *items, nb_claim_units *units, nb_ctx *ctx);
 
 /* The units of a claim that measures, or looks for a slope or a correlation. */
-nb_status nb_claim_lines(const nb_frame *frame, const nb_claim *claim, nb_claim_units *units, nb_ctx *ctx);
+nb_status nb_claim_lines(nb_relation *relation, const char *among, const nb_claim *claim, nb_claim_units *units,
+                         nb_ctx *ctx);
 
 #endif

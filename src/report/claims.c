@@ -4,6 +4,7 @@
  * which 2 P(Binomial(n, 1/2) < k) <= 1 - confidence; it covers at least at its confidence, whatever they follow. */
 #include "report/claims.h"
 
+#include "components/study.h"
 #include "report/claim_units.h"
 #include "report/compare.h"
 #include "report/draws.h"
@@ -22,6 +23,7 @@ const char *const nb_claim_verdicts[] = {
     [NB_CLAIM_IS_UNDECIDED] = "undecided",   [NB_CLAIM_IS_VOID] = "void",       [NB_CLAIM_IS_UNTESTED] = "untested"};
 
 typedef struct {
+    nb_relation *relation;
     const nb_claim *claim;
     nb_ctx *ctx;  /* of what is needed on the way */
     nb_ctx *keep; /* of the answers */
@@ -225,36 +227,55 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
     return NB_OK;
 }
 
-/* What tables call the value that a claim names; the claim's text where the rows have no such value, or several. */
-static nb_status name_value(const judge *j, const nb_frame *f, const char *text, const char **name)
+/* What tables call the value that a row of the part has in a column. */
+static nb_status label(const judge *j, const char *name, const char *part, const char **text)
 {
-    nb_codes codes;
-    int value;
+    const nb_study *study = nb_relation_study(j->relation);
+    const nb_column *c = nb_column_find(study->columns, name);
+    const char *sql = name;
+    nb_answer a;
+    if (c->identity && nb_column_registry(study->columns, name))
+        NB_NEED(sql, nb_format(j->ctx,
+                               "(SELECT label || CASE WHEN oracle THEN '" NB_ORACLE_MARK "' ELSE '' END FROM component "
+                               "WHERE kind = '%s' AND id = %s_id)",
+                               name, name));
+    else if (c->type == NB_COLUMN_REAL)
+        NB_NEED(sql, nb_format(j->ctx, "shown('%%.4g', %s)", name));
+    NB_NEED(sql, nb_format(j->ctx, "SELECT CAST(%s AS TEXT) FROM run WHERE %s ORDER BY number LIMIT 1", sql, part));
+    NB_TRY(j->ctx, nb_relation_ask(j->relation, sql, NULL, &a, NULL, j->ctx));
+    *text = nb_answer_at(&a, 0, 0)->text ? nb_answer_at(&a, 0, 0)->text : "";
+    return NB_OK;
+}
+
+/* Of the value that a claim names; the claim's text where the rows have no such value, or several. */
+static nb_status name_value(const judge *j, const char *part, const char *text, const char **name)
+{
+    nb_value_found found;
     *name = text;
-    nb_status status = nb_where_value(f, j->claim->column, text, &value, j->ctx);
+    nb_status status = nb_where_value(j->relation, part, j->claim->column, text, &found, j->ctx);
     if (status == NB_EINVAL) {
         nb_error_clear(j->ctx);
         return NB_OK;
     }
     NB_TRY(j->ctx, status);
-    NB_TRY(j->ctx, nb_frame_codes(f, j->claim->column, &codes, j->ctx));
-    return nb_label_of(f, j->claim->column, codes.first[value], name, j->ctx);
+    NB_NEED(part, nb_format(j->ctx, "%s AND %s", part, found.sql));
+    return label(j, j->claim->column, part, name);
 }
 
 /* "landmarks 8, model minilm: uniform < kmeans" */
-static nb_status name_part(const judge *j, const nb_frame *f, int row, int pair, bool several, const char **name)
+static nb_status name_part(const judge *j, const char *part, int pair, bool several, const char **name)
 {
     const nb_claim *c = j->claim;
-    const char *text = "", *label;
+    const char *text = "", *value;
     for (const char **column = c->each; *column; column++) {
-        NB_TRY(j->ctx, nb_label_of(f, *column, row, &label, j->ctx));
-        if (strcmp(*column, "model") == 0) NB_TRY(j->ctx, nb_label_stratum(label, &label, j->ctx));
-        NB_NEED(text, nb_format(j->ctx, "%s%s%s %s", text, *text ? ", " : "", *column, label));
+        NB_TRY(j->ctx, label(j, *column, part, &value));
+        if (strcmp(*column, "model") == 0) NB_TRY(j->ctx, nb_label_stratum(value, &value, j->ctx));
+        NB_NEED(text, nb_format(j->ctx, "%s%s%s %s", text, *text ? ", " : "", *column, value));
     }
     if (several) {
         const char *less, *more;
-        NB_TRY(j->ctx, name_value(j, f, c->values[pair].text, &less));
-        NB_TRY(j->ctx, name_value(j, f, c->values[pair + 1].text, &more));
+        NB_TRY(j->ctx, name_value(j, part, c->values[pair].text, &less));
+        NB_TRY(j->ctx, name_value(j, part, c->values[pair + 1].text, &more));
         NB_NEED(text, nb_format(j->ctx, "%s%s%s < %s", text, *text ? ": " : "", less, more));
     }
     NB_NEED(*name, nb_strdup(j->keep, text));
@@ -295,83 +316,88 @@ static void conclude(const nb_claim *c, nb_claim_result *r)
 }
 
 /* One of `groups` groups of rows: its pairs. */
-static nb_status ask_group(const judge *j, const nb_frame *f, int groups, int pairs, nb_claim_result *r)
+static nb_status ask_group(const judge *j, const char *part, int groups, int pairs, nb_claim_result *r)
 {
     for (int p = 0; p < pairs; p++) {
         nb_claim_units units;
         nb_claim_answer *a = &r->parts[r->part_count++];
         nb_mark mark = nb_ctx_mark(j->ctx);
         *a = (nb_claim_answer){.more = NAN};
-        NB_TRY(j->ctx, name_part(j, f, 0, p, pairs > 1, &a->name));
-        NB_TRY(j->ctx, nb_claim_units_make(f, j->claim, p, &units, j->ctx));
+        NB_TRY(j->ctx, name_part(j, part, p, pairs > 1, &a->name));
+        NB_TRY(j->ctx, nb_claim_units_make(j->relation, part, j->claim, p, &units, j->ctx));
         NB_TRY(j->ctx, answer(j, &units, groups * pairs, a));
         nb_ctx_release(j->ctx, mark);
     }
     return NB_OK;
 }
 
+/* The groups by the columns of `each`: by row and column what `keys`, SQL, is there. */
+static nb_status find_groups(const judge *j, const char *among, const char **keys, nb_answer *groups)
+{
+    const nb_column *columns = nb_relation_study(j->relation)->columns;
+    const char *literals = "", *list = "1", *sql;
+    for (int c = 0; j->claim->each[c]; c++) {
+        NB_TRY(j->ctx, nb_key_sql(nb_column_find(columns, j->claim->each[c]), &keys[c], j->ctx));
+        NB_NEED(literals, nb_format(j->ctx, "%squote(%s), ", literals, keys[c]));
+        NB_NEED(list, nb_format(j->ctx, "%s, %s", list, keys[c]));
+    }
+    NB_NEED(sql,
+            nb_format(j->ctx, "SELECT %s1 FROM run WHERE %s GROUP BY %s ORDER BY min(number)", literals, among, list));
+    return nb_relation_ask(j->relation, sql, NULL, groups, NULL, j->ctx);
+}
+
 /* The parts of rows that the claim is about: by the columns of `each`, and the pairs of an order. */
-static nb_status ask_parts(const judge *j, const nb_frame *f, nb_claim_result *r)
+static nb_status ask_parts(const judge *j, const char *among, nb_claim_result *r, const char **why)
 {
     const nb_claim *c = j->claim;
-    nb_selection all;
-    nb_groups groups;
-    int pairs = c->form == NB_CLAIM_ORDER ? c->value_count - 1 : 1;
-    NB_TRY(j->ctx, nb_frame_all(f, &all, j->ctx));
-    NB_TRY(j->ctx, nb_frame_group(f, all, (const char *const *)c->each, &groups, j->ctx));
+    const char **keys;
+    nb_answer groups;
+    int columns = 0, pairs = c->form == NB_CLAIM_ORDER ? c->value_count - 1 : 1;
+    while (c->each[columns]) columns++;
+    NB_NEED(keys, nb_alloc(j->ctx, (size_t)columns + 1, sizeof *keys));
+    NB_TRY(j->ctx, find_groups(j, among, keys, &groups));
+    if (groups.count == 0) *why = "the run has no such rows";
     NB_NEED(r->parts, nb_alloc(j->keep, (size_t)(groups.count * pairs) + 1, sizeof *r->parts));
     for (int g = 0; g < groups.count; g++) {
-        nb_frame part = *f;
+        const char *part = among;
         nb_mark mark = nb_ctx_mark(j->ctx);
-        if (groups.count > 1) NB_TRY(j->ctx, nb_frame_take(f, nb_group_rows(&groups, g), &part, j->ctx));
-        NB_TRY(j->ctx, ask_group(j, &part, groups.count, pairs, r));
+        for (int k = 0; k < columns; k++)
+            NB_NEED(part, nb_format(j->ctx, "%s AND %s = %s", part, keys[k], nb_answer_at(&groups, g, k)->text));
+        NB_TRY(j->ctx, nb_relation_choose(j->relation, "part", part, j->ctx));
+        NB_TRY(j->ctx, ask_group(j, "id IN (SELECT id FROM part)", groups.count, pairs, r));
         nb_ctx_release(j->ctx, mark);
     }
-    conclude(c, r);
+    if (groups.count > 0) conclude(c, r);
     return NB_OK;
 }
 
-/* The rows that the claim selects, with which build has measured them; copied unless they are all. */
-static nb_status select_rows(const judge *j, const nb_claim_evidence *rows, nb_frame *f, const char **why)
+static nb_status ask(const judge *j, nb_claim_result *r)
 {
-    nb_selection all, some;
-    const nb_column *metric = nb_column_find(rows->frame->columns, j->claim->series[0].metric.text);
-    NB_REQUIRE(j->ctx, metric, NB_EBUG, "claim %s: no column '%s'", j->claim->id, j->claim->series[0].metric.text);
-    const int *builds = metric->time ? rows->sessions : rows->programs;
-    NB_TRY(j->ctx, nb_frame_all(rows->frame, &all, j->ctx));
-    NB_TRY(j->ctx, nb_claim_rows(rows->frame, &j->claim->where, all, &some, why, j->ctx));
-    if (*why) return NB_OK;
-    NB_TRY(j->ctx, nb_frame_view(rows->frame, f, j->ctx));
-    if (builds) NB_TRY(j->ctx, nb_frame_derive(f, NB_BUILD, builds, j->ctx));
-    return some.count == all.count ? NB_OK : nb_frame_take(f, some, f, j->ctx);
-}
-
-static nb_status ask(const judge *j, const nb_claim_evidence *rows, nb_claim_result *r)
-{
-    nb_frame f;
-    const char *why = NULL;
+    const char *sql, *why;
     *r = (nb_claim_result){
         .claim = j->claim,
         .answer = {.verdict = NB_CLAIM_IS_UNTESTED, .estimate = NAN, .low = NAN, .high = NAN, .more = NAN}};
     r->answer.why = j->claim->untested;
     if (j->claim->untested) return NB_OK;
-    NB_TRY(j->ctx, select_rows(j, rows, &f, &why));
-    if (!why) return ask_parts(j, &f, r);
+    NB_TRY(j->ctx, nb_claim_rows(j->relation, NULL, &j->claim->where, &sql, &why, j->ctx));
+    if (!why) NB_TRY(j->ctx, nb_relation_choose(j->relation, "claimed", sql, j->ctx));
+    if (!why) NB_TRY(j->ctx, ask_parts(j, "id IN (SELECT id FROM claimed)", r, &why));
+    if (!why) return NB_OK;
     r->answer.verdict = NB_CLAIM_IS_VOID;
     NB_NEED(r->answer.why, nb_strdup(j->keep, why));
     return NB_OK;
 }
 
-nb_status nb_claims_evaluate(const nb_claim_evidence *rows, int count, const nb_claim *claims,
-                             nb_claim_result **results, nb_ctx *ctx)
+nb_status nb_claims_evaluate(nb_relation *relation, int count, const nb_claim *claims, nb_claim_result **results,
+                             nb_ctx *ctx)
 {
-    judge j = {.ctx = ctx};
+    judge j = {.relation = relation, .ctx = ctx};
     NB_NEED(*results, nb_alloc(ctx, (size_t)count + 1, sizeof **results));
     NB_NEED(j.keep, nb_ctx_child(ctx));
     for (int i = 0; i < count; i++) {
         nb_mark mark = nb_ctx_mark(ctx);
         j.claim = &claims[i];
-        NB_TRY(ctx, ask(&j, rows, &(*results)[i]));
+        NB_TRY(ctx, ask(&j, &(*results)[i]));
         nb_ctx_release(ctx, mark);
     }
     return NB_OK;

@@ -14,7 +14,7 @@
 #define NB_CLAIMS_H
 
 #include "config/claim.h"
-#include "report/frame.h"
+#include "report/relation.h"
 
 typedef enum {
     NB_CLAIM_IS_REPRODUCED,
@@ -46,13 +46,7 @@ typedef struct {
     nb_claim_answer *parts;
 } nb_claim_result;
 
-typedef struct {
-    const nb_frame *frame;
-    /* By row, see nb_builds_of_rows: which program has measured it, and, for times, in which call; NULL: one. */
-    const int *programs, *sessions;
-} nb_claim_evidence;
-
-nb_status nb_claims_evaluate(const nb_claim_evidence *rows, int count, const nb_claim *claims,
-                             nb_claim_result **results, nb_ctx *ctx);
+nb_status nb_claims_evaluate(nb_relation *relation, int count, const nb_claim *claims, nb_claim_result **results,
+                             nb_ctx *ctx);
 
 #endif

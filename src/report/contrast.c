@@ -96,9 +96,7 @@ static nb_status find_keys(maker *m)
     }
     NB_TRY(m->ctx,
            nb_relation_ask(m->relation,
-                           "SELECT 1 FROM key JOIN component AS c ON c.kind = 'problem' AND c.id = problem_id "
-                           "WHERE input IS NOT NULL GROUP BY stratum_id HAVING count(DISTINCT input) > 1 LIMIT 1",
-                           NULL, &several, NULL, m->ctx));
+                           "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL, &several, NULL, m->ctx));
     if (several.count > 0) {
         NB_NEED(m->settings, nb_format(m->ctx, "%s%s" INPUT_SQL, m->settings, *m->settings ? ", " : ""));
         settings[count++] = NB_INPUT;
@@ -114,8 +112,8 @@ static nb_status find_keys(maker *m)
 static nb_status rows_sql(const maker *m, const char *from, const char **sql)
 {
     NB_NEED(*sql, nb_format(m->ctx, "SELECT one.*, %s AS build FROM %s%s AS one%s%s",
-                            m->builds ? "coalesce(b.build, 0)" : "0", m->terms->rows ? "chosen_rows CROSS JOIN " : "",
-                            from, m->terms->rows ? " ON one.id = chosen_rows.id" : "",
+                            m->builds ? "coalesce(b.build, 0)" : "0", m->terms->where ? "chosen_rows CROSS JOIN " : "",
+                            from, m->terms->where ? " ON one.id = chosen_rows.id" : "",
                             m->builds ? " JOIN main.results AS signed ON signed.rowid = one.id LEFT JOIN build AS b ON "
                                         "b.manifest = signed.manifest"
                                       : ""));
@@ -129,8 +127,7 @@ static nb_status make_tables(maker *m)
     if (m->terms->builds) NB_TRY(m->ctx, nb_builds_table(m->relation, metric->time, &m->builds, m->ctx));
     bool apart = m->builds && !among(NB_BUILD, m->terms->confounded);
     m->builds = apart;
-    if (m->terms->rows)
-        NB_TRY(m->ctx, nb_relation_choose(m->relation, "chosen_rows", m->terms->row_count, m->terms->rows, m->ctx));
+    if (m->terms->where) NB_TRY(m->ctx, nb_relation_choose(m->relation, "chosen_rows", m->terms->where, m->ctx));
     NB_TRY(m->ctx, rows_sql(m, "key", &keys));
     NB_TRY(m->ctx, rows_sql(m, "run", &rows));
     NB_TRY(m->ctx, append(&value, by, m->ctx));
@@ -168,7 +165,7 @@ static nb_status make_tables(maker *m)
                 " ORDER BY 1, 2, 3, 4",
                 keys, value, m->settings, m->same, metric->name, metric->noise ? metric->noise : "NULL",
                 metric->se ? metric->se : "NULL", seen, rows));
-    if (m->terms->rows) NB_TRY(m->ctx, nb_relation_make(m->relation, "side", "SELECT 1", m->ctx));
+    if (m->terms->where) NB_TRY(m->ctx, nb_relation_make(m->relation, "side", "SELECT 1", m->ctx));
     return nb_relation_make(m->relation, "side", sql, m->ctx);
 }
 
@@ -224,25 +221,24 @@ static nb_status ask_cells(const maker *m, const char *const *columns, const cha
     return nb_relation_ask(m->relation, sql, NULL, answer, NULL, m->ctx);
 }
 
-static nb_status find_strata(maker *m)
+nb_status nb_contrasts_strata(const nb_relation *relation, nb_contrasts *out, nb_ctx *ctx)
 {
     const char **names, **labels;
     bool *drawn;
     nb_answer a;
-    NB_TRY(m->ctx,
-           nb_relation_ask(m->relation, "SELECT name, label, drawn FROM stratum ORDER BY id", NULL, &a, NULL, m->ctx));
-    NB_NEED(names, nb_alloc(m->ctx, (size_t)a.count + 1, sizeof *names));
-    NB_NEED(labels, nb_alloc(m->ctx, (size_t)a.count + 1, sizeof *labels));
-    NB_NEED(drawn, nb_alloc(m->ctx, (size_t)a.count + 1, sizeof *drawn));
+    NB_TRY(ctx, nb_relation_ask(relation, "SELECT name, label, drawn FROM stratum ORDER BY id", NULL, &a, NULL, ctx));
+    NB_NEED(names, nb_alloc(ctx, (size_t)a.count + 1, sizeof *names));
+    NB_NEED(labels, nb_alloc(ctx, (size_t)a.count + 1, sizeof *labels));
+    NB_NEED(drawn, nb_alloc(ctx, (size_t)a.count + 1, sizeof *drawn));
     for (int s = 0; s < a.count; s++) {
         names[s] = nb_answer_at(&a, s, 0)->text;
         labels[s] = nb_answer_at(&a, s, 1)->text;
         drawn[s] = nb_answer_at(&a, s, 2)->integer;
     }
-    m->out->strata = a.count;
-    m->out->names = names;
-    m->out->stratum_labels = labels;
-    m->out->drawn = drawn;
+    out->strata = a.count;
+    out->names = names;
+    out->stratum_labels = labels;
+    out->drawn = drawn;
     return NB_OK;
 }
 
@@ -583,7 +579,7 @@ nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *term
     NB_TRY(ctx, find_keys(&m));
     NB_TRY(ctx, make_tables(&m));
     NB_TRY(ctx, check_single(&m));
-    NB_TRY(ctx, find_strata(&m));
+    NB_TRY(ctx, nb_contrasts_strata(relation, out, ctx));
     NB_TRY(ctx, ask_cells(&m, (const char *const[]){terms->by, NULL}, "value", &out->values));
     NB_TRY(ctx, ask_cells(&m, out->setting_columns, "setting", &out->settings));
     NB_NEED(m.unpaired, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unpaired));

@@ -23,9 +23,8 @@ typedef struct {
     const char *const *confounded; /* columns in which both may differ, NB_ROWS_SEEN and NB_BUILD; ends with NULL */
     bool builds;                   /* rows of different programs are not compared; of a time, of different calls */
     nb_failures failures;
-    bool equal_noise; /* a pair of rounding noise counts as one of equals; else it says nothing */
-    int row_count;    /* only these rows of the relation, by number; */
-    const int *rows;  /* NULL: all */
+    bool equal_noise;  /* a pair of rounding noise counts as one of equals; else it says nothing */
+    const char *where; /* a condition on the rows of the view `run`; NULL: all */
 } nb_contrast_terms;
 
 /* What may differ though no column of the identity does: whether the methods have looked at the rows of S that they
@@ -81,6 +80,9 @@ typedef struct { /* rows that agree in these */
     bool has_result; /* one of them */
     int row;         /* the number of the first */
 } nb_planned;
+
+/* Sets what is known of strata. */
+nb_status nb_contrasts_strata(const nb_relation *relation, nb_contrasts *contrasts, nb_ctx *ctx);
 
 /* All rows of the last terms that were asked, by setting, stratum, source and value. */
 nb_status nb_contrasts_planned(const nb_relation *relation, int *count, nb_planned **planned, nb_ctx *ctx);

@@ -4,15 +4,13 @@
 #ifndef NB_DRAWS_H
 #define NB_DRAWS_H
 
-#include "report/frame.h"
+#include "base/ctx.h"
 #include "statistics/crossed.h"
 
 enum { NB_LEAST_TRIALS = 3 }; /* for a verdict on what is drawn: from fewer, its luck cannot be told */
 
-/* By row; as long as the frame lives. A component that the program does not know may draw. */
-nb_status nb_draws_find(const nb_frame *frame, const bool **draws, nb_ctx *ctx);
-
-/* Whether a component that a column names draws; of a column without components false. */
+/* Whether a component that a column names draws; one that the program does not know may. Of a column without components
+ * false. */
 nb_status nb_draws_component(const char *column, const char *spec, bool *draws, nb_ctx *ctx);
 
 /* In how many trials the sources of each stratum have what is drawn there: the fewest; -1: nothing is drawn. */

@@ -2,6 +2,8 @@
 /* figure.c - see figure.h */
 #include "report/figure.h"
 
+#include "report/relation.h"
+
 #include <stdio.h>
 
 nb_status nb_figure_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx)
@@ -16,13 +18,13 @@ nb_status nb_figure_choose_m(int count, const int *landmarks, int *m, nb_ctx *ct
     NB_FAIL(ctx, NB_EINVAL, "the run has no m = %d; it has %s", *m, all);
 }
 
-nb_status nb_figure_is_offered(const nb_figure *figure, const nb_frame *frame, bool *offered, nb_ctx *ctx)
+nb_status nb_figure_is_offered(const nb_figure *figure, const nb_relation *relation, bool *offered, nb_ctx *ctx)
 {
-    nb_codes codes;
+    nb_answer values;
     *offered = !figure->again;
     if (!figure->compares) return NB_OK;
-    NB_TRY(ctx, nb_frame_codes(frame, figure->compares, &codes, ctx));
-    *offered = *offered && codes.count > 1;
+    NB_TRY(ctx, nb_relation_values(relation, figure->compares, &values, ctx));
+    *offered = *offered && values.count > 1;
     return NB_OK;
 }
 

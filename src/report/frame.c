@@ -4,6 +4,7 @@
 #include "report/frame.h"
 
 #include "base/texts.h"
+#include "report/relation.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -52,7 +53,6 @@ nb_status nb_frame_view(const nb_frame *f, nb_frame *view, nb_ctx *ctx)
     view->whole = f;
     view->labels = f->labels;
     view->relation = f->relation;
-    view->numbers = f->numbers;
     return NB_OK;
 }
 
@@ -327,16 +327,30 @@ nb_status nb_frame_take(const nb_frame *f, nb_selection rows, nb_frame *taken, n
     const nb_frame_column *derived = f->made->columns;
     const nb_given_labels *labels = f->labels;
     struct nb_relation *relation = f->relation;
-    int *numbers;
-    NB_NEED(numbers, nb_alloc(ctx, (size_t)rows.count + 1, sizeof *numbers));
-    for (int i = 0; i < rows.count; i++) numbers[i] = f->numbers ? f->numbers[rows.at[i]] : rows.at[i];
     NB_TRY(ctx, nb_frame_make(taken, f->columns, copy, f->size, rows.count, ctx)); /* which may be f itself */
     taken->labels = labels;
     taken->relation = relation;
-    taken->numbers = numbers;
     for (; derived; derived = derived->next)
         if (!nb_column_find(taken->columns, derived->name)) NB_TRY(ctx, take_derived(taken, derived, rows, ctx));
     return NB_OK;
+}
+
+nb_status nb_frame_of_relation(nb_relation *r, nb_frame *f, nb_ctx *ctx)
+{
+    static const char sql[] =
+        "SELECT place FROM (SELECT rowid AS id, row_number() OVER (ORDER BY position) - 1 AS place "
+        "FROM main.results WHERE position IS NOT NULL) JOIN key USING (id) ORDER BY place";
+    nb_answer a;
+    nb_row_list rows;
+    int *at;
+    NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &a, NULL, ctx));
+    NB_TRY(ctx, nb_store_rows(nb_relation_store(r), &rows, ctx));
+    rows.labels = nb_relation_labels(r);
+    NB_TRY(ctx, nb_frame_of(f, &rows, ctx));
+    f->relation = r;
+    NB_NEED(at, nb_alloc(ctx, (size_t)a.count + 1, sizeof *at));
+    for (int i = 0; i < a.count; i++) at[i] = (int)nb_answer_at(&a, i, 0)->integer;
+    return nb_frame_take(f, (nb_selection){a.count, at}, f, ctx);
 }
 
 /* As refine, by a table of all pairs of a group and a code. */

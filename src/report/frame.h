@@ -16,7 +16,6 @@ typedef struct nb_frame {
     int count;
     const nb_given_labels *labels; /* of the components that rows name; NULL: none */
     struct nb_relation *relation;  /* that has the rows, see relation.h; NULL: none */
-    const int *numbers;            /* by row: its number there; NULL: its own */
 
     /* Private. */
     nb_ctx *memory;
@@ -71,6 +70,9 @@ nb_status nb_frame_where_text(const nb_frame *frame, nb_selection from, const ch
 
 /* A frame of these rows alone, which are copied with the derived columns; their texts are not. */
 nb_status nb_frame_take(const nb_frame *frame, nb_selection rows, nb_frame *taken, nb_ctx *ctx);
+
+/* Of the rows that the relation has. */
+nb_status nb_frame_of_relation(struct nb_relation *relation, nb_frame *frame, nb_ctx *ctx);
 
 typedef struct { /* rows that agree in some columns, in order of appearance */
     int count;

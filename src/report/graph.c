@@ -11,20 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DATA = 16 };
+enum { MOST_DATA = 16, PANEL = -2, SERIES = -3 }; /* PANEL and SERIES stand for a column: its number in the picture */
 
 typedef struct {
     const char *label, *style;
     long long order;
-    int look;
+    int look, row; /* row: its first */
 } line;
 
 typedef struct {
     const nb_figure *figure;
     const nb_drawing *drawing;
-    const nb_answer *answer;
+    const nb_answer *csv, *answer;                  /* for programs, and for pictures */
     int picture, panel, series, style, look, order; /* columns; -1: there is none */
-    int data_count, data[MOST_DATA];                /* columns */
+    int data_count, data[MOST_DATA];                /* columns, PANEL, SERIES */
     const char *script;
 
     /* The picture at hand. */
@@ -51,7 +51,7 @@ static bool is_null(const graph *g, int row, int column)
 static bool is_drawn(const graph *g, int row)
 {
     for (int i = 0; i < g->data_count; i++)
-        if (!isfinite(nb_answer_at(g->answer, row, g->data[i])->real)) return false;
+        if (g->data[i] >= 0 && !isfinite(nb_answer_at(g->answer, row, g->data[i])->real)) return false;
     return true;
 }
 
@@ -74,9 +74,24 @@ static nb_status comment(const graph *g, const char *name, const char **text)
     return NB_OK;
 }
 
+/* The next of a list of columns, or PANEL or SERIES. */
+static nb_status next_column(const graph *g, const char **list, int *column)
+{
+    const char *name;
+    size_t length = strcspn(*list, " ");
+    NB_NEED(name, nb_format(g->ctx, "%.*s", (int)length, *list));
+    *list += length + strspn(*list + length, " ");
+    *column = nb_answer_column(g->answer, name);
+    if (strcmp(name, "panel") == 0) *column = PANEL;
+    if (strcmp(name, "series") == 0) *column = SERIES;
+    NB_REQUIRE(g->ctx, *column != -1, NB_EBUG, "%s.sql: no column '%s' for the script", g->figure->component.name,
+               name);
+    return NB_OK;
+}
+
 static nb_status find_columns(graph *g)
 {
-    const char *names, *name;
+    const char *names;
     NB_TRY(g->ctx, find_role(g, "figure", &g->picture));
     NB_TRY(g->ctx, find_role(g, "panel", &g->panel));
     NB_TRY(g->ctx, find_role(g, "series", &g->series));
@@ -85,15 +100,10 @@ static nb_status find_columns(graph *g)
     g->order = nb_answer_column(g->answer, "_order");
     NB_TRY(g->ctx, comment(g, "script", &g->script));
     NB_TRY(g->ctx, comment(g, "data", &names));
-    for (; *names; names += strspn(names, " ")) {
-        size_t length = strcspn(names, " ");
-        NB_NEED(name, nb_format(g->ctx, "%.*s", (int)length, names));
+    while (*names) {
         NB_REQUIRE(g->ctx, g->data_count < MOST_DATA, NB_EBUG, "%s.sql: more than %d columns of data",
                    g->figure->component.name, MOST_DATA);
-        g->data[g->data_count] = nb_answer_column(g->answer, name);
-        NB_REQUIRE(g->ctx, g->data[g->data_count++] >= 0, NB_EBUG, "%s.sql: no column '%s' for the data",
-                   g->figure->component.name, name);
-        names += length;
+        NB_TRY(g->ctx, next_column(g, &names, &g->data[g->data_count++]));
     }
     return NB_OK;
 }
@@ -112,7 +122,7 @@ static void print_number(FILE *out, const nb_cell *cell)
 /* All pictures, for people and programs. */
 static nb_status print_csv(FILE *out, const void *what, nb_ctx *ctx)
 {
-    const nb_answer *a = ((const graph *)what)->answer;
+    const nb_answer *a = ((const graph *)what)->csv;
     (void)ctx;
     for (int i = -1; i < a->count; i++) {
         bool first = true;
@@ -162,7 +172,7 @@ static void add_line(graph *g, int row)
     for (; at > 0 && g->lines[at - 1].order > order_of(g, row); at--) g->lines[at] = g->lines[at - 1];
     const nb_cell *look = g->look < 0 ? NULL : nb_answer_at(g->answer, row, g->look);
     g->lines[at] = (line){text_at(g, row, g->series), text_at(g, row, g->style), order_of(g, row),
-                          look && look->type != NB_CELL_NONE ? (int)look->integer + 1 : 0};
+                          look && look->type != NB_CELL_NONE ? (int)look->integer + 1 : 0, row};
 }
 
 static bool is_of(const graph *g, int row, const char *picture)
@@ -175,7 +185,7 @@ static bool is_of(const graph *g, int row, const char *picture)
 static nb_status find_rows(graph *g, const char *picture, int first_panel, bool *more)
 {
     const nb_answer *a = g->answer;
-    int room = g->drawing->most_panels, seen = 0;
+    int room = g->figure->whole ? 0 : g->drawing->most_panels, seen = 0;
     g->row_count = g->panel_count = g->line_count = 0;
     for (int i = 0; i < a->count; i++)
         if (is_of(g, i, picture) && find_panel(g, i) < 0) g->panels[g->panel_count++] = text_at(g, i, g->panel);
@@ -206,7 +216,9 @@ static nb_status print_blocks(FILE *out, const void *what, nb_ctx *ctx)
     int last = -1;
     (void)ctx;
     for (int k = 0; k < g->data_count; k++) {
-        const char *name = g->answer->names[g->data[k]];
+        const char *name = g->data[k] == PANEL    ? "panel"
+                           : g->data[k] == SERIES ? "series"
+                                                  : g->answer->names[g->data[k]];
         fprintf(out, "%s%s", k ? "," : "# ", name + (*name == '_'));
     }
     fputc('\n', out);
@@ -215,7 +227,10 @@ static nb_status print_blocks(FILE *out, const void *what, nb_ctx *ctx)
         if (last >= 0 && place != last) fputs("\n\n", out);
         for (int k = 0; k < g->data_count; k++) {
             if (k) fputc(',', out);
-            print_number(out, nb_answer_at(g->answer, g->rows[i], g->data[k]));
+            if (g->data[k] >= 0)
+                print_number(out, nb_answer_at(g->answer, g->rows[i], g->data[k]));
+            else
+                fprintf(out, "%d", 1 + (g->data[k] == PANEL ? find_panel(g, g->rows[i]) : find_line(g, g->rows[i])));
         }
         fputc('\n', out);
         last = place;
@@ -235,6 +250,30 @@ static nb_status set(FILE *out, const graph *g, const char *text)
         fprintf(out, "%s = %s\n", name, value);
     else
         nb_plot_set_text(out, name, value);
+    return NB_OK;
+}
+
+/* What the series have in columns, as arrays. */
+static nb_status set_arrays(FILE *out, const graph *g)
+{
+    const char *names;
+    NB_TRY(g->ctx, comment(g, "arrays", &names));
+    while (*names) {
+        int column;
+        NB_TRY(g->ctx, next_column(g, &names, &column));
+        NB_REQUIRE(g->ctx, column >= 0, NB_EBUG, "%s.sql: the script has panels and series", g->figure->component.name);
+        const char *name = g->answer->names[column];
+        fprintf(out, "array %s[%d] = [", name + (*name == '_'), g->line_count);
+        for (int s = 0; s < g->line_count; s++) {
+            const nb_cell *cell = nb_answer_at(g->answer, g->lines[s].row, column);
+            fputs(s ? ", " : "", out);
+            if (cell->type == NB_CELL_INT || cell->type == NB_CELL_REAL)
+                print_number(out, cell);
+            else
+                nb_plot_print_string(out, cell->text ? cell->text : "");
+        }
+        fputs("]\n", out);
+    }
     return NB_OK;
 }
 
@@ -269,6 +308,7 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     nb_plot_set_texts(out, "styles", g->line_count, styles);
     nb_plot_set_ints(out, "looks", g->line_count, looks);
     nb_plot_set_ints(out, "block", blocks, block);
+    NB_TRY(ctx, set_arrays(out, g));
     fprintf(out, "load \"%s\"\n", g->script);
     return NB_OK;
 }
@@ -329,16 +369,16 @@ static nb_status draw(graph *g, int *figures)
 }
 
 /* The parameter :m. */
-static nb_status choose_m(const nb_drawing *d, nb_ctx *ctx)
+static nb_status choose_m(nb_drawing *d, nb_ctx *ctx)
 {
     nb_answer a;
-    int *landmarks, m = d->m;
+    int *landmarks;
     NB_TRY(ctx,
            nb_relation_ask(d->relation, "SELECT DISTINCT landmarks FROM run ORDER BY landmarks", NULL, &a, NULL, ctx));
     NB_NEED(landmarks, nb_alloc(ctx, (size_t)a.count + 1, sizeof *landmarks));
     for (int i = 0; i < a.count; i++) landmarks[i] = (int)nb_answer_at(&a, i, 0)->integer;
-    NB_TRY(ctx, nb_figure_choose_m(a.count, landmarks, &m, ctx));
-    nb_relation_choose_m(d->relation, m);
+    NB_TRY(ctx, nb_figure_choose_m(a.count, landmarks, &d->m, ctx));
+    nb_relation_choose_m(d->relation, d->m);
     return NB_OK;
 }
 
@@ -362,18 +402,44 @@ static nb_status find_other(graph *g, const nb_figure **other)
     return NB_OK;
 }
 
-nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)
+/* *rest: the queries of notes. */
+static nb_status ask(const graph *g, nb_answer *csv, nb_answer *answer, const char **rest)
+{
+    const nb_drawing *d = g->drawing;
+    NB_TRY(g->ctx, nb_relation_ask(d->relation, g->figure->sql, d->baseline, csv, rest, g->ctx));
+    *answer = *csv;
+    return **rest ? nb_relation_ask(d->relation, *rest, d->baseline, answer, rest, g->ctx) : NB_OK;
+}
+
+static nb_status print_notes(const graph *g, const char *queries)
+{
+    nb_answer a;
+    while (*queries) {
+        NB_TRY(g->ctx, nb_relation_ask(g->drawing->relation, queries, g->drawing->baseline, &a, &queries, g->ctx));
+        for (int i = 0; i < a.count; i++)
+            fprintf(stderr, "nysbench: note: plot %s: %s\n", g->figure->component.name, nb_answer_at(&a, i, 0)->text);
+    }
+    return NB_OK;
+}
+
+nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
     const nb_figure *other;
-    nb_answer a;
-    graph g = {.figure = figure, .drawing = d, .answer = &a, .ctx = ctx};
+    const char *notes;
+    nb_answer csv, answer;
+    nb_drawing of_m = *d;
+    graph g = {.figure = figure, .drawing = d, .csv = &csv, .answer = &answer, .ctx = ctx};
     *figures = 0;
-    if (figure->of_one_m) NB_TRY(ctx, choose_m(d, ctx));
+    if (figure->of_one_m) NB_TRY(ctx, choose_m(&of_m, ctx));
+    if (figure->prepare) NB_TRY(ctx, figure->prepare(&of_m, ctx));
     NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, d->baseline, ctx));
-    NB_TRY(ctx, nb_relation_ask(d->relation, figure->sql, d->baseline, &a, NULL, ctx));
+    NB_TRY(ctx, ask(&g, &csv, &answer, &notes));
     NB_TRY(ctx, find_columns(&g));
     NB_TRY(ctx, find_other(&g, &other));
-    if (!other) return draw(&g, figures);
+    if (!other) {
+        NB_TRY(ctx, print_notes(&g, notes));
+        return draw(&g, figures);
+    }
     NB_TRY(ctx, nb_plot_prune(d->folder, figure->component.name, 0, NULL, ctx));
-    return other->draw(other, frame, d, figures, ctx);
+    return other->draw(other, d, figures, ctx);
 }

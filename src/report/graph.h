@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* graph.h - a figure that is a file of SQL, src/studies/STUDY/figures/NAME.sql: comments that say what it is, then a
- * query, whose rows are NAME.csv.
+/* graph.h - a figure that is a file of SQL, src/studies/STUDY/figures/NAME.sql: comments that say what it is, then
+ * queries. The rows of the first are NAME.csv, and what the pictures show unless a second says that. Further ones
+ * answer with notes, which are printed on standard error.
  *
  *   -- summary, reference, place, needs   as in report/query.h
- *   -- is: standard of_one_m again        as in nb_figure; with of_one_m the parameter :m is the number of landmarks
+ *   -- is: standard of_one_m again whole  as in nb_figure; with of_one_m the parameter :m is the number of landmarks
  *   -- compares: COLUMN                   as in nb_figure
+ *   -- prepare: NAME                      the function nb_prepare_NAME makes what the query asks, as nb_figure.prepare
  *   -- script: NAME.gp                    of plots/, which draws it
  *   -- title: TEXT                        behind the experiment's name; {COLUMN} is what the picture's first row has
  *   -- data: COLUMN COLUMN ...            of numbers: those of the file that the script reads. A row in which one of
- *                                         them is NULL is in the CSV alone
+ *                                         them is NULL is in the CSV alone. `panel` and `series` among them are the
+ *                                         numbers of these in the picture, from 1
+ *   -- arrays: COLUMN COLUMN ...          what each series has there, in its first row, as arrays of the script
  *   -- set: NAME VALUE                    a variable of the script; VALUE is a number, or a text as the title
  *   -- most: N FIGURE                     of more than N coloured series, that figure is drawn instead
  *
@@ -28,7 +32,6 @@
 #include "report/figure.h"
 
 /* As nb_figure.draw. */
-nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *drawing, int *figures,
-                        nb_ctx *ctx);
+nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *drawing, int *figures, nb_ctx *ctx);
 
 #endif

@@ -40,11 +40,9 @@ struct nb_relation {
     nb_texts strata, sources, panels;
     bool *drawn; /* by stratum: its data are drawn */
     int drawn_room;
-    nb_texts kept;  /* models and sources as rows have them */
-    nb_texts views; /* that have been made */
-    int m;          /* the parameter :m; 0: it is not chosen */
-    long long *ids; /* of the rows, by number */
-    int id_room;
+    nb_texts kept;                  /* models and sources as rows have them */
+    nb_texts views;                 /* that have been made */
+    int m;                          /* the parameter :m; 0: it is not chosen */
     const char *made[MOST_MADE][2]; /* tables by name, and what they were made of */
     void *attached[MOST_MADE];
     nb_ctx *memory; /* of these, which are made at any time */
@@ -258,7 +256,6 @@ static nb_status place_data(keys *k, const row *of, place *p)
     nb_relation *r = k->r;
     nb_ctx *s = k->scratch;
     const char *text, *panel, *drawn = k->strata[of->kinds[r->problem]], *spec;
-    static const char nameless[] = "(no model named)";
     nb_mark mark = nb_ctx_mark(s);
     spec = r->specs[r->problem].items[of->kinds[r->problem]];
     NB_NEED(panel, nb_strdup(s, k->alike[of->kinds[r->problem]]));
@@ -266,7 +263,7 @@ static nb_status place_data(keys *k, const row *of, place *p)
         if (is_of_scene(r, i)) NB_NEED(panel, nb_format(s, "%s, %d", panel, of->kinds[i]));
     NB_TRY(s, nb_texts_number(&r->panels, panel, &p->panel));
     NB_GROW(r->ctx, r->drawn, r->strata.count, r->drawn_room);
-    NB_TRY(s, nb_texts_number(&r->strata, drawn ? drawn : of->model ? of->model : nameless, &p->stratum));
+    NB_TRY(s, nb_texts_number(&r->strata, drawn ? drawn : of->model ? of->model : NB_NO_MODEL, &p->stratum));
     r->drawn[p->stratum] = drawn;
     if (drawn)
         NB_NEED(text, nb_format(s, "%d %s\ntrial %d", p->stratum, spec, of->trial));
@@ -380,8 +377,7 @@ static nb_status number_rows(keys *k, sqlite3_stmt *s)
         }
         NB_TRY(r->ctx, place_row(k, &one, count ? &before : NULL, &p));
         NB_TRY(r->ctx, insert(k, count, &one, &p));
-        NB_GROW(r->ctx, r->ids, count, r->id_room);
-        r->ids[count++] = one.id;
+        count++;
         NB_TRY(r->ctx, remember(k, &one, &before));
     }
     return code == SQLITE_DONE ? NB_OK : fail(r, "reading the rows");
@@ -608,38 +604,27 @@ static nb_status make_components(const nb_relation *r)
         for (int i = 0; i < specs->count; i++) NB_TRY(r->ctx, add_component(r, &to, k, i, labels[i], inputs[i]));
     }
     nb_ctx_release(r->ctx, mark);
-    return NB_OK;
-}
-
-/* A model up to the first blank where that tells it from the others; a problem's label whole. */
-static nb_status label_stratum(const nb_relation *r, int of, const char **label)
-{
-    const char *name = r->strata.items[of], *other;
-    *label = name;
-    if (r->drawn[of]) return NB_OK;
-    NB_TRY(r->ctx, nb_label_stratum(name, label, r->ctx));
-    for (int i = 0; i < r->strata.count; i++) {
-        NB_TRY(r->ctx, nb_label_stratum(r->strata.items[i], &other, r->ctx));
-        if (i != of && strcmp(other, *label) == 0) *label = name;
-    }
-    return NB_OK;
+    return execute(r, "UPDATE component SET input = NULL WHERE input IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (SELECT "
+                      "DISTINCT stratum_id, problem_id FROM key) JOIN component AS c ON c.kind = 'problem' AND c.id = "
+                      "problem_id GROUP BY stratum_id HAVING min(c.input) < max(c.input))");
 }
 
 static nb_status make_sources(const nb_relation *r)
 {
     sqlite3_stmt *stratum, *source;
-    const char *label;
+    const char **labels;
     nb_mark mark = nb_ctx_mark(r->ctx);
+    NB_NEED(labels, nb_alloc(r->ctx, (size_t)r->strata.count + 1, sizeof *labels));
+    NB_TRY(r->ctx, nb_label_strata(r->strata.count, r->strata.items, r->drawn, labels, r->ctx));
     NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE stratum (id INTEGER PRIMARY KEY, name TEXT, label TEXT, drawn "
                               "INTEGER); "
                               "CREATE TEMP TABLE source (id INTEGER PRIMARY KEY, stratum_id INTEGER, name TEXT)"));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?, ?)", NULL, &stratum, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO source VALUES (?, ?, ?)", NULL, &source, r->ctx));
     for (int i = 0; i < r->strata.count; i++) {
-        NB_TRY(r->ctx, label_stratum(r, i, &label));
         sqlite3_bind_int(stratum, 1, i);
         sqlite3_bind_text(stratum, 2, r->strata.items[i], -1, SQLITE_STATIC);
-        sqlite3_bind_text(stratum, 3, label, -1, SQLITE_STATIC);
+        sqlite3_bind_text(stratum, 3, labels[i], -1, SQLITE_STATIC);
         sqlite3_bind_int(stratum, 4, r->drawn[i]);
         if (sqlite3_step(stratum) != SQLITE_DONE) return fail(r, "the models of the rows");
         sqlite3_reset(stratum);
@@ -1120,6 +1105,14 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     return code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
 }
 
+nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx *ctx)
+{
+    nb_answer a;
+    NB_TRY(ctx, nb_relation_ask(r, "SELECT experiment FROM run WHERE number = 0", NULL, &a, NULL, ctx));
+    *name = a.count > 0 ? nb_answer_at(&a, 0, 0)->text : NULL;
+    return NB_OK;
+}
+
 nb_status nb_relation_values(const nb_relation *r, const char *column, nb_answer *values, nb_ctx *ctx)
 {
     const char *sql;
@@ -1189,26 +1182,16 @@ nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
         NULL, answer, NULL, ctx);
 }
 
-nb_status nb_relation_choose(const nb_relation *r, const char *table, int count, const int *rows, nb_ctx *ctx)
+nb_status nb_relation_choose(const nb_relation *r, const char *table, const char *where, nb_ctx *ctx)
 {
-    sqlite3_stmt *s;
-    const char *sql;
-    nb_mark mark = nb_ctx_mark(ctx);
-    NB_TRY(ctx, execute(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (id INTEGER PRIMARY KEY)",
-                                     table, table)));
-    NB_NEED(sql, nb_format(ctx, "INSERT INTO %s VALUES (?)", table));
-    NB_TRY(ctx, prepare(r, sql, NULL, &s, ctx));
-    for (int i = 0; i < count; i++) {
-        sqlite3_bind_int64(s, 1, r->ids[rows[i]]);
-        if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "choosing rows");
-        sqlite3_reset(s);
-    }
-    nb_ctx_release(ctx, mark);
-    return NB_OK;
+    return execute(r, nb_format(ctx,
+                                "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (id INTEGER PRIMARY KEY); "
+                                "INSERT INTO %s SELECT id FROM run WHERE %s ORDER BY id",
+                                table, table, table, where));
 }
 
-nb_status nb_relation_keep(nb_relation *r, int count, const int *rows, nb_ctx *ctx)
+nb_status nb_relation_keep(nb_relation *r, const char *where, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_relation_choose(r, "kept_rows", count, rows, ctx));
+    NB_TRY(ctx, nb_relation_choose(r, "kept_rows", where, ctx));
     return make(r, " AND rowid IN (SELECT id FROM temp.kept_rows)");
 }

@@ -28,7 +28,7 @@
 #ifndef NB_RELATION_H
 #define NB_RELATION_H
 
-#include "report/frame.h"
+#include "components/study.h"
 #include "run/store.h"
 
 typedef enum { NB_CELL_NONE, NB_CELL_TEXT, NB_CELL_INT, NB_CELL_REAL, NB_CELL_BLOB } nb_cell_type;
@@ -60,11 +60,12 @@ nb_status nb_relation_open(nb_relation **relation, nb_store *store, const nb_giv
 nb_status nb_relation_gather(nb_relation **relation, int count, nb_store *const *stores, const char *const *names,
                              const nb_given_labels *labels, nb_ctx *ctx);
 
-/* Only these rows, by number, are there from now on, and are numbered anew. Before any view of a study is made. */
-nb_status nb_relation_keep(nb_relation *relation, int count, const int *rows, nb_ctx *ctx);
+/* Only the rows for which this condition on the view `run` holds are there from now on, and are numbered anew. Before
+ * any view of a study is made. */
+nb_status nb_relation_keep(nb_relation *relation, const char *where, nb_ctx *ctx);
 
-/* A table with the ids of these rows, by number, in the place of one of that name. */
-nb_status nb_relation_choose(const nb_relation *relation, const char *table, int count, const int *rows, nb_ctx *ctx);
+/* A table with the ids of the rows for which a condition holds, in the place of one of that name. */
+nb_status nb_relation_choose(const nb_relation *relation, const char *table, const char *where, nb_ctx *ctx);
 
 nb_status nb_relation_run(const nb_relation *relation, const char *sql, nb_ctx *ctx); /* statements without answers */
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
@@ -76,6 +77,8 @@ void **nb_relation_attached(nb_relation *relation, const char *table, nb_ctx **m
 const nb_study *nb_relation_study(const nb_relation *relation);
 const nb_given_labels *nb_relation_labels(const nb_relation *relation);
 nb_store *nb_relation_store(const nb_relation *relation);
+/* Of the first row; NULL: there are none. */
+nb_status nb_relation_experiment(const nb_relation *relation, const char **name, nb_ctx *ctx);
 
 /* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. The parameter :baseline is
  * bound: a strategy, canonical; NULL: the first that is no oracle. */

@@ -20,11 +20,8 @@ static const char *baseline_of(const nb_results *results)
 static nb_status tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
 {
     const char *study = results->plan->config->study->component.name;
-    nb_frame frame;
-    nb_table_source of = {.frame = &frame, .relation = results->relation, .baseline = baseline_of(results)};
+    nb_table_source of = {.relation = results->relation, .baseline = baseline_of(results)};
     nb_usual_comparison usual;
-    NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
-    frame.relation = of.relation;
     NB_TRY(ctx, nb_tables_write(results->folder, study, &of, ctx));
     if (!page) return NB_OK;
     NB_TRY(ctx, nb_compare_usual(of.relation, of.baseline, 0, NULL, &usual, ctx));
@@ -51,10 +48,8 @@ nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx)
                           .experiment = c->name,
                           .baseline = baseline_of(results),
                           .plan = results->plan,
+                          .relation = results->relation,
                           .gnuplots = results->gnuplots};
-    nb_frame frame;
-    NB_TRY(ctx, nb_frame_of(&frame, &results->rows, ctx));
-    frame.relation = drawing.relation = results->relation;
     NB_TRY(ctx, nb_run_path(results->folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
@@ -66,7 +61,7 @@ nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx)
         NB_NEED(before, nb_format(ctx, "%s/%s.csv", drawing.folder, name));
         if (!wanted && (figure->again || !nb_is_file(before))) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
+        NB_TRY(ctx, figure->draw(figure, &drawing, &figures, ctx));
         nb_ctx_release(ctx, mark);
         if (figures == 0) nb_figure_warn(name);
     }

@@ -5,7 +5,6 @@
 #define NB_RESULTS_H
 
 #include "base/gnuplot.h"
-#include "components/row.h"
 #include "report/page.h"
 #include "report/relation.h"
 #include "run/plan.h"
@@ -13,8 +12,7 @@
 typedef struct nb_results {
     const char *folder; /* of the run */
     const nb_plan *plan;
-    nb_relation *relation; /* of the same rows */
-    nb_row_list rows;      /* of the plan, or of a part of it */
+    nb_relation *relation; /* of the rows of the plan, or of a part of it */
     bool part;             /* of a shard: it has no figures */
     nb_gnuplots *gnuplots; /* that draw figures; NULL: only their data and scripts */
 } nb_results;

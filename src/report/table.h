@@ -9,7 +9,6 @@
 
 #include "components/output.h"
 #include "components/registry.h"
-#include "report/frame.h"
 #include "report/grid.h"
 #include "report/page.h"
 
@@ -30,13 +29,12 @@ typedef struct {
     const char *file; /* a run's folder has it as CSV, by that name; NULL: it does not */
 
     /* Adds nothing to the page, and no rows to the grid, where the rows have nothing for it. */
-    nb_status (*make)(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx);
+    nb_status (*make)(nb_relation *relation, const nb_table_form *form, nb_ctx *ctx);
 } nb_table;
 
 typedef struct { /* what tables are made of */
-    const nb_frame *frame;
-    nb_relation *relation; /* of the same rows */
-    const char *baseline;  /* as nb_table_form */
+    nb_relation *relation;
+    const char *baseline; /* as nb_table_form */
 } nb_table_source;
 
 /* The table as a grid; without rows it may have no columns. */

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* where.h - rows that a condition means. */
+/* where.h - conditions on rows, as SQL. */
 #ifndef NB_WHERE_H
 #define NB_WHERE_H
 
-#include "report/frame.h"
+#include "report/relation.h"
 
-/* The rows for which all conditions "column=value" hold, of several on one column any. A number means itself, a range
- * as 8..64 step 8 its numbers, a text itself, a list "[a, b]" what its items mean; where the column is one of
- * components, a name means it with any options, a spec those that agree with it, and what means none so may be a
- * label, as tables and legends show it; COLUMN_label=TEXT means the label alone. `conditions` ends with NULL; NULL:
- * none. NB_EINVAL for what is no condition, an unknown column, what is no number, and what means no row. */
-nb_status nb_where(const nb_frame *frame, const char *const *conditions, nb_frame *rows, nb_ctx *ctx);
+/* *sql: what holds for the rows of the view `run` for which `among` and all conditions "column=value" hold, of several
+ * on one column any. A number means itself, a range as 8..64 step 8 its numbers, a text itself, a list "[a, b]" what its
+ * items mean; where the column is one of components, a name means it with any options, a spec those that agree with it,
+ * and what means none so may be a label, as tables and legends show it; COLUMN_label=TEXT means the label alone.
+ * `among`: SQL; NULL: all rows. `conditions` ends with NULL; NULL: none. NB_EINVAL for what is no condition, an unknown
+ * column, what is no number, and what means no row. */
+nb_status nb_where(const nb_relation *relation, const char *among, const char *const *conditions, const char **sql,
+                   nb_ctx *ctx);
 
-/* The same as numbers of rows, ascending. */
-nb_status nb_where_rows(const nb_frame *frame, const char *const *conditions, nb_selection *rows, nb_ctx *ctx);
+/* What rows with one value in the column agree in. */
+nb_status nb_key_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
 
-/* Marks the values of a column that the text means; `means`: a flag for each, see nb_frame_codes; the others stay as
- * they are. The same errors. */
-nb_status nb_where_values(const nb_frame *frame, const char *column, const char *text, bool *means, nb_ctx *ctx);
+typedef struct {
+    int place;       /* among those of the rows, in order of appearance */
+    const char *sql; /* what holds for the rows that have it */
+} nb_value_found;
 
-/* The one value of a column that the text means, by its code; of several the one whose label it is. NB_EINVAL, with the
- * labels, where it means several. */
-nb_status nb_where_value(const nb_frame *frame, const char *column, const char *text, int *value, nb_ctx *ctx);
+/* The one value of a column that the text means; of several the one whose label it is. NB_EINVAL, with the labels,
+ * where it means several. */
+nb_status nb_where_value(const nb_relation *relation, const char *among, const char *column, const char *text,
+                         nb_value_found *found, nb_ctx *ctx);
 
 #endif

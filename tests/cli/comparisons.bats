@@ -186,7 +186,7 @@ Y
     expect "plot error: 14 strategies are too many for curves; drawn as the figure 'forest'"
     [ ! -e "$WORK/r/plots/error.csv" ]
     "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/r/shares.csv"
-    for f in forest_svd_rcond_1e-15 forest_iterative svd_vs_iterative_iterative; do
+    for f in forest_svd_rcond_1e-15 forest_iterative core_forest_iterative; do
         [ -s "$WORK/r/plots/$f.dat" ]
         if command -v gnuplot >/dev/null; then [ -s "$WORK/r/plots/$f.png" ]; fi
     done
@@ -206,7 +206,7 @@ for r in forest:
 assert checked == 2 * 14 * 3, checked
 # the least on top: the names are from below
 text = open(sys.argv[1] + "/plots/forest_iterative.gp").read()
-names = re.findall(r"'([^']*)'", re.search(r"^array names.*$", text, re.M).group(0))
+names = re.findall(r"'([^']*)'", re.search(r"^array series.*$", text, re.M).group(0))
 ratio = {r["strategy"]: float(r["ratio"]) for r in forest if r["figure"] == "iterative" and r["panel"] == "all"}
 assert [ratio[n] for n in names] == sorted(ratio.values(), reverse=True) and len(names) == 14
 PY

@@ -76,7 +76,6 @@ static nb_relation *relation(const table *t, nb_ctx *ctx)
 /* The answer to one claim, written as in an experiment's file. */
 static nb_claim_result ask(const table *t, const char *text, nb_ctx *ctx)
 {
-    nb_frame frame;
     nb_yaml value;
     nb_mistakes mistakes;
     nb_claim *claims;
@@ -87,9 +86,7 @@ static nb_claim_result ask(const table *t, const char *text, nb_ctx *ctx)
     assert_ok(ctx, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
     if (mistakes.count > 0) fail_msg("%s", mistakes.texts[0]);
     assert_int_equal(count, 1);
-    assert_ok(ctx, nb_frame_make(&frame, nb_error_columns, t->rows, sizeof *t->rows, t->count, ctx));
-    frame.relation = relation(t, ctx);
-    assert_ok(ctx, nb_claims_evaluate(&(nb_claim_evidence){.frame = &frame}, 1, claims, &results, ctx));
+    assert_ok(ctx, nb_claims_evaluate(relation(t, ctx), 1, claims, &results, ctx));
     return results[0];
 }
 
@@ -635,7 +632,6 @@ static void test_builds(void **state)
     static table t;
     nb_claim *claims;
     nb_claim_result *results;
-    nb_frame frame;
     nb_yaml value;
     nb_mistakes mistakes;
     int count, other[2 * COUNT];
@@ -653,10 +649,8 @@ static void test_builds(void **state)
                      "test", &value, &mistakes));
     assert_ok(*state, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
     assert_int_equal(mistakes.count, 0);
-    assert_ok(*state, nb_frame_make(&frame, nb_error_columns, t.rows, sizeof *t.rows, t.count, *state));
-    frame.relation = relation_of(&(test_rows){nb_error_columns, t.rows, sizeof *t.rows, t.count, other, false}, *state);
-    nb_claim_evidence evidence = {&frame, .sessions = other};
-    assert_ok(*state, nb_claims_evaluate(&evidence, count, claims, &results, *state));
+    nb_relation *r = relation_of(&(test_rows){nb_error_columns, t.rows, sizeof *t.rows, t.count, other, false}, *state);
+    assert_ok(*state, nb_claims_evaluate(r, count, claims, &results, *state));
     expect_verdict(&results[0].answer, NB_CLAIM_IS_REPRODUCED);
     expect_void(results[1], "build");
 }
@@ -687,7 +681,6 @@ static void test_out_of_memory(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         nb_status status = NB_ENOMEM;
         for (long k = 1; status == NB_ENOMEM; k++) {
-            nb_frame frame;
             nb_yaml value;
             nb_mistakes mistakes;
             nb_claim *claims;
@@ -696,12 +689,10 @@ static void test_out_of_memory(void **state)
             nb_mark mark = nb_ctx_mark(*state);
             nb_mistakes_init(&mistakes, *state);
             assert_ok(*state, nb_yaml_text(texts[i], "test", &value, &mistakes));
-            assert_ok(*state, nb_frame_make(&frame, nb_error_columns, t.rows, sizeof *t.rows, t.count, *state));
-            frame.relation = relation(&t, *state);
+            nb_relation *r = relation(&t, *state);
             nb_ctx_fail_alloc(*state, k);
             status = nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes);
-            if (status == NB_OK)
-                status = nb_claims_evaluate(&(nb_claim_evidence){.frame = &frame}, 1, claims, &results, *state);
+            if (status == NB_OK) status = nb_claims_evaluate(r, count, claims, &results, *state);
             nb_ctx_fail_alloc(*state, 0);
             nb_error_clear(*state);
             nb_ctx_release(*state, mark);

@@ -6,7 +6,6 @@
 
 #include "report/compare_print.h"
 #include "report/draws.h"
-#include "report/replicates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -225,25 +224,38 @@ static void test_among_others(void **state)
     assert_true(isnan(c.items[0].more));
 }
 
+static int asked(nb_ctx *ctx, const nb_relation *r, const char *sql)
+{
+    nb_answer a;
+    assert_ok(ctx, nb_relation_ask(r, sql, NULL, &a, NULL, ctx));
+    assert_int_equal(a.count, 1);
+    return (int)nb_answer_at(&a, 0, 0)->integer;
+}
+
+static bool same_source(nb_ctx *ctx, const nb_relation *r, int a, int b)
+{
+    const char *sql = nb_format(ctx, "SELECT count(DISTINCT source_id) FROM run WHERE number IN (%d, %d)", a, b);
+    return asked(ctx, r, sql) == 1;
+}
+
 /* The data of a generated problem's trial are a source; a name of no problem is one of a file. */
-static void test_replicates(void **state)
+static void test_sources(void **state)
 {
     static bakery b;
-    nb_frame f;
-    nb_replicates r;
+    nb_answer name;
     bake(&b, 3, 0.5);
     for (int i = 0; i < b.count; i++) b.rows[i].model = b.rows[i].source = NULL;
     for (int i = 0; i < 16; i++) b.rows[i].problem = "gaussian(n=8, d=2)"; /* 2 heads, 4 trials */
-    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
-    assert_ok(*state, nb_replicates_find(&f, &r, *state));
-    assert_int_equal(r.strata, 2);
-    assert_int_equal(r.sources, TRIALS + 2);
-    assert_string_equal(r.names[0], "gaussian(n=8, d=2)");
-    assert_int_equal(r.source[0], r.source[1]);
-    assert_int_not_equal(r.source[0], r.source[2]); /* the other trial */
-    assert_int_equal(r.source[0], r.source[8]);     /* the other head */
-    assert_int_equal(r.source[16], r.source[31]);
-    assert_int_not_equal(r.source[16], r.source[32]);
+    nb_relation *r = relation_of(&(test_rows){columns, b.rows, sizeof *b.rows, b.count, NULL, false}, *state);
+    assert_int_equal(asked(*state, r, "SELECT count(*) FROM stratum"), 2);
+    assert_int_equal(asked(*state, r, "SELECT count(*) FROM source"), TRIALS + 2);
+    assert_ok(*state, nb_relation_ask(r, "SELECT name FROM stratum WHERE id = 0", NULL, &name, NULL, *state));
+    assert_string_equal(nb_answer_at(&name, 0, 0)->text, "gaussian(n=8, d=2)");
+    assert_true(same_source(*state, r, 0, 1));
+    assert_false(same_source(*state, r, 0, 2)); /* the other trial */
+    assert_true(same_source(*state, r, 0, 8));  /* the other head */
+    assert_true(same_source(*state, r, 16, 31));
+    assert_false(same_source(*state, r, 16, 32));
 }
 
 static void test_failures(void **state)
@@ -502,18 +514,14 @@ static void test_strata(void **state)
 static void test_shared_source(void **state)
 {
     static bakery b;
-    nb_frame f;
-    nb_replicates r;
     bake(&b, 2, 0.5);
     for (int i = 0; i < b.count; i++) {
         b.rows[i].model = i < b.count / 2 ? "M" : "N";
         b.rows[i].source = "text";
     }
-    assert_ok(*state, nb_frame_make(&f, columns, b.rows, sizeof *b.rows, b.count, *state));
-    assert_ok(*state, nb_replicates_find(&f, &r, *state));
-    assert_int_equal(r.sources, 2);
-    assert_int_equal(r.stratum_of[0], 0);
-    assert_int_equal(r.stratum_of[1], 1);
+    nb_relation *r = relation_of(&(test_rows){columns, b.rows, sizeof *b.rows, b.count, NULL, false}, *state);
+    assert_int_equal(asked(*state, r, "SELECT count(*) FROM source"), 2);
+    assert_int_equal(asked(*state, r, "SELECT count(*) FROM source WHERE stratum_id = id"), 2);
 }
 
 /* Models are called by the first word of their names, where that tells them apart. */
@@ -543,7 +551,7 @@ int main(void)
         test_with_ctx(test_ratio),
         test_with_ctx(test_verdicts),
         test_with_ctx(test_heads_that_differ),
-        test_with_ctx(test_replicates),
+        test_with_ctx(test_sources),
         test_with_ctx(test_failures),
         test_with_ctx(test_noise),
         test_with_ctx(test_sampling_error),

@@ -147,13 +147,6 @@ static void test_labels(void **state)
         with += length + more + 1;
         without += length + 1;
     }
-    nb_frame frame; /* tables have the same, and mark oracles */
-    assert_ok(*state, nb_frame_of(&frame, &list, *state));
-    for (int i = 0; i < COUNT; i++) {
-        const char *label;
-        assert_ok(*state, nb_label_of(&frame, "strategy", i, &label, *state));
-        assert_string_equal(label, i == 1 ? "rows, weighed" NB_ORACLE_MARK : expected[i]);
-    }
     json = printed(*state, &list, true);
     assert_non_null(strstr(json, "\"strategy_label\": \"rows, weighed\", \"core_label\": null}"));
     assert_non_null(strstr(json, "\"strategy_label\": null, \"core_label\": null}"));

@@ -55,14 +55,6 @@ static nb_row_list empty_rows(const nb_study *study, int count, nb_ctx *ctx)
     return rows;
 }
 
-static nb_frame frame_of(const nb_study *study, const nb_row_list *rows, nb_ctx *ctx)
-{
-    nb_frame frame;
-    assert_ok(ctx, nb_frame_make(&frame, study->columns, rows->bytes, study->row_size, rows->count, ctx));
-    frame.relation = relation_of(study, rows, ctx);
-    return frame;
-}
-
 /* The rows that are kept of a study: rows.csv, or rows_STUDY.csv of those that are not the standard one. */
 static nb_row_list golden_rows(const nb_study *study, nb_ctx *ctx)
 {
@@ -86,15 +78,10 @@ static nb_row_list golden_rows(const nb_study *study, nb_ctx *ctx)
     return rows;
 }
 
-static nb_frame golden_frame(const nb_study *study, nb_ctx *ctx)
+static nb_relation *golden_relation(const nb_study *study, nb_ctx *ctx)
 {
     const nb_row_list rows = golden_rows(study, ctx);
-    return frame_of(study, &rows, ctx);
-}
-
-static nb_table_source source_of(const nb_frame *frame)
-{
-    return (nb_table_source){.frame = frame, .relation = frame->relation};
+    return relation_of(study, &rows, ctx);
 }
 
 static const nb_study *study_of(const char *name)
@@ -126,8 +113,7 @@ static void test_tables(void **state)
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         const char *name = e->component->name;
-        nb_frame frame = golden_frame(study_of(table->study), ctx);
-        const nb_table_source source = source_of(&frame);
+        const nb_table_source source = {.relation = golden_relation(study_of(table->study), ctx)};
         nb_page page;
         nb_grid grid;
         nb_page_make(&page, ctx);
@@ -148,8 +134,7 @@ static void test_heads(void **state)
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
-        nb_frame frame = golden_frame(study_of(table->study), *state);
-        const nb_table_source source = source_of(&frame);
+        const nb_table_source source = {.relation = golden_relation(study_of(table->study), *state)};
         nb_grid grid;
         assert_ok(*state, nb_table_fill(table, &source, &grid, *state));
         for (int i = 0; i < grid.columns; i++)
@@ -167,14 +152,36 @@ static void test_figures(void **state)
         const char *text;
         int figures;
         if (figure->again) continue;
-        nb_frame frame = golden_frame(study_of(figure->study), *state);
-        drawing.relation = frame.relation;
-        assert_ok(*state, figure->draw(figure, &frame, &drawing, &figures, *state));
+        drawing.relation = golden_relation(study_of(figure->study), *state);
+        assert_ok(*state, figure->draw(figure, &drawing, &figures, *state));
         assert_true(figures > 0);
         assert_ok(*state,
                   nb_read_file(nb_format(*state, "%s/%s.csv", drawing.folder, e->component->name), &text, *state));
         compare(*state, nb_format(*state, "figure_%s.csv", e->component->name), text);
     }
+}
+
+/* gnuplot counts the blocks of a figure's data, one for each series of each panel, two empty lines apart, and the script
+ * has their numbers. */
+static void test_blocks(void **state)
+{
+    const nb_figure *figure = (const nb_figure *)nb_registry_find(&nb_figures, "error");
+    nb_drawing drawing = {.experiment = "golden", .relation = golden_relation(study_of("error"), *state)};
+    const char *data, *script;
+    int figures, blocks = 1, most = -1;
+    assert_ok(*state, nb_temporary_folder(&drawing.folder, *state));
+    assert_ok(*state, figure->draw(figure, &drawing, &figures, *state));
+    assert_ok(*state, nb_read_file(nb_format(*state, "%s/error_iterative.dat", drawing.folder), &data, *state));
+    assert_ok(*state, nb_read_file(nb_format(*state, "%s/error_iterative.gp", drawing.folder), &script, *state));
+    for (const char *at = data; (at = strstr(at, "\n\n\n")); at += 3) blocks++;
+    for (const char *at = strchr(strstr(script, "array block["), '=') + 2; *at != ']';) {
+        char *end;
+        int number = (int)strtol(at + 1, &end, 10);
+        most = number > most ? number : most;
+        at = end;
+    }
+    assert_int_equal(blocks, most + 1);
+    assert_true(blocks > 2);
 }
 
 /* The first core in single precision, whose twin in double stays; where there is none, some row. */
@@ -190,12 +197,11 @@ static int row_to_lose(const nb_study *study, const nb_row_list *rows)
 
 static const char *drawn(const nb_figure *figure, const nb_row_list *rows, nb_ctx *ctx)
 {
-    nb_frame frame = frame_of(study_of(figure->study), rows, ctx);
-    nb_drawing drawing = {.experiment = "golden", .relation = frame.relation};
+    nb_drawing drawing = {.experiment = "golden", .relation = relation_of(study_of(figure->study), rows, ctx)};
     const char *text;
     int figures;
     assert_ok(ctx, nb_temporary_folder(&drawing.folder, ctx));
-    assert_ok(ctx, figure->draw(figure, &frame, &drawing, &figures, ctx));
+    assert_ok(ctx, figure->draw(figure, &drawing, &figures, ctx));
     assert_ok(ctx, nb_read_file(nb_format(ctx, "%s/%s.csv", drawing.folder, figure->component.name), &text, ctx));
     return text;
 }
@@ -247,13 +253,11 @@ static void test_nothing(void **state)
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         const nb_study *study = study_of(figure->study);
-        nb_frame frame;
         int figures = 1;
         if (figure->again) continue;
         const nb_row_list none = empty_rows(study, 0, *state);
-        frame = frame_of(study, &none, *state);
-        drawing.relation = frame.relation;
-        assert_ok(*state, figure->draw(figure, &frame, &drawing, &figures, *state));
+        drawing.relation = relation_of(study, &none, *state);
+        assert_ok(*state, figure->draw(figure, &drawing, &figures, *state));
         assert_int_equal(figures, 0);
     }
 }
@@ -289,9 +293,9 @@ static void test_records(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_records),  test_with_ctx(test_tables),
-                                       test_with_ctx(test_heads),    test_with_ctx(test_figures),
-                                       test_with_ctx(test_diverged), test_with_ctx(test_names_of_models),
-                                       test_with_ctx(test_nothing)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_records),         test_with_ctx(test_tables),
+                                       test_with_ctx(test_heads),           test_with_ctx(test_figures),
+                                       test_with_ctx(test_blocks),          test_with_ctx(test_diverged),
+                                       test_with_ctx(test_names_of_models), test_with_ctx(test_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

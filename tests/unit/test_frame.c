@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_frame.c - selecting, grouping and pairing rows of no study: a table of fruit, whose
+/* test_frame.c - selecting and grouping rows of no study: a table of fruit, whose
  * answers can be read off it. */
 #include "testing.h"
 
-#include "report/pairs.h"
-#include "report/statistic.h"
+#include "report/frame.h"
 
 #include <math.h>
 #include <string.h>
@@ -181,79 +180,12 @@ static void test_group_many(void **state)
     assert_true(some.count > 80 && some.of[100] == -1);
 }
 
-/* Plums are the same in all trials and figs not; of pears trial 1 is missing; quinces have trial 2 alone. */
-static const fruit_row orchard[] = {
-    {"plum", "ok", 30, 0, 0, 1},    {"fig", "ok", 30, 0, 0, 2},  {"fig", "ok", 30, 1, 0, 3},
-    {"fig", "ok", 30, 2, 0, 4},     {"pear", "ok", 30, 2, 0, 5}, {"pear", "ok", 30, 0, 0, 6},
-    {"plum", "ok", 40, 0, 0, 7},    {"fig", "ok", 40, 1, 0, 8},  {"fig", "ok", 40, 0, 0, 9},
-    {"quince", "ok", 30, 2, 0, 10},
-};
-enum { ORCHARD = sizeof orchard / sizeof *orchard };
-
-static void expect_pairs(nb_ctx *ctx, const nb_frame *f, const char *a, const char *b, int count,
-                         const nb_row_pair *want)
-{
-    nb_row_pairs p;
-    nb_selection mine, other;
-    assert_ok(ctx, nb_frame_where_text(f, all_of(ctx, f), "fruit", a, &mine, ctx));
-    assert_ok(ctx, nb_frame_where_text(f, all_of(ctx, f), "fruit", b, &other, ctx));
-    assert_ok(ctx, nb_row_pairs_make(f, (const char *const[]){"weight", NULL}, "trial", &p, ctx));
-    for (int again = 0; again < 2; again++) {
-        assert_ok(ctx, nb_row_pairs_find(&p, mine, other));
-        assert_int_equal(p.count, count);
-        for (int i = 0; i < count; i++) assert_true(p.pairs[i].a == want[i].a && p.pairs[i].b == want[i].b);
-    }
-}
-
-static void test_pair(void **state)
-{
-    nb_frame f = frame_of(*state, ORCHARD, orchard);
-    expect_pairs(*state, &f, "fig", "pear", 2, (const nb_row_pair[]){{1, 5}, {3, 4}});
-    expect_pairs(*state, &f, "fig", "plum", 5, (const nb_row_pair[]){{1, 0}, {2, 0}, {3, 0}, {8, 6}, {7, 6}});
-    expect_pairs(*state, &f, "plum", "fig", 5, (const nb_row_pair[]){{0, 1}, {0, 2}, {0, 3}, {6, 8}, {6, 7}});
-    expect_pairs(*state, &f, "plum", "plum", 2, (const nb_row_pair[]){{0, 0}, {6, 6}});
-    expect_pairs(*state, &f, "quince", "fig", 1, (const nb_row_pair[]){{9, 3}}); /* one trial, but not 0: for itself */
-    expect_pairs(*state, &f, "quince", "plum", 1, (const nb_row_pair[]){{9, 0}});
-    expect_pairs(*state, &f, "quince", "melon", 0, NULL);
-}
-
-static void test_pivot(void **state)
-{
-    nb_frame f = frame_of(*state, ORCHARD, orchard);
-    nb_pivot p;
-    assert_ok(*state, nb_frame_pivot(&f, all_of(*state, &f), (const char *const[]){"weight", NULL}, "trial", "fruit",
-                                     &p, *state));
-    static const int want[][4] = {/* plum, fig, pear, quince */
-                                  {0, 1, 5, -1},
-                                  {0, 2, -1, -1},
-                                  {0, 3, 4, 9},
-                                  {6, 8, -1, -1},
-                                  {6, 7, -1, -1}};
-    static const int group[] = {0, 0, 0, 1, 1}, trial[] = {0, 1, 2, 0, 1};
-    assert_int_equal(p.count, 5);
-    assert_int_equal(p.width, 4);
-    for (int i = 0; i < p.count; i++) {
-        assert_int_equal(p.group[i], group[i]);
-        assert_int_equal(p.repetition[i], trial[i]);
-        assert_int_equal(orchard[p.any[i]].weight, i < 3 ? 30 : 40);
-        assert_int_equal(orchard[p.any[i]].trial, trial[i]);
-        for (int v = 0; v < 4; v++) assert_int_equal(p.rows[i * 4 + v], want[i][v]);
-    }
-    const nb_selection later = {2, (const int[]){2, 9}}; /* no trial 0: none stands for the others */
-    assert_ok(*state, nb_frame_pivot(&f, later, (const char *const[]){"weight", NULL}, "trial", "fruit", &p, *state));
-    assert_int_equal(p.count, 2);
-    for (int v = 0; v < 4; v++) assert_int_equal(p.rows[v], v == 1 ? 2 : -1);
-    for (int v = 0; v < 4; v++) assert_int_equal(p.rows[4 + v], v == 3 ? 9 : -1);
-}
-
 static void test_empty(void **state)
 {
     nb_frame f = frame_of(*state, 0, NULL);
     nb_selection all = all_of(*state, &f), rows;
     nb_groups g;
     nb_codes codes;
-    nb_row_pairs p;
-    nb_pivot pivot;
     const char *const by[] = {"fruit", "trial", NULL};
     expect_rows(all, 0, NULL);
     assert_ok(*state, nb_frame_codes(&f, "fruit", &codes, *state));
@@ -264,11 +196,6 @@ static void test_empty(void **state)
     assert_int_equal(g.count, 0);
     assert_ok(*state, nb_frame_group(&f, all, by + 2, &g, *state));
     assert_int_equal(g.count, 0);
-    assert_ok(*state, nb_row_pairs_make(&f, by, "trial", &p, *state));
-    assert_ok(*state, nb_row_pairs_find(&p, all, all));
-    assert_int_equal(p.count, 0);
-    assert_ok(*state, nb_frame_pivot(&f, all, by, "trial", "fruit", &pivot, *state));
-    assert_true(pivot.count == 0 && pivot.width == 0);
 }
 
 /* Columns stay when what was allocated since the frame was made is released. */
@@ -344,34 +271,6 @@ static void test_view(void **state)
     assert_ptr_equal(mine.of, theirs.of);
 }
 
-/* Quantiles of 1 ... 11 in disorder: R's type 7, NumPy's default. */
-static void test_statistic(void **state)
-{
-    double values[] = {11, 3, 9, 1, 5, 7, 2, 10, 4, 8, 6}, gaps[] = {NAN, 4, NAN, 1, 2};
-    int count = 5;
-    nb_statistic s = nb_statistic_of(11, values);
-    (void)state;
-    assert_true(s.count == 11 && s.median == 6 && fabs(s.low - 2) < 1e-12 && fabs(s.high - 10) < 1e-12);
-    assert_true(isnan(nb_statistic_of(0, values).median));
-    assert_true(nb_median_of(gaps, &count) == 2);
-    assert_int_equal(count, 3);
-}
-
-/* Six sources, of which the last has many values: their medians are 1.5, 2, 3, 4, 5 and 9, and the outermost are the
- * interval, since 2 / 2^6 < 0.05. Of five there is none. */
-static void test_statistic_over_sources(void **state)
-{
-    nb_sourced values[] = {{9, 7}, {4, 3}, {2, 0}, {9, 7}, {1, 0}, {5, 4}, {9, 7}, {3, 2}, {2, 1}, {9, 7}, {9, 7}};
-    double room[11];
-    (void)state;
-    nb_statistic s = nb_statistic_over_sources(11, values, room);
-    assert_true(s.count == 11 && s.sources == 6 && s.median == 5 && s.median_low == 1.5 && s.median_high == 9);
-    s = nb_statistic_over_sources(6, values, room); /* sorted by source */
-    assert_true(s.count == 6 && s.sources == 5 && s.median == 2.5 && isnan(s.median_low) && isnan(s.median_high));
-    s = nb_statistic_over_sources(0, values, room);
-    assert_true(s.sources == 0 && isnan(s.median) && isnan(s.median_low));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,12 +279,8 @@ int main(void)
         test_with_ctx(test_select),
         test_with_ctx(test_group),
         test_with_ctx(test_group_many),
-        test_with_ctx(test_pair),
-        test_with_ctx(test_pivot),
         test_with_ctx(test_empty),
         test_with_ctx(test_memory),
-        test_with_ctx(test_statistic),
-        test_with_ctx(test_statistic_over_sources),
         test_with_ctx(test_once),
         test_with_ctx(test_view),
     };

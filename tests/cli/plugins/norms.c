@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "components/plugin.h"
 #include "components/registry.h"
+#include "report/graph.h"
 #include "report/results.h"
-#include "report/sheet.h"
 #include "run/prediction.h"
 #include "run/run_folder.h"
 #include "run/sink.h"
@@ -138,37 +138,25 @@ static nb_cost cost(const nb_plan *plan, const nb_unit *unit, const bool *pendin
     return (nb_cost){.seconds = (speeds ? speeds->machine : 1) * rows * size * 2e-9, .bytes = 32e6 + 24 * size};
 }
 
+static const char picture[] = "-- script: curves.gp\n"
+                              "-- title: norms, {figure}\n"
+                              "-- data: count x median p10 p90\n"
+                              "-- set: x_name p\n"
+                              "-- set: y_name mean of |x|^p\n"
+                              "SELECT 'all' AS figure, problem AS panel, side AS series, count(*) AS count,"
+                              " 1.0 * exponent AS x, median(norm_mean) AS median, quantile(norm_mean, 0.1) AS p10,"
+                              " quantile(norm_mean, 0.9) AS p90, 'curve' AS _style, side_id AS _look "
+                              "FROM run WHERE norm_mean < 9e999 GROUP BY problem_id, side_id, exponent "
+                              "ORDER BY problem_id, side_id, exponent";
+
 static nb_status draw(const nb_results *results, nb_ctx *ctx)
 {
-    const char *folder, *figure[] = {"all"}, *panels[64];
-    nb_series series[2] = {{0}};
+    static const nb_figure figure = {.component = {.name = "norms"}, .sql = picture};
+    nb_drawing drawing = {
+        .relation = results->relation, .experiment = results->plan->config->name, .gnuplots = results->gnuplots};
     int figures;
-    nb_sheet sheet = {.kind = "norms",
-                      .experiment = results->plan->config->name,
-                      .title = "norms, %s",
-                      .x_name = "p",
-                      .y_name = "mean of |x|^p",
-                      .figure_count = 1,
-                      .figures = figure,
-                      .panels = panels,
-                      .series = series};
-    nb_sheet_series(&sheet, sides[0], NB_CURVE, 0);
-    nb_sheet_series(&sheet, sides[1], NB_CURVE, 1);
-    for (int i = 0; i < results->rows.count; i++) {
-        const norms_row *row = (const norms_row *)nb_row_at(&results->rows, i);
-        int panel = 0;
-        while (panel < sheet.panel_count && strcmp(panels[panel], row->problem) != 0) panel++;
-        if (panel == 64) break;
-        if (panel == sheet.panel_count) panels[sheet.panel_count++] = row->problem;
-        nb_sheet_point point = {.panel = panel,
-                                .series = strcmp(row->side, sides[1]) == 0,
-                                .key = row->exponent,
-                                .x = row->exponent,
-                                .y = row->result.norm_mean};
-        NB_TRY(ctx, nb_sheet_add(&sheet, point, ctx));
-    }
-    NB_TRY(ctx, nb_run_path(results->folder, NB_PLOTS_FOLDER, &folder, ctx));
-    return nb_sheet_draw(folder, &sheet, results->gnuplots, &figures, ctx);
+    NB_TRY(ctx, nb_run_path(results->folder, NB_PLOTS_FOLDER, &drawing.folder, ctx));
+    return nb_graph_draw(&figure, &drawing, &figures, ctx);
 }
 
 static const char *const figures[] = {"norms", NULL};

@@ -2,13 +2,12 @@
 /* ranks.c - how strategies rank by their error, source by source. */
 #include "report/ranks_print.h"
 #include "report/table.h"
-#include "studies/error/summary.h"
 
-static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(nb_relation *relation, const nb_table_form *form, nb_ctx *ctx)
 {
     static const nb_standing_terms terms = {.by = "strategy", .metric = "error"};
     nb_standings_view view;
-    NB_TRY(ctx, nb_standings_view_make(frame->relation, &terms, "landmarks", "core", &view, ctx));
+    NB_TRY(ctx, nb_standings_view_make(relation, &terms, "landmarks", "core", &view, ctx));
     return form->grid ? nb_ranks_fill(form->grid, &view) : nb_ranks_show(form->page, &view);
 }
 
@@ -20,6 +19,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_table nb_table_ranks = {
     .component = {"ranks", "mean rank of each strategy over sources, with the tests of Friedman and Nemenyi",
                   references, options, 0},
-    .study = NB_ERROR_STUDY,
+    .study = "error",
     .make = make,
 };

@@ -2,13 +2,12 @@
 /* wins.c - strategies against each other: on how many sources one has the lesser error. */
 #include "report/wins_print.h"
 #include "report/table.h"
-#include "studies/error/summary.h"
 
-static nb_status make(const nb_frame *frame, const nb_table_form *form, nb_ctx *ctx)
+static nb_status make(nb_relation *relation, const nb_table_form *form, nb_ctx *ctx)
 {
     static const nb_standing_terms terms = {.by = "strategy", .metric = "error"};
     nb_standings_view view;
-    NB_TRY(ctx, nb_standings_view_make(frame->relation, &terms, "landmarks", "core", &view, ctx));
+    NB_TRY(ctx, nb_standings_view_make(relation, &terms, "landmarks", "core", &view, ctx));
     return form->grid ? nb_wins_fill(form->grid, &view) : nb_wins_show(form->page, &view);
 }
 
@@ -19,6 +18,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_table nb_table_wins = {
     .component = {"wins", "strategies against each other: on how many sources one has the lesser error", references,
                   options, 0},
-    .study = NB_ERROR_STUDY,
+    .study = "error",
     .make = make,
 };
