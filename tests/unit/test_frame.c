@@ -274,14 +274,10 @@ static void test_view(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_columns),
-        test_with_ctx(test_unknown_columns),
-        test_with_ctx(test_select),
-        test_with_ctx(test_group),
-        test_with_ctx(test_group_many),
-        test_with_ctx(test_empty),
-        test_with_ctx(test_memory),
-        test_with_ctx(test_once),
+        test_with_ctx(test_columns),    test_with_ctx(test_unknown_columns),
+        test_with_ctx(test_select),     test_with_ctx(test_group),
+        test_with_ctx(test_group_many), test_with_ctx(test_empty),
+        test_with_ctx(test_memory),     test_with_ctx(test_once),
         test_with_ctx(test_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
