@@ -96,9 +96,7 @@ static nb_status find_keys(maker *m)
     }
     NB_TRY(m->ctx,
            nb_relation_ask(m->relation,
-                           "SELECT 1 FROM key JOIN component AS c ON c.kind = 'problem' AND c.id = problem_id "
-                           "WHERE input IS NOT NULL GROUP BY stratum_id HAVING count(DISTINCT input) > 1 LIMIT 1",
-                           NULL, &several, NULL, m->ctx));
+                           "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL, &several, NULL, m->ctx));
     if (several.count > 0) {
         NB_NEED(m->settings, nb_format(m->ctx, "%s%s" INPUT_SQL, m->settings, *m->settings ? ", " : ""));
         settings[count++] = NB_INPUT;
@@ -189,6 +187,11 @@ static nb_status check_single(const maker *m)
     return NB_OK;
 }
 
+/* A label of a row's component. Of oracles strategies alone are marked. */
+#define LABEL_SQL \
+    "(SELECT %s || CASE WHEN oracle AND kind = 'strategy' THEN ', oracle' ELSE '' END FROM component WHERE kind = " \
+    "'%s' AND id = run.%s_id), "
+
 /* A row's value in a column, and its labels. */
 static nb_status cell_sql(const maker *m, const char *name, const char **list)
 {
@@ -201,11 +204,8 @@ static nb_status cell_sql(const maker *m, const char *name, const char **list)
     }
     const char *text = c->type == NB_COLUMN_REAL ? "shown('%.4g', run." : "CAST(run.";
     if (c->type == NB_COLUMN_TEXT)
-        NB_NEED(*list, nb_format(m->ctx,
-                                 "%srun.%s, (SELECT label || CASE WHEN oracle THEN ', oracle' ELSE '' END FROM "
-                                 "component WHERE kind = '%s' AND id = run.%s_id), (SELECT full || CASE WHEN oracle "
-                                 "THEN ', oracle' ELSE '' END FROM component WHERE kind = '%s' AND id = run.%s_id), ",
-                                 *list, name, name, name, name, name));
+        NB_NEED(*list, nb_format(m->ctx, "%srun.%s, " LABEL_SQL LABEL_SQL, *list, name, "label", name, name, "full",
+                                 name, name));
     else
         for (int i = 0; i < NB_OF_COLUMN; i++)
             NB_NEED(*list, nb_format(m->ctx, "%s%s%s%s, ", *list, i ? text : "run.", name,
