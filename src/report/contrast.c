@@ -598,20 +598,3 @@ const char *nb_value_label(const nb_contrasts *c, int value)
 {
     return nb_answer_at(&c->values, value, NB_OF_LABEL)->text;
 }
-
-nb_status nb_contrasts_planned(const nb_relation *relation, int *count, nb_planned **planned, nb_ctx *ctx)
-{
-    nb_answer a;
-    NB_TRY(ctx, nb_relation_ask(relation,
-                                "SELECT setting, side.stratum_id, side.source_id, value, max(x IS NOT NULL), "
-                                "min(number) FROM side JOIN key USING (id) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
-                                NULL, &a, NULL, ctx));
-    NB_NEED(*planned, nb_alloc(ctx, (size_t)a.count + 1, sizeof **planned));
-    *count = a.count;
-    for (int i = 0; i < a.count; i++) {
-        int numbers[6];
-        for (int k = 0; k < 6; k++) numbers[k] = (int)nb_answer_at(&a, i, k)->integer;
-        (*planned)[i] = (nb_planned){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
-    }
-    return NB_OK;
-}

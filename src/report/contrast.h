@@ -75,17 +75,8 @@ typedef struct {
     nb_contrast *items; /* by value, then by setting */
 } nb_contrasts;
 
-typedef struct { /* rows that agree in these */
-    int setting, stratum, source, value;
-    bool has_result; /* one of them */
-    int row;         /* the number of the first */
-} nb_planned;
-
 /* Sets what is known of strata. */
 nb_status nb_contrasts_strata(const nb_relation *relation, nb_contrasts *contrasts, nb_ctx *ctx);
-
-/* All rows of the last terms that were asked, by setting, stratum, source and value. */
-nb_status nb_contrasts_planned(const nb_relation *relation, int *count, nb_planned **planned, nb_ctx *ctx);
 
 /* A cell of a setting, and of a value; `what`: of NB_OF_COLUMN. */
 const nb_cell *nb_setting_cell(const nb_contrasts *contrasts, int setting, int column, int what);
