@@ -50,9 +50,6 @@ black(s) = styles[s] eq "line" || styles[s] eq "faint"
 # What each panel reaches, and all of them across.
 array y_low[P]; array y_high[P]
 x_low = 0; x_high = 0; any_bars = 0
-array landmarks[100]; M = 0
-known(x) = M < 1 ? 0 : sum [i = 1:M] (landmarks[i] == x)
-learn(x) = known(x) || M >= 100 ? 0 : (M = M + 1, landmarks[M] = x)
 see_x(x) = x > 0 ? (x_low = x_low > 0 && x_low < x ? x_low : x, x_high = x > x_high ? x : x_high) : 0
 see_y(y) = y > 0 ? (low = low > 0 && low < y ? low : y, high = y > high ? y : high) : 0
 do for [p = 1:P] {
@@ -64,7 +61,6 @@ do for [p = 1:P] {
 }
 if (!(x_high > 0)) { x_low = 1; x_high = 1 }
 if (ticks) {
-    do for [i = 2:M] { do for [k = i:2:-1] { if (landmarks[k] < landmarks[k - 1]) { t = landmarks[k]; landmarks[k] = landmarks[k - 1]; landmarks[k - 1] = t } } }
     load "ticks.gp"
     x_scale = M > 1 && log_x ? 2 : 0
 }

@@ -2,13 +2,13 @@
 # ratio.gp - the ratio of a measure to the baseline's, a panel a model: a curve with intervals for
 # each method, a grey dot for each head. The curves are shifted a little, so that no bar covers another.
 #
-# A driver script sets data, output, title, x_name, y_name, baseline (its name), panels[], series[],
-# looks[] (the numbers of the colours: looks.gp), landmarks[] (the values of x, whatever they are).
+# A driver script sets data, output, title, x_name, y_name, baseline (its name), panels[], series[] and
+# looks[] (the numbers of the colours: looks.gp).
 # Data, by numbers: 1 panel, 2 series, 3 whether of a head, 4 x, 5 ratio, 6 and 7 the ends of the
 # interval, the ratio itself where there is none.
 
 load "common.gp"
-M = |landmarks|
+stats data using (learn($4), 1) nooutput
 load "ticks.gp"
 
 # Shares of the axis: the least distance of two values of x, and by how much series s is shifted.
@@ -98,7 +98,7 @@ do for [format in formats] {
         set xtics ()
         last = -1
         do for [i = 1:M] {
-            if (place(landmarks[i]) - last > 0.025 * (strlen("" . landmarks[i]) + 1)) {
+            if (place(landmarks[i]) - last > 0.025 * (strlen(sprintf("%g", landmarks[i])) + 1)) {
                 set xtics add (landmarks[i]); last = place(landmarks[i])
             } else { set xtics add ("" landmarks[i] 1) }
         }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# ticks.gp - an axis with its numbers at given values, landmarks[] from 1 to M, ascending: on the scale, linear or
+# ticks.gp - an axis with its numbers at given values, landmarks[] from 1 to M, which it sorts: on the scale, linear or
 # logarithmic, that keeps the closest two further apart. A tick keeps its number where the last one is far enough.
 
+do for [i = 2:M] { do for [k = i:2:-1] { if (landmarks[k] < landmarks[k - 1]) { t = landmarks[k]; landmarks[k] = landmarks[k - 1]; landmarks[k - 1] = t } } }
 linear = 1; logarithmic = 1
 do for [i = 2:M] {
     t = (landmarks[i] - landmarks[i - 1]) / real(landmarks[M] - landmarks[1]); linear = t < linear ? t : linear

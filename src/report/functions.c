@@ -4,11 +4,11 @@
 #include "report/functions.h"
 
 #include "report/draws.h"
-#include "report/statistic.h"
 #include "statistics/agreement.h"
 #include "statistics/crossed.h"
 #include "statistics/estimate.h"
 #include "statistics/line.h"
+#include "statistics/ranks.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -235,29 +235,6 @@ static void give_estimate(sqlite3_context *c, estimate_blob blob)
     sqlite3_result_blob(c, &blob, sizeof blob, SQLITE_TRANSIENT);
 }
 
-/* x, source */
-static void over_sources_end(sqlite3_context *c)
-{
-    gathered *g = take(c);
-    nb_sourced *values = g ? malloc((size_t)g->count * sizeof *values) : NULL;
-    double *room = g ? malloc((size_t)g->count * sizeof *room) : NULL;
-    if (values && room) {
-        for (int i = 0; i < g->count; i++) values[i] = (nb_sourced){g->values[2 * i], (int)g->values[2 * i + 1]};
-        nb_statistic s = nb_statistic_over_sources(g->count, values, room);
-        give_estimate(c, (estimate_blob){.estimate = {.sources = s.sources,
-                                                      .units = s.count,
-                                                      .mean = s.median,
-                                                      .low = s.median_low,
-                                                      .high = s.median_high,
-                                                      .t_p = NAN}});
-    } else if (g) {
-        sqlite3_result_error_nomem(c);
-    }
-    free(room);
-    free(values);
-    leave(c);
-}
-
 static int by_unit(const void *a, const void *b)
 {
     enum { STRATUM = 6, SOURCE, HEAD, TRIAL };
@@ -326,6 +303,31 @@ static nb_status estimate(gathered *g, estimate_blob *out, nb_ctx *ctx)
     NB_TRY(ctx, nb_estimate_units(unit_count, units, strata, &terms, estimates, ctx));
     out->estimate = estimates[strata];
     out->drawn_trials = nb_drawn_trials(strata + 1, common, draws);
+    return NB_OK;
+}
+
+static int by_source_and_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return x[1] != y[1] ? (x[1] > y[1]) - (x[1] < y[1]) : (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/* x, source: the median, and its interval by order statistics of the sources' own medians */
+static nb_status estimate_median(gathered *g, estimate_blob *out, nb_ctx *ctx)
+{
+    nb_estimate *e = &out->estimate;
+    double *medians;
+    NB_NEED(medians, nb_alloc_reals(ctx, (size_t)g->count, 1));
+    qsort(g->values, (size_t)g->count, 2 * sizeof *g->values, by_source_and_value);
+    for (int i = 0, end; i < g->count; i = end) {
+        for (end = i; end < g->count && g->values[2 * end + 1] == g->values[2 * i + 1];) end++;
+        medians[e->sources++] = nb_midpoint(g->values[2 * ((i + end - 1) / 2)], g->values[2 * ((i + end) / 2)]);
+    }
+    gsl_sort(medians, 1, (size_t)e->sources);
+    nb_median_interval(e->sources, medians, &e->low, &e->high);
+    e->units = g->count;
+    sort_first(g);
+    e->mean = quantile_of(g->values, (size_t)g->count, 0.5);
     return NB_OK;
 }
 
@@ -404,6 +406,11 @@ static void end_estimate(sqlite3_context *c, estimate_fn *make)
         nb_ctx_free(ctx);
     }
     leave(c);
+}
+
+static void over_sources_end(sqlite3_context *c)
+{
+    end_estimate(c, estimate_median);
 }
 
 static void ratio_of_end(sqlite3_context *c)
@@ -522,6 +529,7 @@ static double part_of(const estimate_blob *b, const char *part)
     if (strcmp(part, "ratio") == 0) return exp(e->mean);
     if (strcmp(part, "p") == 0) return e->t_p;
     if (strcmp(part, "sources") == 0) return e->sources;
+    if (strcmp(part, "heads") == 0) return e->units;
     return is_better(b);
 }
 
@@ -538,7 +546,7 @@ static void part(sqlite3_context *c, int count, sqlite3_value **arguments)
         return;
     }
     memcpy(&blob, bytes, sizeof blob);
-    if (strcmp(name, "sources") == 0 || strcmp(name, "better") == 0)
+    if (strcmp(name, "sources") == 0 || strcmp(name, "heads") == 0 || strcmp(name, "better") == 0)
         sqlite3_result_int(c, (int)part_of(&blob, name));
     else
         give(c, part_of(&blob, name));
@@ -572,6 +580,12 @@ static void ln(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     (void)count;
     give(c, log(number(arguments[0])));
+}
+
+static void power_of_e(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    (void)count;
+    give(c, exp(number(arguments[0])));
 }
 
 /* One conversion of a double, without width. */
@@ -666,9 +680,11 @@ static const struct {
                  {"ratio", 1, part, NULL, NULL},
                  {"p", 1, part, NULL, NULL},
                  {"sources", 1, part, NULL, NULL},
+                 {"heads", 1, part, NULL, NULL},
                  {"better", 1, part, NULL, NULL},
                  {"finite", 1, only_finite, NULL, NULL},
                  {"ln", 1, ln, NULL, NULL},
+                 {"exp", 1, power_of_e, NULL, NULL},
                  {"shown", 2, shown, NULL, NULL},
                  {"brief", 1, brief, NULL, NULL},
                  {"marked", 2, marked, NULL, NULL},

@@ -17,9 +17,10 @@
  *   slope(x, y)                   an estimate: of the least squares' line, with its t interval
  *   crossing(x, a, b)             from which x on a < b up to the last x, by lines between logarithms: the least x
  *                                 where it always is, NULL where it is not in the end
- *   center(e), low(e), high(e), ratio(e), p(e), sources(e), better(e)   of an estimate; ratio(e) = exp(center(e))
+ *   center(e), low(e), high(e), ratio(e), p(e), sources(e), heads(e), better(e)
+ *                                 of an estimate; ratio(e) = exp(center(e)), heads are the units
  *   finite(x)                     NULL where x is infinite; of a list, the finite ones
- *   ln(x), shown(format, x)       natural logarithm; a number as C prints it
+ *   ln(x), exp(x), shown(format, x)   natural logarithm, its inverse; a number as C prints it
  *   brief(x)                      as an error is read, in three digits
  *   marked(text, mark), marked(text, mark, low, high)   a cell whose mark and interval hang behind it */
 #ifndef NB_FUNCTIONS_H

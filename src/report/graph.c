@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
     const nb_figure *figure;
     const nb_drawing *drawing;
-    const nb_answer *answer;
+    const nb_answer *csv, *answer;                  /* for programs, and for pictures */
     int picture, panel, series, style, look, order; /* columns; -1: there is none */
     int data_count, data[MOST_DATA];                /* columns, PANEL, SERIES */
     const char *script;
@@ -122,7 +122,7 @@ static void print_number(FILE *out, const nb_cell *cell)
 /* All pictures, for people and programs. */
 static nb_status print_csv(FILE *out, const void *what, nb_ctx *ctx)
 {
-    const nb_answer *a = ((const graph *)what)->answer;
+    const nb_answer *a = ((const graph *)what)->csv;
     (void)ctx;
     for (int i = -1; i < a->count; i++) {
         bool first = true;
@@ -402,20 +402,44 @@ static nb_status find_other(graph *g, const nb_figure **other)
     return NB_OK;
 }
 
+/* *rest: the queries of notes. */
+static nb_status ask(const graph *g, nb_answer *csv, nb_answer *answer, const char **rest)
+{
+    const nb_drawing *d = g->drawing;
+    NB_TRY(g->ctx, nb_relation_ask(d->relation, g->figure->sql, d->baseline, csv, rest, g->ctx));
+    *answer = *csv;
+    return **rest ? nb_relation_ask(d->relation, *rest, d->baseline, answer, rest, g->ctx) : NB_OK;
+}
+
+static nb_status print_notes(const graph *g, const char *queries)
+{
+    nb_answer a;
+    while (*queries) {
+        NB_TRY(g->ctx, nb_relation_ask(g->drawing->relation, queries, g->drawing->baseline, &a, &queries, g->ctx));
+        for (int i = 0; i < a.count; i++)
+            fprintf(stderr, "nysbench: note: plot %s: %s\n", g->figure->component.name, nb_answer_at(&a, i, 0)->text);
+    }
+    return NB_OK;
+}
+
 nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
     const nb_figure *other;
-    nb_answer a;
+    const char *notes;
+    nb_answer csv, answer;
     nb_drawing of_m = *d;
-    graph g = {.figure = figure, .drawing = d, .answer = &a, .ctx = ctx};
+    graph g = {.figure = figure, .drawing = d, .csv = &csv, .answer = &answer, .ctx = ctx};
     *figures = 0;
     if (figure->of_one_m) NB_TRY(ctx, choose_m(&of_m, ctx));
     if (figure->prepare) NB_TRY(ctx, figure->prepare(&of_m, ctx));
     NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, d->baseline, ctx));
-    NB_TRY(ctx, nb_relation_ask(d->relation, figure->sql, d->baseline, &a, NULL, ctx));
+    NB_TRY(ctx, ask(&g, &csv, &answer, &notes));
     NB_TRY(ctx, find_columns(&g));
     NB_TRY(ctx, find_other(&g, &other));
-    if (!other) return draw(&g, figures);
+    if (!other) {
+        NB_TRY(ctx, print_notes(&g, notes));
+        return draw(&g, figures);
+    }
     NB_TRY(ctx, nb_plot_prune(d->folder, figure->component.name, 0, NULL, ctx));
     return other->draw(other, d, figures, ctx);
 }

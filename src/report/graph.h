@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* graph.h - a figure that is a file of SQL, src/studies/STUDY/figures/NAME.sql: comments that say what it is, then a
- * query, whose rows are NAME.csv.
+/* graph.h - a figure that is a file of SQL, src/studies/STUDY/figures/NAME.sql: comments that say what it is, then
+ * queries. The rows of the first are NAME.csv, and what the pictures show unless a second says that. Further ones
+ * answer with notes, which are printed on standard error.
  *
  *   -- summary, reference, place, needs   as in report/query.h
  *   -- is: standard of_one_m again whole  as in nb_figure; with of_one_m the parameter :m is the number of landmarks

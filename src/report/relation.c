@@ -593,7 +593,9 @@ static nb_status make_components(const nb_relation *r)
         for (int i = 0; i < specs->count; i++) NB_TRY(r->ctx, add_component(r, &to, k, i, labels[i], inputs[i]));
     }
     nb_ctx_release(r->ctx, mark);
-    return NB_OK;
+    return execute(r, "UPDATE component SET input = NULL WHERE input IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (SELECT "
+                      "DISTINCT stratum_id, problem_id FROM key) JOIN component AS c ON c.kind = 'problem' AND c.id = "
+                      "problem_id GROUP BY stratum_id HAVING min(c.input) < max(c.input))");
 }
 
 static nb_status make_sources(const nb_relation *r)

@@ -216,7 +216,7 @@ Y
     undrawn
     config <<'Y'
 problems: gaussian(n=48, d=4)
-strategies: [uniform, "kmeans(restarts=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])"]
+strategies: [uniform, "kmeans(restarts=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])"]
 pairing: joint
 cores: iterative
 landmarks: 4

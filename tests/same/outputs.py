@@ -48,6 +48,8 @@ EXPECTED = [
     ("figure:svd_vs_iterative", "files", "a core without results has no figure"),
     ("figure:svd_vs_iterative", "count", "an error over one of 0 is no ratio"),
     ("figure:forest", "data", "the script has the numbers of panels and lines from 1, and a column for the subspace part"),
+    ("figure:ratio", "data", "the column of heads has another name"),
+    ("figure:ratio", "files", "more than 12 curves are a forest, whatever pairings strategies have"),
     ("table:errors", "text", "a mark is explained where it occurs; what a panel lacks stands in the line below its title"),
     ("table:equal_cost", "text", "each m has a heading"),
     ("table:shares", "rows", "no lines for what was not planned"),

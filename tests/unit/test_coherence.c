@@ -5,7 +5,6 @@
 
 #include "components/registry.h"
 #include "linalg/linalg.h"
-#include "report/statistic.h"
 #include "studies/coherence/measure.h"
 
 static nb_ctx *ctx; /* of the test at hand */
@@ -310,18 +309,6 @@ static void test_partitions(void **state)
     assert_true(v.count == 1 && v.size[0] == N);
 }
 
-static void test_quantiles(void **state)
-{
-    static const double x[] = {1, 2, 4, INFINITY};
-    ctx = *state;
-    assert_true(isnan(nb_quantile(0, x, 0.5)));
-    assert_true(nb_quantile(1, x, 0.9) == 1);
-    assert_close(nb_quantile(3, x, 0.25), 1.5, 1e-15);
-    assert_true(nb_quantile(4, x, 0.5) == 3 && nb_quantile(4, x, 2 / 3.0) == 4);
-    assert_true(nb_quantile(4, x, 0.7) == INFINITY && nb_quantile(4, x, 1) == INFINITY);
-    assert_true(nb_quantile(1, x + 3, 0.5) == INFINITY);
-}
-
 static nb_status use_everything(const double *q, int *cluster)
 {
     nb_point_spectrum p;
@@ -366,7 +353,6 @@ int main(void)
         test_with_ctx(test_k_is_n),
         test_with_ctx(test_gram_error_is_that_of_the_formed_matrix),
         test_with_ctx(test_partitions),
-        test_with_ctx(test_quantiles),
         test_with_ctx(test_kth_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 
 #include "report/draws.h"
 #include "report/table.h"
-#include "studies/error/summary.h"
+#include "studies/error/study.h"
 
 #include <math.h>
 
@@ -138,17 +138,14 @@ static void test_shares(void **state)
 static void test_ratios_of_cores(void **state)
 {
     nb_error_row rows[] = {row("a", 0, 0, 4, 0.5, 0.4),     row("a", 0, 0, 4, 1e-15, 1e-15),
-                           row("a", 0, 1, 4, 1e-15, 1e-15), row("a", 0, 1, 4, 0.5, 0.4),
-                           row("a", 0, 2, 4, 1e-15, 1e-15), row("a", 0, 2, 4, 2e-15, 2e-15)};
+                           row("a", 0, 0, 5, 1e-15, 1e-15), row("a", 0, 0, 5, 0.5, 0.4),
+                           row("a", 0, 0, 6, 1e-15, 1e-15), row("a", 0, 0, 6, 2e-15, 2e-15)};
     rows[1].core = rows[3].core = rows[5].core = "second";
-    nb_frame frame;
-    nb_summary s;
-    assert_ok(*state, nb_frame_make(&frame, nb_error_columns, rows, sizeof *rows, 6, *state));
-    assert_ok(*state, nb_summary_make(&frame, &s, *state));
-    assert_close(s.row_ratios[0], 1, 0);
-    assert_close(s.row_ratios[1], 1e-15 / 0.5, 0);
-    assert_close(s.row_ratios[3], 0.5 / 1e-15, 0);
-    assert_true(isnan(s.row_ratios[4]) && isnan(s.row_ratios[5]));
+    nb_answer a = ask(*state, 6, rows, NULL, "SELECT count, median FROM core_ratio ORDER BY landmarks");
+    assert_int_equal(a.count, 3);
+    assert_close(nb_answer_at(&a, 0, 1)->real, 1e-15 / 0.5, 0);
+    assert_close(nb_answer_at(&a, 1, 1)->real, 0.5 / 1e-15, 0);
+    assert_true(nb_answer_at(&a, 2, 0)->integer == 0 && nb_answer_at(&a, 2, 1)->type == NB_CELL_NONE);
 }
 
 /* Heads are matched with themselves, and what failed is left out with its pair. */

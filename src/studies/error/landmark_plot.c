@@ -7,8 +7,8 @@
 #include "studies/error/runner.h"
 #include "linalg/linalg.h"
 #include "report/figure.h"
+#include "report/relation.h"
 #include "report/scripts.h"
-#include "studies/error/summary.h"
 #include "run/run_folder.h"
 #include "run/reload.h"
 
@@ -33,7 +33,7 @@ typedef struct {
     const nb_planned_scene *planned;
     const nb_landmark_view *view;
     nb_scene *scene;
-    const nb_summary *summary;
+    const nb_answer *variants; /* VARIANTS_SQL */
     int m, lane_count;
     lane *lanes;
     int *shared[2];      /* n: how many lanes have the token as a query, as a key landmark */
@@ -111,6 +111,23 @@ static nb_status describe(lane *l, nb_ctx *ctx)
     return NB_OK;
 }
 
+enum { STRATEGY, PAIRING, NAME, USUAL };
+#define VARIANTS_SQL "SELECT strategy, pairing, name, usual FROM variant ORDER BY id"
+
+/* The number of the variant with this pairing or, where there is none, as under kernels of one set of points, with any;
+ * -1: there is none. */
+static int find_variant(const nb_answer *variants, const char *strategy, const char *pairing)
+{
+    int found = -1;
+    for (int v = 0; v < variants->count; v++) {
+        const nb_cell *cells = nb_answer_at(variants, v, 0);
+        if (strcmp(cells[STRATEGY].text, strategy) != 0) continue;
+        if (cells[PAIRING].type == NB_CELL_TEXT && strcmp(cells[PAIRING].text, pairing) == 0) return v;
+        if (found < 0) found = v;
+    }
+    return found;
+}
+
 static bool is_new(const picture *p, const nb_error_method *method)
 {
     for (int i = 0; i < p->lane_count; i++)
@@ -122,13 +139,14 @@ static bool is_new(const picture *p, const nb_error_method *method)
 static nb_status name(const picture *p, lane *l, nb_ctx *ctx)
 {
     const char *pairing = nb_pairing_names[l->method->pairing];
-    bool other = p->summary->pairing && strcmp(p->summary->pairing, pairing) != 0;
+    l->look = find_variant(p->variants, l->method->strategy->canonical, pairing);
+    NB_REQUIRE(ctx, l->look >= 0, NB_EBUG, "%s has no rows", l->method->strategy->label);
+    const nb_cell *usual = nb_answer_at(p->variants, l->look, USUAL);
+    bool other = usual->type == NB_CELL_TEXT && strcmp(usual->text, pairing) != 0;
     for (int c = 0; c < p->plan->method_count; c++)
         other |= nb_error_methods(p->plan)[c].strategy == l->method->strategy &&
                  nb_error_methods(p->plan)[c].pairing != l->method->pairing;
-    l->look = nb_summary_variant(p->summary, l->method->strategy->canonical, pairing, NULL);
-    NB_REQUIRE(ctx, l->look >= 0, NB_EBUG, "%s has no rows", l->method->strategy->label);
-    l->name = p->summary->variants[l->look].name;
+    l->name = nb_answer_at(p->variants, l->look, NAME)->text;
     if (other) NB_NEED(l->name, nb_format(ctx, "%s, %s", l->name, pairing));
     return NB_OK;
 }
@@ -379,15 +397,15 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     nb_plan plan;
     nb_store store;
     nb_row_list rows;
-    nb_frame frame;
-    nb_summary summary;
-    const picture shared = {.plan = &plan, .summary = &summary, .view = view, .m = view->m};
+    nb_relation *relation;
+    nb_answer variants;
+    const picture shared = {.plan = &plan, .variants = &variants, .view = view, .m = view->m};
     nb_drawing drawing = {.run = run_folder, .folder = folder, .gnuplots = gnuplots};
     *figures = 0;
     NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_load(run_folder, &store, &rows, ctx));
-    NB_TRY(ctx, nb_frame_of(&frame, &rows, ctx));
-    NB_TRY(ctx, nb_summary_make(&frame, &summary, ctx));
+    NB_TRY(ctx, nb_relation_open(&relation, &store, rows.labels, ctx));
+    NB_TRY(ctx, nb_relation_ask_freely(relation, VARIANTS_SQL, NULL, &variants, ctx));
     if (view->m != 0 && !has_landmarks(&plan, view->m)) {
         const char *all = "";
         for (int i = 0; i < config.lists[NB_ERROR_LANDMARKS].count; i++)

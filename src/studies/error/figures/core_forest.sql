@@ -12,7 +12,8 @@
 -- set: heading_1
 -- set: heading_2
 WITH pooled AS (
-    SELECT core_id, variant_id, median(median) AS ratio FROM core_ratio WHERE median IS NOT NULL GROUP BY core_id, variant_id),
+    SELECT core_id, variant_id, median(median) AS ratio FROM core_ratio WHERE median IS NOT NULL
+    GROUP BY core_id, variant_id),
 ranked AS (
     SELECT *, row_number() OVER (PARTITION BY core_id ORDER BY ratio, variant_id) AS rank,
            count(*) OVER (PARTITION BY core_id) AS lines
@@ -24,9 +25,9 @@ point AS (
     FROM ranked AS l CROSS JOIN panel LEFT JOIN core_ratio AS c ON c.panel_id = panel.id AND c.core_id = l.core_id
         AND c.variant_id = l.variant_id
     WHERE lines > 1 GROUP BY 1, 2, 3)
-SELECT core.brief AS figure, v.label AS strategy, coalesce(panel.title, 'all') AS panel, 'true' AS pairing_held_fixed, ratio,
-       NULL AS subspace_ratio, v.label AS _series, -rank AS _order, CASE WHEN ratio > 0 THEN ratio END AS _ratio,
-       0 AS _subspace, 1 AS _fixed, v.oracle AS _oracle, core.label AS _core, first.label AS _first,
+SELECT core.brief AS figure, v.label AS strategy, coalesce(panel.title, 'all') AS panel,
+       'true' AS pairing_held_fixed, ratio, NULL AS subspace_ratio, v.label AS _series, -rank AS _order,
+       CASE WHEN ratio > 0 THEN ratio END AS _ratio, 0 AS _subspace, 1 AS _fixed, v.oracle AS _oracle, core.label AS _core, first.label AS _first,
        coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual
 FROM point JOIN core ON core.id = core_id JOIN variant AS v ON v.id = variant_id JOIN core AS first ON first.place = 0
 LEFT JOIN panel ON panel.id = panel_id

@@ -27,12 +27,14 @@ point AS (
         AND v.variant_id = l.variant_id AND v.fixed = l.fixed
     GROUP BY 1, 2, 3)
 SELECT core.brief AS figure, line.label AS strategy, coalesce(panel.title, 'all') AS panel,
-       CASE WHEN fixed THEN 'true' ELSE 'false' END AS pairing_held_fixed, point.ratio, point.sub_ratio AS subspace_ratio,
-       line.label AS _series, -rank AS _order,
-       CASE WHEN point.ratio > 0 THEN point.ratio END AS _ratio, coalesce(point.sub_ratio, 0) AS _subspace, fixed AS _fixed, line.oracle AS _oracle,
+       CASE WHEN fixed THEN 'true' ELSE 'false' END AS pairing_held_fixed, point.ratio,
+       point.sub_ratio AS subspace_ratio, line.label AS _series, -rank AS _order, CASE WHEN point.ratio > 0 THEN point.ratio END AS _ratio,
+       coalesce(point.sub_ratio, 0) AS _subspace, fixed AS _fixed, line.oracle AS _oracle,
        coalesce(shown('%.2f', share), '') AS _gap,
-       coalesce(shown(CASE WHEN select_s * per >= 9.95 THEN '%.0f' ELSE '%.1f' END, select_s * per) || CASE per WHEN 1 THEN
-           ' s' WHEN 1e3 THEN ' ms' ELSE ' ' || char(181) || 's' END, '') AS _select,
-       baseline AS _baseline, core.label AS _core, coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual
-FROM point JOIN line USING (core_id, variant_id) JOIN core ON core.id = core_id LEFT JOIN panel ON panel.id = point.panel_id
+       coalesce(shown(CASE WHEN select_s * per >= 9.95 THEN '%.0f' ELSE '%.1f' END, select_s * per)
+           || CASE per WHEN 1 THEN ' s' WHEN 1e3 THEN ' ms' ELSE ' ' || char(181) || 's' END, '') AS _select,
+       baseline AS _baseline, core.label AS _core,
+       coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual
+FROM point JOIN line USING (core_id, variant_id) JOIN core ON core.id = core_id
+LEFT JOIN panel ON panel.id = point.panel_id
 ORDER BY core.place, rank, point.panel_id;

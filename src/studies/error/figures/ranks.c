@@ -2,19 +2,20 @@
 /* ranks.c - critical-difference diagrams of the strategies. */
 #include "report/rank_diagram.h"
 
-#include "studies/error/summary.h"
-
 static nb_status draw(const nb_figure *self, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
     static const nb_standing_terms terms = {.by = "strategy", .metric = "error"};
     nb_rank_diagram of = {.kind = self->component.name, .x_name = "m"};
-    nb_frame frame;
-    nb_summary s;
     nb_standings_view view;
-    NB_TRY(ctx, nb_frame_of_relation(d->relation, &frame, ctx));
-    NB_TRY(ctx, nb_summary_make(&frame, &s, ctx));
-    NB_TRY(ctx, nb_frame_ints(&s.frame, NB_OF_VARIANT, &of.looks, ctx));
-    NB_TRY(ctx, nb_standings_view_make(s.frame.relation, &terms, "landmarks", "core", &view, ctx));
+    nb_answer variants;
+    int *looks;
+    NB_TRY(ctx, nb_relation_need(d->relation, "-- needs: cell", d->baseline, ctx));
+    NB_TRY(ctx, nb_relation_ask(d->relation, "SELECT variant_id FROM member JOIN key USING (id) ORDER BY number", NULL,
+                                &variants, NULL, ctx));
+    NB_NEED(looks, nb_alloc(ctx, (size_t)variants.count + 1, sizeof *looks));
+    for (int i = 0; i < variants.count; i++) looks[i] = (int)nb_answer_at(&variants, i, 0)->integer;
+    of.looks = looks;
+    NB_TRY(ctx, nb_standings_view_make(d->relation, &terms, "landmarks", "core", &view, ctx));
     return nb_rank_diagram_draw(d, &view, &of, figures);
 }
 
@@ -24,6 +25,6 @@ static const nb_option options[] = {NB_OPTION_END};
 
 const nb_figure nb_figure_ranks = {
     .component = {"ranks", "strategies on an axis of mean ranks, with the critical difference", references, options, 0},
-    .study = NB_ERROR_STUDY,
+    .study = "error",
     .draw = draw,
 };

@@ -2,7 +2,6 @@
 /* ranks.c - how strategies rank by their error, source by source. */
 #include "report/ranks_print.h"
 #include "report/table.h"
-#include "studies/error/summary.h"
 
 static nb_status make(nb_relation *relation, const nb_table_form *form, nb_ctx *ctx)
 {
@@ -20,6 +19,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_table nb_table_ranks = {
     .component = {"ranks", "mean rank of each strategy over sources, with the tests of Friedman and Nemenyi",
                   references, options, 0},
-    .study = NB_ERROR_STUDY,
+    .study = "error",
     .make = make,
 };

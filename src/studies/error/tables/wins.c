@@ -2,7 +2,6 @@
 /* wins.c - strategies against each other: on how many sources one has the lesser error. */
 #include "report/wins_print.h"
 #include "report/table.h"
-#include "studies/error/summary.h"
 
 static nb_status make(nb_relation *relation, const nb_table_form *form, nb_ctx *ctx)
 {
@@ -19,6 +18,6 @@ static const nb_option options[] = {NB_OPTION_END};
 const nb_table nb_table_wins = {
     .component = {"wins", "strategies against each other: on how many sources one has the lesser error", references,
                   options, 0},
-    .study = NB_ERROR_STUDY,
+    .study = "error",
     .make = make,
 };

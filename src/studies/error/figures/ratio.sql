@@ -1,0 +1,60 @@
+-- summary: each strategy's error over the baseline's against landmarks, with intervals over sources
+-- reference: none: geometric means, and Student's t intervals over sources
+-- place: 1
+-- needs: ratio
+-- script: ratio.gp
+-- title: error / error of {_base} (less is better), with {_figure}
+-- data: panel series _of_head landmarks ratio _low _high
+-- most: 12 forest
+-- set: x_name landmarks m
+-- set: y_name error / error of {_base}
+-- set: baseline {_base}
+SELECT stem AS figure, coalesce(stratum.label, all_strata) AS panel, method.label AS series, landmarks, ratio, low,
+       high, sources, heads, missing
+FROM ratio JOIN scope_name USING (scope_id) JOIN method ON method.id = strategy_id
+LEFT JOIN stratum ON stratum.id = stratum_id
+WHERE head_id IS NULL ORDER BY scope_id, stratum_id, strategy_id, landmarks;
+
+WITH point AS (
+    SELECT *, min(sources) OVER panels AS few, max(sources) OVER panels AS most, min(heads) OVER panels AS few_heads,
+           max(heads) OVER panels AS most_heads
+    FROM ratio WHERE head_id IS NULL WINDOW panels AS (PARTITION BY scope_id, stratum_id)),
+panel AS MATERIALIZED (
+    SELECT scope_id, stratum_id, coalesce(stratum.label, all_strata) || ' ('
+           || CASE WHEN few < most THEN few || ' to ' ELSE '' END || most || CASE WHEN most = 1 THEN ' source, ' ELSE
+           ' sources, ' END || CASE WHEN few_heads < most_heads THEN few_heads || ' to ' ELSE '' END || most_heads
+           || CASE WHEN most_heads = 1 THEN ' head' ELSE ' heads' END
+           || CASE WHEN most < 6 THEN ': too few for intervals)' ELSE ')' END AS title
+    FROM point JOIN scope_name USING (scope_id) LEFT JOIN stratum ON stratum.id = stratum_id
+    GROUP BY scope_id, stratum_id),
+shown AS (
+    SELECT scope_id, stratum_id, strategy_id, landmarks, NULL AS source_id, NULL AS head_id, ratio, low, high FROM point
+    UNION ALL
+    SELECT h.scope_id, p.stratum_id, strategy_id, landmarks, source_id, head_id, ratio, NULL, NULL FROM ratio AS h
+    JOIN panel AS p ON p.scope_id = h.scope_id AND p.stratum_id IN (-1, h.stratum_id)
+    WHERE head_id IS NOT NULL),
+look AS MATERIALIZED ( -- the variant of each
+    SELECT c.scope_id, c.strategy_id, v.id AS look
+    FROM (SELECT DISTINCT scope_id, strategy_id FROM point) AS c JOIN key ON key.number = c.scope_id
+    JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = kernel_id
+    JOIN variant AS v ON v.strategy_id = c.strategy_id AND v.factors_id = key.factors_id
+    WHERE CASE WHEN one_set THEN leads ELSE v.pairing_id = key.pairing_id END)
+SELECT stem AS _figure, panel.title AS _panel, method.label AS _series, strategy_id AS _order, look AS _look,
+       head_id IS NOT NULL AS _of_head, landmarks, ratio, coalesce(low, ratio) AS _low, coalesce(high, ratio) AS _high,
+       base.label AS _base
+FROM shown JOIN base JOIN panel USING (scope_id, stratum_id) JOIN scope_name USING (scope_id)
+JOIN method ON method.id = strategy_id JOIN look USING (scope_id, strategy_id)
+ORDER BY scope_id, stratum_id, strategy_id, _of_head, landmarks, source_id, head_id;
+
+WITH reason AS (
+    SELECT strategy_id, CASE
+               WHEN max(apart) IS NULL THEN 'no row of it agrees with one of the baseline in all but the strategy'
+               WHEN max(apart) THEN 'only one of it and the baseline has looked at rows of S that both are judged on'
+           END AS text
+    FROM (SELECT DISTINCT strategy_id FROM rival) LEFT JOIN contest USING (strategy_id) GROUP BY strategy_id)
+SELECT label || ' is left out: ' || text AS note FROM reason JOIN method ON method.id = strategy_id
+WHERE text IS NOT NULL AND strategy_id NOT IN (SELECT id FROM base) AND EXISTS (SELECT 1 FROM ratio)
+ORDER BY strategy_id;
+
+SELECT label || ' is left out: no pair has a result' AS note FROM stratum
+WHERE id NOT IN (SELECT stratum_id FROM ratio) AND EXISTS (SELECT 1 FROM ratio) ORDER BY id;
