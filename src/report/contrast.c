@@ -94,9 +94,8 @@ static nb_status find_keys(maker *m)
         NB_TRY(m->ctx, append(&m->settings, c, m->ctx));
         settings[count++] = c->name;
     }
-    NB_TRY(m->ctx,
-           nb_relation_ask(m->relation,
-                           "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL, &several, NULL, m->ctx));
+    NB_TRY(m->ctx, nb_relation_ask(m->relation, "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL,
+                                   &several, NULL, m->ctx));
     if (several.count > 0) {
         NB_NEED(m->settings, nb_format(m->ctx, "%s%s" INPUT_SQL, m->settings, *m->settings ? ", " : ""));
         settings[count++] = NB_INPUT;
