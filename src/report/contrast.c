@@ -94,9 +94,8 @@ static nb_status find_keys(maker *m)
         NB_TRY(m->ctx, append(&m->settings, c, m->ctx));
         settings[count++] = c->name;
     }
-    NB_TRY(m->ctx,
-           nb_relation_ask(m->relation,
-                           "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL, &several, NULL, m->ctx));
+    NB_TRY(m->ctx, nb_relation_ask(m->relation, "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL,
+                                   &several, NULL, m->ctx));
     if (several.count > 0) {
         NB_NEED(m->settings, nb_format(m->ctx, "%s%s" INPUT_SQL, m->settings, *m->settings ? ", " : ""));
         settings[count++] = NB_INPUT;
@@ -133,39 +132,40 @@ static nb_status make_tables(maker *m)
     NB_TRY(m->ctx, rows_sql(m, "run", &rows));
     NB_TRY(m->ctx, append(&value, by, m->ctx));
     if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
-    NB_NEED(sql,
-            nb_format(
-                m->ctx,
-                "DROP TABLE IF EXISTS temp.agreed;"
-                "CREATE TEMP TABLE agreed (line_id INTEGER, build INTEGER, value INTEGER, value_row INTEGER,"
-                " setting INTEGER, setting_row INTEGER, same INTEGER, alone INTEGER, PRIMARY KEY (line_id, build))"
-                " WITHOUT ROWID;"
-                "INSERT INTO agreed "
-                "WITH part AS (%s),"
-                " line AS (SELECT line_id, build, min(number) AS number, max(trial) AS most, id FROM part"
-                "  GROUP BY line_id, build),"
-                " numbered AS (SELECT line.line_id, line.id, build, most, line.number,"
-                "  min(line.number) OVER (PARTITION BY %s) AS value,"
-                "  min(line.number) OVER (PARTITION BY %s) AS setting,"
-                "  min(line.number) OVER (PARTITION BY %s, build) AS same FROM line JOIN run ON run.id = line.id) "
-                "SELECT line_id, build, dense_rank() OVER (ORDER BY value) - 1,"
-                " CASE WHEN number = value THEN id END, dense_rank() OVER (ORDER BY setting) - 1,"
-                " CASE WHEN number = setting THEN id END, same, max(most) OVER (PARTITION BY same, value) = 0"
-                " FROM numbered;"
-                "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
-                " head_id INTEGER, stratum_id INTEGER, source_id INTEGER, draws INTEGER, skipped INTEGER, x REAL,"
-                " noise REAL, se REAL, seen INTEGER, PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID;"
-                "INSERT INTO side WITH one AS MATERIALIZED (SELECT agreed.value, agreed.same, trial, id,"
-                "  agreed.setting, head_id, stratum_id, source_id, draws, status = 'skipped' AS skipped,"
-                "  CASE WHEN status = 'ok' THEN %s END AS x, %s AS noise, %s AS se, %s AS seen, agreed.alone"
-                "  FROM (%s) AS part JOIN agreed USING (line_id, build)),"
-                " later AS (SELECT same, trial, source_id FROM one WHERE trial > 0 GROUP BY same, trial)"
-                "SELECT value, same, trial, id, setting, head_id, stratum_id, source_id, draws, skipped, x, noise, se,"
-                " seen FROM one UNION ALL SELECT value, same, later.trial, id, setting, head_id, stratum_id,"
-                " later.source_id, draws, skipped, x, noise, se, seen FROM one JOIN later USING (same) WHERE alone"
-                " ORDER BY 1, 2, 3, 4",
-                keys, value, m->settings, m->same, metric->name, metric->noise ? metric->noise : "NULL",
-                metric->se ? metric->se : "NULL", seen, rows));
+    NB_NEED(
+        sql,
+        nb_format(
+            m->ctx,
+            "DROP TABLE IF EXISTS temp.agreed;"
+            "CREATE TEMP TABLE agreed (line_id INTEGER, build INTEGER, first_id INTEGER, value INTEGER, value_row INTEGER,"
+            " setting INTEGER, setting_row INTEGER, same INTEGER, alone INTEGER, PRIMARY KEY (line_id, build))"
+            " WITHOUT ROWID;"
+            "INSERT INTO agreed "
+            "WITH part AS (%s),"
+            " line AS (SELECT line_id, build, min(number) AS number, max(trial) AS most, id FROM part"
+            "  GROUP BY line_id, build),"
+            " numbered AS (SELECT line.line_id, line.id, build, most, line.number,"
+            "  min(line.number) OVER (PARTITION BY %s) AS value,"
+            "  min(line.number) OVER (PARTITION BY %s) AS setting,"
+            "  min(line.number) OVER (PARTITION BY %s, build) AS same FROM line JOIN run ON run.id = line.id) "
+            "SELECT line_id, build, id, dense_rank() OVER (ORDER BY value) - 1,"
+            " CASE WHEN number = value THEN id END, dense_rank() OVER (ORDER BY setting) - 1,"
+            " CASE WHEN number = setting THEN id END, same, max(most) OVER (PARTITION BY same, value) = 0"
+            " FROM numbered;"
+            "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
+            " head_id INTEGER, stratum_id INTEGER, source_id INTEGER, draws INTEGER, skipped INTEGER, x REAL,"
+            " noise REAL, se REAL, seen INTEGER, PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID;"
+            "INSERT INTO side WITH one AS MATERIALIZED (SELECT agreed.value, agreed.same, trial, id,"
+            "  agreed.setting, head_id, stratum_id, source_id, draws, status = 'skipped' AS skipped,"
+            "  CASE WHEN status = 'ok' THEN %s END AS x, %s AS noise, %s AS se, %s AS seen, agreed.alone"
+            "  FROM (%s) AS part JOIN agreed USING (line_id, build)),"
+            " later AS (SELECT same, trial, source_id FROM one WHERE trial > 0 GROUP BY same, trial)"
+            "SELECT value, same, trial, id, setting, head_id, stratum_id, source_id, draws, skipped, x, noise, se,"
+            " seen FROM one UNION ALL SELECT value, same, later.trial, id, setting, head_id, stratum_id,"
+            " later.source_id, draws, skipped, x, noise, se, seen FROM one JOIN later USING (same) WHERE alone"
+            " ORDER BY 1, 2, 3, 4",
+            keys, value, m->settings, m->same, metric->name, metric->noise ? metric->noise : "NULL",
+            metric->se ? metric->se : "NULL", seen, rows));
     if (m->terms->rows) NB_TRY(m->ctx, nb_relation_make(m->relation, "side", "SELECT 1", m->ctx));
     return nb_relation_make(m->relation, "side", sql, m->ctx);
 }
@@ -254,7 +254,7 @@ static nb_status measure(const maker *m, const double *a, const double *b, pair 
     enum { X, NOISE, SE };
     double x = a[X], y = b[X], noise_x = fmax(a[NOISE], 0), noise_y = fmax(b[NOISE], 0);
     double se_x = fmax(a[SE], 0), se_y = fmax(b[SE], 0);
-    p->noise = !m->terms->equal_noise && m->out->metric->noise && x <= noise_x && y <= noise_y;
+    p->noise = m->out->metric->noise && x <= noise_x && y <= noise_y;
     p->tie = x == y || fabs(x - y) <= noise_x + noise_y;
     if (m->terms->difference) {
         p->value = p->tie ? 0 : x - y;
@@ -517,12 +517,13 @@ static nb_status find_difference(const maker *m, int value, const char **names)
         NB_NEED(flags, nb_format(m->ctx, "%s, x.build <> y.build AS " NB_BUILD, flags));
         NB_NEED(total, nb_format(m->ctx, "%s + (x.build <> y.build)", total));
     }
-    NB_NEED(sql, nb_format(
-                     m->ctx,
-                     "SELECT %s AS total%s FROM agreed AS x CROSS JOIN run AS a ON a.id = x.value_row JOIN run AS b ON "
-                     "b.head_id = a.head_id JOIN agreed AS y ON y.line_id = b.line_id AND y.value = %d "
-                     "WHERE x.value = %d ORDER BY total, b.number LIMIT 1",
-                     total, flags, m->terms->baseline, value));
+    NB_NEED(
+        sql,
+        nb_format(m->ctx,
+                  "SELECT %s AS total%s FROM agreed AS x CROSS JOIN run AS a ON a.id = x.value_row CROSS JOIN agreed "
+                  "AS y ON y.value = %d CROSS JOIN run AS b ON b.id = y.first_id AND b.head_id = a.head_id "
+                  "WHERE x.value = %d ORDER BY total, b.number LIMIT 1",
+                  total, flags, m->terms->baseline, value));
     NB_TRY(m->ctx, nb_relation_ask(m->relation, sql, NULL, &a, NULL, m->ctx));
     *names = a.count ? "" : NULL;
     for (int c = 1; c < a.columns && a.count; c++)

@@ -23,9 +23,8 @@ typedef struct {
     const char *const *confounded; /* columns in which both may differ, NB_ROWS_SEEN and NB_BUILD; ends with NULL */
     bool builds;                   /* rows of different programs are not compared; of a time, of different calls */
     nb_failures failures;
-    bool equal_noise; /* a pair of rounding noise counts as one of equals; else it says nothing */
-    int row_count;    /* only these rows of the relation, by number; */
-    const int *rows;  /* NULL: all */
+    int row_count;   /* only these rows of the relation, by number; */
+    const int *rows; /* NULL: all */
 } nb_contrast_terms;
 
 /* What may differ though no column of the identity does: whether the methods have looked at the rows of S that they

@@ -471,9 +471,9 @@ static void friedman_end(sqlite3_context *c)
     nb_ctx *ctx = g ? nb_ctx_new() : NULL;
     nb_friedman f;
     if (g && ctx && test_ranks(g, &f, ctx) == NB_OK)
-        give(c, strcmp(name, "friedman_chi2") == 0 ? f.chi2
-                : strcmp(name, "friedman_p") == 0  ? f.p
-                : strcmp(name, "friedman_f") == 0  ? f.f
+        give(c, strcmp(name, "friedman_chi2") == 0  ? f.chi2
+                : strcmp(name, "friedman_p") == 0   ? f.p
+                : strcmp(name, "friedman_f") == 0   ? f.f
                 : strcmp(name, "friedman_f_p") == 0 ? f.f_p
                                                     : f.w);
     else if (g)
