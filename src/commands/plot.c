@@ -87,7 +87,7 @@ static nb_status draw_figures(const nb_figure *only, const nb_study *study, cons
         if (!wanted) continue;
         NB_GROW(ctx, drawn, count, room);
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, nb_figure_draw(figure, frame, drawing, &drawn[count].figures, ctx));
+        NB_TRY(ctx, figure->draw(figure, frame, drawing, &drawn[count].figures, ctx));
         nb_ctx_release(ctx, mark);
         drawn[count++].name = figure->component.name;
     }
@@ -119,8 +119,8 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const ch
                only ? only->study : "", study->component.name);
     NB_REQUIRE(ctx, !study->draw || !style->paper, NB_EINVAL,
                "plot: the study %s draws its figures itself, for the screen alone", study->component.name);
-    NB_REQUIRE(ctx, !study->draw || !*where, NB_EINVAL,
-               "plot: the study %s draws its figures itself, of all rows", study->component.name);
+    NB_REQUIRE(ctx, !study->draw || !*where, NB_EINVAL, "plot: the study %s draws its figures itself, of all rows",
+               study->component.name);
     if (study->draw) {
         NB_TRY(ctx, open_folder(folder, style, false, &drawing.folder, ctx));
         return draw_own(folder, study, &rows, gnuplots, ctx);
@@ -344,7 +344,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         status = chosen.landmarks ? plot_landmarks(arguments[0], &view, &style, gnuplots, ctx)
                                   : plot(arguments[0], figure, view.m, where, &style, gnuplots, ctx);
     if (status != NB_OK) nb_gnuplots_wait(gnuplots, ctx);
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL && where[0] ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    return status == NB_OK ? NB_EXIT_OK
+                           : nb_print_failure(ctx, status == NB_EINVAL && where[0] ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
 const nb_command nb_command_plot = {

@@ -99,7 +99,7 @@ static nb_status draw(const finder *f, const nb_figure *figure)
                           .gnuplots = f->gnuplots};
     NB_TRY(f->ctx, nb_run_baseline(f->run, &drawing.baseline, f->ctx));
     nb_mark mark = nb_ctx_mark(f->ctx);
-    nb_status status = nb_figure_draw(figure, f->frame, &drawing, &figures, f->ctx);
+    nb_status status = figure->draw(figure, f->frame, &drawing, &figures, f->ctx);
     nb_ctx_release(f->ctx, mark);
     return status;
 }
@@ -163,8 +163,7 @@ static nb_status set_picture(const finder *f, placed of, nb_picture *picture)
 }
 
 nb_status nb_pictures_find(const char *run, const nb_study *study, const nb_frame *frame, nb_relation *relation,
-                           nb_pictures *pictures,
-                           nb_ctx *ctx)
+                           nb_pictures *pictures, nb_ctx *ctx)
 {
     finder f = {.run = run, .study = study, .frame = frame, .relation = relation, .ctx = ctx};
     const char **files, **named;

@@ -292,7 +292,7 @@ static nb_status add_words(const brief *b, bool across)
         nb_page_note(b->page, "undecided:", "neither; --full says how many more sources would decide");
     if (has_turn(b))
         nb_page_note(b->page, "!", "surely better on one head of a model, surely worse on another; --full names them");
-    nb_page_paragraph(b->page, "nysbench compare: --full has %sall numbers%s.", across ? "intervals and " : "",
+    nb_page_paragraph(b->page, "nysbench compare --full has %sall numbers%s.", across ? "intervals and " : "",
                       c->strata > 1 && !b->by_model ? ", --by-model each model alone" : "");
     return NB_OK;
 }

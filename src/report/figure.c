@@ -2,8 +2,6 @@
 /* figure.c - see figure.h */
 #include "report/figure.h"
 
-#include "report/graph.h"
-
 #include <stdio.h>
 
 nb_status nb_figure_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx)
@@ -16,11 +14,6 @@ nb_status nb_figure_choose_m(int count, const int *landmarks, int *m, nb_ctx *ct
         NB_NEED(all, nb_format(ctx, "%s%s%d", all, i ? ", " : "", landmarks[i]));
     }
     NB_FAIL(ctx, NB_EINVAL, "the run has no m = %d; it has %s", *m, all);
-}
-
-nb_status nb_figure_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *d, int *figures, nb_ctx *ctx)
-{
-    return figure->sql ? nb_graph_draw(figure, frame, d, figures, ctx) : figure->draw(figure, frame, d, figures, ctx);
 }
 
 nb_status nb_figure_is_offered(const nb_figure *figure, const nb_frame *frame, bool *offered, nb_ctx *ctx)

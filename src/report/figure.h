@@ -29,7 +29,7 @@ typedef struct {            /* what figures are made of besides the rows, and wh
 
 typedef struct nb_figure {
     NB_OUTPUT_FIRST       /* the name is the stem of its files */
-        const char *sql;  /* of a figure that is a file of SQL; NULL: it has `draw` */
+        const char *sql;  /* of a figure that is a file of SQL, else NULL */
     bool of_one_m;        /* takes nb_drawing.m */
     bool again;           /* makes something of the run again: only on request */
     const char *compares; /* a column whose values it compares: of fewer than two only on request; NULL: none */
@@ -40,9 +40,6 @@ typedef struct nb_figure {
     nb_status (*draw)(const struct nb_figure *self, const nb_frame *frame, const nb_drawing *drawing, int *figures,
                       nb_ctx *ctx);
 } nb_figure;
-
-nb_status nb_figure_draw(const nb_figure *figure, const nb_frame *frame, const nb_drawing *drawing, int *figures,
-                         nb_ctx *ctx);
 
 /* `m` where it is among those, which are in ascending order; 0 becomes the middle one
  * of them, where there are any. */

@@ -599,7 +599,7 @@ static void only_finite(sqlite3_context *c, int count, sqlite3_value **arguments
     }
     int size = list_size(c, arguments[0]), kept = 0;
     if (size == 0) return;
-    char *bytes = malloc(sizeof list_kind + (size_t)size * sizeof x);
+    char *bytes = sqlite3_malloc64(sizeof list_kind + (size_t)size * sizeof x);
     if (!bytes) {
         sqlite3_result_error_nomem(c);
         return;
@@ -609,7 +609,7 @@ static void only_finite(sqlite3_context *c, int count, sqlite3_value **arguments
         memcpy(&x, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind + (size_t)i * sizeof x, sizeof x);
         if (isfinite(x)) memcpy(bytes + sizeof list_kind + (size_t)kept++ * sizeof x, &x, sizeof x);
     }
-    sqlite3_result_blob64(c, bytes, sizeof list_kind + (size_t)kept * sizeof x, free);
+    sqlite3_result_blob64(c, bytes, sizeof list_kind + (size_t)kept * sizeof x, sqlite3_free);
 }
 
 static void ln(sqlite3_context *c, int count, sqlite3_value **arguments)

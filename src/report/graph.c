@@ -192,8 +192,9 @@ static nb_status find_rows(graph *g, const char *picture, int first_panel, bool 
     for (int i = 0, last = -1; i < g->row_count; i++) {
         int place = find_panel(g, g->rows[i]) * g->line_count + find_line(g, g->rows[i]);
         if (place == last) continue;
-        NB_REQUIRE(g->ctx, g->block[place] == 0, NB_EBUG, "%s.sql: rows of panel '%s' and series '%s' do not stand together",
-                   g->figure->component.name, text_at(g, g->rows[i], g->panel), text_at(g, g->rows[i], g->series));
+        NB_REQUIRE(g->ctx, g->block[place] == 0, NB_EBUG,
+                   "%s.sql: rows of panel '%s' and series '%s' do not stand together", g->figure->component.name,
+                   text_at(g, g->rows[i], g->panel), text_at(g, g->rows[i], g->series));
         g->block[last = place] = ++seen;
     }
     return NB_OK;
@@ -332,8 +333,8 @@ static nb_status choose_m(const nb_drawing *d, nb_ctx *ctx)
 {
     nb_answer a;
     int *landmarks, m = d->m;
-    NB_TRY(ctx, nb_relation_ask(d->relation, "SELECT DISTINCT landmarks FROM run ORDER BY landmarks", NULL, &a, NULL,
-                                ctx));
+    NB_TRY(ctx,
+           nb_relation_ask(d->relation, "SELECT DISTINCT landmarks FROM run ORDER BY landmarks", NULL, &a, NULL, ctx));
     NB_NEED(landmarks, nb_alloc(ctx, (size_t)a.count + 1, sizeof *landmarks));
     for (int i = 0; i < a.count; i++) landmarks[i] = (int)nb_answer_at(&a, i, 0)->integer;
     NB_TRY(ctx, nb_figure_choose_m(a.count, landmarks, &m, ctx));
@@ -374,5 +375,5 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_frame *frame, const nb
     NB_TRY(ctx, find_other(&g, &other));
     if (!other) return draw(&g, figures);
     NB_TRY(ctx, nb_plot_prune(d->folder, figure->component.name, 0, NULL, ctx));
-    return nb_figure_draw(other, frame, d, figures, ctx);
+    return other->draw(other, frame, d, figures, ctx);
 }

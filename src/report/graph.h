@@ -12,8 +12,7 @@
  *   -- set: NAME VALUE                    a variable of the script; VALUE is a number, or a text as the title
  *   -- most: N FIGURE                     of more than N coloured series, that figure is drawn instead
  *
- * Columns that begin with _ are not in the CSV. These say where a row belongs; one of them is needed to have it beside a
- * column of the other name:
+ * Columns that begin with _ are not in the CSV. These say where a row belongs, with _ or without:
  *   figure, _figure   its picture, NAME_FIGURE; NULL: all pictures that have its panel
  *   panel, _panel     in order of appearance
  *   series, _series   in order of appearance, or, where there is a column _order, of these numbers; those that have

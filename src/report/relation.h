@@ -69,8 +69,8 @@ nb_status nb_relation_choose(const nb_relation *relation, const char *table, int
 nb_status nb_relation_run(const nb_relation *relation, const char *sql, nb_ctx *ctx); /* statements without answers */
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
 nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
-/* What is kept beside a table that was made, until it is made of another text; NULL at first. In this memory, which lives
- * as long as the relation. */
+/* What is kept beside a table that was made, until it is made of another text; NULL at first. It is of this memory,
+ * which lives as long as the relation. */
 void **nb_relation_attached(nb_relation *relation, const char *table, nb_ctx **memory);
 
 const nb_study *nb_relation_study(const nb_relation *relation);

@@ -19,8 +19,8 @@ typedef struct nb_results {
     nb_gnuplots *gnuplots; /* that draw figures; NULL: only their data and scripts */
 } nb_results;
 
-/* Writes the study's tables that a run's folder has as files and, unless page is NULL, adds what the run has to say: how
- * its methods compare with the baseline or, where none is compared, the study's first table. */
+/* Writes the study's tables that a run's folder has as files and, unless page is NULL, adds what the run has to say:
+ * how its methods compare with the baseline or, where none is compared, the study's first table. */
 nb_status nb_results_tell(const nb_results *results, nb_page *page, nb_ctx *ctx);
 
 /* Starts to draw the figures of the config, and those that were drawn of earlier rows, except those that repeat a part

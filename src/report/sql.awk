@@ -19,15 +19,15 @@ function end_file() {
     if (kind)
         printf "static const char *const %s_references[] = {%s NULL};\n" \
                "const nb_%s nb_%s_%s = {.component = {\"%s\", %s, %s_references, no_options, 0}, .study = \"%s\", " \
-               ".sql = %s, .place = %d%s};\n", id, references, kind, kind, name, name, c_string(summary), id, part[3], id,
-               place, fields
+               ".sql = %s, .place = %d%s%s};\n", id, references, kind, kind, name, name, c_string(summary), id, part[3], id,
+               place, kind == "figure" ? ", .draw = nb_graph_draw" : "", fields
     text = references = summary = fields = ""
     place = 0
 }
 BEGIN {
     for (i = 1; i < 256; i++) code[sprintf("%c", i)] = i
     print "/* made by the Makefile from the files of SQL: do not edit */"
-    print "#include \"report/relation.h\"\n#include \"report/figure.h\"\n#include \"report/table.h\"\nstatic const nb_option no_options[] = {NB_OPTION_END};"
+    print "#include \"report/relation.h\"\n#include \"report/graph.h\"\n#include \"report/table.h\"\nstatic const nb_option no_options[] = {NB_OPTION_END};"
 }
 FNR == 1 { end_file(); path = FILENAME; heading = 1 }
 { text = text $0 "\n" }

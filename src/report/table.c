@@ -67,7 +67,6 @@ void nb_tables_print_files(FILE *out, const char *study)
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
-        if (table->file && strcmp(table->study, study) == 0)
-            fprintf(out, ", %s", table->file);
+        if (table->file && strcmp(table->study, study) == 0) fprintf(out, ", %s", table->file);
     }
 }

@@ -87,7 +87,7 @@ Y
     expect "  refuted     thrice     ratio 2 [2, 2], expected at least 2.5; 8 sources, 8 heads"
     expect "  void        few        ratio 2 [2, 2], expected 0 to 3; 5 sources, 5 heads; 5 sources, fewer than 6"
     expect "  untested    other      nothing is trained here"
-    expect "  claims.csv       what these rows say of the experiment's claims"
+    expect "manifest.json, claims.csv"
     [ "$(json "$WORK/r" '" ".join(x["id"] for x in c if x["verdict"] == "refuted")')" = "thrice down" ]
     [ "$(json "$WORK/r" '" ".join(x["id"] for x in c if x["verdict"] == "reproduced")')" = \
         "twice same no-less always rank middle geometric up line alike close" ]

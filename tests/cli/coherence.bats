@@ -38,7 +38,7 @@ PY
     expect_status 0
     expect "rows: 104, 104 ok"
     expect "Coherence and block-coherence"
-    expect "  coherence.csv    coherence and block-coherence by model, layer, k, tau and partition"
+    expect "$WORK/whole: rows.csv, "
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" --only "partition=random, tau=0.2"
     expect_status 0
     expect "rows: 16, 16 ok"

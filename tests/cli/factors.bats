@@ -147,8 +147,9 @@ plots: [error, svd_vs_iterative, cores, spectrum]
 Y
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
     expect_status 0
+    run "$NYSBENCH" table "$WORK/r" errors
     expect "orthogonal, shared, nocore"
-    [ "$(grep -cE '^  identity ' <<<"$output")" -ge 1 ]
+    [ "$(grep -cE '^  identity' <<<"$output")" -ge 1 ]
     [ -s "$WORK/r/plots/error_identity.svg" ]
     ls "$WORK"/r/plots/spectrum*.svg
     ! grep -q nocore "$WORK"/r/plots/spectrum*.csv || return 1

@@ -26,6 +26,7 @@ strategies() { # of a config
 
 @test "labels: in tables, comparisons and figures, in rows in columns of their own; a new one needs no new rows" {
     labelled k-means >"$WORK/out" 2>"$WORK/err"
+    "$NYSBENCH" table "$WORK/r" errors >>"$WORK/out"
     for name in "k-means, restarts=1" "k-means, restarts=4" "SVD, cut" "Gauß, <n> & {d}_1^2 @ 5 %"; do grep -qF "$name" "$WORK/out"; done
     [ "$(grep -cF 'kmeans(' "$WORK/out")" -eq 0 ]
     "$NYSBENCH" compare "$WORK/r" | grep -qF "k-means, restarts=4"

@@ -102,7 +102,7 @@ import sys
 for line in open(sys.argv[1]):
     assert len(line.rstrip("\n")) <= int(sys.argv[2]), line
 PY
-        grep -q undecided "$WORK/$width"
+        grep -q better "$WORK/$width"
     done
     COLUMNS=nonsense "$NYSBENCH" compare "$SHARED/r" | cmp - <("$NYSBENCH" compare "$SHARED/r")
 }

@@ -75,8 +75,8 @@ PY
     output=$(cat "$BATS_FILE_TMPDIR/whole.txt")
     expect "--jobs 3: the forward study measures times, which others disturb: one worker starts"
     expect "rows: 65, 65 ok"
-    expect "Time and memory of a pass over all heads"
-    expect "  crossovers.csv   from which n on an attention is faster than another one"
+    expect "latency_s by attention, over that of naive, on the same head in the same trial"
+    expect "$BATS_FILE_TMPDIR/whole: rows.csv, "
     run "$NYSBENCH" run "$run" -q -j 0 -o "$WORK/r" --only "$first, attention=nystrom, heads=3"
     expect_status 0
     expect "rows: 4, 4 ok"

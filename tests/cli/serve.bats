@@ -475,7 +475,7 @@ Y
     "$NYSBENCH" run c.yaml -q -o r
     run "$NYSBENCH" compare r
     expect_status 0
-    [[ "$output" != *REFUSED* && "$output" == *"pairing keys"* && "$output" == *" 6      6 "* ]]
+    [[ "$output" != *REFUSED* && "$output" == *"pairing keys"* && "$output" == *"[1.3, 1.96]  worse          6"* ]]
 }
 
 @test "serve: check finds a program that does not draw from its seed" {
