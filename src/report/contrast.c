@@ -138,8 +138,8 @@ static nb_status make_tables(maker *m)
             m->ctx,
             "DROP TABLE IF EXISTS temp.agreed;"
             "CREATE TEMP TABLE agreed (line_id INTEGER, build INTEGER, first_id INTEGER, value INTEGER,"
-            " value_row INTEGER, setting INTEGER, setting_row INTEGER, same INTEGER, alone INTEGER, PRIMARY KEY (line_id, build))"
-            " WITHOUT ROWID;"
+            " value_row INTEGER, setting INTEGER, setting_row INTEGER, same INTEGER, alone INTEGER,"
+            " PRIMARY KEY (line_id, build)) WITHOUT ROWID;"
             "INSERT INTO agreed "
             "WITH part AS (%s),"
             " line AS (SELECT line_id, build, min(number) AS number, max(trial) AS most, id FROM part"
