@@ -132,40 +132,39 @@ static nb_status make_tables(maker *m)
     NB_TRY(m->ctx, rows_sql(m, "run", &rows));
     NB_TRY(m->ctx, append(&value, by, m->ctx));
     if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
-    NB_NEED(
-        sql,
-        nb_format(
-            m->ctx,
-            "DROP TABLE IF EXISTS temp.agreed;"
-            "CREATE TEMP TABLE agreed (line_id INTEGER, build INTEGER, first_id INTEGER, value INTEGER,"
-            " value_row INTEGER, setting INTEGER, setting_row INTEGER, same INTEGER, alone INTEGER,"
-            " PRIMARY KEY (line_id, build)) WITHOUT ROWID;"
-            "INSERT INTO agreed "
-            "WITH part AS (%s),"
-            " line AS (SELECT line_id, build, min(number) AS number, max(trial) AS most, id FROM part"
-            "  GROUP BY line_id, build),"
-            " numbered AS (SELECT line.line_id, line.id, build, most, line.number,"
-            "  min(line.number) OVER (PARTITION BY %s) AS value,"
-            "  min(line.number) OVER (PARTITION BY %s) AS setting,"
-            "  min(line.number) OVER (PARTITION BY %s, build) AS same FROM line JOIN run ON run.id = line.id) "
-            "SELECT line_id, build, id, dense_rank() OVER (ORDER BY value) - 1,"
-            " CASE WHEN number = value THEN id END, dense_rank() OVER (ORDER BY setting) - 1,"
-            " CASE WHEN number = setting THEN id END, same, max(most) OVER (PARTITION BY same, value) = 0"
-            " FROM numbered;"
-            "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
-            " head_id INTEGER, stratum_id INTEGER, source_id INTEGER, draws INTEGER, skipped INTEGER, x REAL,"
-            " noise REAL, se REAL, seen INTEGER, PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID;"
-            "INSERT INTO side WITH one AS MATERIALIZED (SELECT agreed.value, agreed.same, trial, id,"
-            "  agreed.setting, head_id, stratum_id, source_id, draws, status = 'skipped' AS skipped,"
-            "  CASE WHEN status = 'ok' THEN %s END AS x, %s AS noise, %s AS se, %s AS seen, agreed.alone"
-            "  FROM (%s) AS part JOIN agreed USING (line_id, build)),"
-            " later AS (SELECT same, trial, source_id FROM one WHERE trial > 0 GROUP BY same, trial)"
-            "SELECT value, same, trial, id, setting, head_id, stratum_id, source_id, draws, skipped, x, noise, se,"
-            " seen FROM one UNION ALL SELECT value, same, later.trial, id, setting, head_id, stratum_id,"
-            " later.source_id, draws, skipped, x, noise, se, seen FROM one JOIN later USING (same) WHERE alone"
-            " ORDER BY 1, 2, 3, 4",
-            keys, value, m->settings, m->same, metric->name, metric->noise ? metric->noise : "NULL",
-            metric->se ? metric->se : "NULL", seen, rows));
+    NB_NEED(sql,
+            nb_format(
+                m->ctx,
+                "DROP TABLE IF EXISTS temp.agreed;"
+                "CREATE TEMP TABLE agreed (line_id INTEGER, build INTEGER, first_id INTEGER, value INTEGER,"
+                " value_row INTEGER, setting INTEGER, setting_row INTEGER, same INTEGER, alone INTEGER,"
+                " PRIMARY KEY (line_id, build)) WITHOUT ROWID;"
+                "INSERT INTO agreed "
+                "WITH part AS (%s),"
+                " line AS (SELECT line_id, build, min(number) AS number, max(trial) AS most, id FROM part"
+                "  GROUP BY line_id, build),"
+                " numbered AS (SELECT line.line_id, line.id, build, most, line.number,"
+                "  min(line.number) OVER (PARTITION BY %s) AS value,"
+                "  min(line.number) OVER (PARTITION BY %s) AS setting,"
+                "  min(line.number) OVER (PARTITION BY %s, build) AS same FROM line JOIN run ON run.id = line.id) "
+                "SELECT line_id, build, id, dense_rank() OVER (ORDER BY value) - 1,"
+                " CASE WHEN number = value THEN id END, dense_rank() OVER (ORDER BY setting) - 1,"
+                " CASE WHEN number = setting THEN id END, same, max(most) OVER (PARTITION BY same, value) = 0"
+                " FROM numbered;"
+                "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
+                " head_id INTEGER, stratum_id INTEGER, source_id INTEGER, draws INTEGER, skipped INTEGER, x REAL,"
+                " noise REAL, se REAL, seen INTEGER, PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID;"
+                "INSERT INTO side WITH one AS MATERIALIZED (SELECT agreed.value, agreed.same, trial, id,"
+                "  agreed.setting, head_id, stratum_id, source_id, draws, status = 'skipped' AS skipped,"
+                "  CASE WHEN status = 'ok' THEN %s END AS x, %s AS noise, %s AS se, %s AS seen, agreed.alone"
+                "  FROM (%s) AS part JOIN agreed USING (line_id, build)),"
+                " later AS (SELECT same, trial, source_id FROM one WHERE trial > 0 GROUP BY same, trial)"
+                "SELECT value, same, trial, id, setting, head_id, stratum_id, source_id, draws, skipped, x, noise, se,"
+                " seen FROM one UNION ALL SELECT value, same, later.trial, id, setting, head_id, stratum_id,"
+                " later.source_id, draws, skipped, x, noise, se, seen FROM one JOIN later USING (same) WHERE alone"
+                " ORDER BY 1, 2, 3, 4",
+                keys, value, m->settings, m->same, metric->name, metric->noise ? metric->noise : "NULL",
+                metric->se ? metric->se : "NULL", seen, rows));
     if (m->terms->rows) NB_TRY(m->ctx, nb_relation_make(m->relation, "side", "SELECT 1", m->ctx));
     return nb_relation_make(m->relation, "side", sql, m->ctx);
 }
