@@ -18,6 +18,7 @@ from vit import ViT
 from whisper import Whisper
 
 MODELS = {"minilm": MiniLM, "vit": ViT, "whisper": Whisper, "smollm2": SmolLM2}
+LONG = {"vit-1025": (ViT, 1025), "vit-4097": (ViT, 4097), "vit-8282": (ViT, 8282), "smollm2-8192": (SmolLM2, 8192)}
 KEPT = 2  # exact passes that are kept; one of smollm2 takes 180 MB with its probabilities
 TOP = 10
 ROWS = 64  # of probabilities that are worked on at a time
@@ -123,7 +124,7 @@ class Effects:
     """A model with its sources, the arrays of build/models/inputs."""
 
     def __init__(self, name):
-        self.model = MODELS[name]()
+        self.model = MODELS[name]() if name in MODELS else LONG[name][0](LONG[name][1])
         self.inputs = np.load(packages.path("inputs", name + ".npz"))
         self.sources = self.inputs.files
         self.corpus = np.load(packages.path("inputs", "corpus.npz"))["embeddings"] if name == "minilm" else None

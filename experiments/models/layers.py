@@ -2,6 +2,8 @@
 """The functions that transformers are made of: float32, on arrays (tokens, width) and heads (heads, tokens, d)."""
 import numpy as np
 
+WHOLE, BLOCK = 2048, 512  # longest heads whose scores are held at once; queries at a time of longer ones
+
 ERF_TOP = np.float32([-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05,
                       -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02])
 ERF_BOTTOM = np.float32([-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03,
@@ -95,8 +97,15 @@ def exact_attention(layer, q, k, v, causal):
     """softmax(q k' / sqrt d) v, (heads, n, d) and (key heads, n, d); key heads divide the heads. The layer does not
     matter: it is there for other attentions, which take its place."""
     k, v = (np.repeat(x, len(q) // len(x), axis=0) for x in (k, v))
+    n = q.shape[1]
+    rows = n if n <= WHOLE else BLOCK
+    return np.concatenate([_some_rows(q[:, at:at + rows], k, v, at if causal else n) for at in range(0, n, rows)], axis=1)
+
+
+def _some_rows(q, k, v, sees):
+    """Of queries of which the first sees the keys up to number `sees`, the next one more, and so on."""
     scores = q @ k.transpose(0, 2, 1)
     scores *= np.float32(1 / np.sqrt(q.shape[-1]))
-    if causal:
-        scores[:, np.triu(np.ones(scores.shape[1:], bool), 1)] = -np.inf
+    if sees < k.shape[1]:
+        scores[:, np.triu(np.ones(scores.shape[1:], bool), sees + 1)] = -np.inf
     return softmax(scores) @ v

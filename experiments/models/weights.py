@@ -29,19 +29,20 @@ def safetensors(path):
     return tensors
 
 
-def write_safetensors(path, tensors):
-    """Writes float32 arrays, {name: array}, each C-contiguous in the file."""
-    header, place = {}, 0
+def write_safetensors(path, tensors, **metadata):
+    """Writes arrays of float32 or float16, {name: array}, each C-contiguous in the file, with texts about them."""
+    header, place = {"__metadata__": metadata} if metadata else {}, 0
     for name, array in tensors.items():
-        end = place + 4 * array.size
-        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [place, end]}
+        end = place + array.nbytes
+        kind = {4: "F32", 2: "F16"}[array.itemsize]
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [place, end]}
         place = end
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for array in tensors.values():
-            file.write(np.ascontiguousarray(array, "<f4").data)
+            file.write(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).data)
 
 
 def _varint(data, at):

@@ -23,7 +23,6 @@ typedef struct {
     const char *const *confounded; /* columns in which both may differ, NB_ROWS_SEEN and NB_BUILD; ends with NULL */
     bool builds;                   /* rows of different programs are not compared; of a time, of different calls */
     nb_failures failures;
-    bool equal_noise;  /* a pair of rounding noise counts as one of equals; else it says nothing */
     const char *where; /* a condition on the rows of the view `run`; NULL: all */
 } nb_contrast_terms;
 

@@ -341,6 +341,18 @@ static nb_status remember(const keys *k, const row *one, row *before)
     return NB_OK;
 }
 
+/* Most rows have what the row before has. */
+static nb_status number_spec(keys *k, row *one, int kind, const char *text, const row *before)
+{
+    nb_relation *r = k->r;
+    if (before && strcmp(r->specs[kind].items[before->kinds[kind]], text) == 0) {
+        one->kinds[kind] = before->kinds[kind];
+        return NB_OK;
+    }
+    NB_TRY(r->ctx, nb_texts_number(&r->specs[kind], text, &one->kinds[kind]));
+    return look_at(k, one, kind);
+}
+
 static nb_status number_rows(keys *k, sqlite3_stmt *s)
 {
     enum { ID, POSITION, HEAD, TRIAL, N, D, MODEL, LAYER, SOURCE, SCENE, KINDS };
@@ -361,8 +373,7 @@ static nb_status number_rows(keys *k, sqlite3_stmt *s)
                    .scene = text_at(s, SCENE)};
         for (int i = 0; i < r->kind_count; i++) {
             const char *text = text_at(s, KINDS + i);
-            NB_TRY(r->ctx, nb_texts_number(&r->specs[i], text ? text : "", &one.kinds[i]));
-            NB_TRY(r->ctx, look_at(k, &one, i));
+            NB_TRY(r->ctx, number_spec(k, &one, i, text ? text : "", count ? &before : NULL));
         }
         NB_TRY(r->ctx, place_row(k, &one, count ? &before : NULL, &p));
         NB_TRY(r->ctx, insert(k, count, &one, &p));

@@ -752,10 +752,67 @@ def test_hyperattention():
     tap.check((weights >= 0).all() and off < 200, f"hyperattention: weights are none below 0 and sum to 1: {off:.1f} u off")
 
 
+def test_reformer():
+    """Where the values are unit vectors, the outputs are the weights, and tell who sees whom, and how often."""
+    rng = np.random.default_rng(13)
+    q, k = rng.standard_normal((2, 2, 300, 16))
+    unit = Layer(q, k, np.eye(300)[None].repeat(2, 0))
+    for n, spec, sizes in ((300, "reformer(rounds=1, chunk=30)", {60}), (300, "reformer(rounds=1, chunk=64)", {128, 108})):
+        seen = program.forward(unit, spec) > 0
+        tap.check(set(seen.sum(axis=2).ravel()) == sizes, f"{spec}: a query sees two chunks", f"{set(seen.sum(axis=2).ravel())}")
+        turns = iter([*seen, *seen])
+        compare_heads(unit, spec, lambda *head: seen_softmax(*head, next(turns)))
+        longer = Layer(*(x * rng.uniform(0.3, 3, (2, n, 1)) for x in (q, k)), unit.v)
+        tap.check(((program.forward(longer, spec) > 0) == seen).all(), f"{spec}: who sees whom is a matter of directions")
+    for (q, k, _), w in zip(unit.heads(), program.forward(unit, "reformer(rounds=3, chunk=64)").astype(float)):
+        times = w / np.exp(q @ k.T / 4)
+        times /= times.max(axis=1, keepdims=True, where=times > 0, initial=0)
+        whole = np.min([abs(times * most - np.round(times * most)).max(axis=1) for most in (1, 2, 3)], axis=0)
+        tap.check(whole.max() < 1e-4 and times.min() == 0, "reformer: a pair counts as often as it meets", f"{whole.max():.2g}")
+    # Ten directions, far apart: a query sees all keys of its own.
+    centres = np.linalg.qr(rng.standard_normal((16, 16)))[0][:10]
+    points = 5 * centres.repeat(30, 0)[None, rng.permutation(300)] + 1e-3 * rng.standard_normal((1, 300, 16))
+    spec = "reformer(rounds=1, chunk=60, buckets=4096)"
+    compare_exact(f"{spec}: of far clusters it is exact attention", Layer(points, 20 * points, unit.v[:1]), spec)
+
+
+def test_skeinformer():
+    """Where the values are unit vectors, the outputs are the weights, and tell which rows and columns were drawn."""
+    rng = np.random.default_rng(12)
+    q, k = rng.standard_normal((2, 2, 300, 16))
+    unit = Layer(q, k, np.eye(300)[None].repeat(2, 0))
+    spec = "skeinformer(columns=40, rows=30)"
+    weights = program.forward(unit, spec)
+    drawn = []
+    for (q, k, v), w in zip(unit.heads(), weights.astype(float)):
+        exact_rows = abs(w - exact(q, k, v)).max(axis=1) < 50 * U
+        others = abs(w - np.median(w, axis=1, keepdims=True))[~exact_rows].max(axis=0) < U
+        drawn.append((exact_rows, ~others))
+    tap.check(all(rows.sum() == 30 and columns.sum() == 40 for rows, columns in drawn),
+              f"{spec}: 30 exact rows and 40 columns", f"{[(rows.sum(), columns.sum()) for rows, columns in drawn]}")
+    turns = iter(2 * drawn)
+    compare_heads(unit, spec, lambda *head: sketched(*head, *next(turns)))
+    # Half of the keys have no value: they are drawn last.
+    half = Layer(unit.q, unit.k, unit.v * (np.arange(300) % 2)[None, :, None])
+    w = program.forward(half, "skeinformer(columns=150, exact=false)")[0]
+    tap.check((abs(w - np.median(w[:, 1::2], axis=1, keepdims=True))[:, 1::2].max(axis=0) > U).sum() > 140,
+              "skeinformer: keys without a value are drawn last")
+    layer = draw(rng, 300, 16, heads=4, key_heads=2)
+    for options in ("columns=300, rows=1", "columns=1, rows=300"):
+        compare_exact(f"skeinformer({options}), which sees all: exact attention", layer, f"skeinformer({options})")
+
+
+def sketched(q, k, v, rows, columns):
+    """Each other key has the mean of the columns' logits, but in the exact rows."""
+    logits = q @ k.T * q.dtype.type(1 / np.sqrt(q.shape[1]))
+    own = np.where(columns, logits, logits[:, columns].mean(axis=1, keepdims=True))
+    return softmax(np.where(rows[:, None], logits, own)) @ v
+
+
 # What is tested beside exact attention and that from landmarks, where the program has it.
 OTHERS = {"linear": test_linear, "longformer": test_longformer, "linformer": test_linformer, "skip": test_skip,
           "performer": test_performer, "clustered": test_clustered, "bigbird": test_bigbird,
-          "hyperattention": test_hyperattention, "kernel_ridge": test_kernel_ridge}
+          "hyperattention": test_hyperattention, "skeinformer": test_skeinformer, "reformer": test_reformer, "kernel_ridge": test_kernel_ridge}
 SLOW = "performer", "hyperattention"
 
 

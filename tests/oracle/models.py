@@ -85,8 +85,11 @@ def check_layers():
     close("split and merge are inverse", layers.merge(layers.split(x, 3)), x, 0)
     q, k, v = normal(4, 9, 5) * 3, normal(2, 9, 5), normal(2, 9, 5)
     for causal in (False, True):
-        close(f"exact attention, grouped, causal {causal}", layers.exact_attention(0, q, k, v, causal),
-              slow_attention(q, k, v, causal))
+        truth = slow_attention(q, k, v, causal)
+        close(f"exact attention, grouped, causal {causal}", layers.exact_attention(0, q, k, v, causal), truth)
+        layers.WHOLE, layers.BLOCK = 8, 4
+        close(f"the same in blocks of queries, causal {causal}", layers.exact_attention(0, q, k, v, causal), truth)
+        layers.WHOLE, layers.BLOCK = 2048, 512
 
 
 def field(number, data):
@@ -111,7 +114,7 @@ def text(data, kind):
 def check_readers():
     a, b = normal(2, 3), normal(4)
     path = os.path.join(WORK, "a.safetensors")
-    weights.write_safetensors(path, {"a": a[:, ::-1], "b": b})
+    weights.write_safetensors(path, {"a": a[:, ::-1], "b": b}, source="a text")
     found = weights.safetensors(path)
     TAP.check(list(found) == ["a", "b"] and (found["a"] == a[:, ::-1]).all() and (found["b"] == b).all(), "safetensors")
     raw = field(9, a.tobytes())

@@ -44,6 +44,11 @@ static const char *const specs[] = {
     "hyperattention(block=16, sample=20)",
     "hyperattention(block=7, sample=1, bits=2)",
     "hyperattention(block=100, sample=0, bits=1)",
+    "skeinformer(columns=20, rows=7)",
+    "skeinformer(columns=1, exact=false)",
+    "reformer(rounds=3, chunk=16)",
+    "reformer(rounds=1, chunk=7, buckets=2)",
+    "reformer(rounds=2, chunk=200, buckets=6)",
     "kernel_ridge(landmarks=1)",
     "kernel_ridge(landmarks=90, rows=170)",
     "kernel_ridge(landmarks=12, rows=20, queries=40, keys=50, ridges=8)",
@@ -425,6 +430,12 @@ static void test_exact_ones(void **state)
         snprintf(spec, sizeof spec, "clustered(clusters=%d, top=%d, bits=3)", shapes[i].n, (shapes[i].n + 1) / 2);
         assert_weighted(spec, &layer, softmax_weight);
         snprintf(spec, sizeof spec, "clustered(clusters=1, top=%d)", shapes[i].n);
+        assert_weighted(spec, &layer, softmax_weight);
+        snprintf(spec, sizeof spec, "reformer(rounds=2, chunk=%d)", (shapes[i].n + 1) / 2); /* two chunks are all */
+        if (shapes[i].n <= 512) assert_weighted(spec, &layer, softmax_weight);
+        snprintf(spec, sizeof spec, "skeinformer(columns=%d, rows=1)", shapes[i].n);
+        assert_weighted(spec, &layer, softmax_weight);
+        snprintf(spec, sizeof spec, "skeinformer(columns=1, rows=%d)", shapes[i].n);
         assert_weighted(spec, &layer, softmax_weight);
         snprintf(spec, sizeof spec, "kernel_ridge(landmarks=%d, rows=%d)", shapes[i].n, shapes[i].n);
         assert_weighted(spec, &layer, softmax_weight);

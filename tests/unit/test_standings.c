@@ -90,7 +90,8 @@ static void expect(nb_ctx *ctx, nb_relation *r, const char *sql, const char *wan
     assert_string_equal(text, wanted);
 }
 
-static const char ranks[] = "SELECT label, rank, groups FROM ranking JOIN method ON method.id = strategy_id ORDER BY place";
+static const char ranks[] =
+    "SELECT label, rank, groups FROM ranking JOIN method ON method.id = strategy_id ORDER BY place";
 
 static void test_reference(void **state)
 {
@@ -98,15 +99,14 @@ static void test_reference(void **state)
     measure(&s);
     nb_relation *r = relation(*state, &s);
     /* the first three are within 1.915, and the last two; one model: none over models */
-    expect(*state, r, ranks,
-           "boris 1.416666667 a\ncarla 1.75 a\nanna 3.083333333 ab\ndirk 3.75 b");
+    expect(*state, r, ranks, "boris 1.416666667 a\ncarla 1.75 a\nanna 3.083333333 ab\ndirk 3.75 b");
     expect(*state, r, "SELECT planned, sources, left_out, untested FROM test", "6 6  -");
     expect(*state, r, "SELECT chi2, chi2_p, f, f_p, w, critical_difference FROM test",
            "13.55172414 0.00358341305 15.23255814 8.020589833e-05 0.7528735632 1.914843227");
 }
 
-/* boris against carla: less on Mon, Thu, Fri, Sat, more on Wed, equal on Tue: 2 (1 + 5) / 32. Both are before dirk on all
- * six days: 2 / 64, the least of 6 p. */
+/* boris against carla: less on Mon, Thu, Fri, Sat, more on Wed, equal on Tue: 2 (1 + 5) / 32. Both are before dirk on
+ * all six days: 2 / 64, the least of 6 p. */
 static void test_bouts(void **state)
 {
     static season s;
@@ -116,7 +116,7 @@ static void test_bouts(void **state)
     expect(*state, r, "SELECT below, above, equal, sign_p FROM bout WHERE a_id = 2 AND b_id = 1", "1 4 1 0.375");
     expect(*state, r, "SELECT below, sign_p, holm_p FROM bout WHERE a_id = 2 AND b_id = 3", "6 0.03125 0.1875");
     /* three pairs have the least p; the fourth, anna and boris, 3 times 2 (1 + 6) / 64; two have 2 times 0.375 */
-    expect(*state, r, "SELECT holm_p FROM bout WHERE a_id > b_id ORDER BY a_id, b_id", 
+    expect(*state, r, "SELECT holm_p FROM bout WHERE a_id > b_id ORDER BY a_id, b_id",
            "0.65625\n0.1875\n0.75\n0.75\n0.1875\n0.1875");
 }
 
@@ -163,7 +163,7 @@ static void test_missing(void **state)
     expect(*state, r, ranks, "boris 1.4 \ncarla 1.8 \nanna 2.8 ");
     expect(*state, r, "SELECT ranked, sources, left_out, chi2, critical_difference, untested FROM test",
            "3 5 M: Tue - - 5 sources, fewer than 6");
-    expect(*state, r, "SELECT sign_p FROM bout WHERE a_id = 0 AND b_id = 1", "-"); /* five days */
+    expect(*state, r, "SELECT sign_p FROM bout WHERE a_id = 0 AND b_id = 1", "-");         /* five days */
     expect(*state, r, "SELECT sign_p IS NULL FROM bout WHERE a_id = 1 AND b_id = 2", "0"); /* six */
     expect(*state, r, "SELECT below + above + equal, sign_p FROM bout WHERE a_id = 0 AND b_id = 3", "0 -");
 }
@@ -227,15 +227,14 @@ static void test_standings(void **state)
            "SELECT title, landmarks, sources FROM titled JOIN test USING (standing_id) ORDER BY stratum_id, landmarks",
            "all models 4 6\nall models 8 6\nM one 4 3\nM one 8 3\nM two 4 3\nM two 8 3");
     expect(*state, r, "SELECT DISTINCT scope, constant, stem FROM titled",
-           " kernel k, pairing joint, factors nystromformer, core c, rows all, engine streamed, precision double c");
+           " core c, kernel k, pairing joint, factors nystromformer, rows all, engine streamed, precision double c");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_reference), test_with_ctx(test_bouts),
-                                       test_with_ctx(test_heads),     test_with_ctx(test_ties),
-                                       test_with_ctx(test_missing),   test_with_ctx(test_no_common_head),
-                                       test_with_ctx(test_nothing),   test_with_ctx(test_refusal),
-                                       test_with_ctx(test_standings)};
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_reference), test_with_ctx(test_bouts),   test_with_ctx(test_heads),
+        test_with_ctx(test_ties),      test_with_ctx(test_missing), test_with_ctx(test_no_common_head),
+        test_with_ctx(test_nothing),   test_with_ctx(test_refusal), test_with_ctx(test_standings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,11 +25,11 @@ SELECT setting_id, scope_id, landmarks, stratum_id, later.source_id, head_id, st
 FROM one JOIN later USING (setting_id, head_id) WHERE alone;
 CREATE INDEX rivals ON rival (setting_id, head_id, trial, strategy_id);
 
--- What a scope is called: name and stem (of a figure: the core first) have what scopes differ in.
+-- What a scope is called: name and stem (of a figure: the core in any case) have what scopes differ in.
 CREATE TEMP TABLE scope_name AS
 WITH kind AS (
-    SELECT 'kernel' AS kind, 1 AS place UNION ALL SELECT 'pairing', 2 UNION ALL SELECT 'factors', 3
-    UNION ALL SELECT 'core', 4 UNION ALL SELECT 'rows', 5 UNION ALL SELECT 'engine', 6 UNION ALL SELECT 'precision', 7
+    SELECT 'core' AS kind, 1 AS place UNION ALL SELECT 'kernel', 2 UNION ALL SELECT 'pairing', 3
+    UNION ALL SELECT 'factors', 4 UNION ALL SELECT 'rows', 5 UNION ALL SELECT 'engine', 6 UNION ALL SELECT 'precision', 7
     UNION ALL SELECT 'input', 8),
 scope AS (SELECT DISTINCT scope_id FROM rival),
 part AS (
@@ -46,8 +46,7 @@ joined AS (
     SELECT scope_id, place, group_concat(CASE WHEN apart THEN kind || ' ' || label END, ', ') OVER by_place AS name,
            group_concat(CASE WHEN NOT apart AND label <> '-' THEN kind || ' ' || label END, ', ')
                OVER by_place AS constant,
-           group_concat(CASE WHEN apart OR kind = 'core' THEN label END, ', ') OVER (PARTITION BY scope_id
-               ORDER BY kind <> 'core', place ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS stem
+           group_concat(CASE WHEN apart OR kind = 'core' THEN label END, ', ') OVER by_place AS stem
     FROM compared WINDOW by_place AS (PARTITION BY scope_id ORDER BY place)),
 over_strata AS (
     SELECT scope_id, CASE WHEN max(drawn) = 0 THEN 'all models' WHEN min(drawn) THEN 'all problems'
