@@ -2,20 +2,26 @@
 # ranks.gp - critical-difference diagrams: methods on an axis of mean ranks, bars over those that differ
 # by no more than the critical difference, a panel a number of landmarks.
 #
-# A driver script sets data, output, title, subtitle, panels[], names[] and looks[] (of the methods, panel after
-# panel: their names and the numbers of their colours), and by panel ranked[] (how many methods), difference[]
-# (the critical one; 0: no test) and layers[] (of bars). Data, by numbers: 1 panel, 2 what: of a method 0, 3 its rank,
-# 4 its level from the top, 5 its side (0 left), 6 the number of its name; of a bar 1, 3 and 4 its ends, 5 its layer.
+# A driver script sets data, output, title, subtitle, panels[], series[] (the methods), looks[] (the numbers of their
+# colours: looks.gp) and block[] (which block of the data a method is in a panel, -1: it is not there). Columns of the
+# data: 1 rank, 2 level from the top, 3 side (0 left), 4 and 5 the end of the bar that begins there and its layer (-1:
+# there is none); of the panel: 6 how many methods, 7 the critical difference (0: no test), 8 layers of bars.
 
 set encoding utf8
 set datafile separator comma
 load "looks.gp"
-P = |panels|
+P = |panels|; S = |series|
+of(p, s) = block[(p - 1) * S + s]
+array ranked[P]; array difference[P]; array layers[P]
+do for [p = 1:P] { do for [s = 1:S] { if (of(p, s) >= 0) {
+    stats data index of(p, s) using (methods = $6, critical = $7, deep = $8, 1) nooutput
+    ranked[p] = methods; difference[p] = critical; layers[p] = deep
+} } }
 
 # In pixels, down from the top of a panel: its title, the ruler, the axis, bars, names.
 longest = paper && room < 600 ? 14 : 32
 widest = 8
-do for [i = 1:|names|] { widest = strlen(names[i]) > widest ? strlen(names[i]) : widest }
+do for [s = 1:S] { widest = strlen(series[s]) > widest ? strlen(series[s]) : widest }
 widest = widest > longest ? longest : widest
 side = (paper ? 40 : 30) + 6.9 * widest
 axis_width = paper && 2 * side + 320 > room ? room - 2 * side : 320
@@ -39,7 +45,6 @@ heading = titled ? 62 : 4
 height = heading + rows * panel_height
 
 at(p, rank) = side + axis_width * (rank - 1.0) / (ranked[p] - 1)
-is(p, what) = $1 == p && $2 == what
 level(n) = -(names_top + name_step * (n + 0.5))
 edge(right) = right > 0 ? panel_width - side + 14 : side - 14
 nearer(right) = right > 0 ? 6 : -6
@@ -73,12 +78,21 @@ do for [format in formats] {
         if (difference[p] > 0) {
             set label 4 sprintf("critical difference %.2f", difference[p]) at (difference[p] <= ranked[p] - 1 ? at(p, 1 + difference[p]) + 8 : at(p, 1)), -ruler left font small
         }
-        plot data using (is(p, 1) ? at(p, $3) - 4 : NaN):(-bars - bar_step * $5):(at(p, $4) - at(p, $3) + 8):(0) with vectors nohead linewidth 4 linecolor rgb "#333333", \
-             data using (is(p, 0) ? at(p, $3) : NaN):(-axis):(0):(level($4) + axis):(colour(looks[int($6)])) with vectors nohead linewidth 1.2 linecolor rgb "#888888", \
-             data using (is(p, 0) ? at(p, $3) : NaN):(level($4)):(edge($5) - at(p, $3)):(0) with vectors nohead linewidth 1.2 linecolor rgb "#888888", \
-             for [i = 1:|names|] data using (is(p, 0) && $6 == i ? at(p, $3) : NaN):(-axis) with points pointtype symbol(looks[i]) pointsize 0.8 linecolor rgb colour(looks[i]), \
-             data using (is(p, 0) && $5 == 0 ? edge(0) + nearer(0) : NaN):(level($4)):(dots(names[int($6)], longest)) with labels right noenhanced font normal, \
-             data using (is(p, 0) && $5 == 1 ? edge(1) + nearer(1) : NaN):(level($4)):(dots(names[int($6)], longest)) with labels left noenhanced font normal
+        bars_of = ""; names_of = ""
+        do for [s = 1:S] { if (of(p, s) >= 0) {
+            from = sprintf(', data index %d using ', of(p, s))
+            names_of = names_of . from . '(at(p, $1)):(-axis):(0):(level($2) + axis) with vectors nohead linewidth 1.2 linecolor rgb "#888888"' \
+                . from . '(at(p, $1)):(level($2)):(edge($3) - at(p, $1)):(0) with vectors nohead linewidth 1.2 linecolor rgb "#888888"' \
+                . from . sprintf('(at(p, $1)):(-axis) with points pointtype symbol(looks[%d]) pointsize 0.8 linecolor rgb colour(looks[%d])', s, s)
+            stats data index of(p, s) using (y = $2, right = $3, layer = $5, 0) nooutput
+            if (layer >= 0) {
+                bars_of = bars_of . from . '(at(p, $1) - 4):(-bars - bar_step * $5):(at(p, $4) - at(p, $1) + 8):(0) with vectors nohead linewidth 4 linecolor rgb "#333333"'
+            }
+            if (right) { set label 1000 + s dots(series[s], longest) at edge(1) + nearer(1), level(y) left noenhanced font normal }
+            else { set label 1000 + s dots(series[s], longest) at edge(0) + nearer(0), level(y) right noenhanced font normal }
+        } }
+        clauses = bars_of . names_of
+        eval "plot " . clauses[3:*]
         unset label; unset arrow
     }
     unset multiplot

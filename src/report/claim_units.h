@@ -22,8 +22,8 @@ typedef struct {
     const char *why; /* why there are none, or none that count; NULL: there are */
 } nb_claim_units;
 
-/* *sql: `among`, SQL for the view `run` as all conditions here, and the claim's conditions; *why: these mean no row (NULL:
- * they do). */
+/* *sql: `among`, SQL for the view `run` as all conditions here, and the claim's conditions; *why: these mean no row
+ * (NULL: they do). */
 nb_status nb_claim_rows(const nb_relation *relation, const char *among, const nb_claim_where *where, const char **sql,
                         const char **why, nb_ctx *ctx);
 

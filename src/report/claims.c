@@ -227,16 +227,19 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
     return NB_OK;
 }
 
-/* What tables call the value that a row of the part has in a column. */
+/* What tables call the value that the part's rows have in a column; where that names components, but identifies no row,
+ * the component's own label. */
 static nb_status label(const judge *j, const char *name, const char *part, const char **text)
 {
     const nb_study *study = nb_relation_study(j->relation);
     const nb_column *c = nb_column_find(study->columns, name);
+    const nb_registry *registry = nb_column_registry(study->columns, name);
     const char *sql = name;
     nb_answer a;
-    if (c->identity && nb_column_registry(study->columns, name))
+    if (c->identity && registry)
         NB_NEED(sql, nb_format(j->ctx,
-                               "(SELECT label || CASE WHEN oracle THEN '" NB_ORACLE_MARK "' ELSE '' END FROM component "
+                               "(SELECT label || CASE WHEN oracle AND kind = 'strategy' THEN '" NB_ORACLE_MARK
+                               "' ELSE '' END FROM component "
                                "WHERE kind = '%s' AND id = %s_id)",
                                name, name));
     else if (c->type == NB_COLUMN_REAL)
@@ -244,7 +247,8 @@ static nb_status label(const judge *j, const char *name, const char *part, const
     NB_NEED(sql, nb_format(j->ctx, "SELECT CAST(%s AS TEXT) FROM run WHERE %s ORDER BY number LIMIT 1", sql, part));
     NB_TRY(j->ctx, nb_relation_ask(j->relation, sql, NULL, &a, NULL, j->ctx));
     *text = nb_answer_at(&a, 0, 0)->text ? nb_answer_at(&a, 0, 0)->text : "";
-    return NB_OK;
+    if (c->identity || !registry) return NB_OK;
+    return nb_labels_apart(registry, nb_relation_labels(j->relation), 1, (const char *const[]){*text}, text, j->ctx);
 }
 
 /* Of the value that a claim names; the claim's text where the rows have no such value, or several. */

@@ -94,9 +94,8 @@ static nb_status find_keys(maker *m)
         NB_TRY(m->ctx, append(&m->settings, c, m->ctx));
         settings[count++] = c->name;
     }
-    NB_TRY(m->ctx,
-           nb_relation_ask(m->relation,
-                           "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL, &several, NULL, m->ctx));
+    NB_TRY(m->ctx, nb_relation_ask(m->relation, "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL,
+                                   &several, NULL, m->ctx));
     if (several.count > 0) {
         NB_NEED(m->settings, nb_format(m->ctx, "%s%s" INPUT_SQL, m->settings, *m->settings ? ", " : ""));
         settings[count++] = NB_INPUT;
@@ -136,9 +135,9 @@ static nb_status make_tables(maker *m)
             nb_format(
                 m->ctx,
                 "DROP TABLE IF EXISTS temp.agreed;"
-                "CREATE TEMP TABLE agreed (line_id INTEGER, build INTEGER, value INTEGER, value_row INTEGER,"
-                " setting INTEGER, setting_row INTEGER, same INTEGER, alone INTEGER, PRIMARY KEY (line_id, build))"
-                " WITHOUT ROWID;"
+                "CREATE TEMP TABLE agreed (line_id INTEGER, build INTEGER, first_id INTEGER, value INTEGER,"
+                " value_row INTEGER, setting INTEGER, setting_row INTEGER, same INTEGER, alone INTEGER,"
+                " PRIMARY KEY (line_id, build)) WITHOUT ROWID;"
                 "INSERT INTO agreed "
                 "WITH part AS (%s),"
                 " line AS (SELECT line_id, build, min(number) AS number, max(trial) AS most, id FROM part"
@@ -147,7 +146,7 @@ static nb_status make_tables(maker *m)
                 "  min(line.number) OVER (PARTITION BY %s) AS value,"
                 "  min(line.number) OVER (PARTITION BY %s) AS setting,"
                 "  min(line.number) OVER (PARTITION BY %s, build) AS same FROM line JOIN run ON run.id = line.id) "
-                "SELECT line_id, build, dense_rank() OVER (ORDER BY value) - 1,"
+                "SELECT line_id, build, id, dense_rank() OVER (ORDER BY value) - 1,"
                 " CASE WHEN number = value THEN id END, dense_rank() OVER (ORDER BY setting) - 1,"
                 " CASE WHEN number = setting THEN id END, same, max(most) OVER (PARTITION BY same, value) = 0"
                 " FROM numbered;"
@@ -186,6 +185,11 @@ static nb_status check_single(const maker *m)
     return NB_OK;
 }
 
+/* A label of a row's component. Of oracles strategies alone are marked. */
+#define LABEL_SQL \
+    "(SELECT %s || CASE WHEN oracle AND kind = 'strategy' THEN ', oracle' ELSE '' END FROM component WHERE kind = " \
+    "'%s' AND id = run.%s_id), "
+
 /* A row's value in a column, and its labels. */
 static nb_status cell_sql(const maker *m, const char *name, const char **list)
 {
@@ -197,12 +201,9 @@ static nb_status cell_sql(const maker *m, const char *name, const char **list)
         return NB_OK;
     }
     const char *text = c->type == NB_COLUMN_REAL ? "shown('%.4g', run." : "CAST(run.";
-    const char *mark = strcmp(name, "strategy") == 0 ? "CASE WHEN oracle THEN ', oracle' ELSE '' END" : "''";
     if (c->type == NB_COLUMN_TEXT)
-        NB_NEED(*list, nb_format(m->ctx,
-                                 "%srun.%s, (SELECT label || %s FROM component WHERE kind = '%s' AND id = run.%s_id), "
-                                 "(SELECT full || %s FROM component WHERE kind = '%s' AND id = run.%s_id), ",
-                                 *list, name, mark, name, name, mark, name, name));
+        NB_NEED(*list, nb_format(m->ctx, "%srun.%s, " LABEL_SQL LABEL_SQL, *list, name, "label", name, name, "full",
+                                 name, name));
     else
         for (int i = 0; i < NB_OF_COLUMN; i++)
             NB_NEED(*list, nb_format(m->ctx, "%s%s%s%s, ", *list, i ? text : "run.", name,
@@ -250,7 +251,7 @@ static nb_status measure(const maker *m, const double *a, const double *b, pair 
     enum { X, NOISE, SE };
     double x = a[X], y = b[X], noise_x = fmax(a[NOISE], 0), noise_y = fmax(b[NOISE], 0);
     double se_x = fmax(a[SE], 0), se_y = fmax(b[SE], 0);
-    p->noise = !m->terms->equal_noise && m->out->metric->noise && x <= noise_x && y <= noise_y;
+    p->noise = m->out->metric->noise && x <= noise_x && y <= noise_y;
     p->tie = x == y || fabs(x - y) <= noise_x + noise_y;
     if (m->terms->difference) {
         p->value = p->tie ? 0 : x - y;
@@ -513,12 +514,13 @@ static nb_status find_difference(const maker *m, int value, const char **names)
         NB_NEED(flags, nb_format(m->ctx, "%s, x.build <> y.build AS " NB_BUILD, flags));
         NB_NEED(total, nb_format(m->ctx, "%s + (x.build <> y.build)", total));
     }
-    NB_NEED(sql, nb_format(
-                     m->ctx,
-                     "SELECT %s AS total%s FROM agreed AS x CROSS JOIN run AS a ON a.id = x.value_row JOIN run AS b ON "
-                     "b.head_id = a.head_id JOIN agreed AS y ON y.line_id = b.line_id AND y.value = %d "
-                     "WHERE x.value = %d ORDER BY total, b.number LIMIT 1",
-                     total, flags, m->terms->baseline, value));
+    NB_NEED(
+        sql,
+        nb_format(m->ctx,
+                  "SELECT %s AS total%s FROM agreed AS x CROSS JOIN run AS a ON a.id = x.value_row CROSS JOIN agreed "
+                  "AS y ON y.value = %d CROSS JOIN run AS b ON b.id = y.first_id AND b.head_id = a.head_id "
+                  "WHERE x.value = %d ORDER BY total, b.number LIMIT 1",
+                  total, flags, m->terms->baseline, value));
     NB_TRY(m->ctx, nb_relation_ask(m->relation, sql, NULL, &a, NULL, m->ctx));
     *names = a.count ? "" : NULL;
     for (int c = 1; c < a.columns && a.count; c++)
@@ -597,21 +599,4 @@ const nb_cell *nb_setting_cell(const nb_contrasts *c, int setting, int column, i
 const char *nb_value_label(const nb_contrasts *c, int value)
 {
     return nb_answer_at(&c->values, value, NB_OF_LABEL)->text;
-}
-
-nb_status nb_contrasts_planned(const nb_relation *relation, int *count, nb_planned **planned, nb_ctx *ctx)
-{
-    nb_answer a;
-    NB_TRY(ctx, nb_relation_ask(relation,
-                                "SELECT setting, side.stratum_id, side.source_id, value, max(x IS NOT NULL), "
-                                "min(number) FROM side JOIN key USING (id) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
-                                NULL, &a, NULL, ctx));
-    NB_NEED(*planned, nb_alloc(ctx, (size_t)a.count + 1, sizeof **planned));
-    *count = a.count;
-    for (int i = 0; i < a.count; i++) {
-        int numbers[6];
-        for (int k = 0; k < 6; k++) numbers[k] = (int)nb_answer_at(&a, i, k)->integer;
-        (*planned)[i] = (nb_planned){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
-    }
-    return NB_OK;
 }

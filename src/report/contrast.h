@@ -23,7 +23,6 @@ typedef struct {
     const char *const *confounded; /* columns in which both may differ, NB_ROWS_SEEN and NB_BUILD; ends with NULL */
     bool builds;                   /* rows of different programs are not compared; of a time, of different calls */
     nb_failures failures;
-    bool equal_noise;  /* a pair of rounding noise counts as one of equals; else it says nothing */
     const char *where; /* a condition on the rows of the view `run`; NULL: all */
 } nb_contrast_terms;
 
@@ -75,17 +74,8 @@ typedef struct {
     nb_contrast *items; /* by value, then by setting */
 } nb_contrasts;
 
-typedef struct { /* rows that agree in these */
-    int setting, stratum, source, value;
-    bool has_result; /* one of them */
-    int row;         /* the number of the first */
-} nb_planned;
-
 /* Sets what is known of strata. */
 nb_status nb_contrasts_strata(const nb_relation *relation, nb_contrasts *contrasts, nb_ctx *ctx);
-
-/* All rows of the last terms that were asked, by setting, stratum, source and value. */
-nb_status nb_contrasts_planned(const nb_relation *relation, int *count, nb_planned **planned, nb_ctx *ctx);
 
 /* A cell of a setting, and of a value; `what`: of NB_OF_COLUMN. */
 const nb_cell *nb_setting_cell(const nb_contrasts *contrasts, int setting, int column, int what);

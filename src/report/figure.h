@@ -26,17 +26,17 @@ typedef struct {            /* what figures are made of besides the rows, and wh
     nb_gnuplots *gnuplots;  /* that draw; NULL: data and scripts alone */
 } nb_drawing;
 
-typedef nb_status nb_prepare(const nb_drawing *drawing, nb_ctx *ctx);
+typedef nb_status nb_figure_prepare(const nb_drawing *drawing, nb_ctx *ctx);
 
 typedef struct nb_figure {
-    NB_OUTPUT_FIRST       /* the name is the stem of its files */
-        const char *sql;  /* of a figure that is a file of SQL, else NULL */
-    nb_prepare *prepare;  /* of one that is a file of SQL: makes tables that it asks; NULL: there are none */
-    bool of_one_m;        /* takes nb_drawing.m */
-    bool again;           /* makes something of the run again: only on request */
-    bool whole;           /* its panels are of one picture, however many: nb_drawing.most_panels does not count */
-    const char *compares; /* a column whose values it compares: of fewer than two only on request; NULL: none */
-    int place;            /* in a report: 1, 2 ... stand first; 0: behind those, by name */
+    NB_OUTPUT_FIRST             /* the name is the stem of its files */
+        const char *sql;        /* of a figure that is a file of SQL, else NULL */
+    nb_figure_prepare *prepare; /* of one that is a file of SQL: makes tables that it asks; NULL: there are none */
+    bool of_one_m;              /* takes nb_drawing.m */
+    bool again;                 /* makes something of the run again: only on request */
+    bool whole;                 /* its panels are of one picture, however many: nb_drawing.most_panels does not count */
+    const char *compares;       /* a column whose values it compares: of fewer than two only on request; NULL: none */
+    int place;                  /* in a report: 1, 2 ... stand first; 0: behind those, by name */
 
     /* *figures: how many there are; 0 where the rows have nothing for it. NB_EINVAL where the run does
      * not have m, NB_EIO where a file cannot be written, or gnuplot failed on a figure before. */

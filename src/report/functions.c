@@ -7,6 +7,7 @@
 #include "statistics/agreement.h"
 #include "statistics/crossed.h"
 #include "statistics/estimate.h"
+#include "statistics/friedman.h"
 #include "statistics/line.h"
 #include "statistics/ranks.h"
 
@@ -445,6 +446,48 @@ static double crossing(const gathered *g)
     return g->count > 0 ? g->values[0] : NAN;
 }
 
+static int by_source(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    for (int i = 1; i < 3; i++)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+/* rank, source, method: as many methods in each source, NULL of too few */
+static nb_status test_ranks(gathered *g, nb_friedman *test, nb_ctx *ctx)
+{
+    double *table, *means;
+    int methods = 0;
+    *test = (nb_friedman){NAN, NAN, NAN, NAN, NAN};
+    NB_NEED(table, nb_alloc_reals(ctx, (size_t)g->count, 1));
+    NB_NEED(means, nb_alloc_reals(ctx, (size_t)g->count, 1));
+    qsort(g->values, (size_t)g->count, 3 * sizeof *g->values, by_source);
+    for (int i = 0; i < g->count; i++) table[i] = g->values[3 * i];
+    while (methods < g->count && g->values[3 * methods + 1] == g->values[1]) methods++;
+    NB_REQUIRE(ctx, g->count % methods == 0, NB_EINVAL, "friedman: expected a rank of each method in each source");
+    if (g->count / methods < NB_LEAST_SOURCES) return NB_OK;
+    return nb_friedman_test(g->count / methods, methods, table, means, test, ctx);
+}
+
+static void friedman_end(sqlite3_context *c)
+{
+    const char *name = sqlite3_user_data(c);
+    gathered *g = take(c);
+    nb_ctx *ctx = g ? nb_ctx_new() : NULL;
+    nb_friedman f;
+    if (g && ctx && test_ranks(g, &f, ctx) == NB_OK)
+        give(c, strcmp(name, "friedman_chi2") == 0  ? f.chi2
+                : strcmp(name, "friedman_p") == 0   ? f.p
+                : strcmp(name, "friedman_f") == 0   ? f.f
+                : strcmp(name, "friedman_f_p") == 0 ? f.f_p
+                                                    : f.w);
+    else if (g)
+        sqlite3_result_error(c, ctx ? nb_error_message(ctx) : "out of memory", -1);
+    nb_ctx_free(ctx);
+    leave(c);
+}
+
 static void crossing_end(sqlite3_context *c)
 {
     gathered *g = take(c);
@@ -588,6 +631,31 @@ static void power_of_e(sqlite3_context *c, int count, sqlite3_value **arguments)
     give(c, exp(number(arguments[0])));
 }
 
+/* a, b, noise_a, noise_b; two errors that are rounding noise are equal */
+static void log_ratio_of(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    double v[6] = {[4] = 0, [5] = 0}, variance;
+    for (int i = 0; i < count; i++) v[i] = number(arguments[i]);
+    bool noise = v[0] <= v[2] && v[1] <= v[3];
+    give(c, noise ? 0 : log_ratio(v, &variance));
+}
+
+/* below, above, equal: how many sources of a method are so against another */
+static void sign_p(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    int n[3];
+    for (int i = 0; i < count; i++) n[i] = sqlite3_value_int(arguments[i]);
+    if (n[0] + n[1] + n[2] >= NB_LEAST_SOURCES) give(c, nb_sign_p(n[0], n[1]));
+}
+
+/* sources, methods: the difference of mean ranks */
+static void nemenyi(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    int sources = sqlite3_value_int(arguments[0]);
+    (void)count;
+    if (sources >= NB_LEAST_SOURCES) give(c, nb_nemenyi_difference(sources, sqlite3_value_int(arguments[1]), 0.05));
+}
+
 /* One conversion of a double, without width. */
 static bool is_format(const char *format)
 {
@@ -672,6 +740,14 @@ static const struct {
                  {"mean_of", 2, NULL, gather, mean_of_end},
                  {"spearman", 2, NULL, gather, spearman_end},
                  {"slope", 2, NULL, gather, slope_end},
+                 {"friedman_chi2", 3, NULL, gather, friedman_end},
+                 {"friedman_p", 3, NULL, gather, friedman_end},
+                 {"friedman_f", 3, NULL, gather, friedman_end},
+                 {"friedman_f_p", 3, NULL, gather, friedman_end},
+                 {"friedman_w", 3, NULL, gather, friedman_end},
+                 {"nemenyi", 2, nemenyi, NULL, NULL},
+                 {"sign_p", 3, sign_p, NULL, NULL},
+                 {"log_ratio", 4, log_ratio_of, NULL, NULL},
                  {"crossing", 3, NULL, gather, crossing_end},
                  {"center", 1, part, NULL, NULL},
                  {"listed", 2, NULL, gather_text, listed_end},

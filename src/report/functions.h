@@ -11,6 +11,13 @@
  *                                 statistics; NULL of fewer than 6 sources
  *   ratio_of(a, b, noise_a, noise_b, se_a, se_b, stratum, source, head, trial, draws)
  *                                 an estimate: the geometric mean of a/b over heads within sources within strata
+ *   log_ratio(a, b, noise_a, noise_b)
+ *                                 ln(a/b), 0 where they differ by no more than rounding
+ *   friedman_chi2(rank, source, method), friedman_p, friedman_f, friedman_f_p, friedman_w
+ *                                 Friedman's test of ranks, its p, Iman and Davenport's F, its p, and Kendall's W; of a
+ *                                 rank of each method in each source
+ *   nemenyi(sources, methods)     the critical difference of mean ranks, at 0.05
+ *   sign_p(below, above, equal)   of the sign test over sources; all tests are NULL of fewer than 6 sources
  *   listed(text, place)           "a, b, c and 3 more", in the order of the places
  *   mean_of(x, source)            an estimate: the mean of the sources' means, with its t interval
  *   spearman(x, y)                an estimate: the rank correlation, without an interval

@@ -16,8 +16,8 @@ nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *gi
 
 /* What a model is called in a table: its name up to the first blank. */
 nb_status nb_label_stratum(const char *name, const char **label, nb_ctx *ctx);
-/* labels (count) <- of strata: of a model that, where it tells it from the others, or else its name; of drawn data, whose
- * name is the problem's label, the name. */
+/* labels (count) <- of strata: of a model that, where it tells it from the others, or else its name; of drawn data the
+ * name, which is the problem's label. */
 nb_status nb_label_strata(int count, const char *const *names, const bool *drawn, const char **labels, nb_ctx *ctx);
 
 #endif

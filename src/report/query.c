@@ -174,7 +174,7 @@ typedef struct {
     nb_page *page;
     const char *sql;
     const nb_answer *answer;
-    int part, about, band, across, cell; /* columns; -1: there is none */
+    int part, about, note, band, across, cell; /* columns; -1: there is none */
     const char *band_name;
     int labels;
     bool marks[256]; /* by character: whether it occurs behind a number, or alone */
@@ -357,16 +357,27 @@ static nb_status find_labels(view *v)
     return NB_OK;
 }
 
+/* A note each. */
+static void add_lines(nb_page *page, const char *text)
+{
+    for (; *text; text += strspn(text, "\n")) {
+        int length = (int)strcspn(text, "\n");
+        nb_page_note(page, NULL, "%.*s", length, text);
+        text += length;
+    }
+}
+
 static nb_status show_parts(view *v)
 {
     const nb_answer *a = v->answer;
     for (int i = 0, next; i < a->count; i = next) {
         for (next = i; next < a->count && same(v, i, next, v->part) && same(v, i, next, v->about); next++)
             see_marks(v, next);
-        if (v->part >= 0 && (i == 0 || !same(v, i, i - 1, v->part)))
+        if (*text_of(v, i, v->part) && (i == 0 || !same(v, i, i - 1, v->part)))
             nb_page_heading(v->page, 3, "%s", text_of(v, i, v->part));
         if (*text_of(v, i, v->about)) nb_page_paragraph(v->page, "%s", text_of(v, i, v->about));
         NB_TRY(v->ctx, v->across >= 0 ? show_across(v, i, next) : show_table(v, i, next, a->columns));
+        add_lines(v->page, text_of(v, i, v->note));
     }
     return NB_OK;
 }
@@ -436,6 +447,7 @@ static nb_status show_answer(nb_page *page, const char *sql, const nb_answer *a,
     if (a->count == 0) return NB_OK;
     v.part = find_column(a, "_part");
     v.about = find_column(a, "_about");
+    v.note = find_column(a, "_note");
     v.band = find_column(a, "_band");
     v.across = find_column(a, "_across");
     v.cell = find_column(a, "_cell");

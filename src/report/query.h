@@ -16,7 +16,8 @@
  * The first query answers programs. The second, or the first where there is no other, answers people, and so does each
  * further one; comments for people may stand at the top or before such a query. Its columns are those of the table, but
  * for these:
- *   _part    a heading of its own for each value; _about: the paragraph below it
+ *   _part    a heading of its own for each value, "" has none; _about: the paragraph below it; _note: notes below its
+ *            table, a line each
  *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
  *   _across  its values are the heads of further columns, _cell what stands there, for programs too; a part with no
  *            value, and so with labels alone, has no table

@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,12 +54,6 @@ void nb_plot_set_ints(FILE *out, const char *name, int count, const int *values)
     fprintf(out, "array %s[%d] = [", name, count);
     for (int i = 0; i < count; i++) fprintf(out, "%s%d", i ? ", " : "", values[i]);
     fputs("]\n", out);
-}
-
-void nb_plot_print_real(FILE *out, double x)
-{
-    fputc(',', out);
-    if (isfinite(x)) fprintf(out, "%.16e", x);
 }
 
 char *nb_plot_file_name(char *text)

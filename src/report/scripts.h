@@ -43,10 +43,6 @@ nb_status nb_plot_draw(nb_gnuplots *gnuplots, const char *folder, const char *st
  * nothing is left, KIND.csv too. */
 nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx);
 
-/* A comma, and the number where it is finite: gnuplot takes the text 1e-10 for an integer and what follows
- * for a mistake, and so it has all its digits. */
-void nb_plot_print_real(FILE *out, double x);
-
 /* A gnuplot string in single quotes; a text as the stem of a file, in place (NULL stays
  * NULL). */
 void nb_plot_print_string(FILE *out, const char *text);

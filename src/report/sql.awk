@@ -37,7 +37,7 @@ heading && /^-- reference: / { references = references c_string(substr($0, 15)) 
 heading && /^-- place: / { place = $3 }
 heading && /^-- file: / { fields = fields ", .file = " c_string($3) }
 heading && /^-- compares: / { fields = fields ", .compares = " c_string($3) }
-heading && /^-- prepare: / { print "nb_prepare nb_prepare_" $3 ";"; fields = fields ", .prepare = nb_prepare_" $3 }
+heading && /^-- prepare: / { print "nb_figure_prepare nb_prepare_" $3 ";"; fields = fields ", .prepare = nb_prepare_" $3 }
 heading && /^-- is: / { for (i = 3; i <= NF; i++) fields = fields ", ." $i " = true" }
 END {
     end_file()

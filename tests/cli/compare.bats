@@ -188,6 +188,10 @@ Y
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --by core --confounded rows_seen
     run "$NYSBENCH" compare "$WORK/r" --by core --confounded rows_seen
     expect "CONFOUNDED: they may differ in rows_seen too"
+    drawn --set 'cores=[iterative, best]'
+    run "$NYSBENCH" compare "$WORK/r" --by core # an oracle is said of strategies
+    expect "best"
+    [[ "$output" != *oracle* ]]
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer \
         --set 'problems=gaussian(n=40, d=4)' --set 'strategies=[uniform, profile]' --set trials=8 -o "$WORK/r" --fresh >/dev/null
     run "$NYSBENCH" compare "$WORK/r"

@@ -16,6 +16,8 @@ small() { # OPTIONS...
     grep -q "^    kmeans, independent " "$WORK/errors"
     grep -q "^  The pairing is [a-z]* unless a line names another.$" "$WORK/errors"
     [ "$("$NYSBENCH" table "$WORK/r" shares | grep -c '^    exchange, oracle, both, baseline [a-z]* ')" -eq 2 ] # once a core
+    run "$NYSBENCH" plot "$WORK/r" ratio
+    expect "note: plot ratio: exchange, oracle is left out: no row of it agrees with one of the baseline in all but the strategy"
     "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/r/shares.csv"
     /usr/bin/python3 - "$WORK/r" <<'PY'
 import csv, sys

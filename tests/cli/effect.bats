@@ -158,13 +158,17 @@ PY
     expect_status 0
     run "$NYSBENCH" claims "$WORK/r"
     expect_status 0
-    expect "layer 1, landmarks 4, core tikhonov"
+    expect "layer 1, landmarks 4, core tikhonov:"
     expect "layer half, landmarks 6, core tikhonov"
     run "$NYSBENCH" compare "$WORK/r" --by attention --baseline "longformer(window=6)" --metric model_error
     expect_status 0
     expect "2 sources"
     "$NYSBENCH" table "$WORK/r" predictors --format csv | cmp - "$WORK/r/predictors.csv"
     "$NYSBENCH" table "$WORK/r" effects --format csv | cmp - "$WORK/r/effects.csv"
+    run "$NYSBENCH" table "$WORK/r" effects --where strategy=kmeans --format csv # a column that identifies no row
+    expect_status 0
+    expect "kmeans"
+    [[ $output != *segment_means* ]]
     run "$NYSBENCH" plot "$WORK/r" effect
     expect_status 0
     [ -s "$WORK/r/plots/effect_output_error.svg" ]

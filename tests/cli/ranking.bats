@@ -138,8 +138,8 @@ Y
     grep -q '^  command(run=false) has no result$' "$WORK/ranks.txt"
     grep -q '^  command(run=false) has no result$' "$WORK/wins.txt"
     tr -s '\n ' '  ' <"$WORK/ranks.txt" >"$WORK/ranks.line"
-    grep -qE ' left out, since a method has no result there: gaussian\(n=48, d=4\): trial [0-9]+; ' "$WORK/ranks.line"
-    grep -qE '; without a result: command\(run=false\) in 20, command\(run=some.py\) in [0-9]+ ' "$WORK/ranks.line"
+    grep -qE ' left out, since a method has no result there: gaussian\(n=48, d=4\): trial [0-9]+, ' "$WORK/ranks.line"
+    grep -qE '; without a result: command\(run=false\) in 20 and command\(run=some.py\) in [0-9]+ ' "$WORK/ranks.line"
     /usr/bin/python3 - "$WORK" <<'PY'
 import csv, re, sys
 ranks = list(csv.DictReader(open(sys.argv[1] + "/ranks.csv", newline="")))

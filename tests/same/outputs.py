@@ -57,6 +57,15 @@ EXPECTED = [
     ("table:shares", "text", "marks stand behind the error, and the baseline's pairing in the label; no share below -1"),
     ("table:at_cost", "text", "the name of a panel stands once, above its cores"),
     ("table:cores", "text", "a mark is explained where it occurs"),
+    ("table:wins", "+input", "how the files of heads are read is a column, whether or not it differs"),
+    ("table:wins", "rows", "what is read otherwise is a setting of its own"),
+    ("table:wins", "text", "labels leave out what does not differ; a scope and a stratum have headings, notes come last"),
+    ("table:ranks", "+input", "how the files of heads are read is a column, whether or not it differs"),
+    ("table:ranks", "rows", "what is read otherwise is a setting of its own"),
+    ("table:ranks", "text", "labels leave out what does not differ; no more than four sources that are left out are named"),
+    ("figure:ranks", "data", "bars stand in the lines of methods"),
+    ("figure:ranks", "files", "what is read otherwise is a setting of its own"),
+    ("figure:ranks", "rows", "what is read otherwise is a setting of its own"),
 ]
 
 COMPARE = {  # options; an output is called by its place here

@@ -161,8 +161,8 @@ static void test_figures(void **state)
     }
 }
 
-/* gnuplot counts the blocks of a figure's data, one for each series of each panel, two empty lines apart, and the script
- * has their numbers. */
+/* gnuplot counts the blocks of a figure's data, one for each series of each panel, two empty lines apart, and the
+ * script has their numbers. */
 static void test_blocks(void **state)
 {
     const nb_figure *figure = (const nb_figure *)nb_registry_find(&nb_figures, "error");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* spectrum.c - what the figure `spectrum` is made of: repeats the run as far as A, trial 0 bit for bit, for the
- * singular values s of A over the largest, and the filter factors s v' X u of each core that has a cut-off, sees A alone
- * and is the standard of its kind (or, if none is, of the first that has one). Landmarks that cannot be had are left
- * out; their rows say why.
+ * singular values s of A over the largest, and the filter factors s v' X u of each core that has a cut-off, sees A
+ * alone and is the standard of its kind (or, if none is, of the first that has one). Landmarks that cannot be had are
+ * left out; their rows say why.
  *
  * Makes the table spectrum (core_name, panel_name, strategy, pairing, factors, core, panel, way, number, value,
  * filter): a row for each singular value (number, from 1) of A of each head, way (a strategy, pairing and factors) and
@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-nb_prepare nb_prepare_spectrum; /* that the figure's file names */
+nb_figure_prepare nb_prepare_spectrum; /* that the figure's file names */
 
 typedef struct {
     const nb_plan *plan;

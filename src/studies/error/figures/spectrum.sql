@@ -27,4 +27,4 @@ SELECT core_name AS figure, panel_name AS panel, label || what AS series, count,
 FROM point JOIN look ON look.way = line / 2 JOIN variant AS v ON v.id = look.id
 JOIN (SELECT DISTINCT core, core_name FROM spectrum) USING (core)
 JOIN (SELECT DISTINCT panel, panel_name FROM spectrum) USING (panel)
-ORDER BY core, panel, line, number;
+ORDER BY point.core, point.panel, line, number;

@@ -1,30 +1,35 @@
 -- The rows by what strategies are compared in: a setting is known by the number of its first row, and so is a scope, in
 -- which settings differ in landmarks alone. A row that stands for all trials is there for each.
+CREATE TEMP TABLE setting_of AS -- by line
+WITH first AS (SELECT line_id, id, min(number) FROM key GROUP BY line_id)
+SELECT k.line_id, r.landmarks,
+       min(k.number) OVER (PARTITION BY k.kernel_id, k.pairing_id, k.factors_id, k.core_id, k.rows_id, k.engine_id,
+           k.precision_id, p.input, r.landmarks) AS setting_id,
+       min(k.number) OVER (PARTITION BY k.kernel_id, k.pairing_id, k.factors_id, k.core_id, k.rows_id, k.engine_id,
+           k.precision_id, p.input) AS scope_id
+FROM first JOIN key AS k ON k.id = first.id JOIN run AS r ON r.id = k.id
+JOIN component AS p ON p.kind = 'problem' AND p.id = k.problem_id;
+CREATE UNIQUE INDEX settings_of ON setting_of (line_id);
+
 CREATE TEMP TABLE rival AS
 WITH one AS MATERIALIZED (
-    SELECT min(k.number) OVER (PARTITION BY k.kernel_id, k.pairing_id, k.factors_id, k.core_id, k.rows_id, k.engine_id,
-               k.precision_id, p.input, r.landmarks) AS setting_id,
-           min(k.number) OVER (PARTITION BY k.kernel_id, k.pairing_id, k.factors_id, k.core_id, k.rows_id, k.engine_id,
-               k.precision_id, p.input) AS scope_id,
-           r.landmarks, k.stratum_id, k.source_id, k.head_id, k.strategy_id, k.trial, k.alone,
+    SELECT setting_id, scope_id, s.landmarks, k.stratum_id, k.source_id, k.head_id, k.strategy_id, k.trial, k.alone,
            k.draws, CASE WHEN r.status = 'ok' THEN r.error END AS error, r.error_noise AS noise, r.error_se AS se,
            coalesce(r.error_unseen <> r.error, 1) AS seen
-    FROM key AS k JOIN run AS r ON r.id = k.id
-    JOIN component AS p ON p.kind = 'problem' AND p.id = k.problem_id),
+    FROM key AS k CROSS JOIN setting_of AS s ON s.line_id = k.line_id JOIN run AS r ON r.id = k.id),
 later AS (SELECT setting_id, head_id, trial, source_id FROM one WHERE trial > 0 GROUP BY setting_id, head_id, trial)
 SELECT * FROM one
 UNION ALL
 SELECT setting_id, scope_id, landmarks, stratum_id, later.source_id, head_id, strategy_id, later.trial, 1, draws, error,
        noise, se, seen
-FROM one JOIN later USING (setting_id, head_id) WHERE alone
-ORDER BY setting_id, head_id, trial, strategy_id;
+FROM one JOIN later USING (setting_id, head_id) WHERE alone;
 CREATE INDEX rivals ON rival (setting_id, head_id, trial, strategy_id);
 
--- What a scope is called: name and stem (of a figure: the core first) have what scopes differ in.
+-- What a scope is called: name and stem (of a figure: the core in any case) have what scopes differ in.
 CREATE TEMP TABLE scope_name AS
 WITH kind AS (
-    SELECT 'kernel' AS kind, 1 AS place UNION ALL SELECT 'pairing', 2 UNION ALL SELECT 'factors', 3
-    UNION ALL SELECT 'core', 4 UNION ALL SELECT 'rows', 5 UNION ALL SELECT 'engine', 6 UNION ALL SELECT 'precision', 7
+    SELECT 'core' AS kind, 1 AS place UNION ALL SELECT 'kernel', 2 UNION ALL SELECT 'pairing', 3
+    UNION ALL SELECT 'factors', 4 UNION ALL SELECT 'rows', 5 UNION ALL SELECT 'engine', 6 UNION ALL SELECT 'precision', 7
     UNION ALL SELECT 'input', 8),
 scope AS (SELECT DISTINCT scope_id FROM rival),
 part AS (
@@ -41,8 +46,7 @@ joined AS (
     SELECT scope_id, place, group_concat(CASE WHEN apart THEN kind || ' ' || label END, ', ') OVER by_place AS name,
            group_concat(CASE WHEN NOT apart AND label <> '-' THEN kind || ' ' || label END, ', ')
                OVER by_place AS constant,
-           group_concat(CASE WHEN apart OR kind = 'core' THEN label END, ', ') OVER (PARTITION BY scope_id
-               ORDER BY kind <> 'core', place ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS stem
+           group_concat(CASE WHEN apart OR kind = 'core' THEN label END, ', ') OVER by_place AS stem
     FROM compared WINDOW by_place AS (PARTITION BY scope_id ORDER BY place)),
 over_strata AS (
     SELECT scope_id, CASE WHEN max(drawn) = 0 THEN 'all models' WHEN min(drawn) THEN 'all problems'

@@ -1,0 +1,47 @@
+-- summary: strategies against each other: on how many sources one has the lesser error
+-- reference: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6, 1979
+-- needs: standing
+-- heading: On how many sources one strategy has less error than another
+-- labels: 2
+-- above: {_constant}
+-- below: a/b: on a of b sources, the line's method has less error than the column's; in a source, a method has the mean
+--   over heads of the mean logarithm over trials. What is equal up to rounding is not less.{_pooled}
+-- below: The tests do not cover the luck of a trial's draws, which is the same for all sources; the intervals of
+--   'nysbench compare' do.
+-- note: *: p of the sign test, with Holm's correction over the matrix, is at most 0.05; it takes 6 sources
+SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, a.spec AS method, a.label,
+       b.spec AS "over", b.label AS over_label, below, above, equal, below + above + equal AS sources,
+       1.0 * below / nullif(below + above + equal, 0) AS share, sign_p, holm_p,
+       CASE WHEN refused THEN 'only one of them has looked at rows of S that both are judged on' END AS refusal
+FROM bout JOIN titled AS t USING (standing_id) JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id
+ORDER BY standing_id, a_id, b_id;
+
+WITH size AS (SELECT standing_id, max(below + above + equal) AS most FROM bout GROUP BY standing_id),
+sentence AS (
+    SELECT standing_id, -1 AS place, -1 AS other,
+           CASE most WHEN 0 THEN 'no two methods have a result' ELSE 'no test: fewer than 6 sources' END AS text
+    FROM size WHERE most < 6
+    UNION ALL
+    SELECT standing_id, strategy_id, -1, label || ' has no result'
+    FROM contender JOIN size USING (standing_id) JOIN method AS a ON a.id = strategy_id
+    WHERE missing = planned AND most > 0
+    UNION ALL
+    SELECT standing_id, a_id, b_id, a.label || ' against ' || b.label ||
+           ': only one of them has looked at rows of S that both are judged on'
+    FROM bout JOIN method AS a ON a.id = a_id JOIN method AS b ON b.id = b_id WHERE refused AND b_id < a_id),
+noted AS (
+    SELECT standing_id, row_number() OVER (PARTITION BY standing_id ORDER BY place DESC, other DESC) AS last,
+           group_concat(text, char(10)) OVER (PARTITION BY standing_id ORDER BY place, other) AS notes
+    FROM sentence),
+member AS (
+    SELECT standing_id, strategy_id, label, row_number() OVER (PARTITION BY standing_id ORDER BY strategy_id) AS number
+    FROM contender JOIN method ON method.id = strategy_id)
+SELECT a.number AS "", a.label AS strategy, CASE WHEN most > 0 THEN b.number END AS _across,
+       CASE WHEN below + above + equal > 0 THEN marked(below || '/' || (below + above + equal),
+           CASE WHEN holm_p <= 0.05 THEN '*' ELSE '' END) ELSE '-' END AS _cell,
+       scope AS _part, title || ', landmarks ' || landmarks AS _about, notes AS _note, constant AS _constant,
+       CASE WHEN pooled THEN ' "all" pools the sources.' ELSE '' END AS _pooled
+FROM member AS a JOIN member AS b USING (standing_id) JOIN size USING (standing_id) JOIN titled USING (standing_id)
+LEFT JOIN bout ON bout.standing_id = a.standing_id AND a_id = a.strategy_id AND b_id = b.strategy_id
+LEFT JOIN noted ON noted.standing_id = a.standing_id AND last = 1
+ORDER BY scope_id, stratum_id, landmarks, a.number, b.number;

@@ -1,0 +1,145 @@
+-- How strategies stand in a setting: in each stratum and, where it has several, over all (stratum_id -1), each source
+-- counting as one. `contender` has each strategy that is planned (missing: in how many of the sources it has no result),
+-- `bout` each against another: on how many sources its error is below, above or equal. Strategies with results are
+-- ranked, but for those that are not compared with the first (refusal), over the sources in which all of them meet:
+-- `ranking` has mean ranks, and the letters of the groups, which are the largest whose ranks differ by no more than the
+-- critical difference.
+-- needs: meeting
+CREATE TEMP TABLE result_in AS
+SELECT setting_id, scope_id, landmarks, stratum_id, source_id, strategy_id, max(error IS NOT NULL) AS ok
+FROM rival GROUP BY setting_id, stratum_id, source_id, strategy_id;
+
+CREATE TEMP TABLE standing AS
+WITH part AS (SELECT DISTINCT setting_id, scope_id, landmarks, stratum_id FROM result_in),
+one AS (
+    SELECT setting_id, scope_id, landmarks, -1 AS stratum_id FROM part GROUP BY setting_id HAVING count(*) > 1
+    UNION ALL SELECT * FROM part)
+SELECT row_number() OVER (ORDER BY setting_id, stratum_id) AS id, one.* FROM one
+WHERE (SELECT count(DISTINCT strategy_id) FROM result_in AS r
+       WHERE r.setting_id = one.setting_id AND one.stratum_id IN (-1, r.stratum_id)) > 1;
+
+CREATE TEMP TABLE entered AS -- the sources of a standing by strategy
+SELECT s.id AS standing_id, strategy_id, source_id, ok
+FROM standing AS s JOIN result_in AS e ON e.setting_id = s.setting_id AND s.stratum_id IN (-1, e.stratum_id);
+
+CREATE TEMP TABLE contender AS
+WITH one AS (
+    SELECT standing_id, strategy_id, planned, planned - count(CASE WHEN ok THEN 1 END) AS missing
+    FROM entered JOIN (SELECT standing_id, count(DISTINCT source_id) AS planned FROM entered GROUP BY 1) USING (standing_id)
+    GROUP BY standing_id, strategy_id),
+led AS (
+    SELECT *, min(CASE WHEN missing < planned THEN strategy_id END) OVER (PARTITION BY standing_id) AS first_id FROM one),
+judged AS (
+    SELECT led.*, r.a_id IS NOT NULL AS refused
+    FROM led JOIN standing AS s ON s.id = standing_id
+    LEFT JOIN (SELECT DISTINCT setting_id, a_id, b_id FROM meeting WHERE refused) AS r
+        ON r.setting_id = s.setting_id AND r.a_id = strategy_id AND r.b_id = first_id)
+SELECT *, missing < planned AND NOT refused AS ranked FROM judged;
+CREATE UNIQUE INDEX contenders ON contender (standing_id, strategy_id);
+
+CREATE TEMP TABLE bout AS
+WITH one AS (
+    SELECT a.standing_id, a.strategy_id AS a_id, b.strategy_id AS b_id, max(m.refused) AS refused,
+           count(CASE WHEN sign < 0 AND NOT m.refused THEN 1 END) AS below,
+           count(CASE WHEN sign > 0 AND NOT m.refused THEN 1 END) AS above,
+           count(CASE WHEN sign = 0 AND NOT m.refused THEN 1 END) AS equal
+    FROM contender AS a JOIN contender AS b ON b.standing_id = a.standing_id AND b.strategy_id <> a.strategy_id
+    JOIN standing AS s ON s.id = a.standing_id
+    LEFT JOIN meeting AS m ON m.setting_id = s.setting_id AND m.a_id = a.strategy_id AND m.b_id = b.strategy_id
+        AND s.stratum_id IN (-1, m.stratum_id)
+    GROUP BY a.standing_id, a.strategy_id, b.strategy_id),
+tested AS (SELECT *, sign_p(below, above, equal) AS sign_p FROM one),
+numbered AS ( -- Holm's family: each pair stands there twice
+    SELECT *, (count(*) OVER (PARTITION BY standing_id) - row_number() OVER (PARTITION BY standing_id
+               ORDER BY sign_p, min(a_id, b_id), max(a_id, b_id))) / 2 + 1 AS times
+    FROM tested WHERE sign_p IS NOT NULL)
+SELECT t.*, min(1.0, max(times * n.sign_p) OVER (PARTITION BY t.standing_id, t.sign_p IS NULL ORDER BY t.sign_p))
+           AS holm_p
+FROM tested AS t LEFT JOIN numbered AS n USING (standing_id, a_id, b_id);
+
+CREATE TEMP TABLE placed AS -- ranks in the sources in which all meet
+WITH one AS (
+    SELECT a.standing_id, m.source_id, a.strategy_id, count(*) AS met,
+           2 * count(CASE WHEN sign > 0 THEN 1 END) + count(CASE WHEN sign = 0 THEN 1 END) AS score
+    FROM contender AS a JOIN contender AS b ON b.standing_id = a.standing_id AND b.strategy_id <> a.strategy_id
+    JOIN standing AS s ON s.id = a.standing_id
+    JOIN meeting AS m ON m.setting_id = s.setting_id AND m.a_id = a.strategy_id AND m.b_id = b.strategy_id
+        AND s.stratum_id IN (-1, m.stratum_id)
+    WHERE a.ranked AND b.ranked AND NOT m.refused GROUP BY a.standing_id, m.source_id, a.strategy_id),
+size AS (SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked FROM contender GROUP BY standing_id),
+whole AS (
+    SELECT standing_id, source_id FROM one JOIN size USING (standing_id) WHERE met = ranked - 1
+    GROUP BY standing_id, source_id HAVING count(*) = max(ranked))
+SELECT standing_id, source_id, strategy_id, rank() OVER (PARTITION BY standing_id, source_id ORDER BY score) +
+       0.5 * (count(*) OVER (PARTITION BY standing_id, source_id, score) - 1) AS rank
+FROM one JOIN whole USING (standing_id, source_id);
+
+CREATE TEMP TABLE missed AS -- the sources that are left out
+SELECT e.standing_id, stratum_id, source_id, stratum.label || ': ' || source.name AS source
+FROM (SELECT DISTINCT standing_id, source_id FROM entered) AS e
+JOIN source ON source.id = e.source_id JOIN stratum ON stratum.id = stratum_id
+WHERE NOT EXISTS (SELECT 1 FROM placed AS p WHERE p.standing_id = e.standing_id AND p.source_id = e.source_id);
+
+CREATE TEMP TABLE test AS
+WITH one AS (
+    SELECT standing_id, count(CASE WHEN ranked THEN 1 END) AS ranked, max(planned) AS planned
+    FROM contender GROUP BY standing_id),
+known AS (
+    SELECT standing_id, count(DISTINCT source_id) AS sources, friedman_chi2(rank, source_id, strategy_id) AS chi2,
+           friedman_p(rank, source_id, strategy_id) AS chi2_p, friedman_f(rank, source_id, strategy_id) AS f,
+           friedman_f_p(rank, source_id, strategy_id) AS f_p, friedman_w(rank, source_id, strategy_id) AS w
+    FROM placed GROUP BY standing_id),
+named AS (
+    SELECT standing_id, row_number() OVER (PARTITION BY standing_id ORDER BY source_id DESC) AS place,
+           group_concat(source, ' | ') OVER (PARTITION BY standing_id ORDER BY source_id) AS left_out
+    FROM missed)
+SELECT one.*, coalesce(sources, 0) AS sources, chi2, chi2_p, f, f_p, w, nemenyi(sources, ranked) AS critical_difference,
+       coalesce(left_out, '') AS left_out,
+       CASE WHEN ranked = 0 THEN 'no method has a result' WHEN ranked = 1 THEN 'only one method has a result'
+            WHEN sources IS NULL THEN 'in no source all methods have a result' WHEN chi2 IS NULL THEN
+            sources || CASE WHEN sources > 1 THEN ' sources' ELSE ' source' END || ', fewer than 6' END AS untested
+FROM one LEFT JOIN known USING (standing_id) LEFT JOIN named ON named.standing_id = one.standing_id AND place = 1;
+
+CREATE TEMP TABLE ranked AS -- by place
+SELECT standing_id, strategy_id, rank, row_number() OVER (PARTITION BY standing_id ORDER BY rank, strategy_id) AS place
+FROM (SELECT standing_id, strategy_id, mean(rank) AS rank FROM placed GROUP BY standing_id, strategy_id);
+CREATE UNIQUE INDEX places ON ranked (standing_id, place);
+
+CREATE TEMP TABLE equals AS -- the groups, from one place to another
+WITH one AS (
+    SELECT a.standing_id, a.place AS first, max(b.place) AS last
+    FROM ranked AS a JOIN test AS t USING (standing_id) JOIN ranked AS b ON b.standing_id = a.standing_id
+        AND b.place >= a.place AND b.rank - a.rank <= critical_difference
+    GROUP BY a.standing_id, a.place),
+grown AS (
+    SELECT *, coalesce(max(last) OVER (PARTITION BY standing_id ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND
+               1 PRECEDING), 0) AS before
+    FROM one)
+SELECT standing_id, first, last, row_number() OVER (PARTITION BY standing_id ORDER BY first) - 1 AS number
+FROM grown WHERE last > before;
+
+CREATE TEMP TABLE ranking AS
+WITH one AS (
+    SELECT r.*, min(number) AS low, max(number) AS high
+    FROM ranked AS r LEFT JOIN equals AS e ON e.standing_id = r.standing_id AND place BETWEEN first AND last
+    GROUP BY r.standing_id, r.strategy_id),
+lettered AS (
+    SELECT *, CASE WHEN low < 26 THEN char(97 + low) ELSE char(96 + low / 26, 97 + low % 26) END AS a,
+           CASE WHEN high < 26 THEN char(97 + high) ELSE char(96 + high / 26, 97 + high % 26) END AS b
+    FROM one)
+SELECT standing_id, strategy_id, rank, place, CASE WHEN low IS NULL THEN '' WHEN low = high THEN a
+           WHEN high = low + 1 AND high < 26 THEN a || b ELSE a || '-' || b END AS groups
+FROM lettered;
+CREATE UNIQUE INDEX rankings ON ranking (standing_id, strategy_id);
+
+-- A standing as tables name it, with the columns of its setting.
+CREATE TEMP TABLE titled AS
+SELECT s.id AS standing_id, s.setting_id, s.scope_id, s.stratum_id, s.landmarks, n.name AS scope, n.constant, n.stem,
+       coalesce(stratum.label, n.all_strata) AS title, coalesce(stratum.name, 'all') AS model,
+       max(s.stratum_id < 0) OVER (PARTITION BY s.scope_id) AS several,
+       CASE WHEN min(s.stratum_id) OVER () < 0 THEN 1 END AS pooled,
+       r.kernel, r.pairing, r.factors, r.core, r.rows, r.engine, r.precision, p.input
+FROM standing AS s JOIN scope_name AS n USING (scope_id) JOIN key ON key.number = s.setting_id
+JOIN run AS r ON r.id = key.id JOIN component AS p ON p.kind = 'problem' AND p.id = key.problem_id
+LEFT JOIN stratum ON stratum.id = s.stratum_id;
+CREATE UNIQUE INDEX titles ON titled (standing_id);
