@@ -156,7 +156,7 @@ s/.result_size = sizeof(norms)/.result_size = sizeof(norms_row)/|a result within
 s/.result_offset = .*/.result_offset = 0,/|a result within its row, behind NB_ROW_FIRST
 s/exponent, .identity = true/exponent/|for each axis a column of its name and type, which is part of the identity
 s/.column = "side"/.column = "exponent"/|for each axis a column of its name and type, which is part of the identity
-s/.words = sides, //|words for each axis of words
+s/.words = sides/.words = 0 ? sides : NULL/|words for each axis of words
 s/.hi = 64/.hi = 1000001/|a range from 0 to 1000000 for each axis of integers
 s/.words = sides/.resolved = true, .words = sides/|the function value_under for its resolved axis
 s/norm_most/most_label/g|columns whose names do not end in _label, as those of labels do

@@ -202,7 +202,7 @@ def check_ratios(tap, nysbench, rows, run):
         path = os.path.join(run, "plots", f"ratio_{core}.dat")
         script = open(path[:-4] + ".gp", encoding="utf-8").read()
         panels, series = (re.findall(r"'([^']*)'", re.search(rf"^array {a}\[.*$", script, re.M).group()) for a in ("panels", "series"))
-        for line in open(path, encoding="utf-8").read().splitlines()[1:]:
+        for line in filter(None, open(path, encoding="utf-8").read().splitlines()[1:]):
             panel, one, head, m, value = line.split(",")[:5]
             if head == "1":
                 dots[core.split("_")[0], panels[int(panel) - 1].split(" (")[0], series[int(one) - 1], m].append(float(value))
