@@ -99,7 +99,7 @@ assert "caf\\xe9.safetensors" in json.load(sys.stdin)["problem"]'
 @test "failures for one reason are one group, whatever the folder, the process and its addresses are" {
     cat >"$WORK/p.py" <<'PY'
 import os, sys
-print(f"process {os.getpid()}: <object at {hex(id(sys))}> in {os.getcwd()} failed", file=sys.stderr)
+print(f"process {10000 + os.getpid()}: <object at {hex(id(sys))}> in {os.getcwd()} failed", file=sys.stderr)
 sys.exit(3)
 PY
     experiment "'command(run=\"/usr/bin/python3 $WORK/p.py\")'" 4
