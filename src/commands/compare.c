@@ -81,7 +81,7 @@ static nb_status select_rows(nb_relation *relation, const given *g, const char *
         NB_TRY(ctx, nb_relation_keep(relation, sql, ctx));
     }
     if (g->baseline && strcmp(g->baseline, "all") != 0)
-        NB_TRY(ctx, nb_where_value(relation, NULL, by, g->baseline, &found, ctx));
+        NB_TRY(ctx, nb_where_values(relation, NULL, by, 1, (const char *const *)&g->baseline, &found, ctx));
     *baseline = found.place;
     return NB_OK;
 }

@@ -39,18 +39,34 @@ static nb_status find_builds(nb_store *store, bool sessions, int *count, nb_sign
     return NB_OK;
 }
 
-nb_status nb_builds_table(const nb_relation *r, bool sessions, bool *several, nb_ctx *ctx)
+static nb_status fill(const nb_relation *r, bool sessions, bool *several, nb_ctx *ctx)
 {
     nb_signed *manifests;
     int count, *build;
-    const char *sql = "DROP TABLE IF EXISTS temp.build; CREATE TEMP TABLE build (manifest INTEGER PRIMARY KEY, build "
-                      "INTEGER)";
+    const char *sql = "";
     NB_TRY(ctx, find_builds(nb_relation_store(r), sessions, &count, &manifests, &build, ctx));
-    *several = false;
     for (int i = 0; i < count; i++) {
         NB_NEED(sql,
-                nb_format(ctx, "%s; INSERT INTO build VALUES (%lld, %d)", sql, (long long)manifests[i].id, build[i]));
+                nb_format(ctx, "%sINSERT INTO build VALUES (%lld, %d); ", sql, (long long)manifests[i].id, build[i]));
         *several = *several || build[i] != build[0];
     }
     return nb_relation_run(r, sql, ctx);
+}
+
+nb_status nb_builds_table(nb_relation *r, bool sessions, bool *several, nb_ctx *ctx)
+{
+    nb_ctx *memory;
+    void **kept;
+    const char *sql = sessions ? "CREATE TEMP TABLE build (manifest INTEGER PRIMARY KEY, build INTEGER) -- a call"
+                               : "CREATE TEMP TABLE build (manifest INTEGER PRIMARY KEY, build INTEGER) -- a program";
+    NB_TRY(ctx, nb_relation_make(r, "build", sql, ctx));
+    kept = nb_relation_attached(r, "build", &memory);
+    if (!*kept) {
+        bool *found;
+        NB_NEED(found, nb_alloc(memory, 1, sizeof *found));
+        NB_TRY(ctx, fill(r, sessions, found, ctx));
+        *kept = found;
+    }
+    *several = *(const bool *)*kept;
+    return NB_OK;
 }

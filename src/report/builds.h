@@ -13,6 +13,6 @@ nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_s
 
 /* The table `build`: manifest, build, which program has measured rows, as numbers from 0; `sessions`: in which call of
  * it, too, which is what times depend on. *several: there are. */
-nb_status nb_builds_table(const nb_relation *relation, bool sessions, bool *several, nb_ctx *ctx);
+nb_status nb_builds_table(nb_relation *relation, bool sessions, bool *several, nb_ctx *ctx);
 
 #endif

@@ -33,10 +33,7 @@ FROM drawn HAVING min(trials) < 5;
 WITH entry AS MATERIALIZED (
     SELECT dense_rank() OVER (ORDER BY {others}) AS contest, trial, alone, {by}_id AS method, {metric} AS result
     FROM run WHERE status = 'ok' AND {metric} IS NOT NULL AND NOT coalesce({metric} <= {noise}, 0)),
-instance AS (
-    SELECT DISTINCT contest, trial FROM (
-        SELECT dense_rank() OVER (ORDER BY {others}) AS contest, trial FROM run WHERE status = 'ok' AND
-            {metric} IS NOT NULL AND NOT coalesce({metric} <= {noise}, 0))),
+instance AS (SELECT DISTINCT contest, trial FROM entry),
 ranked AS (
     SELECT e.method, row_number() OVER of AS place, count(*) OVER (PARTITION BY i.contest, i.trial) AS rivals
     FROM instance AS i JOIN entry AS e ON e.contest = i.contest AND (e.trial = i.trial OR e.alone)

@@ -117,25 +117,24 @@ static nb_status ask(const liner *l, nb_answer *lines)
         sql,
         nb_format(l->ctx,
                   "WITH both AS MATERIALIZED (SELECT trial, head_id, stratum_id, source_id, draws, status = 'ok' AS "
-                  "ok, %s AS at, min(number) OVER (PARTITION BY %s) AS line, min(number) OVER (PARTITION BY %s, %s) "
-                  "AS point%s FROM run WHERE %s),"
+                  "ok, %s AS at, min(number) OVER (PARTITION BY %s) AS line%s FROM run WHERE %s),"
                   " one AS MATERIALIZED (SELECT *, CASE WHEN ok AND NOT noise THEN %s END AS value, max(trial) OVER "
-                  "(PARTITION BY line, point, series) > 0 AS later FROM (%s)),"
+                  "(PARTITION BY line, at, series) > 0 AS later FROM (%s)),"
                   " whole AS (SELECT line, min(head_id), min(stratum_id), min(source_id), max(draws), count(value), "
                   "count(CASE WHEN value IS NULL AND noise THEN 1 END), count(CASE WHEN value IS NULL AND NOT noise "
                   "THEN 1 END), min(CASE WHEN value IS NULL AND NOT noise AND x < 0 THEN x END) FROM one GROUP BY "
                   "line),"
-                  " planned AS (SELECT line, count(*) AS points FROM (SELECT line FROM one GROUP BY line, point "
+                  " planned AS (SELECT line, count(*) AS points FROM (SELECT line FROM one GROUP BY line, at "
                   "HAVING count(DISTINCT series) = %d) GROUP BY line),"
                   " left_out AS (SELECT line, -1 AS t FROM one UNION SELECT line, trial FROM one WHERE later),"
                   " point AS (SELECT line, t, at, mean(CASE WHEN series = 0 THEN value END) AS x, mean(CASE WHEN "
                   "series = 1 THEN value END) AS y FROM left_out JOIN one USING (line) WHERE NOT (later AND trial = t)"
-                  " GROUP BY line, t, point),"
+                  " GROUP BY line, t, at),"
                   " value AS (SELECT line, t, %s AS value FROM point WHERE x IS NOT NULL%s GROUP BY line, t) "
                   "SELECT whole.*, coalesce(points, 0), count(*) OVER (PARTITION BY line) - 1, t, value FROM whole "
                   "LEFT JOIN planned USING (line) JOIN left_out USING (line) LEFT JOIN value USING (line, t) "
                   "ORDER BY line, t",
-                  own, settings, settings, own, series, any, logs ? "ln(x)" : "x", rows, c->series_count, value_sql(c),
+                  own, settings, series, any, logs ? "ln(x)" : "x", rows, c->series_count, value_sql(c),
                   c->series_count > 1 ? " AND y IS NOT NULL" : ""));
     return nb_relation_ask(l->relation, sql, NULL, lines, NULL, l->ctx);
 }

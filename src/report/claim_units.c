@@ -175,15 +175,13 @@ static nb_status contrast(nb_relation *r, const char *both, const nb_claim *clai
 static nb_status compare(nb_relation *r, const char *among, const nb_claim *claim, int pair, nb_claim_units *u,
                          nb_ctx *ctx)
 {
-    nb_value_found a, b;
-    const char *both;
-    const nb_claim_value *values = &claim->values[pair];
-    NB_TRY(ctx, excuse(nb_where_value(r, among, claim->column, values[0].text, &a, ctx), &u->why, ctx));
-    if (!u->why) NB_TRY(ctx, excuse(nb_where_value(r, among, claim->column, values[1].text, &b, ctx), &u->why, ctx));
-    if (!u->why && a.place == b.place) u->why = "both are the same";
+    nb_value_found found[2];
+    const char *both, *const texts[] = {claim->values[pair].text, claim->values[pair + 1].text};
+    NB_TRY(ctx, excuse(nb_where_values(r, among, claim->column, 2, texts, found, ctx), &u->why, ctx));
+    if (!u->why && found[0].place == found[1].place) u->why = "both are the same";
     if (u->why) return NB_OK;
-    NB_NEED(both, nb_format(ctx, "%s AND (%s OR %s)", among, a.sql, b.sql));
-    return contrast(r, both, claim, a.place > b.place, b.place > a.place, u, ctx);
+    NB_NEED(both, nb_format(ctx, "%s AND (%s OR %s)", among, found[0].sql, found[1].sql));
+    return contrast(r, both, claim, found[0].place > found[1].place, found[1].place > found[0].place, u, ctx);
 }
 
 nb_status nb_claim_units_make(nb_relation *r, const char *among, const nb_claim *claim, int pair, nb_claim_units *u,

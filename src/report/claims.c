@@ -256,7 +256,7 @@ static nb_status name_value(const judge *j, const char *part, const char *text, 
 {
     nb_value_found found;
     *name = text;
-    nb_status status = nb_where_value(j->relation, part, j->claim->column, text, &found, j->ctx);
+    nb_status status = nb_where_values(j->relation, part, j->claim->column, 1, &text, &found, j->ctx);
     if (status == NB_EINVAL) {
         nb_error_clear(j->ctx);
         return NB_OK;
@@ -339,14 +339,15 @@ static nb_status ask_group(const judge *j, const char *part, int groups, int pai
 static nb_status find_groups(const judge *j, const char *among, const char **keys, nb_answer *groups)
 {
     const nb_column *columns = nb_relation_study(j->relation)->columns;
-    const char *literals = "", *list = "1", *sql;
+    const char *literals = "", *list = "", *sql;
     for (int c = 0; j->claim->each[c]; c++) {
         NB_TRY(j->ctx, nb_key_sql(nb_column_find(columns, j->claim->each[c]), &keys[c], j->ctx));
         NB_NEED(literals, nb_format(j->ctx, "%squote(%s), ", literals, keys[c]));
-        NB_NEED(list, nb_format(j->ctx, "%s, %s", list, keys[c]));
+        NB_NEED(list, nb_format(j->ctx, "%s%s%s", list, c ? ", " : "", keys[c]));
     }
-    NB_NEED(sql,
-            nb_format(j->ctx, "SELECT %s1 FROM run WHERE %s GROUP BY %s ORDER BY min(number)", literals, among, list));
+    NB_NEED(sql, j->claim->each[0] ? nb_format(j->ctx, "SELECT %s1 FROM run WHERE %s GROUP BY %s ORDER BY min(number)",
+                                               literals, among, list)
+                                   : nb_format(j->ctx, "SELECT 1 FROM run WHERE %s LIMIT 1", among));
     return nb_relation_ask(j->relation, sql, NULL, groups, NULL, j->ctx);
 }
 

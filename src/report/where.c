@@ -261,22 +261,28 @@ static nb_status mark(const values *v, const char *text, bool *means, nb_ctx *ct
     return NB_OK;
 }
 
-nb_status nb_where_value(const nb_relation *r, const char *among, const char *name, const char *text,
-                         nb_value_found *found, nb_ctx *ctx)
+static nb_status find_value(const values *v, const char *text, nb_value_found *found, nb_ctx *ctx)
 {
-    values v;
     bool *means;
     const char *list;
     int count = 0, at = 0;
-    NB_TRY(ctx, find_values(r, among, name, &v, ctx));
-    NB_TRY(ctx, meaning(&v, text, &means, ctx));
-    for (int i = 0; i < v.count; i++)
-        if (means[i] && (count++ == 0 || nb_text_same(text, v.names[i]))) at = i;
-    if (nb_text_same(text, v.names[at])) count = 1; /* it is the one's name, and a spec of the others */
-    if (count > 1) NB_TRY(ctx, list_names(&v, means, &list, ctx));
-    NB_REQUIRE(ctx, count == 1, NB_EINVAL, "%s=%s means %d values: %s; name one", v.name, text, count, list);
+    NB_TRY(ctx, meaning(v, text, &means, ctx));
+    for (int i = 0; i < v->count; i++)
+        if (means[i] && (count++ == 0 || nb_text_same(text, v->names[i]))) at = i;
+    if (nb_text_same(text, v->names[at])) count = 1; /* it is the one's name, and a spec of the others */
+    if (count > 1) NB_TRY(ctx, list_names(v, means, &list, ctx));
+    NB_REQUIRE(ctx, count == 1, NB_EINVAL, "%s=%s means %d values: %s; name one", v->name, text, count, list);
     found->place = at;
-    NB_NEED(found->sql, nb_format(ctx, "%s = %s", v.sql, nb_answer_at(&v.cells, at, LITERAL)->text));
+    NB_NEED(found->sql, nb_format(ctx, "%s = %s", v->sql, nb_answer_at(&v->cells, at, LITERAL)->text));
+    return NB_OK;
+}
+
+nb_status nb_where_values(const nb_relation *r, const char *among, const char *name, int count,
+                          const char *const *texts, nb_value_found *found, nb_ctx *ctx)
+{
+    values v;
+    NB_TRY(ctx, find_values(r, among, name, &v, ctx));
+    for (int i = 0; i < count; i++) NB_TRY(ctx, find_value(&v, texts[i], &found[i], ctx));
     return NB_OK;
 }
 

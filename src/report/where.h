@@ -23,9 +23,9 @@ typedef struct {
     const char *sql; /* what holds for the rows that have it */
 } nb_value_found;
 
-/* The one value of a column that the text means; of several the one whose label it is. NB_EINVAL, with the labels,
- * where it means several. */
-nb_status nb_where_value(const nb_relation *relation, const char *among, const char *column, const char *text,
-                         nb_value_found *found, nb_ctx *ctx);
+/* The one value of a column that each text means; of several the one whose label it is. NB_EINVAL, with the labels,
+ * where a text means several. */
+nb_status nb_where_values(const nb_relation *relation, const char *among, const char *column, int count,
+                          const char *const *texts, nb_value_found *found, nb_ctx *ctx);
 
 #endif
