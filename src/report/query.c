@@ -316,8 +316,8 @@ static nb_status show_table(view *v, int first, int end, int heads)
     for (int c = 0; c < a->columns; c++) {
         if (!is_shown(a, c)) continue;
         bool label = shown++ < v->labels;
-        numbers[c] = c >= heads || is_number(v, c) || (!label && is_empty(v, c));
         NB_TRY(v->ctx, format_of(v, a->names[c], &formats[c]));
+        numbers[c] = strcmp(formats[c], "%s") != 0 && (c >= heads || is_number(v, c) || (!label && is_empty(v, c)));
         int kind = numbers[c] ? NB_PAGE_NUMBER : !label && is_prose(v, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
         nb_page_column(v->page, kind | (label ? NB_PAGE_LABEL : 0), "%s", a->names[c]);
     }
@@ -421,7 +421,8 @@ static nb_status add_notes(const view *v)
 static bool is_sentence(const nb_answer *a)
 {
     const char *name = a->columns > 0 ? a->names[0] : "";
-    return strcmp(name, "paragraph") == 0 || strcmp(name, "item") == 0 || strcmp(name, "note") == 0;
+    return strcmp(name, "paragraph") == 0 || strcmp(name, "item") == 0 || strcmp(name, "note") == 0 ||
+           strcmp(name, "heading") == 0;
 }
 
 static void add_sentences(nb_page *page, const nb_answer *a)
@@ -433,7 +434,9 @@ static void add_sentences(nb_page *page, const nb_answer *a)
         else if (strcmp(a->names[0], "item") == 0)
             nb_page_item(page, "%s", text);
         else if (strcmp(a->names[0], "note") == 0)
-            nb_page_note(page, NULL, "%s", text);
+            nb_page_note(page, a->columns > 1 ? nb_answer_at(a, i, 1)->text : NULL, "%s", text);
+        else if (strcmp(a->names[0], "heading") == 0)
+            nb_page_heading(page, 2, "%s", text);
         else
             nb_page_paragraph(page, "%s", text);
     }
@@ -480,4 +483,17 @@ nb_status nb_query_show(nb_relation *r, const char *sql, const char *baseline, n
         if (is_sentence(&a)) add_sentences(page, &a);
     }
     return shown ? NB_OK : show_answer(page, sql, &first, ctx);
+}
+
+nb_status nb_query_tell(const nb_relation *r, const char *sql, nb_page *page, nb_ctx *ctx)
+{
+    for (const char *rest; *sql; sql = rest) {
+        nb_answer a;
+        NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &a, &rest, ctx));
+        if (is_sentence(&a))
+            add_sentences(page, &a);
+        else
+            NB_TRY(ctx, show_answer(page, sql, &a, ctx));
+    }
+    return NB_OK;
 }
