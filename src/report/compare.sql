@@ -9,7 +9,7 @@ SELECT method, baseline, '{by}' AS "by", '{metric}' AS metric, model, {values} {
 FROM compared ORDER BY line;
 
 SELECT '{metric} by {by}, {over} that of ' || CASE WHEN {all_pairs} THEN 'another' ELSE baseline_label END ||
-       ', on the same head in the same trial{more}{pooled}' AS heading FROM compared WHERE line = 0;
+       ', on the same head in the same trial{more}{pooled}' AS "heading 2" FROM compared WHERE line = 0;
 
 SELECT nullif(rtrim({constant} '', ', '), '') AS paragraph FROM compared WHERE line = 0;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare_print.c - see compare_print.h. The lines of a comparison become these tables, of which compare.sql, with the
- * comparison's terms in the place of {NAME}, makes what is printed:
- *   compared   a row each: line (from 0), `columns`, then s0, l0, s1, l1 ...: the settings as in the row, and as labels
- *   beside     the values and strata: kind, code, label, count (rows beside which there is no row of the baseline; pairs)
- *   shown      view: the lines that are shown, with along, band (the text of its settings but that), at (their place) */
+/* compare_print.c - see compare_print.h. The lines of a comparison become these tables, of which compare.sql makes what
+ * is printed, with words of the comparison's terms in the place of its {NAME}s:
+ *   compared   a row each: `columns`, then s0, l0, s1, l1 ...: the settings as in the row, and as labels
+ *   beside     the values and strata: kind, code, label, count (of rows that have no row of the baseline; of pairs)
+ *   shown      view: the lines that are shown, with along, band (their settings but that), at (their place) */
 #include "report/compare_print.h"
 
 #include "report/draws.h"
@@ -14,11 +14,11 @@
 
 static const char columns[] =
     "line, ratio, low, high, bootstrap_low, bootstrap_high, median, hodges_lehmann, hodges_lehmann_low, "
-    "hodges_lehmann_high, below_share, below_low, below_high, icc, design_effect, effective, sd, se, se_trials, df, t_p, "
-    "t_holm_p, wilcoxon_w, wilcoxon_p, holm_p, sign_p, equivalence_p, more_sources, sources_below, sources_above, "
-    "sources_equal, sources, heads, pairs, ties, noise, missing, missing_baseline, skipped, skipped_baseline, "
-    "neither, infinite, trials, value, base, stratum, shares_trials, method_label, baseline_label, model, "
-    "model_label, verdict, why, heads_differ, change, method, baseline";
+    "hodges_lehmann_high, below_share, below_low, below_high, icc, design_effect, effective, sd, se, se_trials, df, "
+    "t_p, t_holm_p, wilcoxon_w, wilcoxon_p, holm_p, sign_p, equivalence_p, more_sources, sources_below, "
+    "sources_above, sources_equal, sources, heads, pairs, ties, noise, missing, missing_baseline, skipped, "
+    "skipped_baseline, neither, infinite, trials, value, base, stratum, shares_trials, method_label, "
+    "baseline_label, model, model_label, verdict, why, heads_differ, change, method, baseline";
 
 typedef struct {
     const nb_relation *relation;
@@ -26,8 +26,8 @@ typedef struct {
     const nb_comparison *comparison;
     const nb_contrasts *contrasts;
     nb_compare_view view;
-    /* Of settings, pieces of SQL: as in rows; labels of those that vary, their formats, the names of a line and a band,
-     * and what all have. */
+    /* Pieces of SQL: settings as in rows; of those that vary labels, their formats, names of a line and a band; what all
+     * lines have. */
     const char *values, *labels, *formats, *name, *band, *constant;
     const char *along, *along_cell; /* the first of integers that varies, which goes across; "": none */
     int varying;

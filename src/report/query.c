@@ -307,12 +307,14 @@ static void see_marks(view *v, int row)
 static nb_status show_table(view *v, int first, int end, int heads)
 {
     const nb_answer *a = v->answer;
-    const char **formats;
+    const char **formats, *headless;
     int shown = 0;
     bool *numbers;
     NB_NEED(numbers, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *numbers));
     NB_NEED(formats, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *formats));
+    NB_TRY(v->ctx, comment(v->sql, "headless", &headless, v->ctx));
     nb_page_table(v->page);
+    if (headless) nb_page_headless(v->page);
     for (int c = 0; c < a->columns; c++) {
         if (!is_shown(a, c)) continue;
         bool label = shown++ < v->labels;
@@ -422,21 +424,23 @@ static bool is_sentence(const nb_answer *a)
 {
     const char *name = a->columns > 0 ? a->names[0] : "";
     return strcmp(name, "paragraph") == 0 || strcmp(name, "item") == 0 || strcmp(name, "note") == 0 ||
-           strcmp(name, "heading") == 0;
+           strncmp(name, "heading", 7) == 0 || strcmp(name, "kind") == 0;
 }
 
+/* All of the kind that the first column is named, or each of the one that stands there. */
 static void add_sentences(nb_page *page, const nb_answer *a)
 {
+    bool each = strcmp(a->names[0], "kind") == 0;
     for (int i = 0; i < a->count; i++) {
-        const char *text = nb_answer_at(a, i, 0)->text;
+        const char *kind = each ? nb_answer_at(a, i, 0)->text : a->names[0], *text = nb_answer_at(a, i, each)->text;
         if (!text)
             continue;
-        else if (strcmp(a->names[0], "item") == 0)
+        else if (strcmp(kind, "item") == 0)
             nb_page_item(page, "%s", text);
-        else if (strcmp(a->names[0], "note") == 0)
-            nb_page_note(page, a->columns > 1 ? nb_answer_at(a, i, 1)->text : NULL, "%s", text);
-        else if (strcmp(a->names[0], "heading") == 0)
-            nb_page_heading(page, 2, "%s", text);
+        else if (strcmp(kind, "note") == 0)
+            nb_page_note(page, !each && a->columns > 1 ? nb_answer_at(a, i, 1)->text : NULL, "%s", text);
+        else if (strncmp(kind, "heading ", 8) == 0)
+            nb_page_heading(page, kind[8] - '0', "%s", text);
         else
             nb_page_paragraph(page, "%s", text);
     }
