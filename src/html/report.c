@@ -158,7 +158,7 @@ static nb_status add_claims(const maker *m, const part *p)
         nb_page_note(m->page, nb_claim_verdicts[p->claims.results[i].answer.verdict], "%s",
                      p->claims.results[i].claim->says);
     nb_page_deepen(m->page, m->level);
-    NB_TRY(m->ctx, nb_claims_show_table(m->page, 1, &p->claims, m->ctx));
+    NB_TRY(m->ctx, nb_claims_show(m->page, NB_CLAIMS_TABLE, 1, &p->claims, m->ctx));
     nb_page_deepen(m->page, 0);
     return NB_OK;
 }

@@ -10,18 +10,8 @@
 #include <string.h>
 
 static const char columns[] =
-    "number, claim, part, parts, run, runs, models, sources, heads, estimate, low, high, more, expected_low, "
-    "expected_high, experiment, id, says, source, claim_text, form, untested, quantity, row, name, label, verdict, why";
-
-/* What is estimated, in a word. */
-static const char *const quantities[NB_EXPECT_NOTHING + 1] = {[NB_EXPECT_DIFFERENCE] = "difference",
-                                                              [NB_EXPECT_EQUAL_DIFFERENCE] = "difference",
-                                                              [NB_EXPECT_WINS] = "wins",
-                                                              [NB_EXPECT_SLOPE] = "slope",
-                                                              [NB_EXPECT_CORRELATION] = "correlation",
-                                                              [NB_EXPECT_RATIO] = "ratio",
-                                                              [NB_EXPECT_EQUAL] = "ratio",
-                                                              [NB_EXPECT_NOTHING] = "ratio"};
+    "number, claim, part, parts, run, runs, models, sources, heads, estimate, low, high, more, lowest, highest, "
+    "experiment, id, says, source, claim_text, form, untested, expectation, statistic, row, name, label, verdict, why";
 
 typedef struct {
     const nb_relation *relation;
@@ -56,20 +46,26 @@ static nb_status add_answer(filler *f, const char *row, int part, const nb_claim
     const int integers[] = {f->number++,    f->claim,   part,    f->result->part_count, f->run, f->runs,
                             a->model_count, a->sources, a->heads};
     const double reals[] = {a->estimate, a->low, a->high, a->more, c->low, c->high};
-    const char *quantity = quantities[c->expectation]                ? quantities[c->expectation]
-                           : c->statistic == NB_CLAIM_GEOMETRIC_MEAN ? "geometric mean"
-                                                                     : nb_claim_statistics[c->statistic];
-    const char *const texts[] = {f->experiment, c->id,    c->says, c->source, c->text,  nb_claim_forms[c->form],
-                                 c->untested,   quantity, row,     a->name,   a->label, nb_claim_verdicts[a->verdict],
+    const char *const texts[] = {f->experiment,
+                                 c->id,
+                                 c->says,
+                                 c->source,
+                                 c->text,
+                                 nb_claim_forms[c->form],
+                                 c->untested,
+                                 nb_claim_expectations[c->expectation],
+                                 nb_claim_statistics[c->statistic],
+                                 row,
+                                 a->name,
+                                 a->label,
+                                 nb_claim_verdicts[a->verdict],
                                  a->why};
     int at = 0;
-    bool there;
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) sqlite3_bind_int(f->insert, ++at, integers[i]);
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) sqlite3_bind_double(f->insert, ++at, reals[i]);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         sqlite3_bind_text(f->insert, ++at, texts[i] ? nb_clean(f->ctx, texts[i], "\t\r\n") : NULL, -1, SQLITE_STATIC);
-    NB_TRY(f->ctx, nb_relation_step(f->relation, f->insert, &there));
-    sqlite3_reset(f->insert);
+    NB_TRY(f->ctx, nb_relation_add(f->relation, f->insert));
     for (int m = 0; m < a->model_count; m++) NB_TRY(f->ctx, add_answer(f, "model", part, &a->models[m]));
     return NB_OK;
 }
@@ -90,30 +86,17 @@ static nb_status prepare(int runs, const nb_claim_results *results, nb_ctx *ctx)
     return nb_relation_run(f.relation, nb_sql_text("claims_told"), ctx);
 }
 
-nb_status nb_claims_show(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx)
+nb_status nb_claims_show(nb_page *page, nb_claims_form form, int runs, const nb_claim_results *results, nb_ctx *ctx)
 {
+    static const char *const files[] = {"claims", "claims_lines", "claims_table"};
     const char *tally;
-    NB_TRY(ctx, prepare(runs, results, ctx));
-    NB_TRY(ctx, nb_query_tell(results[0].relation, nb_sql_text("claims"), page, ctx));
     NB_TRY(ctx, nb_claims_tell_tally(runs, results, &tally, ctx));
-    if (*tally) nb_page_heading(page, 4, "Claims: %s", tally);
-    return NB_OK;
-}
-
-nb_status nb_claims_show_lines(nb_page *page, const nb_claim_results *results, nb_ctx *ctx)
-{
-    const char *tally;
-    if (results->count == 0) return NB_OK;
-    NB_TRY(ctx, prepare(1, results, ctx));
-    NB_TRY(ctx, nb_claims_tell_tally(1, results, &tally, ctx));
-    nb_page_heading(page, 2, "Claims: %s", tally);
-    return nb_query_tell(results->relation, nb_sql_text("claims_lines"), page, ctx);
-}
-
-nb_status nb_claims_show_table(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx)
-{
+    if (!*tally) return NB_OK;
     NB_TRY(ctx, prepare(runs, results, ctx));
-    return nb_query_tell(results[0].relation, nb_sql_text("claims_table"), page, ctx);
+    if (form == NB_CLAIMS_LINES) nb_page_heading(page, 2, "Claims: %s", tally);
+    NB_TRY(ctx, nb_query_tell(results[0].relation, nb_sql_text(files[form]), page, ctx));
+    if (form == NB_CLAIMS_PARTS) nb_page_heading(page, 4, "Claims: %s", tally);
+    return NB_OK;
 }
 
 nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx)

@@ -22,9 +22,8 @@ nb_status nb_claims_tell_tally(int runs, const nb_claim_results *results, const 
 
 /* For people: a part for each claim, with its models and parts; a line for each; or a table of those that are tested,
  * and a list of the others. */
-nb_status nb_claims_show(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx);
-nb_status nb_claims_show_lines(nb_page *page, const nb_claim_results *results, nb_ctx *ctx);
-nb_status nb_claims_show_table(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx);
+typedef enum { NB_CLAIMS_PARTS, NB_CLAIMS_LINES, NB_CLAIMS_TABLE } nb_claims_form;
+nb_status nb_claims_show(nb_page *page, nb_claims_form form, int runs, const nb_claim_results *results, nb_ctx *ctx);
 
 /* A row for each claim, then one for each of its models and parts. */
 nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);

@@ -14,4 +14,8 @@ FROM (SELECT *, numeral(estimate) || CASE WHEN low IS NULL THEN '' ELSE
              heads || CASE heads WHEN 1 THEN ' head' ELSE ' heads' END AS units,
              CASE WHEN finite(more) IS NULL THEN coalesce(why, '') ELSE 'about ' || shown('%.0f', more) ||
                   ' more source' || CASE more WHEN 1 THEN '' ELSE 's' END || ' would decide' END AS note
-      FROM answer);
+      FROM (SELECT *, CASE WHEN untested IS NULL THEN lowest END AS expected_low,
+                   CASE WHEN untested IS NULL THEN highest END AS expected_high,
+                   CASE WHEN untested IS NOT NULL THEN NULL WHEN expectation = 'value' THEN replace(statistic, '_', ' ')
+                        WHEN expectation LIKE '%difference' THEN 'difference' WHEN expectation IN ('wins', 'slope',
+                        'correlation') THEN expectation ELSE 'ratio' END AS quantity FROM answer));

@@ -27,7 +27,6 @@ typedef struct {
     nb_relation *relation;
     const nb_compare_terms *terms;
     nb_comparison *out;
-    nb_head_places places; /* made when they are first asked for */
     int room;
     nb_ctx *ctx;
 } comparer;
@@ -190,28 +189,23 @@ static int only_stratum(const nb_compared *x)
     return c->units[0].stratum;
 }
 
-static nb_status find_head_turn(comparer *c, nb_compared *item, nb_ctx *scratch)
+static nb_status find_head_turns(const comparer *c)
 {
-    const char *turn;
-    int stratum = only_stratum(item);
-    if (stratum < 0 || item->verdict == NB_NO_VERDICT || item->verdict == NB_REFUSED) return NB_OK;
-    if (!c->places.of) NB_TRY(c->ctx, nb_head_places_find(c->relation, &c->places, c->ctx));
-    NB_TRY(scratch, nb_head_turn(&c->places, c->terms->contrast.difference, item->contrast, stratum, NB_LEAST_SOURCES,
-                                 c->terms->confidence, &turn, scratch));
-    if (turn) NB_NEED(item->turn, nb_strdup(c->ctx, turn));
-    return NB_OK;
-}
-
-static nb_status find_head_turns(comparer *c)
-{
+    nb_head_places places = {.of = NULL};
     nb_ctx *scratch;
-    nb_status status = NB_OK;
     NB_NEED(scratch, nb_ctx_child(c->ctx));
-    for (int i = 0; i < c->out->count && status == NB_OK; i++) {
-        status = find_head_turn(c, &c->out->items[i], scratch);
+    for (int i = 0; i < c->out->count; i++) {
+        nb_compared *x = &c->out->items[i];
+        const char *turn;
+        int stratum = only_stratum(x);
+        if (stratum < 0 || x->verdict == NB_NO_VERDICT || x->verdict == NB_REFUSED) continue;
+        if (!places.of) NB_TRY(c->ctx, nb_head_places_find(c->relation, &places, c->ctx));
+        NB_TRY(scratch, nb_head_turn(&places, c->terms->contrast.difference, x->contrast, stratum, NB_LEAST_SOURCES,
+                                     c->terms->confidence, &turn, scratch));
+        if (turn) NB_NEED(x->turn, nb_strdup(c->ctx, turn));
         nb_ctx_release(scratch, 0);
     }
-    return status;
+    return NB_OK;
 }
 
 /* Whether the setting `one` has what the pooled one has. */

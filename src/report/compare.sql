@@ -13,7 +13,7 @@ SELECT '{metric} by {by}, {over} that of ' || CASE WHEN {all_pairs} THEN 'anothe
 
 SELECT nullif(rtrim({constant} '', ', '), '') AS paragraph FROM compared WHERE line = 0;
 
-SELECT 'CONFOUNDED: they may differ in ' || value || ' too' AS paragraph FROM json_each('{confounded}') ORDER BY key;
+SELECT 'CONFOUNDED: they may differ in {confounded} too' AS paragraph WHERE '{confounded}' <> '';
 
 SELECT 'No verdict' || CASE WHEN count(*) = lines THEN '' ELSE ' in ' || count(*) || ' of ' || lines || ' lines' END ||
        ': ' || why || '.' AS paragraph
@@ -106,19 +106,17 @@ FROM (SELECT coalesce(min(nullif(sources, 0)), 0) AS least, max(sources) AS most
 WITH seen AS (
     SELECT verdict AS word FROM shown WHERE ratio IS NOT NULL UNION
     SELECT 'turn' FROM shown WHERE heads_differ IS NOT NULL UNION SELECT 'interval' WHERE {intervals}),
-known (place, word, across, mark, note) AS (VALUES
-    (1, 'interval', 0, 'interval:', '{percent}, over sources and trials'),
-    (2, 'better', 0, 'better:', 'the {percent} interval is {better} {none}, also when corrected for all lines (Holm)'),
-    (2, 'better', 1, '*', 'better: the {percent} interval is {better} {none}, also when corrected for all lines (Holm)'),
-    (3, 'worse', 0, 'worse:', 'the {percent} interval is {worse} {none}, also when corrected for all lines (Holm)'),
-    (3, 'worse', 1, 'x', 'worse: the {percent} interval is {worse} {none}, also when corrected for all lines (Holm)'),
-    (4, 'equivalent', 0, 'equivalent:', 'surely within {within}{margin}'),
-    (4, 'equivalent', 1, '=', 'equivalent: surely within {within}{margin}'),
-    (5, 'none', 1, '?', 'no verdict, see above'),
-    (6, 'undecided', 0, 'undecided:', 'neither; --full says how many more sources would decide'),
-    (7, 'turn', {across}, '!', 'surely better on one head of a model, surely worse on another; --full names them'))
-SELECT note, mark FROM known
-WHERE NOT {full} AND across = {across} AND word IN (SELECT word FROM seen) AND ({verdicts} OR word <> 'none')
+known (place, word, mark, across, note) AS (VALUES
+    (1, 'interval', 'interval:', NULL, '{percent}, over sources and trials'),
+    (2, 'better', 'better:', '*', 'the {percent} interval is {better} {none}, also when corrected for all lines (Holm)'),
+    (3, 'worse', 'worse:', 'x', 'the {percent} interval is {worse} {none}, also when corrected for all lines (Holm)'),
+    (4, 'equivalent', 'equivalent:', '=', 'surely within {margin}'),
+    (5, 'none', NULL, CASE WHEN {verdicts} THEN '?' END, 'no verdict, see above'),
+    (6, 'undecided', 'undecided:', NULL, 'neither; --full says how many more sources would decide'),
+    (7, 'turn', '!', '!', 'surely better on one head of a model, surely worse on another; --full names them'))
+SELECT CASE WHEN {across} AND place BETWEEN 2 AND 4 THEN mark || ' ' ELSE '' END || note AS note,
+       CASE WHEN {across} THEN across ELSE mark END AS mark
+FROM known JOIN seen USING (word) WHERE NOT {full} AND CASE WHEN {across} THEN across ELSE mark END IS NOT NULL
 ORDER BY place;
 
 SELECT 'nysbench compare --full has ' || CASE WHEN {across} THEN 'intervals and ' ELSE '' END || 'all numbers{by_model}.'
@@ -149,7 +147,7 @@ SELECT 'Verdicts:' AS paragraph WHERE {full};
 
 WITH known (place, mark, note) AS (VALUES
     (1, 'better, worse:', 'the t interval excludes {none} and Holm''s p is at most {alpha}'),
-    (2, 'equivalent:', 'neither, and two one-sided t tests show the {scale} to be within {within}{margin}'),
+    (2, 'equivalent:', 'neither, and two one-sided t tests show the {scale} to be within {margin}'),
     (3, 'undecided:', 'none of these'),
     (4, 'none:', '{least}, or infinite ratios'),
     (5, 'heads differ:', 'on one head of the model it is surely less than the baseline, on another surely more: the '

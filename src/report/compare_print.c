@@ -26,8 +26,8 @@ typedef struct {
     const nb_comparison *comparison;
     const nb_contrasts *contrasts;
     nb_compare_view view;
-    /* Pieces of SQL: settings as in rows; of those that vary labels, their formats, names of a line and a band; what all
-     * lines have. */
+    /* Pieces of SQL: settings as in rows; of those that vary labels, their formats, names of a line and a band; those
+     * that all lines have. */
     const char *values, *labels, *formats, *name, *band, *constant;
     const char *along, *along_cell; /* the first of integers that varies, which goes across; "": none */
     int varying;
@@ -54,14 +54,6 @@ static void bind_cell(sqlite3_stmt *s, int at, const nb_cell *cell)
         sqlite3_bind_double(s, at, cell->real);
     else
         sqlite3_bind_text(s, at, cell->text, -1, SQLITE_STATIC);
-}
-
-static nb_status add_row(const printer *p, sqlite3_stmt *s)
-{
-    bool there;
-    NB_TRY(p->ctx, nb_relation_step(p->relation, s, &there));
-    sqlite3_reset(s);
-    return NB_OK;
 }
 
 static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
@@ -98,7 +90,7 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
         bind_cell(s, ++at, nb_setting_cell(c, x->contrast->setting, i, NB_OF_ROW));
         bind_cell(s, ++at, nb_setting_cell(c, x->contrast->setting, i, NB_OF_LABEL));
     }
-    return add_row(p, s);
+    return nb_relation_add(p->relation, s);
 }
 
 static nb_status add_lines(const printer *p)
@@ -124,7 +116,7 @@ static nb_status add_beside(const printer *p)
         sqlite3_bind_int(s, 2, i);
         sqlite3_bind_text(s, 3, stratum < 0 ? nb_value_label(c, i) : c->stratum_labels[stratum], -1, SQLITE_STATIC);
         sqlite3_bind_int(s, 4, stratum < 0 ? c->unpaired[i] : pairs);
-        NB_TRY(p->ctx, add_row(p, s));
+        NB_TRY(p->ctx, nb_relation_add(p->relation, s));
     }
     return NB_OK;
 }
@@ -161,54 +153,28 @@ static nb_status name_setting(printer *p, int place)
     return NB_OK;
 }
 
-static nb_status prepare(printer *p)
-{
-    const char *sql;
-    p->values = p->labels = p->formats = p->name = p->band = p->constant = p->along = "";
-    p->along_cell = "0";
-    NB_TRY(p->ctx, add_lines(p));
-    NB_TRY(p->ctx, add_beside(p));
-    for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_TRY(p->ctx, name_setting(p, i));
-    NB_NEED(sql, nb_format(p->ctx,
-                           "DROP VIEW IF EXISTS temp.shown; CREATE TEMP VIEW shown AS SELECT *, row_number() OVER "
-                           "(ORDER BY place, along, line) AS at FROM (SELECT *, min(line) OVER (PARTITION BY band) AS "
-                           "place FROM (SELECT *, rtrim(%s '', ', ') AS band, %s AS along FROM compared WHERE (stratum "
-                           "< 0 OR %d) AND (%d OR verdict <> 'refused' OR NOT EXISTS (SELECT 1 FROM compared WHERE "
-                           "verdict <> 'refused'))))",
-                           p->band, p->along_cell, p->view.by_model, p->view.full));
-    return nb_relation_run(p->relation, sql, p->ctx);
-}
-
-/* ["core", "build"] */
-static nb_status list_confounded(const printer *p, const char **list)
-{
-    *list = "";
-    for (const char *const *c = p->terms->contrast.confounded; c && *c; c++)
-        NB_NEED(*list, nb_format(p->ctx, "%s%s\"%s\"", *list, **list ? ", " : "", *c));
-    NB_NEED(*list, nb_format(p->ctx, "[%s]", *list));
-    return NB_OK;
-}
-
 static const char *digit(bool is)
 {
     return is ? "1" : "0";
 }
 
-/* *sql: compare.sql in the words of the comparison. */
 static nb_status word(const printer *p, const char **sql)
 {
     const nb_compare_terms *t = p->terms;
     const nb_contrast_terms *of = &t->contrast;
     bool more = p->contrasts->metric->more, difference = of->difference;
-    int labels = 1 + t->all_pairs + (p->view.full || p->view.by_model);
-    const char *confounded;
+    bool full = p->view.full;
+    const char *confounded = "";
     nb_answer counts;
-    NB_TRY(p->ctx, list_confounded(p, &confounded));
+    for (const char *const *c = of->confounded; c && *c; c++)
+        NB_NEED(confounded, nb_format(p->ctx, "%s%s%s", confounded, *confounded ? ", " : "", *c));
     NB_TRY(p->ctx,
            nb_relation_ask(p->relation, "SELECT count(*), count(low), count(nullif(verdict, 'none')) FROM shown", NULL,
                            &counts, NULL, p->ctx));
-    bool across = !p->view.full && *p->along && nb_answer_at(&counts, 0, 0)->integer > MOST_LINES;
+    bool across = !full && *p->along && nb_answer_at(&counts, 0, 0)->integer > MOST_LINES;
     bool intervals = nb_answer_at(&counts, 0, 1)->integer, verdicts = nb_answer_at(&counts, 0, 2)->integer;
+    int settings = full ? p->varying : *p->along && !across,
+        labels = 1 + t->all_pairs + (full || p->view.by_model) + settings;
     const char *const words[][2] = {
         {"by", of->by},
         {"metric", of->metric},
@@ -216,8 +182,8 @@ static nb_status word(const printer *p, const char **sql)
         {"over", difference ? "minus" : "over"},
         {"none", difference ? "0" : "1"},
         {"geometric", difference ? "" : "geometric "},
-        {"within", difference ? "+-" : "a factor of "},
-        {"margin", nb_format(p->ctx, "%.3g", difference ? t->margin : exp(t->margin))},
+        {"margin",
+         nb_format(p->ctx, difference ? "+-%.3g" : "a factor of %.3g", difference ? t->margin : exp(t->margin))},
         {"percent", nb_format(p->ctx, "%.0f %%", 100 * t->confidence)},
         {"alpha", nb_format(p->ctx, "%.2g", 1 - t->confidence)},
         {"least", nb_format(p->ctx,
@@ -240,7 +206,7 @@ static nb_status word(const printer *p, const char **sql)
         {"models", p->contrasts->strata > 1 ? ", where models count the same" : ""},
         {"by_model", p->contrasts->strata > 1 && !p->view.by_model ? ", --by-model each model alone" : ""},
         {"all_pairs", digit(t->all_pairs)},
-        {"full", digit(p->view.full)},
+        {"full", digit(full)},
         {"across", digit(across)},
         {"intervals", digit(intervals)},
         {"verdicts", digit(verdicts)},
@@ -250,10 +216,7 @@ static nb_status word(const printer *p, const char **sql)
         {"model", p->view.by_model ? "model_label AS model," : ""},
         {"along", p->along},
         {"along_column", *p->along ? nb_format(p->ctx, "along AS \"%s\",", p->along) : ""},
-        {"label_count", nb_format(p->ctx, "%d",
-                                  labels + (p->view.full           ? p->varying
-                                            : across || !*p->along ? 0
-                                                                   : 1))},
+        {"label_count", nb_format(p->ctx, "%d", labels)},
         {"labels", p->labels},
         {"formats", p->formats},
         {"values", p->values},
@@ -271,17 +234,36 @@ static nb_status word(const printer *p, const char **sql)
                              nb_sql_text("compare"), sql, p->ctx);
 }
 
+/* *sql: compare.sql in the words of the comparison, of which the tables are made. */
+static nb_status prepare(printer *p, const char **sql)
+{
+    p->values = p->labels = p->formats = p->name = p->band = p->constant = p->along = "";
+    p->along_cell = "0";
+    NB_TRY(p->ctx, add_lines(p));
+    NB_TRY(p->ctx, add_beside(p));
+    for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_TRY(p->ctx, name_setting(p, i));
+    NB_NEED(*sql,
+            nb_format(p->ctx,
+                      "DROP VIEW IF EXISTS temp.shown; CREATE TEMP VIEW shown AS SELECT *, row_number() OVER "
+                      "(ORDER BY place, along, line) AS at FROM (SELECT *, min(line) OVER (PARTITION BY band) AS "
+                      "place FROM (SELECT *, rtrim(%s '', ', ') AS band, %s AS along FROM compared WHERE (stratum "
+                      "< 0 OR %d) AND (%d OR verdict <> 'refused' OR NOT EXISTS (SELECT 1 FROM compared WHERE "
+                      "verdict <> 'refused'))))",
+                      p->band, p->along_cell, p->view.by_model, p->view.full));
+    NB_TRY(p->ctx, nb_relation_run(p->relation, *sql, p->ctx));
+    return word(p, sql);
+}
+
 nb_status nb_compare_show(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
                           const nb_comparison *comparison, const nb_compare_view *view, nb_ctx *ctx)
 {
     printer p = {relation, terms, comparison, comparison->contrasts, *view, .ctx = ctx};
-    const char *sql, *people;
+    const char *sql;
     nb_answer exact;
     if (comparison->count == 0) return NB_OK;
-    NB_TRY(ctx, prepare(&p));
-    NB_TRY(ctx, word(&p, &sql));
-    NB_TRY(ctx, nb_relation_ask(relation, sql, NULL, &exact, &people, ctx));
-    return nb_query_tell(relation, people, page, ctx);
+    NB_TRY(ctx, prepare(&p, &sql));
+    NB_TRY(ctx, nb_relation_ask(relation, sql, NULL, &exact, &sql, ctx));
+    return nb_query_tell(relation, sql, page, ctx);
 }
 
 nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_compare_terms *terms,
@@ -291,8 +273,7 @@ nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_c
     const char *sql;
     nb_answer a;
     if (comparison->count == 0) return nb_grid_make(grid, (const char *const[]){NULL}, true, ctx);
-    NB_TRY(ctx, prepare(&p));
-    NB_TRY(ctx, word(&p, &sql));
+    NB_TRY(ctx, prepare(&p, &sql));
     NB_TRY(ctx, nb_relation_ask(relation, sql, NULL, &a, NULL, ctx));
     for (int i = 0; i < a.count * a.columns; i++)
         if (a.cells[i].type == NB_CELL_REAL && isinf(a.cells[i].real)) a.cells[i].type = NB_CELL_NONE;

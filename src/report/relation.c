@@ -1064,6 +1064,14 @@ nb_status nb_relation_table(const nb_relation *r, const char *table, const char 
     return nb_relation_prepare(r, sql, insert, ctx);
 }
 
+nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert)
+{
+    bool there;
+    nb_status status = nb_relation_step(r, insert, &there);
+    sqlite3_reset(insert);
+    return status;
+}
+
 static int place_of(const nb_relation *r, const char *table)
 {
     int i = 0;

@@ -71,6 +71,7 @@ nb_status nb_relation_run(const nb_relation *relation, const char *sql, nb_ctx *
 /* A new temporary table with these columns, "a, b, c", in the place of one of that name; *insert adds a row to it. */
 nb_status nb_relation_table(const nb_relation *relation, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx);
+nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert); /* the row that is bound */
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
 nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
 /* What is kept beside a table that was made, until it is made of another text; NULL at first. It is of this memory,
