@@ -51,20 +51,16 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
     nb_compared item = {.contrasts = of, .contrast = contrast, .baseline = baseline, .more = NAN};
     NB_NEED(estimates, nb_alloc(c->ctx, (size_t)strata + 1, sizeof *estimates));
     NB_TRY(c->ctx, nb_estimate_units(contrast->unit_count, contrast->units, strata, &terms, estimates, c->ctx));
-    item.stratum = NB_OVER_STRATA;
-    item.estimate = estimates[strata];
-    item.pairs = &contrast->counts[strata];
-    item.trials = contrast->common[strata].trials;
-    item.drawn_trials = nb_drawn_trials(strata + 1, contrast->common, contrast->draws);
-    NB_TRY(c->ctx, add(c, item));
     for (int s = 0; s < strata; s++) used += estimates[s].sources > 0;
-    for (int s = 0; s < strata; s++) {
-        if (estimates[s].sources == 0 || used < 2) continue;
+    for (int s = NB_OVER_STRATA; s < strata; s++) {
+        bool over = s == NB_OVER_STRATA;
+        int at = over ? strata : s, first = over ? 0 : s, count = over ? strata + 1 : 1;
+        if (!over && (estimates[s].sources == 0 || used < 2)) continue;
         item.stratum = s;
-        item.estimate = estimates[s];
-        item.pairs = &contrast->counts[s];
-        item.trials = contrast->common[s].trials;
-        item.drawn_trials = nb_drawn_trials(1, &contrast->common[s], &contrast->draws[s]);
+        item.estimate = estimates[at];
+        item.pairs = &contrast->counts[at];
+        item.trials = contrast->common[at].trials;
+        item.drawn_trials = nb_drawn_trials(count, &contrast->common[first], &contrast->draws[first]);
         NB_TRY(c->ctx, add(c, item));
     }
     return NB_OK;

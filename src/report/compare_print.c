@@ -153,11 +153,6 @@ static nb_status name_setting(printer *p, int place)
     return NB_OK;
 }
 
-static const char *digit(bool is)
-{
-    return is ? "1" : "0";
-}
-
 static nb_status word(const printer *p, const char **sql)
 {
     const nb_compare_terms *t = p->terms;
@@ -205,11 +200,11 @@ static nb_status word(const printer *p, const char **sql)
         {"confounded", confounded},
         {"models", p->contrasts->strata > 1 ? ", where models count the same" : ""},
         {"by_model", p->contrasts->strata > 1 && !p->view.by_model ? ", --by-model each model alone" : ""},
-        {"all_pairs", digit(t->all_pairs)},
-        {"full", digit(full)},
-        {"across", digit(across)},
-        {"intervals", digit(intervals)},
-        {"verdicts", digit(verdicts)},
+        {"all_pairs", t->all_pairs ? "1" : "0"},
+        {"full", full ? "1" : "0"},
+        {"across", across ? "1" : "0"},
+        {"intervals", intervals ? "1" : "0"},
+        {"verdicts", verdicts ? "1" : "0"},
         {"interval_column", intervals ? "coalesce(interval, '-') AS interval," : ""},
         {"verdict_column", verdicts ? "found AS verdict," : ""},
         {"baseline", t->all_pairs ? "baseline_label AS baseline," : ""},
