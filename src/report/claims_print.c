@@ -63,8 +63,11 @@ static nb_status add_answer(filler *f, const char *row, int part, const nb_claim
     int at = 0;
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) sqlite3_bind_int(f->insert, ++at, integers[i]);
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) sqlite3_bind_double(f->insert, ++at, reals[i]);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        sqlite3_bind_text(f->insert, ++at, texts[i] ? nb_clean(f->ctx, texts[i], "\t\r\n") : NULL, -1, SQLITE_STATIC);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *clean = NULL;
+        if (texts[i]) NB_NEED(clean, nb_clean(f->ctx, texts[i], "\t\r\n"));
+        sqlite3_bind_text(f->insert, ++at, clean, -1, SQLITE_STATIC);
+    }
     NB_TRY(f->ctx, nb_relation_add(f->relation, f->insert));
     for (int m = 0; m < a->model_count; m++) NB_TRY(f->ctx, add_answer(f, "model", part, &a->models[m]));
     return NB_OK;
