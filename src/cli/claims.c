@@ -15,7 +15,7 @@ nb_status nb_claims_ask(nb_relation *relation, int count, const nb_claim *claims
     nb_claim_result *answers;
     NB_TRY(ctx, nb_relation_experiment(relation, &experiment, ctx));
     NB_TRY(ctx, nb_claims_evaluate(relation, count, claims, &answers, ctx));
-    *results = (nb_claim_results){experiment ? experiment : "", count, answers};
+    *results = (nb_claim_results){relation, experiment ? experiment : "", count, answers};
     return NB_OK;
 }
 

@@ -37,7 +37,7 @@ static nb_status tell_claims(const nb_experiment *e, const nb_results *of, nb_pa
     if (e->config.claim_count)
         NB_TRY(ctx, nb_claims_ask(of->relation, e->config.claim_count, e->config.claims, &results, ctx));
     NB_TRY(ctx, nb_claims_write(e->folder, &results, ctx));
-    return page ? nb_claims_show_lines(page, 1, &results, ctx) : NB_OK;
+    return page ? nb_claims_show(page, NB_CLAIMS_LINES, 1, &results, ctx) : NB_OK;
 }
 
 static nb_status draw(nb_results *results, int gnuplots, nb_ctx *ctx)

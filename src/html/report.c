@@ -147,31 +147,18 @@ static void add_summary(const maker *m, const part *p)
                       p->rows - p->ok - p->wrong - p->planned, p->wrong);
 }
 
-/* "3 reproduced, 1 void"; "none" */
-static nb_status tally(const part *p, const char **text, nb_ctx *ctx)
-{
-    int counts[NB_CLAIM_VERDICTS];
-    nb_claims_tally(1, &p->claims, counts);
-    *text = "";
-    for (int v = 0; v < NB_CLAIM_VERDICTS; v++)
-        if (counts[v] > 0)
-            NB_NEED(*text, nb_format(ctx, "%s%s%d %s", *text, **text ? ", " : "", counts[v], nb_claim_verdicts[v]));
-    if (!**text) *text = "none";
-    return NB_OK;
-}
-
 static nb_status add_claims(const maker *m, const part *p)
 {
     const char *counts;
     if (p->claims.count == 0) return NB_OK;
-    NB_TRY(m->ctx, tally(p, &counts, m->ctx));
+    NB_TRY(m->ctx, nb_claims_tell_tally(1, &p->claims, &counts, m->ctx));
     nb_page_heading(m->page, m->level + 1, "Claims");
     nb_page_paragraph(m->page, "Of %d claim%s: %s.", p->claims.count, p->claims.count == 1 ? "" : "s", counts);
     for (int i = 0; i < p->claims.count; i++)
         nb_page_note(m->page, nb_claim_verdicts[p->claims.results[i].answer.verdict], "%s",
                      p->claims.results[i].claim->says);
     nb_page_deepen(m->page, m->level);
-    NB_TRY(m->ctx, nb_claims_show_table(m->page, 1, &p->claims, m->ctx));
+    NB_TRY(m->ctx, nb_claims_show(m->page, NB_CLAIMS_TABLE, 1, &p->claims, m->ctx));
     nb_page_deepen(m->page, 0);
     return NB_OK;
 }
@@ -316,7 +303,7 @@ static nb_status add_overview(const maker *m, int count, part *const *parts)
     for (int i = 0; i < count; i++) {
         const part *p = parts[i];
         const char *claims;
-        NB_TRY(m->ctx, tally(p, &claims, m->ctx));
+        NB_TRY(m->ctx, nb_claims_tell_tally(1, &p->claims, &claims, m->ctx));
         nb_page_row(m->page);
         nb_page_cell(m->page, "%s", p->name);
         nb_page_cell(m->page, "%s", p->question ? p->question : "");
@@ -325,7 +312,7 @@ static nb_status add_overview(const maker *m, int count, part *const *parts)
         nb_page_cell(m->page, "%d", p->ok);
         nb_page_cell(m->page, "%d", p->wrong);
         nb_page_cell(m->page, "%d", p->planned);
-        nb_page_cell(m->page, "%s", claims);
+        nb_page_cell(m->page, "%s", *claims ? claims : "none");
         nb_page_cell(m->page, "%d", p->caveats.count);
         nb_page_cell(m->page, "%s", p->day);
     }

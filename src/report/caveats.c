@@ -116,12 +116,10 @@ static nb_status find_builds(nb_store *store, nb_caveats *found, nb_ctx *ctx)
 nb_status nb_caveats_find(nb_relation *r, nb_store *store, nb_caveats *found, nb_ctx *ctx)
 {
     const char *memory = NULL;
-    const nb_sql_file *file = nb_sql_files;
     *found = (nb_caveats){.count = 0};
-    while (strcmp(file->name, "caveats") != 0) file++;
     for (const nb_column *c = nb_relation_study(r)->columns; c->name; c++)
         if (c->memory) memory = c->name;
-    NB_TRY(ctx, find_in_rows(r, file->text, memory, found, ctx));
+    NB_TRY(ctx, find_in_rows(r, nb_sql_text("caveats"), memory, found, ctx));
     NB_TRY(ctx, find_prediction(store, found, ctx));
     return find_builds(store, found, ctx);
 }

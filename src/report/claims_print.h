@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 typedef struct { /* of one run */
+    const nb_relation *relation;
     const char *experiment;
     int count;
     const nb_claim_result *results;
@@ -16,12 +17,13 @@ typedef struct { /* of one run */
 
 /* How many claims there are of each verdict, by verdict. */
 void nb_claims_tally(int runs, const nb_claim_results *results, int tally[NB_CLAIM_VERDICTS]);
+/* "3 reproduced, 1 void"; "": there are none. */
+nb_status nb_claims_tell_tally(int runs, const nb_claim_results *results, const char **text, nb_ctx *ctx);
 
 /* For people: a part for each claim, with its models and parts; a line for each; or a table of those that are tested,
  * and a list of the others. */
-nb_status nb_claims_show(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx);
-nb_status nb_claims_show_lines(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx);
-nb_status nb_claims_show_table(nb_page *page, int runs, const nb_claim_results *results, nb_ctx *ctx);
+typedef enum { NB_CLAIMS_PARTS, NB_CLAIMS_LINES, NB_CLAIMS_TABLE } nb_claims_form;
+nb_status nb_claims_show(nb_page *page, nb_claims_form form, int runs, const nb_claim_results *results, nb_ctx *ctx);
 
 /* A row for each claim, then one for each of its models and parts. */
 nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx);

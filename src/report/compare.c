@@ -27,7 +27,6 @@ typedef struct {
     nb_relation *relation;
     const nb_compare_terms *terms;
     nb_comparison *out;
-    nb_head_places places; /* made when they are first asked for */
     int room;
     nb_ctx *ctx;
 } comparer;
@@ -52,20 +51,16 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
     nb_compared item = {.contrasts = of, .contrast = contrast, .baseline = baseline, .more = NAN};
     NB_NEED(estimates, nb_alloc(c->ctx, (size_t)strata + 1, sizeof *estimates));
     NB_TRY(c->ctx, nb_estimate_units(contrast->unit_count, contrast->units, strata, &terms, estimates, c->ctx));
-    item.stratum = NB_OVER_STRATA;
-    item.estimate = estimates[strata];
-    item.pairs = &contrast->counts[strata];
-    item.trials = contrast->common[strata].trials;
-    item.drawn_trials = nb_drawn_trials(strata + 1, contrast->common, contrast->draws);
-    NB_TRY(c->ctx, add(c, item));
     for (int s = 0; s < strata; s++) used += estimates[s].sources > 0;
-    for (int s = 0; s < strata; s++) {
-        if (estimates[s].sources == 0 || used < 2) continue;
+    for (int s = NB_OVER_STRATA; s < strata; s++) {
+        bool over = s == NB_OVER_STRATA;
+        int at = over ? strata : s, first = over ? 0 : s, count = over ? strata + 1 : 1;
+        if (!over && (estimates[s].sources == 0 || used < 2)) continue;
         item.stratum = s;
-        item.estimate = estimates[s];
-        item.pairs = &contrast->counts[s];
-        item.trials = contrast->common[s].trials;
-        item.drawn_trials = nb_drawn_trials(1, &contrast->common[s], &contrast->draws[s]);
+        item.estimate = estimates[at];
+        item.pairs = &contrast->counts[at];
+        item.trials = contrast->common[at].trials;
+        item.drawn_trials = nb_drawn_trials(count, &contrast->common[first], &contrast->draws[first]);
         NB_TRY(c->ctx, add(c, item));
     }
     return NB_OK;
@@ -190,28 +185,23 @@ static int only_stratum(const nb_compared *x)
     return c->units[0].stratum;
 }
 
-static nb_status find_head_turn(comparer *c, nb_compared *item, nb_ctx *scratch)
+static nb_status find_head_turns(const comparer *c)
 {
-    const char *turn;
-    int stratum = only_stratum(item);
-    if (stratum < 0 || item->verdict == NB_NO_VERDICT || item->verdict == NB_REFUSED) return NB_OK;
-    if (!c->places.of) NB_TRY(c->ctx, nb_head_places_find(c->relation, &c->places, c->ctx));
-    NB_TRY(scratch, nb_head_turn(&c->places, c->terms->contrast.difference, item->contrast, stratum, NB_LEAST_SOURCES,
-                                 c->terms->confidence, &turn, scratch));
-    if (turn) NB_NEED(item->turn, nb_strdup(c->ctx, turn));
-    return NB_OK;
-}
-
-static nb_status find_head_turns(comparer *c)
-{
+    nb_head_places places = {.of = NULL};
     nb_ctx *scratch;
-    nb_status status = NB_OK;
     NB_NEED(scratch, nb_ctx_child(c->ctx));
-    for (int i = 0; i < c->out->count && status == NB_OK; i++) {
-        status = find_head_turn(c, &c->out->items[i], scratch);
+    for (int i = 0; i < c->out->count; i++) {
+        nb_compared *x = &c->out->items[i];
+        const char *turn;
+        int stratum = only_stratum(x);
+        if (stratum < 0 || x->verdict == NB_NO_VERDICT || x->verdict == NB_REFUSED) continue;
+        if (!places.of) NB_TRY(c->ctx, nb_head_places_find(c->relation, &places, c->ctx));
+        NB_TRY(scratch, nb_head_turn(&places, c->terms->contrast.difference, x->contrast, stratum, NB_LEAST_SOURCES,
+                                     c->terms->confidence, &turn, scratch));
+        if (turn) NB_NEED(x->turn, nb_strdup(c->ctx, turn));
         nb_ctx_release(scratch, 0);
     }
-    return status;
+    return NB_OK;
 }
 
 /* Whether the setting `one` has what the pooled one has. */

@@ -1,351 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare_print.c - see compare_print.h */
-#include "report/compare_print_private.h"
+/* compare_print.c - see compare_print.h. The lines of a comparison become these tables, of which compare.sql makes what
+ * is printed, with words of the comparison's terms in the place of its {NAME}s:
+ *   compared   a row each: `columns`, then s0, l0, s1, l1 ...: the settings as in the row, and as labels
+ *   beside     the values and strata: kind, code, label, count (of rows that have no row of the baseline; of pairs)
+ *   shown      view: the lines that are shown, with along, band (their settings but that), at (their place) */
+#include "report/compare_print.h"
 
 #include "report/draws.h"
+#include "report/query.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef nb_compare_printer printer;
+static const char columns[] =
+    "line, ratio, low, high, bootstrap_low, bootstrap_high, median, hodges_lehmann, hodges_lehmann_low, "
+    "hodges_lehmann_high, below_share, below_low, below_high, icc, design_effect, effective, sd, se, se_trials, df, "
+    "t_p, t_holm_p, wilcoxon_w, wilcoxon_p, holm_p, sign_p, equivalence_p, more_sources, sources_below, "
+    "sources_above, sources_equal, sources, heads, pairs, ties, noise, missing, missing_baseline, skipped, "
+    "skipped_baseline, neither, infinite, trials, value, base, stratum, shares_trials, method_label, "
+    "baseline_label, model, model_label, verdict, why, heads_differ, change, method, baseline";
 
-double nb_compare_shown(const nb_compare_printer *p, double x)
-{
-    return p->terms->contrast.difference ? x : exp(x);
-}
-
-static const char *stratum_of(const nb_compared *x)
-{
-    return x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->names[x->stratum];
-}
-
-/* What a line has besides the texts of its setting; NaN: not known. */
 typedef struct {
-    const char *name;
-    double value;
-    bool integer;
-} field;
-enum { MOST_FIELDS = 48 };
+    const nb_relation *relation;
+    const nb_compare_terms *terms;
+    const nb_comparison *comparison;
+    const nb_contrasts *contrasts;
+    nb_compare_view view;
+    /* Pieces of SQL: settings as in rows; of those that vary labels, their formats, names of a line and a band; those
+     * that all lines have. */
+    const char *values, *labels, *formats, *name, *band, *constant;
+    const char *along, *along_cell; /* the first of integers that varies, which goes across; "": none */
+    int varying;
+    nb_ctx *ctx;
+} printer;
 
-static int fields_of(const printer *p, const nb_compared *x, field *fields)
-{
-    const nb_estimate *e = &x->estimate;
-    const nb_pair_counts *k = x->pairs;
-    bool difference = p->terms->contrast.difference, more = p->comparison->contrasts->metric->more;
-    const field all[] = {
-        {difference ? "difference" : "ratio", nb_compare_shown(p, e->mean), false},
-        {"low", nb_compare_shown(p, e->low), false},
-        {"high", nb_compare_shown(p, e->high), false},
-        {"bootstrap_low", nb_compare_shown(p, e->boot_low), false},
-        {"bootstrap_high", nb_compare_shown(p, e->boot_high), false},
-        {"median", nb_compare_shown(p, e->median), false},
-        {"hodges_lehmann", nb_compare_shown(p, e->shift), false},
-        {"hodges_lehmann_low", nb_compare_shown(p, e->shift_low), false},
-        {"hodges_lehmann_high", nb_compare_shown(p, e->shift_high), false},
-        {"wins", more ? 1 - e->below_share : e->below_share, false},
-        {"wins_low", more ? 1 - e->below_high : e->below_low, false},
-        {"wins_high", more ? 1 - e->below_low : e->below_high, false},
-        {"sources_below", e->below, true},
-        {"sources_above", e->above, true},
-        {"sources_equal", e->ties, true},
-        {"sources", e->sources, true},
-        {"heads", e->units, true},
-        {"pairs", k->pairs, true},
-        {"ties", k->ties, true},
-        {"noise", k->noise, true},
-        {"missing", k->missing, true},
-        {"missing_baseline", k->missing_baseline, true},
-        {"skipped", k->skipped, true},
-        {"skipped_baseline", k->skipped_baseline, true},
-        {"neither", k->neither, true},
-        {"infinite", e->infinite, true},
-        {"icc", e->icc, false},
-        {"design_effect", e->design_effect, false},
-        {"effective", e->effective, false},
-        {"sd", e->sd, false},
-        {"se", e->se, false},
-        {"se_trials", e->common_se, false},
-        {"trials", x->trials, true},
-        {"df", e->df, false},
-        {"t_p", e->t_p, false},
-        {"t_holm_p", x->t_holm, false},
-        {"wilcoxon_w", e->wilcoxon_w, false},
-        {"wilcoxon_p", e->wilcoxon_p, false},
-        {"holm_p", x->wilcoxon_holm, false},
-        {"sign_p", e->sign_p, false},
-        {"equivalence_p", e->same_p, false},
-        {"more_sources", x->more, true},
-    };
-    memcpy(fields, all, sizeof all);
-    return sizeof all / sizeof *all;
-}
-
-static nb_status add_field(nb_grid *g, const field *f)
-{
-    return f->integer ? nb_grid_whole(g, f->value) : nb_grid_real(g, "%g", isfinite(f->value) ? f->value : NAN);
-}
-
-/* As it stands in the row. */
-static nb_status add_value(nb_grid *g, const nb_cell *cell)
-{
-    if (cell->type == NB_CELL_INT) return nb_grid_int(g, (int)cell->integer);
-    return cell->type == NB_CELL_REAL ? nb_grid_real(g, "%g", cell->real) : nb_grid_text(g, cell->text);
-}
-
-/* A setting's name; with a word before it where a number of the comparison has the same one. */
-static nb_status name_setting(const printer *p, const nb_compared *x, const char *column, const char **name)
-{
-    field fields[MOST_FIELDS];
-    int count = fields_of(p, x, fields);
-    *name = column;
-    for (int i = 0; i < count; i++)
-        if (strcmp(fields[i].name, column) == 0) NB_NEED(*name, nb_format(p->ctx, "setting_%s", column));
-    return NB_OK;
-}
-
-enum { FIXED = 5 }; /* columns before the setting's */
-
-static nb_status find_heads(const printer *p, const char *const **heads)
-{
-    static const char *const first[FIXED] = {"method", "baseline", "by", "metric", "model"};
-    const nb_compared *x = &p->comparison->items[0];
-    const char **all;
-    field fields[MOST_FIELDS];
-    int count = 0, settings = 0, field_count = fields_of(p, x, fields);
-    while (x->contrasts->setting_columns[settings]) settings++;
-    NB_NEED(all, nb_alloc(p->ctx, (size_t)(FIXED + settings + field_count) + 5, sizeof *all));
-    for (int i = 0; i < FIXED; i++) all[count++] = first[i];
-    for (int i = 0; i < settings; i++)
-        NB_TRY(p->ctx, name_setting(p, x, x->contrasts->setting_columns[i], &all[count++]));
-    if (p->terms->contrast.pool) all[count++] = p->terms->contrast.pool;
-    for (int i = 0; i < field_count; i++) NB_NEED(all[count++], nb_strdup(p->ctx, fields[i].name));
-    all[count++] = "verdict";
-    all[count++] = "why";
-    all[count++] = "heads_differ";
-    *heads = all;
-    return NB_OK;
-}
-
-static nb_status add_exact_line(nb_grid *g, const printer *p, const nb_compared *x)
-{
-    const nb_contrast_terms *t = &p->terms->contrast;
-    field fields[MOST_FIELDS];
-    int count = fields_of(p, x, fields);
-    NB_TRY(p->ctx, add_value(g, nb_answer_at(&x->contrasts->values, x->contrast->value, NB_OF_ROW)));
-    NB_TRY(p->ctx, add_value(g, nb_answer_at(&x->contrasts->values, x->baseline, NB_OF_ROW)));
-    NB_TRY(p->ctx, nb_grid_text(g, t->by));
-    NB_TRY(p->ctx, nb_grid_text(g, t->metric));
-    NB_TRY(p->ctx, nb_grid_text(g, stratum_of(x)));
-    for (int i = 0; x->contrasts->setting_columns[i]; i++)
-        NB_TRY(p->ctx, add_value(g, nb_setting_cell(x->contrasts, x->contrast->setting, i, NB_OF_ROW)));
-    if (t->pool) NB_TRY(p->ctx, nb_grid_text(g, "all"));
-    for (int i = 0; i < count; i++) NB_TRY(p->ctx, add_field(g, &fields[i]));
-    NB_TRY(p->ctx, nb_grid_text(g, nb_verdict_names[x->verdict]));
-    NB_TRY(p->ctx, nb_grid_text(g, x->why));
-    return nb_grid_text(g, x->turn);
-}
-
-nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_compare_terms *terms,
-                          const nb_comparison *comparison, nb_ctx *ctx)
-{
-    const printer p = {relation, terms, comparison, true, ctx};
-    const char *const *heads = (const char *const[]){NULL};
-    if (comparison->count > 0) NB_TRY(ctx, find_heads(&p, &heads));
-    NB_TRY(ctx, nb_grid_make(grid, heads, true, ctx));
-    for (int i = 0; i < comparison->count; i++) NB_TRY(ctx, add_exact_line(grid, &p, &comparison->items[i]));
-    return NB_OK;
-}
-
-nb_status nb_compare_varying(const nb_compare_printer *p, int **varying, const char **constant)
-{
-    const nb_comparison *c = p->comparison;
-    const nb_contrasts *of = c->contrasts;
-    int count = 0;
-    NB_NEED(*varying, nb_alloc(p->ctx, (size_t)of->settings.columns + 1, sizeof **varying));
-    *constant = "";
-    for (int k = 0; of->setting_columns[k]; k++) {
-        const nb_contrast *first = c->items[0].contrast;
-        bool varies = false;
-        for (int i = 1; i < c->count; i++)
-            varies = varies || !nb_cell_same(nb_setting_cell(of, c->items[i].contrast->setting, k, NB_OF_ROW),
-                                             nb_setting_cell(of, first->setting, k, NB_OF_ROW));
-        if (varies)
-            (*varying)[count++] = k;
-        else
-            NB_NEED(*constant, nb_format(p->ctx, "%s%s%s %s", *constant, **constant ? ", " : "", of->setting_columns[k],
-                                         nb_setting_cell(of, first->setting, k, NB_OF_LABEL)->text));
-    }
-    (*varying)[count] = -1;
-    return NB_OK;
-}
-
-static nb_status add_real(nb_grid *g, const char *format, double x)
-{
-    char text[32];
-    const char *copy;
-    if (!isinf(x)) return nb_grid_real(g, format, x);
-    snprintf(text, sizeof text, "%s", x > 0 ? "infinite" : "-infinite");
-    NB_NEED(copy, nb_strdup(g->ctx, text));
-    return nb_grid_text(g, copy);
-}
-
-/* [low, high], `-` where there is none. */
-static nb_status add_interval(nb_grid *g, const printer *p, double low, double high)
-{
-    const char *text;
-    NB_NEED(text, isnan(low) || isnan(high)
-                      ? nb_strdup(g->ctx, "-")
-                      : nb_format(g->ctx, "[%.3g, %.3g]", nb_compare_shown(p, low), nb_compare_shown(p, high)));
-    return nb_grid_text(g, text);
-}
-
-static nb_status verdict_text(const nb_compared *x, const char **text, nb_ctx *ctx)
-{
-    if (x->verdict == NB_REFUSED)
-        *text = "refused, see below";
-    else if (x->why)
-        NB_NEED(*text, nb_format(ctx, "%s: %s", nb_verdict_names[x->verdict], x->why));
-    else if (x->verdict == NB_UNDECIDED && isfinite(x->more))
-        NB_NEED(*text, nb_format(ctx, "undecided, about %.0f more source%s", x->more, x->more == 1 ? "" : "s"));
-    else
-        *text = nb_verdict_names[x->verdict];
-    if (x->turn) NB_NEED(*text, nb_format(ctx, "%s; heads differ", *text));
-    return NB_OK;
-}
-
-const char *nb_compare_setting(const nb_compared *x, int column)
-{
-    return nb_setting_cell(x->contrasts, x->contrast->setting, column, NB_OF_LABEL)->text;
-}
-
-const char *nb_compare_method(const nb_compared *x)
-{
-    return nb_value_label(x->contrasts, x->contrast->value);
-}
-
-const char *nb_compare_model(const nb_compared *x)
-{
-    return x->stratum == NB_OVER_STRATA ? "all" : x->contrasts->stratum_labels[x->stratum];
-}
-
-/* What a line is about. */
-static nb_status add_labels(nb_grid *g, const printer *p, const int *varying, const nb_compared *x)
-{
-    for (; *varying >= 0; varying++) NB_TRY(g->ctx, nb_grid_text(g, nb_compare_setting(x, *varying)));
-    NB_TRY(g->ctx, nb_grid_text(g, nb_compare_method(x)));
-    if (p->terms->all_pairs) NB_TRY(g->ctx, nb_grid_text(g, nb_value_label(x->contrasts, x->baseline)));
-    return nb_grid_text(g, nb_compare_model(x));
-}
-
-/* What it found. */
-static nb_status add_findings(nb_grid *g, const printer *p, const nb_compared *x)
-{
-    const nb_estimate *e = &x->estimate;
-    const nb_pair_counts *k = x->pairs;
-    const char *text;
-    NB_TRY(g->ctx, add_real(g, "%.3g", nb_compare_shown(p, e->mean)));
-    NB_TRY(g->ctx, add_interval(g, p, e->low, e->high));
-    NB_TRY(g->ctx, add_interval(g, p, e->boot_low, e->boot_high));
-    NB_TRY(g->ctx, add_real(g, "%.3g", nb_compare_shown(p, e->median)));
-    NB_NEED(text, nb_format(g->ctx, "%d/%d", p->comparison->contrasts->metric->more ? e->above : e->below,
-                            e->below + e->above));
-    NB_TRY(g->ctx, nb_grid_text(g, text));
-    NB_TRY(g->ctx, nb_grid_real(g, "%.2g", e->wilcoxon_p));
-    NB_TRY(g->ctx, nb_grid_real(g, "%.2g", e->t_p));
-    NB_TRY(g->ctx, nb_grid_real(g, "%.2g", x->t_holm));
-    NB_TRY(g->ctx, nb_grid_int(g, e->sources));
-    NB_TRY(g->ctx, nb_grid_int(g, e->units));
-    NB_TRY(g->ctx, nb_grid_real(g, "%.0f", x->trials ? (double)x->trials : NAN));
-    NB_TRY(g->ctx, nb_grid_real(g, "%.2f", e->icc));
-    NB_TRY(g->ctx, nb_grid_real(g, "%.1f", e->effective));
-    NB_NEED(text, k->missing || k->missing_baseline ? nb_format(g->ctx, "%d|%d", k->missing, k->missing_baseline)
-                                                    : nb_strdup(g->ctx, "-"));
-    NB_TRY(g->ctx, nb_grid_text(g, text));
-    NB_TRY(g->ctx, verdict_text(x, &text, g->ctx));
-    return nb_grid_text(g, text);
-}
-
-nb_status nb_compare_title(nb_page *page, const nb_compare_printer *p, const char *constant)
-{
-    const nb_contrast_terms *t = &p->terms->contrast;
-    const char *base = "another", *with = t->difference ? "minus" : "over";
-    if (!p->terms->all_pairs) base = nb_value_label(p->comparison->contrasts, t->baseline);
-    nb_page_heading(page, 2, "%s by %s, %s that of %s, on the same head in the same trial%s%s%s", t->metric, t->by,
-                    with, base, p->comparison->contrasts->metric->more ? "; more is better" : "",
-                    t->pool ? "; mean over " : "", t->pool ? t->pool : "");
-    if (*constant) nb_page_paragraph(page, "%s", constant);
-    for (const char *const *c = t->confounded; c && *c; c++)
-        nb_page_paragraph(page, "CONFOUNDED: they may differ in %s too", *c);
-    return NB_OK;
-}
-
-/* Of each value that is refused, each reason once. */
-static bool is_refused(const nb_compared *x, const char *why)
-{
-    return x->verdict == NB_REFUSED && strcmp(x->why, why) == 0;
-}
-
-/* The methods that are refused for a reason: "a, b and 3 more"; *first: the item that has it first. */
-static nb_status list_refused(const printer *p, const char *why, const char **list, int *first)
-{
-    enum { MOST = 4 };
-    const nb_comparison *c = p->comparison;
-    int count = 0;
-    *list = "";
-    *first = -1;
-    for (int i = 0; i < c->count; i++) {
-        bool told = false;
-        if (!is_refused(&c->items[i], why)) continue;
-        for (int j = 0; j < i && !told; j++)
-            told = is_refused(&c->items[j], why) && c->items[j].contrast->value == c->items[i].contrast->value;
-        if (told) continue;
-        if (count++ == 0) *first = i;
-        if (count <= MOST)
-            NB_NEED(*list, nb_format(p->ctx, "%s%s%s", *list, count > 1 ? ", " : "", nb_compare_method(&c->items[i])));
-    }
-    if (count > MOST) NB_NEED(*list, nb_format(p->ctx, "%s and %d more", *list, count - MOST));
-    return NB_OK;
-}
-
-static nb_status add_refusals(nb_page *page, const printer *p)
-{
-    for (int i = 0; i < p->comparison->count; i++) {
-        const nb_compared *x = &p->comparison->items[i];
-        const char *list;
-        int first;
-        if (x->verdict != NB_REFUSED) continue;
-        NB_TRY(p->ctx, list_refused(p, x->why, &list, &first));
-        if (first == i) nb_page_paragraph(page, "REFUSED: %s: %s.", list, x->why);
-    }
-    return NB_OK;
-}
-
-/* Whether a method is told to be refused. */
-static bool is_told(const printer *p, int value)
-{
-    for (int i = 0; i < p->comparison->count; i++)
-        if (p->comparison->items[i].verdict == NB_REFUSED && p->comparison->items[i].contrast->value == value)
-            return true;
-    return false;
-}
-
-static bool has_refusal(const printer *p)
-{
-    bool any = false;
-    for (int i = 0; i < p->comparison->count; i++) any = any || p->comparison->items[i].verdict == NB_REFUSED;
-    return any;
-}
-
-/* Models of which nothing can be said. */
-static void add_empty_strata(nb_page *page, const printer *p)
-{
-    const nb_contrasts *c = p->comparison->contrasts;
-    for (int s = 0; s < c->strata; s++) {
-        int pairs = 0;
-        for (int i = 0; i < p->comparison->count; i++) pairs += p->comparison->items[i].contrast->counts[s].pairs;
-        if (pairs == 0 && !has_refusal(p)) nb_page_paragraph(page, "%s: no pair has a result.", c->stratum_labels[s]);
-    }
-}
+enum { MOST_LINES = 30 };
 
 /* Whether sources have been measured in the same trials, as those of files are; of drawn data each is a trial. */
 static bool shares_trials(const nb_compared *x)
@@ -357,184 +46,229 @@ static bool shares_trials(const nb_compared *x)
     return shares;
 }
 
-/* Of a run that is going on, or was interrupted. */
-static nb_status add_unfinished(nb_page *page, const printer *p)
+static void bind_cell(sqlite3_stmt *s, int at, const nb_cell *cell)
 {
+    if (cell->type == NB_CELL_INT)
+        sqlite3_bind_int64(s, at, cell->integer);
+    else if (cell->type == NB_CELL_REAL)
+        sqlite3_bind_double(s, at, cell->real);
+    else
+        sqlite3_bind_text(s, at, cell->text, -1, SQLITE_STATIC);
+}
+
+static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
+{
+    const nb_compared *x = &p->comparison->items[line];
+    const nb_contrasts *c = x->contrasts;
+    const nb_estimate *e = &x->estimate;
+    const nb_pair_counts *k = x->pairs;
+    bool over = x->stratum == NB_OVER_STRATA;
+    const double shown[] = {e->mean,   e->low,   e->high,      e->boot_low,  e->boot_high,
+                            e->median, e->shift, e->shift_low, e->shift_high};
+    const double reals[] = {e->below_share, e->below_low,  e->below_high,    e->icc,    e->design_effect, e->effective,
+                            e->sd,          e->se,         e->common_se,     e->df,     e->t_p,           x->t_holm,
+                            e->wilcoxon_w,  e->wilcoxon_p, x->wilcoxon_holm, e->sign_p, e->same_p,        x->more};
+    const int integers[] = {
+        e->below,        e->above,    e->ties,    e->sources,          e->units,    k->pairs,
+        k->ties,         k->noise,    k->missing, k->missing_baseline, k->skipped,  k->skipped_baseline,
+        k->neither,      e->infinite, x->trials,  x->contrast->value,  x->baseline, x->stratum,
+        shares_trials(x)};
+    const char *model = over ? "all" : c->names[x->stratum], *label = over ? "all" : c->stratum_labels[x->stratum];
+    const char *method = nb_value_label(c, x->contrast->value), *baseline = nb_value_label(c, x->baseline);
+    const char *const texts[] = {method, baseline, model,    label, nb_verdict_names[x->verdict],
+                                 x->why, x->turn,  x->change};
+    int at = 0;
+    sqlite3_bind_int(s, ++at, line);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        sqlite3_bind_double(s, ++at, p->terms->contrast.difference ? shown[i] : exp(shown[i]));
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) sqlite3_bind_double(s, ++at, reals[i]);
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) sqlite3_bind_int(s, ++at, integers[i]);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) sqlite3_bind_text(s, ++at, texts[i], -1, SQLITE_STATIC);
+    bind_cell(s, ++at, nb_answer_at(&c->values, x->contrast->value, NB_OF_ROW));
+    bind_cell(s, ++at, nb_answer_at(&c->values, x->baseline, NB_OF_ROW));
+    for (int i = 0; c->setting_columns[i]; i++) {
+        bind_cell(s, ++at, nb_setting_cell(c, x->contrast->setting, i, NB_OF_ROW));
+        bind_cell(s, ++at, nb_setting_cell(c, x->contrast->setting, i, NB_OF_LABEL));
+    }
+    return nb_relation_add(p->relation, s);
+}
+
+static nb_status add_lines(const printer *p)
+{
+    const char *all = columns;
+    sqlite3_stmt *s;
+    for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_NEED(all, nb_format(p->ctx, "%s, s%d, l%d", all, i, i));
+    NB_TRY(p->ctx, nb_relation_table(p->relation, "compared", all, &s, p->ctx));
+    for (int i = 0; i < p->comparison->count; i++) NB_TRY(p->ctx, add_line(p, s, i));
+    return NB_OK;
+}
+
+static nb_status add_beside(const printer *p)
+{
+    const nb_contrasts *c = p->contrasts;
+    sqlite3_stmt *s;
+    NB_TRY(p->ctx, nb_relation_table(p->relation, "beside", "kind, code, label, count", &s, p->ctx));
+    for (int i = 0; i < c->values.count + c->strata; i++) {
+        int stratum = i - c->values.count, pairs = 0;
+        for (int k = 0; k < p->comparison->count && stratum >= 0; k++)
+            pairs += p->comparison->items[k].contrast->counts[stratum].pairs;
+        sqlite3_bind_text(s, 1, stratum < 0 ? "value" : "stratum", -1, SQLITE_STATIC);
+        sqlite3_bind_int(s, 2, i);
+        sqlite3_bind_text(s, 3, stratum < 0 ? nb_value_label(c, i) : c->stratum_labels[stratum], -1, SQLITE_STATIC);
+        sqlite3_bind_int(s, 4, stratum < 0 ? c->unpaired[i] : pairs);
+        NB_TRY(p->ctx, nb_relation_add(p->relation, s));
+    }
+    return NB_OK;
+}
+
+/* One more setting in the pieces. In a table its name has a word before it where a column of the comparison has the
+ * same one. */
+static nb_status name_setting(printer *p, int place)
+{
+    const char *name = p->contrasts->setting_columns[place], *head = name, *sql, *piece;
     nb_answer a;
+    NB_NEED(sql, nb_format(p->ctx,
+                           "SELECT count(DISTINCT quote(s%d)) > 1, max(typeof(s%d)) = 'integer', EXISTS (SELECT 1 FROM "
+                           "pragma_table_info('compared') WHERE name = '%s') FROM compared",
+                           place, place, name));
+    NB_TRY(p->ctx, nb_relation_ask(p->relation, sql, NULL, &a, NULL, p->ctx));
+    bool varies = nb_answer_at(&a, 0, 0)->integer, integer = nb_answer_at(&a, 0, 1)->integer;
+    if (nb_answer_at(&a, 0, 2)->integer) NB_NEED(head, nb_format(p->ctx, "setting_%s", name));
+    NB_NEED(piece, nb_format(p->ctx, "'%s ' || l%d || ', ' || ", name, place));
+    NB_NEED(p->values, nb_format(p->ctx, "%s s%d AS \"%s\",", p->values, place, head));
+    if (!varies) {
+        NB_NEED(p->constant, nb_format(p->ctx, "%s%s", p->constant, piece));
+        return NB_OK;
+    }
+    p->varying++;
+    NB_NEED(p->labels, nb_format(p->ctx, "%s l%d AS \"%s\",", p->labels, place, head));
+    NB_NEED(p->formats, nb_format(p->ctx, "%s-- format: %s: %%s\n", p->formats, head));
+    NB_NEED(p->name, nb_format(p->ctx, "%s%s", p->name, piece));
+    if (integer && !*p->along) {
+        p->along = name;
+        NB_NEED(p->along_cell, nb_format(p->ctx, "s%d", place));
+    } else {
+        NB_NEED(p->band, nb_format(p->ctx, "%s%s", p->band, piece));
+    }
+    return NB_OK;
+}
+
+static nb_status word(const printer *p, const char **sql)
+{
+    const nb_compare_terms *t = p->terms;
+    const nb_contrast_terms *of = &t->contrast;
+    bool more = p->contrasts->metric->more, difference = of->difference;
+    bool full = p->view.full;
+    const char *confounded = "";
+    nb_answer counts;
+    for (const char *const *c = of->confounded; c && *c; c++)
+        NB_NEED(confounded, nb_format(p->ctx, "%s%s%s", confounded, *confounded ? ", " : "", *c));
     NB_TRY(p->ctx,
-           nb_relation_ask(p->relation, "SELECT count(CASE WHEN status = 'planned' THEN 1 END), count(*) FROM run",
-                           NULL, &a, NULL, p->ctx));
-    if (nb_answer_at(&a, 0, 0)->integer > 0)
-        nb_page_paragraph(page, "UNFINISHED: %lld of %lld rows have not been run yet.", nb_answer_at(&a, 0, 0)->integer,
-                          nb_answer_at(&a, 0, 1)->integer);
-    return NB_OK;
-}
-
-/* What the columns and the verdicts mean. */
-static void add_words(nb_page *page, const printer *p)
-{
-    double confidence = 100 * p->terms->confidence;
-    bool difference = p->terms->contrast.difference;
-    nb_page_paragraph(page, "In the table:");
-    nb_page_note(page, difference ? "difference:" : "ratio:",
-                 "%smean over sources; a source has the mean over its heads of their means over trials. In lines "
-                 "\"all\", models count the same",
-                 difference ? "" : "geometric ");
-    nb_page_note(page, "t:", "%.0f %% t interval over sources and trials", confidence);
-    nb_page_note(page, "bootstrap:", "BCa interval over sources");
-    nb_page_note(page, "wins:", "sources with %s than the baseline, of those that differ",
-                 p->comparison->contrasts->metric->more ? "more" : "less");
-    nb_page_note(page, "p:", "of Wilcoxon's signed ranks, and of the t test");
-    nb_page_note(page, "Holm:", "p of the t test, corrected over all lines of the model");
-    nb_page_note(page, "ICC:", "how alike the heads of a source are (0: not at all; below: sources are more alike)");
-    nb_page_note(page, "effective:", "how many independent heads they are worth");
-    nb_page_note(page, "missing:", "pairs without a result of the method | of the baseline, which %s",
-                 p->terms->contrast.failures == NB_FAILURES_WORST ? "count as the largest difference seen"
-                                                                  : "do not count");
-    nb_page_paragraph(page, "Verdicts:");
-    nb_page_note(page, "better, worse:", "the t interval excludes %d and Holm's p is at most %.2g", difference ? 0 : 1,
-                 1 - p->terms->confidence);
-    nb_page_note(page, "equivalent:", "neither, and two one-sided t tests show the %s to be within %s%.3g",
-                 difference ? "difference" : "ratio", difference ? "+-" : "a factor of ",
-                 nb_compare_shown(p, p->terms->margin));
-    nb_page_note(page, "undecided:", "none of these");
-    nb_page_note(
-        page, "none:",
-        "fewer than %d sources, a model with only one, fewer than %d trials of what is drawn, more than %.0f %% "
-        "of the pairs missing, or infinite ratios",
-        NB_LEAST_SOURCES, NB_LEAST_TRIALS, 100 * NB_MOST_MISSING);
-    nb_page_note(page, "heads differ:",
-                 "on one head of the model it is surely less than the baseline, on another surely more: the verdict is "
-                 "of their mean");
-}
-
-static void add_caveats(nb_page *page, const printer *p)
-{
-    int few = 0, one = 0;
-    for (int i = 0; i < p->comparison->count; i++) {
-        const nb_estimate *e = &p->comparison->items[i].estimate;
-        one += e->sources > 0 && p->comparison->items[i].trials < 2 && shares_trials(&p->comparison->items[i]);
-        few += isfinite(e->boot_low) && e->sources < 20;
+           nb_relation_ask(p->relation, "SELECT count(*), count(low), count(nullif(verdict, 'none')) FROM shown", NULL,
+                           &counts, NULL, p->ctx));
+    bool across = !full && *p->along && nb_answer_at(&counts, 0, 0)->integer > MOST_LINES;
+    bool intervals = nb_answer_at(&counts, 0, 1)->integer, verdicts = nb_answer_at(&counts, 0, 2)->integer;
+    int settings = full ? p->varying : *p->along && !across,
+        labels = 1 + t->all_pairs + (full || p->view.by_model) + settings;
+    const char *const words[][2] = {
+        {"by", of->by},
+        {"metric", of->metric},
+        {"scale", difference ? "difference" : "ratio"},
+        {"over", difference ? "minus" : "over"},
+        {"none", difference ? "0" : "1"},
+        {"geometric", difference ? "" : "geometric "},
+        {"margin",
+         nb_format(p->ctx, difference ? "+-%.3g" : "a factor of %.3g", difference ? t->margin : exp(t->margin))},
+        {"percent", nb_format(p->ctx, "%.0f %%", 100 * t->confidence)},
+        {"alpha", nb_format(p->ctx, "%.2g", 1 - t->confidence)},
+        {"least", nb_format(p->ctx,
+                            "fewer than %d sources, a model with only one, fewer than %d trials of what is "
+                            "drawn, more than %.0f %% of the pairs missing",
+                            NB_LEAST_SOURCES, NB_LEAST_TRIALS, 100 * NB_MOST_MISSING)},
+        {"missing", of->failures == NB_FAILURES_WORST ? "count as the largest difference seen" : "do not count"},
+        {"better", more ? "above" : "below"},
+        {"worse", more ? "below" : "above"},
+        {"Below", more ? "Above" : "Below"},
+        {"less", more ? "more" : "less"},
+        {"wins_columns", more ? "1 - below_share AS wins, 1 - below_high AS wins_low, 1 - below_low AS wins_high"
+                              : "below_share AS wins, below_low AS wins_low, below_high AS wins_high"},
+        {"wins", more ? "sources_above" : "sources_below"},
+        {"more", more ? "; more is better" : ""},
+        {"pooled", of->pool ? nb_format(p->ctx, "; mean over %s", of->pool) : ""},
+        {"pool", of->pool ? of->pool : ""},
+        {"pool_value", of->pool ? nb_format(p->ctx, "'all' AS \"%s\",", of->pool) : ""},
+        {"confounded", confounded},
+        {"models", p->contrasts->strata > 1 ? ", where models count the same" : ""},
+        {"by_model", p->contrasts->strata > 1 && !p->view.by_model ? ", --by-model each model alone" : ""},
+        {"all_pairs", t->all_pairs ? "1" : "0"},
+        {"full", full ? "1" : "0"},
+        {"across", across ? "1" : "0"},
+        {"intervals", intervals ? "1" : "0"},
+        {"verdicts", verdicts ? "1" : "0"},
+        {"interval_column", intervals ? "coalesce(interval, '-') AS interval," : ""},
+        {"verdict_column", verdicts ? "found AS verdict," : ""},
+        {"baseline", t->all_pairs ? "baseline_label AS baseline," : ""},
+        {"model", p->view.by_model ? "model_label AS model," : ""},
+        {"along", p->along},
+        {"along_column", *p->along ? nb_format(p->ctx, "along AS \"%s\",", p->along) : ""},
+        {"label_count", nb_format(p->ctx, "%d", labels)},
+        {"labels", p->labels},
+        {"formats", p->formats},
+        {"values", p->values},
+        {"name", p->name},
+        {"constant", p->constant}};
+    enum { WORDS = sizeof words / sizeof *words };
+    const char *names[WORDS];
+    nb_cell cells[WORDS];
+    for (int i = 0; i < WORDS; i++) {
+        NB_NEED(cells[i].text, words[i][1]);
+        cells[i].type = NB_CELL_TEXT;
+        names[i] = words[i][0];
     }
-    if (one > 0)
-        nb_page_paragraph(
-            page, "With one trial, or none that all sources have, the intervals do not cover the luck of the draws.");
-    if (few > 0)
-        nb_page_paragraph(
-            page, "With fewer than 20 sources the bootstrap interval is too short: one of 95 %% covers 84 to 92 %%.");
+    return nb_answer_fill_in(&(nb_answer){.columns = WORDS, .count = 1, .names = names, .cells = cells}, 0,
+                             nb_sql_text("compare"), sql, p->ctx);
 }
 
-/* "landmarks 32, refined, minilm"; "landmarks 32, refined over uniform, minilm" where there are several baselines */
-static nb_status name_line(const printer *p, const nb_compared *x, const char **name)
+/* *sql: compare.sql in the words of the comparison, of which the tables are made. */
+static nb_status prepare(printer *p, const char **sql)
 {
-    const char *constant;
-    int *varying;
-    *name = "";
-    NB_TRY(p->ctx, nb_compare_varying(p, &varying, &constant));
-    for (; *varying >= 0; varying++)
-        NB_NEED(*name, nb_format(p->ctx, "%s%s %s, ", *name, x->contrasts->setting_columns[*varying],
-                                 nb_compare_setting(x, *varying)));
-    NB_NEED(*name, nb_format(p->ctx, "%s%s", *name, nb_compare_method(x)));
-    if (p->terms->all_pairs)
-        NB_NEED(*name, nb_format(p->ctx, "%s over %s", *name, nb_value_label(x->contrasts, x->baseline)));
-    if (x->stratum != NB_OVER_STRATA)
-        NB_NEED(*name, nb_format(p->ctx, "%s, %s", *name, x->contrasts->stratum_labels[x->stratum]));
-    return NB_OK;
-}
-
-/* Where the mean over heads hides that they differ. */
-static nb_status add_head_turns(nb_page *page, const printer *p)
-{
-    int count = 0, most = p->full ? 6 : 1;
-    for (int i = 0; i < p->comparison->count; i++) {
-        const nb_compared *x = &p->comparison->items[i];
-        const char *name;
-        if (!x->turn || count++ >= most) continue;
-        NB_TRY(p->ctx, name_line(p, x, &name));
-        nb_page_paragraph(page, "WARNING: heads differ: %s: %s.", name, x->turn);
-    }
-    if (count > most)
-        nb_page_paragraph(page, "WARNING: heads differ in %d more line%s; --where head=0 has one head alone.",
-                          count - most, count == most + 1 ? "" : "s");
-    return NB_OK;
-}
-
-/* Where the mean over the values of a column hides that they differ. */
-static nb_status add_changes(nb_page *page, const printer *p)
-{
-    for (int i = 0; i < p->comparison->count; i++) {
-        const nb_compared *x = &p->comparison->items[i];
-        const char *name;
-        if (!x->change) continue;
-        NB_TRY(p->ctx, name_line(p, x, &name));
-        nb_page_paragraph(page, "WARNING: %s: the effect changes sign with %s, over which it is pooled: %s.", name,
-                          p->terms->contrast.pool, x->change);
-    }
-    return NB_OK;
-}
-
-nb_status nb_compare_warnings(nb_page *page, const nb_compare_printer *p)
-{
-    const nb_contrasts *c = p->comparison->contrasts;
-    NB_TRY(p->ctx, add_unfinished(page, p));
-    NB_TRY(p->ctx, add_refusals(page, p));
-    for (int v = 0; v < c->values.count && !p->terms->all_pairs; v++)
-        if (c->unpaired[v] && !is_told(p, v))
-            nb_page_paragraph(page, "%s: %d rows have no row of the baseline to be compared with.",
-                              nb_value_label(c, v), c->unpaired[v]);
-    add_empty_strata(page, p);
-    NB_TRY(p->ctx, add_head_turns(page, p));
-    return add_changes(page, p);
-}
-
-const char *nb_compare_scale(const nb_compare_terms *terms)
-{
-    return terms->contrast.difference ? "difference" : "ratio";
-}
-
-static nb_status add_table(nb_page *page, const printer *p, bool by_model)
-{
-    static const char *const findings[] = {"t",       "bootstrap", "median", "wins", "p, ranks",  "p, t",    "Holm",
-                                           "sources", "heads",     "trials", "ICC",  "effective", "missing", "verdict"};
-    enum { FINDINGS = sizeof findings / sizeof *findings };
-    const nb_comparison *c = p->comparison;
-    const char *constant, **heads;
-    int count = 0, *varying;
-    nb_grid grid;
-    NB_TRY(p->ctx, nb_compare_varying(p, &varying, &constant));
-    NB_NEED(heads, nb_alloc(p->ctx, (size_t)c->contrasts->settings.columns + FINDINGS + 5, sizeof *heads));
-    for (; varying[count] >= 0; count++)
-        NB_TRY(p->ctx, name_setting(p, &c->items[0], c->contrasts->setting_columns[varying[count]], &heads[count]));
-    heads[count++] = p->terms->contrast.by;
-    if (p->terms->all_pairs) heads[count++] = "baseline";
-    heads[count++] = "model";
-    heads[count] = nb_compare_scale(p->terms);
-    for (int i = 0; i < FINDINGS; i++) heads[count + 1 + i] = findings[i];
-    NB_TRY(p->ctx, nb_compare_title(page, p, constant));
-    NB_TRY(p->ctx, nb_grid_make(&grid, heads, false, p->ctx));
-    grid.labels = count;
-    for (int i = 0; i < c->count; i++) {
-        if (c->items[i].stratum != NB_OVER_STRATA && !by_model) continue;
-        NB_TRY(p->ctx, add_labels(&grid, p, varying, &c->items[i]));
-        NB_TRY(p->ctx, add_findings(&grid, p, &c->items[i]));
-    }
-    nb_grid_show(&grid, page);
-    return NB_OK;
-}
-
-static nb_status show_full(nb_page *page, const printer *p, bool by_model)
-{
-    NB_TRY(p->ctx, add_table(page, p, by_model));
-    NB_TRY(p->ctx, nb_compare_warnings(page, p));
-    add_caveats(page, p);
-    add_words(page, p);
-    return NB_OK;
+    p->values = p->labels = p->formats = p->name = p->band = p->constant = p->along = "";
+    p->along_cell = "0";
+    NB_TRY(p->ctx, add_lines(p));
+    NB_TRY(p->ctx, add_beside(p));
+    for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_TRY(p->ctx, name_setting(p, i));
+    NB_NEED(*sql,
+            nb_format(p->ctx,
+                      "DROP VIEW IF EXISTS temp.shown; CREATE TEMP VIEW shown AS SELECT *, row_number() OVER "
+                      "(ORDER BY place, along, line) AS at FROM (SELECT *, min(line) OVER (PARTITION BY band) AS "
+                      "place FROM (SELECT *, rtrim(%s '', ', ') AS band, %s AS along FROM compared WHERE (stratum "
+                      "< 0 OR %d) AND (%d OR verdict <> 'refused' OR NOT EXISTS (SELECT 1 FROM compared WHERE "
+                      "verdict <> 'refused'))))",
+                      p->band, p->along_cell, p->view.by_model, p->view.full));
+    NB_TRY(p->ctx, nb_relation_run(p->relation, *sql, p->ctx));
+    return word(p, sql);
 }
 
 nb_status nb_compare_show(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
                           const nb_comparison *comparison, const nb_compare_view *view, nb_ctx *ctx)
 {
-    const printer p = {relation, terms, comparison, view->full, ctx};
+    printer p = {relation, terms, comparison, comparison->contrasts, *view, .ctx = ctx};
+    const char *sql;
     if (comparison->count == 0) return NB_OK;
-    return view->full ? show_full(page, &p, view->by_model) : nb_compare_show_brief(page, &p, view->by_model);
+    NB_TRY(ctx, prepare(&p, &sql));
+    return nb_query_tell(relation, strstr(sql, ";\n\n") + 3, page, ctx); /* behind the one for programs */
+}
+
+nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_compare_terms *terms,
+                          const nb_comparison *comparison, nb_ctx *ctx)
+{
+    printer p = {relation, terms, comparison, comparison->contrasts, {true, true}, .ctx = ctx};
+    const char *sql;
+    nb_answer a;
+    if (comparison->count == 0) return nb_grid_make(grid, (const char *const[]){NULL}, true, ctx);
+    NB_TRY(ctx, prepare(&p, &sql));
+    NB_TRY(ctx, nb_relation_ask(relation, sql, NULL, &a, NULL, ctx));
+    for (int i = 0; i < a.count * a.columns; i++)
+        if (a.cells[i].type == NB_CELL_REAL && isinf(a.cells[i].real)) a.cells[i].type = NB_CELL_NONE;
+    return nb_answer_grid(&a, NULL, true, grid, ctx);
 }

@@ -689,6 +689,21 @@ static void shown(sqlite3_context *c, int count, sqlite3_value **arguments)
     sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
 }
 
+/* In three digits, whatever it is. */
+static void numeral(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    double x = number(arguments[0]);
+    char text[32];
+    (void)count;
+    strfromd(text, sizeof text, "%.3g", x == 0 ? 0 : x);
+    sqlite3_result_text(c,
+                        isnan(x)         ? "-"
+                        : x == INFINITY  ? "infinite"
+                        : x == -INFINITY ? "-infinite"
+                                         : text,
+                        -1, SQLITE_TRANSIENT);
+}
+
 static void brief(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     char text[32];
@@ -762,6 +777,7 @@ static const struct {
                  {"ln", 1, ln, NULL, NULL},
                  {"exp", 1, power_of_e, NULL, NULL},
                  {"shown", 2, shown, NULL, NULL},
+                 {"numeral", 1, numeral, NULL, NULL},
                  {"brief", 1, brief, NULL, NULL},
                  {"marked", 2, marked, NULL, NULL},
                  {"marked", 4, marked, NULL, NULL}};

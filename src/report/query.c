@@ -307,17 +307,19 @@ static void see_marks(view *v, int row)
 static nb_status show_table(view *v, int first, int end, int heads)
 {
     const nb_answer *a = v->answer;
-    const char **formats;
+    const char **formats, *headless;
     int shown = 0;
     bool *numbers;
     NB_NEED(numbers, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *numbers));
     NB_NEED(formats, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *formats));
+    NB_TRY(v->ctx, comment(v->sql, "headless", &headless, v->ctx));
     nb_page_table(v->page);
+    if (headless) nb_page_headless(v->page);
     for (int c = 0; c < a->columns; c++) {
         if (!is_shown(a, c)) continue;
         bool label = shown++ < v->labels;
-        numbers[c] = c >= heads || is_number(v, c) || (!label && is_empty(v, c));
         NB_TRY(v->ctx, format_of(v, a->names[c], &formats[c]));
+        numbers[c] = strcmp(formats[c], "%s") != 0 && (c >= heads || is_number(v, c) || (!label && is_empty(v, c)));
         int kind = numbers[c] ? NB_PAGE_NUMBER : !label && is_prose(v, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
         nb_page_column(v->page, kind | (label ? NB_PAGE_LABEL : 0), "%s", a->names[c]);
     }
@@ -421,19 +423,24 @@ static nb_status add_notes(const view *v)
 static bool is_sentence(const nb_answer *a)
 {
     const char *name = a->columns > 0 ? a->names[0] : "";
-    return strcmp(name, "paragraph") == 0 || strcmp(name, "item") == 0 || strcmp(name, "note") == 0;
+    return strcmp(name, "paragraph") == 0 || strcmp(name, "item") == 0 || strcmp(name, "note") == 0 ||
+           strncmp(name, "heading", 7) == 0 || strcmp(name, "kind") == 0;
 }
 
+/* All of the kind that the first column is named, or each of the one that stands there. */
 static void add_sentences(nb_page *page, const nb_answer *a)
 {
+    bool each = strcmp(a->names[0], "kind") == 0;
     for (int i = 0; i < a->count; i++) {
-        const char *text = nb_answer_at(a, i, 0)->text;
+        const char *kind = each ? nb_answer_at(a, i, 0)->text : a->names[0], *text = nb_answer_at(a, i, each)->text;
         if (!text)
             continue;
-        else if (strcmp(a->names[0], "item") == 0)
+        else if (strcmp(kind, "item") == 0)
             nb_page_item(page, "%s", text);
-        else if (strcmp(a->names[0], "note") == 0)
-            nb_page_note(page, NULL, "%s", text);
+        else if (strcmp(kind, "note") == 0)
+            nb_page_note(page, !each && a->columns > 1 ? nb_answer_at(a, i, 1)->text : NULL, "%s", text);
+        else if (strncmp(kind, "heading ", 8) == 0)
+            nb_page_heading(page, kind[8] - '0', "%s", text);
         else
             nb_page_paragraph(page, "%s", text);
     }
@@ -480,4 +487,17 @@ nb_status nb_query_show(nb_relation *r, const char *sql, const char *baseline, n
         if (is_sentence(&a)) add_sentences(page, &a);
     }
     return shown ? NB_OK : show_answer(page, sql, &first, ctx);
+}
+
+nb_status nb_query_tell(const nb_relation *r, const char *sql, nb_page *page, nb_ctx *ctx)
+{
+    for (const char *rest; *sql; sql = rest) {
+        nb_answer a;
+        NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &a, &rest, ctx));
+        if (is_sentence(&a))
+            add_sentences(page, &a);
+        else
+            NB_TRY(ctx, show_answer(page, sql, &a, ctx));
+    }
+    return NB_OK;
 }

@@ -8,7 +8,8 @@
  *   -- flags: COLUMN COLUMN                   columns that are true or false
  *   -- heading: TEXT                          for people, from here on; {COLUMN} is the first row's
  *   -- labels: N                              so many first columns tell rows apart; unless said, those before a number
- *   -- format: COLUMN: %.4g                   of its numbers, else %.3g
+ *   -- format: COLUMN: %.4g                   of its numbers, else %.3g; %s: its texts are none, whatever they are
+ *   -- headless: WHY                          without the names of columns, where cells speak for themselves
  *   -- above: TEXT      -- below: TEXT        paragraphs before and behind the tables
  *   -- note: MARK: TEXT                       where the mark occurs; without a mark, in any case
  *   --   TEXT                                 goes on with the line before
@@ -21,8 +22,8 @@
  *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
  *   _across  its values are the heads of further columns, _cell what stands there, for programs too; a part with no
  *            value, and so with labels alone, has no table
- * and others that begin with _, which are not shown. A query with a column named paragraph, item or note answers with
- * sentences. */
+ * and others that begin with _, which are not shown. A query whose first column is named paragraph, item, note
+ * (behind which its mark may stand) or "heading 2" answers with sentences; of kind, with the kind of each before it. */
 #ifndef NB_QUERY_H
 #define NB_QUERY_H
 
@@ -39,5 +40,7 @@ nb_status nb_answer_fill_in(const nb_answer *answer, int row, const char *text, 
 
 nb_status nb_query_fill(nb_relation *relation, const char *sql, const char *baseline, nb_grid *grid, nb_ctx *ctx);
 nb_status nb_query_show(nb_relation *relation, const char *sql, const char *baseline, nb_page *page, nb_ctx *ctx);
+/* Each query of `sql` answers people, without tables for programs. */
+nb_status nb_query_tell(const nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);
 
 #endif

@@ -969,6 +969,13 @@ nb_status nb_relation_step(const nb_relation *r, sqlite3_stmt *s, bool *there)
     return *there || code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
 }
 
+const char *nb_sql_text(const char *name)
+{
+    const nb_sql_file *f = nb_sql_files;
+    while (*f->study || strcmp(f->name, name) != 0) f++;
+    return f->text;
+}
+
 static const nb_sql_file *find_view(const nb_relation *r, const char *name, size_t length)
 {
     for (const nb_sql_file *f = nb_sql_files; f->study; f++)
@@ -1044,6 +1051,25 @@ nb_status nb_relation_run(const nb_relation *r, const char *sql, nb_ctx *ctx)
 {
     (void)ctx;
     return execute(r, sql);
+}
+
+nb_status nb_relation_table(const nb_relation *r, const char *table, const char *columns, sqlite3_stmt **insert,
+                            nb_ctx *ctx)
+{
+    const char *values = "?", *sql;
+    for (const char *at = columns; (at = strchr(at, ',')); at++) NB_NEED(values, nb_format(ctx, "%s, ?", values));
+    NB_NEED(sql, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (%s)", table, table, columns));
+    NB_TRY(ctx, execute(r, sql));
+    NB_NEED(sql, nb_format(ctx, "INSERT INTO temp.%s VALUES (%s)", table, values));
+    return nb_relation_prepare(r, sql, insert, ctx);
+}
+
+nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert)
+{
+    bool there;
+    nb_status status = nb_relation_step(r, insert, &there);
+    sqlite3_reset(insert);
+    return status;
 }
 
 static int place_of(const nb_relation *r, const char *table)

@@ -68,6 +68,10 @@ nb_status nb_relation_keep(nb_relation *relation, const char *where, nb_ctx *ctx
 nb_status nb_relation_choose(const nb_relation *relation, const char *table, const char *where, nb_ctx *ctx);
 
 nb_status nb_relation_run(const nb_relation *relation, const char *sql, nb_ctx *ctx); /* statements without answers */
+/* A new temporary table with these columns, "a, b, c", in the place of one of that name; *insert adds a row to it. */
+nb_status nb_relation_table(const nb_relation *relation, const char *table, const char *columns, sqlite3_stmt **insert,
+                            nb_ctx *ctx);
+nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert); /* the row that is bound */
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
 nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
 /* What is kept beside a table that was made, until it is made of another text; NULL at first. It is of this memory,
@@ -111,6 +115,7 @@ typedef struct {
     const char *study, *folder, *name; /* src/studies/STUDY/FOLDER/NAME.sql */
     const char *text;
 } nb_sql_file;
-extern const nb_sql_file nb_sql_files[]; /* ends with study == NULL */
+extern const nb_sql_file nb_sql_files[];   /* ends with study == NULL */
+const char *nb_sql_text(const char *name); /* of src/report/NAME.sql */
 
 #endif

@@ -1,0 +1,155 @@
+-- A comparison, of the tables that compare_print.c makes; words in braces are of its terms. The first query answers
+-- programs. For people there is one table of three: all that is known, a line each, or a setting across.
+SELECT method, baseline, '{by}' AS "by", '{metric}' AS metric, model, {values} {pool_value} ratio AS {scale}, low, high,
+       bootstrap_low, bootstrap_high, median, hodges_lehmann, hodges_lehmann_low, hodges_lehmann_high, {wins_columns},
+       sources_below, sources_above, sources_equal, sources, heads, pairs, ties, noise, missing,
+       missing_baseline, skipped, skipped_baseline, neither, infinite, icc, design_effect, effective, sd, se, se_trials,
+       trials, df, t_p, t_holm_p, wilcoxon_w, wilcoxon_p, holm_p, sign_p, equivalence_p,
+       CAST(more_sources AS INTEGER) AS more_sources, verdict, why, heads_differ
+FROM compared ORDER BY line;
+
+SELECT '{metric} by {by}, {over} that of ' || CASE WHEN {all_pairs} THEN 'another' ELSE baseline_label END ||
+       ', on the same head in the same trial{more}{pooled}' AS "heading 2" FROM compared WHERE line = 0;
+
+SELECT nullif(rtrim({constant} '', ', '), '') AS paragraph FROM compared WHERE line = 0;
+
+SELECT 'CONFOUNDED: they may differ in {confounded} too' AS paragraph WHERE '{confounded}' <> '';
+
+SELECT 'No verdict' || CASE WHEN count(*) = lines THEN '' ELSE ' in ' || count(*) || ' of ' || lines || ' lines' END ||
+       ': ' || why || '.' AS paragraph
+FROM shown, (SELECT count(*) AS lines FROM shown) WHERE NOT {full} AND verdict = 'none' GROUP BY why ORDER BY min(at);
+
+-- labels: {label_count}
+{formats}-- format: {by}: %s
+-- format: baseline: %s
+-- format: model: %s
+-- format: t: %s
+-- format: bootstrap: %s
+-- format: p, ranks: %.2g
+-- format: p, t: %.2g
+-- format: Holm: %.2g
+-- format: ICC: %.2f
+-- format: effective: %.1f
+-- format: missing: %s
+SELECT {labels} method_label AS "{by}", {baseline} model_label AS model, numeral(ratio) AS {scale},
+       coalesce('[' || shown('%.3g', low) || ', ' || shown('%.3g', high) || ']', '-') AS t,
+       coalesce('[' || shown('%.3g', bootstrap_low) || ', ' || shown('%.3g', bootstrap_high) || ']', '-') AS bootstrap,
+       numeral(median) AS median, {wins} || '/' || (sources_below + sources_above) AS wins, wilcoxon_p AS "p, ranks",
+       t_p AS "p, t", t_holm_p AS Holm, sources, heads, nullif(trials, 0) AS trials, icc AS ICC, effective,
+       CASE WHEN missing OR missing_baseline THEN missing || '|' || missing_baseline ELSE '-' END AS missing,
+       CASE WHEN verdict = 'refused' THEN 'refused, see below' WHEN why IS NOT NULL THEN verdict || ': ' || why
+            WHEN verdict = 'undecided' AND more_sources IS NOT NULL THEN 'undecided, about ' ||
+                CAST(more_sources AS INTEGER) || ' more source' || CASE more_sources WHEN 1 THEN '' ELSE 's' END
+            ELSE verdict END || CASE WHEN heads_differ IS NULL THEN '' ELSE '; heads differ' END AS verdict
+FROM shown WHERE {full} ORDER BY line;
+
+-- labels: {label_count}
+-- format: {by}: %s
+-- format: baseline: %s
+-- format: model: %s
+-- format: interval: %s
+-- format: verdict: %s
+SELECT band AS "_band setting", method_label AS "{by}", {baseline} {model} {along_column} numeral(ratio) AS {scale},
+       {interval_column} {verdict_column} sources
+FROM (SELECT *, '[' || shown('%.3g', low) || ', ' || shown('%.3g', high) || ']' AS interval,
+             CASE verdict WHEN 'refused' THEN 'refused, see below' ELSE verdict END ||
+             CASE WHEN heads_differ IS NULL THEN '' ELSE ' !' END AS found FROM shown)
+WHERE NOT {full} AND NOT {across} ORDER BY at;
+
+-- labels: {label_count}
+-- format: {along}: %s
+-- format: baseline: %s
+-- format: model: %s
+SELECT band AS "_band setting", method_label AS "{along}", {baseline} {model} along AS _across,
+       marked(numeral(ratio), CASE WHEN verdict = 'refused' OR ratio IS NULL THEN '' ELSE
+           CASE verdict WHEN 'better' THEN '*' WHEN 'worse' THEN 'x' WHEN 'equivalent' THEN '=' WHEN 'none' THEN
+               CASE WHEN {verdicts} THEN '?' ELSE '' END ELSE '' END ||
+           CASE WHEN heads_differ IS NULL THEN '' ELSE '!' END END) AS _cell
+FROM (SELECT *, min(at) OVER (PARTITION BY place, value, base, stratum) AS begin FROM shown)
+WHERE {across} ORDER BY begin, at;
+
+SELECT 'UNFINISHED: ' || count(CASE WHEN status = 'planned' THEN 1 END) || ' of ' || count(*) ||
+       ' rows have not been run yet.' AS paragraph
+FROM run HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0;
+
+SELECT 'REFUSED: ' || listed(method_label, line) || ': ' || why || '.' AS paragraph
+FROM (SELECT why, method_label, min(line) AS line FROM compared WHERE verdict = 'refused' GROUP BY why, value)
+GROUP BY why ORDER BY min(line);
+
+SELECT label || CASE kind WHEN 'value' THEN ': ' || count || ' rows have no row of the baseline to be compared with.'
+                ELSE ': no pair has a result.' END AS paragraph
+FROM beside WHERE CASE kind
+    WHEN 'value' THEN count > 0 AND NOT {all_pairs} AND code NOT IN (SELECT value FROM compared WHERE verdict = 'refused')
+    ELSE count = 0 AND NOT EXISTS (SELECT 1 FROM compared WHERE verdict = 'refused') END
+ORDER BY code;
+
+WITH turned AS (
+    SELECT *, row_number() OVER (ORDER BY line) AS place, count(*) OVER () - most AS more
+    FROM compared, (SELECT CASE WHEN {full} THEN 6 ELSE 1 END AS most) WHERE heads_differ IS NOT NULL)
+SELECT 'WARNING: heads differ' || CASE WHEN place <= most
+       THEN ': ' || {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
+           CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END || ': ' || heads_differ || '.'
+       ELSE ' in ' || more || ' more line' || CASE more WHEN 1 THEN '' ELSE 's' END ||
+           '; --where head=0 has one head alone.' END AS paragraph
+FROM turned WHERE place <= most + 1 ORDER BY place;
+
+SELECT 'WARNING: ' || {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
+       CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END ||
+       ': the effect changes sign with {pool}, over which it is pooled: ' || change || '.' AS paragraph
+FROM compared WHERE change IS NOT NULL ORDER BY line;
+
+SELECT '{Below} {none} the {by} is better. Each {scale} is the {geometric}mean over ' ||
+       CASE WHEN least = most THEN '' ELSE least || ' to ' END || most || ' source' ||
+       CASE WHEN least = 1 AND most = 1 THEN '' ELSE 's' END || ' (texts, images, draws){models}.' AS paragraph
+FROM (SELECT coalesce(min(nullif(sources, 0)), 0) AS least, max(sources) AS most FROM shown) WHERE NOT {full};
+
+WITH seen AS (
+    SELECT verdict AS word FROM shown WHERE ratio IS NOT NULL UNION
+    SELECT 'turn' FROM shown WHERE heads_differ IS NOT NULL UNION SELECT 'interval' WHERE {intervals}),
+known (place, word, mark, across, note) AS (VALUES
+    (1, 'interval', 'interval:', NULL, '{percent}, over sources and trials'),
+    (2, 'better', 'better:', '*', 'the {percent} interval is {better} {none}, also when corrected for all lines (Holm)'),
+    (3, 'worse', 'worse:', 'x', 'the {percent} interval is {worse} {none}, also when corrected for all lines (Holm)'),
+    (4, 'equivalent', 'equivalent:', '=', 'surely within {margin}'),
+    (5, 'none', NULL, CASE WHEN {verdicts} THEN '?' END, 'no verdict, see above'),
+    (6, 'undecided', 'undecided:', NULL, 'neither; --full says how many more sources would decide'),
+    (7, 'turn', '!', '!', 'surely better on one head of a model, surely worse on another; --full names them'))
+SELECT CASE WHEN {across} AND place BETWEEN 2 AND 4 THEN mark || ' ' ELSE '' END || note AS note,
+       CASE WHEN {across} THEN across ELSE mark END AS mark
+FROM known JOIN seen USING (word) WHERE NOT {full} AND CASE WHEN {across} THEN across ELSE mark END IS NOT NULL
+ORDER BY place;
+
+SELECT 'nysbench compare --full has ' || CASE WHEN {across} THEN 'intervals and ' ELSE '' END || 'all numbers{by_model}.'
+       AS paragraph WHERE NOT {full};
+
+SELECT 'With one trial, or none that all sources have, the intervals do not cover the luck of the draws.' AS paragraph
+FROM compared WHERE {full} AND sources > 0 AND trials < 2 AND shares_trials LIMIT 1;
+
+SELECT 'With fewer than 20 sources the bootstrap interval is too short: one of 95 % covers 84 to 92 %.' AS paragraph
+FROM compared WHERE {full} AND finite(bootstrap_low) IS NOT NULL AND sources < 20 LIMIT 1;
+
+SELECT 'In the table:' AS paragraph WHERE {full};
+
+WITH known (place, mark, note) AS (VALUES
+    (1, '{scale}:', '{geometric}mean over sources; a source has the mean over its heads of their means over trials. In '
+        || 'lines "all", models count the same'),
+    (2, 't:', '{percent} t interval over sources and trials'),
+    (3, 'bootstrap:', 'BCa interval over sources'),
+    (4, 'wins:', 'sources with {less} than the baseline, of those that differ'),
+    (5, 'p:', 'of Wilcoxon''s signed ranks, and of the t test'),
+    (6, 'Holm:', 'p of the t test, corrected over all lines of the model'),
+    (7, 'ICC:', 'how alike the heads of a source are (0: not at all; below: sources are more alike)'),
+    (8, 'effective:', 'how many independent heads they are worth'),
+    (9, 'missing:', 'pairs without a result of the method | of the baseline, which {missing}'))
+SELECT note, mark FROM known WHERE {full} ORDER BY place;
+
+SELECT 'Verdicts:' AS paragraph WHERE {full};
+
+WITH known (place, mark, note) AS (VALUES
+    (1, 'better, worse:', 'the t interval excludes {none} and Holm''s p is at most {alpha}'),
+    (2, 'equivalent:', 'neither, and two one-sided t tests show the {scale} to be within {margin}'),
+    (3, 'undecided:', 'none of these'),
+    (4, 'none:', '{least}, or infinite ratios'),
+    (5, 'heads differ:', 'on one head of the model it is surely less than the baseline, on another surely more: the '
+        || 'verdict is of their mean'))
+SELECT note, mark FROM known WHERE {full} ORDER BY place;
