@@ -3,7 +3,7 @@
  * is printed, with words of the comparison's terms in the place of its {NAME}s:
  *   compared   a row each: `columns`, then s0, l0, s1, l1 ...: the settings as in the row, and as labels
  *   beside     the values and strata: kind, code, label, count (of rows that have no row of the baseline; of pairs)
- *   shown      view: the lines that are shown, with along, band (their settings but that), at (their place) */
+ *   shown      the lines that are shown, with along, band (their settings but that), at (their place) */
 #include "report/compare_print.h"
 
 #include "report/draws.h"
@@ -239,7 +239,7 @@ static nb_status prepare(printer *p, const char **sql)
     for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_TRY(p->ctx, name_setting(p, i));
     NB_NEED(*sql,
             nb_format(p->ctx,
-                      "DROP VIEW IF EXISTS temp.shown; CREATE TEMP VIEW shown AS SELECT *, row_number() OVER "
+                      "DROP TABLE IF EXISTS temp.shown; CREATE TEMP TABLE shown AS SELECT *, row_number() OVER "
                       "(ORDER BY place, along, line) AS at FROM (SELECT *, min(line) OVER (PARTITION BY band) AS "
                       "place FROM (SELECT *, rtrim(%s '', ', ') AS band, %s AS along FROM compared WHERE (stratum "
                       "< 0 OR %d) AND (%d OR verdict <> 'refused' OR NOT EXISTS (SELECT 1 FROM compared WHERE "
