@@ -11,6 +11,7 @@
 #include "studies/error/landmark_plot.h"
 #include "report/builds.h"
 #include "report/figure.h"
+#include "report/graph.h"
 #include "report/relation.h"
 #include "run/run_folder.h"
 #include "run/reload.h"
@@ -86,7 +87,7 @@ static nb_status draw_figures(const nb_figure *only, const nb_study *study, cons
         if (!wanted) continue;
         NB_GROW(ctx, drawn, count, room);
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, figure->draw(figure, drawing, &drawn[count].figures, ctx));
+        NB_TRY(ctx, nb_graph_draw(figure, drawing, &drawn[count].figures, ctx));
         nb_ctx_release(ctx, mark);
         drawn[count++].name = figure->component.name;
     }

@@ -7,6 +7,7 @@
 #include "base/machine.h"
 #include "components/registry.h"
 #include "report/figure.h"
+#include "report/graph.h"
 #include "run/run_folder.h"
 
 #include <dirent.h>
@@ -99,7 +100,7 @@ static nb_status draw(const finder *f, const nb_figure *figure)
                           .gnuplots = f->gnuplots};
     NB_TRY(f->ctx, nb_run_baseline(f->run, &drawing.baseline, f->ctx));
     nb_mark mark = nb_ctx_mark(f->ctx);
-    nb_status status = figure->draw(figure, &drawing, &figures, f->ctx);
+    nb_status status = nb_graph_draw(figure, &drawing, &figures, f->ctx);
     nb_ctx_release(f->ctx, mark);
     return status;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* figure.h - the one header that a figure's file includes beside its study's.
- *
- * A figure is one file, src/studies/STUDY/figures/NAME.sql (report/graph.h), or NAME.c, that defines
+/* figure.h - figures of the studies. Each is a file of SQL, src/studies/STUDY/figures/NAME.sql, of which the build makes
  *     const nb_figure nb_figure_NAME;
- * It writes NAME.csv, and the data and a script for gnuplot of one picture or several, and starts to draw them. */
+ * nb_graph_draw (report/graph.h) draws it. */
 #ifndef NB_FIGURE_H
 #define NB_FIGURE_H
 
@@ -28,19 +26,15 @@ typedef struct {            /* what figures are made of besides the rows, and wh
 
 typedef nb_status nb_figure_prepare(const nb_drawing *drawing, nb_ctx *ctx);
 
-typedef struct nb_figure {
+typedef struct {
     NB_OUTPUT_FIRST             /* the name is the stem of its files */
-        const char *sql;        /* of a figure that is a file of SQL, else NULL */
-    nb_figure_prepare *prepare; /* of one that is a file of SQL: makes tables that it asks; NULL: there are none */
+        const char *sql;        /* the file's text */
+    nb_figure_prepare *prepare; /* makes tables that it asks; NULL: there are none */
     bool of_one_m;              /* takes nb_drawing.m */
     bool again;                 /* makes something of the run again: only on request */
     bool whole;                 /* its panels are of one picture, however many: nb_drawing.most_panels does not count */
     const char *compares;       /* a column whose values it compares: of fewer than two only on request; NULL: none */
     int place;                  /* in a report: 1, 2 ... stand first; 0: behind those, by name */
-
-    /* *figures: how many there are; 0 where the rows have nothing for it. NB_EINVAL where the run does
-     * not have m, NB_EIO where a file cannot be written, or gnuplot failed on a figure before. */
-    nb_status (*draw)(const struct nb_figure *self, const nb_drawing *drawing, int *figures, nb_ctx *ctx);
 } nb_figure;
 
 /* `m` where it is among those, which are in ascending order; 0 becomes the middle one

@@ -441,5 +441,5 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figur
         return draw(&g, figures);
     }
     NB_TRY(ctx, nb_plot_prune(d->folder, figure->component.name, 0, NULL, ctx));
-    return other->draw(other, d, figures, ctx);
+    return nb_graph_draw(other, d, figures, ctx);
 }

@@ -31,7 +31,9 @@
 
 #include "report/figure.h"
 
-/* As nb_figure.draw. */
+/* Writes NAME.csv, and the data and a script for gnuplot of one picture or several, and starts to draw them. *figures:
+ * how many there are; 0 where the rows have nothing for it. NB_EINVAL where the run does not have m, NB_EIO where a
+ * file cannot be written, or gnuplot failed on a figure before. */
 nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *drawing, int *figures, nb_ctx *ctx);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* results.c - see results.h */
+#include "report/graph.h"
 #include "report/results.h"
 
 #include "base/files.h"
@@ -61,7 +62,7 @@ nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx)
         NB_NEED(before, nb_format(ctx, "%s/%s.csv", drawing.folder, name));
         if (!wanted && (figure->again || !nb_is_file(before))) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, figure->draw(figure, &drawing, &figures, ctx));
+        NB_TRY(ctx, nb_graph_draw(figure, &drawing, &figures, ctx));
         nb_ctx_release(ctx, mark);
         if (figures == 0) nb_figure_warn(name);
     }

@@ -19,8 +19,8 @@ function end_file() {
     if (kind)
         printf "static const char *const %s_references[] = {%s NULL};\n" \
                "const nb_%s nb_%s_%s = {.component = {\"%s\", %s, %s_references, no_options, 0}, .study = \"%s\", " \
-               ".sql = %s, .place = %d%s%s};\n", id, references, kind, kind, name, name, c_string(summary), id, part[3], id,
-               place, kind == "figure" ? ", .draw = nb_graph_draw" : "", fields
+               ".sql = %s, .place = %d%s};\n", id, references, kind, kind, name, name, c_string(summary), id, part[3], id,
+               place, fields
     text = references = summary = fields = ""
     place = 0
 }

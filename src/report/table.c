@@ -11,17 +11,14 @@
 nb_status nb_table_fill(const nb_table *table, const nb_table_source *of, nb_grid *grid, nb_ctx *ctx)
 {
     *grid = (nb_grid){.exact = true, .ctx = ctx};
-    if (table->sql) return nb_query_fill(of->relation, table->sql, of->baseline, grid, ctx);
-    return table->make(of->relation, &(nb_table_form){.grid = grid, .baseline = of->baseline}, ctx);
+    return nb_query_fill(of->relation, table->sql, of->baseline, grid, ctx);
 }
 
 nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_table_source *of, nb_ctx *ctx)
 {
     nb_ctx *own;
     NB_NEED(own, nb_ctx_child(ctx));
-    nb_status status = table->sql
-                           ? nb_query_show(of->relation, table->sql, of->baseline, page, own)
-                           : table->make(of->relation, &(nb_table_form){.page = page, .baseline = of->baseline}, own);
+    nb_status status = nb_query_show(of->relation, table->sql, of->baseline, page, own);
     nb_ctx_release(own, 0);
     return status;
 }

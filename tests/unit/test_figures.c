@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/scratch.h"
 #include "report/figure.h"
+#include "report/graph.h"
 #include "report/table.h"
 #include "components/study.h"
 
@@ -153,7 +154,7 @@ static void test_figures(void **state)
         int figures;
         if (figure->again) continue;
         drawing.relation = golden_relation(study_of(figure->study), *state);
-        assert_ok(*state, figure->draw(figure, &drawing, &figures, *state));
+        assert_ok(*state, nb_graph_draw(figure, &drawing, &figures, *state));
         assert_true(figures > 0);
         assert_ok(*state,
                   nb_read_file(nb_format(*state, "%s/%s.csv", drawing.folder, e->component->name), &text, *state));
@@ -170,7 +171,7 @@ static void test_blocks(void **state)
     const char *data, *script;
     int figures, blocks = 1, most = -1;
     assert_ok(*state, nb_temporary_folder(&drawing.folder, *state));
-    assert_ok(*state, figure->draw(figure, &drawing, &figures, *state));
+    assert_ok(*state, nb_graph_draw(figure, &drawing, &figures, *state));
     assert_ok(*state, nb_read_file(nb_format(*state, "%s/error_iterative.dat", drawing.folder), &data, *state));
     assert_ok(*state, nb_read_file(nb_format(*state, "%s/error_iterative.gp", drawing.folder), &script, *state));
     for (const char *at = data; (at = strstr(at, "\n\n\n")); at += 3) blocks++;
@@ -201,7 +202,7 @@ static const char *drawn(const nb_figure *figure, const nb_row_list *rows, nb_ct
     const char *text;
     int figures;
     assert_ok(ctx, nb_temporary_folder(&drawing.folder, ctx));
-    assert_ok(ctx, figure->draw(figure, &drawing, &figures, ctx));
+    assert_ok(ctx, nb_graph_draw(figure, &drawing, &figures, ctx));
     assert_ok(ctx, nb_read_file(nb_format(ctx, "%s/%s.csv", drawing.folder, figure->component.name), &text, ctx));
     return text;
 }
@@ -257,7 +258,7 @@ static void test_nothing(void **state)
         if (figure->again) continue;
         const nb_row_list none = empty_rows(study, 0, *state);
         drawing.relation = relation_of(study, &none, *state);
-        assert_ok(*state, figure->draw(figure, &drawing, &figures, *state));
+        assert_ok(*state, nb_graph_draw(figure, &drawing, &figures, *state));
         assert_int_equal(figures, 0);
     }
 }
@@ -276,12 +277,12 @@ static void test_records(void **state)
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         const nb_figure *figure = (const nb_figure *)e->component;
         check_record(e->component, figure->study);
-        assert_non_null(figure->draw);
+        assert_non_null(figure->sql);
     }
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         check_record(e->component, table->study);
-        assert_true((table->make != NULL) != (table->sql != NULL));
+        assert_non_null(table->sql);
         for (const nb_entry *other = nb_tables.entries; other < e; other++) {
             const nb_table *before = (const nb_table *)other->component;
             if (strcmp(before->study, table->study) != 0) continue;
