@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* figure.h - figures of the studies. Each is a file of SQL, src/studies/STUDY/figures/NAME.sql, of which the build makes
+/* figure.h - figures of the studies. Each is a file of SQL, src/studies/STUDY/figures/NAME.sql, of which the build
+ * makes
  *     const nb_figure nb_figure_NAME;
  * nb_graph_draw (report/graph.h) draws it. */
 #ifndef NB_FIGURE_H
