@@ -368,8 +368,8 @@ static nb_status ask_parts(const judge *j, const char *among, nb_claim_result *r
         nb_mark mark = nb_ctx_mark(j->ctx);
         for (int k = 0; k < columns; k++)
             NB_NEED(part, nb_format(j->ctx, "%s AND %s = %s", part, keys[k], nb_answer_at(&groups, g, k)->text));
-        NB_TRY(j->ctx, nb_relation_choose(j->relation, "part", part, j->ctx));
-        NB_TRY(j->ctx, ask_group(j, "id IN (SELECT id FROM part)", groups.count, pairs, r));
+        NB_TRY(j->ctx, nb_relation_choose(j->relation, "claim_part", part, j->ctx));
+        NB_TRY(j->ctx, ask_group(j, "id IN (SELECT id FROM claim_part)", groups.count, pairs, r));
         nb_ctx_release(j->ctx, mark);
     }
     if (groups.count > 0) conclude(c, r);
@@ -385,8 +385,8 @@ static nb_status ask(const judge *j, nb_claim_result *r)
     r->answer.why = j->claim->untested;
     if (j->claim->untested) return NB_OK;
     NB_TRY(j->ctx, nb_claim_rows(j->relation, NULL, &j->claim->where, &sql, &why, j->ctx));
-    if (!why) NB_TRY(j->ctx, nb_relation_choose(j->relation, "claimed", sql, j->ctx));
-    if (!why) NB_TRY(j->ctx, ask_parts(j, "id IN (SELECT id FROM claimed)", r, &why));
+    if (!why) NB_TRY(j->ctx, nb_relation_choose(j->relation, "claim_rows", sql, j->ctx));
+    if (!why) NB_TRY(j->ctx, ask_parts(j, "id IN (SELECT id FROM claim_rows)", r, &why));
     if (!why) return NB_OK;
     r->answer.verdict = NB_CLAIM_IS_VOID;
     NB_NEED(r->answer.why, nb_strdup(j->keep, why));

@@ -163,6 +163,7 @@ PY
     run "$NYSBENCH" compare "$WORK/r" --by attention --baseline "longformer(window=6)" --metric model_error
     expect_status 0
     expect "2 sources"
+    "$NYSBENCH" report "$WORK/r" -o "$WORK/r.html" >/dev/null # tables of claims and of the study side by side
     "$NYSBENCH" table "$WORK/r" predictors --format csv | cmp - "$WORK/r/predictors.csv"
     "$NYSBENCH" table "$WORK/r" effects --format csv | cmp - "$WORK/r/effects.csv"
     run "$NYSBENCH" table "$WORK/r" effects --where strategy=kmeans --format csv # a column that identifies no row

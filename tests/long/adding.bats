@@ -19,7 +19,8 @@ load ../cli/helpers
     for kind in strategy core kernel problem attention; do "$NYSBENCH" new $kind "added_$kind" >/dev/null; done
     mkdir src/studies/norms
     cp "$OLDPWD/tests/cli/plugins/norms.c" src/studies/norms/norms.c
-    sed 's/nb_figure_steps/nb_figure_added_figure/; s/{"steps"/{"added_figure"/' src/studies/error/figures/steps.c >src/studies/error/figures/added_figure.c
+    sed 's/^-- script: curves.gp/-- script: added.gp/' src/studies/error/figures/error.sql >src/studies/error/figures/added_figure.sql
+    sed '1s/curves/added/' plots/curves.gp >plots/added.gp
     cp src/studies/error/tables/errors.sql src/studies/error/tables/added_table.sql
     cat >src/commands/added.c <<'EOF'
 /* added.c - nysbench added */
@@ -78,13 +79,10 @@ PY
     run ./nysbench run c.yaml -q -o n
     expect_status 0
     grep -q norm_mean n/rows.csv
-    for name in added_strategy added_figure; do
-        file=$(find strategies src/studies -name "$name.c")
-        sed -i "s/{\"$name\"/{\"uniform\"/" "$file"
-        run make OPT=-O0 build/nysbench
-        [ "$status" -ne 0 ]
-        expect "nysbench: error: $file: its ${name#added_} is called 'uniform', expected '$name'"
-        ./nysbench list >/dev/null # the last one that was right
-        sed -i "s/{\"uniform\"/{\"$name\"/" "$file"
-    done
+    [ -s r/plots/added_figure_added_core.svg ]
+    sed -i 's/{"added_strategy"/{"uniform"/' strategies/added_strategy.c
+    run make OPT=-O0 build/nysbench
+    [ "$status" -ne 0 ]
+    expect "nysbench: error: strategies/added_strategy.c: its strategy is called 'uniform', expected 'added_strategy'"
+    ./nysbench list >/dev/null # the last one that was right
 }
