@@ -40,6 +40,11 @@ import experiments
 # data (what a script draws).
 EXPECTED = [
     ("figure:*", "scripts", "a figure is a file of SQL: its script says what that sets, and styles have names"),
+    ("figure:*", "data", "columns of a script's data have the names that the CSV gives them"),
+    ("figure:coherence", "rows", "no curve without data"),
+    ("figure:coherence", "files", "no curve without data"),
+    ("figure:parts", "part", "the part core A, X is quoted"),
+    ("figure:parts", "*_percent", "the part core A, X is quoted"),
     ("figure:error", "data", "medians with intervals over sources, without lines of heads and bands"),
     ("figure:error", "rows", "what is not planned has no row"),
     ("figure:error", "files", "a core without results has no figure"),
@@ -66,6 +71,14 @@ EXPECTED = [
     ("figure:ranks", "data", "bars stand in the lines of methods"),
     ("figure:ranks", "files", "what is read otherwise is a setting of its own"),
     ("figure:ranks", "rows", "what is read otherwise is a setting of its own"),
+    ("export", "+*_label", "labels are columns"),
+    ("compare:*", "+input", "how the files of heads are read is a column, whether or not it differs"),
+    ("compare:*", "rows", "what is read otherwise is a setting of its own"),
+    ("*:wins", "refusal", "refusals are shorter"),
+    ("*:ranks", "refusal", "refusals are shorter"),
+    ("report", "text", "labels; tables and notes are those of files of SQL"),
+    ("table:coherence", "text", "a table for each model, layer, side and n"),
+    ("table:bounds", "text", "a table for each model, layer, side and n"),
 ]
 
 COMPARE = {  # options; an output is called by its place here
