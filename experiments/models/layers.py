@@ -103,7 +103,7 @@ def exact_attention(layer, q, k, v, causal):
 
 
 def _some_rows(q, k, v, sees):
-    """Of queries of which the first sees the keys up to number `sees`, the next one more, and so on."""
+    """The outputs of some queries: the first sees the keys up to number `sees`, the next one more, and so on."""
     scores = q @ k.transpose(0, 2, 1)
     scores *= np.float32(1 / np.sqrt(q.shape[-1]))
     if sees < k.shape[1]:

