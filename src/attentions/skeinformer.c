@@ -109,17 +109,16 @@ static void draw_columns(const work *w, room *r)
     gsl_sort_smallest_index(r->drawn, (size_t)w->columns, r->score, 1, (size_t)w->shape->n);
 }
 
-/* *mean (d) <- the mean of all columns of x but those that are drawn, or of these. */
-static void average(int d, int n, const nb_scalar *x, const room *r, int count, bool drawn, nb_scalar *mean)
+/* *mean (d) <- the mean of the columns of x that are drawn, or of all others. */
+static void average(int d, int n, const nb_scalar *x, const work *w, const room *r, bool drawn, nb_scalar *mean)
 {
     double *which = r->score;
     for (int j = 0; j < n; j++) which[j] = !drawn;
-    for (int i = 0; i < count; i++) which[r->drawn[i]] = drawn;
-    for (size_t l = 0; l < (size_t)d; l++) {
-        double sum = 0;
-        for (size_t j = 0; j < (size_t)n; j++) sum += which[j] * (double)x[j * (size_t)d + l];
-        mean[l] = (nb_scalar)(sum / (drawn ? count : n - count));
-    }
+    for (int i = 0; i < w->columns; i++) which[r->drawn[i]] = drawn;
+    memset(mean, 0, (size_t)d * sizeof *mean);
+    for (int j = 0; j < n; j++)
+        if (which[j] > 0) nb_scalar_add((size_t)d, 1, x + (size_t)j * (size_t)d, mean);
+    nb_scalar_scale((size_t)d, 1 / (nb_scalar)(drawn ? w->columns : n - w->columns), mean);
 }
 
 /* Every head's draws are the same, so that they do not depend on its place. */
@@ -141,8 +140,8 @@ static void sketch_head(void *self, int head, int thread)
         memcpy(h->k + i * d, points.k + r->drawn[i] * d, d * sizeof *h->k);
         memcpy(h->v + i * dv, points.v + r->drawn[i] * dv, dv * sizeof *h->v);
     }
-    average(s->d, s->n, points.k, r, w->columns, true, h->k + count * d);
-    if (w->columns < s->n) average(s->dv, s->n, points.v, r, w->columns, false, h->v + count * dv);
+    average(s->d, s->n, points.k, w, r, true, h->k + count * d);
+    if (w->columns < s->n) average(s->dv, s->n, points.v, w, r, false, h->v + count * dv);
 }
 
 static void attend(void *self, int task, int thread)
