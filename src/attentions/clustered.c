@@ -160,18 +160,12 @@ static void take_strongest(const work *w, const room *r, int j)
     }
 }
 
-static void gather(int d, const nb_scalar *x, int count, const int *from, nb_scalar *out)
-{
-    for (int i = 0; i < count; i++)
-        memcpy(out + (size_t)i * (size_t)d, x + (size_t)from[i] * (size_t)d, (size_t)d * sizeof *x);
-}
-
 /* Adds what some queries of group j give to its strongest keys. */
 static void divide(const work *w, room *r, int j, int count, const int *queries, const nb_layer_head *h)
 {
     const nb_layer_shape *s = &w->pass->layer->shape;
     size_t dv = (size_t)s->dv;
-    gather(s->d, h->q, count, queries, r->q);
+    nb_scalar_gather(s->d, h->q, count, queries, r->q);
     nb_softmax_begin(&r->softmax, count, r->q, r->own);
     nb_softmax_add(&r->softmax, w->o->top, r->k, r->v, NULL);
     nb_softmax_end(&r->softmax, NULL);

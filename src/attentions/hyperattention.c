@@ -129,12 +129,6 @@ static void sort(int n, int bits, const int *codes, int *counts, int *order)
     for (int i = 0; i < n; i++) order[counts[codes[i]]++] = i;
 }
 
-static void gather(int d, const nb_scalar *x, int count, const int *from, nb_scalar *out)
-{
-    for (size_t i = 0; i < (size_t)count; i++)
-        memcpy(out + i * (size_t)d, x + (size_t)from[i] * (size_t)d, (size_t)d * sizeof *x);
-}
-
 /* Queries of a head, or keys of a key head, of which the sampled ones are put together. */
 static void sort_points(void *self, int task, int thread)
 {
@@ -150,8 +144,9 @@ static void sort_points(void *self, int task, int thread)
     hash(w, x, state->rooms[thread].sides, codes);
     sort(s->n, w->plan.bits, codes, state->rooms[thread].counts, order);
     for (size_t i = 0; keys && i < m; i++) {
-        gather(s->d, x, 1, &order[state->sampled[i]], state->k + (head * m + i) * d);
-        gather(s->dv, w->pass->layer->v + head * dv * n, 1, &order[state->sampled[i]], state->v + (head * m + i) * dv);
+        nb_scalar_gather(s->d, x, 1, &order[state->sampled[i]], state->k + (head * m + i) * d);
+        nb_scalar_gather(s->dv, w->pass->layer->v + head * dv * n, 1, &order[state->sampled[i]],
+                         state->v + (head * m + i) * dv);
     }
 }
 
@@ -189,9 +184,9 @@ static void attend(void *self, int task, int thread)
     const int *queries = w->state->query_order + (size_t)head * (size_t)s->n + first;
     const int *keys = w->state->key_order + (size_t)key_head * (size_t)s->n + first;
     room *r = &w->state->rooms[thread];
-    gather(s->d, h.q, count, queries, r->q);
-    gather(s->d, h.k, count, keys, r->k);
-    gather(s->dv, h.v, count, keys, r->v);
+    nb_scalar_gather(s->d, h.q, count, queries, r->q);
+    nb_scalar_gather(s->d, h.k, count, keys, r->k);
+    nb_scalar_gather(s->dv, h.v, count, keys, r->v);
     nb_softmax_begin(&r->within, count, r->q, r->near);
     nb_softmax_add(&r->within, count, r->k, r->v, NULL);
     nb_softmax_store(&r->within);

@@ -4,7 +4,7 @@
  * and by place, and a chunk of queries sees the chunk of keys at the same place of the order and the one before it.
  * Sums of all rounds are added before they are divided.
  *
- * Of each round and head 2 n chunk (d + dv) multiplications, and n d b/2 to hash queries or keys. */
+ * A round takes 2 n chunk (d + dv) multiplications a head, and n d b/2 to hash queries or keys. */
 #include "attentions/attention.h"
 
 #include "layers/softmax.h"
@@ -112,20 +112,14 @@ static void sort_points(void *self, int task, int thread)
     for (size_t i = 0; i < n; i++) order[r->counts[codes[i]]++] = (int)i;
 }
 
-static void gather(int d, const nb_scalar *x, int count, const int *from, nb_scalar *out)
-{
-    for (size_t i = 0; i < (size_t)count; i++)
-        memcpy(out + i * (size_t)d, x + (size_t)from[i] * (size_t)d, (size_t)d * sizeof *x);
-}
-
 /* Sums over the keys of a chunk in the order; the first has the last before it. */
 static void add_keys(const work *w, room *r, const nb_layer_head *h, int key_head, int chunk)
 {
     const nb_layer_shape *s = w->plan.shape;
     int first = chunk * w->plan.chunk, count = nb_lesser(s->n - first, w->plan.chunk);
     const int *keys = w->state->order + (size_t)(nb_layer_heads(s) + key_head) * (size_t)s->n + first;
-    gather(s->d, h->k, count, keys, r->k);
-    gather(s->dv, h->v, count, keys, r->v);
+    nb_scalar_gather(s->d, h->k, count, keys, r->k);
+    nb_scalar_gather(s->dv, h->v, count, keys, r->v);
     nb_softmax_add(&r->softmax, count, r->k, r->v, NULL);
 }
 
@@ -158,7 +152,7 @@ static void attend(void *self, int task, int thread)
     nb_layer_head h = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     const int *queries = w->state->order + (size_t)head * (size_t)s->n + first;
     room *r = &w->state->rooms[thread];
-    gather(s->d, h.q, count, queries, r->q);
+    nb_scalar_gather(s->d, h.q, count, queries, r->q);
     nb_softmax_begin(&r->softmax, count, r->q, r->out);
     add_keys(w, r, &h, key_head, chunk);
     if (p->chunks > 1) add_keys(w, r, &h, key_head, (chunk + p->chunks - 1) % p->chunks);

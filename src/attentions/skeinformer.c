@@ -68,12 +68,6 @@ static work work_of(const void *opts, nb_pass *pass, const nb_layer_shape *s)
     return (work){pass, s, pass ? pass->state : NULL, o->columns, rows, o->exact};
 }
 
-static void gather(int d, const nb_scalar *x, int count, const int *from, nb_scalar *out)
-{
-    for (size_t i = 0; i < (size_t)count; i++)
-        memcpy(out + i * (size_t)d, x + (size_t)from[i] * (size_t)d, (size_t)d * sizeof *x);
-}
-
 /* p^2 of all keys, and the exact outputs of I. */
 static void look(const work *w, const nb_layer_head *points, const sketch *h, room *r)
 {
@@ -82,7 +76,7 @@ static void look(const work *w, const nb_layer_head *points, const sketch *h, ro
     memset(r->score, 0, n * sizeof *r->score);
     for (int at = 0; at < w->rows; at += GROUP) {
         int count = nb_lesser(w->rows - at, GROUP);
-        gather(s->d, points->q, count, h->rows + at, r->q);
+        nb_scalar_gather(s->d, points->q, count, h->rows + at, r->q);
         nb_exact_weights(s, count, r->q, points->k, r->weights);
         if (w->exact)
             nb_scalar_gemm(NB_PLAIN, NB_PLAIN, s->dv, count, s->n, 1, points->v, s->dv, r->weights, s->n, 0,

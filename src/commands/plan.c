@@ -68,7 +68,7 @@ typedef struct {
     int room, counts_room;
 } replicates;
 
-/* Of the first row of a scene and trial. */
+/* Notes the source that the first row of a scene and trial comes from. */
 static nb_status add_source(const nb_plan *plan, int i, const nb_row *row, replicates *r, nb_ctx *ctx)
 {
     const nb_choice *problem = plan->scenes[plan->rows[i].scene].problem;

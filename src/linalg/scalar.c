@@ -3,6 +3,7 @@
 #include "linalg/scalar.h"
 
 #include <math.h>
+#include <string.h>
 
 #if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ && !defined __SANITIZE_THREAD__
 #define WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -87,6 +88,12 @@ WIDTHS void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++) y[j] += factor * x[j];
+}
+
+void nb_scalar_gather(int d, const nb_scalar *x, int count, const int *from, nb_scalar *out)
+{
+    for (size_t i = 0; i < (size_t)count; i++)
+        memcpy(out + i * (size_t)d, x + (size_t)from[i] * (size_t)d, (size_t)d * sizeof *x);
 }
 
 WIDTHS void nb_scalar_add_columns(int d, int count, const nb_scalar *x, nb_scalar *y)

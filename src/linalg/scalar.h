@@ -33,6 +33,9 @@ nb_scalar nb_scalar_exp_sum(size_t count, nb_scalar *x, nb_scalar shift);
 void nb_scalar_scale(size_t count, nb_scalar factor, nb_scalar *x);
 void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb_scalar *y); /* y <- y + factor x */
 
+/* out (d x count) <- the columns from[i] of x. */
+void nb_scalar_gather(int d, const nb_scalar *x, int count, const int *from, nb_scalar *out);
+
 /* y (d) <- y + the columns of x, d x count. */
 void nb_scalar_add_columns(int d, int count, const nb_scalar *x, nb_scalar *y);
 

@@ -91,7 +91,7 @@ static nb_status add_series(const liner *l, int s, const char **columns, const c
 }
 
 /* A line's value of its points x, and y of the second series; NULL: it is too short, or level where it must not be.
- * Where a value is 0, and its logarithm infinite, the slope is that, whatever its sign. */
+ * Where a value is 0, and its logarithm infinite, the slope is infinite too, whatever its sign. */
 static const char *value_sql(const nb_claim *c)
 {
     if (c->form == NB_CLAIM_MEASURE) return "mean(x)";
@@ -102,7 +102,7 @@ static const char *value_sql(const nb_claim *c)
 
 enum { LINE, HEAD, STRATUM, SOURCE, DRAWS, FOUND, NOISE, MISSING, BELOW, POINTS, TRIALS, TRIAL, VALUE };
 
-/* By line and trial: the line's value without it, for those that are not alone; -1: over all. */
+/* Asks for each line's value over all trials (-1), and without each trial in which it is not alone. */
 static nb_status ask(const liner *l, nb_answer *lines)
 {
     const nb_claim *c = l->claim;

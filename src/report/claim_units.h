@@ -27,7 +27,7 @@ typedef struct {
 nb_status nb_claim_rows(const nb_relation *relation, const char *among, const nb_claim_where *where, const char **sql,
                         const char **why, nb_ctx *ctx);
 
-/* Of the rows that are meant; compare, order: values[pair] against values[pair + 1]. */
+/* Makes the units of the rows that are meant; compare, order: values[pair] is held against values[pair + 1]. */
 nb_status nb_claim_units_make(nb_relation *relation, const char *among, const nb_claim *claim, int pair,
                               nb_claim_units *units, nb_ctx *ctx);
 

@@ -227,8 +227,8 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
     return NB_OK;
 }
 
-/* What tables call the value that the part's rows have in a column; where that names components, but identifies no row,
- * the component's own label. */
+/* *text <- the label, as tables show it, of the value that the part's rows have in a column; where that names
+ * components, but identifies no row, it is the component's own label. */
 static nb_status label(const judge *j, const char *name, const char *part, const char **text)
 {
     const nb_study *study = nb_relation_study(j->relation);
