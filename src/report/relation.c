@@ -236,7 +236,7 @@ static nb_status look_at(keys *k, const row *of, int kind)
 }
 
 typedef struct {
-    int head, panel, stratum, source, line, draws;
+    int head, panel, stratum, source, line, draws, opens;
 } place;
 
 /* Behind a text, so that different numbers give different texts. */
@@ -300,7 +300,9 @@ static nb_status place_row(keys *k, const row *of, const row *before, place *p)
     }
     p->draws = p->draws && !k->strata[of->kinds[r->problem]]; /* not other data */
     snprintf(end, NUMBERS, "%s", of->scene);
+    int lines = k->lines.count;
     NB_TRY(r->ctx, nb_texts_number(&k->lines, line, &p->line));
+    p->opens = k->lines.count > lines;
     return NB_OK;
 }
 
@@ -310,8 +312,8 @@ enum { ID, POSITION, HEAD, TRIAL, N, D, MODEL, LAYER, SOURCE, SCENE, KINDS };
 static nb_status insert(const keys *k, sqlite3_stmt *s, int number, const row *of, const place *p)
 {
     const nb_relation *r = k->r;
-    const int fixed[] = {number,   of->position, of->head,  of->trial, p->head,
-                         p->panel, p->stratum,   p->source, p->line,   p->draws};
+    const int fixed[] = {number,     of->position, of->head, of->trial, p->head, p->panel,
+                         p->stratum, p->source,    p->line,  p->draws,  p->opens};
     enum { FIXED = sizeof fixed / sizeof *fixed };
     sqlite3_bind_int64(k->insert, 1, of->id);
     for (int i = 0; i < FIXED; i++) sqlite3_bind_int(k->insert, 2 + i, fixed[i]);
@@ -452,13 +454,15 @@ static nb_status make_keys(nb_relation *r, const char *which)
     for (const char *at = values; (at = strchr(at, ',')); at++)
         NB_NEED(parameters, nb_format(r->ctx, "%s, ?", parameters));
     NB_TRY(r->ctx,
-           execute(r, nb_format(r->ctx,
-                                "BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY KEY, number INTEGER, position "
-                                "INTEGER, head INTEGER, trial INTEGER, head_id INTEGER, panel_id INTEGER, "
-                                "stratum_id INTEGER, source_id INTEGER, line_id INTEGER, draws INTEGER%s%s, alone "
-                                "INTEGER)",
-                                ids, narrow)));
-    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
+           execute(
+               r, nb_format(
+                      r->ctx,
+                      "BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY KEY, number INTEGER, position "
+                      "INTEGER, head INTEGER, trial INTEGER, head_id INTEGER, panel_id INTEGER, "
+                      "stratum_id INTEGER, source_id INTEGER, line_id INTEGER, draws INTEGER, opens INTEGER%s%s, alone "
+                      "INTEGER)",
+                      ids, narrow)));
+    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
     NB_TRY(r->ctx, prepare(r, sql, NULL, &k.insert, k.scratch));
     NB_NEED(sql, nb_format(r->ctx,
                            "SELECT rowid, position, head, trial, n, d, %s, %s, %s, %s%s%s FROM %s "
@@ -858,11 +862,12 @@ static nb_status make_view(const nb_relation *r)
                                  i, i, name, i, name));
     }
     return execute(
-        r, nb_format(r->ctx,
-                     "CREATE TEMP VIEW run AS SELECT %s%s, k.number AS number, k.position AS position, k.id AS id, "
-                     "head_id, panel_id, stratum_id, source_id, line_id, alone, draws FROM key AS k LEFT JOIN %s AS r "
-                     "ON r.rowid = k.id%s",
-                     r->several ? "r.run AS run, " : "", columns, r->rows, joins));
+        r, nb_format(
+               r->ctx,
+               "CREATE TEMP VIEW run AS SELECT %s%s, k.number AS number, k.position AS position, k.id AS id, "
+               "head_id, panel_id, stratum_id, source_id, line_id, alone, draws, opens FROM key AS k LEFT JOIN %s AS r "
+               "ON r.rowid = k.id%s",
+               r->several ? "r.run AS run, " : "", columns, r->rows, joins));
 }
 
 /* All that follows from the rows; `which`: "" or a condition, of those that stay. */
@@ -1177,9 +1182,11 @@ nb_status nb_relation_values(const nb_relation *r, const char *column, nb_answer
     const char *sql;
     const nb_column *c = nb_column_find(r->study->columns, column);
     bool numbered = c && c->identity && c->type == NB_COLUMN_TEXT; /* in this order, and with no row to look at */
+    bool of_line = c && c->identity && strcmp(column, "trial") != 0;
     NB_NEED(sql, nb_format(ctx,
-                           numbered ? "SELECT spec FROM component WHERE kind = '%s' ORDER BY id"
-                                    : "SELECT %s FROM run GROUP BY 1 ORDER BY min(number)",
+                           numbered  ? "SELECT spec FROM component WHERE kind = '%s' ORDER BY id"
+                           : of_line ? "SELECT %s FROM run WHERE opens GROUP BY 1 ORDER BY min(number)"
+                                     : "SELECT %s FROM run GROUP BY 1 ORDER BY min(number)",
                            column));
     return nb_relation_ask(r, sql, NULL, values, NULL, ctx);
 }

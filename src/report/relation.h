@@ -12,6 +12,7 @@
  *                panel_id        the data of its kind that one table or panel shows together
  *                stratum_id, source_id   what a statement may be generalised over, see `source`
  *                line_id         all that identifies the row but its trial
+ *                opens           it is the first of its line
  *                alone           it has trial 0 alone, which stands for every trial of the others
  *                draws           another trial may give another result, though the data stay
  *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x; measure: place,
