@@ -816,7 +816,7 @@ static nb_status make_panels(nb_relation *r)
 }
 
 /* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each, and
- * outer, which SQLite leaves out. */
+ * outer, which SQLite leaves out, but for a query that groups: that asks `key`, or a materialized part of `run`. */
 
 /* One column for all measures. */
 static nb_status make_measured(const nb_relation *r)
