@@ -111,7 +111,7 @@ static nb_status count_rows(part *p, nb_ctx *ctx)
            nb_relation_ask(p->relation,
                            "SELECT count(*), count(CASE WHEN status = 'ok' THEN 1 END), count(CASE WHEN status = "
                            "'planned' THEN 1 END), count(CASE WHEN status NOT IN ('ok', 'skipped', 'planned') THEN "
-                           "1 END) FROM run",
+                           "1 END) FROM key",
                            NULL, &a, NULL, ctx));
     int *const counts[] = {&p->rows, &p->ok, &p->planned, &p->wrong};
     for (int i = 0; i < 4; i++) *counts[i] = (int)nb_answer_at(&a, 0, i)->integer;

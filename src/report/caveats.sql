@@ -4,12 +4,12 @@
 
 SELECT 'The run is not finished: ' || count(CASE WHEN status = 'planned' THEN 1 END) || ' of ' || count(*) ||
        ' rows have not been measured yet.'
-FROM run HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0;
+FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0;
 
 WITH wrong AS (
-    SELECT status, count(*) AS rows, min(position) AS first FROM run WHERE status NOT IN ('ok', 'skipped', 'planned')
+    SELECT status, count(*) AS rows, min(position) AS first FROM key WHERE status NOT IN ('ok', 'skipped', 'planned')
     GROUP BY status)
-SELECT (SELECT count(*) FROM run WHERE status IN (SELECT status FROM wrong)) || ' of ' || (SELECT count(*) FROM key) ||
+SELECT (SELECT count(*) FROM key WHERE status IN (SELECT status FROM wrong)) || ' of ' || (SELECT count(*) FROM key) ||
        ' rows went wrong (' || listed(rows || ' ' || status, status) || ') and count in no median and no ratio.'
 FROM wrong HAVING count(*) > 0;
 
@@ -30,19 +30,20 @@ SELECT 'Few trials: ' || min(trials) || '. In a trial strategies draw the same f
        CASE WHEN min(trials) < 3 THEN ', and comparisons have no verdict.' ELSE ': intervals are wide.' END
 FROM drawn HAVING min(trials) < 5;
 
-WITH entry AS MATERIALIZED (
-    SELECT dense_rank() OVER (ORDER BY {others}) AS contest, trial, alone, {by}_id AS method, {metric} AS result
-    FROM run WHERE status = 'ok' AND {metric} IS NOT NULL AND NOT coalesce({metric} <= {noise}, 0)),
+WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY {others}) AS contest FROM run WHERE opens),
+entry AS MATERIALIZED (
+    SELECT contest, trial, alone, {by}_id AS method, {metric} AS result FROM run JOIN line USING (line_id)
+    WHERE status = 'ok' AND {metric} IS NOT NULL AND NOT coalesce({metric} <= {noise}, 0)),
 instance AS (SELECT DISTINCT contest, trial FROM entry),
-ranked AS (
-    SELECT e.method, row_number() OVER of AS place, count(*) OVER (PARTITION BY i.contest, i.trial) AS rivals
+ranked AS ( -- next: the method behind it
+    SELECT e.method, row_number() OVER of AS place, lead(e.method) OVER of AS next
     FROM instance AS i JOIN entry AS e ON e.contest = i.contest AND (e.trial = i.trial OR e.alone)
     WINDOW of AS (PARTITION BY i.contest, i.trial ORDER BY e.result, e.method)),
 leader AS (
-    SELECT method, count(*) AS leads FROM ranked WHERE place = 1 AND rivals > 1 GROUP BY method
+    SELECT method, count(*) AS leads FROM ranked WHERE place = 1 AND next IS NOT NULL GROUP BY method
     ORDER BY leads DESC, method LIMIT 1)
 SELECT 'An oracle is in the lead: ' || label || ', oracle has the least {metric} most often, in ' || leads || ' of ' ||
-       (SELECT count(*) FROM ranked WHERE place = 1 AND rivals > 1) || ' comparisons. It looks at what it is to ' ||
+       (SELECT count(*) FROM ranked WHERE place = 1 AND next IS NOT NULL) || ' comparisons. It looks at what it is to ' ||
        'approximate, and so says what is possible, not what to use.'
 FROM leader JOIN component ON kind = '{by}' AND id = method WHERE oracle;
 

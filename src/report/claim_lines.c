@@ -72,7 +72,7 @@ static nb_status name_settings(const liner *l, const char **sql)
     return NB_OK;
 }
 
-/* The rows of a series: of `columns`, and of the table `both`. Of a mean of values, 0 is as good a value as any; a
+/* The rows of a series: of `columns`, and of `both`. Of a mean of values, 0 is as good a value as any; a
  * logarithm or a rank of rounding noise says nothing. */
 static nb_status add_series(const liner *l, int s, const char **columns, const char **rows, const char **any)
 {
@@ -102,7 +102,9 @@ static const char *value_sql(const nb_claim *c)
 
 enum { LINE, HEAD, STRATUM, SOURCE, DRAWS, FOUND, NOISE, MISSING, BELOW, POINTS, TRIALS, TRIAL, VALUE };
 
-/* Asks for each line's value over all trials (-1), and without each trial in which it is not alone. */
+/* Asks for each line's value over all trials (-1), and without each trial in which it is not alone. Makes the tables
+ * `lined`, with a row for each series (line, at: the claim's column, later: whether its point has other trials, value),
+ * and `left_out` (line, t). */
 static nb_status ask(const liner *l, nb_answer *lines)
 {
     const nb_claim *c = l->claim;
@@ -113,29 +115,38 @@ static nb_status ask(const liner *l, nb_answer *lines)
     if (c->column) NB_TRY(l->ctx, nb_key_sql(nb_column_find(columns, c->column), &own, l->ctx));
     for (int s = 0; s < c->series_count && !l->units->why; s++) NB_TRY(l->ctx, add_series(l, s, &series, &rows, &any));
     if (l->units->why) return NB_OK;
+    NB_NEED(sql,
+            nb_format(l->ctx,
+                      "DROP TABLE IF EXISTS temp.lined; DROP TABLE IF EXISTS temp.left_out; "
+                      "CREATE TEMP TABLE lined AS "
+                      "WITH both AS MATERIALIZED (SELECT trial, head_id, stratum_id, source_id, draws, status = 'ok' "
+                      "AS ok, %s AS at, CAST(min(number) OVER (PARTITION BY %s) AS INTEGER) AS line%s FROM run WHERE "
+                      "%s) "
+                      "SELECT *, CASE WHEN ok AND NOT noise THEN %s END AS value, max(trial) OVER (PARTITION BY line, "
+                      "at, series) > 0 AS later FROM (%s); "
+                      "CREATE INDEX lineds ON lined (line, at, trial, later, series, value); "
+                      "CREATE TEMP TABLE left_out (line INTEGER, t INTEGER, PRIMARY KEY (line, t)) WITHOUT ROWID; "
+                      "INSERT INTO left_out SELECT line, -1 FROM lined UNION SELECT line, trial FROM lined WHERE "
+                      "later",
+                      own, settings, series, any, logs ? "ln(x)" : "x", rows));
+    NB_TRY(l->ctx, nb_relation_run(l->relation, sql, l->ctx));
     NB_NEED(
         sql,
         nb_format(l->ctx,
-                  "WITH both AS MATERIALIZED (SELECT trial, head_id, stratum_id, source_id, draws, status = 'ok' AS "
-                  "ok, %s AS at, min(number) OVER (PARTITION BY %s) AS line%s FROM run WHERE %s),"
-                  " one AS MATERIALIZED (SELECT *, CASE WHEN ok AND NOT noise THEN %s END AS value, max(trial) OVER "
-                  "(PARTITION BY line, at, series) > 0 AS later FROM (%s)),"
-                  " whole AS (SELECT line, min(head_id), min(stratum_id), min(source_id), max(draws), count(value), "
-                  "count(CASE WHEN value IS NULL AND noise THEN 1 END), count(CASE WHEN value IS NULL AND NOT noise "
-                  "THEN 1 END), min(CASE WHEN value IS NULL AND NOT noise AND x < 0 THEN x END) FROM one GROUP BY "
-                  "line),"
-                  " planned AS (SELECT line, count(*) AS points FROM (SELECT line FROM one GROUP BY line, at "
+                  "WITH whole AS (SELECT line, min(head_id), min(stratum_id), min(source_id), max(draws), "
+                  "count(value), count(CASE WHEN value IS NULL AND noise THEN 1 END), count(CASE WHEN value IS NULL "
+                  "AND NOT noise THEN 1 END), min(CASE WHEN value IS NULL AND NOT noise AND x < 0 THEN x END) FROM "
+                  "lined GROUP BY line),"
+                  " planned AS (SELECT line, count(*) AS points FROM (SELECT line FROM lined GROUP BY line, at "
                   "HAVING count(DISTINCT series) = %d) GROUP BY line),"
-                  " left_out AS (SELECT line, -1 AS t FROM one UNION SELECT line, trial FROM one WHERE later),"
-                  " point AS (SELECT line, t, at, mean(CASE WHEN series = 0 THEN value END) AS x, mean(CASE WHEN "
-                  "series = 1 THEN value END) AS y FROM left_out JOIN one USING (line) WHERE NOT (later AND trial = t)"
-                  " GROUP BY line, t, at),"
+                  " point AS (SELECT o.line, t, at, mean(CASE WHEN series = 0 THEN value END) AS x, mean(CASE WHEN "
+                  "series = 1 THEN value END) AS y FROM left_out AS o CROSS JOIN lined AS d ON d.line = o.line WHERE "
+                  "NOT (later AND trial = t) GROUP BY o.line, t, at),"
                   " value AS (SELECT line, t, %s AS value FROM point WHERE x IS NOT NULL%s GROUP BY line, t) "
                   "SELECT whole.*, coalesce(points, 0), count(*) OVER (PARTITION BY line) - 1, t, value FROM whole "
                   "LEFT JOIN planned USING (line) JOIN left_out USING (line) LEFT JOIN value USING (line, t) "
                   "ORDER BY line, t",
-                  own, settings, series, any, logs ? "ln(x)" : "x", rows, c->series_count, value_sql(c),
-                  c->series_count > 1 ? " AND y IS NOT NULL" : ""));
+                  c->series_count, value_sql(c), c->series_count > 1 ? " AND y IS NOT NULL" : ""));
     return nb_relation_ask(l->relation, sql, NULL, lines, NULL, l->ctx);
 }
 

@@ -263,7 +263,7 @@ static nb_status find_changes(const comparer *c)
     nb_compare_terms terms = *c->terms;
     nb_comparison each;
     comparer apart = {.relation = c->relation, .terms = &terms, .out = &each, .ctx = c->ctx};
-    terms.contrast.pool = NULL;
+    terms.contrast.apart = true;
     terms.resamples = 0;
     NB_TRY(c->ctx, compare(&apart));
     for (int i = 0; i < c->out->count; i++)

@@ -70,7 +70,7 @@ WHERE {across} ORDER BY begin, at;
 
 SELECT 'UNFINISHED: ' || count(CASE WHEN status = 'planned' THEN 1 END) || ' of ' || count(*) ||
        ' rows have not been run yet.' AS paragraph
-FROM run HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0;
+FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0;
 
 SELECT 'REFUSED: ' || listed(method_label, line) || ': ' || why || '.' AS paragraph
 FROM (SELECT why, method_label, min(line) AS line FROM compared WHERE verdict = 'refused' GROUP BY why, value)

@@ -2,7 +2,7 @@
 /* contrast.c - see contrast.h
  *
  * 1. `agreed`: what the rows of a line (all trials of one row of the plan) agree in with others.
- * 2. `side`: the rows with these numbers; one that has trial 0 alone stands for all trials that others have.
+ * 2. Sides: the rows with these numbers; one that has trial 0 alone stands for all trials that others have.
  * 3. Each value's rows are joined with the baseline's, and their differences averaged by head. */
 #include "report/contrast.h"
 
@@ -25,9 +25,10 @@ typedef struct {
     const nb_contrast_terms *terms;
     const nb_column *columns;
     nb_contrasts *out;
-    const char *settings, *same; /* lists of columns, for SQL */
-    const char **keys;           /* of a row's method, but `by` */
-    bool builds;                 /* there are several */
+    const char *settings[2], *same; /* lists of columns, for SQL; settings: each, pooled */
+    int pooled;                     /* which of them is meant */
+    const char **keys;              /* of a row's method, but `by` */
+    bool builds;                    /* there are several */
     const struct nb_sides *sides;
     int room;
     int pair_room;
@@ -83,24 +84,28 @@ static nb_status find_keys(maker *m)
     int count = 0, key_count = 0, all = nb_column_count(m->columns) + 3;
     NB_NEED(settings, nb_alloc(m->ctx, (size_t)all, sizeof *settings));
     NB_NEED(m->keys, nb_alloc(m->ctx, (size_t)all, sizeof *m->keys));
-    m->settings = "";
+    m->settings[0] = m->settings[1] = "";
+    m->pooled = t->pool && !t->apart;
     m->same = "run.head_id";
     for (const nb_column *c = m->columns; c->name; c++) {
         if (!is_of_method(c) || strcmp(c->name, t->by) == 0) continue;
         m->keys[key_count++] = c->name;
         if (among(c->name, t->confounded)) continue;
         NB_TRY(m->ctx, append(&m->same, c, m->ctx));
-        if (t->pool && strcmp(c->name, t->pool) == 0) continue;
-        NB_TRY(m->ctx, append(&m->settings, c, m->ctx));
-        settings[count++] = c->name;
+        bool pool = t->pool && strcmp(c->name, t->pool) == 0;
+        NB_TRY(m->ctx, append(&m->settings[0], c, m->ctx));
+        if (!pool) NB_TRY(m->ctx, append(&m->settings[1], c, m->ctx));
+        if (!pool || t->apart) settings[count++] = c->name;
     }
     NB_TRY(m->ctx, nb_relation_ask(m->relation, "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL,
                                    &several, NULL, m->ctx));
     if (several.count > 0) {
-        NB_NEED(m->settings, nb_format(m->ctx, "%s%s" INPUT_SQL, m->settings, *m->settings ? ", " : ""));
+        for (int i = 0; i < 2; i++)
+            NB_NEED(m->settings[i], nb_format(m->ctx, "%s%s" INPUT_SQL, m->settings[i], *m->settings[i] ? ", " : ""));
         settings[count++] = NB_INPUT;
     }
-    if (!*m->settings) m->settings = "1";
+    for (int i = 0; i < 2; i++)
+        if (!*m->settings[i]) m->settings[i] = "1";
     m->out->setting_columns = settings;
     return NB_OK;
 }
@@ -119,70 +124,38 @@ static nb_status rows_sql(const maker *m, const char *from, const char **sql)
     return NB_OK;
 }
 
-static nb_status make_tables(maker *m)
+static nb_status make_agreed(maker *m)
 {
-    const nb_column *metric = m->out->metric, *by = nb_column_find(m->columns, m->terms->by);
-    const char *keys, *rows, *value = "", *seen = "0", *sql;
-    if (m->terms->builds) NB_TRY(m->ctx, nb_builds_table(m->relation, metric->time, &m->builds, m->ctx));
+    const nb_column *by = nb_column_find(m->columns, m->terms->by);
+    const char *keys, *value = "", *sql;
+    if (m->terms->builds) NB_TRY(m->ctx, nb_builds_table(m->relation, m->out->metric->time, &m->builds, m->ctx));
     bool apart = m->builds && !among(NB_BUILD, m->terms->confounded);
     m->builds = apart;
     if (m->terms->where) NB_TRY(m->ctx, nb_relation_choose(m->relation, "chosen_rows", m->terms->where, m->ctx));
     NB_TRY(m->ctx, rows_sql(m, "key", &keys));
-    NB_TRY(m->ctx, rows_sql(m, "run", &rows));
     NB_TRY(m->ctx, append(&value, by, m->ctx));
-    if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
-    NB_NEED(sql,
-            nb_format(
-                m->ctx,
-                "DROP TABLE IF EXISTS temp.agreed;"
-                "CREATE TEMP TABLE agreed (line_id INTEGER, build INTEGER, first_id INTEGER, value INTEGER,"
-                " value_row INTEGER, setting INTEGER, setting_row INTEGER, same INTEGER, alone INTEGER,"
-                " PRIMARY KEY (line_id, build)) WITHOUT ROWID;"
-                "INSERT INTO agreed "
-                "WITH part AS (%s),"
-                " line AS (SELECT line_id, build, min(number) AS number, max(trial) AS most, id FROM part"
-                "  GROUP BY line_id, build),"
-                " numbered AS (SELECT line.line_id, line.id, build, most, line.number,"
-                "  min(line.number) OVER (PARTITION BY %s) AS value,"
-                "  min(line.number) OVER (PARTITION BY %s) AS setting,"
-                "  min(line.number) OVER (PARTITION BY %s, build) AS same FROM line JOIN run ON run.id = line.id) "
-                "SELECT line_id, build, id, dense_rank() OVER (ORDER BY value) - 1,"
-                " CASE WHEN number = value THEN id END, dense_rank() OVER (ORDER BY setting) - 1,"
-                " CASE WHEN number = setting THEN id END, same, max(most) OVER (PARTITION BY same, value) = 0"
-                " FROM numbered;"
-                "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
-                " head_id INTEGER, stratum_id INTEGER, source_id INTEGER, draws INTEGER, skipped INTEGER, x REAL,"
-                " noise REAL, se REAL, seen INTEGER, PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID;"
-                "INSERT INTO side WITH one AS MATERIALIZED (SELECT agreed.value, agreed.same, trial, id,"
-                "  agreed.setting, head_id, stratum_id, source_id, draws, status = 'skipped' AS skipped,"
-                "  CASE WHEN status = 'ok' THEN %s END AS x, %s AS noise, %s AS se, %s AS seen, agreed.alone"
-                "  FROM (%s) AS part JOIN agreed USING (line_id, build)),"
-                " later AS (SELECT same, trial, source_id FROM one WHERE trial > 0 GROUP BY same, trial)"
-                "SELECT value, same, trial, id, setting, head_id, stratum_id, source_id, draws, skipped, x, noise, se,"
-                " seen FROM one UNION ALL SELECT value, same, later.trial, id, setting, head_id, stratum_id,"
-                " later.source_id, draws, skipped, x, noise, se, seen FROM one JOIN later USING (same) WHERE alone"
-                " ORDER BY 1, 2, 3, 4",
-                keys, value, m->settings, m->same, metric->name, metric->noise ? metric->noise : "NULL",
-                metric->se ? metric->se : "NULL", seen, rows));
-    if (m->terms->where) NB_TRY(m->ctx, nb_relation_make(m->relation, "side", "SELECT 1", m->ctx));
-    return nb_relation_make(m->relation, "side", sql, m->ctx);
-}
-
-/* With columns confounded, a method may have several rows where one is wanted. */
-static nb_status check_single(const maker *m)
-{
-    const char *list = "";
-    nb_answer several;
-    if (!m->terms->confounded || !*m->terms->confounded) return NB_OK;
-    for (const char *const *c = m->terms->confounded; *c; c++)
-        NB_NEED(list, nb_format(m->ctx, "%s%s%s", list, *list ? ", " : "", *c));
-    NB_TRY(m->ctx,
-           nb_relation_ask(m->relation, "SELECT 1 FROM side GROUP BY value, same, trial HAVING count(*) > 1 LIMIT 1",
-                           NULL, &several, NULL, m->ctx));
-    NB_REQUIRE(m->ctx, several.count == 0, NB_EINVAL,
-               "a %s has several rows that differ only in what is named as confounded (%s): select one of them",
-               m->terms->by, list);
-    return NB_OK;
+    NB_NEED(sql, nb_format(
+                     m->ctx,
+                     "CREATE TEMP TABLE agreed (line_id INTEGER, build INTEGER, first_id INTEGER, value INTEGER,"
+                     " value_row INTEGER, setting INTEGER, setting_row INTEGER, pooled INTEGER, pooled_row INTEGER,"
+                     " same INTEGER, alone INTEGER, PRIMARY KEY (line_id, build)) WITHOUT ROWID;"
+                     "INSERT INTO agreed "
+                     "WITH part AS (%s),"
+                     " line AS (SELECT line_id, build, min(number) AS number, max(trial) AS most, id FROM part"
+                     "  GROUP BY line_id, build),"
+                     " numbered AS (SELECT line.line_id, line.id, build, most, line.number,"
+                     "  min(line.number) OVER (PARTITION BY %s) AS value,"
+                     "  min(line.number) OVER (PARTITION BY %s) AS setting,"
+                     "  min(line.number) OVER (PARTITION BY %s) AS pooled,"
+                     "  min(line.number) OVER (PARTITION BY %s, build) AS same FROM line JOIN run ON run.id = line.id) "
+                     "SELECT line_id, build, id, dense_rank() OVER (ORDER BY value) - 1,"
+                     " CASE WHEN number = value THEN id END, dense_rank() OVER (ORDER BY setting) - 1,"
+                     " CASE WHEN number = setting THEN id END, dense_rank() OVER (ORDER BY pooled) - 1,"
+                     " CASE WHEN number = pooled THEN id END, same, max(most) OVER (PARTITION BY same, value) = 0"
+                     " FROM numbered",
+                     keys, value, m->settings[0], m->settings[1], m->same));
+    if (m->terms->where) NB_TRY(m->ctx, nb_relation_make(m->relation, "agreed", "SELECT 1", m->ctx));
+    return nb_relation_make(m->relation, "agreed", sql, m->ctx);
 }
 
 /* A label of a row's component. Of oracles strategies alone are marked. */
@@ -212,6 +185,8 @@ static nb_status cell_sql(const maker *m, const char *name, const char **list)
                                                                  : " AS TEXT)"));
     return NB_OK;
 }
+
+static const char *const setting_names[] = {"setting", "pooled"};
 
 static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_answer *answer)
 {
@@ -266,16 +241,18 @@ static nb_status measure(const maker *m, const double *a, const double *b, pair 
     return NB_OK;
 }
 
-typedef struct { /* a row of `side` */
-    int value, same, trial, setting, head, stratum, source;
-    bool draws, skipped, seen;
-    double numbers[3]; /* x, noise, se */
+typedef struct { /* a row, for itself or for a trial that it stands for */
+    int value, same, trial, settings[2], head, stratum, source;
+    bool draws, skipped, seen, alone;
+    double numbers[3]; /* x (NaN: no result), noise, se */
 } side;
 
 typedef struct nb_sides {
-    int count;
-    side *rows;       /* by value, setting, source, head, same, trial */
-    const side **key; /* by value, same, trial */
+    const char *metric;
+    int count, room;
+    side *rows;
+    const side **key;      /* by value, same, trial */
+    const side **order[2]; /* by value, setting or pooled one, source, head, same, trial; NULL: not asked for yet */
 } side_rows;
 
 static int compare_ints(int count, const int *a, const int *b)
@@ -291,49 +268,120 @@ static int by_key(const void *a, const void *b)
     return compare_ints(3, (const int[]){x->value, x->same, x->trial}, (const int[]){y->value, y->same, y->trial});
 }
 
+static int by_data(const void *a, const void *b)
+{
+    const side *x = a, *y = b;
+    return compare_ints(2, (const int[]){x->same, x->trial}, (const int[]){y->same, y->trial});
+}
+
+static int by_setting_of(int which, const void *a, const void *b)
+{
+    const side *x = *(const side *const *)a, *y = *(const side *const *)b;
+    return compare_ints(6, (const int[]){x->value, x->settings[which], x->source, x->head, x->same, x->trial},
+                        (const int[]){y->value, y->settings[which], y->source, y->head, y->same, y->trial});
+}
+
+static int by_setting(const void *a, const void *b)
+{
+    return by_setting_of(0, a, b);
+}
+
+static int by_pooled(const void *a, const void *b)
+{
+    return by_setting_of(1, a, b);
+}
+
 static double real_at(sqlite3_stmt *s, int column)
 {
     return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
 }
 
-/* All rows of the table, once for all that compare them. */
-static nb_status read_sides(maker *m)
+static nb_status read_rows(const maker *m, side_rows *all, nb_ctx *memory)
 {
-    static const char sql[] =
-        "SELECT value, same, trial, setting, head_id, stratum_id, source_id, draws, skipped, seen, "
-        "x, noise, se FROM side ORDER BY value, setting, source_id, head_id, same, trial";
-    nb_ctx *memory;
-    void **kept = nb_relation_attached(m->relation, "side", &memory);
+    const nb_column *metric = m->out->metric;
+    const char *rows, *seen = "0", *sql;
     sqlite3_stmt *s;
-    int room = 0;
-    side_rows *all = *kept;
-    m->sides = all;
-    if (all) return NB_OK;
-    NB_NEED(all, nb_alloc(memory, 1, sizeof *all));
+    NB_TRY(m->ctx, rows_sql(m, "run", &rows));
+    if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
+    NB_NEED(sql, nb_format(m->ctx,
+                           "SELECT agreed.value, agreed.same, trial, setting, pooled, head_id, stratum_id, source_id, "
+                           "draws, status = 'skipped', %s, agreed.alone, CASE WHEN status = 'ok' THEN %s END, %s, %s "
+                           "FROM (%s) AS part CROSS JOIN agreed USING (line_id, build) ORDER BY part.id",
+                           seen, metric->name, metric->noise ? metric->noise : "NULL", metric->se ? metric->se : "NULL",
+                           rows));
     NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, &s, m->ctx));
     for (bool row = true;; all->count++) {
-        int ints[7];
+        int ints[12];
         NB_TRY(m->ctx, nb_relation_step(m->relation, s, &row));
-        if (!row) break;
-        NB_GROW(memory, all->rows, all->count, room);
-        for (int i = 0; i < 7; i++) ints[i] = sqlite3_column_int(s, i);
-        all->rows[all->count] = (side){ints[0],
-                                       ints[1],
-                                       ints[2],
-                                       ints[3],
-                                       ints[4],
-                                       ints[5],
-                                       ints[6],
-                                       sqlite3_column_int(s, 7),
-                                       sqlite3_column_int(s, 8),
-                                       sqlite3_column_int(s, 9),
-                                       {real_at(s, 10), real_at(s, 11), real_at(s, 12)}};
+        if (!row) return NB_OK;
+        NB_GROW(memory, all->rows, all->count, all->room);
+        for (int i = 0; i < 12; i++) ints[i] = sqlite3_column_int(s, i);
+        all->rows[all->count] = (side){ints[0], ints[1],  ints[2],  {ints[3], ints[4]},
+                                       ints[5], ints[6],  ints[7],  ints[8],
+                                       ints[9], ints[10], ints[11], {real_at(s, 12), real_at(s, 13), real_at(s, 14)}};
     }
-    NB_NEED(all->key, nb_alloc(memory, (size_t)all->count + 1, sizeof *all->key));
-    for (int i = 0; i < all->count; i++) all->key[i] = &all->rows[i];
-    qsort(all->key, (size_t)all->count, sizeof *all->key, by_key);
-    *kept = all;
+}
+
+/* What has trial 0 alone, once more for each other trial of the same data. */
+static nb_status repeat_alone(side_rows *all, nb_ctx *memory)
+{
+    int read = all->count;
+    if (read > 0) qsort(all->rows, (size_t)read, sizeof *all->rows, by_data);
+    for (int i = 0, next; i < read; i = next) {
+        for (next = i; next < read && all->rows[next].same == all->rows[i].same; next++) continue;
+        for (int a = i; a < next; a++)
+            for (int t = i + 1; t < next && all->rows[a].alone; t++) {
+                if (all->rows[t].trial == all->rows[t - 1].trial) continue;
+                NB_GROW(memory, all->rows, all->count, all->room);
+                side *one = &all->rows[all->count++];
+                *one = all->rows[a];
+                one->trial = all->rows[t].trial;
+                one->source = all->rows[t].source;
+            }
+    }
+    return NB_OK;
+}
+
+static nb_status sort_sides(const side_rows *all, int (*compare)(const void *, const void *), const side ***sorted,
+                            nb_ctx *memory)
+{
+    if (*sorted) return NB_OK;
+    NB_NEED(*sorted, nb_alloc(memory, (size_t)all->count + 1, sizeof **sorted));
+    for (int i = 0; i < all->count; i++) (*sorted)[i] = &all->rows[i];
+    qsort(*sorted, (size_t)all->count, sizeof **sorted, compare);
+    return NB_OK;
+}
+
+/* All rows, once for all that compare them. */
+static nb_status find_sides(maker *m)
+{
+    nb_ctx *memory;
+    void **kept = nb_relation_attached(m->relation, "agreed", &memory);
+    side_rows *all = *kept;
+    if (!all || strcmp(all->metric, m->out->metric->name) != 0) {
+        NB_NEED(all, nb_alloc(memory, 1, sizeof *all));
+        all->metric = m->out->metric->name;
+        NB_TRY(m->ctx, read_rows(m, all, memory));
+        NB_TRY(m->ctx, repeat_alone(all, memory));
+        NB_TRY(m->ctx, sort_sides(all, by_key, &all->key, memory));
+        *kept = all;
+    }
     m->sides = all;
+    return sort_sides(all, m->pooled ? by_pooled : by_setting, &all->order[m->pooled], memory);
+}
+
+/* With columns confounded, a method may have several rows where one is wanted. */
+static nb_status check_single(const maker *m)
+{
+    const char *list = "";
+    bool several = false;
+    if (!m->terms->confounded || !*m->terms->confounded) return NB_OK;
+    for (const char *const *c = m->terms->confounded; *c; c++)
+        NB_NEED(list, nb_format(m->ctx, "%s%s%s", list, *list ? ", " : "", *c));
+    for (int i = 1; i < m->sides->count; i++) several |= by_key(&m->sides->key[i - 1], &m->sides->key[i]) == 0;
+    NB_REQUIRE(m->ctx, !several, NB_EINVAL,
+               "a %s has several rows that differ only in what is named as confounded (%s): select one of them",
+               m->terms->by, list);
     return NB_OK;
 }
 
@@ -346,7 +394,7 @@ static const side *other_of(const maker *m, const side *a)
 
 static nb_status make_pair(const maker *m, const side *a, const side *b, pair *p)
 {
-    *p = (pair){.setting = a->setting,
+    *p = (pair){.setting = a->settings[m->pooled],
                 .source = a->source,
                 .head = a->head,
                 .stratum = a->stratum,
@@ -361,27 +409,32 @@ static nb_status make_pair(const maker *m, const side *a, const side *b, pair *p
     return measure(m, a->numbers, b->numbers, p);
 }
 
-/* The pairs of a value, by setting, source, head, and what is compared. */
-static nb_status find_pairs(maker *m, int value, int *count)
+/* Where the rows of a value begin. */
+static int first_of(const maker *m, int value)
 {
-    const side_rows *all = m->sides;
-    int low = 0, high = all->count;
+    int low = 0, high = m->sides->count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (all->rows[middle].value < value)
+        if (m->sides->key[middle]->value < value)
             low = middle + 1;
         else
             high = middle;
     }
+    return low;
+}
+
+/* The pairs of a value, by setting, source, head, and what is compared. */
+static nb_status find_pairs(maker *m, int value, int *count)
+{
     *count = 0;
-    for (int i = low; i < all->count && all->rows[i].value == value; i++) {
-        const side *b = other_of(m, &all->rows[i]);
+    for (int i = first_of(m, value); i < first_of(m, value + 1); i++) {
+        const side *a = m->sides->order[m->pooled][i], *b = other_of(m, a);
         if (!b) {
             m->unpaired[value]++;
             continue;
         }
         NB_GROW(m->ctx, m->pairs, *count, m->pair_room);
-        NB_TRY(m->ctx, make_pair(m, &all->rows[i], b, &m->pairs[(*count)++]));
+        NB_TRY(m->ctx, make_pair(m, a, b, &m->pairs[(*count)++]));
     }
     return NB_OK;
 }
@@ -535,11 +588,10 @@ static nb_status add_refusal(maker *m, int value)
     const char *names;
     nb_answer setting;
     nb_contrast *c;
-    NB_TRY(m->ctx,
-           nb_relation_ask(
-               m->relation,
-               nb_format(m->ctx, "SELECT setting FROM agreed WHERE value = %d AND value_row IS NOT NULL", value), NULL,
-               &setting, NULL, m->ctx));
+    NB_TRY(m->ctx, nb_relation_ask(m->relation,
+                                   nb_format(m->ctx, "SELECT %s FROM agreed WHERE value = %d AND value_row IS NOT NULL",
+                                             setting_names[m->pooled], value),
+                                   NULL, &setting, NULL, m->ctx));
     NB_TRY(m->ctx, find_difference(m, value, &names));
     NB_TRY(m->ctx, add_contrast(m, value, (int)nb_answer_at(&setting, 0, 0)->integer, &c));
     if (names)
@@ -550,23 +602,14 @@ static nb_status add_refusal(maker *m, int value)
     return NB_OK;
 }
 
-/* How many rows each value has, by what it stands for. */
-static nb_status count_sides(const maker *m, nb_answer *sides)
-{
-    return nb_relation_ask(m->relation, "SELECT value, count(*) FROM side GROUP BY value ORDER BY value", NULL, sides,
-                           NULL, m->ctx);
-}
-
 static nb_status compare_all(maker *m)
 {
-    nb_answer sides;
-    NB_TRY(m->ctx, count_sides(m, &sides));
-    NB_TRY(m->ctx, read_sides(m));
+    int baseline = first_of(m, m->terms->baseline + 1) - first_of(m, m->terms->baseline);
     for (int v = 0; v < m->out->values.count; v++) {
         int count;
         if (v == m->terms->baseline) continue;
         NB_TRY(m->ctx, find_pairs(m, v, &count));
-        m->unmet[v] = (int)nb_answer_at(&sides, m->terms->baseline, 1)->integer - count;
+        m->unmet[v] = baseline - count;
         NB_TRY(m->ctx, count > 0 ? add_contrasts(m, v, count) : add_refusal(m, v));
     }
     return NB_OK;
@@ -579,11 +622,12 @@ nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *term
     *out = (nb_contrasts){.count = 0};
     NB_TRY(ctx, check_columns(&m));
     NB_TRY(ctx, find_keys(&m));
-    NB_TRY(ctx, make_tables(&m));
+    NB_TRY(ctx, make_agreed(&m));
+    NB_TRY(ctx, find_sides(&m));
     NB_TRY(ctx, check_single(&m));
     NB_TRY(ctx, nb_contrasts_strata(relation, out, ctx));
     NB_TRY(ctx, ask_cells(&m, (const char *const[]){terms->by, NULL}, "value", &out->values));
-    NB_TRY(ctx, ask_cells(&m, out->setting_columns, "setting", &out->settings));
+    NB_TRY(ctx, ask_cells(&m, out->setting_columns, setting_names[m.pooled], &out->settings));
     NB_NEED(m.unpaired, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unpaired));
     NB_NEED(m.unmet, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unmet));
     out->unpaired = m.unpaired;

@@ -20,6 +20,7 @@ typedef struct {
     int baseline;                  /* its value's code; -1: no contrasts, only settings */
     bool difference;               /* on the scale a - b; else log(a / b) */
     const char *pool;              /* a column of the identity whose values are averaged like trials; NULL: none */
+    bool apart;                    /* they are not averaged after all: beside a comparison in which they are */
     const char *const *confounded; /* columns in which both may differ, NB_ROWS_SEEN and NB_BUILD; ends with NULL */
     bool builds;                   /* rows of different programs are not compared; of a time, of different calls */
     nb_failures failures;
@@ -80,11 +81,7 @@ nb_status nb_contrasts_strata(const nb_relation *relation, nb_contrasts *contras
 /* A cell of a setting, and of a value; `what`: of NB_OF_COLUMN. */
 const nb_cell *nb_setting_cell(const nb_contrasts *contrasts, int setting, int column, int what);
 const char *nb_value_label(const nb_contrasts *contrasts, int value);
-/* The relation has from here on, until other terms are asked, the table
- *     side   a row for each row of the run and trial that it stands for: value and setting (codes), same (what is
- *            compared with each other), trial, id, head_id, stratum_id, source_id, draws, skipped, x (the metric; NULL:
- *            no result), noise, se, seen (has looked at rows that it is judged on)
- * NB_EINVAL for a column that is none or not of that kind. */
+/* NB_EINVAL for a column that is none or not of that kind. */
 nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *terms, nb_contrasts *contrasts,
                             nb_ctx *ctx);
 

@@ -236,7 +236,7 @@ static nb_status look_at(keys *k, const row *of, int kind)
 }
 
 typedef struct {
-    int head, panel, stratum, source, line, draws;
+    int head, panel, stratum, source, line, draws, opens;
 } place;
 
 /* Behind a text, so that different numbers give different texts. */
@@ -300,19 +300,26 @@ static nb_status place_row(keys *k, const row *of, const row *before, place *p)
     }
     p->draws = p->draws && !k->strata[of->kinds[r->problem]]; /* not other data */
     snprintf(end, NUMBERS, "%s", of->scene);
+    int lines = k->lines.count;
     NB_TRY(r->ctx, nb_texts_number(&k->lines, line, &p->line));
+    p->opens = k->lines.count > lines;
     return NB_OK;
 }
 
-static nb_status insert(const keys *k, int number, const row *of, const place *p)
+/* Columns of the rows as they are read: texts and what is narrow stand at the end. */
+enum { ID, POSITION, HEAD, TRIAL, N, D, MODEL, LAYER, SOURCE, SCENE, KINDS };
+
+static nb_status insert(const keys *k, sqlite3_stmt *s, int number, const row *of, const place *p)
 {
     const nb_relation *r = k->r;
-    const int fixed[] = {number,   of->position, of->head,  of->trial, p->head,
-                         p->panel, p->stratum,   p->source, p->line,   p->draws};
+    const int fixed[] = {number,     of->position, of->head, of->trial, p->head, p->panel,
+                         p->stratum, p->source,    p->line,  p->draws,  p->opens};
     enum { FIXED = sizeof fixed / sizeof *fixed };
     sqlite3_bind_int64(k->insert, 1, of->id);
     for (int i = 0; i < FIXED; i++) sqlite3_bind_int(k->insert, 2 + i, fixed[i]);
     for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, 2 + FIXED + i, of->kinds[i]);
+    for (int from = KINDS + r->kind_count, to = 2 + FIXED + r->kind_count; from < sqlite3_column_count(s); from++)
+        sqlite3_bind_value(k->insert, to++, sqlite3_column_value(s, from));
     if (sqlite3_step(k->insert) != SQLITE_DONE) return fail(r, "the keys of the rows");
     sqlite3_reset(k->insert);
     return NB_OK;
@@ -355,7 +362,6 @@ static nb_status number_spec(keys *k, row *one, int kind, const char *text, cons
 
 static nb_status number_rows(keys *k, sqlite3_stmt *s)
 {
-    enum { ID, POSITION, HEAD, TRIAL, N, D, MODEL, LAYER, SOURCE, SCENE, KINDS };
     nb_relation *r = k->r;
     row before = {.id = 0};
     place p = {.head = 0};
@@ -376,7 +382,7 @@ static nb_status number_rows(keys *k, sqlite3_stmt *s)
             NB_TRY(r->ctx, number_spec(k, &one, i, text ? text : "", count ? &before : NULL));
         }
         NB_TRY(r->ctx, place_row(k, &one, count ? &before : NULL, &p));
-        NB_TRY(r->ctx, insert(k, count, &one, &p));
+        NB_TRY(r->ctx, insert(k, s, count, &one, &p));
         count++;
         NB_TRY(r->ctx, remember(k, &one, &before));
     }
@@ -389,6 +395,31 @@ static nb_status optional(const nb_relation *r, const char *name, const char **s
     bool has = nb_column_find(r->study->columns, name);
     if (has) NB_TRY(r->ctx, has_column(r, name, &has));
     *sql = has ? name : "NULL";
+    return NB_OK;
+}
+
+/* What many queries ask of each row, and few bytes: it stands in `key` too, so that they read no whole row. */
+static bool is_narrow(const nb_column *c)
+{
+    bool there = strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
+    return !there &&
+           (c->type == NB_COLUMN_INT || (c->identity && c->type == NB_COLUMN_REAL) || strcmp(c->name, "status") == 0);
+}
+
+/* Lists of these: of a table's columns, and of what a row has there. */
+static nb_status list_narrow(const nb_relation *r, const char **columns, const char **values)
+{
+    *columns = *values = "";
+    for (const nb_column *c = r->study->columns; c->name; c++) {
+        const char *value;
+        if (!is_narrow(c)) continue;
+        NB_TRY(r->ctx, optional(r, c->name, &value));
+        NB_NEED(*columns, nb_format(r->ctx, "%s, %s %s", *columns, c->name,
+                                    c->type == NB_COLUMN_INT    ? "INTEGER"
+                                    : c->type == NB_COLUMN_REAL ? "REAL"
+                                                                : "TEXT"));
+        NB_NEED(*values, nb_format(r->ctx, "%s, %s", *values, value));
+    }
     return NB_OK;
 }
 
@@ -405,7 +436,7 @@ static const char *scene_sql(const nb_relation *r, nb_ctx *ctx)
 static nb_status make_keys(nb_relation *r, const char *which)
 {
     keys k = {.r = r};
-    const char *model, *layer, *source, *scene, *ids = "", *texts = "", *parameters = "", *sql;
+    const char *model, *layer, *source, *scene, *ids = "", *texts = "", *parameters = "", *narrow, *values, *sql;
     sqlite3_stmt *s;
     NB_NEED(k.scratch, nb_ctx_child(r->ctx));
     nb_texts_init(&k.heads, r->ctx);
@@ -419,19 +450,24 @@ static nb_status make_keys(nb_relation *r, const char *which)
         NB_NEED(texts, nb_format(r->ctx, "%s, %s", texts, r->kinds[i]->name));
         NB_NEED(parameters, nb_format(r->ctx, "%s, ?", parameters));
     }
+    NB_TRY(r->ctx, list_narrow(r, &narrow, &values));
+    for (const char *at = values; (at = strchr(at, ',')); at++)
+        NB_NEED(parameters, nb_format(r->ctx, "%s, ?", parameters));
     NB_TRY(r->ctx,
-           execute(r, nb_format(r->ctx,
-                                "BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY KEY, number INTEGER, position "
-                                "INTEGER, head INTEGER, trial INTEGER, head_id INTEGER, panel_id INTEGER, "
-                                "stratum_id INTEGER, source_id INTEGER, line_id INTEGER, draws INTEGER%s, alone "
-                                "INTEGER)",
-                                ids)));
-    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
+           execute(
+               r, nb_format(
+                      r->ctx,
+                      "BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY KEY, number INTEGER, position "
+                      "INTEGER, head INTEGER, trial INTEGER, head_id INTEGER, panel_id INTEGER, "
+                      "stratum_id INTEGER, source_id INTEGER, line_id INTEGER, draws INTEGER, opens INTEGER%s%s, alone "
+                      "INTEGER)",
+                      ids, narrow)));
+    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
     NB_TRY(r->ctx, prepare(r, sql, NULL, &k.insert, k.scratch));
     NB_NEED(sql, nb_format(r->ctx,
-                           "SELECT rowid, position, head, trial, n, d, %s, %s, %s, %s%s FROM %s "
+                           "SELECT rowid, position, head, trial, n, d, %s, %s, %s, %s%s%s FROM %s "
                            "WHERE position IS NOT NULL%s ORDER BY position",
-                           model, layer, source, scene, texts, r->rows, which));
+                           model, layer, source, scene, texts, values, r->rows, which));
     NB_TRY(r->ctx, prepare(r, sql, NULL, &s, k.scratch));
     NB_TRY(r->ctx, number_rows(&k, s));
     nb_ctx_release(k.scratch, 0);
@@ -779,7 +815,8 @@ static nb_status make_panels(nb_relation *r)
     return NB_OK;
 }
 
-/* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each. */
+/* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each, and
+ * outer, which SQLite leaves out, but for a query that groups: that asks `key`, or a materialized part of `run`. */
 
 /* One column for all measures. */
 static nb_status make_measured(const nb_relation *r)
@@ -808,10 +845,10 @@ static nb_status make_view(const nb_relation *r)
     static const char *const origins[] = {"model", "layer", "source"}; /* which a study's rows may lack */
     const char *columns = "", *joins = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        bool has;
+        bool has, in_key = is_narrow(c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
         NB_TRY(r->ctx, has_column(r, c->name, &has));
-        NB_NEED(columns, nb_format(r->ctx, has ? "%s%sr.%s AS %s" : "%s%sNULL AS %.0s%s", columns, *columns ? ", " : "",
-                                   c->name, c->name));
+        NB_NEED(columns, nb_format(r->ctx, has ? "%s%s%s.%s AS %s" : "%s%sNULL AS %.0s%.0s%s", columns,
+                                   *columns ? ", " : "", in_key ? "k" : "r", c->name, c->name));
     }
     for (int i = 0; i < 3; i++)
         if (!nb_column_find(r->study->columns, origins[i]))
@@ -825,11 +862,12 @@ static nb_status make_view(const nb_relation *r)
                                  i, i, name, i, name));
     }
     return execute(
-        r, nb_format(r->ctx,
-                     "CREATE TEMP VIEW run AS SELECT %s%s, k.number AS number, k.position AS position, k.id AS id, "
-                     "head_id, panel_id, stratum_id, source_id, line_id, alone, draws FROM key AS k JOIN %s AS r ON "
-                     "r.rowid = k.id%s",
-                     r->several ? "r.run AS run, " : "", columns, r->rows, joins));
+        r, nb_format(
+               r->ctx,
+               "CREATE TEMP VIEW run AS SELECT %s%s, k.number AS number, k.position AS position, k.id AS id, "
+               "head_id, panel_id, stratum_id, source_id, line_id, alone, draws, opens FROM key AS k LEFT JOIN %s AS r "
+               "ON r.rowid = k.id%s",
+               r->several ? "r.run AS run, " : "", columns, r->rows, joins));
 }
 
 /* All that follows from the rows; `which`: "" or a condition, of those that stay. */
@@ -952,7 +990,8 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
 
 nb_status nb_relation_open(nb_relation **out, nb_store *store, const nb_given_labels *labels, nb_ctx *ctx)
 {
-    return nb_relation_gather(out, 1, &store, NULL, labels, ctx);
+    const char *unnamed = "";
+    return nb_relation_gather(out, 1, &store, &unnamed, labels, ctx);
 }
 
 /* Asking. */
@@ -1144,9 +1183,11 @@ nb_status nb_relation_values(const nb_relation *r, const char *column, nb_answer
     const char *sql;
     const nb_column *c = nb_column_find(r->study->columns, column);
     bool numbered = c && c->identity && c->type == NB_COLUMN_TEXT; /* in this order, and with no row to look at */
+    bool of_line = c && c->identity && strcmp(column, "trial") != 0;
     NB_NEED(sql, nb_format(ctx,
-                           numbered ? "SELECT spec FROM component WHERE kind = '%s' ORDER BY id"
-                                    : "SELECT %s FROM run GROUP BY 1 ORDER BY min(number)",
+                           numbered  ? "SELECT spec FROM component WHERE kind = '%s' ORDER BY id"
+                           : of_line ? "SELECT %s FROM run WHERE opens GROUP BY 1 ORDER BY min(number)"
+                                     : "SELECT %s FROM run GROUP BY 1 ORDER BY min(number)",
                            column));
     return nb_relation_ask(r, sql, NULL, values, NULL, ctx);
 }

@@ -6,11 +6,13 @@
  *   run        a row each, in the order of the plan: the columns of rows.csv; NAME_label beside a column NAME of
  *              components; NAME_id beside a column NAME of texts, as strategy_id, a number in order of appearance; and
  *              those of `key`
- *   key        a row each, numbers alone: number (from 0, in the order of the plan), position, the NAME_id, trial, and
+ *   key        a row each, few bytes: number (from 0, in the order of the plan), position, the NAME_id, the row's whole
+ *              numbers and status, and
  *                head_id         its problem and head
  *                panel_id        the data of its kind that one table or panel shows together
  *                stratum_id, source_id   what a statement may be generalised over, see `source`
  *                line_id         all that identifies the row but its trial
+ *                opens           it is the first of its line
  *                alone           it has trial 0 alone, which stands for every trial of the others
  *                draws           another trial may give another result, though the data stay
  *   measured   a row for each row and measure but for times: id, measure, place (among the columns), x; measure: place,

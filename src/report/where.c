@@ -79,17 +79,25 @@ static nb_status name_values(const nb_relation *r, values *v, nb_ctx *ctx)
 /* In order of appearance. */
 static nb_status find_values(const nb_relation *r, const char *among, const char *name, values *v, nb_ctx *ctx)
 {
-    const char *sql;
+    const char *sql, *value = "v";
     *v = (values){.name = name};
     NB_TRY(ctx, find_column(r, name, &v->column, ctx));
     const nb_column *c = v->column;
     v->registry = nb_column_registry(nb_relation_study(r)->columns, c->name);
     NB_TRY(ctx, nb_key_sql(c, &v->sql, ctx));
-    if (c->type == NB_COLUMN_TEXT && c->identity && !among) /* in this order, and with no row to look at */
+    bool numbered = c->type == NB_COLUMN_TEXT && c->identity, of_line = c->identity && strcmp(c->name, "trial") != 0;
+    if (numbered) NB_NEED(value, nb_format(ctx, "(SELECT spec FROM component WHERE kind = '%s' AND id = v)", c->name));
+    if (numbered && !among) /* in this order, and with no row to look at */
         NB_NEED(sql, nb_format(ctx, "SELECT spec, quote(id) FROM component WHERE kind = '%s' ORDER BY id", c->name));
     else
-        NB_NEED(sql, nb_format(ctx, "SELECT %s, quote(%s) FROM run WHERE %s GROUP BY %s ORDER BY min(number)", c->name,
-                               v->sql, among ? among : "1", v->sql));
+        NB_NEED(sql, nb_format(ctx,
+                               "WITH meant AS MATERIALIZED (SELECT %s AS v, number FROM run WHERE %s) "
+                               "SELECT %s, quote(v) FROM meant GROUP BY v ORDER BY min(number)",
+                               v->sql,
+                               among     ? among
+                               : of_line ? "opens"
+                                         : "1",
+                               value));
     NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &v->cells, NULL, ctx));
     v->count = v->cells.count;
     return name_values(r, v, ctx);
