@@ -6,7 +6,10 @@
  *     out = softmax(Q K~') W           in blocks of queries
  *
  * so nothing of size n x m is stored. Landmarks are those of any strategy, X that of any core; both are computed in
- * double precision, head by head. 4 n m d multiplications a head, and what they take. */
+ * double precision, head by head. 4 n m d multiplications a head, and what they take.
+ *
+ * A core that is fitted to exact outputs gives W without X: of B V with some more queries, and of their rows of F. Where
+ * landmarks are kept for later passes, whose values are others, and with cur's factors it computes X as others do. */
 #ifndef NB_LANDMARK_PASS_H
 #define NB_LANDMARK_PASS_H
 
@@ -54,6 +57,7 @@ typedef struct {
     int chunk;       /* blocks of queries that a task takes */
     int refresh;     /* passes with the same landmarks; 1: each has its own */
     bool keep_place; /* what is kept is which tokens they are; else where they are, and so X too */
+    int drawn;       /* queries beside the landmarks', to whose exact outputs the core is fitted; 0: it computes X */
 } nb_landmark_how;
 nb_landmark_how nb_landmark_how_of(const nb_landmark_options *options, int n);
 

@@ -179,6 +179,14 @@ static void test_positive_inverse(void **state)
         assert_ok(ctx, nb_invert_positive(m, inverse, ctx));
         nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, a, m, inverse, m, 0, product, m);
         for (int i = 0; i < m * m; i++) assert_close(product[i], i % (m + 1) == 0, 1e-10);
+        double *u = nb_alloc_reals(ctx, size, size), *halves = nb_alloc_reals(ctx, size, size);
+        for (int j = 0; j < m; j++) halves[j * (m + 1)] = 1;
+        for (int i = 0; i < m * m; i++) u[i] = NAN;
+        nb_gram_upper(m, 2 * m, x, u);
+        assert_ok(ctx, nb_factor_positive(m, u, ctx));
+        nb_solve_upper(NB_TRANSPOSED, m, m, u, halves);
+        nb_solve_upper(NB_PLAIN, m, m, u, halves);
+        for (int i = 0; i < m * m; i++) assert_close(halves[i], inverse[i], 1e-10);
     }
     double indefinite[] = {1, 2, 2, 1};
     assert_error(ctx, nb_invert_positive(2, indefinite, ctx), NB_ENUMERIC, "leading 2 x 2 part");
