@@ -8,7 +8,8 @@
  * 3. B V, and the exact outputs at the drawn queries with it, are what the pass computes of all keys.
  * 4. The core is given these outputs, and the queries' rows of F.
  *
- * All is in single precision but what the core does. (m + drawn) (1024 d + m d) multiplications beside B V and the fit. */
+ * All is in single precision but what the core does. Beside B V and the fit (m + drawn) (1024 d + m d)
+ * multiplications. */
 #include "layers/landmark_pass_private.h"
 
 #include "cores/core.h"
