@@ -36,7 +36,7 @@ const nb_core nb_core_identity = {
     .compute = compute,
     .cost = cost,
     .explanation =
-        "The factors nocore and kernel_ridge are planned once, with this core, whatever cores the experiment lists; no\n"
-        "other factors are planned with it. There is no A: its rank, its condition and core_residual are empty.\n"
+        "The factors nocore and kernel_ridge are planned once, with this core, whatever cores the experiment lists;\n"
+        "no other factors are planned with it. There is no A: its rank, its condition and core_residual are empty.\n"
         "error_core is what the missing middle adds to the least error that any middle reaches.",
 };
