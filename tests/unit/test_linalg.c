@@ -558,7 +558,8 @@ static double left_out(nb_ctx *ctx, int i, int k, const double *gram, const doub
     return sum;
 }
 
-/* The formula of leave-one-out against fits without each row, for targets whose best penalties differ. Rounding: some 1e-16 times the condition, 1e5. */
+/* The formula of leave-one-out against fits without each row, for targets whose best penalties differ. Rounding: some
+ * 1e-16 times the condition, 1e5. */
 static void test_kernel_ridge(void **state)
 {
     enum { K = 9, M = 5, COLUMNS = 3, COUNT = 4 };
