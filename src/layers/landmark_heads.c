@@ -121,7 +121,7 @@ static nb_status choose(const nb_landmark_work *w, int head, nb_scene *scene, nb
     nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);
     NB_TRY(ctx, pick(w, scene, l, ctx));
     const char *refusal = l->refusal;
-    if (!refusal) refusal = nb_factors_refusal(how->kind, l->queries.kind, shape->causal);
+    if (!refusal) refusal = nb_factors_refusal(how->kind, l->queries.kind, shape->causal, NULL);
     if (!refusal && how->refresh > 1 && how->keep_place && l->queries.kind != NB_TOKENS)
         refusal = "means and free points have no place to be kept: keep=points keeps where they are";
     if (refusal) {

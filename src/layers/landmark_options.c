@@ -8,6 +8,9 @@
 
 const char *const nb_landmark_pairings[] = {NB_PAIRING_NAMES, [NB_OWN_PAIRING] = "own", NULL};
 const char *const nb_landmark_keeps[] = {"points", "tokens", NULL};
+/* kernel_ridge is an attention of its own. */
+const char *const nb_landmark_factors[] = {
+    [NB_NYSTROMFORMER] = "nystromformer", [NB_CUR] = "cur", [NB_NOCORE] = "nocore", NULL};
 
 nb_landmark_how nb_landmark_how_of(const nb_landmark_options *o, int n)
 {

@@ -27,7 +27,7 @@ typedef struct {
 enum { NB_OWN_PAIRING = NB_PAIRING_COUNT };
 extern const char *const nb_landmark_pairings[]; /* and `own`; NULL-terminated */
 enum { NB_KEEP_POINTS, NB_KEEP_TOKENS };
-extern const char *const nb_landmark_keeps[];
+extern const char *const nb_landmark_keeps[], *const nb_landmark_factors[];
 
 /* The table of these options, by their defaults. */
 #define NB_LANDMARK_OPTIONS(strategy_, landmarks_, core_, pairing_, refresh_) \
@@ -36,7 +36,7 @@ extern const char *const nb_landmark_keeps[];
                   "how many there are, at most n; log2: as many as log2(n), rounded down"), \
         NB_COMPONENT(nb_landmark_options, core, core_, &nb_cores, "how X is computed"), \
         NB_ENUM( \
-            nb_landmark_options, factors, "nystromformer", nb_factors_names, \
+            nb_landmark_options, factors, "nystromformer", nb_landmark_factors, \
             "what F, A, B are: the softmax of landmarks (nystromformer), columns and rows of S itself (cur, which " \
             "takes the sums of all rows of S, n^2 d multiplications), or no middle (nocore, with core=identity)"), \
         NB_ENUM(nb_landmark_options, pairing, pairing_, nb_landmark_pairings, \
