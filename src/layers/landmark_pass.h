@@ -8,9 +8,9 @@
  * so nothing of size n x m is stored. Landmarks are those of any strategy, X that of any core; both are computed in
  * double precision, head by head. 4 n m d multiplications a head, and what they take.
  *
- * A core that is fitted to exact outputs gives W without X: from B V, outputs at some more queries, and the rows of F at
- * all of these. Where landmarks are kept for later passes, whose values are others, and with cur's factors it computes X
- * as others do. */
+ * A core that is fitted to exact outputs gives W without X: from B V, outputs at some more queries, and the rows of F
+ * at all of these. Where landmarks are kept for later passes, whose values are others, and with cur's factors it
+ * computes X as others do. */
 #ifndef NB_LANDMARK_PASS_H
 #define NB_LANDMARK_PASS_H
 
