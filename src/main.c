@@ -40,15 +40,14 @@ static void print_help(FILE *out)
           out);
 }
 
-static const char greeting[] =
-    "nysbench measures which tokens can stand for the rest in attention, on your heads.\n"
-    "\n"
-    "  nysbench demo                   See it work: a small experiment, a few seconds\n"
-    "  nysbench new experiment NAME    Write an experiment, from a few questions\n"
-    "  nysbench run EXPERIMENT.yaml    Measure it\n"
-    "  nysbench compare RUN            Which method is better, by how much, how surely\n"
-    "\n"
-    "All commands: nysbench --help. The manual: nysbench help.\n";
+static const char greeting[] = "nysbench measures which tokens can stand for the rest in attention, on your heads.\n"
+                               "\n"
+                               "  nysbench demo                   See it work: a small experiment, a few seconds\n"
+                               "  nysbench new experiment NAME    Write an experiment, from a few questions\n"
+                               "  nysbench run EXPERIMENT.yaml    Measure it\n"
+                               "  nysbench compare RUN            Which method is better, by how much, how surely\n"
+                               "\n"
+                               "All commands: nysbench --help. The manual: nysbench help.\n";
 
 static int unknown(const char *name, nb_ctx *ctx)
 {
