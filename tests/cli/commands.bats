@@ -176,12 +176,12 @@ PY
     [ ! -s "$WORK/known" ] || { cat "$WORK/known"; return 1; }
 }
 
-@test "the strategy of the README works when pasted" {
+@test "the strategy of docs/plugins.md works when pasted" {
     mkdir "$WORK/tree"
     cp -a Makefile src strategies plots "$WORK/tree"
     mkdir "$WORK/tree/build" # the objects, so that only what is new is compiled
     cp -a build/src build/strategies build/*.[cdho] "$WORK/tree/build"
-    sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$WORK/tree/strategies/largest_norm.c"
+    sed -n '/^```c$/,/^```$/p' docs/plugins.md | sed '1d;$d' >"$WORK/tree/strategies/largest_norm.c"
     [ "$(wc -l <"$WORK/tree/strategies/largest_norm.c")" -le 40 ]
     cd "$WORK/tree"
     make -s build/nysbench >"$WORK/log" 2>&1 || { cat "$WORK/log"; return 1; }
