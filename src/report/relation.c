@@ -399,11 +399,15 @@ static nb_status optional(const nb_relation *r, const char *name, const char **s
 }
 
 /* What many queries ask of each row, and few bytes: it stands in `key` too, so that they read no whole row. */
-static bool is_narrow(const nb_column *c)
+static bool is_narrow(const nb_study *study, const nb_column *c)
 {
-    bool there = strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
-    return !there &&
-           (c->type == NB_COLUMN_INT || (c->identity && c->type == NB_COLUMN_REAL) || strcmp(c->name, "status") == 0);
+    const nb_column *metric = nb_study_metric(study);
+    const char *const compared[] = {metric ? metric->name : NULL, metric ? metric->noise : NULL,
+                                    metric ? metric->se : NULL, metric ? metric->unseen : NULL};
+    bool narrow = c->type == NB_COLUMN_INT || (c->identity && c->type == NB_COLUMN_REAL) || strcmp(c->name, "status") == 0;
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
+        narrow = narrow || (compared[i] && strcmp(c->name, compared[i]) == 0);
+    return narrow && strcmp(c->name, "head") != 0 && strcmp(c->name, "trial") != 0; /* which are there */
 }
 
 /* Lists of these: of a table's columns, and of what a row has there. */
@@ -412,7 +416,7 @@ static nb_status list_narrow(const nb_relation *r, const char **columns, const c
     *columns = *values = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
         const char *value;
-        if (!is_narrow(c)) continue;
+        if (!is_narrow(r->study, c)) continue;
         NB_TRY(r->ctx, optional(r, c->name, &value));
         NB_NEED(*columns, nb_format(r->ctx, "%s, %s %s", *columns, c->name,
                                     c->type == NB_COLUMN_INT    ? "INTEGER"
@@ -845,7 +849,7 @@ static nb_status make_view(const nb_relation *r)
     static const char *const origins[] = {"model", "layer", "source"}; /* which a study's rows may lack */
     const char *columns = "", *joins = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        bool has, in_key = is_narrow(c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
+        bool has, in_key = is_narrow(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
         NB_TRY(r->ctx, has_column(r, c->name, &has));
         NB_NEED(columns, nb_format(r->ctx, has ? "%s%s%s.%s AS %s" : "%s%sNULL AS %.0s%.0s%s", columns,
                                    *columns ? ", " : "", in_key ? "k" : "r", c->name, c->name));

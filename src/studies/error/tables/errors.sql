@@ -31,17 +31,14 @@ WITH ranked AS (
             v.pairing_id END ORDER BY count = 0, median, variant_id)),
 leading AS (
     SELECT r.panel_id, r.core_id, r.landmarks, r.variant_id
-    FROM ranked AS r
-    JOIN member AS a ON a.panel_id = r.panel_id AND a.core_id = r.core_id AND a.landmarks = r.landmarks
-        AND a.variant_id = r.variant_id
-    JOIN member AS b ON b.panel_id = r.panel_id AND b.core_id = r.core_id AND b.landmarks = r.landmarks
-        AND b.variant_id = r.next_id AND b.head_id = a.head_id AND (a.trial = b.trial OR a.alone OR b.alone)
-    JOIN run AS x ON x.id = a.id JOIN run AS y ON y.id = b.id
+    FROM ranked AS r JOIN met AS m ON m.panel_id = r.panel_id AND m.core_id = r.core_id AND m.landmarks = r.landmarks
+        AND m.a_id = r.variant_id AND m.b_id = r.next_id
+    JOIN key AS x ON x.id = a_row JOIN key AS y ON y.id = b_row
     WHERE r.place = 1 AND r.median < r.next AND sources(r.over_sources) >= 6
     GROUP BY r.panel_id, r.core_id, r.landmarks, r.variant_id
-    HAVING better(ratio_of(a.error, b.error, x.error_noise, y.error_noise, x.error_se, y.error_se, a.stratum_id,
-                           a.source_id, a.head_id, max(a.trial, b.trial), a.draws OR b.draws))
-        AND NOT max(a.error IS NOT NULL AND b.error IS NOT NULL -- one alone has looked at rows that both are judged on
+    HAVING better(ratio_of(m.x, m.y, x.error_noise, y.error_noise, x.error_se, y.error_se, m.stratum_id, m.source_id,
+                           m.head_id, m.trial, m.draws))
+        AND NOT max(m.x IS NOT NULL AND m.y IS NOT NULL -- one alone has looked at rows that both are judged on
                     AND (x.error_unseen IS x.error) <> (y.error_unseen IS y.error))),
 measured AS (SELECT DISTINCT panel_id FROM cell WHERE count > 0),
 shown_cell AS (

@@ -14,6 +14,23 @@ JOIN variant AS v ON v.strategy_id = r.strategy_id AND v.factors_id = r.factors_
     AND CASE WHEN c.one_set THEN v.leads ELSE v.pairing_id = r.pairing_id END;
 CREATE INDEX members ON member (panel_id, core_id, landmarks, variant_id, head_id, trial, alone);
 
+-- Members of two cells (a, b) that differ in the variant alone, on the same head in the same trial; what has trial 0
+-- alone stands for every trial of the other.
+CREATE TEMP TABLE line AS
+SELECT panel_id, core_id, landmarks, variant_id, head_id, max(trial) = 0 AS alone
+FROM member GROUP BY panel_id, core_id, landmarks, variant_id, head_id;
+CREATE INDEX lines ON line (panel_id, core_id, landmarks, variant_id, head_id, alone);
+CREATE TEMP VIEW met AS
+SELECT a.panel_id, a.core_id, a.landmarks, a.variant_id AS a_id, l.variant_id AS b_id, a.id AS a_row, b.id AS b_row,
+       a.error AS x, b.error AS y, a.noise AND b.noise AS noise, a.subspace AS sub_x, b.subspace AS sub_y,
+       a.stratum_id, a.source_id, a.head_id, max(a.trial, b.trial) AS trial, a.draws OR b.draws AS draws
+FROM member AS a JOIN line AS l ON l.panel_id = a.panel_id AND l.core_id = a.core_id AND l.landmarks = a.landmarks
+    AND l.head_id = a.head_id
+JOIN member AS b ON b.panel_id = a.panel_id AND b.core_id = a.core_id AND b.landmarks = a.landmarks
+    AND b.variant_id = l.variant_id AND b.head_id = a.head_id
+    AND b.trial BETWEEN CASE WHEN a.alone OR l.alone THEN 0 ELSE a.trial END
+        AND CASE WHEN l.alone THEN 0 WHEN a.alone THEN 1e9 ELSE a.trial END;
+
 CREATE TEMP TABLE cell AS
 SELECT panel_id, core_id, variant_id, landmarks, count(*) AS planned, count(error) AS count, median(error) AS median,
        quantile(error, 0.1) AS p10, quantile(error, 0.9) AS p90, count(CASE WHEN noise THEN 1 END) AS noise,

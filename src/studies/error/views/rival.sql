@@ -2,21 +2,21 @@
 -- which settings differ in landmarks alone. A row that stands for all trials is there for each.
 CREATE TEMP TABLE setting_of AS -- by line
 WITH first AS (SELECT line_id, id, min(number) FROM key GROUP BY line_id)
-SELECT k.line_id, r.landmarks,
+SELECT k.line_id, k.landmarks,
        min(k.number) OVER (PARTITION BY k.kernel_id, k.pairing_id, k.factors_id, k.core_id, k.rows_id, k.engine_id,
-           k.precision_id, p.input, r.landmarks) AS setting_id,
+           k.precision_id, p.input, k.landmarks) AS setting_id,
        min(k.number) OVER (PARTITION BY k.kernel_id, k.pairing_id, k.factors_id, k.core_id, k.rows_id, k.engine_id,
            k.precision_id, p.input) AS scope_id
-FROM first JOIN key AS k ON k.id = first.id JOIN run AS r ON r.id = k.id
+FROM first JOIN key AS k ON k.id = first.id
 JOIN component AS p ON p.kind = 'problem' AND p.id = k.problem_id;
 CREATE UNIQUE INDEX settings_of ON setting_of (line_id);
 
 CREATE TEMP TABLE rival AS
 WITH one AS MATERIALIZED (
-    SELECT setting_id, scope_id, s.landmarks, k.stratum_id, k.source_id, k.head_id, k.strategy_id, k.trial, k.alone,
-           k.draws, CASE WHEN r.status = 'ok' THEN r.error END AS error, r.error_noise AS noise, r.error_se AS se,
-           coalesce(r.error_unseen <> r.error, 1) AS seen
-    FROM key AS k CROSS JOIN setting_of AS s ON s.line_id = k.line_id JOIN run AS r ON r.id = k.id),
+    SELECT setting_id, scope_id, s.landmarks, stratum_id, source_id, head_id, strategy_id, trial, alone, draws,
+           CASE WHEN status = 'ok' THEN error END AS error, error_noise AS noise, error_se AS se,
+           coalesce(error_unseen <> error, 1) AS seen
+    FROM key CROSS JOIN setting_of AS s USING (line_id)),
 later AS (SELECT setting_id, head_id, trial, source_id FROM one WHERE trial > 0 GROUP BY setting_id, head_id, trial)
 SELECT * FROM one
 UNION ALL
