@@ -30,16 +30,14 @@ WITH ranked AS (
         PARTITION BY panel_id, core_id, landmarks, v.factors_id, CASE WHEN kernel.one_set THEN NULL ELSE
             v.pairing_id END ORDER BY count = 0, median, variant_id)),
 leading AS (
-    SELECT r.panel_id, r.core_id, r.landmarks, r.variant_id
-    FROM ranked AS r JOIN met AS m ON m.panel_id = r.panel_id AND m.core_id = r.core_id AND m.landmarks = r.landmarks
-        AND m.a_id = r.variant_id AND m.b_id = r.next_id
-    JOIN key AS x ON x.id = a_row JOIN key AS y ON y.id = b_row
-    WHERE r.place = 1 AND r.median < r.next AND sources(r.over_sources) >= 6
-    GROUP BY r.panel_id, r.core_id, r.landmarks, r.variant_id
-    HAVING better(ratio_of(m.x, m.y, x.error_noise, y.error_noise, x.error_se, y.error_se, m.stratum_id, m.source_id,
-                           m.head_id, m.trial, m.draws))
-        AND NOT max(m.x IS NOT NULL AND m.y IS NOT NULL -- one alone has looked at rows that both are judged on
-                    AND (x.error_unseen IS x.error) <> (y.error_unseen IS y.error))),
+    SELECT panel_id, core_id, landmarks, variant_id
+    FROM ranked AS r
+    WHERE place = 1 AND median < next AND sources(over_sources) >= 6 AND (
+        SELECT better(ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws))
+            AND NOT max(apart)
+        FROM met AS m
+        WHERE m.panel_id = r.panel_id AND m.core_id = r.core_id AND m.landmarks = r.landmarks
+            AND m.a_id = r.variant_id AND m.b_id = r.next_id)),
 measured AS (SELECT DISTINCT panel_id FROM cell WHERE count > 0),
 shown_cell AS (
     SELECT r.panel_id, r.core_id, r.variant_id, r.landmarks, core.full AS band, v.label, r.stochastic,
