@@ -475,8 +475,7 @@ static nb_status make_keys(nb_relation *r, const char *which)
     NB_TRY(r->ctx, prepare(r, sql, NULL, &s, k.scratch));
     NB_TRY(r->ctx, number_rows(&k, s));
     nb_ctx_release(k.scratch, 0);
-    return execute(r, "UPDATE key SET alone = 1 WHERE line_id IN (SELECT line_id FROM key GROUP BY line_id HAVING "
-                      "max(trial) = 0); COMMIT");
+    return execute(r, "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0); COMMIT");
 }
 
 /* 2. Names. */

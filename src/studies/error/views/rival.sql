@@ -11,19 +11,22 @@ FROM first JOIN key AS k ON k.id = first.id
 JOIN component AS p ON p.kind = 'problem' AND p.id = k.problem_id;
 CREATE UNIQUE INDEX settings_of ON setting_of (line_id);
 
-CREATE TEMP TABLE rival AS
+CREATE TEMP TABLE rival (
+    setting_id INTEGER, strategy_id INTEGER, source_id INTEGER, head_id INTEGER, trial INTEGER, id INTEGER,
+    scope_id INTEGER, landmarks INTEGER, stratum_id INTEGER, alone INTEGER, draws INTEGER, error REAL, noise REAL,
+    se REAL, seen INTEGER, PRIMARY KEY (setting_id, strategy_id, source_id, head_id, trial, id)) WITHOUT ROWID;
+INSERT INTO rival
 WITH one AS MATERIALIZED (
-    SELECT setting_id, scope_id, s.landmarks, stratum_id, source_id, head_id, strategy_id, trial, alone, draws,
-           CASE WHEN status = 'ok' THEN error END AS error, error_noise AS noise, error_se AS se,
-           coalesce(error_unseen <> error, 1) AS seen
+    SELECT setting_id, strategy_id, source_id, head_id, trial, id, scope_id, s.landmarks, stratum_id, alone, draws,
+           CASE WHEN status = 'ok' THEN error END AS error, error_noise, error_se, coalesce(error_unseen <> error, 1) AS seen
     FROM key CROSS JOIN setting_of AS s USING (line_id)),
 later AS (SELECT setting_id, head_id, trial, source_id FROM one WHERE trial > 0 GROUP BY setting_id, head_id, trial)
 SELECT * FROM one
 UNION ALL
-SELECT setting_id, scope_id, landmarks, stratum_id, later.source_id, head_id, strategy_id, later.trial, 1, draws, error,
-       noise, se, seen
-FROM one JOIN later USING (setting_id, head_id) WHERE alone;
-CREATE INDEX rivals ON rival (setting_id, head_id, trial, strategy_id);
+SELECT setting_id, strategy_id, later.source_id, head_id, later.trial, id, scope_id, landmarks, stratum_id, alone, draws,
+       error, error_noise, error_se, seen
+FROM one JOIN later USING (setting_id, head_id) WHERE alone
+ORDER BY 1, 2, 3, 4, 5, 6;
 
 -- What a scope is called: name and stem (of a figure: the core in any case) have what scopes differ in.
 CREATE TEMP TABLE scope_name AS

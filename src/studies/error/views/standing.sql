@@ -75,10 +75,9 @@ SELECT standing_id, source_id, strategy_id, rank() OVER (PARTITION BY standing_i
 FROM one JOIN whole USING (standing_id, source_id);
 
 CREATE TEMP TABLE missed AS -- the sources that are left out
-SELECT e.standing_id, stratum_id, source_id, stratum.label || ': ' || source.name AS source
-FROM (SELECT DISTINCT standing_id, source_id FROM entered) AS e
-JOIN source ON source.id = e.source_id JOIN stratum ON stratum.id = stratum_id
-WHERE NOT EXISTS (SELECT 1 FROM placed AS p WHERE p.standing_id = e.standing_id AND p.source_id = e.source_id);
+SELECT standing_id, stratum_id, source_id, stratum.label || ': ' || source.name AS source
+FROM (SELECT standing_id, source_id FROM entered EXCEPT SELECT standing_id, source_id FROM placed)
+JOIN source ON source.id = source_id JOIN stratum ON stratum.id = stratum_id;
 
 CREATE TEMP TABLE test AS
 WITH one AS (
