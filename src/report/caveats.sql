@@ -33,7 +33,8 @@ FROM drawn HAVING min(trials) < 5;
 WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY {others}) AS contest FROM run WHERE opens),
 entry AS MATERIALIZED (
     SELECT contest, trial, alone, {by}_id AS method, {metric} AS result FROM run JOIN line USING (line_id)
-    WHERE status = 'ok' AND {metric} IS NOT NULL AND NOT coalesce({metric} <= {noise}, 0)),
+    WHERE status = 'ok' AND {metric} IS NOT NULL AND NOT coalesce({metric} <= {noise}, 0)
+        AND (SELECT max(oracle) FROM component WHERE kind = '{by}')),
 met AS (
     SELECT contest, trial, method, result FROM entry
     UNION ALL SELECT contest, i.trial, method, result

@@ -404,7 +404,8 @@ static bool is_narrow(const nb_study *study, const nb_column *c)
     const nb_column *metric = nb_study_metric(study);
     const char *const compared[] = {metric ? metric->name : NULL, metric ? metric->noise : NULL,
                                     metric ? metric->se : NULL, metric ? metric->unseen : NULL};
-    bool narrow = c->type == NB_COLUMN_INT || (c->identity && c->type == NB_COLUMN_REAL) || strcmp(c->name, "status") == 0;
+    bool narrow =
+        c->type == NB_COLUMN_INT || (c->identity && c->type == NB_COLUMN_REAL) || strcmp(c->name, "status") == 0;
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
         narrow = narrow || (compared[i] && strcmp(c->name, compared[i]) == 0);
     return narrow && strcmp(c->name, "head") != 0 && strcmp(c->name, "trial") != 0; /* which are there */
@@ -475,7 +476,8 @@ static nb_status make_keys(nb_relation *r, const char *which)
     NB_TRY(r->ctx, prepare(r, sql, NULL, &s, k.scratch));
     NB_TRY(r->ctx, number_rows(&k, s));
     nb_ctx_release(k.scratch, 0);
-    return execute(r, "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0); COMMIT");
+    return execute(r,
+                   "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0); COMMIT");
 }
 
 /* 2. Names. */

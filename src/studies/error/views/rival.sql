@@ -20,7 +20,10 @@ WITH one AS MATERIALIZED (
     SELECT setting_id, strategy_id, source_id, head_id, trial, id, scope_id, s.landmarks, stratum_id, alone, draws,
            CASE WHEN status = 'ok' THEN error END AS error, error_noise, error_se, coalesce(error_unseen <> error, 1) AS seen
     FROM key CROSS JOIN setting_of AS s USING (line_id)),
-later AS (SELECT setting_id, head_id, trial, source_id FROM one WHERE trial > 0 GROUP BY setting_id, head_id, trial)
+later AS (
+    SELECT setting_id, head_id, trial, source_id
+    FROM one WHERE trial > 0 AND (setting_id, head_id) IN (SELECT setting_id, head_id FROM one WHERE alone)
+    GROUP BY setting_id, head_id, trial)
 SELECT * FROM one
 UNION ALL
 SELECT setting_id, strategy_id, later.source_id, head_id, later.trial, id, scope_id, landmarks, stratum_id, alone, draws,
