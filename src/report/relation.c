@@ -320,9 +320,7 @@ static nb_status insert(const keys *k, sqlite3_stmt *s, int number, const row *o
     for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, 2 + FIXED + i, of->kinds[i]);
     for (int from = KINDS + r->kind_count, to = 2 + FIXED + r->kind_count; from < sqlite3_column_count(s); from++)
         sqlite3_bind_value(k->insert, to++, sqlite3_column_value(s, from));
-    if (sqlite3_step(k->insert) != SQLITE_DONE) return fail(r, "the keys of the rows");
-    sqlite3_reset(k->insert);
-    return NB_OK;
+    return nb_relation_add(r, k->insert);
 }
 
 static const char *text_at(sqlite3_stmt *s, int column)
@@ -538,8 +536,7 @@ static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, in
         else
             sqlite3_bind_null(s, 8);
         sqlite3_bind_int(s, 9, is_size(registry_of(r, kind), choice, o));
-        if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the options of the components");
-        sqlite3_reset(s);
+        NB_TRY(r->ctx, nb_relation_add(r, s));
         nb_ctx_release(r->ctx, mark);
     }
     return NB_OK;
@@ -613,8 +610,7 @@ static nb_status add_component(const nb_relation *r, const inserts *to, int kind
     for (int i = 0; i < TEXTS; i++) sqlite3_bind_text(s, 1 + i, texts[i], -1, SQLITE_STATIC);
     for (int i = 0; i < FLAGS; i++) sqlite3_bind_int(s, 1 + TEXTS + i, flags[i]);
     sqlite3_bind_text(s, 1 + TEXTS + FLAGS, input, -1, SQLITE_STATIC);
-    if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the components of the rows");
-    sqlite3_reset(s);
+    NB_TRY(r->ctx, nb_relation_add(r, s));
     return choice ? add_options(r, to->option, kind, id, choice) : NB_OK;
 }
 
@@ -667,15 +663,13 @@ static nb_status make_sources(const nb_relation *r)
         sqlite3_bind_text(stratum, 2, r->strata.items[i], -1, SQLITE_STATIC);
         sqlite3_bind_text(stratum, 3, labels[i], -1, SQLITE_STATIC);
         sqlite3_bind_int(stratum, 4, r->drawn[i]);
-        if (sqlite3_step(stratum) != SQLITE_DONE) return fail(r, "the models of the rows");
-        sqlite3_reset(stratum);
+        NB_TRY(r->ctx, nb_relation_add(r, stratum));
     }
     for (int i = 0; i < r->sources.count; i++) {
         sqlite3_bind_int(source, 1, i);
         sqlite3_bind_int(source, 2, atoi(r->sources.items[i]));
         sqlite3_bind_text(source, 3, strchr(r->sources.items[i], '\n') + 1, -1, SQLITE_STATIC);
-        if (sqlite3_step(source) != SQLITE_DONE) return fail(r, "the sources of the rows");
-        sqlite3_reset(source);
+        NB_TRY(r->ctx, nb_relation_add(r, source));
     }
     nb_ctx_release(r->ctx, mark);
     return NB_OK;
@@ -813,8 +807,7 @@ static nb_status make_panels(nb_relation *r)
     for (int i = 0; i < count; i++) {
         sqlite3_bind_int(s, 1, panels[i].id);
         sqlite3_bind_text(s, 2, panels[i].title, -1, SQLITE_STATIC);
-        if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the panels' titles");
-        sqlite3_reset(s);
+        NB_TRY(r->ctx, nb_relation_add(r, s));
     }
     nb_ctx_release(r->ctx, mark);
     return NB_OK;
@@ -925,8 +918,7 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
         while ((code = sqlite3_step(select)) == SQLITE_ROW) {
             sqlite3_bind_int(insert, 2, sqlite3_column_int(select, 0));
             for (int c = 0; c < fields; c++) sqlite3_bind_value(insert, 4 + c, sqlite3_column_value(select, 1 + c));
-            if (sqlite3_step(insert) != SQLITE_DONE) return fail(r, "gathering the rows");
-            sqlite3_reset(insert);
+            NB_TRY(r->ctx, nb_relation_add(r, insert));
             last = before + sqlite3_column_int(select, 0) + 1;
         }
         NB_REQUIRE(r->ctx, code == SQLITE_DONE, NB_EIO, "%s: %s", names[i], sqlite3_errmsg(stores[i]->db));
