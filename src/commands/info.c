@@ -4,9 +4,9 @@
 #include "cli/format.h"
 
 #include "base/files.h"
+#include "base/shell.h"
 #include "run/provenance.h"
 #include "report/builds.h"
-#include "report/facts.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>
@@ -52,13 +52,28 @@ static nb_status add_file(const facts *f, const char *key, const json_t *file)
     return add_fact(f, key, text);
 }
 
+/* A manifest's arguments as a line that a shell would read as them. */
+static nb_status find_command(const json_t *arguments, const char **line, nb_ctx *ctx)
+{
+    size_t i;
+    const json_t *argument;
+    NB_NEED(*line, nb_strdup(ctx, ""));
+    json_array_foreach(arguments, i, argument)
+    {
+        const char *word = json_string_value(argument);
+        if (i > 0) NB_TRY(ctx, nb_shell_word(word, &word, ctx)); /* the first is "nysbench run" */
+        NB_NEED(*line, nb_format(ctx, "%s%s%s", *line, i ? " " : "", word));
+    }
+    return NB_OK;
+}
+
 static nb_status add_value(const facts *f, const char *key, const json_t *value)
 {
     size_t i;
     const json_t *item;
     const char *text;
     if (strcmp(key, "arguments") == 0) {
-        NB_TRY(f->grid->ctx, nb_fact_command(value, &text, f->grid->ctx));
+        NB_TRY(f->grid->ctx, find_command(value, &text, f->grid->ctx));
         return add_fact(f, key, text);
     }
     if (json_is_object(value)) return add_file(f, key, value);
@@ -101,6 +116,34 @@ static nb_status show_facts(nb_page *page, json_t *object, nb_ctx *ctx)
     return NB_OK;
 }
 
+static void release(void *json)
+{
+    json_decref(json);
+}
+
+/* *list <- an object for each manifest, in the order in which they came: its number, how many rows hang on it, how many
+ * of rows that the plan does not hold ("rows_unused"), and what it says (run/provenance.h). ctx's. */
+static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
+{
+    nb_signed *manifests;
+    json_error_t error;
+    int count, failed = 0;
+    NB_TRY(ctx, nb_store_manifests(store, &count, &manifests, ctx));
+    NB_REQUIRE(ctx, *list = json_array(), NB_ENOMEM, "out of memory: the manifests");
+    NB_TRY(ctx, nb_defer(ctx, release, *list));
+    for (int i = 0; i < count && !failed; i++) {
+        json_t *object = json_pack("{s:I, s:i, s:i}", "manifest", (json_int_t)manifests[i].id, "rows",
+                                   manifests[i].rows, "rows_unused", manifests[i].hidden);
+        json_t *said = json_loads(manifests[i].manifest.text, 0, &error);
+        failed = !object || json_array_append_new(*list, object);
+        NB_REQUIRE(ctx, said, NB_EIO, "%s: manifest %lld is not JSON: %s", store->path, manifests[i].id, error.text);
+        failed = failed || json_object_update(object, said);
+        json_decref(said);
+    }
+    NB_REQUIRE(ctx, !failed, NB_ENOMEM, "out of memory: the manifests");
+    return NB_OK;
+}
+
 static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *ctx)
 {
     static const char *const heads[] = {"manifest", "key", "value", NULL};
@@ -113,7 +156,7 @@ static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_run_load_study(folder, ctx));
     NB_TRY(ctx, nb_store_open(path, false, NULL, &store, ctx));
-    NB_TRY(ctx, nb_facts_read(&store, &list, ctx));
+    NB_TRY(ctx, read_manifests(&store, &list, ctx));
     if (format == NB_FORMAT_JSON) return print_json(list, ctx);
     nb_page_make(&page, ctx);
     NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));

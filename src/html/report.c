@@ -2,10 +2,10 @@
 /* report.c - see report.h */
 #include "html/report.h"
 
+#include "base/files.h"
 #include "cli/claims.h"
 #include "components/registry.h"
 #include "html/address.h"
-#include "html/measured.h"
 #include "html/pictures.h"
 #include "report/builds.h"
 #include "report/caveats.h"
@@ -103,7 +103,7 @@ static nb_status find_hidden(part *p, nb_ctx *ctx)
     return status;
 }
 
-/* How many rows there are, and how they ended. */
+/* How many rows there are, how they ended, and when the first was measured. */
 static nb_status count_rows(part *p, nb_ctx *ctx)
 {
     nb_answer a;
@@ -111,10 +111,12 @@ static nb_status count_rows(part *p, nb_ctx *ctx)
            nb_relation_ask(p->relation,
                            "SELECT count(*), count(CASE WHEN status = 'ok' THEN 1 END), count(CASE WHEN status = "
                            "'planned' THEN 1 END), count(CASE WHEN status NOT IN ('ok', 'skipped', 'planned') THEN "
-                           "1 END) FROM key",
+                           "1 END), coalesce((SELECT substr(json_extract(text, '$.started'), 1, 10) FROM manifests "
+                           "WHERE id = (SELECT min(manifest) FROM results WHERE position IS NOT NULL)), '') FROM key",
                            NULL, &a, NULL, ctx));
     int *const counts[] = {&p->rows, &p->ok, &p->planned, &p->wrong};
     for (int i = 0; i < 4; i++) *counts[i] = (int)nb_answer_at(&a, 0, i)->integer;
+    p->day = nb_answer_at(&a, 0, 4)->text;
     return NB_OK;
 }
 
@@ -130,7 +132,6 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_TRY(ctx, nb_relation_experiment(p->relation, &p->name, ctx));
     NB_TRY(ctx, nb_run_setting(folder, "question", &p->question, ctx));
     NB_TRY(ctx, nb_run_baseline(folder, &p->baseline, ctx));
-    NB_TRY(ctx, nb_measured_day(&p->store, &p->day, ctx));
     NB_TRY(ctx, ask_claims(p, ctx));
     NB_TRY(ctx, nb_caveats_find(p->relation, &p->store, &p->caveats, ctx));
     NB_TRY(ctx, find_hidden(p, ctx));
@@ -274,6 +275,24 @@ static nb_status add_wrong(const maker *m, const part *p)
     return NB_OK;
 }
 
+/* The experiment is that of the run's file, or what the last call kept of it. */
+static nb_status add_measured(const maker *m, const part *p)
+{
+    static const char kept[] = "SELECT json_extract(text, '$.config') FROM call WHERE back = 1";
+    const char *path, *text = NULL;
+    nb_answer config;
+    nb_page_heading(m->page, m->level + 1, "How it was measured");
+    NB_TRY(m->ctx, nb_query_tell(p->relation, nb_sql_text("measured"), m->page, m->ctx));
+    NB_TRY(m->ctx, nb_run_path(p->folder, NB_CONFIG_FILE, &path, m->ctx));
+    NB_TRY(m->ctx, nb_relation_ask(p->relation, kept, NULL, &config, NULL, m->ctx));
+    if (config.count > 0) text = nb_answer_at(&config, 0, 0)->text;
+    if (nb_is_file(path)) NB_TRY(m->ctx, nb_read_file(path, &text, m->ctx));
+    if (!text || !*text) return NB_OK;
+    nb_page_heading(m->page, NB_PAGE_FOLDED, "The experiment, with every value written out");
+    nb_page_verbatim(m->page, text);
+    return NB_OK;
+}
+
 static nb_status add_part(const maker *m, part *p)
 {
     nb_page_heading(m->page, m->level, "%s", p->name);
@@ -285,8 +304,7 @@ static nb_status add_part(const maker *m, part *p)
     NB_TRY(m->ctx, add_comparison(m, p));
     NB_TRY(m->ctx, add_tables(m, p));
     NB_TRY(m->ctx, add_wrong(m, p));
-    nb_page_heading(m->page, m->level + 1, "How it was measured");
-    return nb_measured_show(m->page, p->folder, &p->store, m->ctx);
+    return add_measured(m, p);
 }
 
 static nb_status add_overview(const maker *m, int count, part *const *parts)

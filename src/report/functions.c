@@ -3,6 +3,7 @@
  * an estimate is a blob, a struct with its kind before it. */
 #include "report/functions.h"
 
+#include "base/shell.h"
 #include "report/draws.h"
 #include "statistics/agreement.h"
 #include "statistics/crossed.h"
@@ -734,6 +735,18 @@ static void marked(sqlite3_context *c, int count, sqlite3_value **arguments)
         sqlite3_result_error_nomem(c);
 }
 
+static void shell_word(sqlite3_context *c, int count, sqlite3_value **arguments)
+{
+    const char *text = (const char *)sqlite3_value_text(arguments[0]), *word;
+    nb_ctx *ctx = nb_ctx_new();
+    (void)count;
+    if (!ctx || (text && nb_shell_word(text, &word, ctx) != NB_OK))
+        sqlite3_result_error_nomem(c);
+    else if (text)
+        sqlite3_result_text(c, word, -1, SQLITE_TRANSIENT);
+    nb_ctx_free(ctx);
+}
+
 typedef void scalar_fn(sqlite3_context *c, int count, sqlite3_value **arguments);
 typedef void end_fn(sqlite3_context *c);
 
@@ -780,7 +793,8 @@ static const struct {
                  {"numeral", 1, numeral, NULL, NULL},
                  {"brief", 1, brief, NULL, NULL},
                  {"marked", 2, marked, NULL, NULL},
-                 {"marked", 4, marked, NULL, NULL}};
+                 {"marked", 4, marked, NULL, NULL},
+                 {"shell_word", 1, shell_word, NULL, NULL}};
 
 nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx)
 {

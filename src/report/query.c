@@ -318,7 +318,7 @@ static nb_status show_table(view *v, int first, int end, int heads)
     for (int c = 0; c < a->columns; c++) {
         if (!is_shown(a, c)) continue;
         bool label = shown++ < v->labels;
-        NB_TRY(v->ctx, format_of(v, a->names[c], &formats[c]));
+        NB_TRY(v->ctx, format_of(v, c >= heads ? "_cell" : a->names[c], &formats[c]));
         numbers[c] = strcmp(formats[c], "%s") != 0 && (c >= heads || is_number(v, c) || (!label && is_empty(v, c)));
         int kind = numbers[c] ? NB_PAGE_NUMBER : !label && is_prose(v, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
         nb_page_column(v->page, kind | (label ? NB_PAGE_LABEL : 0), "%s", a->names[c]);
@@ -424,7 +424,7 @@ static bool is_sentence(const nb_answer *a)
 {
     const char *name = a->columns > 0 ? a->names[0] : "";
     return strcmp(name, "paragraph") == 0 || strcmp(name, "item") == 0 || strcmp(name, "note") == 0 ||
-           strncmp(name, "heading", 7) == 0 || strcmp(name, "kind") == 0;
+           strcmp(name, "verbatim") == 0 || strncmp(name, "heading", 7) == 0 || strcmp(name, "kind") == 0;
 }
 
 /* All of the kind that the first column is named, or each of the one that stands there. */
@@ -441,6 +441,8 @@ static void add_sentences(nb_page *page, const nb_answer *a)
             nb_page_note(page, !each && a->columns > 1 ? nb_answer_at(a, i, 1)->text : NULL, "%s", text);
         else if (strncmp(kind, "heading ", 8) == 0)
             nb_page_heading(page, kind[8] - '0', "%s", text);
+        else if (strcmp(kind, "verbatim") == 0)
+            nb_page_verbatim(page, text);
         else
             nb_page_paragraph(page, "%s", text);
     }

@@ -391,3 +391,21 @@ assert 0 < low <= high and taken >= 0.5, (low, high, taken)' "$WORK/long/results
     grep -qE '^[*] The rows come from 2 builds or kinds of arithmetic: 28 of .* and 4 of other' <<<"$output"
     grep -qE '^[*] The rows were measured on 2 machines: ' <<<"$output"
 }
+
+@test "how it was measured: the last five calls of the program, with what info says of them; a word with a blank is quoted" {
+    measure
+    for trials in 9 10 11 12 13 14; do
+        "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --set "trials=$trials" --set 'question=a b'
+    done >/dev/null
+    "$NYSBENCH" report "$WORK/r" --format markdown -o - >"$WORK/r.md"
+    /usr/bin/python3 - "$WORK/r.md" <("$NYSBENCH" info "$WORK/r" --json) <<'PY'
+import json, sys
+text, calls = open(sys.argv[1]).read(), json.load(open(sys.argv[2]))
+rows = {c[1]: c[2:-1] for c in ([x.strip() for x in line.split("|")] for line in text.split("\n")) if len(c) > 3}
+assert "7 calls of the program have added rows; the last 5:" in text and rows[""] == [f"call {i}" for i in range(3, 8)]
+for key, name in ("started", "started"), ("rows", "rows"), ("cpu", "processor"), ("jobs", "workers"), ("blas", "BLAS"):
+    assert rows[name] == [str(c[key]) for c in calls[-5:]], (rows[name], name)
+assert rows["executable, SHA-256"] == [c["executable"][:12] for c in calls[-5:]]
+assert "--set trials=14 --set 'question=a b'\n" in text
+PY
+}
