@@ -2,7 +2,6 @@
 /* html.c - see html.h */
 #include "html/html.h"
 
-#include "base/files.h"
 #include "html/assets.h"
 
 #include <nettle/base64.h>
@@ -38,28 +37,10 @@ static void print_head(FILE *out, const char *title)
     fprintf(out, "</title>\n<style>%s</style>\n</head>\n<body>\n", nb_asset_report_css);
 }
 
-/* A browser runs no script of an image, and fetches nothing for it. */
-static nb_status read_figures(const nb_html_page *page, nb_page_drawing **drawings, nb_ctx *ctx)
+nb_status nb_html_print(FILE *out, const char *title, const nb_page *page, nb_ctx *ctx)
 {
-    NB_NEED(*drawings, nb_alloc(ctx, (size_t)page->figure_count + 1, sizeof **drawings));
-    for (int i = 0; i < page->figure_count; i++) {
-        const char *svg;
-        char *base64;
-        NB_TRY(ctx, nb_read_file(page->figures[i].path, &svg, ctx));
-        NB_NEED(base64, nb_alloc(ctx, BASE64_ENCODE_RAW_LENGTH(strlen(svg)) + 1, 1));
-        base64_encode_raw(base64, strlen(svg), (const uint8_t *)svg);
-        (*drawings)[i] = (nb_page_drawing){page->figures[i].address, base64};
-    }
-    return NB_OK;
-}
-
-nb_status nb_html_print(FILE *out, const void *what, nb_ctx *ctx)
-{
-    const nb_html_page *page = what;
-    nb_page_drawing *drawings;
-    NB_TRY(ctx, read_figures(page, &drawings, ctx));
-    print_head(out, page->title);
-    NB_TRY(ctx, nb_page_print_html(out, page->page, page->figure_count, drawings));
+    print_head(out, title);
+    NB_TRY(ctx, nb_page_print_html(out, page));
     fprintf(out, "<script>%s</script>\n</body>\n</html>\n", nb_asset_report_js);
     return NB_OK;
 }

@@ -9,20 +9,7 @@
 
 #include <stdio.h>
 
-typedef struct {
-    const char *address; /* as the page has it */
-    const char *path;    /* of its SVG file */
-    const char *caption;
-} nb_html_figure;
-
-typedef struct {
-    const char *title;
-    const nb_page *page;
-    int figure_count;
-    const nb_html_figure *figures;
-} nb_html_page;
-
-/* `what` is an nb_html_page. NB_EIO for a figure that cannot be read. */
-nb_status nb_html_print(FILE *out, const void *what, nb_ctx *ctx);
+/* NB_EIO for a figure that cannot be read. */
+nb_status nb_html_print(FILE *out, const char *title, const nb_page *page, nb_ctx *ctx);
 
 #endif

@@ -6,6 +6,7 @@
 #include "cli/claims.h"
 #include "components/registry.h"
 #include "html/address.h"
+#include "html/html.h"
 #include "html/pictures.h"
 #include "report/builds.h"
 #include "report/caveats.h"
@@ -173,22 +174,16 @@ static void add_caveats(const maker *m, const part *p)
 
 static nb_status add_pictures(const maker *m, const part *p)
 {
-    nb_report *r = m->report;
-    nb_html_figure *figures;
     if (p->pictures.count == 0 && !p->pictures.undrawn) return NB_OK;
     nb_page_heading(m->page, m->level + 1, "Figures");
-    r->undrawn = r->undrawn || p->pictures.undrawn;
+    m->report->undrawn |= p->pictures.undrawn;
     if (p->pictures.undrawn)
         nb_page_paragraph(m->page, "Figures are missing: gnuplot, which draws them, was not there.");
-    NB_NEED(figures, nb_alloc(m->ctx, (size_t)(r->figure_count + p->pictures.count), sizeof *figures));
-    if (r->figure_count > 0) memcpy(figures, r->figures, (size_t)r->figure_count * sizeof *figures);
-    r->figures = figures;
     for (int i = 0; i < p->pictures.count; i++) {
         const nb_picture *picture = &p->pictures.items[i];
-        nb_html_figure *figure = &figures[r->figure_count++];
-        *figure = (nb_html_figure){.path = picture->path, .caption = picture->caption};
-        NB_TRY(m->ctx, nb_address_of(m->place, picture->path, &figure->address, m->ctx));
-        nb_page_picture(m->page, figure->address, "%s", picture->caption);
+        const char *address;
+        NB_TRY(m->ctx, nb_address_of(m->place, picture->path, &address, m->ctx));
+        nb_page_picture(m->page, picture->path, address, "%s", picture->caption);
     }
     return NB_OK;
 }
@@ -341,7 +336,7 @@ nb_status nb_report_make(int count, const char *const *folders, const char *plac
 {
     maker m = {.report = report, .page = &report->page, .level = count > 1 ? 2 : 1, .place = place, .ctx = ctx};
     part **parts;
-    *report = (nb_report){.figure_count = 0};
+    *report = (nb_report){.undrawn = false};
     nb_page_make(m.page, ctx);
     NB_NEED(parts, nb_alloc(ctx, (size_t)count, sizeof *parts));
     for (int i = 0; i < count; i++) {
@@ -365,6 +360,5 @@ nb_status nb_report_print_markdown(FILE *out, const void *what, nb_ctx *ctx)
 nb_status nb_report_print_html(FILE *out, const void *what, nb_ctx *ctx)
 {
     const nb_report *report = what;
-    return nb_html_print(out, &(nb_html_page){report->title, &report->page, report->figure_count, report->figures},
-                         ctx);
+    return nb_html_print(out, report->title, &report->page, ctx);
 }

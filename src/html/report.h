@@ -4,15 +4,12 @@
 #ifndef NB_REPORT_H
 #define NB_REPORT_H
 
-#include "html/html.h"
 #include "report/page.h"
 
 typedef struct {
     const char *title;
     nb_page page;
-    int figure_count;
-    nb_html_figure *figures; /* of the page */
-    bool undrawn;            /* some are missing, and gnuplot is */
+    bool undrawn; /* figures are missing, and gnuplot is */
 } nb_report;
 
 /* Of one run or several, each with a part of its own below a table of all. `place`: the folder where it will lie, from

@@ -104,12 +104,13 @@ void nb_page_note(nb_page *page, const char *mark, const char *format, ...)
     if (block) block->mark = own;
 }
 
-void nb_page_picture(nb_page *page, const char *address, const char *format, ...)
+void nb_page_picture(nb_page *page, const char *path, const char *address, const char *format, ...)
 {
     const char *text, *own = copy(page, address, "");
     FORMATTED(page, format, text);
     nb_page_block *block = add_block(page, NB_PICTURE, text);
     if (block) block->mark = own;
+    if (block && !(block->path = nb_strdup(page->ctx, path))) fail(page);
 }
 
 void nb_page_verbatim(nb_page *page, const char *text)

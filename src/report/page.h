@@ -48,8 +48,9 @@ void nb_page_paragraph(nb_page *page, const char *format, ...) __attribute__((fo
 void nb_page_item(nb_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What a mark or a word of the tables above means, or (mark NULL) a remark on the last of them. */
 void nb_page_note(nb_page *page, const char *mark, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* A picture: the address of its file, which needs no escapes, and what it shows. */
-void nb_page_picture(nb_page *page, const char *address, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A picture: its SVG file, the address of that as seen from the page, which needs no escapes, and what it shows. */
+void nb_page_picture(nb_page *page, const char *path, const char *address, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 void nb_page_verbatim(nb_page *page, const char *text); /* as it stands, line by line */
 
 /* Begins a table; what follows adds to it. First its columns, then row after row of cells, from the left; the last
@@ -74,13 +75,10 @@ void nb_page_flush(nb_page *page); /* not set in, where scripts read lines */
 enum { NB_PAGE_PARAGRAPH = 110 };
 nb_status nb_page_print(FILE *out, const nb_page *page, nb_page_form form, int width);
 
-typedef struct { /* a picture of a page: its address there, and its SVG in base64 */
-    const char *address, *base64;
-} nb_page_drawing;
-/* The body of an HTML page. What stands below a heading of level NB_PAGE_FOLDED is folded, up to the next of that
+/* The body of an HTML page, with its pictures; NB_EIO for one that cannot be read. What stands below a heading of level NB_PAGE_FOLDED is folded, up to the next of that
  * level, or of one above NB_PAGE_DEEPEST. */
 enum { NB_PAGE_FOLDED = 6 };
-nb_status nb_page_print_html(FILE *out, const nb_page *page, int count, const nb_page_drawing *drawings);
+nb_status nb_page_print_html(FILE *out, const nb_page *page);
 void nb_page_escape(FILE *out, const char *text); /* as HTML */
 
 #endif

@@ -2,7 +2,10 @@
 /* page_html.c - a page as the body of an HTML page: links to its headings of level 2, then its blocks. */
 #include "report/page_private.h"
 
+#include "base/files.h"
+
 #include <ctype.h>
+#include <nettle/base64.h>
 #include <string.h>
 
 /* Letters of a cell beyond which it is broken into lines, and into longer ones; columns of a table beyond which it is
@@ -114,17 +117,20 @@ static void print_table(FILE *out, const nb_page_sheet *t, int number)
     fputs("</tbody>\n</table>\n</div>\n", out);
 }
 
-static void print_picture(FILE *out, const nb_page_block *b, int count, const nb_page_drawing *drawings)
+/* As an image, for which a browser runs no script and fetches nothing. */
+static nb_status print_picture(FILE *out, const nb_page_block *b, nb_ctx *ctx)
 {
-    for (int i = 0; i < count; i++) {
-        if (strcmp(drawings[i].address, b->mark) != 0) continue;
-        fputs("<figure>\n<div class=\"drawing\"><img alt=\"", out);
-        nb_page_escape(out, b->text);
-        fprintf(out, "\" src=\"data:image/svg+xml;base64,%s\"></div>\n<figcaption>", drawings[i].base64);
-        nb_page_escape(out, b->text);
-        fputs("</figcaption>\n</figure>\n", out);
-        return;
-    }
+    const char *svg;
+    char *base64;
+    NB_TRY(ctx, nb_read_file(b->path, &svg, ctx));
+    NB_NEED(base64, nb_alloc(ctx, BASE64_ENCODE_RAW_LENGTH(strlen(svg)) + 1, 1));
+    base64_encode_raw(base64, strlen(svg), (const uint8_t *)svg);
+    fputs("<figure>\n<div class=\"drawing\"><img alt=\"", out);
+    nb_page_escape(out, b->text);
+    fprintf(out, "\" src=\"data:image/svg+xml;base64,%s\"></div>\n<figcaption>", base64);
+    nb_page_escape(out, b->text);
+    fputs("</figcaption>\n</figure>\n", out);
+    return NB_OK;
 }
 
 static void print_text(FILE *out, const char *before, const nb_page_block *b, const char *behind)
@@ -145,7 +151,7 @@ static bool is_item(const nb_page *page, int block)
            (page->blocks[block].kind == NB_ITEM || page->blocks[block].kind == NB_NOTE);
 }
 
-nb_status nb_page_print_html(FILE *out, const nb_page *page, int count, const nb_page_drawing *drawings)
+nb_status nb_page_print_html(FILE *out, const nb_page *page)
 {
     const char **anchors;
     bool folded = false;
@@ -165,7 +171,7 @@ nb_status nb_page_print_html(FILE *out, const nb_page *page, int count, const nb
             print_text(out, "<li>", b, "</li>\n");
             if (!is_item(page, i + 1)) fputs("</ul>\n", out);
             break;
-        case NB_PICTURE: print_picture(out, b, count, drawings); break;
+        case NB_PICTURE: NB_TRY(page->ctx, print_picture(out, b, page->ctx)); break;
         case NB_VERBATIM: print_text(out, "<pre><code>", b, "</code></pre>\n"); break;
         case NB_TABLE:
             if (b->table->row_count > 0) print_table(out, b->table, ++tables);

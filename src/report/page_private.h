@@ -45,7 +45,8 @@ struct nb_page_block {
     nb_block_kind kind;
     int level;            /* of a heading */
     const char *text;     /* of a table: NULL */
-    const char *mark;     /* of a note; "": none */
+    const char *mark;     /* of a note, "": none; of a picture: its address */
+    const char *path;     /* of a picture */
     nb_page_sheet *table; /* else NULL */
 };
 

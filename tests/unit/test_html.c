@@ -16,26 +16,6 @@ static nb_status print_text(FILE *out, const void *text, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void figures_are_images_in_the_page(void **state)
-{
-    nb_ctx *ctx = *state;
-    const char *folder, *path, *page_file, *html;
-    nb_page page;
-    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
-    assert_non_null(path = nb_format(ctx, "%s/f.svg", folder));
-    assert_non_null(page_file = nb_format(ctx, "%s/p.html", folder));
-    assert_ok(ctx, nb_write_file(path, print_text, "<svg/>", ctx));
-    nb_page_make(&page, ctx);
-    nb_page_picture(&page, "plots/f.svg", "a \"caption\"");
-    nb_html_figure figure = {.address = "plots/f.svg", .path = path};
-    nb_html_page of = {.title = "t", .page = &page, .figure_count = 1, .figures = &figure};
-    assert_ok(ctx, nb_write_file(page_file, nb_html_print, &of, ctx));
-    assert_ok(ctx, nb_read_file(page_file, &html, ctx));
-    assert_non_null(strstr(html, "<img alt=\"a &quot;caption&quot;\" src=\"data:image/svg+xml;base64,PHN2Zy8+\">"));
-    figure.path = nb_format(ctx, "%s/none.svg", folder);
-    assert_error(ctx, nb_write_file(page_file, nb_html_print, &of, ctx), NB_EIO, "none.svg");
-}
-
 static void addresses_lead_from_folder_to_file(void **state)
 {
     nb_ctx *ctx = *state;
@@ -59,20 +39,38 @@ static void addresses_lead_from_folder_to_file(void **state)
 }
 
 /* What stands in the page's main part. */
-static char *main_of(const nb_page *made, nb_ctx *ctx)
+static char *main_of(const nb_page *page, nb_ctx *ctx)
 {
-    const nb_html_page page = {.title = "t", .page = made};
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_ok(ctx, nb_html_print(out, &page, ctx));
+    assert_ok(ctx, nb_html_print(out, "t", page, ctx));
     fclose(out);
     char *begin = strstr(text, "<main>\n"), *end = strstr(text, "</main>");
     assert_true(begin && end);
     char *inner = nb_format(ctx, "%.*s", (int)(end - begin - 7), begin + 7);
     free(text);
     return inner;
+}
+
+static void figures_are_images_in_the_page(void **state)
+{
+    nb_ctx *ctx = *state;
+    const char *folder, *path;
+    nb_page page;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    assert_non_null(path = nb_format(ctx, "%s/f.svg", folder));
+    assert_ok(ctx, nb_write_file(path, print_text, "<svg/>", ctx));
+    nb_page_make(&page, ctx);
+    nb_page_picture(&page, path, "plots/f.svg", "a \"caption\"");
+    assert_non_null(strstr(main_of(&page, ctx),
+                           "<img alt=\"a &quot;caption&quot;\" src=\"data:image/svg+xml;base64,PHN2Zy8+\">"));
+    nb_page_picture(&page, nb_format(ctx, "%s/none.svg", folder), "none.svg", "none");
+    FILE *nowhere = fopen("/dev/null", "w");
+    assert_non_null(nowhere);
+    assert_error(ctx, nb_html_print(nowhere, "t", &page, ctx), NB_EIO, "none.svg");
+    fclose(nowhere);
 }
 
 static void headings_have_anchors_and_fold(void **state)
