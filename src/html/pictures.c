@@ -17,15 +17,14 @@
 
 static const char ending[] = ".svg";
 
-enum { MOST_PLACES = 1000 }; /* more than any figure's */
+enum { MOST_PLACES = 1000 }; /* more than any figure's, and than figures */
 
 typedef struct {
-    const char *run, *folder; /* of the run; of its figures */
+    nb_drawing drawing; /* gnuplots NULL: not started yet; experiment NULL: the run has no rows */
     const nb_study *study;
-    nb_relation *relation;
-    const char *experiment;   /* NULL: the run has no rows */
-    const char *const *named; /* figures of the run's config, NULL-terminated */
-    nb_gnuplots *gnuplots;    /* NULL: not started yet */
+    const char **named; /* figures of the run's config, NULL-terminated */
+    int count;          /* of the files of figures, by name */
+    const char **files;
     nb_ctx *ctx;
 } finder;
 
@@ -59,129 +58,93 @@ static int is_svg(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > of && strcmp(entry->d_name + length - of, ending) == 0;
 }
 
-/* The names of the files, sorted; none where there is no folder. */
-static nb_status list_files(const finder *f, int *count, const char ***names)
+/* None where there is no folder. */
+static nb_status list_files(finder *f)
 {
     struct dirent **entries = NULL;
-    int found = scandir(f->folder, &entries, is_svg, alphasort), reason = errno;
-    NB_REQUIRE(f->ctx, found >= 0 || reason == ENOENT, NB_EIO, "folder %s: cannot be read: %s", f->folder,
+    int found = scandir(f->drawing.folder, &entries, is_svg, alphasort), reason = errno;
+    NB_REQUIRE(f->ctx, found >= 0 || reason == ENOENT, NB_EIO, "folder %s: cannot be read: %s", f->drawing.folder,
                strerror(reason));
-    bool all = (*names = nb_alloc(f->ctx, (size_t)(found > 0 ? found : 0) + 1, sizeof **names)) != NULL;
+    f->count = found > 0 ? found : 0;
+    bool all = (f->files = nb_alloc(f->ctx, (size_t)f->count + 1, sizeof *f->files)) != NULL;
     for (int i = 0; i < found; i++) {
-        if (all) all = ((*names)[i] = nb_strdup(f->ctx, entries[i]->d_name)) != NULL;
+        if (all) all = (f->files[i] = nb_strdup(f->ctx, entries[i]->d_name)) != NULL;
         free(entries[i]);
     }
     free(entries);
-    *count = found > 0 ? found : 0;
     return all ? NB_OK : NB_ENOMEM;
 }
 
-static bool is_among(const char *name, const char *const *names)
+/* Whether the figure is to be drawn: it has no file, but the config names it, or its data are there. */
+static nb_status is_missing(const finder *f, const nb_figure *figure, bool *missing)
 {
-    for (; *names; names++)
-        if (strcmp(*names, name) == 0) return true;
-    return false;
+    const char *name = figure->component.name, *data;
+    NB_NEED(data, nb_format(f->ctx, "%s/%s.csv", f->drawing.folder, name));
+    *missing = nb_is_file(data);
+    for (int i = 0; f->named[i]; i++) *missing |= strcmp(f->named[i], name) == 0;
+    *missing &= strcmp(figure->study, f->study->component.name) == 0 && !figure->again && f->drawing.experiment;
+    for (int i = 0; i < f->count; i++) *missing &= !is_of(f->files[i], name);
+    return NB_OK;
 }
 
-static bool is_drawn(const char *name, int count, const char *const *files)
+/* *undrawn: something could not be, without gnuplot. */
+static nb_status draw_missing(finder *f, bool *undrawn)
 {
-    for (int i = 0; i < count; i++)
-        if (is_of(files[i], name)) return true;
-    return false;
-}
-
-static nb_status draw(const finder *f, const nb_figure *figure)
-{
-    int figures;
-    nb_drawing drawing = {.relation = f->relation,
-                          .run = f->run,
-                          .folder = f->folder,
-                          .experiment = f->experiment,
-                          .gnuplots = f->gnuplots};
-    NB_TRY(f->ctx, nb_run_baseline(f->run, &drawing.baseline, f->ctx));
-    nb_mark mark = nb_ctx_mark(f->ctx);
-    nb_status status = nb_graph_draw(figure, &drawing, &figures, f->ctx);
-    nb_ctx_release(f->ctx, mark);
-    return status;
-}
-
-/* *any: something was; *undrawn: something could not be, without gnuplot. */
-static nb_status draw_missing(finder *f, int count, const char *const *files, bool *any, bool *undrawn)
-{
-    const char *version, *data;
-    *any = *undrawn = false;
+    nb_drawing *d = &f->drawing;
+    const char *version;
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {
-        const nb_figure *figure = (const nb_figure *)e->component;
-        NB_NEED(data, nb_format(f->ctx, "%s/%s.csv", f->folder, e->component->name));
-        if (strcmp(figure->study, f->study->component.name) != 0 || figure->again || !f->experiment ||
-            is_drawn(e->component->name, count, files) ||
-            (!is_among(e->component->name, f->named) && !nb_is_file(data)))
-            continue;
-        *undrawn = !f->gnuplots && !nb_gnuplot_version(&version, f->ctx);
+        bool missing;
+        int figures;
+        NB_TRY(f->ctx, is_missing(f, (const nb_figure *)e->component, &missing));
+        if (!missing) continue;
+        *undrawn = !d->gnuplots && !nb_gnuplot_version(&version, f->ctx);
         if (*undrawn) return NB_OK;
-        if (!f->gnuplots) NB_TRY(f->ctx, nb_gnuplots_new(nb_usable_cpus(), &f->gnuplots, f->ctx));
-        NB_TRY(f->ctx, draw(f, figure));
-        *any = true;
+        if (!d->gnuplots) NB_TRY(f->ctx, nb_gnuplots_new(nb_usable_cpus(), &d->gnuplots, f->ctx));
+        nb_mark mark = nb_ctx_mark(f->ctx);
+        nb_status status = nb_graph_draw((const nb_figure *)e->component, d, &figures, f->ctx);
+        nb_ctx_release(f->ctx, mark);
+        NB_TRY(f->ctx, status);
     }
     return NB_OK;
 }
 
-typedef struct {
-    int rank, figure;
-    const char *file;
-} placed;
-
-static int by_place(const void *a, const void *b)
+/* Of figures of the config in its order, then of those that have a place, then of the others; of those by their place in
+ * the list of all. */
+static int rank(const finder *f, int place, const nb_figure *figure)
 {
-    const placed *x = a, *y = b;
-    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
-    return x->figure != y->figure ? (x->figure > y->figure) - (x->figure < y->figure) : strcmp(x->file, y->file);
+    int rank = 0;
+    while (f->named[rank] && !(figure && strcmp(f->named[rank], figure->component.name) == 0)) rank++;
+    if (!f->named[rank]) rank += figure && figure->place > 0 ? figure->place : MOST_PLACES;
+    return rank * MOST_PLACES + place;
 }
 
-/* Those of the config in its order, then those that have a place, then the others. */
-static placed place(const finder *f, const char *file)
+/* Behind those that stand before it. */
+static nb_status add_picture(const finder *f, const char *file, nb_pictures *pictures)
 {
-    placed of = {.figure = figure_of(f, file), .file = file};
-    const nb_figure *figure =
-        (const nb_figure *)nb_figures.entries[of.figure].component; /* NULL: the end of the list */
-    while (f->named[of.rank] && !(figure && strcmp(f->named[of.rank], figure->component.name) == 0)) of.rank++;
-    if (!f->named[of.rank]) of.rank += figure && figure->place > 0 ? figure->place : MOST_PLACES;
-    return of;
-}
-
-/* What its figure shows, and which of several it is. */
-static nb_status set_picture(const finder *f, placed of, nb_picture *picture)
-{
-    const nb_component *figure = nb_figures.entries[of.figure].component; /* NULL: the end of the list */
-    int length = (int)(strlen(of.file) - strlen(ending));
-    picture->name = of.file;
-    NB_NEED(picture->path, nb_format(f->ctx, "%s/%s", f->folder, of.file));
-    if (figure)
-        NB_NEED(picture->caption, nb_format(f->ctx, "%.*s: %s", length, of.file, figure->summary));
-    else
-        NB_NEED(picture->caption, nb_format(f->ctx, "%.*s", length, of.file));
+    int place = figure_of(f, file), length = (int)(strlen(file) - strlen(ending)), at = pictures->count++;
+    const nb_figure *figure = (const nb_figure *)nb_figures.entries[place].component; /* NULL: the end of the list */
+    nb_picture picture = {.rank = rank(f, place, figure)};
+    NB_NEED(picture.path, nb_format(f->ctx, "%s/%s", f->drawing.folder, file));
+    NB_NEED(picture.caption, nb_format(f->ctx, "%.*s%s%s", length, file, figure ? ": " : "",
+                                       figure ? figure->component.summary : ""));
+    for (; at > 0 && pictures->items[at - 1].rank > picture.rank; at--) pictures->items[at] = pictures->items[at - 1];
+    pictures->items[at] = picture;
     return NB_OK;
 }
 
 nb_status nb_pictures_find(const char *run, nb_relation *relation, nb_pictures *pictures, nb_ctx *ctx)
 {
-    finder f = {.run = run, .study = nb_relation_study(relation), .relation = relation, .ctx = ctx};
-    const char **files, **named;
-    placed *order;
-    bool drawn;
-    NB_TRY(ctx, nb_run_path(run, NB_PLOTS_FOLDER, &f.folder, ctx));
-    NB_TRY(ctx, nb_run_plots(run, &named, ctx));
-    f.named = named;
-    NB_TRY(ctx, nb_relation_experiment(relation, &f.experiment, ctx));
-    NB_TRY(ctx, list_files(&f, &pictures->count, &files));
-    nb_status status = draw_missing(&f, pictures->count, files, &drawn, &pictures->undrawn);
-    nb_status waited = nb_gnuplots_wait(f.gnuplots, ctx);
+    finder f = {.drawing = {.relation = relation, .run = run}, .study = nb_relation_study(relation), .ctx = ctx};
+    *pictures = (nb_pictures){.count = 0};
+    NB_TRY(ctx, nb_run_path(run, NB_PLOTS_FOLDER, &f.drawing.folder, ctx));
+    NB_TRY(ctx, nb_run_plots(run, &f.named, ctx));
+    NB_TRY(ctx, nb_run_baseline(run, &f.drawing.baseline, ctx));
+    NB_TRY(ctx, nb_relation_experiment(relation, &f.drawing.experiment, ctx));
+    NB_TRY(ctx, list_files(&f));
+    nb_status status = draw_missing(&f, &pictures->undrawn), waited = nb_gnuplots_wait(f.drawing.gnuplots, ctx);
     NB_TRY(ctx, status == NB_OK ? waited : status);
-    if (drawn) NB_TRY(ctx, list_files(&f, &pictures->count, &files));
-    NB_NEED(order, nb_alloc(ctx, (size_t)pictures->count + 1, sizeof *order));
-    NB_NEED(pictures->items, nb_alloc(ctx, (size_t)pictures->count + 1, sizeof *pictures->items));
-    for (int i = 0; i < pictures->count; i++) order[i] = place(&f, files[i]);
-    qsort(order, (size_t)pictures->count, sizeof *order, by_place);
-    for (int i = 0; i < pictures->count; i++) NB_TRY(ctx, set_picture(&f, order[i], &pictures->items[i]));
+    if (f.drawing.gnuplots) NB_TRY(ctx, list_files(&f));
+    NB_NEED(pictures->items, nb_alloc(ctx, (size_t)f.count + 1, sizeof *pictures->items));
+    for (int i = 0; i < f.count; i++) NB_TRY(ctx, add_picture(&f, f.files[i], pictures));
     return NB_OK;
 }

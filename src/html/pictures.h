@@ -10,8 +10,8 @@ typedef struct nb_relation nb_relation; /* report/relation.h */
 
 typedef struct {
     const char *path;    /* of the SVG file */
-    const char *name;    /* of that file */
     const char *caption; /* what it shows */
+    int rank;            /* private: by which they are in order */
 } nb_picture;
 
 typedef struct {
