@@ -6,16 +6,19 @@
 
 #include <stdio.h>
 
-nb_status nb_figure_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx)
+nb_status nb_figure_choose_m(const nb_relation *relation, int *m, nb_ctx *ctx)
 {
     const char *all = "";
-    if (count == 0) return NB_OK;
-    if (*m == 0) *m = landmarks[(count - 1) / 2];
-    for (int i = 0; i < count; i++) {
-        if (landmarks[i] == *m) return NB_OK;
-        NB_NEED(all, nb_format(ctx, "%s%s%d", all, i ? ", " : "", landmarks[i]));
+    nb_answer a;
+    NB_TRY(ctx, nb_relation_ask(relation, "SELECT DISTINCT landmarks FROM key ORDER BY landmarks", NULL, &a, NULL, ctx));
+    if (a.count > 0 && *m == 0) *m = (int)nb_answer_at(&a, (a.count - 1) / 2, 0)->integer;
+    for (int i = 0; i < a.count; i++) {
+        long long landmarks = nb_answer_at(&a, i, 0)->integer;
+        if (landmarks == *m) return NB_OK;
+        NB_NEED(all, nb_format(ctx, "%s%s%lld", all, i ? ", " : "", landmarks));
     }
-    NB_FAIL(ctx, NB_EINVAL, "the run has no m = %d; it has %s", *m, all);
+    NB_REQUIRE(ctx, a.count == 0, NB_EINVAL, "--m %d: the run has no such number of landmarks; it has %s", *m, all);
+    return NB_OK;
 }
 
 nb_status nb_figure_is_offered(const nb_figure *figure, const nb_relation *relation, bool *offered, nb_ctx *ctx)

@@ -38,9 +38,9 @@ typedef struct {
     int place;                  /* in a report: 1, 2 ... stand first; 0: behind those, by name */
 } nb_figure;
 
-/* `m` where it is among those, which are in ascending order; 0 becomes the middle one
- * of them, where there are any. */
-nb_status nb_figure_choose_m(int count, const int *landmarks, int *m, nb_ctx *ctx);
+/* The run has rows of m landmarks; 0 becomes the middle one of its numbers, where there are any. NB_EINVAL where it has
+ * none of m. */
+nb_status nb_figure_choose_m(const nb_relation *relation, int *m, nb_ctx *ctx);
 
 /* Whether it is drawn where all figures are that the rows allow. */
 nb_status nb_figure_is_offered(const nb_figure *figure, const nb_relation *relation, bool *offered, nb_ctx *ctx);

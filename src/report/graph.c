@@ -368,20 +368,6 @@ static nb_status draw(graph *g, int *figures)
     return nb_plot_prune(folder, name, *figures, stems, g->ctx);
 }
 
-/* The parameter :m. */
-static nb_status choose_m(nb_drawing *d, nb_ctx *ctx)
-{
-    nb_answer a;
-    int *landmarks;
-    NB_TRY(ctx,
-           nb_relation_ask(d->relation, "SELECT DISTINCT landmarks FROM run ORDER BY landmarks", NULL, &a, NULL, ctx));
-    NB_NEED(landmarks, nb_alloc(ctx, (size_t)a.count + 1, sizeof *landmarks));
-    for (int i = 0; i < a.count; i++) landmarks[i] = (int)nb_answer_at(&a, i, 0)->integer;
-    NB_TRY(ctx, nb_figure_choose_m(a.count, landmarks, &d->m, ctx));
-    nb_relation_choose_m(d->relation, d->m);
-    return NB_OK;
-}
-
 /* The figure that stands for this one, where it has too many series; or else NULL. */
 static nb_status find_other(graph *g, const nb_figure **other)
 {
@@ -430,7 +416,8 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figur
     nb_drawing of_m = *d;
     graph g = {.figure = figure, .drawing = d, .csv = &csv, .answer = &answer, .ctx = ctx};
     *figures = 0;
-    if (figure->of_one_m) NB_TRY(ctx, choose_m(&of_m, ctx));
+    if (figure->of_one_m) NB_TRY(ctx, nb_figure_choose_m(d->relation, &of_m.m, ctx));
+    nb_relation_choose_m(d->relation, of_m.m);
     if (figure->prepare) NB_TRY(ctx, figure->prepare(&of_m, ctx));
     NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, d->baseline, ctx));
     NB_TRY(ctx, ask(&g, &csv, &answer, &notes));

@@ -168,16 +168,6 @@ nb_status nb_plot_write_style(const char *folder, const nb_plot_style *style, nb
     return nb_plot_write_script(folder, STYLE, text, ctx);
 }
 
-nb_status nb_plot_copy_scripts(const char *folder, const char *const *names, nb_ctx *ctx)
-{
-    const char *path;
-    NB_NEED(path, nb_format(ctx, "%s/" STYLE, folder));
-    if (!nb_is_file(path)) NB_TRY(ctx, nb_plot_write_style(folder, &nb_plot_screen, ctx));
-    NB_TRY(ctx, copy_script(folder, LOOKS, ctx));
-    for (; *names; names++) NB_TRY(ctx, copy_script(folder, *names, ctx));
-    return NB_OK;
-}
-
 /* The scripts whose names stand between `load "` and `"` in a text, but for what all have. */
 static nb_status copy_loaded(const char *folder, const char *name, nb_ctx *ctx)
 {
@@ -196,7 +186,10 @@ static nb_status copy_loaded(const char *folder, const char *name, nb_ctx *ctx)
 
 nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_plot_copy_scripts(folder, (const char *const[]){NULL}, ctx));
+    const char *path;
+    NB_NEED(path, nb_format(ctx, "%s/" STYLE, folder));
+    if (!nb_is_file(path)) NB_TRY(ctx, nb_plot_write_style(folder, &nb_plot_screen, ctx));
+    NB_TRY(ctx, copy_script(folder, LOOKS, ctx));
     return copy_loaded(folder, name, ctx);
 }
 

@@ -16,10 +16,8 @@ nb_status nb_plot_write_script(const char *folder, const char *name, const char 
 nb_status nb_plot_print_script(const char *folder, const char *name,
                                nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                                nb_ctx *ctx);
-/* looks.gp and those of plots/ that are named, up to NULL, into a folder that is there; style.gp if it has none. */
-nb_status nb_plot_copy_scripts(const char *folder, const char *const *names, nb_ctx *ctx);
-
-/* Likewise one, and all that it and they load. */
+/* A script of plots/ and all that it loads, with looks.gp, and style.gp where there is none, into a folder that is
+ * there. */
 nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx);
 
 typedef struct {         /* how the figures of a folder look */

@@ -115,7 +115,7 @@ PY
         grep -q "m = 16" "$WORK/r/plots/$kind"_*.gp
         run "$NYSBENCH" plot "$WORK/r" $kind -m 9
         expect_status 1
-        expect "the run has no m = 9; it has 4, 8, 16"
+        expect "--m 9: the run has no such number of landmarks; it has 4, 8, 16"
     done
     /usr/bin/python3 - "$WORK/r" <<'PY'
 import csv, sys

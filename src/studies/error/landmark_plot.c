@@ -283,47 +283,33 @@ static nb_status print_received(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void print_strings(FILE *out, const picture *p, const char *array, const char *(*text)(const lane *))
-{
-    fprintf(out, "array %s[%d] = [", array, p->lane_count);
-    for (int i = 0; i < p->lane_count; i++) {
-        fputs(i ? ", " : "", out);
-        nb_plot_print_string(out, text(&p->lanes[i]));
-    }
-    fputs("]\n", out);
-}
-
-static const char *name_of(const lane *l)
-{
-    return l->name;
-}
-
-static const char *gaps_of(const lane *l)
-{
-    return l->gaps;
-}
-
-static const char *none_of(const lane *l)
-{
-    return l->none ? l->none : "";
-}
-
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const picture *p = what;
-    const char *title;
+    size_t room = (size_t)p->lane_count + 1;
+    const char *title, **names, **gaps, **none;
+    int *looks;
+    NB_NEED(names, nb_alloc(ctx, room, sizeof *names));
+    NB_NEED(gaps, nb_alloc(ctx, room, sizeof *gaps));
+    NB_NEED(none, nb_alloc(ctx, room, sizeof *none));
+    NB_NEED(looks, nb_alloc(ctx, room, sizeof *looks));
+    for (int i = 0; i < p->lane_count; i++) {
+        const lane *l = &p->lanes[i];
+        names[i] = l->name;
+        gaps[i] = l->gaps;
+        none[i] = l->none ? l->none : "";
+        looks[i] = l->look + 1;
+    }
     NB_NEED(title, nb_format(ctx, "%s: %s, head %d, trial %d, m = %d", p->plan->config->name,
                              p->planned->problem->label, p->planned->head, p->view->trial, p->m));
     nb_plot_print_head(out, p->output);
     fprintf(out, "n = %d\nside = \"%s\"\nexplained_1 = %.4f\nexplained_2 = %.4f\n", p->planned->n,
             p->view->queries ? "queries" : "keys", p->explained[0], p->explained[1]);
     nb_plot_set_text(out, "title", title);
-    print_strings(out, p, "lanes", name_of);
-    print_strings(out, p, "gaps", gaps_of);
-    print_strings(out, p, "none", none_of);
-    fprintf(out, "array looks[%d] = [", p->lane_count);
-    for (int i = 0; i < p->lane_count; i++) fprintf(out, "%s%d", i ? ", " : "", p->lanes[i].look + 1);
-    fputs("]\n", out);
+    nb_plot_set_texts(out, "lanes", p->lane_count, names);
+    nb_plot_set_texts(out, "gaps", p->lane_count, gaps);
+    nb_plot_set_texts(out, "none", p->lane_count, none);
+    nb_plot_set_ints(out, "looks", p->lane_count, looks);
     fputs("load \"landmarks.gp\"\n", out);
     return NB_OK;
 }
@@ -336,7 +322,7 @@ static nb_status write_picture(const picture *p, const char *folder, nb_gnuplots
     } files[] = {{"_lanes.csv", print_lanes}, {"_plane.csv", print_plane}, {"_received.csv", print_received}};
     const char *path, *script;
     NB_TRY(ctx, nb_make_folder(folder, ctx));
-    NB_TRY(ctx, nb_plot_copy_scripts(folder, (const char *const[]){"landmarks.gp", NULL}, ctx));
+    NB_TRY(ctx, nb_plot_copy_script(folder, "landmarks.gp", ctx));
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         NB_NEED(path, nb_format(ctx, "%s/%s%s", folder, p->output, files[i].ending));
         NB_TRY(ctx, nb_write_file(path, files[i].print, p, ctx));
@@ -346,25 +332,14 @@ static nb_status write_picture(const picture *p, const char *folder, nb_gnuplots
     return nb_plot_draw(gnuplots, folder, p->output, ctx);
 }
 
-static bool has_landmarks(const nb_plan *plan, int m)
+/* The middle one of the run's that fit n tokens; 0: none does. */
+static nb_status middle(const nb_relation *relation, int n, int *m, nb_ctx *ctx)
 {
-    for (int i = 0; i < plan->method_count; i++)
-        if (nb_error_methods(plan)[i].m == m) return true;
-    return false;
-}
-
-/* The middle one of those that fit n tokens, in ascending order; 0: none does. */
-static nb_status middle(const nb_plan *plan, int n, int *m, nb_ctx *ctx)
-{
-    const nb_config *c = plan->config;
-    int *sorted, count = 0;
-    NB_NEED(sorted, nb_alloc(ctx, (size_t)c->lists[NB_ERROR_LANDMARKS].count, sizeof *sorted));
-    for (int i = 0; i < c->lists[NB_ERROR_LANDMARKS].count; i++)
-        if (c->lists[NB_ERROR_LANDMARKS].numbers[i] <= n &&
-            has_landmarks(plan, c->lists[NB_ERROR_LANDMARKS].numbers[i]))
-            sorted[count++] = c->lists[NB_ERROR_LANDMARKS].numbers[i];
-    gsl_sort_int(sorted, 1, (size_t)count);
-    *m = count ? sorted[count / 2] : 0;
+    const char *sql;
+    nb_answer a;
+    NB_NEED(sql, nb_format(ctx, "SELECT DISTINCT landmarks FROM key WHERE landmarks <= %d ORDER BY landmarks", n));
+    NB_TRY(ctx, nb_relation_ask(relation, sql, NULL, &a, NULL, ctx));
+    *m = a.count ? (int)nb_answer_at(&a, a.count / 2, 0)->integer : 0;
     return NB_OK;
 }
 
@@ -376,7 +351,7 @@ static nb_status plot_scene(const picture *shared, int scene, const nb_drawing *
     p.planned = &plan->scenes[scene];
     gsl_rng *rng;
     nb_head head;
-    if (p.m == 0) NB_TRY(ctx, middle(plan, p.planned->n, &p.m, ctx));
+    if (p.m == 0) NB_TRY(ctx, middle(d->relation, p.planned->n, &p.m, ctx));
     if (p.m == 0 || p.m > p.planned->n) return NB_OK;
     NB_TRY(ctx, nb_random_new(&rng, ctx));
     NB_TRY(ctx, nb_plan_head(plan, scene, p.view->trial, rng, &head, ctx));
@@ -396,24 +371,16 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     nb_config config;
     nb_plan plan;
     nb_store store;
-    nb_row_list rows;
-    nb_relation *relation;
+    const nb_given_labels *labels;
     nb_answer variants;
-    const picture shared = {.plan = &plan, .variants = &variants, .view = view, .m = view->m};
+    picture shared = {.plan = &plan, .variants = &variants, .view = view, .m = view->m};
     nb_drawing drawing = {.run = run_folder, .folder = folder, .gnuplots = gnuplots};
     *figures = 0;
     NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
-    NB_TRY(ctx, nb_run_load(run_folder, &store, &rows, ctx));
-    NB_TRY(ctx, nb_relation_open(&relation, &store, rows.labels, ctx));
-    NB_TRY(ctx, nb_relation_ask_freely(relation, VARIANTS_SQL, NULL, &variants, ctx));
-    if (view->m != 0 && !has_landmarks(&plan, view->m)) {
-        const char *all = "";
-        for (int i = 0; i < config.lists[NB_ERROR_LANDMARKS].count; i++)
-            if (has_landmarks(&plan, config.lists[NB_ERROR_LANDMARKS].numbers[i]))
-                NB_NEED(all,
-                        nb_format(ctx, "%s%s%d", all, *all ? ", " : "", config.lists[NB_ERROR_LANDMARKS].numbers[i]));
-        NB_FAIL(ctx, NB_EINVAL, "--m %d: the run has no such number of landmarks; it has %s", view->m, all);
-    }
+    NB_TRY(ctx, nb_run_open(run_folder, &store, &labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, labels, ctx));
+    NB_TRY(ctx, nb_relation_ask_freely(drawing.relation, VARIANTS_SQL, NULL, &variants, ctx));
+    if (shared.m != 0) NB_TRY(ctx, nb_figure_choose_m(drawing.relation, &shared.m, ctx));
     NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "--trial %d: the run has the trials 0 to %d", view->trial,
                config.trials - 1);
     for (int i = 0; i < plan.scene_count; i++) {
