@@ -15,12 +15,13 @@
 typedef struct { /* the facts of one manifest, or of the program */
     nb_grid *grid;
     int manifest; /* its number; 0: of the program */
+    bool people;
 } facts;
 
 static nb_status add_fact(const facts *f, const char *key, const char *value)
 {
     nb_grid *g = f->grid;
-    if (g->exact && f->manifest > 0) NB_TRY(g->ctx, nb_grid_int(g, f->manifest));
+    if (f->manifest > 0) NB_TRY(g->ctx, nb_grid_int(g, f->manifest));
     NB_NEED(key, nb_strdup(g->ctx, key)); /* JSON may be gone before the grid */
     NB_TRY(g->ctx, nb_grid_text(g, key));
     NB_NEED(value, nb_strdup(g->ctx, value));
@@ -30,7 +31,7 @@ static nb_status add_fact(const facts *f, const char *key, const char *value)
 /* For people a line each. */
 static nb_status add_text(const facts *f, const char *key, const char *text)
 {
-    if (f->grid->exact) return add_fact(f, key, text);
+    if (!f->people) return add_fact(f, key, text);
     for (bool first = true; *text; first = false) {
         int length = (int)strcspn(text, "\n");
         const char *line;
@@ -79,7 +80,7 @@ static nb_status add_value(const facts *f, const char *key, const json_t *value)
     if (json_is_object(value)) return add_file(f, key, value);
     if (json_is_string(value)) return add_text(f, key, json_string_value(value));
     if (json_is_array(value)) {
-        json_array_foreach(value, i, item) NB_TRY(f->grid->ctx, add_value(f, i && !f->grid->exact ? "" : key, item));
+        json_array_foreach(value, i, item) NB_TRY(f->grid->ctx, add_value(f, i && f->people ? "" : key, item));
         return NB_OK;
     }
     if (!json_is_integer(value)) return add_fact(f, key, json_is_true(value) ? "yes" : "no");
@@ -106,8 +107,8 @@ static nb_status show_facts(nb_page *page, json_t *object, nb_ctx *ctx)
 {
     static const char *const heads[] = {"key", "value", NULL};
     nb_grid grid;
-    const facts f = {&grid, 0};
-    NB_TRY(ctx, nb_grid_make(&grid, heads, false, ctx));
+    const facts f = {&grid, 0, true};
+    NB_TRY(ctx, nb_grid_make(&grid, heads, ctx));
     NB_TRY(ctx, add_facts(&f, object));
     grid.labels = 1;
     nb_grid_show(&grid, page);
@@ -159,10 +160,10 @@ static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *
     NB_TRY(ctx, read_manifests(&store, &list, ctx));
     if (format == NB_FORMAT_JSON) return print_json(list, ctx);
     nb_page_make(&page, ctx);
-    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
+    NB_TRY(ctx, nb_grid_make(&grid, heads, ctx));
     json_array_foreach(list, i, one)
     {
-        const facts f = {&grid, (int)json_integer_value(json_object_get(one, "manifest"))};
+        const facts f = {&grid, (int)json_integer_value(json_object_get(one, "manifest")), false};
         NB_TRY(ctx, nb_format_is_page(format) ? show_facts(&page, one, ctx) : add_facts(&f, one));
     }
     if (!nb_format_is_page(format)) return nb_format_grid(&grid, format, ctx);
@@ -191,7 +192,7 @@ static nb_status print_program(nb_output_format format, nb_ctx *ctx)
     nb_program program;
     nb_page page;
     nb_grid grid;
-    const facts f = {&grid, 0};
+    const facts f = {&grid, 0, false};
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
     NB_TRY(ctx, nb_provenance(&program, true, &object, ctx));
     NB_TRY(ctx, add_experiments(object, ctx));
@@ -201,7 +202,7 @@ static nb_status print_program(nb_output_format format, nb_ctx *ctx)
         NB_TRY(ctx, show_facts(&page, object, ctx));
         return nb_format_page(&page, format, ctx);
     }
-    NB_TRY(ctx, nb_grid_make(&grid, heads, true, ctx));
+    NB_TRY(ctx, nb_grid_make(&grid, heads, ctx));
     NB_TRY(ctx, add_facts(&f, object));
     return nb_format_grid(&grid, format, ctx);
 }

@@ -67,7 +67,7 @@ static nb_status print(listing *l, const char *kind)
     static const char *const heads[] = {"kind", "name", "summary", NULL};
     const nb_registry *registry;
     nb_page_make(&l->page, l->ctx);
-    NB_TRY(l->ctx, nb_grid_make(&l->grid, heads, true, l->ctx));
+    NB_TRY(l->ctx, nb_grid_make(&l->grid, heads, l->ctx));
     if (kind) NB_TRY(l->ctx, nb_kind_find(kind, &registry, l->ctx));
     NB_TRY(l->ctx, kind ? list(l, registry->kind, "") : list_all(l));
     return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format, l->ctx)

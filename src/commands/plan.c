@@ -200,7 +200,7 @@ static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
 }
 
 /* What is printed for people, in numbers: one row. */
-static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, bool exact, nb_ctx *ctx)
+static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
 {
     static const char *const heads[] = {
         "experiment",    "seed",     "results", "scenes", "trials", "methods",        "rows",         "done",  "to_run",
@@ -216,13 +216,13 @@ static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, b
                           s->failed + s->diverged + s->crashed + s->timed_out,
                           e->plan.excluded_count,
                           f->workers};
-    NB_TRY(ctx, nb_grid_make(g, heads, exact, ctx));
+    NB_TRY(ctx, nb_grid_make(g, heads, ctx));
     NB_TRY(ctx, nb_grid_text(g, e->config.name));
-    NB_TRY(ctx, nb_grid_whole(g, (double)e->config.seed));
+    NB_TRY(ctx, nb_grid_int(g, e->config.seed));
     NB_TRY(ctx, nb_grid_text(g, e->folder));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) NB_TRY(ctx, nb_grid_int(g, counts[i]));
-    NB_TRY(ctx, nb_grid_real(g, "%.2g", f->low_s));
-    NB_TRY(ctx, nb_grid_real(g, "%.2g", f->high_s));
+    NB_TRY(ctx, nb_grid_real(g, f->low_s));
+    NB_TRY(ctx, nb_grid_real(g, f->high_s));
     NB_TRY(ctx, nb_grid_text(g, o->prediction.source));
     NB_TRY(ctx, nb_grid_whole(g, f->bytes));
     return nb_grid_whole(g, f->all_bytes);
@@ -232,7 +232,7 @@ static nb_status tell(const nb_experiment *e, const nb_preview *o, nb_output_for
 {
     nb_grid grid;
     if (format == NB_FORMAT_TABLE) return print(e, o, ctx);
-    NB_TRY(ctx, fill(&grid, e, o, !nb_format_is_page(format), ctx));
+    NB_TRY(ctx, fill(&grid, e, o, ctx));
     return nb_format_table(&grid, false, format, ctx);
 }
 

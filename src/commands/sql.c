@@ -25,7 +25,7 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
     NB_TRY(ctx, nb_run_baseline(folders[0], &baseline, ctx));
     NB_TRY(ctx, query ? nb_relation_ask_freely(relation, query, baseline, &answer, ctx)
                       : nb_relation_views(relation, &answer, ctx));
-    NB_TRY(ctx, nb_answer_grid(&answer, "", !nb_format_is_page(format), &grid, ctx));
+    grid = nb_answer_grid(&answer, NULL, ctx);
     return nb_format_table(&grid, false, format, ctx);
 }
 

@@ -55,17 +55,17 @@ static nb_status add_part(nb_grid *g, const char *part, const char *now, int pla
     return nb_grid_int(g, failed);
 }
 
-static nb_status add_shard(nb_grid *g, nb_shard shard, const nb_shard_state *s, state now)
+static nb_status add_shard(nb_grid *g, bool people, nb_shard shard, const nb_shard_state *s, state now)
 {
     const char *name, *job = NULL, *log = NULL;
     NB_NEED(name, nb_format(g->ctx, "%d/%d", shard.index, shard.count));
     if (s->sent) NB_NEED(job, nb_format(g->ctx, "%s_%d", s->sent->array, shard.index));
     if (now == LOST) NB_TRY(g->ctx, find_log(shard, s, &log, g->ctx));
-    if (now == LOST && !g->exact)
+    if (now == LOST && people)
         NB_NEED(job, nb_format(g->ctx, "%s; %s%s", job, log ? "its log: " : "it did not begin", log ? log : ""));
     NB_TRY(g->ctx, add_part(g, name, state_names[now], s->planned, s->done, s->failed));
     NB_TRY(g->ctx, nb_grid_text(g, job));
-    return g->exact ? nb_grid_text(g, log) : NB_OK;
+    return people ? NB_OK : nb_grid_text(g, log);
 }
 
 static void add_sum(nb_page *page, int count, const nb_shard_state *states, const int of_state[STATE_COUNT])
@@ -115,10 +115,10 @@ static nb_status show_shards(look *l, int count, nb_ctx *ctx)
     if (status == NB_ENOMEM) return status;
     if (status != NB_OK) fprintf(stderr, "nysbench: warning: the queue cannot be read: %s\n", nb_error_message(ctx));
     nb_error_clear(ctx);
-    if (nb_format_is_page(l->format)) NB_TRY(ctx, nb_grid_make(to = &grid, heads, false, ctx));
+    if (nb_format_is_page(l->format)) NB_TRY(ctx, nb_grid_make(to = &grid, heads, ctx));
     for (int i = 1; i <= count; i++) {
         state now = state_of(&states[i], status == NB_OK);
-        NB_TRY(ctx, add_shard(to, (nb_shard){i, count}, &states[i], now));
+        NB_TRY(ctx, add_shard(to, to == &grid, (nb_shard){i, count}, &states[i], now));
         of_state[now]++;
         l->wrong += states[i].failed;
     }
@@ -202,7 +202,7 @@ static nb_status print(look *l, nb_ctx *ctx)
 {
     static const char *const heads[] = {"part", "state", "rows", "done", "failed", "job", "log", NULL};
     nb_page_make(&l->page, ctx);
-    NB_TRY(ctx, nb_grid_make(l->to = &l->grid, heads, true, ctx));
+    NB_TRY(ctx, nb_grid_make(l->to = &l->grid, heads, ctx));
     NB_TRY(ctx, show(l, ctx));
     return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format, ctx)
                                         : nb_format_grid(&l->grid, l->format, ctx);

@@ -35,7 +35,7 @@ static nb_status list(const char *study, const wish *w, nb_ctx *ctx)
 {
     static const char *const heads[] = {"table", "summary", NULL};
     nb_grid all;
-    NB_TRY(ctx, nb_grid_make(&all, heads, true, ctx));
+    NB_TRY(ctx, nb_grid_make(&all, heads, ctx));
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         nb_page page;

@@ -108,7 +108,7 @@ nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *resul
     nb_grid grid;
     NB_TRY(ctx, prepare(runs, results, ctx));
     NB_TRY(ctx, nb_relation_ask(results[0].relation, nb_sql_text("claims_rows"), NULL, &a, NULL, ctx));
-    NB_TRY(ctx, nb_answer_grid(&a, NULL, true, &grid, ctx));
+    grid = nb_answer_grid(&a, NULL, ctx);
     nb_grid_print_csv(out, &grid);
     return NB_OK;
 }

@@ -265,10 +265,11 @@ nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_c
     printer p = {relation, terms, comparison, comparison->contrasts, {true, true}, .ctx = ctx};
     const char *sql;
     nb_answer a;
-    if (comparison->count == 0) return nb_grid_make(grid, (const char *const[]){NULL}, true, ctx);
+    if (comparison->count == 0) return nb_grid_make(grid, (const char *const[]){NULL}, ctx);
     NB_TRY(ctx, prepare(&p, &sql));
     NB_TRY(ctx, nb_relation_ask(relation, sql, NULL, &a, NULL, ctx));
     for (int i = 0; i < a.count * a.columns; i++)
         if (a.cells[i].type == NB_CELL_REAL && isinf(a.cells[i].real)) a.cells[i].type = NB_CELL_NONE;
-    return nb_answer_grid(&a, NULL, true, grid, ctx);
+    *grid = nb_answer_grid(&a, NULL, ctx);
+    return NB_OK;
 }

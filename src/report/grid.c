@@ -9,60 +9,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { NONE, TEXT, FLAG, INTEGER, REAL } cell_kind;
-
-struct nb_grid_cell {
-    cell_kind kind;
-    const char *text;
-};
-
-nb_status nb_grid_make(nb_grid *g, const char *const *heads, bool exact, nb_ctx *ctx)
+nb_status nb_grid_make(nb_grid *g, const char *const *heads, nb_ctx *ctx)
 {
-    *g = (nb_grid){.exact = exact, .heads = heads, .ctx = ctx};
+    *g = (nb_grid){.heads = heads, .ctx = ctx};
     while (heads[g->columns]) g->columns++;
     return NB_OK;
 }
 
-static nb_status add(nb_grid *g, cell_kind kind, const char *text)
+static nb_status add(nb_grid *g, nb_cell cell)
 {
     NB_GROW(g->ctx, g->cells, g->count, g->room);
-    g->cells[g->count++] = (nb_grid_cell){kind, text};
+    g->cells[g->count++] = cell;
     return NB_OK;
 }
 
 nb_status nb_grid_text(nb_grid *g, const char *text)
 {
-    return add(g, text ? TEXT : NONE, text ? text : "");
+    return add(g, (nb_cell){.type = text ? NB_CELL_TEXT : NB_CELL_NONE, .text = text});
 }
 
-nb_status nb_grid_flag(nb_grid *g, bool value)
+nb_status nb_grid_int(nb_grid *g, long long value)
 {
-    return add(g, FLAG, value ? "true" : "false");
+    return add(g, (nb_cell){.type = NB_CELL_INT, .integer = value, .real = (double)value});
 }
 
-nb_status nb_grid_int(nb_grid *g, int value)
+nb_status nb_grid_real(nb_grid *g, double value)
 {
-    const char *text;
-    NB_NEED(text, nb_format(g->ctx, "%d", value));
-    return add(g, INTEGER, text);
+    return add(g, (nb_cell){.type = NB_CELL_REAL, .real = value});
 }
 
 nb_status nb_grid_whole(nb_grid *g, double value)
 {
-    const char *text = g->exact ? "" : "-";
-    if (isfinite(value)) NB_NEED(text, nb_format(g->ctx, "%.0f", value));
-    return add(g, INTEGER, text);
+    return isfinite(value) ? nb_grid_int(g, (long long)value) : nb_grid_real(g, NAN);
 }
 
-nb_status nb_grid_real(nb_grid *g, const char *format, double value)
+static void print_cell(FILE *out, const nb_cell *cell)
 {
-    char digits[64];
-    const char *text;
-    strfromd(digits, sizeof digits, g->exact ? "%.17g" : format, value);
-    if (!g->exact && strtod(digits, NULL) == 0)
-        strfromd(digits, sizeof digits, format, 0); /* a sign would come from rounding */
-    NB_NEED(text, nb_strdup(g->ctx, !isnan(value) ? digits : g->exact ? "" : "-"));
-    return add(g, REAL, text);
+    switch (cell->type) {
+    case NB_CELL_TEXT: nb_csv_print_text(out, cell->text); break;
+    case NB_CELL_FLAG: fputs(cell->integer ? "true" : "false", out); break;
+    case NB_CELL_INT: fprintf(out, "%lld", cell->integer); break;
+    case NB_CELL_REAL: nb_csv_print_real(out, cell->real); break;
+    case NB_CELL_NONE:
+    case NB_CELL_BLOB: break;
+    }
 }
 
 void nb_grid_print_csv(FILE *out, const nb_grid *g)
@@ -71,25 +61,24 @@ void nb_grid_print_csv(FILE *out, const nb_grid *g)
     for (int c = 0; c < g->columns; c++) fprintf(out, "%s%s", c ? "," : "", g->heads[c]);
     fputc('\n', out);
     for (int i = 0; i < g->count; i++) {
-        nb_csv_print_text(out, g->cells[i].text);
+        print_cell(out, &g->cells[i]);
         fputc((i + 1) % g->columns ? ',' : '\n', out);
     }
 }
 
-static json_t *json_cell(const nb_grid *g, const nb_grid_cell *cell)
+static json_t *json_cell(const nb_grid *g, const nb_cell *cell)
 {
-    const char *clean = nb_clean(g->ctx, cell->text, "\t\r\n");
-    double x = cell->kind == INTEGER || cell->kind == REAL ? strtod(cell->text, NULL) : 0;
-    if (cell->kind == NONE || !*cell->text || !isfinite(x)) return json_null();
-    switch (cell->kind) {
-    case FLAG: return json_boolean(strcmp(cell->text, "true") == 0);
-    case INTEGER: return json_integer(strtoll(cell->text, NULL, 10));
-    case REAL: return json_real(x);
-    default: return clean ? json_string(clean) : NULL;
+    const char *clean = cell->type == NB_CELL_TEXT ? nb_clean(g->ctx, cell->text, "\t\r\n") : NULL;
+    switch (cell->type) {
+    case NB_CELL_TEXT: return !clean ? NULL : *clean ? json_string(clean) : json_null();
+    case NB_CELL_FLAG: return json_boolean(cell->integer);
+    case NB_CELL_INT: return json_integer(cell->integer);
+    case NB_CELL_REAL: return isfinite(cell->real) ? json_real(cell->real) : json_null();
+    default: return json_null();
     }
 }
 
-static nb_status print_object(FILE *out, const nb_grid *g, const nb_grid_cell *row)
+static nb_status print_object(FILE *out, const nb_grid *g, const nb_cell *row)
 {
     json_t *object = json_object();
     int failed = !object;
@@ -112,10 +101,27 @@ nb_status nb_grid_print_json(FILE *out, const nb_grid *g)
     return NB_OK;
 }
 
+void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page)
+{
+    char digits[64];
+    switch (cell->type) {
+    case NB_CELL_TEXT: nb_page_cell(page, "%s", cell->text); break;
+    case NB_CELL_FLAG: nb_page_cell(page, cell->integer ? "true" : "false"); break;
+    case NB_CELL_INT: nb_page_cell(page, "%lld", cell->integer); break;
+    case NB_CELL_REAL:
+        strfromd(digits, sizeof digits, format, cell->real);
+        if (strtod(digits, NULL) == 0) strfromd(digits, sizeof digits, format, 0); /* a sign would come from rounding */
+        nb_page_cell(page, "%s", isnan(cell->real) ? "-" : digits);
+        break;
+    case NB_CELL_NONE:
+    case NB_CELL_BLOB: nb_page_cell(page, "%s", ""); break;
+    }
+}
+
 static bool has_number(const nb_grid *g, int column)
 {
     for (int i = column; i < g->count; i += g->columns)
-        if (g->cells[i].kind == INTEGER || g->cells[i].kind == REAL) return true;
+        if (g->cells[i].type == NB_CELL_INT || g->cells[i].type == NB_CELL_REAL) return true;
     return false;
 }
 
@@ -124,7 +130,7 @@ static bool has_prose(const nb_grid *g, int column)
 {
     enum { LONGEST_WORD = 32 };
     for (int i = column; i < g->count; i += g->columns)
-        if (strlen(g->cells[i].text) > LONGEST_WORD) return true;
+        if (g->cells[i].type == NB_CELL_TEXT && strlen(g->cells[i].text) > LONGEST_WORD) return true;
     return false;
 }
 
@@ -139,6 +145,6 @@ void nb_grid_show(const nb_grid *g, nb_page *page)
     }
     for (int i = 0; i < g->count; i++) {
         if (i % g->columns == 0) nb_page_row(page);
-        nb_page_cell(page, "%s", g->cells[i].text);
+        nb_cell_show(&g->cells[i], "%.3g", page);
     }
 }

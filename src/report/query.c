@@ -44,23 +44,12 @@ static bool among(const char *names, const char *name)
     return false;
 }
 
-static nb_status add_cell(nb_grid *g, const nb_cell *cell, bool flag)
+nb_grid nb_answer_grid(const nb_answer *a, const char *flags, nb_ctx *ctx)
 {
-    switch (cell->type) {
-    case NB_CELL_INT: return flag ? nb_grid_flag(g, cell->integer != 0) : nb_grid_int(g, (int)cell->integer);
-    case NB_CELL_REAL: return nb_grid_real(g, "%.3g", cell->real);
-    case NB_CELL_TEXT: return nb_grid_text(g, cell->text);
-    default: return nb_grid_text(g, NULL);
-    }
-}
-
-nb_status nb_answer_grid(const nb_answer *a, const char *flags, bool exact, nb_grid *grid, nb_ctx *ctx)
-{
-    NB_TRY(ctx, nb_grid_make(grid, a->names, exact, ctx));
-    for (int i = 0; i < a->count; i++)
-        for (int c = 0; c < a->columns; c++)
-            NB_TRY(ctx, add_cell(grid, nb_answer_at(a, i, c), among(flags, a->names[c])));
-    return NB_OK;
+    for (int i = 0; i < a->count * a->columns && flags; i++)
+        if (a->cells[i].type == NB_CELL_INT && among(flags, a->names[i % a->columns])) a->cells[i].type = NB_CELL_FLAG;
+    return (nb_grid){
+        .columns = a->columns, .count = a->count * a->columns, .ctx = ctx, .heads = a->names, .cells = a->cells};
 }
 
 static bool is_shown(const nb_answer *a, int column)
@@ -165,7 +154,8 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, const char *baseline, n
     NB_TRY(ctx, comment(sql, "flags", &flags, ctx));
     NB_TRY(ctx, nb_relation_ask(r, sql, baseline, &a, NULL, ctx));
     NB_TRY(ctx, spread_all(&a, ctx));
-    return nb_answer_grid(&a, flags, true, grid, ctx);
+    *grid = nb_answer_grid(&a, flags, ctx);
+    return NB_OK;
 }
 
 /* For people. */
@@ -278,13 +268,8 @@ static void put_cell(view *v, const nb_cell *cell, bool number, const char *form
                        : cell->text                         ? cell->text
                                                             : "",
                *mark = strchr(text, NB_MARK_BEHIND);
-    char digits[64];
-    if (cell->type == NB_CELL_REAL) {
-        strfromd(digits, sizeof digits, format, cell->real);
-        if (isfinite(cell->real) && strtod(digits, NULL) == 0) strfromd(digits, sizeof digits, format, 0);
-        nb_page_cell(v->page, "%s", digits);
-    } else if (cell->type == NB_CELL_INT) {
-        nb_page_cell(v->page, "%lld", cell->integer);
+    if (cell->type == NB_CELL_REAL || cell->type == NB_CELL_INT) {
+        nb_cell_show(cell, format, v->page);
     } else {
         nb_page_cell(v->page, "%.*s", mark ? (int)(mark - text) : (int)strlen(text), text);
         if (mark) nb_page_mark(v->page, mark + 1);

@@ -30,8 +30,8 @@
 #include "report/grid.h"
 #include "report/relation.h"
 
-/* An answer as a grid, exact for programs; `flags`: names of columns, "a b". */
-nb_status nb_answer_grid(const nb_answer *answer, const char *flags, bool exact, nb_grid *grid, nb_ctx *ctx);
+/* An answer as a grid, of the same cells; `flags`: names of columns of integers that are true or false, "a b". */
+nb_grid nb_answer_grid(const nb_answer *answer, const char *flags, nb_ctx *ctx);
 
 /* The next comment of this name from *at on, without its name; NULL: there is none. */
 nb_status nb_query_comment(const char **at, const char *name, const char **text, nb_ctx *ctx);

@@ -33,12 +33,12 @@
 #include "components/study.h"
 #include "run/store.h"
 
-typedef enum { NB_CELL_NONE, NB_CELL_TEXT, NB_CELL_INT, NB_CELL_REAL, NB_CELL_BLOB } nb_cell_type;
+typedef enum { NB_CELL_NONE, NB_CELL_TEXT, NB_CELL_INT, NB_CELL_FLAG, NB_CELL_REAL, NB_CELL_BLOB } nb_cell_type;
 
 typedef struct {
     nb_cell_type type;
     const char *text; /* of a number "" */
-    long long integer;
+    long long integer; /* of a flag 0: false */
     double real; /* of an integer too */
 } nb_cell;
 

@@ -10,7 +10,6 @@
 
 nb_status nb_table_fill(const nb_table *table, const nb_table_source *of, nb_grid *grid, nb_ctx *ctx)
 {
-    *grid = (nb_grid){.exact = true, .ctx = ctx};
     return nb_query_fill(of->relation, table->sql, of->baseline, grid, ctx);
 }
 
