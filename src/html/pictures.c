@@ -108,8 +108,8 @@ static nb_status draw_missing(finder *f, bool *undrawn)
     return NB_OK;
 }
 
-/* Of figures of the config in its order, then of those that have a place, then of the others; of those by their place in
- * the list of all. */
+/* Figures of the config in its order, then those that have a place, then the others; those by their place in the list
+ * of all. */
 static int rank(const finder *f, int place, const nb_figure *figure)
 {
     int rank = 0;
@@ -125,8 +125,8 @@ static nb_status add_picture(const finder *f, const char *file, nb_pictures *pic
     const nb_figure *figure = (const nb_figure *)nb_figures.entries[place].component; /* NULL: the end of the list */
     nb_picture picture = {.rank = rank(f, place, figure)};
     NB_NEED(picture.path, nb_format(f->ctx, "%s/%s", f->drawing.folder, file));
-    NB_NEED(picture.caption, nb_format(f->ctx, "%.*s%s%s", length, file, figure ? ": " : "",
-                                       figure ? figure->component.summary : ""));
+    NB_NEED(picture.caption,
+            nb_format(f->ctx, "%.*s%s%s", length, file, figure ? ": " : "", figure ? figure->component.summary : ""));
     for (; at > 0 && pictures->items[at - 1].rank > picture.rank; at--) pictures->items[at] = pictures->items[at - 1];
     pictures->items[at] = picture;
     return NB_OK;

@@ -10,7 +10,8 @@ nb_status nb_figure_choose_m(const nb_relation *relation, int *m, nb_ctx *ctx)
 {
     const char *all = "";
     nb_answer a;
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT DISTINCT landmarks FROM key ORDER BY landmarks", NULL, &a, NULL, ctx));
+    NB_TRY(ctx,
+           nb_relation_ask(relation, "SELECT DISTINCT landmarks FROM key ORDER BY landmarks", NULL, &a, NULL, ctx));
     if (a.count > 0 && *m == 0) *m = (int)nb_answer_at(&a, (a.count - 1) / 2, 0)->integer;
     for (int i = 0; i < a.count; i++) {
         long long landmarks = nb_answer_at(&a, i, 0)->integer;

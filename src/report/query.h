@@ -21,9 +21,10 @@
  *            table, a line each
  *   _band    rows with one value have it as their label in common; its name is that behind it: "_band core"
  *   _across  its values are the heads of further columns, _cell what stands there, for programs too; a part with no
- *            value, and so with labels alone, has no table; "-- format: _cell:" is that of these columns
+ *            value, and so with labels alone, has no table; "-- format: _cell:" is theirs
  * and others that begin with _, which are not shown. A query whose first column is named paragraph, item, verbatim,
- * note (behind which its mark may stand) or "heading 2" answers with sentences; of kind, with the kind of each before it. */
+ * note (behind which its mark may stand) or "heading 2" answers with sentences; of kind, with the kind of each before
+ * it. */
 #ifndef NB_QUERY_H
 #define NB_QUERY_H
 

@@ -37,9 +37,9 @@ typedef enum { NB_CELL_NONE, NB_CELL_TEXT, NB_CELL_INT, NB_CELL_FLAG, NB_CELL_RE
 
 typedef struct {
     nb_cell_type type;
-    const char *text; /* of a number "" */
+    const char *text;  /* of a number "" */
     long long integer; /* of a flag 0: false */
-    double real; /* of an integer too */
+    double real;       /* of an integer too */
 } nb_cell;
 
 /* What a query answers, row by row. */

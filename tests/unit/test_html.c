@@ -64,8 +64,8 @@ static void figures_are_images_in_the_page(void **state)
     assert_ok(ctx, nb_write_file(path, print_text, "<svg/>", ctx));
     nb_page_make(&page, ctx);
     nb_page_picture(&page, path, "plots/f.svg", "a \"caption\"");
-    assert_non_null(strstr(main_of(&page, ctx),
-                           "<img alt=\"a &quot;caption&quot;\" src=\"data:image/svg+xml;base64,PHN2Zy8+\">"));
+    assert_non_null(
+        strstr(main_of(&page, ctx), "<img alt=\"a &quot;caption&quot;\" src=\"data:image/svg+xml;base64,PHN2Zy8+\">"));
     nb_page_picture(&page, nb_format(ctx, "%s/none.svg", folder), "none.svg", "none");
     FILE *nowhere = fopen("/dev/null", "w");
     assert_non_null(nowhere);
