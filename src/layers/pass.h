@@ -14,9 +14,10 @@ enum {
     NB_ATTENTION_RANDOM = 1 << 2,    /* draws random numbers */
     NB_ATTENTION_UNTRAINED = 1 << 3, /* made for weights that are trained with it: here they are not */
     NB_ATTENTION_ORACLE = 1 << 4,    /* looks at the exact outputs or at all of S */
+    NB_ATTENTION_STEPS = 1 << 5,     /* takes tokens piece by piece, see nb_pass's `first` */
 
-    NB_ATTENTION_TRAITS =
-        NB_ATTENTION_EXACT | NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED | NB_ATTENTION_ORACLE,
+    NB_ATTENTION_TRAITS = NB_ATTENTION_EXACT | NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED |
+                          NB_ATTENTION_ORACLE | NB_ATTENTION_STEPS,
 };
 
 /* What a pass is made of, in seconds of this thread's clock: */
@@ -33,6 +34,9 @@ typedef enum {
 typedef struct {
     const nb_layer *layer;
     nb_scalar *out; /* dv x n, batch * heads of them */
+    const nb_layer_shape *shape; /* of all tokens, what `open` was given */
+    int first; /* tokens that were taken before, 0 but where it takes them piece by piece: then the layer has some of
+                  the next ones */
     int index;      /* 0: choose what is kept; up to the next multiple of `keep`, use what was chosen */
     nb_team *team;
     void *state;      /* what `open` made */
