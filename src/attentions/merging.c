@@ -67,12 +67,13 @@ typedef struct {
     int key_rows[COORDINATES], value_rows[COORDINATES], key_count, value_count; /* D_k, D_v */
     double curvature, value_scale;                                              /* r, c */
     nb_scalar *log_mass, *tilt, *spread, *attention;                            /* l; s q'K; A */
-    nb_scalar *y, *z;             /* rows of K in D_k, times deviation; of V in D_v: COORDINATES rows, rest 0 */
-    nb_scalar *key_gap, *value_gap; /* dk, dv: room x room, symmetric */
-    nb_scalar *nearness;            /* 1/sqrt(dk (dv + c dk)), above the diagonal */
-    nb_scalar *score;               /* its product with 1/u_a + 1/u_b: 1/sqrt(loss), above the diagonal; -1: none */
-    nb_scalar *share, *inverse;     /* u, 1/u */
-    nb_scalar *live, *best;         /* 1, or 0 where it was merged into another; largest score of the row */
+    nb_scalar *y, *z;           /* rows of K in D_k, times deviation; of V in D_v: COORDINATES x room, rest 0 */
+    nb_scalar *nearness;        /* 1/sqrt(dk (dv + c dk)): room x room, symmetric; times 1/u_a + 1/u_b: a score */
+    nb_scalar *share, *inverse; /* u, 1/u */
+    nb_scalar *live;            /* 1, or 0 where it was merged into another */
+    nb_scalar *best;            /* largest score with any landmark of at least the same u; -1: there is none */
+    nb_scalar *stale;           /* 1 where `best` was the score of a pair that is no more: it may be less by now */
+    nb_scalar *row, *gaps;      /* room; 2 x room */
 } merging_state;
 
 static double scale_of(const nb_slot_rule *rule)
@@ -82,7 +83,7 @@ static double scale_of(const nb_slot_rule *rule)
 
 static int room_of(const nb_slot_rule *rule)
 {
-    return rule->most + BATCH;
+    return (rule->most + BATCH - 1) / BATCH * BATCH + 2 * BATCH;
 }
 
 static size_t doubles_of(const nb_slot_rule *rule)
@@ -94,7 +95,7 @@ static size_t state_bytes(const nb_slot_rule *rule)
 {
     size_t room = (size_t)room_of(rule);
     return sizeof(merging_state) + doubles_of(rule) * sizeof(double) +
-           ((size_t)rule->d + room * (8 + 2 * COORDINATES + 4 * room)) * sizeof(nb_scalar);
+           ((size_t)rule->d + room * (12 + 2 * COORDINATES + room)) * sizeof(nb_scalar);
 }
 
 /* The next `count` of an array. */
@@ -125,15 +126,13 @@ static void reset(const nb_slot_rule *rule, nb_slots *slots)
     t->mean = next_doubles(&doubles, d);
     t->most = doubles;
     t->deviation = next_scalars(&scalars, d);
-    nb_scalar **const by_landmark[] = {&t->log_mass, &t->tilt,    &t->spread, &t->attention,
-                                       &t->share,    &t->inverse, &t->live,   &t->best};
+    nb_scalar **const by_landmark[] = {&t->log_mass, &t->tilt, &t->spread, &t->attention, &t->share,
+                                       &t->inverse,  &t->live, &t->best,   &t->stale,     &t->row};
     for (size_t i = 0; i < sizeof by_landmark / sizeof *by_landmark; i++) *by_landmark[i] = next_scalars(&scalars, room);
+    t->gaps = next_scalars(&scalars, 2 * room);
     t->y = next_scalars(&scalars, COORDINATES * room);
     t->z = next_scalars(&scalars, COORDINATES * room);
-    t->key_gap = next_scalars(&scalars, room * room);
-    t->value_gap = next_scalars(&scalars, room * room);
-    t->nearness = next_scalars(&scalars, room * room);
-    t->score = next_scalars(&scalars, room * room);
+    t->nearness = scalars;
 }
 
 static void take(const nb_slot_rule *rule, nb_slots *slots, int count, const nb_scalar *q, const nb_scalar *k,
@@ -214,26 +213,30 @@ static double pair_work(double pairs)
     return pairs * (2 * COORDINATES + 4);
 }
 
-/* Of landmark i and those from `first` to before `end`, all before i. */
+/* Loops over landmarks run to a multiple of what SIMD does at a time: behind the last one `live` is 0, `best` -1. */
+static int padded(int count)
+{
+    return (count + BATCH - 1) / BATCH * BATCH;
+}
+
+static nb_scalar *near(const merging_state *t, int i)
+{
+    return t->nearness + (size_t)i * (size_t)t->room;
+}
+
+/* The nearness of landmark i to those from `first` to before `end`. */
 static void compare_with(merging_state *t, int i, int first, int end)
 {
-    size_t room = (size_t)t->room, count = (size_t)(end - first);
-    nb_scalar *key_gap = t->key_gap + (size_t)i * room + first, *value_gap = t->value_gap + (size_t)i * room + first;
-    nb_scalar y[COORDINATES], z[COORDINATES];
-    nb_count_multiplications(pair_work((double)count));
+    nb_scalar y[COORDINATES], z[COORDINATES], *nearness = near(t, i);
+    nb_count_multiplications(pair_work(end - first));
     for (int l = 0; l < COORDINATES; l++) {
         y[l] = t->y[l * t->room + i];
         z[l] = t->z[l * t->room + i];
     }
-    find_gaps((int)count, t->room, y, t->y + first, key_gap);
-    find_gaps((int)count, t->room, z, t->z + first, value_gap);
-    find_nearness((int)count, key_gap, value_gap, (nb_scalar)t->value_scale, t->score);
-    for (size_t j = 0; j < count; j++) {
-        size_t at = ((size_t)first + j) * room + (size_t)i;
-        t->key_gap[at] = key_gap[j];
-        t->value_gap[at] = value_gap[j];
-        t->nearness[at] = t->score[j];
-    }
+    find_gaps(padded(end - first), t->room, y, t->y + first, t->gaps);
+    find_gaps(padded(end - first), t->room, z, t->z + first, t->gaps + t->room);
+    find_nearness(padded(end - first), t->gaps, t->gaps + t->room, (nb_scalar)t->value_scale, nearness + first);
+    for (int j = first; j < end; j++) near(t, j)[i] = nearness[j];
 }
 
 static double refresh_work(const nb_slot_rule *rule, int landmarks)
@@ -286,70 +289,101 @@ static void refresh(const nb_slot_rule *rule, nb_slots *slots)
     t->refreshed = n;
 }
 
-/* Row i of scores, from `first` on. */
-WIDTHS static void find_scores(int first, int end, const nb_scalar *nearness, const nb_scalar *inverse, nb_scalar own,
-                               const nb_scalar *live, nb_scalar *score)
+/* score <- those with landmarks that are there and have at least the same u, else -1; its own at `self` too. Returns the
+ * largest. */
+WIDTHS static nb_scalar find_scores(int count, int self, const nb_scalar *nearness, const nb_scalar *inverse,
+                                    const nb_scalar *live, nb_scalar *score)
+{
+    nb_scalar own = inverse[self], largest = -1;
+#pragma omp simd reduction(max : largest)
+    for (int j = 0; j < count; j++) {
+        nb_scalar x = nearness[j] * (own + inverse[j]), positive = x > 0 ? x : 0; /* NaN becomes 0 */
+        score[j] = inverse[j] <= own ? j != self ? live[j] > 0 ? positive : -1 : -1 : -1;
+        largest = score[j] > largest ? score[j] : largest;
+    }
+    return largest;
+}
+
+/* Rows become stale whose best is the score with a landmark that changes. */
+WIDTHS static void find_stale(int count, const nb_scalar *nearness, const nb_scalar *inverse, nb_scalar other,
+                              const nb_scalar *best, nb_scalar *stale)
 {
 #pragma omp simd
-    for (int j = first; j < end; j++) {
-        nb_scalar x = nearness[j] * (own + inverse[j]);
-        score[j] = live[j] > 0 ? x > 0 ? x : 0 : -1; /* NaN becomes 0 */
+    for (int j = 0; j < count; j++) stale[j] = nearness[j] * (inverse[j] + other) == best[j] ? 1 : stale[j];
+}
+
+/* The score with a landmark that is new may be a row's best. */
+WIDTHS static void raise_best(int count, const nb_scalar *nearness, const nb_scalar *inverse, nb_scalar other,
+                              const nb_scalar *live, nb_scalar *best, nb_scalar *stale)
+{
+#pragma omp simd
+    for (int j = 0; j < count; j++) {
+        nb_scalar x = nearness[j] * (inverse[j] + other), mine = inverse[j] >= other ? live[j] : 0;
+        nb_scalar better = x >= best[j] ? mine : 0;
+        best[j] = better > 0 ? x : best[j];
+        stale[j] = better > 0 ? 0 : stale[j];
     }
 }
 
-/* Rows p and o of gaps become those of what both are merged to, x of p and y of o. */
-WIDTHS static void merge_gaps(int first, int end, nb_scalar x, nb_scalar y, nb_scalar between, const nb_scalar *other,
-                              nb_scalar *gap)
-{
-#pragma omp simd
-    for (int j = first; j < end; j++) {
-        nb_scalar merged = x * gap[j] + y * other[j] - between;
-        gap[j] = merged > 0 ? merged : 0;
-    }
-}
-
-/* u and 1/u of the landmarks from `first` to before `end`. */
+/* What reduction begins with, u and 1/u above all, of the landmarks from `first` to before `end`. */
 static void find_shares(merging_state *t, int first, int end)
 {
     size_t count = (size_t)(end - first);
     nb_scalar *u = t->share + first;
     memcpy(u, t->log_mass + first, count * sizeof *u);
     double mass = (double)nb_scalar_exp_sum(count, u, nb_scalar_largest(count, u));
+    nb_count_multiplications(3.0 * (double)count);
     double attention = (double)nb_scalar_sum(count, t->attention + first) + LEAST_SHARE;
     for (size_t j = 0; j < count; j++) {
         double share = (double)u[j] / mass + (double)t->attention[(size_t)first + j] / attention;
         u[j] = (nb_scalar)(share > LEAST_SHARE ? share : LEAST_SHARE);
         t->inverse[(size_t)first + j] = 1 / u[j];
         t->live[(size_t)first + j] = 1;
+        t->stale[(size_t)first + j] = 0;
+    }
+    for (int j = end; j < first + padded(end - first); j++) {
+        t->live[j] = t->stale[j] = 0;
+        t->best[j] = -1;
     }
 }
 
-static nb_scalar *row_of(const merging_state *t, nb_scalar *matrix, int i)
+/* t->row <- the scores of landmark i, its own at i - first; returns the largest. */
+static nb_scalar score_row(merging_state *t, int i, int first, int end)
 {
-    return matrix + (size_t)i * (size_t)t->room;
+    nb_count_multiplications(end - first);
+    return find_scores(padded(end - first), i - first, near(t, i) + first, t->inverse + first, t->live + first, t->row);
 }
 
-static void find_best(merging_state *t, int i, int end)
+static void find_best(merging_state *t, int i, int first, int end)
 {
-    t->best[i] = nb_scalar_largest((size_t)(end - i - 1), row_of(t, t->score, i) + i + 1);
+    t->best[i] = score_row(t, i, first, end);
+    t->stale[i] = 0;
 }
 
-static void score_row(merging_state *t, int i, int end)
+/* Where x is among so many numbers. */
+static int find_number(int count, const nb_scalar *numbers, nb_scalar x)
 {
-    find_scores(i + 1, end, row_of(t, t->nearness, i), t->inverse, t->inverse[i], t->live, row_of(t, t->score, i));
-    find_best(t, i, end);
+    int i = 0;
+    while (i < count - 1 && numbers[i] != x) i++;
+    return i;
 }
 
-/* The least costly pair p < o. */
-static int find_pair(const merging_state *t, int first, int end, int *other)
+/* The least costly pair; the other has at least the u of the one that is returned. What is stale has at most its
+ * `best`, so those below the largest may stay. */
+static int find_pair(merging_state *t, int first, int end, int *other)
 {
-    int p = first, o;
-    for (int i = first + 1; i < end; i++)
-        if (t->best[i] > t->best[p]) p = i;
-    const nb_scalar *row = row_of(t, t->score, p);
-    for (o = p + 1; o < end - 1 && row[o] != t->best[p];) o++;
-    *other = o;
-    return p;
+    int count = end - first;
+    for (;;) {
+        const nb_scalar *best = t->best + first;
+        int i = first + find_number(count, best, nb_scalar_largest((size_t)padded(count), best));
+        if (t->stale[i] > 0) {
+            find_best(t, i, first, end);
+            continue;
+        }
+        score_row(t, i, first, end);
+        *other = first + find_number(count, t->row, t->best[i]);
+        return i;
+    }
 }
 
 static void mix(size_t count, nb_scalar x, nb_scalar y, const nb_scalar *b, nb_scalar *a)
@@ -363,64 +397,47 @@ static void mix_numbers(nb_scalar x, nb_scalar y, int o, int p, nb_scalar *numbe
     numbers[p] = x * numbers[p] + y * numbers[o];
 }
 
-/* Step 4; returns x. */
-static nb_scalar merge_points(const nb_slot_rule *rule, nb_slots *slots, int p, int o)
+/* Step 4: o is merged into p. */
+static void merge_points(const nb_slot_rule *rule, nb_slots *slots, int p, int o)
 {
     merging_state *t = slots->own;
     size_t d = (size_t)rule->d, dv = (size_t)rule->dv, to = (size_t)(slots->sinks + p), from = (size_t)(slots->sinks + o);
+    nb_count_multiplications(2.0 * (rule->d + rule->dv) + 6 * COORDINATES + 8);
     double difference = (double)t->log_mass[o] - (double)t->log_mass[p], share = 1 / (1 + exp(difference));
     nb_scalar x = (nb_scalar)share, y = 1 - x;
     mix(d, x, y, slots->k + from * d, slots->k + to * d);
     mix(dv, x, y, slots->v + from * dv, slots->v + to * dv);
     mix_numbers(x, y, o, p, t->tilt);
     mix_numbers(x, y, o, p, t->spread);
-    t->spread[p] += x * y * row_of(t, t->key_gap, p)[o];
     for (int l = 0; l < COORDINATES; l++) {
-        mix_numbers(x, y, o, p, t->y + l * t->room);
+        nb_scalar *own = t->y + l * t->room, gap = own[p] - own[o];
+        t->spread[p] += x * y * gap * gap;
+        mix_numbers(x, y, o, p, own);
         mix_numbers(x, y, o, p, t->z + l * t->room);
     }
     t->log_mass[p] += (nb_scalar)(difference > 0 ? difference + log1p(exp(-difference)) : log1p(exp(difference)));
     t->attention[p] += t->attention[o];
     t->share[p] += t->share[o];
     t->inverse[p] = 1 / t->share[p];
-    return x;
-}
-
-/* Scores after o was merged into p: those of o are none, those of p anew, and rows whose best was one of them. */
-static void renew_scores(merging_state *t, int first, int end, int p, int o)
-{
-    t->live[o] = 0;
-    t->best[o] = -1;
-    score_row(t, p, end);
-    for (int i = first; i < o; i++) {
-        nb_scalar *row = row_of(t, t->score, i);
-        bool stale = row[o] == t->best[i];
-        if (i == p || t->live[i] == 0) continue;
-        row[o] = -1;
-        if (i < p) {
-            stale = stale || row[p] == t->best[i];
-            find_scores(p, p + 1, row_of(t, t->nearness, i), t->inverse, t->inverse[i], t->live, row);
-            if (row[p] > t->best[i]) t->best[i] = row[p];
-        }
-        if (stale) find_best(t, i, end);
-    }
 }
 
 static void merge(const nb_slot_rule *rule, nb_slots *slots, int first, int end, int p, int o)
 {
     merging_state *t = slots->own;
-    nb_scalar *key_gap = row_of(t, t->key_gap, p), *value_gap = row_of(t, t->value_gap, p), key_between = key_gap[o],
-              value_between = value_gap[o], x = merge_points(rule, slots, p, o), y = 1 - x;
-    merge_gaps(first, end, x, y, x * y * key_between, row_of(t, t->key_gap, o), key_gap);
-    merge_gaps(first, end, x, y, x * y * value_between, row_of(t, t->value_gap, o), value_gap);
-    nb_scalar *nearness = row_of(t, t->nearness, p);
-    find_nearness(end - first, key_gap + first, value_gap + first, (nb_scalar)t->value_scale, nearness + first);
-    for (int i = first; i < end; i++) {
-        row_of(t, t->key_gap, i)[p] = key_gap[i];
-        row_of(t, t->value_gap, i)[p] = value_gap[i];
-        if (i < p) row_of(t, t->nearness, i)[p] = nearness[i];
-    }
-    renew_scores(t, first, end, p, o);
+    int count = padded(end - first);
+    nb_scalar *inverse = t->inverse + first, *live = t->live + first, *best = t->best + first, *stale = t->stale + first;
+    nb_count_multiplications(3.0 * (end - first));
+    find_stale(count, near(t, o) + first, inverse, t->inverse[o], best, stale);
+    find_stale(count, near(t, p) + first, inverse, t->inverse[p], best, stale);
+    merge_points(rule, slots, p, o);
+    t->live[o] = 0;
+    t->best[o] = -1;
+    t->stale[o] = 0;
+    compare_with(t, p, first, end);
+    find_best(t, p, first, end);
+    nb_scalar own = t->best[p];
+    raise_best(count, near(t, p) + first, inverse, t->inverse[p], live, best, stale);
+    t->best[p] = own;
 }
 
 /* The last landmark takes the place of number `to`, which is before it. */
@@ -428,7 +445,6 @@ static void move_last(const nb_slot_rule *rule, nb_slots *slots, int last, int t
 {
     merging_state *t = slots->own;
     nb_scalar *const numbers[] = {t->log_mass, t->tilt, t->spread, t->attention};
-    nb_scalar *const gaps[] = {t->key_gap, t->value_gap};
     size_t d = (size_t)rule->d, dv = (size_t)rule->dv, from = (size_t)(slots->sinks + last);
     size_t place = (size_t)(slots->sinks + to);
     memcpy(slots->k + place * d, slots->k + from * d, d * sizeof *slots->k);
@@ -438,32 +454,26 @@ static void move_last(const nb_slot_rule *rule, nb_slots *slots, int last, int t
         t->y[l * t->room + to] = t->y[l * t->room + last];
         t->z[l * t->room + to] = t->z[l * t->room + last];
     }
-    for (int i = 0; i < last; i++) {
-        for (int g = 0; g < 2; g++) row_of(t, gaps[g], to)[i] = row_of(t, gaps[g], i)[to] = row_of(t, gaps[g], last)[i];
-        nb_scalar nearness = row_of(t, t->nearness, i)[last];
-        if (i < to) row_of(t, t->nearness, i)[to] = nearness;
-        if (i > to) row_of(t, t->nearness, to)[i] = nearness;
-    }
+    for (int i = 0; i < last; i++) near(t, to)[i] = near(t, i)[to] = near(t, last)[i];
 }
 
-/* Of `count` landmarks so many less, `merges`. */
+/* Of `count` landmarks so many less, `merges`; without rows that are looked at again. */
 static double merge_work(const nb_slot_rule *rule, double count, double merges)
 {
-    double points = 2.0 * (rule->d + rule->dv) + 4 * COORDINATES + 12;
-    return merges > 0 ? 3 * count + count * (count - 1) / 2 + merges * (points + 10 * count) : 0;
+    double points = 2.0 * (rule->d + rule->dv) + 6 * COORDINATES + 8;
+    return merges > 0 ? count * (3 + count) + merges * (points + pair_work(count) + 5 * count) : 0;
 }
 
 /* The landmarks from `first` on merge until `target` are left of all. */
 static void reduce(const nb_slot_rule *rule, nb_slots *slots, int first, int target)
 {
     merging_state *t = slots->own;
-    int end = slots->count - slots->sinks, o;
+    int end = slots->count - slots->sinks, p;
     if (end <= target) return;
-    nb_count_multiplications(merge_work(rule, end - first, end - target));
     find_shares(t, first, end);
-    for (int i = first; i < end; i++) score_row(t, i, end);
+    for (int i = first; i < end; i++) find_best(t, i, first, end);
     for (int left = end; left > target; left--) {
-        int p = find_pair(t, first, end, &o);
+        int o = find_pair(t, first, end, &p);
         merge(rule, slots, first, end, p, o);
     }
     for (int i = first; i < end; i++) {

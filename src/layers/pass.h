@@ -15,9 +15,10 @@ enum {
     NB_ATTENTION_UNTRAINED = 1 << 3, /* made for weights that are trained with it: here they are not */
     NB_ATTENTION_ORACLE = 1 << 4,    /* looks at the exact outputs or at all of S */
     NB_ATTENTION_STEPS = 1 << 5,     /* takes tokens piece by piece, see nb_pass's `first` */
+    NB_ATTENTION_FORESEES = 1 << 6,  /* its causal form is masked, but chooses or fits by all tokens, later ones too */
 
     NB_ATTENTION_TRAITS = NB_ATTENTION_EXACT | NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED |
-                          NB_ATTENTION_ORACLE | NB_ATTENTION_STEPS,
+                          NB_ATTENTION_ORACLE | NB_ATTENTION_STEPS | NB_ATTENTION_FORESEES,
 };
 
 /* What a pass is made of, in seconds of this thread's clock: */

@@ -130,11 +130,7 @@ void nb_slots_put(const nb_slot_rule *rule, nb_slots *slots, int from, int to)
 void nb_slots_moments(int d, int count, const nb_scalar *x, double *sum, double *square)
 {
     nb_count_multiplications((double)count * d);
-    for (int i = 0; i < count; i++, x += d)
-        for (int l = 0; l < d; l++) {
-            sum[l] += (double)x[l];
-            square[l] += (double)x[l] * (double)x[l];
-        }
+    for (int i = 0; i < count; i++) nb_scalar_add_moments((size_t)d, x + (size_t)i * (size_t)d, sum, square);
 }
 
 /* The last chunk's weights are summed over its queries, always all of them. */
@@ -204,6 +200,7 @@ static void find_logits(const nb_slot_rule *rule, const nb_slots *slots, const n
                  r->tile + slots->count * lanes);
     for (int j = slots->sinks; j < slots->count; j++) {
         nb_scalar bias = slots->bias[j] * (nb_scalar)sqrt(rule->d);
+#pragma omp simd
         for (int i = 0; i < lanes; i++) r->tile[j * lanes + i] += bias;
     }
     for (int j = 1; j < count; j++)
@@ -237,9 +234,11 @@ static void attend(const nb_slot_rule *rule, const nb_slots *slots, const room *
     find_outputs(rule, slots, stripe, keys, r);
     for (int i = 0; i < lanes; i++) factor[i] = sum[i] > 0 ? 1 / sum[i] : NAN; /* a logit that is infinite */
     stripe->unpack(rule->dv, count, r->out, factor, out);
-    for (int j = 0; rule->weighs && j < keys; j++)
-        for (int i = 0; i < count; i++)
-            slots->weights[j * NB_SLOT_CHUNK + lane + i] = factor[i] * r->tile[j * lanes + i];
+    for (int j = 0; rule->weighs && j < keys; j++) {
+        nb_scalar *weights = slots->weights + j * NB_SLOT_CHUNK + lane, *tile = r->tile + j * lanes;
+#pragma omp simd
+        for (int i = 0; i < count; i++) weights[i] = factor[i] * tile[i];
+    }
 }
 
 typedef struct {

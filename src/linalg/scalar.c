@@ -90,6 +90,15 @@ WIDTHS void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb
     for (size_t j = 0; j < count; j++) y[j] += factor * x[j];
 }
 
+WIDTHS void nb_scalar_add_moments(size_t count, const nb_scalar *x, double *sum, double *square)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) {
+        sum[j] += (double)x[j];
+        square[j] += (double)x[j] * (double)x[j];
+    }
+}
+
 void nb_scalar_gather(int d, const nb_scalar *x, int count, const int *from, nb_scalar *out)
 {
     for (size_t i = 0; i < (size_t)count; i++)
