@@ -84,7 +84,7 @@ const nb_attention nb_attention_h2o = {
                   references, options, sizeof(h2o_options)},
     .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_STEPS,
     .size = "heavy",
-    .refusal = nb_slots_refusal,
+    .refusal = nb_causal_refusal,
     .cost = cost,
     .open = open,
     .forward = forward,

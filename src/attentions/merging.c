@@ -584,7 +584,7 @@ const nb_attention nb_attention_merging = {
                   options, sizeof(merging_options)},
     .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_STEPS,
     .size = "landmarks",
-    .refusal = nb_slots_refusal,
+    .refusal = nb_causal_refusal,
     .cost = cost,
     .open = open,
     .forward = forward,

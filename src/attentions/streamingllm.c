@@ -48,7 +48,7 @@ const nb_attention nb_attention_streamingllm = {
                   options, sizeof(streamingllm_options)},
     .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_STEPS,
     .size = "window",
-    .refusal = nb_slots_refusal,
+    .refusal = nb_causal_refusal,
     .cost = cost,
     .open = open,
     .forward = forward,

@@ -66,7 +66,7 @@ const nb_attention nb_attention_strided = {
                   sizeof(strided_options)},
     .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_STEPS | NB_ATTENTION_UNTRAINED,
     .size = "window",
-    .refusal = nb_slots_refusal,
+    .refusal = nb_causal_refusal,
     .cost = cost,
     .open = open,
     .forward = forward,

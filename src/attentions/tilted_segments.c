@@ -170,7 +170,7 @@ const nb_attention nb_attention_tilted_segments = {
                   references, options, sizeof(tilted_segments_options)},
     .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_STEPS,
     .size = "window",
-    .refusal = nb_slots_refusal,
+    .refusal = nb_causal_refusal,
     .cost = cost,
     .open = open,
     .forward = forward,

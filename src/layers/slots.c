@@ -106,13 +106,6 @@ void nb_slots_reset(const nb_slot_rule *rule, const nb_layer_shape *s, nb_slot_h
     }
 }
 
-nb_status nb_slots_refusal(const void *opts, const nb_layer_shape *s, const char **why, nb_ctx *ctx)
-{
-    (void)opts, (void)ctx;
-    if (!s->causal) *why = "it looks at earlier tokens alone, and this layer has no causal mask";
-    return NB_OK;
-}
-
 static void copy_column(int d, const nb_scalar *from, int i, nb_scalar *to, int j)
 {
     size_t length = (size_t)d;

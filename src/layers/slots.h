@@ -73,8 +73,6 @@ void nb_slots_extend(const nb_slot_rule *rule, nb_pass *pass);
 /* Multiplications of a pass over all tokens. */
 double nb_slots_work(const nb_slot_rule *rule, const nb_layer_shape *shape);
 
-nb_status nb_slots_refusal(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
-
 /* Slot `to` <- token number `from` of the window, as it is; where `to` is the number of slots, it is one more. */
 void nb_slots_put(const nb_slot_rule *rule, nb_slots *slots, int from, int to);
 

@@ -64,6 +64,11 @@ static const char *const specs[] = {
     "tilted_segments(window=0, segment=9, sinks=0, tilted=false)",
     "merging(window=9, landmarks=12)",
     "merging(window=0, landmarks=40, sinks=0)",
+    "moba(block=8, top=2)",
+    "moba(block=7, top=3, window=10, sinks=5)",
+    "moba(block=200, top=0)",
+    "block_sparse(window=10, block=8, top=3)",
+    "block_sparse(window=0, block=1, top=9, sinks=0)",
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -495,6 +500,9 @@ static void test_exact_ones(void **state)
                                         "h2o(window=5, heavy=200)",
                                         "tilted_segments(window=3, segment=1)",
                                         "merging(window=0, landmarks=200)",
+                                        "moba(block=9, top=30, window=3, sinks=2)",
+                                        "moba(block=3, top=4, window=200)",
+                                        "block_sparse(window=5, block=7, top=40)",
                                         "merging(window=200, landmarks=1)"};
     ctx = *state;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) assert_defined_by(exact[i], softmax_weight);
