@@ -5,7 +5,7 @@
  *    16 coordinates with most s^2 w var(k), and D_v, the 16 with most var(v).
  * 2. A token that leaves the window becomes a landmark K = k, V = v of log-mass l = s q'k and spread 0; its attention A
  *    is the mean weight that queries have given it. Of each 16 such tokens 8 are left by merging, more where there is
- *    room; these join the others, and the least costly pairs merge until `landmarks` are left.
+ *    room; these join the others. Then the least costly pairs of all merge until `landmarks` are left.
  * 3. Merging a and b costs h^2 dk (dv + c dk): dk is the sum over D_k of s^2 w (K_a - K_b)^2, dv that over D_v of
  *    (V_a - V_b)^2, c a tenth of the mean square of v over 16 coordinates, h = u_a u_b / (u_a + u_b), and u the softmax
  *    of l plus the share of A, among those that may merge. dk and dv of what was merged follow from those before (Lance
@@ -83,7 +83,7 @@ static double scale_of(const nb_slot_rule *rule)
 
 static int room_of(const nb_slot_rule *rule)
 {
-    return (rule->most + BATCH - 1) / BATCH * BATCH + 2 * BATCH;
+    return (rule->most + BATCH - 1) / BATCH * BATCH + NB_SLOT_CHUNK + BATCH;
 }
 
 static size_t doubles_of(const nb_slot_rule *rule)
@@ -512,7 +512,6 @@ static void admit_batch(const nb_slot_rule *rule, nb_slots *slots, int from, int
     }
     reduce(rule, slots, others, others + left_of(rule, count, others));
     for (int j = others; j < slots->count - slots->sinks; j++) compare_with(t, j, 0, others);
-    reduce(rule, slots, 0, rule->most);
 }
 
 static void admit(const nb_slot_rule *rule, nb_slots *slots, int count)
@@ -520,6 +519,7 @@ static void admit(const nb_slot_rule *rule, nb_slots *slots, int count)
     merging_state *t = slots->own;
     if (is_due(slots->tokens, t->refreshed)) refresh(rule, slots);
     for (int at = 0; at < count; at += BATCH) admit_batch(rule, slots, at, nb_lesser(BATCH, count - at));
+    reduce(rule, slots, 0, rule->most);
     int landmarks = slots->count - slots->sinks;
     nb_count_multiplications(landmarks);
     for (int j = 0; j < landmarks; j++)
@@ -529,11 +529,10 @@ static void admit(const nb_slot_rule *rule, nb_slots *slots, int count)
 
 static double batch_work(const nb_slot_rule *rule, int count, int *landmarks)
 {
-    int others = *landmarks, left = left_of(rule, count, others), all = others + left;
+    int others = *landmarks, left = left_of(rule, count, others);
     double new = count * (rule->d + 1.0 + nb_lesser(COORDINATES, rule->d)) + pair_work(0.5 * count * (count - 1));
-    *landmarks = nb_lesser(all, rule->most);
-    return new + merge_work(rule, count, count - left) + pair_work((double)left * others) +
-           merge_work(rule, all, all - *landmarks);
+    *landmarks = others + left;
+    return new + merge_work(rule, count, count - left) + pair_work((double)left * others);
 }
 
 static void step(const nb_slot_rule *rule, nb_slots_step *s)
@@ -546,7 +545,9 @@ static void step(const nb_slot_rule *rule, nb_slots_step *s)
     }
     for (int at = 0; at < s->leaving; at += BATCH)
         s->work += batch_work(rule, nb_lesser(BATCH, s->leaving - at), &s->slots);
-    s->work += s->slots;
+    int left = nb_lesser(s->slots, rule->most);
+    s->work += merge_work(rule, s->slots, s->slots - left) + left;
+    s->slots = left;
 }
 
 static nb_slot_rule rule_of(const void *opts, const nb_layer_shape *s)
@@ -558,7 +559,7 @@ static nb_slot_rule rule_of(const void *opts, const nb_layer_shape *s)
                          .window = nb_lesser(o->window, s->n),
                          .group = 1,
                          .most = nb_lesser(o->landmarks, s->n),
-                         .extra = BATCH,
+                         .extra = NB_SLOT_CHUNK,
                          .weighs = true,
                          .reset = reset,
                          .admit = admit,

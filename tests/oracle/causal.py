@@ -192,8 +192,8 @@ class Merging(Profiled):
             if len(new) > max(BATCH // 2, self.most - len(self.all)):
                 new = self.merge(new, max(BATCH // 2, self.most - len(self.all)))
             self.all += new
-            if len(self.all) > self.most:
-                self.all = self.merge(self.all, self.most)
+        if len(self.all) > self.most:
+            self.all = self.merge(self.all, self.most)
         self.keys, self.values = [x["k"] for x in self.all], [x["v"] for x in self.all]
         self.bias = [x["mass"] - self.scale * self.mean @ x["k"] + self.ratio * x["spread"] / 2 for x in self.all]
 
