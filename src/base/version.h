@@ -40,7 +40,8 @@ enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
  *        tables to a page
  *     14 the scene records which rows of S a strategy reads; a strategy refuses what another refuses (NB_EREFUSED); a
  *        core says in which precision it computes
- *     15 a study says which method the values of a block mean (settle), and adds functions to SQL */
-enum { NB_ABI = 15 };
+ *     15 a study says which method the values of a block mean (settle), and adds functions to SQL
+ *     16 an attention may take tokens piece by piece, and says whether its causal form looks ahead */
+enum { NB_ABI = 16 };
 
 #endif
