@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slots.c - see slots.h. A chunk's logits, then weights, are a tile of keys x queries: the slots, then the window.
- * Queries are lanes of stripes (stripe.h), so that the bits of one depend on no other. */
+ * Queries are lanes of stripes (stripe.h), so that the bits of one depend on no other; where there is one, its keys
+ * are. */
 #include "layers/slots.h"
 
 #include "layers/softmax.h"
@@ -212,7 +213,7 @@ static void find_outputs(const nb_slot_rule *rule, const nb_slots *slots, const 
 enum { MOST_LANES = 32 };
 
 /* Of a stripe: `lane` is its first query's place in the chunk. */
-static void attend(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int lane, int count, int keys,
+static void attend_stripe(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int lane, int count, int keys,
                    const nb_scalar *q, nb_scalar *out)
 {
     const nb_stripe *stripe = nb_stripe_at(0);
@@ -232,6 +233,74 @@ static void attend(const nb_slot_rule *rule, const nb_slots *slots, const room *
 #pragma omp simd
         for (int i = 0; i < count; i++) weights[i] = factor[i] * tile[i];
     }
+}
+
+/* Of the chunk's queries from number `begun` on, which are the last `count` tokens. */
+static void attend_all(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int begun, int count,
+                       const nb_scalar *q, nb_scalar *out)
+{
+    int before = slots->count + slots->recent - count, lanes = nb_stripe_at(0)->lanes;
+    for (int i = 0; i < count; i += lanes) {
+        int some = nb_lesser(lanes, count - i);
+        attend_stripe(rule, slots, r, begun + i, some, before + i + some, q + (size_t)i * (size_t)rule->d,
+                      out + (size_t)i * (size_t)rule->dv);
+    }
+}
+
+/* The same for one query, without idle lanes: keys, then values' coordinates, are the lanes, and each sum has its terms
+ * in the same order. z (keys, and room for as many as there are lanes) <- q'k. */
+static void find_dots(const nb_stripe *stripe, int d, int count, const nb_scalar *k, const nb_scalar *q, nb_scalar *packed,
+                      nb_scalar *z)
+{
+    for (int j = 0; j < count; j += stripe->lanes) {
+        stripe->pack(d, nb_lesser(stripe->lanes, count - j), k + (size_t)j * (size_t)d, packed);
+        stripe->dots(d, 1, packed, q, z + j);
+    }
+}
+
+/* z becomes exp(logit - largest); returns their sum. */
+static nb_scalar find_weights(const nb_stripe *stripe, nb_scalar c, int keys, nb_scalar *z)
+{
+    nb_scalar largest = c * nb_scalar_largest((size_t)keys, z), shift[MOST_LANES], unused[MOST_LANES] = {0}, sum = 0;
+    int rows = nb_blocks(keys, stripe->lanes);
+    for (int i = 0; i < stripe->lanes; i++) shift[i] = largest;
+    for (int j = keys; j < rows * stripe->lanes; j++) z[j] = -INFINITY;
+    stripe->powers(rows, c, shift, z, unused);
+    for (int j = 0; j < keys; j++) sum += z[j];
+    return sum;
+}
+
+/* out (dv) <- out, or 0, + the sum of z v; block: as many keys as `some`, x lanes. */
+static void add_values(const nb_stripe *stripe, int dv, int count, const nb_scalar *z, const nb_scalar *v, bool add,
+                       int some, nb_scalar *block, nb_scalar *out)
+{
+    for (int at = 0; at < dv; at += stripe->lanes)
+        for (int j = 0; j < count; j += some) {
+            int keys = nb_lesser(some, count - j);
+            size_t width = (size_t)nb_lesser(stripe->lanes, dv - at) * sizeof *v;
+            for (int i = 0; i < keys; i++)
+                memcpy(block + (size_t)i * (size_t)stripe->lanes, v + (size_t)(j + i) * (size_t)dv + at, width);
+            stripe->values(1, keys, block, z + j, add || j > 0, out + at);
+        }
+}
+
+static void attend_one(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int lane, const nb_scalar *q,
+                       nb_scalar *out)
+{
+    const nb_stripe *stripe = nb_stripe_at(0);
+    const nb_scalar root = (nb_scalar)sqrt(rule->d), c = (nb_scalar)(1.4426950408889634 / sqrt(rule->d));
+    const nb_scalar *recent_k = slots->recent_k + (size_t)slots->first * (size_t)rule->d;
+    const nb_scalar *recent_v = slots->recent_v + (size_t)slots->first * (size_t)rule->dv;
+    nb_scalar *z = r->tile, *recent_z = z + slots->count;
+    find_dots(stripe, rule->d, slots->count, slots->k, q, r->q, z);
+    find_dots(stripe, rule->d, slots->recent, recent_k, q, r->q, recent_z);
+    for (int j = slots->sinks; j < slots->count; j++) z[j] += slots->bias[j] * root;
+    nb_scalar sum = find_weights(stripe, c, slots->count + slots->recent, z), factor = sum > 0 ? 1 / sum : NAN;
+    add_values(stripe, rule->dv, slots->count, z, slots->v, false, rule->d, r->q, r->out);
+    add_values(stripe, rule->dv, slots->recent, recent_z, recent_v, slots->count > 0, rule->d, r->q, r->out);
+    for (int l = 0; l < rule->dv; l++) out[l] = factor * r->out[l];
+    for (int j = 0; rule->weighs && j < slots->count + slots->recent; j++)
+        slots->weights[j * NB_SLOT_CHUNK + lane] = factor * z[j];
 }
 
 typedef struct {
@@ -262,13 +331,11 @@ static void extend_head(void *self, int task, int thread)
         count = nb_lesser(NB_SLOT_CHUNK - begun, n - at);
         if (begun == 0) begin_chunk(rule, slots, w->sizes.keys, r);
         append(rule, slots, w->sizes.capacity, count, k, v);
-        int keys = slots->count + slots->recent;
-        nb_count_multiplications(chunk_work(rule, count, keys));
-        for (int i = 0; i < count; i += w->sizes.lanes) {
-            int some = nb_lesser(w->sizes.lanes, count - i);
-            attend(rule, slots, r, begun + i, some, keys - count + i + some, q + (size_t)i * (size_t)rule->d,
-                   out + (size_t)i * (size_t)rule->dv);
-        }
+        nb_count_multiplications(chunk_work(rule, count, slots->count + slots->recent));
+        if (count == 1)
+            attend_one(rule, slots, r, begun, q, out);
+        else
+            attend_all(rule, slots, r, begun, count, q, out);
         if (rule->take) rule->take(rule, slots, count, q, k, v);
     }
 }
