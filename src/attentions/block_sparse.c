@@ -2,8 +2,8 @@
 /* block_sparse.c - causal softmax over the last tokens, the first ones, and the blocks of keys between them that get
  * most of a block of queries, by exact attention: an oracle, a yardstick for whatever chooses blocks.
  *
- * About n (window + sinks + top block + 16) (d + dv) multiplications a head, and n^2 d / 2 to choose, which a method that
- * has to choose without looking would save. Workspace is n x 32 for each thread. */
+ * About n (window + sinks + top block + 16) (d + dv) multiplications a head, and n^2 d / 2 to choose, which a method
+ * that chooses without looking would save. Workspace is n x 32 for each thread. */
 #include "attentions/attention.h"
 
 #include "layers/softmax.h"
@@ -67,8 +67,8 @@ static part part_of(const plan *p, int number)
 static void find_mass(const plan *p, const part *t, const nb_layer_head *h, const room *r)
 {
     int keys = t->first + t->count, d = p->shape->d;
-    nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, keys, t->count, d, 1 / sqrt(d), h->k, d, h->q + (size_t)t->first * (size_t)d,
-                   d, 0, r->weights, keys);
+    nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, keys, t->count, d, 1 / sqrt(d), h->k, d,
+                   h->q + (size_t)t->first * (size_t)d, d, 0, r->weights, keys);
     for (int b = 0; b < t->blocks; b++) r->mass[b] = 0;
     for (int i = 0; i < t->count; i++) {
         nb_scalar *column = r->weights + (size_t)i * (size_t)keys;
@@ -152,13 +152,14 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
 }
 
 static const char *const references[] = {
-    "Jiang et al., MInference: accelerating pre-filling for long-context LLMs via dynamic sparse attention, NeurIPS 2024, "
-    "arXiv:2407.02490 (blocks of keys that are chosen for blocks of queries)",
+    "Jiang et al., MInference: accelerating pre-filling for long-context LLMs via dynamic sparse attention, NeurIPS "
+    "2024, arXiv:2407.02490 (blocks of keys that are chosen for blocks of queries)",
     NULL};
 
 const nb_attention nb_attention_block_sparse = {
-    .component = {"block_sparse", "causal softmax over a window and the blocks of keys with most attention, by an oracle",
-                  references, options, sizeof(block_sparse_options)},
+    .component = {"block_sparse",
+                  "causal softmax over a window and the blocks of keys with most attention, by an oracle", references,
+                  options, sizeof(block_sparse_options)},
     .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_ORACLE | NB_ATTENTION_FORESEES,
     .size = "top",
     .refusal = nb_causal_refusal,
@@ -166,6 +167,6 @@ const nb_attention nb_attention_block_sparse = {
     .open = open,
     .forward = forward,
     .explanation =
-        "An oracle: blocks are chosen by exact attention, summed over 32 queries, of which the first would not know the\n"
-        "last. With top of n/block it is exact.",
+        "An oracle: blocks are chosen by exact attention, summed over 32 queries, of which the first would not know\n"
+        "the last. With top of n/block it is exact.",
 };

@@ -89,8 +89,8 @@ const nb_attention nb_attention_h2o = {
     .open = open,
     .forward = forward,
     .explanation =
-        "Attention is summed over all queries since the token came, as in the paper, from the weights that are computed\n"
-        "anyway; every 32 tokens it is decided what is kept. The paper gives window and heavy hitters the same number\n"
-        "and has no sinks, which are heavy hitters as a rule. No oracle in spite of its name. From window = n on it\n"
-        "is exact.",
+        "Attention is summed over all queries since the token came, as in the paper, from the weights that are\n"
+        "computed anyway; every 32 tokens it is decided what is kept. The paper gives window and heavy hitters the\n"
+        "same number and has no sinks, which are heavy hitters as a rule. No oracle in spite of its name. From\n"
+        "window = n on it is exact.",
 };

@@ -61,9 +61,9 @@ typedef struct {
     int room;
     int refreshed; /* tokens there were when q and w were found last; 0: never */
     moments q, k, v;
-    double *mean;                        /* d: q */
-    double *most;                        /* d or dv: room for choosing coordinates */
-    nb_scalar *deviation;                /* d: s times the root of w */
+    double *mean;         /* d: q */
+    double *most;         /* d or dv: room for choosing coordinates */
+    nb_scalar *deviation; /* d: s times the root of w */
     int key_rows[COORDINATES], value_rows[COORDINATES], key_count, value_count; /* D_k, D_v */
     double curvature, value_scale;                                              /* r, c */
     nb_scalar *log_mass, *tilt, *spread, *attention;                            /* l; s q'K; A */
@@ -128,7 +128,8 @@ static void reset(const nb_slot_rule *rule, nb_slots *slots)
     t->deviation = next_scalars(&scalars, d);
     nb_scalar **const by_landmark[] = {&t->log_mass, &t->tilt, &t->spread, &t->attention, &t->share,
                                        &t->inverse,  &t->live, &t->best,   &t->stale,     &t->row};
-    for (size_t i = 0; i < sizeof by_landmark / sizeof *by_landmark; i++) *by_landmark[i] = next_scalars(&scalars, room);
+    for (size_t i = 0; i < sizeof by_landmark / sizeof *by_landmark; i++)
+        *by_landmark[i] = next_scalars(&scalars, room);
     t->gaps = next_scalars(&scalars, 2 * room);
     t->y = next_scalars(&scalars, COORDINATES * room);
     t->z = next_scalars(&scalars, COORDINATES * room);
@@ -204,8 +205,7 @@ WIDTHS static void find_nearness(int count, const nb_scalar *key_gap, const nb_s
                                  nb_scalar *nearness)
 {
 #pragma omp simd
-    for (int j = 0; j < count; j++)
-        nearness[j] = 1 / SQRT(key_gap[j] * (value_gap[j] + value_scale * key_gap[j]));
+    for (int j = 0; j < count; j++) nearness[j] = 1 / SQRT(key_gap[j] * (value_gap[j] + value_scale * key_gap[j]));
 }
 
 static double pair_work(double pairs)
@@ -289,7 +289,7 @@ static void refresh(const nb_slot_rule *rule, nb_slots *slots)
     t->refreshed = n;
 }
 
-/* score <- those with landmarks that are there and have at least the same u, else -1; its own at `self` too. Returns the
+/* score <- those with landmarks that are there and have at least the same u, else -1, as for itself. Returns the
  * largest. */
 WIDTHS static nb_scalar find_scores(int count, int self, const nb_scalar *nearness, const nb_scalar *inverse,
                                     const nb_scalar *live, nb_scalar *score)
@@ -401,7 +401,8 @@ static void mix_numbers(nb_scalar x, nb_scalar y, int o, int p, nb_scalar *numbe
 static void merge_points(const nb_slot_rule *rule, nb_slots *slots, int p, int o)
 {
     merging_state *t = slots->own;
-    size_t d = (size_t)rule->d, dv = (size_t)rule->dv, to = (size_t)(slots->sinks + p), from = (size_t)(slots->sinks + o);
+    size_t d = (size_t)rule->d, dv = (size_t)rule->dv, to = (size_t)(slots->sinks + p),
+           from = (size_t)(slots->sinks + o);
     nb_count_multiplications(2.0 * (rule->d + rule->dv) + 6 * COORDINATES + 8);
     double difference = (double)t->log_mass[o] - (double)t->log_mass[p], share = 1 / (1 + exp(difference));
     nb_scalar x = (nb_scalar)share, y = 1 - x;
@@ -425,7 +426,8 @@ static void merge(const nb_slot_rule *rule, nb_slots *slots, int first, int end,
 {
     merging_state *t = slots->own;
     int count = padded(end - first);
-    nb_scalar *inverse = t->inverse + first, *live = t->live + first, *best = t->best + first, *stale = t->stale + first;
+    nb_scalar *inverse = t->inverse + first, *live = t->live + first, *best = t->best + first,
+              *stale = t->stale + first;
     nb_count_multiplications(3.0 * (end - first));
     find_stale(count, near(t, o) + first, inverse, t->inverse[o], best, stale);
     find_stale(count, near(t, p) + first, inverse, t->inverse[p], best, stale);
@@ -523,14 +525,14 @@ static void admit(const nb_slot_rule *rule, nb_slots *slots, int count)
     int landmarks = slots->count - slots->sinks;
     nb_count_multiplications(landmarks);
     for (int j = 0; j < landmarks; j++)
-        slots->bias[slots->sinks + j] = (nb_scalar)((double)t->log_mass[j] - (double)t->tilt[j] +
-                                                    t->curvature / 2 * (double)t->spread[j]);
+        slots->bias[slots->sinks + j] =
+            (nb_scalar)((double)t->log_mass[j] - (double)t->tilt[j] + t->curvature / 2 * (double)t->spread[j]);
 }
 
 static double batch_work(const nb_slot_rule *rule, int count, int *landmarks)
 {
     int others = *landmarks, left = left_of(rule, count, others);
-    double new = count * (rule->d + 1.0 + nb_lesser(COORDINATES, rule->d)) + pair_work(0.5 * count * (count - 1));
+    double new = count *(rule->d + 1.0 + nb_lesser(COORDINATES, rule->d)) + pair_work(0.5 * count * (count - 1));
     *landmarks = others + left;
     return new + merge_work(rule, count, count - left) + pair_work((double)left * others);
 }
@@ -590,7 +592,7 @@ const nb_attention nb_attention_merging = {
     .open = open,
     .forward = forward,
     .explanation =
-        "A landmark is a query head's own, also where heads share keys. On long text about a third of what a query sees\n"
-        "as landmarks and the rest as window was best by output error. From window = n on, or with as many landmarks as\n"
-        "tokens, it is exact.",
+        "A landmark is a query head's own, also where heads share keys. On long text, landmarks for about a third of\n"
+        "what a query sees and window for the rest had the least output error. From window = n on, or with as many\n"
+        "landmarks as tokens, it is exact.",
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* moba.c - causal softmax over the blocks of keys that suit a query: its own block up to itself, and of the whole blocks
- * before it the `top` whose mean keys have the largest products with it. Each query chooses for itself: first all have
- * what they see anyway, then each block has the queries that chose it, and the sums are added.
+/* moba.c - causal softmax over the blocks of keys that suit a query: its own block up to itself, and of the whole
+ * blocks before it the `top` whose mean keys have the largest products with it. Each query chooses for itself: first
+ * all have what they see anyway, then each block has the queries that chose it, and the sums are added.
  *
  * About n (block / 2 + window + top block + sinks) (d + dv) multiplications a head, and n^2 d / (2 block) to choose. */
 #include "attentions/attention.h"
@@ -45,10 +45,7 @@ typedef struct {
 
 static plan plan_of(const moba_options *o, const nb_layer_shape *s)
 {
-    plan p = {.shape = s,
-              .block = o->block,
-              .window = nb_lesser(o->window, s->n),
-              .sinks = nb_lesser(o->sinks, s->n)};
+    plan p = {.shape = s, .block = o->block, .window = nb_lesser(o->window, s->n), .sinks = nb_lesser(o->sinks, s->n)};
     int behind = s->n - 1 - p.window - p.sinks;
     p.blocks = behind > 0 ? behind / p.block : 0;
     p.top = nb_lesser(o->top, p.blocks);
@@ -114,7 +111,8 @@ static void choose_blocks(const plan *p, int number, int first, int count, const
         nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, number, count, p->shape->d, 1, r->means, p->shape->d,
                        q + (size_t)first * d, p->shape->d, 0, r->scores, number);
     for (int i = 0; i < count; i++)
-        choose(p->top, number, r->scores + (size_t)i * (size_t)number, r->chosen + (size_t)(first + i) * (size_t)p->top);
+        choose(p->top, number, r->scores + (size_t)i * (size_t)number,
+               r->chosen + (size_t)(first + i) * (size_t)p->top);
 }
 
 /* Queries by the block that they chose. */
@@ -240,13 +238,13 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
 
 static const char *const references[] = {
     "Lu et al., MoBA: mixture of block attention for long-context LLMs, 2025, arXiv:2502.13189",
-    "Roy, Saffar, Vaswani & Grangier, Efficient content-based sparse attention with routing transformers, TACL 9, 2021, "
-    "arXiv:2003.05997",
+    "Roy, Saffar, Vaswani & Grangier, Efficient content-based sparse attention with routing transformers, TACL 9, "
+    "2021, arXiv:2003.05997",
     NULL};
 
 const nb_attention nb_attention_moba = {
-    .component = {"moba", "causal softmax over a query's own block and those whose mean keys suit it (MoBA)", references,
-                  options, sizeof(moba_options)},
+    .component = {"moba", "causal softmax over a query's own block and those whose mean keys suit it (MoBA)",
+                  references, options, sizeof(moba_options)},
     .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_UNTRAINED,
     .size = "top",
     .refusal = nb_causal_refusal,
@@ -255,6 +253,6 @@ const nb_attention nb_attention_moba = {
     .forward = forward,
     .explanation =
         "With window = sinks = 0 it is MoBA's, whose models are trained with it; here they are not. With more of them\n"
-        "the blocks that may be chosen end before the window and begin behind the first tokens. With top of n/block it\n"
-        "is exact.",
+        "the blocks that may be chosen end before the window and begin behind the first tokens. With top of n/block\n"
+        "it is exact.",
 };

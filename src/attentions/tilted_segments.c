@@ -175,7 +175,7 @@ const nb_attention nb_attention_tilted_segments = {
     .open = open,
     .forward = forward,
     .explanation =
-        "A segment's landmark is weighted by what the mean of all earlier queries gives to its tokens, and its logit is\n"
-        "right for that query, whatever the segment holds. With tilted=false it is the plain mean with ln(segment)\n"
+        "A segment's landmark is weighted by what the mean of all earlier queries gives to its tokens, and its logit\n"
+        "is right for that query, whatever the segment holds. With tilted=false it is the plain mean with ln(segment)\n"
         "added to the logit. From window = n on it is exact.",
 };

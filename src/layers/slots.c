@@ -34,10 +34,8 @@ static sizes sizes_of(const nb_slot_rule *rule, int n)
 {
     double live = (double)rule->window + rule->group - 1 + NB_SLOT_CHUNK;
     int most = (int)fmin(live, n), slots = rule->sinks + rule->most + rule->extra;
-    return (sizes){.slots = slots,
-                   .capacity = (int)fmin(2 * live, n),
-                   .keys = slots + most,
-                   .lanes = nb_stripe_at(0)->lanes};
+    return (sizes){
+        .slots = slots, .capacity = (int)fmin(2 * live, n), .keys = slots + most, .lanes = nb_stripe_at(0)->lanes};
 }
 
 static size_t head_scalars(const nb_slot_rule *rule, const sizes *z)
@@ -214,7 +212,7 @@ enum { MOST_LANES = 32 };
 
 /* Of a stripe: `lane` is its first query's place in the chunk. */
 static void attend_stripe(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int lane, int count, int keys,
-                   const nb_scalar *q, nb_scalar *out)
+                          const nb_scalar *q, nb_scalar *out)
 {
     const nb_stripe *stripe = nb_stripe_at(0);
     const nb_scalar c = (nb_scalar)(1.4426950408889634 / sqrt(rule->d));
@@ -249,8 +247,8 @@ static void attend_all(const nb_slot_rule *rule, const nb_slots *slots, const ro
 
 /* The same for one query, without idle lanes: keys, then values' coordinates, are the lanes, and each sum has its terms
  * in the same order. z (keys, and room for as many as there are lanes) <- q'k. */
-static void find_dots(const nb_stripe *stripe, int d, int count, const nb_scalar *k, const nb_scalar *q, nb_scalar *packed,
-                      nb_scalar *z)
+static void find_dots(const nb_stripe *stripe, int d, int count, const nb_scalar *k, const nb_scalar *q,
+                      nb_scalar *packed, nb_scalar *z)
 {
     for (int j = 0; j < count; j += stripe->lanes) {
         stripe->pack(d, nb_lesser(stripe->lanes, count - j), k + (size_t)j * (size_t)d, packed);

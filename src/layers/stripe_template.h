@@ -39,8 +39,9 @@ TARGET static inline __attribute__((always_inline)) void NAMED(rows)(int rows, i
 }
 
 /* All rows: ROWS at a time, then four, two and one. */
-TARGET static inline __attribute__((always_inline)) void NAMED(all)(int all, int count, const nb_scalar *x, const nb_scalar *y,
-                                                                    int step, int stride, bool add, nb_scalar *out)
+TARGET static inline __attribute__((always_inline)) void NAMED(all)(int all, int count, const nb_scalar *x,
+                                                                    const nb_scalar *y, int step, int stride, bool add,
+                                                                    nb_scalar *out)
 {
     int row = 0;
     for (; row + ROWS <= all; row += ROWS)

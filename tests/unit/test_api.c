@@ -591,8 +591,8 @@ static void test_extend(void **state)
             cut(a->k, BATCH * KEY_HEADS, DIM, at, count, piece->k);
             cut(a->v, BATCH * KEY_HEADS, VALUES, at, count, piece->v);
             cut(a->out, BATCH * HEADS, VALUES, at, count, expected);
-            assert_int_equal(
-                nysbench_attention_extend(attention, count, piece->q, piece->k, piece->v, piece->out), NYSBENCH_OK);
+            assert_int_equal(nysbench_attention_extend(attention, count, piece->q, piece->k, piece->v, piece->out),
+                             NYSBENCH_OK);
             assert_memory_equal(piece->out, expected, (size_t)(BATCH * HEADS * count * VALUES) * sizeof *expected);
         }
         expect(nysbench_attention_extend(attention, 1, a->q, a->k, a->v, piece->out), NYSBENCH_EDIM,
