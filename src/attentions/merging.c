@@ -8,8 +8,7 @@
  *    room; these join the others. Then the least costly pairs of all merge until `landmarks` are left.
  * 3. Merging a and b costs h^2 dk (dv + c dk): dk is the sum over D_k of s^2 w (K_a - K_b)^2, dv that over D_v of
  *    (V_a - V_b)^2, c a tenth of the mean square of v over 16 coordinates, h = u_a u_b / (u_a + u_b), and u the softmax
- *    of l plus the share of A, among those that may merge. dk and dv of what was merged follow from those before (Lance
- *    & Williams 1967).
+ *    of l plus the share of A, among those that may merge.
  * 4. With x = exp(l_a) / (exp(l_a) + exp(l_b)): K, V and spread become x of a's and 1 - x of b's, the spread gains
  *    x (1 - x) dk, A's add up, l becomes ln(exp(l_a) + exp(l_b)).
  * 5. A landmark's logit of a query y is s y'K + l - s q'K + r spread / 2: the tangent at y = q of ln of the sum of
@@ -18,11 +17,12 @@
  * 6. After a chunk a landmark's A moves to the mean weight that the chunk's queries gave it.
  * Nothing of the future is used, and there is no inverse.
  *
- * About n (sinks + landmarks + window + 32) (d + dv) multiplications a head, and n (d + 44 landmarks) for the merges;
- * the state is that of the landmarks, and numbers for each pair of them. */
+ * About n (sinks + landmarks + window + 32) (d + dv) multiplications a head, and for the merges n (3 d + 1300 + 40
+ * landmarks + landmarks^2 / 32); the state is that of the landmarks, and a number for each pair of them. */
 #include "attentions/attention.h"
 
 #include "layers/slots.h"
+#include "linalg/cpu.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,11 +33,7 @@
 #define SQRT sqrtf
 #endif
 
-#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ && !defined __SANITIZE_THREAD__
-#define WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDTHS
-#endif
+#define WIDTHS NB_WIDTHS
 
 enum { BATCH = 16, COORDINATES = 16 }; /* of tokens that merge among themselves first; of D_k and of D_v */
 #define LEAST_SHARE 1e-30              /* of u, so that 1/u is a number */
@@ -578,8 +574,8 @@ static const char *const references[] = {
     "This project: landmarks by merging, weighted by the tangent of ln(sum of exp) at the mean query",
     "Ward, Hierarchical grouping to optimize an objective function, J. Am. Stat. Assoc. 58, 1963, "
     "doi:10.1080/01621459.1963.10500845 (merging by the least loss)",
-    "Lance & Williams, A general theory of classificatory sorting strategies, Computer J. 9, 1967, "
-    "doi:10.1093/comjnl/9.4.373",
+    "Wang, Jin, Yu & Zhang, Model tells you where to merge: adaptive KV cache merging for LLMs on long-context tasks, "
+    "2024, arXiv:2407.08454 (merged keys and values, by similarity alone)",
     NULL};
 
 const nb_attention nb_attention_merging = {

@@ -2,15 +2,16 @@
 /* scalar.c - loops as in vector.c. */
 #include "linalg/scalar.h"
 
+#include "linalg/cpu.h"
+
 #include <math.h>
 #include <string.h>
 
-#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ && !defined __SANITIZE_THREAD__
-#define WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
+#define WIDTHS NB_WIDTHS
+
+#ifdef NB_CLONED
 __attribute__((simd("notinbranch"))) extern double exp(double);
 __attribute__((simd("notinbranch"))) extern float expf(float);
-#else
-#define WIDTHS
 #endif
 
 #ifdef NB_DOUBLE_SCALAR
