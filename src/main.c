@@ -40,6 +40,15 @@ static void print_help(FILE *out)
           out);
 }
 
+static const char greeting[] = "nysbench measures which tokens can stand for the rest in attention, on your heads.\n"
+                               "\n"
+                               "  nysbench demo                   See it work: a small experiment, a few seconds\n"
+                               "  nysbench new experiment NAME    Write an experiment, from a few questions\n"
+                               "  nysbench run EXPERIMENT.yaml    Measure it\n"
+                               "  nysbench compare RUN            Which method is better, by how much, how surely\n"
+                               "\n"
+                               "All commands: nysbench --help. The manual: nysbench help.\n";
+
 static int unknown(const char *name, nb_ctx *ctx)
 {
     const char *const *names, *hint = NULL;
@@ -58,9 +67,8 @@ static const nb_command *find(const char *name)
 static int dispatch(int argc, char **argv, nb_ctx *ctx)
 {
     if (argc < 2) {
-        nb_print_error("a command is missing");
-        print_help(stderr);
-        return NB_EXIT_USAGE;
+        fputs(greeting, stdout);
+        return NB_EXIT_OK;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help(stdout);

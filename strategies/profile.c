@@ -304,5 +304,7 @@ const nb_strategy nb_strategy_profile = {
         "It looks at the exact rows of max(64, 4 m) centres of queries, and so is linear in n and, unless rows=all,\n"
         "no oracle. The landmark keys are free points that start at tokens; each landmark query is the mean of the\n"
         "queries that attend most to one of these keys. With keys=pivots, queries=pivots both are tokens, as the\n"
-        "factors cur need them.",
+        "factors cur need them. The steps that move the keys take some 900 m^3 multiplications, whatever n is: at\n"
+        "m = 256 as many as exact attention of 10,000 tokens. It is a yardstick of errors; in passes, steps=0 leaves\n"
+        "them out.",
 };

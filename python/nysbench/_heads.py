@@ -207,7 +207,7 @@ def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks
         "heads.safetensors:3", a head of a file.
     strategy, landmarks: a spec, and how many; or query_landmarks and key_landmarks, your own: tokens (m integers) or
         points (m x d). Tokens of one side serve both; points must be given for both.
-    factors: nystromformer, cur or nocore. cores: specs; None: every core that needs no option.
+    factors: nystromformer, cur, nocore or kernel_ridge. cores: specs; None: every core that needs no option.
     metrics: names of columns, a list or comma-separated; None: all.
     kernel, pairing, causal, seed, trial, problem, head: as for select.
 

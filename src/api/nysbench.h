@@ -78,7 +78,7 @@ typedef struct {
     int trial;            /* of the seed, 0 to 999999 */
 
     /* nysbench_measure alone. */
-    const char *factors;      /* nystromformer (default), cur or nocore */
+    const char *factors;      /* nystromformer (default), cur, nocore or kernel_ridge */
     const char *const *cores; /* specs, NULL-terminated; default: every core that needs no option */
     const char *metrics;      /* names of columns with commas between; default: all */
     /* Landmarks of one's own instead of strategy and pairing: `landmarks` tokens, or points (landmarks x d). Tokens of

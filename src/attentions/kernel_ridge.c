@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "layers/exact.h"
+#include "linalg/kernel_ridge.h"
 #include "linalg/kmeans.h"
 #include "linalg/vector.h"
 
@@ -24,6 +25,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_RIDGES = 8 };
 
 typedef struct {
     int landmarks, rows, queries, keys, init, batches, sampling, weighted, counts, mass, prior, normalised, ridges;
@@ -52,12 +55,12 @@ static const nb_option options[] = {
     NB_BOOL(kernel_ridge_options, normalised, "true", "divide each feature's kernel by its mean over the queries"),
     NB_REAL_OR(kernel_ridge_options, ridge, "loo", "loo", 1e-8, 1e6,
                "the penalty, over the kernel's mean diagonal; loo: leave-one-out chooses it"),
-    NB_INT_FOR(kernel_ridge_options, ridges, "ridge", "loo", "4", 1, 8,
+    NB_INT_FOR(kernel_ridge_options, ridges, "ridge", "loo", "4", 1, MOST_RIDGES,
                "how many it chooses among: 10^-1, 10^-2 ... 10^-ridges"),
     NB_OPTION_END};
 
 enum { GROUPS = 96 }; /* exact queries of a task, at most */
-static const double least_received = 1e-9, mass_floor = 1e-6, feature_floor = 1e-4, most_correction = 2, tie = 1e-6;
+static const double least_received = 1e-9, mass_floor = 1e-6, feature_floor = 1e-4, most_correction = 2;
 
 /* These sizes follow from options and shape. */
 typedef struct {
@@ -199,15 +202,15 @@ static void attend_rows(void *self, int task, int thread)
 typedef struct {
     const plan *p;
     const head_state *head;
-    double *received;          /* n: r */
-    int *kept;                 /* keys: that are sampled */
-    double *inverse, *weight;  /* keys: 1/pi, p */
-    nb_clusters clusters;      /* of these keys */
-    double *bias, *mean;       /* m: b, F w */
-    double *values;            /* dv x m: Y0, then what is regressed is added */
-    double *logits, *features; /* m x k: L'C, F */
-    double *residuals, *dual;  /* k x dv: T, M^-1 T */
-    double *gram, *inverted;   /* k x k: F'DF, M^-1 */
+    double *received;           /* n: r */
+    int *kept;                  /* keys: that are sampled */
+    double *inverse, *weight;   /* keys: 1/pi, p */
+    nb_clusters clusters;       /* of these keys */
+    double *bias, *mean;        /* m: b, F w */
+    double *values;             /* dv x m: Y0, then what is regressed is added */
+    double *softmax, *features; /* m x k: of L'C, F */
+    double *residuals, *dual;   /* k x dv: T, M^-1 T */
+    double *gram, *inverted;    /* k x k: F'DF, M^-1 */
 } middle;
 
 static nb_status middle_new(const plan *p, const head_state *h, middle *x, nb_ctx *ctx)
@@ -222,8 +225,8 @@ static nb_status middle_new(const plan *p, const head_state *h, middle *x, nb_ct
     NB_NEED(x->bias, nb_alloc_reals(ctx, 2 + dv, m));
     x->mean = x->bias + m;
     x->values = x->mean + m;
-    NB_NEED(x->logits, nb_alloc_raw(ctx, 2 * m * k));
-    x->features = x->logits + m * k;
+    NB_NEED(x->softmax, nb_alloc_raw(ctx, 2 * m * k));
+    x->features = x->softmax + m * k;
     NB_NEED(x->residuals, nb_alloc_raw(ctx, 2 * k * dv));
     x->dual = x->residuals + k * dv;
     NB_NEED(x->gram, nb_alloc_raw(ctx, 2 * k * k));
@@ -328,14 +331,10 @@ static nb_status find_prior(const nb_scalar *v, middle *x, double **mass, nb_ctx
 /* F and F w, from b. */
 static void find_features(middle *x)
 {
-    size_t m = (size_t)x->p->m;
-    for (size_t i = 0; i < (size_t)x->p->k; i++) {
-        double *f = x->features + i * m;
-        memcpy(f, x->logits + i * m, m * sizeof *f);
-        nb_add(m, x->bias, f);
-        nb_scale(m, 1 / nb_exp_sum(m, f, nb_largest(m, f)), f);
-    }
-    nb_gemv(NB_PLAIN, x->p->m, x->p->k, 1.0 / x->p->k, x->features, x->p->m, x->head->weight, 0, x->mean);
+    int k = x->p->k, m = x->p->m;
+    memcpy(x->features, x->softmax, (size_t)m * (size_t)k * sizeof *x->features);
+    nb_reweigh(m, k, x->bias, x->features);
+    nb_gemv(NB_PLAIN, m, k, 1.0 / k, x->features, m, x->head->weight, 0, x->mean);
 }
 
 static nb_status make_features(const head_state *h, const double *mass, middle *x, nb_ctx *ctx)
@@ -348,7 +347,9 @@ static nb_status make_features(const head_state *h, const double *mass, middle *
     nb_scalar_to_double(d * m, h->landmarks, landmarks);
     nb_scalar_to_double(d * k, h->centres, centres);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, p->k, p->shape->d, 1 / sqrt(p->shape->d), landmarks, p->shape->d, centres,
-            p->shape->d, 0, x->logits, p->m);
+            p->shape->d, 0, x->softmax, p->m);
+    for (size_t i = 0; i < k; i++)
+        nb_scale(m, 1 / nb_exp_sum(m, x->softmax + i * m, nb_largest(m, x->softmax + i * m)), x->softmax + i * m);
     find_features(x);
     if (!p->o->mass) return NB_OK;
     for (size_t c = 0; c < m; c++) {
@@ -376,37 +377,14 @@ static nb_status make_kernel(middle *x, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* M^-1 T of one ridge; `error` <- what rows that are left out are off, squared. */
-static nb_status regress(middle *x, double ridge, double *dual, double *error, nb_ctx *ctx)
-{
-    const double *w = x->head->weight;
-    size_t k = (size_t)x->p->k, dv = (size_t)x->p->shape->dv;
-    memcpy(x->inverted, x->gram, k * k * sizeof *x->gram);
-    for (size_t i = 0; i < k; i++) x->inverted[i * k + i] += ridge / w[i];
-    NB_TRY(ctx, nb_invert_positive(x->p->k, x->inverted, ctx));
-    nb_gemm(NB_PLAIN, NB_PLAIN, x->p->k, x->p->shape->dv, x->p->k, 1, x->inverted, x->p->k, x->residuals, x->p->k, 0,
-            dual, x->p->k);
-    *error = 0;
-    for (size_t l = 0; l < dv; l++)
-        for (size_t i = 0; i < k; i++) *error += w[i] * pow(dual[l * k + i] / x->inverted[i * k + i], 2);
-    return NB_OK;
-}
-
-/* Among ridges that are as good but for rounding, the largest. */
+/* M^-1 T. */
 static nb_status choose_ridge(middle *x, nb_ctx *ctx)
 {
     const kernel_ridge_options *o = x->p->o;
-    size_t k = (size_t)x->p->k, size = k * (size_t)x->p->shape->dv;
-    double unit = 0, least = INFINITY, error, *dual;
-    NB_NEED(dual, nb_alloc_raw(ctx, size));
-    for (size_t i = 0; i < k; i++) unit += x->head->weight[i] * x->gram[i * k + i] / x->p->k;
-    for (int i = 1; i <= x->p->ridges; i++) {
-        NB_TRY(ctx, regress(x, unit * (isnan(o->ridge) ? pow(10, -i) : o->ridge), dual, &error, ctx));
-        if (error >= (1 - tie) * least) continue;
-        least = error;
-        memcpy(x->dual, dual, size * sizeof *dual);
-    }
-    return NB_OK;
+    double penalties[MOST_RIDGES];
+    for (int i = 0; i < x->p->ridges; i++) penalties[i] = isnan(o->ridge) ? pow(10, -i - 1) : o->ridge;
+    return nb_kernel_ridge(x->p->k, x->gram, x->head->weight, x->p->shape->dv, x->residuals, x->p->ridges, penalties,
+                           x->inverted, x->dual, ctx);
 }
 
 /* Y0 + D F M^-1 T, times e^b, and e^b, which divides what they sum to. */

@@ -25,5 +25,5 @@ const nb_attention nb_attention_nystrom = {
         "Nystromformer is nystrom(strategy=segment_means, core=iterative(steps=6, start=batch)): its code divides the\n"
         "start of the iteration by the largest column sum over all heads and inputs of a batch, so an output depends\n"
         "on its batch; start=paper and start=exact do so head by head.\n"
-        "Landmarks and X are computed in double precision, all else in single.",
+        "Landmarks and X are computed in double precision, all else in single. core=fitted needs no X.",
 };

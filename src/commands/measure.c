@@ -169,7 +169,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input", "FILE.npy"},
         {"key-landmarks", '\0', POPT_ARG_STRING, &files[1], 0,
          "The same for the keys; one file of tokens serves both sides", "FILE.npy"},
-        {"factors", '\0', POPT_ARG_STRING, &t.factors, 0, "nystromformer (default), cur or nocore", "F"},
+        {"factors", '\0', POPT_ARG_STRING, &t.factors, 0, "nystromformer (default), cur, nocore or kernel_ridge", "F"},
         {"core", 'c', POPT_ARG_ARGV, &t.cores, 0,
          "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"},
         {"metrics", '\0', POPT_ARG_STRING, &t.metrics, 0, "Columns, separated by commas (default: all)", "LIST"},

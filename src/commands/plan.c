@@ -158,20 +158,12 @@ static void print_rows(const nb_plan *plan, const nb_standing *s, int to_run)
                s->failed, s->diverged, s->crashed, s->timed_out);
 }
 
-static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
+/* Nothing where all rows are done. */
+static void print_cost(const nb_experiment *e, const nb_preview *o)
 {
     char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
     const nb_predicted *f = &o->times;
-    printf("experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
-    if (e->shard.count) printf("shard %d of %d\n", e->shard.index, e->shard.count);
-    print_scene_count(&e->plan);
-    print_scenes(&e->plan);
-    NB_TRY(ctx, print_sources(&e->plan, ctx));
-    printf("trials: %d\n", e->config.trials);
-    print_methods(&e->plan);
-    print_rows(&e->plan, &o->standing, o->to_run);
-    print_excluded(&e->plan);
-    if (f->unit_count == 0) return NB_OK;
+    if (f->unit_count == 0) return;
     if (o->standing.done > 0 && o->others > 0)
         printf(
             "another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only "
@@ -190,6 +182,20 @@ static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
     if (f->all_bytes > available)
         printf("%s of memory is available here: %s\n", nb_bytes_text(available, bytes),
                f->bytes > available ? "a run would be refused" : "fewer workers will run");
+}
+
+static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
+{
+    printf("experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
+    if (e->shard.count) printf("shard %d of %d\n", e->shard.index, e->shard.count);
+    print_rows(&e->plan, &o->standing, o->to_run);
+    print_excluded(&e->plan);
+    print_cost(e, o);
+    print_methods(&e->plan);
+    printf("trials: %d\n", e->config.trials);
+    NB_TRY(ctx, print_sources(&e->plan, ctx));
+    print_scene_count(&e->plan);
+    print_scenes(&e->plan);
     return NB_OK;
 }
 

@@ -11,7 +11,7 @@
 static nb_status ask(int count, const char *const *folders, const char *query, nb_output_format format, nb_ctx *ctx)
 {
     nb_store **stores;
-    const nb_given_labels *labels;
+    const nb_given_labels *labels = NULL;
     nb_relation *relation;
     nb_answer answer;
     const char *baseline;

@@ -41,7 +41,7 @@ static nb_status open_bench(const nb_trial_run *run, int m, nb_factors_kind kind
     NB_TRY(ctx, spread_tokens(&b->landmarks.queries, n, m, ctx));
     b->landmarks.keys = b->landmarks.queries;
     b->pair.landmarks = &b->landmarks;
-    if (nb_factors_refusal(kind, NB_TOKENS, run->head->causal)) return NB_OK;
+    if (nb_factors_refusal(kind, NB_TOKENS, run->head->causal, NULL)) return NB_OK;
     NB_NEED(b->order, nb_alloc(ctx, (size_t)n, sizeof *b->order));
     for (int i = 0; i < n; i++) b->order[i] = n - 1 - i;
     NB_TRY(ctx, nb_engine_prepare(b->scene, &(nb_how){.order = b->order}, 1, &b->pair, &times, ctx));

@@ -37,7 +37,17 @@ double nb_core_rcond(double rcond, int m);
 typedef struct {
     double multiplications; /* for X, from A and from the rows of S that it looks at, once there are these */
     int rows, kept;         /* rows of S that it looks at; that are returned exactly */
+    int drawn;              /* queries beside the landmarks', at most n, whose exact outputs `fit` is given */
 } nb_core_cost;
+
+/* What a core is fitted to in a forward pass: exact outputs at the queries of the landmarks, and at the `drawn` queries
+ * behind them. */
+typedef struct {
+    int m, dv, count, drawn; /* count: of all these queries */
+    const double *features;  /* m x count: a query's row of F is a column */
+    const double *outputs;   /* dv x count */
+    const double *weights;   /* count: how many queries each stands for */
+} nb_core_outputs;
 
 typedef struct {
     nb_component component;
@@ -56,6 +66,10 @@ typedef struct {
 
     /* Optional: what X takes, of a head of n tokens with m landmarks. */
     nb_core_cost (*cost)(const void *options, int n, int m);
+
+    /* Optional, with `cost`: what a forward pass needs of X alone, w (dv x m) <- (X B V)', from exact outputs. It is
+     * called by several threads, and never of a plug-in: there X is computed and multiplied. */
+    nb_status (*fit)(const nb_core_outputs *outputs, const void *options, double *w, nb_ctx *ctx);
 } nb_core;
 
 unsigned nb_core_traits(const nb_choice *core); /* with its options */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* identity.c - X = I, the product F B without a middle.
  *
- * The one core of the factors `nocore`, whatever an experiment's cores are, and of no
- * others. Under softmax the rows of F and of B sum to 1, so those of F B do, and none
- * of its entries is negative. */
+ * The one core of the factors `nocore` and `kernel_ridge`, whatever an experiment's cores are, and of no others. Under
+ * softmax the rows of F and of B of `nocore` sum to 1, so those of F B do, and none of its entries is negative. */
 #include "cores/core.h"
 
 static nb_status compute(nb_factors *factors, const void *options, double *x, nb_ctx *ctx)
@@ -32,12 +31,12 @@ static const char *const references[] = {
 static const nb_option options[] = {NB_OPTION_END};
 
 const nb_core nb_core_identity = {
-    .component = {"identity", "X = I, no middle: the core of factors nocore", references, options, 0},
+    .component = {"identity", "X = I, no middle: the core of factors nocore and kernel_ridge", references, options, 0},
     .traits = NB_CORE_IDENTITY,
     .compute = compute,
     .cost = cost,
     .explanation =
-        "The factors nocore are planned once, with this core, whatever cores the experiment lists; no other factors\n"
-        "are planned with it. There is no A: its rank, its condition and core_residual are empty. error_core is what\n"
-        "the missing middle adds to the least error that any middle reaches.",
+        "The factors nocore and kernel_ridge are planned once, with this core, whatever cores the experiment lists;\n"
+        "no other factors are planned with it. There is no A: its rank, its condition and core_residual are empty.\n"
+        "error_core is what the missing middle adds to the least error that any middle reaches.",
 };

@@ -22,7 +22,7 @@ typedef struct {
     const nb_html_figure *figures;
 } nb_html_page;
 
-/* `what` is an nb_html_page. NB_EIO for a figure that cannot be read or may not stand in a page, see svg.h. */
+/* `what` is an nb_html_page. NB_EIO for a figure that cannot be read. */
 nb_status nb_html_print(FILE *out, const void *what, nb_ctx *ctx);
 
 #endif

@@ -15,8 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a head's task has to tell: a failure of `ctx`, or nothing. */
-static void keep_failure(nb_landmark_head *h, nb_status status, nb_ctx *ctx)
+void nb_landmark_keep_failure(nb_landmark_head *h, nb_status status, nb_ctx *ctx)
 {
     h->status = status;
     if (status == NB_OK) return;
@@ -24,7 +23,7 @@ static void keep_failure(nb_landmark_head *h, nb_status status, nb_ctx *ctx)
     nb_error_clear(ctx);
 }
 
-static void note(nb_landmark_head *h, bool *flag, const char *reason)
+void nb_landmark_note(nb_landmark_head *h, bool *flag, const char *reason)
 {
     *flag = true;
     snprintf(h->reason, sizeof h->reason, "%s", reason);
@@ -122,11 +121,11 @@ static nb_status choose(const nb_landmark_work *w, int head, nb_scene *scene, nb
     nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);
     NB_TRY(ctx, pick(w, scene, l, ctx));
     const char *refusal = l->refusal;
-    if (!refusal) refusal = nb_factors_refusal(how->kind, l->queries.kind, shape->causal);
+    if (!refusal) refusal = nb_factors_refusal(how->kind, l->queries.kind, shape->causal, NULL);
     if (!refusal && how->refresh > 1 && how->keep_place && l->queries.kind != NB_TOKENS)
         refusal = "means and free points have no place to be kept: keep=points keeps where they are";
     if (refusal) {
-        note(h, &h->refused, refusal);
+        nb_landmark_note(h, &h->refused, refusal);
         return NB_OK;
     }
     h->tokens = l->queries.kind == NB_TOKENS;
@@ -187,13 +186,13 @@ static nb_status compute(const nb_landmark_work *w, nb_factors *factors, nb_scen
     size_t square = (size_t)factors->m * (size_t)factors->m;
     double seconds;
     if (refusal) {
-        note(h, &h->refused, refusal);
+        nb_landmark_note(h, &h->refused, refusal);
         return NB_OK;
     }
     nb_factors_begin(factors);
     NB_TRY(ctx, nb_core_compute(choice, factors, scene, h->x, &seconds, ctx));
     if (!nb_all_finite(square, h->x))
-        note(h, &h->diverged, factors->notes.diverged ? factors->notes.diverged : "X is not finite");
+        nb_landmark_note(h, &h->diverged, factors->notes.diverged ? factors->notes.diverged : "X is not finite");
     return NB_OK;
 }
 
@@ -231,6 +230,7 @@ static nb_status prepare_head(const nb_landmark_work *w, int head, nb_landmark_h
     }
     h->select_s = nb_clock_s() - start_s;
     if (h->refused || how->kind == NB_NOCORE) return NB_OK;
+    if (how->drawn) return nb_landmark_draw(w, head, h, ctx);
     if (!nb_landmark_looks_at_s(how)) return form_a(w, h, ctx);
     NB_REQUIRE(ctx, w->fresh, NB_EBUG, "a core that looks at S, with landmarks that were kept");
     return compute_from_s(w, scene, &l, h, ctx);
@@ -243,7 +243,7 @@ static void prepare(void *self, int task, int thread)
     nb_ctx *ctx = nb_team_ctx(w->pass->team, thread);
     double start_s = nb_clock_s();
     h->refused = h->diverged = false;
-    keep_failure(h, prepare_head(w, task, h, ctx), ctx);
+    nb_landmark_keep_failure(h, prepare_head(w, task, h, ctx), ctx);
     nb_ctx_release(ctx, 0);
     h->core_s = nb_clock_s() - start_s - h->select_s;
 }
@@ -257,7 +257,7 @@ void nb_landmark_invert(void *self, int task, int thread)
     nb_factors factors = {.m = w->s->how.m, .a = h->a, .unremarked = true, .batch_one = w->batch_one};
     nb_status status = (factors.ctx = nb_ctx_child(ctx)) ? NB_OK : NB_ENOMEM;
     if (status == NB_OK) status = compute(w, &factors, NULL, h, ctx);
-    keep_failure(h, status, ctx);
+    nb_landmark_keep_failure(h, status, ctx);
     nb_ctx_release(ctx, 0);
     h->core_s = nb_clock_s() - start_s;
 }
@@ -320,7 +320,7 @@ nb_status nb_landmark_middle(nb_landmark_work *w, nb_ctx *ctx)
     run_calls(pass, s, prepare, w);
     divide_time(pass, s);
     NB_TRY(ctx, nb_landmark_outcome(pass, s, ctx));
-    if (pass->refusal || s->how.kind == NB_NOCORE || nb_landmark_looks_at_s(&s->how)) return NB_OK;
+    if (pass->refusal || s->how.kind == NB_NOCORE || s->how.drawn || nb_landmark_looks_at_s(&s->how)) return NB_OK;
     for (int i = 0; i < heads; i++) w->batch_one = fmax(w->batch_one, s->heads[i].one);
     w->inverts = !is_outside(s);
     if (w->inverts) return NB_OK;

@@ -8,26 +8,38 @@
 
 const char *const nb_landmark_pairings[] = {NB_PAIRING_NAMES, [NB_OWN_PAIRING] = "own", NULL};
 const char *const nb_landmark_keeps[] = {"points", "tokens", NULL};
+/* kernel_ridge is an attention of its own. */
+const char *const nb_landmark_factors[] = {
+    [NB_NYSTROMFORMER] = "nystromformer", [NB_CUR] = "cur", [NB_NOCORE] = "nocore", NULL};
 
 nb_landmark_how nb_landmark_how_of(const nb_landmark_options *o, int n)
 {
+    const nb_core *core = (const nb_core *)o->core->component;
+    bool fits = o->factors == NB_NYSTROMFORMER && o->refresh == 1 && !nb_plugin_of(o->core->component) && core->fit;
     int m = o->landmarks;
     if (m == NB_AUTO)
         for (m = 0; n >> (m + 1);) m++;
+    if (m < 1) m = 1;
     return (nb_landmark_how){.strategy = o->strategy,
                              .core = o->core,
-                             .m = m > 0 ? m : 1,
+                             .m = m,
                              .pairing = o->pairing == NB_OWN_PAIRING ? nb_strategy_pairing(o->strategy)
                                                                      : (nb_pairing)o->pairing,
                              .kind = (nb_factors_kind)o->factors,
                              .chunk = nb_blocks(o->chunk, NB_BLOCK_QUERIES),
                              .refresh = o->refresh,
-                             .keep_place = o->keep == NB_KEEP_TOKENS};
+                             .keep_place = o->keep == NB_KEEP_TOKENS,
+                             .drawn = fits ? core->cost(o->core->options, n, m).drawn : 0};
+}
+
+int nb_landmark_queries(const nb_landmark_how *how)
+{
+    return how->m + how->drawn;
 }
 
 bool nb_landmark_looks_at_s(const nb_landmark_how *how)
 {
-    return how->kind != NB_NOCORE && nb_core_traits(how->core) & (NB_CORE_RANDOM | NB_CORE_ORACLE);
+    return how->kind != NB_NOCORE && !how->drawn && nb_core_traits(how->core) & (NB_CORE_RANDOM | NB_CORE_ORACLE);
 }
 
 /* How many rows the core may return exactly. */
@@ -35,21 +47,26 @@ static int most_kept(const nb_landmark_how *how, int n)
 {
     const nb_core *core = (const nb_core *)how->core->component;
     int kept = core->cost ? core->cost(how->core->options, n, how->m).kept : 0;
+    if (how->drawn) return kept ? how->drawn : 0;
     return kept < n ? kept : n;
 }
 
 static nb_status open_head(const nb_landmark_how *how, const nb_layer_shape *shape, const nb_landmark_state *s,
                            nb_landmark_head *h, nb_ctx *ctx)
 {
-    size_t m = (size_t)how->m, d = (size_t)shape->d, dv = (size_t)shape->dv;
-    NB_NEED(h->q, nb_alloc_scalars(ctx, 2 * d * m));
-    h->k = h->q + d * m;
-    NB_NEED(h->queries, nb_alloc(ctx, 2 * m, sizeof *h->queries));
-    h->keys = h->queries + m;
-    NB_NEED(h->a, nb_alloc_raw(ctx, 2 * m * m));
-    h->x = h->a + m * m;
+    size_t m = (size_t)how->m, queries = (size_t)nb_landmark_queries(how), d = (size_t)shape->d, dv = (size_t)shape->dv;
+    NB_NEED(h->q, nb_alloc_scalars(ctx, d * (queries + m)));
+    h->k = h->q + d * queries;
+    NB_NEED(h->queries, nb_alloc(ctx, queries + m, sizeof *h->queries));
+    h->keys = h->queries + queries;
+    if (how->drawn) {
+        NB_NEED(h->weights, nb_alloc_raw(ctx, queries));
+    } else {
+        NB_NEED(h->a, nb_alloc_raw(ctx, 2 * m * m));
+        h->x = h->a + m * m;
+    }
     NB_NEED(h->w, nb_alloc_scalars(ctx, dv * m));
-    NB_NEED(h->sums, nb_alloc_scalars(ctx, (dv + 2) * m * (size_t)s->stretches));
+    NB_NEED(h->sums, nb_alloc_scalars(ctx, (dv + 2) * queries * (size_t)s->stretches));
     if (how->kind == NB_CUR) NB_NEED(h->lse, nb_alloc_scalars(ctx, (size_t)shape->n));
     if (s->most_kept) NB_NEED(h->kept, nb_alloc(ctx, (size_t)s->most_kept, sizeof *h->kept));
     return NB_OK;
@@ -57,11 +74,12 @@ static nb_status open_head(const nb_landmark_how *how, const nb_layer_shape *sha
 
 static double head_bytes(const nb_landmark_how *how, const nb_layer_shape *shape)
 {
-    double m = how->m,
-           scalars = 2 * m * shape->d + m * shape->dv + (shape->dv + 2.0) * m * nb_blocks(shape->n, NB_STRETCH);
+    double m = how->m, queries = nb_landmark_queries(how), reals = how->drawn ? queries : 2 * m * m;
+    double scalars =
+        (queries + m) * shape->d + m * shape->dv + (shape->dv + 2.0) * queries * nb_blocks(shape->n, NB_STRETCH);
     if (how->kind == NB_CUR) scalars += shape->n;
-    return sizeof(nb_landmark_head) + scalars * sizeof(nb_scalar) + 2 * m * sizeof(int) + 2 * m * m * sizeof(double) +
-           sizeof(int) * (double)most_kept(how, shape->n);
+    return sizeof(nb_landmark_head) + scalars * sizeof(nb_scalar) + (queries + m) * sizeof(int) +
+           reals * sizeof(double) + sizeof(int) * (double)most_kept(how, shape->n);
 }
 
 static double thread_bytes(const nb_landmark_how *how, const nb_layer_shape *shape)
@@ -108,8 +126,9 @@ nb_attention_cost nb_landmark_cost(const void *options, const nb_layer_shape *sh
             each += count * (shape->causal ? first + count : n) * d;
         }
     }
-    if (how->kind != NB_NOCORE && nb_landmark_looks_at_s(how)) middle = NAN;
-    if (how->kind != NB_NOCORE && !nb_landmark_looks_at_s(how))
+    bool looks = how->drawn || nb_landmark_looks_at_s(how);
+    if (how->kind != NB_NOCORE && looks) middle = NAN;
+    if (how->kind != NB_NOCORE && !looks)
         middle += m * m * d + (core->cost ? core->cost(how->core->options, shape->n, how->m).multiplications : NAN);
     return (nb_attention_cost){.multiplications = heads * (each + middle),
                                .bytes = sizeof(nb_landmark_state) + heads * head_bytes(how, shape) +

@@ -32,7 +32,7 @@ typedef struct {
 
 static sums sums_of(const nb_landmark_work *w, const nb_landmark_head *h, int stretch, int first)
 {
-    size_t m = (size_t)w->s->how.m, dv = (size_t)w->pass->layer->shape.dv, at = (size_t)first;
+    size_t m = (size_t)nb_landmark_queries(&w->s->how), dv = (size_t)w->pass->layer->shape.dv, at = (size_t)first;
     nb_scalar *all = h->sums + (size_t)stretch * (dv + 2) * m;
     return (sums){.out = all + at * dv, .largest = all + dv * m + at, .sum = all + (dv + 1) * m + at};
 }
@@ -42,7 +42,8 @@ static void sum_values(void *self, int task, int thread)
     const nb_landmark_work *w = self;
     const nb_layer_shape *shape = &w->pass->layer->shape;
     double start_s = nb_clock_s();
-    int m = w->s->how.m, in_head = nb_blocks(m, NB_BLOCK_QUERIES) * w->s->stretches, head = task / in_head;
+    int m = nb_landmark_queries(&w->s->how), in_head = nb_blocks(m, NB_BLOCK_QUERIES) * w->s->stretches,
+        head = task / in_head;
     int stretch = task % in_head / nb_blocks(m, NB_BLOCK_QUERIES),
         first = task % nb_blocks(m, NB_BLOCK_QUERIES) * NB_BLOCK_QUERIES, key = stretch * NB_STRETCH;
     const nb_landmark_head *h = &w->s->heads[head];
@@ -74,30 +75,36 @@ static nb_status find_middle(nb_landmark_work *w, nb_ctx *ctx)
 {
     nb_pass *pass = w->pass;
     nb_landmark_state *s = w->s;
-    int heads = nb_layer_heads(&pass->layer->shape), threads = nb_team_threads(pass->team);
+    int heads = nb_layer_heads(&pass->layer->shape), threads = nb_team_threads(pass->team),
+        queries = nb_landmark_queries(&s->how);
     double busy_s = 0, core_s = 0;
     for (int i = 0; i < threads; i++) s->busy_s[i] = 0;
-    nb_team_run(pass->team, heads * s->stretches * nb_blocks(s->how.m, NB_BLOCK_QUERIES) + (w->inverts ? heads : 0),
+    nb_team_run(pass->team, heads * s->stretches * nb_blocks(queries, NB_BLOCK_QUERIES) + (w->inverts ? heads : 0),
                 invert_or_sum, w);
     for (int i = 0; i < threads; i++) busy_s += s->busy_s[i];
     for (int i = 0; i < heads && w->inverts; i++) core_s += s->heads[i].core_s;
-    nb_pass_parts(pass, NB_PART_B, busy_s, NB_PART_CORE, core_s);
+    double of_core = busy_s * s->how.drawn / queries; /* what the drawn queries take */
+    nb_pass_parts(pass, NB_PART_B, busy_s - of_core, NB_PART_CORE, core_s + of_core);
     return w->inverts ? nb_landmark_outcome(pass, s, ctx) : NB_OK;
 }
 
-/* W = X (B V), in double precision since X may be large. */
+/* W = X (B V), in double precision since X may be large; or what is fitted to B V. */
 static void multiply(void *self, int task, int thread)
 {
     const nb_landmark_work *w = self;
-    int m = w->s->how.m, dv = w->pass->layer->shape.dv;
+    int m = w->s->how.m, queries = nb_landmark_queries(&w->s->how), dv = w->pass->layer->shape.dv;
     size_t size = (size_t)dv * (size_t)m;
     nb_landmark_head *h = &w->s->heads[task];
     sums first = sums_of(w, h, 0, 0);
     for (int i = 1; i < w->s->stretches; i++) {
         sums next = sums_of(w, h, i, 0);
-        nb_softmax_merge(m, dv, first.out, first.largest, first.sum, next.out, next.largest, next.sum);
+        nb_softmax_merge(queries, dv, first.out, first.largest, first.sum, next.out, next.largest, next.sum);
     }
-    nb_softmax_divide(m, dv, first.out, first.sum);
+    nb_softmax_divide(queries, dv, first.out, first.sum);
+    if (w->s->how.drawn) {
+        nb_landmark_fit(w, task, thread, first.out);
+        return;
+    }
     if (w->s->how.kind == NB_NOCORE) {
         memcpy(h->w, first.out, size * sizeof *h->w);
         return;
@@ -179,7 +186,8 @@ nb_status nb_landmark_forward(nb_pass *pass, const void *options, nb_ctx *ctx)
     NB_TRY(ctx, find_middle(&w, ctx));
     if (pass->refusal) return NB_OK;
     nb_team_run(pass->team, heads, multiply, &w);
-    nb_pass_part(pass, NB_PART_B);
+    nb_pass_part(pass, how->drawn ? NB_PART_CORE : NB_PART_B);
+    if (how->drawn) NB_TRY(ctx, nb_landmark_outcome(pass, s, ctx));
     nb_team_run(pass->team, heads * chunks, attend, &w);
     nb_pass_part(pass, NB_PART_F);
     if (s->most_kept) nb_team_run(pass->team, heads, attend_kept, &w);

@@ -6,7 +6,11 @@
  *     out = softmax(Q K~') W           in blocks of queries
  *
  * so nothing of size n x m is stored. Landmarks are those of any strategy, X that of any core; both are computed in
- * double precision, head by head. 4 n m d multiplications a head, and what they take. */
+ * double precision, head by head. 4 n m d multiplications a head, and what they take.
+ *
+ * A core that is fitted to exact outputs gives W without X: from B V, outputs at some more queries, and the rows of F
+ * at all of these. Where landmarks are kept for later passes, whose values are others, and with cur's factors it
+ * computes X as others do. */
 #ifndef NB_LANDMARK_PASS_H
 #define NB_LANDMARK_PASS_H
 
@@ -23,7 +27,7 @@ typedef struct {
 enum { NB_OWN_PAIRING = NB_PAIRING_COUNT };
 extern const char *const nb_landmark_pairings[]; /* and `own`; NULL-terminated */
 enum { NB_KEEP_POINTS, NB_KEEP_TOKENS };
-extern const char *const nb_landmark_keeps[];
+extern const char *const nb_landmark_keeps[], *const nb_landmark_factors[];
 
 /* The table of these options, by their defaults. */
 #define NB_LANDMARK_OPTIONS(strategy_, landmarks_, core_, pairing_, refresh_) \
@@ -32,7 +36,7 @@ extern const char *const nb_landmark_keeps[];
                   "how many there are, at most n; log2: as many as log2(n), rounded down"), \
         NB_COMPONENT(nb_landmark_options, core, core_, &nb_cores, "how X is computed"), \
         NB_ENUM( \
-            nb_landmark_options, factors, "nystromformer", nb_factors_names, \
+            nb_landmark_options, factors, "nystromformer", nb_landmark_factors, \
             "what F, A, B are: the softmax of landmarks (nystromformer), columns and rows of S itself (cur, which " \
             "takes the sums of all rows of S, n^2 d multiplications), or no middle (nocore, with core=identity)"), \
         NB_ENUM(nb_landmark_options, pairing, pairing_, nb_landmark_pairings, \
@@ -54,6 +58,7 @@ typedef struct {
     int chunk;       /* blocks of queries that a task takes */
     int refresh;     /* passes with the same landmarks; 1: each has its own */
     bool keep_place; /* what is kept is which tokens they are; else where they are, and so X too */
+    int drawn;       /* queries beside the landmarks', to whose exact outputs the core is fitted; 0: it computes X */
 } nb_landmark_how;
 nb_landmark_how nb_landmark_how_of(const nb_landmark_options *options, int n);
 

@@ -343,6 +343,12 @@ nb_status nb_qr(int rows, int cols, double *q, double *r, nb_ctx *ctx)
     return NB_OK;
 }
 
+void nb_gram_upper(int m, int n, const double *a, double *g)
+{
+    nb_count_multiplications(0.5 * m * m * n);
+    cblas_dsyrk(CblasColMajor, CblasUpper, CblasNoTrans, m, n, 1, a, m, 0, g, m);
+}
+
 /* The upper triangle of a <- its Cholesky factor. */
 static nb_status factor_positive(int m, double *a, nb_ctx *ctx)
 {
@@ -351,6 +357,21 @@ static nb_status factor_positive(int m, double *a, nb_ctx *ctx)
     NB_REQUIRE(ctx, info == 0, NB_ENUMERIC, "the leading %d x %d part of a matrix is not positive definite", info,
                info);
     return NB_OK;
+}
+
+/* m^3 / 3 flops (sec. 4.2.5). */
+nb_status nb_factor_positive(int m, double *a, nb_ctx *ctx)
+{
+    nb_count_multiplications(m / 6.0 * m * m);
+    return factor_positive(m, a, ctx);
+}
+
+/* m^2 flops for each column (sec. 3.1). */
+void nb_solve_upper(nb_op op, int m, int columns, const double *u, double *b)
+{
+    nb_count_multiplications(0.5 * columns * m * m);
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, op == NB_PLAIN ? CblasNoTrans : CblasTrans, CblasNonUnit, m,
+                columns, 1, u, m, b, m);
 }
 
 /* m^3 / 3 flops for the triangle and 2 m^2 for each column (sec. 4.2.5 and 3.1). */

@@ -88,6 +88,16 @@ nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, d
  * read, where n is more than 32,766. */
 nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
 
+/* The upper triangle of g (m x m) <- that of a a', a m x n. */
+void nb_gram_upper(int m, int n, const double *a, double *g);
+
+/* The upper triangle of a symmetric positive definite a (m x m) <- U with a = U'U. dpotrf; NB_ENUMERIC as
+ * nb_solve_positive. */
+nb_status nb_factor_positive(int m, double *a, nb_ctx *ctx);
+
+/* b (m x columns) <- op(U)^-1 b for an upper triangle U. */
+void nb_solve_upper(nb_op op, int m, int columns, const double *u, double *b);
+
 /* b (m x columns) <- a^-1 b for a symmetric positive definite a (m x m), of which the upper triangle is read and
  * overwritten. dpotrf; NB_ENUMERIC where `a` is not positive definite to rounding. */
 nb_status nb_solve_positive(int m, double *a, int columns, double *b, nb_ctx *ctx);

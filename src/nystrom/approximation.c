@@ -2,6 +2,8 @@
 /* approximation.c - the factors of each kind. */
 #include "nystrom/approximation.h"
 
+#include "kernels/kernel.h"
+#include "linalg/kernel_ridge.h"
 #include "linalg/linalg.h"
 #include "nystrom/factors_private.h"
 #include "nystrom/low_rank.h"
@@ -9,13 +11,23 @@
 
 #include <string.h>
 
-const char *const nb_factors_names[] = {
-    [NB_NYSTROMFORMER] = "nystromformer", [NB_CUR] = "cur", [NB_NOCORE] = "nocore", [NB_FACTORS_COUNT] = NULL};
+const char *const nb_factors_names[] = {[NB_NYSTROMFORMER] = "nystromformer",
+                                        [NB_CUR] = "cur",
+                                        [NB_NOCORE] = "nocore",
+                                        [NB_KERNEL_RIDGE] = "kernel_ridge",
+                                        [NB_FACTORS_COUNT] = NULL};
+
+bool nb_factors_have_middle(nb_factors_kind kind)
+{
+    return kind == NB_NYSTROMFORMER || kind == NB_CUR;
+}
 
 #define BY_TOKENS ": take factors cur and a strategy that picks tokens"
 
-const char *nb_factors_refusal(nb_factors_kind kind, nb_picks_kind picks, bool causal)
+const char *nb_factors_refusal(nb_factors_kind kind, nb_picks_kind picks, bool causal, const nb_choice *kernel)
 {
+    if (kind == NB_KERNEL_RIDGE && kernel && !((const nb_kernel *)kernel->component)->stochastic)
+        return "kernel_ridge regresses on weights that sum to 1: take the kernel softmax";
     if (kind == NB_CUR && picks != NB_TOKENS)
         return "cur takes rows and columns of S, so it needs tokens, not means, free points or points that both sides "
                "share";
@@ -59,8 +71,8 @@ static nb_status panel_of_b(const nb_scene *scene, const nb_picks *picks, const 
 
 /* Tokens come in panels of fixed width, so that the first rows are the same bits whatever m is: they may begin
  * another pair's. */
-nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b,
-                      nb_ctx *ctx)
+static nb_status kernel_rows(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b,
+                             nb_ctx *ctx)
 {
     const nb_picks *picks = &landmarks->queries;
     size_t n = (size_t)scene->head->n;
@@ -81,6 +93,15 @@ nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_f
     return NB_OK;
 }
 
+nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b,
+                      nb_interpolation *own, nb_ctx *ctx)
+{
+    nb_interpolation unwanted;
+    NB_TRY(ctx, kernel_rows(scene, landmarks, kind, b, ctx));
+    if (kind != NB_KERNEL_RIDGE) return NB_OK;
+    return nb_interpolate(scene, landmarks, b, own ? own : &unwanted, ctx);
+}
+
 static nb_status kernel_of_landmarks(const nb_scene *scene, const nb_landmarks *landmarks, double *a, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;
@@ -95,7 +116,7 @@ static nb_status kernel_of_landmarks(const nb_scene *scene, const nb_landmarks *
 }
 
 nb_status nb_factor_a(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, const double *b,
-                      nb_factors **factors, nb_ctx *ctx)
+                      const nb_interpolation *own, nb_factors **factors, nb_ctx *ctx)
 {
     size_t m = (size_t)landmarks->queries.m, n = (size_t)scene->head->n;
     nb_factors *f;
@@ -105,7 +126,8 @@ nb_status nb_factor_a(const nb_scene *scene, const nb_landmarks *landmarks, nb_f
     NB_NEED(f->ctx, nb_ctx_child(ctx));
     *factors = f;
     if (kind == NB_NYSTROMFORMER) return kernel_of_landmarks(scene, landmarks, f->a, ctx);
-    f->no_middle = kind == NB_NOCORE;
+    f->no_middle = !nb_factors_have_middle(kind);
+    if (kind == NB_KERNEL_RIDGE) f->interpolation = *own;
     if (f->no_middle) {
         for (size_t i = 0; i < m; i++) f->a[i + i * m] = 1;
         return NB_OK;
@@ -158,12 +180,14 @@ static nb_status queries_of(const nb_head *h, int count, const int *tokens, cons
     return NB_OK;
 }
 
-nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, int count, const int *tokens, double *f,
-                      nb_ctx *ctx)
+nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, const double *bias, int count,
+                      const int *tokens, double *f, nb_ctx *ctx)
 {
     const double *q;
     double *k;
     NB_TRY(ctx, queries_of(scene->head, count, tokens, &q, ctx));
     NB_TRY(ctx, points_of(scene, &landmarks->keys, scene->head->k, &k, ctx));
-    return nb_scene_kernel(scene, count, q, landmarks->keys.m, k, f, ctx);
+    NB_TRY(ctx, nb_scene_kernel(scene, count, q, landmarks->keys.m, k, f, ctx));
+    if (bias) nb_reweigh(landmarks->keys.m, count, bias, f);
+    return NB_OK;
 }

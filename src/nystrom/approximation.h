@@ -4,6 +4,7 @@
 #define NB_APPROXIMATION_H
 
 #include "nystrom/factors.h"
+#include "nystrom/interpolation.h"
 #include "nystrom/landmarks.h"
 #include "nystrom/passes.h"
 
@@ -11,21 +12,24 @@ typedef enum {
     NB_NYSTROMFORMER, /* F = k(Q, K~), A = k(Q~, K~), B = k(Q~, K): the kernel of landmarks */
     NB_CUR,           /* F = S[:,J], A = S[I,J], B = S[I,:]: columns and rows of S itself */
     NB_NOCORE,        /* F = k(Q, K~), B = k(Q~, K), S ~ F B: no middle; A and X are I */
+    NB_KERNEL_RIDGE,  /* no middle either, see nystrom/interpolation.h */
     NB_FACTORS_COUNT
 } nb_factors_kind;
 
 extern const char *const nb_factors_names[]; /* by nb_factors_kind; NULL-terminated */
 
-/* NULL, or in one sentence why these factors cannot be had. */
-const char *nb_factors_refusal(nb_factors_kind kind, nb_picks_kind picks, bool causal);
+bool nb_factors_have_middle(nb_factors_kind kind);
 
-/* B by rows, n x m: column j is row j of B. */
+/* NULL, or in one sentence why these factors cannot be had. No kernel: softmax. */
+const char *nb_factors_refusal(nb_factors_kind kind, nb_picks_kind picks, bool causal, const nb_choice *kernel);
+
+/* B by rows, n x m: column j is row j of B. Sets *own, of kernel_ridge alone; NULL: not wanted. */
 nb_status nb_factor_b(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, double *b,
-                      nb_ctx *ctx);
+                      nb_interpolation *own, nb_ctx *ctx);
 
 /* A (m x m), new and ctx's, with B as above. */
 nb_status nb_factor_a(const nb_scene *scene, const nb_landmarks *landmarks, nb_factors_kind kind, const double *b,
-                      nb_factors **factors, nb_ctx *ctx);
+                      const nb_interpolation *own, nb_factors **factors, nb_ctx *ctx);
 
 /* F of `cur`, the columns J of S, for many J: from a stripe of rows, or from all in
  * one pass. The list ends with keys == NULL. */
@@ -36,9 +40,9 @@ typedef struct {
 void nb_factor_take(const nb_f_columns *wanted, const nb_stripe *stripe);
 nb_status nb_factor_columns(nb_scene *scene, nb_f_columns *wanted, nb_ctx *ctx);
 
-/* F of `nystromformer` and `nocore` by rows, m x count: column i is the row of F of token
- * tokens[i], or of token i where tokens is NULL. */
-nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, int count, const int *tokens, double *f,
-                      nb_ctx *ctx);
+/* F of all but `cur` by rows, m x count: column i is the row of F of token tokens[i], or of token i where tokens is
+ * NULL. `bias` is that of nb_interpolation, or NULL. */
+nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, const double *bias, int count,
+                      const int *tokens, double *f, nb_ctx *ctx);
 
 #endif

@@ -22,8 +22,8 @@ int nb_block_width_single(int m)
 static bool begins(const nb_pair *small, const nb_pair *large)
 {
     const nb_picks *s = &small->landmarks->queries, *l = &large->landmarks->queries;
-    return small->kind == large->kind && s->kind == NB_TOKENS && l->kind == NB_TOKENS && s->m <= l->m &&
-           memcmp(s->tokens, l->tokens, (size_t)s->m * sizeof *s->tokens) == 0;
+    return small->kind == large->kind && small->kind != NB_KERNEL_RIDGE && s->kind == NB_TOKENS &&
+           l->kind == NB_TOKENS && s->m <= l->m && memcmp(s->tokens, l->tokens, (size_t)s->m * sizeof *s->tokens) == 0;
 }
 
 static int add_block(nb_blocks *b, const nb_pair *largest)
@@ -51,11 +51,12 @@ static nb_status form(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs
     const nb_block *block = &b->blocks[k];
     size_t n = (size_t)b->n, m = (size_t)block->m;
     double *q = b->q + n * (size_t)block->column;
+    nb_interpolation own;
     memset(q + n * m, 0, n * ((size_t)block->width - m) * sizeof *q);
-    NB_TRY(ctx, nb_factor_b(scene, block->largest->landmarks, block->largest->kind, q, ctx));
+    NB_TRY(ctx, nb_factor_b(scene, block->largest->landmarks, block->largest->kind, q, &own, ctx));
     for (int i = 0; factors && i < b->pairs; i++)
         if (b->block_of[i] == k &&
-            nb_factor_a(scene, pairs[i].landmarks, pairs[i].kind, q, &pairs[i].factors, ctx) != NB_OK)
+            nb_factor_a(scene, pairs[i].landmarks, pairs[i].kind, q, &own, &pairs[i].factors, ctx) != NB_OK)
             NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
     return NB_OK;
 }

@@ -6,6 +6,7 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "nystrom/exact_rows.h"
+#include "nystrom/factors_private.h"
 #include "nystrom/projection.h"
 #include "nystrom/scene_private.h"
 
@@ -85,11 +86,13 @@ static nb_status project(direct *d, nb_ctx *ctx)
 static nb_status form(direct *d, const nb_pair *pair, nb_ctx *ctx)
 {
     size_t m = (size_t)d->m, n = (size_t)d->n;
+    nb_interpolation own;
     NB_NEED(d->f, nb_alloc_reals(ctx, m, n));
     NB_NEED(d->b, nb_alloc_reals(ctx, n, m));
-    NB_TRY(ctx, nb_factor_b(d->scene, pair->landmarks, pair->kind, d->b, ctx));
-    NB_TRY(ctx, nb_factor_a(d->scene, pair->landmarks, pair->kind, d->b, &d->factors, ctx));
-    if (pair->kind != NB_CUR) return nb_factor_f(d->scene, pair->landmarks, d->n, NULL, d->f, ctx);
+    NB_TRY(ctx, nb_factor_b(d->scene, pair->landmarks, pair->kind, d->b, &own, ctx));
+    NB_TRY(ctx, nb_factor_a(d->scene, pair->landmarks, pair->kind, d->b, &own, &d->factors, ctx));
+    if (pair->kind != NB_CUR)
+        return nb_factor_f(d->scene, pair->landmarks, d->factors->interpolation.bias, d->n, NULL, d->f, ctx);
     nb_f_columns columns[] = {{&pair->landmarks->keys, d->f}, {NULL, NULL}};
     return nb_factor_columns(d->scene, columns, ctx);
 }

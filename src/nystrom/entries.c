@@ -59,7 +59,7 @@ static nb_status entries_of_pair(const nb_batch *b, int pair, const double *f, u
     const nb_view *v = &b->views[pair];
     double *rows;
     NB_NEED(rows, nb_alloc_raw(ctx, (size_t)v->p.n * (size_t)v->p.m));
-    NB_TRY(ctx, nb_factor_b(b->scene, b->pairs[pair].landmarks, b->pairs[pair].kind, rows, ctx));
+    NB_TRY(ctx, nb_factor_b(b->scene, b->pairs[pair].landmarks, b->pairs[pair].kind, rows, NULL, ctx));
     for (int i = 0; i < count; i++) {
         if (nb_view_of(&requests[i]) != v || requests[i].failure || !isfinite(requests[i].measures.error)) continue;
         nb_mark mark = nb_ctx_mark(ctx);

@@ -28,7 +28,8 @@ static nb_status panel_init(panel *p, const nb_offer *o, nb_ctx *ctx)
 
 /* What rows first ... first + TOGETHER - 1 of the order give, of those from k on the first one's again, and the
  * squares of those before k. */
-static nb_status take(const nb_offer *o, int first, int k, const panel *p, double *squares, nb_ctx *ctx)
+static nb_status take(const nb_offer *o, const double *bias, int first, int k, const panel *p, double *squares,
+                      nb_ctx *ctx)
 {
     int n = o->scene->head->n, b = o->ranges.rank_b, tokens[TOGETHER];
     nb_f_columns columns[] = {{&o->landmarks->keys, p->f}, {NULL, NULL}};
@@ -37,12 +38,13 @@ static nb_status take(const nb_offer *o, int first, int k, const panel *p, doubl
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, b, TOGETHER, n, 1, o->q_b, n, p->rows, n, 0, p->target, b);
     for (int i = 0; i < TOGETHER && first + i < k; i++)
         squares[first + i] = nb_sum_of_squares((size_t)n, p->rows + (size_t)i * (size_t)n);
-    if (o->kind != NB_CUR) return nb_factor_f(o->scene, o->landmarks, TOGETHER, tokens, p->f, ctx);
+    if (o->kind != NB_CUR) return nb_factor_f(o->scene, o->landmarks, bias, TOGETHER, tokens, p->f, ctx);
     nb_factor_take(columns, &(nb_stripe){.first = 0, .count = TOGETHER, .keys = n, .ld = n, .values = p->rows});
     return NB_OK;
 }
 
-static nb_status take_all(const nb_offer *o, int k, double *target, double *f, double *squares, nb_ctx *ctx)
+static nb_status take_all(const nb_offer *o, const double *bias, int k, double *target, double *f, double *squares,
+                          nb_ctx *ctx)
 {
     size_t b = (size_t)o->ranges.rank_b, m = (size_t)o->landmarks->keys.m;
     panel p;
@@ -50,7 +52,7 @@ static nb_status take_all(const nb_offer *o, int k, double *target, double *f, d
     for (int i = 0; i < k; i += TOGETHER) {
         size_t at = (size_t)i, count = (size_t)(k - i < TOGETHER ? k - i : TOGETHER);
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = take(o, i, k, &p, squares, ctx);
+        nb_status status = take(o, bias, i, k, &p, squares, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
         memcpy(target + at * b, p.target, count * b * sizeof *target);
@@ -66,7 +68,7 @@ static nb_status make_rows_of(const nb_factors *factors, const nb_offer *o, int 
     NB_NEED(f, nb_alloc_raw(ctx, (size_t)factors->m * (size_t)k));
     NB_NEED(squares, nb_alloc_raw(ctx, (size_t)k));
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = take_all(o, k, target, f, squares, ctx);
+    nb_status status = take_all(o, factors->interpolation.bias, k, target, f, squares, ctx);
     nb_ctx_release(ctx, mark);
     NB_TRY(ctx, status);
     *rows = (nb_exact_rows){

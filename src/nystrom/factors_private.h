@@ -4,6 +4,7 @@
 #define NB_FACTORS_PRIVATE_H
 
 #include "nystrom/factors.h"
+#include "nystrom/interpolation.h"
 #include "nystrom/watch.h"
 
 typedef struct {           /* what a core has said of its X; texts are the factors' ctx's */
@@ -15,8 +16,9 @@ typedef struct {           /* what a core has said of its X; texts are the facto
 
 struct nb_factors {
     int m;
-    double *a;      /* A, m x m */
-    bool no_middle; /* A and X are I, in place of none: there is nothing to tell of them */
+    double *a;                      /* A, m x m */
+    bool no_middle;                 /* A and X are I, in place of none: there is nothing to tell of them */
+    nb_interpolation interpolation; /* of kernel_ridge; else no bias and no noise */
 
     nb_ctx *ctx;     /* owns what is cached */
     double reused_s; /* seconds to add to a core's time, for what was computed already, less what only `notes` needed */

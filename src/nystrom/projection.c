@@ -56,7 +56,9 @@ double nb_rounding_noise(const nb_factors *factors, const nb_sizes *sizes, doubl
 {
     double a =
         factors->no_middle ? 0 : nb_frobenius((size_t)factors->m * (size_t)factors->m, factors->a); /* X = I is exact */
-    return DBL_EPSILON * (sizes->f * sizes->x * sizes->b + sizes->fx * a * sizes->xb) / norm;
+    return (DBL_EPSILON * (sizes->f * sizes->x * sizes->b + sizes->fx * a * sizes->xb) +
+            sizes->fx * factors->interpolation.noise) /
+           norm;
 }
 
 /* out (m) <- the lengths of the columns of op(a) v, with v m x m. */

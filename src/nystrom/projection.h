@@ -65,7 +65,7 @@ double nb_rounding_noise(const nb_factors *factors, const nb_sizes *sizes, doubl
  *     eps |A| / |S| sqrt(sum over i kept, j not: (|F v_i|^2 |u_j'B|^2 + |F v_j|^2 |u_i'B|^2) / (s_i (s_i - s_j))^2).
  *
  * An iteration rounds A X by eps |A| |X|, of which its m columns have each a share, and multiplies that by X from the
- * left alone: the noise is at least eps |F X| |A| |X| |B| / m |S|. */
+ * left alone: the noise is at least eps |F X| |A| |X| |B| / m |S|. B of kernel_ridge has its own, times |F|. */
 nb_status nb_x_noise(const nb_factors *factors, const nb_rounding *rounding, const nb_sizes *sizes,
                      const nb_sides *sides, double norm, double *noise, nb_ctx *ctx);
 

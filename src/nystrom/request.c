@@ -42,7 +42,8 @@ nb_status nb_pairs_form_f(const nb_f_rows *rows, int count, nb_pair *pairs, cons
         NB_NEED(f[i], nb_alloc_raw(ctx, (size_t)rows->count * (size_t)keys->m));
         if (pairs[i].kind == NB_CUR)
             *columns++ = (nb_f_columns){keys, f[i]};
-        else if (nb_factor_f(rows->scene, pairs[i].landmarks, rows->count, rows->tokens, f[i], ctx) != NB_OK)
+        else if (nb_factor_f(rows->scene, pairs[i].landmarks, pairs[i].factors->interpolation.bias, rows->count,
+                             rows->tokens, f[i], ctx) != NB_OK)
             NB_TRY(ctx, nb_keep_failure(&pairs[i].failure, ctx));
     }
     return NB_OK;

@@ -33,12 +33,15 @@ FROM drawn HAVING min(trials) < 5;
 WITH line AS (SELECT line_id, dense_rank() OVER (ORDER BY {others}) AS contest FROM run WHERE opens),
 entry AS MATERIALIZED (
     SELECT contest, trial, alone, {by}_id AS method, {metric} AS result FROM run JOIN line USING (line_id)
-    WHERE status = 'ok' AND {metric} IS NOT NULL AND NOT coalesce({metric} <= {noise}, 0)),
-instance AS (SELECT DISTINCT contest, trial FROM entry),
+    WHERE status = 'ok' AND {metric} IS NOT NULL AND NOT coalesce({metric} <= {noise}, 0)
+        AND (SELECT max(oracle) FROM component WHERE kind = '{by}')),
+met AS (
+    SELECT contest, trial, method, result FROM entry
+    UNION ALL SELECT contest, i.trial, method, result
+    FROM entry JOIN (SELECT DISTINCT contest, trial FROM entry WHERE trial > 0) AS i USING (contest) WHERE alone),
 ranked AS ( -- next: the method behind it
-    SELECT e.method, row_number() OVER of AS place, lead(e.method) OVER of AS next
-    FROM instance AS i JOIN entry AS e ON e.contest = i.contest AND (e.trial = i.trial OR e.alone)
-    WINDOW of AS (PARTITION BY i.contest, i.trial ORDER BY e.result, e.method)),
+    SELECT method, row_number() OVER of AS place, lead(method) OVER of AS next
+    FROM met WINDOW of AS (PARTITION BY contest, trial ORDER BY result, method)),
 leader AS (
     SELECT method, count(*) AS leads FROM ranked WHERE place = 1 AND next IS NOT NULL GROUP BY method
     ORDER BY leads DESC, method LIMIT 1)

@@ -335,44 +335,45 @@ static nb_status ask_group(const judge *j, const char *part, int groups, int pai
     return NB_OK;
 }
 
-/* The groups by the columns of `each`: by row and column what `keys`, SQL, is there. */
-static nb_status find_groups(const judge *j, const char *among, const char **keys, nb_answer *groups)
+/* Makes `claim_part`: rows that the claim is about, by the values that they have in the columns of `each`. */
+static nb_status make_groups(const judge *j, const char *among, int *count)
 {
     const nb_column *columns = nb_relation_study(j->relation)->columns;
-    const char *literals = "", *list = "", *sql;
-    for (int c = 0; j->claim->each[c]; c++) {
-        NB_TRY(j->ctx, nb_key_sql(nb_column_find(columns, j->claim->each[c]), &keys[c], j->ctx));
-        NB_NEED(literals, nb_format(j->ctx, "%squote(%s), ", literals, keys[c]));
-        NB_NEED(list, nb_format(j->ctx, "%s%s%s", list, c ? ", " : "", keys[c]));
+    const char *keys = "", *key, *first = "0", *sql;
+    nb_answer groups;
+    for (const char **c = j->claim->each; *c; c++) {
+        NB_TRY(j->ctx, nb_key_sql(nb_column_find(columns, *c), &key, j->ctx));
+        NB_NEED(keys, nb_format(j->ctx, "%s%s%s", keys, *keys ? ", " : "", key));
     }
-    NB_NEED(sql, j->claim->each[0] ? nb_format(j->ctx, "SELECT %s1 FROM run WHERE %s GROUP BY %s ORDER BY min(number)",
-                                               literals, among, list)
-                                   : nb_format(j->ctx, "SELECT 1 FROM run WHERE %s LIMIT 1", among));
-    return nb_relation_ask(j->relation, sql, NULL, groups, NULL, j->ctx);
+    if (*keys) NB_NEED(first, nb_format(j->ctx, "min(number) OVER (PARTITION BY %s)", keys));
+    NB_NEED(sql, nb_format(j->ctx,
+                           "DROP TABLE IF EXISTS temp.claim_part; CREATE TEMP TABLE claim_part (part INTEGER, id "
+                           "INTEGER, PRIMARY KEY (part, id)) WITHOUT ROWID; "
+                           "INSERT INTO claim_part SELECT %s, id FROM (SELECT id, %s AS first FROM run WHERE %s)",
+                           *keys ? "dense_rank() OVER (ORDER BY first) - 1" : first, first, among));
+    NB_TRY(j->ctx, nb_relation_run(j->relation, sql, j->ctx));
+    NB_TRY(j->ctx, nb_relation_ask(j->relation, "SELECT coalesce(max(part) + 1, 0) FROM claim_part", NULL, &groups,
+                                   NULL, j->ctx));
+    *count = (int)nb_answer_at(&groups, 0, 0)->integer;
+    return NB_OK;
 }
 
 /* The parts of rows that the claim is about: by the columns of `each`, and the pairs of an order. */
 static nb_status ask_parts(const judge *j, const char *among, nb_claim_result *r, const char **why)
 {
     const nb_claim *c = j->claim;
-    const char **keys;
-    nb_answer groups;
-    int columns = 0, pairs = c->form == NB_CLAIM_ORDER ? c->value_count - 1 : 1;
-    while (c->each[columns]) columns++;
-    NB_NEED(keys, nb_alloc(j->ctx, (size_t)columns + 1, sizeof *keys));
-    NB_TRY(j->ctx, find_groups(j, among, keys, &groups));
-    if (groups.count == 0) *why = "the run has no such rows";
-    NB_NEED(r->parts, nb_alloc(j->keep, (size_t)(groups.count * pairs) + 1, sizeof *r->parts));
-    for (int g = 0; g < groups.count; g++) {
-        const char *part = among;
+    int count, pairs = c->form == NB_CLAIM_ORDER ? c->value_count - 1 : 1;
+    NB_TRY(j->ctx, make_groups(j, among, &count));
+    if (count == 0) *why = "the run has no such rows";
+    NB_NEED(r->parts, nb_alloc(j->keep, (size_t)(count * pairs) + 1, sizeof *r->parts));
+    for (int g = 0; g < count; g++) {
+        const char *part;
         nb_mark mark = nb_ctx_mark(j->ctx);
-        for (int k = 0; k < columns; k++)
-            NB_NEED(part, nb_format(j->ctx, "%s AND %s = %s", part, keys[k], nb_answer_at(&groups, g, k)->text));
-        NB_TRY(j->ctx, nb_relation_choose(j->relation, "claim_part", part, j->ctx));
-        NB_TRY(j->ctx, ask_group(j, "id IN (SELECT id FROM claim_part)", groups.count, pairs, r));
+        NB_NEED(part, nb_format(j->ctx, "id IN (SELECT id FROM claim_part WHERE part = %d)", g));
+        NB_TRY(j->ctx, ask_group(j, part, count, pairs, r));
         nb_ctx_release(j->ctx, mark);
     }
-    if (groups.count > 0) conclude(c, r);
+    if (count > 0) conclude(c, r);
     return NB_OK;
 }
 
@@ -385,8 +386,7 @@ static nb_status ask(const judge *j, nb_claim_result *r)
     r->answer.why = j->claim->untested;
     if (j->claim->untested) return NB_OK;
     NB_TRY(j->ctx, nb_claim_rows(j->relation, NULL, &j->claim->where, &sql, &why, j->ctx));
-    if (!why) NB_TRY(j->ctx, nb_relation_choose(j->relation, "claim_rows", sql, j->ctx));
-    if (!why) NB_TRY(j->ctx, ask_parts(j, "id IN (SELECT id FROM claim_rows)", r, &why));
+    if (!why) NB_TRY(j->ctx, ask_parts(j, sql, r, &why));
     if (!why) return NB_OK;
     r->answer.verdict = NB_CLAIM_IS_VOID;
     NB_NEED(r->answer.why, nb_strdup(j->keep, why));

@@ -458,7 +458,7 @@ static int by_source(const void *a, const void *b)
 static nb_status test_ranks(gathered *g, nb_friedman *test, nb_ctx *ctx)
 {
     double *table, *means;
-    int methods = 0;
+    int methods = 1;
     *test = (nb_friedman){NAN, NAN, NAN, NAN, NAN};
     NB_NEED(table, nb_alloc_reals(ctx, (size_t)g->count, 1));
     NB_NEED(means, nb_alloc_reals(ctx, (size_t)g->count, 1));
@@ -643,7 +643,7 @@ static void log_ratio_of(sqlite3_context *c, int count, sqlite3_value **argument
 /* below, above, equal: how many sources of a method are so against another */
 static void sign_p(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
-    int n[3];
+    int n[3] = {0};
     for (int i = 0; i < count; i++) n[i] = sqlite3_value_int(arguments[i]);
     if (n[0] + n[1] + n[2] >= NB_LEAST_SOURCES) give(c, nb_sign_p(n[0], n[1]));
 }

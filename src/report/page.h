@@ -74,14 +74,13 @@ void nb_page_flush(nb_page *page); /* not set in, where scripts read lines */
 enum { NB_PAGE_PARAGRAPH = 110 };
 nb_status nb_page_print(FILE *out, const nb_page *page, nb_page_form form, int width);
 
-typedef struct { /* a picture of a page: its address there, and itself */
-    const char *address, *svg;
+typedef struct { /* a picture of a page: its address there, and its SVG in base64 */
+    const char *address, *base64;
 } nb_page_drawing;
 /* The body of an HTML page. What stands below a heading of level NB_PAGE_FOLDED is folded, up to the next of that
  * level, or of one above NB_PAGE_DEEPEST. */
 enum { NB_PAGE_FOLDED = 6 };
 nb_status nb_page_print_html(FILE *out, const nb_page *page, int count, const nb_page_drawing *drawings);
 void nb_page_escape(FILE *out, const char *text); /* as HTML */
-void nb_page_escape_character(FILE *out, char c);
 
 #endif

@@ -9,20 +9,15 @@
  * printed across. */
 enum { LONG_CELL = 26, PROSE_CELL = 100, WIDE_TABLE = 9 };
 
-void nb_page_escape_character(FILE *out, char c)
-{
-    switch (c) {
-    case '&': fputs("&amp;", out); break;
-    case '<': fputs("&lt;", out); break;
-    case '>': fputs("&gt;", out); break;
-    case '"': fputs("&quot;", out); break;
-    default: fputc(c, out);
-    }
-}
-
 void nb_page_escape(FILE *out, const char *text)
 {
-    for (; *text; text++) nb_page_escape_character(out, *text);
+    for (; *text; text++) switch (*text) {
+        case '&': fputs("&amp;", out); break;
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '"': fputs("&quot;", out); break;
+        default: fputc(*text, out);
+        }
 }
 
 /* As GitHub makes the anchor of a heading: small letters, '-' for a blank, no punctuation. */
@@ -123,7 +118,9 @@ static void print_picture(FILE *out, const nb_page_block *b, int count, const nb
 {
     for (int i = 0; i < count; i++) {
         if (strcmp(drawings[i].address, b->mark) != 0) continue;
-        fprintf(out, "<figure>\n<div class=\"drawing\">%s</div>\n<figcaption>", drawings[i].svg);
+        fputs("<figure>\n<div class=\"drawing\"><img alt=\"", out);
+        nb_page_escape(out, b->text);
+        fprintf(out, "\" src=\"data:image/svg+xml;base64,%s\"></div>\n<figcaption>", drawings[i].base64);
         nb_page_escape(out, b->text);
         fputs("</figcaption>\n</figure>\n", out);
         return;

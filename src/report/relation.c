@@ -320,9 +320,7 @@ static nb_status insert(const keys *k, sqlite3_stmt *s, int number, const row *o
     for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, 2 + FIXED + i, of->kinds[i]);
     for (int from = KINDS + r->kind_count, to = 2 + FIXED + r->kind_count; from < sqlite3_column_count(s); from++)
         sqlite3_bind_value(k->insert, to++, sqlite3_column_value(s, from));
-    if (sqlite3_step(k->insert) != SQLITE_DONE) return fail(r, "the keys of the rows");
-    sqlite3_reset(k->insert);
-    return NB_OK;
+    return nb_relation_add(r, k->insert);
 }
 
 static const char *text_at(sqlite3_stmt *s, int column)
@@ -399,11 +397,16 @@ static nb_status optional(const nb_relation *r, const char *name, const char **s
 }
 
 /* What many queries ask of each row, and few bytes: it stands in `key` too, so that they read no whole row. */
-static bool is_narrow(const nb_column *c)
+static bool is_narrow(const nb_study *study, const nb_column *c)
 {
-    bool there = strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
-    return !there &&
-           (c->type == NB_COLUMN_INT || (c->identity && c->type == NB_COLUMN_REAL) || strcmp(c->name, "status") == 0);
+    const nb_column *metric = nb_study_metric(study);
+    const char *const compared[] = {metric ? metric->name : NULL, metric ? metric->noise : NULL,
+                                    metric ? metric->se : NULL, metric ? metric->unseen : NULL};
+    bool narrow =
+        c->type == NB_COLUMN_INT || (c->identity && c->type == NB_COLUMN_REAL) || strcmp(c->name, "status") == 0;
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
+        narrow = narrow || (compared[i] && strcmp(c->name, compared[i]) == 0);
+    return narrow && strcmp(c->name, "head") != 0 && strcmp(c->name, "trial") != 0; /* which are there */
 }
 
 /* Lists of these: of a table's columns, and of what a row has there. */
@@ -412,7 +415,7 @@ static nb_status list_narrow(const nb_relation *r, const char **columns, const c
     *columns = *values = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
         const char *value;
-        if (!is_narrow(c)) continue;
+        if (!is_narrow(r->study, c)) continue;
         NB_TRY(r->ctx, optional(r, c->name, &value));
         NB_NEED(*columns, nb_format(r->ctx, "%s, %s %s", *columns, c->name,
                                     c->type == NB_COLUMN_INT    ? "INTEGER"
@@ -471,8 +474,8 @@ static nb_status make_keys(nb_relation *r, const char *which)
     NB_TRY(r->ctx, prepare(r, sql, NULL, &s, k.scratch));
     NB_TRY(r->ctx, number_rows(&k, s));
     nb_ctx_release(k.scratch, 0);
-    return execute(r, "UPDATE key SET alone = 1 WHERE line_id IN (SELECT line_id FROM key GROUP BY line_id HAVING "
-                      "max(trial) = 0); COMMIT");
+    return execute(r,
+                   "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0); COMMIT");
 }
 
 /* 2. Names. */
@@ -533,8 +536,7 @@ static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, in
         else
             sqlite3_bind_null(s, 8);
         sqlite3_bind_int(s, 9, is_size(registry_of(r, kind), choice, o));
-        if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the options of the components");
-        sqlite3_reset(s);
+        NB_TRY(r->ctx, nb_relation_add(r, s));
         nb_ctx_release(r->ctx, mark);
     }
     return NB_OK;
@@ -608,8 +610,7 @@ static nb_status add_component(const nb_relation *r, const inserts *to, int kind
     for (int i = 0; i < TEXTS; i++) sqlite3_bind_text(s, 1 + i, texts[i], -1, SQLITE_STATIC);
     for (int i = 0; i < FLAGS; i++) sqlite3_bind_int(s, 1 + TEXTS + i, flags[i]);
     sqlite3_bind_text(s, 1 + TEXTS + FLAGS, input, -1, SQLITE_STATIC);
-    if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the components of the rows");
-    sqlite3_reset(s);
+    NB_TRY(r->ctx, nb_relation_add(r, s));
     return choice ? add_options(r, to->option, kind, id, choice) : NB_OK;
 }
 
@@ -662,15 +663,13 @@ static nb_status make_sources(const nb_relation *r)
         sqlite3_bind_text(stratum, 2, r->strata.items[i], -1, SQLITE_STATIC);
         sqlite3_bind_text(stratum, 3, labels[i], -1, SQLITE_STATIC);
         sqlite3_bind_int(stratum, 4, r->drawn[i]);
-        if (sqlite3_step(stratum) != SQLITE_DONE) return fail(r, "the models of the rows");
-        sqlite3_reset(stratum);
+        NB_TRY(r->ctx, nb_relation_add(r, stratum));
     }
     for (int i = 0; i < r->sources.count; i++) {
         sqlite3_bind_int(source, 1, i);
         sqlite3_bind_int(source, 2, atoi(r->sources.items[i]));
         sqlite3_bind_text(source, 3, strchr(r->sources.items[i], '\n') + 1, -1, SQLITE_STATIC);
-        if (sqlite3_step(source) != SQLITE_DONE) return fail(r, "the sources of the rows");
-        sqlite3_reset(source);
+        NB_TRY(r->ctx, nb_relation_add(r, source));
     }
     nb_ctx_release(r->ctx, mark);
     return NB_OK;
@@ -808,8 +807,7 @@ static nb_status make_panels(nb_relation *r)
     for (int i = 0; i < count; i++) {
         sqlite3_bind_int(s, 1, panels[i].id);
         sqlite3_bind_text(s, 2, panels[i].title, -1, SQLITE_STATIC);
-        if (sqlite3_step(s) != SQLITE_DONE) return fail(r, "the panels' titles");
-        sqlite3_reset(s);
+        NB_TRY(r->ctx, nb_relation_add(r, s));
     }
     nb_ctx_release(r->ctx, mark);
     return NB_OK;
@@ -845,7 +843,7 @@ static nb_status make_view(const nb_relation *r)
     static const char *const origins[] = {"model", "layer", "source"}; /* which a study's rows may lack */
     const char *columns = "", *joins = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        bool has, in_key = is_narrow(c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
+        bool has, in_key = is_narrow(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
         NB_TRY(r->ctx, has_column(r, c->name, &has));
         NB_NEED(columns, nb_format(r->ctx, has ? "%s%s%s.%s AS %s" : "%s%sNULL AS %.0s%.0s%s", columns,
                                    *columns ? ", " : "", in_key ? "k" : "r", c->name, c->name));
@@ -920,8 +918,7 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
         while ((code = sqlite3_step(select)) == SQLITE_ROW) {
             sqlite3_bind_int(insert, 2, sqlite3_column_int(select, 0));
             for (int c = 0; c < fields; c++) sqlite3_bind_value(insert, 4 + c, sqlite3_column_value(select, 1 + c));
-            if (sqlite3_step(insert) != SQLITE_DONE) return fail(r, "gathering the rows");
-            sqlite3_reset(insert);
+            NB_TRY(r->ctx, nb_relation_add(r, insert));
             last = before + sqlite3_column_int(select, 0) + 1;
         }
         NB_REQUIRE(r->ctx, code == SQLITE_DONE, NB_EIO, "%s: %s", names[i], sqlite3_errmsg(stores[i]->db));

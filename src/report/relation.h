@@ -7,7 +7,7 @@
  *              components; NAME_id beside a column NAME of texts, as strategy_id, a number in order of appearance; and
  *              those of `key`
  *   key        a row each, few bytes: number (from 0, in the order of the plan), position, the NAME_id, the row's whole
- *              numbers and status, and
+ *              numbers, its status and the study's metric with its noise, standard error and unseen part, and
  *                head_id         its problem and head
  *                panel_id        the data of its kind that one table or panel shows together
  *                stratum_id, source_id   what a statement may be generalised over, see `source`

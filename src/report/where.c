@@ -278,8 +278,10 @@ static nb_status find_value(const values *v, const char *text, nb_value_found *f
     for (int i = 0; i < v->count; i++)
         if (means[i] && (count++ == 0 || nb_text_same(text, v->names[i]))) at = i;
     if (nb_text_same(text, v->names[at])) count = 1; /* it is the one's name, and a spec of the others */
-    if (count > 1) NB_TRY(ctx, list_names(v, means, &list, ctx));
-    NB_REQUIRE(ctx, count == 1, NB_EINVAL, "%s=%s means %d values: %s; name one", v->name, text, count, list);
+    if (count > 1) {
+        NB_TRY(ctx, list_names(v, means, &list, ctx));
+        NB_FAIL(ctx, NB_EINVAL, "%s=%s means %d values: %s; name one", v->name, text, count, list);
+    }
     found->place = at;
     NB_NEED(found->sql, nb_format(ctx, "%s = %s", v->sql, nb_answer_at(&v->cells, at, LITERAL)->text));
     return NB_OK;

@@ -57,13 +57,9 @@ blocks_of() {
     awk -v folder="$WORK" '/^```yaml$/ { out = folder "/" ++count ".yaml"; next } /^```$/ { out = ""; next } out { print >out }' "$1"
 }
 
-@test "the experiments of README.md and docs/config.md are valid" {
+@test "the experiments of docs/config.md are valid" {
     mkdir "$WORK/my"
     cp experiments/data/vit_astronaut_n257_L6.safetensors "$WORK/my/heads.safetensors"
-    blocks_of README.md
-    run "$NYSBENCH" plan "$WORK/1.yaml" --set name=readme
-    expect_status 0
-    expect "strategies 3"
     blocks_of docs/config.md
     run "$NYSBENCH" plan "$WORK/1.yaml"
     expect_status 0

@@ -60,13 +60,13 @@ cores: [svd, identity]
 Y
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 2
-    expect "c.yaml:4:8: cores: identity is for the factors nocore alone, which have no other core"
+    expect "c.yaml:4:8: cores: identity is for the factors nocore and kernel_ridge alone, which have no other core"
     run "$NYSBENCH" plan "$WORK/c.yaml" --set 'factors=[nocore, cur]' --set 'zip=[factors, cores]'
     expect_status 2
-    expect "cores: identity is for the factors nocore alone"
+    expect "cores: identity is for the factors nocore and kernel_ridge alone"
     run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:0 -s uniform -m 3 --core identity
     expect_status 2
-    expect "identity is for the factors nocore alone"
+    expect "identity is for the factors nocore and kernel_ridge alone"
 }
 
 @test "shared points and nocore: rows alone, sampled, formed whole, in mixed precision, and by measure" {
@@ -76,7 +76,7 @@ strategies: [orthogonal, context]
 landmarks: [4, 9]
 trials: 1
 pairing: [shared, shared_queries, shared_keys]
-factors: [nocore, nystromformer]
+factors: [nocore, nystromformer, kernel_ridge]
 cores: iterative
 metrics: error
 plots: []
@@ -85,7 +85,7 @@ Y
     "$NYSBENCH" run "$WORK/c.yaml" -q --set engine=direct -o "$WORK/direct" >/dev/null
     "$NYSBENCH" run "$WORK/c.yaml" -q --set precision=mixed -o "$WORK/mixed" >/dev/null
     "$NYSBENCH" run "$WORK/c.yaml" -q --set 'rows=sample(200)' -o "$WORK/sampled" >/dev/null
-    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --only 'pairing=shared_keys, core=identity, landmarks=9, strategy=context'
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --only 'pairing=shared_keys, factors=kernel_ridge, landmarks=9, strategy=context'
     expect_status 0
     expect "rows: 1, 1 ok"
     "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:1 -s orthogonal -m 9 --pairing shared_queries --factors nocore \
@@ -98,7 +98,7 @@ for run in ("r", "direct", "mixed", "sampled"):
     for r in csv.DictReader(open(f"{work}/{run}/rows.csv", newline="")):
         assert r["status"] == "ok", r
         rows.setdefault((r["strategy"], r["landmarks"], r["pairing"], r["factors"]), {})[run] = r
-assert len(rows) == 24
+assert len(rows) == 36
 for row in rows.values():
     error = {run: float(r["error"]) for run, r in row.items()}
     # mixed precision rounds S to 6e-8, which the root of a difference of squares magnifies

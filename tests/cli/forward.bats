@@ -295,6 +295,66 @@ CASES
     expect "attentions"
 }
 
+@test "the figure front has intervals over sources; at_time names what is best at equal time, and how surely" {
+    cat >"$WORK/f.yaml" <<'Y'
+study: forward
+problems: ["heads(file=experiments/data/panel/minilm_*.safetensors)"]
+attentions: [streamed, "nystrom(landmarks=[4, 16])", longformer(window=8), "skeinformer(columns=16)", performer]
+trials: 1
+rounds: 1
+plots: [front]
+Y
+    "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" >/dev/null
+    /usr/bin/python3 - "$WORK" <<'PY' # times that are the same everywhere
+import sqlite3, sys
+times = {"streamed": 1, "nystrom(strategy=segment_means, landmarks=4,": 1 / 60, "nystrom(strategy=segment_means, landmarks=16,": 1 / 14,
+         "longformer": 1 / 30, "skeinformer": 1 / 5, "performer": 1 / 2}
+store = sqlite3.connect(f"{sys.argv[1]}/r/results.sqlite")
+for attention, s in times.items():
+    assert store.execute("UPDATE results SET amortized_s = ? WHERE attention LIKE ?", (s, attention + "%")).rowcount == 8
+store.commit()
+PY
+    "$NYSBENCH" plot "$WORK/r" front >/dev/null
+    "$NYSBENCH" table "$WORK/r" at_time --format csv >"$WORK/at_time.csv"
+    "$NYSBENCH" table "$WORK/r" at_time >"$WORK/at_time.txt"
+    grep -qE "^  all-MiniLM.* 1 +256  1/50 +nystrom\(landmarks=4\) +60 .* - +- +- +- +-$" "$WORK/at_time.txt"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, math, sys
+from scipy import stats
+work = sys.argv[1]
+read = lambda name: list(csv.DictReader(open(f"{work}/{name}", newline="")))
+error = {}
+for r in read("r/rows.csv"):
+    error.setdefault(r["attention_label"], {})[r["source"]] = float(r["output_error"] or "nan")
+assert {len(e) for e in error.values()} == {8}
+geomean = lambda name: math.exp(sum(map(math.log, error[name].values())) / 8)
+times = {"nystrom(landmarks=4)": 60, "nystrom(landmarks=16)": 14, "longformer(window=8)": 30, "skeinformer(columns=16)": 5}
+lines = {round(1 / float(t["at_most"])): t for t in read("at_time.csv")}
+assert list(lines) == [50, 25, 15, 8, 3]  # performer is too slow for all
+for fraction, t in lines.items():
+    fast = sorted((n for n, x in times.items() if x >= fraction), key=geomean)
+    others = [n for n in fast if n.split("(")[0] != fast[0].split("(")[0]]
+    assert t["attention"].startswith(fast[0].split("(")[0]) and math.isclose(float(t["error"]), geomean(fast[0]), rel_tol=1e-9), t
+    assert math.isclose(float(t["times"]), times[fast[0]], rel_tol=1e-9), t
+    if not others:
+        assert t["second"] == t["ratio"] == t["ratio_low"] == "", t
+        continue
+    logs = [math.log(error[others[0]][s] / error[fast[0]][s]) for s in error[fast[0]]]
+    mean, half = sum(logs) / 8, stats.t.ppf(0.975, 7) * stats.sem(logs)
+    got = [float(t[k]) for k in ("second_error", "second_times", "ratio", "ratio_low", "ratio_high", "sources")]
+    want = [geomean(others[0]), times[others[0]], *map(math.exp, (mean, mean - half, mean + half)), 8]
+    assert all(math.isclose(a, b, rel_tol=1e-9) for a, b in zip(got, want)), (t, want)  # sums of eight
+points = [p for p in read("r/plots/front.csv") if p["series"] not in ("streamed", "on the front")]
+assert len(points) == 5
+for p in points:
+    middle = lambda e: sum(sorted(e.values())[3:5]) / 2
+    mine = [e for e in error.values() if math.isclose(middle(e), float(p["median"]), rel_tol=1e-9)]
+    assert len(mine) == 1 and p["sources"] == "8" and p["panel"].endswith(", 8 sources"), p
+    # of eight, the least and the largest are the ends: the next ones cover at 0.93 alone
+    assert (float(p["median_low"]), float(p["median_high"])) == (min(mine[0].values()), max(mine[0].values())), p
+PY
+}
+
 @test "tables, figures, comparisons and claims are made of its rows" {
     cp -r "$BATS_FILE_TMPDIR/whole" "$WORK/r"
     for figure in latency_1_thread latency_2_threads memory_workspace_with_1_thread memory_resident_set_with_2_threads speedup_1_thread front_2_threads parts_1_thread; do

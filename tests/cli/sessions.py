@@ -21,7 +21,9 @@ import tempfile
 # COMMAND: why it is not run. A command that no document has must not stand here, nor in LONG.
 NOT_RUN = {
     "git clone URL nysbench && cd nysbench && make deps && make": "takes the network; tests/debian.sh clones and builds",
-    "./nysbench new experiment": "asks on a terminal; tests/cli/first.bats answers",
+    "./nysbench new experiment my.yaml --heads my-layer --yes": "needs the reader's heads",
+    "./nysbench run my.yaml": "needs them too",
+    "./nysbench compare results/my": "needs them too",
 }
 # COMMAND: the first line of what README shows of its output, elsewhere: a title, heads and one part; "": nothing.
 LONG = {

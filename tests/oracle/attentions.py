@@ -445,6 +445,8 @@ def test_double():
               nystrom(layer, float, landmarks, function, kind, causal), causal)
     for spec, formula in kernel_ridge_cases():
         check(spec, each_head(layer, float, formula))
+    for spec, formula in fitted_cases(layer):
+        check(spec, formula(float))
 
 
 def weighted(weights, v):
@@ -705,6 +707,71 @@ def test_kernel_ridge():
                       draw(rng, n, 16), f"kernel_ridge(landmarks={n}, rows={n})")
 
 
+def fitted(q, k, v, head, landmarks, spec, drawn, ridge, keep):
+    """W fitted to exact outputs at the landmarks' queries and others that are drawn, by QR of F and a root of the ridge."""
+    dtype, n, scale = q.dtype.type, len(q), q.dtype.type(1 / np.sqrt(q.shape[1]))
+    q_landmarks, k_landmarks = landmarks.place(head, q, k)
+    stream = Stream(0, "rows", spec, len(k_landmarks))
+    tokens = np.array(stream.choose(min(n, max(1024, drawn)), n))
+    x = q[tokens]
+    distance = ((x[:, None].astype(float) - q_landmarks) ** 2).sum(axis=2).min(axis=1)
+    taken = stream.distinct(distance, drawn)
+    points = np.vstack([q_landmarks, x[taken]])
+    tokens = tokens[taken]
+    nearest = ((x[:, None].astype(float) - points) ** 2).sum(axis=2).argmin(axis=1)
+    weights = np.maximum(1, np.bincount(nearest, minlength=len(points)))[:, None]
+    f, o = softmax(points @ k_landmarks.T * scale).astype(float), (softmax(points @ k.T * scale) @ v).astype(float)
+    mean = (weights * o).sum(axis=0) / weights.sum()
+    f, t = np.sqrt(weights) * f, np.sqrt(weights) * (o - mean)
+    unit = np.linalg.norm(f, 2)
+
+    def solve(rows, ridge):
+        m = f.shape[1]
+        return np.linalg.lstsq(np.vstack([f[rows], np.sqrt(ridge) * unit * np.eye(m)]),
+                               np.vstack([t[rows], np.zeros((m, t.shape[1]))]), rcond=None)[0]
+
+    def error(ridge):
+        others = [np.arange(len(t)) != i for i in range(len(q_landmarks), len(t))]
+        return sum(((t[~rest] - f[~rest] @ solve(rest, ridge)) ** 2).sum() for rest in others)
+
+    if ridge == "auto":
+        third = 1e-9 if error(1e-7) < error(1e-5) else 1e-3
+        ridge = min((1e-5, 1e-7, third), key=error)
+    w = solve(np.full(len(t), True), ridge) + mean
+    y = softmax(q @ k_landmarks.T * scale) @ w.astype(dtype)
+    if keep:  # these rows are exact
+        y[tokens] = exact(q[tokens], k, v)
+    return y
+
+
+# Strategy with all its options, landmarks, rows, ridge, keep_rows.
+FITTED = (("segment_means", 20, "auto", "auto", False), ("uniform(strided=false)", 40, 60, "auto", True),
+          ("segment_means", 7, 200, 0.01, False), ("segment_means", 1, 1, "auto", False),
+          ("uniform(strided=false)", 20, 30, 1e-10, False), ("segment_means", 40, 30, 0, False))
+
+
+def fitted_cases(layer):
+    """Specs with all options, and their formulas of all heads."""
+    for strategy, m, rows, ridge, keep in FITTED:
+        core = f"fitted(rows={rows}, ridge={ridge}, keep_rows={str(keep).lower()})"
+        spec = (f"nystrom(strategy={strategy}, landmarks={m}, core={core}, factors=nystromformer, pairing=own, "
+                "chunk=256, refresh=1, keep=points)")
+        landmarks = Landmarks(layer, strategy, m)
+        drawn = (m + 1) // 2 if rows == "auto" else rows
+        yield spec, lambda dtype, a=(landmarks, spec, drawn, ridge, keep): np.stack(
+            [fitted(q, k, v, h, *a) for h, (q, k, v) in enumerate(layer.heads(dtype))])
+
+
+def test_fitted():
+    """Passes of a core that is fitted to exact outputs; the draws are those of the program, and rows are left out."""
+    rng = np.random.default_rng(15)
+    layer, far = smooth(rng, 200, 16, heads=2, key_heads=1), smooth(rng, 200, 16, scale=1.5)
+    few = Layer(layer.q, np.repeat(layer.k[:, ::10], 10, axis=1), layer.v)  # small ridges are best
+    for layer, name in ((layer, ""), (far, ", large logits"), (few, ", keys of 20 kinds")):
+        for spec, formula in fitted_cases(layer):
+            compare(spec + name, layer, spec, formula)
+
+
 def blocks_seen(n, block, reach, first, last):
     """Which blocks of keys each block of queries sees, without random ones."""
     count = -(-n // block)
@@ -821,6 +888,7 @@ def main():
     test_exact(short)
     test_extremes()
     test_nystrom(short)
+    test_fitted()
     test_golden()
     if not short:
         test_double()

@@ -71,12 +71,52 @@ def kernel_of(spec, q, k):
     return q, k, lambda x, y, mask=1.0: softmax(np.where(mask, x @ y.T / np.sqrt(x.shape[1]), -np.inf))
 
 
-def factors(kind, s, kernel, q, k, queries, keys):
+def interpolated(q, k, v, ql, kl, kernel, exp=np.exp, log=np.log, inverse=np.linalg.inv):
+    """F and B of the factors kernel_ridge: exact rows R at ql, regressed on softmax features of kl over a prior P. Without v
+    leave-one-out is on R."""
+    m, n = len(kl), len(k)
+    sizes, members = ([np.argmin(((x[:, None] - to[None]) ** 2).sum(axis=2), axis=1) == c for c in range(m)] for x, to in ((q, ql), (k, kl)))
+    w = np.array([max(size.sum(), 0.5) * (1 + 0 * ql[0, 0]) for size in sizes])
+    w = w * m / w.sum()
+    rows = kernel(ql, k)
+    received = w @ rows / m
+    members = np.array(members)
+    kept = members.any(axis=1)
+    p = members * np.maximum(n * received, 1e-9)[None]
+    p[kept] = p[kept] / p[kept].sum(axis=1, keepdims=True)
+    factor = members.sum(axis=1) * (1 + 0 * ql[0, 0])
+
+    def features(x):
+        f = kernel(x, kl) * factor
+        return f / f.sum(axis=1, keepdims=True)
+
+    share, mean = (members * received[None]).sum(axis=1), w @ features(ql) / m
+    change = log((share / share.sum() + 1e-6 / m) / (mean + 1e-6 / m))
+    factor = factor * exp(np.minimum(np.maximum(change, -2), 2))
+    f = features(ql)
+    d = 1 / np.maximum(w @ f / m, 1e-4 / m)
+    gram = (f * d) @ f.T
+    rest = rows - f @ p
+    targets = rest if v is None else rest @ v
+    unit = (w * gram.diagonal()).sum() / m
+    best = None
+    for power in (1, 2, 3, 4):
+        inverted = inverse(gram + np.diag(unit / 10**power / w))
+        error = (w[:, None] * ((inverted @ targets) / inverted.diagonal()[:, None]) ** 2).sum()
+        if best is None or error < (1 - 1e-6) * best[0]:
+            best = error, inverted
+    return features(q), p + d[:, None] * (f.T @ (best[1] @ rest))
+
+
+def factors(kind, s, kernel, q, k, queries, keys, v=None):
     """F, A, B; without a middle A is I."""
     if kind == "cur":
         return s[:, keys], s[np.ix_(queries, keys)], s[queries]
     ql = q[queries] if queries.ndim == 1 else queries
     kl = k[keys] if keys.ndim == 1 else keys
+    if kind == "kernel_ridge":
+        f, b = interpolated(q, k, v, ql, kl, kernel)
+        return f, np.eye(len(ql)), b
     return kernel(q, kl), np.eye(len(ql)) if kind == "nocore" else kernel(ql, kl), kernel(ql, k)
 
 
@@ -310,13 +350,14 @@ def main():
             what = f"{row['problem']} head {row['head']} {row['kernel']} {row['strategy']} m={row['landmarks']} {row['factors']} {row['core']}"
             tokens = queries.ndim == 1
             refused = not tokens if row["factors"] == "cur" else pick["causal"] == "1"
+            refused |= row["factors"] == "kernel_ridge" and not pick["kernel"].startswith("softmax")
             if refused or row["status"] == "skipped":
                 groups.setdefault("rows are skipped where they must be, and only there", Group()).add(
                     float(row["status"] == "skipped"), float(refused), 0, what)
                 skipped += 1
                 continue
             if row["factors"] not in formed:
-                f, a, b = factors(row["factors"], s, kernel, q, k, queries, keys)
+                f, a, b = factors(row["factors"], s, kernel, q, k, queries, keys, v)
                 formed[row["factors"]] = f, a, b, subspace_error(s, f, b)
             f, a, b, subspace = formed[row["factors"]]
             x, x_error, near = core(row["core"], a)
@@ -331,7 +372,7 @@ def main():
             a_values = np.linalg.svd(a, compute_uv=False)
             noise = 50 * (x_error + EPS * np.linalg.norm(x)) * np.linalg.norm(f) * np.linalg.norm(b) / np.linalg.norm(s)
             well = row["kernel"].split("(")[0] + ", " + row["factors"] + (", causal" if pick["causal"] == "1" else "") + ", " + row["strategy"].split("(")[0] + ", " + row["core"].split("(")[0]
-            if row["factors"] == "nocore":
+            if row["core"] == "identity":
                 want["core_residual"] = want["landmark_rank"] = np.nan  # of an A that there is not
             bounds = slack(want["error"], noise, s, v, np.linalg.norm(t))
             for name, value in want.items():
@@ -346,7 +387,7 @@ def main():
                     bound = 1e-9 * (1 + value) + 50 * (x_error + EPS * np.linalg.norm(x)) * np.linalg.norm(a)
                 groups.setdefault(f"{name} ({well})", Group()).add(got, value, bound, what)
             m = int(row["landmarks"])
-            if a_values[-1] > 1e-10 * a_values[0] and row["factors"] != "nocore":  # relative error of the smallest: eps cond
+            if a_values[-1] > 1e-10 * a_values[0] and row["core"] != "identity":  # relative error of the smallest: eps cond
                 condition = a_values[0] / a_values[-1]
                 groups.setdefault("landmark_condition", Group()).add(float(row["landmark_condition"]), condition, 50 * EPS * condition**2, what)
             floors.add(float(row["floor_rank"]), float(np.linalg.norm(values[m:]) / np.linalg.norm(s)), 1e-12, what)

@@ -20,7 +20,7 @@ import sys
 import numpy as np
 from mpmath import mp, mpf
 
-from measures import KEYS, Group, Tap, options
+from measures import KEYS, Group, Tap, interpolated, options
 
 mp.dps = 60
 EPS = 2.0**-52
@@ -32,7 +32,7 @@ CORES = ["svd(rcond=1e-15)", "svd(rcond=1e-8)", "svd(rcond=1e-3)", "tikhonov(lam
 CONFIG = """
 problems: [{problems}]
 strategies: [{strategies}]
-factors: [nystromformer, cur, nocore]
+factors: [nystromformer, cur, nocore, kernel_ridge]
 landmarks: [3, {most}]
 trials: 1
 metrics: error
@@ -207,14 +207,17 @@ def run(program, work, name, more):
 
 
 def load(pick):
-    q, k = (exactly(np.load(os.path.join(pick["folder"], f"{name}.npy"))) for name in "qk")
-    return q, k, *(np.load(os.path.join(pick["folder"], f"{pick['picks']}-{side}.npy")) for side in ("queries", "keys"))
+    q, k, v = (exactly(np.load(path)) if os.path.exists(path) else None for path in (os.path.join(pick["folder"], f"{name}.npy") for name in "qkv"))
+    return q, k, v, *(np.load(os.path.join(pick["folder"], f"{pick['picks']}-{side}.npy")) for side in ("queries", "keys"))
 
 
-def factors(kind, s, q, k, queries, keys):
+def factors(kind, s, q, k, v, queries, keys):
     if kind == "cur":
         return s[:, keys], s[np.ix_(queries, keys)], s[queries]
     ql, kl = (x[picks] if picks.ndim == 1 else exactly(picks) for x, picks in ((q, queries), (k, keys)))
+    if kind == "kernel_ridge":
+        f, b = interpolated(q, k, v, ql, kl, kernel, np.vectorize(mp.exp, [object]), np.vectorize(mp.log, [object]), inverse)
+        return f, np.array([[mpf(i == j) for j in range(len(ql))] for i in range(len(ql))], dtype=object), b
     return kernel(q, kl), kernel(ql, kl), kernel(ql, k)
 
 
@@ -240,13 +243,13 @@ def main():
         index = list(csv.DictReader(file))
     for pick in index:
         pick["folder"] = os.path.join(picks, f"instance-{pick['instance']}")
-        q, k, queries, keys = load(pick)
+        q, k, v, queries, keys = load(pick)
         s = kernel(q, k)
         b2 = squares(s)
-        for kind in ("nystromformer", "cur", "nocore"):
+        for kind in ("nystromformer", "cur", "nocore", "kernel_ridge"):
             if kind == "cur" and queries.ndim > 1:
                 continue
-            f, a, b = factors("nystromformer" if kind == "nocore" else kind, s, q, k, queries, keys)
+            f, a, b = factors("nystromformer" if kind == "nocore" else kind, s, q, k, v, queries, keys)
             u, values, vt = mp.svd_r(matrix(a))
             svd = array(u), list(values), array(vt)
             ill += values[len(a) - 1] < 1e-8 * values[0]

@@ -49,6 +49,8 @@ static const char *const specs[] = {
     "reformer(rounds=3, chunk=16)",
     "reformer(rounds=1, chunk=7, buckets=2)",
     "reformer(rounds=2, chunk=200, buckets=6)",
+    "nystrom(landmarks=3, core=fitted)",
+    "nystrom(strategy=kmeans, landmarks=20, core=fitted(rows=30, ridge=0, keep_rows=true))",
     "kernel_ridge(landmarks=1)",
     "kernel_ridge(landmarks=90, rows=170)",
     "kernel_ridge(landmarks=12, rows=20, queries=40, keys=50, ridges=8)",
@@ -221,7 +223,7 @@ static void check_cost(const nb_choice *attention, const nb_layer_shape *s)
     for (int threads = 1; threads <= 2; threads++) {
         result r = attend(attention, &layer, threads);
         nb_attention_cost cost = nb_attention_cost_of(attention, s, threads);
-        if (r.passed.multiplications != cost.multiplications && !more)
+        if (r.passed.multiplications != cost.multiplications && !isnan(cost.multiplications) && !more)
             fail_msg("%s, n = %d, causal %d: %.0f multiplications, predicted %.0f", attention->full, s->n, s->causal,
                      r.passed.multiplications, cost.multiplications);
         if (cost.multiplications > r.passed.multiplications)

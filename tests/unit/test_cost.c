@@ -75,6 +75,8 @@ static const char *const configurations[][6] = {
     {"problems=gaussian(n=700, d=32)", "landmarks=[8, 32]", "strategies=kdpp", "pairing=shared"}, /* of 1400 points */
     {"problems=gaussian(n=1500, d=32)", MANY, "strategies=[kmeans, leverage]", "pairing=[shared, shared_keys]",
      "factors=[nocore, nystromformer]"},
+    {"problems=gaussian(n=2500, d=32)", "landmarks=[8, 150]", "strategies=segment_means",
+     "factors=[kernel_ridge, nystromformer]"},
     {"problems=gaussian(n=9000, d=32)", "landmarks=[8, 16]", "strategies=\"subsample(of=leverage, tokens=900)\"",
      "rows=sample(300)"},
     {"problems=gaussian(n=9000, d=32)", "landmarks=[8, 16]", "strategies=\"subsample(of=kdpp, tokens=700)\"",

@@ -128,7 +128,7 @@ static void check_agreement(nb_ctx *ctx, const char *kernel, bool all, const cha
              m = m < most && 3 * m > most ? most : 3 * m) {
             const nb_landmarks *landmarks = pick(ctx, &f, *s, m, 0);
             for (int kind = 0; kind < NB_FACTORS_COUNT; kind++)
-                if (!nb_factors_refusal((nb_factors_kind)kind, landmarks->queries.kind, causal)) {
+                if (!nb_factors_refusal((nb_factors_kind)kind, landmarks->queries.kind, causal, NULL)) {
                     assert_true(count < MOST);
                     alone[count] = (nb_pair){.landmarks = landmarks, .kind = (nb_factors_kind)kind};
                     pairs[count] = alone[count];
@@ -517,8 +517,8 @@ static void test_the_best_core(void **state)
     open_fixture(ctx, &f, "gaussian(n=300, d=16)", false);
     nb_pair pair = {.landmarks = pick(ctx, &f, "kmeans", M, 0)};
     assert_ok(ctx, nb_scene_rows(f.scene, &s, ctx));
-    assert_ok(ctx, nb_factor_b(f.scene, pair.landmarks, NB_NYSTROMFORMER, b, ctx));
-    assert_ok(ctx, nb_factor_f(f.scene, pair.landmarks, N, NULL, rows, ctx));
+    assert_ok(ctx, nb_factor_b(f.scene, pair.landmarks, NB_NYSTROMFORMER, b, NULL, ctx));
+    assert_ok(ctx, nb_factor_f(f.scene, pair.landmarks, NULL, N, NULL, rows, ctx));
     nb_transpose(M, N, rows, columns);
     invert(ctx, N, M, columns);
     invert(ctx, N, M, b);
@@ -725,7 +725,7 @@ static void test_engines_agree_on_all_components(void **state)
     for (const nb_entry *s = nb_strategies.entries; s->component; s++)
         for (int kind = 0; kind < NB_FACTORS_COUNT && !needs_options(s->component); kind++) {
             nb_pair a = {.landmarks = pick(ctx, &f, spec_of(s->component), 9, 0), .kind = (nb_factors_kind)kind}, b = a;
-            if (a.landmarks->refusal || nb_factors_refusal(a.kind, a.landmarks->queries.kind, false)) continue;
+            if (a.landmarks->refusal || nb_factors_refusal(a.kind, a.landmarks->queries.kind, false, NULL)) continue;
             prepare(ctx, &f, &streamed, 1, &a);
             prepare(ctx, &f, &direct, 1, &b);
             for (const nb_entry *c = nb_cores.entries; c->component; c++, compared++) {

@@ -5,6 +5,7 @@
 
 #include "linalg/basis.h"
 #include "linalg/distances.h"
+#include "linalg/kernel_ridge.h"
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
 #include "linalg/tall.h"
@@ -179,6 +180,14 @@ static void test_positive_inverse(void **state)
         assert_ok(ctx, nb_invert_positive(m, inverse, ctx));
         nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, a, m, inverse, m, 0, product, m);
         for (int i = 0; i < m * m; i++) assert_close(product[i], i % (m + 1) == 0, 1e-10);
+        double *u = nb_alloc_reals(ctx, size, size), *halves = nb_alloc_reals(ctx, size, size);
+        for (int j = 0; j < m; j++) halves[j * (m + 1)] = 1;
+        for (int i = 0; i < m * m; i++) u[i] = NAN;
+        nb_gram_upper(m, 2 * m, x, u);
+        assert_ok(ctx, nb_factor_positive(m, u, ctx));
+        nb_solve_upper(NB_TRANSPOSED, m, m, u, halves);
+        nb_solve_upper(NB_PLAIN, m, m, u, halves);
+        for (int i = 0; i < m * m; i++) assert_close(halves[i], inverse[i], 1e-10);
     }
     double indefinite[] = {1, 2, 2, 1};
     assert_error(ctx, nb_invert_positive(2, indefinite, ctx), NB_ENUMERIC, "leading 2 x 2 part");
@@ -535,6 +544,67 @@ static void test_which_simd(void **state)
 }
 
 /* Of numbers of all sizes: against long double, and bit by bit against a C library that has the same algorithm. */
+/* Row i of T, as the other rows predict it, is off by this, squared. */
+static double left_out(nb_ctx *ctx, int i, int k, const double *gram, const double *w, double penalty, int columns,
+                       const double *t)
+{
+    int rest = k - 1;
+    double *m = nb_alloc_reals(ctx, (size_t)rest, (size_t)rest),
+           *x = nb_alloc_reals(ctx, (size_t)rest, (size_t)columns), sum = 0;
+    for (int a = 0; a < rest; a++) {
+        int row = a < i ? a : a + 1;
+        for (int b = 0; b < rest; b++) m[a + b * rest] = gram[row + (b < i ? b : b + 1) * k];
+        m[a + a * rest] += penalty / w[row];
+        for (int l = 0; l < columns; l++) x[a + l * rest] = t[row + l * k];
+    }
+    assert_ok(ctx, nb_solve_positive(rest, m, columns, x, ctx));
+    for (int l = 0; l < columns; l++) {
+        double predicted = 0;
+        for (int a = 0; a < rest; a++) predicted += gram[i + (a < i ? a : a + 1) * k] * x[a + l * rest];
+        sum += pow(t[i + l * k] - predicted, 2);
+    }
+    return sum;
+}
+
+/* The formula of leave-one-out against fits without each row, for targets whose best penalties differ. Rounding: some
+ * 1e-16 times the condition, 1e5. */
+static void test_kernel_ridge(void **state)
+{
+    enum { K = 9, M = 5, COLUMNS = 3, COUNT = 4 };
+    static const double noise[] = {1e-4, 0.3, 30}, penalties[COUNT] = {10, 0.1, 1e-3, 1e-5};
+    nb_ctx *ctx = *state;
+    double *f = random_matrix(ctx, M, K, 3), *of_t = random_matrix(ctx, K, COLUMNS, 4), w[K], gram[K * K],
+           t[K * COLUMNS];
+    double *slopes = random_matrix(ctx, M, COLUMNS, 5), inverse[K * K], dual[K * COLUMNS], product[K * K], unit = 0;
+    bool taken[COUNT] = {false};
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, K, K, M, 1, f, M, f, M, 0, gram, K);
+    for (int i = 0; i < K; i++) w[i] = (i + 1) / 5.0;
+    for (int i = 0; i < K; i++) unit += w[i] * gram[i * K + i] / K;
+    for (int trial = 0; trial < 3; trial++) {
+        int best = 0;
+        double least = INFINITY;
+        for (int i = 0; i < K * COLUMNS; i++) t[i] = noise[trial] * of_t[i];
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, K, COLUMNS, M, 1, f, M, slopes, M, 1, t, K);
+        for (int p = 0; p < COUNT; p++) {
+            double sum = 0;
+            for (int i = 0; i < K; i++) sum += w[i] * left_out(ctx, i, K, gram, w, unit * penalties[p], COLUMNS, t);
+            if (sum < least) best = p;
+            if (sum < least) least = sum;
+        }
+        taken[best] = true;
+        assert_ok(ctx, nb_kernel_ridge(K, gram, w, COLUMNS, t, COUNT, penalties, inverse, dual, ctx));
+        for (int i = 0; i < K * K; i++)
+            product[i] = gram[i] + (i % (K + 1) == 0 ? unit * penalties[best] / w[i / K] : 0);
+        double *m = nb_alloc_reals(ctx, K, K), *x = nb_alloc_reals(ctx, K, COLUMNS);
+        memcpy(m, product, sizeof product);
+        nb_gemm(NB_PLAIN, NB_PLAIN, K, K, K, 1, m, K, inverse, K, 0, product, K);
+        for (int i = 0; i < K * K; i++) assert_close(product[i], i % (K + 1) == 0, 1e-10);
+        nb_gemm(NB_PLAIN, NB_PLAIN, K, COLUMNS, K, 1, m, K, dual, K, 0, x, K);
+        for (int i = 0; i < K * COLUMNS; i++) assert_close(x[i], t[i], 1e-9 * (1 + fabs(t[i])));
+    }
+    assert_true(taken[0] + taken[1] + taken[2] + taken[3] >= 2);
+}
+
 static void test_hypotenuse(void **state)
 {
     static const double units[] = {0x1p-1074, 0x1p-1000, 0x1p-460, 1.25, 0x1p510, 0x1p1000};
@@ -570,6 +640,7 @@ int main(void)
         test_with_ctx(test_basis_spans_the_range_alone),
         test_with_ctx(test_basis_of_zero_is_empty),
         test_with_ctx(test_norms),
+        test_with_ctx(test_kernel_ridge),
         test_with_ctx(test_hypotenuse),
         test_with_ctx(test_positive_inverse),
         test_with_ctx(test_triangles),

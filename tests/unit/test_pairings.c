@@ -191,7 +191,7 @@ static void test_first_of_shared(void **state)
     assert_int_equal(first.keys.m, M);
     assert_memory_equal(first.keys.points, some.keys.points, D * M * sizeof(double));
     assert_true(first.select_s > 0 && first.select_s < all.select_s);
-    assert_non_null(strstr(nb_factors_refusal(NB_CUR, all.queries.kind, false), "points that both sides share"));
+    assert_non_null(strstr(nb_factors_refusal(NB_CUR, all.queries.kind, false, NULL), "points that both sides share"));
 }
 
 /* As many allocations as there are may fail: no memory, nothing left behind. */

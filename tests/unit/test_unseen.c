@@ -205,7 +205,7 @@ static void test_thin_directions(void **state)
             nb_pair *pair = pair_of(ctx, &f, &how, "uniform", M, (nb_factors_kind)kind);
             nb_request r = request_of(ctx, pair, nb_format(ctx, "fitted(rows=%d)", N - M));
             nb_measures got = measure(ctx, &f, &how, pair, r);
-            assert_ok(ctx, nb_factor_b(f.scene, pair->landmarks, pair->kind, rows, ctx));
+            assert_ok(ctx, nb_factor_b(f.scene, pair->landmarks, pair->kind, rows, NULL, ctx));
             assert_ok(ctx, nb_range_basis(N, M, rows, q, &rank, ctx));
             for (int i = 0; i < M; i++) memcpy(rest + i * N, s + how.order[N - M + i] * N, N * sizeof *rest);
             double norm = nb_frobenius(N * M, rest);

@@ -75,7 +75,8 @@ static nb_status find_landmarks(one_head *o, int j)
         o->landmarks[j] = own;
     }
     const char *why = o->landmarks[j]->refusal;
-    if (!why) why = nb_factors_refusal(job->how.kind, o->landmarks[j]->queries.kind, nb_scene_head(o->scene)->causal);
+    if (!why)
+        why = nb_factors_refusal(job->how.kind, o->landmarks[j]->queries.kind, nb_scene_head(o->scene)->causal, NULL);
     return why ? nb_effect_end_job(w, job, "skipped", why) : NB_OK;
 }
 

@@ -28,7 +28,7 @@ const nb_column nb_error_columns[] = {
                  "or both (Q and K together); always queries for a kernel of one set of points"),
     TEXT(factors, .identity = true,
          .help = "what F, A, B are: nystromformer (kernel of landmarks), cur (columns and rows of S) "
-                 "or nocore (F B of nystromformer, no middle)"),
+                 "nocore (F B of nystromformer, no middle) or kernel_ridge (exact rows, interpolated)"),
     TEXT(core, .identity = true, .help = "how X, the middle of F X B, was computed, with all options"),
     TEXT(rows, .identity = true, .help = "rows of S that were measured: all, or sample(k), k random ones"),
     TEXT(engine, .identity = true,

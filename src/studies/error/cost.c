@@ -21,6 +21,7 @@
 #include "nystrom/mixed.h"
 #include "nystrom/spectral.h"
 #include "nystrom/spectrum_private.h"
+#include "studies/error/methods.h"
 #include "studies/error/runner.h"
 
 #include <math.h>
@@ -305,10 +306,10 @@ static void add_pair(instance *in, batch *b, const pair *p)
     add_measuring_s(in, p);
 }
 
-static bool measured(const nb_planned_scene *s, const nb_error_method *c)
+static bool measured(const nb_plan *plan, const nb_planned_scene *s, const nb_error_method *c)
 {
     nb_picks_kind kind = nb_pairing_shares(c->pairing) ? NB_POINTS : NB_TOKENS;
-    return !s->refusal && c->m <= s->n && nb_factors_refusal(c->factors, kind, s->causal) == NULL;
+    return !s->refusal && c->m <= s->n && nb_error_factors_refusal(plan, s, c, kind) == NULL;
 }
 
 static bool same_picks(const nb_error_method *a, const nb_error_method *b)
@@ -356,7 +357,7 @@ static void add_rows(instance *in, int first, int end, const bool *pending)
         if (!again && !asked_for_more(plan, i, end, pending)) add_pick(in, method);
         if (!together) {
             add_pair(in, &b, &p);
-            p = (pair){.m = measured(in->scene, method) ? method->m : 0};
+            p = (pair){.m = measured(in->plan, in->scene, method) ? method->m : 0};
         }
         p.rows++;
         p.random = p.random || (nb_core_traits(method->core) & NB_CORE_RANDOM);

@@ -7,13 +7,14 @@
 
 #include <math.h>
 
-double nb_forward_multiplications(const nb_choice *choice, int n, int d, int m)
+double nb_forward_multiplications(nb_factors_kind factors, const nb_choice *choice, int n, int d, int m)
 {
     const nb_core *core = (const nb_core *)choice->component;
     double row = (double)n * d;
     if (!core || !core->cost) return NAN;
     nb_core_cost x = core->cost(choice->options, n, m);
     double middle = nb_core_traits(choice) & NB_CORE_IDENTITY ? 0 : 2.0 * m * m * d; /* A, and X (B V) */
+    if (factors == NB_KERNEL_RIDGE) middle = nb_interpolation_multiplications(n, d, m);
     return 4 * row * m + middle + x.multiplications + (x.rows + x.kept) * row;
 }
 
@@ -34,8 +35,8 @@ static void multiplications(sqlite3_context *c, int count, sqlite3_value **argum
     const char *text = (const char *)sqlite3_value_text(arguments[0]);
     nb_status status = ctx && text ? nb_choice_parse(&nb_cores, text, &core, ctx) : NB_ENOMEM;
     double x = status == NB_OK
-                   ? nb_forward_multiplications(&core, sqlite3_value_int(arguments[1]), sqlite3_value_int(arguments[2]),
-                                                sqlite3_value_int(arguments[3]))
+                   ? nb_forward_multiplications(NB_NYSTROMFORMER, &core, sqlite3_value_int(arguments[1]),
+                                                sqlite3_value_int(arguments[2]), sqlite3_value_int(arguments[3]))
                    : NAN;
     (void)count;
     nb_ctx_free(ctx);

@@ -44,13 +44,13 @@ const nb_choice *nb_error_kernel(const nb_plan *plan, const nb_planned_scene *sc
     return nb_config_choice(plan->config, NB_ERROR_KERNEL, scene->value[NB_ERROR_KERNEL]);
 }
 
-static const char no_core[] = "identity is for the factors nocore alone, which have no other core";
+static const char no_core[] = "identity is for the factors nocore and kernel_ridge alone, which have no other core";
 
 /* Factors without a middle have the one core that is the identity, all others the others. */
 static bool core_fits(nb_factors_kind factors, const nb_choice *core)
 {
     bool identity = ((const nb_core *)core->component)->traits & NB_CORE_IDENTITY;
-    return identity == (factors == NB_NOCORE);
+    return identity != nb_factors_have_middle(factors);
 }
 
 /* A strategy that picks for both sides at once has no other pairing. */
@@ -95,7 +95,7 @@ static nb_status check_cores(const nb_key_values *const *keys, nb_mistakes *mist
         const nb_choice *core = &cores->choices.items[x];
         bool fits = core_fits(NB_NYSTROMFORMER, core);
         for (int f = 0; f < factors->count && !fits; f++)
-            fits = (!together || f == x) && factors->numbers[f] == NB_NOCORE;
+            fits = (!together || f == x) && !nb_factors_have_middle((nb_factors_kind)factors->numbers[f]);
         if (fits) continue;
         NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, cores->place, "cores: %s", no_core));
     }
@@ -116,7 +116,7 @@ nb_status nb_error_complete(nb_config *config, nb_ctx *ctx)
     nb_axis_list *cores = &config->lists[NB_ERROR_CORE];
     nb_choice identity;
     bool wanted = false;
-    for (int i = 0; i < factors->count; i++) wanted |= factors->numbers[i] == NB_NOCORE;
+    for (int i = 0; i < factors->count; i++) wanted |= !nb_factors_have_middle((nb_factors_kind)factors->numbers[i]);
     if (!wanted) return NB_OK;
     while (!(((const nb_core *)e->component)->traits & NB_CORE_IDENTITY))
         e++; /* there is one, see the conformance test */
@@ -147,7 +147,7 @@ const char *nb_error_settle(const nb_config *config, int *places, nb_method *met
     nb_factors_kind factors = (nb_factors_kind)lists[NB_ERROR_FACTORS].numbers[place];
     for (places[NB_ERROR_PAIRING] = 0; nb_pairing_meant(pairings[places[NB_ERROR_PAIRING]], strategy) != pairing;)
         places[NB_ERROR_PAIRING]++;
-    if (factors == NB_NOCORE) {
+    if (!nb_factors_have_middle(factors)) {
         while (!core_fits(factors, &cores->choices.items[core])) core++; /* nb_error_complete has added it */
         places[NB_ERROR_CORE] = core;
         places[NB_ERROR_FACTORS] = place + factor_count;
@@ -254,14 +254,20 @@ static bool too_small(const nb_plan *plan, int first, int end, int *least, int *
     return first<end && * least> * tokens;
 }
 
-/* Rows that a causal mask leaves no factors, whatever the strategy picks. */
+const char *nb_error_factors_refusal(const nb_plan *plan, const nb_planned_scene *scene, const nb_error_method *method,
+                                     nb_picks_kind picks)
+{
+    return nb_factors_refusal(method->factors, picks, scene->causal, nb_error_kernel(plan, scene));
+}
+
+/* Rows that the mask or the kernel leaves no factors, whatever the strategy picks. */
 static nb_status warn_of_masks(const nb_plan *plan, nb_mistakes *warnings)
 {
     const char *why = NULL;
     int count = 0;
     for (int i = 0; i < plan->row_count; i++) {
         const nb_planned_scene *scene = &plan->scenes[plan->rows[i].scene];
-        const char *refusal = nb_factors_refusal(nb_error_method_of(plan, i)->factors, NB_TOKENS, scene->causal);
+        const char *refusal = nb_error_factors_refusal(plan, scene, nb_error_method_of(plan, i), NB_TOKENS);
         if (scene->refusal || !refusal) continue;
         why = refusal;
         count++;

@@ -17,6 +17,9 @@ nb_status nb_error_prepare(nb_plan *plan, nb_ctx *ctx);
 nb_status nb_error_check_scene(const nb_plan *plan, const nb_planned_scene *scene, nb_ctx *ctx);
 /* NB_EINVAL for a kernel that looks at keys, where there are none: `keyless` (see nb_problem_shape) is not NULL. */
 nb_status nb_error_check_keys(const nb_choice *kernel, const char *keyless, nb_ctx *ctx);
+/* nb_factors_refusal of a method, whose strategy has such picks. */
+const char *nb_error_factors_refusal(const nb_plan *plan, const nb_planned_scene *scene, const nb_error_method *method,
+                                     nb_picks_kind picks);
 nb_status nb_error_warn(const nb_plan *plan, nb_mistakes *warnings);
 
 #endif

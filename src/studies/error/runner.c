@@ -106,8 +106,8 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     for (int i = first, next; i < end; i = next) {
         for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
         if (!nb_pending_any(in->pending, i, next)) continue;
-        const char *refusal =
-            nb_factors_refusal(method_of(in, i)->factors, landmarks->queries.kind, nb_scene_head(in->scene)->causal);
+        const char *refusal = nb_factors_refusal(method_of(in, i)->factors, landmarks->queries.kind,
+                                                 nb_scene_head(in->scene)->causal, nb_scene_kernel_choice(in->scene));
         if (refusal)
             NB_TRY(in->ctx, nb_pending_put_all(in->pending, i, next, "skipped", refusal));
         else
@@ -169,7 +169,7 @@ static bool is_linear(const instance *in, const nb_error_method *method)
 static double flops(const instance *in, const nb_error_method *method, const nb_landmarks *landmarks)
 {
     const nb_head *head = nb_scene_head(in->scene);
-    double forward = nb_forward_multiplications(method->core, head->n, head->d, method->m);
+    double forward = nb_forward_multiplications(method->factors, method->core, head->n, head->d, method->m);
     return is_linear(in, method) ? 2 * (landmarks->multiplications + forward) : NAN;
 }
 

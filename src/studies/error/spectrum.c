@@ -53,7 +53,7 @@ static nb_status choose_ways(spectrum *s, nb_ctx *ctx)
     NB_NEED(s->ways, nb_alloc(ctx, (size_t)plan->method_count, sizeof *s->ways));
     for (int i = 0; i < plan->method_count; i++) {
         const nb_error_method *c = &nb_error_methods(plan)[i];
-        bool known = c->m != s->m || c->factors == NB_NOCORE; /* which have no A */
+        bool known = c->m != s->m || !nb_factors_have_middle(c->factors); /* no A */
         for (int w = 0; w < s->way_count; w++)
             known |= s->ways[w]->strategy == c->strategy && s->ways[w]->pairing == c->pairing &&
                      s->ways[w]->factors == c->factors;
@@ -107,8 +107,8 @@ static nb_status form_a(nb_scene *scene, const nb_landmarks *landmarks, const nb
 {
     double *b;
     NB_NEED(b, nb_alloc_reals(ctx, (size_t)nb_scene_head(scene)->n, (size_t)way->m));
-    NB_TRY(ctx, nb_factor_b(scene, landmarks, way->factors, b, ctx));
-    return nb_factor_a(scene, landmarks, way->factors, b, factors, ctx);
+    NB_TRY(ctx, nb_factor_b(scene, landmarks, way->factors, b, NULL, ctx));
+    return nb_factor_a(scene, landmarks, way->factors, b, NULL, factors, ctx);
 }
 
 /* *values: as in add_rows. */
@@ -119,7 +119,8 @@ static nb_status find_values(const spectrum *s, int way, nb_scene *scene, gsl_rn
     const nb_factors_spectrum *a;
     const nb_error_method *method = s->ways[way];
     NB_TRY(ctx, nb_run_pick(s->plan, scene, 0, method, rng, &landmarks, ctx));
-    if (landmarks.refusal || nb_factors_refusal(method->factors, landmarks.queries.kind, nb_scene_head(scene)->causal))
+    if (landmarks.refusal || nb_factors_refusal(method->factors, landmarks.queries.kind, nb_scene_head(scene)->causal,
+                                                nb_scene_kernel_choice(scene)))
         return NB_OK;
     NB_TRY(ctx, form_a(scene, &landmarks, method, &factors, ctx));
     NB_TRY(ctx, nb_factors_svd(factors, &a, ctx));

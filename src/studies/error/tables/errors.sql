@@ -30,19 +30,14 @@ WITH ranked AS (
         PARTITION BY panel_id, core_id, landmarks, v.factors_id, CASE WHEN kernel.one_set THEN NULL ELSE
             v.pairing_id END ORDER BY count = 0, median, variant_id)),
 leading AS (
-    SELECT r.panel_id, r.core_id, r.landmarks, r.variant_id
+    SELECT panel_id, core_id, landmarks, variant_id
     FROM ranked AS r
-    JOIN member AS a ON a.panel_id = r.panel_id AND a.core_id = r.core_id AND a.landmarks = r.landmarks
-        AND a.variant_id = r.variant_id
-    JOIN member AS b ON b.panel_id = r.panel_id AND b.core_id = r.core_id AND b.landmarks = r.landmarks
-        AND b.variant_id = r.next_id AND b.head_id = a.head_id AND (a.trial = b.trial OR a.alone OR b.alone)
-    JOIN run AS x ON x.id = a.id JOIN run AS y ON y.id = b.id
-    WHERE r.place = 1 AND r.median < r.next AND sources(r.over_sources) >= 6
-    GROUP BY r.panel_id, r.core_id, r.landmarks, r.variant_id
-    HAVING better(ratio_of(a.error, b.error, x.error_noise, y.error_noise, x.error_se, y.error_se, a.stratum_id,
-                           a.source_id, a.head_id, max(a.trial, b.trial), a.draws OR b.draws))
-        AND NOT max(a.error IS NOT NULL AND b.error IS NOT NULL -- one alone has looked at rows that both are judged on
-                    AND (x.error_unseen IS x.error) <> (y.error_unseen IS y.error))),
+    WHERE place = 1 AND median < next AND sources(over_sources) >= 6 AND (
+        SELECT better(ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws))
+            AND NOT max(apart)
+        FROM met AS m
+        WHERE m.panel_id = r.panel_id AND m.core_id = r.core_id AND m.landmarks = r.landmarks
+            AND m.a_id = r.variant_id AND m.b_id = r.next_id)),
 measured AS (SELECT DISTINCT panel_id FROM cell WHERE count > 0),
 shown_cell AS (
     SELECT r.panel_id, r.core_id, r.variant_id, r.landmarks, core.full AS band, v.label, r.stochastic,

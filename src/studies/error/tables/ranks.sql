@@ -44,9 +44,8 @@ line AS (
 lost AS ( -- of a stratum that is left out as a whole its number of sources
     SELECT standing_id, CASE WHEN whole THEN label || ': all ' || count(*) ELSE source END AS name,
            min(source_id) AS place, whole
-    FROM (SELECT m.*, s.stratum_id < 0 AND NOT EXISTS (
-              SELECT 1 FROM placed AS p JOIN source ON source.id = p.source_id
-              WHERE p.standing_id = m.standing_id AND source.stratum_id = m.stratum_id) AS whole
+    FROM (SELECT m.*, s.stratum_id < 0 AND (standing_id, m.stratum_id) NOT IN (
+              SELECT standing_id, stratum_id FROM placed JOIN source ON source.id = source_id) AS whole
           FROM missed AS m JOIN standing AS s ON s.id = standing_id) JOIN stratum ON stratum.id = stratum_id
     GROUP BY standing_id, CASE WHEN whole THEN -1 - stratum_id ELSE source_id END),
 losers AS (

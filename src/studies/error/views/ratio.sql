@@ -11,8 +11,8 @@ CREATE TEMP TABLE contest AS
 SELECT a.setting_id, a.scope_id, a.landmarks, a.strategy_id, a.stratum_id, a.source_id, a.head_id, a.trial,
        a.draws OR b.draws AS draws, a.error AS x, b.error AS y, a.noise AS noise_x, b.noise AS noise_y, a.se AS se_x,
        b.se AS se_y, a.error IS NOT NULL AND b.error IS NOT NULL AND a.seen <> b.seen AS apart
-FROM base CROSS JOIN rival AS a CROSS JOIN rival AS b ON b.setting_id = a.setting_id AND b.head_id = a.head_id AND b.trial = a.trial
-    AND b.strategy_id = base.id
+FROM base CROSS JOIN rival AS a CROSS JOIN rival AS b ON b.setting_id = a.setting_id AND b.strategy_id = base.id
+    AND b.source_id = a.source_id AND b.head_id = a.head_id AND b.trial = a.trial
 WHERE a.strategy_id <> base.id;
 
 CREATE TEMP TABLE ratio AS

@@ -2,28 +2,34 @@
 -- which settings differ in landmarks alone. A row that stands for all trials is there for each.
 CREATE TEMP TABLE setting_of AS -- by line
 WITH first AS (SELECT line_id, id, min(number) FROM key GROUP BY line_id)
-SELECT k.line_id, r.landmarks,
+SELECT k.line_id, k.landmarks,
        min(k.number) OVER (PARTITION BY k.kernel_id, k.pairing_id, k.factors_id, k.core_id, k.rows_id, k.engine_id,
-           k.precision_id, p.input, r.landmarks) AS setting_id,
+           k.precision_id, p.input, k.landmarks) AS setting_id,
        min(k.number) OVER (PARTITION BY k.kernel_id, k.pairing_id, k.factors_id, k.core_id, k.rows_id, k.engine_id,
            k.precision_id, p.input) AS scope_id
-FROM first JOIN key AS k ON k.id = first.id JOIN run AS r ON r.id = k.id
+FROM first JOIN key AS k ON k.id = first.id
 JOIN component AS p ON p.kind = 'problem' AND p.id = k.problem_id;
 CREATE UNIQUE INDEX settings_of ON setting_of (line_id);
 
-CREATE TEMP TABLE rival AS
+CREATE TEMP TABLE rival (
+    setting_id INTEGER, strategy_id INTEGER, source_id INTEGER, head_id INTEGER, trial INTEGER, id INTEGER,
+    scope_id INTEGER, landmarks INTEGER, stratum_id INTEGER, alone INTEGER, draws INTEGER, error REAL, noise REAL,
+    se REAL, seen INTEGER, PRIMARY KEY (setting_id, strategy_id, source_id, head_id, trial, id)) WITHOUT ROWID;
+INSERT INTO rival
 WITH one AS MATERIALIZED (
-    SELECT setting_id, scope_id, s.landmarks, k.stratum_id, k.source_id, k.head_id, k.strategy_id, k.trial, k.alone,
-           k.draws, CASE WHEN r.status = 'ok' THEN r.error END AS error, r.error_noise AS noise, r.error_se AS se,
-           coalesce(r.error_unseen <> r.error, 1) AS seen
-    FROM key AS k CROSS JOIN setting_of AS s ON s.line_id = k.line_id JOIN run AS r ON r.id = k.id),
-later AS (SELECT setting_id, head_id, trial, source_id FROM one WHERE trial > 0 GROUP BY setting_id, head_id, trial)
+    SELECT setting_id, strategy_id, source_id, head_id, trial, id, scope_id, s.landmarks, stratum_id, alone, draws,
+           CASE WHEN status = 'ok' THEN error END AS error, error_noise, error_se, coalesce(error_unseen <> error, 1) AS seen
+    FROM key CROSS JOIN setting_of AS s USING (line_id)),
+later AS (
+    SELECT setting_id, head_id, trial, source_id
+    FROM one WHERE trial > 0 AND (setting_id, head_id) IN (SELECT setting_id, head_id FROM one WHERE alone)
+    GROUP BY setting_id, head_id, trial)
 SELECT * FROM one
 UNION ALL
-SELECT setting_id, scope_id, landmarks, stratum_id, later.source_id, head_id, strategy_id, later.trial, 1, draws, error,
-       noise, se, seen
-FROM one JOIN later USING (setting_id, head_id) WHERE alone;
-CREATE INDEX rivals ON rival (setting_id, head_id, trial, strategy_id);
+SELECT setting_id, strategy_id, later.source_id, head_id, later.trial, id, scope_id, landmarks, stratum_id, alone, draws,
+       error, error_noise, error_se, seen
+FROM one JOIN later USING (setting_id, head_id) WHERE alone
+ORDER BY 1, 2, 3, 4, 5, 6;
 
 -- What a scope is called: name and stem (of a figure: the core in any case) have what scopes differ in.
 CREATE TEMP TABLE scope_name AS

@@ -23,19 +23,10 @@ nearest AS (
     SELECT * FROM (SELECT *, row_number() OVER (
         PARTITION BY panel_id, core_id, landmarks, variant_id ORDER BY fixed DESC, base_id) AS place FROM against)
     WHERE place = 1),
-joined AS ( -- what has trial 0 alone stands for every trial of the other
-    SELECT n.panel_id, n.core_id, n.landmarks, n.variant_id, a.noise AND b.noise AS noise, a.error AS x, b.error AS y,
-           a.subspace AS sub_x, b.subspace AS sub_y
-    FROM nearest AS n JOIN member AS a USING (panel_id, core_id, landmarks, variant_id)
-    JOIN member AS b ON b.panel_id = n.panel_id AND b.core_id = n.core_id AND b.landmarks = n.landmarks
-        AND b.variant_id = n.base_id AND b.head_id = a.head_id
-        AND b.trial BETWEEN CASE WHEN a.alone THEN 0 ELSE a.trial END AND CASE WHEN a.alone THEN 1e9 ELSE a.trial END
-    UNION ALL
-    SELECT n.panel_id, n.core_id, n.landmarks, n.variant_id, a.noise AND b.noise, a.error, b.error, a.subspace, b.subspace
-    FROM nearest AS n JOIN member AS a USING (panel_id, core_id, landmarks, variant_id)
-    JOIN member AS b ON b.panel_id = n.panel_id AND b.core_id = n.core_id AND b.landmarks = n.landmarks
-        AND b.variant_id = n.base_id AND b.head_id = a.head_id AND b.trial = 0 AND b.alone
-    WHERE a.trial > 0),
+joined AS (
+    SELECT n.panel_id, n.core_id, n.landmarks, n.variant_id, m.noise, x, y, sub_x, sub_y
+    FROM nearest AS n JOIN met AS m ON m.panel_id = n.panel_id AND m.core_id = n.core_id AND m.landmarks = n.landmarks
+        AND m.a_id = n.variant_id AND m.b_id = n.base_id),
 pair AS (
     SELECT panel_id, core_id, landmarks, variant_id, noise,
            CASE WHEN noise THEN NULL WHEN y = 0 THEN 9e999 * x ELSE x / y END AS ratio,

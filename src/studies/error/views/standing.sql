@@ -7,16 +7,16 @@
 -- needs: meeting
 CREATE TEMP TABLE result_in AS
 SELECT setting_id, scope_id, landmarks, stratum_id, source_id, strategy_id, max(error IS NOT NULL) AS ok
-FROM rival GROUP BY setting_id, stratum_id, source_id, strategy_id;
+FROM rival GROUP BY setting_id, strategy_id, source_id;
 
 CREATE TEMP TABLE standing AS
-WITH part AS (SELECT DISTINCT setting_id, scope_id, landmarks, stratum_id FROM result_in),
-one AS (
-    SELECT setting_id, scope_id, landmarks, -1 AS stratum_id FROM part GROUP BY setting_id HAVING count(*) > 1
-    UNION ALL SELECT * FROM part)
-SELECT row_number() OVER (ORDER BY setting_id, stratum_id) AS id, one.* FROM one
-WHERE (SELECT count(DISTINCT strategy_id) FROM result_in AS r
-       WHERE r.setting_id = one.setting_id AND one.stratum_id IN (-1, r.stratum_id)) > 1;
+WITH one AS (
+    SELECT setting_id, scope_id, landmarks, -1 AS stratum_id FROM result_in GROUP BY setting_id
+    HAVING min(stratum_id) < max(stratum_id) AND min(strategy_id) < max(strategy_id)
+    UNION ALL
+    SELECT setting_id, scope_id, landmarks, stratum_id FROM result_in GROUP BY setting_id, stratum_id
+    HAVING min(strategy_id) < max(strategy_id))
+SELECT row_number() OVER (ORDER BY setting_id, stratum_id) AS id, one.* FROM one;
 
 CREATE TEMP TABLE entered AS -- the sources of a standing by strategy
 SELECT s.id AS standing_id, strategy_id, source_id, ok
@@ -75,10 +75,9 @@ SELECT standing_id, source_id, strategy_id, rank() OVER (PARTITION BY standing_i
 FROM one JOIN whole USING (standing_id, source_id);
 
 CREATE TEMP TABLE missed AS -- the sources that are left out
-SELECT e.standing_id, stratum_id, source_id, stratum.label || ': ' || source.name AS source
-FROM (SELECT DISTINCT standing_id, source_id FROM entered) AS e
-JOIN source ON source.id = e.source_id JOIN stratum ON stratum.id = stratum_id
-WHERE NOT EXISTS (SELECT 1 FROM placed AS p WHERE p.standing_id = e.standing_id AND p.source_id = e.source_id);
+SELECT standing_id, stratum_id, source_id, stratum.label || ': ' || source.name AS source
+FROM (SELECT standing_id, source_id FROM entered EXCEPT SELECT standing_id, source_id FROM placed)
+JOIN source ON source.id = source_id JOIN stratum ON stratum.id = stratum_id;
 
 CREATE TEMP TABLE test AS
 WITH one AS (

@@ -3,7 +3,7 @@
 CREATE TEMP TABLE way AS
 SELECT strategy_id, factors_id, CASE WHEN one_set THEN NULL ELSE pairing_id END AS pairing_id, min(position) AS first
 FROM key JOIN panel ON panel.id = panel_id JOIN component AS c ON c.kind = 'kernel' AND c.id = key.kernel_id
-GROUP BY 1, 2, 3;
+WHERE opens GROUP BY 1, 2, 3;
 
 CREATE TEMP TABLE variant AS
 WITH ranked AS (

@@ -1,10 +1,10 @@
 -- summary: output error against time, a curve over the number of landmarks for each attention
--- reference: none: medians over layers and trials
+-- reference: none: medians over layers and trials, and their 95 % intervals over sources, by order statistics
 -- needs: speedup
 -- script: curves.gp
 -- title: output error against time, {figure}: medians, curves over the number of landmarks
--- data: count x median p10 p90
--- set: bare 1
+-- data: count x median _low _high
+-- set: intervals 1
 -- set: x_scale 10
 -- set: by_key 1
 -- set: x_name milliseconds of a pass over all heads (amortized_s)
@@ -23,11 +23,16 @@ shown AS (
                       AND o.n = cell.n AND NOT exact AND o.output_error IS NOT NULL)),
 point AS (
     SELECT threads, team, family_id, n, layers, number, label, landmarks AS place, count(*) AS count, median(x) AS x,
-           median(y) AS y, CASE WHEN exact THEN 'upright' ELSE 'curve' END AS style, number AS look
+           median(y) AS y, CASE WHEN NOT exact THEN min(low(over_sources)) END AS low,
+           CASE WHEN NOT exact THEN max(high(over_sources)) END AS high, max(sources) AS sources,
+           CASE WHEN exact THEN 'upright' ELSE 'curve' END AS style, number AS look
     FROM shown WHERE y < 9e999 GROUP BY threads, family_id, n, number, landmarks
     UNION ALL
-    SELECT threads, team, family_id, n, layers, 1000000, 'on the front', attention_id, 1, x, y, 'ring', NULL
+    SELECT threads, team, family_id, n, layers, 1000000, 'on the front', attention_id, 1, x, y, NULL, NULL, sources,
+           'ring', NULL
     FROM shown JOIN front USING (cell_id) WHERE NOT exact AND y < 9e999)
-SELECT team AS figure, layers || ', n = ' || n AS panel, label AS series, count, x, y AS median, y AS p10, y AS p90,
-       NULL AS median_low, NULL AS median_high, style AS _style, look AS _look, number AS _order
+SELECT team AS figure, layers || ', n = ' || n || ', ' || max(sources) OVER (PARTITION BY threads, family_id, n)
+           || CASE max(sources) OVER (PARTITION BY threads, family_id, n) WHEN 1 THEN ' source' ELSE ' sources' END
+           AS panel, label AS series, count, x, y AS median, y AS p10, y AS p90, low AS median_low, high AS median_high,
+       sources, style AS _style, look AS _look, number AS _order, coalesce(low, y) AS _low, coalesce(high, y) AS _high
 FROM point ORDER BY threads, family_id, n, number, place;

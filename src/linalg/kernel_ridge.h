@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kernel_ridge.h - kernel ridge regression on softmax features (Saunders, Gammerman & Vovk, ICML 1998). */
+#ifndef NB_KERNEL_RIDGE_H
+#define NB_KERNEL_RIDGE_H
+
+#include "base/ctx.h"
+
+/* f (m x k, columns that sum to 1) <- each column's entries times e^bias (m; -infinity: 0), divided by their sum. */
+void nb_reweigh(int m, int k, const double *bias, double *f);
+
+/* M^-1 of M = G + lambda t diag(1/w), for a positive semidefinite kernel G (k x k) and weights w (k, > 0, of mean 1);
+ * t is the weighted mean of G's diagonal. Of the `count` penalties lambda, leave-one-out chooses (Allen, Technometrics
+ * 16, 1974): row i of T (k x columns) is off by (M^-1 T)_i/(M^-1)_ii where it is left out, and the weighted sum of
+ * these squares is to be least; among penalties that are as good but for rounding, the first. Sets inverse (k x k) to
+ * M^-1 and dual (k x columns) to M^-1 T. NB_ENUMERIC where M is not positive definite to rounding. */
+nb_status nb_kernel_ridge(int k, const double *gram, const double *w, int columns, const double *t, int count,
+                          const double *penalties, double *inverse, double *dual, nb_ctx *ctx);
+
+#endif

@@ -1,0 +1,30 @@
+-- summary: the attention of least output error for a share of exact attention's time, and the best of the others
+-- reference: none: geometric means, and t intervals over sources, as in compare
+-- place: 4
+-- file: at_time.csv
+-- needs: at_time
+-- heading: The least output error of a pass of at most that share of exact attention's time
+-- labels: 4
+-- format: error: %.2g
+-- format: second error: %.2g
+-- format: times: %.2g
+-- format: x: %.3g
+-- below: In the table:
+-- note: time: of the fastest exact attention of the run, on the same layers and threads
+-- note: x: times faster than that
+-- note: error: geometric mean over layers and trials; second: the best of all other attentions, not of other options
+-- note: times: the second's error over the first's, on the same layers; above 1 the first has less error
+-- note: interval: 95 %, over sources and trials, where there are 6 sources or more
+-- note: -: no other attention is that fast; no line: none is
+SELECT cell.layers, cell.threads, cell.n, exact.label AS baseline, 1.0 / fraction AS at_most, cell.attention, times,
+       error, other.attention AS second, second_times, second_error, ratio, low AS ratio_low, high AS ratio_high, at_time.sources
+FROM at_time JOIN cell USING (cell_id) JOIN exact ON exact.attention_id = exact_id
+LEFT JOIN cell AS other ON other.cell_id = second_cell_id
+ORDER BY at_time.family_id, at_time.threads, at_time.n, fraction DESC;
+
+SELECT cell.layers, cell.threads, cell.n, '1/' || fraction AS time, cell.attention_label AS attention, times AS x,
+       error, coalesce(other.attention_label, '-') AS second, second_error AS "second error", ratio AS times,
+       coalesce('[' || shown('%.2g', low) || ', ' || shown('%.2g', high) || ']', '-') AS interval, at_time.sources
+FROM at_time JOIN cell USING (cell_id) JOIN exact ON exact.attention_id = exact_id
+LEFT JOIN cell AS other ON other.cell_id = second_cell_id
+ORDER BY at_time.family_id, at_time.threads, at_time.n, fraction DESC;
