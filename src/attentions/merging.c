@@ -285,19 +285,15 @@ static void refresh(const nb_slot_rule *rule, nb_slots *slots)
     t->refreshed = n;
 }
 
-/* score <- those with landmarks that are there and have at least the same u, else -1, as for itself. Returns the
- * largest. */
-WIDTHS static nb_scalar find_scores(int count, int self, const nb_scalar *nearness, const nb_scalar *inverse,
-                                    const nb_scalar *live, nb_scalar *score)
+/* score <- those with landmarks that are there and have at least the same u, else -1. */
+WIDTHS static void find_scores(int count, const nb_scalar *nearness, const nb_scalar *inverse, nb_scalar own,
+                               const nb_scalar *live, nb_scalar *score)
 {
-    nb_scalar own = inverse[self], largest = -1;
-#pragma omp simd reduction(max : largest)
+#pragma omp simd
     for (int j = 0; j < count; j++) {
         nb_scalar x = nearness[j] * (own + inverse[j]), positive = x > 0 ? x : 0; /* NaN becomes 0 */
-        score[j] = inverse[j] <= own ? j != self ? live[j] > 0 ? positive : -1 : -1 : -1;
-        largest = score[j] > largest ? score[j] : largest;
+        score[j] = inverse[j] <= own ? live[j] > 0 ? positive : -1 : -1;
     }
-    return largest;
 }
 
 /* Rows become stale whose best is the score with a landmark that changes. */
@@ -314,9 +310,9 @@ WIDTHS static void raise_best(int count, const nb_scalar *nearness, const nb_sca
 {
 #pragma omp simd
     for (int j = 0; j < count; j++) {
-        nb_scalar x = nearness[j] * (inverse[j] + other), mine = inverse[j] >= other ? live[j] : 0;
-        nb_scalar better = x >= best[j] ? mine : 0;
-        best[j] = better > 0 ? x : best[j];
+        nb_scalar x = nearness[j] * (inverse[j] + other), positive = x > 0 ? x : 0;
+        nb_scalar mine = inverse[j] >= other ? live[j] : 0, better = positive >= best[j] ? mine : 0;
+        best[j] = better > 0 ? positive : best[j];
         stale[j] = better > 0 ? 0 : stale[j];
     }
 }
@@ -335,25 +331,37 @@ static void find_shares(merging_state *t, int first, int end)
         u[j] = (nb_scalar)(share > LEAST_SHARE ? share : LEAST_SHARE);
         t->inverse[(size_t)first + j] = 1 / u[j];
         t->live[(size_t)first + j] = 1;
-        t->stale[(size_t)first + j] = 0;
     }
-    for (int j = end; j < first + padded(end - first); j++) {
-        t->live[j] = t->stale[j] = 0;
+    for (int j = end; j < first + padded(end - first); j++) t->live[j] = 0;
+    for (int j = first; j < first + padded(end - first); j++) {
+        t->stale[j] = 0;
         t->best[j] = -1;
     }
 }
 
-/* t->row <- the scores of landmark i, its own at i - first; returns the largest. */
-static nb_scalar score_row(merging_state *t, int i, int first, int end)
+/* t->row <- the scores of landmark i, its own at i - first. */
+static void score_row(merging_state *t, int i, int first, int end)
 {
     nb_count_multiplications(end - first);
-    return find_scores(padded(end - first), i - first, near(t, i) + first, t->inverse + first, t->live + first, t->row);
+    find_scores(padded(end - first), near(t, i) + first, t->inverse + first, t->inverse[i], t->live + first, t->row);
+    t->row[i - first] = -1;
 }
 
 static void find_best(merging_state *t, int i, int first, int end)
 {
-    t->best[i] = score_row(t, i, first, end);
+    score_row(t, i, first, end);
+    t->best[i] = nb_scalar_largest((size_t)padded(end - first), t->row);
     t->stale[i] = 0;
+}
+
+/* Landmark i may be the best for others. */
+static void offer(merging_state *t, int i, int first, int end)
+{
+    nb_scalar own = t->best[i];
+    nb_count_multiplications(end - first);
+    raise_best(padded(end - first), near(t, i) + first, t->inverse + first, t->inverse[i], t->live + first,
+               t->best + first, t->stale + first);
+    t->best[i] = own;
 }
 
 /* Where x is among so many numbers. */
@@ -422,9 +430,8 @@ static void merge(const nb_slot_rule *rule, nb_slots *slots, int first, int end,
 {
     merging_state *t = slots->own;
     int count = padded(end - first);
-    nb_scalar *inverse = t->inverse + first, *live = t->live + first, *best = t->best + first,
-              *stale = t->stale + first;
-    nb_count_multiplications(3.0 * (end - first));
+    nb_scalar *inverse = t->inverse + first, *best = t->best + first, *stale = t->stale + first;
+    nb_count_multiplications(2.0 * (end - first));
     find_stale(count, near(t, o) + first, inverse, t->inverse[o], best, stale);
     find_stale(count, near(t, p) + first, inverse, t->inverse[p], best, stale);
     merge_points(rule, slots, p, o);
@@ -433,9 +440,7 @@ static void merge(const nb_slot_rule *rule, nb_slots *slots, int first, int end,
     t->stale[o] = 0;
     compare_with(t, p, first, end);
     find_best(t, p, first, end);
-    nb_scalar own = t->best[p];
-    raise_best(count, near(t, p) + first, inverse, t->inverse[p], live, best, stale);
-    t->best[p] = own;
+    offer(t, p, first, end);
 }
 
 /* The last landmark takes the place of number `to`, which is before it. */
@@ -469,7 +474,7 @@ static void reduce(const nb_slot_rule *rule, nb_slots *slots, int first, int tar
     int end = slots->count - slots->sinks, p;
     if (end <= target) return;
     find_shares(t, first, end);
-    for (int i = first; i < end; i++) find_best(t, i, first, end);
+    for (int i = first; i < end; i++) offer(t, i, first, end);
     for (int left = end; left > target; left--) {
         int o = find_pair(t, first, end, &p);
         merge(rule, slots, first, end, p, o);
