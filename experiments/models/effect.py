@@ -6,6 +6,7 @@
 
 An exact pass of a source is made once and kept; a changed one begins at the first layer that is replaced.
 """
+import os
 from collections import OrderedDict
 
 import numpy as np
@@ -18,7 +19,8 @@ from vit import ViT
 from whisper import Whisper
 
 MODELS = {"minilm": MiniLM, "vit": ViT, "whisper": Whisper, "smollm2": SmolLM2}
-LONG = {"vit-1025": (ViT, 1025), "vit-4097": (ViT, 4097), "vit-8282": (ViT, 8282), "smollm2-8192": (SmolLM2, 8192)}
+LONG = {"vit-1025": (ViT, 1025), "vit-4097": (ViT, 4097), "vit-8282": (ViT, 8282),
+        "smollm2-2048": (SmolLM2, 2048), "smollm2-8192": (SmolLM2, 8192)}
 KEPT = 2  # exact passes that are kept; one of smollm2 takes 180 MB with its probabilities
 TOP = 10
 ROWS = 64  # of probabilities that are worked on at a time
@@ -105,8 +107,8 @@ def library_attention(model, spec, seed, trial):
 class Exact:
     """The pass of a source with the model's own attention: hidden[i] goes into layer i, the last goes into finish."""
 
-    def __init__(self, model, tokens):
-        self.input = tokens
+    def __init__(self, model, tokens, attention):
+        self.input, self._attention = tokens, attention
         self.heads = {}  # out of exact attention, by layer
         self.hidden = [model.start(tokens)]
         for index in range(model.layers):
@@ -116,7 +118,7 @@ class Exact:
         self.embedding = None if model.causal else model.embedding(self.output)
 
     def _seen(self, layer, q, k, v, causal):
-        self.heads[layer] = exact_attention(layer, q, k, v, causal)
+        self.heads[layer] = self._attention(layer, q, k, v, causal)
         return self.heads[layer]
 
 
@@ -127,14 +129,27 @@ class Effects:
         self.model = MODELS[name]() if name in MODELS else LONG[name][0](LONG[name][1])
         self.inputs = np.load(packages.path("inputs", name + ".npz"))
         self.sources = self.inputs.files
-        self.corpus = np.load(packages.path("inputs", "corpus.npz"))["embeddings"] if name == "minilm" else None
+        # NumPy takes minutes for a long layer; the library's exact attention differs by its rounding, some 1e-7.
+        self._attention = library_attention(self.model, "streamed", 0, 0) if name in LONG else exact_attention
         self._kept = OrderedDict()
+        self.corpus = np.load(packages.path("inputs", "corpus.npz"))["embeddings"] if name == "minilm" else None
+        if name in LONG and not self.model.causal:
+            self.corpus = self._embeddings(packages.path("inputs", name + ".npz").replace(".npz", "-embeddings.npy"))
+
+    def _embeddings(self, path):
+        """Those of all sources, from a file that the first call makes."""
+        if not os.path.exists(path):
+            made = np.array([self.exact(source).embedding for source in self.sources])
+            with open(f"{path}.{os.getpid()}", "wb") as file:
+                np.save(file, made)
+            os.replace(file.name, path)
+        return np.load(path)
 
     def exact(self, source):
         if source not in self._kept:
             while len(self._kept) >= KEPT:
                 self._kept.popitem(last=False)
-            self._kept[source] = Exact(self.model, self.inputs[source])
+            self._kept[source] = Exact(self.model, self.inputs[source], self._attention)
         self._kept.move_to_end(source)
         return self._kept[source]
 
@@ -147,8 +162,9 @@ class Effects:
           layer_error         the mean over the replaced layers of the relative error of the heads' outputs, against
                               exact attention of the same q, k, v
           embedding_distance  1 - cosine of the pooled embedding and the exact one (encoders)
-          rank_agreement      Spearman's, of the corpus by cosine with the source; its embeddings are exact ones
-          top10_overlap       the share of the ten nearest documents that stay among them (both: MiniLM)
+          rank_agreement      Spearman's, of the corpus by cosine with the source; its embeddings are exact ones (MiniLM's
+                              documents; the photographs of long inputs)
+          top10_overlap       the share of the ten nearest documents that stay among them (MiniLM)
           perplexity_ratio    new / exact, over the source's tokens but the first (causal)
           kl                  mean over tokens of KL(exact || new) of the next token, nats (causal)
 
@@ -163,9 +179,9 @@ class Effects:
 
         def measured(layer, q, k, v, causal):
             if layer not in layers:
-                return exact_attention(layer, q, k, v, causal)
+                return self._attention(layer, q, k, v, causal)
             out = attention(layer, q, k, v, causal)
-            same = exact.heads[layer] if layer == min(layers) else exact_attention(layer, q, k, v, causal)
+            same = exact.heads[layer] if layer == min(layers) else self._attention(layer, q, k, v, causal)
             local.append(relative(out, same))
             return out
 
@@ -186,7 +202,8 @@ class Effects:
         if self.corpus is not None:
             scores, exact_scores = self.corpus @ embedding, self.corpus @ exact.embedding
             found["rank_agreement"] = rank_agreement(scores, exact_scores)
-            found["top10_overlap"] = top_overlap(scores, exact_scores)
+            if len(self.corpus) > TOP:
+                found["top10_overlap"] = top_overlap(scores, exact_scores)
         return found
 
     def _foretold(self, exact, output):

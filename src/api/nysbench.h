@@ -149,7 +149,14 @@ const char *nysbench_attention_message(const nysbench_attention *attention);
  * such heads, NYSBENCH_ENUMERIC where it diverges. */
 nysbench_status nysbench_attention_forward(nysbench_attention *attention, const float *q, const float *k,
                                            const float *v, float *out);
-/* The next pass is the first one again, for attentions that keep landmarks or features between passes. */
+/* The next tokens of a causal layer, a prompt or one at a time, for attentions that keep a state (docs/library.md
+ * names them): q (batch x heads x tokens x d), k, v and out likewise. They come after those of the calls before, up to
+ * the layer's n, and have the bits that one pass over all gives them. NYSBENCH_EDIM behind n; after a failure,
+ * restart. */
+nysbench_status nysbench_attention_extend(nysbench_attention *attention, int tokens, const float *q, const float *k,
+                                          const float *v, float *out);
+/* The next pass is the first one again, for attentions that keep landmarks or features between passes; the next tokens
+ * are the first ones. */
 void nysbench_attention_restart(nysbench_attention *attention);
 void nysbench_attention_cost(const nysbench_attention *attention, nysbench_cost *cost);
 

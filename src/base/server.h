@@ -38,6 +38,10 @@ typedef struct {
  * folder; what the program does wrong is no error, but the reply's trouble. */
 nb_status nb_server_ask(const nb_service *service, const json_t *question, nb_reply *reply, nb_ctx *ctx);
 
+/* Starts the program, unless it runs, and ends it when it is ready: *trouble <- why it cannot be used, as in a reply;
+ * NULL: it can. NB_EHOST as nb_server_ask. */
+nb_status nb_server_try(const nb_service *service, const char **trouble, nb_ctx *ctx);
+
 /* Ends all that this process has: they have a second to end by themselves, then SIGTERM, a second later SIGKILL. */
 void nb_servers_end(void);
 
