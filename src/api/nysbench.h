@@ -68,8 +68,8 @@ typedef struct {
 
     /* The head: arrays, which are not copied, or a file. */
     int n, d, dv; /* tokens, dimensions */
-    const double *q,
-        *k;          /* n x d; with k NULL the head is the points q alone, and the default kernel is gram(of=queries) */
+    /* n x d; with k NULL the head is the points q alone, and the default kernel is gram(of=queries). */
+    const double *q, *k;
     const double *v; /* n x dv, or NULL */
     int causal; /* 1: a query sees the keys up to its own position; 0: it sees all; -1 (default): the file decides */
     const char *file; /* "heads.safetensors:3", or a folder of .npy files, instead of arrays */
