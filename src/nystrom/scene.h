@@ -10,9 +10,8 @@
 
 typedef struct nb_scene nb_scene;
 
-enum {
-    NB_STRIPE = 512
-}; /* most rows of S that are handled together; fixed, since sums depend on it in the last bits */
+/* The most rows of S that are handled together; fixed, since sums depend on it in the last bits. */
+enum { NB_STRIPE = 512 };
 
 /* Sets q and k (d x count) and v (dv x count, if the head has values) to those of some tokens, ascending, for a scene
  * that does not hold them (nb_scene_new_far). */
