@@ -32,7 +32,7 @@ typedef struct {
     const nb_bounded *points;
     /* the points are unit vectors or 0, and 2 - 2 x'c = |x - c|^2 + (1 - |x|^2) + (1 - |c|^2) is bounded */
     bool cosine;
-    float *z;   /* d x m: -2 z */
+    float *z;                          /* d x m: -2 z */
     float *offset;                     /* m: the centre's part of a bound is offset + these z times y */
     double *rest;                      /* n: the point's part of a bound, added to the centre's */
     float *point_error, *centre_error; /* n, m: a bound is too low by less than the sum of both */
