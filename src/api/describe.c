@@ -107,7 +107,7 @@ static nb_status describe_columns(FILE *out, const char *name, int *found, nb_ct
     return NB_OK;
 }
 
-/* Of one kind, or (NULL) whatever has the name. */
+/* Describes what has the name: of one kind, or (NULL) of any. */
 static nb_status describe_all(FILE *out, const char *kind, const char *name, nb_ctx *ctx)
 {
     const nb_registry *only = NULL, *registry;
