@@ -130,7 +130,7 @@ static _Noreturn void begin(pid_t program)
     _exit(how == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* What is forked and started from now on can be told from all else. */
+/* Marks all processes that are forked or started from now on. */
 static nb_status mark(nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_scratch_name(ctx));
