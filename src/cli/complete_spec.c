@@ -109,7 +109,7 @@ static bool is_value(const char *text, const nb_option *o)
     return (o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL) && isdigit((unsigned char)text[length - 1]);
 }
 
-/* What ends the value that is there: of an item the list, else the spec. */
+/* Adds the characters that may follow a complete value: the end of its list or spec, or a comma. */
 static nb_status add_ends(const completer *c, const char *before, const char *value, const nb_option *o, bool item,
                           bool more)
 {
