@@ -22,7 +22,7 @@ static bool exists(const char *path)
     return stat(path, &info) == 0;
 }
 
-/* Of the folder in which a path lies. */
+/* Finds the folder of a path. */
 static nb_status folder_of(const char *path, const char **folder, nb_ctx *ctx)
 {
     char *copy;
