@@ -60,7 +60,7 @@ static bool same(const nb_picks *a, const nb_picks *b)
     return memcmp(a->points, b->points, (size_t)a->d * (size_t)a->m * sizeof(double)) == 0;
 }
 
-/* Where the picks of one side differ first; NULL: they do not, or there is no memory. */
+/* Describes where the picks of one side first differ; NULL: nowhere, or memory is out. */
 static const char *difference(const nb_picks *a, const nb_picks *b, nb_ctx *ctx)
 {
     static const char *const kinds[] = {[NB_TOKENS] = "tokens", [NB_GROUPS] = "groups", [NB_POINTS] = "points"};
@@ -98,7 +98,7 @@ static uint64_t digest(size_t count, const double *x, uint64_t sum)
     return sum;
 }
 
-/* Of all points that a strategy sees. */
+/* Computes a checksum of all points that a strategy sees. */
 static nb_status input(const bench *b, uint64_t *sum, nb_ctx *ctx)
 {
     const nb_head *h = b->run->head;
