@@ -244,7 +244,7 @@ static void count_sizes(const nb_clusters *c)
     for (int i = 0; i < c->n; i++) c->size[c->group[i]]++;
 }
 
-/* Of first centres that were drawn apart each point's nearest is known. */
+/* Assigns each point to its nearest centre. k-means++ and maximin seeding (`drawn_apart`) already know it. */
 static void assign(work *w, bool drawn_apart)
 {
     nb_clusters *c = w->c;

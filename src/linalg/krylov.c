@@ -167,9 +167,8 @@ static double largest_residual(const space *k)
     return largest;
 }
 
-/* With p Ritz values split off by a gap, their sum is too low by at most about
- * sum r^2 / gap, and so is that of any fewer, since each is too low; without a
- * gap, by sum r (Parlett, The symmetric eigenvalue problem, ch. 11). */
+/* If p Ritz values are separated by a gap, their sum is too low by at most about sum r^2 / gap, and so is that of any
+ * fewer, since each is too low; without a gap, by sum r (Parlett, The symmetric eigenvalue problem, ch. 11). */
 static void what_is_missing(const space *k, double *missing)
 {
     double squares = 0, rounding = 0, sum = 0;
@@ -268,8 +267,8 @@ static bool may_repeat(const space *k)
     return false;
 }
 
-/* Where values may repeat, the solution is looked at from a fresh start, and where that finds a larger value beside it
- * than the least of it, it is sought again in blocks of twice the width. */
+/* If values may repeat, a fresh start checks the solution; if it finds a larger value than the least of it, the search
+ * is repeated in blocks of twice the width. */
 static nb_status solve(const nb_operator *s, int count, int block, double tolerance, nb_triplets *out, nb_ctx *ctx)
 {
     int order = nb_krylov_order(s->n, count);

@@ -102,7 +102,7 @@ void nb_transpose(int rows, int cols, const double *a, double *out)
     cblas_domatcopy(CblasColMajor, CblasTrans, rows, cols, 1.0, a, rows, out, cols);
 }
 
-/* By the largest entry, where the squares overflow or vanish. */
+/* Scales by the largest entry, for squares that overflow or vanish. */
 static double scaled_frobenius(size_t count, const double *x)
 {
     double scale = 0, sum = 0;
