@@ -60,7 +60,7 @@ size_t nb_engine_together(const nb_how *how)
     return streams(how) && (how->precision == NB_MIXED || (how->wanted & look_again)) ? 1 << 28 : 0;
 }
 
-/* Of a core that has looked at no rows all are unseen. */
+/* All rows are unseen by a core that has read none. */
 static void all_unseen(nb_measures *m)
 {
     m->error_unseen = m->error;

@@ -78,7 +78,7 @@ static nb_status converges(nb_factors *f, double c, double region, bool *yes, nb
     return NB_OK;
 }
 
-/* What the two precisions share: m, the iteration, and memory. */
+/* Shared by both precisions: m, the iteration, and memory. */
 typedef struct {
     int m;
     const nb_iteration *iteration;
@@ -197,9 +197,7 @@ static nb_status run_single(const nb_factors *f, const nb_iteration *iteration, 
     return NB_OK;
 }
 
-/* The z below y that a step maps to y. Between 0 and 1/2 the maps increase, lie above
- * the identity and are concave, so Newton's method climbs to z from what the slope at
- * 0 would need. */
+/* Inverts one step of the scalar iteration: returns the z < y with z p(z) = y. */
 static double step_back(const nb_iteration *iteration, double y)
 {
     double z = 0, step;

@@ -97,7 +97,7 @@ static nb_status keep_gathered(nb_scene *scene, const gathering *g, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* For all rows of S; what a mask hides is never written. */
+/* Allocates n x n for S; zeroed under a causal mask, whose entries are never written. */
 static nb_status make_room(nb_scene *scene)
 {
     size_t n = (size_t)scene->head->n;
@@ -147,7 +147,7 @@ nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx 
     return passed(scene, scene->along | SCENE_SUMS, each, self, ctx);
 }
 
-/* What a pass would give, from the factors of S. */
+/* Computes from the factors of S what a pass would give. */
 static nb_status gather_factors(nb_scene *scene, unsigned what, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;

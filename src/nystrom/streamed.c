@@ -20,7 +20,7 @@
 
 static const double rounding = 16 * DBL_EPSILON; /* of |S|^2 in a difference of squares, and of sums over all entries */
 
-/* What the outputs S V and F X B V need. */
+/* Projects the outputs: computes what S V and F X B V need. */
 static nb_status project_output(nb_projection *p, nb_ctx *ctx)
 {
     const nb_head *h = p->scene->head;
@@ -208,7 +208,7 @@ static nb_status measure_all(int count, nb_request *requests, const bool *which,
     return NB_OK;
 }
 
-/* What the rows that cores have looked at change. */
+/* Fills the *_unseen measures of requests whose core or strategy has read rows of S. */
 static nb_status tell_unseen(const nb_batch *b, int count, nb_request *requests, nb_ctx *ctx)
 {
     for (int i = 0; i < count; i++) {
