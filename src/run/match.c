@@ -108,7 +108,7 @@ static nb_status read_spec(const nb_study *study, nb_condition *c, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What a value, or one of a list, asks of the column. */
+/* Reads a value, or one of a list, as a condition on the column. */
 static nb_status read_value(const nb_study *study, const nb_column *column, const char *text, nb_match *match,
                             nb_ctx *ctx)
 {
@@ -243,7 +243,7 @@ static nb_status tells(const nb_keys *keys, const nb_column *column, const char 
     return NB_OK;
 }
 
-/* As short as it can be without meaning another. */
+/* The shortest text that still identifies this value among those of the plan. */
 static nb_status key_value(const nb_keys *keys, const nb_column *column, int index, const char **text, nb_ctx *ctx)
 {
     bool enough = true;

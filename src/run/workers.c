@@ -125,7 +125,8 @@ static nb_status bury_silent(nb_pool *p, nb_worker *w)
     return bury(p, w, &d);
 }
 
-/* It does not show who wrote it: it is found when the next message is read. */
+/* A malformed message does not show who wrote it: any code in the worker may have, and it is noticed only when the next
+ * message is parsed. */
 static nb_status bury_liar(nb_pool *p, nb_worker *w)
 {
     nb_death d = {.status = "crashed", .at.phase = AT_UNKNOWN};
@@ -386,7 +387,7 @@ static nb_status attend_all(nb_pool *p)
     return NB_OK;
 }
 
-/* To keep takes the longest, so what comes within a while is kept together. */
+/* Committing is the slowest step, so results that come within a short time share one commit. */
 static double keep_at_s(const nb_pool *p)
 {
     static const double WHILE_S = 0.1;
