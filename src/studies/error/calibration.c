@@ -124,7 +124,7 @@ static nb_status try(trying *t, int size, int index, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What the method has shown so far. */
+/* Fills in what the tries of the method have shown so far. */
 static void fill(const trying *t, int i, nb_tried *tried)
 {
     const double *s = t->board->seconds;

@@ -26,7 +26,7 @@
 
 #include <math.h>
 
-/* Of the reference machine. */
+/* Speeds of the reference machine. */
 static const double FLOPS = 25e9,        /* a second, of large matrix products */
     THIN_FLOPS = 6e9,                    /* of products with few columns */
     LAPACK_FLOPS = 6e9,                  /* of decompositions */
