@@ -43,7 +43,7 @@ const char *nb_explanation_of(const nb_registry *registry, const nb_component *c
     return registry == &nb_cores ? ((const nb_core *)c)->explanation : NULL;
 }
 
-/* Whether it has figures or tables, which have no options. */
+/* True if it has figures or tables, which have no options. */
 static bool is_output(const nb_registry *registry)
 {
     return registry == &nb_figures || registry == &nb_tables;

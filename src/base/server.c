@@ -106,7 +106,7 @@ static server *find(const char *name)
     return oldest;
 }
 
-/* Whether it runs, and has said nothing unasked. */
+/* True if it runs, and has said nothing unasked. */
 static bool is_waiting(const server *s)
 {
     struct pollfd polled[] = {{.fd = s->out, .events = POLLIN}, {.fd = s->pidfd, .events = POLLIN}};

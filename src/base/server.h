@@ -3,7 +3,7 @@
  *
  * 1. The first question starts it in a new folder; it writes {"ready": 1} when it can answer.
  * 2. It reads a question from its standard input and writes an answer to its standard output: an object, or {"error":
- * "why"}. Arrays go through files that the question names.
+ *    "why"}. Arrays go through files that the question names.
  * 3. It ends at the end of its input, and is killed if the asking process ends. Each process has its own servers.
  *
  * An answer must depend on its question alone. A program that ends, writes anything else or is late is therefore ended,

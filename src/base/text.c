@@ -54,7 +54,7 @@ size_t nb_text_clean(const char *text, const char *kept, char *out, size_t size)
     return length;
 }
 
-/* How many bytes, of at most `most`, are printable ASCII. */
+/* Returns how many bytes, of at most `most`, are printable ASCII. */
 static size_t plain_bytes(const char *text, size_t most)
 {
     size_t count = 0;

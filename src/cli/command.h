@@ -74,7 +74,7 @@ void nb_warn_without_gnuplot(const char *run);
 int nb_print_failure(const nb_ctx *ctx, int exit_status);
 /* Returns NB_GO_ON if the folder holds a run; else prints an error and returns NB_EXIT_USAGE. */
 int nb_command_check_run(const char *folder, nb_ctx *ctx);
-/* The same, for whether the folder of the file of an option -o exists. */
+/* Returns the same, for whether the folder of the file of an option -o exists. */
 int nb_command_check_output(const nb_command *command, const char *path, nb_ctx *ctx);
 int nb_print_mistakes(const nb_mistakes *mistakes); /* returns NB_EXIT_USAGE */
 

@@ -30,7 +30,8 @@ static nb_status add_names(const completer *c, const char *before, const char *s
     return NB_OK;
 }
 
-/* The end of the value that begins there: a ',' or ')' or ']' outside of brackets and quotes, or the text's end. */
+/* Returns the end of the value that begins there: a ',' or ')' or ']' outside of brackets and quotes, or the text's
+ * end. */
 static const char *value_end(const char *at)
 {
     int depth = 0;
@@ -94,7 +95,7 @@ static nb_status add_option_value(const completer *c, const char *before, const 
     return add_words(c, before, start, numbers);
 }
 
-/* Whether the text may stand as the option's value. */
+/* True if the text may stand as the option's value. */
 static bool is_value(const char *text, const nb_option *o)
 {
     size_t length = strlen(text);

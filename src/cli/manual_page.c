@@ -10,7 +10,7 @@
 
 enum { INDENT = 4, ROFF_WIDTH = 78 };
 
-/* The character that begins there, and its bytes; a byte that begins none counts as itself. */
+/* Returns the character that begins there, and its bytes; a byte that begins none counts as itself. */
 static unsigned take_character(const char *at, int *bytes)
 {
     unsigned char first = (unsigned char)*at;

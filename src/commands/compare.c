@@ -19,7 +19,7 @@ typedef struct { /* the command line's; NULL: not given */
     int full, by_model;
 } given;
 
-/* The column that the study compares by, as a row names it. */
+/* Returns the column that the study compares by, as a row names it. */
 static const char *usual_column(const nb_study *study)
 {
     return study->baseline >= 0 ? study->axes[study->baseline].column : NULL;

@@ -191,7 +191,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     return code == NB_GO_ON ? nb_worker_read(command, &chosen->workers, workers) : code;
 }
 
-/* The rows that --only means; NULL: it was not given. */
+/* Returns the rows that --only means; NULL: it was not given. */
 static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ctx *ctx)
 {
     nb_match match;

@@ -115,7 +115,7 @@ static bool selects(const nb_column *c)
     return (c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED && index_of(c->name, others) < 0;
 }
 
-/* Whether the claim is about a column's values, or correlates what is measured under some of them with what is under
+/* True if the claim is about a column's values, or correlates what is measured under some of them with what is under
  * others. */
 static bool is_about(const nb_claim *c, const char *column)
 {

@@ -192,7 +192,7 @@ nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx)
     return replace(choice->component, choice->options, config, ELSEWHERE, &ignored, ctx);
 }
 
-/* Whether a relative path is nowhere. */
+/* True if a relative path is nowhere. */
 static bool is_lost(const char *path)
 {
     return *path != '/' && *path != '~' && !exists(path);

@@ -38,7 +38,7 @@ static nb_status pick(const bench *b, int m, nb_pairing pairing, int trial, nb_l
     return nb_landmarks_pick(&(nb_picking){b->scene, strategy, m, pairing, stream, b->rng}, out, ctx);
 }
 
-/* Whether the strategy has the pairing, and does not refuse it. */
+/* True if the strategy has the pairing, and does not refuse it. */
 static bool has(const nb_trial_run *run, nb_pairing pairing)
 {
     return nb_strategy_has(run->choice, pairing) &&
@@ -388,7 +388,7 @@ static bool is_number(const nb_option *o)
     return o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL;
 }
 
-/* A value that the option must refuse. */
+/* Returns a value that the option must refuse. */
 static const char *bad_value(const nb_option *o, nb_ctx *ctx)
 {
     return is_number(o) ? nb_format(ctx, "%.17g", o->hi >= 0 ? o->hi * 2 + 1 : 1.0) : "no_such_value";

@@ -74,7 +74,7 @@ int nb_cover_farthest(const nb_cover *c)
     return farthest;
 }
 
-/* The k-th point that is not chosen, from 0. */
+/* Returns the k-th point that is not chosen, from 0. */
 static int left(const nb_cover *c, int k)
 {
     int i = 0;

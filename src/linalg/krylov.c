@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* krylov.c - V spans the Krylov space, Z = S V, T = V'S'S V. With T y = t y, the
- * Ritz vector V y misses S'S by r = |R y_last|, R what the last product left
- * outside V, y_last the last block of y: no further product is needed. */
+/* krylov.c - block Lanczos on S'S: V spans the Krylov space, Z = S V, T = V'S'S V. With T y = t y, the Ritz vector V y
+ * misses S'S by r = |R y_last|, where R is the part of the last product outside V and y_last the last block of y: no
+ * further product is needed. */
 #include "linalg/krylov.h"
 
 #include "base/random.h"
@@ -203,8 +203,8 @@ static nb_status triplets(const space *k, nb_triplets *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* How many products take as long as a residual: its eigenvalue problem of order p as long as a product of 15 p^3
- * flops. */
+/* Returns how many products take as long as a residual: its eigenvalue problem of order p as long as a product of 15
+ * p^3 flops. */
 static double price(const space *k)
 {
     return 15 * pow(k->dim, 3) / (4.0 * k->n * k->n * k->block);
@@ -257,7 +257,7 @@ static nb_status beside(const nb_operator *s, int count, const double *right, do
     return NB_OK;
 }
 
-/* Whether a block of values is equal, to what the tolerance leaves open: a block of b vectors sees of equal singular
+/* True if a block of values is equal, to what the tolerance leaves open: a block of b vectors sees of equal singular
  * values at most b, so there may be more. */
 static bool may_repeat(const space *k)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* engine.c - the choice of engine, and what all engines share. */
+/* engine.c - calls the engine that is asked for, and computes what all engines share. */
 #include "nystrom/engine.h"
 
 #include "nystrom/blocks.h"

@@ -31,7 +31,7 @@ struct nb_iterate { /* the last iterate of one sequence */
     struct nb_iterate *next;
 };
 
-/* The slope at y of the map y -> y p(y) that a step is on each singular value, and its value. */
+/* Returns the slope at y of the map y -> y p(y) that a step is on each singular value, and its value. */
 static double map_slope(const nb_iteration *iteration, double y, double *value)
 {
     double base = iteration->of_residual ? 1 - y : y, sum = 0, slope = 0;
@@ -142,7 +142,7 @@ static void begin(const nb_factors *f, double c, double *x)
     for (int i = 0; i < f->m * f->m && c > 0; i++) x[i] /= c;
 }
 
-/* The relative change |x - before| / |x|; `before` <- x. */
+/* Returns the relative change |x - before| / |x|; `before` <- x. */
 static double change(size_t count, const double *x, double *before)
 {
     for (size_t i = 0; i < count; i++) before[i] = x[i] - before[i];

@@ -50,7 +50,7 @@ void nb_picks_add(nb_picks *picks, int token)
     picks->tokens[picks->count++] = token;
 }
 
-/* The largest of those not taken, the lowest index among equals; now taken. */
+/* Returns the largest of those not taken, the lowest index among equals; now taken. */
 static int take_largest(int n, const double *score, bool *taken)
 {
     int largest = -1;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* streamed.c - all factor pairs of an instance from one pass over S (project.c), and what is
- * measured of their cores by m x m algebra, but for the entries of F X B (entries.c) and
- * the norms of differences (spectral.c). */
+/* streamed.c - measures all factor pairs of an instance from one pass over S:
+ *
+ * 1. One pass gives M and the subspace part of every pair (project.c).
+ * 2. m x m algebra gives the measures of each core.
+ * 3. Measures that need entries of F X B are computed by stripes (entries.c), norms of differences by Lanczos
+ *    (spectral.c). */
 #include "nystrom/streamed.h"
 
 #include "linalg/linalg.h"
@@ -132,8 +135,8 @@ static bool are_alike(size_t m, const nb_request *a, const nb_request *b)
            round_alike(&a->rounding, &b->rounding) && memcmp(a->x, b->x, m * m * sizeof *a->x) == 0;
 }
 
-/* The first request with the same X, rounding and rows seen, which is measured again whenever that one is: settings
- * of a core often end alike. */
+/* Returns the first request with the same X, rounding and rows seen, which is measured again whenever that one is:
+ * settings of a core often end alike. */
 static int first_alike(size_t m, const nb_request *requests, int i)
 {
     int k = 0;

@@ -31,7 +31,7 @@ static bool is_from_outside(int signal)
     return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-/* Its channel has ended. */
+/* Called on EOF from a worker: reaps it and records how it ended. */
 nb_status nb_death_autopsy(const nb_pool *p, nb_worker *w, nb_death *d)
 {
     d->at = nb_death_position(w);

@@ -32,7 +32,7 @@ void nb_suspects_add(const nb_plan *plan, nb_position at, nb_suspects *suspects)
  * 1. A job of a worker that was not fresh is first tried again by a fresh one.
  * 2. The rows of the component that was at work are separated from the rest.
  * 3. A job of that component alone is divided by trial, then by the study's levels from coarse to fine, then by row:
- * rows that share computations, and so keep their bits, stay together as long as another cause is possible.
+ *    rows that share computations, and so keep their bits, stay together as long as another cause is possible.
  * *parts (for fresh workers, owned by ctx) is NULL if the job cannot be divided: then its rows are to blame. */
 nb_status nb_job_divide(const nb_plan *plan, const nb_job *job, nb_position at, nb_job **parts, nb_ctx *ctx);
 

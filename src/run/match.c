@@ -9,7 +9,7 @@
 #include <float.h>
 #include <string.h>
 
-/* The axis whose component a column names; -1: it names none. */
+/* Returns the axis whose component a column names; -1: it names none. */
 static int axis_of(const nb_study *study, const nb_column *column)
 {
     for (int axis = 0; study->axes[axis].key; axis++)
@@ -197,7 +197,7 @@ static nb_status values_of(const nb_column *column, const nb_plan *plan, const c
     return NB_OK;
 }
 
-/* Whether some row meets the condition, or one that may be met instead. */
+/* True if some row meets the condition, or one that may be met instead. */
 static bool met(const nb_match *match, int first, const nb_plan *plan, int *next)
 {
     bool found = false;

@@ -70,7 +70,7 @@ nb_status nb_prediction_make(const nb_plan *plan, const bool *pending, nb_store 
     return study->calibrate(plan, pending, store, thorough, f, ctx);
 }
 
-/* The worker that is free first. */
+/* Returns the worker that is free first. */
 static int first_free(int workers, const double *free_s)
 {
     int first = 0;
@@ -104,7 +104,7 @@ static nb_status pass_time(const nb_prediction *f, const nb_speeds *speeds, cons
     return NB_OK;
 }
 
-/* How many times longer so many workers take beside that load: all share the CPUs. */
+/* Returns how many times longer so many workers take beside that load: all share the CPUs. */
 static double slowdown(const nb_prediction *f, int workers)
 {
     if (!(f->load > 0)) return 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* store.c - SQL made from the table of columns. The view `run` is what people read: the
- * rows of rows.csv. `position` is the row's place in
- * the present plan, NULL for rows that it does not hold; `wanted` the metrics
- * that were measured; `inputs` the digests of the files that it was measured on;
- * `manifest` what signs it, NULL while it is planned. */
+/* store.c - stores a run's rows in SQLite, by SQL made from the study's table of columns.
+ *
+ * The view `run` has the rows of rows.csv, for people. In the table `results`, `position` is the row's place in the
+ * present plan, NULL for rows outside of it; `wanted` the metrics that were measured; `inputs` the digests of the files
+ * it was measured on; `manifest` its signature, NULL while it is planned. */
 #include "run/store_private.h"
 
 #include "base/clock.h"

@@ -52,7 +52,7 @@ static bool same_value(sqlite3_stmt *s, int index, const nb_column *c, const nb_
     return false;
 }
 
-/* A text of nb_row_statuses; NULL: none of them. */
+/* Returns a text of nb_row_statuses; NULL: none of them. */
 static const char *status_of(sqlite3_stmt *s, int index)
 {
     const char *text = (const char *)sqlite3_column_text(s, index), *const *status = nb_row_statuses;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* workers.c - a worker is a forked copy of this process that is told which rows to do
- * next, and answers with them. The parent keeps the rows of an instance until it is
- * complete, and hands them to the sink only then, after it has given the worker what
- * it does next. Where a worker is, it writes into a page that it shares with its
- * parent: what it was at when it died, and since when. */
+/* workers.c - runs a plan in workers, which are forked copies of this process.
+ *
+ * 1. The parent sends a worker the rows of a job; the worker computes them and sends results back.
+ * 2. The parent keeps the results of an instance until it is complete, gives the worker its next job, and only then
+ *    hands the instance to the sink.
+ * 3. A worker writes what it is doing, and since when, into a page that it shares with its parent. When the worker
+ *    dies, the parent reads there what it was doing (blame.c). */
 #include "run/workers.h"
 
 #include "base/clock.h"

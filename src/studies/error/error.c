@@ -80,7 +80,7 @@ static const char *past(const char *text, const char *word)
     return strncmp(text, word, length) == 0 ? text + length : NULL;
 }
 
-/* The k of sample(k); 0: it is something else. */
+/* Returns the k of sample(k); 0: it is something else. */
 static int read_sample(const char *text)
 {
     long long k = 0;

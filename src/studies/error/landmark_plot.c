@@ -114,8 +114,8 @@ static nb_status describe(lane *l, nb_ctx *ctx)
 enum { STRATEGY, PAIRING, NAME, USUAL };
 #define VARIANTS_SQL "SELECT strategy, pairing, name, usual FROM variant ORDER BY id"
 
-/* The number of the variant with this pairing or, where there is none, as under kernels of one set of points, with any;
- * -1: there is none. */
+/* Returns the number of the variant with this pairing or, where there is none, as under kernels of one set of points,
+ * with any; -1: there is none. */
 static int find_variant(const nb_answer *variants, const char *strategy, const char *pairing)
 {
     int found = -1;

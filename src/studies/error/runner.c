@@ -288,7 +288,7 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
     return NB_OK;
 }
 
-/* How many pairs from the first one on are measured together; one at least. */
+/* Returns how many pairs from the first one on are measured together; one at least. */
 static int count_together(const nb_how *how, int count, const factor_rows *of)
 {
     size_t bytes = 0;
