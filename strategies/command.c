@@ -392,12 +392,26 @@ static nb_status find_parts(const char *run, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EIO, "there is no file %s", file);
 }
 
-/* Reports a program that cannot be started here; what that needs besides is not checked. */
+/* NB_EIO if the program does not get ready. */
+static nb_status try_server(const command_options *o, nb_ctx *ctx)
+{
+    nb_service service = {.start_s = o->start, .timeout_s = o->timeout};
+    const char *trouble;
+    char **words;
+    NB_TRY(ctx, find_words(o, NULL, &words, &service.variable, ctx));
+    service.words = words;
+    NB_TRY(ctx, nb_server_try(&service, &trouble, ctx));
+    NB_REQUIRE(ctx, !trouble, NB_EIO, "%s", trouble);
+    return NB_OK;
+}
+
+/* Reports a program that cannot be started here; what a program that is not served needs besides is not checked. */
 static nb_status ready(const void *opts, nb_ctx *ctx)
 {
     const command_options *o = opts;
     const char *reason;
     nb_status status = find_parts(o->run, ctx);
+    if (status == NB_OK && o->serve) status = try_server(o, ctx);
     if (status == NB_OK || status == NB_ENOMEM) return status;
     NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);

@@ -16,7 +16,8 @@ from ._errors import ArgumentError, ShapeError, error
 from ._heads import LARGEST_SEED, LARGEST_TRIAL, SEED
 from ._library import library, text
 
-_forward, _restart = library.nysbench_attention_forward, library.nysbench_attention_restart
+_forward, _extend = library.nysbench_attention_forward, library.nysbench_attention_extend
+_restart = library.nysbench_attention_restart
 
 # Opened attentions that `attention` keeps in each thread: no more than so many, and none that holds more memory.
 KEPT, KEPT_BYTES = 8, 2**26
@@ -126,11 +127,23 @@ class Attention:
         """
         return self._pass(*_arrays(q, k, v), out, False)
 
-    def _pass(self, q, k, v, out, restart):
-        if q.shape != self._q or k.shape != self._k or v.shape != self._v:
+    def extend(self, q, k, v, out=None):
+        """The outputs of the next tokens of a causal layer, a prompt or one at a time: (heads, tokens, dv).
+
+        q, k, v, out: as in a call, with some of the tokens that it was opened for; they come after those of the calls of
+        extend before, and have the bits that one pass over all gives them. For attentions whose state allows it:
+        ArgumentError for the others, ShapeError behind the last token; restart() begins with the first one.
+        """
+        q, k, v = _arrays(q, k, v)
+        tokens = q.shape[-2] if q.ndim > 1 else 0
+        return self._pass(q, k, v, out, False, tokens)
+
+    def _pass(self, q, k, v, out, restart, tokens=None):
+        shapes = [x if tokens is None else (*x[:-2], tokens, x[-1]) for x in (self._q, self._k, self._v, self._out)]
+        if [q.shape, k.shape, v.shape] != shapes[:3]:
             raise ShapeError(f"q {q.shape}, k {k.shape}, v {v.shape}, but opened for {self._q}, {self._k}, {self._v}")
         given = out is not None
-        out = _checked_out(out, self._out) if given else np.empty(self._out, FLOAT32)
+        out = _checked_out(out, shapes[3]) if given else np.empty(shapes[3], FLOAT32)
         places = address(q), address(k), address(v), address(out)
         if given and _overlap(out, places[3], (q, k, v), places):
             raise ArgumentError("out: shares memory with an input")
@@ -138,13 +151,14 @@ class Attention:
             pointer = self._ready()
             if restart:
                 _restart(pointer)
-            status = _forward(pointer, *places)
+            status = _forward(pointer, *places) if tokens is None else _extend(pointer, tokens, *places)
             if status:
                 raise error(status, library.nysbench_attention_message(pointer).decode(errors="replace"))
         return out
 
     def restart(self):
-        """The next pass is the first one again, for attentions that keep landmarks or features between passes."""
+        """The next pass is the first one again, for attentions that keep landmarks or features between passes; the next
+        tokens of extend are the first ones."""
         with self._lock:
             _restart(self._ready())
 

@@ -67,6 +67,7 @@ FUNCTIONS = {
     "nysbench_attention_free": (None, c_void_p),
     "nysbench_attention_message": (c_char_p, c_void_p),
     "nysbench_attention_forward": (c_int, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
+    "nysbench_attention_extend": (c_int, c_void_p, c_int, c_void_p, c_void_p, c_void_p, c_void_p),
     "nysbench_attention_restart": (None, c_void_p),
     "nysbench_attention_cost": (None, c_void_p, POINTER(Cost)),
 }

@@ -115,18 +115,23 @@ static size_t outputs_of(const nb_layer_shape *s)
     return (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
 }
 
-/* The first pass of a plug-in is watched; later ones, which may be timed, are not. */
-static nb_status pass(nysbench_attention *a, const nb_layer *layer, nb_scalar *out, nb_ctx *ctx)
+static nb_status check_outputs(const nysbench_attention *a, const nb_layer *layer, const nb_scalar *out, nb_ctx *ctx)
 {
     const char *label = a->choice.label;
-    bool first = a->attending.passes == 0;
-    NB_TRY(ctx,
-           (first ? nb_attention_forward_watched : nb_attention_forward)(&a->attending, layer, out, &a->passed, ctx));
     NB_REQUIRE(ctx, !a->passed.refusal, NB_EINVAL, "%s: %s", label, a->passed.refusal);
     NB_REQUIRE(ctx, !a->passed.diverged, NB_ENUMERIC, "%s: %s", label, a->passed.diverged);
     NB_REQUIRE(ctx, nb_scalars_finite(outputs_of(&layer->shape), out), NB_ENUMERIC, "%s: outputs are not finite",
                label);
     return NB_OK;
+}
+
+/* The first pass of a plug-in is watched; later ones, which may be timed, are not. */
+static nb_status pass(nysbench_attention *a, const nb_layer *layer, nb_scalar *out, nb_ctx *ctx)
+{
+    bool first = a->attending.passes == 0;
+    NB_TRY(ctx,
+           (first ? nb_attention_forward_watched : nb_attention_forward)(&a->attending, layer, out, &a->passed, ctx));
+    return check_outputs(a, layer, out, ctx);
 }
 
 nysbench_status nb_attention_pass(nysbench_attention *a, const nb_layer *layer, nb_scalar *out)
@@ -147,7 +152,7 @@ static nb_status check_points(const char *name, int heads, int n, int d, const f
             at % each / (size_t)d, at % (size_t)d);
 }
 
-static nb_status forward(nysbench_attention *a, const nb_layer *layer, float *out, nb_ctx *ctx)
+static nb_status check_arrays(const nb_layer *layer, const float *out, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &layer->shape;
     int key_heads = s->batch * s->key_heads;
@@ -155,7 +160,21 @@ static nb_status forward(nysbench_attention *a, const nb_layer *layer, float *ou
     NB_TRY(ctx, check_points("k", key_heads, s->n, s->d, layer->k, ctx));
     NB_TRY(ctx, check_points("v", key_heads, s->n, s->dv, layer->v, ctx));
     NB_REQUIRE(ctx, out, NB_EINVAL, "out is NULL");
+    return NB_OK;
+}
+
+static nb_status forward(nysbench_attention *a, const nb_layer *layer, float *out, nb_ctx *ctx)
+{
+    NB_TRY(ctx, check_arrays(layer, out, ctx));
     return pass(a, layer, out, ctx);
+}
+
+static nb_status extend(nysbench_attention *a, const nb_layer *layer, float *out, nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, layer->shape.n >= 1, NB_EINVAL, "tokens = %d: expected at least 1", layer->shape.n);
+    NB_TRY(ctx, check_arrays(layer, out, ctx));
+    NB_TRY(ctx, nb_attention_extend(&a->attending, layer, out, &a->passed, ctx));
+    return check_outputs(a, layer, out, ctx);
 }
 
 nysbench_status nysbench_attention_forward(nysbench_attention *a, const float *q, const float *k, const float *v,
@@ -166,11 +185,21 @@ nysbench_status nysbench_attention_forward(nysbench_attention *a, const float *q
     nb_call_begin(a->own, true);
     return nb_call_end(a->own, forward(a, &layer, out, a->own->ctx));
 }
+
+nysbench_status nysbench_attention_extend(nysbench_attention *a, int tokens, const float *q, const float *k,
+                                          const float *v, float *out)
+{
+    if (!a) return NYSBENCH_EINVAL;
+    nb_layer layer = {.shape = a->attending.shape, .q = q, .k = k, .v = v, .problem = ""};
+    layer.shape.n = tokens;
+    nb_call_begin(a->own, true);
+    return nb_call_end(a->own, extend(a, &layer, out, a->own->ctx));
+}
 #endif
 
 void nysbench_attention_restart(nysbench_attention *attention)
 {
-    if (attention) attention->attending.passes = 0;
+    if (attention) nb_attention_restart(&attention->attending);
 }
 
 void nysbench_attention_cost(const nysbench_attention *a, nysbench_cost *cost)

@@ -131,13 +131,18 @@ static void guard_points(nb_guard *guard, const nb_layer *layer)
     nb_guard_add(guard, "V", layer->v, keys * (size_t)s->dv * sizeof *layer->v);
 }
 
-static nb_status forward(nb_attending *a, const nb_layer *layer, bool watched, nb_scalar *out, nb_passed *passed,
-                         nb_ctx *ctx)
+/* The tokens of the layer, `first` of the shape's already taken. */
+static nb_status attend(nb_attending *a, const nb_layer *layer, int first, bool watched, nb_scalar *out,
+                        nb_passed *passed, nb_ctx *ctx)
 {
-    nb_pass pass = {
-        .layer = layer, .out = out, .index = a->passes, .team = a->team, .state = a->state, .stream = a->stream};
-    NB_REQUIRE(ctx, nb_layer_same(&layer->shape, &a->shape), NB_EDIM, "%s was opened for layers of another shape",
-               a->attention->label);
+    nb_pass pass = {.layer = layer,
+                    .out = out,
+                    .shape = &a->shape,
+                    .first = first,
+                    .index = a->passes,
+                    .team = a->team,
+                    .state = a->state,
+                    .stream = a->stream};
     nb_guard guard;
     nb_mark mark = nb_ctx_mark(ctx);
     nb_guard_begin(&guard, a->attention, NULL, NULL);
@@ -153,8 +158,18 @@ static nb_status forward(nb_attending *a, const nb_layer *layer, bool watched, n
     passed->refusal = pass.refusal;
     passed->diverged = pass.diverged;
     nb_ctx_release(ctx, mark);
-    a->passes++;
     return nb_guard_end(&guard, status, ctx);
+}
+
+static nb_status forward(nb_attending *a, const nb_layer *layer, bool watched, nb_scalar *out, nb_passed *passed,
+                         nb_ctx *ctx)
+{
+    NB_REQUIRE(ctx, nb_layer_same(&layer->shape, &a->shape), NB_EDIM, "%s was opened for layers of another shape",
+               a->attention->label);
+    nb_status status = attend(a, layer, 0, watched, out, passed, ctx);
+    a->tokens = 0;
+    a->passes++;
+    return status;
 }
 
 nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed, nb_ctx *ctx)
@@ -166,6 +181,27 @@ nb_status nb_attention_forward_watched(nb_attending *a, const nb_layer *layer, n
                                        nb_ctx *ctx)
 {
     return forward(a, layer, true, out, passed, ctx);
+}
+
+nb_status nb_attention_extend(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed, nb_ctx *ctx)
+{
+    nb_layer_shape shape = layer->shape;
+    shape.n = a->shape.n;
+    NB_REQUIRE(ctx, nb_attention_traits(a->attention) & NB_ATTENTION_STEPS, NB_EINVAL,
+               "%s takes all tokens at once, not piece by piece", a->attention->label);
+    NB_REQUIRE(ctx, nb_layer_same(&shape, &a->shape), NB_EDIM, "%s was opened for layers of another shape",
+               a->attention->label);
+    NB_REQUIRE(ctx, layer->shape.n >= 1 && layer->shape.n <= shape.n - a->tokens, NB_EDIM,
+               "%s was opened for %d tokens, of which %d are taken: %d more are not possible", a->attention->label,
+               shape.n, a->tokens, layer->shape.n);
+    NB_TRY(ctx, attend(a, layer, a->tokens, false, out, passed, ctx));
+    a->tokens += layer->shape.n;
+    return NB_OK;
+}
+
+void nb_attention_restart(nb_attending *a)
+{
+    a->passes = a->tokens = 0;
 }
 
 const char *nb_attention_lacks(const nb_component *component)

@@ -59,6 +59,7 @@ typedef struct {
     nb_stream stream;
     void *state;
     int passes;   /* that were made */
+    int tokens;   /* taken piece by piece */
     double bytes; /* that `open` allocated */
 } nb_attending;
 
@@ -80,6 +81,14 @@ nb_status nb_attention_forward(nb_attending *attending, const nb_layer *layer, n
 /* The same where its time does not count: a plug-in's pass that changes the layer's points is found too (guard.h). */
 nb_status nb_attention_forward_watched(nb_attending *attending, const nb_layer *layer, nb_scalar *out,
                                        nb_passed *passed, nb_ctx *ctx);
+
+/* The tokens that come after those of the extensions before it, a prompt or one token at a time: the layer has some of
+ * the shape's tokens, out (dv x n for each head) has as many. All together give the bits of one pass. NB_EINVAL where
+ * the attention does not take tokens piece by piece (NB_ATTENTION_STEPS), NB_EDIM behind the shape's last one. */
+nb_status nb_attention_extend(nb_attending *attending, const nb_layer *layer, nb_scalar *out, nb_passed *passed,
+                              nb_ctx *ctx);
+/* The next extension begins with the first token, and the next pass is the first. */
+void nb_attention_restart(nb_attending *attending);
 
 /* What a plug-in's record lacks, apart from what all components need, in a few words; NULL: nothing. */
 const char *nb_attention_lacks(const nb_component *component);

@@ -97,7 +97,8 @@ static nb_status refusal(const void *opts, const nb_layer_shape *shape, const ch
 static unsigned traits_of(const void *opts)
 {
     const skip_options *o = opts;
-    unsigned inner = nb_attention_traits(o->of) & ~(unsigned)(NB_ATTENTION_CAUSAL | NB_ATTENTION_EXACT);
+    const unsigned lost = NB_ATTENTION_CAUSAL | NB_ATTENTION_EXACT | NB_ATTENTION_STEPS | NB_ATTENTION_FORESEES;
+    unsigned inner = nb_attention_traits(o->of) & ~lost;
     return inner | (is_fitted(o) ? NB_ATTENTION_ORACLE : 0);
 }
 

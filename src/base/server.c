@@ -358,6 +358,22 @@ nb_status nb_server_ask(const nb_service *service, const json_t *question, nb_re
     return ask_new(s, &d);
 }
 
+nb_status nb_server_try(const nb_service *service, const char **trouble, nb_ctx *ctx)
+{
+    nb_reply reply = {.said = ""};
+    dialogue d = {.service = service, .reply = &reply, .ctx = ctx};
+    know_oneself();
+    *trouble = NULL;
+    NB_TRY(ctx, name_of(service, &d.name, ctx));
+    server *s = find(d.name);
+    if (s->memory && is_waiting(s)) return NB_OK;
+    if (s->memory) forget(s);
+    NB_TRY(ctx, get_ready(s, &d));
+    if (s->memory) forget(s);
+    *trouble = reply.trouble;
+    return NB_OK;
+}
+
 void nb_servers_end(void)
 {
     know_oneself();

@@ -37,6 +37,10 @@ typedef struct {
  * failure of the program is no error, but the reply's `trouble`. */
 nb_status nb_server_ask(const nb_service *service, const json_t *question, nb_reply *reply, nb_ctx *ctx);
 
+/* Starts the program, unless it runs, and ends it when it is ready. *trouble: why it cannot be used, as in a reply;
+ * NULL: it can. NB_EHOST as nb_server_ask. */
+nb_status nb_server_try(const nb_service *service, const char **trouble, nb_ctx *ctx);
+
 /* Ends all servers of this process: waits a second, sends SIGTERM, waits another, sends SIGKILL. */
 void nb_servers_end(void);
 

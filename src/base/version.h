@@ -41,7 +41,8 @@ enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
  *     14 the scene records which rows of S a strategy reads; a strategy refuses what another refuses (NB_EREFUSED); a
  *        core says in which precision it computes
  *     15 a study says which method the values of a block mean (settle), and adds functions to SQL
- *     16 a core may be fitted to exact outputs in a forward pass */
-enum { NB_ABI = 16 };
+ *     16 a core may be fitted to exact outputs in a forward pass
+ *     17 an attention may take tokens piece by piece, and says whether its causal form looks ahead */
+enum { NB_ABI = 17 };
 
 #endif

@@ -218,6 +218,8 @@ static nb_status print(const nb_experiment *e, const bool *only, const nb_row_li
     fflush(stdout);
     NB_TRY(ctx, make_groups(&o, went_wrong, ctx));
     NB_TRY(ctx, print_failures(&o, path, ctx));
+    if (o.group_count > 0)
+        fprintf(stderr, "nysbench: the next run leaves these rows alone, unless it has --retry failed\n");
     return write_failures(&all, path, ctx);
 }
 

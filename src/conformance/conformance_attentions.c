@@ -118,29 +118,49 @@ static nb_status check_cost(nb_trial_run *run, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The head with another last token; V too, where there is none. */
-static nb_status change_last(nb_head *head, nb_ctx *ctx)
+/* The head with other tokens from `cut` on. */
+static nb_status change_from(int cut, nb_head *head, nb_ctx *ctx)
 {
-    size_t all = (size_t)head->n * (size_t)head->d, d = (size_t)head->d;
+    size_t all = (size_t)head->n * (size_t)head->d, values = head->v ? (size_t)head->n * (size_t)head->dv : 0;
     double *x;
-    NB_NEED(x, nb_alloc_raw(ctx, 2 * all));
+    NB_NEED(x, nb_alloc_raw(ctx, 2 * all + values));
     memcpy(x, head->q, all * sizeof *x);
     memcpy(x + all, head->k, all * sizeof *x);
-    for (size_t l = all - d; l < all; l++) {
+    if (values) memcpy(x + 2 * all, head->v, values * sizeof *x);
+    for (size_t l = (size_t)cut * (size_t)head->d; l < all; l++) {
         x[l] = 2 - x[l];
         x[all + l] = 1 - x[all + l];
     }
+    for (size_t l = (size_t)cut * (size_t)head->dv; l < values; l++) x[2 * all + l] = 3 - x[2 * all + l];
     head->q = x;
     head->k = x + all;
+    if (values) head->v = x + 2 * all;
     return NB_OK;
 }
 
-/* Another last token changes no earlier output. */
+/* Other tokens from `cut` on change no bit of earlier outputs. */
+static nb_status check_cut(nb_trial_run *run, int cut, const nb_layer *layer, const nb_scalar *out, nb_ctx *ctx)
+{
+    nb_head changed[2];
+    nb_layer other;
+    result two;
+    NB_TRY(ctx, make_heads(run, changed, ctx));
+    for (int i = 0; i < 2; i++) NB_TRY(ctx, change_from(cut, &changed[i], ctx));
+    NB_TRY(ctx, nb_layer_of_heads(2, changed, &other, ctx));
+    NB_TRY(ctx, attend(run, &other, 1, 0, &two, ctx));
+    size_t dv = (size_t)layer->shape.dv, each = (size_t)layer->shape.n * dv;
+    for (size_t i = 0; i < 2 && two.out; i++)
+        NB_REQUIRE(ctx, memcmp(out + i * each, two.out + i * each, (size_t)cut * dv * sizeof *out) == 0, NB_EBUG,
+                   "other tokens from number %d on change earlier outputs under a mask", cut);
+    return NB_OK;
+}
+
+/* What claims a causal form looks at no later token. */
 static nb_status check_causal(nb_trial_run *run, nb_ctx *ctx)
 {
-    nb_layer layer, other;
-    result one, two;
-    nb_head masked = *run->head, changed[2];
+    nb_layer layer;
+    result one;
+    nb_head masked = *run->head;
     bool causal = nb_attention_traits(run->choice) & NB_ATTENTION_CAUSAL;
     nb_trial_run of_masked = *run;
     masked.causal = true;
@@ -149,17 +169,45 @@ static nb_status check_causal(nb_trial_run *run, nb_ctx *ctx)
     const char *why;
     NB_TRY(ctx, nb_attention_refusal(run->choice, &layer.shape, &why, ctx));
     NB_REQUIRE(ctx, causal || why, NB_EBUG, "it has no causal form, and accepts a causal layer");
-    if (why || masked.n < 2) return NB_OK;
-    NB_TRY(ctx, make_heads(&of_masked, changed, ctx));
-    for (int i = 0; i < 2; i++) NB_TRY(ctx, change_last(&changed[i], ctx));
-    NB_TRY(ctx, nb_layer_of_heads(2, changed, &other, ctx));
+    if (why || masked.n < 2 || nb_attention_traits(run->choice) & NB_ATTENTION_FORESEES) return NB_OK;
     NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
-    NB_TRY(ctx, attend(run, &other, 1, 0, &two, ctx));
-    size_t each = (size_t)layer.shape.n * (size_t)layer.shape.dv,
-           earlier = (each - (size_t)layer.shape.dv) * sizeof(nb_scalar);
-    for (size_t i = 0; i < 2 && one.out && two.out; i++)
-        NB_REQUIRE(ctx, memcmp(one.out + i * each, two.out + i * each, earlier) == 0, NB_EBUG,
-                   "another last token changes earlier outputs under a mask");
+    const int cuts[] = {1, masked.n / 2, masked.n - 1};
+    for (int i = 0; i < 3 && one.out; i++) NB_TRY(ctx, check_cut(&of_masked, cuts[i], &layer, one.out, ctx));
+    return NB_OK;
+}
+
+/* A pass in pieces, one token at a time at first and at the end, gives the bits of one pass. */
+static nb_status check_steps(nb_trial_run *run, nb_ctx *ctx)
+{
+    nb_layer layer;
+    result one;
+    nb_head masked = *run->head;
+    nb_trial_run of_masked = *run;
+    masked.causal = true;
+    of_masked.head = &masked;
+    NB_TRY(ctx, make_layer(&of_masked, &layer, ctx));
+    if (!(nb_attention_traits(run->choice) & NB_ATTENTION_STEPS)) return NB_OK;
+    NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
+    if (!one.out) return NB_OK;
+    const nb_layer_shape *s = &layer.shape;
+    size_t n = (size_t)s->n, d = (size_t)s->d, dv = (size_t)s->dv;
+    nb_scalar *q, *k, *v, *out;
+    nb_layer piece = layer;
+    NB_NEED(out, nb_alloc_scalars(ctx, 2 * n * dv));
+    NB_TRY(ctx, nb_layer_allocate(&piece, &q, &k, &v, ctx));
+    for (size_t at = 0, count; at < n; at += count) {
+        count = at < 3 || at + 40 >= n ? 1 : n - at - 40;
+        piece.shape.n = (int)count;
+        for (size_t h = 0; h < 2; h++) {
+            memcpy(q + h * count * d, layer.q + (h * n + at) * d, count * d * sizeof *q);
+            memcpy(k + h * count * d, layer.k + (h * n + at) * d, count * d * sizeof *k);
+            memcpy(v + h * count * dv, layer.v + (h * n + at) * dv, count * dv * sizeof *v);
+        }
+        NB_TRY(ctx, nb_attention_extend(&one.attending, &piece, out, &one.passed, ctx));
+        for (size_t h = 0; h < 2; h++)
+            NB_REQUIRE(ctx, memcmp(out + h * count * dv, one.out + (h * n + at) * dv, count * dv * sizeof *out) == 0,
+                       NB_EBUG, "%zu tokens after the first %zu have other outputs than in one pass", count, at);
+    }
     return NB_OK;
 }
 
@@ -197,6 +245,7 @@ const nb_check nb_attention_checks[] = {
      check_output},
     {"cost", "what its formula says is what is allocated, and no more than is multiplied", check_cost},
     {"causal", "as declared: under a mask no output depends on a later token, or masks are refused", check_causal},
+    {"steps", "if it takes tokens piece by piece: the bits of one pass", check_steps},
     {"random", "if it is not declared random: the same outputs in another trial", check_random},
     {"memory", "an error and nothing left when any one allocation fails", check_memory},
     {NULL, NULL, NULL}};

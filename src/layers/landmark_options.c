@@ -151,7 +151,7 @@ unsigned nb_landmark_traits(const void *options)
     unsigned s = nb_strategy_traits(o->strategy), c = nb_core_traits(o->core), traits = 0;
     if (s & NB_RANDOM || c & NB_CORE_RANDOM) traits |= NB_ATTENTION_RANDOM;
     if (s & NB_ORACLE || c & NB_CORE_ORACLE) traits |= NB_ATTENTION_ORACLE;
-    if (o->factors == NB_CUR) traits |= NB_ATTENTION_CAUSAL;
+    if (o->factors == NB_CUR) traits |= NB_ATTENTION_CAUSAL | NB_ATTENTION_FORESEES;
     return traits;
 }
 

@@ -14,9 +14,11 @@ enum {
     NB_ATTENTION_RANDOM = 1 << 2,    /* draws random numbers */
     NB_ATTENTION_UNTRAINED = 1 << 3, /* made for weights that are trained with it: here they are not */
     NB_ATTENTION_ORACLE = 1 << 4,    /* looks at the exact outputs or at all of S */
+    NB_ATTENTION_STEPS = 1 << 5,     /* takes tokens piece by piece, see nb_pass's `first` */
+    NB_ATTENTION_FORESEES = 1 << 6,  /* its causal form is masked, but chooses or fits by later tokens too */
 
-    NB_ATTENTION_TRAITS =
-        NB_ATTENTION_EXACT | NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED | NB_ATTENTION_ORACLE,
+    NB_ATTENTION_TRAITS = NB_ATTENTION_EXACT | NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED |
+                          NB_ATTENTION_ORACLE | NB_ATTENTION_STEPS | NB_ATTENTION_FORESEES,
 };
 
 /* What a pass is made of, in seconds of this thread's clock: */
@@ -32,8 +34,11 @@ typedef enum {
 /* One pass, as the attention sees it. */
 typedef struct {
     const nb_layer *layer;
-    nb_scalar *out; /* dv x n, batch * heads of them */
-    int index;      /* 0: choose what is kept; up to the next multiple of `keep`, use what was chosen */
+    nb_scalar *out;              /* dv x n, batch * heads of them */
+    const nb_layer_shape *shape; /* of all tokens, what `open` was given */
+    int first; /* tokens that were taken before, 0 but where it takes them piece by piece: then the layer has some of
+                  the next ones */
+    int index; /* 0: choose what is kept; up to the next multiple of `keep`, use what was chosen */
     nb_team *team;
     void *state;      /* what `open` made */
     nb_stream stream; /* seed and trial; role and m are the attention's to set, component is its canonical text */
@@ -47,6 +52,9 @@ typedef struct {
 void nb_pass_part(nb_pass *pass, nb_part part);
 /* The same to two parts that ran side by side, in proportion to what their tasks took. */
 void nb_pass_parts(nb_pass *pass, nb_part a, double a_s, nb_part b, double b_s);
+
+/* The refusal of attentions that look at earlier tokens alone. */
+nb_status nb_causal_refusal(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
 
 /* What a pass takes: nb_multiplications' count, of a pass that keeps nothing of earlier ones; and the bytes that `open`
  * allocates. NaN: there is no formula. The work and memory of a strategy, a core or a clustering, which are counted

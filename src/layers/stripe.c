@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stripe.c - stripe.h for AVX2 with FMA and for AVX-512. 2^y = 2^k 2^f with k the nearest integer and |f| <= 1/2, where
- * a polynomial of degree 6 is within 2 eps (Cephes, S. Moshier 1992). */
+/* stripe.c - stripe.h for AVX2 with FMA, for AVX-512 and in plain C. SIMD has 2^y = 2^k 2^f with k the nearest integer
+ * and |f| <= 1/2, where a polynomial of degree 6 is within 2 eps (Cephes, S. Moshier 1992). */
 #include "layers/stripe.h"
 
-#ifndef NB_DOUBLE_SCALAR
+#include <math.h>
 
-#if defined __x86_64__
+#define UNROLLED _Pragma("GCC unroll 16") /* so that sums stay in registers */
+#define LEAST -126.0f                     /* a power of 2 below that is not normal */
+
+#if defined __x86_64__ && !defined NB_DOUBLE_SCALAR
 
 #include "linalg/cpu.h"
 
@@ -18,8 +21,6 @@ static const float power[] = {1.535336188319500e-4f,
                               2.402264791363012e-1f,
                               6.931472028550421e-1f,
                               1};
-#define UNROLLED _Pragma("GCC unroll 16") /* so that sums stay in registers */
-#define LEAST -126.0f                     /* a power of 2 below that is not normal */
 
 __attribute__((target("avx2,fma"))) static inline __m256 power_avx2(__m256 y)
 {
@@ -84,6 +85,8 @@ __attribute__((target("avx2,fma"))) static void unpack(int lanes, int d, int cou
 
 #define NAME "avx2"
 #define NAMED(f) f##_avx2_stripe
+#define PACK pack
+#define UNPACK unpack
 #define TARGET __attribute__((target("avx2,fma")))
 #define VECTOR __m256
 #define WIDTH 8
@@ -110,6 +113,8 @@ __attribute__((target("avx512f"))) static inline __m512 power_avx512(__m512 y)
 
 #define NAME "avx512"
 #define NAMED(f) f##_avx512_stripe
+#define PACK pack
+#define UNPACK unpack
 #define TARGET __attribute__((target("avx512f")))
 #define VECTOR __m512
 #define WIDTH 16
@@ -125,26 +130,56 @@ __attribute__((target("avx512f"))) static inline __m512 power_avx512(__m512 y)
 #define POWER(y) power_avx512(y)
 #include "layers/stripe_template.h"
 
+#endif
+
+/* Without SIMD, and for scalars of double precision. */
+static void pack_plain(int lanes, int d, int count, const nb_scalar *from, nb_scalar *to)
+{
+    for (int i = 0; i < lanes; i++)
+        for (int l = 0; l < d; l++) to[l * lanes + i] = i < count ? from[(size_t)i * (size_t)d + (size_t)l] : 0;
+}
+
+static void unpack_plain(int lanes, int d, int count, const nb_scalar *from, const nb_scalar *factor, nb_scalar *to)
+{
+    for (int i = 0; i < count; i++)
+        for (int l = 0; l < d; l++) to[(size_t)i * (size_t)d + (size_t)l] = factor[i] * from[l * lanes + i];
+}
+
+static inline nb_scalar power_plain(nb_scalar y)
+{
+    return y >= (nb_scalar)LEAST ? (nb_scalar)exp2((double)y) : 0;
+}
+
+#define NAME "plain"
+#define NAMED(f) f##_plain_stripe
+#define PACK pack_plain
+#define UNPACK unpack_plain
+#define TARGET
+#define VECTOR nb_scalar
+#define WIDTH 1
+#define ROWS 6
+#define SPREAD(x) (x)
+#define LOAD(p) (*(p))
+#define STORE(p, v) (*(p) = (v))
+#define ADD(a, b) ((a) + (b))
+#define SUBTRACT(a, b) ((a) - (b))
+#define MULTIPLY(a, b) ((a) * (b))
+#define FUSED(a, b, c) ((a) * (b) + (c))
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+#define POWER(y) power_plain(y)
+#include "layers/stripe_template.h"
+
 const nb_stripe *nb_stripe_at(int index)
 {
+#if defined __x86_64__ && !defined NB_DOUBLE_SCALAR
     if (nb_cpu_has_avx512() && index-- == 0) return &stripe_avx512_stripe;
     if (nb_cpu_has_avx2() && index-- == 0) return &stripe_avx2_stripe;
-    return NULL;
-}
-
-#else
-
-const nb_stripe *nb_stripe_at(int index)
-{
-    (void)index;
-    return NULL;
-}
-
 #endif
+    return index == 0 ? &stripe_plain_stripe : NULL;
+}
 
 const nb_stripe *nb_stripe_best(void)
 {
-    return nb_stripe_at(0);
+    const nb_stripe *widest = nb_stripe_at(0);
+    return widest == &stripe_plain_stripe ? NULL : widest;
 }
-
-#endif

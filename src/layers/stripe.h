@@ -9,30 +9,27 @@
 
 #include "linalg/scalar.h"
 
-#ifndef NB_DOUBLE_SCALAR
-
 typedef struct {
     const char *name;
     int lanes;
     /* to (d x lanes) <- the first `count` <= lanes columns of `from` (d x count); further lanes are 0. And back: `to`
      * (d x count) <- lanes of `from`, times their factors. */
-    void (*pack)(int d, int count, const float *from, float *to);
-    void (*unpack)(int d, int count, const float *from, const float *factor, float *to);
+    void (*pack)(int d, int count, const nb_scalar *from, nb_scalar *to);
+    void (*unpack)(int d, int count, const nb_scalar *from, const nb_scalar *factor, nb_scalar *to);
     /* t (keys x lanes) <- q'k, q d x lanes, k d x keys with a key a column. */
-    void (*dots)(int d, int keys, const float *q, const float *k, float *t);
+    void (*dots)(int d, int keys, const nb_scalar *q, const nb_scalar *k, nb_scalar *t);
     /* largest (lanes) <- the largest of it and of c t; no NaN, c > 0. */
-    void (*raise)(int keys, float c, const float *t, float *largest);
+    void (*raise)(int keys, nb_scalar c, const nb_scalar *t, nb_scalar *largest);
     /* t <- 2^(c t - shift), 0 below 2^-126; sum (lanes) <- sum + those. */
-    void (*powers)(int keys, float c, const float *shift, float *t, float *sum);
+    void (*powers)(int keys, nb_scalar c, const nb_scalar *shift, nb_scalar *t, nb_scalar *sum);
     /* out (dv x lanes) <- sum over the keys of t v, v dv x keys; with `add`, that is added to it. */
-    void (*values)(int dv, int keys, const float *t, const float *v, bool add, float *out);
-    void (*scale)(int dv, const float *factor, float *out); /* out <- factor out */
+    void (*values)(int dv, int keys, const nb_scalar *t, const nb_scalar *v, bool add, nb_scalar *out);
+    void (*scale)(int dv, const nb_scalar *factor, nb_scalar *out); /* out <- factor out */
 } nb_stripe;
 
-/* The widest that this CPU can run; NULL: none. */
+/* The widest of SIMD that this CPU can run; NULL: none, BLAS is faster then. */
 const nb_stripe *nb_stripe_best(void);
-/* All that it can run, for tests: by index; NULL behind the last. */
+/* All that it can run, the widest first: by index; NULL behind the last. Index 0 is there on every CPU. */
 const nb_stripe *nb_stripe_at(int index);
 
-#endif
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stripe_template.h - the functions of stripe.h for one width of SIMD; stripe.c includes it for each, with
  *     NAMED(f)       the function's name        TARGET       its attribute
- *     VECTOR         of WIDTH floats            ROWS         of a product that are summed at a time
+ *     VECTOR         of WIDTH scalars           ROWS         of a product that are summed at a time
+ *     PACK, UNPACK   what packs and unpacks, with the number of lanes first
  *     SPREAD(x), LOAD(p), STORE(p, v), ADD(a, b), SUBTRACT(a, b), MULTIPLY(a, b), LARGER(a, b)
  *     FUSED(a, b, c) a b + c
  *     POWER(y)       2^y, or 0 below 2^-126
@@ -11,9 +12,9 @@ enum { NAMED(lanes) = 2 * WIDTH };
 
 /* `rows` rows of out (rows x lanes) <- out, or 0, + sum over i = 0 ... count - 1 of x[i] y[i * step + row * stride]:
  * x (count x lanes) is shared by the rows. */
-TARGET static inline __attribute__((always_inline)) void NAMED(rows)(int rows, int count, const float *x,
-                                                                     const float *y, int step, int stride, bool add,
-                                                                     float *out)
+TARGET static inline __attribute__((always_inline)) void NAMED(rows)(int rows, int count, const nb_scalar *x,
+                                                                     const nb_scalar *y, int step, int stride, bool add,
+                                                                     nb_scalar *out)
 {
     VECTOR a[ROWS], b[ROWS];
     UNROLLED for (int r = 0; r < rows; r++)
@@ -38,8 +39,9 @@ TARGET static inline __attribute__((always_inline)) void NAMED(rows)(int rows, i
 }
 
 /* All rows: ROWS at a time, then four, two and one. */
-TARGET static inline __attribute__((always_inline)) void NAMED(all)(int all, int count, const float *x, const float *y,
-                                                                    int step, int stride, bool add, float *out)
+TARGET static inline __attribute__((always_inline)) void NAMED(all)(int all, int count, const nb_scalar *x,
+                                                                    const nb_scalar *y, int step, int stride, bool add,
+                                                                    nb_scalar *out)
 {
     int row = 0;
     for (; row + ROWS <= all; row += ROWS)
@@ -52,12 +54,12 @@ TARGET static inline __attribute__((always_inline)) void NAMED(all)(int all, int
         NAMED(rows)(1, count, x, y + (size_t)row * (size_t)stride, step, stride, add, out + row * NAMED(lanes));
 }
 
-TARGET static void NAMED(dots)(int d, int keys, const float *q, const float *k, float *t)
+TARGET static void NAMED(dots)(int d, int keys, const nb_scalar *q, const nb_scalar *k, nb_scalar *t)
 {
     NAMED(all)(keys, d, q, k, 1, d, false, t);
 }
 
-TARGET static void NAMED(values)(int dv, int keys, const float *t, const float *v, bool add, float *out)
+TARGET static void NAMED(values)(int dv, int keys, const nb_scalar *t, const nb_scalar *v, bool add, nb_scalar *out)
 {
     if (add)
         NAMED(all)(dv, keys, t, v, dv, 1, true, out);
@@ -65,7 +67,7 @@ TARGET static void NAMED(values)(int dv, int keys, const float *t, const float *
         NAMED(all)(dv, keys, t, v, dv, 1, false, out);
 }
 
-TARGET static void NAMED(raise)(int keys, float c, const float *t, float *largest)
+TARGET static void NAMED(raise)(int keys, nb_scalar c, const nb_scalar *t, nb_scalar *largest)
 {
     VECTOR a = LOAD(t), b = LOAD(t + WIDTH), factor = SPREAD(c);
     for (int i = 1; i < keys; i++) {
@@ -77,11 +79,11 @@ TARGET static void NAMED(raise)(int keys, float c, const float *t, float *larges
 }
 
 /* The product is rounded before the difference, so that the largest entry's is exactly 0. */
-TARGET static void NAMED(powers)(int keys, float c, const float *shift, float *t, float *sum)
+TARGET static void NAMED(powers)(int keys, nb_scalar c, const nb_scalar *shift, nb_scalar *t, nb_scalar *sum)
 {
     VECTOR a = LOAD(sum), b = LOAD(sum + WIDTH), factor = SPREAD(c), left = LOAD(shift), right = LOAD(shift + WIDTH);
     for (int i = 0; i < keys; i++) {
-        float *at = t + i * NAMED(lanes);
+        nb_scalar *at = t + i * NAMED(lanes);
         VECTOR x = POWER(SUBTRACT(MULTIPLY(factor, LOAD(at)), left));
         VECTOR y = POWER(SUBTRACT(MULTIPLY(factor, LOAD(at + WIDTH)), right));
         STORE(at, x);
@@ -93,7 +95,7 @@ TARGET static void NAMED(powers)(int keys, float c, const float *shift, float *t
     STORE(sum + WIDTH, b);
 }
 
-TARGET static void NAMED(scale)(int dv, const float *factor, float *out)
+TARGET static void NAMED(scale)(int dv, const nb_scalar *factor, nb_scalar *out)
 {
     VECTOR a = LOAD(factor), b = LOAD(factor + WIDTH);
     for (int l = 0; l < dv; l++) {
@@ -102,14 +104,14 @@ TARGET static void NAMED(scale)(int dv, const float *factor, float *out)
     }
 }
 
-TARGET static void NAMED(pack)(int d, int count, const float *from, float *to)
+TARGET static void NAMED(pack)(int d, int count, const nb_scalar *from, nb_scalar *to)
 {
-    pack(NAMED(lanes), d, count, from, to);
+    PACK(NAMED(lanes), d, count, from, to);
 }
 
-TARGET static void NAMED(unpack)(int d, int count, const float *from, const float *factor, float *to)
+TARGET static void NAMED(unpack)(int d, int count, const nb_scalar *from, const nb_scalar *factor, nb_scalar *to)
 {
-    unpack(NAMED(lanes), d, count, from, factor, to);
+    UNPACK(NAMED(lanes), d, count, from, factor, to);
 }
 
 static const nb_stripe NAMED(stripe) = {.name = NAME,
@@ -124,6 +126,8 @@ static const nb_stripe NAMED(stripe) = {.name = NAME,
 
 #undef NAME
 #undef NAMED
+#undef PACK
+#undef UNPACK
 #undef TARGET
 #undef VECTOR
 #undef WIDTH

@@ -8,12 +8,7 @@
 #include <float.h>
 #include <string.h>
 
-/* ThreadSanitizer has not begun yet when gcc's program chooses a clone. */
-#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ && !defined __SANITIZE_THREAD__
-#define WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDTHS
-#endif
+#define WIDTHS NB_WIDTHS
 
 /* Vectors of gcc's and clang's: what `omp simd` would keep in memory here stays in registers. */
 typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));

@@ -2,15 +2,16 @@
 /* scalar.c - loops as in vector.c. */
 #include "linalg/scalar.h"
 
+#include "linalg/cpu.h"
+
 #include <math.h>
 #include <string.h>
 
-#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ && !defined __SANITIZE_THREAD__
-#define WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
+#define WIDTHS NB_WIDTHS
+
+#ifdef NB_CLONED
 __attribute__((simd("notinbranch"))) extern double exp(double);
 __attribute__((simd("notinbranch"))) extern float expf(float);
-#else
-#define WIDTHS
 #endif
 
 #ifdef NB_DOUBLE_SCALAR
@@ -88,6 +89,15 @@ WIDTHS void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb
 {
 #pragma omp simd
     for (size_t j = 0; j < count; j++) y[j] += factor * x[j];
+}
+
+WIDTHS void nb_scalar_add_moments(size_t count, const nb_scalar *x, double *sum, double *square)
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) {
+        sum[j] += (double)x[j];
+        square[j] += (double)x[j] * (double)x[j];
+    }
 }
 
 void nb_scalar_gather(int d, const nb_scalar *x, int count, const int *from, nb_scalar *out)

@@ -33,6 +33,9 @@ nb_scalar nb_scalar_exp_sum(size_t count, nb_scalar *x, nb_scalar shift);
 void nb_scalar_scale(size_t count, nb_scalar factor, nb_scalar *x);
 void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb_scalar *y); /* y <- y + factor x */
 
+/* sum <- sum + x, square <- square + x squared, entry by entry, in double precision. */
+void nb_scalar_add_moments(size_t count, const nb_scalar *x, double *sum, double *square);
+
 /* out (d x count) <- the columns from[i] of x. */
 void nb_scalar_gather(int d, const nb_scalar *x, int count, const int *from, nb_scalar *out);
 

@@ -2,22 +2,21 @@
 /* vector.c - `omp simd` loops; exp and log vectorised by glibc's libmvec. */
 #include "linalg/vector.h"
 
+#include "linalg/cpu.h"
+
 #include <math.h>
 
-/* ThreadSanitizer has not begun yet when gcc's program chooses a clone. */
-#if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ && !defined __SANITIZE_THREAD__
-#define CLONED
-#define WIDTHS __attribute__((target_clones("avx512f", "avx2", "default")))
+#define WIDTHS NB_WIDTHS
+
+#ifdef NB_CLONED
 /* libmvec has them for each width; the C library declares so only under -ffast-math. */
 __attribute__((simd("notinbranch"))) extern double exp(double);
 __attribute__((simd("notinbranch"))) extern double log(double);
-#else
-#define WIDTHS
 #endif
 
 const char *nb_vector_width(void)
 {
-#ifdef CLONED
+#ifdef NB_CLONED
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f")) return "avx512";
     if (__builtin_cpu_supports("avx2")) return "avx2";

@@ -98,6 +98,12 @@ SELECT 'WARNING: ' || {name} method_label || CASE WHEN {all_pairs} THEN ' over '
        ': the effect changes sign with {pool}, over which it is pooled: ' || change || '.' AS paragraph
 FROM compared WHERE change IS NOT NULL ORDER BY line;
 
+SELECT 'WARNING: mostly no better than the trivial answer (column {trivial}): ' ||
+       listed(label || ' (' || worse || ' of ' || results || ' rows)', id) || '.' AS paragraph
+FROM (SELECT {by_id} AS id, count(*) AS results, count(CASE WHEN {metric} >= {trivial} THEN 1 END) AS worse FROM run
+      WHERE {judged} AND status = 'ok' AND {metric} IS NOT NULL AND ({where}) GROUP BY 1)
+JOIN component USING (id) WHERE kind = '{by}' AND 2 * worse > results HAVING count(*) > 0;
+
 SELECT '{Below} {none} the {by} is better. Each {scale} is the {geometric}mean over ' ||
        CASE WHEN least = most THEN '' ELSE least || ' to ' END || most || ' source' ||
        CASE WHEN least = 1 AND most = 1 THEN '' ELSE 's' END || ' (texts, images, draws){models}.' AS paragraph

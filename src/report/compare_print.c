@@ -153,6 +153,13 @@ static nb_status name_setting(printer *p, int place)
     return NB_OK;
 }
 
+static bool is_component(const nb_study *study, const char *column)
+{
+    const nb_axis *a = study->axes;
+    while (a->key && strcmp(a->column, column) != 0) a++;
+    return a->key && a->type == NB_AXIS_COMPONENT;
+}
+
 static nb_status word(const printer *p, const char **sql)
 {
     const nb_compare_terms *t = p->terms;
@@ -170,7 +177,13 @@ static nb_status word(const printer *p, const char **sql)
     bool intervals = nb_answer_at(&counts, 0, 1)->integer, verdicts = nb_answer_at(&counts, 0, 2)->integer;
     int settings = full ? p->varying : *p->along && !across,
         labels = 1 + t->all_pairs + (full || p->view.by_model) + settings;
+    const char *trivial = p->contrasts->metric->trivial;
+    bool judged = trivial && is_component(nb_relation_study(p->relation), of->by);
     const char *const words[][2] = {
+        {"judged", judged ? "1" : "0"},
+        {"trivial", trivial ? trivial : "NULL"},
+        {"by_id", judged ? nb_format(p->ctx, "%s_id", of->by) : "0"},
+        {"where", of->where ? of->where : "1"},
         {"by", of->by},
         {"metric", of->metric},
         {"scale", difference ? "difference" : "ratio"},

@@ -40,9 +40,9 @@ for name in ("a", "b"):
     for part in "qkv":
         np.save(f"{sys.argv[1]}/{name}/{part}.npy", np.random.default_rng(1).standard_normal((2, 20, 4)))
 PY
-    local warning="warning: heads of a file that names no causal mask, as .npy files cannot, are taken without one; for a decoder's heads set causal=true"
+    local warning="warning: no causal mask is assumed for heads whose file does not name one; for a decoder's heads set causal=true"
     cd "$WORK"
-    once() { expect "$warning" && [ "$(grep -c "names no causal mask" <<<"$output")" -eq 1 ]; }
+    once() { expect "$warning" && [ "$(grep -c "no causal mask is assumed" <<<"$output")" -eq 1 ]; }
     run "$NYSBENCH" new experiment e.yaml --yes --heads a --heads b -m 4
     expect_status 0
     once
@@ -222,4 +222,23 @@ PY
     expect_status 0
     expect "Claims: 1 reproduced"
     grep -q "file=\"$(readlink -f "$INSTALLED_TREE")/usr/share/nysbench/experiments/data/panel/minilm_" here/demo.yaml
+}
+
+@test "README: your heads and your idea come to a verdict as they are written" {
+    local block count=0
+    cd "$WORK"
+    for block in nysbench python experiments; do ln -s "$OLDPWD/$block" .; done
+    awk '/^```python$/ { out = ++count ".py"; next } /^```$/ { out = ""; next } out { print >out }' "$OLDPWD/README.md"
+    { echo 'import numpy as np; q, k, v = np.random.default_rng(1).standard_normal((3, 6, 2, 100, 8))'; cat 1.py; } >save.py
+    mv 2.py mine.py
+    [ ! -e 3.py ]
+    export PATH=/usr/bin:$PATH # which python3
+    python3 save.py
+    sed -n '/^## Your heads/,/^## More commands/s/^    \([.e/I]\)/\1/p' "$OLDPWD/README.md" >commands
+    run bash -e commands
+    expect_status 0
+    expect "kmeans(restarts=4)"
+    expect "  norm "
+    [ "$(grep -c '^ *norm .*\(better\|worse\|undecided\|equivalent\)' <<<"$output")" -ge 3 ]
+    ls results/my/plots/paper/*.pdf
 }

@@ -76,14 +76,14 @@ $s short|60|: picks.npy: expected integers of shape (20), the group of each toke
 $s exits|60|: exit status 3
 $s gone|60|: ended without an answer
 $s killed|60|: killed by signal 9 (Killed)
-$s refuses|60|: exit status 3
 $s hangs|0.3|: not done after 0.3 s
 $s deaf|0.3|: not done after 0.3 s
 EOF
     served '[3, 5]'
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 2 -o r
     expect_status 1
-    expect "rows: 32, 2 ok, 30 failed"
+    expect "rows: 30, 2 ok, 28 failed"
+    expect "the next run leaves these rows alone, unless it has --retry failed"
     expect_reasons
     none_runs
     empty tmp
@@ -109,13 +109,28 @@ EOF
     expect_status 1
     expect "rows: 11, 1 ok, 10 failed"
     expect_reasons
-    echo "$s silent|60|: not ready after 0.3 s" >cases
+    none_runs
+    empty tmp
+}
+
+@test "serve: a program that does not start is refused before anything runs" {
+    enter
+    local how
+    for how in silent refuses; do
+        echo "./picker $how|60|" >cases
+        served 3
+        sed -i 's/serve=true/serve=true, start=0.3/' c.yaml
+        TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 2 -o r
+        expect_status 2
+        expect "c.yaml: command: run = ./picker $how: $([ $how = silent ] && echo 'not ready after 0.3 s' || echo 'exit status 3')"
+    done
+    echo "$SERVE mine.py nope|60|" >cases
+    echo 'import nysbench' >mine.py
     served 3
-    sed -i 's/serve=true/serve=true, start=0.3/' c.yaml
-    TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 2 -o r --fresh
-    expect_status 1
-    expect "rows: 2, 1 ok, 1 failed"
-    expect_reasons
+    run "$NYSBENCH" run c.yaml -q -o r
+    expect_status 2
+    expect "mine.py: has no function nope"
+    [ ! -e r ]
     none_runs
     empty tmp
 }
@@ -133,10 +148,10 @@ plots: []
 metrics: error
 EOF
     "$NYSBENCH" run c.yaml -q -j 1 -o one >/dev/null
-    [ "$(wc -l <starts)" -eq 1 ]
+    [ "$(wc -l <starts)" -eq 2 ] # to see that it starts, and to pick
     mv asked one.asked
     "$NYSBENCH" run c.yaml -q -j 2 -o two >/dev/null
-    [ "$(wc -l <starts)" -le 3 ] # the one before, and one for each worker
+    [ "$(wc -l <starts)" -le 5 ] # those before, one more, and one for each worker
     diff <(timeless one/rows.csv) <(timeless two/rows.csv)
     "$NYSBENCH" run c.yaml -q -j 1 -o three --set 'landmarks=[5]' >/dev/null
     "$NYSBENCH" run c.yaml -q -j 1 -o three >/dev/null
@@ -180,9 +195,9 @@ EOF
             expect "rows: 16, 16 ok"
         done
         diff <(timeless $how-1/rows.csv) <(timeless $how-2/rows.csv)
-        case $how in # one for each worker, or one for each row
-        drawn) [ "$(wc -l <starts)" -le 3 ] ;;
-        *) [ "$(wc -l <starts)" -eq 32 ] ;;
+        case $how in # one for each run, and one for each worker or for each row
+        drawn) [ "$(wc -l <starts)" -le 5 ] ;;
+        *) [ "$(wc -l <starts)" -eq 34 ] ;;
         esac
     done
 }
@@ -226,15 +241,13 @@ def hangs(points, m):
 PY
     cat >cases <<EOF
 $SERVE mine.py quarrels|60|: KeyError: 3 (mine.py, line 30): 
-$SERVE mine.py nope|60|: exit status 2: 
 $SERVE mine.py hangs|0.3|: not done after 0.3 s
 EOF
     served 3
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 1 -o r
     expect_status 1
-    expect "rows: 4, 1 ok, 3 failed"
+    expect "rows: 3, 1 ok, 2 failed"
     expect_reasons
-    grep -qF "nysbench.serve: $WORK/mine.py: has no function nope" r/rows.csv # before or after {"done": "picks"}
     grep -qE 'b[|]c[|]a word|a word[|]b[|]c' r/rows.csv # standard output may be buffered
     rm starts
     cat >c.yaml <<EOF
@@ -263,7 +276,7 @@ EOF
     TMPDIR=$WORK/tmp run "$NYSBENCH" run c.yaml -q -j 1 -o r --fresh
     expect_status 0
     expect "rows: 231, 231 ok"
-    [ "$(wc -l <starts)" -eq 1 ]
+    [ "$(wc -l <starts)" -eq 2 ]
     /usr/bin/python3 - <<'PY'
 import csv, re
 error = {} # by whether the program is served, its way to pick, pairing and m

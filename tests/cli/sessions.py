@@ -21,16 +21,20 @@ import tempfile
 # COMMAND: why it is not run. A command that no document has must not stand here, nor in LONG.
 NOT_RUN = {
     "git clone URL nysbench && cd nysbench && make deps && make": "takes the network; tests/debian.sh clones and builds",
-    "./nysbench new experiment my.yaml --heads my-layer --yes": "needs the reader's heads",
+    "./nysbench new experiment my.yaml --heads my-layer --yes": "needs the reader's heads; tests/cli/first.bats has some",
     "./nysbench run my.yaml": "needs them too",
     "./nysbench compare results/my": "needs them too",
+    "./nysbench plot results/my ratio --style=paper": "needs them too",
+    "./nysbench new experiment idea.yaml --heads my-layer --yes --strategies \"kmeans(restarts=4), $IDEA\"": "needs them too",
+    "./nysbench run idea.yaml": "needs them too",
 }
-# COMMAND: the first line of what README shows of its output, elsewhere: a title, heads and one part; "": nothing.
+# Those that take minutes.
 LONG = {
-    "./nysbench run experiments/15-sources.yaml": "",
-    "./nysbench compare results/15-sources --pool landmarks": "",
-    "./nysbench run experiments/01-error-vs-landmarks.yaml": "error by strategy",
+    "./nysbench run experiments/15-sources.yaml",
+    "./nysbench compare results/15-sources --pool landmarks",
+    "./nysbench run experiments/01-error-vs-landmarks.yaml",
 }
+SHOWN = {"./nysbench demo": "  strategy  "}  # COMMAND: how what README shows of its output begins
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 VARYING = [
     (re.compile(r"\d[\d.,]*(?:e[-+]\d+)? ?(?:s|ms|µs|min|h|MiB|GiB)\b(?: \d+ s)?"), "TIME"),
@@ -66,7 +70,7 @@ def bare_commands(path):
             text = file.read()
         for line in re.findall(r"^    (\./nysbench .*)$", text, re.M):
             command = re.sub(r"\s+#.*", "", line)
-            shown = LONG.get(command) and re.search(rf"^    {LONG[command]}.*\n(?:    .*\n)+", text, re.M)
+            shown = command in SHOWN and re.search(rf"^    {SHOWN[command]}.*\n(?:    .*\n)+", text, re.M)
             lines = shown.group().splitlines() if shown else []
             yield command, ["...", *lines[:1], "...", *lines[1:2], "...", *lines[2:], "..."]
 

@@ -79,6 +79,43 @@ class Exact(unittest.TestCase):
         self.assertTrue(_arrays.real_array("q", unaligned, np.dtype(np.float32)).flags.aligned)
 
 
+
+class Pieces(unittest.TestCase):
+    def test_pieces_have_the_bits_of_one_pass(self):
+        for batch in (), (2,):
+            x = draw(heads=4, key_heads=2, n=90, dv=5, batch=batch)
+            shapes = [y.shape for y in x]
+            attention = nysbench.Attention("merging(window=7, landmarks=9)", *shapes, causal=True)
+            whole = attention(*x)
+            for _ in range(2):
+                cuts = [0, 40, *range(41, 91)]
+                pieces = [attention.extend(*(y[..., a:b, :] for y in x)) for a, b in zip(cuts, cuts[1:])]
+                np.testing.assert_array_equal(np.concatenate(pieces, axis=-2), whole)
+                self.assertGreater(attention.cost.multiplications, 0)
+                with self.assertRaisesRegex(nysbench.ShapeError, "90 tokens, of which 90 are taken"):
+                    attention.extend(*(y[..., :1, :] for y in x))
+                attention.restart()
+
+    def test_outputs_go_where_they_are_asked_for(self):
+        q, k, v = draw(n=20, dv=3)
+        attention = nysbench.Attention("streamingllm", q.shape, k.shape, v.shape, causal=True)
+        out = np.empty((4, 2, 3), np.float32)
+        self.assertIs(attention.extend(q[:, :2], k[:, :2], v[:, :2], out), out)
+        with self.assertRaises(nysbench.ShapeError):
+            attention.extend(q[:, :3], k[:, :3], v[:, :3], out)
+
+    def test_what_does_not_fit_is_refused(self):
+        q, k, v = draw(n=20)
+        shapes = q.shape, k.shape, v.shape
+        with self.assertRaisesRegex(nysbench.ArgumentError, "streamed takes all tokens at once"):
+            nysbench.Attention("streamed", *shapes, causal=True).extend(q[:, :1], k[:, :1], v[:, :1])
+        attention = nysbench.Attention("h2o", *shapes, causal=True)
+        for wrong in (q[:, :1], k[:, :2], v[:, :1]), (q[0, 0], k[:, :1], v[:, :1]), (q[0], k[0], v[0]):
+            with self.assertRaises(nysbench.ShapeError):
+                attention.extend(*wrong)
+        with self.assertRaisesRegex(nysbench.ArgumentError, "tokens = 0"):
+            attention.extend(q[:, :0], k[:, :0], v[:, :0])
+
 class Approximate(unittest.TestCase):
     def test_nystrom_is_its_formula(self):
         q, k, v = draw(heads=1)

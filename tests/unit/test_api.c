@@ -567,6 +567,50 @@ static void test_forward(void **state)
     nysbench_attention_free(NULL);
 }
 
+/* Pieces of all heads, in the order that the call has them. */
+static void cut(const float *x, int heads, int d, int at, int count, float *out)
+{
+    for (int h = 0; h < heads; h++)
+        memcpy(out + h * count * d, x + (h * TOKENS + at) * d, (size_t)(count * d) * sizeof *out);
+}
+
+static void test_extend(void **state)
+{
+    nysbench *h = new_handle();
+    arrays *a = fill(*state), *piece = fill(*state);
+    nysbench_layer causal = layer;
+    nysbench_attention *attention, *streamed = open_layer(h, "streamed", 1);
+    causal.causal = 1;
+    assert_done(h, nysbench_attention_new(h, "merging(window=3, landmarks=4)", &causal, 2, 7, 1, &attention));
+    forward(attention, a);
+    for (int again = 0; again < 2; again++) {
+        for (int at = 0, count; at < TOKENS; at += count) {
+            float expected[QUERIES * VALUES];
+            count = at == 4 ? 7 : 1;
+            cut(a->q, BATCH * HEADS, DIM, at, count, piece->q);
+            cut(a->k, BATCH * KEY_HEADS, DIM, at, count, piece->k);
+            cut(a->v, BATCH * KEY_HEADS, VALUES, at, count, piece->v);
+            cut(a->out, BATCH * HEADS, VALUES, at, count, expected);
+            assert_int_equal(nysbench_attention_extend(attention, count, piece->q, piece->k, piece->v, piece->out),
+                             NYSBENCH_OK);
+            assert_memory_equal(piece->out, expected, (size_t)(BATCH * HEADS * count * VALUES) * sizeof *expected);
+        }
+        expect(nysbench_attention_extend(attention, 1, a->q, a->k, a->v, piece->out), NYSBENCH_EDIM,
+               nysbench_attention_message(attention), "33 tokens, of which 33 are taken");
+        nysbench_attention_restart(attention);
+    }
+    expect(nysbench_attention_extend(attention, 0, a->q, a->k, a->v, piece->out), NYSBENCH_EINVAL,
+           nysbench_attention_message(attention), "tokens = 0");
+    expect(nysbench_attention_extend(attention, 1, a->q, a->k, NULL, piece->out), NYSBENCH_EINVAL,
+           nysbench_attention_message(attention), "v is NULL");
+    expect(nysbench_attention_extend(streamed, 1, a->q, a->k, a->v, piece->out), NYSBENCH_EINVAL,
+           nysbench_attention_message(streamed), "takes all tokens at once");
+    assert_int_equal(nysbench_attention_extend(NULL, 1, a->q, a->k, a->v, piece->out), NYSBENCH_EINVAL);
+    nysbench_attention_free(attention);
+    nysbench_attention_free(streamed);
+    nysbench_free(h);
+}
+
 /* Features that are drawn anew in each pass. */
 static void test_restart(void **state)
 {
@@ -840,6 +884,7 @@ int main(void)
         test_with_ctx(test_an_older_request),
         test_with_ctx(test_names),
         test_with_ctx(test_forward),
+        test_with_ctx(test_extend),
         test_with_ctx(test_restart),
         test_with_ctx(test_mistakes_of_layers),
         test_with_ctx(test_threads),

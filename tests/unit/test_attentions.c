@@ -56,14 +56,27 @@ static const char *const specs[] = {
     "kernel_ridge(landmarks=12, rows=20, queries=40, keys=50, ridges=8)",
     "kernel_ridge(landmarks=9, init=random, sampling=uniform, weighted=false, counts=false, mass=false, prior=false, "
     "normalised=false, ridge=0.001)",
+    "streamingllm(window=5, sinks=2)",
+    "streamingllm(window=0, sinks=0)",
+    "strided(window=3, stride=7, sinks=0)",
+    "strided(window=40, stride=3)",
+    "h2o(window=9, heavy=11, sinks=0)",
+    "h2o(window=0, heavy=0, sinks=1)",
+    "tilted_segments(window=10, segment=5)",
+    "tilted_segments(window=0, segment=9, sinks=0, tilted=false)",
+    "merging(window=9, landmarks=12)",
+    "merging(window=0, landmarks=40, sinks=0)",
+    "moba(block=8, top=2)",
+    "moba(block=7, top=3, window=10, sinks=5)",
+    "moba(block=200, top=0)",
+    "block_sparse(window=10, block=8, top=3)",
+    "block_sparse(window=0, block=1, top=9, sinks=0)",
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
 /* Part of their work is counted where it is done, and is not in the cost; and part of their memory. */
-static const char *const prepared[] = {"clustered", "gpa", "kernel_ridge", "skip", NULL};
+static const char *const prepared[] = {"clustered", "gpa", "kernel_ridge", "merging", "skip", NULL};
 static const char *const more_memory[] = {"clustered", "gpa", "kernel_ridge", "nystrom", "skip", NULL};
-/* Their landmarks are chosen from all tokens, or fitted to all. */
-static const char *const foreseeing[] = {"nystrom", "gpa", NULL};
 
 static bool is_among(const char *const *names, const nb_choice *attention)
 {
@@ -251,7 +264,7 @@ static nb_layer change_later(const nb_layer *layer, int at)
 static void check_causality(const nb_choice *attention, const nb_layer_shape *s)
 {
     nb_layer layer = make_layer(s, 1.3, 3);
-    if (!s->causal || is_among(foreseeing, attention)) return;
+    if (!s->causal || nb_attention_traits(attention) & NB_ATTENTION_FORESEES) return;
     nb_scalar *out = attend(attention, &layer, 1).out;
     for (int at = 1; at < s->n; at += at < 70 ? 13 : 40) {
         nb_layer other = change_later(&layer, at);
@@ -268,6 +281,71 @@ static void test_causal_ones_look_at_no_later_token(void **state)
 {
     ctx = *state;
     for_all(check_causality);
+}
+
+/* So many tokens of all heads from `at` on. */
+static nb_scalar *piece_of(const nb_scalar *x, int heads, int n, int d, int at, int count)
+{
+    size_t each = (size_t)count * (size_t)d;
+    nb_scalar *out = nb_alloc_scalars(ctx, (size_t)heads * each);
+    assert_non_null(out);
+    for (size_t h = 0; h < (size_t)heads; h++)
+        memcpy(out + h * each, x + (h * (size_t)n + (size_t)at) * (size_t)d, each * sizeof *out);
+    return out;
+}
+
+static void check_steps(const nb_choice *attention, const nb_layer_shape *s)
+{
+    static const int pieces[] = {1, 1, 3, 29, 1, 64, 2, 7};
+    nb_layer layer = make_layer(s, 1.3, 34);
+    nb_team *team;
+    nb_attending a;
+    nb_passed passed;
+    if (!s->causal || !(nb_attention_traits(attention) & NB_ATTENTION_STEPS)) return;
+    nb_scalar *all = attend(attention, &layer, 1).out;
+    assert_ok(ctx, nb_team_new(2, &team, ctx));
+    assert_ok(ctx, nb_attention_open(attention, s, team, stream, &a, ctx));
+    for (int again = 0; again < 2; again++) {
+        for (int at = 0, i = again, count; at < s->n; at += count, i++) {
+            nb_layer piece = layer;
+            int heads = nb_layer_heads(s), key_heads = s->batch * s->key_heads;
+            count = nb_lesser(pieces[i % 8], s->n - at);
+            piece.shape.n = count;
+            piece.q = piece_of(layer.q, heads, s->n, s->d, at, count);
+            piece.k = piece_of(layer.k, key_heads, s->n, s->d, at, count);
+            piece.v = piece_of(layer.v, key_heads, s->n, s->dv, at, count);
+            size_t size = (size_t)heads * (size_t)count * (size_t)s->dv;
+            nb_scalar *out = nb_alloc_scalars(ctx, size);
+            assert_ok(ctx, nb_attention_extend(&a, &piece, out, &passed, ctx));
+            assert_same_bits(attention->full, size, piece_of(all, heads, s->n, s->dv, at, count), out);
+        }
+        nb_layer more = layer;
+        more.shape.n = 1;
+        assert_int_equal(nb_attention_extend(&a, &more, all, &passed, ctx), NB_EDIM);
+        assert_non_null(strstr(nb_error_message(ctx), "tokens, of which"));
+        nb_error_clear(ctx);
+        nb_attention_restart(&a);
+    }
+}
+
+static void test_pieces_give_the_bits_of_one_pass(void **state)
+{
+    ctx = *state;
+    for_all(check_steps);
+}
+
+static void test_not_all_take_pieces(void **state)
+{
+    nb_team *team;
+    nb_attending a;
+    nb_passed passed;
+    ctx = *state;
+    nb_layer layer = make_layer(&shapes[3], 1, 35);
+    nb_choice attention = choose(&nb_attentions, "streamed", ctx);
+    assert_ok(ctx, nb_team_new(1, &team, ctx));
+    assert_ok(ctx, nb_attention_open(&attention, &layer.shape, team, stream, &a, ctx));
+    assert_int_equal(nb_attention_extend(&a, &layer, NULL, &passed, ctx), NB_EINVAL);
+    assert_non_null(strstr(nb_error_message(ctx), "all tokens at once"));
 }
 
 /* Each query head with its own copy of its keys. */
@@ -418,7 +496,16 @@ static void test_exact_ones(void **state)
                                         "bigbird(block=7, random=0, global=100)",
                                         "bigbird(block=256, window=7, random=0, global=0)",
                                         "hyperattention(sample=601)",
-                                        "hyperattention(sample=700, block=10, bits=3)"};
+                                        "hyperattention(sample=700, block=10, bits=3)",
+                                        "streamingllm(window=200)",
+                                        "strided(window=3, stride=1)",
+                                        "h2o(window=5, heavy=200)",
+                                        "tilted_segments(window=3, segment=1)",
+                                        "merging(window=0, landmarks=200)",
+                                        "moba(block=9, top=30, window=3, sinks=2)",
+                                        "moba(block=3, top=4, window=200)",
+                                        "block_sparse(window=5, block=7, top=40)",
+                                        "merging(window=200, landmarks=1)"};
     ctx = *state;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) assert_defined_by(exact[i], softmax_weight);
     for (int i = 0; i < SHAPES; i++) {
@@ -444,6 +531,39 @@ static void test_exact_ones(void **state)
         snprintf(spec, sizeof spec, "kernel_ridge(landmarks=%d, rows=1)", shapes[i].n);
         assert_weighted(spec, &layer, softmax_weight);
     }
+}
+
+/* Heads where landmarks stand for all exactly: keys that are all the same, keys that take turns, and a first key that
+ * gets everything. */
+static void test_degenerate_heads(void **state)
+{
+    static const char *const merging[] = {"merging(window=9, landmarks=12)", "merging(window=0, landmarks=3, sinks=0)"};
+    static const char *const equal[] = {"tilted_segments(window=10, segment=5)",
+                                        "tilted_segments(window=0, segment=9, tilted=false)"};
+    static const char *const sink[] = {"streamingllm(window=0, sinks=1)", "strided(window=0, stride=50, sinks=1)",
+                                       "h2o(window=0, heavy=1, sinks=0)", "tilted_segments(window=0, segment=70)",
+                                       "merging(window=0, landmarks=2, sinks=0)"};
+    ctx = *state;
+    for (int turns = 1; turns <= 2; turns++) {
+        nb_layer layer = make_layer(&shapes[4], 1.3, 36);
+        const nb_layer_shape *s = &layer.shape;
+        size_t d = (size_t)s->d, count = (size_t)(s->batch * s->key_heads) * (size_t)s->n;
+        nb_scalar *k = nb_alloc_scalars(ctx, count * d);
+        for (size_t i = 0; i < count; i++) memcpy(k + i * d, layer.k + i % (size_t)turns * d, d * sizeof *k);
+        layer.k = k;
+        for (int i = 0; i < 2; i++) assert_weighted(merging[i], &layer, softmax_weight);
+        for (int i = 0; i < 2 && turns == 1; i++) assert_weighted(equal[i], &layer, softmax_weight);
+    }
+    nb_layer layer = make_layer(&shapes[4], 1.3, 37);
+    const nb_layer_shape *s = &layer.shape;
+    size_t d = (size_t)s->d, n = (size_t)s->n, queries = (size_t)nb_layer_heads(s) * n;
+    nb_scalar *q = nb_alloc_scalars(ctx, queries * d), *k = nb_alloc_scalars(ctx, queries * d);
+    for (size_t i = 0; i < queries * d; i++) q[i] = i % d == 0 ? 40 : layer.q[i];
+    for (size_t i = 0; i < (size_t)(s->batch * s->key_heads) * n * d; i++)
+        k[i] = i % d > 0 ? layer.k[i] : i % (n * d) == 0 ? 40 : 0;
+    layer.q = q;
+    layer.k = k;
+    for (size_t i = 0; i < sizeof sink / sizeof *sink; i++) assert_weighted(sink[i], &layer, softmax_weight);
 }
 
 /* All that claim to be exact, registered as they come. */
@@ -1202,6 +1322,7 @@ static void test_refusals(void **state)
         {"clustered(clusters=78)", "78 groups of"},
         {"clustered(clusters=7, top=78)", "top = 78"},
         {"linformer", "256 projected keys"},
+        {"merging", "no causal mask"},
         {"clustered", "100 groups of n = 77"},
         {"kernel_ridge", "rows = 80, and 77 of n = 77 queries"},
         {"kernel_ridge(landmarks=78, rows=7)", "landmarks = 78, and 77 of n = 77 keys"},
@@ -1223,11 +1344,14 @@ int main(void)
         test_with_ctx(test_threads_change_no_bit),
         test_with_ctx(test_costs_are_those_predicted),
         test_with_ctx(test_causal_ones_look_at_no_later_token),
+        test_with_ctx(test_pieces_give_the_bits_of_one_pass),
+        test_with_ctx(test_not_all_take_pieces),
         test_with_ctx(test_grouped_queries_are_heads_with_the_same_keys),
         test_with_ctx(test_batch_mates_do_not_matter),
         test_with_ctx(test_large_logits_are_no_trouble),
         test_with_ctx(test_infinite_logits_show),
         test_with_ctx(test_exact_ones),
+        test_with_ctx(test_degenerate_heads),
         test_with_ctx(test_trait_exact),
         test_with_ctx(test_skip),
         test_with_ctx(test_fitted_skip),
