@@ -89,7 +89,6 @@ static const nb_option *find_option(const nb_component *c, const char *key)
     return NULL;
 }
 
-/* What the option allows, for a message. */
 const char *nb_option_allowed(const nb_option *o, nb_ctx *ctx)
 {
     const char *kind = o->type == NB_OPTION_INT ? "an integer" : "a number";

@@ -71,7 +71,8 @@ static nb_status form_stripe(const nb_scene *scene, const nb_stripe *s, double *
     return NB_OK;
 }
 
-/* With the distances of all rows from their own means: of S from its mean. */
+/* Adds the rows' means to the distances of all rows from their own means, which gives the distance of S from its
+ * mean. */
 static void add_between_rows(int n, gathering *g)
 {
     double mean = nb_sum((size_t)n, g->row_sums) / n, squares = 0;
