@@ -88,7 +88,7 @@ typedef struct {
     const command_options *options;
 } call;
 
-/* Where nysbench was called, as far as this process knows. */
+/* Finds the folder in which nysbench was called, as far as this process knows. */
 static nb_status current_folder(const char **here, nb_ctx *ctx)
 {
     char *path = getcwd(NULL, 0);
@@ -330,7 +330,7 @@ static unsigned traits_of(const void *opts)
     return (((const command_options *)opts)->deterministic ? 0 : NB_RANDOM) | NB_ELSEWHERE;
 }
 
-/* What runs a script that is named in its first argument. */
+/* True for programs that run a script named in their first argument. */
 static bool is_interpreter(const char *program)
 {
     static const char *const names[] = {"python", "pypy", "Rscript", "julia", "perl", "ruby", "node",
@@ -392,7 +392,7 @@ static nb_status find_parts(const char *run, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EIO, "there is no file %s", file);
 }
 
-/* NB_EIO where it does not get ready. */
+/* NB_EIO if the program does not get ready. */
 static nb_status try_server(const command_options *o, nb_ctx *ctx)
 {
     nb_service service = {.start_s = o->start, .timeout_s = o->timeout};
@@ -405,7 +405,7 @@ static nb_status try_server(const command_options *o, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Finds what cannot be started here; what a program that is not served needs besides is not checked. */
+/* Reports a program that cannot be started here; what a program that is not served needs besides is not checked. */
 static nb_status ready(const void *opts, nb_ctx *ctx)
 {
     const command_options *o = opts;

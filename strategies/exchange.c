@@ -45,7 +45,8 @@ typedef struct { /* what is swapped within: S, or its entries at k queries and k
     const int *queries, *keys; /* k: their tokens, ascending; NULL: all */
 } cut;
 
-/* The m tokens of the start, then the others in the trial's order. */
+/* Candidates: the m start tokens, then the others in the trial's order, k in all. *seen: how far into that order they
+ * reach. */
 static nb_status start_first(const nb_points *points, int m, const int *start, int **order, nb_ctx *ctx)
 {
     const int *all;

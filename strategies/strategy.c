@@ -52,7 +52,7 @@ bool nb_strategy_counts(const nb_choice *strategy)
     return counts(strategy, false);
 }
 
-/* The strategy that picks in the end. */
+/* Returns the strategy that picks in the end. */
 static const nb_choice *innermost(const nb_choice *strategy)
 {
     while (record_of(strategy)->within) strategy = record_of(strategy)->within(strategy->options).strategy;

@@ -72,7 +72,7 @@ static nb_status open_cut(const subsample_options *o, const nb_points *points, c
     return nb_scene_cut(points->scene, k, c->tokens, &c->scene, ctx);
 }
 
-/* Of a set of queries and keys the keys come behind all queries. */
+/* Returns the head's token at a place of the cut; in a set of queries and keys, the keys follow all queries. */
 static int token_of(const cut *c, int place)
 {
     return place < c->k ? c->tokens[place] : c->n + c->tokens[place - c->k];
@@ -110,7 +110,7 @@ static nb_status give_points(const nb_points *there, const nb_picks *from, nb_pi
     return nb_picks_landmarks(from, d, there->n, x, points, ctx);
 }
 
-/* What was picked of the points `there`, as picks of the head. */
+/* Gives the picks of the points `there` as picks of the head. */
 static nb_status give(const cut *c, const nb_points *there, const nb_picks *from, nb_picks *to, nb_ctx *ctx)
 {
     if (from->refusal) {
@@ -156,7 +156,7 @@ static nb_within within(const void *opts)
     return (nb_within){o->of, o->tokens};
 }
 
-/* What is held of an oracle is k x k. */
+/* An oracle among k tokens holds only k x k numbers. */
 static unsigned traits_of(const void *opts)
 {
     const subsample_options *o = opts;

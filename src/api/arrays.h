@@ -6,7 +6,7 @@
 #include "api/nysbench.h"
 #include "components/component.h"
 
-/* The problem of a request's q, k and v, which are not copied. NB_EINVAL or NB_ENUMERIC names the array. */
+/* Makes a problem of the request's q, k and v, which are not copied. NB_EINVAL or NB_ENUMERIC names the array. */
 nb_status nb_arrays_choice(const nysbench_request *request, nb_choice *problem, nb_ctx *ctx);
 
 #endif

@@ -55,7 +55,7 @@ static nb_status open_attention(nysbench_attention *a, const wanted *w, nb_ctx *
     return nb_attention_open(&a->choice, &w->shape, team, w->stream, &a->attending, ctx);
 }
 
-/* With the message, and where it came through. */
+/* Keeps the error with its message and its trace. */
 static nb_status pass_on(const nysbench_attention *a, nb_status status, nb_ctx *ctx)
 {
     nb_error_copy(ctx, a->own->ctx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* attention.h - what is behind a nysbench_attention, for a program that has its layer as a whole. */
+/* attention.h - the struct behind a nysbench_attention, for callers that have the whole layer as an nb_layer. */
 #ifndef NB_API_ATTENTION_H
 #define NB_API_ATTENTION_H
 
@@ -7,16 +7,16 @@
 #include "attentions/attention.h"
 
 struct nysbench_attention {
-    nysbench *own; /* its memory, which lives as long as it does, and its message */
+    nysbench *own; /* memory and message of its own, which may outlive the handle */
     nb_choice choice;
     nb_attending attending;
     nb_passed passed;
 };
 
-/* The attention of a spec, checked as far as it can be without a layer. */
+/* Reads the spec of an attention and checks what can be checked without a layer. */
 nb_status nb_attention_choose(const nysbench *handle, const char *spec, nb_choice *attention, nb_ctx *ctx);
 
-/* One pass. NB_ENUMERIC where the outputs are not finite. */
+/* Runs one forward pass. NB_ENUMERIC if the outputs are not finite. */
 nysbench_status nb_attention_pass(nysbench_attention *attention, const nb_layer *layer, nb_scalar *out);
 
 #endif

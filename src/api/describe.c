@@ -43,7 +43,7 @@ const char *nb_explanation_of(const nb_registry *registry, const nb_component *c
     return registry == &nb_cores ? ((const nb_core *)c)->explanation : NULL;
 }
 
-/* Whether it has figures or tables, which have no options. */
+/* True if it has figures or tables, which have no options. */
 static bool is_output(const nb_registry *registry)
 {
     return registry == &nb_figures || registry == &nb_tables;
@@ -107,7 +107,7 @@ static nb_status describe_columns(FILE *out, const char *name, int *found, nb_ct
     return NB_OK;
 }
 
-/* Of one kind, or (NULL) whatever has the name. */
+/* Describes what has the name: of one kind, or (NULL) of any. */
 static nb_status describe_all(FILE *out, const char *kind, const char *name, nb_ctx *ctx)
 {
     const nb_registry *only = NULL, *registry;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* elsewhere.h - the library starts no process. */
+/* elsewhere.h - refuses components that start processes, since the library starts none. */
 #ifndef NB_ELSEWHERE_H
 #define NB_ELSEWHERE_H
 

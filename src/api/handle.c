@@ -19,8 +19,8 @@ _Static_assert((int)NYSBENCH_OK == (int)NB_OK && (int)NYSBENCH_EINVAL == (int)NB
 /* The library's, for all arguments and components; no program's. */
 static const nb_host library = {.prefix = ""};
 
-/* What OpenBLAS and GSL have for the whole process is set by the first of the calls that run at a time, and set back by
- * the last. */
+/* Process-wide settings of OpenBLAS and GSL: the first of several running calls changes them, the last one restores
+ * them. */
 static struct {
     pthread_mutex_t lock;
     int inside, threads;

@@ -7,9 +7,9 @@
 
 enum { NB_MOST_KINDS = 15 };
 
-const nb_registry *nb_kind_at(int index); /* NULL behind the last */
+const nb_registry *nb_kind_at(int index); /* NULL past the end */
 
-/* By "strategy" or "strategies"; NB_EINVAL with what there is. */
+/* Finds a kind by "strategy" or "strategies"; NB_EINVAL lists the kinds there are. */
 nb_status nb_kind_find(const char *kind, const nb_registry **registry, nb_ctx *ctx);
 
 #endif

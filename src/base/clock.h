@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* clock.h - seconds since some moment, and of this process's work, for differences. */
+/* clock.h - wall-clock and CPU seconds, whose differences are durations. */
 #ifndef NB_CLOCK_H
 #define NB_CLOCK_H
 
@@ -12,7 +12,7 @@ static inline double nb_clock_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* CPU time of this process, whatever else the machine did meanwhile. */
+/* CPU seconds of this process, independent of the machine's other load. */
 static inline double nb_work_s(void)
 {
     struct timespec t;

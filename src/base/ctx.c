@@ -104,7 +104,7 @@ static bool whole(const block *b)
     return !b->guard || (*b->guard == GUARD && memcmp(b->guard, b->guard + 1, guard_bytes(b->guard) - 1) == 0);
 }
 
-/* By malloc, whose small blocks are at hand: aligned_alloc takes several times as long. */
+/* Uses malloc, whose small blocks are at hand: aligned_alloc takes several times as long. */
 static void *alloc_raw(nb_ctx *ctx, size_t count, size_t size)
 {
     size_t bytes = 0, padded = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ctx.h - what a computation carries with it: the first error with its trace, the memory it owns, and its random
- * stream. There are no globals, so two contexts may live side by side. */
+/* ctx.h - the context of a computation: its first error with a trace, the memory it owns, and its random stream. There
+ * are no globals, so two contexts may live side by side. */
 #ifndef NB_CTX_H
 #define NB_CTX_H
 
@@ -22,8 +22,8 @@ typedef enum {
     NB_ENUMERIC, /* NaN or Inf in the input, or LAPACK info > 0 */
     NB_EIO,      /* a file or the store */
     NB_EBUG,     /* a broken invariant: please report */
-    NB_EHOST,    /* the machine: no process, no room for files; the end of a run */
-    NB_EREFUSED, /* of a strategy alone: these landmarks are impossible here, and the row is `skipped` */
+    NB_EHOST,    /* the machine: no process, no disk space; ends the run */
+    NB_EREFUSED, /* returned by strategies only: these landmarks are impossible here, and the row is `skipped` */
     NB_STATUS_COUNT
 } nb_status;
 
@@ -33,78 +33,77 @@ typedef void nb_destroy_fn(void *ptr);
 nb_ctx *nb_ctx_new(void);      /* NULL only if out of memory */
 void nb_ctx_free(nb_ctx *ctx); /* NULL is allowed */
 
-/* A second arena with the error record, the stream, the patience and the failing allocation
- * of its parent, for what must outlive the parent's next release. It is freed
- * with the parent's memory around it. NULL with NB_ENOMEM recorded. */
+/* Makes a second arena that shares its parent's error record, random stream, patience and failing allocation, for
+ * objects that must outlive the parent's next release. It is freed with the parent's memory around it. NULL with
+ * NB_ENOMEM recorded. */
 nb_ctx *nb_ctx_child(nb_ctx *parent);
 
-/* count * size zeroed bytes, aligned to 64, owned by ctx: never free() them.
- * NULL on failure, with NB_ENOMEM recorded (also where the product overflows). */
+/* Allocates count * size zeroed bytes, aligned to 64 and owned by ctx: never free() them. NULL on failure, with
+ * NB_ENOMEM recorded (also if the product overflows). */
 void *nb_alloc(nb_ctx *ctx, size_t count, size_t size);
 double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols); /* rows * cols zeroed doubles */
 void *nb_alloc_unset(nb_ctx *ctx, size_t count, size_t size);  /* the same, not zeroed */
-double *nb_alloc_raw(nb_ctx *ctx, size_t count); /* doubles that are not zeroed, for what is overwritten at once */
-/* The array itself where its `capacity` is above `count`, else a copy with twice the room, at least 8;
- * NULL: out of memory, nothing has changed. NB_GROW below is how it is used. */
+double *nb_alloc_raw(nb_ctx *ctx, size_t count);               /* doubles, not zeroed */
+/* Returns the array itself if its `capacity` is above `count`, else a copy with twice the room, at least 8. NULL when
+ * out of memory; nothing has changed then. Use it through NB_GROW below. */
 void *nb_grown(nb_ctx *ctx, void *items, size_t size, int count, int *capacity);
 
 char *nb_strdup(nb_ctx *ctx, const char *text);
 char *nb_format(nb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The text itself, if it is clean (see text.h) or NULL, else a clean copy; NULL then: out of memory. */
+/* Returns the text itself if it is NULL or clean (text.h), else a clean copy; NULL for the copy when out of memory. */
 const char *nb_clean(nb_ctx *ctx, const char *text, const char *kept);
 
-/* Hands a foreign object to ctx, to be destroyed with the memory around it, last in first out. If that fails it is
+/* Hands a foreign object to ctx, which destroys it with the memory around it, last in first out. On failure it is
  * destroyed at once. */
 nb_status nb_defer(nb_ctx *ctx, nb_destroy_fn *destroy, void *ptr);
 
-/* Everything allocated after a mark is freed by its release. */
+/* Releasing a mark frees everything allocated since. */
 typedef size_t nb_mark;
 nb_mark nb_ctx_mark(const nb_ctx *ctx);
 void nb_ctx_release(nb_ctx *ctx, nb_mark mark);
 
-/* The stream that the caller has chosen for this call; a component's only
- * source of randomness. See random.h. */
+/* The random stream that the caller has set for this call, a component's only source of randomness (random.h). */
 gsl_rng *nb_ctx_rng(nb_ctx *ctx);
 void nb_ctx_set_rng(nb_ctx *ctx, gsl_rng *rng);
 
 const char *nb_status_name(nb_status status);
 nb_status nb_error_status(const nb_ctx *ctx);    /* NB_OK if there is none */
 const char *nb_error_message(const nb_ctx *ctx); /* "" if there is none */
-const char *nb_error_trace(const nb_ctx *ctx);   /* where it came through, a line each */
+const char *nb_error_trace(const nb_ctx *ctx);   /* the calls it passed through, one per line */
 void nb_error_clear(nb_ctx *ctx);
-/* The error of another context, with its trace; what was there before is forgotten. */
+/* Copies another context's error with its trace, replacing this one's. */
 void nb_error_copy(nb_ctx *ctx, const nb_ctx *from);
 nb_status nb_error_set(nb_ctx *ctx, nb_status status, const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 5, 6))); /* the message is clean, whatever the arguments are */
-/* vsnprintf, but a text that is too long is cut in the middle, since its end says why. */
+    __attribute__((format(printf, 5, 6))); /* the message is cleaned (text.h) */
+/* Prints as vsnprintf does, but cuts a long text in the middle, since its end gives the reason. */
 void nb_print_cut(char *out, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, const char *expression);
 
-/* The first allocation that failed, even if its caller went on: whatever runs in this process from then on may run
- * short of memory. NULL: none has failed. */
+/* Describes the first allocation that failed, even if its caller went on: later code in this process may run short of
+ * memory. NULL: none failed. */
 const char *nb_ctx_exhausted(const nb_ctx *ctx);
 void nb_ctx_forget_exhausted(nb_ctx *ctx);
 
-/* What a component has changed that everything in this process relies on ("changed ..."): nothing computed from then
- * on counts. NULL: nothing. */
+/* Records what a component has changed in the process ("changed ..."); later results in it do not count. nb_ctx_spoilt
+ * returns that, or NULL. */
 void nb_ctx_spoil(nb_ctx *ctx, const char *what);
 const char *nb_ctx_spoilt(const nb_ctx *ctx);
 
-/* Seconds for each call of a plug-in before anything runs (base/apart.h); 20, unless it was set. */
+/* Time limit in seconds of each call of a plug-in before anything runs (base/apart.h); 20 by default. */
 double nb_ctx_patience(const nb_ctx *ctx);
 void nb_ctx_set_patience(nb_ctx *ctx, double seconds);
 
-/* Bytes alive in this context with its parents and children, as asked for; and the most since the last call of
- * nb_ctx_watch, at first since the start. */
+/* Bytes allocated and alive in this context with its parents and children; and the peak since the last nb_ctx_watch, or
+ * since the start. */
 size_t nb_ctx_held(const nb_ctx *ctx);
 size_t nb_ctx_most(const nb_ctx *ctx);
 void nb_ctx_watch(nb_ctx *ctx);
 
 size_t nb_ctx_blocks(const nb_ctx *ctx); /* blocks alive, for tests */
-bool nb_ctx_overrun(const nb_ctx *ctx);  /* something was written right behind a block, alive or freed */
-/* The k-th next allocation fails (1 = the next); 0: none. Returns how many were still to come before the one that was
- * set to fail; 0: it has failed. */
+bool nb_ctx_overrun(const nb_ctx *ctx); /* true if something was written just past the end of a block, alive or freed */
+/* Makes the k-th next allocation fail (1 = the next; 0: none). Returns how many were still to come before the
+ * allocation set to fail earlier; 0: it has failed. */
 long nb_ctx_fail_alloc(nb_ctx *ctx, long k);
 
 #define NB_FAIL(ctx, status, ...) \
@@ -124,12 +123,12 @@ long nb_ctx_fail_alloc(nb_ctx *ctx, long k);
             return nb_try_; \
         } \
     } while (0)
-/* pointer = allocation, or return NB_ENOMEM (which the allocation recorded). */
+/* Assigns the allocation, or returns NB_ENOMEM (which the allocation recorded). */
 #define NB_NEED(pointer, allocation) \
     do { \
         if (!((pointer) = (allocation))) return NB_ENOMEM; \
     } while (0)
-/* Room for one more behind `count` items of an array that ctx owns, or return NB_ENOMEM. */
+/* Makes room for one more item behind `count` items of an array that ctx owns, or returns NB_ENOMEM. */
 #define NB_GROW(ctx, items, count, capacity) \
     do { \
         void *nb_grown_ = nb_grown((ctx), (items), sizeof *(items), (count), &(capacity)); \

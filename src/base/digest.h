@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* digest.h - what a file or a text holds, in 64 letters. */
+/* digest.h - SHA-256 digests of files and texts, in hexadecimal. */
 #ifndef NB_DIGEST_H
 #define NB_DIGEST_H
 
 #include "base/ctx.h"
 
-enum { NB_DIGEST_LETTERS = 64, NB_DIGEST_SHOWN = 12 }; /* all; as many as messages for people have */
+enum { NB_DIGEST_LETTERS = 64, NB_DIGEST_SHOWN = 12 }; /* letters of a digest; letters shown in messages */
 
-/* The SHA-256 of a file in hexadecimal, and its size in bytes. NB_EIO with the reason if it cannot be read. */
+/* Computes the SHA-256 of a file in hexadecimal, and its size in bytes. NB_EIO with the reason if it cannot be read. */
 nb_status nb_digest_file(const char *path, const char **sha256, long long *bytes, nb_ctx *ctx);
 
 nb_status nb_digest_text(const char *text, const char **sha256, nb_ctx *ctx);

@@ -113,7 +113,7 @@ static bool wait_for_lock(int file)
     return true;
 }
 
-/* The file of that name, made, locked and empty; -1 with errno. Its name is always the same, so that the next
+/* Returns the file of that name, made, locked and empty; -1 with errno. Its name is always the same, so that the next
  * program reuses what a killed one has left; the lock keeps two writers apart. One that was renamed while this one
  * waited for the lock is another file by now. */
 static int open_temporary(const char *temporary)

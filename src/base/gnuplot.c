@@ -84,7 +84,7 @@ nb_status nb_gnuplots_new(int most, nb_gnuplots **all, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What is said there goes to standard error, until its end or until that moment. */
+/* Copies what arrives there to standard error, until its end or until end_s. */
 static void pass_on(int from, double end_s)
 {
     char text[4096];

@@ -8,10 +8,11 @@
 /* Returns the end of the first item of `text`: a comma that is in no bracket and no quotes, or the end of the text. */
 const char *nb_item_end(const char *text);
 
-/* Copies what is between without the space and quotes around it; the copy is ctx's, NULL when out of memory. */
+/* Copies the text from `from` to `end` without the space and quotes around it. ctx owns the copy; NULL when out of
+ * memory. */
 const char *nb_item_text(const char *from, const char *end, nb_ctx *ctx);
 
-/* Of "[a, b]": "a, b"; of anything else NULL. */
+/* Sets *inside to "a, b" for "[a, b]", and to NULL for any other text. */
 nb_status nb_list_inside(const char *text, const char **inside, nb_ctx *ctx);
 
 #endif

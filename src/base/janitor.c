@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* janitor.c - the janitor reads from a pipe whose other end is open in the program and in its
- * guards alone. A word there says that all is well; its end, that all of them have been
- * killed. It then kills what carries the program's mark, and removes its temporary folders. Marks are
- * NYSBENCH_RUN in the environment, which every program inherits that is started, and a mapping of
- * that name in memory, which a copy of the process inherits that starts none.
+/* janitor.c - the orphan reaper reads from a pipe whose other end is open only in the program and its guards.
  *
- * It is a grandchild in a session of its own, so that killing the program's children or its group does not kill it.
- * Its parent does nothing but wait for it, and start another if it was
- * killed. Where the parent was, the janitor takes its place, and starts another. */
+ * 1. A message on the pipe means that the program ended normally; EOF means that the program and all its guards were
+ *    killed.
+ * 2. On EOF it kills all processes that carry the program's mark, and removes its temporary folders. Marks are
+ *    NYSBENCH_RUN in the environment, which every started program inherits, and a mapping of that name in memory, which
+ *    a forked copy of the process inherits that starts none.
+ *
+ * It is a grandchild in a session of its own, so that killing the program's children or its group does not kill it. Its
+ * parent only waits for it, and starts another if it was killed. If the parent was killed, the janitor takes its place,
+ * and starts another. */
 #include "base/janitor.h"
 
 #include "base/numbers.h"
@@ -37,7 +39,7 @@ static struct {
     bool marked;
 } janitor;
 
-/* Whether that file of a process holds the text. */
+/* True if that file of a process holds the text. */
 static bool holds(const char *pid, const char *name, const char *text)
 {
     char path[64], *line = NULL;
@@ -130,7 +132,7 @@ static _Noreturn void begin(pid_t program)
     _exit(how == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* What is forked and started from now on can be told from all else. */
+/* Marks all processes that are forked or started from now on. */
 static nb_status mark(nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_scratch_name(ctx));

@@ -15,7 +15,7 @@
 
 typedef double limit_of(const char *folder); /* infinity: none */
 
-/* The first words of a file that are numbers; how many. */
+/* Returns the first words of a file that are numbers; how many. */
 static int read_numbers(const char *folder, const char *name, double *a, double *b)
 {
     char path[PATH_MAX];
@@ -26,7 +26,7 @@ static int read_numbers(const char *folder, const char *name, double *a, double 
     return count > 0 ? count : 0;
 }
 
-/* The number behind a word that begins a line; 0: there is none. */
+/* Returns the number behind a word that begins a line; 0: there is none. */
 static double read_key(const char *folder, const char *name, const char *key)
 {
     char path[PATH_MAX], word[128];
@@ -76,7 +76,7 @@ static double memory_v1(const char *folder)
     return left(limit, used, read_key(folder, "memory.stat", "total_inactive_file"));
 }
 
-/* The least of the limits at `mount` and at each folder of `path` below it. */
+/* Returns the least of the limits at `mount` and at each folder of `path` below it. */
 static double least(const char *mount, const char *path, limit_of *limit)
 {
     char folder[PATH_MAX];
@@ -90,7 +90,7 @@ static double least(const char *mount, const char *path, limit_of *limit)
     return found;
 }
 
-/* Whether the comma-separated list names the controller. */
+/* True if the comma-separated list names the controller. */
 static bool names(const char *list, const char *controller)
 {
     size_t length = strlen(controller);

@@ -89,7 +89,7 @@ static const char *nearest(const char *given, const char *const *names)
     return best && best_distance <= (limit > 2 ? limit : 2) ? best : NULL;
 }
 
-/* The name that papers use for it, if there is one. */
+/* Returns the name that papers use for it, if there is one. */
 static const char *synonym(const char *given, const char *const *names)
 {
     static const struct {

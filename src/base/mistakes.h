@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mistakes.h - everything that is wrong with an input, collected so that all of it is reported at once. */
+/* mistakes.h - a list of everything wrong with an input, so that all of it is reported at once. */
 #ifndef NB_MISTAKES_H
 #define NB_MISTAKES_H
 
 #include "base/ctx.h"
 
-/* Where a mistake is: source:line:column, or source alone where line is 0. */
+/* The place of a mistake: source:line:column, or source alone if line is 0. */
 typedef struct {
     const char *source; /* a file, or an option of the command line; NULL: nothing to name */
     int line, column;   /* from 1 */
@@ -26,10 +26,11 @@ nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *for
 /* Moves the ctx's error into the list and clears it; out of memory stays an error. */
 nb_status nb_mistakes_take(nb_mistakes *mistakes, nb_place place, nb_status status);
 
-/* The name that was meant, as far as spelling tells; NULL: none is near. `names` is NULL-terminated. */
+/* Returns the name that was probably meant, by spelling; NULL: none is close. `names` is NULL-terminated. */
 const char *nb_near(const char *given, const char *const *names);
 
-/* "; did you mean 'NAME'?", or what is allowed if nothing is near. The text belongs to ctx; NULL when out of memory. */
+/* Returns "; did you mean 'NAME'?", or the allowed names if none is close. ctx owns the text; NULL when out of
+ * memory. */
 const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx);
 
 #endif

@@ -262,7 +262,7 @@ static _Noreturn void become(const nb_program *p, char *const *environment)
     _exit(NB_NOT_STARTED);
 }
 
-/* Whether an entry of the environment, NAME=VALUE, has the name of that one. */
+/* True if an entry of the environment, NAME=VALUE, has the name of that one. */
 static bool same_name(const char *entry, const char *variable)
 {
     return strncmp(entry, variable, strcspn(variable, "=") + 1) == 0;
@@ -317,7 +317,7 @@ nb_status nb_process_spawn(const nb_program *program, pid_t *pid, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Whether it has ended within that time. */
+/* True if it has ended within that time. */
 static bool ended(int pidfd, double limit_s)
 {
     struct pollfd child = {.fd = pidfd, .events = POLLIN};

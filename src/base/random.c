@@ -68,7 +68,7 @@ int nb_draw(gsl_rng *rng, int n, const double *weight)
     return last;
 }
 
-/* With u uniform, the m largest of log(u)/w are such a draw. */
+/* The m largest of log(u)/w, u uniform, are such a draw. */
 nb_status nb_draw_distinct(gsl_rng *rng, int n, const double *weight, int m, int *drawn, nb_ctx *ctx)
 {
     double *key;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* random.h - one stream of random numbers for each (seed, trial, role, component).
  *
- * A stream depends on nothing else, so adding a strategy to an experiment, or
- * a worker to a run, changes no other draw. */
+ * A stream depends on nothing else, so adding a strategy to an experiment, or a worker to a run, changes no other
+ * draw. */
 #ifndef NB_RANDOM_H
 #define NB_RANDOM_H
 
@@ -15,10 +15,10 @@ typedef struct {
     int trial;
     const char *role;      /* what the numbers are for: "problem", "queries", "keys", "joint" */
     const char *component; /* canonical text */
-    int m;                 /* landmarks, where the draws depend on it (not nested); else 0 */
+    int m;                 /* number of landmarks if the draws depend on it (not nested); else 0 */
 } nb_stream;
 
-/* A generator owned by ctx, not yet seeded (GSL's mt19937). */
+/* Makes a generator owned by ctx, not yet seeded (GSL's mt19937). */
 nb_status nb_random_new(gsl_rng **rng, nb_ctx *ctx);
 
 /* Sets the generator to the start of a stream. mt19937 takes 32 bits of seed,
@@ -26,15 +26,14 @@ nb_status nb_random_new(gsl_rng **rng, nb_ctx *ctx);
  * the same role and component in 100 trials, with about 10^-6. */
 void nb_random_seed(gsl_rng *rng, const nb_stream *stream);
 
-/* `count` indices below `below`, as gsl_rng_uniform_int draws them of this generator, in half its time. */
+/* Draws `count` indices below `below`: the same as gsl_rng_uniform_int from this generator, in half the time. */
 void nb_draw_indices(gsl_rng *rng, int below, int count, int *drawn);
 
-/* An index drawn in proportion to the weights (>= 0); uniform if all are 0. */
+/* Draws an index in proportion to the weights (>= 0); uniformly if all are 0. */
 int nb_draw(gsl_rng *rng, int n, const double *weight);
 
-/* m distinct indices of n in the order drawn: one after the other in proportion to
- * the weights of those that are left, those of weight 0 last, from the lowest index
- * on (Efraimidis & Spirakis 2006). */
+/* Draws m distinct indices of n, in order, each in proportion to the weights of those left; indices of weight 0 come
+ * last, lowest first (Efraimidis & Spirakis 2006). */
 nb_status nb_draw_distinct(gsl_rng *rng, int n, const double *weight, int m, int *drawn, nb_ctx *ctx);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scratch.h - temporary folders, within the program's own (scratch_root.h). */
+/* scratch.h - temporary folders within the program's own (scratch_root.h). */
 #ifndef NB_SCRATCH_H
 #define NB_SCRATCH_H
 
 #include "base/ctx.h"
 
-/* A new, empty folder, which goes with all that is in it when ctx's memory does. NB_EHOST if there can be none. */
+/* Makes an empty folder that is removed with its contents when ctx's memory is released. NB_EHOST if it cannot be
+ * made. */
 nb_status nb_temporary_folder(const char **path, nb_ctx *ctx);
 
-/* *trouble: why nothing can be written there, such as a full disk; NULL: it can. The caller has released its own files
- * first, so a full disk is not its doing. NB_ENOMEM if that cannot be found out. */
+/* *trouble: why nothing can be written there, such as a full disk; NULL if it can. The caller removes its own files
+ * first, so that it is not the cause. NB_ENOMEM if the test itself runs out of memory. */
 nb_status nb_scratch_trouble(const char **trouble, nb_ctx *ctx);
 
 #endif

@@ -51,7 +51,7 @@ void nb_scratch_own(pid_t owner)
     scratch.owner = owner;
 }
 
-/* The program's folder, or -1 with errno; no link, and this user's. */
+/* Returns the program's folder, or -1 with errno; no link, and this user's. */
 static int open_own(int at, const char *path)
 {
     struct stat info;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scratch_root.h - the program's own folder in TMPDIR or /tmp, under a name that nobody can guess:
- * what processes and their guards know of it (process.c). Whoever wants a folder asks scratch.h. */
+/* scratch_root.h - the program's own folder in TMPDIR or /tmp, under a name that nobody can guess. For processes and
+ * their guards (process.c); all others use scratch.h. */
 #ifndef NB_SCRATCH_ROOT_H
 #define NB_SCRATCH_ROOT_H
 
@@ -8,21 +8,21 @@
 
 #include <sys/types.h>
 
-/* The name is chosen, if it was not before: whoever is forked from now on knows it. NB_EHOST if the system gives no
+/* Chooses the folder's name unless it is chosen; processes forked from now on know it. NB_EHOST if the system gives no
  * random numbers. */
 nb_status nb_scratch_name(nb_ctx *ctx);
 
-/* That name, without where it lies; "" before. */
+/* Returns that name without its path; "" before it is chosen. */
 const char *nb_scratch_token(void);
 
-/* Folders that this process makes are `owner`'s from now on. */
+/* Assigns folders that this process makes from now on to `owner`. */
 void nb_scratch_own(pid_t owner);
 
-/* A new, empty folder in it, gone with ctx's memory. NB_EHOST if there can be none. */
+/* Makes an empty folder in it, removed with ctx's memory. NB_EHOST if it cannot be made. */
 nb_status nb_scratch_add(const char **path, nb_ctx *ctx);
 
-/* Removes what that owner, who has ended, has left; 0: all, and the program's folder itself.
- * Nothing but what this user owns in that folder is touched, and no link is followed. */
+/* Removes the folders of an owner that has ended; 0: all, and the program's folder itself. Touches only files of this
+ * user within that folder, and follows no link. */
 void nb_scratch_remove(pid_t owner);
 
 #endif

@@ -84,7 +84,7 @@ static void forget(server *s)
     *s = (server){.memory = NULL};
 }
 
-/* What tells programs apart. */
+/* Makes the name that identifies a program. */
 static nb_status name_of(const nb_service *service, const char **name, nb_ctx *ctx)
 {
     NB_NEED(*name, nb_strdup(ctx, service->variable ? service->variable : ""));
@@ -92,8 +92,7 @@ static nb_status name_of(const nb_service *service, const char **name, nb_ctx *c
     return NB_OK;
 }
 
-/* Where the program of that name is, or else is to be: at an empty place, or where one was that has not been used for
- * longest. */
+/* Returns the slot of the program of that name, or one for it: an empty one, else the least recently used. */
 static server *find(const char *name)
 {
     server *oldest = here.all;
@@ -107,7 +106,7 @@ static server *find(const char *name)
     return oldest;
 }
 
-/* Whether it runs, and has said nothing unasked. */
+/* True if it runs, and has said nothing unasked. */
 static bool is_waiting(const server *s)
 {
     struct pollfd polled[] = {{.fd = s->out, .events = POLLIN}, {.fd = s->pidfd, .events = POLLIN}};
@@ -272,7 +271,7 @@ static nb_status describe(const dialogue *d, outcome o, bool ready, const nb_end
     return NB_OK;
 }
 
-/* What is the matter, with what it has said itself. */
+/* Records the trouble, with what the program has said itself. */
 static nb_status complain(const dialogue *d, const char *text, const char *folder, pid_t pid)
 {
     char *trouble;
@@ -309,7 +308,7 @@ static nb_status get_ready(server *s, const dialogue *d)
     return NB_OK;
 }
 
-/* Where it answers that it has none, it lives on. */
+/* Takes the answer. A program that answers with an error stays alive. */
 static nb_status take(const server *s, const dialogue *d, json_t *object)
 {
     const json_t *error = json_object_get(object, "error");

@@ -194,7 +194,7 @@ static uint64_t streams(void)
     return sum;
 }
 
-/* Whether one more file can be opened. */
+/* Returns whether one more file can be opened. */
 static uint64_t room(void)
 {
     int fd = open("/", O_PATH | O_CLOEXEC);

@@ -27,7 +27,8 @@ static int is_control(const unsigned char *at, size_t bytes)
     return (bytes == 1 && (*at < ' ' || *at == 0x7f)) || (bytes == 2 && at[0] == 0xc2 && at[1] < 0xa0);
 }
 
-/* What stands for the next character, or byte that is none; how many bytes of the text that was. */
+/* Writes the clean text of the next character, or of a byte that belongs to none; returns how many bytes of the text
+ * that was. */
 static size_t next_piece(const unsigned char *at, const char *kept, char piece[16], size_t *made)
 {
     size_t bytes = character(at), taken = bytes ? bytes : 1;
@@ -53,7 +54,7 @@ size_t nb_text_clean(const char *text, const char *kept, char *out, size_t size)
     return length;
 }
 
-/* How many bytes, of at most `most`, are printable ASCII. */
+/* Returns how many bytes, of at most `most`, are printable ASCII. */
 static size_t plain_bytes(const char *text, size_t most)
 {
     size_t count = 0;

@@ -23,7 +23,7 @@ void nb_texts_init(nb_texts *t, nb_ctx *ctx)
     *t = (nb_texts){.ctx = ctx};
 }
 
-/* Of the text's number, or where it would be. */
+/* Returns the slot of the text's number, or the slot where it belongs. */
 static size_t find_slot(const nb_texts *t, const char *text, uint64_t hash)
 {
     size_t at = hash & (t->slot_count - 1);

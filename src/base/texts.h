@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* texts.h - each of many texts once, by a hash table: they are numbered in order of appearance. */
+/* texts.h - string interning by a hash table: equal strings get the same number, in order of first appearance. */
 #ifndef NB_TEXTS_H
 #define NB_TEXTS_H
 
@@ -9,23 +9,23 @@
 
 typedef struct {
     int count;
-    const char **items; /* by number: copies */
+    const char **items; /* copies, by number */
 
     /* Private. */
     nb_ctx *ctx;
     int room;
     uint64_t *hashes; /* by number */
     int hash_room;
-    int *slots; /* numbers, -1: empty; at most half of them are full */
+    int *slots; /* numbers, -1: empty; at most half are full */
     size_t slot_count;
 } nb_texts;
 
-void nb_texts_init(nb_texts *texts, nb_ctx *ctx); /* whose memory all is */
+void nb_texts_init(nb_texts *texts, nb_ctx *ctx); /* ctx owns the memory */
 
-/* The text's number; a new one is added. */
+/* Sets *number to the text's number, and adds the text if it is new. */
 nb_status nb_texts_number(nb_texts *texts, const char *text, int *number);
 
-int nb_texts_find(const nb_texts *texts, const char *text); /* its number; -1: it has none */
+int nb_texts_find(const nb_texts *texts, const char *text); /* its number, or -1 */
 
 uint64_t nb_hash_text(const char *text);
 uint64_t nb_hash_bits(uint64_t bits);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* version.h - the numbers by which the program, its stores and its plug-ins are known, and what each of them
- * has meant. CHANGELOG.md has the rest. */
+/* version.h - version numbers of the program, its stores and its plug-ins, and what each of them meant. CHANGELOG.md
+ * has the rest. */
 #ifndef NB_VERSION_H
 #define NB_VERSION_H
 

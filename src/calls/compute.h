@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compute.h - a core's X, guarded and timed. */
+/* compute.h - computes a core's X, guarded and timed. */
 #ifndef NB_COMPUTE_H
 #define NB_COMPUTE_H
 
 #include "cores/core.h"
 #include "nystrom/scene.h"
 
-/* x (m x m), and the seconds that it took; `scene` may be NULL. */
+/* Computes x (m x m) and the seconds that it took; `scene` may be NULL. */
 nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *scene, double *x, double *core_s,
                           nb_ctx *ctx);
 

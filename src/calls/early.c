@@ -77,7 +77,7 @@ typedef struct {
     bool needs;
 } keys_question;
 
-/* Of a head of queries alone. */
+/* Asks for the points of a head of queries alone. */
 static nb_status ask_points(void *self, nb_ctx *ctx)
 {
     keys_question *q = self;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* early.h - what components are asked before anything runs: a plug-in's in a child
- * process, which may crash, end or hang. */
+/* early.h - calls to components before anything runs: a plug-in's run in a child process, since they may crash, end or
+ * hang. */
 #ifndef NB_EARLY_H
 #define NB_EARLY_H
 
 #include "components/component.h"
 
-/* act(self, ctx), of a plug-in's component in a child process with the context's patience: see nb_apart_named. */
+/* Calls act(self, ctx); for a plug-in's component in a child process with the context's patience (nb_apart_named). */
 nb_status nb_ask_early(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes,
                        const nb_choice *of, const char *what, nb_ctx *ctx);
 
@@ -17,7 +17,7 @@ nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);
 /* Checks a core's traits. */
 nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx);
 
-/* Whether a kernel looks at keys; false where its one set of points is the queries. */
+/* *needs: true if the kernel reads keys; false if its one set of points is the queries. */
 nb_status nb_kernel_needs_keys(const nb_choice *kernel, bool *needs, nb_ctx *ctx);
 
 #endif

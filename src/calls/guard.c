@@ -105,7 +105,7 @@ static void add_scene(nb_guard *g, const nb_scene *s)
     if (s->factors.y != s->head->k) add_reals(g, "the factors of S", s->factors.y, (size_t)s->factors.rank, n);
 }
 
-/* What has been computed and kept so far. */
+/* Adds what the scene has cached so far. */
 static void add_kept(nb_guard *g, nb_scene *s)
 {
     static const char scene[] = "the scene", sums[] = "the sums of S";

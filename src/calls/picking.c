@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the pairings that pick once. */
+/* For pairings that call the strategy once: which points it gets. */
 static const nb_side side_of[] = {[NB_QUERIES] = NB_SIDE_QUERIES,
                                   [NB_KEYS] = NB_SIDE_KEYS,
                                   [NB_JOINT] = NB_SIDE_JOINT,

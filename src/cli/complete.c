@@ -112,7 +112,7 @@ static nb_status add_columns(nb_candidates *c, const char *before, bool labels, 
     return NB_OK;
 }
 
-/* What `describe` knows. */
+/* Adds the names that `describe` knows. */
 static nb_status add_names(nb_candidates *c, const char *before, nb_ctx *ctx)
 {
     for (int b = 0; b < 2; b++)
@@ -219,7 +219,7 @@ static bool takes_next(const struct poptOption *o)
     return o && o->argDescrip && (o->argInfo & POPT_ARG_MASK) != POPT_ARG_NONE && !(o->argInfo & POPT_ARGFLAG_OPTIONAL);
 }
 
-/* What the argument at `place`, from 0, is called: "RUN" of "RUN [FIGURE]"; "" if there is none. */
+/* Finds the name of the argument at `place`, from 0: "RUN" of "RUN [FIGURE]"; "" if there is none. */
 static nb_status argument_at(const nb_command *command, int place, const char **takes, nb_ctx *ctx)
 {
     char *rest, *word, *last = "";

@@ -30,7 +30,8 @@ static nb_status add_names(const completer *c, const char *before, const char *s
     return NB_OK;
 }
 
-/* The end of the value that begins there: a ',' or ')' or ']' outside of brackets and quotes, or the text's end. */
+/* Returns the end of the value that begins there: a ',' or ')' or ']' outside of brackets and quotes, or the text's
+ * end. */
 static const char *value_end(const char *at)
 {
     int depth = 0;
@@ -94,7 +95,7 @@ static nb_status add_option_value(const completer *c, const char *before, const 
     return add_words(c, before, start, numbers);
 }
 
-/* Whether the text may stand as the option's value. */
+/* True if the text may stand as the option's value. */
 static bool is_value(const char *text, const nb_option *o)
 {
     size_t length = strlen(text);
@@ -109,7 +110,7 @@ static bool is_value(const char *text, const nb_option *o)
     return (o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL) && isdigit((unsigned char)text[length - 1]);
 }
 
-/* What ends the value that is there: of an item the list, else the spec. */
+/* Adds the characters that may follow a complete value: the end of its list or spec, or a comma. */
 static nb_status add_ends(const completer *c, const char *before, const char *value, const nb_option *o, bool item,
                           bool more)
 {

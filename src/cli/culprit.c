@@ -23,7 +23,7 @@ static void tell(const char *text)
     if (write(STDERR_FILENO, text, strlen(text)) < 0) _exit(NB_EXIT_FAILED);
 }
 
-/* By write() alone, since a handler may call little. False: no plug-in is called. */
+/* Uses only write(), since a signal handler may call little. False: no plug-in is being called. */
 static bool name_culprit(const char *what, const char *which)
 {
     const nb_component *culprit = nb_guard_inside();

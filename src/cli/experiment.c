@@ -122,7 +122,7 @@ static void warn_of_config(const nb_config *c)
     }
 }
 
-/* What the study finds suspicious. */
+/* Prints what the study finds suspicious. */
 static nb_status warn_of_plan(const nb_plan *plan, nb_ctx *ctx)
 {
     nb_mistakes warnings;

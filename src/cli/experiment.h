@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* experiment.h - what the commands that take an experiment's file share. */
+/* experiment.h - the options and the loading shared by commands that take an experiment's file. */
 #ifndef NB_EXPERIMENT_H
 #define NB_EXPERIMENT_H
 
@@ -14,15 +14,15 @@ typedef struct {
     const char **set;                 /* each --set, or NULL */
     const char **plugins;             /* each --plugin, or NULL */
     char *shard_text;                 /* --shard, or NULL */
-    const nb_worker_choices *workers; /* where the command has their options, or NULL */
-    const char *limits; /* other options that decide how a row ends, " --timeout 5", for a shell; or NULL */
-    /* Of the results: --out, or results/NAME, or results/NAME-DIGEST with a --set that makes other rows. A shard's
-     * is within it. */
+    const nb_worker_choices *workers; /* options of the workers, if the command has them, or NULL */
+    const char *limits; /* other options that affect how a row ends, quoted for a shell (" --timeout 5"); or NULL */
+    /* Folder of the results: --out, or results/NAME, or results/NAME-DIGEST if a --set changes the rows. A shard's
+     * folder is inside it. */
     const char *folder;
-    bool apart; /* it is that with the digest */
+    bool apart; /* the folder's name has the digest */
     nb_config config;
     nb_shard shard;
-    nb_plan plan; /* the shard's, if there is one */
+    nb_plan plan; /* the plan of the shard, if there is one */
 } nb_experiment;
 
 #define NB_EXPERIMENT_OPTIONS(e) \
@@ -40,15 +40,15 @@ typedef struct {
             "Folder of the results (default: results/NAME, with --set results/NAME-DIGEST)", "DIR" \
     }
 
-/* For the commands that take a shard. */
+/* The option of commands that take a shard. */
 #define NB_SHARD_OPTION(e) \
     { \
         "shard", '\0', POPT_ARG_STRING, &(e).shard_text, 0, \
             "Only the I-th of N parts, balanced by predicted time, in a folder of its own: DIR/shards/I-of-N", "I/N" \
     }
 
-/* Parses the command line, whose options include those above, loads the file that
- * it names and plans it; prints what is wrong. NB_GO_ON, or the status to exit with. */
+/* Parses the command line, whose options include those above, loads the file that it names and plans it; prints errors.
+ * Returns NB_GO_ON, or the exit status. */
 int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
                         nb_experiment *experiment, nb_ctx *ctx);
 

@@ -257,7 +257,7 @@ static nb_status print_man(FILE *out, const void *what, nb_ctx *ctx)
     return page.status;
 }
 
-/* The section of the manual that the topic's page is in; 0: it has none. */
+/* Returns the section of the manual that the topic's page is in; 0: it has none. */
 static int section_of(const nb_topic *t)
 {
     static const struct {

@@ -28,7 +28,7 @@ static void put_inline(nb_manual_page *p, FILE *out, cmark_node *node)
     }
 }
 
-/* A copy of them, the ctx's; "" after an error. `plain`: not escaped. */
+/* Returns a copy of them, the ctx's; "" after an error. `plain`: not escaped. */
 static const char *inline_of(nb_manual_page *p, cmark_node *node, bool plain)
 {
     nb_manual_page as_text = {.ctx = p->ctx};

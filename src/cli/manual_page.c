@@ -10,7 +10,7 @@
 
 enum { INDENT = 4, ROFF_WIDTH = 78 };
 
-/* The character that begins there, and its bytes; a byte that begins none counts as itself. */
+/* Returns the character that begins there, and its bytes; a byte that begins none counts as itself. */
 static unsigned take_character(const char *at, int *bytes)
 {
     unsigned char first = (unsigned char)*at;
@@ -27,7 +27,7 @@ static unsigned take_character(const char *at, int *bytes)
     return code;
 }
 
-/* What has a meaning of its own in roff, or looks different on paper than in a terminal. */
+/* Escapes characters that have a meaning in roff, or look different on paper than in a terminal. */
 static void escape_roff(FILE *out, const char *text)
 {
     static const struct {

@@ -147,7 +147,7 @@ static nb_status find_rivals(form *f, const char **baseline, const char **challe
     return NB_OK;
 }
 
-/* What is claimed of the rows, as a YAML mapping; with a line between its keys. */
+/* Makes the claim about the rows as a YAML mapping, with `between` between its keys. */
 static nb_status make_claim(form *f, const char *between, const char **claim, nb_ctx *ctx)
 {
     const char *baseline, *challenger, *says, *first, *last;
@@ -300,7 +300,8 @@ static nb_status ask_heads(form *f, nb_ctx *ctx)
     }
 }
 
-/* What options have not given, in the order of the template; seed, metrics and figures are for the editor. */
+/* Asks for what the options have not given, in the order of the template; seed, metrics and figures are left to the
+ * editor. */
 static nb_status ask_all(form *f, nb_ctx *ctx)
 {
     static const char *const asked[] = {"problems", "landmarks", "strategies", "cores", "trials"};

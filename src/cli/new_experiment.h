@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* new_experiment.h - an experiment's file from a few answers: a template says which keys it has, in which order, what
- * they mean and what they are if nobody says otherwise. */
+/* new_experiment.h - writes an experiment's file from a few answers. A template gives its keys, their order, meaning
+ * and defaults. */
 #ifndef NB_NEW_EXPERIMENT_H
 #define NB_NEW_EXPERIMENT_H
 
 #include "base/ctx.h"
 
-/* What is known before anything is asked; NULL: nothing. Lists have commas between their items. */
+/* Answers known before anything is asked; NULL: none. Commas separate the items of lists. */
 typedef struct {
     const char *question, *landmarks, *strategies, *cores, *trials;
-    const char *const *heads; /* FILE, FILE:H or a pattern with '*'; NULL-terminated */
+    const char *const *heads; /* each FILE, FILE:H or a pattern with '*'; NULL-terminated */
 } nb_new_answers;
 
-/* Writes the file. With `ask`, what the answers lack is asked on the terminal, and each answer checked at once; else it
- * is as in the template. NB_EINVAL with the first mistake of the answers, or if the input ends; nothing is written
- * then. A file that is there is replaced. */
+/* Writes the file, replacing an existing one. With `ask`, missing answers are asked for on the terminal, and each is
+ * checked at once; else they are the template's. NB_EINVAL with the first mistake in the answers, or if the input ends;
+ * then nothing is written. */
 nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, bool ask, nb_ctx *ctx);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* one_head.h - one head, one strategy, one m from the command line, for `select` and `measure`. */
+/* one_head.h - reads one head, one strategy and one m from the command line, for `select` and `measure`. */
 #ifndef NB_ONE_HEAD_OPTIONS_H
 #define NB_ONE_HEAD_OPTIONS_H
 
@@ -32,10 +32,10 @@ typedef struct { /* the options' values; NULL: not given */
          "true|false|auto"}, \
         NB_PLUGIN_OPTION((t).plugins)
 
-/* The texts are taken over first, whatever happens. */
+/* Takes ownership of the texts; called first, whatever happens later. */
 nb_status nb_one_head_own(const nb_one_head_texts *texts, nb_ctx *ctx);
 
-/* What they ask for, and, for messages, how. */
+/* Makes the request that the options ask for, and, for messages, the host. */
 void nb_one_head_request(const nb_one_head_texts *texts, nysbench_request *request, nb_host *host);
 
 #endif

@@ -194,7 +194,7 @@ static nb_status print_failures(outcomes *o, const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Of all rows of the run, whichever were looked at. */
+/* Writes the failures of all rows of the run, whichever were looked at; removes the file if there are none. */
 static nb_status write_failures(const outcomes *o, const char *path, nb_ctx *ctx)
 {
     if (o->group_count > 0) return nb_write_file(path, print_all, o, ctx);

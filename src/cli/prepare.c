@@ -88,7 +88,7 @@ static nb_status tell_replaced(nb_store *store, const nb_inputs *inputs, nb_ctx 
     return NB_OK;
 }
 
-/* What is to be run if nothing was measured yet. */
+/* Finds the rows to run if nothing was measured yet. */
 static nb_status find_pending(const nb_plan *plan, const nb_terms *terms, bool **pending, int *count, nb_ctx *ctx)
 {
     NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));

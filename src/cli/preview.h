@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* preview.h - what `plan` and `run` print before anything runs. */
+/* preview.h - the preview that `plan` and `run` print before anything runs. */
 #ifndef NB_PREVIEW_H
 #define NB_PREVIEW_H
 
@@ -15,32 +15,32 @@ typedef struct {
     nb_prediction prediction;
     nb_predicted times;
     int to_run; /* rows */
-    int others; /* rows of the last run that another build has measured, or other arithmetic */
+    int others; /* rows of the last run measured by another build or with other arithmetic */
 } nb_preview;
 
-/* How many workers of so many jobs have a CPU each. */
+/* Returns how many of so many workers have a CPU each. */
 int nb_preview_workers(int jobs);
 
 typedef struct {
     const nb_start_choices *start;
-    const bool *only; /* rows of the plan; NULL: those that are not there yet */
-    bool thorough;    /* see nb_prediction_make */
+    const bool *only; /* by row of the plan; NULL: the missing rows */
+    bool thorough;    /* as for nb_prediction_make */
 } nb_question;
 
-/* Of the rows that are asked for. *workers become as many as fit into memory; NB_EINVAL if not one does. Reads the
- * store of the experiment's folder, unless it will be put aside (--fresh), and writes nothing. */
+/* Makes the preview of the rows asked for. Reduces *workers to as many as fit into memory; NB_EINVAL if not one does.
+ * Reads the store of the experiment's folder, unless it will be put aside (--fresh), and writes nothing. */
 nb_status nb_preview_make(const nb_experiment *e, const nb_question *asked, nb_workers *workers, nb_preview *preview,
                           nb_ctx *ctx);
 
 enum { NB_TIME_RANGE = 80 };
-/* "41 s to 1 min 10 s", or one of the two if they are the same; of that share of the whole. */
+/* Returns "41 s to 1 min 10 s", or one time if both are the same, for that share of the whole. */
 const char *nb_preview_time(const nb_predicted *times, double share, char text[NB_TIME_RANGE]);
 
-/* "3 scenes to run with 2 workers: about 41 s to 1 min 10 s (from a calibration), up to 120 MiB of memory", and what
- * could not be timed. */
+/* Prints "3 scenes to run with 2 workers: about 41 s to 1 min 10 s (from a calibration), up to 120 MiB of memory", and
+ * what could not be timed. */
 void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
 
-/* "no timing available for kmeans: not done after 1.5 s", a line for each reason. */
+/* Prints "no timing available for kmeans: not done after 1.5 s", a line for each reason. */
 void nb_preview_print_untimed(FILE *out, const char *before, const nb_prediction *prediction);
 
 #define NB_MAX_HOURS_OPTION(text) \
@@ -48,10 +48,9 @@ void nb_preview_print_untimed(FILE *out, const char *before, const nb_prediction
         "max-hours", '\0', POPT_ARG_STRING, &(text), 0, "Run nothing if the prediction for an idle machine is longer", \
             "H" \
     }
-/* The number that is the option's text; NULL, not given: no limit. NB_GO_ON, or the
- * status after a usage error. */
+/* Parses the option's text; NULL (not given): no limit. Returns NB_GO_ON, or the exit status after a usage error. */
 int nb_preview_hours(const nb_command *command, const char *text, double *hours);
-/* NB_GO_ON, or the status to exit with where even the low end of what is predicted is more. */
+/* Returns NB_GO_ON, or the exit status if even the low end of the prediction is more. */
 int nb_preview_check(const nb_command *command, const nb_preview *preview, double max_hours);
 
 #endif

@@ -47,7 +47,7 @@ int nb_screen_columns(const char *text)
     return columns;
 }
 
-/* The end of the longest beginning that has room; the beginning of the longest end. */
+/* Returns the end of the longest beginning that has room; the beginning of the longest end. */
 static const char *first_part(const char *text, int columns)
 {
     while (*text && (columns -= columns_at(text)) >= 0) text += bytes_at(text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* submission.h - what was sent to Slurm for a run: RUN/submissions/NUMBER holds the config
- * as it was then, the scripts, the logs, and submission.json. */
+/* submission.h - what was sent to Slurm for a run: RUN/submissions/NUMBER holds the config of that time, the scripts,
+ * the logs, and submission.json. */
 #ifndef NB_SUBMISSION_H
 #define NB_SUBMISSION_H
 
@@ -15,31 +15,31 @@
 typedef struct {
     const char *folder;
     int shards, minutes;
-    int sent_count, *sent;     /* shards of the array */
+    int sent_count, *sent;     /* shards in the array */
     const char *array, *merge; /* jobs; NULL: not submitted */
-    uid_t user;                /* whose they are */
+    uid_t user;                /* owner of the jobs */
 } nb_submission;
 
-/* Of a run, the oldest first. */
+/* Loads the submissions of a run, oldest first. */
 nb_status nb_submissions_load(const char *run, int *count, nb_submission **submissions, nb_ctx *ctx);
-/* Its folder is there. */
+/* Saves a submission; its folder must exist. */
 nb_status nb_submission_save(const nb_submission *submission, nb_ctx *ctx);
 
 typedef struct {
-    int planned, done, failed; /* rows; done: whatever came of them */
-    bool other_build;          /* it has rows that another program has measured */
-    bool locked;               /* a process works on it, as far as this machine sees */
-    const nb_submission *sent; /* the latest that sent it; NULL: none did */
-    const char *queue;         /* its state in the queue; NULL: not there */
+    int planned, done, failed; /* rows; done: with any outcome */
+    bool other_build;          /* it has rows measured by another program */
+    bool locked;               /* a process works on it, as far as this machine can see */
+    const nb_submission *sent; /* the latest submission with it; NULL: none */
+    const char *queue;         /* its state in the queue; NULL: not queued */
 } nb_shard_state;
 
-/* How far the shards of a run are, `count` + 1 states from 1 on: `of` is their assignment.
- * The queue is not asked. */
+/* Finds how far the shards of a run are: `count` + 1 states, from index 1 on; `of` is their assignment. Does not ask
+ * the queue. */
 nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, int count, nb_shard_state **states,
                           nb_ctx *ctx);
 
-/* Fills in sent and queue, from the submissions into `count` shards. Nobody is asked if there are none. NB_EIO if
- * squeue does not answer; sent is filled in even then. */
+/* Fills in `sent` and `queue` from the submissions into `count` shards. Asks no one if there are none. NB_EIO if squeue
+ * does not answer; `sent` is filled in even then. */
 nb_status nb_shard_states_ask(int submission_count, const nb_submission *submissions, int count, nb_shard_state *states,
                               nb_ctx *ctx);
 

@@ -28,7 +28,7 @@ static int read_memory(const nb_command *command, const char *text, double *byte
     return NB_EXIT_USAGE;
 }
 
-/* Without workers there is no process that a limit could apply to. */
+/* Checks that no limit is given with --jobs 0, which has no process to apply it to. */
 static int check_here(const nb_command *command, const nb_worker_choices *chosen)
 {
     const char *limit = chosen->timeout ? "--timeout" : chosen->memory ? "--memory" : NULL;

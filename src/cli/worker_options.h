@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* worker_options.h - options of the workers: how many there are, and what they may take. */
+/* worker_options.h - the options for workers: their number and limits. */
 #ifndef NB_WORKER_OPTIONS_H
 #define NB_WORKER_OPTIONS_H
 
@@ -40,14 +40,14 @@ typedef struct {
             "SIZE" \
     }
 
-/* Takes over the texts. */
+/* Takes ownership of the texts. */
 nb_status nb_worker_own(const nb_worker_choices *choices, nb_ctx *ctx);
 
-/* Gives what plug-ins are asked before anything runs the time of --timeout too, but a second at least. NB_GO_ON, or the
- * status after a usage error. */
+/* Sets the context's patience with plug-ins before anything runs to --timeout, but at least a second. Returns NB_GO_ON,
+ * or the exit status after a usage error. */
 int nb_worker_patience(const nb_command *command, const nb_worker_choices *choices, nb_ctx *ctx);
 
-/* NB_GO_ON, or the status after a usage error. */
+/* Reads the options. Returns NB_GO_ON, or the exit status after a usage error. */
 int nb_worker_read(const nb_command *command, const nb_worker_choices *choices, nb_workers *workers);
 
 #endif

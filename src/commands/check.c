@@ -157,7 +157,7 @@ static nb_status unknown(const char *name, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EINVAL, "no component '%s'%s", name, hint);
 }
 
-/* Of whatever kind; a name that two kinds have means both, as far as they take the options. */
+/* Checks a spec of any kind; a name that two kinds have means both, if they take the options. */
 static nb_status check_spec(const char *text, tally *t, nb_ctx *ctx)
 {
     const char *name;

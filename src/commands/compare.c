@@ -19,13 +19,13 @@ typedef struct { /* the command line's; NULL: not given */
     int full, by_model;
 } given;
 
-/* The column that the study compares by, as a row names it. */
+/* Returns the column that the study compares by, as a row names it. */
 static const char *usual_column(const nb_study *study)
 {
     return study->baseline >= 0 ? study->axes[study->baseline].column : NULL;
 }
 
-/* What tells the data of rows apart, and not their methods. */
+/* True for columns that identify a row's data rather than its method. */
 static bool is_of_data(const char *name)
 {
     return strcmp(name, "problem") == 0 || strcmp(name, "head") == 0 || strcmp(name, "trial") == 0;
@@ -71,7 +71,7 @@ static nb_status check_columns(const nb_column *columns, const given *g, const n
     return NB_OK;
 }
 
-/* What is asked with values of columns: which rows, and the baseline. */
+/* Applies the options that name values of columns: which rows, and the baseline. */
 static nb_status select_rows(nb_relation *relation, const given *g, const char *by, int *baseline, nb_ctx *ctx)
 {
     const char *sql;
@@ -86,7 +86,7 @@ static nb_status select_rows(nb_relation *relation, const given *g, const char *
     return NB_OK;
 }
 
-/* What the others are compared with unless another is asked for: the run's, or the first. */
+/* Finds the default baseline: the run's, or the first value. */
 static nb_status find_baseline(const nb_relation *relation, const nb_column *by, const given *g, const char *usual,
                                int *baseline, nb_ctx *ctx)
 {

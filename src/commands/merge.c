@@ -39,7 +39,7 @@ typedef struct {
     nb_ctx *rows; /* holds the runs' rows until OUT has them */
 } merger;
 
-/* The line that begins at text, without its end. */
+/* Returns the line that begins at text, without its end. */
 static int line_length(const char *text)
 {
     return (int)strcspn(text, "\n");
@@ -239,7 +239,7 @@ static nb_status write_out(merger *m, const choices *c, int argc, const char **a
     return nb_store_commit(store, ctx);
 }
 
-/* How many shards there are, where all runs are shards of one such number; else 0. */
+/* Returns how many shards there are, where all runs are shards of one such number; else 0. */
 static int shard_count(const merger *m)
 {
     int count = m->items[0].shard.count;

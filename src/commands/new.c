@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where a kind's files are in the source tree, and what tells that this is it. */
+/* Folder of a kind's files in the source tree, and the header by which the tree is recognised. */
 static const struct {
     const char *kind, *folder, *header;
 } places[] = {{"strategy", "strategies", "strategies/strategy.h"},

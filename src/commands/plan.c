@@ -26,7 +26,7 @@ static void print_scene_count(const nb_plan *plan)
     fputc('\n', stdout);
 }
 
-/* Of the scene's axes but the problem. */
+/* Prints the values of the scene's axes, except the problem. */
 static void print_values(const nb_config *c, const nb_planned_scene *s)
 {
     for (int axis = NB_AXIS_PROBLEM + 1; c->study->axes[axis].key; axis++) {
@@ -87,7 +87,7 @@ static nb_status add_source(const nb_plan *plan, int i, const nb_row *row, repli
     return NB_OK;
 }
 
-/* What the results may be generalised over, see docs/comparing.md. */
+/* Prints the sources, over which the results may be generalised (docs/comparing.md). */
 static nb_status print_sources(const nb_plan *plan, nb_ctx *ctx)
 {
     replicates r = {.room = 0};
@@ -199,7 +199,7 @@ static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What is printed for people, in numbers: one row. */
+/* Fills one row with the numbers of what is printed for people. */
 static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
 {
     static const char *const heads[] = {

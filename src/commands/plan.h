@@ -6,9 +6,9 @@
 #include "cli/format.h"
 #include "cli/preview.h"
 
-/* What a run of these rows would do: its scenes, rows, time and memory, on standard output. Returns the status to exit
- * with; NB_EXIT_USAGE if it would be refused, since not one worker fits into workers->memory (0: for any machine), or
- * as nb_preview_check says. */
+/* Prints on standard output what a run of these rows would do: scenes, rows, time and memory. Returns the exit status:
+ * NB_EXIT_USAGE if the run would be refused, because no worker fits into workers->memory (0: any machine) or as
+ * nb_preview_check says. */
 int nb_plan_tell(const nb_command *command, const nb_experiment *experiment, const nb_question *asked,
                  nb_workers *workers, double max_hours, nb_output_format format, nb_ctx *ctx);
 

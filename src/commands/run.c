@@ -97,7 +97,7 @@ static void watch(void *self, const nb_doing *workers, int count)
     nb_progress_watch(&((sink *)self)->progress, workers, count);
 }
 
-/* Where lines can be drawn again in their place. */
+/* True if standard error is a terminal that can redraw lines. */
 static bool is_screen(void)
 {
     const char *terminal = getenv("TERM");
@@ -138,7 +138,7 @@ typedef struct {             /* the command line's */
     int quiet, dry_run;
 } choices;
 
-/* Without these a row repeated alone could end differently. */
+/* Keeps the limits in the command that repeats a row, which could end differently without them. */
 static nb_status keep_limits(const choices *chosen, const char **limits, nb_ctx *ctx)
 {
     const struct {
@@ -191,7 +191,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     return code == NB_GO_ON ? nb_worker_read(command, &chosen->workers, workers) : code;
 }
 
-/* The rows that --only means; NULL: it was not given. */
+/* Returns the rows that --only means; NULL: it was not given. */
 static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ctx *ctx)
 {
     nb_match match;

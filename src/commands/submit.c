@@ -118,7 +118,7 @@ static nb_status find_places(sending *s, nb_ctx *ctx)
     return nb_config_text(&s->e.config, &s->config, ctx);
 }
 
-/* What has been done, and what is under way. */
+/* Finds what has been done and what is queued, and chooses the shards to send. */
 static nb_status look_around(sending *s, nb_ctx *ctx)
 {
     nb_submission *earlier;
@@ -292,7 +292,7 @@ static nb_status dry_run(const sending *s, const choices *c, nb_ctx *ctx)
     return print_command(options, script, text, ctx);
 }
 
-/* What is in the queue is on record at once: a merge that is refused does not lose the array. */
+/* Submits the array and then the merge. Each is recorded at once, so that a refused merge does not lose the array. */
 static nb_status submit(sending *s, const choices *c, nb_ctx *ctx)
 {
     const char *const *options, *script;
@@ -320,7 +320,7 @@ static nb_status send(sending *s, const choices *c, nb_ctx *ctx)
     return c->dry_run ? dry_run(s, c, ctx) : submit(s, c, ctx);
 }
 
-/* What stands behind "--" is sbatch's. *argc and *argv: what stands before. */
+/* Splits off the arguments after "--", which are sbatch's; *argc and *argv become those before it. */
 static nb_status split(int *argc, const char ***argv, choices *c, nb_ctx *ctx)
 {
     const char **before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* column.h - a column of a row: a field of its struct, with a name and a meaning. */
+/* column.h - a column of a row: the name, type and meaning of one field of its struct. */
 #ifndef NB_COLUMN_H
 #define NB_COLUMN_H
 
@@ -16,23 +16,23 @@ typedef struct {
     bool measure;  /* may be named by `metrics` */
     bool integer;  /* a REAL whose numbers are integers */
     bool time;     /* differs from run to run */
-    bool memory;   /* a REAL: bytes that were resident, as the system tells it */
-    bool whole;    /* measured on all rows of S alone */
-    bool more;     /* a REAL of which more is better; of the others less is */
-    /* REAL: the columns with its rounding error, its standard error where it is an estimate, and the same measure on
-     * what the method has not looked at; NULL: there is none. */
+    bool memory;   /* a REAL: resident bytes, as the system reports them */
+    bool whole;    /* only measured on all rows of S, not on a sample */
+    bool more;     /* a REAL where larger is better; for the others smaller is */
+    /* REAL: the columns with its rounding error, with its standard error if it is an estimate, and with the same
+     * measure on the rows of S that the method has not read; NULL: none. */
     const char *noise, *se, *unseen;
-    const char *trivial; /* REAL: the column with the same measure of an answer that takes no method; or NULL */
-    bool infinite;       /* a REAL that may be: JSON then has the text "inf" or "-inf" */
-    unsigned wanted;     /* bits of the study's: measured on request; 0: comes with every row */
-    const char *help;    /* with the unit */
+    const char *trivial; /* REAL: the column with the same measure of a trivial answer that takes no method; or NULL */
+    bool infinite;       /* a REAL that may be infinite: JSON then has the text "inf" or "-inf" */
+    unsigned wanted;     /* the study's bits: measured if one is requested; 0: always measured */
+    const char *help;    /* one sentence, with the unit */
 } nb_column;
 
-/* Of a table in the order of the CSV, which ends with name == NULL. */
+/* Searches a table of columns in the order of the CSV, which ends with name == NULL. */
 const nb_column *nb_column_find(const nb_column *columns, const char *name); /* NULL if unknown */
 int nb_column_count(const nb_column *columns);
 
-/* Whether two rows have the same value in a column; a value not measured equals another not measured. */
+/* True if two rows have the same value in a column; missing values are equal. */
 bool nb_column_same(const nb_column *column, const void *a, const void *b);
 
 #endif

@@ -89,7 +89,6 @@ static const nb_option *find_option(const nb_component *c, const char *key)
     return NULL;
 }
 
-/* What the option allows, for a message. */
 const char *nb_option_allowed(const nb_option *o, nb_ctx *ctx)
 {
     const char *kind = o->type == NB_OPTION_INT ? "an integer" : "a number";
@@ -187,7 +186,8 @@ static nb_status set_component_text(const nb_option *o, const char *text, nb_pla
     return set_component(o, specs[0], options, mistakes, ctx);
 }
 
-/* What a figure's file may be named by: the first letter, digit, dot or sign. Bytes of UTF-8 count as letters. */
+/* Returns the next letter that may be in a figure's file name: a letter, digit, dot or sign. Bytes of UTF-8 count as
+ * letters. */
 static const char *next_letter(const char *text)
 {
     while (*text && !isalnum((unsigned char)*text) && !strchr(".-+", *text) && (unsigned char)*text < 0x80) text++;
@@ -202,7 +202,7 @@ static bool look_alike(const char *a, const char *b)
     return *a == *b;
 }
 
-/* What is wrong with a label; NULL: nothing. */
+/* Returns what is wrong with a label; NULL: nothing. */
 static const char *wrong_label(const nb_value *value)
 {
     if (value->kind != NB_WORD && value->kind != NB_STRING)
@@ -340,7 +340,7 @@ nb_status nb_option_text(const void *options, const nb_option *option, int digit
 
 typedef enum { CANONICAL, RESOLVED, LABEL, FULL, DRAWN } form;
 
-/* What follows the slash before the last `parts` parts; a slash at the end is no part's beginning. */
+/* Returns the last `parts` parts of a path; a slash at its end begins no part. */
 static const char *last_parts(const char *path, int parts)
 {
     for (const char *at = path + strlen(path); at > path; at--)
@@ -485,7 +485,7 @@ nb_status nb_choices_append(nb_choices *choices, nb_choice choice, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What an option adds to a label, where the choices of a sweep do not agree in it. */
+/* Adds an option to the labels of a sweep if the choices do not agree in it. */
 static nb_status add_swept(const nb_option *o, int count, nb_choice *swept, const char **labels, nb_ctx *ctx)
 {
     const char **values;

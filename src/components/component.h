@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* component.h - what all components have in common: a record, and its options as data.
+/* component.h - the record that all components share, and their options as data.
  *
- * One options table a component does the parsing, the defaults, the range
- * checks, `describe` and the canonical text that identifies a row. */
+ * One options table per component drives parsing, defaults, range checks, `describe` and the canonical text that
+ * identifies a row. */
 #ifndef NB_COMPONENT_H
 #define NB_COMPONENT_H
 
@@ -25,31 +25,32 @@ typedef struct nb_registry nb_registry;
 
 typedef struct {
     const char *key;     /* also the field's name */
-    nb_option_type type; /* of the field: int, double, int, int, const char *, const nb_choice * */
+    nb_option_type type; /* the field's type is int, double, int, int, const char *, const nb_choice * */
     size_t offset;
     const char *initial;         /* the default, spelled as in a config; NULL: must be given */
     double lo, hi;               /* closed range of INT and REAL */
     const char *const *choices;  /* ENUM: NULL-terminated; the field is an index */
     const char *word;            /* INT, REAL: a word allowed in place of a number, or NULL */
     const char *second;          /* INT: another, or NULL */
-    const nb_registry *registry; /* SPEC: of what */
-    /* The option and value under which this one counts: with another value it must keep its default. NULL: it always
+    const nb_registry *registry; /* SPEC: the kind of component */
+    /* The option and value under which this option counts; with another value it must keep its default. NULL: it always
      * counts. */
     const char *for_key, *for_value;
-    bool selects_head; /* selects a head of the problem, and so is not part of the problem's identity */
-    bool newer;        /* came after rows without it: where it has its default it is not named, so that these keep their
-                          identity and their random streams */
-    bool reorders;     /* changes the order of a problem's tokens, and so is not part of what is drawn */
-    /* STRING: a path, or words of which some are paths; the files' contents are part of a row's identity. */
+    bool selects_head; /* selects a head of the problem; no part of the problem's identity */
+    /* newer than published rows: its default is left out of the canonical text, so that these rows keep their identity
+     * and random streams */
+    bool newer;
+    bool reorders; /* permutes a problem's tokens; no part of what is drawn */
+    /* STRING: a path, or words that include paths; the contents of these files are part of a row's identity. */
     bool names_files;
-    bool many_files;  /* of these: a pattern or a folder in a config stands for a list of files of heads */
+    bool many_files;  /* such a STRING: a pattern or folder in a config stands for a list of head files */
     const char *help; /* one sentence, with the unit */
 } nb_option;
 
-/* What an INT field holds for its `word` and its `second` one; a REAL field holds NaN. */
+/* The values of an INT field for its `word` and its `second` word; a REAL field holds NaN. */
 enum { NB_AUTO = INT_MIN, NB_SECOND = INT_MIN + 1 };
 
-/* Rows of a table. A field of the wrong C type does not compile. */
+/* Rows of an options table. A field of the wrong C type does not compile. */
 #define NB_FIELD_(T, field, type) \
     (offsetof(T, field) + 0 * sizeof(char[_Generic(((T *)0)->field, type : 1, default : -1)]))
 #define NB_INT(T, field, default_, low, high, text) \
@@ -117,55 +118,58 @@ typedef struct {
     const char *summary;           /* one line */
     const char *const *references; /* at least one; NULL-terminated */
     const nb_option *options;      /* ends with NB_OPTION_END */
-    size_t options_size;           /* of the struct that they fill; 0: none */
+    size_t options_size;           /* size of the struct that the options fill; 0: none */
 } nb_component;
 
 typedef struct {
-    const char *file; /* that it came from: its path in the source tree; a plug-in's as it was given */
+    const char *file; /* source: its path in the source tree, or a plug-in's as given */
     const nb_component *component;
 } nb_entry;
 
 struct nb_registry {
     const char *kind, *plural; /* "strategy", "strategies" */
     nb_entry *entries;         /* sorted by name; ends with component == NULL */
-    int room;                  /* entries that it can hold, those of plugins included */
-    /* Says what a plug-in's record of this kind lacks; NULL: nothing to check. */
+    int room;                  /* entries it has room for, including plug-ins' */
+    /* Returns the name of a missing kind-specific member of a plug-in's record, or NULL. */
     const char *(*lacks)(const nb_component *component);
 };
 
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */
 
-/* NB_EINVAL if one in the tree has another name than its file's stem: so no two have one. Before plug-ins are added. */
+/* NB_EINVAL if a component in the tree is not named after its file, which also makes names unique. Call it before
+ * plug-ins are added. */
 nb_status nb_registry_check(const nb_registry *registry, nb_ctx *ctx);
 
-/* The names of all, sorted; NULL-terminated. */
+/* Lists all names, sorted; NULL-terminated. */
 nb_status nb_registry_names(const nb_registry *registry, const char *const **names, nb_ctx *ctx);
 
-/* Adds a component, before this process has workers. NB_EINVAL if the name is taken. The record is kept, not copied. */
+/* Adds a component; only before this process has workers. The record is kept, not copied. NB_EINVAL if the name is
+ * taken. */
 nb_status nb_registry_add(const nb_registry *registry, const char *file, const nb_component *component, nb_ctx *ctx);
 
 /* A component with its options. */
 typedef struct {
     const nb_component *component;
     void *options;         /* filled struct of options_size bytes */
-    const char *canonical; /* all options in the order of the table, numbers with 17 digits: the identity */
-    const char *label;     /* for people: the options that differ from their defaults, of a path the last part */
-    const char *full;      /* for people: the first option, and those that differ from their defaults */
-    const char *drawn;     /* `canonical` without what only reorders: names the stream of a problem's data */
-    const char *resolved;  /* `canonical` and what selects a head: gives the same choice when read again */
-    bool plain;            /* all options have their defaults */
-    const char *given;     /* the label that its spec gives, which is `label` and `full` then; NULL: none */
+    const char *canonical; /* identity: all options in table order, numbers with 17 digits */
+    const char *label;     /* for people: options that differ from their defaults, and only the last part of a path */
+    const char *full;      /* for people: the first option, and options that differ from their defaults */
+    /* `canonical` without options that only permute tokens; seeds the random stream of a problem's data */
+    const char *drawn;
+    const char *resolved; /* `canonical` with the options that select a head; reads back as the same choice */
+    bool plain;           /* all options have their defaults */
+    const char *given;    /* label given in the spec, then also `label` and `full`; NULL: none */
 } nb_choice;
 
-/* The option that every component takes: what tables and figures call it. It is no part of its identity. */
+/* An option of every component: its name in tables and figures, no part of its identity. */
 #define NB_LABEL_OPTION "label"
 #define NB_LABEL_HELP "what tables and figures call it"
-enum { NB_MOST_LABEL = 200 }; /* bytes of a label that is given */
+enum { NB_MOST_LABEL = 200 }; /* bytes of a given label */
 
-/* As `resolved`, with the label that was given. */
+/* Writes `resolved` with the given label. */
 nb_status nb_choice_written(const nb_choice *choice, const char **text, nb_ctx *ctx);
 
-/* As `label`, but with so many of the last parts of a path. */
+/* Writes `label`, but with the last `parts` parts of a path. */
 nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx);
 
 /* Finds the component and fills its options from the defaults and the spec (which holds no lists). Each unknown
@@ -173,11 +177,10 @@ nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text,
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
                     nb_ctx *ctx);
 
-/* Rewrites the texts of a choice from its options. */
+/* Rewrites the texts of a choice after its options were changed. */
 nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx);
 
-/* Parses, expands and chooses: one text to one or more choices, appended to
- * *choices if they are not there yet. */
+/* Parses a text, expands its lists and appends the choices to *choices, each only once. */
 typedef struct {
     nb_choice *items;
     int count, capacity;
@@ -185,47 +188,48 @@ typedef struct {
 nb_status nb_choices_add(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
                          nb_mistakes *mistakes, nb_ctx *ctx);
 
-/* The same with repetitions. A label that is given to several gets the options in which they differ. */
+/* The same, but appends repetitions too. If one given label stands for several choices, the options in which they
+ * differ are added to it. */
 nb_status nb_choices_list(nb_choices *choices, const nb_registry *registry, const char *text, nb_place place,
                           nb_mistakes *mistakes, nb_ctx *ctx);
 nb_status nb_choices_list_spec(nb_choices *choices, const nb_registry *registry, const nb_spec *spec,
                                nb_mistakes *mistakes, nb_ctx *ctx);
 
 nb_status nb_choices_append(nb_choices *choices, nb_choice choice, nb_ctx *ctx);
-/* A choice's label becomes that of those with the same canonical text. NB_EINVAL where they have another one, or what
- * is not the same has one of the same letters and digits. */
+/* Copies of->label to all choices with its canonical text. NB_EINVAL if one has a different label already, or if a
+ * different choice's label has the same letters and digits. */
 nb_status nb_choices_label(nb_choices *choices, const nb_choice *of, nb_ctx *ctx);
-int nb_choices_find(const nb_choices *choices, const nb_choice *choice); /* where it is among them; -1: it is not */
+int nb_choices_find(const nb_choices *choices, const nb_choice *choice); /* its index, or -1 */
 
-/* A component and some of its options, which stands for all choices that agree with them. */
+/* A component with some of its options; it matches all choices that agree in these. */
 typedef struct {
     const nb_component *component;
     void *options;
     int count;
-    const nb_option **given; /* the options given; a spec as the value of one must agree whole */
+    const nb_option **given; /* the options given; a spec as a value must agree entirely */
 } nb_choice_part;
 
-/* Parses and expands a text to one or more parts. */
+/* Parses a text and expands its lists to one or more parts. */
 nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb_place place, int *count,
                                nb_choice_part **parts, nb_mistakes *mistakes, nb_ctx *ctx);
 nb_status nb_choice_parts_of(const nb_registry *registry, const nb_spec *spec, int *count, nb_choice_part **parts,
                              nb_mistakes *mistakes, nb_ctx *ctx);
 nb_status nb_choice_part_text(const nb_choice_part *part, const char **text,
-                              nb_ctx *ctx); /* reads back as the same part */
+                              nb_ctx *ctx); /* the text reads back as the same part */
 nb_status nb_choice_part_matches(const nb_choice_part *part, const nb_choice *choice, bool *matches, nb_ctx *ctx);
 
-/* The choice for a text that is known to be right; its first mistake is an NB_EINVAL. */
+/* Parses a text that is known to be valid; its first mistake is an NB_EINVAL. */
 nb_status nb_choice_parse(const nb_registry *registry, const char *text, nb_choice *choice, nb_ctx *ctx);
 
-/* One option's value as text: numbers with so many digits, or the fewest that read
- * back as the same number (0); strings quoted where needed. */
+/* Writes an option's value: numbers with `digits` digits, or (0) the fewest that read back as the same number; strings
+ * are quoted where needed. */
 nb_status nb_option_text(const void *options, const nb_option *option, int digits, const char **text, nb_ctx *ctx);
 
-/* What an option allows, for people ("an integer from 1 to 8"); ctx's, NULL when out of memory. */
+/* Returns what an option allows, for people ("an integer from 1 to 8"); ctx owns it, NULL when out of memory. */
 const char *nb_option_allowed(const nb_option *option, nb_ctx *ctx);
 
-/* One option from a text, which must live as long as the struct; false if it is not what the option allows, and for
- * a spec. */
+/* Sets one option from a text, which must outlive the struct. False if the option does not allow it, and for options
+ * that are specs. */
 bool nb_option_set(const nb_option *option, const char *text, void *options);
 
 #endif

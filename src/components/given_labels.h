@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* given_labels.h - labels that a config gives to components, by what identifies those in rows. */
+/* given_labels.h - the labels that a config gives to components, by their canonical texts in rows. */
 #ifndef NB_GIVEN_LABELS_H
 #define NB_GIVEN_LABELS_H
 
@@ -15,11 +15,11 @@ typedef struct {
     nb_given_label *items;
 } nb_given_labels;
 
-/* Of the choices that have one; what is there already is not added. NB_EINVAL as nb_choices_label. */
+/* Adds the given labels of the choices, each once. NB_EINVAL as nb_choices_label. */
 nb_status nb_given_labels_add(nb_given_labels *labels, const nb_registry *registry, const nb_choices *choices,
                               nb_ctx *ctx);
 
-/* NULL where none is given, or `labels` is NULL. */
+/* Returns the label; NULL if none is given or `labels` is NULL. */
 const char *nb_given_label_of(const nb_given_labels *labels, const nb_registry *registry, const char *canonical);
 
 #endif

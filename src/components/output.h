@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* output.h - what is made of rows: the figures and the tables of the studies. */
+/* output.h - figures and tables, which the studies make of rows. */
 #ifndef NB_OUTPUT_H
 #define NB_OUTPUT_H
 
@@ -7,9 +7,9 @@
 
 /* The record of a figure or a table begins with NB_OUTPUT_FIRST. */
 typedef struct {
-    nb_component component; /* without options */
+    nb_component component; /* has no options */
     const char *study;      /* whose rows it reads */
-    bool standard;          /* of a config that names none */
+    bool standard;          /* used if a config names none */
 } nb_output;
 #define NB_OUTPUT_FIRST \
     union { \
@@ -21,7 +21,7 @@ typedef struct {
         }; \
     };
 
-/* The names of those of a study, sorted; NULL-terminated. */
+/* Lists the names of a study's outputs, sorted; NULL-terminated. */
 nb_status nb_output_names(const nb_registry *registry, const char *study, const char *const **names, nb_ctx *ctx);
 
 #endif

@@ -37,7 +37,7 @@ static const nb_registry *registry_of(const char *kind)
     return NULL;
 }
 
-/* What is missing or wrong in a record; NULL: nothing. */
+/* Returns what is missing or wrong in a record; NULL: nothing. */
 static const char *lacks(const nb_component *c)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plugin.h - components out of the tree, in a shared object.
+/* plugin.h - components in a shared object outside the tree.
  *
- * A plugin's source file is the same as one in the tree, and ends with what it adds:
+ * A plug-in's source is the same as a component's in the tree, and ends with a line that exports it:
  *     NB_PLUGIN({"strategy", &nb_strategy_mine.component});
- * In the tree that line says nothing: there the Makefile finds the file. Build it
- * with
+ * In the tree that line does nothing, since the Makefile finds the file. Build it with
  *     cc $(pkg-config --cflags nysbench) -shared -fPIC mine.c -o mine.so
- * It may call all that the installed headers declare. */
+ * It may call everything that the installed headers declare. */
 #ifndef NB_PLUGIN_H
 #define NB_PLUGIN_H
 
@@ -19,7 +18,7 @@ typedef struct {
 } nb_plugin_part;
 
 typedef struct {
-    int abi;                     /* first, so that it can be read whatever the rest is */
+    int abi;                     /* must be first, so that it can be read whatever the rest is */
     const nb_plugin_part *parts; /* ends with kind == NULL */
 } nb_plugin;
 
@@ -32,17 +31,17 @@ typedef struct {
     const nb_plugin nysbench_plugin = {NB_ABI, nb_plugin_parts}
 #endif
 
-/* Loads a shared object and adds its components to the registries; again does nothing. It stays until the program
- * ends. NB_EIO if it is no shared object, NB_EINVAL if it exports no nysbench_plugin, was built for another NB_ABI,
- * or has a component that is not whole (no function, options outside of their struct) or whose name is taken; then
- * none is added. What the tables do not show, such as a struct that is smaller than declared, `nysbench check` may
- * find. */
+/* Loads a shared object and adds its components to the registries; loading it again does nothing. It stays loaded until
+ * the program ends. NB_EIO if it is no shared object. NB_EINVAL if it exports no nysbench_plugin, was built for another
+ * NB_ABI, or has a component that is incomplete (no function, options outside of their struct) or whose name is taken;
+ * then none is added. Errors that the tables do not show, such as a struct smaller than declared, may be found by
+ * `nysbench check`. */
 nb_status nb_plugin_load(const char *path, nb_ctx *ctx);
 
-/* The paths of those that are loaded, as given, in that order; NULL-terminated. */
+/* Lists the paths of the loaded plug-ins as given, in that order; NULL-terminated. */
 const char *const *nb_plugins_loaded(void);
 
-/* The path of the plugin that a component came from, as given; NULL: it is in the tree. */
+/* Returns the path, as given, of the plug-in that a component came from; NULL: it is in the tree. */
 const char *nb_plugin_of(const nb_component *component);
 
 #endif

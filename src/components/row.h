@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* row.h - one result of a study: the fields that all studies' rows have, and the study's own table of columns. The SQL
- * schema, the CSV's header and the data dictionary come from that table; nothing else knows what a row holds. */
+/* row.h - a row, one result of a study: the fields of all studies' rows, and the study's table of columns. The SQL
+ * schema, the CSV's header and the data dictionary are made from that table. */
 #ifndef NB_ROW_H
 #define NB_ROW_H
 
@@ -17,7 +17,7 @@ typedef struct {
     NB_ROW_FIELDS
 } nb_row;
 
-/* The first member of a study's row: its fields are the row's own, and &r->row is an nb_row. */
+/* The first member of a study's row: its fields are also the row's own, and &r->row is an nb_row. */
 #define NB_ROW_FIRST \
     union { \
         nb_row row; \
@@ -34,7 +34,7 @@ typedef union {
     char bytes[NB_MOST_ROW];
 } nb_any_row;
 
-/* The columns of these fields, for a study's table: `row_` is its struct. */
+/* Rows for these fields in a study's table of columns; `row_` is the study's struct. */
 #define NB_COLUMN_TEXT_OF(row_, field, ...) \
     { \
         .name = #field, .type = NB_COLUMN_TEXT, .offset = offsetof(row_, field), __VA_ARGS__ \
@@ -78,24 +78,24 @@ typedef union {
             "nested, m" \
     }
 
-/* What `status` may say; ends with NULL. */
+/* The values of `status`; ends with NULL. */
 extern const char *const nb_row_statuses[];
 
-/* ok or skipped: it has not gone wrong and is not waiting to be run. */
+/* True for ok and skipped: the row has not gone wrong and is not waiting to run. */
 bool nb_row_is_well(const nb_row *row);
 
-/* Whether they are results of one and the same row: all columns of the identity. */
+/* True if both are results of the same planned row: they agree in all columns of the identity. */
 bool nb_row_same(const nb_column *columns, const void *a, const void *b);
 
-/* Results of one study, one after the other. */
+/* Rows of one study in one array. */
 typedef struct {
     int count;
     const nb_column *columns;
     size_t row_size; /* bytes */
     char *bytes;
-    const nb_given_labels *labels; /* of the components that they name; NULL: they are not of a run */
+    const nb_given_labels *labels; /* labels of their components; NULL: the rows are not of a run */
 } nb_row_list;
 
-nb_row *nb_row_at(const nb_row_list *rows, int index); /* the study's */
+nb_row *nb_row_at(const nb_row_list *rows, int index); /* a row in the study's struct */
 
 #endif

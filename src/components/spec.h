@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* spec.h - how every component is written: name, or name(option=value, ...).
+/* spec.h - the notation of components: name, or name(option=value, ...).
  *
- * A value is a bare word, a number, true or false, a "quoted string" with
- * backslash escapes, a list [a, b], a range of integers (range.h), which is read as
- * a list, or another spec, which may be quoted whole. Spaces do not matter. */
+ * A value is a bare word, a number, true or false, a "quoted string" with backslash escapes, a list [a, b], a range of
+ * integers (range.h), which is read as a list, or another spec, which may be quoted. Spaces do not matter. */
 #ifndef NB_SPEC_H
 #define NB_SPEC_H
 
 #include "base/ctx.h"
 #include "base/mistakes.h"
 
-enum { NB_MOST_OPTIONS = 64 }; /* in one spec, and so in a component's table */
+enum { NB_MOST_OPTIONS = 64 }; /* of one spec, and so of a component's table */
 
 typedef struct nb_spec nb_spec;
 typedef struct nb_value nb_value;
@@ -39,12 +38,11 @@ struct nb_spec {
     int count;
 };
 
-/* Parses one spec; `place` is where `text` begins. A syntax error becomes one
- * mistake and *spec = NULL. */
+/* Parses one spec that begins at `place`. A syntax error becomes one mistake and *spec = NULL. */
 nb_status nb_spec_parse(const char *text, nb_place place, nb_spec **spec, nb_mistakes *mistakes, nb_ctx *ctx);
 
-/* The same spec once for each combination of the items of its lists, the last
- * list running fastest; no list is left in any of them. */
+/* Expands a spec to one for each combination of the items of its lists, the last list running fastest. The results have
+ * no lists. */
 nb_status nb_spec_expand(const nb_spec *spec, nb_spec ***specs, int *count, nb_ctx *ctx);
 
 #endif

@@ -112,7 +112,7 @@ static nb_status read_integers(const nb_axis *axis, nb_yaml value, nb_key_values
     return NB_OK;
 }
 
-/* The word's index; -1: the axis's extra one, or none. */
+/* Returns the word's index; -1: the axis's extra one, or none. */
 static int word_index(const nb_axis *axis, const char *word)
 {
     for (int i = 0; axis->words[i]; i++)

@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* axes.h - the keys of an experiment that make its rows: read once, wherever they are, and then added to the blocks
- * that they apply to. */
+/* axes.h - the keys of an experiment that make its rows. Each is read once, wherever it stands, and then added to the
+ * blocks that it applies to. */
 #ifndef NB_AXES_H
 #define NB_AXES_H
 
 #include "config/config.h"
 #include "config/yaml.h"
 
-/* The keys of a block: those of the study's axes, and after them trials and zip. */
+/* Returns how many keys a block may have: those of the study's axes, then trials and zip. */
 int nb_block_key_count(const nb_study *study);
 enum { NB_MOST_BLOCK_KEYS = NB_MOST_AXES + 2 };
 
-/* What an experiment calls it. */
+/* The YAML key. */
 const char *nb_block_key_name(const nb_study *study, int key);
 
-struct nb_key_values { /* of one key */
+struct nb_key_values { /* the values of one key */
     nb_place place;
-    const char *origin; /* NULL: there is none */
+    const char *origin; /* where they were read; NULL: the key is not set */
     bool right;         /* read without a mistake */
-    nb_choices choices; /* of components */
+    nb_choices choices; /* of an axis of components */
     int count;
     double *reals; /* real numbers */
     int *numbers;  /* integers; indices of words; trials: one; zip: the group of each axis */
 };
 
-/* The default, as YAML; NULL: the key must be there. */
+/* Returns the default as YAML; NULL: the key is required. */
 const char *nb_block_key_default(const nb_study *study, int key);
 
-/* Fills `values` except for `origin` and `right`; reports what is wrong to `mistakes`. */
+/* Reads all of `values` but `origin` and `right`; adds mistakes to `mistakes`. */
 nb_status nb_block_key_read(const nb_study *study, int key, nb_yaml value, nb_key_values *values,
                             nb_mistakes *mistakes);
 
-/* Mistakes that show only in several keys together; wrong keys are left out. */
+/* Adds mistakes that show only in several keys together; skips keys that are wrong. */
 nb_status nb_block_keys_check(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *mistakes);
 
-/* Warns of values that appear twice in a list that advances alone, where they count once. */
+/* Warns of values that are repeated in an unzipped list, where they count once. */
 nb_status nb_block_keys_repeated(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *warnings);
 
-/* Adds each key's values to the block, and new ones to the config's lists; all keys are right. A label of two values,
- * and two of one, are mistakes. */
+/* Adds each key's values to the block, and new values to the config's lists. All keys are right. A label of two values,
+ * and two labels of one value, are mistakes. */
 nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const *keys,
                                nb_mistakes *mistakes);
 

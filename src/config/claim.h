@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* claim.h - what somebody claims of an experiment's rows, as data: a statement, where it is said, what is compared or
- * measured, and what is expected of it. report/claims.h says what the rows answer. */
+/* claim.h - a claim about an experiment's rows, as data: a statement, its source, what is compared or measured, and
+ * what is expected. report/claims.h tests it on the rows. */
 #ifndef NB_CLAIM_H
 #define NB_CLAIM_H
 
 #include "base/mistakes.h"
 
 typedef enum {
-    NB_CLAIM_COMPARE,   /* values[0] of the column against values[1] */
-    NB_CLAIM_MEASURE,   /* the metric itself */
-    NB_CLAIM_ORDER,     /* each of the values has less of the metric than the next */
-    NB_CLAIM_SLOPE,     /* of log metric against the log of the column, in each head */
-    NB_CLAIM_CORRELATE, /* of two metrics, over the values of the column in each head */
-    NB_CLAIM_UNTESTED,  /* it cannot be tested with these rows */
+    NB_CLAIM_COMPARE,   /* compares values[0] of the column with values[1] */
+    NB_CLAIM_MEASURE,   /* measures the metric itself */
+    NB_CLAIM_ORDER,     /* the metric grows from each value to the next */
+    NB_CLAIM_SLOPE,     /* slope of log metric against the log of the column, in each head */
+    NB_CLAIM_CORRELATE, /* correlation of two metrics over the values of the column, in each head */
+    NB_CLAIM_UNTESTED,  /* these rows cannot test it */
     NB_CLAIM_FORMS
 } nb_claim_form;
-extern const char *const nb_claim_forms[NB_CLAIM_FORMS + 1]; /* their keys */
+extern const char *const nb_claim_forms[NB_CLAIM_FORMS + 1]; /* YAML keys */
 
 typedef enum {
     NB_EXPECT_RATIO,
@@ -33,12 +33,12 @@ extern const char *const nb_claim_expectations[NB_EXPECT_NOTHING + 1];
 typedef enum { NB_CLAIM_MEAN, NB_CLAIM_MEDIAN, NB_CLAIM_GEOMETRIC_MEAN } nb_claim_statistic;
 extern const char *const nb_claim_statistics[];
 
-/* What becomes of a pair of rows of which one has no result, see nb_failures. */
+/* What to do with a pair of rows of which one has no result (nb_failures). */
 typedef enum { NB_CLAIM_DROP, NB_CLAIM_WORST } nb_claim_failures;
 extern const char *const nb_claim_failure_words[];
 
 typedef struct {
-    const char *text; /* what --where takes; of a column of integers a number or a range */
+    const char *text; /* as for --where; for a column of integers a number or a range */
     nb_place place;
 } nb_claim_value;
 
@@ -55,14 +55,14 @@ typedef struct { /* rows that meet all of them */
 
 typedef struct {
     nb_claim_value metric;
-    nb_claim_where where; /* apart from the claim's own */
+    nb_claim_where where; /* added to the claim's own */
 } nb_claim_series;
 
 typedef struct {
-    const char *id, *says, *source; /* "" if it does not say where */
+    const char *id, *says, *source; /* "" if it gives no source */
     nb_place place;
     nb_claim_form form;
-    const char *column; /* of the values; slope: the integers that the metric goes with; measure: NULL */
+    const char *column; /* the values' column; slope: the integers that the metric is plotted against; measure: NULL */
     int value_count;
     nb_claim_value *values; /* compare, order */
     nb_claim_where where;
@@ -71,19 +71,19 @@ typedef struct {
     int statistic; /* nb_claim_statistic */
 
     nb_claim_expectation expectation;
-    double given[2];  /* as written: the ends of a range, or a number; NaN: open, or none */
-    double within;    /* of a number; NaN: a range was given */
-    double low, high; /* what that means; infinite where it is open */
+    double given[2];  /* as written: the ends of a range, or a number; NaN: open or missing */
+    double within;    /* tolerance of a number; NaN: a range was given */
+    double low, high; /* the resulting interval; infinite where it is open */
 
     const char **each, **confounded; /* columns; end with NULL */
     int failures;                    /* nb_claim_failures */
     double confidence;
-    double smallest;      /* ratio; 1: no difference is too small to matter */
-    const char *untested; /* why; NULL: it is tested */
-    const char *text;     /* all of it as YAML on one line, with every option written out */
+    double smallest;      /* smallest ratio that matters; 1: every difference does */
+    const char *untested; /* why it is not tested; NULL: it is */
+    const char *text;     /* the claim as YAML on one line, with every option written out */
 } nb_claim;
 
-/* Whether an option means something for a claim of its form and expectation. */
+/* True if an option applies to a claim of this form and expectation. */
 bool nb_claim_takes(const nb_claim *claim, const char *option);
 
 /* Sets claim->text. */

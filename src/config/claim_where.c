@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <string.h>
 
-/* What a method is, apart from the data: columns whose values can be compared. */
 bool nb_claim_compares(const nb_axis *axis)
 {
     return strcmp(axis->column, "problem") != 0;

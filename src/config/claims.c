@@ -27,7 +27,7 @@ static const char *const claim_keys[] = {"says",     "source",     "id",       "
                                          "slope",    "correlate",  "untested", "expect",  "each",    "confounded",
                                          "failures", "confidence", "smallest", NULL};
 
-/* Where a name is among names that end with NULL; -1: it is not. */
+/* Returns the index of a name among names that end with NULL, or -1. */
 static int index_of(const char *name, const char *const *names)
 {
     for (int i = 0; names[i]; i++)
@@ -108,14 +108,14 @@ static nb_status read_id(const nb_claim_reader *r, nb_yaml value)
     return NB_OK;
 }
 
-/* What rows can be selected and divided by. */
+/* True for columns by which rows can be selected and grouped. */
 static bool selects(const nb_column *c)
 {
     static const char *const others[] = {"experiment", "status", "reason", NULL};
     return (c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED && index_of(c->name, others) < 0;
 }
 
-/* Whether the claim is about a column's values, or correlates what is measured under some of them with what is under
+/* True if the claim is about a column's values, or correlates what is measured under some of them with what is under
  * others. */
 static bool is_about(const nb_claim *c, const char *column)
 {
@@ -146,7 +146,7 @@ static nb_status read_names(const nb_claim_reader *r, const char *what, nb_yaml 
     return NB_OK;
 }
 
-/* What two methods may differ in beside what is compared. */
+/* Reads `confounded`: columns in which compared rows may differ. */
 static nb_status read_confounded(const nb_claim_reader *r, nb_yaml value)
 {
     const char **allowed;

@@ -61,7 +61,7 @@ static nb_status stock_axis(const checker *k, int at, stock *s)
     return NB_OK;
 }
 
-/* What the heads are, where the shapes are known. */
+/* Collects the heads' values in the column, if the shapes are known. */
 static nb_status stock_data(const checker *k, const char *column, stock *s)
 {
     int problems = k->config->shapes ? k->config->lists[NB_AXIS_PROBLEM].count : 0, heads = 0;
@@ -170,7 +170,7 @@ static nb_status match(const checker *k, const stock *s, const nb_claim_value *v
     return NB_OK;
 }
 
-/* What there is, for a hint; NULL-terminated. */
+/* Lists the values there are, for a hint; NULL-terminated. */
 static nb_status name_stock(const checker *k, const stock *s, const char ***names)
 {
     int count = 0, choices = s->choices ? s->choices->count : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* claims_private.h - what the files that read claims share. */
+/* claims_private.h - shared by the files that read claims. */
 #ifndef NB_CLAIMS_PRIVATE_H
 #define NB_CLAIMS_PRIVATE_H
 
@@ -7,39 +7,40 @@
 
 typedef struct {
     const nb_study *study;
-    bool look_up; /* for paths beside the file */
+    bool look_up; /* search paths beside the file */
     nb_claim *claim;
-    const char **columns; /* by which rows can be selected; ends with NULL */
+    const char **columns; /* columns that can select rows; ends with NULL */
     nb_mistakes *mistakes;
     nb_ctx *ctx;
 } nb_claim_reader;
 
-/* Sorts the pairs of a mapping by key; a value's node is NULL where it is not there. `what` begins each mistake. */
+/* Collects a mapping's values by key, in the order of `names`; the node of a missing one is NULL. `what` begins each
+ * mistake. */
 nb_status nb_claim_collect(const nb_claim_reader *r, const char *what, nb_yaml mapping, const char *const *names,
                            nb_yaml **values);
 
-/* Tells that a key is not there, unless the mapping is none. */
+/* Reports a missing key, unless the value is no mapping. */
 nb_status nb_claim_missing(const nb_claim_reader *r, const char *what, nb_yaml mapping, const char *key);
 
-/* Some words, on one line. */
+/* Reads a text that must be words on one line. */
 nb_status nb_claim_sentence(const nb_claim_reader *r, const char *what, nb_yaml value, const char **out);
 
-const nb_axis *nb_claim_axis(const nb_study *study, const char *column); /* NULL: none has that column */
+const nb_axis *nb_claim_axis(const nb_study *study, const char *column); /* NULL: no axis has that column */
 
-/* Whether values of the axis can be compared: what a method is, apart from the data. */
+/* True if values of the axis can be compared: it is part of a method, not of the data. */
 bool nb_claim_compares(const nb_axis *axis);
 
-/* Adds the values of a column that a list has. */
+/* Reads a list of values of a column and appends them. */
 nb_status nb_claim_values_read(const nb_claim_reader *r, const char *what, const char *column, nb_yaml value,
                                int *count, nb_claim_value **values);
 
-/* A mapping from columns to values; no node: no condition. */
+/* Reads a mapping from columns to values; a missing node is no condition. */
 nb_status nb_claim_where_read(const nb_claim_reader *r, nb_yaml value, nb_claim_where *where);
 
-/* What the claim's form, which is known, says. */
+/* Reads the part of a claim that depends on its form, which is known. */
 nb_status nb_claim_body_read(const nb_claim_reader *r, nb_yaml body);
 
-/* One expectation, of those that the claim's form has. */
+/* Reads one expectation that the claim's form allows. */
 nb_status nb_claim_expect_read(const nb_claim_reader *r, nb_yaml value);
 
 #endif

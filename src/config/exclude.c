@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* By nb_rule_number: the columns that every study's rows have, besides the axes. */
+/* The columns of every study's rows beside the axes, by nb_rule_number. */
 static const char *const numbers[] = {"head", "trial", "n", "d"};
 
 enum { MOST_KEYS = NB_RULE_NUMBERS + NB_MOST_AXES };

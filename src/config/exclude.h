@@ -6,8 +6,8 @@
 #include "config/config.h"
 #include "config/yaml.h"
 
-/* Reads a list of mappings and adds their rules to the config, whose lists are
- * complete; block -1: they hold for all. */
+/* Reads a list of mappings and adds their rules to the config, whose lists must be complete. block -1: the rules apply
+ * to all blocks. */
 nb_status nb_rules_read(nb_yaml value, int block, nb_config *config, nb_mistakes *mistakes);
 
 #endif

@@ -48,7 +48,7 @@ static nb_status read_seed(const nb_config_loader *l, const nb_config_key *k, nb
     return nb_read_integer(k->name, f, 0, 9223372036854775807, &l->config->seed, l->mistakes);
 }
 
-/* What they add may be named by the keys that follow. */
+/* Loads the plug-ins first, since later keys may name their components. */
 nb_status nb_config_read_plugins(const nb_config_loader *l, nb_yaml f)
 {
     int count;
@@ -175,7 +175,7 @@ static nb_status read_setting(const nb_config_loader *l, const nb_config_key *k,
     return study->read_setting ? study->read_setting(o, l->config->settings, nb_yaml_place(f), l->mistakes) : NB_OK;
 }
 
-/* Of the figures that are in the tree. */
+/* Finds the default figure among those in the tree. */
 static const char *standard_figure(const nb_study *study)
 {
     for (const nb_entry *e = nb_figures.entries; e->component; e++) {

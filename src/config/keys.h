@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* keys.h - the keys that hold for the whole experiment: those of every study, and the settings
- * of the one at hand. */
+/* keys.h - the keys that hold for the whole experiment: those of every study, and the settings of this one. */
 #ifndef NB_KEYS_OF_CONFIG_H
 #define NB_KEYS_OF_CONFIG_H
 
@@ -22,15 +21,15 @@ typedef struct nb_config_key {
                          const char **yaml); /* NULL: `fixed` */
     const char *fixed;                       /* YAML */
     nb_status (*read)(const nb_config_loader *l, const struct nb_config_key *key, nb_yaml value);
-    const nb_option *option; /* of the study; NULL: every study has the key */
-    bool late;               /* read after the blocks' values, of which it names some */
+    const nb_option *option; /* the study's option; NULL: a key of every study */
+    bool late;               /* read after the blocks, whose values it names */
 } nb_config_key;
 
-/* Reads the two keys that decide which other keys there are. */
+/* Read the two keys that decide which other keys there are. */
 nb_status nb_config_read_plugins(const nb_config_loader *l, nb_yaml value);
 nb_status nb_config_read_study(const nb_config_loader *l, nb_yaml value);
 
-/* All of them in the order in which they are read, the late ones last. Returns how many there are. */
+/* Fills in all keys in the order of reading, the late ones last. Returns how many there are. */
 int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS]);
 
 #endif

@@ -64,7 +64,7 @@ static int key_index(const loader *l, const char *key)
     return -1;
 }
 
-/* Of `count` keys, the first ones. */
+/* Reports an unknown key; allowed are the first `count` keys. */
 static nb_status unknown_key(loader *l, const char *key, int count, nb_place at)
 {
     const char *names[MOST_KEYS + 1] = {NULL}, *hint;
@@ -217,7 +217,7 @@ static nb_status read_blocks(loader *l, const entry *entries, draft *d)
     return NB_OK;
 }
 
-/* What holds in a block: its own or what is common, by key. */
+/* Chooses the values that hold in a block by key: its own, else the common ones. */
 static void choose_values(const loader *l, draft *d, int block, const nb_key_values *keys[NB_MOST_BLOCK_KEYS])
 {
     for (int key = 0; key < l->block_keys; key++)
@@ -235,7 +235,7 @@ static nb_status check_blocks(loader *l, draft *d)
     return NB_OK;
 }
 
-/* Where all that the blocks say is right: the config's blocks and lists. */
+/* Fills the config's blocks and lists, if all keys of the blocks are right. */
 static nb_status fill_blocks(loader *l, draft *d)
 {
     nb_config *c = l->common.config;

@@ -22,7 +22,7 @@ static bool exists(const char *path)
     return stat(path, &info) == 0;
 }
 
-/* Of the folder in which a path lies. */
+/* Finds the folder of a path. */
 static nb_status folder_of(const char *path, const char **folder, nb_ctx *ctx)
 {
     char *copy;
@@ -192,7 +192,7 @@ nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx)
     return replace(choice->component, choice->options, config, ELSEWHERE, &ignored, ctx);
 }
 
-/* Whether a relative path is nowhere. */
+/* True if a relative path is nowhere. */
 static bool is_lost(const char *path)
 {
     return *path != '/' && *path != '~' && !exists(path);

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lookup.h - where the files are that a config names: in the current folder; beside the
- * config; for the config of a run's folder, where the run had them, by its manifest; or, if it is
- * one of experiments/, with the program.
+/* lookup.h - finds the files that a config names, in this order: in the current folder; beside the config; for the
+ * config of a run's folder, where the run had them, as its manifest says; for a config of experiments/, with the
+ * program.
  *
- * A file beside the config is named by its path to there from then on, as if the config
- * said so: rows, resolved config and shards agree. One that is found by the manifest, and holds
- * what it held, or with the program, is read there, but keeps the name that the run's rows have. */
+ * A file found beside the config is named by its path there from then on, as if the config said so, so that rows,
+ * resolved config and shards agree. A file found by the manifest (if its contents are the same) or with the program is
+ * read there, but keeps the name that the run's rows have. */
 #ifndef NB_LOOKUP_H
 #define NB_LOOKUP_H
 
 #include "components/component.h"
 
-/* All files of a component that the file `config` names, in any of its options. NB_EIO if the manifest's file
- * has other contents; a file found nowhere is reported when it is read. */
+/* Finds all files that a component of the file `config` names in its options. NB_EIO if the manifest's file has other
+ * contents; a missing file is reported when it is read. */
 nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx);
 
-/* The same of options that belong to no choice; *changed: some have another text now. */
+/* The same for options without a choice; *changed: some have a new text. */
 nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed,
                             nb_ctx *ctx);
 
-/* Lists the files of heads in place of each pattern or folder that stands for them, in the options of the spec that may
- * have one; `config` NULL: the spec is not from a file. *listed: there was one. NB_EIO where none matches. */
+/* Replaces each pattern or folder in the spec's options for head files by the list of files; `config` NULL: the spec is
+ * not from a file. *listed: there was one. NB_EIO if nothing matches. */
 nb_status nb_lookup_files(const nb_registry *registry, nb_spec *spec, const char *config, bool *listed, nb_ctx *ctx);
 
-/* As nb_choice_parts_read, with that list. */
+/* Reads parts as nb_choice_parts_read does, after that replacement. */
 nb_status nb_lookup_parts(const nb_registry *registry, const char *text, nb_place place, const char *config, int *count,
                           nb_choice_part **parts, bool *listed, nb_mistakes *mistakes, nb_ctx *ctx);
 
-/* One path; *found is it or where it was found. */
+/* Finds one path; *found is its place, or the path itself. */
 nb_status nb_lookup_path(const char *path, const char *config, const char **found, nb_ctx *ctx);
 
-/* After reading a choice has failed: adds to the ctx's error where a relative path of its options was looked for in
+/* Call after reading a choice has failed: adds to ctx's error where a relative path of its options was searched in
  * vain. Returns `status`. */
 nb_status nb_lookup_explain(nb_status status, const nb_choice *choice, const char *config, nb_ctx *ctx);
 nb_status nb_lookup_explain_path(nb_status status, const char *path, const char *config, nb_ctx *ctx);

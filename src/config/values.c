@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The end of the first item: a comma outside of brackets and quotes, or the end. */
+/* Returns the end of the first item: a comma outside of brackets and quotes, or the end. */
 static const char *end_of_item(const char *text)
 {
     int depth = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* values.h - the kinds of values that keys have. What is not of the kind is a
- * mistake that names the key; NB_OK all the same. */
+/* values.h - reads the kinds of values that keys have. A value of another kind becomes a mistake that names the key;
+ * the status is NB_OK all the same. */
 #ifndef NB_VALUES_H
 #define NB_VALUES_H
 
@@ -10,26 +10,26 @@
 nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out,
                           nb_mistakes *mistakes);
 
-/* For a text that is a list without its brackets: "; write a list in brackets: [uniform, kmeans]"; "" for others.
- * The ctx's; NULL when out of memory. */
+/* Returns a hint for a list without brackets, "; write a list in brackets: [uniform, kmeans]"; "" for other texts. ctx
+ * owns it; NULL when out of memory. */
 const char *nb_list_hint(const char *text, nb_ctx *ctx);
 
-/* A list of ranges whose items lie from lo to hi; those that are right. */
+/* Reads a list of ranges within lo to hi; *out has the valid ones. */
 nb_status nb_read_ranges(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range **out,
                          nb_mistakes *mistakes);
 
-/* A list of numbers from lo to hi; those that are right. */
+/* Reads a list of numbers from lo to hi; *out has the valid ones. */
 nb_status nb_read_reals(const char *key, nb_yaml value, double lo, double hi, int *count, double **out,
                         nb_mistakes *mistakes);
 
-/* Each item's text, in order; *out ends with NULL. */
+/* Reads each item's text, in order; *out ends with NULL. */
 nb_status nb_read_texts(const char *key, nb_yaml value, int *count, const char ***out, nb_mistakes *mistakes);
 
-/* A list of words out of `allowed` (NULL-terminated) and perhaps one more. */
+/* Reads a list of words out of `allowed` (NULL-terminated) and perhaps `extra`. */
 nb_status nb_read_words(const char *key, nb_yaml value, const char *const *allowed, const char *extra, int *count,
                         const char ***out, nb_mistakes *mistakes);
 
-/* One word out of `allowed`; *index tells which, 0 if it is none. */
+/* Reads one word out of `allowed`; *index is 0 if it is none. */
 nb_status nb_read_word(const char *key, nb_yaml value, const char *const *allowed, int *index, nb_mistakes *mistakes);
 
 #endif

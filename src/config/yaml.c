@@ -208,8 +208,8 @@ static nb_status load_document(nb_mistakes *mistakes, yaml_parser_t *parser, con
     return merge(loaded, source, in_file, mistakes);
 }
 
-/* Where a text goes beyond what libyaml reads in a time that does not grow with the square of its length; NULL: it
- * stays below, or is no YAML, which the parser tells. */
+/* Finds where a text exceeds what libyaml reads without time that grows with the square of its length; NULL: nowhere,
+ * or it is no YAML, which the parser reports. */
 static const char *find_excess(const char *text, size_t length, yaml_mark_t *where)
 {
     enum { MOST_DEPTH = 100, MOST_NAMES = 1000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* yaml.h - YAML values with their places, for the files that people write. */
+/* yaml.h - YAML values with their places, so that messages can name line and column. */
 #ifndef NB_YAML_H
 #define NB_YAML_H
 
@@ -11,28 +11,28 @@ typedef struct { /* one value, and the document that it is in */
     yaml_document_t *document;
     yaml_node_t *node;  /* NULL: there is none */
     const char *source; /* a file, or an option of the command line */
-    bool in_file;       /* its line and column mean something */
+    bool in_file;       /* its line and column are known */
 } nb_yaml;
 
-/* The one document of a file, or of a text; root->node = NULL if that was a mistake. The mistakes' ctx owns it.
- * NB_EIO if the file cannot be read, NB_EINVAL if it is larger than 16 MiB. */
+/* Parses the one document of a file or a text; root->node = NULL after a mistake. The mistakes' ctx owns it. NB_EIO if
+ * the file cannot be read, NB_EINVAL if it is larger than 16 MiB. */
 nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes);
 nb_status nb_yaml_text(const char *text, const char *source, nb_yaml *root, nb_mistakes *mistakes);
 
 nb_place nb_yaml_place(nb_yaml value);
 const char *nb_yaml_kind(nb_yaml value); /* "a list" ..., for a value that is not a text */
 
-/* NULL if it is not a scalar, or has a NUL byte, where it would be cut. */
+/* Returns the text of a scalar; NULL for other nodes and for texts with a NUL byte, which would be cut. */
 const char *nb_yaml_scalar(nb_yaml value);
 
-/* YAML's null, in one of its spellings. */
+/* True for YAML's null in any spelling. */
 bool nb_yaml_is_null(nb_yaml value);
 
-/* The items of a list; anything else stands for a list of one. */
+/* Reads the items of a list; any other value counts as a list of one. */
 int nb_yaml_count(nb_yaml value);
 nb_yaml nb_yaml_item(nb_yaml value, int index);
 
-/* The pairs of a mapping; none if it is not a mapping. */
+/* Reads the pairs of a mapping; any other value has none. */
 int nb_yaml_pairs(nb_yaml value);
 void nb_yaml_pair(nb_yaml mapping, int index, nb_yaml *key, nb_yaml *value);
 

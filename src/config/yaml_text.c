@@ -15,7 +15,7 @@ static const struct {
                {"\xef\xbf\xbe", "\\ufffe"},
                {"\xef\xbf\xbf", "\\uffff"}};
 
-/* The bytes of a character that has to be escaped, all but the ASCII ones; 0: of no such. */
+/* Returns the bytes of a character that has to be escaped, all but the ASCII ones; 0: of no such. */
 static size_t escape(FILE *out, const char *text)
 {
     const unsigned char *byte = (const unsigned char *)text;

@@ -38,7 +38,7 @@ static nb_status pick(const bench *b, int m, nb_pairing pairing, int trial, nb_l
     return nb_landmarks_pick(&(nb_picking){b->scene, strategy, m, pairing, stream, b->rng}, out, ctx);
 }
 
-/* Whether the strategy has the pairing, and does not refuse it. */
+/* True if the strategy has the pairing, and does not refuse it. */
 static bool has(const nb_trial_run *run, nb_pairing pairing)
 {
     return nb_strategy_has(run->choice, pairing) &&
@@ -60,7 +60,7 @@ static bool same(const nb_picks *a, const nb_picks *b)
     return memcmp(a->points, b->points, (size_t)a->d * (size_t)a->m * sizeof(double)) == 0;
 }
 
-/* Where the picks of one side differ first; NULL: they do not, or there is no memory. */
+/* Describes where the picks of one side first differ; NULL: nowhere, or memory is out. */
 static const char *difference(const nb_picks *a, const nb_picks *b, nb_ctx *ctx)
 {
     static const char *const kinds[] = {[NB_TOKENS] = "tokens", [NB_GROUPS] = "groups", [NB_POINTS] = "points"};
@@ -98,7 +98,7 @@ static uint64_t digest(size_t count, const double *x, uint64_t sum)
     return sum;
 }
 
-/* Of all points that a strategy sees. */
+/* Computes a checksum of all points that a strategy sees. */
 static nb_status input(const bench *b, uint64_t *sum, nb_ctx *ctx)
 {
     const nb_head *h = b->run->head;
@@ -388,7 +388,7 @@ static bool is_number(const nb_option *o)
     return o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL;
 }
 
-/* A value that the option must refuse. */
+/* Returns a value that the option must refuse. */
 static const char *bad_value(const nb_option *o, nb_ctx *ctx)
 {
     return is_number(o) ? nb_format(ctx, "%.17g", o->hi >= 0 ? o->hi * 2 + 1 : 1.0) : "no_such_value";

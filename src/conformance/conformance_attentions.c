@@ -155,7 +155,7 @@ static nb_status check_cut(nb_trial_run *run, int cut, const nb_layer *layer, co
     return NB_OK;
 }
 
-/* What claims a causal form looks at no later token. */
+/* Checks that an attention with a causal form reads no later token. */
 static nb_status check_causal(nb_trial_run *run, nb_ctx *ctx)
 {
     nb_layer layer;

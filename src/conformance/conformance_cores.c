@@ -64,7 +64,7 @@ static nb_status compute(nb_trial_run *run, bench *b, double *x, const char **re
     return nb_guard_end(&guard, status, ctx);
 }
 
-/* What makes sense of X, or of its lack. */
+/* Checks that X and its notes, or the reason for having no X, make sense. */
 static nb_status judge(const nb_factors *f, const double *x, const char *refusal, nb_ctx *ctx)
 {
     if (refusal) {

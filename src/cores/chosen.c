@@ -84,7 +84,7 @@ static nb_status try_one(nb_factors *f, const family *among, int number, double 
     return status;
 }
 
-/* The first of the numbers that is within 1e-9 of the least, or -1 if none is finite. */
+/* Returns the first of the numbers that is within 1e-9 of the least, or -1 if none is finite. */
 static int first_least(int count, const double *norms)
 {
     double least = INFINITY;

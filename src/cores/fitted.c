@@ -72,7 +72,7 @@ static double kept(const regression *g, int j, double ridge)
     return share > 1e-15 ? share * share / (share * share + ridge) : 0;
 }
 
-/* The sum of squares left when each row is predicted from the others. */
+/* Returns the sum of squares left when each row is predicted from the others. */
 static double left_out(regression *g, double ridge)
 {
     size_t b = (size_t)g->rank_b;

@@ -297,7 +297,7 @@ static nb_status take_words(const char *text, bool cut, const char **all, nb_ctx
     return NB_OK;
 }
 
-/* What each input comes from; `sources`, `input`: the metadata, or NULL. */
+/* Names the source of each input; `sources`, `input`: the metadata, or NULL. */
 static nb_status name_inputs(const char *path, int inputs, const char *sources, const char *input, const char **all,
                              nb_ctx *ctx)
 {

@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* head.h - one attention head's points, and the files they come from. */
+/* head.h - one attention head's points, and the files that hold them. */
 #ifndef NB_HEAD_H
 #define NB_HEAD_H
 
 #include "base/ctx.h"
 
-/* A point is a column. */
+/* Points of a head. Each point is a column. */
 typedef struct {
     int n, d, dv; /* tokens, dimension of q and k, dimension of v (0 without v) */
     double *q;    /* d x n */
-    double *k;    /* d x n, or NULL: there are none, and the problem's shape says so */
+    double *k;    /* d x n, or NULL if the head has none, as the problem's shape says */
     double *v;    /* dv x n, or NULL */
     bool causal;  /* a query sees the keys up to its own position */
 } nb_head;
 
-/* Zeroed q, k, v (each d x n) of a head without a mask. */
+/* Allocates zeroed q, k, v (each d x n) of a head without a mask. */
 nb_status nb_head_new(int n, int d, nb_head *head, nb_ctx *ctx);
 
 enum { NB_MOST_HEADS = 1 << 20 };
 
-/* FILE[:H], as people name a head; a file of just that name comes first. *head = -1: none is named. NB_EINVAL if H
- * is no number of a head. */
+/* Splits FILE[:H]; a file of just that name takes precedence. *head = -1: no head is named. NB_EINVAL if H is not a
+ * head's number. */
 nb_status nb_head_split(const char *text, const char **file, int *head, nb_ctx *ctx);
 
-/* What the header of a head file says; nothing is read but the header(s). */
+/* The shape of a head file's arrays, read from the header(s) alone. */
 typedef struct {
-    int heads;     /* query heads, of all inputs: head h of input i is i * heads / inputs + h */
-    int key_heads; /* heads of k and v: divides heads; query head h uses h / (heads / key_heads); 0: there is no k */
-    int inputs;    /* of arrays (inputs, heads, n, d); 0: they have no such dimension */
+    int heads;     /* query heads of all inputs: head h of input i is i * heads / inputs + h */
+    int key_heads; /* heads of k and v, a divisor of heads: query head h uses h / (heads / key_heads); 0: no k */
+    int inputs;    /* of arrays (inputs, heads, n, d); 0: no such dimension */
     int n, d, dv;  /* dv = 0: the file has no v */
     bool causal;   /* metadata `causal` is "true"; .npy folders have no metadata: false */
-    bool unmasked; /* nothing says whether there is a mask: no metadata `causal` */
-    bool doubtful; /* no metadata `layout`, and more heads than tokens or fewer tokens than d: is it (n, heads, d)? */
+    bool unmasked; /* no metadata `causal`: unknown whether there is a mask */
+    bool doubtful; /* no metadata `layout`, and more heads than tokens or fewer tokens than d */
 } nb_head_shape;
 
-/* FILE is .safetensors with tensors q and perhaps k or k and v, of shape (heads, n, d), (inputs, heads, n, d) or
- * (n, d); where metadata `layout` is "n,heads,d", (n, heads, d) or (inputs, n, heads, d). Or it is a folder with
- * q.npy and perhaps k.npy or k.npy and v.npy, of the same shapes without a layout. NB_EIO if it cannot be read or is
- * not what it claims, NB_EDIM if shapes disagree; the message names the file and the field. */
+/* Reads a head file's shape. FILE is either .safetensors with tensors q and optionally k or k and v, of shape (heads,
+ * n, d), (inputs, heads, n, d) or (n, d), or, where metadata `layout` is "n,heads,d", (n, heads, d) or (inputs, n,
+ * heads, d). Or it is a folder with q.npy and optionally k.npy or k.npy and v.npy, of the same shapes without a layout.
+ * NB_EIO if it cannot be read or is malformed, NB_EDIM if shapes disagree; the message names the file and the field. */
 nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx);
 
-/* For people: that the file has no k, and what it has instead; *text is NULL if it has one. */
+/* Writes a sentence saying that the file has no k and what it has instead; *text is NULL if it has k. */
 nb_status nb_head_lack(const char *path, const nb_head_shape *shape, const char **text, nb_ctx *ctx);
 
-/* For people: how an ambiguous file is read, and what to do if it is meant otherwise;
- * *text is NULL if there is no doubt. */
+/* Writes a sentence saying how an ambiguous file is read, and what to do if it is meant otherwise; *text is NULL if
+ * there is no doubt. */
 nb_status nb_head_doubt(const char *path, const nb_head_shape *shape, const char **text, nb_ctx *ctx);
 
-/* For people: what `unmasked` comes to, and what to do. */
+/* The consequence of `unmasked`, and what to do. */
 #define NB_HEAD_UNMASKED \
     "no causal mask is assumed for heads whose file does not name one; for a decoder's heads set causal=true, with " \
     "factors: cur and strategies that pick tokens; causal=false says that there is no mask"
@@ -55,18 +55,18 @@ nb_status nb_head_doubt(const char *path, const nb_head_shape *shape, const char
 typedef struct {                /* NULL: not known */
     const char *model;          /* metadata `model` */
     const char *layer;          /* metadata `layer` */
-    const char *const *sources; /* by query head: the text, image or recording that it comes from */
+    const char *const *sources; /* by query head: the text, image or recording it comes from */
 } nb_head_origins;
 
-/* Where the heads of a file come from. The source is metadata `source`, else `input`, else the file.
+/* Reads where the heads of a file come from. The source is metadata `source`, else `input`, else the file.
  *
- * Where the arrays have inputs, each of these has a source: the words of metadata `sources`, one for each input
- * (NB_EIO if they are not as many); else, if they are as many, those of `input` behind its last ": ", up to a '[',
- * since brick[4,172] is a part of brick; else "FILE input I". */
+ * If the arrays have inputs, each input has a source: the words of metadata `sources`, one for each input (NB_EIO if
+ * the numbers differ); else, if their number fits, those of `input` behind its last ": ", each up to a '[', since
+ * brick[4,172] is a part of brick; else "FILE input I". */
 nb_status nb_head_origins_of(const char *path, const nb_head_shape *shape, nb_head_origins *origins, nb_ctx *ctx);
 
-/* Query head `index` (from 0) with its keys and values; refuses NaN and Inf
- * (NB_ENUMERIC, with the tensor and the position). */
+/* Reads query head `index` (from 0) with its keys and values. NB_ENUMERIC for NaN and Inf, with the tensor and the
+ * position. */
 nb_status nb_head_load(const char *path, int index, nb_head *head, nb_ctx *ctx);
 
 #endif

@@ -41,7 +41,8 @@ static int compare(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Without the folder before them, and without q.npy, of which a folder of .npy files is told. */
+/* Takes the names found, without the folder before them and without q.npy at the end, since a folder of .npy files is
+ * named by its path. */
 static nb_status take_names(const glob_t *found, size_t skip, bool in_folder, const char ***names, nb_ctx *ctx)
 {
     NB_NEED(*names, nb_alloc(ctx, found->gl_pathc + 1, sizeof **names));

@@ -5,13 +5,12 @@
 
 #include "base/ctx.h"
 
-/* Whether the text has a character of patterns: '*', '?' or '['. */
+/* True if the text has a character of patterns: '*', '?' or '['. */
 bool nb_head_files_pattern(const char *text);
 
-/* The files that `text` stands for, looked for in `folder` ("": as it is; else its path with '/' at the end), by their
- * names from there, sorted: of a pattern those that match, of a folder without q.npy its .safetensors files and the
- * folders in it that have q.npy. *count = 0: it is itself one file, or a folder that is to be read as one; -1: there is
- * no such thing. */
+/* Lists the files that `text` stands for, sorted, by their names from `folder` ("": none; else a path that ends with
+ * '/'): of a pattern the matches, of a folder without q.npy its .safetensors files and those of its folders that have
+ * q.npy. *count = 0: the text is itself one file, or a folder to be read as one; -1: it does not exist. */
 nb_status nb_head_files(const char *folder, const char *text, int *count, const char *const **files, nb_ctx *ctx);
 
 #endif

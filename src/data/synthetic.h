@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* synthetic.h - what several random problems are made of. */
+/* synthetic.h - random draws that several generated problems share. */
 #ifndef NB_SYNTHETIC_H
 #define NB_SYNTHETIC_H
 
@@ -13,12 +13,10 @@ void nb_draw_normals(gsl_rng *rng, size_t count, double deviation, double *x); /
 enum { NB_CONTIGUOUS, NB_SHUFFLED };
 extern const char *const nb_cluster_orders[];
 
-/* The cluster of each of n tokens: `count` of equal size, but for one token, one
- * after the other or shuffled. */
+/* Sets the cluster of each of n tokens: `count` clusters whose sizes differ by at most one, contiguous or shuffled. */
 void nb_draw_clusters(gsl_rng *rng, int n, int count, bool shuffled, int *cluster);
 
-/* x (d x n): each token its cluster's centre (centres d x count) and N(0, spread^2)
- * in each coordinate. */
+/* Sets x (d x n): each token is its cluster's centre (centres d x count) plus N(0, spread^2) in each coordinate. */
 void nb_draw_around(gsl_rng *rng, int d, int n, const double *centres, const int *cluster, double spread, double *x);
 
 #endif

@@ -98,7 +98,7 @@ static double real(nb_dtype dtype, uint64_t bits)
     }
 }
 
-/* Where element `index` of C order lies in the file's order. */
+/* Returns the place in the file's order of element `index` of C order. */
 static int64_t stored_index(const nb_tensor *t, int64_t index)
 {
     if (!t->fortran_order || t->rank < 2) return index;

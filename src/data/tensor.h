@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tensor.h - arrays in files: .npy (versions 1 to 3) and .safetensors. */
+/* tensor.h - reads and writes arrays in .npy (versions 1 to 3) and .safetensors files. */
 #ifndef NB_TENSOR_H
 #define NB_TENSOR_H
 
@@ -26,8 +26,7 @@ typedef enum {
     NB_DTYPE_COUNT
 } nb_dtype;
 
-/* An array as it lies in a file. The product of shape[] is at most what the
- * file really holds: the readers check before they return. */
+/* An array in a file. The readers check that the file holds at least the product of shape[]. */
 typedef struct {
     const char *name; /* a safetensors tensor's name; "" for .npy */
     nb_dtype dtype;
@@ -36,30 +35,30 @@ typedef struct {
     bool fortran_order; /* first index runs fastest; safetensors: false */
     bool big_endian;    /* .npy may be; safetensors: false */
     int64_t count;      /* elements */
-    int64_t offset;     /* of the first byte, in the file */
+    int64_t offset;     /* of the first byte from the start of the file */
 } nb_tensor;
 
 size_t nb_dtype_size(nb_dtype dtype);
 
-/* The product of the shape, all of it times the element size; false if a dimension is negative or the product
- * overflows. */
+/* Computes the product of the shape, and the size in bytes; false if a dimension is negative or a product overflows. */
 bool nb_tensor_extent(const nb_tensor *tensor, int64_t *count, int64_t *bytes);
 
-/* The same of an array that is to be written: NB_EINVAL, naming rank or shape. */
+/* The same for an array to be written: NB_EINVAL, naming rank or shape. */
 nb_status nb_output_extent(const char *path, nb_dtype dtype, int rank, const int64_t *shape, int64_t *count,
                            int64_t *bytes, nb_ctx *ctx);
 
 nb_status nb_npy_open(const char *path, nb_tensor *tensor, nb_ctx *ctx);
-/* C order, float64 / int64, version 1.0. `path` is replaced whole or not at all; "-" is standard output. */
+/* Write an array in C order, version 1.0, as float64 or int64. `path` is replaced whole or not at all; "-" is standard
+ * output. */
 nb_status nb_npy_save_reals(const char *path, int rank, const int64_t *shape, const double *values, nb_ctx *ctx);
-/* float32 or float64: so many bytes each, 4 or 8. */
+/* Writes float32 or float64: `each` is the bytes of a number, 4 or 8. */
 nb_status nb_npy_save_floats(const char *path, int rank, const int64_t *shape, size_t each, const void *values,
                              nb_ctx *ctx);
 nb_status nb_npy_save_integers(const char *path, int rank, const int64_t *shape, const int64_t *values, nb_ctx *ctx);
 
 typedef struct {
     const char *name;
-    int64_t begin, end;   /* of its bytes, in the file */
+    int64_t begin, end;   /* its bytes in the file */
     const json_t *header; /* its dtype and shape, not checked yet */
 } nb_stored_tensor;
 
@@ -70,7 +69,7 @@ typedef struct {
 } nb_safetensors;
 
 nb_status nb_safetensors_open(const char *path, nb_safetensors *file, nb_ctx *ctx);
-/* Checks dtype and shape of this tensor alone; others may be of types that are not known here. */
+/* Finds a tensor and checks its dtype and shape; other tensors may have types that are not known here. */
 nb_status nb_safetensors_find(const char *path, const nb_safetensors *file, const char *name, bool *there,
                               nb_tensor *tensor, nb_ctx *ctx);
 const char *nb_safetensors_metadata(const nb_safetensors *file, const char *key); /* NULL if absent */
@@ -84,8 +83,8 @@ typedef struct {
 } nb_tensor_out;
 nb_status nb_safetensors_save(const char *path, int count, const nb_tensor_out *tensors, json_t *metadata, nb_ctx *ctx);
 
-/* Reads elements first ... first + count - 1 in C order (whatever the order of
- * the file) as doubles / as int64. Integers: NB_EINVAL for a floating type. */
+/* Read elements first ... first + count - 1 in C order (whatever the order of the file) as doubles or as int64.
+ * Integers: NB_EINVAL for a floating type. */
 nb_status nb_tensor_read_reals(const char *path, const nb_tensor *t, int64_t first, int64_t count, double *out,
                                nb_ctx *ctx);
 nb_status nb_tensor_read_integers(const char *path, const nb_tensor *t, int64_t first, int64_t count, int64_t *out,

@@ -48,7 +48,7 @@ static nb_status fill(const nb_tile *t, const void *opts, double *out, nb_ctx *c
     return NB_OK;
 }
 
-/* With row p of the tile and slope g, the slope of score j is p_j (g_j - p'g). */
+/* For row p of the tile and slope g, the slope of score j is p_j (g_j - p'g). */
 static nb_status pull_back(const nb_tile *t, const void *opts, const double *out, double *slope, double *dq, double *dk,
                            nb_ctx *ctx)
 {

@@ -21,9 +21,9 @@ enum { ROUNDS = 4 };
 static const double least_rcond =
     1e-6; /* below it Householder: eps / rcond^2 = 2e-4, far from the 1 at which a round fails */
 static const double nearly = 0.1;
-/* Of a column's square, what has to be left of it beside those of its panel: a condition of 1e6. */
+/* Least share of a column's square that must be left beside those of its panel: a condition of 1e6. */
 static const double safe = 1e-12;
-/* Of a unit column's square, what has to be left of it when all is taken out again: little is left of a column that
+/* Least share of a unit column's square that must be left after the second projection: less is left of a column that
  * was only rounding. */
 static const double twice = 0.25;
 
@@ -130,7 +130,7 @@ static nb_status cholesky_qr(const vectors *v, double *r, const workspace *w, bo
     return NB_OK;
 }
 
-/* Where R = U diag(s) W' is singular, q <- q U and r <- diag(s) W', cut to the rank. */
+/* If R = U diag(s) W' is singular: q <- q U and r <- diag(s) W', cut to the rank. */
 static nb_status reveal_rank(int n, int m, double *q, double *r, int *rank, nb_ctx *ctx)
 {
     size_t square = (size_t)m * (size_t)m;

@@ -26,9 +26,9 @@
 enum { SSE, AVX, AVX2, AVX512 };
 enum { FMA4 = 1, THREEDNOW = 2 };
 
-/* What kernels need, from OpenBLAS 0.3.21's driver/others/dynamic.c and from the instructions in its kernels; those
- * of the same level differ little. The names are matched without regard to case, as OPENBLAS_CORETYPE is; with any
- * other name OpenBLAS keeps the kernels that the CPU's feature flags suggest. */
+/* The CPU features that kernels need, from OpenBLAS 0.3.21's driver/others/dynamic.c and from the instructions in its
+ * kernels; those of the same level differ little. Names are matched without regard to case, as in OPENBLAS_CORETYPE;
+ * with any other name OpenBLAS keeps the kernels that the CPU's feature flags suggest. */
 static const struct {
     const char *name;
     int level, extra;
@@ -74,8 +74,8 @@ static int level(const nb_blas_situation *s)
     return s->avx512 ? AVX512 : s->avx2_fma ? AVX2 : s->avx ? AVX : SSE;
 }
 
-/* What is set where OpenBLAS chose kernels for an older CPU, or NULL: leave the choice to it. Its choice of others for
- * the same instructions, as Cooperlake beside SkylakeX, stands. */
+/* Returns the kernels to set if OpenBLAS chose kernels for an older CPU, or NULL to leave the choice to it. Its choice
+ * of others for the same instructions, such as Cooperlake beside SkylakeX, stands. */
 static const char *best_kernels(const nb_blas_situation *s)
 {
     if (s->avx512) return "SkylakeX";
@@ -218,7 +218,7 @@ static void limit_computing(rlim_t seconds)
     if (setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}) == 0) (void)setrlimit(RLIMIT_CPU, &limit);
 }
 
-/* Where memory is short, OpenBLAS asks for it without end. */
+/* OpenBLAS retries forever if memory is short. */
 nb_status nb_blas_take_memory(nb_ctx *ctx)
 {
     enum { COMPUTING_S = 1, PATIENCE_S = 10 }; /* for a product that takes a hundredth of a second */

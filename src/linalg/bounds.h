@@ -14,12 +14,12 @@
 
 #include "base/ctx.h"
 
-/* The points. */
+/* The points whose distances are bounded. */
 typedef struct {
     int d, n;
     const double *x; /* d x n, the caller's */
     double *mean;    /* d */
-    double scale;    /* s; 0 where the points leave the range of single precision: nothing is known then */
+    double scale;    /* s; 0 if the points leave the range of single precision: no bound is known then */
     double error;    /* e */
     float *panels;   /* y, NB_PANEL points at a time: NB_PANEL x d each (linalg/vector.h), the last filled with zeros */
     double *squares; /* n: |x - mean|^2 */
@@ -27,21 +27,21 @@ typedef struct {
 
 nb_status nb_bounded_init(nb_bounded *points, int d, int n, const double *x, nb_ctx *ctx);
 
-/* Centres, each set by itself. */
+/* Centres, which are set one by one. */
 typedef struct {
     const nb_bounded *points;
-    bool
-        cosine; /* the points are unit vectors or 0, and 2 - 2 x'c = |x - c|^2 + (1 - |x|^2) + (1 - |c|^2) is bounded */
-    float *z;   /* d x m: -2 z */
-    float *offset;                     /* m: of a bound, what belongs to the centre: offset + these z times y */
-    double *rest;                      /* n: what belongs to the point, to be added to it */
-    float *point_error, *centre_error; /* n, m: the sum of two is more than what a bound is too low by */
+    /* the points are unit vectors or 0, and 2 - 2 x'c = |x - c|^2 + (1 - |x|^2) + (1 - |c|^2) is bounded */
+    bool cosine;
+    float *z;                          /* d x m: -2 z */
+    float *offset;                     /* m: the centre's part of a bound is offset + these z times y */
+    double *rest;                      /* n: the point's part of a bound, added to the centre's */
+    float *point_error, *centre_error; /* n, m: a bound is too low by less than the sum of both */
 } nb_bounding;
 
 nb_status nb_bounding_init(nb_bounding *centres, const nb_bounded *points, int m, bool cosine, nb_ctx *ctx);
 void nb_bounding_set(nb_bounding *centres, int j, const double *c);
 
-/* lower (n, rounded up to whole panels) <- for each point, what is to be added to its rest for centre j. */
+/* lower (n, rounded up to whole panels) <- the centre's part of the bound of each point for centre j. */
 void nb_bounding_column(const nb_bounding *centres, int j, float *lower);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cholesky.h - pivoted Cholesky of a positive semi-definite K, n x n, of which only the diagonal and the pivots'
- * columns are needed; the caller chooses the pivots. After r pivots K is near L L', L n x r, exact in the pivots'
- * rows and columns. Cost O(n r) a pivot and the column. */
+/* cholesky.h - pivoted Cholesky factorisation of a positive semi-definite n x n matrix K, which needs only the diagonal
+ * and the columns of the pivots; the caller chooses these. After r pivots K ~ L L', L n x r, exact in the pivots' rows
+ * and columns. A pivot costs O(n r) and one column. */
 #ifndef NB_CHOLESKY_H
 #define NB_CHOLESKY_H
 
@@ -19,15 +19,15 @@ typedef struct {
     const void *self;
 } nb_cholesky;
 
-/* `most` pivots at most; `diagonal` is copied. Memory is ctx's.
+/* Prepares for at most `most` pivots; `diagonal` is copied. ctx owns the memory.
  *
- * A residual is a difference of sums of up to n terms, all at most K_ii: rounding
- * leaves some eps n K_ii of it (LAPACK's dpstrf stops at eps n max K_ii). Measured
- * by its own K_ii, a token is not lost because another one is much longer. */
+ * A residual is a difference of sums of up to n terms, all at most K_ii, so rounding leaves about eps n K_ii of it
+ * (LAPACK's dpstrf stops at eps n max K_ii). Since each token is measured by its own K_ii, none is lost because another
+ * one is much longer. */
 nb_status nb_cholesky_init(nb_cholesky *c, int n, int most, const double *diagonal, nb_column_fn *column,
                            const void *self, nb_ctx *ctx);
 
-/* The next pivot, whose residual must be above 0; it is 0 afterwards. */
+/* Eliminates the next pivot, whose residual must be above 0 and becomes 0. */
 void nb_cholesky_eliminate(nb_cholesky *c, int pivot);
 
 #endif

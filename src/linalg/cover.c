@@ -74,7 +74,7 @@ int nb_cover_farthest(const nb_cover *c)
     return farthest;
 }
 
-/* The k-th point that is not chosen, from 0. */
+/* Returns the k-th point that is not chosen, from 0. */
 static int left(const nb_cover *c, int k)
 {
     int i = 0;
@@ -82,7 +82,7 @@ static int left(const nb_cover *c, int k)
     return i;
 }
 
-/* By weight; by weighted distance unless all distances are 0. */
+/* Draws a point by weight, or (`apart`) by weighted distance. */
 static int draw_weighted(const nb_cover *c, bool apart, gsl_rng *rng)
 {
     nb_count_multiplications(c->n);

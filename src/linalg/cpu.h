@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cpu.h - which instructions may be used here, by code that is written by hand and by loops that gcc widens. */
+/* cpu.h - tells which instructions may be used here, by code written by hand and by loops that gcc widens. */
 #ifndef NB_CPU_H
 #define NB_CPU_H
 
@@ -13,7 +13,7 @@ static inline bool nb_cpu_has_avx512(void)
     return __builtin_cpu_supports("avx512f");
 }
 
-/* With fused products and sums. */
+/* True if the CPU has AVX2 and FMA. */
 static inline bool nb_cpu_has_avx2(void)
 {
     __builtin_cpu_init();

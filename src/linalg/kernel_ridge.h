@@ -8,11 +8,11 @@
 /* f (m x k, columns that sum to 1) <- each column's entries times e^bias (m; -infinity: 0), divided by their sum. */
 void nb_reweigh(int m, int k, const double *bias, double *f);
 
-/* M^-1 of M = G + lambda t diag(1/w), for a positive semidefinite kernel G (k x k) and weights w (k, > 0, of mean 1);
- * t is the weighted mean of G's diagonal. Of the `count` penalties lambda, leave-one-out chooses (Allen, Technometrics
- * 16, 1974): row i of T (k x columns) is off by (M^-1 T)_i/(M^-1)_ii where it is left out, and the weighted sum of
- * these squares is to be least; among penalties that are as good but for rounding, the first. Sets inverse (k x k) to
- * M^-1 and dual (k x columns) to M^-1 T. NB_ENUMERIC where M is not positive definite to rounding. */
+/* Inverts M = G + lambda t diag(1/w) for a positive semidefinite kernel G (k x k) and weights w (k, > 0, of mean 1); t
+ * is the weighted mean of G's diagonal. Leave-one-out chooses lambda from the `count` penalties (Allen, Technometrics
+ * 16, 1974): without row i of T (k x columns) the prediction of it is off by (M^-1 T)_i/(M^-1)_ii; the penalty with the
+ * least weighted sum of these squares wins, and among penalties that are equal to rounding the first. Sets inverse (k x
+ * k) to M^-1 and dual (k x columns) to M^-1 T. NB_ENUMERIC if M is not positive definite to rounding. */
 nb_status nb_kernel_ridge(int k, const double *gram, const double *w, int columns, const double *t, int count,
                           const double *penalties, double *inverse, double *dual, nb_ctx *ctx);
 

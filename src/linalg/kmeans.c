@@ -111,8 +111,8 @@ static double distance_of(const nb_clusters *c, int i, int j)
     return nb_squared_distance((size_t)c->d, point(c, i), centre(c, j));
 }
 
-/* The nearest centre of a point from number `from` on, the lowest index among equals, where the bounds leave it open:
- * the one at `best` has the least. */
+/* Returns the nearest centre of a point from number `from` on, the lowest index among equals, where the bounds leave it
+ * open: the one at `best` has the least. */
 static int nearest_centre(const work *w, int i, int from, int best)
 {
     const nb_bounding *b = &w->bounds;
@@ -244,7 +244,7 @@ static void count_sizes(const nb_clusters *c)
     for (int i = 0; i < c->n; i++) c->size[c->group[i]]++;
 }
 
-/* Of first centres that were drawn apart each point's nearest is known. */
+/* Assigns each point to its nearest centre. k-means++ and maximin seeding (`drawn_apart`) already know it. */
 static void assign(work *w, bool drawn_apart)
 {
     nb_clusters *c = w->c;
@@ -357,7 +357,7 @@ nb_status nb_kmeans(int d, int n, const double *x, int m, const nb_kmeans_how *h
     return NB_OK;
 }
 
-/* The nearest to centre j of the points not taken, the lowest index among equals. */
+/* Returns the nearest to centre j of the points not taken, the lowest index among equals. */
 static int nearest_left(const nb_clusters *c, int j, const nb_bounding *b, const float *lower, const bool *taken)
 {
     int best = -1;

@@ -18,8 +18,9 @@
 
 #include <gsl/gsl_rng.h>
 
-/* First centres, of which the first is drawn uniformly, or by weight: each of the others drawn in proportion to its
- * weighted squared distance from those so far; all drawn uniformly; or the farthest from those so far. */
+/* How the first centres are chosen. The first is drawn uniformly, or by weight. The others are each drawn in proportion
+ * to the weighted squared distance from those before; or all drawn uniformly; or each is the farthest from those
+ * before. */
 typedef enum { NB_KMEANS_PLUSPLUS, NB_KMEANS_RANDOM, NB_KMEANS_MAXIMIN } nb_kmeans_init;
 extern const char *const nb_kmeans_inits[]; /* their names; NULL-terminated */
 
@@ -29,15 +30,17 @@ extern const char *const nb_kmeans_metrics[];
 typedef struct {
     int init; /* nb_kmeans_init */
     bool cosine;
-    int batches; /* not 0: draws of NB_KMEANS_PLUSPLUS, each of several centres by the weighted squared distances from
-                    those of earlier ones, the first by those from the weighted mean. 0: centre by centre */
-    int restarts, iterations; /* runs, at least one; iterations of each, at most */
-    double tolerance;      /* a run ends where the inertia falls by no more than this fraction; 0: at a fixed point */
-    const double *weights; /* n, all > 0; NULL: equal */
-    const double *start;   /* d x m: the centres, or their directions, that the only run begins with; NULL: `init` */
+    /* 0: NB_KMEANS_PLUSPLUS draws one centre at a time. Else it makes this many draws of several centres each, by the
+     * weighted squared distances from the centres of earlier draws, the first by those from the weighted mean */
+    int batches;
+    int restarts, iterations; /* number of runs, at least one; most iterations of each */
+    double tolerance;         /* a run ends when the inertia falls by no more than this fraction; 0: at a fixed point */
+    const double *weights;    /* n, all > 0; NULL: equal */
+    const double *start;      /* d x m: first centres, or their directions, of the only run; NULL: `init` chooses */
 } nb_kmeans_how;
 
-/* Options of a component that runs it: the fields of its struct, their rows in its table, and what they mean. */
+/* For a component that runs k-means: fields of its options, their rows in its table, and the conversion to
+ * nb_kmeans_how. */
 #define NB_KMEANS_FIELDS \
     int init, metric, restarts, iterations; \
     double tolerance;
@@ -68,11 +71,11 @@ typedef struct {
     double *centres; /* d x m: the groups' means, or their directions */
 } nb_clusters;
 
-/* Of the columns of x (d x n) in m <= n groups; the arrays are ctx's. */
+/* Divides the columns of x (d x n) into m <= n groups; ctx owns the arrays. */
 nb_status nb_kmeans(int d, int n, const double *x, int m, const nb_kmeans_how *how, gsl_rng *rng, nb_clusters *out,
                     nb_ctx *ctx);
 
-/* tokens (m) <- for each centre the nearest point that no earlier one took. */
+/* tokens (m) <- for each centre the nearest point not taken by an earlier centre. */
 nb_status nb_clusters_nearest(const nb_clusters *clusters, int *tokens, nb_ctx *ctx);
 
 #endif

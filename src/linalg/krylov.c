@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* krylov.c - V spans the Krylov space, Z = S V, T = V'S'S V. With T y = t y, the
- * Ritz vector V y misses S'S by r = |R y_last|, R what the last product left
- * outside V, y_last the last block of y: no further product is needed. */
+/* krylov.c - block Lanczos on S'S: V spans the Krylov space, Z = S V, T = V'S'S V. With T y = t y, the Ritz vector V y
+ * misses S'S by r = |R y_last|, where R is the part of the last product outside V and y_last the last block of y: no
+ * further product is needed. */
 #include "linalg/krylov.h"
 
 #include "base/random.h"
@@ -167,9 +167,8 @@ static double largest_residual(const space *k)
     return largest;
 }
 
-/* With p Ritz values split off by a gap, their sum is too low by at most about
- * sum r^2 / gap, and so is that of any fewer, since each is too low; without a
- * gap, by sum r (Parlett, The symmetric eigenvalue problem, ch. 11). */
+/* If p Ritz values are separated by a gap, their sum is too low by at most about sum r^2 / gap, and so is that of any
+ * fewer, since each is too low; without a gap, by sum r (Parlett, The symmetric eigenvalue problem, ch. 11). */
 static void what_is_missing(const space *k, double *missing)
 {
     double squares = 0, rounding = 0, sum = 0;
@@ -204,8 +203,8 @@ static nb_status triplets(const space *k, nb_triplets *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* How many products take as long as a residual: its eigenvalue problem of order p as long as a product of 15 p^3
- * flops. */
+/* Returns how many products take as long as a residual: its eigenvalue problem of order p as long as a product of 15
+ * p^3 flops. */
 static double price(const space *k)
 {
     return 15 * pow(k->dim, 3) / (4.0 * k->n * k->n * k->block);
@@ -258,7 +257,7 @@ static nb_status beside(const nb_operator *s, int count, const double *right, do
     return NB_OK;
 }
 
-/* Whether a block of values is equal, to what the tolerance leaves open: a block of b vectors sees of equal singular
+/* True if a block of values is equal, to what the tolerance leaves open: a block of b vectors sees of equal singular
  * values at most b, so there may be more. */
 static bool may_repeat(const space *k)
 {
@@ -268,8 +267,8 @@ static bool may_repeat(const space *k)
     return false;
 }
 
-/* Where values may repeat, the solution is looked at from a fresh start, and where that finds a larger value beside it
- * than the least of it, it is sought again in blocks of twice the width. */
+/* If values may repeat, a fresh start checks the solution; if it finds a larger value than the least of it, the search
+ * is repeated in blocks of twice the width. */
 static nb_status solve(const nb_operator *s, int count, int block, double tolerance, nb_triplets *out, nb_ctx *ctx)
 {
     int order = nb_krylov_order(s->n, count);

@@ -102,7 +102,7 @@ void nb_transpose(int rows, int cols, const double *a, double *out)
     cblas_domatcopy(CblasColMajor, CblasTrans, rows, cols, 1.0, a, rows, out, cols);
 }
 
-/* By the largest entry, where the squares overflow or vanish. */
+/* Scales by the largest entry, for squares that overflow or vanish. */
 static double scaled_frobenius(size_t count, const double *x)
 {
     double scale = 0, sum = 0;
@@ -233,8 +233,8 @@ static nb_status svd(int rows, int cols, const double *a, double *u, double *s, 
     return NB_OK;
 }
 
-/* The R-SVD's flops, of k = max(rows, cols) and r the other: 6 k r^2 + 20 r^3, and 2 k r^2 + 2 r^3 for the values alone
- * (fig. 8.6.1). */
+/* Returns the R-SVD's flops, of k = max(rows, cols) and r the other: 6 k r^2 + 20 r^3, and 2 k r^2 + 2 r^3 for the
+ * values alone (fig. 8.6.1). */
 static double svd_multiplications(int rows, int cols, bool vectors)
 {
     double k = rows > cols ? rows : cols, r = rows > cols ? cols : rows;

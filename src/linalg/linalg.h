@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* linalg.h - the dense operations that all else uses: BLAS and LAPACK,
- * column-major, one thread. Shapes are rows x cols; leading dimensions are the
- * rows unless an argument says otherwise. */
+/* linalg.h - dense matrix operations by BLAS and LAPACK, column-major, with one thread. Shapes are rows x cols; leading
+ * dimensions are the rows unless an argument says otherwise. */
 #ifndef NB_LINALG_H
 #define NB_LINALG_H
 
@@ -13,21 +12,21 @@ typedef enum { NB_PLAIN, NB_TRANSPOSED } nb_op;
 void nb_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const double *a, int lda, const double *b,
              int ldb, double beta, double *c, int ldc);
 
-/* Columns of many owners in one product: so that the bits of a column depend neither on how many there are nor on its
- * place, the width is a whole multiple and the product not a small one, for which OpenBLAS has other kernels (up to a
- * million multiplications). The columns are either those of op(A)' or those of op(B).
+/* One product may hold the columns of many owners. So that the bits of a column depend neither on the number of columns
+ * nor on its place, the width must be a whole multiple and the product not small (up to a million multiplications), for
+ * which OpenBLAS has other kernels. The columns are either those of op(A)' or those of op(B).
  *     double, columns of A, transposed: a multiple of 8
  *     double, columns of B:             a multiple of 24
- *     single, columns of B:             a multiple of 24, and what belongs together begins at a multiple of 12
- * Found by trial under OpenBLAS's kernels, and held by tests/unit/test_together.c. */
+ *     single, columns of B:             a multiple of 24, and each owner begins at a multiple of 12
+ * Found by trial with OpenBLAS's kernels; tests/unit/test_together.c checks it. */
 enum { NB_LEFT_GROUP = 8, NB_RIGHT_GROUP = 24, NB_SINGLE_START = 12 };
 
-/* The width of such a product: at least `columns`, by the other two dimensions, of which `other` is their product's
- * least. It does not grow with `other`. */
+/* Returns the width of such a product: at least `columns`, and enough for a product that is not small if the other two
+ * dimensions have a product of at least `other`. It does not grow with `other`. */
 int nb_width_together(int columns, int group, double other);
 
-/* Such products, which may reach columns behind those asked for, up to that width. Where it takes too many columns for
- * a product that is not small, each group (of B in double: each column) has a product of its own.
+/* Such products, which may write columns past those asked for, up to that width. If a product that is not small needs
+ * too many columns, each group (for B in double: each column) gets its own product.
  *     left:   C <- alpha A' B + beta C, columns of A, whole groups of 8
  *     right:  C <- op(A) B + beta C, columns of B
  *     single: C <- A' B, columns of B, whole groups of 12 */
@@ -38,15 +37,15 @@ void nb_gemm_right_together(nb_op op_a, int m, int columns, int k, const double 
 void nb_gemm_single_together(int m, int columns, int k, const float *a, int lda, const float *b, int ldb, float *c,
                              int ldc, double other);
 
-/* Columns that are computed one after another, each from those before it, in panels that begin at fixed places: the
- * width of the one that begins at `start`. So a column's bits do not depend on how many come after it. */
+/* Returns the width of the panel that begins at `start`, for columns computed one after another, each from those before
+ * it. Panels begin at fixed places, so a column's bits do not depend on how many follow. */
 int nb_panel_width(int start);
 
-/* The same in single precision. */
+/* nb_gemm in single precision. */
 void nb_gemm_single(nb_op op_a, nb_op op_b, int m, int n, int k, float alpha, const float *a, int lda, const float *b,
                     int ldb, float beta, float *c, int ldc);
 
-bool nb_is_upper(int m, const double *a); /* whether all below the diagonal of a (m x m) is 0 */
+bool nb_is_upper(int m, const double *a); /* true if a (m x m) is 0 below the diagonal */
 
 /* x <- l x r' for upper triangular l and r, all m x m: faster than full products. Either may be NULL: the
  * identity. */
@@ -64,8 +63,8 @@ double nb_frobenius(size_t count, const double *x);                            /
 double nb_norm_one(int rows, int cols, const double *a);                       /* largest column sum of |a| */
 double nb_norm_infinity(int rows, int cols, const double *a);                  /* largest row sum of |a| */
 
-/* sqrt(x^2 + y^2) without overflow, wrong by one unit in the last place at most. The same bits everywhere: hypot, which
- * has these bits in glibc from 2.35 on, has others before. C. F. Borges, An improved algorithm for hypot(a, b), ACM
+/* Returns sqrt(x^2 + y^2) without overflow, at most one unit in the last place off, and with the same bits everywhere;
+ * hypot has these bits only in glibc from 2.35 on. C. F. Borges, An improved algorithm for hypot(a, b), ACM
  * Transactions on Mathematical Software 47, 2020. */
 double nb_hypotenuse(double x, double y);
 
@@ -73,19 +72,19 @@ double nb_hypotenuse(double x, double y);
  * zero. out = a is allowed. */
 void nb_normalise_columns(int rows, int cols, const double *a, double *out);
 
-/* Thin singular value decomposition, a = u diag(s) vt, r = min(rows, cols): u rows x r, s r values in descending
- * order, vt r x cols. u = vt = NULL: the values alone. `a` is kept. dgesdd, and if that does not converge dgesvd;
- * NB_ENUMERIC for NaN or Inf in `a`, or where neither does; NB_EDIM, before anything is read, where u is given
+/* Computes the thin singular value decomposition a = u diag(s) vt, r = min(rows, cols): u rows x r, s r values in
+ * descending order, vt r x cols. u = vt = NULL: values only. `a` is kept. Uses dgesdd, and dgesvd if that does not
+ * converge. NB_ENUMERIC for NaN or Inf in `a`, or if neither converges; NB_EDIM, before anything is read, if u is given
  * and r is more than 23,000 or so. */
 nb_status nb_svd(int rows, int cols, const double *a, double *u, double *s, double *vt, nb_ctx *ctx);
 
-/* out (cols x rows) <- the Moore-Penrose inverse of a (rows x cols), without singular
- * values up to rcond times the largest. */
+/* out (cols x rows) <- the Moore-Penrose inverse of a (rows x cols); singular values up to rcond times the largest
+ * count as 0. */
 nb_status nb_pseudo_inverse(int rows, int cols, const double *a, double rcond, double *out, nb_ctx *ctx);
 
-/* Eigenvalues of a symmetric n x n matrix in descending order; `a` becomes their eigenvectors, as columns; its upper
- * triangle is read. dsyevd, and if that does not converge dsyev; NB_ENUMERIC as nb_svd; NB_EDIM, before anything is
- * read, where n is more than 32,766. */
+/* Computes the eigenvalues of a symmetric n x n matrix in descending order; `a`, of which the upper triangle is read,
+ * becomes the eigenvectors, as columns. Uses dsyevd, and dsyev if that does not converge. NB_ENUMERIC as nb_svd;
+ * NB_EDIM, before anything is read, if n is more than 32,766. */
 nb_status nb_symmetric_eigen(int n, double *a, double *values, nb_ctx *ctx);
 
 /* The upper triangle of g (m x m) <- that of a a', a m x n. */
@@ -98,20 +97,19 @@ nb_status nb_factor_positive(int m, double *a, nb_ctx *ctx);
 /* b (m x columns) <- op(U)^-1 b for an upper triangle U. */
 void nb_solve_upper(nb_op op, int m, int columns, const double *u, double *b);
 
-/* b (m x columns) <- a^-1 b for a symmetric positive definite a (m x m), of which the upper triangle is read and
- * overwritten. dpotrf; NB_ENUMERIC where `a` is not positive definite to rounding. */
+/* b (m x columns) <- a^-1 b for a symmetric positive definite a (m x m), whose upper triangle is read and overwritten.
+ * dpotrf; NB_ENUMERIC if `a` is not positive definite to rounding. */
 nb_status nb_solve_positive(int m, double *a, int columns, double *b, nb_ctx *ctx);
 
 /* a <- a^-1, both triangles, for such an a. dpotrf, dpotri. */
 nb_status nb_invert_positive(int m, double *a, nb_ctx *ctx);
 
-/* q (rows x cols, rows >= cols) <- Q of its QR decomposition by Householder's reflections, r (cols x cols) <- R. What
- * is allocated stays until ctx is released. */
+/* q (rows x cols, rows >= cols) <- Q of its Householder QR decomposition, r (cols x cols) <- R. Its workspace stays
+ * allocated until ctx is released. */
 nb_status nb_qr(int rows, int cols, double *q, double *r, nb_ctx *ctx);
 
-/* An orthonormal basis of range(a), rows >= cols: q (rows x cols allocated by
- * the caller, *rank columns used). Directions whose singular value is at most
- * eps * rows * the largest are not in the range. Householder QR, then the SVD
+/* Computes an orthonormal basis of range(a), rows >= cols: q is rows x cols, allocated by the caller; *rank columns are
+ * used. Directions whose singular value is at most eps * rows * the largest do not count. Householder QR, then the SVD
  * of R. */
 nb_status nb_range_basis(int rows, int cols, const double *a, double *q, int *rank, nb_ctx *ctx);
 

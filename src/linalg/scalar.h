@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scalar.h - the numbers of forward passes: single precision, as models run, or double where the program is built to
- * be compared with what others compute in double (-DNB_DOUBLE_SCALAR; tests/oracle). */
+/* scalar.h - the number type of forward passes: single precision, as models run, or double (-DNB_DOUBLE_SCALAR) for
+ * comparison with other programs' results in double (tests/oracle). */
 #ifndef NB_SCALAR_H
 #define NB_SCALAR_H
 
@@ -16,7 +16,7 @@ typedef float nb_scalar;
 #define NB_SCALAR_EPSILON FLT_EPSILON
 #endif
 
-/* As nb_gemm. */
+/* nb_gemm for scalars. */
 void nb_scalar_gemm(nb_op op_a, nb_op op_b, int m, int n, int k, double alpha, const nb_scalar *a, int lda,
                     const nb_scalar *b, int ldb, double beta, nb_scalar *c, int ldc);
 
@@ -42,8 +42,8 @@ void nb_scalar_gather(int d, const nb_scalar *x, int count, const int *from, nb_
 /* y (d) <- y + the columns of x, d x count. */
 void nb_scalar_add_columns(int d, int count, const nb_scalar *x, nb_scalar *y);
 
-/* out (d x n) <- out + w * v: a column's sum over t = 0 ... width - 1 of w[t] times column i + t - width / 2 of v,
- * those outside of v are 0; of columns first ... first + count - 1. */
+/* out (d x n) <- out + w * v, a convolution: column i gets the sum over t = 0 ... width - 1 of w[t] times column i + t
+ * - width / 2 of v, which is 0 outside of v. Only for columns first ... first + count - 1. */
 void nb_scalar_convolve(int d, int n, const nb_scalar *v, int width, const nb_scalar *w, int first, int count,
                         nb_scalar *out);
 

@@ -31,7 +31,7 @@ size_t nb_tall_scratch(int m)
 
 #include <immintrin.h>
 
-/* Whether rows of a may be worked on where they are: a whole tile of whole blocks. */
+/* True if rows of a may be worked on where they are: a whole tile of whole blocks. */
 static bool is_tile(int left, int m)
 {
     return left >= TILE && m % BLOCK == 0;

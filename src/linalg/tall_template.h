@@ -11,7 +11,7 @@
 
 enum { NAMED(vectors) = BLOCK / WIDTH };
 
-/* SUMS rows of g (from column j of the tile), `count` vectors from column c on, += those of tile' tile. */
+/* Adds to SUMS rows of g (from column j of the tile), `count` vectors from column c on, those of tile' tile. */
 TARGET static inline __attribute__((always_inline)) void NAMED(sums)(int count, size_t width, const double *tile,
                                                                      size_t j, size_t c, double *g)
 {
@@ -58,7 +58,7 @@ TARGET static void NAMED(gram)(int n, int m, const double *a, double *g, double 
         for (size_t j = i; j < columns; j++) g[i + j * columns] = sums[i * width + j];
 }
 
-/* Takes column j of these ROWS rows, which is done, out of those behind it in its block. */
+/* Subtracts the share of column j of these ROWS rows, which is final, from the later columns of its block. */
 #define TAKE_OUT(j) \
     do { \
         UNROLLED for (int k = 0; k < NAMED(vectors); k++) row[k] = LOAD(u + (c + (j)) * width + c + k * WIDTH); \
@@ -69,7 +69,7 @@ TARGET static void NAMED(gram)(int n, int m, const double *a, double *g, double 
         } \
     } while (0)
 
-/* Columns c ... c + BLOCK - 1 of ROWS rows, after those before, times D^-1 (`inverse`: theirs). */
+/* Solves for columns c ... c + BLOCK - 1 of ROWS rows, after those before; `inverse` holds D^-1 for these columns. */
 TARGET static inline __attribute__((always_inline)) void NAMED(solve)(size_t width, size_t c, const double *u,
                                                                       const double *inverse, double *rows)
 {

@@ -28,7 +28,7 @@ TARGET static inline __attribute__((always_inline)) void NAMED(rows)(int rows, i
         STORE(out + (size_t)r * b + k * WIDTH, sums[r][k]);
 }
 
-/* All columns of `all` <= ROWS rows; the compiler sees one number for most. */
+/* Computes all columns of `all` <= ROWS rows; for most the compiler knows the number of rows. */
 TARGET static inline __attribute__((always_inline)) void NAMED(columns)(int all, int count, const double *s,
                                                                         size_t stride, size_t step, const double *x,
                                                                         int b, bool add, double *out)
@@ -45,7 +45,7 @@ TARGET static inline __attribute__((always_inline)) void NAMED(columns)(int all,
     }
 }
 
-/* z (rows x b) <- S v, or that added to z, for so many columns of S. */
+/* z (rows x b) <- S v, or z + S v if `add`, for so many columns of S. */
 TARGET static void NAMED(product)(int rows, int columns, const double *s, size_t ld, int b, const double *v, bool add,
                                   double *z)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vector.h - the loops over contiguous memory that take most time besides the matrix products. Compiled for several
- * widths of SIMD, the widest that the CPU
- * has is taken at start; sums may differ in their last bits between widths, so the manifest records the width. */
+/* vector.h - the loops over contiguous memory that take most time besides matrix products. They are compiled for
+ * several widths of SIMD, and the widest that the CPU has is chosen at start. Sums may differ in their last bits
+ * between widths, so the manifest records the width. */
 #ifndef NB_VECTOR_H
 #define NB_VECTOR_H
 
@@ -25,22 +25,21 @@ double nb_dot(size_t count, const double *x, const double *y);
 double nb_squared_distance(size_t count, const double *x, const double *y);
 void nb_add(size_t count, const double *x, double *y);                       /* y <- y + x */
 void nb_add_scaled(size_t count, double factor, const double *x, double *y); /* y <- y + factor x */
-/* sums (d to a group) <- sums + the columns of x (d x n) that belong to a group in which `wanted` is true. */
+/* Adds to `sums` (d for each group) the columns of x (d x n) whose group has `wanted` set. */
 void nb_add_to_groups(size_t d, size_t n, const double *x, const int *group, const bool *wanted, double *sums);
 void nb_scale(size_t count, double factor, double *x);
 
-/* sum of x^2, without a care for overflow: for entries of moderate size. */
+/* Returns the sum of x^2 without guarding against overflow: for entries of moderate size. */
 double nb_sum_of_squares(size_t count, const double *x);
 
-/* Adds x to `totals` entry by entry; *sum, *squares and *distances (the squares
- * of x - centre) are set. */
+/* Adds x to `totals` entry by entry; sets *sum, *squares and *distances (the sum of squares of x - centre). */
 void nb_row_sums(size_t count, const double *x, double centre, double *totals, double *sum, double *squares,
                  double *distances);
 
 /* -sum p ln(p + 1e-9) over the entries p > 0. */
 double nb_entropy(size_t count, const double *p);
 
-/* How many entries are below limit <= 0, and the sum of their absolute values. */
+/* Counts the entries below limit <= 0, and sums their absolute values. */
 void nb_negatives(size_t count, const double *x, double limit, double *number, double *mass);
 
 /* y[l] <- scale (x[l] - mean[l]); returns the sum of the squares of x[l] - mean[l]. */

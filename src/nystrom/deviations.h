@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* deviations.h - how far the row sums of F X B are from 1, for many X of one pair together. */
+/* deviations.h - measures how far the row sums of F X B are from 1, for many X of one pair together. */
 #ifndef NB_DEVIATIONS_H
 #define NB_DEVIATIONS_H
 
@@ -7,17 +7,17 @@
 
 typedef struct {
     int count;
-    double *weights, *sums; /* C Q_B' 1 of each, m x count in whole groups; of a stripe in a group */
+    double *weights, *sums; /* m x count in whole groups: C Q_B' 1 of each X; a stripe's sums of one group */
     nb_measures **of;
 } nb_deviations;
 
-/* Room for `most` X of up to m landmarks. Memory is ctx's. */
+/* Makes room for `most` X of up to m landmarks. ctx owns the memory. */
 nb_status nb_deviations_init(nb_deviations *sums, int m, int most, nb_ctx *ctx);
 
-/* One more, C = R_F X R_B'. Where the sums overflow the deviation stays NaN. */
+/* Adds one X, as C = R_F X R_B'. If its sums overflow, its deviation stays NaN. */
 void nb_deviations_add(nb_deviations *sums, const nb_projection *p, const double *c, nb_measures *of);
 
-/* rowsum_deviation of all that were added: max |Q_F (C Q_B' 1) - 1|. There are none then. */
+/* Sets rowsum_deviation, max |Q_F (C Q_B' 1) - 1|, of all that were added, and empties the list. */
 void nb_deviations_end(nb_deviations *sums, const nb_projection *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* engine.c - the choice of engine, and what all engines share. */
+/* engine.c - calls the engine that is asked for, and computes what all engines share. */
 #include "nystrom/engine.h"
 
 #include "nystrom/blocks.h"
@@ -60,7 +60,7 @@ size_t nb_engine_together(const nb_how *how)
     return streams(how) && (how->precision == NB_MIXED || (how->wanted & look_again)) ? 1 << 28 : 0;
 }
 
-/* Of a core that has looked at no rows all are unseen. */
+/* All rows are unseen by a core that has read none. */
 static void all_unseen(nb_measures *m)
 {
     m->error_unseen = m->error;

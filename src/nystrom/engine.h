@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* engine.h - measures the methods of one instance, all that share a scene together.
+/* engine.h - measures the methods of one instance together, as they share a scene.
  *
  * streamed: one pass over S for all factor pairs (streamed.c); with `sample`, k
  *           rows of S instead of all (sampled.c).
@@ -12,27 +12,26 @@
 
 extern const char *const nb_engine_names[], *const nb_precision_names[]; /* NULL-terminated */
 
-/* Under a kernel whose rows are not distributions, entropy_difference and
- * rowsum_deviation stay NaN. */
+/* If the kernel's rows are not distributions, entropy_difference and rowsum_deviation stay NaN. */
 
-/* Factors and all that their cores share. Memory is ctx's. A pair that fails
- * does not stop the others. */
+/* Computes the factors and everything that their cores share. ctx owns the memory. A pair that fails does not stop the
+ * others. */
 nb_status nb_engine_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
                             nb_ctx *ctx);
 
-/* Bytes of a pair of m landmarks that is prepared; and of those that are prepared together: few where S is kept, many
- * where each batch forms it anew. */
+/* Return the bytes of a prepared pair of m landmarks; and of the pairs to prepare together, which are few if S is kept,
+ * many if each batch forms it anew. */
 size_t nb_engine_pair_bytes(int n, int m);
 size_t nb_engine_batch_bytes(int n);
 
-/* How many pairs from the first one on are prepared together, one at least. `m` are their landmarks. */
+/* Returns how many pairs, from the first on, to prepare together, at least one; `m`: their landmarks. */
 int nb_engine_batch(int n, int count, const int *m);
 
-/* Bytes of a request of m landmarks: its X, and C if that is kept. */
+/* Returns the bytes of a request of m landmarks: its X, and C if that is kept. */
 size_t nb_engine_request_bytes(const nb_how *how, int m);
 
-/* Bytes of the requests that are worth measuring together: many where S is looked at
- * again for all of them, none where not. */
+/* Returns the bytes of the requests that are worth measuring together: many if they need another pass over S, else
+ * none. */
 size_t nb_engine_together(const nb_how *how);
 
 nb_status nb_engine_measure(nb_scene *scene, const nb_how *how, int count, nb_request *requests, nb_ctx *ctx);

@@ -19,9 +19,9 @@ static nb_status put_exact(const nb_scene *scene, int kept, const int *order, in
     return NB_OK;
 }
 
-/* What needs the entries of F X B, formed by stripes from F and B themselves: in Q_F C Q_B' an entry that is zero
- * would be rounding of either sign. So it may be here, if it is a sum of terms that cancel, or X has rounding in
- * place of zeros (under a mask): no more than entry_noise, which is of all entries together, counts. */
+/* Measures the entries of F X B, formed by stripes from F and B themselves, since a zero entry would be rounding of
+ * either sign in Q_F C Q_B'. Here too it may be, if it is a sum of terms that cancel, or X has rounding in place of
+ * zeros (under a mask): entries within entry_noise, a bound for all entries, do not count as negative. */
 static nb_status entries(const nb_projection *p, const double *f, const double *b, nb_request *r, const int *order,
                          unsigned wanted, nb_ctx *ctx)
 {

@@ -26,8 +26,8 @@ static nb_status panel_init(panel *p, const nb_offer *o, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What rows first ... first + TOGETHER - 1 of the order give, of those from k on the first one's again, and the
- * squares of those before k. */
+/* Computes target, F and squares for rows first ... first + TOGETHER - 1 of the order; in place of rows from k on the
+ * first row is repeated, without its square. */
 static nb_status take(const nb_offer *o, const double *bias, int first, int k, const panel *p, double *squares,
                       nb_ctx *ctx)
 {

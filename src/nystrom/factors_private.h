@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* factors_private.h - the factors from inside: for the library alone. */
+/* factors_private.h - the struct behind nb_factors, for the library alone. */
 #ifndef NB_FACTORS_PRIVATE_H
 #define NB_FACTORS_PRIVATE_H
 
@@ -7,9 +7,9 @@
 #include "nystrom/interpolation.h"
 #include "nystrom/watch.h"
 
-typedef struct {           /* what a core has said of its X; texts are the factors' ctx's */
-    double cutoff;         /* NaN: it acts on no singular value alone */
-    const char *diverged;  /* why X is not finite; NULL: nothing is known */
+typedef struct {           /* a core's remarks on its X; the factors' ctx owns the texts */
+    double cutoff;         /* NaN: X does not act on single singular values */
+    const char *diverged;  /* why X is not finite; NULL: unknown */
     double residual_limit; /* infinity: none */
     nb_rounding rounding;
 } nb_notes;
@@ -17,37 +17,37 @@ typedef struct {           /* what a core has said of its X; texts are the facto
 struct nb_factors {
     int m;
     double *a;                      /* A, m x m */
-    bool no_middle;                 /* A and X are I, in place of none: there is nothing to tell of them */
-    nb_interpolation interpolation; /* of kernel_ridge; else no bias and no noise */
+    bool no_middle;                 /* there is no middle: A and X stand as I, and have no measures */
+    nb_interpolation interpolation; /* for kernel_ridge; else without bias and noise */
 
     nb_ctx *ctx;     /* owns what is cached */
-    double reused_s; /* seconds to add to a core's time, for what was computed already, less what only `notes` needed */
+    double reused_s; /* seconds to add to a core's time for cached results, less those spent only for `notes` */
     nb_notes notes;
-    bool unremarked;  /* nobody asks for the cut-off, so no SVD is made for it */
-    double batch_one; /* the largest |A|_1 of the heads that are computed together; 0: there is this one */
-    int seen;         /* rows of S that were asked for since nb_factors_begin */
-    bool keep_rows;   /* those rows are returned exactly, and F X B elsewhere */
+    bool unremarked;  /* the cut-off is not wanted, so no SVD is computed for it */
+    double batch_one; /* largest |A|_1 of the heads computed together; 0: this head alone */
+    int seen;         /* rows of S read since nb_factors_begin */
+    bool keep_rows;   /* those rows are returned exactly, with F X B elsewhere */
 
-    /* Set by the engine, see exact_rows.h; without it there is only A. */
+    /* Set by the engine (exact_rows.h); without it there is only A. */
     int n; /* tokens */
     const nb_ranges *ranges;
     nb_status (*make_rows)(const nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx);
     const void *offer;
 
-    /* Kept for all cores. */
+    /* Cached for all cores. */
     nb_factors_spectrum spectrum;
     double svd_s;
     double norm_one, norm_infinity;
     nb_exact_rows rows;
     double rows_s;
     struct nb_iterate *iterates;
-    nb_watch *watch; /* is told what is kept from now on, or NULL */
+    nb_watch *watch; /* told what is cached from now on, or NULL */
 };
 
-/* Why a row has diverged whose |I - A X|_F is above its residual_limit. */
+/* The reason of a row that diverged since |I - A X|_F is above residual_limit. */
 extern const char nb_diverged_by_rounding[];
 
-/* Before a core is called: clears what was noted, reused and seen. */
+/* Call before a core: clears what was noted, reused and read. */
 void nb_factors_begin(nb_factors *factors);
 
 #endif

@@ -13,7 +13,7 @@ enum {
     FIRST = 8,         /* rows that are formed before, untimed: memory is new and far then */
 };
 
-/* Of `rows` rows of that length, how many are timed. */
+/* Returns how many of `rows` rows of that length are timed. */
 static double timed(double rows, double length)
 {
     return fmin(rows, fmax(NB_NEAR, ceil(ENTRIES / length)));
@@ -47,7 +47,7 @@ static nb_status multiply(const nb_scene *scene, const arrays *w, int all, int r
     return NB_OK;
 }
 
-/* By at most so many rows of F and of B. */
+/* Runs one pass with at most `most` rows of F and of B. */
 static nb_status forward(const nb_scene *scene, const arrays *w, double most, double *seconds, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;

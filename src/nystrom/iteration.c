@@ -31,7 +31,7 @@ struct nb_iterate { /* the last iterate of one sequence */
     struct nb_iterate *next;
 };
 
-/* The slope at y of the map y -> y p(y) that a step is on each singular value, and its value. */
+/* Returns the slope at y of the map y -> y p(y) that a step is on each singular value, and its value. */
 static double map_slope(const nb_iteration *iteration, double y, double *value)
 {
     double base = iteration->of_residual ? 1 - y : y, sum = 0, slope = 0;
@@ -78,7 +78,7 @@ static nb_status converges(nb_factors *f, double c, double region, bool *yes, nb
     return NB_OK;
 }
 
-/* What the two precisions share: m, the iteration, and memory. */
+/* Shared by both precisions: m, the iteration, and memory. */
 typedef struct {
     int m;
     const nb_iteration *iteration;
@@ -142,7 +142,7 @@ static void begin(const nb_factors *f, double c, double *x)
     for (int i = 0; i < f->m * f->m && c > 0; i++) x[i] /= c;
 }
 
-/* The relative change |x - before| / |x|; `before` <- x. */
+/* Returns the relative change |x - before| / |x|; `before` <- x. */
 static double change(size_t count, const double *x, double *before)
 {
     for (size_t i = 0; i < count; i++) before[i] = x[i] - before[i];
@@ -197,9 +197,7 @@ static nb_status run_single(const nb_factors *f, const nb_iteration *iteration, 
     return NB_OK;
 }
 
-/* The z below y that a step maps to y. Between 0 and 1/2 the maps increase, lie above
- * the identity and are concave, so Newton's method climbs to z from what the slope at
- * 0 would need. */
+/* Inverts one step of the scalar iteration: returns the z < y with z p(z) = y. */
 static double step_back(const nb_iteration *iteration, double y)
 {
     double z = 0, step;

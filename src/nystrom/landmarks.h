@@ -6,23 +6,23 @@
 #include "nystrom/picks.h"
 
 typedef struct {
-    nb_picks queries,
-        keys; /* of the same kind and m; they share arrays where one pick gives both, but free points of [q; k] */
-    double select_s; /* time of the strategy's calls, with what it asked of the scene as if it were the first to ask */
-    double *selected_s;     /* m: of the first 1, 2, ... landmarks alone; NULL: not nested */
-    double multiplications; /* of the strategy's calls; NaN: not counted, see nb_strategy_counts */
-    double *multiplied;     /* m: up to the first 1, 2, ... landmarks; NULL: not nested */
-    const char *refusal;    /* why there are none; NULL: there are */
+    /* of the same kind and m; they share arrays if one pick gives both, except free points of [q; k] */
+    nb_picks queries, keys;
+    double select_s;        /* time of the strategy's calls, with what it asked of the scene as if it had asked first */
+    double *selected_s;     /* m: time of the first 1, 2, ... landmarks alone; NULL: not nested */
+    double multiplications; /* of the strategy's calls; NaN: not counted (nb_strategy_counts) */
+    double *multiplied;     /* m: multiplications of the first 1, 2, ... landmarks; NULL: not nested */
+    const char *refusal;    /* why there are no landmarks; NULL: there are */
     const char *note;       /* a note for the row, or NULL */
-    int seen;               /* rows of S that the strategy has looked at, unless it is an oracle; */
-    const bool *read;       /* n: which; NULL: none */
+    int seen;               /* number of rows of S that the strategy has read; 0 for an oracle */
+    const bool *read;       /* n: flags of these rows; NULL: none */
 } nb_landmarks;
 
-/* The first m of the landmarks of a nested strategy: what it picks for m, and the
- * time and multiplications that it takes for these alone. */
+/* Returns the first m landmarks of a nested strategy: its picks for m, with the time and multiplications of these
+ * alone. */
 nb_landmarks nb_landmarks_first(const nb_landmarks *all, int m);
 
-/* The note for the first m. */
+/* Returns the note for the first m. */
 const char *nb_landmarks_note(const nb_landmarks *landmarks, int m);
 
 #endif

@@ -43,8 +43,8 @@ typedef struct {             /* of a sum over all of S */
     double *scratch;         /* r x n */
 } parts;
 
-/* With e = 1/sqrt(n): S - e e'S e e' = (1 - ee') S + e e'S (1 - ee'), orthogonal
- * to each other; (1 - ee') centres the factors. */
+/* |S - mean|: with e = 1/sqrt(n), S - e e'S e e' = (1 - ee') S + e e'S (1 - ee'), orthogonal to each other; (1 - ee')
+ * centres the factors. */
 static nb_status distances_of(const nb_low_rank *s, int n, const parts *p, double *distances, nb_ctx *ctx)
 {
     int r = s->rank;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* measures.h - what is measured of one method. All start as NaN: not measured. */
+/* measures.h - the measures of one method. All start as NaN: not measured. */
 #ifndef NB_MEASURES_H
 #define NB_MEASURES_H
 
@@ -9,37 +9,37 @@ typedef struct {
     double error;                 /* |S - F X B|_F / |S|_F */
     double error_subspace;        /* the least that any core reaches, relative to |S|_F */
     double error_core;            /* |Q_F' S Q_B - R_F X R_B'|_F / |S|_F: error^2 = error_subspace^2 + error_core^2 */
-    double error_unseen;          /* |S_U - F_U X B|_F / |S_U|_F, U the rows of S that the core has not looked at */
+    double error_unseen;          /* |S_U - F_U X B|_F / |S_U|_F, U the rows of S that the core has not read */
     double error_unseen_subspace; /* its least over all X, for the rows U */
     double error_unseen_core;     /* error_unseen^2 = error_unseen_subspace^2 + error_unseen_core^2 */
     double error_se;              /* standard error of `error` if rows are sampled */
-    double floor_rank;            /* of the best matrix of rank m */
-    double floor_accuracy;        /* it is too large by at most that */
-    double baseline_mean;         /* of the constant matrix that is S's mean, 1/n if rows sum to 1 */
+    double floor_rank;            /* error of the best matrix of rank m */
+    double floor_accuracy;        /* floor_rank is too large by at most this */
+    double baseline_mean;         /* error of the constant matrix whose entries are S's mean, 1/n if rows sum to 1 */
     double output_error;          /* |(S - F X B) V|_F / |S V|_F */
-    double output_error_se;       /* its standard error if rows are sampled */
+    double output_error_se;       /* standard error of output_error if rows are sampled */
     double spectral_error;        /* |S - F X B|_2 / |S|_2 */
-    double spectral_accuracy;     /* relative, of the Lanczos iteration that gave it */
+    double spectral_accuracy;     /* relative accuracy of spectral_error, from the Lanczos iteration */
     double cosine;                /* <S, F X B> / (|S|_F |F X B|_F) */
     double mse;                   /* |S - F X B|_F^2 / n^2 */
-    double entropy_difference;    /* | mean row entropy of S - that of F X B |, -sum p ln(p + 1e-9), p <= 0 left out */
-    /* max_i |sum_j (F X B)_ij - 1|, where rows of S sum to 1: 0 for X = A^-1 of nystromformer, not of cur. */
+    double entropy_difference;    /* |mean row entropy of S - that of F X B|, -sum p ln(p + 1e-9) over p > 0 */
+    /* max_i |sum_j (F X B)_ij - 1|, if rows of S sum to 1: 0 for nystromformer with X = A^-1, but not for cur. */
     double rowsum_deviation;
-    double negative_fraction;  /* of the n^2 entries of F X B, those below - error_noise |S| (of double precision) */
-    double negative_mass;      /* sum of |negative entries| / n, of the mass 1 of a row where rows of S sum to 1 */
+    double negative_fraction;  /* fraction of the n^2 entries of F X B below - error_noise |S| (in double precision) */
+    double negative_mass;      /* sum of |negative entries| / n, where a row of S has mass 1 if its rows sum to 1 */
     double core_residual;      /* |I - A X|_F */
     double core_cutoff;        /* relative singular value of A that X inverts by half */
     double landmark_rank;      /* singular values of A above eps m s_1 */
     double landmark_condition; /* s_1 / s_m of A */
-    double select_s, core_s;   /* time of the strategy, and of the core with all that it needs */
-    double forward_s;          /* time of all else of a forward pass with these landmarks and X */
+    double select_s, core_s;   /* time of the strategy, and of the core with everything that it needs */
+    double forward_s;          /* time of the rest of a forward pass with these landmarks and X */
     double exact_s;            /* time of exact attention on the head */
-    double flops;              /* of the forward pass: of landmarks, factors, X, and the products with V */
-    double error_noise;        /* rounding in the product and in X (nb_x_noise), and that in M */
+    double flops;              /* of the forward pass: landmarks, factors, X, and the products with V */
+    double error_noise;        /* rounding error of the product, of X (nb_x_noise) and of M */
 } nb_measures;
 
-/* Metrics that cost something, for a request. The others come with every row: one product of 2 n^2 m flops a factor
- * pair and O(m^3 + n m) a method. */
+/* Costly metrics, which a request asks for. The others come with every row: one product of 2 n^2 m flops a factor pair
+ * and O(m^3 + n m) a method. */
 enum {
     NB_WANT_OUTPUT = 1 << 0, /* output_error: 2 n^2 d flops a scene, 6 n m d a factor pair */
     /* spectral_error: 10 to 100 passes over S for all methods together, each 4 n^2 flops a method */
@@ -51,7 +51,7 @@ enum {
 
 void nb_measures_clear(nb_measures *measures);
 
-/* Whether the error is not above the rounding to expect in it. */
+/* True if the error is not above its expected rounding. */
 bool nb_error_is_noise(const nb_measures *measures);
 
 #endif

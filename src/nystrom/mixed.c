@@ -114,7 +114,8 @@ nb_status nb_mixed_init(nb_mixed *p, nb_batch *b, nb_ctx *ctx)
     return check_init(p, ctx);
 }
 
-/* Of each NB_CHECKED rows the one whose rounded entries are the largest, and for how many like itself it stands. */
+/* Chooses from each NB_CHECKED rows the one with the largest rounded entries, and counts the rows that it stands
+ * for. */
 static void choose_checks(const nb_mixed *p, const nb_stripe *s)
 {
     size_t n = (size_t)p->of->blocks.n;
@@ -176,7 +177,7 @@ static void gather(int count, const int *rows, int length, const double *x, int 
         memcpy(out + i * (size_t)ld_out, x + (size_t)rows[i] * (size_t)ld, (size_t)length * sizeof *out);
 }
 
-/* What the stripe gives of E. */
+/* Adds the stripe's part of E. */
 static void check_stripe(const nb_mixed *p, const nb_stripe *s)
 {
     const nb_blocks *b = &p->of->blocks;

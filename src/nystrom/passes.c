@@ -71,7 +71,8 @@ static nb_status form_stripe(const nb_scene *scene, const nb_stripe *s, double *
     return NB_OK;
 }
 
-/* With the distances of all rows from their own means: of S from its mean. */
+/* Adds the rows' means to the distances of all rows from their own means, which gives the distance of S from its
+ * mean. */
 static void add_between_rows(int n, gathering *g)
 {
     double mean = nb_sum((size_t)n, g->row_sums) / n, squares = 0;
@@ -97,7 +98,7 @@ static nb_status keep_gathered(nb_scene *scene, const gathering *g, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* For all rows of S; what a mask hides is never written. */
+/* Allocates n x n for S; zeroed under a causal mask, whose entries are never written. */
 static nb_status make_room(nb_scene *scene)
 {
     size_t n = (size_t)scene->head->n;
@@ -147,7 +148,7 @@ nb_status nb_scene_pass(nb_scene *scene, nb_stripe_fn *each, void *self, nb_ctx 
     return passed(scene, scene->along | SCENE_SUMS, each, self, ctx);
 }
 
-/* What a pass would give, from the factors of S. */
+/* Computes from the factors of S what a pass would give. */
 static nb_status gather_factors(nb_scene *scene, unsigned what, nb_ctx *ctx)
 {
     const nb_head *h = scene->head;

@@ -50,7 +50,7 @@ void nb_picks_add(nb_picks *picks, int token)
     picks->tokens[picks->count++] = token;
 }
 
-/* The largest of those not taken, the lowest index among equals; now taken. */
+/* Returns the largest of those not taken, the lowest index among equals; now taken. */
 static int take_largest(int n, const double *score, bool *taken)
 {
     int largest = -1;
@@ -71,8 +71,8 @@ nb_status nb_picks_by_score(nb_picks *picks, int n, int m, const double *score, 
     return NB_OK;
 }
 
-/* With u uniform, the largest of score - log(-log(u)), one after the other, are such
- * a draw (Gumbel's trick: Yellott, J. Math. Psychol. 15, 1977). */
+/* The largest of score - log(-log(u)), u uniform, one after the other, are such a draw (Gumbel's trick: Yellott, J.
+ * Math. Psychol. 15, 1977). */
 nb_status nb_picks_by_log_score(nb_picks *picks, int n, int m, const double *score, bool sample, nb_ctx *ctx)
 {
     double *key;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* project.c - P = Q_B' S' for all pairs by one product a stripe, M += Q_F' P'.
+/* project.c - projects S on the ranges of all pairs:
  *
- * |S|^2 - |M|^2 has an absolute error of 1e-15 to 1e-14 of |S|^2. Where the
- * subspace part is below `small` times |S| the residual S - Q_F M Q_B' is
- * therefore summed directly, in a second pass for those pairs: above it, the part
- * is right to 1e-14 / 2 small^2 = 5e-9 relative; below, to about 1e-10.
+ * 1. Each stripe of S gives P = Q_B' S' for all pairs by one product, and M += Q_F' P'.
+ * 2. The subspace part is |S|^2 - |M|^2, with an absolute error of 1e-15 to 1e-14 of |S|^2.
+ * 3. If it is below `small` times |S|, the residual S - Q_F M Q_B' of that pair is summed directly in a second pass:
+ *    above it, the part is right to 1e-14 / 2 small^2 = 5e-9 relative; below, to about 1e-10.
  *
- * Where the kernel gives factors of S there is no pass, and no such subtraction:
- * see low_rank.c. */
+ * If the kernel gives factors of S there is no pass, and no such subtraction (low_rank.c). */
 #include "nystrom/project.h"
 
 #include "base/clock.h"

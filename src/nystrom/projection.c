@@ -72,7 +72,7 @@ static nb_status lengths(nb_op op, int rows, int m, const double *a, nb_op op_v,
     return NB_OK;
 }
 
-/* The noise of a cut behind `kept` singular values, where `a` = eps |A|; f and b are |F v_j| and |u_j'B|. */
+/* Returns the noise of a cut behind `kept` singular values, where `a` = eps |A|; f and b are |F v_j| and |u_j'B|. */
 static double cut_noise(int m, int kept, const double *s, const double *f, const double *b, double a)
 {
     double sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* request.h - what an engine is asked, and its answers. */
+/* request.h - an engine's questions and answers. */
 #ifndef NB_REQUEST_H
 #define NB_REQUEST_H
 
@@ -13,9 +13,9 @@ typedef struct {
     nb_engine_kind engine;
     nb_precision precision;
     int sample;        /* k rows; 0: all */
-    const int *tokens; /* those rows, k distinct in ascending order; NULL: all */
+    const int *tokens; /* these k rows, distinct and ascending; NULL: all */
     unsigned wanted;   /* NB_WANT_* */
-    const int *order;  /* of all n tokens, for what looks at rows of S; NULL: nothing does */
+    const int *order;  /* order of all n tokens for readers of rows of S; NULL: nothing reads rows */
 } nb_how;
 
 /* One choice of landmarks, the factors made of it, and what the engine found. */
@@ -24,45 +24,48 @@ typedef struct {
     nb_factors_kind kind;          /* given */
     nb_factors *factors;           /* for the cores */
     const char *failure;           /* why there are no factors; NULL: there are */
-    void *own;                     /* the engine's */
+    void *own;                     /* private to the engine */
 } nb_pair;
 
 typedef struct {
     nb_pair *pair;
     const double *x;      /* m x m, finite */
-    nb_rounding rounding; /* what the core has noted of it */
-    int seen;             /* rows that the core or the strategy has looked at: the first ... */
-    const int *order;     /* of all tokens in this order; NULL: in nb_how's */
-    bool keep_rows;       /* they are returned exactly: all is measured of those rows of S, with F X B elsewhere */
+    nb_rounding rounding; /* the core's notes on it */
+    int seen;             /* rows that the core or the strategy has read: the first ... */
+    const int *order;     /* ... of all tokens in this order; NULL: in nb_how's */
+    /* the approximation returns the seen rows of S exactly and F X B for the others; all measures refer to that
+     * matrix */
+    bool keep_rows;
     const char *failure;  /* why it could not be measured; NULL: it was */
-    const char *note;     /* which measures it lacks, since the spectrum of S could not be computed; NULL: none */
-    nb_measures measures; /* all but the times; not finite entries of F X B leave error not finite */
-    double entry_noise;   /* the engine's: entries of F X B from - this on may be rounding of 0 */
+    const char *note;     /* which measures are missing because the spectrum of S could not be computed; NULL: none */
+    nb_measures measures; /* all but the times; entries of F X B that are not finite make the error not finite */
+    double entry_noise;   /* set by the engine: entries of F X B above - entry_noise may be rounded zeros */
 } nb_request;
 
 typedef struct {          /* seconds that a preparation took, for benchmarks */
     double form_s;        /* F, A and B */
     double orthonormal_s; /* Q_F and Q_B */
-    double svd_s;         /* of the A */
+    double svd_s;         /* SVD of each A */
     double pass_s, second_pass_s;
 } nb_engine_times;
 
-/* Sets the rows that the core or the strategy has looked at, the former the first of `order` (NULL: none). Where the
- * core's are kept, these alone: *more says whether the strategy has looked at others. Memory is ctx's. */
+/* Sets the rows that the core or the strategy has read; the core has read the first of `order` (NULL: none). If the
+ * core keeps its rows, only these count, and *more says whether the strategy has read others. ctx owns the memory. */
 nb_status nb_request_see(nb_request *request, const int *order, bool *more, nb_ctx *ctx);
 
 /* Keeps the ctx's error as the failure of a pair (or a request), and clears it. */
 nb_status nb_keep_failure(const char **failure, nb_ctx *ctx);
 
-/* Rows of F that are wanted. */
+/* The rows of F that are wanted. */
 typedef struct {
     const nb_scene *scene;
     int count;
     const int *tokens; /* count; NULL: all n */
 } nb_f_rows;
 
-/* F by rows, m x rows->count, of the pairs without a failure, new and ctx's: f[i] of pair i. `wanted`: of these
- * pairs alone; NULL: of all. `cur` is yet to be filled: `columns`, one more than there are pairs and 0, lists it. */
+/* Forms F by rows, m x rows->count, of the pairs without a failure: f[i] of pair i, owned by ctx. `wanted`: only of
+ * these pairs; NULL: of all. F of `cur` is left to be filled: `columns`, with room for one more than there are pairs
+ * and zeroed, gets the list. */
 nb_status nb_pairs_form_f(const nb_f_rows *rows, int count, nb_pair *pairs, const bool *wanted, double **f,
                           nb_f_columns *columns, nb_ctx *ctx);
 

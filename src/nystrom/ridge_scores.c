@@ -23,7 +23,7 @@
 
 enum { TILE = 256 }; /* tokens whose b_i are formed at once */
 
-/* The sum of those after the first k, in descending order. */
+/* Returns the sum of those after the first k, in descending order. */
 static double tail(int count, const double *values, int k)
 {
     return k < count ? nb_sum((size_t)(count - k), values + k) : 0;

@@ -21,13 +21,12 @@ typedef struct {
 /* Adds weight * l_i to the scores. */
 nb_status nb_ridge_add_scores(const nb_eigenpairs *of, int m, double lambda, double weight, double *score, nb_ctx *ctx);
 
-/* From the eigendecomposition of K, n x n. */
+/* Computes the scores from the eigendecomposition of K, n x n. */
 nb_status nb_ridge_scores(const nb_similarity *kernel, int m, double lambda, double *score, nb_ctx *ctx);
 
-/* Estimates by recursive halving with nb_ctx_rng(ctx): with samples of some
- * c = 2 m (1 + log m) tokens, O(n c d + n c^2) and no n x n matrix. lambda is at least
- * 1e-8 here, since the estimates are differences that lose eps K_ii. Where n is at
- * most c there is nothing to halve, and they are the scores. */
+/* Estimates the scores by recursive halving with nb_ctx_rng(ctx): samples of about c = 2 m (1 + log m) tokens, O(n c d
+ * + n c^2) and no n x n matrix. lambda is at least 1e-8 here, since the estimates are differences that lose eps K_ii.
+ * If n is at most c, the scores are exact. */
 nb_status nb_ridge_recursive(const nb_similarity *kernel, int m, double lambda, double *score, nb_ctx *ctx);
 
 #endif

@@ -42,7 +42,7 @@ typedef struct { /* nb_pair.own */
     const double *inside; /* the block's part of column 0 */
 } view;
 
-/* What the k rows themselves give, a stripe at a time: with F of `cur`, their columns. */
+/* Computes what the k rows themselves give, a stripe at a time, and takes F of `cur`, which is their columns. */
 static nb_status take_rows(const nb_scene *scene, const nb_how *how, sample *s, const nb_f_columns *columns,
                            nb_ctx *ctx)
 {

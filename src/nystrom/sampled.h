@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sampled.h - the error from k random rows of S: O(k n) instead of O(n^2). */
+/* sampled.h - estimates the error from k random rows of S: O(k n) instead of O(n^2). */
 #ifndef NB_SAMPLED_H
 #define NB_SAMPLED_H
 

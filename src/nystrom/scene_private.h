@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scene_private.h - the scene from inside: for the library alone. */
+/* scene_private.h - the struct behind nb_scene, for the library alone. */
 #ifndef NB_SCENE_PRIVATE_H
 #define NB_SCENE_PRIVATE_H
 
@@ -9,37 +9,37 @@
 
 #include <stdint.h>
 
-enum { NB_NEAR = 64 }; /* rows that are formed at once: they stay in the cache */
+enum { NB_NEAR = 64 }; /* rows formed at once, which stay in the cache */
 
-typedef struct nb_forward_time { /* of the landmarks' passes, forward_time.h */
+typedef struct nb_forward_time { /* time of a forward pass from m landmarks */
     int m;
     double seconds;
     struct nb_forward_time *next;
 } nb_forward_time;
 
 struct nb_scene {
-    const nb_head *head; /* under a kernel of one point set: with q = k */
+    const nb_head *head; /* with q = k under a kernel of one point set */
     const nb_choice *kernel;
-    const void *options; /* the kernel's, resolved for this head */
-    /* Foresight. */
-    unsigned along;      /* NB_SCENE_* of make_scene.h */
-    nb_low_rank factors; /* of S, where the kernel has them and they are thin; rank = 0: none, or not to be used */
+    const void *options; /* the kernel's options, resolved for this head */
+    /* Hints on the questions to come. */
+    unsigned along;      /* NB_SCENE_* to compute in the first pass (make_scene.h) */
+    nb_low_rank factors; /* factors of S, if the kernel has them and they are thin; rank = 0: none, or not to be used */
     bool keep;           /* S is kept once it is formed */
 
-    nb_take_points *take; /* gives the points of its tokens, where the head holds none; NULL: it holds them */
+    nb_take_points *take; /* gives the points of its tokens; NULL: the head holds them */
     const void *take_self;
-    nb_scene *whole;     /* the one that it was cut from, or NULL */
-    const int *of_whole; /* which of its tokens: n, ascending */
-    bool *read;          /* n: the tokens whose rows of S have been read since this was set; NULL: nobody asks */
+    nb_scene *whole;     /* the scene that it was cut from, or NULL */
+    const int *of_whole; /* n, ascending: its tokens among the whole's */
+    bool *read;          /* n: tokens whose rows of S were read since this was set; NULL: not recorded */
 
-    const char *problem; /* whose head it is, and which: they name the order of its tokens */
+    const char *problem; /* its problem and number, which seed the order of its tokens */
     int number;
-    double *entries;   /* of the kernel that were formed */
-    nb_ctx *ctx;       /* owns what is cached below */
+    double *entries;   /* entries of the kernel formed so far */
+    nb_ctx *ctx;       /* owns the cache below */
     int *positions;    /* 0 ... n-1 */
     double *rows;      /* S, n x n, or NULL: not kept */
     bool formed;       /* `rows` is filled */
-    unsigned gathered; /* what is known of the following */
+    unsigned gathered; /* flags of the known results below */
     double norm, baseline_mean, entropy;
     double *row_sums, *column_sums; /* n */
     double *output;                 /* S V by rows, dv x n */
@@ -47,26 +47,25 @@ struct nb_scene {
     double *united;                 /* the queries, then the keys, d x 2n */
     int spectrum_count;
     struct nb_kept_spectrum **spectra; /* spectrum_private.h */
-    double exact_s;                    /* 0: not measured yet */
-    nb_forward_time *forward_times;    /* for each m that was asked for */
-    nb_watch *watch;                   /* is told what is kept from now on, or NULL */
+    double exact_s;                    /* seconds of exact attention; 0: not measured yet */
+    nb_forward_time *forward_times;    /* one for each m that was asked for */
+    nb_watch *watch;                   /* told what is cached from now on, or NULL */
     struct {
         const void *bytes;
         uint64_t sum;
     } known[5];      /* checksums of Q, K, V, [Q; K] and both in one set (calls/guard.h) */
-    double reused_s; /* time saved since this was last set to 0, by reusing what was there */
+    double reused_s; /* time saved by the cache since this was last set to 0 */
 };
 
 const nb_kernel *nb_scene_kernel_record(const nb_scene *scene);
 
 nb_status nb_scene_fill(const nb_scene *scene, const nb_tile *tile, double *out, nb_ctx *ctx);
 
-/* Whoever reads rows of S says so: of these tokens, or NULL: all. In the whole's `read` are the tokens themselves; of a
- * cut whose rows were read, all its tokens. That all of the whole's rows were read is not told: an oracle's alone
- * are. */
+/* Records that rows of S were read: those of these tokens, or NULL: all. The whole's `read` gets the tokens themselves;
+ * for a cut, all tokens of the cut. Reading all rows of the whole is not recorded, since only oracles do that. */
 void nb_scene_note_read(const nb_scene *scene, int count, const int *tokens);
 
-/* Rows first ... first + count - 1 of S, up to column `keys`; out is n x count. */
+/* Forms rows first ... first + count - 1 of S, up to column `keys`; out is n x count. */
 nb_status nb_scene_form(const nb_scene *scene, int first, int count, int keys, double *out, nb_ctx *ctx);
 
 #endif

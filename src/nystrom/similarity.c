@@ -32,7 +32,7 @@ nb_status nb_similarity_init(nb_similarity *k, nb_similarity_kind kind, double b
     return NB_OK;
 }
 
-/* The exponent, or of gram the entry. */
+/* Returns the exponent, or of gram the entry. */
 static double entry(const nb_similarity *k, int i, int j)
 {
     if (k->kind == NB_GRAM) return product(k, i, j);

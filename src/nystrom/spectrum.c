@@ -148,7 +148,7 @@ static nb_status iterate(nb_scene *scene, int count, nb_spectrum *s, nb_ctx *ctx
     return NB_OK;
 }
 
-/* What was made for that many, or NULL. */
+/* Returns the cached spectrum for that many triplets, or NULL. */
 static nb_kept_spectrum *find(const nb_scene *scene, int count, bool vectors)
 {
     for (int i = 0; i < scene->spectrum_count; i++) {

@@ -6,25 +6,23 @@
 #include "nystrom/scene.h"
 
 typedef struct {
-    int count;             /* triplets, the largest of S */
+    int count;             /* the number of largest triplets of S */
     double *values;        /* descending */
     double *left, *right;  /* n x count, columns: over queries, over keys; NULL: values only */
     double *tail;          /* count + 1: tail[m] is the sum of the squared values after the first m ... */
-    double *tail_accuracy; /* ... and too large by at most that, rounding left out */
-    double residual;       /* |S'u - s v| / s_1 of the triplets, at most */
+    double *tail_accuracy; /* ... which is too large by at most this, rounding aside */
+    double residual;       /* largest |S'u - s v| / s_1 of the triplets */
 } nb_spectrum;
 
-/* At least the `count` <= n largest singular triplets of S: 64, 128, 256 ..., so
- * that what a row shows depends neither on the order of questions nor on other
- * rows. LAPACK's, all of them, where that is more than an eighth of n; else block
- * Krylov's, whose residuals are below 1e-7. Asked for values alone, LAPACK computes
- * them in another way, whose last bits differ: so they never come from a
- * decomposition with vectors, and left and right may be NULL. */
+/* Compute at least the `count` <= n largest singular triplets of S, in numbers 64, 128, 256 ..., so that a row's values
+ * depend neither on the order of questions nor on other rows. LAPACK computes them all if that is more than an eighth
+ * of n; else block Krylov, with residuals below 1e-7. LAPACK computes values without vectors in another way, with other
+ * last bits: so values alone never come from a decomposition with vectors, and left and right may be NULL. */
 nb_status nb_scene_singular_values(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
 nb_status nb_scene_singular_vectors(nb_scene *scene, int count, const nb_spectrum **spectrum, nb_ctx *ctx);
 
-/* |S - S_m|_F / |S|_F, S_m the best matrix of rank m (Eckart & Young 1936), and
- * by how much that may be off: it is not below 1e-8 by block Krylov. */
+/* Computes |S - S_m|_F / |S|_F, S_m the best matrix of rank m (Eckart & Young 1936), and its accuracy. By block Krylov
+ * it is at least 1e-8. */
 nb_status nb_scene_floor_rank(nb_scene *scene, int m, double *floor, double *accuracy, nb_ctx *ctx);
 
 #endif

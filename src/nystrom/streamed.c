@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* streamed.c - all factor pairs of an instance from one pass over S (project.c), and what is
- * measured of their cores by m x m algebra, but for the entries of F X B (entries.c) and
- * the norms of differences (spectral.c). */
+/* streamed.c - measures all factor pairs of an instance from one pass over S:
+ *
+ * 1. One pass gives M and the subspace part of every pair (project.c).
+ * 2. m x m algebra gives the measures of each core.
+ * 3. Measures that need entries of F X B are computed by stripes (entries.c), norms of differences by Lanczos
+ *    (spectral.c). */
 #include "nystrom/streamed.h"
 
 #include "linalg/linalg.h"
@@ -20,7 +23,7 @@
 
 static const double rounding = 16 * DBL_EPSILON; /* of |S|^2 in a difference of squares, and of sums over all entries */
 
-/* What the outputs S V and F X B V need. */
+/* Projects the outputs: computes what S V and F X B V need. */
 static nb_status project_output(nb_projection *p, nb_ctx *ctx)
 {
     const nb_head *h = p->scene->head;
@@ -132,8 +135,8 @@ static bool are_alike(size_t m, const nb_request *a, const nb_request *b)
            round_alike(&a->rounding, &b->rounding) && memcmp(a->x, b->x, m * m * sizeof *a->x) == 0;
 }
 
-/* The first request with the same X, rounding and rows seen, which is measured again whenever that one is: settings
- * of a core often end alike. */
+/* Returns the first request with the same X, rounding and rows seen, which is measured again whenever that one is:
+ * settings of a core often end alike. */
 static int first_alike(size_t m, const nb_request *requests, int i)
 {
     int k = 0;
@@ -208,7 +211,7 @@ static nb_status measure_all(int count, nb_request *requests, const bool *which,
     return NB_OK;
 }
 
-/* What the rows that cores have looked at change. */
+/* Fills the *_unseen measures of requests whose core or strategy has read rows of S. */
 static nb_status tell_unseen(const nb_batch *b, int count, nb_request *requests, nb_ctx *ctx)
 {
     for (int i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* streamed.h - all factor pairs of an instance in one pass over S. */
+/* streamed.h - measures all factor pairs of an instance in one pass over S. */
 #ifndef NB_STREAMED_H
 #define NB_STREAMED_H
 

@@ -120,7 +120,7 @@ static void open_position(nb_swaps *w, int j)
     nb_gemv(NB_TRANSPOSED, w->m, w->n, 1, w->e, w->m, w->zh, 0, w->ezh);
 }
 
-/* The token that gains most at the open position, or -1 where none gains enough. */
+/* Returns the token that gains most at the open position, or -1 where none gains enough. */
 static int best_token(const nb_swap_side *s, const nb_swaps *w)
 {
     double present = nb_sum_of_squares((size_t)w->m, w->zh), most = present + LEAST_GAIN * w->norm2;

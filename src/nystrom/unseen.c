@@ -279,7 +279,7 @@ static nb_status add_kept(const unseen *u, int count, const int *tokens, const d
     return NB_OK;
 }
 
-/* What row sums and outputs are, the rows seen being S's own, and *inside = |F_U X B|^2. */
+/* Computes row sums and outputs with the seen rows of S returned exactly, and *inside = |F_U X B|^2. */
 static nb_status keep_sums(const unseen *u, nb_measures *out, double *inside, nb_ctx *ctx)
 {
     const nb_projection *p = u->p;

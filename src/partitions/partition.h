@@ -13,18 +13,19 @@
 
 typedef struct {
     nb_component component;
-    bool random; /* it draws from nb_ctx_rng(ctx), so another trial may give another partition */
+    bool random; /* draws from nb_ctx_rng(ctx), so another trial may give another partition */
 
-    /* Optional, called before anything runs: an error for options that cannot be right, such as a missing file. */
+    /* Optional, called before anything runs: returns an error for options that cannot be right, such as a missing
+     * file. */
     nb_status (*check)(const void *options, nb_ctx *ctx);
 
-    /* cluster[i] <- which of the *count clusters, from 0, has token i; x is d x n, a token a column, and 1 <= k <= n.
-     * *count is k, and may become less; each cluster has a token. Memory is ctx's. */
+    /* Sets cluster[i] to the cluster of token i, one of *count from 0; x is d x n, a token a column, and 1 <= k <= n.
+     * *count is k on entry, and may become less; no cluster may be empty. ctx owns the memory. */
     nb_status (*divide)(int d, int n, const double *x, int k, const void *options, int *cluster, int *count,
                         nb_ctx *ctx);
 } nb_partition;
 
-/* What a plug-in's record lacks, apart from what all components need, in a few words; NULL: nothing. */
+/* Returns the name of a missing kind-specific member of a plug-in's record, or NULL. */
 const char *nb_partition_lacks(const nb_component *component);
 
 #endif

@@ -67,7 +67,7 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* By way of a file in that folder. */
+/* Loads the head through a file in that folder. */
 static nb_status load(const nb_model_part *part, int head, const char *folder, nb_head *out, nb_ctx *ctx)
 {
     const char *path;

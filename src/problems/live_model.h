@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* live_model.h - the options of the problem `live_model`, and what the program says of it. */
+/* live_model.h - the options of the problem `live_model`, and the model that its program describes. */
 #ifndef NB_PROBLEM_MODEL_H
 #define NB_PROBLEM_MODEL_H
 
@@ -14,8 +14,8 @@ typedef struct {
     double timeout;
 } nb_model_options;
 
-/* The model with the layers that are meant. Head h of their i-th layer, of source s, is number
- * (s * layer_count + i) * model.heads + h. */
+/* The model with the chosen layers. Head h of the i-th of these, of source s, has number (s * layer_count + i) *
+ * model.heads + h. */
 typedef struct {
     nb_model_program program;
     nb_model model;

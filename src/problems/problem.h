@@ -3,8 +3,8 @@
  *
  * A problem is one file, src/problems/NAME.c, that defines
  *     const nb_problem nb_problem_NAME;
- * It says how many heads it has and makes one of them, with the tokens in the order
- * that the problem means; calls/heads.h permutes it if `permute` is true. */
+ * It says how many heads it has and makes one at a time, with the tokens in their natural order; calls/heads.h permutes
+ * them if `permute` is true. */
 #ifndef NB_PROBLEM_H
 #define NB_PROBLEM_H
 
@@ -14,7 +14,7 @@
 #include "data/head.h"
 #include "data/synthetic.h"
 
-/* A row of every problem's table. */
+/* The option `permute`, a row of every problem's table. */
 #define NB_PERMUTE(T) \
     { \
         .key = "permute", .type = NB_OPTION_BOOL, .offset = NB_FIELD_(T, permute, int), .initial = "false", \
@@ -27,30 +27,30 @@
 typedef struct {
     int first, count; /* the heads: first ... first + count - 1 */
     int n, d;
-    int each;   /* consecutive heads of one input, which make a layer; 0: heads are drawn, as many as are wanted */
-    int shared; /* consecutive heads of an input that have the same keys and values; 0: each has its own */
+    int each;   /* consecutive heads of one input, which make a layer; 0: heads are drawn, any number of them */
+    int shared; /* consecutive heads of an input that share keys and values; 0: each has its own */
     bool causal;
     const char *warning;     /* a warning about the data; NULL: none */
     const char *keyless;     /* "FILE has no keys (it has q)"; NULL: the heads have keys */
     const char *valueless;   /* "FILE has no values (it has q, k)"; NULL: the heads have values */
-    nb_head_origins origins; /* of data that are not generated, head by head */
+    nb_head_origins origins; /* for data that are not generated, head by head */
 } nb_problem_shape;
 
 typedef struct {
     nb_component component;
-    bool random; /* the data are drawn anew in each trial, from nb_ctx_rng(ctx) */
+    bool random; /* data are drawn anew in each trial, from nb_ctx_rng(ctx) */
 
-    /* The shape of the heads, without making them. Called before anything runs, so it must find every mistake that
+    /* Finds the shape of the heads without making them. Called before anything runs, so it must find every mistake that
      * can be found early (a missing file). */
     nb_status (*shape)(const void *options, nb_problem_shape *shape, nb_ctx *ctx);
 
-    /* Makes one head; its memory is ctx's. */
+    /* Makes one head; ctx owns its memory. */
     nb_status (*make)(const void *options, int head, nb_head *out, nb_ctx *ctx);
 
-    bool checked_later; /* heads take long to make, and `make` checks them, so none is made before the run */
+    bool checked_later; /* heads are slow to make, and `make` checks them: none is made before the run */
 } nb_problem;
 
-/* What a plug-in's record lacks, apart from what all components need, in a few words; NULL: nothing. */
+/* Returns the name of a missing kind-specific member of a plug-in's record, or NULL. */
 const char *nb_problem_lacks(const nb_component *component);
 
 #endif

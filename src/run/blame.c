@@ -11,7 +11,7 @@ nb_position nb_death_position(const nb_worker *w)
     return (nb_position){atomic_load(&w->where->phase), atomic_load(&w->where->first), atomic_load(&w->where->end)};
 }
 
-/* What the study says of a phase; NULL: the worker is at none. */
+/* Returns the study's record of a phase; NULL: the worker is in none. */
 const nb_phase *nb_pool_phase(const nb_pool *p, int phase)
 {
     const nb_phase *phases = p->plan->config->study->phases;
@@ -31,7 +31,7 @@ static bool is_from_outside(int signal)
     return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-/* Its channel has ended. */
+/* Called on EOF from a worker: reaps it and records how it ended. */
 nb_status nb_death_autopsy(const nb_pool *p, nb_worker *w, nb_death *d)
 {
     d->at = nb_death_position(w);
@@ -83,7 +83,6 @@ static nb_status notice(const nb_pool *p, int row, const nb_death *d, const char
     return NB_OK;
 }
 
-/* What becomes of the rows of a job whose worker is gone. */
 nb_status nb_death_take_up(nb_pool *p, const nb_job *job, const nb_death *d)
 {
     enum { ATTEMPTS = 1 };

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* blame.h - why a worker ended, and what becomes of the rows that it was computing. */
+/* blame.h - finds why a worker ended, and what to do with the rows that it was computing. */
 #ifndef NB_BLAME_H
 #define NB_BLAME_H
 
 #include "run/pool.h"
 
-typedef struct {                 /* of a worker */
-    const char *status, *reason; /* the status of its rows if they caused the end */
-    bool outside;                /* a signal that may have come from outside */
+typedef struct {                 /* how a worker ended */
+    const char *status, *reason; /* status of its rows if they caused the end */
+    bool outside;                /* it was a signal that may have come from outside */
     nb_position at;
 } nb_death;
 
 nb_position nb_death_position(const nb_worker *worker);
 
-/* What the study says of a phase; NULL: the worker is at none. And in words. */
+/* Return the study's record of a phase (NULL: the worker is in none), and the phase in words. */
 const nb_phase *nb_pool_phase(const nb_pool *pool, int phase);
 const char *nb_pool_doing(const nb_pool *pool, int phase);
 
-/* The worker's channel has ended: ends it, and tells how it did. */
+/* Called on EOF from a worker: reaps it and records how it ended. */
 nb_status nb_death_autopsy(const nb_pool *pool, nb_worker *worker, nb_death *death);
 
-/* The rows of a job whose worker is gone: they are tried again, apart from those that caused it, or they caused it
- * themselves. */
+/* Handles the rows of a job whose worker is gone: queues them again, apart from those that may have caused it, or
+ * records that they caused it. */
 nb_status nb_death_take_up(nb_pool *pool, const nb_job *job, const nb_death *death);
 
 #endif

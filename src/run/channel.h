@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* channel.h - what a worker tells its parent, over a stream socket. Both are the
- * same program on the same machine, so numbers travel as they lie in memory.
- * Whatever runs in a worker may write into the socket too, so every message is checked. */
+/* channel.h - messages from a worker to its parent over a stream socket. Both are the same program on the same machine,
+ * so numbers are sent as in memory. Any code that runs in a worker may write into the socket too, so every message is
+ * checked. */
 #ifndef NB_CHANNEL_H
 #define NB_CHANNEL_H
 
@@ -12,38 +12,38 @@ typedef enum { NB_TOLD_ROW, NB_TOLD_INSTANCE_DONE, NB_TOLD_JOB_DONE, NB_TOLD_FAI
 typedef struct {
     nb_told kind;
     int number;                  /* a row's index in the plan; a failure's nb_status */
-    const char *status, *reason; /* a row's; a failure's message is the reason; NULL is allowed */
-    const void *result;          /* a row's: what the study measures, as it lies in its struct */
+    const char *status, *reason; /* a row's; for a failure the reason is its message; NULL is allowed */
+    const void *result;          /* a row's: the measured part of the study's struct, as in memory */
     size_t result_bytes;
 } nb_message;
 
-/* All of the bytes, however often the call is interrupted; false if the other side is gone. */
+/* Send or receive all bytes, however often the call is interrupted; false if the other side is gone. */
 bool nb_channel_send(int fd, const void *data, size_t bytes);
 bool nb_channel_receive(int fd, void *data, size_t bytes);
 
 enum { NB_INBOX_BYTES = 16384 };
 
-typedef struct { /* rows that wait for company; {0}: none */
+typedef struct { /* buffered rows; {0}: none */
     size_t used;
     char bytes[NB_INBOX_BYTES];
 } nb_outbox;
 
-/* A row may wait in the outbox, at most until the next message that is not a row. Texts are cut if they are longer
- * than any that is written. False where the other side is gone. */
+/* Sends a message. A row may wait in the outbox until the next message that is not a row. Texts are cut at the longest
+ * length that is written. False if the other side is gone. */
 bool nb_channel_tell(int fd, nb_outbox *outbox, const nb_message *message);
 
-typedef struct { /* what has come and is not read yet, bytes first ... used - 1; {0}: nothing */
+typedef struct { /* received and unread bytes first ... used - 1; {0}: none */
     size_t first, used;
     char bytes[NB_INBOX_BYTES];
 } nb_inbox;
 
-/* Takes what is there, without waiting; false if nothing more will come. */
+/* Reads what is there without waiting; false if nothing more will come. */
 bool nb_channel_fill(int fd, nb_inbox *inbox);
 
 typedef enum { NB_HEARD_NOTHING, NB_HEARD_MESSAGE, NB_HEARD_NONSENSE } nb_heard;
 
-/* The next whole message, with texts owned by memory. Nonsense is anything that nb_channel_tell did not write, and
- * whatever follows it. */
+/* Parses the next whole message; `memory` owns its texts. Anything that nb_channel_tell did not write is nonsense, and
+ * so is whatever follows it. */
 nb_status nb_channel_hear(nb_inbox *inbox, nb_heard *heard, nb_message *message, nb_ctx *memory);
 
 #endif

@@ -46,14 +46,14 @@ void nb_whereabouts_note(nb_whereabouts *w, int phase, int first, int end)
     atomic_store(&w->end, end);
 }
 
-/* Without a parent there is nothing left to do. */
+/* Ends if the parent is gone, since nothing is left to do. */
 static void tell(post *self, nb_message message)
 {
     if (!nb_channel_tell(CHANNEL, &self->outbox, &message)) _exit(EXIT_FAILURE);
 }
 
-/* Where an allocation has failed, what follows may fail for want of what the culprit holds; if somebody has changed
- * what others rely on, it may be wrong: it is not done here. */
+/* Ends a worker in which an allocation has failed or a component has changed the process's state: what it computes next
+ * may fail for want of memory that the culprit holds, or be wrong. */
 static void end_if_unfit(post *self)
 {
     const char *spoilt = nb_ctx_spoilt(self->ctx), *what = spoilt ? spoilt : nb_ctx_exhausted(self->ctx);

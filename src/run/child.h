@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* child.h - a worker: a forked copy of the run that does what it is told over its channel. */
+/* child.h - a worker: a forked copy of the run that computes the jobs received over its channel. */
 #ifndef NB_CHILD_H
 #define NB_CHILD_H
 
@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-/* Shared between a worker and its parent: what it is doing, and since when. */
+/* Memory shared between a worker and its parent: what it is doing, and since when. */
 typedef struct {
     _Atomic double since_s;
     _Atomic int phase, first, end; /* nb_sink's */
@@ -19,13 +19,13 @@ typedef struct {
     const nb_plan *plan;
     nb_ctx *ctx;
     int blas_threads;
-    double share; /* bytes that it may take beside what it has at its start; 0: not limited */
+    double share; /* bytes that it may allocate beyond those held at its start; 0: no limit */
     nb_whereabouts *where;
     int fd; /* its end of the channel */
 } nb_child;
 
-/* The life of a worker, in the forked process: jobs come over the channel (a count, and so many rows of
- * the plan), rows go back. */
+/* Runs a worker in the forked process: reads jobs from the channel (a count, and that many rows of the plan), and sends
+ * rows back. */
 _Noreturn void nb_child_live(const nb_child *child);
 
 #endif

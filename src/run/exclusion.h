@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exclusion.h - which of a config's rules match a row, by bits: a rule is bit r % 64 of word r / 64. */
+/* exclusion.h - finds which of a config's rules match a row, as bits: a rule is bit r % 64 of word r / 64. */
 #ifndef NB_EXCLUSION_H
 #define NB_EXCLUSION_H
 
@@ -14,19 +14,19 @@ typedef struct {
     int words;
     uint64_t *row;                       /* rules that match the row of the last nb_exclusion_match */
     uint64_t *blocks;                    /* by block, `words` of each: rules that hold in it */
-    uint64_t **with_value[NB_RULE_KEYS]; /* by value: rules that match it; NULL where it was not met yet */
+    uint64_t **with_value[NB_RULE_KEYS]; /* by value: rules that match it; NULL until the value is met */
     int room[NB_RULE_KEYS];
-    int key_count, keys[NB_RULE_KEYS]; /* those that a rule names */
-    nb_ctx *ctx;                       /* owns all of it */
+    int key_count, keys[NB_RULE_KEYS]; /* the keys that rules name */
+    nb_ctx *ctx;                       /* owns all memory */
 } nb_exclusion;
 
-/* blocks: how many there are, at least 1. */
+/* Prepares the rules; `blocks` is their number, at least 1. */
 nb_status nb_exclusion_init(nb_exclusion *x, const nb_config *config, int blocks, nb_ctx *ctx);
 
-/* Costs a few operations for each word and key. */
+/* Finds the rules that match a row, in a few operations for each word and key. */
 nb_status nb_exclusion_match(nb_exclusion *x, const nb_planned_scene *scene, const nb_method *method, int trial);
 
-/* Whether a rule removes that row from a block. */
+/* True if a rule removes the matched row from a block. */
 bool nb_exclusion_removes(const nb_exclusion *x, int block);
 
 #endif

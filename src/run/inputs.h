@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* inputs.h - what a plan's rows are made from besides the program and the config:
- * the files that options name, and plugins. A row is a different row if one of its files has other contents. */
+/* inputs.h - the files that a plan's rows are computed from, besides the program and the config: those that options
+ * name, and plug-ins. If the contents of a file change, its rows are different rows. */
 #ifndef NB_INPUTS_H
 #define NB_INPUTS_H
 
@@ -9,15 +9,15 @@
 #include <sys/stat.h>
 
 typedef struct {
-    const char *path, *sha256; /* path: as the option has it */
+    const char *path, *sha256; /* path: as in the option */
     long long bytes;
-    struct stat info; /* when it was read */
+    struct stat info; /* stat() of the file when it was read */
 } nb_input;
 
 struct nb_inputs {
     int count, capacity;
     nb_input *items;
-    const char **of_scene, **of_method; /* first letters of digests joined by '+', "" if there are no files */
+    const char **of_scene, **of_method; /* first letters of the digests, joined by '+'; "" if there are no files */
 };
 
 /* Reads every file of the plan's scenes and methods once. An option that names files holds a path, of a file or of a
@@ -25,10 +25,10 @@ struct nb_inputs {
  * add nothing. NB_EIO if a file cannot be read. */
 nb_status nb_inputs_find(const nb_plan *plan, nb_inputs **inputs, nb_ctx *ctx);
 
-/* Digests of what row `index` of the plan is made from; ctx's. */
+/* Returns the digests of the files of row `index` of the plan; ctx owns them. */
 nb_status nb_inputs_of_row(const nb_plan *plan, int index, const char **digests, nb_ctx *ctx);
 
-/* NB_EIO if a file has changed since it was found. Costs a stat() a file while nobody touches them. */
+/* NB_EIO if a file has changed since nb_inputs_find. Costs one stat() for each file that is unchanged. */
 nb_status nb_inputs_check(nb_inputs *inputs, nb_ctx *ctx);
 
 #endif

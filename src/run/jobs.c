@@ -77,8 +77,8 @@ static nb_status again(const nb_job *job, nb_job **parts, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What the study says of what was done there; NULL for a position that makes no sense: it was overwritten by what
- * died. */
+/* Returns the study's phase at a position; NULL for a position that makes no sense, since what died has overwritten
+ * it. */
 static const nb_phase *phase_at(const nb_plan *plan, nb_position at)
 {
     const nb_phase *phases = plan->config->study->phases;
@@ -131,7 +131,7 @@ static bool is_suspect(const nb_plan *plan, const nb_suspects *s, int row)
     return false;
 }
 
-/* What shares the coarsest level stays whole. */
+/* Rows that share the coarsest level of work are not separated. */
 nb_status nb_job_part_suspects(const nb_plan *plan, const nb_suspects *suspects, nb_job *job, nb_job **parts,
                                nb_ctx *ctx)
 {

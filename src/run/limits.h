@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* limits.h - how many workers a run has, and what each may take. */
+/* limits.h - the number of workers of a run, and the limits of each. */
 #ifndef NB_LIMITS_H
 #define NB_LIMITS_H
 
 typedef struct {
-    int jobs;         /* processes that compute beside this one; 0: this one does it */
-    int blas_threads; /* of each */
-    double timeout_s; /* that one row may take; 0: no limit */
-    double memory;    /* bytes, of all workers together; 0: not limited */
-    double share;     /* bytes that one may take beside what it has at its start; 0: not limited */
+    int jobs;         /* worker processes; 0: this process computes */
+    int blas_threads; /* BLAS threads of each */
+    double timeout_s; /* time limit of one row; 0: none */
+    double memory;    /* bytes for all workers together; 0: no limit */
+    double share;     /* bytes that one may allocate beyond those held at its start; 0: no limit */
 } nb_workers;
 
 #endif

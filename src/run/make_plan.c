@@ -51,7 +51,7 @@ typedef struct { /* through the product of some of a block's groups */
     int line[NB_MOST_AXES];
 } walk;
 
-/* The groups with an axis of scenes, or of methods. */
+/* Returns the groups with an axis of scenes, or of methods. */
 static unsigned groups_of(const nb_config *c, const nb_config_block *block, bool scene)
 {
     unsigned groups = 0;
@@ -218,7 +218,7 @@ static nb_status plan_scenes(planning *p, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Why there is none; NULL: there is one. */
+/* Returns why there is none; NULL: there is one. */
 static const char *settle_method(const nb_config *c, key *k, nb_method *method)
 {
     *method = (nb_method){{0}};
@@ -262,7 +262,7 @@ static nb_status plan_methods(planning *p, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The first method that is the same under the scene. */
+/* Returns the first method that is the same under the scene. */
 static int first_under(const planning *p, int scene, int method)
 {
     const nb_config *c = p->config;
@@ -279,7 +279,7 @@ static int first_under(const planning *p, int scene, int method)
     return method;
 }
 
-/* Whether another trial may give a different result. */
+/* True if another trial may give a different result. */
 static bool random_row(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method)
 {
     const nb_study *study = plan->config->study;

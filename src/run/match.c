@@ -9,7 +9,7 @@
 #include <float.h>
 #include <string.h>
 
-/* The axis whose component a column names; -1: it names none. */
+/* Returns the axis whose component a column names; -1: it names none. */
 static int axis_of(const nb_study *study, const nb_column *column)
 {
     for (int axis = 0; study->axes[axis].key; axis++)
@@ -108,7 +108,7 @@ static nb_status read_spec(const nb_study *study, nb_condition *c, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What a value, or one of a list, asks of the column. */
+/* Reads a value, or one of a list, as a condition on the column. */
 static nb_status read_value(const nb_study *study, const nb_column *column, const char *text, nb_match *match,
                             nb_ctx *ctx)
 {
@@ -197,7 +197,7 @@ static nb_status values_of(const nb_column *column, const nb_plan *plan, const c
     return NB_OK;
 }
 
-/* Whether some row meets the condition, or one that may be met instead. */
+/* True if some row meets the condition, or one that may be met instead. */
 static bool met(const nb_match *match, int first, const nb_plan *plan, int *next)
 {
     bool found = false;
@@ -243,7 +243,7 @@ static nb_status tells(const nb_keys *keys, const nb_column *column, const char 
     return NB_OK;
 }
 
-/* As short as it can be without meaning another. */
+/* The shortest text that still identifies this value among those of the plan. */
 static nb_status key_value(const nb_keys *keys, const nb_column *column, int index, const char **text, nb_ctx *ctx)
 {
     bool enough = true;

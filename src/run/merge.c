@@ -23,7 +23,7 @@ static bool is_result(const nb_column *c)
            strcmp(c->name, "reason") == 0;
 }
 
-/* The first column in which two results of a row differ, times aside; NULL: none. */
+/* Returns the first column in which two results of a row differ, times aside; NULL: none. */
 static const nb_column *difference(const nb_column *columns, const nb_row *a, const nb_row *b)
 {
     for (const nb_column *c = columns; c->name; c++)

@@ -63,7 +63,7 @@ static nb_status run_instance(const nb_pending *p, nb_instance_run *run, void *s
     return p->sink->end(p->sink->self, p->ctx);
 }
 
-/* The first pending row from there on, or `end`. */
+/* Returns the first pending row from there on, or `end`. */
 static int next_pending(const nb_pending *p, int from, int end)
 {
     const bool *found = memchr(p->rows + from, true, (size_t)(end - from) * sizeof *p->rows);

@@ -14,7 +14,7 @@ int nb_value_under(const nb_config *config, int axis, const nb_planned_scene *sc
     return a->scene ? scene->value[axis] : method->value[axis];
 }
 
-/* What the row shows of one axis. */
+/* Sets the row's value of one axis. */
 static void put_value(const nb_plan *plan, int axis, int value, char *row)
 {
     const nb_axis *a = &plan->config->study->axes[axis];

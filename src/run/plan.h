@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan.h - the rows of an experiment: those scenes x trials x methods that any of its blocks holds and no rule
- * excludes. */
+/* plan.h - the rows of an experiment: scenes x trials x methods that any of its blocks has and no rule excludes. */
 #ifndef NB_PLAN_H
 #define NB_PLAN_H
 
@@ -11,17 +10,17 @@
 /* One head, or one layer of heads (nb_study.layers), under one value of each scene axis; the trials may share it. */
 struct nb_planned_scene {
     const nb_choice *problem;
-    int head, n, d;                     /* head: of a layer the first */
-    int heads, shared;                  /* of the layer's input, see `each` and `shared` of nb_problem_shape */
-    const char *model, *layer, *source; /* see nb_head_origins; NULL: not known */
-    const char *keyless, *valueless;    /* likewise; NULL: it has keys, values */
+    int head, n, d;                     /* head: the first of a layer */
+    int heads, shared;                  /* of the layer's input: `each` and `shared` of nb_problem_shape */
+    const char *model, *layer, *source; /* as in nb_head_origins; NULL: unknown */
+    const char *keyless, *valueless;    /* as in nb_problem_shape; NULL: it has keys, values */
     bool random, causal;
-    int value[NB_MOST_AXES]; /* by axis, of those marked `scene` */
-    const char *refusal;     /* why it is impossible, so that its rows are skipped; NULL: it is possible */
+    int value[NB_MOST_AXES]; /* by axis marked `scene` */
+    const char *refusal;     /* why it is impossible and its rows are skipped; NULL: it is possible */
 };
 
 struct nb_method {
-    int value[NB_MOST_AXES]; /* by axis, of those not marked `scene` */
+    int value[NB_MOST_AXES]; /* by axis not marked `scene` */
 };
 
 typedef struct {
@@ -38,43 +37,43 @@ struct nb_plan {
     nb_planned_scene *scenes;
     nb_method *methods;                          /* in the study's order */
     nb_planned_row *rows;                        /* scene by scene, trial by trial; each row once */
-    nb_inputs *inputs;                           /* the files that they are made from */
-    int excluded_count;                          /* rows that the blocks hold, but for the rules */
-    int *excluded_by;                            /* how many of them each rule matches */
-    const void *own;                             /* the study's */
-    const nb_column *axis_columns[NB_MOST_AXES]; /* where a row shows the value of an axis */
+    nb_inputs *inputs;                           /* the files of these rows */
+    int excluded_count;                          /* rows that rules remove from the blocks */
+    int *excluded_by;                            /* number of removed rows that each rule matches */
+    const void *own;                             /* the study's own */
+    const nb_column *axis_columns[NB_MOST_AXES]; /* column of a row that shows the value of an axis */
     int setting_count;                           /* settings that rows show */
     const nb_column *setting_columns[NB_MOST_SETTINGS];
     const char *setting_texts[NB_MOST_SETTINGS];
 };
 
-/* The value of an axis that a row of both has, as it shows it. */
+/* Returns the value of an axis that rows of this scene and method show. */
 int nb_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method);
 
-/* A row with its identity filled in, status "planned", nothing measured; `row` is the study's. */
+/* Fills in a row's identity, with status "planned" and nothing measured; `row` is the study's. */
 void nb_plan_row(const nb_plan *plan, int index, void *row);
 
-/* The first row of a scene, or of those behind it where it has none; in log(rows) steps. */
+/* Returns the first row of a scene, or of the next scenes if it has none; in log(rows) steps. */
 int nb_plan_first_row(const nb_plan *plan, int scene);
 
-/* The place of a row in the plan, from `from` on; row_count: it is not there. */
+/* Returns the index of a row in the plan, searching from `from`; row_count: it is not there. */
 int nb_plan_find(const nb_plan *plan, int from, const void *row);
 
-/* The value of an axis that a row has. */
+/* Returns the value of an axis that a row has. */
 int nb_plan_value(const nb_plan *plan, int row, int axis);
 
-/* The component of an axis that a row has. */
+/* Returns the component of an axis that a row has. */
 const nb_choice *nb_plan_choice(const nb_plan *plan, int row, int axis);
 
-/* What a row is of, for people: "PROBLEM head 0, trial 2, uniform, landmarks 8, ..."; and what the scene of a planned
- * row is, by labels. The ctx's. */
+/* Describe a row, "PROBLEM head 0, trial 2, uniform, landmarks 8, ...", and the scene of a planned row, by labels. ctx
+ * owns the texts. */
 nb_status nb_row_text(const nb_study *study, const void *row, const char **text, nb_ctx *ctx);
 nb_status nb_plan_scene_text(const nb_plan *plan, int row, const char **text, nb_ctx *ctx);
 
-/* The stream of random numbers of a component in a trial. */
+/* Returns the random stream of a component in a trial. */
 nb_stream nb_plan_stream(const nb_plan *plan, int trial, const nb_choice *component);
 
-/* The head of a scene in a trial; of a layer, one of its heads, from 0. */
+/* Make the head of a scene in a trial; for a layer, one of its heads, from 0. */
 nb_status nb_plan_layer_head(const nb_plan *plan, int scene, int trial, int of_layer, gsl_rng *rng, nb_head *head,
                              nb_ctx *ctx);
 nb_status nb_plan_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx);

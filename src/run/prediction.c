@@ -19,7 +19,7 @@ static const double LEAST_S = 0.5; /* a shorter run says nothing about speed */
  * of it. Times from earlier rows are off by as much under another hour's load. */
 static const double MARGIN = NB_PREDICTION_MARGIN;
 
-/* Of a run's time, the least that is not the study's own, whatever the study says. */
+/* Least share of a run's time that is not the study's own, whatever the study says. */
 static const double LEAST_SHARE = 0.1;
 static const char SPEED[] = "speed", PREDICTED[] = "predicted";
 
@@ -30,7 +30,7 @@ static void set_machine(nb_prediction *f, double machine)
     f->high.machine = machine * MARGIN;
 }
 
-/* Where the speeds come from: rows, and the calibration for the rest. */
+/* Finds the machine's speed from earlier rows, or by calibration. */
 static nb_status find_machine(nb_store *store, bool thorough, nb_prediction *f, nb_ctx *ctx)
 {
     const char *kept = NULL;
@@ -70,7 +70,7 @@ nb_status nb_prediction_make(const nb_plan *plan, const bool *pending, nb_store 
     return study->calibrate(plan, pending, store, thorough, f, ctx);
 }
 
-/* The worker that is free first. */
+/* Returns the worker that is free first. */
 static int first_free(int workers, const double *free_s)
 {
     int first = 0;
@@ -85,7 +85,7 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* With so many workers, which take the next unit when they are free; costs, if not NULL, are kept. */
+/* Predicts the time with so many workers, each taking the next unit when it is free; costs, if not NULL, are kept. */
 static nb_status pass_time(const nb_prediction *f, const nb_speeds *speeds, const bool *pending, const nb_predicted *of,
                            nb_cost *costs, double *wall_s, nb_ctx *ctx)
 {
@@ -104,7 +104,7 @@ static nb_status pass_time(const nb_prediction *f, const nb_speeds *speeds, cons
     return NB_OK;
 }
 
-/* How many times longer so many workers take beside that load: all share the CPUs. */
+/* Returns how many times longer so many workers take beside that load: all share the CPUs. */
 static double slowdown(const nb_prediction *f, int workers)
 {
     if (!(f->load > 0)) return 1;

@@ -174,7 +174,7 @@ static int add_arguments(json_t *facts, int argc, const char **argv)
     return failed;
 }
 
-/* Where a file lies, whatever the current folder was. */
+/* Returns a file's absolute path, independent of the current folder. */
 static json_t *place_of(const char *path)
 {
     char *whole = realpath(path, NULL);
@@ -192,7 +192,7 @@ static int add_plugins(json_t *facts)
     return failed;
 }
 
-/* What the plan's rows are made from. */
+/* Adds the files that the plan's rows are made from. */
 static int add_files(json_t *facts, const nb_inputs *inputs)
 {
     json_t *list = json_array();

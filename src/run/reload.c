@@ -25,7 +25,7 @@ nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_pla
     return nb_experiment_of_file(path, config, plan, ctx);
 }
 
-/* Of a file that is not what the run's rows were made from: what it is, and what to do. */
+/* Refuses a file that has changed since the run: says which, and what to do. */
 static nb_status refuse(const char *change, const char *run_folder, nb_ctx *ctx)
 {
     const char *path, *config, *folder, *program;

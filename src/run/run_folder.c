@@ -38,7 +38,7 @@ nb_status nb_run_shard_folder(const char *folder, nb_shard shard, const char **p
     return nb_run_path(folder, name, path, ctx);
 }
 
-/* Whether that is the name of a shard's folder, as it is written above. */
+/* True if that is the name of a shard's folder, as it is written above. */
 static bool read_shard(const char *name, nb_shard *shard)
 {
     char again[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schema.h - SQL made from a study's table of columns. */
+/* schema.h - makes SQL from a study's table of columns. */
 #ifndef NB_SCHEMA_H
 #define NB_SCHEMA_H
 
@@ -9,29 +9,29 @@ typedef enum {
     NB_SQL_DEFINITIONS, /* "trial INTEGER, ..." */
     NB_SQL_NAMES,
     NB_SQL_IDENTITY,
-    NB_SQL_PLANNED,     /* columns that the plan knows, not results */
-    NB_SQL_PARAMETERS,  /* of the same, ?N with N the column's number from 1 */
-    NB_SQL_TOLD,        /* of the plan's, those that only describe a row: "experiment = excluded.experiment, ..." */
+    NB_SQL_PLANNED,    /* columns that the plan sets, not results */
+    NB_SQL_PARAMETERS, /* parameters for these: ?N, with N the column's number from 1 */
+    NB_SQL_TOLD, /* those of the plan's columns that only describe a row: "experiment = excluded.experiment, ..." */
     NB_SQL_ASSIGNMENTS, /* results: "error = ?17, ..." */
-    NB_SQL_KEPT,        /* results that stay where all that is wanted was measured */
+    NB_SQL_KEPT,        /* results kept if everything wanted is measured */
     NB_SQL_CLEARED,
     NB_SQL_SAME,  /* the identity: "trial = ?5 AND ..." */
-    NB_SQL_PAIRED /* the same of two rows: "old.trial = new.trial AND ..." */
+    NB_SQL_PAIRED /* the same for two rows: "old.trial = new.trial AND ..." */
 } nb_sql_form;
 
-/* Whether a row that is there already has all metrics that are wanted now. */
+/* True if an existing row has all metrics that are wanted now. */
 #define NB_SQL_KEEP "(wanted & excluded.wanted) = excluded.wanted"
-/* The part of a row's key besides its identity: the digests of its data. */
+/* The rest of a row's key besides its identity: its shape and the digests of its data. */
 #define NB_SQL_DATA "n, d, inputs"
 
-/* What people read; with the names of all columns. */
+/* The view for people; %s: the names of all columns. */
 #define NB_SQL_VIEW "CREATE VIEW run AS SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position"
 
-/* The columns in a form, separated by commas or ANDs; ctx's, NULL when out of memory. */
+/* Writes the columns in a form, separated by commas or ANDs; ctx owns the text, NULL when out of memory. */
 const char *nb_sql_columns(nb_sql_form form, const nb_column *columns, nb_ctx *ctx);
 bool nb_sql_leaves_out(nb_sql_form form, const nb_column *column);
 
-/* Statements that make a new store. */
+/* Writes the statements that make a new store. */
 nb_status nb_sql_tables(const nb_study *study, const char **sql, nb_ctx *ctx);
 
 #endif

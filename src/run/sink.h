@@ -8,13 +8,14 @@
 
 typedef struct nb_sink nb_sink;
 
-/* What a worker is at: see `at`. */
+/* What a worker is doing: see `at`. */
 typedef struct {
     int phase, first, end; /* first == end: nothing */
-    double since_s;        /* as nb_clock_s tells the time */
+    double since_s;        /* by nb_clock_s */
 } nb_doing;
 
-/* Returning anything but NB_OK ends the run with that. An instance is the rows of one scene and trial. */
+/* The receiver's functions. If one returns anything but NB_OK, the run ends with that. An instance is the rows of one
+ * scene and trial. */
 struct nb_sink {
     void *self;
     nb_status (*begin)(void *self, nb_ctx *ctx); /* an instance begins */
@@ -22,18 +23,17 @@ struct nb_sink {
     nb_status (*row)(void *self, int index, const nb_row *row, nb_ctx *ctx);
     nb_status (*end)(void *self, nb_ctx *ctx); /* the instance is done */
     bool (*stop)(void *self);                  /* asked between instances */
-    /* What begins now (NB_AT_START + 1 + index of the study's phase), for rows first ... end - 1; NULL: not asked. */
+    /* Is told what begins now (NB_AT_START + 1 + index of the study's phase) for rows first ... end - 1; NULL: not
+     * called. */
     void (*at)(void *self, int phase, int first, int end);
     void (*notice)(void *self, const char *text); /* prints a warning; NULL: none are printed */
-    /* nb_run_plan alone: does once, before any row if there are any, what can be done while workers work. NULL:
-     * nothing. */
+    /* Called by nb_run_plan alone, once, before any row: does what can be done while workers work. NULL: nothing. */
     nb_status (*meanwhile)(void *self, nb_ctx *ctx);
-    /* nb_run_plan alone, if there are workers: is told some five times a second (once, where the study measures times)
-     * what each is doing. NULL: nobody is. */
+    /* Called by nb_run_plan with workers about five times a second (once if the study measures times): is told what
+     * each worker is doing. NULL: not called. */
     void (*watch)(void *self, const nb_doing *workers, int count);
-    /* nb_run_plan alone, if there are workers: the instances that are done are to be kept, whatever happens from now
-     * on. Asked a tenth of a second after the first of them, of all that have come by then. NULL: `end` keeps
-     * each. */
+    /* Group commit, called by nb_run_plan with workers: makes all finished instances durable, a tenth of a second after
+     * the first of them. NULL: `end` commits each one. */
     nb_status (*keep)(void *self, nb_ctx *ctx);
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* store.c - SQL made from the table of columns. The view `run` is what people read: the
- * rows of rows.csv. `position` is the row's place in
- * the present plan, NULL for rows that it does not hold; `wanted` the metrics
- * that were measured; `inputs` the digests of the files that it was measured on;
- * `manifest` what signs it, NULL while it is planned. */
+/* store.c - stores a run's rows in SQLite, by SQL made from the study's table of columns.
+ *
+ * The view `run` has the rows of rows.csv, for people. In the table `results`, `position` is the row's place in the
+ * present plan, NULL for rows outside of it; `wanted` the metrics that were measured; `inputs` the digests of the files
+ * it was measured on; `manifest` its signature, NULL while it is planned. */
 #include "run/store_private.h"
 
 #include "base/clock.h"
@@ -30,8 +30,8 @@ struct nb_store_wait { /* for another program that holds the store */
     void *self;
 };
 
-/* What a killed run has left is rolled back by the next program that opens the store, even to read; without the right
- * to write there it cannot. */
+/* True if a killed run's journal cannot be rolled back here. The next program that opens the store does that, even to
+ * read, but needs the right to write there. */
 static bool journal_stays(const char *path)
 {
     char journal[PATH_MAX], folder[PATH_MAX];
@@ -184,7 +184,7 @@ static nb_status find_study(nb_store *store, const nb_study *wanted, nb_ctx *ctx
     return NB_OK;
 }
 
-/* Of an older program's store the columns that it lacks are added when it is planned. */
+/* Prepares the store's statements. Columns that an older program's store lacks are added when it is planned. */
 static nb_status make_ready(nb_store *store, bool writable, nb_ctx *ctx)
 {
     bool lacks;

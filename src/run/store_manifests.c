@@ -4,7 +4,7 @@
 
 #include "run/schema.h"
 
-/* Of a manifest m; no store that this program writes lacks it. */
+/* Reads the arithmetic of a manifest m; no store that this program writes lacks it. */
 #define ARITHMETIC "coalesce(json_extract(m.text, '$.arithmetic'), 'arithmetic unknown')"
 
 /* A statement whose rows are: a manifest's number, its rows in the plan, its hidden rows, its text, build,

@@ -52,7 +52,7 @@ static bool same_value(sqlite3_stmt *s, int index, const nb_column *c, const nb_
     return false;
 }
 
-/* A text of nb_row_statuses; NULL: none of them. */
+/* Returns a text of nb_row_statuses; NULL: none of them. */
 static const char *status_of(sqlite3_stmt *s, int index)
 {
     const char *text = (const char *)sqlite3_column_text(s, index), *const *status = nb_row_statuses;
@@ -108,7 +108,7 @@ static nb_status survey_rows(nb_store *store, const nb_plan *plan, survey *found
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);
 }
 
-/* Of the rows that have the place of another one, or one that the plan does not have. */
+/* Takes the position from rows that have another row's, or one outside of the plan. */
 static nb_status take_places(nb_store *store, const survey *found, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
@@ -204,8 +204,8 @@ void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pendin
         pending[i] = terms->only[i] && (!terms->retry[0] || pending[i]);
 }
 
-/* What a killed run had not begun to write needs no rolling back: SQLite leaves its journal there until something is
- * written, and a plan that changes nothing writes nothing. */
+/* Makes SQLite remove the journal of a killed run by writing something. If that run had not begun to write, there is
+ * nothing to roll back, and SQLite would leave the journal if the plan changes nothing. */
 static nb_status clear_journal(nb_store *store, nb_ctx *ctx)
 {
     const char *journal;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* workers.c - a worker is a forked copy of this process that is told which rows to do
- * next, and answers with them. The parent keeps the rows of an instance until it is
- * complete, and hands them to the sink only then, after it has given the worker what
- * it does next. Where a worker is, it writes into a page that it shares with its
- * parent: what it was at when it died, and since when. */
+/* workers.c - runs a plan in workers, which are forked copies of this process.
+ *
+ * 1. The parent sends a worker the rows of a job; the worker computes them and sends results back.
+ * 2. The parent keeps the results of an instance until it is complete, gives the worker its next job, and only then
+ *    hands the instance to the sink.
+ * 3. A worker writes what it is doing, and since when, into a page that it shares with its parent. When the worker
+ *    dies, the parent reads there what it was doing (blame.c). */
 #include "run/workers.h"
 
 #include "base/clock.h"
@@ -125,7 +127,8 @@ static nb_status bury_silent(nb_pool *p, nb_worker *w)
     return bury(p, w, &d);
 }
 
-/* It does not show who wrote it: it is found when the next message is read. */
+/* A malformed message does not show who wrote it: any code in the worker may have, and it is noticed only when the next
+ * message is parsed. */
 static nb_status bury_liar(nb_pool *p, nb_worker *w)
 {
     nb_death d = {.status = "crashed", .at.phase = AT_UNKNOWN};
@@ -386,7 +389,7 @@ static nb_status attend_all(nb_pool *p)
     return NB_OK;
 }
 
-/* To keep takes the longest, so what comes within a while is kept together. */
+/* Committing is the slowest step, so results that come within a short time share one commit. */
 static double keep_at_s(const nb_pool *p)
 {
     static const double WHILE_S = 0.1;

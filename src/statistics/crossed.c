@@ -85,7 +85,7 @@ static nb_status lay_out(int count, const nb_crossed_value *values, layout *l, n
     return NB_OK;
 }
 
-/* Of weighted means of layouts over the trials that all of them have. */
+/* Estimates the error of weighted means of layouts over the trials that all of them have. */
 static nb_common_error error_of(int count, const layout *const *layouts, double weight)
 {
     double sum = 0, squares = 0, residual_s = 0;

@@ -72,7 +72,7 @@ static void add_stratum(int k, const nb_source *sources, double w, moments *m)
     m->squares += squares;
 }
 
-/* Of a mean with the variance `own`, of `df` degrees of freedom, and what all sources have in common. */
+/* Returns the degrees of freedom of a mean with the variance `own`, of `df` degrees of freedom, and a common error. */
 static double joint_df(double own, double df, double common, double square, double common_df)
 {
     if (!(square > 0)) return df;
@@ -143,7 +143,7 @@ static void set_signs(int count, const double *means, double confidence, nb_esti
     e->sign_p = nb_sign_p(e->below, e->above);
 }
 
-/* Of all sources, whatever their stratum. */
+/* Sets the statistics of ranks, over all sources whatever their stratum. */
 static nb_status set_ranks(int count, const nb_source *sources, double confidence, nb_estimate *e, nb_ctx *ctx)
 {
     double *means;
@@ -214,7 +214,7 @@ nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, c
     return NB_OK;
 }
 
-/* Whether so many more sources would show a distance of the mean from where it is open, with power 0.8. */
+/* True if so many more sources would show this distance with power 0.8. */
 static bool would_show(const nb_estimate *e, double distance, long long more)
 {
     double less = e->sources / (e->sources + (double)more), common = e->common_se * e->common_se;

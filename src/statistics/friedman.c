@@ -55,7 +55,7 @@ double nb_range_p(int count, double range)
     return fmin(fmax(1 - count * step * sum, 0), 1);
 }
 
-/* What a difference of mean ranks is multiplied by to be a range of normal numbers. */
+/* Returns the factor from a difference of mean ranks to a range of normal numbers. */
 static double scale(double blocks, double methods)
 {
     return blocks >= 1 && methods >= 2 ? sqrt(12 * blocks / (methods * (methods + 1))) : NAN;

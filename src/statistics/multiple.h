@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* multiple.h - many tests at once. */
+/* multiple.h - corrects for many tests at once. */
 #ifndef NB_MULTIPLE_H
 #define NB_MULTIPLE_H
 
 #include "base/ctx.h"
 
 /* adjusted (n) <- Holm's step-down p (Scand. J. Stat. 6, 1979): of the M tests in ascending order of p, the i-th has
- * max over j <= i of min(1, (M - j + 1) p_j). To reject where it is at most alpha errs at all with a probability of at
- * most alpha, however the tests depend on each other. A p of NaN is no test: it does not count, and stays NaN. */
+ * max over j <= i of min(1, (M - j + 1) p_j). Rejecting where it is at most alpha makes any error with a probability of
+ * at most alpha, however the tests depend on each other. A p of NaN is no test: it does not count, and stays NaN. */
 nb_status nb_holm(int n, const double *p, double *adjusted, nb_ctx *ctx);
 
 #endif

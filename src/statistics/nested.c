@@ -9,7 +9,7 @@ typedef struct {
     double between, within, size; /* sums of squares; of squared numbers of units / N_g */
 } sums;
 
-/* Of one stratum. The running mean of equal values is exactly that value. */
+/* Adds the sums of one stratum. The running mean of equal values is exactly that value. */
 static void add_stratum(int count, const nb_source *sources, sums *s)
 {
     double mean = 0, squared = 0;

@@ -28,7 +28,7 @@ static const nb_axis axes[] = {
         {.key = "tau", .column = "tau", .type = NB_AXIS_REAL, .lo = 1e-6, .hi = 0.999999, .initial = "0.05"},
     {.key = NULL}};
 
-/* By nb_coherence_phase. */
+/* The phases, by nb_coherence_phase. */
 static const nb_phase phases[] = {{"the problem's data", NB_COHERENCE_PROBLEM, 0, false},
                                   {"the partition", NB_COHERENCE_PARTITION, 1, false},
                                   {"the measurement", -1, 2, true},

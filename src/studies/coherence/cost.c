@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Of the reference machine, for matrices as small as these. */
+/* Seconds on the reference machine, for matrices as small as these. */
 #define SECONDS_PER_MULTIPLICATION 1e-9
 enum { ITERATIONS = 30 }; /* of a partition that looks at the points: k-means on real heads */
 

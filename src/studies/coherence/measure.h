@@ -9,7 +9,7 @@
 
 #include "calls/dividing.h"
 
-typedef struct {     /* of one set of points */
+typedef struct {     /* spectrum of one set of points */
     int n, d, r;     /* tokens, dimension, min(n, d) */
     const double *x; /* d x n: Q', a token a column */
     double *s;       /* r: singular values, descending */
@@ -18,7 +18,7 @@ typedef struct {     /* of one set of points */
     double gram2;    /* |QQ'|_F^2 = sum of s^4 */
 } nb_point_spectrum;
 
-typedef struct { /* columns.c says what each is */
+typedef struct { /* columns.c describes each */
     double mu, mu_block, mu_block_finite, rankless_clusters, alpha_over_mu, reduction;
     double local_rank_mean, local_rank_least, largest_cluster;
     double lemma1_sizes, lemma1_mean_rank, lemma1_least_rank, lemma1, lemma1_proof;
@@ -27,7 +27,7 @@ typedef struct { /* columns.c says what each is */
     double divide_s;
 } nb_coherence;
 
-typedef struct { /* what does not depend on tau */
+typedef struct { /* results that do not depend on tau */
     const nb_point_spectrum *spectrum;
     int k;           /* singular vectors, 1 <= k <= rank */
     const double *l; /* n: leverage scores */
@@ -36,10 +36,10 @@ typedef struct { /* what does not depend on tau */
     double *most;    /* by cluster: its largest leverage score */
     int *tokens;     /* by cluster: the token nearest to its mean that no earlier cluster took */
     double error2;   /* squared relative Nystrom error of QQ' from these tokens */
-    double uniform2; /* the same from k random ones: the caller's, NaN unless it sets it */
+    double uniform2; /* the same from k random tokens: set by the caller, else NaN */
 } nb_clustering;
 
-/* The arrays of all of them are ctx's. NB_ENUMERIC for NaN or Inf in x. */
+/* Make the records; ctx owns all arrays. NB_ENUMERIC for NaN or Inf in x. */
 nb_status nb_point_spectrum_make(int d, int n, const double *x, nb_point_spectrum *spectrum, nb_ctx *ctx);
 
 nb_status nb_leverage_scores(const nb_point_spectrum *spectrum, int k, const double **scores, nb_ctx *ctx);
@@ -47,10 +47,10 @@ nb_status nb_leverage_scores(const nb_point_spectrum *spectrum, int k, const dou
 nb_status nb_clustering_make(const nb_point_spectrum *spectrum, int k, const double *scores,
                              const nb_division *division, nb_clustering *clustering, nb_ctx *ctx);
 
-/* With tau: local ranks count the singular values above tau s_1. */
+/* Computes the measures for this tau: local ranks count the singular values above tau s_1. */
 nb_coherence nb_coherence_of(const nb_clustering *clustering, double tau);
 
-/* |K - K_S A+ K_S'|_F^2 / |K|_F^2 for K = QQ', K_S its columns of m <= r tokens, A their own block: with P the
+/* Computes |K - K_S A+ K_S'|_F^2 / |K|_F^2 for K = QQ', K_S its columns of m <= r tokens, A their own block: with P the
  * projector onto the span of these rows of Q, K - K_S A+ K_S' = Q (I - P) Q'. O(r^2 m). */
 nb_status nb_gram_error2(const nb_point_spectrum *spectrum, int m, const int *tokens, double *error2, nb_ctx *ctx);
 

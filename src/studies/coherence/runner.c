@@ -15,7 +15,7 @@ typedef struct {
     bool fresh;     /* the points are not at hand; if they are, they are behind */
     nb_mark points; /* this mark */
 
-    /* Of the points at hand. */
+    /* Results for the points at hand. */
     nb_point_spectrum spectrum;
     int k; /* what follows is for that many singular vectors; 0: none yet */
     const double *scores;
@@ -63,7 +63,7 @@ static nb_status find_uniform(instance *in, int trial, int k, double *mean)
     return NB_OK;
 }
 
-/* What depends on k alone. */
+/* Computes what depends on k alone. */
 static nb_status prepare(instance *in, int trial, int k)
 {
     if (in->k == k) return NB_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study.h - the coherence study: whether the leverage of queries or keys gathers in clusters. A row is one (clusters,
- * partition, tau) on one side of one head in one trial. */
+/* study.h - the coherence study, which measures whether the leverage of queries or keys gathers in clusters. A row is
+ * one (clusters, partition, tau) on one side of one head in one trial. */
 #ifndef NB_COHERENCE_STUDY_H
 #define NB_COHERENCE_STUDY_H
 
@@ -33,13 +33,13 @@ typedef struct {
 
 extern const nb_column nb_coherence_columns[];
 
-enum { NB_COHERENCE_DRAWS = 10 }; /* of k random tokens, over which error_uniform2 is the mean */
+enum { NB_COHERENCE_DRAWS = 10 }; /* draws of k random tokens; error_uniform2 is their mean */
 
 /* Members of nb_study. */
 nb_status nb_coherence_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
 nb_cost nb_coherence_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
 
-/* By number: what a row is at, see nb_phase. */
+/* Numbers of the study's phases (nb_phase). */
 typedef enum {
     NB_COHERENCE_AT_DATA = NB_AT_START + 1,
     NB_COHERENCE_AT_PARTITION,

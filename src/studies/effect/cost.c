@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* Of the reference machine: a multiplication of the measurement, and of a pass; a pass of a model that does not say. */
+/* Seconds on the reference machine: of a multiplication in the measurement, and in a pass; of a pass of a model that
+ * does not say. */
 #define SECONDS_PER_MULTIPLICATION 2e-10
 #define SECONDS_PER_PASS_MULTIPLICATION 5e-11
 #define SECONDS_PER_MODEL 0.5

@@ -16,7 +16,7 @@ static const nb_axis axes[] = {[NB_EFFECT_PROBLEM] = NB_AXIS_PROBLEMS,
                                                         .check = nb_attention_check},
                                {.key = NULL}};
 
-/* By nb_effect_phase. */
+/* The phases, by nb_effect_phase. */
 static const nb_phase phases[] = {{"the model's heads", NB_EFFECT_PROBLEM, 0, false},
                                   {"the strategy's pick", NB_EFFECT_ATTENTION, 1, false},
                                   {"the core", NB_EFFECT_ATTENTION, 1, false},

@@ -74,7 +74,7 @@ static nb_status find_jobs(instance *in)
     return NB_OK;
 }
 
-/* By way of a file in that folder. */
+/* Loads the layers through a file in that folder. */
 static nb_status load_layers(instance *in, const char *folder)
 {
     nb_effect_work *w = &in->w;

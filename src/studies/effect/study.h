@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study.h - the effect study: what a model's output becomes when the attention of some layers is replaced, and, beside
- * it, how far that attention is from the exact one on the same heads. A row is one attention in the layers of one
- * `live_model` problem, for one source in one trial. */
+/* study.h - the effect study, which measures how a model's output changes when the attention of some layers is
+ * replaced, and, beside it, how far that attention is from the exact one on the same heads. A row is one attention in
+ * the layers of one `live_model` problem, for one source in one trial. */
 #ifndef NB_EFFECT_STUDY_H
 #define NB_EFFECT_STUDY_H
 
@@ -14,14 +14,14 @@
 /* The study's axes, in the order of its table. */
 typedef enum { NB_EFFECT_PROBLEM, NB_EFFECT_ATTENTION, NB_EFFECT_AXES } nb_effect_axis;
 
-/* What the model's program tells, in the order of nb_effect_names; columns.c says what each is. */
+/* What the model's program reports, in the order of nb_effect_names; columns.c describes each. */
 typedef struct {
     double model_error, embedding_distance, rank_agreement, top10_overlap, perplexity_ratio, kl, layer_error;
 } nb_effect_told;
 
-extern const char *const nb_effect_names[]; /* the keys of its answers; NULL-terminated */
+extern const char *const nb_effect_names[]; /* the keys of the program's answers; NULL-terminated */
 
-/* What is measured of the heads of the exact pass: means over all heads of the layers. */
+/* Measures on the heads of the exact pass: means over all heads of the layers. */
 typedef struct {
     double error, error_subspace, error_core, output_error;
 } nb_effect_local;
@@ -42,24 +42,24 @@ typedef struct {
 
 extern const nb_column nb_effect_columns[];
 
-/* nb_plan.own: what the programs of the problems say, in the order of the config's list. */
+/* nb_plan.own: what the programs of the problems report, in the order of the config's list. */
 typedef struct {
     const nb_model_part *parts;
 } nb_effect_own;
 
-/* The model of a scene, and which of its sources. */
+/* Return the model of a scene, and the index of its source. */
 const nb_model_part *nb_effect_part(const nb_plan *plan, int scene);
 int nb_effect_source(const nb_plan *plan, int scene);
-/* Whether the attention is made from landmarks, F X B, with nb_landmark_options. */
+/* True if the attention is made from landmarks, F X B, with nb_landmark_options. */
 bool nb_effect_has_landmarks(const nb_choice *attention);
 
-nb_layer_shape nb_effect_shape(const nb_model *model); /* of a layer */
+nb_layer_shape nb_effect_shape(const nb_model *model); /* the shape of a layer */
 
 /* Members of nb_study. */
 nb_status nb_effect_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
 nb_cost nb_effect_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
 
-/* By number: what a row is at, see nb_phase. */
+/* Numbers of the study's phases (nb_phase). */
 typedef enum {
     NB_EFFECT_AT_HEADS = NB_AT_START + 1,
     NB_EFFECT_AT_PICK,

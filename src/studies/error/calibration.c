@@ -124,7 +124,7 @@ static nb_status try(trying *t, int size, int index, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What the method has shown so far. */
+/* Fills in what the tries of the method have shown so far. */
 static void fill(const trying *t, int i, nb_tried *tried)
 {
     const double *s = t->board->seconds;
@@ -139,8 +139,8 @@ static void fill(const trying *t, int i, nb_tried *tried)
     nb_growth(tried->seconds, s[MORE_LANDMARKS * t->count + i], 1, &tried->m_least, &tried->m_most);
 }
 
-/* Whether a try is worth its time: a strategy that failed the small one is not tried further, and an oracle would
- * wait for the singular vectors of a large S. */
+/* True if a try is worth its time: a strategy that failed the small one is not tried further, and an oracle would wait
+ * for the singular vectors of a large S. */
 static bool worth(const trying *t, int size, int i)
 {
     nb_tried so_far = t->tried[i];

@@ -26,7 +26,7 @@
 
 #include <math.h>
 
-/* Of the reference machine. */
+/* Speeds of the reference machine. */
 static const double FLOPS = 25e9,        /* a second, of large matrix products */
     THIN_FLOPS = 6e9,                    /* of products with few columns */
     LAPACK_FLOPS = 6e9,                  /* of decompositions */
@@ -75,7 +75,7 @@ static bool keeps(const instance *in)
     return !in->factored && (nb_scene_is_kept((int)in->n) || in->direct || (in->oracle && in->square));
 }
 
-/* Whether anything needs all of S. */
+/* True if anything needs all of S. */
 static bool passes(const instance *in)
 {
     return !in->factored && (!in->sampled || in->oracle);
@@ -100,8 +100,8 @@ static void add_forward_s(instance *in, const nb_error_method *method)
     in->forward_s += nb_forward_entries(in->n, method->m) * (4 * in->d / FLOPS + ENTRY_S);
 }
 
-/* A worker's seconds for the singular values of an S of that order that m landmarks ask for, on the reference machine;
- * with their vectors. */
+/* Returns a worker's seconds for the singular values of an S of that order that m landmarks ask for, on the reference
+ * machine; with their vectors. */
 static double spectrum_s(int order, int m, bool vectors)
 {
     bool lapack;

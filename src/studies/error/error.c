@@ -60,7 +60,7 @@ static const nb_axis axes[] = {[NB_ERROR_PROBLEM] = NB_AXIS_PROBLEMS,
                                                   .check = nb_core_check},
                                {.key = NULL}};
 
-/* By nb_error_phase. */
+/* The phases, by nb_error_phase. */
 static const nb_phase phases[] = {{"the problem's data", -1, 0, false},
                                   {"the strategy's pick", NB_ERROR_STRATEGY, 2, false},
                                   {"the core", NB_ERROR_CORE, 3, false},
@@ -80,7 +80,7 @@ static const char *past(const char *text, const char *word)
     return strncmp(text, word, length) == 0 ? text + length : NULL;
 }
 
-/* The k of sample(k); 0: it is something else. */
+/* Returns the k of sample(k); 0: it is something else. */
 static int read_sample(const char *text)
 {
     long long k = 0;

@@ -110,7 +110,7 @@ static bool same_picks(const nb_error_method *a, const nb_error_method *b)
     return a->strategy == b->strategy && a->m == b->m && a->pairing == b->pairing;
 }
 
-/* The next row whose landmarks are others. */
+/* Returns the next row whose landmarks are others. */
 static int next_choice(const nb_plan *plan, int row, int end)
 {
     int next = row + 1;

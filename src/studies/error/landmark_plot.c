@@ -55,8 +55,8 @@ static bool same_picks(const nb_landmarks *l)
     return q->kind == NB_GROUPS && memcmp(q->groups, k->groups, (size_t)q->n * sizeof(int)) == 0;
 }
 
-/* Where landmark j lies along the sequence: its token, or the mean of its group's;
- * first and last are those of a group without a hole, else the mean itself. */
+/* Finds where landmark j lies along the sequence: at its token, or the mean of its group's; first and last are the ends
+ * of a group without a hole, else the mean itself. */
 static void place(const nb_picks *p, int j, double *at, double *first, double *last)
 {
     int lowest = p->n, highest = -1, count = 0;
@@ -114,8 +114,8 @@ static nb_status describe(lane *l, nb_ctx *ctx)
 enum { STRATEGY, PAIRING, NAME, USUAL };
 #define VARIANTS_SQL "SELECT strategy, pairing, name, usual FROM variant ORDER BY id"
 
-/* The number of the variant with this pairing or, where there is none, as under kernels of one set of points, with any;
- * -1: there is none. */
+/* Returns the number of the variant with this pairing or, where there is none, as under kernels of one set of points,
+ * with any; -1: there is none. */
 static int find_variant(const nb_answer *variants, const char *strategy, const char *pairing)
 {
     int found = -1;
@@ -272,7 +272,7 @@ static nb_status print_lanes(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What the key of each token receives: the mean over the queries of its column of S. */
+/* Prints what the key of each token receives: the mean over the queries of its column of S. */
 static nb_status print_received(FILE *out, const void *what, nb_ctx *ctx)
 {
     const picture *p = what;

@@ -126,7 +126,7 @@ nb_status nb_error_complete(nb_config *config, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The first strategy that is no oracle, or the first of all. */
+/* Returns the first strategy that is no oracle, or the first of all. */
 const nb_choice *nb_error_default_baseline(const nb_config *config)
 {
     const nb_choices *strategies = &config->lists[NB_ERROR_STRATEGY].choices;
@@ -135,8 +135,8 @@ const nb_choice *nb_error_default_baseline(const nb_config *config)
     return strategies->count ? strategies->items : NULL;
 }
 
-/* The first of the list's words that say the same for a strategy; the identity where there is no middle. Factors
- * without one come last, so that output by core begins with the list's cores. */
+/* Returns the first of the list's words that say the same for a strategy; the identity where there is no middle.
+ * Factors without one come last, so that output by core begins with the list's cores. */
 const char *nb_error_settle(const nb_config *config, int *places, nb_method *method)
 {
     const nb_axis_list *lists = config->lists, *cores = &lists[NB_ERROR_CORE];

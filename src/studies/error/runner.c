@@ -165,7 +165,7 @@ static bool is_linear(const instance *in, const nb_error_method *method)
     return nb_forward_is_linear(method->factors, nb_scene_kernel_choice(in->scene));
 }
 
-/* Of the whole method. */
+/* Returns the flops of selecting landmarks and of one forward pass; NaN if not linear in n or not counted. */
 static double flops(const instance *in, const nb_error_method *method, const nb_landmarks *landmarks)
 {
     const nb_head *head = nb_scene_head(in->scene);
@@ -242,7 +242,7 @@ static nb_status finish(job *j, const nb_request *requests, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What else of the head's forward pass is timed, for rows that are ok. */
+/* Times the rest of the head's forward pass, for rows that are ok. */
 static nb_status find_times(const instance *in, job *j, double exact_s)
 {
     const nb_error_method *method = method_of(in, j->index);
@@ -288,7 +288,7 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
     return NB_OK;
 }
 
-/* How many pairs from the first one on are measured together; one at least. */
+/* Returns how many pairs from the first one on are measured together; one at least. */
 static int count_together(const nb_how *how, int count, const factor_rows *of)
 {
     size_t bytes = 0;

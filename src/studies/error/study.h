@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study.h - the error study: how far F X B, built from landmarks, is from S. A row is one
- * (strategy, pairing, m, factors, core) on one head under one kernel in one trial. */
+/* study.h - the error study, which measures how far F X B, built from landmarks, is from S. A row is one (strategy,
+ * pairing, m, factors, core) on one head under one kernel in one trial. */
 #ifndef NB_ERROR_STUDY_H
 #define NB_ERROR_STUDY_H
 
@@ -31,11 +31,11 @@ typedef struct {
 extern const nb_column nb_error_columns[];
 extern const nb_study nb_study_error;
 
-typedef struct {      /* what a config says for the whole experiment */
+typedef struct {      /* settings for the whole experiment */
     int engine;       /* nb_engine_kind */
     int precision;    /* nb_precision */
     const char *rows; /* "all" or "sample(k)" */
-    int sample;       /* that k; 0: all */
+    int sample;       /* k; 0: all */
 } nb_error_settings;
 
 typedef struct {
@@ -47,17 +47,17 @@ typedef struct {
 
 const nb_error_settings *nb_error_settings_of(const nb_config *config);
 
-/* The methods of a plan, by number: those of the same picks, then of the same factors, stand together. */
+/* Returns the methods of a plan, by number: sorted so that equal picks, and among them equal factors, are adjacent. */
 const nb_error_method *nb_error_methods(const nb_plan *plan);
 
-/* That of a row. */
+/* Returns the method of a row. */
 const nb_error_method *nb_error_method_of(const nb_plan *plan, int row);
 
-bool nb_error_has_oracle(const nb_plan *plan); /* some strategy asks for singular vectors of S */
+bool nb_error_has_oracle(const nb_plan *plan); /* true if a strategy asks for singular vectors of S */
 
 const nb_choice *nb_error_kernel(const nb_plan *plan, const nb_planned_scene *scene);
 
-/* The pairing that a word of a config stands for with this strategy; -1: the strategy's own. */
+/* Returns the pairing that a config's word means for this strategy; -1: the strategy's own. */
 nb_pairing nb_pairing_meant(int word, const nb_choice *strategy);
 
 #endif

@@ -70,7 +70,7 @@ static void take_stored(int count, const nb_store_mean *stored, int method_count
         }
 }
 
-/* Of each strategy that has pending rows, one method. */
+/* Collects one method of each strategy that has pending rows. */
 static nb_status strategies_of(const nb_plan *plan, const bool *pending, int *count, const nb_error_method ***methods,
                                nb_ctx *ctx)
 {

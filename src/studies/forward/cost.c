@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/* Of the reference machine, one thread: a multiplication of a pass, of the exact outputs in double precision, and what
- * a process takes to begin. */
+/* Seconds on the reference machine with one thread: of a multiplication in a pass, and in the exact outputs in double
+ * precision; to start a process. */
 #define SECONDS_PER_MULTIPLICATION 5e-11
 #define SECONDS_PER_DOUBLE 2e-10
 #define SECONDS_PER_PROCESS 2e-2

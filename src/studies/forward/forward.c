@@ -45,7 +45,7 @@ static const nb_axis axes[] = {[NB_FORWARD_PROBLEM] = NB_AXIS_PROBLEMS,
                                                        .initial = "1"},
                                {.key = NULL}};
 
-/* By nb_forward_phase. */
+/* The phases, by nb_forward_phase. */
 static const nb_phase phases[] = {{"the problem's data", NB_FORWARD_PROBLEM, 0, false},
                                   {"the pass in a process of its own", NB_FORWARD_ATTENTION, 1, false},
                                   {"the exact outputs", -1, 0, true},

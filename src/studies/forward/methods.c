@@ -146,7 +146,7 @@ static nb_status fresh_pass(void *self, nb_ctx *ctx)
     return pass(m, index < INT_MAX ? (int)index : 0); /* what is kept for ever is chosen at 0 alone */
 }
 
-/* With what an earlier pass chose, if the attention keeps that. */
+/* Runs a pass with what an earlier pass chose, if the attention keeps that. */
 static nb_status kept_pass(void *self, nb_ctx *ctx)
 {
     nb_forward_method *m = self;

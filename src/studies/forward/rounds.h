@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* rounds.h - several things timed in turns: in each round each of them once, in random order, so that what drifts
- * meanwhile (clock rates, other programs) hits all alike. */
+/* rounds.h - times several things in turns: each once in every round, in random order, so that drifts (clock rates,
+ * other programs) hit all alike. */
 #ifndef NB_FORWARD_ROUNDS_H
 #define NB_FORWARD_ROUNDS_H
 
@@ -15,36 +15,35 @@ typedef struct {
 } nb_contestant;
 
 typedef struct {
-    double budget_s;       /* of all rounds together; beyond it no round begins, but for the least number */
-    int rounds;            /* so many; 0: until all medians are known well enough, or the budget is spent */
-    int least, least_long; /* rounds; least_long: where a pass takes more than NB_LONG_S */
-    double narrow;         /* a median is known well enough where its interval has at most this width, relative to it */
-    double batch_s;        /* a pass that takes less is repeated within a span until that takes as long */
-    double alike;          /* a pass is warm where the one before took as long, within this part of it */
+    double budget_s;       /* time for all rounds; when it is spent no round begins, beyond the least number */
+    int rounds;            /* number of rounds; 0: until all medians are known well enough, or the budget is spent */
+    int least, least_long; /* least number of rounds; least_long: if a pass takes more than NB_LONG_S */
+    double narrow;         /* largest relative width of a median's interval that is good enough */
+    double batch_s;        /* a shorter pass is repeated within a span until the span takes this long */
+    double alike;          /* a pass counts as warm if the one before took as long, within this part of it */
 } nb_round_terms;
-extern const nb_round_terms nb_round_usual; /* without rounds and budget */
+extern const nb_round_terms nb_round_usual; /* the usual terms, without rounds and budget */
 #define NB_LONG_S 1.0
 
 typedef struct {
-    double first_s;   /* its very first pass */
-    int batch;        /* passes of a span */
+    double first_s;   /* seconds of the very first pass */
+    int batch;        /* passes in a span */
     int count;        /* spans */
     double *s;        /* count: seconds of a pass in each, the mean of its batch */
-    nb_status status; /* of the pass that failed, after which it was left out; NB_OK: none has */
+    nb_status status; /* of the first failed pass, after which this contestant is skipped; NB_OK if none failed */
     const char *why;  /* its message */
 } nb_timed;
 
 enum { NB_MOST_ROUNDS = 1000 };
 
-/* Warms up, then times. The caller's `timed` (count) is filled; arrays are ctx's. Fails with NB_EHOST alone. */
+/* Warms up, then times. Fills the caller's `timed` (count); ctx owns the arrays. Fails only with NB_EHOST. */
 nb_status nb_rounds_run(int count, const nb_contestant *contestants, const nb_round_terms *terms, gsl_rng *rng,
                         nb_timed *timed, nb_ctx *ctx);
 
 typedef struct {
-    double median, low,
-        high; /* of the spans; the 95 % interval of the median by order statistics, NaN of fewer than 6 */
+    double median, low, high; /* median of the spans; its 95 % interval by order statistics, NaN for fewer than 6 */
     double least, p10, p90;
-    int middle; /* the span whose time is the largest that is not above the median; -1: there is none */
+    int middle; /* the span with the largest time not above the median; -1: none */
 } nb_timing;
 nb_status nb_timing_of(const nb_timed *timed, nb_timing *timing, nb_ctx *ctx);
 

@@ -217,7 +217,7 @@ static nb_status make_field(const trial *t, field *f)
     return NB_OK;
 }
 
-/* Whether all workspaces fit into half of the memory that is to be had. */
+/* True if all workspaces fit into half of the memory that is to be had. */
 static bool fit(const trial *t)
 {
     double bytes = 0;

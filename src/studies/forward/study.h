@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study.h - the forward study: how long an attention layer takes, what memory it needs, and how far its outputs are
- * from the exact ones. A row is one (attention, threads) on one layer in one trial: all heads of an input together. */
+/* study.h - the forward study, which measures how long an attention layer takes, how much memory it needs, and how far
+ * its outputs are from the exact ones. A row is one (attention, threads) on one layer in one trial: all heads of an
+ * input together. */
 #ifndef NB_FORWARD_STUDY_H
 #define NB_FORWARD_STUDY_H
 
@@ -18,7 +19,7 @@ typedef enum {
     NB_FORWARD_AXES
 } nb_forward_axis;
 
-/* Keys of a config; forward.c says what each is. */
+/* Keys of a config; forward.c describes each. */
 typedef struct {
     double seconds;
     int rounds, cold, quality, quality_rows; /* rounds, quality_rows: NB_AUTO for the word */
@@ -26,7 +27,7 @@ typedef struct {
 
 const nb_forward_settings *nb_forward_settings_of(const nb_config *config);
 
-/* What is measured; columns.c says what each is. */
+/* The measures; columns.c describes each. */
 typedef struct {
     double landmarks, dv, key_heads, causal;
     double latency_s, latency_low_s, latency_high_s, latency_min_s, latency_p10_s, latency_p90_s, repeats, batch;
@@ -51,7 +52,7 @@ extern const nb_column nb_forward_columns[];
 nb_status nb_forward_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
 nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
 
-/* By number: what a row is at, see nb_phase. */
+/* Numbers of the study's phases (nb_phase). */
 typedef enum {
     NB_FORWARD_AT_DATA = NB_AT_START + 1,
     NB_FORWARD_AT_MEMORY,
