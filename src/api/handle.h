@@ -16,8 +16,8 @@ typedef struct {
     const char *name;
 } nb_given;
 
-/* What the command line adds: it calls the library like any other program, but sets this first. Messages quote the
- * texts of its options in place of the request's numbers. */
+/* The command line sets this before it calls the library like any other program. Messages then quote the texts of its
+ * options in place of the request's numbers. */
 typedef struct {
     const char *prefix; /* "--", put before the names of arguments in messages */
     bool processes;     /* components may start some */
@@ -37,13 +37,13 @@ struct nysbench {
     const char *warning;
     bool at_work; /* the request has been checked: a failure from now on is one of the computation */
 
-    /* What the last nysbench_select used. */
+    /* The last nysbench_select has used these. */
     const char *strategy;
     nb_pairing pairing;
     long long seed;
     int trial;
 
-    /* What the last nysbench_measure returned. */
+    /* The last nysbench_measure has returned these. */
     int row_count;
     nb_error_row *rows;
 };

@@ -48,8 +48,8 @@ static plan plan_of(const block_sparse_options *o, const nb_layer_shape *s)
                   .sinks = nb_lesser(o->sinks, s->n)};
 }
 
-/* Of some queries: the whole blocks of keys behind the sinks and before the window may be chosen; keys from `near` on
- * are seen. */
+/* Some queries, which may choose whole blocks of keys behind the sinks and before the window, and see all keys from
+ * `near` on. */
 typedef struct {
     int first, count;
     int sinks, blocks, near;
@@ -63,7 +63,7 @@ static part part_of(const plan *p, int number)
     return (part){.first = first, .count = count, .sinks = sinks, .blocks = blocks, .near = sinks + blocks * p->block};
 }
 
-/* What each block gets of all the queries. */
+/* Sums for each block the weights that all the queries give to its keys. */
 static void find_mass(const plan *p, const part *t, const nb_layer_head *h, const room *r)
 {
     int keys = t->first + t->count, d = p->shape->d;

@@ -317,7 +317,7 @@ WIDTHS static void raise_best(int count, const nb_scalar *nearness, const nb_sca
     }
 }
 
-/* What reduction begins with, u and 1/u above all, of the landmarks from `first` to before `end`. */
+/* Sets what reduction begins with, above all u and 1/u, for the landmarks first ... end - 1. */
 static void find_shares(merging_state *t, int first, int end)
 {
     size_t count = (size_t)(end - first);
