@@ -60,7 +60,7 @@ static const nb_option options[] = {
     NB_OPTION_END};
 
 enum { GROUPS = 96 }; /* exact queries of a task, at most */
-static const double least_received = 1e-9, mass_floor = 1e-6, feature_floor = 1e-4, most_correction = 2;
+static const double least_received = 1e-9, feature_floor = 1e-4;
 
 /* These sizes follow from options and shape. */
 typedef struct {
@@ -352,10 +352,7 @@ static nb_status make_features(const head_state *h, const double *mass, middle *
         nb_scale(m, 1 / nb_exp_sum(m, x->softmax + i * m, nb_largest(m, x->softmax + i * m)), x->softmax + i * m);
     find_features(x);
     if (!p->o->mass) return NB_OK;
-    for (size_t c = 0; c < m; c++) {
-        double change = log((mass[c] + mass_floor / p->m) / (x->mean[c] + mass_floor / p->m));
-        x->bias[c] += fmax(-most_correction, fmin(change, most_correction));
-    }
+    nb_correct_bias(p->m, mass, x->mean, x->bias);
     find_features(x);
     return NB_OK;
 }

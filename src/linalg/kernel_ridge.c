@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const double tie = 1e-6; /* relative, between sums of squares */
+static const double share_floor = 1e-6, most_correction = 2;
 
 void nb_reweigh(int m, int k, const double *bias, double *f)
 {
@@ -17,6 +18,14 @@ void nb_reweigh(int m, int k, const double *bias, double *f)
         double *column = f + i * (size_t)m;
         for (int c = 0; c < m; c++) column[c] *= exp(bias[c] - largest);
         nb_scale((size_t)m, 1 / nb_sum((size_t)m, column), column);
+    }
+}
+
+void nb_correct_bias(int m, const double *share, const double *mean, double *bias)
+{
+    for (int c = 0; c < m; c++) {
+        double change = log((share[c] + share_floor / m) / (mean[c] + share_floor / m));
+        bias[c] += fmax(-most_correction, fmin(change, most_correction));
     }
 }
 

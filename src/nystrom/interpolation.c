@@ -20,7 +20,7 @@
 
 enum { PANEL = 256 };
 static const double least_size = 0.5; /* of a query landmark to which no query is nearest */
-static const double least_received = 1e-9, mass_floor = 1e-6, feature_floor = 1e-4, most_correction = 2;
+static const double least_received = 1e-9, feature_floor = 1e-4;
 
 typedef struct {
     int n, m;
@@ -107,18 +107,16 @@ static nb_status find_features(const nb_scene *scene, middle *x, nb_ctx *ctx)
 {
     int m = x->m;
     size_t square = (size_t)m * (size_t)m;
-    double *softmax, *mean = x->scale, total = nb_sum((size_t)m, x->mass);
+    double *softmax, *mean = x->scale;
     NB_NEED(softmax, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
     NB_TRY(ctx, nb_scene_kernel(scene, m, x->q, m, x->k, softmax, ctx));
+    nb_scale((size_t)m, 1 / nb_sum((size_t)m, x->mass), x->mass);
     for (bool corrected = false;; corrected = true) {
         memcpy(x->features, softmax, square * sizeof *softmax);
         nb_reweigh(m, m, x->bias, x->features);
         nb_gemv(NB_PLAIN, m, m, 1.0 / m, x->features, m, x->w, 0, mean);
         if (corrected) break;
-        for (int c = 0; c < m; c++) {
-            double change = log((x->mass[c] / total + mass_floor / m) / (mean[c] + mass_floor / m));
-            x->bias[c] += fmax(-most_correction, fmin(change, most_correction));
-        }
+        nb_correct_bias(m, x->mass, mean, x->bias);
     }
     for (int c = 0; c < m; c++) x->scale[c] = 1 / sqrt(fmax(mean[c], feature_floor / m));
     return NB_OK;
