@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Landmarks in attention: picked, measured and put to work by libnysbench, on NumPy arrays.
 
+    nysbench.run(heads={"my layer": (q, k, v)}, strategies=["uniform", "kmeans", mine], cores="iterative", landmarks=[8, 16])
     nysbench.select(points, 16, "kmeans(restarts=4)").points
     nysbench.measure(q, k, v, strategy="uniform", landmarks=16, cores="svd")
     nysbench.attention(q, k, v, "nystrom(landmarks=64)")
@@ -13,13 +14,16 @@ import importlib
 # Names, by the module that has them. It is imported when one is first used: a program that picks landmarks for
 # nysbench needs no library, and nobody needs PyTorch who captures nothing.
 _NAMES = {
+    "_effect": ["effect"],
     "_errors": ["ArgumentError", "Error", "FileError", "HostError", "InternalError", "NumericError",
                 "OutOfMemoryError", "ShapeError"],
+    "_experiment": ["run"],
     "_heads": ["Landmarks", "Side", "measure", "select"],
     "_layers": ["Attention", "Cost", "attention"],
     "_library": ["version"],
     "_names": ["describe", "names", "strategies", "summary"],
     "_program": ["program"],
+    "_result": ["Run"],
     "_runs": ["row_arrays", "rows"],
     "_strategy": ["Groups", "strategy"],
     "patching": ["patch"],

@@ -12,21 +12,35 @@ LARGEST_INT = 2**31 - 1
 FLOAT32, FLOAT64, INT64 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
 
 
+def real_numbers(name, x):
+    """x as an array of floats or integers: of NumPy, of ml_dtypes, or a tensor of PyTorch on any device, which stays as it
+    is; a view where that can be.
+
+    TypeError for what holds no real numbers; ArgumentError for masked values, which have none.
+    """
+    if np.ma.is_masked(x):
+        raise ArgumentError(f"{name}: some of its entries are masked")
+    if hasattr(x, "detach") and hasattr(x, "cpu"):
+        x = x.detach().cpu()
+        x = (x.float() if str(x.dtype) == "torch.bfloat16" else x).numpy()
+    x = np.asarray(x)
+    if x.dtype.name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):  # of ml_dtypes; float32 has all their values
+        x = x.astype(np.float32)
+    if x.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected real numbers, not {x.dtype}")
+    return x
+
+
 def real_array(name, x, dtype):
     """x as a C-contiguous, aligned array of a dtype; x itself if it is one.
 
-    TypeError for what holds no real numbers; ArgumentError for masked values, which have none; NumericError for numbers
-    that are too large for the dtype.
+    Raises what real_numbers raises, and NumericError for numbers that are too large for the dtype.
     """
     if type(x) is np.ndarray and x.dtype == dtype:
         flags = x.flags
         if flags.c_contiguous and flags.aligned:
             return x
-    if np.ma.is_masked(x):
-        raise ArgumentError(f"{name}: some of its entries are masked")
-    x = np.asarray(x)
-    if x.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected real numbers, not {x.dtype}")
+    x = real_numbers(name, x)
     try:
         with np.errstate(over="raise"):
             return np.require(x, dtype, ["C_CONTIGUOUS", "ALIGNED"])

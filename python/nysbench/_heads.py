@@ -11,7 +11,7 @@ from typing import Optional
 import numpy as np
 
 from . import _library
-from ._arrays import FLOAT64, INT64, LARGEST_INT, address, flag, integer, matrix, real_array
+from ._arrays import FLOAT64, INT64, LARGEST_INT, address, flag, integer, matrix, real_array, real_numbers
 from ._errors import ArgumentError, Error, ShapeError
 from ._library import library, optional_text, text
 
@@ -177,8 +177,9 @@ def select(points, m, strategy, *, keys=None, kernel=None, pairing=None, causal=
            problem=None, head=0):
     """Picks m landmarks, the same as `nysbench select` and a run pick for these data, seed and trial.
 
-    points: n x d, the queries; float64 in C order is not copied. Or "heads.safetensors:3", a head of a file.
-    keys: n x d. None: the landmarks are those of one set of points, under the kernel gram(of=queries).
+    points: n x d, the queries; float64 in C order is not copied. Or "heads.safetensors:3", a head of a file. Or (heads, n, d)
+        or (inputs, heads, n, d), and then a list is returned, or a list of lists.
+    keys: as points, of as many heads or a divisor of them. None: the landmarks are those of one set of points, under the kernel gram(of=queries).
     strategy, kernel, pairing: as in an experiment; see names("strategy"), describe("pairing").
     causal: whether a query sees only the keys up to its own. None: as the file says; of arrays, False.
     seed, trial: of the random stream; None is the seed of an experiment that names none, 20260101.
@@ -188,9 +189,21 @@ def select(points, m, strategy, *, keys=None, kernel=None, pairing=None, causal=
     Returns Landmarks. Raises ArgumentError, ShapeError, NumericError (NaN or Inf), FileError, OutOfMemoryError, and
     TypeError for an argument of the wrong type.
     """
+    arrays, found = _several(("points", points), ("keys", keys)), []
+    settings = {"kernel": kernel, "pairing": pairing, "seed": seed, "trial": trial, "problem": problem}
+    for i, one in enumerate(_heads_of(*arrays) if arrays else [(points, keys)]):
+        found.append(_select(*one, m, strategy, causal, {**settings, "head": head + i if arrays else head}))
+    if not arrays:
+        return found[0]
+    heads = arrays[0].shape[-3]
+    return found if arrays[0].ndim == 3 else [found[i:i + heads] for i in range(0, len(found), heads)]
+
+
+def _select(points, keys, m, strategy, causal, settings):
+    """select, of one head."""
     request, found = _Request.new(), _library.Landmarks()
     request.take_head(points, keys, None, causal, ("points", "keys", None))
-    request.take_settings(kernel, pairing, seed, trial, problem, head)
+    request.take_settings(**settings)
     request.strategy, request.landmarks = text("strategy", strategy), integer("m", m, 1, LARGEST_INT)
     _call(library.nysbench_select, request, found, {"q": "points", "k": "keys", "landmarks": "m"})
     of_queries, of_keys, note = found.queries, found.keys, found.note
@@ -204,7 +217,8 @@ def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks
     """Measures the error of one choice of landmarks as `nysbench measure` does: a row for each core.
 
     q, k: n x d; v: n x dv, or None, and then what needs outputs is empty. float64 in C order is not copied. Or q alone:
-        "heads.safetensors:3", a head of a file.
+        "heads.safetensors:3", a head of a file. Or (heads, n, d) or (inputs, heads, n, d), k and v of as many heads or a
+        divisor of them: then there are rows for each head, in `head` numbered as in a file.
     strategy, landmarks: a spec, and how many; or query_landmarks and key_landmarks, your own: tokens (m integers) or
         points (m x d). Tokens of one side serve both; points must be given for both.
     factors: nystromformer, cur, nocore or kernel_ridge. cores: specs; None: every core that needs no option.
@@ -214,9 +228,20 @@ def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks
     Returns a list of dicts, the columns of the study `error`; an empty number is NaN, an empty text None. A row that
     failed or was skipped is a row, too: see its `status` and `reason`. Raises as select does.
     """
+    arrays, rows = _several(("q", q), ("k", k), ("v", v)), []
+    settings = {"kernel": kernel, "pairing": pairing, "seed": seed, "trial": trial, "problem": problem}
+    chosen = {"strategy": strategy, "landmarks": landmarks, "query_landmarks": query_landmarks, "key_landmarks": key_landmarks}
+    for i, one in enumerate(_heads_of(*arrays) if arrays else [(q, k, v)]):
+        head_settings = {**settings, "head": head + i if arrays else head}
+        rows += _measure(*one, causal, factors, cores, metrics, head_settings, **chosen)
+    return rows
+
+
+def _measure(q, k, v, causal, factors, cores, metrics, settings, *, strategy, landmarks, query_landmarks, key_landmarks):
+    """measure, of one head."""
     request = _Request.new()
     request.take_head(q, k, v, causal, ("q", "k", "v"))
-    request.take_settings(kernel, pairing, seed, trial, problem, head)
+    request.take_settings(**settings)
     request.take_cores(cores)
     request.factors, request.metrics = optional_text("factors", factors), _joined(metrics)
     names = {f"{side}_{kind}": f"{side}_landmarks" for side in ("query", "key") for kind in ("tokens", "points")}
@@ -225,13 +250,33 @@ def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks
             raise ArgumentError("expected strategy and landmarks, or query_landmarks and key_landmarks")
         request.strategy = text("strategy", strategy)
         request.landmarks = integer("landmarks", landmarks, 1, LARGEST_INT)
-    elif strategy is not None or landmarks is not None or pairing is not None:
+    elif strategy is not None or landmarks is not None or settings["pairing"] is not None:
         raise ArgumentError("strategy, landmarks and pairing: not beside landmarks of your own")
     else:
         names["landmarks"] = request.take_landmarks(query_landmarks, key_landmarks)
     count = ctypes.c_int()
     _call(library.nysbench_measure, request, count, names)
     return [_row(i) for i in range(count.value)]
+
+
+def _several(first, *others):
+    """The arrays of several heads; None if the first, of pairs of a name and an array, is not such."""
+    if isinstance(first[1], (str, os.PathLike)) or getattr(first[1], "ndim", np.ndim(first[1])) not in (3, 4):
+        return None
+    arrays = [None if x is None else real_numbers(name, x) for name, x in (first, *others)]
+    q, rest = arrays[0], [x for x in arrays[1:] if x is not None]
+    if any(x.ndim != q.ndim or x.shape[:-3] != q.shape[:-3] or 0 in x.shape or q.shape[-3] % x.shape[-3] for x in rest):
+        shapes = ", ".join(f"{name} {x.shape}" for (name, _), x in zip((first, *others), arrays) if x is not None)
+        raise ShapeError(f"expected (heads, n, d) or (inputs, heads, n, d), all alike, where the heads of {first[0]} are a "
+                         f"multiple of the others', not {shapes}")
+    return arrays
+
+
+def _heads_of(*arrays):
+    """The matrices of each head; a head of fewer serves several that follow each other."""
+    flat = [None if x is None else x.reshape(-1, *x.shape[-2:]) for x in arrays]
+    for i in range(len(flat[0])):
+        yield [None if x is None else x[i * len(x) // len(flat[0])] for x in flat]
 
 
 def _call(function, request, result, names):
@@ -246,7 +291,7 @@ def _call(function, request, result, names):
         raise type(error)(_renamed(str(error), names)) from None
     doubt = library.nysbench_warning(handle.pointer)
     if doubt:
-        warnings.warn(doubt.decode(errors="replace"), stacklevel=3)
+        warnings.warn(doubt.decode(errors="replace"), stacklevel=4)
 
 
 def _renamed(message, names):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The rows of a run, as columns."""
+import functools
 import json
 import os
 import re
@@ -37,9 +38,25 @@ def rows(run, *, plugins=()):
     columns, described = _read(run, plugins)
     frame = pandas.DataFrame({name: pandas.Categorical(column) if column.dtype == object and name != "reason" else column
                               for name, column in columns.items()})
-    frame.attrs = {"run": os.fspath(run), "units": {name: unit(name) for name in columns if unit(name)},
-                   "meanings": {name: described[name][1] for name in columns}}
+    frame.attrs = {"run": os.fspath(run), **_attributes(columns, {name: meaning for name, (_, meaning) in described.items()})}
     return frame
+
+
+def frame_of(lines, meanings):
+    """A table of the program, a list of dicts, as a pandas.DataFrame whose attrs have units and meanings; without pandas
+    the list."""
+    try:
+        import pandas
+    except ImportError:
+        return lines
+    frame = pandas.DataFrame(lines)
+    frame.attrs = _attributes(frame.columns, meanings)
+    return frame
+
+
+def _attributes(columns, meanings):
+    return {"units": {name: unit(name) for name in columns if unit(name)},
+            "meanings": {name: meanings[name] for name in columns if name in meanings}}
 
 
 def unit(column):
@@ -60,11 +77,23 @@ def _read(run, plugins):
 
 def _described(columns, options):
     """By column of the study that has these: its kind (identifying, time, measure or none) and its meaning."""
+    for study in _studies(*options):
+        if [name for name, *_ in study] == columns:
+            return {name: (kind, meaning) for name, kind, meaning in study}
+    raise InternalError(f"the program describes no study with the columns {', '.join(columns)}")
+
+
+def _studies(*options):
+    """For each study its columns: name, kind and meaning."""
     for study in ask("describe", "--markdown", "columns", *options).split("\n## "):
         found = re.findall(r"^\| `(\w+)` \| (\w*) *[^|]*\| (.*) \|$", study, re.M)
-        if [name for name, *_ in found] == columns:
-            return {name: (kind, re.sub(r"\\(.)", r"\1", meaning)) for name, kind, meaning in found}
-    raise InternalError(f"the program describes no study with the columns {', '.join(columns)}")
+        yield [(name, kind, re.sub(r"\\(.)", r"\1", meaning)) for name, kind, meaning in found]
+
+
+@functools.lru_cache(maxsize=None)
+def described_columns():
+    """What each column means, in the first study that has it."""
+    return {name: meaning for study in reversed(list(_studies())) for name, _, meaning in study}
 
 
 def _array(values, numbers):

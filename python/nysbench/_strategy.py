@@ -22,7 +22,7 @@ GIVEN = ("points", "queries", "keys", "m", "rng", "seed", "side", "causal")
 """What a function may name as parameters:
 
 points   float64 (n, d), read-only, of the side: d is twice the head's for "joint", [q; k], and n for "shared"
-queries, keys   float64 (n, d), read-only, of the pairing `both`, instead of points
+queries, keys   float64 (n, d), read-only: both with the pairings `joint` and `both`, the side's own with `queries` or `keys`
 m        how many landmarks: 1 ... n
 rng      a numpy.random.Generator, seeded anew for each pick
 seed     the integer that seeded it
@@ -33,6 +33,9 @@ A function that names points, queries and keys is for every pairing: what its pa
 names some of them is refused by pairings that do not have all of these.
 """
 
+TO_CORES = ("F", "A", "B", "m", "n", "rng", "seed", "causal")
+"""What a function that computes the core X of F X B may name as parameters: F (n, m), A (m, m) and B (m, n), float64 and
+read-only, and as above."""
 
 REQUIRED = inspect.Parameter.empty  # the default of an option that has none
 
@@ -47,33 +50,61 @@ class Groups:
 class Strategy:
     """A function that picks landmarks, and which of its parameters are options. It is called as the function is."""
 
+    kind, GIVEN = "strategy", GIVEN
+
     def __init__(self, function):
         """TypeError for a function with *args or **options, or without m."""
         functools.update_wrapper(self, function)
         self.function = function
-        self.given, self.options = _parameters(function)
+        self.given, self.options = _parameters(function, self.GIVEN)
+        self._check()
+
+    def _check(self):
+        if "m" not in self.given:
+            raise TypeError(f"{self.__name__}: has no parameter m, how many landmarks to pick")
 
     def __call__(self, *args, **named):
         return self.function(*args, **named)
 
     def pick(self, given, options):
-        """The function's result for a pick: `given` has a value for each name in GIVEN, `options` those by name."""
+        """The function's result: `given` has a value for each name in GIVEN, `options` those by name."""
         return self.function(**{name: given[name] for name in self.given}, **options)
 
+    @property
+    def is_random(self):
+        """Whether what it returns may differ from trial to trial on the same data."""
+        return not {"rng", "seed"}.isdisjoint(self.given)
 
-def _parameters(function):
-    """The parameters in GIVEN, and the others with their defaults, or REQUIRED."""
+
+class Core(Strategy):
+    """A function that computes the core X."""
+
+    kind, GIVEN = "core", TO_CORES
+
+    def _check(self):
+        if {"F", "A", "B"}.isdisjoint(self.given):
+            raise TypeError(f"{self.__name__}: has no parameter F, A or B, of which X is made")
+
+
+def _parameters(function, allowed):
+    """The parameters in `allowed`, and the others with their defaults, or REQUIRED."""
     given, options = [], {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise TypeError(f"{function.__name__}: '{parameter}': a strategy's parameters are given by name")
-        if parameter.name in GIVEN:
+            raise TypeError(f"{function.__name__}: '{parameter}': its parameters are given by name")
+        if parameter.name in allowed:
             given.append(parameter.name)
         else:
             options[parameter.name] = parameter.default
-    if "m" not in given:
-        raise TypeError(f"{function.__name__}: has no parameter m, how many landmarks to pick")
     return given, options
+
+
+def method(function):
+    """A strategy, or a core if the function names F, A or B."""
+    if isinstance(function, Strategy):
+        return function
+    names = inspect.signature(function).parameters
+    return (Strategy if {"F", "A", "B"}.isdisjoint(names) else Core)(function)
 
 
 def strategy(function):

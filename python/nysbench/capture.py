@@ -6,12 +6,8 @@
 
 The module can be called: it is `capture`. docs/capture.md is the manual.
 """
-import contextlib
-import json
 import os
 import re
-import secrets
-import struct
 import sys
 import types
 from collections.abc import Iterable, Mapping
@@ -22,7 +18,8 @@ import numpy as np
 
 from ._arrays import LARGEST_INT, integer, integers
 from ._attention_interface import check_outputs, needs, off_by, require_model, taken_over
-from ._errors import ArgumentError, FileError, ShapeError
+from ._errors import ArgumentError, ShapeError
+from ._safetensors import write
 
 
 @dataclass
@@ -214,7 +211,7 @@ def save(path, inputs, dtype=np.float32, **metadata):
              "causal": str(one.causal).lower(), "tokens": n, "n": n, "d": d, "layout": "heads,n,d",
              "error": f"{max(x.error for x in inputs):.1e}"}
     texts = {key: str(value) for key, value in {**facts, **one.metadata, **metadata}.items() if value not in (None, "")}
-    _write(path, tensors, texts)
+    write(path, tensors, texts)
 
 
 def _stored(arrays, dtype, path):
@@ -225,38 +222,6 @@ def _stored(arrays, dtype, path):
     if not np.isfinite(stored).all():
         raise ArgumentError(f"{path}: some numbers are not finite" + (" in float16" if dtype == np.float16 else ""))
     return stored
-
-
-def _write(path, tensors, metadata):
-    """A .safetensors file, whole or not at all; the same bytes for the same content."""
-    header, end = {"__metadata__": dict(sorted(metadata.items()))}, 0
-    for name, x in tensors.items():
-        dtype = {2: "F16", 4: "F32"}[x.itemsize]
-        header[name] = {"dtype": dtype, "shape": x.shape, "data_offsets": [end, end + x.nbytes]}
-        end += x.nbytes
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    try:
-        with _replacing(path) as file:
-            file.write(struct.pack("<Q", len(text)) + text)
-            for x in tensors.values():
-                file.write(np.ascontiguousarray(x).astype(x.dtype.newbyteorder("<"), copy=False).tobytes())
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from error
-
-
-@contextlib.contextmanager
-def _replacing(path):
-    """A new file beside path, which takes its place at the end; if anything fails, it is removed, path is as before."""
-    part = f"{os.fspath(path)}.{secrets.token_hex(8)}.part"
-    try:
-        with open(part, "xb") as file:
-            yield file
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
-        raise
 
 
 class _Callable(types.ModuleType):

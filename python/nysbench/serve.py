@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """usage: python3 -m nysbench.serve FILE.py [FUNCTION] [NAME=VALUE ...]
 
-Serves the picks of a strategy in Python, for command(run="...", serve=true). FUNCTION may be left out where the file
-has only one strategy. A VALUE is a number, true, false or a text. What the function prints goes to standard error, the
+Serves the picks of a strategy in Python, or the cores of a function of F, A or B, for command(run="...", serve=true).
+FUNCTION may be left out where the file has only one strategy. A VALUE is a number, true, false or a text. What the function prints goes to standard error, the
 end of which stands in the reason of a failed row. Needs only NumPy.
 
 docs/plugins.md has the protocol, for servers in other languages.
 """
 import json
 import os
+import pickle
 import sys
 import traceback
 
 import numpy as np
 
-from ._strategy import REQUIRED, Groups, Strategy
+from ._strategy import REQUIRED, Groups, Strategy, method
 
 VERSION = 1  # of the protocol
 
@@ -40,6 +41,12 @@ def load(path):
     return vars(module)
 
 
+def load_copy(path):
+    """The function of a file that cloudpickle has written."""
+    with open(path, "rb") as file:
+        return method(pickle.load(file))
+
+
 def find(names, wanted, path):
     """The strategy of that name, which may be a plain function; None: the file's only one."""
     if wanted is not None:
@@ -47,7 +54,7 @@ def find(names, wanted, path):
         if not callable(found):
             raise Mistake(f"{path}: has no function {wanted}")
         try:
-            return found if isinstance(found, Strategy) else Strategy(found)
+            return method(found)
         except (TypeError, ValueError) as error:
             raise Mistake(f"{path}: {error}") from None
     found = {id(value): (name, value) for name, value in names.items() if isinstance(value, Strategy)}
@@ -95,18 +102,25 @@ def options_of(strategy, words):
 
 
 def given(request):
-    """The values of _strategy.GIVEN for a request."""
+    """The values of _strategy.GIVEN, or of TO_CORES, for a request."""
 
     def read(name):
         array = np.load(os.path.join(request["folder"], name + ".npy"))
         array.setflags(write=False)
         return array
 
-    both = request["side"] == "both"
-    points = {"points": None if both else read("points")}
-    points.update({side: read(side) if both else None for side in ("queries", "keys")})
-    rng = np.random.default_rng(request["seed"])
-    return {**points, "rng": rng, **{name: request[name] for name in ("m", "seed", "side", "causal")}}
+    values = {"rng": np.random.default_rng(request["seed"]), **{name: request[name] for name in ("m", "n", "seed", "causal")}}
+    if request.get("do") == "core":
+        return {**values, **{name: read(name) for name in "FAB"}}
+    side = request["side"]
+    values.update(side=side, points=None if side == "both" else read("points"), queries=None, keys=None)
+    if side == "both":
+        values.update(queries=read("queries"), keys=read("keys"))
+    elif side == "joint" and request["d"] % 2 == 0:  # [q; k]
+        values["queries"], values["keys"] = np.hsplit(values["points"], 2)
+    elif side in ("queries", "keys"):
+        values[side] = values["points"]
+    return values
 
 
 def array_of(result, request, alone):
@@ -161,37 +175,44 @@ def told(error, path):
     if isinstance(error, Mistake):
         return str(error)
     places = [place for place in traceback.extract_tb(error.__traceback__) if place.filename == path]
-    return f"{text[:300]} ({os.path.basename(path)}, line {places[-1].lineno})" if places else text[:300]
+    if not places:
+        return text[:300]
+    line = f": {places[-1].line}" if places[-1].line else ""
+    return f"{text[:300]} ({os.path.basename(path)}, line {places[-1].lineno}{line[:100]})"
 
 
-def check_side(strategy, side):
-    """A function names what its pairings give it; one for every pairing names all, and some are None."""
-    both = side == "both"
-    given = ("queries", "keys") if both else ("points",)
+def check_given(strategy, values, side):
+    """A function that names some of points, queries and keys gets these; one that names all gets None for some."""
     named = [name for name in ("points", "queries", "keys") if name in strategy.given]
-    missing = [name for name in named if name not in given]
-    if not missing or len(named) == 3:
-        return
-    where = f"for the side {side}" if side in ("queries", "keys") else f"with pairing {side}"
-    takes = f"{strategy.__name__} takes {' and '.join(named)}, but {where} it gets {' and '.join(given)}: "
-    if missing != named:
-        raise Mistake(takes + f"{missing[0]} are given with {'other pairings' if both else 'pairing both'} only")
-    raise Mistake(takes + ("use another pairing" if both else like_others(named)))
-
-
-def like_others(named):
-    """How a function that names sides gets them as other strategies do, which compare with nothing of pairing both."""
-    points = (f"which are the {named[0]} with pairing {named[0]}" if len(named) == 1 else
-              "which with pairing joint are each token's [q; k]: queries, keys = np.hsplit(points, 2)")
-    return f"take points, {points}, to be compared with strategies that get the same; else use pairing both"
+    missing = [name for name in named if values[name] is None]
+    if missing and len(named) < 3:
+        there = [name for name in ("points", "queries", "keys") if values[name] is not None]
+        raise Mistake(f"{strategy.__name__} takes {' and '.join(named)}, but with pairing {side} there are "
+                      f"{' and '.join(there)} alone")
 
 
 def answer(strategy, options, request, path):
+    """What the function makes of a request, or why it made nothing."""
     try:
-        check_side(strategy, request["side"])
-        return {"done": leave(strategy.pick(given(request), options), request)}
+        values = given(request)
+        if strategy.kind != request.get("do", "strategy"):
+            raise Mistake(f"{strategy.__name__} is a {strategy.kind}, but is used as a {request.get('do', 'strategy')}")
+        if strategy.kind == "core":
+            return {"done": leave_core(strategy.pick(values, options), request)}
+        check_given(strategy, values, request["side"])
+        return {"done": leave(strategy.pick(values, options), request)}
     except Exception as error:
         return {"error": told(error, path)}
+
+
+def leave_core(result, request):
+    """Writes X into the request's folder."""
+    array, m = np.asarray(result), request["m"]
+    if array.dtype.kind not in "iuf" or array.shape != (m, m):
+        raise Mistake(f"returned {type(result).__name__} ({array.dtype}) of shape ({shape_text(array.shape)}); expected "
+                      f"real numbers of shape ({m}, {m})")
+    np.save(os.path.join(request["folder"], "X.npy"), array.astype(np.float64))
+    return "core"
 
 
 def take_streams():
@@ -220,7 +241,7 @@ def main(words):
     named = len(words) > 1 and "=" not in words[1]
     try:
         check_served(words)
-        strategy = find(load(path), words[1] if named else None, path)
+        strategy = load_copy(path) if path.endswith(".pkl") else find(load(path), words[1] if named else None, path)
         options = options_of(strategy, words[2 if named else 1 :])
     except Exception as error:  # the user's file may raise anything
         print(f"nysbench.serve: {told(error, path)}", file=sys.stderr)

@@ -26,7 +26,7 @@ class Snippets(unittest.TestCase):
         with open("docs/python.md") as file:
             snippets = re.findall(r"^```(python.*?)\n(.*?)^```$", file.read(), re.M | re.S)
         self.assertGreater(len(snippets), 6)
-        have = {"python": True, "python pandas": importlib.util.find_spec("pandas") is not None}
+        have = {"python": True, "python pandas": importlib.util.find_spec("pandas") is not None, "python torch": False}
         printed, names = io.StringIO(), {}
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed):
             config, run = os.path.join(folder, "rows.yaml"), os.path.join(folder, "run")

@@ -175,12 +175,12 @@ class Mistakes(Served):
 
     def test_exceptions(self):
         """With the last place in the file, in one line."""
-        self.assertEqual(self.errors("raises", "ValueError: not this (bad.py, line 7)"), "seen by nobody 9\n" * 2)
-        self.errors("fails_deep", "LinAlgError: Last 2 dimensions of the array must be square (bad.py, line 10)")
-        self.errors("writes", "ValueError: assignment destination is read-only (bad.py, line 12)")
-        self.errors("writes_keys", "ValueError: assignment destination is read-only (bad.py, line 13)", "both")
-        self.errors("writes_queries", "ValueError: assignment destination is read-only (bad.py, line 14)", "both")
-        self.errors("long", "KeyError: '" + "x" * 289 + " (bad.py, line 15)")
+        self.assertEqual(self.errors("raises", "ValueError: not this (bad.py, line 7: raise ValueError(\"not\\n this\"))"), "seen by nobody 9\n" * 2)
+        self.errors("fails_deep", "LinAlgError: Last 2 dimensions of the array must be square (bad.py, line 10: return np.linalg.cholesky(points))")
+        self.errors("writes", "ValueError: assignment destination is read-only (bad.py, line 12: def writes(points, m): points[0] = 0)")
+        self.errors("writes_keys", "ValueError: assignment destination is read-only (bad.py, line 13: def writes_keys(queries, keys, m): keys[0] = 0)", "both")
+        self.errors("writes_queries", "ValueError: assignment destination is read-only (bad.py, line 14: def writes_queries(queries, keys, m): queries[0] = 0)", "both")
+        self.errors("long", "KeyError: '" + "x" * 289 + " (bad.py, line 15: def long(points, m): raise KeyError(\"x\" * 1000))")
 
     def test_ragged_lists(self):
         """In NumPy's words."""
@@ -188,18 +188,42 @@ class Mistakes(Served):
         self.assertEqual(answer["error"][:12], "ValueError: ")
 
     def test_pairings(self):
-        joint, both = "but with pairing joint it gets points: ", "but with pairing both it gets queries and keys: "
-        like = ", to be compared with strategies that get the same; else use pairing both"
-        halves = "take points, which with pairing joint are each token's [q; k]: queries, keys = np.hsplit(points, 2)" + like
-        keys = "take points, which are the keys with pairing keys" + like
         for function, text, side in (
-                ("two", "two takes queries and keys, " + joint + halves, "joint"),
-                ("one", "one takes keys, " + joint + keys, "joint"),
-                ("part", "part takes points and keys, " + joint + "keys are given with pairing both only", "joint"),
-                ("two", "two takes queries and keys, but for the side keys it gets points: " + halves, "keys"),
-                ("joint", "joint takes points, " + both + "use another pairing", "both"),
-                ("blend", "blend takes points and queries, " + both + "points are given with other pairings only", "both")):
+                ("two", "two takes queries and keys, but with pairing keys there are points and keys alone", "keys"),
+                ("one", "one takes keys, but with pairing queries there are points and queries alone", "queries"),
+                ("one", "one takes keys, but with pairing shared there are points alone", "shared"),
+                ("joint", "joint takes points, but with pairing both there are queries and keys alone", "both"),
+                ("blend", "blend takes points and queries, but with pairing both there are queries and keys alone", "both")):
             self.assertEqual(self.errors(function, text, side), "")
+
+    def test_sides_of_pairings(self):
+        """With joint points the sides are their halves, with one side's they are the points."""
+        path = self.write("def f(keys, m): return keys.sum(1).argsort()[:m]\n"
+                          "def g(queries, keys, m): return queries[:, 0].argsort()[:m]\n")
+        for function, side, expected in (("f", "joint", ARRAYS["points"][:, 1]), ("f", "keys", ARRAYS["points"].sum(1)),
+                                         ("g", "joint", ARRAYS["points"][:, 0])):
+            question = self.question(side)
+            self.assertEqual(self.served([path, function], question), [{"done": "picks"}])
+            self.assertEqual(self.left(question)["picks.npy"].tolist(), expected.argsort()[:M].tolist())
+
+    def test_cores(self):
+        """X of F, A and B; a function of these is no strategy, and the other way round."""
+        rng = np.random.default_rng(7)
+        factors = {"F": rng.random((N, M)), "A": rng.random((M, M)), "B": rng.random((M, N))}
+        folder = tempfile.mkdtemp(dir=self.folder)
+        for name, x in factors.items():
+            np.save(os.path.join(folder, name + ".npy"), x)
+        question = {"do": "core", "folder": folder, "m": M, "n": N, "seed": 3, "causal": False}
+        path = self.write("import numpy as np\ndef pinv(A): return np.linalg.pinv(A)\ndef wide(F, B): return F\n"
+                          "def pick(points, m): return range(m)\n")
+        self.assertEqual(self.served([path, "pinv"], question), [{"done": "core"}])
+        found = np.load(os.path.join(folder, "X.npy"))
+        # a matrix of condition 1e3 at most: the inverse by solving differs by its rounding
+        np.testing.assert_allclose(found @ factors["A"], np.eye(M), atol=1e-10)
+        self.assertEqual(self.served([path, "wide"], question),
+                         [{"error": "returned ndarray (float64) of shape (20, 3); expected real numbers of shape (3, 3)"}])
+        self.assertEqual(self.served([path, "pick"], question), [{"error": "pick is a strategy, but is used as a core"}])
+        self.assertEqual(self.served([path, "pinv"], self.question()), [{"error": "pinv is a core, but is used as a strategy"}])
 
     def test_ends(self):
         """A function that ends the process ends it so, without an answer."""
@@ -225,8 +249,8 @@ class Starts(Served):
                 ("needs power=2 scale=3", "needs has no option scale; options: power"),
                 ("two scale=3", "two has no option scale; options: none"),
                 ("needs power=2 3", "'3': expected NAME=VALUE"),
-                ("named", f"{bad}: named: '*rest': a strategy's parameters are given by name"),
-                ("more", f"{bad}: more: '**rest': a strategy's parameters are given by name"),
+                ("named", f"{bad}: named: '*rest': its parameters are given by name"),
+                ("more", f"{bad}: more: '**rest': its parameters are given by name"),
                 ("unnamed", f"{bad}: unnamed: has no parameter m, how many landmarks to pick")):
             self.refused([bad, *words.split()], text)
 
@@ -242,7 +266,7 @@ class Starts(Served):
 
     def test_files(self):
         self.refused([self.write("import nysbench, nowhere\n", "import.py")],
-                     "ModuleNotFoundError: No module named 'nowhere' (import.py, line 1)")
+                     "ModuleNotFoundError: No module named 'nowhere' (import.py, line 1: import nysbench, nowhere)")
         none = os.path.join(self.folder, "none.py")
         self.refused([none], f"there is no file {none}")
         text = self.write("def f(:\n", "text.py")
@@ -341,9 +365,11 @@ def told(points, queries, keys, m, rng, seed, side, causal):
         end, answers, told = self.serve([path, "told"], *questions)
         self.assertEqual((end, answers), (0, [{"ready": 1}] + [{"done": "picks"}] * 5), told)
         for question, line in zip(questions, told.splitlines(), strict=True):
-            names = ("queries", "keys") if question["side"] == "both" else ("points",)
-            arrays = [["float64", ARRAYS[name].tolist(), False] if name in names else None
-                      for name in ("points", "queries", "keys")]
+            points = ARRAYS["points"]
+            there = {"both": {"queries": ARRAYS["queries"], "keys": ARRAYS["keys"]},
+                     "joint": {"points": points, "queries": points[:, :1], "keys": points[:, 1:]}, "shared": {"points": points}}
+            there = there.get(question["side"], {"points": points, question["side"]: points})
+            arrays = [["float64", there[name].tolist(), False] if name in there else None for name in ("points", "queries", "keys")]
             drawn = np.random.default_rng(question["seed"]).permutation(50).tolist()
             self.assertEqual(json.loads(line), [arrays, *(question[key] for key in ("m", "seed", "side", "causal")), drawn])
             np.testing.assert_array_equal(self.left(question)["picks.npy"], np.arange(question["m"]))
@@ -401,7 +427,7 @@ def quarrels(points, m):
         self.assertEqual((end, answers), (0, [{"ready": 1}] + [{"done": "picks"}] * 2), told)
         self.assertEqual(sorted(told.splitlines()), sorted(['{"done": "picks"}'] + ["a word", "b", "c"] * 2))
         end, answers, told = self.serve([path, "quarrels"], self.question())
-        self.assertEqual((end, answers[1:]), (0, [{"error": "KeyError: 3 (mine.py, line 11)"}]))
+        self.assertEqual((end, answers[1:]), (0, [{"error": "KeyError: 3 (mine.py, line 11: raise KeyError(m))"}]))
 
     def test_the_file_as_it_is_now(self):
         """Files beside it are found, and a change of the same size within a second counts."""

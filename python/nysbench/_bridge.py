@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Joins a worker of a run with the Python session that has started the run: python _bridge.py NAME [COPIES]
+
+A worker starts it as a program that stays alive and answers questions (docs/plugins.md). It hands them on to the session,
+through the socket $NYSBENCH_SESSION, each with the time of the system's monotonic clock before it, and answers what the
+session answers. Where there is no session, as in a run that is repeated from the shell, it becomes a server of the
+function's copy, COPIES/NAME.pkl. Needs nothing but the standard library, to start fast."""
+import os
+import socket
+import sys
+import time
+
+
+def relay(session, name):
+    answers = session.makefile("rb")
+    session.sendall(name.encode() + b"\n")
+    answer = answers.readline()
+    while answer:
+        sys.stdout.buffer.write(answer)
+        sys.stdout.buffer.flush()
+        question = sys.stdin.buffer.readline()
+        if not question:
+            return
+        session.sendall(b"%r %s" % (time.monotonic(), question))
+        answer = answers.readline()
+    sys.exit("the Python session has ended")
+
+
+def main(name, copies=None):
+    address = os.environ.get("NYSBENCH_SESSION")
+    copy = copies and os.path.join(copies, name + ".pkl")
+    if address:
+        with socket.socket(socket.AF_UNIX) as session:
+            session.connect(address)
+            relay(session, name)
+    elif copy and os.path.isfile(copy):
+        package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+        os.execv(sys.executable, [sys.executable, "-m", "nysbench.serve", copy])
+    else:
+        sys.exit(f"the function {name} was in a Python session, and there is no copy of it, as cloudpickle makes: "
+                 "call nysbench.run again in the session that has it")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

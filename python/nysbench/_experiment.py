@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A whole experiment: heads, methods and numbers of landmarks in, what they are worth out."""
+import json
+import os
+import re
+import shlex
+import sys
+import tempfile
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ._errors import ArgumentError, FileError
+from ._head_files import problems, quoted
+from ._identity import digest
+from ._library import FOLDER
+from ._program import ask
+from ._progress import Progress
+from ._result import Run
+from ._session import Session
+from ._strategy import REQUIRED, method
+from .serve import answer
+
+_NEVER_S = "1e6"  # the longest limit that a command has: what runs too long in a session, its user interrupts
+
+
+def run(config=None, *, heads=None, sources=None, causal=None, folder=None, isolate=False, jobs=None, timeout=None,
+        retry=None, progress=True, **keys):
+    """Runs an experiment, as `nysbench run` does, and returns a Run: what it has found.
+
+        run = nysbench.run(heads={"my layer": (q, k, v)}, strategies=["uniform", "kmeans", mine], cores="iterative",
+                           landmarks=[8, 16, 32], trials=5)
+
+    config: a path to an experiment file, or a dict of its keys; None: `keys` alone. `keys` replace those of the config,
+        under the same names: strategies, cores, landmarks, trials, pairing, claims ... (docs/config.md).
+    heads: {name: (q, k, v)}, in the place of `problems`: q, k and v of shape (n, d), (heads, n, d) or (inputs, heads, n, d),
+        NumPy arrays or tensors; fewer key heads than heads share; without v nothing is said of outputs. Also what
+        `capture` returns, and paths of files. Each input is a source: verdicts need six.
+    sources: names of the inputs, a list or {name: list}. None: input i of each name is the same source.
+    causal: whether a query sees only the keys up to its own; None: no mask, or as what was captured says.
+    folder: of the results; the same call goes on where it was interrupted. None: a temporary one, which is removed with
+        the Run.
+    isolate: functions run in processes of their own (needs cloudpickle), not in this one.
+    jobs: workers; None: one for each CPU. timeout: seconds for a pick, a core and so on. retry: statuses to run again,
+        such as "failed".
+    progress: False: print nothing.
+
+    Where a config has a strategy or a core there may be a function: f(points, m, ...) returns m tokens, as for
+    `strategy`; f(F, A, B) returns the core X. Functions run in this process, one at a time, and what they raise is the
+    reason of a failed row. A function that has changed in what it may depend on is another one, with rows of its own.
+    Strategies that look at keys alone set the pairing: all others then pick from the keys too.
+
+    Raises ArgumentError with the program's message for what is not allowed, FileError, and TypeError and ShapeError for
+    heads. Rows that failed are a warning.
+    """
+    if isinstance(config, Mapping):
+        config, keys = None, {**config, **keys}
+    with _Results(folder) as results:
+        functions = _Functions(results.folder / "functions", isolate)
+        if heads is not None and _is_number(heads):
+            keys["heads"] = heads  # the key of the study `forward`
+        elif heads is not None:
+            keys["problems"] = problems(heads, results.folder / "heads", sources=sources, causal=causal)
+        keys = {name: functions.replaced(_plain(value)) for name, value in keys.items() if value is not None}
+        functions.choose_pairing(keys, config)
+        options = [("jobs", jobs), ("timeout", timeout), ("retry", retry)]
+        arguments = [f"--{name}={value}" for name, value in options if value is not None]
+        _run(config, keys, results.folder, arguments, functions.served, Progress(progress, functions.notes))
+        return results.keep(functions.notes)
+
+
+def run_served(keys, served, folder, jobs, progress):
+    """A Run of a config whose programs are bridges to what is served, by their names."""
+    with _Results(folder) as results:
+        arguments = [] if jobs is None else [f"--jobs={jobs}"]
+        _run(None, _plain(keys), results.folder, arguments, served, Progress(progress, []))
+        return results.keep([])
+
+
+class _Results:
+    """A folder for results; a temporary one is removed if the run fails, and with the Run."""
+
+    def __init__(self, folder):
+        self.temporary = tempfile.TemporaryDirectory(prefix="nysbench-run-") if folder is None else None
+        self.folder = Path(self.temporary.name if folder is None else folder).absolute()
+        self.kept = False
+
+    def __enter__(self):
+        return self
+
+    def keep(self, notes):
+        self.kept = True
+        return Run(self.folder, notes, self.temporary)
+
+    def __exit__(self, *_):
+        if self.temporary and not self.kept:
+            self.temporary.cleanup()
+
+
+def _run(config, keys, folder, arguments, served, progress):
+    if config is None:
+        keys.setdefault("plots", [])  # they are drawn when somebody looks
+        folder.mkdir(parents=True, exist_ok=True)
+        config = folder / "experiment.yaml"
+        config.write_text(_yaml(keys), encoding="utf-8")
+    else:
+        arguments += [word for name, value in keys.items() for word in ("--set", f"{name}={json.dumps(value, ensure_ascii=False)}")]
+    with progress as shown:
+        status, _ = Session(served).run(["run", os.fspath(config), "-o", str(folder), *arguments], shown.line)
+    if status not in (0, 1) or not (folder / "rows.csv").exists():
+        text = "\n".join(shown.errors) or f"the program ended with status {status}"
+        raise (ArgumentError if status == 2 else FileError)(re.sub(rf"{re.escape(str(folder))}/experiment\.yaml:[\d:]* ", "", text))
+    for line in [*shown.warnings, *shown.errors, *(_failures(folder) if status == 1 else [])]:
+        warnings.warn(line, stacklevel=4)
+
+
+def _failures(folder):
+    """How many rows have no result, and why the first has none."""
+    query = ("SELECT status, count(*) AS count, min(reason) AS reason FROM run WHERE status NOT IN ('ok', 'skipped') "
+             "GROUP BY status ORDER BY status")
+    return [f"rows {row['status']}: {row['count']}, such as: {row['reason']}" for row in
+            json.loads(ask("sql", str(folder), query, "-f", "json"))]
+
+
+def _is_number(heads):
+    return isinstance(heads, (int, range)) or isinstance(heads, list) and all(isinstance(one, int) for one in heads)
+
+
+def _plain(value):
+    """What JSON has, for arrays, ranges and the like; functions stay."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(one) for one in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def _yaml(keys):
+    """A config: a key a line, of lists with texts or mappings an item a line; values are JSON, which is YAML."""
+    lines = ["# written by nysbench.run"]
+    for name, value in keys.items():
+        if isinstance(value, list) and any(isinstance(one, (str, dict)) for one in value):
+            lines += [f"{name}:", *(f"  - {json.dumps(one, ensure_ascii=False)}" for one in value)]
+        else:
+            lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
+    return "\n".join(lines) + "\n"
+
+
+class _Functions:
+    """The functions of an experiment, and the specs that stand for them."""
+
+    def __init__(self, copies, isolate):
+        self.copies, self.isolate = copies, isolate
+        self.served, self.notes = {}, []  # by the name that their bridges say
+        self.strategies, self.labels = [], {}
+
+    def replaced(self, value):
+        if isinstance(value, dict):
+            return {name: self.replaced(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [self.replaced(one) for one in value]
+        return self._spec(value) if callable(value) else value
+
+    def _spec(self, function):
+        found = method(function)
+        missing = [name for name, default in found.options.items() if default is REQUIRED]
+        if missing:
+            raise TypeError(f"{found.__name__}: {', '.join(missing)}: a {found.kind} is given {', '.join(found.GIVEN)}; "
+                            "anything else needs a default")
+        identity = digest(found.function)
+        name = "lambda" if found.__name__ == "<lambda>" else found.__name__
+        if identity not in self.labels:
+            count = sum(label.partition(" ")[0] == name for label in self.labels.values())
+            self.labels[identity] = f"{name} {count + 1}" if count else name
+            if found.kind == "strategy":
+                self.strategies.append(found)
+        key = f"{name}-{identity}"
+        copied = self._copy(found, key)
+        if not self.isolate:
+            self.served[key] = _Served(found)
+        words = [sys.executable, "-I", "-S", str(FOLDER / "_bridge.py"), key, *([str(self.copies)] if copied else [])]
+        return (f"command(run={quoted(shlex.join(words))}, serve=true, timeout={_NEVER_S}, "
+                f"deterministic={str(not found.is_random).lower()}, label={quoted(self.labels[identity])})")
+
+    def _copy(self, found, key):
+        """Whether there is a copy of the function, for processes of its own and for runs from the shell."""
+        try:
+            import cloudpickle
+        except ImportError:
+            if self.isolate:
+                raise ImportError("isolate=True needs cloudpickle: pip install cloudpickle") from None
+            return False
+        path = self.copies / f"{key}.pkl"
+        if path.exists():
+            return True
+        try:
+            data = cloudpickle.dumps(found.function)
+        except Exception as error:  # whatever its closure raises
+            if self.isolate:
+                raise TypeError(f"{found.__name__}: cannot be copied into another process: {error}") from None
+            return False
+        self.copies.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return True
+
+    def choose_pairing(self, keys, config):
+        """Functions that look at one side alone are compared with others that do so too."""
+        named = [{"points", "queries", "keys"}.intersection(one.given) for one in self.strategies]
+        sides = set().union(*named)
+        if config is not None or "pairing" in keys or len(sides) != 1 or sides == {"points"} or not all(named):
+            return
+        side = sides.pop()
+        names = ", ".join(self.labels[digest(one.function)] for one in self.strategies)
+        keys["pairing"] = side
+        self.notes.append(f"pairing: {side}, which are all that {names} looks at: every strategy picks from the {side}, and "
+                          "its tokens or groups serve both sides")
+
+
+class _Served:
+    """Answers the questions of a function's bridges."""
+
+    def __init__(self, found):
+        self.found = found
+        self.path = found.function.__code__.co_filename if hasattr(found.function, "__code__") else ""
+
+    def __call__(self, question, waited_s):
+        return {**answer(self.found, {}, question, self.path), "waited_s": waited_s}

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Heads from a session, as files that the program reads."""
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ._arrays import real_numbers
+from ._errors import ArgumentError, NumericError, ShapeError
+from ._safetensors import write
+
+_STORED = (np.float16, np.float32, np.float64)
+
+
+def problems(heads, folder, *, sources=None, causal=None):
+    """Writes arrays into a folder; the problems of a config that have these heads, each with its name as a label.
+
+    heads: {name: what}, or one `what` alone: (q, k), (q, k, v) or {"q": q, "k": k, "v": v}, where q is (n, d),
+        (heads, n, d) or (inputs, heads, n, d), and k and v have as many heads or a divisor of them; what `capture`
+        returns; or the path of a file of heads.
+    sources: names of the inputs, one list for all or {name: list}; None: input-0, input-1 ..., so that input i of each
+        name is the same source.
+    causal: True or False; None: no mask, or as what was captured says.
+    """
+    if not isinstance(heads, Mapping) or {"q", "k"} <= set(heads) or (heads and all(isinstance(name, int) for name in heads)):
+        heads = {"": heads}
+    entries = [entry for name, given in heads.items() for entry in _entries(_name(name), given)]
+    if not entries:
+        raise ArgumentError("heads: there are none")
+    return [_problem(name, given, Path(folder), _sources(sources, name), causal) for name, given in entries]
+
+
+def _name(name):
+    if not isinstance(name, str):
+        raise TypeError(f"heads: expected names, such as {{'my layer': (q, k, v)}}, not {name!r}")
+    return name
+
+
+def _entries(name, given):
+    """Pairs of a name and heads of one layer; captured ones of several layers are one for each."""
+    layers = given if isinstance(given, (list, tuple)) else [given]
+    if layers and all(isinstance(one, Mapping) and one and all(isinstance(key, int) for key in one) for one in layers):
+        return [(f"{name} layer {key}".strip(), [one[key] for one in layers]) for key in layers[0]]
+    return [(name, given)]
+
+
+def _sources(sources, name):
+    return sources.get(name) if isinstance(sources, Mapping) else sources
+
+
+def _problem(name, given, folder, sources, causal):
+    if isinstance(given, (str, os.PathLike)):
+        return _spec(os.fspath(given), name)
+    captured = given if isinstance(given, list) and given and all(hasattr(one, "metadata") for one in given) else \
+        [given] if hasattr(given, "metadata") else None
+    if captured:
+        q, k, v = (_stack([getattr(one, part) for one in captured], name) for part in "qkv")
+        causal = captured[0].causal if causal is None else causal
+        metadata = {**captured[0].metadata, "layer": str(captured[0].layer)}
+    else:
+        q, k, v = _arrays(name, given)
+        metadata = {"model": "-".join(name.split()) or "heads"}
+    inputs = q.shape[0] if q.ndim == 4 else 1
+    metadata["causal"] = str(bool(causal)).lower()
+    metadata["sources" if inputs > 1 else "source"] = " ".join(_words(sources, inputs, name))
+    path = folder / (re.sub(r"\W+", "-", name or "heads").strip("-").lower() + ".safetensors")
+    folder.mkdir(parents=True, exist_ok=True)
+    write(path, {part: x for part, x in (("q", q), ("k", k), ("v", v)) if x is not None}, metadata)
+    return _spec(str(path), name)
+
+
+def _spec(path, label):
+    return f"heads(file={quoted(path)}{f', label={quoted(label)}' if label else ''})"
+
+
+def quoted(text):
+    """A text within a spec."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _stack(arrays, name):
+    if len({x.shape for x in arrays}) > 1:
+        raise ShapeError(f"heads {name!r}: inputs of shapes {', '.join(str(x.shape) for x in arrays)}: give those of one "
+                         "shape one name")
+    return np.stack(arrays)
+
+
+def _words(sources, inputs, name):
+    if sources is None:
+        return [f"input-{i}" for i in range(inputs)]
+    words = ["-".join(str(source).split()) for source in ([sources] if isinstance(sources, str) else sources)]
+    if len(words) != inputs:
+        raise ArgumentError(f"sources: {len(words)} names for the {inputs} inputs of {name or 'heads'!r}")
+    return words
+
+
+def _arrays(name, given):
+    """q, k and v, which may be None, of equal rank."""
+    if isinstance(given, Mapping):
+        given = [given.get(part) for part in "qkv"]
+    if not isinstance(given, (tuple, list)) or not 2 <= len(given) <= 3 or given[0] is None or given[1] is None:
+        raise TypeError(f"heads {name!r}: expected (q, k) or (q, k, v), not {type(given).__name__}")
+    q, k, v = (None if x is None else _stored(f"{part} of heads {name!r}", x) for part, x in zip("qkv", (*given, None)))
+    shapes = ", ".join(f"{part} {x.shape}" for part, x in (("q", q), ("k", k), ("v", v)) if x is not None)
+    others = [x for x in (k, v) if x is not None]
+    if not 2 <= q.ndim <= 4 or any(x.ndim != q.ndim for x in others):
+        raise ShapeError(f"heads {name!r}: expected (n, d), (heads, n, d) or (inputs, heads, n, d), all alike, not {shapes}")
+    if k.shape[-1] != q.shape[-1] or any(x.shape[-2] != q.shape[-2] or x.shape[:-3] != q.shape[:-3] for x in others):
+        raise ShapeError(f"heads {name!r}: q and k need one d, and all three one n and one number of inputs, not {shapes}")
+    if q.ndim > 2 and any(x.shape[-3] != k.shape[-3] or q.shape[-3] % x.shape[-3] for x in others):
+        raise ShapeError(f"heads {name!r}: keys and values need as many heads, a divisor of those of the queries, not {shapes}")
+    return q, k, v
+
+
+def _stored(name, x):
+    x = real_numbers(name, x)
+    x = x if x.dtype in _STORED else x.astype(np.float64)
+    if 0 in x.shape:
+        raise ShapeError(f"{name}: {x.shape}, expected lengths of at least 1")
+    if not np.isfinite(x).all():
+        where = ", ".join(map(str, np.argwhere(~np.isfinite(x))[0]))
+        raise NumericError(f"{name}: the entry [{where}] is not finite")
+    return x

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run has found: every number is the program's, which this module asks."""
+import html
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from ._errors import Error
+from ._plot import Plot
+from ._program import ask
+from ._runs import described_columns, frame_of, row_arrays, rows
+
+_SHORT = ("model", "method", "core", "kernel", "pairing", "factors", "landmarks", "ratio", "difference", "low", "high", "verdict",
+          "why", "sources")
+_ALWAYS = ("method", "landmarks", "ratio", "low", "high", "verdict", "why", "sources")
+
+
+class Run:
+    """The results of a run in a folder.
+
+    folder: where they are. notes: what was chosen for the user, in sentences.
+    """
+
+    def __init__(self, folder, notes=(), kept=None):
+        """folder: of a run, also of one that the program has made. kept: what removes it when nobody has this object."""
+        self.folder, self.notes, self._kept = Path(folder), list(notes), kept
+
+    @property
+    def config(self):
+        """The experiment file that repeats the run from the shell: `nysbench run FILE`."""
+        own = self.folder / "experiment.yaml"
+        return (own if own.exists() else self.folder / "resolved.yaml").read_text(encoding="utf-8")
+
+    @property
+    def rows(self):
+        """Everything that was measured: a pandas.DataFrame, or without pandas a dict of arrays, as nysbench.row_arrays."""
+        try:
+            return rows(self.folder)
+        except ImportError:
+            return row_arrays(self.folder)
+
+    def compare(self, baseline=None, *, by=None, metric=None, where=None, pool=None, by_model=False, full=False):
+        """Each method against a baseline, with 95 % intervals over sources and verdicts: one line for each setting.
+
+        baseline: a name, spec or label; None: the run's; "all": each pair. by: the column that is compared, such as
+            "core"; None: the strategy. metric: a column such as "output_error"; None: the study's first. where: {column:
+            value}. pool: a column over which is averaged, such as "landmarks".
+        by_model: lines of each model too. full: all columns, which `nysbench help compare` explains.
+
+        A line without a verdict has the reason in `why`. Returns a DataFrame, or a list of dicts without pandas.
+        """
+        options = _options(baseline=baseline, by=by, metric=metric, where=where, pool=pool)
+        lines = self._ask("compare", *options, *(["--by-model"] if by_model else []))
+        return self._frame(lines if full else self._short(lines))
+
+    def table(self, name=None, *, where=None):
+        """A table of the program as a DataFrame, or a list of dicts without pandas; without a name, which there are."""
+        if name is None:
+            return ask("table", str(self.folder))
+        return self._frame(self._ask("table", name, *_options(where=where)))
+
+    def sql(self, query=None):
+        """What SQL finds in the run; None: the views, with their columns. A DataFrame, or a list of dicts."""
+        return self._frame(self._ask("sql", *([] if query is None else [query])))
+
+    def claims(self):
+        """The claims of the experiment, with intervals and verdicts: a DataFrame, or a list of dicts."""
+        return self._frame(self._ask("claims"))
+
+    def report(self, path=None):
+        """Writes a page about the run, FILE.html, with FILE.md beside it; its path."""
+        path = self.folder / "report.html" if path is None else Path(path)
+        ask("report", str(self.folder), "-o", str(path))
+        return path
+
+    def plot(self, kind="ratio", **choices):
+        """A figure of the program (nysbench.names("figure")), as a Plot: of Axes where matplotlib is installed and knows this
+        kind, else of gnuplot's SVG.
+
+        choices: where={column: value}, strategies and cores (lists of names, specs or labels, with the baseline where the
+        figure is of ratios), m, trial, head.
+        """
+        lists = {name: ", ".join(map(str, choices.pop(name))) for name in ("strategies", "cores")
+                 if isinstance(choices.get(name), (list, tuple))}
+        return Plot(self.folder, kind, _options(**choices, **lists))
+
+    def to_latex(self, path, table=None, **choices):
+        """Writes a table for LaTeX (booktabs, siunitx): the comparison, with the arguments of `compare`, or a named one."""
+        options = _options(**choices)
+        text = ask("compare" if table is None else "table", str(self.folder), *([] if table is None else [table]), "-f", "latex",
+                   *options)
+        Path(path).write_text(text, encoding="utf-8")
+
+    def __repr__(self):
+        return "\n".join([ask("compare", str(self.folder)).rstrip("\n"), *self.notes])
+
+    def _repr_html_(self):
+        """The comparison, and the figure of ratios where it can be drawn."""
+        lines = self._short(self._ask("compare"))
+        if not lines:
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        try:
+            figure = self.plot("ratio")._repr_html_()
+        except Error:
+            figure = ""
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return f"<div>{_html_table(lines)}{notes}{figure}</div>"
+
+    def _short(self, lines):
+        """The columns that say something, with labels: those that differ between lines, and the answer."""
+        if not lines:
+            return lines
+        labels = self._labels()
+        there = [name for name in _SHORT if any(line.get(name) is not None for line in lines)]
+        kept = [name for name in there if name in _ALWAYS or len({str(line[name]) for line in lines}) > 1]
+        return [{name: labels.get(line[name], line[name]) for name in kept} for line in lines]
+
+    def _labels(self):
+        """The label of each component, by its spec with all options."""
+        columns = next(view["names"].split(", ") for view in self._ask("sql") if view["view"] == "run")
+        labelled = [name for name in columns if f"{name}_label" in columns]
+        query = " UNION ".join(f"SELECT {name} AS spec, {name}_label AS label FROM run" for name in labelled)
+        return {line["spec"]: line["label"] for line in self._ask("sql", f"{query} ORDER BY spec")}
+
+    def _ask(self, command, *words):
+        """The program's JSON."""
+        return json.loads(ask(command, str(self.folder), *words, "-f", "json") or "[]")
+
+    def _frame(self, lines):
+        return frame_of(lines, described_columns())
+
+
+def _options(**named):
+    """Options of the program; None is none."""
+    words = []
+    for name, value in named.items():
+        if value is None:
+            continue
+        if isinstance(value, Mapping):
+            words += [word for column, one in value.items() for word in (f"--{name}", f"{column}={_text(one)}")]
+        else:
+            words.append(f"--{name.replace('_', '-')}={_text(value)}")
+    return words
+
+
+def _text(value):
+    """A value of an option; a list, for --where, is one in brackets."""
+    if isinstance(value, (list, tuple, range)):
+        return f"[{', '.join(map(str, value))}]"
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def _html_table(lines):
+    """A table that takes its colours from the page around it."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in lines[0])
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(_shown(value))}</td>" for value in line.values()) + "</tr>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _shown(value):
+    return "-" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)

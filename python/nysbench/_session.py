@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The program, run from this session, whose functions and models answer the questions of its workers.
+
+1. The program is started by exec, never by a fork of this process alone: threads of PyTorch or BLAS do not survive one.
+2. Each worker starts a bridge (_bridge.py) for each function, which connects to the session's socket and says its name.
+3. The session reads what comes, and answers one question at a time, in this thread, while the program runs.
+
+Whatever ends this process ends the program too, and the program its workers and their bridges."""
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+
+from ._library import FOLDER
+from ._program import program
+
+PATIENCE_S = 20  # after an interrupt: until the program has kept what is done
+
+
+class Session:
+    """served: by name, what answers the questions of a bridge of that name: a function of the question, a dict, and of the
+    seconds that it has waited; it returns a dict."""
+
+    def __init__(self, served):
+        self.served = served
+
+    def run(self, arguments, on_line):
+        """Runs the program, and returns its exit status and standard output. on_line: called with each line of its
+        standard error. KeyboardInterrupt ends it gently and is raised again: what is measured is kept."""
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nysbench-session-"))
+            loop = _Loop(self.served, os.path.join(folder, "socket"), stack)
+            command = [sys.executable, "-I", "-S", str(FOLDER / "_exec.py"), str(os.getpid()), program(), *arguments]
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       start_new_session=True, env={**os.environ, "NYSBENCH_SESSION": loop.address})
+            stack.callback(process.stdout.close)
+            stack.callback(process.stderr.close)
+            try:
+                out = loop.turn(process, on_line)
+                return process.wait(), out
+            except BaseException:
+                _end(process)
+                raise
+
+
+def _end(process):
+    """Interrupts the program, reads what it has to say, and kills what does not end."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.communicate(timeout=PATIENCE_S)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+
+
+class _Loop:
+    def __init__(self, served, address, stack):
+        self.served, self.address = served, address
+        self.questions = deque()  # of bridges: connection, function, text
+        self.selector = stack.enter_context(selectors.DefaultSelector())
+        self.listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+        self.listener.bind(address)
+        self.listener.listen(64)
+        self.selector.register(self.listener, selectors.EVENT_READ, self._accept)
+        self.stack = stack
+
+    def turn(self, process, on_line):
+        """Until the program has closed its standard output and error; returns the first."""
+        out, lines = _Text(), _Lines(on_line)
+        for stream, take in ((process.stdout, out), (process.stderr, lines)):
+            self.selector.register(stream, selectors.EVENT_READ, take)
+        while not (out.ended and lines.ended):
+            for key, _ in self.selector.select(0 if self.questions else None):
+                key.data(key.fileobj, self.selector)
+            if self.questions:
+                _answer(*self.questions.popleft())
+        return out.text()
+
+    def _accept(self, listener, selector):
+        connection = self.stack.enter_context(listener.accept()[0])
+        selector.register(connection, selectors.EVENT_READ, _Bridge(self.served, self.questions))
+
+
+class _Reader:
+    """Takes the lines of a stream; what takes them says how."""
+
+    def __init__(self):
+        self.rest, self.ended = b"", False
+
+    def __call__(self, stream, selector):
+        try:
+            got = os.read(stream.fileno(), 1 << 16)
+        except ConnectionError:
+            got = b""
+        if not got:
+            selector.unregister(stream)
+            self.ended = True
+            return
+        *lines, self.rest = (self.rest + got).split(b"\n")
+        for line in lines:
+            self.take(stream, line)
+
+
+class _Text(_Reader):
+    def __init__(self):
+        super().__init__()
+        self.lines = []
+
+    def take(self, _, line):
+        self.lines.append(line + b"\n")
+
+    def text(self):
+        return b"".join([*self.lines, self.rest]).decode(errors="surrogateescape")
+
+
+class _Lines(_Reader):
+    def __init__(self, on_line):
+        super().__init__()
+        self.on_line = on_line
+
+    def take(self, _, line):
+        self.on_line(line.decode(errors="surrogateescape"))
+
+
+class _Bridge(_Reader):
+    """A worker's: its first line names the function, the others are questions behind the time at which they came."""
+
+    def __init__(self, served, questions):
+        super().__init__()
+        self.served, self.questions, self.function = served, questions, None
+
+    def take(self, connection, line):
+        if self.function is None:
+            self.function = self.served[line.decode()]
+            _say(connection, {"ready": 1})
+        else:
+            self.questions.append((connection, self.function, line))
+
+
+def _answer(connection, function, line):
+    asked, question = line.split(b" ", 1)
+    _say(connection, function(json.loads(question), time.monotonic() - float(asked)))
+
+
+def _say(connection, answer):
+    with contextlib.suppress(ConnectionError):  # its worker has given it up
+        connection.sendall(json.dumps(answer).encode() + b"\n")

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whole experiments from a session: the program's rows, functions as strategies, and how a run ends. usage: test_run.py"""
+import contextlib
+import functools
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import nysbench
+import tap
+from nysbench._identity import digest
+
+INPUTS, HEADS, N, D = 3, 2, 40, 6
+RNG = np.random.default_rng(11)
+Q, K, V = (RNG.standard_normal((INPUTS, HEADS, N, D)) for _ in range(3))
+SAME = {"heads": {"a layer": (Q, K, V)}, "cores": "svd(rcond=0.01)", "landmarks": [4, 8], "trials": 2, "progress": False}
+
+
+def evenly(points, m):
+    """What `uniform(strided=true)` picks."""
+    return ((np.arange(m) + 0.5) * len(points) / m).astype(int)
+
+
+def first(keys, m):
+    return np.arange(m)
+
+
+def run(strategies, **more):
+    return nysbench.run(strategies=strategies, **{**SAME, **more})
+
+
+def column(run, name, **where):
+    arrays = nysbench.row_arrays(run.folder)
+    return arrays[name][np.all([arrays[key] == value for key, value in where.items()], axis=0)] if where else arrays[name]
+
+
+def processes(text):
+    """Those whose command line or environment has a text."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if text.encode() in (place / "cmdline").read_bytes() + (place / "environ").read_bytes():
+                found.append(int(place.name))
+    return found
+
+
+def gone(text):
+    """Whether they end within ten seconds, which a kill of the session gives a loaded machine."""
+    for _ in range(200):
+        if not processes(text):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+class Folders(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = os.path.join(place.name, "run")
+
+
+class Rows(Folders):
+    def test_same_as_the_program(self):
+        """Of the same arrays in a file, but for times."""
+        found = run(["uniform", "kmeans"], folder=self.folder)
+        again = self.folder + "-again"
+        subprocess.run([nysbench.program(), "run", os.path.join(self.folder, "experiment.yaml"), "-q", "-o", again], check=True,
+                       capture_output=True)
+        one, other = nysbench.row_arrays(found.folder), nysbench.row_arrays(again)
+        self.assertEqual(list(one), list(other))
+        self.assertEqual(len(one["error"]), INPUTS * HEADS * 2 * 2 * 2)
+        for name in one:
+            if not name.endswith("_s"):
+                np.testing.assert_array_equal(one[name], other[name], name)
+        self.assertEqual(set(one["source"]), {"input-0", "input-1", "input-2"})
+        self.assertEqual(set(one["problem_label"]), {"a layer"})
+
+    def test_function_and_its_twin_in_c(self):
+        found = run(["uniform(strided=true)", evenly], folder=self.folder)
+        for m in SAME["landmarks"]:
+            twin, own = (column(found, "error", strategy_label=label, landmarks=m) for label in ("uniform(strided=true)", "evenly"))
+            self.assertEqual(len(own), INPUTS * HEADS)
+            np.testing.assert_array_equal(own, twin[: len(own)])
+
+    def test_shapes_and_types(self):
+        """A head alone, heads, float32 and float16, keys that heads share; float16 is exact here."""
+        q, k, v = (np.round(x[0] * 16) / 16 for x in (Q, K, V))
+        for given in ((q[0], k[0], v[0]), (q, k[:1], v[:1]), (q[0], k[0])):
+            wide = run("uniform(strided=true)", heads=given, trials=1)
+            narrow = run("uniform(strided=true)", heads=[x.astype(np.float16) for x in given], trials=1)
+            np.testing.assert_array_equal(column(wide, "error"), column(narrow, "error"))
+            measured = nysbench.measure(*given, strategy="uniform(strided=true)", landmarks=4, cores=SAME["cores"])
+            np.testing.assert_array_equal(column(wide, "error", landmarks=4), [row["error"] for row in measured])
+
+    def test_config_from_a_file(self):
+        path = self.folder + ".yaml"
+        Path(path).write_text("problems: gaussian(n=30, d=4)\nstrategies: kmeans\ncores: svd\nlandmarks: 5\nplots: []\n")
+        found = nysbench.run(path, strategies=["uniform", first_points], trials=2, folder=self.folder, progress=False)
+        self.assertEqual(set(column(found, "strategy_label")), {"uniform", "first_points"})
+        self.assertIn("first_points", found.config)
+
+    def test_keys_of_a_config(self):
+        found = run(["uniform", "segment_means"], landmarks=range(4, 9, 4), seed=np.int64(5),
+                    claims=[{"says": "better", "compare": {"strategy": ["segment_means", "uniform"], "metric": "error"},
+                             "expect": {"ratio": [0, 1]}}])
+        self.assertEqual(set(column(found, "landmarks")), {4, 8})
+        self.assertEqual(set(column(found, "seed")), {5})
+        self.assertEqual(len(found.claims()), 1)
+
+
+class Functions(Folders):
+    def test_pairing_is_what_functions_look_at(self):
+        found = run(["uniform", "kmeans", first])
+        self.assertEqual(set(column(found, "pairing")), {"keys"})
+        self.assertEqual(len(found.notes), 1)
+        self.assertIn("first looks at", found.notes[0])
+        self.assertEqual(set(column(run(["uniform", first_points]), "pairing")), {"joint"})
+        self.assertEqual(set(column(run(["uniform", lambda queries, keys, m: range(m)]), "pairing")), {"joint"})
+        self.assertEqual(set(column(run([first], pairing="joint"), "pairing")), {"joint"})
+
+    def test_what_is_done_is_not_done_again(self):
+        path = os.path.join(os.path.dirname(self.folder), "picks")
+
+        def counted(points, m):
+            if len(points) == N:  # and not when the program asks how long a pick takes
+                with open(path, "a") as file:
+                    file.write(".")
+            return range(m)
+
+        run(["uniform", counted], folder=self.folder)
+        self.assertEqual(os.path.getsize(path), INPUTS * HEADS * 2)
+        run(["uniform", counted, "kmeans"], folder=self.folder)
+        self.assertEqual(os.path.getsize(path), INPUTS * HEADS * 2)
+
+    def test_a_changed_function_is_another(self):
+        def from_token(start):
+            return lambda points, m: np.arange(start, start + m)
+        one = column(run([from_token(0)], folder=self.folder), "error")
+        other = column(run([from_token(3)], folder=self.folder), "error")
+        self.assertFalse(np.array_equal(one, other))
+
+    def test_exceptions_are_reasons(self):
+        def picky(points, m):
+            if m == 8:
+                raise LookupError("not <eight>")
+            return range(m)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = run(["uniform", picky])
+        self.assertEqual(len(caught), 1, [str(one.message) for one in caught])
+        self.assertRegex(str(caught[0].message), r"^rows failed: 6, such as: .*LookupError: not <eight> \(test_run.py, line \d+: raise")
+        self.assertEqual(set(column(found, "status", strategy_label="picky", landmarks=8)), {"failed"})
+        self.assertEqual(set(column(found, "status", strategy_label="picky", landmarks=4)), {"ok"})
+
+    def test_random_functions_are_seeded(self):
+        def drawn(points, m, rng):
+            return rng.permutation(len(points))[:m]
+        one, other = run([drawn], jobs=1), run([drawn], jobs=3)
+        np.testing.assert_array_equal(column(one, "error"), column(other, "error"))
+        self.assertEqual(len(set(column(one, "error"))), INPUTS * HEADS * 2 * 2)
+
+    def test_a_core(self):
+        def pinv(A):
+            return np.linalg.pinv(A, rcond=0.01)
+        found = run("uniform(strided=true)", cores=["svd(rcond=0.01)", pinv], trials=1)
+        own, twin = column(found, "error", core_label="pinv"), column(found, "error", core_label="svd")
+        # both cut at the same singular values, none of which is within rounding of the cut-off
+        np.testing.assert_allclose(own, twin, rtol=1e-9)
+
+    def test_refused(self):
+        for problem, text in ((lambda points: 3, "no parameter m"), (lambda points, m, power: 3, "power: a strategy is given"),
+                              (lambda points, *m: 3, "given by name")):
+            with self.assertRaisesRegex(TypeError, text):
+                run([problem])
+        for given, kind, text in (
+                ({"strategies": "kmean"}, nysbench.ArgumentError, "^no strategy 'kmean'; did you mean 'kmeans'"),
+                ({"strategies": "uniform", "landmark": 3}, nysbench.ArgumentError, "'landmark' is unknown"),
+                ({"heads": (Q, K[0]), "strategies": "uniform"}, nysbench.ShapeError, r"all alike, not q \(3, 2, 40, 6\), k \(2, "),
+                ({"heads": {"x": (Q, K[..., :5])}, "strategies": "uniform"}, nysbench.ShapeError, "heads 'x': q and k need one d"),
+                ({"heads": (Q * np.nan, K), "strategies": "uniform"}, nysbench.NumericError, r"the entry \[0, 0, 0, 0\]"),
+                ({"heads": (Q,), "strategies": "uniform"}, TypeError, "expected \\(q, k\\)"),
+                ({"sources": ["a"], "strategies": "uniform"}, nysbench.ArgumentError, "1 names for the 3 inputs"),
+                ({"heads": {}, "strategies": "uniform"}, nysbench.ArgumentError, "there are none")):
+            with self.subTest(text), self.assertRaisesRegex(kind, text):
+                run(**given)
+
+
+class Answers(Folders):
+    @classmethod
+    def setUpClass(cls):
+        cls.found = nysbench.run(**{**SAME, "heads": {"<b>layer</b>": tuple(np.concatenate([x, -x]) for x in (Q, K, V))}},
+                               strategies=["uniform", "kmeans", "segment_means"], sources=[f"text {i}" for i in range(6)])
+
+    @staticmethod
+    def lines(table):
+        return table if isinstance(table, list) else table.to_dict("records")
+
+    def program(self, *words):
+        return json.loads(subprocess.run([nysbench.program(), *words, "-f", "json"], check=True, capture_output=True, text=True).stdout)
+
+    def test_compare(self):
+        lines, full = self.lines(self.found.compare()), self.program("compare", str(self.found.folder))
+        self.assertEqual([line["ratio"] for line in lines], [line["ratio"] for line in full if line["model"] == "all"])
+        self.assertEqual([line["method"] for line in lines[:2]], ["kmeans", "segment_means"])
+        self.assertEqual({line["sources"] for line in lines}, {6})
+        self.assertEqual({line["method"] for line in self.lines(self.found.compare("kmeans", where={"landmarks": [4]}))},
+                         {"uniform", "segment_means"})
+        self.assertIn("icc", self.lines(self.found.compare(full=True))[0])
+
+    def test_tables_and_queries(self):
+        self.assertEqual(self.lines(self.found.table("errors"))[0]["median"],
+                         self.program("table", str(self.found.folder), "errors")[0]["median"])
+        self.assertIn("errors", self.found.table())
+        count, = self.lines(self.found.sql("SELECT count(*) AS n FROM run ORDER BY n"))
+        self.assertEqual(count["n"], len(column(self.found, "error")))
+        self.found.to_latex(self.folder + ".tex")
+        self.assertIn("\\toprule", Path(self.folder + ".tex").read_text())
+        self.assertTrue(self.found.report(self.folder + ".html").exists())
+
+    def test_shown(self):
+        self.assertIn("segment_means", repr(self.found))
+        page = self.found._repr_html_()
+        self.assertIn("<td>kmeans</td>", page)
+        self.assertNotIn("<b>layer</b>", page)
+
+    def test_figure(self):
+        """gnuplot's where there is no matplotlib, as here."""
+        plot = self.found.plot("ratio", strategies=["uniform", "kmeans"])
+        if plot.figure is None:
+            plot.save(self.folder + ".svg")
+            self.assertIn("<svg", Path(self.folder + ".svg").read_text())
+        with self.assertRaisesRegex(nysbench.ArgumentError, "the run has no rows that it draws"):
+            self.found.plot("steps")
+
+    def test_too_few_sources(self):
+        self.assertEqual({line["why"] for line in self.lines(run(["uniform", "kmeans"]).compare())}, {"3 sources, fewer than 6"})
+
+    def test_removed_with_the_run(self):
+        found = run("uniform")
+        folder = found.folder
+        del found
+        self.assertFalse(folder.exists())
+
+
+class Ends(Folders):
+    """How a session ends: an interrupt keeps what is measured, and no process is left, whatever ends it."""
+
+    SCRIPT = """
+        import os, signal, sys, time
+        import numpy as np
+        import nysbench
+        def slow(points, m):
+            if m == 8 and len(points) == 40:
+                {act}
+            return range(m)
+        x = np.random.default_rng(1).standard_normal((40, 6))
+        try:
+            nysbench.run(heads=(x, x, x), strategies=["uniform", slow], cores="svd(rcond=0.01)", landmarks=[4, 8], trials=1,
+                         folder=sys.argv[1], progress=False, jobs=2)
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+
+    def session(self, act):
+        return subprocess.Popen([sys.executable, "-c", textwrap.dedent(self.SCRIPT).format(act=act), self.folder],
+                                stdout=subprocess.PIPE, text=True)
+
+    def test_interrupt(self):
+        with self.session("os.kill(os.getpid(), signal.SIGINT); time.sleep(60)") as process:
+            self.assertEqual(process.communicate(timeout=60)[0], "interrupted\n")
+        self.assertTrue(gone(self.folder))
+        self.assertIn("uniform", set(column(nysbench.Run(self.folder), "strategy_label")))
+
+    def test_kill(self):
+        with self.session("os.kill(os.getpid(), signal.SIGKILL)") as process:
+            process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+        self.assertTrue(gone(self.folder), processes(self.folder))
+
+
+class Identity(unittest.TestCase):
+    def same(self, one, other):
+        self.assertEqual(digest(one), digest(other))
+
+    def different(self, one, other):
+        self.assertNotEqual(digest(one), digest(other))
+
+    def test_closures_defaults_and_constants(self):
+        def made(x, y=0):
+            def function(points, m, z=y):
+                return x
+            return function
+        self.same(made(1), made(1))
+        self.different(made(1), made(2))
+        self.different(made(1), made(1, 1))
+        self.same(made(np.arange(3)), made(np.arange(3)))
+        self.different(made(np.arange(3)), made(np.arange(3.0)))
+        self.different(made({"a": [1]}), made({"a": [2]}))
+        self.different(lambda m: 1, lambda m: 1.0)
+        self.different(made(made(1)), made(made(2)))
+        self.same(made(np.argsort), made(np.argsort))
+        self.different(made(np.argsort), made(np.add))
+        self.same(functools.partial(made, 1), functools.partial(made, 1))
+        self.different(functools.partial(made, 1), functools.partial(made, 2))
+
+    def test_globals_that_are_referred_to(self):
+        source = "def helper(x): return x + constant\ndef function(points, m): return [helper(i) for i in range(m)]\n"
+
+        def function(constant, unused=0, text=source):
+            names = {"__name__": "__main__", "constant": constant, "unused": unused}
+            exec(text, names)
+            return names["function"]
+        self.same(function(1), function(1, unused=1))
+        self.different(function(1), function(2))
+        self.different(function(1), function(1, text=source.replace("x +", "x -")))
+        self.same(function(1), function(1, text="\n" + source))
+
+    def test_objects(self):
+        class Picker:
+            def __init__(self, x):
+                self.x = x
+
+            def pick(self, points, m):
+                return self.x
+        self.same(Picker(1).pick, Picker(1).pick)
+        self.different(Picker(1).pick, Picker(2).pick)
+
+    def test_what_cannot_be_told_is_another_each_time(self):
+        for thing in np.random.default_rng(1), io.StringIO("x"), object():
+            with self.subTest(thing):
+                self.different(lambda m: thing, lambda m: thing)
+
+    def test_modules_of_the_user(self):
+        with tempfile.TemporaryDirectory() as folder:
+            sys.path.insert(0, folder)
+            self.addCleanup(sys.path.remove, folder)
+            found = []
+            for text in "x = 1\n", "x = 1\n", "x = 2\n":
+                Path(folder, "mine_of_test_run.py").write_text(text)
+                import mine_of_test_run
+                found.append(digest(lambda m: mine_of_test_run.x))
+            self.assertEqual(found[0], found[1])
+            self.assertNotEqual(found[1], found[2])
+
+
+def first_points(points, m):
+    return range(m)
+
+
+if __name__ == "__main__":
+    tap.main()
