@@ -19,7 +19,7 @@
 #               together, of more sizes, strategies and cores than make test has
 #   avx512      the code for AVX-512, emulated on AVX2
 #   races       threads under ThreadSanitizer
-#   frames      rows as a pandas frame
+#   pythons     the Python package with and without pandas, matplotlib, cloudpickle and others, under old and new NumPy
 #   cluster     shards under Slurm and GNU parallel (Debian: slurm-wlm, munge, parallel)
 #   noise       error_noise against 60 digits, on more and longer heads than make test has
 #   estimates   intervals and tests of simulated studies
@@ -33,7 +33,7 @@
 # LIMIT=SECONDS starts no part later than that, and names those that are left out.
 set -u
 cd "$(dirname "$0")/.."
-all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races frames cluster noise estimates same models agree fuzz debian"
+all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races pythons cluster noise estimates same models agree fuzz debian"
 if [ "${1:-}" = --help ]; then
     sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
     exit 0
@@ -98,16 +98,26 @@ no_races() {
     done
 }
 
-# What of the Python package needs pandas, from PyPI.
-frames() {
-    local script
-    VENV=$work/python tests/python.sh || return 1
-    "$work/python/bin/python" -m pip install -q pandas >"$work/pip" 2>&1 ||
-        { tail -1 "$work/pip"; echo "frames: skipped, pandas cannot be had"; return 0; }
-    for script in tests/python/test_{runs,docs}.py; do
-        "$work/python/bin/python" "$script" >"$work/frames" || { cat "$work/frames"; return 1; }
-        ! grep SKIP "$work/frames" || return 1
-    done
+# The Python package beside what is optional, from PyPI: each line one environment. In the last one nothing is skipped.
+pythons() {
+    local script packages
+    while read -r packages; do
+        rm -rf "$work/python"
+        VENV=$work/python tests/python.sh || return 1
+        # shellcheck disable=SC2086 # a word each
+        "$work/python/bin/python" -m pip install -q --upgrade $packages >"$work/pip" 2>&1 ||
+            { tail -1 "$work/pip"; echo "pythons: skipped, $packages cannot be had"; return 0; }
+        : >"$work/tests"
+        for script in tests/python/test_{run,runs,docs,heads}.py; do
+            "$work/python/bin/python" "$script" >>"$work/tests" || { cat "$work/tests"; echo "with $packages"; return 1; }
+        done
+    done <<'END'
+pandas
+matplotlib
+numpy==1.26.4 cloudpickle tqdm
+numpy pandas matplotlib cloudpickle tqdm ml_dtypes
+END
+    ! grep SKIP "$work/tests"
 }
 
 # The engines on one head file: the same errors but for what both estimate as their rounding.
@@ -177,7 +187,7 @@ run_part() { # PART
         fi
         ;;
     races) check "threads without races" no_races ;;
-    frames) check "rows as a pandas frame" frames ;;
+    pythons) check "the Python package beside what is optional" pythons ;;
     cluster) for file in tests/cluster/*.bats; do check "$file" bats "$file"; done ;; # bats says what is not there
     noise) check "error_noise" /usr/bin/python3 tests/oracle/noise.py ./nysbench "$work/noise" all ;;
     estimates) check "intervals cover and tests err as often as they say" build/long/estimates ;;

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What attentions do to a Hugging Face model's output: the study `effect`, with a model of this session."""
+from __future__ import annotations
+
 import hashlib
+import os
 import shlex
 import sys
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +17,7 @@ from ._errors import ArgumentError, NumericError
 from ._experiment import run_served
 from ._head_files import quoted
 from ._library import FOLDER
+from ._result import Run
 from ._safetensors import write
 from .capture import capture
 from .patching import patch
@@ -20,10 +25,12 @@ from .patching import patch
 _KEPT = 2  # exact passes that are kept
 
 
-def effect(model, inputs, attentions, *, layers=("all",), sources=None, trials=1, folder=None, jobs=None, progress=True, **keys):
+def effect(model: Any, inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]], attentions: str | Sequence[str], *,
+           layers: str | int | Sequence[str | int] = ("all",), sources: Sequence[str] | None = None, trials: int = 1,
+           folder: str | os.PathLike | None = None, jobs: int | None = None, progress: bool = True, **keys: Any) -> Run:
     """Replaces the attention of a model's layers, and measures what becomes of its output: a Run of the study `effect`.
 
-        nysbench.effect(model, inputs, ["nystrom(strategy=[uniform, kmeans], landmarks=32)", "longformer(window=32)"])
+    >>> nysbench.effect(model, inputs, ["nystrom(strategy=[uniform, kmeans], landmarks=32)"])  # doctest: +SKIP
 
     model: a module of transformers in evaluation mode, as for `capture`.
     inputs: a list of the arguments of its forward, such as {"input_ids": ...}, of equal numbers of tokens; each is a source.

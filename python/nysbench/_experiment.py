@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A whole experiment: heads, methods and numbers of landmarks in, what they are worth out."""
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -9,6 +11,7 @@ import tempfile
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +29,18 @@ from .serve import answer
 _NEVER_S = "1e6"  # the longest limit that a command has: what runs too long in a session, its user interrupts
 
 
-def run(config=None, *, heads=None, sources=None, causal=None, folder=None, isolate=False, jobs=None, timeout=None,
-        retry=None, progress=True, **keys):
+def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: Any = None, sources: Any = None,
+        causal: bool | None = None, folder: str | os.PathLike | None = None, isolate: bool = False, jobs: int | None = None,
+        timeout: float | None = None, retry: str | None = None, progress: bool = True, **keys: Any) -> Run:
     """Runs an experiment, as `nysbench run` does, and returns a Run: what it has found.
 
-        run = nysbench.run(heads={"my layer": (q, k, v)}, strategies=["uniform", "kmeans", mine], cores="iterative",
-                           landmarks=[8, 16, 32], trials=5)
+    >>> q, k, v = np.random.default_rng(1).standard_normal((3, 6, 2, 64, 8))  # 6 inputs, 2 heads, 64 tokens, d = 8
+    >>> def last(keys, m):
+    ...     return range(64 - m, 64)
+    >>> found = nysbench.run(heads={"a layer": (q, k, v)}, strategies=["uniform", "kmeans", last], cores="svd(rcond=0.01)",
+    ...                      landmarks=[8, 16], trials=3, progress=False)
+    >>> len(found.compare())
+    4
 
     config: a path to an experiment file, or a dict of its keys; None: `keys` alone. `keys` replace those of the config,
         under the same names: strategies, cores, landmarks, trials, pairing, claims ... (docs/config.md).

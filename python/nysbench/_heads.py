@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One head: its landmarks and their error."""
+from __future__ import annotations
+
 import ctypes
 import json
 import os
 import re
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _library
 from ._arrays import FLOAT64, INT64, LARGEST_INT, address, flag, integer, matrix, real_array, real_numbers
@@ -173,9 +177,13 @@ def _side(c, found):
     return Side(_copy(c.tokens, m, m, INT64), _copy(c.groups, n, n, INT64), _copy(c.points, (m, d), m * d, FLOAT64))
 
 
-def select(points, m, strategy, *, keys=None, kernel=None, pairing=None, causal=None, seed=None, trial=0,
-           problem=None, head=0):
+def select(points: ArrayLike | str, m: int, strategy: str | Callable, *, keys: ArrayLike | None = None, kernel: str | None = None,
+           pairing: str | None = None, causal: bool | None = None, seed: int | None = None, trial: int = 0,
+           problem: str | None = None, head: int = 0) -> Landmarks | list:
     """Picks m landmarks, the same as `nysbench select` and a run pick for these data, seed and trial.
+
+    >>> nysbench.select(np.zeros((6, 3)), 2, "uniform(strided=true)").tokens.tolist()
+    [1, 4]
 
     points: n x d, the queries; float64 in C order is not copied. Or "heads.safetensors:3", a head of a file. Or (heads, n, d)
         or (inputs, heads, n, d), and then a list is returned, or a list of lists.
@@ -212,9 +220,19 @@ def _select(points, keys, m, strategy, causal, settings):
     return Landmarks(_KINDS[found.kind], queries, keys, found.select_s, None if note is None else note.decode())
 
 
-def measure(q, k=None, v=None, *, strategy=None, landmarks=None, query_landmarks=None, key_landmarks=None, kernel=None,
-            pairing=None, causal=None, factors=None, cores=None, metrics=None, seed=None, trial=0, problem=None, head=0):
+def measure(q: ArrayLike | str, k: ArrayLike | None = None, v: ArrayLike | None = None, *, strategy: str | Callable | None = None,
+            landmarks: int | None = None, query_landmarks: ArrayLike | None = None, key_landmarks: ArrayLike | None = None,
+            kernel: str | None = None, pairing: str | None = None, causal: bool | None = None, factors: str | None = None,
+            cores: str | Callable | Sequence | None = None, metrics: str | Sequence[str] | None = None, seed: int | None = None,
+            trial: int = 0, problem: str | None = None, head: int = 0) -> list[dict]:
     """Measures the error of one choice of landmarks as `nysbench measure` does: a row for each core.
+
+    All tokens as landmarks leave nothing but rounding:
+
+    >>> q = np.random.default_rng(1).standard_normal((40, 8))
+    >>> row, = nysbench.measure(q, q, strategy="uniform", landmarks=40, cores="svd(rcond=1e-15)")
+    >>> row["error"] < 1e-10
+    True
 
     q, k: n x d; v: n x dv, or None, and then what needs outputs is empty. float64 in C order is not copied. Or q alone:
         "heads.safetensors:3", a head of a file. Or (heads, n, d) or (inputs, heads, n, d), k and v of as many heads or a

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Attention layers: all heads together, in single precision."""
+from __future__ import annotations
+
 import ctypes
 import operator
 import os
 import threading
 import weakref
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _library
 from ._arrays import FLOAT32, LARGEST_INT, address, flag, integer, real_array
@@ -83,11 +87,16 @@ class Attention:
     threads: None is one for each CPU. The outputs have the same bits for any number.
     seed, trial: of the random stream; None is the seed 20260101.
 
+    >>> layer = nysbench.Attention("streamed", (4, 32, 8))
+    >>> layer(*np.zeros((3, 4, 32, 8), np.float32)).shape
+    (4, 32, 8)
+
     Threads may share it: a pass waits for the one before. Raises ArgumentError, ShapeError, OutOfMemoryError, HostError,
     and TypeError for an argument of the wrong type, such as an array instead of its shape.
     """
 
-    def __init__(self, spec, q, k=None, v=None, *, causal=False, threads=None, seed=None, trial=0):
+    def __init__(self, spec: str, q: Sequence[int], k: Sequence[int] | None = None, v: Sequence[int] | None = None, *,
+                 causal: bool = False, threads: int | None = None, seed: int | None = None, trial: int = 0):
         k = q if k is None else k
         self._q, self._k, self._v = _shape("q", q), _shape("k", k), _shape("v", k if v is None else v)
         self._layer = _layer(self._q, self._k, self._v, causal)
@@ -117,7 +126,7 @@ class Attention:
     def __reduce_ex__(self, protocol):
         raise TypeError("an Attention cannot be copied or pickled: open another one")
 
-    def __call__(self, q, k, v, out=None):
+    def __call__(self, q: ArrayLike, k: ArrayLike, v: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
         """The outputs (the shape of q, with the dimension of v), float32.
 
         q, k, v: of the shapes that it was opened for; float32 in C order is not copied.
@@ -127,7 +136,7 @@ class Attention:
         """
         return self._pass(*_arrays(q, k, v), out, False)
 
-    def extend(self, q, k, v, out=None):
+    def extend(self, q: ArrayLike, k: ArrayLike, v: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
         """The outputs of the next tokens of a causal layer, a prompt or one at a time: (heads, tokens, dv).
 
         q, k, v, out: as in a call, with some of the tokens that it was opened for; they come after those of the calls of
@@ -189,8 +198,15 @@ def _checked_out(out, shape):
     return out
 
 
-def attention(q, k, v, spec, *, causal=False, threads=None, seed=None, trial=0, out=None):
+def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str, *, causal: bool = False, threads: int | None = None,
+              seed: int | None = None, trial: int = 0, out: np.ndarray | None = None) -> np.ndarray:
     """The outputs of all heads of a layer: what Attention(spec, ...)(q, k, v, out) gives in its first pass.
+
+    >>> q, k, v = np.random.default_rng(1).standard_normal((3, 2, 32, 8))
+    >>> exact = nysbench.attention(q, k, v, "streamed")
+    >>> landmarks = nysbench.attention(q, k, v, "nystrom(strategy=kmeans, landmarks=16)")
+    >>> exact.shape, bool(np.linalg.norm(landmarks - exact) < np.linalg.norm(exact))
+    ((2, 32, 8), True)
 
     Arguments are those of Attention and of its call. Each call is independent of earlier ones. For speed, each thread
     keeps its eight most recent attentions open, unless one holds more than 64 MiB.

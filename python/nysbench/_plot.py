@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The program's figures through matplotlib, from the data and scripts that it writes for gnuplot; or gnuplot's own."""
+from __future__ import annotations
+
 import base64
 import io
+import os
 import re
 import shutil
 import warnings
@@ -62,7 +65,7 @@ class Plot:
         self.figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=min(3, len(named)), fontsize=8,
                            frameon=False)
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike) -> None:
         """Writes the figure; matplotlib's in any of its formats, gnuplot's as .svg."""
         if self.figure is not None:
             self.figure.savefig(path, bbox_inches="tight")

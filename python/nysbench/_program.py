@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The program `nysbench`, which knows runs."""
+from __future__ import annotations
+
 import os
 import shutil
 import subprocess
@@ -9,7 +11,7 @@ from ._errors import FileError
 from ._library import BUILD, FOLDER
 
 
-def program():
+def program() -> str:
     """Its path: $NYSBENCH_PROGRAM, or the one in the package, in the checkout, or in PATH. FileError: there is none."""
     named = os.environ.get("NYSBENCH_PROGRAM")
     folders = [FOLDER, BUILD] if BUILD else [FOLDER]

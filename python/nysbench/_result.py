@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a run has found: every number is the program's, which this module asks."""
+from __future__ import annotations
+
 import html
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
 
 from ._errors import Error
 from ._plot import Plot
 from ._program import ask
 from ._runs import described_columns, frame_of, row_arrays, rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas
+    Table = Union[pandas.DataFrame, list[dict]]
 
 _SHORT = ("model", "method", "core", "kernel", "pairing", "factors", "landmarks", "ratio", "difference", "low", "high", "verdict",
           "why", "sources")
@@ -22,25 +30,26 @@ class Run:
     folder: where they are. notes: what was chosen for the user, in sentences.
     """
 
-    def __init__(self, folder, notes=(), kept=None):
+    def __init__(self, folder: str | os.PathLike, notes: Sequence[str] = (), kept: Any = None):
         """folder: of a run, also of one that the program has made. kept: what removes it when nobody has this object."""
         self.folder, self.notes, self._kept = Path(folder), list(notes), kept
 
     @property
-    def config(self):
+    def config(self) -> str:
         """The experiment file that repeats the run from the shell: `nysbench run FILE`."""
         own = self.folder / "experiment.yaml"
         return (own if own.exists() else self.folder / "resolved.yaml").read_text(encoding="utf-8")
 
     @property
-    def rows(self):
+    def rows(self) -> Table | dict[str, np.ndarray]:
         """Everything that was measured: a pandas.DataFrame, or without pandas a dict of arrays, as nysbench.row_arrays."""
         try:
             return rows(self.folder)
         except ImportError:
             return row_arrays(self.folder)
 
-    def compare(self, baseline=None, *, by=None, metric=None, where=None, pool=None, by_model=False, full=False):
+    def compare(self, baseline: str | None = None, *, by: str | None = None, metric: str | None = None,
+                where: Mapping[str, Any] | None = None, pool: str | None = None, by_model: bool = False, full: bool = False) -> Table:
         """Each method against a baseline, with 95 % intervals over sources and verdicts: one line for each setting.
 
         baseline: a name, spec or label; None: the run's; "all": each pair. by: the column that is compared, such as
@@ -54,27 +63,29 @@ class Run:
         lines = self._ask("compare", *options, *(["--by-model"] if by_model else []))
         return self._frame(lines if full else self._short(lines))
 
-    def table(self, name=None, *, where=None):
-        """A table of the program as a DataFrame, or a list of dicts without pandas; without a name, which there are."""
-        if name is None:
-            return ask("table", str(self.folder))
+    def tables(self) -> str:
+        """Which tables there are, a line each."""
+        return ask("table", str(self.folder))
+
+    def table(self, name: str, *, where: Mapping[str, Any] | None = None) -> Table:
+        """A table of the program as a DataFrame, or a list of dicts without pandas."""
         return self._frame(self._ask("table", name, *_options(where=where)))
 
-    def sql(self, query=None):
+    def sql(self, query: str | None = None) -> Table:
         """What SQL finds in the run; None: the views, with their columns. A DataFrame, or a list of dicts."""
         return self._frame(self._ask("sql", *([] if query is None else [query])))
 
-    def claims(self):
+    def claims(self) -> Table:
         """The claims of the experiment, with intervals and verdicts: a DataFrame, or a list of dicts."""
         return self._frame(self._ask("claims"))
 
-    def report(self, path=None):
+    def report(self, path: str | os.PathLike | None = None) -> Path:
         """Writes a page about the run, FILE.html, with FILE.md beside it; its path."""
         path = self.folder / "report.html" if path is None else Path(path)
         ask("report", str(self.folder), "-o", str(path))
         return path
 
-    def plot(self, kind="ratio", **choices):
+    def plot(self, kind: str = "ratio", **choices: Any) -> Plot:
         """A figure of the program (nysbench.names("figure")), as a Plot: of Axes where matplotlib is installed and knows this
         kind, else of gnuplot's SVG.
 
@@ -85,7 +96,7 @@ class Run:
                  if isinstance(choices.get(name), (list, tuple))}
         return Plot(self.folder, kind, _options(**choices, **lists))
 
-    def to_latex(self, path, table=None, **choices):
+    def to_latex(self, path: str | os.PathLike, table: str | None = None, **choices: Any) -> None:
         """Writes a table for LaTeX (booktabs, siunitx): the comparison, with the arguments of `compare`, or a named one."""
         options = _options(**choices)
         text = ask("compare" if table is None else "table", str(self.folder), *([] if table is None else [table]), "-f", "latex",

@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The rows of a run, as columns."""
+from __future__ import annotations
+
 import functools
 import json
 import os
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._errors import InternalError
 from ._program import ask
 
+if TYPE_CHECKING:
+    import pandas
 
-def row_arrays(run, *, plugins=()):
+
+def row_arrays(run: str | os.PathLike, *, plugins: Sequence[str | os.PathLike] = ()) -> dict[str, np.ndarray]:
     """The rows of a run's folder: a dict of NumPy arrays by column, in the order of `nysbench export`, which reads them.
 
     A column of numbers is int64, or float64 if it has fractions or empty cells, which are NaN; a column of texts has
@@ -23,7 +30,7 @@ def row_arrays(run, *, plugins=()):
     return _read(run, plugins)[0]
 
 
-def rows(run, *, plugins=()):
+def rows(run: str | os.PathLike, *, plugins: Sequence[str | os.PathLike] = ()) -> pandas.DataFrame:
     """The rows of a run's folder: a pandas.DataFrame.
 
     Texts are categories, but for `reason`, which is text; numbers are as row_arrays has them. In `attrs`: `run`, the

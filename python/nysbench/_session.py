@@ -37,9 +37,12 @@ class Session:
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nysbench-session-"))
             loop = _Loop(self.served, os.path.join(folder, "socket"), stack)
+            environment = {name: value for name, value in os.environ.items() if name != "NYSBENCH_SESSION"}
+            if self.served:
+                environment["NYSBENCH_SESSION"] = loop.address
             command = [sys.executable, "-I", "-S", str(FOLDER / "_exec.py"), str(os.getpid()), program(), *arguments]
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                       start_new_session=True, env={**os.environ, "NYSBENCH_SESSION": loop.address})
+                                       start_new_session=True, env=environment)
             stack.callback(process.stdout.close)
             stack.callback(process.stderr.close)
             try:

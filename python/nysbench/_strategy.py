@@ -13,8 +13,11 @@ in mine.py is used by a config as
 
 One process serves all picks of a worker of a run, a pick costs milliseconds: see nysbench.serve.
 """
+from __future__ import annotations
+
 import functools
 import inspect
+from collections.abc import Callable
 
 import numpy as np
 
@@ -107,8 +110,16 @@ def method(function):
     return (Strategy if {"F", "A", "B"}.isdisjoint(names) else Core)(function)
 
 
-def strategy(function):
-    """Makes a function a strategy. Its parameters are any of GIVEN, by name, and options, which the command gives as
+def strategy(function: Callable) -> Strategy:
+    """Makes a function a strategy.
+
+    >>> @nysbench.strategy
+    ... def norms(points, m):
+    ...     return (points**2).sum(axis=1).argsort()[-m:]
+    >>> norms(np.array([[3.0], [1.0], [2.0]]), 2).tolist()
+    [2, 0]
+
+    Its parameters are any of GIVEN, by name, and options, which the command gives as
     NAME=VALUE.
 
     It returns integers (m), distinct tokens from 0 to n - 1; floats (m, d), points; or Groups. With the pairing `both`

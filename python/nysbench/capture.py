@@ -6,13 +6,16 @@
 
 The module can be called: it is `capture`. docs/capture.md is the manual.
 """
+from __future__ import annotations
+
 import os
 import re
 import sys
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -128,7 +131,7 @@ def _choose(call, chosen):
     return heads, kept if regular else of, kept if regular else of
 
 
-def capture(model, inputs, *, layers=None, heads=None):
+def capture(model: Any, inputs: Any, *, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None) -> Any:
     """{layer: Heads} of a pass over the inputs; for a list of inputs, a list of such dicts.
 
     model: a module of transformers in evaluation mode, whole or a part (model.encoder), which is called with the
@@ -189,7 +192,7 @@ def _snapshot(path):
     return found.group(1) if found else None
 
 
-def save(path, inputs, dtype=np.float32, **metadata):
+def save(path: str | os.PathLike, inputs: Sequence[Heads], dtype: Any = np.float32, **metadata: Any) -> None:
     """Writes Heads of one layer, a list of one for each input, as a .safetensors file.
 
     One input makes tensors (heads, n, d), several make (inputs, heads, n, d). ShapeError if they have different shapes,

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Any registered attention in the place of a Hugging Face model's own."""
+from __future__ import annotations
+
 import contextlib
 import functools
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from . import attention
 from ._arrays import integers
@@ -10,7 +14,8 @@ from ._errors import ArgumentError
 
 
 @contextlib.contextmanager
-def patch(model, spec, layers=None, *, threads=None, seed=None, trial=0, check=True):
+def patch(model: Any, spec: str, layers: Sequence[int] | None = None, *, threads: int | None = None, seed: int | None = None,
+          trial: int = 0, check: bool = True) -> Iterator[None]:
     """While the context lasts, the self-attention of a model's layers is a registered one.
 
         with nysbench.patch(model, "nystrom(strategy=kmeans, landmarks=64)", layers=[3]):

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The snippets of docs/python.md run, one after another. usage: test_docs.py"""
 import contextlib
+import doctest
 import importlib.util
 import io
+import json
 import os
 import re
 import subprocess
 import tempfile
 import unittest
+import warnings
+
+import numpy as np
 
 import nysbench
 import tap
@@ -39,6 +44,37 @@ class Snippets(unittest.TestCase):
         self.assertIn("did you mean 'kmeans'?", printed.getvalue())
         self.assertEqual(len(names["tokens"]), 16)
         self.assertEqual(names["approximate"].shape, (8, 256, 32))
+
+
+class Notebook(unittest.TestCase):
+    def test_cells(self):
+        with open("docs/notebook.ipynb") as file:
+            cells = ["".join(cell["source"]) for cell in json.load(file)["cells"] if cell["cell_type"] == "code"]
+        before, names = os.getcwd(), {}
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+            os.chdir(folder)  # it needs no checkout
+            try:
+                for cell in cells:
+                    exec(compile(cell, "docs/notebook.ipynb", "exec"), names)
+                self.assertTrue(os.path.exists("comparison.tex"))
+            finally:
+                os.chdir(before)
+        self.assertIn("sinks_and_norm", repr(names["run"]))
+        self.assertIn("<img", names["run"]._repr_html_())
+
+
+class Docstrings(unittest.TestCase):
+    def test_examples(self):
+        names = [name for name in nysbench.__all__ if name != "version"]
+        examples = [test for name in names for test in doctest.DocTestFinder(recurse=False).find(
+            getattr(nysbench, name), name, globs={"np": np, "nysbench": nysbench}, module=False)]
+        self.assertGreaterEqual(sum(bool(test.examples) for test in examples), 10)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # landmarks of noise are no better than a constant
+            for test in examples:
+                with self.subTest(test.name):
+                    said = io.StringIO()
+                    self.assertEqual(doctest.DocTestRunner().run(test, out=said.write).failed, 0, said.getvalue())
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """Whole experiments from a session: the program's rows, functions as strategies, and how a run ends. usage: test_run.py"""
 import contextlib
 import functools
+import importlib.util
 import io
 import json
 import os
@@ -171,6 +172,32 @@ class Functions(Folders):
         np.testing.assert_array_equal(column(one, "error"), column(other, "error"))
         self.assertEqual(len(set(column(one, "error"))), INPUTS * HEADS * 2 * 2)
 
+    @unittest.skipUnless(importlib.util.find_spec("cloudpickle"), "needs cloudpickle")
+    def test_isolated(self):
+        """In processes of their own, with the closure; the same rows, also from the shell."""
+        here, shift = os.getpid(), 3
+
+        def shifted(points, m):
+            assert os.getpid() != here
+            return np.arange(shift, shift + m)
+
+        def same(points, m):
+            return np.arange(3, 3 + m)
+
+        one, other = run([shifted], isolate=True, folder=self.folder), run([same])
+        np.testing.assert_array_equal(column(one, "error"), column(other, "error"))
+        done = subprocess.run([nysbench.program(), "run", os.path.join(self.folder, "experiment.yaml"), "-q", "-o", self.folder + "2"],
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        np.testing.assert_array_equal(column(nysbench.Run(self.folder + "2"), "error"), column(other, "error"))
+
+    @unittest.skipUnless(importlib.util.find_spec("ml_dtypes"), "needs ml_dtypes")
+    def test_bfloat16(self):
+        import ml_dtypes
+        q = Q[0, 0].astype(ml_dtypes.bfloat16)
+        found = [run("uniform(strided=true)", heads=(x, x), trials=1) for x in (q, q.astype(np.float64))]
+        np.testing.assert_array_equal(*(column(one, "error") for one in found))
+
     def test_a_core(self):
         def pinv(A):
             return np.linalg.pinv(A, rcond=0.01)
@@ -222,7 +249,7 @@ class Answers(Folders):
     def test_tables_and_queries(self):
         self.assertEqual(self.lines(self.found.table("errors"))[0]["median"],
                          self.program("table", str(self.found.folder), "errors")[0]["median"])
-        self.assertIn("errors", self.found.table())
+        self.assertIn("errors", self.found.tables())
         count, = self.lines(self.found.sql("SELECT count(*) AS n FROM run ORDER BY n"))
         self.assertEqual(count["n"], len(column(self.found, "error")))
         self.found.to_latex(self.folder + ".tex")
@@ -236,13 +263,23 @@ class Answers(Folders):
         self.assertNotIn("<b>layer</b>", page)
 
     def test_figure(self):
-        """gnuplot's where there is no matplotlib, as here."""
-        plot = self.found.plot("ratio", strategies=["uniform", "kmeans"])
-        if plot.figure is None:
-            plot.save(self.folder + ".svg")
-            self.assertIn("<svg", Path(self.folder + ".svg").read_text())
+        """matplotlib's has the numbers of the comparison, a panel for each figure; without it, it is gnuplot's."""
+        plot, path = self.found.plot("ratio", strategies=["uniform", "kmeans"]), self.folder + ".svg"
+        plot.save(path)
+        self.assertIn("<svg", Path(path).read_text())
+        self.assertIn("<img", plot._repr_html_())
+        self.assertEqual(len(plot.axes), importlib.util.find_spec("matplotlib") is not None)
+        for axes in plot.axes:
+            curve, = (line for line in axes.containers if line.get_label() == "kmeans")
+            ratios = [line["ratio"] for line in self.lines(self.found.compare()) if line["method"] == "kmeans"]
+            np.testing.assert_allclose(curve[0].get_ydata(), ratios, rtol=1e-12)  # written with 17 digits
+            self.assertEqual(list(curve[0].get_xdata()), SAME["landmarks"])
+        self.assertEqual(len(self.found.plot("error").axes), len(plot.axes))
+        self.found.plot("forest").save(path)  # which gnuplot alone draws
         with self.assertRaisesRegex(nysbench.ArgumentError, "the run has no rows that it draws"):
-            self.found.plot("steps")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.found.plot("steps")
 
     def test_too_few_sources(self):
         self.assertEqual({line["why"] for line in self.lines(run(["uniform", "kmeans"]).compare())}, {"3 sources, fewer than 6"})
