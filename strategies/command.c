@@ -171,7 +171,7 @@ static nb_status run(const char *folder, const command_options *o, const char **
     nb_ending ending;
     char **words;
     const char *end, *log;
-    nb_program program = {.folder = folder, .log = LOG};
+    nb_process program = {.folder = folder, .log = LOG};
     NB_TRY(ctx, find_words(o, folder, &words, &program.variable, ctx));
     program.words = words;
     NB_NEED(log, nb_format(ctx, "%s/" LOG, folder));

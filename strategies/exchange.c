@@ -192,6 +192,14 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
     return start->refusal ? start->refusal(points, m, o->start->options) : NULL;
 }
 
+/* The header's count, three times, since the loops wait for memory. */
+static double multiplications(const void *opts, int n, int d, int m)
+{
+    const exchange_options *o = opts;
+    double rows = nb_rows_of(o->rows, m, n);
+    return 30.0 * o->sweeps * rows * rows * m + (o->rows == NB_ALL_ROWS ? 0 : rows * n * d);
+}
+
 static const char *const references[] = {
     "Fedorov, Theory of optimal experiments, 1972 (the exchange of one point at a time)",
     "Altschuler et al., Greedy column subset selection: new bounds and distributed algorithms, ICML 2016", NULL};
@@ -205,6 +213,7 @@ const nb_strategy nb_strategy_exchange = {
     .traits_of = traits_of,
     .pick_both = pick_both,
     .refusal = refusal,
+    .multiplications = multiplications,
     .explanation =
         "What falls is the subspace part with factors cur, the least error that any core reaches with these columns\n"
         "and rows of S; with other factors and cores the error may rise, as with nystromformer and six steps in one\n"

@@ -93,6 +93,13 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
     return nb_rows_refusal(points, nb_rows_of(o->rows, m, nb_scene_head(points->scene)->n), o->sample, m);
 }
 
+/* As if each restart took five iterations in full: later ones skip most distances. */
+static double multiplications(const void *opts, int n, int d, int m)
+{
+    const kmeans_options *o = opts;
+    return (double)n * m * d * o->restarts * fmin(o->iterations, 5);
+}
+
 static const char *const references[] = {
     "Lloyd, Least squares quantization in PCM, IEEE Trans. Inf. Theory 28, 1982",
     "Arthur & Vassilvitskii, k-means++, SODA 2007",
@@ -109,6 +116,7 @@ const nb_strategy nb_strategy_kmeans = {
     .traits_of = traits_of,
     .pick = pick,
     .refusal = refusal,
+    .multiplications = multiplications,
     .explanation =
         "By default the tokens' stacked [q; k] are clustered (pairing joint), the landmarks are the means of the\n"
         "clusters' queries and keys, and Lloyd's iteration runs to a fixed point.\n"

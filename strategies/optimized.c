@@ -113,6 +113,14 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
     return start->refusal ? start->refusal(points, m, o->start->options) : NULL;
 }
 
+/* Three values a step, each with some 60 m^3 for decompositions. */
+static double multiplications(const void *opts, int n, int d, int m)
+{
+    const optimized_options *o = opts;
+    double rows = nb_rows_of(o->rows, m, n), tokens = n, size = m;
+    return 3.0 * o->steps * (2 * rows * tokens * size + 8 * tokens * size * (d + 2 * size) + 60 * size * size * size);
+}
+
 static const char *const references[] = {
     "Golub & Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems whose variables "
     "separate, SIAM J. Numer. Anal. 10, 1973",
@@ -129,6 +137,7 @@ const nb_strategy nb_strategy_optimized = {
     .traits_of = traits_of,
     .pick_both = pick_both,
     .refusal = refusal,
+    .multiplications = multiplications,
     .explanation =
         "What falls is the subspace part with factors nystromformer, the least error that any core reaches with\n"
         "these points; with another core the error may rise. It ends in a local minimum at best, so what it gains is\n"

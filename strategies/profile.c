@@ -282,6 +282,16 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
     return nb_rows_refusal(points, nb_rows_of(o->rows, m, head->n), o->sample, m);
 }
 
+/* The header's, those of the steps twice, since their matrices are small. */
+static double multiplications(const void *opts, int n, int d, int m)
+{
+    const profile_options *o = opts;
+    double k = nb_rows_of(o->rows, m, n), tokens = n, size = m, steps = o->keys == KEY_POINTS ? o->steps : 0;
+    double look = o->sample == NB_CENTRES ? 7 * k * tokens * d : k * tokens * d;
+    return look + tokens * (k * size + k * k + 2 * size * d) +
+           5 * steps * (k * k * size + 5 * k * size * size + 2 * k * size * d);
+}
+
 static const char *const references[] = {
     "none for the whole; its parts are: Businger & Golub, Numer. Math. 7, 1965 (pivots)",
     "Cortinovis & Kressner, Low-rank approximation in the Frobenius norm by column and row subset selection, SIMAX 41, "
@@ -300,6 +310,7 @@ const nb_strategy nb_strategy_profile = {
     .traits_of = traits_of,
     .pick_both = pick_both,
     .refusal = refusal,
+    .multiplications = multiplications,
     .explanation =
         "It looks at the exact rows of max(64, 4 m) centres of queries, and so is linear in n and, unless rows=all,\n"
         "no oracle. The landmark keys are free points that start at tokens; each landmark query is the mean of the\n"

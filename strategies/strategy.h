@@ -114,6 +114,10 @@ typedef struct {
     nb_within (*within)(const void *options);
 
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
+
+    /* Optional, for predictions of time: how many multiplications of a large product take as long as a usual call for m
+     * of n points of dimension d. NULL: it is guessed from the traits. */
+    double (*multiplications)(const void *options, int n, int d, int m);
 } nb_strategy;
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* traits under its options */

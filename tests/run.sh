@@ -25,7 +25,7 @@ cd "$(dirname "$0")/.."
 cpus=$(nproc)
 
 # These compare the bits of the code that is shipped, or times, or wait for processes.
-plain_unit="test_attentions test_blas test_calibration test_engine test_linalg test_stripe test_sweep test_together test_workers"
+plain_unit="test_attentions test_blas test_prediction test_engine test_linalg test_stripe test_sweep test_together test_workers"
 asan_cli="bad_input config"
 # Files that mostly wait for processes or for a clock: they run beside the others.
 waiting="endings isolation progress resume surroundings workers test_server test_workers"

@@ -51,7 +51,7 @@ nb_status nb_capture(char *const *words, const char *folder, double limit_s, con
     const char *text;
     NB_NEED(said.text, nb_alloc(ctx, FIRST_BYTES, 1));
     NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EIO, "a pipe cannot be made: %s", strerror(errno));
-    nb_program program = {.words = words, .folder = folder, .out = ends[1], .outlives = true};
+    nb_process program = {.words = words, .folder = folder, .out = ends[1], .outlives = true};
     nb_status status = nb_process_spawn(&program, &pid, ctx);
     close(ends[1]);
     if (status == NB_OK) status = listen_to(pid, ends[0], limit_s, &said, &ending, ctx);

@@ -120,7 +120,7 @@ static nb_status start(nb_gnuplots *all, const char *folder, const char *script,
     NB_NEED(words[2], nb_strdup(ctx, script));
     NB_NEED(new->script, nb_format(all->ctx, "%s/%s", folder, script));
     NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EIO, "a pipe cannot be made: %s", strerror(errno));
-    nb_program program = {.words = words, .folder = folder, .err = ends[1], .environment = all->environment};
+    nb_process program = {.words = words, .folder = folder, .err = ends[1], .environment = all->environment};
     nb_status status = nb_process_spawn(&program, &new->pid, ctx);
     close(ends[1]);
     if (status != NB_OK) close(ends[0]);

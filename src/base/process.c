@@ -248,7 +248,7 @@ void nb_process_finish(void)
 }
 
 /* In the child, which may share its parent's memory: it writes to its own frames alone. */
-static _Noreturn void become(const nb_program *p, char *const *environment)
+static _Noreturn void become(const nb_process *p, char *const *environment)
 {
     int nothing = open("/dev/null", O_RDWR), said = p->err ? p->err : STDERR_FILENO;
     if (p->folder && chdir(p->folder) != 0) _exit(NB_NOT_STARTED);
@@ -269,7 +269,7 @@ static bool same_name(const char *entry, const char *variable)
 }
 
 /* The program's own, or this process's with the program's variable. */
-static nb_status environment_of(const nb_program *p, char *const **out, nb_ctx *ctx)
+static nb_status environment_of(const nb_process *p, char *const **out, nb_ctx *ctx)
 {
     size_t count = 0, kept = 0;
     char **all;
@@ -289,7 +289,7 @@ static nb_status environment_of(const nb_program *p, char *const **out, nb_ctx *
 
 /* vfork, if there is a guard already: no page table is copied, which for a large process costs more than many a
  * program. As in posix_spawn, which cannot ask for PR_SET_PDEATHSIG, no handler of the parent's may run in between. */
-nb_status nb_process_spawn(const nb_program *program, pid_t *pid, nb_ctx *ctx)
+nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx)
 {
     sigset_t all, before;
     char *const *environment;

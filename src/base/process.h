@@ -29,13 +29,13 @@ typedef struct {
     const char *variable;     /* NAME=VALUE added to our environment */
     char *const *environment; /* its whole environment, NULL-terminated; NULL: ours with `variable` */
     bool outlives;            /* it, or work that it hands over to others, may outlive this program */
-} nb_program;
+} nb_process;
 
 enum { NB_NOT_STARTED = 127 };
 
 /* Forks likewise and executes the program, with no other descriptor open. If it cannot be started the child ends with
  * status NB_NOT_STARTED, and the log says why. */
-nb_status nb_process_spawn(const nb_program *program, pid_t *pid, nb_ctx *ctx);
+nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx);
 
 /* Waits for such a child, timeout_s at most, and leaves neither its processes nor a zombie. If a guarded process
  * started the program (in a group of its own), only that group is ended here; processes that left the group end with

@@ -123,7 +123,7 @@ static nb_status make_pipes(int to[2], int from[2], nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status begin(server *s, nb_program *program, nb_ctx *ctx)
+static nb_status begin(server *s, nb_process *program, nb_ctx *ctx)
 {
     int to[2], from[2];
     NB_TRY(ctx, make_pipes(to, from, ctx));
@@ -147,7 +147,7 @@ static nb_status begin(server *s, nb_program *program, nb_ctx *ctx)
 
 static nb_status start_in(server *s, const dialogue *d, nb_ctx *memory)
 {
-    nb_program program = {.words = d->service->words, .log = LOG, .variable = d->service->variable};
+    nb_process program = {.words = d->service->words, .log = LOG, .variable = d->service->variable};
     NB_NEED(s->name, nb_strdup(memory, d->name));
     NB_TRY(memory, nb_temporary_folder(&program.folder, memory));
     NB_NEED(s->log, nb_format(memory, "%s/" LOG, program.folder));

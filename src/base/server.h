@@ -20,7 +20,7 @@ enum { NB_SERVERS = 16 }; /* most servers of a process at a time; for one more, 
 
 /* The program, and its time limits. Two services with equal words and variable share one program. */
 typedef struct {
-    char *const *words;   /* as in nb_program */
+    char *const *words;   /* as in nb_process */
     const char *variable; /* NAME=VALUE in its environment; NULL: none */
     /* limits for becoming ready, and for answering; after them SIGTERM, and SIGKILL a second later */
     double start_s, timeout_s;

@@ -42,8 +42,8 @@ static nb_status look(const nb_experiment *e, nb_store *store, const nb_question
     for (int i = 0; i < e->plan.row_count; i++) o->to_run += pending[i];
     nb_workers_alone(&e->plan, workers);
     NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
-    NB_TRY(ctx, nb_prediction_make(&e->plan, pending, store, asked->thorough, &o->prediction, ctx));
-    return nb_predict(&o->prediction, pending, nb_preview_workers(workers->jobs), &o->times, ctx);
+    if (asked->measured && o->to_run > 0) NB_TRY(ctx, nb_measure_machine(&o->machine, ctx));
+    return nb_predict(&e->plan, pending, o->machine, nb_preview_workers(workers->jobs), &o->times, ctx);
 }
 
 nb_status nb_preview_make(const nb_experiment *e, const nb_question *asked, nb_workers *workers, nb_preview *o,
@@ -52,7 +52,7 @@ nb_status nb_preview_make(const nb_experiment *e, const nb_question *asked, nb_w
     const char *path;
     nb_store store;
     nb_ctx *own; /* the store is closed before the run opens it to write */
-    *o = (nb_preview){.standing = {.done = 0}};
+    *o = (nb_preview){.machine = {.slowness = 1}};
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
     if (asked->start->fresh || !nb_run_exists(e->folder, ctx)) return look(e, NULL, asked, workers, o, ctx);
     NB_NEED(own, nb_ctx_child(ctx));
@@ -77,23 +77,13 @@ const char *nb_preview_time(const nb_predicted *f, double share, char text[NB_TI
     return text;
 }
 
-void nb_preview_print_untimed(FILE *out, const char *before, const nb_prediction *f)
-{
-    for (const nb_untimed *u = f->untimed; u < f->untimed + f->untimed_count; u++) {
-        char others[32] = "";
-        if (u->count > NB_MOST_UNTIMED) snprintf(others, sizeof others, " and %d more", u->count - NB_MOST_UNTIMED);
-        fprintf(out, "%sno timing available for %s%s: %s\n", before, u->names, others, u->reason);
-    }
-}
-
 void nb_preview_print(FILE *out, const char *before, const nb_preview *o)
 {
     const nb_predicted *f = &o->times;
     char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
-    fprintf(out, "%s%d scene%s to run with %d worker%s: about %s (%s), up to %s of memory\n", before, f->unit_count,
+    fprintf(out, "%s%d scene%s to run with %d worker%s: about %s, up to %s of memory\n", before, f->unit_count,
             f->unit_count == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s", nb_preview_time(f, 1, time),
-            o->prediction.source, nb_bytes_text(f->all_bytes, bytes));
-    nb_preview_print_untimed(out, before, &o->prediction);
+            nb_bytes_text(f->all_bytes, bytes));
 }
 
 int nb_preview_hours(const nb_command *command, const char *text, double *hours)

@@ -12,7 +12,7 @@
 
 typedef struct {
     nb_standing standing;
-    nb_prediction prediction;
+    nb_machine_speed machine;
     nb_predicted times;
     int to_run; /* rows */
     int others; /* rows of the last run measured by another build or with other arithmetic */
@@ -24,7 +24,7 @@ int nb_preview_workers(int jobs);
 typedef struct {
     const nb_start_choices *start;
     const bool *only; /* by row of the plan; NULL: the missing rows */
-    bool thorough;    /* as for nb_prediction_make */
+    bool measured;    /* measure this machine; false: take it for the reference machine */
 } nb_question;
 
 /* Makes the preview of the rows asked for. Reduces *workers to as many as fit into memory; NB_EINVAL if not one does.
@@ -36,12 +36,8 @@ enum { NB_TIME_RANGE = 80 };
 /* Returns "41 s to 1 min 10 s", or one time if both are the same, for that share of the whole. */
 const char *nb_preview_time(const nb_predicted *times, double share, char text[NB_TIME_RANGE]);
 
-/* Prints "3 scenes to run with 2 workers: about 41 s to 1 min 10 s (from a calibration), up to 120 MiB of memory", and
- * what could not be timed. */
+/* Prints "3 scenes to run with 2 workers: about 41 s to 1 min 10 s, up to 120 MiB of memory". */
 void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
-
-/* Prints "no timing available for kmeans: not done after 1.5 s", a line for each reason. */
-void nb_preview_print_untimed(FILE *out, const char *before, const nb_prediction *prediction);
 
 #define NB_MAX_HOURS_OPTION(text) \
     { \

@@ -102,7 +102,6 @@ nb_status nb_progress_init(nb_progress *p, const nb_predicted *predicted, const 
     p->ctx = ctx;
     p->doing = NULL;
     NB_NEED(p->weight_s, nb_alloc_reals(ctx, (size_t)plan->row_count + 1, 1));
-    NB_NEED(p->ran, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *p->ran));
     NB_NEED(p->unit_of, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *p->unit_of));
     NB_NEED(p->left, nb_alloc(ctx, (size_t)predicted->unit_count + 1, sizeof *p->left));
     for (int u = 0; u < predicted->unit_count; u++) {
@@ -118,17 +117,10 @@ nb_status nb_progress_init(nb_progress *p, const nb_predicted *predicted, const 
     return NB_OK;
 }
 
-static bool breaks_off(const char *status)
-{
-    return strcmp(status, "failed") == 0 || strcmp(status, "crashed") == 0 || strcmp(status, "timeout") == 0;
-}
-
 void nb_progress_row(nb_progress *p, int index, const char *status)
 {
-    p->ran[index] = true;
     p->state.rows_done++;
     p->state.failed += strcmp(status, "ok") != 0 && strcmp(status, "skipped") != 0;
-    p->broken = p->broken || breaks_off(status);
     p->done_s += p->weight_s[index];
     p->state.scenes_done += --p->left[p->unit_of[index]] == 0;
     p->row_s = nb_clock_s();

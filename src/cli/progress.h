@@ -40,11 +40,9 @@ const char *nb_bytes_text(double bytes, char text[NB_QUANTITY]);
 typedef struct {
     nb_progress_state state;
     bool quiet, terminal;
-    bool broken; /* a row failed, crashed or timed out, so that its time is not typical */
     double start_s;
     double done_s, total_s; /* predicted seconds of the rows done, and of all */
     double *weight_s;       /* predicted seconds by row of the plan */
-    bool *ran;              /* by row of the plan: it was done in this run */
     int *unit_of, *left;    /* unit of each row; rows of each unit that are still to be run */
     int shown;              /* tenths shown in a log */
     double row_s, drawn_s;  /* when the last row was done, and when the terminal was last drawn */

@@ -33,8 +33,8 @@ typedef struct {
     char **heads, *out, *rank_text, *ridge_text;
     int rank, count, d;
     double ridge;
-    head_name *names;  /* count */
-    nb_part *parts[2]; /* count each: queries, keys */
+    head_name *names;        /* count */
+    nb_ridge_part *parts[2]; /* count each: queries, keys */
 } request;
 
 static void free_heads(void *ptr)
@@ -98,10 +98,10 @@ static nb_status add_parts(request *r, int h, const nb_choice *kernel, nb_ctx *s
     NB_TRY(scratch, nb_scene_new(&head, kernel, &scene, scratch));
     NB_TRY(scratch, nb_scene_singular_vectors(scene, r->rank, &spectrum, scratch));
     for (int side = 0; side < 2; side++) {
-        nb_part part;
+        nb_ridge_part part;
         NB_NEED(y, nb_alloc_reals(scratch, (size_t)head.n, 1));
         targets(head.n, r->rank, side == 0 ? spectrum->left : spectrum->right, y);
-        NB_TRY(scratch, nb_part_new(head.d, head.n, side == 0 ? head.q : head.k, y, &part, scratch));
+        NB_TRY(scratch, nb_ridge_part_new(head.d, head.n, side == 0 ? head.q : head.k, y, &part, scratch));
         size_t size = (size_t)(head.d + 2) * (size_t)(head.d + 2);
         r->parts[side][h] = part;
         NB_NEED(r->parts[side][h].r, nb_alloc_reals(ctx, size, 1));
@@ -127,8 +127,8 @@ static nb_status read_heads(request *r, nb_ctx *ctx)
 /* Weights from all heads but one (-1: from all), and their R^2 on that (on all). */
 static nb_status fit(const request *r, int side, int without, double *w, double *r_squared, nb_ctx *ctx)
 {
-    nb_part joined;
-    NB_TRY(ctx, nb_part_join(r->count, r->parts[side], without, &joined, ctx));
+    nb_ridge_part joined;
+    NB_TRY(ctx, nb_ridge_part_join(r->count, r->parts[side], without, &joined, ctx));
     NB_TRY(ctx, nb_ridge_fit(&joined, r->ridge, w, ctx));
     *r_squared = nb_r_squared(without < 0 ? &joined : &r->parts[side][without], w);
     return NB_OK;

@@ -169,12 +169,10 @@ static void print_cost(const nb_experiment *e, const nb_preview *o)
             "another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only "
             "with --mixed\n",
             o->others);
-    printf("time: about %s with %d worker%s (%s)\n", nb_preview_time(f, 1, time), f->workers,
-           f->workers == 1 ? "" : "s", o->prediction.source);
+    printf("time: about %s with %d worker%s\n", nb_preview_time(f, 1, time), f->workers, f->workers == 1 ? "" : "s");
     if (e->config.study->exclusive)
         printf("exclusive: times are measured, so one worker runs, whatever --jobs says; let nothing else run beside "
                "it\n");
-    nb_preview_print_untimed(stdout, "", &o->prediction);
     printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
     if (f->workers > 1) printf(", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);
     fputc('\n', stdout);
@@ -202,9 +200,9 @@ static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
 /* Fills one row with the numbers of what is printed for people. */
 static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
 {
-    static const char *const heads[] = {
-        "experiment",    "seed",     "results", "scenes", "trials", "methods",        "rows",         "done",  "to_run",
-        "failed_before", "excluded", "workers", "low_s",  "high_s", "predicted_from", "worker_bytes", "bytes", NULL};
+    static const char *const heads[] = {"experiment", "seed",   "results",      "scenes",        "trials",   "methods",
+                                        "rows",       "done",   "to_run",       "failed_before", "excluded", "workers",
+                                        "low_s",      "high_s", "worker_bytes", "bytes",         NULL};
     const nb_standing *s = &o->standing;
     const nb_predicted *f = &o->times;
     const int counts[] = {e->plan.scene_count,
@@ -223,7 +221,6 @@ static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, n
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) NB_TRY(ctx, nb_grid_int(g, counts[i]));
     NB_TRY(ctx, nb_grid_real(g, f->low_s));
     NB_TRY(ctx, nb_grid_real(g, f->high_s));
-    NB_TRY(ctx, nb_grid_text(g, o->prediction.source));
     NB_TRY(ctx, nb_grid_whole(g, f->bytes));
     return nb_grid_whole(g, f->all_bytes);
 }

@@ -207,7 +207,7 @@ static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ct
 }
 
 /* Before anything is written: what it will take, and whether that is too much. */
-static int predict(const nb_command *command, nb_start *start, const choices *chosen, nb_prediction *prediction,
+static int predict(const nb_command *command, nb_start *start, const choices *chosen, nb_machine_speed *machine,
                    nb_ctx *ctx)
 {
     bool alone = nb_workers_alone(&start->e->plan, &start->workers);
@@ -216,7 +216,7 @@ static int predict(const nb_command *command, nb_start *start, const choices *ch
     const nb_question question = {&chosen->start, start->only, !chosen->quiet || chosen->hours_text};
     if (nb_preview_make(start->e, &question, &start->workers, &preview, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_USAGE);
-    *prediction = preview.prediction;
+    *machine = preview.machine;
     if (start->workers.jobs < asked)
         fprintf(stderr, "nysbench: warning: only %d of %d workers start: more would not fit into %.1f MiB of memory\n",
                 start->workers.jobs, asked, start->workers.memory / 0x1p20);
@@ -238,30 +238,27 @@ static int dry_run(const nb_command *command, nb_start *start, const choices *ch
                         chosen->max_hours, NB_FORMAT_TABLE, ctx);
 }
 
-/* Compares the prediction with the time taken, for people and, where no row broke off, for the next prediction. Only
- * rows were predicted, not planning, tables and figures. */
-static nb_status look_back(const nb_plan *plan, const nb_predicted *times, int jobs, sink *s, nb_ctx *ctx)
+/* Compares the prediction with the time taken. Only rows were predicted, not planning, tables and figures. */
+static nb_status look_back(const nb_predicted *times, sink *s, nb_ctx *ctx)
 {
     const nb_progress_state *p = &s->progress.state;
     char predicted[NB_TIME_RANGE], rows[NB_QUANTITY], all[NB_QUANTITY];
     if (p->rows_done == 0) return NB_OK;
-    const nb_past_prediction past = {true, p->share * times->low_s, p->share * times->high_s, p->elapsed_s};
-    NB_TRY(ctx, nb_prediction_keep(past, &s->store, ctx));
     if (!s->progress.quiet)
         printf("time: %s; the rows took %s, predicted %s%s\n", nb_duration_text(nb_clock_s() - s->start_s, all),
                nb_duration_text(p->elapsed_s, rows), nb_preview_time(times, p->share, predicted),
                p->rows_done < p->rows ? " for what was done" : "");
-    if (s->progress.broken) return NB_OK;
-    return nb_prediction_learn(plan, s->progress.ran, nb_preview_workers(jobs), p->elapsed_s, &s->store, ctx);
+    const nb_past_prediction past = {true, p->share * times->low_s, p->share * times->high_s, p->elapsed_s};
+    return nb_prediction_keep(past, &s->store, ctx);
 }
 
-static int run_and_report(const nb_start *start, const choices *chosen, const nb_prediction *prediction,
-                          const bool *pending, bool gnuplot, sink *s, nb_ctx *ctx)
+static int run_and_report(const nb_start *start, const choices *chosen, nb_machine_speed machine, const bool *pending,
+                          bool gnuplot, sink *s, nb_ctx *ctx)
 {
     const nb_experiment *e = start->e;
     nb_predicted times;
     int failures = 0, workers = nb_preview_workers(start->workers.jobs);
-    if (nb_predict(prediction, pending, workers, &times, ctx) != NB_OK ||
+    if (nb_predict(&e->plan, pending, machine, workers, &times, ctx) != NB_OK ||
         nb_progress_init(&s->progress, &times, &e->plan, pending, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (s->progress.state.rows > 0) nb_progress_show(&s->progress);
@@ -270,7 +267,7 @@ static int run_and_report(const nb_start *start, const choices *chosen, const nb
     int jobs = start->workers.jobs > 0 ? start->workers.jobs : 1;
     const nb_telling how = {chosen->quiet, gnuplot ? jobs : 0, &interrupted};
     nb_status status = nb_tell_results(e, &s->store, start->only, &how, &failures, ctx);
-    if (status == NB_OK) status = look_back(&e->plan, &times, start->workers.jobs, s, ctx);
+    if (status == NB_OK) status = look_back(&times, s, ctx);
     if (status != NB_OK) nb_print_failure(ctx, NB_EXIT_FAILED);
     if (interrupted) {
         fprintf(stderr, "nysbench: interrupted; the same command continues\n");
@@ -293,7 +290,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     nb_experiment e = {.out = NULL};
     choices chosen = {.only = NULL};
-    nb_prediction prediction;
+    nb_machine_speed machine = {.slowness = 1};
     sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = is_screen()}};
     nb_start start = {.e = &e, .choices = &chosen.start, .argc = argc, .argv = argv};
     bool *only, *pending, gnuplot = true;
@@ -305,7 +302,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (chosen.dry_run) return dry_run(command, &start, &chosen, ctx);
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
     warn(&start, gnuplot);
-    code = predict(command, &start, &chosen, &prediction, ctx);
+    code = predict(command, &start, &chosen, &machine, ctx);
     if (code != NB_GO_ON) return code;
     if (e.apart && !chosen.quiet)
         fprintf(stderr, "nysbench: --set changes the rows: results in %s (--out names another folder)\n", e.folder);
@@ -313,7 +310,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     s.wanted = e.config.wanted;
     s.inputs = e.plan.inputs;
     if (nb_prepare(&start, &s.store, &pending, &todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return run_and_report(&start, &chosen, &prediction, pending, gnuplot, &s, ctx);
+    return run_and_report(&start, &chosen, machine, pending, gnuplot, &s, ctx);
 }
 
 const nb_command nb_command_run = {

@@ -21,9 +21,6 @@ typedef struct nb_method nb_method;               /* run/plan.h */
 typedef struct nb_sink nb_sink;                   /* run/sink.h */
 typedef struct nb_unit nb_unit;                   /* run/units.h */
 typedef struct nb_cost nb_cost;                   /* run/prediction.h */
-typedef struct nb_speeds nb_speeds;               /* run/prediction.h */
-typedef struct nb_prediction nb_prediction;       /* run/prediction.h */
-typedef struct nb_store nb_store;                 /* run/store.h */
 typedef struct nb_results nb_results;             /* report/results.h */
 typedef struct nb_page nb_page;                   /* report/page.h */
 
@@ -132,11 +129,8 @@ typedef struct nb_study {
 
     /* Measures the rows of one scene for which pending[] is set; a row that fails is a result like any other. */
     nb_status (*run)(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
-    /* Predicts the cost of the unit's pending rows (NULL: all) at these speeds (NULL: the reference machine's). */
-    nb_cost (*cost)(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
-    /* Measures the study's own speeds for the prediction; NULL: it has none. */
-    nb_status (*calibrate)(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough,
-                           nb_prediction *prediction, nb_ctx *ctx);
+    /* Predicts the cost of the unit's pending rows (NULL: all), from the plan alone. */
+    nb_cost (*cost)(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 
     /* Functions for the results. NULL: the tables and figures in the tree that name the study, and no SQL functions. */
 

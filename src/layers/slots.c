@@ -183,8 +183,8 @@ static void append(const nb_slot_rule *rule, nb_slots *slots, int capacity, int 
 
 /* The tile of `count` queries, whose last one sees `keys` keys: of the last count - 1 a query sees those up to its
  * own. */
-static void find_logits(const nb_slot_rule *rule, const nb_slots *slots, const nb_stripe *stripe, int count, int keys,
-                        const room *r)
+static void find_logits(const nb_slot_rule *rule, const nb_slots *slots, const nb_stripe_maths *stripe, int count,
+                        int keys, const room *r)
 {
     int lanes = stripe->lanes, recent = keys - slots->count;
     stripe->dots(rule->d, slots->count, r->q, slots->k, r->tile);
@@ -199,7 +199,7 @@ static void find_logits(const nb_slot_rule *rule, const nb_slots *slots, const n
         for (int i = 0; i < j; i++) r->tile[(keys - count + j) * lanes + i] = -INFINITY;
 }
 
-static void find_outputs(const nb_slot_rule *rule, const nb_slots *slots, const nb_stripe *stripe, int keys,
+static void find_outputs(const nb_slot_rule *rule, const nb_slots *slots, const nb_stripe_maths *stripe, int keys,
                          const room *r)
 {
     int lanes = stripe->lanes, recent = keys - slots->count;
@@ -214,7 +214,7 @@ enum { MOST_LANES = 32 };
 static void attend_stripe(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int lane, int count, int keys,
                           const nb_scalar *q, nb_scalar *out)
 {
-    const nb_stripe *stripe = nb_stripe_at(0);
+    const nb_stripe_maths *stripe = nb_stripe_at(0);
     const nb_scalar c = (nb_scalar)(1.4426950408889634 / sqrt(rule->d));
     nb_scalar largest[MOST_LANES], sum[MOST_LANES] = {0}, factor[MOST_LANES];
     int lanes = stripe->lanes;
@@ -247,7 +247,7 @@ static void attend_all(const nb_slot_rule *rule, const nb_slots *slots, const ro
 
 /* The same for one query, without idle lanes: keys, then values' coordinates, are the lanes, and each sum has its terms
  * in the same order. z (keys, and room for as many as there are lanes) <- q'k. */
-static void find_dots(const nb_stripe *stripe, int d, int count, const nb_scalar *k, const nb_scalar *q,
+static void find_dots(const nb_stripe_maths *stripe, int d, int count, const nb_scalar *k, const nb_scalar *q,
                       nb_scalar *packed, nb_scalar *z)
 {
     for (int j = 0; j < count; j += stripe->lanes) {
@@ -257,7 +257,7 @@ static void find_dots(const nb_stripe *stripe, int d, int count, const nb_scalar
 }
 
 /* z becomes exp(logit - largest); returns their sum. */
-static nb_scalar find_weights(const nb_stripe *stripe, nb_scalar c, int keys, nb_scalar *z)
+static nb_scalar find_weights(const nb_stripe_maths *stripe, nb_scalar c, int keys, nb_scalar *z)
 {
     nb_scalar largest = c * nb_scalar_largest((size_t)keys, z), shift[MOST_LANES], unused[MOST_LANES] = {0}, sum = 0;
     int rows = nb_blocks(keys, stripe->lanes);
@@ -269,8 +269,8 @@ static nb_scalar find_weights(const nb_stripe *stripe, nb_scalar c, int keys, nb
 }
 
 /* out (dv) <- out, or 0, + the sum of z v; block: as many keys as `some`, x lanes. */
-static void add_values(const nb_stripe *stripe, int dv, int count, const nb_scalar *z, const nb_scalar *v, bool add,
-                       int some, nb_scalar *block, nb_scalar *out)
+static void add_values(const nb_stripe_maths *stripe, int dv, int count, const nb_scalar *z, const nb_scalar *v,
+                       bool add, int some, nb_scalar *block, nb_scalar *out)
 {
     for (int at = 0; at < dv; at += stripe->lanes)
         for (int j = 0; j < count; j += some) {
@@ -285,7 +285,7 @@ static void add_values(const nb_stripe *stripe, int dv, int count, const nb_scal
 static void attend_one(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int lane, const nb_scalar *q,
                        nb_scalar *out)
 {
-    const nb_stripe *stripe = nb_stripe_at(0);
+    const nb_stripe_maths *stripe = nb_stripe_at(0);
     const nb_scalar root = (nb_scalar)sqrt(rule->d), c = (nb_scalar)(1.4426950408889634 / sqrt(rule->d));
     const nb_scalar *recent_k = slots->recent_k + (size_t)slots->first * (size_t)rule->d;
     const nb_scalar *recent_v = slots->recent_v + (size_t)slots->first * (size_t)rule->dv;

@@ -169,7 +169,7 @@ static inline nb_scalar power_plain(nb_scalar y)
 #define POWER(y) power_plain(y)
 #include "layers/stripe_template.h"
 
-const nb_stripe *nb_stripe_at(int index)
+const nb_stripe_maths *nb_stripe_at(int index)
 {
 #if defined __x86_64__ && !defined NB_DOUBLE_SCALAR
     if (nb_cpu_has_avx512() && index-- == 0) return &stripe_avx512_stripe;
@@ -178,8 +178,8 @@ const nb_stripe *nb_stripe_at(int index)
     return index == 0 ? &stripe_plain_stripe : NULL;
 }
 
-const nb_stripe *nb_stripe_best(void)
+const nb_stripe_maths *nb_stripe_best(void)
 {
-    const nb_stripe *widest = nb_stripe_at(0);
+    const nb_stripe_maths *widest = nb_stripe_at(0);
     return widest == &stripe_plain_stripe ? NULL : widest;
 }

@@ -114,15 +114,15 @@ TARGET static void NAMED(unpack)(int d, int count, const nb_scalar *from, const 
     UNPACK(NAMED(lanes), d, count, from, factor, to);
 }
 
-static const nb_stripe NAMED(stripe) = {.name = NAME,
-                                        .lanes = NAMED(lanes),
-                                        .pack = NAMED(pack),
-                                        .unpack = NAMED(unpack),
-                                        .dots = NAMED(dots),
-                                        .raise = NAMED(raise),
-                                        .powers = NAMED(powers),
-                                        .values = NAMED(values),
-                                        .scale = NAMED(scale)};
+static const nb_stripe_maths NAMED(stripe) = {.name = NAME,
+                                              .lanes = NAMED(lanes),
+                                              .pack = NAMED(pack),
+                                              .unpack = NAMED(unpack),
+                                              .dots = NAMED(dots),
+                                              .raise = NAMED(raise),
+                                              .powers = NAMED(powers),
+                                              .values = NAMED(values),
+                                              .scale = NAMED(scale)};
 
 #undef NAME
 #undef NAMED

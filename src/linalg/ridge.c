@@ -29,16 +29,16 @@ static nb_status triangle(int rows, int cols, double *a, double *r, nb_ctx *ctx)
 }
 
 /* A part whose [1 X y] has room for `rows` rows, and at least for a square. */
-static nb_status prepare(int p, int rows, nb_part *part, double **a, int *ld, nb_ctx *ctx)
+static nb_status prepare(int p, int rows, nb_ridge_part *part, double **a, int *ld, nb_ctx *ctx)
 {
-    *part = (nb_part){.p = p};
+    *part = (nb_ridge_part){.p = p};
     *ld = rows > p + 2 ? rows : p + 2;
     NB_NEED(part->r, nb_alloc_reals(ctx, (size_t)p + 2, (size_t)p + 2));
     NB_NEED(*a, nb_alloc_reals(ctx, (size_t)*ld, (size_t)p + 2));
     return NB_OK;
 }
 
-nb_status nb_part_new(int p, int rows, const double *x, const double *y, nb_part *part, nb_ctx *ctx)
+nb_status nb_ridge_part_new(int p, int rows, const double *x, const double *y, nb_ridge_part *part, nb_ctx *ctx)
 {
     double *a;
     int ld;
@@ -52,7 +52,7 @@ nb_status nb_part_new(int p, int rows, const double *x, const double *y, nb_part
     return triangle(ld, p + 2, a, part->r, ctx);
 }
 
-nb_status nb_part_join(int count, const nb_part *parts, int without, nb_part *joined, nb_ctx *ctx)
+nb_status nb_ridge_part_join(int count, const nb_ridge_part *parts, int without, nb_ridge_part *joined, nb_ctx *ctx)
 {
     double *a;
     int ld, size = parts[0].p + 2;
@@ -81,7 +81,7 @@ static nb_status least_squares(int rows, int cols, double *g, double *rhs, nb_ct
     return NB_OK;
 }
 
-nb_status nb_ridge_fit(const nb_part *part, double ridge, double *w, nb_ctx *ctx)
+nb_status nb_ridge_fit(const nb_ridge_part *part, double ridge, double *w, nb_ctx *ctx)
 {
     int p = part->p, rows = 2 * p + 1;
     size_t ld = (size_t)rows, size = (size_t)p + 2;
@@ -99,7 +99,7 @@ nb_status nb_ridge_fit(const nb_part *part, double ridge, double *w, nb_ctx *ctx
     return NB_OK;
 }
 
-double nb_r_squared(const nb_part *part, const double *w)
+double nb_r_squared(const nb_ridge_part *part, const double *w)
 {
     size_t p = (size_t)part->p, size = p + 2;
     const double *r = part->r, *y = r + (p + 1) * size;

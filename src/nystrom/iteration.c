@@ -47,7 +47,7 @@ static double divisor(nb_factors *f, const nb_iterating *how)
 {
     double one, infinity;
     nb_factors_norms(f, &one, &infinity);
-    switch ((nb_start)how->start) {
+    switch ((nb_iteration_start)how->start) {
     case NB_START_PAPER: return one * infinity;
     case NB_START_EXACT: return one;
     case NB_START_WORST: return f->m;

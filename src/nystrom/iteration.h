@@ -19,7 +19,7 @@ typedef struct {
  * - 3)^2 / 4. */
 #define NB_NYSTROMFORMER .terms = 4, .coefficients = {3.25, -3.75, 1.75, -0.25}, .region = 3
 
-typedef enum { NB_START_PAPER, NB_START_EXACT, NB_START_WORST, NB_START_GIVEN, NB_START_BATCH } nb_start;
+typedef enum { NB_START_PAPER, NB_START_EXACT, NB_START_WORST, NB_START_GIVEN, NB_START_BATCH } nb_iteration_start;
 extern const char *const nb_start_names[]; /* NULL-terminated */
 #define NB_START_HELP \
     "X_0 = A' divided by |A|_1 |A|_inf (paper), |A|_1 (exact), m (worst), `scale` (given), or the largest |A|_1 of " \
@@ -27,7 +27,7 @@ extern const char *const nb_start_names[]; /* NULL-terminated */
     "batch)"
 
 typedef struct {
-    int start;    /* nb_start */
+    int start;    /* nb_iteration_start */
     double scale; /* for NB_START_GIVEN */
     int steps;
     double tolerance; /* stop when |X_k+1 - X_k|_F <= tolerance |X_k+1|_F; 0: only after `steps` */

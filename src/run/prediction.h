@@ -1,50 +1,35 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prediction.h - predicts time and memory of a run, from the rows measured so far or from a calibration. */
+/* prediction.h - predicts time and memory of a run: each study counts the work of its units, and the speed of this
+ * machine is measured. */
 #ifndef NB_PREDICTION_H
 #define NB_PREDICTION_H
 
+#include "run/store.h"
 #include "run/units.h"
 
-/* Times on an idle machine are within this factor of the likely time. */
-#define NB_PREDICTION_MARGIN 1.3
+/* The range reaches from the likely time over this factor to the likely time times it. */
+#define NB_PREDICTION_MARGIN 1.4
 
 struct nb_cost {
-    double seconds; /* seconds of one worker with one BLAS thread */
-    double own_s;   /* part of `seconds` that was timed here, and so does not scale with the machine's speed */
+    double seconds; /* seconds of one worker with one BLAS thread on the reference machine */
+    double fixed_s; /* part of `seconds` that is the same on every machine, such as a time that the config gives */
     double bytes;   /* peak memory of the process */
 };
 
-/* The speeds to predict with. */
-struct nb_speeds {
-    double machine;  /* seconds here for one second on the reference machine */
-    const void *own; /* the study's times of its components; NULL: guessed */
-};
-
-enum { NB_MOST_UNTIMED = 5 }; /* most groups that are named */
-
-typedef struct {
-    int count;
-    const char *names, *reason; /* components, "a, b", and why they could not be timed */
-} nb_untimed;
-
-struct nb_prediction {
-    const nb_plan *plan;
-    nb_speeds low, likely, high;
-    double load; /* load of the machine by other programs, and its CPUs; load 0: the speeds include it */
-    int cpus;
-    const char *source; /* where the speeds come from, for people */
-    int untimed_count;
-    nb_untimed *untimed; /* components whose time is guessed although it should have been measured, by reason */
-};
-
-/* Predicts the cost of the unit's pending rows (NULL: of all) on the reference machine, from the plan alone: the same
- * everywhere, so that shards agree without exchanging anything. */
+/* Predicts the cost of the unit's pending rows (NULL: of all), from the plan alone: the same everywhere, so that shards
+ * agree without exchanging anything. */
 nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 
-/* Makes a prediction for the pending rows. `store`: earlier rows, or NULL. Without `thorough` nothing is tried, and a
- * time that no row has is guessed. */
-nb_status nb_prediction_make(const nb_plan *plan, const bool *pending, nb_store *store, bool thorough,
-                             nb_prediction *prediction, nb_ctx *ctx);
+typedef struct {
+    double slowness; /* seconds here for one second on the reference machine */
+    double load;     /* load by other programs; 0: none */
+    int cpus;
+} nb_machine_speed;
+
+/* Measures how fast this machine is, from a small product and some exponentials, in a tenth of a second. CPU time is
+ * used if the process did not wait, and the shortest of several tries, since other programs can make a try longer by
+ * any factor. The reference machine is one CPU of an AMD EPYC (Zen 3). */
+nb_status nb_measure_machine(nb_machine_speed *machine, nb_ctx *ctx);
 
 typedef struct {
     int unit_count;
@@ -58,15 +43,9 @@ typedef struct {
     int workers;
 } nb_predicted;
 
-/* Predicts with at most so many workers at a time. */
-nb_status nb_predict(const nb_prediction *prediction, const bool *pending, int workers, nb_predicted *predicted,
-                     nb_ctx *ctx);
-
-/* Stores the speed of this machine: the flagged rows took `taken_s` with so many workers. The time of strategies is in
- * their rows by now, and is left out; so no row may have failed, since its strategy's time is in none. Stores nothing
- * if that time is too short. */
-nb_status nb_prediction_learn(const nb_plan *plan, const bool *ran, int workers, double taken_s, nb_store *store,
-                              nb_ctx *ctx);
+/* Predicts the pending rows' time and memory with at most so many workers at a time. */
+nb_status nb_predict(const nb_plan *plan, const bool *pending, nb_machine_speed machine, int workers,
+                     nb_predicted *predicted, nb_ctx *ctx);
 
 typedef struct { /* the last run's prediction for the rows that it measured */
     bool known;

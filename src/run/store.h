@@ -10,7 +10,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-struct nb_store {
+typedef struct nb_store {
     sqlite3 *db;
     const nb_study *study; /* the study of its rows */
     bool fresh;            /* it was created when it was opened, and has not been planned since */
@@ -19,7 +19,7 @@ struct nb_store {
     const nb_manifest *signature; /* signs the rows that are written */
     long long manifest;           /* the signature's number in the store; 0: no row was written under it yet */
     struct nb_store_wait *wait;   /* private */
-};
+} nb_store;
 
 /* The terms on which a run continues from earlier rows. */
 typedef struct {
@@ -104,15 +104,5 @@ nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **progra
 
 /* Reads all planned rows in the plan's order. */
 nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx);
-
-typedef struct { /* over all rows in the store, planned or not, that are ok and have this component, n and number */
-    const char *component; /* canonical */
-    int n, number;
-    double mean;
-} nb_store_mean;
-
-/* Computes means of a REAL column, grouped by a TEXT column of components, n and an INT column. */
-nb_status nb_store_means(nb_store *store, const char *column, const char *components, const char *numbers, int *count,
-                         nb_store_mean **means, nb_ctx *ctx);
 
 #endif

@@ -92,27 +92,3 @@ nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx)
         NB_TRY(ctx, read_row(&r, nb_row_at(rows, rows->count), rows->count ? nb_row_at(rows, rows->count - 1) : NULL));
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);
 }
-
-nb_status nb_store_means(nb_store *store, const char *column, const char *components, const char *numbers, int *count,
-                         nb_store_mean **means, nb_ctx *ctx)
-{
-    const char *sql;
-    sqlite3_stmt *s;
-    int code;
-    *count = 0;
-    *means = NULL;
-    NB_NEED(sql, nb_format(ctx,
-                           "SELECT %s, n, %s, avg(%s), count(*) OVER () FROM results "
-                           "WHERE status = 'ok' AND %s IS NOT NULL GROUP BY %s, n, %s",
-                           components, numbers, column, column, components, numbers));
-    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        if (*count == 0) NB_NEED(*means, nb_alloc(ctx, (size_t)sqlite3_column_int(s, 4), sizeof **means));
-        nb_store_mean *m = &(*means)[(*count)++];
-        NB_TRY(ctx, nb_store_read_text(s, 0, &m->component, ctx));
-        m->n = sqlite3_column_int(s, 1);
-        m->number = sqlite3_column_int(s, 2);
-        m->mean = sqlite3_column_double(s, 3);
-    }
-    return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading means", ctx);
-}

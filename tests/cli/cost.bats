@@ -4,7 +4,6 @@
 load helpers
 
 setup_file() {
-    build_plugin tests/cli/plugins/naps.c "$BATS_FILE_TMPDIR/naps.so"
     counted
     "${NYSBENCH:-$PWD/nysbench}" run "$BATS_FILE_TMPDIR/counted.yaml" -q -j 1 -o "$BATS_FILE_TMPDIR/counted" >/dev/null
 }
@@ -43,7 +42,7 @@ Y
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --jobs 1
     expect_status 0
     expect "rows: 40, of which 0 are done and 40 are to run"
-    [[ "$output" =~ time:\ about\ [0-9.]+\ s(\ to\ [0-9.]+\ s)?\ with\ 1\ worker\ \(from\ a\ calibration\) ]]
+    [[ "$output" =~ time:\ about\ [0-9.]+\ s(\ to\ [0-9.]+\ s)?\ with\ 1\ worker ]]
     [[ "$output" =~ memory:\ up\ to\ [0-9.]+\ MiB\ for\ a\ worker ]]
     [ ! -e "$WORK/r" ]
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
@@ -84,27 +83,6 @@ Y
     expect_status 2
     run "$NYSBENCH" run --dry-run "$WORK/c.yaml" -o "$WORK/r" --fresh
     expect "rows: 40, of which 0 are done and 40 are to run"
-}
-
-@test "what a strategy's rows tell of singular vectors that its trials share is not counted for each trial" {
-    config <<'Y'
-problems: heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0)
-strategies: [uniform, leverage]
-cores: svd
-landmarks: 8
-trials: 2
-metrics: error
-plots: []
-Y
-    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
-    /usr/bin/python3 - "$WORK/r/results.sqlite" <<'PY'
-import sqlite3, sys
-with sqlite3.connect(sys.argv[1]) as store:
-    assert store.execute("UPDATE results SET select_s = 1000 WHERE strategy LIKE 'leverage%'").rowcount == 2
-PY
-    run "$NYSBENCH" plan "$WORK/c.yaml" --set trials=20 --max-hours 0.1 -o "$WORK/r"
-    expect_status 0
-    expect "4 are done and 36 are to run"
 }
 
 @test "--max-hours: what is predicted to take longer is not run" {
@@ -235,22 +213,11 @@ Y
     [ ! -e "$WORK/r" ]
 }
 
-@test "the prediction's error is told, and the next one is made from it" {
-    config <<'Y'
-problems: gaussian(n=40, d=4)
-strategies: [uniform, naps]
-cores: svd
-landmarks: 4
-trials: 30
-plots: []
-Y
-    local naps=(--plugin "$BATS_FILE_TMPDIR/naps.so") # of less than half a second nothing is learnt
-    run "$NYSBENCH" run "$WORK/c.yaml" "${naps[@]}" -j 1 -o "$WORK/r"
+@test "the prediction's error is told" {
+    run "$NYSBENCH" run experiments/00-smoke.yaml --set 'problems=gaussian(n=900, d=16)' --set plots=[] -j 1 -o "$WORK/r"
     expect_status 0
-    expect "(from a calibration), up to "
+    expect "1 worker: about "
     [[ "$output" =~ time:\ [0-9a-z.\ ]+\;\ the\ rows\ took\ [0-9a-z.\ ]+,\ predicted\ [0-9.]+\ [a-z].*\ to\ [0-9.]+\ [a-z] ]]
-    run "$NYSBENCH" plan "$WORK/c.yaml" "${naps[@]}" --set trials=60 -o "$WORK/r"
-    expect "(from the rows measured so far)"
 }
 
 @test "the time that is told at the end is that of the whole command, figures too" {
@@ -261,55 +228,6 @@ Y
     expect_status 0
     [[ "$output" =~ time:\ ([0-9.]+)\ s\;\ the\ rows\ took\ ([0-9.]+)\ s ]]
     /usr/bin/python3 -c 'import sys; whole, rows = map(float, sys.argv[1:]); assert whole >= rows + 0.8' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
-}
-
-@test "a strategy that cannot be timed is named, and leaves nothing behind" {
-    config <<Y
-problems: gaussian(n=40, d=4)
-strategies: [uniform, 'command(run="false")', 'command(run="sh $WORK/slow.sh")']
-cores: svd
-landmarks: 4
-trials: 1
-Y
-    printf 'exec sleep 77.385\n' >"$WORK/slow.sh"
-    mkdir "$WORK/tmp"
-    TMPDIR="$WORK/tmp" run timeout 60 "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r"
-    expect_status 0
-    expect 'no timing available for command(run=false): false: exit status 1'
-    expect 'no timing available for command(run=slow.sh): not done after '
-    [[ "$output" =~ time:\ about\ ([1-9]|0\.[5-9]) ]] # it was not done in a second or two, on 20 tokens
-    [ -z "$(ls "$WORK/tmp")" ]
-    run pgrep -fx 'sleep 77.385'
-    expect_status 1
-    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --set 'strategies="command(run=false, timeout=[1, 2, 3, 4, 5, 6, 7])"'
-    expect 'command(run=false, timeout=5) and 2 more: false: exit status 1'
-}
-
-@test "a strategy that crashes while it is timed is named, and counts with no time" {
-    build_plugin tests/cli/plugins/villains.c "$WORK/villains.so"
-    printf 'problems: gaussian(n=40, d=4)\nstrategies: [uniform, aborts]\ncores: svd\nlandmarks: 4\ntrials: 1\n' >"$WORK/c.yaml"
-    run "$NYSBENCH" plan "$WORK/c.yaml" --plugin "$WORK/villains.so" -o "$WORK/r" --jobs 1
-    expect_status 0
-    expect 'no timing available for aborts: killed by signal 6'
-    [[ "$output" =~ time:\ about\ 0\.[0-4] ]] # of uniform alone
-}
-
-@test "why a strategy cannot be timed is told once before the run; the time of rows that failed is no speed for the next" {
-    config <<Y
-problems: gaussian(n=40, d=4)
-strategies: [uniform, 'command(run="sh $WORK/mine.sh")', 'command(run="sh $WORK/mine.sh", deterministic=true)']
-cores: svd
-landmarks: 4
-trials: 4
-plots: []
-Y
-    printf 'sleep 0.3; echo no numpy >&2; exit 3\n' >"$WORK/mine.sh"
-    run "$NYSBENCH" run "$WORK/c.yaml" -j 1 -o "$WORK/r" # the failed rows take more than a second
-    expect_status 1
-    [ "$(grep -cF 'nysbench: no timing available for command(run=mine.sh), command(run=mine.sh, deterministic=true): ' <<<"$output")" -eq 1 ]
-    expect "true): sh $WORK/mine.sh: exit status 3: no numpy"
-    run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --set trials=5
-    expect "(from a calibration)"
 }
 
 @test "flops: of strategies, cores and factors from n, d and m alone; the time of a forward pass beside them" {

@@ -125,8 +125,7 @@ static void test_many_sizes(void **state)
 #endif
 }
 
-/* Shards are cut by it: the same each time, never nothing, less for fewer rows, and
- * what is known of a machine changes the seconds alone. */
+/* Shards are cut by it: the same each time, never nothing, less for fewer rows. */
 static void test_seconds(void **state)
 {
     static const char *const settings[] = {"problems=gaussian(n=1000, d=32)", MANY,
@@ -150,21 +149,6 @@ static void test_seconds(void **state)
     double growth = nb_cost_of(&larger, &unit, NULL).seconds / all.seconds;
     assert_at_most(2, growth);
     assert_at_most(growth, 8);
-
-    nb_pick_time slow = {.strategy = nb_error_methods(&plan)[plan.method_count - 1].strategy,
-                         .n = 500,
-                         .m = 32,
-                         .seconds = 10,
-                         .n_power = 2,
-                         .m_power = 1};
-    nb_pick_times times = {1, &slow};
-    nb_speeds same = {.machine = 1}, half = {.machine = 2, .own = &times};
-    assert_close(nb_error_cost(&plan, &unit, NULL, &same).seconds, all.seconds, 0);
-    nb_cost other = nb_error_cost(&plan, &unit, NULL, &half);
-    assert_close(other.bytes, all.bytes, 0);
-    assert_close(other.seconds - other.own_s, 2 * (all.seconds - all.own_s), 1e-9 * all.seconds);
-    assert_at_most(4 * 10 * (16 + 32 + 48 + 64) / 32.0, other.own_s); /* (1000 / 500)^2, each m */
-    assert_at_most(other.own_s, 4 * 10 * (16 + 32 + 48 + 64) / 32.0 + 2 * all.own_s);
 }
 
 /* Trials of one unit are done one after the other: they add up in time, not in memory. */
@@ -179,36 +163,28 @@ static void test_trials(void **state)
     nb_cost one = nb_cost_of(&plan, &unit, pending), all = nb_cost_of(&plan, &unit, NULL);
     assert_int_equal(plan.rows[plan.row_count - 1].trial, 3);
     assert_close(all.bytes, one.bytes, 0);
-    assert_close(all.own_s, 4 * one.own_s, 1e-12);
     assert_true(all.seconds > one.seconds);
 }
 
-/* Picking among 500 tokens costs the same of 1000 and of 2000, by guess and by what was measured at another n. */
+/* Picking among 500 tokens costs the same of 1000 and of 2000: beside uniform tokens, as much more. */
 static void test_subsample(void **state)
 {
-    static const char *const settings[][5] = {
-        {"problems=gaussian(n=1000, d=32)", MANY, "strategies=\"subsample(of=leverage, tokens=500)\"", NULL},
-        {"problems=gaussian(n=2000, d=32)", MANY, "strategies=\"subsample(of=leverage, tokens=500)\"", NULL}};
-    nb_plan plans[2];
-    double guessed[2], known[2];
+    static const char *const settings[][2][4] = {
+        {{"problems=gaussian(n=1000, d=32)", MANY, "strategies=uniform", NULL},
+         {"problems=gaussian(n=1000, d=32)", MANY, "strategies=\"subsample(of=kmeans, tokens=500)\"", NULL}},
+        {{"problems=gaussian(n=2000, d=32)", MANY, "strategies=uniform", NULL},
+         {"problems=gaussian(n=2000, d=32)", MANY, "strategies=\"subsample(of=kmeans, tokens=500)\"", NULL}}};
+    double more[2];
     for (int i = 0; i < 2; i++) {
-        plans[i] = make_plan(settings[i], *state);
-        nb_pick_time time = {.strategy = nb_error_methods(&plans[i])[0].strategy,
-                             .n = 800,
-                             .m = 32,
-                             .seconds = 3,
-                             .n_power = 2,
-                             .m_power = 1};
-        nb_pick_times times = {1, &time};
-        nb_speeds speeds = {.machine = 1, .own = &times};
-        nb_unit unit = {0, plans[i].row_count};
-        guessed[i] = nb_cost_of(&plans[i], &unit, NULL).own_s;
-        known[i] = nb_error_cost(&plans[i], &unit, NULL, &speeds).own_s;
+        double seconds[2];
+        for (int k = 0; k < 2; k++) {
+            nb_plan plan = make_plan(settings[i][k], *state);
+            seconds[k] = nb_cost_of(&plan, &(nb_unit){0, plan.row_count}, NULL).seconds;
+        }
+        more[i] = seconds[1] - seconds[0];
     }
-    assert_true(guessed[0] > 0);
-    assert_close(guessed[1], guessed[0], 0);
-    assert_close(known[0], 3 * (16 + 32 + 48 + 64) / 32.0, 1e-12);
-    assert_close(known[1], known[0], 0);
+    assert_true(more[0] > 0);
+    assert_close(more[1], more[0], 1e-12);
 }
 
 /* Rows that will be skipped cost nothing to speak of. */
@@ -247,18 +223,20 @@ static void test_wall(void **state)
         "landmarks=8", NULL};
     nb_plan plan = make_plan(settings, *state);
     bool pending[] = {true, true, true, true};
-    nb_prediction prediction = {
-        .plan = &plan, .low = {.machine = 0.5}, .likely = {.machine = 1}, .high = {.machine = 3}};
-    nb_predicted one, two, many;
+    const nb_machine_speed reference = {.slowness = 1}, slow = {.slowness = 3};
+    nb_predicted one, two, many, slower;
     assert_int_equal(plan.row_count, 4);
-    assert_ok(*state, nb_predict(&prediction, pending, 1, &one, *state));
-    assert_ok(*state, nb_predict(&prediction, pending, 2, &two, *state));
-    assert_ok(*state, nb_predict(&prediction, pending, 9, &many, *state));
+    assert_ok(*state, nb_predict(&plan, pending, reference, 1, &one, *state));
+    assert_ok(*state, nb_predict(&plan, pending, reference, 2, &two, *state));
+    assert_ok(*state, nb_predict(&plan, pending, reference, 9, &many, *state));
     const double *s = one.unit_s;
     assert_close(one.wall_s, s[0] + s[1] + s[2] + s[3], 1e-12);
     assert_close(one.total_s, one.wall_s, 1e-12);
-    assert_close(one.low_s, 0.5 * one.wall_s, 1e-2 * one.wall_s); /* but for the picks, whose time no speed scales */
-    assert_close(one.high_s, 3 * one.wall_s, 1e-2 * one.wall_s);
+    assert_close(one.wall_s, one.low_s * NB_PREDICTION_MARGIN, 1e-12);
+    assert_close(one.high_s, one.wall_s * NB_PREDICTION_MARGIN, 1e-12);
+    assert_ok(*state, nb_predict(&plan, pending, slow, 1, &slower, *state));
+    assert_close(slower.wall_s, 3 * one.wall_s, 1e-12);
+    assert_close(slower.bytes, one.bytes, 0);
     double left = s[1] + s[2] < s[0] ? s[0] : s[0] + s[3], right = s[0] + s[1] + s[2] + s[3] - left;
     assert_close(two.wall_s, fmax(left, right), 1e-12);
     assert_close(many.wall_s, fmax(fmax(s[0], s[1]), fmax(s[2], s[3])), 1e-12);
@@ -268,7 +246,7 @@ static void test_wall(void **state)
     assert_at_most(two.all_bytes, 2 * two.bytes);
     assert_true(two.all_bytes > one.bytes && many.all_bytes > two.all_bytes);
     pending[0] = pending[1] = pending[2] = pending[3] = false;
-    assert_ok(*state, nb_predict(&prediction, pending, 2, &two, *state));
+    assert_ok(*state, nb_predict(&plan, pending, reference, 2, &two, *state));
     assert_int_equal(two.unit_count, 0);
     assert_close(two.wall_s, 0, 0);
 }

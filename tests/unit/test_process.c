@@ -67,7 +67,7 @@ static void test_capture(void **state)
                  "sh cannot be started");
 }
 
-static void run(nb_ctx *ctx, const nb_program *program, int status)
+static void run(nb_ctx *ctx, const nb_process *program, int status)
 {
     pid_t pid;
     nb_ending ending;
@@ -85,7 +85,7 @@ static void assert_spawns(nb_ctx *ctx)
     assert_ok(ctx, nb_temporary_folder(&folder, ctx));
     setenv("NB_TEST_GIVEN", "before", 1);
     setenv("NB_TEST_GIVEN_TOO", "kept", 1);
-    nb_program program = {
+    nb_process program = {
         .words = shell(ctx, "echo $NB_TEST_GIVEN $NB_TEST_GIVEN_TOO ${NYSBENCH_RUN:+marked} >&2; echo lost"),
         .folder = folder,
         .log = "log",
@@ -96,7 +96,7 @@ static void assert_spawns(nb_ctx *ctx)
     run(ctx, &program, 0);
     assert_string_equal(text_of(ctx, folder, "log"), "now kept marked\nbefore kept\n");
     char *nobody[] = {word(ctx, "no-such-program"), NULL};
-    program = (nb_program){.words = nobody, .folder = folder, .log = "why"};
+    program = (nb_process){.words = nobody, .folder = folder, .log = "why"};
     run(ctx, &program, NB_NOT_STARTED);
     assert_string_equal(text_of(ctx, folder, "why"), "no-such-program: cannot be started: No such file or directory");
 }

@@ -304,7 +304,6 @@ static void test_readers(void **state)
     nb_row_list rows;
     nb_signed *manifests;
     nb_measured_by *by;
-    nb_store_mean *means;
     nb_standing standing;
     long long *ids;
     int count;
@@ -319,7 +318,6 @@ static void test_readers(void **state)
     assert_ok(ctx, nb_store_signatures(&reader, &count, &ids, ctx));
     assert_ok(ctx, nb_store_manifests(&reader, &count, &manifests, ctx));
     assert_ok(ctx, nb_store_programs(&reader, &count, &by, ctx));
-    assert_ok(ctx, nb_store_means(&reader, "select_s", "strategy", "landmarks", &count, &means, ctx));
     assert_ok(ctx, nb_store_standing(&reader, &plan, NULL, NULL, &standing, ctx));
     sqlite3_busy_timeout(store.db, 100);
     write_rows(&store, &plan, &a, "ok", 5, 10, ctx);

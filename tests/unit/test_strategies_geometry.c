@@ -371,14 +371,14 @@ static void test_regression_of_a_linear_function(void **state)
     static const double truth[P + 1] = {0.5, -2.385, 3, 11};
     nb_head h = make_head("gaussian(n=40, d=3)", 0, 0, ctx);
     double y[ROWS], w[P + 1];
-    nb_part parts[3], joined;
+    nb_ridge_part parts[3], joined;
     for (int i = 0; i < ROWS; i++)
         y[i] = truth[0] * h.q[3 * i] + truth[1] * h.q[3 * i + 1] + truth[2] * h.q[3 * i + 2] + truth[3];
-    assert_ok(ctx, nb_part_new(P, 2, h.q, y, &parts[0], ctx));
-    assert_ok(ctx, nb_part_new(P, 20, h.q + 6, y + 2, &parts[1], ctx));
-    assert_ok(ctx, nb_part_new(P, 18, h.q + 66, y + 22, &parts[2], ctx));
+    assert_ok(ctx, nb_ridge_part_new(P, 2, h.q, y, &parts[0], ctx));
+    assert_ok(ctx, nb_ridge_part_new(P, 20, h.q + 6, y + 2, &parts[1], ctx));
+    assert_ok(ctx, nb_ridge_part_new(P, 18, h.q + 66, y + 22, &parts[2], ctx));
     for (int without = -1; without < 3; without++) {
-        assert_ok(ctx, nb_part_join(3, parts, without, &joined, ctx));
+        assert_ok(ctx, nb_ridge_part_join(3, parts, without, &joined, ctx));
         assert_int_equal(joined.rows, ROWS - (without < 0 ? 0 : parts[without].rows));
         assert_ok(ctx, nb_ridge_fit(&joined, 0, w, ctx));
         for (int j = 0; j <= P; j++) assert_close(w[j], truth[j], 1e-13);
@@ -387,7 +387,7 @@ static void test_regression_of_a_linear_function(void **state)
     }
     double zero[P + 1] = {0};
     for (int i = 0; i < ROWS; i++) zero[P] += y[i] / ROWS; /* the mean explains nothing */
-    assert_ok(ctx, nb_part_join(3, parts, -1, &joined, ctx));
+    assert_ok(ctx, nb_ridge_part_join(3, parts, -1, &joined, ctx));
     assert_close(nb_r_squared(&joined, zero), 0, 1e-13);
 }
 
@@ -397,13 +397,13 @@ static void test_regression_at_its_edges(void **state)
 {
     nb_ctx *ctx = *state;
     double x[16], y[8], w[3], mean = 0;
-    nb_part part;
+    nb_ridge_part part;
     for (int i = 0; i < 8; i++) {
         x[2 * i] = x[2 * i + 1] = sin(2.385 * i);
         y[i] = 3 * x[2 * i];
         mean += y[i] / 8;
     }
-    assert_ok(ctx, nb_part_new(2, 8, x, y, &part, ctx));
+    assert_ok(ctx, nb_ridge_part_new(2, 8, x, y, &part, ctx));
     assert_ok(ctx, nb_ridge_fit(&part, 0, w, ctx));
     assert_close(w[0], 1.5, 1e-13);
     assert_close(w[1], 1.5, 1e-13);
@@ -411,10 +411,10 @@ static void test_regression_at_its_edges(void **state)
     assert_close(w[0], 0, 1e-19);
     assert_close(w[2], mean, 1e-13);
     for (int i = 0; i < 8; i++) y[i] = 2.385;
-    assert_ok(ctx, nb_part_new(2, 8, x, y, &part, ctx));
+    assert_ok(ctx, nb_ridge_part_new(2, 8, x, y, &part, ctx));
     assert_true(isnan(nb_r_squared(&part, w)));
     y[3] = INFINITY;
-    assert_error(ctx, nb_part_new(2, 8, x, y, &part, ctx), NB_ENUMERIC, "regression");
+    assert_error(ctx, nb_ridge_part_new(2, 8, x, y, &part, ctx), NB_ENUMERIC, "regression");
 }
 
 static void test_regression_without_memory(void **state)
@@ -423,12 +423,12 @@ static void test_regression_without_memory(void **state)
     double x[8] = {1, 2, 3, 5, 8, 13, 21, 34}, y[8] = {1, 0, 2, 0, 3, 0, 4, 1}, w[2];
     nb_status status = NB_ENOMEM;
     for (long k = 1; status != NB_OK; k++) {
-        nb_part parts[1], joined;
+        nb_ridge_part parts[1], joined;
         nb_mark mark = nb_ctx_mark(ctx);
         assert_true(k < 100);
         nb_ctx_fail_alloc(ctx, k);
-        status = nb_part_new(1, 8, x, y, parts, ctx);
-        if (status == NB_OK) status = nb_part_join(1, parts, -1, &joined, ctx);
+        status = nb_ridge_part_new(1, 8, x, y, parts, ctx);
+        if (status == NB_OK) status = nb_ridge_part_join(1, parts, -1, &joined, ctx);
         if (status == NB_OK) status = nb_ridge_fit(&joined, 0.1, w, ctx);
         nb_ctx_fail_alloc(ctx, 0);
         if (status != NB_OK) assert_int_equal(status, NB_ENOMEM);

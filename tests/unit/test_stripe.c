@@ -18,7 +18,7 @@ static float number(int i)
 static const int sizes[] = {1, 2, 3, 5, 6, 7, 12, 13, 17, 64, MOST};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-static void check_products(const nb_stripe *s, int d, int keys)
+static void check_products(const nb_stripe_maths *s, int d, int keys)
 {
     static float q[MOST * LANES], k[MOST * MOST], t[(MOST + 1) * LANES], out[(MOST + 1) * LANES];
     for (int i = 0; i < d * s->lanes; i++) q[i] = number(i);
@@ -58,7 +58,7 @@ static void test_powers(void **state)
     enum { KEYS = 50 };
     (void)state;
     for (int w = 0; nb_stripe_at(w); w++) {
-        const nb_stripe *s = nb_stripe_at(w);
+        const nb_stripe_maths *s = nb_stripe_at(w);
         float t[KEYS * LANES], x[KEYS * LANES], shift[LANES], sum[LANES];
         for (int i = 0; i < s->lanes; i++) {
             shift[i] = -INFINITY;
@@ -95,7 +95,7 @@ static void test_packing(void **state)
     (void)state;
     for (int w = 0; nb_stripe_at(w); w++)
         for (size_t a = 0; a < sizeof dimensions / sizeof *dimensions; a++) {
-            const nb_stripe *s = nb_stripe_at(w);
+            const nb_stripe_maths *s = nb_stripe_at(w);
             const int d = dimensions[a], counts[] = {1, 7, 8, 9, s->lanes - 1, s->lanes};
             for (size_t b = 0; b < sizeof counts / sizeof *counts; b++) {
                 int count = counts[b];
@@ -120,7 +120,7 @@ static void test_scale(void **state)
 {
     (void)state;
     for (int w = 0; nb_stripe_at(w); w++) {
-        const nb_stripe *s = nb_stripe_at(w);
+        const nb_stripe_maths *s = nb_stripe_at(w);
         float out[5 * LANES], factor[LANES];
         for (int i = 0; i < s->lanes; i++) factor[i] = number(i);
         for (int i = 0; i < 5 * s->lanes; i++) out[i] = number(7 * i);

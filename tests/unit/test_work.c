@@ -276,11 +276,34 @@ static void test_who_counts(void **state)
     }
 }
 
+/* What is predicted of a pick is what it counts, within a factor of 5 both ways: decompositions are weighted by up to
+ * four, and when an iteration ends is guessed. */
+static void test_predicted(void **state)
+{
+    enum { TOKENS = 300, SIZE = 16, DIMENSION = 16, LANDMARKS = 12, MOST = 5 };
+    nb_ctx *ctx = *state;
+    fixture f;
+    open_scene(ctx, &f, make_head("gaussian(n=300, d=16)", 0, 0, ctx), "softmax");
+    for (const nb_entry *e = nb_strategies.entries; e->component; e++) {
+        const nb_strategy *s = (const nb_strategy *)e->component;
+        if (!s->multiplications) continue;
+        nb_choice choice = choose(&nb_strategies, s->component.name, ctx);
+        if (!nb_strategy_counts(&choice)) /* an oracle counts where it looks at some rows */
+            choice = choose(&nb_strategies, nb_format(ctx, "%s(rows=auto)", s->component.name), ctx);
+        int d = s->pairing == NB_JOINT ? 2 * DIMENSION : DIMENSION;
+        double predicted = s->multiplications(choice.options, TOKENS, d, LANDMARKS);
+        nb_landmarks picked = pick(ctx, &f, choice.canonical, LANDMARKS, s->pairing);
+        double count = nb_landmarks_first(&picked, LANDMARKS).multiplications;
+        if (!(predicted <= MOST * count && count <= MOST * predicted))
+            fail_msg("%s: %g multiplications predicted, %g counted", s->component.name, predicted, count);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_products),         test_with_ctx(test_decompositions),
-                                       test_with_ctx(test_history),          test_with_ctx(test_pivots),
-                                       test_with_ctx(test_strategies),       test_with_ctx(test_who_counts),
-                                       test_with_ctx(test_sides_and_nesting)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_products),          test_with_ctx(test_decompositions),
+                                       test_with_ctx(test_history),           test_with_ctx(test_pivots),
+                                       test_with_ctx(test_strategies),        test_with_ctx(test_who_counts),
+                                       test_with_ctx(test_sides_and_nesting), test_with_ctx(test_predicted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

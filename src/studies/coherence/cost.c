@@ -37,7 +37,7 @@ static bool starts(const nb_plan *plan, int first, int row, unsigned axes)
     return false;
 }
 
-nb_cost nb_coherence_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds)
+nb_cost nb_coherence_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending)
 {
     const nb_planned_scene *s = &plan->scenes[plan->rows[unit->first].scene];
     const unsigned k_alone = 1u << NB_COHERENCE_CLUSTERS, both = k_alone | 1u << NB_COHERENCE_PARTITION;
@@ -50,6 +50,5 @@ nb_cost nb_coherence_cost(const nb_plan *plan, const nb_unit *unit, const bool *
         if (starts(plan, unit->first, i, both)) work += clustering(n, d, k);
         work += n;
     }
-    return (nb_cost){.seconds = (speeds ? speeds->machine : 1) * (work * SECONDS_PER_MULTIPLICATION + 1e-4),
-                     .bytes = 32e6 + 8 * (6 * n * d + 8 * r * r)};
+    return (nb_cost){.seconds = work * SECONDS_PER_MULTIPLICATION + 1e-4, .bytes = 32e6 + 8 * (6 * n * d + 8 * r * r)};
 }

@@ -37,7 +37,7 @@ enum { NB_COHERENCE_DRAWS = 10 }; /* draws of k random tokens; error_uniform2 is
 
 /* Members of nb_study. */
 nb_status nb_coherence_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
-nb_cost nb_coherence_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
+nb_cost nb_coherence_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 
 /* Numbers of the study's phases (nb_phase). */
 typedef enum {

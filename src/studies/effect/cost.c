@@ -31,19 +31,22 @@ static double exact_s(const nb_model_part *part)
     return 4.0 * part->layer_count * m->heads * m->n * m->n * (m->d + m->dv) * SECONDS_PER_MULTIPLICATION;
 }
 
-nb_cost nb_effect_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds)
+nb_cost nb_effect_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending)
 {
     const nb_model_part *part = nb_effect_part(plan, plan->rows[unit->first].scene);
     const nb_model *m = &part->model;
-    double pass_s = isnan(m->pass_s) ? SECONDS_PER_MODEL : m->pass_s, machine = speeds ? speeds->machine : 1;
+    double pass_s = isnan(m->pass_s) ? SECONDS_PER_MODEL : m->pass_s;
     double points = (double)part->layer_count * m->heads * m->n * (2 * m->d + m->dv);
     nb_cost cost = {.bytes = 64e6 + MODEL_BYTES + 20 * points + 24.0 * m->n * m->n};
     bool any = false;
     for (int i = unit->first; i < unit->end; i++) {
         if (pending && !pending[i]) continue;
-        cost.seconds += pass_s + machine * measure_s(part, nb_plan_choice(plan, i, NB_EFFECT_ATTENTION));
+        cost.fixed_s += pass_s;
+        cost.seconds += pass_s + measure_s(part, nb_plan_choice(plan, i, NB_EFFECT_ATTENTION));
         any = true;
     }
-    if (any) cost.seconds += pass_s + machine * exact_s(part);
+    if (!any) return cost;
+    cost.fixed_s += pass_s;
+    cost.seconds += pass_s + exact_s(part);
     return cost;
 }

@@ -57,7 +57,7 @@ nb_layer_shape nb_effect_shape(const nb_model *model); /* the shape of a layer *
 
 /* Members of nb_study. */
 nb_status nb_effect_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
-nb_cost nb_effect_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
+nb_cost nb_effect_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 
 /* Numbers of the study's phases (nb_phase). */
 typedef enum {

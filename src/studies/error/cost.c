@@ -32,7 +32,8 @@ static const double FLOPS = 25e9,        /* a second, of large matrix products *
     LAPACK_FLOPS = 6e9,                  /* of decompositions */
     ENTRY_S = 3e-9,                      /* the kernel of one pair of tokens beside its dot product, and its sums */
     LOOK_S = 0.7e-9, LOGARITHM_S = 7e-9, /* at an entry of F X B, with its logarithm */
-    METHOD_S = 30e-6, PAIR_S = 100e-6, SCENE_S = 300e-6; /* what each takes at least */
+    METHOD_S = 30e-6, PAIR_S = 100e-6, SCENE_S = 300e-6, PICK_S = 10e-6, /* what each takes at least */
+    PROCESS_S = 0.1;                                                     /* a strategy's program, for a pick */
 
 /* The program, its libraries, the plan, and what OpenBLAS packs. */
 static const double PROGRAM_BYTES = 32e6, ROW_BYTES = 64;
@@ -46,13 +47,12 @@ static double largest(double a, double b)
 typedef struct { /* one trial of a scene */
     const nb_plan *plan;
     const nb_planned_scene *scene;
-    const nb_speeds *speeds;
     double n, d;
     bool direct, factored, sampled, vectors;
     bool oracle, square, eigen; /* some pending strategy's traits; eigen: an oracle's */
     int most;                   /* the largest m */
     unsigned spectra;           /* bit b: somebody asks for up to 2^b singular triplets */
-    double seconds, pick_s;
+    double seconds;
     const nb_error_method *timed; /* the first, whose strategy's m are those that forward_s is of */
     double forward_s;
     double landmark_bytes, pick_bytes; /* kept; while picking */
@@ -138,35 +138,16 @@ static void add_spectra(instance *in, double *kept, double *working)
     }
 }
 
-/* How far apart, as a ratio of sizes. */
-static double distance(const nb_pick_time *t, int n, int m)
+/* One call for m of n points of dimension d. */
+static double pick_s(const nb_choice *choice, unsigned traits, int n, int d, int m)
 {
-    return fabs(log((double)n / t->n)) + fabs(log((double)m / t->m));
-}
-
-static const nb_pick_time *nearest(const nb_speeds *speeds, const nb_choice *strategy, int n, int m)
-{
-    const nb_pick_time *best = NULL;
-    const nb_pick_times *times = speeds ? speeds->own : NULL;
-    for (int i = 0; times && i < times->count; i++) {
-        const nb_pick_time *t = &times->items[i];
-        if (t->strategy == strategy && (!best || distance(t, n, m) < distance(best, n, m))) best = t;
-    }
-    return best;
-}
-
-double nb_pick_n_power(unsigned traits)
-{
-    return traits & NB_EIGEN ? 3 : traits & (NB_SQUARE | NB_ORACLE) ? 2 : 1;
-}
-
-/* n points of dimension d. */
-static double guessed_pick_s(double n, double d, unsigned traits, double m)
-{
-    double seconds = 1e-5 + n * m * (d + 16) * 0.5e-9;
-    if (traits & NB_ORACLE) seconds += n * m * (m + 200) / THIN_FLOPS;
-    if (traits & NB_SQUARE) seconds += n * n * (m + 16) / THIN_FLOPS;
-    if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) seconds += 18 * n * n * n / FLOPS;
+    const nb_strategy *strategy = (const nb_strategy *)choice->component;
+    double points = n, size = m, seconds = PICK_S + (traits & NB_ELSEWHERE ? PROCESS_S : 0);
+    if (strategy->multiplications) return seconds + 2 * strategy->multiplications(choice->options, n, d, m) / FLOPS;
+    if (!(traits & NB_BLIND)) seconds += points * size * (d + 16) / (THIN_FLOPS / 3);
+    if (traits & NB_ORACLE) seconds += points * size * (size + 200) / THIN_FLOPS;
+    if (traits & NB_SQUARE) seconds += points * points * (size + 16) / THIN_FLOPS;
+    if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) seconds += 18 * points * points * points / FLOPS;
     return seconds;
 }
 
@@ -178,15 +159,12 @@ static void add_pick(instance *in, const nb_error_method *method)
     nb_pairing pairing = nb_pairing_under(nb_error_kernel(in->plan, in->scene), method->strategy, method->pairing);
     double points = pairing == NB_SHARED ? 2 * n : n, d = pairing == NB_JOINT ? 2 * in->d : in->d;
     double bytes = 32 * points * (m + d);
-    const nb_pick_time *known = nearest(in->speeds, method->strategy, (int)in->n, method->m);
     if (traits & NB_ORACLE) bytes = 8 * points * (12 * m + NB_STRIPE) + 80 * m * m;
     if (traits & NB_SQUARE) bytes += 8 * n * n;
     if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) bytes += 32 * points * points;
     in->pick_bytes = largest(in->pick_bytes, bytes);
     in->landmark_bytes += 16 * m * in->d + 16 * in->n;
-    in->pick_s += known ? known->seconds * pow(n / nb_strategy_tokens(method->strategy, known->n), known->n_power) *
-                              pow(m / known->m, known->m_power)
-                        : guessed_pick_s(points, d, traits, m) * (in->speeds ? in->speeds->machine : 1);
+    in->seconds += pick_s(method->strategy, traits, (int)points, (int)d, method->m);
 }
 
 /* Bytes that the pass, and what follows it, need beside the factors. */
@@ -366,12 +344,11 @@ static void add_rows(instance *in, int first, int end, const bool *pending)
     end_batch(in, &b);
 }
 
-static instance instance_of(const nb_plan *plan, int row, const nb_speeds *speeds)
+static instance instance_of(const nb_plan *plan, int row)
 {
     nb_how c = nb_error_how(plan->config);
     const nb_planned_scene *s = &plan->scenes[plan->rows[row].scene];
-    instance in = {
-        .plan = plan, .scene = s, .speeds = speeds, .n = s->n, .d = s->d, .vectors = nb_error_has_oracle(plan)};
+    instance in = {.plan = plan, .scene = s, .n = s->n, .d = s->d, .vectors = nb_error_has_oracle(plan)};
     in.direct = c.engine == NB_DIRECT;
     in.sampled = c.sample > 0 && c.sample < s->n;
     in.factored = ((const nb_kernel *)nb_error_kernel(plan, s)->component)->low_rank && s->d <= s->n && !in.direct;
@@ -401,30 +378,26 @@ static void look_ahead(instance *in, const nb_unit *unit, const bool *pending)
     }
 }
 
-nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds)
+nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending)
 {
-    instance whole = instance_of(plan, unit->first, speeds);
-    double kept, working, machine = speeds ? speeds->machine : 1, bytes = 0;
+    instance whole = instance_of(plan, unit->first);
+    double kept, working, bytes = 0, least = PROGRAM_BYTES + ROW_BYTES * plan->row_count;
     look_ahead(&whole, unit, pending);
     for (int i = unit->first, next; i < unit->end; i = next) {
         instance in = whole;
-        in.seconds = in.pick_s = 0;
+        in.seconds = 0;
         for (next = i; next < unit->end && plan->rows[next].trial == plan->rows[i].trial;) next++;
         add_rows(&in, i, next, pending);
         if (in.most == 0) continue;
         if (whole.most == 0) whole.forward_s = in.forward_s;
         whole.seconds += in.seconds;
-        whole.pick_s += in.pick_s;
         whole.spectra |= in.spectra;
         whole.most = in.most > whole.most ? in.most : whole.most;
         bytes = largest(bytes, instance_bytes(&in, 0, 0));
     }
-    if (whole.most == 0)
-        return (nb_cost){.seconds = machine * SCENE_S, .bytes = PROGRAM_BYTES + ROW_BYTES * plan->row_count};
+    if (whole.most == 0) return (nb_cost){.seconds = SCENE_S, .bytes = least};
     add_spectra(&whole, &kept, &working);
-    whole.seconds +=
-        SCENE_S + exact_s(&whole) + whole.forward_s + (passes(&whole) && keeps(&whole) ? forming_s(&whole) : 0);
-    return (nb_cost){.seconds = machine * whole.seconds + whole.pick_s,
-                     .own_s = whole.pick_s,
-                     .bytes = PROGRAM_BYTES + ROW_BYTES * plan->row_count + FRAGMENTS * (bytes + kept + working)};
+    if (passes(&whole) && keeps(&whole)) whole.seconds += forming_s(&whole);
+    return (nb_cost){.seconds = whole.seconds + SCENE_S + exact_s(&whole) + whole.forward_s,
+                     .bytes = least + FRAGMENTS * (bytes + kept + working)};
 }

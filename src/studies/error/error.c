@@ -9,7 +9,6 @@
 #include "studies/error/flops.h"
 #include "studies/error/methods.h"
 #include "studies/error/runner.h"
-#include "studies/error/times.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -159,6 +158,5 @@ const nb_study nb_study_error = {
     .warn = nb_error_warn,
     .run = nb_run_scene,
     .cost = nb_error_cost,
-    .calibrate = nb_error_calibrate,
     .add_functions = nb_flops_add_functions,
 };

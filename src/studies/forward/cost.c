@@ -49,21 +49,21 @@ static double exact_s(const nb_layer_shape *shape, const nb_forward_settings *se
     return settings->quality ? 2.0 * shape->heads * shape->n * rows * shape->d * SECONDS_PER_DOUBLE : 0;
 }
 
-nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds)
+nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending)
 {
     const nb_planned_scene *scene = &plan->scenes[plan->rows[unit->first].scene];
     const nb_forward_settings *settings = nb_forward_settings_of(plan->config);
     nb_layer_shape shape = nb_forward_shape(scene);
-    double machine = speeds ? speeds->machine : 1, points = (double)shape.heads * shape.n * shape.d;
+    double points = (double)shape.heads * shape.n * shape.d;
     nb_cost cost = {.bytes = 0};
     for (int i = unit->first, next; i < unit->end; i = next) {
         sums s = {.count = 0};
         for (next = i; next < unit->end && plan->rows[next].trial == plan->rows[i].trial; next++)
             if (!scene->refusal && (!pending || pending[next])) add_row(plan, next, &shape, &s);
         if (s.count == 0) continue;
-        double given_s = settings->rounds == NB_AUTO ? settings->seconds * s.count : 0, needed_s = machine * s.rounds_s;
-        cost.own_s += fmax(given_s - needed_s, 0);
-        cost.seconds += machine * (s.passes_s + gemm_s(settings) + exact_s(&shape, settings)) + fmax(given_s, needed_s);
+        double given_s = settings->rounds == NB_AUTO ? settings->seconds * s.count : 0;
+        cost.fixed_s += fmax(given_s - s.rounds_s, 0);
+        cost.seconds += s.passes_s + gemm_s(settings) + exact_s(&shape, settings) + fmax(given_s, s.rounds_s);
         cost.bytes = fmax(cost.bytes, fmin(s.held, 2 * s.most)); /* what does not fit together takes turns */
     }
     cost.bytes += 64e6 + 4.0 * NB_ERASER + 16.0 * NB_GEMM_SIZE * NB_GEMM_SIZE + 4 * 5 * points + 8 * points;

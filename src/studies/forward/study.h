@@ -50,7 +50,7 @@ extern const nb_column nb_forward_columns[];
 
 /* Members of nb_study. */
 nb_status nb_forward_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
-nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds);
+nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 
 /* Numbers of the study's phases (nb_phase). */
 typedef enum {

@@ -130,12 +130,12 @@ static nb_status run(const nb_plan *plan, int scene, const bool *pending, const 
     return status;
 }
 
-static nb_cost cost(const nb_plan *plan, const nb_unit *unit, const bool *pending, const nb_speeds *speeds)
+static nb_cost cost(const nb_plan *plan, const nb_unit *unit, const bool *pending)
 {
     const nb_planned_scene *s = &plan->scenes[plan->rows[unit->first].scene];
     double size = (double)s->n * s->d, rows = 0;
     for (int i = unit->first; i < unit->end; i++) rows += !pending || pending[i];
-    return (nb_cost){.seconds = (speeds ? speeds->machine : 1) * rows * size * 2e-9, .bytes = 32e6 + 24 * size};
+    return (nb_cost){.seconds = rows * size * 2e-9, .bytes = 32e6 + 24 * size};
 }
 
 static const char picture[] = "-- script: curves.gp\n"
