@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Joins a worker of a run with the Python session that has started the run: python _bridge.py NAME [COPIES]
+"""Joins a worker of a run with the Python session that has started the run: python _bridge.py NAME COPIES
 
 A worker starts it as a program that stays alive and answers questions (docs/plugins.md). It hands them on to the session,
 through the socket $NYSBENCH_SESSION, each with the time of the system's monotonic clock before it, and answers what the
@@ -26,14 +26,14 @@ def relay(session, name):
     sys.exit("the Python session has ended")
 
 
-def main(name, copies=None):
+def main(name, copies):
     address = os.environ.get("NYSBENCH_SESSION")
-    copy = copies and os.path.join(copies, name + ".pkl")
+    copy = os.path.join(copies, name + ".pkl")
     if address:
         with socket.socket(socket.AF_UNIX) as session:
             session.connect(address)
             relay(session, name)
-    elif copy and os.path.isfile(copy):
+    elif os.path.isfile(copy):
         package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
         os.execv(sys.executable, [sys.executable, "-m", "nysbench.serve", copy])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
-import sys
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,8 +14,8 @@ from ._attention_interface import needs, require_model
 from ._errors import ArgumentError, NumericError
 from ._experiment import run_served
 from ._head_files import quoted
-from ._library import FOLDER
 from ._result import Run
+from ._session import BRIDGE
 from ._safetensors import write
 from .capture import capture
 from .patching import patch
@@ -49,9 +47,8 @@ def effect(model: Any, inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]], 
         raise ArgumentError(f"sources: {len(names)} names for {len(inputs)} inputs")
     served = _Model(model, inputs, names)
     name = f"model-{_digest(model, inputs, names)}"
-    words = shlex.join([sys.executable, "-I", "-S", str(FOLDER / "_bridge.py"), name])
     choices = [layers] if isinstance(layers, (str, int)) else list(layers)
-    problem = f"live_model(run={quoted(words)}, layers=[{', '.join(map(str, choices))}], timeout=1e6)"
+    problem = f"live_model(run={quoted(f'{BRIDGE} {name}')}, layers=[{', '.join(map(str, choices))}], timeout=1e6)"
     config = {"study": "effect", "problems": problem, "attentions": attentions, "trials": trials, **keys}
     return run_served(config, {name: served}, folder, jobs, progress)
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import sys
 import tempfile
 import warnings
 from collections.abc import Mapping
@@ -18,11 +17,10 @@ import numpy as np
 from ._errors import ArgumentError, FileError
 from ._head_files import problems, quoted
 from ._identity import digest
-from ._library import FOLDER
 from ._program import ask
 from ._progress import Progress
 from ._result import Run
-from ._session import Session
+from ._session import BRIDGE, FUNCTIONS, Session, write_bridge
 from ._strategy import REQUIRED, method
 from .serve import answer
 
@@ -67,7 +65,7 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
     if isinstance(config, Mapping):
         config, keys = None, {**config, **keys}
     with _Results(folder) as results:
-        functions = _Functions(results.folder / "functions", isolate)
+        functions = _Functions(results.folder / FUNCTIONS, isolate)
         if heads is not None and _is_number(heads):
             keys["heads"] = heads  # the key of the study `forward`
         elif heads is not None:
@@ -84,6 +82,7 @@ def run_served(keys, served, folder, jobs, progress):
     """A Run of a config whose programs are bridges to what is served, by their names."""
     with _Results(folder) as results:
         arguments = [] if jobs is None else [f"--jobs={jobs}"]
+        write_bridge(results.folder / FUNCTIONS)
         _run(None, _plain(keys), results.folder, arguments, served, Progress(progress, []))
         return results.keep([])
 
@@ -113,11 +112,12 @@ def _run(config, keys, folder, arguments, served, progress):
         keys.setdefault("plots", [])  # they are drawn when somebody looks
         folder.mkdir(parents=True, exist_ok=True)
         config = folder / "experiment.yaml"
-        config.write_text(_yaml(keys), encoding="utf-8")
+        config.write_text(_yaml(keys, folder), encoding="utf-8")
     else:
         arguments += [word for name, value in keys.items() for word in ("--set", f"{name}={json.dumps(value, ensure_ascii=False)}")]
     with progress as shown:
-        status, _ = Session(served).run(["run", os.fspath(config), "-o", str(folder), *arguments], shown.line)
+        session = Session(served, folder / FUNCTIONS)
+        status, _ = session.run(["run", os.fspath(config), "-o", str(folder), *arguments], shown.line)
     if status not in (0, 1) or not (folder / "rows.csv").exists():
         text = "\n".join(shown.errors) or f"the program ended with status {status}"
         raise (ArgumentError if status == 2 else FileError)(re.sub(rf"{re.escape(str(folder))}/experiment\.yaml:[\d:]* ", "", text))
@@ -148,9 +148,12 @@ def _plain(value):
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
-def _yaml(keys):
+def _yaml(keys, folder):
     """A config: a key a line, of lists with texts or mappings an item a line; values are JSON, which is YAML."""
-    lines = ["# written by nysbench.run"]
+    lines = ["# Written by nysbench.run."]
+    if (folder / FUNCTIONS).exists():
+        lines.append(f"# From the shell: PATH={shlex.quote(str(folder / FUNCTIONS))}:$PATH nysbench run {shlex.quote(str(folder))}"
+                     "/experiment.yaml")
     for name, value in keys.items():
         if isinstance(value, list) and any(isinstance(one, (str, dict)) for one in value):
             lines += [f"{name}:", *(f"  - {json.dumps(one, ensure_ascii=False)}" for one in value)]
@@ -162,7 +165,7 @@ def _yaml(keys):
 class _Functions:
     """The functions of an experiment, and the specs that stand for them."""
 
-    def __init__(self, copies, isolate):
+    def __init__(self, copies, isolate):  # the folder of copies and of the bridge
         self.copies, self.isolate = copies, isolate
         self.served, self.notes = {}, []  # by the name that their bridges say
         self.strategies, self.labels = [], {}
@@ -188,33 +191,27 @@ class _Functions:
             if found.kind == "strategy":
                 self.strategies.append(found)
         key = f"{name}-{identity}"
-        copied = self._copy(found, key)
+        self._copy(found, key)
         if not self.isolate:
             self.served[key] = _Served(found)
-        words = [sys.executable, "-I", "-S", str(FOLDER / "_bridge.py"), key, *([str(self.copies)] if copied else [])]
-        return (f"command(run={quoted(shlex.join(words))}, serve=true, timeout={_NEVER_S}, "
+        return (f"command(run={quoted(f'{BRIDGE} {key}')}, serve=true, timeout={_NEVER_S}, "
                 f"deterministic={str(not found.is_random).lower()}, label={quoted(self.labels[identity])})")
 
     def _copy(self, found, key):
-        """Whether there is a copy of the function, for processes of its own and for runs from the shell."""
+        """Writes a copy of the function, for processes of its own and for runs from the shell, where that can be."""
+        write_bridge(self.copies)
+        path = self.copies / f"{key}.pkl"
+        if path.exists():
+            return
         try:
             import cloudpickle
+            path.write_bytes(cloudpickle.dumps(found.function))
         except ImportError:
             if self.isolate:
                 raise ImportError("isolate=True needs cloudpickle: pip install cloudpickle") from None
-            return False
-        path = self.copies / f"{key}.pkl"
-        if path.exists():
-            return True
-        try:
-            data = cloudpickle.dumps(found.function)
         except Exception as error:  # whatever its closure raises
             if self.isolate:
                 raise TypeError(f"{found.__name__}: cannot be copied into another process: {error}") from None
-            return False
-        self.copies.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        return True
 
     def choose_pairing(self, keys, config):
         """Functions that look at one side alone are compared with others that do so too."""

@@ -2,7 +2,8 @@
 """The program, run from this session, whose functions and models answer the questions of its workers.
 
 1. The program is started by exec, never by a fork of this process alone: threads of PyTorch or BLAS do not survive one.
-2. Each worker starts a bridge (_bridge.py) for each function, which connects to the session's socket and says its name.
+2. Each worker starts a bridge (_bridge.py) for each function, which connects to the session's socket and says its name. A
+   config calls it BRIDGE NAME, a program in PATH: where it lies is no part of what a row is.
 3. The session reads what comes, and answers one question at a time, in this thread, while the program runs.
 
 Whatever ends this process ends the program too, and the program its workers and their bridges."""
@@ -10,6 +11,7 @@ import contextlib
 import json
 import os
 import selectors
+import shlex
 import signal
 import socket
 import subprocess
@@ -21,15 +23,26 @@ from collections import deque
 from ._library import FOLDER
 from ._program import program
 
+BRIDGE = "nysbench-function"
+FUNCTIONS = "functions"  # the folder of a run where the bridge is, and copies of functions
 PATIENCE_S = 20  # after an interrupt: until the program has kept what is done
+
+
+def write_bridge(folder):
+    """Writes the program BRIDGE into a folder."""
+    path = folder / BRIDGE
+    folder.mkdir(parents=True, exist_ok=True)
+    words = shlex.join([sys.executable, "-I", "-S", str(FOLDER / "_bridge.py")])
+    path.write_text(f'#!/bin/sh\nexec {words} "$1" "$(dirname "$0")"\n', encoding="utf-8")
+    path.chmod(0o755)
 
 
 class Session:
     """served: by name, what answers the questions of a bridge of that name: a function of the question, a dict, and of the
-    seconds that it has waited; it returns a dict."""
+    seconds that it has waited; it returns a dict. bridge: the folder of the bridge."""
 
-    def __init__(self, served):
-        self.served = served
+    def __init__(self, served, bridge):
+        self.served, self.bridge = served, bridge
 
     def run(self, arguments, on_line):
         """Runs the program, and returns its exit status and standard output. on_line: called with each line of its
@@ -38,6 +51,7 @@ class Session:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nysbench-session-"))
             loop = _Loop(self.served, os.path.join(folder, "socket"), stack)
             environment = {name: value for name, value in os.environ.items() if name != "NYSBENCH_SESSION"}
+            environment["PATH"] = os.pathsep.join([str(self.bridge), environment.get("PATH", os.defpath)])
             if self.served:
                 environment["NYSBENCH_SESSION"] = loop.address
             command = [sys.executable, "-I", "-S", str(FOLDER / "_exec.py"), str(os.getpid()), program(), *arguments]

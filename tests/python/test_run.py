@@ -186,8 +186,8 @@ class Functions(Folders):
 
         one, other = run([shifted], isolate=True, folder=self.folder), run([same])
         np.testing.assert_array_equal(column(one, "error"), column(other, "error"))
-        done = subprocess.run([nysbench.program(), "run", os.path.join(self.folder, "experiment.yaml"), "-q", "-o", self.folder + "2"],
-                              capture_output=True, text=True)
+        command = one.config.splitlines()[1].removeprefix("# From the shell: ").replace("nysbench run", f"{nysbench.program()} run")
+        done = subprocess.run(["sh", "-c", f"{command} -q -o {self.folder}2"], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         np.testing.assert_array_equal(column(nysbench.Run(self.folder + "2"), "error"), column(other, "error"))
 
