@@ -15,7 +15,8 @@
  *
  * With `serve` it is a server (base/server.h): each pick is a question, an object with what request.json holds and the
  * folder with the files, which is a new one for each pick. The answer {"done": "picks"} says that it has left the files
- * as above, {"done": "groups"} that their integers, of shape (n), are the groups of the tokens.
+ * as above, {"done": "groups"} that their integers, of shape (n), are the groups of the tokens. Either may have
+ * "waited_s": N, the seconds that the question waited there behind others'.
  *
  * `run` is split into words at blanks, with quotes and backslashes as a shell has
  * them, and no shell is involved. Since the program runs elsewhere, a word that names
@@ -26,9 +27,10 @@
  * the call is in the environment, as NYSBENCH_FOLDER.
  *
  * select_s includes the files, a few ms, and starting the program, for a Python with NumPy some 0.1 s; but not the
- * start of a server, which its first pick would have alone. */
+ * start of a server, which its first pick would have alone, nor waited_s. */
 #include "strategy.h"
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/last_words.h"
 #include "base/process.h"
@@ -40,6 +42,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,6 +204,20 @@ static nb_status find_kind(const json_t *answer, const char *folder, const call 
     return NB_OK;
 }
 
+/* Excludes from select_s what the question waited for others, which is at most asked_s. */
+static nb_status leave_out_wait(const json_t *answer, double asked_s, const call *c, const char *said, nb_ctx *ctx)
+{
+    const json_t *waited = json_object_get(answer, "waited_s");
+    if (!waited) return NB_OK;
+    char *text = json_dumps(waited, JSON_COMPACT | JSON_ENCODE_ANY);
+    NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: an answer");
+    NB_TRY(ctx, nb_defer(ctx, free, text));
+    NB_REQUIRE(ctx, json_is_number(waited) && json_number_value(waited) >= 0, NB_EIO,
+               "%s: answered with waited_s %.60s; allowed are seconds, 0 or more%s", c->options->run, text, said);
+    nb_scene_leave_out(c->points->scene, fmin(json_number_value(waited), asked_s));
+    return NB_OK;
+}
+
 /* The program that makes all picks: its start is not this one's. */
 static nb_status serve(const char *folder, const call *c, json_t *request, int *kind, const char **said, nb_ctx *ctx)
 {
@@ -212,13 +229,16 @@ static nb_status serve(const char *folder, const call *c, json_t *request, int *
     service.words = words;
     NB_REQUIRE(ctx, json_object_set_new(request, "folder", json_string(folder)) == 0, NB_EHOST,
                "%s: the name of a temporary folder is no UTF-8", folder);
+    double asked_s = nb_clock_s();
     NB_TRY(ctx, nb_server_ask(&service, request, &reply, ctx));
+    asked_s = nb_clock_s() - asked_s - reply.start_s;
     nb_scene_leave_out(c->points->scene, reply.start_s);
     NB_NEED(text, nb_strdup(ctx, reply.answer ? reply.said : reply.trouble));
     nb_hide_chance(text, folder, 0);
     *said = text;
     NB_REQUIRE(ctx, reply.answer, NB_EIO, "%s: %s", o->run, text);
-    return find_kind(reply.answer, folder, c, text, kind, ctx);
+    NB_TRY(ctx, find_kind(reply.answer, folder, c, text, kind, ctx));
+    return leave_out_wait(reply.answer, asked_s, c, text, ctx);
 }
 
 /* left: picks.npy, query_picks.npy and key_picks.npy, NULL where there is none: the first alone or, with `both`, the

@@ -25,6 +25,7 @@
 
 #define READY "{\"ready\": 1}\n"
 #define DONE "{\"done\": \"picks\"}\n"
+#define WAITED(SECONDS) "{\"done\": \"picks\", \"waited_s\": " SECONDS "}\n"
 #define GROUPS "{\"done\": \"groups\"}\n"
 
 enum { MOST = 4096 }; /* tokens, coordinates of picks, and bytes of a path */
@@ -479,10 +480,17 @@ static void leave_children(const request *r)
     leave_constant(r);
 }
 
-static void start_slowly(void)
+static void pause_2_s(void)
 {
     const struct timespec pause_s = {.tv_sec = 2};
     nanosleep(&pause_s, NULL);
+}
+
+/* As a question that stands behind another one for 2 s. */
+static void leave_late(const request *r)
+{
+    pause_2_s();
+    leave_constant(r);
 }
 
 static const way ways[] = {
@@ -490,6 +498,10 @@ static const way ways[] = {
     {"constant", .answer = DONE, .leave = leave_constant},
     {"unseeded", .answer = DONE, .leave = leave_unseeded},
     {"slow", .answer = DONE, .leave = leave_constant},
+    {"queued", .answer = WAITED("2"), .leave = leave_late},
+    {"patient", .answer = WAITED("1e300"), .leave = leave_constant},
+    {"early", .answer = WAITED("-0.5"), .after = wait_long},
+    {"vague", .answer = WAITED("\"long\""), .after = wait_long},
     {"needs_points", .answer = DONE, .leave = leave_drawn_of_points},
     {"takes_points", .leave = leave_drawn, .answer_it = answer_points},
     {"takes_pairs", .leave = leave_drawn, .answer_it = answer_pairs},
@@ -551,7 +563,7 @@ static int serve(const way *w, bool logs)
 {
     char *line = NULL;
     size_t room = 0;
-    if (strcmp(w->name, "slow") == 0) start_slowly();
+    if (strcmp(w->name, "slow") == 0) pause_2_s();
     say(1, w->start ? w->start : READY, strlen(w->start ? w->start : READY));
     if (w->start) w->after();
     for (ssize_t length; (length = getline(&line, &room, stdin)) > 0;) {
