@@ -361,7 +361,7 @@ claims: nysbench
 	    'Claims about landmarks for attention, and whether they hold on the shipped heads. They stand in the experiments' \
 	    $(foreach n,$(CLAIMED),'[$n](../experiments/$n.yaml),') \
 	    'which `make claims` runs to write this list. [config.md](config.md#claims) says what a claim is,' \
-	    '[running.md](running.md#claims) what a verdict means, and [results.md](results.md) more about the findings.' '' \
+	    '[comparing.md](comparing.md#claims) what a verdict means, and [results.md](results.md) more about the findings.' '' \
 	    '*Geometric landmarks* is "On the geometric selection of landmarks for low-rank self-attention approximation"' \
 	    '(OpenReview OdKBFAmCYX, 2025). *Nystromformer* is Xiong et al., AAAI 2021; most of its claims are taken from summaries' \
 	    'of the paper. Intervals are over sources and trials; all parts of a claim are listed, with intervals that hold together.' \

@@ -42,7 +42,7 @@ check_manual() {
     nysbench staus results/NAME
 EOF
     sed -i 's/^| `trials` |/| `trails` |/' "$WORK/docs/config.md"
-    sed -i 's/`nb_plan_make`/`nb_plan_mkae`/' "$WORK/docs/architecture.md"
+    sed -i 's/`nb_plan_make`/`nb_plan_mkae`/' "$WORK/docs/developing.md"
     run check_manual "$WORK"
     expect_status 1
     for wrong in nowhere.md config.md#nowhere '#nowhere' "no command 'rnu'" "no target 'tset'" "'--fresch'" "'kmean'" "'restart'" \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What docs/architecture.md says of adding things: one of each, in a copy of the tree, with no edit of a file that is there
+# What docs/developing.md says of adding things: one of each, in a copy of the tree, with no edit of a file that is there
 # but for a measured column: its member, its measure and its line in the table.
 
 load ../cli/helpers

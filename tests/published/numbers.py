@@ -27,7 +27,7 @@ UNITS = {"%": 100, "ms": 1e3, "µs": 1e6, "million": 1e-6, "ns": 1e9}
 LETTERS = r"(?:\b(?:[a-zA-Z]\w*|²) ?(?:=|≤|<|≥) ?)"
 VALUE = r"-?[\d,]*\d(?:\.\d+)?(?:e-?\d+)?(?: ?%)?"
 DEFINED = re.compile(rf"{LETTERS}{VALUE}(?:(?:, | \.\.\. | and | or | to |/){VALUE})*")
-NAMES = re.compile(r"\b(?:[Ll]ayers?|Zen|Theorem|Lemma|CPU|Debian|trial|order|rank|head) \d[\d.]*|\(\d+\)|\b95 %|\b10-90 %|±\d[\d.]*")
+NAMES = re.compile(r"arXiv:[\d.]+|\b(?:[Ll]ayers?|Zen|Theorem|Lemma|CPU|Debian|trial|order|rank|head) \d[\d.]*|\(\d+\)|\b95 %|\b10-90 %|±\d[\d.]*")
 COUNTED = re.compile(r"(?<![\w.,])\d[\d,]*(?= (?:landmarks?|landmark tokens|segment means|(?:uniform |strongest |random )?(?:tokens|keys|rows)|trials|passes|texts|"
                      r"crops|images|sources|inputs|problems|strategies|numbers of|m\b|cores|methods|settings|choices|samples|files|heads|"
                      r"paired|factor pairs|pairs|random projections|layers)\b)")
