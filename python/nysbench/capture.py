@@ -4,7 +4,7 @@
     nysbench.capture(model, tokenizer(text, return_tensors="pt"), layers=[0, 6, 11])[6].save("heads.safetensors")
     python -m nysbench.capture FOLDER --text a.txt b.txt --layers 0,6,11 -o heads.safetensors
 
-The module can be called: it is `capture`. docs/capture.md is the manual.
+The module can be called: it is `capture`. docs/models.md is the manual.
 """
 from __future__ import annotations
 

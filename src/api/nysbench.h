@@ -157,7 +157,7 @@ const char *nysbench_attention_message(const nysbench_attention *attention);
 nysbench_status nysbench_attention_forward(nysbench_attention *attention, const float *q, const float *k,
                                            const float *v, float *out);
 /* Continues a causal layer by some tokens, a prompt or one at a time, for attentions that keep a state
- * (docs/library.md names them): q (batch x heads x tokens x d), k, v and out likewise. They follow the tokens of
+ * (docs/plugins.md names them): q (batch x heads x tokens x d), k, v and out likewise. They follow the tokens of
  * earlier calls, up to the layer's n, and get the bits that one pass over all gives them. NYSBENCH_EDIM beyond n;
  * restart after a failure. */
 nysbench_status nysbench_attention_extend(nysbench_attention *attention, int tokens, const float *q, const float *k,

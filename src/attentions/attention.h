@@ -90,7 +90,7 @@ nb_status nb_attention_extend(nb_attending *attending, const nb_layer *layer, nb
 /* The next extension begins with the first token, and the next pass is the first. */
 void nb_attention_restart(nb_attending *attending);
 
-/* What a plug-in's record lacks, apart from what all components need, in a few words; NULL: nothing. */
+/* Returns in a few words what a plug-in's record lacks, apart from what all components need; NULL: nothing. */
 const char *nb_attention_lacks(const nb_component *component);
 
 #endif

@@ -73,7 +73,7 @@ static int before(const plan *p, int block)
     return (int)((int64_t)block * p->block < p->shape->n ? (int64_t)block * p->block : p->shape->n);
 }
 
-/* What a block between the global ones sees among these. */
+/* The blocks that a block between the global ones sees. */
 typedef struct {
     int start, end;    /* window */
     int others, drawn; /* whole blocks beyond it; how many of them are seen */

@@ -75,7 +75,8 @@ static void choose(gsl_rng *rng, int from, int size, int count, int *out)
         if ((double)(size - i) * gsl_rng_uniform(rng) < left) out[count - left--] = from + i;
 }
 
-/* Of the last block as many places as are its share, so that the work depends on no draw. */
+/* Draws a sample of keys; in the last block it takes as many places as are its share, so that the work depends on no
+ * draw. */
 static void draw(const plan *p, const nb_pass *pass)
 {
     const hyper_state *state = pass->state;

@@ -364,7 +364,7 @@ static void offer(merging_state *t, int i, int first, int end)
     t->best[i] = own;
 }
 
-/* Where x is among so many numbers. */
+/* Returns where x is among so many numbers. */
 static int find_number(int count, const nb_scalar *numbers, nb_scalar x)
 {
     int i = 0;
@@ -460,7 +460,7 @@ static void move_last(const nb_slot_rule *rule, nb_slots *slots, int last, int t
     for (int i = 0; i < last; i++) near(t, to)[i] = near(t, i)[to] = near(t, last)[i];
 }
 
-/* Of `count` landmarks so many less, `merges`; without rows that are looked at again. */
+/* Returns the multiplications of merging `count` landmarks to `merges` less, without rows that are looked at again. */
 static double merge_work(const nb_slot_rule *rule, double count, double merges)
 {
     double points = 2.0 * (rule->d + rule->dv) + 6 * COORDINATES + 8;

@@ -89,7 +89,7 @@ static void choose(int top, int count, nb_scalar *scores, int *chosen)
     }
 }
 
-/* Of the queries `first` ..., at most NB_BLOCK_QUERIES of a run, what they see anyway. */
+/* Attends to the keys that the queries `first` ... of a run, at most NB_BLOCK_QUERIES, see anyway. */
 static void see_near(const plan *p, const stretch *run, int first, int count, const nb_layer_head *h, room *r)
 {
     size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, query = (size_t)first, near = (size_t)run->near;

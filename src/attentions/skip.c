@@ -254,7 +254,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Of a pass with a kernel that is there. */
+/* Returns the cost of a pass whose kernel is there already. */
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *shape, int threads)
 {
     const skip_options *o = opts;

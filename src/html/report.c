@@ -59,7 +59,7 @@ static nb_status find_pool(const part *p, const char **pool, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* As a run ends with; but for times, pooled. */
+/* Compares as a run does at its end, but pooled over m, except for times. */
 static nb_status compare(part *p, int resamples, nb_usual_comparison *c, nb_ctx *ctx)
 {
     const nb_column *metric = nb_study_metric(p->study);
@@ -68,7 +68,7 @@ static nb_status compare(part *p, int resamples, nb_usual_comparison *c, nb_ctx 
     return nb_compare_usual(p->relation, p->baseline, resamples, pool, c, ctx);
 }
 
-/* What the mean of a comparison hides. */
+/* Adds what the mean of a comparison hides. */
 static nb_status add_hidden(part *p, const nb_usual_comparison *c, nb_ctx *ctx)
 {
     int heads = 0, pooled = 0;
@@ -247,7 +247,7 @@ static nb_status add_tables(const maker *m, const part *p)
     return NB_OK;
 }
 
-/* By status and reason; what the first of each group is, by its labels. */
+/* Adds the rows that went wrong by status and reason, with the labels of the first of each group. */
 static nb_status add_wrong(const maker *m, const part *p)
 {
     const char *first = "problem_label || ', head ' || head || ', trial ' || trial", *sql;

@@ -12,8 +12,8 @@ typedef struct {
     bool undrawn; /* figures are missing, and gnuplot is */
 } nb_report;
 
-/* Of one run or several, each with a part of its own below a table of all. `place`: the folder where it will lie, from
- * which figures are addressed. Figures that are missing are drawn where gnuplot is. */
+/* Makes a report of one run or several, each with a part of its own below a table of all. `place`: the folder where it
+ * will lie, from which figures are addressed. Figures that are missing are drawn where gnuplot is. */
 nb_status nb_report_make(int runs, const char *const *folders, const char *place, nb_report *report, nb_ctx *ctx);
 
 /* `what` is an nb_report; see base/files.h. */

@@ -202,7 +202,7 @@ static void answer(void *self, int task, int thread)
     apply_sums(w, &z, count, phi, h.out + (size_t)at * (size_t)s->dv, NULL);
 }
 
-/* What a step of a causal pass works in. */
+/* Memory that a step of a causal pass works in. */
 typedef struct {
     nb_scalar *keys, *queries;            /* r x step: what the map gave */
     nb_scalar *own_keys, *own_queries;    /* r x step: features over each token's largest */

@@ -40,7 +40,7 @@ static void take_points(const void *self, int count, const int *tokens, nb_head 
     nb_layer_tokens_double(p->layer, p->head, count, tokens, head);
 }
 
-/* For a strategy that looks at some of the tokens alone. */
+/* Opens a scene for a strategy that looks at some of the tokens alone. */
 static nb_status open_far_scene(const nb_landmark_work *w, int head, nb_scene **scene, nb_ctx *ctx)
 {
     const nb_layer *layer = w->pass->layer;

@@ -25,7 +25,7 @@ static void find_lse(void *self, int task, int thread)
     nb_softmax_end(&softmax, w->s->heads[head].lse + first);
 }
 
-/* Where a stretch of keys has its sums for landmarks `first` ... */
+/* The place of a stretch of keys' sums for landmarks `first` ... */
 typedef struct {
     nb_scalar *out, *largest, *sum;
 } sums;

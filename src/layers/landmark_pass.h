@@ -49,7 +49,7 @@ extern const char *const nb_landmark_keeps[], *const nb_landmark_factors[];
         NB_ENUM(nb_landmark_options, keep, "points", nb_landmark_keeps, \
                 "what is kept: where the landmarks are, and so X too (points), or which tokens they are (tokens)")
 
-/* What they mean for n tokens. */
+/* The options' meaning for n tokens. */
 typedef struct {
     const nb_choice *strategy, *core;
     int m;

@@ -62,7 +62,7 @@ nb_status nb_landmark_draw(const nb_landmark_work *work, int head, nb_landmark_h
 /* W of one head, fitted to the exact outputs (dv x m + drawn) at these queries; the head says how it went. */
 void nb_landmark_fit(const nb_landmark_work *work, int head, int thread, const nb_scalar *outputs);
 
-/* What a head's task has to tell: a failure of `ctx`, or nothing; a reason. */
+/* Keep what a head's task has to tell: a failure of `ctx`, or nothing; a reason. */
 void nb_landmark_keep_failure(nb_landmark_head *h, nb_status status, nb_ctx *ctx);
 void nb_landmark_note(nb_landmark_head *h, bool *flag, const char *reason);
 

@@ -65,7 +65,8 @@ nb_status nb_layer_allocate(nb_layer *layer, nb_scalar **q, nb_scalar **k, nb_sc
  * is ctx's. */
 nb_status nb_layer_load(const char *path, int first, int count, nb_layer *layer, nb_ctx *ctx);
 
-/* From heads that were made one by one (no grouped queries), whose v is taken from k where there is none. */
+/* Makes a layer of heads that were made one by one (no grouped queries), whose v is taken from k where there is
+ * none. */
 nb_status nb_layer_of_heads(int count, const nb_head *heads, nb_layer *layer, nb_ctx *ctx);
 
 #endif

@@ -21,7 +21,7 @@ enum {
                           NB_ATTENTION_ORACLE | NB_ATTENTION_STEPS | NB_ATTENTION_FORESEES,
 };
 
-/* What a pass is made of, in seconds of this thread's clock: */
+/* The parts of a pass, in seconds of this thread's clock: */
 typedef enum {
     NB_PART_LANDMARKS, /* choosing what stands for the rest: landmarks, clusters, random features */
     NB_PART_CORE,      /* A and X */
@@ -56,9 +56,9 @@ void nb_pass_parts(nb_pass *pass, nb_part a, double a_s, nb_part b, double b_s);
 /* The refusal of attentions that look at earlier tokens alone. */
 nb_status nb_causal_refusal(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
 
-/* What a pass takes: nb_multiplications' count, of a pass that keeps nothing of earlier ones; and the bytes that `open`
- * allocates. NaN: there is no formula. The work and memory of a strategy, a core or a clustering, which are counted
- * where they are done, are not in it, but for what a core's record tells. */
+/* The cost of a pass: nb_multiplications' count, of a pass that keeps nothing of earlier ones; and the bytes that
+ * `open` allocates. NaN: there is no formula. The work and memory of a strategy, a core or a clustering are counted
+ * where they are done, and are in it only as far as a core's record tells them. */
 typedef struct {
     double multiplications, bytes;
 } nb_attention_cost;

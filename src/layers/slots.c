@@ -210,7 +210,7 @@ static void find_outputs(const nb_slot_rule *rule, const nb_slots *slots, const 
 
 enum { MOST_LANES = 32 };
 
-/* Of a stripe: `lane` is its first query's place in the chunk. */
+/* Computes the outputs of a stripe: `lane` is its first query's place in the chunk. */
 static void attend_stripe(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int lane, int count, int keys,
                           const nb_scalar *q, nb_scalar *out)
 {
@@ -233,7 +233,7 @@ static void attend_stripe(const nb_slot_rule *rule, const nb_slots *slots, const
     }
 }
 
-/* Of the chunk's queries from number `begun` on, which are the last `count` tokens. */
+/* Computes the outputs of the chunk's queries from number `begun` on, which are the last `count` tokens. */
 static void attend_all(const nb_slot_rule *rule, const nb_slots *slots, const room *r, int begun, int count,
                        const nb_scalar *q, nb_scalar *out)
 {

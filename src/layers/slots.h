@@ -29,7 +29,7 @@ typedef struct {
     void *own;                      /* the rule's */
 } nb_slots;
 
-/* What a pass over many tokens takes, found chunk by chunk: for nb_slots_work. */
+/* The work of a pass over many tokens, found chunk by chunk, for nb_slots_work. */
 typedef struct {
     int at;      /* the chunk's first token */
     int count;   /* its tokens */

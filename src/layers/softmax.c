@@ -141,7 +141,7 @@ static void find_lse(int count, const nb_scalar *largest, const nb_scalar *sum, 
         lse[i] = sum[i] > 0 ? (nb_scalar)((double)largest[i] * unit + log((double)sum[i])) : -INFINITY;
 }
 
-/* Of BLAS: out holds the sums already. */
+/* Clears the outputs where no key was seen; else they hold the sums that BLAS has added. */
 static void clear_unseen(nb_softmax *s)
 {
     for (size_t i = 0; !s->seen[0] && i < (size_t)s->count * (size_t)s->dv; i++) s->out[i] = 0;

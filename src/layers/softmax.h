@@ -14,7 +14,7 @@
 /* Queries of a block, at most; keys of a tile, unless told otherwise. */
 enum { NB_BLOCK_QUERIES = 256, NB_TILE_KEYS = 128 };
 
-/* What a query sees: keys at positions p - before ... p + after, p its own position. Position of query i is
+/* The keys that a query sees: at positions p - before ... p + after, p its own position. Position of query i is
  * query_at + i, or queries[i] where that is not NULL; of keys likewise. Positions of keys ascend by one where `keys` is
  * NULL. */
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
     int d, dv, tile_keys;
     double scale; /* of the products q'k */
     int lanes;    /* queries of a stripe; 0: BLAS */
-    /* Of the block at hand. */
+    /* The block at hand. */
     int count;          /* queries */
     bool given;         /* `largest` was given and stays */
     const nb_scalar *q; /* d x count */
@@ -68,7 +68,7 @@ void nb_softmax_merge(int count, int dv, nb_scalar *out, nb_scalar *largest, nb_
                       const nb_scalar *other_largest, const nb_scalar *other_sum);
 void nb_softmax_divide(int count, int dv, nb_scalar *out, const nb_scalar *sum);
 
-/* Of `largest`, as natural logarithms: 1, or ln 2 where stripes compute powers of 2. */
+/* Returns the unit of `largest` in natural logarithms: 1, or ln 2 where stripes compute powers of 2. */
 double nb_softmax_unit(void);
 
 /* Multiplications of a block against so many keys; tiles that a mask hides altogether count too. */

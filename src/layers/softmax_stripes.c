@@ -102,7 +102,7 @@ static void hide(const nb_softmax *s, const nb_mask *mask, int first, int keys)
     }
 }
 
-/* What was summed so far is rescaled where `before` is not the largest any more. */
+/* Rescales what was summed so far where `before` is not the largest any more. */
 static void rescale(const nb_stripe_maths *stripe, nb_softmax *s, int first, const float *before)
 {
     float factor[MOST_LANES];

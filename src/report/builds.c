@@ -23,7 +23,7 @@ nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_s
     return NB_OK;
 }
 
-/* By manifest; two that the same program has signed are of one build. */
+/* Lists the builds of the store's rows by manifest. Two manifests that the same program has signed are of one build. */
 static nb_status find_builds(nb_store *store, bool sessions, int *count, nb_signed **manifests, int **build,
                              nb_ctx *ctx)
 {

@@ -19,7 +19,7 @@ nb_status nb_caveats_add(nb_caveats *found, const char *text, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What rows that compete agree in: all of the identity but what is compared, and the trial. */
+/* Returns in SQL what rows that compete agree in: the whole identity except what is compared, and the trial. */
 static nb_status others_than(const nb_study *study, const char *by, const char **sql, nb_ctx *ctx)
 {
     *sql = "head_id";

@@ -10,8 +10,8 @@ typedef struct {
     const char **texts;
 } nb_caveats;
 
-/* Of all rows of the store, which `relation` has: those of caveats.sql, times that were predicted to be less than half
- * or more than twice as long, and rows of several builds. */
+/* Finds the caveats of all rows of the store, which `relation` has: those of caveats.sql, times that were predicted to
+ * be less than half or more than twice as long, and rows of several builds. */
 nb_status nb_caveats_find(nb_relation *relation, nb_store *store, nb_caveats *found, nb_ctx *ctx);
 
 /* One more: a copy of the text, the ctx's; NB_ENOMEM if it is NULL. */

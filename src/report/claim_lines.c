@@ -46,7 +46,7 @@ static bool in_series(const nb_claim *claim, const char *column)
     return false;
 }
 
-/* What the rows of a line agree in. */
+/* Returns in SQL what the rows of a line agree in. */
 static nb_status name_settings(const liner *l, const char **sql)
 {
     static const char *const data[] = {"problem", "head", "trial", NULL};

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What cannot be asked of these rows is the reason why there is no answer. */
+/* Turns an error that says what cannot be asked of these rows into the reason why there is no answer. */
 static nb_status excuse(nb_status status, const char **why, nb_ctx *ctx)
 {
     if (status != NB_EINVAL) return status;
@@ -43,7 +43,7 @@ static int compare_items(const void *a, const void *b)
     return (x->unit.value > y->unit.value) - (x->unit.value < y->unit.value);
 }
 
-/* Of the items first ... end - 1; of +inf and -inf together it is 0, neither. */
+/* Returns the mean of the items first ... end - 1; of +inf and -inf together it is 0, neither. */
 static nb_unit_value mean_of(const nb_head_value *items, int first, int end)
 {
     nb_unit_value mean = {.stratum = items[first].unit.stratum, .source = items[first].unit.source};
@@ -55,7 +55,7 @@ static nb_unit_value mean_of(const nb_head_value *items, int first, int end)
     return mean;
 }
 
-/* By sorting, so that the order of the settings does not matter. */
+/* Sorts first, so that the order of the settings does not matter. */
 nb_status nb_claim_unite(int count, nb_head_value *items, nb_claim_units *u, nb_ctx *ctx)
 {
     NB_NEED(u->units, nb_alloc(ctx, (size_t)count + 1, sizeof *u->units));

@@ -13,7 +13,7 @@ typedef struct { /* values by source and trial */
 } nb_crossed;
 
 nb_status nb_crossed_add(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx);
-/* What has trial 0 alone, where others have more, stands in each of theirs. */
+/* Adds a value; one that has trial 0 alone, where others have more, stands in each of their trials. */
 nb_status nb_crossed_add_alone(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx);
 
 /* Sets units->common and ->drawn_trials; `draws`: by stratum, then over all, whether anything is drawn on data that

@@ -40,7 +40,7 @@ static bool is_median(const nb_claim *c)
     return c->form == NB_CLAIM_MEASURE && c->statistic == NB_CLAIM_MEDIAN;
 }
 
-/* What goes by order alone takes infinite values. */
+/* Returns whether the claim goes by order alone, and so takes infinite values. */
 static bool takes_infinite(const nb_claim *c)
 {
     return c->expectation == NB_EXPECT_WINS || is_median(c);
@@ -86,7 +86,7 @@ static range range_of(const nb_claim *c, const nb_estimate *e)
     return r;
 }
 
-/* Of each stratum, then of all. */
+/* Estimates each stratum, then all together. */
 static nb_status estimate(const judge *j, const nb_claim_units *u, double confidence, nb_estimate *estimates,
                           range *ranges)
 {
@@ -251,7 +251,7 @@ static nb_status label(const judge *j, const char *name, const char *part, const
     return nb_labels_apart(registry, nb_relation_labels(j->relation), 1, (const char *const[]){*text}, text, j->ctx);
 }
 
-/* Of the value that a claim names; the claim's text where the rows have no such value, or several. */
+/* Names the value that a claim means; *name is the claim's text where the rows have no such value, or several. */
 static nb_status name_value(const judge *j, const char *part, const char *text, const char **name)
 {
     nb_value_found found;

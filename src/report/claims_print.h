@@ -20,8 +20,8 @@ void nb_claims_tally(int runs, const nb_claim_results *results, int tally[NB_CLA
 /* "3 reproduced, 1 void"; "": there are none. */
 nb_status nb_claims_tell_tally(int runs, const nb_claim_results *results, const char **text, nb_ctx *ctx);
 
-/* For people: a part for each claim, with its models and parts; a line for each; or a table of those that are tested,
- * and a list of the others. */
+/* Shows claims to people: a part for each, with its models and parts; a line for each; or a table of those that are
+ * tested, and a list of the others. */
 typedef enum { NB_CLAIMS_PARTS, NB_CLAIMS_LINES, NB_CLAIMS_TABLE } nb_claims_form;
 nb_status nb_claims_show(nb_page *page, nb_claims_form form, int runs, const nb_claim_results *results, nb_ctx *ctx);
 

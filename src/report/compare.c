@@ -141,7 +141,8 @@ static nb_status find_reason(const comparer *c, nb_compared *item)
     return NB_OK;
 }
 
-/* What would decide: more sources; not where the interval excludes no difference, and Holm's p alone does not. */
+/* Leaves the verdict open and says what would decide it: more sources, except where the interval excludes no difference
+ * and only Holm's p does not. */
 static void leave_open(const comparer *c, nb_compared *item)
 {
     const nb_estimate *e = &item->estimate;

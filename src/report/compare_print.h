@@ -14,7 +14,7 @@ typedef struct {
 /* Nothing where nothing is compared. Of more lines than a screen has, the brief form is a table with m across. */
 nb_status nb_compare_show(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
                           const nb_comparison *comparison, const nb_compare_view *view, nb_ctx *ctx);
-/* What is not known or infinite is empty. */
+/* Fills a grid; what is not known or infinite is empty. */
 nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_compare_terms *terms,
                           const nb_comparison *comparison, nb_ctx *ctx);
 

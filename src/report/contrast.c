@@ -46,7 +46,7 @@ static bool among(const char *name, const char *const *names)
     return false;
 }
 
-/* What identifies a row apart from the data that it is measured on. */
+/* Returns whether the column identifies a row apart from the data that it is measured on. */
 static bool is_of_method(const nb_column *c)
 {
     static const char *const data[] = {"problem", "head", "trial", NULL};
@@ -75,7 +75,7 @@ static nb_status append(const char **list, const nb_column *c, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* What a setting is, and what pairs of rows agree in beside the trial. */
+/* Finds what a setting is, and what pairs of rows agree in beside the trial. */
 static nb_status find_keys(maker *m)
 {
     const nb_contrast_terms *t = m->terms;
@@ -322,7 +322,7 @@ static nb_status read_rows(const maker *m, side_rows *all, nb_ctx *memory)
     }
 }
 
-/* What has trial 0 alone, once more for each other trial of the same data. */
+/* Repeats what has trial 0 alone for each other trial of the same data. */
 static nb_status repeat_alone(side_rows *all, nb_ctx *memory)
 {
     int read = all->count;
@@ -370,7 +370,7 @@ static nb_status find_sides(maker *m)
     return sort_sides(all, m->pooled ? by_pooled : by_setting, &all->order[m->pooled], memory);
 }
 
-/* With columns confounded, a method may have several rows where one is wanted. */
+/* Checks that a method has one row where one is wanted: with columns confounded it may have several. */
 static nb_status check_single(const maker *m)
 {
     const char *list = "";
@@ -409,7 +409,7 @@ static nb_status make_pair(const maker *m, const side *a, const side *b, pair *p
     return measure(m, a->numbers, b->numbers, p);
 }
 
-/* Where the rows of a value begin. */
+/* Returns where the rows of a value begin. */
 static int first_of(const maker *m, int value)
 {
     int low = 0, high = m->sides->count;
@@ -456,7 +456,7 @@ static void count(nb_pair_counts *c, const pair *p)
     c->neither += !p->a_ok && !p->b_ok;
 }
 
-/* What a pair without a result counts as: the largest difference seen, against whoever has none. */
+/* Returns what a pair without a result counts as: the largest difference seen, against whoever has none. */
 static double worst(const pair *pairs, int first, int end)
 {
     double most = 0;
@@ -553,8 +553,8 @@ static nb_status add_contrasts(maker *m, int value, int count)
     return NB_OK;
 }
 
-/* In what a row of the value and a row of the baseline differ, of those with the least of it; the same data. NULL: the
- * baseline has no such row. */
+/* Names in what a row of the value and a row of the baseline with the same data differ, for the pair that differs
+ * least. NULL: the baseline has no such row. */
 static nb_status find_difference(const maker *m, int value, const char **names)
 {
     const char *flags = "", *total = "0", *sql;
@@ -582,7 +582,7 @@ static nb_status find_difference(const maker *m, int value, const char **names)
     return NB_OK;
 }
 
-/* Of a value that has no pair at all. */
+/* Adds a refusal for a value that has no pair at all. */
 static nb_status add_refusal(maker *m, int value)
 {
     const char *names;

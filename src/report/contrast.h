@@ -27,8 +27,8 @@ typedef struct {
     const char *where; /* a condition on the rows of the view `run`; NULL: all */
 } nb_contrast_terms;
 
-/* What may differ though no column of the identity does: whether the methods have looked at the rows of S that they
- * are judged on, and which program has measured a row. */
+/* Names of what may differ though no column of the identity does: whether the methods have looked at the rows of S that
+ * they are judged on, and which program has measured a row. */
 #define NB_ROWS_SEEN "rows_seen"
 #define NB_BUILD "build"
 /* A column of settings beside those of rows: how the files of heads are read (their window, mask, permutation), where
@@ -58,7 +58,8 @@ typedef struct {
     const char *refusal; /* why it is no comparison, in what else they differ, and so has no units; NULL: it is one */
 } nb_contrast;
 
-/* What a row has in a column, in an answer: the value itself, its label, and that with the first option always. */
+/* Names what an answer shows of a row in a column: the value itself, its label, and that with the first option
+ * always. */
 enum { NB_OF_ROW, NB_OF_LABEL, NB_OF_FULL, NB_OF_COLUMN };
 
 typedef struct {
@@ -69,7 +70,7 @@ typedef struct {
     int strata;
     const char *const *names, *const *stratum_labels;
     const bool *drawn; /* by stratum: its data are */
-    /* By value: rows of it beside which there is no row of the baseline; and the other way round. */
+    /* Numbers by value: rows of it beside which there is no row of the baseline, and the other way round. */
     const int *unpaired, *unmet;
     int count;
     nb_contrast *items; /* by value, then by setting */

@@ -13,7 +13,7 @@ enum { NB_LEAST_TRIALS = 3 }; /* for a verdict on what is drawn: from fewer, its
  * false. */
 nb_status nb_draws_component(const char *column, const char *spec, bool *draws, nb_ctx *ctx);
 
-/* In how many trials the sources of each stratum have what is drawn there: the fewest; -1: nothing is drawn. */
+/* Returns in how many trials the sources of each stratum have what is drawn there: the fewest; -1: nothing is drawn. */
 int nb_drawn_trials(int strata, const nb_common_error *common, const bool *draws);
 /* *why: that these are too few for a verdict. */
 nb_status nb_draws_few(int trials, const char **why, nb_ctx *ctx);

@@ -83,7 +83,7 @@ static void gather(sqlite3_context *c, int count, sqlite3_value **arguments)
     gather_rows(c, count, arguments, false);
 }
 
-/* Of a list all its values. A second argument is the share. */
+/* Gathers values, of a list all of them. A second argument is the share. */
 static void gather_values(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     gathered *g = sqlite3_aggregate_context(c, sizeof *g);
@@ -133,7 +133,7 @@ static void sort_first(gathered *g)
     gsl_sort(g->values, 1, (size_t)g->count);
 }
 
-/* As gsl_stats_quantile_from_sorted_data, without sorting. */
+/* Computes gsl_stats_quantile_from_sorted_data without sorting all values. */
 static double quantile_of(double *values, size_t count, double share)
 {
     double place = share * (double)(count - 1);
@@ -192,7 +192,7 @@ static void repeated(sqlite3_context *c, int count, sqlite3_value **arguments)
     sqlite3_result_blob64(c, bytes, sizeof list_kind + size, sqlite3_free);
 }
 
-/* Of values in ascending order; infinite if any is, NaN of both infinities. */
+/* Returns the mean of values in ascending order; it is infinite if any is, and NaN of both infinities. */
 static double mean(const gathered *g)
 {
     double ends = g->values[0] + g->values[g->count - 1];
@@ -596,7 +596,7 @@ static void part(sqlite3_context *c, int count, sqlite3_value **arguments)
         give(c, part_of(&blob, name));
 }
 
-/* Of a list, those that are finite. */
+/* Returns the finite values of a list. */
 static void only_finite(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     double x = number(arguments[0]);
@@ -667,7 +667,7 @@ static bool is_format(const char *format)
     return digits <= 2 && *end && strchr("feg", *end);
 }
 
-/* As an error is read. */
+/* Prints a number as tables print an error. */
 static void print_short(char text[32], double x)
 {
     snprintf(text, 32, x >= 1000 ? "%.1e" : "%.3g", x);
@@ -690,7 +690,7 @@ static void shown(sqlite3_context *c, int count, sqlite3_value **arguments)
     sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
 }
 
-/* In three digits, whatever it is. */
+/* Returns the number in three digits, whatever it is. */
 static void numeral(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     double x = number(arguments[0]);

@@ -253,7 +253,7 @@ static nb_status set(FILE *out, const graph *g, const char *text)
     return NB_OK;
 }
 
-/* What the series have in columns, as arrays. */
+/* Writes what the series have in columns as gnuplot's arrays. */
 static nb_status set_arrays(FILE *out, const graph *g)
 {
     const char *names;

@@ -29,7 +29,8 @@ nb_status nb_grid_int(nb_grid *grid, long long value);
 nb_status nb_grid_real(nb_grid *grid, double value);
 nb_status nb_grid_whole(nb_grid *grid, double value); /* a whole number that may be unknown or infinite: unknown then */
 
-/* For programs numbers have 17 digits, and what is not known is empty, or null; for people they have three, and `-`. */
+/* Print a grid: for programs numbers have 17 digits, and what is not known is empty, or null; for people they have
+ * three, and `-`. */
 void nb_grid_print_csv(FILE *out, const nb_grid *grid); /* nothing where there are no rows */
 /* A list of objects, a line each: numbers as numbers, what is empty, not known or infinite as null. */
 nb_status nb_grid_print_json(FILE *out, const nb_grid *grid);

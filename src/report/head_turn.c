@@ -31,7 +31,7 @@ nb_status nb_head_places_find(nb_relation *relation, nb_head_places *p, nb_ctx *
     return NB_OK;
 }
 
-/* Of each place in the stratum, which is a stratum here; of one alone nothing is estimated. */
+/* Estimates each place in the stratum as if it were a stratum; of one alone it estimates nothing. */
 static nb_status estimate(const nb_head_places *p, const nb_contrast *c, int stratum, double confidence,
                           nb_estimate **out, nb_ctx *ctx)
 {

@@ -29,7 +29,7 @@ static nb_status find_twins(int count, const char *const *texts, const char *con
     return NB_OK;
 }
 
-/* With so many last parts of paths; the text itself where its component is gone. */
+/* Labels a spec with so many last parts of its paths; the label is the text itself where its component is gone. */
 static nb_status label_deep(const nb_registry *registry, const char *text, int parts, const char **label, nb_ctx *ctx)
 {
     nb_choice choice;

@@ -14,7 +14,7 @@
 nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *given, int count,
                           const char *const *texts, const char **labels, nb_ctx *ctx);
 
-/* What a model is called in a table: its name up to the first blank. */
+/* Returns what tables call a model: its name up to the first blank. */
 nb_status nb_label_stratum(const char *name, const char **label, nb_ctx *ctx);
 /* labels (count) <- of strata: of a model that, where it tells it from the others, or else its name; of drawn data the
  * name, which is the problem's label. */

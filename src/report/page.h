@@ -46,7 +46,7 @@ void nb_page_deepen(nb_page *page, int levels);
 void nb_page_heading(nb_page *page, int level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void nb_page_paragraph(nb_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void nb_page_item(nb_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What a mark or a word of the tables above means, or (mark NULL) a remark on the last of them. */
+/* Adds what a mark or a word of the tables above means, or (mark NULL) a remark on the last of them. */
 void nb_page_note(nb_page *page, const char *mark, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A picture: its SVG file, the address of that as seen from the page, which needs no escapes, and what it shows. */
 void nb_page_picture(nb_page *page, const char *path, const char *address, const char *format, ...)

@@ -23,7 +23,7 @@ void nb_page_escape(FILE *out, const char *text)
         }
 }
 
-/* As GitHub makes the anchor of a heading: small letters, '-' for a blank, no punctuation. */
+/* Returns the anchor that GitHub gives a heading: small letters, '-' for a blank, no punctuation. */
 static char *anchor_of(const char *text, nb_ctx *ctx)
 {
     char *anchor = nb_alloc(ctx, strlen(text) + 1, 1), *out = anchor;
@@ -37,7 +37,7 @@ static char *anchor_of(const char *text, nb_ctx *ctx)
     return anchor;
 }
 
-/* Of the headings, by block; one that repeats has its number behind it. */
+/* Finds the anchors of the headings, by block; one that repeats has its number behind it. */
 static nb_status find_anchors(const nb_page *page, const char ***anchors)
 {
     const char **plain;
@@ -95,7 +95,7 @@ static void print_cell(FILE *out, nb_page_entry cell, const char *tag, bool numb
     fprintf(out, "</%s>", tag);
 }
 
-/* Where it is wider than the page, it scrolls in a box of its own, by keys too. */
+/* Prints a table in a box that scrolls, by keys too, where it is wider than the page. */
 static void print_table(FILE *out, const nb_page_sheet *t, int number)
 {
     int columns = t->column_count + (t->band_head != NULL);
@@ -117,7 +117,7 @@ static void print_table(FILE *out, const nb_page_sheet *t, int number)
     fputs("</tbody>\n</table>\n</div>\n", out);
 }
 
-/* As an image, for which a browser runs no script and fetches nothing. */
+/* Prints an image element, for which a browser runs no script and fetches nothing. */
 static nb_status print_picture(FILE *out, const nb_page_block *b, nb_ctx *ctx)
 {
     const char *svg;

@@ -35,7 +35,7 @@ static void print_braced(FILE *out, const char *text, int length)
     fputc('}', out);
 }
 
-/* In a column of numbers what is none stands in braces, also behind or before one. */
+/* Prints a cell; in a column of numbers what is none stands in braces, also behind or before one. */
 static void print_cell(FILE *out, nb_page_entry cell, bool number)
 {
     size_t before = strspn(cell.text, "("), digits = strspn(cell.text + before, "0123456789.+-e");

@@ -27,7 +27,7 @@ static void print_escaped(FILE *out, const char *text, bool cell)
     }
 }
 
-/* At the start of a line, "#", "-", "+", "=", ">", "[" and "1." would begin something else. */
+/* Escapes what would begin something else at the start of a line: "#", "-", "+", "=", ">", "[" and "1.". */
 static void print_line(FILE *out, const char *text)
 {
     text += strspn(text, " ");

@@ -40,7 +40,7 @@ static const char **text_at(const layout *l, int row, int column)
     return &l->texts[row * l->t->column_count + column];
 }
 
-/* Of a number the mark stands apart; else it belongs to the text. */
+/* Returns the mark of a number, which stands apart; another cell's mark belongs to its text. */
 static const char *mark_at(const layout *l, int row, int column)
 {
     return has_kind(l, column, NB_PAGE_NUMBER) ? nb_page_cell_at(l->t, row, column).mark : "";
@@ -85,7 +85,7 @@ static int indent_of(const layout *l)
     return l->t->flush ? 0 : INDENT;
 }
 
-/* Of all columns, or of the labels. */
+/* Returns the width of all columns, or of the labels. */
 static int total(const layout *l, bool labels)
 {
     int width = indent_of(l) - GAP;
@@ -286,7 +286,7 @@ static bool differs(const layout *l, int column)
     return false;
 }
 
-/* As many columns from `first` on as fit beside the labels, at least one; where the next part begins. */
+/* Takes as many columns from `first` on as fit beside the labels, at least one; returns where the next part begins. */
 static int fill_part(const layout *l, int first, int *part, int *count)
 {
     int c, width = indent_of(l) - GAP;

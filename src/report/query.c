@@ -127,7 +127,7 @@ static nb_status spread(const nb_answer *a, int first, int end, nb_answer *out, 
     return NB_OK;
 }
 
-/* For programs: columns in the place of _across and _cell. */
+/* Puts columns in the place of _across and _cell, for programs. */
 static nb_status spread_all(nb_answer *a, nb_ctx *ctx)
 {
     nb_answer wide;
@@ -158,7 +158,7 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, const char *baseline, n
     return NB_OK;
 }
 
-/* For people. */
+/* An answer as people see it. */
 
 typedef struct {
     nb_page *page;
@@ -249,7 +249,7 @@ static bool is_empty(const view *v, int column)
     return true;
 }
 
-/* Of a column's numbers: "-- format: NAME: %.4g", else three digits. */
+/* Finds the format of a column's numbers: "-- format: NAME: %.4g", else three digits. */
 static nb_status format_of(const view *v, const char *name, const char **format)
 {
     const char *at = v->sql, *text;
@@ -276,7 +276,7 @@ static void put_cell(view *v, const nb_cell *cell, bool number, const char *form
     }
 }
 
-/* In front of a number, behind it, or alone. */
+/* Notes the marks of a row, which stand in front of a number, behind it, or alone. */
 static void see_marks(view *v, int row)
 {
     for (int c = 0; c < v->answer->columns; c++) {
@@ -433,7 +433,7 @@ static void add_sentences(nb_page *page, const nb_answer *a)
     }
 }
 
-/* With the comments before `sql`. */
+/* Shows an answer with the comments before `sql`. */
 static nb_status show_answer(nb_page *page, const char *sql, const nb_answer *a, nb_ctx *ctx)
 {
     const char *heading;

@@ -163,8 +163,8 @@ static bool is_of_reading(const nb_option *o)
     return !o->names_files && !o->selects_head;
 }
 
-/* What files of heads of one kind agree in: the model, the layer, the shape, and the problem's options but for the file
- * and the head. Of other data, the problem itself. */
+/* Returns what files of heads of one kind agree in: the model, the layer, the shape, and the problem's options except
+ * the file and the head. For other data it is the problem itself. */
 static nb_status kind_of(const row *of, const char *problem, const nb_choice *choice, const char **kind, nb_ctx *ctx)
 {
     *kind = problem;
@@ -211,7 +211,7 @@ static nb_status look_at_problem(keys *k, const row *of, int number)
     return kind_of(of, spec, choice, &k->alike[number], r->ctx);
 }
 
-/* What is known of a new spec. */
+/* Adds what is known of a new spec. */
 static nb_status look_at(keys *k, const row *of, int kind)
 {
     nb_relation *r = k->r;
@@ -250,7 +250,7 @@ static char *append(char *end, int number)
     return end;
 }
 
-/* What follows from the texts of a row's data: a panel, a stratum and a source. */
+/* Finds what follows from the texts of a row's data: a panel, a stratum and a source. */
 static nb_status place_data(keys *k, const row *of, place *p)
 {
     nb_relation *r = k->r;
@@ -283,7 +283,7 @@ static bool same_data(const nb_relation *r, const row *a, const row *b)
     return same;
 }
 
-/* Of a row: those numbers that follow from its texts. *p is that of the row before, which is `before`. */
+/* Finds the numbers that follow from a row's texts. *p is that of the row before, which is `before`. */
 static nb_status place_row(keys *k, const row *of, const row *before, place *p)
 {
     enum { DIGITS = 8 };
@@ -328,7 +328,7 @@ static const char *text_at(sqlite3_stmt *s, int column)
     return (const char *)sqlite3_column_text(s, column);
 }
 
-/* With texts that stay, where they are others. */
+/* Remembers a row, with copies of those texts that differ from the row before. */
 static nb_status remember(const keys *k, const row *one, row *before)
 {
     int number;
@@ -396,7 +396,8 @@ static nb_status optional(const nb_relation *r, const char *name, const char **s
     return NB_OK;
 }
 
-/* What many queries ask of each row, and few bytes: it stands in `key` too, so that they read no whole row. */
+/* Returns whether many queries ask the column of each row, and it has few bytes: then it stands in `key` too, so that
+ * they read no whole row. */
 static bool is_narrow(const nb_study *study, const nb_column *c)
 {
     const nb_column *metric = nb_study_metric(study);
@@ -508,7 +509,7 @@ static bool is_number(const nb_choice *choice, const nb_option *o, double *numbe
     return (o->type == NB_OPTION_REAL || o->type == NB_OPTION_INT) && !word;
 }
 
-/* Of a drawn problem `n`, of a file `max_n`; of an attention what it says. */
+/* Returns whether the option is a size: of a drawn problem `n`, of a file `max_n`, of an attention what it says. */
 static bool is_size(const nb_registry *registry, const nb_choice *choice, const nb_option *o)
 {
     size_t length = strlen(o->key);
@@ -703,7 +704,8 @@ typedef struct {
     const char *scene; /* labels of what the scene is beside the problem, "" or ", softmax" */
 } panel;
 
-/* Of one problem its label, of several files the model and how many sources they are of. */
+/* Begins a title: with the label of one problem, or with the model of several files and how many sources they are
+ * of. */
 static nb_status begin_title(panel *p, const char *label, int problems, nb_ctx *ctx)
 {
     const char *model;
@@ -944,7 +946,7 @@ static nb_status add_kinds(nb_relation *r)
     return NB_OK;
 }
 
-/* What another relation of the same store has made: all but the store's own view. */
+/* Drops what another relation of the same store has made: all but the store's own view. */
 static nb_status drop_all(const nb_relation *r, nb_ctx *ctx)
 {
     nb_answer a;

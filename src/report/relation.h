@@ -42,7 +42,7 @@ typedef struct {
     double real;       /* of an integer too */
 } nb_cell;
 
-/* What a query answers, row by row. */
+/* The answer to a query, row by row. */
 typedef struct {
     int columns, count; /* count: of rows */
     const char **names;
@@ -55,10 +55,11 @@ int nb_answer_column(const nb_answer *answer, const char *name); /* -1: there is
 
 typedef struct nb_relation nb_relation;
 
-/* Of a store that is open, and stays so as long as the relation is asked. `labels`: those that the config gives. */
+/* Opens a relation of a store that is open, and stays so as long as the relation is asked. `labels`: those that the
+ * config gives. */
 nb_status nb_relation_open(nb_relation **relation, nb_store *store, const nb_given_labels *labels, nb_ctx *ctx);
 
-/* Of several runs of one study, with a column `run`: its name. NB_EINVAL for different studies. */
+/* Opens one relation of several runs of one study, with a column `run`: its name. NB_EINVAL for different studies. */
 nb_status nb_relation_gather(nb_relation **relation, int count, nb_store *const *stores, const char *const *names,
                              const nb_given_labels *labels, nb_ctx *ctx);
 
@@ -76,14 +77,14 @@ nb_status nb_relation_table(const nb_relation *relation, const char *table, cons
 nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert); /* the row that is bound */
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
 nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
-/* What is kept beside a table that was made, until it is made of another text; NULL at first. It is of this memory,
- * which lives as long as the relation. */
+/* Returns where to keep something beside a table that was made, until it is made of another text; NULL at first. It is
+ * of this memory, which lives as long as the relation. */
 void **nb_relation_attached(nb_relation *relation, const char *table, nb_ctx **memory);
 
 const nb_study *nb_relation_study(const nb_relation *relation);
 const nb_given_labels *nb_relation_labels(const nb_relation *relation);
 nb_store *nb_relation_store(const nb_relation *relation);
-/* Of the first row; NULL: there are none. */
+/* Finds the experiment of the first row; NULL: there are none. */
 nb_status nb_relation_experiment(const nb_relation *relation, const char **name, nb_ctx *ctx);
 
 /* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. The parameter :baseline is
@@ -100,7 +101,7 @@ nb_status nb_relation_values(const nb_relation *relation, const char *column, nb
 /* The views and their columns: view, columns, about. */
 nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ctx);
 
-/* What the parameter :m is from now on. */
+/* Sets the parameter :m of later queries. */
 void nb_relation_choose_m(nb_relation *relation, int m);
 
 /* The answer to the first statement of `sql`; *rest: what follows it, "" where there is nothing. The parameters
@@ -108,7 +109,7 @@ void nb_relation_choose_m(nb_relation *relation, int m);
 nb_status nb_relation_ask(const nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
                           const char **rest, nb_ctx *ctx);
 
-/* For answers that are read row by row: a statement, of ctx's memory, and its next row. */
+/* Read answers row by row: a statement, of ctx's memory, and its next row. */
 nb_status nb_relation_prepare(const nb_relation *relation, const char *sql, sqlite3_stmt **statement, nb_ctx *ctx);
 nb_status nb_relation_step(const nb_relation *relation, sqlite3_stmt *statement, bool *there);
 

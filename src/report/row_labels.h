@@ -17,7 +17,7 @@ typedef struct {
 /* Made once for each text that the rows name; rows that are not of a run have none. */
 nb_status nb_row_labels_make(const nb_row_list *rows, nb_row_labels *labels, nb_ctx *ctx);
 
-/* Of one of these rows, in a column from `own` on; NULL where the row names no component. */
+/* Returns the label of one of these rows, in a column from `own` on; NULL where the row names no component. */
 const char *nb_row_labels_at(const nb_row_labels *labels, int column, const nb_row *row);
 
 #endif

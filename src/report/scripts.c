@@ -89,7 +89,7 @@ static nb_status read_script(const char *path, script_file *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* To NAME.edited, or the first of NAME.edited-2, ... that is not there. */
+/* Renames the file to NAME.edited, or the first of NAME.edited-2, ... that is not there. */
 static nb_status set_aside(const char *path, nb_ctx *ctx)
 {
     const char *aside;

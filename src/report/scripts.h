@@ -29,7 +29,7 @@ typedef struct {         /* how the figures of a folder look */
 extern const nb_plot_style nb_plot_screen; /* that of a folder unless said otherwise: as on a screen, SVG and PNG */
 nb_status nb_plot_write_style(const char *folder, const nb_plot_style *style, nb_ctx *ctx); /* makes the folder */
 
-/* What a figure's script begins with: what it draws. */
+/* Prints what a figure's script begins with: what it draws. */
 void nb_plot_print_head(FILE *out, const char *stem);
 
 /* Starts gnuplot on the figure's script, STEM.gp, after removing the figure's earlier files. `gnuplots` NULL: does

@@ -76,7 +76,7 @@ static nb_status name_values(const nb_relation *r, values *v, nb_ctx *ctx)
     return v->registry ? nb_labels_apart(v->registry, nb_relation_labels(r), v->count, texts, v->names, ctx) : NB_OK;
 }
 
-/* In order of appearance. */
+/* Finds the values in order of appearance. */
 static nb_status find_values(const nb_relation *r, const char *among, const char *name, values *v, nb_ctx *ctx)
 {
     const char *sql, *value = "v";
@@ -121,7 +121,7 @@ static nb_status choose(const values *v, int value, nb_choice *choice, bool *the
     return NB_OK;
 }
 
-/* By what the text says of options; *mistake: it is no spec, for this reason. */
+/* Marks the values that agree with what the text says of options; *mistake: it is no spec, for this reason. */
 static nb_status match_specs(const values *v, const char *text, bool *means, const char **mistake, nb_ctx *ctx)
 {
     nb_choice_part *parts;
@@ -140,7 +140,7 @@ static nb_status match_specs(const values *v, const char *text, bool *means, con
     return NB_OK;
 }
 
-/* By what tables, figures and messages call them. */
+/* Marks the values that tables, figures and messages call by this text. */
 static nb_status match_names(const values *v, const char *text, bool *means, nb_ctx *ctx)
 {
     for (int i = 0; i < v->count; i++) {
@@ -233,7 +233,7 @@ static nb_status list_names(const values *v, const bool *means, const char **lis
     return NB_OK;
 }
 
-/* With the name that may be meant, or with those that there are. */
+/* Fails with the name that may be meant, or with those that there are. */
 static nb_status tell_absent(const values *v, const char *text, nb_ctx *ctx)
 {
     const char *list, *near = v->registry ? nb_near(text, v->names) : NULL;

@@ -181,7 +181,7 @@ PY
     cp -a Makefile src strategies plots "$WORK/tree"
     mkdir "$WORK/tree/build" # the objects, so that only what is new is compiled
     cp -a build/src build/strategies build/*.[cdho] "$WORK/tree/build"
-    sed -n '/^```c$/,/^```$/p' docs/plugins.md | sed '1d;$d' >"$WORK/tree/strategies/largest_norm.c"
+    sed -n '/^## A file in the tree/,/^## A plug-in/p' docs/plugins.md | sed -n '/^```c$/,/^```$/p' | sed '1d;$d' >"$WORK/tree/strategies/largest_norm.c"
     [ "$(wc -l <"$WORK/tree/strategies/largest_norm.c")" -le 40 ]
     cd "$WORK/tree"
     make -s build/nysbench >"$WORK/log" 2>&1 || { cat "$WORK/log"; return 1; }

@@ -5,7 +5,7 @@
 Links must lead to a file or a heading. In code, spans and blocks alike, `nysbench WORD` must be a command and its --options
 the command's, `make WORD` a target, `name(option=...)` a component with that option, and a path of the tree a file. In
 blocks the program is ./nysbench, as in a checkout. A word in a code span that has an underscore must be a word of the program's: a key, or one that its help has, or a name of its sources. The
-keys in the table of docs/config.md are those of the program; the files of docs/architecture.md have the functions that it names."""
+keys in the table of docs/config.md are those of the program; the files of docs/developing.md have the functions that it names."""
 import glob, os, re, subprocess, sys, tempfile
 
 program, root = os.path.realpath(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "."
@@ -17,7 +17,7 @@ def says(*arguments):
 
 
 # What there is.
-commands = set(re.findall(r"^  ([a-z]+) ", says("--help").split("\n\n")[2], re.M))
+commands = set(re.findall(r"^  ([a-z]+) ", says("--help"), re.M))
 options = {c: set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", says(c, "--help"))) for c in commands}
 targets = set(re.findall(r"^([a-z0-9-]+):", open("Makefile").read(), re.M))
 parts = re.split(r"^### (\w+)$", says("describe", "--markdown", "components"), flags=re.M)
@@ -104,7 +104,7 @@ def check_file(path):
 
 
 def check_walk(path):
-    """Each step of architecture.md names a file, and a function that it has."""
+    """Each step of developing.md names a file, and a function that it has."""
     for file, name in re.findall(r"\| `(src/[\w/.]+)` \| `(\w+)` \|", open(path).read()):
         if not os.path.exists(file) or not re.search(rf"\b{name}\b", open(file).read()):
             mistakes.append(f"{path}: {file} has no '{name}'")
@@ -119,7 +119,7 @@ others |= set(re.findall(r"\w+", open("src/report/relation.h").read())) # column
 
 for path in [f"{root}/README.md"] + sorted(glob.glob(f"{root}/docs/*.md")):
     check_file(path)
-check_walk(f"{root}/docs/architecture.md")
+check_walk(f"{root}/docs/developing.md")
 table = open(f"{root}/docs/config.md").read().split("## Keys")[1].split("\n## ")[0]
 documented = set(re.findall(r"^\| `(\w+)` \|", table, re.M))
 mistakes += [f"docs/config.md: the program has no key '{key}'" for key in sorted(documented - keys)]

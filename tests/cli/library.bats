@@ -49,7 +49,7 @@ installed_library() {
 @test "C and C++ programs are compiled against the installed library; the manual's example among them" {
     need_library
     installed_library
-    sed -n '/^```c$/,/^```$/p' docs/library.md | sed '1d;$d' >"$WORK/example.c"
+    sed -n '/^## The library/,$p' docs/plugins.md | sed -n '/^```c$/,/^```$/p' | sed '1d;$d' >"$WORK/example.c"
     cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$WORK/example.c" $flags -lm -o "$WORK/example"
     run "$WORK/example"
     expect_status 0

@@ -204,11 +204,11 @@ PY
     done
 }
 
-@test "the queries of docs/queries.md have answers" {
+@test "the queries of docs/figures.md have answers" {
     measured
     /usr/bin/python3 -SE - "$NYSBENCH" "$WORK/r" <<'PY'
 import re, subprocess, sys
-text = open("docs/queries.md").read().split("## Ten queries")[1]
+text = open("docs/figures.md").read().split("### Ten queries")[1]
 queries = ["\n".join(line[4:] for line in block.splitlines()) for block in re.split(r"\n\n", text) if block.startswith("    ")]
 assert len(queries) == 10, len(queries)
 for query in queries:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What docs/architecture.md says of adding things: one of each, in a copy of the tree, with no edit of a file that is there
+# What docs/developing.md says of adding things: one of each, in a copy of the tree, with no edit of a file that is there
 # but for a measured column: its member, its measure and its line in the table.
 
 load ../cli/helpers
@@ -35,7 +35,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return NB_EXIT_OK;
 }
 
-const nb_command nb_command_added = {"added", "", "Say that it is there", run, false, 1000};
+const nb_command nb_command_added = {"added", "", "Say that it is there", run, false, NB_MORE + 99};
 EOF
     sed -i 's/^    double mse; .*/&\n    double added_column;/' src/nystrom/measures.h
     sed -i 's/^    out->mse = .*/&\n    out->added_column = 2 * out->mse;/' src/nystrom/streamed.c

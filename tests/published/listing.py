@@ -5,7 +5,7 @@
 [FILE.csv]    run and command: of nysbench, {run} is the run's folder, prints CSV; columns: those that are published, of which
               one may be new, NAME=EXPRESSION of the row's numbers; rows: what a published row
               has, COLUMN=VALUE or a text, several with ' & ' between; count: how many rows have the columns and fulfil this EXPRESSION, and of how many; or bench: a part of tests/bench/bench.sh
-              shown: sections of README.md and docs/results.md that take numbers from it, shown_rows: from which of its rows; times=yes: they depend on the machine
+              shown: sections of README.md, docs/results.md and docs/paper.md that take numbers from it, shown_rows: from which of its rows; times=yes: they depend on the machine
               script: a command for bash that prints the CSV
 [FILE.png]    run and plot: a figure of the run, or its data with columns as above (nysbench plot RUN plot); file: its name there, if another one
 [text FILE#SECTION]  given: numbers there that are no results (definitions, claims of papers), and why after '--'; a line each

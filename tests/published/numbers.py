@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""numbers.py [--strength] [FOLDER] - numbers of README.md and docs/results.md that are not in results/published, a line each.
+"""numbers.py [--strength] [FOLDER] - numbers of README.md, docs/results.md and docs/paper.md that are not in results/published, a line each.
 
 A number stands in a section; LIST (listing.py) says which CSV files have that section's numbers. It must be there to the
 digits shown: as it is, in the unit that follows it, as a difference from 1 in per cent, or inverted before 'times'. The numbers
@@ -21,13 +21,13 @@ import sys
 
 from listing import FOLDER, ROOT, Listing, wanted
 
-TEXTS = ("README.md", "docs/results.md")
+TEXTS = ("README.md", "docs/results.md", "docs/paper.md")
 NUMBER = re.compile(r"(?<![\w.^²³-])(?<!(?<!\d)/)-?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?![\w²³(](?<!\dx(?!\w))|-\w|/[a-zA-Z]|\.\d)")
 UNITS = {"%": 100, "ms": 1e3, "µs": 1e6, "million": 1e-6, "ns": 1e9}
 LETTERS = r"(?:\b(?:[a-zA-Z]\w*|²) ?(?:=|≤|<|≥) ?)"
 VALUE = r"-?[\d,]*\d(?:\.\d+)?(?:e-?\d+)?(?: ?%)?"
 DEFINED = re.compile(rf"{LETTERS}{VALUE}(?:(?:, | \.\.\. | and | or | to |/){VALUE})*")
-NAMES = re.compile(r"\b(?:[Ll]ayers?|Zen|Theorem|Lemma|CPU|Debian|trial|order|rank|head) \d[\d.]*|\(\d+\)|\b95 %|\b10-90 %|±\d[\d.]*")
+NAMES = re.compile(r"arXiv:[\d.]+|\b(?:[Ll]ayers?|Zen|Theorem|Lemma|CPU|Debian|trial|order|rank|head) \d[\d.]*|\(\d+\)|\b95 %|\b10-90 %|±\d[\d.]*")
 COUNTED = re.compile(r"(?<![\w.,])\d[\d,]*(?= (?:landmarks?|landmark tokens|segment means|(?:uniform |strongest |random )?(?:tokens|keys|rows)|trials|passes|texts|"
                      r"crops|images|sources|inputs|problems|strategies|numbers of|m\b|cores|methods|settings|choices|samples|files|heads|"
                      r"paired|factor pairs|pairs|random projections|layers)\b)")

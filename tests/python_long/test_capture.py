@@ -29,7 +29,7 @@ import tap
 from nysbench._capture_command import main
 
 U = 2.0**-24
-MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/capture.md")
+MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/models.md")
 NAMES = ("bert", "llama", "vit", "whisper")
 
 
