@@ -133,6 +133,7 @@ static nb_status read_cores(const nb_host *host, nb_one_head *one, nb_ctx *ctx)
     for (int i = 0; i < cores->count; i++) {
         if (!host->processes) NB_TRY(ctx, nb_refuse_elsewhere(&cores->items[i], ctx));
         NB_TRY(ctx, nb_core_check(&cores->items[i], ctx));
+        NB_TRY(ctx, nb_core_ready(&cores->items[i], ctx));
     }
     return one->config.study->complete(&one->config, ctx);
 }

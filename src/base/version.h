@@ -43,7 +43,8 @@ enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
  *     15 a study says which method the values of a block mean (settle), and adds functions to SQL
  *     16 a core may be fitted to exact outputs in a forward pass
  *     17 an attention may take tokens piece by piece, and says whether its causal form looks ahead
- *     18 a strategy may tell its multiplications; a study's cost has a fixed part, and no speeds */
+ *     18 a strategy may tell its multiplications; a study's cost has a fixed part, and no speeds;
+ *        a core may work elsewhere and from F and B, draw from a seed, and say whether it is ready */
 enum { NB_ABI = 18 };
 
 #endif

@@ -4,11 +4,14 @@
 
 #include "base/clock.h"
 #include "calls/guard.h"
+#include "nystrom/factors_private.h"
 
-nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *scene, double *x, double *core_s,
-                          nb_ctx *ctx)
+nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *scene, nb_stream stream, double *x,
+                          double *core_s, nb_ctx *ctx)
 {
     nb_guard guard;
+    factors->stream = stream;
+    factors->stream.component = core->canonical;
     nb_guard_begin(&guard, core, scene, factors);
     double start_s = nb_clock_s();
     nb_status status = ((const nb_core *)core->component)->compute(factors, core->options, x, ctx);

@@ -27,7 +27,7 @@ static nb_status check_strategy(void *choice, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status is_ready(void *choice, nb_ctx *ctx)
+static nb_status is_strategy_ready(void *choice, nb_ctx *ctx)
 {
     const nb_choice *c = choice;
     const nb_strategy *s = (const nb_strategy *)c->component;
@@ -42,6 +42,13 @@ static nb_status check_core(void *choice, nb_ctx *ctx)
     NB_REQUIRE(ctx, !core->traits_of || !(core->traits_of(c->options) & ~(unsigned)NB_CORE_TRAITS), NB_EINVAL,
                "its traits_of gives traits out of NB_CORE_TRAITS");
     return NB_OK;
+}
+
+static nb_status is_core_ready(void *choice, nb_ctx *ctx)
+{
+    const nb_choice *c = choice;
+    const nb_core *core = (const nb_core *)c->component;
+    return core->ready ? core->ready(c->options, ctx) : NB_OK;
 }
 
 /* Components of the same kind within its options come first. */
@@ -64,12 +71,17 @@ nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx)
 
 nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx)
 {
-    return ask(is_ready, "calling its ready", &nb_strategies, strategy, ctx);
+    return ask(is_strategy_ready, "calling its ready", &nb_strategies, strategy, ctx);
 }
 
 nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx)
 {
     return ask(check_core, "calling its traits_of", &nb_cores, core, ctx);
+}
+
+nb_status nb_core_ready(const nb_choice *core, nb_ctx *ctx)
+{
+    return ask(is_core_ready, "calling its ready", &nb_cores, core, ctx);
 }
 
 typedef struct {

@@ -14,8 +14,9 @@ nb_status nb_ask_early(nb_status (*act)(void *self, nb_ctx *ctx), void *self, vo
 nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx);
 nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx);
 
-/* Checks a core's traits. */
+/* Checks the traits of a core, and calls its `ready`; and of those that its options name. */
 nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx);
+nb_status nb_core_ready(const nb_choice *core, nb_ctx *ctx);
 
 /* *needs: true if the kernel reads keys; false if its one set of points is the queries. */
 nb_status nb_kernel_needs_keys(const nb_choice *kernel, bool *needs, nb_ctx *ctx);

@@ -3,6 +3,7 @@
  * head in a process of its own, so that one that crashes or hangs is a verdict too. */
 #include "cli/command.h"
 
+#include "api/kinds.h"
 #include "base/apart.h"
 #include "base/files.h"
 #include "components/plugin.h"
@@ -16,6 +17,7 @@
 
 typedef struct {
     const nb_choice *kernel;
+    const nb_registry *kind; /* NULL: any */
     int timeout_s;
     int count, failures;
 } tally;
@@ -140,20 +142,26 @@ static nb_status check_plugin(const char *path, tally *t, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Nothing has this name. */
-static nb_status unknown(const char *name, nb_ctx *ctx)
+/* Nothing has this name, of that kind. */
+static nb_status unknown(const nb_registry *kind, const char *name, nb_ctx *ctx)
 {
     enum { MOST = 4 * NB_PLUGIN_ROOM + 256 };
     const char *names[MOST + 1] = {NULL}, *hint;
     int count = 0;
     for (int i = 0; nb_registries[i]; i++)
         for (const nb_entry *e = nb_registries[i]->entries; e->component && count < MOST; e++)
-            names[count++] = e->component->name;
+            if (!kind || kind == nb_registries[i]) names[count++] = e->component->name;
     NB_NEED(hint, nb_hint(name, names, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "no component '%s'%s", name, hint);
+    NB_FAIL(ctx, NB_EINVAL, "no %s '%s'%s", kind ? kind->kind : "component", name, hint);
 }
 
-/* Checks a spec of any kind; a name that two kinds have means both, if they take the options. */
+/* A program answers as one kind: as a strategy, unless another is asked for. */
+static bool is_program(const nb_registry *registry, const nb_choice *choice)
+{
+    return registry == &nb_strategies && nb_strategy_traits(choice) & NB_ELSEWHERE;
+}
+
+/* Checks a spec of any kind; a name that two kinds have means both, if they take the options and are no program. */
 static nb_status check_spec(const char *text, tally *t, nb_ctx *ctx)
 {
     const char *name;
@@ -162,7 +170,7 @@ static nb_status check_spec(const char *text, tally *t, nb_ctx *ctx)
     NB_NEED(name, nb_format(ctx, "%.*s", (int)strcspn(text, "( "), text));
     for (int i = 0; nb_registries[i]; i++) {
         nb_choice choice;
-        if (!nb_registry_find(nb_registries[i], name)) continue;
+        if ((t->kind && t->kind != nb_registries[i]) || !nb_registry_find(nb_registries[i], name)) continue;
         nb_status status = nb_choice_parse(nb_registries[i], text, &choice, ctx);
         if (status == NB_EINVAL) {
             if (!refused) refused = nb_registries[i];
@@ -173,10 +181,11 @@ static nb_status check_spec(const char *text, tally *t, nb_ctx *ctx)
         found = true;
         NB_TRY(ctx, check_record(nb_registries[i], choice.component, t, ctx));
         NB_TRY(ctx, check_choice(nb_registries[i], &choice, t, ctx));
+        if (is_program(nb_registries[i], &choice)) break;
     }
     nb_choice none;
     if (refused && !found) return nb_choice_parse(refused, text, &none, ctx);
-    return found ? NB_OK : unknown(name, ctx);
+    return found ? NB_OK : unknown(t->kind, name, ctx);
 }
 
 static bool is_plugin(const char *text)
@@ -187,22 +196,26 @@ static bool is_plugin(const char *text)
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    char *timeout = NULL;
+    char *timeout = NULL, *kind = NULL;
     const char **arguments, **plugins = NULL;
     nb_choice kernel;
     tally t = {.timeout_s = 60, .kernel = &kernel};
     struct poptOption options[] = {
         NB_HELP_OPTION,
         NB_PLUGIN_OPTION(plugins),
+        {"kind", 'k', POPT_ARG_STRING, &kind, 0,
+         "Of which kind SPEC is, where several have its name (default: all; of command: strategy)", "KIND"},
         {"timeout", 't', POPT_ARG_STRING, &timeout, 0, "Seconds for each check on each head (default: 60)", "SECONDS"},
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
     nb_status owned = timeout ? nb_defer(ctx, free, timeout) : NB_OK;
+    if (kind && owned == NB_OK) owned = nb_defer(ctx, free, kind);
     if (code == NB_GO_ON) code = nb_command_number(command, "--timeout", timeout, 1, 86400, &t.timeout_s);
     nb_ctx_set_patience(ctx, t.timeout_s);
     nb_status status = nb_command_plugins(plugins, ctx);
     if (code != NB_GO_ON) return code;
     if (status == NB_OK) status = owned;
+    if (status == NB_OK && kind) status = nb_kind_find(kind, &t.kind, ctx);
     if (status == NB_OK) status = nb_choice_parse(&nb_kernels, nb_standard_kernel(), &kernel, ctx);
     if (status == NB_OK) status = (is_plugin(arguments[0]) ? check_plugin : check_spec)(arguments[0], &t, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);

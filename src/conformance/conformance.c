@@ -230,15 +230,15 @@ static nb_status check_blind(const bench *b, const nb_landmarks *picked, nb_pair
     return NB_OK;
 }
 
-/* A program's user says by an option what a strategy's file says by a trait. */
-static nb_status check_random(const nb_choice *choice, bool same_in_all, nb_ctx *ctx)
+nb_status nb_check_draws(nb_draws d, nb_ctx *ctx)
 {
-    bool random = nb_strategy_traits(choice) & NB_RANDOM;
-    bool by_option = nb_strategy_traits(choice) & NB_ELSEWHERE && !nb_plugin_of(choice->component);
-    NB_REQUIRE(ctx, !random || !same_in_all, NB_EBUG, "it is declared random, but picks the same in another trial: %s",
-               by_option ? "add deterministic=true, or draw from the seed" : "drop NB_RANDOM, or draw");
-    NB_REQUIRE(ctx, random || same_in_all, NB_EBUG, "it is declared not random, but picks others in another trial: %s",
-               by_option ? "drop deterministic=true" : "add NB_RANDOM to its traits");
+    const char *drop, *add;
+    NB_NEED(drop, nb_format(ctx, "drop %s, or draw", d.trait));
+    NB_NEED(add, nb_format(ctx, "add %s to its traits", d.trait));
+    NB_REQUIRE(ctx, !d.random || !d.same, NB_EBUG, "it is declared random, but %s in another trial: %s", d.same_text,
+               d.by_option ? "add deterministic=true, or draw from the seed" : drop);
+    NB_REQUIRE(ctx, d.random || d.same, NB_EBUG, "it is declared not random, but %s in another trial: %s", d.other_text,
+               d.by_option ? "drop deterministic=true" : add);
     return NB_OK;
 }
 
@@ -254,8 +254,15 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     NB_TRY(ctx, pick(&b, 9, pairing, 0, &one, ctx));
     NB_TRY(ctx, pick(&b, 9, pairing, 1, &two, ctx));
     if (one.refusal || two.refusal) return NB_OK;
-    NB_TRY(ctx, check_random(run->choice, same(&one.queries, &two.queries), ctx));
-    return nb_strategy_traits(run->choice) & NB_BLIND ? check_blind(&b, &one, pairing, ctx) : NB_OK;
+    unsigned traits = nb_strategy_traits(run->choice);
+    NB_TRY(ctx, nb_check_draws((nb_draws){.random = traits & NB_RANDOM,
+                                          .by_option = traits & NB_ELSEWHERE && !nb_plugin_of(run->choice->component),
+                                          .same = same(&one.queries, &two.queries),
+                                          .trait = "NB_RANDOM",
+                                          .same_text = "picks the same",
+                                          .other_text = "picks others"},
+                               ctx));
+    return traits & NB_BLIND ? check_blind(&b, &one, pairing, ctx) : NB_OK;
 }
 
 nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx),
@@ -307,8 +314,9 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 nb_status nb_check_early(const nb_choice *choice, const nb_registry *registry, nb_ctx *ctx)
 {
     if (registry == &nb_strategies) NB_TRY(ctx, nb_strategy_check(choice, ctx));
+    if (registry == &nb_cores) NB_TRY(ctx, nb_core_check(choice, ctx));
     return registry == &nb_strategies   ? nb_strategy_ready(choice, ctx)
-           : registry == &nb_cores      ? nb_core_check(choice, ctx)
+           : registry == &nb_cores      ? nb_core_ready(choice, ctx)
            : registry == &nb_partitions ? nb_partition_check(choice, ctx)
            : registry == &nb_attentions ? nb_attention_check(choice, ctx)
                                         : NB_OK;

@@ -54,6 +54,14 @@ nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ct
  * are spelled. */
 nb_status nb_check_record(const nb_registry *registry, const nb_component *component, nb_ctx *ctx);
 
+/* NB_EBUG, with advice, if a component is declared random and gives the same in another trial, or the reverse.
+ * `by_option`: a program's user says so by an option, and not a file by a trait. */
+typedef struct {
+    bool random, by_option, same;
+    const char *trait, *same_text, *other_text; /* "NB_RANDOM", "picks the same", "picks others" */
+} nb_draws;
+nb_status nb_check_draws(nb_draws found, nb_ctx *ctx);
+
 /* Tests behaviour without memory: calls `act` with its k-th allocation failing, for each k until none does; before
  * each, `prepare` (or NULL) without failures. NB_EBUG if `act` reports anything but NB_OK or NB_ENOMEM, or leaks a
  * block. */

@@ -50,7 +50,7 @@ static nb_status open_bench(const nb_trial_run *run, int m, nb_factors_kind kind
 }
 
 /* X, or *refusal; what it has changed is an error. */
-static nb_status compute(nb_trial_run *run, bench *b, double *x, const char **refusal, nb_ctx *ctx)
+static nb_status compute(nb_trial_run *run, bench *b, int trial, double *x, const char **refusal, nb_ctx *ctx)
 {
     nb_guard guard;
     const nb_choice *c = run->choice;
@@ -58,6 +58,7 @@ static nb_status compute(nb_trial_run *run, bench *b, double *x, const char **re
     nb_factors *f = b->pair.factors;
     run->calls++;
     nb_factors_begin(f);
+    f->stream = (nb_stream){.seed = 5, .trial = trial, .component = c->canonical};
     nb_guard_start(&guard, c, b->scene, f);
     *refusal = core->refusal ? core->refusal(f, c->options) : NULL;
     nb_status status = *refusal ? NB_OK : core->compute(f, c->options, x, ctx);
@@ -90,11 +91,11 @@ static nb_status check_factors(nb_trial_run *run, int m, nb_factors_kind kind, n
     y = x + square;
     NB_TRY(ctx, open_bench(run, m, kind, &one, ctx));
     if (!one.pair.factors) return NB_OK;
-    NB_TRY(ctx, compute(run, &one, x, &refusal, ctx));
+    NB_TRY(ctx, compute(run, &one, 0, x, &refusal, ctx));
     NB_TRY(ctx, judge(one.pair.factors, x, refusal, ctx));
     NB_TRY(ctx, open_bench(run, m, kind, &two, ctx));
     NB_TRY(ctx, nb_factors_svd(two.pair.factors, &s, ctx));
-    NB_TRY(ctx, compute(run, &two, y, &again, ctx));
+    NB_TRY(ctx, compute(run, &two, 0, y, &again, ctx));
     NB_REQUIRE(ctx, !refusal == !again && memcmp(x, y, square * sizeof *x) == 0, NB_EBUG,
                "a different X for the same "
                "A");
@@ -129,6 +130,30 @@ static nb_status off_diagonal(nb_factors *f, const double *x, double *share, nb_
     return NB_OK;
 }
 
+/* What draws from a seed, and not by reading rows in an order that is the bench's, shows it in another trial. */
+static nb_status check_draws(nb_trial_run *run, nb_ctx *ctx)
+{
+    enum { M = 8 };
+    bench b;
+    double x[M * M] = {0}, y[M * M] = {0};
+    bool same = true;
+    const char *refusal;
+    unsigned traits = nb_core_traits(run->choice);
+    if (!(traits & NB_CORE_ELSEWHERE)) return NB_OK;
+    NB_TRY(ctx, open_bench(run, M, NB_NYSTROMFORMER, &b, ctx));
+    NB_TRY(ctx, compute(run, &b, 0, x, &refusal, ctx));
+    if (refusal || !nb_all_finite(M * M, x)) return NB_OK;
+    NB_TRY(ctx, compute(run, &b, 1, y, &refusal, ctx));
+    for (int i = 0; i < M * M; i++) same = same && x[i] == y[i];
+    return nb_check_draws((nb_draws){.random = traits & NB_CORE_RANDOM,
+                                     .by_option = !nb_plugin_of(run->choice->component),
+                                     .same = same,
+                                     .trait = "NB_CORE_RANDOM",
+                                     .same_text = "computes the same X",
+                                     .other_text = "computes another X"},
+                          ctx);
+}
+
 /* 1e-3: what single precision leaves of an A of condition 1e3, with room. */
 static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
 {
@@ -136,9 +161,11 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     bench b;
     double x[M * M], share;
     const char *refusal;
-    if (!(nb_core_traits(run->choice) & NB_CORE_FILTER) || run->head->n < FROM || run->head->causal) return NB_OK;
+    if (run->head->n < FROM || run->head->causal) return NB_OK;
+    NB_TRY(ctx, check_draws(run, ctx));
+    if (!(nb_core_traits(run->choice) & NB_CORE_FILTER)) return NB_OK;
     NB_TRY(ctx, open_bench(run, M, NB_NYSTROMFORMER, &b, ctx));
-    NB_TRY(ctx, compute(run, &b, x, &refusal, ctx));
+    NB_TRY(ctx, compute(run, &b, 0, x, &refusal, ctx));
     if (refusal || !nb_all_finite(M * M, x)) return NB_OK;
     NB_TRY(ctx, off_diagonal(b.pair.factors, x, &share, ctx));
     NB_REQUIRE(ctx, share < 1e-3, NB_EBUG, "it declares NB_CORE_FILTER, but %.3g of X mixes the singular vectors of A",
@@ -162,7 +189,7 @@ static nb_status try_x(void *self, nb_ctx *ctx)
     attempt *a = self;
     const char *refusal;
     double x[4 * 4];
-    return compute(a->run, &a->b, x, &refusal, ctx);
+    return compute(a->run, &a->b, 0, x, &refusal, ctx);
 }
 
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
@@ -172,6 +199,6 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 }
 
 const nb_check nb_core_checks[] = {{"x", "finite or with a reason, repeatable, A untouched", check_x},
-                                   {"traits", "a filter keeps A's singular vectors", check_traits},
+                                   {"traits", "a filter keeps A's singular vectors, only chance changes X", check_traits},
                                    {"memory", "nothing leaks when an allocation fails", check_memory},
                                    {NULL, NULL, NULL}};

@@ -14,13 +14,15 @@
 #include "nystrom/factors.h"
 
 enum {
-    NB_CORE_RANDOM = 1 << 0, /* reads random rows of S: other ones in each trial */
+    NB_CORE_RANDOM = 1 << 0, /* reads random rows of S, or draws: other ones in each trial */
     NB_CORE_ORACLE = 1 << 1, /* reads all of S */
     /* Inverts or damps each singular value of A by itself, and reports how by nb_factors_note_cutoff. */
     NB_CORE_FILTER = 1 << 2,
     NB_CORE_IDENTITY = 1 << 3, /* X = I, for factors without a middle: exactly one core has it, never a plug-in's */
 
-    NB_CORE_TRAITS = NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_FILTER,
+    NB_CORE_ELSEWHERE = 1 << 4, /* works in another process, from F, A and B; called from one thread */
+
+    NB_CORE_TRAITS = NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_FILTER | NB_CORE_ELSEWHERE,
 };
 
 /* Help of an option whose value is passed to nb_factors_keep_rows. */
@@ -69,6 +71,10 @@ typedef struct {
     /* Optional, with `cost`: computes only what a forward pass needs of X, w (dv x m) <- (X B V)', from exact outputs.
      * Called by several threads, but never for a plug-in, whose X is computed and multiplied. */
     nb_status (*fit)(const nb_core_outputs *outputs, const void *options, double *w, nb_ctx *ctx);
+
+    /* Optional: finds what `compute` needs and lacks here (a program), before rows are measured. It is not called for
+     * reading results. */
+    nb_status (*ready)(const void *options, nb_ctx *ctx);
 } nb_core;
 
 unsigned nb_core_traits(const nb_choice *core); /* traits under its options */

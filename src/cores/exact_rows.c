@@ -40,7 +40,7 @@ static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ct
 static unsigned traits_of(const void *opts)
 {
     const exact_rows_options *o = opts;
-    return (nb_core_traits(o->of) & NB_CORE_ORACLE) | NB_CORE_RANDOM;
+    return (nb_core_traits(o->of) & (NB_CORE_ORACLE | NB_CORE_ELSEWHERE)) | NB_CORE_RANDOM;
 }
 
 static const char *refusal(const nb_factors *factors, const void *opts)

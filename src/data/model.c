@@ -4,31 +4,24 @@
 
 #include "base/numbers.h"
 #include "base/server.h"
-#include "base/words.h"
+#include "data/asking.h"
 #include "data/head.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 static void release(void *json)
 {
     json_decref(json);
 }
 
-/* The words of `run` for a program that runs elsewhere, and the folder of the call as a variable. */
 static nb_status find_service(const nb_model_program *p, nb_service *service, nb_ctx *ctx)
 {
-    int count;
-    char **words, *here = getcwd(NULL, 0);
-    NB_REQUIRE(ctx, here, NB_EIO, "the current folder is not known: %s", strerror(errno));
-    NB_TRY(ctx, nb_defer(ctx, free, here));
-    NB_TRY(ctx, nb_words_split(p->run, &count, &words, ctx));
-    for (int i = 0; i < count; i++) NB_TRY(ctx, nb_word_absolute(words, i, here, &words[i], ctx));
-    *service = (nb_service){.words = words, .start_s = p->timeout, .timeout_s = p->timeout};
-    NB_NEED(service->variable, nb_format(ctx, "NYSBENCH_FOLDER=%s", here));
+    char **words;
+    *service = (nb_service){.start_s = p->timeout, .timeout_s = p->timeout};
+    NB_TRY(ctx, nb_asking_words(p->run, NULL, &words, &service->variable, ctx));
+    service->words = words;
     return NB_OK;
 }
 

@@ -11,6 +11,19 @@ static const unsigned char sizes[NB_DTYPE_COUNT] = {
     [NB_F16] = 2, [NB_BF16] = 2, [NB_F32] = 4, [NB_F64] = 8, [NB_I8] = 1,  [NB_I16] = 2,
     [NB_I32] = 4, [NB_I64] = 8,  [NB_U8] = 1,  [NB_U16] = 2, [NB_U32] = 4, [NB_U64] = 8};
 
+const char *const nb_dtype_names[] = {
+    [NB_F16] = "float16", [NB_BF16] = "bfloat16", [NB_F32] = "float32", [NB_F64] = "float64",
+    [NB_I8] = "int8",     [NB_I16] = "int16",     [NB_I32] = "int32",   [NB_I64] = "int64",
+    [NB_U8] = "uint8",    [NB_U16] = "uint16",    [NB_U32] = "uint32",  [NB_U64] = "uint64"};
+
+nb_status nb_tensor_shape(const nb_tensor *t, const char **text, nb_ctx *ctx)
+{
+    *text = "";
+    for (int i = 0; i < t->rank; i++)
+        NB_NEED(*text, nb_format(ctx, "%s%s%lld", *text, i ? ", " : "", (long long)t->shape[i]));
+    return NB_OK;
+}
+
 size_t nb_dtype_size(nb_dtype dtype)
 {
     return sizes[dtype];

@@ -39,6 +39,10 @@ typedef struct {
 } nb_tensor;
 
 size_t nb_dtype_size(nb_dtype dtype);
+extern const char *const nb_dtype_names[]; /* NumPy's, by nb_dtype */
+
+/* *text <- "3, 4" for messages. */
+nb_status nb_tensor_shape(const nb_tensor *tensor, const char **text, nb_ctx *ctx);
 
 /* Computes the product of the shape, and the size in bytes; false if a dimension is negative or a product overflows. */
 bool nb_tensor_extent(const nb_tensor *tensor, int64_t *count, int64_t *bytes);

@@ -190,7 +190,7 @@ static nb_status compute(const nb_landmark_work *w, nb_factors *factors, nb_scen
         return NB_OK;
     }
     nb_factors_begin(factors);
-    NB_TRY(ctx, nb_core_compute(choice, factors, scene, h->x, &seconds, ctx));
+    NB_TRY(ctx, nb_core_compute(choice, factors, scene, w->pass->stream, h->x, &seconds, ctx));
     if (!nb_all_finite(square, h->x))
         nb_landmark_note(h, &h->diverged, factors->notes.diverged ? factors->notes.diverged : "X is not finite");
     return NB_OK;
@@ -289,7 +289,8 @@ static bool has_plugin(const nb_choice *choice)
 /* Whether what is called may only be called in this thread: plug-ins, and what works outside of this process. */
 static bool is_outside(const nb_landmark_state *s)
 {
-    return has_plugin(s->how.strategy) || has_plugin(s->how.core) || nb_strategy_traits(s->how.strategy) & NB_ELSEWHERE;
+    return has_plugin(s->how.strategy) || has_plugin(s->how.core) ||
+           nb_strategy_traits(s->how.strategy) & NB_ELSEWHERE || nb_core_traits(s->how.core) & NB_CORE_ELSEWHERE;
 }
 
 static void run_calls(nb_pass *pass, const nb_landmark_state *s, nb_task *task, nb_landmark_work *w)

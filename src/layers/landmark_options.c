@@ -39,7 +39,8 @@ int nb_landmark_queries(const nb_landmark_how *how)
 
 bool nb_landmark_looks_at_s(const nb_landmark_how *how)
 {
-    return how->kind != NB_NOCORE && !how->drawn && nb_core_traits(how->core) & (NB_CORE_RANDOM | NB_CORE_ORACLE);
+    return how->kind != NB_NOCORE && !how->drawn &&
+           nb_core_traits(how->core) & (NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_ELSEWHERE);
 }
 
 /* How many rows the core may return exactly. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exact_rows.c - rows of S formed a few at a time, each times Q_B. */
+/* exact_rows.c - rows of S formed a few at a time, each times Q_B; and F and B, formed anew for a core. */
 #include "nystrom/exact_rows.h"
 
 #include "linalg/linalg.h"
@@ -88,10 +88,28 @@ nb_status nb_factors_rows_in(const nb_factors *factors, int k, const int *order,
     return make_rows_of(factors, &offer, k, rows, ctx);
 }
 
+static nb_status form(const nb_factors *factors, nb_outer_factors *outer, nb_ctx *ctx)
+{
+    const nb_offer *o = factors->offer;
+    const nb_head *head = o->scene->head;
+    size_t size = (size_t)factors->m * (size_t)head->n;
+    double *f, *b;
+    NB_NEED(f, nb_alloc_raw(ctx, size));
+    NB_NEED(b, nb_alloc_raw(ctx, size));
+    nb_f_columns columns[] = {{&o->landmarks->keys, f}, {NULL, NULL}};
+    *outer = (nb_outer_factors){.n = head->n, .causal = head->causal, .f = f, .b = b};
+    NB_TRY(ctx, nb_factor_b(o->scene, o->landmarks, o->kind, b, NULL, ctx));
+    if (o->kind == NB_CUR) return nb_factor_columns(o->scene, columns, ctx);
+    return nb_factor_f(o->scene, o->landmarks, factors->interpolation.bias, head->n, NULL, f, ctx);
+}
+
 void nb_factors_offer(nb_factors *factors, const nb_offer *offer)
 {
     factors->n = offer->scene->head->n;
     factors->offer = offer;
     factors->ranges = &offer->ranges;
     factors->make_rows = offer->order ? make_rows : NULL;
+    factors->form = form;
+    if (offer->kind == NB_CUR && !offer->ranges.mid)
+        factors->no_form = "F of cur is columns of S, for which all rows of S are needed, and only some are formed";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exact_rows.h - gives cores exact rows of S, for engines. */
+/* exact_rows.h - gives cores exact rows of S, and F and B, for engines. */
 #ifndef NB_EXACT_ROWS_H
 #define NB_EXACT_ROWS_H
 
@@ -17,7 +17,7 @@ typedef struct {
 /* Forms the first k rows of another order; ctx owns them. */
 nb_status nb_factors_rows_in(const nb_factors *factors, int k, const int *order, nb_exact_rows *rows, nb_ctx *ctx);
 
-/* Lets cores use the ranges of F and B', and ask for rows. `offer` must outlive the factors. */
+/* Lets cores use the ranges of F and B', and ask for rows, F and B. `offer` must outlive the factors. */
 void nb_factors_offer(nb_factors *factors, const nb_offer *offer);
 
 #endif

@@ -144,3 +144,34 @@ nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ct
     if (k < rows->k) rows->k = k; /* the arrays hold a row as a column, so the first k are there */
     return NB_OK;
 }
+
+const char *nb_factors_form_refusal(const nb_factors *factors)
+{
+    return factors->form ? factors->no_form : "F and B are needed, but there is only A";
+}
+
+nb_status nb_factors_form(const nb_factors *factors, nb_outer_factors *outer, nb_ctx *ctx)
+{
+    const char *why = nb_factors_form_refusal(factors);
+    NB_REQUIRE(ctx, !why, NB_EINVAL, "%s", why);
+    return factors->form(factors, outer, ctx);
+}
+
+nb_status nb_factors_seed(const nb_factors *factors, const char *component, unsigned long *seed, nb_ctx *ctx)
+{
+    nb_stream stream = factors->stream;
+    gsl_rng *rng;
+    NB_REQUIRE(ctx, stream.component, NB_EBUG, "a core draws, and it has no random stream");
+    stream.role = "core";
+    stream.m = factors->m;
+    if (component) stream.component = component;
+    NB_TRY(ctx, nb_random_new(&rng, ctx));
+    nb_random_seed(rng, &stream);
+    *seed = gsl_rng_get(rng);
+    return NB_OK;
+}
+
+void nb_factors_leave_out(nb_factors *factors, double time_s)
+{
+    factors->reused_s -= time_s;
+}

@@ -50,6 +50,25 @@ int nb_factors_seen(const nb_factors *factors);
 void nb_factors_keep_rows(nb_factors *factors, bool keep);
 bool nb_factors_keeps_rows(const nb_factors *factors);
 
+/* F and B themselves. */
+typedef struct {
+    int n;
+    bool causal;     /* whether the head is */
+    const double *f; /* m x n: a row of F is a column */
+    const double *b; /* n x m: a row of B is a column */
+} nb_outer_factors;
+
+/* Forms F and B, O(n m d), which ctx owns; and why there are none, in one sentence, or NULL. */
+nb_status nb_factors_form(const nb_factors *factors, nb_outer_factors *outer, nb_ctx *ctx);
+const char *nb_factors_form_refusal(const nb_factors *factors);
+
+/* *seed <- 32 random bits for the core in this trial, drawn for the component of that canonical text; NULL: for the
+ * core itself. */
+nb_status nb_factors_seed(const nb_factors *factors, const char *component, unsigned long *seed, nb_ctx *ctx);
+
+/* Excludes time_s seconds of the core from core_s. */
+void nb_factors_leave_out(nb_factors *factors, double time_s);
+
 /* M = Q_F' S Q_B with F = Q_F R_F, B' = Q_B R_B. */
 typedef struct {
     int rank_f, rank_b;

@@ -3,6 +3,7 @@
 #ifndef NB_FACTORS_PRIVATE_H
 #define NB_FACTORS_PRIVATE_H
 
+#include "base/random.h"
 #include "nystrom/factors.h"
 #include "nystrom/interpolation.h"
 #include "nystrom/watch.h"
@@ -20,8 +21,9 @@ struct nb_factors {
     bool no_middle;                 /* there is no middle: A and X stand as I, and have no measures */
     nb_interpolation interpolation; /* for kernel_ridge; else without bias and noise */
 
-    nb_ctx *ctx;     /* owns what is cached */
-    double reused_s; /* seconds to add to a core's time for cached results, less those spent only for `notes` */
+    nb_ctx *ctx;      /* owns what is cached */
+    nb_stream stream; /* of the core that computes X; component NULL: there is none */
+    double reused_s;  /* seconds to add to a core's time for cached results, less those that are none of its work */
     nb_notes notes;
     bool unremarked;  /* the cut-off is not wanted, so no SVD is computed for it */
     double batch_one; /* largest |A|_1 of the heads computed together; 0: this head alone */
@@ -32,6 +34,8 @@ struct nb_factors {
     int n; /* tokens */
     const nb_ranges *ranges;
     nb_status (*make_rows)(const nb_factors *factors, int k, nb_exact_rows *rows, nb_ctx *ctx);
+    nb_status (*form)(const nb_factors *factors, nb_outer_factors *outer, nb_ctx *ctx);
+    const char *no_form; /* why F and B are not formed; NULL: they can be */
     const void *offer;
 
     /* Cached for all cores. */

@@ -40,12 +40,11 @@ static nb_status keep_input(const char **path, nb_ctx *ctx)
 static nb_status check_shape(const char *path, const nb_tensor *t, int m, int d, int n, nb_ctx *ctx)
 {
     bool integers = t->dtype >= NB_I8;
-    const char *came = "", *rows = "m", *points = "";
+    const char *came, *rows = "m", *points = "";
     if (t->rank == (integers ? 1 : 2) && (m ? t->shape[0] == m : t->shape[0] >= 1 && t->shape[0] <= n) &&
         (integers || (d && t->shape[1] == d)))
         return NB_OK;
-    for (int i = 0; i < t->rank; i++)
-        NB_NEED(came, nb_format(ctx, "%s%s%lld", came, i ? ", " : "", (long long)t->shape[i]));
+    NB_TRY(ctx, nb_tensor_shape(t, &came, ctx));
     if (m) NB_NEED(rows, nb_format(ctx, "%d", m));
     if (d) NB_NEED(points, nb_format(ctx, ", or floats of shape (%s, %d), points", rows, d));
     NB_FAIL(ctx, NB_EINVAL, "%s: %s of shape (%s); allowed are integers of shape (%s), tokens from 0 to %d%s%s%s", path,

@@ -258,3 +258,159 @@ for m in (4, 8, 60):
     assert least[m, least[m][1]] and sum(least[m, core] for core in ("svd", "iterative", "fitted", "best")) == 1, (m, least)
 PY
 }
+
+# A program for command(run="python3 x.py HOW", ...), served or not, which keeps the last F, A and B of each HOW.
+program() {
+    cat >"$WORK/x.py" <<'PY'
+import json, os, shutil, sys, time
+import numpy as np
+how, here = sys.argv[1], os.environ["NYSBENCH_FOLDER"]
+
+def answer(q, folder):
+    f, a, b = (np.load(f"{folder}/{name}.npy") for name in "FAB")
+    assert {x.dtype for x in (f, a, b)} == {np.dtype("<f8")} and (f.shape, a.shape, b.shape) == ((q["n"], q["m"]), 2 * (q["m"],), (q["m"], q["n"])), q
+    print(json.dumps(q), file=open(here + "/asked", "a"))
+    for name in "FAB":
+        shutil.copy(f"{folder}/{name}.npy", f"{here}/{how}-{name}.npy")
+    if how == "late":
+        time.sleep(2)
+    if how == "oops":
+        sys.exit("no X")
+    x = np.linalg.pinv(a, rcond=1e-9)
+    x = {"half": x.astype("<f2"), "single": x.astype("<f4"), "whole": np.eye(q["m"], dtype=int), "flat": x.ravel(), "small": x[1:],
+         "nan": np.where(np.eye(q["m"]) > 0, np.nan, x), "column": np.asfortranarray(x)}.get(how, x)
+    if how != "nothing":
+        np.save(folder + "/X.npy", x)
+    return {"late": {"done": "core", "waited_s": 2}, "picks": {"done": "picks"}}.get(how, {"done": "core"})
+
+if os.path.exists(sys.argv[-1] + "/request.json"):
+    answer(json.load(open(sys.argv[-1] + "/request.json")), sys.argv[-1])
+else:
+    print('{"ready": 1}', flush=True)
+    for line in sys.stdin:
+        q = json.loads(line)
+        print(json.dumps(answer(q, q["folder"])), flush=True)
+PY
+    cd "$WORK"
+}
+
+core() { # HOW [OPTION...]: a line of a list
+    local IFS=,
+    echo "  - 'command(run=\"/usr/bin/python3 x.py $1\"${2:+, }${*:2})'"
+}
+
+@test "command: a program gets F, A and B as they are defined, and its pseudo-inverse gives the rows of svd, by both engines, and from some rows of S" {
+    local head
+    head=$PWD/experiments/data/vit_astronaut_n257_L6.safetensors
+    program
+    mkdir head
+    /usr/bin/python3 -c 'import numpy as np
+r = np.random.default_rng(5)
+np.save("head/q.npy", r.normal(size=(23, 3))), np.save("head/k.npy", r.normal(size=(23, 3)))'
+    {
+        printf 'problems: heads(file=head)\nstrategies: [segment_means, uniform]\nlandmarks: [4, 7]\ntrials: 2\nplots: []\nmetrics: [error, core_residual]\ncores:\n  - svd(rcond=1e-9)\n'
+        core served serve=true
+        core started deterministic=true
+        core single serve=true
+        core column serve=true deterministic=true
+    } >c.yaml
+    local how
+    for how in "engine=streamed factors=[nystromformer,cur]" "engine=direct factors=[nystromformer,cur]" "rows=sample(9) factors=nystromformer"; do
+        "$NYSBENCH" run c.yaml -q -j 2 -o r --fresh --set "${how% *}" --set "${how#* }"
+        /usr/bin/python3 - <<'PY'
+import csv
+import numpy as np
+rows = list(csv.DictReader(open("r/rows.csv", newline="")))
+own = lambda core: {tuple(r[c] for c in ("strategy", "factors", "landmarks", "trial")): r for r in rows if core in r["core"]}
+svd = own("svd")
+assert len(svd) in (12, 8) and all(len(own(core)) >= len(svd) for core in ("served", "started", "single", "column")), svd.keys()
+for core in "served", "started", "single", "column":
+    for key, r in own(core).items():
+        if key[0] == "segment_means" and key[1] == "cur":
+            assert r["status"] == "skipped"
+            continue
+        # two SVDs of a matrix of condition at most 1e9 and entries of at most 1: 1e9 times 1e-16, or 1e-7 in single precision
+        trial = key if key in svd else key[:3] + ("0",)
+        error, least = float(r["error"]), float(svd[trial]["error"])
+        assert r["status"] == "ok" and abs(error / least - 1) < (1e-3 if core == "single" else 1e-6), (core, key, error, least)
+PY
+    done
+    /usr/bin/python3 - <<'PY'
+import json
+asked = [json.loads(line) for line in open("asked")]
+assert {tuple(sorted(a)) for a in asked} == {("causal", "do", "m", "n", "seed"), ("causal", "do", "folder", "m", "n", "seed")}
+assert all(a["do"] == "core" and a["n"] == 23 and a["causal"] is False and 0 <= a["seed"] < 2**32 for a in asked)
+seeds = {(a["m"], a["seed"]) for a in asked if "folder" in a}
+# served and single, for two numbers of landmarks and two trials, and 0 where nothing is drawn
+assert len(seeds) == 2 * 2 * 2 + 2 and {a["seed"] for a in asked if "folder" not in a} == {0}, seeds
+PY
+    for how in nystromformer cur; do
+        "$NYSBENCH" measure --head head --strategy uniform -m 7 --factors $how --core "$(core $how | sed "s/^  - '//; s/'$//")" >/dev/null
+    done
+    /usr/bin/python3 - <<'PY'
+import numpy as np
+q, k = (np.load(f"head/{name}.npy") for name in "qk")
+softmax = lambda a, b: (lambda e: e / e.sum(1, keepdims=True))(np.exp(a @ b.T / 3**0.5))
+S = softmax(q, k)
+F, A, B = (np.load(f"cur-{name}.npy") for name in "FAB")
+tokens = [int(np.abs(S - b).max(1).argmin()) for b in B]
+# products of three terms, and a quotient of sums of 23: some units of 2^-53
+close = lambda x, y: np.abs(x - y).max() < 1e-14
+assert len(set(tokens)) == 7 and close(B, S[tokens]) and close(F, S[:, tokens]) and close(A, S[np.ix_(tokens, tokens)])
+F, A, B = (np.load(f"nystromformer-{name}.npy") for name in "FAB")
+assert close(B, S[tokens]) and close(F, softmax(q, k[tokens])) and close(A, softmax(q[tokens], k[tokens]))
+PY
+    # a forward pass: float32 outputs of at most 1, from the same X but for the rounding above
+    "$NYSBENCH" forward --head "$head" --attention 'nystrom(landmarks=16, core=command(run="/usr/bin/python3 x.py served", serve=true))' -o one.npy
+    "$NYSBENCH" forward --head "$head" --attention 'nystrom(landmarks=16, core=svd(rcond=1e-9))' -o two.npy
+    /usr/bin/python3 -c 'import numpy as np; a, b = np.load("one.npy"), np.load("two.npy"); assert np.abs(a - b).max() < 1e-4 * np.abs(b).max(), np.abs(a - b).max()'
+}
+
+@test "command: what a core does wrong is a failed row with the reason, an X that is not finite a diverged one; waiting is no part of core_s" {
+    program
+    {
+        printf 'problems: gaussian(n=20, d=2)\nstrategies: uniform\nlandmarks: 3\ntrials: 1\nplots: []\nmetrics: error\ncores:\n  - svd\n'
+        local how
+        for how in half whole flat small nan nothing oops; do core $how serve=true; done
+        core picks serve=true
+        core late serve=true
+        core oops
+    } >c.yaml
+    run "$NYSBENCH" run c.yaml -q -j 1 -o r
+    expect_status 1
+    /usr/bin/python3 - <<'PY'
+import csv
+rows = {("serve=true" in r["core"], r["core"].split("x.py ")[-1].split('"')[0]): r for r in csv.DictReader(open("r/rows.csv", newline=""))}
+cases = {"half": "X.npy: float16 of shape (3, 3); allowed are float64 or float32 of shape (3, 3)", "whole": "X.npy: int64 of shape (3, 3)",
+         "flat": "X.npy: float64 of shape (9)", "small": "X.npy: float64 of shape (2, 3)", "nothing": "left no X.npy", "oops": "exit status 1: no X",
+         "picks": 'answered {"done":"picks"}; allowed are {"done": "core"} and {"error": "why"}'}
+for how, reason in cases.items():
+    r = rows[True, how]
+    assert r["status"] == "failed" and r["reason"].startswith("/usr/bin/python3 x.py " + how) and reason in r["reason"], r["reason"]
+assert rows[False, "oops"]["status"] == "failed" and "exit status 1: no X" in rows[False, "oops"]["reason"]
+assert rows[True, "nan"]["status"] == "diverged" and rows[True, "nan"]["reason"] == "X.npy has NaN or Inf"
+assert rows[True, "late"]["status"] == "ok" and 0 < float(rows[True, "late"]["core_s"]) < 2, rows[True, "late"]["core_s"]
+PY
+    run "$NYSBENCH" run c.yaml -q -o s --set 'cores=command(run="./none")'
+    expect_status 2
+    expect "command: run = ./none: there is no program $WORK/none"
+    run "$NYSBENCH" measure --head "$OLDPWD/experiments/data/vit_astronaut_n257_L6.safetensors:1" --strategy uniform -m 4 --core 'exact_rows(of=command(run="./none"))'
+    expect_status 2
+    expect "there is no program $WORK/none"
+    "$NYSBENCH" run c.yaml -q -o s --set 'rows=sample(5)' --set factors=cur --set 'cores=command(run="/usr/bin/python3 x.py cur")'
+    run grep skipped s/rows.csv
+    expect "F of cur is columns of S, for which all rows of S are needed, and only some are formed"
+}
+
+@test "command: check makes the checks of a core where it is told to, and tells a program that does not draw" {
+    program
+    run "$NYSBENCH" check --kind core "command(run=\"/usr/bin/python3 x.py served\", serve=true, deterministic=true)"
+    expect_status 0
+    expect "0 of 4 checks failed"
+    run "$NYSBENCH" check --kind core "command(run=\"/usr/bin/python3 x.py served\", serve=true)"
+    expect_status 1
+    expect "it is declared random, but computes the same X in another trial: add deterministic=true, or draw from the seed"
+    run "$NYSBENCH" check --kind kernel svd
+    expect_status 2
+    expect "no kernel 'svd'"
+}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# picks.awk for command(run="sh tests/conformance/picks.sh"), and as a server with serve=true, which has no argument.
+# picks.awk for the strategy and the core command(run="sh tests/conformance/picks.sh"), and as a server with serve=true,
+# which has no argument.
 LC_ALL=C
 export LC_ALL
 here=$(dirname "$0")
@@ -10,5 +11,7 @@ while read -r question; do
     folder=$(expr "$question" : '.*"folder": *"\([^"]*\)"')
     cd "$folder" || exit 1
     echo "$question" | tr ',{}' '\n\n\n' | sed 's/": */": /' >request.json
-    awk -f "$here/picks.awk" && echo '{"done": "picks"}'
+    left=picks
+    [ "${question#*'"do":"core"'}" = "$question" ] || left=core
+    awk -f "$here/picks.awk" && echo "{\"done\": \"$left\"}"
 done

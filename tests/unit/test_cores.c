@@ -448,10 +448,10 @@ static void test_odd_matrices(void **state)
     nb_ctx *ctx = *state;
     for (const nb_entry *e = nb_cores.entries; e->component; e++) {
         const nb_core *core = (const nb_core *)e->component;
-        nb_choice choice = choose(&nb_cores, e->component->name, ctx);
         double zero[9] = {0}, number[1] = {4}, same[9] = {0.2, 0.2, 0.2, 0.3, 0.3, 0.3, 0.5, 0.5, 0.5},
                bad[4] = {1, 2, 3, NAN}, x[9];
         if (core->traits & (NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_IDENTITY)) continue;
+        nb_choice choice = choose(&nb_cores, e->component->name, ctx);
         nb_factors f = {.m = 3, .a = zero, .ctx = nb_ctx_child(ctx)};
         bool shifts = strcmp(e->component->name, "shifted") == 0;
         assert_ok(ctx, core->compute(&f, choice.options, x, ctx));

@@ -117,7 +117,7 @@ static nb_status compute(const one_head *o, nb_effect_job *job, nb_factors *fact
     NB_TRY(ctx, nb_pending_at(o->w->pending, NB_EFFECT_AT_CORE, job->row, job->row + 1));
     nb_factors_begin(factors);
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = nb_core_compute(choice, factors, o->scene, out, &seconds, ctx);
+    nb_status status = nb_core_compute(choice, factors, o->scene, nb_effect_stream(o->w), out, &seconds, ctx);
     nb_ctx_release(ctx, mark);
     NB_TRY(ctx, nb_effect_take_failure(o->w, job, status));
     if (job->status) return NB_OK;

@@ -56,7 +56,8 @@ static const nb_axis axes[] = {[NB_ERROR_PROBLEM] = NB_AXIS_PROBLEMS,
                                                   .column = "core",
                                                   .type = NB_AXIS_COMPONENT,
                                                   .registry = &nb_cores,
-                                                  .check = nb_core_check},
+                                                  .check = nb_core_check,
+                                                  .ready = nb_core_ready},
                                {.key = NULL}};
 
 /* The phases, by nb_error_phase. */

@@ -138,12 +138,13 @@ static nb_status pick_nested(instance *in, int first, int end)
     return NB_OK;
 }
 
-static nb_status compute_core(const instance *in, const nb_error_method *method, nb_factors *factors, double *x,
-                              double *core_s)
+static nb_status compute_core(const instance *in, int row, nb_factors *factors, double *x, double *core_s)
 {
+    const nb_choice *core = method_of(in, row)->core;
+    nb_stream stream = nb_plan_stream(in->plan, in->plan->rows[row].trial, core);
     nb_factors_begin(factors);
     nb_mark mark = nb_ctx_mark(in->ctx);
-    nb_status status = nb_core_compute(method->core, factors, in->scene, x, core_s, in->ctx);
+    nb_status status = nb_core_compute(core, factors, in->scene, stream, x, core_s, in->ctx);
     *core_s += factors->reused_s;
     nb_ctx_release(in->ctx, mark);
     return status;
@@ -186,7 +187,7 @@ static nb_status request(const instance *in, const nb_how *how, nb_pair *pair, j
     NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_CORE, j->index, j->index + 1));
     if (core->refusal && (j->row.reason = core->refusal(pair->factors, method->core->options))) return NB_OK;
     j->row.status = "diverged";
-    if (compute_core(in, method, pair->factors, x, &j->core_s) != NB_OK) {
+    if (compute_core(in, j->index, pair->factors, x, &j->core_s) != NB_OK) {
         j->row.status = "failed";
         return nb_keep_failure(&j->row.reason, in->ctx);
     }

@@ -93,7 +93,7 @@ static nb_status find_filter(const spectrum *s, const nb_choice *choice, nb_fact
     if (core->refusal && core->refusal(factors, choice->options)) return NB_OK;
     NB_NEED(x, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
     NB_NEED(xu, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
-    NB_TRY(ctx, nb_core_compute(choice, factors, NULL, x, &core_s, ctx));
+    NB_TRY(ctx, nb_core_compute(choice, factors, NULL, (nb_stream){.seed = 0}, x, &core_s, ctx));
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, x, m, a->u, m, 0, xu, m);
     for (int j = 0; j < m; j++) {
         filter[j] = 0;
