@@ -79,19 +79,25 @@ static void print(tally *t, const char *label, const char *check, const verdict 
     fflush(stdout);
 }
 
-/* Pairings that are passed over, a line each, which is no verdict. */
+/* Pairings that are passed over, a line for those with one reason, which is no verdict. */
 static void print_refused(const char *label, const nb_refused *refused)
 {
-    const struct {
-        const char *pairings, *why;
-    } lines[] = {{"every pairing but both", refused->one_set}, {"pairing both", refused->both_sets}};
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (lines[i].why) printf("SKIP %s, %s: it refuses: %s\n", label, lines[i].pairings, lines[i].why);
+    for (nb_pairing p = 0; p < NB_PAIRING_COUNT; p++) {
+        bool told = !refused->why[p];
+        for (nb_pairing before = 0; before < p; before++)
+            told = told || (refused->why[before] && strcmp(refused->why[before], refused->why[p]) == 0);
+        if (told) continue;
+        printf("SKIP %s, pairing %s", label, nb_pairing_names[p]);
+        for (nb_pairing next = p + 1; next < NB_PAIRING_COUNT; next++)
+            if (refused->why[next] && strcmp(refused->why[next], refused->why[p]) == 0)
+                printf(", %s", nb_pairing_names[next]);
+        printf(": it refuses: %s\n", refused->why[p]);
+    }
 }
 
 static nb_status check_choice(const nb_registry *registry, const nb_choice *choice, tally *t, nb_ctx *ctx)
 {
-    nb_refused refused = {.one_set = NULL};
+    nb_refused refused = {.why = {NULL}};
     verdict early = {.status = nb_check_early(choice, registry, ctx)};
     if (early.status != NB_OK) {
         NB_NEED(early.message, nb_strdup(ctx, nb_error_message(ctx)));

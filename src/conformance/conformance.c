@@ -41,15 +41,15 @@ static nb_status pick(const bench *b, int m, nb_pairing pairing, int trial, nb_l
 /* True if the strategy has the pairing, and does not refuse it. */
 static bool has(const nb_trial_run *run, nb_pairing pairing)
 {
-    return nb_strategy_has(run->choice, pairing) &&
-           !(pairing == NB_BOTH ? run->refused.both_sets : run->refused.one_set);
+    return nb_strategy_has(run->choice, pairing) && !run->refused.why[pairing];
 }
 
-/* Its own, or else one that it has. */
+/* Its own, or else the first that it has. */
 static nb_pairing pairing_of(const nb_trial_run *run)
 {
-    nb_pairing own = nb_strategy_pairing(run->choice);
-    return has(run, own) ? own : own == NB_BOTH ? NB_INDEPENDENT : NB_BOTH;
+    nb_pairing own = nb_strategy_pairing(run->choice), other = NB_INDEPENDENT;
+    while (other < NB_BOTH && !has(run, other)) other++;
+    return has(run, own) ? own : other;
 }
 
 static bool same(const nb_picks *a, const nb_picks *b)

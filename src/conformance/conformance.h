@@ -7,9 +7,8 @@
 #include "calls/picking.h"
 #include "components/registry.h"
 
-typedef struct {           /* why a strategy in another process refuses pairings; NULL: it does not */
-    const char *one_set;   /* pairings that pick from one set of points */
-    const char *both_sets; /* `both` */
+typedef struct {
+    const char *why[NB_PAIRING_COUNT]; /* why a strategy in another process refuses a pairing; NULL: it does not */
 } nb_refused;
 
 typedef struct {
@@ -39,8 +38,8 @@ bool nb_checks_need_heads(const nb_registry *registry);
 nb_status nb_check_early(const nb_choice *choice, const nb_registry *registry, nb_ctx *ctx);
 
 /* Finds the pairings that a strategy in another process (NB_ELSEWHERE) refuses: its record has a function for each, but
- * only the program behind it knows. Lets it pick once of each kind, in a process with limit_s seconds. If both fail
- * neither counts as refused, and the checks report the failure. */
+ * only the program behind it knows. Lets it pick once with each, in a process with limit_s seconds. If all fail none
+ * counts as refused, and the checks report the failure. */
 nb_status nb_find_refused(const nb_choice *strategy, const nb_choice *kernel, double limit_s, nb_refused *refused,
                           nb_ctx *ctx);
 

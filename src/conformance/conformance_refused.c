@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* conformance_refused.c - pairings that a strategy outside of this process refuses. A program that refuses can only
- * fail, in words of its own: it refuses a kind of pairing if a pick fails there and one of the other kind does not. */
+ * fail, in words of its own: it refuses a pairing if a pick fails there and one with another pairing does not. */
 #include "conformance/conformance.h"
 
 #include "base/apart.h"
@@ -39,12 +39,15 @@ static nb_status ask(question q, double limit_s, const char **why, nb_ctx *ctx)
 nb_status nb_find_refused(const nb_choice *strategy, const nb_choice *kernel, double limit_s, nb_refused *refused,
                           nb_ctx *ctx)
 {
-    nb_refused found;
-    *refused = (nb_refused){.one_set = NULL};
+    nb_refused found = {.why = {NULL}};
+    bool any = false;
+    *refused = found;
     if (!(nb_strategy_traits(strategy) & NB_ELSEWHERE)) return NB_OK;
-    if (!nb_strategy_has(strategy, NB_JOINT) || !nb_strategy_has(strategy, NB_BOTH)) return NB_OK;
-    NB_TRY(ctx, ask((question){strategy, kernel, NB_JOINT}, limit_s, &found.one_set, ctx));
-    NB_TRY(ctx, ask((question){strategy, kernel, NB_BOTH}, limit_s, &found.both_sets, ctx));
-    if (!found.one_set || !found.both_sets) *refused = found;
+    for (nb_pairing p = 0; p < NB_PAIRING_COUNT; p++) {
+        if (!nb_strategy_has(strategy, p)) continue;
+        NB_TRY(ctx, ask((question){strategy, kernel, p}, limit_s, &found.why[p], ctx));
+        any = any || !found.why[p];
+    }
+    if (any) *refused = found;
     return NB_OK;
 }
