@@ -70,7 +70,9 @@ enum {
     NB_SQUARE = 1 << 3, /* holds n x n numbers, or asks the scene for S whole */
     NB_EIGEN = 1 << 4, /* computes all eigenvectors of an n x n matrix; an oracle: asks for all singular vectors of S */
 
-    NB_ELSEWHERE = 1 << 5, /* works in another process, where its multiplications are not counted */
+    /* Works in another process, or in a function of the calling program, where its multiplications are not counted;
+     * called in the thread of the call, by one at a time. */
+    NB_ELSEWHERE = 1 << 5,
 
     NB_BLIND = 1 << 6, /* reads neither the points nor the scene: points->x may be NULL */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* elsewhere.h - refuses components that start processes, since the library starts none. */
+/* elsewhere.h - refuses components that start processes, since the library starts none, and functions that are not
+ * there. */
 #ifndef NB_ELSEWHERE_H
 #define NB_ELSEWHERE_H
 

@@ -3,6 +3,7 @@
 #include "api/handle.h"
 
 #include "base/version.h"
+#include "components/added.h"
 
 #include <cblas.h>
 #include <gsl/gsl_errno.h>
@@ -36,12 +37,14 @@ static void set_back(void)
 
 static void before_fork(void)
 {
+    nb_added_lock();
     pthread_mutex_lock(&calls.lock);
 }
 
 static void after_fork_in_parent(void)
 {
     pthread_mutex_unlock(&calls.lock);
+    nb_added_unlock();
 }
 
 /* The child has the calls of the thread that forked, and nobody ends those of the others. */
@@ -50,7 +53,7 @@ static void after_fork_in_child(void)
     bool over = calls.inside > 0 && own_calls == 0;
     calls.inside = own_calls;
     if (over) set_back();
-    pthread_mutex_unlock(&calls.lock);
+    after_fork_in_parent();
 }
 
 static int watched; /* 0, or why forks cannot be seen */

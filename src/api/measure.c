@@ -3,6 +3,7 @@
  * or anybody's. */
 #include "api/elsewhere.h"
 #include "api/one_head.h"
+#include "api/given_picks.h"
 
 #include "calls/early.h"
 #include "components/registry.h"
@@ -27,29 +28,6 @@ static nb_status give(const nb_points *queries, const nb_points *keys, int m, co
 static const nb_strategy given_landmarks = {
     .component = {.name = "given"}, .traits = NB_ELSEWHERE, .pairing = NB_BOTH, .pick_both = give};
 
-static nb_status read_tokens(const char *name, int m, int n, const int64_t *from, nb_picks *picks, nb_ctx *ctx)
-{
-    int *tokens;
-    NB_NEED(tokens, nb_picks_tokens(picks, m));
-    for (int i = 0; i < m; i++) {
-        NB_REQUIRE(ctx, from[i] >= 0 && from[i] < n, NB_EINVAL, "%s: landmark %d is token %lld, allowed are 0 to %d",
-                   name, i, (long long)from[i], n - 1);
-        tokens[i] = (int)from[i];
-    }
-    return nb_picks_check(picks, n, m, ctx);
-}
-
-static nb_status read_points(const char *name, int m, int d, const double *from, nb_picks *picks, nb_ctx *ctx)
-{
-    double *points;
-    size_t count = (size_t)m * (size_t)d;
-    NB_REQUIRE(ctx, from, NB_EINVAL, "%s is NULL: points need an array for each side", name);
-    NB_REQUIRE(ctx, nb_all_finite(count, from), NB_ENUMERIC, "%s: NaN or Inf", name);
-    NB_NEED(points, nb_picks_points(picks, d, m));
-    memcpy(points, from, count * sizeof *points);
-    return NB_OK;
-}
-
 /* The request's own, if it has any. */
 static nb_status take_given(const nb_one_head *one, nb_given *given, nb_ctx *ctx)
 {
@@ -65,16 +43,16 @@ static nb_status take_given(const nb_one_head *one, nb_given *given, nb_ctx *ctx
                "landmarks '%d': expected a whole number from 1 to %d", r->landmarks, s->n);
     given->name = given_landmarks.component.name;
     if (points) {
-        NB_TRY(ctx, read_points("query_points", r->landmarks, s->d, r->query_points, &given->queries, ctx));
-        return read_points("key_points", r->landmarks, s->d, r->key_points, &given->keys, ctx);
+        NB_TRY(ctx, nb_given_points("query_points", r->landmarks, s->d, r->query_points, &given->queries, ctx));
+        return nb_given_points("key_points", r->landmarks, s->d, r->key_points, &given->keys, ctx);
     }
     const int64_t *first = r->query_tokens ? r->query_tokens : r->key_tokens;
-    NB_TRY(ctx, read_tokens(r->query_tokens ? "query_tokens" : "key_tokens", r->landmarks, s->n, first, &given->queries,
-                            ctx));
+    NB_TRY(ctx, nb_given_tokens(r->query_tokens ? "query_tokens" : "key_tokens", r->landmarks, s->n, first,
+                               &given->queries, ctx));
     given->keys = given->queries;
     if (!r->query_tokens || !r->key_tokens) return NB_OK;
     given->keys = (nb_picks){.ctx = ctx};
-    return read_tokens("key_tokens", r->landmarks, s->n, r->key_tokens, &given->keys, ctx);
+    return nb_given_tokens("key_tokens", r->landmarks, s->n, r->key_tokens, &given->keys, ctx);
 }
 
 static nb_status use_given(nb_one_head *one, nb_given *given, nb_ctx *ctx)

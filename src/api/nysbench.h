@@ -5,12 +5,12 @@
  *     cc mine.c $(pkg-config --cflags --libs libnysbench)
  *
  * Every function that can fail returns a status, NYSBENCH_OK or the reason, and leaves a message in the handle. The
- * library prints nothing, starts and ends no process, and keeps no state outside the handles. Any number of handles may
- * exist; each may be used by one thread at a time. While a call runs, the OpenBLAS that the library is linked with uses
- * one thread and GSL's error handler is off; both are restored when the last running call returns. Numbers are read and
- * written as in the locale "C", whatever the program's locale is. In a child of fork, the settings changed by other
- * threads' calls are restored, but handles that those calls were using and attentions with several threads must not be
- * used.
+ * library prints nothing, starts and ends no process, and keeps no state outside the handles but the functions that the
+ * program adds. Any number of handles may exist; each may be used by one thread at a time. While a call runs, the
+ * OpenBLAS that the library is linked with uses one thread and GSL's error handler is off; both are restored when the
+ * last running call returns. Numbers are read and written as in the locale "C", whatever the program's locale is. In a
+ * child of fork, the settings changed by other threads' calls are restored, but handles that those calls were using and
+ * attentions with several threads must not be used.
  *
  * Arrays are row-major, as in C: an n x d matrix holds its n rows one after the other. NaN and Inf are refused. The
  * handle owns what a call returns; it lives until the next call with that handle. */
@@ -117,7 +117,8 @@ typedef struct {
     const char *note;            /* the strategy's remark on its picks, or NULL */
 } nysbench_landmarks;
 
-/* Picks landmarks as `nysbench select` and a run do. Strategies that work in another process are refused. */
+/* Picks landmarks as `nysbench select` and a run do. Strategies that work in another process are refused; a function of
+ * the program may stand for one. */
 nysbench_status nysbench_select(nysbench *handle, const nysbench_request *request, nysbench_landmarks *landmarks);
 
 /* Measures as `nysbench measure` does, one row for each core. A row that failed or was skipped is a result too: see its
@@ -128,6 +129,51 @@ nysbench_status nysbench_row_json(nysbench *handle, int row, const char **json);
 nysbench_status nysbench_row_real(nysbench *handle, int row, const char *column,
                                   double *value); /* NaN if it is empty */
 nysbench_status nysbench_row_text(nysbench *handle, int row, const char *column, const char **value);
+
+/* ---- functions of the program as strategies and cores ---- */
+
+/* A pick: what the function is given, and where it leaves its answer. A later library may add fields at the end. */
+typedef struct {
+    const char *side; /* whose points: "queries", "keys", "joint", "shared" or "both" */
+    /* landmarks; points and their dimension (joint: the tokens' [q; k], twice the head's d; shared: the queries, then
+     * the keys, twice its n); whether a query sees only the keys up to its own position */
+    int m, n, d, causal;
+    uint64_t seed;        /* all chance must come from it; 0 for a deterministic function */
+    const double *points; /* n x d; NULL with "both" */
+    /* "both": n x d each; "joint": the halves of the points, n x d/2 each; else NULL */
+    const double *queries, *keys;
+
+    nysbench_picks_kind kind; /* to be set */
+    int64_t *tokens[2];       /* room for n: m tokens, or the groups of n tokens; [1] with "both" alone: of the keys */
+    double *free_points[2];   /* room for m x d, likewise */
+    int sides;                /* 1; with "both" to be set to 2 unless [0] has tokens or groups that serve both sides */
+    char message[512];        /* to be set if the function fails: why */
+} nysbench_pick;
+
+/* The middle of F X B: what the function is given, and where it leaves X. A later library may add fields at the end. */
+typedef struct {
+    int m, n, causal;
+    uint64_t seed;           /* as in nysbench_pick */
+    const double *f, *a, *b; /* n x m, m x m, m x n */
+    double *x;               /* m x m, to be set; NaN or Inf: the core has diverged */
+    char message[512];       /* to be set if the function fails: why */
+} nysbench_middle;
+
+/* Return 0, or another number if they fail. Called in the thread of a call of the library, by one call of a handle at a
+ * time; with several handles, several at once. They must not use that handle, and leave by returning. */
+typedef int (*nysbench_pick_function)(nysbench_pick *pick, void *user);
+typedef int (*nysbench_core_function)(nysbench_middle *middle, void *user);
+
+/* Add a function to this process, for all handles. *spec: its spec, such as callback(id=7), which may stand wherever
+ * the spec of a strategy or core may: in requests, and within other specs, "nystrom(strategy=callback(id=7),
+ * landmarks=64)". `name` is copied; it stands in messages, and the seeds depend on it: with the canonical spec of a
+ * `command`, as the rows of a run have it, the function gets the seeds that the command gets. */
+nysbench_status nysbench_add_strategy(nysbench *handle, const char *name, int deterministic,
+                                      nysbench_pick_function function, void *user, const char **spec);
+nysbench_status nysbench_add_core(nysbench *handle, const char *name, int deterministic,
+                                  nysbench_core_function function, void *user, const char **spec);
+/* Removes it: from now on its spec is refused, and its number is not used again. No call may be using it. */
+nysbench_status nysbench_remove(nysbench *handle, const char *spec);
 
 /* ---- attention layers, single precision, all heads together ---- */
 

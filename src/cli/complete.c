@@ -89,7 +89,8 @@ static nb_status add_commands(nb_candidates *c, nb_ctx *ctx)
 static nb_status add_registry(nb_candidates *c, const char *before, const nb_registry *registry, nb_ctx *ctx)
 {
     for (const nb_entry *e = registry->entries; e->component; e++)
-        NB_TRY(ctx, add(c, before, e->component->name, "", e->component->summary, ctx));
+        if (!nb_component_of_caller(e->component))
+            NB_TRY(ctx, add(c, before, e->component->name, "", e->component->summary, ctx));
     return NB_OK;
 }
 

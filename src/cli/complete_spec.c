@@ -23,7 +23,7 @@ static nb_status add_names(const completer *c, const char *before, const char *s
 {
     for (const nb_entry *e = registry->entries; e->component; e++) {
         const nb_component *component = e->component;
-        if (strncmp(component->name, start, strlen(start)) != 0) continue;
+        if (strncmp(component->name, start, strlen(start)) != 0 || nb_component_of_caller(component)) continue;
         NB_TRY(c->ctx, add(c, before, component->name, "", component->summary));
         if (component->options->key) NB_TRY(c->ctx, add(c, before, component->name, "(", component->summary));
     }

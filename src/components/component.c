@@ -14,6 +14,13 @@
 
 enum { MOST_CHOICES = 10000 }; /* of a kind in one experiment */
 
+bool nb_component_of_caller(const nb_component *component)
+{
+    const nb_option *o = component->options;
+    while (o && o->key && !o->of_caller) o++;
+    return o && o->key;
+}
+
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name)
 {
     for (const nb_entry *e = registry->entries; e->component; e++)
@@ -39,11 +46,12 @@ nb_status nb_registry_check(const nb_registry *registry, nb_ctx *ctx)
 
 nb_status nb_registry_names(const nb_registry *registry, const char *const **names, nb_ctx *ctx)
 {
-    size_t count = 0;
+    size_t count = 0, listed = 0;
     const char **all;
     while (registry->entries[count].component) count++;
     NB_NEED(all, nb_alloc(ctx, count + 1, sizeof *all));
-    for (size_t i = 0; i < count; i++) all[i] = registry->entries[i].component->name;
+    for (const nb_entry *e = registry->entries; e->component; e++)
+        if (!nb_component_of_caller(e->component)) all[listed++] = e->component->name;
     *names = all;
     return NB_OK;
 }

@@ -43,6 +43,9 @@ typedef struct {
     bool reorders; /* permutes a problem's tokens; no part of what is drawn */
     /* STRING: a path, or words that include paths; the contents of these files are part of a row's identity. */
     bool names_files;
+    /* the number of a function of the calling program (added.h), without which the component is of no use: it is not
+     * listed */
+    bool of_caller;
     bool many_files;  /* such a STRING: a pattern or folder in a config stands for a list of head files */
     const char *help; /* one sentence, with the unit */
 } nb_option;
@@ -134,13 +137,16 @@ struct nb_registry {
     const char *(*lacks)(const nb_component *component);
 };
 
+/* Whether it calls a function of the calling program. */
+bool nb_component_of_caller(const nb_component *component);
+
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */
 
 /* NB_EINVAL if a component in the tree is not named after its file, which also makes names unique. Call it before
  * plug-ins are added. */
 nb_status nb_registry_check(const nb_registry *registry, nb_ctx *ctx);
 
-/* Lists all names, sorted; NULL-terminated. */
+/* Lists all names but those of components of the caller, sorted; NULL-terminated. */
 nb_status nb_registry_names(const nb_registry *registry, const char *const **names, nb_ctx *ctx);
 
 /* Adds a component; only before this process has workers. The record is kept, not copied. NB_EINVAL if the name is

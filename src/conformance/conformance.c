@@ -407,7 +407,7 @@ static nb_status check_option(const nb_registry *registry, const nb_component *c
     for (const char *k = o->key; *k; k++)
         NB_REQUIRE(ctx, islower((unsigned char)*k) || *k == '_' || isdigit((unsigned char)*k), NB_EBUG,
                    "option '%s': allowed are a-z, 0-9 and '_'", o->key);
-    if (o->type == NB_OPTION_STRING || o->type == NB_OPTION_SPEC) return NB_OK;
+    if (o->type == NB_OPTION_STRING || o->type == NB_OPTION_SPEC || o->of_caller) return NB_OK;
     NB_REQUIRE(ctx, o->initial, NB_EBUG, "option '%s' has no default", o->key);
     NB_NEED(bad, bad_value(o, ctx));
     NB_NEED(text, nb_format(ctx, "%s(%s%s=%s)", c->name, given, o->key, bad));

@@ -9,7 +9,6 @@
  * core_s includes the files and starting the program; but not forming F and B, the start of a server, and waited_s. */
 #include "cores/core.h"
 
-#include "base/clock.h"
 #include "data/asking.h"
 #include "data/tensor.h"
 #include "linalg/linalg.h"
@@ -40,15 +39,11 @@ static nb_status open(call *c, nb_ctx *ctx)
     return status;
 }
 
-/* F and B are held by rows, as files have them; A is not. */
 static nb_status add_factors(const call *c, nb_ctx *ctx)
 {
     int m = nb_factors_m(c->factors), n = c->outer.n;
-    double *a;
-    NB_NEED(a, nb_alloc_raw(ctx, (size_t)m * (size_t)m));
-    nb_transpose(m, m, nb_factors_a(c->factors), a);
     NB_TRY(ctx, nb_question_add(&c->question, "F.npy", n, m, c->outer.f, ctx));
-    NB_TRY(ctx, nb_question_add(&c->question, "A.npy", m, m, a, ctx));
+    NB_TRY(ctx, nb_question_add(&c->question, "A.npy", m, m, c->outer.a, ctx));
     return nb_question_add(&c->question, "B.npy", m, n, c->outer.b, ctx);
 }
 
@@ -86,9 +81,7 @@ static nb_status ask(call *c, double *x, nb_ctx *ctx)
 static nb_status compute(nb_factors *factors, const void *opts, double *x, nb_ctx *ctx)
 {
     call c = {.factors = factors, .program = opts};
-    double start_s = nb_clock_s();
     NB_TRY(ctx, nb_factors_form(factors, &c.outer, ctx));
-    nb_factors_leave_out(factors, nb_clock_s() - start_s);
     nb_status status = open(&c, ctx);
     if (status == NB_OK) status = ask(&c, x, ctx);
     return nb_question_end(&c.question, status, ctx);

@@ -20,7 +20,7 @@ enum {
     NB_CORE_FILTER = 1 << 2,
     NB_CORE_IDENTITY = 1 << 3, /* X = I, for factors without a middle: exactly one core has it, never a plug-in's */
 
-    NB_CORE_ELSEWHERE = 1 << 4, /* works in another process, from F, A and B; called from one thread */
+    NB_CORE_ELSEWHERE = 1 << 4, /* works outside, as NB_ELSEWHERE of strategies, from F, A and B */
 
     NB_CORE_TRAITS = NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_FILTER | NB_CORE_ELSEWHERE,
 };

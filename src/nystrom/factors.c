@@ -150,11 +150,17 @@ const char *nb_factors_form_refusal(const nb_factors *factors)
     return factors->form ? factors->no_form : "F and B are needed, but there is only A";
 }
 
-nb_status nb_factors_form(const nb_factors *factors, nb_outer_factors *outer, nb_ctx *ctx)
+nb_status nb_factors_form(nb_factors *factors, nb_outer_factors *outer, nb_ctx *ctx)
 {
     const char *why = nb_factors_form_refusal(factors);
+    double *a, start_s = nb_clock_s();
     NB_REQUIRE(ctx, !why, NB_EINVAL, "%s", why);
-    return factors->form(factors, outer, ctx);
+    NB_TRY(ctx, factors->form(factors, outer, ctx));
+    NB_NEED(a, nb_alloc_raw(ctx, (size_t)factors->m * (size_t)factors->m));
+    nb_transpose(factors->m, factors->m, factors->a, a);
+    outer->a = a;
+    nb_factors_leave_out(factors, nb_clock_s() - start_s);
+    return NB_OK;
 }
 
 nb_status nb_factors_seed(const nb_factors *factors, const char *component, unsigned long *seed, nb_ctx *ctx)

@@ -50,16 +50,16 @@ int nb_factors_seen(const nb_factors *factors);
 void nb_factors_keep_rows(nb_factors *factors, bool keep);
 bool nb_factors_keeps_rows(const nb_factors *factors);
 
-/* F and B themselves. */
+/* All factors themselves, by rows. */
 typedef struct {
     int n;
-    bool causal;     /* whether the head is */
-    const double *f; /* m x n: a row of F is a column */
-    const double *b; /* n x m: a row of B is a column */
+    bool causal;             /* whether the head is */
+    const double *f, *a, *b; /* m x n, m x m and n x m: a row is a column */
 } nb_outer_factors;
 
-/* Forms F and B, O(n m d), which ctx owns; and why there are none, in one sentence, or NULL. */
-nb_status nb_factors_form(const nb_factors *factors, nb_outer_factors *outer, nb_ctx *ctx);
+/* Forms F and B, O(n m d), which ctx owns, for a core that works outside: their time is no part of core_s. The second
+ * tells why there are none, in one sentence, or NULL. */
+nb_status nb_factors_form(nb_factors *factors, nb_outer_factors *outer, nb_ctx *ctx);
 const char *nb_factors_form_refusal(const nb_factors *factors);
 
 /* *seed <- 32 random bits for the core in this trial, drawn for the component of that canonical text; NULL: for the

@@ -46,12 +46,19 @@ installed_library() {
     [ "$(objdump -t build/src/api/*.o | awk '/ O \.(data|bss)\t/ { sub(/[.].*/, "", $NF); print $NF }' | sort | paste -sd ' ')" = "calls once watched" ]
 }
 
-@test "C and C++ programs are compiled against the installed library; the manual's example among them" {
+@test "C and C++ programs are compiled against the installed library; the manual's examples among them" {
     need_library
     installed_library
-    sed -n '/^## The library/,$p' docs/plugins.md | sed -n '/^```c$/,/^```$/p' | sed '1d;$d' >"$WORK/example.c"
-    cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$WORK/example.c" $flags -lm -o "$WORK/example"
-    run "$WORK/example"
+    local number
+    for number in 1 2; do
+        sed -n '/^## The library/,$p' docs/plugins.md |
+            awk -v wanted=$number '/^```/ { inside = /^```c$/; count += inside; next } inside && count == wanted' >"$WORK/example.c"
+        cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$WORK/example.c" $flags -lm -o "$WORK/example$number"
+    done
+    run "$WORK/example2"
+    expect_status 0
+    [ "$output" = "1 call" ]
+    run "$WORK/example1"
     expect_status 0
     expect "landmarks: "
     expect "svd"

@@ -2,6 +2,7 @@
 /* Every strategy on every problem, found through the registries: a new file in
  * strategies/ or src/ is covered without a word here. What must hold is what
  * strategies/strategy.h and components/component.h promise. */
+#include "api/nysbench.h"
 #include "testing.h"
 
 #include "base/scratch.h"
@@ -90,6 +91,52 @@ static const char *few_steps(nb_ctx *ctx, int d)
     return "steps=3";
 }
 
+/* Tokens from the seed on, as picks.awk. */
+static int pick_from_seed(nysbench_pick *p, void *user)
+{
+    (void)user;
+    p->kind = NYSBENCH_TOKENS;
+    for (int j = 0; j < p->m; j++) p->tokens[0][j] = (int64_t)((p->seed + (uint64_t)j) % (uint64_t)p->n);
+    return 0;
+}
+
+/* A number above 0 from the seed, times I. */
+static int multiply_by_seed(nysbench_middle *c, void *user)
+{
+    (void)user;
+    for (int i = 0; i < c->m; i++) c->x[i + i * c->m] = 1 + (double)(c->seed % 65536);
+    return 0;
+}
+
+/* Functions of this program, added once. */
+static const char *added(nb_ctx *ctx, bool strategy)
+{
+    static const char *specs[2];
+    nysbench *h = NULL;
+    if (!specs[strategy]) {
+        assert_int_equal(nysbench_new(&h), NYSBENCH_OK);
+        assert_int_equal(strategy ? nysbench_add_strategy(h, "from seed", 0, pick_from_seed, NULL, &specs[1])
+                                  : nysbench_add_core(h, "from seed", 0, multiply_by_seed, NULL, &specs[0]),
+                         NYSBENCH_OK);
+        specs[strategy] = strdup(specs[strategy]);
+        nysbench_free(h);
+    }
+    const char *options = strchr(specs[strategy], '(') + 1;
+    return nb_format(ctx, "%.*s", (int)strlen(options) - 1, options);
+}
+
+static const char *added_strategy(nb_ctx *ctx, int d)
+{
+    (void)d;
+    return added(ctx, true);
+}
+
+static const char *added_core(nb_ctx *ctx, int d)
+{
+    (void)d;
+    return added(ctx, false);
+}
+
 /* Options that must be given for heads of dimension d, or that make a call shorter; `brief`: a call takes ms, so
  * the heads of `check` have to do. */
 static const struct {
@@ -99,7 +146,8 @@ static const struct {
     bool brief;
 } required[] = {{&nb_strategies, "command", picks_by_awk, true},  {&nb_strategies, "kept", other_heads, false},
                 {&nb_strategies, "learned", weights_file, false}, {&nb_strategies, "optimized", few_steps, false},
-                {&nb_cores, "command", picks_by_awk, true},       {0}};
+                {&nb_cores, "command", picks_by_awk, true},       {&nb_strategies, "callback", added_strategy, false},
+                {&nb_cores, "callback", added_core, false},       {0}};
 
 static int required_of(const nb_component *c)
 {
