@@ -329,15 +329,19 @@ fuzz: can-test
 
 fuzzers: $(FUZZ)
 
-.PHONY: format lint coverage
+.PHONY: format lint words coverage
 format:
 	$(call needs,format,bin/clang-format=clang-format,deps-develop)
 	@find src strategies tests -name '*.[ch]' -print0 | xargs -0 clang-format --style=file -i
 
-# No finding is let pass; PART=format, lines, python, analyzer or tidy for one of five.
+# No finding is let pass, but for hard sentences; PART=format, lines, python, analyzer, tidy or words for one of six.
 lint: can-build $B/build.h
 	$(call needs,lint,$(TO_LINT),deps-develop)
 	@tests/lint.sh $(PART)
+
+# Sentences of the manual that readers stumble over.
+words:
+	@tests/words.py
 
 # Lines of src/ and strategies/ that the unit, conformance and a few command-line tests run.
 coverage: can-test
@@ -509,7 +513,8 @@ help:
 	@echo 'make tsan       build the tests of threads with the thread sanitizer, in build/tsan/; make test-long runs them'
 	@echo 'make avx512     build the tests of the code for AVX-512, emulated by SIMDe (libsimde-dev), in build/avx512/; make test-long runs them'
 	@echo 'make format     lay out the C sources as .clang-format says'
-	@echo 'make lint       look for mistakes in the sources: clang-format, clang-tidy, gcc -fanalyzer; PART=format, lines, analyzer or tidy'
+	@echo 'make lint       look for mistakes in the sources: clang-format, clang-tidy, gcc -fanalyzer; PART=format, lines, python, analyzer, tidy or words'
+	@echo 'make words      sentences of the manual that readers stumble over'
 	@echo 'make coverage   the share of lines that the tests run, by folder; in build/coverage/'
 	@echo 'make fuzz       any bytes as config, spec, .npy and .safetensors, $(FUZZ_SECONDS) s each; FUZZ_SECONDS=, HARNESS=npy for one'
 	@echo 'make bench      time what users wait for, rank the strategies; PART=engine, memory, peer, forward, sweep, strategies, profile, serve, workers or python for one of ten'

@@ -31,21 +31,33 @@ static void print_command(FILE *out, const nb_command *c)
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "Usage: nysbench COMMAND ...\n\nMeasures how far Nystroem approximations of attention are from exact "
-                 "attention.\n\n");
-    for (const nb_command *c = nb_command_next(NULL); c; c = nb_command_next(c)) print_command(out, c);
-    fputs("\n'nysbench COMMAND --help' lists a command's options, 'nysbench help COMMAND' explains it.\n"
-          "NYSBENCH_TRACE=1 in the environment shows where in the program an error came from,\n"
-          "NYSBENCH_PLOT_TIMEOUT=SECONDS sets how long gnuplot may take for a figure (120).\n",
+    static const struct {
+        int begin;
+        const char *title;
+    } groups[] = {{NB_BEGIN_HERE, "Begin here"},
+                  {NB_LOOK_AT_RUN, "Look at a run"},
+                  {NB_YOUR_OWN, "Components, and your own"},
+                  {NB_MORE, "More"},
+                  {INT_MAX, NULL}};
+    fputs("Usage: nysbench COMMAND ...\n\nMeasures how far Nystroem approximations of attention are from exact "
+          "attention.\n",
+          out);
+    const nb_command *c = nb_command_next(NULL);
+    for (int g = 0; groups[g].title; g++) {
+        fprintf(out, "\n%s:\n", groups[g].title);
+        for (; c && c->place < groups[g + 1].begin; c = nb_command_next(c)) print_command(out, c);
+    }
+    fputs("\n'nysbench COMMAND --help' lists a command's options, 'nysbench help COMMAND'\n"
+          "explains it. 'nysbench help nysbench' has the variables of the environment.\n",
           out);
 }
 
-static const char greeting[] = "nysbench measures which tokens can stand for the rest in attention, on your heads.\n"
+static const char greeting[] = "nysbench measures which tokens can stand for the rest in your model's attention.\n"
                                "\n"
                                "  nysbench demo                   See it work: a small experiment, a few seconds\n"
                                "  nysbench new experiment NAME    Write an experiment, from a few questions\n"
                                "  nysbench run EXPERIMENT.yaml    Measure it\n"
-                               "  nysbench compare RUN            Which method is better, by how much, how surely\n"
+                               "  nysbench compare RUN            Which method is better, and how surely\n"
                                "\n"
                                "All commands: nysbench --help. The manual: nysbench help.\n";
 

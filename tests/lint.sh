@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns
 # (clang-format breaks no text), clang-tidy's checks (.clang-tidy), gcc's analyzer for what is allocated, opened, freed
-# and closed, and pyflakes for the Python. A false finding is marked beside the line, with the reason: NOLINT(check):
-# reason. From the repository's root, where build/build.h is: tests/lint.sh [format|lines|python|tidy|analyzer]...
+# and closed, and pyflakes for the Python. It also warns of sentences of the manual that readers stumble over
+# (tests/words.py). A false finding is marked beside the line, with the reason: NOLINT(check): reason. From the
+# repository's root, where build/build.h is: tests/lint.sh [format|lines|python|tidy|analyzer|words]...
 set -u
 cd "$(dirname "$0")/.." || exit 1
 flags="-std=c11 -D_GNU_SOURCE -DNB_IN_TREE -I. -Isrc -Ibuild -fopenmp-simd"
@@ -49,12 +50,19 @@ analyze() {
     sources src strategies | xargs -P "$(nproc)" -I FILE gcc $analyzer $flags -S -o /dev/null FILE
 }
 
+words() { # a warning: what reads well is for people to say
+    local found
+    found=$(tests/words.py | wc -l)
+    echo "words: $found hard sentences; tests/words.py shows them"
+}
+
 for part in "${@:-all}"; do
     case $part in
     format | lines | python | tidy) run "$part" "$part" ;;
     analyzer) run analyzer analyze ;;
-    all) run format format; run lines lines; run python python; run analyzer analyze; run tidy tidy ;;
-    *) echo "tests/lint.sh: no part '$part'; allowed: format, lines, python, tidy, analyzer" >&2; exit 2 ;;
+    words) words ;;
+    all) run format format; run lines lines; run python python; run analyzer analyze; run tidy tidy; words ;;
+    *) echo "tests/lint.sh: no part '$part'; allowed: format, lines, python, tidy, analyzer, words" >&2; exit 2 ;;
     esac
 done
 exit "$failed"

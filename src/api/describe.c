@@ -13,6 +13,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 80 }; /* of a line */
 
 const char *nb_option_range(const nb_option *o, nb_ctx *ctx)
 {
@@ -49,23 +52,64 @@ static bool is_output(const nb_registry *registry)
     return registry == &nb_figures || registry == &nb_tables;
 }
 
+static void fill(FILE *out, const char *before, int indent, const char *text)
+{
+    nb_text_fill(out, before, indent, WIDTH, "", text);
+}
+
+/* Returns where the next paragraph of an explanation begins: at an item of a list, a line with two blanks and a dash,
+ * or behind one; NULL: there is none. */
+static const char *next_part(const char *part)
+{
+    bool item = *part == ' ';
+    for (const char *end = strchr(part, '\n'); end; end = strchr(end + 1, '\n'))
+        if (strncmp(end + 1, "  - ", 4) == 0 || (item && end[1] != ' ')) return end + 1;
+    return NULL;
+}
+
+static nb_status explain(FILE *out, const char *text, nb_ctx *ctx)
+{
+    for (const char *next; text; text = next) {
+        const char *part;
+        bool item = *text == ' ';
+        next = next_part(text);
+        NB_NEED(part, nb_format(ctx, "%.*s", (int)(next ? (size_t)(next - text) : strlen(text)), text));
+        fill(out, item ? "  - " : "", item ? 4 : 0, item ? part + 4 : part);
+    }
+    return NB_OK;
+}
+
+static nb_status fill_option(FILE *out, const char *key, const char *help, const char *allowed, nb_ctx *ctx)
+{
+    enum { INDENT = 15 };
+    const char *before;
+    NB_NEED(before, nb_format(ctx, "  %-12s ", key));
+    fill(out, before, INDENT, help);
+    fill(out, "", INDENT, allowed);
+    return NB_OK;
+}
+
 static nb_status describe(FILE *out, const nb_registry *registry, const nb_component *c, nb_ctx *ctx)
 {
-    const char *explanation = nb_explanation_of(registry, c), *allowed;
-    fprintf(out, "%s (%s): %s\n", c->name, registry->kind, c->summary);
-    if (explanation) fprintf(out, "\n%s\n", explanation);
+    const char *explanation = nb_explanation_of(registry, c), *allowed, *line;
+    NB_NEED(line, nb_format(ctx, "%s (%s): %s", c->name, registry->kind, c->summary));
+    fill(out, "", 0, line);
+    if (explanation) {
+        fputc('\n', out);
+        NB_TRY(ctx, explain(out, explanation, ctx));
+    }
     bool labelled = !is_output(registry) && registry != &nb_studies;
     if (!is_output(registry)) fprintf(out, "\noptions:%s\n", labelled || c->options->key ? "" : " none");
     for (const nb_option *o = c->options; o->key; o++) {
         NB_NEED(allowed, nb_option_range(o, ctx));
-        fprintf(out, "  %-12s %s\n  %-12s %s; default: %s\n", o->key, o->help, "", allowed,
-                o->initial ? o->initial : "none: it must be given");
+        NB_NEED(line, nb_format(ctx, "%s; default: %s", allowed, o->initial ? o->initial : "none: it must be given"));
+        NB_TRY(ctx, fill_option(out, o->key, o->help, line, ctx));
     }
     if (labelled)
-        fprintf(out, "  %-12s %s\n  %-12s text; default: the name and the options that are given\n", NB_LABEL_OPTION,
-                NB_LABEL_HELP, "");
+        NB_TRY(ctx, fill_option(out, NB_LABEL_OPTION, NB_LABEL_HELP,
+                                "text; default: the name and the options that are given", ctx));
     fprintf(out, "\nreferences:\n");
-    for (int i = 0; c->references[i]; i++) fprintf(out, "  %s\n", c->references[i]);
+    for (int i = 0; c->references[i]; i++) fill(out, "  ", 4, c->references[i]);
     return NB_OK;
 }
 
@@ -98,10 +142,11 @@ static nb_status describe_columns(FILE *out, const char *name, int *found, nb_ct
         const nb_column *columns, *column;
         NB_TRY(ctx, nb_columns_with_labels(((const nb_study *)e->component)->columns, &columns, ctx));
         if (!(column = nb_column_find(columns, name))) continue;
-        if (nb_studies.entries[1].component)
-            fprintf(out, "%s (column of %s): %s\n", column->name, e->component->name, column->help);
-        else
-            fprintf(out, "%s (column): %s\n", column->name, column->help);
+        bool several = nb_studies.entries[1].component;
+        const char *line;
+        NB_NEED(line, nb_format(ctx, "%s (column%s%s): %s", column->name, several ? " of " : "",
+                                several ? e->component->name : "", column->help));
+        fill(out, "", 0, line);
         ++*found;
     }
     return NB_OK;

@@ -108,11 +108,33 @@ const char *nb_near(const char *given, const char *const *names)
     return near ? near : nearest(given, names);
 }
 
+/* Returns "; the nearest: A, B, C": by spelling, of equally near names the first. */
+static const char *list_nearest(const char *given, const char *const *names, int listed, nb_ctx *ctx)
+{
+    const char *text = "; the nearest: ";
+    int last = -1, last_distance = -1;
+    for (int k = 0; text && k < listed; k++) {
+        int best = -1, best_distance = 0;
+        for (int i = 0; names[i]; i++) {
+            int d = distance(given, names[i]);
+            if ((d > last_distance || (d == last_distance && i > last)) && (best < 0 || d < best_distance))
+                best = i, best_distance = d;
+        }
+        text = nb_format(ctx, "%s%s%s", text, k ? ", " : "", names[best]);
+        last = best, last_distance = best_distance;
+    }
+    return text;
+}
+
 const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx)
 {
+    enum { FEW = 12, LISTED = 3 };
     const char *near = nb_near(given, names);
+    int count = 0;
     if (near) return nb_format(ctx, "; did you mean '%s'?", near);
     if (!*names) return "; there are none";
+    while (names[count]) count++;
+    if (count > FEW) return list_nearest(given, names, LISTED, ctx);
     char *all = nb_strdup(ctx, "; allowed: ");
     for (int i = 0; all && names[i]; i++) all = nb_format(ctx, "%s%s%s", all, i ? ", " : "", names[i]);
     return all;

@@ -29,8 +29,8 @@ nb_status nb_mistakes_take(nb_mistakes *mistakes, nb_place place, nb_status stat
 /* Returns the name that was probably meant, by spelling; NULL: none is close. `names` is NULL-terminated. */
 const char *nb_near(const char *given, const char *const *names);
 
-/* Returns "; did you mean 'NAME'?", or the allowed names if none is close. ctx owns the text; NULL when out of
- * memory. */
+/* Returns "; did you mean 'NAME'?"; if none is close, the allowed names, or of more than twelve the nearest three. ctx
+ * owns the text; NULL when out of memory. */
 const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx);
 
 #endif

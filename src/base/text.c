@@ -108,3 +108,33 @@ const char *nb_article(const char *noun)
 {
     return *noun && strchr("aeiou", *noun) ? "an" : "a";
 }
+
+static int columns_of(const char *text, size_t bytes)
+{
+    int columns = 0;
+    for (size_t i = 0; i < bytes; i++) columns += (text[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *dot, const char *text)
+{
+    int at = 0, gap = indent - columns_of(before, strlen(before));
+    if (gap < 0)
+        fprintf(out, "%s\n%*s", before, indent, "");
+    else
+        fprintf(out, "%*s%s", gap, "", before);
+    while (*(text += strspn(text, " \n\t"))) {
+        size_t bytes = strcspn(text, " \n\t");
+        int columns = columns_of(text, bytes);
+        if (at > 0 && indent + at + 1 + columns > width) {
+            fprintf(out, "\n%*s", indent, "");
+            at = 0;
+        }
+        if (at > 0) fputc(' ', out);
+        if (at == 0 && *text == '.') fputs(dot, out);
+        fwrite(text, 1, bytes, out);
+        at += columns + (at > 0);
+        text += bytes;
+    }
+    fputc('\n', out);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text.h - cleans text from outside (programs' output, plug-ins' texts, file names) so that every file and terminal
- * accepts it. */
+ * accepts it, and breaks text into lines. */
 #ifndef NB_TEXT_H
 #define NB_TEXT_H
 
@@ -26,5 +26,10 @@ int nb_text_is_clean(const char *text, const char *kept);
 
 /* True if the texts are equal but for blanks outside of quotes. */
 int nb_text_same(const char *a, const char *b);
+
+/* Prints words in lines of at most `width` columns, the first behind `before`, which takes `indent` columns and is
+ * padded on its left; a wider one has a line of its own. `dot` stands before a line's first word that begins with a
+ * dot. A word may be wider than the line. */
+void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *dot, const char *text);
 
 #endif

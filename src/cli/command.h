@@ -16,8 +16,11 @@ typedef struct nb_command {
     int (*run)(const struct nb_command *command, int argc, const char **argv,
                nb_ctx *ctx); /* argv[0] is the command's name */
     bool computes;           /* it calls BLAS, at least sometimes */
-    int place;               /* order in the list of --help; 0: not listed, since programs call it */
+    int place;               /* group and order in --help; 0: not listed, since programs call it */
 } nb_command;
+
+/* Groups of --help. A command's place is its group's and more. */
+enum { NB_BEGIN_HERE = 100, NB_LOOK_AT_RUN = 200, NB_YOUR_OWN = 300, NB_MORE = 400 };
 
 /* All commands, by name; the Makefile finds the files of src/commands. NULL-terminated. */
 extern const nb_command *const nb_commands[];

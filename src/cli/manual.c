@@ -14,7 +14,7 @@
 #include <strings.h>
 #include <time.h>
 
-static const char ABOUT[] = "measure how far Nystroem approximations of attention are from exact attention";
+static const char ABOUT[] = "measure what approximations of attention lose";
 static const char COMMANDS[] = "commands.md"; /* the document with what the tables do not say */
 
 const nb_command *nb_command_next(const nb_command *before)

@@ -2,6 +2,7 @@
 /* manual_page.c - see manual_page.h */
 #include "cli/manual_page.h"
 
+#include "base/text.h"
 #include "base/version.h"
 
 #include <ctype.h>
@@ -76,33 +77,11 @@ static char *escaped(nb_manual_page *p, const char *text, bool code)
     return whole;
 }
 
-static int columns_of(const char *text, size_t bytes)
-{
-    int columns = 0;
-    for (size_t i = 0; i < bytes; i++) columns += (text[i] & 0xc0) != 0x80;
-    return columns;
-}
-
 /* Words in lines, the first behind `before`, which takes `indent` columns. */
 void nb_manual_fill(nb_manual_page *p, const char *before, int indent, const char *text)
 {
-    int width = p->roff ? ROFF_WIDTH : p->width, at = 0;
     if (p->status != NB_OK) return;
-    fprintf(p->out, "%*s%s", indent - columns_of(before, strlen(before)), "", before);
-    while (*(text += strspn(text, " \n\t"))) {
-        size_t bytes = strcspn(text, " \n\t");
-        int columns = columns_of(text, bytes);
-        if (at > 0 && indent + at + 1 + columns > width) {
-            fprintf(p->out, "\n%*s", indent, "");
-            at = 0;
-        }
-        if (at > 0) fputc(' ', p->out);
-        if (at == 0 && p->roff && *text == '.') fputs("\\&", p->out);
-        fwrite(text, 1, bytes, p->out);
-        at += columns + (at > 0);
-        text += bytes;
-    }
-    fputc('\n', p->out);
+    nb_text_fill(p->out, before, indent, p->roff ? ROFF_WIDTH : p->width, p->roff ? "\\&" : "", text);
 }
 
 static int indent_of(const nb_manual_page *p)

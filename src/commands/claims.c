@@ -71,5 +71,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return strict && open > 0 ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_claims = {
-    "claims", "RUN...", "Test the claims of a run's experiment on its rows: intervals and verdicts", run, false, 68};
+const nb_command nb_command_claims = {"claims", "RUN...", "Test the claims of a run's experiment on its rows",
+                                      run,      false,    NB_LOOK_AT_RUN + 50};

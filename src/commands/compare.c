@@ -230,5 +230,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_compare = {
-    "compare", "RUN", "Compare methods with a baseline: ratios with intervals, tests and verdicts", run, false, 67};
+const nb_command nb_command_compare = {"compare", "RUN", "Say which method is better, and how surely",
+                                       run,       false, NB_BEGIN_HERE + 50};

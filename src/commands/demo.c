@@ -85,5 +85,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return print_next(experiment, results, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_demo = {
-    "demo", "", "Run a small experiment on heads that come with the program: a few seconds", run, true, 5};
+const nb_command nb_command_demo = {"demo", "",   "Run a small experiment, in a few seconds",
+                                    run,    true, NB_BEGIN_HERE + 10};

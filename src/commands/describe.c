@@ -157,6 +157,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return describe(arguments[0], ctx);
 }
 
-const nb_command nb_command_describe = {
-    "describe", "NAME", "Explain a component with its options and sources, a column, a figure or a table",
-    run,        false,  100};
+const nb_command nb_command_describe = {"describe", "NAME", "Explain a component, column, figure or table",
+                                        run,        false,  NB_YOUR_OWN + 20};

@@ -66,4 +66,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return failed ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_export = {"export", "RUN", "Write the rows of a run, or its landmarks", run, true, 70};
+const nb_command nb_command_export = {"export", "RUN", "Write the rows of a run, or its landmarks",
+                                      run,      true,  NB_LOOK_AT_RUN + 60};

@@ -204,5 +204,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return fit_and_save(&r, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_fit = {
-    "fit", "--head FILE -o OUT", "Fit weights that predict leverage scores from points, on some heads", run, true, 150};
+const nb_command nb_command_fit = {"fit", "--head FILE -o OUT", "Fit weights that predict leverage scores", run,
+                                   true,  NB_YOUR_OWN + 70};

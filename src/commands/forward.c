@@ -168,7 +168,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 
 const nb_command nb_command_forward = {"forward",
                                        "--head FILE --attention SPEC -o FILE.npy",
-                                       "Compute one attention's outputs for the heads of a file",
+                                       "Compute one attention's outputs for a file's heads",
                                        run,
                                        true,
-                                       125};
+                                       NB_YOUR_OWN + 60};

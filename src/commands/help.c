@@ -87,6 +87,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return NB_EXIT_OK;
 }
 
-const nb_command nb_command_help = {
-    "help", "[TOPIC]", "Show a page of the manual: of a command or a document; without TOPIC, which there are",
-    run,    false,     160};
+const nb_command nb_command_help = {"help", "[TOPIC]", "Show a page of the manual; without TOPIC, list them",
+                                    run,    false,     NB_MORE + 30};

@@ -226,11 +226,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_info = {
-    "info",
-    "[RUN]",
-    "Show the program, the BLAS and the machine; with RUN, which build and which call measured its "
-    "rows",
-    run,
-    false,
-    80};
+const nb_command nb_command_info = {"info", "[RUN]", "Show this program and machine, or those of a run",
+                                    run,    false,   NB_LOOK_AT_RUN + 80};

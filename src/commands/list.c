@@ -90,11 +90,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
-const nb_command nb_command_list = {
-    "list",
-    "[KIND]",
-    "List the components: problems, kernels, strategies, cores, partitions, attentions; and the figures "
-    "and tables of a run",
-    run,
-    false,
-    90};
+const nb_command nb_command_list = {"list", "[KIND]", "List components, figures and tables",
+                                    run,    false,    NB_YOUR_OWN + 10};

@@ -192,5 +192,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return measure(&t, files, lines, format, ctx);
 }
 
-const nb_command nb_command_measure = {
-    "measure", "--head FILE ...", "Measure one choice of landmarks on one head", run, true, 120};
+const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run,
+                                       true,      NB_YOUR_OWN + 50};

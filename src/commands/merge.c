@@ -370,5 +370,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return whole ? NB_EXIT_OK : NB_EXIT_FAILED;
 }
 
-const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Merge shards, or other runs of one config, into one run",
-                                     run,     false,          50};
+const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Merge shards, or runs of one config",
+                                     run,     false,          NB_MORE + 20};

@@ -234,7 +234,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 
 const nb_command nb_command_new = {"new",
                                    "KIND [NAME|FILE]",
-                                   "Write an experiment, strategy, core, kernel, problem or attention to start from",
+                                   "Write an experiment or a component to start from.\n\n"
+                                   "KIND is experiment, strategy, core, kernel, problem or attention",
                                    run,
                                    false,
-                                   130};
+                                   NB_BEGIN_HERE + 20};

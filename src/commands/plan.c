@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A trial of new data is a scene by itself where rows are run. */
 static void print_scene_count(const nb_plan *plan)
@@ -115,11 +116,30 @@ static nb_status print_sources(const nb_plan *plan, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* True if the scenes differ in the head alone, which is the next one. */
+static bool continues(const nb_config *c, const nb_planned_scene *before, const nb_planned_scene *s)
+{
+    for (int axis = NB_AXIS_PROBLEM + 1; c->study->axes[axis].key; axis++)
+        if (c->study->axes[axis].scene && before->value[axis] != s->value[axis]) return false;
+    return strcmp(before->problem->label, s->problem->label) == 0 && s->head == before->head + 1 && s->n == before->n &&
+           s->d == before->d && s->causal == before->causal && s->random == before->random && !before->refusal &&
+           !s->refusal;
+}
+
+/* Prints a line for each problem and its heads, of many problems the first. */
 static void print_scenes(const nb_plan *plan)
 {
-    for (int i = 0; i < plan->scene_count; i++) {
+    enum { MOST_LINES = 10 };
+    for (int i = 0, next, lines = 0; i < plan->scene_count; i = next, lines++) {
         const nb_planned_scene *s = &plan->scenes[i];
-        printf("  %s head %d", s->problem->label, s->head);
+        for (next = i + 1; next < plan->scene_count; next++)
+            if (!continues(plan->config, s + (next - i - 1), s + (next - i))) break;
+        if (lines == MOST_LINES && next < plan->scene_count) {
+            printf("  and %d scenes more\n", plan->scene_count - i);
+            return;
+        }
+        printf("  %s head%s %d", s->problem->label, next > i + 1 ? "s" : "", s->head);
+        if (next > i + 1) printf(" ... %d", plan->scenes[next - 1].head);
         print_values(plan->config, s);
         printf(": n = %d, d = %d%s%s%s%s\n", s->n, s->d, s->causal ? ", causal" : "",
                s->random ? ", new data in each trial" : "", s->refusal ? "; skipped: " : "",
@@ -278,6 +298,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                         format, ctx);
 }
 
-const nb_command nb_command_plan = {
-    "plan", "EXPERIMENT.yaml", "Check an experiment, count what it would run, and predict what that takes", run, true,
-    10};
+const nb_command nb_command_plan = {"plan", "EXPERIMENT.yaml", "Check an experiment, and predict what it takes", run,
+                                    true,   NB_BEGIN_HERE + 30};

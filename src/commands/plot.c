@@ -352,4 +352,4 @@ const nb_command nb_command_plot = {
     "where there is one alone)",
     run,
     true,
-    60};
+    NB_LOOK_AT_RUN + 30};

@@ -124,10 +124,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_report = {
-    "report",
-    "RUN...",
-    "Write a self-contained page about runs: verdicts, caveats, figures, tables, how it was measured",
-    run,
-    false,
-    69};
+const nb_command nb_command_report = {"report", "RUN...", "Write one HTML page about runs, to send",
+                                      run,      false,    NB_LOOK_AT_RUN + 40};

@@ -316,5 +316,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return run_and_report(&start, &chosen, &prediction, pending, gnuplot, &s, ctx);
 }
 
-const nb_command nb_command_run = {
-    "run", "EXPERIMENT.yaml", "Run what is missing of an experiment, draw its figures, print its table", run, true, 20};
+const nb_command nb_command_run = {"run", "EXPERIMENT.yaml", "Run what is missing, draw figures, print tables", run,
+                                   true,  NB_BEGIN_HERE + 40};

@@ -94,5 +94,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return pick(&t, keys, out, ctx);
 }
 
-const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run, true,
-                                      110};
+const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run,
+                                      true,     NB_YOUR_OWN + 40};

@@ -50,4 +50,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_sql = {"sql", "RUN... [QUERY]", "Ask the rows of runs with SQL", run, true, 72};
+const nb_command nb_command_sql = {"sql", "RUN... [QUERY]",   "Ask the rows of runs with SQL", run,
+                                   true,  NB_LOOK_AT_RUN + 70};

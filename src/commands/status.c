@@ -223,5 +223,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_status = {
-    "status", "RUN", "Show how far a run and its shards are: done, running, lost, failed", run, false, 30};
+const nb_command nb_command_status = {"status", "RUN", "Show how far a run and its shards are",
+                                      run,      false, NB_LOOK_AT_RUN + 10};

@@ -401,7 +401,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 
 const nb_command nb_command_submit = {"submit",
                                       "EXPERIMENT.yaml --jobs N [-- SBATCH OPTIONS]",
-                                      "Run an experiment's shards under Slurm, merge and plot them; returns at once",
+                                      "Run shards under Slurm, merge and plot them",
                                       run,
                                       true,
-                                      40};
+                                      NB_MORE + 10};

@@ -132,9 +132,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_table = {"table",
-                                     "RUN [TABLE]...",
-                                     "Print tables of a run: those named, or, without a TABLE, the list of tables",
-                                     run,
-                                     false,
-                                     65};
+const nb_command nb_command_table = {
+    "table", "RUN [TABLE]...", "Print tables of a run; without TABLE, list them", run, false, NB_LOOK_AT_RUN + 20};

@@ -331,15 +331,11 @@ bool nb_checks_need_heads(const nb_registry *registry)
     return registry != &nb_problems;
 }
 
-const nb_check nb_strategy_checks[] = {
-    {"picks",
-     "valid for 1 ... n landmarks and every pairing that it has, the same for the same seed, input and other memory "
-     "untouched",
-     check_picks},
-    {"nested", "if it is declared nested: the first m picks do not depend on how many there are", check_nested},
-    {"traits", "as declared: different picks in another trial if random, else the same", check_traits},
-    {"memory", "an error and nothing left when any one allocation fails", check_memory},
-    {NULL, NULL, NULL}};
+const nb_check nb_strategy_checks[] = {{"picks", "valid at every m, repeatable, input untouched", check_picks},
+                                       {"nested", "if nested, fewer picks begin more of them", check_nested},
+                                       {"traits", "random as declared", check_traits},
+                                       {"memory", "nothing leaks when an allocation fails", check_memory},
+                                       {NULL, NULL, NULL}};
 
 typedef enum { NORMAL, ZERO, REPEATED, LINE, MASKED } pattern;
 

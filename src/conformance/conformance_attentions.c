@@ -240,12 +240,10 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
     return run->head->n < SMALL ? nb_check_allocations(NULL, try_pass, run, ctx) : NB_OK;
 }
 
-const nb_check nb_attention_checks[] = {
-    {"output", "finite, the same for the same seed and with two threads; input and other memory untouched",
-     check_output},
-    {"cost", "what its formula says is what is allocated, and no more than is multiplied", check_cost},
-    {"causal", "as declared: under a mask no output depends on a later token, or masks are refused", check_causal},
-    {"steps", "if it takes tokens piece by piece: the bits of one pass", check_steps},
-    {"random", "if it is not declared random: the same outputs in another trial", check_random},
-    {"memory", "an error and nothing left when any one allocation fails", check_memory},
-    {NULL, NULL, NULL}};
+const nb_check nb_attention_checks[] = {{"output", "finite, repeatable on two threads, input untouched", check_output},
+                                        {"cost", "memory and multiplications as predicted", check_cost},
+                                        {"causal", "under a mask nothing depends on a later token", check_causal},
+                                        {"steps", "piece by piece has the bits of one pass", check_steps},
+                                        {"random", "random as declared", check_random},
+                                        {"memory", "nothing leaks when an allocation fails", check_memory},
+                                        {NULL, NULL, NULL}};

@@ -171,9 +171,7 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
     return small ? nb_check_allocations(prepare_x, try_x, &(attempt){.run = run}, ctx) : NB_OK;
 }
 
-const nb_check nb_core_checks[] = {
-    {"x", "finite or with a reason why not, also of a singular A; the same for the same A, which is left as it was",
-     check_x},
-    {"traits", "as declared: a filter keeps the singular vectors of A", check_traits},
-    {"memory", "an error and nothing left when any one allocation fails", check_memory},
-    {NULL, NULL, NULL}};
+const nb_check nb_core_checks[] = {{"x", "finite or with a reason, repeatable, A untouched", check_x},
+                                   {"traits", "a filter keeps A's singular vectors", check_traits},
+                                   {"memory", "nothing leaks when an allocation fails", check_memory},
+                                   {NULL, NULL, NULL}};

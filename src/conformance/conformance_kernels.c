@@ -230,9 +230,8 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
     return run->head->n < SMALL ? nb_check_allocations(NULL, try_scene, run, ctx) : NB_OK;
 }
 
-const nb_check nb_kernel_checks[] = {
-    {"tiles", "the same entries whatever the tiles, nothing written around them, input untouched", check_tiles},
-    {"rows", "finite, 0 for later keys under a mask, as low_rank says; stochastic ones sum to 1", check_rows},
-    {"gradient", "if there is a pull_back: as differences", check_gradient},
-    {"memory", "an error and nothing left when any one allocation fails", check_memory},
-    {NULL, NULL, NULL}};
+const nb_check nb_kernel_checks[] = {{"tiles", "the same in any tiles, input untouched", check_tiles},
+                                     {"rows", "finite, masked and stochastic as declared", check_rows},
+                                     {"gradient", "pull_back is as differences", check_gradient},
+                                     {"memory", "nothing leaks when an allocation fails", check_memory},
+                                     {NULL, NULL, NULL}};

@@ -69,9 +69,7 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
     return run->head->n < SMALL ? nb_check_allocations(NULL, try_divide, run, ctx) : NB_OK;
 }
 
-const nb_check nb_partition_checks[] = {
-    {"division", "a cluster for each token and a token for each cluster, for k = 1 ... n; the same for the same seed",
-     check_clusters},
-    {"random", "as declared: other clusters in another trial if random, else the same", check_random},
-    {"memory", "an error and nothing left when any one allocation fails", check_memory},
-    {NULL, NULL, NULL}};
+const nb_check nb_partition_checks[] = {{"division", "a division for every k, repeatable", check_clusters},
+                                        {"random", "random as declared", check_random},
+                                        {"memory", "nothing leaks when an allocation fails", check_memory},
+                                        {NULL, NULL, NULL}};

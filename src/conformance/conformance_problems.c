@@ -108,8 +108,7 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
     return nb_check_allocations(NULL, try_head, &a, ctx);
 }
 
-const nb_check nb_problem_checks[] = {
-    {"heads", "of the shape that was announced, finite", check_heads},
-    {"streams", "the same for the same seed and trial, different for others if random", check_streams},
-    {"memory", "an error and nothing left when any one allocation fails", check_memory},
-    {NULL, NULL, NULL}};
+const nb_check nb_problem_checks[] = {{"heads", "finite, of the shape that was announced", check_heads},
+                                      {"streams", "repeatable, and random as declared", check_streams},
+                                      {"memory", "nothing leaks when an allocation fails", check_memory},
+                                      {NULL, NULL, NULL}};

@@ -335,7 +335,7 @@ Y
     expect "c.yaml:3:52: claims: metric: 'eror' is unknown; did you mean 'error'?"
     expect "c.yaml:4:21: claims: expect: ratio: the range is empty: 0.9 is not below 0.7"
     expect "c.yaml:5:5: claims: expected one of compare, measure, order, slope, correlate and untested, found several"
-    expect "c.yaml:9:23: claims: metric: 'strategy' is unknown; allowed: error"
+    expect "c.yaml:9:23: claims: metric: 'strategy' is unknown; the nearest: core_s, error, error_se"
     expect "c.yaml:10:21: claims: expect: value: expected [LOW, HIGH], or a number and a margin, as {value: 0.22, within: 0.05}"
     expect "c.yaml:12:17: claims: confidence: expected a number of at least 0.5, below 1, found '2'"
     expect "c.yaml:13:23: claims: each: 'landmark' is unknown; did you mean 'landmarks'?"

@@ -75,3 +75,24 @@ blocks_of() {
     run "$NYSBENCH" plan "$WORK/claims.yaml" --set 'cores=[svd(rcond=0.01), iterative(steps=6)]'
     expect_status 0
 }
+
+@test "sentences that readers stumble over are found: long ones, many intervals, riddles" {
+    cat >"$WORK/text.md" <<'EOF'
+# A heading of one two three four five six seven eight nine ten one two three four five six seven eight nine ten one two
+
+It has 1.2 [1.1, 1.3], 1.4 [1.3, 1.5] and 1.6 [1.5, 1.7]. This one is short; so is `this one, which is code`.
+
+* one two three four five six seven eight nine ten one two three four five six seven eight nine ten one two three four
+  five six seven eight nine ten one two three four five six.
+* Keys are told apart by these rows.
+
+| a table | of one two three four five six seven eight nine ten one two three four five six seven eight nine ten words |
+|---|---|
+EOF
+    run tests/words.py "$WORK/text.md"
+    expect_status 1
+    expect "text.md:3: 'It has 1.2 [1.1, 1.3], 1.4 [1.3, 1.5] and 1.6 [1.5, 1.7].': 3 intervals; make it a table"
+    expect "text.md:5: 'one two three four five six seven eight nine ten one two thr': 36 words; at most 35"
+    expect "text.md:7: 'Keys are told apart by these rows.': 'told apart'; better: compared by"
+    [ "${#lines[@]}" -eq 3 ]
+}

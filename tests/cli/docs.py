@@ -17,7 +17,7 @@ def says(*arguments):
 
 
 # What there is.
-commands = set(re.findall(r"^  ([a-z]+) ", says("--help").split("\n\n")[2], re.M))
+commands = set(re.findall(r"^  ([a-z]+) ", says("--help"), re.M))
 options = {c: set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", says(c, "--help"))) for c in commands}
 targets = set(re.findall(r"^([a-z0-9-]+):", open("Makefile").read(), re.M))
 parts = re.split(r"^### (\w+)$", says("describe", "--markdown", "components"), flags=re.M)

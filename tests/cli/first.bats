@@ -21,7 +21,7 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
     awk '/^[a-z]/ && before !~ /^#/ { print "no comment above: " $0; wrong = 1 } { before = $0 } END { exit wrong }' my.yaml
     run "$NYSBENCH" plan my.yaml
     expect_status 0
-    expect "heads(file=vit_astronaut_n257_L6.safetensors) head 2"
+    expect "heads(file=vit_astronaut_n257_L6.safetensors) heads 0 ... 2"
     expect "head 1, softmax: n = 1024, d = 64"
     expect "trials: 2"
     expect "strategies 3, pairing 1, landmarks 2, factors 1, cores 3"

@@ -454,7 +454,7 @@ PY
         expect_status 0
         [[ "$output" == *"SKIP command(run="*", $pairings: it refuses: "*"$why"* ]]
         [[ "$output" == *", picks: "*"; $calls calls on 9 heads"* ]]
-        [[ "$output" =~ ", memory: an error and nothing left when any one allocation fails; "[0-9]+ ]]
+        [[ "$output" =~ ", memory: nothing leaks when an allocation fails; "[0-9]+ ]]
         expect "0 of 5 checks failed"
     done <<EOF
 ./picker takes_points", serve=true|pairing both|592|points are not for both

@@ -328,6 +328,10 @@ static void test_hint_names_the_nearest_or_all(void **state)
     static const char *const names[] = {"strategies", "cores", "kernels", NULL};
     assert_string_equal(nb_hint("stratgies", names, *state), "; did you mean 'strategies'?");
     assert_string_equal(nb_hint("xyzzy", names, *state), "; allowed: strategies, cores, kernels");
+    static const char *const many[] = {"abcdefgh", "bcdefgh", "cdefgh", "defgh", "efgh", "fgh",   "gh",
+                                       "xy1",      "xz22",    "y",      "x",     "zzzz", "yxzzy", NULL};
+    /* xy1 and xz22 are at distance 6, y, x, zzzz and yxzzy at 7: of equally near names the first come first. */
+    assert_string_equal(nb_hint("xyz~~~~~", many, *state), "; the nearest: xy1, xz22, y");
 }
 
 static unsigned long first_draw(nb_ctx *ctx, nb_stream stream)

@@ -103,12 +103,37 @@ static void test_same(void **state)
     assert_false(nb_text_same("a", "ab"));
 }
 
+static void filled(const char *before, int indent, int width, const char *text, const char *expected)
+{
+    char *made = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&made, &bytes);
+    assert_non_null(out);
+    nb_text_fill(out, before, indent, width, "\\&", text);
+    fclose(out);
+    assert_string_equal(made, expected);
+    free(made);
+}
+
+/* A character of two bytes is one column; a line may be as wide as the width, and a word wider. */
+static void test_fill(void **state)
+{
+    (void)state;
+    filled("", 0, 7, "one two three", "one two\nthree\n");
+    filled("", 0, 6, "one two three", "one\ntwo\nthree\n");
+    filled("", 0, 7, "\xc3\xa9\xc3\xa9\xc3\xa9 two\n\tx", "\xc3\xa9\xc3\xa9\xc3\xa9 two\nx\n");
+    filled("a ", 4, 9, "one two", "  a one\n    two\n");
+    filled("a long one ", 4, 12, "one two", "a long one \n    one two\n");
+    filled("", 0, 3, "wider .x", "wider\n\\&.x\n");
+    filled("- ", 2, 9, "", "- \n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequences), cmocka_unit_test(test_what_becomes_of_it),
         cmocka_unit_test(test_too_long),  test_with_ctx(test_messages),
-        cmocka_unit_test(test_same),
+        cmocka_unit_test(test_same),      cmocka_unit_test(test_fill),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
