@@ -453,7 +453,7 @@ PY
         run "$NYSBENCH" check "command(run=\"$run)" --timeout 600
         expect_status 0
         [[ "$output" == *"SKIP command(run="*", $pairings: it refuses: "*"$why"* ]]
-        [[ "$output" == *", picks: "*"; $calls calls on 9 heads"* ]]
+        [[ "$output" == *", picks: "*"; $calls calls"* ]]
         [[ "$output" =~ ", memory: nothing leaks when an allocation fails; "[0-9]+ ]]
         expect "0 of 5 checks failed"
     done <<EOF
