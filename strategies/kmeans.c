@@ -35,7 +35,7 @@ static const nb_option options[] = {
      .initial = "equal",
      .choices = weightings,
      .newer = true,
-     .help = "attention: of a token, what its key receives from some exact rows of S"},
+     .help = "attention: weigh each token by what its key receives from some exact rows of S"},
     NB_ROWS_OPTION(kmeans_options, "auto", .newer = true, .for_key = "weights", .for_value = "attention"),
     NB_SAMPLE_OPTION(kmeans_options, "tokens", .newer = true, .for_key = "weights", .for_value = "attention"),
     NB_OPTION_END};

@@ -303,7 +303,8 @@ static const char *const references[] = {
     NULL};
 
 const nb_strategy nb_strategy_profile = {
-    .component = {"profile", "keys by the attention that some exact rows of S give them, queries by how they attend",
+    .component = {"profile",
+                  "keys that receive attention in some exact rows of S, queries by which of these they attend to",
                   references, options, sizeof(profile_options)},
     .traits = NB_RANDOM,
     .pairing = NB_BOTH,

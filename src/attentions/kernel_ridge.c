@@ -301,7 +301,7 @@ static nb_status place_landmarks(const work *w, const nb_scalar *k, head_state *
     return NB_OK;
 }
 
-/* b, what the clusters' keys receive (m), and Y0. */
+/* Finds b, what the clusters' keys receive (m), and Y0. */
 static nb_status find_prior(const nb_scalar *v, middle *x, double **mass, nb_ctx *ctx)
 {
     const plan *p = x->p;
@@ -328,7 +328,7 @@ static nb_status find_prior(const nb_scalar *v, middle *x, double **mass, nb_ctx
     return NB_OK;
 }
 
-/* F and F w, from b. */
+/* Finds F and F w from b. */
 static void find_features(middle *x)
 {
     int k = x->p->k, m = x->p->m;
@@ -357,7 +357,7 @@ static nb_status make_features(const head_state *h, const double *mass, middle *
     return NB_OK;
 }
 
-/* T = O - F'Y0, and F <- sqrt(D) F with F'DF. */
+/* Makes T = O - F'Y0, and F <- sqrt(D) F with F'DF. */
 static nb_status make_kernel(middle *x, nb_ctx *ctx)
 {
     const plan *p = x->p;
@@ -374,7 +374,7 @@ static nb_status make_kernel(middle *x, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* M^-1 T. */
+/* Chooses the ridge and computes M^-1 T. */
 static nb_status choose_ridge(middle *x, nb_ctx *ctx)
 {
     const kernel_ridge_options *o = x->p->o;
@@ -384,7 +384,7 @@ static nb_status choose_ridge(middle *x, nb_ctx *ctx)
                            x->inverted, x->dual, ctx);
 }
 
-/* Y0 + D F M^-1 T, times e^b, and e^b, which divides what they sum to. */
+/* Makes Y0 + D F M^-1 T, times e^b, and e^b, which divides what they sum to. */
 static nb_status make_values(head_state *h, middle *x, nb_ctx *ctx)
 {
     int dv = x->p->shape->dv, k = x->p->k, m = x->p->m;

@@ -253,7 +253,7 @@ static double tilt_of(const nb_slot_rule *rule, const merging_state *t, const nb
     return scale_of(rule) * product;
 }
 
-/* Step 1, and what depends on it. */
+/* Does step 1, and what depends on it. */
 static void refresh(const nb_slot_rule *rule, nb_slots *slots)
 {
     merging_state *t = slots->own;
@@ -354,7 +354,7 @@ static void find_best(merging_state *t, int i, int first, int end)
     t->stale[i] = 0;
 }
 
-/* Landmark i may be the best for others. */
+/* Offers landmark i to the others, for which it may be the best. */
 static void offer(merging_state *t, int i, int first, int end)
 {
     nb_scalar own = t->best[i];
@@ -401,7 +401,7 @@ static void mix_numbers(nb_scalar x, nb_scalar y, int o, int p, nb_scalar *numbe
     numbers[p] = x * numbers[p] + y * numbers[o];
 }
 
-/* Step 4: o is merged into p. */
+/* Does step 4: merges o into p. */
 static void merge_points(const nb_slot_rule *rule, nb_slots *slots, int p, int o)
 {
     merging_state *t = slots->own;
@@ -490,14 +490,14 @@ static void reduce(const nb_slot_rule *rule, nb_slots *slots, int first, int tar
     slots->count = slots->sinks + target;
 }
 
-/* How many of `count` new landmarks are left beside `others`. */
+/* Returns how many of `count` new landmarks are left beside `others`. */
 static int left_of(const nb_slot_rule *rule, int count, int others)
 {
     int room = rule->most - others, half = BATCH / 2;
     return nb_lesser(count, room > half ? room : half);
 }
 
-/* Step 2, of at most BATCH tokens of the window, from number `from` on. */
+/* Does step 2 for at most BATCH tokens of the window, from number `from` on. */
 static void admit_batch(const nb_slot_rule *rule, nb_slots *slots, int from, int count)
 {
     merging_state *t = slots->own;

@@ -153,7 +153,7 @@ static nb_status open(const void *opts, const nb_layer_shape *shape, int threads
     return NB_OK;
 }
 
-/* sum over i of x_(i + a)'y_(i + b), columns of length d, where both are among the n. */
+/* Returns the sum over i of x_(i + a)'y_(i + b), columns of length d, where both are among the n. */
 static double product(int d, int n, const nb_scalar *x, int a, const nb_scalar *y, int b)
 {
     double sum = 0;

@@ -98,7 +98,7 @@ static void average(const segments_state *t, int count, int d, const nb_scalar *
     }
 }
 
-/* ln Z less the mean query's logit, and half of the curvature. */
+/* Finds ln Z less the mean query's logit, and half of the curvature. */
 static double find_bias(const nb_slot_rule *rule, const segments_state *t, double log_sum, const nb_scalar *k,
                         const nb_scalar *mean_k)
 {

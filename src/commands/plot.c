@@ -347,9 +347,9 @@ const nb_command nb_command_plot = {
     "plot",
     "RUN [FIGURE]",
     "Draw the figures of a run.\n\n"
-    "FIGURE is one that 'nysbench list figures' shows (default: all that the rows allow, except\n"
-    "spectrum, which picks the landmarks again, as --landmarks does, and what compares cores\n"
-    "where there is one alone)",
+    "FIGURE is one that 'nysbench list figures' shows. By default, all are drawn that\n"
+    "the rows allow, except 'spectrum' (slow: it picks the landmarks again), and except\n"
+    "those that compare cores where there is one",
     run,
     true,
     NB_LOOK_AT_RUN + 30};

@@ -26,7 +26,7 @@ static size_t common(const char *folder, const char *path)
     return !folder[i] && path[i] == '/' ? i + 1 : last;
 }
 
-/* Behind "../" for each folder that is left. */
+/* Encodes an address, with "../" for each folder that is left. */
 static char *encode(const char *left, const char *path, nb_ctx *ctx)
 {
     size_t ups = *left ? 1 : 0, length = 0;

@@ -58,7 +58,7 @@ static int is_svg(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > of && strcmp(entry->d_name + length - of, ending) == 0;
 }
 
-/* None where there is no folder. */
+/* Lists the files; there are none where there is no folder. */
 static nb_status list_files(finder *f)
 {
     struct dirent **entries = NULL;
@@ -87,7 +87,7 @@ static nb_status is_missing(const finder *f, const nb_figure *figure, bool *miss
     return NB_OK;
 }
 
-/* *undrawn: something could not be, without gnuplot. */
+/* Draws what is missing; *undrawn: something could not be drawn without gnuplot. */
 static nb_status draw_missing(finder *f, bool *undrawn)
 {
     nb_drawing *d = &f->drawing;
@@ -118,7 +118,7 @@ static int rank(const finder *f, int place, const nb_figure *figure)
     return rank * MOST_PLACES + place;
 }
 
-/* Behind those that stand before it. */
+/* Adds a picture behind those that stand before it. */
 static nb_status add_picture(const finder *f, const char *file, nb_pictures *pictures)
 {
     int place = figure_of(f, file), length = (int)(strlen(file) - strlen(ending)), at = pictures->count++;

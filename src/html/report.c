@@ -104,7 +104,7 @@ static nb_status find_hidden(part *p, nb_ctx *ctx)
     return status;
 }
 
-/* How many rows there are, how they ended, and when the first was measured. */
+/* Counts the rows, how they ended, and finds when the first was measured. */
 static nb_status count_rows(part *p, nb_ctx *ctx)
 {
     nb_answer a;
@@ -229,7 +229,7 @@ static nb_status add_folded(const maker *m, const part *p, const nb_table *table
     return NB_OK;
 }
 
-/* Those that a run ends with, then the others. */
+/* Adds the tables that a run ends with, then the others. */
 static nb_status add_tables(const maker *m, const part *p)
 {
     const char *study = p->study->component.name;

@@ -176,7 +176,7 @@ static nb_status form_a(const nb_landmark_work *w, nb_landmark_head *h, nb_ctx *
     return NB_OK;
 }
 
-/* x from the factors, or why there is none. */
+/* Computes x from the factors, or says why there is none. */
 static nb_status compute(const nb_landmark_work *w, nb_factors *factors, nb_scene *scene, nb_landmark_head *h,
                          nb_ctx *ctx)
 {
@@ -196,7 +196,7 @@ static nb_status compute(const nb_landmark_work *w, nb_factors *factors, nb_scen
     return NB_OK;
 }
 
-/* X of a core that looks at S, with the engine's factors. */
+/* Computes X of a core that looks at S, with the engine's factors. */
 static nb_status compute_from_s(const nb_landmark_work *w, nb_scene *scene, const nb_landmarks *l, nb_landmark_head *h,
                                 nb_ctx *ctx)
 {

@@ -88,7 +88,7 @@ static nb_status find_middle(nb_landmark_work *w, nb_ctx *ctx)
     return w->inverts ? nb_landmark_outcome(pass, s, ctx) : NB_OK;
 }
 
-/* W = X (B V), in double precision since X may be large; or what is fitted to B V. */
+/* Computes W = X (B V), in double precision since X may be large; or takes what is fitted to B V. */
 static void multiply(void *self, int task, int thread)
 {
     const nb_landmark_work *w = self;

@@ -30,7 +30,7 @@ static void project_out(int d, int count, const double *columns, double *x)
     }
 }
 
-/* Column j of an orthonormal block. */
+/* Draws column j of an orthonormal block. */
 static void draw_direction(gsl_rng *rng, int d, int j, double *block)
 {
     double *x = block + (size_t)j * (size_t)d, norm;

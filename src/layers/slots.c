@@ -256,7 +256,7 @@ static void find_dots(const nb_stripe_maths *stripe, int d, int count, const nb_
     }
 }
 
-/* z becomes exp(logit - largest); returns their sum. */
+/* Turns z into exp(logit - largest); returns their sum. */
 static nb_scalar find_weights(const nb_stripe_maths *stripe, nb_scalar c, int keys, nb_scalar *z)
 {
     nb_scalar largest = c * nb_scalar_largest((size_t)keys, z), shift[MOST_LANES], unused[MOST_LANES] = {0}, sum = 0;

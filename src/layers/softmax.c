@@ -166,7 +166,7 @@ void nb_softmax_end(nb_softmax *s, nb_scalar *lse)
     find_lse(s->count, s->largest, s->sum, lse);
 }
 
-/* 2 or e to the power of a - b, 1 where both are -infinity. */
+/* Returns 2 or e to the power of a - b, 1 where both are -infinity. */
 static nb_scalar factor_of(nb_scalar a, nb_scalar b, double unit)
 {
     return a == b ? 1 : (nb_scalar)exp(((double)a - (double)b) * unit);

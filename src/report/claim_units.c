@@ -105,7 +105,7 @@ static nb_status find_drawn(const nb_contrasts *c, int value, nb_crossed *all, n
     return NB_OK;
 }
 
-/* Over all settings. */
+/* Crosses the contrasts of all settings. */
 static nb_status cross_contrasts(const nb_contrasts *c, int value, nb_claim_units *u, nb_ctx *ctx)
 {
     nb_crossed all = {.count = 0};

@@ -266,7 +266,7 @@ static nb_status name_value(const judge *j, const char *part, const char *text, 
     return label(j, j->claim->column, part, name);
 }
 
-/* "landmarks 8, model minilm: uniform < kmeans" */
+/* Names a part, such as "landmarks 8, model minilm: uniform < kmeans". */
 static nb_status name_part(const judge *j, const char *part, int pair, bool several, const char **name)
 {
     const nb_claim *c = j->claim;
@@ -286,7 +286,7 @@ static nb_status name_part(const judge *j, const char *part, int pair, bool seve
     return NB_OK;
 }
 
-/* How far the interval is within what is expected, at its nearer end. */
+/* Returns how far the interval is within what is expected, at its nearer end. */
 static double slack(const nb_claim *c, const nb_claim_answer *a)
 {
     return fmin(a->low - c->low, c->high - a->high);

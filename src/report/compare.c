@@ -156,7 +156,7 @@ static void leave_open(const comparer *c, nb_compared *item)
     if (!item->why && isnan(item->more) && e->common_se > 0) item->why = "more trials would decide, not more sources";
 }
 
-/* Better or worse where the interval and, of all that is compared together, Holm's p exclude no difference. */
+/* Judges better or worse where the interval and Holm's p, over all that is compared together, exclude no difference. */
 static nb_status judge(const comparer *c, nb_compared *item)
 {
     const nb_estimate *e = &item->estimate;

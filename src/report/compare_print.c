@@ -242,7 +242,7 @@ static nb_status word(const printer *p, const char **sql)
                              nb_sql_text("compare"), sql, p->ctx);
 }
 
-/* *sql: compare.sql in the words of the comparison, of which the tables are made. */
+/* Finds *sql: compare.sql in the words of the comparison, from which the tables are made. */
 static nb_status prepare(printer *p, const char **sql)
 {
     p->values = p->labels = p->formats = p->name = p->band = p->constant = p->along = "";

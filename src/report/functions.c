@@ -52,7 +52,7 @@ static int list_size(sqlite3_context *c, sqlite3_value *list)
     return 0;
 }
 
-/* Room for so many rows more. */
+/* Makes room for so many rows more. */
 static bool make_room(gathered *g, int width, int more)
 {
     if (g->count + more > g->room) {
@@ -174,7 +174,7 @@ static void size(sqlite3_context *c, int count, sqlite3_value **arguments)
     sqlite3_result_int(c, sqlite3_value_type(arguments[0]) == SQLITE_NULL ? 0 : list_size(c, arguments[0]));
 }
 
-/* x, so many times */
+/* Returns x, repeated so many times. */
 static void repeated(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     int times = sqlite3_value_int(arguments[1]);
@@ -333,7 +333,7 @@ static nb_status estimate_median(gathered *g, estimate_blob *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* x, source: means of sources as units */
+/* Takes x and a source; estimates the mean with the sources' means as units. */
 static nb_status estimate_mean(gathered *g, estimate_blob *out, nb_ctx *ctx)
 {
     nb_unit_value *units;
@@ -435,7 +435,7 @@ static void slope_end(sqlite3_context *c)
     end_estimate(c, estimate_slope);
 }
 
-/* x, a, b: by x, which differ */
+/* Takes x, a and b, in the order of x, whose values differ. */
 static double crossing(const gathered *g)
 {
     for (int i = g->count - 1; i >= 0; i--) {
@@ -499,7 +499,7 @@ static void crossing_end(sqlite3_context *c)
     leave(c);
 }
 
-/* Surely below 1, on the terms of a comparison. */
+/* Returns whether a ratio is surely below 1, on the terms of a comparison. */
 static bool is_better(const estimate_blob *b)
 {
     const nb_estimate *e = &b->estimate;
@@ -546,7 +546,7 @@ static void gather_text(sqlite3_context *c, int count, sqlite3_value **arguments
     g->count++;
 }
 
-/* "a, b, c and 3 more" */
+/* Returns "a, b, c and 3 more". */
 static void listed_end(sqlite3_context *c)
 {
     enum { MOST = 4 };
@@ -649,7 +649,7 @@ static void sign_p(sqlite3_context *c, int count, sqlite3_value **arguments)
     if (n[0] + n[1] + n[2] >= NB_LEAST_SOURCES) give(c, nb_sign_p(n[0], n[1]));
 }
 
-/* sources, methods: the difference of mean ranks */
+/* Takes the numbers of sources and methods; returns the critical difference of mean ranks. */
 static void nemenyi(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     int sources = sqlite3_value_int(arguments[0]);

@@ -238,7 +238,7 @@ static nb_status print_blocks(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* NAME VALUE: a number as it is, and else a text. */
+/* Writes NAME = VALUE: a number as it is, and anything else as a text. */
 static nb_status set(FILE *out, const graph *g, const char *text)
 {
     const char *name, *value = text + strcspn(text, " ");
@@ -323,7 +323,7 @@ static nb_status draw_picture(const graph *g)
     return nb_plot_draw(g->drawing->gnuplots, folder, g->stem, g->ctx);
 }
 
-/* Whose panels are too many for one become several, NAME_FIGURE_2 ... behind the first. */
+/* Draws the pictures of a figure: one with too many panels becomes several, NAME_FIGURE_2 ... behind the first. */
 static nb_status draw_pictures(graph *g, const char *picture, const char **stems, int *count)
 {
     const char **panels = g->panels;
@@ -388,7 +388,7 @@ static nb_status find_other(graph *g, const nb_figure **other)
     return NB_OK;
 }
 
-/* *rest: the queries of notes. */
+/* Asks the figure's query; *rest: the queries of notes. */
 static nb_status ask(const graph *g, nb_answer *csv, nb_answer *answer, const char **rest)
 {
     const nb_drawing *d = g->drawing;

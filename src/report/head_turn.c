@@ -64,7 +64,7 @@ static nb_status estimate(const nb_head_places *p, const nb_contrast *c, int str
     return nb_estimate_units(unit_count, units, p->count, &terms, *out, ctx);
 }
 
-/* "0.895 [0.878, 0.913] on head 0", with the layer where heads have several. */
+/* Describes a place as "0.895 [0.878, 0.913] on head 0", with the layer where heads have several. */
 static nb_status describe(const nb_head_places *p, bool difference, const nb_estimate *e, int place, bool name_layer,
                           const char **text, nb_ctx *ctx)
 {

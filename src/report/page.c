@@ -37,7 +37,7 @@ static __attribute__((format(printf, 2, 0))) const char *formatted(nb_page *page
     return clean;
 }
 
-/* Room for one more; false: out of memory. */
+/* Makes room for one more; false: out of memory. */
 static bool grow(nb_page *page, void *items, size_t size, int count, int *capacity)
 {
     void **array = items;

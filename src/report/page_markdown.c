@@ -50,7 +50,7 @@ static void print_note(FILE *out, const nb_page_block *b)
     print_line(out, b->text);
 }
 
-/* Behind a fence that is longer than any in the text. */
+/* Prints a text between fences that are longer than any in it. */
 static void print_verbatim(FILE *out, const char *text)
 {
     size_t fence = 3;

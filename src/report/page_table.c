@@ -94,7 +94,7 @@ static int total(const layout *l, bool labels)
     return width;
 }
 
-/* How narrow a column may become. Little is won by cutting short labels. */
+/* Returns how narrow a column may become. Cutting short labels wins little. */
 static int floor_of(const layout *l, int column, int label)
 {
     int head = l->t->headless ? 0 : nb_page_width_of(l->t->columns[column].text), word = head;
@@ -130,7 +130,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorted, each once; how many are left. */
+/* Sorts the values and keeps each once; returns how many are left. */
 static int sort_distinct(const char **texts, int count)
 {
     int kept = 0;
@@ -241,7 +241,7 @@ static void take_line(const layout *l, int column, const char **at, const char *
     *at += *bytes;
 }
 
-/* Row -1: the heads. */
+/* Prints a row; row -1 is the heads. */
 static void print_row(const layout *l, const int *part, int count, int row, const char **at)
 {
     bool more = true;

@@ -78,7 +78,7 @@ static bool goes_on(const nb_answer *a, int row)
     return same;
 }
 
-/* NaN of what is none. */
+/* Returns the number that a field is; NaN: it is none. */
 static double number_of(const char *text)
 {
     char *end;

@@ -239,7 +239,7 @@ typedef struct {
     int head, panel, stratum, source, line, draws, opens;
 } place;
 
-/* Behind a text, so that different numbers give different texts. */
+/* Appends a number to a text, so that different numbers give different texts. */
 static char *append(char *end, int number)
 {
     unsigned x = (unsigned)number;

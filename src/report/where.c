@@ -111,7 +111,7 @@ static nb_status without_mark(const values *v, const char **text, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* *there: its component is in this program. */
+/* Parses a choice; *there: its component is in this program. */
 static nb_status choose(const values *v, int value, nb_choice *choice, bool *there, nb_ctx *ctx)
 {
     nb_status status = nb_choice_parse(v->registry, text_of(v, value), choice, ctx);

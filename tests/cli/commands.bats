@@ -229,3 +229,26 @@ for name, expected in (("error", errors), ("svd_vs_iterative", ratios)):
     assert seen == len(expected), (name, seen, len(expected))
 PY
 }
+
+@test "plan has a line for heads that follow each other, and ten lines of data at most" {
+    config <<'Y'
+problems:
+  - heads(file=experiments/data/minilm_us-constitution_n512_L3.safetensors, head=[0, 2, 3])
+  - heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)
+strategies: uniform
+landmarks: 4
+cores: svd
+Y
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    [ "$(grep '^  heads' <<<"$output" | sed 's/.*safetensors[^)]*) //; s/, .*//')" = 'head 0
+heads 2 ... 3
+heads 0 ... 2' ]
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set 'problems=gaussian(n=20, d=1..12)'
+    expect_status 0
+    [ "$(grep -c '^  gaussian' <<<"$output")" -eq 10 ]
+    [ "${lines[-1]}" = "  and 2 scenes more" ]
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set 'problems=gaussian(n=20, d=1..10)'
+    [ "$(grep -c '^  gaussian' <<<"$output")" -eq 10 ]
+    [[ "${lines[-1]}" == "  gaussian"* ]]
+}

@@ -125,11 +125,11 @@ PY
     expect "--pairing: 'shard' is unknown; did you mean 'shared'?"
     run "$NYSBENCH" measure --head $head --query-landmarks "$WORK/queries.npy" --key-landmarks "$WORK/keys.npy" --pairing shared
     expect_status 2
-    run "$NYSBENCH" describe identity
+    described identity
     expect "whatever cores the experiment lists"
-    run "$NYSBENCH" describe kmeans
+    described kmeans
     expect "kmeans(snap=nearest, iterations=10) with pairing: queries"
-    run "$NYSBENCH" describe pairing
+    described pairing
     expect "shared_queries"
 }
 
@@ -160,16 +160,16 @@ Y
 
 @test "what describe says of oracles, of fitted and of gram" {
     for name in exchange optimized; do
-        run "$NYSBENCH" describe $name
+        described $name
         expect "What falls is the subspace part with factors"
         expect "lower bound on what there is to win"
         [[ "$output" != *"while the error falls"* ]]
     done
-    run "$NYSBENCH" describe fitted
+    described fitted
     expect "relative to the squared spectral norm of F_I"
-    run "$NYSBENCH" describe gram
+    described gram
     expect "S has rank at most d"
-    run "$NYSBENCH" describe ridge_leverage
+    described ridge_leverage
     expect "parameters of this project's own"
 }
 

@@ -99,3 +99,9 @@ kernels_here() {
 components() {
     find "$@" -maxdepth 1 -name '*.c' -printf '%f\n' | sort | sed -E 's/\.c$//; /^(TEMPLATE|strategy|problem|kernel|core)$/d'
 }
+
+# described NAME: what describe says of it, on one line, as $output.
+described() {
+    run "$NYSBENCH" describe "$1"
+    output=$(tr -s ' \n' ' ' <<<"$output")
+}

@@ -35,14 +35,14 @@ for r, j in zip(rows, again):
 assert seen == {"iterative", "fitted", "fitted keeps", "exact_rows", "exact_rows all", "best"}, seen
 PY
     for column in error_unseen error_unseen_subspace error_unseen_core exact_s; do
-        run "$NYSBENCH" describe $column
+        described $column
         expect_status 0
     done
-    run "$NYSBENCH" describe exact_rows
+    described exact_rows
     expect "error_core is empty"
-    run "$NYSBENCH" describe fitted
+    described fitted
     expect "keep_rows"
-    run "$NYSBENCH" describe chosen
+    described chosen
     expect "keep_rows"
 }
 
@@ -78,7 +78,7 @@ for r in rows:
     deviation = float(r["rowsum_deviation"])
     assert deviation < 1e-9 if r["factors"] == "nystromformer" else deviation > 0.5, r
 PY
-    run "$NYSBENCH" describe rowsum_deviation
+    described rowsum_deviation
     expect "with cur it says nothing about X"
 }
 

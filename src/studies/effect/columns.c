@@ -51,7 +51,7 @@ const nb_column nb_effect_columns[] = {
                          "empty where the attention has no F, X, B"),
     LOCAL(error_subspace,
           .help = "the least error that any X reaches: mean over the same heads; empty where error is empty"),
-    LOCAL(error_core, .help = "the rest, mean over the same heads, in each of which error^2 = error_subspace^2 + "
+    LOCAL(error_core, .help = "what the core adds, mean over the same heads; in each error^2 = error_subspace^2 + "
                               "error_core^2; empty where error is empty"),
     LOCAL(output_error, .infinite = true,
           .help =

@@ -10,7 +10,7 @@
 -- set: level 1
 -- set: intervals 1
 -- set: x_name landmarks m
--- set: level_text 1: both as close; below: {core_name} is closer
+-- set: level_text 1: equal error; below: {core_name} is closer
 -- set: y_name ratio of errors, same landmarks
 SELECT core.place + 1 AS core, panel_id + 1 AS panel, variant_id + 1 AS series, landmarks, count, median, p10, p90,
        core.label AS core_name, panel.title AS panel_name, v.label AS series_name, core.brief AS _figure,
