@@ -20,12 +20,9 @@ from ._identity import digest
 from ._program import ask
 from ._progress import Progress
 from ._result import Run
-from ._session import BRIDGE, FUNCTIONS, Session, write_bridge
-from ._strategy import REQUIRED, method
+from ._session import FUNCTIONS, Session, command, key_of, name_of, write_bridge
+from ._strategy import without_options
 from .serve import answer
-
-_NEVER_S = "1e6"  # the longest limit that a command has: what runs too long in a session, its user interrupts
-
 
 def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: Any = None, sources: Any = None,
         causal: bool | None = None, folder: str | os.PathLike | None = None, isolate: bool = False, jobs: int | None = None,
@@ -178,24 +175,19 @@ class _Functions:
         return self._spec(value) if callable(value) else value
 
     def _spec(self, function):
-        found = method(function)
-        missing = [name for name, default in found.options.items() if default is REQUIRED]
-        if missing:
-            raise TypeError(f"{found.__name__}: {', '.join(missing)}: a {found.kind} is given {', '.join(found.GIVEN)}; "
-                            "anything else needs a default")
+        found = without_options(function)
         identity = digest(found.function)
-        name = "lambda" if found.__name__ == "<lambda>" else found.__name__
+        name = name_of(found)
         if identity not in self.labels:
             count = sum(label.partition(" ")[0] == name for label in self.labels.values())
             self.labels[identity] = f"{name} {count + 1}" if count else name
             if found.kind == "strategy":
                 self.strategies.append(found)
-        key = f"{name}-{identity}"
+        key = key_of(found, identity)
         self._copy(found, key)
         if not self.isolate:
             self.served[key] = _Served(found)
-        return (f"command(run={quoted(f'{BRIDGE} {key}')}, serve=true, timeout={_NEVER_S}, "
-                f"deterministic={str(not found.is_random).lower()}, label={quoted(self.labels[identity])})")
+        return f"{command(key, found)[:-1]}, label={quoted(self.labels[identity])})"
 
     def _copy(self, found, key):
         """Writes a copy of the function, for processes of its own and for runs from the shell, where that can be."""

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from . import _library
 from ._arrays import FLOAT64, INT64, LARGEST_INT, address, flag, integer, matrix, real_array, real_numbers
+from ._callbacks import Callback, raising
 from ._errors import ArgumentError, Error, ShapeError
 from ._library import library, optional_text, text
 
@@ -188,7 +189,8 @@ def select(points: ArrayLike | str, m: int, strategy: str | Callable, *, keys: A
     points: n x d, the queries; float64 in C order is not copied. Or "heads.safetensors:3", a head of a file. Or (heads, n, d)
         or (inputs, heads, n, d), and then a list is returned, or a list of lists.
     keys: as points, of as many heads or a divisor of them. None: the landmarks are those of one set of points, under the kernel gram(of=queries).
-    strategy, kernel, pairing: as in an experiment; see names("strategy"), describe("pairing").
+    strategy, kernel, pairing: as in an experiment; see names("strategy"), describe("pairing"). Or a function, as for run; what
+        it raises is raised.
     causal: whether a query sees only the keys up to its own. None: as the file says; of arrays, False.
     seed, trial: of the random stream; None is the seed of an experiment that names none, 20260101.
     problem, head: what arrays are called in rows. Strategies and cores that look at only some rows of S also use this
@@ -212,8 +214,10 @@ def _select(points, keys, m, strategy, causal, settings):
     request, found = _Request.new(), _library.Landmarks()
     request.take_head(points, keys, None, causal, ("points", "keys", None))
     request.take_settings(**settings)
+    strategy, callbacks = _named("strategy", strategy)
     request.strategy, request.landmarks = text("strategy", strategy), integer("m", m, 1, LARGEST_INT)
-    _call(library.nysbench_select, request, found, {"q": "points", "k": "keys", "landmarks": "m"})
+    with raising(*callbacks):
+        _call(library.nysbench_select, request, found, {"q": "points", "k": "keys", "landmarks": "m"})
     of_queries, of_keys, note = found.queries, found.keys, found.note
     queries = _side(of_queries, found)
     keys = queries if of_keys.points == of_queries.points else _side(of_keys, found)
@@ -237,9 +241,10 @@ def measure(q: ArrayLike | str, k: ArrayLike | None = None, v: ArrayLike | None 
     q, k: n x d; v: n x dv, or None, and then what needs outputs is empty. float64 in C order is not copied. Or q alone:
         "heads.safetensors:3", a head of a file. Or (heads, n, d) or (inputs, heads, n, d), k and v of as many heads or a
         divisor of them: then there are rows for each head, in `head` numbered as in a file.
-    strategy, landmarks: a spec, and how many; or query_landmarks and key_landmarks, your own: tokens (m integers) or
+    strategy, landmarks: a spec or a function, and how many; or query_landmarks and key_landmarks, your own: tokens (m integers) or
         points (m x d). Tokens of one side serve both; points must be given for both.
-    factors: nystromformer, cur, nocore or kernel_ridge. cores: specs; None: every core that needs no option.
+    factors: nystromformer, cur, nocore or kernel_ridge. cores: specs, or functions of F, A or B; None: every core that needs
+        no option.
     metrics: names of columns, a list or comma-separated; None: all.
     kernel, pairing, causal, seed, trial, problem, head: as for select.
 
@@ -260,6 +265,10 @@ def _measure(q, k, v, causal, factors, cores, metrics, settings, *, strategy, la
     request = _Request.new()
     request.take_head(q, k, v, causal, ("q", "k", "v"))
     request.take_settings(**settings)
+    strategy, callbacks = _named("strategy", strategy)
+    if callable(cores) or isinstance(cores, (list, tuple)):
+        named = [_named("cores", one) for one in ([cores] if callable(cores) else cores)]
+        cores, callbacks = [spec for spec, _ in named], callbacks + [callback for _, found in named for callback in found]
     request.take_cores(cores)
     request.factors, request.metrics = optional_text("factors", factors), _joined(metrics)
     names = {f"{side}_{kind}": f"{side}_landmarks" for side in ("query", "key") for kind in ("tokens", "points")}
@@ -273,8 +282,31 @@ def _measure(q, k, v, causal, factors, cores, metrics, settings, *, strategy, la
     else:
         names["landmarks"] = request.take_landmarks(query_landmarks, key_landmarks)
     count = ctypes.c_int()
-    _call(library.nysbench_measure, request, count, names)
-    return [_row(i) for i in range(count.value)]
+    with raising(*callbacks):
+        _call(library.nysbench_measure, request, count, names)
+    rows = [_row(i) for i in range(count.value)]
+    for callback in callbacks:
+        for row in rows:
+            _rename(row, callback)
+    return rows
+
+
+def _rename(row, callback):
+    """The function's name, for what the library calls it."""
+    for column, text in (("strategy", callback.spec), ("core", callback.spec), ("reason", callback.told)):
+        if row[column] is not None:
+            row[column] = row[column].replace(text, callback.name)
+
+
+def _named(name, given):
+    """The spec of a strategy or core, and what keeps it: a callback, if it is a function."""
+    if not callable(given):
+        return given, []
+    callback = Callback(given)
+    kind = "core" if name == "cores" else name
+    if callback.function.kind != kind:
+        raise TypeError(f"{name}: {callback.name} is a {callback.function.kind}")
+    return callback.spec, [callback]
 
 
 def _several(first, *others):

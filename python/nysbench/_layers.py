@@ -8,7 +8,7 @@ import os
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from . import _library
 from ._arrays import FLOAT32, LARGEST_INT, address, flag, integer, real_array
+from ._callbacks import Callback, raising
 from ._errors import ArgumentError, ShapeError, error
 from ._heads import LARGEST_SEED, LARGEST_TRIAL, SEED
 from ._library import library, text
@@ -83,6 +84,7 @@ class Attention:
     spec: a registered attention with its options, such as "nystrom(landmarks=64)"; see names("attention").
     q, k, v: shapes, (heads, n, d) or (batch, heads, n, d). Fewer key heads than heads: the heads of a group, which
         follow each other, share a key head. None: k is like q, and v like k.
+    strategy: a function that picks the landmarks, as for run, in the place of the spec's strategy.
     causal: whether a query sees only the keys up to its own.
     threads: None is one for each CPU. The outputs have the same bits for any number.
     seed, trial: of the random stream; None is the seed 20260101.
@@ -96,12 +98,14 @@ class Attention:
     """
 
     def __init__(self, spec: str, q: Sequence[int], k: Sequence[int] | None = None, v: Sequence[int] | None = None, *,
-                 causal: bool = False, threads: int | None = None, seed: int | None = None, trial: int = 0):
+                 causal: bool = False, threads: int | None = None, seed: int | None = None, trial: int = 0,
+                 strategy: Callable | None = None):
         k = q if k is None else k
         self._q, self._k, self._v = _shape("q", q), _shape("k", k), _shape("v", k if v is None else v)
         self._layer = _layer(self._q, self._k, self._v, causal)
         self._out = self._q[:-1] + self._v[-1:]
-        self._spec = text("spec", spec)
+        self._callbacks = [] if strategy is None else [Callback(strategy)]
+        self._spec = text("spec", spec if strategy is None else _with_strategy(spec, self._callbacks[0].spec))
         self._threads = 0 if threads is None else integer("threads", threads, 1, LARGEST_INT)
         self._seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
         self._trial = integer("trial", trial, 0, LARGEST_TRIAL)
@@ -113,8 +117,9 @@ class Attention:
         """Its pointer; in a child of fork it is opened here."""
         if self._pointer is None:
             pointer = ctypes.c_void_p()
-            _library.handle().call(library.nysbench_attention_new, self._spec, ctypes.byref(self._layer), self._threads,
-                                   self._seed, self._trial, ctypes.byref(pointer))
+            with raising(*self._callbacks):
+                _library.handle().call(library.nysbench_attention_new, self._spec, ctypes.byref(self._layer), self._threads,
+                                       self._seed, self._trial, ctypes.byref(pointer))
             self._pointer, self._process = pointer, os.getpid()
         return self._pointer
 
@@ -162,7 +167,8 @@ class Attention:
                 _restart(pointer)
             status = _forward(pointer, *places) if tokens is None else _extend(pointer, tokens, *places)
             if status:
-                raise error(status, library.nysbench_attention_message(pointer).decode(errors="replace"))
+                with raising(*self._callbacks):
+                    raise error(status, library.nysbench_attention_message(pointer).decode(errors="replace"))
         return out
 
     def restart(self):
@@ -178,6 +184,11 @@ class Attention:
         with self._lock:
             library.nysbench_attention_cost(self._ready(), ctypes.byref(found))
         return Cost(found.seconds, found.multiplications, found.bytes)
+
+
+def _with_strategy(spec, strategy):
+    """The spec of an attention, and a strategy as one option more."""
+    return f"{spec[:-1]}, strategy={strategy})" if spec.endswith(")") else f"{spec}(strategy={strategy})"
 
 
 def _arrays(q, k, v):
@@ -199,7 +210,8 @@ def _checked_out(out, shape):
 
 
 def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str, *, causal: bool = False, threads: int | None = None,
-              seed: int | None = None, trial: int = 0, out: np.ndarray | None = None) -> np.ndarray:
+              seed: int | None = None, trial: int = 0, strategy: Callable | None = None,
+              out: np.ndarray | None = None) -> np.ndarray:
     """The outputs of all heads of a layer: what Attention(spec, ...)(q, k, v, out) gives in its first pass.
 
     >>> q, k, v = np.random.default_rng(1).standard_normal((3, 2, 32, 8))
@@ -212,6 +224,9 @@ def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str, *, causal: bo
     keeps its eight most recent attentions open, unless one holds more than 64 MiB.
     """
     q, k, v = _arrays(q, k, v)
+    if strategy is not None:
+        return Attention(spec, q.shape, k.shape, v.shape, causal=causal, threads=threads, seed=seed, trial=trial,
+                         strategy=strategy)(q, k, v, out)
     key = (spec, q.shape, k.shape, v.shape, causal, threads, seed, trial)
     opened = _opened()
     try:

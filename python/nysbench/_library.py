@@ -4,7 +4,7 @@ import ctypes
 import ctypes.util
 import os
 import threading
-from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
 
 from ._errors import ArgumentError, error
@@ -47,6 +47,22 @@ class Cost(Structure):
     _fields_ = [("seconds", c_double), ("multiplications", c_double), ("bytes", c_double)]
 
 
+class Pick(Structure):
+    """nysbench_pick"""
+    _fields_ = [("side", c_char_p), ("m", c_int), ("n", c_int), ("d", c_int), ("causal", c_int), ("seed", c_uint64),
+                ("points", c_void_p), ("queries", c_void_p), ("keys", c_void_p), ("kind", c_int), ("tokens", c_void_p * 2),
+                ("free_points", c_void_p * 2), ("sides", c_int), ("message", c_char * 512)]
+
+
+class Middle(Structure):
+    """nysbench_middle"""
+    _fields_ = [("m", c_int), ("n", c_int), ("causal", c_int), ("seed", c_uint64), ("f", c_void_p), ("a", c_void_p),
+                ("b", c_void_p), ("x", c_void_p), ("message", c_char * 512)]
+
+
+PickFunction = CFUNCTYPE(c_int, POINTER(Pick), c_void_p)
+CoreFunction = CFUNCTYPE(c_int, POINTER(Middle), c_void_p)
+
 # Functions and what they return; handles are pointers to what is not known here.
 FUNCTIONS = {
     "nysbench_api": (c_int,),
@@ -63,6 +79,9 @@ FUNCTIONS = {
     "nysbench_measure": (c_int, c_void_p, POINTER(Request), POINTER(c_int)),
     "nysbench_row_json": (c_int, c_void_p, c_int, POINTER(c_char_p)),
     "nysbench_row_real": (c_int, c_void_p, c_int, c_char_p, POINTER(c_double)),
+    "nysbench_add_strategy": (c_int, c_void_p, c_char_p, c_int, PickFunction, c_void_p, POINTER(c_char_p)),
+    "nysbench_add_core": (c_int, c_void_p, c_char_p, c_int, CoreFunction, c_void_p, POINTER(c_char_p)),
+    "nysbench_remove": (c_int, c_void_p, c_char_p),
     "nysbench_attention_new": (c_int, c_void_p, c_char_p, POINTER(Layer), c_int, c_int64, c_int, POINTER(c_void_p)),
     "nysbench_attention_free": (None, c_void_p),
     "nysbench_attention_message": (c_char_p, c_void_p),

@@ -28,6 +28,22 @@ FUNCTIONS = "functions"  # the folder of a run where the bridge is, and copies o
 PATIENCE_S = 20  # after an interrupt: until the program has kept what is done
 
 
+def name_of(found):
+    """What tables call a strategy or core."""
+    return "lambda" if found.__name__ == "<lambda>" else found.__name__
+
+
+def key_of(found, identity):
+    """What the bridge of a function says."""
+    return f"{name_of(found)}-{identity}"
+
+
+def command(key, found):
+    """The spec of a function in a run, with all options as rows have it. The time limit is the longest that a command has:
+    what runs too long in a session, its user interrupts."""
+    return f"command(run=\"{BRIDGE} {key}\", timeout=1000000, deterministic={str(not found.is_random).lower()}, serve=true)"
+
+
 def write_bridge(folder):
     """Writes the program BRIDGE into a folder."""
     path = folder / BRIDGE

@@ -89,6 +89,16 @@ class Core(Strategy):
             raise TypeError(f"{self.__name__}: has no parameter F, A or B, of which X is made")
 
 
+def without_options(function):
+    """The strategy or core of a function that is called with what it is given alone; TypeError for one that needs more."""
+    found = method(function)
+    missing = [name for name, default in found.options.items() if default is REQUIRED]
+    if missing:
+        raise TypeError(f"{found.__name__}: {', '.join(missing)}: a {found.kind} is given {', '.join(found.GIVEN)}; anything "
+                        "else needs a default")
+    return found
+
+
 def _parameters(function, allowed):
     """The parameters in `allowed`, and the others with their defaults, or REQUIRED."""
     given, options = [], {}

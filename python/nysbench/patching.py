@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import attention
@@ -15,14 +15,14 @@ from ._errors import ArgumentError
 
 @contextlib.contextmanager
 def patch(model: Any, spec: str, layers: Sequence[int] | None = None, *, threads: int | None = None, seed: int | None = None,
-          trial: int = 0, check: bool = True) -> Iterator[None]:
+          trial: int = 0, strategy: Callable | None = None, check: bool = True) -> Iterator[None]:
     """While the context lasts, the self-attention of a model's layers is a registered one.
 
         with nysbench.patch(model, "nystrom(strategy=kmeans, landmarks=64)", layers=[3]):
             outputs = model(**inputs)
 
     model: a module of transformers, whole or a part (model.encoder), whose attention is sdpa or eager.
-    spec, threads, seed, trial: as for nysbench.attention; each layer gets the same seed.
+    spec, threads, seed, trial, strategy: as for nysbench.attention; each layer gets the same seed.
     layers: a list of numbers, the last in the names of the modules (encoder.layer.3.attention.self is 3); None: all. In a model
         of an encoder and a decoder a number names a layer of each. Other layers, and cross-attention, stay as they are.
     check: in its first pass each layer's own attention is computed too, and must be softmax(q k'/sqrt d) v to float32
@@ -37,7 +37,7 @@ def patch(model: Any, spec: str, layers: Sequence[int] | None = None, *, threads
     require_model(model)
     wanted = None if layers is None else set(integers("layers", layers))
     _require_numbers(model, wanted)
-    replaced = functools.partial(attention, spec=spec, threads=threads, seed=seed, trial=trial)
+    replaced = functools.partial(attention, spec=spec, threads=threads, seed=seed, trial=trial, strategy=strategy)
     replacement = _Replacement(wanted, replaced, check)
     with taken_over(model, replacement):
         yield

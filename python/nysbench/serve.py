@@ -101,14 +101,8 @@ def options_of(strategy, words):
     return options
 
 
-def given(request):
-    """The values of _strategy.GIVEN, or of TO_CORES, for a request."""
-
-    def read(name):
-        array = np.load(os.path.join(request["folder"], name + ".npy"))
-        array.setflags(write=False)
-        return array
-
+def given(request, read):
+    """The values of _strategy.GIVEN, or of TO_CORES, for a request; read: an array by its name."""
     values = {"rng": np.random.default_rng(request["seed"]), **{name: request[name] for name in ("m", "n", "seed", "causal")}}
     if request.get("do") == "core":
         return {**values, **{name: read(name) for name in "FAB"}}
@@ -121,6 +115,17 @@ def given(request):
     elif side in ("queries", "keys"):
         values[side] = values["points"]
     return values
+
+
+def read_from(folder):
+    """Reads arrays of a request's folder, by their names."""
+
+    def read(name):
+        array = np.load(os.path.join(folder, name + ".npy"))
+        array.setflags(write=False)
+        return array
+
+    return read
 
 
 def array_of(result, request, alone):
@@ -155,18 +160,32 @@ def shape_text(shape):
     return ", ".join(map(str, shape))
 
 
-def leave(result, request):
-    """Writes the result into the request's folder; what it is: "picks" or "groups"."""
+def results_of(result, request):
+    """"picks" or "groups", and an array for each side: two with the pairing `both`, unless the first serves both."""
     both = request["side"] == "both"
     two = both and isinstance(result, tuple) and len(result) == 2
-    files = ("query_picks", "key_picks") if two else ("picks",)
     results = result if two else (result,)
     kinds = {isinstance(one, Groups) for one in results}
     if len(kinds) > 1:
         raise Mistake("returned groups of one side and picks of the other")
-    for file, one in zip(files, results):
-        np.save(os.path.join(request["folder"], file + ".npy"), array_of(one, request, both and not two))
-    return "groups" if kinds.pop() else "picks"
+    return "groups" if kinds.pop() else "picks", [array_of(one, request, both and not two) for one in results]
+
+
+def leave(result, request):
+    """Writes the result into the request's folder; what it is: "picks" or "groups"."""
+    kind, arrays = results_of(result, request)
+    for file, array in zip(("query_picks", "key_picks") if len(arrays) == 2 else ("picks",), arrays):
+        np.save(os.path.join(request["folder"], file + ".npy"), array)
+    return kind
+
+
+def core_of(result, m):
+    """X (m, m), float64."""
+    array = np.asarray(result)
+    if array.dtype.kind not in "iuf" or array.shape != (m, m):
+        raise Mistake(f"returned {type(result).__name__} ({array.dtype}) of shape ({shape_text(array.shape)}); expected "
+                      f"real numbers of shape ({m}, {m})")
+    return array.astype(np.float64)
 
 
 def told(error, path):
@@ -194,25 +213,16 @@ def check_given(strategy, values, side):
 def answer(strategy, options, request, path):
     """What the function makes of a request, or why it made nothing."""
     try:
-        values = given(request)
+        values = given(request, read_from(request["folder"]))
         if strategy.kind != request.get("do", "strategy"):
             raise Mistake(f"{strategy.__name__} is a {strategy.kind}, but is used as a {request.get('do', 'strategy')}")
         if strategy.kind == "core":
-            return {"done": leave_core(strategy.pick(values, options), request)}
+            np.save(os.path.join(request["folder"], "X.npy"), core_of(strategy.pick(values, options), request["m"]))
+            return {"done": "core"}
         check_given(strategy, values, request["side"])
         return {"done": leave(strategy.pick(values, options), request)}
     except Exception as error:
         return {"error": told(error, path)}
-
-
-def leave_core(result, request):
-    """Writes X into the request's folder."""
-    array, m = np.asarray(result), request["m"]
-    if array.dtype.kind not in "iuf" or array.shape != (m, m):
-        raise Mistake(f"returned {type(result).__name__} ({array.dtype}) of shape ({shape_text(array.shape)}); expected "
-                      f"real numbers of shape ({m}, {m})")
-    np.save(os.path.join(request["folder"], "X.npy"), array.astype(np.float64))
-    return "core"
 
 
 def take_streams():

@@ -48,6 +48,87 @@ class Folder:
         return np.load(out)
 
 
+class Functions(unittest.TestCase):
+    """In this process: what they return is what a strategy in C picks, what they raise is raised."""
+
+    def test_tokens_points_and_groups(self):
+        def evenly(points, m):
+            return ((np.arange(m) + 0.5) * len(points) / m).astype(int)
+        strided = nysbench.select(Q, 7, "uniform(strided=true)", keys=K)
+        np.testing.assert_array_equal(nysbench.select(Q, 7, evenly, keys=K).tokens, strided.tokens)
+        segments = nysbench.select(Q, 6, lambda points, m: nysbench.Groups(np.arange(N) * m // N), keys=K)
+        np.testing.assert_array_equal(segments.queries.groups, np.repeat(np.arange(6), 10))
+        np.testing.assert_allclose(segments.keys.points, K.reshape(6, 10, D).mean(1), rtol=1e-14)  # ten terms in another order
+        free = nysbench.select(Q, 3, lambda points, m: points[:m] + 1, keys=K)
+        np.testing.assert_array_equal(free.queries.points, Q[:3] + 1)
+        np.testing.assert_array_equal(free.keys.points, K[:3] + 1)
+
+    def test_sides(self):
+        last = nysbench.select(Q, 4, lambda keys, m: keys[:, 0].argsort()[-m:], keys=K, pairing="keys")
+        np.testing.assert_array_equal(last.tokens, K[:, 0].argsort()[-4:])
+        two = nysbench.select(Q, 4, lambda queries, keys, m: (queries[:, 0].argsort()[:m], keys[:, 0].argsort()[:m]), keys=K, pairing="both")
+        np.testing.assert_array_equal(two.queries.tokens, Q[:, 0].argsort()[:4])
+        np.testing.assert_array_equal(two.keys.tokens, K[:, 0].argsort()[:4])
+
+    def test_measured(self):
+        def evenly(points, m):
+            return ((np.arange(m) + 0.5) * len(points) / m).astype(int)
+
+        def pinv(A):
+            return np.linalg.pinv(A, rcond=0.01)
+        own = nysbench.measure(Q, K, V, strategy=evenly, landmarks=7, cores=["svd(rcond=0.01)", pinv])
+        twin, = nysbench.measure(Q, K, V, strategy="uniform(strided=true)", landmarks=7, cores="svd(rcond=0.01)")
+        self.assertEqual(own[0]["error"], twin["error"])
+        self.assertAlmostEqual(own[1]["error"], twin["error"], delta=1e-12)  # the same cut-off, another LAPACK routine
+        self.assertEqual([(row["strategy"], row["core"][:4]) for row in own], [("evenly", "svd("), ("evenly", "pinv")])
+
+    def test_seeds_are_a_run_s(self):
+        def drawn(points, m, rng):
+            return rng.permutation(len(points))[:m]
+        run = nysbench.run(heads=(Q, K, V), strategies=[drawn], cores="svd(rcond=0.01)", landmarks=7, trials=2, progress=False)
+        rows = nysbench.row_arrays(run.folder)
+        for trial in range(2):
+            row, = nysbench.measure(Q, K, V, strategy=drawn, landmarks=7, cores="svd(rcond=0.01)", trial=trial, problem=rows["problem"][0])
+            self.assertEqual(row["error"], rows["error"][trial])
+
+    def test_what_goes_wrong(self):
+        def broken(points, m):
+            raise LookupError("not this")
+        with self.assertRaisesRegex(LookupError, "not this"):
+            nysbench.select(Q, 3, broken, keys=K)
+        row, = nysbench.measure(Q, K, strategy=broken, landmarks=3, cores="svd(rcond=0.01)")
+        self.assertEqual(row["status"], "failed")
+        self.assertRegex(row["reason"], r"^broken: LookupError: not this \(test_heads.py, line \d+: raise LookupError")
+        for function, text in ((lambda points, m: range(2), r"lambda.*: returned integers of shape \(2\); allowed are"),
+                               (lambda points, m: [1, 1, 2], "landmarks 0 and 1 are both token 1")):
+            with self.assertRaisesRegex(nysbench.ArgumentError, text):
+                nysbench.select(Q, 3, function, keys=K)
+        with self.assertRaisesRegex(TypeError, "strategy: <lambda> is a core"):
+            nysbench.measure(Q, K, strategy=lambda A: A, landmarks=3, cores="svd")
+        with self.assertRaises(KeyboardInterrupt):
+            nysbench.select(Q, 3, interrupted, keys=K)
+
+
+def interrupted(points, m):
+    raise KeyboardInterrupt
+
+
+class Several(unittest.TestCase):
+    def test_heads_in_turn(self):
+        """Numbered as in a file; key heads are shared."""
+        rng = np.random.default_rng(4)
+        q, k = rng.standard_normal((2, 4, N, D)), rng.standard_normal((2, 2, N, D))
+        rows = nysbench.measure(q, k, k, strategy="kmeans", landmarks=5, cores="svd(rcond=0.1)")
+        self.assertEqual([row["head"] for row in rows], list(range(8)))
+        alone, = nysbench.measure(q[1, 3], k[1, 1], k[1, 1], strategy="kmeans", landmarks=5, cores="svd(rcond=0.1)", head=7)
+        self.assertEqual(rows[7]["error"], alone["error"])
+        picks = nysbench.select(q, 5, "kmeans", keys=k)
+        self.assertEqual([len(picks), len(picks[0])], [2, 4])
+        np.testing.assert_array_equal(picks[1][3].queries.points, nysbench.select(q[1, 3], 5, "kmeans", keys=k[1, 1], head=7).queries.points)
+        with self.assertRaisesRegex(nysbench.ShapeError, r"all alike, where the heads of q are a multiple .* k \(2, 3, 60, 8\)"):
+            nysbench.measure(q, rng.standard_normal((2, 3, N, D)), strategy="uniform", landmarks=5)
+
+
 class Select(unittest.TestCase):
     def test_tokens_of_one_set_are_an_array_of_indices(self):
         tokens = nysbench.select(Q, 7, "uniform").tokens

@@ -374,5 +374,26 @@ class Kept(unittest.TestCase):
         self.assertEqual(self.held, 0)
 
 
+class Functions(unittest.TestCase):
+    def test_landmarks_of_a_function(self):
+        """Called from the threads of the pass; the same bits as its twin in C."""
+        x = np.random.default_rng(3).standard_normal((3, 4, 64, 8)).astype(np.float32)
+        calls = []
+
+        def evenly(points, m):
+            calls.append(m)
+            return ((np.arange(m) + 0.5) * len(points) / m).astype(int)
+        own = nysbench.attention(*x, "nystrom(landmarks=16, core=iterative)", strategy=evenly, threads=2)
+        twin = nysbench.attention(*x, "nystrom(landmarks=16, core=iterative, strategy=uniform(strided=true))")
+        np.testing.assert_array_equal(own, twin)
+        self.assertEqual(calls, [16] * 4)
+
+    def test_what_it_raises(self):
+        def broken(points, m):
+            raise LookupError("not this")
+        with self.assertRaisesRegex(LookupError, "not this"):
+            nysbench.attention(*np.ones((3, 2, 32, 4)), "nystrom(landmarks=4)", strategy=broken)
+
+
 if __name__ == "__main__":
     tap.main()
