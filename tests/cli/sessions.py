@@ -25,8 +25,6 @@ NOT_RUN = {
     "./nysbench run my.yaml": "needs them too",
     "./nysbench compare results/my": "needs them too",
     "./nysbench plot results/my ratio --style=paper": "needs them too",
-    "./nysbench new experiment idea.yaml --heads my-layer --yes --strategies \"kmeans(restarts=4), $IDEA\"": "needs them too",
-    "./nysbench run idea.yaml": "needs them too",
 }
 # Those that take minutes.
 LONG = {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The package as it is installed: how it finds the library, and that it and the header agree. usage: test_package.py"""
+import ast
 import ctypes
 import os
 import re
@@ -18,7 +19,15 @@ from nysbench import _errors, _library
 HEADER = "src/api/nysbench.h"
 COMMAND = os.path.join(os.path.dirname(sys.executable), "nysbench")
 STRUCTS = {"nysbench_request": _library.Request, "nysbench_side": _library.Side, "nysbench_landmarks": _library.Landmarks,
-           "nysbench_layer": _library.Layer, "nysbench_cost": _library.Cost}
+           "nysbench_layer": _library.Layer, "nysbench_cost": _library.Cost, "nysbench_pick": _library.Pick,
+           "nysbench_middle": _library.Middle}
+
+
+class Syntax(unittest.TestCase):
+    def test_of_the_oldest_python(self):
+        for path in Path(nysbench.__file__).parent.glob("*.py"):
+            with self.subTest(path.name):
+                ast.parse(path.read_text(), feature_version=(3, 9))
 
 
 class Header(unittest.TestCase):
