@@ -18,6 +18,7 @@ typedef enum {
 typedef struct {
     const char *by, *metric;       /* columns: one of the identity; a REAL */
     int baseline;                  /* its value's code; -1: no contrasts, only settings */
+    bool onward;                   /* it is held against the values behind it alone */
     bool difference;               /* on the scale a - b; else log(a / b) */
     const char *pool;              /* a column of the identity whose values are averaged like trials; NULL: none */
     bool apart;                    /* they are not averaged after all: beside a comparison in which they are */

@@ -44,20 +44,13 @@ struct nb_relation {
     nb_texts views;                 /* that have been made */
     int m;                          /* the parameter :m; 0: it is not chosen */
     const char *made[MOST_MADE][2]; /* tables by name, and what they were made of */
-    void *attached[MOST_MADE];
-    nb_ctx *memory; /* of these, which are made at any time */
+    nb_ctx *memory;                 /* of these, which are made at any time */
     nb_ctx *ctx;
 };
 
 const nb_cell *nb_answer_at(const nb_answer *a, int row, int column)
 {
     return &a->cells[(size_t)row * (size_t)a->columns + (size_t)column];
-}
-
-bool nb_cell_same(const nb_cell *a, const nb_cell *b)
-{
-    if (a->type != b->type || a->type == NB_CELL_NONE) return a->type == b->type;
-    return a->type == NB_CELL_TEXT ? strcmp(a->text, b->text) == 0 : a->real == b->real;
 }
 
 int nb_answer_column(const nb_answer *a, const char *name)
@@ -1108,26 +1101,13 @@ nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert)
     return status;
 }
 
-static int place_of(const nb_relation *r, const char *table)
+nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, nb_ctx *ctx)
 {
     int i = 0;
     while (i < MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], table) != 0) i++;
-    return i;
-}
-
-void **nb_relation_attached(nb_relation *r, const char *table, nb_ctx **memory)
-{
-    *memory = r->memory;
-    return &r->attached[place_of(r, table)];
-}
-
-nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, nb_ctx *ctx)
-{
-    int i = place_of(r, table);
     NB_REQUIRE(ctx, i < MOST_MADE, NB_EBUG, "more than %d tables made of rows", MOST_MADE);
     if (r->made[i][1] && strcmp(r->made[i][1], sql) == 0) return NB_OK;
     r->made[i][1] = NULL;
-    r->attached[i] = NULL;
     NB_NEED(r->made[i][0], nb_strdup(r->memory, table));
     NB_TRY(ctx, execute(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s", table)));
     NB_TRY(ctx, execute(r, sql));

@@ -50,7 +50,6 @@ typedef struct {
 } nb_answer;
 
 const nb_cell *nb_answer_at(const nb_answer *answer, int row, int column);
-bool nb_cell_same(const nb_cell *a, const nb_cell *b);
 int nb_answer_column(const nb_answer *answer, const char *name); /* -1: there is none */
 
 typedef struct nb_relation nb_relation;
@@ -76,9 +75,6 @@ nb_status nb_relation_table(const nb_relation *relation, const char *table, cons
 nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert); /* the row that is bound */
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
 nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
-/* What is kept beside a table that was made, until it is made of another text; NULL at first. It is of this memory,
- * which lives as long as the relation. */
-void **nb_relation_attached(nb_relation *relation, const char *table, nb_ctx **memory);
 
 const nb_study *nb_relation_study(const nb_relation *relation);
 const nb_given_labels *nb_relation_labels(const nb_relation *relation);
