@@ -40,7 +40,6 @@ struct nb_relation {
     nb_texts strata, sources, panels;
     bool *drawn; /* by stratum: its data are drawn */
     int drawn_room;
-    nb_texts kept;                  /* models and sources as rows have them */
     nb_texts views;                 /* that have been made */
     int m;                          /* the parameter :m; 0: it is not chosen */
     const char *made[MOST_MADE][2]; /* tables by name, and what they were made of */
@@ -139,13 +138,22 @@ typedef struct { /* a row on its way */
     const char *model, *layer, *source, *scene; /* scene: values of the scene's axes that are no texts */
 } row;
 
+typedef struct { /* what is known of a spec */
+    bool draws;
+    const char *stratum; /* of a problem, that of drawn data; NULL: their model is it */
+    const char *alike;   /* of a problem, what its kind of data is */
+} facts;
+
+typedef struct { /* which data a row is of */
+    int panel, stratum, source;
+} place;
+
 typedef struct {
     nb_relation *r;
-    nb_texts heads, lines;
-    const char **strata;     /* by problem: the stratum of drawn data; NULL: their model is it */
-    const char **alike;      /* by problem: what its kind of data is */
-    bool *draws[MOST_KINDS]; /* by spec */
-    int looked[MOST_KINDS], room[MOST_KINDS];
+    nb_texts heads, lines, origins, data; /* origins: models and sources */
+    facts *facts[MOST_KINDS];             /* by spec */
+    place *places;                        /* by data */
+    int room[MOST_KINDS], place_room;
     sqlite3_stmt *insert;
     nb_ctx *scratch;
 } keys;
@@ -176,12 +184,11 @@ static nb_status kind_of(const row *of, const char *problem, const nb_choice *ch
 static nb_status choose(const nb_registry *registry, const char *spec, nb_choice *room, const nb_choice **choice,
                         nb_ctx *ctx)
 {
+    bool there;
     *choice = NULL;
     if (!registry) return NB_OK;
-    nb_status status = nb_choice_parse(registry, spec, room, ctx);
-    if (status == NB_ENOMEM) return status;
-    nb_error_clear(ctx);
-    if (status == NB_OK) *choice = room;
+    NB_TRY(ctx, nb_choice_recall(registry, spec, room, &there, ctx));
+    if (there) *choice = room;
     return NB_OK;
 }
 
@@ -192,45 +199,30 @@ static const nb_registry *registry_of(const nb_relation *r, int kind)
     return NULL;
 }
 
-static nb_status look_at_problem(keys *k, const row *of, int number)
+static nb_status look_at_problem(const nb_relation *r, const row *of, const char *spec, facts *f)
 {
-    nb_relation *r = k->r;
-    const char *spec = r->specs[r->problem].items[number], *label = nb_given_label_of(r->labels, &nb_problems, spec);
+    const char *label = nb_given_label_of(r->labels, &nb_problems, spec);
     nb_choice room;
     const nb_choice *choice;
     NB_TRY(r->ctx, choose(&nb_problems, spec, &room, &choice, r->ctx));
     bool random = choice && ((const nb_problem *)choice->component)->random;
-    k->strata[number] = !random ? NULL : label ? label : choice->label;
-    return kind_of(of, spec, choice, &k->alike[number], r->ctx);
+    f->stratum = !random ? NULL : label ? label : choice->label;
+    return kind_of(of, spec, choice, &f->alike, r->ctx);
 }
 
-/* What is known of a new spec. */
+/* At a spec that is new. */
 static nb_status look_at(keys *k, const row *of, int kind)
 {
     nb_relation *r = k->r;
-    while (k->looked[kind] < r->specs[kind].count) {
-        int number = k->looked[kind];
-        NB_GROW(r->ctx, k->draws[kind], number, k->room[kind]);
-        if (strcmp(r->kinds[kind]->name, "attention") == 0 || !nb_column_find(r->study->columns, "attention"))
-            NB_TRY(r->ctx, nb_draws_component(r->kinds[kind]->name, r->specs[kind].items[number],
-                                              &k->draws[kind][number], r->ctx));
-        if (kind == r->problem) {
-            const char **strata, **alike;
-            NB_NEED(strata, nb_alloc(r->ctx, (size_t)k->room[kind], sizeof *strata));
-            NB_NEED(alike, nb_alloc(r->ctx, (size_t)k->room[kind], sizeof *alike));
-            for (int i = 0; i < number; i++) strata[i] = k->strata[i], alike[i] = k->alike[i];
-            k->strata = strata;
-            k->alike = alike;
-            NB_TRY(r->ctx, look_at_problem(k, of, number));
-        }
-        k->looked[kind]++;
-    }
-    return NB_OK;
+    int number = of->kinds[kind];
+    const char *name = r->kinds[kind]->name, *spec = r->specs[kind].items[number];
+    NB_GROW(r->ctx, k->facts[kind], number, k->room[kind]);
+    facts *f = &k->facts[kind][number];
+    *f = (facts){.draws = false};
+    if (strcmp(name, "attention") == 0 || !nb_column_find(r->study->columns, "attention"))
+        NB_TRY(r->ctx, nb_draws_component(name, spec, &f->draws, r->ctx));
+    return kind == r->problem ? look_at_problem(r, of, spec, f) : NB_OK;
 }
-
-typedef struct {
-    int head, panel, stratum, source, line, draws, opens;
-} place;
 
 /* Behind a text, so that different numbers give different texts. */
 static char *append(char *end, int number)
@@ -248,17 +240,17 @@ static nb_status place_data(keys *k, const row *of, place *p)
 {
     nb_relation *r = k->r;
     nb_ctx *s = k->scratch;
-    const char *text, *panel, *drawn = k->strata[of->kinds[r->problem]], *spec;
+    const facts *f = &k->facts[r->problem][of->kinds[r->problem]];
+    const char *text, *panel, *spec = r->specs[r->problem].items[of->kinds[r->problem]];
     nb_mark mark = nb_ctx_mark(s);
-    spec = r->specs[r->problem].items[of->kinds[r->problem]];
-    NB_NEED(panel, nb_strdup(s, k->alike[of->kinds[r->problem]]));
+    NB_NEED(panel, nb_strdup(s, f->alike));
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i)) NB_NEED(panel, nb_format(s, "%s, %d", panel, of->kinds[i]));
     NB_TRY(s, nb_texts_number(&r->panels, panel, &p->panel));
     NB_GROW(r->ctx, r->drawn, r->strata.count, r->drawn_room);
-    NB_TRY(s, nb_texts_number(&r->strata, drawn ? drawn : of->model ? of->model : NB_NO_MODEL, &p->stratum));
-    r->drawn[p->stratum] = drawn;
-    if (drawn)
+    NB_TRY(s, nb_texts_number(&r->strata, f->stratum ? f->stratum : of->model ? of->model : NB_NO_MODEL, &p->stratum));
+    r->drawn[p->stratum] = f->stratum;
+    if (f->stratum)
         NB_NEED(text, nb_format(s, "%d %s\ntrial %d", p->stratum, spec, of->trial));
     else
         NB_NEED(text, nb_format(s, "%d \n%s", p->stratum, of->source ? of->source : spec));
@@ -267,46 +259,63 @@ static nb_status place_data(keys *k, const row *of, place *p)
     return NB_OK;
 }
 
-static bool same_data(const nb_relation *r, const row *a, const row *b)
+enum { DIGITS = 8 }; /* of a number that is appended, at most */
+
+/* Where the row's data are; what has been said of the same data is known. */
+static nb_status find_place(keys *k, const row *of, const place **found)
 {
-    bool same = a->trial == b->trial && a->kinds[r->problem] == b->kinds[r->problem] &&
-                strcmp(a->source ? a->source : "", b->source ? b->source : "") == 0 &&
-                strcmp(a->model ? a->model : "", b->model ? b->model : "") == 0;
-    for (int i = 0; i < r->kind_count; i++) same = same && (!is_of_scene(r, i) || a->kinds[i] == b->kinds[i]);
-    return same;
+    nb_relation *r = k->r;
+    const char *const origins[] = {of->model, of->source};
+    char data[(MOST_KINDS + 3) * DIGITS], *end = append(data, of->trial);
+    int number, known = k->data.count;
+    for (int i = 0; i < 2; i++) {
+        NB_TRY(r->ctx, nb_texts_number(&k->origins, origins[i] ? origins[i] : "", &number));
+        end = append(end, number);
+    }
+    for (int i = 0; i < r->kind_count; i++)
+        if (i == r->problem || is_of_scene(r, i)) end = append(end, of->kinds[i]);
+    NB_TRY(r->ctx, nb_texts_number(&k->data, data, &number));
+    NB_GROW(r->ctx, k->places, number, k->place_room);
+    if (number == known) NB_TRY(r->ctx, place_data(k, of, &k->places[number]));
+    *found = &k->places[number];
+    return NB_OK;
 }
 
-/* Of a row: those numbers that follow from its texts. *p is that of the row before, which is `before`. */
-static nb_status place_row(keys *k, const row *of, const row *before, place *p)
+/* What the row's texts are as numbers, and what follows from them. */
+typedef struct {
+    int head, line, draws, opens;
+    const place *data;
+} numbers;
+
+static nb_status number_row(keys *k, const row *of, numbers *n)
 {
-    enum { DIGITS = 8 };
     const nb_relation *r = k->r;
     char line[(MOST_KINDS + 1) * DIGITS + NUMBERS], *end = line;
-    if (!before || !same_data(r, of, before)) NB_TRY(r->ctx, place_data(k, of, p));
+    int known = k->lines.count;
+    NB_TRY(r->ctx, find_place(k, of, &n->data));
     append(append(line, of->kinds[r->problem]), of->head);
-    NB_TRY(r->ctx, nb_texts_number(&k->heads, line, &p->head));
-    p->draws = of->trial > 0;
-    end = append(end, p->head);
+    NB_TRY(r->ctx, nb_texts_number(&k->heads, line, &n->head));
+    n->draws = of->trial > 0;
+    end = append(end, n->head);
     for (int i = 0; i < r->kind_count; i++) {
         end = append(end, of->kinds[i]);
-        p->draws = p->draws || k->draws[i][of->kinds[i]];
+        n->draws = n->draws || k->facts[i][of->kinds[i]].draws;
     }
-    p->draws = p->draws && !k->strata[of->kinds[r->problem]]; /* not other data */
+    n->draws = n->draws && !k->facts[r->problem][of->kinds[r->problem]].stratum; /* not other data */
     snprintf(end, NUMBERS, "%s", of->scene);
-    int lines = k->lines.count;
-    NB_TRY(r->ctx, nb_texts_number(&k->lines, line, &p->line));
-    p->opens = k->lines.count > lines;
+    NB_TRY(r->ctx, nb_texts_number(&k->lines, line, &n->line));
+    n->opens = n->line == known;
     return NB_OK;
 }
 
 /* Columns of the rows as they are read: texts and what is narrow stand at the end. */
 enum { ID, POSITION, HEAD, TRIAL, N, D, MODEL, LAYER, SOURCE, SCENE, KINDS };
 
-static nb_status insert(const keys *k, sqlite3_stmt *s, int number, const row *of, const place *p)
+static nb_status insert(const keys *k, sqlite3_stmt *s, int number, const row *of, const numbers *n)
 {
     const nb_relation *r = k->r;
-    const int fixed[] = {number,     of->position, of->head, of->trial, p->head, p->panel,
-                         p->stratum, p->source,    p->line,  p->draws,  p->opens};
+    const int fixed[] = {number,           of->position,    of->head, of->trial, n->head, n->data->panel,
+                         n->data->stratum, n->data->source, n->line,  n->draws,  n->opens};
     enum { FIXED = sizeof fixed / sizeof *fixed };
     sqlite3_bind_int64(k->insert, 1, of->id);
     for (int i = 0; i < FIXED; i++) sqlite3_bind_int(k->insert, 2 + i, fixed[i]);
@@ -321,41 +330,10 @@ static const char *text_at(sqlite3_stmt *s, int column)
     return (const char *)sqlite3_column_text(s, column);
 }
 
-/* With texts that stay, where they are others. */
-static nb_status remember(const keys *k, const row *one, row *before)
-{
-    int number;
-    const char *const texts[] = {one->model, one->source};
-    const char *kept[2];
-    for (int i = 0; i < 2; i++) {
-        kept[i] = NULL;
-        if (!texts[i]) continue;
-        NB_TRY(k->r->ctx, nb_texts_number(&k->r->kept, texts[i], &number));
-        kept[i] = k->r->kept.items[number];
-    }
-    *before = *one;
-    before->model = kept[0];
-    before->source = kept[1];
-    return NB_OK;
-}
-
-/* Most rows have what the row before has. */
-static nb_status number_spec(keys *k, row *one, int kind, const char *text, const row *before)
-{
-    nb_relation *r = k->r;
-    if (before && strcmp(r->specs[kind].items[before->kinds[kind]], text) == 0) {
-        one->kinds[kind] = before->kinds[kind];
-        return NB_OK;
-    }
-    NB_TRY(r->ctx, nb_texts_number(&r->specs[kind], text, &one->kinds[kind]));
-    return look_at(k, one, kind);
-}
-
 static nb_status number_rows(keys *k, sqlite3_stmt *s)
 {
     nb_relation *r = k->r;
-    row before = {.id = 0};
-    place p = {.head = 0};
+    numbers n;
     int code, count = 0;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         row one = {.id = sqlite3_column_int64(s, ID),
@@ -370,12 +348,12 @@ static nb_status number_rows(keys *k, sqlite3_stmt *s)
                    .scene = text_at(s, SCENE)};
         for (int i = 0; i < r->kind_count; i++) {
             const char *text = text_at(s, KINDS + i);
-            NB_TRY(r->ctx, number_spec(k, &one, i, text ? text : "", count ? &before : NULL));
+            int known = r->specs[i].count;
+            NB_TRY(r->ctx, nb_texts_number(&r->specs[i], text ? text : "", &one.kinds[i]));
+            if (one.kinds[i] == known) NB_TRY(r->ctx, look_at(k, &one, i));
         }
-        NB_TRY(r->ctx, place_row(k, &one, count ? &before : NULL, &p));
-        NB_TRY(r->ctx, insert(k, s, count, &one, &p));
-        count++;
-        NB_TRY(r->ctx, remember(k, &one, &before));
+        NB_TRY(r->ctx, number_row(k, &one, &n));
+        NB_TRY(r->ctx, insert(k, s, count++, &one, &n));
     }
     return code == SQLITE_DONE ? NB_OK : fail(r, "reading the rows");
 }
@@ -435,8 +413,8 @@ static nb_status make_keys(nb_relation *r, const char *which)
     const char *model, *layer, *source, *scene, *ids = "", *texts = "", *parameters = "", *narrow, *values, *sql;
     sqlite3_stmt *s;
     NB_NEED(k.scratch, nb_ctx_child(r->ctx));
-    nb_texts_init(&k.heads, r->ctx);
-    nb_texts_init(&k.lines, r->ctx);
+    nb_texts *const texts_of[] = {&k.heads, &k.lines, &k.origins, &k.data};
+    for (size_t i = 0; i < sizeof texts_of / sizeof *texts_of; i++) nb_texts_init(texts_of[i], r->ctx);
     NB_TRY(r->ctx, optional(r, "model", &model));
     NB_TRY(r->ctx, optional(r, "layer", &layer));
     NB_TRY(r->ctx, optional(r, "source", &source));
@@ -865,7 +843,7 @@ static nb_status make_view(const nb_relation *r)
 static nb_status make(nb_relation *r, const char *which)
 {
     for (int i = 0; i < r->kind_count; i++) nb_texts_init(&r->specs[i], r->ctx);
-    nb_texts *const texts[] = {&r->strata, &r->sources, &r->panels, &r->kept};
+    nb_texts *const texts[] = {&r->strata, &r->sources, &r->panels};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
     for (int i = 0; i < MOST_MADE; i++) r->made[i][1] = NULL;
     NB_TRY(

@@ -111,16 +111,6 @@ static nb_status without_mark(const values *v, const char **text, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* *there: its component is in this program. */
-static nb_status choose(const values *v, int value, nb_choice *choice, bool *there, nb_ctx *ctx)
-{
-    nb_status status = nb_choice_parse(v->registry, text_of(v, value), choice, ctx);
-    if (status == NB_ENOMEM) return status;
-    nb_error_clear(ctx);
-    *there = status == NB_OK;
-    return NB_OK;
-}
-
 /* By what the text says of options; *mistake: it is no spec, for this reason. */
 static nb_status match_specs(const values *v, const char *text, bool *means, const char **mistake, nb_ctx *ctx)
 {
@@ -133,7 +123,7 @@ static nb_status match_specs(const values *v, const char *text, bool *means, con
     for (int i = 0; i < v->count && count > 0; i++) {
         nb_choice choice;
         bool there;
-        NB_TRY(ctx, choose(v, i, &choice, &there, ctx));
+        NB_TRY(ctx, nb_choice_recall(v->registry, text_of(v, i), &choice, &there, ctx));
         for (int p = 0; p < count && there && !means[i]; p++)
             NB_TRY(ctx, nb_choice_part_matches(&parts[p], &choice, &means[i], ctx));
     }
@@ -146,7 +136,7 @@ static nb_status match_names(const values *v, const char *text, bool *means, nb_
     for (int i = 0; i < v->count; i++) {
         nb_choice choice;
         bool there;
-        NB_TRY(ctx, choose(v, i, &choice, &there, ctx));
+        NB_TRY(ctx, nb_choice_recall(v->registry, text_of(v, i), &choice, &there, ctx));
         means[i] = nb_text_same(text, v->names[i]) ||
                    (there && (nb_text_same(text, choice.label) || nb_text_same(text, choice.full)));
     }
