@@ -124,7 +124,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     const char *usual = NULL;
     NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&relation, &store, labels, ctx));
-    const nb_study *study = nb_relation_study(relation);
+    const nb_study *study = relation->study;
     NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", NULL, &seed, NULL, ctx));
     NB_REQUIRE(ctx, seed.count > 0, NB_EIO, "%s: the run has no rows", folder);
     terms->contrast.by = g->by ? g->by : usual_column(study);

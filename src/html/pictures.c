@@ -134,7 +134,7 @@ static nb_status add_picture(const finder *f, const char *file, nb_pictures *pic
 
 nb_status nb_pictures_find(const char *run, nb_relation *relation, nb_pictures *pictures, nb_ctx *ctx)
 {
-    finder f = {.drawing = {.relation = relation, .run = run}, .study = nb_relation_study(relation), .ctx = ctx};
+    finder f = {.drawing = {.relation = relation, .run = run}, .study = relation->study, .ctx = ctx};
     *pictures = (nb_pictures){.count = 0};
     NB_TRY(ctx, nb_run_path(run, NB_PLOTS_FOLDER, &f.drawing.folder, ctx));
     NB_TRY(ctx, nb_run_plots(run, &f.named, ctx));

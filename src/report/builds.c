@@ -29,7 +29,7 @@ nb_status nb_builds_table(nb_relation *r, bool sessions, bool *several, nb_ctx *
     nb_signed *all;
     nb_answer counted;
     int count;
-    NB_TRY(ctx, nb_store_manifests(nb_relation_store(r), &count, &all, ctx));
+    NB_TRY(ctx, nb_store_manifests(r->store, &count, &all, ctx));
     for (int own = 0; own < count; own++) {
         int build = sessions ? own : 0;
         while (!nb_program_same(&all[build].manifest.program, &all[own].manifest.program)) build++;

@@ -41,7 +41,7 @@ static nb_status add(comparer *c, nb_compared item)
 /* Over strata, then by stratum where there are several. */
 static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_contrast *contrast, int baseline)
 {
-    int strata = of->strata, used = 0;
+    int strata = of->strata.count, used = 0;
     nb_estimate *estimates;
     const nb_estimate_terms terms = {.confidence = c->terms->confidence,
                                      .resamples = c->terms->resamples,
@@ -239,7 +239,7 @@ static nb_status compare(comparer *c)
         NB_TRY(c->ctx, add_baseline(c, baseline));
     } while (c->terms->all_pairs && ++baseline < out->contrasts->values.count);
     if (out->count > 0) qsort(out->items, (size_t)out->count, sizeof *out->items, compare_items);
-    for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->strata; s++) NB_TRY(c->ctx, adjust(c, s));
+    for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->strata.count; s++) NB_TRY(c->ctx, adjust(c, s));
     for (int i = 0; i < out->count; i++) NB_TRY(c->ctx, judge(c, &out->items[i]));
     return NB_OK;
 }
@@ -272,7 +272,7 @@ nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_co
 nb_status nb_compare_usual(nb_relation *relation, const char *baseline, int resamples, const char *pool,
                            nb_usual_comparison *usual, nb_ctx *ctx)
 {
-    const nb_study *study = nb_relation_study(relation);
+    const nb_study *study = relation->study;
     const nb_column *metric = nb_study_metric(study);
     nb_answer values, seed;
     *usual = (nb_usual_comparison){.terms = {.confidence = 0.95, .resamples = resamples, .margin = log(1.02)}};

@@ -231,27 +231,6 @@ static nb_status ask_cells(const maker *m, const char *const *columns, const cha
     return nb_relation_ask(m->relation, sql, NULL, answer, NULL, m->ctx);
 }
 
-nb_status nb_contrasts_strata(const nb_relation *relation, nb_contrasts *out, nb_ctx *ctx)
-{
-    const char **names, **labels;
-    bool *drawn;
-    nb_answer a;
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT name, label, drawn FROM stratum ORDER BY id", NULL, &a, NULL, ctx));
-    NB_NEED(names, nb_alloc(ctx, (size_t)a.count + 1, sizeof *names));
-    NB_NEED(labels, nb_alloc(ctx, (size_t)a.count + 1, sizeof *labels));
-    NB_NEED(drawn, nb_alloc(ctx, (size_t)a.count + 1, sizeof *drawn));
-    for (int s = 0; s < a.count; s++) {
-        names[s] = nb_answer_at(&a, s, 0)->text;
-        labels[s] = nb_answer_at(&a, s, 1)->text;
-        drawn[s] = nb_answer_at(&a, s, 2)->integer;
-    }
-    out->strata = a.count;
-    out->names = names;
-    out->stratum_labels = labels;
-    out->drawn = drawn;
-    return NB_OK;
-}
-
 /* 3. */
 
 /* a against b: two that differ by no more than rounding are the same, and no error counts as less than its rounding. */
@@ -373,7 +352,7 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
         for (next = i; next < end && m->pairs[next].source == p->source && m->pairs[next].head == p->head; next++) {
             const pair *here = &m->pairs[next];
             count(&c->counts[here->stratum], here);
-            count(&c->counts[m->out->strata], here);
+            count(&c->counts[m->out->strata.count], here);
             bool both = is_pair(here), one = here->a_ok != here->b_ok;
             if (!both && !(one && m->terms->failures == NB_FAILURES_WORST)) continue;
             unit.value += both ? here->value : here->a_ok ? -most : most;
@@ -393,7 +372,7 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
 static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
 {
     nb_crossed_value *values;
-    int strata = m->out->strata, *heads;
+    int strata = m->out->strata.count, *heads;
     NB_NEED(values, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *values));
     NB_NEED(heads, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *heads));
     for (int i = first; i < end; i++) {
@@ -418,7 +397,7 @@ static bool one_has_seen(const maker *m, int first, int end)
 
 static nb_status add_contrast(maker *m, int value, int setting, nb_contrast **added)
 {
-    size_t strata = (size_t)m->out->strata + 1;
+    size_t strata = (size_t)m->out->strata.count + 1;
     NB_GROW(m->ctx, m->out->items, m->out->count, m->room);
     nb_contrast *c = *added = &m->out->items[m->out->count++];
     *c = (nb_contrast){.value = value, .setting = setting};
@@ -510,14 +489,14 @@ static nb_status compare_all(maker *m)
 nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *terms, nb_contrasts *out, nb_ctx *ctx)
 {
     maker m = {.relation = relation, .terms = terms, .out = out, .ctx = ctx};
-    m.columns = nb_relation_study(relation)->columns;
+    m.columns = relation->study->columns;
     *out = (nb_contrasts){.count = 0};
     NB_TRY(ctx, check_columns(&m));
     NB_TRY(ctx, find_keys(&m));
     NB_TRY(ctx, make_sides(&m));
     NB_TRY(ctx, check_single(&m));
     NB_TRY(ctx, prepare_pairs(&m));
-    NB_TRY(ctx, nb_contrasts_strata(relation, out, ctx));
+    NB_TRY(ctx, nb_relation_strata(relation, &out->strata, ctx));
     NB_TRY(ctx, ask_cells(&m, (const char *const[]){terms->by, NULL}, "value", &out->values));
     NB_TRY(ctx, ask_cells(&m, out->setting_columns, setting_names[m.pooled], &out->settings));
     NB_NEED(m.unpaired, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unpaired));

@@ -67,17 +67,12 @@ typedef struct {
     nb_answer values;                   /* of `by`, by code, in order of appearance: NB_OF_COLUMN columns */
     nb_answer settings;                 /* by number, likewise: NB_OF_COLUMN columns for each */
     const char *const *setting_columns; /* what a setting is; ends with NULL */
-    int strata;
-    const char *const *names, *const *stratum_labels;
-    const bool *drawn; /* by stratum: its data are */
+    nb_answer strata; /* see nb_relation_strata */
     /* By value: rows of it beside which there is no row of the baseline; and the other way round. */
     const int *unpaired, *unmet;
     int count;
     nb_contrast *items; /* by value, then by setting */
 } nb_contrasts;
-
-/* Sets what is known of strata. */
-nb_status nb_contrasts_strata(const nb_relation *relation, nb_contrasts *contrasts, nb_ctx *ctx);
 
 /* A cell of a setting, and of a value; `what`: of NB_OF_COLUMN. */
 const nb_cell *nb_setting_cell(const nb_contrasts *contrasts, int setting, int column, int what);

@@ -417,7 +417,7 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figur
     graph g = {.figure = figure, .drawing = d, .csv = &csv, .answer = &answer, .ctx = ctx};
     *figures = 0;
     if (figure->of_one_m) NB_TRY(ctx, nb_figure_choose_m(d->relation, &of_m.m, ctx));
-    nb_relation_choose_m(d->relation, of_m.m);
+    d->relation->m = of_m.m;
     if (figure->prepare) NB_TRY(ctx, figure->prepare(&of_m, ctx));
     NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, d->baseline, ctx));
     NB_TRY(ctx, ask(&g, &csv, &answer, &notes));

@@ -8,7 +8,6 @@
 #include "report/relation.h"
 
 #include "attentions/attention.h"
-#include "base/texts.h"
 #include "components/registry.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
@@ -25,27 +24,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_KINDS = 16, MOST_MADE = 4, NUMBERS = 300 }; /* NUMBERS: characters of a row's numbers */
-
-struct nb_relation {
-    nb_store *store;
-    const char *rows; /* the table that has them */
-    bool several;     /* runs: they are copied */
-    const nb_study *study;
-    const nb_given_labels *labels;
-    int kind_count;
-    const nb_column *kinds[MOST_KINDS]; /* texts of the identity */
-    int problem;                        /* which of them is that */
-    nb_texts specs[MOST_KINDS];
-    nb_texts strata, sources, panels;
-    bool *drawn; /* by stratum: its data are drawn */
-    int drawn_room;
-    nb_texts views;                 /* that have been made */
-    int m;                          /* the parameter :m; 0: it is not chosen */
-    const char *made[MOST_MADE][2]; /* tables by name, and what they were made of */
-    nb_ctx *memory;                 /* of these, which are made at any time */
-    nb_ctx *ctx;
-};
+enum { NUMBERS = 300 }; /* characters of a row's numbers */
 
 const nb_cell *nb_answer_at(const nb_answer *a, int row, int column)
 {
@@ -57,26 +36,6 @@ int nb_answer_column(const nb_answer *a, const char *name)
     for (int c = 0; c < a->columns; c++)
         if (strcmp(a->names[c], name) == 0) return c;
     return -1;
-}
-
-void nb_relation_choose_m(nb_relation *r, int m)
-{
-    r->m = m;
-}
-
-const nb_study *nb_relation_study(const nb_relation *r)
-{
-    return r->study;
-}
-
-const nb_given_labels *nb_relation_labels(const nb_relation *r)
-{
-    return r->labels;
-}
-
-nb_store *nb_relation_store(const nb_relation *r)
-{
-    return r->store;
 }
 
 static nb_status fail(const nb_relation *r, const char *what)
@@ -134,7 +93,7 @@ static bool is_of_scene(const nb_relation *r, int kind)
 typedef struct { /* a row on its way */
     long long id;
     int position, head, trial, n, d;
-    int kinds[MOST_KINDS];
+    int kinds[NB_MOST_TEXTS];
     const char *model, *layer, *source, *scene; /* scene: values of the scene's axes that are no texts */
 } row;
 
@@ -151,9 +110,9 @@ typedef struct { /* which data a row is of */
 typedef struct {
     nb_relation *r;
     nb_texts heads, lines, origins, data; /* origins: models and sources */
-    facts *facts[MOST_KINDS];             /* by spec */
+    facts *facts[NB_MOST_TEXTS];          /* by spec */
     place *places;                        /* by data */
-    int room[MOST_KINDS], place_room;
+    int room[NB_MOST_TEXTS], place_room;
     sqlite3_stmt *insert;
     nb_ctx *scratch;
 } keys;
@@ -266,7 +225,7 @@ static nb_status find_place(keys *k, const row *of, const place **found)
 {
     nb_relation *r = k->r;
     const char *const origins[] = {of->model, of->source};
-    char data[(MOST_KINDS + 3) * DIGITS], *end = append(data, of->trial);
+    char data[(NB_MOST_TEXTS + 3) * DIGITS], *end = append(data, of->trial);
     int number, known = k->data.count;
     for (int i = 0; i < 2; i++) {
         NB_TRY(r->ctx, nb_texts_number(&k->origins, origins[i] ? origins[i] : "", &number));
@@ -290,7 +249,7 @@ typedef struct {
 static nb_status number_row(keys *k, const row *of, numbers *n)
 {
     const nb_relation *r = k->r;
-    char line[(MOST_KINDS + 1) * DIGITS + NUMBERS], *end = line;
+    char line[(NB_MOST_TEXTS + 1) * DIGITS + NUMBERS], *end = line;
     int known = k->lines.count;
     NB_TRY(r->ctx, find_place(k, of, &n->data));
     append(append(line, of->kinds[r->problem]), of->head);
@@ -845,7 +804,7 @@ static nb_status make(nb_relation *r, const char *which)
     for (int i = 0; i < r->kind_count; i++) nb_texts_init(&r->specs[i], r->ctx);
     nb_texts *const texts[] = {&r->strata, &r->sources, &r->panels};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
-    for (int i = 0; i < MOST_MADE; i++) r->made[i][1] = NULL;
+    for (int i = 0; i < NB_MOST_MADE; i++) r->made[i][1] = NULL;
     NB_TRY(
         r->ctx,
         execute(
@@ -907,8 +866,8 @@ static nb_status add_kinds(nb_relation *r)
     if (r->several) r->kinds[r->kind_count++] = &run_column;
     for (const nb_column *c = r->study->columns; c->name; c++) {
         if (!c->identity || c->type != NB_COLUMN_TEXT) continue;
-        NB_REQUIRE(r->ctx, r->kind_count < MOST_KINDS, NB_EBUG, "rows have more than %d texts in their identity",
-                   MOST_KINDS);
+        NB_REQUIRE(r->ctx, r->kind_count < NB_MOST_TEXTS, NB_EBUG, "rows have more than %d texts in their identity",
+                   NB_MOST_TEXTS);
         if (strcmp(c->name, "problem") == 0) r->problem = r->kind_count;
         r->kinds[r->kind_count++] = c;
     }
@@ -1082,8 +1041,8 @@ nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert)
 nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, nb_ctx *ctx)
 {
     int i = 0;
-    while (i < MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], table) != 0) i++;
-    NB_REQUIRE(ctx, i < MOST_MADE, NB_EBUG, "more than %d tables made of rows", MOST_MADE);
+    while (i < NB_MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], table) != 0) i++;
+    NB_REQUIRE(ctx, i < NB_MOST_MADE, NB_EBUG, "more than %d tables made of rows", NB_MOST_MADE);
     if (r->made[i][1] && strcmp(r->made[i][1], sql) == 0) return NB_OK;
     r->made[i][1] = NULL;
     NB_NEED(r->made[i][0], nb_strdup(r->memory, table));
@@ -1131,6 +1090,11 @@ nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx
     NB_TRY(ctx, nb_relation_ask(r, "SELECT experiment FROM run WHERE number = 0", NULL, &a, NULL, ctx));
     *name = a.count > 0 ? nb_answer_at(&a, 0, 0)->text : NULL;
     return NB_OK;
+}
+
+nb_status nb_relation_strata(const nb_relation *r, nb_answer *strata, nb_ctx *ctx)
+{
+    return nb_relation_ask(r, "SELECT name, label, drawn FROM stratum ORDER BY id", NULL, strata, NULL, ctx);
 }
 
 nb_status nb_relation_values(const nb_relation *r, const char *column, nb_answer *values, nb_ctx *ctx)

@@ -30,6 +30,7 @@
 #ifndef NB_RELATION_H
 #define NB_RELATION_H
 
+#include "base/texts.h"
 #include "components/study.h"
 #include "run/store.h"
 
@@ -52,7 +53,29 @@ typedef struct {
 const nb_cell *nb_answer_at(const nb_answer *answer, int row, int column);
 int nb_answer_column(const nb_answer *answer, const char *name); /* -1: there is none */
 
-typedef struct nb_relation nb_relation;
+enum { NB_MOST_TEXTS = 16, NB_MOST_MADE = 4 };
+
+typedef struct nb_relation {
+    nb_store *store;
+    const nb_study *study;
+    const nb_given_labels *labels;
+    int m; /* the parameter :m; 0: it is not chosen */
+
+    /* Private. */
+    const char *rows; /* the table that has them */
+    bool several;     /* runs: they are copied */
+    int kind_count;
+    const nb_column *kinds[NB_MOST_TEXTS]; /* texts of the identity */
+    int problem;                           /* which of them is that */
+    nb_texts specs[NB_MOST_TEXTS];
+    nb_texts strata, sources, panels;
+    bool *drawn; /* by stratum: its data are drawn */
+    int drawn_room;
+    nb_texts views;                    /* that have been made */
+    const char *made[NB_MOST_MADE][2]; /* tables by name, and what they were made of */
+    nb_ctx *memory;                    /* of these, which are made at any time */
+    nb_ctx *ctx;
+} nb_relation;
 
 /* Of a store that is open, and stays so as long as the relation is asked. `labels`: those that the config gives. */
 nb_status nb_relation_open(nb_relation **relation, nb_store *store, const nb_given_labels *labels, nb_ctx *ctx);
@@ -76,9 +99,6 @@ nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert); /*
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
 nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
 
-const nb_study *nb_relation_study(const nb_relation *relation);
-const nb_given_labels *nb_relation_labels(const nb_relation *relation);
-nb_store *nb_relation_store(const nb_relation *relation);
 /* Of the first row; NULL: there are none. */
 nb_status nb_relation_experiment(const nb_relation *relation, const char **name, nb_ctx *ctx);
 
@@ -90,14 +110,15 @@ nb_status nb_relation_need(nb_relation *relation, const char *sql, const char *b
 nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
                                  nb_ctx *ctx);
 
+/* Each stratum, by its id. */
+enum { NB_STRATUM_NAME, NB_STRATUM_LABEL, NB_STRATUM_DRAWN };
+nb_status nb_relation_strata(const nb_relation *relation, nb_answer *strata, nb_ctx *ctx);
+
 /* The values of a column, in the order in which rows have them. */
 nb_status nb_relation_values(const nb_relation *relation, const char *column, nb_answer *values, nb_ctx *ctx);
 
 /* The views and their columns: view, columns, about. */
 nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ctx);
-
-/* What the parameter :m is from now on. */
-void nb_relation_choose_m(nb_relation *relation, int m);
 
 /* The answer to the first statement of `sql`; *rest: what follows it, "" where there is nothing. The parameters
  * :baseline and :m are bound. NB_EINVAL with SQLite's words where it is no query. */

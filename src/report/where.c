@@ -25,9 +25,9 @@ static nb_status find_column(const nb_relation *r, const char *name, const nb_co
     int count = 0;
     const nb_column *all, *found;
     const char **names, *hint;
-    NB_TRY(ctx, nb_columns_with_labels(nb_relation_study(r)->columns, &all, ctx));
+    NB_TRY(ctx, nb_columns_with_labels(r->study->columns, &all, ctx));
     found = nb_column_find(all, name);
-    for (*column = nb_relation_study(r)->columns; found && (*column)->offset != found->offset;) ++*column;
+    for (*column = r->study->columns; found && (*column)->offset != found->offset;) ++*column;
     if (found && selects(found)) return NB_OK;
     NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(all) + 1, sizeof *names));
     for (const nb_column *c = all; c->name; c++)
@@ -73,7 +73,7 @@ static nb_status name_values(const nb_relation *r, values *v, nb_ctx *ctx)
                              : v->column->type == NB_COLUMN_REAL ? nb_real_copy(ctx, cell->real)
                                                                  : nb_format(ctx, "%lld", cell->integer));
     }
-    return v->registry ? nb_labels_apart(v->registry, nb_relation_labels(r), v->count, texts, v->names, ctx) : NB_OK;
+    return v->registry ? nb_labels_apart(v->registry, r->labels, v->count, texts, v->names, ctx) : NB_OK;
 }
 
 /* In order of appearance. */
@@ -83,7 +83,7 @@ static nb_status find_values(const nb_relation *r, const char *among, const char
     *v = (values){.name = name};
     NB_TRY(ctx, find_column(r, name, &v->column, ctx));
     const nb_column *c = v->column;
-    v->registry = nb_column_registry(nb_relation_study(r)->columns, c->name);
+    v->registry = nb_column_registry(r->study->columns, c->name);
     NB_TRY(ctx, nb_key_sql(c, &v->sql, ctx));
     bool numbered = c->type == NB_COLUMN_TEXT && c->identity, of_line = c->identity && strcmp(c->name, "trial") != 0;
     if (numbered) NB_NEED(value, nb_format(ctx, "(SELECT spec FROM component WHERE kind = '%s' AND id = v)", c->name));
