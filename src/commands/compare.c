@@ -91,7 +91,7 @@ static nb_status find_baseline(const nb_relation *relation, const nb_column *by,
                                int *baseline, nb_ctx *ctx)
 {
     nb_answer values;
-    NB_TRY(ctx, nb_relation_values(relation, by->name, &values, ctx));
+    NB_TRY(ctx, nb_relation_values(relation, by->name, NULL, &values, ctx));
     NB_REQUIRE(ctx, values.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare%s",
                by->name, g->where ? "; --where must leave the baseline as well" : "");
     if (*baseline < 0) *baseline = nb_compare_baseline(&values, usual);

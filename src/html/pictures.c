@@ -7,7 +7,6 @@
 #include "base/machine.h"
 #include "components/registry.h"
 #include "report/figure.h"
-#include "report/graph.h"
 #include "run/run_folder.h"
 
 #include <dirent.h>

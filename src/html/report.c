@@ -53,7 +53,7 @@ static nb_status find_pool(const part *p, const char **pool, nb_ctx *ctx)
     for (const nb_axis *a = p->study->axes; !*pool && a->key; a++) {
         nb_answer values;
         if (a->type != NB_AXIS_INTEGER || a->scene) continue;
-        NB_TRY(ctx, nb_relation_values(p->relation, a->column, &values, ctx));
+        NB_TRY(ctx, nb_relation_values(p->relation, a->column, NULL, &values, ctx));
         if (values.count > 1) *pool = a->column;
     }
     return NB_OK;

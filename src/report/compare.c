@@ -280,7 +280,7 @@ nb_status nb_compare_usual(nb_relation *relation, const char *baseline, int resa
     if (study->baseline < 0 || !metric) return NB_OK;
     *contrast = (nb_contrast_terms){
         .by = study->axes[study->baseline].column, .metric = metric->name, .pool = pool, .builds = true};
-    NB_TRY(ctx, nb_relation_values(relation, contrast->by, &values, ctx));
+    NB_TRY(ctx, nb_relation_values(relation, contrast->by, NULL, &values, ctx));
     if (values.count < 2) return NB_OK;
     contrast->baseline = nb_compare_baseline(&values, baseline);
     NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", NULL, &seed, NULL, ctx));

@@ -92,7 +92,7 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
         bind_cell(s, ++at, nb_setting_cell(c, x->contrast->setting, i, NB_OF_ROW));
         bind_cell(s, ++at, nb_setting_cell(c, x->contrast->setting, i, NB_OF_LABEL));
     }
-    return nb_relation_add(p->relation, s);
+    return nb_relation_add(p->relation, s, "");
 }
 
 static nb_status add_lines(const printer *p)
@@ -114,13 +114,10 @@ static nb_status add_beside(const printer *p)
         int stratum = i - c->values.count, pairs = 0;
         for (int k = 0; k < p->comparison->count && stratum >= 0; k++)
             pairs += p->comparison->items[k].contrast->counts[stratum].pairs;
-        sqlite3_bind_text(s, 1, stratum < 0 ? "value" : "stratum", -1, SQLITE_STATIC);
-        sqlite3_bind_int(s, 2, i);
-        sqlite3_bind_text(
-            s, 3, stratum < 0 ? nb_value_label(c, i) : nb_answer_at(&c->strata, stratum, NB_STRATUM_LABEL)->text, -1,
-            SQLITE_STATIC);
-        sqlite3_bind_int(s, 4, stratum < 0 ? c->unpaired[i] : pairs);
-        NB_TRY(p->ctx, nb_relation_add(p->relation, s));
+        NB_TRY(p->ctx, stratum < 0
+                           ? nb_relation_add(p->relation, s, "titi", "value", i, nb_value_label(c, i), c->unpaired[i])
+                           : nb_relation_add(p->relation, s, "titi", "stratum", i,
+                                             nb_answer_at(&c->strata, stratum, NB_STRATUM_LABEL)->text, pairs));
     }
     return NB_OK;
 }

@@ -19,6 +19,7 @@
 #include "strategies/strategy.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,7 +282,7 @@ static nb_status insert(const keys *k, sqlite3_stmt *s, int number, const row *o
     for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, 2 + FIXED + i, of->kinds[i]);
     for (int from = KINDS + r->kind_count, to = 2 + FIXED + r->kind_count; from < sqlite3_column_count(s); from++)
         sqlite3_bind_value(k->insert, to++, sqlite3_column_value(s, from));
-    return nb_relation_add(r, k->insert);
+    return nb_relation_add(r, k->insert, "");
 }
 
 static const char *text_at(sqlite3_stmt *s, int column)
@@ -429,13 +430,12 @@ static nb_status without(const nb_choice *choice, const nb_option *except, bool 
     return NB_OK;
 }
 
-static bool is_number(const nb_choice *choice, const nb_option *o, double *number)
+/* NaN of a text or a word. */
+static double number_of(const nb_choice *choice, const nb_option *o)
 {
     const char *field = (const char *)choice->options + o->offset;
-    if (o->type == NB_OPTION_REAL) *number = *(const double *)field;
-    if (o->type == NB_OPTION_INT) *number = *(const int *)field;
-    bool word = o->type == NB_OPTION_REAL ? isnan(*number) : *number <= NB_SECOND;
-    return (o->type == NB_OPTION_REAL || o->type == NB_OPTION_INT) && !word;
+    if (o->type == NB_OPTION_REAL) return *(const double *)field;
+    return o->type == NB_OPTION_INT && *(const int *)field > NB_SECOND ? (double)*(const int *)field : NAN;
 }
 
 /* Of a drawn problem `n`, of a file `max_n`; of an attention what it says. */
@@ -452,21 +452,13 @@ static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, in
 {
     for (const nb_option *o = choice->component->options; o->key; o++) {
         const char *value, *rest, *label;
-        double number = NAN;
         nb_mark mark = nb_ctx_mark(r->ctx);
         NB_TRY(r->ctx, nb_option_text(choice->options, o, 17, &value, r->ctx));
         NB_TRY(r->ctx, without(choice, o, false, &rest, r->ctx));
         NB_TRY(r->ctx, without(choice, o, true, &label, r->ctx));
-        const char *const texts[] = {r->kinds[kind]->name, o->key, value, rest, label};
-        for (int i = 0; i < 5; i++) sqlite3_bind_text(s, 1 + i, texts[i], -1, SQLITE_TRANSIENT);
-        sqlite3_bind_int(s, 6, id);
-        sqlite3_bind_int(s, 7, (int)(o - choice->component->options));
-        if (is_number(choice, o, &number))
-            sqlite3_bind_double(s, 8, number);
-        else
-            sqlite3_bind_null(s, 8);
-        sqlite3_bind_int(s, 9, is_size(registry_of(r, kind), choice, o));
-        NB_TRY(r->ctx, nb_relation_add(r, s));
+        NB_TRY(r->ctx, nb_relation_add(r, s, "tttttiiri", r->kinds[kind]->name, o->key, value, rest, label, id,
+                                       (int)(o - choice->component->options), number_of(choice, o),
+                                       is_size(registry_of(r, kind), choice, o)));
         nb_ctx_release(r->ctx, mark);
     }
     return NB_OK;
@@ -519,28 +511,18 @@ static nb_status add_component(const nb_relation *r, const inserts *to, int kind
     const char *spec = r->specs[kind].items[id], *full = nb_given_label_of(r->labels, registry, spec);
     nb_choice room;
     const nb_choice *choice;
-    sqlite3_stmt *s = to->component;
     NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
     const nb_kernel *kernel = choice && registry == &nb_kernels ? (const nb_kernel *)choice->component : NULL;
     unsigned strategy = choice && registry == &nb_strategies ? nb_strategy_traits(choice) : 0,
              core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0,
              attention = choice && registry == &nb_attentions ? nb_attention_traits(choice) : 0;
     if (!full) full = choice ? choice->full : spec;
-    const char *const texts[] = {r->kinds[kind]->name, spec, label, full, choice ? choice->component->name : NULL};
-    const int flags[] = {id,
-                         strategy & NB_ORACLE || core & NB_CORE_ORACLE,
-                         strategy & NB_RANDOM || core & NB_CORE_RANDOM,
-                         (core & NB_CORE_FILTER) != 0,
-                         (attention & NB_ATTENTION_EXACT) != 0,
-                         choice && choice->plain,
-                         kernel && kernel->points,
-                         kernel && kernel->low_rank,
-                         !kernel || kernel->stochastic};
-    enum { TEXTS = sizeof texts / sizeof *texts, FLAGS = sizeof flags / sizeof *flags };
-    for (int i = 0; i < TEXTS; i++) sqlite3_bind_text(s, 1 + i, texts[i], -1, SQLITE_STATIC);
-    for (int i = 0; i < FLAGS; i++) sqlite3_bind_int(s, 1 + TEXTS + i, flags[i]);
-    sqlite3_bind_text(s, 1 + TEXTS + FLAGS, input, -1, SQLITE_STATIC);
-    NB_TRY(r->ctx, nb_relation_add(r, s));
+    NB_TRY(r->ctx, nb_relation_add(
+                       r, to->component, "tttttiiiiiiiiit", r->kinds[kind]->name, spec, label, full,
+                       choice ? choice->component->name : NULL, id, (strategy & NB_ORACLE || core & NB_CORE_ORACLE),
+                       (strategy & NB_RANDOM || core & NB_CORE_RANDOM), ((core & NB_CORE_FILTER) != 0),
+                       ((attention & NB_ATTENTION_EXACT) != 0), (choice && choice->plain), (kernel && kernel->points),
+                       (kernel && kernel->low_rank), (!kernel || kernel->stochastic), input));
     return choice ? add_options(r, to->option, kind, id, choice) : NB_OK;
 }
 
@@ -589,17 +571,11 @@ static nb_status make_sources(const nb_relation *r)
     NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?, ?)", NULL, &stratum, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO source VALUES (?, ?, ?)", NULL, &source, r->ctx));
     for (int i = 0; i < r->strata.count; i++) {
-        sqlite3_bind_int(stratum, 1, i);
-        sqlite3_bind_text(stratum, 2, r->strata.items[i], -1, SQLITE_STATIC);
-        sqlite3_bind_text(stratum, 3, labels[i], -1, SQLITE_STATIC);
-        sqlite3_bind_int(stratum, 4, r->drawn[i]);
-        NB_TRY(r->ctx, nb_relation_add(r, stratum));
+        NB_TRY(r->ctx, nb_relation_add(r, stratum, "itti", i, r->strata.items[i], labels[i], r->drawn[i]));
     }
     for (int i = 0; i < r->sources.count; i++) {
-        sqlite3_bind_int(source, 1, i);
-        sqlite3_bind_int(source, 2, atoi(r->sources.items[i]));
-        sqlite3_bind_text(source, 3, strchr(r->sources.items[i], '\n') + 1, -1, SQLITE_STATIC);
-        NB_TRY(r->ctx, nb_relation_add(r, source));
+        const char *text = r->sources.items[i];
+        NB_TRY(r->ctx, nb_relation_add(r, source, "iit", i, atoi(text), strchr(text, '\n') + 1));
     }
     nb_ctx_release(r->ctx, mark);
     return NB_OK;
@@ -734,11 +710,7 @@ static nb_status make_panels(nb_relation *r)
     NB_TRY(r->ctx, read_panels(r, &count, &panels));
     NB_TRY(r->ctx, tell_apart(r, count, panels));
     NB_TRY(r->ctx, prepare(r, "UPDATE panel SET title = ?2 WHERE id = ?1", NULL, &s, r->ctx));
-    for (int i = 0; i < count; i++) {
-        sqlite3_bind_int(s, 1, panels[i].id);
-        sqlite3_bind_text(s, 2, panels[i].title, -1, SQLITE_STATIC);
-        NB_TRY(r->ctx, nb_relation_add(r, s));
-    }
+    for (int i = 0; i < count; i++) NB_TRY(r->ctx, nb_relation_add(r, s, "it", panels[i].id, panels[i].title));
     nb_ctx_release(r->ctx, mark);
     return NB_OK;
 }
@@ -848,7 +820,7 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
         while ((code = sqlite3_step(select)) == SQLITE_ROW) {
             sqlite3_bind_int(insert, 2, sqlite3_column_int(select, 0));
             for (int c = 0; c < fields; c++) sqlite3_bind_value(insert, 4 + c, sqlite3_column_value(select, 1 + c));
-            NB_TRY(r->ctx, nb_relation_add(r, insert));
+            NB_TRY(r->ctx, nb_relation_add(r, insert, ""));
             last = before + sqlite3_column_int(select, 0) + 1;
         }
         NB_REQUIRE(r->ctx, code == SQLITE_DONE, NB_EIO, "%s: %s", names[i], sqlite3_errmsg(stores[i]->db));
@@ -1030,9 +1002,19 @@ nb_status nb_relation_table(const nb_relation *r, const char *table, const char 
     return nb_relation_prepare(r, sql, insert, ctx);
 }
 
-nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert)
+nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert, const char *types, ...)
 {
     bool there;
+    va_list values;
+    va_start(values, types);
+    for (int i = 1; *types; types++, i++)
+        if (*types == 'i')
+            sqlite3_bind_int(insert, i, va_arg(values, int));
+        else if (*types == 'r')
+            sqlite3_bind_double(insert, i, va_arg(values, double));
+        else
+            sqlite3_bind_text(insert, i, va_arg(values, const char *), -1, SQLITE_STATIC);
+    va_end(values);
     nb_status status = nb_relation_step(r, insert, &there);
     sqlite3_reset(insert);
     return status;
@@ -1097,17 +1079,32 @@ nb_status nb_relation_strata(const nb_relation *r, nb_answer *strata, nb_ctx *ct
     return nb_relation_ask(r, "SELECT name, label, drawn FROM stratum ORDER BY id", NULL, strata, NULL, ctx);
 }
 
-nb_status nb_relation_values(const nb_relation *r, const char *column, nb_answer *values, nb_ctx *ctx)
+nb_status nb_key_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
 {
-    const char *sql;
+    bool text = c->type == NB_COLUMN_TEXT;
+    NB_NEED(*sql, nb_format(ctx, text && c->identity ? "%s_id" : text ? "coalesce(%s, '')" : "%s", c->name));
+    return NB_OK;
+}
+
+nb_status nb_relation_values(const nb_relation *r, const char *column, const char *among, nb_answer *values,
+                             nb_ctx *ctx)
+{
+    const char *key, *value = "v", *sql;
     const nb_column *c = nb_column_find(r->study->columns, column);
-    bool numbered = c && c->identity && c->type == NB_COLUMN_TEXT; /* in this order, and with no row to look at */
-    bool of_line = c && c->identity && strcmp(column, "trial") != 0;
-    NB_NEED(sql, nb_format(ctx,
-                           numbered  ? "SELECT spec FROM component WHERE kind = '%s' ORDER BY id"
-                           : of_line ? "SELECT %s FROM run WHERE opens GROUP BY 1 ORDER BY min(number)"
-                                     : "SELECT %s FROM run GROUP BY 1 ORDER BY min(number)",
-                           column));
+    bool numbered = c->identity && c->type == NB_COLUMN_TEXT, of_line = c->identity && strcmp(column, "trial") != 0;
+    if (numbered) NB_NEED(value, nb_format(ctx, "(SELECT spec FROM component WHERE kind = '%s' AND id = v)", column));
+    NB_TRY(ctx, nb_key_sql(c, &key, ctx));
+    if (numbered && !among) /* in this order, and with no row to look at */
+        NB_NEED(sql, nb_format(ctx, "SELECT spec, quote(id) FROM component WHERE kind = '%s' ORDER BY id", column));
+    else
+        NB_NEED(sql, nb_format(ctx,
+                               "WITH meant AS MATERIALIZED (SELECT %s AS v, number FROM run WHERE %s) "
+                               "SELECT %s, quote(v) FROM meant GROUP BY v ORDER BY min(number)",
+                               key,
+                               among     ? among
+                               : of_line ? "opens"
+                                         : "1",
+                               value));
     return nb_relation_ask(r, sql, NULL, values, NULL, ctx);
 }
 

@@ -95,7 +95,8 @@ nb_status nb_relation_run(const nb_relation *relation, const char *sql, nb_ctx *
 /* A new temporary table with these columns, "a, b, c", in the place of one of that name; *insert adds a row to it. */
 nb_status nb_relation_table(const nb_relation *relation, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx);
-nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert); /* the row that is bound */
+/* A row: what is bound, after `types` of the first columns: i an int, r a double (NaN: NULL), t a text (NULL too). */
+nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert, const char *types, ...);
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
 nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
 
@@ -114,8 +115,13 @@ nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, const c
 enum { NB_STRATUM_NAME, NB_STRATUM_LABEL, NB_STRATUM_DRAWN };
 nb_status nb_relation_strata(const nb_relation *relation, nb_answer *strata, nb_ctx *ctx);
 
-/* The values of a column, in the order in which rows have them. */
-nb_status nb_relation_values(const nb_relation *relation, const char *column, nb_answer *values, nb_ctx *ctx);
+/* What rows with one value in the column agree in. */
+nb_status nb_key_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
+/* The values of a column, in the order in which rows have them, and as literals of what they agree in; of the rows for
+ * which the condition `among` holds, NULL: all. */
+enum { NB_VALUE, NB_VALUE_LITERAL };
+nb_status nb_relation_values(const nb_relation *relation, const char *column, const char *among, nb_answer *values,
+                             nb_ctx *ctx);
 
 /* The views and their columns: view, columns, about. */
 nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ctx);
