@@ -603,116 +603,69 @@ static nb_status count_panels(const nb_relation *r)
                              model, layer, rows, names, r->rows));
 }
 
-typedef struct {
-    int id, sources;
-    const char *title, *model, *layer, *rows;
-    const char *scene; /* labels of what the scene is beside the problem, "" or ", softmax" */
-} panel;
-
-/* Of one problem its label, of several files the model and how many sources they are of. */
-static nb_status begin_title(panel *p, const char *label, int problems, nb_ctx *ctx)
+/* Titles of the panels and, by place, the facts of their data. A title begins with the label of its one problem, or of
+ * several files with the model and how many sources they are of. */
+static nb_status add_facts(const nb_relation *r, const nb_answer *panels, const char *const *labels)
 {
-    const char *model;
-    p->title = label;
-    if (problems < 2) return NB_OK;
-    NB_TRY(ctx, nb_label_stratum(p->model, &model, ctx));
-    NB_NEED(p->title, nb_format(ctx, "%s%s%s, %d sources", model, p->layer ? " layer " : "", p->layer ? p->layer : "",
-                                p->sources));
+    enum { PANEL, PROBLEMS, SOURCES, OF_MODEL, OF_LAYER };
+    sqlite3_stmt *title, *fact;
+    NB_TRY(r->ctx, prepare(r, "UPDATE panel SET title = ?2 WHERE id = ?1", NULL, &title, r->ctx));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO fact VALUES (?, ?, ?)", NULL, &fact, r->ctx));
+    for (int i = 0; i < panels->count; i++) {
+        const char *begin = labels[i], *model, *layer = nb_answer_at(panels, i, OF_LAYER)->text, *text;
+        int id = (int)nb_answer_at(panels, i, PANEL)->integer, nth = 0;
+        if (nb_answer_at(panels, i, PROBLEMS)->integer > 1) {
+            NB_TRY(r->ctx, nb_label_stratum(nb_answer_at(panels, i, OF_MODEL)->text, &model, r->ctx));
+            NB_NEED(begin, nb_format(r->ctx, "%s%s%s, %lld sources", model, layer ? " layer " : "", layer ? layer : "",
+                                     nb_answer_at(panels, i, SOURCES)->integer));
+        }
+        NB_TRY(r->ctx, nb_relation_add(r, title, "it", id, begin));
+        for (const char *at = r->panels.items[id], *end; at; at = end ? end + 2 : NULL) {
+            end = strstr(at, ", ");
+            NB_NEED(text, end ? nb_format(r->ctx, "%.*s", (int)(end - at), at) : at);
+            NB_TRY(r->ctx, nb_relation_add(r, fact, "iit", id, nth++, text));
+        }
+    }
     return NB_OK;
 }
 
-static nb_status read_panels(const nb_relation *r, int *count, panel **panels)
+/* No two titles are the same: those facts of their data that differ among such are added, but for the number of a
+ * kernel, whose label the title has. */
+static nb_status make_panels(nb_relation *r)
 {
-    const char **problems, **labels, *scene = "''";
+    const char **problems, **labels, *scene = "''", *sql;
     nb_answer a;
+    nb_mark mark = nb_ctx_mark(r->ctx);
+    NB_TRY(r->ctx, count_panels(r));
+    NB_TRY(r->ctx, nb_relation_ask(r, "SELECT id, problems, sources, model, layer, problem_id FROM panel ORDER BY id",
+                                   NULL, &a, NULL, r->ctx));
+    NB_NEED(problems, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *problems));
+    NB_NEED(labels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *labels));
+    for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_answer_at(&a, i, 5)->integer];
+    NB_TRY(r->ctx, nb_labels_apart(&nb_problems, r->labels, a.count, problems, labels, r->ctx));
+    NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE fact (panel_id INTEGER, place INTEGER, text TEXT)"));
+    NB_TRY(r->ctx, add_facts(r, &a, labels));
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i))
             NB_NEED(scene, nb_format(r->ctx,
                                      "%s || CASE WHEN (SELECT count(DISTINCT %s_id) FROM panel) > 1 THEN ', ' || "
                                      "(SELECT label FROM component WHERE kind = '%s' AND id = %s_id) ELSE '' END",
                                      scene, r->kinds[i]->name, r->kinds[i]->name, r->kinds[i]->name));
-    NB_NEED(scene,
-            nb_format(r->ctx, "SELECT id, sources, model, layer, rows, problems, problem_id, %s FROM panel ORDER BY id",
+    NB_NEED(sql,
+            nb_format(r->ctx,
+                      "UPDATE panel SET title = title || %s || CASE WHEN rows <> 'all' THEN ', rows: ' || rows "
+                      "ELSE '' END; "
+                      "CREATE TEMP TABLE apart AS SELECT DISTINCT f.* FROM panel AS p JOIN panel AS o ON o.title = "
+                      "p.title AND o.id <> p.id JOIN fact AS f ON f.panel_id = p.id LEFT JOIN fact AS g ON "
+                      "g.panel_id = o.id AND g.place = f.place WHERE g.text IS NOT f.text AND f.text GLOB "
+                      "'*[^0-9]*'; "
+                      "UPDATE panel SET title = title || coalesce((SELECT group_concat(', ' || text, '') FROM "
+                      "(SELECT text FROM apart WHERE panel_id = panel.id ORDER BY place)), ''); "
+                      "DROP TABLE fact; DROP TABLE apart",
                       scene));
-    NB_TRY(r->ctx, nb_relation_ask(r, scene, NULL, &a, NULL, r->ctx));
-    *count = a.count;
-    NB_NEED(*panels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof **panels));
-    NB_NEED(problems, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *problems));
-    NB_NEED(labels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *labels));
-    for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_answer_at(&a, i, 6)->integer];
-    NB_TRY(r->ctx, nb_labels_apart(&nb_problems, r->labels, a.count, problems, labels, r->ctx));
-    for (int i = 0; i < a.count; i++) {
-        panel *p = &(*panels)[i];
-        *p = (panel){.id = (int)nb_answer_at(&a, i, 0)->integer,
-                     .sources = (int)nb_answer_at(&a, i, 1)->integer,
-                     .model = nb_answer_at(&a, i, 2)->text,
-                     .layer = nb_answer_at(&a, i, 3)->text,
-                     .rows = nb_answer_at(&a, i, 4)->text};
-        NB_TRY(r->ctx, begin_title(p, labels[i], (int)nb_answer_at(&a, i, 5)->integer, r->ctx));
-        NB_NEED(p->title, nb_format(r->ctx, "%s%s", p->title, nb_answer_at(&a, i, 7)->text));
-        if (p->rows && strcmp(p->rows, "all") != 0)
-            NB_NEED(p->title, nb_format(r->ctx, "%s, rows: %s", p->title, p->rows));
-    }
-    return NB_OK;
-}
-
-/* The fact at `at`, and where the next one begins; "" at the end. */
-static const char *next_fact(const char *at, int *length)
-{
-    const char *end = strstr(at, ", ");
-    *length = end ? (int)(end - at) : (int)strlen(at);
-    return end ? end + 2 : at + *length;
-}
-
-/* Whether another panel has the same title, but not the same fact in this place. */
-static bool tells_apart(const nb_relation *r, const panel *panels, int count, const char *const *titles, int of,
-                        int nth)
-{
-    for (int i = 0; i < count; i++) {
-        const char *a = r->panels.items[panels[of].id], *b = r->panels.items[panels[i].id];
-        int x, y;
-        if (i == of || strcmp(titles[i], titles[of]) != 0) continue;
-        for (int k = 0; k < nth; k++) a = next_fact(a, &x), b = next_fact(b, &y);
-        next_fact(a, &x);
-        next_fact(b, &y);
-        if (x != y || strncmp(a, b, (size_t)x) != 0) return true;
-    }
-    return false;
-}
-
-/* No two titles are the same: those facts of their data that differ among such are added. */
-static nb_status tell_apart(const nb_relation *r, int count, panel *panels)
-{
-    const char **titles;
-    NB_NEED(titles, nb_alloc(r->ctx, (size_t)count + 1, sizeof *titles));
-    for (int i = 0; i < count; i++) titles[i] = panels[i].title;
-    for (int i = 0; i < count; i++) {
-        int length;
-        const char *fact = r->panels.items[panels[i].id];
-        for (int nth = 0; *fact; nth++) {
-            const char *next = next_fact(fact, &length);
-            bool number = strspn(fact, "0123456789") == (size_t)length; /* of a kernel, which its title has */
-            if (!number && tells_apart(r, panels, count, titles, i, nth))
-                NB_NEED(panels[i].title, nb_format(r->ctx, "%s, %.*s", panels[i].title, length, fact));
-            fact = next;
-        }
-    }
-    return NB_OK;
-}
-
-static nb_status make_panels(nb_relation *r)
-{
-    sqlite3_stmt *s;
-    panel *panels;
-    int count;
-    nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx, count_panels(r));
-    NB_TRY(r->ctx, read_panels(r, &count, &panels));
-    NB_TRY(r->ctx, tell_apart(r, count, panels));
-    NB_TRY(r->ctx, prepare(r, "UPDATE panel SET title = ?2 WHERE id = ?1", NULL, &s, r->ctx));
-    for (int i = 0; i < count; i++) NB_TRY(r->ctx, nb_relation_add(r, s, "it", panels[i].id, panels[i].title));
+    nb_status status = execute(r, sql);
     nb_ctx_release(r->ctx, mark);
-    return NB_OK;
+    return status;
 }
 
 /* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each, and
