@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "cli/claims.h"
 #include "components/registry.h"
-#include "html/address.h"
 #include "html/html.h"
 #include "html/pictures.h"
 #include "report/builds.h"

@@ -236,17 +236,10 @@ static nb_status label(const judge *j, const char *name, const char *part, const
     const nb_study *study = j->relation->study;
     const nb_column *c = nb_column_find(study->columns, name);
     const nb_registry *registry = nb_column_registry(study->columns, name);
-    const char *sql = name;
+    const char *sql;
     nb_answer a;
-    if (c->identity && registry)
-        NB_NEED(sql, nb_format(j->ctx,
-                               "(SELECT label || CASE WHEN oracle AND kind = 'strategy' THEN '" NB_ORACLE_MARK
-                               "' ELSE '' END FROM component "
-                               "WHERE kind = '%s' AND id = %s_id)",
-                               name, name));
-    else if (c->type == NB_COLUMN_REAL)
-        NB_NEED(sql, nb_format(j->ctx, "shown('%%.4g', %s)", name));
-    NB_NEED(sql, nb_format(j->ctx, "SELECT CAST(%s AS TEXT) FROM run WHERE %s ORDER BY number LIMIT 1", sql, part));
+    NB_TRY(j->ctx, nb_label_sql(c, &sql, j->ctx));
+    NB_NEED(sql, nb_format(j->ctx, "SELECT %s FROM run WHERE %s ORDER BY number LIMIT 1", sql, part));
     NB_TRY(j->ctx, nb_relation_ask(j->relation, sql, NULL, &a, NULL, j->ctx));
     *text = nb_answer_at(&a, 0, 0)->text ? nb_answer_at(&a, 0, 0)->text : "";
     if (c->identity || !registry) return NB_OK;

@@ -194,31 +194,14 @@ static nb_status make_sides(maker *m)
     return nb_relation_make(m->relation, "agreed", sql, m->ctx);
 }
 
-/* A label of a row's component. Of oracles strategies alone are marked. */
-#define LABEL_SQL \
-    "(SELECT %s || CASE WHEN oracle AND kind = 'strategy' THEN ', oracle' ELSE '' END FROM component WHERE kind = " \
-    "'%s' AND id = run.%s_id), "
-
-/* A row's value in a column, and its labels. */
+/* A row's value in a column, and its label. */
 static nb_status cell_sql(const maker *m, const char *name, const char **list)
 {
     const nb_column *c = nb_column_find(m->columns, name);
-    if (!c) {
-        NB_NEED(
-            *list,
-            nb_format(m->ctx, "%s" INPUT_SQL ", coalesce(" INPUT_SQL ", '-'), coalesce(" INPUT_SQL ", '-'), ", *list));
-        return NB_OK;
-    }
-    const char *text = c->type == NB_COLUMN_REAL ? "shown('%.4g', run." : "CAST(run.";
-    if (c->type == NB_COLUMN_TEXT)
-        NB_NEED(*list, nb_format(m->ctx, "%srun.%s, " LABEL_SQL LABEL_SQL, *list, name, "label", name, name, "full",
-                                 name, name));
-    else
-        for (int i = 0; i < NB_OF_COLUMN; i++)
-            NB_NEED(*list, nb_format(m->ctx, "%s%s%s%s, ", *list, i ? text : "run.", name,
-                                     i == 0                      ? ""
-                                     : c->type == NB_COLUMN_REAL ? ")"
-                                                                 : " AS TEXT)"));
+    const char *label;
+    if (c) NB_TRY(m->ctx, nb_label_sql(c, &label, m->ctx));
+    NB_NEED(*list, c ? nb_format(m->ctx, "%srun.%s, %s, ", *list, name, label)
+                     : nb_format(m->ctx, "%s" INPUT_SQL ", coalesce(" INPUT_SQL ", '-'), ", *list));
     return NB_OK;
 }
 

@@ -59,15 +59,15 @@ typedef struct {
     const char *refusal; /* why it is no comparison, in what else they differ, and so has no units; NULL: it is one */
 } nb_contrast;
 
-/* What a row has in a column, in an answer: the value itself, its label, and that with the first option always. */
-enum { NB_OF_ROW, NB_OF_LABEL, NB_OF_FULL, NB_OF_COLUMN };
+/* What a row has in a column, in an answer: the value itself, and its label. */
+enum { NB_OF_ROW, NB_OF_LABEL, NB_OF_COLUMN };
 
 typedef struct {
     const nb_column *metric;
     nb_answer values;                   /* of `by`, by code, in order of appearance: NB_OF_COLUMN columns */
     nb_answer settings;                 /* by number, likewise: NB_OF_COLUMN columns for each */
     const char *const *setting_columns; /* what a setting is; ends with NULL */
-    nb_answer strata; /* see nb_relation_strata */
+    nb_answer strata;                   /* see nb_relation_strata */
     /* By value: rows of it beside which there is no row of the baseline; and the other way round. */
     const int *unpaired, *unmet;
     int count;

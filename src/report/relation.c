@@ -1039,6 +1039,19 @@ nb_status nb_key_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
     return NB_OK;
 }
 
+nb_status nb_label_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
+{
+    if (c->identity && c->type == NB_COLUMN_TEXT)
+        NB_NEED(*sql, nb_format(ctx,
+                                "(SELECT label || CASE WHEN oracle AND kind = 'strategy' THEN '" NB_ORACLE_MARK
+                                "' ELSE '' END FROM component WHERE kind = '%s' AND id = run.%s_id)",
+                                c->name, c->name));
+    else
+        NB_NEED(*sql,
+                nb_format(ctx, c->type == NB_COLUMN_REAL ? "shown('%%.4g', run.%s)" : "CAST(run.%s AS TEXT)", c->name));
+    return NB_OK;
+}
+
 nb_status nb_relation_values(const nb_relation *r, const char *column, const char *among, nb_answer *values,
                              nb_ctx *ctx)
 {
