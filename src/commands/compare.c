@@ -91,7 +91,7 @@ static nb_status find_baseline(const nb_relation *relation, const nb_column *by,
                                int *baseline, nb_ctx *ctx)
 {
     nb_answer values;
-    NB_TRY(ctx, nb_relation_values(relation, by->name, &values, ctx));
+    NB_TRY(ctx, nb_relation_values(relation, by->name, NULL, &values, ctx));
     NB_REQUIRE(ctx, values.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare%s",
                by->name, g->where ? "; --where must leave the baseline as well" : "");
     if (*baseline < 0) *baseline = nb_compare_baseline(&values, usual);
@@ -124,7 +124,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     const char *usual = NULL;
     NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&relation, &store, labels, ctx));
-    const nb_study *study = nb_relation_study(relation);
+    const nb_study *study = relation->study;
     NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", NULL, &seed, NULL, ctx));
     NB_REQUIRE(ctx, seed.count > 0, NB_EIO, "%s: the run has no rows", folder);
     terms->contrast.by = g->by ? g->by : usual_column(study);

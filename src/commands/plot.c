@@ -11,7 +11,6 @@
 #include "studies/error/landmark_plot.h"
 #include "report/builds.h"
 #include "report/figure.h"
-#include "report/graph.h"
 #include "report/relation.h"
 #include "run/run_folder.h"
 #include "run/reload.h"

@@ -649,3 +649,12 @@ nb_status nb_choice_parse(const nb_registry *registry, const char *text, nb_choi
     *choice = choices.items[0];
     return NB_OK;
 }
+
+nb_status nb_choice_recall(const nb_registry *registry, const char *text, nb_choice *choice, bool *there, nb_ctx *ctx)
+{
+    nb_status status = nb_choice_parse(registry, text, choice, ctx);
+    *there = status == NB_OK;
+    if (status == NB_ENOMEM) return status;
+    nb_error_clear(ctx);
+    return NB_OK;
+}

@@ -226,6 +226,9 @@ nb_status nb_choice_part_matches(const nb_choice_part *part, const nb_choice *ch
 
 /* Parses a text that is known to be valid; its first mistake is an NB_EINVAL. */
 nb_status nb_choice_parse(const nb_registry *registry, const char *text, nb_choice *choice, nb_ctx *ctx);
+/* The same of a text that another program may have written: *there <- whether this one has the component, and its
+ * options, as a plug-in's that is not loaded is not; NB_ENOMEM is the only failure. */
+nb_status nb_choice_recall(const nb_registry *registry, const char *text, nb_choice *choice, bool *there, nb_ctx *ctx);
 
 /* Writes an option's value: numbers with `digits` digits, or (0) the fewest that read back as the same number; strings
  * are quoted where needed. */

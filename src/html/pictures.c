@@ -7,11 +7,12 @@
 #include "base/machine.h"
 #include "components/registry.h"
 #include "report/figure.h"
-#include "report/graph.h"
 #include "run/run_folder.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,7 +135,7 @@ static nb_status add_picture(const finder *f, const char *file, nb_pictures *pic
 
 nb_status nb_pictures_find(const char *run, nb_relation *relation, nb_pictures *pictures, nb_ctx *ctx)
 {
-    finder f = {.drawing = {.relation = relation, .run = run}, .study = nb_relation_study(relation), .ctx = ctx};
+    finder f = {.drawing = {.relation = relation, .run = run}, .study = relation->study, .ctx = ctx};
     *pictures = (nb_pictures){.count = 0};
     NB_TRY(ctx, nb_run_path(run, NB_PLOTS_FOLDER, &f.drawing.folder, ctx));
     NB_TRY(ctx, nb_run_plots(run, &f.named, ctx));
@@ -146,5 +147,47 @@ nb_status nb_pictures_find(const char *run, nb_relation *relation, nb_pictures *
     if (f.drawing.gnuplots) NB_TRY(ctx, list_files(&f));
     NB_NEED(pictures->items, nb_alloc(ctx, (size_t)f.count + 1, sizeof *pictures->items));
     for (int i = 0; i < f.count; i++) NB_TRY(ctx, add_picture(&f, f.files[i], pictures));
+    return NB_OK;
+}
+
+static nb_status whole(const char *path, const char **out, nb_ctx *ctx)
+{
+    char *real = realpath(path, NULL);
+    NB_REQUIRE(ctx, real, NB_EIO, "%s: cannot be found: %s", path, strerror(errno));
+    NB_TRY(ctx, nb_defer(ctx, free, real));
+    *out = real;
+    return NB_OK;
+}
+
+/* Letters of both that are folders above both, with the slash behind them. */
+static size_t common(const char *folder, const char *path)
+{
+    size_t last = 0, i = 0;
+    for (; folder[i] && folder[i] == path[i]; i++)
+        if (folder[i] == '/') last = i + 1;
+    return !folder[i] && path[i] == '/' ? i + 1 : last;
+}
+
+/* Behind "../" for each folder that is left. */
+static char *encode(const char *left, const char *path, nb_ctx *ctx)
+{
+    size_t ups = *left ? 1 : 0, length = 0;
+    for (const char *c = left; *c; c++) ups += *c == '/';
+    char *out = nb_alloc(ctx, 3 * (ups + strlen(path)) + 1, 1);
+    for (size_t i = 0; out && i < ups; i++) length += (size_t)sprintf(out + length, "../");
+    for (; out && *path; path++) {
+        unsigned char c = (unsigned char)*path;
+        length += (size_t)sprintf(out + length, isalnum(c) || strchr("/-_.", c) ? "%c" : "%%%02X", c);
+    }
+    return out;
+}
+
+nb_status nb_address_of(const char *folder, const char *path, const char **address, nb_ctx *ctx)
+{
+    const char *from, *to;
+    NB_TRY(ctx, whole(folder, &from, ctx));
+    NB_TRY(ctx, whole(path, &to, ctx));
+    size_t same = common(from, to), length = strlen(from);
+    NB_NEED(*address, encode(from + (same < length ? same : length), to + same, ctx));
     return NB_OK;
 }

@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "cli/claims.h"
 #include "components/registry.h"
-#include "html/address.h"
 #include "html/html.h"
 #include "html/pictures.h"
 #include "report/builds.h"
@@ -24,6 +23,8 @@ typedef struct { /* a run */
     nb_store store;
     nb_relation *relation;
     nb_claim_results claims;
+    nb_ctx *own; /* of what follows, until it is shown */
+    nb_usual_comparison compared;
     nb_caveats caveats;
     nb_pictures pictures;
     int rows, ok, wrong, planned;
@@ -53,26 +54,28 @@ static nb_status find_pool(const part *p, const char **pool, nb_ctx *ctx)
     for (const nb_axis *a = p->study->axes; !*pool && a->key; a++) {
         nb_answer values;
         if (a->type != NB_AXIS_INTEGER || a->scene) continue;
-        NB_TRY(ctx, nb_relation_values(p->relation, a->column, &values, ctx));
+        NB_TRY(ctx, nb_relation_values(p->relation, a->column, NULL, &values, ctx));
         if (values.count > 1) *pool = a->column;
     }
     return NB_OK;
 }
 
 /* Compares as a run does at its end, but pooled over m, except for times. */
-static nb_status compare(part *p, int resamples, nb_usual_comparison *c, nb_ctx *ctx)
+static nb_status compare(part *p, nb_ctx *ctx)
 {
     const nb_column *metric = nb_study_metric(p->study);
     const char *pool = NULL;
-    if (metric && !metric->time) NB_TRY(ctx, find_pool(p, &pool, ctx));
-    return nb_compare_usual(p->relation, p->baseline, resamples, pool, c, ctx);
+    NB_NEED(p->own, nb_ctx_child(ctx));
+    if (metric && !metric->time) NB_TRY(ctx, find_pool(p, &pool, p->own));
+    return nb_compare_usual(p->relation, p->baseline, NB_BOOTSTRAPS, pool, &p->compared, p->own);
 }
 
 /* Adds what the mean of a comparison hides. */
-static nb_status add_hidden(part *p, const nb_usual_comparison *c, nb_ctx *ctx)
+static nb_status add_hidden(part *p, nb_ctx *ctx)
 {
+    const nb_usual_comparison *c = &p->compared;
     int heads = 0, pooled = 0;
-    for (int i = 0; i < c->comparison.count; i++) {
+    for (int i = 0; c->made && i < c->comparison.count; i++) {
         heads += c->comparison.items[i].turn != NULL;
         pooled += c->comparison.items[i].change != NULL;
     }
@@ -93,18 +96,7 @@ static nb_status add_hidden(part *p, const nb_usual_comparison *c, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status find_hidden(part *p, nb_ctx *ctx)
-{
-    nb_usual_comparison c;
-    nb_ctx *own;
-    NB_NEED(own, nb_ctx_child(ctx));
-    nb_status status = compare(p, 0, &c, own);
-    if (status == NB_OK && c.made) status = add_hidden(p, &c, ctx);
-    nb_ctx_release(own, 0);
-    return status;
-}
-
-/* Counts the rows, how they ended, and finds when the first was measured. */
+/* How many rows there are, how they ended, and when the first was measured. */
 static nb_status count_rows(part *p, nb_ctx *ctx)
 {
     nb_answer a;
@@ -135,7 +127,8 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_TRY(ctx, nb_run_baseline(folder, &p->baseline, ctx));
     NB_TRY(ctx, ask_claims(p, ctx));
     NB_TRY(ctx, nb_caveats_find(p->relation, &p->store, &p->caveats, ctx));
-    NB_TRY(ctx, find_hidden(p, ctx));
+    NB_TRY(ctx, compare(p, ctx));
+    NB_TRY(ctx, add_hidden(p, ctx));
     return nb_pictures_find(folder, p->relation, &p->pictures, ctx);
 }
 
@@ -188,32 +181,23 @@ static nb_status add_pictures(const maker *m, const part *p)
     return NB_OK;
 }
 
-static nb_status show_comparison(const maker *m, part *p)
-{
-    nb_usual_comparison c;
-    NB_TRY(m->ctx, compare(p, NB_BOOTSTRAPS, &c, m->ctx));
-    if (!c.made) return NB_OK;
-    nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
-    nb_page_deepen(m->page, m->level);
-    NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c.terms, &c.comparison, &(nb_compare_view){.by_model = true},
-                                   m->ctx));
-    nb_page_deepen(m->page, 0);
-    nb_page_heading(m->page, NB_PAGE_FOLDED, "The same with all numbers, and what they mean");
-    nb_page_deepen(m->page, NB_PAGE_DEEPEST);
-    NB_TRY(m->ctx,
-           nb_compare_show(m->page, p->relation, &c.terms, &c.comparison, &(nb_compare_view){true, true}, m->ctx));
-    nb_page_deepen(m->page, 0);
-    return NB_OK;
-}
-
-/* Leaves nothing but the page in memory. */
 static nb_status add_comparison(const maker *m, part *p)
 {
-    maker own = *m;
-    NB_NEED(own.ctx, nb_ctx_child(m->ctx));
-    nb_status status = show_comparison(&own, p);
-    nb_ctx_release(own.ctx, 0);
-    return status;
+    const nb_usual_comparison *c = &p->compared;
+    if (c->made) {
+        nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
+        nb_page_deepen(m->page, m->level);
+        NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c->terms, &c->comparison,
+                                       &(nb_compare_view){.by_model = true}, p->own));
+        nb_page_deepen(m->page, 0);
+        nb_page_heading(m->page, NB_PAGE_FOLDED, "The same with all numbers, and what they mean");
+        nb_page_deepen(m->page, NB_PAGE_DEEPEST);
+        NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c->terms, &c->comparison, &(nb_compare_view){true, true},
+                                       p->own));
+        nb_page_deepen(m->page, 0);
+    }
+    nb_ctx_release(p->own, 0);
+    return NB_OK;
 }
 
 /* A table that a run does not end with, folded; nothing where the rows have nothing for it. */

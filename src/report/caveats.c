@@ -52,7 +52,7 @@ static nb_status next_statement(const char *sql, const word *words, const char *
 
 static nb_status find_in_rows(nb_relation *r, const char *sql, const char *memory, nb_caveats *found, nb_ctx *ctx)
 {
-    const nb_study *study = nb_relation_study(r);
+    const nb_study *study = r->study;
     const nb_column *metric = nb_study_metric(study);
     const char *by = study->baseline < 0 || !metric ? NULL : study->axes[study->baseline].column;
     const char *by_id = "'all'", *others = NULL, *statement;
@@ -117,7 +117,7 @@ nb_status nb_caveats_find(nb_relation *r, nb_store *store, nb_caveats *found, nb
 {
     const char *memory = NULL;
     *found = (nb_caveats){.count = 0};
-    for (const nb_column *c = nb_relation_study(r)->columns; c->name; c++)
+    for (const nb_column *c = r->study->columns; c->name; c++)
         if (c->memory) memory = c->name;
     NB_TRY(ctx, find_in_rows(r, nb_sql_text("caveats"), memory, found, ctx));
     NB_TRY(ctx, find_prediction(store, found, ctx));

@@ -51,7 +51,7 @@ static nb_status name_settings(const liner *l, const char **sql)
 {
     static const char *const data[] = {"problem", "head", "trial", NULL};
     const nb_claim *c = l->claim;
-    const nb_column *columns = nb_relation_study(l->relation)->columns;
+    const nb_column *columns = l->relation->study->columns;
     const char *key;
     bool several = false; /* builds */
     if (c->form == NB_CLAIM_SLOPE)
@@ -77,7 +77,7 @@ static nb_status name_settings(const liner *l, const char **sql)
 static nb_status add_series(const liner *l, int s, const char **columns, const char **rows, const char **any)
 {
     const nb_claim_series *series = &l->claim->series[s];
-    const nb_column *metric = nb_column_find(nb_relation_study(l->relation)->columns, series->metric.text);
+    const nb_column *metric = nb_column_find(l->relation->study->columns, series->metric.text);
     bool mean = l->claim->form == NB_CLAIM_MEASURE && l->claim->statistic != NB_CLAIM_GEOMETRIC_MEAN;
     const char *where;
     NB_TRY(l->ctx, nb_claim_rows(l->relation, l->part, &series->where, &where, &l->units->why, l->ctx));
@@ -108,7 +108,7 @@ enum { LINE, HEAD, STRATUM, SOURCE, DRAWS, FOUND, NOISE, MISSING, BELOW, POINTS,
 static nb_status ask(const liner *l, nb_answer *lines)
 {
     const nb_claim *c = l->claim;
-    const nb_column *columns = nb_relation_study(l->relation)->columns;
+    const nb_column *columns = l->relation->study->columns;
     const char *settings, *series = "", *rows = "", *any = "", *own = "1", *sql;
     bool logs = c->form == NB_CLAIM_SLOPE || (c->form == NB_CLAIM_MEASURE && c->statistic == NB_CLAIM_GEOMETRIC_MEAN);
     NB_TRY(l->ctx, name_settings(l, &settings));
@@ -179,7 +179,7 @@ static nb_status add_line(liner *l, const nb_answer *a, const nb_head_places *pl
     u->found += numbers[FOUND];
     u->noise += numbers[NOISE];
     u->missing += numbers[MISSING];
-    if (numbers[DRAWS]) l->draws[stratum] = l->draws[u->strata] = true;
+    if (numbers[DRAWS]) l->draws[stratum] = l->draws[u->strata.count] = true;
     l->silent += isnan(value) && numbers[NOISE] == 0 && numbers[POINTS] >= least;
     if (isnan(value)) return NB_OK;
     l->items[l->item_count++] =
@@ -192,7 +192,7 @@ static nb_status add_lines(liner *l, const nb_answer *a)
     nb_head_places places;
     NB_TRY(l->ctx, nb_head_places_find(l->relation, &places, l->ctx));
     NB_NEED(l->items, nb_alloc(l->ctx, (size_t)a->count + 1, sizeof *l->items));
-    NB_NEED(l->draws, nb_alloc(l->ctx, (size_t)l->units->strata + 1, sizeof *l->draws));
+    NB_NEED(l->draws, nb_alloc(l->ctx, (size_t)l->units->strata.count + 1, sizeof *l->draws));
     l->crossed.trials = 1;
     for (int i = 0; i < a->count; i++)
         if (nb_answer_at(a, i, TRIAL)->integer >= l->crossed.trials)
@@ -221,12 +221,7 @@ static nb_status tell_short(const liner *l)
 nb_status nb_claim_lines(nb_relation *relation, const char *part, const nb_claim *claim, nb_claim_units *u, nb_ctx *ctx)
 {
     liner l = {.relation = relation, .claim = claim, .part = part, .units = u, .ctx = ctx};
-    nb_contrasts strata;
     nb_answer lines;
-    NB_TRY(ctx, nb_contrasts_strata(relation, &strata, ctx));
-    u->strata = strata.strata;
-    u->names = strata.names;
-    u->labels = strata.stratum_labels;
     NB_TRY(ctx, ask(&l, &lines));
     if (u->why) return NB_OK;
     NB_TRY(ctx, add_lines(&l, &lines));

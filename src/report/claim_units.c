@@ -86,9 +86,9 @@ nb_status nb_crossed_add_alone(nb_crossed *c, nb_crossed_value value, nb_ctx *ct
 
 nb_status nb_claim_find_common(nb_claim_units *u, const nb_crossed *c, const bool *draws, nb_ctx *ctx)
 {
-    NB_NEED(u->common, nb_alloc(ctx, (size_t)u->strata + 1, sizeof *u->common));
-    NB_TRY(ctx, nb_crossed_errors(c->count, c->items, u->strata, u->common, ctx));
-    u->drawn_trials = nb_drawn_trials(u->strata + 1, u->common, draws);
+    NB_NEED(u->common, nb_alloc(ctx, (size_t)u->strata.count + 1, sizeof *u->common));
+    NB_TRY(ctx, nb_crossed_errors(c->count, c->items, u->strata.count, u->common, ctx));
+    u->drawn_trials = nb_drawn_trials(u->strata.count + 1, u->common, draws);
     return NB_OK;
 }
 
@@ -110,12 +110,12 @@ static nb_status cross_contrasts(const nb_contrasts *c, int value, nb_claim_unit
 {
     nb_crossed all = {.count = 0};
     bool *draws;
-    NB_NEED(draws, nb_alloc(ctx, (size_t)u->strata + 1, sizeof *draws));
+    NB_NEED(draws, nb_alloc(ctx, (size_t)u->strata.count + 1, sizeof *draws));
     NB_TRY(ctx, find_drawn(c, value, &all, ctx));
     for (int i = 0; i < c->count; i++) {
         const nb_contrast *x = &c->items[i];
         bool alone = true;
-        for (int s = 0; s <= u->strata && x->value == value; s++) draws[s] |= x->draws[s];
+        for (int s = 0; s <= u->strata.count && x->value == value; s++) draws[s] |= x->draws[s];
         for (int k = 0; k < x->crossed_count; k++) alone = alone && x->crossed[k].trial == 0;
         for (int k = 0; k < x->crossed_count && x->value == value; k++)
             NB_TRY(ctx, (alone ? nb_crossed_add_alone : nb_crossed_add)(&all, x->crossed[k], ctx));
@@ -134,7 +134,7 @@ static nb_status add_contrasts(const nb_contrasts *c, const nb_head_places *plac
     NB_NEED(items, nb_alloc(ctx, (size_t)total + 1, sizeof *items));
     for (int i = 0; i < c->count; i++) {
         const nb_contrast *x = &c->items[i];
-        const nb_pair_counts *all = &x->counts[c->strata];
+        const nb_pair_counts *all = &x->counts[c->strata.count];
         if (x->value != value) continue;
         int single = all->missing + all->missing_baseline;
         if (x->refusal) u->why = x->refusal;
@@ -166,9 +166,6 @@ static nb_status contrast(nb_relation *r, const char *both, const nb_claim *clai
     NB_TRY(ctx, nb_head_places_find(r, &places, ctx));
     NB_TRY(ctx, add_contrasts(&contrasts, &places, a, terms.failures, u, ctx));
     u->missing += contrasts.unpaired[a] + contrasts.unmet[a];
-    u->strata = contrasts.strata;
-    u->names = contrasts.names;
-    u->labels = contrasts.stratum_labels;
     return cross_contrasts(&contrasts, a, u, ctx);
 }
 
@@ -189,5 +186,6 @@ nb_status nb_claim_units_make(nb_relation *r, const char *among, const nb_claim 
 {
     bool pairs = claim->form == NB_CLAIM_COMPARE || claim->form == NB_CLAIM_ORDER;
     *u = (nb_claim_units){.count = 0};
+    NB_TRY(ctx, nb_relation_strata(r, &u->strata, ctx));
     return pairs ? compare(r, among, claim, pair, u, ctx) : nb_claim_lines(r, among, claim, u, ctx);
 }

@@ -9,8 +9,7 @@
 #include "report/contrast.h"
 
 typedef struct {
-    int strata;
-    const char *const *names, *const *labels; /* of the strata, see report/relation.h */
+    nb_answer strata; /* see nb_relation_strata */
     int count;
     /* compare, order: log(A / B), or A - B; slope; correlation; the metric, or its log for a geometric mean. */
     nb_unit_value *units;

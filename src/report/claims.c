@@ -91,12 +91,12 @@ static nb_status estimate(const judge *j, const nb_claim_units *u, double confid
                           range *ranges)
 {
     const nb_estimate_terms terms = {.confidence = confidence, .margin = log(j->claim->smallest), .common = u->common};
-    NB_TRY(j->ctx, nb_estimate_units(u->count, u->units, u->strata, &terms, estimates, j->ctx));
-    for (int s = 0; s <= u->strata; s++) {
+    NB_TRY(j->ctx, nb_estimate_units(u->count, u->units, u->strata.count, &terms, estimates, j->ctx));
+    for (int s = 0; s <= u->strata.count; s++) {
         ranges[s] = range_of(j->claim, &estimates[s]);
         if (!is_median(j->claim)) continue;
         ranges[s].sd = estimates[s].sd * sqrt(M_PI / 2); /* the median's error beside the mean's, of normal values */
-        NB_TRY(j->ctx, median_range(u->count, u->units, s, u->strata, confidence, &ranges[s], j->ctx));
+        NB_TRY(j->ctx, median_range(u->count, u->units, s, u->strata.count, confidence, &ranges[s], j->ctx));
     }
     return NB_OK;
 }
@@ -113,13 +113,13 @@ static void describe(nb_claim_answer *a, const nb_estimate *e, const range *r)
 static nb_status add_models(const judge *j, const nb_claim_units *u, const nb_estimate *estimates, const range *ranges,
                             nb_claim_answer *a)
 {
-    NB_NEED(a->models, nb_alloc(j->keep, (size_t)u->strata + 1, sizeof *a->models));
-    for (int s = 0; s < u->strata; s++) {
+    NB_NEED(a->models, nb_alloc(j->keep, (size_t)u->strata.count + 1, sizeof *a->models));
+    for (int s = 0; s < u->strata.count; s++) {
         nb_claim_answer *model = &a->models[a->model_count];
         if (estimates[s].sources == 0) continue;
         *model = (nb_claim_answer){.more = NAN};
-        NB_NEED(model->name, nb_strdup(j->keep, u->names[s]));
-        NB_NEED(model->label, nb_strdup(j->keep, u->labels[s]));
+        NB_NEED(model->name, nb_strdup(j->keep, nb_answer_at(&u->strata, s, NB_STRATUM_NAME)->text));
+        NB_NEED(model->label, nb_strdup(j->keep, nb_answer_at(&u->strata, s, NB_STRATUM_LABEL)->text));
         describe(model, &estimates[s], &ranges[s]);
         a->model_count++;
     }
@@ -129,15 +129,15 @@ static nb_status add_models(const judge *j, const nb_claim_units *u, const nb_es
 /* The model that has but one source, where intervals need two. */
 static const char *lonely_model(const nb_claim_units *u, const nb_estimate *estimates)
 {
-    for (int s = 0; s < u->strata; s++)
-        if (estimates[s].sources == 1) return u->names[s];
+    for (int s = 0; s < u->strata.count; s++)
+        if (estimates[s].sources == 1) return nb_answer_at(&u->strata, s, NB_STRATUM_NAME)->text;
     return NULL;
 }
 
 static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_estimate *estimates, const range *r,
                              const char **why)
 {
-    const nb_estimate *e = &estimates[u->strata];
+    const nb_estimate *e = &estimates[u->strata.count];
     const char *lonely = lonely_model(u, estimates);
     int total = u->found + u->missing;
     double share = total > 0 ? (double)u->missing / total : 0;
@@ -212,18 +212,20 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
     const nb_claim *c = j->claim;
     nb_estimate *estimates;
     range *ranges;
-    size_t count = (size_t)u->strata + 1;
+    size_t count = (size_t)u->strata.count + 1;
     double confidence = 1 - (1 - c->confidence) / parts;
     NB_NEED(estimates, nb_alloc(j->ctx, count, sizeof *estimates));
     NB_NEED(ranges, nb_alloc(j->ctx, count, sizeof *ranges));
     NB_TRY(j->ctx, estimate(j, u, confidence, estimates, ranges));
-    describe(a, &estimates[u->strata], &ranges[u->strata]);
+    describe(a, &estimates[u->strata.count], &ranges[u->strata.count]);
     NB_TRY(j->ctx, add_models(j, u, estimates, ranges, a));
-    NB_TRY(j->ctx, find_reason(j, u, estimates, &ranges[u->strata], &a->why));
-    a->verdict = a->why ? NB_CLAIM_IS_VOID : verdict_of(c, &ranges[u->strata], estimates[u->strata].same_p, confidence);
+    NB_TRY(j->ctx, find_reason(j, u, estimates, &ranges[u->strata.count], &a->why));
+    a->verdict = a->why ? NB_CLAIM_IS_VOID
+                        : verdict_of(c, &ranges[u->strata.count], estimates[u->strata.count].same_p, confidence);
     if (a->verdict != NB_CLAIM_IS_UNDECIDED) return NB_OK;
-    a->more = more_sources(c, &estimates[u->strata], &ranges[u->strata]);
-    if (isnan(a->more) && estimates[u->strata].common_se > 0) a->why = "more trials would decide, not more sources";
+    a->more = more_sources(c, &estimates[u->strata.count], &ranges[u->strata.count]);
+    if (isnan(a->more) && estimates[u->strata.count].common_se > 0)
+        a->why = "more trials would decide, not more sources";
     return NB_OK;
 }
 
@@ -231,24 +233,17 @@ static nb_status answer(const judge *j, const nb_claim_units *u, int parts, nb_c
  * components, but identifies no row, it is the component's own label. */
 static nb_status label(const judge *j, const char *name, const char *part, const char **text)
 {
-    const nb_study *study = nb_relation_study(j->relation);
+    const nb_study *study = j->relation->study;
     const nb_column *c = nb_column_find(study->columns, name);
     const nb_registry *registry = nb_column_registry(study->columns, name);
-    const char *sql = name;
+    const char *sql;
     nb_answer a;
-    if (c->identity && registry)
-        NB_NEED(sql, nb_format(j->ctx,
-                               "(SELECT label || CASE WHEN oracle AND kind = 'strategy' THEN '" NB_ORACLE_MARK
-                               "' ELSE '' END FROM component "
-                               "WHERE kind = '%s' AND id = %s_id)",
-                               name, name));
-    else if (c->type == NB_COLUMN_REAL)
-        NB_NEED(sql, nb_format(j->ctx, "shown('%%.4g', %s)", name));
-    NB_NEED(sql, nb_format(j->ctx, "SELECT CAST(%s AS TEXT) FROM run WHERE %s ORDER BY number LIMIT 1", sql, part));
+    NB_TRY(j->ctx, nb_label_sql(c, &sql, j->ctx));
+    NB_NEED(sql, nb_format(j->ctx, "SELECT %s FROM run WHERE %s ORDER BY number LIMIT 1", sql, part));
     NB_TRY(j->ctx, nb_relation_ask(j->relation, sql, NULL, &a, NULL, j->ctx));
     *text = nb_answer_at(&a, 0, 0)->text ? nb_answer_at(&a, 0, 0)->text : "";
     if (c->identity || !registry) return NB_OK;
-    return nb_labels_apart(registry, nb_relation_labels(j->relation), 1, (const char *const[]){*text}, text, j->ctx);
+    return nb_labels_apart(registry, j->relation->labels, 1, (const char *const[]){*text}, text, j->ctx);
 }
 
 /* Names the value that a claim means; *name is the claim's text where the rows have no such value, or several. */
@@ -338,7 +333,7 @@ static nb_status ask_group(const judge *j, const char *part, int groups, int pai
 /* Makes `claim_part`: rows that the claim is about, by the values that they have in the columns of `each`. */
 static nb_status make_groups(const judge *j, const char *among, int *count)
 {
-    const nb_column *columns = nb_relation_study(j->relation)->columns;
+    const nb_column *columns = j->relation->study->columns;
     const char *keys = "", *key, *first = "0", *sql;
     nb_answer groups;
     for (const char **c = j->claim->each; *c; c++) {

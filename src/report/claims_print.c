@@ -68,7 +68,7 @@ static nb_status add_answer(filler *f, const char *row, int part, const nb_claim
         if (texts[i]) NB_NEED(clean, nb_clean(f->ctx, texts[i], "\t\r\n"));
         sqlite3_bind_text(f->insert, ++at, clean, -1, SQLITE_STATIC);
     }
-    NB_TRY(f->ctx, nb_relation_add(f->relation, f->insert));
+    NB_TRY(f->ctx, nb_relation_add(f->relation, f->insert, ""));
     for (int m = 0; m < a->model_count; m++) NB_TRY(f->ctx, add_answer(f, "model", part, &a->models[m]));
     return NB_OK;
 }

@@ -41,7 +41,7 @@ static nb_status add(comparer *c, nb_compared item)
 /* Over strata, then by stratum where there are several. */
 static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_contrast *contrast, int baseline)
 {
-    int strata = of->strata, used = 0;
+    int strata = of->strata.count, used = 0;
     nb_estimate *estimates;
     const nb_estimate_terms terms = {.confidence = c->terms->confidence,
                                      .resamples = c->terms->resamples,
@@ -71,14 +71,12 @@ static nb_status add_baseline(comparer *c, int baseline)
     nb_contrasts *contrasts;
     nb_contrast_terms terms = c->terms->contrast;
     terms.baseline = baseline;
+    terms.onward = c->terms->all_pairs;
     NB_NEED(contrasts, nb_alloc(c->ctx, 1, sizeof *contrasts));
     NB_TRY(c->ctx, nb_contrasts_make(c->relation, &terms, contrasts, c->ctx));
     c->out->contrasts = contrasts;
-    for (int i = 0; i < contrasts->count; i++) {
-        const nb_contrast *contrast = &contrasts->items[i];
-        if (!c->terms->all_pairs || contrast->value > baseline)
-            NB_TRY(c->ctx, add_estimates(c, contrasts, contrast, baseline));
-    }
+    for (int i = 0; i < contrasts->count; i++)
+        NB_TRY(c->ctx, add_estimates(c, contrasts, &contrasts->items[i], baseline));
     return NB_OK;
 }
 
@@ -205,21 +203,9 @@ static nb_status find_head_turns(const comparer *c)
     return NB_OK;
 }
 
-/* Whether the setting `one` has what the pooled one has. */
-static bool is_within(const nb_contrasts *one, int setting, const nb_contrasts *pooled, int whole)
-{
-    for (int i = 0; pooled->setting_columns[i]; i++) {
-        int k = 0;
-        while (strcmp(one->setting_columns[k], pooled->setting_columns[i]) != 0) k++;
-        if (!nb_cell_same(nb_setting_cell(one, setting, k, NB_OF_ROW), nb_setting_cell(pooled, whole, i, NB_OF_ROW)))
-            return false;
-    }
-    return true;
-}
-
 /* Whether the value's mean over strata is surely on both sides of none in settings that the pooled one has; where they
- * are farthest apart. */
-static nb_status find_change(const comparer *c, const nb_comparison *each, nb_compared *pooled)
+ * are farthest apart. `wholes`: by setting, the pooled one that it is of. */
+static nb_status find_change(const comparer *c, const nb_comparison *each, const nb_answer *wholes, nb_compared *pooled)
 {
     const nb_compared *ends[] = {NULL, NULL};
     const char *places[2], *column = c->terms->contrast.pool;
@@ -228,7 +214,7 @@ static nb_status find_change(const comparer *c, const nb_comparison *each, nb_co
         const nb_compared *x = &each->items[i];
         if (x->stratum != NB_OVER_STRATA || x->baseline != pooled->baseline ||
             x->contrast->value != pooled->contrast->value ||
-            !is_within(x->contrasts, x->contrast->setting, pooled->contrasts, pooled->contrast->setting))
+            nb_answer_at(wholes, x->contrast->setting, 0)->integer != pooled->contrast->setting)
             continue;
         if (x->estimate.high < 0 && (!ends[0] || x->estimate.mean < ends[0]->estimate.mean)) ends[0] = x;
         if (x->estimate.low > 0 && (!ends[1] || x->estimate.mean > ends[1]->estimate.mean)) ends[1] = x;
@@ -254,7 +240,7 @@ static nb_status compare(comparer *c)
         NB_TRY(c->ctx, add_baseline(c, baseline));
     } while (c->terms->all_pairs && ++baseline < out->contrasts->values.count);
     if (out->count > 0) qsort(out->items, (size_t)out->count, sizeof *out->items, compare_items);
-    for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->strata; s++) NB_TRY(c->ctx, adjust(c, s));
+    for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->strata.count; s++) NB_TRY(c->ctx, adjust(c, s));
     for (int i = 0; i < out->count; i++) NB_TRY(c->ctx, judge(c, &out->items[i]));
     return NB_OK;
 }
@@ -264,11 +250,15 @@ static nb_status find_changes(const comparer *c)
     nb_compare_terms terms = *c->terms;
     nb_comparison each;
     comparer apart = {.relation = c->relation, .terms = &terms, .out = &each, .ctx = c->ctx};
+    nb_answer wholes;
     terms.contrast.apart = true;
     terms.resamples = 0;
     NB_TRY(c->ctx, compare(&apart));
+    NB_TRY(c->ctx, nb_relation_ask(c->relation, "SELECT min(pooled) FROM agreed GROUP BY setting ORDER BY setting",
+                                   NULL, &wholes, NULL, c->ctx));
     for (int i = 0; i < c->out->count; i++)
-        if (c->out->items[i].stratum == NB_OVER_STRATA) NB_TRY(c->ctx, find_change(c, &each, &c->out->items[i]));
+        if (c->out->items[i].stratum == NB_OVER_STRATA)
+            NB_TRY(c->ctx, find_change(c, &each, &wholes, &c->out->items[i]));
     return NB_OK;
 }
 
@@ -283,7 +273,7 @@ nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_co
 nb_status nb_compare_usual(nb_relation *relation, const char *baseline, int resamples, const char *pool,
                            nb_usual_comparison *usual, nb_ctx *ctx)
 {
-    const nb_study *study = nb_relation_study(relation);
+    const nb_study *study = relation->study;
     const nb_column *metric = nb_study_metric(study);
     nb_answer values, seed;
     *usual = (nb_usual_comparison){.terms = {.confidence = 0.95, .resamples = resamples, .margin = log(1.02)}};
@@ -291,7 +281,7 @@ nb_status nb_compare_usual(nb_relation *relation, const char *baseline, int resa
     if (study->baseline < 0 || !metric) return NB_OK;
     *contrast = (nb_contrast_terms){
         .by = study->axes[study->baseline].column, .metric = metric->name, .pool = pool, .builds = true};
-    NB_TRY(ctx, nb_relation_values(relation, contrast->by, &values, ctx));
+    NB_TRY(ctx, nb_relation_values(relation, contrast->by, NULL, &values, ctx));
     if (values.count < 2) return NB_OK;
     contrast->baseline = nb_compare_baseline(&values, baseline);
     NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", NULL, &seed, NULL, ctx));

@@ -40,9 +40,10 @@ enum { MOST_LINES = 30 };
 static bool shares_trials(const nb_compared *x)
 {
     bool shares = false;
-    for (int s = 0; s < x->contrasts->strata; s++)
+    for (int s = 0; s < x->contrasts->strata.count; s++)
         if (x->stratum == NB_OVER_STRATA || x->stratum == s)
-            shares = shares || (!x->contrasts->drawn[s] && x->contrast->counts[s].pairs > 0);
+            shares = shares || (!nb_answer_at(&x->contrasts->strata, s, NB_STRATUM_DRAWN)->integer &&
+                                x->contrast->counts[s].pairs > 0);
     return shares;
 }
 
@@ -73,7 +74,8 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
         k->ties,         k->noise,    k->missing, k->missing_baseline, k->skipped,  k->skipped_baseline,
         k->neither,      e->infinite, x->trials,  x->contrast->value,  x->baseline, x->stratum,
         shares_trials(x)};
-    const char *model = over ? "all" : c->names[x->stratum], *label = over ? "all" : c->stratum_labels[x->stratum];
+    const char *model = over ? "all" : nb_answer_at(&c->strata, x->stratum, NB_STRATUM_NAME)->text;
+    const char *label = over ? "all" : nb_answer_at(&c->strata, x->stratum, NB_STRATUM_LABEL)->text;
     const char *method = nb_value_label(c, x->contrast->value), *baseline = nb_value_label(c, x->baseline);
     const char *const texts[] = {method, baseline, model,    label, nb_verdict_names[x->verdict],
                                  x->why, x->turn,  x->change};
@@ -90,7 +92,7 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
         bind_cell(s, ++at, nb_setting_cell(c, x->contrast->setting, i, NB_OF_ROW));
         bind_cell(s, ++at, nb_setting_cell(c, x->contrast->setting, i, NB_OF_LABEL));
     }
-    return nb_relation_add(p->relation, s);
+    return nb_relation_add(p->relation, s, "");
 }
 
 static nb_status add_lines(const printer *p)
@@ -108,15 +110,14 @@ static nb_status add_beside(const printer *p)
     const nb_contrasts *c = p->contrasts;
     sqlite3_stmt *s;
     NB_TRY(p->ctx, nb_relation_table(p->relation, "beside", "kind, code, label, count", &s, p->ctx));
-    for (int i = 0; i < c->values.count + c->strata; i++) {
+    for (int i = 0; i < c->values.count + c->strata.count; i++) {
         int stratum = i - c->values.count, pairs = 0;
         for (int k = 0; k < p->comparison->count && stratum >= 0; k++)
             pairs += p->comparison->items[k].contrast->counts[stratum].pairs;
-        sqlite3_bind_text(s, 1, stratum < 0 ? "value" : "stratum", -1, SQLITE_STATIC);
-        sqlite3_bind_int(s, 2, i);
-        sqlite3_bind_text(s, 3, stratum < 0 ? nb_value_label(c, i) : c->stratum_labels[stratum], -1, SQLITE_STATIC);
-        sqlite3_bind_int(s, 4, stratum < 0 ? c->unpaired[i] : pairs);
-        NB_TRY(p->ctx, nb_relation_add(p->relation, s));
+        NB_TRY(p->ctx, stratum < 0
+                           ? nb_relation_add(p->relation, s, "titi", "value", i, nb_value_label(c, i), c->unpaired[i])
+                           : nb_relation_add(p->relation, s, "titi", "stratum", i,
+                                             nb_answer_at(&c->strata, stratum, NB_STRATUM_LABEL)->text, pairs));
     }
     return NB_OK;
 }
@@ -178,7 +179,7 @@ static nb_status word(const printer *p, const char **sql)
     int settings = full ? p->varying : *p->along && !across,
         labels = 1 + t->all_pairs + (full || p->view.by_model) + settings;
     const char *trivial = p->contrasts->metric->trivial;
-    bool judged = trivial && is_component(nb_relation_study(p->relation), of->by);
+    bool judged = trivial && is_component(p->relation->study, of->by);
     const char *const words[][2] = {
         {"judged", judged ? "1" : "0"},
         {"trivial", trivial ? trivial : "NULL"},
@@ -211,8 +212,8 @@ static nb_status word(const printer *p, const char **sql)
         {"pool", of->pool ? of->pool : ""},
         {"pool_value", of->pool ? nb_format(p->ctx, "'all' AS \"%s\",", of->pool) : ""},
         {"confounded", confounded},
-        {"models", p->contrasts->strata > 1 ? ", where models count the same" : ""},
-        {"by_model", p->contrasts->strata > 1 && !p->view.by_model ? ", --by-model each model alone" : ""},
+        {"models", p->contrasts->strata.count > 1 ? ", where models count the same" : ""},
+        {"by_model", p->contrasts->strata.count > 1 && !p->view.by_model ? ", --by-model each model alone" : ""},
         {"all_pairs", t->all_pairs ? "1" : "0"},
         {"full", full ? "1" : "0"},
         {"across", across ? "1" : "0"},

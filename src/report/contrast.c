@@ -2,7 +2,7 @@
 /* contrast.c - see contrast.h
  *
  * 1. `agreed`: what the rows of a line (all trials of one row of the plan) agree in with others.
- * 2. Sides: the rows with these numbers; one that has trial 0 alone stands for all trials that others have.
+ * 2. `side`: the rows with these numbers; one that has trial 0 alone stands for all trials that others have.
  * 3. Each value's rows are joined with the baseline's, and their differences averaged by head. */
 #include "report/contrast.h"
 
@@ -12,6 +12,11 @@
 
 #include <math.h>
 #include <string.h>
+
+static double real_at(sqlite3_stmt *s, int column)
+{
+    return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
+}
 
 typedef struct { /* one pair of rows */
     int setting, source, head, stratum, trial;
@@ -29,13 +34,16 @@ typedef struct {
     int pooled;                     /* which of them is meant */
     const char **keys;              /* of a row's method, but `by` */
     bool builds;                    /* there are several */
-    const struct nb_sides *sides;
+    nb_answer sides;                /* how many each value has */
+    sqlite3_stmt *meeting;          /* asks for the pairs of the baseline, ?1, and a value, ?2 */
     int room;
     int pair_room;
     pair *pairs;
     int *unpaired, *unmet;
     nb_ctx *ctx;
 } maker;
+
+static const char *const setting_names[] = {"setting", "pooled"};
 
 #define INPUT_SQL "(SELECT input FROM component WHERE kind = 'problem' AND id = run.problem_id)"
 
@@ -124,16 +132,44 @@ static nb_status rows_sql(const maker *m, const char *from, const char **sql)
     return NB_OK;
 }
 
-static nb_status make_agreed(maker *m)
+/* The rows; what has trial 0 alone once more for each other trial of the same data. */
+static nb_status sides_sql(const maker *m, const char **sql)
+{
+    const nb_column *metric = m->out->metric;
+    const char *rows, *seen = "0";
+    NB_TRY(m->ctx, rows_sql(m, "run", &rows));
+    if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
+    NB_NEED(
+        *sql,
+        nb_format(m->ctx,
+                  "DROP TABLE IF EXISTS temp.side; "
+                  "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
+                  " pooled INTEGER, source_id INTEGER, head_id INTEGER, stratum_id INTEGER, draws INTEGER,"
+                  " skipped INTEGER, seen INTEGER, alone INTEGER, x REAL, noise REAL, se REAL,"
+                  " PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID; "
+                  "INSERT INTO side SELECT value, same, trial, part.id, setting, pooled, source_id, head_id,"
+                  " stratum_id, draws, status = 'skipped', %s, agreed.alone, CASE WHEN status = 'ok' THEN %s END,"
+                  " %s, %s FROM (%s) AS part CROSS JOIN agreed USING (line_id, build) ORDER BY 1, 2, 3, 4; "
+                  "INSERT INTO side WITH later AS (SELECT same, trial, source_id FROM side"
+                  "  WHERE trial > 0 AND same IN (SELECT same FROM side WHERE alone) GROUP BY same, trial) "
+                  "SELECT value, same, later.trial, id, setting, pooled, later.source_id, head_id, stratum_id, draws,"
+                  " skipped, seen, alone, x, noise, se FROM side JOIN later USING (same) WHERE alone",
+                  seen, metric->name, metric->noise ? metric->noise : "NULL", metric->se ? metric->se : "NULL", rows));
+    return NB_OK;
+}
+
+/* Both tables, once for all that compare the same rows. */
+static nb_status make_sides(maker *m)
 {
     const nb_column *by = nb_column_find(m->columns, m->terms->by);
-    const char *keys, *value = "", *sql;
+    const char *keys, *value = "", *sides, *sql;
     if (m->terms->builds) NB_TRY(m->ctx, nb_builds_table(m->relation, m->out->metric->time, &m->builds, m->ctx));
     bool apart = m->builds && !among(NB_BUILD, m->terms->confounded);
     m->builds = apart;
     if (m->terms->where) NB_TRY(m->ctx, nb_relation_choose(m->relation, "chosen_rows", m->terms->where, m->ctx));
     NB_TRY(m->ctx, rows_sql(m, "key", &keys));
     NB_TRY(m->ctx, append(&value, by, m->ctx));
+    NB_TRY(m->ctx, sides_sql(m, &sides));
     NB_NEED(sql, nb_format(
                      m->ctx,
                      "CREATE TEMP TABLE agreed (line_id INTEGER, build INTEGER, first_id INTEGER, value INTEGER,"
@@ -152,41 +188,22 @@ static nb_status make_agreed(maker *m)
                      " CASE WHEN number = value THEN id END, dense_rank() OVER (ORDER BY setting) - 1,"
                      " CASE WHEN number = setting THEN id END, dense_rank() OVER (ORDER BY pooled) - 1,"
                      " CASE WHEN number = pooled THEN id END, same, max(most) OVER (PARTITION BY same, value) = 0"
-                     " FROM numbered",
-                     keys, value, m->settings[0], m->settings[1], m->same));
+                     " FROM numbered; %s",
+                     keys, value, m->settings[0], m->settings[1], m->same, sides));
     if (m->terms->where) NB_TRY(m->ctx, nb_relation_make(m->relation, "agreed", "SELECT 1", m->ctx));
     return nb_relation_make(m->relation, "agreed", sql, m->ctx);
 }
 
-/* A label of a row's component. Of oracles strategies alone are marked. */
-#define LABEL_SQL \
-    "(SELECT %s || CASE WHEN oracle AND kind = 'strategy' THEN ', oracle' ELSE '' END FROM component WHERE kind = " \
-    "'%s' AND id = run.%s_id), "
-
-/* A row's value in a column, and its labels. */
+/* A row's value in a column, and its label. */
 static nb_status cell_sql(const maker *m, const char *name, const char **list)
 {
     const nb_column *c = nb_column_find(m->columns, name);
-    if (!c) {
-        NB_NEED(
-            *list,
-            nb_format(m->ctx, "%s" INPUT_SQL ", coalesce(" INPUT_SQL ", '-'), coalesce(" INPUT_SQL ", '-'), ", *list));
-        return NB_OK;
-    }
-    const char *text = c->type == NB_COLUMN_REAL ? "shown('%.4g', run." : "CAST(run.";
-    if (c->type == NB_COLUMN_TEXT)
-        NB_NEED(*list, nb_format(m->ctx, "%srun.%s, " LABEL_SQL LABEL_SQL, *list, name, "label", name, name, "full",
-                                 name, name));
-    else
-        for (int i = 0; i < NB_OF_COLUMN; i++)
-            NB_NEED(*list, nb_format(m->ctx, "%s%s%s%s, ", *list, i ? text : "run.", name,
-                                     i == 0                      ? ""
-                                     : c->type == NB_COLUMN_REAL ? ")"
-                                                                 : " AS TEXT)"));
+    const char *label;
+    if (c) NB_TRY(m->ctx, nb_label_sql(c, &label, m->ctx));
+    NB_NEED(*list, c ? nb_format(m->ctx, "%srun.%s, %s, ", *list, name, label)
+                     : nb_format(m->ctx, "%s" INPUT_SQL ", coalesce(" INPUT_SQL ", '-'), ", *list));
     return NB_OK;
 }
-
-static const char *const setting_names[] = {"setting", "pooled"};
 
 static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_answer *answer)
 {
@@ -195,27 +212,6 @@ static nb_status ask_cells(const maker *m, const char *const *columns, const cha
     NB_NEED(sql, nb_format(m->ctx, "SELECT %sNULL FROM agreed CROSS JOIN run ON run.id = %s_row ORDER BY agreed.%s",
                            list, of, of));
     return nb_relation_ask(m->relation, sql, NULL, answer, NULL, m->ctx);
-}
-
-nb_status nb_contrasts_strata(const nb_relation *relation, nb_contrasts *out, nb_ctx *ctx)
-{
-    const char **names, **labels;
-    bool *drawn;
-    nb_answer a;
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT name, label, drawn FROM stratum ORDER BY id", NULL, &a, NULL, ctx));
-    NB_NEED(names, nb_alloc(ctx, (size_t)a.count + 1, sizeof *names));
-    NB_NEED(labels, nb_alloc(ctx, (size_t)a.count + 1, sizeof *labels));
-    NB_NEED(drawn, nb_alloc(ctx, (size_t)a.count + 1, sizeof *drawn));
-    for (int s = 0; s < a.count; s++) {
-        names[s] = nb_answer_at(&a, s, 0)->text;
-        labels[s] = nb_answer_at(&a, s, 1)->text;
-        drawn[s] = nb_answer_at(&a, s, 2)->integer;
-    }
-    out->strata = a.count;
-    out->names = names;
-    out->stratum_labels = labels;
-    out->drawn = drawn;
-    return NB_OK;
 }
 
 /* 3. */
@@ -241,201 +237,61 @@ static nb_status measure(const maker *m, const double *a, const double *b, pair 
     return NB_OK;
 }
 
-typedef struct { /* a row, for itself or for a trial that it stands for */
-    int value, same, trial, settings[2], head, stratum, source;
-    bool draws, skipped, seen, alone;
-    double numbers[3]; /* x (NaN: no result), noise, se */
-} side;
-
-typedef struct nb_sides {
-    const char *metric;
-    int count, room;
-    side *rows;
-    const side **key;      /* by value, same, trial */
-    const side **order[2]; /* by value, setting or pooled one, source, head, same, trial; NULL: not asked for yet */
-} side_rows;
-
-static int compare_ints(int count, const int *a, const int *b)
-{
-    for (int i = 0; i < count; i++)
-        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-    return 0;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const side *x = *(const side *const *)a, *y = *(const side *const *)b;
-    return compare_ints(3, (const int[]){x->value, x->same, x->trial}, (const int[]){y->value, y->same, y->trial});
-}
-
-static int by_data(const void *a, const void *b)
-{
-    const side *x = a, *y = b;
-    return compare_ints(2, (const int[]){x->same, x->trial}, (const int[]){y->same, y->trial});
-}
-
-static int by_setting_of(int which, const void *a, const void *b)
-{
-    const side *x = *(const side *const *)a, *y = *(const side *const *)b;
-    return compare_ints(6, (const int[]){x->value, x->settings[which], x->source, x->head, x->same, x->trial},
-                        (const int[]){y->value, y->settings[which], y->source, y->head, y->same, y->trial});
-}
-
-static int by_setting(const void *a, const void *b)
-{
-    return by_setting_of(0, a, b);
-}
-
-static int by_pooled(const void *a, const void *b)
-{
-    return by_setting_of(1, a, b);
-}
-
-static double real_at(sqlite3_stmt *s, int column)
-{
-    return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
-}
-
-static nb_status read_rows(const maker *m, side_rows *all, nb_ctx *memory)
-{
-    const nb_column *metric = m->out->metric;
-    const char *rows, *seen = "0", *sql;
-    sqlite3_stmt *s;
-    NB_TRY(m->ctx, rows_sql(m, "run", &rows));
-    if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
-    NB_NEED(sql, nb_format(m->ctx,
-                           "SELECT agreed.value, agreed.same, trial, setting, pooled, head_id, stratum_id, source_id, "
-                           "draws, status = 'skipped', %s, agreed.alone, CASE WHEN status = 'ok' THEN %s END, %s, %s "
-                           "FROM (%s) AS part CROSS JOIN agreed USING (line_id, build) ORDER BY part.id",
-                           seen, metric->name, metric->noise ? metric->noise : "NULL", metric->se ? metric->se : "NULL",
-                           rows));
-    NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, &s, m->ctx));
-    for (bool row = true;; all->count++) {
-        int ints[12];
-        NB_TRY(m->ctx, nb_relation_step(m->relation, s, &row));
-        if (!row) return NB_OK;
-        NB_GROW(memory, all->rows, all->count, all->room);
-        for (int i = 0; i < 12; i++) ints[i] = sqlite3_column_int(s, i);
-        all->rows[all->count] = (side){ints[0], ints[1],  ints[2],  {ints[3], ints[4]},
-                                       ints[5], ints[6],  ints[7],  ints[8],
-                                       ints[9], ints[10], ints[11], {real_at(s, 12), real_at(s, 13), real_at(s, 14)}};
-    }
-}
-
-/* Repeats what has trial 0 alone for each other trial of the same data. */
-static nb_status repeat_alone(side_rows *all, nb_ctx *memory)
-{
-    int read = all->count;
-    if (read > 0) qsort(all->rows, (size_t)read, sizeof *all->rows, by_data);
-    for (int i = 0, next; i < read; i = next) {
-        for (next = i; next < read && all->rows[next].same == all->rows[i].same; next++) continue;
-        for (int a = i; a < next; a++)
-            for (int t = i + 1; t < next && all->rows[a].alone; t++) {
-                if (all->rows[t].trial == all->rows[t - 1].trial) continue;
-                NB_GROW(memory, all->rows, all->count, all->room);
-                side *one = &all->rows[all->count++];
-                *one = all->rows[a];
-                one->trial = all->rows[t].trial;
-                one->source = all->rows[t].source;
-            }
-    }
-    return NB_OK;
-}
-
-static nb_status sort_sides(const side_rows *all, int (*compare)(const void *, const void *), const side ***sorted,
-                            nb_ctx *memory)
-{
-    if (*sorted) return NB_OK;
-    NB_NEED(*sorted, nb_alloc(memory, (size_t)all->count + 1, sizeof **sorted));
-    for (int i = 0; i < all->count; i++) (*sorted)[i] = &all->rows[i];
-    qsort(*sorted, (size_t)all->count, sizeof **sorted, compare);
-    return NB_OK;
-}
-
-/* All rows, once for all that compare them. */
-static nb_status find_sides(maker *m)
-{
-    nb_ctx *memory;
-    void **kept = nb_relation_attached(m->relation, "agreed", &memory);
-    side_rows *all = *kept;
-    if (!all || strcmp(all->metric, m->out->metric->name) != 0) {
-        NB_NEED(all, nb_alloc(memory, 1, sizeof *all));
-        all->metric = m->out->metric->name;
-        NB_TRY(m->ctx, read_rows(m, all, memory));
-        NB_TRY(m->ctx, repeat_alone(all, memory));
-        NB_TRY(m->ctx, sort_sides(all, by_key, &all->key, memory));
-        *kept = all;
-    }
-    m->sides = all;
-    return sort_sides(all, m->pooled ? by_pooled : by_setting, &all->order[m->pooled], memory);
-}
-
 /* Checks that a method has one row where one is wanted: with columns confounded it may have several. */
 static nb_status check_single(const maker *m)
 {
     const char *list = "";
-    bool several = false;
-    if (!m->terms->confounded || !*m->terms->confounded) return NB_OK;
-    for (const char *const *c = m->terms->confounded; *c; c++)
+    nb_answer several;
+    for (const char *const *c = m->terms->confounded; c && *c; c++)
         NB_NEED(list, nb_format(m->ctx, "%s%s%s", list, *list ? ", " : "", *c));
-    for (int i = 1; i < m->sides->count; i++) several |= by_key(&m->sides->key[i - 1], &m->sides->key[i]) == 0;
-    NB_REQUIRE(m->ctx, !several, NB_EINVAL,
+    if (!*list) return NB_OK;
+    NB_TRY(m->ctx,
+           nb_relation_ask(m->relation, "SELECT 1 FROM side GROUP BY value, same, trial HAVING count(*) > 1 LIMIT 1",
+                           NULL, &several, NULL, m->ctx));
+    NB_REQUIRE(m->ctx, several.count == 0, NB_EINVAL,
                "a %s has several rows that differ only in what is named as confounded (%s): select one of them",
                m->terms->by, list);
     return NB_OK;
 }
 
-static const side *other_of(const maker *m, const side *a)
+static nb_status prepare_pairs(maker *m)
 {
-    const side wanted = {.value = m->terms->baseline, .same = a->same, .trial = a->trial}, *key = &wanted;
-    const side *const *found = bsearch(&key, m->sides->key, (size_t)m->sides->count, sizeof *m->sides->key, by_key);
-    return found ? *found : NULL;
-}
-
-static nb_status make_pair(const maker *m, const side *a, const side *b, pair *p)
-{
-    *p = (pair){.setting = a->settings[m->pooled],
-                .source = a->source,
-                .head = a->head,
-                .stratum = a->stratum,
-                .trial = a->trial,
-                .a_ok = !isnan(a->numbers[0]),
-                .b_ok = !isnan(b->numbers[0]),
-                .a_skipped = a->skipped,
-                .b_skipped = b->skipped};
-    p->draws = a->draws || b->draws;
-    if (!p->a_ok || !p->b_ok) return NB_OK;
-    p->one_has_seen = a->seen != b->seen;
-    return measure(m, a->numbers, b->numbers, p);
-}
-
-/* Returns where the rows of a value begin. */
-static int first_of(const maker *m, int value)
-{
-    int low = 0, high = m->sides->count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (m->sides->key[middle]->value < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const char *sql;
+    NB_NEED(sql, nb_format(m->ctx,
+                           "SELECT a.%s, a.source_id, a.head_id, a.stratum_id, a.trial, a.x IS NOT NULL, b.x IS NOT "
+                           "NULL, a.skipped, b.skipped, a.draws OR b.draws, a.seen <> b.seen, a.x, a.noise, a.se, b.x, "
+                           "b.noise, b.se FROM side AS a CROSS JOIN side AS b ON b.value = ?1 AND b.same = a.same AND "
+                           "b.trial = a.trial WHERE a.value = ?2 ORDER BY 1, 2, 3, a.same, 5",
+                           setting_names[m->pooled]));
+    NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, &m->meeting, m->ctx));
+    return nb_relation_ask(m->relation, "SELECT count(*) FROM side GROUP BY value ORDER BY value", NULL, &m->sides,
+                           NULL, m->ctx);
 }
 
 /* The pairs of a value, by setting, source, head, and what is compared. */
 static nb_status find_pairs(maker *m, int value, int *count)
 {
-    *count = 0;
-    for (int i = first_of(m, value); i < first_of(m, value + 1); i++) {
-        const side *a = m->sides->order[m->pooled][i], *b = other_of(m, a);
-        if (!b) {
-            m->unpaired[value]++;
-            continue;
-        }
+    enum { INTEGERS = 11, REALS = 6 };
+    sqlite3_stmt *s = m->meeting;
+    sqlite3_bind_int(s, 1, m->terms->baseline);
+    sqlite3_bind_int(s, 2, value);
+    for (*count = 0;; ++*count) {
+        bool there;
+        int n[INTEGERS];
+        double x[REALS];
+        NB_TRY(m->ctx, nb_relation_step(m->relation, s, &there));
+        if (!there) break;
         NB_GROW(m->ctx, m->pairs, *count, m->pair_room);
-        NB_TRY(m->ctx, make_pair(m, a, b, &m->pairs[(*count)++]));
+        for (int i = 0; i < INTEGERS; i++) n[i] = sqlite3_column_int(s, i);
+        for (int i = 0; i < REALS; i++) x[i] = real_at(s, INTEGERS + i);
+        m->pairs[*count] = (pair){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], .draws = n[9]};
+        if (!n[5] || !n[6]) continue;
+        m->pairs[*count].one_has_seen = n[10];
+        NB_TRY(m->ctx, measure(m, x, x + 3, &m->pairs[*count]));
     }
+    sqlite3_reset(s);
+    m->unpaired[value] = (int)nb_answer_at(&m->sides, value, 0)->integer - *count;
+    m->unmet[value] = (int)nb_answer_at(&m->sides, m->terms->baseline, 0)->integer - *count;
     return NB_OK;
 }
 
@@ -479,7 +335,7 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
         for (next = i; next < end && m->pairs[next].source == p->source && m->pairs[next].head == p->head; next++) {
             const pair *here = &m->pairs[next];
             count(&c->counts[here->stratum], here);
-            count(&c->counts[m->out->strata], here);
+            count(&c->counts[m->out->strata.count], here);
             bool both = is_pair(here), one = here->a_ok != here->b_ok;
             if (!both && !(one && m->terms->failures == NB_FAILURES_WORST)) continue;
             unit.value += both ? here->value : here->a_ok ? -most : most;
@@ -499,7 +355,7 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
 static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
 {
     nb_crossed_value *values;
-    int strata = m->out->strata, *heads;
+    int strata = m->out->strata.count, *heads;
     NB_NEED(values, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *values));
     NB_NEED(heads, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *heads));
     for (int i = first; i < end; i++) {
@@ -524,7 +380,7 @@ static bool one_has_seen(const maker *m, int first, int end)
 
 static nb_status add_contrast(maker *m, int value, int setting, nb_contrast **added)
 {
-    size_t strata = (size_t)m->out->strata + 1;
+    size_t strata = (size_t)m->out->strata.count + 1;
     NB_GROW(m->ctx, m->out->items, m->out->count, m->room);
     nb_contrast *c = *added = &m->out->items[m->out->count++];
     *c = (nb_contrast){.value = value, .setting = setting};
@@ -604,12 +460,10 @@ static nb_status add_refusal(maker *m, int value)
 
 static nb_status compare_all(maker *m)
 {
-    int baseline = first_of(m, m->terms->baseline + 1) - first_of(m, m->terms->baseline);
-    for (int v = 0; v < m->out->values.count; v++) {
+    for (int v = m->terms->onward ? m->terms->baseline : 0; v < m->out->values.count; v++) {
         int count;
         if (v == m->terms->baseline) continue;
         NB_TRY(m->ctx, find_pairs(m, v, &count));
-        m->unmet[v] = baseline - count;
         NB_TRY(m->ctx, count > 0 ? add_contrasts(m, v, count) : add_refusal(m, v));
     }
     return NB_OK;
@@ -618,14 +472,14 @@ static nb_status compare_all(maker *m)
 nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *terms, nb_contrasts *out, nb_ctx *ctx)
 {
     maker m = {.relation = relation, .terms = terms, .out = out, .ctx = ctx};
-    m.columns = nb_relation_study(relation)->columns;
+    m.columns = relation->study->columns;
     *out = (nb_contrasts){.count = 0};
     NB_TRY(ctx, check_columns(&m));
     NB_TRY(ctx, find_keys(&m));
-    NB_TRY(ctx, make_agreed(&m));
-    NB_TRY(ctx, find_sides(&m));
+    NB_TRY(ctx, make_sides(&m));
     NB_TRY(ctx, check_single(&m));
-    NB_TRY(ctx, nb_contrasts_strata(relation, out, ctx));
+    NB_TRY(ctx, prepare_pairs(&m));
+    NB_TRY(ctx, nb_relation_strata(relation, &out->strata, ctx));
     NB_TRY(ctx, ask_cells(&m, (const char *const[]){terms->by, NULL}, "value", &out->values));
     NB_TRY(ctx, ask_cells(&m, out->setting_columns, setting_names[m.pooled], &out->settings));
     NB_NEED(m.unpaired, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unpaired));

@@ -18,6 +18,7 @@ typedef enum {
 typedef struct {
     const char *by, *metric;       /* columns: one of the identity; a REAL */
     int baseline;                  /* its value's code; -1: no contrasts, only settings */
+    bool onward;                   /* it is held against the values behind it alone */
     bool difference;               /* on the scale a - b; else log(a / b) */
     const char *pool;              /* a column of the identity whose values are averaged like trials; NULL: none */
     bool apart;                    /* they are not averaged after all: beside a comparison in which they are */
@@ -58,26 +59,20 @@ typedef struct {
     const char *refusal; /* why it is no comparison, in what else they differ, and so has no units; NULL: it is one */
 } nb_contrast;
 
-/* Names what an answer shows of a row in a column: the value itself, its label, and that with the first option
- * always. */
-enum { NB_OF_ROW, NB_OF_LABEL, NB_OF_FULL, NB_OF_COLUMN };
+/* What a row has in a column, in an answer: the value itself, and its label. */
+enum { NB_OF_ROW, NB_OF_LABEL, NB_OF_COLUMN };
 
 typedef struct {
     const nb_column *metric;
     nb_answer values;                   /* of `by`, by code, in order of appearance: NB_OF_COLUMN columns */
     nb_answer settings;                 /* by number, likewise: NB_OF_COLUMN columns for each */
     const char *const *setting_columns; /* what a setting is; ends with NULL */
-    int strata;
-    const char *const *names, *const *stratum_labels;
-    const bool *drawn; /* by stratum: its data are */
+    nb_answer strata;                   /* see nb_relation_strata */
     /* Numbers by value: rows of it beside which there is no row of the baseline, and the other way round. */
     const int *unpaired, *unmet;
     int count;
     nb_contrast *items; /* by value, then by setting */
 } nb_contrasts;
-
-/* Sets what is known of strata. */
-nb_status nb_contrasts_strata(const nb_relation *relation, nb_contrasts *contrasts, nb_ctx *ctx);
 
 /* A cell of a setting, and of a value; `what`: of NB_OF_COLUMN. */
 const nb_cell *nb_setting_cell(const nb_contrasts *contrasts, int setting, int column, int what);

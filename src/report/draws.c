@@ -44,11 +44,10 @@ nb_status nb_draws_component(const char *column, const char *spec, bool *draws, 
     *draws = false;
     for (size_t d = 0; d < sizeof drawers / sizeof *drawers; d++) {
         nb_choice choice;
+        bool there;
         if (strcmp(drawers[d].column, column) != 0) continue;
-        nb_status status = nb_choice_parse(drawers[d].registry, spec, &choice, ctx);
-        if (status == NB_ENOMEM) return status;
-        nb_error_clear(ctx); /* a plug-in's that is not loaded */
-        *draws = status != NB_OK || drawers[d].draws(&choice);
+        NB_TRY(ctx, nb_choice_recall(drawers[d].registry, spec, &choice, &there, ctx));
+        *draws = !there || drawers[d].draws(&choice);
     }
     return NB_OK;
 }

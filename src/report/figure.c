@@ -2,9 +2,413 @@
 /* figure.c - see figure.h */
 #include "report/figure.h"
 
+#include "base/files.h"
+#include "report/csv.h"
+#include "report/query.h"
 #include "report/relation.h"
+#include "report/scripts.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DATA = 16, PANEL = -2, SERIES = -3 }; /* PANEL and SERIES stand for a column: its number in the picture */
+
+typedef struct {
+    const char *label, *style;
+    long long order;
+    int look, row; /* row: its first */
+} line;
+
+typedef struct {
+    const nb_figure *figure;
+    const nb_drawing *drawing;
+    const nb_answer *csv, *answer;                  /* for programs, and for pictures */
+    int picture, panel, series, style, look, order; /* columns; -1: there is none */
+    int data_count, data[MOST_DATA];                /* columns, PANEL, SERIES */
+    const char *script;
+
+    /* The picture at hand. */
+    const char *stem;
+    int row_count, panel_count, line_count;
+    int *rows;
+    const char **panels;
+    line *lines;
+    int *block; /* by panel and line, from 1; 0: there is none */
+    nb_ctx *ctx;
+} graph;
+
+static const char *text_at(const graph *g, int row, int column)
+{
+    const nb_cell *cell = column < 0 ? NULL : nb_answer_at(g->answer, row, column);
+    return cell && cell->text ? cell->text : "";
+}
+
+static bool is_null(const graph *g, int row, int column)
+{
+    return column >= 0 && nb_answer_at(g->answer, row, column)->type == NB_CELL_NONE;
+}
+
+static bool is_drawn(const graph *g, int row)
+{
+    for (int i = 0; i < g->data_count; i++)
+        if (g->data[i] >= 0 && !isfinite(nb_answer_at(g->answer, row, g->data[i])->real)) return false;
+    return true;
+}
+
+/* _NAME, or else NAME. */
+static nb_status find_role(const graph *g, const char *name, int *column)
+{
+    const char *own;
+    NB_NEED(own, nb_format(g->ctx, "_%s", name));
+    *column = nb_answer_column(g->answer, own);
+    if (*column < 0) *column = nb_answer_column(g->answer, name);
+    return NB_OK;
+}
+
+/* The heading's one comment of this name; "" where there is none. */
+static nb_status comment(const graph *g, const char *name, const char **text)
+{
+    const char *at = g->figure->sql;
+    NB_TRY(g->ctx, nb_query_comment(&at, name, text, g->ctx));
+    if (!*text) *text = "";
+    return NB_OK;
+}
+
+/* The next of a list of columns, or PANEL or SERIES. */
+static nb_status next_column(const graph *g, const char **list, int *column)
+{
+    const char *name;
+    size_t length = strcspn(*list, " ");
+    NB_NEED(name, nb_format(g->ctx, "%.*s", (int)length, *list));
+    *list += length + strspn(*list + length, " ");
+    *column = nb_answer_column(g->answer, name);
+    if (strcmp(name, "panel") == 0) *column = PANEL;
+    if (strcmp(name, "series") == 0) *column = SERIES;
+    NB_REQUIRE(g->ctx, *column != -1, NB_EBUG, "%s.sql: no column '%s' for the script", g->figure->component.name,
+               name);
+    return NB_OK;
+}
+
+static nb_status find_columns(graph *g)
+{
+    const char *names;
+    NB_TRY(g->ctx, find_role(g, "figure", &g->picture));
+    NB_TRY(g->ctx, find_role(g, "panel", &g->panel));
+    NB_TRY(g->ctx, find_role(g, "series", &g->series));
+    g->style = nb_answer_column(g->answer, "_style");
+    g->look = nb_answer_column(g->answer, "_look");
+    g->order = nb_answer_column(g->answer, "_order");
+    NB_TRY(g->ctx, comment(g, "script", &g->script));
+    NB_TRY(g->ctx, comment(g, "data", &names));
+    while (*names) {
+        NB_REQUIRE(g->ctx, g->data_count < MOST_DATA, NB_EBUG, "%s.sql: more than %d columns of data",
+                   g->figure->component.name, MOST_DATA);
+        NB_TRY(g->ctx, next_column(g, &names, &g->data[g->data_count++]));
+    }
+    return NB_OK;
+}
+
+static void print_number(FILE *out, const nb_cell *cell)
+{
+    char text[32];
+    if (cell->type == NB_CELL_INT) {
+        fprintf(out, "%lld", cell->integer);
+    } else if (isfinite(cell->real)) {
+        strfromd(text, sizeof text, "%.16e", cell->real);
+        fputs(text, out);
+    }
+}
+
+/* All pictures, for people and programs. */
+static nb_status print_csv(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const nb_answer *a = ((const graph *)what)->csv;
+    (void)ctx;
+    for (int i = -1; i < a->count; i++) {
+        bool first = true;
+        for (int c = 0; c < a->columns; c++) {
+            const nb_cell *cell = i < 0 ? NULL : nb_answer_at(a, i, c);
+            if (a->names[c][0] == '_') continue;
+            if (!first) fputc(',', out);
+            first = false;
+            if (!cell)
+                fputs(a->names[c], out);
+            else if (cell->type == NB_CELL_TEXT)
+                nb_csv_print_text(out, cell->text);
+            else
+                print_number(out, cell);
+        }
+        fputc('\n', out);
+    }
+    return NB_OK;
+}
+
+static int find_panel(const graph *g, int row)
+{
+    const char *name = text_at(g, row, g->panel);
+    for (int p = 0; p < g->panel_count; p++)
+        if (strcmp(g->panels[p], name) == 0) return p;
+    return -1;
+}
+
+static long long order_of(const graph *g, int row)
+{
+    return g->order < 0 ? 0 : nb_answer_at(g->answer, row, g->order)->integer;
+}
+
+static int find_line(const graph *g, int row)
+{
+    for (int s = 0; s < g->line_count; s++)
+        if (g->order < 0 ? strcmp(g->lines[s].label, text_at(g, row, g->series)) == 0
+                         : g->lines[s].order == order_of(g, row))
+            return s;
+    return -1;
+}
+
+static void add_line(graph *g, int row)
+{
+    if (find_line(g, row) >= 0) return;
+    int at = g->line_count++;
+    for (; at > 0 && g->lines[at - 1].order > order_of(g, row); at--) g->lines[at] = g->lines[at - 1];
+    const nb_cell *look = g->look < 0 ? NULL : nb_answer_at(g->answer, row, g->look);
+    g->lines[at] = (line){text_at(g, row, g->series), text_at(g, row, g->style), order_of(g, row),
+                          look && look->type != NB_CELL_NONE ? (int)look->integer + 1 : 0, row};
+}
+
+static bool is_of(const graph *g, int row, const char *picture)
+{
+    return is_drawn(g, row) && !is_null(g, row, g->picture) && strcmp(text_at(g, row, g->picture), picture) == 0;
+}
+
+/* The panels from the first that is wanted, as many as one picture may have; those of rows for all pictures only where
+ * the picture has others there. */
+static nb_status find_rows(graph *g, const char *picture, int first_panel, bool *more)
+{
+    const nb_answer *a = g->answer;
+    int room = g->figure->whole ? 0 : g->drawing->most_panels, seen = 0;
+    g->row_count = g->panel_count = g->line_count = 0;
+    for (int i = 0; i < a->count; i++)
+        if (is_of(g, i, picture) && find_panel(g, i) < 0) g->panels[g->panel_count++] = text_at(g, i, g->panel);
+    *more = room > 0 && g->panel_count > first_panel + room;
+    g->panels += first_panel;
+    g->panel_count = *more ? room : g->panel_count - first_panel;
+    for (int i = 0; i < a->count; i++) {
+        bool of_all = is_null(g, i, g->picture) && is_drawn(g, i);
+        if ((!of_all && !is_of(g, i, picture)) || find_panel(g, i) < 0) continue;
+        g->rows[g->row_count++] = i;
+        add_line(g, i);
+    }
+    NB_NEED(g->block, nb_alloc(g->ctx, (size_t)g->panel_count * (size_t)g->line_count + 1, sizeof *g->block));
+    for (int i = 0, last = -1; i < g->row_count; i++) {
+        int place = find_panel(g, g->rows[i]) * g->line_count + find_line(g, g->rows[i]);
+        if (place == last) continue;
+        NB_REQUIRE(g->ctx, g->block[place] == 0, NB_EBUG,
+                   "%s.sql: rows of panel '%s' and series '%s' do not stand together", g->figure->component.name,
+                   text_at(g, g->rows[i], g->panel), text_at(g, g->rows[i], g->series));
+        g->block[last = place] = ++seen;
+    }
+    return NB_OK;
+}
+
+static nb_status print_blocks(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const graph *g = what;
+    int last = -1;
+    (void)ctx;
+    for (int k = 0; k < g->data_count; k++) {
+        const char *name = g->data[k] == PANEL    ? "panel"
+                           : g->data[k] == SERIES ? "series"
+                                                  : g->answer->names[g->data[k]];
+        fprintf(out, "%s%s", k ? "," : "# ", name + (*name == '_'));
+    }
+    fputc('\n', out);
+    for (int i = 0; i < g->row_count; i++) {
+        int place = find_panel(g, g->rows[i]) * g->line_count + find_line(g, g->rows[i]);
+        if (last >= 0 && place != last) fputs("\n\n", out);
+        for (int k = 0; k < g->data_count; k++) {
+            if (k) fputc(',', out);
+            if (g->data[k] >= 0)
+                print_number(out, nb_answer_at(g->answer, g->rows[i], g->data[k]));
+            else
+                fprintf(out, "%d", 1 + (g->data[k] == PANEL ? find_panel(g, g->rows[i]) : find_line(g, g->rows[i])));
+        }
+        fputc('\n', out);
+        last = place;
+    }
+    return NB_OK;
+}
+
+/* NAME VALUE: a number as it is, and else a text. */
+static nb_status set(FILE *out, const graph *g, const char *text)
+{
+    const char *name, *value = text + strcspn(text, " ");
+    char *end;
+    NB_NEED(name, nb_format(g->ctx, "%.*s", (int)(value - text), text));
+    NB_TRY(g->ctx, nb_answer_fill_in(g->answer, g->rows[0], value + strspn(value, " "), &value, g->ctx));
+    strtod(value, &end);
+    if (*value && !*end)
+        fprintf(out, "%s = %s\n", name, value);
+    else
+        nb_plot_set_text(out, name, value);
+    return NB_OK;
+}
+
+/* Writes what the series have in columns as gnuplot's arrays. */
+static nb_status set_arrays(FILE *out, const graph *g)
+{
+    const char *names;
+    NB_TRY(g->ctx, comment(g, "arrays", &names));
+    while (*names) {
+        int column;
+        NB_TRY(g->ctx, next_column(g, &names, &column));
+        NB_REQUIRE(g->ctx, column >= 0, NB_EBUG, "%s.sql: the script has panels and series", g->figure->component.name);
+        const char *name = g->answer->names[column];
+        fprintf(out, "array %s[%d] = [", name + (*name == '_'), g->line_count);
+        for (int s = 0; s < g->line_count; s++) {
+            const nb_cell *cell = nb_answer_at(g->answer, g->lines[s].row, column);
+            fputs(s ? ", " : "", out);
+            if (cell->type == NB_CELL_INT || cell->type == NB_CELL_REAL)
+                print_number(out, cell);
+            else
+                nb_plot_print_string(out, cell->text ? cell->text : "");
+        }
+        fputs("]\n", out);
+    }
+    return NB_OK;
+}
+
+static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const graph *g = what;
+    const char *title, *text, **labels, **styles;
+    int *looks, *block, blocks = g->panel_count * g->line_count;
+    NB_NEED(labels, nb_alloc(ctx, (size_t)g->line_count + 1, sizeof *labels));
+    NB_NEED(styles, nb_alloc(ctx, (size_t)g->line_count + 1, sizeof *styles));
+    NB_NEED(looks, nb_alloc(ctx, (size_t)g->line_count + 1, sizeof *looks));
+    NB_NEED(block, nb_alloc(ctx, (size_t)blocks + 1, sizeof *block));
+    for (int s = 0; s < g->line_count; s++) {
+        labels[s] = g->lines[s].label;
+        styles[s] = g->lines[s].style;
+        looks[s] = g->lines[s].look;
+    }
+    for (int i = 0; i < blocks; i++) block[i] = g->block[i] - 1;
+    NB_TRY(ctx, comment(g, "title", &title));
+    NB_TRY(ctx, nb_answer_fill_in(g->answer, g->rows[0], title, &title, ctx));
+    NB_NEED(title, nb_format(ctx, "%s: %s", g->drawing->experiment, title));
+    nb_plot_print_head(out, g->stem);
+    fprintf(out, "data = \"%s.dat\"\n", g->stem);
+    nb_plot_set_text(out, "title", title);
+    for (const char *at = g->figure->sql;;) {
+        NB_TRY(ctx, nb_query_comment(&at, "set", &text, ctx));
+        if (!text) break;
+        NB_TRY(ctx, set(out, g, text));
+    }
+    nb_plot_set_texts(out, "panels", g->panel_count, g->panels);
+    nb_plot_set_texts(out, "series", g->line_count, labels);
+    nb_plot_set_texts(out, "styles", g->line_count, styles);
+    nb_plot_set_ints(out, "looks", g->line_count, looks);
+    nb_plot_set_ints(out, "block", blocks, block);
+    NB_TRY(ctx, set_arrays(out, g));
+    fprintf(out, "load \"%s\"\n", g->script);
+    return NB_OK;
+}
+
+static nb_status draw_picture(const graph *g)
+{
+    const char *script, *data, *folder = g->drawing->folder;
+    NB_NEED(script, nb_format(g->ctx, "%s.gp", g->stem));
+    NB_NEED(data, nb_format(g->ctx, "%s/%s.dat", folder, g->stem));
+    NB_TRY(g->ctx, nb_write_file(data, print_blocks, g, g->ctx));
+    NB_TRY(g->ctx, nb_plot_print_script(folder, script, print_driver, g, g->ctx));
+    return nb_plot_draw(g->drawing->gnuplots, folder, g->stem, g->ctx);
+}
+
+/* Whose panels are too many for one become several, NAME_FIGURE_2 ... behind the first. */
+static nb_status draw_pictures(graph *g, const char *picture, const char **stems, int *count)
+{
+    const char **panels = g->panels;
+    bool more = true;
+    for (int part = 0; more; part++) {
+        char *stem;
+        g->panels = panels;
+        NB_TRY(g->ctx, find_rows(g, picture, part * g->drawing->most_panels, &more));
+        NB_NEED(stem, nb_plot_file_name(nb_format(g->ctx, "%s_%s", g->figure->component.name, picture)));
+        if (part > 0) NB_NEED(stem, nb_format(g->ctx, "%s_%d", stem, part + 1));
+        g->stem = stems[(*count)++] = stem;
+        NB_TRY(g->ctx, draw_picture(g));
+    }
+    g->panels = panels;
+    return NB_OK;
+}
+
+static nb_status draw(graph *g, int *figures)
+{
+    const nb_answer *a = g->answer;
+    const char *path, *folder = g->drawing->folder, *name = g->figure->component.name, **stems, **pictures;
+    int count = 0;
+    size_t room = (size_t)a->count + 1;
+    NB_NEED(g->rows, nb_alloc(g->ctx, room, sizeof *g->rows));
+    NB_NEED(g->panels, nb_alloc(g->ctx, room, sizeof *g->panels));
+    NB_NEED(g->lines, nb_alloc(g->ctx, room, sizeof *g->lines));
+    NB_NEED(stems, nb_alloc(g->ctx, room, sizeof *stems));
+    NB_NEED(pictures, nb_alloc(g->ctx, room, sizeof *pictures));
+    for (int i = 0; i < a->count; i++) {
+        bool known = !is_drawn(g, i) || is_null(g, i, g->picture);
+        for (int k = 0; k < count && !known; k++) known = strcmp(pictures[k], text_at(g, i, g->picture)) == 0;
+        if (known) continue;
+        pictures[count++] = text_at(g, i, g->picture);
+        if (*figures == 0) {
+            NB_TRY(g->ctx, nb_make_folder(folder, g->ctx));
+            NB_NEED(path, nb_format(g->ctx, "%s/%s.csv", folder, name));
+            NB_TRY(g->ctx, nb_write_file(path, print_csv, g, g->ctx));
+            NB_TRY(g->ctx, nb_plot_copy_script(folder, g->script, g->ctx));
+        }
+        NB_TRY(g->ctx, draw_pictures(g, pictures[count - 1], stems, figures));
+    }
+    return nb_plot_prune(folder, name, *figures, stems, g->ctx);
+}
+
+/* The figure that stands for this one, where it has too many series; or else NULL. */
+static nb_status find_other(graph *g, const nb_figure **other)
+{
+    const char *most;
+    char *name;
+    *other = NULL;
+    NB_TRY(g->ctx, comment(g, "most", &most));
+    if (!*most) return NB_OK;
+    g->line_count = 0;
+    NB_NEED(g->lines, nb_alloc(g->ctx, (size_t)g->answer->count + 1, sizeof *g->lines));
+    for (int i = 0; i < g->answer->count; i++)
+        if (!is_null(g, i, g->look)) add_line(g, i);
+    if (g->line_count <= strtol(most, &name, 10)) return NB_OK;
+    *other = (const nb_figure *)nb_registry_find(&nb_figures, name + 1);
+    NB_REQUIRE(g->ctx, *other, NB_EBUG, "%s.sql: no figure '%s'", g->figure->component.name, name + 1);
+    fprintf(stderr, "nysbench: note: plot %s: %d strategies are too many for curves; drawn as the figure '%s'\n",
+            g->figure->component.name, g->line_count, name + 1);
+    return NB_OK;
+}
+
+/* *rest: the queries of notes. */
+static nb_status ask(const graph *g, nb_answer *csv, nb_answer *answer, const char **rest)
+{
+    const nb_drawing *d = g->drawing;
+    NB_TRY(g->ctx, nb_relation_ask(d->relation, g->figure->sql, d->baseline, csv, rest, g->ctx));
+    *answer = *csv;
+    return **rest ? nb_relation_ask(d->relation, *rest, d->baseline, answer, rest, g->ctx) : NB_OK;
+}
+
+static nb_status print_notes(const graph *g, const char *queries)
+{
+    nb_answer a;
+    while (*queries) {
+        NB_TRY(g->ctx, nb_relation_ask(g->drawing->relation, queries, g->drawing->baseline, &a, &queries, g->ctx));
+        for (int i = 0; i < a.count; i++)
+            fprintf(stderr, "nysbench: note: plot %s: %s\n", g->figure->component.name, nb_answer_at(&a, i, 0)->text);
+    }
+    return NB_OK;
+}
 
 nb_status nb_figure_choose_m(const nb_relation *relation, int *m, nb_ctx *ctx)
 {
@@ -27,7 +431,7 @@ nb_status nb_figure_is_offered(const nb_figure *figure, const nb_relation *relat
     nb_answer values;
     *offered = !figure->again;
     if (!figure->compares) return NB_OK;
-    NB_TRY(ctx, nb_relation_values(relation, figure->compares, &values, ctx));
+    NB_TRY(ctx, nb_relation_values(relation, figure->compares, NULL, &values, ctx));
     *offered = *offered && values.count > 1;
     return NB_OK;
 }
@@ -35,4 +439,27 @@ nb_status nb_figure_is_offered(const nb_figure *figure, const nb_relation *relat
 void nb_figure_warn(const char *name)
 {
     fprintf(stderr, "nysbench: warning: plot %s: the run has no rows that it draws\n", name);
+}
+
+nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figures, nb_ctx *ctx)
+{
+    const nb_figure *other;
+    const char *notes;
+    nb_answer csv, answer;
+    nb_drawing of_m = *d;
+    graph g = {.figure = figure, .drawing = d, .csv = &csv, .answer = &answer, .ctx = ctx};
+    *figures = 0;
+    if (figure->of_one_m) NB_TRY(ctx, nb_figure_choose_m(d->relation, &of_m.m, ctx));
+    d->relation->m = of_m.m;
+    if (figure->prepare) NB_TRY(ctx, figure->prepare(&of_m, ctx));
+    NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, d->baseline, ctx));
+    NB_TRY(ctx, ask(&g, &csv, &answer, &notes));
+    NB_TRY(ctx, find_columns(&g));
+    NB_TRY(ctx, find_other(&g, &other));
+    if (!other) {
+        NB_TRY(ctx, print_notes(&g, notes));
+        return draw(&g, figures);
+    }
+    NB_TRY(ctx, nb_plot_prune(d->folder, figure->component.name, 0, NULL, ctx));
+    return nb_graph_draw(other, d, figures, ctx);
 }

@@ -37,6 +37,19 @@ typedef struct {
 } estimate_blob;
 static const char estimate_kind[8] = "nb_est1";
 
+typedef double number_fn(gathered *g); /* of the rows of a group, at least one */
+typedef nb_status estimate_fn(gathered *g, estimate_blob *out, nb_ctx *ctx);
+
+typedef struct { /* a function of SQL, which is given to its C as user data */
+    const char *name;
+    int arguments;
+    void (*scalar)(sqlite3_context *c, int count, sqlite3_value **arguments);
+    void (*step)(sqlite3_context *c, int count, sqlite3_value **arguments);
+    void (*end)(sqlite3_context *c);
+    number_fn *number; /* of an aggregate whose end is number_end */
+    estimate_fn *estimate;
+} function;
+
 static double number(sqlite3_value *value)
 {
     return sqlite3_value_type(value) == SQLITE_NULL ? NAN : sqlite3_value_double(value);
@@ -111,6 +124,33 @@ static void give(sqlite3_context *c, double x)
         sqlite3_result_double(c, x);
 }
 
+static void give_text(sqlite3_context *c, char *text) /* of sqlite3_mprintf */
+{
+    if (text)
+        sqlite3_result_text(c, text, -1, sqlite3_free);
+    else
+        sqlite3_result_error_nomem(c);
+}
+
+/* A list of so many of the numbers whose bytes these are, each `step` numbers behind the last. */
+static void give_list(sqlite3_context *c, size_t count, const void *numbers, size_t step, bool only_finite)
+{
+    char *bytes = sqlite3_malloc64(sizeof list_kind + count * sizeof(double));
+    size_t size = sizeof list_kind;
+    if (!bytes) {
+        sqlite3_result_error_nomem(c);
+        return;
+    }
+    memcpy(bytes, list_kind, sizeof list_kind);
+    for (size_t i = 0; i < count; i++) {
+        double x;
+        memcpy(&x, (const char *)numbers + i * step * sizeof x, sizeof x);
+        memcpy(bytes + size, &x, sizeof x);
+        if (!only_finite || isfinite(x)) size += sizeof x;
+    }
+    sqlite3_result_blob64(c, bytes, size, sqlite3_free);
+}
+
 /* The group's numbers; NULL, and the result is given, where there are none. To be freed. */
 static gathered *take(sqlite3_context *c)
 {
@@ -156,15 +196,7 @@ static void quantile_end(sqlite3_context *c)
 static void list_end(sqlite3_context *c)
 {
     gathered *g = take(c);
-    size_t size = g ? (size_t)g->count * sizeof *g->values : 0;
-    char *bytes = g ? sqlite3_malloc64(sizeof list_kind + size) : NULL;
-    if (bytes) {
-        memcpy(bytes, list_kind, sizeof list_kind);
-        memcpy(bytes + sizeof list_kind, g->values, size);
-        sqlite3_result_blob64(c, bytes, sizeof list_kind + size, sqlite3_free);
-    } else if (g) {
-        sqlite3_result_error_nomem(c);
-    }
+    if (g) give_list(c, (size_t)g->count, g->values, 1, false);
     leave(c);
 }
 
@@ -178,72 +210,51 @@ static void size(sqlite3_context *c, int count, sqlite3_value **arguments)
 static void repeated(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     int times = sqlite3_value_int(arguments[1]);
-    size_t size = times > 0 ? (size_t)times * sizeof(double) : 0;
-    (void)count;
-    if (sqlite3_value_type(arguments[0]) == SQLITE_NULL || times < 1) return;
-    char *bytes = sqlite3_malloc64(sizeof list_kind + size);
-    if (!bytes) {
-        sqlite3_result_error_nomem(c);
-        return;
-    }
     double x = number(arguments[0]);
-    memcpy(bytes, list_kind, sizeof list_kind);
-    for (int i = 0; i < times; i++) memcpy(bytes + sizeof list_kind + (size_t)i * sizeof x, &x, sizeof x);
-    sqlite3_result_blob64(c, bytes, sizeof list_kind + size, sqlite3_free);
+    (void)count;
+    if (!isnan(x) && times > 0) give_list(c, (size_t)times, &x, 0, false);
 }
 
-/* Returns the mean of values in ascending order; it is infinite if any is, and NaN of both infinities. */
-static double mean(const gathered *g)
+/* Sorted; infinite if any is, NaN of both infinities. */
+static double mean(gathered *g)
 {
+    sort_first(g);
     double ends = g->values[0] + g->values[g->count - 1];
     return isfinite(g->values[0]) && isfinite(g->values[g->count - 1]) ? gsl_stats_mean(g->values, 1, (size_t)g->count)
                                                                        : ends;
 }
 
-static void mean_end(sqlite3_context *c)
+static double sd(gathered *g)
+{
+    sort_first(g);
+    return g->count > 1 ? gsl_stats_sd(g->values, 1, (size_t)g->count) : NAN;
+}
+
+static double geomean(gathered *g)
+{
+    for (int i = 0; i < g->count; i++) g->values[i] = log(g->values[i]);
+    return exp(mean(g));
+}
+
+static void number_end(sqlite3_context *c)
 {
     gathered *g = take(c);
-    if (g) {
-        sort_first(g);
-        give(c, mean(g));
-    }
+    if (g) give(c, ((const function *)sqlite3_user_data(c))->number(g));
     leave(c);
 }
 
-static void sd_end(sqlite3_context *c)
+/* By these columns, whose list ends with -1. */
+static int by_columns(const void *a, const void *b, void *columns)
 {
-    gathered *g = take(c);
-    if (g && g->count > 1) {
-        sort_first(g);
-        give(c, gsl_stats_sd(g->values, 1, (size_t)g->count));
-    }
-    leave(c);
-}
-
-static void geomean_end(sqlite3_context *c)
-{
-    gathered *g = take(c);
-    if (g) {
-        sort_first(g);
-        for (int i = 0; i < g->count; i++) g->values[i] = log(g->values[i]);
-        give(c, exp(mean(g)));
-    }
-    leave(c);
-}
-
-static void give_estimate(sqlite3_context *c, estimate_blob blob)
-{
-    memcpy(blob.kind, estimate_kind, sizeof blob.kind);
-    sqlite3_result_blob(c, &blob, sizeof blob, SQLITE_TRANSIENT);
-}
-
-static int by_unit(const void *a, const void *b)
-{
-    enum { STRATUM = 6, SOURCE, HEAD, TRIAL };
     const double *x = a, *y = b;
-    for (int i = STRATUM; i <= TRIAL; i++)
-        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    for (const int *c = columns; *c >= 0; c++)
+        if (x[*c] != y[*c]) return x[*c] < y[*c] ? -1 : 1;
     return 0;
+}
+
+static void sort_rows(gathered *g, int *columns)
+{
+    qsort_r(g->values, (size_t)g->count, (size_t)g->width * sizeof *g->values, by_columns, columns);
 }
 
 /* The logarithm of a/b, 0 where they differ by no more than rounding; *variance: of its own error. NaN: it says
@@ -259,7 +270,7 @@ static double log_ratio(const double *v, double *variance)
 }
 
 /* Means of a head's trials as units; strata as they are numbered. */
-static nb_status estimate(gathered *g, estimate_blob *out, nb_ctx *ctx)
+static nb_status estimate_ratio(gathered *g, estimate_blob *out, nb_ctx *ctx)
 {
     enum { STRATUM = 6, SOURCE, HEAD, TRIAL, DRAWS };
     nb_unit_value *units;
@@ -275,7 +286,7 @@ static nb_status estimate(gathered *g, estimate_blob *out, nb_ctx *ctx)
     NB_NEED(draws, nb_alloc(ctx, (size_t)strata + 1, sizeof *draws));
     NB_NEED(units, nb_alloc(ctx, (size_t)g->count, sizeof *units));
     NB_NEED(crossed, nb_alloc(ctx, (size_t)g->count, sizeof *crossed));
-    qsort(g->values, (size_t)g->count, (size_t)g->width * sizeof *g->values, by_unit);
+    sort_rows(g, (int[]){STRATUM, SOURCE, HEAD, TRIAL, -1});
     for (int i = 0, next; i < g->count; i = next) {
         const double *first = g->values + (size_t)i * (size_t)g->width;
         nb_unit_value unit = {.stratum = (int)first[STRATUM], .source = (int)first[SOURCE]};
@@ -308,19 +319,13 @@ static nb_status estimate(gathered *g, estimate_blob *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-static int by_source_and_value(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return x[1] != y[1] ? (x[1] > y[1]) - (x[1] < y[1]) : (x[0] > y[0]) - (x[0] < y[0]);
-}
-
 /* x, source: the median, and its interval by order statistics of the sources' own medians */
 static nb_status estimate_median(gathered *g, estimate_blob *out, nb_ctx *ctx)
 {
     nb_estimate *e = &out->estimate;
     double *medians;
     NB_NEED(medians, nb_alloc_reals(ctx, (size_t)g->count, 1));
-    qsort(g->values, (size_t)g->count, 2 * sizeof *g->values, by_source_and_value);
+    sort_rows(g, (int[]){1, 0, -1});
     for (int i = 0, end; i < g->count; i = end) {
         for (end = i; end < g->count && g->values[2 * end + 1] == g->values[2 * i + 1];) end++;
         medians[e->sources++] = nb_midpoint(g->values[2 * ((i + end - 1) / 2)], g->values[2 * ((i + end) / 2)]);
@@ -346,12 +351,6 @@ static nb_status estimate_mean(gathered *g, estimate_blob *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-static int by_pair(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
-}
-
 /* Rows of two or more numbers, none NULL, by the first two; *x, *y: these. */
 static nb_status sort_pairs(gathered *g, double **x, double **y, nb_ctx *ctx)
 {
@@ -364,7 +363,7 @@ static nb_status sort_pairs(gathered *g, double **x, double **y, nb_ctx *ctx)
         if (whole) memmove(g->values + (size_t)kept++ * width, row, width * sizeof *row);
     }
     g->count = kept;
-    qsort(g->values, (size_t)kept, width * sizeof *g->values, by_pair);
+    sort_rows(g, (int[]){0, 1, -1});
     NB_NEED(*x, nb_alloc_reals(ctx, (size_t)kept + 1, 2));
     *y = *x + kept + 1;
     for (int i = 0; i < kept; i++) (*x)[i] = g->values[(size_t)i * width], (*y)[i] = g->values[(size_t)i * width + 1];
@@ -393,51 +392,24 @@ static nb_status estimate_slope(gathered *g, estimate_blob *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-typedef nb_status estimate_fn(gathered *g, estimate_blob *out, nb_ctx *ctx);
-
-static void end_estimate(sqlite3_context *c, estimate_fn *make)
+static void estimate_end(sqlite3_context *c)
 {
     gathered *g = take(c);
-    if (g) {
-        nb_ctx *ctx = nb_ctx_new();
-        estimate_blob e = {.estimate = {.low = NAN, .high = NAN, .t_p = NAN}};
-        if (ctx && make(g, &e, ctx) == NB_OK)
-            give_estimate(c, e);
-        else
-            sqlite3_result_error(c, ctx ? nb_error_message(ctx) : "out of memory", -1);
-        nb_ctx_free(ctx);
-    }
+    nb_ctx *ctx = g ? nb_ctx_new() : NULL;
+    estimate_blob e = {.estimate = {.low = NAN, .high = NAN, .t_p = NAN}};
+    memcpy(e.kind, estimate_kind, sizeof e.kind);
+    if (ctx && ((const function *)sqlite3_user_data(c))->estimate(g, &e, ctx) == NB_OK)
+        sqlite3_result_blob(c, &e, sizeof e, SQLITE_TRANSIENT);
+    else if (g)
+        sqlite3_result_error(c, ctx ? nb_error_message(ctx) : "out of memory", -1);
+    nb_ctx_free(ctx);
     leave(c);
 }
 
-static void over_sources_end(sqlite3_context *c)
+/* x, a, b: by x, which differ */
+static double crossing(gathered *g)
 {
-    end_estimate(c, estimate_median);
-}
-
-static void ratio_of_end(sqlite3_context *c)
-{
-    end_estimate(c, estimate);
-}
-
-static void mean_of_end(sqlite3_context *c)
-{
-    end_estimate(c, estimate_mean);
-}
-
-static void spearman_end(sqlite3_context *c)
-{
-    end_estimate(c, estimate_spearman);
-}
-
-static void slope_end(sqlite3_context *c)
-{
-    end_estimate(c, estimate_slope);
-}
-
-/* Takes x, a and b, in the order of x, whose values differ. */
-static double crossing(const gathered *g)
-{
+    sort_rows(g, (int[]){0, -1});
     for (int i = g->count - 1; i >= 0; i--) {
         const double *v = g->values + 3 * i, *next = v + 3;
         if (v[1] < v[2]) continue;
@@ -445,14 +417,6 @@ static double crossing(const gathered *g)
         return exp(nb_line_crossing(log(v[0]), log(next[0]), log(v[1]), log(next[1]), log(v[2]), log(next[2])));
     }
     return g->count > 0 ? g->values[0] : NAN;
-}
-
-static int by_source(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    for (int i = 1; i < 3; i++)
-        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
-    return 0;
 }
 
 /* rank, source, method: as many methods in each source, NULL of too few */
@@ -463,7 +427,7 @@ static nb_status test_ranks(gathered *g, nb_friedman *test, nb_ctx *ctx)
     *test = (nb_friedman){NAN, NAN, NAN, NAN, NAN};
     NB_NEED(table, nb_alloc_reals(ctx, (size_t)g->count, 1));
     NB_NEED(means, nb_alloc_reals(ctx, (size_t)g->count, 1));
-    qsort(g->values, (size_t)g->count, 3 * sizeof *g->values, by_source);
+    sort_rows(g, (int[]){1, 2, -1});
     for (int i = 0; i < g->count; i++) table[i] = g->values[3 * i];
     while (methods < g->count && g->values[3 * methods + 1] == g->values[1]) methods++;
     NB_REQUIRE(ctx, g->count % methods == 0, NB_EINVAL, "friedman: expected a rank of each method in each source");
@@ -471,35 +435,40 @@ static nb_status test_ranks(gathered *g, nb_friedman *test, nb_ctx *ctx)
     return nb_friedman_test(g->count / methods, methods, table, means, test, ctx);
 }
 
+typedef struct {
+    const char *name;
+    double value;
+    bool whole;
+} part;
+
+/* The one that has the name of the function. */
+static void give_part(sqlite3_context *c, const part *parts)
+{
+    while (strcmp(parts->name, ((const function *)sqlite3_user_data(c))->name) != 0) parts++;
+    if (parts->whole)
+        sqlite3_result_int(c, (int)parts->value);
+    else
+        give(c, parts->value);
+}
+
 static void friedman_end(sqlite3_context *c)
 {
-    const char *name = sqlite3_user_data(c);
     gathered *g = take(c);
     nb_ctx *ctx = g ? nb_ctx_new() : NULL;
     nb_friedman f;
-    if (g && ctx && test_ranks(g, &f, ctx) == NB_OK)
-        give(c, strcmp(name, "friedman_chi2") == 0  ? f.chi2
-                : strcmp(name, "friedman_p") == 0   ? f.p
-                : strcmp(name, "friedman_f") == 0   ? f.f
-                : strcmp(name, "friedman_f_p") == 0 ? f.f_p
-                                                    : f.w);
+    if (ctx && test_ranks(g, &f, ctx) == NB_OK)
+        give_part(c, (const part[]){{"friedman_chi2", f.chi2, false},
+                                    {"friedman_p", f.p, false},
+                                    {"friedman_f", f.f, false},
+                                    {"friedman_f_p", f.f_p, false},
+                                    {"friedman_w", f.w, false}});
     else if (g)
         sqlite3_result_error(c, ctx ? nb_error_message(ctx) : "out of memory", -1);
     nb_ctx_free(ctx);
     leave(c);
 }
 
-static void crossing_end(sqlite3_context *c)
-{
-    gathered *g = take(c);
-    if (g) {
-        qsort(g->values, (size_t)g->count, 3 * sizeof *g->values, by_pair);
-        give(c, crossing(g));
-    }
-    leave(c);
-}
-
-/* Returns whether a ratio is surely below 1, on the terms of a comparison. */
+/* Surely below 1, on the terms of a comparison. */
 static bool is_better(const estimate_blob *b)
 {
     const nb_estimate *e = &b->estimate;
@@ -556,33 +525,16 @@ static void listed_end(sqlite3_context *c)
     for (int i = 0; list && i < g->count && i < MOST; i++)
         list = sqlite3_mprintf("%z%s%s", list, i == 0 ? "" : i + 1 == g->count ? " and " : ", ", g->items[i].text);
     if (list && g->count > MOST) list = sqlite3_mprintf("%z and %d more", list, g->count - MOST);
-    if (list)
-        sqlite3_result_text(c, list, -1, sqlite3_free);
-    else
-        sqlite3_result_error_nomem(c);
+    give_text(c, list);
     for (int i = 0; i < g->count; i++) sqlite3_free(g->items[i].text);
     free(g->items);
 }
 
-static double part_of(const estimate_blob *b, const char *part)
-{
-    const nb_estimate *e = &b->estimate;
-    if (strcmp(part, "low") == 0) return e->low;
-    if (strcmp(part, "high") == 0) return e->high;
-    if (strcmp(part, "center") == 0) return e->mean;
-    if (strcmp(part, "ratio") == 0) return exp(e->mean);
-    if (strcmp(part, "p") == 0) return e->t_p;
-    if (strcmp(part, "sources") == 0) return e->sources;
-    if (strcmp(part, "heads") == 0) return e->units;
-    return is_better(b);
-}
-
-/* The function's user data is its name. */
-static void part(sqlite3_context *c, int count, sqlite3_value **arguments)
+static void part_of(sqlite3_context *c, int count, sqlite3_value **arguments)
 {
     estimate_blob blob;
+    const nb_estimate *e = &blob.estimate;
     const void *bytes = sqlite3_value_blob(arguments[0]);
-    const char *name = sqlite3_user_data(c);
     (void)count;
     if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) return;
     if (sqlite3_value_bytes(arguments[0]) != sizeof blob || memcmp(bytes, estimate_kind, sizeof blob.kind) != 0) {
@@ -590,10 +542,14 @@ static void part(sqlite3_context *c, int count, sqlite3_value **arguments)
         return;
     }
     memcpy(&blob, bytes, sizeof blob);
-    if (strcmp(name, "sources") == 0 || strcmp(name, "heads") == 0 || strcmp(name, "better") == 0)
-        sqlite3_result_int(c, (int)part_of(&blob, name));
-    else
-        give(c, part_of(&blob, name));
+    give_part(c, (const part[]){{"center", e->mean, false},
+                                {"low", e->low, false},
+                                {"high", e->high, false},
+                                {"ratio", exp(e->mean), false},
+                                {"p", e->t_p, false},
+                                {"sources", e->sources, true},
+                                {"heads", e->units, true},
+                                {"better", is_better(&blob), true}});
 }
 
 /* Returns the finite values of a list. */
@@ -605,19 +561,9 @@ static void only_finite(sqlite3_context *c, int count, sqlite3_value **arguments
         give(c, isfinite(x) ? x : NAN);
         return;
     }
-    int size = list_size(c, arguments[0]), kept = 0;
-    if (size == 0) return;
-    char *bytes = sqlite3_malloc64(sizeof list_kind + (size_t)size * sizeof x);
-    if (!bytes) {
-        sqlite3_result_error_nomem(c);
-        return;
-    }
-    memcpy(bytes, list_kind, sizeof list_kind);
-    for (int i = 0; i < size; i++) {
-        memcpy(&x, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind + (size_t)i * sizeof x, sizeof x);
-        if (isfinite(x)) memcpy(bytes + sizeof list_kind + (size_t)kept++ * sizeof x, &x, sizeof x);
-    }
-    sqlite3_result_blob64(c, bytes, sizeof list_kind + (size_t)kept * sizeof x, sqlite3_free);
+    int size = list_size(c, arguments[0]);
+    if (size > 0)
+        give_list(c, (size_t)size, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind, 1, true);
 }
 
 static void ln(sqlite3_context *c, int count, sqlite3_value **arguments)
@@ -728,11 +674,7 @@ static void marked(sqlite3_context *c, int count, sqlite3_value **arguments)
         for (int i = 0; i < 2; i++) print_short(ends[i], number(arguments[2 + i]));
         snprintf(interval, sizeof interval, "%s[%s, %s]", *mark ? " " : "  ", ends[0], ends[1]);
     }
-    char *both = sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval);
-    if (both)
-        sqlite3_result_text(c, both, -1, sqlite3_free);
-    else
-        sqlite3_result_error_nomem(c);
+    give_text(c, sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval));
 }
 
 static void shell_word(sqlite3_context *c, int count, sqlite3_value **arguments)
@@ -747,63 +689,55 @@ static void shell_word(sqlite3_context *c, int count, sqlite3_value **arguments)
     nb_ctx_free(ctx);
 }
 
-typedef void scalar_fn(sqlite3_context *c, int count, sqlite3_value **arguments);
-typedef void end_fn(sqlite3_context *c);
-
-static const struct {
-    const char *name;
-    int arguments;
-    scalar_fn *scalar, *step;
-    end_fn *end;
-} functions[] = {{"median", 1, NULL, gather_values, quantile_end},
-                 {"quantile", 2, NULL, gather_values, quantile_end},
-                 {"list", 1, NULL, gather_values, list_end},
-                 {"size", 1, size, NULL, NULL},
-                 {"repeated", 2, repeated, NULL, NULL},
-                 {"mean", 1, NULL, gather_values, mean_end},
-                 {"sd", 1, NULL, gather_values, sd_end},
-                 {"geomean", 1, NULL, gather_values, geomean_end},
-                 {"over_sources", 2, NULL, gather, over_sources_end},
-                 {"ratio_of", 11, NULL, gather_all, ratio_of_end},
-                 {"mean_of", 2, NULL, gather, mean_of_end},
-                 {"spearman", 2, NULL, gather, spearman_end},
-                 {"slope", 2, NULL, gather, slope_end},
-                 {"friedman_chi2", 3, NULL, gather, friedman_end},
-                 {"friedman_p", 3, NULL, gather, friedman_end},
-                 {"friedman_f", 3, NULL, gather, friedman_end},
-                 {"friedman_f_p", 3, NULL, gather, friedman_end},
-                 {"friedman_w", 3, NULL, gather, friedman_end},
-                 {"nemenyi", 2, nemenyi, NULL, NULL},
-                 {"sign_p", 3, sign_p, NULL, NULL},
-                 {"log_ratio", 4, log_ratio_of, NULL, NULL},
-                 {"crossing", 3, NULL, gather, crossing_end},
-                 {"center", 1, part, NULL, NULL},
-                 {"listed", 2, NULL, gather_text, listed_end},
-                 {"low", 1, part, NULL, NULL},
-                 {"high", 1, part, NULL, NULL},
-                 {"ratio", 1, part, NULL, NULL},
-                 {"p", 1, part, NULL, NULL},
-                 {"sources", 1, part, NULL, NULL},
-                 {"heads", 1, part, NULL, NULL},
-                 {"better", 1, part, NULL, NULL},
-                 {"finite", 1, only_finite, NULL, NULL},
-                 {"ln", 1, ln, NULL, NULL},
-                 {"exp", 1, power_of_e, NULL, NULL},
-                 {"shown", 2, shown, NULL, NULL},
-                 {"numeral", 1, numeral, NULL, NULL},
-                 {"brief", 1, brief, NULL, NULL},
-                 {"marked", 2, marked, NULL, NULL},
-                 {"marked", 4, marked, NULL, NULL},
-                 {"shell_word", 1, shell_word, NULL, NULL}};
+static const function functions[] = {
+    {"median", 1, .step = gather_values, .end = quantile_end},
+    {"quantile", 2, .step = gather_values, .end = quantile_end},
+    {"list", 1, .step = gather_values, .end = list_end},
+    {"size", 1, .scalar = size},
+    {"repeated", 2, .scalar = repeated},
+    {"mean", 1, .step = gather_values, .end = number_end, .number = mean},
+    {"sd", 1, .step = gather_values, .end = number_end, .number = sd},
+    {"geomean", 1, .step = gather_values, .end = number_end, .number = geomean},
+    {"crossing", 3, .step = gather, .end = number_end, .number = crossing},
+    {"over_sources", 2, .step = gather, .end = estimate_end, .estimate = estimate_median},
+    {"ratio_of", 11, .step = gather_all, .end = estimate_end, .estimate = estimate_ratio},
+    {"mean_of", 2, .step = gather, .end = estimate_end, .estimate = estimate_mean},
+    {"spearman", 2, .step = gather, .end = estimate_end, .estimate = estimate_spearman},
+    {"slope", 2, .step = gather, .end = estimate_end, .estimate = estimate_slope},
+    {"friedman_chi2", 3, .step = gather, .end = friedman_end},
+    {"friedman_p", 3, .step = gather, .end = friedman_end},
+    {"friedman_f", 3, .step = gather, .end = friedman_end},
+    {"friedman_f_p", 3, .step = gather, .end = friedman_end},
+    {"friedman_w", 3, .step = gather, .end = friedman_end},
+    {"listed", 2, .step = gather_text, .end = listed_end},
+    {"center", 1, .scalar = part_of},
+    {"low", 1, .scalar = part_of},
+    {"high", 1, .scalar = part_of},
+    {"ratio", 1, .scalar = part_of},
+    {"p", 1, .scalar = part_of},
+    {"sources", 1, .scalar = part_of},
+    {"heads", 1, .scalar = part_of},
+    {"better", 1, .scalar = part_of},
+    {"nemenyi", 2, .scalar = nemenyi},
+    {"sign_p", 3, .scalar = sign_p},
+    {"log_ratio", 4, .scalar = log_ratio_of},
+    {"finite", 1, .scalar = only_finite},
+    {"ln", 1, .scalar = ln},
+    {"exp", 1, .scalar = power_of_e},
+    {"shown", 2, .scalar = shown},
+    {"numeral", 1, .scalar = numeral},
+    {"brief", 1, .scalar = brief},
+    {"marked", 2, .scalar = marked},
+    {"marked", 4, .scalar = marked},
+    {"shell_word", 1, .scalar = shell_word}};
 
 nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx)
 {
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    for (const function *f = functions; f < functions + sizeof functions / sizeof *functions; f++)
         NB_REQUIRE(ctx,
-                   sqlite3_create_function_v2(db, functions[i].name, functions[i].arguments,
+                   sqlite3_create_function_v2(db, f->name, f->arguments,
                                               SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-                                              (void *)(uintptr_t)functions[i].name, functions[i].scalar,
-                                              functions[i].step, functions[i].end, NULL) == SQLITE_OK,
-                   NB_ENOMEM, "the function %s: %s", functions[i].name, sqlite3_errmsg(db));
+                                              (void *)(uintptr_t)f, f->scalar, f->step, f->end, NULL) == SQLITE_OK,
+                   NB_ENOMEM, "the function %s: %s", f->name, sqlite3_errmsg(db));
     return NB_OK;
 }

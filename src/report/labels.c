@@ -33,11 +33,9 @@ static nb_status find_twins(int count, const char *const *texts, const char *con
 static nb_status label_deep(const nb_registry *registry, const char *text, int parts, const char **label, nb_ctx *ctx)
 {
     nb_choice choice;
-    nb_status status = nb_choice_parse(registry, text, &choice, ctx);
-    if (status == NB_OK) status = nb_choice_label(&choice, parts, label, ctx);
-    if (status == NB_ENOMEM) return status;
-    nb_error_clear(ctx);
-    return NB_OK;
+    bool there;
+    NB_TRY(ctx, nb_choice_recall(registry, text, &choice, &there, ctx));
+    return there ? nb_choice_label(&choice, parts, label, ctx) : NB_OK;
 }
 
 nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *given, int count,
@@ -48,12 +46,11 @@ nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *gi
     NB_NEED(twins, nb_alloc(ctx, (size_t)count + 1, sizeof *twins));
     for (int i = 0; i < count; i++) {
         nb_choice choice;
+        bool there;
         labels[i] = nb_given_label_of(given, registry, texts[i]);
         if (labels[i]) continue;
-        nb_status status = nb_choice_parse(registry, texts[i], &choice, ctx);
-        if (status == NB_ENOMEM) return status;
-        nb_error_clear(ctx);
-        labels[i] = status == NB_OK ? choice.label : texts[i];
+        NB_TRY(ctx, nb_choice_recall(registry, texts[i], &choice, &there, ctx));
+        labels[i] = there ? choice.label : texts[i];
     }
     for (int parts = 2; any && parts <= DEEPEST; parts++) {
         NB_TRY(ctx, find_twins(count, texts, labels, twins, &any, ctx));

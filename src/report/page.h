@@ -75,10 +75,8 @@ void nb_page_flush(nb_page *page); /* not set in, where scripts read lines */
 enum { NB_PAGE_PARAGRAPH = 110 };
 nb_status nb_page_print(FILE *out, const nb_page *page, nb_page_form form, int width);
 
-/* The body of an HTML page, with its pictures; NB_EIO for one that cannot be read. What stands below a heading of level
- * NB_PAGE_FOLDED is folded, up to the next of that level, or of one above NB_PAGE_DEEPEST. */
+/* In HTML (html/html.h), what stands below a heading of this level is folded, up to the next of that level, or of one
+ * above NB_PAGE_DEEPEST. */
 enum { NB_PAGE_FOLDED = 6 };
-nb_status nb_page_print_html(FILE *out, const nb_page *page);
-void nb_page_escape(FILE *out, const char *text); /* as HTML */
 
 #endif

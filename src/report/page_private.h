@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page_private.h - for the files of the module page alone. */
+/* page_private.h - for those that print pages alone: the files of the module page, and html/html.c. */
 #ifndef NB_PAGE_PRIVATE_H
 #define NB_PAGE_PRIVATE_H
 

@@ -8,7 +8,6 @@
 #include "report/relation.h"
 
 #include "attentions/attention.h"
-#include "base/texts.h"
 #include "components/registry.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
@@ -20,44 +19,17 @@
 #include "strategies/strategy.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_KINDS = 16, MOST_MADE = 4, NUMBERS = 300 }; /* NUMBERS: characters of a row's numbers */
-
-struct nb_relation {
-    nb_store *store;
-    const char *rows; /* the table that has them */
-    bool several;     /* runs: they are copied */
-    const nb_study *study;
-    const nb_given_labels *labels;
-    int kind_count;
-    const nb_column *kinds[MOST_KINDS]; /* texts of the identity */
-    int problem;                        /* which of them is that */
-    nb_texts specs[MOST_KINDS];
-    nb_texts strata, sources, panels;
-    bool *drawn; /* by stratum: its data are drawn */
-    int drawn_room;
-    nb_texts kept;                  /* models and sources as rows have them */
-    nb_texts views;                 /* that have been made */
-    int m;                          /* the parameter :m; 0: it is not chosen */
-    const char *made[MOST_MADE][2]; /* tables by name, and what they were made of */
-    void *attached[MOST_MADE];
-    nb_ctx *memory; /* of these, which are made at any time */
-    nb_ctx *ctx;
-};
+enum { NUMBERS = 300 }; /* characters of a row's numbers */
 
 const nb_cell *nb_answer_at(const nb_answer *a, int row, int column)
 {
     return &a->cells[(size_t)row * (size_t)a->columns + (size_t)column];
-}
-
-bool nb_cell_same(const nb_cell *a, const nb_cell *b)
-{
-    if (a->type != b->type || a->type == NB_CELL_NONE) return a->type == b->type;
-    return a->type == NB_CELL_TEXT ? strcmp(a->text, b->text) == 0 : a->real == b->real;
 }
 
 int nb_answer_column(const nb_answer *a, const char *name)
@@ -65,26 +37,6 @@ int nb_answer_column(const nb_answer *a, const char *name)
     for (int c = 0; c < a->columns; c++)
         if (strcmp(a->names[c], name) == 0) return c;
     return -1;
-}
-
-void nb_relation_choose_m(nb_relation *r, int m)
-{
-    r->m = m;
-}
-
-const nb_study *nb_relation_study(const nb_relation *r)
-{
-    return r->study;
-}
-
-const nb_given_labels *nb_relation_labels(const nb_relation *r)
-{
-    return r->labels;
-}
-
-nb_store *nb_relation_store(const nb_relation *r)
-{
-    return r->store;
 }
 
 static nb_status fail(const nb_relation *r, const char *what)
@@ -142,17 +94,26 @@ static bool is_of_scene(const nb_relation *r, int kind)
 typedef struct { /* a row on its way */
     long long id;
     int position, head, trial, n, d;
-    int kinds[MOST_KINDS];
+    int kinds[NB_MOST_TEXTS];
     const char *model, *layer, *source, *scene; /* scene: values of the scene's axes that are no texts */
 } row;
 
+typedef struct { /* what is known of a spec */
+    bool draws;
+    const char *stratum; /* of a problem, that of drawn data; NULL: their model is it */
+    const char *alike;   /* of a problem, what its kind of data is */
+} facts;
+
+typedef struct { /* which data a row is of */
+    int panel, stratum, source;
+} place;
+
 typedef struct {
     nb_relation *r;
-    nb_texts heads, lines;
-    const char **strata;     /* by problem: the stratum of drawn data; NULL: their model is it */
-    const char **alike;      /* by problem: what its kind of data is */
-    bool *draws[MOST_KINDS]; /* by spec */
-    int looked[MOST_KINDS], room[MOST_KINDS];
+    nb_texts heads, lines, origins, data; /* origins: models and sources */
+    facts *facts[NB_MOST_TEXTS];          /* by spec */
+    place *places;                        /* by data */
+    int room[NB_MOST_TEXTS], place_room;
     sqlite3_stmt *insert;
     nb_ctx *scratch;
 } keys;
@@ -183,12 +144,11 @@ static nb_status kind_of(const row *of, const char *problem, const nb_choice *ch
 static nb_status choose(const nb_registry *registry, const char *spec, nb_choice *room, const nb_choice **choice,
                         nb_ctx *ctx)
 {
+    bool there;
     *choice = NULL;
     if (!registry) return NB_OK;
-    nb_status status = nb_choice_parse(registry, spec, room, ctx);
-    if (status == NB_ENOMEM) return status;
-    nb_error_clear(ctx);
-    if (status == NB_OK) *choice = room;
+    NB_TRY(ctx, nb_choice_recall(registry, spec, room, &there, ctx));
+    if (there) *choice = room;
     return NB_OK;
 }
 
@@ -199,47 +159,32 @@ static const nb_registry *registry_of(const nb_relation *r, int kind)
     return NULL;
 }
 
-static nb_status look_at_problem(keys *k, const row *of, int number)
+static nb_status look_at_problem(const nb_relation *r, const row *of, const char *spec, facts *f)
 {
-    nb_relation *r = k->r;
-    const char *spec = r->specs[r->problem].items[number], *label = nb_given_label_of(r->labels, &nb_problems, spec);
+    const char *label = nb_given_label_of(r->labels, &nb_problems, spec);
     nb_choice room;
     const nb_choice *choice;
     NB_TRY(r->ctx, choose(&nb_problems, spec, &room, &choice, r->ctx));
     bool random = choice && ((const nb_problem *)choice->component)->random;
-    k->strata[number] = !random ? NULL : label ? label : choice->label;
-    return kind_of(of, spec, choice, &k->alike[number], r->ctx);
+    f->stratum = !random ? NULL : label ? label : choice->label;
+    return kind_of(of, spec, choice, &f->alike, r->ctx);
 }
 
-/* Adds what is known of a new spec. */
+/* At a spec that is new. */
 static nb_status look_at(keys *k, const row *of, int kind)
 {
     nb_relation *r = k->r;
-    while (k->looked[kind] < r->specs[kind].count) {
-        int number = k->looked[kind];
-        NB_GROW(r->ctx, k->draws[kind], number, k->room[kind]);
-        if (strcmp(r->kinds[kind]->name, "attention") == 0 || !nb_column_find(r->study->columns, "attention"))
-            NB_TRY(r->ctx, nb_draws_component(r->kinds[kind]->name, r->specs[kind].items[number],
-                                              &k->draws[kind][number], r->ctx));
-        if (kind == r->problem) {
-            const char **strata, **alike;
-            NB_NEED(strata, nb_alloc(r->ctx, (size_t)k->room[kind], sizeof *strata));
-            NB_NEED(alike, nb_alloc(r->ctx, (size_t)k->room[kind], sizeof *alike));
-            for (int i = 0; i < number; i++) strata[i] = k->strata[i], alike[i] = k->alike[i];
-            k->strata = strata;
-            k->alike = alike;
-            NB_TRY(r->ctx, look_at_problem(k, of, number));
-        }
-        k->looked[kind]++;
-    }
-    return NB_OK;
+    int number = of->kinds[kind];
+    const char *name = r->kinds[kind]->name, *spec = r->specs[kind].items[number];
+    NB_GROW(r->ctx, k->facts[kind], number, k->room[kind]);
+    facts *f = &k->facts[kind][number];
+    *f = (facts){.draws = false};
+    if (strcmp(name, "attention") == 0 || !nb_column_find(r->study->columns, "attention"))
+        NB_TRY(r->ctx, nb_draws_component(name, spec, &f->draws, r->ctx));
+    return kind == r->problem ? look_at_problem(r, of, spec, f) : NB_OK;
 }
 
-typedef struct {
-    int head, panel, stratum, source, line, draws, opens;
-} place;
-
-/* Appends a number to a text, so that different numbers give different texts. */
+/* Behind a text, so that different numbers give different texts. */
 static char *append(char *end, int number)
 {
     unsigned x = (unsigned)number;
@@ -255,17 +200,17 @@ static nb_status place_data(keys *k, const row *of, place *p)
 {
     nb_relation *r = k->r;
     nb_ctx *s = k->scratch;
-    const char *text, *panel, *drawn = k->strata[of->kinds[r->problem]], *spec;
+    const facts *f = &k->facts[r->problem][of->kinds[r->problem]];
+    const char *text, *panel, *spec = r->specs[r->problem].items[of->kinds[r->problem]];
     nb_mark mark = nb_ctx_mark(s);
-    spec = r->specs[r->problem].items[of->kinds[r->problem]];
-    NB_NEED(panel, nb_strdup(s, k->alike[of->kinds[r->problem]]));
+    NB_NEED(panel, nb_strdup(s, f->alike));
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i)) NB_NEED(panel, nb_format(s, "%s, %d", panel, of->kinds[i]));
     NB_TRY(s, nb_texts_number(&r->panels, panel, &p->panel));
     NB_GROW(r->ctx, r->drawn, r->strata.count, r->drawn_room);
-    NB_TRY(s, nb_texts_number(&r->strata, drawn ? drawn : of->model ? of->model : NB_NO_MODEL, &p->stratum));
-    r->drawn[p->stratum] = drawn;
-    if (drawn)
+    NB_TRY(s, nb_texts_number(&r->strata, f->stratum ? f->stratum : of->model ? of->model : NB_NO_MODEL, &p->stratum));
+    r->drawn[p->stratum] = f->stratum;
+    if (f->stratum)
         NB_NEED(text, nb_format(s, "%d %s\ntrial %d", p->stratum, spec, of->trial));
     else
         NB_NEED(text, nb_format(s, "%d \n%s", p->stratum, of->source ? of->source : spec));
@@ -274,53 +219,70 @@ static nb_status place_data(keys *k, const row *of, place *p)
     return NB_OK;
 }
 
-static bool same_data(const nb_relation *r, const row *a, const row *b)
+enum { DIGITS = 8 }; /* of a number that is appended, at most */
+
+/* Where the row's data are; what has been said of the same data is known. */
+static nb_status find_place(keys *k, const row *of, const place **found)
 {
-    bool same = a->trial == b->trial && a->kinds[r->problem] == b->kinds[r->problem] &&
-                strcmp(a->source ? a->source : "", b->source ? b->source : "") == 0 &&
-                strcmp(a->model ? a->model : "", b->model ? b->model : "") == 0;
-    for (int i = 0; i < r->kind_count; i++) same = same && (!is_of_scene(r, i) || a->kinds[i] == b->kinds[i]);
-    return same;
+    nb_relation *r = k->r;
+    const char *const origins[] = {of->model, of->source};
+    char data[(NB_MOST_TEXTS + 3) * DIGITS], *end = append(data, of->trial);
+    int number, known = k->data.count;
+    for (int i = 0; i < 2; i++) {
+        NB_TRY(r->ctx, nb_texts_number(&k->origins, origins[i] ? origins[i] : "", &number));
+        end = append(end, number);
+    }
+    for (int i = 0; i < r->kind_count; i++)
+        if (i == r->problem || is_of_scene(r, i)) end = append(end, of->kinds[i]);
+    NB_TRY(r->ctx, nb_texts_number(&k->data, data, &number));
+    NB_GROW(r->ctx, k->places, number, k->place_room);
+    if (number == known) NB_TRY(r->ctx, place_data(k, of, &k->places[number]));
+    *found = &k->places[number];
+    return NB_OK;
 }
 
-/* Finds the numbers that follow from a row's texts. *p is that of the row before, which is `before`. */
-static nb_status place_row(keys *k, const row *of, const row *before, place *p)
+/* What the row's texts are as numbers, and what follows from them. */
+typedef struct {
+    int head, line, draws, opens;
+    const place *data;
+} numbers;
+
+static nb_status number_row(keys *k, const row *of, numbers *n)
 {
-    enum { DIGITS = 8 };
     const nb_relation *r = k->r;
-    char line[(MOST_KINDS + 1) * DIGITS + NUMBERS], *end = line;
-    if (!before || !same_data(r, of, before)) NB_TRY(r->ctx, place_data(k, of, p));
+    char line[(NB_MOST_TEXTS + 1) * DIGITS + NUMBERS], *end = line;
+    int known = k->lines.count;
+    NB_TRY(r->ctx, find_place(k, of, &n->data));
     append(append(line, of->kinds[r->problem]), of->head);
-    NB_TRY(r->ctx, nb_texts_number(&k->heads, line, &p->head));
-    p->draws = of->trial > 0;
-    end = append(end, p->head);
+    NB_TRY(r->ctx, nb_texts_number(&k->heads, line, &n->head));
+    n->draws = of->trial > 0;
+    end = append(end, n->head);
     for (int i = 0; i < r->kind_count; i++) {
         end = append(end, of->kinds[i]);
-        p->draws = p->draws || k->draws[i][of->kinds[i]];
+        n->draws = n->draws || k->facts[i][of->kinds[i]].draws;
     }
-    p->draws = p->draws && !k->strata[of->kinds[r->problem]]; /* not other data */
+    n->draws = n->draws && !k->facts[r->problem][of->kinds[r->problem]].stratum; /* not other data */
     snprintf(end, NUMBERS, "%s", of->scene);
-    int lines = k->lines.count;
-    NB_TRY(r->ctx, nb_texts_number(&k->lines, line, &p->line));
-    p->opens = k->lines.count > lines;
+    NB_TRY(r->ctx, nb_texts_number(&k->lines, line, &n->line));
+    n->opens = n->line == known;
     return NB_OK;
 }
 
 /* Columns of the rows as they are read: texts and what is narrow stand at the end. */
 enum { ID, POSITION, HEAD, TRIAL, N, D, MODEL, LAYER, SOURCE, SCENE, KINDS };
 
-static nb_status insert(const keys *k, sqlite3_stmt *s, int number, const row *of, const place *p)
+static nb_status insert(const keys *k, sqlite3_stmt *s, int number, const row *of, const numbers *n)
 {
     const nb_relation *r = k->r;
-    const int fixed[] = {number,     of->position, of->head, of->trial, p->head, p->panel,
-                         p->stratum, p->source,    p->line,  p->draws,  p->opens};
+    const int fixed[] = {number,           of->position,    of->head, of->trial, n->head, n->data->panel,
+                         n->data->stratum, n->data->source, n->line,  n->draws,  n->opens};
     enum { FIXED = sizeof fixed / sizeof *fixed };
     sqlite3_bind_int64(k->insert, 1, of->id);
     for (int i = 0; i < FIXED; i++) sqlite3_bind_int(k->insert, 2 + i, fixed[i]);
     for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, 2 + FIXED + i, of->kinds[i]);
     for (int from = KINDS + r->kind_count, to = 2 + FIXED + r->kind_count; from < sqlite3_column_count(s); from++)
         sqlite3_bind_value(k->insert, to++, sqlite3_column_value(s, from));
-    return nb_relation_add(r, k->insert);
+    return nb_relation_add(r, k->insert, "");
 }
 
 static const char *text_at(sqlite3_stmt *s, int column)
@@ -328,41 +290,10 @@ static const char *text_at(sqlite3_stmt *s, int column)
     return (const char *)sqlite3_column_text(s, column);
 }
 
-/* Remembers a row, with copies of those texts that differ from the row before. */
-static nb_status remember(const keys *k, const row *one, row *before)
-{
-    int number;
-    const char *const texts[] = {one->model, one->source};
-    const char *kept[2];
-    for (int i = 0; i < 2; i++) {
-        kept[i] = NULL;
-        if (!texts[i]) continue;
-        NB_TRY(k->r->ctx, nb_texts_number(&k->r->kept, texts[i], &number));
-        kept[i] = k->r->kept.items[number];
-    }
-    *before = *one;
-    before->model = kept[0];
-    before->source = kept[1];
-    return NB_OK;
-}
-
-/* Most rows have what the row before has. */
-static nb_status number_spec(keys *k, row *one, int kind, const char *text, const row *before)
-{
-    nb_relation *r = k->r;
-    if (before && strcmp(r->specs[kind].items[before->kinds[kind]], text) == 0) {
-        one->kinds[kind] = before->kinds[kind];
-        return NB_OK;
-    }
-    NB_TRY(r->ctx, nb_texts_number(&r->specs[kind], text, &one->kinds[kind]));
-    return look_at(k, one, kind);
-}
-
 static nb_status number_rows(keys *k, sqlite3_stmt *s)
 {
     nb_relation *r = k->r;
-    row before = {.id = 0};
-    place p = {.head = 0};
+    numbers n;
     int code, count = 0;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         row one = {.id = sqlite3_column_int64(s, ID),
@@ -377,12 +308,12 @@ static nb_status number_rows(keys *k, sqlite3_stmt *s)
                    .scene = text_at(s, SCENE)};
         for (int i = 0; i < r->kind_count; i++) {
             const char *text = text_at(s, KINDS + i);
-            NB_TRY(r->ctx, number_spec(k, &one, i, text ? text : "", count ? &before : NULL));
+            int known = r->specs[i].count;
+            NB_TRY(r->ctx, nb_texts_number(&r->specs[i], text ? text : "", &one.kinds[i]));
+            if (one.kinds[i] == known) NB_TRY(r->ctx, look_at(k, &one, i));
         }
-        NB_TRY(r->ctx, place_row(k, &one, count ? &before : NULL, &p));
-        NB_TRY(r->ctx, insert(k, s, count, &one, &p));
-        count++;
-        NB_TRY(r->ctx, remember(k, &one, &before));
+        NB_TRY(r->ctx, number_row(k, &one, &n));
+        NB_TRY(r->ctx, insert(k, s, count++, &one, &n));
     }
     return code == SQLITE_DONE ? NB_OK : fail(r, "reading the rows");
 }
@@ -443,8 +374,8 @@ static nb_status make_keys(nb_relation *r, const char *which)
     const char *model, *layer, *source, *scene, *ids = "", *texts = "", *parameters = "", *narrow, *values, *sql;
     sqlite3_stmt *s;
     NB_NEED(k.scratch, nb_ctx_child(r->ctx));
-    nb_texts_init(&k.heads, r->ctx);
-    nb_texts_init(&k.lines, r->ctx);
+    nb_texts *const texts_of[] = {&k.heads, &k.lines, &k.origins, &k.data};
+    for (size_t i = 0; i < sizeof texts_of / sizeof *texts_of; i++) nb_texts_init(texts_of[i], r->ctx);
     NB_TRY(r->ctx, optional(r, "model", &model));
     NB_TRY(r->ctx, optional(r, "layer", &layer));
     NB_TRY(r->ctx, optional(r, "source", &source));
@@ -500,13 +431,12 @@ static nb_status without(const nb_choice *choice, const nb_option *except, bool 
     return NB_OK;
 }
 
-static bool is_number(const nb_choice *choice, const nb_option *o, double *number)
+/* NaN of a text or a word. */
+static double number_of(const nb_choice *choice, const nb_option *o)
 {
     const char *field = (const char *)choice->options + o->offset;
-    if (o->type == NB_OPTION_REAL) *number = *(const double *)field;
-    if (o->type == NB_OPTION_INT) *number = *(const int *)field;
-    bool word = o->type == NB_OPTION_REAL ? isnan(*number) : *number <= NB_SECOND;
-    return (o->type == NB_OPTION_REAL || o->type == NB_OPTION_INT) && !word;
+    if (o->type == NB_OPTION_REAL) return *(const double *)field;
+    return o->type == NB_OPTION_INT && *(const int *)field > NB_SECOND ? (double)*(const int *)field : NAN;
 }
 
 /* Returns whether the option is a size: of a drawn problem `n`, of a file `max_n`, of an attention what it says. */
@@ -523,21 +453,13 @@ static nb_status add_options(const nb_relation *r, sqlite3_stmt *s, int kind, in
 {
     for (const nb_option *o = choice->component->options; o->key; o++) {
         const char *value, *rest, *label;
-        double number = NAN;
         nb_mark mark = nb_ctx_mark(r->ctx);
         NB_TRY(r->ctx, nb_option_text(choice->options, o, 17, &value, r->ctx));
         NB_TRY(r->ctx, without(choice, o, false, &rest, r->ctx));
         NB_TRY(r->ctx, without(choice, o, true, &label, r->ctx));
-        const char *const texts[] = {r->kinds[kind]->name, o->key, value, rest, label};
-        for (int i = 0; i < 5; i++) sqlite3_bind_text(s, 1 + i, texts[i], -1, SQLITE_TRANSIENT);
-        sqlite3_bind_int(s, 6, id);
-        sqlite3_bind_int(s, 7, (int)(o - choice->component->options));
-        if (is_number(choice, o, &number))
-            sqlite3_bind_double(s, 8, number);
-        else
-            sqlite3_bind_null(s, 8);
-        sqlite3_bind_int(s, 9, is_size(registry_of(r, kind), choice, o));
-        NB_TRY(r->ctx, nb_relation_add(r, s));
+        NB_TRY(r->ctx, nb_relation_add(r, s, "tttttiiri", r->kinds[kind]->name, o->key, value, rest, label, id,
+                                       (int)(o - choice->component->options), number_of(choice, o),
+                                       is_size(registry_of(r, kind), choice, o)));
         nb_ctx_release(r->ctx, mark);
     }
     return NB_OK;
@@ -590,28 +512,18 @@ static nb_status add_component(const nb_relation *r, const inserts *to, int kind
     const char *spec = r->specs[kind].items[id], *full = nb_given_label_of(r->labels, registry, spec);
     nb_choice room;
     const nb_choice *choice;
-    sqlite3_stmt *s = to->component;
     NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
     const nb_kernel *kernel = choice && registry == &nb_kernels ? (const nb_kernel *)choice->component : NULL;
     unsigned strategy = choice && registry == &nb_strategies ? nb_strategy_traits(choice) : 0,
              core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0,
              attention = choice && registry == &nb_attentions ? nb_attention_traits(choice) : 0;
     if (!full) full = choice ? choice->full : spec;
-    const char *const texts[] = {r->kinds[kind]->name, spec, label, full, choice ? choice->component->name : NULL};
-    const int flags[] = {id,
-                         strategy & NB_ORACLE || core & NB_CORE_ORACLE,
-                         strategy & NB_RANDOM || core & NB_CORE_RANDOM,
-                         (core & NB_CORE_FILTER) != 0,
-                         (attention & NB_ATTENTION_EXACT) != 0,
-                         choice && choice->plain,
-                         kernel && kernel->points,
-                         kernel && kernel->low_rank,
-                         !kernel || kernel->stochastic};
-    enum { TEXTS = sizeof texts / sizeof *texts, FLAGS = sizeof flags / sizeof *flags };
-    for (int i = 0; i < TEXTS; i++) sqlite3_bind_text(s, 1 + i, texts[i], -1, SQLITE_STATIC);
-    for (int i = 0; i < FLAGS; i++) sqlite3_bind_int(s, 1 + TEXTS + i, flags[i]);
-    sqlite3_bind_text(s, 1 + TEXTS + FLAGS, input, -1, SQLITE_STATIC);
-    NB_TRY(r->ctx, nb_relation_add(r, s));
+    NB_TRY(r->ctx, nb_relation_add(
+                       r, to->component, "tttttiiiiiiiiit", r->kinds[kind]->name, spec, label, full,
+                       choice ? choice->component->name : NULL, id, (strategy & NB_ORACLE || core & NB_CORE_ORACLE),
+                       (strategy & NB_RANDOM || core & NB_CORE_RANDOM), ((core & NB_CORE_FILTER) != 0),
+                       ((attention & NB_ATTENTION_EXACT) != 0), (choice && choice->plain), (kernel && kernel->points),
+                       (kernel && kernel->low_rank), (!kernel || kernel->stochastic), input));
     return choice ? add_options(r, to->option, kind, id, choice) : NB_OK;
 }
 
@@ -660,17 +572,11 @@ static nb_status make_sources(const nb_relation *r)
     NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?, ?)", NULL, &stratum, r->ctx));
     NB_TRY(r->ctx, prepare(r, "INSERT INTO source VALUES (?, ?, ?)", NULL, &source, r->ctx));
     for (int i = 0; i < r->strata.count; i++) {
-        sqlite3_bind_int(stratum, 1, i);
-        sqlite3_bind_text(stratum, 2, r->strata.items[i], -1, SQLITE_STATIC);
-        sqlite3_bind_text(stratum, 3, labels[i], -1, SQLITE_STATIC);
-        sqlite3_bind_int(stratum, 4, r->drawn[i]);
-        NB_TRY(r->ctx, nb_relation_add(r, stratum));
+        NB_TRY(r->ctx, nb_relation_add(r, stratum, "itti", i, r->strata.items[i], labels[i], r->drawn[i]));
     }
     for (int i = 0; i < r->sources.count; i++) {
-        sqlite3_bind_int(source, 1, i);
-        sqlite3_bind_int(source, 2, atoi(r->sources.items[i]));
-        sqlite3_bind_text(source, 3, strchr(r->sources.items[i], '\n') + 1, -1, SQLITE_STATIC);
-        NB_TRY(r->ctx, nb_relation_add(r, source));
+        const char *text = r->sources.items[i];
+        NB_TRY(r->ctx, nb_relation_add(r, source, "iit", i, atoi(text), strchr(text, '\n') + 1));
     }
     nb_ctx_release(r->ctx, mark);
     return NB_OK;
@@ -698,121 +604,69 @@ static nb_status count_panels(const nb_relation *r)
                              model, layer, rows, names, r->rows));
 }
 
-typedef struct {
-    int id, sources;
-    const char *title, *model, *layer, *rows;
-    const char *scene; /* labels of what the scene is beside the problem, "" or ", softmax" */
-} panel;
-
-/* Begins a title: with the label of one problem, or with the model of several files and how many sources they are
- * of. */
-static nb_status begin_title(panel *p, const char *label, int problems, nb_ctx *ctx)
+/* Titles of the panels and, by place, the facts of their data. A title begins with the label of its one problem, or of
+ * several files with the model and how many sources they are of. */
+static nb_status add_facts(const nb_relation *r, const nb_answer *panels, const char *const *labels)
 {
-    const char *model;
-    p->title = label;
-    if (problems < 2) return NB_OK;
-    NB_TRY(ctx, nb_label_stratum(p->model, &model, ctx));
-    NB_NEED(p->title, nb_format(ctx, "%s%s%s, %d sources", model, p->layer ? " layer " : "", p->layer ? p->layer : "",
-                                p->sources));
+    enum { PANEL, PROBLEMS, SOURCES, OF_MODEL, OF_LAYER };
+    sqlite3_stmt *title, *fact;
+    NB_TRY(r->ctx, prepare(r, "UPDATE panel SET title = ?2 WHERE id = ?1", NULL, &title, r->ctx));
+    NB_TRY(r->ctx, prepare(r, "INSERT INTO fact VALUES (?, ?, ?)", NULL, &fact, r->ctx));
+    for (int i = 0; i < panels->count; i++) {
+        const char *begin = labels[i], *model, *layer = nb_answer_at(panels, i, OF_LAYER)->text, *text;
+        int id = (int)nb_answer_at(panels, i, PANEL)->integer, nth = 0;
+        if (nb_answer_at(panels, i, PROBLEMS)->integer > 1) {
+            NB_TRY(r->ctx, nb_label_stratum(nb_answer_at(panels, i, OF_MODEL)->text, &model, r->ctx));
+            NB_NEED(begin, nb_format(r->ctx, "%s%s%s, %lld sources", model, layer ? " layer " : "", layer ? layer : "",
+                                     nb_answer_at(panels, i, SOURCES)->integer));
+        }
+        NB_TRY(r->ctx, nb_relation_add(r, title, "it", id, begin));
+        for (const char *at = r->panels.items[id], *end; at; at = end ? end + 2 : NULL) {
+            end = strstr(at, ", ");
+            NB_NEED(text, end ? nb_format(r->ctx, "%.*s", (int)(end - at), at) : at);
+            NB_TRY(r->ctx, nb_relation_add(r, fact, "iit", id, nth++, text));
+        }
+    }
     return NB_OK;
 }
 
-static nb_status read_panels(const nb_relation *r, int *count, panel **panels)
+/* No two titles are the same: those facts of their data that differ among such are added, but for the number of a
+ * kernel, whose label the title has. */
+static nb_status make_panels(nb_relation *r)
 {
-    const char **problems, **labels, *scene = "''";
+    const char **problems, **labels, *scene = "''", *sql;
     nb_answer a;
+    nb_mark mark = nb_ctx_mark(r->ctx);
+    NB_TRY(r->ctx, count_panels(r));
+    NB_TRY(r->ctx, nb_relation_ask(r, "SELECT id, problems, sources, model, layer, problem_id FROM panel ORDER BY id",
+                                   NULL, &a, NULL, r->ctx));
+    NB_NEED(problems, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *problems));
+    NB_NEED(labels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *labels));
+    for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_answer_at(&a, i, 5)->integer];
+    NB_TRY(r->ctx, nb_labels_apart(&nb_problems, r->labels, a.count, problems, labels, r->ctx));
+    NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE fact (panel_id INTEGER, place INTEGER, text TEXT)"));
+    NB_TRY(r->ctx, add_facts(r, &a, labels));
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i))
             NB_NEED(scene, nb_format(r->ctx,
                                      "%s || CASE WHEN (SELECT count(DISTINCT %s_id) FROM panel) > 1 THEN ', ' || "
                                      "(SELECT label FROM component WHERE kind = '%s' AND id = %s_id) ELSE '' END",
                                      scene, r->kinds[i]->name, r->kinds[i]->name, r->kinds[i]->name));
-    NB_NEED(scene,
-            nb_format(r->ctx, "SELECT id, sources, model, layer, rows, problems, problem_id, %s FROM panel ORDER BY id",
+    NB_NEED(sql,
+            nb_format(r->ctx,
+                      "UPDATE panel SET title = title || %s || CASE WHEN rows <> 'all' THEN ', rows: ' || rows "
+                      "ELSE '' END; "
+                      "CREATE TEMP TABLE apart AS SELECT DISTINCT f.* FROM panel AS p JOIN panel AS o ON o.title = "
+                      "p.title AND o.id <> p.id JOIN fact AS f ON f.panel_id = p.id LEFT JOIN fact AS g ON "
+                      "g.panel_id = o.id AND g.place = f.place WHERE g.text IS NOT f.text AND f.text GLOB "
+                      "'*[^0-9]*'; "
+                      "UPDATE panel SET title = title || coalesce((SELECT group_concat(', ' || text, '') FROM "
+                      "(SELECT text FROM apart WHERE panel_id = panel.id ORDER BY place)), ''); "
+                      "DROP TABLE fact; DROP TABLE apart",
                       scene));
-    NB_TRY(r->ctx, nb_relation_ask(r, scene, NULL, &a, NULL, r->ctx));
-    *count = a.count;
-    NB_NEED(*panels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof **panels));
-    NB_NEED(problems, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *problems));
-    NB_NEED(labels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *labels));
-    for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_answer_at(&a, i, 6)->integer];
-    NB_TRY(r->ctx, nb_labels_apart(&nb_problems, r->labels, a.count, problems, labels, r->ctx));
-    for (int i = 0; i < a.count; i++) {
-        panel *p = &(*panels)[i];
-        *p = (panel){.id = (int)nb_answer_at(&a, i, 0)->integer,
-                     .sources = (int)nb_answer_at(&a, i, 1)->integer,
-                     .model = nb_answer_at(&a, i, 2)->text,
-                     .layer = nb_answer_at(&a, i, 3)->text,
-                     .rows = nb_answer_at(&a, i, 4)->text};
-        NB_TRY(r->ctx, begin_title(p, labels[i], (int)nb_answer_at(&a, i, 5)->integer, r->ctx));
-        NB_NEED(p->title, nb_format(r->ctx, "%s%s", p->title, nb_answer_at(&a, i, 7)->text));
-        if (p->rows && strcmp(p->rows, "all") != 0)
-            NB_NEED(p->title, nb_format(r->ctx, "%s, rows: %s", p->title, p->rows));
-    }
-    return NB_OK;
-}
-
-/* The fact at `at`, and where the next one begins; "" at the end. */
-static const char *next_fact(const char *at, int *length)
-{
-    const char *end = strstr(at, ", ");
-    *length = end ? (int)(end - at) : (int)strlen(at);
-    return end ? end + 2 : at + *length;
-}
-
-/* Whether another panel has the same title, but not the same fact in this place. */
-static bool tells_apart(const nb_relation *r, const panel *panels, int count, const char *const *titles, int of,
-                        int nth)
-{
-    for (int i = 0; i < count; i++) {
-        const char *a = r->panels.items[panels[of].id], *b = r->panels.items[panels[i].id];
-        int x, y;
-        if (i == of || strcmp(titles[i], titles[of]) != 0) continue;
-        for (int k = 0; k < nth; k++) a = next_fact(a, &x), b = next_fact(b, &y);
-        next_fact(a, &x);
-        next_fact(b, &y);
-        if (x != y || strncmp(a, b, (size_t)x) != 0) return true;
-    }
-    return false;
-}
-
-/* No two titles are the same: those facts of their data that differ among such are added. */
-static nb_status tell_apart(const nb_relation *r, int count, panel *panels)
-{
-    const char **titles;
-    NB_NEED(titles, nb_alloc(r->ctx, (size_t)count + 1, sizeof *titles));
-    for (int i = 0; i < count; i++) titles[i] = panels[i].title;
-    for (int i = 0; i < count; i++) {
-        int length;
-        const char *fact = r->panels.items[panels[i].id];
-        for (int nth = 0; *fact; nth++) {
-            const char *next = next_fact(fact, &length);
-            bool number = strspn(fact, "0123456789") == (size_t)length; /* of a kernel, which its title has */
-            if (!number && tells_apart(r, panels, count, titles, i, nth))
-                NB_NEED(panels[i].title, nb_format(r->ctx, "%s, %.*s", panels[i].title, length, fact));
-            fact = next;
-        }
-    }
-    return NB_OK;
-}
-
-static nb_status make_panels(nb_relation *r)
-{
-    sqlite3_stmt *s;
-    panel *panels;
-    int count;
-    nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx, count_panels(r));
-    NB_TRY(r->ctx, read_panels(r, &count, &panels));
-    NB_TRY(r->ctx, tell_apart(r, count, panels));
-    NB_TRY(r->ctx, prepare(r, "UPDATE panel SET title = ?2 WHERE id = ?1", NULL, &s, r->ctx));
-    for (int i = 0; i < count; i++) {
-        sqlite3_bind_int(s, 1, panels[i].id);
-        sqlite3_bind_text(s, 2, panels[i].title, -1, SQLITE_STATIC);
-        NB_TRY(r->ctx, nb_relation_add(r, s));
-    }
+    nb_status status = execute(r, sql);
     nb_ctx_release(r->ctx, mark);
-    return NB_OK;
+    return status;
 }
 
 /* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each, and
@@ -874,9 +728,9 @@ static nb_status make_view(const nb_relation *r)
 static nb_status make(nb_relation *r, const char *which)
 {
     for (int i = 0; i < r->kind_count; i++) nb_texts_init(&r->specs[i], r->ctx);
-    nb_texts *const texts[] = {&r->strata, &r->sources, &r->panels, &r->kept};
+    nb_texts *const texts[] = {&r->strata, &r->sources, &r->panels};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
-    for (int i = 0; i < MOST_MADE; i++) r->made[i][1] = NULL;
+    for (int i = 0; i < NB_MOST_MADE; i++) r->made[i][1] = NULL;
     NB_TRY(
         r->ctx,
         execute(
@@ -920,7 +774,7 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
         while ((code = sqlite3_step(select)) == SQLITE_ROW) {
             sqlite3_bind_int(insert, 2, sqlite3_column_int(select, 0));
             for (int c = 0; c < fields; c++) sqlite3_bind_value(insert, 4 + c, sqlite3_column_value(select, 1 + c));
-            NB_TRY(r->ctx, nb_relation_add(r, insert));
+            NB_TRY(r->ctx, nb_relation_add(r, insert, ""));
             last = before + sqlite3_column_int(select, 0) + 1;
         }
         NB_REQUIRE(r->ctx, code == SQLITE_DONE, NB_EIO, "%s: %s", names[i], sqlite3_errmsg(stores[i]->db));
@@ -938,8 +792,8 @@ static nb_status add_kinds(nb_relation *r)
     if (r->several) r->kinds[r->kind_count++] = &run_column;
     for (const nb_column *c = r->study->columns; c->name; c++) {
         if (!c->identity || c->type != NB_COLUMN_TEXT) continue;
-        NB_REQUIRE(r->ctx, r->kind_count < MOST_KINDS, NB_EBUG, "rows have more than %d texts in their identity",
-                   MOST_KINDS);
+        NB_REQUIRE(r->ctx, r->kind_count < NB_MOST_TEXTS, NB_EBUG, "rows have more than %d texts in their identity",
+                   NB_MOST_TEXTS);
         if (strcmp(c->name, "problem") == 0) r->problem = r->kind_count;
         r->kinds[r->kind_count++] = c;
     }
@@ -1102,34 +956,31 @@ nb_status nb_relation_table(const nb_relation *r, const char *table, const char 
     return nb_relation_prepare(r, sql, insert, ctx);
 }
 
-nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert)
+nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert, const char *types, ...)
 {
     bool there;
+    va_list values;
+    va_start(values, types);
+    for (int i = 1; *types; types++, i++)
+        if (*types == 'i')
+            sqlite3_bind_int(insert, i, va_arg(values, int));
+        else if (*types == 'r')
+            sqlite3_bind_double(insert, i, va_arg(values, double));
+        else
+            sqlite3_bind_text(insert, i, va_arg(values, const char *), -1, SQLITE_STATIC);
+    va_end(values);
     nb_status status = nb_relation_step(r, insert, &there);
     sqlite3_reset(insert);
     return status;
 }
 
-static int place_of(const nb_relation *r, const char *table)
-{
-    int i = 0;
-    while (i < MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], table) != 0) i++;
-    return i;
-}
-
-void **nb_relation_attached(nb_relation *r, const char *table, nb_ctx **memory)
-{
-    *memory = r->memory;
-    return &r->attached[place_of(r, table)];
-}
-
 nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, nb_ctx *ctx)
 {
-    int i = place_of(r, table);
-    NB_REQUIRE(ctx, i < MOST_MADE, NB_EBUG, "more than %d tables made of rows", MOST_MADE);
+    int i = 0;
+    while (i < NB_MOST_MADE && r->made[i][0] && strcmp(r->made[i][0], table) != 0) i++;
+    NB_REQUIRE(ctx, i < NB_MOST_MADE, NB_EBUG, "more than %d tables made of rows", NB_MOST_MADE);
     if (r->made[i][1] && strcmp(r->made[i][1], sql) == 0) return NB_OK;
     r->made[i][1] = NULL;
-    r->attached[i] = NULL;
     NB_NEED(r->made[i][0], nb_strdup(r->memory, table));
     NB_TRY(ctx, execute(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s", table)));
     NB_TRY(ctx, execute(r, sql));
@@ -1177,17 +1028,50 @@ nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx
     return NB_OK;
 }
 
-nb_status nb_relation_values(const nb_relation *r, const char *column, nb_answer *values, nb_ctx *ctx)
+nb_status nb_relation_strata(const nb_relation *r, nb_answer *strata, nb_ctx *ctx)
 {
-    const char *sql;
+    return nb_relation_ask(r, "SELECT name, label, drawn FROM stratum ORDER BY id", NULL, strata, NULL, ctx);
+}
+
+nb_status nb_key_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
+{
+    bool text = c->type == NB_COLUMN_TEXT;
+    NB_NEED(*sql, nb_format(ctx, text && c->identity ? "%s_id" : text ? "coalesce(%s, '')" : "%s", c->name));
+    return NB_OK;
+}
+
+nb_status nb_label_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
+{
+    if (c->identity && c->type == NB_COLUMN_TEXT)
+        NB_NEED(*sql, nb_format(ctx,
+                                "(SELECT label || CASE WHEN oracle AND kind = 'strategy' THEN '" NB_ORACLE_MARK
+                                "' ELSE '' END FROM component WHERE kind = '%s' AND id = run.%s_id)",
+                                c->name, c->name));
+    else
+        NB_NEED(*sql,
+                nb_format(ctx, c->type == NB_COLUMN_REAL ? "shown('%%.4g', run.%s)" : "CAST(run.%s AS TEXT)", c->name));
+    return NB_OK;
+}
+
+nb_status nb_relation_values(const nb_relation *r, const char *column, const char *among, nb_answer *values,
+                             nb_ctx *ctx)
+{
+    const char *key, *value = "v", *sql;
     const nb_column *c = nb_column_find(r->study->columns, column);
-    bool numbered = c && c->identity && c->type == NB_COLUMN_TEXT; /* in this order, and with no row to look at */
-    bool of_line = c && c->identity && strcmp(column, "trial") != 0;
-    NB_NEED(sql, nb_format(ctx,
-                           numbered  ? "SELECT spec FROM component WHERE kind = '%s' ORDER BY id"
-                           : of_line ? "SELECT %s FROM run WHERE opens GROUP BY 1 ORDER BY min(number)"
-                                     : "SELECT %s FROM run GROUP BY 1 ORDER BY min(number)",
-                           column));
+    bool numbered = c->identity && c->type == NB_COLUMN_TEXT, of_line = c->identity && strcmp(column, "trial") != 0;
+    if (numbered) NB_NEED(value, nb_format(ctx, "(SELECT spec FROM component WHERE kind = '%s' AND id = v)", column));
+    NB_TRY(ctx, nb_key_sql(c, &key, ctx));
+    if (numbered && !among) /* in this order, and with no row to look at */
+        NB_NEED(sql, nb_format(ctx, "SELECT spec, quote(id) FROM component WHERE kind = '%s' ORDER BY id", column));
+    else
+        NB_NEED(sql, nb_format(ctx,
+                               "WITH meant AS MATERIALIZED (SELECT %s AS v, number FROM run WHERE %s) "
+                               "SELECT %s, quote(v) FROM meant GROUP BY v ORDER BY min(number)",
+                               key,
+                               among     ? among
+                               : of_line ? "opens"
+                                         : "1",
+                               value));
     return nb_relation_ask(r, sql, NULL, values, NULL, ctx);
 }
 

@@ -30,6 +30,7 @@
 #ifndef NB_RELATION_H
 #define NB_RELATION_H
 
+#include "base/texts.h"
 #include "components/study.h"
 #include "run/store.h"
 
@@ -50,10 +51,31 @@ typedef struct {
 } nb_answer;
 
 const nb_cell *nb_answer_at(const nb_answer *answer, int row, int column);
-bool nb_cell_same(const nb_cell *a, const nb_cell *b);
 int nb_answer_column(const nb_answer *answer, const char *name); /* -1: there is none */
 
-typedef struct nb_relation nb_relation;
+enum { NB_MOST_TEXTS = 16, NB_MOST_MADE = 4 };
+
+typedef struct nb_relation {
+    nb_store *store;
+    const nb_study *study;
+    const nb_given_labels *labels;
+    int m; /* the parameter :m; 0: it is not chosen */
+
+    /* Private. */
+    const char *rows; /* the table that has them */
+    bool several;     /* runs: they are copied */
+    int kind_count;
+    const nb_column *kinds[NB_MOST_TEXTS]; /* texts of the identity */
+    int problem;                           /* which of them is that */
+    nb_texts specs[NB_MOST_TEXTS];
+    nb_texts strata, sources, panels;
+    bool *drawn; /* by stratum: its data are drawn */
+    int drawn_room;
+    nb_texts views;                    /* that have been made */
+    const char *made[NB_MOST_MADE][2]; /* tables by name, and what they were made of */
+    nb_ctx *memory;                    /* of these, which are made at any time */
+    nb_ctx *ctx;
+} nb_relation;
 
 /* Opens a relation of a store that is open, and stays so as long as the relation is asked. `labels`: those that the
  * config gives. */
@@ -74,16 +96,11 @@ nb_status nb_relation_run(const nb_relation *relation, const char *sql, nb_ctx *
 /* A new temporary table with these columns, "a, b, c", in the place of one of that name; *insert adds a row to it. */
 nb_status nb_relation_table(const nb_relation *relation, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx);
-nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert); /* the row that is bound */
+/* A row: what is bound, after `types` of the first columns: i an int, r a double (NaN: NULL), t a text (NULL too). */
+nb_status nb_relation_add(const nb_relation *relation, sqlite3_stmt *insert, const char *types, ...);
 /* Runs `sql`, which makes a table, in the place of one of that name, unless that was made of the same text. */
 nb_status nb_relation_make(nb_relation *relation, const char *table, const char *sql, nb_ctx *ctx);
-/* Returns where to keep something beside a table that was made, until it is made of another text; NULL at first. It is
- * of this memory, which lives as long as the relation. */
-void **nb_relation_attached(nb_relation *relation, const char *table, nb_ctx **memory);
 
-const nb_study *nb_relation_study(const nb_relation *relation);
-const nb_given_labels *nb_relation_labels(const nb_relation *relation);
-nb_store *nb_relation_store(const nb_relation *relation);
 /* Finds the experiment of the first row; NULL: there are none. */
 nb_status nb_relation_experiment(const nb_relation *relation, const char **name, nb_ctx *ctx);
 
@@ -95,14 +112,22 @@ nb_status nb_relation_need(nb_relation *relation, const char *sql, const char *b
 nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
                                  nb_ctx *ctx);
 
-/* The values of a column, in the order in which rows have them. */
-nb_status nb_relation_values(const nb_relation *relation, const char *column, nb_answer *values, nb_ctx *ctx);
+/* Each stratum, by its id. */
+enum { NB_STRATUM_NAME, NB_STRATUM_LABEL, NB_STRATUM_DRAWN };
+nb_status nb_relation_strata(const nb_relation *relation, nb_answer *strata, nb_ctx *ctx);
+
+/* Returns in SQL what rows with one value in the column agree in. */
+nb_status nb_key_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
+/* What tables show of a row's value there, as a text; of oracles, strategies alone are marked. */
+nb_status nb_label_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
+/* The values of a column, in the order in which rows have them, and as literals of what they agree in; of the rows for
+ * which the condition `among` holds, NULL: all. */
+enum { NB_VALUE, NB_VALUE_LITERAL };
+nb_status nb_relation_values(const nb_relation *relation, const char *column, const char *among, nb_answer *values,
+                             nb_ctx *ctx);
 
 /* The views and their columns: view, columns, about. */
 nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ctx);
-
-/* Sets the parameter :m of later queries. */
-void nb_relation_choose_m(nb_relation *relation, int m);
 
 /* The answer to the first statement of `sql`; *rest: what follows it, "" where there is nothing. The parameters
  * :baseline and :m are bound. NB_EINVAL with SQLite's words where it is no query. */

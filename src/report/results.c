@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* results.c - see results.h */
-#include "report/graph.h"
 #include "report/results.h"
 
 #include "base/files.h"

@@ -27,7 +27,7 @@ function end_file() {
 BEGIN {
     for (i = 1; i < 256; i++) code[sprintf("%c", i)] = i
     print "/* made by the Makefile from the files of SQL: do not edit */"
-    print "#include \"report/relation.h\"\n#include \"report/graph.h\"\n#include \"report/table.h\"\nstatic const nb_option no_options[] = {NB_OPTION_END};"
+    print "#include \"report/relation.h\"\n#include \"report/figure.h\"\n#include \"report/table.h\"\nstatic const nb_option no_options[] = {NB_OPTION_END};"
 }
 FNR == 1 { end_file(); path = FILENAME; heading = 1 }
 { text = text $0 "\n" }

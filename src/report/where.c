@@ -25,9 +25,9 @@ static nb_status find_column(const nb_relation *r, const char *name, const nb_co
     int count = 0;
     const nb_column *all, *found;
     const char **names, *hint;
-    NB_TRY(ctx, nb_columns_with_labels(nb_relation_study(r)->columns, &all, ctx));
+    NB_TRY(ctx, nb_columns_with_labels(r->study->columns, &all, ctx));
     found = nb_column_find(all, name);
-    for (*column = nb_relation_study(r)->columns; found && (*column)->offset != found->offset;) ++*column;
+    for (*column = r->study->columns; found && (*column)->offset != found->offset;) ++*column;
     if (found && selects(found)) return NB_OK;
     NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(all) + 1, sizeof *names));
     for (const nb_column *c = all; c->name; c++)
@@ -42,22 +42,13 @@ typedef struct {
     const nb_registry *registry; /* of the components that the column names; NULL: it names none */
     const char *sql;             /* what rows with one value agree in */
     int count;
-    nb_answer cells;    /* VALUE, LITERAL of the sql */
+    nb_answer cells;    /* see nb_relation_values */
     const char **names; /* what each is called in tables; NULL-terminated */
 } values;
 
-enum { VALUE, LITERAL };
-
-nb_status nb_key_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
-{
-    bool text = c->type == NB_COLUMN_TEXT;
-    NB_NEED(*sql, nb_format(ctx, text && c->identity ? "%s_id" : text ? "coalesce(%s, '')" : "%s", c->name));
-    return NB_OK;
-}
-
 static const char *text_of(const values *v, int value)
 {
-    const char *text = nb_answer_at(&v->cells, value, VALUE)->text;
+    const char *text = nb_answer_at(&v->cells, value, NB_VALUE)->text;
     return text ? text : "";
 }
 
@@ -67,38 +58,24 @@ static nb_status name_values(const nb_relation *r, values *v, nb_ctx *ctx)
     NB_NEED(v->names, nb_alloc(ctx, (size_t)v->count + 1, sizeof *v->names));
     NB_NEED(texts, nb_alloc(ctx, (size_t)v->count + 1, sizeof *texts));
     for (int i = 0; i < v->count; i++) {
-        const nb_cell *cell = nb_answer_at(&v->cells, i, VALUE);
+        const nb_cell *cell = nb_answer_at(&v->cells, i, NB_VALUE);
         texts[i] = text_of(v, i);
         NB_NEED(v->names[i], v->column->type == NB_COLUMN_TEXT   ? texts[i]
                              : v->column->type == NB_COLUMN_REAL ? nb_real_copy(ctx, cell->real)
                                                                  : nb_format(ctx, "%lld", cell->integer));
     }
-    return v->registry ? nb_labels_apart(v->registry, nb_relation_labels(r), v->count, texts, v->names, ctx) : NB_OK;
+    return v->registry ? nb_labels_apart(v->registry, r->labels, v->count, texts, v->names, ctx) : NB_OK;
 }
 
 /* Finds the values in order of appearance. */
 static nb_status find_values(const nb_relation *r, const char *among, const char *name, values *v, nb_ctx *ctx)
 {
-    const char *sql, *value = "v";
     *v = (values){.name = name};
     NB_TRY(ctx, find_column(r, name, &v->column, ctx));
     const nb_column *c = v->column;
-    v->registry = nb_column_registry(nb_relation_study(r)->columns, c->name);
+    v->registry = nb_column_registry(r->study->columns, c->name);
     NB_TRY(ctx, nb_key_sql(c, &v->sql, ctx));
-    bool numbered = c->type == NB_COLUMN_TEXT && c->identity, of_line = c->identity && strcmp(c->name, "trial") != 0;
-    if (numbered) NB_NEED(value, nb_format(ctx, "(SELECT spec FROM component WHERE kind = '%s' AND id = v)", c->name));
-    if (numbered && !among) /* in this order, and with no row to look at */
-        NB_NEED(sql, nb_format(ctx, "SELECT spec, quote(id) FROM component WHERE kind = '%s' ORDER BY id", c->name));
-    else
-        NB_NEED(sql, nb_format(ctx,
-                               "WITH meant AS MATERIALIZED (SELECT %s AS v, number FROM run WHERE %s) "
-                               "SELECT %s, quote(v) FROM meant GROUP BY v ORDER BY min(number)",
-                               v->sql,
-                               among     ? among
-                               : of_line ? "opens"
-                                         : "1",
-                               value));
-    NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &v->cells, NULL, ctx));
+    NB_TRY(ctx, nb_relation_values(r, c->name, among, &v->cells, ctx));
     v->count = v->cells.count;
     return name_values(r, v, ctx);
 }
@@ -108,16 +85,6 @@ static nb_status without_mark(const values *v, const char **text, nb_ctx *ctx)
 {
     const char *mark = v->registry ? strstr(*text, NB_ORACLE_MARK) : NULL;
     if (mark && strcmp(mark, NB_ORACLE_MARK) == 0) NB_NEED(*text, nb_format(ctx, "%.*s", (int)(mark - *text), *text));
-    return NB_OK;
-}
-
-/* Parses a choice; *there: its component is in this program. */
-static nb_status choose(const values *v, int value, nb_choice *choice, bool *there, nb_ctx *ctx)
-{
-    nb_status status = nb_choice_parse(v->registry, text_of(v, value), choice, ctx);
-    if (status == NB_ENOMEM) return status;
-    nb_error_clear(ctx);
-    *there = status == NB_OK;
     return NB_OK;
 }
 
@@ -133,7 +100,7 @@ static nb_status match_specs(const values *v, const char *text, bool *means, con
     for (int i = 0; i < v->count && count > 0; i++) {
         nb_choice choice;
         bool there;
-        NB_TRY(ctx, choose(v, i, &choice, &there, ctx));
+        NB_TRY(ctx, nb_choice_recall(v->registry, text_of(v, i), &choice, &there, ctx));
         for (int p = 0; p < count && there && !means[i]; p++)
             NB_TRY(ctx, nb_choice_part_matches(&parts[p], &choice, &means[i], ctx));
     }
@@ -146,7 +113,7 @@ static nb_status match_names(const values *v, const char *text, bool *means, nb_
     for (int i = 0; i < v->count; i++) {
         nb_choice choice;
         bool there;
-        NB_TRY(ctx, choose(v, i, &choice, &there, ctx));
+        NB_TRY(ctx, nb_choice_recall(v->registry, text_of(v, i), &choice, &there, ctx));
         means[i] = nb_text_same(text, v->names[i]) ||
                    (there && (nb_text_same(text, choice.label) || nb_text_same(text, choice.full)));
     }
@@ -198,7 +165,7 @@ static nb_status match_reals(const values *v, const char *text, bool *means, nb_
     double real;
     NB_REQUIRE(ctx, nb_parse_real(text, -DBL_MAX, DBL_MAX, &real), NB_EINVAL, "%s=%s: expected a number", v->name,
                text);
-    for (int i = 0; i < v->count; i++) means[i] = nb_answer_at(&v->cells, i, VALUE)->real == real;
+    for (int i = 0; i < v->count; i++) means[i] = nb_answer_at(&v->cells, i, NB_VALUE)->real == real;
     return NB_OK;
 }
 
@@ -208,7 +175,7 @@ static nb_status match_numbers(const values *v, const char *text, bool *means, n
     const char *wrong;
     NB_TRY(ctx, nb_range_parse(text, &range, &wrong, ctx));
     NB_REQUIRE(ctx, !wrong, NB_EINVAL, "%s=%s: expected a whole number, or a range as 8..64 step 8", v->name, text);
-    for (int i = 0; i < v->count; i++) means[i] = nb_range_holds(&range, nb_answer_at(&v->cells, i, VALUE)->integer);
+    for (int i = 0; i < v->count; i++) means[i] = nb_range_holds(&range, nb_answer_at(&v->cells, i, NB_VALUE)->integer);
     return NB_OK;
 }
 
@@ -283,7 +250,7 @@ static nb_status find_value(const values *v, const char *text, nb_value_found *f
         NB_FAIL(ctx, NB_EINVAL, "%s=%s means %d values: %s; name one", v->name, text, count, list);
     }
     found->place = at;
-    NB_NEED(found->sql, nb_format(ctx, "%s = %s", v->sql, nb_answer_at(&v->cells, at, LITERAL)->text));
+    NB_NEED(found->sql, nb_format(ctx, "%s = %s", v->sql, nb_answer_at(&v->cells, at, NB_VALUE_LITERAL)->text));
     return NB_OK;
 }
 
@@ -328,8 +295,8 @@ nb_status nb_where(const nb_relation *r, const char *among, const char *const *c
             if (is_on(conditions[j], name)) NB_TRY(ctx, mark(&v, conditions[j] + strlen(name) + 1, means, ctx));
         for (int k = 0; k < v.count; k++)
             if (means[k])
-                NB_NEED(list,
-                        nb_format(ctx, "%s%s%s", list, *list ? ", " : "", nb_answer_at(&v.cells, k, LITERAL)->text));
+                NB_NEED(list, nb_format(ctx, "%s%s%s", list, *list ? ", " : "",
+                                        nb_answer_at(&v.cells, k, NB_VALUE_LITERAL)->text));
         NB_NEED(*sql, nb_format(ctx, "%s AND %s IN (%s)", *sql, v.sql, list));
     }
     return NB_OK;

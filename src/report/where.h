@@ -15,9 +15,6 @@
 nb_status nb_where(const nb_relation *relation, const char *among, const char *const *conditions, const char **sql,
                    nb_ctx *ctx);
 
-/* Returns in SQL what rows with one value in the column agree in. */
-nb_status nb_key_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
-
 typedef struct {
     int place;       /* among those of the rows, in order of appearance */
     const char *sql; /* what holds for the rows that have it */

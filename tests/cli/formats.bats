@@ -148,7 +148,26 @@ for columns, body in tables:
     for line in body.splitlines():
         if line.endswith(r"\\") and not line.startswith(r"\multicolumn"):
             assert len(re.findall(r"(?<!\\)&", line)) == len(columns) - 1, line
-bare = re.sub(r"\\[a-zA-Z]+\*?|\\[&%$#_{}\\]", "", text)
+bare = re.sub(r"\$\\\|[^$|]*\\\|_F\$", "", text) # norms
+bare = re.sub(r"\\[a-zA-Z]+\*?|\\[&%$#_{}\\]", "", bare)
 assert not re.search(r"[%$#_^~<>|\\]", bare) and bare.count("{") == bare.count("}"), bare
+PY
+}
+
+@test "tables that differ in their problem are one in LaTeX, with a column for what differs; norms are mathematics" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set cores=iterative --set 'problems=gaussian(n=[48, 65], d=8)' \
+        --set factors=nystromformer -o "$WORK/r"
+    "$NYSBENCH" table "$WORK/r" errors --format latex >"$WORK/tex"
+    "$NYSBENCH" table "$WORK/r" errors --format markdown >"$WORK/md"
+    grep -qF '\caption{Median relative error $\|S - FXB\|_F$ / $\|S\|_F$ over heads and trials}' "$WORK/tex"
+    /usr/bin/python3 -SE - "$WORK/tex" "$WORK/md" <<'PY'
+import re, sys
+text, markdown = (open(path).read() for path in sys.argv[1:])
+assert text.count(r"\begin{table}") == 1 and "\n & {landmarks} & {4} & {8} " in text
+rows = [line[:-3].split(" & ") for line in text.splitlines() if line.endswith(r"\\") and " & " in line][1:]
+assert [row[0] for row in rows if row[0]] == ["n=48", "n=65"] and rows[len(rows) // 2][0] == "n=65", rows
+cells = [[re.sub(r"[{}\\]", "", cell) for cell in row[1:]] for row in rows]
+lines = [[cell.strip().replace("\\", "") for cell in line.split("|")[2:-1]] for line in markdown.splitlines() if line.startswith("| ")]
+assert cells == [line for line in lines if line[0] != "landmarks"], (cells, lines)
 PY
 }

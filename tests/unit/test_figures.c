@@ -7,7 +7,6 @@
 #include "base/files.h"
 #include "base/scratch.h"
 #include "report/figure.h"
-#include "report/graph.h"
 #include "report/table.h"
 #include "components/study.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/files.h"
 #include "base/scratch.h"
-#include "html/address.h"
 #include "html/html.h"
+#include "html/pictures.h"
 
 #include <sys/stat.h>
 

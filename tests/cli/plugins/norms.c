@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "components/plugin.h"
 #include "components/registry.h"
-#include "report/graph.h"
+#include "report/figure.h"
 #include "report/results.h"
 #include "run/prediction.h"
 #include "run/run_folder.h"

@@ -20,23 +20,17 @@ WITH refused AS (SELECT DISTINCT setting_id, strategy_id FROM contest WHERE apar
 allowed AS (
     SELECT c.* FROM contest AS c LEFT JOIN refused AS r USING (setting_id, strategy_id) WHERE r.setting_id IS NULL),
 one AS (
-    SELECT scope_id, landmarks, strategy_id, -1 AS stratum_id, NULL AS source_id, NULL AS head_id,
+    SELECT scope_id, landmarks, strategy_id, CASE WHEN depth > 0 THEN stratum_id ELSE -1 END AS of_stratum,
+           CASE WHEN depth > 1 THEN source_id END AS of_source, CASE WHEN depth > 1 THEN head_id END AS of_head,
            ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) AS e,
-           count(CASE WHEN (x IS NULL) <> (y IS NULL) THEN 1 END) AS missing
-    FROM allowed GROUP BY setting_id, strategy_id
-    UNION ALL
-    SELECT scope_id, landmarks, strategy_id, stratum_id, NULL, NULL,
-           ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws),
-           count(CASE WHEN (x IS NULL) <> (y IS NULL) THEN 1 END)
-    FROM allowed GROUP BY setting_id, strategy_id, stratum_id
-    UNION ALL
-    SELECT scope_id, landmarks, strategy_id, stratum_id, source_id, head_id,
-           ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws), 0
-    FROM allowed GROUP BY setting_id, strategy_id, source_id, head_id),
+           count(CASE WHEN depth < 2 AND (x IS NULL) <> (y IS NULL) THEN 1 END) AS missing
+    FROM allowed JOIN (SELECT 0 AS depth UNION ALL SELECT 1 UNION ALL SELECT 2)
+    GROUP BY setting_id, strategy_id, depth, of_stratum, of_source, of_head),
 several AS (
-    SELECT scope_id FROM one WHERE stratum_id >= 0 AND heads(e) > 0
-    GROUP BY scope_id HAVING count(DISTINCT stratum_id) > 1)
-SELECT scope_id, landmarks, strategy_id, stratum_id, source_id, head_id, ratio(e) AS ratio, sources(e) AS sources,
-       heads(e) AS heads, missing, CASE WHEN sources(e) >= 6 THEN exp(finite(low(e))) END AS low,
+    SELECT scope_id FROM one WHERE of_stratum >= 0 AND heads(e) > 0
+    GROUP BY scope_id HAVING count(DISTINCT of_stratum) > 1)
+SELECT scope_id, landmarks, strategy_id, of_stratum AS stratum_id, of_source AS source_id, of_head AS head_id,
+       ratio(e) AS ratio, sources(e) AS sources, heads(e) AS heads, missing,
+       CASE WHEN sources(e) >= 6 THEN exp(finite(low(e))) END AS low,
        CASE WHEN sources(e) >= 6 THEN exp(finite(high(e))) END AS high
-FROM one WHERE abs(center(e)) < 9e999 AND (stratum_id >= 0 OR scope_id IN (SELECT scope_id FROM several));
+FROM one WHERE abs(center(e)) < 9e999 AND (of_stratum >= 0 OR scope_id IN (SELECT scope_id FROM several));
