@@ -136,9 +136,9 @@ static void take(const nb_slot_rule *rule, nb_slots *slots, int count, const nb_
                  const nb_scalar *v)
 {
     merging_state *t = slots->own;
-    nb_slots_moments(rule->d, count, q, t->q.sum, t->q.square);
-    nb_slots_moments(rule->d, count, k, t->k.sum, t->k.square);
-    nb_slots_moments(rule->dv, count, v, t->v.sum, t->v.square);
+    nb_slots_moments(rule->d, rule->d, count, q, t->q.sum, t->q.square);
+    nb_slots_moments(rule->d, rule->d, count, k, t->k.sum, t->k.square);
+    nb_slots_moments(rule->guide, rule->dv, count, v, t->v.sum, t->v.square);
 }
 
 static void receive(const nb_slot_rule *rule, nb_slots *slots, const nb_scalar *sums)
@@ -237,8 +237,8 @@ static void compare_with(merging_state *t, int i, int first, int end)
 
 static double refresh_work(const nb_slot_rule *rule, int landmarks)
 {
-    double d = rule->d, dv = rule->dv, chosen = nb_lesser(COORDINATES, rule->d);
-    return 7 * d + 3 * dv + landmarks * (d + chosen) + pair_work(0.5 * landmarks * (landmarks - 1));
+    double d = rule->d, chosen = nb_lesser(COORDINATES, rule->d);
+    return 7 * d + 3.0 * rule->guide + landmarks * (d + chosen) + pair_work(0.5 * landmarks * (landmarks - 1));
 }
 
 static bool is_due(int tokens, int refreshed)
@@ -257,9 +257,9 @@ static double tilt_of(const nb_slot_rule *rule, const merging_state *t, const nb
 static void refresh(const nb_slot_rule *rule, nb_slots *slots)
 {
     merging_state *t = slots->own;
-    int n = slots->tokens, count = slots->count - slots->sinks, d = rule->d, dv = rule->dv;
+    int n = slots->tokens, count = slots->count - slots->sinks, d = rule->d, guide = rule->guide;
     double all = 0, square = 0;
-    nb_count_multiplications(7.0 * d + 3.0 * dv + count * (double)d);
+    nb_count_multiplications(7.0 * d + 3.0 * guide + count * (double)d);
     for (int l = 0; l < d; l++) {
         t->mean[l] = t->q.sum[l] / n;
         t->deviation[l] = (nb_scalar)(scale_of(rule) * sqrt(variance_of(&t->q, n, l)));
@@ -268,13 +268,13 @@ static void refresh(const nb_slot_rule *rule, nb_slots *slots)
     t->key_count = nb_lesser(COORDINATES, d);
     double of_rows = choose_rows(d, t->most, t->key_count, t->key_rows);
     t->curvature = of_rows > 0 ? all / of_rows : 0;
-    for (int l = 0; l < dv; l++) {
+    for (int l = 0; l < guide; l++) {
         t->most[l] = variance_of(&t->v, n, l);
         square += t->v.square[l];
     }
-    t->value_count = nb_lesser(COORDINATES, dv);
-    choose_rows(dv, t->most, t->value_count, t->value_rows);
-    t->value_scale = 0.1 * square / n * t->value_count / dv;
+    t->value_count = nb_lesser(COORDINATES, guide);
+    choose_rows(guide, t->most, t->value_count, t->value_rows);
+    t->value_scale = 0.1 * square / n * t->value_count / guide;
     for (int j = 0; j < count; j++) {
         double tilt = tilt_of(rule, t, slots->k + (size_t)(slots->sinks + j) * (size_t)d);
         t->log_mass[j] += (nb_scalar)(tilt - (double)t->tilt[j]);
@@ -540,7 +540,7 @@ static double batch_work(const nb_slot_rule *rule, int count, int *landmarks)
 
 static void step(const nb_slot_rule *rule, nb_slots_step *s)
 {
-    s->work += s->count * (2.0 * rule->d + rule->dv) + (s->at > 0 ? 2.0 * s->slots : 0);
+    s->work += s->count * (2.0 * rule->d + rule->guide) + (s->at > 0 ? 2.0 * s->slots : 0);
     if (s->leaving == 0) return;
     if (is_due(s->at, s->memory)) {
         s->work += refresh_work(rule, s->slots);
@@ -558,6 +558,7 @@ static nb_slot_rule rule_of(const void *opts, const nb_layer_shape *s)
     const merging_options *o = opts;
     nb_slot_rule rule = {.d = s->d,
                          .dv = s->dv,
+                         .guide = nb_layer_guide(s),
                          .sinks = nb_lesser(o->sinks, s->n),
                          .window = nb_lesser(o->window, s->n),
                          .group = 1,

@@ -42,7 +42,8 @@ enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
  *        core says in which precision it computes
  *     15 a study says which method the values of a block mean (settle), and adds functions to SQL
  *     16 a core may be fitted to exact outputs in a forward pass
- *     17 an attention may take tokens piece by piece, and says whether its causal form looks ahead */
-enum { NB_ABI = 17 };
+ *     17 an attention may take tokens piece by piece, and says whether its causal form looks ahead
+ *     18 a layer says which coordinates of v guide an attention's choices; a column may be measured only if named */
+enum { NB_ABI = 18 };
 
 #endif
