@@ -8,7 +8,8 @@
  *    room; these join the others. Then the least costly pairs of all merge until `landmarks` are left.
  * 3. Merging a and b costs h^2 dk (dv + c dk): dk is the sum over D_k of s^2 w (K_a - K_b)^2, dv that over D_v of
  *    (V_a - V_b)^2, c a tenth of the mean square of v over 16 coordinates, h = u_a u_b / (u_a + u_b), and u the softmax
- *    of l plus the share of A, among those that may merge.
+ *    of l plus the share of A, among those that may merge. A share of them, `protected`, does not: those with most A,
+ *    of 16 tokens at most 4.
  * 4. With x = exp(l_a) / (exp(l_a) + exp(l_b)): K, V and spread become x of a's and 1 - x of b's, the spread gains
  *    x (1 - x) dk, A's add up, l becomes ln(exp(l_a) + exp(l_b)).
  * 5. A landmark's logit of a query y is s y'K + l - s q'K + r spread / 2: the tangent at y = q of ln of the sum of
@@ -40,12 +41,22 @@ enum { BATCH = 16, COORDINATES = 16 }; /* of tokens that merge among themselves 
 
 typedef struct {
     int window, landmarks, sinks;
+    double protected;
 } merging_options;
 
 static const nb_option options[] = {
     NB_INT(merging_options, window, "144", 0, 1 << 30, "tokens before a query that it sees, and up to 31 more"),
     NB_INT(merging_options, landmarks, "88", 1, 1 << 20, "for the tokens between the window and the first ones"),
-    NB_INT(merging_options, sinks, "4", 0, 1 << 30, "first tokens, which all later ones see"), NB_OPTION_END};
+    NB_INT(merging_options, sinks, "4", 0, 1 << 30, "first tokens, which all later ones see"),
+    {.key = "protected",
+     .type = NB_OPTION_REAL,
+     .offset = NB_FIELD_(merging_options, protected, double),
+     .initial = "0",
+     .lo = 0,
+     .hi = 0.9,
+     .newer = true,
+     .help = "share of the landmarks that do not merge: those with most attention"},
+    NB_OPTION_END};
 
 /* Sums over all tokens so far, d or dv of each. */
 typedef struct {
@@ -66,7 +77,7 @@ typedef struct {
     nb_scalar *y, *z;           /* rows of K in D_k, times deviation; of V in D_v: COORDINATES x room, rest 0 */
     nb_scalar *nearness;        /* 1/sqrt(dk (dv + c dk)): room x room, symmetric; times 1/u_a + 1/u_b: a score */
     nb_scalar *share, *inverse; /* u, 1/u */
-    nb_scalar *live;            /* 1, or 0 where it was merged into another */
+    nb_scalar *live;            /* 1; 0 where it was merged into another, -1 where it does not merge */
     nb_scalar *best;            /* largest score with any landmark of at least the same u; -1: there is none */
     nb_scalar *stale;           /* 1 where `best` was the score of a pair that is no more: it may be less by now */
     nb_scalar *row, *gaps;      /* room; 2 x room */
@@ -460,11 +471,34 @@ static void move_last(const nb_slot_rule *rule, nb_slots *slots, int last, int t
     for (int i = 0; i < last; i++) near(t, to)[i] = near(t, i)[to] = near(t, last)[i];
 }
 
-/* Of `count` landmarks so many less, `merges`; without rows that are looked at again. */
-static double merge_work(const nb_slot_rule *rule, double count, double merges)
+/* How many landmarks do not merge, and at most, of new ones beside `others`. */
+static int protected_of(const nb_slot_rule *rule, int others)
+{
+    int all = (int)(((const merging_options *)rule->options)->protected * rule->most);
+    return others > 0 ? nb_lesser(all, BATCH / 4) : all;
+}
+
+/* Those of the landmarks first ... end - 1 do not merge that are among all with most attention. */
+static void protect(const nb_slot_rule *rule, merging_state *t, int first, int end)
+{
+    int left = protected_of(rule, 0), most = protected_of(rule, first);
+    memcpy(t->row, t->attention, (size_t)end * sizeof *t->row);
+    for (; left > 0 && most > 0; left--) {
+        int i = find_number(end, t->row, nb_scalar_largest((size_t)end, t->row));
+        t->row[i] = -1;
+        if (i < first) continue;
+        t->live[i] = -1;
+        most--;
+    }
+}
+
+/* Of `count` landmarks so many less, `merges`, beside `others`; without rows that are looked at again. */
+static double merge_work(const nb_slot_rule *rule, double count, double merges, int others)
 {
     double points = 2.0 * (rule->d + rule->dv) + 6 * COORDINATES + 8;
-    return merges > 0 ? count * (3 + count) + merges * (points + pair_work(count) + 5 * count) : 0;
+    return merges > 0
+               ? count * (3 + count - protected_of(rule, others)) + merges * (points + pair_work(count) + 5 * count)
+               : 0;
 }
 
 /* The landmarks from `first` on merge until `target` are left of all. */
@@ -474,7 +508,9 @@ static void reduce(const nb_slot_rule *rule, nb_slots *slots, int first, int tar
     int end = slots->count - slots->sinks, p;
     if (end <= target) return;
     find_shares(t, first, end);
-    for (int i = first; i < end; i++) offer(t, i, first, end);
+    protect(rule, t, first, end);
+    for (int i = first; i < end; i++)
+        if (t->live[i] > 0) offer(t, i, first, end);
     for (int left = end; left > target; left--) {
         int o = find_pair(t, first, end, &p);
         merge(rule, slots, first, end, p, o);
@@ -535,7 +571,7 @@ static double batch_work(const nb_slot_rule *rule, int count, int *landmarks)
     int others = *landmarks, left = left_of(rule, count, others);
     double new = count *(rule->d + 1.0 + nb_lesser(COORDINATES, rule->d)) + pair_work(0.5 * count * (count - 1));
     *landmarks = others + left;
-    return new + merge_work(rule, count, count - left) + pair_work((double)left * others);
+    return new + merge_work(rule, count, count - left, others) + pair_work((double)left * others);
 }
 
 static void step(const nb_slot_rule *rule, nb_slots_step *s)
@@ -549,7 +585,7 @@ static void step(const nb_slot_rule *rule, nb_slots_step *s)
     for (int at = 0; at < s->leaving; at += BATCH)
         s->work += batch_work(rule, nb_lesser(BATCH, s->leaving - at), &s->slots);
     int left = nb_lesser(s->slots, rule->most);
-    s->work += merge_work(rule, s->slots, s->slots - left) + left;
+    s->work += merge_work(rule, s->slots, s->slots - left, 0) + left;
     s->slots = left;
 }
 
@@ -565,6 +601,7 @@ static nb_slot_rule rule_of(const void *opts, const nb_layer_shape *s)
                          .most = nb_lesser(o->landmarks, s->n),
                          .extra = NB_SLOT_CHUNK,
                          .weighs = true,
+                         .options = o,
                          .reset = reset,
                          .admit = admit,
                          .step = step,

@@ -144,9 +144,9 @@ class TiltedSegments(Profiled):
 class Merging(Profiled):
     """Landmarks are dicts; each loss is computed from their points, whenever one is asked for."""
 
-    def __init__(self, q, k, v, sinks, window, landmarks):
+    def __init__(self, q, k, v, sinks, window, landmarks, protected=0):
         super().__init__(q, k, v, sinks, window)
-        self.most, self.all, self.refreshed = landmarks, [], 0
+        self.most, self.all, self.refreshed, self.protected = landmarks, [], 0, int(protected * landmarks)
 
     def refresh(self, a):
         mean, var = self.profile(a)
@@ -165,8 +165,12 @@ class Merging(Profiled):
         dk = (((x["k"] - y["k"]) * self.deviation)[self.key_rows] ** 2).sum()
         return dk, ((x["v"] - y["v"])[self.value_rows] ** 2).sum()
 
-    def merge(self, some, target):
-        """The least costly pairs of `some` merge until `target` are left."""
+    def merge(self, others, some, target):
+        """The least costly pairs of `some` merge until `target` are left; those with most attention of all do not."""
+        order = np.argsort([-x["attention"] for x in others + some], kind="stable")[:self.protected] - len(others)
+        kept = [i for i in order if i >= 0][:BATCH // 4 if others else None]
+        for i, x in enumerate(some):
+            x["stays"] = i in kept
         mass, attention = np.array([x["mass"] for x in some]), np.array([x["attention"] for x in some])
         for x, u in zip(some, softmax(mass) + attention / (attention.sum() + 1e-30)):
             x["u"] = max(u, 1e-30)
@@ -174,7 +178,7 @@ class Merging(Profiled):
         while len(some) > target:
             pairs = []
             for i, x in enumerate(some):
-                for j in range(i):
+                for j in () if x["stays"] else (j for j in range(i) if not some[j]["stays"]):
                     dk, dv = self.gaps(x, some[j])
                     h = x["u"] * some[j]["u"] / (x["u"] + some[j]["u"])
                     pairs.append((h**2 * dk * (dv + self.trade * dk), i, j))
@@ -183,7 +187,7 @@ class Merging(Profiled):
             dk, _ = self.gaps(x, y)
             a = 1 / (1 + np.exp(y["mass"] - x["mass"]))
             merged = {name: a * x[name] + (1 - a) * y[name] for name in ("k", "v", "spread")}
-            some[j] = {**merged, "spread": merged["spread"] + a * (1 - a) * dk, "u": x["u"] + y["u"],
+            some[j] = {**merged, "stays": False, "spread": merged["spread"] + a * (1 - a) * dk, "u": x["u"] + y["u"],
                        "mass": np.logaddexp(x["mass"], y["mass"]), "attention": x["attention"] + y["attention"]}
         return some
 
@@ -196,10 +200,10 @@ class Merging(Profiled):
                     "mass": self.scale * self.mean @ self.k[j], "attention": self.received[j] / (a - j)}
                    for j in range(b, min(b + BATCH, ready.stop))]
             if len(new) > max(BATCH // 2, self.most - len(self.all)):
-                new = self.merge(new, max(BATCH // 2, self.most - len(self.all)))
+                new = self.merge(self.all, new, max(BATCH // 2, self.most - len(self.all)))
             self.all += new
         if len(self.all) > self.most:
-            self.all = self.merge(self.all, self.most)
+            self.all = self.merge([], self.all, self.most)
         self.keys, self.values = [x["k"] for x in self.all], [x["v"] for x in self.all]
         self.bias = [x["mass"] - self.scale * self.mean @ x["k"] + self.ratio * x["spread"] / 2 for x in self.all]
 
@@ -243,7 +247,7 @@ CASES = [("streamingllm(window={window}, sinks={sinks})", Slots, {}),
          ("tilted_segments(window={window}, sinks={sinks}, segment={segment})", TiltedSegments, {"segment": 9}),
          ("tilted_segments(window={window}, sinks={sinks}, segment={segment}, tilted=false)", TiltedSegments,
           {"segment": 20, "tilted": False})]
-MERGING = "merging(window={window}, sinks={sinks}, landmarks={landmarks})"
+MERGING = "merging(window={window}, sinks={sinks}, landmarks={landmarks}, protected={protected})"
 
 
 def layers():
@@ -334,8 +338,8 @@ def check_layer(program, double, layer):
             in_double(double, layer, spec, base.each_head(layer, float, lambda *head: formula(*head, **options)))
         cases.append((spec, formula, options))
     right = base.each_head(layer, float, lambda *head: exact(*head, causal=True))
-    for window, sinks, landmarks in ((9, 3, 12), (0, 0, 30), (40, 4, 5)):
-        options = {"window": window, "sinks": sinks, "landmarks": landmarks}
+    for window, sinks, landmarks, protected in ((9, 3, 12, 0), (0, 0, 30, 0.3), (40, 4, 5, 0), (20, 4, 17, 0.9)):
+        options = {"window": window, "sinks": sinks, "landmarks": landmarks, "protected": protected}
         spec, want = MERGING.format(**options), outputs(layer, Merging, **options)
         if double:
             in_double(double, layer, spec, want)

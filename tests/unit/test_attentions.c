@@ -67,6 +67,7 @@ static const char *const specs[] = {
     "tilted_segments(window=0, segment=9, sinks=0, tilted=false)",
     "merging(window=9, landmarks=12)",
     "merging(window=0, landmarks=40, sinks=0)",
+    "merging(window=9, landmarks=33, protected=0.5)",
     "moba(block=8, top=2)",
     "moba(block=7, top=3, window=10, sinks=5)",
     "moba(block=200, top=0)",
