@@ -8,7 +8,8 @@
  *    room; these join the others. Then the least costly pairs of all merge until `landmarks` are left.
  * 3. Merging a and b costs h^2 dk (dv + c dk): dk is the sum over D_k of s^2 w (K_a - K_b)^2, dv that over D_v of
  *    (V_a - V_b)^2, c a tenth of the mean square of v over 16 coordinates, h = u_a u_b / (u_a + u_b), and u the softmax
- *    of l plus the share of A, among those that may merge.
+ *    of l plus the share of A, among those that may merge. A share of them, `protected`, does not: those with most A,
+ *    of 16 tokens at most 4.
  * 4. With x = exp(l_a) / (exp(l_a) + exp(l_b)): K, V and spread become x of a's and 1 - x of b's, the spread gains
  *    x (1 - x) dk, A's add up, l becomes ln(exp(l_a) + exp(l_b)).
  * 5. A landmark's logit of a query y is s y'K + l - s q'K + r spread / 2: the tangent at y = q of ln of the sum of
@@ -17,8 +18,8 @@
  * 6. After a chunk a landmark's A moves to the mean weight that the chunk's queries gave it.
  * Nothing of the future is used, and there is no inverse.
  *
- * About n (sinks + landmarks + window + 32) (d + dv) multiplications a head, and for the merges n (3 d + 1300 + 40
- * landmarks + landmarks^2 / 32); the state is that of the landmarks, and a number for each pair of them. */
+ * About n (sinks + landmarks + window + 32) (d + dv) multiplications a head, and for the merges n (3 d + 1300 + 38
+ * landmarks); the state is that of the landmarks, and a number for each pair of them. */
 #include "attentions/attention.h"
 
 #include "layers/slots.h"
@@ -40,12 +41,22 @@ enum { BATCH = 16, COORDINATES = 16 }; /* of tokens that merge among themselves 
 
 typedef struct {
     int window, landmarks, sinks;
+    double protected;
 } merging_options;
 
 static const nb_option options[] = {
     NB_INT(merging_options, window, "144", 0, 1 << 30, "tokens before a query that it sees, and up to 31 more"),
     NB_INT(merging_options, landmarks, "88", 1, 1 << 20, "for the tokens between the window and the first ones"),
-    NB_INT(merging_options, sinks, "4", 0, 1 << 30, "first tokens, which all later ones see"), NB_OPTION_END};
+    NB_INT(merging_options, sinks, "4", 0, 1 << 30, "first tokens, which all later ones see"),
+    {.key = "protected",
+     .type = NB_OPTION_REAL,
+     .offset = NB_FIELD_(merging_options, protected, double),
+     .initial = "0",
+     .lo = 0,
+     .hi = 0.9,
+     .newer = true,
+     .help = "share of the landmarks that do not merge: those with most attention"},
+    NB_OPTION_END};
 
 /* Sums over all tokens so far, d or dv of each. */
 typedef struct {
@@ -65,10 +76,11 @@ typedef struct {
     nb_scalar *log_mass, *tilt, *spread, *attention;                            /* l; s q'K; A */
     nb_scalar *y, *z;           /* rows of K in D_k, times deviation; of V in D_v: COORDINATES x room, rest 0 */
     nb_scalar *nearness;        /* 1/sqrt(dk (dv + c dk)): room x room, symmetric; times 1/u_a + 1/u_b: a score */
+    nb_scalar *nearest;         /* at least the largest nearness to any other landmark */
     nb_scalar *share, *inverse; /* u, 1/u */
-    nb_scalar *live;            /* 1, or 0 where it was merged into another */
+    nb_scalar *live;            /* 1; 0 where it was merged into another, -1 where it does not merge */
     nb_scalar *best;            /* largest score with any landmark of at least the same u; -1: there is none */
-    nb_scalar *stale;           /* 1 where `best` was the score of a pair that is no more: it may be less by now */
+    nb_scalar *stale;           /* 1 where it may be less: `best` is a bound, or the score of a pair that is no more */
     nb_scalar *row, *gaps;      /* room; 2 x room */
 } merging_state;
 
@@ -91,7 +103,7 @@ static size_t state_bytes(const nb_slot_rule *rule)
 {
     size_t room = (size_t)room_of(rule);
     return sizeof(merging_state) + doubles_of(rule) * sizeof(double) +
-           ((size_t)rule->d + room * (12 + 2 * COORDINATES + room)) * sizeof(nb_scalar);
+           ((size_t)rule->d + room * (13 + 2 * COORDINATES + room)) * sizeof(nb_scalar);
 }
 
 /* The next `count` of an array. */
@@ -122,8 +134,8 @@ static void reset(const nb_slot_rule *rule, nb_slots *slots)
     t->mean = next_doubles(&doubles, d);
     t->most = doubles;
     t->deviation = next_scalars(&scalars, d);
-    nb_scalar **const by_landmark[] = {&t->log_mass, &t->tilt, &t->spread, &t->attention, &t->share,
-                                       &t->inverse,  &t->live, &t->best,   &t->stale,     &t->row};
+    nb_scalar **const by_landmark[] = {&t->log_mass, &t->tilt, &t->spread, &t->attention, &t->share,  &t->inverse,
+                                       &t->live,     &t->best, &t->stale,  &t->row,       &t->nearest};
     for (size_t i = 0; i < sizeof by_landmark / sizeof *by_landmark; i++)
         *by_landmark[i] = next_scalars(&scalars, room);
     t->gaps = next_scalars(&scalars, 2 * room);
@@ -136,9 +148,9 @@ static void take(const nb_slot_rule *rule, nb_slots *slots, int count, const nb_
                  const nb_scalar *v)
 {
     merging_state *t = slots->own;
-    nb_slots_moments(rule->d, count, q, t->q.sum, t->q.square);
-    nb_slots_moments(rule->d, count, k, t->k.sum, t->k.square);
-    nb_slots_moments(rule->dv, count, v, t->v.sum, t->v.square);
+    nb_slots_moments(rule->d, rule->d, count, q, t->q.sum, t->q.square);
+    nb_slots_moments(rule->d, rule->d, count, k, t->k.sum, t->k.square);
+    nb_slots_moments(rule->guide, rule->dv, count, v, t->v.sum, t->v.square);
 }
 
 static void receive(const nb_slot_rule *rule, nb_slots *slots, const nb_scalar *sums)
@@ -220,6 +232,12 @@ static nb_scalar *near(const merging_state *t, int i)
     return t->nearness + (size_t)i * (size_t)t->room;
 }
 
+WIDTHS static void raise_nearest(int count, const nb_scalar *nearness, nb_scalar *nearest)
+{
+#pragma omp simd
+    for (int j = 0; j < count; j++) nearest[j] = nearness[j] > nearest[j] ? nearness[j] : nearest[j];
+}
+
 /* The nearness of landmark i to those from `first` to before `end`. */
 static void compare_with(merging_state *t, int i, int first, int end)
 {
@@ -232,13 +250,17 @@ static void compare_with(merging_state *t, int i, int first, int end)
     find_gaps(padded(end - first), t->room, y, t->y + first, t->gaps);
     find_gaps(padded(end - first), t->room, z, t->z + first, t->gaps + t->room);
     find_nearness(padded(end - first), t->gaps, t->gaps + t->room, (nb_scalar)t->value_scale, nearness + first);
+    nearness[i] = 0; /* its own, which padding may reach where `first` to `end` does not */
     for (int j = first; j < end; j++) near(t, j)[i] = nearness[j];
+    nb_scalar largest = nb_scalar_largest((size_t)(end - first), nearness + first);
+    if (largest > t->nearest[i]) t->nearest[i] = largest;
+    raise_nearest(padded(end - first), nearness + first, t->nearest + first);
 }
 
 static double refresh_work(const nb_slot_rule *rule, int landmarks)
 {
-    double d = rule->d, dv = rule->dv, chosen = nb_lesser(COORDINATES, rule->d);
-    return 7 * d + 3 * dv + landmarks * (d + chosen) + pair_work(0.5 * landmarks * (landmarks - 1));
+    double d = rule->d, chosen = nb_lesser(COORDINATES, rule->d);
+    return 7 * d + 3.0 * rule->guide + landmarks * (d + chosen) + pair_work(0.5 * landmarks * (landmarks - 1));
 }
 
 static bool is_due(int tokens, int refreshed)
@@ -257,9 +279,9 @@ static double tilt_of(const nb_slot_rule *rule, const merging_state *t, const nb
 static void refresh(const nb_slot_rule *rule, nb_slots *slots)
 {
     merging_state *t = slots->own;
-    int n = slots->tokens, count = slots->count - slots->sinks, d = rule->d, dv = rule->dv;
+    int n = slots->tokens, count = slots->count - slots->sinks, d = rule->d, guide = rule->guide;
     double all = 0, square = 0;
-    nb_count_multiplications(7.0 * d + 3.0 * dv + count * (double)d);
+    nb_count_multiplications(7.0 * d + 3.0 * guide + count * (double)d);
     for (int l = 0; l < d; l++) {
         t->mean[l] = t->q.sum[l] / n;
         t->deviation[l] = (nb_scalar)(scale_of(rule) * sqrt(variance_of(&t->q, n, l)));
@@ -268,21 +290,28 @@ static void refresh(const nb_slot_rule *rule, nb_slots *slots)
     t->key_count = nb_lesser(COORDINATES, d);
     double of_rows = choose_rows(d, t->most, t->key_count, t->key_rows);
     t->curvature = of_rows > 0 ? all / of_rows : 0;
-    for (int l = 0; l < dv; l++) {
+    for (int l = 0; l < guide; l++) {
         t->most[l] = variance_of(&t->v, n, l);
         square += t->v.square[l];
     }
-    t->value_count = nb_lesser(COORDINATES, dv);
-    choose_rows(dv, t->most, t->value_count, t->value_rows);
-    t->value_scale = 0.1 * square / n * t->value_count / dv;
+    t->value_count = nb_lesser(COORDINATES, guide);
+    choose_rows(guide, t->most, t->value_count, t->value_rows);
+    t->value_scale = 0.1 * square / n * t->value_count / guide;
     for (int j = 0; j < count; j++) {
         double tilt = tilt_of(rule, t, slots->k + (size_t)(slots->sinks + j) * (size_t)d);
         t->log_mass[j] += (nb_scalar)(tilt - (double)t->tilt[j]);
         t->tilt[j] = (nb_scalar)tilt;
         project(rule, slots, j);
     }
+    for (int j = 0; j < count; j++) t->nearest[j] = 0;
     for (int j = 1; j < count; j++) compare_with(t, j, 0, j);
     t->refreshed = n;
+}
+
+static nb_scalar score_of(nb_scalar nearness, nb_scalar inverse, nb_scalar own, nb_scalar live)
+{
+    nb_scalar x = nearness * (own + inverse), positive = x > 0 ? x : 0; /* NaN becomes 0 */
+    return inverse <= own ? live > 0 ? positive : -1 : -1;
 }
 
 /* score <- those with landmarks that are there and have at least the same u, else -1. */
@@ -290,10 +319,23 @@ WIDTHS static void find_scores(int count, const nb_scalar *nearness, const nb_sc
                                const nb_scalar *live, nb_scalar *score)
 {
 #pragma omp simd
+    for (int j = 0; j < count; j++) score[j] = score_of(nearness[j], inverse[j], own, live[j]);
+}
+
+/* Returns the largest of them; *nearest <- the largest nearness to any that is there. */
+WIDTHS static nb_scalar find_largest(int count, const nb_scalar *nearness, const nb_scalar *inverse, nb_scalar own,
+                                     const nb_scalar *live, nb_scalar *nearest)
+{
+    nb_scalar largest = -1, near_by = 0;
+#pragma omp simd reduction(max : largest, near_by)
     for (int j = 0; j < count; j++) {
-        nb_scalar x = nearness[j] * (own + inverse[j]), positive = x > 0 ? x : 0; /* NaN becomes 0 */
-        score[j] = inverse[j] <= own ? live[j] > 0 ? positive : -1 : -1;
+        nb_scalar score = score_of(nearness[j], inverse[j], own, live[j]);
+        nb_scalar there = live[j] > 0 || live[j] < 0 ? nearness[j] : 0;
+        largest = score > largest ? score : largest;
+        near_by = there > near_by ? there : near_by;
     }
+    *nearest = near_by;
+    return largest;
 }
 
 /* Rows become stale whose best is the score with a landmark that changes. */
@@ -333,9 +375,15 @@ static void find_shares(merging_state *t, int first, int end)
         t->live[(size_t)first + j] = 1;
     }
     for (int j = end; j < first + padded(end - first); j++) t->live[j] = 0;
+}
+
+/* No score of a landmark is above its `best`. */
+static void find_bounds(merging_state *t, int first, int end)
+{
+    nb_count_multiplications(end - first);
     for (int j = first; j < first + padded(end - first); j++) {
-        t->stale[j] = 0;
-        t->best[j] = -1;
+        t->best[j] = t->live[j] > 0 ? 2 * t->inverse[j] * t->nearest[j] : -1;
+        t->stale[j] = t->live[j] > 0 ? 1 : 0;
     }
 }
 
@@ -349,8 +397,11 @@ static void score_row(merging_state *t, int i, int first, int end)
 
 static void find_best(merging_state *t, int i, int first, int end)
 {
-    score_row(t, i, first, end);
-    t->best[i] = nb_scalar_largest((size_t)padded(end - first), t->row);
+    nb_count_multiplications(end - first);
+    t->live[i] = 0;
+    t->best[i] = find_largest(padded(end - first), near(t, i) + first, t->inverse + first, t->inverse[i],
+                              t->live + first, &t->nearest[i]);
+    t->live[i] = 1;
     t->stale[i] = 0;
 }
 
@@ -364,12 +415,16 @@ static void offer(merging_state *t, int i, int first, int end)
     t->best[i] = own;
 }
 
-/* Returns where x is among so many numbers. */
-static int find_number(int count, const nb_scalar *numbers, nb_scalar x)
+/* Returns where x is first among so many numbers; the last place where it is not. */
+WIDTHS static int find_number(int count, const nb_scalar *numbers, nb_scalar x)
 {
-    int i = 0;
-    while (i < count - 1 && numbers[i] != x) i++;
-    return i;
+    int first = count - 1;
+#pragma omp simd reduction(min : first)
+    for (int i = 0; i < count; i++) {
+        int place = numbers[i] == x ? i : count - 1;
+        first = place < first ? place : first;
+    }
+    return first;
 }
 
 /* The least costly pair; the other has at least the u of the one that is returned. What is stale has at most its
@@ -447,7 +502,7 @@ static void merge(const nb_slot_rule *rule, nb_slots *slots, int first, int end,
 static void move_last(const nb_slot_rule *rule, nb_slots *slots, int last, int to)
 {
     merging_state *t = slots->own;
-    nb_scalar *const numbers[] = {t->log_mass, t->tilt, t->spread, t->attention};
+    nb_scalar *const numbers[] = {t->log_mass, t->tilt, t->spread, t->attention, t->nearest};
     size_t d = (size_t)rule->d, dv = (size_t)rule->dv, from = (size_t)(slots->sinks + last);
     size_t place = (size_t)(slots->sinks + to);
     memcpy(slots->k + place * d, slots->k + from * d, d * sizeof *slots->k);
@@ -460,11 +515,26 @@ static void move_last(const nb_slot_rule *rule, nb_slots *slots, int last, int t
     for (int i = 0; i < last; i++) near(t, to)[i] = near(t, i)[to] = near(t, last)[i];
 }
 
-/* Returns the multiplications of merging `count` landmarks to `merges` less, without rows that are looked at again. */
+/* Keeps those of the landmarks first ... end - 1 from merging that are among all with most attention. */
+static void protect(const nb_slot_rule *rule, merging_state *t, int first, int end)
+{
+    const merging_options *o = rule->options;
+    int left = (int)(o->protected * rule->most), most = first > 0 ? BATCH / 4 : left;
+    memcpy(t->row, t->attention, (size_t)end * sizeof *t->row);
+    for (; left > 0 && most > 0; left--) {
+        int i = find_number(end, t->row, nb_scalar_largest((size_t)end, t->row));
+        t->row[i] = -1;
+        if (i < first) continue;
+        t->live[i] = -1;
+        most--;
+    }
+}
+
+/* Returns the multiplications of merging `count` landmarks to `merges` less, without rows looked at to find them. */
 static double merge_work(const nb_slot_rule *rule, double count, double merges)
 {
     double points = 2.0 * (rule->d + rule->dv) + 6 * COORDINATES + 8;
-    return merges > 0 ? count * (3 + count) + merges * (points + pair_work(count) + 5 * count) : 0;
+    return merges > 0 ? 4 * count + merges * (points + pair_work(count) + 5 * count) : 0;
 }
 
 /* The landmarks from `first` on merge until `target` are left of all. */
@@ -474,7 +544,8 @@ static void reduce(const nb_slot_rule *rule, nb_slots *slots, int first, int tar
     int end = slots->count - slots->sinks, p;
     if (end <= target) return;
     find_shares(t, first, end);
-    for (int i = first; i < end; i++) offer(t, i, first, end);
+    protect(rule, t, first, end);
+    find_bounds(t, first, end);
     for (int left = end; left > target; left--) {
         int o = find_pair(t, first, end, &p);
         merge(rule, slots, first, end, p, o);
@@ -508,7 +579,7 @@ static void admit_batch(const nb_slot_rule *rule, nb_slots *slots, int from, int
         nb_slots_put(rule, slots, from + i, slots->count);
         t->tilt[j] = (nb_scalar)tilt_of(rule, t, slots->k + (size_t)(slots->sinks + j) * (size_t)rule->d);
         t->log_mass[j] = t->tilt[j];
-        t->spread[j] = 0;
+        t->spread[j] = t->nearest[j] = 0;
         t->attention[j] = slots->received[slots->first + from + i] / (nb_scalar)(slots->tokens - token - i);
         project(rule, slots, j);
         compare_with(t, j, others, j);
@@ -540,7 +611,7 @@ static double batch_work(const nb_slot_rule *rule, int count, int *landmarks)
 
 static void step(const nb_slot_rule *rule, nb_slots_step *s)
 {
-    s->work += s->count * (2.0 * rule->d + rule->dv) + (s->at > 0 ? 2.0 * s->slots : 0);
+    s->work += s->count * (2.0 * rule->d + rule->guide) + (s->at > 0 ? 2.0 * s->slots : 0);
     if (s->leaving == 0) return;
     if (is_due(s->at, s->memory)) {
         s->work += refresh_work(rule, s->slots);
@@ -558,12 +629,14 @@ static nb_slot_rule rule_of(const void *opts, const nb_layer_shape *s)
     const merging_options *o = opts;
     nb_slot_rule rule = {.d = s->d,
                          .dv = s->dv,
+                         .guide = nb_layer_guide(s),
                          .sinks = nb_lesser(o->sinks, s->n),
                          .window = nb_lesser(o->window, s->n),
                          .group = 1,
                          .most = nb_lesser(o->landmarks, s->n),
                          .extra = NB_SLOT_CHUNK,
                          .weighs = true,
+                         .options = o,
                          .reset = reset,
                          .admit = admit,
                          .step = step,
@@ -595,5 +668,6 @@ const nb_attention nb_attention_merging = {
     .explanation =
         "A landmark is a query head's own, also where heads share keys. On long text, landmarks for about a third of\n"
         "what a query sees and window for the rest had the least output error. From window = n on, or with as many\n"
-        "landmarks as tokens, it is exact.",
+        "landmarks as tokens, it is exact. Some heads look at single tokens long before: of 179 and 358 landmarks on\n"
+        "4,096 and 8,192 tokens protected=0.3 leaves a fifth less error, of 44 it has 6 % more.",
 };

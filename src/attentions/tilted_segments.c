@@ -58,7 +58,7 @@ static void take(const nb_slot_rule *rule, nb_slots *slots, int count, const nb_
 {
     segments_state *t = slots->own;
     (void)k, (void)v;
-    nb_slots_moments(rule->d, count, q, t->sum, t->square);
+    nb_slots_moments(rule->d, rule->d, count, q, t->sum, t->square);
     t->queries += count;
 }
 

@@ -88,8 +88,8 @@ static nb_status put_study(const nb_study *study, nb_ctx *ctx)
     for (const nb_column *c = columns; c->name; c++) {
         const char *kind = c->identity ? "identifying" : c->time ? "time" : c->measure ? "measure" : "";
         const char *name = nb_format(ctx, "`%s`", c->name);
-        kind = nb_format(ctx, "%s%s%s%s", kind, c->wanted ? ", on request" : "", c->whole ? ", all rows" : "",
-                         c->more ? ", more is better" : "");
+        const char *asked = c->named ? ", if named" : c->wanted ? ", on request" : "";
+        kind = nb_format(ctx, "%s%s%s%s", kind, asked, c->whole ? ", all rows" : "", c->more ? ", more is better" : "");
         if (!name || !kind) return NB_ENOMEM;
         put_cells((const char *[]){name, kind, c->help, NULL});
     }
@@ -105,6 +105,7 @@ static nb_status put_columns(nb_ctx *ctx)
          "* identifying: part of what identifies a row. time: differs from run to run. measure: may be named by "
          "`metrics`.\n"
          "* on request: measured where `metrics` is `all` or names the column.\n"
+         "* if named: measured only where `metrics` names the column, as in `metrics: [all, error]`.\n"
          "* all rows: needs all rows of S, and is empty with `rows: sample(k)`.\n"
          "* more is better: for the verdicts and wins of [`compare`](comparing.md), where less of any other is better, "
          "whatever it means.");

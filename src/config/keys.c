@@ -139,7 +139,7 @@ static nb_status read_metrics(const nb_config_loader *l, const nb_config_key *k,
     NB_NEED(names, nb_alloc(l->ctx, (size_t)nb_column_count(columns) + 1, sizeof *names));
     for (const nb_column *column = columns; column->name; column++) {
         if (column->measure) names[count++] = column->name;
-        all |= column->wanted;
+        if (!column->named) all |= column->wanted;
     }
     NB_TRY(l->ctx, nb_read_words(k->name, f, names, "all", &c->metric_count, &c->metrics, l->mistakes));
     for (int i = 0; i < c->metric_count; i++) {

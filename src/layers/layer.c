@@ -5,12 +5,17 @@
 bool nb_layer_same(const nb_layer_shape *a, const nb_layer_shape *b)
 {
     return a->batch == b->batch && a->heads == b->heads && a->key_heads == b->key_heads && a->n == b->n &&
-           a->d == b->d && a->dv == b->dv && a->causal == b->causal;
+           a->d == b->d && a->dv == b->dv && a->causal == b->causal && a->guide == b->guide;
 }
 
 int nb_layer_heads(const nb_layer_shape *s)
 {
     return s->batch * s->heads;
+}
+
+int nb_layer_guide(const nb_layer_shape *s)
+{
+    return s->guide > 0 ? s->guide : s->dv;
 }
 
 int nb_layer_key_head(const nb_layer_shape *s, int head)
@@ -62,6 +67,8 @@ nb_status nb_layer_check(const nb_layer_shape *s, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, s->n >= 1 && s->d >= 1 && s->dv >= 1, NB_EINVAL,
                "a layer of n = %d tokens, d = %d, dv = %d: each must be at least 1", s->n, s->d, s->dv);
+    NB_REQUIRE(ctx, s->guide >= 0 && s->guide <= s->dv, NB_EINVAL,
+               "a layer whose first %d coordinates of v guide it, of dv = %d: from 0 (all) to dv", s->guide, s->dv);
     NB_REQUIRE(ctx, s->batch >= 1 && s->heads >= 1, NB_EINVAL, "a layer of %d heads and %d inputs: at least 1 each",
                s->heads, s->batch);
     NB_REQUIRE(ctx, s->key_heads >= 1 && s->heads % s->key_heads == 0, NB_EINVAL,

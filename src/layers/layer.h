@@ -14,6 +14,9 @@ typedef struct {
     int batch, heads, key_heads; /* inputs; heads of each; key_heads divides heads */
     int n, d, dv;                /* tokens, dimension of q and k, dimension of v */
     bool causal;                 /* a query sees the keys up to its own position */
+    /* The first coordinates of v, by which alone an attention may choose what stands for what: the others only go
+     * along. 0: all. */
+    int guide;
 } nb_layer_shape;
 
 /* Heads one after the other, a point a column. */
@@ -39,6 +42,7 @@ static inline int nb_blocks(int n, int block)
 
 bool nb_layer_same(const nb_layer_shape *a, const nb_layer_shape *b);
 int nb_layer_heads(const nb_layer_shape *shape);              /* batch * heads */
+int nb_layer_guide(const nb_layer_shape *shape);              /* `guide`, or dv where it is 0 */
 int nb_layer_key_head(const nb_layer_shape *shape, int head); /* the number of a query head's key head */
 
 /* The points of one query head, and where its output belongs in `out` (dv x n, batch * heads of them). */

@@ -119,10 +119,10 @@ void nb_slots_put(const nb_slot_rule *rule, nb_slots *slots, int from, int to)
     if (to == slots->count) slots->count++;
 }
 
-void nb_slots_moments(int d, int count, const nb_scalar *x, double *sum, double *square)
+void nb_slots_moments(int d, int rows, int count, const nb_scalar *x, double *sum, double *square)
 {
     nb_count_multiplications((double)count * d);
-    for (int i = 0; i < count; i++) nb_scalar_add_moments((size_t)d, x + (size_t)i * (size_t)d, sum, square);
+    for (int i = 0; i < count; i++) nb_scalar_add_moments((size_t)d, x + (size_t)i * (size_t)rows, sum, square);
 }
 
 /* The last chunk's weights are summed over its queries, always all of them. */

@@ -42,7 +42,7 @@ typedef struct {
 /* How slots are made. */
 typedef struct nb_slot_rule nb_slot_rule;
 struct nb_slot_rule {
-    int d, dv;
+    int d, dv, guide;  /* as of the layer; the last is never 0 */
     int sinks, window; /* tokens */
     int group;         /* tokens leave the window by so many */
     int most, extra;   /* slots, without sinks; more that `admit` may need meanwhile */
@@ -76,8 +76,8 @@ double nb_slots_work(const nb_slot_rule *rule, const nb_layer_shape *shape);
 /* Slot `to` <- token number `from` of the window, as it is; where `to` is the number of slots, it is one more. */
 void nb_slots_put(const nb_slot_rule *rule, nb_slots *slots, int from, int to);
 
-/* sum and square (d) <- with x (d x count) and its squares added. d multiplications a column. */
-void nb_slots_moments(int d, int count, const nb_scalar *x, double *sum, double *square);
+/* sum and square (d) <- with the first d rows of x (rows x count) and their squares added. d count multiplications. */
+void nb_slots_moments(int d, int rows, int count, const nb_scalar *x, double *sum, double *square);
 
 /* The functions of an attention whose rule is rule_of(options, shape). */
 #define NB_SLOTS_FUNCTIONS(rule_of) \

@@ -265,6 +265,52 @@ PY
     expect "threads: 200, and "
 }
 
+# The study error has it in double precision from F X B, this one in single from passes with the identity beside V.
+@test "error is that of the study error, only where metrics names it, and not of what chooses by all of V" {
+    forward
+    local causal="heads(file=$SMOLLM, max_n=300, head=2)" free="heads(file=$SMOLLM, max_n=300, head=2, causal=false)"
+    local of="strategy=uniform(strided=true), landmarks=20"
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set trials=1 --set threads=1 --set heads=1 --set 'metrics=[all, error]' \
+        --set "problems=[\"$causal\", \"$free\"]" \
+        --set "attentions=[streamed, \"nystrom($of, factors=cur, core=best)\", \"nystrom($of, core=svd)\", skip]"
+    expect_status 0
+    expect "rows: 8, 6 ok, 2 skipped"
+    cat >"$WORK/e.yaml" <<YAML
+problems: ["$causal", "$free"]
+strategies: uniform(strided=true)
+landmarks: 20
+factors: [cur, nystromformer]
+cores: [best, svd]
+YAML
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/e"
+    expect_status 0
+    /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/e/rows.csv" <<'PY'
+import csv, sys
+forward, error = ([r for r in csv.DictReader(open(p, newline="")) if r["status"] == "ok"] for p in sys.argv[1:])
+want = {(r["problem"], r["factors"], r["core"].split("(")[0]): float(r["error"]) for r in error}
+seen = 0
+for r in forward:
+    name = r["attention"].split("(")[0]
+    if name == "skip":
+        assert r["error"] == "" and "error is empty: with columns" in r["reason"] and r["output_error"], r
+    elif name == "streamed":
+        assert float(r["error"]) < 1e-5, r
+    else:
+        factors, core = (("cur", "best") if "factors=cur" in r["attention"] else ("nystromformer", "svd"))
+        assert abs(float(r["error"]) / want[r["problem"], factors, core] - 1) < 1e-5, (r, want)
+        seen += 1
+assert seen == 3, seen
+PY
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/n" --set trials=1 --set threads=1 --set heads=1 --set "problems=\"$free\"" \
+        --set attentions=naive
+    expect_status 0
+    /usr/bin/python3 -c 'import csv, sys; r, = csv.DictReader(open(sys.argv[1], newline="")); assert r["error"] == "" and r["output_error"]' \
+        "$WORK/n/rows.csv"
+    run "$NYSBENCH" plan "$WORK/f.yaml" --set quality=false --set metrics=error
+    expect_status 2
+    expect "metrics: error needs quality: true"
+}
+
 @test "what is wrong in the file is said with its line" {
     local key value text
     while IFS='|' read -r key value text; do

@@ -6,10 +6,15 @@ usage: causal.py NYSBENCH WORK_FOLDER
 Prints TAP. Layers and single precision's tolerance are those of attentions.py. Merging decides which pair is the least
 costly: rounding in single precision may decide otherwise, so its outputs are compared in double (build/double/nysbench),
 and in single precision its distance from exact attention, which must be that of the formulas within a twentieth.
+
+The column `error` of the forward study is compared with S~ formed whole: what the formulas give for the identity beside
+V.
 """
+import csv
 import json
 import os
 import struct
+import subprocess
 import sys
 
 import numpy as np
@@ -22,6 +27,7 @@ CHUNK, BATCH, COORDINATES = 32, 16, 16
 
 class Slots:
     """K, V and what is added to the logit, of everything before the window that a query sees."""
+    guide = None  # how many coordinates of V decide; None: all
 
     def __init__(self, q, k, v, sinks, window):
         self.q, self.k, self.v, self.sinks, self.window = q, k, v, sinks, window
@@ -138,13 +144,13 @@ class TiltedSegments(Profiled):
 class Merging(Profiled):
     """Landmarks are dicts; each loss is computed from their points, whenever one is asked for."""
 
-    def __init__(self, q, k, v, sinks, window, landmarks):
+    def __init__(self, q, k, v, sinks, window, landmarks, protected=0):
         super().__init__(q, k, v, sinks, window)
-        self.most, self.all, self.refreshed = landmarks, [], 0
+        self.most, self.all, self.refreshed, self.protected = landmarks, [], 0, int(protected * landmarks)
 
     def refresh(self, a):
         mean, var = self.profile(a)
-        k, v = self.k[:a].astype(float), self.v[:a].astype(float)
+        k, v = self.k[:a].astype(float), self.v[:a, :self.guide].astype(float)
         for x in self.all:
             x["mass"] += self.scale * (mean - self.mean) @ x["k"]
         weight = self.scale**2 * var * k.var(axis=0)
@@ -159,8 +165,12 @@ class Merging(Profiled):
         dk = (((x["k"] - y["k"]) * self.deviation)[self.key_rows] ** 2).sum()
         return dk, ((x["v"] - y["v"])[self.value_rows] ** 2).sum()
 
-    def merge(self, some, target):
-        """The least costly pairs of `some` merge until `target` are left."""
+    def merge(self, others, some, target):
+        """The least costly pairs of `some` merge until `target` are left; those with most attention of all do not."""
+        order = np.argsort([-x["attention"] for x in others + some], kind="stable")[:self.protected] - len(others)
+        kept = [i for i in order if i >= 0][:BATCH // 4 if others else None]
+        for i, x in enumerate(some):
+            x["stays"] = i in kept
         mass, attention = np.array([x["mass"] for x in some]), np.array([x["attention"] for x in some])
         for x, u in zip(some, softmax(mass) + attention / (attention.sum() + 1e-30)):
             x["u"] = max(u, 1e-30)
@@ -168,7 +178,7 @@ class Merging(Profiled):
         while len(some) > target:
             pairs = []
             for i, x in enumerate(some):
-                for j in range(i):
+                for j in () if x["stays"] else (j for j in range(i) if not some[j]["stays"]):
                     dk, dv = self.gaps(x, some[j])
                     h = x["u"] * some[j]["u"] / (x["u"] + some[j]["u"])
                     pairs.append((h**2 * dk * (dv + self.trade * dk), i, j))
@@ -177,7 +187,7 @@ class Merging(Profiled):
             dk, _ = self.gaps(x, y)
             a = 1 / (1 + np.exp(y["mass"] - x["mass"]))
             merged = {name: a * x[name] + (1 - a) * y[name] for name in ("k", "v", "spread")}
-            some[j] = {**merged, "spread": merged["spread"] + a * (1 - a) * dk, "u": x["u"] + y["u"],
+            some[j] = {**merged, "stays": False, "spread": merged["spread"] + a * (1 - a) * dk, "u": x["u"] + y["u"],
                        "mass": np.logaddexp(x["mass"], y["mass"]), "attention": x["attention"] + y["attention"]}
         return some
 
@@ -190,10 +200,10 @@ class Merging(Profiled):
                     "mass": self.scale * self.mean @ self.k[j], "attention": self.received[j] / (a - j)}
                    for j in range(b, min(b + BATCH, ready.stop))]
             if len(new) > max(BATCH // 2, self.most - len(self.all)):
-                new = self.merge(new, max(BATCH // 2, self.most - len(self.all)))
+                new = self.merge(self.all, new, max(BATCH // 2, self.most - len(self.all)))
             self.all += new
         if len(self.all) > self.most:
-            self.all = self.merge(self.all, self.most)
+            self.all = self.merge([], self.all, self.most)
         self.keys, self.values = [x["k"] for x in self.all], [x["v"] for x in self.all]
         self.bias = [x["mass"] - self.scale * self.mean @ x["k"] + self.ratio * x["spread"] / 2 for x in self.all]
 
@@ -237,7 +247,7 @@ CASES = [("streamingllm(window={window}, sinks={sinks})", Slots, {}),
          ("tilted_segments(window={window}, sinks={sinks}, segment={segment})", TiltedSegments, {"segment": 9}),
          ("tilted_segments(window={window}, sinks={sinks}, segment={segment}, tilted=false)", TiltedSegments,
           {"segment": 20, "tilted": False})]
-MERGING = "merging(window={window}, sinks={sinks}, landmarks={landmarks})"
+MERGING = "merging(window={window}, sinks={sinks}, landmarks={landmarks}, protected={protected})"
 
 
 def layers():
@@ -265,12 +275,54 @@ def outputs(layer, kind, **options):
     return base.each_head(layer, float, lambda *head: kind(*head, **options).outputs())
 
 
+def matrix(kind, q, k, v, options):
+    """S~, as the formulas have it with this V."""
+    both = np.hstack([v, np.eye(len(q))])
+    if kind in (moba, block_sparse):
+        return kind(q, k, both, **options)[:, v.shape[1]:]
+    head = kind(q, k, both, **options)
+    head.guide = v.shape[1]
+    return head.outputs()[:, v.shape[1]:]
+
+
+def matrix_error(layer, kind, options):
+    heads = list(layer.heads(float))
+    s = np.array([softmax(base.masked(q @ k.T / np.sqrt(q.shape[1]), True)) for q, k, _ in heads])
+    return relative(np.array([matrix(kind, *head, options) for head in heads]), s)
+
+
+def measured_errors(program, layer, specs):
+    """The column `error` of the forward study, spec by spec."""
+    config, run = (os.path.join(program.work, name) for name in ("matrix.yaml", "matrix"))
+    labelled = [f"{spec[:-1]}, label=s{i})" for i, spec in enumerate(specs)]
+    with open(config, "w", encoding="utf-8") as f:
+        json.dump({"study": "forward", "problems": f'heads(file="{layer.path}", causal=true)', "attentions": labelled,
+                   "rounds": 1, "seconds": 0.001, "trials": 1, "plots": [], "metrics": ["error"]}, f)
+    subprocess.run([program.path, "run", config, "--fresh", "--quiet", "--out", run], check=True, capture_output=True)
+    with open(os.path.join(run, "rows.csv"), encoding="utf-8", newline="") as f:
+        found = {row["attention_label"]: row["error"] for row in csv.DictReader(f)}
+    return [float(found[f"s{i}"]) for i in range(len(specs))]
+
+
+def check_matrices(program, double, layer, cases):
+    """In single precision rounding of the weights, and for merging other decisions too, as for outputs."""
+    wanted = [matrix_error(layer, kind, options) for _, kind, options in cases]
+    for made, allowed in ((program, 1e-5), (double, base.DOUBLE)):
+        if not made:
+            continue
+        for (spec, kind, _), want, error in zip(cases, wanted, measured_errors(made, layer, [spec for spec, *_ in cases])):
+            off = abs(error - want) / (want if kind is Merging and made is program else 1)
+            tap.check(off <= (0.05 if kind is Merging and made is program else allowed),
+                      f"|S - S~| of {spec}, n = {layer.q.shape[1]}, {made.dtype.__name__}: {off:.1e} off")
+
+
 def in_double(double, layer, spec, want):
     error = relative(double.forward(layer, spec, True), want)
     tap.check(error <= base.DOUBLE, f"{spec}, n = {layer.q.shape[1]}, in double: {error:.1e} off")
 
 
 def check_layer(program, double, layer):
+    cases = []
     for window, sinks in ((9, 3), (0, 0), (40, 50)):
         for spec, kind, more in CASES:
             options = {"window": window, "sinks": sinks, **more}
@@ -278,19 +330,23 @@ def check_layer(program, double, layer):
             compare_heads(layer, spec, lambda *head: kind(*head, **options).outputs(), True, f", n = {layer.q.shape[1]}")
             if double:
                 in_double(double, layer, spec, outputs(layer, kind, **options))
+            cases.append((spec, kind, options))
     for formula, options in CHOSEN:
         spec = f"{formula.__name__}({', '.join(f'{key}={value}' for key, value in options.items())})"
         compare_heads(layer, spec, lambda *head: formula(*head, **options), True, f", n = {layer.q.shape[1]}")
         if double:
             in_double(double, layer, spec, base.each_head(layer, float, lambda *head: formula(*head, **options)))
+        cases.append((spec, formula, options))
     right = base.each_head(layer, float, lambda *head: exact(*head, causal=True))
-    for window, sinks, landmarks in ((9, 3, 12), (0, 0, 30), (40, 4, 5)):
-        options = {"window": window, "sinks": sinks, "landmarks": landmarks}
+    for window, sinks, landmarks, protected in ((9, 3, 12, 0), (0, 0, 30, 0.3), (40, 4, 5, 0), (20, 4, 17, 0.9)):
+        options = {"window": window, "sinks": sinks, "landmarks": landmarks, "protected": protected}
         spec, want = MERGING.format(**options), outputs(layer, Merging, **options)
         if double:
             in_double(double, layer, spec, want)
         ratio = relative(program.forward(layer, spec, True), right) / relative(want, right)
         tap.check(0.95 < ratio < 1.05, f"{spec}, n = {layer.q.shape[1]}: {ratio:.4f} times the error of its formulas")
+        cases.append((spec, Merging, options))
+    check_matrices(program, double, layer, cases)
 
 
 def main():

@@ -20,6 +20,7 @@ static const nb_layer_shape shapes[] = {
     {.batch = 1, .heads = 2, .key_heads = 2, .n = 65, .d = 5, .dv = 8, .causal = true},
     {.batch = 2, .heads = 2, .key_heads = 1, .n = 200, .d = 8, .dv = 7, .causal = true},
     {.batch = 1, .heads = 2, .key_heads = 1, .n = 601, .d = 9, .dv = 4},
+    {.batch = 1, .heads = 2, .key_heads = 1, .n = 130, .d = 5, .dv = 23, .causal = true, .guide = 18},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -66,6 +67,7 @@ static const char *const specs[] = {
     "tilted_segments(window=0, segment=9, sinks=0, tilted=false)",
     "merging(window=9, landmarks=12)",
     "merging(window=0, landmarks=40, sinks=0)",
+    "merging(window=9, landmarks=33, protected=0.5)",
     "moba(block=8, top=2)",
     "moba(block=7, top=3, window=10, sinks=5)",
     "moba(block=200, top=0)",
@@ -281,6 +283,35 @@ static void test_causal_ones_look_at_no_later_token(void **state)
 {
     ctx = *state;
     for_all(check_causality);
+}
+
+/* Large coordinates of v that only go along change none of the others. */
+static void check_guide(const nb_choice *attention, const nb_layer_shape *s)
+{
+    nb_layer layer = make_layer(s, 1.3, 39);
+    nb_layer_shape more = *s;
+    if (!s->causal) return;
+    more.dv = s->dv + 9;
+    more.guide = nb_layer_guide(s);
+    nb_layer wide = make_layer(&more, 50, 40);
+    nb_scalar *v = (nb_scalar *)(uintptr_t)wide.v, *out = attend(attention, &layer, 1).out;
+    size_t dv = (size_t)s->dv, rows = (size_t)more.dv, tokens = (size_t)s->n;
+    for (size_t i = 0; i < (size_t)(s->batch * s->key_heads) * tokens; i++)
+        for (size_t l = 0; l < rows; l++) v[i * rows + l] = l < dv ? layer.v[i * dv + l] : 50 * v[i * rows + l];
+    wide.q = layer.q;
+    wide.k = layer.k;
+    nb_scalar *beside = attend(attention, &wide, 1).out;
+    for (size_t i = 0; i < (size_t)nb_layer_heads(s) * tokens; i++)
+        for (size_t l = 0; l < dv; l++)
+            if (fabs((double)(out[i * dv + l] - beside[i * rows + l])) > 1e-5 * (1 + fabs((double)out[i * dv + l])))
+                fail_msg("%s: token %zu, entry %zu: %.9g, and %.9g with others beside it", attention->full, i, l,
+                         (double)out[i * dv + l], (double)beside[i * rows + l]);
+}
+
+static void test_values_that_go_along_change_no_choice(void **state)
+{
+    ctx = *state;
+    for_all(check_guide);
 }
 
 /* So many tokens of all heads from `at` on. */
@@ -1344,6 +1375,7 @@ int main(void)
         test_with_ctx(test_threads_change_no_bit),
         test_with_ctx(test_costs_are_those_predicted),
         test_with_ctx(test_causal_ones_look_at_no_later_token),
+        test_with_ctx(test_values_that_go_along_change_no_choice),
         test_with_ctx(test_pieces_give_the_bits_of_one_pass),
         test_with_ctx(test_not_all_take_pieces),
         test_with_ctx(test_grouped_queries_are_heads_with_the_same_keys),

@@ -70,6 +70,11 @@ const nb_column nb_forward_columns[] = {
     TIME(peak_bytes, .integer = true, .memory = true,
          .help = "growth of the resident set in a process of its own for one pass, as the system counts it: workspace, "
                  "outputs (4 heads n dv bytes), threads and BLAS buffers"),
+    REAL(error, .wanted = NB_FORWARD_WANT_ERROR, .named = true,
+         .help =
+             "|S - S~|_F / |S|_F over the rows of those query tokens in all heads, S~ the matrix that the attention "
+             "multiplies V by, from passes with columns of the identity beside V; only if metrics names it; empty, "
+             "with the reason, where an attention's choices depend on these"),
     REAL(output_error, .infinite = true, .trivial = "baseline_mean",
          .help = "|O - O_exact|_F / |O_exact|_F over all heads, of the first pass; "
                  "exact: in double precision"),

@@ -19,18 +19,53 @@ enum { PASSES = 6, LEAST = 6, LEAST_LONG = 3 }; /* passes that are not of the ro
 
 typedef struct { /* one trial's */
     double passes_s, rounds_s, held, most;
+    double alone; /* most bytes of a pass beside which no workspace is open */
     int count;
 } sums;
+
+static double values_bytes(const nb_layer_shape *shape)
+{
+    return sizeof(nb_scalar) * (double)(shape->heads + shape->key_heads) * shape->n * shape->dv;
+}
+
+/* A pass with columns of the identity beside V. */
+static nb_layer_shape wide_shape(const nb_layer_shape *shape)
+{
+    nb_layer_shape wide = *shape;
+    wide.dv += nb_lesser(NB_EXACT_COLUMNS, shape->n);
+    return wide;
+}
+
+static double exact_s(const nb_layer_shape *shape, const nb_forward_settings *settings)
+{
+    double rows = settings->quality_rows == NB_AUTO ? shape->n : fmin(settings->quality_rows, shape->n);
+    return settings->quality ? 2.0 * shape->heads * shape->n * rows * shape->d * SECONDS_PER_DOUBLE : 0;
+}
+
+/* The error of S~: passes, whose workspace is held while nothing else is, and S's columns. */
+static void add_matrix(const nb_config *config, const nb_choice *attention, const nb_layer_shape *shape, int threads,
+                       sums *s)
+{
+    nb_layer_shape wide = wide_shape(shape);
+    nb_attention_cost cost = nb_attention_cost_of(attention, &wide, threads);
+    double passes = nb_blocks(shape->n, NB_EXACT_COLUMNS);
+    if (!isnan(cost.multiplications))
+        s->passes_s += passes * cost.multiplications * SECONDS_PER_MULTIPLICATION / threads;
+    s->passes_s += exact_s(shape, nb_forward_settings_of(config)) / 2;
+    s->alone = fmax(s->alone, fmax(cost.bytes, 0) + values_bytes(&wide));
+}
 
 static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, sums *s)
 {
     int rounds = nb_forward_settings_of(plan->config)->rounds;
     int threads = nb_plan_value(plan, row, NB_FORWARD_THREADS);
-    nb_attention_cost cost = nb_attention_cost_of(nb_plan_choice(plan, row, NB_FORWARD_ATTENTION), shape, threads);
+    const nb_choice *attention = nb_plan_choice(plan, row, NB_FORWARD_ATTENTION);
+    nb_attention_cost cost = nb_attention_cost_of(attention, shape, threads);
     double multiplications = isnan(cost.multiplications) ? 0 : cost.multiplications;
     double pass_s = multiplications * SECONDS_PER_MULTIPLICATION / threads;
     s->passes_s += PASSES * pass_s + SECONDS_PER_PROCESS + SECONDS_PER_ERASURE;
     s->rounds_s += (rounds != NB_AUTO ? rounds : pass_s > NB_LONG_S ? LEAST_LONG : LEAST) * fmax(pass_s, LEAST_SPAN_S);
+    if (plan->config->wanted & NB_FORWARD_WANT_ERROR) add_matrix(plan->config, attention, shape, threads, s);
     s->held += fmax(cost.bytes, 0);
     s->most = fmax(s->most, fmax(cost.bytes, 0));
     s->count++;
@@ -41,12 +76,6 @@ static double gemm_s(const nb_forward_settings *settings)
 {
     double passes = PASSES + (settings->rounds == NB_AUTO ? LEAST : settings->rounds);
     return 0.5 * passes * nb_forward_gemm_flops() * SECONDS_PER_MULTIPLICATION;
-}
-
-static double exact_s(const nb_layer_shape *shape, const nb_forward_settings *settings)
-{
-    double rows = settings->quality_rows == NB_AUTO ? shape->n : fmin(settings->quality_rows, shape->n);
-    return settings->quality ? 2.0 * shape->heads * shape->n * rows * shape->d * SECONDS_PER_DOUBLE : 0;
 }
 
 nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending)
@@ -64,7 +93,8 @@ nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pe
         double given_s = settings->rounds == NB_AUTO ? settings->seconds * s.count : 0;
         cost.fixed_s += fmax(given_s - s.rounds_s, 0);
         cost.seconds += s.passes_s + gemm_s(settings) + exact_s(&shape, settings) + fmax(given_s, s.rounds_s);
-        cost.bytes = fmax(cost.bytes, fmin(s.held, 2 * s.most)); /* what does not fit together takes turns */
+        /* What does not fit together takes turns. */
+        cost.bytes = fmax(cost.bytes, fmax(s.alone, fmin(s.held, 2 * s.most)));
     }
     cost.bytes += 64e6 + 4.0 * NB_ERASER + 16.0 * NB_GEMM_SIZE * NB_GEMM_SIZE + 4 * 5 * points + 8 * points;
     return cost;

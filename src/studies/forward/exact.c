@@ -6,6 +6,7 @@
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <string.h>
 
 enum { BLOCK = 32 }; /* queries of a task */
 
@@ -13,16 +14,28 @@ typedef struct {
     const nb_exact *exact;
     const nb_head *head; /* in double precision */
     double *out;         /* of this head */
+    double *log_sums;    /* of this head */
     double *scratch;     /* (n + d) x BLOCK for each thread */
 } work;
 
-static void softmax(int seen, int n, double *column)
+/* Returns ln of the sum. */
+static double softmax(int seen, int n, double *column)
 {
     double most = -INFINITY, sum = 0;
     for (int j = 0; j < seen; j++) most = fmax(most, column[j]);
     for (int j = 0; j < seen; j++) sum += column[j] = exp(column[j] - most);
     for (int j = 0; j < seen; j++) column[j] /= sum;
     for (int j = seen; j < n; j++) column[j] = 0;
+    return most + log(sum);
+}
+
+/* s (keys x count) <- logits of some tokens' queries with keys first ... first + keys - 1; q: d x count. */
+static void find_logits(const nb_head *h, int count, const int *tokens, int first, int keys, double *q, double *s)
+{
+    size_t d = (size_t)h->d;
+    for (size_t i = 0; i < (size_t)count; i++) memcpy(q + i * d, h->q + (size_t)tokens[i] * d, d * sizeof *q);
+    nb_gemm(NB_TRANSPOSED, NB_PLAIN, keys, count, h->d, 1 / sqrt(h->d), h->k + (size_t)first * d, h->d, q, h->d, 0, s,
+            keys);
 }
 
 static void do_block(void *self, int task, int thread)
@@ -32,11 +45,10 @@ static void do_block(void *self, int task, int thread)
     size_t n = (size_t)h->n, d = (size_t)h->d;
     int first = task * BLOCK, count = w->exact->count - first < BLOCK ? w->exact->count - first : BLOCK;
     const int *tokens = w->exact->tokens + first;
-    double *s = w->scratch + (size_t)thread * (n + d) * BLOCK, *q = s + n * BLOCK;
+    double *s = w->scratch + (size_t)thread * (n + d) * BLOCK;
+    find_logits(h, count, tokens, 0, h->n, s + n * BLOCK, s);
     for (int i = 0; i < count; i++)
-        for (size_t j = 0; j < d; j++) q[(size_t)i * d + j] = h->q[(size_t)tokens[i] * d + j];
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, h->n, count, h->d, 1 / sqrt(h->d), h->k, h->d, q, h->d, 0, s, h->n);
-    for (int i = 0; i < count; i++) softmax(h->causal ? tokens[i] + 1 : h->n, h->n, s + (size_t)i * n);
+        w->log_sums[first + i] = softmax(h->causal ? tokens[i] + 1 : h->n, h->n, s + (size_t)i * n);
     nb_gemm(NB_PLAIN, NB_PLAIN, h->dv, count, h->n, 1, h->v, h->dv, s, h->n, 0, w->out + (size_t)first * (size_t)h->dv,
             h->dv);
 }
@@ -110,13 +122,15 @@ nb_status nb_exact_make(const nb_layer *layer, int most, gsl_rng *rng, nb_team *
     NB_TRY(ctx, choose_tokens(s->n, most, rng, exact, ctx));
     each = (size_t)s->dv * (size_t)exact->count;
     NB_NEED(exact->out, nb_alloc_raw(ctx, heads * each));
+    NB_NEED(exact->log_sums, nb_alloc_raw(ctx, heads * (size_t)exact->count));
     nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(w.scratch, nb_alloc_raw(ctx, (size_t)nb_team_threads(team) * (size_t)(s->n + s->d) * BLOCK));
     for (size_t h = 0; h < heads; h++) {
         nb_mark one = nb_ctx_mark(ctx);
         NB_TRY(ctx, nb_layer_head_double(layer, (int)h, &head, ctx));
         w.out = exact->out + h * each;
-        nb_team_run(team, (exact->count + BLOCK - 1) / BLOCK, do_block, &w);
+        w.log_sums = exact->log_sums + h * (size_t)exact->count;
+        nb_team_run(team, nb_blocks(exact->count, BLOCK), do_block, &w);
         NB_TRY(ctx, add_means(&means, &w, ctx));
         nb_ctx_release(ctx, one);
     }
@@ -140,4 +154,63 @@ nb_likeness nb_exact_compare(const nb_layer_shape *shape, const nb_exact *exact,
                          .mse = s.difference2 / (outputs * (double)dv),
                          .max_error = s.most,
                          .finite = true};
+}
+
+typedef struct { /* columns of one head */
+    const nb_exact *exact;
+    const nb_head *head; /* in double precision */
+    const double *log_sums;
+    int first, count, rows;
+    const nb_scalar *out;  /* rows x n */
+    double *scratch;       /* (count + d) x BLOCK for each thread */
+    nb_matrix_sums *parts; /* by task */
+} columns_work;
+
+static void add_entries(const columns_work *w, int token, double log_sum, const double *logits, nb_matrix_sums *part)
+{
+    const nb_scalar *out = w->out + ((size_t)token + 1) * (size_t)w->rows - w->count;
+    int seen = w->head->causal ? token + 1 - w->first : w->count;
+    for (int j = 0; j < w->count; j++) {
+        double s = j < seen ? exp(logits[j] - log_sum) : 0, difference = s - (double)out[j];
+        part->difference2 += difference * difference;
+        part->exact2 += s * s;
+    }
+}
+
+static void add_block(void *self, int task, int thread)
+{
+    const columns_work *w = self;
+    size_t keys = (size_t)w->count;
+    int at = task * BLOCK, count = nb_lesser(BLOCK, w->exact->count - at);
+    const int *tokens = w->exact->tokens + at;
+    double *s = w->scratch + (size_t)thread * (keys + (size_t)w->head->d) * BLOCK;
+    find_logits(w->head, count, tokens, w->first, w->count, s + keys * BLOCK, s);
+    for (int i = 0; i < count; i++)
+        add_entries(w, tokens[i], w->log_sums[at + i], s + (size_t)i * keys, &w->parts[task]);
+}
+
+nb_status nb_exact_add_columns(const nb_layer *layer, const nb_exact *exact, nb_team *team, int first, int count,
+                               int rows, const nb_scalar *out, nb_matrix_sums *total, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = &layer->shape;
+    int tasks = nb_blocks(exact->count, BLOCK);
+    nb_head head;
+    columns_work w = {.exact = exact, .head = &head, .first = first, .count = count, .rows = rows};
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(w.scratch, nb_alloc_raw(ctx, (size_t)nb_team_threads(team) * (size_t)(count + s->d) * BLOCK));
+    NB_NEED(w.parts, nb_alloc(ctx, (size_t)tasks, sizeof *w.parts));
+    for (int h = 0; h < nb_layer_heads(s); h++) {
+        nb_mark one = nb_ctx_mark(ctx);
+        NB_TRY(ctx, nb_layer_head_double(layer, h, &head, ctx));
+        w.log_sums = exact->log_sums + (size_t)h * (size_t)exact->count;
+        w.out = out + (size_t)h * (size_t)rows * (size_t)s->n;
+        nb_team_run(team, tasks, add_block, &w);
+        nb_ctx_release(ctx, one);
+    }
+    for (int i = 0; i < tasks; i++) {
+        total->difference2 += w.parts[i].difference2;
+        total->exact2 += w.parts[i].exact2;
+    }
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
 }

@@ -11,6 +11,7 @@ typedef struct {
     int count;         /* query tokens of each head */
     const int *tokens; /* count: these tokens, ascending, the same in all heads */
     double *out;       /* dv x count for each head */
+    double *log_sums;  /* count for each head: ln of the sum of exp(logit) over the keys that the query sees */
     double mean_error; /* error (nb_likeness) of the baseline that outputs the mean of the values a query sees */
 } nb_exact;
 
@@ -29,5 +30,17 @@ typedef struct {
 
 /* Compares an attention's out (dv x n for each head) with the exact outputs. */
 nb_likeness nb_exact_compare(const nb_layer_shape *shape, const nb_exact *exact, const nb_scalar *out);
+
+/* Sums of squares over entries of S, those tokens' rows in all heads. */
+typedef struct {
+    double difference2, exact2; /* of S - S~, and of S */
+} nb_matrix_sums;
+
+enum { NB_EXACT_COLUMNS = 256 }; /* at most, at a time */
+
+/* Adds columns first ... first + count - 1: those of S~ are rows of `out` (rows x n for each head), the last `count` of
+ * them. 32 (d + count) doubles a thread, and a head in double precision. */
+nb_status nb_exact_add_columns(const nb_layer *layer, const nb_exact *exact, nb_team *team, int first, int count,
+                               int rows, const nb_scalar *out, nb_matrix_sums *total, nb_ctx *ctx);
 
 #endif

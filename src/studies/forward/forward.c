@@ -84,6 +84,13 @@ static nb_status check_scene(const nb_plan *plan, const nb_planned_scene *s, nb_
     return NB_OK;
 }
 
+/* Mistakes that one key alone does not show. */
+static nb_status check(const nb_config *config, nb_place place, nb_mistakes *mistakes)
+{
+    if (nb_forward_settings_of(config)->quality || !(config->wanted & NB_FORWARD_WANT_ERROR)) return NB_OK;
+    return nb_mistakes_add(mistakes, place, "metrics: error needs quality: true; without it nothing is compared");
+}
+
 static nb_status warn_of_threads(const nb_plan *plan, nb_mistakes *warnings)
 {
     int most = 0, cpus = nb_usable_cpus();
@@ -145,6 +152,7 @@ const nb_study nb_study_forward = {
     .exclusive = true,
     .phases = phases,
     .levels = levels,
+    .check = check,
     .default_baseline = default_baseline,
     .prepare_scene = prepare_scene,
     .random = is_random,

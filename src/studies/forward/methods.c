@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define CHANGE 1e-4 /* of outputs: above their rounding in single precision, some 1e-6 */
+
 nb_status nb_forward_method_make(nb_forward_method *m, nb_forward_bench *bench, int row, const nb_choice *attention,
                                  int threads, nb_ctx *ctx)
 {
@@ -104,7 +106,76 @@ static nb_status find_row_sums(nb_forward_method *m, nb_ctx *own)
     return NB_OK;
 }
 
-nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, nb_ctx *ctx)
+/* The same layer with columns first ... first + count - 1 of the identity behind the coordinates of V, which alone
+ * guide the attention. */
+static nb_status put_columns(const nb_layer *layer, int first, int count, nb_layer *wide, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = &layer->shape;
+    size_t tokens = (size_t)s->batch * (size_t)s->key_heads * (size_t)s->n, dv = (size_t)s->dv;
+    size_t rows = dv + (size_t)count;
+    nb_scalar *v;
+    *wide = *layer;
+    wide->shape.dv = (int)rows;
+    wide->shape.guide = s->dv;
+    NB_NEED(v, nb_alloc_scalars(ctx, tokens * rows));
+    for (size_t i = 0; i < tokens; i++) {
+        int column = (int)(i % (size_t)s->n) - first;
+        memcpy(v + i * rows, layer->v + i * dv, dv * sizeof *v);
+        for (int j = 0; j < count; j++) v[i * rows + dv + (size_t)j] = j == column ? 1 : 0;
+    }
+    wide->v = v;
+    return NB_OK;
+}
+
+/* |O - O'|_F / |O|_F of the outputs O without other columns beside V, and those with them, rows x n. */
+static double find_change(const nb_forward_bench *b, size_t rows, const nb_scalar *out)
+{
+    const nb_layer_shape *s = &b->layer->shape;
+    size_t dv = (size_t)s->dv;
+    double difference2 = 0, all2 = 0;
+    for (size_t i = 0; i < (size_t)nb_layer_heads(s) * (size_t)s->n; i++)
+        for (size_t l = 0; l < dv; l++) {
+            double own = (double)b->out[i * dv + l], difference = own - (double)out[i * rows + l];
+            difference2 += difference * difference;
+            all2 += own * own;
+        }
+    return difference2 > 0 ? sqrt(difference2 / all2) : 0;
+}
+
+/* Adds so many columns of S~; *same: V's outputs are as they are without them. */
+static nb_status add_columns(nb_forward_method *m, const nb_exact *exact, int first, int count, nb_matrix_sums *sums,
+                             bool *same, nb_ctx *own)
+{
+    const nb_forward_bench *b = m->bench;
+    const nb_layer_shape *s = &b->layer->shape;
+    int rows = s->dv + count;
+    nb_layer wide;
+    nb_scalar *out;
+    NB_TRY(own, put_columns(b->layer, first, count, &wide, own));
+    NB_NEED(out, nb_alloc_scalars(own, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)rows));
+    NB_TRY(own, first_pass(m, &wide, out, own));
+    *same = !m->passed.refusal && find_change(b, (size_t)rows, out) <= CHANGE;
+    return *same ? nb_exact_add_columns(b->layer, exact, m->team, first, count, rows, out, sums, own) : NB_OK;
+}
+
+static nb_status find_matrix_error(nb_forward_method *m, const nb_exact *exact, nb_ctx *ctx)
+{
+    int n = m->bench->layer->shape.n;
+    nb_matrix_sums sums = {.exact2 = 0};
+    bool same = true;
+    for (int first = 0; first < n && same; first += NB_EXACT_COLUMNS) {
+        NB_TRY(ctx, add_columns(m, exact, first, nb_lesser(NB_EXACT_COLUMNS, n - first), &sums, &same, m->own));
+        nb_ctx_release(m->own, 0);
+    }
+    if (same)
+        m->measures.error = sqrt(sums.difference2 / sums.exact2);
+    else
+        NB_NEED(m->reason,
+                nb_strdup(ctx, "error is empty: with columns of the identity beside V it chooses otherwise"));
+    return NB_OK;
+}
+
+nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, bool matrix, nb_ctx *ctx)
 {
     NB_TRY(ctx, first_pass(m, m->bench->layer, m->bench->out, m->own));
     if (m->passed.refusal) return leave(m, "skipped", m->passed.refusal, ctx);
@@ -112,8 +183,10 @@ nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, nb
     nb_ctx_release(m->own, 0);
     if (!exact) return NB_OK;
     NB_TRY(ctx, compare(m, exact, ctx));
+    if (m->status) return NB_OK;
+    if (matrix) NB_TRY(ctx, find_matrix_error(m, exact, ctx));
     bool oracle = nb_attention_traits(m->attention) & NB_ATTENTION_ORACLE; /* it would be another one for V = 1 */
-    return m->status || oracle ? NB_OK : find_row_sums(m, m->own);
+    return oracle ? NB_OK : find_row_sums(m, m->own);
 }
 
 static nb_status open_method(nb_forward_method *m)

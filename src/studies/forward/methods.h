@@ -46,8 +46,8 @@ nb_status nb_forward_method_make(nb_forward_method *method, nb_forward_bench *be
 nb_status nb_forward_find_peak(nb_forward_method *method, nb_ctx *ctx);
 
 /* Checks that there are outputs and, unless `exact` is NULL, measures their errors: by one pass against the exact
- * outputs, and one with V = 1 for rowsum_deviation. */
-nb_status nb_forward_find_errors(nb_forward_method *method, const nb_exact *exact, nb_ctx *ctx);
+ * outputs, and one with V = 1 for rowsum_deviation; with `matrix`, that of S~ by n / NB_EXACT_COLUMNS passes more. */
+nb_status nb_forward_find_errors(nb_forward_method *method, const nb_exact *exact, bool matrix, nb_ctx *ctx);
 
 /* Makes a contestant: of passes that keep the landmarks, or (`fresh`) choose new ones. For an attention that keeps
  * none, all passes are of the first kind. */

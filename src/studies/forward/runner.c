@@ -131,6 +131,7 @@ static nb_status find_errors(trial *t)
 {
     const instance *in = t->in;
     bool compared = nb_forward_settings_of(in->plan->config)->quality;
+    bool matrix = in->plan->config->wanted & NB_FORWARD_WANT_ERROR;
     nb_team *team = largest_team(t);
     nb_exact exact;
     if (!team) return NB_OK;
@@ -138,7 +139,7 @@ static nb_status find_errors(trial *t)
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
         if (!is_in(m)) continue;
         NB_TRY(in->ctx, nb_pending_at(in->pending, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1));
-        nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, in->ctx);
+        nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, matrix, in->ctx);
         nb_ctx_release(m->own, 0);
         NB_TRY(in->ctx, take_failure(in, m, status, "failed"));
     }
@@ -244,7 +245,8 @@ static nb_status take_method(const trial *t, const field *f, int i, double load)
     m->measures.gemm_share = m->measures.gflops_per_s / m->measures.gemm_gflops_per_s;
     m->measures.load = load;
     if (load > MUCH_LOAD)
-        NB_NEED(m->reason, nb_format(t->in->ctx, "other programs used %.2f CPUs while it was timed", load));
+        NB_NEED(m->reason, nb_format(t->in->ctx, "%s%sother programs used %.2f CPUs while it was timed",
+                                     m->reason ? m->reason : "", m->reason ? "; " : "", load));
     return NB_OK;
 }
 

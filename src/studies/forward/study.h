@@ -34,7 +34,7 @@ typedef struct {
     double first_s, fresh_s, keeps, amortized_s, tokens_per_s;
     double flops, flops_formula, gflops_per_s, gemm_gflops_per_s, gemm_share;
     double workspace_bytes, workspace_formula_bytes, peak_bytes;
-    double output_error, cosine, mse, max_error, baseline_mean, rowsum_deviation;
+    double error, output_error, cosine, mse, max_error, baseline_mean, rowsum_deviation;
     double select_s, core_s, b_s, f_s, output_s, load;
 } nb_forward;
 
@@ -51,6 +51,9 @@ extern const nb_column nb_forward_columns[];
 /* Members of nb_study. */
 nb_status nb_forward_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx);
 nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
+
+/* Bits of nb_config's `wanted`. */
+enum { NB_FORWARD_WANT_ERROR = 1 << 0 };
 
 /* Numbers of the study's phases (nb_phase). */
 typedef enum {
