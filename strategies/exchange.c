@@ -175,7 +175,7 @@ static unsigned traits_of(const void *opts)
 {
     const exchange_options *o = opts;
     unsigned start = nb_strategy_traits(o->start) & ~(unsigned)NB_BLIND,
-             of_all = (start & NB_RANDOM) | NB_ORACLE | NB_SQUARE;
+             of_all = (start & (NB_RANDOM | NB_ELSEWHERE)) | NB_ORACLE | NB_SQUARE;
     return nb_traits_with_rows(of_all, o->rows) | (o->rows == NB_ALL_ROWS ? 0 : start & ~(unsigned)NB_NESTED);
 }
 

@@ -1,102 +1,98 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* added.c - a table of functions, the same for all threads of the process. */
+/* added.c - a list of functions, the same for all threads of the process. */
 #include "components/added.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct entry entry;
+struct entry {
+    nb_added added;
+    entry *next; /* added before this one */
+    char name[];
+};
+
 static struct {
     pthread_mutex_t lock;
-    int count, last; /* functions there are; the number given last */
-    nb_added *items; /* in the order of their numbers */
-} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    entry *last;
+    int last_id; /* the number given last */
+} list = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void nb_added_lock(void)
 {
-    pthread_mutex_lock(&table.lock);
+    pthread_mutex_lock(&list.lock);
 }
 
 void nb_added_unlock(void)
 {
-    pthread_mutex_unlock(&table.lock);
+    pthread_mutex_unlock(&list.lock);
 }
 
-/* The place of a number, or the number of functions. */
-static int place_of(int id)
+/* Returns what points at the entry of a number, or at the end. */
+static entry **place_of(int id)
 {
-    int i = 0;
-    while (i < table.count && table.items[i].id != id) i++;
-    return i;
+    entry **at = &list.last;
+    while (*at && (*at)->added.id != id) at = &(*at)->next;
+    return at;
 }
 
-static nb_status put(const nb_added *added, int *id, nb_ctx *ctx)
+/* Of that kind; NULL: there is none. */
+static const entry *find(const nb_registry *kind, int id)
 {
-    NB_REQUIRE(ctx, table.last < INT_MAX, NB_EINVAL, "%d functions have been added, and there is no number left",
-               table.last);
-    nb_added *items = realloc(table.items, ((size_t)table.count + 1) * sizeof *items);
-    char *name = items ? strdup(added->name) : NULL;
-    if (items) table.items = items;
-    NB_REQUIRE(ctx, name, NB_ENOMEM, "out of memory: a function");
-    items[table.count] = *added;
-    items[table.count].name = name;
-    items[table.count++].id = *id = ++table.last;
-    return NB_OK;
+    const entry *e = *place_of(id);
+    return e && e->added.kind == kind ? e : NULL;
 }
 
 nb_status nb_added_put(const nb_added *added, int *id, nb_ctx *ctx)
 {
+    size_t length = strlen(added->name);
+    entry *e = malloc(sizeof *e + length + 1);
+    NB_REQUIRE(ctx, e, NB_ENOMEM, "out of memory: a function");
+    e->added = *added;
+    e->added.name = memcpy(e->name, added->name, length + 1);
     nb_added_lock();
-    nb_status status = put(added, id, ctx);
+    *id = e->added.id = ++list.last_id;
+    e->next = list.last;
+    list.last = e;
     nb_added_unlock();
-    return status;
-}
-
-/* added->name: NULL when out of memory. */
-static bool find(const nb_registry *kind, int id, nb_added *added, nb_ctx *ctx)
-{
-    int i = place_of(id);
-    if (i == table.count || table.items[i].kind != kind) return false;
-    *added = table.items[i];
-    added->name = nb_strdup(ctx, added->name);
-    return true;
+    return NB_OK;
 }
 
 nb_status nb_added_find(const nb_registry *kind, int id, nb_added *added, nb_ctx *ctx)
 {
+    const char *name = NULL;
     nb_added_lock();
-    bool found = find(kind, id, added, ctx);
+    const entry *e = find(kind, id);
+    if (e) {
+        *added = e->added;
+        added->name = name = nb_strdup(ctx, e->name);
+    }
     nb_added_unlock();
-    NB_REQUIRE(ctx, found, NB_EINVAL,
+    NB_REQUIRE(ctx, e, NB_EINVAL,
                "%s(id=%d): there is no such %s here: only a program that has added it, with nysbench_add_%s, can use "
                "it, until it removes it",
                nb_added_component(kind)->name, id, kind->kind, kind->kind);
-    return added->name ? NB_OK : NB_ENOMEM;
+    return name ? NB_OK : NB_ENOMEM;
 }
 
 bool nb_added_deterministic(const nb_registry *kind, int id)
 {
     nb_added_lock();
-    int i = place_of(id);
-    bool deterministic = i < table.count && table.items[i].kind == kind && table.items[i].deterministic;
+    const entry *e = find(kind, id);
+    bool deterministic = e && e->added.deterministic;
     nb_added_unlock();
     return deterministic;
-}
-
-static bool take_out(int id)
-{
-    int i = place_of(id);
-    if (i == table.count) return false;
-    free((char *)table.items[i].name);
-    memmove(table.items + i, table.items + i + 1, (size_t)(--table.count - i) * sizeof *table.items);
-    return true;
 }
 
 bool nb_added_remove(int id)
 {
     nb_added_lock();
-    bool found = take_out(id);
+    entry **at = place_of(id), *e = *at;
+    bool found = e;
+    if (found) *at = e->next;
     nb_added_unlock();
+    free(e);
     return found;
 }
 

@@ -46,10 +46,15 @@ nb_status nb_pending_put_all(const nb_pending *p, int first, int end, const char
     return NB_OK;
 }
 
+bool nb_pending_over(nb_status status, const nb_choice *whose)
+{
+    return status == NB_EHOST && !nb_plugin_of(whose->component);
+}
+
 nb_status nb_pending_fail(const nb_pending *p, nb_status status, const nb_choice *whose, int first, int end)
 {
     const char *reason;
-    if (status == NB_EHOST && !nb_plugin_of(whose->component)) return status;
+    if (nb_pending_over(status, whose)) return status;
     NB_NEED(reason, nb_strdup(p->ctx, nb_error_message(p->ctx)));
     nb_error_clear(p->ctx);
     return nb_pending_put_all(p, first, end, "failed", reason);

@@ -33,8 +33,9 @@ nb_status nb_pending_at(const nb_pending *p, int phase, int first, int end);
 nb_status nb_pending_put(const nb_pending *p, int index, nb_row *row);
 /* Delivers the same outcome for all pending rows of first ... end - 1. */
 nb_status nb_pending_put_all(const nb_pending *p, int first, int end, const char *status, const char *reason);
-/* Delivers these rows as failed by `whose` fault, with the ctx's error. A failure of the machine ends the run instead;
- * a plug-in cannot report one. */
+/* True for a failure of the machine, which ends the run; a plug-in cannot report one. */
+bool nb_pending_over(nb_status status, const nb_choice *whose);
+/* Delivers these rows as failed by `whose` fault, with the ctx's error, unless that ends the run. */
 nb_status nb_pending_fail(const nb_pending *p, nb_status status, const nb_choice *whose, int first, int end);
 
 #endif

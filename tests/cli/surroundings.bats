@@ -255,6 +255,15 @@ PY
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0
     expect "rows: 24, 24 ok"
+    experiment uniform
+    local core="cores=command(run=\"sh -c 'cp A.npy X.npy'\", deterministic=true)"
+    TMPDIR=$WORK/nosuch run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --set "$core"
+    expect_status 1
+    expect "the same command continues when there is enough"
+    [ "$("$NYSBENCH" export "$WORK/s" | grep -c ',failed,')" -eq 0 ]
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --set "$core"
+    expect_status 0
+    expect "rows: 6, 6 ok"
 }
 
 @test "a full file system for temporary files; a command that fills it itself has failed" {

@@ -47,8 +47,8 @@ typedef struct { /* what a function leaves, and what it was given last */
     int64_t token;  /* instead of the first one; -1: none */
     double *points; /* instead of the tokens' own; NULL: none */
     nysbench_pick last;
-    pthread_t thread;
-    int calls;
+    pthread_t owner;
+    int calls, strangers; /* of these, in other threads than the owner */
 } picker;
 
 /* The tokens in the middle of segments on the first side, and one later on the second; the segments; the tokens'
@@ -57,8 +57,8 @@ static int pick(nysbench_pick *p, void *user)
 {
     picker *self = user;
     self->last = *p;
-    self->thread = pthread_self();
     self->calls++;
+    self->strangers += !pthread_equal(pthread_self(), self->owner);
     p->kind = self->kind;
     if (self->sides) p->sides = self->sides;
     for (int side = 0; side < p->sides; side++) {
@@ -272,14 +272,15 @@ static void test_core(void **state)
     nysbench_free(h);
 }
 
-/* An attention of functions, called in this thread whatever the team: the same landmarks give the same bits. */
+/* An attention of functions, called in this thread whatever the team, also by other strategies: the same landmarks give
+ * the same bits. */
 static void test_attention(void **state)
 {
     enum { HEADS = 2, SIZE = HEADS * N * D };
     const nysbench_layer layer = {sizeof layer, 1, HEADS, HEADS, N, D, D, 0};
     nb_ctx *ctx = *state;
     nysbench *h = new_handle();
-    picker self = {.kind = NYSBENCH_TOKENS, .token = -1};
+    picker self = {.kind = NYSBENCH_TOKENS, .token = -1, .owner = pthread_self()};
     inverter *middle = nb_alloc(ctx, 1, sizeof *middle);
     const char *picks = add(h, &self, "every fifth", ctx), *core;
     float q[SIZE], k[SIZE], v[SIZE], one[SIZE], two[SIZE];
@@ -288,8 +289,10 @@ static void test_attention(void **state)
         q[i] = (float)sin(2.385 * i), k[i] = (float)cos(1.337 * i), v[i] = (float)sin(0.7 * i);
     const char *specs[] = {"nystrom(strategy=uniform(strided=true), landmarks=8, core=svd(rcond=1e-9))",
                            nb_format(ctx, "nystrom(strategy=%s, landmarks=8, core=svd(rcond=1e-9))", picks),
-                           nb_format(ctx, "nystrom(strategy=%s, landmarks=8, core=%s)", picks, core)};
-    for (int i = 0; i < 3; i++) {
+                           nb_format(ctx, "nystrom(strategy=%s, landmarks=8, core=%s)", picks, core),
+                           nb_format(ctx, "nystrom(strategy=exchange(start=%s), landmarks=8)", picks),
+                           nb_format(ctx, "nystrom(strategy=optimized(start=%s, steps=1), landmarks=8)", picks)};
+    for (int i = 0; i < 5; i++) {
         nysbench_attention *attention;
         assert_done(h, nysbench_attention_new(h, specs[i], &layer, 3, 7, 0, &attention));
         assert_int_equal(nysbench_attention_forward(attention, q, k, v, i == 0 ? one : two), NYSBENCH_OK);
@@ -298,8 +301,9 @@ static void test_attention(void **state)
         for (int j = 0; i == 2 && j < SIZE; j++) /* float32, of values up to 1 and an X up to the condition of A, 1e3 */
             assert_close((double)two[j], (double)one[j], 1e-4);
     }
-    assert_int_equal(self.calls, 2 * HEADS);
-    assert_true(pthread_equal(self.thread, pthread_self()) && pthread_equal(middle->thread, pthread_self()));
+    assert_int_equal(self.calls, 4 * HEADS);
+    assert_int_equal(self.strangers, 0);
+    assert_true(pthread_equal(middle->thread, pthread_self()));
     assert_int_equal(middle->last.seed, 0);
     nysbench_free(h);
 }

@@ -299,6 +299,8 @@ static void test_traits(void **state)
         {"subsample(of=leverage(take=top), tokens=9)", NB_RANDOM | NB_SQUARE, true, 9},
         {"subsample(of=kdpp, take=even)", NB_RANDOM | NB_EIGEN, true, 1024},
         {"subsample(of=\"command(run=true)\")", NB_RANDOM | NB_ELSEWHERE, false, 1024},
+        {"exchange(start=\"command(run=true)\")", NB_RANDOM | NB_ORACLE | NB_SQUARE | NB_ELSEWHERE, false, 2000},
+        {"optimized(start=\"command(run=true)\")", NB_RANDOM | NB_ORACLE | NB_SQUARE | NB_ELSEWHERE, false, 2000},
         {"subsample(of=\"subsample(tokens=30)\", tokens=40)", NB_RANDOM, true, 30},
         {"subsample(of=\"exchange(start=cpqr, rows=auto)\")", NB_RANDOM | NB_SQUARE, true, 1024},
     };

@@ -187,7 +187,9 @@ static nb_status request(const instance *in, const nb_how *how, nb_pair *pair, j
     NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_CORE, j->index, j->index + 1));
     if (core->refusal && (j->row.reason = core->refusal(pair->factors, method->core->options))) return NB_OK;
     j->row.status = "diverged";
-    if (compute_core(in, j->index, pair->factors, x, &j->core_s) != NB_OK) {
+    nb_status status = compute_core(in, j->index, pair->factors, x, &j->core_s);
+    if (nb_pending_over(status, method->core)) return status;
+    if (status != NB_OK) {
         j->row.status = "failed";
         return nb_keep_failure(&j->row.reason, in->ctx);
     }
