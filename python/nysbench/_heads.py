@@ -293,9 +293,9 @@ def _measure(q, k, v, causal, factors, cores, metrics, settings, *, strategy, la
 
 def _rename(row, callback):
     """The function's name, for what the library calls it."""
-    for column, text in (("strategy", callback.spec), ("core", callback.spec), ("reason", callback.told)):
+    for column, told in (("strategy", callback.spec), ("core", callback.spec), ("reason", callback.told)):
         if row[column] is not None:
-            row[column] = row[column].replace(text, callback.name)
+            row[column] = row[column].replace(told, callback.name)
 
 
 def _named(name, given):

@@ -198,7 +198,8 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
     return small ? nb_check_allocations(prepare_x, try_x, &(attempt){.run = run}, ctx) : NB_OK;
 }
 
-const nb_check nb_core_checks[] = {{"x", "finite or with a reason, repeatable, A untouched", check_x},
-                                   {"traits", "a filter keeps A's singular vectors, only chance changes X", check_traits},
-                                   {"memory", "nothing leaks when an allocation fails", check_memory},
-                                   {NULL, NULL, NULL}};
+const nb_check nb_core_checks[] = {
+    {"x", "finite or with a reason, repeatable, A untouched", check_x},
+    {"traits", "a filter keeps A's singular vectors, only chance changes X", check_traits},
+    {"memory", "nothing leaks when an allocation fails", check_memory},
+    {NULL, NULL, NULL}};

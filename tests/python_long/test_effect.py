@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""nysbench.effect and nysbench.run with models of this session, against what patch and the model itself give.
+
+usage: test_effect.py PROGRAM. Tolerance where the same pass is made twice: 1e-6, what the order of float32 sums of a
+model with threads may change.
+"""
+import unittest
+
+import numpy as np
+import torch
+import transformers
+
+import models
+import nysbench
+import tap
+
+TOKENS = 40
+
+
+def inputs(count):
+    return [{"input_ids": torch.randint(5, models.WORDS, (1, TOKENS), generator=torch.Generator().manual_seed(seed))}
+            for seed in range(count)]
+
+
+class Effect(unittest.TestCase):
+    def test_encoder(self):
+        model, given, spec = models.bert(), inputs(3), "nystrom(strategy=uniform, landmarks=8)"
+        found = rows_of(nysbench.effect(model, given, [spec, "streamed"], layers=["all", 1], progress=False))
+        self.assertEqual(set(found["status"]), {"ok"})
+        self.assertEqual(len(found["status"]), 3 * 2 * 2)
+        with torch.no_grad():
+            exact = model(**given[2]).last_hidden_state
+            with nysbench.patch(model, spec, layers=[1]):
+                new = model(**given[2]).last_hidden_state
+        mine = rows_of(found, source="input-2", layer="1", attention_label=spec)
+        self.assertAlmostEqual(mine["model_error"][0], float((new - exact).norm() / exact.norm()), delta=1e-6)
+        a, b = exact[0].mean(0).double(), new[0].mean(0).double()
+        self.assertAlmostEqual(mine["embedding_distance"][0], 1 - float(a @ b / a.norm() / b.norm()), delta=1e-6)
+        self.assertLess(max(rows_of(found, attention_label="streamed")["model_error"]), 1e-5)  # exact, in another order
+        self.assertTrue((mine["error"] > 0).all() and (mine["output_error"] > 0).all())
+
+    def test_decoder(self):
+        model, given = models.llama(transformers.LlamaForCausalLM), inputs(2)
+        found = rows_of(nysbench.effect(model, given, ["longformer(window=8)", "nystrom(strategy=kmeans, landmarks=8)"], progress=False,
+                                     sources=["first text", "second"]))
+        window = rows_of(found, attention_label="longformer(window=8)", source="first-text")
+        with torch.no_grad():
+            exact = model(**given[0]).logits[0]
+            with nysbench.patch(model, "longformer(window=8)"):
+                new = model(**given[0]).logits[0]
+        tokens = given[0]["input_ids"][0, 1:]
+        loss = [torch.nn.functional.cross_entropy(x[:-1].double(), tokens).item() for x in (new, exact)]
+        self.assertAlmostEqual(window["perplexity_ratio"][0], np.exp(loss[0] - loss[1]), delta=1e-5)
+        kl = torch.nn.functional.kl_div(new.double().log_softmax(-1), exact.double().log_softmax(-1), log_target=True, reduction="batchmean")
+        self.assertAlmostEqual(window["kl"][0], kl.item(), delta=1e-5)
+        skipped = rows_of(found, attention_label="nystrom(strategy=kmeans, landmarks=8)")
+        self.assertEqual(set(skipped["status"]), {"skipped"})  # means of tokens see the future
+
+    def test_captured_heads(self):
+        """Sources are inputs, layers are problems; a tensor in bfloat16 is the same as its values."""
+        model, given = models.bert(), inputs(6)
+        run = nysbench.run(heads={"BERT": nysbench.capture(model, given, layers=[0, 2])}, strategies=["uniform", "kmeans"],
+                           cores="svd(rcond=0.1)", landmarks=8, trials=3, progress=False)
+        found = nysbench.row_arrays(run.folder)
+        self.assertEqual(set(found["problem_label"]), {"BERT layer 0", "BERT layer 2"})
+        self.assertEqual(len(set(found["source"])), 6)
+        self.assertIn("verdict", repr(run))
+        q = torch.randn(2, TOKENS, 8, dtype=torch.bfloat16)
+        one, other = (nysbench.measure(x, x, strategy="kmeans", landmarks=4, cores="svd(rcond=0.1)") for x in (q, q.double().numpy()))
+        self.assertEqual([row["error"] for row in one], [row["error"] for row in other])
+
+
+def rows_of(found, **where):
+    """The rows of a run, or of columns, with these values."""
+    found = found if isinstance(found, dict) else nysbench.row_arrays(found.folder)
+    if not where:
+        return found
+    chosen = np.all([found[name] == value for name, value in where.items()], axis=0)
+    return {name: x[chosen] for name, x in found.items()}
+
+
+if __name__ == "__main__":
+    tap.main()
