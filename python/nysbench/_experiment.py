@@ -24,6 +24,7 @@ from ._session import FUNCTIONS, Session, command, key_of, name_of, write_bridge
 from ._strategy import without_options
 from .serve import answer
 
+
 def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: Any = None, sources: Any = None,
         causal: bool | None = None, folder: str | os.PathLike | None = None, isolate: bool = False, jobs: int | None = None,
         timeout: float | None = None, retry: str | None = None, progress: bool = True, **keys: Any) -> Run:
@@ -165,7 +166,7 @@ class _Functions:
     def __init__(self, copies, isolate):  # the folder of copies and of the bridge
         self.copies, self.isolate = copies, isolate
         self.served, self.notes = {}, []  # by the name that their bridges say
-        self.strategies, self.labels = [], {}
+        self.strategies, self.labels = [], {}  # pairs of a label and a function; labels by identity
 
     def replaced(self, value):
         if isinstance(value, dict):
@@ -182,7 +183,7 @@ class _Functions:
             count = sum(label.partition(" ")[0] == name for label in self.labels.values())
             self.labels[identity] = f"{name} {count + 1}" if count else name
             if found.kind == "strategy":
-                self.strategies.append(found)
+                self.strategies.append((self.labels[identity], found))
         key = key_of(found, identity)
         self._copy(found, key)
         if not self.isolate:
@@ -207,12 +208,12 @@ class _Functions:
 
     def choose_pairing(self, keys, config):
         """Functions that look at one side alone are compared with others that do so too."""
-        named = [{"points", "queries", "keys"}.intersection(one.given) for one in self.strategies]
+        named = [{"points", "queries", "keys"}.intersection(one.given) for _, one in self.strategies]
         sides = set().union(*named)
         if config is not None or "pairing" in keys or len(sides) != 1 or sides == {"points"} or not all(named):
             return
         side = sides.pop()
-        names = ", ".join(self.labels[digest(one.function)] for one in self.strategies)
+        names = ", ".join(label for label, _ in self.strategies)
         keys["pairing"] = side
         self.notes.append(f"pairing: {side}, which are all that {names} looks at: every strategy picks from the {side}, and "
                           "its tokens or groups serve both sides")

@@ -130,6 +130,9 @@ class Functions(Folders):
         self.assertEqual(set(column(run(["uniform", first_points]), "pairing")), {"joint"})
         self.assertEqual(set(column(run(["uniform", lambda queries, keys, m: range(m)]), "pairing")), {"joint"})
         self.assertEqual(set(column(run([first], pairing="joint"), "pairing")), {"joint"})
+        generator = np.random.default_rng(1)  # which cannot be told from another: a function of its own in each call
+        found = run([lambda keys, m: generator.permutation(len(keys))[:m]])
+        self.assertEqual(set(column(found, "pairing")), {"keys"})
 
     def test_what_is_done_is_not_done_again(self):
         path = os.path.join(os.path.dirname(self.folder), "picks")
