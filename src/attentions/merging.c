@@ -18,8 +18,8 @@
  * 6. After a chunk a landmark's A moves to the mean weight that the chunk's queries gave it.
  * Nothing of the future is used, and there is no inverse.
  *
- * About n (sinks + landmarks + window + 32) (d + dv) multiplications a head, and for the merges n (3 d + 1300 + 40
- * landmarks + landmarks^2 / 32); the state is that of the landmarks, and a number for each pair of them. */
+ * About n (sinks + landmarks + window + 32) (d + dv) multiplications a head, and for the merges n (3 d + 1300 + 38
+ * landmarks); the state is that of the landmarks, and a number for each pair of them. */
 #include "attentions/attention.h"
 
 #include "layers/slots.h"
@@ -76,10 +76,11 @@ typedef struct {
     nb_scalar *log_mass, *tilt, *spread, *attention;                            /* l; s q'K; A */
     nb_scalar *y, *z;           /* rows of K in D_k, times deviation; of V in D_v: COORDINATES x room, rest 0 */
     nb_scalar *nearness;        /* 1/sqrt(dk (dv + c dk)): room x room, symmetric; times 1/u_a + 1/u_b: a score */
+    nb_scalar *nearest;         /* at least the largest nearness to any other landmark */
     nb_scalar *share, *inverse; /* u, 1/u */
     nb_scalar *live;            /* 1; 0 where it was merged into another, -1 where it does not merge */
     nb_scalar *best;            /* largest score with any landmark of at least the same u; -1: there is none */
-    nb_scalar *stale;           /* 1 where `best` was the score of a pair that is no more: it may be less by now */
+    nb_scalar *stale;           /* 1 where it may be less: `best` is a bound, or the score of a pair that is no more */
     nb_scalar *row, *gaps;      /* room; 2 x room */
 } merging_state;
 
@@ -102,7 +103,7 @@ static size_t state_bytes(const nb_slot_rule *rule)
 {
     size_t room = (size_t)room_of(rule);
     return sizeof(merging_state) + doubles_of(rule) * sizeof(double) +
-           ((size_t)rule->d + room * (12 + 2 * COORDINATES + room)) * sizeof(nb_scalar);
+           ((size_t)rule->d + room * (13 + 2 * COORDINATES + room)) * sizeof(nb_scalar);
 }
 
 /* The next `count` of an array. */
@@ -133,8 +134,8 @@ static void reset(const nb_slot_rule *rule, nb_slots *slots)
     t->mean = next_doubles(&doubles, d);
     t->most = doubles;
     t->deviation = next_scalars(&scalars, d);
-    nb_scalar **const by_landmark[] = {&t->log_mass, &t->tilt, &t->spread, &t->attention, &t->share,
-                                       &t->inverse,  &t->live, &t->best,   &t->stale,     &t->row};
+    nb_scalar **const by_landmark[] = {&t->log_mass, &t->tilt, &t->spread, &t->attention, &t->share,  &t->inverse,
+                                       &t->live,     &t->best, &t->stale,  &t->row,       &t->nearest};
     for (size_t i = 0; i < sizeof by_landmark / sizeof *by_landmark; i++)
         *by_landmark[i] = next_scalars(&scalars, room);
     t->gaps = next_scalars(&scalars, 2 * room);
@@ -231,6 +232,12 @@ static nb_scalar *near(const merging_state *t, int i)
     return t->nearness + (size_t)i * (size_t)t->room;
 }
 
+WIDTHS static void raise_nearest(int count, const nb_scalar *nearness, nb_scalar *nearest)
+{
+#pragma omp simd
+    for (int j = 0; j < count; j++) nearest[j] = nearness[j] > nearest[j] ? nearness[j] : nearest[j];
+}
+
 /* The nearness of landmark i to those from `first` to before `end`. */
 static void compare_with(merging_state *t, int i, int first, int end)
 {
@@ -243,7 +250,11 @@ static void compare_with(merging_state *t, int i, int first, int end)
     find_gaps(padded(end - first), t->room, y, t->y + first, t->gaps);
     find_gaps(padded(end - first), t->room, z, t->z + first, t->gaps + t->room);
     find_nearness(padded(end - first), t->gaps, t->gaps + t->room, (nb_scalar)t->value_scale, nearness + first);
+    nearness[i] = 0; /* its own, which padding may reach where `first` to `end` does not */
     for (int j = first; j < end; j++) near(t, j)[i] = nearness[j];
+    nb_scalar largest = nb_scalar_largest((size_t)(end - first), nearness + first);
+    if (largest > t->nearest[i]) t->nearest[i] = largest;
+    raise_nearest(padded(end - first), nearness + first, t->nearest + first);
 }
 
 static double refresh_work(const nb_slot_rule *rule, int landmarks)
@@ -292,8 +303,15 @@ static void refresh(const nb_slot_rule *rule, nb_slots *slots)
         t->tilt[j] = (nb_scalar)tilt;
         project(rule, slots, j);
     }
+    for (int j = 0; j < count; j++) t->nearest[j] = 0;
     for (int j = 1; j < count; j++) compare_with(t, j, 0, j);
     t->refreshed = n;
+}
+
+static nb_scalar score_of(nb_scalar nearness, nb_scalar inverse, nb_scalar own, nb_scalar live)
+{
+    nb_scalar x = nearness * (own + inverse), positive = x > 0 ? x : 0; /* NaN becomes 0 */
+    return inverse <= own ? live > 0 ? positive : -1 : -1;
 }
 
 /* score <- those with landmarks that are there and have at least the same u, else -1. */
@@ -301,10 +319,23 @@ WIDTHS static void find_scores(int count, const nb_scalar *nearness, const nb_sc
                                const nb_scalar *live, nb_scalar *score)
 {
 #pragma omp simd
+    for (int j = 0; j < count; j++) score[j] = score_of(nearness[j], inverse[j], own, live[j]);
+}
+
+/* Returns the largest of them; *nearest <- the largest nearness to any that is there. */
+WIDTHS static nb_scalar find_largest(int count, const nb_scalar *nearness, const nb_scalar *inverse, nb_scalar own,
+                                     const nb_scalar *live, nb_scalar *nearest)
+{
+    nb_scalar largest = -1, near_by = 0;
+#pragma omp simd reduction(max : largest, near_by)
     for (int j = 0; j < count; j++) {
-        nb_scalar x = nearness[j] * (own + inverse[j]), positive = x > 0 ? x : 0; /* NaN becomes 0 */
-        score[j] = inverse[j] <= own ? live[j] > 0 ? positive : -1 : -1;
+        nb_scalar score = score_of(nearness[j], inverse[j], own, live[j]);
+        nb_scalar there = live[j] > 0 || live[j] < 0 ? nearness[j] : 0;
+        largest = score > largest ? score : largest;
+        near_by = there > near_by ? there : near_by;
     }
+    *nearest = near_by;
+    return largest;
 }
 
 /* Rows become stale whose best is the score with a landmark that changes. */
@@ -344,9 +375,15 @@ static void find_shares(merging_state *t, int first, int end)
         t->live[(size_t)first + j] = 1;
     }
     for (int j = end; j < first + padded(end - first); j++) t->live[j] = 0;
+}
+
+/* No score of a landmark is above its `best`. */
+static void find_bounds(merging_state *t, int first, int end)
+{
+    nb_count_multiplications(end - first);
     for (int j = first; j < first + padded(end - first); j++) {
-        t->stale[j] = 0;
-        t->best[j] = -1;
+        t->best[j] = t->live[j] > 0 ? 2 * t->inverse[j] * t->nearest[j] : -1;
+        t->stale[j] = t->live[j] > 0 ? 1 : 0;
     }
 }
 
@@ -360,8 +397,11 @@ static void score_row(merging_state *t, int i, int first, int end)
 
 static void find_best(merging_state *t, int i, int first, int end)
 {
-    score_row(t, i, first, end);
-    t->best[i] = nb_scalar_largest((size_t)padded(end - first), t->row);
+    nb_count_multiplications(end - first);
+    t->live[i] = 0;
+    t->best[i] = find_largest(padded(end - first), near(t, i) + first, t->inverse + first, t->inverse[i],
+                              t->live + first, &t->nearest[i]);
+    t->live[i] = 1;
     t->stale[i] = 0;
 }
 
@@ -375,12 +415,16 @@ static void offer(merging_state *t, int i, int first, int end)
     t->best[i] = own;
 }
 
-/* Where x is among so many numbers. */
-static int find_number(int count, const nb_scalar *numbers, nb_scalar x)
+/* Where x is first among so many numbers; the last place where it is not. */
+WIDTHS static int find_number(int count, const nb_scalar *numbers, nb_scalar x)
 {
-    int i = 0;
-    while (i < count - 1 && numbers[i] != x) i++;
-    return i;
+    int first = count - 1;
+#pragma omp simd reduction(min : first)
+    for (int i = 0; i < count; i++) {
+        int place = numbers[i] == x ? i : count - 1;
+        first = place < first ? place : first;
+    }
+    return first;
 }
 
 /* The least costly pair; the other has at least the u of the one that is returned. What is stale has at most its
@@ -458,7 +502,7 @@ static void merge(const nb_slot_rule *rule, nb_slots *slots, int first, int end,
 static void move_last(const nb_slot_rule *rule, nb_slots *slots, int last, int to)
 {
     merging_state *t = slots->own;
-    nb_scalar *const numbers[] = {t->log_mass, t->tilt, t->spread, t->attention};
+    nb_scalar *const numbers[] = {t->log_mass, t->tilt, t->spread, t->attention, t->nearest};
     size_t d = (size_t)rule->d, dv = (size_t)rule->dv, from = (size_t)(slots->sinks + last);
     size_t place = (size_t)(slots->sinks + to);
     memcpy(slots->k + place * d, slots->k + from * d, d * sizeof *slots->k);
@@ -471,17 +515,11 @@ static void move_last(const nb_slot_rule *rule, nb_slots *slots, int last, int t
     for (int i = 0; i < last; i++) near(t, to)[i] = near(t, i)[to] = near(t, last)[i];
 }
 
-/* How many landmarks do not merge, and at most, of new ones beside `others`. */
-static int protected_of(const nb_slot_rule *rule, int others)
-{
-    int all = (int)(((const merging_options *)rule->options)->protected * rule->most);
-    return others > 0 ? nb_lesser(all, BATCH / 4) : all;
-}
-
 /* Those of the landmarks first ... end - 1 do not merge that are among all with most attention. */
 static void protect(const nb_slot_rule *rule, merging_state *t, int first, int end)
 {
-    int left = protected_of(rule, 0), most = protected_of(rule, first);
+    const merging_options *o = rule->options;
+    int left = (int)(o->protected * rule->most), most = first > 0 ? BATCH / 4 : left;
     memcpy(t->row, t->attention, (size_t)end * sizeof *t->row);
     for (; left > 0 && most > 0; left--) {
         int i = find_number(end, t->row, nb_scalar_largest((size_t)end, t->row));
@@ -492,13 +530,11 @@ static void protect(const nb_slot_rule *rule, merging_state *t, int first, int e
     }
 }
 
-/* Of `count` landmarks so many less, `merges`, beside `others`; without rows that are looked at again. */
-static double merge_work(const nb_slot_rule *rule, double count, double merges, int others)
+/* Of `count` landmarks so many less, `merges`; without rows that are looked at to find them. */
+static double merge_work(const nb_slot_rule *rule, double count, double merges)
 {
     double points = 2.0 * (rule->d + rule->dv) + 6 * COORDINATES + 8;
-    return merges > 0
-               ? count * (3 + count - protected_of(rule, others)) + merges * (points + pair_work(count) + 5 * count)
-               : 0;
+    return merges > 0 ? 4 * count + merges * (points + pair_work(count) + 5 * count) : 0;
 }
 
 /* The landmarks from `first` on merge until `target` are left of all. */
@@ -509,8 +545,7 @@ static void reduce(const nb_slot_rule *rule, nb_slots *slots, int first, int tar
     if (end <= target) return;
     find_shares(t, first, end);
     protect(rule, t, first, end);
-    for (int i = first; i < end; i++)
-        if (t->live[i] > 0) offer(t, i, first, end);
+    find_bounds(t, first, end);
     for (int left = end; left > target; left--) {
         int o = find_pair(t, first, end, &p);
         merge(rule, slots, first, end, p, o);
@@ -544,7 +579,7 @@ static void admit_batch(const nb_slot_rule *rule, nb_slots *slots, int from, int
         nb_slots_put(rule, slots, from + i, slots->count);
         t->tilt[j] = (nb_scalar)tilt_of(rule, t, slots->k + (size_t)(slots->sinks + j) * (size_t)rule->d);
         t->log_mass[j] = t->tilt[j];
-        t->spread[j] = 0;
+        t->spread[j] = t->nearest[j] = 0;
         t->attention[j] = slots->received[slots->first + from + i] / (nb_scalar)(slots->tokens - token - i);
         project(rule, slots, j);
         compare_with(t, j, others, j);
@@ -571,7 +606,7 @@ static double batch_work(const nb_slot_rule *rule, int count, int *landmarks)
     int others = *landmarks, left = left_of(rule, count, others);
     double new = count *(rule->d + 1.0 + nb_lesser(COORDINATES, rule->d)) + pair_work(0.5 * count * (count - 1));
     *landmarks = others + left;
-    return new + merge_work(rule, count, count - left, others) + pair_work((double)left * others);
+    return new + merge_work(rule, count, count - left) + pair_work((double)left * others);
 }
 
 static void step(const nb_slot_rule *rule, nb_slots_step *s)
@@ -585,7 +620,7 @@ static void step(const nb_slot_rule *rule, nb_slots_step *s)
     for (int at = 0; at < s->leaving; at += BATCH)
         s->work += batch_work(rule, nb_lesser(BATCH, s->leaving - at), &s->slots);
     int left = nb_lesser(s->slots, rule->most);
-    s->work += merge_work(rule, s->slots, s->slots - left, 0) + left;
+    s->work += merge_work(rule, s->slots, s->slots - left) + left;
     s->slots = left;
 }
 
