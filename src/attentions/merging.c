@@ -668,5 +668,6 @@ const nb_attention nb_attention_merging = {
     .explanation =
         "A landmark is a query head's own, also where heads share keys. On long text, landmarks for about a third of\n"
         "what a query sees and window for the rest had the least output error. From window = n on, or with as many\n"
-        "landmarks as tokens, it is exact.",
+        "landmarks as tokens, it is exact. Some heads look at single tokens long before: of 179 and 358 landmarks on\n"
+        "4,096 and 8,192 tokens protected=0.3 leaves a fifth less error, of 44 it has 6 % more.",
 };
