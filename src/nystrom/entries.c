@@ -4,7 +4,7 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <math.h>
 

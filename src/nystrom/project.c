@@ -14,7 +14,7 @@
 #include "linalg/vector.h"
 #include "nystrom/low_rank.h"
 #include "nystrom/mixed.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "nystrom/entries.h"
 #include "nystrom/mixed.h"
 #include "nystrom/project.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 #include "nystrom/spectral.h"
 #include "nystrom/unseen.h"
 

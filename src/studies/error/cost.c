@@ -20,7 +20,7 @@
 #include "nystrom/make_scene.h"
 #include "nystrom/mixed.h"
 #include "nystrom/spectral.h"
-#include "nystrom/spectrum_private.h"
+#include "nystrom/spectrum_record.h"
 #include "studies/error/methods.h"
 #include "studies/error/runner.h"
 
