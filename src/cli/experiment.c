@@ -4,10 +4,9 @@
 
 #include "base/digest.h"
 #include "base/files.h"
-#include "run/plan_check.h"
 #include "run/run_folder.h"
 #include "config/load.h"
-#include "run/make_plan.h"
+#include "run/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #define NB_PREVIEW_H
 
 #include "cli/experiment.h"
+#include "cli/format.h"
 #include "cli/prepare.h"
 #include "run/prediction.h"
 #include "run/workers.h"
@@ -48,5 +49,11 @@ void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
     NB_REAL_OPTION("max-hours", '\0', hours, "Run nothing if the prediction for an idle machine is longer", "H")
 /* Returns NB_GO_ON, or the exit status if even the low end of the prediction is more. */
 int nb_preview_check(const nb_command *command, const nb_preview *preview, double max_hours);
+
+/* Prints on standard output what a run of these rows would do: scenes, rows, time and memory. Returns the exit status:
+ * NB_EXIT_USAGE if the run would be refused, because no worker fits into workers->memory (0: any machine) or as
+ * nb_preview_check says. */
+int nb_plan_tell(const nb_command *command, const nb_experiment *experiment, const nb_question *asked,
+                 nb_workers *workers, double max_hours, nb_output_format format, nb_ctx *ctx);
 
 #endif

@@ -10,7 +10,6 @@
 #include "run/merge.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
-#include "run/reload.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.c - nysbench plan EXP.yaml */
-#include "commands/plan.h"
+#include "cli/preview.h"
 
 #include "base/machine.h"
 #include "base/texts.h"

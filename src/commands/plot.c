@@ -14,7 +14,6 @@
 #include "report/graph.h"
 #include "report/relation.h"
 #include "run/run_folder.h"
-#include "run/reload.h"
 #include "report/results.h"
 #include "report/scripts.h"
 #include "report/where.h"

@@ -10,7 +10,7 @@
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "cli/worker_options.h"
-#include "commands/plan.h"
+#include "cli/preview.h"
 #include "run/inputs.h"
 #include "run/match.h"
 #include "run/workers.h"

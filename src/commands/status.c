@@ -6,7 +6,6 @@
 #include "cli/experiment.h"
 #include "cli/submission.h"
 #include "run/run_folder.h"
-#include "run/reload.h"
 
 #include <stdio.h>
 #include <string.h>

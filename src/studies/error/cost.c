@@ -7,7 +7,7 @@
  * moment: while landmarks are picked, or while a batch of factors is measured.
  * Second passes, slow convergence of block Krylov and the careful QR cannot be predicted: their arrays are counted,
  * their time is not. */
-#include "studies/error/cost.h"
+#include "studies/error/study.h"
 
 #include "cores/core.h"
 #include "kernels/kernel.h"
