@@ -22,8 +22,8 @@ typedef struct { /* one trial's */
     int count;
 } sums;
 
-/* Of one pass. An attention that reads rows of S, or fits to some, does not tell: as if m points of each head were moved
- * for 4 m rows, by decompositions, which take longer than products. */
+/* Of one pass. An attention that reads rows of S, or fits to some, does not tell: as if m points of each head were
+ * moved for 4 m rows, by decompositions, which take longer than products. */
 static double multiplications_of(const nb_attention_cost *cost, const nb_choice *attention, const nb_layer_shape *s)
 {
     double m = nb_attention_size(attention, s), n = s->n;
