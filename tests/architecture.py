@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Includes run one way: a folder's files include only from their own and from those above it in ORDER, and within a
-folder no module (NAME.c, NAME.h and NAME_private.h) includes itself by way of others. Speaks TAP; what is wrong is on
-standard error, FILE:LINE: and why. Of this tree, or of another: tests/architecture.py [FOLDER]"""
+folder no module (NAME.c, NAME.h, NAME_private.h and NAME_record.h) includes itself by way of others. NAME_private.h is
+included by NAME*.c alone. No two types have one name. Speaks TAP; what is wrong is on standard error, FILE:LINE: and why. Of this tree, or of another: tests/architecture.py [FOLDER]"""
 import glob
 import os
 import re
@@ -11,6 +11,7 @@ import sys
 ORDER = """base statistics components linalg data problems kernels nystrom strategies cores partitions calls layers attentions
            conformance config run report studies api cli html commands main""".split()
 GENERATED = {"build.h"}  # build/
+OTHERS = {"src/report/claim_lines.c"}  # reads the private header of claim_units
 
 
 def room(path):
@@ -19,7 +20,7 @@ def room(path):
 
 
 def module(path):
-    return os.path.splitext(path)[0].removesuffix("_private")
+    return os.path.splitext(path)[0].removesuffix("_private").removesuffix("_record")
 
 
 def includes():
@@ -67,13 +68,37 @@ def cycles(edges):
             yield f"{path}:{line}: includes {to}, a cycle: " + " -> ".join(map(os.path.basename, back + back[:1]))
 
 
+def private(edges):
+    for path, line, to in edges:
+        if to.endswith("_private.h") and path not in OTHERS and not path.startswith(to.removesuffix("_private.h")):
+            yield f"{path}:{line}: includes {to}, which is for {to.removesuffix('_private.h')}*.c alone"
+
+
+def types():
+    """(name, file, line) of every type nb_... that a typedef or a tag defines."""
+    for path in sorted(glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]")):
+        text = re.sub(r"/\*.*?\*/", lambda comment: re.sub(r"[^\n]", "", comment[0]), open(path, encoding="utf-8").read(), flags=re.S)
+        for found in re.finditer(r"^\} (nb_\w+);|^(?:struct|union|enum) (nb_\w+) \{|^typedef .*[^\n{]\b(nb_\w+)(?:;|\()", text, re.M):
+            if not re.match(r"typedef (struct|union) \w+ \w+;", found[0]):
+                yield found[1] or found[2] or found[3], path, text.count("\n", 0, found.start()) + 1
+
+
+def same_names(_):
+    first = {}
+    for name, path, line in types():
+        if first.setdefault(name, path) != path:
+            yield f"{path}:{line}: defines {name}, as {first[name]} does"
+
+
 def main():
     os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     edges = list(includes())
-    print("1..2")
+    print("1..4")
     bad = 0
     for number, (name, check) in enumerate((("includes follow the order of the folders", against_order),
-                                            ("no folder has a cycle of includes", cycles)), 1):
+                                            ("no folder has a cycle of includes", cycles),
+                                            ("a private header is included by its own module alone", private),
+                                            ("no two types have one name", same_names)), 1):
         offenders = list(check(edges))
         if not edges:
             offenders = [f"{os.getcwd()}: no includes: is it a source tree?"]

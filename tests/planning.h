@@ -10,7 +10,6 @@
 #include "run/plan.h"
 #include "studies/error/runner.h"
 #include "config/load.h"
-#include "run/make_plan.h"
 
 /* Rows of the error study as the flow hands them on. */
 static inline nb_row_list rows_of_error(int count, const nb_error_row *rows)

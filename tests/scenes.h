@@ -7,9 +7,9 @@
 
 #include "calls/picking.h"
 #include "nystrom/exact_time.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 #include "nystrom/make_scene.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 typedef struct {
     nb_head head;

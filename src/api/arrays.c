@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* arrays.c - see arrays.h; a matrix of n rows of d numbers is one of n columns in this code. */
-#include "api/arrays.h"
+/* arrays.c - a head in the caller's memory as a problem; a matrix of n rows of d numbers is one of n columns in this
+ * code. */
+#include "api/handle.h"
 
 #include "linalg/vector.h"
 #include "problems/problem.h"

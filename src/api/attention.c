@@ -2,7 +2,7 @@
 /* attention.c - nysbench_attention: each has a handle of its own, whose memory is kept as long as the attention. */
 #include "api/attention.h"
 
-#include "api/elsewhere.h"
+#include "api/handle.h"
 #include "base/machine.h"
 
 #include <math.h>

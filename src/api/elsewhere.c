@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* elsewhere.c - see elsewhere.h */
-#include "api/elsewhere.h"
+/* elsewhere.c - refuses components that start processes, since the library starts none. */
+#include "api/handle.h"
 
 #include "calls/early.h"
 #include "components/registry.h"

@@ -5,6 +5,7 @@
 
 #include "api/nysbench.h"
 #include "base/ctx.h"
+#include "components/component.h"
 #include "problems/problem.h"
 #include "studies/error/study.h"
 
@@ -60,5 +61,11 @@ void nb_call_keep(nysbench *handle);
 
 /* Returns an argument's name for messages, "--seed" or "seed"; ctx owns it. */
 const char *nb_argument_name(const nb_host *host, const char *key, nb_ctx *ctx);
+
+/* Makes a problem of the request's q, k and v, which are not copied. NB_EINVAL or NB_ENUMERIC names the array. */
+nb_status nb_arrays_choice(const nysbench_request *request, nb_choice *problem, nb_ctx *ctx);
+
+/* NB_EINVAL if a component, or one within its options, works in another process. */
+nb_status nb_refuse_elsewhere(const nb_choice *component, nb_ctx *ctx);
 
 #endif

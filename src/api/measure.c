@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measure.c - nysbench_measure: the rows that a run would have for one head and one choice of landmarks, a strategy's
  * or anybody's. */
-#include "api/elsewhere.h"
+#include "api/handle.h"
 #include "api/one_head.h"
 #include "api/given_picks.h"
 
@@ -9,7 +9,7 @@
 #include "components/registry.h"
 #include "cores/core.h"
 #include "linalg/vector.h"
-#include "run/make_plan.h"
+#include "run/plan.h"
 #include "studies/error/runner.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "calls/guard.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 
 nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *scene, nb_stream stream, double *x,
                           double *core_s, nb_ctx *ctx)

@@ -3,10 +3,10 @@
 #include "calls/guard.h"
 
 #include "components/plugin.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 #include "nystrom/make_scene.h"
-#include "nystrom/scene_private.h"
-#include "nystrom/spectrum_private.h"
+#include "nystrom/scene_record.h"
+#include "nystrom/spectrum_record.h"
 
 #include <stddef.h>
 #include <sys/mman.h>

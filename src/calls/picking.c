@@ -7,7 +7,7 @@
 #include "components/plugin.h"
 #include "linalg/work.h"
 #include "nystrom/request.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "run/run_folder.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,11 @@ int nb_print_failure(const nb_ctx *ctx, int exit_status)
     nb_print_error("%s", nb_error_message(ctx));
     if (getenv("NYSBENCH_TRACE")) fputs(nb_error_trace(ctx), stderr);
     return nb_error_status(ctx) == NB_EHOST ? NB_EXIT_FAILED : exit_status; /* no mistake in the call */
+}
+
+int nb_command_end(nb_status status, const nb_ctx *ctx)
+{
+    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
 int nb_command_check_run(const char *folder, nb_ctx *ctx)
@@ -152,6 +158,82 @@ nb_status nb_command_names(const char *const **names, nb_ctx *ctx)
     return NB_OK;
 }
 
+static void free_texts(void *ptr)
+{
+    char **texts = ptr;
+    for (int i = 0; texts[i]; i++) free(texts[i]);
+    free(texts);
+}
+
+/* Takes ownership of what popt has allocated for the options' values. */
+static nb_status own_texts(const struct poptOption *options, nb_ctx *ctx)
+{
+    nb_status status = NB_OK;
+    for (const struct poptOption *o = options; o->longName || o->shortName; o++) {
+        unsigned type = o->argInfo & POPT_ARG_MASK;
+        void *text = o->arg && (type == POPT_ARG_STRING || type == POPT_ARG_ARGV) ? *(void **)o->arg : NULL;
+        if (text && nb_defer(ctx, type == POPT_ARG_ARGV ? free_texts : free, text) != NB_OK) status = NB_ENOMEM;
+    }
+    return status;
+}
+
+static int read_word(const nb_command *c, const char *name, nb_word_value *word)
+{
+    const char *const *words = word->words;
+    for (word->value = 0; words[word->value]; word->value++)
+        if (strcmp(words[word->value], word->text) == 0) return NB_GO_ON;
+    fprintf(stderr, "nysbench: error: %s: --%s %s is unknown; allowed:", c->name, name, word->text);
+    for (int i = 0; words[i]; i++) fprintf(stderr, "%s %s", i ? "," : "", words[i]);
+    fputc('\n', stderr);
+    return NB_EXIT_USAGE;
+}
+
+static int read_whole(const nb_command *c, const char *name, nb_whole_value *number)
+{
+    if (nb_parse_integer(number->text, number->min, number->max, &number->value)) return NB_GO_ON;
+    nb_print_error("%s: --%s '%s': expected a whole number from %lld to %lld", c->name, name, number->text, number->min,
+                   number->max);
+    return usage(c);
+}
+
+int nb_command_real(const nb_command *c, const char *name, nb_real_value *number)
+{
+    if (!number->text || nb_parse_real(number->text, number->min, number->max, &number->value)) return NB_GO_ON;
+    nb_print_error("%s: --%s '%s': expected a number from %g to %g", c->name, name, number->text, number->min,
+                   number->max);
+    return usage(c);
+}
+
+/* Reads a value that is more than a text, as the table says; plug-ins come last, since a time limit holds for them. */
+static int read_value(const nb_command *c, const struct poptOption *o, nb_ctx *ctx)
+{
+    switch (o->val) {
+    case NB_TAKES_WHOLE: return read_whole(c, o->longName, o->arg);
+    case NB_TAKES_REAL: return nb_command_real(c, o->longName, o->arg);
+    case NB_TAKES_WORD: return read_word(c, o->longName, o->arg);
+    case NB_TAKES_PATIENCE: {
+        int code = nb_command_real(c, o->longName, o->arg);
+        nb_ctx_set_patience(ctx, fmax(((nb_real_value *)o->arg)->value, 1));
+        return code;
+    }
+    case NB_TAKES_OUTPUT: return nb_command_check_output(c, *(char **)o->arg, ctx);
+    default: return NB_GO_ON;
+    }
+}
+
+static int read_values(const nb_command *c, const struct poptOption *options, nb_ctx *ctx)
+{
+    int code = NB_GO_ON;
+    for (const struct poptOption *o = options; (o->longName || o->shortName) && code == NB_GO_ON; o++)
+        if (o->val >= NB_TAKES_WHOLE && *(void **)o->arg) code = read_value(c, o, ctx);
+    for (const struct poptOption *o = options; (o->longName || o->shortName) && code == NB_GO_ON; o++) {
+        const char *const *files = o->val == NB_TAKES_PLUGINS ? *(const char **const *)o->arg : NULL;
+        for (; files && *files; files++)
+            if (nb_plugin_load(*files, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    }
+    return code;
+}
+
 /* The argument of that index is missing: its word among the command's arguments, without the dots of a list. */
 static void say_missing(const nb_command *c, int index)
 {
@@ -176,61 +258,26 @@ int nb_command_parse(const nb_command *c, int argc, const char **argv, struct po
     if (!context || nb_defer(ctx, free_options, context) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     poptSetOtherOptionHelp(context, heading);
     int code;
-    while ((code = poptGetNextOpt(context)) >= 0)
-        if (code == 'h') {
-            poptPrintHelp(context, stdout, 0);
-            return NB_EXIT_OK;
-        }
+    do code = poptGetNextOpt(context);
+    while (code >= 0 && code != 'h');
+    if (own_texts(options, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (code == 'h') {
+        poptPrintHelp(context, stdout, 0);
+        return NB_EXIT_OK;
+    }
     if (code < -1) return bad_option(c, context, code, options, ctx);
     const char **texts = poptGetArgs(context);
     *arguments.given = texts ? texts : none;
     int count = count_texts(*arguments.given), min = arguments.min;
-    if (count >= min && count <= arguments.max) return NB_GO_ON;
+    if (count >= min && count <= arguments.max) {
+        code = read_values(c, options, ctx);
+        for (int i = 0; i < count && i < arguments.runs && code == NB_GO_ON; i++)
+            code = nb_command_check_run((*arguments.given)[i], ctx);
+        return code;
+    }
     if (count < min)
         say_missing(c, count);
     else
         nb_print_error("%s: unexpected argument '%s'", c->name, (*arguments.given)[arguments.max]);
-    return usage(c);
-}
-
-static void free_texts(void *ptr)
-{
-    char **texts = ptr;
-    for (int i = 0; texts[i]; i++) free(texts[i]);
-    free(texts);
-}
-
-nb_status nb_command_own(const char **texts, nb_ctx *ctx)
-{
-    return texts ? nb_defer(ctx, free_texts, texts) : NB_OK;
-}
-
-nb_status nb_command_plugins(const char **files, nb_ctx *ctx)
-{
-    NB_TRY(ctx, nb_command_own(files, ctx));
-    for (int i = 0; files && files[i]; i++) NB_TRY(ctx, nb_plugin_load(files[i], ctx));
-    return NB_OK;
-}
-
-int nb_command_number(const nb_command *c, const char *option, const char *text, int min, int max, int *number)
-{
-    long long wide = 0;
-    int code = nb_command_integer(c, option, text, min, max, &wide);
-    if (text && code == NB_GO_ON) *number = (int)wide;
-    return code;
-}
-
-int nb_command_integer(const nb_command *c, const char *option, const char *text, long long min, long long max,
-                       long long *number)
-{
-    if (!text || nb_parse_integer(text, min, max, number)) return NB_GO_ON;
-    nb_print_error("%s: %s '%s': expected a whole number from %lld to %lld", c->name, option, text, min, max);
-    return usage(c);
-}
-
-int nb_command_real(const nb_command *c, const char *option, const char *text, double min, double max, double *number)
-{
-    if (!text || nb_parse_real(text, min, max, number)) return NB_GO_ON;
-    nb_print_error("%s: %s '%s': expected a number from %g to %g", c->name, option, text, min, max);
     return usage(c);
 }

@@ -30,41 +30,57 @@ enum { NB_GO_ON = -1 };
 typedef struct {         /* the arguments of a command line, without its options */
     int min, max;        /* allowed number */
     const char ***given; /* gets the arguments; NULL-terminated */
+    int runs;            /* that many, the first, are folders of runs, and are checked */
 } nb_arguments;
 
-/* Parses the options into the table's variables, whose texts live as long as ctx's memory, and collects the arguments.
- * Returns NB_GO_ON, or the exit status after --help or a usage error. */
+/* Parses the options into the table's variables, whose texts live as long as ctx's memory, reads words and numbers,
+ * loads plug-ins, and collects the arguments. Returns NB_GO_ON, or the exit status after --help or an error. */
 int nb_command_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
                      nb_arguments arguments, nb_ctx *ctx);
 
 /* Copies the command's table of options, whose last entry has neither a long nor a short name; runs nothing. */
 nb_status nb_command_options(const nb_command *command, const struct poptOption **options, nb_ctx *ctx);
 
-/* Parses an option's value as a whole number; if text is NULL, the option was not given and *number stays. Returns
- * NB_GO_ON, or the exit status after a usage error. */
-int nb_command_number(const nb_command *command, const char *option, const char *text, int min, int max, int *number);
+/* Values of options that nb_command_parse reads, beside texts; text NULL: not given, and `value` is the default. */
+typedef struct {
+    char *text;
+    long long min, max, value;
+} nb_whole_value;
+typedef struct {
+    char *text;
+    double min, max, value;
+} nb_real_value;
+typedef struct {
+    char *text;
+    const char *const *words; /* those allowed; NULL-terminated */
+    int value;                /* index */
+} nb_word_value;
+enum { NB_TAKES_WHOLE = 256, NB_TAKES_REAL, NB_TAKES_WORD, NB_TAKES_PATIENCE, NB_TAKES_OUTPUT, NB_TAKES_PLUGINS };
+#define NB_WHOLE_OPTION(name, letter, value, help, shown) \
+    { \
+        name, letter, POPT_ARG_STRING, &(value).text, NB_TAKES_WHOLE, help, shown \
+    }
+#define NB_REAL_OPTION(name, letter, value, help, shown) \
+    { \
+        name, letter, POPT_ARG_STRING, &(value).text, NB_TAKES_REAL, help, shown \
+    }
+#define NB_WORD_OPTION(name, letter, value, help, shown) \
+    { \
+        name, letter, POPT_ARG_STRING, &(value).text, NB_TAKES_WORD, help, shown \
+    }
 
-/* The same for larger numbers. */
-int nb_command_integer(const nb_command *command, const char *option, const char *text, long long min, long long max,
-                       long long *number);
-
-/* The same for real numbers. */
-int nb_command_real(const nb_command *command, const char *option, const char *text, double min, double max,
-                    double *number);
-
-/* Takes ownership of the texts of an option that may be repeated (popt's; NULL: not given). */
-nb_status nb_command_own(const char **texts, nb_ctx *ctx);
+/* Reads such a number, whose bounds depend on other options; as nb_command_parse does, and returns as it. */
+int nb_command_real(const nb_command *command, const char *option, nb_real_value *number);
 
 /* Lists the names of all commands in --help, NULL-terminated; ctx owns them. */
 nb_status nb_command_names(const char *const **names, nb_ctx *ctx);
 
-/* The option --plugin, which may be repeated. nb_command_plugins loads each and takes ownership of the texts. */
+/* The option --plugin, which may be repeated: the components are loaded. */
 #define NB_PLUGIN_OPTION(files) \
     { \
-        "plugin", '\0', POPT_ARG_ARGV, &(files), 0, "Load the components of a shared object; may be repeated", \
-            "FILE.so" \
+        "plugin", '\0', POPT_ARG_ARGV, &(files), NB_TAKES_PLUGINS, \
+            "Load the components of a shared object; may be repeated", "FILE.so" \
     }
-nb_status nb_command_plugins(const char **files, nb_ctx *ctx);
 
 /* Prints "nysbench: error: ..." on standard error. */
 void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -77,8 +93,11 @@ void nb_warn_without_gnuplot(const char *run);
 int nb_print_failure(const nb_ctx *ctx, int exit_status);
 /* Returns NB_GO_ON if the folder holds a run; else prints an error and returns NB_EXIT_USAGE. */
 int nb_command_check_run(const char *folder, nb_ctx *ctx);
-/* Returns the same, for whether the folder of the file of an option -o exists. */
+/* Returns the same, for whether the folder of the file of an option -o exists; nb_command_parse calls it for
+ * NB_TAKES_OUTPUT. */
 int nb_command_check_output(const nb_command *command, const char *path, nb_ctx *ctx);
+/* Returns NB_EXIT_OK; or prints the ctx's error and returns NB_EXIT_USAGE for an NB_EINVAL, else NB_EXIT_FAILED. */
+int nb_command_end(nb_status status, const nb_ctx *ctx);
 int nb_print_mistakes(const nb_mistakes *mistakes); /* returns NB_EXIT_USAGE */
 
 /* The option --help, first in every table; nb_command_parse handles it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* culprit.c - handlers of signals and of exit() that look at what is called. */
-#include "cli/culprit.h"
+#include "cli/program.h"
 
 #include "calls/guard.h"
 #include "cli/command.h"

@@ -4,10 +4,9 @@
 
 #include "base/digest.h"
 #include "base/files.h"
-#include "run/plan_check.h"
 #include "run/run_folder.h"
 #include "config/load.h"
-#include "run/make_plan.h"
+#include "run/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,16 +137,10 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     nb_mistakes mistakes;
     const char **arguments;
     nb_mistakes_init(&mistakes, ctx);
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
-    if (code == NB_GO_ON && experiment->workers) code = nb_worker_patience(command, experiment->workers, ctx);
-    nb_status status = nb_command_own(experiment->set, ctx);
-    if (experiment->out && nb_defer(ctx, free, experiment->out) != NB_OK) status = NB_ENOMEM;
-    if (experiment->shard_text && nb_defer(ctx, free, experiment->shard_text) != NB_OK) status = NB_ENOMEM;
-    if (status == NB_OK) status = nb_command_plugins(experiment->plugins, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     experiment->path = arguments[0];
-    if (status == NB_OK) status = load(arguments[0], experiment, &mistakes, ctx);
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (load(arguments[0], experiment, &mistakes, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (mistakes.count) return nb_print_mistakes(&mistakes);
     warn_of_config(&experiment->config);
     if (warn_of_plan(&experiment->plan, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);

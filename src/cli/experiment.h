@@ -9,13 +9,12 @@
 #include "run/shard.h"
 
 typedef struct {
-    const char *path;                 /* of the file */
-    char *out;                        /* --out, or NULL */
-    const char **set;                 /* each --set, or NULL */
-    const char **plugins;             /* each --plugin, or NULL */
-    char *shard_text;                 /* --shard, or NULL */
-    const nb_worker_choices *workers; /* options of the workers, if the command has them, or NULL */
-    const char *limits; /* other options that affect how a row ends, quoted for a shell (" --timeout 5"); or NULL */
+    const char *path;     /* of the file */
+    char *out;            /* --out, or NULL */
+    const char **set;     /* each --set, or NULL */
+    const char **plugins; /* each --plugin, or NULL */
+    char *shard_text;     /* --shard, or NULL */
+    const char *limits;   /* other options that affect how a row ends, quoted for a shell (" --timeout 5"); or NULL */
     /* Folder of the results: --out, or results/NAME, or results/NAME-DIGEST if a --set changes the rows. A shard's
      * folder is inside it. */
     const char *folder;

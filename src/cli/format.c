@@ -10,30 +10,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static const struct {
-    const char *name;
-    nb_output_format format;
-} formats[] = {{"table", NB_FORMAT_TABLE}, {"csv", NB_FORMAT_CSV},
-               {"json", NB_FORMAT_JSON},   {"markdown", NB_FORMAT_MARKDOWN},
-               {"latex", NB_FORMAT_LATEX}, {"text", NB_FORMAT_TABLE}}; /* the last is an older name */
+const char *const nb_format_names[] = {"table", "csv", "json", "markdown", "latex", NULL};
 
 bool nb_format_is_page(nb_output_format format)
 {
     return format != NB_FORMAT_CSV && format != NB_FORMAT_JSON;
-}
-
-int nb_command_format(const nb_command *c, int code, char *text, nb_output_format *format, nb_ctx *ctx)
-{
-    if (!text) return code;
-    if (nb_defer(ctx, free, text) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (code != NB_GO_ON) return code;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (strcmp(formats[i].name, text) == 0) {
-            *format = formats[i].format;
-            return NB_GO_ON;
-        }
-    nb_print_error("%s: --format %s is unknown; allowed: table, csv, json, markdown, latex", c->name, text);
-    return NB_EXIT_USAGE;
 }
 
 /* 0: any. */

@@ -123,34 +123,34 @@ static nb_status read_section(const char *heading, const char **section, nb_ctx 
     return NB_OK;
 }
 
-static nb_status print_section(nb_manual_page *p, const char *title, const char *heading)
+static nb_status print_section(nb_manual_page *p, const char *title, const char *heading, nb_ctx *ctx)
 {
     const char *text;
-    NB_TRY(p->ctx, read_section(heading, &text, p->ctx));
-    NB_REQUIRE(p->ctx, *text, NB_EINVAL, "docs/%s: has no section '%s'", COMMANDS, heading);
+    NB_TRY(ctx, read_section(heading, &text, ctx));
+    NB_REQUIRE(ctx, *text, NB_EINVAL, "docs/%s: has no section '%s'", COMMANDS, heading);
     nb_manual_heading(p, 1, title);
     nb_manual_markdown(p, text);
-    return p->status;
+    return NB_OK;
 }
 
 /* "-o, --out DIR" */
-static nb_status print_option(nb_manual_page *p, const struct poptOption *o)
+static nb_status print_option(nb_manual_page *p, const struct poptOption *o, nb_ctx *ctx)
 {
     char *names, brief[8] = "";
     if (o->argInfo & POPT_ARGFLAG_DOC_HIDDEN) return NB_OK;
     if (o->shortName) snprintf(brief, sizeof brief, "-%c%s", o->shortName, o->longName ? ", " : "");
-    NB_NEED(names, nb_format(p->ctx, "%s%s%s%s%s", brief, o->longName ? "--" : "", o->longName ? o->longName : "",
+    NB_NEED(names, nb_format(ctx, "%s%s%s%s%s", brief, o->longName ? "--" : "", o->longName ? o->longName : "",
                              o->argDescrip ? " " : "", o->argDescrip ? o->argDescrip : ""));
     nb_manual_item(p, names, o->descrip);
-    return p->status;
+    return NB_OK;
 }
 
-static nb_status print_options(nb_manual_page *p, const nb_command *c)
+static nb_status print_options(nb_manual_page *p, const nb_command *c, nb_ctx *ctx)
 {
     const struct poptOption *options;
-    NB_TRY(p->ctx, nb_command_options(c, &options, p->ctx));
+    NB_TRY(ctx, nb_command_options(c, &options, ctx));
     nb_manual_heading(p, 1, "OPTIONS");
-    for (const struct poptOption *o = options; o->longName || o->shortName; o++) NB_TRY(p->ctx, print_option(p, o));
+    for (const struct poptOption *o = options; o->longName || o->shortName; o++) NB_TRY(ctx, print_option(p, o, ctx));
     return NB_OK;
 }
 
@@ -162,40 +162,41 @@ static nb_status as_clause(const char *summary, char **clause, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status print_name(nb_manual_page *p, const char *name, const char *summary)
+static nb_status print_name(nb_manual_page *p, const char *name, const char *summary, nb_ctx *ctx)
 {
     char *clause;
     const char *line;
-    NB_TRY(p->ctx, as_clause(summary, &clause, p->ctx));
-    NB_NEED(line, nb_format(p->ctx, "%s - %s", name, clause));
+    NB_TRY(ctx, as_clause(summary, &clause, ctx));
+    NB_NEED(line, nb_format(ctx, "%s - %s", name, clause));
     nb_manual_heading(p, 1, "NAME");
     nb_manual_paragraph(p, line);
-    return p->status;
+    return NB_OK;
 }
 
 /* The examples are what follows the first line of code. */
-static nb_status print_command(nb_manual_page *p, const nb_command *c, const char *name)
+static nb_status print_command(nb_manual_page *p, const nb_command *c, const char *name, nb_ctx *ctx)
 {
-    const char *text, *call, *before;
-    NB_TRY(p->ctx, read_section(c->name, &text, p->ctx));
+    const char *text, *call, *before, *summary;
+    NB_TRY(ctx, read_section(c->name, &text, ctx));
     const char *code = strstr(text, "\n    ");
-    NB_NEED(call, nb_format(p->ctx, "nysbench %s [OPTION]...%s%s", c->name, *c->arguments ? " " : "", c->arguments));
-    NB_NEED(before, nb_format(p->ctx, "%.*s", (int)(code ? code - text : (long)strlen(text)), text));
-    NB_TRY(p->ctx, print_name(p, name, c->summary));
+    NB_NEED(call, nb_format(ctx, "nysbench %s [OPTION]...%s%s", c->name, *c->arguments ? " " : "", c->arguments));
+    NB_NEED(before, nb_format(ctx, "%.*s", (int)(code ? code - text : (long)strlen(text)), text));
+    NB_TRY(ctx, print_name(p, name, c->summary, ctx));
     nb_manual_heading(p, 1, "SYNOPSIS");
     nb_manual_paragraph(p, call);
     nb_manual_heading(p, 1, "DESCRIPTION");
-    nb_manual_markdown(p, nb_format(p->ctx, "%s.", c->summary));
+    NB_NEED(summary, nb_format(ctx, "%s.", c->summary));
+    nb_manual_markdown(p, summary);
     nb_manual_markdown(p, before);
-    NB_TRY(p->ctx, print_options(p, c));
+    NB_TRY(ctx, print_options(p, c, ctx));
     if (code) nb_manual_heading(p, 1, "EXAMPLES");
     if (code) nb_manual_markdown(p, code);
-    return print_section(p, "EXIT STATUS", "Exit status");
+    return print_section(p, "EXIT STATUS", "Exit status", ctx);
 }
 
-static nb_status print_program(nb_manual_page *p)
+static nb_status print_program(nb_manual_page *p, nb_ctx *ctx)
 {
-    NB_TRY(p->ctx, print_name(p, "nysbench", ABOUT));
+    NB_TRY(ctx, print_name(p, "nysbench", ABOUT, ctx));
     nb_manual_heading(p, 1, "SYNOPSIS");
     nb_manual_paragraph(p, "nysbench COMMAND [OPTION]... [ARGUMENT]...");
     nb_manual_heading(p, 1, "DESCRIPTION");
@@ -204,38 +205,41 @@ static nb_status print_program(nb_manual_page *p)
     nb_manual_heading(p, 1, "COMMANDS");
     for (const nb_command *c = nb_command_next(NULL); c; c = nb_command_next(c)) {
         const char *call, *summary;
-        NB_NEED(call, nb_format(p->ctx, "%s%s%s", c->name, *c->arguments ? " " : "", c->arguments));
-        NB_NEED(summary, nb_format(p->ctx, "%.*s", (int)strcspn(c->summary, ".\n"), c->summary));
+        NB_NEED(call, nb_format(ctx, "%s%s%s", c->name, *c->arguments ? " " : "", c->arguments));
+        NB_NEED(summary, nb_format(ctx, "%.*s", (int)strcspn(c->summary, ".\n"), c->summary));
         nb_manual_item(p, call, summary);
     }
-    NB_TRY(p->ctx, print_section(p, "ENVIRONMENT", "Environment"));
-    NB_TRY(p->ctx, print_section(p, "FILES", "Files"));
-    return print_section(p, "EXIT STATUS", "Exit status");
+    NB_TRY(ctx, print_section(p, "ENVIRONMENT", "Environment", ctx));
+    NB_TRY(ctx, print_section(p, "FILES", "Files", ctx));
+    return print_section(p, "EXIT STATUS", "Exit status", ctx);
 }
 
-static nb_status print_document(nb_manual_page *p, const nb_topic *t, const char *name)
+static nb_status print_document(nb_manual_page *p, const nb_topic *t, const char *name, nb_ctx *ctx)
 {
     const char *text;
-    NB_TRY(p->ctx, nb_read_file(t->path, &text, p->ctx));
-    NB_TRY(p->ctx, print_name(p, name, t->summary));
+    NB_TRY(ctx, nb_read_file(t->path, &text, ctx));
+    NB_TRY(ctx, print_name(p, name, t->summary, ctx));
     nb_manual_heading(p, 1, "DESCRIPTION");
     nb_manual_markdown(p, text);
-    return p->status;
+    return NB_OK;
 }
 
-static nb_status print(nb_manual_page *p, const nb_topic *t)
+static nb_status print(nb_manual_page *p, const nb_topic *t, nb_ctx *ctx)
 {
     const char *name;
     bool program = !t->command && !t->path;
-    NB_NEED(name, program ? "nysbench" : nb_format(p->ctx, "nysbench-%.*s", (int)strcspn(t->name, "."), t->name));
-    if (program) return print_program(p);
-    return t->command ? print_command(p, t->command, name) : print_document(p, t, name);
+    NB_NEED(name, program ? "nysbench" : nb_format(ctx, "nysbench-%.*s", (int)strcspn(t->name, "."), t->name));
+    if (program) return print_program(p, ctx);
+    return t->command ? print_command(p, t->command, name, ctx) : print_document(p, t, name, ctx);
 }
 
 nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *ctx)
 {
-    nb_manual_page page = {.out = out, .ctx = ctx, .width = width};
-    return print(&page, topic);
+    nb_manual_page *page;
+    NB_TRY(ctx, nb_manual_page_new(&page, ctx));
+    NB_TRY(ctx, print(page, topic, ctx));
+    nb_manual_print_text(page, width, out);
+    return NB_OK;
 }
 
 typedef struct {
@@ -247,14 +251,14 @@ typedef struct {
 static nb_status print_man(FILE *out, const void *what, nb_ctx *ctx)
 {
     const man_page *m = what;
-    nb_manual_page page = {.out = out, .ctx = ctx, .roff = true};
-    nb_manual_begin(&page, m->name, m->section, m->date);
-    NB_TRY(ctx, print(&page, m->topic));
-    nb_manual_heading(&page, 1, "SEE ALSO");
-    nb_manual_paragraph(&page, strcmp(m->name, "nysbench") == 0
-                                   ? "nysbench-run(1), nysbench-config(5), nysbench-columns(7), nysbench-components(7)"
-                                   : "nysbench(1), nysbench-config(5), nysbench-columns(7), nysbench-components(7)");
-    return page.status;
+    nb_manual_page *page;
+    NB_TRY(ctx, nb_manual_page_new(&page, ctx));
+    NB_TRY(ctx, print(page, m->topic, ctx));
+    nb_manual_heading(page, 1, "SEE ALSO");
+    nb_manual_paragraph(page, strcmp(m->name, "nysbench") == 0
+                                  ? "nysbench-run(1), nysbench-config(5), nysbench-columns(7), nysbench-components(7)"
+                                  : "nysbench(1), nysbench-config(5), nysbench-columns(7), nysbench-components(7)");
+    return nb_manual_print_roff(page, m->name, m->section, m->date, out, ctx);
 }
 
 /* Returns the section of the manual that the topic's page is in; 0: it has none. */

@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "config/load.h"
 #include "data/head.h"
-#include "data/head_files.h"
 
 #include <ctype.h>
 #include <stdio.h>

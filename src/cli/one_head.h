@@ -32,9 +32,6 @@ typedef struct { /* the options' values; NULL: not given */
          "true|false|auto"}, \
         NB_PLUGIN_OPTION((t).plugins)
 
-/* Takes ownership of the texts; called first, whatever happens later. */
-nb_status nb_one_head_own(const nb_one_head_texts *texts, nb_ctx *ctx);
-
 /* Makes the request that the options ask for, and, for messages, the host. */
 void nb_one_head_request(const nb_one_head_texts *texts, nysbench_request *request, nb_host *host);
 

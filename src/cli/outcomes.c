@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* outcomes.c - rows of the same status and reason are one group: ten thousand
  * failures for one reason are one line, and three rows to look at. */
-#include "cli/outcomes.h"
+#include "cli/results.h"
 
 #include "base/files.h"
 #include "base/shell.h"

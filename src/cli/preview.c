@@ -86,12 +86,6 @@ void nb_preview_print(FILE *out, const char *before, const nb_preview *o)
             nb_bytes_text(f->all_bytes, bytes));
 }
 
-int nb_preview_hours(const nb_command *command, const char *text, double *hours)
-{
-    *hours = INFINITY;
-    return nb_command_real(command, "--max-hours", text, 1e-6, 1e6, hours);
-}
-
 int nb_preview_check(const nb_command *command, const nb_preview *o, double max_hours)
 {
     char predicted[NB_TIME_RANGE];

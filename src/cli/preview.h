@@ -4,10 +4,12 @@
 #define NB_PREVIEW_H
 
 #include "cli/experiment.h"
+#include "cli/format.h"
 #include "cli/prepare.h"
 #include "run/prediction.h"
 #include "run/workers.h"
 
+#include <math.h>
 #include <stdio.h>
 
 typedef struct {
@@ -39,14 +41,19 @@ const char *nb_preview_time(const nb_predicted *times, double share, char text[N
 /* Prints "3 scenes to run with 2 workers: about 41 s to 1 min 10 s, up to 120 MiB of memory". */
 void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
 
-#define NB_MAX_HOURS_OPTION(text) \
+#define NB_MAX_HOURS_VALUE \
     { \
-        "max-hours", '\0', POPT_ARG_STRING, &(text), 0, "Run nothing if the prediction for an idle machine is longer", \
-            "H" \
+        .min = 1e-6, .max = 1e6, .value = INFINITY \
     }
-/* Parses the option's text; NULL (not given): no limit. Returns NB_GO_ON, or the exit status after a usage error. */
-int nb_preview_hours(const nb_command *command, const char *text, double *hours);
+#define NB_MAX_HOURS_OPTION(hours) \
+    NB_REAL_OPTION("max-hours", '\0', hours, "Run nothing if the prediction for an idle machine is longer", "H")
 /* Returns NB_GO_ON, or the exit status if even the low end of the prediction is more. */
 int nb_preview_check(const nb_command *command, const nb_preview *preview, double max_hours);
+
+/* Prints on standard output what a run of these rows would do: scenes, rows, time and memory. Returns the exit status:
+ * NB_EXIT_USAGE if the run would be refused, because no worker fits into workers->memory (0: any machine) or as
+ * nb_preview_check says. */
+int nb_plan_tell(const nb_command *command, const nb_experiment *experiment, const nb_question *asked,
+                 nb_workers *workers, double max_hours, nb_output_format format, nb_ctx *ctx);
 
 #endif

@@ -3,7 +3,6 @@
 #include "cli/program.h"
 
 #include "cli/command.h"
-#include "cli/culprit.h"
 
 #include <fcntl.h>
 #include <stdio.h>

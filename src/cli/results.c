@@ -4,7 +4,6 @@
 
 #include "cli/claims.h"
 #include "cli/format.h"
-#include "cli/outcomes.h"
 #include "report/builds.h"
 #include "report/csv.h"
 #include "report/results.h"

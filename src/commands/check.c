@@ -18,7 +18,7 @@
 typedef struct {
     const nb_choice *kernel;
     const nb_registry *kind; /* NULL: any */
-    int timeout_s;
+    double timeout_s;
     int count, failures;
 } tally;
 
@@ -202,26 +202,23 @@ static bool is_plugin(const char *text)
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    char *timeout = NULL, *kind = NULL;
-    const char **arguments, **plugins = NULL;
+    nb_real_value timeout = {.min = 1, .max = 86400, .value = 60};
+    const char *kind = NULL, **arguments, **plugins = NULL;
     nb_choice kernel;
-    tally t = {.timeout_s = 60, .kernel = &kernel};
+    tally t = {.kernel = &kernel};
     struct poptOption options[] = {
         NB_HELP_OPTION,
         NB_PLUGIN_OPTION(plugins),
         {"kind", 'k', POPT_ARG_STRING, &kind, 0,
          "Of which kind SPEC is, where several have its name (default: all; of command: strategy)", "KIND"},
-        {"timeout", 't', POPT_ARG_STRING, &timeout, 0, "Seconds for each check on each head (default: 60)", "SECONDS"},
+        {"timeout", 't', POPT_ARG_STRING, &timeout.text, NB_TAKES_PATIENCE,
+         "Seconds for each check on each head (default: 60)", "SECONDS"},
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
-    nb_status owned = timeout ? nb_defer(ctx, free, timeout) : NB_OK;
-    if (kind && owned == NB_OK) owned = nb_defer(ctx, free, kind);
-    if (code == NB_GO_ON) code = nb_command_number(command, "--timeout", timeout, 1, 86400, &t.timeout_s);
-    nb_ctx_set_patience(ctx, t.timeout_s);
-    nb_status status = nb_command_plugins(plugins, ctx);
+    nb_ctx_set_patience(ctx, timeout.value);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = owned;
-    if (status == NB_OK && kind) status = nb_kind_find(kind, &t.kind, ctx);
+    t.timeout_s = timeout.value;
+    nb_status status = kind ? nb_kind_find(kind, &t.kind, ctx) : NB_OK;
     if (status == NB_OK) status = nb_choice_parse(&nb_kernels, nb_standard_kernel(), &kernel, ctx);
     if (status == NB_OK) status = (is_plugin(arguments[0]) ? check_plugin : check_spec)(arguments[0], &t, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);

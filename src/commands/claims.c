@@ -51,23 +51,19 @@ static nb_status answer(const char *const *folders, nb_output_format format, int
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     enum { MOST = 256 };
-    char *format_text = NULL;
+    nb_word_value format = NB_FORMAT_VALUE;
     int strict = 0, open = 0;
     const char **plugins = NULL, **arguments;
-    nb_output_format format = NB_FORMAT_TABLE;
     struct poptOption options[] = {NB_HELP_OPTION,
-                                   NB_FORMAT_OPTION(format_text),
+                                   NB_FORMAT_OPTION(format),
                                    {"strict", '\0', POPT_ARG_NONE, &strict, 0,
                                     "Exit with 1 unless every claim is reproduced; untested ones do not count", NULL},
                                    NB_PLUGIN_OPTION(plugins),
                                    POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);
-    nb_status status = nb_command_plugins(plugins, ctx);
-    code = nb_command_format(command, code, format_text, &format, ctx);
-    for (int r = 0; code == NB_GO_ON && arguments[r]; r++) code = nb_command_check_run(arguments[r], ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, MOST}, ctx);
     if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = answer(arguments, format, &open, ctx);
-    if (status != NB_OK) return nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    nb_status status = answer(arguments, (nb_output_format)format.value, &open, ctx);
+    if (status != NB_OK) return nb_command_end(status, ctx);
     return strict && open > 0 ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 

@@ -8,14 +8,14 @@
 #include "run/run_folder.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct { /* the command line's; NULL: not given */
-    char *baseline, *by, *metric, *pool, *failures, *format, *margin, *confidence, *resamples, *scale;
+    char *baseline, *by, *metric, *pool, *margin;
+    nb_word_value failures, format, scale;
+    nb_real_value confidence;
+    nb_whole_value resamples;
     const char **where, **confounded;
-    nb_output_format output;
     int full, by_model;
 } given;
 
@@ -102,7 +102,7 @@ static nb_status print(const given *g, const nb_relation *relation, const nb_com
                        const nb_comparison *c, nb_ctx *ctx)
 {
     const nb_compare_view view = {g->full, g->by_model};
-    nb_output_format format = g->output;
+    nb_output_format format = (nb_output_format)g->format.value;
     nb_page page;
     nb_grid grid;
     if (nb_format_is_page(format)) {
@@ -147,42 +147,30 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     return print(g, relation, terms, &comparison, ctx);
 }
 
-static int check_word(const char *option, const char *text, const char *const *words)
+static int read_terms(const nb_command *command, const given *g, nb_compare_terms *terms)
 {
-    const char *const *w = words;
-    if (!text) return NB_GO_ON;
-    while (*w && strcmp(*w, text) != 0) w++;
-    if (*w) return NB_GO_ON;
-    fprintf(stderr, "nysbench: error: compare: --%s %s is unknown; allowed:", option, text);
-    for (w = words; *w; w++) fprintf(stderr, "%s %s", w == words ? "" : ",", *w);
-    fputc('\n', stderr);
-    return NB_EXIT_USAGE;
-}
-
-static int read_terms(const nb_command *command, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
-{
-    static const char *const scales[] = {"ratio", "difference", NULL}, *const failures[] = {"drop", "worst", NULL};
-    (void)ctx;
-    int code = check_word("scale", g->scale, scales);
-    if (code == NB_GO_ON) code = check_word("failures", g->failures, failures);
-    *terms = (nb_compare_terms){.contrast = {.metric = g->metric, .pool = g->pool, .confounded = g->confounded},
-                                .confidence = 0.95,
-                                .resamples = NB_BOOTSTRAPS};
-    terms->contrast.difference = g->scale && strcmp(g->scale, "difference") == 0;
-    terms->contrast.failures = g->failures && strcmp(g->failures, "worst") == 0 ? NB_FAILURES_WORST : NB_FAILURES_DROP;
-    double margin = terms->contrast.difference ? 0 : 1.02;
-    if (code == NB_GO_ON)
-        code = nb_command_real(command, "--margin", g->margin, terms->contrast.difference ? 0 : 1, 1e9, &margin);
-    terms->margin = terms->contrast.difference ? margin : log(margin);
-    if (code == NB_GO_ON)
-        code = nb_command_real(command, "--confidence", g->confidence, 0.5, 0.9999, &terms->confidence);
-    if (code == NB_GO_ON) code = nb_command_number(command, "--resamples", g->resamples, 0, 1000000, &terms->resamples);
+    bool difference = g->scale.value == 1;
+    nb_real_value margin = {.text = g->margin, .min = difference ? 0 : 1, .max = 1e9, .value = difference ? 0 : 1.02};
+    int code = nb_command_real(command, "margin", &margin);
+    *terms = (nb_compare_terms){.contrast = {.metric = g->metric,
+                                             .pool = g->pool,
+                                             .confounded = g->confounded,
+                                             .difference = difference,
+                                             .failures = g->failures.value ? NB_FAILURES_WORST : NB_FAILURES_DROP},
+                                .confidence = g->confidence.value,
+                                .resamples = (int)g->resamples.value,
+                                .margin = difference ? margin.value : log(margin.value)};
     return code;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    given g = {0};
+    static const char *const scales[] = {"ratio", "difference", NULL}, *const failures[] = {"drop", "worst", NULL};
+    given g = {.failures = {.words = failures},
+               .format = NB_FORMAT_VALUE,
+               .scale = {.words = scales},
+               .confidence = {.min = 0.5, .max = 0.9999, .value = 0.95},
+               .resamples = {.max = 1000000, .value = NB_BOOTSTRAPS}};
     const char **plugins = NULL, **arguments;
     nb_compare_terms terms;
     struct poptOption options[] = {
@@ -197,37 +185,25 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
          "COLUMN=VALUE"},
         {"pool", '\0', POPT_ARG_STRING, &g.pool, 0, "Average over the values of a column, such as landmarks", "COLUMN"},
-        {"scale", '\0', POPT_ARG_STRING, &g.scale, 0, "Compare by ratio (default) or difference", "ratio|difference"},
+        NB_WORD_OPTION("scale", '\0', g.scale, "Compare by ratio (default) or difference", "ratio|difference"),
         {"confounded", '\0', POPT_ARG_ARGV, &g.confounded, 0,
          "Compare even what differs in this column too, or in " NB_ROWS_SEEN " or " NB_BUILD "; may be repeated",
          "COLUMN"},
-        {"failures", '\0', POPT_ARG_STRING, &g.failures, 0,
-         "Pairs of which one has no result: drop (default) them, or count them as worst", "drop|worst"},
+        NB_WORD_OPTION("failures", '\0', g.failures,
+                       "Pairs of which one has no result: drop (default) them, or count them as worst", "drop|worst"),
         {"margin", '\0', POPT_ARG_STRING, &g.margin, 0, "Largest ratio (or difference) that does not matter (1.02; 0)",
          "RATIO"},
-        {"confidence", '\0', POPT_ARG_STRING, &g.confidence, 0, "Confidence of the intervals (0.95)", "SHARE"},
-        {"resamples", '\0', POPT_ARG_STRING, &g.resamples, 0, "Resamples of the bootstrap (2000); 0: no bootstrap",
-         "N"},
+        NB_REAL_OPTION("confidence", '\0', g.confidence, "Confidence of the intervals (0.95)", "SHARE"),
+        NB_WHOLE_OPTION("resamples", '\0', g.resamples, "Resamples of the bootstrap (2000); 0: no bootstrap", "N"),
         {"by-model", '\0', POPT_ARG_NONE, &g.by_model, 0, "Lines of each model too, not only over all of them", NULL},
         {"full", '\0', POPT_ARG_NONE, &g.full, 0,
          "All that is known of each line: tests, bootstrap, heads, trials, and what they mean", NULL},
         NB_FORMAT_OPTION(g.format),
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
-    nb_status status = nb_command_plugins(plugins, ctx);
-    if (status == NB_OK) status = nb_command_own(g.where, ctx);
-    if (status == NB_OK) status = nb_command_own(g.confounded, ctx);
-    char *const texts[] = {g.baseline, g.by,         g.metric,    g.pool, g.failures,
-                           g.margin,   g.confidence, g.resamples, g.scale};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i] && status == NB_OK) status = nb_defer(ctx, free, texts[i]);
-    code = nb_command_format(command, code, g.format, &g.output, ctx);
-    if (code == NB_GO_ON) code = read_terms(command, &g, &terms, ctx);
-    if (code == NB_GO_ON) code = nb_command_check_run(arguments[0], ctx);
-    if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = compare(arguments[0], &g, &terms, ctx);
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 1}, ctx);
+    if (code == NB_GO_ON) code = read_terms(command, &g, &terms);
+    return code == NB_GO_ON ? nb_command_end(compare(arguments[0], &g, &terms, ctx), ctx) : code;
 }
 
 const nb_command nb_command_compare = {"compare", "RUN", "Say which method is better, and how surely",

@@ -39,10 +39,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_HELP_OPTION,
         {"bash", '\0', POPT_ARG_STRING, &shown, 0, "In bash's words, of which this is the current one", "WORD"},
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
-    nb_status status = shown ? nb_defer(ctx, free, shown) : NB_OK;
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = nb_complete(arguments[0], &candidates, ctx);
+    nb_status status = nb_complete(arguments[0], &candidates, ctx);
     if (status == NB_OK && shown) status = print_for_bash(&candidates, shown, ctx);
     if (status == NB_OK && !shown) print(&candidates);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);

@@ -66,18 +66,16 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_HELP_OPTION,
         {"out", 'o', POPT_ARG_STRING, &out, 0, "Folder to make (default: nysbench-demo)", "DIR"},
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
-    nb_status status = out ? nb_defer(ctx, free, out) : NB_OK;
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     const char *folder = out ? out : "nysbench-demo";
     if (!*folder) {
         nb_print_error("demo: --out is empty: expected the name of a folder");
         return NB_EXIT_USAGE;
     }
-    if (status == NB_OK &&
-        (!(experiment = nb_format(ctx, "%s/demo.yaml", folder)) || !(results = nb_format(ctx, "%s/results", folder))))
-        status = NB_ENOMEM;
-    if (status == NB_OK) status = nb_run_check_folder(results, ctx);
+    if (!(experiment = nb_format(ctx, "%s/demo.yaml", folder)) || !(results = nb_format(ctx, "%s/results", folder)))
+        return nb_print_failure(ctx, NB_EXIT_FAILED);
+    nb_status status = nb_run_check_folder(results, ctx);
     if (status == NB_OK) status = prepare(folder, experiment, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     code = run_experiment(experiment, results, ctx);

@@ -150,10 +150,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                                     "Print all columns or all components, as NAME says, as Markdown", NULL},
                                    POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
-    nb_status status = nb_command_plugins(plugins, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (as_markdown) return markdown(arguments[0], ctx);
     return describe(arguments[0], ctx);
 }

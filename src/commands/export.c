@@ -37,31 +37,22 @@ static nb_status export_landmarks(const char *folder, const char *out, int *fail
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    char *format = NULL, *landmarks = NULL;
+    static const char *const formats[] = {"csv", "json", NULL};
+    nb_word_value format = {.words = formats};
+    char *landmarks = NULL;
     const char **plugins = NULL;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"format", 'f', POPT_ARG_STRING, &format, 0, "csv (default) or json, to standard output", "csv|json"},
+        NB_WORD_OPTION("format", 'f', format, "csv (default) or json, to standard output", "csv|json"),
         {"landmarks", 'l', POPT_ARG_STRING, &landmarks, 0,
          "Pick the run's landmarks again and write them, with Q, K and V, as .npy files into DIR", "DIR"},
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
     const char **arguments;
-    int failed = 0, code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
-    nb_status status = nb_command_plugins(plugins, ctx);
-    if (format && status == NB_OK) status = nb_defer(ctx, free, format);
-    if (landmarks && status == NB_OK) status = nb_defer(ctx, free, landmarks);
+    int failed = 0, code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 1}, ctx);
     if (code != NB_GO_ON) return code;
-    bool json = format && strcmp(format, "json") == 0;
-    if (format && !json && strcmp(format, "csv") != 0) {
-        nb_print_error("export: --format %s is unknown; allowed: csv, json", format);
-        return NB_EXIT_USAGE;
-    }
-    code = nb_command_check_run(arguments[0], ctx);
-    if (code != NB_GO_ON) return code;
-    if (status == NB_OK)
-        status =
-            landmarks ? export_landmarks(arguments[0], landmarks, &failed, ctx) : export_rows(arguments[0], json, ctx);
+    nb_status status = landmarks ? export_landmarks(arguments[0], landmarks, &failed, ctx)
+                                 : export_rows(arguments[0], format.value == 1, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     return failed ? NB_EXIT_FAILED : NB_EXIT_OK;
 }

@@ -18,7 +18,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* n l_i below it counts as this: singular vectors of residual 1e-7 know squares to 1e-14, n / k of order 100. */
@@ -30,19 +29,12 @@ typedef struct {
 } head_name;
 
 typedef struct {
-    char **heads, *out, *rank_text, *ridge_text;
+    char **heads, *out;
     int rank, count, d;
     double ridge;
     head_name *names;        /* count */
     nb_ridge_part *parts[2]; /* count each: queries, keys */
 } request;
-
-static void free_heads(void *ptr)
-{
-    char **texts = ptr;
-    for (int i = 0; texts[i]; i++) free(texts[i]);
-    free(texts);
-}
 
 /* One --head: a head of the file, or all. */
 static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
@@ -165,41 +157,29 @@ static nb_status fit_and_save(request *r, nb_ctx *ctx)
     return nb_npy_save_reals(r->out, 2, shape, w, ctx);
 }
 
-static nb_status own(const request *r, nb_ctx *ctx)
-{
-    char *texts[] = {r->out, r->rank_text, r->ridge_text};
-    if (r->heads) NB_TRY(ctx, nb_defer(ctx, free_heads, r->heads));
-    for (int i = 0; i < 3; i++)
-        if (texts[i]) NB_TRY(ctx, nb_defer(ctx, free, texts[i]));
-    return NB_OK;
-}
-
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    request r = {.rank = 32, .ridge = 1};
+    nb_whole_value rank = {.min = 1, .max = 1 << 20, .value = 32};
+    nb_real_value ridge = {.min = 0, .max = 1e300, .value = 1};
+    request r = {.count = 0};
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"head", 0, POPT_ARG_ARGV, &r.heads, 0, "Head H of a file, or all its heads; may be repeated", "FILE[:H]"},
-        {"out", 'o', POPT_ARG_STRING, &r.out, 0,
+        {"out", 'o', POPT_ARG_STRING, &r.out, NB_TAKES_OUTPUT,
          "Where to write the weights, of shape (2, d+1): queries and keys, the intercept last", "FILE.npy"},
-        {"rank", 0, POPT_ARG_STRING, &r.rank_text, 0, "Singular vectors of S in the leverage scores (default: 32)",
-         "K"},
-        {"ridge", 0, POPT_ARG_STRING, &r.ridge_text, 0,
-         "Weight of |w|^2 beside the mean squared error; coordinates are not scaled (default: 1)", "L"},
+        NB_WHOLE_OPTION("rank", 0, rank, "Singular vectors of S in the leverage scores (default: 32)", "K"),
+        NB_REAL_OPTION("ridge", 0, ridge,
+                       "Weight of |w|^2 beside the mean squared error; coordinates are not scaled (default: 1)", "L"),
         POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
-    nb_status status = own(&r, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (!r.heads || !r.out) {
         nb_print_error("fit: %s is missing", r.heads ? "--out FILE.npy" : "--head FILE");
         return NB_EXIT_USAGE;
     }
-    code = nb_command_check_output(command, r.out, ctx);
-    if (code == NB_GO_ON) code = nb_command_number(command, "--rank", r.rank_text, 1, 1 << 20, &r.rank);
-    if (code == NB_GO_ON) code = nb_command_real(command, "--ridge", r.ridge_text, 0, 1e300, &r.ridge);
-    if (code != NB_GO_ON) return code;
+    r.rank = (int)rank.value;
+    r.ridge = ridge.value;
     if (find_heads(&r, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     return fit_and_save(&r, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }

@@ -15,21 +15,12 @@
 #include <string.h>
 
 typedef struct {
-    char *head, *attention, *causal, *threads, *seed, *trial, *out;
+    char *head, *attention, *causal, *out;
+    nb_whole_value threads, seed, trial;
     const char **plugins;
     const char *spec; /* of the attention */
-    int thread_count, trial_number;
-    long long seed_number;
-    bool alone; /* --causal without a value */
+    bool alone;       /* --causal without a value */
 } request;
-
-static nb_status own(const request *r, nb_ctx *ctx)
-{
-    char *texts[] = {r->head, r->attention, r->causal, r->threads, r->seed, r->trial, r->out};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i]) NB_TRY(ctx, nb_defer(ctx, free, texts[i]));
-    return NB_OK;
-}
 
 /* All heads of the file, or the one that is named, with the mask that is asked for. */
 static nb_status load(const request *r, nb_head_shape *file, nb_layer *layer, nb_ctx *ctx)
@@ -67,7 +58,7 @@ static void summarise(const request *r, const nysbench_attention *attention, con
     fprintf(strcmp(r->out, "-") == 0 ? stderr : stdout,
             "%s: %d heads, n = %d, d = %d%s; first pass %.3g ms with %d threads, workspace %.3g MB\n",
             attention->choice.label, nb_layer_heads(s), s->n, s->d, s->causal ? ", causal" : "", 1e3 * cost.seconds,
-            r->thread_count, 1e-6 * cost.bytes);
+            (int)r->threads.value, 1e-6 * cost.bytes);
 }
 
 static int pass(const request *r, nysbench_attention *attention, const nb_head_shape *file, const nb_layer *layer,
@@ -99,8 +90,8 @@ static int forward(const request *r, nysbench *handle, const nb_head_shape *file
                                   .causal = s->causal};
     nysbench_attention *attention;
     int aside = nb_program_aside();
-    nysbench_status status =
-        nysbench_attention_new(handle, r->spec, &shape, r->thread_count, r->seed_number, r->trial_number, &attention);
+    nysbench_status status = nysbench_attention_new(handle, r->spec, &shape, (int)r->threads.value, r->seed.value,
+                                                    (int)r->trial.value, &attention);
     nb_program_output(aside);
     if (status != NYSBENCH_OK)
         return nb_print_failure(handle->ctx, status == NYSBENCH_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
@@ -109,26 +100,11 @@ static int forward(const request *r, nysbench *handle, const nb_head_shape *file
     return code;
 }
 
-static int check(const nb_command *command, request *r, nb_ctx *ctx)
-{
-    if (!r->head || !r->out) {
-        nb_print_error("forward: %s is missing",
-                       r->head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
-        return NB_EXIT_USAGE;
-    }
-    r->thread_count = nb_lesser(nb_usable_cpus(), NB_MOST_THREADS);
-    r->seed_number = 20260101;
-    int code = nb_command_check_output(command, r->out, ctx);
-    if (code == NB_GO_ON)
-        code = nb_command_number(command, "--threads", r->threads, 1, NB_MOST_THREADS, &r->thread_count);
-    if (code == NB_GO_ON) code = nb_command_integer(command, "--seed", r->seed, 0, INT64_MAX, &r->seed_number);
-    if (code == NB_GO_ON) code = nb_command_number(command, "--trial", r->trial, 0, INT_MAX, &r->trial_number);
-    return code;
-}
-
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    request r = {.head = NULL};
+    request r = {.threads = {.min = 1, .max = NB_MOST_THREADS, .value = nb_lesser(nb_usable_cpus(), NB_MOST_THREADS)},
+                 .seed = {.max = INT64_MAX, .value = 20260101},
+                 .trial = {.max = INT_MAX}};
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"head", '\0', POPT_ARG_STRING, &r.head, 0,
@@ -138,10 +114,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"causal", '\0', POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL, &r.causal, 0,
          "Whether a query sees only the keys up to its own (default: auto, as the file says; alone: true)",
          "true|false|auto"},
-        {"threads", 't', POPT_ARG_STRING, &r.threads, 0, "Threads (default: all CPUs that there are)", "N"},
-        {"seed", '\0', POPT_ARG_STRING, &r.seed, 0, "Seed, as in an experiment (default: 20260101)", "S"},
-        {"trial", '\0', POPT_ARG_STRING, &r.trial, 0, "Which of its trials (default: 0)", "T"},
-        {"out", 'o', POPT_ARG_STRING, &r.out, 0,
+        NB_WHOLE_OPTION("threads", 't', r.threads, "Threads (default: all CPUs that there are)", "N"),
+        NB_WHOLE_OPTION("seed", '\0', r.seed, "Seed, as in an experiment (default: 20260101)", "S"),
+        NB_WHOLE_OPTION("trial", '\0', r.trial, "Which of its trials (default: 0)", "T"),
+        {"out", 'o', POPT_ARG_STRING, &r.out, NB_TAKES_OUTPUT,
          "The outputs, float32 of the shape of q, with V's dimension; '-' is standard output", "FILE.npy"},
         NB_PLUGIN_OPTION(r.plugins),
         POPT_TABLEEND};
@@ -151,15 +127,16 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_choice attention; /* what is wrong with it is said before a large file is read */
     nb_head_shape file;
     nb_layer layer;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     for (int i = 1; i < argc; i++) r.alone = r.alone || strcmp(argv[i], "--causal") == 0;
-    nb_status status = nb_command_plugins(r.plugins, ctx), owned = own(&r, ctx);
     if (code != NB_GO_ON) return code;
-    code = check(command, &r, ctx);
-    if (code != NB_GO_ON) return code;
+    if (!r.head || !r.out) {
+        nb_print_error("forward: %s is missing",
+                       r.head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
+        return NB_EXIT_USAGE;
+    }
     r.spec = r.attention ? r.attention : "streamed";
-    if (status == NB_OK) status = owned;
-    if (status == NB_OK) status = nb_program_handle(&handle, &host, ctx);
+    nb_status status = nb_program_handle(&handle, &host, ctx);
     if (status == NB_OK) status = nb_attention_choose(handle, r.spec, &attention, ctx);
     if (status == NB_OK) status = load(&r, &file, &layer, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);

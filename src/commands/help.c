@@ -71,15 +71,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                                    {"man-pages", '\0', POPT_ARG_STRING, &folder, 0,
                                     "Only write the pages for man(1) into DIR/man1, man5, man7", "DIR"},
                                    POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments}, ctx);
-    nb_status status = folder ? nb_defer(ctx, free, folder) : NB_OK;
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (status == NB_OK && folder) {
-        status = nb_manual_write(folder, ctx);
-        return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
-    }
-    if (status == NB_OK) status = nb_manual_topics(&topics, &count, ctx);
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (folder) return nb_manual_write(folder, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nb_manual_topics(&topics, &count, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     const nb_topic *topic = arguments[0] ? nb_manual_find(topics, count, arguments[0]) : NULL;
     if (arguments[0] && !topic) return unknown(arguments[0], topics, count, ctx);
     if (!topic) print_topics(topics, count);

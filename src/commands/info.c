@@ -210,19 +210,16 @@ static nb_status print_program(nb_output_format format, nb_ctx *ctx)
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     int json = 0;
-    char *text = NULL;
-    nb_output_format format = NB_FORMAT_TABLE;
+    nb_word_value format = NB_FORMAT_VALUE;
     struct poptOption options[] = {NB_HELP_OPTION,
-                                   NB_FORMAT_OPTION(text),
+                                   NB_FORMAT_OPTION(format),
                                    {"json", '\0', POPT_ARG_NONE, &json, 0, "The same as --format json", NULL},
                                    POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments}, ctx);
-    code = nb_command_format(command, code, text, &format, ctx);
-    if (code == NB_GO_ON && arguments[0]) code = nb_command_check_run(arguments[0], ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 1}, ctx);
     if (code != NB_GO_ON) return code;
-    if (json) format = NB_FORMAT_JSON;
-    nb_status status = arguments[0] ? print_run(arguments[0], format, ctx) : print_program(format, ctx);
+    nb_output_format as = json ? NB_FORMAT_JSON : (nb_output_format)format.value;
+    nb_status status = arguments[0] ? print_run(arguments[0], as, ctx) : print_program(as, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 

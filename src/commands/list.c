@@ -76,16 +76,15 @@ static nb_status print(listing *l, const char *kind)
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    char *format = NULL;
+    nb_word_value format = NB_FORMAT_VALUE;
     listing l = {.ctx = ctx};
     const char **plugins = NULL, **arguments;
     struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     nb_host host;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments}, ctx);
-    nb_status status = nb_command_plugins(plugins, ctx);
-    code = nb_command_format(command, code, format, &l.format, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = nb_program_handle(&l.handle, &host, ctx);
+    l.format = (nb_output_format)format.value;
+    nb_status status = nb_program_handle(&l.handle, &host, ctx);
     if (status == NB_OK) status = print(&l, arguments[0]);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }

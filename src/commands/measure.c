@@ -159,8 +159,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     nb_one_head_texts t = {.head = NULL};
     int lines = 0;
-    char *format_text = NULL;
-    nb_output_format format = NB_FORMAT_TABLE;
+    nb_word_value format = NB_FORMAT_VALUE;
     char *files[2] = {NULL, NULL};
     struct poptOption options[] = {
         NB_HELP_OPTION,
@@ -173,23 +172,17 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"core", 'c', POPT_ARG_ARGV, &t.cores, 0,
          "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"},
         {"metrics", '\0', POPT_ARG_STRING, &t.metrics, 0, "Columns, separated by commas (default: all)", "LIST"},
-        NB_FORMAT_OPTION(format_text),
+        NB_FORMAT_OPTION(format),
         {"json", 'j', POPT_ARG_NONE, &lines, 0, "One JSON object for each core, a line each", NULL},
         POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
-    nb_status status = nb_command_plugins(t.plugins, ctx), owned = nb_one_head_own(&t, ctx);
-    for (int i = 0; i < 2; i++)
-        if (files[i] && nb_defer(ctx, free, files[i]) != NB_OK) owned = NB_ENOMEM;
-    code = nb_command_format(command, code, format_text, &format, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     if ((files[0] || files[1]) && (t.strategy || t.landmarks || t.pairing)) {
         nb_print_error("measure: --strategy, --landmarks and --pairing, or landmark files, not both");
         return NB_EXIT_USAGE;
     }
-    if (status == NB_OK) status = owned;
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return measure(&t, files, lines, format, ctx);
+    return measure(&t, files, lines, (nb_output_format)format.value, ctx);
 }
 
 const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run,

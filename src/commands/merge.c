@@ -10,7 +10,6 @@
 #include "run/merge.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
-#include "run/reload.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@ typedef struct {
 
 typedef struct { /* the command line's */
     const char *out;
-    char *shards; /* --shards; NULL: not given */
+    nb_whole_value shards;
     int mixed, quiet;
 } choices;
 
@@ -127,7 +126,7 @@ static nb_status read_source(merger *m, source *s, nb_ctx *ctx)
 }
 
 /* A shard that was killed before it had a store counts as one that has nothing yet. */
-static nb_status find_own(const choices *c, int wanted, merger *m, nb_ctx *ctx)
+static nb_status find_own(const choices *c, merger *m, nb_ctx *ctx)
 {
     nb_shard *shards;
     int count;
@@ -135,13 +134,13 @@ static nb_status find_own(const choices *c, int wanted, merger *m, nb_ctx *ctx)
     NB_NEED(m->items, nb_alloc(ctx, (size_t)count, sizeof *m->items));
     for (int i = 0; i < count; i++) {
         source *s = &m->items[m->count];
-        if (wanted && shards[i].count != wanted) continue;
+        if (c->shards.text && shards[i].count != c->shards.value) continue;
         NB_TRY(ctx, nb_run_shard_folder(c->out, shards[i], &s->folder, ctx));
         m->count += nb_run_exists(s->folder, ctx);
     }
     m->own = true;
     NB_REQUIRE(ctx, m->count > 0, NB_EINVAL, "%s: has no shard with results in " NB_SHARDS_FOLDER "/%s%s", c->out,
-               wanted ? " of " : "", wanted ? c->shards : "");
+               c->shards.text ? " of " : "", c->shards.text ? c->shards.text : "");
     return NB_OK;
 }
 
@@ -340,30 +339,27 @@ static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whol
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    choices c = {.out = NULL};
+    choices c = {.shards = {.min = 1, .max = NB_MOST_SHARDS}};
     merger m = {.count = 0};
     nb_store store;
-    int wanted = 0;
     bool whole;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"shards", '\0', POPT_ARG_STRING, &c.shards, 0,
-         "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"},
+        NB_WHOLE_OPTION("shards", '\0', c.shards,
+                        "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"),
         {"mixed", '\0', POPT_ARG_NONE, &c.mixed, 0,
          "Merge results of different builds of the program, BLAS kernels or numbers of BLAS threads", NULL},
         {"quiet", 'q', POPT_ARG_NONE, &c.quiet, 0, "No table", NULL},
         POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, INT_MAX, &arguments}, ctx);
-    if (c.shards && nb_defer(ctx, free, c.shards) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (code == NB_GO_ON) code = nb_command_number(command, "--shards", c.shards, 1, NB_MOST_SHARDS, &wanted);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, INT_MAX, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (c.shards && arguments[1]) {
+    if (c.shards.text && arguments[1]) {
         nb_print_error("merge: --shards is for OUT's own shards, where no RUN is named");
         return NB_EXIT_USAGE;
     }
     c.out = m.e.folder = arguments[0];
-    nb_status status = arguments[1] ? find_named(arguments + 1, &m, ctx) : find_own(&c, wanted, &m, ctx);
+    nb_status status = arguments[1] ? find_named(arguments + 1, &m, ctx) : find_own(&c, &m, ctx);
     if (status == NB_OK) status = merge_runs(&m, &c, argc, argv, &store, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (report(&m, &store, c.quiet, &whole, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);

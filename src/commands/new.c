@@ -157,15 +157,6 @@ typedef struct {
     int yes, force;
 } choices;
 
-static nb_status own(choices *c, nb_ctx *ctx)
-{
-    char *const texts[] = {c->folder, c->question, c->landmarks, c->strategies, c->cores, c->trials};
-    nb_status status = nb_command_own(c->heads, ctx);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i] && nb_defer(ctx, free, texts[i]) != NB_OK) status = NB_ENOMEM;
-    return status;
-}
-
 static nb_status check_component_options(const choices *c, const char *name, const char *kind, nb_ctx *ctx)
 {
     bool others =
@@ -219,8 +210,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"yes", 'y', POPT_ARG_NONE, &c.yes, 0, "experiment: ask nothing", NULL},
         {"force", 'f', POPT_ARG_NONE, &c.force, 0, "experiment: replace a FILE that is there", NULL},
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments}, ctx);
-    nb_status status = own(&c, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments, 0}, ctx);
+    nb_status status = NB_OK;
     if (code != NB_GO_ON) return code;
     const char *kind = arguments[0], *name = arguments[1];
     int component = find_kind(kind);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.c - nysbench plan EXP.yaml */
-#include "commands/plan.h"
+#include "cli/preview.h"
 
 #include "base/machine.h"
 #include "base/texts.h"
@@ -268,31 +268,28 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     nb_experiment e = {.out = NULL};
     int origins = 0;
-    nb_output_format format = NB_FORMAT_TABLE;
-    char *format_text = NULL, *jobs_text = NULL, *hours_text = NULL, **const texts[] = {&jobs_text, &hours_text};
+    nb_word_value format = NB_FORMAT_VALUE;
+    nb_whole_value jobs = {.min = 1, .max = NB_MOST_JOBS, .value = nb_usable_cpus()};
+    nb_real_value hours = NB_MAX_HOURS_VALUE;
     struct poptOption options[] = {
         NB_HELP_OPTION,
         NB_EXPERIMENT_OPTIONS(e),
         NB_SHARD_OPTION(e),
-        {"jobs", 'j', POPT_ARG_STRING, &jobs_text, 0,
-         "Predict for this many worker processes, 1 to 1024 (default: one for each CPU that may be used)", "N"},
-        NB_MAX_HOURS_OPTION(hours_text),
+        NB_WHOLE_OPTION(
+            "jobs", 'j', jobs,
+            "Predict for this many worker processes, 1 to 1024 (default: one for each CPU that may be used)", "N"),
+        NB_MAX_HOURS_OPTION(hours),
         {"origins", '\0', POPT_ARG_NONE, &origins, 0,
          "Only print every value of the experiment and where it comes from", NULL},
-        NB_FORMAT_OPTION(format_text),
+        NB_FORMAT_OPTION(format),
         POPT_TABLEEND};
-    double max_hours;
-    int code = nb_experiment_parse(command, argc, argv, options, &e, ctx), jobs = nb_usable_cpus();
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    code = nb_command_format(command, code, format_text, &format, ctx);
-    if (code == NB_GO_ON) code = nb_command_number(command, "--jobs", jobs_text, 1, 1024, &jobs);
-    if (code == NB_GO_ON) code = nb_preview_hours(command, hours_text, &max_hours);
+    int code = nb_experiment_parse(command, argc, argv, options, &e, ctx);
     if (code != NB_GO_ON) return code;
     if (origins) return print_origins(&e.config, ctx);
-    nb_workers workers = {.jobs = jobs, .blas_threads = 1}; /* for any machine: memory is predicted, not limited */
-    return nb_plan_tell(command, &e, &(nb_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers, max_hours,
-                        format, ctx);
+    nb_workers workers = {.jobs = (int)jobs.value,
+                          .blas_threads = 1}; /* for any machine: memory is predicted, not limited */
+    return nb_plan_tell(command, &e, &(nb_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers, hours.value,
+                        (nb_output_format)format.value, ctx);
 }
 
 const nb_command nb_command_plan = {"plan", "EXPERIMENT.yaml", "Check an experiment, and predict what it takes", run,

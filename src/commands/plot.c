@@ -13,7 +13,6 @@
 #include "report/figure.h"
 #include "report/relation.h"
 #include "run/run_folder.h"
-#include "run/reload.h"
 #include "report/results.h"
 #include "report/scripts.h"
 #include "report/where.h"
@@ -145,7 +144,9 @@ static nb_status plot_landmarks(const char *folder, const nb_landmark_view *view
 
 typedef struct { /* the command line's; NULL: not given */
     int landmarks;
-    char *m, *trial, *head, *side, *style, *width, *format, *strategies, *cores;
+    nb_whole_value m, trial, head;
+    nb_word_value side, style;
+    char *width, *format, *strategies, *cores;
     const char **where;
 } choices;
 
@@ -162,26 +163,20 @@ static const char *names_of_one_m(nb_ctx *ctx)
 }
 
 /* `figure`: NULL where none is given. */
-static int read_view(const nb_command *command, const choices *c, const nb_figure *figure, nb_landmark_view *view,
-                     nb_ctx *ctx)
+static int read_view(const choices *c, const nb_figure *figure, nb_landmark_view *view, nb_ctx *ctx)
 {
-    *view = (nb_landmark_view){.head = -1, .queries = c->side && strcmp(c->side, "queries") == 0};
-    if (!c->landmarks && (c->trial || c->head || c->side)) {
+    *view = (nb_landmark_view){
+        .m = (int)c->m.value, .trial = (int)c->trial.value, .head = (int)c->head.value, .queries = c->side.value == 1};
+    if (!c->landmarks && (c->trial.text || c->head.text || c->side.text)) {
         nb_print_error("plot: --trial, --head and --side are for --landmarks");
         return NB_EXIT_USAGE;
     }
-    if (!c->landmarks && c->m && !(figure && figure->of_one_m)) {
+    if (!c->landmarks && c->m.text && !(figure && figure->of_one_m)) {
         const char *names = names_of_one_m(ctx);
         nb_print_error("plot: --m is for --landmarks and the kinds %s", names ? names : "");
         return NB_EXIT_USAGE;
     }
-    if (c->side && !view->queries && strcmp(c->side, "keys") != 0) {
-        nb_print_error("plot: --side %s is unknown; allowed: keys, queries", c->side);
-        return NB_EXIT_USAGE;
-    }
-    int code = nb_command_number(command, "--m", c->m, 1, INT_MAX, &view->m);
-    if (code == NB_GO_ON) code = nb_command_number(command, "--trial", c->trial, 0, INT_MAX, &view->trial);
-    return code == NB_GO_ON ? nb_command_number(command, "--head", c->head, 0, INT_MAX, &view->head) : code;
+    return NB_GO_ON;
 }
 
 /* A width of paper, in points; false where the text is none. */
@@ -225,11 +220,7 @@ static const char *read_formats(const char *text, nb_ctx *ctx)
 static int read_style(const choices *c, nb_plot_style *style, nb_ctx *ctx)
 {
     *style = nb_plot_screen;
-    style->paper = c->style && strcmp(c->style, "paper") == 0;
-    if (c->style && !style->paper && strcmp(c->style, "screen") != 0) {
-        nb_print_error("plot: --style %s is unknown; allowed: screen, paper", c->style);
-        return NB_EXIT_USAGE;
-    }
+    style->paper = c->style.value == 1;
     if (c->width && !style->paper) {
         nb_print_error("plot: --width is for --style paper; on a screen, figures are as wide as their panels take");
         return NB_EXIT_USAGE;
@@ -244,14 +235,6 @@ static int read_style(const choices *c, nb_plot_style *style, nb_ctx *ctx)
     if (style->formats) return NB_GO_ON;
     nb_print_error("plot: --format %s: expected svg, png or pdf, or several separated by commas", c->format);
     return NB_EXIT_USAGE;
-}
-
-static nb_status keep_texts(const choices *c, nb_ctx *ctx)
-{
-    char *const texts[] = {c->m, c->trial, c->head, c->side, c->style, c->width, c->format, c->strategies, c->cores};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i]) NB_TRY(ctx, nb_defer(ctx, free, texts[i]));
-    return NB_OK;
 }
 
 /* All conditions on the rows, with a NULL behind them. */
@@ -280,23 +263,28 @@ static int find_figure(const char *name, const nb_figure **figure, nb_ctx *ctx)
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    choices chosen = {.m = NULL};
+    static const char *const sides[] = {"keys", "queries", NULL}, *const styles[] = {"screen", "paper", NULL};
+    choices chosen = {.m = {.min = 1, .max = INT_MAX},
+                      .trial = {.max = INT_MAX},
+                      .head = {.max = INT_MAX, .value = -1},
+                      .side = {.words = sides},
+                      .style = {.words = styles}};
     nb_landmark_view view;
     nb_plot_style style;
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"landmarks", 'l', POPT_ARG_NONE, &chosen.landmarks, 0,
          "Pick the run's landmarks again and draw where they lie", NULL},
-        {"m", 'm', POPT_ARG_STRING, &chosen.m, 0,
-         "Number of landmarks, for --landmarks and for kinds that show one number (default: the middle one of "
-         "the run)",
-         "M"},
-        {"trial", 't', POPT_ARG_STRING, &chosen.trial, 0, "The trial (default: 0)", "T"},
-        {"head", '\0', POPT_ARG_STRING, &chosen.head, 0, "The head (default: the first of each problem)", "H"},
-        {"side", '\0', POPT_ARG_STRING, &chosen.side, 0, "The plane shows keys (default) or queries", "keys|queries"},
-        {"style", '\0', POPT_ARG_STRING, &chosen.style, 0,
-         "screen (default), or paper: of a journal's width, small, without a title, in RUN/" PAPER_FOLDER,
-         "screen|paper"},
+        NB_WHOLE_OPTION("m", 'm', chosen.m,
+                        "Number of landmarks, for --landmarks and for kinds that show one number (default: the middle "
+                        "one of the run)",
+                        "M"),
+        NB_WHOLE_OPTION("trial", 't', chosen.trial, "The trial (default: 0)", "T"),
+        NB_WHOLE_OPTION("head", '\0', chosen.head, "The head (default: the first of each problem)", "H"),
+        NB_WORD_OPTION("side", '\0', chosen.side, "The plane shows keys (default) or queries", "keys|queries"),
+        NB_WORD_OPTION("style", '\0', chosen.style,
+                       "screen (default), or paper: of a journal's width, small, without a title, in RUN/" PAPER_FOLDER,
+                       "screen|paper"),
         {"width", '\0', POPT_ARG_STRING, &chosen.width, 0,
          "On paper: column (89mm, the default), page (183mm), or a width from 60mm to 500mm, such as 3.25in", "WIDTH"},
         {"format", '\0', POPT_ARG_STRING, &chosen.format, 0,
@@ -309,14 +297,13 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         {"cores", '\0', POPT_ARG_STRING, &chosen.cores, 0, "Only these: --where core=[LIST]", "LIST"},
         POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments}, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments, 0}, ctx);
+    if (code != NB_GO_ON) return code;
     const char **where;
-    if (keep_texts(&chosen, ctx) != NB_OK || nb_command_own(chosen.where, ctx) != NB_OK ||
-        read_conditions(&chosen, &where, ctx) != NB_OK)
-        return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (read_conditions(&chosen, &where, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     const nb_figure *figure = NULL;
-    if (code == NB_GO_ON) code = find_figure(arguments[1], &figure, ctx);
-    if (code == NB_GO_ON) code = read_view(command, &chosen, figure, &view, ctx);
+    code = find_figure(arguments[1], &figure, ctx);
+    if (code == NB_GO_ON) code = read_view(&chosen, figure, &view, ctx);
     if (code == NB_GO_ON) code = read_style(&chosen, &style, ctx);
     if (code != NB_GO_ON) return code;
     if (chosen.landmarks && figure) {

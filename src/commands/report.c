@@ -10,24 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { BOTH, HTML, MARKDOWN } format;
+typedef enum { BOTH = -1, HTML, MARKDOWN } kind;
 
-static const char *const endings[] = {[HTML] = ".html", [MARKDOWN] = ".md"};
-
-static int read_format(const char *text, format *wanted)
-{
-    *wanted = BOTH;
-    if (!text) return NB_GO_ON;
-    if (strcmp(text, "html") == 0)
-        *wanted = HTML;
-    else if (strcmp(text, "markdown") == 0)
-        *wanted = MARKDOWN;
-    else {
-        nb_print_error("report: --format %s is unknown; allowed: html, markdown", text);
-        return NB_EXIT_USAGE;
-    }
-    return NB_GO_ON;
-}
+static const char *const formats[] = {"html", "markdown", NULL}, *const endings[] = {
+                                                                     [HTML] = ".html", [MARKDOWN] = ".md"};
 
 static bool ends_with(const char *text, const char *ending)
 {
@@ -36,7 +22,7 @@ static bool ends_with(const char *text, const char *ending)
 }
 
 /* *output <- where the report goes; "-": standard output. */
-static int find_output(const nb_command *command, const char *given, const char *const *runs, format wanted,
+static int find_output(const nb_command *command, const char *given, const char *const *runs, kind wanted,
                        const char **output, nb_ctx *ctx)
 {
     const char *ending = endings[wanted == MARKDOWN ? MARKDOWN : HTML];
@@ -66,7 +52,7 @@ static nb_status folder_of(const char *path, const char **folder, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status write_one(const nb_report *report, format as, const char *path, nb_ctx *ctx)
+static nb_status write_one(const nb_report *report, kind as, const char *path, nb_ctx *ctx)
 {
     nb_status (*print)(FILE *, const void *, nb_ctx *) = as == HTML ? nb_report_print_html : nb_report_print_markdown;
     if (strcmp(path, "-") == 0) return print(stdout, report, ctx);
@@ -75,7 +61,7 @@ static nb_status write_one(const nb_report *report, format as, const char *path,
     return NB_OK;
 }
 
-static nb_status write_all(const nb_report *report, format wanted, const char *output, nb_ctx *ctx)
+static nb_status write_all(const nb_report *report, kind wanted, const char *output, nb_ctx *ctx)
 {
     const char *beside;
     if (wanted != BOTH) return write_one(report, wanted, output, ctx);
@@ -85,7 +71,7 @@ static nb_status write_all(const nb_report *report, format wanted, const char *o
     return write_one(report, MARKDOWN, beside, ctx);
 }
 
-static nb_status make(const char *const *runs, format wanted, const char *output, nb_ctx *ctx)
+static nb_status make(const char *const *runs, kind wanted, const char *output, nb_ctx *ctx)
 {
     nb_report report;
     const char *place;
@@ -100,28 +86,22 @@ static nb_status make(const char *const *runs, format wanted, const char *output
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     enum { MOST = 256 };
-    char *output = NULL, *text = NULL;
+    nb_word_value format = {.words = formats, .value = BOTH};
+    char *output = NULL;
     const char **plugins = NULL, **arguments, *path = NULL;
-    format wanted = BOTH;
     struct poptOption options[] = {
         NB_HELP_OPTION,
         {"output", 'o', POPT_ARG_STRING, &output, 0,
          "Where to write it, with FILE.md beside it (default: report.html in the run's folder); -: standard output",
          "FILE.html"},
-        {"format", 'f', POPT_ARG_STRING, &text, 0, "Write only html, or only markdown, for a README or a pull request",
-         "html|markdown"},
+        NB_WORD_OPTION("format", 'f', format, "Write only html, or only markdown, for a README or a pull request",
+                       "html|markdown"),
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);
-    nb_status status = nb_command_plugins(plugins, ctx);
-    if (output && status == NB_OK) status = nb_defer(ctx, free, output);
-    if (text && status == NB_OK) status = nb_defer(ctx, free, text);
-    if (code == NB_GO_ON) code = read_format(text, &wanted);
-    for (int r = 0; code == NB_GO_ON && arguments[r]; r++) code = nb_command_check_run(arguments[r], ctx);
-    if (code == NB_GO_ON) code = find_output(command, output, arguments, wanted, &path, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, MOST}, ctx);
+    if (code == NB_GO_ON) code = find_output(command, output, arguments, (kind)format.value, &path, ctx);
     if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = make(arguments, wanted, path, ctx);
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+    return make(arguments, (kind)format.value, path, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
 const nb_command nb_command_report = {"report", "RUN...", "Write one HTML page about runs, to send",

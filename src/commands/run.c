@@ -10,7 +10,7 @@
 #include "cli/progress.h"
 #include "cli/results.h"
 #include "cli/worker_options.h"
-#include "commands/plan.h"
+#include "cli/preview.h"
 #include "run/inputs.h"
 #include "run/match.h"
 #include "run/workers.h"
@@ -130,9 +130,9 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
     return status;
 }
 
-typedef struct {             /* the command line's */
-    char *only, *hours_text; /* NULL: not given */
-    double max_hours;
+typedef struct { /* the command line's */
+    char *only;  /* NULL: not given */
+    nb_real_value max_hours;
     nb_start_choices start;
     nb_worker_choices workers;
     int quiet, dry_run;
@@ -143,9 +143,9 @@ static nb_status keep_limits(const choices *chosen, const char **limits, nb_ctx 
 {
     const struct {
         const char *option, *text;
-    } given[] = {{"--timeout", chosen->workers.timeout},
+    } given[] = {{"--timeout", chosen->workers.timeout.text},
                  {"--memory", chosen->workers.memory},
-                 {"--blas-threads", chosen->workers.blas_threads}};
+                 {"--blas-threads", chosen->workers.blas_threads.text}};
     NB_NEED(*limits, nb_strdup(ctx, chosen->start.mixed ? " --mixed" : ""));
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         const char *word;
@@ -170,25 +170,18 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
          "Run only the rows with these values, even if they are done; with --retry, those of them that are missing or "
          "ended with that status",
          "COLUMN=VALUE, ..."},
-        NB_MAX_HOURS_OPTION(chosen->hours_text),
+        NB_MAX_HOURS_OPTION(chosen->max_hours),
         {"dry-run", '\0', POPT_ARG_NONE, &chosen->dry_run, 0, "Run and write nothing: say what plan says", NULL},
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL},
         POPT_TABLEEND};
-    char **const texts[] = {&chosen->only, &chosen->hours_text};
-    e->workers = &chosen->workers;
     int code = nb_experiment_parse(command, argc, argv, options, e, ctx);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (*texts[i] && nb_defer(ctx, free, *texts[i]) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (nb_command_own(chosen->start.retry, ctx) != NB_OK || nb_worker_own(&chosen->workers, ctx) != NB_OK)
-        return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (code != NB_GO_ON) return code;
     if (keep_limits(chosen, &e->limits, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (chosen->only && chosen->start.fresh) {
         nb_print_error("run: --only keeps the other rows, --fresh sets them aside: use one of them");
         return NB_EXIT_USAGE;
     }
-    code = nb_preview_hours(command, chosen->hours_text, &chosen->max_hours);
-    return code == NB_GO_ON ? nb_worker_read(command, &chosen->workers, workers) : code;
+    return nb_worker_read(command, &chosen->workers, workers);
 }
 
 /* Returns the rows that --only means; NULL: it was not given. */
@@ -213,18 +206,18 @@ static int predict(const nb_command *command, nb_start *start, const choices *ch
     bool alone = nb_workers_alone(&start->e->plan, &start->workers);
     int asked = start->workers.jobs;
     nb_preview preview;
-    const nb_question question = {&chosen->start, start->only, !chosen->quiet || chosen->hours_text};
+    const nb_question question = {&chosen->start, start->only, !chosen->quiet || chosen->max_hours.text != NULL};
     if (nb_preview_make(start->e, &question, &start->workers, &preview, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_USAGE);
     *machine = preview.machine;
     if (start->workers.jobs < asked)
         fprintf(stderr, "nysbench: warning: only %d of %d workers start: more would not fit into %.1f MiB of memory\n",
                 start->workers.jobs, asked, start->workers.memory / 0x1p20);
-    if (alone && chosen->workers.jobs)
+    if (alone && chosen->workers.jobs.text)
         fprintf(stderr,
                 "nysbench: warning: --jobs %s: the %s study measures times, which others disturb: one worker starts\n",
-                chosen->workers.jobs, start->e->config.study->component.name);
-    int code = nb_preview_check(command, &preview, chosen->max_hours);
+                chosen->workers.jobs.text, start->e->config.study->component.name);
+    int code = nb_preview_check(command, &preview, chosen->max_hours.value);
     if (code == NB_GO_ON && !chosen->quiet && preview.times.unit_count > 0)
         nb_preview_print(stderr, "nysbench: ", &preview);
     return code;
@@ -235,7 +228,7 @@ static int dry_run(const nb_command *command, nb_start *start, const choices *ch
 {
     if (!chosen->workers.memory) start->workers.memory = 0;
     return nb_plan_tell(command, start->e, &(nb_question){&chosen->start, start->only, true}, &start->workers,
-                        chosen->max_hours, NB_FORMAT_TABLE, ctx);
+                        chosen->max_hours.value, NB_FORMAT_TABLE, ctx);
 }
 
 /* Compares the prediction with the time taken. Only rows were predicted, not planning, tables and figures. */
@@ -289,7 +282,7 @@ static void warn(const nb_start *start, bool gnuplot)
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
-    choices chosen = {.only = NULL};
+    choices chosen = {.max_hours = NB_MAX_HOURS_VALUE, .workers = NB_WORKER_DEFAULTS};
     nb_machine_speed machine = {.slowness = 1};
     sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = is_screen()}};
     nb_start start = {.e = &e, .choices = &chosen.start, .argc = argc, .argv = argv};

@@ -64,34 +64,24 @@ static int pick(const nb_one_head_texts *t, bool keys, const char *path, nb_ctx 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     nb_one_head_texts t = {.head = NULL};
-    char *side = NULL, *out = NULL;
+    static const char *const sides[] = {"queries", "keys", NULL};
+    nb_word_value side = {.words = sides};
+    char *out = NULL;
     struct poptOption options[] = {
         NB_HELP_OPTION,
         NB_ONE_HEAD_OPTIONS(t),
-        {"side", '\0', POPT_ARG_STRING, &side, 0, "Which side's landmarks to write (default: queries)", "queries|keys"},
-        {"out", 'o', POPT_ARG_STRING, &out, 0,
+        NB_WORD_OPTION("side", '\0', side, "Which side's landmarks to write (default: queries)", "queries|keys"),
+        {"out", 'o', POPT_ARG_STRING, &out, NB_TAKES_OUTPUT,
          "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output", "FILE.npy"},
         POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments}, ctx);
-    nb_status status = nb_command_plugins(t.plugins, ctx), owned = nb_one_head_own(&t, ctx);
-    if (side && nb_defer(ctx, free, side) != NB_OK) owned = NB_ENOMEM;
-    if (out && nb_defer(ctx, free, out) != NB_OK) owned = NB_ENOMEM;
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    bool keys = side && strcmp(side, "keys") == 0;
-    if (side && !keys && strcmp(side, "queries") != 0) {
-        nb_print_error("select: --side '%s' is unknown; allowed: queries, keys", side);
-        return NB_EXIT_USAGE;
-    }
     if (!out) {
         nb_print_error("select: -o is missing: a .npy file, or '-' for standard output");
         return NB_EXIT_USAGE;
     }
-    code = nb_command_check_output(command, out, ctx);
-    if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = owned;
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return pick(&t, keys, out, ctx);
+    return pick(&t, side.value == 1, out, ctx);
 }
 
 const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run,

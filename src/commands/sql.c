@@ -32,22 +32,18 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     enum { MOST = 64 };
-    char *text = NULL;
     const char *query = NULL;
     int count = 0;
-    nb_output_format format = NB_FORMAT_TABLE;
+    nb_word_value format = NB_FORMAT_VALUE;
     const char **plugins = NULL, **arguments;
-    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(text), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);
-    nb_status status = nb_command_plugins(plugins, ctx);
-    code = nb_command_format(command, code, text, &format, ctx);
+    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     while (arguments[count]) count++;
     if (count > 1 && strpbrk(arguments[count - 1], " \n\t")) query = arguments[--count];
     for (int i = 0; i < count && code == NB_GO_ON; i++) code = nb_command_check_run(arguments[i], ctx);
     if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = ask(count, arguments, query, format, ctx);
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    return nb_command_end(ask(count, arguments, query, (nb_output_format)format.value, ctx), ctx);
 }
 
 const nb_command nb_command_sql = {"sql", "RUN... [QUERY]",   "Ask the rows of runs with SQL", run,

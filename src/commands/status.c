@@ -6,7 +6,6 @@
 #include "cli/experiment.h"
 #include "cli/submission.h"
 #include "run/run_folder.h"
-#include "run/reload.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -211,12 +210,12 @@ static nb_status print(look *l, nb_ctx *ctx)
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     look l = {.run = NULL};
-    char *format = NULL;
+    nb_word_value format = NB_FORMAT_VALUE;
     struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format), POPT_TABLEEND};
     const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments}, ctx);
-    code = nb_command_format(command, code, format, &l.format, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
+    l.format = (nb_output_format)format.value;
     l.run = arguments[0];
     if (nb_is_file(l.run)) return nb_command_check_run(l.run, ctx);
     if (print(&l, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);

@@ -24,7 +24,7 @@
 #define MERGE_SCRIPT "merge.sh"
 
 typedef struct { /* the command line's; NULL: not given */
-    char *jobs, *minutes;
+    nb_whole_value jobs, minutes;
     nb_worker_choices workers; /* of them a task has --timeout and --memory */
     int mixed, dry_run;
     const char *const *sbatch; /* options behind "--" */
@@ -315,7 +315,7 @@ static nb_status send(sending *s, const choices *c, nb_ctx *ctx)
     if (!c->dry_run) NB_TRY(ctx, lock_submissions(s, ctx));
     NB_TRY(ctx, look_around(s, ctx));
     if (s->s.sent_count == 0) return NB_OK;
-    if (!c->minutes) NB_TRY(ctx, predict_minutes(s, ctx));
+    if (!c->minutes.text) NB_TRY(ctx, predict_minutes(s, ctx));
     NB_TRY(ctx, number_submission(s, ctx));
     return c->dry_run ? dry_run(s, c, ctx) : submit(s, c, ctx);
 }
@@ -351,15 +351,15 @@ static int check_options(const choices *c)
 
 static int parse(const nb_command *command, int argc, const char **argv, choices *c, sending *s, nb_ctx *ctx)
 {
-    enum { MOST_MINUTES = 365 * 24 * 60 };
     nb_workers workers;
     struct poptOption options[] = {
         NB_HELP_OPTION,
         NB_EXPERIMENT_OPTIONS(s->e),
-        {"jobs", 'j', POPT_ARG_STRING, &c->jobs, 0, "Shards, each a task of a Slurm job array", "N"},
-        {"minutes", '\0', POPT_ARG_STRING, &c->minutes, 0,
-         "Time limit of a shard, in minutes (default: three times the prediction, plus 10)", "M"},
-        {"timeout", '\0', POPT_ARG_STRING, &c->workers.timeout, 0, "As for run, in seconds", "SECONDS"},
+        NB_WHOLE_OPTION("jobs", 'j', c->jobs, "Shards, each a task of a Slurm job array", "N"),
+        NB_WHOLE_OPTION("minutes", '\0', c->minutes,
+                        "Time limit of a shard, in minutes (default: three times the prediction, plus 10)", "M"),
+        {"timeout", '\0', POPT_ARG_STRING, &c->workers.timeout.text, NB_TAKES_PATIENCE, "As for run, in seconds",
+         "SECONDS"},
         {"memory", '\0', POPT_ARG_STRING, &c->workers.memory, 0,
          "As for run, for each task (default: what is available to it)", "SIZE"},
         {"mixed", '\0', POPT_ARG_NONE, &c->mixed, 0,
@@ -367,29 +367,26 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0,
          "Print the scripts and the calls of sbatch; write and submit nothing", NULL},
         POPT_TABLEEND};
-    s->e.workers = &c->workers;
     int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
-    nb_status status = c->jobs ? nb_defer(ctx, free, c->jobs) : NB_OK;
-    if (status == NB_OK && c->minutes) status = nb_defer(ctx, free, c->minutes);
-    if (nb_worker_own(&c->workers, ctx) != NB_OK) status = NB_ENOMEM;
     if (code != NB_GO_ON) return code;
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    s->timeout = c->workers.timeout;
+    s->timeout = c->workers.timeout.text;
     s->memory = c->workers.memory;
     s->mixed = c->mixed;
-    if (!c->jobs) {
+    if (!c->jobs.text) {
         nb_print_error("submit: --jobs N is missing: the number of shards");
         return NB_EXIT_USAGE;
     }
-    code = nb_command_number(command, "--jobs", c->jobs, 1, NB_MOST_SHARDS, &s->s.shards);
-    if (code == NB_GO_ON) code = nb_command_number(command, "--minutes", c->minutes, 1, MOST_MINUTES, &s->s.minutes);
-    if (code == NB_GO_ON) code = nb_worker_read(command, &c->workers, &workers);
+    s->s.shards = (int)c->jobs.value;
+    s->s.minutes = (int)c->minutes.value;
+    code = nb_worker_read(command, &c->workers, &workers);
     return code == NB_GO_ON ? check_options(c) : code;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    choices c = {.jobs = NULL};
+    choices c = {.jobs = {.min = 1, .max = NB_MOST_SHARDS},
+                 .minutes = {.min = 1, .max = 365 * 24 * 60},
+                 .workers = NB_WORKER_DEFAULTS};
     sending s = {.s.user = getuid()};
     if (split(&argc, &argv, &c, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     int code = parse(command, argc, argv, &c, &s, ctx);

@@ -105,8 +105,7 @@ static int check_names(const char *const *names, nb_ctx *ctx)
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     enum { MOST = 64 };
-    char *format = NULL;
-    wish w = {.format = NB_FORMAT_TABLE};
+    nb_word_value format = NB_FORMAT_VALUE;
     const char **plugins = NULL, **where = NULL, **arguments;
     struct poptOption options[] = {
         NB_HELP_OPTION,
@@ -116,20 +115,15 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "COLUMN=VALUE"},
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments}, ctx);
-    nb_status status = nb_command_plugins(plugins, ctx);
-    if (status == NB_OK) status = nb_command_own(where, ctx);
-    code = nb_command_format(command, code, format, &w.format, ctx);
-    if (code == NB_GO_ON && w.format == NB_FORMAT_JSON && arguments[1] && arguments[2]) {
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, 1}, ctx);
+    if (code != NB_GO_ON) return code;
+    wish w = {.format = (nb_output_format)format.value};
+    if (w.format == NB_FORMAT_JSON && arguments[1] && arguments[2]) {
         nb_print_error("table: --format json takes one NAME at a time: '%s' is one too many", arguments[2]);
-        code = NB_EXIT_USAGE;
+        return NB_EXIT_USAGE;
     }
-    if (code != NB_GO_ON) return code;
     code = check_names(arguments + 1, ctx);
-    if (code == NB_GO_ON) code = nb_command_check_run(arguments[0], ctx);
-    if (code != NB_GO_ON) return code;
-    if (status == NB_OK) status = tables(arguments[0], arguments + 1, where, w, ctx);
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    return code == NB_GO_ON ? nb_command_end(tables(arguments[0], arguments + 1, where, w, ctx), ctx) : code;
 }
 
 const nb_command nb_command_table = {

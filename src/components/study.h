@@ -19,7 +19,7 @@ typedef struct nb_plan nb_plan;                   /* run/plan.h */
 typedef struct nb_planned_scene nb_planned_scene; /* run/plan.h */
 typedef struct nb_method nb_method;               /* run/plan.h */
 typedef struct nb_sink nb_sink;                   /* run/sink.h */
-typedef struct nb_unit nb_unit;                   /* run/units.h */
+typedef struct nb_unit nb_unit;                   /* run/plan.h */
 typedef struct nb_cost nb_cost;                   /* run/prediction.h */
 typedef struct nb_results nb_results;             /* report/results.h */
 typedef struct nb_page nb_page;                   /* report/page.h */

@@ -3,7 +3,7 @@
 #include "config/claim.h"
 
 #include "base/numbers.h"
-#include "config/yaml_text.h"
+#include "config/yaml.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "config/config.h"
 
 #include "components/plugin.h"
-#include "config/yaml_text.h"
+#include "config/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

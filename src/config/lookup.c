@@ -5,7 +5,7 @@
 #include "base/digest.h"
 #include "base/files.h"
 #include "base/shell.h"
-#include "data/head_files.h"
+#include "data/head.h"
 
 #include <jansson.h>
 #include <libgen.h>

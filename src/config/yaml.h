@@ -5,6 +5,7 @@
 
 #include "base/mistakes.h"
 
+#include <stdio.h>
 #include <yaml.h>
 
 typedef struct { /* one value, and the document that it is in */
@@ -35,5 +36,8 @@ nb_yaml nb_yaml_item(nb_yaml value, int index);
 /* Reads the pairs of a mapping; any other value has none. */
 int nb_yaml_pairs(nb_yaml value);
 void nb_yaml_pair(nb_yaml mapping, int index, nb_yaml *key, nb_yaml *value);
+
+/* Prints UTF-8 text as a double-quoted scalar on one line that reads back as the same text. */
+void nb_yaml_print_quoted(FILE *out, const char *text);
 
 #endif

@@ -2,7 +2,7 @@
 /* yaml_text.c - escapes what YAML 1.1 does not take as it is: quotes and backslashes, control
  * characters (U+0000 to U+001F, U+007F to U+009F), and five more, of which it refuses
  * three and takes two for the end of a line. */
-#include "config/yaml_text.h"
+#include "config/yaml.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "nystrom/engine.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 #include "nystrom/make_scene.h"
 
 #include <math.h>

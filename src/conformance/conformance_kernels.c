@@ -7,7 +7,7 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "nystrom/make_scene.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "cores/core.h"
 
 #include "linalg/linalg.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 #include "nystrom/iteration.h"
 #include "nystrom/projection.h"
 

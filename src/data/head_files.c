@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* head_files.c - see head_files.h */
-#include "data/head_files.h"
+/* head_files.c - patterns and folders that stand for several files of heads. */
+#include "data/head.h"
 
 #include <glob.h>
 #include <stdlib.h>

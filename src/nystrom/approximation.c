@@ -5,9 +5,9 @@
 #include "kernels/kernel.h"
 #include "linalg/kernel_ridge.h"
 #include "linalg/linalg.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 #include "nystrom/low_rank.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <string.h>
 

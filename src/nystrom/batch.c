@@ -6,7 +6,7 @@
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 nb_view *nb_view_of(const nb_request *request)
 {

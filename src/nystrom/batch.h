@@ -44,4 +44,14 @@ nb_status nb_batch_form_f(nb_batch *batch, double **f, nb_ctx *ctx);
 
 nb_view *nb_view_of(const nb_request *request);
 
+/* Computes negative_* and entropy_difference, if wanted (NB_WANT_*), of requests whose error is finite. A failure is
+ * recorded for all requests of that pair. */
+nb_status nb_measure_entries(nb_batch *batch, unsigned wanted, int count, nb_request *requests, nb_ctx *ctx);
+
+/* Projects all views; `precision` applies unless S has factors. */
+nb_status nb_batch_project(nb_batch *batch, nb_precision precision, nb_ctx *ctx);
+
+/* Projects the views that are `todo` again, in double. */
+nb_status nb_batch_project_again(nb_batch *batch, nb_ctx *ctx);
+
 #endif

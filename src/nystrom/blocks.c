@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <string.h>
 

@@ -6,9 +6,9 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "nystrom/exact_rows.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 #include "nystrom/projection.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <float.h>
 #include <math.h>

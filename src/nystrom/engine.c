@@ -4,10 +4,10 @@
 
 #include "nystrom/blocks.h"
 #include "nystrom/direct.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 #include "nystrom/make_scene.h"
 #include "nystrom/sampled.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 #include "nystrom/spectrum.h"
 #include "nystrom/streamed.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* entries.c - F X B by stripes, one pair after the other. */
-#include "nystrom/entries.h"
+#include "nystrom/batch.h"
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
 
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/factors_private.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/factors_record.h"
+#include "nystrom/scene_record.h"
 
 #include <string.h>
 

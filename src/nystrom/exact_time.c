@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "linalg/linalg.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "linalg/linalg.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 
 #include <math.h>
 

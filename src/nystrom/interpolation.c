@@ -12,7 +12,7 @@
 #include "linalg/kernel_ridge.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <float.h>
 #include <math.h>

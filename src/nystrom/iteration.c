@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 
 #include <float.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "linalg/work.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* make_scene.c - the head as its kernel sees it. */
 #include "nystrom/make_scene.h"
 
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "linalg/vector.h"
 #include "nystrom/low_rank.h"
 #include "nystrom/make_scene.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <math.h>
 #include <string.h>

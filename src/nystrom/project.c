@@ -7,14 +7,14 @@
  *    above it, the part is right to 1e-14 / 2 small^2 = 5e-9 relative; below, to about 1e-10.
  *
  * If the kernel gives factors of S there is no pass, and no such subtraction (low_rank.c). */
-#include "nystrom/project.h"
+#include "nystrom/batch.h"
 
 #include "base/clock.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "nystrom/low_rank.h"
 #include "nystrom/mixed.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "nystrom/projection.h"
 
 #include "linalg/linalg.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 /* request.c - a failure belongs to its request alone. */
 #include "nystrom/request.h"
 
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 
 nb_status nb_keep_failure(const char **failure, nb_ctx *ctx)
 {

@@ -6,7 +6,7 @@
 #include "linalg/kmeans.h"
 #include "linalg/vector.h"
 #include "linalg/work.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_sort_int.h>

@@ -19,7 +19,7 @@
 #include "nystrom/blocks.h"
 #include "nystrom/exact_rows.h"
 #include "nystrom/projection.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <math.h>
 #include <string.h>

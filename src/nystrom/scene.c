@@ -2,7 +2,7 @@
 /* scene.c - tiles of the kernel, and the points of both sides together. */
 #include "nystrom/scene.h"
 
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <string.h>
 

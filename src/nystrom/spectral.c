@@ -9,7 +9,7 @@
 #include "linalg/vector.h"
 #include "nystrom/blocks.h"
 #include "nystrom/low_rank.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

@@ -8,8 +8,8 @@
 #include "linalg/thin.h"
 #include "nystrom/low_rank.h"
 #include "nystrom/passes.h"
-#include "nystrom/scene_private.h"
-#include "nystrom/spectrum_private.h"
+#include "nystrom/scene_record.h"
+#include "nystrom/spectrum_record.h"
 
 #include <float.h>
 #include <math.h>

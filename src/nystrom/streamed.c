@@ -10,10 +10,9 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "nystrom/deviations.h"
-#include "nystrom/entries.h"
+#include "nystrom/batch.h"
 #include "nystrom/mixed.h"
-#include "nystrom/project.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 #include "nystrom/spectral.h"
 #include "nystrom/unseen.h"
 

@@ -14,7 +14,7 @@
 #include "linalg/vector.h"
 #include "linalg/work.h"
 #include "nystrom/passes.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <math.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 #include "nystrom/exact_rows.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <float.h>
 #include <math.h>

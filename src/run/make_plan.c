@@ -7,7 +7,7 @@
  * 3. Scenes and methods that have no rows are dropped.
  *
  * Time goes as rows * log(rows), memory as rows: no other combination of values is looked at. */
-#include "run/make_plan.h"
+#include "run/plan.h"
 
 #include "run/exclusion.h"
 #include "run/inputs.h"

@@ -3,9 +3,8 @@
 #ifndef NB_PLAN_H
 #define NB_PLAN_H
 
-#include "config/config.h"
-
 #include "base/random.h"
+#include "config/config.h"
 
 /* One head, or one layer of heads (nb_study.layers), under one value of each scene axis; the trials may share it. */
 struct nb_planned_scene {
@@ -77,5 +76,21 @@ nb_stream nb_plan_stream(const nb_plan *plan, int trial, const nb_choice *compon
 nb_status nb_plan_layer_head(const nb_plan *plan, int scene, int trial, int of_layer, gsl_rng *rng, nb_head *head,
                              nb_ctx *ctx);
 nb_status nb_plan_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx);
+
+/* Makes the plan, without scenes and methods that have no rows. NB_EIO if a file that an option names cannot be
+ * read. */
+nb_status nb_plan_make(const nb_config *config, nb_plan *plan, nb_ctx *ctx);
+
+/* Makes each head of the plan that is not drawn, mostly heads from files, and checks all its numbers: NB_ENUMERIC with
+ * file, tensor, head and place of a NaN or Inf, or any error in making it. Then runs the study's own checks: NB_ENOMEM
+ * if a scene is larger than the machine's memory. */
+nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx);
+
+struct nb_unit {
+    int first, end; /* rows of the plan */
+};
+
+/* Lists the units that have pending rows, in the plan's order. */
+nb_status nb_units_find(const nb_plan *plan, const bool *pending, nb_unit **units, int *count, nb_ctx *ctx);
 
 #endif

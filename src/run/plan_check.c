@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan_check.c - finds in the first second a head that would end a long run later. */
-#include "run/plan_check.h"
+#include "run/plan.h"
 
 #include "calls/early.h"
 

@@ -7,7 +7,7 @@
 #include "run/channel.h"
 #include "run/child.h"
 #include "run/jobs.h"
-#include "run/units.h"
+#include "run/plan.h"
 #include "run/limits.h"
 #include "run/sink.h"
 

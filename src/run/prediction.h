@@ -5,7 +5,7 @@
 #define NB_PREDICTION_H
 
 #include "run/store.h"
-#include "run/units.h"
+#include "run/plan.h"
 
 /* The range reaches from the likely time over this factor to the likely time times it. */
 #define NB_PREDICTION_MARGIN 1.4

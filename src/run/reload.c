@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* reload.c - see reload.h */
-#include "run/reload.h"
+/* reload.c - loads an experiment without a command line: from a file, or from the folder of its run. */
 
 #include "base/files.h"
 #include "base/shell.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
 #include "config/load.h"
-#include "run/make_plan.h"
+#include "run/plan.h"
 
 nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx)
 {

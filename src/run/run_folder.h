@@ -4,6 +4,7 @@
 #define NB_RUN_FOLDER_H
 
 #include "base/ctx.h"
+#include "run/plan.h"
 #include "run/shard.h"
 #include "run/store.h"
 
@@ -63,5 +64,12 @@ nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, n
 nb_status nb_run_write(const char *folder, const char *name,
                        nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what, nb_ctx *ctx);
 nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx);
+
+/* Loads the experiment in a run's folder, and its plan. */
+nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
+/* The same, for computing from its files again: NB_EINVAL if one has changed since the run measured its rows. */
+nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
+/* Loads the experiment of a config's file, and its plan. */
+nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx);
 
 #endif

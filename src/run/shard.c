@@ -6,7 +6,7 @@
 
 #include "base/numbers.h"
 #include "run/prediction.h"
-#include "run/units.h"
+#include "run/plan.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* units.c - see units.h */
-#include "run/units.h"
+/* units.c - units of work: a scene with all its trials if they share its data, else a single trial. */
+#include "run/plan.h"
 
 static bool same_unit(const nb_plan *plan, int a, int b)
 {

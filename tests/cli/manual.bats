@@ -38,6 +38,8 @@ commands() {
     expect "nysbench-config - the experiment file"
     [ "$("$NYSBENCH" help config)" = "$("$NYSBENCH" help CONFIG.md)" ]
     [ "$("$NYSBENCH" help claims)" != "$("$NYSBENCH" help claims.md)" ]
+    run "$NYSBENCH" help columns
+    expect $'\n'"    head"$'\n'"        kind: identifying; which head of the problem, from 0"$'\n'
     run "$NYSBENCH" help confg
     expect_status 2
     [ "$output" = "nysbench: error: help: no topic 'confg'; did you mean 'config'?" ]
@@ -45,10 +47,10 @@ commands() {
 
 @test "the steps of a list are numbered" {
     run "$NYSBENCH" help plugins
-    expect "1. It writes"
-    expect "2. It reads a line"
-    expect "3. It writes one line"
-    expect "4. It ends when"
+    expect "1.  It writes"
+    expect "2.  It reads a line"
+    expect "3.  It writes one line"
+    expect "4.  It ends when"
 }
 
 @test "every topic is a page, and no line of words is wider than told" {

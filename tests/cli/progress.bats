@@ -139,7 +139,7 @@ one_bar() {
         output=$(cat "$WORK/$how.log")
         echo "$how"
         [ "$(at_end | grep -c ' %, ')" -eq 1 ]
-        at_end | grep -B 1 ' %, ' | head -1 | grep -qE '(1| s)$' # of "exit status 1", or "not done after 1.5 s"
+        at_end | grep -B 1 ' %, ' | head -1 | grep -qE '(worker|memory)$' # the line of the prediction, perhaps cut
         at_end | tail -3 | grep -qxF "nysbench: interrupted; the same command continues"
         ! at_end | grep -E '^  .*: the strategy' || return 1
     done

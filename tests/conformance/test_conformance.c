@@ -14,7 +14,7 @@
 #include "conformance/conformance.h"
 #include "nystrom/engine.h"
 #include "nystrom/make_scene.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 
 #include <assert.h>
 

@@ -8,7 +8,7 @@
 #include "data/tensor.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 
 #include <float.h>
 #include <gsl/gsl_randist.h>

@@ -9,7 +9,7 @@
  * one uses half. */
 #include "planning.h"
 
-#include "studies/error/cost.h"
+#include "studies/error/study.h"
 
 #include "base/clock.h"
 #include "run/prediction.h"

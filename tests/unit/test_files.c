@@ -3,7 +3,7 @@
  * longer than their room. */
 #include "base/files.h"
 #include "base/scratch.h"
-#include "config/yaml_text.h"
+#include "config/yaml.h"
 #include "testing.h"
 
 #include <signal.h>

@@ -8,7 +8,7 @@
 #include "attentions/attention.h"
 #include "statistics/line.h"
 #include "studies/forward/exact.h"
-#include "studies/forward/peak.h"
+#include "studies/forward/methods.h"
 #include "studies/forward/rounds.h"
 
 #include <string.h>

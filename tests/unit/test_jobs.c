@@ -6,7 +6,7 @@
 #include "planning.h"
 
 #include "run/channel.h"
-#include "studies/error/cost.h"
+#include "studies/error/study.h"
 #include "run/jobs.h"
 #include "run/workers.h"
 #include "config/load.h"

@@ -3,10 +3,10 @@
  * promises. Merging: what is united, what is a conflict, what gives way. */
 #include "planning.h"
 
-#include "studies/error/cost.h"
+#include "studies/error/study.h"
 #include "run/merge.h"
 #include "run/shard.h"
-#include "run/units.h"
+#include "run/plan.h"
 #include "config/load.h"
 
 /* Two heads of a file, whose trials share the data, and problems of several sizes whose

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/process.h"
-#include "run/units.h"
+#include "run/plan.h"
 #include "run/workers.h"
 #include "config/load.h"
 

@@ -8,7 +8,7 @@
 #include "kernels/kernel.h"
 #include "linalg/vector.h"
 #include "nystrom/engine.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 #include "nystrom/make_scene.h"
 #include "nystrom/row_sample.h"
 

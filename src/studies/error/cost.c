@@ -7,7 +7,7 @@
  * moment: while landmarks are picked, or while a batch of factors is measured.
  * Second passes, slow convergence of block Krylov and the careful QR cannot be predicted: their arrays are counted,
  * their time is not. */
-#include "studies/error/cost.h"
+#include "studies/error/study.h"
 
 #include "cores/core.h"
 #include "kernels/kernel.h"
@@ -20,7 +20,7 @@
 #include "nystrom/make_scene.h"
 #include "nystrom/mixed.h"
 #include "nystrom/spectral.h"
-#include "nystrom/spectrum_private.h"
+#include "nystrom/spectrum_record.h"
 #include "studies/error/methods.h"
 #include "studies/error/runner.h"
 

@@ -5,7 +5,7 @@
 #include "components/registry.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
-#include "studies/error/cost.h"
+#include "studies/error/study.h"
 #include "studies/error/flops.h"
 #include "studies/error/methods.h"
 #include "studies/error/runner.h"

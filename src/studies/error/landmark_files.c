@@ -9,7 +9,6 @@
 #include "report/csv.h"
 #include "report/row_labels.h"
 #include "run/run_folder.h"
-#include "run/reload.h"
 
 #include <stdio.h>
 #include <string.h>

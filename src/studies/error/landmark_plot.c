@@ -10,7 +10,6 @@
 #include "report/relation.h"
 #include "report/scripts.h"
 #include "run/run_folder.h"
-#include "run/reload.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>

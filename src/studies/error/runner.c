@@ -11,7 +11,7 @@
 #include "linalg/vector.h"
 #include "nystrom/engine.h"
 #include "nystrom/exact_time.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 #include "nystrom/forward_time.h"
 #include "nystrom/make_scene.h"
 #include "nystrom/row_sample.h"

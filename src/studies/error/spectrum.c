@@ -12,7 +12,7 @@
 #include "calls/compute.h"
 #include "linalg/linalg.h"
 #include "report/relation.h"
-#include "run/reload.h"
+#include "run/run_folder.h"
 #include "studies/error/runner.h"
 
 #include <math.h>

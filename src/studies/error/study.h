@@ -6,6 +6,7 @@
 
 #include "nystrom/engine.h"
 #include "run/plan.h"
+#include "run/prediction.h"
 #include "strategies/strategy.h"
 
 /* The study's axes, in the order of its table. */
@@ -59,5 +60,7 @@ const nb_choice *nb_error_kernel(const nb_plan *plan, const nb_planned_scene *sc
 
 /* Returns the pairing that a config's word means for this strategy; -1: the strategy's own. */
 nb_pairing nb_pairing_meant(int word, const nb_choice *strategy);
+
+nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 
 #endif

@@ -55,14 +55,22 @@ static void add_matrix(const nb_config *config, const nb_choice *attention, cons
     s->alone = fmax(s->alone, fmax(cost.bytes, 0) + values_bytes(&wide));
 }
 
+/* Of one pass. An attention that reads rows of S, or fits to some, does not tell: as if m points of each head were
+ * moved for 4 m rows, by decompositions, which take longer than products. */
+static double multiplications_of(const nb_attention_cost *cost, const nb_choice *attention, const nb_layer_shape *s)
+{
+    double m = nb_attention_size(attention, s), n = s->n;
+    if (!isnan(cost->multiplications)) return cost->multiplications;
+    return nb_layer_heads(s) * (4 * n * m * (s->d + s->dv) + 4000 * m * m * m);
+}
+
 static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, sums *s)
 {
     int rounds = nb_forward_settings_of(plan->config)->rounds;
     int threads = nb_plan_value(plan, row, NB_FORWARD_THREADS);
     const nb_choice *attention = nb_plan_choice(plan, row, NB_FORWARD_ATTENTION);
     nb_attention_cost cost = nb_attention_cost_of(attention, shape, threads);
-    double multiplications = isnan(cost.multiplications) ? 0 : cost.multiplications;
-    double pass_s = multiplications * SECONDS_PER_MULTIPLICATION / threads;
+    double pass_s = multiplications_of(&cost, attention, shape) * SECONDS_PER_MULTIPLICATION / threads;
     s->passes_s += PASSES * pass_s + SECONDS_PER_PROCESS + SECONDS_PER_ERASURE;
     s->rounds_s += (rounds != NB_AUTO ? rounds : pass_s > NB_LONG_S ? LEAST_LONG : LEAST) * fmax(pass_s, LEAST_SPAN_S);
     if (plan->config->wanted & NB_FORWARD_WANT_ERROR) add_matrix(plan->config, attention, shape, threads, s);

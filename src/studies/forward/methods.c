@@ -2,8 +2,6 @@
 /* methods.c - see methods.h */
 #include "studies/forward/methods.h"
 
-#include "studies/forward/peak.h"
-
 #include <limits.h>
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #ifndef NB_FORWARD_METHODS_H
 #define NB_FORWARD_METHODS_H
 
+#include "base/ctx.h"
 #include "studies/forward/exact.h"
 #include "studies/forward/rounds.h"
 #include "studies/forward/study.h"
@@ -55,5 +56,10 @@ nb_contestant nb_forward_contestant(nb_forward_method *method, bool fresh);
 
 /* Computes the measures from the times. */
 nb_status nb_forward_take_times(nb_forward_method *method, const nb_timed *kept, const nb_timed *fresh, nb_ctx *ctx);
+
+/* Calls act(self, ctx) in a child process and measures the most by which its resident set grew meanwhile; NaN if the
+ * system does not tell. Returns act's status, with its message; NB_EBUG if act did not return. This process must have
+ * no other threads. */
+nb_status nb_peak_of(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double *bytes, nb_ctx *ctx);
 
 #endif

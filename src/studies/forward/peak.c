@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* peak.c - VmHWM, the most that was resident, begins anew when 5 is written to /proc/self/clear_refs. What malloc
  * keeps of earlier work is given back before, so that it does not serve the new one unseen. */
-#include "studies/forward/peak.h"
+#include "studies/forward/methods.h"
 
 #include "base/apart.h"
 

@@ -3,8 +3,8 @@
  * which takes their names from here. With m <= `from` they behave. */
 #include "cores/core.h"
 #include "kernels/kernel.h"
-#include "nystrom/factors_private.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/factors_record.h"
+#include "nystrom/scene_record.h"
 #include "problems/problem.h"
 #include "strategy.h"
 

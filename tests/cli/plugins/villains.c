@@ -1,7 +1,7 @@
 /* villains.c - strategies that harm whoever runs them, and cores that do, for
  * tests/cli/isolation.bats. With m <= `from` they behave. */
 #include "cores/core.h"
-#include "nystrom/scene_private.h"
+#include "nystrom/scene_record.h"
 #include "strategy.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* landmark_options.c - what the options of attention from landmarks mean, and what a pass takes. */
+/* landmark_pass_options.c - what the options of attention from landmarks mean, and what a pass takes. */
 #include "calls/early.h"
 #include "cores/core.h"
 #include "layers/landmark_pass_private.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* factors_private.h - the struct behind nb_factors, for the library alone. */
-#ifndef NB_FACTORS_PRIVATE_H
-#define NB_FACTORS_PRIVATE_H
+/* factors_record.h - the struct behind nb_factors, for the library alone. */
+#ifndef NB_FACTORS_RECORD_H
+#define NB_FACTORS_RECORD_H
 
 #include "base/random.h"
 #include "nystrom/factors.h"

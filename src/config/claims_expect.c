@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* claim_expect.c - what a claim expects, as the interval [low, high] on the scale of its quantity. */
+/* claims_expect.c - what a claim expects, as the interval [low, high] on the scale of its quantity. */
 #include "config/claims_private.h"
 
 #include "base/numbers.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* spectrum_private.h - a scene's cached singular triplets, and their cost: for the library alone. */
-#ifndef NB_SPECTRUM_PRIVATE_H
-#define NB_SPECTRUM_PRIVATE_H
+/* spectrum_record.h - a scene's cached singular triplets, and their cost: for the library alone. */
+#ifndef NB_SPECTRUM_RECORD_H
+#define NB_SPECTRUM_RECORD_H
 
 #include "nystrom/spectrum.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* claim_where.c - values of columns that a claim names, each of the kind of its axis. */
+/* claims_where.c - values of columns that a claim names, each of the kind of its axis. */
 #include "config/claims_private.h"
 
 #include "base/numbers.h"

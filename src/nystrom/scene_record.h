@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scene_private.h - the struct behind nb_scene, for the library alone. */
-#ifndef NB_SCENE_PRIVATE_H
-#define NB_SCENE_PRIVATE_H
+/* scene_record.h - the struct behind nb_scene, for the library alone. */
+#ifndef NB_SCENE_RECORD_H
+#define NB_SCENE_RECORD_H
 
 #include "kernels/kernel.h"
 #include "nystrom/scene.h"
@@ -46,7 +46,7 @@ struct nb_scene {
     double *stacked;                /* the tokens' [q; k], 2d x n */
     double *united;                 /* the queries, then the keys, d x 2n */
     int spectrum_count;
-    struct nb_kept_spectrum **spectra; /* spectrum_private.h */
+    struct nb_kept_spectrum **spectra; /* spectrum_record.h */
     double exact_s;                    /* seconds of exact attention; 0: not measured yet */
     nb_forward_time *forward_times;    /* one for each m that was asked for */
     nb_watch *watch;                   /* told what is cached from now on, or NULL */

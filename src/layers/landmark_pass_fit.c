@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* landmark_fit.c - W = X (B V) of a core that is fitted to exact outputs. Of each head:
+/* landmark_pass_fit.c - W = X (B V) of a core that is fitted to exact outputs. Of each head:
  *
  * 1. Some queries are drawn of 1,024 random ones (or of as many as are asked for), in proportion to their squared
  *    distance from the nearest landmark's query.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* claim_body.c - what a claim compares or measures, by its form. */
+/* claims_body.c - what a claim compares or measures, by its form. */
 #include "config/claims_private.h"
 
 #include "config/values.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* landmark_heads.c - landmarks, A and X, head by head, in double precision. */
+/* landmark_pass_heads.c - landmarks, A and X, head by head, in double precision. */
 #include "layers/landmark_pass_private.h"
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #include "calls/picking.h"
 #include "linalg/vector.h"
 #include "nystrom/engine.h"
-#include "nystrom/factors_private.h"
+#include "nystrom/factors_record.h"
 #include "nystrom/make_scene.h"
 #include "nystrom/row_sample.h"
 
