@@ -108,3 +108,9 @@ const char *nb_article(const char *noun)
 {
     return *noun && strchr("aeiou", *noun) ? "an" : "a";
 }
+
+int nb_text_among(const char *text, const char *const *list)
+{
+    while (list && *list && strcmp(*list, text) != 0) list++;
+    return list && *list;
+}

@@ -27,4 +27,7 @@ int nb_text_is_clean(const char *text, const char *kept);
 /* True if the texts are equal but for blanks outside of quotes. */
 int nb_text_same(const char *a, const char *b);
 
+/* True if a list, which ends with NULL, has the text; one that is NULL has none. */
+int nb_text_among(const char *text, const char *const *list);
+
 #endif
