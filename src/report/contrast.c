@@ -129,10 +129,11 @@ static nb_status sides_sql(const maker *m, const char **sql)
                   "INSERT INTO side SELECT value, same, trial, part.id, setting, pooled, source_id, head_id,"
                   " stratum_id, draws, status = 'skipped', %s, agreed.alone, CASE WHEN status = 'ok' THEN %s END,"
                   " %s, %s FROM (%s) AS part CROSS JOIN agreed USING (line_id, build) ORDER BY 1, 2, 3, 4; "
-                  "INSERT INTO side WITH later AS (SELECT same, trial, source_id FROM side"
-                  "  WHERE trial > 0 AND same IN (SELECT same FROM side WHERE alone) GROUP BY same, trial) "
+                  "INSERT INTO side WITH odd AS MATERIALIZED (SELECT * FROM side WHERE alone),"
+                  " later AS (SELECT same, trial, source_id FROM side WHERE EXISTS (SELECT 1 FROM odd) AND trial > 0"
+                  "  AND same IN (SELECT same FROM odd) GROUP BY same, trial) "
                   "SELECT value, same, later.trial, id, setting, pooled, later.source_id, head_id, stratum_id, draws,"
-                  " skipped, seen, alone, x, noise, se FROM side JOIN later USING (same) WHERE alone",
+                  " skipped, seen, alone, x, noise, se FROM odd JOIN later USING (same)",
                   seen, metric->name, metric->noise ? metric->noise : "NULL", metric->se ? metric->se : "NULL", rows));
     return NB_OK;
 }
