@@ -138,3 +138,9 @@ void nb_text_fill(FILE *out, const char *before, int indent, int width, const ch
     }
     fputc('\n', out);
 }
+
+int nb_text_among(const char *text, const char *const *list)
+{
+    while (list && *list && strcmp(*list, text) != 0) list++;
+    return list && *list;
+}

@@ -32,4 +32,7 @@ int nb_text_same(const char *a, const char *b);
  * dot. A word may be wider than the line. */
 void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *dot, const char *text);
 
+/* True if a list, which ends with NULL, has the text; one that is NULL has none. */
+int nb_text_among(const char *text, const char *const *list);
+
 #endif

@@ -25,16 +25,15 @@ nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_s
 
 nb_status nb_builds_table(nb_relation *r, bool sessions, bool *several, nb_ctx *ctx)
 {
-    const char *sql = "CREATE TEMP TABLE build (manifest INTEGER PRIMARY KEY, build INTEGER)";
-    nb_signed *all;
+    const char *sql;
     nb_answer counted;
-    int count;
-    NB_TRY(ctx, nb_store_manifests(r->store, &count, &all, ctx));
-    for (int own = 0; own < count; own++) {
-        int build = sessions ? own : 0;
-        while (!nb_program_same(&all[build].manifest.program, &all[own].manifest.program)) build++;
-        NB_NEED(sql, nb_format(ctx, "%s; INSERT INTO build VALUES (%lld, %d)", sql, (long long)all[own].id, build));
-    }
+    NB_NEED(sql, nb_format(ctx,
+                           "CREATE TEMP TABLE build (manifest INTEGER PRIMARY KEY, build INTEGER); "
+                           "INSERT INTO build SELECT id, dense_rank() OVER (ORDER BY first) - 1 FROM (SELECT id, %s AS "
+                           "first FROM main.manifests)",
+                           sessions ? "id"
+                                    : "min(id) OVER (PARTITION BY executable, coalesce(json_extract(text, "
+                                      "'$.arithmetic'), 'arithmetic unknown'))"));
     NB_TRY(ctx, nb_relation_make(r, "build", sql, ctx));
     NB_TRY(ctx, nb_relation_ask(r, "SELECT count(DISTINCT build) > 1 FROM build", NULL, &counted, NULL, ctx));
     *several = nb_answer_at(&counted, 0, 0)->integer;

@@ -23,11 +23,8 @@ nb_status nb_caveats_add(nb_caveats *found, const char *text, nb_ctx *ctx)
 static nb_status others_than(const nb_study *study, const char *by, const char **sql, nb_ctx *ctx)
 {
     *sql = "head_id";
-    for (const nb_column *c = study->columns; c->name; c++) {
-        bool data = strcmp(c->name, "problem") == 0 || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
-        if (!c->identity || data || c->type == NB_COLUMN_SEED || strcmp(c->name, by) == 0) continue;
-        NB_NEED(*sql, nb_format(ctx, c->type == NB_COLUMN_TEXT ? "%s, %s_id" : "%s, %s", *sql, c->name));
-    }
+    for (const nb_column *c = study->columns; c->name; c++)
+        if (nb_is_of_method(c) && strcmp(c->name, by) != 0) NB_TRY(ctx, nb_keys_add(sql, c, ctx));
     return NB_OK;
 }
 

@@ -11,6 +11,7 @@
  * jackknife). */
 #include "report/claim_units_private.h"
 
+#include "base/text.h"
 #include "report/builds.h"
 #include "report/head_turn.h"
 #include "report/where.h"
@@ -31,13 +32,6 @@ typedef struct {
     nb_ctx *ctx;
 } liner;
 
-static bool among(const char *name, const char *const *names)
-{
-    for (; *names; names++)
-        if (strcmp(*names, name) == 0) return true;
-    return false;
-}
-
 static bool in_series(const nb_claim *claim, const char *column)
 {
     for (int s = 0; s < claim->series_count; s++)
@@ -49,10 +43,8 @@ static bool in_series(const nb_claim *claim, const char *column)
 /* Returns in SQL what the rows of a line agree in. */
 static nb_status name_settings(const liner *l, const char **sql)
 {
-    static const char *const data[] = {"problem", "head", "trial", NULL};
     const nb_claim *c = l->claim;
     const nb_column *columns = l->relation->study->columns;
-    const char *key;
     bool several = false; /* builds */
     if (c->form == NB_CLAIM_SLOPE)
         NB_TRY(l->ctx,
@@ -63,11 +55,9 @@ static nb_status name_settings(const liner *l, const char **sql)
                : "head_id, source_id";
     for (const nb_column *column = columns; column->name; column++) {
         bool own = c->column && strcmp(column->name, c->column) == 0;
-        if (!column->identity || column->type == NB_COLUMN_SEED || own || among(column->name, data) ||
-            among(column->name, (const char *const *)c->confounded) || in_series(c, column->name))
-            continue;
-        NB_TRY(l->ctx, nb_key_sql(column, &key, l->ctx));
-        NB_NEED(*sql, nb_format(l->ctx, "%s, %s", *sql, key));
+        if (nb_is_of_method(column) && !own && !in_series(c, column->name) &&
+            !nb_text_among(column->name, (const char *const *)c->confounded))
+            NB_TRY(l->ctx, nb_keys_add(sql, column, l->ctx));
     }
     return NB_OK;
 }

@@ -334,12 +334,10 @@ static nb_status ask_group(const judge *j, const char *part, int groups, int pai
 static nb_status make_groups(const judge *j, const char *among, int *count)
 {
     const nb_column *columns = j->relation->study->columns;
-    const char *keys = "", *key, *first = "0", *sql;
+    const char *keys = "", *first = "0", *sql;
     nb_answer groups;
-    for (const char **c = j->claim->each; *c; c++) {
-        NB_TRY(j->ctx, nb_key_sql(nb_column_find(columns, *c), &key, j->ctx));
-        NB_NEED(keys, nb_format(j->ctx, "%s%s%s", keys, *keys ? ", " : "", key));
-    }
+    for (const char **c = j->claim->each; *c; c++)
+        NB_TRY(j->ctx, nb_keys_add(&keys, nb_column_find(columns, *c), j->ctx));
     if (*keys) NB_NEED(first, nb_format(j->ctx, "min(number) OVER (PARTITION BY %s)", keys));
     NB_NEED(sql, nb_format(j->ctx,
                            "DROP TABLE IF EXISTS temp.claim_part; CREATE TEMP TABLE claim_part (part INTEGER, id "

@@ -6,6 +6,7 @@
  * 3. Each value's rows are joined with the baseline's, and their differences averaged by head. */
 #include "report/contrast.h"
 
+#include "base/text.h"
 #include "components/registry.h"
 #include "report/builds.h"
 #include "report/draws.h"
@@ -47,39 +48,17 @@ static const char *const setting_names[] = {"setting", "pooled"};
 
 #define INPUT_SQL "(SELECT input FROM component WHERE kind = 'problem' AND id = run.problem_id)"
 
-static bool among(const char *name, const char *const *names)
-{
-    for (; names && *names; names++)
-        if (strcmp(*names, name) == 0) return true;
-    return false;
-}
-
-/* Returns whether the column identifies a row apart from the data that it is measured on. */
-static bool is_of_method(const nb_column *c)
-{
-    static const char *const data[] = {"problem", "head", "trial", NULL};
-    return c->identity && c->type != NB_COLUMN_SEED && !among(c->name, data);
-}
-
 static nb_status check_columns(maker *m)
 {
     const nb_column *by = nb_column_find(m->columns, m->terms->by);
-    NB_REQUIRE(m->ctx, by && is_of_method(by), NB_EINVAL, "rows cannot be compared by '%s': it is not part of a method",
-               m->terms->by);
+    NB_REQUIRE(m->ctx, by && nb_is_of_method(by), NB_EINVAL,
+               "rows cannot be compared by '%s': it is not part of a method", m->terms->by);
     const nb_column *pool = m->terms->pool ? nb_column_find(m->columns, m->terms->pool) : NULL;
-    NB_REQUIRE(m->ctx, !m->terms->pool || (pool && is_of_method(pool)), NB_EINVAL,
+    NB_REQUIRE(m->ctx, !m->terms->pool || (pool && nb_is_of_method(pool)), NB_EINVAL,
                "'%s' cannot be pooled: heads and trials are averaged by themselves", m->terms->pool);
     m->out->metric = nb_column_find(m->columns, m->terms->metric);
     NB_REQUIRE(m->ctx, m->out->metric && m->out->metric->type == NB_COLUMN_REAL, NB_EINVAL,
                "'%s' is not a measured column", m->terms->metric);
-    return NB_OK;
-}
-
-/* Texts are grouped by their numbers. */
-static nb_status append(const char **list, const nb_column *c, nb_ctx *ctx)
-{
-    NB_NEED(*list,
-            nb_format(ctx, "%s%srun.%s%s", *list, **list ? ", " : "", c->name, c->type == NB_COLUMN_TEXT ? "_id" : ""));
     return NB_OK;
 }
 
@@ -94,15 +73,15 @@ static nb_status find_keys(maker *m)
     NB_NEED(m->keys, nb_alloc(m->ctx, (size_t)all, sizeof *m->keys));
     m->settings[0] = m->settings[1] = "";
     m->pooled = t->pool && !t->apart;
-    m->same = "run.head_id";
+    m->same = "head_id";
     for (const nb_column *c = m->columns; c->name; c++) {
-        if (!is_of_method(c) || strcmp(c->name, t->by) == 0) continue;
+        if (!nb_is_of_method(c) || strcmp(c->name, t->by) == 0) continue;
         m->keys[key_count++] = c->name;
-        if (among(c->name, t->confounded)) continue;
-        NB_TRY(m->ctx, append(&m->same, c, m->ctx));
+        if (nb_text_among(c->name, t->confounded)) continue;
+        NB_TRY(m->ctx, nb_keys_add(&m->same, c, m->ctx));
         bool pool = t->pool && strcmp(c->name, t->pool) == 0;
-        NB_TRY(m->ctx, append(&m->settings[0], c, m->ctx));
-        if (!pool) NB_TRY(m->ctx, append(&m->settings[1], c, m->ctx));
+        NB_TRY(m->ctx, nb_keys_add(&m->settings[0], c, m->ctx));
+        if (!pool) NB_TRY(m->ctx, nb_keys_add(&m->settings[1], c, m->ctx));
         if (!pool || t->apart) settings[count++] = c->name;
     }
     NB_TRY(m->ctx, nb_relation_ask(m->relation, "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL,
@@ -150,10 +129,11 @@ static nb_status sides_sql(const maker *m, const char **sql)
                   "INSERT INTO side SELECT value, same, trial, part.id, setting, pooled, source_id, head_id,"
                   " stratum_id, draws, status = 'skipped', %s, agreed.alone, CASE WHEN status = 'ok' THEN %s END,"
                   " %s, %s FROM (%s) AS part CROSS JOIN agreed USING (line_id, build) ORDER BY 1, 2, 3, 4; "
-                  "INSERT INTO side WITH later AS (SELECT same, trial, source_id FROM side"
-                  "  WHERE trial > 0 AND same IN (SELECT same FROM side WHERE alone) GROUP BY same, trial) "
+                  "INSERT INTO side WITH odd AS MATERIALIZED (SELECT * FROM side WHERE alone),"
+                  " later AS (SELECT same, trial, source_id FROM side WHERE EXISTS (SELECT 1 FROM odd) AND trial > 0"
+                  "  AND same IN (SELECT same FROM odd) GROUP BY same, trial) "
                   "SELECT value, same, later.trial, id, setting, pooled, later.source_id, head_id, stratum_id, draws,"
-                  " skipped, seen, alone, x, noise, se FROM side JOIN later USING (same) WHERE alone",
+                  " skipped, seen, alone, x, noise, se FROM odd JOIN later USING (same)",
                   seen, metric->name, metric->noise ? metric->noise : "NULL", metric->se ? metric->se : "NULL", rows));
     return NB_OK;
 }
@@ -164,11 +144,11 @@ static nb_status make_sides(maker *m)
     const nb_column *by = nb_column_find(m->columns, m->terms->by);
     const char *keys, *value = "", *sides, *sql;
     if (m->terms->builds) NB_TRY(m->ctx, nb_builds_table(m->relation, m->out->metric->time, &m->builds, m->ctx));
-    bool apart = m->builds && !among(NB_BUILD, m->terms->confounded);
+    bool apart = m->builds && !nb_text_among(NB_BUILD, m->terms->confounded);
     m->builds = apart;
     if (m->terms->where) NB_TRY(m->ctx, nb_relation_choose(m->relation, "chosen_rows", m->terms->where, m->ctx));
     NB_TRY(m->ctx, rows_sql(m, "key", &keys));
-    NB_TRY(m->ctx, append(&value, by, m->ctx));
+    NB_TRY(m->ctx, nb_keys_add(&value, by, m->ctx));
     NB_TRY(m->ctx, sides_sql(m, &sides));
     NB_NEED(sql, nb_format(
                      m->ctx,
@@ -375,7 +355,7 @@ static bool one_has_seen(const maker *m, int first, int end)
 {
     bool any = false;
     for (int i = first; i < end; i++) any = any || m->pairs[i].one_has_seen;
-    return any && !among(NB_ROWS_SEEN, m->terms->confounded);
+    return any && !nb_text_among(NB_ROWS_SEEN, m->terms->confounded);
 }
 
 static nb_status add_contrast(maker *m, int value, int setting, nb_contrast **added)

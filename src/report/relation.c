@@ -8,6 +8,7 @@
 #include "report/relation.h"
 
 #include "attentions/attention.h"
+#include "base/text.h"
 #include "components/registry.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
@@ -1038,6 +1039,20 @@ nb_status nb_key_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
     bool text = c->type == NB_COLUMN_TEXT;
     NB_NEED(*sql, nb_format(ctx, text && c->identity ? "%s_id" : text ? "coalesce(%s, '')" : "%s", c->name));
     return NB_OK;
+}
+
+nb_status nb_keys_add(const char **list, const nb_column *c, nb_ctx *ctx)
+{
+    const char *key;
+    NB_TRY(ctx, nb_key_sql(c, &key, ctx));
+    NB_NEED(*list, nb_format(ctx, "%s%s%s", *list, **list ? ", " : "", key));
+    return NB_OK;
+}
+
+bool nb_is_of_method(const nb_column *c)
+{
+    static const char *const data[] = {"problem", "head", "trial", NULL};
+    return c->identity && c->type != NB_COLUMN_SEED && !nb_text_among(c->name, data);
 }
 
 nb_status nb_label_sql(const nb_column *c, const char **sql, nb_ctx *ctx)

@@ -3,6 +3,7 @@
 #include "run/store_private.h"
 
 #include "base/files.h"
+#include "base/text.h"
 #include "run/inputs.h"
 #include "run/schema.h"
 
@@ -150,12 +151,6 @@ static nb_status insert_planned(nb_store *store, const nb_plan *plan, const plac
     return NB_OK;
 }
 
-static bool among(const char *status, const char *const *statuses)
-{
-    while (*statuses && strcmp(*statuses, status) != 0) statuses++;
-    return *statuses;
-}
-
 /* Rows that are planned, or have one of the statuses to retry. */
 static nb_status find_pending(nb_store *store, const nb_plan *plan, const char *const *retry, bool **pending,
                               nb_ctx *ctx)
@@ -166,7 +161,7 @@ static nb_status find_pending(nb_store *store, const nb_plan *plan, const char *
     NB_TRY(ctx, nb_store_prepare(store, "SELECT position, status FROM results WHERE position IS NOT NULL", &s, ctx));
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *status = (const char *)sqlite3_column_text(s, 1);
-        (*pending)[sqlite3_column_int(s, 0)] = strcmp(status, "planned") == 0 || among(status, retry);
+        (*pending)[sqlite3_column_int(s, 0)] = strcmp(status, "planned") == 0 || nb_text_among(status, retry);
     }
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading the plan", ctx);
 }
@@ -300,7 +295,7 @@ static nb_status find_standing(nb_store *store, const nb_plan *plan, const char 
         place *row = &found.rows[i];
         if (!row->there) NB_TRY(ctx, look_up(store, s, plan, i, row, ctx));
         if (!row->status || strcmp(row->status, "planned") == 0) continue;
-        if (pending) pending[i] = among(row->status, retry);
+        if (pending) pending[i] = nb_text_among(row->status, retry);
         count_status(row->status, out);
     }
     return NB_OK;
