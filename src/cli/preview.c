@@ -28,7 +28,7 @@ static nb_status count_others(nb_store *store, int blas_threads, int *others, nb
     return NB_OK;
 }
 
-static nb_status look(const nb_experiment *e, nb_store *store, const nb_question *asked, nb_workers *workers,
+static nb_status look(const nb_experiment *e, nb_store *store, const nb_plan_question *asked, nb_workers *workers,
                       nb_preview *o, nb_ctx *ctx)
 {
     bool *pending;
@@ -46,7 +46,7 @@ static nb_status look(const nb_experiment *e, nb_store *store, const nb_question
     return nb_predict(&e->plan, pending, o->machine, nb_preview_workers(workers->jobs), &o->times, ctx);
 }
 
-nb_status nb_preview_make(const nb_experiment *e, const nb_question *asked, nb_workers *workers, nb_preview *o,
+nb_status nb_preview_make(const nb_experiment *e, const nb_plan_question *asked, nb_workers *workers, nb_preview *o,
                           nb_ctx *ctx)
 {
     const char *path;

@@ -253,7 +253,7 @@ static nb_status tell(const nb_experiment *e, const nb_preview *o, nb_output_for
     return nb_format_table(&grid, false, format, ctx);
 }
 
-int nb_plan_tell(const nb_command *command, const nb_experiment *e, const nb_question *asked, nb_workers *workers,
+int nb_plan_tell(const nb_command *command, const nb_experiment *e, const nb_plan_question *asked, nb_workers *workers,
                  double max_hours, nb_output_format format, nb_ctx *ctx)
 {
     nb_preview preview;
@@ -288,8 +288,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (origins) return print_origins(&e.config, ctx);
     nb_workers workers = {.jobs = (int)jobs.value,
                           .blas_threads = 1}; /* for any machine: memory is predicted, not limited */
-    return nb_plan_tell(command, &e, &(nb_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers, hours.value,
-                        (nb_output_format)format.value, ctx);
+    return nb_plan_tell(command, &e, &(nb_plan_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers,
+                        hours.value, (nb_output_format)format.value, ctx);
 }
 
 const nb_command nb_command_plan = {"plan", "EXPERIMENT.yaml", "Check an experiment, and predict what it takes", run,

@@ -206,7 +206,7 @@ static int predict(const nb_command *command, nb_start *start, const choices *ch
     bool alone = nb_workers_alone(&start->e->plan, &start->workers);
     int asked = start->workers.jobs;
     nb_preview preview;
-    const nb_question question = {&chosen->start, start->only, !chosen->quiet || chosen->max_hours.text != NULL};
+    const nb_plan_question question = {&chosen->start, start->only, !chosen->quiet || chosen->max_hours.text != NULL};
     if (nb_preview_make(start->e, &question, &start->workers, &preview, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_USAGE);
     *machine = preview.machine;
@@ -227,7 +227,7 @@ static int predict(const nb_command *command, nb_start *start, const choices *ch
 static int dry_run(const nb_command *command, nb_start *start, const choices *chosen, nb_ctx *ctx)
 {
     if (!chosen->workers.memory) start->workers.memory = 0;
-    return nb_plan_tell(command, start->e, &(nb_question){&chosen->start, start->only, true}, &start->workers,
+    return nb_plan_tell(command, start->e, &(nb_plan_question){&chosen->start, start->only, true}, &start->workers,
                         chosen->max_hours.value, NB_FORMAT_TABLE, ctx);
 }
 

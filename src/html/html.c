@@ -4,7 +4,7 @@
 
 #include "base/files.h"
 #include "html/assets.h"
-#include "report/page_private.h"
+#include "report/page_record.h"
 
 #include <ctype.h>
 #include <nettle/base64.h>

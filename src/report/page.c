@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* page.c - see page.h */
-#include "report/page_private.h"
+#include "report/page_record.h"
 
 #include <stdarg.h>
 

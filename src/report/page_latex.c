@@ -2,7 +2,7 @@
 /* page_latex.c - the tables of a page for a paper: booktabs' rules, siunitx' columns of numbers, the heading as caption
  * and notes below. Tables of one heading that have the same columns are one, with a column for what their own headings
  * differ in. Paragraphs that belong to no table are comments. */
-#include "report/page_private.h"
+#include "report/page_record.h"
 
 #include <string.h>
 

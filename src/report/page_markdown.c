@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* page_markdown.c - a page as GitHub Flavored Markdown (https://github.github.com/gfm/). */
-#include "report/page_private.h"
+#include "report/page_record.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *
  * as it is; with prose in several lines; with long labels shortened; in parts below each other, each with all labels;
  * as a list of its rows, a line or more for a cell. */
-#include "report/page_private.h"
+#include "report/page_record.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* page_text.c - a page as text: paragraphs are wrapped, all but headings and paragraphs is set in by two. */
-#include "report/page_private.h"
+#include "report/page_record.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page_private.h - for those that print pages alone: the files of the module page, and html/html.c. */
-#ifndef NB_PAGE_PRIVATE_H
-#define NB_PAGE_PRIVATE_H
+/* page_record.h - the blocks of a page, for those that print pages. */
+#ifndef NB_PAGE_RECORD_H
+#define NB_PAGE_RECORD_H
 
 #include "report/page.h"
 
