@@ -17,7 +17,7 @@ static nb_status check_return(const nb_added *added, int code, char *message, si
     return NB_OK;
 }
 
-/* What the function has left of side i. */
+/* Finds what the function has left of side i. */
 static nb_status take(const nb_callback_pick *p, const nysbench_pick *c, int i, nb_picks *picks, nb_ctx *ctx)
 {
     static const char *const arrays[] = {

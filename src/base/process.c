@@ -151,7 +151,7 @@ static _Noreturn void end_like(int how)
     _exit(WIFEXITED(how) ? WEXITSTATUS(how) : 127);
 }
 
-/* Whether the child has ended; other children that have are no zombies any more. */
+/* Returns whether the child has ended; other children that have are no zombies any more. */
 static bool child_ended(pid_t child, int *how)
 {
     int end;

@@ -243,7 +243,7 @@ static nb_status parse(const buffer *b, json_t **object, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* How it went wrong, in a few words; what of the ending is known after it was ended. */
+/* Says how it went wrong, in a few words; `ending` is known after it was ended. */
 static nb_status describe(const dialogue *d, outcome o, bool ready, const nb_ending *ending, const char **text)
 {
     enum { SHOWN = 60 };

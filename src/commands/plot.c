@@ -58,7 +58,8 @@ static nb_status open_folder(const char *run, const nb_plot_style *style, bool s
     return nb_plot_write_style(*folder, style, ctx);
 }
 
-/* Whether it is `only`, or, without one, a figure of the study that the config names or that the rows are offered. */
+/* Finds whether it is `only`, or, without one, a figure of the study that the config names or that the rows are
+ * offered. */
 static nb_status is_wanted(const nb_figure *figure, const nb_figure *only, const nb_study *study,
                            const nb_relation *relation, const char *const *named, bool *wanted, nb_ctx *ctx)
 {

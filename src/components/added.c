@@ -37,7 +37,7 @@ static entry **place_of(int id)
     return at;
 }
 
-/* Of that kind; NULL: there is none. */
+/* Returns the entry of that kind; NULL: there is none. */
 static const entry *find(const nb_registry *kind, int id)
 {
     const entry *e = *place_of(id);

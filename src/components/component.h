@@ -137,7 +137,7 @@ struct nb_registry {
     const char *(*lacks)(const nb_component *component);
 };
 
-/* Whether it calls a function of the calling program. */
+/* Returns whether it calls a function of the calling program. */
 bool nb_component_of_caller(const nb_component *component);
 
 const nb_component *nb_registry_find(const nb_registry *registry, const char *name); /* NULL if unknown */

@@ -33,7 +33,7 @@ extern const char *const nb_claim_expectations[NB_EXPECT_NOTHING + 1];
 typedef enum { NB_CLAIM_MEAN, NB_CLAIM_MEDIAN, NB_CLAIM_GEOMETRIC_MEAN } nb_claim_statistic;
 extern const char *const nb_claim_statistics[];
 
-/* What to do with a pair of rows of which one has no result (nb_failures). */
+/* Says what to do with a pair of rows of which one has no result (nb_failures). */
 typedef enum { NB_CLAIM_DROP, NB_CLAIM_WORST } nb_claim_failures;
 extern const char *const nb_claim_failure_words[];
 

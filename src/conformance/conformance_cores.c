@@ -130,7 +130,7 @@ static nb_status off_diagonal(nb_factors *f, const double *x, double *share, nb_
     return NB_OK;
 }
 
-/* What draws from a seed, and not by reading rows in an order that is the bench's, shows it in another trial. */
+/* Checks that what draws from a seed, and not by the rows that it reads, gives another X in another trial. */
 static nb_status check_draws(nb_trial_run *run, nb_ctx *ctx)
 {
     enum { M = 8 };

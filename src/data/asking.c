@@ -120,7 +120,7 @@ static nb_status write_value(const nb_question *q, const json_t *value, const ch
     return NB_OK;
 }
 
-/* What the program says that it has left. */
+/* Finds what the program says that it has left. */
 static nb_status find_left(nb_question *q, const json_t *answer, nb_ctx *ctx)
 {
     const char *word = json_string_value(json_object_get(answer, "done")), *text, *allowed = "";
@@ -133,7 +133,7 @@ static nb_status find_left(nb_question *q, const json_t *answer, nb_ctx *ctx)
             allowed, q->said);
 }
 
-/* What the question waited for others, which is at most asked_s. */
+/* Spares what the question waited for others, which is at most asked_s. */
 static nb_status spare_wait(nb_question *q, const json_t *answer, double asked_s, nb_ctx *ctx)
 {
     const json_t *waited = json_object_get(answer, "waited_s");

@@ -29,7 +29,7 @@ typedef struct {
     nb_ctx *ctx;
 } finder;
 
-/* Whether a file is of a figure of that name. */
+/* Returns whether a file is of a figure of that name. */
 static bool is_of(const char *file, const char *name)
 {
     size_t length = strlen(name);
@@ -76,7 +76,7 @@ static nb_status list_files(finder *f)
     return all ? NB_OK : NB_ENOMEM;
 }
 
-/* Whether the figure is to be drawn: it has no file, but the config names it, or its data are there. */
+/* Finds whether the figure is to be drawn: it has no file, but the config names it, or its data are there. */
 static nb_status is_missing(const finder *f, const nb_figure *figure, bool *missing)
 {
     const char *name = figure->component.name, *data;

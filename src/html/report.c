@@ -96,7 +96,7 @@ static nb_status add_hidden(part *p, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* How many rows there are, how they ended, and when the first was measured. */
+/* Finds how many rows there are, how they ended, and when the first was measured. */
 static nb_status count_rows(part *p, nb_ctx *ctx)
 {
     nb_answer a;

@@ -276,7 +276,7 @@ nb_status nb_landmark_outcome(nb_pass *pass, const nb_landmark_state *s, nb_ctx 
     return NB_OK;
 }
 
-/* Whether a component, or one within its options, is a plug-in. */
+/* Returns whether a component, or one within its options, is a plug-in. */
 static bool has_plugin(const nb_choice *choice)
 {
     bool found = nb_plugin_of(choice->component);
@@ -286,7 +286,8 @@ static bool has_plugin(const nb_choice *choice)
     return found;
 }
 
-/* Whether what is called may only be called in this thread: plug-ins, and what works outside of this process. */
+/* Returns whether what is called may only be called in this thread: plug-ins, and what works outside of this process.
+ * */
 static bool is_outside(const nb_landmark_state *s)
 {
     return has_plugin(s->how.strategy) || has_plugin(s->how.core) ||

@@ -43,7 +43,7 @@ bool nb_landmark_looks_at_s(const nb_landmark_how *how)
            nb_core_traits(how->core) & (NB_CORE_RANDOM | NB_CORE_ORACLE | NB_CORE_ELSEWHERE);
 }
 
-/* How many rows the core may return exactly. */
+/* Returns how many rows the core may return exactly. */
 static int most_kept(const nb_landmark_how *how, int n)
 {
     const nb_core *core = (const nb_core *)how->core->component;

@@ -44,7 +44,7 @@ typedef struct {
     double batch_one; /* the largest |A|_1 */
 } nb_landmark_work;
 
-/* Whether the core asks for more than A. */
+/* Returns whether the core asks for more than A. */
 bool nb_landmark_looks_at_s(const nb_landmark_how *how);
 
 /* Landmarks and A of all heads, and X unless work->inverts is set; on a pass that keeps them, nothing. */

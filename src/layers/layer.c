@@ -91,7 +91,7 @@ nb_status nb_layer_allocate(nb_layer *layer, nb_scalar **q, nb_scalar **k, nb_sc
     return NB_OK;
 }
 
-/* How heads `first` ... of a file divide into inputs and share keys. */
+/* Finds how heads `first` ... of a file divide into inputs and share keys. */
 static nb_status find_shape(const char *path, const nb_head_shape *file, int first, int count, nb_layer_shape *shape,
                             nb_ctx *ctx)
 {

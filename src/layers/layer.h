@@ -34,7 +34,7 @@ static inline int nb_lesser(int a, int b)
     return a < b ? a : b;
 }
 
-/* How many blocks of so many n are; the last may be shorter. */
+/* Returns how many blocks of so many n are; the last may be shorter. */
 static inline int nb_blocks(int n, int block)
 {
     return (n + block - 1) / block;

@@ -61,7 +61,7 @@ static nb_status form(const nb_scene *scene, nb_blocks *b, int k, nb_pair *pairs
     return NB_OK;
 }
 
-/* Whether the first columns of a block, of which `good` are there, are a basis for pair i: by what these columns
+/* Finds whether the first columns of a block, of which `good` are there, are a basis for pair i: by what these columns
  * say alone. */
 static nb_status serves(const nb_blocks *b, int k, int good, const nb_pair *pair, bool *full, nb_ctx *ctx)
 {

@@ -57,8 +57,8 @@ static double divisor(nb_factors *f, const nb_iterating *how)
     return how->scale;
 }
 
-/* Whether all s^2 / c are within the region, else why not, in the same words for all rows; norms settle it without
- * an SVD if they can. */
+/* Finds whether all s^2 / c are within the region, else why not, in the same words for all rows; norms settle it
+ * without an SVD if they can. */
 static nb_status converges(nb_factors *f, double c, double region, bool *yes, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;

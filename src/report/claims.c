@@ -173,7 +173,7 @@ static bool is_outside(const range *r, double low, double high)
     return r->low > high || r->high < low;
 }
 
-/* Whether it may be found equivalent. */
+/* Returns whether it may be found equivalent. */
 static bool has_smallest(const nb_claim *c)
 {
     return c->form == NB_CLAIM_ORDER || c->expectation == NB_EXPECT_RATIO;

@@ -203,8 +203,8 @@ static nb_status find_head_turns(const comparer *c)
     return NB_OK;
 }
 
-/* Whether the value's mean over strata is surely on both sides of none in settings that the pooled one has; where they
- * are farthest apart. `wholes`: by setting, the pooled one that it is of. */
+/* Finds whether the value's mean over strata is surely on both sides of none in settings that the pooled one has; where
+ * they are farthest apart. `wholes`: by setting, the pooled one that it is of. */
 static nb_status find_change(const comparer *c, const nb_comparison *each, const nb_answer *wholes, nb_compared *pooled)
 {
     const nb_compared *ends[] = {NULL, NULL};

@@ -36,7 +36,8 @@ typedef struct {
 
 enum { MOST_LINES = 30 };
 
-/* Whether sources have been measured in the same trials, as those of files are; of drawn data each is a trial. */
+/* Returns whether sources have been measured in the same trials, as those of files are; of drawn data each is a trial.
+ * */
 static bool shares_trials(const nb_compared *x)
 {
     bool shares = false;

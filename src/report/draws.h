@@ -9,8 +9,8 @@
 
 enum { NB_LEAST_TRIALS = 3 }; /* for a verdict on what is drawn: from fewer, its luck cannot be told */
 
-/* Whether a component that a column names draws; one that the program does not know may. Of a column without components
- * false. */
+/* Finds whether a component that a column names draws; one that the program does not know may. Of a column without
+ * components false. */
 nb_status nb_draws_component(const char *column, const char *spec, bool *draws, nb_ctx *ctx);
 
 /* Returns in how many trials the sources of each stratum have what is drawn there: the fewest; -1: nothing is drawn. */

@@ -72,7 +72,7 @@ nb_status nb_figure_choose_m(const nb_relation *relation, int *m, nb_ctx *ctx);
  * file cannot be written, or gnuplot failed on a figure before. */
 nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *drawing, int *figures, nb_ctx *ctx);
 
-/* Whether it is drawn where all figures are that the rows allow. */
+/* Finds whether it is drawn where all figures are that the rows allow. */
 nb_status nb_figure_is_offered(const nb_figure *figure, const nb_relation *relation, bool *offered, nb_ctx *ctx);
 
 void nb_figure_warn(const char *name); /* reports that the run has no rows for it */

@@ -243,7 +243,7 @@ static void number_end(sqlite3_context *c)
     leave(c);
 }
 
-/* By these columns, whose list ends with -1. */
+/* Compares by these columns, whose list ends with -1. */
 static int by_columns(const void *a, const void *b, void *columns)
 {
     const double *x = a, *y = b;

@@ -76,7 +76,7 @@ static nb_status describe(const nb_head_places *p, bool difference, const nb_est
     return NB_OK;
 }
 
-/* Whether the places that have sources are in several layers. */
+/* Returns whether the places that have sources are in several layers. */
 static bool have_layers(const nb_head_places *p, const nb_estimate *e)
 {
     const char *one = NULL;

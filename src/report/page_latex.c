@@ -151,8 +151,8 @@ static void cut_titles(part *parts, int count)
         parts[i].first = (int)begin, parts[i].length = (int)(strlen(parts[i].title) - begin - end);
 }
 
-/* How many tables from a block on are one: of each heading there is one, and they have the same columns. `own`: the
- * first is the first of its heading. */
+/* Returns how many tables from a block on are one: of each heading there is one, and they have the same columns. `own`:
+ * the first is the first of its heading. */
 static int find_parts(const nb_page *page, int first, const char *title, bool own, part *parts)
 {
     int count = 0, rows = 0;

@@ -5,8 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Whether a character begins something there. Within a word an underscore does not, nor does a bracket without a link
- * behind it. */
+/* Returns whether a character begins something there. Within a word an underscore does not, nor does a bracket without
+ * a link behind it. */
 static bool has_meaning(const char *at, char before, bool cell)
 {
     switch (*at) {

@@ -140,7 +140,7 @@ static int sort_distinct(const char **texts, int count)
     return kept;
 }
 
-/* Whether texts that differ still do when they are shortened. */
+/* Finds whether texts that differ still do when they are shortened. */
 static nb_status still_differ(const char *const *texts, int count, int width, int tail, bool *differ, nb_ctx *ctx)
 {
     const char **made;
@@ -278,7 +278,7 @@ static nb_status print_part(const layout *l, const int *part, int count)
     return NB_OK;
 }
 
-/* Whether rows differ in a label: in later parts others are left out, but for the first label. */
+/* Returns whether rows differ in a label: in later parts others are left out, but for the first label. */
 static bool differs(const layout *l, int column)
 {
     for (int r = 1; r < l->t->row_count; r++)
@@ -306,7 +306,7 @@ static int fill_part(const layout *l, int first, int *part, int *count)
     return c;
 }
 
-/* Whether the labels have room, and each column beside them. */
+/* Returns whether the labels have room, and each column beside them. */
 static bool has_parts(const layout *l)
 {
     int labels = total(l, true);

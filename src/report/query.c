@@ -68,7 +68,7 @@ static const char *name_of(const nb_cell *cell, nb_ctx *ctx)
     return cell->type == NB_CELL_INT ? nb_format(ctx, "%lld", cell->integer) : cell->text;
 }
 
-/* Whether a row goes on with the one before: those of its cells are the same that are shown, and the band. */
+/* Returns whether a row goes on with the one before: those of its cells are the same that are shown, and the band. */
 static bool goes_on(const nb_answer *a, int row)
 {
     bool same = true;
@@ -380,7 +380,7 @@ static nb_status add_paragraphs(const view *v, const char *name)
     }
 }
 
-/* Whether all characters of the mark but blanks occur. */
+/* Returns whether all characters of the mark but blanks occur. */
 static bool occurs(const view *v, const char *mark, size_t length)
 {
     for (size_t i = 0; i < length; i++)

@@ -119,7 +119,7 @@ typedef struct {
     nb_ctx *scratch;
 } keys;
 
-/* Whether it says how a file of heads is read. */
+/* Returns whether it says how a file of heads is read. */
 static bool is_of_reading(const nb_option *o)
 {
     return !o->names_files && !o->selects_head;
@@ -222,7 +222,7 @@ static nb_status place_data(keys *k, const row *of, place *p)
 
 enum { DIGITS = 8 }; /* of a number that is appended, at most */
 
-/* Where the row's data are; what has been said of the same data is known. */
+/* Finds where the row's data are; what has been said of the same data is known. */
 static nb_status find_place(keys *k, const row *of, const place **found)
 {
     nb_relation *r = k->r;
@@ -242,7 +242,7 @@ static nb_status find_place(keys *k, const row *of, const place **found)
     return NB_OK;
 }
 
-/* What the row's texts are as numbers, and what follows from them. */
+/* Holds what the row's texts are as numbers, and what follows from them. */
 typedef struct {
     int head, line, draws, opens;
     const place *data;
@@ -1090,7 +1090,7 @@ nb_status nb_relation_values(const nb_relation *r, const char *column, const cha
     return nb_relation_ask(r, sql, NULL, values, NULL, ctx);
 }
 
-/* Whether a query may ask for what the view's file makes: it has its name, or a longer word. */
+/* Returns whether a query may ask for what the view's file makes: it has its name, or a longer word. */
 static bool speaks_of(const char *sql, const nb_sql_file *view)
 {
     static const char begin[] = "CREATE TEMP ";

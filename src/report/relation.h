@@ -119,9 +119,9 @@ nb_status nb_relation_strata(const nb_relation *relation, nb_answer *strata, nb_
 /* Returns in SQL what rows with one value in the column agree in. */
 nb_status nb_key_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
 nb_status nb_keys_add(const char **list, const nb_column *column, nb_ctx *ctx); /* "", "a_id", "a_id, b" */
-/* Whether it identifies a row apart from the data that it is measured on. */
+/* Returns whether it identifies a row apart from the data that it is measured on. */
 bool nb_is_of_method(const nb_column *column);
-/* What tables show of a row's value there, as a text; of oracles, strategies alone are marked. */
+/* Finds what tables show of a row's value there, as a text; of oracles, strategies alone are marked. */
 nb_status nb_label_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
 /* The values of a column, in the order in which rows have them, and as literals of what they agree in; of the rows for
  * which the condition `among` holds, NULL: all. */

@@ -218,8 +218,8 @@ nb_status nb_plot_draw(nb_gnuplots *gnuplots, const char *folder, const char *st
     return nb_gnuplots_start(gnuplots, folder, script, ctx);
 }
 
-/* Whether there is STEM.gp of a figure that was drawn by this program, as its first line says, or that of an older
- * one; one that was edited is kept. */
+/* Finds whether there is STEM.gp of a figure that was drawn by this program, as its first line says, or that of an
+ * older one; one that was edited is kept. */
 static nb_status is_ours(const char *folder, const char *stem, bool *ours, bool *edited, nb_ctx *ctx)
 {
     const char *path, *wanted;

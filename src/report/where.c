@@ -127,7 +127,7 @@ static bool any(const values *v, const bool *means)
     return i < v->count;
 }
 
-/* Whether the text begins as a spec of a component that there is. */
+/* Finds whether the text begins as a spec of a component that there is. */
 static nb_status names_component(const values *v, const char *text, bool *yes, nb_ctx *ctx)
 {
     const char *name;

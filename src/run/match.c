@@ -226,7 +226,7 @@ nb_status nb_match_rows(const nb_match *match, const nb_plan *plan, bool **flags
     NB_FAIL(ctx, NB_EINVAL, "no row has all of these values together, though each of them occurs");
 }
 
-/* Whether the text, in a key, means the choice of this row and no other of the plan. */
+/* Finds whether the text, in a key, means the choice of this row and no other of the plan. */
 static nb_status tells(const nb_keys *keys, const nb_column *column, const char *text, int index, bool *yes,
                        nb_ctx *ctx)
 {

@@ -8,7 +8,7 @@
 
 typedef struct nb_sink nb_sink;
 
-/* What a worker is doing: see `at`. */
+/* Describes what a worker is doing: see `at`. */
 typedef struct {
     int phase, first, end; /* first == end: nothing */
     double since_s;        /* by nb_clock_s */

@@ -14,7 +14,7 @@
 /* The study's axes, in the order of its table. */
 typedef enum { NB_EFFECT_PROBLEM, NB_EFFECT_ATTENTION, NB_EFFECT_AXES } nb_effect_axis;
 
-/* What the model's program reports, in the order of nb_effect_names; columns.c describes each. */
+/* Holds what the model's program reports, in the order of nb_effect_names; columns.c describes each. */
 typedef struct {
     double model_error, embedding_distance, rank_agreement, top10_overlap, perplexity_ratio, kl, layer_error;
 } nb_effect_told;

@@ -55,8 +55,8 @@ static void add_matrix(const nb_config *config, const nb_choice *attention, cons
     s->alone = fmax(s->alone, fmax(cost.bytes, 0) + values_bytes(&wide));
 }
 
-/* Of one pass. An attention that reads rows of S, or fits to some, does not tell: as if m points of each head were
- * moved for 4 m rows, by decompositions, which take longer than products. */
+/* Returns the multiplications of one pass. For an attention that reads rows of S, or fits to some, and does not tell,
+ * they are guessed: as if m points of each head were moved for 4 m rows, by decompositions, slower than products. */
 static double multiplications_of(const nb_attention_cost *cost, const nb_choice *attention, const nb_layer_shape *s)
 {
     double m = nb_attention_size(attention, s), n = s->n;

@@ -101,7 +101,7 @@ static nb_status warn_of_threads(const nb_plan *plan, nb_mistakes *warnings)
                            "threads: %d, and %d CPUs may be used here: threads will wait for each other", most, cpus);
 }
 
-/* Whether a row's method refuses its scene. */
+/* Finds whether a row's method refuses its scene. */
 static nb_status is_refused(const nb_plan *plan, int row, bool *refused, nb_ctx *ctx)
 {
     const nb_planned_scene *s = &plan->scenes[plan->rows[row].scene];

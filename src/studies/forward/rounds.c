@@ -73,7 +73,7 @@ static bool is_narrow(const race *r, const nb_timed *t)
     return high - low <= r->terms->narrow * nb_median_sorted(t->count, r->sorted);
 }
 
-/* Whether another round is to be run after `done` of them, of which the last took so long. */
+/* Returns whether another round is to be run after `done` of them, of which the last took so long. */
 static bool goes_on(const race *r, int done, double spent_s, double last_s)
 {
     const nb_round_terms *terms = r->terms;

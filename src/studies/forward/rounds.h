@@ -6,7 +6,7 @@
 
 #include "base/ctx.h"
 
-/* What is timed. begin and end may be NULL. */
+/* Describes what is timed. begin and end may be NULL. */
 typedef struct {
     void *self;
     nb_status (*begin)(void *self, nb_ctx *ctx); /* before each span, not timed */
