@@ -125,10 +125,11 @@ static nb_status read_source(merger *m, source *s, nb_ctx *ctx)
     return add_run(m, s->folder, false, &store, count, manifests);
 }
 
-/* A shard that was killed before it had a store counts as one that has nothing yet. */
+/* A shard that was killed before it had a store and a config counts as one that has nothing yet. */
 static nb_status find_own(const choices *c, merger *m, nb_ctx *ctx)
 {
     nb_shard *shards;
+    const char *config;
     int count;
     NB_TRY(ctx, nb_run_shards(c->out, &count, &shards, ctx));
     NB_NEED(m->items, nb_alloc(ctx, (size_t)count, sizeof *m->items));
@@ -136,7 +137,9 @@ static nb_status find_own(const choices *c, merger *m, nb_ctx *ctx)
         source *s = &m->items[m->count];
         if (c->shards.text && shards[i].count != c->shards.value) continue;
         NB_TRY(ctx, nb_run_shard_folder(c->out, shards[i], &s->folder, ctx));
-        m->count += nb_run_exists(s->folder, ctx);
+        NB_TRY(ctx, nb_run_path(s->folder, NB_CONFIG_FILE, &config, ctx));
+        s->shard = shards[i];
+        m->count += nb_run_exists(s->folder, ctx) && nb_is_file(config);
     }
     m->own = true;
     NB_REQUIRE(ctx, m->count > 0, NB_EINVAL, "%s: has no shard with results in " NB_SHARDS_FOLDER "/%s%s", c->out,

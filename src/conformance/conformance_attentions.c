@@ -244,6 +244,6 @@ const nb_check nb_attention_checks[] = {{"output", "finite, repeatable on two th
                                         {"cost", "memory and multiplications as predicted", check_cost},
                                         {"causal", "under a mask nothing depends on a later token", check_causal},
                                         {"steps", "piece by piece has the bits of one pass", check_steps},
-                                        {"random", "random as declared", check_random},
+                                        {"random", "random or deterministic, as declared", check_random},
                                         {"memory", "nothing leaks when an allocation fails", check_memory},
                                         {NULL, NULL, NULL}};

@@ -70,6 +70,6 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 }
 
 const nb_check nb_partition_checks[] = {{"division", "a division for every k, repeatable", check_clusters},
-                                        {"random", "random as declared", check_random},
+                                        {"random", "random or deterministic, as declared", check_random},
                                         {"memory", "nothing leaks when an allocation fails", check_memory},
                                         {NULL, NULL, NULL}};

@@ -8,6 +8,7 @@
 #include "run/schema.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The digests of a row's files, as parameter `index`; the text lives as long as the statement. */
@@ -179,16 +180,22 @@ static nb_status plan_again(nb_store *store, const char *status, nb_ctx *ctx)
     return sqlite3_step(s) == SQLITE_DONE ? NB_OK : nb_store_fail(store, "planning", ctx);
 }
 
-static nb_status refuse_others(nb_store *store, const nb_program *program, int count, const nb_measured_by *by,
-                               nb_ctx *ctx)
+/* Refuses to measure rows beside those of another build; warns where none is left to measure, since those that are
+ * shown may be of older code. */
+static nb_status tell_others(nb_store *store, const nb_program *program, bool refuse, int count,
+                             const nb_measured_by *by, nb_ctx *ctx)
 {
     for (int i = 0; i < count; i++) {
         const char *change;
         if (nb_program_same(&by[i].program, program)) continue;
         NB_TRY(ctx, nb_program_change(&by[i].program, program, &change, ctx));
-        NB_FAIL(ctx, NB_EINVAL,
-                "%s: %d rows were measured %s; --mixed measures the rest beside them, --fresh sets them aside",
-                store->path, by[i].rows, change);
+        NB_REQUIRE(ctx, !refuse, NB_EINVAL,
+                   "%s: %d rows were measured %s; --mixed measures the rest beside them, --fresh sets them aside",
+                   store->path, by[i].rows, change);
+        fprintf(
+            stderr,
+            "nysbench: warning: %s: nothing is measured anew, and %d rows were measured %s; --fresh sets them aside\n",
+            store->path, by[i].rows, change);
     }
     return NB_OK;
 }
@@ -231,7 +238,7 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     for (int i = 0; i < plan->row_count; i++) *pending_count += (*pending)[i];
     for (int i = 0; !terms->only && terms->retry[i]; i++)
         NB_TRY(ctx, plan_again(store, terms->retry[i], ctx)); /* else the others would lose theirs */
-    if (*pending_count > 0 && !terms->mixed) NB_TRY(ctx, refuse_others(store, terms->program, count, by, ctx));
+    if (!terms->mixed) NB_TRY(ctx, tell_others(store, terms->program, *pending_count > 0, count, by, ctx));
     NB_TRY(ctx, nb_store_execute(store,
                                  "UPDATE results SET manifest = NULL WHERE status = 'planned' AND manifest IS NOT NULL",
                                  "planning", ctx));

@@ -291,6 +291,22 @@ with() { # KERNELS COMMAND...
     grep -q "\"arithmetic\": \"$two kernels" "$WORK/r/manifest.json"
 }
 
+@test "where nothing is left to measure, rows of another build are told of" {
+    save 1
+    experiment
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    [[ "$output" != *"measured anew"* ]]
+    /usr/bin/python3 -SE -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE manifests SET executable = '"'other'"'"); db.commit()' "$WORK/r/results.sqlite"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    expect "warning: $WORK/r/results.sqlite: nothing is measured anew, and 4 rows were measured by executable other"
+    expect "; --fresh sets them aside"
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --fresh
+    [[ "$output" != *"measured anew"* ]]
+}
+
 @test "shards of other BLAS kernels are not merged, unless mixed" {
     save 1
     experiment

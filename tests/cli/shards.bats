@@ -143,6 +143,20 @@ PY
     cmp "$WORK/once.csv" "$WORK/my run/rows.csv"
 }
 
+@test "a shard that was killed before it had a config, or before it was signed, is one that has nothing yet" {
+    shards "$WORK/r" 3 1 2 3
+    local folder=$WORK/r/shards/2-of-3
+    rm "$folder"/{manifest.json,rows.csv}
+    /usr/bin/python3 -SE -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DELETE FROM meta WHERE key = '"'shard'"'"); db.execute("UPDATE results SET status = '"'planned'"', manifest = NULL"); db.commit()' "$folder/results.sqlite"
+    run "$NYSBENCH" merge "$WORK/r"
+    expect_status 1
+    [ "$(grep -c '^nysbench: missing: shard 2/3: ' <<<"$output")" -eq 1 ]
+    rm "$folder/resolved.yaml"
+    run "$NYSBENCH" merge "$WORK/r"
+    expect_status 1
+    [ "$(grep -c '^nysbench: missing: shard 2/3: ' <<<"$output")" -eq 1 ]
+}
+
 @test "holes of runs that are no shards are named by their rows" {
     take whole
     sql "$WORK/whole" "UPDATE results SET status = 'planned' WHERE $one_row"

@@ -5,8 +5,8 @@
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
 -- below: In the tables:
 -- note: *: least of its column and core among strategies with the same pairing and factors, and surely so: the 95 % t
---   interval of its error over the next one's in the same trial is below 1. It takes 6 sources or more: a head file is
---   most often one; where data are drawn, each trial is one
+--   interval of its error over the next one's in the same trial is below 1. It takes 6 sources or more: each input of a
+--   file is one; where data are drawn, each trial is one
 -- note: [ ]: 95 % interval of the median over sources, by order statistics of the sources' own medians over heads and
 --   trials. It takes 6 sources or more
 -- note: ~: not above its rounding noise
