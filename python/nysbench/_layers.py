@@ -220,10 +220,15 @@ def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str, *, causal: bo
     >>> exact.shape, bool(np.linalg.norm(landmarks - exact) < np.linalg.norm(exact))
     ((2, 32, 8), True)
 
-    Arguments are those of Attention and of its call. Each call is independent of earlier ones. For speed, each thread
+    Arguments are those of Attention and of its call; q, k and v may also be (n, d), one head. Each call is independent of earlier ones. For speed, each thread
     keeps its eight most recent attentions open, unless one holds more than 64 MiB.
     """
     q, k, v = _arrays(q, k, v)
+    if q.ndim == k.ndim == v.ndim == 2:  # one head
+        given = None if out is None else out[None]
+        found = attention(q[None], k[None], v[None], spec, causal=causal, threads=threads, seed=seed, trial=trial,
+                          strategy=strategy, out=given)
+        return found[0] if out is None else out
     if strategy is not None:
         return Attention(spec, q.shape, k.shape, v.shape, causal=causal, threads=threads, seed=seed, trial=trial,
                          strategy=strategy)(q, k, v, out)

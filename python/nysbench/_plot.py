@@ -20,7 +20,7 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 MARKS = ["o", "s", "^", "D", "v", "s", "o", "^"]  # the last three are open
 DASHES = ["-", (0, (1, 1)), "-.", "--"]
 
-PANEL_IN = (3.7, 3.0)
+PANEL_IN, LETTER_IN = (3.7, 3.0), 0.08  # width and height of a panel; width of a letter beside it
 
 
 class Plot:
@@ -45,20 +45,22 @@ class Plot:
             from matplotlib.figure import Figure
         except ImportError:
             return
-        panels = [(driver, panel) for driver in self._drivers for panel in range(len(driver.panels))]
+        panels = [(driver, panel) for driver in self._drivers for panel in range(driver.count)]
         columns = min(len(panels), 2 if len(panels) < 5 else 3)
         rows = -(-len(panels) // columns)
-        self.figure = Figure(figsize=(columns * PANEL_IN[0], rows * PANEL_IN[1] + 0.8), layout="constrained")
+        beside = max(driver.letters_beside() for driver in self._drivers)
+        self.figure = Figure(figsize=(columns * (PANEL_IN[0] + LETTER_IN * beside), rows * PANEL_IN[1] + 0.8), layout="constrained")
         grid = self.figure.subplots(rows, columns, squeeze=False).ravel()
         for axes in grid[len(panels):]:
             axes.remove()
         self.axes = list(grid[: len(panels)])
         for axes, (driver, panel) in zip(self.axes, panels):
             _DRAWN_BY[driver.script](axes, driver, panel)
-            several = len(self._drivers) > 1 and driver.of
-            axes.set_title(f"{driver.panels[panel]}\n{driver.of}" if several else driver.panels[panel], fontsize=9)
-            axes.set_xlabel(driver.texts["x_name"])
-            axes.set_ylabel(driver.texts["y_name"])
+            titles = [driver.panels[panel]] if driver.count == len(driver.panels) else []
+            axes.set_title("\n".join(titles + ([driver.of] if len(self._drivers) > 1 or not titles else [])), fontsize=9)
+            if "x_name" in driver.texts:
+                axes.set_xlabel(driver.texts["x_name"])
+            axes.set_ylabel(driver.texts.get("y_name", ""))
             axes.grid(True, color="#dddddd", linewidth=0.5)
             axes.spines[["top", "right"]].set_visible(False)
         named = {label: line for axes in self.axes for line, label in zip(*axes.get_legend_handles_labels())}
@@ -109,7 +111,8 @@ class _Driver:
         self.numbers = {name: float(text) for name, text in re.findall(r"^(\w+) = (-?[\d.]+)$", source, re.M)}
         lists = dict(re.findall(r"^array (\w+)\[\d+\] = \[(.*)\]$", source, re.M))
         self.panels, self.series, self.styles = (_texts(lists.get(name, "")) for name in ("panels", "series", "styles"))
-        self.looks, self.block = (list(map(int, lists[name].split(", "))) for name in ("looks", "block"))
+        self.looks, self.block = (list(map(int, filter(None, lists.get(name, "").split(", ")))) for name in ("looks", "block"))
+        self.count = 1 if self.script == "forest.gp" else len(self.panels)  # of Axes
         self.of = self.texts.get("title", "").partition(": ")[2]
 
     def data(self):
@@ -117,6 +120,10 @@ class _Driver:
         blocks = re.split(r"\n\n\n+", self.path.with_suffix(".dat").read_text(encoding="utf-8"))
         rows = [[line.split(",") for line in block.splitlines() if line and line[0] != "#"] for block in blocks]
         return [np.array([[float(cell) if cell else np.nan for cell in row] for row in block], float) for block in rows if block]
+
+    def letters_beside(self):
+        """Of the longest name that stands beside a panel."""
+        return 0 if self.script in ("ratio.gp", "curves.gp") else max(map(len, self.series)) + 10
 
     def look(self, series):
         """Of matplotlib's lines."""
@@ -154,7 +161,7 @@ def _draw_ratio(axes, driver, panel):
         rows = data[(data[:, 1] == series + 1) & (data[:, 2] == 0)]
         if len(rows):
             _curve(axes, rows[:, 3], rows[:, 4], rows[:, 5], rows[:, 6], label=name, **driver.look(series))
-    _plain_numbers(axes)
+    _plain_numbers(axes.yaxis, *axes.get_ylim())
 
 
 def _curve(axes, x, y, low, high, **look):
@@ -180,7 +187,7 @@ def _draw_curves(axes, driver, panel):
         _draw_series(axes, driver, series, rows)
     if driver.numbers.get("level"):
         axes.axhline(1, color="black", linewidth=1.2, label=driver.texts.get("level_text"))
-    _plain_numbers(axes)
+    _plain_numbers(axes.yaxis, *axes.get_ylim())
 
 
 def _draw_series(axes, driver, series, rows):
@@ -202,14 +209,71 @@ def _draw_series(axes, driver, series, rows):
         axes.plot(x, y, **{**look, "linestyle": "none"}, label=name)
 
 
-def _plain_numbers(axes):
+def _plain_numbers(axis, low, high):
     """0.5 and not 5 x 10^-1, where the axis spans little."""
     from matplotlib.ticker import FuncFormatter, LogLocator
-    low, high = axes.get_ylim()
     if high < 300 * low:
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 8 * low else (1, 1.2, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 8 * low else (1, 1.2, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(FuncFormatter(lambda *_: ""))
 
 
-_DRAWN_BY = {"ratio.gp": _draw_ratio, "curves.gp": _draw_curves}
+def _draw_forest(axes, driver, _):
+    """Columns: panel, of which the first is all, line from below, ratio, that of the subspace part or 0, whether the baseline
+    has the same pairing."""
+    data = np.vstack(driver.data())
+    for panel, name in enumerate(driver.panels):
+        rows = data[data[:, 0] == panel + 1]
+        look = {"color": COLOURS[0], "markersize": 7, "zorder": 3} if panel == 0 else \
+            {"color": "#808080", "markerfacecolor": "none", "markersize": 5}
+        axes.plot(rows[:, 2], rows[:, 1], linestyle="none", marker=MARKS[panel % 5] if panel else "o",
+                  label="median over all" if panel == 0 else name, **look)
+    parts = data[data[:, 3] > 0]
+    if len(parts):
+        axes.plot(parts[:, 3], parts[:, 1], "^", color=COLOURS[1], label="subspace part, median over all")
+    axes.axvline(1, color="black", linewidth=1)
+    axes.set_xscale("log")
+    axes.set_yticks(range(1, len(driver.series) + 1), driver.series)
+    _plain_numbers(axes.xaxis, *axes.get_xlim())
+
+
+def _blocks_of(driver, panel):
+    """Pairs of the number of a series and its rows in a panel."""
+    blocks, count = driver.data(), len(driver.series)
+    for series in range(count):
+        block = driver.block[panel * count + series]
+        if block >= 0:
+            yield series, blocks[block]
+
+
+def _draw_ranks(axes, driver, panel):
+    """Columns of a method: its mean rank, two that place it in gnuplot's figure, the end of the bar that begins there and its
+    layer (-1: there is none), how many methods there are, the critical difference (0: no test). Methods that a bar joins
+    differ by less than that."""
+    methods = sorted(_blocks_of(driver, panel), key=lambda pair: pair[1][0, 0])
+    for place, (series, rows) in enumerate(methods):
+        rank, _, _, to, layer = rows[0, :5]
+        axes.plot(rank, place, **{**driver.look(series), "linestyle": "none", "markersize": 6})
+        if layer >= 0:
+            axes.plot([rank, to], [-0.7 - 0.35 * layer] * 2, color="black", linewidth=3, solid_capstyle="butt")
+    axes.set_yticks(range(len(methods)), [driver.series[series] for series, _ in methods])
+    axes.invert_yaxis()
+    critical = methods[0][1][0, 6]
+    if critical > 0:
+        axes.set_xlabel(f"mean rank; critical difference {critical:.2g}")
+
+
+def _draw_bars(axes, driver, panel):
+    """Columns of a bar: its part, where that begins and ends in %, the milliseconds of all."""
+    parts = ["landmarks", "core A, X", "keys B V", "queries F", "output", "rest"]
+    hues = [4, 2, 3, 1, 6, 7]  # of plots/bars.gp
+    bars = list(_blocks_of(driver, panel))
+    for place, (_, rows) in enumerate(bars):
+        for part, begin, end, _ in rows[:, :4]:
+            axes.barh(place, end - begin, left=begin, color=COLOURS[hues[int(part) - 1] - 1], label=parts[int(part) - 1])
+    axes.set_yticks(range(len(bars)), [f"{driver.series[series]}, {rows[0, 3]:.3g} ms" for series, rows in bars])
+    axes.invert_yaxis()
+
+
+_DRAWN_BY = {"ratio.gp": _draw_ratio, "curves.gp": _draw_curves, "forest.gp": _draw_forest, "ranks.gp": _draw_ranks,
+             "bars.gp": _draw_bars}

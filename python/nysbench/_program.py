@@ -12,7 +12,11 @@ from ._library import BUILD, FOLDER
 
 
 def program() -> str:
-    """Its path: $NYSBENCH_PROGRAM, or the one in the package, in the checkout, or in PATH. FileError: there is none."""
+    """Its path: $NYSBENCH_PROGRAM, or the one in the package, in the checkout, or in PATH. FileError: there is none.
+
+    >>> os.path.basename(nysbench.program())
+    'nysbench'
+    """
     named = os.environ.get("NYSBENCH_PROGRAM")
     folders = [FOLDER, BUILD] if BUILD else [FOLDER]
     places = [named] if named else [*(str(folder / "nysbench") for folder in folders), shutil.which("nysbench")]

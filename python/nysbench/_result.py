@@ -27,6 +27,11 @@ _ALWAYS = ("method", "landmarks", "ratio", "low", "high", "verdict", "why", "sou
 class Run:
     """The results of a run in a folder.
 
+    >>> run = nysbench.run(problems="gaussian(n=24, d=4)", strategies=["uniform", "kmeans"], cores="svd", landmarks=4, trials=8,
+    ...                    progress=False)
+    >>> len(nysbench.Run(run.folder).compare())
+    1
+
     folder: where they are. notes: what was chosen for the user, in sentences.
     """
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 def row_arrays(run: str | os.PathLike, *, plugins: Sequence[str | os.PathLike] = ()) -> dict[str, np.ndarray]:
     """The rows of a run's folder: a dict of NumPy arrays by column, in the order of `nysbench export`, which reads them.
 
+    >>> run = nysbench.run(problems="gaussian(n=24, d=4)", strategies="kmeans", cores="svd", landmarks=4, trials=2, progress=False)
+    >>> nysbench.row_arrays(run.folder)["landmarks"].tolist()
+    [4, 4]
+
     A column of numbers is int64, or float64 if it has fractions or empty cells, which are NaN; a column of texts has
     the dtype object, and empty cells are None. A run without rows has no columns. plugins: shared objects that the run
     was made with.
@@ -32,6 +36,8 @@ def row_arrays(run: str | os.PathLike, *, plugins: Sequence[str | os.PathLike] =
 
 def rows(run: str | os.PathLike, *, plugins: Sequence[str | os.PathLike] = ()) -> pandas.DataFrame:
     """The rows of a run's folder: a pandas.DataFrame.
+
+    >>> nysbench.rows("results/NAME").groupby("strategy_label")["error"].median()  # doctest: +SKIP
 
     Texts are categories, but for `reason`, which is text; numbers are as row_arrays has them. In `attrs`: `run`, the
     folder; `units`, by column ("s", "B", "1/s"), of those that have one; `meanings`, what each column says.

@@ -44,7 +44,11 @@ REQUIRED = inspect.Parameter.empty  # the default of an option that has none
 
 
 class Groups:
-    """A partition of n tokens into m groups, whose means are the landmarks: integers (n) from 0 to m - 1."""
+    """A partition of n tokens into m groups, whose means are the landmarks: integers (n) from 0 to m - 1.
+
+    >>> nysbench.select(np.arange(12.0).reshape(6, 2), 2, lambda points, m: nysbench.Groups([0, 0, 0, 1, 1, 1])).points.tolist()
+    [[2.0, 3.0], [8.0, 9.0]]
+    """
 
     def __init__(self, labels):
         self.labels = np.asarray(labels)

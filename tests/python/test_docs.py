@@ -67,8 +67,8 @@ class Docstrings(unittest.TestCase):
     def test_examples(self):
         names = [name for name in nysbench.__all__ if name != "version"]
         examples = [test for name in names for test in doctest.DocTestFinder(recurse=False).find(
-            getattr(nysbench, name), name, globs={"np": np, "nysbench": nysbench}, module=False)]
-        self.assertGreaterEqual(sum(bool(test.examples) for test in examples), 10)
+            getattr(nysbench, name), name, globs={"np": np, "nysbench": nysbench, "os": os}, module=False)]
+        self.assertGreaterEqual(sum(bool(test.examples) for test in examples), 14)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # landmarks of noise are no better than a constant
             for test in examples:

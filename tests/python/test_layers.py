@@ -374,6 +374,15 @@ class Kept(unittest.TestCase):
         self.assertEqual(self.held, 0)
 
 
+class OneHead(unittest.TestCase):
+    def test_matrices(self):
+        x = np.random.default_rng(3).standard_normal((3, 40, 8)).astype(np.float32)
+        expected, out = nysbench.attention(*x[:, None], "streamed", causal=True)[0], np.empty((40, 8), np.float32)
+        np.testing.assert_array_equal(nysbench.attention(*x, "streamed", causal=True), expected)
+        self.assertIs(nysbench.attention(*x, "streamed", causal=True, out=out), out)
+        np.testing.assert_array_equal(out, expected)
+
+
 class Functions(unittest.TestCase):
     def test_landmarks_of_a_function(self):
         """Called from the threads of the pass; the same bits as its twin in C."""

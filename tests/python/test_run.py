@@ -279,7 +279,11 @@ class Answers(Folders):
             np.testing.assert_allclose(curve[0].get_ydata(), ratios, rtol=1e-12)  # written with 17 digits
             self.assertEqual(list(curve[0].get_xdata()), SAME["landmarks"])
         self.assertEqual(len(self.found.plot("error").axes), len(plot.axes))
-        self.found.plot("forest").save(path)  # which gnuplot alone draws
+        if plot.axes:
+            forest, = self.found.plot("forest").axes
+            self.assertEqual([label.get_text() for label in forest.get_yticklabels()], ["segment_means", "kmeans", "uniform"][::-1])
+            ranks = self.found.plot("ranks")
+            self.assertEqual(len(ranks.axes), len(SAME["landmarks"]))
         with self.assertRaisesRegex(nysbench.ArgumentError, "the run has no rows that it draws"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
