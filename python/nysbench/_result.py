@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from ._errors import Error
+from ._errors import Error, FileError
 from ._plot import Plot
 from ._program import ask
 from ._runs import described_columns, frame_of, row_arrays, rows
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas
     Table = Union[pandas.DataFrame, list[dict]]
 
-_SHORT = ("model", "method", "core", "kernel", "pairing", "factors", "landmarks", "ratio", "difference", "low", "high", "verdict",
+_SHORT = ("model", "method", "strategy", "attention", "core", "kernel", "pairing", "factors", "landmarks", "ratio", "difference", "low", "high", "verdict",
           "why", "sources")
 _ALWAYS = ("method", "landmarks", "ratio", "low", "high", "verdict", "why", "sources")
 
@@ -54,17 +54,19 @@ class Run:
             return row_arrays(self.folder)
 
     def compare(self, baseline: str | None = None, *, by: str | None = None, metric: str | None = None,
-                where: Mapping[str, Any] | None = None, pool: str | None = None, by_model: bool = False, full: bool = False) -> Table:
+                where: Mapping[str, Any] | None = None, pool: str | None = None, by_model: bool = False, full: bool = False,
+                **choices: Any) -> Table:
         """Each method against a baseline, with 95 % intervals over sources and verdicts: one line for each setting.
 
         baseline: a name, spec or label; None: the run's; "all": each pair. by: the column that is compared, such as
             "core"; None: the strategy. metric: a column such as "output_error"; None: the study's first. where: {column:
             value}. pool: a column over which is averaged, such as "landmarks".
-        by_model: lines of each model too. full: all columns, which `nysbench help compare` explains.
+        by_model: lines of each model too. full: all columns, which `nysbench help compare` explains. choices: its other
+            options, such as confounded="pairing", failures="worst" or margin=1.05.
 
         A line without a verdict has the reason in `why`. Returns a DataFrame, or a list of dicts without pandas.
         """
-        options = _options(baseline=baseline, by=by, metric=metric, where=where, pool=pool)
+        options = _options(baseline=baseline, by=by, metric=metric, where=where, pool=pool, **choices)
         lines = self._ask("compare", *options, *(["--by-model"] if by_model else []))
         return self._frame(lines if full else self._short(lines))
 
@@ -109,11 +111,12 @@ class Run:
         Path(path).write_text(text, encoding="utf-8")
 
     def __repr__(self):
-        return "\n".join([ask("compare", str(self.folder)).rstrip("\n"), *self.notes])
+        return "\n".join([self._compared("table").rstrip("\n"), *self.notes])
 
     def _repr_html_(self):
         """The comparison, and the figure of ratios where it can be drawn."""
-        lines = self._short(self._ask("compare"))
+        text = self._compared("json")
+        lines = self._short(json.loads(text)) if text.startswith("[") else []
         if not lines:
             return f"<pre>{html.escape(repr(self))}</pre>"
         try:
@@ -122,6 +125,15 @@ class Run:
             figure = ""
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
         return f"<div>{_html_table(lines)}{notes}{figure}</div>"
+
+    def _compared(self, form):
+        """The comparison of strategies, or of cores where there is one strategy alone; else the list of tables."""
+        for options in ([], ["--by=core"]):
+            try:
+                return ask("compare", str(self.folder), *options, "-f", form)
+            except FileError:  # there is nothing to compare
+                continue
+        return ask("table", str(self.folder))
 
     def _short(self, lines):
         """The columns that say something, with labels: those that differ between lines, and the answer."""

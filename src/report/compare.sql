@@ -118,8 +118,8 @@ known (place, word, mark, across, note) AS (VALUES
     (3, 'worse', 'worse:', 'x', 'the {percent} interval is {worse} {none}, also when corrected for all lines (Holm)'),
     (4, 'equivalent', 'equivalent:', '=', 'surely within {margin}'),
     (5, 'none', NULL, CASE WHEN {verdicts} THEN '?' END, 'no verdict, see above'),
-    (6, 'undecided', 'undecided:', NULL, 'neither, or not so after the correction; --full says which, and how many more sources would decide'),
-    (7, 'turn', '!', '!', 'surely better on one head of a model, surely worse on another; --full names them'))
+    (6, 'undecided', 'undecided:', NULL, 'neither, or not after the correction for all lines'),
+    (7, 'turn', '!', '!', 'surely better on one head of a model, surely worse on another'))
 SELECT CASE WHEN {across} AND place BETWEEN 2 AND 4 THEN mark || ' ' ELSE '' END || note AS note,
        CASE WHEN {across} THEN across ELSE mark END AS mark
 FROM known JOIN seen USING (word) WHERE NOT {full} AND CASE WHEN {across} THEN across ELSE mark END IS NOT NULL

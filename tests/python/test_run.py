@@ -266,6 +266,17 @@ class Answers(Folders):
         self.assertIn("<td>kmeans</td>", page)
         self.assertNotIn("<b>layer</b>", page)
 
+    def test_one_strategy_or_none_to_compare(self):
+        """Then cores are compared, and a repr is never an error."""
+        cores = run("kmeans", cores=["svd(rcond=0.01)", "iterative"])
+        self.assertIn("iterative", repr(cores))
+        self.assertIn("<td>iterative</td>", cores._repr_html_())
+        self.assertIn("errors", repr(run("kmeans")))
+        self.assertIn("errors", run("kmeans")._repr_html_())
+        both = run(["kmeans", "uniform"], cores=["svd(rcond=0.01)", "iterative"])
+        self.assertEqual({line["strategy"] for line in self.lines(both.compare(by="core"))}, {"kmeans", "uniform"})
+        self.assertEqual(len(self.lines(both.compare(confounded="pairing"))), 4)
+
     def test_figure(self):
         """matplotlib's has the numbers of the comparison, a panel for each figure; without it, it is gnuplot's."""
         plot, path = self.found.plot("ratio", strategies=["uniform", "kmeans"]), self.folder + ".svg"
