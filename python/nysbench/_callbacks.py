@@ -2,6 +2,8 @@
 """Functions of this session as strategies and cores of the library, which calls them in the thread of the call."""
 import contextlib
 import ctypes
+import functools
+import weakref
 
 import numpy as np
 
@@ -17,33 +19,39 @@ _TOKENS, _GROUPS, _POINTS = 1, 2, 3  # nysbench_picks_kind
 
 
 class Callback:
-    """A function, known to the library by `spec` as long as this object lives. raised: what it has raised last."""
+    """A function, known to the library by `spec` as long as this object lives."""
 
     def __init__(self, function):
-        found, self.raised = without_options(function), None
-        self.name, self.function = found.__name__, found
+        found = without_options(function)
+        self.name, self.function, self._raised = found.__name__, found, []
         self.told = command(key_of(found, digest(found.function)), found)  # its name in messages, and its seeds
-        self._called = (CoreFunction if found.kind == "core" else PickFunction)(self._call)
-        add = library.nysbench_add_core if found.kind == "core" else library.nysbench_add_strategy
-        spec = ctypes.c_char_p()
-        _library.handle().call(add, self.told.encode(), not found.is_random, self._called, None, ctypes.byref(spec))
+        kind, add = (CoreFunction, library.nysbench_add_core) if found.kind == "core" else (PickFunction, library.nysbench_add_strategy)
+        called = kind(functools.partial(_call, found, self._raised))
+        # A handle of its own, since the thread's may be at work when this object ends: within a callback.
+        handle, spec = _library.Handle(), ctypes.c_char_p()
+        handle.call(add, self.told.encode(), not found.is_random, called, None, ctypes.byref(spec))
         self.spec = spec.value.decode()
+        weakref.finalize(self, _remove, handle, spec.value, called).atexit = False
 
-    def __del__(self):
-        if hasattr(self, "spec"):
-            with contextlib.suppress(Error):
-                _library.handle().call(library.nysbench_remove, self.spec.encode())
+    def taken(self):
+        """What the function has raised last, once; None: nothing."""
+        return self._raised.pop() if self._raised else None
 
-    def _call(self, pointer, _):
-        request = pointer.contents
-        try:
-            (_compute if self.function.kind == "core" else _pick)(self.function, request)
-            return 0
-        except BaseException as error:  # which a call from C cannot let through
-            self.raised = error
-            path = getattr(getattr(self.function.function, "__code__", None), "co_filename", "")
-            request.message = told(error, path).encode(errors="replace")[:511]
-            return 1
+
+def _remove(handle, spec, _):
+    handle.call(library.nysbench_remove, spec)
+
+
+def _call(found, raised, pointer, _):
+    request = pointer.contents
+    try:
+        (_compute if found.kind == "core" else _pick)(found, request)
+        return 0
+    except BaseException as error:  # which a call from C cannot let through
+        raised[:] = [error]
+        path = getattr(getattr(found.function, "__code__", None), "co_filename", "")
+        request.message = told(error, path).encode(errors="replace")[:511]
+        return 1
 
 
 def _view(address, *shape):
@@ -80,8 +88,9 @@ def raising(*callbacks):
         yield
     except Error:
         for callback in callbacks:
-            if isinstance(callback.raised, Mistake):
-                raise ArgumentError(f"{callback.name}: {callback.raised}") from None
-            if callback.raised is not None:
-                raise callback.raised from None
+            error = callback.taken()
+            if isinstance(error, Mistake):
+                raise ArgumentError(f"{callback.name}: {error}") from None
+            if error is not None:
+                raise error from None
         raise

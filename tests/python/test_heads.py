@@ -3,6 +3,7 @@
 
 A strategy's random picks are those of `nysbench select`, exactly; what is deterministic is recomputed here.
 """
+import gc
 import json
 import math
 import os
@@ -107,6 +108,20 @@ class Functions(unittest.TestCase):
             nysbench.measure(Q, K, strategy=lambda A: A, landmarks=3, cores="svd")
         with self.assertRaises(KeyboardInterrupt):
             nysbench.select(Q, 3, interrupted, keys=K)
+
+
+    def test_functions_end_within_another(self):
+        """Python may collect one that has raised while the library calls another."""
+        def broken(points, m):
+            raise LookupError("not this")
+
+        def collecting(points, m):
+            gc.collect()
+            return range(m)
+        for _ in range(20):
+            with self.assertRaises(LookupError):
+                nysbench.select(Q, 3, broken, keys=K)
+            np.testing.assert_array_equal(nysbench.select(Q, 3, collecting, keys=K).tokens, range(3))
 
 
 def interrupted(points, m):
