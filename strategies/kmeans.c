@@ -93,7 +93,7 @@ static const char *refusal(const nb_points *points, int m, const void *opts)
     return nb_rows_refusal(points, nb_rows_of(o->rows, m, nb_scene_head(points->scene)->n), o->sample, m);
 }
 
-/* As if each restart took five iterations in full: later ones skip most distances. */
+/* Counts as if each restart took five iterations in full: later ones skip most distances. */
 static double multiplications(const void *opts, int n, int d, int m)
 {
     const kmeans_options *o = opts;

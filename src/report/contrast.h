@@ -59,7 +59,7 @@ typedef struct {
     const char *refusal; /* why it is no comparison, in what else they differ, and so has no units; NULL: it is one */
 } nb_contrast;
 
-/* What a row has in a column, in an answer: the value itself, and its label. */
+/* Names what a row has in a column, in an answer: the value itself, and its label. */
 enum { NB_OF_ROW, NB_OF_LABEL, NB_OF_COLUMN };
 
 typedef struct {

@@ -325,7 +325,7 @@ static nb_status draw_picture(const graph *g)
     return nb_plot_draw(g->drawing->gnuplots, folder, g->stem, g->ctx);
 }
 
-/* Whose panels are too many for one become several, NAME_FIGURE_2 ... behind the first. */
+/* Draws a figure; those whose panels are too many for one become several, NAME_FIGURE_2 ... behind the first. */
 static nb_status draw_pictures(graph *g, const char *picture, const char **stems, int *count)
 {
     const char **panels = g->panels;

@@ -131,7 +131,8 @@ static bool has_same_heads(const nb_page_sheet *a, const nb_page_sheet *b)
     return same;
 }
 
-/* What titles differ in: between what all begin with, up to a word, and what all end with, from ',' or ')' on. */
+/* Cuts titles to what they differ in: between what all begin with, up to a word, and what all end with, from ',' or ')'
+ * on. */
 static void cut_titles(part *parts, int count)
 {
     const char *one = parts[0].title;

@@ -486,7 +486,7 @@ static void pause_2_s(void)
     nanosleep(&pause_s, NULL);
 }
 
-/* As a question that stands behind another one for 2 s. */
+/* Answers as a question does that stands behind another one for 2 s. */
 static void leave_late(const request *r)
 {
     pause_2_s();
