@@ -28,7 +28,9 @@ def effect(model: Any, inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]], 
            folder: str | os.PathLike | None = None, jobs: int | None = None, progress: bool = True, **keys: Any) -> Run:
     """Replaces the attention of a model's layers, and measures what becomes of its output: a Run of the study `effect`.
 
-    >>> nysbench.effect(model, inputs, ["nystrom(strategy=[uniform, kmeans], landmarks=32)"])  # doctest: +SKIP
+    >>> run = nysbench.effect(model, inputs, ["nystrom(strategy=[uniform, kmeans], landmarks=8)"], progress=False)
+    >>> len(nysbench.row_arrays(run.folder)["model_error"]) == 2 * len(inputs)
+    True
 
     model: a module of transformers in evaluation mode, as for `capture`.
     inputs: a list of the arguments of its forward, such as {"input_ids": ...}, of equal numbers of tokens; each is a source.

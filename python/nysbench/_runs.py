@@ -37,7 +37,9 @@ def row_arrays(run: str | os.PathLike, *, plugins: Sequence[str | os.PathLike] =
 def rows(run: str | os.PathLike, *, plugins: Sequence[str | os.PathLike] = ()) -> pandas.DataFrame:
     """The rows of a run's folder: a pandas.DataFrame.
 
-    >>> nysbench.rows("results/NAME").groupby("strategy_label")["error"].median()  # doctest: +SKIP
+    >>> run = nysbench.run(problems="gaussian(n=24, d=4)", strategies="kmeans", cores="svd", landmarks=4, trials=2, progress=False)
+    >>> len(nysbench.rows(run.folder).groupby("landmarks")["error"].median())
+    1
 
     Texts are categories, but for `reason`, which is text; numbers are as row_arrays has them. In `attrs`: `run`, the
     folder; `units`, by column ("s", "B", "1/s"), of those that have one; `meanings`, what each column says.

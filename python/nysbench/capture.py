@@ -134,6 +134,10 @@ def _choose(call, chosen):
 def capture(model: Any, inputs: Any, *, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None) -> Any:
     """{layer: Heads} of a pass over the inputs; for a list of inputs, a list of such dicts.
 
+    >>> layers = nysbench.capture(model, inputs[0], layers=[0, 2])
+    >>> sorted(layers), layers[2].q.shape == layers[2].k.shape
+    ([0, 2], True)
+
     model: a module of transformers in evaluation mode, whole or a part (model.encoder), which is called with the
         inputs: the arguments of its forward, a batch of one without padding.
     layers: a list of numbers, the last in the names of their modules (encoder.layer.3.attention.self is 3); None: all.

@@ -18,8 +18,8 @@ def patch(model: Any, spec: str, layers: Sequence[int] | None = None, *, threads
           trial: int = 0, strategy: Callable | None = None, check: bool = True) -> Iterator[None]:
     """While the context lasts, the self-attention of a model's layers is a registered one.
 
-        with nysbench.patch(model, "nystrom(strategy=kmeans, landmarks=64)", layers=[3]):
-            outputs = model(**inputs)
+    >>> with torch.no_grad(), nysbench.patch(model, "nystrom(strategy=kmeans, landmarks=8)", layers=[1]):
+    ...     outputs = model(**inputs[0])
 
     model: a module of transformers, whole or a part (model.encoder), whose attention is sdpa or eager.
     spec, threads, seed, trial, strategy: as for nysbench.attention; each layer gets the same seed.

@@ -65,10 +65,11 @@ class Notebook(unittest.TestCase):
 
 class Docstrings(unittest.TestCase):
     def test_examples(self):
-        names = [name for name in nysbench.__all__ if name != "version"]
+        left = {"version", "effect", "patch"}  # which tests/python_long/test_effect.py runs, with a model
+        names = [name for name in nysbench.__all__ if name not in left and (name != "rows" or importlib.util.find_spec("pandas"))]
         examples = [test for name in names for test in doctest.DocTestFinder(recurse=False).find(
             getattr(nysbench, name), name, globs={"np": np, "nysbench": nysbench, "os": os}, module=False)]
-        self.assertGreaterEqual(sum(bool(test.examples) for test in examples), 14)
+        self.assertGreaterEqual(sum(bool(test.examples) for test in examples), 12)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # landmarks of noise are no better than a constant
             for test in examples:

@@ -4,6 +4,8 @@
 usage: test_effect.py PROGRAM. Tolerance where the same pass is made twice: 1e-6, what the order of float32 sums of a
 model with threads may change.
 """
+import doctest
+import io
 import unittest
 
 import numpy as np
@@ -68,6 +70,17 @@ class Effect(unittest.TestCase):
         q = torch.randn(2, TOKENS, 8, dtype=torch.bfloat16)
         one, other = (nysbench.measure(x, x, strategy="kmeans", landmarks=4, cores="svd(rcond=0.1)") for x in (q, q.double().numpy()))
         self.assertEqual([row["error"] for row in one], [row["error"] for row in other])
+
+
+class Docstrings(unittest.TestCase):
+    def test_examples(self):
+        names = {"nysbench": nysbench, "torch": torch, "model": models.bert(), "inputs": inputs(2)}
+        for name, function in (("effect", nysbench.effect), ("patch", nysbench.patch), ("capture", nysbench.capture.capture)):
+            with self.subTest(name):
+                test, = doctest.DocTestFinder(recurse=False).find(function, name, globs=dict(names), module=False)
+                said = io.StringIO()
+                self.assertGreater(len(test.examples), 0)
+                self.assertEqual(doctest.DocTestRunner().run(test, out=said.write).failed, 0, said.getvalue())
 
 
 def rows_of(found, **where):
