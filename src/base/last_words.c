@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,14 @@ static void replace(char *at, size_t length, char by)
 {
     *at = by;
     memmove(at + 1, at + length, strlen(at + length) + 1);
+}
+
+/* Whether the word before `at` says that a process's number follows, as in "process 305", "pid=305". */
+static bool numbers_process(const char *text, const char *at)
+{
+    while (at > text && strchr(" =:", at[-1])) at--;
+    size_t length = (size_t)(at - text);
+    return (length >= 7 && strncasecmp(at - 7, "process", 7) == 0) || (length >= 3 && strncasecmp(at - 3, "pid", 3) == 0);
 }
 
 void nb_hide_chance(char *text, const char *folder, pid_t pid)
@@ -27,8 +36,8 @@ void nb_hide_chance(char *text, const char *folder, pid_t pid)
                hex = strncmp(at, "0x", 2) == 0 ? strspn(at + 2, "0123456789abcdefABCDEF") : 0;
         if (hex >= 6)
             replace(at + 2, hex, '#');
-        else if (run > 3 && run == (size_t)digits &&
-                 strncmp(at, number, run) == 0) /* smaller numbers may mean anything */
+        else if (run == (size_t)digits && strncmp(at, number, run) == 0 &&
+                 (run > 3 || numbers_process(text, at))) /* other small numbers may mean anything */
             replace(at, run, '#');
         else if (run > 0)
             at += run - 1;

@@ -103,7 +103,6 @@ print(f"process {os.getpid()}: <object at {hex(id(sys))}> in {os.getcwd()} faile
 sys.exit(3)
 PY
     experiment "'command(run=\"/usr/bin/python3 $WORK/p.py\")'" 4
-    while [ "$(sh -c 'echo $$')" -lt 1000 ]; do :; done # numbers below may mean anything, and are shown
     "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >"$WORK/told" 2>&1 && status=0 || status=$?
     [ "$status" -eq 1 ]
     output=$(cat "$WORK/told")

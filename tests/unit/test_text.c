@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_text.c - UTF-8 as RFC 3629 has it: every sequence of one to three bytes against the standard
  * library's decoder, and the edges of what four bytes may be. */
+#include "base/last_words.h"
 #include "base/text.h"
 #include "testing.h"
 
@@ -128,12 +129,31 @@ static void test_fill(void **state)
     filled("- ", 2, 9, "", "- \n");
 }
 
+static void hidden(const char *given, pid_t pid, const char *expected)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s", given);
+    nb_hide_chance(text, "/tmp/a", pid);
+    assert_string_equal(text, expected);
+}
+
+/* A small number may be anything's, unless the text calls it a process's. */
+static void test_chance(void **state)
+{
+    (void)state;
+    hidden("process 4242: 4242 rows, 42420, 14242", 4242, "process #: # rows, 42420, 14242");
+    hidden("Process 305, pid=305, [PID: 305]: 305 rows, pid 3050", 305, "Process #, pid=#, [PID: #]: 305 rows, pid 3050");
+    hidden("305", 305, "305");
+    hidden("/tmp/a/x, /tmp/ab at 0x7ffd12, 0x12", 7, "./x, /tmp/ab at 0x#, 0x12");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequences), cmocka_unit_test(test_what_becomes_of_it),
         cmocka_unit_test(test_too_long),  test_with_ctx(test_messages),
         cmocka_unit_test(test_same),      cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_chance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
