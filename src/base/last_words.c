@@ -21,7 +21,8 @@ static bool numbers_process(const char *text, const char *at)
 {
     while (at > text && strchr(" =:", at[-1])) at--;
     size_t length = (size_t)(at - text);
-    return (length >= 7 && strncasecmp(at - 7, "process", 7) == 0) || (length >= 3 && strncasecmp(at - 3, "pid", 3) == 0);
+    return (length >= 7 && strncasecmp(at - 7, "process", 7) == 0) ||
+           (length >= 3 && strncasecmp(at - 3, "pid", 3) == 0);
 }
 
 void nb_hide_chance(char *text, const char *folder, pid_t pid)

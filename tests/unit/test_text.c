@@ -142,7 +142,8 @@ static void test_chance(void **state)
 {
     (void)state;
     hidden("process 4242: 4242 rows, 42420, 14242", 4242, "process #: # rows, 42420, 14242");
-    hidden("Process 305, pid=305, [PID: 305]: 305 rows, pid 3050", 305, "Process #, pid=#, [PID: #]: 305 rows, pid 3050");
+    hidden("Process 305, pid=305, [PID: 305]: 305 rows, pid 3050", 305,
+           "Process #, pid=#, [PID: #]: 305 rows, pid 3050");
     hidden("305", 305, "305");
     hidden("/tmp/a/x, /tmp/ab at 0x7ffd12, 0x12", 7, "./x, /tmp/ab at 0x#, 0x12");
 }
