@@ -68,10 +68,6 @@ SELECT band AS "_band setting", method_label AS "{along}", {baseline} {model} al
 FROM (SELECT *, min(at) OVER (PARTITION BY place, value, base, stratum) AS begin FROM shown)
 WHERE {across} ORDER BY begin, at;
 
-SELECT 'UNFINISHED: ' || count(CASE WHEN status = 'planned' THEN 1 END) || ' of ' || count(*) ||
-       ' rows have not been run yet.' AS paragraph
-FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0;
-
 SELECT 'REFUSED: ' || listed(method_label, line) || ': ' || why || '.' AS paragraph
 FROM (SELECT why, method_label, min(line) AS line FROM compared WHERE verdict = 'refused' GROUP BY why, value)
 GROUP BY why ORDER BY min(line);

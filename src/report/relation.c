@@ -1029,6 +1029,16 @@ nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx
     return NB_OK;
 }
 
+nb_status nb_relation_unfinished(const nb_relation *r, const char **text, nb_ctx *ctx)
+{
+    static const char sql[] = "SELECT 'only ' || count(CASE WHEN status <> 'planned' THEN 1 END) || ' of ' || count(*) "
+                              "|| ' rows have been run' FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0";
+    nb_answer a;
+    NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &a, NULL, ctx));
+    *text = a.count > 0 ? nb_answer_at(&a, 0, 0)->text : NULL;
+    return NB_OK;
+}
+
 nb_status nb_relation_strata(const nb_relation *r, nb_answer *strata, nb_ctx *ctx)
 {
     return nb_relation_ask(r, "SELECT name, label, drawn FROM stratum ORDER BY id", NULL, strata, NULL, ctx);

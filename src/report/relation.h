@@ -104,6 +104,9 @@ nb_status nb_relation_make(nb_relation *relation, const char *table, const char 
 /* Finds the experiment of the first row; NULL: there are none. */
 nb_status nb_relation_experiment(const nb_relation *relation, const char **name, nb_ctx *ctx);
 
+/* Says how many rows have been run, where some have not: "only 12 of 40 rows have been run". NULL: all have. */
+nb_status nb_relation_unfinished(const nb_relation *relation, const char **text, nb_ctx *ctx);
+
 /* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. The parameter :baseline is
  * bound: a strategy, canonical; NULL: the first that is no oracle. */
 nb_status nb_relation_need(nb_relation *relation, const char *sql, const char *baseline, nb_ctx *ctx);
