@@ -26,8 +26,8 @@ typedef struct {
     nb_relation *relation;
     const nb_claim *claim;
     const char *unfinished; /* see nb_relation_unfinished */
-    nb_ctx *ctx;  /* of what is needed on the way */
-    nb_ctx *keep; /* of the answers */
+    nb_ctx *ctx;            /* of what is needed on the way */
+    nb_ctx *keep;           /* of the answers */
 } judge;
 
 static bool is_log(const nb_claim *c)

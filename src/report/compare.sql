@@ -60,17 +60,20 @@ WHERE NOT {full} AND NOT {across} ORDER BY at;
 -- format: {along}: %s
 -- format: baseline: %s
 -- format: model: %s
-SELECT band AS "_band setting", method_label AS "{along}", {baseline} {model} along AS _across,
+SELECT band AS "_band setting", method_label AS "{along}", {baseline} {model} coalesce(along, every) AS _across,
        marked(numeral(ratio), CASE WHEN verdict = 'refused' OR ratio IS NULL THEN '' ELSE
            CASE verdict WHEN 'better' THEN '*' WHEN 'worse' THEN 'x' WHEN 'equivalent' THEN '=' WHEN 'none' THEN
                CASE WHEN {verdicts} THEN '?' ELSE '' END ELSE '' END ||
            CASE WHEN heads_differ IS NULL THEN '' ELSE '!' END END) AS _cell
-FROM (SELECT *, min(at) OVER (PARTITION BY place, value, base, stratum) AS begin FROM shown)
-WHERE {across} ORDER BY begin, at;
+FROM (SELECT *, min(at) OVER (PARTITION BY whole, place, value, base, stratum) AS begin FROM shown)
+LEFT JOIN (SELECT DISTINCT along AS every FROM shown WHERE NOT whole) ON whole
+WHERE {across} ORDER BY begin, at, every;
 
 SELECT 'REFUSED: ' || listed(method_label, line) || ': ' || why || '.' AS paragraph
 FROM (SELECT why, method_label, min(line) AS line FROM compared WHERE verdict = 'refused' GROUP BY why, value)
 GROUP BY why ORDER BY min(line);
+
+SELECT text AS paragraph FROM without WHERE kind = '{by}';
 
 SELECT label || CASE kind WHEN 'value' THEN ': ' || count || ' rows have no row of the baseline to be compared with.'
                 ELSE ': no pair has a result.' END AS paragraph
