@@ -725,7 +725,8 @@ static nb_status make_view(const nb_relation *r)
                r->several ? "r.run AS run, " : "", columns, r->rows, joins));
 }
 
-/* The components of a method that have no result, where others of their kind have one, and why the first row has none. */
+/* Names the components of a method that have no result, where others of their kind have one, and why the first row has
+ * none. */
 static nb_status make_without(const nb_relation *r)
 {
     const char *parts = "SELECT NULL AS kind, 0 AS place, 0 AS id, 0 AS number, 0 AS open, 0 AS ok WHERE 0";
