@@ -23,6 +23,7 @@ typedef struct {
 static nb_status make(const nb_table *table, const wish *w, nb_page *page, nb_grid *grid, bool *empty, nb_ctx *ctx)
 {
     nb_page_make(page, ctx);
+    page->name = table->component.name;
     if (nb_format_is_page(w->format))
         NB_TRY(ctx, nb_table_show(page, table, &w->of, ctx));
     else
