@@ -3,7 +3,8 @@
  *
  * 1. `agreed`: what the rows of a line (all trials of one row of the plan) agree in with others.
  * 2. `side`: the rows with these numbers; one that has trial 0 alone stands for all trials that others have.
- * 3. These are read once, in order. Each value's are joined with a baseline's, and their differences averaged by head. */
+ * 3. These are read once, in order. Each value's are joined with a baseline's, and their differences averaged by
+ *    head. */
 #include "report/contrast.h"
 
 #include "base/text.h"
