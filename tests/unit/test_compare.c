@@ -485,7 +485,7 @@ static void test_settings(void **state)
     terms.contrast.all_pairs = true;
     c = compare(*state, &b, &terms);
     assert_int_equal(c.count, 2);
-    assert_int_equal(c.items[0].baseline, 0);
+    assert_int_equal(c.items[0].contrast->baseline, 0);
     assert_int_equal(c.items[0].contrast->value, 1);
 }
 
