@@ -239,7 +239,7 @@ import os, numpy as np
 os.mkdir("my-layer")
 for name, x in zip("qkv", np.random.default_rng(1).standard_normal((3, 6, 2, 100, 8))):
     np.save(f"my-layer/{name}.npy", x)'
-    sed -n '/^From a shell/,/^In any/s/^    \([.]\)/\1/p' "$OLDPWD/README.md" >commands
+    sed -n '/^From a shell/,/^In C/s/^    \([.]\)/\1/p' "$OLDPWD/README.md" >commands
     run bash -e commands
     expect_status 0
     expect "kmeans(restarts=4)"
