@@ -35,14 +35,15 @@ static void begin(nb_page *page, const nb_error_row *r)
     nb_page_paragraph(page, "%s head %d, n = %d, d = %d, %s", r->problem, r->head, r->n, r->d, r->kernel);
     nb_page_paragraph(page, "%s, m = %d, pairing %s, factors %s", r->strategy, r->landmarks, r->pairing, r->factors);
     nb_page_table(page);
+    nb_page_column(page, NB_PAGE_WORD | NB_PAGE_LABEL, "core");
     nb_page_column(page, NB_PAGE_WORD, "status");
     for (int i = 0; i < SHOWN; i++) nb_page_column(page, NB_PAGE_NUMBER, "%s", shown[i]);
-    nb_page_column(page, NB_PAGE_PROSE, "core");
 }
 
 static void add_line(nb_page *page, const nb_error_row *r)
 {
     nb_page_row(page);
+    nb_page_cell(page, "%s", r->core);
     nb_page_cell(page, "%s", r->status);
     for (int i = 0; i < SHOWN; i++) {
         double value = *(const double *)((const char *)r + nb_column_find(nb_error_columns, shown[i])->offset);
@@ -51,7 +52,6 @@ static void add_line(nb_page *page, const nb_error_row *r)
         else
             nb_page_cell(page, "%.6g", value);
     }
-    nb_page_cell(page, "%s", r->core);
 }
 
 static bool same_reason(const nb_error_row *a, const nb_error_row *b)

@@ -98,7 +98,7 @@ SELECT 'WARNING: ' || {name} method_label || CASE WHEN {all_pairs} THEN ' over '
        ': the effect changes sign with {pool}, over which it is pooled: ' || change || '.' AS paragraph
 FROM compared WHERE change IS NOT NULL ORDER BY line;
 
-SELECT 'WARNING: mostly no better than the trivial answer (column {trivial}): ' ||
+SELECT 'WARNING: mostly no better than equal weights for all tokens (column {trivial}): ' ||
        listed(label || ' (' || worse || ' of ' || results || ' rows)', id) || '.' AS paragraph
 FROM (SELECT {by_id} AS id, count(*) AS results, count(CASE WHEN {metric} >= {trivial} THEN 1 END) AS worse FROM run
       WHERE {judged} AND status = 'ok' AND {metric} IS NOT NULL AND ({where}) GROUP BY 1)

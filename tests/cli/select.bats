@@ -70,7 +70,7 @@ PY
     expect_status 0
     expect "error_subspace"
     expect "head 1, n = 257, d = 64, softmax"$'\n'"uniform, m = 5, pairing" # labels, not all options
-    for core in svd iterative; do grep -q " $core\$" <<<"$output"; done
+    for core in svd iterative; do grep -q "^  $core  *ok " <<<"$output"; done
     run "$NYSBENCH" measure --head $HEAD:1 --strategy uniform -m 5 --causal true
     expect_status 0
     expect "skipped"
