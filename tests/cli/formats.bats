@@ -63,6 +63,19 @@ PY
     done < <(each)
 }
 
+@test "JSON that nobody reads any more ends the command as it ends every filter, without a message" {
+    /usr/bin/python3 - "$NYSBENCH" "$SHARED/r" <<'PY'
+import os, subprocess, sys
+for words in (["export", sys.argv[2], "--format", "json"], ["table", sys.argv[2], "errors", "--format", "json"],
+              ["claims", sys.argv[2], "--format", "json"]):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.argv[1], *words], stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (-13, ""), (words, done)
+PY
+}
+
 @test "a format that there is not" {
     while read -ra words; do
         run "$NYSBENCH" "${words[@]}" --format xml
