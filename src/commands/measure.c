@@ -128,13 +128,17 @@ static nb_status print_rows(nysbench *handle, int rows, nb_output_format format)
                                    : nb_json_print(stdout, &list, handle->ctx);
 }
 
+/* Where all rows are skipped, the call asks for what cannot be. */
 static int tell(nysbench *handle, int rows, bool lines, nb_output_format format)
 {
-    int failures = 0;
-    for (int i = 0; i < rows; i++) failures += !nb_row_is_well((const nb_row *)&handle->rows[i]);
+    int failures = 0, skipped = 0;
+    for (int i = 0; i < rows; i++) {
+        failures += !nb_row_is_well((const nb_row *)&handle->rows[i]);
+        skipped += strcmp(handle->rows[i].status, "skipped") == 0;
+    }
     if ((lines ? print_lines(handle, rows) : print_rows(handle, rows, format)) != NB_OK)
         return nb_print_failure(handle->ctx, NB_EXIT_FAILED);
-    return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
+    return skipped == rows ? NB_EXIT_USAGE : failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
 static int measure(const nb_one_head_texts *t, char **files, bool lines, nb_output_format format, nb_ctx *ctx)

@@ -175,7 +175,7 @@ figures() {
     rm -r "$WORK/r"
     measure --set 'cores=[iterative, svd]' --set plots=[]
     "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
-    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cores cost cutoff error forest ranks ratio svd_vs_iterative " ]
+    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cores cost cutoff error forest ranks ratio ratio_by_core svd_vs_iterative " ]
 }
 
 @test "several runs: a table of all, a part for each, ids and colours that do not clash" {
