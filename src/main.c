@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main.c - nysbench COMMAND ... */
-#include "cli/command.h"
-#include "cli/manual.h"
+#include "commands/command.h"
+#include "commands/manual.h"
 #include "base/process.h"
 #include "base/server.h"
 #include "base/version.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* check.c - nysbench check: the conformance checks on somebody's components, each on each
  * head in a process of its own, so that one that crashes or hangs is a verdict too. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "api/kinds.h"
 #include "base/apart.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* claims.c - nysbench claims RUN...: what is claimed, and what the rows say of it. */
-#include "cli/claims.h"
-#include "cli/format.h"
+#include "commands/format.h"
 #include "components/study.h"
+#include "report/claims_print.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>

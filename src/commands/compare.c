@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compare.c - nysbench compare RUN: methods against a baseline, with intervals and verdicts. */
-#include "cli/format.h"
+#include "commands/format.h"
 
 #include "components/study.h"
 #include "report/compare_print.h"

@@ -1,10 +1,284 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* complete.c - nysbench complete LINE: called by the shells' completions, which are in src/cli/completions. */
-#include "cli/complete.h"
+/* complete.c - nysbench complete LINE, which the shells' completions in src/commands/completions call. What an option
+ * or an argument takes is known by its name in --help: SPEC, FILE.npy, RUN, csv|json, and, in capital letters, the kind
+ * of a component. */
+#include "commands/complete.h"
 
+#include "commands/manual.h"
+#include "commands/prepare.h"
+#include "components/registry.h"
+#include "components/study.h"
+#include "config/keys.h"
+
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+typedef struct {
+    char **words; /* plain; the last is the one to complete */
+    int count;
+    char quote; /* that it ends within; 0: none */
+} line_words;
+
+/* Reads one word; returns where it ends. */
+static const char *read_word(const char *at, char *word, char *quote)
+{
+    *quote = 0;
+    for (; *at && (*quote || !isspace((unsigned char)*at)); at++) {
+        if (*quote && *at == *quote)
+            *quote = 0;
+        else if (!*quote && (*at == '\'' || *at == '"'))
+            *quote = *at;
+        else if (*at == '\\' && *quote != '\'') {
+            if (at[1]) *word++ = *++at;
+        } else
+            *word++ = *at;
+    }
+    *word = '\0';
+    return at;
+}
+
+nb_status nb_complete_unquote(const char *text, const char **plain, nb_ctx *ctx)
+{
+    char *word, quote;
+    NB_NEED(word, nb_strdup(ctx, text));
+    read_word(text, word, &quote);
+    *plain = word;
+    return NB_OK;
+}
+
+static nb_status split(const char *line, line_words *w, nb_ctx *ctx)
+{
+    size_t most = strlen(line) / 2 + 2;
+    NB_NEED(w->words, nb_alloc(ctx, most, sizeof *w->words));
+    w->count = 0;
+    for (bool more = true; more;) {
+        line += strspn(line, " \t\n");
+        NB_NEED(w->words[w->count], nb_alloc(ctx, strlen(line) + 1, 1));
+        line = read_word(line, w->words[w->count++], &w->quote);
+        more = *line;
+    }
+    return NB_OK;
+}
+
+nb_status nb_complete_add(nb_candidates *c, const char *text, const char *help, nb_ctx *ctx)
+{
+    if (strncmp(text, c->word, strlen(c->word)) != 0) return NB_OK;
+    for (int i = 0; i < c->count; i++)
+        if (strcmp(c->items[i].text, text) == 0) return NB_OK;
+    NB_GROW(ctx, c->items, c->count, c->capacity);
+    c->items[c->count++] = (nb_candidate){text, help};
+    return NB_OK;
+}
+
+static nb_status add(nb_candidates *c, const char *before, const char *text, const char *more, const char *help,
+                     nb_ctx *ctx)
+{
+    const char *whole;
+    NB_NEED(whole, nb_format(ctx, "%s%s%s", before, text, more));
+    return nb_complete_add(c, whole, help, ctx);
+}
+
+static nb_status add_commands(nb_candidates *c, nb_ctx *ctx)
+{
+    for (const nb_command *k = nb_command_next(NULL); k; k = nb_command_next(k))
+        NB_TRY(ctx, nb_complete_add(c, k->name, k->summary, ctx));
+    NB_TRY(ctx, nb_complete_add(c, "--help", "Show the commands", ctx));
+    return nb_complete_add(c, "--version", "Show the version", ctx);
+}
+
+static nb_status add_registry(nb_candidates *c, const char *before, const nb_registry *registry, nb_ctx *ctx)
+{
+    for (const nb_entry *e = registry->entries; e->component; e++)
+        if (!nb_component_of_caller(e->component))
+            NB_TRY(ctx, add(c, before, e->component->name, "", e->component->summary, ctx));
+    return NB_OK;
+}
+
+static const nb_registry *const *const both[] = {nb_registries, nb_outputs};
+
+static nb_status add_kinds(nb_candidates *c, const char *before, nb_ctx *ctx)
+{
+    for (int b = 0; b < 2; b++)
+        for (int i = 0; both[b][i]; i++) NB_TRY(ctx, add(c, before, both[b][i]->kind, "", "", ctx));
+    return NB_OK;
+}
+
+static nb_status add_columns(nb_candidates *c, const char *before, bool labels, const char *more, nb_ctx *ctx)
+{
+    for (const nb_entry *e = nb_studies.entries; e->component; e++) {
+        const nb_column *columns = ((const nb_study *)e->component)->columns;
+        if (labels) NB_TRY(ctx, nb_columns_with_labels(columns, &columns, ctx));
+        for (; columns->name; columns++) NB_TRY(ctx, add(c, before, columns->name, more, columns->help, ctx));
+    }
+    return NB_OK;
+}
+
+/* Adds the names that `describe` knows. */
+static nb_status add_names(nb_candidates *c, const char *before, nb_ctx *ctx)
+{
+    for (int b = 0; b < 2; b++)
+        for (int i = 0; both[b][i]; i++) NB_TRY(ctx, add_registry(c, before, both[b][i], ctx));
+    return add_columns(c, before, true, "", ctx);
+}
+
+static nb_status add_keys(nb_candidates *c, const char *before, nb_ctx *ctx)
+{
+    for (const nb_entry *e = nb_studies.entries; e->component; e++) {
+        const nb_study *study = (const nb_study *)e->component;
+        nb_config_key keys[NB_MOST_KEYS];
+        int count = nb_config_keys(study, keys);
+        for (const nb_axis *a = study->axes; a->key; a++) NB_TRY(ctx, add(c, before, a->key, "=", "", ctx));
+        for (int i = 0; i < count; i++)
+            NB_TRY(ctx, add(c, before, keys[i].name, "=", keys[i].option ? keys[i].option->help : "", ctx));
+    }
+    return NB_OK;
+}
+
+static nb_status add_statuses(nb_candidates *c, const char *before, nb_ctx *ctx)
+{
+    for (int i = 0; nb_retry_statuses[i]; i++) NB_TRY(ctx, add(c, before, nb_retry_statuses[i], "", "", ctx));
+    return NB_OK;
+}
+
+static nb_status add_topics(nb_candidates *c, const char *before, nb_ctx *ctx)
+{
+    nb_topic *topics;
+    int count;
+    NB_TRY(ctx, nb_manual_topics(&topics, &count, ctx));
+    for (int i = 0; i < count; i++) NB_TRY(ctx, add(c, before, topics[i].name, "", topics[i].summary, ctx));
+    return NB_OK;
+}
+
+/* The registry of that kind, in capital letters or not, singular; NULL: there is none. */
+static const nb_registry *find_kind(const char *kind)
+{
+    for (int b = 0; b < 2; b++)
+        for (int i = 0; both[b][i]; i++)
+            if (strcasecmp(both[b][i]->kind, kind) == 0) return both[b][i];
+    return NULL;
+}
+
+static const char *long_name(const struct poptOption *option)
+{
+    return option && option->longName ? option->longName : "";
+}
+
+/* One of the alternatives of what an option takes, or (NULL) an argument. */
+static nb_status add_alternative(nb_candidates *c, const char *before, const char *takes,
+                                 const struct poptOption *option, nb_ctx *ctx)
+{
+    const char *start = c->word + strlen(before), *dot = strchr(takes, '.');
+    const nb_registry *kind = find_kind(takes);
+    size_t head = strcspn(takes, "[,.");
+    if (!isupper((unsigned char)*takes)) return add(c, before, takes, "", "", ctx);
+    if (strcmp(takes, "SPEC") == 0) return nb_complete_spec(c, before, start, find_kind(long_name(option)), ctx);
+    if (strncmp(takes, "COLUMN=", 7) == 0) return add_columns(c, before, true, "=", ctx);
+    if (strncmp(takes, "KEY=", 4) == 0) return add_keys(c, before, ctx);
+    if (kind) return add_registry(c, before, kind, ctx);
+    if (dot && isalpha((unsigned char)dot[1])) return nb_complete_files(c, before, start, dot, ctx);
+    if (head == 4 && strncmp(takes, "FILE", head) == 0) return nb_complete_files(c, before, start, "", ctx);
+    if (strncmp(takes, "RUN", head) == 0) return nb_complete_runs(c, before, start, ctx);
+    if (strcmp(takes, "DIR") == 0 || strcmp(takes, "OUT") == 0) return nb_complete_folders(c, before, start, ctx);
+    if (strcmp(takes, "COLUMN") == 0) return add_columns(c, before, false, "", ctx);
+    if (strcmp(takes, "KIND") == 0) return add_kinds(c, before, ctx);
+    if (strcmp(takes, "STATUS") == 0) return add_statuses(c, before, ctx);
+    if (strcmp(takes, "NAME") == 0) return add_names(c, before, ctx);
+    return strcmp(takes, "TOPIC") == 0 ? add_topics(c, before, ctx) : NB_OK;
+}
+
+static nb_status add_values(nb_candidates *c, const char *before, const char *takes, const struct poptOption *option,
+                            nb_ctx *ctx)
+{
+    char *rest, *alternative;
+    NB_NEED(rest, nb_strdup(ctx, takes));
+    while ((alternative = strsep(&rest, "|"))) NB_TRY(ctx, add_alternative(c, before, alternative, option, ctx));
+    return NB_OK;
+}
+
+static nb_status add_options(nb_candidates *c, const struct poptOption *options, nb_ctx *ctx)
+{
+    for (const struct poptOption *o = options; o->longName || o->shortName; o++)
+        if (o->longName && !(o->argInfo & POPT_ARGFLAG_DOC_HIDDEN))
+            NB_TRY(ctx, add(c, "--", o->longName, "", o->descrip ? o->descrip : "", ctx));
+    return NB_OK;
+}
+
+/* The option that a word is, "-s", "--set" or "--set=...". NULL: none. */
+static const struct poptOption *find_option(const struct poptOption *options, const char *word)
+{
+    size_t length = strcspn(word, "=");
+    for (const struct poptOption *o = options; o->longName || o->shortName; o++) {
+        bool is_long = o->longName && strncmp(word, "--", 2) == 0 && strlen(o->longName) == length - 2 &&
+                       strncmp(word + 2, o->longName, length - 2) == 0;
+        if (is_long || (o->shortName && word[0] == '-' && word[1] == o->shortName && !word[2])) return o;
+    }
+    return NULL;
+}
+
+static bool takes_next(const struct poptOption *o)
+{
+    return o && o->argDescrip && (o->argInfo & POPT_ARG_MASK) != POPT_ARG_NONE && !(o->argInfo & POPT_ARGFLAG_OPTIONAL);
+}
+
+/* Finds the name of the argument at `place`, from 0: "RUN" of "RUN [FIGURE]"; "" if there is none. */
+static nb_status argument_at(const nb_command *command, int place, const char **takes, nb_ctx *ctx)
+{
+    char *rest, *word, *last = "";
+    *takes = "";
+    NB_NEED(rest, nb_strdup(ctx, command->arguments));
+    for (int i = 0; (word = strsep(&rest, " ")); i++) {
+        if (*word == '-') return NB_OK; /* a call in which options come first */
+        word += *word == '[';
+        char *dots = strstr(word, "...");
+        last = dots ? word : "";
+        if (dots) *dots = '\0';
+        word[strcspn(word, "]")] = '\0';
+        if (i == place) *takes = word;
+    }
+    if (!**takes) *takes = last;
+    return NB_OK;
+}
+
+static nb_status add_for_command(nb_candidates *c, const nb_command *command, const line_words *w, nb_ctx *ctx)
+{
+    const struct poptOption *options, *pending = NULL, *of_word;
+    const char *takes, *before;
+    int place = 0;
+    bool ended = false; /* by "--" */
+    NB_TRY(ctx, nb_command_options(command, &options, ctx));
+    for (int i = 2; i < w->count - 1; i++) {
+        const char *word = w->words[i];
+        const struct poptOption *o = ended || pending ? NULL : find_option(options, word);
+        place += !pending && (ended || *word != '-');
+        ended = ended || (!pending && strcmp(word, "--") == 0);
+        pending = takes_next(o) && (word[1] != '-' || !strchr(word, '=')) ? o : NULL;
+    }
+    if (pending) return add_values(c, "", pending->argDescrip, pending, ctx);
+    if (ended || *c->word != '-') {
+        NB_TRY(ctx, argument_at(command, place, &takes, ctx));
+        return *takes ? add_values(c, "", takes, NULL, ctx) : NB_OK;
+    }
+    if (!strchr(c->word, '=')) return add_options(c, options, ctx);
+    of_word = find_option(options, c->word);
+    if (!of_word || !of_word->argDescrip) return NB_OK;
+    NB_NEED(before, nb_format(ctx, "%.*s", (int)strcspn(c->word, "=") + 1, c->word));
+    return add_values(c, before, of_word->argDescrip, of_word, ctx);
+}
+
+nb_status nb_complete(const char *line, nb_candidates *c, nb_ctx *ctx)
+{
+    line_words w;
+    NB_TRY(ctx, split(line, &w, ctx));
+    *c = (nb_candidates){.word = w.words[w.count - 1], .quote = w.quote};
+    if (w.count == 1) return NB_OK;
+    if (w.count == 2) return add_commands(c, ctx);
+    for (const nb_command *k = nb_command_next(NULL); k; k = nb_command_next(k))
+        if (strcmp(k->name, w.words[1]) == 0) return add_for_command(c, k, &w, ctx);
+    return NB_OK;
+}
 
 /* "CANDIDATE<tab>HELP" a line; of the help only the first line. */
 static void print(const nb_candidates *c)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* demo.c - nysbench demo: a small experiment on the heads that come with the program, in a folder of its own. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/files.h"
 #include "base/gnuplot.h"
 #include "base/shell.h"
-#include "cli/new_experiment.h"
+#include "commands/new_experiment.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* describe.c - nysbench describe NAME: the options and sources of a component, a column, a figure or a table;
  * --markdown: all columns or components, as docs/columns.md and docs/components.md. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "api/describe.h"
-#include "cli/program.h"
+#include "commands/program.h"
 #include "components/study.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* export.c - nysbench export RUN: the rows, or the landmarks themselves. */
-#include "cli/command.h"
-#include "cli/program.h"
+#include "commands/command.h"
+#include "commands/program.h"
 #include "report/builds.h"
 #include "report/csv.h"
 #include "run/run_folder.h"

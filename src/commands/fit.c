@@ -6,7 +6,7 @@
  * mask): they sum to 1, so a token of average leverage has target 0 whatever n
  * is. The regressors are the token's d coordinates as they are, and 1. The
  * regression of all heads' tokens together is linalg/ridge.h's. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "components/registry.h"
 #include "data/tensor.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* forward.c - nysbench forward: one attention's outputs on the heads of a file. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "api/attention.h"
 #include "api/one_head.h"
 #include "base/machine.h"
 #include "calls/heads.h"
-#include "cli/program.h"
+#include "commands/program.h"
 #include "data/tensor.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* help.c - nysbench help [TOPIC] */
-#include "cli/manual.h"
+#include "commands/manual.h"
 
 #include "base/numbers.h"
 

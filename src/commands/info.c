@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* info.c - nysbench info: the program, the machine and the libraries; of a run, all
  * that have added rows to it. */
-#include "cli/format.h"
+#include "commands/format.h"
 
 #include "base/files.h"
 #include "base/shell.h"

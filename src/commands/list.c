@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* list.c - nysbench list [KIND] */
-#include "cli/format.h"
+#include "commands/format.h"
 
 #include "api/kinds.h"
-#include "cli/program.h"
+#include "commands/program.h"
 
 #include <stdio.h>
 

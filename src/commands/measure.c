@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measure.c - nysbench measure: the rows that a run would have for one head and one
  * choice of landmarks, a strategy's or anybody's from files. */
-#include "cli/one_head.h"
+#include "commands/one_head.h"
 
-#include "cli/format.h"
+#include "commands/format.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
 #include "report/row_labels.h"

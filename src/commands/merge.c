@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* merge.c - nysbench merge OUT [RUN...]: shards, or other runs of one config, united. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/files.h"
 #include "base/gnuplot.h"
 #include "base/machine.h"
 #include "base/shell.h"
-#include "cli/results.h"
+#include "commands/results.h"
 #include "run/merge.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* new.c - nysbench new KIND NAME: writes a working component, or an experiment, to start from. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/files.h"
 #include "base/shell.h"
 #include "base/text.h"
-#include "cli/new_experiment.h"
+#include "commands/new_experiment.h"
 #include "components/registry.h"
 
 #include <stdio.h>

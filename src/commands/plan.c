@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.c - nysbench plan EXP.yaml */
-#include "cli/preview.h"
+#include "commands/preview.h"
 
 #include "base/machine.h"
 #include "base/texts.h"
-#include "cli/progress.h"
+#include "commands/progress.h"
 #include "report/compare.h"
 #include "problems/problem.h"
 #include "report/labels.h"

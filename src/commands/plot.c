@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plot.c - nysbench plot RUN [FIGURE], or --landmarks */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/gnuplot.h"
 #include "base/machine.h"

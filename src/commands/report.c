@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.c - nysbench report RUN...: a page to send to somebody, and the same as Markdown. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/files.h"
 #include "html/report.h"

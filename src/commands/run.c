@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run.c - nysbench run EXP.yaml: run what is missing, then report. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/clock.h"
 #include "base/gnuplot.h"
 #include "base/shell.h"
-#include "cli/prepare.h"
-#include "cli/program.h"
-#include "cli/progress.h"
-#include "cli/results.h"
-#include "cli/worker_options.h"
-#include "cli/preview.h"
+#include "commands/prepare.h"
+#include "commands/program.h"
+#include "commands/progress.h"
+#include "commands/results.h"
+#include "commands/worker_options.h"
+#include "commands/preview.h"
 #include "run/inputs.h"
 #include "run/match.h"
 #include "run/workers.h"

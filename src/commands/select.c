@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* select.c - nysbench select: one strategy's landmarks on one head, as a run picks them. */
-#include "cli/one_head.h"
+#include "commands/one_head.h"
 
 #include "data/tensor.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sql.c - nysbench sql RUN... [QUERY]: the rows are asked with SQL. */
-#include "cli/format.h"
+#include "commands/format.h"
 
 #include "report/query.h"
 #include "run/run_folder.h"

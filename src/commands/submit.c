@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* submit.c - nysbench submit EXP.yaml --jobs N: a Slurm job array of the unfinished shards,
  * and a job that merges and plots when they have ended, in whatever way. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/files.h"
 #include "base/shell.h"
-#include "cli/experiment.h"
-#include "cli/submission.h"
-#include "cli/worker_options.h"
+#include "commands/experiment.h"
+#include "commands/submission.h"
+#include "commands/worker_options.h"
 #include "run/slurm.h"
 #include "run/run_folder.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* table.c - nysbench table RUN [TABLE]... */
-#include "cli/format.h"
+#include "commands/format.h"
 
 #include "components/registry.h"
 #include "components/study.h"
