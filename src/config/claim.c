@@ -42,22 +42,22 @@ static void print_number(FILE *out, double x)
     fputs(isnan(x) ? "null" : text, out);
 }
 
-static void print_values(FILE *out, const char *key, int count, const nb_claim_value *values)
+void nb_column_values_print(FILE *out, const nb_column_values *c)
 {
-    fprintf(out, "%s: [", key);
-    for (int i = 0; i < count; i++) {
+    fprintf(out, "%s: [", c->column);
+    for (int i = 0; i < c->count; i++) {
         if (i > 0) fputs(", ", out);
-        nb_yaml_print_quoted(out, values[i].text);
+        nb_yaml_print_quoted(out, c->values[i].text);
     }
     fputc(']', out);
 }
 
-static void print_where(FILE *out, const nb_claim_where *where)
+static void print_where(FILE *out, const nb_conditions *where)
 {
     fputs(", where: {", out);
     for (int i = 0; i < where->count; i++) {
         if (i > 0) fputs(", ", out);
-        print_values(out, where->items[i].column, where->items[i].count, where->items[i].values);
+        nb_column_values_print(out, &where->items[i]);
     }
     fputc('}', out);
 }
@@ -74,7 +74,8 @@ static void print_body(FILE *out, const nb_claim *c)
 {
     fprintf(out, ", %s: {", nb_claim_forms[c->form]);
     if (c->form == NB_CLAIM_COMPARE || c->form == NB_CLAIM_ORDER)
-        print_values(out, c->column, c->value_count, c->values);
+        nb_column_values_print(out,
+                               &(nb_column_values){.column = c->column, .count = c->value_count, .values = c->values});
     if (c->form == NB_CLAIM_MEASURE) fprintf(out, "statistic: %s", nb_claim_statistics[c->statistic]);
     if (c->form == NB_CLAIM_SLOPE) fprintf(out, "against: %s", c->column);
     if (c->form == NB_CLAIM_CORRELATE) {

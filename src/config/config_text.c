@@ -110,13 +110,9 @@ static void print_zip(const printer *p, const nb_config_block *b)
 static void print_rule(const printer *p, const nb_rule *rule)
 {
     fprintf(p->out, "%*s- {", p->indent + 2, "");
-    for (int k = 0; k < rule->key_count; k++) {
-        fprintf(p->out, "%s%s: [", k ? ", " : "", rule->keys[k].key);
-        for (int i = 0; i < rule->keys[k].count; i++) {
-            if (i > 0) fputs(", ", p->out);
-            nb_yaml_print_quoted(p->out, rule->keys[k].texts[i]);
-        }
-        fputc(']', p->out);
+    for (int k = 0; k < rule->keys.count; k++) {
+        if (k > 0) fputs(", ", p->out);
+        nb_column_values_print(p->out, &rule->keys.items[k]);
     }
     fputc('}', p->out);
     if (p->origins && rule->place.line > 0) fprintf(p->out, "  # %s:%d", rule->place.source, rule->place.line);

@@ -40,6 +40,39 @@ const char *nb_list_hint(const char *text, nb_ctx *ctx)
     return all ? nb_format(ctx, "; write a list in brackets: [%s]", all) : NULL;
 }
 
+static nb_status read_pair(const char *what, nb_yaml key, nb_yaml value, const char *const *names, nb_yaml *values,
+                           nb_mistakes *mistakes)
+{
+    const char *name = nb_yaml_found(key), *hint;
+    int index = 0;
+    while (names[index] && strcmp(names[index], name) != 0) index++;
+    if (!names[index]) {
+        NB_NEED(hint, nb_hint(name, names, mistakes->ctx));
+        return nb_yaml_mistake(key, mistakes, "%s: key '%s' is unknown%s", what, name, hint);
+    }
+    if (values[index].node) return nb_yaml_mistake(key, mistakes, "%s: key '%s' appears a second time", what, name);
+    if (nb_yaml_is_null(value)) return nb_yaml_mistake(key, mistakes, "%s: key '%s' has no value", what, name);
+    values[index] = value;
+    return NB_OK;
+}
+
+nb_status nb_read_mapping(const char *what, nb_yaml mapping, const char *const *names, nb_yaml **values,
+                          nb_mistakes *mistakes)
+{
+    int count = 0;
+    while (names[count]) count++;
+    NB_NEED(*values, nb_alloc(mistakes->ctx, (size_t)count + 1, sizeof **values));
+    if (mapping.node->type != YAML_MAPPING_NODE)
+        return nb_yaml_mistake(mapping, mistakes, "%s: expected {%s: ...}, found %s", what, *names ? *names : "",
+                               nb_yaml_scalar(mapping) ? "a text" : nb_yaml_kind(mapping));
+    for (int i = 0; i < nb_yaml_pairs(mapping); i++) {
+        nb_yaml key, value;
+        nb_yaml_pair(mapping, i, &key, &value);
+        NB_TRY(mistakes->ctx, read_pair(what, key, value, names, *values, mistakes));
+    }
+    return NB_OK;
+}
+
 static nb_status no_integer(const char *key, nb_yaml value, long long lo, long long hi, const char *expected,
                             nb_mistakes *mistakes)
 {

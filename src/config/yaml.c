@@ -68,6 +68,12 @@ const char *nb_yaml_kind(nb_yaml value)
                                                     : "a value with a NUL byte";
 }
 
+const char *nb_yaml_found(nb_yaml value)
+{
+    const char *text = nb_yaml_scalar(value);
+    return text ? text : nb_yaml_kind(value);
+}
+
 static void delete_document(void *document)
 {
     yaml_document_delete(document);
