@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* complete.c - nysbench complete LINE, which the shells' completions in src/commands/completions call. What an option
- * or an argument takes is known by its name in --help: SPEC, FILE.npy, RUN, csv|json, and, in capital letters, the kind
- * of a component. */
+/* complete.c - nysbench complete LINE, which the shells' completions in src/commands/completions call. What an
+ * option or an argument takes is known by its name in --help: SPEC, FILE.npy, RUN, csv|json, and, in capital letters,
+ * the kind of a component. */
 #include "commands/complete.h"
 
 #include "commands/manual.h"
@@ -129,8 +129,7 @@ static nb_status add_keys(nb_candidates *c, const char *before, nb_ctx *ctx)
     for (const nb_entry *e = nb_studies.entries; e->component; e++) {
         const nb_study *study = (const nb_study *)e->component;
         nb_config_key keys[NB_MOST_KEYS];
-        int count = nb_config_keys(study, keys);
-        for (const nb_axis *a = study->axes; a->key; a++) NB_TRY(ctx, add(c, before, a->key, "=", "", ctx));
+        int block_keys, count = nb_config_keys(study, keys, &block_keys);
         for (int i = 0; i < count; i++)
             NB_TRY(ctx, add(c, before, keys[i].name, "=", keys[i].option ? keys[i].option->help : "", ctx));
     }

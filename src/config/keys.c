@@ -211,16 +211,24 @@ static nb_status read_claims(const nb_config_loader *l, const nb_config_key *k, 
     return nb_claims_check(c, l->mistakes);
 }
 
-int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS])
+int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS], int *block_keys)
 {
-    static const nb_config_key before[] = {{.name = "name", .initial = initial_name, .read = read_name},
+    static const nb_config_key before[] = {{.name = "trials", .fixed = "10"},
+                                           {.name = "zip", .fixed = "[]"},
+                                           {.name = "exclude"},
+                                           {.name = "blocks"},
+                                           {.name = "name", .initial = initial_name, .read = read_name},
                                            {.name = "question", .fixed = "\"\"", .read = read_question},
                                            {.name = "seed", .fixed = "20260101", .read = read_seed},
                                            {.name = "plugins", .fixed = "[]", .read = nothing},
                                            {.name = "study", .fixed = "default", .read = nothing},
                                            {.name = "metrics", .fixed = "all", .read = read_metrics}};
-    int count = sizeof before / sizeof *before;
-    memcpy(keys, before, sizeof before);
+    int count = 0;
+    for (const nb_axis *a = study->axes; a->key; a++)
+        keys[count++] = (nb_config_key){.name = a->key, .fixed = a->standard ? a->standard() : a->initial};
+    *block_keys = count + 2;
+    memcpy(keys + count, before, sizeof before);
+    count += (int)(sizeof before / sizeof *before);
     for (const nb_option *o = study->component.options; o && o->key && count < NB_MOST_KEYS - 3; o++)
         keys[count++] = (nb_config_key){.name = o->key, .initial = initial_setting, .read = read_setting, .option = o};
     keys[count++] = (nb_config_key){.name = "plots", .initial = initial_plots, .read = read_plots};
