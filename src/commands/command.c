@@ -110,13 +110,6 @@ static int bad_option(const nb_command *c, poptContext context, int code, const 
     return usage(c);
 }
 
-static int count_texts(const char **texts)
-{
-    int count = 0;
-    while (texts && texts[count]) count++;
-    return count;
-}
-
 /* A command that is asked for its options instead of being run: its copy stands first in an `inquiry`. */
 enum { ASKED = -1 };
 typedef struct {
@@ -268,7 +261,7 @@ int nb_command_parse(const nb_command *c, int argc, const char **argv, struct po
     if (code < -1) return bad_option(c, context, code, options, ctx);
     const char **texts = poptGetArgs(context);
     *arguments.given = texts ? texts : none;
-    int count = count_texts(*arguments.given), min = arguments.min;
+    int count = nb_text_count(*arguments.given), min = arguments.min;
     if (count >= min && count <= arguments.max) {
         code = read_values(c, options, ctx);
         for (int i = 0; i < count && i < arguments.runs && code == NB_GO_ON; i++)

@@ -41,7 +41,8 @@ int nb_command_parse(const nb_command *command, int argc, const char **argv, str
 /* Copies the command's table of options, whose last entry has neither a long nor a short name; runs nothing. */
 nb_status nb_command_options(const nb_command *command, const struct poptOption **options, nb_ctx *ctx);
 
-/* Values of options that nb_command_parse reads, beside texts; text NULL: not given, and `value` is the default. */
+/* Options with a text, several or none; and those whose values nb_command_parse reads. text NULL: not given, and
+ * `value` is the default. */
 typedef struct {
     char *text;
     long long min, max, value;
@@ -56,6 +57,18 @@ typedef struct {
     int value;                /* index */
 } nb_word_value;
 enum { NB_TAKES_WHOLE = 256, NB_TAKES_REAL, NB_TAKES_WORD, NB_TAKES_PATIENCE, NB_TAKES_OUTPUT, NB_TAKES_PLUGINS };
+#define NB_TEXT_OPTION(name, letter, text, help, shown) \
+    { \
+        name, letter, POPT_ARG_STRING, &(text), 0, help, shown \
+    }
+#define NB_LIST_OPTION(name, letter, texts, help, shown) /* may be repeated */ \
+    { \
+        name, letter, POPT_ARG_ARGV, &(texts), 0, help, shown \
+    }
+#define NB_FLAG_OPTION(name, letter, flag, help) \
+    { \
+        name, letter, POPT_ARG_NONE, &(flag), 0, help, NULL \
+    }
 #define NB_WHOLE_OPTION(name, letter, value, help, shown) \
     { \
         name, letter, POPT_ARG_STRING, &(value).text, NB_TAKES_WHOLE, help, shown \
@@ -63,6 +76,14 @@ enum { NB_TAKES_WHOLE = 256, NB_TAKES_REAL, NB_TAKES_WORD, NB_TAKES_PATIENCE, NB
 #define NB_REAL_OPTION(name, letter, value, help, shown) \
     { \
         name, letter, POPT_ARG_STRING, &(value).text, NB_TAKES_REAL, help, shown \
+    }
+#define NB_PATIENCE_OPTION(name, letter, value, help) /* seconds; plug-ins have as many when they are loaded */ \
+    { \
+        name, letter, POPT_ARG_STRING, &(value).text, NB_TAKES_PATIENCE, help, "SECONDS" \
+    }
+#define NB_OUTPUT_OPTION(path, help) /* the folder of the file is checked */ \
+    { \
+        "out", 'o', POPT_ARG_STRING, &(path), NB_TAKES_OUTPUT, help, "FILE.npy" \
     }
 #define NB_WORD_OPTION(name, letter, value, help, shown) \
     { \

@@ -310,7 +310,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_candidates candidates;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"bash", '\0', POPT_ARG_STRING, &shown, 0, "In bash's words, of which this is the current one", "WORD"},
+        NB_TEXT_OPTION("bash", '\0', shown, "In bash's words, of which this is the current one", "WORD"),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;

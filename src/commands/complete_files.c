@@ -15,12 +15,6 @@ typedef struct {
     bool runs;
 } wanted;
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t a = strlen(text), b = strlen(ending);
-    return a >= b && strcmp(text + a - b, ending) == 0;
-}
-
 /* One entry of a folder; `shown` is the folder as it was typed, with its '/', and `folder` where it is. */
 static nb_status add_entry(nb_candidates *c, const wanted *w, const char *shown, const char *folder, const char *name,
                            nb_ctx *ctx)
@@ -30,7 +24,7 @@ static nb_status add_entry(nb_candidates *c, const wanted *w, const char *shown,
     NB_NEED(path, nb_format(ctx, "%s%s", folder, name));
     if (stat(path, &info) != 0 || !nb_text_is_clean(name, "")) return NB_OK;
     bool is_folder = S_ISDIR(info.st_mode);
-    if (!is_folder && (!w->ending || !ends_with(name, w->ending))) return NB_OK;
+    if (!is_folder && (!w->ending || !nb_text_ends(name, w->ending))) return NB_OK;
     NB_NEED(store, nb_format(ctx, "%s/%s", path, NB_STORE_FILE));
     bool is_run = w->runs && is_folder && stat(store, &info) == 0;
     NB_NEED(text, nb_format(ctx, "%s%s%s%s", w->before, shown, name, is_folder && !is_run ? "/" : ""));

@@ -62,10 +62,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     char *out = NULL;
     const char **arguments, *experiment = NULL, *results = NULL;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
-        {"out", 'o', POPT_ARG_STRING, &out, 0, "Folder to make (default: nysbench-demo)", "DIR"},
-        POPT_TABLEEND};
+    struct poptOption options[] = {NB_HELP_OPTION,
+                                   NB_TEXT_OPTION("out", 'o', out, "Folder to make (default: nysbench-demo)", "DIR"),
+                                   POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     const char *folder = out ? out : "nysbench-demo";

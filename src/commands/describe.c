@@ -144,11 +144,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     const char **plugins = NULL;
     int as_markdown = 0;
-    struct poptOption options[] = {NB_HELP_OPTION,
-                                   NB_PLUGIN_OPTION(plugins),
-                                   {"markdown", '\0', POPT_ARG_NONE, &as_markdown, 0,
-                                    "Print all columns or all components, as NAME says, as Markdown", NULL},
-                                   POPT_TABLEEND};
+    struct poptOption options[] = {
+        NB_HELP_OPTION, NB_PLUGIN_OPTION(plugins),
+        NB_FLAG_OPTION("markdown", '\0', as_markdown, "Print all columns or all components, as NAME says, as Markdown"),
+        POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;

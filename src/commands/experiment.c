@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "run/run_folder.h"
 #include "config/load.h"
 #include "run/plan.h"
@@ -15,8 +16,7 @@
 /* KEY=VALUE texts; NB_EINVAL if there is no '='. */
 static nb_status overrides(const char **set, int *count, nb_override **out, nb_ctx *ctx)
 {
-    *count = 0;
-    while (set && set[*count]) ++*count;
+    *count = nb_text_count(set);
     NB_NEED(*out, nb_alloc(ctx, (size_t)*count + 1, sizeof **out));
     for (int i = 0; i < *count; i++) {
         const char *equals = strchr(set[i], '=');

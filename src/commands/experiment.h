@@ -25,26 +25,20 @@ typedef struct {
 } nb_experiment;
 
 #define NB_EXPERIMENT_OPTIONS(e) \
-    {"set", \
-     's', \
-     POPT_ARG_ARGV, \
-     &(e).set, \
-     0, \
-     "Replace a key of the experiment, in all its blocks; may be repeated; if it changes the rows, they get " \
-     "a folder of their own unless --out is given", \
-     "KEY=VALUE"}, \
+    NB_LIST_OPTION( \
+        "set", 's', (e).set, \
+        "Replace a key of the experiment, in all its blocks; may be repeated; if it changes the rows, they get " \
+        "a folder of their own unless --out is given", \
+        "KEY=VALUE"), \
         NB_PLUGIN_OPTION((e).plugins), \
-    { \
-        "out", 'o', POPT_ARG_STRING, &(e).out, 0, \
-            "Folder of the results (default: results/NAME, with --set results/NAME-DIGEST)", "DIR" \
-    }
+        NB_TEXT_OPTION("out", 'o', (e).out, \
+                       "Folder of the results (default: results/NAME, with --set results/NAME-DIGEST)", "DIR")
 
 /* The option of commands that take a shard. */
 #define NB_SHARD_OPTION(e) \
-    { \
-        "shard", '\0', POPT_ARG_STRING, &(e).shard_text, 0, \
-            "Only the I-th of N parts, balanced by predicted time, in a folder of its own: DIR/shards/I-of-N", "I/N" \
-    }
+    NB_TEXT_OPTION("shard", '\0', (e).shard_text, \
+                   "Only the I-th of N parts, balanced by predicted time, in a folder of its own: DIR/shards/I-of-N", \
+                   "I/N")
 
 /* Parses the command line, whose options include those above, loads the file that it names and plans it; prints errors.
  * Returns NB_GO_ON, or the exit status. */

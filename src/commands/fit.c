@@ -164,9 +164,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     request r = {.count = 0};
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"head", 0, POPT_ARG_ARGV, &r.heads, 0, "Head H of a file, or all its heads; may be repeated", "FILE[:H]"},
-        {"out", 'o', POPT_ARG_STRING, &r.out, NB_TAKES_OUTPUT,
-         "Where to write the weights, of shape (2, d+1): queries and keys, the intercept last", "FILE.npy"},
+        NB_LIST_OPTION("head", '\0', r.heads, "Head H of a file, or all its heads; may be repeated", "FILE[:H]"),
+        NB_OUTPUT_OPTION(r.out, "Where to write the weights, of shape (2, d+1): queries and keys, the intercept last"),
         NB_WHOLE_OPTION("rank", 0, rank, "Singular vectors of S in the leverage scores (default: 32)", "K"),
         NB_REAL_OPTION("ridge", 0, ridge,
                        "Weight of |w|^2 beside the mean squared error; coordinates are not scaled (default: 1)", "L"),

@@ -107,18 +107,17 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                  .trial = {.max = INT_MAX}};
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"head", '\0', POPT_ARG_STRING, &r.head, 0,
-         "A .safetensors file or a folder of .npy files: all its heads, or one of them", "FILE[:H]"},
-        {"attention", 'a', POPT_ARG_STRING, &r.attention, 0,
-         "What computes the outputs: see `list attentions` (default: streamed, which is exact)", "SPEC"},
+        NB_TEXT_OPTION("head", '\0', r.head,
+                       "A .safetensors file or a folder of .npy files: all its heads, or one of them", "FILE[:H]"),
+        NB_TEXT_OPTION("attention", 'a', r.attention,
+                       "What computes the outputs: see `list attentions` (default: streamed, which is exact)", "SPEC"),
         {"causal", '\0', POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL, &r.causal, 0,
          "Whether a query sees only the keys up to its own (default: auto, as the file says; alone: true)",
          "true|false|auto"},
         NB_WHOLE_OPTION("threads", 't', r.threads, "Threads (default: all CPUs that there are)", "N"),
         NB_WHOLE_OPTION("seed", '\0', r.seed, "Seed, as in an experiment (default: 20260101)", "S"),
         NB_WHOLE_OPTION("trial", '\0', r.trial, "Which of its trials (default: 0)", "T"),
-        {"out", 'o', POPT_ARG_STRING, &r.out, NB_TAKES_OUTPUT,
-         "The outputs, float32 of the shape of q, with V's dimension; '-' is standard output", "FILE.npy"},
+        NB_OUTPUT_OPTION(r.out, "The outputs, float32 of the shape of q, with V's dimension; '-' is standard output"),
         NB_PLUGIN_OPTION(r.plugins),
         POPT_TABLEEND};
     const char **arguments;

@@ -67,10 +67,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     char *folder = NULL;
     nb_topic *topics;
     int count;
-    struct poptOption options[] = {NB_HELP_OPTION,
-                                   {"man-pages", '\0', POPT_ARG_STRING, &folder, 0,
-                                    "Only write the pages for man(1) into DIR/man1, man5, man7", "DIR"},
-                                   POPT_TABLEEND};
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        NB_TEXT_OPTION("man-pages", '\0', folder, "Only write the pages for man(1) into DIR/man1, man5, man7", "DIR"),
+        POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     if (folder) return nb_manual_write(folder, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);

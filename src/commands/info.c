@@ -211,10 +211,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     int json = 0;
     nb_word_value format = NB_FORMAT_VALUE;
-    struct poptOption options[] = {NB_HELP_OPTION,
-                                   NB_FORMAT_OPTION(format),
-                                   {"json", '\0', POPT_ARG_NONE, &json, 0, "The same as --format json", NULL},
-                                   POPT_TABLEEND};
+    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format),
+                                   NB_FLAG_OPTION("json", '\0', json, "The same as --format json"), POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 1}, ctx);
     if (code != NB_GO_ON) return code;

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "commands/manual_page.h"
 
 #include <ctype.h>
@@ -29,8 +30,7 @@ const nb_command *nb_command_next(const nb_command *before)
 
 static int is_document(const struct dirent *entry)
 {
-    const char *dot = strrchr(entry->d_name, '.');
-    return *entry->d_name != '.' && dot && strcmp(dot, ".md") == 0;
+    return *entry->d_name != '.' && nb_text_ends(entry->d_name, ".md");
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)

@@ -164,16 +164,17 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     struct poptOption options[] = {
         NB_HELP_OPTION,
         NB_ONE_HEAD_OPTIONS(t),
-        {"query-landmarks", '\0', POPT_ARG_STRING, &files[0], 0,
-         "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input", "FILE.npy"},
-        {"key-landmarks", '\0', POPT_ARG_STRING, &files[1], 0,
-         "The same for the keys; one file of tokens serves both sides", "FILE.npy"},
-        {"factors", '\0', POPT_ARG_STRING, &t.factors, 0, "nystromformer (default), cur, nocore or kernel_ridge", "F"},
-        {"core", 'c', POPT_ARG_ARGV, &t.cores, 0,
-         "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"},
-        {"metrics", '\0', POPT_ARG_STRING, &t.metrics, 0, "Columns, separated by commas (default: all)", "LIST"},
+        NB_TEXT_OPTION("query-landmarks", '\0', files[0],
+                       "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input",
+                       "FILE.npy"),
+        NB_TEXT_OPTION("key-landmarks", '\0', files[1], "The same for the keys; one file of tokens serves both sides",
+                       "FILE.npy"),
+        NB_TEXT_OPTION("factors", '\0', t.factors, "nystromformer (default), cur, nocore or kernel_ridge", "F"),
+        NB_LIST_OPTION("core", 'c', t.cores,
+                       "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"),
+        NB_TEXT_OPTION("metrics", '\0', t.metrics, "Columns, separated by commas (default: all)", "LIST"),
         NB_FORMAT_OPTION(format),
-        {"json", 'j', POPT_ARG_NONE, &lines, 0, "One JSON object for each core, a line each", NULL},
+        NB_FLAG_OPTION("json", 'j', lines, "One JSON object for each core, a line each"),
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);

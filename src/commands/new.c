@@ -194,21 +194,24 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **arguments;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"out", 'o', POPT_ARG_STRING, &c.folder, 0,
-         "Where to write a component (default: the kind's folder in the source tree, else here, with a Makefile)",
-         "DIR"},
-        {"heads", '\0', POPT_ARG_ARGV, &c.heads, 0,
-         "experiment: a file of heads, one of its heads, a folder of files or a pattern with *; may be repeated "
-         "(default: drawn data)",
-         "FILE[:H]"},
-        {"strategies", '\0', POPT_ARG_STRING, &c.strategies, 0,
-         "experiment: strategies; the first is the baseline, the last is claimed to be better than it", "LIST"},
-        {"cores", '\0', POPT_ARG_STRING, &c.cores, 0, "experiment: cores", "LIST"},
-        {"landmarks", 'm', POPT_ARG_STRING, &c.landmarks, 0, "experiment: numbers of landmarks", "LIST"},
-        {"trials", 't', POPT_ARG_STRING, &c.trials, 0, "experiment: repetitions", "N"},
-        {"question", '\0', POPT_ARG_STRING, &c.question, 0, "experiment: what is asked, a sentence", "TEXT"},
-        {"yes", 'y', POPT_ARG_NONE, &c.yes, 0, "experiment: ask nothing", NULL},
-        {"force", 'f', POPT_ARG_NONE, &c.force, 0, "experiment: replace a FILE that is there", NULL},
+        NB_TEXT_OPTION(
+            "out", 'o', c.folder,
+            "Where to write a component (default: the kind's folder in the source tree, else here, with a Makefile)",
+            "DIR"),
+        NB_LIST_OPTION(
+            "heads", '\0', c.heads,
+            "experiment: a file of heads, one of its heads, a folder of files or a pattern with *; may be repeated "
+            "(default: drawn data)",
+            "FILE[:H]"),
+        NB_TEXT_OPTION("strategies", '\0', c.strategies,
+                       "experiment: strategies; the first is the baseline, the last is claimed to be better than it",
+                       "LIST"),
+        NB_TEXT_OPTION("cores", '\0', c.cores, "experiment: cores", "LIST"),
+        NB_TEXT_OPTION("landmarks", 'm', c.landmarks, "experiment: numbers of landmarks", "LIST"),
+        NB_TEXT_OPTION("trials", 't', c.trials, "experiment: repetitions", "N"),
+        NB_TEXT_OPTION("question", '\0', c.question, "experiment: what is asked, a sentence", "TEXT"),
+        NB_FLAG_OPTION("yes", 'y', c.yes, "experiment: ask nothing"),
+        NB_FLAG_OPTION("force", 'f', c.force, "experiment: replace a FILE that is there"),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments, 0}, ctx);
     nb_status status = NB_OK;

@@ -132,24 +132,16 @@ static nb_status print_skipped(outcomes o, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status add_option(const char **command, const char *option, const char *value, nb_ctx *ctx)
-{
-    const char *word;
-    NB_TRY(ctx, nb_shell_word(value, &word, ctx));
-    NB_NEED(*command, nb_format(ctx, "%s %s %s", *command, option, word));
-    return NB_OK;
-}
-
 /* This program's, with what was given that changes rows, how they end, or their place. */
 static nb_status make_command(const nb_experiment *e, const char **command, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_shell_program(command, ctx));
-    NB_TRY(ctx, add_option(command, "run", e->path, ctx));
-    for (const char **set = e->set; set && *set; set++) NB_TRY(ctx, add_option(command, "--set", *set, ctx));
+    NB_TRY(ctx, nb_shell_add(ctx, command, "run", e->path, NULL));
+    for (const char **set = e->set; set && *set; set++) NB_TRY(ctx, nb_shell_add(ctx, command, "--set", *set, NULL));
     for (const char **plugin = e->plugins; plugin && *plugin; plugin++)
-        NB_TRY(ctx, add_option(command, "--plugin", *plugin, ctx));
-    if (e->out) NB_TRY(ctx, add_option(command, "--out", e->out, ctx));
-    if (e->shard_text) NB_TRY(ctx, add_option(command, "--shard", e->shard_text, ctx));
+        NB_TRY(ctx, nb_shell_add(ctx, command, "--plugin", *plugin, NULL));
+    if (e->out) NB_TRY(ctx, nb_shell_add(ctx, command, "--out", e->out, NULL));
+    if (e->shard_text) NB_TRY(ctx, nb_shell_add(ctx, command, "--shard", e->shard_text, NULL));
     if (e->limits) NB_NEED(*command, nb_format(ctx, "%s%s", *command, e->limits));
     return NB_OK;
 }

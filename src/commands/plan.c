@@ -279,8 +279,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
             "jobs", 'j', jobs,
             "Predict for this many worker processes, 1 to 1024 (default: one for each CPU that may be used)", "N"),
         NB_MAX_HOURS_OPTION(hours),
-        {"origins", '\0', POPT_ARG_NONE, &origins, 0,
-         "Only print every value of the experiment and where it comes from", NULL},
+        NB_FLAG_OPTION("origins", '\0', origins, "Only print every value of the experiment and where it comes from"),
         NB_FORMAT_OPTION(format),
         POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, &e, ctx);

@@ -5,7 +5,7 @@
 #include "base/gnuplot.h"
 #include "base/machine.h"
 #include "base/numbers.h"
-
+#include "base/text.h"
 #include "components/registry.h"
 #include "components/study.h"
 #include "studies/error/landmark_plot.h"
@@ -241,8 +241,7 @@ static int read_style(const choices *c, nb_plot_style *style, nb_ctx *ctx)
 /* All conditions on the rows, with a NULL behind them. */
 static nb_status read_conditions(const choices *c, const char ***where, nb_ctx *ctx)
 {
-    int count = 0;
-    while (c->where && c->where[count]) count++;
+    int count = nb_text_count(c->where);
     NB_NEED(*where, nb_alloc(ctx, (size_t)count + 3, sizeof **where));
     for (int i = 0; i < count; i++) (*where)[i] = c->where[i];
     if (c->strategies) NB_NEED((*where)[count++], nb_format(ctx, "strategy=[%s]", c->strategies));
@@ -274,8 +273,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_plot_style style;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"landmarks", 'l', POPT_ARG_NONE, &chosen.landmarks, 0,
-         "Pick the run's landmarks again and draw where they lie", NULL},
+        NB_FLAG_OPTION("landmarks", 'l', chosen.landmarks, "Pick the run's landmarks again and draw where they lie"),
         NB_WHOLE_OPTION("m", 'm', chosen.m,
                         "Number of landmarks, for --landmarks and for kinds that show one number (default: the middle "
                         "one of the run)",
@@ -286,16 +284,19 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_WORD_OPTION("style", '\0', chosen.style,
                        "screen (default), or paper: of a journal's width, small, without a title, in RUN/" PAPER_FOLDER,
                        "screen|paper"),
-        {"width", '\0', POPT_ARG_STRING, &chosen.width, 0,
-         "On paper: column (89mm, the default), page (183mm), or a width from 60mm to 500mm, such as 3.25in", "WIDTH"},
-        {"format", '\0', POPT_ARG_STRING, &chosen.format, 0,
-         "Formats, of svg, png and pdf (default: svg,png; on paper pdf,svg)", "FORMATS"},
-        {"where", 'w', POPT_ARG_ARGV, &chosen.where, 0,
-         "Only rows with this value in a column, as for table; may be repeated. Figures of some rows are in a folder "
-         "of their own, " SELECTED,
-         "COLUMN=VALUE"},
-        {"strategies", '\0', POPT_ARG_STRING, &chosen.strategies, 0, "Only these: --where strategy=[LIST]", "LIST"},
-        {"cores", '\0', POPT_ARG_STRING, &chosen.cores, 0, "Only these: --where core=[LIST]", "LIST"},
+        NB_TEXT_OPTION(
+            "width", '\0', chosen.width,
+            "On paper: column (89mm, the default), page (183mm), or a width from 60mm to 500mm, such as 3.25in",
+            "WIDTH"),
+        NB_TEXT_OPTION("format", '\0', chosen.format,
+                       "Formats, of svg, png and pdf (default: svg,png; on paper pdf,svg)", "FORMATS"),
+        NB_LIST_OPTION(
+            "where", 'w', chosen.where,
+            "Only rows with this value in a column, as for table; may be repeated. Figures of some rows are in a "
+            "folder of their own, " SELECTED,
+            "COLUMN=VALUE"),
+        NB_TEXT_OPTION("strategies", '\0', chosen.strategies, "Only these: --where strategy=[LIST]", "LIST"),
+        NB_TEXT_OPTION("cores", '\0', chosen.cores, "Only these: --where core=[LIST]", "LIST"),
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments, 0}, ctx);

@@ -13,20 +13,14 @@ typedef struct { /* options of the command line */
 } nb_start_choices;
 
 #define NB_START_OPTIONS(s) \
-    {"fresh", 'f', POPT_ARG_NONE, &(s).fresh, 0, "Start over; the old results are kept aside", NULL}, \
-        {"mixed", \
-         '\0', \
-         POPT_ARG_NONE, \
-         &(s).mixed, \
-         0, \
-         "Continue beside rows measured by another build, with other BLAS kernels or another number of BLAS threads", \
-         NULL}, \
-    { \
-        "retry", '\0', POPT_ARG_ARGV, &(s).retry, 0, \
-            "Run again the rows that ended with this status: failed, timeout, crashed, diverged; " \
-            "several separated by commas, or the option repeated", \
-            "STATUS" \
-    }
+    NB_FLAG_OPTION("fresh", 'f', (s).fresh, "Start over; the old results are kept aside"), \
+        NB_FLAG_OPTION("mixed", '\0', (s).mixed, \
+                       "Continue beside rows measured by another build, with other BLAS kernels or another number of " \
+                       "BLAS threads"), \
+        NB_LIST_OPTION("retry", '\0', (s).retry, \
+                       "Run again the rows that ended with this status: failed, timeout, crashed, diverged; " \
+                       "several separated by commas, or the option repeated", \
+                       "STATUS")
 
 extern const char *const nb_retry_statuses[]; /* statuses that --retry allows; NULL-terminated */
 

@@ -3,6 +3,7 @@
 #include "commands/command.h"
 
 #include "base/files.h"
+#include "base/text.h"
 #include "html/report.h"
 #include "run/run_folder.h"
 
@@ -14,12 +15,6 @@ typedef enum { BOTH = -1, HTML, MARKDOWN } kind;
 
 static const char *const formats[] = {"html", "markdown", NULL}, *const endings[] = {
                                                                      [HTML] = ".html", [MARKDOWN] = ".md"};
-
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), of = strlen(ending);
-    return length > of && strcmp(text + length - of, ending) == 0;
-}
 
 /* *output <- where the report goes; "-": standard output. */
 static int find_output(const nb_command *command, const char *given, const char *const *runs, kind wanted,
@@ -36,7 +31,7 @@ static int find_output(const nb_command *command, const char *given, const char 
         return nb_run_path(runs[0], name, output, ctx) == NB_OK ? NB_GO_ON : nb_print_failure(ctx, NB_EXIT_FAILED);
     }
     if (strcmp(given, "-") == 0) return NB_GO_ON;
-    if (ends_with(given, ending)) return nb_command_check_output(command, given, ctx);
+    if (nb_text_ends(given, ending)) return nb_command_check_output(command, given, ctx);
     nb_print_error("report: --output %s: expected a name that ends with %s, or -", given, ending);
     return NB_EXIT_USAGE;
 }
@@ -75,8 +70,7 @@ static nb_status make(const char *const *runs, kind wanted, const char *output, 
 {
     nb_report report;
     const char *place;
-    int count = 0;
-    while (runs[count]) count++;
+    int count = nb_text_count(runs);
     NB_TRY(ctx, folder_of(output, &place, ctx));
     NB_TRY(ctx, nb_report_make(count, runs, place, &report, ctx));
     if (report.undrawn) nb_warn_without_gnuplot(NULL);
@@ -91,13 +85,13 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **plugins = NULL, **arguments, *path = NULL;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"output", 'o', POPT_ARG_STRING, &output, 0,
-         "Where to write it, with FILE.md beside it (default: report.html in the run's folder); -: standard output",
-         "FILE.html"},
+        NB_TEXT_OPTION(
+            "output", 'o', output,
+            "Where to write it, with FILE.md beside it (default: report.html in the run's folder); -: standard output",
+            "FILE.html"),
         NB_WORD_OPTION("format", 'f', format, "Write only html, or only markdown, for a README or a pull request",
                        "html|markdown"),
-        NB_PLUGIN_OPTION(plugins),
-        POPT_TABLEEND};
+        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, MOST}, ctx);
     if (code == NB_GO_ON) code = find_output(command, output, arguments, (kind)format.value, &path, ctx);
     if (code != NB_GO_ON) return code;

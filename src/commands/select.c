@@ -68,11 +68,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value side = {.words = sides};
     char *out = NULL;
     struct poptOption options[] = {
-        NB_HELP_OPTION,
-        NB_ONE_HEAD_OPTIONS(t),
+        NB_HELP_OPTION, NB_ONE_HEAD_OPTIONS(t),
         NB_WORD_OPTION("side", '\0', side, "Which side's landmarks to write (default: queries)", "queries|keys"),
-        {"out", 'o', POPT_ARG_STRING, &out, NB_TAKES_OUTPUT,
-         "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output", "FILE.npy"},
+        NB_OUTPUT_OPTION(out, "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output"),
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);

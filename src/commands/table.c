@@ -108,13 +108,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = NB_FORMAT_VALUE;
     const char **plugins = NULL, **where = NULL, **arguments;
     struct poptOption options[] = {
-        NB_HELP_OPTION,
-        NB_FORMAT_OPTION(format),
-        {"where", 'w', POPT_ARG_ARGV, &where, 0,
-         "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
-         "COLUMN=VALUE"},
-        NB_PLUGIN_OPTION(plugins),
-        POPT_TABLEEND};
+        NB_HELP_OPTION, NB_FORMAT_OPTION(format),
+        NB_LIST_OPTION(
+            "where", 'w', where,
+            "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
+            "COLUMN=VALUE"),
+        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, 1}, ctx);
     if (code != NB_GO_ON) return code;
     wish w = {.format = (nb_output_format)format.value};

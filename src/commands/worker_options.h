@@ -24,34 +24,19 @@ enum { NB_MOST_JOBS = 1024 };
     }
 
 #define NB_WORKER_OPTIONS(c) \
-    {"jobs", \
-     'j', \
-     POPT_ARG_STRING, \
-     &(c).jobs.text, \
-     NB_TAKES_WHOLE, \
-     "Worker processes, 1 to 1024 (default: one for each CPU that may be used); 0: compute in this process, " \
-     "for a debugger", \
-     "N"}, \
-        {"blas-threads", \
-         '\0', \
-         POPT_ARG_STRING, \
-         &(c).blas_threads.text, \
-         NB_TAKES_WHOLE, \
-         "Threads of OpenBLAS in each worker (default: 1; with more, --jobs is 1 unless given)", \
-         "N"}, \
-        {"timeout", \
-         '\0', \
-         POPT_ARG_STRING, \
-         &(c).timeout.text, \
-         NB_TAKES_PATIENCE, \
-         "Limit in seconds for each of a method's data, pick, core and share of the measurement (default: none)", \
-         "SECONDS"}, \
-    { \
-        "memory", '\0', POPT_ARG_STRING, &(c).memory, 0, \
-            "Memory for all workers together: a number and K, M, G or T (powers of 1024), such as 8G " \
-            "(default: what is available)", \
-            "SIZE" \
-    }
+    NB_WHOLE_OPTION("jobs", 'j', (c).jobs, \
+                    "Worker processes, 1 to 1024 (default: one for each CPU that may be used); 0: compute in this " \
+                    "process, for a debugger", \
+                    "N"), \
+        NB_WHOLE_OPTION("blas-threads", '\0', (c).blas_threads, \
+                        "Threads of OpenBLAS in each worker (default: 1; with more, --jobs is 1 unless given)", "N"), \
+        NB_PATIENCE_OPTION( \
+            "timeout", '\0', (c).timeout, \
+            "Limit in seconds for each of a method's data, pick, core and share of the measurement (default: none)"), \
+        NB_TEXT_OPTION("memory", '\0', (c).memory, \
+                       "Memory for all workers together: a number and K, M, G or T (powers of 1024), such as 8G " \
+                       "(default: what is available)", \
+                       "SIZE")
 
 /* Sets the workers that the options ask for. Returns NB_GO_ON, or the exit status after a usage error. */
 int nb_worker_read(const nb_command *command, const nb_worker_choices *choices, nb_workers *workers);

@@ -3,6 +3,7 @@
  * blocks, where the file has blocks, each with all of them. */
 #include "config/config.h"
 
+#include "base/text.h"
 #include "components/plugin.h"
 #include "config/yaml.h"
 
@@ -163,13 +164,6 @@ static nb_status print_blocks(printer *p, nb_ctx *ctx)
     return NB_OK;
 }
 
-static int count_texts(const char *const *texts)
-{
-    int count = 0;
-    while (texts[count]) count++;
-    return count;
-}
-
 /* A plain word stands as it is. */
 static bool is_plain(const char *text)
 {
@@ -201,7 +195,7 @@ static nb_status print_config(printer *p, nb_ctx *ctx)
     print_text(p, "question", c->question, true);
     fprintf(p->out, "seed: %lld", c->seed);
     print_origin(p, &c->origins, "seed");
-    print_list(p, &c->origins, "plugins", count_texts(nb_plugins_loaded()), nb_plugins_loaded());
+    print_list(p, &c->origins, "plugins", nb_text_count(nb_plugins_loaded()), nb_plugins_loaded());
     print_text(p, "study", c->study->component.name, false);
     NB_TRY(ctx, print_blocks(p, ctx));
     if (c->baseline) print_text(p, "baseline", c->baseline->resolved, true);

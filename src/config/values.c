@@ -2,33 +2,17 @@
 /* values.c - see values.h */
 #include "config/values.h"
 
+#include "base/items.h"
 #include "base/numbers.h"
+#include "base/text.h"
 
 #include <string.h>
 
-/* Returns the end of the first item: a comma outside of brackets and quotes, or the end. */
-static const char *end_of_item(const char *text)
-{
-    int depth = 0;
-    char quote = '\0';
-    for (; *text && (quote || depth > 0 || *text != ','); text++) {
-        if (quote && *text == '\\' && text[1])
-            text++;
-        else if (quote)
-            quote = *text == quote ? '\0' : quote;
-        else if (*text == '"' || *text == '\'')
-            quote = *text;
-        else
-            depth += (*text == '(' || *text == '[') - (*text == ')' || *text == ']');
-    }
-    return text;
-}
-
 const char *nb_list_hint(const char *text, nb_ctx *ctx)
 {
-    const char *end = end_of_item(text), *all = "";
+    const char *end = nb_item_end(text), *all = "";
     if (!*end) return "";
-    for (;; end = end_of_item(text)) {
+    for (;; end = nb_item_end(text)) {
         while (*text == ' ') text++;
         int length = (int)(end - text);
         bool commas = memchr(text, ',', (size_t)length), quotes = memchr(text, '"', (size_t)length);
@@ -59,9 +43,7 @@ static nb_status read_pair(const char *what, nb_yaml key, nb_yaml value, const c
 nb_status nb_read_mapping(const char *what, nb_yaml mapping, const char *const *names, nb_yaml **values,
                           nb_mistakes *mistakes)
 {
-    int count = 0;
-    while (names[count]) count++;
-    NB_NEED(*values, nb_alloc(mistakes->ctx, (size_t)count + 1, sizeof **values));
+    NB_NEED(*values, nb_alloc(mistakes->ctx, (size_t)nb_text_count(names) + 1, sizeof **values));
     if (mapping.node->type != YAML_MAPPING_NODE)
         return nb_yaml_mistake(mapping, mistakes, "%s: expected {%s: ...}, found %s", what, *names ? *names : "",
                                nb_yaml_scalar(mapping) ? "a text" : nb_yaml_kind(mapping));
@@ -173,9 +155,8 @@ static nb_status unknown_word(const char *key, nb_yaml value, const char *const 
 nb_status nb_read_words(const char *key, nb_yaml value, const char *const *allowed, const char *extra, int *count,
                         const char ***out, nb_mistakes *mistakes)
 {
-    int known = 0;
+    int known = nb_text_count(allowed);
     const char **names;
-    while (allowed[known]) known++;
     NB_NEED(names, nb_alloc(mistakes->ctx, (size_t)known + 2, sizeof *names));
     memcpy(names, allowed, (size_t)known * sizeof *names);
     names[known] = extra;
