@@ -40,7 +40,8 @@ static const char *read_word(const char *at, char *word, char *quote)
     return at;
 }
 
-nb_status nb_complete_unquote(const char *text, const char **plain, nb_ctx *ctx)
+/* Removes a shell's quotes and backslashes from a text of one word. */
+static nb_status unquote(const char *text, const char **plain, nb_ctx *ctx)
 {
     char *word, quote;
     NB_NEED(word, nb_strdup(ctx, text));
@@ -63,91 +64,84 @@ static nb_status split(const char *line, line_words *w, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_complete_add(nb_candidates *c, const char *text, const char *help, nb_ctx *ctx)
+nb_status nb_complete_add(nb_candidates *c, const char *before, const char *text, const char *more, const char *help)
 {
+    NB_NEED(text, nb_format(c->ctx, "%s%s%s", before, text, more));
     if (strncmp(text, c->word, strlen(c->word)) != 0) return NB_OK;
     for (int i = 0; i < c->count; i++)
         if (strcmp(c->items[i].text, text) == 0) return NB_OK;
-    NB_GROW(ctx, c->items, c->count, c->capacity);
+    NB_GROW(c->ctx, c->items, c->count, c->capacity);
     c->items[c->count++] = (nb_candidate){text, help};
     return NB_OK;
 }
 
-static nb_status add(nb_candidates *c, const char *before, const char *text, const char *more, const char *help,
-                     nb_ctx *ctx)
-{
-    const char *whole;
-    NB_NEED(whole, nb_format(ctx, "%s%s%s", before, text, more));
-    return nb_complete_add(c, whole, help, ctx);
-}
-
-static nb_status add_commands(nb_candidates *c, nb_ctx *ctx)
+static nb_status add_commands(nb_candidates *c)
 {
     for (const nb_command *k = nb_command_next(NULL); k; k = nb_command_next(k))
-        NB_TRY(ctx, nb_complete_add(c, k->name, k->summary, ctx));
-    NB_TRY(ctx, nb_complete_add(c, "--help", "Show the commands", ctx));
-    return nb_complete_add(c, "--version", "Show the version", ctx);
+        NB_TRY(c->ctx, nb_complete_add(c, "", k->name, "", k->summary));
+    NB_TRY(c->ctx, nb_complete_add(c, "", "--help", "", "Show the commands"));
+    return nb_complete_add(c, "", "--version", "", "Show the version");
 }
 
-static nb_status add_registry(nb_candidates *c, const char *before, const nb_registry *registry, nb_ctx *ctx)
+static nb_status add_registry(nb_candidates *c, const char *before, const nb_registry *registry)
 {
     for (const nb_entry *e = registry->entries; e->component; e++)
         if (!nb_component_of_caller(e->component))
-            NB_TRY(ctx, add(c, before, e->component->name, "", e->component->summary, ctx));
+            NB_TRY(c->ctx, nb_complete_add(c, before, e->component->name, "", e->component->summary));
     return NB_OK;
 }
 
 static const nb_registry *const *const both[] = {nb_registries, nb_outputs};
 
-static nb_status add_kinds(nb_candidates *c, const char *before, nb_ctx *ctx)
+static nb_status add_kinds(nb_candidates *c, const char *before)
 {
     for (int b = 0; b < 2; b++)
-        for (int i = 0; both[b][i]; i++) NB_TRY(ctx, add(c, before, both[b][i]->kind, "", "", ctx));
+        for (int i = 0; both[b][i]; i++) NB_TRY(c->ctx, nb_complete_add(c, before, both[b][i]->kind, "", ""));
     return NB_OK;
 }
 
-static nb_status add_columns(nb_candidates *c, const char *before, bool labels, const char *more, nb_ctx *ctx)
+static nb_status add_columns(nb_candidates *c, const char *before, bool labels, const char *more)
 {
     for (const nb_entry *e = nb_studies.entries; e->component; e++) {
         const nb_column *columns = ((const nb_study *)e->component)->columns;
-        if (labels) NB_TRY(ctx, nb_columns_with_labels(columns, &columns, ctx));
-        for (; columns->name; columns++) NB_TRY(ctx, add(c, before, columns->name, more, columns->help, ctx));
+        if (labels) NB_TRY(c->ctx, nb_columns_with_labels(columns, &columns, c->ctx));
+        for (; columns->name; columns++) NB_TRY(c->ctx, nb_complete_add(c, before, columns->name, more, columns->help));
     }
     return NB_OK;
 }
 
 /* Adds the names that `describe` knows. */
-static nb_status add_names(nb_candidates *c, const char *before, nb_ctx *ctx)
+static nb_status add_names(nb_candidates *c, const char *before)
 {
     for (int b = 0; b < 2; b++)
-        for (int i = 0; both[b][i]; i++) NB_TRY(ctx, add_registry(c, before, both[b][i], ctx));
-    return add_columns(c, before, true, "", ctx);
+        for (int i = 0; both[b][i]; i++) NB_TRY(c->ctx, add_registry(c, before, both[b][i]));
+    return add_columns(c, before, true, "");
 }
 
-static nb_status add_keys(nb_candidates *c, const char *before, nb_ctx *ctx)
+static nb_status add_keys(nb_candidates *c, const char *before)
 {
     for (const nb_entry *e = nb_studies.entries; e->component; e++) {
         const nb_study *study = (const nb_study *)e->component;
         nb_config_key keys[NB_MOST_KEYS];
         int block_keys, count = nb_config_keys(study, keys, &block_keys);
         for (int i = 0; i < count; i++)
-            NB_TRY(ctx, add(c, before, keys[i].name, "=", keys[i].option ? keys[i].option->help : "", ctx));
+            NB_TRY(c->ctx, nb_complete_add(c, before, keys[i].name, "=", keys[i].option ? keys[i].option->help : ""));
     }
     return NB_OK;
 }
 
-static nb_status add_statuses(nb_candidates *c, const char *before, nb_ctx *ctx)
+static nb_status add_statuses(nb_candidates *c, const char *before)
 {
-    for (int i = 0; nb_retry_statuses[i]; i++) NB_TRY(ctx, add(c, before, nb_retry_statuses[i], "", "", ctx));
+    for (int i = 0; nb_retry_statuses[i]; i++) NB_TRY(c->ctx, nb_complete_add(c, before, nb_retry_statuses[i], "", ""));
     return NB_OK;
 }
 
-static nb_status add_topics(nb_candidates *c, const char *before, nb_ctx *ctx)
+static nb_status add_topics(nb_candidates *c, const char *before)
 {
     nb_topic *topics;
     int count;
-    NB_TRY(ctx, nb_manual_topics(&topics, &count, ctx));
-    for (int i = 0; i < count; i++) NB_TRY(ctx, add(c, before, topics[i].name, "", topics[i].summary, ctx));
+    NB_TRY(c->ctx, nb_manual_topics(&topics, &count, c->ctx));
+    for (int i = 0; i < count; i++) NB_TRY(c->ctx, nb_complete_add(c, before, topics[i].name, "", topics[i].summary));
     return NB_OK;
 }
 
@@ -167,41 +161,40 @@ static const char *long_name(const struct poptOption *option)
 
 /* One of the alternatives of what an option takes, or (NULL) an argument. */
 static nb_status add_alternative(nb_candidates *c, const char *before, const char *takes,
-                                 const struct poptOption *option, nb_ctx *ctx)
+                                 const struct poptOption *option)
 {
     const char *start = c->word + strlen(before), *dot = strchr(takes, '.');
     const nb_registry *kind = find_kind(takes);
     size_t head = strcspn(takes, "[,.");
-    if (!isupper((unsigned char)*takes)) return add(c, before, takes, "", "", ctx);
-    if (strcmp(takes, "SPEC") == 0) return nb_complete_spec(c, before, start, find_kind(long_name(option)), ctx);
-    if (strncmp(takes, "COLUMN=", 7) == 0) return add_columns(c, before, true, "=", ctx);
-    if (strncmp(takes, "KEY=", 4) == 0) return add_keys(c, before, ctx);
-    if (kind) return add_registry(c, before, kind, ctx);
-    if (dot && isalpha((unsigned char)dot[1])) return nb_complete_files(c, before, start, dot, ctx);
-    if (head == 4 && strncmp(takes, "FILE", head) == 0) return nb_complete_files(c, before, start, "", ctx);
-    if (strncmp(takes, "RUN", head) == 0) return nb_complete_runs(c, before, start, ctx);
-    if (strcmp(takes, "DIR") == 0 || strcmp(takes, "OUT") == 0) return nb_complete_folders(c, before, start, ctx);
-    if (strcmp(takes, "COLUMN") == 0) return add_columns(c, before, false, "", ctx);
-    if (strcmp(takes, "KIND") == 0) return add_kinds(c, before, ctx);
-    if (strcmp(takes, "STATUS") == 0) return add_statuses(c, before, ctx);
-    if (strcmp(takes, "NAME") == 0) return add_names(c, before, ctx);
-    return strcmp(takes, "TOPIC") == 0 ? add_topics(c, before, ctx) : NB_OK;
+    if (!isupper((unsigned char)*takes)) return nb_complete_add(c, before, takes, "", "");
+    if (strcmp(takes, "SPEC") == 0) return nb_complete_spec(c, before, start, find_kind(long_name(option)));
+    if (strncmp(takes, "COLUMN=", 7) == 0) return add_columns(c, before, true, "=");
+    if (strncmp(takes, "KEY=", 4) == 0) return add_keys(c, before);
+    if (kind) return add_registry(c, before, kind);
+    if (dot && isalpha((unsigned char)dot[1])) return nb_complete_files(c, before, start, dot);
+    if (head == 4 && strncmp(takes, "FILE", head) == 0) return nb_complete_files(c, before, start, "");
+    if (strncmp(takes, "RUN", head) == 0) return nb_complete_runs(c, before, start);
+    if (strcmp(takes, "DIR") == 0 || strcmp(takes, "OUT") == 0) return nb_complete_files(c, before, start, NULL);
+    if (strcmp(takes, "COLUMN") == 0) return add_columns(c, before, false, "");
+    if (strcmp(takes, "KIND") == 0) return add_kinds(c, before);
+    if (strcmp(takes, "STATUS") == 0) return add_statuses(c, before);
+    if (strcmp(takes, "NAME") == 0) return add_names(c, before);
+    return strcmp(takes, "TOPIC") == 0 ? add_topics(c, before) : NB_OK;
 }
 
-static nb_status add_values(nb_candidates *c, const char *before, const char *takes, const struct poptOption *option,
-                            nb_ctx *ctx)
+static nb_status add_values(nb_candidates *c, const char *before, const char *takes, const struct poptOption *option)
 {
     char *rest, *alternative;
-    NB_NEED(rest, nb_strdup(ctx, takes));
-    while ((alternative = strsep(&rest, "|"))) NB_TRY(ctx, add_alternative(c, before, alternative, option, ctx));
+    NB_NEED(rest, nb_strdup(c->ctx, takes));
+    while ((alternative = strsep(&rest, "|"))) NB_TRY(c->ctx, add_alternative(c, before, alternative, option));
     return NB_OK;
 }
 
-static nb_status add_options(nb_candidates *c, const struct poptOption *options, nb_ctx *ctx)
+static nb_status add_options(nb_candidates *c, const struct poptOption *options)
 {
     for (const struct poptOption *o = options; o->longName || o->shortName; o++)
         if (o->longName && !(o->argInfo & POPT_ARGFLAG_DOC_HIDDEN))
-            NB_TRY(ctx, add(c, "--", o->longName, "", o->descrip ? o->descrip : "", ctx));
+            NB_TRY(c->ctx, nb_complete_add(c, "--", o->longName, "", o->descrip ? o->descrip : ""));
     return NB_OK;
 }
 
@@ -241,13 +234,13 @@ static nb_status argument_at(const nb_command *command, int place, const char **
     return NB_OK;
 }
 
-static nb_status add_for_command(nb_candidates *c, const nb_command *command, const line_words *w, nb_ctx *ctx)
+static nb_status add_for_command(nb_candidates *c, const nb_command *command, const line_words *w)
 {
     const struct poptOption *options, *pending = NULL, *of_word;
     const char *takes, *before;
     int place = 0;
     bool ended = false; /* by "--" */
-    NB_TRY(ctx, nb_command_options(command, &options, ctx));
+    NB_TRY(c->ctx, nb_command_options(command, &options, c->ctx));
     for (int i = 2; i < w->count - 1; i++) {
         const char *word = w->words[i];
         const struct poptOption *o = ended || pending ? NULL : find_option(options, word);
@@ -255,27 +248,30 @@ static nb_status add_for_command(nb_candidates *c, const nb_command *command, co
         ended = ended || (!pending && strcmp(word, "--") == 0);
         pending = takes_next(o) && (word[1] != '-' || !strchr(word, '=')) ? o : NULL;
     }
-    if (pending) return add_values(c, "", pending->argDescrip, pending, ctx);
+    if (pending) return add_values(c, "", pending->argDescrip, pending);
     if (ended || *c->word != '-') {
-        NB_TRY(ctx, argument_at(command, place, &takes, ctx));
-        return *takes ? add_values(c, "", takes, NULL, ctx) : NB_OK;
+        NB_TRY(c->ctx, argument_at(command, place, &takes, c->ctx));
+        return *takes ? add_values(c, "", takes, NULL) : NB_OK;
     }
-    if (!strchr(c->word, '=')) return add_options(c, options, ctx);
+    if (!strchr(c->word, '=')) return add_options(c, options);
     of_word = find_option(options, c->word);
     if (!of_word || !of_word->argDescrip) return NB_OK;
-    NB_NEED(before, nb_format(ctx, "%.*s", (int)strcspn(c->word, "=") + 1, c->word));
-    return add_values(c, before, of_word->argDescrip, of_word, ctx);
+    NB_NEED(before, nb_format(c->ctx, "%.*s", (int)strcspn(c->word, "=") + 1, c->word));
+    return add_values(c, before, of_word->argDescrip, of_word);
 }
 
-nb_status nb_complete(const char *line, nb_candidates *c, nb_ctx *ctx)
+/* Finds the candidates for a line as typed in the shell, with its quotes, from the program's name to the cursor. Each
+ * candidate replaces the whole last word, and is longer unless that is complete already. A line that makes no sense has
+ * none. Nothing is run, and no plug-in is loaded. */
+static nb_status complete(const char *line, nb_candidates *c, nb_ctx *ctx)
 {
     line_words w;
     NB_TRY(ctx, split(line, &w, ctx));
-    *c = (nb_candidates){.word = w.words[w.count - 1], .quote = w.quote};
+    *c = (nb_candidates){.word = w.words[w.count - 1], .quote = w.quote, .ctx = ctx};
     if (w.count == 1) return NB_OK;
-    if (w.count == 2) return add_commands(c, ctx);
+    if (w.count == 2) return add_commands(c);
     for (const nb_command *k = nb_command_next(NULL); k; k = nb_command_next(k))
-        if (strcmp(k->name, w.words[1]) == 0) return add_for_command(c, k, &w, ctx);
+        if (strcmp(k->name, w.words[1]) == 0) return add_for_command(c, k, &w);
     return NB_OK;
 }
 
@@ -291,7 +287,7 @@ static void print(const nb_candidates *c)
 static nb_status print_for_bash(const nb_candidates *c, const char *shown, nb_ctx *ctx)
 {
     const char *plain = shown + (c->quote && *shown == c->quote);
-    if (!c->quote) NB_TRY(ctx, nb_complete_unquote(shown, &plain, ctx));
+    if (!c->quote) NB_TRY(ctx, unquote(shown, &plain, ctx));
     size_t word = strlen(c->word), kept = strlen(plain), cut = kept <= word ? word - kept : 0;
     for (int i = 0; i < c->count; i++) {
         for (const char *at = c->items[i].text + cut; *at; at++) {
@@ -314,7 +310,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    nb_status status = nb_complete(arguments[0], &candidates, ctx);
+    nb_status status = complete(arguments[0], &candidates, ctx);
     if (status == NB_OK && shown) status = print_for_bash(&candidates, shown, ctx);
     if (status == NB_OK && !shown) print(&candidates);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);

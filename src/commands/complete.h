@@ -15,29 +15,20 @@ typedef struct {
     int count, capacity;
     const char *word; /* last word of the line, as the program would get it; "" after a blank */
     char quote;       /* open quote at the end of the line; 0: none */
+    nb_ctx *ctx;
 } nb_candidates;
 
-/* Finds the candidates for a line as typed in the shell, with its quotes, from the program's name to the cursor. Each
- * candidate replaces the whole last word, and is longer unless that is complete already. A line that makes no sense has
- * none. Nothing is run, and no plug-in is loaded. */
-nb_status nb_complete(const char *line, nb_candidates *candidates, nb_ctx *ctx);
+/* Adds BEFORE + text + MORE if it begins with the word. */
+nb_status nb_complete_add(nb_candidates *c, const char *before, const char *text, const char *more, const char *help);
 
-/* Removes a shell's quotes and backslashes from a text of one word. */
-nb_status nb_complete_unquote(const char *text, const char **plain, nb_ctx *ctx);
-
-/* Adds a candidate if it begins with candidates->word; for code that completes parts of a word. */
-nb_status nb_complete_add(nb_candidates *candidates, const char *text, const char *help, nb_ctx *ctx);
-
-/* Adds BEFORE + path for the paths that begin with `start`: files that end with `ending` ("": all), and folders. */
-nb_status nb_complete_files(nb_candidates *candidates, const char *before, const char *start, const char *ending,
-                            nb_ctx *ctx);
-nb_status nb_complete_folders(nb_candidates *candidates, const char *before, const char *start, nb_ctx *ctx);
+/* Adds BEFORE + path for the paths that begin with `start`: files that end with `ending` (NULL: none, "": all), and
+ * folders. */
+nb_status nb_complete_files(nb_candidates *c, const char *before, const char *start, const char *ending);
 /* Adds folders of runs, and those that lead to them; if nothing is typed, those in results/. */
-nb_status nb_complete_runs(nb_candidates *candidates, const char *before, const char *start, nb_ctx *ctx);
+nb_status nb_complete_runs(nb_candidates *c, const char *before, const char *start);
 
 /* Adds BEFORE + spec: components of that kind (NULL: of any) that begin with `start`, their options, and the values of
  * these. */
-nb_status nb_complete_spec(nb_candidates *candidates, const char *before, const char *start,
-                           const nb_registry *registry, nb_ctx *ctx);
+nb_status nb_complete_spec(nb_candidates *c, const char *before, const char *start, const nb_registry *registry);
 
 #endif

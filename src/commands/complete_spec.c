@@ -7,25 +7,14 @@
 #include <ctype.h>
 #include <string.h>
 
-typedef struct {
-    nb_candidates *candidates;
-    nb_ctx *ctx;
-} completer;
-
-static nb_status add(const completer *c, const char *before, const char *text, const char *more, const char *help)
-{
-    const char *whole;
-    NB_NEED(whole, nb_format(c->ctx, "%s%s%s", before, text, more));
-    return nb_complete_add(c->candidates, whole, help, c->ctx);
-}
-
-static nb_status add_names(const completer *c, const char *before, const char *start, const nb_registry *registry)
+static nb_status add_names(nb_candidates *c, const char *before, const char *start, const nb_registry *registry)
 {
     for (const nb_entry *e = registry->entries; e->component; e++) {
         const nb_component *component = e->component;
         if (strncmp(component->name, start, strlen(start)) != 0 || nb_component_of_caller(component)) continue;
-        NB_TRY(c->ctx, add(c, before, component->name, "", component->summary));
-        if (component->options->key) NB_TRY(c->ctx, add(c, before, component->name, "(", component->summary));
+        NB_TRY(c->ctx, nb_complete_add(c, before, component->name, "", component->summary));
+        if (component->options->key)
+            NB_TRY(c->ctx, nb_complete_add(c, before, component->name, "(", component->summary));
     }
     return NB_OK;
 }
@@ -59,39 +48,38 @@ static bool is_given(const char *first, const char *key)
     return false;
 }
 
-static nb_status add_keys(const completer *c, const char *before, const char *start, const char *first,
+static nb_status add_keys(nb_candidates *c, const char *before, const char *start, const char *first,
                           const nb_option *options)
 {
     const nb_option *only = NULL;
     int count = 0;
     for (const nb_option *o = options; o->key; o++) {
         if (strncmp(o->key, start, strlen(start)) != 0 || is_given(first, o->key)) continue;
-        NB_TRY(c->ctx, add(c, before, o->key, "=", o->help));
+        NB_TRY(c->ctx, nb_complete_add(c, before, o->key, "=", o->help));
         only = o;
         count++;
     }
     if (count != 1 || !only->initial) return NB_OK;
     const char *assignment; /* a second one, so that no shell takes the first for the end of the word */
     NB_NEED(assignment, nb_format(c->ctx, "%s=%s", only->key, only->initial));
-    return add(c, before, assignment, "", "the default");
+    return nb_complete_add(c, before, assignment, "", "the default");
 }
 
-static nb_status add_words(const completer *c, const char *before, const char *start, const char *const *words)
+static nb_status add_words(nb_candidates *c, const char *before, const char *start, const char *const *words)
 {
     for (; *words; words++)
-        if (strncmp(*words, start, strlen(start)) == 0) NB_TRY(c->ctx, add(c, before, *words, "", ""));
+        if (strncmp(*words, start, strlen(start)) == 0) NB_TRY(c->ctx, nb_complete_add(c, before, *words, "", ""));
     return NB_OK;
 }
 
-static nb_status add_option_value(const completer *c, const char *before, const char *start, const nb_option *o)
+static nb_status add_option_value(nb_candidates *c, const char *before, const char *start, const nb_option *o)
 {
     static const char *const truths[] = {"true", "false", NULL};
     const char *const numbers[] = {o->initial ? o->initial : o->word, o->initial ? o->word : o->second, NULL};
     if (o->type == NB_OPTION_BOOL) return add_words(c, before, start, truths);
     if (o->type == NB_OPTION_ENUM) return add_words(c, before, start, o->choices);
-    if (o->type == NB_OPTION_SPEC) return nb_complete_spec(c->candidates, before, start, o->registry, c->ctx);
-    if (o->type == NB_OPTION_STRING)
-        return o->names_files ? nb_complete_files(c->candidates, before, start, "", c->ctx) : NB_OK;
+    if (o->type == NB_OPTION_SPEC) return nb_complete_spec(c, before, start, o->registry);
+    if (o->type == NB_OPTION_STRING) return o->names_files ? nb_complete_files(c, before, start, "") : NB_OK;
     return add_words(c, before, start, numbers);
 }
 
@@ -111,15 +99,15 @@ static bool is_value(const char *text, const nb_option *o)
 }
 
 /* Adds the characters that may follow a complete value: the end of its list or spec, or a comma. */
-static nb_status add_ends(const completer *c, const char *before, const char *value, const nb_option *o, bool item,
+static nb_status add_ends(nb_candidates *c, const char *before, const char *value, const nb_option *o, bool item,
                           bool more)
 {
     if (!is_value(value, o)) return NB_OK;
-    NB_TRY(c->ctx, add(c, before, value, item ? "]" : ")", ""));
-    return more || item ? add(c, before, value, ",", "") : NB_OK;
+    NB_TRY(c->ctx, nb_complete_add(c, before, value, item ? "]" : ")", ""));
+    return more || item ? nb_complete_add(c, before, value, ",", "") : NB_OK;
 }
 
-static nb_status add_value(const completer *c, const char *before, const char *value, const nb_option *o, bool more)
+static nb_status add_value(nb_candidates *c, const char *before, const char *value, const nb_option *o, bool more)
 {
     if (*value != '[') {
         NB_TRY(c->ctx, add_option_value(c, before, value, o));
@@ -128,8 +116,8 @@ static nb_status add_value(const completer *c, const char *before, const char *v
     const char *item = value + 1, *end, *prefix;
     while (*(end = value_end(item)) == ',') item = end + 1 + strspn(end + 1, " ");
     if (*end == ']' && !end[1]) {
-        NB_TRY(c->ctx, add(c, before, value, ")", ""));
-        return more ? add(c, before, value, ",", "") : NB_OK;
+        NB_TRY(c->ctx, nb_complete_add(c, before, value, ")", ""));
+        return more ? nb_complete_add(c, before, value, ",", "") : NB_OK;
     }
     NB_NEED(prefix, nb_format(c->ctx, "%s%.*s", before, (int)(item - value), value));
     NB_TRY(c->ctx, add_option_value(c, prefix, item, o));
@@ -151,7 +139,7 @@ static bool any_left(const nb_option *options, const char *first)
 }
 
 /* `first` is behind the bracket of the component's spec, `start` the whole spec. */
-static nb_status add_inside(const completer *c, const char *before, const char *start, const char *first,
+static nb_status add_inside(nb_candidates *c, const char *before, const char *start, const char *first,
                             const nb_option *options)
 {
     const char *at = first, *prefix;
@@ -170,7 +158,7 @@ static nb_status add_inside(const completer *c, const char *before, const char *
     }
 }
 
-static nb_status complete(const completer *c, const char *before, const char *start, const nb_registry *registry)
+static nb_status complete(nb_candidates *c, const char *before, const char *start, const nb_registry *registry)
 {
     const char *bracket = strchr(start, '('), *name;
     if (!bracket) return add_names(c, before, start, registry);
@@ -179,11 +167,9 @@ static nb_status complete(const completer *c, const char *before, const char *st
     return component ? add_inside(c, before, start, bracket + 1, component->options) : NB_OK;
 }
 
-nb_status nb_complete_spec(nb_candidates *candidates, const char *before, const char *start,
-                           const nb_registry *registry, nb_ctx *ctx)
+nb_status nb_complete_spec(nb_candidates *c, const char *before, const char *start, const nb_registry *registry)
 {
-    const completer c = {candidates, ctx};
-    if (registry) return complete(&c, before, start, registry);
-    for (int i = 0; nb_registries[i]; i++) NB_TRY(ctx, complete(&c, before, start, nb_registries[i]));
+    if (registry) return complete(c, before, start, registry);
+    for (int i = 0; nb_registries[i]; i++) NB_TRY(c->ctx, complete(c, before, start, nb_registries[i]));
     return NB_OK;
 }
