@@ -129,7 +129,7 @@ static int markdown(const char *what, nb_ctx *ctx)
 static int describe(const char *name, nb_ctx *ctx)
 {
     nysbench *handle;
-    nb_host host;
+    nb_host host = {.prefix = NULL};
     const char *text;
     if (nb_program_handle(&handle, &host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (nysbench_describe(handle, NULL, name, &text) == NYSBENCH_OK) {

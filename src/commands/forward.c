@@ -122,7 +122,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         POPT_TABLEEND};
     const char **arguments;
     nysbench *handle;
-    nb_host host;
+    nb_host host = {.prefix = NULL};
     nb_choice attention; /* what is wrong with it is said before a large file is read */
     nb_head_shape file;
     nb_layer layer;

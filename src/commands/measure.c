@@ -137,18 +137,13 @@ static int tell(nysbench *handle, int rows, bool lines, nb_output_format format)
     return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-static int measure(const nb_one_head_texts *t, char **files, bool lines, nb_output_format format, nb_ctx *ctx)
+static int measure(const nysbench_request *request, nb_host *host, bool lines, nb_output_format format, nb_ctx *ctx)
 {
     nysbench *handle;
-    nysbench_request request;
-    nb_host host;
     int rows;
-    if (nb_program_handle(&handle, &host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    nb_one_head_request(t, &request, &host);
-    host.self = files;
-    if (files[0] || files[1]) host.seen = read_files;
+    if (nb_program_handle(&handle, host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     int aside = nb_program_aside();
-    nysbench_status status = nysbench_measure(handle, &request, &rows);
+    nysbench_status status = nysbench_measure(handle, request, &rows);
     nb_program_output(aside);
     nb_program_warn(handle);
     if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
@@ -157,33 +152,37 @@ static int measure(const nb_one_head_texts *t, char **files, bool lines, nb_outp
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    nb_one_head_texts t = {.head = NULL};
+    nysbench_request request;
+    const char **plugins = NULL;
     int lines = 0;
     nb_word_value format = NB_FORMAT_VALUE;
     char *files[2] = {NULL, NULL};
+    nb_host host = {.self = files};
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        NB_ONE_HEAD_OPTIONS(t),
+        NB_ONE_HEAD_OPTIONS(request, host, plugins),
         NB_TEXT_OPTION("query-landmarks", '\0', files[0],
                        "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input",
                        "FILE.npy"),
         NB_TEXT_OPTION("key-landmarks", '\0', files[1], "The same for the keys; one file of tokens serves both sides",
                        "FILE.npy"),
-        NB_TEXT_OPTION("factors", '\0', t.factors, "nystromformer (default), cur, nocore or kernel_ridge", "F"),
-        NB_LIST_OPTION("core", 'c', t.cores,
+        NB_TEXT_OPTION("factors", '\0', request.factors, "nystromformer (default), cur, nocore or kernel_ridge", "F"),
+        NB_LIST_OPTION("core", 'c', request.cores,
                        "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"),
-        NB_TEXT_OPTION("metrics", '\0', t.metrics, "Columns, separated by commas (default: all)", "LIST"),
+        NB_TEXT_OPTION("metrics", '\0', request.metrics, "Columns, separated by commas (default: all)", "LIST"),
         NB_FORMAT_OPTION(format),
         NB_FLAG_OPTION("json", 'j', lines, "One JSON object for each core, a line each"),
         POPT_TABLEEND};
     const char **arguments;
+    nysbench_request_init(&request);
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if ((files[0] || files[1]) && (t.strategy || t.landmarks || t.pairing)) {
+    if (files[0] || files[1]) host.seen = read_files;
+    if (host.seen && (request.strategy || host.landmarks || request.pairing)) {
         nb_print_error("measure: --strategy, --landmarks and --pairing, or landmark files, not both");
         return NB_EXIT_USAGE;
     }
-    return measure(&t, files, lines, (nb_output_format)format.value, ctx);
+    return measure(&request, &host, lines, (nb_output_format)format.value, ctx);
 }
 
 const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run,

@@ -16,7 +16,8 @@ static void free_handle(void *handle)
 nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, nysbench_new(handle) == NYSBENCH_OK, NB_ENOMEM, "out of memory: a handle");
-    *host = (nb_host){.prefix = "--", .processes = true};
+    host->prefix = "--";
+    host->processes = true;
     (*handle)->host = host;
     return nb_defer(ctx, free_handle, *handle);
 }

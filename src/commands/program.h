@@ -5,7 +5,8 @@
 
 #include "api/handle.h"
 
-/* Makes a handle that is freed with ctx's memory. Sets `host`, which must outlive it, to the program's. */
+/* Makes a handle that is freed with ctx's memory, of the program as its host, which may have more set and must outlive
+ * it. */
 nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx);
 
 /* Prints the warning of the handle's last call, if it has one. */
