@@ -163,7 +163,7 @@ static void print_excluded(const nb_plan *plan)
 static int print_origins(const nb_config *config, nb_ctx *ctx)
 {
     const char *text;
-    if (nb_config_text_with_origins(config, &text, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nb_config_text(config, true, &text, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     fputs(text, stdout);
     return NB_EXIT_OK;
 }

@@ -135,7 +135,7 @@ nb_status nb_prepare(const nb_start *start, nb_store *store, bool **pending, int
     nb_manifest *manifest;
     NB_TRY(ctx, nb_program_here(start->workers.blas_threads, &program, ctx));
     NB_TRY(ctx, open_and_plan(start, &program, store, pending, pending_count, ctx));
-    NB_TRY(ctx, nb_config_text(&e->config, &resolved, ctx));
+    NB_TRY(ctx, nb_config_text(&e->config, false, &resolved, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
     if (e->shard.count) NB_TRY(ctx, nb_store_set(store, "shard", e->shard_text, ctx));
     if (*pending_count == 0) return NB_OK;

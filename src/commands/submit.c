@@ -116,7 +116,7 @@ static nb_status find_places(sending *s, nb_ctx *ctx)
     NB_NEED(s->run, *s->e.folder == '/' ? nb_strdup(ctx, s->e.folder) : nb_format(ctx, "%s/%s", s->here, s->e.folder));
     NB_TRY(ctx, nb_run_shard_folder(s->run, (nb_shard){s->s.shards, s->s.shards}, &longest, ctx));
     NB_TRY(ctx, nb_run_check_folder(longest, ctx));
-    return nb_config_text(&s->e.config, &s->config, ctx);
+    return nb_config_text(&s->e.config, false, &s->config, ctx);
 }
 
 /* Finds what has been done and what is queued, and chooses the shards to send. */

@@ -2,12 +2,12 @@
 /* claim.c - see claim.h */
 #include "config/claim.h"
 
+#include "base/files.h"
 #include "base/numbers.h"
 #include "config/yaml.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const nb_claim_forms[] = {"compare", "measure", "order", "slope", "correlate", "untested", NULL};
@@ -121,8 +121,10 @@ static void print_option(FILE *out, const nb_claim *c, const char *option)
     if (strcmp(option, "smallest") == 0) print_number(out, c->smallest);
 }
 
-static void print_claim(FILE *out, const nb_claim *c)
+static nb_status print_claim(FILE *out, const void *what, nb_ctx *ctx)
 {
+    const nb_claim *c = what;
+    (void)ctx;
     fputc('{', out);
     print_key(out, "id", c->id);
     fputs(", ", out);
@@ -139,20 +141,10 @@ static void print_claim(FILE *out, const nb_claim *c)
     for (const char *const *option = all_options; *option; option++)
         if (nb_claim_takes(c, *option)) print_option(out, c, *option);
     fputc('}', out);
+    return NB_OK;
 }
 
 nb_status nb_claim_describe(nb_claim *claim, nb_ctx *ctx)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    NB_REQUIRE(ctx, out, NB_ENOMEM, "out of memory: a claim's text");
-    print_claim(out, claim);
-    bool whole = !ferror(out);
-    if (fclose(out) != 0 || !whole) {
-        free(text);
-        NB_FAIL(ctx, NB_ENOMEM, "out of memory: a claim's text");
-    }
-    claim->text = text;
-    return nb_defer(ctx, free, text);
+    return nb_print_text(print_claim, claim, &claim->text, ctx);
 }

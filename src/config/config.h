@@ -104,9 +104,8 @@ nb_status nb_config_setting(const nb_config *config, const nb_option *option, co
 /* True if the key changes rows; false for keys that only name, draw or compare rows. */
 bool nb_config_makes_rows(const char *key);
 
-/* Writes the config with every value as YAML that gives the same plan; and the same with a comment behind each key that
- * names the value's origin. */
-nb_status nb_config_text(const nb_config *config, const char **text, nb_ctx *ctx);
-nb_status nb_config_text_with_origins(const nb_config *config, const char **text, nb_ctx *ctx);
+/* Writes the config with every value as YAML that gives the same plan; with `origins`, a comment behind each key names
+ * the value's origin. */
+nb_status nb_config_text(const nb_config *config, bool origins, const char **text, nb_ctx *ctx);
 
 #endif
