@@ -71,7 +71,7 @@ static nb_status read_choice(const nb_axis *axis, nb_yaml value, nb_choices *cho
 static nb_status read_choices(const nb_axis *axis, nb_yaml value, nb_choices *choices, nb_mistakes *mistakes)
 {
     int count = nb_yaml_count(value);
-    if (count == 0) return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: the list is empty", axis->key);
+    if (count == 0) return nb_yaml_mistake(value, mistakes, "%s: the list is empty", axis->key);
     for (int i = 0; i < count; i++) NB_TRY(mistakes->ctx, read_choice(axis, nb_yaml_item(value, i), choices, mistakes));
     return NB_OK;
 }
@@ -136,12 +136,12 @@ static nb_status read_group(const nb_study *study, nb_yaml value, int *group, bo
     for (int axis = 0; axis < axes; axis++) names[axis] = study->axes[axis].key;
     NB_TRY(mistakes->ctx, nb_read_words("zip", value, names, NULL, &count, &keys, mistakes));
     if (count < 2)
-        return nb_mistakes_add(mistakes, nb_yaml_place(value),
-                               "zip: expected at least two keys that advance together, found %d", count);
+        return nb_yaml_mistake(value, mistakes, "zip: expected at least two keys that advance together, found %d",
+                               count);
     for (int i = 0; i < count; i++) {
         int axis = axis_of(study, keys[i]);
         if (axis == axes) return NB_OK; /* told already */
-        if (named[axis]) return nb_mistakes_add(mistakes, nb_yaml_place(value), "zip: '%s' is named twice", keys[i]);
+        if (named[axis]) return nb_yaml_mistake(value, mistakes, "zip: '%s' is named twice", keys[i]);
         here[axis] = named[axis] = true;
     }
     for (int axis = 0, first = -1; axis < axes; axis++) {

@@ -61,8 +61,8 @@ static nb_status no_integer(const char *key, nb_yaml value, long long lo, long l
     const char *text = nb_yaml_scalar(value), *hint = "";
     if (text) NB_NEED(hint, nb_list_hint(text, mistakes->ctx));
     if (text && !*hint) NB_NEED(hint, nb_range_hint(text, mistakes->ctx));
-    return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected %s from %lld to %lld, found %s%s%s%s", key,
-                           expected, lo, hi, text ? "'" : "", text ? text : nb_yaml_kind(value), text ? "'" : "", hint);
+    return nb_yaml_mistake(value, mistakes, "%s: expected %s from %lld to %lld, found %s%s%s%s", key, expected, lo, hi,
+                           text ? "'" : "", nb_yaml_found(value), text ? "'" : "", hint);
 }
 
 nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out,
@@ -80,7 +80,7 @@ static nb_status read_range(const char *key, nb_yaml value, long long lo, long l
     nb_range range = {.first = 0};
     if (text) NB_TRY(mistakes->ctx, nb_range_parse(text, &range, &wrong, mistakes->ctx));
     if (wrong && (nb_range_like(text) || strstr(text, "..")))
-        return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: %s", key, wrong);
+        return nb_yaml_mistake(value, mistakes, "%s: %s", key, wrong);
     if (!text || wrong || range.first < lo || range.last > hi)
         return no_integer(key, value, lo, hi, range.last > range.first ? "integers" : "an integer", mistakes);
     out[(*count)++] = range;
@@ -89,8 +89,7 @@ static nb_status read_range(const char *key, nb_yaml value, long long lo, long l
 
 static nb_status empty_list(const char *key, nb_yaml value, nb_mistakes *mistakes)
 {
-    return nb_yaml_count(value) > 0 ? NB_OK
-                                    : nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: the list is empty", key);
+    return nb_yaml_count(value) > 0 ? NB_OK : nb_yaml_mistake(value, mistakes, "%s: the list is empty", key);
 }
 
 nb_status nb_read_ranges(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range **out,
@@ -120,9 +119,8 @@ nb_status nb_read_reals(const char *key, nb_yaml value, double lo, double hi, in
             continue;
         }
         if (text) NB_NEED(hint, nb_list_hint(text, ctx));
-        NB_TRY(ctx,
-               nb_mistakes_add(mistakes, nb_yaml_place(one), "%s: expected a number from %g to %g, found %s%s%s%s", key,
-                               lo, hi, text ? "'" : "", text ? text : nb_yaml_kind(one), text ? "'" : "", hint));
+        NB_TRY(ctx, nb_yaml_mistake(one, mistakes, "%s: expected a number from %g to %g, found %s%s%s%s", key, lo, hi,
+                                    text ? "'" : "", nb_yaml_found(one), text ? "'" : "", hint));
     }
     return NB_OK;
 }
@@ -136,8 +134,8 @@ nb_status nb_read_texts(const char *key, nb_yaml value, int *count, const char *
     for (int i = 0; i < total; i++) {
         nb_yaml one = nb_yaml_item(value, i);
         if (!nb_yaml_scalar(one))
-            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(one), "%s: expected a value, found %s", key,
-                                                  nb_yaml_kind(one)));
+            NB_TRY(mistakes->ctx,
+                   nb_yaml_mistake(one, mistakes, "%s: expected a value, found %s", key, nb_yaml_kind(one)));
         else
             NB_NEED((*out)[(*count)++], nb_strdup(mistakes->ctx, nb_yaml_scalar(one)));
     }
@@ -149,7 +147,7 @@ static nb_status unknown_word(const char *key, nb_yaml value, const char *const 
     const char *hint;
     NB_NEED(hint, nb_list_hint(nb_yaml_scalar(value), mistakes->ctx));
     if (!*hint) NB_NEED(hint, nb_hint(nb_yaml_scalar(value), allowed, mistakes->ctx));
-    return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: '%s' is unknown%s", key, nb_yaml_scalar(value), hint);
+    return nb_yaml_mistake(value, mistakes, "%s: '%s' is unknown%s", key, nb_yaml_scalar(value), hint);
 }
 
 nb_status nb_read_words(const char *key, nb_yaml value, const char *const *allowed, const char *extra, int *count,
@@ -174,9 +172,7 @@ nb_status nb_read_word(const char *key, nb_yaml value, const char *const *allowe
 {
     const char *text = nb_yaml_scalar(value);
     *index = 0;
-    if (!text)
-        return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected a word, found %s", key,
-                               nb_yaml_kind(value));
+    if (!text) return nb_yaml_mistake(value, mistakes, "%s: expected a word, found %s", key, nb_yaml_kind(value));
     while (allowed[*index] && strcmp(allowed[*index], text) != 0) ++*index;
     if (allowed[*index]) return NB_OK;
     *index = 0;
