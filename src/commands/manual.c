@@ -123,122 +123,119 @@ static nb_status read_section(const char *heading, const char **section, nb_ctx 
     return NB_OK;
 }
 
-static nb_status print_section(nb_manual_page *p, const char *title, const char *heading, nb_ctx *ctx)
+static nb_status print_section(FILE *out, const char *title, const char *heading, nb_ctx *ctx)
 {
     const char *text;
     NB_TRY(ctx, read_section(heading, &text, ctx));
     NB_REQUIRE(ctx, *text, NB_EINVAL, "docs/%s: has no section '%s'", COMMANDS, heading);
-    nb_manual_heading(p, 1, title);
-    nb_manual_markdown(p, text);
+    fprintf(out, "## %s\n%s\n", title, text);
     return NB_OK;
 }
 
+/* Plain text, in which nothing is markup. */
+static void print_plain(FILE *out, const char *text)
+{
+    for (; *text; text++) fprintf(out, strchr("\\`*_[]<>&#|", *text) ? "\\%c" : "%c", *text);
+    fputs("\n\n", out);
+}
+
+static void print_item(FILE *out, const char *term, const char *meaning)
+{
+    fprintf(out, "`%s`\n\n> ", term);
+    print_plain(out, meaning);
+}
+
 /* "-o, --out DIR" */
-static nb_status print_option(nb_manual_page *p, const struct poptOption *o, nb_ctx *ctx)
+static nb_status print_option(FILE *out, const struct poptOption *o, nb_ctx *ctx)
 {
     char *names, brief[8] = "";
     if (o->argInfo & POPT_ARGFLAG_DOC_HIDDEN) return NB_OK;
     if (o->shortName) snprintf(brief, sizeof brief, "-%c%s", o->shortName, o->longName ? ", " : "");
     NB_NEED(names, nb_format(ctx, "%s%s%s%s%s", brief, o->longName ? "--" : "", o->longName ? o->longName : "",
                              o->argDescrip ? " " : "", o->argDescrip ? o->argDescrip : ""));
-    nb_manual_item(p, names, o->descrip);
+    print_item(out, names, o->descrip);
     return NB_OK;
 }
 
-static nb_status print_options(nb_manual_page *p, const nb_command *c, nb_ctx *ctx)
+static nb_status print_options(FILE *out, const nb_command *c, nb_ctx *ctx)
 {
     const struct poptOption *options;
     NB_TRY(ctx, nb_command_options(c, &options, ctx));
-    nb_manual_heading(p, 1, "OPTIONS");
-    for (const struct poptOption *o = options; o->longName || o->shortName; o++) NB_TRY(ctx, print_option(p, o, ctx));
+    fputs("## OPTIONS\n\n", out);
+    for (const struct poptOption *o = options; o->longName || o->shortName; o++) NB_TRY(ctx, print_option(out, o, ctx));
     return NB_OK;
 }
 
 /* "run what is missing": the summary's first sentence within another one. */
-static nb_status as_clause(const char *summary, char **clause, nb_ctx *ctx)
-{
-    NB_NEED(*clause, nb_format(ctx, "%.*s", (int)strcspn(summary, ".\n"), summary));
-    if (islower((unsigned char)(*clause)[1])) (*clause)[0] = (char)tolower((unsigned char)(*clause)[0]);
-    return NB_OK;
-}
-
-static nb_status print_name(nb_manual_page *p, const char *name, const char *summary, nb_ctx *ctx)
+static nb_status print_name(FILE *out, const char *name, const char *summary, nb_ctx *ctx)
 {
     char *clause;
-    const char *line;
-    NB_TRY(ctx, as_clause(summary, &clause, ctx));
-    NB_NEED(line, nb_format(ctx, "%s - %s", name, clause));
-    nb_manual_heading(p, 1, "NAME");
-    nb_manual_paragraph(p, line);
+    NB_NEED(clause, nb_format(ctx, "%.*s", (int)strcspn(summary, ".\n"), summary));
+    if (islower((unsigned char)clause[1])) clause[0] = (char)tolower((unsigned char)clause[0]);
+    fprintf(out, "## NAME\n\n%s - ", name);
+    print_plain(out, clause);
     return NB_OK;
 }
 
 /* The examples are what follows the first line of code. */
-static nb_status print_command(nb_manual_page *p, const nb_command *c, const char *name, nb_ctx *ctx)
+static nb_status print_command(FILE *out, const nb_command *c, const char *name, nb_ctx *ctx)
 {
-    const char *text, *call, *before, *summary;
+    const char *text;
     NB_TRY(ctx, read_section(c->name, &text, ctx));
     const char *code = strstr(text, "\n    ");
-    NB_NEED(call, nb_format(ctx, "nysbench %s [OPTION]...%s%s", c->name, *c->arguments ? " " : "", c->arguments));
-    NB_NEED(before, nb_format(ctx, "%.*s", (int)(code ? code - text : (long)strlen(text)), text));
-    NB_TRY(ctx, print_name(p, name, c->summary, ctx));
-    nb_manual_heading(p, 1, "SYNOPSIS");
-    nb_manual_paragraph(p, call);
-    nb_manual_heading(p, 1, "DESCRIPTION");
-    NB_NEED(summary, nb_format(ctx, "%s.", c->summary));
-    nb_manual_markdown(p, summary);
-    nb_manual_markdown(p, before);
-    NB_TRY(ctx, print_options(p, c, ctx));
-    if (code) nb_manual_heading(p, 1, "EXAMPLES");
-    if (code) nb_manual_markdown(p, code);
-    return print_section(p, "EXIT STATUS", "Exit status", ctx);
+    NB_TRY(ctx, print_name(out, name, c->summary, ctx));
+    fprintf(out, "## SYNOPSIS\n\nnysbench %s \\[OPTION]... ", c->name);
+    print_plain(out, c->arguments);
+    fprintf(out, "## DESCRIPTION\n\n%s.\n\n%.*s\n\n", c->summary, code ? (int)(code - text) : (int)strlen(text), text);
+    NB_TRY(ctx, print_options(out, c, ctx));
+    if (code) fprintf(out, "## EXAMPLES\n%s\n", code);
+    return print_section(out, "EXIT STATUS", "Exit status", ctx);
 }
 
-static nb_status print_program(nb_manual_page *p, nb_ctx *ctx)
+static nb_status print_program(FILE *out, nb_ctx *ctx)
 {
-    NB_TRY(ctx, print_name(p, "nysbench", ABOUT, ctx));
-    nb_manual_heading(p, 1, "SYNOPSIS");
-    nb_manual_paragraph(p, "nysbench COMMAND [OPTION]... [ARGUMENT]...");
-    nb_manual_heading(p, 1, "DESCRIPTION");
-    nb_manual_paragraph(p, "Each command has options of its own: 'nysbench COMMAND --help' lists them, and 'nysbench "
-                           "help COMMAND' explains the command.");
-    nb_manual_heading(p, 1, "COMMANDS");
+    NB_TRY(ctx, print_name(out, "nysbench", ABOUT, ctx));
+    fputs(
+        "## SYNOPSIS\n\nnysbench COMMAND \\[OPTION]... \\[ARGUMENT]...\n\n"
+        "## DESCRIPTION\n\nEach command has options of its own: 'nysbench COMMAND --help' lists them, and 'nysbench help "
+        "COMMAND' explains the command.\n\n"
+        "## COMMANDS\n\n",
+        out);
     for (const nb_command *c = nb_command_next(NULL); c; c = nb_command_next(c)) {
         const char *call, *summary;
         NB_NEED(call, nb_format(ctx, "%s%s%s", c->name, *c->arguments ? " " : "", c->arguments));
         NB_NEED(summary, nb_format(ctx, "%.*s", (int)strcspn(c->summary, ".\n"), c->summary));
-        nb_manual_item(p, call, summary);
+        print_item(out, call, summary);
     }
-    NB_TRY(ctx, print_section(p, "ENVIRONMENT", "Environment", ctx));
-    NB_TRY(ctx, print_section(p, "FILES", "Files", ctx));
-    return print_section(p, "EXIT STATUS", "Exit status", ctx);
+    NB_TRY(ctx, print_section(out, "ENVIRONMENT", "Environment", ctx));
+    NB_TRY(ctx, print_section(out, "FILES", "Files", ctx));
+    return print_section(out, "EXIT STATUS", "Exit status", ctx);
 }
 
-static nb_status print_document(nb_manual_page *p, const nb_topic *t, const char *name, nb_ctx *ctx)
+static nb_status print_document(FILE *out, const nb_topic *t, const char *name, nb_ctx *ctx)
 {
     const char *text;
     NB_TRY(ctx, nb_read_file(t->path, &text, ctx));
-    NB_TRY(ctx, print_name(p, name, t->summary, ctx));
-    nb_manual_heading(p, 1, "DESCRIPTION");
-    nb_manual_markdown(p, text);
+    NB_TRY(ctx, print_name(out, name, t->summary, ctx));
+    fprintf(out, "## DESCRIPTION\n\n%s\n", text);
     return NB_OK;
 }
 
-static nb_status print(nb_manual_page *p, const nb_topic *t, nb_ctx *ctx)
+/* The page as Markdown. */
+static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
 {
+    const nb_topic *t = what;
     const char *name;
-    bool program = !t->command && !t->path;
-    NB_NEED(name, program ? "nysbench" : nb_format(ctx, "nysbench-%.*s", (int)strcspn(t->name, "."), t->name));
-    if (program) return print_program(p, ctx);
-    return t->command ? print_command(p, t->command, name, ctx) : print_document(p, t, name, ctx);
+    if (!t->command && !t->path) return print_program(out, ctx);
+    NB_NEED(name, nb_format(ctx, "nysbench-%.*s", (int)strcspn(t->name, "."), t->name));
+    return t->command ? print_command(out, t->command, name, ctx) : print_document(out, t, name, ctx);
 }
 
 nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *ctx)
 {
-    nb_manual_page *page;
-    NB_TRY(ctx, nb_manual_page_new(&page, ctx));
-    NB_TRY(ctx, print(page, topic, ctx));
-    nb_manual_print_text(page, width, out);
+    const char *markdown;
+    NB_TRY(ctx, nb_print_text(print, topic, &markdown, ctx));
+    nb_manual_print_text(markdown, width, out);
     return NB_OK;
 }
 
@@ -251,14 +248,13 @@ typedef struct {
 static nb_status print_man(FILE *out, const void *what, nb_ctx *ctx)
 {
     const man_page *m = what;
-    nb_manual_page *page;
-    NB_TRY(ctx, nb_manual_page_new(&page, ctx));
-    NB_TRY(ctx, print(page, m->topic, ctx));
-    nb_manual_heading(page, 1, "SEE ALSO");
-    nb_manual_paragraph(page, strcmp(m->name, "nysbench") == 0
-                                  ? "nysbench-run(1), nysbench-config(5), nysbench-columns(7), nysbench-components(7)"
-                                  : "nysbench(1), nysbench-config(5), nysbench-columns(7), nysbench-components(7)");
-    return nb_manual_print_roff(page, m->name, m->section, m->date, out, ctx);
+    const char *markdown;
+    NB_TRY(ctx, nb_print_text(print, m->topic, &markdown, ctx));
+    NB_NEED(markdown, nb_format(ctx,
+                                "%s\n## SEE ALSO\n\n%s, nysbench-config(5), nysbench-columns(7), "
+                                "nysbench-components(7)\n",
+                                markdown, strcmp(m->name, "nysbench") == 0 ? "nysbench-run(1)" : "nysbench(1)"));
+    return nb_manual_print_roff(markdown, m->name, m->section, m->date, out, ctx);
 }
 
 /* Returns the section of the manual that the topic's page is in; 0: it has none. */

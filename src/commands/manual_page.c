@@ -12,17 +12,6 @@
 
 enum { INDENT = 4, ROFF_WIDTH = 78 };
 
-static void free_page(void *page)
-{
-    cmark_node_free(page);
-}
-
-nb_status nb_manual_page_new(nb_manual_page **page, nb_ctx *ctx)
-{
-    *page = cmark_node_new(CMARK_NODE_DOCUMENT);
-    return nb_defer(ctx, free_page, *page);
-}
-
 /* Adds an empty node to the end of its parent. */
 static cmark_node *add(cmark_node *parent, cmark_node_type type)
 {
@@ -47,24 +36,6 @@ static void move_children(cmark_node *from, cmark_node *to)
 {
     own_texts(from);
     for (cmark_node *child; (child = cmark_node_first_child(from));) cmark_node_append_child(to, child);
-}
-
-void nb_manual_heading(nb_manual_page *page, int level, const char *text)
-{
-    cmark_node *heading = add(page, CMARK_NODE_HEADING);
-    cmark_node_set_heading_level(heading, level);
-    add_literal(heading, CMARK_NODE_TEXT, text);
-}
-
-void nb_manual_paragraph(nb_manual_page *page, const char *text)
-{
-    add_literal(add(page, CMARK_NODE_PARAGRAPH), CMARK_NODE_TEXT, text);
-}
-
-void nb_manual_item(nb_manual_page *page, const char *term, const char *text)
-{
-    add_literal(add(page, CMARK_NODE_PARAGRAPH), CMARK_NODE_CODE, term);
-    add_literal(add(add(page, CMARK_NODE_BLOCK_QUOTE), CMARK_NODE_PARAGRAPH), CMARK_NODE_TEXT, text);
 }
 
 /* "may be: 1 to 8; default: 1; restarts of the algorithm": the last column is what the row is about. */
@@ -133,8 +104,10 @@ static void drop_links(cmark_node *document)
     cmark_iter_free(all);
 }
 
-void nb_manual_markdown(nb_manual_page *page, const char *markdown)
+/* The page as a tree, which the caller frees. */
+static cmark_node *make_page(const char *markdown)
 {
+    cmark_node *page = cmark_node_new(CMARK_NODE_DOCUMENT);
     cmark_gfm_core_extensions_ensure_registered();
     cmark_parser *parser = cmark_parser_new(CMARK_OPT_DEFAULT);
     cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension("table"));
@@ -144,6 +117,7 @@ void nb_manual_markdown(nb_manual_page *page, const char *markdown)
     for (cmark_node *block; (block = cmark_node_first_child(document));) take_block(page, block);
     cmark_node_free(document);
     cmark_parser_free(parser);
+    return page;
 }
 
 /* One block in lines, each so far from the margin. */
@@ -158,8 +132,9 @@ static void print_block(cmark_node *block, int indent, int width, FILE *out)
     free(text);
 }
 
-void nb_manual_print_text(nb_manual_page *page, int width, FILE *out)
+void nb_manual_print_text(const char *markdown, int width, FILE *out)
 {
+    cmark_node *page = make_page(markdown);
     cmark_node_type before = CMARK_NODE_NONE;
     for (cmark_node *block = cmark_node_first_child(page); block; block = cmark_node_next(block)) {
         cmark_node_type type = cmark_node_get_type(block);
@@ -173,6 +148,7 @@ void nb_manual_print_text(nb_manual_page *page, int width, FILE *out)
                     width, out);
         before = type;
     }
+    cmark_node_free(page);
 }
 
 static bool starts(const char *text, const char *with)
@@ -195,7 +171,7 @@ static void print_roff_line(const char *line, FILE *out)
     fputc('\n', out);
 }
 
-nb_status nb_manual_print_roff(nb_manual_page *page, const char *name, int section, const char *date, FILE *out,
+nb_status nb_manual_print_roff(const char *markdown, const char *name, int section, const char *date, FILE *out,
                                nb_ctx *ctx)
 {
     const char *before = NULL, *two_before = NULL;
@@ -207,6 +183,7 @@ nb_status nb_manual_print_roff(nb_manual_page *page, const char *name, int secti
         out,
         ".\\\" made by 'nysbench help --man-pages': do not edit\n.TH %s %d %s \"nysbench %s\" \"nysbench manual\"\n",
         title, section, date, NB_VERSION);
+    cmark_node *page = make_page(markdown);
     char *text = cmark_render_man(page, CMARK_OPT_DEFAULT, ROFF_WIDTH);
     for (const char *line = text, *next; *line; line = next) {
         next = line + strcspn(line, "\n");
@@ -218,5 +195,6 @@ nb_status nb_manual_print_roff(nb_manual_page *page, const char *name, int secti
         before = line;
     }
     free(text);
+    cmark_node_free(page);
     return NB_OK;
 }
