@@ -26,7 +26,8 @@ static nb_status find_heads(const char **pattern, nb_ctx *ctx)
 static nb_status prepare(const char *folder, const char *experiment, nb_ctx *ctx)
 {
     const char *heads[] = {NULL, NULL};
-    const nb_new_answers answers = {.trials = "3", .heads = heads};
+    const nb_override values[] = {{"trials", "3"}, {NULL, NULL}};
+    const nb_new_answers answers = {values, heads};
     struct stat info;
     if (nb_is_file(experiment)) return NB_OK;
     NB_REQUIRE(ctx, lstat(folder, &info) != 0, NB_EINVAL,

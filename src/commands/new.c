@@ -170,12 +170,9 @@ static nb_status check_component_options(const choices *c, const char *name, con
 static nb_status make_experiment(const choices *c, const char *path, nb_ctx *ctx)
 {
     const char *program, *file;
-    const nb_new_answers answers = {.question = c->question,
-                                    .landmarks = c->landmarks,
-                                    .strategies = c->strategies,
-                                    .cores = c->cores,
-                                    .trials = c->trials,
-                                    .heads = c->heads};
+    const nb_override values[] = {{"question", c->question}, {"landmarks", c->landmarks}, {"strategies", c->strategies},
+                                  {"cores", c->cores},       {"trials", c->trials},       {NULL, NULL}};
+    const nb_new_answers answers = {values, c->heads};
     if (!path) path = "experiment.yaml";
     NB_REQUIRE(ctx, !c->folder, NB_EINVAL, "new experiment: it has no option --out; its FILE may be in any folder");
     NB_REQUIRE(ctx, c->force || !is_there(path), NB_EINVAL, "%s: exists already; --force replaces it", path);

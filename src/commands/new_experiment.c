@@ -226,22 +226,15 @@ static nb_status check(form *f, bool option, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EINVAL, "%s", in_words(mistakes.texts[0], option, ctx));
 }
 
-static nb_status take(form *f, const char *key, const char *value, nb_ctx *ctx)
-{
-    entry *e = find(f, key);
-    if (!value) return NB_OK;
-    e->given = true;
-    return set_value(e, value, ctx);
-}
-
 static nb_status take_answers(form *f, const nb_new_answers *a, nb_ctx *ctx)
 {
     for (int i = 0; a->heads && a->heads[i]; i++) NB_TRY(ctx, add_heads(f, a->heads[i], ctx));
-    NB_TRY(ctx, take(f, "question", a->question, ctx));
-    NB_TRY(ctx, take(f, "landmarks", a->landmarks, ctx));
-    NB_TRY(ctx, take(f, "strategies", a->strategies, ctx));
-    NB_TRY(ctx, take(f, "cores", a->cores, ctx));
-    NB_TRY(ctx, take(f, "trials", a->trials, ctx));
+    for (const nb_override *answer = a->values; answer && answer->key; answer++) {
+        entry *e = find(f, answer->key);
+        if (!answer->value) continue;
+        e->given = true;
+        NB_TRY(ctx, set_value(e, answer->value, ctx));
+    }
     return check(f, true, ctx);
 }
 
@@ -264,36 +257,24 @@ static nb_status forgive(nb_status status, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status ask_value(form *f, entry *e, nb_ctx *ctx)
+/* Asks for a value, and again where it is wrong; for heads until there are no more. */
+static nb_status ask(form *f, entry *e, nb_ctx *ctx)
 {
-    const entry before = *e;
-    char answer[ANSWER_SIZE];
-    for (;;) {
-        printf("%s [%s]: ", e->key, before.value);
-        NB_TRY(ctx, read_answer(answer, ctx));
-        if (!*answer) return NB_OK;
-        NB_TRY(ctx, set_value(e, answer, ctx));
-        nb_status status = check(f, false, ctx);
-        if (status == NB_OK) return NB_OK;
-        *e = before;
-        NB_TRY(ctx, forgive(status, ctx));
-    }
-}
-
-static nb_status ask_heads(form *f, nb_ctx *ctx)
-{
-    entry *e = find(f, "problems");
+    bool heads = strcmp(e->key, "problems") == 0;
     char answer[ANSWER_SIZE];
     for (;;) {
         const entry before = *e;
-        if (e->given)
+        if (!heads)
+            printf("%s [%s]: ", e->key, e->value);
+        else if (e->given)
             printf("more heads [no more]: ");
         else
             printf("heads: FILE, FILE:HEAD, a folder of files or a pattern with * [none: %s]: ", e->value);
         NB_TRY(ctx, read_answer(answer, ctx));
         if (!*answer) return NB_OK;
-        nb_status status = add_heads(f, answer, ctx);
+        nb_status status = heads ? add_heads(f, answer, ctx) : set_value(e, answer, ctx);
         if (status == NB_OK) status = check(f, false, ctx);
+        if (status == NB_OK && !heads) return NB_OK;
         if (status != NB_OK) *e = before;
         NB_TRY(ctx, forgive(status, ctx));
     }
@@ -309,7 +290,7 @@ static nb_status ask_all(form *f, nb_ctx *ctx)
         entry *e = find(f, asked[i]);
         if (e->given) continue;
         printf("\n%s", e->comment);
-        NB_TRY(ctx, e == find(f, "problems") ? ask_heads(f, ctx) : ask_value(f, e, ctx));
+        NB_TRY(ctx, ask(f, e, ctx));
     }
     return NB_OK;
 }

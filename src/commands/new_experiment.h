@@ -4,12 +4,12 @@
 #ifndef NB_NEW_EXPERIMENT_H
 #define NB_NEW_EXPERIMENT_H
 
-#include "base/ctx.h"
+#include "config/load.h"
 
-/* Answers known before anything is asked; NULL: none. Commas separate the items of lists. */
+/* Answers known before anything is asked. */
 typedef struct {
-    const char *question, *landmarks, *strategies, *cores, *trials;
-    const char *const *heads; /* each FILE, FILE:H or a pattern with '*'; NULL-terminated */
+    const nb_override *values; /* of keys; commas separate the items of lists; value NULL: none; ends with a NULL key */
+    const char *const *heads;  /* each FILE, FILE:H or a pattern with '*'; NULL-terminated; NULL: none */
 } nb_new_answers;
 
 /* Writes the file, replacing an existing one. With `ask`, missing answers are asked for on the terminal, and each is
