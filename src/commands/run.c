@@ -164,11 +164,11 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         NB_START_OPTIONS(chosen->start),
         NB_TEXT_OPTION(
             "only", '\0', chosen->only,
-            "Run only the rows with these values, even if they are done; with --retry, those of them that are missing "
-            "or ended with that status",
+            "Run only the rows with these values, again if they are done; with --retry, only those of them that are "
+            "missing or ended so",
             "COLUMN=VALUE, ..."),
         NB_MAX_HOURS_OPTION(chosen->max_hours),
-        NB_FLAG_OPTION("dry-run", '\0', chosen->dry_run, "Run and write nothing: say what plan says"),
+        NB_FLAG_OPTION("dry-run", '\0', chosen->dry_run, "Only print the plan"),
         NB_FLAG_OPTION("quiet", 'q', chosen->quiet, "No progress, no table"),
         POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, e, ctx);

@@ -30,9 +30,8 @@ enum { NB_MOST_JOBS = 1024 };
                     "N"), \
         NB_WHOLE_OPTION("blas-threads", '\0', (c).blas_threads, \
                         "Threads of OpenBLAS in each worker (default: 1; with more, --jobs is 1 unless given)", "N"), \
-        NB_PATIENCE_OPTION( \
-            "timeout", '\0', (c).timeout, \
-            "Limit in seconds for each of a method's data, pick, core and share of the measurement (default: none)"), \
+        NB_PATIENCE_OPTION("timeout", '\0', (c).timeout, \
+                           "Seconds that making the data, picking or a core may take, each (default: no limit)"), \
         NB_TEXT_OPTION("memory", '\0', (c).memory, \
                        "Memory for all workers together: a number and K, M, G or T (powers of 1024), such as 8G " \
                        "(default: what is available)", \
