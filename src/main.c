@@ -65,8 +65,7 @@ static int unknown(const char *name, nb_ctx *ctx)
 {
     const char *const *names, *hint = NULL;
     if (nb_command_names(&names, ctx) == NB_OK) hint = nb_hint(name, names, ctx);
-    nb_print_error("no command '%s'%s", name, hint ? hint : "");
-    return NB_EXIT_USAGE;
+    return nb_print_error("no command '%s'%s", name, hint ? hint : "");
 }
 
 static const nb_command *find(const char *name)

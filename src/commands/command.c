@@ -23,12 +23,13 @@ static __attribute__((format(printf, 2, 0))) void print_message(const char *kind
     fprintf(stderr, "nysbench: %s: %s\n", kind, clean);
 }
 
-void nb_print_error(const char *format, ...)
+int nb_print_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     print_message("error", format, args);
     va_end(args);
+    return NB_EXIT_USAGE;
 }
 
 void nb_print_warning(const char *format, ...)
@@ -61,24 +62,20 @@ int nb_command_end(nb_status status, const nb_ctx *ctx)
 int nb_command_check_run(const char *folder, nb_ctx *ctx)
 {
     if (nb_run_exists(folder, ctx)) return NB_GO_ON;
-    nb_print_error("%s: is not the folder of a run: it has no " NB_STORE_FILE "%s", folder, nb_run_hint(folder, ctx));
-    return NB_EXIT_USAGE;
+    return nb_print_error("%s: is not the folder of a run: it has no " NB_STORE_FILE "%s", folder,
+                          nb_run_hint(folder, ctx));
 }
 
 int nb_command_check_output(const nb_command *c, const char *path, nb_ctx *ctx)
 {
     const char *slash = strrchr(path, '/');
     struct stat info;
-    if (!*path) {
-        nb_print_error("%s: -o is empty: expected the name of a file, or -", c->name);
-        return NB_EXIT_USAGE;
-    }
+    if (!*path) return nb_print_error("%s: -o is empty: expected the name of a file, or -", c->name);
     if (!slash || slash == path) return NB_GO_ON;
     const char *folder = nb_format(ctx, "%.*s", (int)(slash - path), path);
     if (!folder) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (stat(folder, &info) == 0 && S_ISDIR(info.st_mode)) return NB_GO_ON;
-    nb_print_error("%s: -o %s: there is no folder %s%s", c->name, path, folder, nb_path_hint(folder));
-    return NB_EXIT_USAGE;
+    return nb_print_error("%s: -o %s: there is no folder %s%s", c->name, path, folder, nb_path_hint(folder));
 }
 
 int nb_print_mistakes(const nb_mistakes *mistakes)

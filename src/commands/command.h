@@ -103,8 +103,8 @@ nb_status nb_command_names(const char *const **names, nb_ctx *ctx);
             "Load the components of a shared object; may be repeated", "FILE.so" \
     }
 
-/* Prints "nysbench: error: ..." on standard error. */
-void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints "nysbench: error: ..." on standard error. Returns NB_EXIT_USAGE. */
+int nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints "nysbench: warning: ..." on standard error. */
 void nb_print_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Warns that figures need gnuplot, and says how to install it and what draws them then: 'nysbench plot' of the run, or

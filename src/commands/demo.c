@@ -69,10 +69,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     const char *folder = out ? out : "nysbench-demo";
-    if (!*folder) {
-        nb_print_error("demo: --out is empty: expected the name of a folder");
-        return NB_EXIT_USAGE;
-    }
+    if (!*folder) return nb_print_error("demo: --out is empty: expected the name of a folder");
     if (!(experiment = nb_format(ctx, "%s/demo.yaml", folder)) || !(results = nb_format(ctx, "%s/results", folder)))
         return nb_print_failure(ctx, NB_EXIT_FAILED);
     nb_status status = nb_run_check_folder(results, ctx);

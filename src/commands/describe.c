@@ -122,8 +122,7 @@ static int markdown(const char *what, nb_ctx *ctx)
     if (strcmp(what, "components") == 0)
         return put_components(ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
     const char *hint = nb_hint(what, parts, ctx);
-    nb_print_error("describe: --markdown: '%s' is neither columns nor components%s", what, hint ? hint : "");
-    return NB_EXIT_USAGE;
+    return nb_print_error("describe: --markdown: '%s' is neither columns nor components%s", what, hint ? hint : "");
 }
 
 static int describe(const char *name, nb_ctx *ctx)
@@ -136,8 +135,7 @@ static int describe(const char *name, nb_ctx *ctx)
         fputs(text, stdout);
         return NB_EXIT_OK;
     }
-    nb_print_error("describe: %s", nysbench_message(handle));
-    return NB_EXIT_USAGE;
+    return nb_print_error("describe: %s", nysbench_message(handle));
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)

@@ -173,10 +173,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (!r.heads || !r.out) {
-        nb_print_error("fit: %s is missing", r.heads ? "--out FILE.npy" : "--head FILE");
-        return NB_EXIT_USAGE;
-    }
+    if (!r.heads || !r.out) return nb_print_error("fit: %s is missing", r.heads ? "--out FILE.npy" : "--head FILE");
     r.rank = (int)rank.value;
     r.ridge = ridge.value;
     if (find_heads(&r, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);

@@ -129,11 +129,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     for (int i = 1; i < argc; i++) r.alone = r.alone || strcmp(argv[i], "--causal") == 0;
     if (code != NB_GO_ON) return code;
-    if (!r.head || !r.out) {
-        nb_print_error("forward: %s is missing",
-                       r.head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
-        return NB_EXIT_USAGE;
-    }
+    if (!r.head || !r.out)
+        return nb_print_error("forward: %s is missing",
+                              r.head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
     r.spec = r.attention ? r.attention : "streamed";
     nb_status status = nb_program_handle(&handle, &host, ctx);
     if (status == NB_OK) status = nb_attention_choose(handle, r.spec, &attention, ctx);

@@ -57,8 +57,7 @@ static int unknown(const char *name, const nb_topic *topics, int count, nb_ctx *
     const char **names = nb_alloc(ctx, (size_t)count + 1, sizeof *names), *hint = NULL;
     for (int i = 0; names && i < count; i++) names[i] = topics[i].name;
     if (names) hint = nb_hint(name, names, ctx);
-    nb_print_error("help: no topic '%s'%s", name, hint ? hint : "");
-    return NB_EXIT_USAGE;
+    return nb_print_error("help: no topic '%s'%s", name, hint ? hint : "");
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)

@@ -195,12 +195,11 @@ static nb_status print_command(FILE *out, const nb_command *c, const char *name,
 static nb_status print_program(FILE *out, nb_ctx *ctx)
 {
     NB_TRY(ctx, print_name(out, "nysbench", ABOUT, ctx));
-    fputs(
-        "## SYNOPSIS\n\nnysbench COMMAND \\[OPTION]... \\[ARGUMENT]...\n\n"
-        "## DESCRIPTION\n\nEach command has options of its own: 'nysbench COMMAND --help' lists them, and 'nysbench help "
-        "COMMAND' explains the command.\n\n"
-        "## COMMANDS\n\n",
-        out);
+    fputs("## SYNOPSIS\n\nnysbench COMMAND \\[OPTION]... \\[ARGUMENT]...\n\n"
+          "## DESCRIPTION\n\nEach command has options of its own: 'nysbench COMMAND --help' lists them, and 'nysbench "
+          "help COMMAND' explains the command.\n\n"
+          "## COMMANDS\n\n",
+          out);
     for (const nb_command *c = nb_command_next(NULL); c; c = nb_command_next(c)) {
         const char *call, *summary;
         NB_NEED(call, nb_format(ctx, "%s%s%s", c->name, *c->arguments ? " " : "", c->arguments));

@@ -182,10 +182,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     if (files[0] || files[1]) host.seen = read_files;
-    if (host.seen && (request.strategy || host.landmarks || request.pairing)) {
-        nb_print_error("measure: --strategy, --landmarks and --pairing, or landmark files, not both");
-        return NB_EXIT_USAGE;
-    }
+    if (host.seen && (request.strategy || host.landmarks || request.pairing))
+        return nb_print_error("measure: --strategy, --landmarks and --pairing, or landmark files, not both");
     return measure(&request, &host, lines, (nb_output_format)format.value, ctx);
 }
 

@@ -357,10 +357,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, INT_MAX, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (c.shards.text && arguments[1]) {
-        nb_print_error("merge: --shards is for OUT's own shards, where no RUN is named");
-        return NB_EXIT_USAGE;
-    }
+    if (c.shards.text && arguments[1])
+        return nb_print_error("merge: --shards is for OUT's own shards, where no RUN is named");
     c.out = m.e.folder = arguments[0];
     nb_status status = arguments[1] ? find_named(arguments + 1, &m, ctx) : find_own(&c, &m, ctx);
     if (status == NB_OK) status = merge_runs(&m, &c, argc, argv, &store, ctx);

@@ -145,8 +145,7 @@ static int unknown(const char *kind, nb_ctx *ctx)
 {
     const char *allowed = "experiment";
     for (int i = 0; allowed && i < KINDS; i++) allowed = nb_format(ctx, "%s, %s", allowed, places[i].kind);
-    nb_print_error("new: '%s' is unknown; allowed: %s", kind, allowed ? allowed : "?");
-    return NB_EXIT_USAGE;
+    return nb_print_error("new: '%s' is unknown; allowed: %s", kind, allowed ? allowed : "?");
 }
 
 /* The command line. */

@@ -168,14 +168,11 @@ static int read_view(const choices *c, const nb_figure *figure, nb_landmark_view
 {
     *view = (nb_landmark_view){
         .m = (int)c->m.value, .trial = (int)c->trial.value, .head = (int)c->head.value, .queries = c->side.value == 1};
-    if (!c->landmarks && (c->trial.text || c->head.text || c->side.text)) {
-        nb_print_error("plot: --trial, --head and --side are for --landmarks");
-        return NB_EXIT_USAGE;
-    }
+    if (!c->landmarks && (c->trial.text || c->head.text || c->side.text))
+        return nb_print_error("plot: --trial, --head and --side are for --landmarks");
     if (!c->landmarks && c->m.text && !(figure && figure->of_one_m)) {
         const char *names = names_of_one_m(ctx);
-        nb_print_error("plot: --m is for --landmarks and the kinds %s", names ? names : "");
-        return NB_EXIT_USAGE;
+        return nb_print_error("plot: --m is for --landmarks and the kinds %s", names ? names : "");
     }
     return NB_GO_ON;
 }
@@ -222,20 +219,16 @@ static int read_style(const choices *c, nb_plot_style *style, nb_ctx *ctx)
 {
     *style = nb_plot_screen;
     style->paper = c->style.value == 1;
-    if (c->width && !style->paper) {
-        nb_print_error("plot: --width is for --style paper; on a screen, figures are as wide as their panels take");
-        return NB_EXIT_USAGE;
-    }
-    if (style->paper && !read_width(c->width ? c->width : "column", &style->width)) {
-        nb_print_error("plot: --width %s is not column, page, or a width from 60mm to 500mm in mm, cm, in or pt",
-                       c->width);
-        return NB_EXIT_USAGE;
-    }
+    if (c->width && !style->paper)
+        return nb_print_error(
+            "plot: --width is for --style paper; on a screen, figures are as wide as their panels take");
+    if (style->paper && !read_width(c->width ? c->width : "column", &style->width))
+        return nb_print_error("plot: --width %s is not column, page, or a width from 60mm to 500mm in mm, cm, in or pt",
+                              c->width);
     if (style->paper) style->formats = "pdf svg";
     if (c->format) style->formats = read_formats(c->format, ctx);
     if (style->formats) return NB_GO_ON;
-    nb_print_error("plot: --format %s: expected svg, png or pdf, or several separated by commas", c->format);
-    return NB_EXIT_USAGE;
+    return nb_print_error("plot: --format %s: expected svg, png or pdf, or several separated by commas", c->format);
 }
 
 /* All conditions on the rows, with a NULL behind them. */
@@ -259,8 +252,7 @@ static int find_figure(const char *name, const char *by, const nb_figure **figur
     if (!name || *figure) return NB_GO_ON;
     if (nb_registry_names(&nb_figures, &names, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     const char *hint = nb_hint(name, names, ctx);
-    nb_print_error("plot: no figure '%s'%s", name, hint ? hint : "");
-    return NB_EXIT_USAGE;
+    return nb_print_error("plot: no figure '%s'%s", name, hint ? hint : "");
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -313,14 +305,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code == NB_GO_ON) code = read_view(&chosen, figure, &view, ctx);
     if (code == NB_GO_ON) code = read_style(&chosen, &style, ctx);
     if (code != NB_GO_ON) return code;
-    if (chosen.landmarks && figure) {
-        nb_print_error("plot: --landmarks takes no kind");
-        return NB_EXIT_USAGE;
-    }
-    if (chosen.landmarks && where[0]) {
-        nb_print_error("plot: --where, --strategies and --cores are not for --landmarks");
-        return NB_EXIT_USAGE;
-    }
+    if (chosen.landmarks && figure) return nb_print_error("plot: --landmarks takes no kind");
+    if (chosen.landmarks && where[0])
+        return nb_print_error("plot: --where, --strategies and --cores are not for --landmarks");
     code = nb_command_check_run(arguments[0], ctx);
     if (code != NB_GO_ON) return code;
     const char *version;

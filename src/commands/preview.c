@@ -91,8 +91,7 @@ int nb_preview_check(const nb_command *command, const nb_preview *o, double max_
     char predicted[NB_TIME_RANGE];
     if (o->times.low_s <= 3600 * max_hours)
         return NB_GO_ON; /* refused only if it would take longer on an idle machine */
-    nb_print_error("%s: predicted to take %s with %d worker%s; --max-hours allows %g h, so nothing was run",
-                   command->name, nb_preview_time(&o->times, 1, predicted), o->times.workers,
-                   o->times.workers == 1 ? "" : "s", max_hours);
-    return NB_EXIT_USAGE;
+    return nb_print_error("%s: predicted to take %s with %d worker%s; --max-hours allows %g h, so nothing was run",
+                          command->name, nb_preview_time(&o->times, 1, predicted), o->times.workers,
+                          o->times.workers == 1 ? "" : "s", max_hours);
 }

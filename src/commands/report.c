@@ -22,18 +22,15 @@ static int find_output(const nb_command *command, const char *given, const char 
 {
     const char *ending = endings[wanted == MARKDOWN ? MARKDOWN : HTML];
     *output = given;
-    if (!given && runs[1]) {
-        nb_print_error("report: -o is missing: a report of several runs has no folder of its own");
-        return NB_EXIT_USAGE;
-    }
+    if (!given && runs[1])
+        return nb_print_error("report: -o is missing: a report of several runs has no folder of its own");
     if (!given) {
         const char *name = wanted == MARKDOWN ? "report.md" : "report.html";
         return nb_run_path(runs[0], name, output, ctx) == NB_OK ? NB_GO_ON : nb_print_failure(ctx, NB_EXIT_FAILED);
     }
     if (strcmp(given, "-") == 0) return NB_GO_ON;
     if (nb_text_ends(given, ending)) return nb_command_check_output(command, given, ctx);
-    nb_print_error("report: --output %s: expected a name that ends with %s, or -", given, ending);
-    return NB_EXIT_USAGE;
+    return nb_print_error("report: --output %s: expected a name that ends with %s, or -", given, ending);
 }
 
 /* The folder of a file. */

@@ -174,10 +174,8 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     int code = nb_experiment_parse(command, argc, argv, options, e, ctx);
     if (code != NB_GO_ON) return code;
     if (keep_limits(chosen, &e->limits, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (chosen->only && chosen->start.fresh) {
-        nb_print_error("run: --only keeps the other rows, --fresh sets them aside: use one of them");
-        return NB_EXIT_USAGE;
-    }
+    if (chosen->only && chosen->start.fresh)
+        return nb_print_error("run: --only keeps the other rows, --fresh sets them aside: use one of them");
     return nb_worker_read(command, &chosen->workers, workers);
 }
 

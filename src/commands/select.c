@@ -75,10 +75,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nysbench_request_init(&request);
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (!out) {
-        nb_print_error("select: -o is missing: a .npy file, or '-' for standard output");
-        return NB_EXIT_USAGE;
-    }
+    if (!out) return nb_print_error("select: -o is missing: a .npy file, or '-' for standard output");
     return pick(&request, &host, side.value == 1, out, ctx);
 }
 

@@ -324,8 +324,7 @@ static int check_options(const choices *c)
             size_t length = strlen(ours[o]);
             bool longer = ours[o][1] == '-' ? c->sbatch[i][length] == '=' : true;
             if (strncmp(c->sbatch[i], ours[o], length) != 0 || (c->sbatch[i][length] && !longer)) continue;
-            nb_print_error("submit: sbatch's %s is set by this command", ours[o]);
-            return NB_EXIT_USAGE;
+            return nb_print_error("submit: sbatch's %s is set by this command", ours[o]);
         }
     return NB_GO_ON;
 }
@@ -351,10 +350,7 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
     s->timeout = c->workers.timeout.text;
     s->memory = c->workers.memory;
     s->mixed = c->mixed;
-    if (!c->jobs.text) {
-        nb_print_error("submit: --jobs N is missing: the number of shards");
-        return NB_EXIT_USAGE;
-    }
+    if (!c->jobs.text) return nb_print_error("submit: --jobs N is missing: the number of shards");
     s->s.shards = (int)c->jobs.value;
     s->s.minutes = (int)c->minutes.value;
     code = nb_worker_read(command, &c->workers, &workers);

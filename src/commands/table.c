@@ -109,8 +109,7 @@ static int check_names(const char *const *names, nb_ctx *ctx)
         if (nb_registry_find(&nb_tables, names[i])) continue;
         if (nb_registry_names(&nb_tables, &all, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
         const char *hint = nb_hint(names[i], all, ctx);
-        nb_print_error("table: no table '%s'%s", names[i], hint ? hint : "");
-        return NB_EXIT_USAGE;
+        return nb_print_error("table: no table '%s'%s", names[i], hint ? hint : "");
     }
     return NB_GO_ON;
 }
@@ -130,10 +129,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, 1}, ctx);
     if (code != NB_GO_ON) return code;
     wish w = {.format = (nb_output_format)format.value};
-    if (w.format == NB_FORMAT_JSON && arguments[1] && arguments[2]) {
-        nb_print_error("table: --format json takes one NAME at a time: '%s' is one too many", arguments[2]);
-        return NB_EXIT_USAGE;
-    }
+    if (w.format == NB_FORMAT_JSON && arguments[1] && arguments[2])
+        return nb_print_error("table: --format json takes one NAME at a time: '%s' is one too many", arguments[2]);
     code = check_names(arguments + 1, ctx);
     return code == NB_GO_ON ? nb_command_end(tables(arguments[0], arguments + 1, where, w, ctx), ctx) : code;
 }

@@ -22,8 +22,7 @@ static int read_memory(const nb_command *command, const char *text, double *byte
         *bytes = number * pow(1024, (double)(suffix - suffixes + 1));
         return NB_GO_ON;
     }
-    nb_print_error("%s: --memory '%s': expected a number and K, M, G or T, such as 8G", command->name, text);
-    return NB_EXIT_USAGE;
+    return nb_print_error("%s: --memory '%s': expected a number and K, M, G or T, such as 8G", command->name, text);
 }
 
 /* Checks that no limit is given with --jobs 0, which has no process to apply it to. */
@@ -31,8 +30,7 @@ static int check_here(const nb_command *command, const nb_worker_choices *chosen
 {
     const char *limit = chosen->timeout.text ? "--timeout" : chosen->memory ? "--memory" : NULL;
     if (!limit) return NB_GO_ON;
-    nb_print_error("%s: %s: needs a worker, and with --jobs 0 there is none", command->name, limit);
-    return NB_EXIT_USAGE;
+    return nb_print_error("%s: %s: needs a worker, and with --jobs 0 there is none", command->name, limit);
 }
 
 int nb_worker_read(const nb_command *command, const nb_worker_choices *chosen, nb_workers *workers)
