@@ -4,9 +4,9 @@
  * the kind of a component. */
 #include "commands/complete.h"
 
+#include "api/kinds.h"
 #include "commands/manual.h"
 #include "commands/prepare.h"
-#include "components/registry.h"
 #include "components/study.h"
 #include "config/keys.h"
 
@@ -91,12 +91,9 @@ static nb_status add_registry(nb_candidates *c, const char *before, const nb_reg
     return NB_OK;
 }
 
-static const nb_registry *const *const both[] = {nb_registries, nb_outputs};
-
 static nb_status add_kinds(nb_candidates *c, const char *before)
 {
-    for (int b = 0; b < 2; b++)
-        for (int i = 0; both[b][i]; i++) NB_TRY(c->ctx, nb_complete_add(c, before, both[b][i]->kind, "", ""));
+    for (int i = 0; nb_kind_at(i); i++) NB_TRY(c->ctx, nb_complete_add(c, before, nb_kind_at(i)->kind, "", ""));
     return NB_OK;
 }
 
@@ -113,8 +110,7 @@ static nb_status add_columns(nb_candidates *c, const char *before, bool labels, 
 /* Adds the names that `describe` knows. */
 static nb_status add_names(nb_candidates *c, const char *before)
 {
-    for (int b = 0; b < 2; b++)
-        for (int i = 0; both[b][i]; i++) NB_TRY(c->ctx, add_registry(c, before, both[b][i]));
+    for (int i = 0; nb_kind_at(i); i++) NB_TRY(c->ctx, add_registry(c, before, nb_kind_at(i)));
     return add_columns(c, before, true, "");
 }
 
@@ -148,10 +144,9 @@ static nb_status add_topics(nb_candidates *c, const char *before)
 /* The registry of that kind, in capital letters or not, singular; NULL: there is none. */
 static const nb_registry *find_kind(const char *kind)
 {
-    for (int b = 0; b < 2; b++)
-        for (int i = 0; both[b][i]; i++)
-            if (strcasecmp(both[b][i]->kind, kind) == 0) return both[b][i];
-    return NULL;
+    const nb_registry *found;
+    for (int i = 0; (found = nb_kind_at(i)) && strcasecmp(found->kind, kind) != 0;) i++;
+    return found;
 }
 
 static const char *long_name(const struct poptOption *option)

@@ -2,12 +2,11 @@
 /* format.c - see format.h */
 #include "commands/format.h"
 
-#include "base/numbers.h"
+#include "commands/screen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 const char *const nb_format_names[] = {"table", "csv", "json", "markdown", "latex", NULL};
@@ -19,13 +18,9 @@ bool nb_format_is_page(nb_output_format format)
 
 int nb_format_width(void)
 {
-    enum { LEAST = 20, MOST = 100000 };
-    const char *text = getenv("COLUMNS");
-    struct winsize window;
-    int width;
-    if (text && nb_parse_int(text, LEAST, MOST, &width)) return width;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= LEAST) return window.ws_col;
-    return 0;
+    enum { LEAST = 20 };
+    int columns = nb_terminal_columns(STDOUT_FILENO);
+    return columns < LEAST ? 0 : columns;
 }
 
 static bool has_bold(void)

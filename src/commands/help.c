@@ -2,14 +2,12 @@
 /* help.c - nysbench help [TOPIC] */
 #include "commands/manual.h"
 
-#include "base/numbers.h"
+#include "commands/screen.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,13 +15,8 @@ enum { COLUMNS = 80, MOST = 100, LEAST = 40 }; /* of a line: where the terminal 
 
 static int line_width(void)
 {
-    const char *told = getenv("COLUMNS");
-    struct winsize size;
-    int columns = 0;
-    if (told) nb_parse_int(told, 1, INT_MAX, &columns);
-    if (columns <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
-    if (columns <= 0) columns = COLUMNS;
-    return columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
+    int columns = nb_terminal_columns(STDOUT_FILENO);
+    return columns == 0 ? COLUMNS : columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
 }
 
 static void print_topics(const nb_topic *topics, int count)

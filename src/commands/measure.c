@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measure.c - nysbench measure: the rows that a run would have for one head and one
  * choice of landmarks, a strategy's or anybody's from files. */
-#include "commands/one_head.h"
+#include "commands/program.h"
 
 #include "commands/format.h"
 #include "nystrom/picks_file.h"

@@ -60,11 +60,16 @@ nb_status nb_outcomes_failures(const nb_experiment *e, const bool *only, const n
     return NB_OK;
 }
 
+static int compare_reasons(const outcome *a, const outcome *b)
+{
+    int order = strcmp(a->row->status, b->row->status);
+    return order ? order : strcmp(a->row->reason ? a->row->reason : "", b->row->reason ? b->row->reason : "");
+}
+
 static int by_reason(const void *a, const void *b)
 {
     const outcome *x = a, *y = b;
-    int order = strcmp(x->row->status, y->row->status);
-    if (order == 0) order = strcmp(x->row->reason ? x->row->reason : "", y->row->reason ? y->row->reason : "");
+    int order = compare_reasons(x, y);
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
@@ -73,12 +78,6 @@ static int by_size(const void *a, const void *b)
     const group *x = a, *y = b;
     return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
                                 : (x->first > y->first) - (x->first < y->first);
-}
-
-static bool same_group(const outcome *a, const outcome *b)
-{
-    return strcmp(a->row->status, b->row->status) == 0 &&
-           strcmp(a->row->reason ? a->row->reason : "", b->row->reason ? b->row->reason : "") == 0;
 }
 
 /* Groups of those for which `wanted` holds. */
@@ -95,7 +94,7 @@ static nb_status make_groups(outcomes *o, bool (*wanted)(const nb_row *row), nb_
     NB_NEED(o->groups, nb_alloc(ctx, (size_t)kept + 1, sizeof *o->groups));
     o->group_count = 0;
     for (int i = 0, next; i < kept; i = next) {
-        for (next = i + 1; next < kept && same_group(&of[i], &of[next]);) next++;
+        for (next = i + 1; next < kept && compare_reasons(&of[i], &of[next]) == 0;) next++;
         o->groups[o->group_count++] = (group){i, next - i};
     }
     qsort(o->groups, (size_t)o->group_count, sizeof *o->groups, by_size);

@@ -9,7 +9,6 @@
 #include "commands/program.h"
 #include "commands/progress.h"
 #include "commands/results.h"
-#include "commands/worker_options.h"
 #include "commands/preview.h"
 #include "run/inputs.h"
 #include "run/match.h"

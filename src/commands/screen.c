@@ -9,22 +9,28 @@
 
 #include "base/numbers.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+int nb_terminal_columns(int file)
+{
+    enum { MOST = 100000 };
+    const char *told = getenv("COLUMNS");
+    struct winsize size;
+    int columns;
+    if (told && nb_parse_int(told, 1, MOST, &columns)) return columns;
+    return ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 void nb_screen_size(int *columns, int *rows)
 {
-    const char *told = getenv("COLUMNS");
-    struct winsize size = {0};
-    *columns = 0;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0) size = (struct winsize){0};
-    if (told) nb_parse_int(told, 1, INT_MAX, columns);
-    if (*columns <= 0) *columns = size.ws_col > 0 ? size.ws_col : 80;
-    *rows = size.ws_row > 0 ? size.ws_row : 24;
+    struct winsize size;
+    *columns = nb_terminal_columns(STDERR_FILENO);
+    if (*columns == 0) *columns = 80;
+    *rows = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
 }
 
 static int bytes_at(const char *text)

@@ -11,8 +11,12 @@ typedef struct {
     int count; /* number of lines shown; the cursor is at the start of the first */
 } nb_screen;
 
-/* Returns the size of the terminal: COLUMNS of the environment, else what the terminal says, else 80 and 24. A line may
- * have one column less, since in the last column some terminals wrap. */
+/* Returns the columns of a terminal: COLUMNS of the environment, else what the terminal behind the file says; 0:
+ * neither does. */
+int nb_terminal_columns(int file);
+
+/* Returns the size of the terminal of standard error, or 80 and 24. A line may have one column less, since in the last
+ * column some terminals wrap. */
 void nb_screen_size(int *columns, int *rows);
 
 /* Returns the columns of a text in UTF-8: two for a character that is wide in most fonts. */

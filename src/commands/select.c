@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* select.c - nysbench select: one strategy's landmarks on one head, as a run picks them. */
-#include "commands/one_head.h"
+#include "commands/program.h"
 
 #include "data/tensor.h"
 

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "commands/experiment.h"
 #include "commands/submission.h"
-#include "commands/worker_options.h"
 #include "run/slurm.h"
 #include "run/run_folder.h"
 
