@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.c - nysbench plan EXP.yaml */
-#include "cli/preview.h"
+#include "commands/preview.h"
 
 #include "base/machine.h"
 #include "base/texts.h"
-#include "cli/progress.h"
+#include "commands/progress.h"
 #include "report/compare.h"
 #include "problems/problem.h"
 #include "report/labels.h"
@@ -163,7 +163,7 @@ static void print_excluded(const nb_plan *plan)
 static int print_origins(const nb_config *config, nb_ctx *ctx)
 {
     const char *text;
-    if (nb_config_text_with_origins(config, &text, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nb_config_text(config, true, &text, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     fputs(text, stdout);
     return NB_EXIT_OK;
 }
@@ -205,10 +205,13 @@ static void print_cost(const nb_experiment *e, const nb_preview *o)
 static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
 {
     printf("experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
-    if (e->shard.count) printf("shard %d of %d\n", e->shard.index, e->shard.count);
+    if (e->shard.count)
+        printf("shard %d of %d (without --shard, plan shows the methods and the data)\n", e->shard.index,
+               e->shard.count);
     print_rows(&e->plan, &o->standing, o->to_run);
     print_excluded(&e->plan);
     print_cost(e, o);
+    if (e->shard.count) return NB_OK; /* whose methods, sources and scenes are parts */
     print_methods(&e->plan);
     printf("trials: %d\n", e->config.trials);
     NB_TRY(ctx, print_sources(&e->plan, ctx));
@@ -279,8 +282,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
             "jobs", 'j', jobs,
             "Predict for this many worker processes, 1 to 1024 (default: one for each CPU that may be used)", "N"),
         NB_MAX_HOURS_OPTION(hours),
-        {"origins", '\0', POPT_ARG_NONE, &origins, 0,
-         "Only print every value of the experiment and where it comes from", NULL},
+        NB_FLAG_OPTION("origins", '\0', origins, "Only print every value of the experiment and where it comes from"),
         NB_FORMAT_OPTION(format),
         POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, &e, ctx);

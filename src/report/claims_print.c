@@ -13,6 +13,17 @@ static const char columns[] =
     "number, claim, part, parts, run, runs, models, sources, heads, estimate, low, high, more, lowest, highest, "
     "experiment, id, says, source, claim_text, form, untested, expectation, statistic, row, name, label, verdict, why";
 
+nb_status nb_claims_ask(nb_relation *relation, int count, const nb_claim *claims, nb_claim_results *results,
+                        nb_ctx *ctx)
+{
+    const char *experiment;
+    nb_claim_result *answers;
+    NB_TRY(ctx, nb_relation_experiment(relation, &experiment, ctx));
+    NB_TRY(ctx, nb_claims_evaluate(relation, count, claims, &answers, ctx));
+    *results = (nb_claim_results){relation, experiment ? experiment : "", count, answers};
+    return NB_OK;
+}
+
 typedef struct {
     const nb_relation *relation;
     sqlite3_stmt *insert;
@@ -133,7 +144,7 @@ nb_status nb_claims_print_json(FILE *out, int runs, const nb_claim_results *resu
     NB_TRY(ctx, prepare(runs, results, ctx));
     NB_TRY(ctx, nb_relation_ask(results[0].relation, nb_sql_text("claims_json"), NULL, &a, NULL, ctx));
     json_t *list = json_array();
-    int failed = nest(&a, list) || json_dumpf(list, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    int failed = nest(&a, list) || (json_dumpf(list, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) && !ferror(out));
     json_decref(list);
     fputc('\n', out);
     NB_REQUIRE(ctx, !failed, NB_ENOMEM, "the claims cannot be written as JSON");

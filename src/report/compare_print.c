@@ -28,7 +28,7 @@ typedef struct {
     const nb_contrasts *contrasts;
     nb_compare_view view;
     /* Pieces of SQL: settings as in rows; of those that vary labels, their formats, names of a line and a band; those
-     * that all lines have. */
+     * that all lines have, for people without those that configs have by default. */
     const char *values, *labels, *formats, *name, *band, *constant;
     const char *along, *along_cell; /* the first of integers that varies, which goes across; "": none */
     int varying;
@@ -131,17 +131,19 @@ static nb_status name_setting(printer *p, int place)
 {
     const char *name = p->contrasts->setting_columns[place], *head = name, *sql, *piece;
     nb_answer a;
-    NB_NEED(sql, nb_format(p->ctx,
-                           "SELECT count(DISTINCT quote(s%d)) > 1, max(typeof(s%d)) = 'integer', EXISTS (SELECT 1 FROM "
-                           "pragma_table_info('compared') WHERE name = '%s') FROM compared",
-                           place, place, name));
+    NB_NEED(sql,
+            nb_format(p->ctx,
+                      "SELECT count(DISTINCT quote(s%d)) > 1, max(typeof(s%d)) = 'integer', EXISTS (SELECT 1 FROM "
+                      "pragma_table_info('compared') WHERE name = '%s'), coalesce(max(l%d) || '', '') FROM compared",
+                      place, place, name, place));
     NB_TRY(p->ctx, nb_relation_ask(p->relation, sql, NULL, &a, NULL, p->ctx));
     bool varies = nb_answer_at(&a, 0, 0)->integer, integer = nb_answer_at(&a, 0, 1)->integer;
     if (nb_answer_at(&a, 0, 2)->integer) NB_NEED(head, nb_format(p->ctx, "setting_%s", name));
     NB_NEED(piece, nb_format(p->ctx, "'%s ' || l%d || ', ' || ", name, place));
     NB_NEED(p->values, nb_format(p->ctx, "%s s%d AS \"%s\",", p->values, place, head));
     if (!varies) {
-        NB_NEED(p->constant, nb_format(p->ctx, "%s%s", p->constant, piece));
+        bool told = p->view.full || !nb_study_defaults(p->relation->study, name, nb_answer_at(&a, 0, 3)->text);
+        if (told) NB_NEED(p->constant, nb_format(p->ctx, "%s%s", p->constant, piece));
         return NB_OK;
     }
     p->varying++;
@@ -191,7 +193,7 @@ static nb_status word(const printer *p, const char **sql)
         {"by", of->by},
         {"metric", of->metric},
         {"scale", difference ? "difference" : "ratio"},
-        {"over", difference ? "minus" : "over"},
+        {"over", difference ? "minus" : "divided by"},
         {"none", difference ? "0" : "1"},
         {"geometric", difference ? "" : "geometric "},
         {"margin",
@@ -262,9 +264,14 @@ static nb_status prepare(printer *p, const char **sql)
                       "placed AS (SELECT *, CASE WHEN whole THEN '' ELSE rtrim(%s '', ', ') END AS band, CASE WHEN NOT "
                       "whole THEN %s END AS along FROM known WHERE (stratum < 0 OR %d) AND (%d OR verdict <> 'refused' "
                       "OR whole)) "
-                      "SELECT *, row_number() OVER (ORDER BY whole, place, along, line) AS at FROM (SELECT *, "
-                      "min(line) OVER (PARTITION BY whole, band) AS place FROM placed)",
-                      p->view.full, p->band, p->along_cell, p->view.by_model, p->view.full));
+                      "SELECT *, row_number() OVER (ORDER BY whole, place, along, line) AS at, "
+                      "CASE WHEN narrow THEN shown('%%.4f', ratio) ELSE numeral(ratio) END AS value_text, "
+                      "'[' || CASE WHEN narrow THEN shown('%%.4f', low) || ', ' || shown('%%.4f', high) "
+                      "ELSE shown('%%.3g', low) || ', ' || shown('%%.3g', high) END || ']' AS interval "
+                      "FROM (SELECT *, min(line) OVER (PARTITION BY whole, band) AS place, "
+                      "NOT %d AND abs(ratio - 1) < 0.01 AND high - low < 0.01 AS narrow FROM placed)",
+                      p->view.full, p->band, p->along_cell, p->view.by_model, p->view.full,
+                      p->terms->contrast.difference));
     NB_TRY(p->ctx, nb_relation_run(p->relation, *sql, p->ctx));
     return word(p, sql);
 }

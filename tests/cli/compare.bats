@@ -19,7 +19,7 @@ lines() { # PYTHON, of the list `lines`
     drawn
     run "$NYSBENCH" compare "$WORK/r"
     expect_status 0
-    expect "error by strategy, over that of uniform, on the same head in the same trial"
+    expect "error by strategy, divided by that of uniform, on the same head in the same trial"
     expect "better"
     [ "$(grep -ci '\bnan\b' <<<"$output")" -eq 0 ]
     [ "$(grep -c 'With one trial' <<<"$output")" -eq 0 ]
@@ -103,7 +103,7 @@ assert error[0] == ["better", 1.0, True, 8] and cosine[0] == ["better", 1.0, Tru
 END
     run "$NYSBENCH" compare "$WORK/r" --metric cosine
     expect "in the same trial; more is better"
-    expect "Above 1 the strategy is better."
+    expect "Above 1 is better."
     run "$NYSBENCH" compare "$WORK/r" --metric cosine --full
     expect "sources with more than the baseline"
     run "$NYSBENCH" compare "$WORK/r" --metric error

@@ -332,10 +332,10 @@ Y
     expect_caveat '4 of 32 values of error are not above their rounding noise \(column error_noise\).*'
 }
 
-@test "caveat: no better than the trivial answer" {
+@test "caveat: no better than equal weights" {
     measure
     store "UPDATE results SET baseline_mean = error WHERE strategy LIKE 'uniform%' AND trial < 5"
-    expect_caveat 'Mostly no better than the trivial answer \(column baseline_mean\): uniform \(10 of 16 rows\)\.'
+    expect_caveat 'Mostly no better than equal weights for all tokens \(column baseline_mean\): uniform \(10 of 16 rows\)\.'
     store "UPDATE results SET baseline_mean = 2"
     run caveats
     [ "$output" = "None found." ]
