@@ -117,7 +117,7 @@ static nb_status take_default(loader *l, const char *yaml, entry *e)
     return nb_yaml_text(yaml, l->common.path, &e->value, l->common.mistakes);
 }
 
-/* Reads the rest of the keys, the late ones or those before; read already are those that decide which keys there are. */
+/* Reads the late keys of the rest, or those before; read already are those that decide which keys there are. */
 static nb_status read_rest(loader *l, bool late)
 {
     nb_config *c = l->common.config;
