@@ -170,8 +170,8 @@ static nb_status own_texts(const struct poptOption *options, nb_ctx *ctx)
 static int read_word(const nb_command *c, const char *name, nb_word_value *word)
 {
     const char *const *words = word->words;
-    for (word->value = 0; words[word->value]; word->value++)
-        if (strcmp(words[word->value], word->text) == 0) return NB_GO_ON;
+    word->value = nb_text_index(word->text, words);
+    if (word->value >= 0) return NB_GO_ON;
     fprintf(stderr, "nysbench: error: %s: --%s %s is unknown; allowed:", c->name, name, word->text);
     for (int i = 0; words[i]; i++) fprintf(stderr, "%s %s", i ? "," : "", words[i]);
     fputc('\n', stderr);

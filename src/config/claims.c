@@ -5,6 +5,7 @@
 #include "config/claims.h"
 
 #include "base/numbers.h"
+#include "base/text.h"
 #include "config/conditions.h"
 #include "config/values.h"
 
@@ -39,14 +40,6 @@ struct key {
     double lo, hi;
     const char *expected;
 };
-
-/* Returns the index of a name among names that end with NULL, or -1. */
-static int index_of(const char *name, const char *const *names)
-{
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], name) == 0) return i;
-    return -1;
-}
 
 static nb_status read_key(reader *r, const key *k, nb_yaml mapping, nb_yaml value)
 {
@@ -176,7 +169,7 @@ static nb_status read_confounded(reader *r, const key *k, nb_yaml value)
     for (int i = 0; r->columns[i]; i++) {
         const nb_axis *axis = nb_axis_of_column(r->common.study, r->columns[i]);
         if (nb_column_find(r->common.study->columns, r->columns[i])->identity && (!axis || compares(axis)) &&
-            index_of(r->columns[i], of_data) < 0)
+            !nb_text_among(r->columns[i], of_data))
             allowed[count++] = r->columns[i];
     }
     if (r->claim->form != NB_CLAIM_CORRELATE) {
@@ -539,7 +532,7 @@ static nb_status name_columns(reader *r)
     int count = 0;
     NB_NEED(r->columns, nb_alloc(r->ctx, (size_t)nb_column_count(r->common.study->columns) + 1, sizeof *r->columns));
     for (const nb_column *c = r->common.study->columns; c->name; c++)
-        if ((c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED && index_of(c->name, others) < 0)
+        if ((c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED && !nb_text_among(c->name, others))
             r->columns[count++] = c->name;
     return NB_OK;
 }

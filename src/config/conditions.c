@@ -2,6 +2,7 @@
 /* conditions.c - see conditions.h. A value is read as its column's axis reads it. */
 #include "config/conditions.h"
 
+#include "base/text.h"
 #include "config/lookup.h"
 #include "config/values.h"
 
@@ -104,10 +105,9 @@ nb_status nb_conditions_read(const nb_condition_reader *r, const char *what, nb_
     NB_NEED(all->items, nb_alloc(r->mistakes->ctx, (size_t)nb_yaml_pairs(value) + 1, sizeof *all->items));
     for (int i = 0; i < nb_yaml_pairs(value); i++) {
         nb_yaml key, of;
-        int at = 0;
         nb_yaml_pair(value, i, &key, &of);
-        while (columns[at] && strcmp(columns[at], nb_yaml_found(key)) != 0) at++;
-        if (columns[at] && values[at].node == of.node)
+        int at = nb_text_index(nb_yaml_found(key), columns);
+        if (at >= 0 && values[at].node == of.node)
             NB_TRY(r->mistakes->ctx, nb_column_values_read(r, what, columns[at], of, &all->items[all->count++]));
     }
     return NB_OK;

@@ -3,12 +3,13 @@
  * config's lists, so that a row is matched by its indices. */
 #include "config/exclude.h"
 
+#include "base/text.h"
 #include "config/conditions.h"
 
 #include <string.h>
 
 /* The columns of every study's rows beside the axes, by nb_rule_number. */
-static const char *const numbers[] = {"head", "trial", "n", "d"};
+static const char *const numbers[] = {"head", "trial", "n", "d", NULL};
 
 enum { MOST_KEYS = NB_RULE_NUMBERS + NB_MOST_AXES };
 
@@ -34,8 +35,8 @@ static nb_status choose(const nb_column_values *k, const nb_axis *axis, const nb
 static nb_status take_key(const nb_column_values *k, const nb_config *c, nb_rule *rule, nb_ctx *ctx)
 {
     const nb_axis *axis = nb_axis_of_column(c->study, k->column);
-    for (int n = 0; n < NB_RULE_NUMBERS; n++)
-        if (strcmp(numbers[n], k->column) == 0) return take_ranges(k, &rule->numbers[n], ctx);
+    int number = nb_text_index(k->column, numbers);
+    if (number >= 0) return take_ranges(k, &rule->numbers[number], ctx);
     int at = (int)(axis - c->study->axes);
     if (axis->type == NB_AXIS_INTEGER) return take_ranges(k, &rule->integers[at], ctx);
     if (axis->type != NB_AXIS_WORD) return choose(k, axis, &c->lists[at], &rule->chosen[at], ctx);
