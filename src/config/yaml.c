@@ -148,31 +148,27 @@ static nb_status add_pairs(merger *m, int into, int from)
     return NB_OK;
 }
 
-/* Takes the merge key out, and puts what it stands for behind the mapping's own pairs. */
-static nb_status merge_key(merger *m, int mapping, int at)
-{
-    yaml_node_t *node = yaml_document_get_node(m->document, mapping);
-    yaml_node_pair_t *pairs = node->data.mapping.pairs.start;
-    int from = pairs[at].value;
-    memmove(&pairs[at], &pairs[at + 1], (size_t)(node->data.mapping.pairs.top - &pairs[at + 1]) * sizeof *pairs);
-    node->data.mapping.pairs.top--;
-    const yaml_node_t *value = yaml_document_get_node(m->document, from);
-    if (value->type != YAML_SEQUENCE_NODE) return add_pairs(m, mapping, from);
-    for (const yaml_node_item_t *item = value->data.sequence.items.start; item < value->data.sequence.items.top; item++)
-        NB_TRY(m->mistakes->ctx, add_pairs(m, mapping, *item));
-    return NB_OK;
-}
-
+/* Takes merge keys out, and puts what they stand for behind the mapping's own pairs. */
 static nb_status resolve(merger *m, int mapping)
 {
-    const yaml_node_t *node = yaml_document_get_node(m->document, mapping);
+    yaml_node_t *node = yaml_document_get_node(m->document, mapping);
     if (node->type != YAML_MAPPING_NODE || m->state[mapping] != UNSEEN) return NB_OK;
     m->state[mapping] = BEGUN;
-    for (int i = 0; i < node->data.mapping.pairs.top - node->data.mapping.pairs.start;)
-        if (is_merge_key(yaml_document_get_node(m->document, node->data.mapping.pairs.start[i].key)))
-            NB_TRY(m->mistakes->ctx, merge_key(m, mapping, i));
-        else
+    for (int i = 0; i < nb_yaml_pairs(value_of(m, mapping));) {
+        yaml_node_pair_t *pair = &node->data.mapping.pairs.start[i];
+        if (!is_merge_key(yaml_document_get_node(m->document, pair->key))) {
             i++;
+            continue;
+        }
+        int from = pair->value;
+        const yaml_node_t *value = yaml_document_get_node(m->document, from);
+        memmove(pair, pair + 1, (size_t)(node->data.mapping.pairs.top - (pair + 1)) * sizeof *pair);
+        node->data.mapping.pairs.top--;
+        for (int k = 0; k < nb_yaml_count(value_of(m, from)); k++)
+            NB_TRY(
+                m->mistakes->ctx,
+                add_pairs(m, mapping, value->type == YAML_SEQUENCE_NODE ? value->data.sequence.items.start[k] : from));
+    }
     m->state[mapping] = DONE;
     return NB_OK;
 }
