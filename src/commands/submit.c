@@ -11,7 +11,6 @@
 #include "run/slurm.h"
 #include "run/run_folder.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,15 +37,6 @@ typedef struct {
     int *of;                          /* the shard of each row */
     nb_shard_state *states;
 } sending;
-
-static nb_status whole_path(const char *path, const char **whole, nb_ctx *ctx)
-{
-    char *found = realpath(path, NULL);
-    NB_REQUIRE(ctx, found, NB_EIO, "%s: %s", path, strerror(errno));
-    NB_TRY(ctx, nb_defer(ctx, free, found));
-    *whole = found;
-    return NB_OK;
-}
 
 /* The time limit of a task, if none is given. */
 static nb_status predict_minutes(sending *s, nb_ctx *ctx)
@@ -104,8 +94,8 @@ static nb_status choose_shards(sending *s, nb_ctx *ctx)
 static nb_status find_places(sending *s, nb_ctx *ctx)
 {
     const char *longest;
-    NB_TRY(ctx, whole_path("/proc/self/exe", &s->program, ctx));
-    NB_TRY(ctx, whole_path(".", &s->here, ctx));
+    NB_TRY(ctx, nb_whole_path("/proc/self/exe", &s->program, ctx));
+    NB_TRY(ctx, nb_whole_path(".", &s->here, ctx));
     NB_NEED(s->run, *s->e.folder == '/' ? nb_strdup(ctx, s->e.folder) : nb_format(ctx, "%s/%s", s->here, s->e.folder));
     NB_TRY(ctx, nb_run_shard_folder(s->run, (nb_shard){s->s.shards, s->s.shards}, &longest, ctx));
     NB_TRY(ctx, nb_run_check_folder(longest, ctx));
