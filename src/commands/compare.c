@@ -138,7 +138,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     NB_TRY(ctx, check_columns(study->columns, g, &terms->contrast, ctx));
     if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
         NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
-    terms->all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
+    terms->contrast.all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
     terms->contrast.builds = true;
     NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
     NB_TRY(ctx, find_baseline(relation, nb_column_find(study->columns, terms->contrast.by), g, usual,

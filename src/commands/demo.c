@@ -53,7 +53,7 @@ static nb_status print_next(const char *experiment, const char *results, nb_ctx 
     putchar('\n');
     if (nb_gnuplot_version(&version, ctx)) printf("figures: %s/plots/*.png; ", results);
     printf("the experiment, with each key explained: %s\n"
-           "which differences are real: %s compare %s --pool landmarks\n"
+           "all numbers of landmarks together: %s compare %s --pool landmarks\n"
            "next, heads of your own: %s new experiment --heads FILE.safetensors\n",
            experiment, program, folder, program);
     return NB_OK;

@@ -147,6 +147,15 @@ static nb_status find_rivals(form *f, const char **baseline, const char **challe
     return NB_OK;
 }
 
+/* What tables call a strategy; the text itself where it is none, which is told later. */
+static const char *strategy_label(const char *text, nb_ctx *ctx)
+{
+    nb_choice choice;
+    if (nb_choice_parse(&nb_strategies, text, &choice, ctx) == NB_OK) return choice.label;
+    nb_error_clear(ctx);
+    return text;
+}
+
 /* Makes the claim about the rows as a YAML mapping, with `between` between its keys. */
 static nb_status make_claim(form *f, const char *between, const char **claim, nb_ctx *ctx)
 {
@@ -154,7 +163,8 @@ static nb_status make_claim(form *f, const char *between, const char **claim, nb
     NB_TRY(ctx, find_rivals(f, &baseline, &challenger, ctx));
     *claim = NULL;
     if (!challenger) return NB_OK;
-    NB_NEED(says, nb_format(ctx, "%s has less error than %s", challenger, baseline));
+    NB_NEED(says, nb_format(ctx, "%s has less error than %s", strategy_label(challenger, ctx),
+                            strategy_label(baseline, ctx)));
     NB_NEED(says, quoted(says, ctx));
     NB_NEED(first, quoted(baseline, ctx));
     NB_NEED(last, quoted(challenger, ctx));
@@ -170,7 +180,7 @@ static nb_status make_question(form *f, nb_ctx *ctx)
     const char *baseline, *challenger, *text;
     NB_TRY(ctx, find_rivals(f, &baseline, &challenger, ctx));
     if (e->given || !challenger) return NB_OK;
-    NB_NEED(text, nb_format(ctx, "Does %s beat %s?", challenger, baseline));
+    NB_NEED(text, nb_format(ctx, "Does %s beat %s?", strategy_label(challenger, ctx), strategy_label(baseline, ctx)));
     return set_value(e, text, ctx);
 }
 

@@ -125,7 +125,7 @@ static nb_status stem_of(const char *path, const char **stem, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Reads the late keys of the rest, or those before; read already are those that decide which keys there are. */
+/* Reads the rest of the keys, the late ones or those before; what decides which keys there are is read already. */
 static nb_status read_rest(loader *l, bool late)
 {
     nb_config *c = l->common.config;
