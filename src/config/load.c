@@ -8,7 +8,7 @@
 #include "calls/heads.h"
 #include "components/plugin.h"
 #include "config/axes.h"
-#include "config/exclude.h"
+#include "config/conditions.h"
 #include "config/keys.h"
 
 #include <string.h>

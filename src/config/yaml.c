@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,4 +298,48 @@ nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes)
     fclose(file);
     NB_TRY(ctx, status);
     return load(root, text, length, mistakes);
+}
+
+/* What YAML 1.1 does not take as it is, beside quotes, backslashes and control characters: it refuses three, and takes
+ * two for the end of a line. */
+static const struct {
+    const char *bytes, *escape;
+} refused[] = {{"\xe2\x80\xa8", "\\u2028"},
+               {"\xe2\x80\xa9", "\\u2029"},
+               {"\xef\xbb\xbf", "\\ufeff"},
+               {"\xef\xbf\xbe", "\\ufffe"},
+               {"\xef\xbf\xbf", "\\uffff"}};
+
+/* Returns the bytes of a character that has to be escaped, all but the ASCII ones; 0: of no such. */
+static size_t escape(FILE *out, const char *text)
+{
+    const unsigned char *byte = (const unsigned char *)text;
+    if (byte[0] == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0) { /* U+0080 to U+009F */
+        fprintf(out, "\\x%02x", byte[1]);
+        return 2;
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        size_t length = strlen(refused[i].bytes);
+        if (strncmp(text, refused[i].bytes, length) != 0) continue;
+        fputs(refused[i].escape, out);
+        return length;
+    }
+    return 0;
+}
+
+void nb_yaml_print_quoted(FILE *out, const char *text)
+{
+    fputc('"', out);
+    while (*text) {
+        size_t length = escape(out, text);
+        text += length;
+        if (length) continue;
+        if (*text == '"' || *text == '\\') fputc('\\', out);
+        if (iscntrl((unsigned char)*text))
+            fprintf(out, "\\x%02x", (unsigned char)*text);
+        else
+            fputc(*text, out);
+        text++;
+    }
+    fputc('"', out);
 }
