@@ -76,7 +76,7 @@ static nb_status add_hidden(part *p, nb_ctx *ctx)
     const nb_usual_comparison *c = &p->compared;
     int heads = 0, pooled = 0;
     for (int i = 0; c->made && i < c->comparison.count; i++) {
-        heads += c->comparison.items[i].turn != NULL;
+        heads += c->comparison.items[i].conflict != NULL;
         pooled += c->comparison.items[i].change != NULL;
     }
     if (heads > 0)

@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "report/builds.h"
-#include "report/head_turn.h"
+#include "report/head_conflict.h"
 #include "report/where.h"
 
 #include <math.h>

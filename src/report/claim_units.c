@@ -3,7 +3,7 @@
 #include "report/claim_units_private.h"
 
 #include "report/draws.h"
-#include "report/head_turn.h"
+#include "report/head_conflict.h"
 #include "report/where.h"
 
 #include <math.h>

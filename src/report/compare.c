@@ -3,7 +3,7 @@
 #include "report/compare.h"
 
 #include "report/draws.h"
-#include "report/head_turn.h"
+#include "report/head_conflict.h"
 #include "statistics/multiple.h"
 
 #include <math.h>
@@ -173,20 +173,20 @@ static int only_stratum(const nb_compared *x)
     return c->units[0].stratum;
 }
 
-static nb_status find_head_turns(const comparer *c)
+static nb_status find_head_conflicts(const comparer *c)
 {
     nb_head_places places = {.of = NULL};
     nb_ctx *scratch;
     NB_NEED(scratch, nb_ctx_child(c->ctx));
     for (int i = 0; i < c->out->count; i++) {
         nb_compared *x = &c->out->items[i];
-        const char *turn;
+        const char *conflict;
         int stratum = only_stratum(x);
         if (stratum < 0 || x->verdict == NB_NO_VERDICT || x->verdict == NB_REFUSED) continue;
         if (!places.of) NB_TRY(c->ctx, nb_head_places_find(c->relation, &places, c->ctx));
-        NB_TRY(scratch, nb_head_turn(&places, c->terms->contrast.difference, x->contrast, stratum, NB_LEAST_SOURCES,
-                                     c->terms->confidence, &turn, scratch));
-        if (turn) NB_NEED(x->turn, nb_strdup(c->ctx, turn));
+        NB_TRY(scratch, nb_find_head_conflict(&places, c->terms->contrast.difference, x->contrast, stratum,
+                                              NB_LEAST_SOURCES, c->terms->confidence, &conflict, scratch));
+        if (conflict) NB_NEED(x->conflict, nb_strdup(c->ctx, conflict));
         nb_ctx_release(scratch, 0);
     }
     return NB_OK;
@@ -256,7 +256,7 @@ nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_co
     comparer c = {.relation = relation, .terms = terms, .out = out, .ctx = ctx};
     NB_TRY(ctx, nb_relation_unfinished(relation, &c.unfinished, ctx));
     NB_TRY(ctx, compare(&c));
-    NB_TRY(ctx, find_head_turns(&c));
+    NB_TRY(ctx, find_head_conflicts(&c));
     return terms->contrast.pool ? find_changes(&c) : NB_OK;
 }
 

@@ -90,7 +90,7 @@ FROM beside WHERE CASE kind
     ELSE count = 0 AND NOT EXISTS (SELECT 1 FROM compared WHERE verdict = 'refused') END
 ORDER BY code;
 
-WITH turned AS (
+WITH conflicts AS (
     SELECT *, row_number() OVER (ORDER BY line) AS place, count(*) OVER () - most AS more
     FROM compared, (SELECT CASE WHEN {full} THEN 6 ELSE 1 END AS most) WHERE heads_differ IS NOT NULL)
 SELECT 'WARNING: heads differ' || CASE WHEN place <= most
@@ -98,7 +98,7 @@ SELECT 'WARNING: heads differ' || CASE WHEN place <= most
            CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END || ': ' || heads_differ || '.'
        ELSE ' in ' || more || ' more line' || CASE more WHEN 1 THEN '' ELSE 's' END ||
            '; --where head=0 has one head alone.' END AS paragraph
-FROM turned WHERE place <= most + 1 ORDER BY place;
+FROM conflicts WHERE place <= most + 1 ORDER BY place;
 
 SELECT 'WARNING: ' || {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
        CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END ||
@@ -113,7 +113,7 @@ JOIN component USING (id) WHERE kind = '{by}' AND 2 * worse > results HAVING cou
 
 WITH seen AS (
     SELECT verdict AS word FROM shown WHERE ratio IS NOT NULL UNION
-    SELECT 'turn' FROM shown WHERE heads_differ IS NOT NULL UNION SELECT 'interval' WHERE {intervals}),
+    SELECT 'conflict' FROM shown WHERE heads_differ IS NOT NULL UNION SELECT 'interval' WHERE {intervals}),
 known (place, word, mark, across, note) AS (VALUES
     (1, 'interval', 'interval:', NULL, '{percent}, over sources and trials'),
     (2, 'better', 'better:', '*', 'the {percent} interval is {better} {none}, also when corrected for all lines (Holm)'),
@@ -121,7 +121,7 @@ known (place, word, mark, across, note) AS (VALUES
     (4, 'equivalent', 'equivalent:', '=', 'surely within {margin}'),
     (5, 'none', NULL, CASE WHEN {verdicts} THEN '?' END, 'no verdict, see above'),
     (6, 'undecided', 'undecided:', NULL, 'the interval holds {none}, or would when corrected for all lines'),
-    (7, 'turn', '!', '!', 'surely better on one head of a model, surely worse on another'))
+    (7, 'conflict', '!', '!', 'surely better on one head of a model, surely worse on another'))
 SELECT CASE WHEN {across} AND place BETWEEN 2 AND 4 THEN mark || ' ' ELSE '' END || note AS note,
        CASE WHEN {across} THEN across ELSE mark END AS mark
 FROM known JOIN seen USING (word) WHERE NOT {full} AND CASE WHEN {across} THEN across ELSE mark END IS NOT NULL

@@ -80,8 +80,8 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
     const char *model = over ? "all" : nb_answer_at(&c->strata, x->stratum, NB_STRATUM_NAME)->text;
     const char *label = over ? "all" : nb_answer_at(&c->strata, x->stratum, NB_STRATUM_LABEL)->text;
     const char *method = nb_value_label(c, of->value), *baseline = nb_value_label(c, of->baseline);
-    const char *const texts[] = {method, baseline, model,    label, nb_verdict_names[x->verdict],
-                                 x->why, x->turn,  x->change};
+    const char *const texts[] = {method, baseline,    model,    label, nb_verdict_names[x->verdict],
+                                 x->why, x->conflict, x->change};
     int at = 0;
     sqlite3_bind_int(s, ++at, line);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* head_turn.c - see head_turn.h */
-#include "report/head_turn.h"
+/* head_conflict.c - see head_conflict.h */
+#include "report/head_conflict.h"
 
 #include <math.h>
 #include <string.h>
@@ -88,13 +88,13 @@ static bool have_layers(const nb_head_places *p, const nb_estimate *e)
     return false;
 }
 
-nb_status nb_head_turn(const nb_head_places *p, bool difference, const nb_contrast *contrast, int stratum, int least,
-                       double confidence, const char **turn, nb_ctx *ctx)
+nb_status nb_find_head_conflict(const nb_head_places *p, bool difference, const nb_contrast *contrast, int stratum,
+                                int least, double confidence, const char **conflict, nb_ctx *ctx)
 {
     nb_estimate *e;
     int ends[] = {-1, -1};
     const char *texts[2];
-    *turn = NULL;
+    *conflict = NULL;
     if (contrast->unit_count < 2 * least) return NB_OK;
     NB_TRY(ctx, estimate(p, contrast, stratum, confidence, &e, ctx));
     for (int g = 0; g < p->count; g++) {
@@ -105,6 +105,6 @@ nb_status nb_head_turn(const nb_head_places *p, bool difference, const nb_contra
     if (ends[0] < 0 || ends[1] < 0) return NB_OK;
     bool name_layer = have_layers(p, e);
     for (int i = 0; i < 2; i++) NB_TRY(ctx, describe(p, difference, &e[ends[i]], ends[i], name_layer, &texts[i], ctx));
-    NB_NEED(*turn, nb_format(ctx, "%s, %s", texts[0], texts[1]));
+    NB_NEED(*conflict, nb_format(ctx, "%s, %s", texts[0], texts[1]));
     return NB_OK;
 }
