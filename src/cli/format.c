@@ -17,8 +17,7 @@ bool nb_format_is_page(nb_output_format format)
     return format != NB_FORMAT_CSV && format != NB_FORMAT_JSON;
 }
 
-/* 0: any. */
-static int width_here(void)
+int nb_format_width(void)
 {
     enum { LEAST = 20, MOST = 100000 };
     const char *text = getenv("COLUMNS");
@@ -41,7 +40,7 @@ nb_status nb_format_page(const nb_page *page, nb_output_format format, nb_ctx *c
                         : format == NB_FORMAT_LATEX  ? NB_PAGE_LATEX
                         : has_bold()                 ? NB_PAGE_TERMINAL
                                                      : NB_PAGE_TEXT;
-    NB_TRY(ctx, nb_page_print(stdout, page, form, width_here()));
+    NB_TRY(ctx, nb_page_print(stdout, page, form, nb_format_width()));
     return NB_OK;
 }
 

@@ -20,8 +20,11 @@ extern const char *const nb_format_names[]; /* by nb_output_format; NULL-termina
 /* True if the format is for people: then a page is printed, else a grid. */
 bool nb_format_is_page(nb_output_format format);
 
-/* Print to standard output. A table has the width of COLUMNS if that is set, else of the terminal, else any. Its
- * headings are bold on a terminal, unless NO_COLOR is set or TERM is dumb. */
+/* Returns how wide standard output is: COLUMNS of the environment if that is set, else the terminal; 0: any. */
+int nb_format_width(void);
+
+/* Print to standard output, in its width. Headings of tables are bold on a terminal, unless NO_COLOR is set or TERM is
+ * dumb. */
 nb_status nb_format_page(const nb_page *page, nb_output_format format, nb_ctx *ctx);
 nb_status nb_format_grid(const nb_grid *grid, nb_output_format format, nb_ctx *ctx);
 

@@ -106,7 +106,8 @@ static nb_status read_template(form *f, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* FILE[:H] as a problem. Under a causal mask most strategies have no landmarks, so it is left out. */
+/* FILE[:H] as a problem. Under a causal mask most strategies have no landmarks, so it is left out; where a file does
+ * not say whether there is one, none is assumed. */
 static nb_status head_problem(form *f, const char *text, const char **spec, nb_ctx *ctx)
 {
     const char *file;
@@ -116,7 +117,7 @@ static nb_status head_problem(form *f, const char *text, const char **spec, nb_c
     NB_TRY(ctx, nb_head_file_shape(file, &shape, ctx));
     f->no_mask = f->no_mask || shape.causal;
     f->unmasked = f->unmasked || shape.unmasked;
-    return nb_head_spec(file, head, shape.causal ? "false" : NULL, spec, ctx);
+    return nb_head_spec(file, head, shape.causal || shape.unmasked ? "false" : NULL, spec, ctx);
 }
 
 static nb_status add_one(form *f, const char *text, nb_ctx *ctx)
@@ -348,8 +349,8 @@ static nb_status print_document(FILE *out, const void *what, nb_ctx *ctx)
             fputs("# causal=false: without the causal mask that a file has, under which means are no landmarks.\n",
                   out);
         if (d->f->unmasked && strcmp(e->key, "problems") == 0)
-            fputs("# causal=auto: no mask where a file names none, as .npy files cannot. For a decoder's heads set\n"
-                  "# causal=true, and then factors: cur and strategies that pick tokens; else causal=false.\n",
+            fputs("# causal=false: no mask is assumed where a file names none, as .npy files cannot. For a decoder's\n"
+                  "# heads set causal=true, and then factors: cur and strategies that pick tokens.\n",
                   out);
         print_value(out, e);
     }

@@ -44,7 +44,7 @@ enum { NB_MOST_JOBS = 1024 };
          POPT_ARG_STRING, \
          &(c).timeout.text, \
          NB_TAKES_PATIENCE, \
-         "Limit in seconds for each of a method's data, pick, core and share of the measurement (default: none)", \
+         "Seconds that making the data, picking or a core may take, each (default: no limit)", \
          "SECONDS"}, \
     { \
         "memory", '\0', POPT_ARG_STRING, &(c).memory, 0, \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* check.c - nysbench check: the conformance checks on somebody's components, each on each
  * head in a process of its own, so that one that crashes or hangs is a verdict too. */
-#include "cli/command.h"
+#include "cli/format.h"
 
 #include "api/kinds.h"
 #include "base/apart.h"
@@ -10,6 +10,7 @@
 #include "components/registry.h"
 #include "kernels/kernel.h"
 #include "conformance/conformance.h"
+#include "report/page_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,33 +67,42 @@ static nb_status on_heads(const attempt *what, const tally *t, verdict *v, nb_ct
     return NB_OK;
 }
 
-static void print(tally *t, const char *label, const char *check, const verdict *v, const char *what)
+static void print_line(const char *text)
 {
-    t->count++;
-    t->failures += v->status != NB_OK;
-    if (v->status != NB_OK)
-        printf("FAIL %s, %s: %s\n", label, check, v->message);
-    else if (v->calls)
-        printf("PASS %s, %s: %s; %ld calls\n", label, check, what, v->calls);
-    else
-        printf("PASS %s, %s: %s\n", label, check, what);
+    nb_page_wrap(stdout, "", text, 4, nb_format_width(), false);
     fflush(stdout);
 }
 
-/* Pairings that are passed over, a line for those with one reason, which is no verdict. */
-static void print_refused(const char *label, const nb_refused *refused)
+static nb_status print(tally *t, const char *label, const char *check, const verdict *v, const char *what, nb_ctx *ctx)
+{
+    bool failed = v->status != NB_OK;
+    const char *calls = "", *text;
+    t->count++;
+    t->failures += failed;
+    if (!failed && v->calls) NB_NEED(calls, nb_format(ctx, "; %ld calls", v->calls));
+    NB_NEED(text, nb_format(ctx, "%s %s, %s: %s%s", failed ? "FAIL" : "PASS", label, check, failed ? v->message : what,
+                            calls));
+    print_line(text);
+    return NB_OK;
+}
+
+/* Prints pairings that are passed over, a line for those with one reason, which is no verdict. */
+static nb_status print_refused(const char *label, const nb_refused *refused, nb_ctx *ctx)
 {
     for (nb_pairing p = 0; p < NB_PAIRING_COUNT; p++) {
+        const char *text;
         bool told = !refused->why[p];
         for (nb_pairing before = 0; before < p; before++)
             told = told || (refused->why[before] && strcmp(refused->why[before], refused->why[p]) == 0);
         if (told) continue;
-        printf("SKIP %s, pairing %s", label, nb_pairing_names[p]);
+        NB_NEED(text, nb_format(ctx, "SKIP %s, pairing %s", label, nb_pairing_names[p]));
         for (nb_pairing next = p + 1; next < NB_PAIRING_COUNT; next++)
             if (refused->why[next] && strcmp(refused->why[next], refused->why[p]) == 0)
-                printf(", %s", nb_pairing_names[next]);
-        printf(": it refuses: %s\n", refused->why[p]);
+                NB_NEED(text, nb_format(ctx, "%s, %s", text, nb_pairing_names[next]));
+        NB_NEED(text, nb_format(ctx, "%s: it refuses: %s", text, refused->why[p]));
+        print_line(text);
     }
+    return NB_OK;
 }
 
 static nb_status check_choice(const nb_registry *registry, const nb_choice *choice, tally *t, nb_ctx *ctx)
@@ -102,16 +112,15 @@ static nb_status check_choice(const nb_registry *registry, const nb_choice *choi
     if (early.status != NB_OK) {
         NB_NEED(early.message, nb_strdup(ctx, nb_error_message(ctx)));
         nb_error_clear(ctx);
-        print(t, choice->label, "options", &early, "");
-        return NB_OK;
+        return print(t, choice->label, "options", &early, "", ctx);
     }
     if (registry == &nb_strategies) NB_TRY(ctx, nb_find_refused(choice, t->kernel, t->timeout_s, &refused, ctx));
-    print_refused(choice->label, &refused);
+    NB_TRY(ctx, print_refused(choice->label, &refused, ctx));
     for (const nb_check *check = nb_checks_of(registry); check->name; check++) {
         verdict v = {.status = NB_OK};
         attempt a = {check, {.choice = choice, .kernel = t->kernel, .refused = refused}};
         NB_TRY(ctx, nb_checks_need_heads(registry) ? on_heads(&a, t, &v, ctx) : try(&a, NULL, t, &v, ctx));
-        print(t, choice->label, check->name, &v, check->what);
+        NB_TRY(ctx, print(t, choice->label, check->name, &v, check->what, ctx));
     }
     return NB_OK;
 }
@@ -121,8 +130,7 @@ static nb_status check_record(const nb_registry *registry, const nb_component *c
     verdict v = {.status = nb_check_record(registry, c, ctx)};
     NB_NEED(v.message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
-    print(t, c->name, "record", &v, "summary, references, options refuse bad values");
-    return NB_OK;
+    return print(t, c->name, "record", &v, "summary, references, options refuse bad values", ctx);
 }
 
 /* As it is and with each choice of each option. */

@@ -13,6 +13,7 @@ static nb_status print(nb_output_format format, int runs, const nb_claim_results
     if (format == NB_FORMAT_CSV) return nb_claims_print_csv(stdout, runs, results, ctx);
     if (format == NB_FORMAT_JSON) return nb_claims_print_json(stdout, runs, results, ctx);
     nb_page_make(&page, ctx);
+    page.name = "claims";
     NB_TRY(ctx,
            nb_claims_show(&page, format == NB_FORMAT_MARKDOWN ? NB_CLAIMS_TABLE : NB_CLAIMS_PARTS, runs, results, ctx));
     return nb_format_page(&page, format, ctx);

@@ -107,6 +107,7 @@ static nb_status print(const given *g, const nb_relation *relation, const nb_com
     nb_grid grid;
     if (nb_format_is_page(format)) {
         nb_page_make(&page, ctx);
+        page.name = "compare";
         NB_TRY(ctx, nb_compare_show(&page, relation, terms, c, &view, ctx));
         return nb_format_page(&page, format, ctx);
     }

@@ -35,14 +35,15 @@ static void begin(nb_page *page, const nb_error_row *r)
     nb_page_paragraph(page, "%s head %d, n = %d, d = %d, %s", r->problem, r->head, r->n, r->d, r->kernel);
     nb_page_paragraph(page, "%s, m = %d, pairing %s, factors %s", r->strategy, r->landmarks, r->pairing, r->factors);
     nb_page_table(page);
+    nb_page_column(page, NB_PAGE_WORD | NB_PAGE_LABEL, "core");
     nb_page_column(page, NB_PAGE_WORD, "status");
     for (int i = 0; i < SHOWN; i++) nb_page_column(page, NB_PAGE_NUMBER, "%s", shown[i]);
-    nb_page_column(page, NB_PAGE_PROSE, "core");
 }
 
 static void add_line(nb_page *page, const nb_error_row *r)
 {
     nb_page_row(page);
+    nb_page_cell(page, "%s", r->core);
     nb_page_cell(page, "%s", r->status);
     for (int i = 0; i < SHOWN; i++) {
         double value = *(const double *)((const char *)r + nb_column_find(nb_error_columns, shown[i])->offset);
@@ -51,7 +52,6 @@ static void add_line(nb_page *page, const nb_error_row *r)
         else
             nb_page_cell(page, "%.6g", value);
     }
-    nb_page_cell(page, "%s", r->core);
 }
 
 static bool same_reason(const nb_error_row *a, const nb_error_row *b)
@@ -128,13 +128,17 @@ static nb_status print_rows(nysbench *handle, int rows, nb_output_format format)
                                    : nb_json_print(stdout, &list, handle->ctx);
 }
 
+/* Where all rows are skipped, the call asks for what cannot be. */
 static int tell(nysbench *handle, int rows, bool lines, nb_output_format format)
 {
-    int failures = 0;
-    for (int i = 0; i < rows; i++) failures += !nb_row_is_well((const nb_row *)&handle->rows[i]);
+    int failures = 0, skipped = 0;
+    for (int i = 0; i < rows; i++) {
+        failures += !nb_row_is_well((const nb_row *)&handle->rows[i]);
+        skipped += strcmp(handle->rows[i].status, "skipped") == 0;
+    }
     if ((lines ? print_lines(handle, rows) : print_rows(handle, rows, format)) != NB_OK)
         return nb_print_failure(handle->ctx, NB_EXIT_FAILED);
-    return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
+    return skipped == rows ? NB_EXIT_USAGE : failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
 static int measure(const nb_one_head_texts *t, char **files, bool lines, nb_output_format format, nb_ctx *ctx)

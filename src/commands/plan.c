@@ -205,10 +205,13 @@ static void print_cost(const nb_experiment *e, const nb_preview *o)
 static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
 {
     printf("experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
-    if (e->shard.count) printf("shard %d of %d\n", e->shard.index, e->shard.count);
+    if (e->shard.count)
+        printf("shard %d of %d (without --shard, plan shows the methods and the data)\n", e->shard.index,
+               e->shard.count);
     print_rows(&e->plan, &o->standing, o->to_run);
     print_excluded(&e->plan);
     print_cost(e, o);
+    if (e->shard.count) return NB_OK; /* whose methods, sources and scenes are parts */
     print_methods(&e->plan);
     printf("trials: %d\n", e->config.trials);
     NB_TRY(ctx, print_sources(&e->plan, ctx));

@@ -147,7 +147,7 @@ typedef struct { /* the command line's; NULL: not given */
     int landmarks;
     nb_whole_value m, trial, head;
     nb_word_value side, style;
-    char *width, *format, *strategies, *cores;
+    char *by, *width, *format, *strategies, *cores;
     const char **where;
 } choices;
 
@@ -250,10 +250,12 @@ static nb_status read_conditions(const choices *c, const char ***where, nb_ctx *
     return NB_OK;
 }
 
-/* NULL if none is named. */
-static int find_figure(const char *name, const nb_figure **figure, nb_ctx *ctx)
+/* NULL if none is named. `by`: a column, NAME is that figure of its values; NULL: not given. */
+static int find_figure(const char *name, const char *by, const nb_figure **figure, nb_ctx *ctx)
 {
     const char *const *names;
+    if (by) name = nb_format(ctx, "%s_by_%s", name ? name : "ratio", by);
+    if (by && !name) return nb_print_failure(ctx, NB_EXIT_FAILED);
     *figure = name ? (const nb_figure *)nb_registry_find(&nb_figures, name) : NULL;
     if (!name || *figure) return NB_GO_ON;
     if (nb_registry_names(&nb_figures, &names, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
@@ -290,6 +292,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
          "On paper: column (89mm, the default), page (183mm), or a width from 60mm to 500mm, such as 3.25in", "WIDTH"},
         {"format", '\0', POPT_ARG_STRING, &chosen.format, 0,
          "Formats, of svg, png and pdf (default: svg,png; on paper pdf,svg)", "FORMATS"},
+        {"by", '\0', POPT_ARG_STRING, &chosen.by, 0,
+         "As for compare: ratio --by core is the figure ratio_by_core, with a curve for each core", "COLUMN"},
         {"where", 'w', POPT_ARG_ARGV, &chosen.where, 0,
          "Only rows with this value in a column, as for table; may be repeated. Figures of some rows are in a folder "
          "of their own, " SELECTED,
@@ -303,7 +307,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **where;
     if (read_conditions(&chosen, &where, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     const nb_figure *figure = NULL;
-    code = find_figure(arguments[1], &figure, ctx);
+    code = find_figure(arguments[1], chosen.by, &figure, ctx);
     if (code == NB_GO_ON) code = read_view(&chosen, figure, &view, ctx);
     if (code == NB_GO_ON) code = read_style(&chosen, &style, ctx);
     if (code != NB_GO_ON) return code;

@@ -167,11 +167,11 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         NB_WORKER_OPTIONS(chosen->workers),
         NB_START_OPTIONS(chosen->start),
         {"only", '\0', POPT_ARG_STRING, &chosen->only, 0,
-         "Run only the rows with these values, even if they are done; with --retry, those of them that are missing or "
-         "ended with that status",
+         "Run only the rows with these values, again if they are done; with --retry, only those of them that are missing "
+         "or ended so",
          "COLUMN=VALUE, ..."},
         NB_MAX_HOURS_OPTION(chosen->max_hours),
-        {"dry-run", '\0', POPT_ARG_NONE, &chosen->dry_run, 0, "Run and write nothing: say what plan says", NULL},
+        {"dry-run", '\0', POPT_ARG_NONE, &chosen->dry_run, 0, "Only print the plan", NULL},
         {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL},
         POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, e, ctx);

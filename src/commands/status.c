@@ -77,6 +77,7 @@ static void add_sum(nb_page *page, int count, const nb_shard_state *states, cons
             snprintf(list + strlen(list), sizeof list - strlen(list), ", %d %s", of_state[s], state_names[s]);
     nb_page_paragraph(page, "shards: %d%s; rows: %d, of which %d are done, %d of them failed", count, list, planned,
                       done, failed);
+    if (of_state[STOPPED]) nb_page_paragraph(page, "the command that began a shard continues it");
 }
 
 /* The config of the shards: as it was submitted last, or as one of them has it. */
@@ -178,7 +179,10 @@ static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
         NB_TRY(ctx, nb_grid_text(&l->grid, NULL));
         return nb_grid_text(&l->grid, NULL);
     }
-    nb_page_paragraph(&l->page, "%s: %s", l->run, locked ? "running: a process is writing into it" : "not running");
+    nb_page_paragraph(&l->page, "%s: %s", l->run,
+                      locked         ? "running: a process is writing into it"
+                      : planned == 0 ? "done"
+                                     : "stopped: the command that began it continues it");
     add_outcomes(&l->page, &rows);
     if (sharded && planned > 0 && !locked)
         nb_page_paragraph(&l->page, "'nysbench merge' again takes in what the shards have measured since");

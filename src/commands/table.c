@@ -6,6 +6,7 @@
 #include "components/study.h"
 #include "report/builds.h"
 #include "run/run_folder.h"
+#include "report/query.h"
 #include "report/relation.h"
 #include "report/table.h"
 #include "report/where.h"
@@ -22,6 +23,7 @@ typedef struct {
 static nb_status make(const nb_table *table, const wish *w, nb_page *page, nb_grid *grid, bool *empty, nb_ctx *ctx)
 {
     nb_page_make(page, ctx);
+    page->name = table->component.name;
     if (nb_format_is_page(w->format))
         NB_TRY(ctx, nb_table_show(page, table, &w->of, ctx));
     else
@@ -61,6 +63,17 @@ static nb_status print(const nb_table *table, const wish *w, nb_ctx *ctx)
     return nb_format_is_page(w->format) ? nb_format_page(&page, w->format, ctx) : nb_format_grid(&grid, w->format, ctx);
 }
 
+/* Says below the tables which methods have no result, and why. */
+static nb_status tell_missing(const wish *w, nb_ctx *ctx)
+{
+    nb_page page;
+    nb_page_make(&page, ctx);
+    NB_TRY(ctx, nb_query_tell(w->of.relation, "SELECT text AS paragraph FROM without", &page, ctx));
+    if (page.count == 0) return NB_OK;
+    fputc('\n', stdout);
+    return nb_format_page(&page, w->format, ctx);
+}
+
 static nb_status tables(const char *folder, const char *const *names, const char *const *where, wish w, nb_ctx *ctx)
 {
     nb_store store;
@@ -86,7 +99,7 @@ static nb_status tables(const char *folder, const char *const *names, const char
         if (i > 0) fputc('\n', stdout);
         NB_TRY(ctx, print(table, &w, ctx));
     }
-    return NB_OK;
+    return nb_format_is_page(w.format) ? tell_missing(&w, ctx) : NB_OK;
 }
 
 static int check_names(const char *const *names, nb_ctx *ctx)

@@ -340,7 +340,7 @@ bool nb_checks_need_heads(const nb_registry *registry)
 }
 
 const nb_check nb_strategy_checks[] = {{"picks", "valid at every m, repeatable, input untouched", check_picks},
-                                       {"nested", "if nested, fewer picks begin more of them", check_nested},
+                                       {"nested", "where declared, the picks for m begin those for more", check_nested},
                                        {"traits", "random or deterministic, as declared", check_traits},
                                        {"memory", "nothing leaks when an allocation fails", check_memory},
                                        {NULL, NULL, NULL}};

@@ -57,7 +57,7 @@ FROM run WHERE status = 'ok' AND {metric} IS NOT NULL HAVING count(CASE WHEN {me
 WITH method AS (
     SELECT {by}_id AS id, count(*) AS results, count(CASE WHEN {metric} >= {trivial} THEN 1 END) AS worse
     FROM run WHERE status = 'ok' AND {metric} IS NOT NULL GROUP BY {by}_id)
-SELECT 'Mostly no better than the trivial answer (column {trivial}): ' ||
+SELECT 'Mostly no better than equal weights for all tokens (column {trivial}): ' ||
        listed(label || CASE WHEN oracle THEN ', oracle' ELSE '' END || ' (' || worse || ' of ' || results || ' rows)', id)
        || '.'
 FROM method JOIN component USING (id) WHERE kind = '{by}' AND 2 * worse > results HAVING count(*) > 0;

@@ -25,8 +25,9 @@ const char *const nb_claim_verdicts[] = {
 typedef struct {
     nb_relation *relation;
     const nb_claim *claim;
-    nb_ctx *ctx;  /* of what is needed on the way */
-    nb_ctx *keep; /* of the answers */
+    const char *unfinished; /* see nb_relation_unfinished */
+    nb_ctx *ctx;            /* of what is needed on the way */
+    nb_ctx *keep;           /* of the answers */
 } judge;
 
 static bool is_log(const nb_claim *c)
@@ -144,6 +145,8 @@ static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_e
     *why = NULL;
     if (u->why)
         NB_NEED(*why, nb_strdup(j->keep, u->why));
+    else if (j->unfinished)
+        *why = j->unfinished;
     else if (u->count == 0)
         *why = u->noise > 0 ? "nothing is above its rounding noise" : "nothing has a result";
     else if (u->infinite > 0 && !takes_infinite(j->claim))
@@ -390,6 +393,7 @@ nb_status nb_claims_evaluate(nb_relation *relation, int count, const nb_claim *c
                              nb_ctx *ctx)
 {
     judge j = {.relation = relation, .ctx = ctx};
+    NB_TRY(ctx, nb_relation_unfinished(relation, &j.unfinished, ctx));
     NB_NEED(*results, nb_alloc(ctx, (size_t)count + 1, sizeof **results));
     NB_NEED(j.keep, nb_ctx_child(ctx));
     for (int i = 0; i < count; i++) {

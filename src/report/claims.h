@@ -7,7 +7,7 @@
  *     equivalent    neither, and the ratio's interval at 1 - 2 alpha lies within 1 / smallest ... smallest (two
  *                   one-sided tests)
  *     undecided     neither
- *     void          the rows cannot tell: too few sources, too many missing, not comparable
+ *     void          the rows cannot tell: not all have been run, too few sources, too many missing, not comparable
  * A claim with k parts (`each`, or steps of an order) is reproduced if each part is, and refuted if one is. The
  * intervals of the parts hold together at the claim's confidence, each at 1 - alpha / k (Bonferroni). */
 #ifndef NB_CLAIMS_H

@@ -133,7 +133,7 @@ nb_status nb_claims_print_json(FILE *out, int runs, const nb_claim_results *resu
     NB_TRY(ctx, prepare(runs, results, ctx));
     NB_TRY(ctx, nb_relation_ask(results[0].relation, nb_sql_text("claims_json"), NULL, &a, NULL, ctx));
     json_t *list = json_array();
-    int failed = nest(&a, list) || json_dumpf(list, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    int failed = nest(&a, list) || (json_dumpf(list, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) && !ferror(out));
     json_decref(list);
     fputc('\n', out);
     NB_REQUIRE(ctx, !failed, NB_ENOMEM, "the claims cannot be written as JSON");

@@ -27,6 +27,7 @@ typedef struct {
     nb_relation *relation;
     const nb_compare_terms *terms;
     nb_comparison *out;
+    const char *unfinished; /* see nb_relation_unfinished */
     int room;
     nb_ctx *ctx;
 } comparer;
@@ -121,6 +122,8 @@ static nb_status find_reason(const comparer *c, nb_compared *item)
     double share = (double)missing / (k->pairs + missing);
     if (item->contrast->refusal)
         item->why = item->contrast->refusal;
+    else if (c->unfinished)
+        item->why = c->unfinished;
     else if (k->pairs == 0)
         item->why = k->noise > 0                        ? "nothing is above its rounding noise"
                     : k->skipped || k->skipped_baseline ? "skipped: no pair has a result"
@@ -265,6 +268,7 @@ static nb_status find_changes(const comparer *c)
 nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *out, nb_ctx *ctx)
 {
     comparer c = {.relation = relation, .terms = terms, .out = out, .ctx = ctx};
+    NB_TRY(ctx, nb_relation_unfinished(relation, &c.unfinished, ctx));
     NB_TRY(ctx, compare(&c));
     NB_TRY(ctx, find_head_turns(&c));
     return terms->contrast.pool ? find_changes(&c) : NB_OK;

@@ -60,21 +60,30 @@ WHERE NOT {full} AND NOT {across} ORDER BY at;
 -- format: {along}: %s
 -- format: baseline: %s
 -- format: model: %s
-SELECT band AS "_band setting", method_label AS "{along}", {baseline} {model} along AS _across,
+SELECT band AS "_band setting", method_label AS "{along}", {baseline} {model} coalesce(along, every) AS _across,
        marked(numeral(ratio), CASE WHEN verdict = 'refused' OR ratio IS NULL THEN '' ELSE
            CASE verdict WHEN 'better' THEN '*' WHEN 'worse' THEN 'x' WHEN 'equivalent' THEN '=' WHEN 'none' THEN
                CASE WHEN {verdicts} THEN '?' ELSE '' END ELSE '' END ||
            CASE WHEN heads_differ IS NULL THEN '' ELSE '!' END END) AS _cell
-FROM (SELECT *, min(at) OVER (PARTITION BY place, value, base, stratum) AS begin FROM shown)
-WHERE {across} ORDER BY begin, at;
+FROM (SELECT *, min(at) OVER (PARTITION BY whole, place, value, base, stratum) AS begin FROM shown)
+LEFT JOIN (SELECT DISTINCT along AS every FROM shown WHERE NOT whole) ON whole
+WHERE {across} ORDER BY begin, at, every;
 
-SELECT 'UNFINISHED: ' || count(CASE WHEN status = 'planned' THEN 1 END) || ' of ' || count(*) ||
-       ' rows have not been run yet.' AS paragraph
-FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0;
+SELECT '{Below} {none} the {by} is better. Each {scale} is the {geometric}mean over ' ||
+       CASE WHEN least = most THEN '' ELSE least || ' to ' END || most || ' source' ||
+       CASE WHEN least = 1 AND most = 1 THEN '' ELSE 's' END || ' (texts, images, draws){models}' ||
+       coalesce(', with n = ' || shortest || CASE WHEN shortest < longest THEN ' to ' || longest ELSE '' END, '') ||
+       coalesce(' and ' || trials || CASE trials WHEN 1 THEN ' trial' ELSE ' trials' END, '') || '.' ||
+       CASE WHEN lost = 0 THEN '' ELSE ' In ' || lost || ' pairs one of the two has no result; these {missing}.' END AS paragraph
+FROM (SELECT coalesce(min(nullif(sources, 0)), 0) AS least, max(sources) AS most, sum(missing + missing_baseline) AS lost
+      FROM shown),
+     (SELECT min(n) AS shortest, max(n) AS longest, max(trials) AS trials FROM panel);
 
 SELECT 'REFUSED: ' || listed(method_label, line) || ': ' || why || '.' AS paragraph
 FROM (SELECT why, method_label, min(line) AS line FROM compared WHERE verdict = 'refused' GROUP BY why, value)
 GROUP BY why ORDER BY min(line);
+
+SELECT text AS paragraph FROM without WHERE kind = '{by}';
 
 SELECT label || CASE kind WHEN 'value' THEN ': ' || count || ' rows have no row of the baseline to be compared with.'
                 ELSE ': no pair has a result.' END AS paragraph
@@ -98,16 +107,11 @@ SELECT 'WARNING: ' || {name} method_label || CASE WHEN {all_pairs} THEN ' over '
        ': the effect changes sign with {pool}, over which it is pooled: ' || change || '.' AS paragraph
 FROM compared WHERE change IS NOT NULL ORDER BY line;
 
-SELECT 'WARNING: mostly no better than the trivial answer (column {trivial}): ' ||
+SELECT 'WARNING: mostly no better than equal weights for all tokens (column {trivial}): ' ||
        listed(label || ' (' || worse || ' of ' || results || ' rows)', id) || '.' AS paragraph
 FROM (SELECT {by_id} AS id, count(*) AS results, count(CASE WHEN {metric} >= {trivial} THEN 1 END) AS worse FROM run
       WHERE {judged} AND status = 'ok' AND {metric} IS NOT NULL AND ({where}) GROUP BY 1)
 JOIN component USING (id) WHERE kind = '{by}' AND 2 * worse > results HAVING count(*) > 0;
-
-SELECT '{Below} {none} the {by} is better. Each {scale} is the {geometric}mean over ' ||
-       CASE WHEN least = most THEN '' ELSE least || ' to ' END || most || ' source' ||
-       CASE WHEN least = 1 AND most = 1 THEN '' ELSE 's' END || ' (texts, images, draws){models}.' AS paragraph
-FROM (SELECT coalesce(min(nullif(sources, 0)), 0) AS least, max(sources) AS most FROM shown) WHERE NOT {full};
 
 WITH seen AS (
     SELECT verdict AS word FROM shown WHERE ratio IS NOT NULL UNION

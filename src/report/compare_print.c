@@ -3,7 +3,8 @@
  * is printed, with words of the comparison's terms in the place of its {NAME}s:
  *   compared   a row each: `columns`, then s0, l0, s1, l1 ...: the settings as in the row, and as labels
  *   beside     the values and strata: kind, code, label, count (of rows that have no row of the baseline; of pairs)
- *   shown      the lines that are shown, with along, band (their settings but that), at (their place) */
+ *   shown      the lines that are shown, with along, band (their settings but that), at (their place); where all lines
+ *              of a method are refused, the first stands for them (whole) */
 #include "report/compare_print.h"
 
 #include "report/draws.h"
@@ -197,8 +198,8 @@ static nb_status word(const printer *p, const char **sql)
         {"percent", nb_format(p->ctx, "%.0f %%", 100 * t->confidence)},
         {"alpha", nb_format(p->ctx, "%.2g", 1 - t->confidence)},
         {"least", nb_format(p->ctx,
-                            "fewer than %d sources, a model with only one, fewer than %d trials of what is "
-                            "drawn, more than %.0f %% of the pairs missing",
+                            "rows that have not been run yet, fewer than %d sources, a model with only one, fewer than "
+                            "%d trials of what is drawn, more than %.0f %% of the pairs missing",
                             NB_LEAST_SOURCES, NB_LEAST_TRIALS, 100 * NB_MOST_MISSING)},
         {"missing", of->failures == NB_FAILURES_WORST ? "count as the largest difference seen" : "do not count"},
         {"better", more ? "above" : "below"},
@@ -254,12 +255,15 @@ static nb_status prepare(printer *p, const char **sql)
     for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_TRY(p->ctx, name_setting(p, i));
     NB_NEED(*sql,
             nb_format(p->ctx,
-                      "DROP TABLE IF EXISTS temp.shown; CREATE TEMP TABLE shown AS SELECT *, row_number() OVER "
-                      "(ORDER BY place, along, line) AS at FROM (SELECT *, min(line) OVER (PARTITION BY band) AS "
-                      "place FROM (SELECT *, rtrim(%s '', ', ') AS band, %s AS along FROM compared WHERE (stratum "
-                      "< 0 OR %d) AND (%d OR verdict <> 'refused' OR NOT EXISTS (SELECT 1 FROM compared WHERE "
-                      "verdict <> 'refused'))))",
-                      p->band, p->along_cell, p->view.by_model, p->view.full));
+                      "DROP TABLE IF EXISTS temp.shown; CREATE TEMP TABLE shown AS "
+                      "WITH known AS (SELECT *, NOT %d AND line IN (SELECT min(line) FROM compared GROUP BY value, "
+                      "base HAVING min(verdict = 'refused')) AS whole FROM compared), "
+                      "placed AS (SELECT *, CASE WHEN whole THEN '' ELSE rtrim(%s '', ', ') END AS band, CASE WHEN NOT "
+                      "whole THEN %s END AS along FROM known WHERE (stratum < 0 OR %d) AND (%d OR verdict <> 'refused' "
+                      "OR whole)) "
+                      "SELECT *, row_number() OVER (ORDER BY whole, place, along, line) AS at FROM (SELECT *, "
+                      "min(line) OVER (PARTITION BY whole, band) AS place FROM placed)",
+                      p->view.full, p->band, p->along_cell, p->view.by_model, p->view.full));
     NB_TRY(p->ctx, nb_relation_run(p->relation, *sql, p->ctx));
     return word(p, sql);
 }

@@ -292,10 +292,11 @@ static void count(nb_pair_counts *c, const pair *p)
     c->neither += !p->a_ok && !p->b_ok;
 }
 
-/* Returns what a pair without a result counts as: the largest difference seen, against whoever has none. */
+/* Returns what a pair without a result counts as: the largest difference seen, against whoever has none. NaN: no pair
+ * shows one, and so none counts. */
 static double worst(const pair *pairs, int first, int end)
 {
-    double most = 0;
+    double most = NAN;
     for (int i = first; i < end; i++)
         if (is_pair(&pairs[i]) && isfinite(pairs[i].value)) most = fmax(most, fabs(pairs[i].value));
     return most;
@@ -304,7 +305,7 @@ static double worst(const pair *pairs, int first, int end)
 /* The mean of the pairs of each head; pairs first ... end - 1 are of one setting. */
 static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
 {
-    double most = m->terms->failures == NB_FAILURES_WORST ? worst(m->pairs, first, end) : 0;
+    double most = m->terms->failures == NB_FAILURES_WORST ? worst(m->pairs, first, end) : NAN;
     if (m->out->metric->more) most = -most;
     NB_NEED(c->units, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->units));
     NB_NEED(c->heads, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->heads));
@@ -317,7 +318,7 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
             count(&c->counts[here->stratum], here);
             count(&c->counts[m->out->strata.count], here);
             bool both = is_pair(here), one = here->a_ok != here->b_ok;
-            if (!both && !(one && m->terms->failures == NB_FAILURES_WORST)) continue;
+            if (!both && (!one || isnan(most))) continue;
             unit.value += both ? here->value : here->a_ok ? -most : most;
             unit.variance += here->variance;
             used++;

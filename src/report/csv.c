@@ -132,7 +132,7 @@ static nb_status print_json_row(FILE *out, const nb_row_labels *labels, const nb
                                   i < labels->own ? json_field(c, row, ctx)
                                                   : json_text(nb_row_labels_at(labels, i, row), ctx));
     }
-    bad = bad || json_dumpf(object, out, JSON_REAL_PRECISION(17));
+    bad = bad || (json_dumpf(object, out, JSON_REAL_PRECISION(17)) && !ferror(out)); /* the stream has its own error */
     json_decref(object);
     nb_ctx_release(ctx, mark);
     NB_REQUIRE(ctx, !bad, NB_ENOMEM, "a row cannot be written as JSON");

@@ -84,7 +84,8 @@ static nb_status print_object(FILE *out, const nb_grid *g, const nb_cell *row)
     int failed = !object;
     for (int c = 0; c < g->columns && !failed; c++)
         failed = json_object_set_new(object, g->heads[c], json_cell(g, &row[c]));
-    failed = failed || json_dumpf(object, out, JSON_REAL_PRECISION(17));
+    failed =
+        failed || (json_dumpf(object, out, JSON_REAL_PRECISION(17)) && !ferror(out)); /* the stream has its own error */
     json_decref(object);
     NB_REQUIRE(g->ctx, !failed, NB_ENOMEM, "a table cannot be written as JSON");
     return NB_OK;

@@ -27,7 +27,8 @@ enum {
 
 typedef struct nb_page_block nb_page_block;
 typedef struct nb_page {
-    int count; /* of blocks; 0: there is nothing to print */
+    int count;        /* of blocks; 0: there is nothing to print */
+    const char *name; /* of its tables, for references in LaTeX; NULL: they have none */
 
     /* Private. */
     nb_ctx *ctx;

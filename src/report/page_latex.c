@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page_latex.c - the tables of a page for a paper: booktabs' rules, siunitx' columns of numbers, the heading as caption
- * and notes below. Tables of one heading that have the same columns are one, with a column for what their own headings
- * differ in. Paragraphs that belong to no table are comments. */
+/* page_latex.c - the tables of a page for a paper: booktabs' rules, siunitx' columns of numbers, and a label.
+ *
+ * 1. Tables of one heading that have the same columns are one, with a column for what their own headings differ in.
+ * 2. The caption is the heading, the paragraphs above the table, and the first one below it, which says what it holds.
+ * 3. Other paragraphs below it, and notes, stand there in a small face.
+ * 4. All else is a comment: items, what leads to them, and what names an option of the program. */
 #include "report/page_record.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { MOST_ROWS = 40 }; /* of several tables in one, so that it fits a page */
@@ -60,9 +64,11 @@ static void print_cell(FILE *out, nb_page_entry cell, bool number)
         print_braced(out, cell.text, (int)before);
         fputs(cell.text + before, out);
         print_braced(out, cell.mark, (int)strlen(cell.mark));
-    } else {
-        print_braced(out, cell.text, (int)strlen(cell.text));
-        print_braced(out, cell.mark, (int)strlen(cell.mark));
+    } else if (*cell.text || *cell.mark) {
+        fputc('{', out);
+        print_escaped(out, cell.text);
+        print_escaped(out, cell.mark);
+        fputc('}', out);
     }
 }
 
@@ -96,18 +102,71 @@ static void print_rows(FILE *out, const nb_page_sheet *t, const part *name)
     }
 }
 
-static void print_table(FILE *out, const char *above, int count, const part *parts)
+/* Appends to a caption: a sentence as one, and else as a part of the one before. */
+static void print_more(FILE *out, const char *text, const char **before)
+{
+    size_t length = strlen(text), end = strlen(*before);
+    if (end > 0) fputs((*before)[end - 1] == '.' ? " " : length > 0 && text[length - 1] == '.' ? ". " : "; ", out);
+    print_escaped(out, text);
+    *before = text;
+}
+
+static bool is_paragraph(const nb_page *page, int block)
+{
+    return block >= 0 && block < page->count && page->blocks[block].kind == NB_PARAGRAPH;
+}
+
+/* Returns whether the block is a paragraph above a table, from which only paragraphs part it. */
+static bool is_above(const nb_page *page, int block)
+{
+    bool paragraph = is_paragraph(page, block);
+    while (is_paragraph(page, block)) block++;
+    return paragraph && block < page->count && page->blocks[block].table && page->blocks[block].table->row_count > 0;
+}
+
+/* Returns whether the block is a paragraph below a table that serves a reader of the paper, and leads to no items. */
+static bool is_told(const nb_page *page, int block)
+{
+    if (!is_paragraph(page, block) || is_above(page, block)) return false;
+    if (block + 1 < page->count && page->blocks[block + 1].kind == NB_ITEM) return false;
+    const char *text = page->blocks[block].text;
+    return *text && text[strlen(text) - 1] != ':' && !strstr(text, "--");
+}
+
+typedef struct { /* headings: of level 2 and its block, below; of the table before */
+    const char *above, *caption, *used;
+    int block, tables; /* tables: how many have been printed */
+} state;
+
+static void print_caption(FILE *out, const nb_page *page, const state *at, int count, const part *parts)
+{
+    const char *before = "", *title = count > 1 ? "" : parts[0].title ? parts[0].title : "";
+    int first = parts[0].at, below = parts[count - 1].at + 1;
+    if (!at->above && !*title) return;
+    fputs("\\caption{", out);
+    if (at->above) {
+        fputc(toupper((unsigned char)*at->above), out);
+        print_escaped(out, at->above + 1);
+        fputs(*title ? ": " : "", out);
+    }
+    print_escaped(out, title);
+    before = *title ? title : at->above;
+    while (is_paragraph(page, first - 1)) first--;
+    for (int i = at->block + 1; is_paragraph(page, i) && i < first; i++) print_more(out, page->blocks[i].text, &before);
+    for (int i = first; i < parts[0].at && count == 1; i++) print_more(out, page->blocks[i].text, &before);
+    if (is_told(page, below)) print_more(out, page->blocks[below].text, &before);
+    fputs(before[strlen(before) - 1] == '.' ? "}\n" : ".}\n", out);
+    if (!page->name) return;
+    fprintf(out, "\\label{tab:%s", page->name);
+    if (at->tables > 0) fprintf(out, "-%d", at->tables + 1);
+    fputs("}\n", out);
+}
+
+static void print_table(FILE *out, const nb_page *page, const state *at, int count, const part *parts)
 {
     const nb_page_sheet *t = parts[0].table;
-    const char *caption = count > 1 ? NULL : parts[0].title;
     fputs("\\begin{table}\n\\centering\n", out);
-    if (above || caption) {
-        fputs("\\caption{", out);
-        print_escaped(out, above ? above : "");
-        fputs(above && caption ? ": " : "", out);
-        print_escaped(out, caption ? caption : "");
-        fputs("}\n", out);
-    }
+    print_caption(out, page, at, count, parts);
     fputs(count > 1 ? "\\begin{tabular}{l" : "\\begin{tabular}{", out);
     for (int c = 0; c < t->column_count; c++) fputc(t->columns[c].kind & NB_PAGE_NUMBER ? 'S' : 'l', out);
     fputs("}\n\\toprule\n", out);
@@ -180,38 +239,68 @@ static void print_comment(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-/* Notes that follow a table are its own. */
+static void print_note(FILE *out, const char *mark, const char *text)
+{
+    fputs("\\par\\footnotesize ", out);
+    print_escaped(out, mark);
+    fputs(*mark ? " " : "", out);
+    print_escaped(out, text);
+    fputc('\n', out);
+}
+
+/* What stands above each of several tables in one. */
+static void print_parts(FILE *out, const nb_page *page, int count, const part *parts)
+{
+    for (int p = 0; p < count && count > 1; p++)
+        for (int i = parts[p].at - 1; is_paragraph(page, i); i--) {
+            fputs("\\par\\footnotesize ", out);
+            print_part(out, parts[p].title + parts[p].first, parts[p].length);
+            fputs(": ", out);
+            print_escaped(out, page->blocks[i].text);
+            fputc('\n', out);
+        }
+}
+
+/* Prints the blocks below a table from the first on that are its own; returns the last. */
+static int print_below(FILE *out, const nb_page *page, int first)
+{
+    int i = first;
+    for (; i < page->count; i++) {
+        const nb_page_block *b = &page->blocks[i];
+        if (b->kind == NB_NOTE)
+            print_note(out, b->mark, b->text);
+        else if (is_told(page, i) && i > first)
+            print_note(out, "", b->text);
+        else if (!is_told(page, i) && is_paragraph(page, i) && !is_above(page, i))
+            print_comment(out, b->text);
+        else if (!is_told(page, i))
+            break;
+    }
+    return i - 1;
+}
+
 nb_status nb_page_print_latex(FILE *out, const nb_page *page)
 {
-    const char *above = NULL, *caption = NULL, *used = NULL; /* headings: of level 2, below; of the table before */
+    state at = {.above = NULL};
     part *parts;
-    bool open = false;
     NB_NEED(parts, nb_alloc(page->ctx, (size_t)page->count + 1, sizeof *parts));
     fputs("% \\usepackage{booktabs,siunitx}\n", out);
     for (int i = 0; i < page->count; i++) {
         const nb_page_block *b = &page->blocks[i];
-        if (b->kind == NB_NOTE && open) {
-            fputs("\\par\\footnotesize ", out);
-            print_escaped(out, b->mark);
-            fputs(*b->mark ? " " : "", out);
-            print_escaped(out, b->text);
-            fputc('\n', out);
-            continue;
-        }
-        if (b->table && b->table->row_count == 0) continue;
-        if (open && b->kind != NB_PARAGRAPH) fputs("\\end{table}\n", out), open = false;
-        if (b->kind == NB_HEADING && b->level <= 2) above = b->text, caption = NULL;
-        if (b->kind == NB_HEADING && b->level > 2) caption = b->text;
+        if ((b->table && b->table->row_count == 0) || is_above(page, i)) continue;
+        if (b->kind == NB_HEADING && b->level <= 2) at.above = b->text, at.block = i, at.caption = NULL;
+        if (b->kind == NB_HEADING && b->level > 2) at.caption = b->text;
         if (!b->table) {
             print_comment(out, b->text);
             continue;
         }
-        int count = find_parts(page, i, caption, caption != used, parts);
-        for (caption = used = parts[count - 1].title; i < parts[count - 1].at; i++)
-            if (!page->blocks[i].table) print_comment(out, page->blocks[i].text);
-        print_table(out, above, count, parts);
-        open = true;
+        int count = find_parts(page, i, at.caption, at.caption != at.used, parts);
+        at.caption = at.used = parts[count - 1].title;
+        print_table(out, page, &at, count, parts);
+        print_parts(out, page, count, parts);
+        i = print_below(out, page, parts[count - 1].at + 1);
+        fputs("\\end{table}\n", out);
+        at.tables++;
     }
-    if (open) fputs("\\end{table}\n", out);
     return NB_OK;
 }

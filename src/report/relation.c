@@ -725,6 +725,30 @@ static nb_status make_view(const nb_relation *r)
                r->several ? "r.run AS run, " : "", columns, r->rows, joins));
 }
 
+/* Names the components of a method that have no result, where others of their kind have one, and why the first row has
+ * none. */
+static nb_status make_without(const nb_relation *r)
+{
+    const char *parts = "SELECT NULL AS kind, 0 AS place, 0 AS id, 0 AS number, 0 AS open, 0 AS ok WHERE 0";
+    for (int i = 0; i < r->kind_count; i++) {
+        const char *name = r->kinds[i]->name;
+        if (i == r->problem || !registry_of(r, i)) continue;
+        NB_NEED(parts, nb_format(r->ctx,
+                                 "%s UNION ALL SELECT '%s', %d, %s_id, min(number), count(CASE WHEN status IN ('ok', "
+                                 "'planned') THEN 1 END), count(CASE WHEN status = 'ok' THEN 1 END) FROM key GROUP BY "
+                                 "%s_id",
+                                 parts, name, i, name, name));
+    }
+    return execute(
+        r, nb_format(r->ctx,
+                     "CREATE TEMP VIEW without AS SELECT kind, 'NO RESULT: ' || listed(c.label, c.id) || ' (' || "
+                     "status || coalesce(': ' || nullif(reason, ''), '') || ').' AS text FROM (SELECT *, "
+                     "max(ok) OVER (PARTITION BY kind) AS others FROM (%s)) AS w JOIN component AS c USING "
+                     "(kind, id) JOIN run ON run.number = w.number WHERE open = 0 AND others > 0 "
+                     "GROUP BY place, status, reason ORDER BY place, min(c.id)",
+                     parts));
+}
+
 /* All that follows from the rows; `which`: "" or a condition, of those that stay. */
 static nb_status make(nb_relation *r, const char *which)
 {
@@ -736,7 +760,7 @@ static nb_status make(nb_relation *r, const char *which)
         r->ctx,
         execute(
             r,
-            "DROP VIEW IF EXISTS temp.run; DROP TABLE IF EXISTS temp.key; "
+            "DROP VIEW IF EXISTS temp.run; DROP VIEW IF EXISTS temp.without; DROP TABLE IF EXISTS temp.key; "
             "DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.measure; DROP TABLE IF EXISTS temp.option; "
             "DROP TABLE IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; "
             "DROP TABLE IF EXISTS temp.source; DROP TABLE IF EXISTS temp.panel"));
@@ -745,6 +769,7 @@ static nb_status make(nb_relation *r, const char *which)
     NB_TRY(r->ctx, make_sources(r));
     NB_TRY(r->ctx, make_panels(r));
     NB_TRY(r->ctx, make_view(r));
+    NB_TRY(r->ctx, make_without(r));
     return make_measured(r);
 }
 
@@ -1026,6 +1051,17 @@ nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx
     nb_answer a;
     NB_TRY(ctx, nb_relation_ask(r, "SELECT experiment FROM run WHERE number = 0", NULL, &a, NULL, ctx));
     *name = a.count > 0 ? nb_answer_at(&a, 0, 0)->text : NULL;
+    return NB_OK;
+}
+
+nb_status nb_relation_unfinished(const nb_relation *r, const char **text, nb_ctx *ctx)
+{
+    static const char sql[] =
+        "SELECT 'only ' || count(CASE WHEN status <> 'planned' THEN 1 END) || ' of ' || count(*) "
+        "|| ' rows have been run' FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0";
+    nb_answer a;
+    NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &a, NULL, ctx));
+    *text = a.count > 0 ? nb_answer_at(&a, 0, 0)->text : NULL;
     return NB_OK;
 }
 

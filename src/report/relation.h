@@ -25,6 +25,8 @@
  *              size (it sets n, or an attention's landmarks or the like)
  *   panel      id, title, problem (NULL of several), kernel ..., n, d, problems, sources, heads, trials
  *   stratum    id, name, label, drawn: a model, or a problem whose data are drawn
+ *   without    kind, text: which components of a method have no result, where others of their kind have one, and why;
+ *              a sentence for each kind and reason
  *   source     id, stratum_id, name: a text, image or recording; of drawn data, a trial
  * A study adds its own, src/studies/STUDY/views/NAME.sql, which are made when a query names them as needed. */
 #ifndef NB_RELATION_H
@@ -103,6 +105,9 @@ nb_status nb_relation_make(nb_relation *relation, const char *table, const char 
 
 /* Finds the experiment of the first row; NULL: there are none. */
 nb_status nb_relation_experiment(const nb_relation *relation, const char **name, nb_ctx *ctx);
+
+/* Says how many rows have been run, where some have not: "only 12 of 40 rows have been run". NULL: all have. */
+nb_status nb_relation_unfinished(const nb_relation *relation, const char **text, nb_ctx *ctx);
 
 /* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. The parameter :baseline is
  * bound: a strategy, canonical; NULL: the first that is no oracle. */

@@ -236,6 +236,12 @@ assert not [x for r in rows[1:] for x in r[6:11] if x and not float(x) < 1e300]'
     run "$NYSBENCH" claims "$WORK/part"
     expect_status 0
     expect "void"
+    # of sources enough too: what has not been run may say something else
+    "$NYSBENCH" run "$WORK/c.yaml" -q --only trial=1..6 -o "$WORK/part"
+    [ "$(json "$WORK/part" '[(x["verdict"], x["why"], x["sources"]) for x in c]')" = \
+        "[('void', 'only 63 of 72 rows have been run', 7)]" ]
+    run "$NYSBENCH" claims "$WORK/part" --strict
+    expect_status 1
 }
 
 @test "a file beside the config is found, also by a claim, and the folder is asked without it" {

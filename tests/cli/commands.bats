@@ -177,21 +177,25 @@ PY
     [ ! -s "$WORK/known" ] || { cat "$WORK/known"; return 1; }
 }
 
-@test "the strategy of docs/plugins.md works when pasted" {
+@test "the strategies of README.md and docs/plugins.md work when pasted" {
     mkdir "$WORK/tree"
     cp -a Makefile src strategies plots "$WORK/tree"
     mkdir "$WORK/tree/build" # the objects, so that only what is new is compiled
     cp -a build/src build/strategies build/*.[cdho] "$WORK/tree/build"
     sed -n '/^## A file in the tree/,/^## A plug-in/p' docs/plugins.md | sed -n '/^```c$/,/^```$/p' | sed '1d;$d' >"$WORK/tree/strategies/largest_norm.c"
     [ "$(wc -l <"$WORK/tree/strategies/largest_norm.c")" -le 40 ]
+    sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$WORK/tree/strategies/every_kth.c"
     cd "$WORK/tree"
     make -s build/nysbench >"$WORK/log" 2>&1 || { cat "$WORK/log"; return 1; }
     [ -z "$(grep -iE 'warning|error' "$WORK/log")" ]
-    printf 'problems: gaussian(n=40, d=3)\nstrategies: [uniform, largest_norm]\ncores: svd\nlandmarks: 4\nname: x\nplots: []\n' >x.yaml
+    printf 'problems: gaussian(n=40, d=3)\nstrategies: [uniform, largest_norm, every_kth]\ncores: svd\nlandmarks: 4\nname: x\nplots: []\n' >x.yaml
     run build/nysbench run x.yaml
     expect_status 0
     expect "largest_norm"
     [ "$(grep -c ',largest_norm,.*,ok,' results/x/rows.csv)" -eq 10 ]
+    [ "$(grep -c ',every_kth,.*,ok,' results/x/rows.csv)" -eq 10 ]
+    run build/nysbench check every_kth
+    expect_status 0
 }
 
 @test "medians and quantiles in the figure's data are those of the rows (NumPy)" {

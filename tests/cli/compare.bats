@@ -186,6 +186,13 @@ Y
     lines 'assert {x["verdict"] for x in lines} == {"refused"} and "error_unseen" in lines[0]["why"]' --by core
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --by core --metric error_unseen
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --by core --confounded rows_seen
+    # one line for all that are refused, beside methods that are compared, also where m goes across
+    drawn --set 'cores=[iterative, fitted(rows=8), svd, gcv, tikhonov]' --set landmarks=[2,3,4,5,6,7,8,10] --set strategies=[uniform,kmeans]
+    run "$NYSBENCH" compare "$WORK/r" --by core --where landmarks=2..4
+    [ "$(grep -cE '^  fitted\(rows=8\) +- +- +- +refused, see below +0$' <<<"$output")" -eq 1 ]
+    run "$NYSBENCH" compare "$WORK/r" --by core
+    [ "$(grep -cE '^  fitted\(rows=8\) ( +-){8}$' <<<"$output")" -eq 1 ]
+    drawn --set 'cores=[iterative, fitted(rows=8)]'
     run "$NYSBENCH" compare "$WORK/r" --by core --confounded rows_seen
     expect "CONFOUNDED: they may differ in rows_seen too"
     drawn --set 'cores=[iterative, best]'
@@ -214,14 +221,55 @@ Y
     lines 'assert lines and all(x["ratio"] is None and x["why"] == "nothing is above its rounding noise" for x in lines)'
 }
 
-@test "of a run that is not finished, the rows that have not been run are counted" {
+@test "a run that is not finished has ratios and no verdicts, which is said once, above; its finished part has them" {
     drawn --only landmarks=4
     run "$NYSBENCH" compare "$WORK/r"
     expect_status 0
-    expect "UNFINISHED: 48 of 96 rows have not been run yet."
+    expect "No verdict: only 48 of 96 rows have been run."
+    [ "$(grep -c 'have been run' <<<"$output")" -eq 1 ]
+    lines 'assert {(x["verdict"], x["why"]) for x in lines} == {("none", "only 48 of 96 rows have been run")}, lines'
+    lines 'json.dump([(x["method"], x["core"], x["ratio"], x["verdict"]) for x in lines], open(sys.argv[1] + ".part", "w"))' --where landmarks=4
     drawn
     run "$NYSBENCH" compare "$WORK/r"
-    [[ "$output" != *UNFINISHED* ]]
+    [[ "$output" != *"have been run"* ]]
+    lines 'assert [[x["method"], x["core"], x["ratio"], x["verdict"]] for x in lines] == json.load(open(sys.argv[1] + ".part"))' --where landmarks=4
+}
+
+@test "a method without one result has no ratio, is in no family of tests, and is named with the reason" {
+    drawn --set cores=iterative
+    lines 'json.dump([(x["landmarks"], x["ratio"], x["t_holm_p"], x["holm_p"]) for x in lines if x["method"][0] == "k"], open(sys.argv[1] + ".two", "w"))' \
+        --where 'strategy=[uniform, kmeans]'
+    drawn --set cores=iterative --set 'strategies=[uniform, kmeans, "command(run=\"false\")"]' || [ $? -eq 1 ]
+    for failures in drop worst; do
+        lines 'assert {(x["ratio"], x["t_p"], x["t_holm_p"], x["verdict"], x["missing"]) for x in lines if x["method"][0] == "c"} == {(None, None, None, "none", 8)}, lines' \
+            --failures $failures
+        lines 'assert [[x["landmarks"], x["ratio"], x["t_holm_p"], x["holm_p"]] for x in lines if x["method"][0] == "k"] == json.load(open(sys.argv[1] + ".two"))' \
+            --failures $failures
+        run "$NYSBENCH" compare "$WORK/r" --failures $failures
+        expect_status 0
+        grep -qE '^  command\(run=false\) +4 +- +- +none +0$' <<<"$output"
+        [ "$(grep -c '^NO RESULT: command(run=false) (failed: false: exit status 1).$' <<<"$output")" -eq 1 ]
+    done
+}
+
+@test "a method that is refused everywhere has a line, in compare and in tables, and its reason stands below" {
+    drawn --set factors=cur --set 'cores=[iterative, svd]' --set 'strategies=[uniform, leverage, kmeans]'
+    reason="NO RESULT: kmeans (skipped: cur takes rows and columns of S"
+    for command in "compare" "compare --by-model --full" "table errors" "table shares" "table ranks"; do
+        # shellcheck disable=SC2086 # words
+        run "$NYSBENCH" ${command/ / "$WORK/r" } $([ "$command" != compare ] || echo "$WORK/r")
+        expect_status 0
+        grep -qE '^ .* kmeans .* -( |$)' <<<"$output" || { echo "$command: $output"; return 1; }
+        [ "$(grep -c "^$reason" <<<"$output")" -eq 1 ] || { echo "$command: $output"; return 1; }
+    done
+    "$NYSBENCH" report "$WORK/r" --format markdown -o "$WORK/report.md" >/dev/null
+    grep -qE '^\| (iterative\(steps=6\) \| )?kmeans \| .*- \|' "$WORK/report.md"
+    grep -q "^$reason" "$WORK/report.md"
+    # a core, beside cores that have results
+    drawn --set 'cores=[iterative, svd, "command(run=\"false\")"]' || [ $? -eq 1 ]
+    run "$NYSBENCH" table "$WORK/r" cores above
+    [ "$(grep -cE '^  command\(run=false\)( +0)?( +-)+$' <<<"$output")" -eq 2 ]
+    [ "$(grep -c 'NO RESULT: command(run=false)' <<<"$output")" -eq 1 ]
 }
 
 @test "what has no result stands in the line; --failures says how it counts" {

@@ -4,8 +4,8 @@
 
 load helpers
 
-@test "README.md has at most 150 lines, of at most 120 characters" {
-    [ "$(wc -l <README.md)" -le 150 ]
+@test "README.md has at most 120 lines, of at most 120 characters" {
+    [ "$(wc -l <README.md)" -le 120 ]
     ! LC_ALL=C.UTF-8 grep -nE '.{121}' README.md || false
 }
 

@@ -31,7 +31,7 @@ with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
     keys = set(re.findall(r"^ *(?:- )?(\w+):", says("plan", "--origins", file.name), re.M))
 words = set(re.findall(r"\w+", " ".join([says("describe", "--markdown", "components"), says("describe", "--markdown", "columns"),
                                          says("list"), *(says(c, "--help") for c in commands)]))) | keys
-placeholders = {"name", "largest_norm"}
+placeholders = {"name", "largest_norm", "every_kth"}
 
 
 def anchors(text):

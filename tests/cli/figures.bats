@@ -193,3 +193,39 @@ named() {
         [ "$(numbers middle cutoff_kmeans_restarts_4.svg)" -ge 2 ]
     done
 }
+
+@test "ratio --by core has the ratios and intervals of compare --by core; what that refuses is left out and named" {
+    cat >"$WORK/e.yaml" <<END
+problems: ["heads(file=[$(printf '%s, ' experiments/data/panel/minilm_*.safetensors | sed 's/, $//')], head=[0, 1], max_n=40)", "gaussian(n=40, d=4)"]
+strategies: [uniform, "uniform(strided=true)", profile]
+cores: [iterative, svd, "fitted(rows=12)"]
+landmarks: [4, 8]
+trials: 7
+metrics: error
+plots: []
+END
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null
+    undrawn
+    run "$NYSBENCH" plot "$WORK/r" ratio --by core
+    expect_status 0
+    expect "ratio_by_core: 1 figure in"
+    expect "note: plot ratio_by_core: fitted(rows=12) is left out with uniform and uniform(strided=true): only one of it"
+    "$NYSBENCH" compare "$WORK/r" --by core --resamples 0 --format json >"$WORK/json"
+    /usr/bin/python3 - "$WORK" <<'END'
+import csv, json, sys
+work = sys.argv[1]
+points = {(r["panel"].split(",")[0], r["series"].split("(")[0], int(r["landmarks"])): r for r in csv.DictReader(open(work + "/r/plots/ratio_by_core.csv"))}
+short = {"uniform(strided=false)": "uniform", "uniform(strided=true)": "uniform(strided=true)"}
+lines = {(short.get(x["strategy"], "profile"), x["method"].split("(")[0], x["landmarks"]): x for x in json.load(open(work + "/json"))
+         if x["model"] == "all" and x["verdict"] != "refused"}
+assert set(points) == set(lines) and len(lines) == 8, (set(points), set(lines))
+for key, x in lines.items():
+    r = points[key]
+    # the same sums in the same order, but exp and log of them
+    assert all(abs(float(r[c]) / x[c] - 1) < 1e-13 for c in ("ratio", "low", "high")), (key, r, x)
+    assert (int(r["sources"]), int(r["heads"])) == (x["sources"], x["heads"]) == (15, 23), (key, r)
+END
+    run "$NYSBENCH" plot "$WORK/r" ratio --by strategies
+    expect_status 2
+    expect "plot: no figure 'ratio_by_strategies'"
+}

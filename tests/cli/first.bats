@@ -31,7 +31,7 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
     expect "profile(keys=pivots, queries=pivots) has less error than uniform"
 }
 
-@test "heads that name no causal mask: new experiment, plan and run say that they have none, and what a decoder's need" {
+@test "heads that name no causal mask: new experiment says so and settles it; elsewhere plan and run say it" {
     /usr/bin/python3 - "$WORK" <<'PY'
 import os, sys
 import numpy as np
@@ -46,17 +46,17 @@ PY
     run "$NYSBENCH" new experiment e.yaml --yes --heads a --heads b -m 4
     expect_status 0
     once
-    grep -q "^# causal=auto: no mask where a file names none" e.yaml
+    grep -q "^# causal=false: no mask is assumed where a file names none" e.yaml
     run "$NYSBENCH" plan e.yaml
-    once
-    run "$NYSBENCH" run e.yaml -q --set plots=[]
-    expect_status 0
-    once
-    sed 's/causal=auto/causal=false/' e.yaml >no.yaml
-    run "$NYSBENCH" plan no.yaml
     expect_status 0
     [[ "$output" != *warning* ]]
-    sed 's/causal=auto/causal=true/' e.yaml >yes.yaml
+    sed 's/, causal=false//' e.yaml >auto.yaml
+    run "$NYSBENCH" plan auto.yaml
+    once
+    run "$NYSBENCH" run auto.yaml -q --set plots=[]
+    expect_status 0
+    once
+    sed 's/causal=false/causal=true/' e.yaml >yes.yaml
     run "$NYSBENCH" plan yes.yaml
     expect "warning: 44 of 44 rows will be skipped: under a causal mask a query before the first landmark would attend to nothing: take factors cur"
     [[ "$output" != *"no causal mask"* ]]
@@ -239,7 +239,7 @@ import os, numpy as np
 os.mkdir("my-layer")
 for name, x in zip("qkv", np.random.default_rng(1).standard_normal((3, 6, 2, 100, 8))):
     np.save(f"my-layer/{name}.npy", x)'
-    sed -n '/^From a shell/,/^In any/s/^    \([.]\)/\1/p' "$OLDPWD/README.md" >commands
+    sed -n '/^From a shell/,/^In C/s/^    \([.]\)/\1/p' "$OLDPWD/README.md" >commands
     run bash -e commands
     expect_status 0
     expect "kmeans(restarts=4)"

@@ -63,6 +63,19 @@ PY
     done < <(each)
 }
 
+@test "JSON that nobody reads any more ends the command as it ends every filter, without a message" {
+    /usr/bin/python3 - "$NYSBENCH" "$SHARED/r" <<'PY'
+import os, subprocess, sys
+for words in (["export", sys.argv[2], "--format", "json"], ["table", sys.argv[2], "errors", "--format", "json"],
+              ["claims", sys.argv[2], "--format", "json"]):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.argv[1], *words], stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (-13, ""), (words, done)
+PY
+}
+
 @test "a format that there is not" {
     while read -ra words; do
         run "$NYSBENCH" "${words[@]}" --format xml
@@ -153,12 +166,39 @@ assert not re.search(r"[%$#_^~<>|\\]", bare) and bare.count("{") == bare.count("
 PY
 }
 
+@test "a LaTeX table has a label, and a caption that says its conditions; it is compiled where there is a LaTeX" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer -o "$WORK/r" \
+        --set 'strategies=[uniform, kmeans]'
+    "$NYSBENCH" compare "$WORK/r" --format latex >"$WORK/compare.tex"
+    "$NYSBENCH" table "$WORK/r" errors wins --format latex >"$WORK/tables.tex"
+    /usr/bin/python3 -SE - "$WORK/compare.tex" "$WORK/tables.tex" <<'PY'
+import re, sys
+compare, tables = (open(path).read() for path in sys.argv[1:])
+caption = re.search(r"\\caption\{(.*)\}\n\\label\{tab:compare\}\n", compare)[1]
+assert caption.startswith("Error by strategy, over that of uniform, ") and caption.endswith("."), caption
+for words in ("; kernel softmax, pairing joint, ", ". No verdict: ", ". Below 1 the strategy is better. ", " sources (texts, images, draws)",
+              ", with n = 64 to 257 and 2 trials."):
+    assert words in caption, (words, caption)
+assert "trials." not in compare.replace(caption, "") and r"\par\footnotesize WARNING: " in compare
+labels = re.findall(r"\\caption\{[A-Z].*\.\}\n\\label\{tab:(.*)\}", tables)
+assert labels == ["errors", "wins", *(f"wins-{i}" for i in range(2, len(labels)))] and len(labels) > 8, labels
+assert tables.count("; kernel softmax, pairing joint") == len(labels) - 1 and ", landmarks 8.}" in tables
+assert r"\par\footnotesize clusters(n=64, d=8, count=4): n = 64, d = 8, sources: 2, heads: 1, trials: 2" in tables
+PY
+    command -v pdflatex || return 0
+    printf '%s\n' '\documentclass{article}\usepackage{booktabs,siunitx}\begin{document}' '\input{compare}\input{tables}' \
+        'Table~\ref{tab:compare}\end{document}' >"$WORK/paper.tex"
+    (cd "$WORK" && pdflatex -interaction=nonstopmode -halt-on-error paper && pdflatex -interaction=nonstopmode paper)
+    [ "$(grep -c 'undefined' "$WORK/paper.log")" -eq 0 ]
+}
+
 @test "tables that differ in their problem are one in LaTeX, with a column for what differs; norms are mathematics" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set cores=iterative --set 'problems=gaussian(n=[48, 65], d=8)' \
         --set factors=nystromformer -o "$WORK/r"
     "$NYSBENCH" table "$WORK/r" errors --format latex >"$WORK/tex"
     "$NYSBENCH" table "$WORK/r" errors --format markdown >"$WORK/md"
-    grep -qF '\caption{Median relative error $\|S - FXB\|_F$ / $\|S\|_F$ over heads and trials}' "$WORK/tex"
+    grep -qF '\caption{Median relative error $\|S - FXB\|_F$ / $\|S\|_F$ over heads and trials.}' "$WORK/tex"
+    grep -qF '\par\footnotesize n=65: n = 65, d = 8, sources: 2, heads: 1, trials: 2' "$WORK/tex"
     /usr/bin/python3 -SE - "$WORK/tex" "$WORK/md" <<'PY'
 import re, sys
 text, markdown = (open(path).read() for path in sys.argv[1:])

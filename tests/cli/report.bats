@@ -175,7 +175,7 @@ figures() {
     rm -r "$WORK/r"
     measure --set 'cores=[iterative, svd]' --set plots=[]
     "$NYSBENCH" plot "$WORK/r" >"$WORK/out"
-    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cores cost cutoff error forest ranks ratio svd_vs_iterative " ]
+    [ "$(cut -d : -f 1 "$WORK/out" | tr '\n' ' ')" = "cores cost cutoff error forest ranks ratio ratio_by_core svd_vs_iterative " ]
 }
 
 @test "several runs: a table of all, a part for each, ids and colours that do not clash" {
@@ -332,10 +332,10 @@ Y
     expect_caveat '4 of 32 values of error are not above their rounding noise \(column error_noise\).*'
 }
 
-@test "caveat: no better than the trivial answer" {
+@test "caveat: no better than equal weights" {
     measure
     store "UPDATE results SET baseline_mean = error WHERE strategy LIKE 'uniform%' AND trial < 5"
-    expect_caveat 'Mostly no better than the trivial answer \(column baseline_mean\): uniform \(10 of 16 rows\)\.'
+    expect_caveat 'Mostly no better than equal weights for all tokens \(column baseline_mean\): uniform \(10 of 16 rows\)\.'
     store "UPDATE results SET baseline_mean = 2"
     run caveats
     [ "$output" = "None found." ]

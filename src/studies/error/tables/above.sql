@@ -17,15 +17,15 @@ SELECT s.name AS by, s.value, e.core, e.oracle, size(list(above)) AS choices, me
 FROM scope AS s JOIN one USING (level_id) JOIN entrant AS e ON e.id = entrant_id
 WHERE e.part < 3 GROUP BY s.place, s.number, e.id HAVING count(above) > 0 ORDER BY s.place, s.number, e.id;
 
-SELECT e.label AS core, count(above) AS choices, shown('%.1f', median(100 * above)) AS median,
-       shown('%.1f', quantile(100 * above, 0.1)) AS "10 %", shown('%.1f', quantile(100 * above, 0.9)) AS "90 %",
+SELECT e.label AS core, count(above) AS choices, coalesce(shown('%.1f', median(100 * above)), '-') AS median,
+       coalesce(shown('%.1f', quantile(100 * above, 0.1)), '-') AS "10 %",
+       coalesce(shown('%.1f', quantile(100 * above, 0.9)), '-') AS "90 %",
        coalesce(shown('%.1f', median(100 * unseen)), '-') AS unseen,
        coalesce(shown('%.1f', quantile(100 * unseen, 0.1)), '-') AS "10 %",
        coalesce(shown('%.1f', quantile(100 * unseen, 0.9)), '-') AS "90 %", (SELECT count(*) FROM choice) AS _choices,
        (SELECT count(DISTINCT c.id) FROM choice AS c JOIN outcome AS o ON o.choice_id = c.id AND o.trial = c.trial
         JOIN core ON core.id = o.core_id WHERE o.ok AND NOT core.random) AS _different
-FROM entry JOIN entrant AS e ON e.id = entrant_id
-WHERE e.part < 3 AND e.usual GROUP BY e.id HAVING count(above) > 0 ORDER BY e.id;
+FROM entrant AS e LEFT JOIN entry ON e.id = entrant_id WHERE e.part < 3 AND e.usual GROUP BY e.id ORDER BY e.id;
 
 SELECT 'With --format csv: every setting, also by m, by problem, and where m is a sixteenth of n or more.' AS paragraph
 FROM entry JOIN entrant AS e ON e.id = entrant_id WHERE e.part < 3 AND e.usual AND above IS NOT NULL LIMIT 1;

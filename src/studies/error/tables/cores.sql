@@ -22,12 +22,11 @@ WITH part AS (
                CASE WHEN nearest THEN '*' WHEN count > 0 AND NOT complete THEN '!' ELSE '' END) AS text
     FROM core_above
     UNION ALL
-    SELECT core_id, 'core_s', shown('%.2g', core_s) FROM (
-        SELECT *, row_number() OVER (PARTITION BY core_id ORDER BY landmarks DESC) AS rank FROM core_above WHERE count > 0)
+    SELECT core_id, 'core_s', coalesce(shown('%.2g', core_s), '-') FROM (
+        SELECT *, row_number() OVER (PARTITION BY core_id ORDER BY count > 0 DESC, landmarks DESC) AS rank FROM core_above)
     WHERE rank = 1)
 SELECT label AS landmarks, landmarks AS _across, text AS _cell
-FROM part JOIN core ON core.id = core_id WHERE core_id IN (SELECT core_id FROM core_above WHERE count > 0)
-ORDER BY place, part.landmarks;
+FROM part JOIN core ON core.id = core_id ORDER BY place, part.landmarks;
 
 SELECT 'below 0: the core keeps rows of S exactly, so its result is not of the form F X B' AS note
 FROM core_above WHERE 100 * above <= -0.05 LIMIT 1;

@@ -8,8 +8,8 @@
 --   medians over heads and trials
 -- note: share: of the gap between the baseline (0) and the best strategy of each problem and m (1), ln(error) /
 --   ln(best's); below 0: worse than the baseline
--- note: -: no share: the best is less than 1 % below the baseline, or the strategy is further above it than the best is
---   below it (-1)
+-- note: -: no result: skipped, failed or not run; or no share: the best is less than 1 % below the baseline, or the
+--   strategy is further above it than the best is below it (-1)
 -- note: ~: rounding noise on both sides; behind a number: for some problems and m
 -- note: !: some are missing, or have the baseline only with another pairing
 -- note: select_s: seconds
@@ -24,11 +24,12 @@ ORDER BY variant_id, core_id, panel_id IS NULL, panel_id, landmarks;
 WITH line AS (
     SELECT *, (SELECT count(*) FROM (SELECT DISTINCT panel_id, landmarks FROM cell WHERE core_id = share.core_id))
            AS planned
-    FROM share WHERE panel_id IS NULL AND (count > 0 OR noise > 0))
+    FROM share WHERE panel_id IS NULL)
 SELECT b.name AS _baseline, core.full AS "_band core",
        v.label || CASE WHEN fixed THEN '' ELSE ', baseline ' || b.pairing END AS strategy,
-       marked(coalesce(shown('%.3g', ratio), '~'), CASE WHEN noise > 0 AND ratio IS NOT NULL THEN '~' ELSE '' END
-           || CASE WHEN count + noise < planned THEN '!' ELSE '' END) AS error,
+       marked(coalesce(shown('%.3g', ratio), CASE WHEN noise > 0 THEN '~' ELSE '-' END),
+           CASE WHEN noise > 0 AND ratio IS NOT NULL THEN '~' ELSE '' END
+           || CASE WHEN count + noise BETWEEN 1 AND planned - 1 THEN '!' ELSE '' END) AS error,
        coalesce(shown('%.2f', share), '-') AS share,
        marked(coalesce(shown('%.3g', sub_ratio), CASE WHEN sub_noise > 0 THEN '~' ELSE '-' END), '') AS subspace,
        coalesce(shown('%.2f', sub_share), '-') AS share,
