@@ -149,11 +149,11 @@ $B/registry.c: FORCE
 	   echo 'const nb_registry *const nb_outputs[] = {$(foreach k,$(OUTPUTS),&nb_$(call plural,$k),) 0};'; } > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
-# Every file of src/commands is a command.
-COMMANDS = $(sort $(notdir $(basename $(wildcard src/commands/*.c))))
+# A file of src/commands that ends with such a record is a command.
+COMMANDS = $(sort $(notdir $(basename $(shell grep -l '^const nb_command nb_command_' src/commands/*.c))))
 $B/commands.c: FORCE
 	@mkdir -p $B
-	@{ echo '/* made by the Makefile from the files of src/commands: do not edit */'; echo '#include "cli/command.h"'; \
+	@{ echo '/* made by the Makefile from the files of src/commands: do not edit */'; echo '#include "commands/command.h"'; \
 	   for n in $(COMMANDS); do echo "extern const nb_command nb_command_$$n;"; done; \
 	   echo 'const nb_command *const nb_commands[] = {$(COMMANDS:%=&nb_command_%,) 0};'; } > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
@@ -399,7 +399,7 @@ $B/man: $B/nysbench $(wildcard docs/*.md)
 
 # What is installed, a line each: mode, source, place under PREFIX. The program's own folder lists what was put there.
 SHARE := share/nysbench
-COMPLETIONS := src/cli/completions
+COMPLETIONS := src/commands/completions
 define INSTALLED
 755 $B/nysbench bin/nysbench
 644 $B/$(SONAME) $(LIBDIR)/$(SONAME)

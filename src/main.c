@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main.c - nysbench COMMAND ... */
-#include "cli/command.h"
-#include "cli/manual.h"
+#include "commands/command.h"
+#include "commands/manual.h"
 #include "base/process.h"
 #include "base/server.h"
 #include "base/version.h"
@@ -65,8 +65,7 @@ static int unknown(const char *name, nb_ctx *ctx)
 {
     const char *const *names, *hint = NULL;
     if (nb_command_names(&names, ctx) == NB_OK) hint = nb_hint(name, names, ctx);
-    nb_print_error("no command '%s'%s", name, hint ? hint : "");
-    return NB_EXIT_USAGE;
+    return nb_print_error("no command '%s'%s", name, hint ? hint : "");
 }
 
 static const nb_command *find(const char *name)

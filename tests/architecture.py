@@ -9,7 +9,7 @@ import re
 import sys
 
 ORDER = """base statistics components linalg data problems kernels nystrom strategies cores partitions calls layers attentions
-           conformance config run report studies api cli html commands main""".split()
+           conformance config run report studies api html commands main""".split()
 GENERATED = {"build.h"}  # build/
 OTHERS = {"src/report/claim_lines.c"}  # reads the private header of claim_units
 

@@ -75,7 +75,7 @@ inside 'nysbench run experiments/00-smoke.yaml' >"$work/out" 2>&1 || { cat "$wor
 inside 'nysbench demo' >"$work/out" 2>&1 || { cat "$work/out"; fail "demo: status $?"; }
 [ "$(grep -c gnuplot "$work/out")" = 1 ] || { cat "$work/out"; fail "demo: gnuplot is not told once"; }
 grep -q "Claims: 1 reproduced" "$work/out"
-grep -q "which differences are real: nysbench compare" "$work/out" || { cat "$work/out"; fail "the command is called otherwise"; }
+grep -q "all numbers of landmarks together: nysbench compare" "$work/out" || { cat "$work/out"; fail "the command is called otherwise"; }
 inside 'nysbench compare nysbench-demo/results --pool landmarks' | grep -q kmeans
 inside 'nysbench report nysbench-demo/results' >"$work/out" 2>&1 || { cat "$work/out"; fail "report: status $?"; }
 grep -q gnuplot "$work/out"

@@ -167,6 +167,23 @@ nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const vo
     return status;
 }
 
+nb_status nb_print_text(nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
+                        const char **text, nb_ctx *ctx)
+{
+    char *buffer = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&buffer, &size);
+    NB_REQUIRE(ctx, out, NB_ENOMEM, "out of memory: a text");
+    nb_status status = print(out, what, ctx);
+    bool failed = ferror(out);
+    failed = fclose(out) != 0 || failed;
+    nb_status kept = buffer ? nb_defer(ctx, free, buffer) : NB_OK;
+    *text = buffer;
+    NB_TRY(ctx, status);
+    NB_REQUIRE(ctx, !failed && buffer, NB_ENOMEM, "out of memory: a text");
+    return kept;
+}
+
 nb_status nb_read_file(const char *path, const char **text, nb_ctx *ctx)
 {
     char *buffer;

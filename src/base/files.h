@@ -24,6 +24,9 @@ nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx);
  * the old file or the whole new one. A pipe or device is written directly. nb_write_status with the reason. */
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
                         const void *what, nb_ctx *ctx);
+/* Lets it write a text; ctx owns that. */
+nb_status nb_print_text(nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
+                        const char **text, nb_ctx *ctx);
 /* Reads a whole text file. */
 nb_status nb_read_file(const char *path, const char **text, nb_ctx *ctx);
 nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);

@@ -3,6 +3,7 @@
 #include "base/shell.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx)
@@ -20,6 +21,19 @@ nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx)
     }
     *out = '\'';
     return NB_OK;
+}
+
+nb_status nb_shell_add(nb_ctx *ctx, const char **line, ...)
+{
+    nb_status status = NB_OK;
+    va_list args;
+    va_start(args, line);
+    for (const char *text, *word; status == NB_OK && (text = va_arg(args, const char *));) {
+        status = nb_shell_word(text, &word, ctx);
+        if (status == NB_OK && !(*line = nb_format(ctx, "%s %s", *line, word))) status = NB_ENOMEM;
+    }
+    va_end(args);
+    return status;
 }
 
 nb_status nb_shell_program(const char **word, nb_ctx *ctx)

@@ -139,6 +139,19 @@ void nb_text_fill(FILE *out, const char *before, int indent, int width, const ch
     fputc('\n', out);
 }
 
+int nb_text_ends(const char *text, const char *ending)
+{
+    size_t length = strlen(text), of = strlen(ending);
+    return length > of && strcmp(text + length - of, ending) == 0;
+}
+
+int nb_text_count(const char *const *list)
+{
+    int count = 0;
+    while (list && list[count]) count++;
+    return count;
+}
+
 int nb_text_among(const char *text, const char *const *list)
 {
     while (list && *list && strcmp(*list, text) != 0) list++;

@@ -32,6 +32,12 @@ int nb_text_same(const char *a, const char *b);
  * dot. A word may be wider than the line. */
 void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *dot, const char *text);
 
+/* True if a text ends with another one, and is longer. */
+int nb_text_ends(const char *text, const char *ending);
+
+/* Returns the length of a list, which ends with NULL; one that is NULL has none. */
+int nb_text_count(const char *const *list);
+
 /* True if a list, which ends with NULL, has the text; one that is NULL has none. */
 int nb_text_among(const char *text, const char *const *list);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* check.c - nysbench check: the conformance checks on somebody's components, each on each
  * head in a process of its own, so that one that crashes or hangs is a verdict too. */
-#include "cli/format.h"
+#include "commands/format.h"
 
 #include "api/kinds.h"
 #include "base/apart.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "components/plugin.h"
 #include "components/registry.h"
 #include "kernels/kernel.h"
@@ -204,8 +205,7 @@ static nb_status check_spec(const char *text, tally *t, nb_ctx *ctx)
 
 static bool is_plugin(const char *text)
 {
-    size_t length = strlen(text);
-    return nb_is_file(text) || (length > 3 && strcmp(text + length - 3, ".so") == 0);
+    return nb_is_file(text) || nb_text_ends(text, ".so");
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -215,12 +215,11 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_choice kernel;
     tally t = {.kernel = &kernel};
     struct poptOption options[] = {
-        NB_HELP_OPTION,
-        NB_PLUGIN_OPTION(plugins),
-        {"kind", 'k', POPT_ARG_STRING, &kind, 0,
-         "Of which kind SPEC is, where several have its name (default: all; of command: strategy)", "KIND"},
-        {"timeout", 't', POPT_ARG_STRING, &timeout.text, NB_TAKES_PATIENCE,
-         "Seconds for each check on each head (default: 60)", "SECONDS"},
+        NB_HELP_OPTION, NB_PLUGIN_OPTION(plugins),
+        NB_TEXT_OPTION("kind", 'k', kind,
+                       "Of which kind SPEC is, where several have its name (default: all; of command: strategy)",
+                       "KIND"),
+        NB_PATIENCE_OPTION("timeout", 't', timeout, "Seconds for each check on each head (default: 60)"),
         POPT_TABLEEND};
     nb_ctx_set_patience(ctx, timeout.value);
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* claims.c - nysbench claims RUN...: what is claimed, and what the rows say of it. */
-#include "cli/claims.h"
-#include "cli/format.h"
+#include "commands/format.h"
 #include "components/study.h"
+#include "report/claims_print.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>
@@ -55,12 +55,11 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = NB_FORMAT_VALUE;
     int strict = 0, open = 0;
     const char **plugins = NULL, **arguments;
-    struct poptOption options[] = {NB_HELP_OPTION,
-                                   NB_FORMAT_OPTION(format),
-                                   {"strict", '\0', POPT_ARG_NONE, &strict, 0,
-                                    "Exit with 1 unless every claim is reproduced; untested ones do not count", NULL},
-                                   NB_PLUGIN_OPTION(plugins),
-                                   POPT_TABLEEND};
+    struct poptOption options[] = {
+        NB_HELP_OPTION, NB_FORMAT_OPTION(format),
+        NB_FLAG_OPTION("strict", '\0', strict,
+                       "Exit with 1 unless every claim is reproduced; untested ones do not count"),
+        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, MOST}, ctx);
     if (code != NB_GO_ON) return code;
     nb_status status = answer(arguments, (nb_output_format)format.value, &open, ctx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compare.c - nysbench compare RUN: methods against a baseline, with intervals and verdicts. */
-#include "cli/format.h"
+#include "commands/format.h"
 
 #include "components/study.h"
 #include "report/compare_print.h"
@@ -138,7 +138,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     NB_TRY(ctx, check_columns(study->columns, g, &terms->contrast, ctx));
     if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
         NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
-    terms->all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
+    terms->contrast.all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
     terms->contrast.builds = true;
     NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
     NB_TRY(ctx, find_baseline(relation, nb_column_find(study->columns, terms->contrast.by), g, usual,
@@ -176,29 +176,33 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_compare_terms terms;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"baseline", 'b', POPT_ARG_STRING, &g.baseline, 0,
-         "What to compare with, by its name, a spec or its label (default: the run's baseline); all: compare each pair",
-         "SPEC"},
-        {"by", '\0', POPT_ARG_STRING, &g.by, 0, "Column whose values are compared (default: strategy)", "COLUMN"},
-        {"metric", 'm', POPT_ARG_STRING, &g.metric, 0, "Measure to compare (default: the study's first, such as error)",
-         "COLUMN"},
-        {"where", 'w', POPT_ARG_ARGV, &g.where, 0,
-         "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
-         "COLUMN=VALUE"},
-        {"pool", '\0', POPT_ARG_STRING, &g.pool, 0, "Average over the values of a column, such as landmarks", "COLUMN"},
+        NB_TEXT_OPTION(
+            "baseline", 'b', g.baseline,
+            "What to compare with, by its name, a spec or its label (default: the run's baseline); all: compare each "
+            "pair",
+            "SPEC"),
+        NB_TEXT_OPTION("by", '\0', g.by, "Column whose values are compared (default: strategy)", "COLUMN"),
+        NB_TEXT_OPTION("metric", 'm', g.metric, "Measure to compare (default: the study's first, such as error)",
+                       "COLUMN"),
+        NB_LIST_OPTION(
+            "where", 'w', g.where,
+            "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
+            "COLUMN=VALUE"),
+        NB_TEXT_OPTION("pool", '\0', g.pool, "Average over the values of a column, such as landmarks", "COLUMN"),
         NB_WORD_OPTION("scale", '\0', g.scale, "Compare by ratio (default) or difference", "ratio|difference"),
-        {"confounded", '\0', POPT_ARG_ARGV, &g.confounded, 0,
-         "Compare even what differs in this column too, or in " NB_ROWS_SEEN " or " NB_BUILD "; may be repeated",
-         "COLUMN"},
+        NB_LIST_OPTION("confounded", '\0', g.confounded,
+                       "Compare even what differs in this column too, or in " NB_ROWS_SEEN " or " NB_BUILD
+                       "; may be repeated",
+                       "COLUMN"),
         NB_WORD_OPTION("failures", '\0', g.failures,
                        "Pairs of which one has no result: drop (default) them, or count them as worst", "drop|worst"),
-        {"margin", '\0', POPT_ARG_STRING, &g.margin, 0, "Largest ratio (or difference) that does not matter (1.02; 0)",
-         "RATIO"},
+        NB_TEXT_OPTION("margin", '\0', g.margin, "Largest ratio (or difference) that does not matter (1.02; 0)",
+                       "RATIO"),
         NB_REAL_OPTION("confidence", '\0', g.confidence, "Confidence of the intervals (0.95)", "SHARE"),
         NB_WHOLE_OPTION("resamples", '\0', g.resamples, "Resamples of the bootstrap (2000); 0: no bootstrap", "N"),
-        {"by-model", '\0', POPT_ARG_NONE, &g.by_model, 0, "Lines of each model too, not only over all of them", NULL},
-        {"full", '\0', POPT_ARG_NONE, &g.full, 0,
-         "All that is known of each line: tests, bootstrap, heads, trials, and what they mean", NULL},
+        NB_FLAG_OPTION("by-model", '\0', g.by_model, "Lines of each model too, not only over all of them"),
+        NB_FLAG_OPTION("full", '\0', g.full,
+                       "All that is known of each line: tests, bootstrap, heads, trials, and what they mean"),
         NB_FORMAT_OPTION(g.format),
         NB_PLUGIN_OPTION(plugins),
         POPT_TABLEEND};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* demo.c - nysbench demo: a small experiment on the heads that come with the program, in a folder of its own. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/files.h"
 #include "base/gnuplot.h"
 #include "base/shell.h"
-#include "cli/new_experiment.h"
+#include "commands/new_experiment.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>
@@ -26,7 +26,8 @@ static nb_status find_heads(const char **pattern, nb_ctx *ctx)
 static nb_status prepare(const char *folder, const char *experiment, nb_ctx *ctx)
 {
     const char *heads[] = {NULL, NULL};
-    const nb_new_answers answers = {.trials = "3", .heads = heads};
+    const nb_override values[] = {{"trials", "3"}, {NULL, NULL}};
+    const nb_new_answers answers = {values, heads};
     struct stat info;
     if (nb_is_file(experiment)) return NB_OK;
     NB_REQUIRE(ctx, lstat(folder, &info) != 0, NB_EINVAL,
@@ -52,7 +53,7 @@ static nb_status print_next(const char *experiment, const char *results, nb_ctx 
     putchar('\n');
     if (nb_gnuplot_version(&version, ctx)) printf("figures: %s/plots/*.png; ", results);
     printf("the experiment, with each key explained: %s\n"
-           "which differences are real: %s compare %s --pool landmarks\n"
+           "all numbers of landmarks together: %s compare %s --pool landmarks\n"
            "next, heads of your own: %s new experiment --heads FILE.safetensors\n",
            experiment, program, folder, program);
     return NB_OK;
@@ -62,17 +63,13 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     char *out = NULL;
     const char **arguments, *experiment = NULL, *results = NULL;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
-        {"out", 'o', POPT_ARG_STRING, &out, 0, "Folder to make (default: nysbench-demo)", "DIR"},
-        POPT_TABLEEND};
+    struct poptOption options[] = {NB_HELP_OPTION,
+                                   NB_TEXT_OPTION("out", 'o', out, "Folder to make (default: nysbench-demo)", "DIR"),
+                                   POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     const char *folder = out ? out : "nysbench-demo";
-    if (!*folder) {
-        nb_print_error("demo: --out is empty: expected the name of a folder");
-        return NB_EXIT_USAGE;
-    }
+    if (!*folder) return nb_print_error("demo: --out is empty: expected the name of a folder");
     if (!(experiment = nb_format(ctx, "%s/demo.yaml", folder)) || !(results = nb_format(ctx, "%s/results", folder)))
         return nb_print_failure(ctx, NB_EXIT_FAILED);
     nb_status status = nb_run_check_folder(results, ctx);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* describe.c - nysbench describe NAME: the options and sources of a component, a column, a figure or a table;
  * --markdown: all columns or components, as docs/columns.md and docs/components.md. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "api/describe.h"
-#include "cli/program.h"
+#include "commands/program.h"
 #include "components/study.h"
 
 #include <ctype.h>
@@ -122,33 +122,30 @@ static int markdown(const char *what, nb_ctx *ctx)
     if (strcmp(what, "components") == 0)
         return put_components(ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
     const char *hint = nb_hint(what, parts, ctx);
-    nb_print_error("describe: --markdown: '%s' is neither columns nor components%s", what, hint ? hint : "");
-    return NB_EXIT_USAGE;
+    return nb_print_error("describe: --markdown: '%s' is neither columns nor components%s", what, hint ? hint : "");
 }
 
 static int describe(const char *name, nb_ctx *ctx)
 {
     nysbench *handle;
-    nb_host host;
+    nb_host host = {.prefix = NULL};
     const char *text;
     if (nb_program_handle(&handle, &host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (nysbench_describe(handle, NULL, name, &text) == NYSBENCH_OK) {
         fputs(text, stdout);
         return NB_EXIT_OK;
     }
-    nb_print_error("describe: %s", nysbench_message(handle));
-    return NB_EXIT_USAGE;
+    return nb_print_error("describe: %s", nysbench_message(handle));
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     const char **plugins = NULL;
     int as_markdown = 0;
-    struct poptOption options[] = {NB_HELP_OPTION,
-                                   NB_PLUGIN_OPTION(plugins),
-                                   {"markdown", '\0', POPT_ARG_NONE, &as_markdown, 0,
-                                    "Print all columns or all components, as NAME says, as Markdown", NULL},
-                                   POPT_TABLEEND};
+    struct poptOption options[] = {
+        NB_HELP_OPTION, NB_PLUGIN_OPTION(plugins),
+        NB_FLAG_OPTION("markdown", '\0', as_markdown, "Print all columns or all components, as NAME says, as Markdown"),
+        POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* export.c - nysbench export RUN: the rows, or the landmarks themselves. */
-#include "cli/command.h"
-#include "cli/program.h"
+#include "commands/command.h"
+#include "commands/program.h"
 #include "report/builds.h"
 #include "report/csv.h"
 #include "run/run_folder.h"
@@ -42,12 +42,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     char *landmarks = NULL;
     const char **plugins = NULL;
     struct poptOption options[] = {
-        NB_HELP_OPTION,
-        NB_WORD_OPTION("format", 'f', format, "csv (default) or json, to standard output", "csv|json"),
-        {"landmarks", 'l', POPT_ARG_STRING, &landmarks, 0,
-         "Pick the run's landmarks again and write them, with Q, K and V, as .npy files into DIR", "DIR"},
-        NB_PLUGIN_OPTION(plugins),
-        POPT_TABLEEND};
+        NB_HELP_OPTION, NB_WORD_OPTION("format", 'f', format, "csv (default) or json, to standard output", "csv|json"),
+        NB_TEXT_OPTION("landmarks", 'l', landmarks,
+                       "Pick the run's landmarks again and write them, with Q, K and V, as .npy files into DIR", "DIR"),
+        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     const char **arguments;
     int failed = 0, code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 1}, ctx);
     if (code != NB_GO_ON) return code;

@@ -6,7 +6,7 @@
  * mask): they sum to 1, so a token of average leverage has target 0 whatever n
  * is. The regressors are the token's d coordinates as they are, and 1. The
  * regression of all heads' tokens together is linalg/ridge.h's. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "components/registry.h"
 #include "data/tensor.h"
@@ -164,9 +164,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     request r = {.count = 0};
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"head", 0, POPT_ARG_ARGV, &r.heads, 0, "Head H of a file, or all its heads; may be repeated", "FILE[:H]"},
-        {"out", 'o', POPT_ARG_STRING, &r.out, NB_TAKES_OUTPUT,
-         "Where to write the weights, of shape (2, d+1): queries and keys, the intercept last", "FILE.npy"},
+        NB_LIST_OPTION("head", '\0', r.heads, "Head H of a file, or all its heads; may be repeated", "FILE[:H]"),
+        NB_OUTPUT_OPTION(r.out, "Where to write the weights, of shape (2, d+1): queries and keys, the intercept last"),
         NB_WHOLE_OPTION("rank", 0, rank, "Singular vectors of S in the leverage scores (default: 32)", "K"),
         NB_REAL_OPTION("ridge", 0, ridge,
                        "Weight of |w|^2 beside the mean squared error; coordinates are not scaled (default: 1)", "L"),
@@ -174,10 +173,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (!r.heads || !r.out) {
-        nb_print_error("fit: %s is missing", r.heads ? "--out FILE.npy" : "--head FILE");
-        return NB_EXIT_USAGE;
-    }
+    if (!r.heads || !r.out) return nb_print_error("fit: %s is missing", r.heads ? "--out FILE.npy" : "--head FILE");
     r.rank = (int)rank.value;
     r.ridge = ridge.value;
     if (find_heads(&r, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);

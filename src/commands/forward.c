@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* forward.c - nysbench forward: one attention's outputs on the heads of a file. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "api/attention.h"
 #include "api/one_head.h"
 #include "base/machine.h"
 #include "calls/heads.h"
-#include "cli/program.h"
+#include "commands/program.h"
 #include "data/tensor.h"
 
 #include <limits.h>
@@ -107,34 +107,31 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                  .trial = {.max = INT_MAX}};
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"head", '\0', POPT_ARG_STRING, &r.head, 0,
-         "A .safetensors file or a folder of .npy files: all its heads, or one of them", "FILE[:H]"},
-        {"attention", 'a', POPT_ARG_STRING, &r.attention, 0,
-         "What computes the outputs: see `list attentions` (default: streamed, which is exact)", "SPEC"},
+        NB_TEXT_OPTION("head", '\0', r.head,
+                       "A .safetensors file or a folder of .npy files: all its heads, or one of them", "FILE[:H]"),
+        NB_TEXT_OPTION("attention", 'a', r.attention,
+                       "What computes the outputs: see `list attentions` (default: streamed, which is exact)", "SPEC"),
         {"causal", '\0', POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL, &r.causal, 0,
          "Whether a query sees only the keys up to its own (default: auto, as the file says; alone: true)",
          "true|false|auto"},
         NB_WHOLE_OPTION("threads", 't', r.threads, "Threads (default: all CPUs that there are)", "N"),
         NB_WHOLE_OPTION("seed", '\0', r.seed, "Seed, as in an experiment (default: 20260101)", "S"),
         NB_WHOLE_OPTION("trial", '\0', r.trial, "Which of its trials (default: 0)", "T"),
-        {"out", 'o', POPT_ARG_STRING, &r.out, NB_TAKES_OUTPUT,
-         "The outputs, float32 of the shape of q, with V's dimension; '-' is standard output", "FILE.npy"},
+        NB_OUTPUT_OPTION(r.out, "The outputs, float32 of the shape of q, with V's dimension; '-' is standard output"),
         NB_PLUGIN_OPTION(r.plugins),
         POPT_TABLEEND};
     const char **arguments;
     nysbench *handle;
-    nb_host host;
+    nb_host host = {.prefix = NULL};
     nb_choice attention; /* what is wrong with it is said before a large file is read */
     nb_head_shape file;
     nb_layer layer;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     for (int i = 1; i < argc; i++) r.alone = r.alone || strcmp(argv[i], "--causal") == 0;
     if (code != NB_GO_ON) return code;
-    if (!r.head || !r.out) {
-        nb_print_error("forward: %s is missing",
-                       r.head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
-        return NB_EXIT_USAGE;
-    }
+    if (!r.head || !r.out)
+        return nb_print_error("forward: %s is missing",
+                              r.head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
     r.spec = r.attention ? r.attention : "streamed";
     nb_status status = nb_program_handle(&handle, &host, ctx);
     if (status == NB_OK) status = nb_attention_choose(handle, r.spec, &attention, ctx);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* help.c - nysbench help [TOPIC] */
-#include "cli/manual.h"
+#include "commands/manual.h"
 
-#include "base/numbers.h"
+#include "commands/screen.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,13 +15,8 @@ enum { COLUMNS = 80, MOST = 100, LEAST = 40 }; /* of a line: where the terminal 
 
 static int line_width(void)
 {
-    const char *told = getenv("COLUMNS");
-    struct winsize size;
-    int columns = 0;
-    if (told) nb_parse_int(told, 1, INT_MAX, &columns);
-    if (columns <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
-    if (columns <= 0) columns = COLUMNS;
-    return columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
+    int columns = nb_terminal_columns(STDOUT_FILENO);
+    return columns == 0 ? COLUMNS : columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
 }
 
 static void print_topics(const nb_topic *topics, int count)
@@ -57,8 +50,7 @@ static int unknown(const char *name, const nb_topic *topics, int count, nb_ctx *
     const char **names = nb_alloc(ctx, (size_t)count + 1, sizeof *names), *hint = NULL;
     for (int i = 0; names && i < count; i++) names[i] = topics[i].name;
     if (names) hint = nb_hint(name, names, ctx);
-    nb_print_error("help: no topic '%s'%s", name, hint ? hint : "");
-    return NB_EXIT_USAGE;
+    return nb_print_error("help: no topic '%s'%s", name, hint ? hint : "");
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -67,10 +59,10 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     char *folder = NULL;
     nb_topic *topics;
     int count;
-    struct poptOption options[] = {NB_HELP_OPTION,
-                                   {"man-pages", '\0', POPT_ARG_STRING, &folder, 0,
-                                    "Only write the pages for man(1) into DIR/man1, man5, man7", "DIR"},
-                                   POPT_TABLEEND};
+    struct poptOption options[] = {
+        NB_HELP_OPTION,
+        NB_TEXT_OPTION("man-pages", '\0', folder, "Only write the pages for man(1) into DIR/man1, man5, man7", "DIR"),
+        POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     if (folder) return nb_manual_write(folder, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* info.c - nysbench info: the program, the machine and the libraries; of a run, all
  * that have added rows to it. */
-#include "cli/format.h"
+#include "commands/format.h"
 
 #include "base/files.h"
 #include "base/shell.h"
@@ -211,10 +211,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     int json = 0;
     nb_word_value format = NB_FORMAT_VALUE;
-    struct poptOption options[] = {NB_HELP_OPTION,
-                                   NB_FORMAT_OPTION(format),
-                                   {"json", '\0', POPT_ARG_NONE, &json, 0, "The same as --format json", NULL},
-                                   POPT_TABLEEND};
+    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format),
+                                   NB_FLAG_OPTION("json", '\0', json, "The same as --format json"), POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 1}, ctx);
     if (code != NB_GO_ON) return code;

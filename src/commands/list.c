@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* list.c - nysbench list [KIND] */
-#include "cli/format.h"
+#include "commands/format.h"
 
 #include "api/kinds.h"
-#include "cli/program.h"
+#include "commands/program.h"
 
 #include <stdio.h>
 
@@ -80,7 +80,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     listing l = {.ctx = ctx};
     const char **plugins = NULL, **arguments;
     struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
-    nb_host host;
+    nb_host host = {.prefix = NULL};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     l.format = (nb_output_format)format.value;

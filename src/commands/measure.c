@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measure.c - nysbench measure: the rows that a run would have for one head and one
  * choice of landmarks, a strategy's or anybody's from files. */
-#include "cli/one_head.h"
+#include "commands/program.h"
 
-#include "cli/format.h"
+#include "commands/format.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
 #include "report/row_labels.h"
@@ -141,18 +141,13 @@ static int tell(nysbench *handle, int rows, bool lines, nb_output_format format)
     return skipped == rows ? NB_EXIT_USAGE : failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-static int measure(const nb_one_head_texts *t, char **files, bool lines, nb_output_format format, nb_ctx *ctx)
+static int measure(const nysbench_request *request, nb_host *host, bool lines, nb_output_format format, nb_ctx *ctx)
 {
     nysbench *handle;
-    nysbench_request request;
-    nb_host host;
     int rows;
-    if (nb_program_handle(&handle, &host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    nb_one_head_request(t, &request, &host);
-    host.self = files;
-    if (files[0] || files[1]) host.seen = read_files;
+    if (nb_program_handle(&handle, host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     int aside = nb_program_aside();
-    nysbench_status status = nysbench_measure(handle, &request, &rows);
+    nysbench_status status = nysbench_measure(handle, request, &rows);
     nb_program_output(aside);
     nb_program_warn(handle);
     if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
@@ -161,32 +156,35 @@ static int measure(const nb_one_head_texts *t, char **files, bool lines, nb_outp
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    nb_one_head_texts t = {.head = NULL};
+    nysbench_request request;
+    const char **plugins = NULL;
     int lines = 0;
     nb_word_value format = NB_FORMAT_VALUE;
     char *files[2] = {NULL, NULL};
+    nb_host host = {.self = files};
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        NB_ONE_HEAD_OPTIONS(t),
-        {"query-landmarks", '\0', POPT_ARG_STRING, &files[0], 0,
-         "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input", "FILE.npy"},
-        {"key-landmarks", '\0', POPT_ARG_STRING, &files[1], 0,
-         "The same for the keys; one file of tokens serves both sides", "FILE.npy"},
-        {"factors", '\0', POPT_ARG_STRING, &t.factors, 0, "nystromformer (default), cur, nocore or kernel_ridge", "F"},
-        {"core", 'c', POPT_ARG_ARGV, &t.cores, 0,
-         "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"},
-        {"metrics", '\0', POPT_ARG_STRING, &t.metrics, 0, "Columns, separated by commas (default: all)", "LIST"},
+        NB_ONE_HEAD_OPTIONS(request, host, plugins),
+        NB_TEXT_OPTION("query-landmarks", '\0', files[0],
+                       "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input",
+                       "FILE.npy"),
+        NB_TEXT_OPTION("key-landmarks", '\0', files[1], "The same for the keys; one file of tokens serves both sides",
+                       "FILE.npy"),
+        NB_TEXT_OPTION("factors", '\0', request.factors, "nystromformer (default), cur, nocore or kernel_ridge", "F"),
+        NB_LIST_OPTION("core", 'c', request.cores,
+                       "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"),
+        NB_TEXT_OPTION("metrics", '\0', request.metrics, "Columns, separated by commas (default: all)", "LIST"),
         NB_FORMAT_OPTION(format),
-        {"json", 'j', POPT_ARG_NONE, &lines, 0, "One JSON object for each core, a line each", NULL},
+        NB_FLAG_OPTION("json", 'j', lines, "One JSON object for each core, a line each"),
         POPT_TABLEEND};
     const char **arguments;
+    nysbench_request_init(&request);
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if ((files[0] || files[1]) && (t.strategy || t.landmarks || t.pairing)) {
-        nb_print_error("measure: --strategy, --landmarks and --pairing, or landmark files, not both");
-        return NB_EXIT_USAGE;
-    }
-    return measure(&t, files, lines, (nb_output_format)format.value, ctx);
+    if (files[0] || files[1]) host.seen = read_files;
+    if (host.seen && (request.strategy || host.landmarks || request.pairing))
+        return nb_print_error("measure: --strategy, --landmarks and --pairing, or landmark files, not both");
+    return measure(&request, &host, lines, (nb_output_format)format.value, ctx);
 }
 
 const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run,

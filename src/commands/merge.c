@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* merge.c - nysbench merge OUT [RUN...]: shards, or other runs of one config, united. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/files.h"
 #include "base/gnuplot.h"
 #include "base/machine.h"
 #include "base/shell.h"
-#include "cli/results.h"
+#include "base/text.h"
+#include "commands/results.h"
 #include "run/merge.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
@@ -149,7 +150,7 @@ static nb_status find_own(const choices *c, merger *m, nb_ctx *ctx)
 
 static nb_status find_named(const char **folders, merger *m, nb_ctx *ctx)
 {
-    while (folders[m->count]) m->count++;
+    m->count = nb_text_count(folders);
     NB_NEED(m->items, nb_alloc(ctx, (size_t)m->count, sizeof *m->items));
     for (int i = 0; i < m->count; i++) {
         m->items[i].folder = folders[i];
@@ -350,17 +351,14 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_HELP_OPTION,
         NB_WHOLE_OPTION("shards", '\0', c.shards,
                         "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"),
-        {"mixed", '\0', POPT_ARG_NONE, &c.mixed, 0,
-         "Merge results of different builds of the program, BLAS kernels or numbers of BLAS threads", NULL},
-        {"quiet", 'q', POPT_ARG_NONE, &c.quiet, 0, "No table", NULL},
-        POPT_TABLEEND};
+        NB_FLAG_OPTION("mixed", '\0', c.mixed,
+                       "Merge results of different builds of the program, BLAS kernels or numbers of BLAS threads"),
+        NB_FLAG_OPTION("quiet", 'q', c.quiet, "No table"), POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, INT_MAX, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (c.shards.text && arguments[1]) {
-        nb_print_error("merge: --shards is for OUT's own shards, where no RUN is named");
-        return NB_EXIT_USAGE;
-    }
+    if (c.shards.text && arguments[1])
+        return nb_print_error("merge: --shards is for OUT's own shards, where no RUN is named");
     c.out = m.e.folder = arguments[0];
     nb_status status = arguments[1] ? find_named(arguments + 1, &m, ctx) : find_own(&c, &m, ctx);
     if (status == NB_OK) status = merge_runs(&m, &c, argc, argv, &store, ctx);

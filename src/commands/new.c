@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* new.c - nysbench new KIND NAME: writes a working component, or an experiment, to start from. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/files.h"
 #include "base/shell.h"
 #include "base/text.h"
-#include "cli/new_experiment.h"
+#include "commands/new_experiment.h"
 #include "components/registry.h"
 
 #include <stdio.h>
@@ -145,8 +145,7 @@ static int unknown(const char *kind, nb_ctx *ctx)
 {
     const char *allowed = "experiment";
     for (int i = 0; allowed && i < KINDS; i++) allowed = nb_format(ctx, "%s, %s", allowed, places[i].kind);
-    nb_print_error("new: '%s' is unknown; allowed: %s", kind, allowed ? allowed : "?");
-    return NB_EXIT_USAGE;
+    return nb_print_error("new: '%s' is unknown; allowed: %s", kind, allowed ? allowed : "?");
 }
 
 /* The command line. */
@@ -170,12 +169,9 @@ static nb_status check_component_options(const choices *c, const char *name, con
 static nb_status make_experiment(const choices *c, const char *path, nb_ctx *ctx)
 {
     const char *program, *file;
-    const nb_new_answers answers = {.question = c->question,
-                                    .landmarks = c->landmarks,
-                                    .strategies = c->strategies,
-                                    .cores = c->cores,
-                                    .trials = c->trials,
-                                    .heads = c->heads};
+    const nb_override values[] = {{"question", c->question}, {"landmarks", c->landmarks}, {"strategies", c->strategies},
+                                  {"cores", c->cores},       {"trials", c->trials},       {NULL, NULL}};
+    const nb_new_answers answers = {values, c->heads};
     if (!path) path = "experiment.yaml";
     NB_REQUIRE(ctx, !c->folder, NB_EINVAL, "new experiment: it has no option --out; its FILE may be in any folder");
     NB_REQUIRE(ctx, c->force || !is_there(path), NB_EINVAL, "%s: exists already; --force replaces it", path);
@@ -194,21 +190,24 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **arguments;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"out", 'o', POPT_ARG_STRING, &c.folder, 0,
-         "Where to write a component (default: the kind's folder in the source tree, else here, with a Makefile)",
-         "DIR"},
-        {"heads", '\0', POPT_ARG_ARGV, &c.heads, 0,
-         "experiment: a file of heads, one of its heads, a folder of files or a pattern with *; may be repeated "
-         "(default: drawn data)",
-         "FILE[:H]"},
-        {"strategies", '\0', POPT_ARG_STRING, &c.strategies, 0,
-         "experiment: strategies; the first is the baseline, the last is claimed to be better than it", "LIST"},
-        {"cores", '\0', POPT_ARG_STRING, &c.cores, 0, "experiment: cores", "LIST"},
-        {"landmarks", 'm', POPT_ARG_STRING, &c.landmarks, 0, "experiment: numbers of landmarks", "LIST"},
-        {"trials", 't', POPT_ARG_STRING, &c.trials, 0, "experiment: repetitions", "N"},
-        {"question", '\0', POPT_ARG_STRING, &c.question, 0, "experiment: what is asked, a sentence", "TEXT"},
-        {"yes", 'y', POPT_ARG_NONE, &c.yes, 0, "experiment: ask nothing", NULL},
-        {"force", 'f', POPT_ARG_NONE, &c.force, 0, "experiment: replace a FILE that is there", NULL},
+        NB_TEXT_OPTION(
+            "out", 'o', c.folder,
+            "Where to write a component (default: the kind's folder in the source tree, else here, with a Makefile)",
+            "DIR"),
+        NB_LIST_OPTION(
+            "heads", '\0', c.heads,
+            "experiment: a file of heads, one of its heads, a folder of files or a pattern with *; may be repeated "
+            "(default: drawn data)",
+            "FILE[:H]"),
+        NB_TEXT_OPTION("strategies", '\0', c.strategies,
+                       "experiment: strategies; the first is the baseline, the last is claimed to be better than it",
+                       "LIST"),
+        NB_TEXT_OPTION("cores", '\0', c.cores, "experiment: cores", "LIST"),
+        NB_TEXT_OPTION("landmarks", 'm', c.landmarks, "experiment: numbers of landmarks", "LIST"),
+        NB_TEXT_OPTION("trials", 't', c.trials, "experiment: repetitions", "N"),
+        NB_TEXT_OPTION("question", '\0', c.question, "experiment: what is asked, a sentence", "TEXT"),
+        NB_FLAG_OPTION("yes", 'y', c.yes, "experiment: ask nothing"),
+        NB_FLAG_OPTION("force", 'f', c.force, "experiment: replace a FILE that is there"),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments, 0}, ctx);
     nb_status status = NB_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.c - nysbench plan EXP.yaml */
-#include "cli/preview.h"
+#include "commands/preview.h"
 
 #include "base/machine.h"
 #include "base/texts.h"
-#include "cli/progress.h"
+#include "commands/progress.h"
 #include "report/compare.h"
 #include "problems/problem.h"
 #include "report/labels.h"
@@ -12,20 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A trial of new data is a scene by itself where rows are run. */
-static void print_scene_count(const nb_plan *plan)
-{
-    int apart = 0;
-    for (int i = 0; i < plan->row_count; i++) {
-        const nb_planned_row *row = &plan->rows[i], *before = i ? row - 1 : NULL;
-        bool random = plan->scenes[row->scene].random;
-        apart += !before || before->scene != row->scene || (random && before->trial != row->trial);
-    }
-    printf("scenes: %d", plan->scene_count);
-    if (apart > plan->scene_count) printf(", or %d counting each trial of new data separately", apart);
-    fputc('\n', stdout);
-}
 
 /* Prints the values of the scene's axes, except the problem. */
 static void print_values(const nb_config *c, const nb_planned_scene *s)
@@ -94,7 +80,6 @@ static nb_status print_sources(const nb_plan *plan, nb_ctx *ctx)
     replicates r = {.room = 0};
     const char **labels;
     nb_row *row;
-    int least = NB_LEAST_SOURCES;
     if (plan->config->study->baseline < 0 || plan->row_count == 0) return NB_OK;
     nb_texts_init(&r.strata, ctx);
     nb_texts_init(&r.sources, ctx);
@@ -107,11 +92,9 @@ static nb_status print_sources(const nb_plan *plan, nb_ctx *ctx)
     NB_NEED(labels, nb_alloc(ctx, (size_t)r.strata.count, sizeof *labels));
     NB_TRY(ctx, nb_label_strata(r.strata.count, r.strata.items, r.drawn, labels, ctx));
     printf("sources: ");
-    for (int s = 0; s < r.strata.count; s++) {
-        printf("%s%d of %s", s ? ", " : "", r.counts[s], labels[s]);
-        if (r.counts[s] < least) least = r.counts[s];
-    }
-    if (least < NB_LEAST_SOURCES) printf("; fewer than %d give no verdict", NB_LEAST_SOURCES);
+    for (int s = 0; s < r.strata.count; s++) printf("%s%d of %s", s ? ", " : "", r.counts[s], labels[s]);
+    for (int s = 0, few = 0; s < r.strata.count; s++)
+        if (r.counts[s] < NB_LEAST_SOURCES) printf("%s%s", few++ ? ", " : "\ntoo few for a verdict: ", labels[s]);
     fputc('\n', stdout);
     return NB_OK;
 }
@@ -163,7 +146,7 @@ static void print_excluded(const nb_plan *plan)
 static int print_origins(const nb_config *config, nb_ctx *ctx)
 {
     const char *text;
-    if (nb_config_text_with_origins(config, &text, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nb_config_text(config, true, &text, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     fputs(text, stdout);
     return NB_EXIT_OK;
 }
@@ -213,9 +196,9 @@ static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
     print_cost(e, o);
     if (e->shard.count) return NB_OK; /* whose methods, sources and scenes are parts */
     print_methods(&e->plan);
-    printf("trials: %d\n", e->config.trials);
+    printf("trials: %d, where anything is random, else 1\n", e->config.trials);
     NB_TRY(ctx, print_sources(&e->plan, ctx));
-    print_scene_count(&e->plan);
+    printf("scenes: %d, each a head with its trials\n", e->plan.scene_count);
     print_scenes(&e->plan);
     return NB_OK;
 }
@@ -282,8 +265,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
             "jobs", 'j', jobs,
             "Predict for this many worker processes, 1 to 1024 (default: one for each CPU that may be used)", "N"),
         NB_MAX_HOURS_OPTION(hours),
-        {"origins", '\0', POPT_ARG_NONE, &origins, 0,
-         "Only print every value of the experiment and where it comes from", NULL},
+        NB_FLAG_OPTION("origins", '\0', origins, "Only print every value of the experiment and where it comes from"),
         NB_FORMAT_OPTION(format),
         POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, &e, ctx);

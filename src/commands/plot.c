@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plot.c - nysbench plot RUN [FIGURE], or --landmarks */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/gnuplot.h"
 #include "base/machine.h"
 #include "base/numbers.h"
-
+#include "base/text.h"
 #include "components/registry.h"
 #include "components/study.h"
 #include "studies/error/landmark_plot.h"
@@ -168,14 +168,11 @@ static int read_view(const choices *c, const nb_figure *figure, nb_landmark_view
 {
     *view = (nb_landmark_view){
         .m = (int)c->m.value, .trial = (int)c->trial.value, .head = (int)c->head.value, .queries = c->side.value == 1};
-    if (!c->landmarks && (c->trial.text || c->head.text || c->side.text)) {
-        nb_print_error("plot: --trial, --head and --side are for --landmarks");
-        return NB_EXIT_USAGE;
-    }
+    if (!c->landmarks && (c->trial.text || c->head.text || c->side.text))
+        return nb_print_error("plot: --trial, --head and --side are for --landmarks");
     if (!c->landmarks && c->m.text && !(figure && figure->of_one_m)) {
         const char *names = names_of_one_m(ctx);
-        nb_print_error("plot: --m is for --landmarks and the kinds %s", names ? names : "");
-        return NB_EXIT_USAGE;
+        return nb_print_error("plot: --m is for --landmarks and the kinds %s", names ? names : "");
     }
     return NB_GO_ON;
 }
@@ -222,27 +219,22 @@ static int read_style(const choices *c, nb_plot_style *style, nb_ctx *ctx)
 {
     *style = nb_plot_screen;
     style->paper = c->style.value == 1;
-    if (c->width && !style->paper) {
-        nb_print_error("plot: --width is for --style paper; on a screen, figures are as wide as their panels take");
-        return NB_EXIT_USAGE;
-    }
-    if (style->paper && !read_width(c->width ? c->width : "column", &style->width)) {
-        nb_print_error("plot: --width %s is not column, page, or a width from 60mm to 500mm in mm, cm, in or pt",
-                       c->width);
-        return NB_EXIT_USAGE;
-    }
+    if (c->width && !style->paper)
+        return nb_print_error(
+            "plot: --width is for --style paper; on a screen, figures are as wide as their panels take");
+    if (style->paper && !read_width(c->width ? c->width : "column", &style->width))
+        return nb_print_error("plot: --width %s is not column, page, or a width from 60mm to 500mm in mm, cm, in or pt",
+                              c->width);
     if (style->paper) style->formats = "pdf svg";
     if (c->format) style->formats = read_formats(c->format, ctx);
     if (style->formats) return NB_GO_ON;
-    nb_print_error("plot: --format %s: expected svg, png or pdf, or several separated by commas", c->format);
-    return NB_EXIT_USAGE;
+    return nb_print_error("plot: --format %s: expected svg, png or pdf, or several separated by commas", c->format);
 }
 
 /* All conditions on the rows, with a NULL behind them. */
 static nb_status read_conditions(const choices *c, const char ***where, nb_ctx *ctx)
 {
-    int count = 0;
-    while (c->where && c->where[count]) count++;
+    int count = nb_text_count(c->where);
     NB_NEED(*where, nb_alloc(ctx, (size_t)count + 3, sizeof **where));
     for (int i = 0; i < count; i++) (*where)[i] = c->where[i];
     if (c->strategies) NB_NEED((*where)[count++], nb_format(ctx, "strategy=[%s]", c->strategies));
@@ -260,8 +252,7 @@ static int find_figure(const char *name, const char *by, const nb_figure **figur
     if (!name || *figure) return NB_GO_ON;
     if (nb_registry_names(&nb_figures, &names, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     const char *hint = nb_hint(name, names, ctx);
-    nb_print_error("plot: no figure '%s'%s", name, hint ? hint : "");
-    return NB_EXIT_USAGE;
+    return nb_print_error("plot: no figure '%s'%s", name, hint ? hint : "");
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -276,8 +267,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_plot_style style;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"landmarks", 'l', POPT_ARG_NONE, &chosen.landmarks, 0,
-         "Pick the run's landmarks again and draw where they lie", NULL},
+        NB_FLAG_OPTION("landmarks", 'l', chosen.landmarks, "Pick the run's landmarks again and draw where they lie"),
         NB_WHOLE_OPTION("m", 'm', chosen.m,
                         "Number of landmarks, for --landmarks and for kinds that show one number (default: the middle "
                         "one of the run)",
@@ -288,18 +278,22 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_WORD_OPTION("style", '\0', chosen.style,
                        "screen (default), or paper: of a journal's width, small, without a title, in RUN/" PAPER_FOLDER,
                        "screen|paper"),
-        {"width", '\0', POPT_ARG_STRING, &chosen.width, 0,
-         "On paper: column (89mm, the default), page (183mm), or a width from 60mm to 500mm, such as 3.25in", "WIDTH"},
-        {"format", '\0', POPT_ARG_STRING, &chosen.format, 0,
-         "Formats, of svg, png and pdf (default: svg,png; on paper pdf,svg)", "FORMATS"},
-        {"by", '\0', POPT_ARG_STRING, &chosen.by, 0,
-         "As for compare: ratio --by core is the figure ratio_by_core, with a curve for each core", "COLUMN"},
-        {"where", 'w', POPT_ARG_ARGV, &chosen.where, 0,
-         "Only rows with this value in a column, as for table; may be repeated. Figures of some rows are in a folder "
-         "of their own, " SELECTED,
-         "COLUMN=VALUE"},
-        {"strategies", '\0', POPT_ARG_STRING, &chosen.strategies, 0, "Only these: --where strategy=[LIST]", "LIST"},
-        {"cores", '\0', POPT_ARG_STRING, &chosen.cores, 0, "Only these: --where core=[LIST]", "LIST"},
+        NB_TEXT_OPTION(
+            "width", '\0', chosen.width,
+            "On paper: column (89mm, the default), page (183mm), or a width from 60mm to 500mm, such as 3.25in",
+            "WIDTH"),
+        NB_TEXT_OPTION("format", '\0', chosen.format,
+                       "Formats, of svg, png and pdf (default: svg,png; on paper pdf,svg)", "FORMATS"),
+        NB_TEXT_OPTION("by", '\0', chosen.by,
+                       "As for compare: ratio --by core is the figure ratio_by_core, with a curve for each core",
+                       "COLUMN"),
+        NB_LIST_OPTION(
+            "where", 'w', chosen.where,
+            "Only rows with this value in a column, as for table; may be repeated. Figures of some rows are in a "
+            "folder of their own, " SELECTED,
+            "COLUMN=VALUE"),
+        NB_TEXT_OPTION("strategies", '\0', chosen.strategies, "Only these: --where strategy=[LIST]", "LIST"),
+        NB_TEXT_OPTION("cores", '\0', chosen.cores, "Only these: --where core=[LIST]", "LIST"),
         POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments, 0}, ctx);
@@ -311,14 +305,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code == NB_GO_ON) code = read_view(&chosen, figure, &view, ctx);
     if (code == NB_GO_ON) code = read_style(&chosen, &style, ctx);
     if (code != NB_GO_ON) return code;
-    if (chosen.landmarks && figure) {
-        nb_print_error("plot: --landmarks takes no kind");
-        return NB_EXIT_USAGE;
-    }
-    if (chosen.landmarks && where[0]) {
-        nb_print_error("plot: --where, --strategies and --cores are not for --landmarks");
-        return NB_EXIT_USAGE;
-    }
+    if (chosen.landmarks && figure) return nb_print_error("plot: --landmarks takes no kind");
+    if (chosen.landmarks && where[0])
+        return nb_print_error("plot: --where, --strategies and --cores are not for --landmarks");
     code = nb_command_check_run(arguments[0], ctx);
     if (code != NB_GO_ON) return code;
     const char *version;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report.c - nysbench report RUN...: a page to send to somebody, and the same as Markdown. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/files.h"
+#include "base/text.h"
 #include "html/report.h"
 #include "run/run_folder.h"
 
@@ -15,30 +16,21 @@ typedef enum { BOTH = -1, HTML, MARKDOWN } kind;
 static const char *const formats[] = {"html", "markdown", NULL}, *const endings[] = {
                                                                      [HTML] = ".html", [MARKDOWN] = ".md"};
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), of = strlen(ending);
-    return length > of && strcmp(text + length - of, ending) == 0;
-}
-
 /* *output <- where the report goes; "-": standard output. */
 static int find_output(const nb_command *command, const char *given, const char *const *runs, kind wanted,
                        const char **output, nb_ctx *ctx)
 {
     const char *ending = endings[wanted == MARKDOWN ? MARKDOWN : HTML];
     *output = given;
-    if (!given && runs[1]) {
-        nb_print_error("report: -o is missing: a report of several runs has no folder of its own");
-        return NB_EXIT_USAGE;
-    }
+    if (!given && runs[1])
+        return nb_print_error("report: -o is missing: a report of several runs has no folder of its own");
     if (!given) {
         const char *name = wanted == MARKDOWN ? "report.md" : "report.html";
         return nb_run_path(runs[0], name, output, ctx) == NB_OK ? NB_GO_ON : nb_print_failure(ctx, NB_EXIT_FAILED);
     }
     if (strcmp(given, "-") == 0) return NB_GO_ON;
-    if (ends_with(given, ending)) return nb_command_check_output(command, given, ctx);
-    nb_print_error("report: --output %s: expected a name that ends with %s, or -", given, ending);
-    return NB_EXIT_USAGE;
+    if (nb_text_ends(given, ending)) return nb_command_check_output(command, given, ctx);
+    return nb_print_error("report: --output %s: expected a name that ends with %s, or -", given, ending);
 }
 
 /* The folder of a file. */
@@ -75,8 +67,7 @@ static nb_status make(const char *const *runs, kind wanted, const char *output, 
 {
     nb_report report;
     const char *place;
-    int count = 0;
-    while (runs[count]) count++;
+    int count = nb_text_count(runs);
     NB_TRY(ctx, folder_of(output, &place, ctx));
     NB_TRY(ctx, nb_report_make(count, runs, place, &report, ctx));
     if (report.undrawn) nb_warn_without_gnuplot(NULL);
@@ -91,13 +82,13 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **plugins = NULL, **arguments, *path = NULL;
     struct poptOption options[] = {
         NB_HELP_OPTION,
-        {"output", 'o', POPT_ARG_STRING, &output, 0,
-         "Where to write it, with FILE.md beside it (default: report.html in the run's folder); -: standard output",
-         "FILE.html"},
+        NB_TEXT_OPTION(
+            "output", 'o', output,
+            "Where to write it, with FILE.md beside it (default: report.html in the run's folder); -: standard output",
+            "FILE.html"),
         NB_WORD_OPTION("format", 'f', format, "Write only html, or only markdown, for a README or a pull request",
                        "html|markdown"),
-        NB_PLUGIN_OPTION(plugins),
-        POPT_TABLEEND};
+        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, MOST}, ctx);
     if (code == NB_GO_ON) code = find_output(command, output, arguments, (kind)format.value, &path, ctx);
     if (code != NB_GO_ON) return code;

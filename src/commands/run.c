@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run.c - nysbench run EXP.yaml: run what is missing, then report. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/clock.h"
 #include "base/gnuplot.h"
 #include "base/shell.h"
-#include "cli/prepare.h"
-#include "cli/program.h"
-#include "cli/progress.h"
-#include "cli/results.h"
-#include "cli/worker_options.h"
-#include "cli/preview.h"
+#include "commands/prepare.h"
+#include "commands/program.h"
+#include "commands/progress.h"
+#include "commands/results.h"
+#include "commands/preview.h"
 #include "run/inputs.h"
 #include "run/match.h"
 #include "run/workers.h"
@@ -147,12 +146,8 @@ static nb_status keep_limits(const choices *chosen, const char **limits, nb_ctx 
                  {"--memory", chosen->workers.memory},
                  {"--blas-threads", chosen->workers.blas_threads.text}};
     NB_NEED(*limits, nb_strdup(ctx, chosen->start.mixed ? " --mixed" : ""));
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-        const char *word;
-        if (!given[i].text) continue;
-        NB_TRY(ctx, nb_shell_word(given[i].text, &word, ctx));
-        NB_NEED(*limits, nb_format(ctx, "%s %s %s", *limits, given[i].option, word));
-    }
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i].text) NB_TRY(ctx, nb_shell_add(ctx, limits, given[i].option, given[i].text, NULL));
     return NB_OK;
 }
 
@@ -166,21 +161,20 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         NB_SHARD_OPTION(*e),
         NB_WORKER_OPTIONS(chosen->workers),
         NB_START_OPTIONS(chosen->start),
-        {"only", '\0', POPT_ARG_STRING, &chosen->only, 0,
-         "Run only the rows with these values, again if they are done; with --retry, only those of them that are missing "
-         "or ended so",
-         "COLUMN=VALUE, ..."},
+        NB_TEXT_OPTION(
+            "only", '\0', chosen->only,
+            "Run only the rows with these values, again if they are done; with --retry, only those of them that are "
+            "missing or ended so",
+            "COLUMN=VALUE, ..."),
         NB_MAX_HOURS_OPTION(chosen->max_hours),
-        {"dry-run", '\0', POPT_ARG_NONE, &chosen->dry_run, 0, "Only print the plan", NULL},
-        {"quiet", 'q', POPT_ARG_NONE, &chosen->quiet, 0, "No progress, no table", NULL},
+        NB_FLAG_OPTION("dry-run", '\0', chosen->dry_run, "Only print the plan"),
+        NB_FLAG_OPTION("quiet", 'q', chosen->quiet, "No progress, no table"),
         POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, e, ctx);
     if (code != NB_GO_ON) return code;
     if (keep_limits(chosen, &e->limits, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (chosen->only && chosen->start.fresh) {
-        nb_print_error("run: --only keeps the other rows, --fresh sets them aside: use one of them");
-        return NB_EXIT_USAGE;
-    }
+    if (chosen->only && chosen->start.fresh)
+        return nb_print_error("run: --only keeps the other rows, --fresh sets them aside: use one of them");
     return nb_worker_read(command, &chosen->workers, workers);
 }
 

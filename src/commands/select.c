@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* select.c - nysbench select: one strategy's landmarks on one head, as a run picks them. */
-#include "cli/one_head.h"
+#include "commands/program.h"
 
 #include "data/tensor.h"
 
@@ -41,17 +41,14 @@ static nb_status require_keys(void *self, const nb_problem_shape *shape, nb_give
     return NB_OK;
 }
 
-static int pick(const nb_one_head_texts *t, bool keys, const char *path, nb_ctx *ctx)
+static int pick(const nysbench_request *request, nb_host *host, bool keys, const char *path, nb_ctx *ctx)
 {
     nysbench *handle;
-    nysbench_request request;
     nysbench_landmarks landmarks;
-    nb_host host;
-    if (nb_program_handle(&handle, &host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    nb_one_head_request(t, &request, &host);
-    if (keys) host.seen = require_keys;
+    if (nb_program_handle(&handle, host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (keys) host->seen = require_keys;
     int aside = nb_program_aside();
-    nysbench_status status = nysbench_select(handle, &request, &landmarks);
+    nysbench_status status = nysbench_select(handle, request, &landmarks);
     nb_program_output(aside);
     nb_program_warn(handle);
     if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
@@ -63,25 +60,23 @@ static int pick(const nb_one_head_texts *t, bool keys, const char *path, nb_ctx 
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    nb_one_head_texts t = {.head = NULL};
+    nysbench_request request;
+    nb_host host = {.prefix = NULL};
+    const char **plugins = NULL;
     static const char *const sides[] = {"queries", "keys", NULL};
     nb_word_value side = {.words = sides};
     char *out = NULL;
     struct poptOption options[] = {
-        NB_HELP_OPTION,
-        NB_ONE_HEAD_OPTIONS(t),
+        NB_HELP_OPTION, NB_ONE_HEAD_OPTIONS(request, host, plugins),
         NB_WORD_OPTION("side", '\0', side, "Which side's landmarks to write (default: queries)", "queries|keys"),
-        {"out", 'o', POPT_ARG_STRING, &out, NB_TAKES_OUTPUT,
-         "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output", "FILE.npy"},
+        NB_OUTPUT_OPTION(out, "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output"),
         POPT_TABLEEND};
     const char **arguments;
+    nysbench_request_init(&request);
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (!out) {
-        nb_print_error("select: -o is missing: a .npy file, or '-' for standard output");
-        return NB_EXIT_USAGE;
-    }
-    return pick(&t, side.value == 1, out, ctx);
+    if (!out) return nb_print_error("select: -o is missing: a .npy file, or '-' for standard output");
+    return pick(&request, &host, side.value == 1, out, ctx);
 }
 
 const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run,

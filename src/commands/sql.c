@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sql.c - nysbench sql RUN... [QUERY]: the rows are asked with SQL. */
-#include "cli/format.h"
+#include "commands/format.h"
 
+#include "base/text.h"
 #include "report/query.h"
 #include "run/run_folder.h"
 
@@ -39,7 +40,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    while (arguments[count]) count++;
+    count = nb_text_count(arguments);
     if (count > 1 && strpbrk(arguments[count - 1], " \n\t")) query = arguments[--count];
     for (int i = 0; i < count && code == NB_GO_ON; i++) code = nb_command_check_run(arguments[i], ctx);
     if (code != NB_GO_ON) return code;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* status.c - nysbench status RUN: how far its shards are, and its own rows. */
-#include "cli/format.h"
+#include "commands/format.h"
 
 #include "base/files.h"
-#include "cli/experiment.h"
-#include "cli/submission.h"
+#include "commands/experiment.h"
+#include "commands/submission.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* submit.c - nysbench submit EXP.yaml --jobs N: a Slurm job array of the unfinished shards,
  * and a job that merges and plots when they have ended, in whatever way. */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include "base/files.h"
 #include "base/shell.h"
-#include "cli/experiment.h"
-#include "cli/submission.h"
-#include "cli/worker_options.h"
+#include "base/text.h"
+#include "commands/experiment.h"
+#include "commands/submission.h"
 #include "run/slurm.h"
 #include "run/run_folder.h"
 
@@ -115,7 +115,7 @@ static nb_status find_places(sending *s, nb_ctx *ctx)
     NB_NEED(s->run, *s->e.folder == '/' ? nb_strdup(ctx, s->e.folder) : nb_format(ctx, "%s/%s", s->here, s->e.folder));
     NB_TRY(ctx, nb_run_shard_folder(s->run, (nb_shard){s->s.shards, s->s.shards}, &longest, ctx));
     NB_TRY(ctx, nb_run_check_folder(longest, ctx));
-    return nb_config_text(&s->e.config, &s->config, ctx);
+    return nb_config_text(&s->e.config, false, &s->config, ctx);
 }
 
 /* Finds what has been done and what is queued, and chooses the shards to send. */
@@ -146,51 +146,35 @@ static nb_status array_text(const nb_submission *s, const char **text, nb_ctx *c
     return NB_OK;
 }
 
-/* " --timeout 60", or nothing if that was not given. */
-static nb_status task_option(const char *option, const char *value, const char **text, nb_ctx *ctx)
+/* What a job runs: this program with `command`, and `last` as it is. */
+static nb_status script(const sending *s, const char *does, const char *command, const char *last, const char **text,
+                        nb_ctx *ctx)
 {
-    *text = "";
-    if (!value) return NB_OK;
-    NB_TRY(ctx, nb_shell_word(value, &value, ctx));
-    NB_NEED(*text, nb_format(ctx, " %s %s", option, value));
+    const char *folder = "";
+    NB_TRY(ctx, nb_shell_add(ctx, &folder, s->here, NULL));
+    NB_NEED(*text, nb_format(ctx, "#!/bin/sh\n# %s Written by nysbench submit.\ncd%s || exit\nexec%s%s%s\n", does,
+                             folder, command, last, s->mixed ? " --mixed" : ""));
     return NB_OK;
 }
 
 static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
 {
-    const char *here, *program, *run, *config, *timeout, *memory;
-    NB_TRY(ctx, task_option("--timeout", s->timeout, &timeout, ctx));
-    NB_TRY(ctx, task_option("--memory", s->memory, &memory, ctx));
-    NB_TRY(ctx, nb_shell_word(s->here, &here, ctx));
-    NB_TRY(ctx, nb_shell_word(s->program, &program, ctx));
-    NB_TRY(ctx, nb_shell_word(s->run, &run, ctx));
+    const char *config, *line = "", *last;
     NB_TRY(ctx, nb_run_path(s->s.folder, NB_SUBMISSION_CONFIG, &config, ctx));
-    NB_TRY(ctx, nb_shell_word(config, &config, ctx));
-    NB_NEED(
-        *text,
-        nb_format(
-            ctx,
-            "#!/bin/sh\n"
-            "# One shard of a run; Slurm says which. Written by nysbench submit.\n"
-            "cd %s || exit\n"
-            "exec %s run %s --out %s --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"%s%s%s\n",
-            here, program, config, run, s->s.shards, timeout, memory, s->mixed ? " --mixed" : ""));
-    return NB_OK;
+    NB_TRY(ctx, nb_shell_add(ctx, &line, s->program, "run", config, "--out", s->run, NULL));
+    if (s->timeout) NB_TRY(ctx, nb_shell_add(ctx, &line, "--timeout", s->timeout, NULL));
+    if (s->memory) NB_TRY(ctx, nb_shell_add(ctx, &line, "--memory", s->memory, NULL));
+    NB_NEED(last,
+            nb_format(ctx, " --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"", s->s.shards));
+    return script(s, "One shard of a run; Slurm says which.", line, last, text, ctx);
 }
 
 static nb_status merge_script(const sending *s, const char **text, nb_ctx *ctx)
 {
-    const char *here, *program, *run;
-    NB_TRY(ctx, nb_shell_word(s->here, &here, ctx));
-    NB_TRY(ctx, nb_shell_word(s->program, &program, ctx));
-    NB_TRY(ctx, nb_shell_word(s->run, &run, ctx));
-    NB_NEED(*text, nb_format(ctx,
-                             "#!/bin/sh\n"
-                             "# Merges the shards of a run and draws its figures. Written by nysbench submit.\n"
-                             "cd %s || exit\n"
-                             "exec %s merge %s --shards %d%s\n",
-                             here, program, run, s->s.shards, s->mixed ? " --mixed" : ""));
-    return NB_OK;
+    const char *line = "", *last;
+    NB_TRY(ctx, nb_shell_add(ctx, &line, s->program, "merge", s->run, NULL));
+    NB_NEED(last, nb_format(ctx, " --shards %d", s->s.shards));
+    return script(s, "Merges the shards of a run and draws its figures.", line, last, text, ctx);
 }
 
 /* Arguments that a caller may replace, the caller's, and those that are fixed. The logs are named relative to
@@ -198,9 +182,8 @@ static nb_status merge_script(const sending *s, const char **text, nb_ctx *ctx)
 static nb_status sbatch_options(const sending *s, const choices *c, const char *kind, const char *must, const char *log,
                                 const char *const **options, nb_ctx *ctx)
 {
-    size_t given = 0, count = 0;
+    size_t given = (size_t)nb_text_count(c->sbatch), count = 0;
     const char **all;
-    while (c->sbatch[given]) given++;
     NB_NEED(all, nb_alloc(ctx, given + 6, sizeof *all));
     NB_NEED(all[count++], nb_format(ctx, "--job-name=%s-%s", kind, s->e.config.name));
     NB_NEED(all[count++], nb_format(ctx, "--time=%d", s->s.minutes));
@@ -241,16 +224,13 @@ static nb_status write_scripts(const sending *s, nb_ctx *ctx)
     return nb_run_write_text(s->s.folder, MERGE_SCRIPT, merge, ctx);
 }
 
-static nb_status print_command(const char *const *options, const char *script, const char *text, nb_ctx *ctx)
+static nb_status print_command(const char *const *options, const char *script_path, const char *text, nb_ctx *ctx)
 {
     char **words;
-    NB_TRY(ctx, nb_slurm_command(options, script, &words, ctx));
-    for (int i = 0; words[i]; i++) {
-        const char *word;
-        NB_TRY(ctx, nb_shell_word(words[i], &word, ctx));
-        printf("%s%s", i ? " " : "\n", word);
-    }
-    printf("\n%s", text);
+    const char *line = "";
+    NB_TRY(ctx, nb_slurm_command(options, script_path, &words, ctx));
+    for (int i = 0; words[i]; i++) NB_TRY(ctx, nb_shell_add(ctx, &line, words[i], NULL));
+    printf("\n%s\n%s", line + 1, text);
     return NB_OK;
 }
 
@@ -268,10 +248,10 @@ static nb_status dependency(const sending *s, const char *job, const char **opti
 
 /* The array's options and script, or the merge's, which waits for job `after`. */
 static nb_status job_of(const sending *s, const choices *c, const char *after, const char *const **options,
-                        const char **script, nb_ctx *ctx)
+                        const char **path, nb_ctx *ctx)
 {
     const char *array, *must = NULL;
-    NB_TRY(ctx, nb_run_path(s->s.folder, after ? MERGE_SCRIPT : ARRAY_SCRIPT, script, ctx));
+    NB_TRY(ctx, nb_run_path(s->s.folder, after ? MERGE_SCRIPT : ARRAY_SCRIPT, path, ctx));
     if (after) {
         NB_TRY(ctx, dependency(s, after, &must, ctx));
         return sbatch_options(s, c, "merge", must, "merge.log", options, ctx);
@@ -283,26 +263,26 @@ static nb_status job_of(const sending *s, const choices *c, const char *after, c
 
 static nb_status dry_run(const sending *s, const choices *c, nb_ctx *ctx)
 {
-    const char *const *options, *script, *text;
-    NB_TRY(ctx, job_of(s, c, NULL, &options, &script, ctx));
+    const char *const *options, *path, *text;
+    NB_TRY(ctx, job_of(s, c, NULL, &options, &path, ctx));
     NB_TRY(ctx, array_script(s, &text, ctx));
-    NB_TRY(ctx, print_command(options, script, text, ctx));
-    NB_TRY(ctx, job_of(s, c, "ARRAY", &options, &script, ctx));
+    NB_TRY(ctx, print_command(options, path, text, ctx));
+    NB_TRY(ctx, job_of(s, c, "ARRAY", &options, &path, ctx));
     NB_TRY(ctx, merge_script(s, &text, ctx));
-    return print_command(options, script, text, ctx);
+    return print_command(options, path, text, ctx);
 }
 
 /* Submits the array and then the merge. Each is recorded at once, so that a refused merge does not lose the array. */
 static nb_status submit(sending *s, const choices *c, nb_ctx *ctx)
 {
-    const char *const *options, *script;
+    const char *const *options, *path;
     NB_TRY(ctx, write_scripts(s, ctx));
-    NB_TRY(ctx, job_of(s, c, NULL, &options, &script, ctx));
-    NB_TRY(ctx, nb_slurm_submit(options, script, &s->s.array, ctx));
+    NB_TRY(ctx, job_of(s, c, NULL, &options, &path, ctx));
+    NB_TRY(ctx, nb_slurm_submit(options, path, &s->s.array, ctx));
     printf("shards: job %s\n", s->s.array);
     NB_TRY(ctx, nb_submission_save(&s->s, ctx));
-    NB_TRY(ctx, job_of(s, c, s->s.array, &options, &script, ctx));
-    NB_TRY(ctx, nb_slurm_submit(options, script, &s->s.merge, ctx));
+    NB_TRY(ctx, job_of(s, c, s->s.array, &options, &path, ctx));
+    NB_TRY(ctx, nb_slurm_submit(options, path, &s->s.merge, ctx));
     printf("merge: job %s\n", s->s.merge);
     NB_TRY(ctx, nb_submission_save(&s->s, ctx));
     printf("scripts and logs: %s\n", s->s.folder);
@@ -343,8 +323,7 @@ static int check_options(const choices *c)
             size_t length = strlen(ours[o]);
             bool longer = ours[o][1] == '-' ? c->sbatch[i][length] == '=' : true;
             if (strncmp(c->sbatch[i], ours[o], length) != 0 || (c->sbatch[i][length] && !longer)) continue;
-            nb_print_error("submit: sbatch's %s is set by this command", ours[o]);
-            return NB_EXIT_USAGE;
+            return nb_print_error("submit: sbatch's %s is set by this command", ours[o]);
         }
     return NB_GO_ON;
 }
@@ -358,24 +337,19 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         NB_WHOLE_OPTION("jobs", 'j', c->jobs, "Shards, each a task of a Slurm job array", "N"),
         NB_WHOLE_OPTION("minutes", '\0', c->minutes,
                         "Time limit of a shard, in minutes (default: three times the prediction, plus 10)", "M"),
-        {"timeout", '\0', POPT_ARG_STRING, &c->workers.timeout.text, NB_TAKES_PATIENCE, "As for run, in seconds",
-         "SECONDS"},
-        {"memory", '\0', POPT_ARG_STRING, &c->workers.memory, 0,
-         "As for run, for each task (default: what is available to it)", "SIZE"},
-        {"mixed", '\0', POPT_ARG_NONE, &c->mixed, 0,
-         "Also submit shards that hold rows of another build, and merge them", NULL},
-        {"dry-run", '\0', POPT_ARG_NONE, &c->dry_run, 0,
-         "Print the scripts and the calls of sbatch; write and submit nothing", NULL},
+        NB_PATIENCE_OPTION("timeout", '\0', c->workers.timeout, "As for run, in seconds"),
+        NB_TEXT_OPTION("memory", '\0', c->workers.memory,
+                       "As for run, for each task (default: what is available to it)", "SIZE"),
+        NB_FLAG_OPTION("mixed", '\0', c->mixed, "Also submit shards that hold rows of another build, and merge them"),
+        NB_FLAG_OPTION("dry-run", '\0', c->dry_run,
+                       "Print the scripts and the calls of sbatch; write and submit nothing"),
         POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
     if (code != NB_GO_ON) return code;
     s->timeout = c->workers.timeout.text;
     s->memory = c->workers.memory;
     s->mixed = c->mixed;
-    if (!c->jobs.text) {
-        nb_print_error("submit: --jobs N is missing: the number of shards");
-        return NB_EXIT_USAGE;
-    }
+    if (!c->jobs.text) return nb_print_error("submit: --jobs N is missing: the number of shards");
     s->s.shards = (int)c->jobs.value;
     s->s.minutes = (int)c->minutes.value;
     code = nb_worker_read(command, &c->workers, &workers);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* table.c - nysbench table RUN [TABLE]... */
-#include "cli/format.h"
+#include "commands/format.h"
 
 #include "components/registry.h"
 #include "components/study.h"
@@ -109,8 +109,7 @@ static int check_names(const char *const *names, nb_ctx *ctx)
         if (nb_registry_find(&nb_tables, names[i])) continue;
         if (nb_registry_names(&nb_tables, &all, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
         const char *hint = nb_hint(names[i], all, ctx);
-        nb_print_error("table: no table '%s'%s", names[i], hint ? hint : "");
-        return NB_EXIT_USAGE;
+        return nb_print_error("table: no table '%s'%s", names[i], hint ? hint : "");
     }
     return NB_GO_ON;
 }
@@ -121,20 +120,17 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = NB_FORMAT_VALUE;
     const char **plugins = NULL, **where = NULL, **arguments;
     struct poptOption options[] = {
-        NB_HELP_OPTION,
-        NB_FORMAT_OPTION(format),
-        {"where", 'w', POPT_ARG_ARGV, &where, 0,
-         "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
-         "COLUMN=VALUE"},
-        NB_PLUGIN_OPTION(plugins),
-        POPT_TABLEEND};
+        NB_HELP_OPTION, NB_FORMAT_OPTION(format),
+        NB_LIST_OPTION(
+            "where", 'w', where,
+            "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
+            "COLUMN=VALUE"),
+        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, 1}, ctx);
     if (code != NB_GO_ON) return code;
     wish w = {.format = (nb_output_format)format.value};
-    if (w.format == NB_FORMAT_JSON && arguments[1] && arguments[2]) {
-        nb_print_error("table: --format json takes one NAME at a time: '%s' is one too many", arguments[2]);
-        return NB_EXIT_USAGE;
-    }
+    if (w.format == NB_FORMAT_JSON && arguments[1] && arguments[2])
+        return nb_print_error("table: --format json takes one NAME at a time: '%s' is one too many", arguments[2]);
     code = check_names(arguments + 1, ctx);
     return code == NB_GO_ON ? nb_command_end(tables(arguments[0], arguments + 1, where, w, ctx), ctx) : code;
 }

@@ -13,6 +13,16 @@ const nb_study *nb_study_standard(void)
     return (const nb_study *)e->component;
 }
 
+bool nb_study_defaults(const nb_study *study, const char *column, const char *value)
+{
+    const char *initial = NULL;
+    for (const nb_axis *a = study->axes; a->key; a++)
+        if (strcmp(a->column, column) == 0) initial = a->standard ? a->standard() : a->initial;
+    for (const nb_option *o = study->component.options; o->key; o++)
+        if (strcmp(o->key, column) == 0) initial = o->initial;
+    return initial && strcmp(initial, value) == 0;
+}
+
 const nb_study *nb_study_of(const nb_column *columns)
 {
     for (const nb_entry *e = nb_studies.entries; e->component; e++)

@@ -145,6 +145,9 @@ typedef struct nb_study {
 const nb_study *nb_study_standard(void);
 const nb_study *nb_study_of(const nb_column *columns); /* the study with these columns; NULL: none */
 
+/* Returns whether an axis or a setting of the study has this value where a config does not say otherwise. */
+bool nb_study_defaults(const nb_study *study, const char *column, const char *value);
+
 /* Returns the column by which methods are judged by default: the first number that the study measures, except counts;
  * NULL: none. */
 const nb_column *nb_study_metric(const nb_study *study);

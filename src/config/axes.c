@@ -26,24 +26,6 @@ static int zip_key(const nb_study *study)
     return trials_key(study) + 1;
 }
 
-int nb_block_key_count(const nb_study *study)
-{
-    return trials_key(study) + 2;
-}
-
-const char *nb_block_key_name(const nb_study *study, int key)
-{
-    int axes = trials_key(study);
-    return key < axes ? study->axes[key].key : key == axes ? "trials" : "zip";
-}
-
-const char *nb_block_key_default(const nb_study *study, int key)
-{
-    int axes = trials_key(study);
-    if (key >= axes) return key == axes ? "10" : "[]";
-    return study->axes[key].standard ? study->axes[key].standard() : study->axes[key].initial;
-}
-
 /* Checks before anything runs: a missing file, options that do not go together. */
 static nb_status check_choice(const nb_axis *axis, const nb_choice *choice, nb_ctx *ctx)
 {
@@ -89,7 +71,7 @@ static nb_status read_choice(const nb_axis *axis, nb_yaml value, nb_choices *cho
 static nb_status read_choices(const nb_axis *axis, nb_yaml value, nb_choices *choices, nb_mistakes *mistakes)
 {
     int count = nb_yaml_count(value);
-    if (count == 0) return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: the list is empty", axis->key);
+    if (count == 0) return nb_yaml_mistake(value, mistakes, "%s: the list is empty", axis->key);
     for (int i = 0; i < count; i++) NB_TRY(mistakes->ctx, read_choice(axis, nb_yaml_item(value, i), choices, mistakes));
     return NB_OK;
 }
@@ -154,12 +136,12 @@ static nb_status read_group(const nb_study *study, nb_yaml value, int *group, bo
     for (int axis = 0; axis < axes; axis++) names[axis] = study->axes[axis].key;
     NB_TRY(mistakes->ctx, nb_read_words("zip", value, names, NULL, &count, &keys, mistakes));
     if (count < 2)
-        return nb_mistakes_add(mistakes, nb_yaml_place(value),
-                               "zip: expected at least two keys that advance together, found %d", count);
+        return nb_yaml_mistake(value, mistakes, "zip: expected at least two keys that advance together, found %d",
+                               count);
     for (int i = 0; i < count; i++) {
         int axis = axis_of(study, keys[i]);
         if (axis == axes) return NB_OK; /* told already */
-        if (named[axis]) return nb_mistakes_add(mistakes, nb_yaml_place(value), "zip: '%s' is named twice", keys[i]);
+        if (named[axis]) return nb_yaml_mistake(value, mistakes, "zip: '%s' is named twice", keys[i]);
         here[axis] = named[axis] = true;
     }
     for (int axis = 0, first = -1; axis < axes; axis++) {
@@ -288,66 +270,36 @@ nb_status nb_block_keys_check(const nb_study *study, const nb_key_values *const 
     return study->check_block ? study->check_block(keys, mistakes) : NB_OK;
 }
 
-/* The text of a value, and whether it is that of an earlier one. */
-static nb_status repeats(const nb_axis *axis, const nb_key_values *v, int index, bool *seen, bool *repeated,
-                         const char **text, nb_ctx *ctx)
-{
-    *repeated = false;
-    if (axis->type == NB_AXIS_COMPONENT) {
-        *text = v->choices.items[index].label;
-        for (int i = 0; i < index && !*repeated; i++)
-            *repeated = strcmp(v->choices.items[i].resolved, v->choices.items[index].resolved) == 0;
-        return NB_OK;
-    }
-    if (axis->type == NB_AXIS_REAL) {
-        *repeated = find_real(index, v->reals, v->reals[index]) < index;
-        NB_NEED(*text, nb_real_copy(ctx, v->reals[index]));
-        return NB_OK;
-    }
-    int number = v->numbers[index];
-    *repeated = seen[number + 1];
-    seen[number + 1] = true;
-    if (axis->type == NB_AXIS_WORD)
-        *text = number < 0 ? axis->extra : axis->words[number];
-    else
-        NB_NEED(*text, nb_format(ctx, "%d", number));
-    return NB_OK;
-}
-
-static nb_status check_repeated(const nb_axis *axis, const nb_key_values *v, nb_mistakes *warnings)
+/* Warns of items of an axis that the block's list has more than once. */
+static nb_status check_repeated(const nb_config *c, const nb_config_block *b, int axis, nb_place at,
+                                nb_mistakes *warnings)
 {
     nb_ctx *ctx = warnings->ctx;
-    bool *seen, repeated;
-    const char *text, *first = NULL;
-    int more = 0;
+    const nb_axis_list *list = &c->lists[axis];
+    bool *seen;
+    int more = -1, first = 0;
     nb_mark mark = nb_ctx_mark(ctx);
-    NB_NEED(seen, nb_alloc(ctx, MOST_VALUES + 2, sizeof *seen));
-    for (int i = 0; i < v->count; i++) {
-        NB_TRY(ctx, repeats(axis, v, i, seen, &repeated, &text, ctx));
-        if (repeated && first) more++;
-        if (repeated && !first) first = text;
+    NB_NEED(seen, nb_alloc(ctx, (size_t)list->count + 1, sizeof *seen));
+    for (int i = 0; i < b->count[axis]; i++) {
+        int item = b->values[axis][i];
+        if (seen[item] && more++ < 0) first = item;
+        seen[item] = true;
     }
-    char others[48] = "", told[512];
-    if (more > 0) snprintf(others, sizeof others, " and %d other%s", more, more == 1 ? "" : "s");
-    if (first)
-        snprintf(told, sizeof told, "%s: %s%s appear%s in the list more than once, and count%s once", axis->key, first,
-                 others, more ? "" : "s", more ? "" : "s");
-    bool any = first;
     nb_ctx_release(ctx, mark);
-    return any ? nb_mistakes_add(warnings, v->place, "%s", told) : NB_OK;
+    const char *text, *others = "";
+    if (more < 0) return NB_OK;
+    NB_TRY(ctx, nb_axis_value_text(&c->study->axes[axis], list, first, &text, ctx));
+    if (more > 0) NB_NEED(others, nb_format(ctx, " and %d other%s", more, more == 1 ? "" : "s"));
+    return nb_mistakes_add(warnings, at, "%s: %s%s appear%s in the list more than once, and count%s once",
+                           c->study->axes[axis].key, text, others, more ? "" : "s", more ? "" : "s");
 }
 
-nb_status nb_block_keys_repeated(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *warnings)
+/* Values that are repeated in a list that advances with others are meant. */
+static bool is_alone(const nb_config_block *b, int axes, int axis)
 {
-    int axes = trials_key(study);
-    const nb_key_values *zip = keys[zip_key(study)];
-    for (int axis = 0; axis < axes; axis++) {
-        bool alone = keys[axis]->right && zip->right;
-        for (int other = 0; alone && other < axes; other++)
-            alone = other == axis || zip->numbers[other] != zip->numbers[axis];
-        if (alone) NB_TRY(warnings->ctx, check_repeated(&study->axes[axis], keys[axis], warnings));
-    }
-    return NB_OK;
+    for (int other = 0; other < axes; other++)
+        if (other != axis && b->group[other] == b->group[axis]) return false;
+    return true;
 }
 
 nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const *keys,
@@ -355,10 +307,9 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
 {
     nb_ctx *ctx = mistakes->ctx;
     const nb_study *study = config->study;
-    int key_count = nb_block_key_count(study), axes = trials_key(study);
+    int axes = trials_key(study), key_count = axes + 2;
     NB_NEED(block->origins.items, nb_alloc(ctx, (size_t)key_count, sizeof *block->origins.items));
-    for (int k = 0; k < key_count; k++)
-        block->origins.items[k] = (nb_origin){nb_block_key_name(study, k), keys[k]->origin};
+    for (int k = 0; k < key_count; k++) block->origins.items[k] = keys[k]->origin;
     block->origins.count = key_count;
     block->trials = keys[trials_key(study)]->numbers[0];
     config->trials = block->trials > config->trials ? block->trials : config->trials;
@@ -375,5 +326,8 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
         else
             NB_TRY(ctx, unite_numbers(list, keys[axis], block->values[axis], ctx));
     }
+    for (int axis = 0; axis < axes; axis++)
+        if (is_alone(block, axes, axis))
+            NB_TRY(ctx, check_repeated(config, block, axis, keys[axis]->place, &config->warnings));
     return study->complete ? study->complete(config, ctx) : NB_OK;
 }

@@ -7,25 +7,17 @@
 #include "config/config.h"
 #include "config/yaml.h"
 
-/* Returns how many keys a block may have: those of the study's axes, then trials and zip. */
-int nb_block_key_count(const nb_study *study);
-enum { NB_MOST_BLOCK_KEYS = NB_MOST_AXES + 2 };
-
-/* The YAML key. */
-const char *nb_block_key_name(const nb_study *study, int key);
+enum { NB_MOST_BLOCK_KEYS = NB_MOST_AXES + 2 }; /* those of the study's axes, then trials and zip */
 
 struct nb_key_values { /* the values of one key */
     nb_place place;
-    const char *origin; /* where they were read; NULL: the key is not set */
+    nb_origin origin;   /* where they were read; no key: it is not set */
     bool right;         /* read without a mistake */
     nb_choices choices; /* of an axis of components */
     int count;
     double *reals; /* real numbers */
     int *numbers;  /* integers; indices of words; trials: one; zip: the group of each axis */
 };
-
-/* Returns the default as YAML; NULL: the key is required. */
-const char *nb_block_key_default(const nb_study *study, int key);
 
 /* Reads all of `values` but `origin` and `right`; adds mistakes to `mistakes`. */
 nb_status nb_block_key_read(const nb_study *study, int key, nb_yaml value, nb_key_values *values,
@@ -34,11 +26,9 @@ nb_status nb_block_key_read(const nb_study *study, int key, nb_yaml value, nb_ke
 /* Adds mistakes that show only in several keys together; skips keys that are wrong. */
 nb_status nb_block_keys_check(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *mistakes);
 
-/* Warns of values that are repeated in an unzipped list, where they count once. */
-nb_status nb_block_keys_repeated(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *warnings);
-
 /* Adds each key's values to the block, and new values to the config's lists. All keys are right. A label of two values,
- * and two labels of one value, are mistakes. */
+ * and two labels of one value, are mistakes. Values that are repeated in an unzipped list, where they count once, are
+ * warnings of the config. */
 nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const *keys,
                                nb_mistakes *mistakes);
 

@@ -2,12 +2,12 @@
 /* claim.c - see claim.h */
 #include "config/claim.h"
 
+#include "base/files.h"
 #include "base/numbers.h"
 #include "config/yaml.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const nb_claim_forms[] = {"compare", "measure", "order", "slope", "correlate", "untested", NULL};
@@ -42,22 +42,22 @@ static void print_number(FILE *out, double x)
     fputs(isnan(x) ? "null" : text, out);
 }
 
-static void print_values(FILE *out, const char *key, int count, const nb_claim_value *values)
+void nb_column_values_print(FILE *out, const nb_column_values *c)
 {
-    fprintf(out, "%s: [", key);
-    for (int i = 0; i < count; i++) {
+    fprintf(out, "%s: [", c->column);
+    for (int i = 0; i < c->count; i++) {
         if (i > 0) fputs(", ", out);
-        nb_yaml_print_quoted(out, values[i].text);
+        nb_yaml_print_quoted(out, c->values[i].text);
     }
     fputc(']', out);
 }
 
-static void print_where(FILE *out, const nb_claim_where *where)
+static void print_where(FILE *out, const nb_conditions *where)
 {
     fputs(", where: {", out);
     for (int i = 0; i < where->count; i++) {
         if (i > 0) fputs(", ", out);
-        print_values(out, where->items[i].column, where->items[i].count, where->items[i].values);
+        nb_column_values_print(out, &where->items[i]);
     }
     fputc('}', out);
 }
@@ -74,7 +74,8 @@ static void print_body(FILE *out, const nb_claim *c)
 {
     fprintf(out, ", %s: {", nb_claim_forms[c->form]);
     if (c->form == NB_CLAIM_COMPARE || c->form == NB_CLAIM_ORDER)
-        print_values(out, c->column, c->value_count, c->values);
+        nb_column_values_print(out,
+                               &(nb_column_values){.column = c->column, .count = c->value_count, .values = c->values});
     if (c->form == NB_CLAIM_MEASURE) fprintf(out, "statistic: %s", nb_claim_statistics[c->statistic]);
     if (c->form == NB_CLAIM_SLOPE) fprintf(out, "against: %s", c->column);
     if (c->form == NB_CLAIM_CORRELATE) {
@@ -120,8 +121,10 @@ static void print_option(FILE *out, const nb_claim *c, const char *option)
     if (strcmp(option, "smallest") == 0) print_number(out, c->smallest);
 }
 
-static void print_claim(FILE *out, const nb_claim *c)
+static nb_status print_claim(FILE *out, const void *what, nb_ctx *ctx)
 {
+    const nb_claim *c = what;
+    (void)ctx;
     fputc('{', out);
     print_key(out, "id", c->id);
     fputs(", ", out);
@@ -138,20 +141,10 @@ static void print_claim(FILE *out, const nb_claim *c)
     for (const char *const *option = all_options; *option; option++)
         if (nb_claim_takes(c, *option)) print_option(out, c, *option);
     fputc('}', out);
+    return NB_OK;
 }
 
 nb_status nb_claim_describe(nb_claim *claim, nb_ctx *ctx)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    NB_REQUIRE(ctx, out, NB_ENOMEM, "out of memory: a claim's text");
-    print_claim(out, claim);
-    bool whole = !ferror(out);
-    if (fclose(out) != 0 || !whole) {
-        free(text);
-        NB_FAIL(ctx, NB_ENOMEM, "out of memory: a claim's text");
-    }
-    claim->text = text;
-    return nb_defer(ctx, free, text);
+    return nb_print_text(print_claim, claim, &claim->text, ctx);
 }

@@ -5,6 +5,10 @@
 #define NB_CLAIM_H
 
 #include "base/mistakes.h"
+#include "base/range.h"
+#include "components/component.h"
+
+#include <stdio.h>
 
 typedef enum {
     NB_CLAIM_COMPARE,   /* compares values[0] of the column with values[1] */
@@ -37,25 +41,31 @@ extern const char *const nb_claim_statistics[];
 typedef enum { NB_CLAIM_DROP, NB_CLAIM_WORST } nb_claim_failures;
 extern const char *const nb_claim_failure_words[];
 
+/* Values of a column, as a rule or a claim names them: what the text means is in the member of the column's type. */
 typedef struct {
     const char *text; /* as for --where; for a column of integers a number or a range */
     nb_place place;
-} nb_claim_value;
+    int part_count; /* components that it stands for */
+    nb_choice_part *parts;
+    nb_range range;
+    double real;
+    int word; /* index of an axis's word */
+} nb_named_value;
 
 typedef struct { /* rows with one of these values in the column */
     const char *column;
-    int count;
-    nb_claim_value *values;
-} nb_claim_condition;
+    int count, capacity;
+    nb_named_value *values;
+} nb_column_values;
 
 typedef struct { /* rows that meet all of them */
     int count;
-    nb_claim_condition *items;
-} nb_claim_where;
+    nb_column_values *items;
+} nb_conditions;
 
 typedef struct {
-    nb_claim_value metric;
-    nb_claim_where where; /* added to the claim's own */
+    nb_named_value metric;
+    nb_conditions where; /* added to the claim's own */
 } nb_claim_series;
 
 typedef struct {
@@ -64,8 +74,8 @@ typedef struct {
     nb_claim_form form;
     const char *column; /* the values' column; slope: the integers that the metric is plotted against; measure: NULL */
     int value_count;
-    nb_claim_value *values; /* compare, order */
-    nb_claim_where where;
+    nb_named_value *values; /* compare, order */
+    nb_conditions where;
     int series_count; /* 1; 2 to correlate; 0: untested */
     nb_claim_series series[2];
     int statistic; /* nb_claim_statistic */
@@ -88,5 +98,8 @@ bool nb_claim_takes(const nb_claim *claim, const char *option);
 
 /* Sets claim->text. */
 nb_status nb_claim_describe(nb_claim *claim, nb_ctx *ctx);
+
+/* Prints "COLUMN: [A, B]". */
+void nb_column_values_print(FILE *out, const nb_column_values *condition);
 
 #endif

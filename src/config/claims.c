@@ -1,31 +1,43 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* claims.c - a claim is a mapping, and so are its parts: each is sorted by key first, so that what is unknown, twice
- * there or empty is told at once, and then read in an order in which a part knows those that decide what it may be. */
-#include "config/claims_private.h"
+/* claims.c - a claim is a mapping, and so are its parts, each with a table of keys: first its pairs are sorted by key,
+ * so that what is unknown, twice there or empty is told at once, and then each is read in the order of the table, in
+ * which a key stands behind those that decide what it may be. */
+#include "config/claims.h"
 
 #include "base/numbers.h"
+#include "config/conditions.h"
 #include "config/values.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
-enum {
-    SAYS,
-    SOURCE,
-    ID,
-    FORMS,
-    EXPECT = FORMS + NB_CLAIM_FORMS,
-    EACH,
-    CONFOUNDED,
-    FAILURES,
-    CONFIDENCE,
-    SMALLEST,
-    KEYS
+typedef struct key key;
+
+typedef struct {
+    nb_condition_reader common;
+    nb_claim *claim;
+    const char **columns;    /* columns that can select rows; ends with NULL */
+    nb_yaml mapping;         /* that is read */
+    const char *what;        /* its name, for mistakes */
+    nb_claim_series *series; /* what `metric` and `where` belong to */
+    nb_conditions *where;
+    int given; /* of what `correlate` takes: bits */
+    nb_mistakes *mistakes;
+    nb_ctx *ctx;
+} reader;
+
+struct key {
+    const char *name;
+    nb_status (*read)(reader *r, const key *k, nb_yaml value);
+    bool needed;
+    size_t offset;            /* of the claim's member, where `read` only sets that */
+    const char *const *words; /* what the value may be; NULL-terminated */
+    double lo, hi;
+    const char *expected;
 };
-static const char *const claim_keys[] = {"says",     "source",     "id",       "compare", "measure", "order",
-                                         "slope",    "correlate",  "untested", "expect",  "each",    "confounded",
-                                         "failures", "confidence", "smallest", NULL};
 
 /* Returns the index of a name among names that end with NULL, or -1. */
 static int index_of(const char *name, const char *const *names)
@@ -35,49 +47,35 @@ static int index_of(const char *name, const char *const *names)
     return -1;
 }
 
-static nb_status read_pair(const nb_claim_reader *r, const char *what, nb_yaml key, nb_yaml value,
-                           const char *const *names, nb_yaml *values)
+static nb_status read_key(reader *r, const key *k, nb_yaml mapping, nb_yaml value)
 {
-    const char *name = nb_yaml_scalar(key) ? nb_yaml_scalar(key) : nb_yaml_kind(key), *hint;
-    nb_place at = nb_yaml_place(key);
-    int index = index_of(name, names);
-    if (index < 0) {
-        NB_NEED(hint, nb_hint(name, names, r->ctx));
-        return nb_mistakes_add(r->mistakes, at, "%s: key '%s' is unknown%s", what, name, hint);
-    }
-    if (values[index].node) return nb_mistakes_add(r->mistakes, at, "%s: key '%s' appears a second time", what, name);
-    if (nb_yaml_is_null(value)) return nb_mistakes_add(r->mistakes, at, "%s: key '%s' has no value", what, name);
-    values[index] = value;
-    return NB_OK;
+    if (value.node) return k->read(r, k, value);
+    return k->needed ? nb_yaml_mistake(mapping, r->mistakes, "%s: key '%s' is missing", r->what, k->name) : NB_OK;
 }
 
-/* Sorts the pairs of a mapping by key; a value's node is NULL where it is not there. */
-nb_status nb_claim_collect(const nb_claim_reader *r, const char *what, nb_yaml mapping, const char *const *names,
-                           nb_yaml **values)
+/* Sorts the pairs of a mapping by the keys of a table that ends with a key without a name. */
+static nb_status sort_pairs(reader *r, nb_yaml mapping, const key *keys, nb_yaml **values)
 {
+    const char **names;
     int count = 0;
-    while (names[count]) count++;
-    NB_NEED(*values, nb_alloc(r->ctx, (size_t)count + 1, sizeof **values));
-    if (mapping.node->type != YAML_MAPPING_NODE)
-        return nb_mistakes_add(r->mistakes, nb_yaml_place(mapping), "%s: expected {%s: ...}, found %s", what,
-                               names[0] ? names[0] : "", nb_yaml_scalar(mapping) ? "a text" : nb_yaml_kind(mapping));
-    for (int i = 0; i < nb_yaml_pairs(mapping); i++) {
-        nb_yaml key, value;
-        nb_yaml_pair(mapping, i, &key, &value);
-        NB_TRY(r->ctx, read_pair(r, what, key, value, names, *values));
-    }
-    return NB_OK;
+    while (keys[count].name) count++;
+    NB_NEED(names, nb_alloc(r->ctx, (size_t)count + 1, sizeof *names));
+    for (int i = 0; i < count; i++) names[i] = keys[i].name;
+    return nb_read_mapping(r->what, mapping, names, values, r->mistakes);
 }
 
-nb_status nb_claim_missing(const nb_claim_reader *r, const char *what, nb_yaml mapping, const char *key)
+static nb_status read_keys(reader *r, nb_yaml mapping, const key *keys)
 {
-    return mapping.node->type == YAML_MAPPING_NODE
-               ? nb_mistakes_add(r->mistakes, nb_yaml_place(mapping), "%s: key '%s' is missing", what, key)
-               : NB_OK;
+    nb_yaml *values;
+    r->mapping = mapping;
+    NB_TRY(r->ctx, sort_pairs(r, mapping, keys, &values));
+    for (int i = 0; keys[i].name && mapping.node->type == YAML_MAPPING_NODE; i++)
+        NB_TRY(r->ctx, read_key(r, &keys[i], mapping, values[i]));
+    return NB_OK;
 }
 
 /* Some words, on one line. */
-nb_status nb_claim_sentence(const nb_claim_reader *r, const char *what, nb_yaml value, const char **out)
+static nb_status read_sentence(reader *r, const key *k, nb_yaml value)
 {
     const char *text = nb_yaml_scalar(value);
     char *copy;
@@ -89,30 +87,38 @@ nb_status nb_claim_sentence(const nb_claim_reader *r, const char *what, nb_yaml 
     }
     if (length > 0 && copy[length - 1] == ' ') length--;
     copy[length] = '\0';
-    *out = copy;
-    return length > 0 ? NB_OK
-                      : nb_mistakes_add(r->mistakes, nb_yaml_place(value), "claims: %s: expected some words, found %s",
-                                        what, text ? "none" : nb_yaml_kind(value));
+    *(const char **)((char *)r->claim + k->offset) = copy;
+    if (length > 0) return NB_OK;
+    return nb_yaml_mistake(value, r->mistakes, "claims: %s: expected some words, found %s", k->name,
+                           text ? "none" : nb_yaml_kind(value));
 }
 
-static nb_status read_id(const nb_claim_reader *r, nb_yaml value)
+static nb_status read_id(reader *r, const key *k, nb_yaml value)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     const char *text = nb_yaml_scalar(value);
     if (!text || !isalnum((unsigned char)*text) || text[strspn(text, letters)])
-        return nb_mistakes_add(
-            r->mistakes, nb_yaml_place(value),
-            "claims: id: expected letters, digits, '.', '_' and '-', beginning with a letter or digit, found '%s'",
-            text ? text : nb_yaml_kind(value));
+        return nb_yaml_mistake(
+            value, r->mistakes,
+            "claims: %s: expected letters, digits, '.', '_' and '-', beginning with a letter or digit, found '%s'",
+            k->name, nb_yaml_found(value));
     NB_NEED(r->claim->id, nb_strdup(r->ctx, text));
     return NB_OK;
 }
 
-/* True for columns by which rows can be selected and grouped. */
-static bool selects(const nb_column *c)
+static nb_status read_word(reader *r, const key *k, nb_yaml value)
 {
-    static const char *const others[] = {"experiment", "status", "reason", NULL};
-    return (c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED && index_of(c->name, others) < 0;
+    const char *what;
+    NB_NEED(what, nb_format(r->ctx, "claims: %s", k->name));
+    return nb_read_word(what, value, k->words, (int *)(void *)((char *)r->claim + k->offset), r->mistakes);
+}
+
+static nb_status read_real(reader *r, const key *k, nb_yaml value)
+{
+    const char *text = nb_yaml_scalar(value);
+    if (text && nb_parse_real(text, k->lo, k->hi, (double *)(void *)((char *)r->claim + k->offset))) return NB_OK;
+    return nb_yaml_mistake(value, r->mistakes, "claims: %s: expected %s, found '%s'", k->name, k->expected,
+                           nb_yaml_found(value));
 }
 
 /* True if the claim is about a column's values, or correlates what is measured under some of them with what is under
@@ -127,130 +133,404 @@ static bool is_about(const nb_claim *c, const char *column)
 }
 
 /* Columns out of `allowed`, each once, and not those that the claim is about. */
-static nb_status read_names(const nb_claim_reader *r, const char *what, nb_yaml value, const char *const *allowed,
-                            const char ***names)
+static nb_status read_names(reader *r, const key *k, nb_yaml value, const char *const *allowed)
 {
     int count, before = r->mistakes->count;
+    const char *what, **names;
     if (nb_yaml_count(value) == 0) return NB_OK;
-    NB_TRY(r->ctx, nb_read_words(what, value, allowed, NULL, &count, names, r->mistakes));
+    NB_NEED(what, nb_format(r->ctx, "claims: %s", k->name));
+    NB_TRY(r->ctx, nb_read_words(what, value, allowed, NULL, &count, &names, r->mistakes));
+    *(const char ***)(void *)((char *)r->claim + k->offset) = names;
     if (r->mistakes->count > before) return NB_OK;
     for (int i = 0; i < count; i++) {
-        if (is_about(r->claim, (*names)[i]))
-            NB_TRY(r->ctx, nb_mistakes_add(r->mistakes, nb_yaml_place(nb_yaml_item(value, i)),
-                                           "%s: the claim itself is about values of '%s'", what, (*names)[i]));
+        nb_yaml name = nb_yaml_item(value, i);
+        if (is_about(r->claim, names[i]))
+            NB_TRY(r->ctx,
+                   nb_yaml_mistake(name, r->mistakes, "%s: the claim itself is about values of '%s'", what, names[i]));
         for (int j = 0; j < i; j++)
-            if (strcmp((*names)[i], (*names)[j]) == 0)
-                NB_TRY(r->ctx, nb_mistakes_add(r->mistakes, nb_yaml_place(nb_yaml_item(value, i)),
-                                               "%s: '%s' appears a second time", what, (*names)[i]));
+            if (strcmp(names[i], names[j]) == 0)
+                NB_TRY(r->ctx, nb_yaml_mistake(name, r->mistakes, "%s: '%s' appears a second time", what, names[i]));
     }
     return NB_OK;
 }
 
-/* Reads `confounded`: columns in which compared rows may differ. */
-static nb_status read_confounded(const nb_claim_reader *r, nb_yaml value)
+static nb_status read_each(reader *r, const key *k, nb_yaml value)
 {
+    return read_names(r, k, value, r->columns);
+}
+
+/* True if values of the axis can be compared: it is part of a method, not of the data. */
+static bool compares(const nb_axis *axis)
+{
+    return strcmp(axis->column, "problem") != 0;
+}
+
+/* Columns in which compared rows may differ. */
+static nb_status read_confounded(reader *r, const key *k, nb_yaml value)
+{
+    static const char *const of_data[] = {"head", "trial", NULL};
     const char **allowed;
     int count = 0;
-    NB_NEED(allowed, nb_alloc(r->ctx, (size_t)nb_column_count(r->study->columns) + 3, sizeof *allowed));
+    NB_NEED(allowed, nb_alloc(r->ctx, (size_t)nb_column_count(r->common.study->columns) + 3, sizeof *allowed));
     for (int i = 0; r->columns[i]; i++) {
-        const nb_column *c = nb_column_find(r->study->columns, r->columns[i]);
-        const nb_axis *axis = nb_claim_axis(r->study, c->name);
-        if (c->identity && (!axis || nb_claim_compares(axis)) &&
-            index_of(c->name, (const char *const[]){"head", "trial", NULL}) < 0)
-            allowed[count++] = c->name;
+        const nb_axis *axis = nb_axis_of_column(r->common.study, r->columns[i]);
+        if (nb_column_find(r->common.study->columns, r->columns[i])->identity && (!axis || compares(axis)) &&
+            index_of(r->columns[i], of_data) < 0)
+            allowed[count++] = r->columns[i];
     }
     if (r->claim->form != NB_CLAIM_CORRELATE) {
         allowed[count++] = "rows_seen";
         allowed[count++] = "build";
     }
-    return read_names(r, "claims: confounded", value, allowed, &r->claim->confounded);
+    return read_names(r, k, value, allowed);
 }
 
-static nb_status read_confidence(const nb_claim_reader *r, nb_yaml value)
+static nb_status find_metric(reader *r, nb_yaml value, nb_named_value *metric)
 {
-    const char *text = nb_yaml_scalar(value);
-    if (text && nb_parse_real(text, 0.5, 1, &r->claim->confidence) && r->claim->confidence < 1) return NB_OK;
-    return nb_mistakes_add(r->mistakes, nb_yaml_place(value),
-                           "claims: confidence: expected a number of at least 0.5, below 1, found '%s'",
-                           text ? text : nb_yaml_kind(value));
+    const char **names;
+    int count = 0, index, before = r->mistakes->count;
+    NB_NEED(names, nb_alloc(r->ctx, (size_t)nb_column_count(r->common.study->columns) + 1, sizeof *names));
+    for (const nb_column *c = r->common.study->columns; c->name; c++)
+        if (c->measure) names[count++] = c->name;
+    NB_TRY(r->ctx, nb_read_word("claims: metric", value, names, &index, r->mistakes));
+    if (r->mistakes->count == before) *metric = (nb_named_value){.text = names[index], .place = nb_yaml_place(value)};
+    return NB_OK;
 }
 
-static nb_status read_smallest(const nb_claim_reader *r, nb_yaml value)
+static nb_status read_metric(reader *r, const key *k, nb_yaml value)
 {
-    const char *text = nb_yaml_scalar(value);
-    if (text && nb_parse_real(text, 1, 1e6, &r->claim->smallest)) return NB_OK;
-    return nb_mistakes_add(r->mistakes, nb_yaml_place(value),
-                           "claims: smallest: expected a ratio of at least 1, as 1.02, found '%s'",
-                           text ? text : nb_yaml_kind(value));
+    (void)k;
+    return find_metric(r, value, &r->series->metric);
 }
 
-static nb_status read_option(const nb_claim_reader *r, int key, nb_yaml value)
+static nb_status read_where(reader *r, const key *k, nb_yaml value)
+{
+    (void)k;
+    return nb_conditions_read(&r->common, "claims: where", value, r->columns, r->where);
+}
+
+/* The one key of a body that is the name of a column, with its values. */
+static nb_status read_compared(reader *r, const key *k, nb_yaml value)
 {
     nb_claim *c = r->claim;
-    if (!nb_claim_takes(c, claim_keys[key])) {
-        const char *of =
-            key == SMALLEST && c->expectation < NB_EXPECT_NOTHING ? nb_claim_expectations[c->expectation] : NULL;
-        return nb_mistakes_add(r->mistakes, nb_yaml_place(value), "claims: %s: means nothing for %s%s%s",
-                               claim_keys[key], nb_claim_forms[c->form], of ? " with expect: " : "", of ? of : "");
-    }
-    switch (key) {
-    case EACH: return read_names(r, "claims: each", value, r->columns, &c->each);
-    case CONFOUNDED: return read_confounded(r, value);
-    case FAILURES: return nb_read_word("claims: failures", value, nb_claim_failure_words, &c->failures, r->mistakes);
-    case CONFIDENCE: return read_confidence(r, value);
-    default: return read_smallest(r, value);
-    }
+    nb_column_values compared;
+    bool pair = c->form == NB_CLAIM_COMPARE;
+    int before = r->mistakes->count, found = nb_yaml_count(value);
+    if (c->column)
+        return nb_yaml_mistake(r->mapping, r->mistakes, "%s: expected values of one column, found '%s' and '%s'",
+                               r->what, c->column, k->name);
+    c->column = k->name;
+    NB_TRY(r->ctx, nb_column_values_read(&r->common, r->what, k->name, value, &compared));
+    c->value_count = compared.count;
+    c->values = compared.values;
+    if (r->mistakes->count > before || (found >= 2 && !(pair && found > 2))) return NB_OK;
+    return nb_yaml_mistake(value, r->mistakes, "%s: %s: expected %s, found %d value%s", r->what, k->name,
+                           pair ? "[A, B], A against B" : "at least [A, B]", found, found == 1 ? "" : "s");
 }
+
+/* The column that a body names: an axis's, of integers where the key says so. */
+static nb_status read_column(reader *r, const key *k, nb_yaml value)
+{
+    const char *names[NB_MOST_AXES + 1] = {NULL}, *what;
+    int index, count = 0, before = r->mistakes->count;
+    for (const nb_axis *axis = r->common.study->axes; axis->key; axis++)
+        if (compares(axis) && (strcmp(k->name, "over") == 0 || axis->type == NB_AXIS_INTEGER))
+            names[count++] = axis->column;
+    NB_NEED(what, nb_format(r->ctx, "%s: %s", r->what, k->name));
+    NB_TRY(r->ctx, nb_read_word(what, value, names, &index, r->mistakes));
+    if (r->mistakes->count == before) r->claim->column = names[index];
+    return NB_OK;
+}
+
+enum { GIVEN_X = 1, GIVEN_Y = 2, GIVEN_METRICS = 4 };
+
+static nb_status read_metrics(reader *r, const key *k, nb_yaml value)
+{
+    (void)k;
+    r->given |= GIVEN_METRICS;
+    if (nb_yaml_count(value) != 2)
+        return nb_yaml_mistake(value, r->mistakes, "claims: metrics: expected two, as [error, mse]");
+    for (int i = 0; i < 2; i++) NB_TRY(r->ctx, find_metric(r, nb_yaml_item(value, i), &r->claim->series[i].metric));
+    return NB_OK;
+}
+
+#define METRIC_KEY \
+    { \
+        .name = "metric", .read = read_metric, .needed = true \
+    }
+#define WHERE_KEY \
+    { \
+        .name = "where", .read = read_where \
+    }
+
+/* x: {metric: ..., where: ...} */
+static nb_status read_series(reader *r, const key *k, nb_yaml value)
+{
+    static const key keys[] = {METRIC_KEY, WHERE_KEY, {NULL}};
+    reader inner = *r;
+    r->given |= *k->name == 'x' ? GIVEN_X : GIVEN_Y;
+    inner.series = &r->claim->series[*k->name == 'y'];
+    inner.where = &inner.series->where;
+    inner.what = *k->name == 'x' ? "claims: x" : "claims: y";
+    return read_keys(&inner, value, keys);
+}
+
+/* compare, order: {COLUMN: [A, B], metric: ..., where: ...} */
+static nb_status read_pairs(reader *r, const key *k, nb_yaml body)
+{
+    key keys[NB_MOST_AXES + 3] = {{NULL}};
+    int count = 0;
+    (void)k;
+    for (const nb_axis *axis = r->common.study->axes; axis->key; axis++)
+        if (compares(axis)) keys[count++] = (key){.name = axis->column, .read = read_compared};
+    keys[count++] = (key)METRIC_KEY;
+    keys[count] = (key)WHERE_KEY;
+    NB_TRY(r->ctx, read_keys(r, body, keys));
+    if (r->claim->column || body.node->type != YAML_MAPPING_NODE) return NB_OK;
+    return nb_yaml_mistake(body, r->mistakes, "%s: expected a column with its values, as %s: [A, B]", r->what,
+                           keys[0].name);
+}
+
+static nb_status read_measure(reader *r, const key *k, nb_yaml body)
+{
+    static const key keys[] = {
+        METRIC_KEY,
+        WHERE_KEY,
+        {.name = "statistic", .read = read_word, .words = nb_claim_statistics, .offset = offsetof(nb_claim, statistic)},
+        {NULL}};
+    (void)k;
+    return read_keys(r, body, keys);
+}
+
+static nb_status read_slope(reader *r, const key *k, nb_yaml body)
+{
+    static const key keys[] = {METRIC_KEY, {.name = "against", .read = read_column, .needed = true}, WHERE_KEY, {NULL}};
+    (void)k;
+    return read_keys(r, body, keys);
+}
+
+static nb_status read_correlate(reader *r, const key *k, nb_yaml body)
+{
+    static const key keys[] = {{.name = "over", .read = read_column, .needed = true},
+                               {.name = "metrics", .read = read_metrics},
+                               {.name = "x", .read = read_series},
+                               {.name = "y", .read = read_series},
+                               WHERE_KEY,
+                               {NULL}};
+    (void)k;
+    r->claim->series_count = 2;
+    NB_TRY(r->ctx, read_keys(r, body, keys));
+    if (r->given == GIVEN_METRICS || r->given == (GIVEN_X | GIVEN_Y)) return NB_OK;
+    return nb_yaml_mistake(body, r->mistakes,
+                           "%s: expected either metrics: [A, B], or x and y: {metric: A, where: {...}}", r->what);
+}
+
+/* What each expectation is for, and between what its numbers may be. */
+static const struct {
+    nb_claim_form form;
+    double lo, hi;
+} expected[] = {[NB_EXPECT_RATIO] = {NB_CLAIM_COMPARE, 0, INFINITY},
+                [NB_EXPECT_DIFFERENCE] = {NB_CLAIM_COMPARE, -INFINITY, INFINITY},
+                [NB_EXPECT_WINS] = {NB_CLAIM_COMPARE, 0, 1},
+                [NB_EXPECT_EQUAL] = {NB_CLAIM_COMPARE, 1, INFINITY},
+                [NB_EXPECT_EQUAL_DIFFERENCE] = {NB_CLAIM_COMPARE, 0, INFINITY},
+                [NB_EXPECT_VALUE] = {NB_CLAIM_MEASURE, -INFINITY, INFINITY},
+                [NB_EXPECT_SLOPE] = {NB_CLAIM_SLOPE, -INFINITY, INFINITY},
+                [NB_EXPECT_CORRELATION] = {NB_CLAIM_CORRELATE, -1, 1}};
+
+/* A number from lo to hi, or, where it may be, null for none. */
+static nb_status read_number(reader *r, const char *what, nb_yaml value, bool open, double lo, double hi,
+                             double *number)
+{
+    const char *text = nb_yaml_scalar(value), *range = "";
+    *number = NAN;
+    if ((open && nb_yaml_is_null(value)) || (text && nb_parse_real(text, lo, hi, number))) return NB_OK;
+    if (isfinite(hi))
+        NB_NEED(range, nb_format(r->ctx, " from %g to %g", lo, hi));
+    else if (isfinite(lo))
+        NB_NEED(range, nb_format(r->ctx, " of at least %g", lo));
+    return nb_yaml_mistake(value, r->mistakes, "%s: expected a number%s%s, found '%s'", what, range,
+                           open ? ", or null" : "", nb_yaml_found(value));
+}
+
+/* [lo, hi], of which one may be null. */
+static nb_status read_range(reader *r, nb_yaml value)
+{
+    nb_claim *c = r->claim;
+    int before = r->mistakes->count;
+    if (value.node->type != YAML_SEQUENCE_NODE || nb_yaml_count(value) != 2)
+        return nb_yaml_mistake(value, r->mistakes, "%s: expected [LOW, HIGH], of which one may be null, found %s",
+                               r->what, nb_yaml_scalar(value) ? nb_yaml_scalar(value) : "another list");
+    for (int i = 0; i < 2; i++)
+        NB_TRY(r->ctx, read_number(r, r->what, nb_yaml_item(value, i), true, expected[c->expectation].lo,
+                                   expected[c->expectation].hi, &c->given[i]));
+    if (r->mistakes->count > before) return NB_OK;
+    c->low = isnan(c->given[0]) ? -INFINITY : c->given[0];
+    c->high = isnan(c->given[1]) ? INFINITY : c->given[1];
+    if (isinf(c->low) && isinf(c->high))
+        return nb_yaml_mistake(value, r->mistakes, "%s: expects nothing: both ends are open", r->what);
+    if (c->low < c->high) return NB_OK;
+    return nb_yaml_mistake(value, r->mistakes, "%s: the range is empty: %s is not below %s", r->what,
+                           nb_yaml_scalar(nb_yaml_item(value, 0)), nb_yaml_scalar(nb_yaml_item(value, 1)));
+}
+
+/* A number above `least`. */
+static nb_status read_above(reader *r, const char *what, nb_yaml value, double least, double *number)
+{
+    NB_TRY(r->ctx, read_number(r, what, value, false, least, INFINITY, number));
+    if (isnan(*number) || *number > least) return NB_OK;
+    return nb_yaml_mistake(value, r->mistakes, "%s: expected a number above %g, found '%s'", what, least,
+                           nb_yaml_scalar(value));
+}
+
+/* value: a range, or a number with a margin. */
+static nb_status read_expected_value(reader *r, nb_yaml value, nb_yaml within)
+{
+    nb_claim *c = r->claim;
+    if (!within.node && !nb_yaml_scalar(value)) return read_range(r, value);
+    if (!within.node)
+        return nb_yaml_mistake(value, r->mistakes,
+                               "%s: expected [LOW, HIGH], or a number and a margin, as {value: 0.22, within: 0.05}",
+                               r->what);
+    NB_TRY(r->ctx, read_number(r, r->what, value, false, -INFINITY, INFINITY, &c->given[0]));
+    NB_TRY(r->ctx, read_above(r, "claims: expect: within", within, 0, &c->within));
+    c->low = c->given[0] - c->within;
+    c->high = c->given[0] + c->within;
+    return NB_OK;
+}
+
+/* equal: a ratio above 1; equal_difference: a number above 0. */
+static nb_status read_equal(reader *r, nb_yaml value)
+{
+    nb_claim *c = r->claim;
+    NB_TRY(r->ctx, read_above(r, r->what, value, expected[c->expectation].lo, &c->given[0]));
+    c->low = c->expectation == NB_EXPECT_EQUAL ? 1 / c->given[0] : -c->given[0];
+    c->high = c->given[0];
+    return NB_OK;
+}
+
+/* One expectation, of those that the claim's form has. */
+static nb_status read_expect(reader *r, nb_yaml value)
+{
+    const char *names[NB_EXPECT_NOTHING + 2] = {NULL}, *list = "";
+    nb_yaml *values;
+    nb_claim *c = r->claim;
+    int found = 0, wrong = -1;
+    memcpy(names, nb_claim_expectations, NB_EXPECT_NOTHING * sizeof *names);
+    names[NB_EXPECT_NOTHING] = "within";
+    NB_TRY(r->ctx, nb_read_mapping("claims: expect", value, names, &values, r->mistakes));
+    for (int e = 0; e < NB_EXPECT_NOTHING; e++) {
+        bool allowed = expected[e].form == c->form;
+        if (allowed) NB_NEED(list, nb_format(r->ctx, "%s%s%s", list, *list ? ", " : "", names[e]));
+        if (values[e].node && !allowed) wrong = e;
+        if (values[e].node && allowed && found++ == 0) c->expectation = e;
+    }
+    nb_yaml within = values[NB_EXPECT_NOTHING];
+    if (wrong >= 0)
+        return nb_yaml_mistake(values[wrong], r->mistakes, "claims: expect: '%s' is not for %s, which has %s",
+                               names[wrong], nb_claim_forms[c->form], list);
+    if (within.node && c->expectation != NB_EXPECT_VALUE)
+        return nb_yaml_mistake(within, r->mistakes,
+                               "claims: expect: 'within' is the margin of a value: {value: 0.22, within: 0.05}");
+    if (found != 1)
+        return nb_yaml_mistake(value, r->mistakes, "claims: expect: expected one of %s, found %s", list,
+                               found ? "several" : "none");
+    NB_NEED(r->what, nb_format(r->ctx, "claims: expect: %s", names[c->expectation]));
+    if (c->expectation == NB_EXPECT_VALUE) return read_expected_value(r, values[c->expectation], within);
+    bool equal = c->expectation == NB_EXPECT_EQUAL || c->expectation == NB_EXPECT_EQUAL_DIFFERENCE;
+    return (equal ? read_equal : read_range)(r, values[c->expectation]);
+}
+
+enum { FORMS = 3, EXPECT = FORMS + NB_CLAIM_FORMS, SMALLEST = EXPECT + 5, KEYS };
+static const key claim_keys[KEYS + 1] = {
+    {.name = "says", .read = read_sentence, .needed = true, .offset = offsetof(nb_claim, says)},
+    {.name = "source", .read = read_sentence, .offset = offsetof(nb_claim, source)},
+    {.name = "id", .read = read_id},
+    {.name = "compare", .read = read_pairs},
+    {.name = "measure", .read = read_measure},
+    {.name = "order", .read = read_pairs},
+    {.name = "slope", .read = read_slope},
+    {.name = "correlate", .read = read_correlate},
+    {.name = "untested", .read = read_sentence, .offset = offsetof(nb_claim, untested)},
+    {.name = "expect"},
+    {.name = "each", .read = read_each, .offset = offsetof(nb_claim, each)},
+    {.name = "confounded", .read = read_confounded, .offset = offsetof(nb_claim, confounded)},
+    {.name = "failures", .read = read_word, .words = nb_claim_failure_words, .offset = offsetof(nb_claim, failures)},
+    {.name = "confidence",
+     .read = read_real,
+     .lo = 0.5,
+     .hi = 1 - DBL_EPSILON / 2,
+     .expected = "a number of at least 0.5, below 1",
+     .offset = offsetof(nb_claim, confidence)},
+    {.name = "smallest",
+     .read = read_real,
+     .lo = 1,
+     .hi = 1e6,
+     .expected = "a ratio of at least 1, as 1.02",
+     .offset = offsetof(nb_claim, smallest)}};
 
 /* The one form that a claim has. */
-static nb_status read_form(const nb_claim_reader *r, nb_yaml claim, const nb_yaml *values, bool *known)
+static nb_status read_form(reader *r, nb_yaml claim, const nb_yaml *values, bool *known)
 {
     int found = 0;
+    nb_claim *c = r->claim;
     for (int f = 0; f < NB_CLAIM_FORMS; f++)
-        if (values[FORMS + f].node && found++ == 0) r->claim->form = (nb_claim_form)f;
+        if (values[FORMS + f].node && found++ == 0) c->form = (nb_claim_form)f;
     *known = found == 1;
-    if (found == 1) return nb_claim_body_read(r, values[FORMS + r->claim->form]);
-    return nb_mistakes_add(r->mistakes, nb_yaml_place(claim),
-                           "claims: expected one of compare, measure, order, slope, correlate and untested, found %s",
-                           found ? "several" : "none");
+    if (found != 1)
+        return nb_yaml_mistake(
+            claim, r->mistakes,
+            "claims: expected one of compare, measure, order, slope, correlate and untested, found %s",
+            found ? "several" : "none");
+    c->series_count = c->form != NB_CLAIM_UNTESTED;
+    NB_NEED(r->what, nb_format(r->ctx, "claims: %s", nb_claim_forms[c->form]));
+    r->series = c->series;
+    r->where = &c->where;
+    r->given = 0;
+    return read_key(r, &claim_keys[FORMS + c->form], claim, values[FORMS + c->form]);
 }
 
-static nb_status read_expectation(const nb_claim_reader *r, nb_yaml claim, nb_yaml expect)
+static nb_status read_expectation(reader *r, nb_yaml claim, nb_yaml expect)
 {
-    bool none = r->claim->form == NB_CLAIM_ORDER || r->claim->form == NB_CLAIM_UNTESTED;
-    r->claim->expectation = NB_EXPECT_NOTHING;
+    nb_claim *c = r->claim;
+    bool none = c->form == NB_CLAIM_ORDER || c->form == NB_CLAIM_UNTESTED;
+    c->expectation = NB_EXPECT_NOTHING;
     if (expect.node && none)
-        return nb_mistakes_add(r->mistakes, nb_yaml_place(expect), "claims: expect: %s expects nothing else",
-                               nb_claim_forms[r->claim->form]);
-    if (r->claim->form == NB_CLAIM_ORDER) r->claim->high = 1;
+        return nb_yaml_mistake(expect, r->mistakes, "claims: expect: %s expects nothing else", nb_claim_forms[c->form]);
+    if (c->form == NB_CLAIM_ORDER) c->high = 1;
     if (none) return NB_OK;
-    return expect.node ? nb_claim_expect_read(r, expect)
-                       : nb_mistakes_add(r->mistakes, nb_yaml_place(claim), "claims: key 'expect' is missing");
+    return expect.node ? read_expect(r, expect)
+                       : nb_yaml_mistake(claim, r->mistakes, "claims: key 'expect' is missing");
 }
 
-static nb_status read_claim(const nb_claim_reader *r, nb_yaml value)
+static nb_status read_option(reader *r, const key *k, nb_yaml value)
+{
+    const nb_claim *c = r->claim;
+    if (nb_claim_takes(c, k->name)) return k->read(r, k, value);
+    bool of = k == &claim_keys[SMALLEST] && c->expectation < NB_EXPECT_NOTHING;
+    return nb_yaml_mistake(value, r->mistakes, "claims: %s: means nothing for %s%s%s", k->name, nb_claim_forms[c->form],
+                           of ? " with expect: " : "", of ? nb_claim_expectations[c->expectation] : "");
+}
+
+static nb_status read_claim(reader *r, nb_yaml value)
 {
     nb_yaml *values;
-    bool known, expected;
-    NB_TRY(r->ctx, nb_claim_collect(r, "claims", value, claim_keys, &values));
+    bool known;
+    r->what = "claims";
+    NB_TRY(r->ctx, sort_pairs(r, value, claim_keys, &values));
     if (value.node->type != YAML_MAPPING_NODE) return NB_OK;
-    if (values[SAYS].node)
-        NB_TRY(r->ctx, nb_claim_sentence(r, "says", values[SAYS], &r->claim->says));
-    else
-        NB_TRY(r->ctx, nb_claim_missing(r, "claims", value, "says"));
-    if (values[SOURCE].node) NB_TRY(r->ctx, nb_claim_sentence(r, "source", values[SOURCE], &r->claim->source));
-    if (values[ID].node) NB_TRY(r->ctx, read_id(r, values[ID]));
+    for (int k = 0; k < FORMS; k++) NB_TRY(r->ctx, read_key(r, &claim_keys[k], value, values[k]));
     NB_TRY(r->ctx, read_form(r, value, values, &known));
     if (!known) return NB_OK;
     int before = r->mistakes->count;
     NB_TRY(r->ctx, read_expectation(r, value, values[EXPECT]));
-    expected = r->mistakes->count == before; /* else it is not known whether it has a smallest ratio */
-    for (int key = EACH; key < KEYS; key++)
-        if (values[key].node && (expected || key != SMALLEST)) NB_TRY(r->ctx, read_option(r, key, values[key]));
+    bool sure = r->mistakes->count == before; /* else it is not known whether it has a smallest ratio */
+    for (int k = EXPECT + 1; k < KEYS; k++)
+        if (values[k].node && (sure || k != SMALLEST)) NB_TRY(r->ctx, read_option(r, &claim_keys[k], values[k]));
     return NB_OK;
 }
 
-static nb_status check_ids(const nb_claim_reader *r, int count, const nb_claim *claims)
+static nb_status check_ids(const reader *r, int count, const nb_claim *claims)
 {
     for (int i = 0; i < count; i++)
         for (int j = 0; j < i; j++)
@@ -260,16 +540,19 @@ static nb_status check_ids(const nb_claim_reader *r, int count, const nb_claim *
     return NB_OK;
 }
 
-static nb_status name_columns(nb_claim_reader *r)
+/* Names the columns by which rows can be selected and grouped. */
+static nb_status name_columns(reader *r)
 {
+    static const char *const others[] = {"experiment", "status", "reason", NULL};
     int count = 0;
-    NB_NEED(r->columns, nb_alloc(r->ctx, (size_t)nb_column_count(r->study->columns) + 1, sizeof *r->columns));
-    for (const nb_column *c = r->study->columns; c->name; c++)
-        if (selects(c)) r->columns[count++] = c->name;
+    NB_NEED(r->columns, nb_alloc(r->ctx, (size_t)nb_column_count(r->common.study->columns) + 1, sizeof *r->columns));
+    for (const nb_column *c = r->common.study->columns; c->name; c++)
+        if ((c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED && index_of(c->name, others) < 0)
+            r->columns[count++] = c->name;
     return NB_OK;
 }
 
-static nb_status begin(nb_claim_reader *r, int index, nb_yaml item)
+static nb_status begin(reader *r, int index, nb_yaml item)
 {
     static const char *none[] = {NULL};
     *r->claim = (nb_claim){.says = "",
@@ -290,7 +573,7 @@ static nb_status begin(nb_claim_reader *r, int index, nb_yaml item)
 nb_status nb_claims_read(nb_yaml value, const nb_study *study, bool look_up, int *count, nb_claim **claims,
                          nb_mistakes *mistakes)
 {
-    nb_claim_reader r = {.study = study, .look_up = look_up, .mistakes = mistakes, .ctx = mistakes->ctx};
+    reader r = {.common = {study, look_up, mistakes}, .mistakes = mistakes, .ctx = mistakes->ctx};
     *count = nb_yaml_count(value);
     NB_TRY(r.ctx, name_columns(&r));
     NB_NEED(*claims, nb_alloc(r.ctx, (size_t)*count + 1, sizeof **claims));

@@ -3,18 +3,15 @@
  * axis may appear in rows though no list has it, so any is let pass. */
 #include "config/claims.h"
 
-#include "base/numbers.h"
+#include "config/conditions.h"
 
-#include <float.h>
 #include <string.h>
 
-typedef struct { /* the values of a column that the experiment has */
-    const nb_axis *axis;
-    const nb_choices *choices;
-    int range_count;
+typedef struct {         /* the values of a column that the experiment has */
+    const nb_axis *axis; /* with its list; NULL: the others say */
+    const nb_axis_list *list;
+    int range_count, text_count;
     nb_range *ranges;
-    const double *reals; /* of the axis; their texts are in `texts`. NULL: they are none */
-    int text_count;
     const char **texts;
     bool any; /* whatever a claim may say */
 } stock;
@@ -38,27 +35,6 @@ static bool is(const char *a, const char *b)
 static void add_range(stock *s, long long first, long long last)
 {
     s->ranges[s->range_count++] = (nb_range){.first = first, .last = last, .step = 1};
-}
-
-static nb_status stock_axis(const checker *k, int at, stock *s)
-{
-    const nb_axis_list *list = &k->config->lists[at];
-    s->axis = &k->config->study->axes[at];
-    s->choices = &list->choices;
-    s->any = s->axis->type == NB_AXIS_WORD && s->axis->resolved;
-    if (s->axis->type == NB_AXIS_COMPONENT) return NB_OK;
-    NB_NEED(s->ranges, nb_alloc(k->ctx, (size_t)list->count + 1, sizeof *s->ranges));
-    NB_NEED(s->texts, nb_alloc(k->ctx, (size_t)list->count + 1, sizeof *s->texts));
-    for (int i = 0; i < list->count; i++) {
-        if (s->axis->type == NB_AXIS_INTEGER)
-            add_range(s, list->numbers[i], list->numbers[i]);
-        else if (s->axis->type == NB_AXIS_REAL)
-            NB_NEED(s->texts[s->text_count++], nb_real_copy(k->ctx, list->reals[i]));
-        else
-            s->texts[s->text_count++] = list->numbers[i] < 0 ? s->axis->extra : s->axis->words[list->numbers[i]];
-    }
-    s->reals = s->axis->type == NB_AXIS_REAL ? list->reals : NULL;
-    return NB_OK;
 }
 
 /* Collects the heads' values in the column, if the shapes are known. */
@@ -94,9 +70,12 @@ static nb_status stock_setting(const checker *k, const nb_option *option, stock 
 static nb_status find_stock(const checker *k, const char *column, stock *s)
 {
     const nb_study *study = k->config->study;
-    *s = (stock){.axis = NULL};
-    for (int at = 0; study->axes[at].key; at++)
-        if (is(study->axes[at].column, column)) return stock_axis(k, at, s);
+    *s = (stock){.axis = nb_axis_of_column(study, column)};
+    if (s->axis) {
+        s->list = &k->config->lists[s->axis - study->axes];
+        s->any = s->axis->type == NB_AXIS_WORD && s->axis->resolved;
+        return NB_OK;
+    }
     for (const nb_option *o = study->component.options; o && o->key; o++)
         if (is(o->key, column)) return stock_setting(k, o, s);
     if (!is(column, "trial")) return stock_data(k, column, s);
@@ -106,66 +85,35 @@ static nb_status find_stock(const checker *k, const char *column, stock *s)
 }
 
 /* Heads of a problem are one component. */
-static bool is_repeated(const nb_choices *choices, int index)
+static bool is_repeated(const stock *s, int index)
 {
-    for (int i = 0; i < index; i++)
-        if (is(choices->items[i].canonical, choices->items[index].canonical)) return true;
+    const nb_choice *items = s->list->choices.items;
+    for (int i = 0; s->axis->type == NB_AXIS_COMPONENT && i < index; i++)
+        if (is(items[i].canonical, items[index].canonical)) return true;
     return false;
 }
 
-static nb_status match_components(const checker *k, const stock *s, const nb_claim_value *value, meaning *m)
+static nb_status match_listed(const checker *k, const stock *s, const nb_named_value *value, meaning *m)
 {
-    nb_choice_part *parts;
-    int count;
-    NB_TRY(k->ctx,
-           nb_choice_parts_read(s->axis->registry, value->text, value->place, &count, &parts, k->mistakes, k->ctx));
-    for (int i = 0; i < s->choices->count; i++) {
-        bool matches = false;
-        if (is_repeated(s->choices, i)) continue;
-        for (int p = 0; p < count && !matches; p++)
-            NB_TRY(k->ctx, nb_choice_part_matches(&parts[p], &s->choices->items[i], &matches, k->ctx));
-        if (matches && m->count++ == 0) m->first = i;
+    for (int i = 0; i < s->list->count; i++) {
+        bool means = false;
+        if (!is_repeated(s, i)) NB_TRY(k->ctx, nb_named_value_means(value, s->axis, s->list, i, &means, k->ctx));
+        if (means && m->count++ == 0) m->first = i;
     }
     return NB_OK;
 }
 
-static nb_status match_numbers(const checker *k, const stock *s, const nb_claim_value *value, meaning *m)
-{
-    nb_range range;
-    const char *wrong;
-    NB_TRY(k->ctx, nb_range_parse(value->text, &range, &wrong, k->ctx));
-    for (int i = 0; i < s->range_count; i++)
-        for (long long n = s->ranges[i].first; n <= s->ranges[i].last; n++)
-            if (nb_range_holds(&range, n) && m->count++ == 0) m->first = (int)n;
-    return NB_OK;
-}
-
-static void match_reals(const stock *s, const nb_claim_value *value, meaning *m)
-{
-    double number;
-    if (!nb_parse_real(value->text, -DBL_MAX, DBL_MAX, &number)) return;
-    for (int i = 0; i < s->text_count; i++)
-        if (s->reals[i] == number && m->count++ == 0) m->first = i;
-}
-
 /* A word that may be in no list has a number of its own. */
-static void match_texts(const stock *s, const nb_claim_value *value, meaning *m)
-{
-    for (int i = 0; i < s->text_count; i++)
-        if (is(s->texts[i], value->text) && m->count++ == 0) m->first = i;
-    for (int i = 0; s->any && s->axis && s->axis->words[i]; i++)
-        if (is(s->axis->words[i], value->text)) *m = (meaning){1, i};
-}
-
-static nb_status match(const checker *k, const stock *s, const nb_claim_value *value, meaning *m)
+static nb_status match(const checker *k, const stock *s, const nb_named_value *value, meaning *m)
 {
     *m = (meaning){.count = 0};
-    if (s->axis && s->axis->type == NB_AXIS_COMPONENT) return match_components(k, s, value, m);
-    if (s->range_count > 0) return match_numbers(k, s, value, m);
-    if (s->reals)
-        match_reals(s, value, m);
-    else
-        match_texts(s, value, m);
+    if (s->axis && s->any) *m = (meaning){1, value->word};
+    if (s->axis && !s->any) return match_listed(k, s, value, m);
+    for (int i = 0; i < s->range_count; i++)
+        for (long long n = s->ranges[i].first; n <= s->ranges[i].last; n++)
+            if (nb_range_holds(&value->range, n) && m->count++ == 0) m->first = (int)n;
+    for (int i = 0; i < s->text_count; i++)
+        if (is(s->texts[i], value->text) && m->count++ == 0) m->first = i;
     if (s->any && m->count == 0) m->count = 1;
     return NB_OK;
 }
@@ -173,10 +121,10 @@ static nb_status match(const checker *k, const stock *s, const nb_claim_value *v
 /* Lists the values there are, for a hint; NULL-terminated. */
 static nb_status name_stock(const checker *k, const stock *s, const char ***names)
 {
-    int count = 0, choices = s->choices ? s->choices->count : 0;
-    NB_NEED(*names, nb_alloc(k->ctx, (size_t)(choices + s->range_count + s->text_count) + 1, sizeof **names));
-    for (int i = 0; i < choices; i++)
-        if (!is_repeated(s->choices, i)) (*names)[count++] = s->choices->items[i].label;
+    int count = 0, listed = s->list ? s->list->count : 0;
+    NB_NEED(*names, nb_alloc(k->ctx, (size_t)(listed + s->range_count + s->text_count) + 1, sizeof **names));
+    for (int i = 0; i < listed; i++)
+        if (!is_repeated(s, i)) NB_TRY(k->ctx, nb_axis_value_text(s->axis, s->list, i, &(*names)[count++], k->ctx));
     for (int i = 0; i < s->range_count; i++) {
         const nb_range *r = &s->ranges[i];
         NB_NEED((*names)[count++], r->first == r->last ? nb_format(k->ctx, "%lld", r->first)
@@ -191,7 +139,7 @@ static nb_status hint_of(const checker *k, const stock *s, const char *text, con
 {
     const char **names;
     NB_TRY(k->ctx, name_stock(k, s, &names));
-    if (s->range_count == 0) {
+    if (s->range_count == 0 && !(s->axis && s->axis->type == NB_AXIS_INTEGER)) {
         NB_NEED(*hint, nb_hint(text, names, k->ctx));
         return NB_OK;
     }
@@ -201,7 +149,7 @@ static nb_status hint_of(const checker *k, const stock *s, const char *text, con
 }
 
 static nb_status tell_absent(const checker *k, const char *what, const char *column, const stock *s,
-                             const nb_claim_value *value)
+                             const nb_named_value *value)
 {
     const char *hint;
     NB_TRY(k->ctx, hint_of(k, s, value->text, &hint));
@@ -209,7 +157,7 @@ static nb_status tell_absent(const checker *k, const char *what, const char *col
                            value->text, hint);
 }
 
-static nb_status check_condition(const checker *k, const nb_claim_condition *c)
+static nb_status check_condition(const checker *k, const nb_column_values *c)
 {
     stock s;
     NB_TRY(k->ctx, find_stock(k, c->column, &s));
@@ -221,7 +169,7 @@ static nb_status check_condition(const checker *k, const nb_claim_condition *c)
     return NB_OK;
 }
 
-static nb_status check_where(const checker *k, const nb_claim_where *where)
+static nb_status check_where(const checker *k, const nb_conditions *where)
 {
     for (int i = 0; i < where->count; i++) NB_TRY(k->ctx, check_condition(k, &where->items[i]));
     return NB_OK;
@@ -237,7 +185,7 @@ static nb_status check_values(const checker *k, const nb_claim *c)
     NB_TRY(k->ctx, find_stock(k, c->column, &s));
     NB_NEED(m, nb_alloc(k->ctx, (size_t)c->value_count, sizeof *m));
     for (int i = 0; i < c->value_count; i++) {
-        const nb_claim_value *value = &c->values[i];
+        const nb_named_value *value = &c->values[i];
         NB_TRY(k->ctx, match(k, &s, value, &m[i]));
         if (m[i].count == 0) NB_TRY(k->ctx, tell_absent(k, what, c->column, &s, value));
         if (m[i].count > 1)
@@ -252,7 +200,7 @@ static nb_status check_values(const checker *k, const nb_claim *c)
     return NB_OK;
 }
 
-static nb_status check_metric(const checker *k, const nb_claim_value *metric)
+static nb_status check_metric(const checker *k, const nb_named_value *metric)
 {
     const nb_column *column = metric->text ? nb_column_find(k->config->study->columns, metric->text) : NULL;
     if (!column || !column->wanted || (column->wanted & k->config->wanted)) return NB_OK;

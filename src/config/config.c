@@ -2,6 +2,8 @@
 /* config.c - questions about a config. */
 #include "config/config.h"
 
+#include "base/numbers.h"
+
 #include <string.h>
 
 bool nb_config_makes_rows(const char *key)
@@ -27,6 +29,17 @@ nb_status nb_config_init(nb_config *config, const nb_study *study, nb_ctx *ctx)
 int nb_config_value(const nb_config *config, int axis, int index)
 {
     return nb_axis_has_list(&config->study->axes[axis]) ? index : config->lists[axis].numbers[index];
+}
+
+nb_status nb_axis_value_text(const nb_axis *axis, const nb_axis_list *list, int index, const char **text, nb_ctx *ctx)
+{
+    int number = list->numbers ? list->numbers[index] : 0;
+    NB_NEED(*text, axis->type == NB_AXIS_COMPONENT ? list->choices.items[index].label
+                   : axis->type == NB_AXIS_REAL    ? nb_real_copy(ctx, list->reals[index])
+                   : axis->type == NB_AXIS_INTEGER ? nb_format(ctx, "%d", number)
+                   : number < 0                    ? axis->extra
+                                                   : axis->words[number]);
+    return NB_OK;
 }
 
 const nb_choice *nb_config_choice(const nb_config *config, int axis, int value)

@@ -36,12 +36,6 @@ typedef struct { /* a product of lists, some of which are zipped */
     nb_origins origins;
 } nb_config_block;
 
-typedef struct { /* one key of a rule, as written */
-    const char *key;
-    int count;
-    const char **texts;
-} nb_rule_key;
-
 typedef struct {
     int count; /* 0: any */
     nb_range *items;
@@ -57,8 +51,7 @@ typedef struct { /* removes the rows that match all its keys */
     unsigned words[NB_MOST_AXES];     /* a bit for each word; 0: any */
     nb_number_ranges integers[NB_MOST_AXES];
     nb_number_ranges numbers[NB_RULE_NUMBERS];
-    int key_count;
-    nb_rule_key *keys;
+    nb_conditions keys; /* as written */
 } nb_rule;
 
 struct nb_config {
@@ -99,6 +92,9 @@ int nb_config_axis_count(const nb_config *config);
 /* Returns the value of an axis (as methods and scenes hold it) for an index into the config's list. */
 int nb_config_value(const nb_config *config, int axis, int index);
 
+/* Names the item of an axis's list: a component by its label, a word, a number. */
+nb_status nb_axis_value_text(const nb_axis *axis, const nb_axis_list *list, int index, const char **text, nb_ctx *ctx);
+
 /* Returns the component that is a value of an axis. */
 const nb_choice *nb_config_choice(const nb_config *config, int axis, int value);
 
@@ -108,9 +104,8 @@ nb_status nb_config_setting(const nb_config *config, const nb_option *option, co
 /* True if the key changes rows; false for keys that only name, draw or compare rows. */
 bool nb_config_makes_rows(const char *key);
 
-/* Writes the config with every value as YAML that gives the same plan; and the same with a comment behind each key that
- * names the value's origin. */
-nb_status nb_config_text(const nb_config *config, const char **text, nb_ctx *ctx);
-nb_status nb_config_text_with_origins(const nb_config *config, const char **text, nb_ctx *ctx);
+/* Writes the config with every value as YAML that gives the same plan; with `origins`, a comment behind each key names
+ * the value's origin. */
+nb_status nb_config_text(const nb_config *config, bool origins, const char **text, nb_ctx *ctx);
 
 #endif

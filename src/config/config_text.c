@@ -3,11 +3,12 @@
  * blocks, where the file has blocks, each with all of them. */
 #include "config/config.h"
 
+#include "base/files.h"
+#include "base/text.h"
 #include "components/plugin.h"
 #include "config/yaml.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -34,12 +35,8 @@ static void print_text(const printer *p, const char *key, const char *text, bool
     print_origin(p, &p->config->origins, key);
 }
 
-/* `origins` has where the list comes from. */
-static void print_list(const printer *p, const nb_origins *origins, const char *key, int count,
-                       const char *const *texts)
+static void print_items(const printer *p, int count, const char *const *texts)
 {
-    fprintf(p->out, "%s:%s", key, count ? "" : " []");
-    print_origin(p, origins, key);
     for (int i = 0; i < count; i++) {
         fprintf(p->out, "%*s- ", p->indent + 2, "");
         nb_yaml_print_quoted(p->out, texts[i]);
@@ -47,43 +44,35 @@ static void print_list(const printer *p, const nb_origins *origins, const char *
     }
 }
 
-/* Numbers stand on one line. */
-static void print_numbers(const printer *p, const nb_config_block *b, int axis)
+static void print_list(const printer *p, const char *key, int count, const char *const *texts)
 {
-    const nb_axis_list *list = &p->config->lists[axis];
-    for (int i = 0; i < b->count[axis]; i++) {
-        fputs(i ? ", " : " [", p->out);
-        if (p->config->study->axes[axis].type == NB_AXIS_REAL)
-            fprintf(p->out, "%.17g", list->reals[b->values[axis][i]]);
-        else
-            fprintf(p->out, "%d", list->numbers[b->values[axis][i]]);
-    }
-    fputc(']', p->out);
+    fprintf(p->out, "%s:%s", key, count ? "" : " []");
+    print_origin(p, &p->config->origins, key);
+    print_items(p, count, texts);
 }
 
-static nb_status value_text(const nb_config *c, int axis, int index, const char **text, nb_ctx *ctx)
+static nb_status value_text(const nb_axis *a, const nb_axis_list *list, int index, const char **text, nb_ctx *ctx)
 {
-    const nb_axis *a = &c->study->axes[axis];
-    if (a->type == NB_AXIS_COMPONENT) return nb_choice_written(&c->lists[axis].choices.items[index], text, ctx);
-    int word = c->lists[axis].numbers[index];
-    *text = word < 0 ? a->extra : a->words[word];
+    if (a->type == NB_AXIS_COMPONENT) return nb_choice_written(&list->choices.items[index], text, ctx);
+    if (a->type != NB_AXIS_REAL) return nb_axis_value_text(a, list, index, text, ctx);
+    NB_NEED(*text, nb_format(ctx, "%.17g", list->reals[index]));
     return NB_OK;
 }
 
+/* Numbers stand on one line. */
 static nb_status print_values(const printer *p, const nb_config_block *b, int axis, nb_ctx *ctx)
 {
     const nb_axis *a = &p->config->study->axes[axis];
     bool numbers = a->type == NB_AXIS_INTEGER || a->type == NB_AXIS_REAL;
-    fprintf(p->out, "%s:", a->key);
-    if (numbers) print_numbers(p, b, axis);
+    const char **texts;
+    NB_NEED(texts, nb_alloc(ctx, (size_t)b->count[axis] + 1, sizeof *texts));
+    for (int i = 0; i < b->count[axis]; i++)
+        NB_TRY(ctx, value_text(a, &p->config->lists[axis], b->values[axis][i], &texts[i], ctx));
+    fprintf(p->out, "%*s%s:%s", p->indent, "", a->key, numbers ? " [" : "");
+    for (int i = 0; i < b->count[axis] && numbers; i++) fprintf(p->out, "%s%s", i ? ", " : "", texts[i]);
+    if (numbers) fputc(']', p->out);
     print_origin(p, &b->origins, a->key);
-    for (int i = 0; i < b->count[axis] && !numbers; i++) {
-        fprintf(p->out, "%*s- ", p->indent + 2, "");
-        const char *text;
-        NB_TRY(ctx, value_text(p->config, axis, b->values[axis][i], &text, ctx));
-        nb_yaml_print_quoted(p->out, text);
-        fputc('\n', p->out);
-    }
+    if (!numbers) print_items(p, b->count[axis], texts);
     return NB_OK;
 }
 
@@ -110,13 +99,9 @@ static void print_zip(const printer *p, const nb_config_block *b)
 static void print_rule(const printer *p, const nb_rule *rule)
 {
     fprintf(p->out, "%*s- {", p->indent + 2, "");
-    for (int k = 0; k < rule->key_count; k++) {
-        fprintf(p->out, "%s%s: [", k ? ", " : "", rule->keys[k].key);
-        for (int i = 0; i < rule->keys[k].count; i++) {
-            if (i > 0) fputs(", ", p->out);
-            nb_yaml_print_quoted(p->out, rule->keys[k].texts[i]);
-        }
-        fputc(']', p->out);
+    for (int k = 0; k < rule->keys.count; k++) {
+        if (k > 0) fputs(", ", p->out);
+        nb_column_values_print(p->out, &rule->keys.items[k]);
     }
     fputc('}', p->out);
     if (p->origins && rule->place.line > 0) fprintf(p->out, "  # %s:%d", rule->place.source, rule->place.line);
@@ -138,10 +123,7 @@ static nb_status print_block(const printer *p, const nb_config_block *b, nb_ctx 
 {
     fprintf(p->out, "trials: %d", b->trials);
     print_origin(p, &b->origins, "trials");
-    for (int axis = 0; p->config->study->axes[axis].key; axis++) {
-        fprintf(p->out, "%*s", p->indent, "");
-        NB_TRY(ctx, print_values(p, b, axis, ctx));
-    }
+    for (int axis = 0; p->config->study->axes[axis].key; axis++) NB_TRY(ctx, print_values(p, b, axis, ctx));
     fprintf(p->out, "%*s", p->indent, "");
     print_zip(p, b);
     return NB_OK;
@@ -165,13 +147,6 @@ static nb_status print_blocks(printer *p, nb_ctx *ctx)
     }
     p->indent = 0;
     return NB_OK;
-}
-
-static int count_texts(const char *const *texts)
-{
-    int count = 0;
-    while (texts[count]) count++;
-    return count;
 }
 
 /* A plain word stands as it is. */
@@ -198,20 +173,22 @@ static void print_claims(const printer *p)
     for (int i = 0; i < p->config->claim_count; i++) fprintf(p->out, "  - %s\n", p->config->claims[i].text);
 }
 
-static nb_status print_config(printer *p, nb_ctx *ctx)
+static nb_status print_config(FILE *out, const void *what, nb_ctx *ctx)
 {
+    printer asked = *(const printer *)what, *p = &asked;
     const nb_config *c = p->config;
+    p->out = out;
     print_text(p, "name", c->name, true);
     print_text(p, "question", c->question, true);
     fprintf(p->out, "seed: %lld", c->seed);
     print_origin(p, &c->origins, "seed");
-    print_list(p, &c->origins, "plugins", count_texts(nb_plugins_loaded()), nb_plugins_loaded());
+    print_list(p, "plugins", nb_text_count(nb_plugins_loaded()), nb_plugins_loaded());
     print_text(p, "study", c->study->component.name, false);
     NB_TRY(ctx, print_blocks(p, ctx));
     if (c->baseline) print_text(p, "baseline", c->baseline->resolved, true);
-    print_list(p, &c->origins, "metrics", c->metric_count, c->metrics);
+    print_list(p, "metrics", c->metric_count, c->metrics);
     NB_TRY(ctx, print_settings(p, ctx));
-    print_list(p, &c->origins, "plots", c->plot_count, c->plots);
+    print_list(p, "plots", c->plot_count, c->plots);
     print_claims(p);
     return NB_OK;
 }
@@ -224,30 +201,7 @@ nb_status nb_config_setting(const nb_config *config, const nb_option *option, co
     return NB_OK;
 }
 
-static nb_status write_text(const nb_config *config, bool origins, const char **text, nb_ctx *ctx)
+nb_status nb_config_text(const nb_config *config, bool origins, const char **text, nb_ctx *ctx)
 {
-    char *buffer = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&buffer, &size);
-    NB_REQUIRE(ctx, out, NB_ENOMEM, "out of memory: the resolved config");
-    printer p = {.out = out, .config = config, .origins = origins};
-    nb_status status = print_config(&p, ctx);
-    bool failed = ferror(out);
-    if (fclose(out) != 0 || failed || status != NB_OK) {
-        free(buffer);
-        NB_TRY(ctx, status);
-        NB_FAIL(ctx, NB_ENOMEM, "out of memory: the resolved config");
-    }
-    *text = buffer;
-    return nb_defer(ctx, free, buffer);
-}
-
-nb_status nb_config_text(const nb_config *config, const char **text, nb_ctx *ctx)
-{
-    return write_text(config, false, text, ctx);
-}
-
-nb_status nb_config_text_with_origins(const nb_config *config, const char **text, nb_ctx *ctx)
-{
-    return write_text(config, true, text, ctx);
+    return nb_print_text(print_config, &(printer){.config = config, .origins = origins}, text, ctx);
 }

@@ -25,10 +25,10 @@ static nb_status read_name(const nb_config_loader *l, const nb_config_key *k, nb
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     const char *text = nb_yaml_scalar(f);
     if (!text || !*text || *text == '.' || *text == '-' || text[strspn(text, letters)])
-        return nb_mistakes_add(
-            l->mistakes, nb_yaml_place(f),
+        return nb_yaml_mistake(
+            f, l->mistakes,
             "%s: expected letters, digits, '.', '_' and '-', beginning with a letter or digit, found '%s'%s", k->name,
-            text ? text : nb_yaml_kind(f),
+            nb_yaml_found(f),
             f.in_file || f.source != l->path ? "" : ", which is the file's name; a line 'name: ...' sets another");
     NB_NEED(l->config->name, nb_strdup(l->ctx, text));
     return NB_OK;
@@ -37,8 +37,7 @@ static nb_status read_name(const nb_config_loader *l, const nb_config_key *k, nb
 static nb_status read_question(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
 {
     if (!nb_yaml_scalar(f))
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected a text, found %s", k->name,
-                               nb_yaml_kind(f));
+        return nb_yaml_mistake(f, l->mistakes, "%s: expected a text, found %s", k->name, nb_yaml_kind(f));
     NB_NEED(l->config->question, nb_strdup(l->ctx, nb_yaml_scalar(f)));
     return NB_OK;
 }
@@ -68,8 +67,7 @@ nb_status nb_config_read_study(const nb_config_loader *l, nb_yaml f)
 {
     nb_choices named = {.count = 0};
     const char *text = nb_yaml_scalar(f);
-    if (!text)
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "study: expected its name, found %s", nb_yaml_kind(f));
+    if (!text) return nb_yaml_mistake(f, l->mistakes, "study: expected its name, found %s", nb_yaml_kind(f));
     const nb_component *found = nb_registry_find(&nb_studies, text);
     if (found) l->config->study = (const nb_study *)found;
     return found ? NB_OK
@@ -112,7 +110,7 @@ static nb_status read_baseline(const nb_config_loader *l, const nb_config_key *k
     c->baseline = c->study->default_baseline ? c->study->default_baseline(c) : list->count ? list->items : NULL;
     if (text && strcmp(text, "default") == 0) return NB_OK;
     if (!text)
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected %s %s, found %s", k->name,
+        return nb_yaml_mistake(f, l->mistakes, "%s: expected %s %s, found %s", k->name,
                                nb_article(axis->registry->kind), axis->registry->kind, nb_yaml_kind(f));
     NB_TRY(l->ctx, nb_choices_add(&named, axis->registry, text, nb_yaml_place(f), l->mistakes, l->ctx));
     if (l->mistakes->count > mistakes || c->block_count == 0) return NB_OK;
@@ -122,8 +120,8 @@ static nb_status read_baseline(const nb_config_loader *l, const nb_config_key *k
     if (at < 0) {
         const char *hint;
         NB_TRY(l->ctx, hint_baseline(list, text, &named, &hint, l->ctx));
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected one of the %s, found '%s'%s", k->name,
-                               axis->key, text, hint);
+        return nb_yaml_mistake(f, l->mistakes, "%s: expected one of the %s, found '%s'%s", k->name, axis->key, text,
+                               hint);
     }
     c->baseline = &list->items[at];
     return NB_OK;
@@ -169,8 +167,7 @@ static nb_status read_setting(const nb_config_loader *l, const nb_config_key *k,
     if (text) NB_NEED(text, nb_strdup(l->ctx, text));
     if (!text || !nb_option_set(o, text, l->config->settings)) {
         NB_NEED(expected, nb_option_allowed(o, l->ctx));
-        return nb_mistakes_add(l->mistakes, nb_yaml_place(f), "%s: expected %s, found '%s'", k->name, expected,
-                               text ? text : nb_yaml_kind(f));
+        return nb_yaml_mistake(f, l->mistakes, "%s: expected %s, found '%s'", k->name, expected, nb_yaml_found(f));
     }
     return study->read_setting ? study->read_setting(o, l->config->settings, nb_yaml_place(f), l->mistakes) : NB_OK;
 }
@@ -211,16 +208,24 @@ static nb_status read_claims(const nb_config_loader *l, const nb_config_key *k, 
     return nb_claims_check(c, l->mistakes);
 }
 
-int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS])
+int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS], int *block_keys)
 {
-    static const nb_config_key before[] = {{.name = "name", .initial = initial_name, .read = read_name},
+    static const nb_config_key before[] = {{.name = "trials", .fixed = "10"},
+                                           {.name = "zip", .fixed = "[]"},
+                                           {.name = "exclude"},
+                                           {.name = "blocks"},
+                                           {.name = "name", .initial = initial_name, .read = read_name},
                                            {.name = "question", .fixed = "\"\"", .read = read_question},
                                            {.name = "seed", .fixed = "20260101", .read = read_seed},
                                            {.name = "plugins", .fixed = "[]", .read = nothing},
                                            {.name = "study", .fixed = "default", .read = nothing},
                                            {.name = "metrics", .fixed = "all", .read = read_metrics}};
-    int count = sizeof before / sizeof *before;
-    memcpy(keys, before, sizeof before);
+    int count = 0;
+    for (const nb_axis *a = study->axes; a->key; a++)
+        keys[count++] = (nb_config_key){.name = a->key, .fixed = a->standard ? a->standard() : a->initial};
+    *block_keys = count + 2;
+    memcpy(keys + count, before, sizeof before);
+    count += (int)(sizeof before / sizeof *before);
     for (const nb_option *o = study->component.options; o && o->key && count < NB_MOST_KEYS - 3; o++)
         keys[count++] = (nb_config_key){.name = o->key, .initial = initial_setting, .read = read_setting, .option = o};
     keys[count++] = (nb_config_key){.name = "plots", .initial = initial_plots, .read = read_plots};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* keys.h - the keys that hold for the whole experiment: those of every study, and the settings of this one. */
+/* keys.h - the table of an experiment's keys: those that a block may have, which make rows; then those that hold for
+ * the whole experiment, of every study and the settings of this one. */
 #ifndef NB_KEYS_OF_CONFIG_H
 #define NB_KEYS_OF_CONFIG_H
 
@@ -13,13 +14,13 @@ typedef struct {
     nb_ctx *ctx;
 } nb_config_loader;
 
-enum { NB_MOST_KEYS = 32 };
+enum { NB_MOST_KEYS = 64 };
 
 typedef struct nb_config_key {
     const char *name;
     nb_status (*initial)(const nb_config_loader *l, const struct nb_config_key *key,
                          const char **yaml); /* NULL: `fixed` */
-    const char *fixed;                       /* YAML */
+    const char *fixed;                       /* YAML; NULL: the key is required */
     nb_status (*read)(const nb_config_loader *l, const struct nb_config_key *key, nb_yaml value);
     const nb_option *option; /* the study's option; NULL: a key of every study */
     bool late;               /* read after the blocks, whose values it names */
@@ -29,7 +30,8 @@ typedef struct nb_config_key {
 nb_status nb_config_read_plugins(const nb_config_loader *l, nb_yaml value);
 nb_status nb_config_read_study(const nb_config_loader *l, nb_yaml value);
 
-/* Fills in all keys in the order of reading, the late ones last. Returns how many there are. */
-int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS]);
+/* Fills in all keys: the *block_keys of a block, which axes.h reads, then `exclude` and `blocks`, then the rest in the
+ * order of reading, the late ones last. Returns how many there are. */
+int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS], int *block_keys);
 
 #endif

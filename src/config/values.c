@@ -2,33 +2,17 @@
 /* values.c - see values.h */
 #include "config/values.h"
 
+#include "base/items.h"
 #include "base/numbers.h"
+#include "base/text.h"
 
 #include <string.h>
 
-/* Returns the end of the first item: a comma outside of brackets and quotes, or the end. */
-static const char *end_of_item(const char *text)
-{
-    int depth = 0;
-    char quote = '\0';
-    for (; *text && (quote || depth > 0 || *text != ','); text++) {
-        if (quote && *text == '\\' && text[1])
-            text++;
-        else if (quote)
-            quote = *text == quote ? '\0' : quote;
-        else if (*text == '"' || *text == '\'')
-            quote = *text;
-        else
-            depth += (*text == '(' || *text == '[') - (*text == ')' || *text == ']');
-    }
-    return text;
-}
-
 const char *nb_list_hint(const char *text, nb_ctx *ctx)
 {
-    const char *end = end_of_item(text), *all = "";
+    const char *end = nb_item_end(text), *all = "";
     if (!*end) return "";
-    for (;; end = end_of_item(text)) {
+    for (;; end = nb_item_end(text)) {
         while (*text == ' ') text++;
         int length = (int)(end - text);
         bool commas = memchr(text, ',', (size_t)length), quotes = memchr(text, '"', (size_t)length);
@@ -40,14 +24,45 @@ const char *nb_list_hint(const char *text, nb_ctx *ctx)
     return all ? nb_format(ctx, "; write a list in brackets: [%s]", all) : NULL;
 }
 
+static nb_status read_pair(const char *what, nb_yaml key, nb_yaml value, const char *const *names, nb_yaml *values,
+                           nb_mistakes *mistakes)
+{
+    const char *name = nb_yaml_found(key), *hint;
+    int index = 0;
+    while (names[index] && strcmp(names[index], name) != 0) index++;
+    if (!names[index]) {
+        NB_NEED(hint, nb_hint(name, names, mistakes->ctx));
+        return nb_yaml_mistake(key, mistakes, "%s: key '%s' is unknown%s", what, name, hint);
+    }
+    if (values[index].node) return nb_yaml_mistake(key, mistakes, "%s: key '%s' appears a second time", what, name);
+    if (nb_yaml_is_null(value)) return nb_yaml_mistake(key, mistakes, "%s: key '%s' has no value", what, name);
+    values[index] = value;
+    return NB_OK;
+}
+
+nb_status nb_read_mapping(const char *what, nb_yaml mapping, const char *const *names, nb_yaml **values,
+                          nb_mistakes *mistakes)
+{
+    NB_NEED(*values, nb_alloc(mistakes->ctx, (size_t)nb_text_count(names) + 1, sizeof **values));
+    if (mapping.node->type != YAML_MAPPING_NODE)
+        return nb_yaml_mistake(mapping, mistakes, "%s: expected {%s: ...}, found %s", what, *names ? *names : "",
+                               nb_yaml_scalar(mapping) ? "a text" : nb_yaml_kind(mapping));
+    for (int i = 0; i < nb_yaml_pairs(mapping); i++) {
+        nb_yaml key, value;
+        nb_yaml_pair(mapping, i, &key, &value);
+        NB_TRY(mistakes->ctx, read_pair(what, key, value, names, *values, mistakes));
+    }
+    return NB_OK;
+}
+
 static nb_status no_integer(const char *key, nb_yaml value, long long lo, long long hi, const char *expected,
                             nb_mistakes *mistakes)
 {
     const char *text = nb_yaml_scalar(value), *hint = "";
     if (text) NB_NEED(hint, nb_list_hint(text, mistakes->ctx));
     if (text && !*hint) NB_NEED(hint, nb_range_hint(text, mistakes->ctx));
-    return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected %s from %lld to %lld, found %s%s%s%s", key,
-                           expected, lo, hi, text ? "'" : "", text ? text : nb_yaml_kind(value), text ? "'" : "", hint);
+    return nb_yaml_mistake(value, mistakes, "%s: expected %s from %lld to %lld, found %s%s%s%s", key, expected, lo, hi,
+                           text ? "'" : "", nb_yaml_found(value), text ? "'" : "", hint);
 }
 
 nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out,
@@ -65,7 +80,7 @@ static nb_status read_range(const char *key, nb_yaml value, long long lo, long l
     nb_range range = {.first = 0};
     if (text) NB_TRY(mistakes->ctx, nb_range_parse(text, &range, &wrong, mistakes->ctx));
     if (wrong && (nb_range_like(text) || strstr(text, "..")))
-        return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: %s", key, wrong);
+        return nb_yaml_mistake(value, mistakes, "%s: %s", key, wrong);
     if (!text || wrong || range.first < lo || range.last > hi)
         return no_integer(key, value, lo, hi, range.last > range.first ? "integers" : "an integer", mistakes);
     out[(*count)++] = range;
@@ -74,8 +89,7 @@ static nb_status read_range(const char *key, nb_yaml value, long long lo, long l
 
 static nb_status empty_list(const char *key, nb_yaml value, nb_mistakes *mistakes)
 {
-    return nb_yaml_count(value) > 0 ? NB_OK
-                                    : nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: the list is empty", key);
+    return nb_yaml_count(value) > 0 ? NB_OK : nb_yaml_mistake(value, mistakes, "%s: the list is empty", key);
 }
 
 nb_status nb_read_ranges(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range **out,
@@ -105,9 +119,8 @@ nb_status nb_read_reals(const char *key, nb_yaml value, double lo, double hi, in
             continue;
         }
         if (text) NB_NEED(hint, nb_list_hint(text, ctx));
-        NB_TRY(ctx,
-               nb_mistakes_add(mistakes, nb_yaml_place(one), "%s: expected a number from %g to %g, found %s%s%s%s", key,
-                               lo, hi, text ? "'" : "", text ? text : nb_yaml_kind(one), text ? "'" : "", hint));
+        NB_TRY(ctx, nb_yaml_mistake(one, mistakes, "%s: expected a number from %g to %g, found %s%s%s%s", key, lo, hi,
+                                    text ? "'" : "", nb_yaml_found(one), text ? "'" : "", hint));
     }
     return NB_OK;
 }
@@ -121,8 +134,8 @@ nb_status nb_read_texts(const char *key, nb_yaml value, int *count, const char *
     for (int i = 0; i < total; i++) {
         nb_yaml one = nb_yaml_item(value, i);
         if (!nb_yaml_scalar(one))
-            NB_TRY(mistakes->ctx, nb_mistakes_add(mistakes, nb_yaml_place(one), "%s: expected a value, found %s", key,
-                                                  nb_yaml_kind(one)));
+            NB_TRY(mistakes->ctx,
+                   nb_yaml_mistake(one, mistakes, "%s: expected a value, found %s", key, nb_yaml_kind(one)));
         else
             NB_NEED((*out)[(*count)++], nb_strdup(mistakes->ctx, nb_yaml_scalar(one)));
     }
@@ -134,15 +147,14 @@ static nb_status unknown_word(const char *key, nb_yaml value, const char *const 
     const char *hint;
     NB_NEED(hint, nb_list_hint(nb_yaml_scalar(value), mistakes->ctx));
     if (!*hint) NB_NEED(hint, nb_hint(nb_yaml_scalar(value), allowed, mistakes->ctx));
-    return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: '%s' is unknown%s", key, nb_yaml_scalar(value), hint);
+    return nb_yaml_mistake(value, mistakes, "%s: '%s' is unknown%s", key, nb_yaml_scalar(value), hint);
 }
 
 nb_status nb_read_words(const char *key, nb_yaml value, const char *const *allowed, const char *extra, int *count,
                         const char ***out, nb_mistakes *mistakes)
 {
-    int known = 0;
+    int known = nb_text_count(allowed);
     const char **names;
-    while (allowed[known]) known++;
     NB_NEED(names, nb_alloc(mistakes->ctx, (size_t)known + 2, sizeof *names));
     memcpy(names, allowed, (size_t)known * sizeof *names);
     names[known] = extra;
@@ -160,9 +172,7 @@ nb_status nb_read_word(const char *key, nb_yaml value, const char *const *allowe
 {
     const char *text = nb_yaml_scalar(value);
     *index = 0;
-    if (!text)
-        return nb_mistakes_add(mistakes, nb_yaml_place(value), "%s: expected a word, found %s", key,
-                               nb_yaml_kind(value));
+    if (!text) return nb_yaml_mistake(value, mistakes, "%s: expected a word, found %s", key, nb_yaml_kind(value));
     while (allowed[*index] && strcmp(allowed[*index], text) != 0) ++*index;
     if (allowed[*index]) return NB_OK;
     *index = 0;

@@ -7,6 +7,11 @@
 #include "base/range.h"
 #include "config/yaml.h"
 
+/* Collects a mapping's values by key, in the order of `names` (NULL-terminated); the node of a missing one is NULL.
+ * What is no mapping, and keys that are unknown, twice there or without a value, are mistakes. */
+nb_status nb_read_mapping(const char *what, nb_yaml mapping, const char *const *names, nb_yaml **values,
+                          nb_mistakes *mistakes);
+
 nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out,
                           nb_mistakes *mistakes);
 

@@ -68,6 +68,12 @@ const char *nb_yaml_kind(nb_yaml value)
                                                     : "a value with a NUL byte";
 }
 
+const char *nb_yaml_found(nb_yaml value)
+{
+    const char *text = nb_yaml_scalar(value);
+    return text ? text : nb_yaml_kind(value);
+}
+
 static void delete_document(void *document)
 {
     yaml_document_delete(document);
@@ -128,11 +134,10 @@ static nb_status add_pairs(merger *m, int into, int from)
 {
     nb_yaml source = value_of(m, from);
     if (source.node->type != YAML_MAPPING_NODE)
-        return nb_mistakes_add(m->mistakes, nb_yaml_place(source),
-                               "'<<' takes a mapping or a list of mappings, as *anchor; found %s",
+        return nb_yaml_mistake(source, m->mistakes, "'<<' takes a mapping or a list of mappings, as *anchor; found %s",
                                nb_yaml_scalar(source) ? "a value" : nb_yaml_kind(source));
     if (m->state[from] == BEGUN)
-        return nb_mistakes_add(m->mistakes, nb_yaml_place(source), "'<<': a mapping cannot be merged into itself");
+        return nb_yaml_mistake(source, m->mistakes, "'<<': a mapping cannot be merged into itself");
     NB_TRY(m->mistakes->ctx, resolve(m, from));
     for (int i = 0; i < nb_yaml_pairs(source); i++) {
         yaml_node_pair_t pair = source.node->data.mapping.pairs.start[i];

@@ -21,7 +21,11 @@ nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes);
 nb_status nb_yaml_text(const char *text, const char *source, nb_yaml *root, nb_mistakes *mistakes);
 
 nb_place nb_yaml_place(nb_yaml value);
-const char *nb_yaml_kind(nb_yaml value); /* "a list" ..., for a value that is not a text */
+const char *nb_yaml_kind(nb_yaml value);  /* "a list" ..., for a value that is not a text */
+const char *nb_yaml_found(nb_yaml value); /* the text, or the kind of what is none */
+
+/* Adds a mistake at the value's place: a format and its arguments. */
+#define nb_yaml_mistake(value, mistakes, ...) nb_mistakes_add((mistakes), nb_yaml_place(value), __VA_ARGS__)
 
 /* Returns the text of a scalar; NULL for other nodes and for texts with a NUL byte, which would be cut. */
 const char *nb_yaml_scalar(nb_yaml value);

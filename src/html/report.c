@@ -3,12 +3,12 @@
 #include "html/report.h"
 
 #include "base/files.h"
-#include "cli/claims.h"
 #include "components/registry.h"
 #include "html/html.h"
 #include "html/pictures.h"
 #include "report/builds.h"
 #include "report/caveats.h"
+#include "report/claims_print.h"
 #include "report/compare_print.h"
 #include "report/query.h"
 #include "report/table.h"

@@ -19,7 +19,7 @@ static nb_status excuse(nb_status status, const char **why, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_claim_rows(const nb_relation *r, const char *among, const nb_claim_where *where, const char **sql,
+nb_status nb_claim_rows(const nb_relation *r, const char *among, const nb_conditions *where, const char **sql,
                         const char **why, nb_ctx *ctx)
 {
     const char **conditions;

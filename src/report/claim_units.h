@@ -23,7 +23,7 @@ typedef struct {
 
 /* *sql: `among`, SQL for the view `run` as all conditions here, and the claim's conditions; *why: these mean no row
  * (NULL: they do). */
-nb_status nb_claim_rows(const nb_relation *relation, const char *among, const nb_claim_where *where, const char **sql,
+nb_status nb_claim_rows(const nb_relation *relation, const char *among, const nb_conditions *where, const char **sql,
                         const char **why, nb_ctx *ctx);
 
 /* Makes the units of the rows that are meant; compare, order: values[pair] is held against values[pair + 1]. */

@@ -15,6 +15,10 @@ typedef struct { /* of one run */
     const nb_claim_result *results;
 } nb_claim_results;
 
+/* Tests the claims on the run's rows. They must outlive the results. */
+nb_status nb_claims_ask(nb_relation *relation, int count, const nb_claim *claims, nb_claim_results *results,
+                        nb_ctx *ctx);
+
 /* How many claims there are of each verdict, by verdict. */
 void nb_claims_tally(int runs, const nb_claim_results *results, int tally[NB_CLAIM_VERDICTS]);
 /* "3 reproduced, 1 void"; "": there are none. */

@@ -40,7 +40,7 @@ static nb_status add(comparer *c, nb_compared item)
 }
 
 /* Over strata, then by stratum where there are several. */
-static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_contrast *contrast, int baseline)
+static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_contrast *contrast)
 {
     int strata = of->strata.count, used = 0;
     nb_estimate *estimates;
@@ -49,7 +49,7 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
                                      .seed = c->terms->seed,
                                      .margin = c->terms->margin,
                                      .common = contrast->common};
-    nb_compared item = {.contrasts = of, .contrast = contrast, .baseline = baseline, .more = NAN};
+    nb_compared item = {.contrasts = of, .contrast = contrast, .more = NAN};
     NB_NEED(estimates, nb_alloc(c->ctx, (size_t)strata + 1, sizeof *estimates));
     NB_TRY(c->ctx, nb_estimate_units(contrast->unit_count, contrast->units, strata, &terms, estimates, c->ctx));
     for (int s = 0; s < strata; s++) used += estimates[s].sources > 0;
@@ -67,25 +67,11 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
     return NB_OK;
 }
 
-static nb_status add_baseline(comparer *c, int baseline)
-{
-    nb_contrasts *contrasts;
-    nb_contrast_terms terms = c->terms->contrast;
-    terms.baseline = baseline;
-    terms.onward = c->terms->all_pairs;
-    NB_NEED(contrasts, nb_alloc(c->ctx, 1, sizeof *contrasts));
-    NB_TRY(c->ctx, nb_contrasts_make(c->relation, &terms, contrasts, c->ctx));
-    c->out->contrasts = contrasts;
-    for (int i = 0; i < contrasts->count; i++)
-        NB_TRY(c->ctx, add_estimates(c, contrasts, &contrasts->items[i], baseline));
-    return NB_OK;
-}
-
 static int compare_items(const void *a, const void *b)
 {
     const nb_compared *x = a, *y = b;
     const int keys[][2] = {{x->contrast->setting, y->contrast->setting},
-                           {x->baseline, y->baseline},
+                           {x->contrast->baseline, y->contrast->baseline},
                            {x->contrast->value, y->contrast->value},
                            {x->stratum, y->stratum}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -215,7 +201,7 @@ static nb_status find_change(const comparer *c, const nb_comparison *each, const
     int pool = 0;
     for (int i = 0; i < each->count; i++) {
         const nb_compared *x = &each->items[i];
-        if (x->stratum != NB_OVER_STRATA || x->baseline != pooled->baseline ||
+        if (x->stratum != NB_OVER_STRATA || x->contrast->baseline != pooled->contrast->baseline ||
             x->contrast->value != pooled->contrast->value ||
             nb_answer_at(wholes, x->contrast->setting, 0)->integer != pooled->contrast->setting)
             continue;
@@ -237,13 +223,13 @@ static nb_status find_change(const comparer *c, const nb_comparison *each, const
 static nb_status compare(comparer *c)
 {
     nb_comparison *out = c->out;
-    int baseline = c->terms->all_pairs ? 0 : c->terms->contrast.baseline;
-    *out = (nb_comparison){.count = 0};
-    do {
-        NB_TRY(c->ctx, add_baseline(c, baseline));
-    } while (c->terms->all_pairs && ++baseline < out->contrasts->values.count);
+    nb_contrasts *contrasts;
+    NB_NEED(contrasts, nb_alloc(c->ctx, 1, sizeof *contrasts));
+    NB_TRY(c->ctx, nb_contrasts_make(c->relation, &c->terms->contrast, contrasts, c->ctx));
+    *out = (nb_comparison){.contrasts = contrasts};
+    for (int i = 0; i < contrasts->count; i++) NB_TRY(c->ctx, add_estimates(c, contrasts, &contrasts->items[i]));
     if (out->count > 0) qsort(out->items, (size_t)out->count, sizeof *out->items, compare_items);
-    for (int s = NB_OVER_STRATA; out->contrasts && s < out->contrasts->strata.count; s++) NB_TRY(c->ctx, adjust(c, s));
+    for (int s = NB_OVER_STRATA; s < contrasts->strata.count; s++) NB_TRY(c->ctx, adjust(c, s));
     for (int i = 0; i < out->count; i++) NB_TRY(c->ctx, judge(c, &out->items[i]));
     return NB_OK;
 }

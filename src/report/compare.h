@@ -15,18 +15,17 @@ typedef enum { NB_NO_VERDICT, NB_REFUSED, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB
 extern const char *const nb_verdict_names[];
 
 typedef struct {
-    nb_contrast_terms contrast; /* its baseline counts where all_pairs is false */
-    bool all_pairs;             /* each value against each that came before it */
-    double confidence;          /* 0.95 */
-    double margin;              /* on the scale of the contrast, > 0: what is smaller is the same */
+    nb_contrast_terms contrast;
+    double confidence; /* 0.95 */
+    double margin;     /* on the scale of the contrast, > 0: what is smaller is the same */
     int resamples;
     long long seed;
 } nb_compare_terms;
 
 typedef struct {
-    const nb_contrasts *contrasts; /* of its baseline */
+    const nb_contrasts *contrasts; /* those of the comparison */
     const nb_contrast *contrast;
-    int baseline, stratum;
+    int stratum;
     const nb_pair_counts *pairs;
     int trials;                   /* in which all sources have a pair */
     int drawn_trials;             /* likewise, of what is drawn, see nb_drawn_trials */
@@ -43,7 +42,7 @@ typedef struct {
 typedef struct {
     int count; /* by setting, baseline and value; of each first what is over strata, then the strata that it has */
     nb_compared *items;
-    const nb_contrasts *contrasts; /* of the last baseline; values, settings and strata are those of all */
+    const nb_contrasts *contrasts;
 } nb_comparison;
 
 /* The code of the baseline among the values of a column: of none, or one that they lack, the first. */

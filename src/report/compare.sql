@@ -31,8 +31,7 @@ FROM shown, (SELECT count(*) AS lines FROM shown) WHERE NOT {full} AND verdict =
 -- format: ICC: %.2f
 -- format: effective: %.1f
 -- format: missing: %s
-SELECT {labels} method_label AS "{by}", {baseline} model_label AS model, numeral(ratio) AS {scale},
-       coalesce('[' || shown('%.3g', low) || ', ' || shown('%.3g', high) || ']', '-') AS t,
+SELECT {labels} method_label AS "{by}", {baseline} model_label AS model, value_text AS {scale}, coalesce(interval, '-') AS t,
        coalesce('[' || shown('%.3g', bootstrap_low) || ', ' || shown('%.3g', bootstrap_high) || ']', '-') AS bootstrap,
        numeral(median) AS median, {wins} || '/' || (sources_below + sources_above) AS wins, wilcoxon_p AS "p, ranks",
        t_p AS "p, t", t_holm_p AS Holm, sources, heads, nullif(trials, 0) AS trials, icc AS ICC, effective,
@@ -49,10 +48,9 @@ FROM shown WHERE {full} ORDER BY line;
 -- format: model: %s
 -- format: interval: %s
 -- format: verdict: %s
-SELECT band AS "_band setting", method_label AS "{by}", {baseline} {model} {along_column} numeral(ratio) AS {scale},
+SELECT band AS "_band setting", method_label AS "{by}", {baseline} {model} {along_column} value_text AS {scale},
        {interval_column} {verdict_column} sources
-FROM (SELECT *, '[' || shown('%.3g', low) || ', ' || shown('%.3g', high) || ']' AS interval,
-             CASE verdict WHEN 'refused' THEN 'refused, see below' ELSE verdict END ||
+FROM (SELECT *, CASE verdict WHEN 'refused' THEN 'refused, see below' ELSE verdict END ||
              CASE WHEN heads_differ IS NULL THEN '' ELSE ' !' END AS found FROM shown)
 WHERE NOT {full} AND NOT {across} ORDER BY at;
 
@@ -61,7 +59,7 @@ WHERE NOT {full} AND NOT {across} ORDER BY at;
 -- format: baseline: %s
 -- format: model: %s
 SELECT band AS "_band setting", method_label AS "{along}", {baseline} {model} coalesce(along, every) AS _across,
-       marked(numeral(ratio), CASE WHEN verdict = 'refused' OR ratio IS NULL THEN '' ELSE
+       marked(value_text, CASE WHEN verdict = 'refused' OR ratio IS NULL THEN '' ELSE
            CASE verdict WHEN 'better' THEN '*' WHEN 'worse' THEN 'x' WHEN 'equivalent' THEN '=' WHEN 'none' THEN
                CASE WHEN {verdicts} THEN '?' ELSE '' END ELSE '' END ||
            CASE WHEN heads_differ IS NULL THEN '' ELSE '!' END END) AS _cell
@@ -69,9 +67,9 @@ FROM (SELECT *, min(at) OVER (PARTITION BY whole, place, value, base, stratum) A
 LEFT JOIN (SELECT DISTINCT along AS every FROM shown WHERE NOT whole) ON whole
 WHERE {across} ORDER BY begin, at, every;
 
-SELECT '{Below} {none} the {by} is better. Each {scale} is the {geometric}mean over ' ||
+SELECT '{Below} {none} is better. Each {scale} is the {geometric}mean over ' ||
        CASE WHEN least = most THEN '' ELSE least || ' to ' END || most || ' source' ||
-       CASE WHEN least = 1 AND most = 1 THEN '' ELSE 's' END || ' (texts, images, draws){models}' ||
+       CASE WHEN least = 1 AND most = 1 THEN '' ELSE 's' END || ' (texts, images or generated data){models}' ||
        coalesce(', with n = ' || shortest || CASE WHEN shortest < longest THEN ' to ' || longest ELSE '' END, '') ||
        coalesce(' and ' || trials || CASE trials WHEN 1 THEN ' trial' ELSE ' trials' END, '') || '.' ||
        CASE WHEN lost = 0 THEN '' ELSE ' In ' || lost || ' pairs one of the two has no result; these {missing}.' END AS paragraph
@@ -122,7 +120,7 @@ known (place, word, mark, across, note) AS (VALUES
     (3, 'worse', 'worse:', 'x', 'the {percent} interval is {worse} {none}, also when corrected for all lines (Holm)'),
     (4, 'equivalent', 'equivalent:', '=', 'surely within {margin}'),
     (5, 'none', NULL, CASE WHEN {verdicts} THEN '?' END, 'no verdict, see above'),
-    (6, 'undecided', 'undecided:', NULL, 'neither, or not after the correction for all lines'),
+    (6, 'undecided', 'undecided:', NULL, 'the interval holds {none}, or would when corrected for all lines'),
     (7, 'turn', '!', '!', 'surely better on one head of a model, surely worse on another'))
 SELECT CASE WHEN {across} AND place BETWEEN 2 AND 4 THEN mark || ' ' ELSE '' END || note AS note,
        CASE WHEN {across} THEN across ELSE mark END AS mark

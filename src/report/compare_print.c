@@ -28,7 +28,7 @@ typedef struct {
     const nb_contrasts *contrasts;
     nb_compare_view view;
     /* Pieces of SQL: settings as in rows; of those that vary labels, their formats, names of a line and a band; those
-     * that all lines have. */
+     * that all lines have, for people without those that configs have by default. */
     const char *values, *labels, *formats, *name, *band, *constant;
     const char *along, *along_cell; /* the first of integers that varies, which goes across; "": none */
     int varying;
@@ -65,6 +65,7 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
     const nb_contrasts *c = x->contrasts;
     const nb_estimate *e = &x->estimate;
     const nb_pair_counts *k = x->pairs;
+    const nb_contrast *of = x->contrast;
     bool over = x->stratum == NB_OVER_STRATA;
     const double shown[] = {e->mean,   e->low,   e->high,      e->boot_low,  e->boot_high,
                             e->median, e->shift, e->shift_low, e->shift_high};
@@ -72,13 +73,13 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
                             e->sd,          e->se,         e->common_se,     e->df,     e->t_p,           x->t_holm,
                             e->wilcoxon_w,  e->wilcoxon_p, x->wilcoxon_holm, e->sign_p, e->same_p,        x->more};
     const int integers[] = {
-        e->below,        e->above,    e->ties,    e->sources,          e->units,    k->pairs,
-        k->ties,         k->noise,    k->missing, k->missing_baseline, k->skipped,  k->skipped_baseline,
-        k->neither,      e->infinite, x->trials,  x->contrast->value,  x->baseline, x->stratum,
+        e->below,        e->above,    e->ties,    e->sources,          e->units,     k->pairs,
+        k->ties,         k->noise,    k->missing, k->missing_baseline, k->skipped,   k->skipped_baseline,
+        k->neither,      e->infinite, x->trials,  of->value,           of->baseline, x->stratum,
         shares_trials(x)};
     const char *model = over ? "all" : nb_answer_at(&c->strata, x->stratum, NB_STRATUM_NAME)->text;
     const char *label = over ? "all" : nb_answer_at(&c->strata, x->stratum, NB_STRATUM_LABEL)->text;
-    const char *method = nb_value_label(c, x->contrast->value), *baseline = nb_value_label(c, x->baseline);
+    const char *method = nb_value_label(c, of->value), *baseline = nb_value_label(c, of->baseline);
     const char *const texts[] = {method, baseline, model,    label, nb_verdict_names[x->verdict],
                                  x->why, x->turn,  x->change};
     int at = 0;
@@ -88,11 +89,11 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) sqlite3_bind_double(s, ++at, reals[i]);
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) sqlite3_bind_int(s, ++at, integers[i]);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) sqlite3_bind_text(s, ++at, texts[i], -1, SQLITE_STATIC);
-    bind_cell(s, ++at, nb_answer_at(&c->values, x->contrast->value, NB_OF_ROW));
-    bind_cell(s, ++at, nb_answer_at(&c->values, x->baseline, NB_OF_ROW));
+    bind_cell(s, ++at, nb_answer_at(&c->values, of->value, NB_OF_ROW));
+    bind_cell(s, ++at, nb_answer_at(&c->values, of->baseline, NB_OF_ROW));
     for (int i = 0; c->setting_columns[i]; i++) {
-        bind_cell(s, ++at, nb_setting_cell(c, x->contrast->setting, i, NB_OF_ROW));
-        bind_cell(s, ++at, nb_setting_cell(c, x->contrast->setting, i, NB_OF_LABEL));
+        bind_cell(s, ++at, nb_setting_cell(c, of->setting, i, NB_OF_ROW));
+        bind_cell(s, ++at, nb_setting_cell(c, of->setting, i, NB_OF_LABEL));
     }
     return nb_relation_add(p->relation, s, "");
 }
@@ -130,17 +131,19 @@ static nb_status name_setting(printer *p, int place)
 {
     const char *name = p->contrasts->setting_columns[place], *head = name, *sql, *piece;
     nb_answer a;
-    NB_NEED(sql, nb_format(p->ctx,
-                           "SELECT count(DISTINCT quote(s%d)) > 1, max(typeof(s%d)) = 'integer', EXISTS (SELECT 1 FROM "
-                           "pragma_table_info('compared') WHERE name = '%s') FROM compared",
-                           place, place, name));
+    NB_NEED(sql,
+            nb_format(p->ctx,
+                      "SELECT count(DISTINCT quote(s%d)) > 1, max(typeof(s%d)) = 'integer', EXISTS (SELECT 1 FROM "
+                      "pragma_table_info('compared') WHERE name = '%s'), coalesce(max(l%d) || '', '') FROM compared",
+                      place, place, name, place));
     NB_TRY(p->ctx, nb_relation_ask(p->relation, sql, NULL, &a, NULL, p->ctx));
     bool varies = nb_answer_at(&a, 0, 0)->integer, integer = nb_answer_at(&a, 0, 1)->integer;
     if (nb_answer_at(&a, 0, 2)->integer) NB_NEED(head, nb_format(p->ctx, "setting_%s", name));
     NB_NEED(piece, nb_format(p->ctx, "'%s ' || l%d || ', ' || ", name, place));
     NB_NEED(p->values, nb_format(p->ctx, "%s s%d AS \"%s\",", p->values, place, head));
     if (!varies) {
-        NB_NEED(p->constant, nb_format(p->ctx, "%s%s", p->constant, piece));
+        bool told = p->view.full || !nb_study_defaults(p->relation->study, name, nb_answer_at(&a, 0, 3)->text);
+        if (told) NB_NEED(p->constant, nb_format(p->ctx, "%s%s", p->constant, piece));
         return NB_OK;
     }
     p->varying++;
@@ -179,7 +182,7 @@ static nb_status word(const printer *p, const char **sql)
     bool across = !full && *p->along && nb_answer_at(&counts, 0, 0)->integer > MOST_LINES;
     bool intervals = nb_answer_at(&counts, 0, 1)->integer, verdicts = nb_answer_at(&counts, 0, 2)->integer;
     int settings = full ? p->varying : *p->along && !across,
-        labels = 1 + t->all_pairs + (full || p->view.by_model) + settings;
+        labels = 1 + of->all_pairs + (full || p->view.by_model) + settings;
     const char *trivial = p->contrasts->metric->trivial;
     bool judged = trivial && is_component(p->relation->study, of->by);
     const char *const words[][2] = {
@@ -190,7 +193,7 @@ static nb_status word(const printer *p, const char **sql)
         {"by", of->by},
         {"metric", of->metric},
         {"scale", difference ? "difference" : "ratio"},
-        {"over", difference ? "minus" : "over"},
+        {"over", difference ? "minus" : "divided by"},
         {"none", difference ? "0" : "1"},
         {"geometric", difference ? "" : "geometric "},
         {"margin",
@@ -216,14 +219,14 @@ static nb_status word(const printer *p, const char **sql)
         {"confounded", confounded},
         {"models", p->contrasts->strata.count > 1 ? ", where models count the same" : ""},
         {"by_model", p->contrasts->strata.count > 1 && !p->view.by_model ? ", --by-model each model alone" : ""},
-        {"all_pairs", t->all_pairs ? "1" : "0"},
+        {"all_pairs", of->all_pairs ? "1" : "0"},
         {"full", full ? "1" : "0"},
         {"across", across ? "1" : "0"},
         {"intervals", intervals ? "1" : "0"},
         {"verdicts", verdicts ? "1" : "0"},
         {"interval_column", intervals ? "coalesce(interval, '-') AS interval," : ""},
         {"verdict_column", verdicts ? "found AS verdict," : ""},
-        {"baseline", t->all_pairs ? "baseline_label AS baseline," : ""},
+        {"baseline", of->all_pairs ? "baseline_label AS baseline," : ""},
         {"model", p->view.by_model ? "model_label AS model," : ""},
         {"along", p->along},
         {"along_column", *p->along ? nb_format(p->ctx, "along AS \"%s\",", p->along) : ""},
@@ -261,9 +264,14 @@ static nb_status prepare(printer *p, const char **sql)
                       "placed AS (SELECT *, CASE WHEN whole THEN '' ELSE rtrim(%s '', ', ') END AS band, CASE WHEN NOT "
                       "whole THEN %s END AS along FROM known WHERE (stratum < 0 OR %d) AND (%d OR verdict <> 'refused' "
                       "OR whole)) "
-                      "SELECT *, row_number() OVER (ORDER BY whole, place, along, line) AS at FROM (SELECT *, "
-                      "min(line) OVER (PARTITION BY whole, band) AS place FROM placed)",
-                      p->view.full, p->band, p->along_cell, p->view.by_model, p->view.full));
+                      "SELECT *, row_number() OVER (ORDER BY whole, place, along, line) AS at, "
+                      "CASE WHEN narrow THEN shown('%%.4f', ratio) ELSE numeral(ratio) END AS value_text, "
+                      "'[' || CASE WHEN narrow THEN shown('%%.4f', low) || ', ' || shown('%%.4f', high) "
+                      "ELSE shown('%%.3g', low) || ', ' || shown('%%.3g', high) END || ']' AS interval "
+                      "FROM (SELECT *, min(line) OVER (PARTITION BY whole, band) AS place, "
+                      "NOT %d AND abs(ratio - 1) < 0.01 AND high - low < 0.01 AS narrow FROM placed)",
+                      p->view.full, p->band, p->along_cell, p->view.by_model, p->view.full,
+                      p->terms->contrast.difference));
     NB_TRY(p->ctx, nb_relation_run(p->relation, *sql, p->ctx));
     return word(p, sql);
 }

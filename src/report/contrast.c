@@ -3,7 +3,8 @@
  *
  * 1. `agreed`: what the rows of a line (all trials of one row of the plan) agree in with others.
  * 2. `side`: the rows with these numbers; one that has trial 0 alone stands for all trials that others have.
- * 3. Each value's rows are joined with the baseline's, and their differences averaged by head. */
+ * 3. These are read once, in order. Each value's are joined with a baseline's, and their differences averaged by
+ *    head. */
 #include "report/contrast.h"
 
 #include "base/text.h"
@@ -12,6 +13,7 @@
 #include "report/draws.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double real_at(sqlite3_stmt *s, int column)
@@ -19,8 +21,14 @@ static double real_at(sqlite3_stmt *s, int column)
     return sqlite3_column_type(s, column) == SQLITE_NULL ? NAN : sqlite3_column_double(s, column);
 }
 
+typedef struct { /* one row of `side` */
+    int same, trial, setting, source, head, stratum;
+    bool ok, skipped, draws, seen;
+    double x[3]; /* see measure */
+} side;
+
 typedef struct { /* one pair of rows */
-    int setting, source, head, stratum, trial;
+    int setting, source, head, stratum, same, trial;
     bool a_ok, b_ok, a_skipped, b_skipped, tie, noise, draws;
     bool one_has_seen; /* rows that it is judged on, and the other has not */
     double value, variance;
@@ -35,8 +43,8 @@ typedef struct {
     int pooled;                     /* which of them is meant */
     const char **keys;              /* of a row's method, but `by` */
     bool builds;                    /* there are several */
-    nb_answer sides;                /* how many each value has */
-    sqlite3_stmt *meeting;          /* asks for the pairs of the baseline, ?1, and a value, ?2 */
+    side *sides;                    /* by value, same and trial */
+    int *first;                     /* of them, by value; then their number */
     int room;
     int pair_room;
     pair *pairs;
@@ -234,44 +242,89 @@ static nb_status check_single(const maker *m)
     return NB_OK;
 }
 
-static nb_status prepare_pairs(maker *m)
+static nb_status read_sides(maker *m)
 {
+    enum { VALUE, SAME, TRIAL, SETTING, SOURCE, HEAD, STRATUM, OK, SKIPPED, DRAWS, SEEN, X, NOISE, SE };
     const char *sql;
+    sqlite3_stmt *s;
+    int count = 0, room = 0;
+    NB_NEED(m->first, nb_alloc(m->ctx, (size_t)m->out->values.count + 1, sizeof *m->first));
     NB_NEED(sql, nb_format(m->ctx,
-                           "SELECT a.%s, a.source_id, a.head_id, a.stratum_id, a.trial, a.x IS NOT NULL, b.x IS NOT "
-                           "NULL, a.skipped, b.skipped, a.draws OR b.draws, a.seen <> b.seen, a.x, a.noise, a.se, b.x, "
-                           "b.noise, b.se FROM side AS a CROSS JOIN side AS b ON b.value = ?1 AND b.same = a.same AND "
-                           "b.trial = a.trial WHERE a.value = ?2 ORDER BY 1, 2, 3, a.same, 5",
+                           "SELECT value, same, trial, %s, source_id, head_id, stratum_id, x IS NOT NULL, skipped, "
+                           "draws, seen, x, noise, se FROM side ORDER BY value, same, trial",
                            setting_names[m->pooled]));
-    NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, &m->meeting, m->ctx));
-    return nb_relation_ask(m->relation, "SELECT count(*) FROM side GROUP BY value ORDER BY value", NULL, &m->sides,
-                           NULL, m->ctx);
+    NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, &s, m->ctx));
+    for (bool there;; count++) {
+        NB_TRY(m->ctx, nb_relation_step(m->relation, s, &there));
+        if (!there) return NB_OK;
+        NB_GROW(m->ctx, m->sides, count, room);
+        m->sides[count] = (side){.same = sqlite3_column_int(s, SAME),
+                                 .trial = sqlite3_column_int(s, TRIAL),
+                                 .setting = sqlite3_column_int(s, SETTING),
+                                 .source = sqlite3_column_int(s, SOURCE),
+                                 .head = sqlite3_column_int(s, HEAD),
+                                 .stratum = sqlite3_column_int(s, STRATUM),
+                                 .ok = sqlite3_column_int(s, OK),
+                                 .skipped = sqlite3_column_int(s, SKIPPED),
+                                 .draws = sqlite3_column_int(s, DRAWS),
+                                 .seen = sqlite3_column_int(s, SEEN),
+                                 .x = {real_at(s, X), real_at(s, NOISE), real_at(s, SE)}};
+        for (int v = sqlite3_column_int(s, VALUE) + 1; v <= m->out->values.count; v++) m->first[v] = count + 1;
+    }
+}
+
+static int compare_sides(const side *a, const side *b)
+{
+    return a->same != b->same ? (a->same > b->same) - (a->same < b->same)
+                              : (a->trial > b->trial) - (a->trial < b->trial);
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+    const int keys[][2] = {
+        {x->setting, y->setting}, {x->source, y->source}, {x->head, y->head}, {x->same, y->same}, {x->trial, y->trial}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
+    return 0;
+}
+
+static nb_status add_pair(maker *m, int at, const side *a, const side *b)
+{
+    NB_GROW(m->ctx, m->pairs, at, m->pair_room);
+    pair *p = &m->pairs[at];
+    *p = (pair){a->setting,
+                a->source,
+                a->head,
+                a->stratum,
+                a->same,
+                a->trial,
+                a->ok,
+                b->ok,
+                a->skipped,
+                b->skipped,
+                .draws = a->draws || b->draws};
+    if (!a->ok || !b->ok) return NB_OK;
+    p->one_has_seen = a->seen != b->seen;
+    return measure(m, a->x, b->x, p);
 }
 
 /* The pairs of a value, by setting, source, head, and what is compared. */
-static nb_status find_pairs(maker *m, int value, int *count)
+static nb_status find_pairs(maker *m, int baseline, int value, int *count)
 {
-    enum { INTEGERS = 11, REALS = 6 };
-    sqlite3_stmt *s = m->meeting;
-    sqlite3_bind_int(s, 1, m->terms->baseline);
-    sqlite3_bind_int(s, 2, value);
-    for (*count = 0;; ++*count) {
-        bool there;
-        int n[INTEGERS];
-        double x[REALS];
-        NB_TRY(m->ctx, nb_relation_step(m->relation, s, &there));
-        if (!there) break;
-        NB_GROW(m->ctx, m->pairs, *count, m->pair_room);
-        for (int i = 0; i < INTEGERS; i++) n[i] = sqlite3_column_int(s, i);
-        for (int i = 0; i < REALS; i++) x[i] = real_at(s, INTEGERS + i);
-        m->pairs[*count] = (pair){n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], .draws = n[9]};
-        if (!n[5] || !n[6]) continue;
-        m->pairs[*count].one_has_seen = n[10];
-        NB_TRY(m->ctx, measure(m, x, x + 3, &m->pairs[*count]));
+    const side *a = &m->sides[m->first[value]], *a_end = &m->sides[m->first[value + 1]];
+    const side *b = &m->sides[m->first[baseline]], *b_end = &m->sides[m->first[baseline + 1]];
+    m->unpaired[value] = (int)(a_end - a);
+    m->unmet[value] = (int)(b_end - b);
+    for (*count = 0; a < a_end && b < b_end;) {
+        int order = compare_sides(a, b);
+        if (order == 0) NB_TRY(m->ctx, add_pair(m, (*count)++, a, b));
+        a += order <= 0;
+        b += order >= 0;
     }
-    sqlite3_reset(s);
-    m->unpaired[value] = (int)nb_answer_at(&m->sides, value, 0)->integer - *count;
-    m->unmet[value] = (int)nb_answer_at(&m->sides, m->terms->baseline, 0)->integer - *count;
+    if (*count > 0) qsort(m->pairs, (size_t)*count, sizeof *m->pairs, compare_pairs);
+    m->unpaired[value] -= *count;
+    m->unmet[value] -= *count;
     return NB_OK;
 }
 
@@ -359,24 +412,24 @@ static bool one_has_seen(const maker *m, int first, int end)
     return any && !nb_text_among(NB_ROWS_SEEN, m->terms->confounded);
 }
 
-static nb_status add_contrast(maker *m, int value, int setting, nb_contrast **added)
+static nb_status add_contrast(maker *m, int baseline, int value, int setting, nb_contrast **added)
 {
     size_t strata = (size_t)m->out->strata.count + 1;
     NB_GROW(m->ctx, m->out->items, m->out->count, m->room);
     nb_contrast *c = *added = &m->out->items[m->out->count++];
-    *c = (nb_contrast){.value = value, .setting = setting};
+    *c = (nb_contrast){.baseline = baseline, .value = value, .setting = setting};
     NB_NEED(c->counts, nb_alloc(m->ctx, strata, sizeof *c->counts));
     NB_NEED(c->common, nb_alloc(m->ctx, strata, sizeof *c->common));
     NB_NEED(c->draws, nb_alloc(m->ctx, strata, sizeof *c->draws));
     return NB_OK;
 }
 
-static nb_status add_contrasts(maker *m, int value, int count)
+static nb_status add_contrasts(maker *m, int baseline, int value, int count)
 {
     nb_contrast *c;
     for (int i = 0, next; i < count; i = next) {
         for (next = i; next < count && m->pairs[next].setting == m->pairs[i].setting; next++) continue;
-        NB_TRY(m->ctx, add_contrast(m, value, m->pairs[i].setting, &c));
+        NB_TRY(m->ctx, add_contrast(m, baseline, value, m->pairs[i].setting, &c));
         NB_TRY(m->ctx, add_units(m, c, i, next));
         NB_TRY(m->ctx, find_common(m, c, i, next));
         if (!one_has_seen(m, i, next)) continue;
@@ -392,7 +445,7 @@ static nb_status add_contrasts(maker *m, int value, int count)
 
 /* Names in what a row of the value and a row of the baseline with the same data differ, for the pair that differs
  * least. NULL: the baseline has no such row. */
-static nb_status find_difference(const maker *m, int value, const char **names)
+static nb_status find_difference(const maker *m, int baseline, int value, const char **names)
 {
     const char *flags = "", *total = "0", *sql;
     nb_answer a;
@@ -410,7 +463,7 @@ static nb_status find_difference(const maker *m, int value, const char **names)
                   "SELECT %s AS total%s FROM agreed AS x CROSS JOIN run AS a ON a.id = x.value_row CROSS JOIN agreed "
                   "AS y ON y.value = %d CROSS JOIN run AS b ON b.id = y.first_id AND b.head_id = a.head_id "
                   "WHERE x.value = %d ORDER BY total, b.number LIMIT 1",
-                  total, flags, m->terms->baseline, value));
+                  total, flags, baseline, value));
     NB_TRY(m->ctx, nb_relation_ask(m->relation, sql, NULL, &a, NULL, m->ctx));
     *names = a.count ? "" : NULL;
     for (int c = 1; c < a.columns && a.count; c++)
@@ -420,7 +473,7 @@ static nb_status find_difference(const maker *m, int value, const char **names)
 }
 
 /* Adds a refusal for a value that has no pair at all. */
-static nb_status add_refusal(maker *m, int value)
+static nb_status add_refusal(maker *m, int baseline, int value)
 {
     const char *names;
     nb_answer setting;
@@ -429,8 +482,8 @@ static nb_status add_refusal(maker *m, int value)
                                    nb_format(m->ctx, "SELECT %s FROM agreed WHERE value = %d AND value_row IS NOT NULL",
                                              setting_names[m->pooled], value),
                                    NULL, &setting, NULL, m->ctx));
-    NB_TRY(m->ctx, find_difference(m, value, &names));
-    NB_TRY(m->ctx, add_contrast(m, value, (int)nb_answer_at(&setting, 0, 0)->integer, &c));
+    NB_TRY(m->ctx, find_difference(m, baseline, value, &names));
+    NB_TRY(m->ctx, add_contrast(m, baseline, value, (int)nb_answer_at(&setting, 0, 0)->integer, &c));
     if (names)
         NB_NEED(c->refusal,
                 nb_format(m->ctx, "it differs from the baseline in %s too, which is not named as confounded", names));
@@ -439,14 +492,21 @@ static nb_status add_refusal(maker *m, int value)
     return NB_OK;
 }
 
+static nb_status compare_with(maker *m, int baseline, int first)
+{
+    for (int v = first; v < m->out->values.count; v++) {
+        int count;
+        if (v == baseline) continue;
+        NB_TRY(m->ctx, find_pairs(m, baseline, v, &count));
+        NB_TRY(m->ctx, count > 0 ? add_contrasts(m, baseline, v, count) : add_refusal(m, baseline, v));
+    }
+    return NB_OK;
+}
+
 static nb_status compare_all(maker *m)
 {
-    for (int v = m->terms->onward ? m->terms->baseline : 0; v < m->out->values.count; v++) {
-        int count;
-        if (v == m->terms->baseline) continue;
-        NB_TRY(m->ctx, find_pairs(m, v, &count));
-        NB_TRY(m->ctx, count > 0 ? add_contrasts(m, v, count) : add_refusal(m, v));
-    }
+    if (!m->terms->all_pairs) return compare_with(m, m->terms->baseline, 0);
+    for (int b = 0; b < m->out->values.count; b++) NB_TRY(m->ctx, compare_with(m, b, b + 1));
     return NB_OK;
 }
 
@@ -459,7 +519,6 @@ nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *term
     NB_TRY(ctx, find_keys(&m));
     NB_TRY(ctx, make_sides(&m));
     NB_TRY(ctx, check_single(&m));
-    NB_TRY(ctx, prepare_pairs(&m));
     NB_TRY(ctx, nb_relation_strata(relation, &out->strata, ctx));
     NB_TRY(ctx, ask_cells(&m, (const char *const[]){terms->by, NULL}, "value", &out->values));
     NB_TRY(ctx, ask_cells(&m, out->setting_columns, setting_names[m.pooled], &out->settings));
@@ -467,7 +526,9 @@ nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *term
     NB_NEED(m.unmet, nb_alloc(ctx, (size_t)out->values.count + 1, sizeof *m.unmet));
     out->unpaired = m.unpaired;
     out->unmet = m.unmet;
-    return terms->baseline >= 0 ? compare_all(&m) : NB_OK;
+    if (terms->baseline < 0) return NB_OK;
+    NB_TRY(ctx, read_sides(&m));
+    return compare_all(&m);
 }
 
 const nb_cell *nb_setting_cell(const nb_contrasts *c, int setting, int column, int what)

@@ -18,7 +18,7 @@ typedef enum {
 typedef struct {
     const char *by, *metric;       /* columns: one of the identity; a REAL */
     int baseline;                  /* its value's code; -1: no contrasts, only settings */
-    bool onward;                   /* it is held against the values behind it alone */
+    bool all_pairs;                /* each value is a baseline, of those behind it; `baseline` is any but -1 */
     bool difference;               /* on the scale a - b; else log(a / b) */
     const char *pool;              /* a column of the identity whose values are averaged like trials; NULL: none */
     bool apart;                    /* they are not averaged after all: beside a comparison in which they are */
@@ -46,7 +46,7 @@ typedef struct { /* of pairs of rows that are planned for both */
 } nb_pair_counts;
 
 typedef struct {
-    int value, setting; /* the code of its value; the setting's number */
+    int baseline, value, setting; /* codes of values; the setting's number */
     int unit_count;
     nb_unit_value *units;    /* the method's value against the baseline's: below 0 it is less */
     int *heads;              /* of the units */
@@ -68,10 +68,10 @@ typedef struct {
     nb_answer settings;                 /* by number, likewise: NB_OF_COLUMN columns for each */
     const char *const *setting_columns; /* what a setting is; ends with NULL */
     nb_answer strata;                   /* see nb_relation_strata */
-    /* Numbers by value: rows of it beside which there is no row of the baseline, and the other way round. */
+    /* Numbers by value: rows of it beside which there is no row of the (last) baseline, and the other way round. */
     const int *unpaired, *unmet;
     int count;
-    nb_contrast *items; /* by value, then by setting */
+    nb_contrast *items; /* by baseline and value, then by setting */
 } nb_contrasts;
 
 /* A cell of a setting, and of a value; `what`: of NB_OF_COLUMN. */

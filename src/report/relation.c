@@ -729,7 +729,8 @@ static nb_status make_view(const nb_relation *r)
  * none. */
 static nb_status make_without(const nb_relation *r)
 {
-    const char *parts = "SELECT NULL AS kind, 0 AS place, 0 AS id, 0 AS number, 0 AS open, 0 AS ok WHERE 0";
+    const char *parts = "SELECT NULL AS kind, 0 AS place, 0 AS id, 0 AS number, 0 AS open, 0 AS ok WHERE 0", *reason;
+    NB_TRY(r->ctx, optional(r, "reason", &reason));
     for (int i = 0; i < r->kind_count; i++) {
         const char *name = r->kinds[i]->name;
         if (i == r->problem || !registry_of(r, i)) continue;
@@ -742,11 +743,11 @@ static nb_status make_without(const nb_relation *r)
     return execute(
         r, nb_format(r->ctx,
                      "CREATE TEMP VIEW without AS SELECT kind, 'NO RESULT: ' || listed(c.label, c.id) || ' (' || "
-                     "status || coalesce(': ' || nullif(reason, ''), '') || ').' AS text FROM (SELECT *, "
+                     "status || coalesce(': ' || nullif(%s, ''), '') || ').' AS text FROM (SELECT *, "
                      "max(ok) OVER (PARTITION BY kind) AS others FROM (%s)) AS w JOIN component AS c USING "
                      "(kind, id) JOIN run ON run.number = w.number WHERE open = 0 AND others > 0 "
-                     "GROUP BY place, status, reason ORDER BY place, min(c.id)",
-                     parts));
+                     "GROUP BY place, status, %s ORDER BY place, min(c.id)",
+                     reason, parts, reason));
 }
 
 /* All that follows from the rows; `which`: "" or a condition, of those that stay. */

@@ -135,16 +135,9 @@ nb_status nb_plot_print_script(const char *folder, const char *name,
                                nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                                nb_ctx *ctx)
 {
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    NB_REQUIRE(ctx, out, NB_ENOMEM, "%s/%s: out of memory", folder, name);
-    nb_status status = print(out, what, ctx);
-    bool bad = fclose(out) != 0;
-    if (status == NB_OK && bad) status = NB_ENOMEM;
-    if (status == NB_OK) status = nb_plot_write_script(folder, name, text, ctx);
-    free(text);
-    return status;
+    const char *text;
+    NB_TRY(ctx, nb_print_text(print, what, &text, ctx));
+    return nb_plot_write_script(folder, name, text, ctx);
 }
 
 static nb_status copy_script(const char *folder, const char *name, nb_ctx *ctx)

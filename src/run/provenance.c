@@ -225,7 +225,7 @@ nb_status nb_manifest_make(const nb_program *program, const nb_invocation *how, 
     struct tm utc;
     strftime(moment, sizeof moment, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     gethostname(host, sizeof host - 1);
-    NB_TRY(ctx, nb_config_text(plan->config, &config, ctx));
+    NB_TRY(ctx, nb_config_text(plan->config, false, &config, ctx));
     manifest->program = *program;
     NB_TRY(ctx, nb_provenance(program, how->gnuplot, &facts, ctx));
     NB_NEED(load, nb_format(ctx, "%.2f of %d CPUs", nb_load(), nb_all_cpus()));

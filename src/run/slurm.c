@@ -4,6 +4,7 @@
 
 #include "base/capture.h"
 #include "base/numbers.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -15,8 +16,7 @@ enum { LIMIT_S = 120 };
 
 nb_status nb_slurm_command(const char *const *options, const char *script, char ***words, nb_ctx *ctx)
 {
-    size_t count = 0;
-    while (options[count]) count++;
+    size_t count = (size_t)nb_text_count(options);
     NB_NEED(*words, nb_alloc(ctx, count + 4, sizeof **words));
     NB_NEED((*words)[0], nb_strdup(ctx, "sbatch"));
     NB_NEED((*words)[1], nb_strdup(ctx, "--parsable"));

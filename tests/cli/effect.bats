@@ -62,7 +62,7 @@ PY
     run "$NYSBENCH" run "$WORK/e.yaml" -j 0 -o "$WORK/whole"
     expect_status 0
     expect "rows: 16, 16 ok"
-    expect "model_error by attention, over that of nystrom(landmarks=4, core=tikhonov), on the same head in the same trial"
+    expect "model_error by attention, divided by that of nystrom(landmarks=4, core=tikhonov), on the same head in the same"
     expect "$WORK/whole: rows.csv, "
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only "landmarks=4"
     expect_status 0

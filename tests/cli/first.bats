@@ -191,7 +191,7 @@ PY
     expect_status 0
     expect "Claims: 1 reproduced"
     expect "figures: nysbench-demo/results/plots/*.png"
-    [ "${lines[-2]}" = "which differences are real: $NYSBENCH compare nysbench-demo/results --pool landmarks" ]
+    [ "${lines[-2]}" = "all numbers of landmarks together: $NYSBENCH compare nysbench-demo/results --pool landmarks" ]
     [ "${lines[-1]}" = "next, heads of your own: $NYSBENCH new experiment --heads FILE.safetensors" ]
     ls nysbench-demo/results/plots/*.png
     "$NYSBENCH" plan nysbench-demo/demo.yaml

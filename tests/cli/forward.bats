@@ -75,7 +75,7 @@ PY
     output=$(cat "$BATS_FILE_TMPDIR/whole.txt")
     expect "--jobs 3: the forward study measures times, which others disturb: one worker starts"
     expect "rows: 65, 65 ok"
-    expect "latency_s by attention, over that of naive, on the same head in the same trial"
+    expect "latency_s by attention, divided by that of naive, on the same head in the same trial"
     expect "$BATS_FILE_TMPDIR/whole: rows.csv, "
     run "$NYSBENCH" run "$run" -q -j 0 -o "$WORK/r" --only "$first, attention=nystrom, heads=3"
     expect_status 0

@@ -16,7 +16,7 @@ long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trial
     expect_status 0
     expect "rows: 184, 140 ok, 44 skipped"
     expect "skipped: 44 rows: cur takes rows and columns of S, so it needs tokens"
-    expect "error by strategy, over that of uniform"
+    expect "error by strategy, divided by that of uniform"
     for f in rows.csv results.sqlite resolved.yaml manifest.json plots/error.csv plots/error_svd_rcond_1e-15.svg plots/error_svd_rcond_1e-15.png \
         plots/error_iterative.svg plots/svd_vs_iterative_iterative.png; do
         [ -s "$WORK/r/$f" ] || { echo "$f is missing"; return 1; }
@@ -304,7 +304,7 @@ Y
     PATH="$WORK/bin:$PATH" run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r"
     expect_status 1
     expect "rows: 184, 140 ok, 44 skipped"
-    expect "error by strategy, over that of uniform"
+    expect "error by strategy, divided by that of uniform"
     expect "nysbench: error: gnuplot failed on $WORK/r/plots/error_svd_rcond_1e-15.gp"
 }
 

@@ -180,7 +180,7 @@ PY
     [ ! -e "$WORK/r" ]
     [ -z "$(ls "$WORK/calls")" ]
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" --dry-run --timeout 60 --memory 2G
-    expect "--jobs \"\${SLURM_CPUS_PER_TASK:-1}\" --timeout 60 --memory 2G"
+    expect " --timeout 60 --memory 2G --shard \"\$SLURM_ARRAY_TASK_ID/2\""
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" --dry-run --memory much
     expect_status 2
     expect "submit: --memory 'much': expected a number and K, M, G or T"

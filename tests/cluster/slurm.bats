@@ -67,7 +67,7 @@ job_of() { # array_job|merge_job of submission $2
     expect "rows: 48, 48 ok"
     same_rows
     [ -s "$WORK/r/plots/error.csv" ]
-    grep -q "^error by strategy, over that of uniform" "$WORK/r/submissions/1/merge.log"
+    grep -q "^error by strategy, divided by that of uniform" "$WORK/r/submissions/1/merge.log"
     grep -q "rows: " "$WORK/r/submissions/1/shard-2.log"
 }
 

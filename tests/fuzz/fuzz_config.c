@@ -19,10 +19,10 @@ static void read_again(const nb_config *config, nb_ctx *ctx)
     const char *once, *twice;
     nb_config again;
     nb_mistakes mistakes;
-    NB_MUST(nb_config_text(config, &once, ctx) == NB_OK, "%s", nb_error_message(ctx));
+    NB_MUST(nb_config_text(config, false, &once, ctx) == NB_OK, "%s", nb_error_message(ctx));
     bool right = load(nb_fuzz_file(once, strlen(once)), &again, &mistakes, ctx);
     NB_MUST(right, "%s%s in\n%s", nb_error_message(ctx), mistakes.count ? mistakes.texts[0] : "", once);
-    NB_MUST(nb_config_text(&again, &twice, ctx) == NB_OK, "%s", nb_error_message(ctx));
+    NB_MUST(nb_config_text(&again, false, &twice, ctx) == NB_OK, "%s", nb_error_message(ctx));
     NB_MUST(strcmp(once, twice) == 0, "first\n%s\nthen\n%s", once, twice);
 }
 

@@ -24,7 +24,7 @@ load ../cli/helpers
     cp src/studies/error/tables/errors.sql src/studies/error/tables/added_table.sql
     cat >src/commands/added.c <<'EOF'
 /* added.c - nysbench added */
-#include "cli/command.h"
+#include "commands/command.h"
 
 #include <stdio.h>
 

@@ -75,7 +75,7 @@ class Command(unittest.TestCase):
                 shutil.rmtree(os.path.join(folder, "nysbench-demo"), ignore_errors=True)
                 done = self.run_in(folder, path, "demo")
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn(f"which differences are real: {name} compare ", done.stdout)
+                self.assertIn(f"all numbers of landmarks together: {name} compare ", done.stdout)
 
     def test_what_the_program_reads_is_in_the_package(self):
         with tempfile.TemporaryDirectory() as folder:

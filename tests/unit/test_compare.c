@@ -482,10 +482,10 @@ static void test_settings(void **state)
     assert_string_equal(c.items[0].change, "0.5 at eggs = 3, 2 at eggs = 4");
     for (int i = 0; i < b.count; i++) b.rows[i].recipe = i % 2 ? "sweet" : "plain";
     terms.contrast.pool = NULL;
-    terms.all_pairs = true;
+    terms.contrast.all_pairs = true;
     c = compare(*state, &b, &terms);
     assert_int_equal(c.count, 2);
-    assert_int_equal(c.items[0].baseline, 0);
+    assert_int_equal(c.items[0].contrast->baseline, 0);
     assert_int_equal(c.items[0].contrast->value, 1);
 }
 

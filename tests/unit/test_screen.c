@@ -3,7 +3,7 @@
  * never wider than asked, and begins and ends as the whole. */
 #include "testing.h"
 
-#include "cli/screen.h"
+#include "commands/screen.h"
 
 #include <string.h>
 

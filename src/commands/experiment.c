@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* experiment.c - from the command line to a plan. */
+#include "commands/experiment.h"
+
+#include "base/digest.h"
+#include "base/files.h"
+#include "base/machine.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "run/run_folder.h"
+#include "config/load.h"
+#include "run/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* KEY=VALUE texts; NB_EINVAL if there is no '='. */
+static nb_status overrides(const char **set, int *count, nb_override **out, nb_ctx *ctx)
+{
+    *count = nb_text_count(set);
+    NB_NEED(*out, nb_alloc(ctx, (size_t)*count + 1, sizeof **out));
+    for (int i = 0; i < *count; i++) {
+        const char *equals = strchr(set[i], '=');
+        NB_REQUIRE(ctx, equals && equals > set[i], NB_EINVAL, "--set %s: expected KEY=VALUE", set[i]);
+        NB_NEED((*out)[i].key, nb_format(ctx, "%.*s", (int)(equals - set[i]), set[i]));
+        (*out)[i].value = equals + 1;
+    }
+    return NB_OK;
+}
+
+/* The experiment becomes its shard: that part of the plan, and a folder within the run's. */
+static nb_status take_shard(nb_experiment *e, nb_ctx *ctx)
+{
+    nb_plan whole = e->plan;
+    int *of;
+    NB_TRY(ctx, nb_shard_parse(e->shard_text, &e->shard, ctx));
+    NB_TRY(ctx, nb_shards_assign(&whole, e->shard.count, &of, ctx));
+    NB_TRY(ctx, nb_shard_plan(&whole, of, e->shard.index, &e->plan, ctx));
+    return nb_run_shard_folder(e->folder, e->shard, &e->folder, ctx);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const nb_override *)a)->key, ((const nb_override *)b)->key);
+}
+
+/* The overrides that make other rows, each key's last, sorted: "key=value" a line; "" if there are none, and where
+ * the name is among them, which says what the folder is. */
+static nb_status row_makers(int count, const nb_override *set, const char **text, nb_ctx *ctx)
+{
+    nb_override *kept;
+    int kept_count = 0;
+    *text = "";
+    NB_NEED(kept, nb_alloc(ctx, (size_t)count + 1, sizeof *kept));
+    for (int i = 0; i < count; i++) {
+        bool last = nb_config_makes_rows(set[i].key);
+        if (strcmp(set[i].key, "name") == 0) return NB_OK;
+        for (int j = i + 1; j < count; j++) last = last && strcmp(set[i].key, set[j].key) != 0;
+        if (last) kept[kept_count++] = set[i];
+    }
+    qsort(kept, (size_t)kept_count, sizeof *kept, by_key);
+    for (int i = 0; i < kept_count; i++) NB_NEED(*text, nb_format(ctx, "%s%s=%s\n", *text, kept[i].key, kept[i].value));
+    return NB_OK;
+}
+
+/* Otherwise rows of another experiment would stand under the figures of the file's. */
+static nb_status choose_folder(nb_experiment *e, int count, const nb_override *set, nb_ctx *ctx)
+{
+    enum { LETTERS = 8 };
+    const char *text, *digest;
+    NB_TRY(ctx, row_makers(count, set, &text, ctx));
+    NB_TRY(ctx, nb_digest_text(text, &digest, ctx));
+    e->apart = !e->out && *text;
+    NB_NEED(e->folder, e->out     ? nb_strdup(ctx, e->out)
+                       : e->apart ? nb_format(ctx, "results/%s-%.*s", e->config.name, LETTERS, digest)
+                                  : nb_format(ctx, "results/%s", e->config.name));
+    return NB_OK;
+}
+
+static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    nb_override *replaced;
+    int count;
+    NB_TRY(ctx, overrides(e->set, &count, &replaced, ctx));
+    NB_TRY(ctx, nb_config_load(path, count, replaced, &e->config, mistakes, ctx));
+    if (mistakes->count == 0) NB_TRY(ctx, nb_config_check_ready(&e->config, path, mistakes));
+    if (mistakes->count > 0) return NB_OK;
+    NB_TRY(ctx, choose_folder(e, count, replaced, ctx));
+    NB_TRY(ctx, nb_plan_make(&e->config, &e->plan, ctx));
+    NB_TRY(ctx, nb_plan_check(&e->plan, ctx));
+    if (e->shard_text) NB_TRY(ctx, take_shard(e, ctx));
+    return nb_run_check_folder(e->folder, ctx);
+}
+
+/* A rule that removes nothing may be a mistake; with --set it may be intended. */
+static void warn_of_idle_rules(const nb_plan *plan)
+{
+    for (int r = 0; r < plan->config->rule_count; r++) {
+        nb_place at = plan->config->rules[r].place;
+        if (plan->excluded_by[r] > 0) continue;
+        if (at.line > 0)
+            nb_print_warning("%s:%d:%d: exclude: the rule removes no row", at.source, at.line, at.column);
+        else
+            nb_print_warning("%s: exclude: a rule removes no row", at.source);
+    }
+}
+
+/* Values that the config's lists repeat; blocks may share a list, and several problems may read one file. */
+static void warn_of_config(const nb_config *c)
+{
+    for (int i = 0; i < c->warnings.count; i++) {
+        bool before = false;
+        for (int j = 0; j < i; j++) before = before || strcmp(c->warnings.texts[j], c->warnings.texts[i]) == 0;
+        if (!before) nb_print_warning("%s", c->warnings.texts[i]);
+    }
+    for (int i = 0; i < c->lists[NB_AXIS_PROBLEM].count; i++) {
+        const char *warning = c->shapes[i].warning;
+        bool before = false;
+        for (int j = 0; warning && j < i; j++)
+            before = before || (c->shapes[j].warning && strcmp(c->shapes[j].warning, warning) == 0);
+        if (warning && !before) nb_print_warning("%s", warning);
+    }
+}
+
+/* Prints what the study finds suspicious. */
+static nb_status warn_of_plan(const nb_plan *plan, nb_ctx *ctx)
+{
+    nb_mistakes warnings;
+    nb_mistakes_init(&warnings, ctx);
+    if (plan->config->study->warn) NB_TRY(ctx, plan->config->study->warn(plan, &warnings));
+    for (int i = 0; i < warnings.count; i++) nb_print_warning("%s", warnings.texts[i]);
+    return NB_OK;
+}
+
+int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
+                        nb_experiment *experiment, nb_ctx *ctx)
+{
+    nb_mistakes mistakes;
+    const char **arguments;
+    nb_mistakes_init(&mistakes, ctx);
+    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
+    if (code != NB_GO_ON) return code;
+    experiment->path = arguments[0];
+    if (load(arguments[0], experiment, &mistakes, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (mistakes.count) return nb_print_mistakes(&mistakes);
+    warn_of_config(&experiment->config);
+    if (warn_of_plan(&experiment->plan, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    warn_of_idle_rules(&experiment->plan);
+    return NB_GO_ON;
+}
+
+/* Bytes: a number and K, M, G or T, which are powers of 1024. */
+static int read_memory(const nb_command *command, const char *text, double *bytes)
+{
+    static const char suffixes[] = "KMGT";
+    char digits[32] = "";
+    double number;
+    if (!text) return NB_GO_ON;
+    size_t length = strspn(text, "0123456789.");
+    const char *suffix = text[length] && !text[length + 1] ? strchr(suffixes, text[length]) : NULL;
+    if (length < sizeof digits) memcpy(digits, text, length);
+    if (suffix && nb_parse_real(digits, 0, 1e6, &number) && number > 0) {
+        *bytes = number * pow(1024, (double)(suffix - suffixes + 1));
+        return NB_GO_ON;
+    }
+    return nb_print_error("%s: --memory '%s': expected a number and K, M, G or T, such as 8G", command->name, text);
+}
+
+/* Checks that no limit is given with --jobs 0, which has no process to apply it to. */
+static int check_here(const nb_command *command, const nb_worker_choices *chosen)
+{
+    const char *limit = chosen->timeout.text ? "--timeout" : chosen->memory ? "--memory" : NULL;
+    if (!limit) return NB_GO_ON;
+    return nb_print_error("%s: %s: needs a worker, and with --jobs 0 there is none", command->name, limit);
+}
+
+int nb_worker_read(const nb_command *command, const nb_worker_choices *chosen, nb_workers *workers)
+{
+    double most = INFINITY;
+    int cpus = nb_usable_cpus();
+    *workers = (nb_workers){.blas_threads = (int)chosen->blas_threads.value, .timeout_s = chosen->timeout.value};
+    workers->jobs = chosen->jobs.text           ? (int)chosen->jobs.value
+                    : workers->blas_threads > 1 ? 1
+                    : cpus < NB_MOST_JOBS       ? cpus
+                                                : NB_MOST_JOBS;
+    int code = read_memory(command, chosen->memory, &most);
+    if (code == NB_GO_ON && workers->jobs == 0) return check_here(command, chosen);
+    workers->memory = fmin(most, nb_available_memory());
+    if (isinf(workers->memory)) workers->memory = 0;
+    return code;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* format.c - see format.h */
+#include "commands/format.h"
+
+#include "commands/screen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const nb_format_names[] = {"table", "csv", "json", "markdown", "latex", NULL};
+
+bool nb_format_is_page(nb_output_format format)
+{
+    return format != NB_FORMAT_CSV && format != NB_FORMAT_JSON;
+}
+
+int nb_format_width(void)
+{
+    enum { LEAST = 20 };
+    int columns = nb_terminal_columns(STDOUT_FILENO);
+    return columns < LEAST ? 0 : columns;
+}
+
+static bool has_bold(void)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+nb_status nb_format_page(const nb_page *page, nb_output_format format, nb_ctx *ctx)
+{
+    nb_page_form form = format == NB_FORMAT_MARKDOWN ? NB_PAGE_MARKDOWN
+                        : format == NB_FORMAT_LATEX  ? NB_PAGE_LATEX
+                        : has_bold()                 ? NB_PAGE_TERMINAL
+                                                     : NB_PAGE_TEXT;
+    NB_TRY(ctx, nb_page_print(stdout, page, form, nb_format_width()));
+    return NB_OK;
+}
+
+nb_status nb_format_grid(const nb_grid *grid, nb_output_format format, nb_ctx *ctx)
+{
+    if (format == NB_FORMAT_JSON)
+        NB_TRY(ctx, nb_grid_print_json(stdout, grid));
+    else
+        nb_grid_print_csv(stdout, grid);
+    return NB_OK;
+}
+
+nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format, nb_ctx *ctx)
+{
+    nb_page page;
+    if (!nb_format_is_page(format)) return nb_format_grid(grid, format, ctx);
+    nb_page_make(&page, ctx);
+    nb_grid_show(grid, &page);
+    if (plain) nb_page_headless(&page);
+    return nb_format_page(&page, format, ctx);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* manual.c - see manual.h */
+#include "commands/manual.h"
+
+#include "base/files.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "commands/manual_page.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+static const char ABOUT[] = "measure what approximations of attention lose";
+static const char COMMANDS[] = "commands.md"; /* the document with what the tables do not say */
+
+const nb_command *nb_command_next(const nb_command *before)
+{
+    const nb_command *next = NULL;
+    for (int i = 0; nb_commands[i]; i++) {
+        int place = nb_commands[i]->place;
+        if (place > (before ? before->place : 0) && (!next || place < next->place)) next = nb_commands[i];
+    }
+    return next;
+}
+
+static int is_document(const struct dirent *entry)
+{
+    return *entry->d_name != '.' && nb_text_ends(entry->d_name, ".md");
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcasecmp((*a)->d_name, (*b)->d_name);
+}
+
+/* The text of its first heading. */
+static nb_status read_title(nb_topic *t, nb_ctx *ctx)
+{
+    const char *text;
+    NB_TRY(ctx, nb_read_file(t->path, &text, ctx));
+    NB_REQUIRE(ctx, strncmp(text, "# ", 2) == 0, NB_EINVAL, "%s: does not begin with a heading, '# ...'", t->path);
+    NB_NEED(t->summary, nb_format(ctx, "%.*s", (int)strcspn(text + 2, "\n"), text + 2));
+    return NB_OK;
+}
+
+static nb_status add_document(const char *folder, const char *file, nb_topic *topics, int *count, nb_ctx *ctx)
+{
+    nb_topic *t = &topics[*count];
+    char *name;
+    NB_NEED(name, nb_format(ctx, "%.*s", (int)strlen(file) - 3, file));
+    for (char *c = name; *c; c++) *c = (char)tolower((unsigned char)*c);
+    if (nb_manual_find(topics, *count, name)) NB_NEED(name, nb_format(ctx, "%s.md", name));
+    *t = (nb_topic){.name = name};
+    NB_NEED(t->path, nb_format(ctx, "%s/%s", folder, file));
+    ++*count;
+    return read_title(t, ctx);
+}
+
+static nb_status find_folder(const char **folder, nb_ctx *ctx)
+{
+    char *path;
+    const char *file;
+    NB_TRY(ctx, nb_shared_file("docs", COMMANDS, &file, ctx));
+    NB_NEED(path, nb_strdup(ctx, file));
+    *strrchr(path, '/') = '\0';
+    *folder = path;
+    return NB_OK;
+}
+
+nb_status nb_manual_topics(nb_topic **topics, int *count, nb_ctx *ctx)
+{
+    struct dirent **entries;
+    const char *folder;
+    NB_TRY(ctx, find_folder(&folder, ctx));
+    int commands = 0, files = scandir(folder, &entries, is_document, by_name);
+    NB_REQUIRE(ctx, files >= 0, NB_EIO, "%s: cannot be read: %s", folder, strerror(errno));
+    while (nb_commands[commands]) commands++;
+    nb_topic *list = nb_alloc(ctx, (size_t)(1 + commands + files), sizeof *list);
+    nb_status status = list ? NB_OK : NB_ENOMEM;
+    *count = 0;
+    if (list) list[(*count)++] = (nb_topic){.name = "nysbench", .summary = ABOUT};
+    for (const nb_command *c = nb_command_next(NULL); list && c; c = nb_command_next(c))
+        list[(*count)++] = (nb_topic){.name = c->name, .summary = c->summary, .command = c};
+    for (int i = 0; i < files; i++) {
+        if (status == NB_OK) status = add_document(folder, entries[i]->d_name, list, count, ctx);
+        free(entries[i]);
+    }
+    free(entries);
+    *topics = list;
+    return status;
+}
+
+const nb_topic *nb_manual_find(const nb_topic *topics, int count, const char *name)
+{
+    size_t length = strlen(name);
+    bool ended = length > 3 && strcasecmp(name + length - 3, ".md") == 0;
+    for (int i = 0; i < count; i++)
+        if (strcasecmp(topics[i].name, name) == 0) return &topics[i];
+    for (int i = 0; ended && i < count; i++)
+        if (topics[i].path && strncasecmp(topics[i].name, name, length - 3) == 0 && !topics[i].name[length - 3])
+            return &topics[i];
+    return NULL;
+}
+
+/* The section of the document under "## HEADING", up to the next one; "" if there is none. */
+static nb_status read_section(const char *heading, const char **section, nb_ctx *ctx)
+{
+    const char *path, *text, *line;
+    NB_TRY(ctx, nb_shared_file("docs", COMMANDS, &path, ctx));
+    NB_TRY(ctx, nb_read_file(path, &text, ctx));
+    NB_NEED(line, nb_format(ctx, "\n## %s\n", heading));
+    const char *found = strstr(text, line);
+    *section = "";
+    if (!found) return NB_OK;
+    found += strlen(line);
+    const char *end = strstr(found, "\n## ");
+    NB_NEED(*section, nb_format(ctx, "%.*s", (int)(end ? end - found : (long)strlen(found)), found));
+    return NB_OK;
+}
+
+static nb_status print_section(FILE *out, const char *title, const char *heading, nb_ctx *ctx)
+{
+    const char *text;
+    NB_TRY(ctx, read_section(heading, &text, ctx));
+    NB_REQUIRE(ctx, *text, NB_EINVAL, "docs/%s: has no section '%s'", COMMANDS, heading);
+    fprintf(out, "## %s\n%s\n", title, text);
+    return NB_OK;
+}
+
+/* Plain text, in which nothing is markup. */
+static void print_plain(FILE *out, const char *text)
+{
+    for (; *text; text++) fprintf(out, strchr("\\`*_[]<>&#|", *text) ? "\\%c" : "%c", *text);
+    fputs("\n\n", out);
+}
+
+static void print_item(FILE *out, const char *term, const char *meaning)
+{
+    fprintf(out, "`%s`\n\n> ", term);
+    print_plain(out, meaning);
+}
+
+/* "-o, --out DIR" */
+static nb_status print_option(FILE *out, const struct poptOption *o, nb_ctx *ctx)
+{
+    char *names, brief[8] = "";
+    if (o->argInfo & POPT_ARGFLAG_DOC_HIDDEN) return NB_OK;
+    if (o->shortName) snprintf(brief, sizeof brief, "-%c%s", o->shortName, o->longName ? ", " : "");
+    NB_NEED(names, nb_format(ctx, "%s%s%s%s%s", brief, o->longName ? "--" : "", o->longName ? o->longName : "",
+                             o->argDescrip ? " " : "", o->argDescrip ? o->argDescrip : ""));
+    print_item(out, names, o->descrip);
+    return NB_OK;
+}
+
+static nb_status print_options(FILE *out, const nb_command *c, nb_ctx *ctx)
+{
+    const struct poptOption *options;
+    NB_TRY(ctx, nb_command_options(c, &options, ctx));
+    fputs("## OPTIONS\n\n", out);
+    for (const struct poptOption *o = options; o->longName || o->shortName; o++) NB_TRY(ctx, print_option(out, o, ctx));
+    return NB_OK;
+}
+
+/* "run what is missing": the summary's first sentence within another one. */
+static nb_status print_name(FILE *out, const char *name, const char *summary, nb_ctx *ctx)
+{
+    char *clause;
+    NB_NEED(clause, nb_format(ctx, "%.*s", (int)strcspn(summary, ".\n"), summary));
+    if (islower((unsigned char)clause[1])) clause[0] = (char)tolower((unsigned char)clause[0]);
+    fprintf(out, "## NAME\n\n%s - ", name);
+    print_plain(out, clause);
+    return NB_OK;
+}
+
+/* The examples are what follows the first line of code. */
+static nb_status print_command(FILE *out, const nb_command *c, const char *name, nb_ctx *ctx)
+{
+    const char *text;
+    NB_TRY(ctx, read_section(c->name, &text, ctx));
+    const char *code = strstr(text, "\n    ");
+    NB_TRY(ctx, print_name(out, name, c->summary, ctx));
+    fprintf(out, "## SYNOPSIS\n\nnysbench %s \\[OPTION]... ", c->name);
+    print_plain(out, c->arguments);
+    fprintf(out, "## DESCRIPTION\n\n%s.\n\n%.*s\n\n", c->summary, code ? (int)(code - text) : (int)strlen(text), text);
+    NB_TRY(ctx, print_options(out, c, ctx));
+    if (code) fprintf(out, "## EXAMPLES\n%s\n", code);
+    return print_section(out, "EXIT STATUS", "Exit status", ctx);
+}
+
+static nb_status print_program(FILE *out, nb_ctx *ctx)
+{
+    NB_TRY(ctx, print_name(out, "nysbench", ABOUT, ctx));
+    fputs("## SYNOPSIS\n\nnysbench COMMAND \\[OPTION]... \\[ARGUMENT]...\n\n"
+          "## DESCRIPTION\n\nEach command has options of its own: 'nysbench COMMAND --help' lists them, and 'nysbench "
+          "help COMMAND' explains the command.\n\n"
+          "## COMMANDS\n\n",
+          out);
+    for (const nb_command *c = nb_command_next(NULL); c; c = nb_command_next(c)) {
+        const char *call, *summary;
+        NB_NEED(call, nb_format(ctx, "%s%s%s", c->name, *c->arguments ? " " : "", c->arguments));
+        NB_NEED(summary, nb_format(ctx, "%.*s", (int)strcspn(c->summary, ".\n"), c->summary));
+        print_item(out, call, summary);
+    }
+    NB_TRY(ctx, print_section(out, "ENVIRONMENT", "Environment", ctx));
+    NB_TRY(ctx, print_section(out, "FILES", "Files", ctx));
+    return print_section(out, "EXIT STATUS", "Exit status", ctx);
+}
+
+static nb_status print_document(FILE *out, const nb_topic *t, const char *name, nb_ctx *ctx)
+{
+    const char *text;
+    NB_TRY(ctx, nb_read_file(t->path, &text, ctx));
+    NB_TRY(ctx, print_name(out, name, t->summary, ctx));
+    fprintf(out, "## DESCRIPTION\n\n%s\n", text);
+    return NB_OK;
+}
+
+/* The page as Markdown. */
+static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const nb_topic *t = what;
+    const char *name;
+    if (!t->command && !t->path) return print_program(out, ctx);
+    NB_NEED(name, nb_format(ctx, "nysbench-%.*s", (int)strcspn(t->name, "."), t->name));
+    return t->command ? print_command(out, t->command, name, ctx) : print_document(out, t, name, ctx);
+}
+
+nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *ctx)
+{
+    const char *markdown;
+    NB_TRY(ctx, nb_print_text(print, topic, &markdown, ctx));
+    nb_manual_print_text(markdown, width, out);
+    return NB_OK;
+}
+
+typedef struct {
+    const nb_topic *topic;
+    const char *name, *date;
+    int section;
+} man_page;
+
+static nb_status print_man(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const man_page *m = what;
+    const char *markdown;
+    NB_TRY(ctx, nb_print_text(print, m->topic, &markdown, ctx));
+    NB_NEED(markdown, nb_format(ctx,
+                                "%s\n## SEE ALSO\n\n%s, nysbench-config(5), nysbench-columns(7), "
+                                "nysbench-components(7)\n",
+                                markdown, strcmp(m->name, "nysbench") == 0 ? "nysbench-run(1)" : "nysbench(1)"));
+    return nb_manual_print_roff(markdown, m->name, m->section, m->date, out, ctx);
+}
+
+/* Returns the section of the manual that the topic's page is in; 0: it has none. */
+static int section_of(const nb_topic *t)
+{
+    static const struct {
+        const char *name;
+        int section;
+    } documents[] = {{"config", 5}, {"columns", 7}, {"components", 7}};
+    for (size_t i = 0; t->path && i < sizeof documents / sizeof *documents; i++)
+        if (strcmp(t->name, documents[i].name) == 0) return documents[i].section;
+    return t->path ? 0 : 1;
+}
+
+static nb_status find_date(const char **date, nb_ctx *ctx)
+{
+    static const long long END = 253402300799; /* of the year 9999 */
+    const char *said = getenv("SOURCE_DATE_EPOCH");
+    long long seconds = time(NULL);
+    char text[16];
+    struct tm utc;
+    NB_REQUIRE(ctx, !said || nb_parse_integer(said, 0, END, &seconds), NB_EINVAL,
+               "SOURCE_DATE_EPOCH is '%s': expected seconds since 1970", said);
+    strftime(text, sizeof text, "%Y-%m-%d", gmtime_r(&(time_t){seconds}, &utc));
+    NB_NEED(*date, nb_strdup(ctx, text));
+    return NB_OK;
+}
+
+nb_status nb_manual_write(const char *folder, nb_ctx *ctx)
+{
+    nb_topic *topics;
+    int count;
+    const char *date;
+    NB_TRY(ctx, nb_manual_topics(&topics, &count, ctx));
+    NB_TRY(ctx, find_date(&date, ctx));
+    for (int i = 0; i < count; i++) {
+        man_page m = {.topic = &topics[i], .name = "nysbench", .date = date, .section = section_of(&topics[i])};
+        const char *place, *path;
+        if (m.section == 0) continue;
+        if (i > 0) NB_NEED(m.name, nb_format(ctx, "nysbench-%s", topics[i].name));
+        NB_NEED(place, nb_format(ctx, "%s/man%d", folder, m.section));
+        NB_NEED(path, nb_format(ctx, "%s/%s.%d", place, m.name, m.section));
+        NB_TRY(ctx, nb_make_folder(place, ctx));
+        NB_TRY(ctx, nb_write_file(path, print_man, &m, ctx));
+    }
+    return NB_OK;
+}

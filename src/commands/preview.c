@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* preview.c - see preview.h */
+#include "commands/preview.h"
+
+#include "base/machine.h"
+#include "commands/progress.h"
+#include "run/provenance.h"
+#include "run/run_folder.h"
+
+#include <math.h>
+#include <string.h>
+
+int nb_preview_workers(int jobs)
+{
+    int cpus = nb_usable_cpus();
+    return jobs < 1 ? 1 : jobs < cpus ? jobs : cpus;
+}
+
+static nb_status count_others(nb_store *store, int blas_threads, int *others, nb_ctx *ctx)
+{
+    nb_measured_by *by;
+    nb_program here;
+    int count;
+    NB_TRY(ctx, nb_program_here(blas_threads, &here, ctx));
+    NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx));
+    for (int i = 0; i < count; i++)
+        if (!nb_program_same(&by[i].program, &here)) *others += by[i].rows;
+    return NB_OK;
+}
+
+static nb_status look(const nb_experiment *e, nb_store *store, const nb_plan_question *asked, nb_workers *workers,
+                      nb_preview *o, nb_ctx *ctx)
+{
+    bool *pending;
+    nb_terms terms = {.only = asked->only};
+    NB_TRY(ctx, nb_start_statuses(asked->start, &terms.retry, ctx));
+    NB_NEED(pending, nb_alloc(ctx, (size_t)e->plan.row_count + 1, sizeof *pending));
+    memset(pending, true, (size_t)e->plan.row_count * sizeof *pending);
+    if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, terms.retry, pending, &o->standing, ctx));
+    if (store) NB_TRY(ctx, count_others(store, workers->blas_threads, &o->others, ctx));
+    nb_terms_take_only(&terms, &e->plan, pending);
+    for (int i = 0; i < e->plan.row_count; i++) o->to_run += pending[i];
+    nb_workers_alone(&e->plan, workers);
+    NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
+    if (asked->measured && o->to_run > 0) NB_TRY(ctx, nb_measure_machine(&o->machine, ctx));
+    return nb_predict(&e->plan, pending, o->machine, nb_preview_workers(workers->jobs), &o->times, ctx);
+}
+
+nb_status nb_preview_make(const nb_experiment *e, const nb_plan_question *asked, nb_workers *workers, nb_preview *o,
+                          nb_ctx *ctx)
+{
+    const char *path;
+    nb_store store;
+    nb_ctx *own; /* the store is closed before the run opens it to write */
+    *o = (nb_preview){.machine = {.slowness = 1}};
+    NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
+    if (asked->start->fresh || !nb_run_exists(e->folder, ctx)) return look(e, NULL, asked, workers, o, ctx);
+    NB_NEED(own, nb_ctx_child(ctx));
+    nb_status status = nb_store_open(path, false, e->config.study, &store, own);
+    if (status != NB_OK &&
+        !nb_run_exists(e->folder, ctx)) { /* killed while it made the store, which is empty now that it was opened */
+        nb_ctx_release(own, 0);
+        nb_error_clear(ctx);
+        return look(e, NULL, asked, workers, o, ctx);
+    }
+    if (status == NB_OK) status = look(e, &store, asked, workers, o, ctx);
+    nb_ctx_release(own, 0);
+    return status;
+}
+
+const char *nb_preview_time(const nb_predicted *f, double share, char text[NB_TIME_RANGE])
+{
+    char low[NB_QUANTITY], high[NB_QUANTITY];
+    nb_duration_text(share * f->low_s, low);
+    nb_duration_text(share * f->high_s, high);
+    snprintf(text, NB_TIME_RANGE, strcmp(low, high) == 0 ? "%s" : "%s to %s", low, high);
+    return text;
+}
+
+void nb_preview_print(FILE *out, const char *before, const nb_preview *o)
+{
+    const nb_predicted *f = &o->times;
+    char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
+    fprintf(out, "%s%d scene%s to run with %d worker%s: about %s, up to %s of memory\n", before, f->unit_count,
+            f->unit_count == 1 ? "" : "s", f->workers, f->workers == 1 ? "" : "s", nb_preview_time(f, 1, time),
+            nb_bytes_text(f->all_bytes, bytes));
+}
+
+int nb_preview_check(const nb_command *command, const nb_preview *o, double max_hours)
+{
+    char predicted[NB_TIME_RANGE];
+    if (o->times.low_s <= 3600 * max_hours)
+        return NB_GO_ON; /* refused only if it would take longer on an idle machine */
+    return nb_print_error("%s: predicted to take %s with %d worker%s; --max-hours allows %g h, so nothing was run",
+                          command->name, nb_preview_time(&o->times, 1, predicted), o->times.workers,
+                          o->times.workers == 1 ? "" : "s", max_hours);
+}

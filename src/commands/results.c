@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* results.c - see results.h */
+#include "commands/results.h"
+
+#include "commands/format.h"
+#include "report/builds.h"
+#include "report/claims_print.h"
+#include "report/csv.h"
+#include "report/results.h"
+#include "report/table.h"
+#include "run/run_folder.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_interrupted(const nb_telling *how)
+{
+    return how->interrupted && *how->interrupted;
+}
+
+static void print_places(const nb_experiment *e, const nb_telling *how)
+{
+    bool claims = e->config.claim_count && !e->shard.count;
+    bool plots = e->config.plot_count && !e->shard.count && !is_interrupted(how);
+    printf("\n%s: " NB_CSV_FILE ", " NB_STORE_FILE ", " NB_CONFIG_FILE ", " NB_MANIFEST_FILE "%s", e->folder,
+           claims ? ", " NB_CLAIMS_FILE : "");
+    nb_tables_print_files(stdout, e->config.study->component.name);
+    printf("%s\n", !plots              ? ""
+                   : how->gnuplots > 0 ? ", " NB_PLOTS_FOLDER "/ (SVG, PNG)"
+                                       : ", " NB_PLOTS_FOLDER "/ (not drawn)");
+    printf("Next: nysbench table %s, nysbench report %s\n", e->folder, e->folder);
+}
+
+static nb_status print_claims(FILE *out, const void *what, nb_ctx *ctx)
+{
+    return nb_claims_print_csv(out, 1, what, ctx);
+}
+
+/* Writes the file of the claims, or removes it if none are made any more. */
+static nb_status write_claims(const char *folder, const nb_claim_results *results, nb_ctx *ctx)
+{
+    const char *path;
+    if (results->count > 0) return nb_run_write(folder, NB_CLAIMS_FILE, print_claims, results, ctx);
+    NB_TRY(ctx, nb_run_path(folder, NB_CLAIMS_FILE, &path, ctx));
+    NB_REQUIRE(ctx, unlink(path) == 0 || errno == ENOENT, NB_EIO, "%s: cannot be removed: %s", path, strerror(errno));
+    return NB_OK;
+}
+
+/* Rows of a shard alone are asked nothing. */
+static nb_status tell_claims(const nb_experiment *e, const nb_results *of, nb_page *page, nb_ctx *ctx)
+{
+    nb_claim_results results = {.count = 0};
+    if (e->shard.count) return NB_OK;
+    if (e->config.claim_count)
+        NB_TRY(ctx, nb_claims_ask(of->relation, e->config.claim_count, e->config.claims, &results, ctx));
+    NB_TRY(ctx, write_claims(e->folder, &results, ctx));
+    return page ? nb_claims_show(page, NB_CLAIMS_LINES, 1, &results, ctx) : NB_OK;
+}
+
+static nb_status draw(nb_results *results, int gnuplots, nb_ctx *ctx)
+{
+    const nb_study *study = results->plan->config->study;
+    NB_TRY(ctx, nb_gnuplots_new(gnuplots, &results->gnuplots, ctx));
+    nb_status status = (study->draw ? study->draw : nb_results_draw)(results, ctx);
+    nb_status drawn = nb_gnuplots_wait(results->gnuplots, ctx);
+    return status == NB_OK ? drawn : status;
+}
+
+nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *only, const nb_telling *how,
+                          int *failures, nb_ctx *ctx)
+{
+    const nb_study *study = e->config.study;
+    nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0};
+    nb_row_list rows;
+    nb_page page;
+    nb_page_make(&page, ctx);
+    NB_TRY(ctx, nb_store_rows(store, &rows, ctx));
+    NB_TRY(ctx, nb_run_labels(e->folder, study, &rows.labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&results.relation, store, rows.labels, ctx));
+    NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &rows, ctx));
+    NB_TRY(ctx, nb_outcomes_failures(e, only, &rows, failures, ctx));
+    NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));
+    NB_TRY(ctx, tell_claims(e, &results, how->quiet ? NULL : &page, ctx));
+    if (!how->quiet) {
+        NB_TRY(ctx, nb_format_page(&page, NB_FORMAT_TABLE, ctx));
+        if (page.count > 0) fputc('\n', stdout);
+        NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' shows more", store, ctx));
+    }
+    NB_TRY(ctx, nb_outcomes_print(e, only, &rows, ctx));
+    if (!how->quiet) print_places(e, how);
+    fflush(stdout);
+    return is_interrupted(how) || results.part ? NB_OK : draw(&results, how->gnuplots, ctx);
+}
