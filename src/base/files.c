@@ -232,6 +232,14 @@ bool nb_is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+nb_status nb_whole_path(const char *path, const char **whole, nb_ctx *ctx)
+{
+    char *found = realpath(path, NULL);
+    NB_REQUIRE(ctx, found, NB_EIO, "%s: cannot be found: %s", path, strerror(errno));
+    *whole = found;
+    return nb_defer(ctx, free, found);
+}
+
 const char *nb_path_hint(const char *path)
 {
     return *path == '~' ? "; only a shell expands '~': write the folder out" : "";
@@ -270,11 +278,9 @@ nb_status nb_shipped_folder(const char **folder, nb_ctx *ctx)
     static const char one[] = "data/README.md";
     const char *file;
     NB_TRY(ctx, nb_shared_file("experiments", one, &file, ctx));
-    char *whole = realpath(file, NULL);
-    NB_REQUIRE(ctx, whole, NB_EIO, "%s: cannot be read: %s", file, strerror(errno));
-    *folder = nb_format(ctx, "%.*s", (int)(strlen(whole) - sizeof one), whole);
-    free(whole);
-    return *folder ? NB_OK : NB_ENOMEM;
+    NB_TRY(ctx, nb_whole_path(file, &file, ctx));
+    NB_NEED(*folder, nb_format(ctx, "%.*s", (int)(strlen(file) - sizeof one), file));
+    return NB_OK;
 }
 
 nb_status nb_shipped_path(const char *path, const char **found, nb_ctx *ctx)

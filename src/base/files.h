@@ -33,6 +33,9 @@ nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);
 
 bool nb_is_file(const char *path);
 
+/* Finds the path of what is there from the root, without links; NB_EIO if it is not there. */
+nb_status nb_whole_path(const char *path, const char **whole, nb_ctx *ctx);
+
 /* Returns an explanation of '~' for the message that a path does not exist; "" for other paths. */
 const char *nb_path_hint(const char *path);
 

@@ -152,8 +152,14 @@ int nb_text_count(const char *const *list)
     return count;
 }
 
+int nb_text_index(const char *text, const char *const *list)
+{
+    for (int i = 0; list && list[i]; i++)
+        if (strcmp(list[i], text) == 0) return i;
+    return -1;
+}
+
 int nb_text_among(const char *text, const char *const *list)
 {
-    while (list && *list && strcmp(*list, text) != 0) list++;
-    return list && *list;
+    return nb_text_index(text, list) >= 0;
 }

@@ -38,6 +38,9 @@ int nb_text_ends(const char *text, const char *ending);
 /* Returns the length of a list, which ends with NULL; one that is NULL has none. */
 int nb_text_count(const char *const *list);
 
+/* Returns the index of a text in such a list, or -1. */
+int nb_text_index(const char *text, const char *const *list);
+
 /* True if a list, which ends with NULL, has the text; one that is NULL has none. */
 int nb_text_among(const char *text, const char *const *list);
 

@@ -84,6 +84,16 @@ int nb_print_mistakes(const nb_mistakes *mistakes)
     return NB_EXIT_USAGE;
 }
 
+int nb_command_find(const nb_command *command, const nb_registry *registry, const char *name,
+                    const nb_component **found, nb_ctx *ctx)
+{
+    const char *const *names, *hint;
+    if ((*found = nb_registry_find(registry, name))) return NB_GO_ON;
+    if (nb_registry_names(registry, &names, ctx) != NB_OK || !(hint = nb_hint(name, names, ctx)))
+        return nb_print_failure(ctx, NB_EXIT_FAILED);
+    return nb_print_error("%s: no %s '%s'%s", command->name, registry->kind, name, hint);
+}
+
 static void free_options(void *context)
 {
     poptFreeContext(context);
@@ -170,8 +180,8 @@ static nb_status own_texts(const struct poptOption *options, nb_ctx *ctx)
 static int read_word(const nb_command *c, const char *name, nb_word_value *word)
 {
     const char *const *words = word->words;
-    for (word->value = 0; words[word->value]; word->value++)
-        if (strcmp(words[word->value], word->text) == 0) return NB_GO_ON;
+    word->value = nb_text_index(word->text, words);
+    if (word->value >= 0) return NB_GO_ON;
     fprintf(stderr, "nysbench: error: %s: --%s %s is unknown; allowed:", c->name, name, word->text);
     for (int i = 0; words[i]; i++) fprintf(stderr, "%s %s", i ? "," : "", words[i]);
     fputc('\n', stderr);

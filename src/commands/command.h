@@ -6,6 +6,7 @@
 
 #include "base/ctx.h"
 #include "base/mistakes.h"
+#include "components/registry.h"
 
 #include <popt.h>
 
@@ -105,6 +106,9 @@ nb_status nb_command_names(const char *const **names, nb_ctx *ctx);
 
 /* Prints "nysbench: error: ..." on standard error. Returns NB_EXIT_USAGE. */
 int nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Finds a component; returns NB_GO_ON, or the exit status after an error that names what is near. */
+int nb_command_find(const nb_command *command, const nb_registry *registry, const char *name,
+                    const nb_component **found, nb_ctx *ctx);
 /* Prints "nysbench: warning: ..." on standard error. */
 void nb_print_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Warns that figures need gnuplot, and says how to install it and what draws them then: 'nysbench plot' of the run, or

@@ -2,16 +2,17 @@
 /* complete_spec.c - specs that begin as told: a component's name, the options within its brackets, their values. */
 #include "commands/complete.h"
 
+#include "base/text.h"
 #include "components/registry.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static nb_status add_names(nb_candidates *c, const char *before, const char *start, const nb_registry *registry)
+static nb_status add_names(nb_candidates *c, const char *before, const nb_registry *registry)
 {
     for (const nb_entry *e = registry->entries; e->component; e++) {
         const nb_component *component = e->component;
-        if (strncmp(component->name, start, strlen(start)) != 0 || nb_component_of_caller(component)) continue;
+        if (nb_component_of_caller(component)) continue;
         NB_TRY(c->ctx, nb_complete_add(c, before, component->name, "", component->summary));
         if (component->options->key)
             NB_TRY(c->ctx, nb_complete_add(c, before, component->name, "(", component->summary));
@@ -65,10 +66,9 @@ static nb_status add_keys(nb_candidates *c, const char *before, const char *star
     return nb_complete_add(c, before, assignment, "", "the default");
 }
 
-static nb_status add_words(nb_candidates *c, const char *before, const char *start, const char *const *words)
+static nb_status add_words(nb_candidates *c, const char *before, const char *const *words)
 {
-    for (; *words; words++)
-        if (strncmp(*words, start, strlen(start)) == 0) NB_TRY(c->ctx, nb_complete_add(c, before, *words, "", ""));
+    for (; *words; words++) NB_TRY(c->ctx, nb_complete_add(c, before, *words, "", ""));
     return NB_OK;
 }
 
@@ -76,11 +76,11 @@ static nb_status add_option_value(nb_candidates *c, const char *before, const ch
 {
     static const char *const truths[] = {"true", "false", NULL};
     const char *const numbers[] = {o->initial ? o->initial : o->word, o->initial ? o->word : o->second, NULL};
-    if (o->type == NB_OPTION_BOOL) return add_words(c, before, start, truths);
-    if (o->type == NB_OPTION_ENUM) return add_words(c, before, start, o->choices);
+    if (o->type == NB_OPTION_BOOL) return add_words(c, before, truths);
+    if (o->type == NB_OPTION_ENUM) return add_words(c, before, o->choices);
     if (o->type == NB_OPTION_SPEC) return nb_complete_spec(c, before, start, o->registry);
     if (o->type == NB_OPTION_STRING) return o->names_files ? nb_complete_files(c, before, start, "") : NB_OK;
-    return add_words(c, before, start, numbers);
+    return add_words(c, before, numbers);
 }
 
 /* True if the text may stand as the option's value. */
@@ -92,8 +92,7 @@ static bool is_value(const char *text, const nb_option *o)
         const char *bracket = strchr(text, '(');
         return bracket ? text[length - 1] == ')' && !*value_end(text) : nb_registry_find(o->registry, text) != NULL;
     }
-    for (int i = 0; o->type == NB_OPTION_ENUM && o->choices[i]; i++)
-        if (strcmp(text, o->choices[i]) == 0) return true;
+    if (o->type == NB_OPTION_ENUM && nb_text_among(text, o->choices)) return true;
     if (o->type == NB_OPTION_BOOL) return strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
     return (o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL) && isdigit((unsigned char)text[length - 1]);
 }
@@ -161,7 +160,7 @@ static nb_status add_inside(nb_candidates *c, const char *before, const char *st
 static nb_status complete(nb_candidates *c, const char *before, const char *start, const nb_registry *registry)
 {
     const char *bracket = strchr(start, '('), *name;
-    if (!bracket) return add_names(c, before, start, registry);
+    if (!bracket) return add_names(c, before, registry);
     NB_NEED(name, nb_format(c->ctx, "%.*s", (int)(bracket - start), start));
     const nb_component *component = nb_registry_find(registry, name);
     return component ? add_inside(c, before, start, bracket + 1, component->options) : NB_OK;

@@ -94,43 +94,27 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     return nb_run_check_folder(e->folder, ctx);
 }
 
-/* A rule that removes nothing may be a mistake; with --set it may be intended. */
-static void warn_of_idle_rules(const nb_plan *plan)
+/* Warns once of each thing that may be a mistake: what lists repeat, which blocks may share; what files do not say, of
+ * which several problems may read one; what the study finds suspicious; rules that remove nothing, which with --set may
+ * be intended. */
+static nb_status warn(const nb_plan *plan, nb_ctx *ctx)
 {
-    for (int r = 0; r < plan->config->rule_count; r++) {
-        nb_place at = plan->config->rules[r].place;
-        if (plan->excluded_by[r] > 0) continue;
-        if (at.line > 0)
-            nb_print_warning("%s:%d:%d: exclude: the rule removes no row", at.source, at.line, at.column);
-        else
-            nb_print_warning("%s: exclude: a rule removes no row", at.source);
-    }
-}
-
-/* Values that the config's lists repeat; blocks may share a list, and several problems may read one file. */
-static void warn_of_config(const nb_config *c)
-{
-    for (int i = 0; i < c->warnings.count; i++) {
+    const nb_config *c = plan->config;
+    const nb_place nowhere = {.source = NULL};
+    nb_mistakes all;
+    nb_mistakes_init(&all, ctx);
+    for (int i = 0; i < c->warnings.count; i++) NB_TRY(ctx, nb_mistakes_add(&all, nowhere, "%s", c->warnings.texts[i]));
+    for (int i = 0; i < c->lists[NB_AXIS_PROBLEM].count; i++)
+        if (c->shapes[i].warning) NB_TRY(ctx, nb_mistakes_add(&all, nowhere, "%s", c->shapes[i].warning));
+    if (c->study->warn) NB_TRY(ctx, c->study->warn(plan, &all));
+    for (int r = 0; r < c->rule_count; r++)
+        if (plan->excluded_by[r] == 0)
+            NB_TRY(ctx, nb_mistakes_add(&all, c->rules[r].place, "exclude: the rule removes no row"));
+    for (int i = 0; i < all.count; i++) {
         bool before = false;
-        for (int j = 0; j < i; j++) before = before || strcmp(c->warnings.texts[j], c->warnings.texts[i]) == 0;
-        if (!before) nb_print_warning("%s", c->warnings.texts[i]);
+        for (int j = 0; j < i; j++) before = before || strcmp(all.texts[j], all.texts[i]) == 0;
+        if (!before) nb_print_warning("%s", all.texts[i]);
     }
-    for (int i = 0; i < c->lists[NB_AXIS_PROBLEM].count; i++) {
-        const char *warning = c->shapes[i].warning;
-        bool before = false;
-        for (int j = 0; warning && j < i; j++)
-            before = before || (c->shapes[j].warning && strcmp(c->shapes[j].warning, warning) == 0);
-        if (warning && !before) nb_print_warning("%s", warning);
-    }
-}
-
-/* Prints what the study finds suspicious. */
-static nb_status warn_of_plan(const nb_plan *plan, nb_ctx *ctx)
-{
-    nb_mistakes warnings;
-    nb_mistakes_init(&warnings, ctx);
-    if (plan->config->study->warn) NB_TRY(ctx, plan->config->study->warn(plan, &warnings));
-    for (int i = 0; i < warnings.count; i++) nb_print_warning("%s", warnings.texts[i]);
     return NB_OK;
 }
 
@@ -145,10 +129,7 @@ int nb_experiment_parse(const nb_command *command, int argc, const char **argv, 
     experiment->path = arguments[0];
     if (load(arguments[0], experiment, &mistakes, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (mistakes.count) return nb_print_mistakes(&mistakes);
-    warn_of_config(&experiment->config);
-    if (warn_of_plan(&experiment->plan, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    warn_of_idle_rules(&experiment->plan);
-    return NB_GO_ON;
+    return warn(&experiment->plan, ctx) == NB_OK ? NB_GO_ON : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
 /* Bytes: a number and K, M, G or T, which are powers of 1024. */

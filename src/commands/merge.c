@@ -39,12 +39,6 @@ typedef struct {
     nb_ctx *rows; /* holds the runs' rows until OUT has them */
 } merger;
 
-/* Returns the line that begins at text, without its end. */
-static int line_length(const char *text)
-{
-    return (int)strcspn(text, "\n");
-}
-
 static nb_status check_same_config(const merger *m, const char *folder, const char *config, nb_ctx *ctx)
 {
     const char *a = m->config, *b = config;
@@ -54,7 +48,7 @@ static nb_status check_same_config(const merger *m, const char *folder, const ch
     while (a > m->config && a[-1] != '\n') a--, b--;
     NB_FAIL(ctx, NB_EINVAL,
             "%s and %s are runs of different configs: line %d of their " NB_CONFIG_FILE " is '%.*s' and '%.*s'",
-            m->items[0].folder, folder, line, line_length(a), a, line_length(b), b);
+            m->items[0].folder, folder, line, (int)strcspn(a, "\n"), a, (int)strcspn(b, "\n"), b);
 }
 
 static nb_status read_config(merger *m, const char *folder, nb_ctx *ctx)

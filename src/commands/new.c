@@ -210,14 +210,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_FLAG_OPTION("force", 'f', c.force, "experiment: replace a FILE that is there"),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments, 0}, ctx);
-    nb_status status = NB_OK;
     if (code != NB_GO_ON) return code;
     const char *kind = arguments[0], *name = arguments[1];
     int component = find_kind(kind);
     bool experiment = strcmp(kind, "experiment") == 0;
     if (component == KINDS && !experiment) return unknown(kind, ctx);
-    if (status == NB_OK && experiment) status = make_experiment(&c, name, ctx);
-    if (status == NB_OK && !experiment) status = check_component_options(&c, name, kind, ctx);
+    nb_status status = experiment ? make_experiment(&c, name, ctx) : check_component_options(&c, name, kind, ctx);
     if (status == NB_OK && !experiment) status = make_component(component, name, c.folder, ctx);
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }

@@ -147,7 +147,6 @@ static nb_status find_rivals(form *f, const char **baseline, const char **challe
     return NB_OK;
 }
 
-/* Makes the claim about the rows as a YAML mapping, with `between` between its keys. */
 /* What tables call a strategy; the text itself where it is none, which is told later. */
 static const char *strategy_label(const char *text, nb_ctx *ctx)
 {
@@ -157,6 +156,7 @@ static const char *strategy_label(const char *text, nb_ctx *ctx)
     return text;
 }
 
+/* Makes the claim about the rows as a YAML mapping, with `between` between its keys. */
 static nb_status make_claim(form *f, const char *between, const char **claim, nb_ctx *ctx)
 {
     const char *baseline, *challenger, *says, *first, *last;

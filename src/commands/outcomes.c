@@ -3,16 +3,13 @@
  * failures for one reason are one line, and three rows to look at. */
 #include "commands/results.h"
 
-#include "base/files.h"
 #include "base/shell.h"
 #include "run/match.h"
 #include "run/run_folder.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { GROUPS = 8, EACH = 3 }; /* that are printed: reasons, rows of each */
 
@@ -185,14 +182,6 @@ static nb_status print_failures(outcomes *o, const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Writes the failures of all rows of the run, whichever were looked at; removes the file if there are none. */
-static nb_status write_failures(const outcomes *o, const char *path, nb_ctx *ctx)
-{
-    if (o->group_count > 0) return nb_write_file(path, print_all, o, ctx);
-    NB_REQUIRE(ctx, unlink(path) == 0 || errno == ENOENT, NB_EIO, "%s: cannot be removed: %s", path, strerror(errno));
-    return NB_OK;
-}
-
 static nb_status print(const nb_experiment *e, const bool *only, const nb_row_list *rows, nb_ctx *ctx)
 {
     const char *path;
@@ -211,7 +200,7 @@ static nb_status print(const nb_experiment *e, const bool *only, const nb_row_li
     NB_TRY(ctx, print_failures(&o, path, ctx));
     if (o.group_count > 0)
         fprintf(stderr, "nysbench: the next run leaves these rows alone, unless it has --retry failed\n");
-    return write_failures(&all, path, ctx);
+    return nb_run_write(e->folder, NB_FAILURES_FILE, all.group_count ? print_all : NULL, &all, ctx); /* of all rows */
 }
 
 nb_status nb_outcomes_print(const nb_experiment *e, const bool *only, const nb_row_list *rows, nb_ctx *ctx)

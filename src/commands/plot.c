@@ -243,16 +243,13 @@ static nb_status read_conditions(const choices *c, const char ***where, nb_ctx *
 }
 
 /* NULL if none is named. `by`: a column, NAME is that figure of its values; NULL: not given. */
-static int find_figure(const char *name, const char *by, const nb_figure **figure, nb_ctx *ctx)
+static int find_figure(const nb_command *command, const char *name, const char *by, const nb_component **figure,
+                       nb_ctx *ctx)
 {
-    const char *const *names;
     if (by) name = nb_format(ctx, "%s_by_%s", name ? name : "ratio", by);
     if (by && !name) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    *figure = name ? (const nb_figure *)nb_registry_find(&nb_figures, name) : NULL;
-    if (!name || *figure) return NB_GO_ON;
-    if (nb_registry_names(&nb_figures, &names, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    const char *hint = nb_hint(name, names, ctx);
-    return nb_print_error("plot: no figure '%s'%s", name, hint ? hint : "");
+    *figure = NULL;
+    return name ? nb_command_find(command, &nb_figures, name, figure, ctx) : NB_GO_ON;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -300,8 +297,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     const char **where;
     if (read_conditions(&chosen, &where, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    const nb_figure *figure = NULL;
-    code = find_figure(arguments[1], chosen.by, &figure, ctx);
+    const nb_component *found = NULL;
+    code = find_figure(command, arguments[1], chosen.by, &found, ctx);
+    const nb_figure *figure = (const nb_figure *)found;
     if (code == NB_GO_ON) code = read_view(&chosen, figure, &view, ctx);
     if (code == NB_GO_ON) code = read_style(&chosen, &style, ctx);
     if (code != NB_GO_ON) return code;

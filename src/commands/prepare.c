@@ -3,6 +3,7 @@
 #include "commands/prepare.h"
 
 #include "base/files.h"
+#include "base/text.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
 
@@ -16,12 +17,11 @@ const char *const nb_retry_statuses[] = {"failed", "timeout", "crashed", "diverg
 
 static nb_status find_status(const char *word, const char **status, nb_ctx *ctx)
 {
-    for (int i = 0; nb_retry_statuses[i]; i++) {
-        *status = nb_retry_statuses[i];
-        if (strcmp(word, nb_retry_statuses[i]) == 0) return NB_OK;
-    }
-    NB_FAIL(ctx, NB_EINVAL,
-            "--retry '%s': expected failed, timeout, crashed or diverged, or several separated by commas", word);
+    int index = nb_text_index(word, nb_retry_statuses);
+    NB_REQUIRE(ctx, index >= 0, NB_EINVAL,
+               "--retry '%s': expected failed, timeout, crashed or diverged, or several separated by commas", word);
+    *status = nb_retry_statuses[index];
+    return NB_OK;
 }
 
 static int count_words(const char **texts)

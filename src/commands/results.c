@@ -10,10 +10,6 @@
 #include "report/table.h"
 #include "run/run_folder.h"
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 static bool is_interrupted(const nb_telling *how)
 {
     return how->interrupted && *how->interrupted;
@@ -37,16 +33,6 @@ static nb_status print_claims(FILE *out, const void *what, nb_ctx *ctx)
     return nb_claims_print_csv(out, 1, what, ctx);
 }
 
-/* Writes the file of the claims, or removes it if none are made any more. */
-static nb_status write_claims(const char *folder, const nb_claim_results *results, nb_ctx *ctx)
-{
-    const char *path;
-    if (results->count > 0) return nb_run_write(folder, NB_CLAIMS_FILE, print_claims, results, ctx);
-    NB_TRY(ctx, nb_run_path(folder, NB_CLAIMS_FILE, &path, ctx));
-    NB_REQUIRE(ctx, unlink(path) == 0 || errno == ENOENT, NB_EIO, "%s: cannot be removed: %s", path, strerror(errno));
-    return NB_OK;
-}
-
 /* Rows of a shard alone are asked nothing. */
 static nb_status tell_claims(const nb_experiment *e, const nb_results *of, nb_page *page, nb_ctx *ctx)
 {
@@ -54,7 +40,7 @@ static nb_status tell_claims(const nb_experiment *e, const nb_results *of, nb_pa
     if (e->shard.count) return NB_OK;
     if (e->config.claim_count)
         NB_TRY(ctx, nb_claims_ask(of->relation, e->config.claim_count, e->config.claims, &results, ctx));
-    NB_TRY(ctx, write_claims(e->folder, &results, ctx));
+    NB_TRY(ctx, nb_run_write(e->folder, NB_CLAIMS_FILE, results.count ? print_claims : NULL, &results, ctx));
     return page ? nb_claims_show(page, NB_CLAIMS_LINES, 1, &results, ctx) : NB_OK;
 }
 

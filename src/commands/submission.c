@@ -17,19 +17,13 @@ static void release(void *json)
     json_decref(json);
 }
 
-static json_t *text_or_null(const char *text)
-{
-    return text ? json_string(text) : json_null();
-}
-
 nb_status nb_submission_save(const nb_submission *s, nb_ctx *ctx)
 {
     json_t *sent = json_array();
     int failed = !sent;
     for (int i = 0; i < s->sent_count; i++) failed |= json_array_append_new(sent, json_integer(s->sent[i]));
-    json_t *all = json_pack("{s:i, s:i, s:o, s:o, s:o, s:I}", "shards", s->shards, "minutes", s->minutes, "sent", sent,
-                            "array_job", text_or_null(s->array), "merge_job", text_or_null(s->merge), "user",
-                            (json_int_t)s->user);
+    json_t *all = json_pack("{s:i, s:i, s:o, s:s?, s:s?, s:I}", "shards", s->shards, "minutes", s->minutes, "sent",
+                            sent, "array_job", s->array, "merge_job", s->merge, "user", (json_int_t)s->user);
     char *text = all && !failed ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: a submission");
@@ -37,19 +31,11 @@ nb_status nb_submission_save(const nb_submission *s, nb_ctx *ctx)
     return nb_run_write_text(s->folder, NB_SUBMISSION_FILE, text, ctx);
 }
 
-static nb_status keep_job(json_t *all, const char *key, const char **job, nb_ctx *ctx)
-{
-    const char *text = json_string_value(json_object_get(all, key));
-    *job = NULL;
-    if (text) NB_NEED(*job, nb_strdup(ctx, text));
-    return NB_OK;
-}
-
 static nb_status load(const char *folder, const char *path, nb_submission *s, nb_ctx *ctx)
 {
     const char *text;
     json_error_t error;
-    json_t *sent, *shard;
+    json_t *sent, *shard, *array, *merge;
     json_int_t user;
     size_t i;
     NB_TRY(ctx, nb_read_file(path, &text, ctx));
@@ -58,14 +44,15 @@ static nb_status load(const char *folder, const char *path, nb_submission *s, nb
     NB_TRY(ctx, nb_defer(ctx, release, all));
     *s = (nb_submission){.folder = folder};
     NB_REQUIRE(ctx,
-               json_unpack_ex(all, &error, 0, "{s:i, s:i, s:o, s:I}", "shards", &s->shards, "minutes", &s->minutes,
-                              "sent", &sent, "user", &user) == 0,
+               json_unpack_ex(all, &error, 0, "{s:i, s:i, s:o, s:o, s:o, s:I}", "shards", &s->shards, "minutes",
+                              &s->minutes, "sent", &sent, "array_job", &array, "merge_job", &merge, "user", &user) == 0,
                NB_EIO, "%s: is not a submission: %s", path, error.text);
     s->user = (uid_t)user;
     NB_NEED(s->sent, nb_alloc(ctx, json_array_size(sent), sizeof *s->sent));
     json_array_foreach(sent, i, shard) s->sent[s->sent_count++] = (int)json_integer_value(shard);
-    NB_TRY(ctx, keep_job(all, "array_job", &s->array, ctx));
-    return keep_job(all, "merge_job", &s->merge, ctx);
+    s->array = json_string_value(array);
+    s->merge = json_string_value(merge);
+    return NB_OK;
 }
 
 /* Folders that are not there yet end the list: they are numbered from 1 on. One without its

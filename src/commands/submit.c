@@ -11,8 +11,6 @@
 #include "run/slurm.h"
 #include "run/run_folder.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,24 +29,14 @@ typedef struct { /* the command line's; NULL: not given */
 } choices;
 
 typedef struct {
+    choices c;
     nb_experiment e;
     nb_submission s;
     const char *here, *run, *program; /* current folder, the run's and the program, from the root */
     const char *config;               /* its text */
     int *of;                          /* the shard of each row */
     nb_shard_state *states;
-    const char *timeout, *memory; /* of each task; NULL: not given */
-    bool mixed;
 } sending;
-
-static nb_status whole_path(const char *path, const char **whole, nb_ctx *ctx)
-{
-    char *found = realpath(path, NULL);
-    NB_REQUIRE(ctx, found, NB_EIO, "%s: %s", path, strerror(errno));
-    NB_TRY(ctx, nb_defer(ctx, free, found));
-    *whole = found;
-    return NB_OK;
-}
 
 /* The time limit of a task, if none is given. */
 static nb_status predict_minutes(sending *s, nb_ctx *ctx)
@@ -94,7 +82,7 @@ static nb_status choose_shards(sending *s, nb_ctx *ctx)
             busy++;
         else
             s->s.sent[s->s.sent_count++] = i;
-        NB_REQUIRE(ctx, s->mixed || !state->other_build || state->done == state->planned, NB_EINVAL,
+        NB_REQUIRE(ctx, s->c.mixed || !state->other_build || state->done == state->planned, NB_EINVAL,
                    "shard %d/%d holds rows of another build of nysbench; --mixed continues beside them", i,
                    s->s.shards);
     }
@@ -105,13 +93,9 @@ static nb_status choose_shards(sending *s, nb_ctx *ctx)
 
 static nb_status find_places(sending *s, nb_ctx *ctx)
 {
-    char link[PATH_MAX];
     const char *longest;
-    ssize_t length = readlink("/proc/self/exe", link, sizeof link - 1);
-    NB_REQUIRE(ctx, length > 0, NB_EIO, "/proc/self/exe: cannot be read: %s", strerror(errno));
-    link[length] = '\0';
-    NB_NEED(s->program, nb_strdup(ctx, link));
-    NB_TRY(ctx, whole_path(".", &s->here, ctx));
+    NB_TRY(ctx, nb_whole_path("/proc/self/exe", &s->program, ctx));
+    NB_TRY(ctx, nb_whole_path(".", &s->here, ctx));
     NB_NEED(s->run, *s->e.folder == '/' ? nb_strdup(ctx, s->e.folder) : nb_format(ctx, "%s/%s", s->here, s->e.folder));
     NB_TRY(ctx, nb_run_shard_folder(s->run, (nb_shard){s->s.shards, s->s.shards}, &longest, ctx));
     NB_TRY(ctx, nb_run_check_folder(longest, ctx));
@@ -153,7 +137,7 @@ static nb_status script(const sending *s, const char *does, const char *command,
     const char *folder = "";
     NB_TRY(ctx, nb_shell_add(ctx, &folder, s->here, NULL));
     NB_NEED(*text, nb_format(ctx, "#!/bin/sh\n# %s Written by nysbench submit.\ncd%s || exit\nexec%s%s%s\n", does,
-                             folder, command, last, s->mixed ? " --mixed" : ""));
+                             folder, command, last, s->c.mixed ? " --mixed" : ""));
     return NB_OK;
 }
 
@@ -162,8 +146,8 @@ static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
     const char *config, *line = "", *last;
     NB_TRY(ctx, nb_run_path(s->s.folder, NB_SUBMISSION_CONFIG, &config, ctx));
     NB_TRY(ctx, nb_shell_add(ctx, &line, s->program, "run", config, "--out", s->run, NULL));
-    if (s->timeout) NB_TRY(ctx, nb_shell_add(ctx, &line, "--timeout", s->timeout, NULL));
-    if (s->memory) NB_TRY(ctx, nb_shell_add(ctx, &line, "--memory", s->memory, NULL));
+    if (s->c.workers.timeout.text) NB_TRY(ctx, nb_shell_add(ctx, &line, "--timeout", s->c.workers.timeout.text, NULL));
+    if (s->c.workers.memory) NB_TRY(ctx, nb_shell_add(ctx, &line, "--memory", s->c.workers.memory, NULL));
     NB_NEED(last,
             nb_format(ctx, " --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"", s->s.shards));
     return script(s, "One shard of a run; Slurm says which.", line, last, text, ctx);
@@ -179,15 +163,15 @@ static nb_status merge_script(const sending *s, const char **text, nb_ctx *ctx)
 
 /* Arguments that a caller may replace, the caller's, and those that are fixed. The logs are named relative to
  * --chdir, where no % or \ of a path can mean anything to Slurm. */
-static nb_status sbatch_options(const sending *s, const choices *c, const char *kind, const char *must, const char *log,
+static nb_status sbatch_options(const sending *s, const char *kind, const char *must, const char *log,
                                 const char *const **options, nb_ctx *ctx)
 {
-    size_t given = (size_t)nb_text_count(c->sbatch), count = 0;
+    size_t given = (size_t)nb_text_count(s->c.sbatch), count = 0;
     const char **all;
     NB_NEED(all, nb_alloc(ctx, given + 6, sizeof *all));
     NB_NEED(all[count++], nb_format(ctx, "--job-name=%s-%s", kind, s->e.config.name));
     NB_NEED(all[count++], nb_format(ctx, "--time=%d", s->s.minutes));
-    for (size_t i = 0; i < given; i++) all[count++] = c->sbatch[i];
+    for (size_t i = 0; i < given; i++) all[count++] = s->c.sbatch[i];
     NB_NEED(all[count++], nb_format(ctx, "--output=%s", log));
     NB_NEED(all[count++], nb_format(ctx, "--chdir=%s", s->s.folder));
     all[count++] = must;
@@ -247,41 +231,41 @@ static nb_status dependency(const sending *s, const char *job, const char **opti
 }
 
 /* The array's options and script, or the merge's, which waits for job `after`. */
-static nb_status job_of(const sending *s, const choices *c, const char *after, const char *const **options,
-                        const char **path, nb_ctx *ctx)
+static nb_status job_of(const sending *s, const char *after, const char *const **options, const char **path,
+                        nb_ctx *ctx)
 {
     const char *array, *must = NULL;
     NB_TRY(ctx, nb_run_path(s->s.folder, after ? MERGE_SCRIPT : ARRAY_SCRIPT, path, ctx));
     if (after) {
         NB_TRY(ctx, dependency(s, after, &must, ctx));
-        return sbatch_options(s, c, "merge", must, "merge.log", options, ctx);
+        return sbatch_options(s, "merge", must, "merge.log", options, ctx);
     }
     NB_TRY(ctx, array_text(&s->s, &array, ctx));
     NB_NEED(must, nb_format(ctx, "--array=%s", array));
-    return sbatch_options(s, c, "shards", must, "shard-%a.log", options, ctx);
+    return sbatch_options(s, "shards", must, "shard-%a.log", options, ctx);
 }
 
-static nb_status dry_run(const sending *s, const choices *c, nb_ctx *ctx)
+static nb_status dry_run(const sending *s, nb_ctx *ctx)
 {
     const char *const *options, *path, *text;
-    NB_TRY(ctx, job_of(s, c, NULL, &options, &path, ctx));
+    NB_TRY(ctx, job_of(s, NULL, &options, &path, ctx));
     NB_TRY(ctx, array_script(s, &text, ctx));
     NB_TRY(ctx, print_command(options, path, text, ctx));
-    NB_TRY(ctx, job_of(s, c, "ARRAY", &options, &path, ctx));
+    NB_TRY(ctx, job_of(s, "ARRAY", &options, &path, ctx));
     NB_TRY(ctx, merge_script(s, &text, ctx));
     return print_command(options, path, text, ctx);
 }
 
 /* Submits the array and then the merge. Each is recorded at once, so that a refused merge does not lose the array. */
-static nb_status submit(sending *s, const choices *c, nb_ctx *ctx)
+static nb_status submit(sending *s, nb_ctx *ctx)
 {
     const char *const *options, *path;
     NB_TRY(ctx, write_scripts(s, ctx));
-    NB_TRY(ctx, job_of(s, c, NULL, &options, &path, ctx));
+    NB_TRY(ctx, job_of(s, NULL, &options, &path, ctx));
     NB_TRY(ctx, nb_slurm_submit(options, path, &s->s.array, ctx));
     printf("shards: job %s\n", s->s.array);
     NB_TRY(ctx, nb_submission_save(&s->s, ctx));
-    NB_TRY(ctx, job_of(s, c, s->s.array, &options, &path, ctx));
+    NB_TRY(ctx, job_of(s, s->s.array, &options, &path, ctx));
     NB_TRY(ctx, nb_slurm_submit(options, path, &s->s.merge, ctx));
     printf("merge: job %s\n", s->s.merge);
     NB_TRY(ctx, nb_submission_save(&s->s, ctx));
@@ -289,15 +273,15 @@ static nb_status submit(sending *s, const choices *c, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status send(sending *s, const choices *c, nb_ctx *ctx)
+static nb_status send(sending *s, nb_ctx *ctx)
 {
     NB_TRY(ctx, find_places(s, ctx));
-    if (!c->dry_run) NB_TRY(ctx, lock_submissions(s, ctx));
+    if (!s->c.dry_run) NB_TRY(ctx, lock_submissions(s, ctx));
     NB_TRY(ctx, look_around(s, ctx));
     if (s->s.sent_count == 0) return NB_OK;
-    if (!c->minutes.text) NB_TRY(ctx, predict_minutes(s, ctx));
+    if (!s->c.minutes.text) NB_TRY(ctx, predict_minutes(s, ctx));
     NB_TRY(ctx, number_submission(s, ctx));
-    return c->dry_run ? dry_run(s, c, ctx) : submit(s, c, ctx);
+    return s->c.dry_run ? dry_run(s, ctx) : submit(s, ctx);
 }
 
 /* Splits off the arguments after "--", which are sbatch's; *argc and *argv become those before it. */
@@ -328,8 +312,9 @@ static int check_options(const choices *c)
     return NB_GO_ON;
 }
 
-static int parse(const nb_command *command, int argc, const char **argv, choices *c, sending *s, nb_ctx *ctx)
+static int parse(const nb_command *command, int argc, const char **argv, sending *s, nb_ctx *ctx)
 {
+    choices *c = &s->c;
     nb_workers workers;
     struct poptOption options[] = {
         NB_HELP_OPTION,
@@ -346,9 +331,6 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         POPT_TABLEEND};
     int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
     if (code != NB_GO_ON) return code;
-    s->timeout = c->workers.timeout.text;
-    s->memory = c->workers.memory;
-    s->mixed = c->mixed;
     if (!c->jobs.text) return nb_print_error("submit: --jobs N is missing: the number of shards");
     s->s.shards = (int)c->jobs.value;
     s->s.minutes = (int)c->minutes.value;
@@ -358,14 +340,14 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
-    choices c = {.jobs = {.min = 1, .max = NB_MOST_SHARDS},
-                 .minutes = {.min = 1, .max = 365 * 24 * 60},
-                 .workers = NB_WORKER_DEFAULTS};
-    sending s = {.s.user = getuid()};
-    if (split(&argc, &argv, &c, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    int code = parse(command, argc, argv, &c, &s, ctx);
+    sending s = {.c = {.jobs = {.min = 1, .max = NB_MOST_SHARDS},
+                       .minutes = {.min = 1, .max = 365 * 24 * 60},
+                       .workers = NB_WORKER_DEFAULTS},
+                 .s.user = getuid()};
+    if (split(&argc, &argv, &s.c, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    int code = parse(command, argc, argv, &s, ctx);
     if (code != NB_GO_ON) return code;
-    if (send(&s, &c, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (send(&s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (s.s.sent_count == 0) printf("nothing to submit; see nysbench status and nysbench merge\n");
     return NB_EXIT_OK;
 }

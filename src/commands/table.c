@@ -102,18 +102,6 @@ static nb_status tables(const char *folder, const char *const *names, const char
     return nb_format_is_page(w.format) ? tell_missing(&w, ctx) : NB_OK;
 }
 
-static int check_names(const char *const *names, nb_ctx *ctx)
-{
-    const char *const *all;
-    for (int i = 0; names[i]; i++) {
-        if (nb_registry_find(&nb_tables, names[i])) continue;
-        if (nb_registry_names(&nb_tables, &all, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-        const char *hint = nb_hint(names[i], all, ctx);
-        return nb_print_error("table: no table '%s'%s", names[i], hint ? hint : "");
-    }
-    return NB_GO_ON;
-}
-
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     enum { MOST = 64 };
@@ -131,7 +119,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     wish w = {.format = (nb_output_format)format.value};
     if (w.format == NB_FORMAT_JSON && arguments[1] && arguments[2])
         return nb_print_error("table: --format json takes one NAME at a time: '%s' is one too many", arguments[2]);
-    code = check_names(arguments + 1, ctx);
+    const nb_component *found;
+    for (int i = 1; arguments[i] && code == NB_GO_ON; i++)
+        code = nb_command_find(command, &nb_tables, arguments[i], &found, ctx);
     return code == NB_GO_ON ? nb_command_end(tables(arguments[0], arguments + 1, where, w, ctx), ctx) : code;
 }
 

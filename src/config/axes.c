@@ -94,20 +94,13 @@ static nb_status read_integers(const nb_axis *axis, nb_yaml value, nb_key_values
     return NB_OK;
 }
 
-/* Returns the word's index; -1: the axis's extra one, or none. */
-static int word_index(const nb_axis *axis, const char *word)
-{
-    for (int i = 0; axis->words[i]; i++)
-        if (strcmp(axis->words[i], word) == 0) return i;
-    return -1;
-}
-
+/* The extra word is -1. */
 static nb_status read_words(const nb_axis *axis, nb_yaml value, nb_key_values *v, nb_mistakes *mistakes)
 {
     const char **words;
     NB_TRY(mistakes->ctx, nb_read_words(axis->key, value, axis->words, axis->extra, &v->count, &words, mistakes));
     NB_NEED(v->numbers, nb_alloc(mistakes->ctx, (size_t)v->count + 1, sizeof *v->numbers));
-    for (int i = 0; i < v->count; i++) v->numbers[i] = word_index(axis, words[i]);
+    for (int i = 0; i < v->count; i++) v->numbers[i] = nb_text_index(words[i], axis->words);
     return NB_OK;
 }
 
@@ -118,13 +111,6 @@ static nb_status read_trials(nb_yaml value, nb_key_values *v, nb_mistakes *mista
     NB_NEED(v->numbers, nb_alloc(mistakes->ctx, 1, sizeof *v->numbers));
     v->numbers[v->count++] = (int)trials;
     return NB_OK;
-}
-
-static int axis_of(const nb_study *study, const char *key)
-{
-    int axis = 0;
-    while (study->axes[axis].key && strcmp(study->axes[axis].key, key) != 0) axis++;
-    return axis;
 }
 
 /* One list of keys: all get the number of the first of them. */
@@ -139,8 +125,8 @@ static nb_status read_group(const nb_study *study, nb_yaml value, int *group, bo
         return nb_yaml_mistake(value, mistakes, "zip: expected at least two keys that advance together, found %d",
                                count);
     for (int i = 0; i < count; i++) {
-        int axis = axis_of(study, keys[i]);
-        if (axis == axes) return NB_OK; /* told already */
+        int axis = nb_text_index(keys[i], names);
+        if (axis < 0) return NB_OK; /* told already */
         if (named[axis]) return nb_yaml_mistake(value, mistakes, "zip: '%s' is named twice", keys[i]);
         here[axis] = named[axis] = true;
     }

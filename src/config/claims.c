@@ -5,6 +5,7 @@
 #include "config/claims.h"
 
 #include "base/numbers.h"
+#include "base/text.h"
 #include "config/conditions.h"
 #include "config/values.h"
 
@@ -33,19 +34,12 @@ struct key {
     const char *name;
     nb_status (*read)(reader *r, const key *k, nb_yaml value);
     bool needed;
+    const key *inside;        /* of a mapping */
     size_t offset;            /* of the claim's member, where `read` only sets that */
     const char *const *words; /* what the value may be; NULL-terminated */
     double lo, hi;
     const char *expected;
 };
-
-/* Returns the index of a name among names that end with NULL, or -1. */
-static int index_of(const char *name, const char *const *names)
-{
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], name) == 0) return i;
-    return -1;
-}
 
 static nb_status read_key(reader *r, const key *k, nb_yaml mapping, nb_yaml value)
 {
@@ -175,7 +169,7 @@ static nb_status read_confounded(reader *r, const key *k, nb_yaml value)
     for (int i = 0; r->columns[i]; i++) {
         const nb_axis *axis = nb_axis_of_column(r->common.study, r->columns[i]);
         if (nb_column_find(r->common.study->columns, r->columns[i])->identity && (!axis || compares(axis)) &&
-            index_of(r->columns[i], of_data) < 0)
+            !nb_text_among(r->columns[i], of_data))
             allowed[count++] = r->columns[i];
     }
     if (r->claim->form != NB_CLAIM_CORRELATE) {
@@ -185,22 +179,18 @@ static nb_status read_confounded(reader *r, const key *k, nb_yaml value)
     return read_names(r, k, value, allowed);
 }
 
-static nb_status find_metric(reader *r, nb_yaml value, nb_named_value *metric)
+static nb_status read_metric(reader *r, const key *k, nb_yaml value)
 {
     const char **names;
     int count = 0, index, before = r->mistakes->count;
+    (void)k;
     NB_NEED(names, nb_alloc(r->ctx, (size_t)nb_column_count(r->common.study->columns) + 1, sizeof *names));
     for (const nb_column *c = r->common.study->columns; c->name; c++)
         if (c->measure) names[count++] = c->name;
     NB_TRY(r->ctx, nb_read_word("claims: metric", value, names, &index, r->mistakes));
-    if (r->mistakes->count == before) *metric = (nb_named_value){.text = names[index], .place = nb_yaml_place(value)};
+    if (r->mistakes->count == before)
+        r->series->metric = (nb_named_value){.text = names[index], .place = nb_yaml_place(value)};
     return NB_OK;
-}
-
-static nb_status read_metric(reader *r, const key *k, nb_yaml value)
-{
-    (void)k;
-    return find_metric(r, value, &r->series->metric);
 }
 
 static nb_status read_where(reader *r, const key *k, nb_yaml value)
@@ -246,12 +236,30 @@ enum { GIVEN_X = 1, GIVEN_Y = 2, GIVEN_METRICS = 4 };
 
 static nb_status read_metrics(reader *r, const key *k, nb_yaml value)
 {
-    (void)k;
     r->given |= GIVEN_METRICS;
     if (nb_yaml_count(value) != 2)
         return nb_yaml_mistake(value, r->mistakes, "claims: metrics: expected two, as [error, mse]");
-    for (int i = 0; i < 2; i++) NB_TRY(r->ctx, find_metric(r, nb_yaml_item(value, i), &r->claim->series[i].metric));
+    for (int i = 0; i < 2; i++) {
+        r->series = &r->claim->series[i];
+        NB_TRY(r->ctx, read_metric(r, k, nb_yaml_item(value, i)));
+    }
     return NB_OK;
+}
+
+static nb_status read_inside(reader *r, const key *k, nb_yaml value)
+{
+    return read_keys(r, value, k->inside);
+}
+
+/* x: {metric: ..., where: ...} */
+static nb_status read_series(reader *r, const key *k, nb_yaml value)
+{
+    reader inner = *r;
+    r->given |= *k->name == 'x' ? GIVEN_X : GIVEN_Y;
+    inner.series = &r->claim->series[*k->name == 'y'];
+    inner.where = &inner.series->where;
+    inner.what = *k->name == 'x' ? "claims: x" : "claims: y";
+    return read_inside(&inner, k, value);
 }
 
 #define METRIC_KEY \
@@ -262,18 +270,20 @@ static nb_status read_metrics(reader *r, const key *k, nb_yaml value)
     { \
         .name = "where", .read = read_where \
     }
-
-/* x: {metric: ..., where: ...} */
-static nb_status read_series(reader *r, const key *k, nb_yaml value)
-{
-    static const key keys[] = {METRIC_KEY, WHERE_KEY, {NULL}};
-    reader inner = *r;
-    r->given |= *k->name == 'x' ? GIVEN_X : GIVEN_Y;
-    inner.series = &r->claim->series[*k->name == 'y'];
-    inner.where = &inner.series->where;
-    inner.what = *k->name == 'x' ? "claims: x" : "claims: y";
-    return read_keys(&inner, value, keys);
-}
+static const key measure_keys[] = {
+    METRIC_KEY,
+    WHERE_KEY,
+    {.name = "statistic", .read = read_word, .words = nb_claim_statistics, .offset = offsetof(nb_claim, statistic)},
+    {NULL}};
+static const key slope_keys[] = {
+    METRIC_KEY, {.name = "against", .read = read_column, .needed = true}, WHERE_KEY, {NULL}};
+static const key series_keys[] = {METRIC_KEY, WHERE_KEY, {NULL}};
+static const key correlate_keys[] = {{.name = "over", .read = read_column, .needed = true},
+                                     {.name = "metrics", .read = read_metrics},
+                                     {.name = "x", .read = read_series, .inside = series_keys},
+                                     {.name = "y", .read = read_series, .inside = series_keys},
+                                     WHERE_KEY,
+                                     {NULL}};
 
 /* compare, order: {COLUMN: [A, B], metric: ..., where: ...} */
 static nb_status read_pairs(reader *r, const key *k, nb_yaml body)
@@ -291,35 +301,10 @@ static nb_status read_pairs(reader *r, const key *k, nb_yaml body)
                            keys[0].name);
 }
 
-static nb_status read_measure(reader *r, const key *k, nb_yaml body)
-{
-    static const key keys[] = {
-        METRIC_KEY,
-        WHERE_KEY,
-        {.name = "statistic", .read = read_word, .words = nb_claim_statistics, .offset = offsetof(nb_claim, statistic)},
-        {NULL}};
-    (void)k;
-    return read_keys(r, body, keys);
-}
-
-static nb_status read_slope(reader *r, const key *k, nb_yaml body)
-{
-    static const key keys[] = {METRIC_KEY, {.name = "against", .read = read_column, .needed = true}, WHERE_KEY, {NULL}};
-    (void)k;
-    return read_keys(r, body, keys);
-}
-
 static nb_status read_correlate(reader *r, const key *k, nb_yaml body)
 {
-    static const key keys[] = {{.name = "over", .read = read_column, .needed = true},
-                               {.name = "metrics", .read = read_metrics},
-                               {.name = "x", .read = read_series},
-                               {.name = "y", .read = read_series},
-                               WHERE_KEY,
-                               {NULL}};
-    (void)k;
     r->claim->series_count = 2;
-    NB_TRY(r->ctx, read_keys(r, body, keys));
+    NB_TRY(r->ctx, read_inside(r, k, body));
     if (r->given == GIVEN_METRICS || r->given == (GIVEN_X | GIVEN_Y)) return NB_OK;
     return nb_yaml_mistake(body, r->mistakes,
                            "%s: expected either metrics: [A, B], or x and y: {metric: A, where: {...}}", r->what);
@@ -447,10 +432,10 @@ static const key claim_keys[KEYS + 1] = {
     {.name = "source", .read = read_sentence, .offset = offsetof(nb_claim, source)},
     {.name = "id", .read = read_id},
     {.name = "compare", .read = read_pairs},
-    {.name = "measure", .read = read_measure},
+    {.name = "measure", .read = read_inside, .inside = measure_keys},
     {.name = "order", .read = read_pairs},
-    {.name = "slope", .read = read_slope},
-    {.name = "correlate", .read = read_correlate},
+    {.name = "slope", .read = read_inside, .inside = slope_keys},
+    {.name = "correlate", .read = read_correlate, .inside = correlate_keys},
     {.name = "untested", .read = read_sentence, .offset = offsetof(nb_claim, untested)},
     {.name = "expect"},
     {.name = "each", .read = read_each, .offset = offsetof(nb_claim, each)},
@@ -547,7 +532,7 @@ static nb_status name_columns(reader *r)
     int count = 0;
     NB_NEED(r->columns, nb_alloc(r->ctx, (size_t)nb_column_count(r->common.study->columns) + 1, sizeof *r->columns));
     for (const nb_column *c = r->common.study->columns; c->name; c++)
-        if ((c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED && index_of(c->name, others) < 0)
+        if ((c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED && !nb_text_among(c->name, others))
             r->columns[count++] = c->name;
     return NB_OK;
 }

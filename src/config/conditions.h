@@ -27,4 +27,8 @@ nb_status nb_named_value_means(const nb_named_value *value, const nb_axis *axis,
 /* The axis that has the column; NULL: none. */
 const nb_axis *nb_axis_of_column(const nb_study *study, const char *column);
 
+/* Reads a list of mappings and adds their rules to the config, whose lists must be complete. block -1: the rules apply
+ * to all blocks. */
+nb_status nb_rules_read(nb_yaml value, int block, nb_config *config, nb_mistakes *mistakes);
+
 #endif

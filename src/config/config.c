@@ -3,15 +3,12 @@
 #include "config/config.h"
 
 #include "base/numbers.h"
-
-#include <string.h>
+#include "base/text.h"
 
 bool nb_config_makes_rows(const char *key)
 {
-    static const char *const others[] = {"name", "question", "plugins", "plots", "baseline", "claims"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(key, others[i]) == 0) return false;
-    return true;
+    static const char *const others[] = {"name", "question", "plugins", "plots", "baseline", "claims", NULL};
+    return !nb_text_among(key, others);
 }
 
 nb_status nb_config_init(nb_config *config, const nb_study *study, nb_ctx *ctx)

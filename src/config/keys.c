@@ -12,14 +12,6 @@
 
 #include <string.h>
 
-static nb_status initial_name(const nb_config_loader *l, const nb_config_key *k, const char **text)
-{
-    (void)k;
-    const char *slash = strrchr(l->path, '/'), *stem = slash ? slash + 1 : l->path, *dot = strrchr(stem, '.');
-    NB_NEED(*text, nb_format(l->ctx, "%.*s", dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem), stem));
-    return NB_OK;
-}
-
 static nb_status read_name(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -73,13 +65,6 @@ nb_status nb_config_read_study(const nb_config_loader *l, nb_yaml f)
     return found ? NB_OK
                  : nb_choices_add(&named, &nb_studies, text, nb_yaml_place(f), l->mistakes,
                                   l->ctx); /* tells what there is */
-}
-
-/* Read before the others. */
-static nb_status nothing(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
-{
-    (void)l, (void)k, (void)f;
-    return NB_OK;
 }
 
 /* One of the values that are compared with other options, or whatever is near. */
@@ -147,13 +132,6 @@ static nb_status read_metrics(const nb_config_loader *l, const nb_config_key *k,
     return NB_OK;
 }
 
-static nb_status initial_setting(const nb_config_loader *l, const nb_config_key *k, const char **text)
-{
-    (void)l;
-    *text = k->option->initial;
-    return NB_OK;
-}
-
 /* One of the study's own. */
 static nb_status read_setting(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
 {
@@ -172,23 +150,14 @@ static nb_status read_setting(const nb_config_loader *l, const nb_config_key *k,
     return study->read_setting ? study->read_setting(o, l->config->settings, nb_yaml_place(f), l->mistakes) : NB_OK;
 }
 
-/* Finds the default figure among those in the tree. */
+/* The default figure: the study's first, or the standard one in the tree. */
 static const char *standard_figure(const nb_study *study)
 {
-    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
+    for (const nb_entry *e = nb_figures.entries; e->component && !study->figures; e++) {
         const nb_output *figure = (const nb_output *)e->component;
         if (figure->standard && strcmp(figure->study, study->component.name) == 0) return e->component->name;
     }
-    return NULL;
-}
-
-static nb_status initial_plots(const nb_config_loader *l, const nb_config_key *k, const char **text)
-{
-    const nb_study *study = l->config->study;
-    const char *first = study->figures ? *study->figures : standard_figure(study);
-    (void)k;
-    *text = first ? first : "[]";
-    return NB_OK;
+    return study->figures && *study->figures ? *study->figures : "[]";
 }
 
 static nb_status read_plots(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
@@ -214,11 +183,11 @@ int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS], int 
                                            {.name = "zip", .fixed = "[]"},
                                            {.name = "exclude"},
                                            {.name = "blocks"},
-                                           {.name = "name", .initial = initial_name, .read = read_name},
+                                           {.name = "name", .read = read_name},
                                            {.name = "question", .fixed = "\"\"", .read = read_question},
                                            {.name = "seed", .fixed = "20260101", .read = read_seed},
-                                           {.name = "plugins", .fixed = "[]", .read = nothing},
-                                           {.name = "study", .fixed = "default", .read = nothing},
+                                           {.name = "plugins", .fixed = "[]"},
+                                           {.name = "study", .fixed = "default"},
                                            {.name = "metrics", .fixed = "all", .read = read_metrics}};
     int count = 0;
     for (const nb_axis *a = study->axes; a->key; a++)
@@ -227,8 +196,8 @@ int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS], int 
     memcpy(keys + count, before, sizeof before);
     count += (int)(sizeof before / sizeof *before);
     for (const nb_option *o = study->component.options; o && o->key && count < NB_MOST_KEYS - 3; o++)
-        keys[count++] = (nb_config_key){.name = o->key, .initial = initial_setting, .read = read_setting, .option = o};
-    keys[count++] = (nb_config_key){.name = "plots", .initial = initial_plots, .read = read_plots};
+        keys[count++] = (nb_config_key){.name = o->key, .fixed = o->initial, .read = read_setting, .option = o};
+    keys[count++] = (nb_config_key){.name = "plots", .fixed = standard_figure(study), .read = read_plots};
     if (study->baseline >= 0)
         keys[count++] = (nb_config_key){.name = "baseline", .fixed = "default", .read = read_baseline, .late = true};
     keys[count++] = (nb_config_key){.name = "claims", .fixed = "[]", .read = read_claims, .late = true};

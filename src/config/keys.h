@@ -18,9 +18,8 @@ enum { NB_MOST_KEYS = 64 };
 
 typedef struct nb_config_key {
     const char *name;
-    nb_status (*initial)(const nb_config_loader *l, const struct nb_config_key *key,
-                         const char **yaml); /* NULL: `fixed` */
-    const char *fixed;                       /* YAML; NULL: the key is required */
+    const char *fixed; /* the default, YAML; NULL: the key is required in a block; of `name`, the file's */
+    /* NULL: it is read before, or with the blocks. */
     nb_status (*read)(const nb_config_loader *l, const struct nb_config_key *key, nb_yaml value);
     const nb_option *option; /* the study's option; NULL: a key of every study */
     bool late;               /* read after the blocks, whose values it names */

@@ -208,22 +208,14 @@ static bool lacks_file(const nb_choice *choice)
     return false;
 }
 
-static nb_status whole(const char *folder, const char **path, nb_ctx *ctx)
-{
-    char *real = realpath(folder, NULL);
-    *path = nb_strdup(ctx, real ? real : folder);
-    free(real);
-    return *path ? NB_OK : NB_ENOMEM;
-}
-
 static nb_status explain(nb_status status, const char *config, nb_ctx *ctx)
 {
     const char *message, *folder, *here, *there;
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
     NB_TRY(ctx, folder_of(config, &folder, ctx));
-    NB_TRY(ctx, whole(".", &here, ctx));
-    NB_TRY(ctx, whole(folder, &there, ctx));
+    NB_TRY(ctx, nb_whole_path(".", &here, ctx));
+    NB_TRY(ctx, nb_whole_path(folder, &there, ctx));
     if (strcmp(here, there) == 0) NB_FAIL(ctx, status, "%s; looked for in %s", message, here);
     NB_FAIL(ctx, status, "%s; looked for in %s and in %s", message, here, there);
 }

@@ -28,9 +28,8 @@ static nb_status read_pair(const char *what, nb_yaml key, nb_yaml value, const c
                            nb_mistakes *mistakes)
 {
     const char *name = nb_yaml_found(key), *hint;
-    int index = 0;
-    while (names[index] && strcmp(names[index], name) != 0) index++;
-    if (!names[index]) {
+    int index = nb_text_index(name, names);
+    if (index < 0) {
         NB_NEED(hint, nb_hint(name, names, mistakes->ctx));
         return nb_yaml_mistake(key, mistakes, "%s: key '%s' is unknown%s", what, name, hint);
     }
@@ -161,9 +160,8 @@ nb_status nb_read_words(const char *key, nb_yaml value, const char *const *allow
     NB_TRY(mistakes->ctx, nb_read_texts(key, value, count, out, mistakes));
     for (int i = 0; i < nb_yaml_count(value); i++) {
         const char *text = nb_yaml_scalar(nb_yaml_item(value, i));
-        int at = 0;
-        while (text && names[at] && strcmp(names[at], text) != 0) at++;
-        if (text && !names[at]) NB_TRY(mistakes->ctx, unknown_word(key, nb_yaml_item(value, i), names, mistakes));
+        if (text && !nb_text_among(text, names))
+            NB_TRY(mistakes->ctx, unknown_word(key, nb_yaml_item(value, i), names, mistakes));
     }
     return NB_OK;
 }
@@ -173,8 +171,8 @@ nb_status nb_read_word(const char *key, nb_yaml value, const char *const *allowe
     const char *text = nb_yaml_scalar(value);
     *index = 0;
     if (!text) return nb_yaml_mistake(value, mistakes, "%s: expected a word, found %s", key, nb_yaml_kind(value));
-    while (allowed[*index] && strcmp(allowed[*index], text) != 0) ++*index;
-    if (allowed[*index]) return NB_OK;
+    *index = nb_text_index(text, allowed);
+    if (*index >= 0) return NB_OK;
     *index = 0;
     return unknown_word(key, value, allowed, mistakes);
 }

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,31 +149,27 @@ static nb_status add_pairs(merger *m, int into, int from)
     return NB_OK;
 }
 
-/* Takes the merge key out, and puts what it stands for behind the mapping's own pairs. */
-static nb_status merge_key(merger *m, int mapping, int at)
-{
-    yaml_node_t *node = yaml_document_get_node(m->document, mapping);
-    yaml_node_pair_t *pairs = node->data.mapping.pairs.start;
-    int from = pairs[at].value;
-    memmove(&pairs[at], &pairs[at + 1], (size_t)(node->data.mapping.pairs.top - &pairs[at + 1]) * sizeof *pairs);
-    node->data.mapping.pairs.top--;
-    const yaml_node_t *value = yaml_document_get_node(m->document, from);
-    if (value->type != YAML_SEQUENCE_NODE) return add_pairs(m, mapping, from);
-    for (const yaml_node_item_t *item = value->data.sequence.items.start; item < value->data.sequence.items.top; item++)
-        NB_TRY(m->mistakes->ctx, add_pairs(m, mapping, *item));
-    return NB_OK;
-}
-
+/* Takes merge keys out, and puts what they stand for behind the mapping's own pairs. */
 static nb_status resolve(merger *m, int mapping)
 {
-    const yaml_node_t *node = yaml_document_get_node(m->document, mapping);
+    yaml_node_t *node = yaml_document_get_node(m->document, mapping);
     if (node->type != YAML_MAPPING_NODE || m->state[mapping] != UNSEEN) return NB_OK;
     m->state[mapping] = BEGUN;
-    for (int i = 0; i < node->data.mapping.pairs.top - node->data.mapping.pairs.start;)
-        if (is_merge_key(yaml_document_get_node(m->document, node->data.mapping.pairs.start[i].key)))
-            NB_TRY(m->mistakes->ctx, merge_key(m, mapping, i));
-        else
+    for (int i = 0; i < nb_yaml_pairs(value_of(m, mapping));) {
+        yaml_node_pair_t *pair = &node->data.mapping.pairs.start[i];
+        if (!is_merge_key(yaml_document_get_node(m->document, pair->key))) {
             i++;
+            continue;
+        }
+        int from = pair->value;
+        const yaml_node_t *value = yaml_document_get_node(m->document, from);
+        memmove(pair, pair + 1, (size_t)(node->data.mapping.pairs.top - (pair + 1)) * sizeof *pair);
+        node->data.mapping.pairs.top--;
+        for (int k = 0; k < nb_yaml_count(value_of(m, from)); k++)
+            NB_TRY(
+                m->mistakes->ctx,
+                add_pairs(m, mapping, value->type == YAML_SEQUENCE_NODE ? value->data.sequence.items.start[k] : from));
+    }
     m->state[mapping] = DONE;
     return NB_OK;
 }
@@ -301,4 +298,48 @@ nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes)
     fclose(file);
     NB_TRY(ctx, status);
     return load(root, text, length, mistakes);
+}
+
+/* What YAML 1.1 does not take as it is, beside quotes, backslashes and control characters: it refuses three, and takes
+ * two for the end of a line. */
+static const struct {
+    const char *bytes, *escape;
+} refused[] = {{"\xe2\x80\xa8", "\\u2028"},
+               {"\xe2\x80\xa9", "\\u2029"},
+               {"\xef\xbb\xbf", "\\ufeff"},
+               {"\xef\xbf\xbe", "\\ufffe"},
+               {"\xef\xbf\xbf", "\\uffff"}};
+
+/* Returns the bytes of a character that has to be escaped, all but the ASCII ones; 0: of no such. */
+static size_t escape(FILE *out, const char *text)
+{
+    const unsigned char *byte = (const unsigned char *)text;
+    if (byte[0] == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0) { /* U+0080 to U+009F */
+        fprintf(out, "\\x%02x", byte[1]);
+        return 2;
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        size_t length = strlen(refused[i].bytes);
+        if (strncmp(text, refused[i].bytes, length) != 0) continue;
+        fputs(refused[i].escape, out);
+        return length;
+    }
+    return 0;
+}
+
+void nb_yaml_print_quoted(FILE *out, const char *text)
+{
+    fputc('"', out);
+    while (*text) {
+        size_t length = escape(out, text);
+        text += length;
+        if (length) continue;
+        if (*text == '"' || *text == '\\') fputc('\\', out);
+        if (iscntrl((unsigned char)*text))
+            fprintf(out, "\\x%02x", (unsigned char)*text);
+        else
+            fputc(*text, out);
+        text++;
+    }
+    fputc('"', out);
 }

@@ -150,15 +150,6 @@ nb_status nb_pictures_find(const char *run, nb_relation *relation, nb_pictures *
     return NB_OK;
 }
 
-static nb_status whole(const char *path, const char **out, nb_ctx *ctx)
-{
-    char *real = realpath(path, NULL);
-    NB_REQUIRE(ctx, real, NB_EIO, "%s: cannot be found: %s", path, strerror(errno));
-    NB_TRY(ctx, nb_defer(ctx, free, real));
-    *out = real;
-    return NB_OK;
-}
-
 /* Letters of both that are folders above both, with the slash behind them. */
 static size_t common(const char *folder, const char *path)
 {
@@ -185,8 +176,8 @@ static char *encode(const char *left, const char *path, nb_ctx *ctx)
 nb_status nb_address_of(const char *folder, const char *path, const char **address, nb_ctx *ctx)
 {
     const char *from, *to;
-    NB_TRY(ctx, whole(folder, &from, ctx));
-    NB_TRY(ctx, whole(path, &to, ctx));
+    NB_TRY(ctx, nb_whole_path(folder, &from, ctx));
+    NB_TRY(ctx, nb_whole_path(path, &to, ctx));
     size_t same = common(from, to), length = strlen(from);
     NB_NEED(*address, encode(from + (same < length ? same : length), to + same, ctx));
     return NB_OK;

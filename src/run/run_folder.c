@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 nb_status nb_run_path(const char *folder, const char *name, const char **path, nb_ctx *ctx)
@@ -259,7 +260,9 @@ nb_status nb_run_write(const char *folder, const char *name,
 {
     const char *path;
     NB_TRY(ctx, nb_run_path(folder, name, &path, ctx));
-    return nb_write_file(path, print, what, ctx);
+    if (print) return nb_write_file(path, print, what, ctx);
+    NB_REQUIRE(ctx, unlink(path) == 0 || errno == ENOENT, NB_EIO, "%s: cannot be removed: %s", path, strerror(errno));
+    return NB_OK;
 }
 
 static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)

@@ -60,7 +60,7 @@ nb_status nb_run_plots(const char *folder, const char ***names, nb_ctx *ctx);
 /* Reads the claims of its config, whose plug-ins must be loaded; none if there is no config, or an older one. */
 nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, nb_claim **claims, nb_ctx *ctx);
 
-/* Writes folder/name as nb_write_file does. */
+/* Writes folder/name as nb_write_file does; without `print`, removes the file if it is there. */
 nb_status nb_run_write(const char *folder, const char *name,
                        nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what, nb_ctx *ctx);
 nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx);

@@ -85,7 +85,7 @@ CASES
     lines 'assert len(lines) == 2' --where core=svd --where landmarks=4
     lines 'assert {x["method"] for x in lines} == {"segment_means"}' --where strategy=uniform --where strategy=segment_means
     lines 'assert all(-1 < x["difference"] < 1 for x in lines if "kmeans" in x["method"] and x["core"][0] == "i")' --scale difference
-    lines 'assert len(lines) == 4 and all(x["landmarks"] == "all" for x in lines)' --pool landmarks
+    lines 'assert len(lines) == 4 and all((x["landmarks"], x["heads"], x["pairs"]) == ("all", 8, 16) for x in lines)' --pool landmarks
     lines 'assert all(x["bootstrap_low"] is None for x in lines)' --resamples 0
     lines 'assert all(x["verdict"] in ("better", "worse", "equivalent") for x in lines)' --margin 1000
 }
@@ -192,6 +192,11 @@ Y
     [ "$(grep -cE '^  fitted\(rows=8\) +- +- +- +refused, see below +0$' <<<"$output")" -eq 1 ]
     run "$NYSBENCH" compare "$WORK/r" --by core
     [ "$(grep -cE '^  fitted\(rows=8\) ( +-){8}$' <<<"$output")" -eq 1 ]
+    # none where some lines are compared: profile has looked at rows itself
+    drawn --set 'cores=[iterative, fitted(rows=8)]' --set strategies=[uniform,profile]
+    run "$NYSBENCH" compare "$WORK/r" --by core
+    [ "$(grep -cE '^ +fitted' <<<"$output")" -eq 2 ]
+    expect "REFUSED: fitted(rows=8): only one of it"
     drawn --set 'cores=[iterative, fitted(rows=8)]'
     run "$NYSBENCH" compare "$WORK/r" --by core --confounded rows_seen
     expect "CONFOUNDED: they may differ in rows_seen too"

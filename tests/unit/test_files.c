@@ -180,12 +180,23 @@ static void test_yaml_text_reads_back(void **state)
     assert_reads_back("\xf0\x9f\x98\x80");
 }
 
+static void test_print_text(void **state)
+{
+    nb_ctx *ctx = *state;
+    const char *text, *texts[] = {"", "one\ntwo"};
+    for (int i = 0; i < 2; i++) {
+        assert_ok(ctx, nb_print_text(print_text, texts[i], &text, ctx));
+        assert_string_equal(text, texts[i]);
+    }
+    assert_error(ctx, nb_print_text(give_up, "half", &text, ctx), NB_EIO, "no more");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_write_is_whole_or_not), test_with_ctx(test_write_names),
         test_with_ctx(test_write_to_a_device),     test_with_ctx(test_long_messages_keep_their_end),
-        test_with_ctx(test_yaml_text_reads_back),
+        test_with_ctx(test_yaml_text_reads_back),  test_with_ctx(test_print_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

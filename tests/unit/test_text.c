@@ -2,11 +2,13 @@
 /* test_text.c - UTF-8 as RFC 3629 has it: every sequence of one to three bytes against the standard
  * library's decoder, and the edges of what four bytes may be. */
 #include "base/last_words.h"
+#include "base/shell.h"
 #include "base/text.h"
 #include "testing.h"
 
 #include <locale.h>
 #include <wchar.h>
+#include <wordexp.h>
 
 /* By the C library; its locale's decoder takes what RFC 3629 does. */
 static bool is_valid(const char *text)
@@ -138,6 +140,35 @@ static void hidden(const char *given, pid_t pid, const char *expected)
 }
 
 /* A small number may be anything's, unless the text calls it a process's. */
+static void test_lists(void **state)
+{
+    const char *const list[] = {"b", "a", "", NULL}, *const none[] = {NULL};
+    (void)state;
+    for (int i = 0; list[i]; i++) assert_int_equal(nb_text_index(list[i], list), i);
+    assert_int_equal(nb_text_index("c", list), -1);
+    assert_int_equal(nb_text_index("c", NULL), -1);
+    assert_true(nb_text_among("a", list) && !nb_text_among("a", none));
+    assert_int_equal(nb_text_count(list), 3);
+    assert_int_equal(nb_text_count(none) + nb_text_count(NULL), 0);
+    assert_true(nb_text_ends("a.md", ".md"));
+    assert_false(nb_text_ends(".md", ".md") || nb_text_ends("md", ".md") || nb_text_ends("a.mdx", ".md"));
+}
+
+/* What the C library's shell makes of the line. */
+static void test_shell_line(void **state)
+{
+    const char *const words[] = {"plain-1.0", "a b", "c'd", "$HOME `x` \\ \"y\"", "", "=z", NULL}, *line = "";
+    wordexp_t read;
+    nb_ctx *ctx = *state;
+    for (int i = 0; words[i]; i++) assert_ok(ctx, nb_shell_add(ctx, &line, words[i], NULL));
+    assert_ok(ctx, nb_shell_add(ctx, &line, "two", "more", NULL));
+    assert_int_equal(wordexp(line, &read, WRDE_NOCMD | WRDE_UNDEF), 0);
+    assert_int_equal(read.we_wordc, 8);
+    for (int i = 0; words[i]; i++) assert_string_equal(read.we_wordv[i], words[i]);
+    assert_string_equal(read.we_wordv[7], "more");
+    wordfree(&read);
+}
+
 static void test_chance(void **state)
 {
     (void)state;
@@ -154,7 +185,8 @@ int main(void)
         cmocka_unit_test(test_sequences), cmocka_unit_test(test_what_becomes_of_it),
         cmocka_unit_test(test_too_long),  test_with_ctx(test_messages),
         cmocka_unit_test(test_same),      cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_chance),
+        cmocka_unit_test(test_chance),    cmocka_unit_test(test_lists),
+        test_with_ctx(test_shell_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
