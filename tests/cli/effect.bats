@@ -263,6 +263,27 @@ streamed 2 ok" ]
     "$NYSBENCH" export "$WORK/short" | grep -q "heads: expected q of 2 heads and k, v of 2, found 1 and 1"
 }
 
+@test "what metrics does not ask for is not measured, and without errors of heads the program is not asked for any" {
+    study "$(stub heads=none)" "metrics: [model_error, kl]"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/none"
+    expect_status 0
+    expect "rows: 32, 32 ok"
+    sed -i 's/ heads=none//' "$WORK/e.yaml"
+    for asked in model_error error output_error all; do
+        run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set "metrics=$asked"
+        expect_status 0
+        expect "rows: 32, 32 ok"
+        $PYTHON - "$WORK/r/rows.csv" $asked <<'PY'
+import csv, sys
+for r in csv.DictReader(open(sys.argv[1], newline="")):
+    assert r["model_error"], r
+    assert bool(r["output_error"]) == (sys.argv[2] in ("output_error", "all")), r
+    error = sys.argv[2] in ("error", "all") and bool(r["core"])
+    assert all(bool(r[name]) == error for name in ("error", "error_subspace", "error_core")), r
+PY
+    done
+}
+
 @test "heads that cannot be had: the reason does not name the file that they were to be in, which is another each time" {
     local fault reason
     while IFS='|' read -r fault reason; do

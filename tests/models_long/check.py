@@ -66,7 +66,7 @@ def numbers(text):
 
 
 def check_manifest(models):
-    rows = prepare.manifest("text", "code", "image", "audio")
+    rows = prepare.manifest("text", "code", "book", "image", "audio")
     places = [(row["package"], row["file"]) for row in rows]
     TAP.check(len(set(places)) == len(rows), "no file is the input of two sources")
     TAP.check(all(row["licence"] and row["what"] for row in rows), "each source has its licence")

@@ -9,7 +9,7 @@
         __VA_ARGS__ \
     }
 #define TOLD(field, ...) REAL(told., field, __VA_ARGS__)
-#define LOCAL(field, ...) REAL(local., field, __VA_ARGS__)
+#define ERROR(field, ...) REAL(local., field, .wanted = NB_EFFECT_WANT_ERROR, __VA_ARGS__)
 
 const nb_column nb_effect_columns[] = {
     NB_COLUMN_EXPERIMENT(nb_effect_row),
@@ -47,16 +47,15 @@ const nb_column nb_effect_columns[] = {
                      "exact one, in nats; empty where the model predicts no tokens"),
     TOLD(layer_error, .help = "within the changed pass, mean over the layers of |O - O_exact|_F / |O_exact|_F, O_exact "
                               "exact attention of the same q, k, v"),
-    LOCAL(error, .help = "|S - F X B|_F / |S|_F, of the heads of the exact pass: mean over all heads of the layers; "
+    ERROR(error, .help = "|S - F X B|_F / |S|_F, of the heads of the exact pass: mean over all heads of the layers; "
                          "empty where the attention has no F, X, B"),
-    LOCAL(error_subspace,
+    ERROR(error_subspace,
           .help = "the least error that any X reaches: mean over the same heads; empty where error is empty"),
-    LOCAL(error_core, .help = "what the core adds, mean over the same heads; in each error^2 = error_subspace^2 + "
+    ERROR(error_core, .help = "what the core adds, mean over the same heads; in each error^2 = error_subspace^2 + "
                               "error_core^2; empty where error is empty"),
-    LOCAL(output_error, .infinite = true,
-          .help =
-              "|O - O_exact|_F / |O_exact|_F of the heads of the exact pass, for any attention: mean over all heads "
-              "of the layers"),
+    REAL(local., output_error, .wanted = NB_EFFECT_WANT_OUTPUT, .infinite = true,
+         .help = "|O - O_exact|_F / |O_exact|_F of the heads of the exact pass, for any attention: mean over all heads "
+                 "of the layers"),
     {.name = "effect_s",
      .type = NB_COLUMN_REAL,
      .offset = offsetof(nb_effect_row, result.effect_s),

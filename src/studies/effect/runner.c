@@ -103,15 +103,17 @@ static nb_status ask_for_layers(instance *in)
     return status;
 }
 
-/* The heads of the exact pass, and their outputs. */
+/* The heads of the exact pass, and their outputs, as far as they are wanted. */
 static nb_status find_layers(instance *in)
 {
     nb_effect_work *w = &in->w;
+    unsigned wanted = w->plan->config->wanted;
+    if (wanted == 0) return NB_OK;
     size_t count = (size_t)w->part->layer_count;
     NB_NEED(w->layers, nb_alloc(w->ctx, count, sizeof *w->layers));
     NB_NEED(w->exact, nb_alloc(w->ctx, count, sizeof *w->exact));
     NB_TRY(w->ctx, ask_for_layers(in));
-    for (int l = 0; l < w->part->layer_count; l++)
+    for (int l = 0; l < w->part->layer_count && (wanted & NB_EFFECT_WANT_OUTPUT); l++)
         NB_TRY(w->ctx, nb_exact_make(&w->layers[l], w->part->model.n, w->rng, w->team, &w->exact[l], w->ctx));
     return NB_OK;
 }
@@ -165,6 +167,7 @@ static nb_status run_trial(void *self, int first, int end)
     instance *in = self;
     nb_effect_work *w = &in->w;
     nb_status status = NB_OK;
+    unsigned wanted = w->plan->config->wanted;
     w->first = first;
     w->end = end;
     w->count = 0;
@@ -182,8 +185,8 @@ static nb_status run_trial(void *self, int first, int end)
     if (status != NB_OK) {
         NB_TRY(w->ctx, fail_all(in, status));
     } else {
-        NB_TRY(w->ctx, nb_effect_find_outputs(w));
-        NB_TRY(w->ctx, nb_effect_find_errors(w));
+        if (wanted & NB_EFFECT_WANT_OUTPUT) NB_TRY(w->ctx, nb_effect_find_outputs(w));
+        if (wanted & NB_EFFECT_WANT_ERROR) NB_TRY(w->ctx, nb_effect_find_errors(w));
         NB_TRY(w->ctx, ask_and_put(in));
     }
     nb_ctx_release(w->ctx, mark);

@@ -21,10 +21,14 @@ typedef struct {
 
 extern const char *const nb_effect_names[]; /* the keys of the program's answers; NULL-terminated */
 
-/* Measures on the heads of the exact pass: means over all heads of the layers. */
+/* Measures on the heads of the exact pass: means over all heads of the layers. Where `metrics` asks for none, the
+ * model's program is not asked for heads. */
 typedef struct {
     double error, error_subspace, error_core, output_error;
 } nb_effect_local;
+
+/* Bits of nb_config.wanted. */
+enum { NB_EFFECT_WANT_ERROR = 1 << 0, NB_EFFECT_WANT_OUTPUT = 1 << 1 };
 
 typedef struct {
     nb_effect_told told;
