@@ -173,7 +173,7 @@ static void test_heads_that_differ(void **state)
     const nb_compare_terms terms = terms_of("recipe");
     bake(&b, SOURCES, 1);
     nb_comparison c = compare(*state, &b, &terms);
-    assert_string_equal(c.items[0].turn, "0.8 [0.762, 0.84] on head 0, 1.25 [1.19, 1.31] on head 1");
+    assert_string_equal(c.items[0].conflict, "0.8 [0.762, 0.84] on head 0, 1.25 [1.19, 1.31] on head 1");
     nb_page page;
     nb_relation *r = relation(&b, *state);
     nb_page_make(&page, *state);
@@ -182,10 +182,10 @@ static void test_heads_that_differ(void **state)
                            "WARNING: heads differ: sweet: 0.8 [0.762, 0.84] on head 0,"));
     bake(&b, SOURCES, 0.78); /* 0.975 of the baseline on head 1, up to 1.02 */
     c = compare(*state, &b, &terms);
-    assert_null(c.items[0].turn);
+    assert_null(c.items[0].conflict);
     bake(&b, NB_LEAST_SOURCES - 1, 1);
     c = compare(*state, &b, &terms);
-    assert_null(c.items[0].turn);
+    assert_null(c.items[0].conflict);
     bake(&b, SOURCES, 1); /* a third head, in another layer than the two */
     for (int i = 0, count = b.count; i < count; i++)
         if (b.rows[i].head == 0) {
@@ -194,12 +194,12 @@ static void test_heads_that_differ(void **state)
             b.rows[b.count++].layer = "9";
         }
     c = compare(*state, &b, &terms);
-    assert_non_null(strstr(c.items[0].turn, "on layer 3, head 0, 1.25"));
-    assert_non_null(strstr(c.items[0].turn, "on layer 3, head 1"));
+    assert_non_null(strstr(c.items[0].conflict, "on layer 3, head 0, 1.25"));
+    assert_non_null(strstr(c.items[0].conflict, "on layer 3, head 1"));
     bake(&b, SOURCES, 1); /* one head a source: none of the two has enough of them */
     for (int i = 0; i < b.count; i++) b.rows[i].head = b.rows[i].problem[5] % 2;
     c = compare(*state, &b, &terms);
-    assert_null(c.items[0].turn);
+    assert_null(c.items[0].conflict);
 }
 
 /* Of three amounts of eggs, all with the p of one: 0.02 by itself, 0.06 by Holm's correction of three. */
