@@ -47,7 +47,7 @@ commands() {
 
 @test "the steps of a list are numbered" {
     run "$NYSBENCH" help plugins
-    expect "1.  It writes"
+    expect "1.  When it is ready, it writes"
     expect "2.  It reads a line"
     expect "3.  It writes one line"
     expect "4.  It ends when"
