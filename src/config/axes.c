@@ -312,7 +312,7 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
         else
             NB_TRY(ctx, unite_numbers(list, keys[axis], block->values[axis], ctx));
     }
-    for (int axis = 0; axis < axes; axis++)
+    for (int axis = 0; axis < axes && mistakes->count == 0; axis++) /* else indices are missing */
         if (is_alone(block, axes, axis))
             NB_TRY(ctx, check_repeated(config, block, axis, keys[axis]->place, &config->warnings));
     return study->complete ? study->complete(config, ctx) : NB_OK;
