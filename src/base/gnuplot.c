@@ -20,7 +20,7 @@
 
 #define LIMIT "NYSBENCH_PLOT_TIMEOUT"
 
-/* What the environment says; nb_gnuplots_new refuses what is no number of seconds. */
+/* Reads the limit from the environment. Returns false if it is no number of seconds, which nb_gnuplots_new refuses. */
 static bool read_limit(double *seconds)
 {
     const char *given = getenv(LIMIT);

@@ -128,7 +128,7 @@ static nb_status print_rows(nysbench *handle, int rows, nb_output_format format)
                                    : nb_json_print(stdout, &list, handle->ctx);
 }
 
-/* Where all rows are skipped, the call asks for what cannot be. */
+/* If all rows are skipped, the call has asked for something impossible. */
 static int tell(nysbench *handle, int rows, bool lines, nb_output_format format)
 {
     int failures = 0, skipped = 0;

@@ -147,7 +147,7 @@ static nb_status find_rivals(form *f, const char **baseline, const char **challe
     return NB_OK;
 }
 
-/* What tables call a strategy; the text itself where it is none, which is told later. */
+/* Returns what tables call a strategy, or the text itself if it names none (`check` tells that). */
 static const char *strategy_label(const char *text, nb_ctx *ctx)
 {
     nb_choice choice;

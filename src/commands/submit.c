@@ -130,7 +130,7 @@ static nb_status array_text(const nb_submission *s, const char **text, nb_ctx *c
     return NB_OK;
 }
 
-/* What a job runs: this program with `command`, and `last` as it is. */
+/* Makes the script of a job: it runs this program with `command`, and `last` as it is. */
 static nb_status script(const sending *s, const char *does, const char *command, const char *last, const char **text,
                         nb_ctx *ctx)
 {

@@ -310,7 +310,7 @@ static nb_status read_correlate(reader *r, const key *k, nb_yaml body)
                            "%s: expected either metrics: [A, B], or x and y: {metric: A, where: {...}}", r->what);
 }
 
-/* What each expectation is for, and between what its numbers may be. */
+/* Each expectation belongs to these forms of claims, and its numbers lie in this range. */
 static const struct {
     nb_claim_form form;
     double lo, hi;

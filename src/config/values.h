@@ -8,7 +8,7 @@
 #include "config/yaml.h"
 
 /* Collects a mapping's values by key, in the order of `names` (NULL-terminated); the node of a missing one is NULL.
- * What is no mapping, and keys that are unknown, twice there or without a value, are mistakes. */
+ * Adds a mistake for what is no mapping, and for each key that is unknown, stands twice or has no value. */
 nb_status nb_read_mapping(const char *what, nb_yaml mapping, const char *const *names, nb_yaml **values,
                           nb_mistakes *mistakes);
 
