@@ -40,8 +40,10 @@ static const nb_option options[] = {
     NB_INT(kernel_ridge_options, landmarks, "192", 1, 1 << 15, "key landmarks, m; at most the keys that are sampled"),
     NB_INT_OR(kernel_ridge_options, rows, "auto", "auto", 1, 1 << 15,
               "exact queries, k; at most the queries that are sampled; auto: 5/12 of the landmarks"),
-    NB_INT(kernel_ridge_options, queries, "1024", 1, 1 << 30, "queries drawn, whose centres are the exact ones"),
-    NB_INT(kernel_ridge_options, keys, "2048", 1, 1 << 30, "keys sampled, whose centres are the landmarks"),
+    NB_INT_OR(kernel_ridge_options, queries, "auto", "auto", 1, 1 << 30,
+              "queries drawn, whose centres are the exact ones; auto: 64/5 times the rows, at most n"),
+    NB_INT_OR(kernel_ridge_options, keys, "auto", "auto", 1, 1 << 30,
+              "keys sampled, whose centres are the landmarks; auto: 32/3 times the landmarks, at most n"),
     NB_ENUM(kernel_ridge_options, init, "plusplus", nb_kmeans_inits, "first centres of both, see kmeans"),
     NB_INT_FOR(kernel_ridge_options, batches, "init", "plusplus", "6", 0, 1000,
                "draws of these, each of several centres at a time; 0: one by one"),
@@ -100,13 +102,19 @@ typedef struct {
     const kernel_ridge_state *state;
 } work;
 
+/* Returns how many points are sampled for so many centres. */
+static int sample_size(int asked, double each, int centres, int n)
+{
+    return (int)fmin(asked == NB_AUTO ? ceil(each * centres) : asked, n);
+}
+
 static plan plan_of(const void *opts, const nb_layer_shape *s)
 {
     const kernel_ridge_options *o = opts;
     plan p = {.o = o, .shape = s, .m = o->landmarks, .k = o->rows};
     if (o->rows == NB_AUTO) p.k = (int)ceil(5 * o->landmarks / 12.0);
-    p.queries = nb_lesser(o->queries, s->n);
-    p.keys = nb_lesser(o->keys, s->n);
+    p.queries = sample_size(o->queries, 64 / 5.0, p.k, s->n);
+    p.keys = sample_size(o->keys, 32 / 3.0, p.m, s->n);
     p.ridges = isnan(o->ridge) ? o->ridges : 1;
     p.groups = nb_blocks(p.k, GROUPS);
     return p;
