@@ -436,8 +436,8 @@ static nb_status add_contrasts(maker *m, int baseline, int value, int count)
         c->unit_count = 0;
         NB_NEED(c->refusal,
                 nb_format(m->ctx,
-                          "only one of it and the baseline has looked at rows of S that both are judged on: "
-                          "compare %s, or name %s as confounded",
+                          "the method or the baseline, but not both, has looked at rows of S that both are judged "
+                          "on: compare %s, or name %s as confounded",
                           m->out->metric->unseen, NB_ROWS_SEEN));
     }
     return NB_OK;
@@ -486,7 +486,7 @@ static nb_status add_refusal(maker *m, int baseline, int value)
     NB_TRY(m->ctx, add_contrast(m, baseline, value, (int)nb_answer_at(&setting, 0, 0)->integer, &c));
     if (names)
         NB_NEED(c->refusal,
-                nb_format(m->ctx, "it differs from the baseline in %s too, which is not named as confounded", names));
+                nb_format(m->ctx, "another %s than the baseline, which is not named as confounded", names));
     else
         NB_NEED(c->refusal, nb_strdup(m->ctx, "the baseline has no row on the same head"));
     return NB_OK;

@@ -196,7 +196,7 @@ Y
     drawn --set 'cores=[iterative, fitted(rows=8)]' --set strategies=[uniform,profile]
     run "$NYSBENCH" compare "$WORK/r" --by core
     [ "$(grep -cE '^ +fitted' <<<"$output")" -eq 2 ]
-    expect "REFUSED: fitted(rows=8): only one of it"
+    expect "REFUSED: fitted(rows=8): the method or the baseline, but not both"
     drawn --set 'cores=[iterative, fitted(rows=8)]'
     run "$NYSBENCH" compare "$WORK/r" --by core --confounded rows_seen
     expect "CONFOUNDED: they may differ in rows_seen too"
@@ -209,7 +209,7 @@ Y
     run "$NYSBENCH" compare "$WORK/r"
     expect_status 0
     expect "refused, see below"
-    expect "REFUSED: profile: it differs from the baseline in pairing too, which is not named as confounded."
+    expect "REFUSED: profile: another pairing than the baseline, which is not named as confounded."
     lines 'assert {x["verdict"] for x in lines} == {"refused"} and "rows_seen" in lines[0]["why"]' --confounded pairing
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --confounded pairing --confounded rows_seen
 }

@@ -49,7 +49,7 @@ ORDER BY scope_id, stratum_id, strategy_id, _of_head, landmarks, source_id, head
 WITH reason AS (
     SELECT strategy_id, CASE
                WHEN max(apart) IS NULL THEN 'no row of it agrees with one of the baseline in all but the strategy'
-               WHEN max(apart) THEN 'only one of it and the baseline has looked at rows of S that both are judged on'
+               WHEN max(apart) THEN 'it or the baseline, but not both, has looked at rows of S that both are judged on'
            END AS text
     FROM (SELECT DISTINCT strategy_id FROM rival) LEFT JOIN contest USING (strategy_id) GROUP BY strategy_id)
 SELECT label || ' is left out: ' || text AS note FROM reason JOIN method ON method.id = strategy_id

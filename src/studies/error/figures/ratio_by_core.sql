@@ -30,7 +30,7 @@ SELECT first.brief AS _figure, title AS _panel, shown.label AS _series, shown.pl
 FROM shown JOIN panel USING (scope_id) JOIN core AS first ON first.place = 0
 ORDER BY scope_id, shown.place, _of_head, landmarks, source_id, head_id;
 
-SELECT label || ' is left out with ' || listed(s.name, scope_id) || ': only one of it and ' ||
-       (SELECT label FROM core WHERE place = 0) || ' has looked at rows of S that both are judged on' AS note
+SELECT label || ' is left out with ' || listed(s.name, scope_id) || ': it or ' || (SELECT label FROM core WHERE place = 0) ||
+       ', but not both, has looked at rows of S that both are judged on' AS note
 FROM (SELECT DISTINCT scope_id, core_id FROM core_contest WHERE apart) JOIN core_scope AS s USING (scope_id)
 JOIN core ON core.id = core_id GROUP BY core_id ORDER BY core.place;

@@ -11,7 +11,7 @@
 -- below: {_caveat}
 SELECT kernel, landmarks, pairing, factors, core, rows, engine, precision, input, model, m.spec AS method, m.label, rank,
        coalesce(groups, '') AS groups, missing, CASE WHEN refused THEN
-           'only one of it and the first has looked at rows of S that both are judged on' END AS refusal,
+           'this one or the first, but not both, has looked at rows of S that both are judged on' END AS refusal,
        t.ranked, sources, t.planned - sources AS left_out, left_out AS left_out_sources, chi2, chi2_p, f, f_p, w,
        critical_difference, untested
 FROM contender AS c JOIN titled USING (standing_id) JOIN test AS t USING (standing_id)
@@ -59,8 +59,8 @@ sentence AS (
     GROUP BY standing_id
     UNION ALL
     SELECT standing_id, 2, strategy_id, method.label || CASE WHEN missing = c.planned THEN ' has no result' ELSE
-           ' is not compared with ' || first.label || ': only one of it and the first has looked at rows of S that ' ||
-           'both are judged on' END
+           ' is not compared with ' || first.label || ': one of the two, but not both, has looked at rows of S ' ||
+           'that both are judged on' END
     FROM contender AS c JOIN column USING (standing_id) JOIN method ON method.id = strategy_id
     LEFT JOIN method AS first ON first.id = first_id
     WHERE shown AND column.ranked > 0 AND NOT c.ranked
