@@ -174,8 +174,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                .resamples = {.max = 1000000, .value = NB_BOOTSTRAPS}};
     const char **plugins = NULL, **arguments;
     nb_compare_terms terms;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_TEXT_OPTION(
             "baseline", 'b', g.baseline,
             "What to compare with, by its name, a spec or its label (default: the run's baseline); all: compare each "
@@ -211,5 +210,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return code == NB_GO_ON ? nb_command_end(compare(arguments[0], &g, &terms, ctx), ctx) : code;
 }
 
-const nb_command nb_command_compare = {"compare", "RUN", "Say which method is better, and how surely",
-                                       run,       false, NB_BEGIN_HERE + 50};
+NB_COMMAND(compare, "RUN", "Say which method is better, and how surely", false, NB_BEGIN_HERE + 50);

@@ -299,8 +299,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **arguments;
     char *shown = NULL;
     nb_candidates candidates;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_TEXT_OPTION("bash", '\0', shown, "In bash's words, of which this is the current one", "WORD"),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
@@ -311,5 +310,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_complete = {
-    "complete", "LINE", "List what may stand at the end of a command line, for a shell", run, false, 0};
+NB_COMMAND(complete, "LINE", "List what may stand at the end of a command line, for a shell", false, 0);

@@ -142,8 +142,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     const char **plugins = NULL;
     int as_markdown = 0;
-    struct poptOption options[] = {
-        NB_HELP_OPTION, NB_PLUGIN_OPTION(plugins),
+    const struct poptOption options[] = {
+        NB_PLUGIN_OPTION(plugins),
         NB_FLAG_OPTION("markdown", '\0', as_markdown, "Print all columns or all components, as NAME says, as Markdown"),
         POPT_TABLEEND};
     const char **arguments;
@@ -153,5 +153,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return describe(arguments[0], ctx);
 }
 
-const nb_command nb_command_describe = {"describe", "NAME", "Explain a component, column, figure or table",
-                                        run,        false,  NB_YOUR_OWN + 20};
+NB_COMMAND(describe, "NAME", "Explain a component, column, figure or table", false, NB_YOUR_OWN + 20);

@@ -118,7 +118,7 @@ static nb_status warn(const nb_plan *plan, nb_ctx *ctx)
     return NB_OK;
 }
 
-int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
+int nb_experiment_parse(const nb_command *command, int argc, const char **argv, const struct poptOption *options,
                         nb_experiment *experiment, nb_ctx *ctx)
 {
     nb_mistakes mistakes;

@@ -162,8 +162,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_whole_value rank = {.min = 1, .max = 1 << 20, .value = 32};
     nb_real_value ridge = {.min = 0, .max = 1e300, .value = 1};
     request r = {.count = 0};
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_LIST_OPTION("head", '\0', r.heads, "Head H of a file, or all its heads; may be repeated", "FILE[:H]"),
         NB_OUTPUT_OPTION(r.out, "Where to write the weights, of shape (2, d+1): queries and keys, the intercept last"),
         NB_WHOLE_OPTION("rank", 0, rank, "Singular vectors of S in the leverage scores (default: 32)", "K"),
@@ -180,5 +179,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return fit_and_save(&r, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_fit = {"fit", "--head FILE -o OUT", "Fit weights that predict leverage scores", run,
-                                   true,  NB_YOUR_OWN + 70};
+NB_COMMAND(fit, "--head FILE -o OUT", "Fit weights that predict leverage scores", true, NB_YOUR_OWN + 70);

@@ -9,10 +9,7 @@
 typedef enum { NB_FORMAT_TABLE, NB_FORMAT_CSV, NB_FORMAT_JSON, NB_FORMAT_MARKDOWN, NB_FORMAT_LATEX } nb_output_format;
 
 extern const char *const nb_format_names[]; /* by nb_output_format; NULL-terminated */
-#define NB_FORMAT_VALUE \
-    { \
-        .words = nb_format_names \
-    }
+#define NB_FORMAT_VALUE NB_BRACED(.words = nb_format_names)
 #define NB_FORMAT_OPTION(format) \
     NB_WORD_OPTION("format", 'f', format, "Print a table (default), csv, json, markdown or latex", \
                    "table|csv|json|markdown|latex")

@@ -211,8 +211,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     int json = 0;
     nb_word_value format = NB_FORMAT_VALUE;
-    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format),
-                                   NB_FLAG_OPTION("json", '\0', json, "The same as --format json"), POPT_TABLEEND};
+    const struct poptOption options[] = {
+        NB_FORMAT_OPTION(format), NB_FLAG_OPTION("json", '\0', json, "The same as --format json"), POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 1}, ctx);
     if (code != NB_GO_ON) return code;
@@ -221,5 +221,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_info = {"info", "[RUN]", "Show this program and machine, or those of a run",
-                                    run,    false,   NB_LOOK_AT_RUN + 80};
+NB_COMMAND(info, "[RUN]", "Show this program and machine, or those of a run", false, NB_LOOK_AT_RUN + 80);

@@ -79,7 +79,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = NB_FORMAT_VALUE;
     listing l = {.ctx = ctx};
     const char **plugins = NULL, **arguments;
-    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
+    const struct poptOption options[] = {NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     nb_host host = {.prefix = NULL};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
@@ -89,5 +89,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
-const nb_command nb_command_list = {"list", "[KIND]", "List components, figures and tables",
-                                    run,    false,    NB_YOUR_OWN + 10};
+NB_COMMAND(list, "[KIND]", "List components, figures and tables", false, NB_YOUR_OWN + 10);

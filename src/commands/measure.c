@@ -162,8 +162,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = NB_FORMAT_VALUE;
     char *files[2] = {NULL, NULL};
     nb_host host = {.self = files};
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_ONE_HEAD_OPTIONS(request, host, plugins),
         NB_TEXT_OPTION("query-landmarks", '\0', files[0],
                        "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input",
@@ -187,5 +186,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return measure(&request, &host, lines, (nb_output_format)format.value, ctx);
 }
 
-const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run,
-                                       true,      NB_YOUR_OWN + 50};
+NB_COMMAND(measure, "--head FILE ...", "Measure one choice of landmarks on one head", true, NB_YOUR_OWN + 50);

@@ -341,8 +341,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     merger m = {.count = 0};
     nb_store store;
     bool whole;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_WHOLE_OPTION("shards", '\0', c.shards,
                         "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"),
         NB_FLAG_OPTION("mixed", '\0', c.mixed,
@@ -361,5 +360,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return whole ? NB_EXIT_OK : NB_EXIT_FAILED;
 }
 
-const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Merge shards, or runs of one config",
-                                     run,     false,          NB_MORE + 20};
+NB_COMMAND(merge, "OUT [RUN...]", "Merge shards, or runs of one config", false, NB_MORE + 20);

@@ -188,8 +188,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     choices c = {.folder = NULL};
     const char **arguments;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_TEXT_OPTION(
             "out", 'o', c.folder,
             "Where to write a component (default: the kind's folder in the source tree, else here, with a Makefile)",
@@ -220,10 +219,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
-const nb_command nb_command_new = {"new",
-                                   "KIND [NAME|FILE]",
-                                   "Write an experiment or a component to start from.\n\n"
-                                   "KIND is experiment, strategy, core, kernel, problem or attention",
-                                   run,
-                                   false,
-                                   NB_BEGIN_HERE + 20};
+NB_COMMAND(new, "KIND [NAME|FILE]",
+           "Write an experiment or a component to start from.\n\n"
+           "KIND is experiment, strategy, core, kernel, problem or attention",
+           false, NB_BEGIN_HERE + 20);

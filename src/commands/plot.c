@@ -262,8 +262,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                       .style = {.words = styles}};
     nb_landmark_view view;
     nb_plot_style style;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_FLAG_OPTION("landmarks", 'l', chosen.landmarks, "Pick the run's landmarks again and draw where they lie"),
         NB_WHOLE_OPTION("m", 'm', chosen.m,
                         "Number of landmarks, for --landmarks and for kinds that show one number (default: the middle "
@@ -321,13 +320,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                            : nb_print_failure(ctx, status == NB_EINVAL && where[0] ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_plot = {
-    "plot",
-    "RUN [FIGURE]",
-    "Draw the figures of a run.\n\n"
-    "FIGURE is one that 'nysbench list figures' shows. By default, all are drawn that\n"
-    "the rows allow, except 'spectrum' (slow: it picks the landmarks again), and except\n"
-    "those that compare cores where there is one",
-    run,
-    true,
-    NB_LOOK_AT_RUN + 30};
+NB_COMMAND(plot, "RUN [FIGURE]",
+           "Draw the figures of a run.\n\n"
+           "FIGURE is one that 'nysbench list figures' shows. By default, all are drawn that\n"
+           "the rows allow, except 'spectrum' (slow: it picks the landmarks again), and except\n"
+           "those that compare cores where there is one",
+           true, NB_LOOK_AT_RUN + 30);

@@ -80,8 +80,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = {.words = formats, .value = BOTH};
     char *output = NULL;
     const char **plugins = NULL, **arguments, *path = NULL;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_TEXT_OPTION(
             "output", 'o', output,
             "Where to write it, with FILE.md beside it (default: report.html in the run's folder); -: standard output",
@@ -95,5 +94,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return make(arguments, (kind)format.value, path, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_report = {"report", "RUN...", "Write one HTML page about runs, to send",
-                                      run,      false,    NB_LOOK_AT_RUN + 40};
+NB_COMMAND(report, "RUN...", "Write one HTML page about runs, to send", false, NB_LOOK_AT_RUN + 40);

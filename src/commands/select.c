@@ -66,8 +66,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     static const char *const sides[] = {"queries", "keys", NULL};
     nb_word_value side = {.words = sides};
     char *out = NULL;
-    struct poptOption options[] = {
-        NB_HELP_OPTION, NB_ONE_HEAD_OPTIONS(request, host, plugins),
+    const struct poptOption options[] = {
+        NB_ONE_HEAD_OPTIONS(request, host, plugins),
         NB_WORD_OPTION("side", '\0', side, "Which side's landmarks to write (default: queries)", "queries|keys"),
         NB_OUTPUT_OPTION(out, "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output"),
         POPT_TABLEEND};
@@ -79,5 +79,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return pick(&request, &host, side.value == 1, out, ctx);
 }
 
-const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run,
-                                      true,     NB_YOUR_OWN + 40};
+NB_COMMAND(select, "--head FILE ...", "Pick landmarks once and write them", true, NB_YOUR_OWN + 40);

@@ -215,7 +215,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     look l = {.run = NULL};
     nb_word_value format = NB_FORMAT_VALUE;
-    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format), POPT_TABLEEND};
+    const struct poptOption options[] = {NB_FORMAT_OPTION(format), POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
@@ -226,5 +226,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_status = {"status", "RUN", "Show how far a run and its shards are",
-                                      run,      false, NB_LOOK_AT_RUN + 10};
+NB_COMMAND(status, "RUN", "Show how far a run and its shards are", false, NB_LOOK_AT_RUN + 10);

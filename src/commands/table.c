@@ -107,8 +107,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     enum { MOST = 64 };
     nb_word_value format = NB_FORMAT_VALUE;
     const char **plugins = NULL, **where = NULL, **arguments;
-    struct poptOption options[] = {
-        NB_HELP_OPTION, NB_FORMAT_OPTION(format),
+    const struct poptOption options[] = {
+        NB_FORMAT_OPTION(format),
         NB_LIST_OPTION(
             "where", 'w', where,
             "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
@@ -125,5 +125,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return code == NB_GO_ON ? nb_command_end(tables(arguments[0], arguments + 1, where, w, ctx), ctx) : code;
 }
 
-const nb_command nb_command_table = {
-    "table", "RUN [TABLE]...", "Print tables of a run; without TABLE, list them", run, false, NB_LOOK_AT_RUN + 20};
+NB_COMMAND(table, "RUN [TABLE]...", "Print tables of a run; without TABLE, list them", false, NB_LOOK_AT_RUN + 20);
