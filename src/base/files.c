@@ -167,6 +167,13 @@ nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const vo
     return status;
 }
 
+nb_status nb_print_whole(FILE *out, const void *text, nb_ctx *ctx)
+{
+    (void)ctx;
+    fputs(text, out);
+    return NB_OK;
+}
+
 nb_status nb_print_text(nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                         const char **text, nb_ctx *ctx)
 {

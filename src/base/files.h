@@ -24,6 +24,8 @@ nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx);
  * the old file or the whole new one. A pipe or device is written directly. nb_write_status with the reason. */
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
                         const void *what, nb_ctx *ctx);
+/* Prints a text, as one of these. */
+nb_status nb_print_whole(FILE *out, const void *text, nb_ctx *ctx);
 /* Lets it write a text; ctx owns that. */
 nb_status nb_print_text(nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                         const char **text, nb_ctx *ctx);

@@ -77,24 +77,16 @@ static void add_table(cmark_node *page, cmark_node *table)
     cmark_node_free(table);
 }
 
-/* Without the "./" of a checkout. */
-static void install_code(cmark_node *code)
-{
-    static const char call[] = "./nysbench ";
-    char *text = strdup(cmark_node_get_literal(code)), *to = text;
-    if (!text) abort(); /* as libcmark-gfm does */
-    for (const char *from = text; *from; *to++ = *from++)
-        if (strncmp(from, call, strlen(call)) == 0) from += strlen("./");
-    *to = '\0';
-    cmark_node_set_literal(code, text);
-    free(text);
-}
-
-static void take_block(cmark_node *page, cmark_node *block)
+/* Code is without the "./" of a checkout. */
+static void take_block(cmark_node *page, cmark_node *block, nb_ctx *ctx)
 {
     cmark_node_type type = cmark_node_get_type(block);
     int level = type == CMARK_NODE_HEADING ? cmark_node_get_heading_level(block) : 0;
-    if (type == CMARK_NODE_CODE_BLOCK) install_code(block);
+    if (type == CMARK_NODE_CODE_BLOCK) {
+        const char *code = nb_replaced(ctx, cmark_node_get_literal(block), "./nysbench ", "nysbench ");
+        if (!code) abort(); /* as libcmark-gfm does */
+        cmark_node_set_literal(block, code);
+    }
     if (level > 1) cmark_node_set_heading_level(block, level - 1);
     cmark_node_unlink(block);
     if (level == 1)
@@ -120,7 +112,7 @@ static void drop_links(cmark_node *document)
 }
 
 /* The page as a tree, which the caller frees. */
-static cmark_node *make_page(const char *markdown)
+static cmark_node *make_page(const char *markdown, nb_ctx *ctx)
 {
     cmark_node *page = cmark_node_new(CMARK_NODE_DOCUMENT);
     cmark_gfm_core_extensions_ensure_registered();
@@ -129,7 +121,7 @@ static cmark_node *make_page(const char *markdown)
     cmark_parser_feed(parser, markdown, strlen(markdown));
     cmark_node *document = cmark_parser_finish(parser);
     drop_links(document);
-    for (cmark_node *block; (block = cmark_node_first_child(document));) take_block(page, block);
+    for (cmark_node *block; (block = cmark_node_first_child(document));) take_block(page, block, ctx);
     cmark_node_free(document);
     cmark_parser_free(parser);
     return page;
@@ -147,9 +139,9 @@ static void print_block(cmark_node *block, int indent, int width, FILE *out)
     free(text);
 }
 
-static void print_text(const char *markdown, int width, FILE *out)
+static void print_text(const char *markdown, int width, FILE *out, nb_ctx *ctx)
 {
-    cmark_node *page = make_page(markdown);
+    cmark_node *page = make_page(markdown, ctx);
     cmark_node_type before = CMARK_NODE_NONE;
     for (cmark_node *block = cmark_node_first_child(page); block; block = cmark_node_next(block)) {
         cmark_node_type type = cmark_node_get_type(block);
@@ -171,21 +163,7 @@ static bool starts(const char *text, const char *with)
     return text && strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A line of roff, its code in bold: mandoc does not know the font that libcmark-gfm names. */
-static void print_roff_line(const char *line, FILE *out)
-{
-    static const char code[] = "\\f[C]", end[] = "\\f[]";
-    while (*line && *line != '\n') {
-        bool begins = starts(line, code), ends = starts(line, end);
-        if (begins || ends)
-            fputs(begins ? "\\fB" : "\\fR", out);
-        else
-            fputc(*line, out);
-        line += begins ? strlen(code) : ends ? strlen(end) : 1;
-    }
-    fputc('\n', out);
-}
-
+/* Code is in bold: mandoc does not know the font that libcmark-gfm names. */
 static nb_status print_roff(const char *markdown, const char *name, int section, const char *date, FILE *out,
                             nb_ctx *ctx)
 {
@@ -198,19 +176,22 @@ static nb_status print_roff(const char *markdown, const char *name, int section,
         out,
         ".\\\" made by 'nysbench help --man-pages': do not edit\n.TH %s %d %s \"nysbench %s\" \"nysbench manual\"\n",
         title, section, date, NB_VERSION);
-    cmark_node *page = make_page(markdown);
-    char *text = cmark_render_man(page, CMARK_OPT_DEFAULT, ROFF_WIDTH);
+    cmark_node *page = make_page(markdown, ctx);
+    char *rendered = cmark_render_man(page, CMARK_OPT_DEFAULT, ROFF_WIDTH);
+    const char *text = nb_replaced(ctx, rendered, "\\f[C]", "\\fB");
+    free(rendered);
+    cmark_node_free(page);
+    NB_NEED(text, text ? nb_replaced(ctx, text, "\\f[]", "\\fR") : NULL);
     for (const char *line = text, *next; *line; line = next) {
         next = line + strcspn(line, "\n");
         next += *next == '\n';
         bool first = starts(before, ".RS") || starts(two_before, ".SH") || starts(two_before, ".SS");
         code = starts(line, ".nf\n") || (code && !starts(line, ".fi\n"));
-        if (!(first && starts(line, ".PP\n")) && (*line != '\n' || code)) print_roff_line(line, out);
+        if (!(first && starts(line, ".PP\n")) && (*line != '\n' || code))
+            fprintf(out, "%.*s\n", (int)strcspn(line, "\n"), line);
         two_before = before;
         before = line;
     }
-    free(text);
-    cmark_node_free(page);
     return NB_OK;
 }
 
@@ -430,7 +411,7 @@ nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *c
 {
     const char *markdown;
     NB_TRY(ctx, nb_print_text(print, topic, &markdown, ctx));
-    print_text(markdown, width, out);
+    print_text(markdown, width, out, ctx);
     return NB_OK;
 }
 

@@ -44,14 +44,9 @@ static entry *find(form *f, const char *key)
 static const char *quoted(const char *text, nb_ctx *ctx)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_()=. /-";
-    char *to, *out;
     if (!text || (isalnum((unsigned char)*text) && !text[strspn(text, plain)])) return text;
-    if (!(to = out = nb_alloc(ctx, 2 * strlen(text) + 3, 1))) return NULL;
-    *out++ = '\'';
-    for (const char *c = text; *c; *out++ = *c++)
-        if (*c == '\'') *out++ = '\'';
-    *out = '\'';
-    return to;
+    const char *doubled = nb_replaced(ctx, text, "'", "''");
+    return doubled ? nb_format(ctx, "'%s'", doubled) : NULL;
 }
 
 /* Items as a YAML list; one alone as itself. */

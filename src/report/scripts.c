@@ -102,13 +102,6 @@ static nb_status set_aside(const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)
-{
-    (void)ctx;
-    fputs(what, out);
-    return NB_OK;
-}
-
 nb_status nb_plot_write_script(const char *folder, const char *name, const char *text, nb_ctx *ctx)
 {
     const char *path, *digest, *whole;
@@ -128,7 +121,7 @@ nb_status nb_plot_write_script(const char *folder, const char *name, const char 
             }
         }
     }
-    return nb_write_file(path, print_text, whole, ctx);
+    return nb_write_file(path, nb_print_whole, whole, ctx);
 }
 
 nb_status nb_plot_print_script(const char *folder, const char *name,

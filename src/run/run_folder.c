@@ -265,14 +265,7 @@ nb_status nb_run_write(const char *folder, const char *name,
     return NB_OK;
 }
 
-static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)
-{
-    (void)ctx;
-    fputs(what, out);
-    return NB_OK;
-}
-
 nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx)
 {
-    return nb_run_write(folder, name, print_text, text, ctx);
+    return nb_run_write(folder, name, nb_print_whole, text, ctx);
 }
