@@ -16,7 +16,7 @@ static nb_status print(nb_output_format format, int runs, const nb_claim_results
     page.name = "claims";
     NB_TRY(ctx,
            nb_claims_show(&page, format == NB_FORMAT_MARKDOWN ? NB_CLAIMS_TABLE : NB_CLAIMS_PARTS, runs, results, ctx));
-    return nb_format_page(&page, format, ctx);
+    return nb_format_page(&page, format);
 }
 
 static nb_status ask(const char *folder, nb_claim_results *results, nb_ctx *ctx)

@@ -109,10 +109,10 @@ static nb_status print(const given *g, const nb_relation *relation, const nb_com
         nb_page_make(&page, ctx);
         page.name = "compare";
         NB_TRY(ctx, nb_compare_show(&page, relation, terms, c, &view, ctx));
-        return nb_format_page(&page, format, ctx);
+        return nb_format_page(&page, format);
     }
     NB_TRY(ctx, nb_compare_fill(&grid, relation, terms, c, ctx));
-    return nb_format_grid(&grid, format, ctx);
+    return nb_format_grid(&grid, format);
 }
 
 static nb_status compare(const char *folder, const given *g, nb_compare_terms *terms, nb_ctx *ctx)

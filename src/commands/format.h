@@ -22,10 +22,10 @@ int nb_format_width(void);
 
 /* Print to standard output, in its width. Headings of tables are bold on a terminal, unless NO_COLOR is set or TERM is
  * dumb. */
-nb_status nb_format_page(const nb_page *page, nb_output_format format, nb_ctx *ctx);
-nb_status nb_format_grid(const nb_grid *grid, nb_output_format format, nb_ctx *ctx);
+nb_status nb_format_page(const nb_page *page, nb_output_format format);
+nb_status nb_format_grid(const nb_grid *grid, nb_output_format format);
 
 /* Prints a grid in any format; `plain`: a table without headings. */
-nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format, nb_ctx *ctx);
+nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format);
 
 #endif

@@ -166,9 +166,9 @@ static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *
         const facts f = {&grid, (int)json_integer_value(json_object_get(one, "manifest")), false};
         NB_TRY(ctx, nb_format_is_page(format) ? show_facts(&page, one, ctx) : add_facts(&f, one));
     }
-    if (!nb_format_is_page(format)) return nb_format_grid(&grid, format, ctx);
+    if (!nb_format_is_page(format)) return nb_format_grid(&grid, format);
     if (json_array_size(list) == 0) nb_page_paragraph(&page, "no row has been measured yet");
-    NB_TRY(ctx, nb_format_page(&page, format, ctx));
+    NB_TRY(ctx, nb_format_page(&page, format));
     fflush(stdout);
     return nb_builds_print(stdout, "\nNote: ", "", &store, ctx);
 }
@@ -200,11 +200,11 @@ static nb_status print_program(nb_output_format format, nb_ctx *ctx)
     nb_page_make(&page, ctx);
     if (nb_format_is_page(format)) {
         NB_TRY(ctx, show_facts(&page, object, ctx));
-        return nb_format_page(&page, format, ctx);
+        return nb_format_page(&page, format);
     }
     NB_TRY(ctx, nb_grid_make(&grid, heads, ctx));
     NB_TRY(ctx, add_facts(&f, object));
-    return nb_format_grid(&grid, format, ctx);
+    return nb_format_grid(&grid, format);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)

@@ -70,8 +70,7 @@ static nb_status print(listing *l, const char *kind)
     NB_TRY(l->ctx, nb_grid_make(&l->grid, heads, l->ctx));
     if (kind) NB_TRY(l->ctx, nb_kind_find(kind, &registry, l->ctx));
     NB_TRY(l->ctx, kind ? list(l, registry->kind, "") : list_all(l));
-    return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format, l->ctx)
-                                        : nb_format_grid(&l->grid, l->format, l->ctx);
+    return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format) : nb_format_grid(&l->grid, l->format);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)

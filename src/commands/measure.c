@@ -105,7 +105,7 @@ static nb_status print_page(nb_row_list list, nb_output_format format, nb_ctx *c
     for (int i = 0; i < list.count; i++) add_line(&page, &rows[i]);
     for (int i = 0; i < list.count; i++)
         if (rows[i].reason) NB_TRY(ctx, add_reason(&page, rows, list.count, i, ctx));
-    return nb_format_page(&page, format, ctx);
+    return nb_format_page(&page, format);
 }
 
 /* One object a line. */

@@ -236,7 +236,7 @@ static nb_status tell(const nb_experiment *e, const nb_preview *o, nb_output_for
     nb_grid grid;
     if (format == NB_FORMAT_TABLE) return print(e, o, ctx);
     NB_TRY(ctx, fill(&grid, e, o, ctx));
-    return nb_format_table(&grid, false, format, ctx);
+    return nb_format_table(&grid, false, format);
 }
 
 int nb_plan_tell(const nb_command *command, const nb_experiment *e, const nb_plan_question *asked, nb_workers *workers,

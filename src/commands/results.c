@@ -69,7 +69,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));
     NB_TRY(ctx, tell_claims(e, &results, how->quiet ? NULL : &page, ctx));
     if (!how->quiet) {
-        NB_TRY(ctx, nb_format_page(&page, NB_FORMAT_TABLE, ctx));
+        NB_TRY(ctx, nb_format_page(&page, NB_FORMAT_TABLE));
         if (page.count > 0) fputc('\n', stdout);
         NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' shows more", store, ctx));
     }

@@ -27,7 +27,7 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
     NB_TRY(ctx, query ? nb_relation_ask_freely(relation, query, baseline, &answer, ctx)
                       : nb_relation_views(relation, &answer, ctx));
     grid = nb_answer_grid(&answer, NULL, ctx);
-    return nb_format_table(&grid, false, format, ctx);
+    return nb_format_table(&grid, false, format);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)

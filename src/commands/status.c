@@ -207,8 +207,7 @@ static nb_status print(look *l, nb_ctx *ctx)
     nb_page_make(&l->page, ctx);
     NB_TRY(ctx, nb_grid_make(l->to = &l->grid, heads, ctx));
     NB_TRY(ctx, show(l, ctx));
-    return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format, ctx)
-                                        : nb_format_grid(&l->grid, l->format, ctx);
+    return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format) : nb_format_grid(&l->grid, l->format);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)

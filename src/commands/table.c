@@ -27,7 +27,7 @@ static nb_status make(const nb_table *table, const wish *w, nb_page *page, nb_gr
     if (nb_format_is_page(w->format))
         NB_TRY(ctx, nb_table_show(page, table, &w->of, ctx));
     else
-        NB_TRY(ctx, nb_table_fill(table, &w->of, grid, ctx));
+        NB_TRY(ctx, nb_query_fill(w->of.relation, table->sql, w->of.baseline, grid, ctx));
     *empty = nb_format_is_page(w->format) ? page->count == 0 : grid->count == 0;
     return NB_OK;
 }
@@ -50,7 +50,7 @@ static nb_status list(const char *study, const wish *w, nb_ctx *ctx)
         NB_TRY(ctx, nb_grid_text(&all, e->component->summary));
     }
     all.labels = 1;
-    return nb_format_table(&all, true, w->format, ctx);
+    return nb_format_table(&all, true, w->format);
 }
 
 static nb_status print(const nb_table *table, const wish *w, nb_ctx *ctx)
@@ -60,7 +60,7 @@ static nb_status print(const nb_table *table, const wish *w, nb_ctx *ctx)
     bool empty;
     NB_TRY(ctx, make(table, w, &page, &grid, &empty, ctx));
     if (empty) nb_print_warning("table %s: the run has no rows for it", table->component.name);
-    return nb_format_is_page(w->format) ? nb_format_page(&page, w->format, ctx) : nb_format_grid(&grid, w->format, ctx);
+    return nb_format_is_page(w->format) ? nb_format_page(&page, w->format) : nb_format_grid(&grid, w->format);
 }
 
 /* Says below the tables which methods have no result, and why. */
@@ -71,7 +71,7 @@ static nb_status tell_missing(const wish *w, nb_ctx *ctx)
     NB_TRY(ctx, nb_query_tell(w->of.relation, "SELECT text AS paragraph FROM without", &page, ctx));
     if (page.count == 0) return NB_OK;
     fputc('\n', stdout);
-    return nb_format_page(&page, w->format, ctx);
+    return nb_format_page(&page, w->format);
 }
 
 static nb_status tables(const char *folder, const char *const *names, const char *const *where, wish w, nb_ctx *ctx)

@@ -152,9 +152,9 @@ static nb_status add_claims(const maker *m, const part *p)
     for (int i = 0; i < p->claims.count; i++)
         nb_page_note(m->page, nb_claim_verdicts[p->claims.results[i].answer.verdict], "%s",
                      p->claims.results[i].claim->says);
-    nb_page_deepen(m->page, m->level);
+    m->page->deeper = m->level;
     NB_TRY(m->ctx, nb_claims_show(m->page, NB_CLAIMS_TABLE, 1, &p->claims, m->ctx));
-    nb_page_deepen(m->page, 0);
+    m->page->deeper = 0;
     return NB_OK;
 }
 
@@ -186,15 +186,15 @@ static nb_status add_comparison(const maker *m, part *p)
     const nb_usual_comparison *c = &p->compared;
     if (c->made) {
         nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
-        nb_page_deepen(m->page, m->level);
+        m->page->deeper = m->level;
         NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c->terms, &c->comparison,
                                        &(nb_compare_view){.by_model = true}, p->own));
-        nb_page_deepen(m->page, 0);
+        m->page->deeper = 0;
         nb_page_heading(m->page, NB_PAGE_FOLDED, "The same with all numbers, and what they mean");
-        nb_page_deepen(m->page, NB_PAGE_DEEPEST);
+        m->page->deeper = NB_PAGE_DEEPEST;
         NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c->terms, &c->comparison, &(nb_compare_view){true, true},
                                        p->own));
-        nb_page_deepen(m->page, 0);
+        m->page->deeper = 0;
     }
     nb_ctx_release(p->own, 0);
     return NB_OK;
@@ -206,9 +206,9 @@ static nb_status add_folded(const maker *m, const part *p, const nb_table *table
     const nb_table_source of = {p->relation, p->baseline};
     int before = m->page->count;
     nb_page_heading(m->page, NB_PAGE_FOLDED, "%s: %s", table->component.name, table->component.summary);
-    nb_page_deepen(m->page, NB_PAGE_DEEPEST);
+    m->page->deeper = NB_PAGE_DEEPEST;
     NB_TRY(m->ctx, nb_table_show(m->page, table, &of, m->ctx));
-    nb_page_deepen(m->page, 0);
+    m->page->deeper = 0;
     if (m->page->count == before + 1) m->page->count = before;
     return NB_OK;
 }
@@ -220,9 +220,9 @@ static nb_status add_tables(const maker *m, const part *p)
     const nb_table_source of = {p->relation, p->baseline};
     int before = m->page->count;
     nb_page_heading(m->page, m->level + 1, "Tables");
-    nb_page_deepen(m->page, m->level);
+    m->page->deeper = m->level;
     NB_TRY(m->ctx, nb_tables_show(m->page, study, 0, &of, m->ctx));
-    nb_page_deepen(m->page, 0);
+    m->page->deeper = 0;
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         if (table->place == 0 && strcmp(table->study, study) == 0) NB_TRY(m->ctx, add_folded(m, p, table));

@@ -272,7 +272,7 @@ static nb_status prepare(printer *p, const char **sql)
                       "NOT %d AND abs(ratio - 1) < 0.01 AND high - low < 0.01 AS narrow FROM placed)",
                       p->view.full, p->band, p->along_cell, p->view.by_model, p->view.full,
                       p->terms->contrast.difference));
-    NB_TRY(p->ctx, nb_relation_run(p->relation, *sql, p->ctx));
+    NB_TRY(p->ctx, nb_relation_run(p->relation, *sql));
     return word(p, sql);
 }
 
