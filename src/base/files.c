@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -265,6 +266,30 @@ static nb_status own_folder(char *folder, size_t size, nb_ctx *ctx)
     folder[length] = '\0';
     char *slash = strrchr(folder, '/');
     if (slash) *slash = '\0';
+    return NB_OK;
+}
+
+static void release_json(void *json)
+{
+    json_decref(json);
+}
+
+nb_status nb_defer_json(nb_ctx *ctx, json_t *json)
+{
+    return nb_defer(ctx, release_json, json);
+}
+
+nb_status nb_folder_of(const char *path, const char **folder, nb_ctx *ctx)
+{
+    const char *slash = strrchr(path, '/');
+    NB_NEED(*folder, !slash ? "." : slash == path ? "/" : nb_format(ctx, "%.*s", (int)(slash - path), path));
+    return NB_OK;
+}
+
+nb_status nb_stem_of(const char *path, const char **stem, nb_ctx *ctx)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    NB_NEED(*stem, nb_format(ctx, "%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name));
     return NB_OK;
 }
 

@@ -33,7 +33,15 @@ nb_status nb_print_text(nb_status (*print)(FILE *out, const void *what, nb_ctx *
 nb_status nb_read_file(const char *path, const char **text, nb_ctx *ctx);
 nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);
 
+/* Hands a JSON value to ctx, as nb_defer does. */
+struct json_t;
+nb_status nb_defer_json(nb_ctx *ctx, struct json_t *json);
+
 bool nb_is_file(const char *path);
+/* *folder <- the part of a path before its last '/', "." where there is none. */
+nb_status nb_folder_of(const char *path, const char **folder, nb_ctx *ctx);
+/* *stem <- the name without folder and ending. */
+nb_status nb_stem_of(const char *path, const char **stem, nb_ctx *ctx);
 
 /* Finds the path of what is there from the root, without links; NB_EIO if it is not there. */
 nb_status nb_whole_path(const char *path, const char **whole, nb_ctx *ctx);

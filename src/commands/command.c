@@ -68,12 +68,10 @@ int nb_command_check_run(const char *folder, nb_ctx *ctx)
 
 int nb_command_check_output(const nb_command *c, const char *path, nb_ctx *ctx)
 {
-    const char *slash = strrchr(path, '/');
+    const char *folder;
     struct stat info;
     if (!*path) return nb_print_error("%s: -o is empty: expected the name of a file, or -", c->name);
-    if (!slash || slash == path) return NB_GO_ON;
-    const char *folder = nb_format(ctx, "%.*s", (int)(slash - path), path);
-    if (!folder) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nb_folder_of(path, &folder, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (stat(folder, &info) == 0 && S_ISDIR(info.st_mode)) return NB_GO_ON;
     return nb_print_error("%s: -o %s: there is no folder %s%s", c->name, path, folder, nb_path_hint(folder));
 }

@@ -117,11 +117,6 @@ static nb_status show_facts(nb_page *page, json_t *object, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void release(void *json)
-{
-    json_decref(json);
-}
-
 /* *list <- an object for each manifest, in the order in which they came: its number, how many rows hang on it, how many
  * of rows that the plan does not hold ("rows_unused"), and what it says (run/provenance.h). ctx's. */
 static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
@@ -131,7 +126,7 @@ static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
     int count, failed = 0;
     NB_TRY(ctx, nb_store_manifests(store, &count, &manifests, ctx));
     NB_REQUIRE(ctx, *list = json_array(), NB_ENOMEM, "out of memory: the manifests");
-    NB_TRY(ctx, nb_defer(ctx, release, *list));
+    NB_TRY(ctx, nb_defer_json(ctx, *list));
     for (int i = 0; i < count && !failed; i++) {
         json_t *object = json_pack("{s:I, s:i, s:i}", "manifest", (json_int_t)manifests[i].id, "rows",
                                    manifests[i].rows, "rows_unused", manifests[i].hidden);

@@ -238,22 +238,12 @@ static nb_status add_document(const char *folder, const char *file, nb_topic *to
     return read_title(t, ctx);
 }
 
-static nb_status find_folder(const char **folder, nb_ctx *ctx)
-{
-    char *path;
-    const char *file;
-    NB_TRY(ctx, nb_shared_file("docs", COMMANDS, &file, ctx));
-    NB_NEED(path, nb_strdup(ctx, file));
-    *strrchr(path, '/') = '\0';
-    *folder = path;
-    return NB_OK;
-}
-
 nb_status nb_manual_topics(nb_topic **topics, int *count, nb_ctx *ctx)
 {
     struct dirent **entries;
-    const char *folder;
-    NB_TRY(ctx, find_folder(&folder, ctx));
+    const char *file, *folder;
+    NB_TRY(ctx, nb_shared_file("docs", COMMANDS, &file, ctx));
+    NB_TRY(ctx, nb_folder_of(file, &folder, ctx));
     int commands = 0, files = scandir(folder, &entries, is_document, by_name);
     NB_REQUIRE(ctx, files >= 0, NB_EIO, "%s: cannot be read: %s", folder, strerror(errno));
     while (nb_commands[commands]) commands++;

@@ -87,8 +87,6 @@ nb_status nb_config_init(nb_config *config, const nb_study *study, nb_ctx *ctx);
 /* Adds a value to an axis of integers or words. */
 nb_status nb_config_add_number(nb_config *config, int axis, int number, nb_ctx *ctx);
 
-int nb_config_axis_count(const nb_config *config);
-
 /* Returns the value of an axis (as methods and scenes hold it) for an index into the config's list. */
 int nb_config_value(const nb_config *config, int axis, int index);
 

@@ -159,13 +159,6 @@ static nb_status name_setting(printer *p, int place)
     return NB_OK;
 }
 
-static bool is_component(const nb_study *study, const char *column)
-{
-    const nb_axis *a = study->axes;
-    while (a->key && strcmp(a->column, column) != 0) a++;
-    return a->key && a->type == NB_AXIS_COMPONENT;
-}
-
 static nb_status word(const printer *p, const char **sql)
 {
     const nb_compare_terms *t = p->terms;
@@ -184,7 +177,8 @@ static nb_status word(const printer *p, const char **sql)
     int settings = full ? p->varying : *p->along && !across,
         labels = 1 + of->all_pairs + (full || p->view.by_model) + settings;
     const char *trivial = p->contrasts->metric->trivial;
-    bool judged = trivial && is_component(p->relation->study, of->by);
+    const nb_axis *axis = nb_axis_of_column(p->relation->study, of->by);
+    bool judged = trivial && axis && axis->type == NB_AXIS_COMPONENT;
     const char *const words[][2] = {
         {"judged", judged ? "1" : "0"},
         {"trivial", trivial ? trivial : "NULL"},

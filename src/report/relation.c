@@ -86,9 +86,8 @@ static nb_status has_column(const nb_relation *r, const char *name, bool *has)
 /* Texts of the scene that are no problem: "kernel". */
 static bool is_of_scene(const nb_relation *r, int kind)
 {
-    for (const nb_axis *a = r->study->axes; a->key; a++)
-        if (a->scene && kind != r->problem && strcmp(a->column, r->kinds[kind]->name) == 0) return true;
-    return false;
+    const nb_axis *a = nb_axis_of_column(r->study, r->kinds[kind]->name);
+    return a && a->scene && kind != r->problem;
 }
 
 typedef struct { /* a row on its way */
@@ -1005,7 +1004,7 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
 {
     sqlite3_stmt *s = NULL;
     const char *end;
-    int code, room = 0;
+    int code, count = 0, room = 0; /* of cells */
     *a = (nb_answer){.count = 0};
     NB_TRY(ctx, nb_relation_prepare(r, sql, &end, &s, ctx));
     if (rest) *rest = end + strspn(end, " \t\r\n");
@@ -1017,15 +1016,10 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     NB_NEED(a->names, nb_alloc(ctx, (size_t)a->columns + 1, sizeof *a->names));
     for (int c = 0; c < a->columns; c++) NB_NEED(a->names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        if (a->count == room) {
-            nb_cell *cells;
-            room = room ? 2 * room : 64;
-            NB_NEED(cells, nb_alloc_unset(ctx, (size_t)room * (size_t)a->columns, sizeof *cells));
-            if (a->count > 0) memcpy(cells, a->cells, (size_t)a->count * (size_t)a->columns * sizeof *cells);
-            a->cells = cells;
+        for (int c = 0; c < a->columns; c++, count++) {
+            NB_GROW(ctx, a->cells, count, room);
+            NB_TRY(ctx, read_cell(s, c, &a->cells[count], ctx));
         }
-        for (int c = 0; c < a->columns; c++)
-            NB_TRY(ctx, read_cell(s, c, &a->cells[(size_t)a->count * (size_t)a->columns + (size_t)c], ctx));
         a->count++;
     }
     sqlite3_reset(s);
