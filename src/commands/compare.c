@@ -3,7 +3,7 @@
 #include "commands/format.h"
 
 #include "components/study.h"
-#include "report/compare_print.h"
+#include "report/compare.h"
 #include "report/where.h"
 #include "run/run_folder.h"
 

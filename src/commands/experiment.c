@@ -8,7 +8,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "run/run_folder.h"
-#include "config/load.h"
+#include "config/config.h"
 #include "run/plan.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "commands/format.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
-#include "report/row_labels.h"
+#include "report/labels.h"
 
 #include <math.h>
 #include <stdio.h>

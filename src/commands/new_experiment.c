@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/items.h"
 #include "commands/command.h"
-#include "config/load.h"
+#include "config/config.h"
 #include "data/head.h"
 
 #include <ctype.h>

@@ -18,22 +18,7 @@ void nb_program_warn(const nysbench *handle);
 int nb_program_aside(void);
 void nb_program_output(int aside);
 
-/* From now on, names a plug-in that crashes before the signal ends the program, and one that calls exit(), which
- * becomes a failure. */
-void nb_culprit_watch(void);
-void nb_culprit_forget(void);
-
 /* Options that fill in a request for one head, one strategy and one m, which has its defaults, and the host. */
-#define NB_ONE_HEAD_OPTIONS_H
-
-#include "commands/command.h"
-#include "commands/program.h"
-
-typedef struct { /* the options' values; NULL: not given */
-    char *head, *kernel, *causal, *strategy, *landmarks, *seed, *trial, *pairing, *factors, *metrics;
-    const char **cores, **plugins;
-} nb_one_head_texts;
-
 #define NB_ONE_HEAD_OPTIONS(request, host, plugins) \
     NB_TEXT_OPTION("head", '\0', (request).file, \
                    "A .safetensors file or a folder of .npy files, and which of its heads", "FILE[:H]"), \

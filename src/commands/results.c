@@ -4,7 +4,7 @@
 
 #include "commands/format.h"
 #include "report/builds.h"
-#include "report/claims_print.h"
+#include "report/claims.h"
 #include "report/csv.h"
 #include "report/results.h"
 #include "report/table.h"

@@ -3,7 +3,7 @@
  * so that every value goes the same way. What makes rows is read by axes.c: for
  * the whole experiment, or for one of its blocks. Plug-ins and the study are read
  * first, since they decide which keys there are. */
-#include "config/load.h"
+#include "config/config.h"
 
 #include "base/files.h"
 #include "calls/heads.h"

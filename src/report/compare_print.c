@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare_print.c - see compare_print.h. The lines of a comparison become these tables, of which compare.sql makes what
+/* compare_print.c - see compare.h. The lines of a comparison become these tables, of which compare.sql makes what
  * is printed, with words of the comparison's terms in the place of its {NAME}s:
  *   compared   a row each: `columns`, then s0, l0, s1, l1 ...: the settings as in the row, and as labels
  *   beside     the values and strata: kind, code, label, count (of rows that have no row of the baseline; of pairs)
  *   shown      the lines that are shown, with along, band (their settings but that), at (their place); where all lines
  *              of a method are refused, the first stands for them (whole) */
-#include "report/compare_print.h"
+#include "report/compare.h"
 
 #include "report/draws.h"
 #include "report/query.h"
