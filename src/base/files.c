@@ -2,6 +2,9 @@
 /* files.c - folders, and files that are replaced whole or not at all. */
 #include "base/files.h"
 
+#include "base/text.h"
+
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -277,6 +280,25 @@ static void release_json(void *json)
 nb_status nb_defer_json(nb_ctx *ctx, json_t *json)
 {
     return nb_defer(ctx, release_json, json);
+}
+
+nb_status nb_folder_names(const char *folder, const char *ending, int *count, const char ***names, nb_ctx *ctx)
+{
+    struct dirent **entries;
+    int found = scandir(folder, &entries, NULL, alphasort);
+    *count = -1;
+    NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
+    if (found < 0) return NB_OK;
+    bool all = (*names = nb_alloc(ctx, (size_t)found + 1, sizeof **names));
+    *count = 0;
+    for (int i = 0; i < found; i++) {
+        const char *name = entries[i]->d_name;
+        bool wanted = ending ? *name != '.' && nb_text_ends(name, ending) : strcmp(name, ".") && strcmp(name, "..");
+        if (all && wanted) all = ((*names)[(*count)++] = nb_strdup(ctx, name));
+        free(entries[i]);
+    }
+    free(entries);
+    return all ? NB_OK : NB_ENOMEM;
 }
 
 nb_status nb_folder_of(const char *path, const char **folder, nb_ctx *ctx)

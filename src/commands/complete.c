@@ -5,6 +5,7 @@
 #include "commands/complete.h"
 
 #include "api/kinds.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "commands/manual.h"
 #include "commands/prepare.h"
@@ -13,7 +14,6 @@
 #include "run/run_folder.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,23 +101,21 @@ static nb_status add_entry(nb_candidates *c, const wanted *w, const char *shown,
 
 static nb_status add_paths(nb_candidates *c, const wanted *w, const char *start)
 {
-    struct dirent **entries;
-    const char *slash = strrchr(start, '/'), *shown, *folder, *home = getenv("HOME");
+    const char *slash = strrchr(start, '/'), *shown, *folder, *home = getenv("HOME"), **names;
     size_t length = slash ? (size_t)(slash + 1 - start) : 0;
-    nb_status status = NB_OK;
+    int count;
     NB_NEED(shown, nb_format(c->ctx, "%.*s", (int)length, start));
     bool at_home = home && strncmp(shown, "~/", 2) == 0;
     NB_NEED(folder, nb_format(c->ctx, "%s%s", at_home ? home : *shown ? "" : "./", at_home ? shown + 1 : shown));
-    int count = scandir(folder, &entries, NULL, alphasort);
+    nb_status status = nb_folder_names(folder, NULL, &count, &names, c->ctx);
+    if (status == NB_EIO) nb_error_clear(c->ctx);
+    if (status != NB_OK) return status == NB_EIO ? NB_OK : status;
     for (int i = 0; i < count; i++) {
-        const char *name = entries[i]->d_name, *typed = start + length;
-        bool hidden = *name == '.' && (*typed != '.' || !name[1] || strcmp(name, "..") == 0);
-        if (!hidden && status == NB_OK && strncmp(name, typed, strlen(typed)) == 0)
-            status = add_entry(c, w, shown, folder, name);
-        free(entries[i]);
+        const char *typed = start + length;
+        if ((*names[i] != '.' || *typed == '.') && strncmp(names[i], typed, strlen(typed)) == 0)
+            NB_TRY(c->ctx, add_entry(c, w, shown, folder, names[i]));
     }
-    if (count >= 0) free(entries);
-    return status;
+    return NB_OK;
 }
 
 nb_status nb_complete_files(nb_candidates *c, const char *before, const char *start, const char *ending)

@@ -96,13 +96,6 @@ static nb_status add_facts(const facts *f, json_t *object)
     return NB_OK;
 }
 
-static nb_status print_json(const json_t *json, nb_ctx *ctx)
-{
-    NB_REQUIRE(ctx, json_dumpf(json, stdout, JSON_INDENT(2)) == 0, NB_EIO, "standard output cannot be written");
-    putchar('\n');
-    return NB_OK;
-}
-
 static nb_status show_facts(nb_page *page, json_t *object, nb_ctx *ctx)
 {
     static const char *const heads[] = {"key", "value", NULL};
@@ -115,6 +108,29 @@ static nb_status show_facts(nb_page *page, json_t *object, nb_ctx *ctx)
     nb_page_headless(page);
     nb_page_flush(page);
     return NB_OK;
+}
+
+/* Prints the facts of the program, or those of a list of manifests. */
+static nb_status print(json_t *all, nb_output_format format, nb_ctx *ctx)
+{
+    static const char *const heads[] = {"manifest", "key", "value", NULL};
+    bool list = json_is_array(all);
+    nb_page page;
+    nb_grid grid;
+    if (format == NB_FORMAT_JSON) {
+        NB_REQUIRE(ctx, json_dumpf(all, stdout, JSON_INDENT(2)) == 0, NB_EIO, "standard output cannot be written");
+        putchar('\n');
+        return NB_OK;
+    }
+    nb_page_make(&page, ctx);
+    NB_TRY(ctx, nb_grid_make(&grid, list ? heads : heads + 1, ctx));
+    for (size_t i = 0; i < (list ? json_array_size(all) : 1); i++) {
+        json_t *one = list ? json_array_get(all, i) : all;
+        const facts f = {&grid, (int)json_integer_value(json_object_get(one, "manifest")), false};
+        NB_TRY(ctx, nb_format_is_page(format) ? show_facts(&page, one, ctx) : add_facts(&f, one));
+    }
+    if (list && json_array_size(all) == 0) nb_page_paragraph(&page, "no row has been measured yet");
+    return nb_format_is_page(format) ? nb_format_page(&page, format) : nb_format_grid(&grid, format);
 }
 
 /* *list <- an object for each manifest, in the order in which they came: its number, how many rows hang on it, how many
@@ -142,30 +158,16 @@ static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
 
 static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *ctx)
 {
-    static const char *const heads[] = {"manifest", "key", "value", NULL};
     const char *path;
     nb_store store;
-    nb_page page;
-    nb_grid grid;
-    json_t *list, *one;
-    size_t i;
+    json_t *list;
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_run_load_study(folder, ctx));
     NB_TRY(ctx, nb_store_open(path, false, NULL, &store, ctx));
     NB_TRY(ctx, read_manifests(&store, &list, ctx));
-    if (format == NB_FORMAT_JSON) return print_json(list, ctx);
-    nb_page_make(&page, ctx);
-    NB_TRY(ctx, nb_grid_make(&grid, heads, ctx));
-    json_array_foreach(list, i, one)
-    {
-        const facts f = {&grid, (int)json_integer_value(json_object_get(one, "manifest")), false};
-        NB_TRY(ctx, nb_format_is_page(format) ? show_facts(&page, one, ctx) : add_facts(&f, one));
-    }
-    if (!nb_format_is_page(format)) return nb_format_grid(&grid, format);
-    if (json_array_size(list) == 0) nb_page_paragraph(&page, "no row has been measured yet");
-    NB_TRY(ctx, nb_format_page(&page, format));
+    NB_TRY(ctx, print(list, format, ctx));
     fflush(stdout);
-    return nb_builds_print(stdout, "\nNote: ", "", &store, ctx);
+    return nb_format_is_page(format) ? nb_builds_print(stdout, "\nNote: ", "", &store, ctx) : NB_OK;
 }
 
 /* Prints their folder; a part of the program that was copied alone has none. */
@@ -182,24 +184,12 @@ static nb_status add_experiments(json_t *object, nb_ctx *ctx)
 
 static nb_status print_program(nb_output_format format, nb_ctx *ctx)
 {
-    static const char *const heads[] = {"key", "value", NULL};
     json_t *object;
     nb_program program;
-    nb_page page;
-    nb_grid grid;
-    const facts f = {&grid, 0, false};
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
     NB_TRY(ctx, nb_provenance(&program, true, &object, ctx));
     NB_TRY(ctx, add_experiments(object, ctx));
-    if (format == NB_FORMAT_JSON) return print_json(object, ctx);
-    nb_page_make(&page, ctx);
-    if (nb_format_is_page(format)) {
-        NB_TRY(ctx, show_facts(&page, object, ctx));
-        return nb_format_page(&page, format);
-    }
-    NB_TRY(ctx, nb_grid_make(&grid, heads, ctx));
-    NB_TRY(ctx, add_facts(&f, object));
-    return nb_format_grid(&grid, format);
+    return print(object, format, ctx);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)

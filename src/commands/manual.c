@@ -15,8 +15,6 @@
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm-extension_api.h>
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -205,16 +203,6 @@ const nb_command *nb_command_next(const nb_command *before)
     return next;
 }
 
-static int is_document(const struct dirent *entry)
-{
-    return *entry->d_name != '.' && nb_text_ends(entry->d_name, ".md");
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcasecmp((*a)->d_name, (*b)->d_name);
-}
-
 /* The text of its first heading. */
 static nb_status read_title(nb_topic *t, nb_ctx *ctx)
 {
@@ -240,26 +228,21 @@ static nb_status add_document(const char *folder, const char *file, nb_topic *to
 
 nb_status nb_manual_topics(nb_topic **topics, int *count, nb_ctx *ctx)
 {
-    struct dirent **entries;
-    const char *file, *folder;
+    const char *file, *folder, **names;
+    nb_topic *list;
+    int commands = 0, files;
     NB_TRY(ctx, nb_shared_file("docs", COMMANDS, &file, ctx));
     NB_TRY(ctx, nb_folder_of(file, &folder, ctx));
-    int commands = 0, files = scandir(folder, &entries, is_document, by_name);
-    NB_REQUIRE(ctx, files >= 0, NB_EIO, "%s: cannot be read: %s", folder, strerror(errno));
+    NB_TRY(ctx, nb_folder_names(folder, ".md", &files, &names, ctx));
     while (nb_commands[commands]) commands++;
-    nb_topic *list = nb_alloc(ctx, (size_t)(1 + commands + files), sizeof *list);
-    nb_status status = list ? NB_OK : NB_ENOMEM;
-    *count = 0;
-    if (list) list[(*count)++] = (nb_topic){.name = "nysbench", .summary = ABOUT};
-    for (const nb_command *c = nb_command_next(NULL); list && c; c = nb_command_next(c))
-        list[(*count)++] = (nb_topic){.name = c->name, .summary = c->summary, .command = c};
-    for (int i = 0; i < files; i++) {
-        if (status == NB_OK) status = add_document(folder, entries[i]->d_name, list, count, ctx);
-        free(entries[i]);
-    }
-    free(entries);
+    NB_NEED(list, nb_alloc(ctx, (size_t)(1 + commands + files), sizeof *list));
     *topics = list;
-    return status;
+    *count = 0;
+    list[(*count)++] = (nb_topic){.name = "nysbench", .summary = ABOUT};
+    for (const nb_command *c = nb_command_next(NULL); c; c = nb_command_next(c))
+        list[(*count)++] = (nb_topic){.name = c->name, .summary = c->summary, .command = c};
+    for (int i = 0; i < files; i++) NB_TRY(ctx, add_document(folder, names[i], list, count, ctx));
+    return NB_OK;
 }
 
 const nb_topic *nb_manual_find(const nb_topic *topics, int count, const char *name)

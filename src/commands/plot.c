@@ -4,7 +4,6 @@
 
 #include "base/gnuplot.h"
 #include "base/machine.h"
-#include "base/numbers.h"
 #include "base/text.h"
 #include "components/registry.h"
 #include "components/study.h"
@@ -185,18 +184,13 @@ static bool read_width(const char *text, double *points)
         double points;
     } units[] = {{"mm", 72 / 25.4}, {"cm", 72 / 2.54}, {"in", 72}, {"pt", 1}};
     static const double least = 60 * 72 / 25.4, most = 500 * 72 / 25.4;
-    size_t length;
-    char number[32] = "";
+    char *end;
+    *points = 0;
     if (strcmp(text, "column") == 0 || strcmp(text, "page") == 0) text = *text == 'c' ? "89mm" : "183mm";
-    length = strlen(text);
-    if (length < 3 || length > sizeof number) return false;
-    memcpy(number, text, length - 2);
+    double number = strtod(text, &end);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(text + length - 2, units[i].name) == 0 && nb_parse_real(number, 1e-3, 1e6, points)) {
-            *points *= units[i].points;
-            return *points >= least && *points <= most;
-        }
-    return false;
+        if (strcmp(end, units[i].name) == 0) *points = number * units[i].points;
+    return end == text + strspn(text, "0123456789.e+-") && *end && *points >= least && *points <= most;
 }
 
 /* "svg,pdf": those formats, each once, separated by blanks; NULL where one is unknown. */

@@ -567,15 +567,12 @@ static nb_status make_sources(const nb_relation *r)
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_NEED(labels, nb_alloc(r->ctx, (size_t)r->strata.count + 1, sizeof *labels));
     NB_TRY(r->ctx, nb_label_strata(r->strata.count, r->strata.items, r->drawn, labels, r->ctx));
+    NB_TRY(r->ctx, nb_relation_table(r, "stratum", "id INTEGER PRIMARY KEY, name TEXT, label TEXT, drawn INTEGER",
+                                     &stratum, r->ctx));
     NB_TRY(r->ctx,
-           nb_relation_run(r, "CREATE TEMP TABLE stratum (id INTEGER PRIMARY KEY, name TEXT, label TEXT, drawn "
-                              "INTEGER); "
-                              "CREATE TEMP TABLE source (id INTEGER PRIMARY KEY, stratum_id INTEGER, name TEXT)"));
-    NB_TRY(r->ctx, nb_relation_prepare(r, "INSERT INTO stratum VALUES (?, ?, ?, ?)", NULL, &stratum, r->ctx));
-    NB_TRY(r->ctx, nb_relation_prepare(r, "INSERT INTO source VALUES (?, ?, ?)", NULL, &source, r->ctx));
-    for (int i = 0; i < r->strata.count; i++) {
+           nb_relation_table(r, "source", "id INTEGER PRIMARY KEY, stratum_id INTEGER, name TEXT", &source, r->ctx));
+    for (int i = 0; i < r->strata.count; i++)
         NB_TRY(r->ctx, nb_relation_add(r, stratum, "itti", i, r->strata.items[i], labels[i], r->drawn[i]));
-    }
     for (int i = 0; i < r->sources.count; i++) {
         const char *text = r->sources.items[i];
         NB_TRY(r->ctx, nb_relation_add(r, source, "iit", i, atoi(text), strchr(text, '\n') + 1));

@@ -6,7 +6,6 @@
 #include "base/files.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,7 +241,7 @@ static nb_status prune_script(const char *folder, const char *name, const char *
     size_t length = strlen(name), kind_length = strlen(kind);
     char *stem;
     bool ours, edited;
-    if (length < 4 || strcmp(name + length - 3, ".gp") != 0 || strncmp(name, kind, kind_length) != 0) return NB_OK;
+    if (strncmp(name, kind, kind_length) != 0) return NB_OK;
     NB_NEED(stem, nb_strdup(ctx, name));
     stem[length - 3] = '\0';
     if (stem[kind_length] && stem[kind_length] != '_') return NB_OK;
@@ -255,18 +254,12 @@ static nb_status prune_script(const char *folder, const char *name, const char *
 
 nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx)
 {
-    struct dirent **entries;
-    nb_status status = NB_OK;
+    const char **names, *data;
     bool kept = false;
-    int found = scandir(folder, &entries, NULL, NULL);
-    NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
-    for (int i = 0; i < found; i++) {
-        if (status == NB_OK) status = prune_script(folder, entries[i]->d_name, kind, count, stems, &kept, ctx);
-        free(entries[i]);
-    }
-    if (found >= 0) free(entries);
-    if (status != NB_OK || found < 0 || count > 0 || kept) return status;
-    const char *data;
+    int found;
+    NB_TRY(ctx, nb_folder_names(folder, ".gp", &found, &names, ctx));
+    for (int i = 0; i < found; i++) NB_TRY(ctx, prune_script(folder, names[i], kind, count, stems, &kept, ctx));
+    if (found < 0 || count > 0 || kept) return NB_OK;
     NB_NEED(data, nb_format(ctx, "%s/%s.csv", folder, kind));
     return remove_file(data, ctx);
 }
