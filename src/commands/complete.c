@@ -79,6 +79,12 @@ nb_status nb_complete_add(nb_candidates *c, const char *before, const char *text
     return NB_OK;
 }
 
+nb_status nb_complete_words(nb_candidates *c, const char *before, const char *const *words)
+{
+    for (; *words; words++) NB_TRY(c->ctx, nb_complete_add(c, before, *words, "", ""));
+    return NB_OK;
+}
+
 typedef struct {
     const char *before, *ending; /* ending: NULL: no files */
     bool runs;
@@ -181,12 +187,6 @@ static nb_status add_keys(nb_candidates *c, const char *before)
     return NB_OK;
 }
 
-static nb_status add_statuses(nb_candidates *c, const char *before)
-{
-    for (int i = 0; nb_retry_statuses[i]; i++) NB_TRY(c->ctx, nb_complete_add(c, before, nb_retry_statuses[i], "", ""));
-    return NB_OK;
-}
-
 static nb_status add_topics(nb_candidates *c, const char *before)
 {
     nb_topic *topics;
@@ -227,7 +227,7 @@ static nb_status add_alternative(nb_candidates *c, const char *before, const cha
     if (strcmp(takes, "DIR") == 0 || strcmp(takes, "OUT") == 0) return nb_complete_files(c, before, start, NULL);
     if (strcmp(takes, "COLUMN") == 0) return add_columns(c, before, false, "");
     if (strcmp(takes, "KIND") == 0) return add_kinds(c, before);
-    if (strcmp(takes, "STATUS") == 0) return add_statuses(c, before);
+    if (strcmp(takes, "STATUS") == 0) return nb_complete_words(c, before, nb_retry_statuses);
     if (strcmp(takes, "NAME") == 0) return add_names(c, before);
     return strcmp(takes, "TOPIC") == 0 ? add_topics(c, before) : NB_OK;
 }
