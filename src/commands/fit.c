@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
     char **heads, *out;
-    int rank, count, d;
+    int rank, count, room, d;
     double ridge;
     head_name *names;        /* count */
     nb_ridge_part *parts[2]; /* count each: queries, keys */
@@ -42,7 +42,6 @@ static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
     const char *path, *doubt;
     int index;
     nb_head_shape shape;
-    head_name *names;
     NB_TRY(ctx, nb_head_split(text, &path, &index, ctx));
     NB_TRY(ctx, nb_head_file_shape(path, &shape, ctx));
     NB_TRY(ctx, nb_head_doubt(path, &shape, &doubt, ctx));
@@ -55,10 +54,10 @@ static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
     NB_REQUIRE(ctx, r->rank < shape.n, NB_EINVAL, "--rank %d: expected less than the %d tokens of %s", r->rank, shape.n,
                path);
     int first = index < 0 ? 0 : index, end = index < 0 ? shape.heads : index + 1;
-    NB_NEED(names, nb_alloc(ctx, (size_t)(r->count + end - first), sizeof *names));
-    if (r->count > 0) memcpy(names, r->names, (size_t)r->count * sizeof *names);
-    for (int h = first; h < end; h++) names[r->count++] = (head_name){path, h};
-    r->names = names;
+    for (int h = first; h < end; h++) {
+        NB_GROW(ctx, r->names, r->count, r->room);
+        r->names[r->count++] = (head_name){path, h};
+    }
     r->d = shape.d;
     return NB_OK;
 }

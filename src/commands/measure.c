@@ -147,11 +147,8 @@ static int measure(const nysbench_request *request, nb_host *host, bool lines, n
     int rows;
     if (nb_program_handle(&handle, host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     int aside = nb_program_aside();
-    nysbench_status status = nysbench_measure(handle, request, &rows);
-    nb_program_output(aside);
-    nb_program_warn(handle);
-    if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
-    return tell(handle, rows, lines, format);
+    int code = nb_program_end(handle, nysbench_measure(handle, request, &rows), aside);
+    return code == NB_GO_ON ? tell(handle, rows, lines, format) : code;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)

@@ -26,9 +26,12 @@ nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx)
     return nb_defer(ctx, free_handle, *handle);
 }
 
-void nb_program_warn(const nysbench *handle)
+int nb_program_end(const nysbench *handle, nysbench_status status, int aside)
 {
+    nb_program_output(aside);
     if (*nysbench_warning(handle)) nb_print_warning("%s", nysbench_warning(handle));
+    return status == NYSBENCH_OK ? NB_GO_ON
+                                 : nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
 }
 
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};

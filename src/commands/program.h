@@ -10,8 +10,9 @@
  * it. */
 nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx);
 
-/* Prints the warning of the handle's last call, if it has one. */
-void nb_program_warn(const nysbench *handle);
+/* Ends a call of the library that was made aside: prints its warning, and its failure. Returns NB_GO_ON, or the exit
+ * status. */
+int nb_program_end(const nysbench *handle, nysbench_status status, int aside);
 
 /* From now on, sends the output of components to standard error, so that only the command's answer is on standard
  * output, and names a component that ends the program. Returns a value for nb_program_output, which ends that. */

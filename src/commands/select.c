@@ -48,10 +48,8 @@ static int pick(const nysbench_request *request, nb_host *host, bool keys, const
     if (nb_program_handle(&handle, host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (keys) host->seen = require_keys;
     int aside = nb_program_aside();
-    nysbench_status status = nysbench_select(handle, request, &landmarks);
-    nb_program_output(aside);
-    nb_program_warn(handle);
-    if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
+    int code = nb_program_end(handle, nysbench_select(handle, request, &landmarks), aside);
+    if (code != NB_GO_ON) return code;
     if (save(path, &landmarks, keys ? &landmarks.keys : &landmarks.queries, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_FAILED);
     summarise(strcmp(path, "-") == 0 ? stderr : stdout, handle, &landmarks, keys);

@@ -79,20 +79,15 @@ static nb_status add_hidden(part *p, nb_ctx *ctx)
         heads += c->comparison.items[i].conflict != NULL;
         pooled += c->comparison.items[i].change != NULL;
     }
-    if (heads > 0)
-        NB_TRY(ctx, nb_caveats_add(&p->caveats,
-                                   nb_format(ctx,
-                                             "In %d line%s of the comparison a method is better than the baseline on "
-                                             "one head and worse on another: see the warnings there.",
-                                             heads, heads == 1 ? "" : "s"),
-                                   ctx));
-    if (pooled > 0)
-        NB_TRY(ctx, nb_caveats_add(&p->caveats,
-                                   nb_format(ctx,
-                                             "In %d line%s of the comparison the effect changes sign with %s: see the "
-                                             "warnings there.",
-                                             pooled, pooled == 1 ? "" : "s", c->terms.contrast.pool),
-                                   ctx));
+    const int counts[] = {heads, pooled};
+    const char *effects[] = {"a method is better than the baseline on one head and worse on another", ""};
+    if (pooled > 0) NB_NEED(effects[1], nb_format(ctx, "the effect changes sign with %s", c->terms.contrast.pool));
+    for (int i = 0; i < 2; i++)
+        if (counts[i] > 0)
+            NB_TRY(ctx, nb_caveats_add(&p->caveats,
+                                       nb_format(ctx, "In %d line%s of the comparison %s: see the warnings there.",
+                                                 counts[i], counts[i] == 1 ? "" : "s", effects[i]),
+                                       ctx));
     return NB_OK;
 }
 
