@@ -129,7 +129,8 @@ nb_status nb_complete_files(nb_candidates *c, const char *before, const char *st
     return add_paths(c, &(wanted){before, ending, false}, start);
 }
 
-nb_status nb_complete_runs(nb_candidates *c, const char *before, const char *start)
+/* Adds folders of runs, and those that lead to them; if nothing is typed, those in results/. */
+static nb_status add_runs(nb_candidates *c, const char *before, const char *start)
 {
     struct stat info;
     bool usual = !*start && stat("results", &info) == 0 && S_ISDIR(info.st_mode);
@@ -223,7 +224,7 @@ static nb_status add_alternative(nb_candidates *c, const char *before, const cha
     if (kind) return add_registry(c, before, kind);
     if (dot && isalpha((unsigned char)dot[1])) return nb_complete_files(c, before, start, dot);
     if (head == 4 && strncmp(takes, "FILE", head) == 0) return nb_complete_files(c, before, start, "");
-    if (strncmp(takes, "RUN", head) == 0) return nb_complete_runs(c, before, start);
+    if (strncmp(takes, "RUN", head) == 0) return add_runs(c, before, start);
     if (strcmp(takes, "DIR") == 0 || strcmp(takes, "OUT") == 0) return nb_complete_files(c, before, start, NULL);
     if (strcmp(takes, "COLUMN") == 0) return add_columns(c, before, false, "");
     if (strcmp(takes, "KIND") == 0) return add_kinds(c, before);

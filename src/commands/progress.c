@@ -250,11 +250,6 @@ void nb_progress_watch(nb_progress *p, const nb_doing *workers, int count)
     draw(p, true);
 }
 
-void nb_progress_hide(nb_progress *p)
-{
-    nb_screen_clear(&p->screen);
-}
-
 void nb_progress_end(nb_progress *p)
 {
     if (p->quiet || !p->terminal || (p->screen.count == 0 && p->state.rows == 0)) return;

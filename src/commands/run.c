@@ -87,7 +87,7 @@ static bool stop(void *self)
 
 static void notice(void *self, const char *text)
 {
-    nb_progress_hide(&((sink *)self)->progress);
+    nb_screen_clear(&((sink *)self)->progress.screen);
     fprintf(stderr, "nysbench: warning: %s\n", text);
 }
 
