@@ -38,8 +38,8 @@ struct json_t;
 nb_status nb_defer_json(nb_ctx *ctx, struct json_t *json);
 
 bool nb_is_file(const char *path);
-/* *names <- what is in a folder, sorted; with an ending, only names that end with it and are not hidden. *count -1: there
- * is no such folder. NB_EIO where it cannot be read. */
+/* *names <- what is in a folder, sorted; with an ending, only names that end with it and are not hidden. *count -1:
+ * there is no such folder. NB_EIO where it cannot be read. */
 nb_status nb_folder_names(const char *folder, const char *ending, int *count, const char ***names, nb_ctx *ctx);
 /* *folder <- the part of a path before its last '/', "." where there is none. */
 nb_status nb_folder_of(const char *path, const char **folder, nb_ctx *ctx);

@@ -39,7 +39,8 @@ typedef struct {         /* the arguments of a command line, without its options
 } nb_arguments;
 
 /* Parses --help and the options into the table's variables, whose texts live as long as ctx's memory, reads words and
- * numbers, loads plug-ins, and collects the arguments. Returns NB_GO_ON, or the exit status after --help or an error. */
+ * numbers, loads plug-ins, and collects the arguments. Returns NB_GO_ON, or the exit status after --help or an
+ * error. */
 int nb_command_parse(const nb_command *command, int argc, const char **argv, const struct poptOption *options,
                      nb_arguments arguments, nb_ctx *ctx);
 

@@ -27,8 +27,8 @@ nb_status nb_outcomes_choose(const nb_relation *relation, const nb_plan *plan, c
                              int *failures, nb_ctx *ctx);
 
 /* Prints counts by status of the rows for which that holds, why they were skipped, and for each reason of failures the
- * first rows with the command that repeats one alone. The list of all rows goes to NB_FAILURES_FILE in the run's folder; without failures there is no such
- * file. */
+ * first rows with the command that repeats one alone. The list of all rows goes to NB_FAILURES_FILE in the run's
+ * folder; without failures there is no such file. */
 nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *relation, const char *where, nb_ctx *ctx);
 
 #endif

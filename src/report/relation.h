@@ -143,8 +143,8 @@ nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ct
 nb_status nb_relation_ask(const nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
                           const char **rest, nb_ctx *ctx);
 
-/* Read answers row by row: a statement, of ctx's memory, and its next row. *rest (NULL: not asked for): what follows the
- * statement. */
+/* Read answers row by row: a statement, of ctx's memory, and its next row. *rest (NULL: not asked for): what stands
+ * behind the statement. */
 nb_status nb_relation_prepare(const nb_relation *relation, const char *sql, const char **rest, sqlite3_stmt **statement,
                               nb_ctx *ctx);
 nb_status nb_relation_step(const nb_relation *relation, sqlite3_stmt *statement, bool *there);
