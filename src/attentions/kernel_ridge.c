@@ -76,7 +76,7 @@ typedef struct {
     nb_scalar *landmarks,
         *values;    /* d x m; behind it (dv + 1) x m: e^b_c times what a query gets of cluster c, and e^b_c */
     double *weight; /* k */
-    double select_s, core_s;
+    double select_s;
     bool diverged;
     nb_status status;
     char reason[200];
@@ -153,9 +153,10 @@ static nb_status choose_rows(const work *w, const nb_scalar *q, head_state *h, n
 
 typedef nb_status head_part(const work *w, const nb_layer_head *points, head_state *h, nb_ctx *ctx);
 
-/* One of a head's parts, in the thread's memory; what fails is told later. */
+/* One of a head's parts, in the thread's memory; what fails is told later, and ends the head's. */
 static void run_part(const work *w, int head, int thread, head_part *part)
 {
+    if (w->state->heads[head].status != NB_OK) return;
     nb_ctx *ctx = nb_team_ctx(w->pass->team, thread);
     nb_mark mark = nb_ctx_mark(ctx);
     head_state *h = &w->state->heads[head];
@@ -188,6 +189,7 @@ static void attend_rows(void *self, int task, int thread)
         count = (group + 1) * p->k / p->groups - first;
     size_t n = (size_t)s->n, at = (size_t)first;
     head_state *h = &w->state->heads[head];
+    if (h->status != NB_OK) return;
     nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);
     nb_scalar *rows = w->state->rooms[thread].rows, *received = h->received + (size_t)group * n;
     nb_exact_weights(s, count, h->centres + at * (size_t)s->d, points.k, rows);
@@ -413,6 +415,7 @@ static nb_status interpolate(const work *w, const nb_layer_head *points, head_st
 {
     double start_s = nb_clock_s(), *mass;
     middle x;
+    h->select_s = 0;
     h->diverged = !nb_scalars_finite((size_t)w->plan.k * (size_t)w->plan.shape->dv, h->outputs);
     if (h->diverged) { /* the outputs become NaN whatever these are */
         memset(h->landmarks, 0,
@@ -428,7 +431,6 @@ static nb_status interpolate(const work *w, const nb_layer_head *points, head_st
     NB_TRY(ctx, choose_ridge(&x, ctx));
     NB_TRY(ctx, make_values(h, &x, ctx));
     nb_count_multiplications(loop_work(&w->plan));
-    h->core_s = nb_clock_s() - start_s - h->select_s;
     return NB_OK;
 }
 
@@ -445,6 +447,7 @@ static void answer(void *self, int task, int thread)
         count = nb_lesser(s->n - first, NB_BLOCK_QUERIES);
     size_t dv = (size_t)s->dv;
     const head_state *h = &w->state->heads[head];
+    if (h->status != NB_OK) return;
     nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     room *r = &w->state->rooms[thread];
     nb_softmax_begin(&r->softmax, count, points.q + (size_t)first * (size_t)s->d, r->out);
@@ -511,37 +514,29 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
     return NB_OK;
 }
 
-/* The first head that has failed tells why. */
-static nb_status outcome(const work *w, nb_ctx *ctx)
-{
-    for (int i = 0; i < nb_layer_heads(w->plan.shape); i++) {
-        const head_state *h = &w->state->heads[i];
-        NB_REQUIRE(ctx, h->status == NB_OK, h->status, "head %d: %s", i, h->reason);
-    }
-    return NB_OK;
-}
-
 static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &pass->layer->shape;
+    enum { GROUP, ROWS, INTERPOLATE, ANSWER, STAGES };
     int heads = nb_layer_heads(s);
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
-    double select_s = 0, core_s = 0;
-    nb_team_run(pass->team, heads, group_queries, &w);
-    NB_TRY(ctx, outcome(&w, ctx));
-    nb_pass_part(pass, NB_PART_LANDMARKS);
-    nb_team_run(pass->team, heads * w.plan.groups, attend_rows, &w);
-    nb_pass_part(pass, NB_PART_B);
-    nb_team_run(pass->team, heads, interpolate_head, &w);
-    NB_TRY(ctx, outcome(&w, ctx));
+    nb_stage stages[STAGES] = {[GROUP] = {.per_head = 1, .task = group_queries},
+                               [ROWS] = {.per_head = w.plan.groups, .task = attend_rows},
+                               [INTERPOLATE] = {.per_head = 1, .task = interpolate_head},
+                               [ANSWER] = {.per_head = nb_blocks(s->n, NB_BLOCK_QUERIES), .task = answer}};
+    double select_s = 0;
+    for (int i = 0; i < heads; i++) w.state->heads[i].status = NB_OK;
+    NB_TRY(ctx, nb_team_run_stages(pass->team, heads, STAGES, stages, &w, ctx));
     for (int i = 0; i < heads; i++) {
-        select_s += w.state->heads[i].select_s;
-        core_s += w.state->heads[i].core_s;
-        if (w.state->heads[i].diverged) pass->diverged = "the outputs at the exact queries are not finite";
+        const head_state *h = &w.state->heads[i];
+        NB_REQUIRE(ctx, h->status == NB_OK, h->status, "head %d: %s", i, h->reason);
+        select_s += h->select_s;
+        if (h->diverged) pass->diverged = "the outputs at the exact queries are not finite";
     }
-    nb_pass_parts(pass, NB_PART_LANDMARKS, select_s, NB_PART_CORE, core_s);
-    nb_team_run(pass->team, heads * nb_blocks(s->n, NB_BLOCK_QUERIES), answer, &w);
-    nb_pass_part(pass, NB_PART_F);
+    nb_pass_parts(pass, (double[NB_PART_COUNT]){[NB_PART_LANDMARKS] = stages[GROUP].busy_s + select_s,
+                                                [NB_PART_B] = stages[ROWS].busy_s,
+                                                [NB_PART_CORE] = stages[INTERPOLATE].busy_s - select_s,
+                                                [NB_PART_F] = stages[ANSWER].busy_s});
     return NB_OK;
 }
 
