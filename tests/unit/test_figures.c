@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/scratch.h"
 #include "report/figure.h"
+#include "report/query.h"
 #include "report/table.h"
 #include "components/study.h"
 

@@ -4,6 +4,7 @@
 #include "stored_rows.h"
 
 #include "report/draws.h"
+#include "report/query.h"
 #include "report/table.h"
 #include "studies/error/study.h"
 
