@@ -150,7 +150,7 @@ $B/registry.c: FORCE
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
 
 # A file of src/commands that ends with such a record is a command.
-COMMANDS = $(sort $(notdir $(basename $(shell grep -l '^const nb_command nb_command_' src/commands/*.c))))
+COMMANDS = $(sort $(notdir $(basename $(shell grep -l '^NB_COMMAND' src/commands/*.c))))
 $B/commands.c: FORCE
 	@mkdir -p $B
 	@{ echo '/* made by the Makefile from the files of src/commands: do not edit */'; echo '#include "commands/command.h"'; \

@@ -9,7 +9,7 @@
 
 #include "run/plan.h"
 #include "studies/error/runner.h"
-#include "config/load.h"
+#include "config/config.h"
 
 /* Rows of the error study as the flow hands them on. */
 static inline nb_row_list rows_of_error(int count, const nb_error_row *rows)

@@ -171,6 +171,17 @@ char *nb_strdup(nb_ctx *ctx, const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
+const char *nb_replaced(nb_ctx *ctx, const char *text, const char *from, const char *to)
+{
+    size_t length = strlen(from), count = 0;
+    for (const char *at = text; (at = strstr(at, from)); at += length) count++;
+    char *copy = nb_alloc(ctx, strlen(text) + count * strlen(to) + 1, 1), *end = copy;
+    for (const char *at; copy && (at = strstr(text, from)); text = at + length)
+        end += sprintf(end, "%.*s%s", (int)(at - text), text, to);
+    if (copy) sprintf(end, "%s", text);
+    return copy;
+}
+
 const char *nb_clean(nb_ctx *ctx, const char *text, const char *kept)
 {
     char *clean;

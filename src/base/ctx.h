@@ -50,6 +50,8 @@ void *nb_grown(nb_ctx *ctx, void *items, size_t size, int count, int *capacity);
 
 char *nb_strdup(nb_ctx *ctx, const char *text);
 char *nb_format(nb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Copies a text with `to` in the place of each `from`. */
+const char *nb_replaced(nb_ctx *ctx, const char *text, const char *from, const char *to);
 
 /* Returns the text itself if it is NULL or clean (text.h), else a clean copy; NULL for the copy when out of memory. */
 const char *nb_clean(nb_ctx *ctx, const char *text, const char *kept);

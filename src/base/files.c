@@ -2,9 +2,13 @@
 /* files.c - folders, and files that are replaced whole or not at all. */
 #include "base/files.h"
 
+#include "base/text.h"
+
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -167,6 +171,13 @@ nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const vo
     return status;
 }
 
+nb_status nb_print_whole(FILE *out, const void *text, nb_ctx *ctx)
+{
+    (void)ctx;
+    fputs(text, out);
+    return NB_OK;
+}
+
 nb_status nb_print_text(nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                         const char **text, nb_ctx *ctx)
 {
@@ -258,6 +269,49 @@ static nb_status own_folder(char *folder, size_t size, nb_ctx *ctx)
     folder[length] = '\0';
     char *slash = strrchr(folder, '/');
     if (slash) *slash = '\0';
+    return NB_OK;
+}
+
+static void release_json(void *json)
+{
+    json_decref(json);
+}
+
+nb_status nb_defer_json(nb_ctx *ctx, json_t *json)
+{
+    return nb_defer(ctx, release_json, json);
+}
+
+nb_status nb_folder_names(const char *folder, const char *ending, int *count, const char ***names, nb_ctx *ctx)
+{
+    struct dirent **entries;
+    int found = scandir(folder, &entries, NULL, alphasort);
+    *count = -1;
+    NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
+    if (found < 0) return NB_OK;
+    bool all = (*names = nb_alloc(ctx, (size_t)found + 1, sizeof **names));
+    *count = 0;
+    for (int i = 0; i < found; i++) {
+        const char *name = entries[i]->d_name;
+        bool wanted = ending ? *name != '.' && nb_text_ends(name, ending) : strcmp(name, ".") && strcmp(name, "..");
+        if (all && wanted) all = ((*names)[(*count)++] = nb_strdup(ctx, name));
+        free(entries[i]);
+    }
+    free(entries);
+    return all ? NB_OK : NB_ENOMEM;
+}
+
+nb_status nb_folder_of(const char *path, const char **folder, nb_ctx *ctx)
+{
+    const char *slash = strrchr(path, '/');
+    NB_NEED(*folder, !slash ? "." : slash == path ? "/" : nb_format(ctx, "%.*s", (int)(slash - path), path));
+    return NB_OK;
+}
+
+nb_status nb_stem_of(const char *path, const char **stem, nb_ctx *ctx)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    NB_NEED(*stem, nb_format(ctx, "%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name));
     return NB_OK;
 }
 

@@ -24,6 +24,8 @@ nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx);
  * the old file or the whole new one. A pipe or device is written directly. nb_write_status with the reason. */
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
                         const void *what, nb_ctx *ctx);
+/* Prints a text, as one of these. */
+nb_status nb_print_whole(FILE *out, const void *text, nb_ctx *ctx);
 /* Lets it write a text; ctx owns that. */
 nb_status nb_print_text(nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what,
                         const char **text, nb_ctx *ctx);
@@ -31,7 +33,18 @@ nb_status nb_print_text(nb_status (*print)(FILE *out, const void *what, nb_ctx *
 nb_status nb_read_file(const char *path, const char **text, nb_ctx *ctx);
 nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx);
 
+/* Hands a JSON value to ctx, as nb_defer does. */
+struct json_t;
+nb_status nb_defer_json(nb_ctx *ctx, struct json_t *json);
+
 bool nb_is_file(const char *path);
+/* *names <- what is in a folder, sorted; with an ending, only names that end with it and are not hidden. *count -1:
+ * there is no such folder. NB_EIO where it cannot be read. */
+nb_status nb_folder_names(const char *folder, const char *ending, int *count, const char ***names, nb_ctx *ctx);
+/* *folder <- the part of a path before its last '/', "." where there is none. */
+nb_status nb_folder_of(const char *path, const char **folder, nb_ctx *ctx);
+/* *stem <- the name without folder and ending. */
+nb_status nb_stem_of(const char *path, const char **stem, nb_ctx *ctx);
 
 /* Finds the path of what is there from the root, without links; NB_EIO if it is not there. */
 nb_status nb_whole_path(const char *path, const char **whole, nb_ctx *ctx);

@@ -214,8 +214,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char *kind = NULL, **arguments, **plugins = NULL;
     nb_choice kernel;
     tally t = {.kernel = &kernel};
-    struct poptOption options[] = {
-        NB_HELP_OPTION, NB_PLUGIN_OPTION(plugins),
+    const struct poptOption options[] = {
+        NB_PLUGIN_OPTION(plugins),
         NB_TEXT_OPTION("kind", 'k', kind,
                        "Of which kind SPEC is, where several have its name (default: all; of command: strategy)",
                        "KIND"),
@@ -233,5 +233,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return t.failures ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_check = {"check", "FILE.so|SPEC", "Test a component on inputs that break others",
-                                     run,     true,           NB_YOUR_OWN + 30};
+NB_COMMAND(check, "FILE.so|SPEC", "Test a component on inputs that break others", true, NB_YOUR_OWN + 30);

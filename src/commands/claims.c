@@ -2,7 +2,7 @@
 /* claims.c - nysbench claims RUN...: what is claimed, and what the rows say of it. */
 #include "commands/format.h"
 #include "components/study.h"
-#include "report/claims_print.h"
+#include "report/claims.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static nb_status print(nb_output_format format, int runs, const nb_claim_results
     page.name = "claims";
     NB_TRY(ctx,
            nb_claims_show(&page, format == NB_FORMAT_MARKDOWN ? NB_CLAIMS_TABLE : NB_CLAIMS_PARTS, runs, results, ctx));
-    return nb_format_page(&page, format, ctx);
+    return nb_format_page(&page, format);
 }
 
 static nb_status ask(const char *folder, nb_claim_results *results, nb_ctx *ctx)
@@ -55,8 +55,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = NB_FORMAT_VALUE;
     int strict = 0, open = 0;
     const char **plugins = NULL, **arguments;
-    struct poptOption options[] = {
-        NB_HELP_OPTION, NB_FORMAT_OPTION(format),
+    const struct poptOption options[] = {
+        NB_FORMAT_OPTION(format),
         NB_FLAG_OPTION("strict", '\0', strict,
                        "Exit with 1 unless every claim is reproduced; untested ones do not count"),
         NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
@@ -67,5 +67,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return strict && open > 0 ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_claims = {"claims", "RUN...", "Test the claims of a run's experiment on its rows",
-                                      run,      false,    NB_LOOK_AT_RUN + 50};
+NB_COMMAND(claims, "RUN...", "Test the claims of a run's experiment on its rows", false, NB_LOOK_AT_RUN + 50);

@@ -68,12 +68,10 @@ int nb_command_check_run(const char *folder, nb_ctx *ctx)
 
 int nb_command_check_output(const nb_command *c, const char *path, nb_ctx *ctx)
 {
-    const char *slash = strrchr(path, '/');
+    const char *folder;
     struct stat info;
     if (!*path) return nb_print_error("%s: -o is empty: expected the name of a file, or -", c->name);
-    if (!slash || slash == path) return NB_GO_ON;
-    const char *folder = nb_format(ctx, "%.*s", (int)(slash - path), path);
-    if (!folder) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nb_folder_of(path, &folder, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (stat(folder, &info) == 0 && S_ISDIR(info.st_mode)) return NB_GO_ON;
     return nb_print_error("%s: -o %s: there is no folder %s%s", c->name, path, folder, nb_path_hint(folder));
 }
@@ -124,14 +122,15 @@ typedef struct {
     struct poptOption **options;
 } inquiry;
 
-static int answer(const nb_command *c, const struct poptOption *options, nb_ctx *ctx)
+/* *all <- the table, behind --help. */
+static nb_status add_help(const struct poptOption *options, struct poptOption **all, nb_ctx *ctx)
 {
-    const inquiry *asked = (const inquiry *)c;
     size_t count = 0;
     while (options[count].longName || options[count].shortName) count++;
-    *asked->options = nb_alloc(ctx, count + 1, sizeof *options);
-    if (*asked->options) memcpy(*asked->options, options, count * sizeof *options);
-    return NB_EXIT_OK;
+    NB_NEED(*all, nb_alloc(ctx, count + 2, sizeof **all));
+    **all = (struct poptOption){"help", 'h', POPT_ARG_NONE, NULL, 'h', "Show this help and exit", NULL};
+    memcpy(*all + 1, options, count * sizeof **all);
+    return NB_OK;
 }
 
 nb_status nb_command_options(const nb_command *command, const struct poptOption **options, nb_ctx *ctx)
@@ -244,11 +243,16 @@ static void say_missing(const nb_command *c, int index)
     nb_print_error("%s: %.*s is missing", c->name, (int)length, word);
 }
 
-int nb_command_parse(const nb_command *c, int argc, const char **argv, struct poptOption *options,
+int nb_command_parse(const nb_command *c, int argc, const char **argv, const struct poptOption *own,
                      nb_arguments arguments, nb_ctx *ctx)
 {
     static const char *none[] = {NULL};
-    if (c->place == ASKED) return answer(c, options, ctx);
+    struct poptOption *options;
+    if (add_help(own, &options, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (c->place == ASKED) {
+        *((const inquiry *)c)->options = options;
+        return NB_EXIT_OK;
+    }
     const char *name = nb_format(ctx, "nysbench %s", c->name);
     if (!name) return nb_print_failure(ctx, NB_EXIT_FAILED);
     argv[0] = name; /* a run records the call */

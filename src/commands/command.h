@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* command.h - the record and the common functions of commands. A file NAME.c of src/commands that ends with the record
- * nb_command_NAME is the command. */
+/* command.h - the record and the common functions of commands. A file NAME.c of src/commands that ends with NB_COMMAND,
+ * the record nb_command_NAME, is the command. */
 #ifndef NB_COMMAND_H
 #define NB_COMMAND_H
 
@@ -23,6 +23,10 @@ typedef struct nb_command {
 /* Groups of --help. A command's place is its group's and more. */
 enum { NB_BEGIN_HERE = 100, NB_LOOK_AT_RUN = 200, NB_YOUR_OWN = 300, NB_MORE = 400 };
 
+/* The record of the command whose function is `run`. */
+#define NB_COMMAND(name, arguments, summary, computes, place) \
+    const nb_command nb_command_##name = {#name, arguments, summary, run, computes, place}
+
 /* All commands, by name; the Makefile finds their files. NULL-terminated. */
 extern const nb_command *const nb_commands[];
 
@@ -34,9 +38,10 @@ typedef struct {         /* the arguments of a command line, without its options
     int runs;            /* that many, the first, are folders of runs, and are checked */
 } nb_arguments;
 
-/* Parses the options into the table's variables, whose texts live as long as ctx's memory, reads words and numbers,
- * loads plug-ins, and collects the arguments. Returns NB_GO_ON, or the exit status after --help or an error. */
-int nb_command_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
+/* Parses --help and the options into the table's variables, whose texts live as long as ctx's memory, reads words and
+ * numbers, loads plug-ins, and collects the arguments. Returns NB_GO_ON, or the exit status after --help or an
+ * error. */
+int nb_command_parse(const nb_command *command, int argc, const char **argv, const struct poptOption *options,
                      nb_arguments arguments, nb_ctx *ctx);
 
 /* Copies the command's table of options, whose last entry has neither a long nor a short name; runs nothing. */
@@ -58,51 +63,40 @@ typedef struct {
     int value;                /* index */
 } nb_word_value;
 enum { NB_TAKES_WHOLE = 256, NB_TAKES_REAL, NB_TAKES_WORD, NB_TAKES_PATIENCE, NB_TAKES_OUTPUT, NB_TAKES_PLUGINS };
+/* What stands there in braces, which would take lines of their own in each macro. */
+#define NB_BRACED(...) \
+    { \
+        __VA_ARGS__ \
+    }
 #define NB_TEXT_OPTION(name, letter, text, help, shown) \
-    { \
-        name, letter, POPT_ARG_STRING, &(text), 0, help, shown \
-    }
-#define NB_LIST_OPTION(name, letter, texts, help, shown) /* may be repeated */ \
-    { \
-        name, letter, POPT_ARG_ARGV, &(texts), 0, help, shown \
-    }
-#define NB_FLAG_OPTION(name, letter, flag, help) \
-    { \
-        name, letter, POPT_ARG_NONE, &(flag), 0, help, NULL \
-    }
+    NB_BRACED(name, letter, POPT_ARG_STRING, &(text), 0, help, shown)
+/* May be repeated. */
+#define NB_LIST_OPTION(name, letter, texts, help, shown) \
+    NB_BRACED(name, letter, POPT_ARG_ARGV, &(texts), 0, help, shown)
+#define NB_FLAG_OPTION(name, letter, flag, help) NB_BRACED(name, letter, POPT_ARG_NONE, &(flag), 0, help, NULL)
+#define NB_VALUE_OPTION(name, letter, value, takes, help, shown) \
+    NB_BRACED(name, letter, POPT_ARG_STRING, &(value), takes, help, shown)
 #define NB_WHOLE_OPTION(name, letter, value, help, shown) \
-    { \
-        name, letter, POPT_ARG_STRING, &(value).text, NB_TAKES_WHOLE, help, shown \
-    }
+    NB_VALUE_OPTION(name, letter, (value).text, NB_TAKES_WHOLE, help, shown)
 #define NB_REAL_OPTION(name, letter, value, help, shown) \
-    { \
-        name, letter, POPT_ARG_STRING, &(value).text, NB_TAKES_REAL, help, shown \
-    }
-#define NB_PATIENCE_OPTION(name, letter, value, help) /* seconds; plug-ins have as many when they are loaded */ \
-    { \
-        name, letter, POPT_ARG_STRING, &(value).text, NB_TAKES_PATIENCE, help, "SECONDS" \
-    }
-#define NB_OUTPUT_OPTION(path, help) /* the folder of the file is checked */ \
-    { \
-        "out", 'o', POPT_ARG_STRING, &(path), NB_TAKES_OUTPUT, help, "FILE.npy" \
-    }
+    NB_VALUE_OPTION(name, letter, (value).text, NB_TAKES_REAL, help, shown)
+/* Seconds; plug-ins have as many when they are loaded. */
+#define NB_PATIENCE_OPTION(name, letter, value, help) \
+    NB_VALUE_OPTION(name, letter, (value).text, NB_TAKES_PATIENCE, help, "SECONDS")
+/* The folder of the file is checked. */
+#define NB_OUTPUT_OPTION(path, help) NB_VALUE_OPTION("out", 'o', path, NB_TAKES_OUTPUT, help, "FILE.npy")
 #define NB_WORD_OPTION(name, letter, value, help, shown) \
-    { \
-        name, letter, POPT_ARG_STRING, &(value).text, NB_TAKES_WORD, help, shown \
-    }
+    NB_VALUE_OPTION(name, letter, (value).text, NB_TAKES_WORD, help, shown)
+/* May be repeated: the components are loaded. */
+#define NB_PLUGIN_OPTION(files) \
+    NB_BRACED("plugin", '\0', POPT_ARG_ARGV, &(files), NB_TAKES_PLUGINS, \
+              "Load the components of a shared object; may be repeated", "FILE.so")
 
 /* Reads such a number, whose bounds depend on other options; as nb_command_parse does, and returns as it. */
 int nb_command_real(const nb_command *command, const char *option, nb_real_value *number);
 
 /* Lists the names of all commands in --help, NULL-terminated; ctx owns them. */
 nb_status nb_command_names(const char *const **names, nb_ctx *ctx);
-
-/* The option --plugin, which may be repeated: the components are loaded. */
-#define NB_PLUGIN_OPTION(files) \
-    { \
-        "plugin", '\0', POPT_ARG_ARGV, &(files), NB_TAKES_PLUGINS, \
-            "Load the components of a shared object; may be repeated", "FILE.so" \
-    }
 
 /* Prints "nysbench: error: ..." on standard error. Returns NB_EXIT_USAGE. */
 int nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -124,11 +118,5 @@ int nb_command_check_output(const nb_command *command, const char *path, nb_ctx 
 /* Returns NB_EXIT_OK; or prints the ctx's error and returns NB_EXIT_USAGE for an NB_EINVAL, else NB_EXIT_FAILED. */
 int nb_command_end(nb_status status, const nb_ctx *ctx);
 int nb_print_mistakes(const nb_mistakes *mistakes); /* returns NB_EXIT_USAGE */
-
-/* The option --help, first in every table; nb_command_parse handles it. */
-#define NB_HELP_OPTION \
-    { \
-        "help", 'h', POPT_ARG_NONE, NULL, 'h', "Show this help and exit", NULL \
-    }
 
 #endif

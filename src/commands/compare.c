@@ -3,7 +3,7 @@
 #include "commands/format.h"
 
 #include "components/study.h"
-#include "report/compare_print.h"
+#include "report/compare.h"
 #include "report/where.h"
 #include "run/run_folder.h"
 
@@ -109,10 +109,10 @@ static nb_status print(const given *g, const nb_relation *relation, const nb_com
         nb_page_make(&page, ctx);
         page.name = "compare";
         NB_TRY(ctx, nb_compare_show(&page, relation, terms, c, &view, ctx));
-        return nb_format_page(&page, format, ctx);
+        return nb_format_page(&page, format);
     }
     NB_TRY(ctx, nb_compare_fill(&grid, relation, terms, c, ctx));
-    return nb_format_grid(&grid, format, ctx);
+    return nb_format_grid(&grid, format);
 }
 
 static nb_status compare(const char *folder, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
@@ -174,8 +174,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                .resamples = {.max = 1000000, .value = NB_BOOTSTRAPS}};
     const char **plugins = NULL, **arguments;
     nb_compare_terms terms;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_TEXT_OPTION(
             "baseline", 'b', g.baseline,
             "What to compare with, by its name, a spec or its label (default: the run's baseline); all: compare each "
@@ -211,5 +210,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return code == NB_GO_ON ? nb_command_end(compare(arguments[0], &g, &terms, ctx), ctx) : code;
 }
 
-const nb_command nb_command_compare = {"compare", "RUN", "Say which method is better, and how surely",
-                                       run,       false, NB_BEGIN_HERE + 50};
+NB_COMMAND(compare, "RUN", "Say which method is better, and how surely", false, NB_BEGIN_HERE + 50);

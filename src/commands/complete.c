@@ -5,16 +5,20 @@
 #include "commands/complete.h"
 
 #include "api/kinds.h"
+#include "base/files.h"
+#include "base/text.h"
 #include "commands/manual.h"
 #include "commands/prepare.h"
 #include "components/study.h"
 #include "config/keys.h"
+#include "run/run_folder.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 typedef struct {
     char **words; /* plain; the last is the one to complete */
@@ -75,6 +79,64 @@ nb_status nb_complete_add(nb_candidates *c, const char *before, const char *text
     return NB_OK;
 }
 
+nb_status nb_complete_words(nb_candidates *c, const char *before, const char *const *words)
+{
+    for (; *words; words++) NB_TRY(c->ctx, nb_complete_add(c, before, *words, "", ""));
+    return NB_OK;
+}
+
+typedef struct {
+    const char *before, *ending; /* ending: NULL: no files */
+    bool runs;
+} wanted;
+
+/* One entry of a folder; `shown` is the folder as it was typed, with its '/', and `folder` where it is. */
+static nb_status add_entry(nb_candidates *c, const wanted *w, const char *shown, const char *folder, const char *name)
+{
+    const char *path, *store;
+    struct stat info;
+    NB_NEED(path, nb_format(c->ctx, "%s%s", folder, name));
+    if (stat(path, &info) != 0 || !nb_text_is_clean(name, "")) return NB_OK;
+    bool is_folder = S_ISDIR(info.st_mode);
+    if (!is_folder && (!w->ending || !nb_text_ends(name, w->ending))) return NB_OK;
+    NB_NEED(store, nb_format(c->ctx, "%s/%s", path, NB_STORE_FILE));
+    bool is_run = w->runs && is_folder && stat(store, &info) == 0;
+    NB_NEED(path, nb_format(c->ctx, "%s%s", w->before, shown));
+    return nb_complete_add(c, path, name, is_folder && !is_run ? "/" : "", "");
+}
+
+static nb_status add_paths(nb_candidates *c, const wanted *w, const char *start)
+{
+    const char *slash = strrchr(start, '/'), *shown, *folder, *home = getenv("HOME"), **names;
+    size_t length = slash ? (size_t)(slash + 1 - start) : 0;
+    int count;
+    NB_NEED(shown, nb_format(c->ctx, "%.*s", (int)length, start));
+    bool at_home = home && strncmp(shown, "~/", 2) == 0;
+    NB_NEED(folder, nb_format(c->ctx, "%s%s", at_home ? home : *shown ? "" : "./", at_home ? shown + 1 : shown));
+    nb_status status = nb_folder_names(folder, NULL, &count, &names, c->ctx);
+    if (status == NB_EIO) nb_error_clear(c->ctx);
+    if (status != NB_OK) return status == NB_EIO ? NB_OK : status;
+    for (int i = 0; i < count; i++) {
+        const char *typed = start + length;
+        if ((*names[i] != '.' || *typed == '.') && strncmp(names[i], typed, strlen(typed)) == 0)
+            NB_TRY(c->ctx, add_entry(c, w, shown, folder, names[i]));
+    }
+    return NB_OK;
+}
+
+nb_status nb_complete_files(nb_candidates *c, const char *before, const char *start, const char *ending)
+{
+    return add_paths(c, &(wanted){before, ending, false}, start);
+}
+
+/* Adds folders of runs, and those that lead to them; if nothing is typed, those in results/. */
+static nb_status add_runs(nb_candidates *c, const char *before, const char *start)
+{
+    struct stat info;
+    bool usual = !*start && stat("results", &info) == 0 && S_ISDIR(info.st_mode);
+    return add_paths(c, &(wanted){before, NULL, true}, usual ? "results/" : start);
+}
+
 static nb_status add_commands(nb_candidates *c)
 {
     for (const nb_command *k = nb_command_next(NULL); k; k = nb_command_next(k))
@@ -126,12 +188,6 @@ static nb_status add_keys(nb_candidates *c, const char *before)
     return NB_OK;
 }
 
-static nb_status add_statuses(nb_candidates *c, const char *before)
-{
-    for (int i = 0; nb_retry_statuses[i]; i++) NB_TRY(c->ctx, nb_complete_add(c, before, nb_retry_statuses[i], "", ""));
-    return NB_OK;
-}
-
 static nb_status add_topics(nb_candidates *c, const char *before)
 {
     nb_topic *topics;
@@ -168,11 +224,11 @@ static nb_status add_alternative(nb_candidates *c, const char *before, const cha
     if (kind) return add_registry(c, before, kind);
     if (dot && isalpha((unsigned char)dot[1])) return nb_complete_files(c, before, start, dot);
     if (head == 4 && strncmp(takes, "FILE", head) == 0) return nb_complete_files(c, before, start, "");
-    if (strncmp(takes, "RUN", head) == 0) return nb_complete_runs(c, before, start);
+    if (strncmp(takes, "RUN", head) == 0) return add_runs(c, before, start);
     if (strcmp(takes, "DIR") == 0 || strcmp(takes, "OUT") == 0) return nb_complete_files(c, before, start, NULL);
     if (strcmp(takes, "COLUMN") == 0) return add_columns(c, before, false, "");
     if (strcmp(takes, "KIND") == 0) return add_kinds(c, before);
-    if (strcmp(takes, "STATUS") == 0) return add_statuses(c, before);
+    if (strcmp(takes, "STATUS") == 0) return nb_complete_words(c, before, nb_retry_statuses);
     if (strcmp(takes, "NAME") == 0) return add_names(c, before);
     return strcmp(takes, "TOPIC") == 0 ? add_topics(c, before) : NB_OK;
 }
@@ -299,8 +355,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     const char **arguments;
     char *shown = NULL;
     nb_candidates candidates;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_TEXT_OPTION("bash", '\0', shown, "In bash's words, of which this is the current one", "WORD"),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
@@ -311,5 +366,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_complete = {
-    "complete", "LINE", "List what may stand at the end of a command line, for a shell", run, false, 0};
+NB_COMMAND(complete, "LINE", "List what may stand at the end of a command line, for a shell", false, 0);

@@ -21,11 +21,12 @@ typedef struct {
 /* Adds BEFORE + text + MORE if it begins with the word. */
 nb_status nb_complete_add(nb_candidates *c, const char *before, const char *text, const char *more, const char *help);
 
+/* Adds BEFORE + each word; `words` ends with NULL. */
+nb_status nb_complete_words(nb_candidates *c, const char *before, const char *const *words);
+
 /* Adds BEFORE + path for the paths that begin with `start`: files that end with `ending` (NULL: none, "": all), and
  * folders. */
 nb_status nb_complete_files(nb_candidates *c, const char *before, const char *start, const char *ending);
-/* Adds folders of runs, and those that lead to them; if nothing is typed, those in results/. */
-nb_status nb_complete_runs(nb_candidates *c, const char *before, const char *start);
 
 /* Adds BEFORE + spec: components of that kind (NULL: of any) that begin with `start`, their options, and the values of
  * these. */

@@ -66,21 +66,15 @@ static nb_status add_keys(nb_candidates *c, const char *before, const char *star
     return nb_complete_add(c, before, assignment, "", "the default");
 }
 
-static nb_status add_words(nb_candidates *c, const char *before, const char *const *words)
-{
-    for (; *words; words++) NB_TRY(c->ctx, nb_complete_add(c, before, *words, "", ""));
-    return NB_OK;
-}
-
 static nb_status add_option_value(nb_candidates *c, const char *before, const char *start, const nb_option *o)
 {
     static const char *const truths[] = {"true", "false", NULL};
     const char *const numbers[] = {o->initial ? o->initial : o->word, o->initial ? o->word : o->second, NULL};
-    if (o->type == NB_OPTION_BOOL) return add_words(c, before, truths);
-    if (o->type == NB_OPTION_ENUM) return add_words(c, before, o->choices);
+    if (o->type == NB_OPTION_BOOL) return nb_complete_words(c, before, truths);
+    if (o->type == NB_OPTION_ENUM) return nb_complete_words(c, before, o->choices);
     if (o->type == NB_OPTION_SPEC) return nb_complete_spec(c, before, start, o->registry);
     if (o->type == NB_OPTION_STRING) return o->names_files ? nb_complete_files(c, before, start, "") : NB_OK;
-    return add_words(c, before, numbers);
+    return nb_complete_words(c, before, numbers);
 }
 
 /* True if the text may stand as the option's value. */

@@ -63,9 +63,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     char *out = NULL;
     const char **arguments, *experiment = NULL, *results = NULL;
-    struct poptOption options[] = {NB_HELP_OPTION,
-                                   NB_TEXT_OPTION("out", 'o', out, "Folder to make (default: nysbench-demo)", "DIR"),
-                                   POPT_TABLEEND};
+    const struct poptOption options[] = {
+        NB_TEXT_OPTION("out", 'o', out, "Folder to make (default: nysbench-demo)", "DIR"), POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     const char *folder = out ? out : "nysbench-demo";
@@ -80,5 +79,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return print_next(experiment, results, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_demo = {"demo", "",   "Run a small experiment, in a few seconds",
-                                    run,    true, NB_BEGIN_HERE + 10};
+NB_COMMAND(demo, "", "Run a small experiment, in a few seconds", true, NB_BEGIN_HERE + 10);

@@ -4,6 +4,7 @@
 #include "commands/command.h"
 
 #include "api/describe.h"
+#include "base/text.h"
 #include "commands/program.h"
 #include "components/study.h"
 
@@ -117,10 +118,9 @@ static nb_status put_columns(nb_ctx *ctx)
 static int markdown(const char *what, nb_ctx *ctx)
 {
     const char *const parts[] = {"columns", "components", NULL};
-    if (strcmp(what, "columns") == 0)
-        return put_columns(ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
-    if (strcmp(what, "components") == 0)
-        return put_components(ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
+    int part = nb_text_index(what, parts);
+    if (part >= 0)
+        return (part ? put_components : put_columns)(ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
     const char *hint = nb_hint(what, parts, ctx);
     return nb_print_error("describe: --markdown: '%s' is neither columns nor components%s", what, hint ? hint : "");
 }
@@ -142,8 +142,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     const char **plugins = NULL;
     int as_markdown = 0;
-    struct poptOption options[] = {
-        NB_HELP_OPTION, NB_PLUGIN_OPTION(plugins),
+    const struct poptOption options[] = {
+        NB_PLUGIN_OPTION(plugins),
         NB_FLAG_OPTION("markdown", '\0', as_markdown, "Print all columns or all components, as NAME says, as Markdown"),
         POPT_TABLEEND};
     const char **arguments;
@@ -153,5 +153,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return describe(arguments[0], ctx);
 }
 
-const nb_command nb_command_describe = {"describe", "NAME", "Explain a component, column, figure or table",
-                                        run,        false,  NB_YOUR_OWN + 20};
+NB_COMMAND(describe, "NAME", "Explain a component, column, figure or table", false, NB_YOUR_OWN + 20);

@@ -8,7 +8,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "run/run_folder.h"
-#include "config/load.h"
+#include "config/config.h"
 #include "run/plan.h"
 
 #include <math.h>
@@ -118,7 +118,7 @@ static nb_status warn(const nb_plan *plan, nb_ctx *ctx)
     return NB_OK;
 }
 
-int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
+int nb_experiment_parse(const nb_command *command, int argc, const char **argv, const struct poptOption *options,
                         nb_experiment *experiment, nb_ctx *ctx)
 {
     nb_mistakes mistakes;

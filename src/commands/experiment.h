@@ -44,7 +44,7 @@ typedef struct {
 
 /* Parses the command line, whose options include those above, loads the file that it names and plans it; prints errors.
  * Returns NB_GO_ON, or the exit status. */
-int nb_experiment_parse(const nb_command *command, int argc, const char **argv, struct poptOption *options,
+int nb_experiment_parse(const nb_command *command, int argc, const char **argv, const struct poptOption *options,
                         nb_experiment *experiment, nb_ctx *ctx);
 
 /* The options for workers: their number and limits. */
@@ -56,13 +56,8 @@ typedef struct {
 
 enum { NB_MOST_JOBS = 1024 };
 #define NB_WORKER_DEFAULTS \
-    { \
-        .jobs = {.max = NB_MOST_JOBS}, .blas_threads = {.min = 1, .max = nb_blas_most_threads(), .value = 1}, \
-        .timeout = { \
-            .min = 1e-3, \
-            .max = 1e7 \
-        } \
-    }
+    NB_BRACED(.jobs = {.max = NB_MOST_JOBS}, .blas_threads = {.min = 1, .max = nb_blas_most_threads(), .value = 1}, \
+              .timeout = {.min = 1e-3, .max = 1e7})
 
 #define NB_WORKER_OPTIONS(c) \
     NB_WHOLE_OPTION("jobs", 'j', (c).jobs, \

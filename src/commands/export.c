@@ -41,8 +41,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = {.words = formats};
     char *landmarks = NULL;
     const char **plugins = NULL;
-    struct poptOption options[] = {
-        NB_HELP_OPTION, NB_WORD_OPTION("format", 'f', format, "csv (default) or json, to standard output", "csv|json"),
+    const struct poptOption options[] = {
+        NB_WORD_OPTION("format", 'f', format, "csv (default) or json, to standard output", "csv|json"),
         NB_TEXT_OPTION("landmarks", 'l', landmarks,
                        "Pick the run's landmarks again and write them, with Q, K and V, as .npy files into DIR", "DIR"),
         NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
@@ -55,5 +55,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return failed ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_export = {"export", "RUN", "Write the rows of a run, or its landmarks",
-                                      run,      true,  NB_LOOK_AT_RUN + 60};
+NB_COMMAND(export, "RUN", "Write the rows of a run, or its landmarks", true, NB_LOOK_AT_RUN + 60);

@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
     char **heads, *out;
-    int rank, count, d;
+    int rank, count, room, d;
     double ridge;
     head_name *names;        /* count */
     nb_ridge_part *parts[2]; /* count each: queries, keys */
@@ -42,7 +42,6 @@ static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
     const char *path, *doubt;
     int index;
     nb_head_shape shape;
-    head_name *names;
     NB_TRY(ctx, nb_head_split(text, &path, &index, ctx));
     NB_TRY(ctx, nb_head_file_shape(path, &shape, ctx));
     NB_TRY(ctx, nb_head_doubt(path, &shape, &doubt, ctx));
@@ -55,10 +54,10 @@ static nb_status add_heads(request *r, const char *text, nb_ctx *ctx)
     NB_REQUIRE(ctx, r->rank < shape.n, NB_EINVAL, "--rank %d: expected less than the %d tokens of %s", r->rank, shape.n,
                path);
     int first = index < 0 ? 0 : index, end = index < 0 ? shape.heads : index + 1;
-    NB_NEED(names, nb_alloc(ctx, (size_t)(r->count + end - first), sizeof *names));
-    if (r->count > 0) memcpy(names, r->names, (size_t)r->count * sizeof *names);
-    for (int h = first; h < end; h++) names[r->count++] = (head_name){path, h};
-    r->names = names;
+    for (int h = first; h < end; h++) {
+        NB_GROW(ctx, r->names, r->count, r->room);
+        r->names[r->count++] = (head_name){path, h};
+    }
     r->d = shape.d;
     return NB_OK;
 }
@@ -162,8 +161,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_whole_value rank = {.min = 1, .max = 1 << 20, .value = 32};
     nb_real_value ridge = {.min = 0, .max = 1e300, .value = 1};
     request r = {.count = 0};
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_LIST_OPTION("head", '\0', r.heads, "Head H of a file, or all its heads; may be repeated", "FILE[:H]"),
         NB_OUTPUT_OPTION(r.out, "Where to write the weights, of shape (2, d+1): queries and keys, the intercept last"),
         NB_WHOLE_OPTION("rank", 0, rank, "Singular vectors of S in the leverage scores (default: 32)", "K"),
@@ -180,5 +178,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return fit_and_save(&r, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_fit = {"fit", "--head FILE -o OUT", "Fit weights that predict leverage scores", run,
-                                   true,  NB_YOUR_OWN + 70};
+NB_COMMAND(fit, "--head FILE -o OUT", "Fit weights that predict leverage scores", true, NB_YOUR_OWN + 70);

@@ -29,31 +29,26 @@ static bool has_bold(void)
     return isatty(STDOUT_FILENO) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-nb_status nb_format_page(const nb_page *page, nb_output_format format, nb_ctx *ctx)
+nb_status nb_format_page(const nb_page *page, nb_output_format format)
 {
     nb_page_form form = format == NB_FORMAT_MARKDOWN ? NB_PAGE_MARKDOWN
                         : format == NB_FORMAT_LATEX  ? NB_PAGE_LATEX
                         : has_bold()                 ? NB_PAGE_TERMINAL
                                                      : NB_PAGE_TEXT;
-    NB_TRY(ctx, nb_page_print(stdout, page, form, nb_format_width()));
-    return NB_OK;
+    return nb_page_print(stdout, page, form, nb_format_width());
 }
 
-nb_status nb_format_grid(const nb_grid *grid, nb_output_format format, nb_ctx *ctx)
+nb_status nb_format_grid(const nb_grid *grid, nb_output_format format)
 {
-    if (format == NB_FORMAT_JSON)
-        NB_TRY(ctx, nb_grid_print_json(stdout, grid));
-    else
-        nb_grid_print_csv(stdout, grid);
-    return NB_OK;
+    return format == NB_FORMAT_JSON ? nb_grid_print_json(stdout, grid) : nb_grid_print_csv(stdout, grid, grid->ctx);
 }
 
-nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format, nb_ctx *ctx)
+nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format)
 {
     nb_page page;
-    if (!nb_format_is_page(format)) return nb_format_grid(grid, format, ctx);
-    nb_page_make(&page, ctx);
+    if (!nb_format_is_page(format)) return nb_format_grid(grid, format);
+    nb_page_make(&page, grid->ctx);
     nb_grid_show(grid, &page);
     if (plain) nb_page_headless(&page);
-    return nb_format_page(&page, format, ctx);
+    return nb_format_page(&page, format);
 }

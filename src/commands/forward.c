@@ -105,8 +105,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     request r = {.threads = {.min = 1, .max = NB_MOST_THREADS, .value = nb_lesser(nb_usable_cpus(), NB_MOST_THREADS)},
                  .seed = {.max = INT64_MAX, .value = 20260101},
                  .trial = {.max = INT_MAX}};
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_TEXT_OPTION("head", '\0', r.head,
                        "A .safetensors file or a folder of .npy files: all its heads, or one of them", "FILE[:H]"),
         NB_TEXT_OPTION("attention", 'a', r.attention,
@@ -140,9 +139,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return forward(&r, handle, &file, &layer, ctx);
 }
 
-const nb_command nb_command_forward = {"forward",
-                                       "--head FILE --attention SPEC -o FILE.npy",
-                                       "Compute one attention's outputs for a file's heads",
-                                       run,
-                                       true,
-                                       NB_YOUR_OWN + 60};
+NB_COMMAND(forward, "--head FILE --attention SPEC -o FILE.npy", "Compute one attention's outputs for a file's heads",
+           true, NB_YOUR_OWN + 60);

@@ -59,8 +59,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     char *folder = NULL;
     nb_topic *topics;
     int count;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_TEXT_OPTION("man-pages", '\0', folder, "Only write the pages for man(1) into DIR/man1, man5, man7", "DIR"),
         POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 0}, ctx);
@@ -74,5 +73,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return NB_EXIT_OK;
 }
 
-const nb_command nb_command_help = {"help", "[TOPIC]", "Show a page of the manual; without TOPIC, list them",
-                                    run,    false,     NB_MORE + 30};
+NB_COMMAND(help, "[TOPIC]", "Show a page of the manual; without TOPIC, list them", false, NB_MORE + 30);

@@ -96,13 +96,6 @@ static nb_status add_facts(const facts *f, json_t *object)
     return NB_OK;
 }
 
-static nb_status print_json(const json_t *json, nb_ctx *ctx)
-{
-    NB_REQUIRE(ctx, json_dumpf(json, stdout, JSON_INDENT(2)) == 0, NB_EIO, "standard output cannot be written");
-    putchar('\n');
-    return NB_OK;
-}
-
 static nb_status show_facts(nb_page *page, json_t *object, nb_ctx *ctx)
 {
     static const char *const heads[] = {"key", "value", NULL};
@@ -117,9 +110,27 @@ static nb_status show_facts(nb_page *page, json_t *object, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void release(void *json)
+/* Prints the facts of the program, or those of a list of manifests. */
+static nb_status print(json_t *all, nb_output_format format, nb_ctx *ctx)
 {
-    json_decref(json);
+    static const char *const heads[] = {"manifest", "key", "value", NULL};
+    bool list = json_is_array(all);
+    nb_page page;
+    nb_grid grid;
+    if (format == NB_FORMAT_JSON) {
+        NB_REQUIRE(ctx, json_dumpf(all, stdout, JSON_INDENT(2)) == 0, NB_EIO, "standard output cannot be written");
+        putchar('\n');
+        return NB_OK;
+    }
+    nb_page_make(&page, ctx);
+    NB_TRY(ctx, nb_grid_make(&grid, list ? heads : heads + 1, ctx));
+    for (size_t i = 0; i < (list ? json_array_size(all) : 1); i++) {
+        json_t *one = list ? json_array_get(all, i) : all;
+        const facts f = {&grid, (int)json_integer_value(json_object_get(one, "manifest")), false};
+        NB_TRY(ctx, nb_format_is_page(format) ? show_facts(&page, one, ctx) : add_facts(&f, one));
+    }
+    if (list && json_array_size(all) == 0) nb_page_paragraph(&page, "no row has been measured yet");
+    return nb_format_is_page(format) ? nb_format_page(&page, format) : nb_format_grid(&grid, format);
 }
 
 /* *list <- an object for each manifest, in the order in which they came: its number, how many rows hang on it, how many
@@ -131,7 +142,7 @@ static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
     int count, failed = 0;
     NB_TRY(ctx, nb_store_manifests(store, &count, &manifests, ctx));
     NB_REQUIRE(ctx, *list = json_array(), NB_ENOMEM, "out of memory: the manifests");
-    NB_TRY(ctx, nb_defer(ctx, release, *list));
+    NB_TRY(ctx, nb_defer_json(ctx, *list));
     for (int i = 0; i < count && !failed; i++) {
         json_t *object = json_pack("{s:I, s:i, s:i}", "manifest", (json_int_t)manifests[i].id, "rows",
                                    manifests[i].rows, "rows_unused", manifests[i].hidden);
@@ -147,30 +158,16 @@ static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
 
 static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *ctx)
 {
-    static const char *const heads[] = {"manifest", "key", "value", NULL};
     const char *path;
     nb_store store;
-    nb_page page;
-    nb_grid grid;
-    json_t *list, *one;
-    size_t i;
+    json_t *list;
     NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
     NB_TRY(ctx, nb_run_load_study(folder, ctx));
     NB_TRY(ctx, nb_store_open(path, false, NULL, &store, ctx));
     NB_TRY(ctx, read_manifests(&store, &list, ctx));
-    if (format == NB_FORMAT_JSON) return print_json(list, ctx);
-    nb_page_make(&page, ctx);
-    NB_TRY(ctx, nb_grid_make(&grid, heads, ctx));
-    json_array_foreach(list, i, one)
-    {
-        const facts f = {&grid, (int)json_integer_value(json_object_get(one, "manifest")), false};
-        NB_TRY(ctx, nb_format_is_page(format) ? show_facts(&page, one, ctx) : add_facts(&f, one));
-    }
-    if (!nb_format_is_page(format)) return nb_format_grid(&grid, format, ctx);
-    if (json_array_size(list) == 0) nb_page_paragraph(&page, "no row has been measured yet");
-    NB_TRY(ctx, nb_format_page(&page, format, ctx));
+    NB_TRY(ctx, print(list, format, ctx));
     fflush(stdout);
-    return nb_builds_print(stdout, "\nNote: ", "", &store, ctx);
+    return nb_format_is_page(format) ? nb_builds_print(stdout, "\nNote: ", "", &store, ctx) : NB_OK;
 }
 
 /* Prints their folder; a part of the program that was copied alone has none. */
@@ -187,32 +184,20 @@ static nb_status add_experiments(json_t *object, nb_ctx *ctx)
 
 static nb_status print_program(nb_output_format format, nb_ctx *ctx)
 {
-    static const char *const heads[] = {"key", "value", NULL};
     json_t *object;
     nb_program program;
-    nb_page page;
-    nb_grid grid;
-    const facts f = {&grid, 0, false};
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
     NB_TRY(ctx, nb_provenance(&program, true, &object, ctx));
     NB_TRY(ctx, add_experiments(object, ctx));
-    if (format == NB_FORMAT_JSON) return print_json(object, ctx);
-    nb_page_make(&page, ctx);
-    if (nb_format_is_page(format)) {
-        NB_TRY(ctx, show_facts(&page, object, ctx));
-        return nb_format_page(&page, format, ctx);
-    }
-    NB_TRY(ctx, nb_grid_make(&grid, heads, ctx));
-    NB_TRY(ctx, add_facts(&f, object));
-    return nb_format_grid(&grid, format, ctx);
+    return print(object, format, ctx);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     int json = 0;
     nb_word_value format = NB_FORMAT_VALUE;
-    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format),
-                                   NB_FLAG_OPTION("json", '\0', json, "The same as --format json"), POPT_TABLEEND};
+    const struct poptOption options[] = {
+        NB_FORMAT_OPTION(format), NB_FLAG_OPTION("json", '\0', json, "The same as --format json"), POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 1}, ctx);
     if (code != NB_GO_ON) return code;
@@ -221,5 +206,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_info = {"info", "[RUN]", "Show this program and machine, or those of a run",
-                                    run,    false,   NB_LOOK_AT_RUN + 80};
+NB_COMMAND(info, "[RUN]", "Show this program and machine, or those of a run", false, NB_LOOK_AT_RUN + 80);

@@ -70,8 +70,7 @@ static nb_status print(listing *l, const char *kind)
     NB_TRY(l->ctx, nb_grid_make(&l->grid, heads, l->ctx));
     if (kind) NB_TRY(l->ctx, nb_kind_find(kind, &registry, l->ctx));
     NB_TRY(l->ctx, kind ? list(l, registry->kind, "") : list_all(l));
-    return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format, l->ctx)
-                                        : nb_format_grid(&l->grid, l->format, l->ctx);
+    return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format) : nb_format_grid(&l->grid, l->format);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -79,7 +78,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = NB_FORMAT_VALUE;
     listing l = {.ctx = ctx};
     const char **plugins = NULL, **arguments;
-    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
+    const struct poptOption options[] = {NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     nb_host host = {.prefix = NULL};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
@@ -89,5 +88,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
-const nb_command nb_command_list = {"list", "[KIND]", "List components, figures and tables",
-                                    run,    false,    NB_YOUR_OWN + 10};
+NB_COMMAND(list, "[KIND]", "List components, figures and tables", false, NB_YOUR_OWN + 10);

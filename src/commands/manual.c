@@ -15,8 +15,6 @@
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm-extension_api.h>
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -77,24 +75,16 @@ static void add_table(cmark_node *page, cmark_node *table)
     cmark_node_free(table);
 }
 
-/* Without the "./" of a checkout. */
-static void install_code(cmark_node *code)
-{
-    static const char call[] = "./nysbench ";
-    char *text = strdup(cmark_node_get_literal(code)), *to = text;
-    if (!text) abort(); /* as libcmark-gfm does */
-    for (const char *from = text; *from; *to++ = *from++)
-        if (strncmp(from, call, strlen(call)) == 0) from += strlen("./");
-    *to = '\0';
-    cmark_node_set_literal(code, text);
-    free(text);
-}
-
-static void take_block(cmark_node *page, cmark_node *block)
+/* Code is without the "./" of a checkout. */
+static void take_block(cmark_node *page, cmark_node *block, nb_ctx *ctx)
 {
     cmark_node_type type = cmark_node_get_type(block);
     int level = type == CMARK_NODE_HEADING ? cmark_node_get_heading_level(block) : 0;
-    if (type == CMARK_NODE_CODE_BLOCK) install_code(block);
+    if (type == CMARK_NODE_CODE_BLOCK) {
+        const char *code = nb_replaced(ctx, cmark_node_get_literal(block), "./nysbench ", "nysbench ");
+        if (!code) abort(); /* as libcmark-gfm does */
+        cmark_node_set_literal(block, code);
+    }
     if (level > 1) cmark_node_set_heading_level(block, level - 1);
     cmark_node_unlink(block);
     if (level == 1)
@@ -120,7 +110,7 @@ static void drop_links(cmark_node *document)
 }
 
 /* The page as a tree, which the caller frees. */
-static cmark_node *make_page(const char *markdown)
+static cmark_node *make_page(const char *markdown, nb_ctx *ctx)
 {
     cmark_node *page = cmark_node_new(CMARK_NODE_DOCUMENT);
     cmark_gfm_core_extensions_ensure_registered();
@@ -129,7 +119,7 @@ static cmark_node *make_page(const char *markdown)
     cmark_parser_feed(parser, markdown, strlen(markdown));
     cmark_node *document = cmark_parser_finish(parser);
     drop_links(document);
-    for (cmark_node *block; (block = cmark_node_first_child(document));) take_block(page, block);
+    for (cmark_node *block; (block = cmark_node_first_child(document));) take_block(page, block, ctx);
     cmark_node_free(document);
     cmark_parser_free(parser);
     return page;
@@ -147,9 +137,9 @@ static void print_block(cmark_node *block, int indent, int width, FILE *out)
     free(text);
 }
 
-static void print_text(const char *markdown, int width, FILE *out)
+static void print_text(const char *markdown, int width, FILE *out, nb_ctx *ctx)
 {
-    cmark_node *page = make_page(markdown);
+    cmark_node *page = make_page(markdown, ctx);
     cmark_node_type before = CMARK_NODE_NONE;
     for (cmark_node *block = cmark_node_first_child(page); block; block = cmark_node_next(block)) {
         cmark_node_type type = cmark_node_get_type(block);
@@ -171,21 +161,7 @@ static bool starts(const char *text, const char *with)
     return text && strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A line of roff, its code in bold: mandoc does not know the font that libcmark-gfm names. */
-static void print_roff_line(const char *line, FILE *out)
-{
-    static const char code[] = "\\f[C]", end[] = "\\f[]";
-    while (*line && *line != '\n') {
-        bool begins = starts(line, code), ends = starts(line, end);
-        if (begins || ends)
-            fputs(begins ? "\\fB" : "\\fR", out);
-        else
-            fputc(*line, out);
-        line += begins ? strlen(code) : ends ? strlen(end) : 1;
-    }
-    fputc('\n', out);
-}
-
+/* Code is in bold: mandoc does not know the font that libcmark-gfm names. */
 static nb_status print_roff(const char *markdown, const char *name, int section, const char *date, FILE *out,
                             nb_ctx *ctx)
 {
@@ -198,19 +174,22 @@ static nb_status print_roff(const char *markdown, const char *name, int section,
         out,
         ".\\\" made by 'nysbench help --man-pages': do not edit\n.TH %s %d %s \"nysbench %s\" \"nysbench manual\"\n",
         title, section, date, NB_VERSION);
-    cmark_node *page = make_page(markdown);
-    char *text = cmark_render_man(page, CMARK_OPT_DEFAULT, ROFF_WIDTH);
+    cmark_node *page = make_page(markdown, ctx);
+    char *rendered = cmark_render_man(page, CMARK_OPT_DEFAULT, ROFF_WIDTH);
+    const char *text = nb_replaced(ctx, rendered, "\\f[C]", "\\fB");
+    free(rendered);
+    cmark_node_free(page);
+    NB_NEED(text, text ? nb_replaced(ctx, text, "\\f[]", "\\fR") : NULL);
     for (const char *line = text, *next; *line; line = next) {
         next = line + strcspn(line, "\n");
         next += *next == '\n';
         bool first = starts(before, ".RS") || starts(two_before, ".SH") || starts(two_before, ".SS");
         code = starts(line, ".nf\n") || (code && !starts(line, ".fi\n"));
-        if (!(first && starts(line, ".PP\n")) && (*line != '\n' || code)) print_roff_line(line, out);
+        if (!(first && starts(line, ".PP\n")) && (*line != '\n' || code))
+            fprintf(out, "%.*s\n", (int)strcspn(line, "\n"), line);
         two_before = before;
         before = line;
     }
-    free(text);
-    cmark_node_free(page);
     return NB_OK;
 }
 
@@ -222,16 +201,6 @@ const nb_command *nb_command_next(const nb_command *before)
         if (place > (before ? before->place : 0) && (!next || place < next->place)) next = nb_commands[i];
     }
     return next;
-}
-
-static int is_document(const struct dirent *entry)
-{
-    return *entry->d_name != '.' && nb_text_ends(entry->d_name, ".md");
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcasecmp((*a)->d_name, (*b)->d_name);
 }
 
 /* The text of its first heading. */
@@ -257,38 +226,23 @@ static nb_status add_document(const char *folder, const char *file, nb_topic *to
     return read_title(t, ctx);
 }
 
-static nb_status find_folder(const char **folder, nb_ctx *ctx)
-{
-    char *path;
-    const char *file;
-    NB_TRY(ctx, nb_shared_file("docs", COMMANDS, &file, ctx));
-    NB_NEED(path, nb_strdup(ctx, file));
-    *strrchr(path, '/') = '\0';
-    *folder = path;
-    return NB_OK;
-}
-
 nb_status nb_manual_topics(nb_topic **topics, int *count, nb_ctx *ctx)
 {
-    struct dirent **entries;
-    const char *folder;
-    NB_TRY(ctx, find_folder(&folder, ctx));
-    int commands = 0, files = scandir(folder, &entries, is_document, by_name);
-    NB_REQUIRE(ctx, files >= 0, NB_EIO, "%s: cannot be read: %s", folder, strerror(errno));
+    const char *file, *folder, **names;
+    nb_topic *list;
+    int commands = 0, files;
+    NB_TRY(ctx, nb_shared_file("docs", COMMANDS, &file, ctx));
+    NB_TRY(ctx, nb_folder_of(file, &folder, ctx));
+    NB_TRY(ctx, nb_folder_names(folder, ".md", &files, &names, ctx));
     while (nb_commands[commands]) commands++;
-    nb_topic *list = nb_alloc(ctx, (size_t)(1 + commands + files), sizeof *list);
-    nb_status status = list ? NB_OK : NB_ENOMEM;
-    *count = 0;
-    if (list) list[(*count)++] = (nb_topic){.name = "nysbench", .summary = ABOUT};
-    for (const nb_command *c = nb_command_next(NULL); list && c; c = nb_command_next(c))
-        list[(*count)++] = (nb_topic){.name = c->name, .summary = c->summary, .command = c};
-    for (int i = 0; i < files; i++) {
-        if (status == NB_OK) status = add_document(folder, entries[i]->d_name, list, count, ctx);
-        free(entries[i]);
-    }
-    free(entries);
+    NB_NEED(list, nb_alloc(ctx, (size_t)(1 + commands + files), sizeof *list));
     *topics = list;
-    return status;
+    *count = 0;
+    list[(*count)++] = (nb_topic){.name = "nysbench", .summary = ABOUT};
+    for (const nb_command *c = nb_command_next(NULL); c; c = nb_command_next(c))
+        list[(*count)++] = (nb_topic){.name = c->name, .summary = c->summary, .command = c};
+    for (int i = 0; i < files; i++) NB_TRY(ctx, add_document(folder, names[i], list, count, ctx));
+    return NB_OK;
 }
 
 const nb_topic *nb_manual_find(const nb_topic *topics, int count, const char *name)
@@ -430,7 +384,7 @@ nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *c
 {
     const char *markdown;
     NB_TRY(ctx, nb_print_text(print, topic, &markdown, ctx));
-    print_text(markdown, width, out);
+    print_text(markdown, width, out, ctx);
     return NB_OK;
 }
 

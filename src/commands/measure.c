@@ -6,7 +6,7 @@
 #include "commands/format.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
-#include "report/row_labels.h"
+#include "report/labels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ static nb_status print_page(nb_row_list list, nb_output_format format, nb_ctx *c
     for (int i = 0; i < list.count; i++) add_line(&page, &rows[i]);
     for (int i = 0; i < list.count; i++)
         if (rows[i].reason) NB_TRY(ctx, add_reason(&page, rows, list.count, i, ctx));
-    return nb_format_page(&page, format, ctx);
+    return nb_format_page(&page, format);
 }
 
 /* One object a line. */
@@ -147,11 +147,8 @@ static int measure(const nysbench_request *request, nb_host *host, bool lines, n
     int rows;
     if (nb_program_handle(&handle, host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     int aside = nb_program_aside();
-    nysbench_status status = nysbench_measure(handle, request, &rows);
-    nb_program_output(aside);
-    nb_program_warn(handle);
-    if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
-    return tell(handle, rows, lines, format);
+    int code = nb_program_end(handle, nysbench_measure(handle, request, &rows), aside);
+    return code == NB_GO_ON ? tell(handle, rows, lines, format) : code;
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -162,8 +159,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = NB_FORMAT_VALUE;
     char *files[2] = {NULL, NULL};
     nb_host host = {.self = files};
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_ONE_HEAD_OPTIONS(request, host, plugins),
         NB_TEXT_OPTION("query-landmarks", '\0', files[0],
                        "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input",
@@ -187,5 +183,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return measure(&request, &host, lines, (nb_output_format)format.value, ctx);
 }
 
-const nb_command nb_command_measure = {"measure", "--head FILE ...", "Measure one choice of landmarks on one head", run,
-                                       true,      NB_YOUR_OWN + 50};
+NB_COMMAND(measure, "--head FILE ...", "Measure one choice of landmarks on one head", true, NB_YOUR_OWN + 50);

@@ -146,12 +146,7 @@ static nb_status find_named(const char **folders, merger *m, nb_ctx *ctx)
 {
     m->count = nb_text_count(folders);
     NB_NEED(m->items, nb_alloc(ctx, (size_t)m->count, sizeof *m->items));
-    for (int i = 0; i < m->count; i++) {
-        m->items[i].folder = folders[i];
-        NB_REQUIRE(ctx, nb_run_exists(folders[i], ctx), NB_EINVAL,
-                   "%s: is not the folder of a run: it has no " NB_STORE_FILE "%s", folders[i],
-                   nb_run_hint(folders[i], ctx));
-    }
+    for (int i = 0; i < m->count; i++) m->items[i].folder = folders[i];
     return NB_OK;
 }
 
@@ -341,8 +336,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     merger m = {.count = 0};
     nb_store store;
     bool whole;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_WHOLE_OPTION("shards", '\0', c.shards,
                         "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"),
         NB_FLAG_OPTION("mixed", '\0', c.mixed,
@@ -353,6 +347,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code != NB_GO_ON) return code;
     if (c.shards.text && arguments[1])
         return nb_print_error("merge: --shards is for OUT's own shards, where no RUN is named");
+    for (int i = 1; arguments[i]; i++)
+        if (nb_command_check_run(arguments[i], ctx) != NB_GO_ON) return NB_EXIT_USAGE;
     c.out = m.e.folder = arguments[0];
     nb_status status = arguments[1] ? find_named(arguments + 1, &m, ctx) : find_own(&c, &m, ctx);
     if (status == NB_OK) status = merge_runs(&m, &c, argc, argv, &store, ctx);
@@ -361,5 +357,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return whole ? NB_EXIT_OK : NB_EXIT_FAILED;
 }
 
-const nb_command nb_command_merge = {"merge", "OUT [RUN...]", "Merge shards, or runs of one config",
-                                     run,     false,          NB_MORE + 20};
+NB_COMMAND(merge, "OUT [RUN...]", "Merge shards, or runs of one config", false, NB_MORE + 20);

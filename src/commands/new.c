@@ -24,30 +24,6 @@ static const struct {
               {"attention", "src/attentions", "src/attentions/attention.h"}};
 enum { KINDS = sizeof places / sizeof *places };
 
-/* Copies a file with words replaced. */
-typedef struct {
-    const char *text, *name;
-} skeleton;
-
-/* The template's text with its name, in both spellings, replaced. */
-static nb_status print_source(FILE *out, const void *what, nb_ctx *ctx)
-{
-    static const char *const words[] = {"TEMPLATE", "template"};
-    const skeleton *s = what;
-    (void)ctx;
-    for (const char *at = s->text; *at;) {
-        size_t w = 0;
-        while (w < 2 && strncmp(at, words[w], strlen(words[w])) != 0) w++;
-        if (w == 2) {
-            fputc(*at++, out);
-        } else {
-            fputs(s->name, out);
-            at += strlen(words[w]);
-        }
-    }
-    return NB_OK;
-}
-
 static nb_status print_makefile(FILE *out, const void *name, nb_ctx *ctx)
 {
     (void)ctx;
@@ -62,12 +38,16 @@ static nb_status print_makefile(FILE *out, const void *name, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status read_template(const char *kind, const char **text, nb_ctx *ctx)
+/* The template of the kind with its name, in both spellings, replaced. */
+static nb_status read_template(const char *kind, const char *name, const char **text, nb_ctx *ctx)
 {
-    const char *name, *path;
-    NB_NEED(name, nb_format(ctx, "%s.c", kind));
-    NB_TRY(ctx, nb_shared_file("templates", name, &path, ctx));
-    return nb_read_file(path, text, ctx);
+    const char *file, *path;
+    NB_NEED(file, nb_format(ctx, "%s.c", kind));
+    NB_TRY(ctx, nb_shared_file("templates", file, &path, ctx));
+    NB_TRY(ctx, nb_read_file(path, text, ctx));
+    NB_NEED(*text, nb_replaced(ctx, *text, "template", "TEMPLATE"));
+    NB_NEED(*text, nb_replaced(ctx, *text, "TEMPLATE", name));
+    return NB_OK;
 }
 
 static nb_status check_name(const char *kind, const char *name, nb_ctx *ctx)
@@ -117,16 +97,15 @@ static nb_status print_plugin_next(const char *source, const char *makefile, con
 /* In the source tree a file in the kind's folder is all; elsewhere there is a Makefile too. */
 static nb_status make_component(int kind, const char *name, const char *folder, nb_ctx *ctx)
 {
-    const char *source, *makefile, *program;
-    skeleton s = {.name = name};
+    const char *source, *makefile, *program, *text;
     bool in_tree = !folder && nb_is_file(places[kind].header);
     NB_TRY(ctx, check_name(places[kind].kind, name, ctx));
-    NB_TRY(ctx, read_template(places[kind].kind, &s.text, ctx));
+    NB_TRY(ctx, read_template(places[kind].kind, name, &text, ctx));
     if (folder) NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_NEED(source, nb_format(ctx, "%s/%s.c", in_tree ? places[kind].folder : folder ? folder : ".", name));
     NB_NEED(makefile, nb_format(ctx, "%s/Makefile", folder ? folder : "."));
     NB_REQUIRE(ctx, in_tree || !is_there(makefile), NB_EINVAL, "%s: exists already", makefile);
-    NB_TRY(ctx, write_new(source, print_source, &s, ctx));
+    NB_TRY(ctx, write_new(source, nb_print_whole, text, ctx));
     if (!in_tree) NB_TRY(ctx, write_new(makefile, print_makefile, name, ctx));
     if (!in_tree) return print_plugin_next(source, makefile, folder, name, ctx);
     NB_TRY(ctx, nb_shell_program(&program, ctx));
@@ -188,8 +167,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     choices c = {.folder = NULL};
     const char **arguments;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_TEXT_OPTION(
             "out", 'o', c.folder,
             "Where to write a component (default: the kind's folder in the source tree, else here, with a Makefile)",
@@ -220,10 +198,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
 }
 
-const nb_command nb_command_new = {"new",
-                                   "KIND [NAME|FILE]",
-                                   "Write an experiment or a component to start from.\n\n"
-                                   "KIND is experiment, strategy, core, kernel, problem or attention",
-                                   run,
-                                   false,
-                                   NB_BEGIN_HERE + 20};
+NB_COMMAND(new, "KIND [NAME|FILE]",
+           "Write an experiment or a component to start from.\n\n"
+           "KIND is experiment, strategy, core, kernel, problem or attention",
+           false, NB_BEGIN_HERE + 20);

@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/items.h"
 #include "commands/command.h"
-#include "config/load.h"
+#include "config/config.h"
 #include "data/head.h"
 
 #include <ctype.h>
@@ -44,14 +44,9 @@ static entry *find(form *f, const char *key)
 static const char *quoted(const char *text, nb_ctx *ctx)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_()=. /-";
-    char *to, *out;
     if (!text || (isalnum((unsigned char)*text) && !text[strspn(text, plain)])) return text;
-    if (!(to = out = nb_alloc(ctx, 2 * strlen(text) + 3, 1))) return NULL;
-    *out++ = '\'';
-    for (const char *c = text; *c; *out++ = *c++)
-        if (*c == '\'') *out++ = '\'';
-    *out = '\'';
-    return to;
+    const char *doubled = nb_replaced(ctx, text, "'", "''");
+    return doubled ? nb_format(ctx, "'%s'", doubled) : NULL;
 }
 
 /* Items as a YAML list; one alone as itself. */
@@ -354,15 +349,6 @@ static nb_status print_document(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* The file's name up to its last dot, as the experiment is called. */
-static nb_status find_name(form *f, const char *path, nb_ctx *ctx)
-{
-    const char *slash = strrchr(path, '/'), *stem = slash ? slash + 1 : path, *dot = strrchr(stem, '.');
-    NB_NEED(f->name, nb_format(ctx, "%.*s", dot ? (int)(dot - stem) : (int)strlen(stem), stem));
-    NB_NEED(f->name, quoted(f->name, ctx));
-    return NB_OK;
-}
-
 nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, bool ask, nb_ctx *ctx)
 {
     form *f;
@@ -370,7 +356,8 @@ nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, boo
     NB_NEED(f, nb_alloc(ctx, 1, sizeof *f));
     d.f = f;
     NB_TRY(ctx, read_template(f, ctx));
-    NB_TRY(ctx, find_name(f, path, ctx));
+    NB_TRY(ctx, nb_stem_of(path, &f->name, ctx));
+    NB_NEED(f->name, quoted(f->name, ctx));
     NB_TRY(ctx, take_answers(f, answers, ctx));
     if (ask) NB_TRY(ctx, ask_all(f, ctx));
     NB_TRY(ctx, make_question(f, ctx));

@@ -4,7 +4,7 @@
 #ifndef NB_NEW_EXPERIMENT_H
 #define NB_NEW_EXPERIMENT_H
 
-#include "config/load.h"
+#include "config/config.h"
 
 /* Answers known before anything is asked. */
 typedef struct {

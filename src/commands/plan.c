@@ -236,7 +236,7 @@ static nb_status tell(const nb_experiment *e, const nb_preview *o, nb_output_for
     nb_grid grid;
     if (format == NB_FORMAT_TABLE) return print(e, o, ctx);
     NB_TRY(ctx, fill(&grid, e, o, ctx));
-    return nb_format_table(&grid, false, format, ctx);
+    return nb_format_table(&grid, false, format);
 }
 
 int nb_plan_tell(const nb_command *command, const nb_experiment *e, const nb_plan_question *asked, nb_workers *workers,
@@ -257,8 +257,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = NB_FORMAT_VALUE;
     nb_whole_value jobs = {.min = 1, .max = NB_MOST_JOBS, .value = nb_usable_cpus()};
     nb_real_value hours = NB_MAX_HOURS_VALUE;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_EXPERIMENT_OPTIONS(e),
         NB_SHARD_OPTION(e),
         NB_WHOLE_OPTION(
@@ -277,5 +276,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                         hours.value, (nb_output_format)format.value, ctx);
 }
 
-const nb_command nb_command_plan = {"plan", "EXPERIMENT.yaml", "Check an experiment, and predict what it takes", run,
-                                    true,   NB_BEGIN_HERE + 30};
+NB_COMMAND(plan, "EXPERIMENT.yaml", "Check an experiment, and predict what it takes", true, NB_BEGIN_HERE + 30);

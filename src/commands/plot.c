@@ -4,7 +4,6 @@
 
 #include "base/gnuplot.h"
 #include "base/machine.h"
-#include "base/numbers.h"
 #include "base/text.h"
 #include "components/registry.h"
 #include "components/study.h"
@@ -185,18 +184,13 @@ static bool read_width(const char *text, double *points)
         double points;
     } units[] = {{"mm", 72 / 25.4}, {"cm", 72 / 2.54}, {"in", 72}, {"pt", 1}};
     static const double least = 60 * 72 / 25.4, most = 500 * 72 / 25.4;
-    size_t length;
-    char number[32] = "";
+    char *end;
+    *points = 0;
     if (strcmp(text, "column") == 0 || strcmp(text, "page") == 0) text = *text == 'c' ? "89mm" : "183mm";
-    length = strlen(text);
-    if (length < 3 || length > sizeof number) return false;
-    memcpy(number, text, length - 2);
+    double number = strtod(text, &end);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(text + length - 2, units[i].name) == 0 && nb_parse_real(number, 1e-3, 1e6, points)) {
-            *points *= units[i].points;
-            return *points >= least && *points <= most;
-        }
-    return false;
+        if (strcmp(end, units[i].name) == 0) *points = number * units[i].points;
+    return end == text + strspn(text, "0123456789.e+-") && *end && *points >= least && *points <= most;
 }
 
 /* "svg,pdf": those formats, each once, separated by blanks; NULL where one is unknown. */
@@ -262,8 +256,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                       .style = {.words = styles}};
     nb_landmark_view view;
     nb_plot_style style;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_FLAG_OPTION("landmarks", 'l', chosen.landmarks, "Pick the run's landmarks again and draw where they lie"),
         NB_WHOLE_OPTION("m", 'm', chosen.m,
                         "Number of landmarks, for --landmarks and for kinds that show one number (default: the middle "
@@ -321,13 +314,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
                            : nb_print_failure(ctx, status == NB_EINVAL && where[0] ? NB_EXIT_USAGE : NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_plot = {
-    "plot",
-    "RUN [FIGURE]",
-    "Draw the figures of a run.\n\n"
-    "FIGURE is one that 'nysbench list figures' shows. By default, all are drawn that\n"
-    "the rows allow, except 'spectrum' (slow: it picks the landmarks again), and except\n"
-    "those that compare cores where there is one",
-    run,
-    true,
-    NB_LOOK_AT_RUN + 30};
+NB_COMMAND(plot, "RUN [FIGURE]",
+           "Draw the figures of a run.\n\n"
+           "FIGURE is one that 'nysbench list figures' shows. By default, all are drawn that\n"
+           "the rows allow, except 'spectrum' (slow: it picks the landmarks again), and except\n"
+           "those that compare cores where there is one",
+           true, NB_LOOK_AT_RUN + 30);

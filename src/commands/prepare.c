@@ -15,35 +15,23 @@
 
 const char *const nb_retry_statuses[] = {"failed", "timeout", "crashed", "diverged", NULL};
 
-static nb_status find_status(const char *word, const char **status, nb_ctx *ctx)
-{
-    int index = nb_text_index(word, nb_retry_statuses);
-    NB_REQUIRE(ctx, index >= 0, NB_EINVAL,
-               "--retry '%s': expected failed, timeout, crashed or diverged, or several separated by commas", word);
-    *status = nb_retry_statuses[index];
-    return NB_OK;
-}
-
-static int count_words(const char **texts)
-{
-    int count = 0;
-    for (int i = 0; texts && texts[i]; i++) {
-        count++;
-        for (const char *comma = texts[i]; (comma = strchr(comma, ',')); comma++) count++;
-    }
-    return count;
-}
-
 nb_status nb_start_statuses(const nb_start_choices *choices, const char *const **statuses, nb_ctx *ctx)
 {
-    const char **list;
-    int count = 0;
-    NB_NEED(list, nb_alloc(ctx, (size_t)count_words(choices->retry) + 1, sizeof *list));
+    const char **list = NULL;
+    int count = 0, room = 0;
     for (int i = 0; choices->retry && choices->retry[i]; i++) {
         char *rest, *word;
         NB_NEED(rest, nb_strdup(ctx, choices->retry[i]));
-        while ((word = strsep(&rest, ","))) NB_TRY(ctx, find_status(word, &list[count++], ctx));
+        while ((word = strsep(&rest, ","))) {
+            NB_REQUIRE(ctx, nb_text_among(word, nb_retry_statuses), NB_EINVAL,
+                       "--retry '%s': expected failed, timeout, crashed or diverged, or several separated by commas",
+                       word);
+            NB_GROW(ctx, list, count, room);
+            list[count++] = word;
+        }
     }
+    NB_GROW(ctx, list, count, room);
+    list[count] = NULL;
     *statuses = list;
     return NB_OK;
 }

@@ -41,10 +41,7 @@ const char *nb_preview_time(const nb_predicted *times, double share, char text[N
 /* Prints "3 scenes to run with 2 workers: about 41 s to 1 min 10 s, up to 120 MiB of memory". */
 void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
 
-#define NB_MAX_HOURS_VALUE \
-    { \
-        .min = 1e-6, .max = 1e6, .value = INFINITY \
-    }
+#define NB_MAX_HOURS_VALUE NB_BRACED(.min = 1e-6, .max = 1e6, .value = INFINITY)
 #define NB_MAX_HOURS_OPTION(hours) \
     NB_REAL_OPTION("max-hours", '\0', hours, "Run nothing if the prediction for an idle machine is longer", "H")
 /* Returns NB_GO_ON, or the exit status if even the low end of the prediction is more. */

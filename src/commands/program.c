@@ -2,10 +2,14 @@
 /* program.c - see program.h */
 #include "commands/program.h"
 
-#include "commands/command.h"
+#include "calls/guard.h"
+#include "components/plugin.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void free_handle(void *handle)
@@ -22,9 +26,67 @@ nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx)
     return nb_defer(ctx, free_handle, *handle);
 }
 
-void nb_program_warn(const nysbench *handle)
+int nb_program_end(const nysbench *handle, nysbench_status status, int aside)
 {
+    nb_program_output(aside);
     if (*nysbench_warning(handle)) nb_print_warning("%s", nysbench_warning(handle));
+    return status == NYSBENCH_OK ? NB_GO_ON
+                                 : nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
+}
+
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { CRASHES = sizeof crashes / sizeof *crashes };
+
+static struct sigaction before[CRASHES];
+static pid_t watched; /* children of the process are their parents' concern */
+
+static void tell(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0) _exit(NB_EXIT_FAILED);
+}
+
+/* Uses only write(), since a signal handler may call little. False: no plug-in is being called. */
+static bool name_culprit(const char *what, const char *which)
+{
+    const nb_component *culprit = nb_guard_inside();
+    if (getpid() != watched || !culprit) return false;
+    const char *plugin = nb_plugin_of(culprit);
+    const char *texts[] = {"nysbench: error: ", plugin, ": ", culprit->name, " ", what, which, "\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) tell(texts[i]);
+    return true;
+}
+
+static void forget_culprits(void)
+{
+    for (int i = 0; i < CRASHES; i++) sigaction(crashes[i], &before[i], NULL);
+    watched = 0;
+}
+
+static void crashed(int number)
+{
+    name_culprit("was killed by a signal: ", sigdescr_np(number));
+    forget_culprits();
+    raise(number);
+}
+
+static void exited(void)
+{
+    if (!name_culprit("ended the program", "")) return;
+    fflush(stdout); /* what the plug-in has printed */
+    _exit(NB_EXIT_FAILED);
+}
+
+/* From here on, names a plug-in that crashes before the signal ends the program, and one that calls exit(), which
+ * becomes a failure. */
+static void watch_culprits(void)
+{
+    static char stack[1 << 14]; /* for the handler: a recursion without end leaves none */
+    static bool known;
+    struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK};
+    watched = getpid();
+    known = known || atexit(exited) == 0;
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    for (int i = 0; i < CRASHES; i++) sigaction(crashes[i], &action, &before[i]);
 }
 
 int nb_program_aside(void)
@@ -32,13 +94,13 @@ int nb_program_aside(void)
     bool broken = fflush(stdout) != 0 || ferror(stdout); /* which stays to be told */
     int aside = broken ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (aside >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
-    nb_culprit_watch();
+    watch_culprits();
     return aside;
 }
 
 void nb_program_output(int aside)
 {
-    nb_culprit_forget();
+    forget_culprits();
     if (aside < 0) return;
     fflush(stdout);
     clearerr(stdout); /* what a component printed and nobody could read is no failure of the command */

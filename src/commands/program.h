@@ -10,30 +10,16 @@
  * it. */
 nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx);
 
-/* Prints the warning of the handle's last call, if it has one. */
-void nb_program_warn(const nysbench *handle);
+/* Ends a call of the library that was made aside: prints its warning, and its failure. Returns NB_GO_ON, or the exit
+ * status. */
+int nb_program_end(const nysbench *handle, nysbench_status status, int aside);
 
 /* From now on, sends the output of components to standard error, so that only the command's answer is on standard
  * output, and names a component that ends the program. Returns a value for nb_program_output, which ends that. */
 int nb_program_aside(void);
 void nb_program_output(int aside);
 
-/* From now on, names a plug-in that crashes before the signal ends the program, and one that calls exit(), which
- * becomes a failure. */
-void nb_culprit_watch(void);
-void nb_culprit_forget(void);
-
 /* Options that fill in a request for one head, one strategy and one m, which has its defaults, and the host. */
-#define NB_ONE_HEAD_OPTIONS_H
-
-#include "commands/command.h"
-#include "commands/program.h"
-
-typedef struct { /* the options' values; NULL: not given */
-    char *head, *kernel, *causal, *strategy, *landmarks, *seed, *trial, *pairing, *factors, *metrics;
-    const char **cores, **plugins;
-} nb_one_head_texts;
-
 #define NB_ONE_HEAD_OPTIONS(request, host, plugins) \
     NB_TEXT_OPTION("head", '\0', (request).file, \
                    "A .safetensors file or a folder of .npy files, and which of its heads", "FILE[:H]"), \

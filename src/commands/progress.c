@@ -145,14 +145,12 @@ nb_status nb_progress_worker(const nb_plan *plan, const nb_doing *d, double now_
 nb_status nb_progress_init(nb_progress *p, const nb_predicted *predicted, const nb_plan *plan, const bool *pending,
                            nb_ctx *ctx)
 {
-    p->state = (nb_progress_state){.scenes = predicted->unit_count, .predicted_s = predicted->wall_s};
-    p->total_s = predicted->total_s;
-    p->done_s = p->drawn_s = 0;
-    p->shown = p->worker_count = 0;
-    p->screen.count = 0;
-    p->plan = plan;
-    p->ctx = ctx;
-    p->doing = NULL;
+    *p = (nb_progress){.state = {.scenes = predicted->unit_count, .predicted_s = predicted->wall_s},
+                       .quiet = p->quiet,
+                       .terminal = p->terminal,
+                       .total_s = predicted->total_s,
+                       .plan = plan,
+                       .ctx = ctx};
     NB_NEED(p->weight_s, nb_alloc_reals(ctx, (size_t)plan->row_count + 1, 1));
     NB_NEED(p->unit_of, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *p->unit_of));
     NB_NEED(p->left, nb_alloc(ctx, (size_t)predicted->unit_count + 1, sizeof *p->left));
@@ -250,11 +248,6 @@ void nb_progress_watch(nb_progress *p, const nb_doing *workers, int count)
     if (p->doing) memcpy(p->doing, workers, (size_t)count * sizeof *workers);
     take_time(p);
     draw(p, true);
-}
-
-void nb_progress_hide(nb_progress *p)
-{
-    nb_screen_clear(&p->screen);
 }
 
 void nb_progress_end(nb_progress *p)

@@ -46,7 +46,7 @@ typedef struct {
     int *unit_of, *left;    /* unit of each row; rows of each unit that are still to be run */
     int shown;              /* tenths shown in a log */
     double row_s, drawn_s;  /* when the last row was done, and when the terminal was last drawn */
-    nb_screen screen;
+    nb_screen screen;       /* to be cleared before other output */
     const nb_plan *plan;
     nb_doing *doing; /* what each worker does, as last told */
     int worker_count;
@@ -63,8 +63,6 @@ void nb_progress_row(nb_progress *progress, int index, const char *status);
 void nb_progress_show(nb_progress *progress);
 /* Shows what the workers are doing: lines below the bar of a terminal, as many as have room. */
 void nb_progress_watch(nb_progress *progress, const nb_doing *workers, int count);
-/* Clears the bar of a terminal to make room for other output. */
-void nb_progress_hide(nb_progress *progress);
 /* Leaves the bar of a terminal in its final state, with nothing below. */
 void nb_progress_end(nb_progress *progress);
 

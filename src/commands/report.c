@@ -33,17 +33,6 @@ static int find_output(const nb_command *command, const char *given, const char 
     return nb_print_error("report: --output %s: expected a name that ends with %s, or -", given, ending);
 }
 
-/* The folder of a file. */
-static nb_status folder_of(const char *path, const char **folder, nb_ctx *ctx)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        *folder = ".";
-    else
-        NB_NEED(*folder, slash == path ? nb_strdup(ctx, "/") : nb_format(ctx, "%.*s", (int)(slash - path), path));
-    return NB_OK;
-}
-
 static nb_status write_one(const nb_report *report, kind as, const char *path, nb_ctx *ctx)
 {
     nb_status (*print)(FILE *, const void *, nb_ctx *) = as == HTML ? nb_report_print_html : nb_report_print_markdown;
@@ -68,7 +57,7 @@ static nb_status make(const char *const *runs, kind wanted, const char *output, 
     nb_report report;
     const char *place;
     int count = nb_text_count(runs);
-    NB_TRY(ctx, folder_of(output, &place, ctx));
+    NB_TRY(ctx, nb_folder_of(output, &place, ctx));
     NB_TRY(ctx, nb_report_make(count, runs, place, &report, ctx));
     if (report.undrawn) nb_warn_without_gnuplot(NULL);
     return write_all(&report, wanted, output, ctx);
@@ -80,8 +69,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     nb_word_value format = {.words = formats, .value = BOTH};
     char *output = NULL;
     const char **plugins = NULL, **arguments, *path = NULL;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_TEXT_OPTION(
             "output", 'o', output,
             "Where to write it, with FILE.md beside it (default: report.html in the run's folder); -: standard output",
@@ -95,5 +83,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return make(arguments, (kind)format.value, path, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
 }
 
-const nb_command nb_command_report = {"report", "RUN...", "Write one HTML page about runs, to send",
-                                      run,      false,    NB_LOOK_AT_RUN + 40};
+NB_COMMAND(report, "RUN...", "Write one HTML page about runs, to send", false, NB_LOOK_AT_RUN + 40);

@@ -4,7 +4,7 @@
 
 #include "commands/format.h"
 #include "report/builds.h"
-#include "report/claims_print.h"
+#include "report/claims.h"
 #include "report/csv.h"
 #include "report/results.h"
 #include "report/table.h"
@@ -60,20 +60,21 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     nb_results results = {.folder = e->folder, .plan = &e->plan, .part = e->shard.count > 0};
     nb_row_list rows;
     nb_page page;
+    const char *where;
     nb_page_make(&page, ctx);
     NB_TRY(ctx, nb_store_rows(store, &rows, ctx));
     NB_TRY(ctx, nb_run_labels(e->folder, study, &rows.labels, ctx));
     NB_TRY(ctx, nb_relation_open(&results.relation, store, rows.labels, ctx));
     NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &rows, ctx));
-    NB_TRY(ctx, nb_outcomes_failures(e, only, &rows, failures, ctx));
+    NB_TRY(ctx, nb_outcomes_choose(results.relation, &e->plan, only, &where, failures, ctx));
     NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));
     NB_TRY(ctx, tell_claims(e, &results, how->quiet ? NULL : &page, ctx));
     if (!how->quiet) {
-        NB_TRY(ctx, nb_format_page(&page, NB_FORMAT_TABLE, ctx));
+        NB_TRY(ctx, nb_format_page(&page, NB_FORMAT_TABLE));
         if (page.count > 0) fputc('\n', stdout);
         NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' shows more", store, ctx));
     }
-    NB_TRY(ctx, nb_outcomes_print(e, only, &rows, ctx));
+    NB_TRY(ctx, nb_outcomes_print(e, results.relation, where, ctx));
     if (!how->quiet) print_places(e, how);
     fflush(stdout);
     return is_interrupted(how) || results.part ? NB_OK : draw(&results, how->gnuplots, ctx);

@@ -4,6 +4,7 @@
 #define NB_CLI_RESULTS_H
 
 #include "commands/experiment.h"
+#include "report/relation.h"
 #include "run/store.h"
 
 #include <signal.h>
@@ -20,14 +21,14 @@ typedef struct {
 nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *only, const nb_telling *how,
                           int *failures, nb_ctx *ctx);
 
-/* Counts the rows that are neither ok nor skipped, including "planned": those for which `only` (by row of the plan;
- * NULL: all) is set. `rows` are some or all of the plan's, in its order. */
-nb_status nb_outcomes_failures(const nb_experiment *e, const bool *only, const nb_row_list *rows, int *failures,
-                               nb_ctx *ctx);
+/* *where: a condition on the views of the rows that holds for those that `only` flags (by row of the plan; NULL: all).
+ * *failures: how many of them are neither ok nor skipped, including "planned". */
+nb_status nb_outcomes_choose(const nb_relation *relation, const nb_plan *plan, const bool *only, const char **where,
+                             int *failures, nb_ctx *ctx);
 
-/* Prints counts by status, why rows were skipped, and for each reason of failures the first row with the command that
- * repeats it alone. The whole list goes to NB_FAILURES_FILE in the run's folder; without failures there is no such
- * file. */
-nb_status nb_outcomes_print(const nb_experiment *e, const bool *only, const nb_row_list *rows, nb_ctx *ctx);
+/* Prints counts by status of the rows for which that holds, why they were skipped, and for each reason of failures the
+ * first rows with the command that repeats one alone. The list of all rows goes to NB_FAILURES_FILE in the run's
+ * folder; without failures there is no such file. */
+nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *relation, const char *where, nb_ctx *ctx);
 
 #endif

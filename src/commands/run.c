@@ -87,7 +87,7 @@ static bool stop(void *self)
 
 static void notice(void *self, const char *text)
 {
-    nb_progress_hide(&((sink *)self)->progress);
+    nb_screen_clear(&((sink *)self)->progress.screen);
     fprintf(stderr, "nysbench: warning: %s\n", text);
 }
 
@@ -155,8 +155,7 @@ static nb_status keep_limits(const choices *chosen, const char **limits, nb_ctx 
 static int parse(const nb_command *command, int argc, const char **argv, choices *chosen, nb_experiment *e,
                  nb_workers *workers, nb_ctx *ctx)
 {
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_EXPERIMENT_OPTIONS(*e),
         NB_SHARD_OPTION(*e),
         NB_WORKER_OPTIONS(chosen->workers),
@@ -300,5 +299,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return run_and_report(&start, &chosen, machine, pending, gnuplot, &s, ctx);
 }
 
-const nb_command nb_command_run = {"run", "EXPERIMENT.yaml", "Run what is missing, draw figures, print tables", run,
-                                   true,  NB_BEGIN_HERE + 40};
+NB_COMMAND(run, "EXPERIMENT.yaml", "Run what is missing, draw figures, print tables", true, NB_BEGIN_HERE + 40);

@@ -48,10 +48,8 @@ static int pick(const nysbench_request *request, nb_host *host, bool keys, const
     if (nb_program_handle(&handle, host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     if (keys) host->seen = require_keys;
     int aside = nb_program_aside();
-    nysbench_status status = nysbench_select(handle, request, &landmarks);
-    nb_program_output(aside);
-    nb_program_warn(handle);
-    if (status != NYSBENCH_OK) return nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
+    int code = nb_program_end(handle, nysbench_select(handle, request, &landmarks), aside);
+    if (code != NB_GO_ON) return code;
     if (save(path, &landmarks, keys ? &landmarks.keys : &landmarks.queries, ctx) != NB_OK)
         return nb_print_failure(ctx, NB_EXIT_FAILED);
     summarise(strcmp(path, "-") == 0 ? stderr : stdout, handle, &landmarks, keys);
@@ -66,8 +64,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     static const char *const sides[] = {"queries", "keys", NULL};
     nb_word_value side = {.words = sides};
     char *out = NULL;
-    struct poptOption options[] = {
-        NB_HELP_OPTION, NB_ONE_HEAD_OPTIONS(request, host, plugins),
+    const struct poptOption options[] = {
+        NB_ONE_HEAD_OPTIONS(request, host, plugins),
         NB_WORD_OPTION("side", '\0', side, "Which side's landmarks to write (default: queries)", "queries|keys"),
         NB_OUTPUT_OPTION(out, "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output"),
         POPT_TABLEEND};
@@ -79,5 +77,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return pick(&request, &host, side.value == 1, out, ctx);
 }
 
-const nb_command nb_command_select = {"select", "--head FILE ...", "Pick landmarks once and write them", run,
-                                      true,     NB_YOUR_OWN + 40};
+NB_COMMAND(select, "--head FILE ...", "Pick landmarks once and write them", true, NB_YOUR_OWN + 40);

@@ -27,7 +27,7 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
     NB_TRY(ctx, query ? nb_relation_ask_freely(relation, query, baseline, &answer, ctx)
                       : nb_relation_views(relation, &answer, ctx));
     grid = nb_answer_grid(&answer, NULL, ctx);
-    return nb_format_table(&grid, false, format, ctx);
+    return nb_format_table(&grid, false, format);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -37,7 +37,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     int count = 0;
     nb_word_value format = NB_FORMAT_VALUE;
     const char **plugins = NULL, **arguments;
-    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
+    const struct poptOption options[] = {NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
     count = nb_text_count(arguments);
@@ -47,5 +47,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return nb_command_end(ask(count, arguments, query, (nb_output_format)format.value, ctx), ctx);
 }
 
-const nb_command nb_command_sql = {"sql", "RUN... [QUERY]",   "Ask the rows of runs with SQL", run,
-                                   true,  NB_LOOK_AT_RUN + 70};
+NB_COMMAND(sql, "RUN... [QUERY]", "Ask the rows of runs with SQL", true, NB_LOOK_AT_RUN + 70);

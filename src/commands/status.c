@@ -207,15 +207,14 @@ static nb_status print(look *l, nb_ctx *ctx)
     nb_page_make(&l->page, ctx);
     NB_TRY(ctx, nb_grid_make(l->to = &l->grid, heads, ctx));
     NB_TRY(ctx, show(l, ctx));
-    return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format, ctx)
-                                        : nb_format_grid(&l->grid, l->format, ctx);
+    return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format) : nb_format_grid(&l->grid, l->format);
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     look l = {.run = NULL};
     nb_word_value format = NB_FORMAT_VALUE;
-    struct poptOption options[] = {NB_HELP_OPTION, NB_FORMAT_OPTION(format), POPT_TABLEEND};
+    const struct poptOption options[] = {NB_FORMAT_OPTION(format), POPT_TABLEEND};
     const char **arguments;
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
@@ -226,5 +225,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
 }
 
-const nb_command nb_command_status = {"status", "RUN", "Show how far a run and its shards are",
-                                      run,      false, NB_LOOK_AT_RUN + 10};
+NB_COMMAND(status, "RUN", "Show how far a run and its shards are", false, NB_LOOK_AT_RUN + 10);

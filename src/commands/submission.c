@@ -12,11 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static void release(void *json)
-{
-    json_decref(json);
-}
-
 nb_status nb_submission_save(const nb_submission *s, nb_ctx *ctx)
 {
     json_t *sent = json_array();
@@ -41,7 +36,7 @@ static nb_status load(const char *folder, const char *path, nb_submission *s, nb
     NB_TRY(ctx, nb_read_file(path, &text, ctx));
     json_t *all = json_loads(text, 0, &error);
     NB_REQUIRE(ctx, all, NB_EIO, "%s:%d: %s", path, error.line, error.text);
-    NB_TRY(ctx, nb_defer(ctx, release, all));
+    NB_TRY(ctx, nb_defer_json(ctx, all));
     *s = (nb_submission){.folder = folder};
     NB_REQUIRE(ctx,
                json_unpack_ex(all, &error, 0, "{s:i, s:i, s:o, s:o, s:o, s:I}", "shards", &s->shards, "minutes",

@@ -316,8 +316,7 @@ static int parse(const nb_command *command, int argc, const char **argv, sending
 {
     choices *c = &s->c;
     nb_workers workers;
-    struct poptOption options[] = {
-        NB_HELP_OPTION,
+    const struct poptOption options[] = {
         NB_EXPERIMENT_OPTIONS(s->e),
         NB_WHOLE_OPTION("jobs", 'j', c->jobs, "Shards, each a task of a Slurm job array", "N"),
         NB_WHOLE_OPTION("minutes", '\0', c->minutes,
@@ -352,9 +351,5 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return NB_EXIT_OK;
 }
 
-const nb_command nb_command_submit = {"submit",
-                                      "EXPERIMENT.yaml --jobs N [-- SBATCH OPTIONS]",
-                                      "Run shards under Slurm, merge and plot them",
-                                      run,
-                                      true,
-                                      NB_MORE + 10};
+NB_COMMAND(submit, "EXPERIMENT.yaml --jobs N [-- SBATCH OPTIONS]", "Run shards under Slurm, merge and plot them", true,
+           NB_MORE + 10);

@@ -27,7 +27,7 @@ static nb_status make(const nb_table *table, const wish *w, nb_page *page, nb_gr
     if (nb_format_is_page(w->format))
         NB_TRY(ctx, nb_table_show(page, table, &w->of, ctx));
     else
-        NB_TRY(ctx, nb_table_fill(table, &w->of, grid, ctx));
+        NB_TRY(ctx, nb_query_fill(w->of.relation, table->sql, w->of.baseline, grid, ctx));
     *empty = nb_format_is_page(w->format) ? page->count == 0 : grid->count == 0;
     return NB_OK;
 }
@@ -50,7 +50,7 @@ static nb_status list(const char *study, const wish *w, nb_ctx *ctx)
         NB_TRY(ctx, nb_grid_text(&all, e->component->summary));
     }
     all.labels = 1;
-    return nb_format_table(&all, true, w->format, ctx);
+    return nb_format_table(&all, true, w->format);
 }
 
 static nb_status print(const nb_table *table, const wish *w, nb_ctx *ctx)
@@ -60,7 +60,7 @@ static nb_status print(const nb_table *table, const wish *w, nb_ctx *ctx)
     bool empty;
     NB_TRY(ctx, make(table, w, &page, &grid, &empty, ctx));
     if (empty) nb_print_warning("table %s: the run has no rows for it", table->component.name);
-    return nb_format_is_page(w->format) ? nb_format_page(&page, w->format, ctx) : nb_format_grid(&grid, w->format, ctx);
+    return nb_format_is_page(w->format) ? nb_format_page(&page, w->format) : nb_format_grid(&grid, w->format);
 }
 
 /* Says below the tables which methods have no result, and why. */
@@ -71,7 +71,7 @@ static nb_status tell_missing(const wish *w, nb_ctx *ctx)
     NB_TRY(ctx, nb_query_tell(w->of.relation, "SELECT text AS paragraph FROM without", &page, ctx));
     if (page.count == 0) return NB_OK;
     fputc('\n', stdout);
-    return nb_format_page(&page, w->format, ctx);
+    return nb_format_page(&page, w->format);
 }
 
 static nb_status tables(const char *folder, const char *const *names, const char *const *where, wish w, nb_ctx *ctx)
@@ -107,8 +107,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     enum { MOST = 64 };
     nb_word_value format = NB_FORMAT_VALUE;
     const char **plugins = NULL, **where = NULL, **arguments;
-    struct poptOption options[] = {
-        NB_HELP_OPTION, NB_FORMAT_OPTION(format),
+    const struct poptOption options[] = {
+        NB_FORMAT_OPTION(format),
         NB_LIST_OPTION(
             "where", 'w', where,
             "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
@@ -125,5 +125,4 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return code == NB_GO_ON ? nb_command_end(tables(arguments[0], arguments + 1, where, w, ctx), ctx) : code;
 }
 
-const nb_command nb_command_table = {
-    "table", "RUN [TABLE]...", "Print tables of a run; without TABLE, list them", run, false, NB_LOOK_AT_RUN + 20};
+NB_COMMAND(table, "RUN [TABLE]...", "Print tables of a run; without TABLE, list them", false, NB_LOOK_AT_RUN + 20);

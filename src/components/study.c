@@ -15,9 +15,8 @@ const nb_study *nb_study_standard(void)
 
 bool nb_study_defaults(const nb_study *study, const char *column, const char *value)
 {
-    const char *initial = NULL;
-    for (const nb_axis *a = study->axes; a->key; a++)
-        if (strcmp(a->column, column) == 0) initial = a->standard ? a->standard() : a->initial;
+    const nb_axis *a = nb_axis_of_column(study, column);
+    const char *initial = !a ? NULL : a->standard ? a->standard() : a->initial;
     for (const nb_option *o = study->component.options; o->key; o++)
         if (strcmp(o->key, column) == 0) initial = o->initial;
     return initial && strcmp(initial, value) == 0;
@@ -37,6 +36,20 @@ const nb_column *nb_study_metric(const nb_study *study)
     return NULL;
 }
 
+int nb_axis_count(const nb_study *study)
+{
+    int count = 0;
+    while (study->axes[count].key) count++;
+    return count;
+}
+
+const nb_axis *nb_axis_of_column(const nb_study *study, const char *column)
+{
+    for (const nb_axis *axis = study->axes; axis->key; axis++)
+        if (strcmp(axis->column, column) == 0) return axis;
+    return NULL;
+}
+
 bool nb_axis_has_list(const nb_axis *axis)
 {
     return axis->type == NB_AXIS_COMPONENT || axis->type == NB_AXIS_REAL;
@@ -45,8 +58,8 @@ bool nb_axis_has_list(const nb_axis *axis)
 const nb_registry *nb_column_registry(const nb_column *columns, const char *name)
 {
     const nb_study *study = nb_study_of(columns);
-    for (const nb_axis *axis = study ? study->axes : NULL; axis && axis->key; axis++)
-        if (strcmp(axis->column, name) == 0) return axis->registry;
+    const nb_axis *axis = study ? nb_axis_of_column(study, name) : NULL;
+    if (axis) return axis->registry;
     for (const nb_registry *const *r = nb_registries; *r; r++)
         if (strcmp((*r)->kind, name) == 0) return *r;
     return NULL;

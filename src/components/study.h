@@ -145,6 +145,10 @@ typedef struct nb_study {
 const nb_study *nb_study_standard(void);
 const nb_study *nb_study_of(const nb_column *columns); /* the study with these columns; NULL: none */
 
+int nb_axis_count(const nb_study *study);
+/* Returns the axis that has the column; NULL: none. */
+const nb_axis *nb_axis_of_column(const nb_study *study, const char *column);
+
 /* Returns whether an axis or a setting of the study has this value where a config does not say otherwise. */
 bool nb_study_defaults(const nb_study *study, const char *column, const char *value);
 

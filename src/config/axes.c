@@ -14,16 +14,9 @@
 
 enum { MOST_VALUES = 1000000, MOST_TRIALS = 1000000 };
 
-static int trials_key(const nb_study *study)
-{
-    int axes = 0;
-    while (study->axes[axes].key) axes++;
-    return axes;
-}
-
 static int zip_key(const nb_study *study)
 {
-    return trials_key(study) + 1;
+    return nb_axis_count(study) + 1;
 }
 
 /* Checks before anything runs: a missing file, options that do not go together. */
@@ -116,7 +109,7 @@ static nb_status read_trials(nb_yaml value, nb_key_values *v, nb_mistakes *mista
 /* One list of keys: all get the number of the first of them. */
 static nb_status read_group(const nb_study *study, nb_yaml value, int *group, bool *named, nb_mistakes *mistakes)
 {
-    int count, axes = trials_key(study);
+    int count, axes = nb_axis_count(study);
     const char **keys, *names[NB_MOST_AXES + 1] = {NULL};
     bool here[NB_MOST_AXES] = {false};
     for (int axis = 0; axis < axes; axis++) names[axis] = study->axes[axis].key;
@@ -156,7 +149,7 @@ nb_status nb_block_key_read(const nb_study *study, int key, nb_yaml value, nb_ke
 {
     const nb_axis *axis = &study->axes[key];
     values->place = nb_yaml_place(value);
-    if (key == trials_key(study)) return read_trials(value, values, mistakes);
+    if (key == nb_axis_count(study)) return read_trials(value, values, mistakes);
     if (key == zip_key(study)) return read_zip(study, value, values, mistakes);
     if (axis->type == NB_AXIS_INTEGER) return read_integers(axis, value, values, mistakes);
     if (axis->type == NB_AXIS_WORD) return read_words(axis, value, values, mistakes);
@@ -189,13 +182,12 @@ static int find_real(int count, const double *reals, double x)
 
 static nb_status unite_reals(nb_axis_list *list, const nb_key_values *v, int *indices, nb_ctx *ctx)
 {
-    double *united;
-    NB_NEED(united, nb_alloc_reals(ctx, (size_t)list->count + (size_t)v->count + 1, 1));
-    if (list->count > 0) memcpy(united, list->reals, (size_t)list->count * sizeof *united);
-    list->reals = united;
+    int room = list->count;
     for (int i = 0; i < v->count; i++) {
-        indices[i] = find_real(list->count, united, v->reals[i]);
-        if (indices[i] == list->count) united[list->count++] = v->reals[i];
+        indices[i] = find_real(list->count, list->reals, v->reals[i]);
+        if (indices[i] < list->count) continue;
+        NB_GROW(ctx, list->reals, list->count, room);
+        list->reals[list->count++] = v->reals[i];
     }
     return NB_OK;
 }
@@ -224,13 +216,11 @@ static nb_status unite_numbers(nb_axis_list *list, const nb_key_values *v, int *
 nb_status nb_config_add_number(nb_config *config, int axis, int number, nb_ctx *ctx)
 {
     nb_axis_list *list = &config->lists[axis];
-    int *united;
+    int room = list->count;
     for (int i = 0; i < list->count; i++)
         if (list->numbers[i] == number) return NB_OK;
-    NB_NEED(united, nb_alloc(ctx, (size_t)list->count + 1, sizeof *united));
-    if (list->count > 0) memcpy(united, list->numbers, (size_t)list->count * sizeof *united);
-    united[list->count++] = number;
-    list->numbers = united;
+    NB_GROW(ctx, list->numbers, list->count, room);
+    list->numbers[list->count++] = number;
     return NB_OK;
 }
 
@@ -293,11 +283,11 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
 {
     nb_ctx *ctx = mistakes->ctx;
     const nb_study *study = config->study;
-    int axes = trials_key(study), key_count = axes + 2;
+    int axes = nb_axis_count(study), key_count = axes + 2;
     NB_NEED(block->origins.items, nb_alloc(ctx, (size_t)key_count, sizeof *block->origins.items));
     for (int k = 0; k < key_count; k++) block->origins.items[k] = keys[k]->origin;
     block->origins.count = key_count;
-    block->trials = keys[trials_key(study)]->numbers[0];
+    block->trials = keys[nb_axis_count(study)]->numbers[0];
     config->trials = block->trials > config->trials ? block->trials : config->trials;
     for (int axis = 0; axis < axes; axis++) {
         nb_axis_list *list = &config->lists[axis];

@@ -35,14 +35,15 @@ static void print_key(FILE *out, const char *key, const char *text)
     nb_yaml_print_quoted(out, text);
 }
 
-static void print_number(FILE *out, double x)
+static void print_number(FILE *out, double x, const char *before)
 {
     char text[NB_REAL_TEXT];
     nb_real_text(x, text);
-    fputs(isnan(x) ? "null" : text, out);
+    fprintf(out, "%s%s", before, isnan(x) ? "null" : text);
 }
 
-void nb_column_values_print(FILE *out, const nb_column_values *c)
+/* "COLUMN: [A, B]" */
+static void print_values(FILE *out, const nb_column_values *c)
 {
     fprintf(out, "%s: [", c->column);
     for (int i = 0; i < c->count; i++) {
@@ -52,14 +53,20 @@ void nb_column_values_print(FILE *out, const nb_column_values *c)
     fputc(']', out);
 }
 
-static void print_where(FILE *out, const nb_conditions *where)
+void nb_conditions_print(FILE *out, const nb_conditions *conditions)
 {
-    fputs(", where: {", out);
-    for (int i = 0; i < where->count; i++) {
+    fputc('{', out);
+    for (int i = 0; i < conditions->count; i++) {
         if (i > 0) fputs(", ", out);
-        nb_column_values_print(out, &where->items[i]);
+        print_values(out, &conditions->items[i]);
     }
     fputc('}', out);
+}
+
+static void print_where(FILE *out, const nb_conditions *where)
+{
+    fputs(", where: ", out);
+    nb_conditions_print(out, where);
 }
 
 static void print_series(FILE *out, const char *key, const nb_claim_series *s)
@@ -74,8 +81,7 @@ static void print_body(FILE *out, const nb_claim *c)
 {
     fprintf(out, ", %s: {", nb_claim_forms[c->form]);
     if (c->form == NB_CLAIM_COMPARE || c->form == NB_CLAIM_ORDER)
-        nb_column_values_print(out,
-                               &(nb_column_values){.column = c->column, .count = c->value_count, .values = c->values});
+        print_values(out, &(nb_column_values){.column = c->column, .count = c->value_count, .values = c->values});
     if (c->form == NB_CLAIM_MEASURE) fprintf(out, "statistic: %s", nb_claim_statistics[c->statistic]);
     if (c->form == NB_CLAIM_SLOPE) fprintf(out, "against: %s", c->column);
     if (c->form == NB_CLAIM_CORRELATE) {
@@ -83,8 +89,7 @@ static void print_body(FILE *out, const nb_claim *c)
         print_series(out, "x", &c->series[0]);
         print_series(out, "y", &c->series[1]);
     } else {
-        fputs(", ", out);
-        print_key(out, "metric", c->series[0].metric.text);
+        print_key(out, ", metric", c->series[0].metric.text);
     }
     print_where(out, &c->where);
     fputc('}', out);
@@ -95,13 +100,10 @@ static void print_expectation(FILE *out, const nb_claim *c)
     bool range = c->expectation != NB_EXPECT_EQUAL && c->expectation != NB_EXPECT_EQUAL_DIFFERENCE && isnan(c->within);
     if (c->expectation == NB_EXPECT_NOTHING) return;
     fprintf(out, ", expect: {%s: %s", nb_claim_expectations[c->expectation], range ? "[" : "");
-    print_number(out, c->given[0]);
-    if (range) fputs(", ", out);
-    if (range) print_number(out, c->given[1]);
-    if (range) fputc(']', out);
-    if (!isnan(c->within)) fputs(", within: ", out);
-    if (!isnan(c->within)) print_number(out, c->within);
-    fputc('}', out);
+    print_number(out, c->given[0], "");
+    if (range) print_number(out, c->given[1], ", ");
+    if (!isnan(c->within)) print_number(out, c->within, ", within: ");
+    fputs(range ? "]}" : "}", out);
 }
 
 static void print_names(FILE *out, const char *const *names)
@@ -117,8 +119,8 @@ static void print_option(FILE *out, const nb_claim *c, const char *option)
     if (strcmp(option, "each") == 0) print_names(out, (const char *const *)c->each);
     if (strcmp(option, "confounded") == 0) print_names(out, (const char *const *)c->confounded);
     if (strcmp(option, "failures") == 0) fputs(nb_claim_failure_words[c->failures], out);
-    if (strcmp(option, "confidence") == 0) print_number(out, c->confidence);
-    if (strcmp(option, "smallest") == 0) print_number(out, c->smallest);
+    if (strcmp(option, "confidence") == 0) print_number(out, c->confidence, "");
+    if (strcmp(option, "smallest") == 0) print_number(out, c->smallest, "");
 }
 
 static nb_status print_claim(FILE *out, const void *what, nb_ctx *ctx)
@@ -127,13 +129,10 @@ static nb_status print_claim(FILE *out, const void *what, nb_ctx *ctx)
     (void)ctx;
     fputc('{', out);
     print_key(out, "id", c->id);
-    fputs(", ", out);
-    print_key(out, "says", c->says);
-    if (*c->source) fputs(", ", out);
-    if (*c->source) print_key(out, "source", c->source);
+    print_key(out, ", says", c->says);
+    if (*c->source) print_key(out, ", source", c->source);
     if (c->untested) {
-        fputs(", ", out);
-        print_key(out, "untested", c->untested);
+        print_key(out, ", untested", c->untested);
     } else {
         print_body(out, c);
         print_expectation(out, c);

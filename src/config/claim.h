@@ -99,7 +99,7 @@ bool nb_claim_takes(const nb_claim *claim, const char *option);
 /* Sets claim->text. */
 nb_status nb_claim_describe(nb_claim *claim, nb_ctx *ctx);
 
-/* Prints "COLUMN: [A, B]". */
-void nb_column_values_print(FILE *out, const nb_column_values *condition);
+/* Prints "{COLUMN: [A, B], COLUMN: [C]}". */
+void nb_conditions_print(FILE *out, const nb_conditions *conditions);
 
 #endif

@@ -11,13 +11,6 @@
 #include <limits.h>
 #include <string.h>
 
-const nb_axis *nb_axis_of_column(const nb_study *study, const char *column)
-{
-    const nb_axis *axis = study->axes;
-    while (axis->key && strcmp(axis->column, column) != 0) axis++;
-    return axis->key ? axis : NULL;
-}
-
 static nb_status add(const nb_condition_reader *r, nb_column_values *c, nb_yaml source, nb_named_value value)
 {
     NB_GROW(r->mistakes->ctx, c->values, c->count, c->capacity);
@@ -180,13 +173,11 @@ static nb_status read_rule(nb_yaml value, nb_config *c, nb_rule *rule, nb_mistak
 nb_status nb_rules_read(nb_yaml value, int block, nb_config *config, nb_mistakes *mistakes)
 {
     int count = nb_yaml_count(value);
-    nb_rule *rules;
-    NB_NEED(rules, nb_alloc(mistakes->ctx, (size_t)(config->rule_count + count) + 1, sizeof *rules));
-    if (config->rule_count > 0) memcpy(rules, config->rules, (size_t)config->rule_count * sizeof *rules);
-    config->rules = rules;
+    int room = config->rule_count;
     for (int i = 0; i < count; i++) {
         nb_yaml one = nb_yaml_item(value, i);
-        nb_rule *rule = &rules[config->rule_count++];
+        NB_GROW(mistakes->ctx, config->rules, config->rule_count, room);
+        nb_rule *rule = &config->rules[config->rule_count++];
         *rule = (nb_rule){.place = nb_yaml_place(one), .block = block};
         NB_TRY(mistakes->ctx, read_rule(one, config, rule, mistakes));
     }

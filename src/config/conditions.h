@@ -24,9 +24,6 @@ nb_status nb_conditions_read(const nb_condition_reader *r, const char *what, nb_
 nb_status nb_named_value_means(const nb_named_value *value, const nb_axis *axis, const nb_axis_list *list, int index,
                                bool *means, nb_ctx *ctx);
 
-/* The axis that has the column; NULL: none. */
-const nb_axis *nb_axis_of_column(const nb_study *study, const char *column);
-
 /* Reads a list of mappings and adds their rules to the config, whose lists must be complete. block -1: the rules apply
  * to all blocks. */
 nb_status nb_rules_read(nb_yaml value, int block, nb_config *config, nb_mistakes *mistakes);

@@ -43,10 +43,3 @@ const nb_choice *nb_config_choice(const nb_config *config, int axis, int value)
 {
     return &config->lists[axis].choices.items[value];
 }
-
-int nb_config_axis_count(const nb_config *config)
-{
-    int count = 0;
-    while (config->study->axes[count].key) count++;
-    return count;
-}

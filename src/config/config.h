@@ -81,13 +81,24 @@ struct nb_config {
     nb_mistakes warnings; /* possible mistakes that are allowed */
 };
 
+typedef struct {
+    const char *key, *value; /* value: YAML */
+} nb_override;
+
+/* Reads the file and the overrides, which apply to all blocks. Collects all mistakes with their places; use the config
+ * only if there is none. NB_EIO if the file cannot be read. */
+nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
+                         nb_mistakes *mistakes, nb_ctx *ctx);
+
+/* Runs the slow checks once all else is right: whether components are ready, such as that a program exists. Mistakes
+ * name `source` as their place. */
+nb_status nb_config_check_ready(const nb_config *config, const char *source, nb_mistakes *mistakes);
+
 /* Makes a config of that study without a file: its settings have their defaults, all lists are empty. */
 nb_status nb_config_init(nb_config *config, const nb_study *study, nb_ctx *ctx);
 
 /* Adds a value to an axis of integers or words. */
 nb_status nb_config_add_number(nb_config *config, int axis, int number, nb_ctx *ctx);
-
-int nb_config_axis_count(const nb_config *config);
 
 /* Returns the value of an axis (as methods and scenes hold it) for an index into the config's list. */
 int nb_config_value(const nb_config *config, int axis, int index);

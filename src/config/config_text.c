@@ -98,12 +98,8 @@ static void print_zip(const printer *p, const nb_config_block *b)
 
 static void print_rule(const printer *p, const nb_rule *rule)
 {
-    fprintf(p->out, "%*s- {", p->indent + 2, "");
-    for (int k = 0; k < rule->keys.count; k++) {
-        if (k > 0) fputs(", ", p->out);
-        nb_column_values_print(p->out, &rule->keys.items[k]);
-    }
-    fputc('}', p->out);
+    fprintf(p->out, "%*s- ", p->indent + 2, "");
+    nb_conditions_print(p->out, &rule->keys);
     if (p->origins && rule->place.line > 0) fprintf(p->out, "  # %s:%d", rule->place.source, rule->place.line);
     if (p->origins && rule->place.line == 0) fputs("  # --set", p->out);
     fputc('\n', p->out);

@@ -3,8 +3,9 @@
  * so that every value goes the same way. What makes rows is read by axes.c: for
  * the whole experiment, or for one of its blocks. Plug-ins and the study are read
  * first, since they decide which keys there are. */
-#include "config/load.h"
+#include "config/config.h"
 
+#include "base/files.h"
 #include "calls/heads.h"
 #include "components/plugin.h"
 #include "config/axes.h"
@@ -117,14 +118,6 @@ static nb_status take_default(loader *l, const char *yaml, entry *e)
     return nb_yaml_text(yaml, l->common.path, &e->value, l->common.mistakes);
 }
 
-/* The file's name, without folder and ending. */
-static nb_status stem_of(const char *path, const char **stem, nb_ctx *ctx)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    NB_NEED(*stem, nb_format(ctx, "%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name));
-    return NB_OK;
-}
-
 /* Reads the rest of the keys, the late ones or those before; what decides which keys there are is read already. */
 static nb_status read_rest(loader *l, bool late)
 {
@@ -135,7 +128,7 @@ static nb_status read_rest(loader *l, bool late)
         entry e = l->entries[i];
         if (k->late != late) continue;
         if (!e.value.node) {
-            if (!text) NB_TRY(l->common.ctx, stem_of(l->common.path, &text, l->common.ctx));
+            if (!text) NB_TRY(l->common.ctx, nb_stem_of(l->common.path, &text, l->common.ctx));
             NB_TRY(l->common.ctx, take_default(l, text, &e));
             if (strcmp(k->name, "plugins") == 0 && *nb_plugins_loaded()) e.origin = "--plugin";
         }

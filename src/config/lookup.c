@@ -8,7 +8,6 @@
 #include "data/head.h"
 
 #include <jansson.h>
-#include <libgen.h>
 #include <popt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,24 +21,10 @@ static bool exists(const char *path)
     return stat(path, &info) == 0;
 }
 
-/* Finds the folder of a path. */
-static nb_status folder_of(const char *path, const char **folder, nb_ctx *ctx)
-{
-    char *copy;
-    NB_NEED(copy, nb_strdup(ctx, path));
-    *folder = dirname(copy);
-    return NB_OK;
-}
-
 static bool ends_with(const char *path, const char *end)
 {
     size_t length = strlen(path), tail = strlen(end);
     return length > tail && path[length - tail - 1] == '/' && strcmp(path + length - tail, end) == 0;
-}
-
-static void release(void *json)
-{
-    json_decref(json);
 }
 
 static nb_status read_files(const char *folder, const json_t **files, nb_ctx *ctx)
@@ -52,7 +37,7 @@ static nb_status read_files(const char *folder, const json_t **files, nb_ctx *ct
     json_t *manifest = json_load_file(path, 0, &error);
     NB_REQUIRE(ctx, manifest, NB_EIO, "%s: is not the manifest of a run: %s", path, error.text);
     *files = json_object_get(manifest, "files");
-    return nb_defer(ctx, release, manifest);
+    return nb_defer_json(ctx, manifest);
 }
 
 static nb_status check_content(const char *text, const char *place, const char *sha256, nb_ctx *ctx)
@@ -82,8 +67,8 @@ static nb_status find_recorded(const char *text, const char *folder, const char 
                    *place = json_string_value(json_object_get(file, "place"));
         const char *sha256 = json_string_value(json_object_get(file, "sha256")), *path_folder, *place_folder;
         if (!path || !place || !sha256) continue;
-        NB_TRY(ctx, folder_of(path, &path_folder, ctx));
-        NB_TRY(ctx, folder_of(place, &place_folder, ctx));
+        NB_TRY(ctx, nb_folder_of(path, &path_folder, ctx));
+        NB_TRY(ctx, nb_folder_of(place, &place_folder, ctx));
         bool same = strcmp(path, text) == 0 || ends_with(place, text),
              within = strcmp(path_folder, text) == 0 || ends_with(place_folder, text);
         if ((!same && !within) || !exists(place)) continue;
@@ -102,7 +87,7 @@ static nb_status find(const char *text, const char *config, const char **found, 
     *where = HERE;
     if (exists(text)) return NB_OK;
     *where = NOWHERE;
-    NB_TRY(ctx, folder_of(config, &folder, ctx));
+    NB_TRY(ctx, nb_folder_of(config, &folder, ctx));
     NB_NEED(beside, nb_format(ctx, "%s/%s", folder, text));
     if (*text && *text != '/' && exists(beside)) {
         *found = beside;
@@ -213,7 +198,7 @@ static nb_status explain(nb_status status, const char *config, nb_ctx *ctx)
     const char *message, *folder, *here, *there;
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
-    NB_TRY(ctx, folder_of(config, &folder, ctx));
+    NB_TRY(ctx, nb_folder_of(config, &folder, ctx));
     NB_TRY(ctx, nb_whole_path(".", &here, ctx));
     NB_TRY(ctx, nb_whole_path(folder, &there, ctx));
     if (strcmp(here, there) == 0) NB_FAIL(ctx, status, "%s; looked for in %s", message, here);
@@ -235,7 +220,7 @@ static nb_status list_shipped(const char *text, int *count, const char *const **
         return NB_OK;
     }
     NB_TRY(ctx, status);
-    NB_TRY(ctx, folder_of(own, &folder, ctx));
+    NB_TRY(ctx, nb_folder_of(own, &folder, ctx));
     NB_NEED(folder, nb_format(ctx, "%s/", folder));
     return nb_head_files(folder, text, count, files, ctx);
 }
@@ -246,7 +231,7 @@ static nb_status list_files(const char *text, const char *config, int *count, co
     const char *folder, **named;
     NB_TRY(ctx, nb_head_files("", text, count, files, ctx));
     if (*count < 0 && config && *text != '/') {
-        NB_TRY(ctx, folder_of(config, &folder, ctx));
+        NB_TRY(ctx, nb_folder_of(config, &folder, ctx));
         NB_NEED(folder, nb_format(ctx, "%s/", folder));
         NB_TRY(ctx, nb_head_files(folder, text, count, files, ctx));
         NB_NEED(named, nb_alloc(ctx, (size_t)(*count > 0 ? *count : 0) + 1, sizeof *named));
@@ -261,11 +246,9 @@ static nb_status list_files(const char *text, const char *config, int *count, co
 
 static nb_status add_value(nb_value *list, nb_value value, nb_ctx *ctx)
 {
-    nb_value *items;
-    NB_NEED(items, nb_alloc(ctx, (size_t)list->count + 1, sizeof *items));
-    if (list->count > 0) memcpy(items, list->items, (size_t)list->count * sizeof *items);
-    items[list->count++] = value;
-    list->items = items;
+    int room = list->count;
+    NB_GROW(ctx, list->items, list->count, room);
+    list->items[list->count++] = value;
     return NB_OK;
 }
 

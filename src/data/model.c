@@ -2,6 +2,7 @@
 /* model.c - see model.h */
 #include "data/model.h"
 
+#include "base/files.h"
 #include "base/numbers.h"
 #include "base/server.h"
 #include "data/asking.h"
@@ -10,11 +11,6 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-
-static void release(void *json)
-{
-    json_decref(json);
-}
 
 static nb_status find_service(const nb_model_program *p, nb_service *service, nb_ctx *ctx)
 {
@@ -31,7 +27,7 @@ static nb_status ask(const nb_model_program *p, json_t *question, const json_t *
     nb_service service;
     nb_reply reply;
     NB_REQUIRE(ctx, question, NB_EINVAL, "%s: a question cannot be written as JSON", p->run);
-    NB_TRY(ctx, nb_defer(ctx, release, question));
+    NB_TRY(ctx, nb_defer_json(ctx, question));
     NB_TRY(ctx, find_service(p, &service, ctx));
     NB_TRY(ctx, nb_server_ask(&service, question, &reply, ctx));
     NB_REQUIRE(ctx, reply.answer, NB_EIO, "%s: %s", p->run, reply.trouble);

@@ -21,11 +21,6 @@ static const struct {
              {"I32", NB_I32}, {"I64", NB_I64},   {"U8", NB_U8},   {"U16", NB_U16}, {"U32", NB_U32}, {"U64", NB_U64}};
 enum { TYPES = sizeof types / sizeof *types };
 
-static void release_json(void *json)
-{
-    json_decref(json);
-}
-
 /* The header's JSON, which is the caller's to release, where the data begin, and
  * the file's length. */
 static nb_status read_header(const char *path, json_t **root, int64_t *data, int64_t *length, nb_ctx *ctx)
@@ -161,7 +156,7 @@ nb_status nb_safetensors_open(const char *path, nb_safetensors *file, nb_ctx *ct
     nb_status status = read_header(path, &root, &data, &length, ctx);
     nb_ctx_release(ctx, mark);
     NB_TRY(ctx, status);
-    NB_TRY(ctx, nb_defer(ctx, release_json, root));
+    NB_TRY(ctx, nb_defer_json(ctx, root));
     file->metadata = json_object_get(root, "__metadata__");
     if (file->metadata) NB_TRY(ctx, check_metadata(path, file->metadata, ctx));
     NB_NEED(file->tensors, nb_alloc(ctx, json_object_size(root) + 1, sizeof *file->tensors));

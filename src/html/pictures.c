@@ -10,8 +10,6 @@
 #include "run/run_folder.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,27 +51,12 @@ static int figure_of(const finder *f, const char *file)
     return found < 0 ? count : found;
 }
 
-static int is_svg(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name), of = strlen(ending);
-    return entry->d_name[0] != '.' && length > of && strcmp(entry->d_name + length - of, ending) == 0;
-}
-
 /* Lists the files; there are none where there is no folder. */
 static nb_status list_files(finder *f)
 {
-    struct dirent **entries = NULL;
-    int found = scandir(f->drawing.folder, &entries, is_svg, alphasort), reason = errno;
-    NB_REQUIRE(f->ctx, found >= 0 || reason == ENOENT, NB_EIO, "folder %s: cannot be read: %s", f->drawing.folder,
-               strerror(reason));
-    f->count = found > 0 ? found : 0;
-    bool all = (f->files = nb_alloc(f->ctx, (size_t)f->count + 1, sizeof *f->files)) != NULL;
-    for (int i = 0; i < found; i++) {
-        if (all) all = (f->files[i] = nb_strdup(f->ctx, entries[i]->d_name)) != NULL;
-        free(entries[i]);
-    }
-    free(entries);
-    return all ? NB_OK : NB_ENOMEM;
+    NB_TRY(f->ctx, nb_folder_names(f->drawing.folder, ending, &f->count, &f->files, f->ctx));
+    if (f->count < 0) f->count = 0;
+    return NB_OK;
 }
 
 /* Finds whether the figure is to be drawn: it has no file, but the config names it, or its data are there. */

@@ -8,8 +8,8 @@
 #include "html/pictures.h"
 #include "report/builds.h"
 #include "report/caveats.h"
-#include "report/claims_print.h"
-#include "report/compare_print.h"
+#include "report/claims.h"
+#include "report/compare.h"
 #include "report/query.h"
 #include "report/table.h"
 #include "run/run_folder.h"
@@ -79,20 +79,15 @@ static nb_status add_hidden(part *p, nb_ctx *ctx)
         heads += c->comparison.items[i].conflict != NULL;
         pooled += c->comparison.items[i].change != NULL;
     }
-    if (heads > 0)
-        NB_TRY(ctx, nb_caveats_add(&p->caveats,
-                                   nb_format(ctx,
-                                             "In %d line%s of the comparison a method is better than the baseline on "
-                                             "one head and worse on another: see the warnings there.",
-                                             heads, heads == 1 ? "" : "s"),
-                                   ctx));
-    if (pooled > 0)
-        NB_TRY(ctx, nb_caveats_add(&p->caveats,
-                                   nb_format(ctx,
-                                             "In %d line%s of the comparison the effect changes sign with %s: see the "
-                                             "warnings there.",
-                                             pooled, pooled == 1 ? "" : "s", c->terms.contrast.pool),
-                                   ctx));
+    const int counts[] = {heads, pooled};
+    const char *effects[] = {"a method is better than the baseline on one head and worse on another", ""};
+    if (pooled > 0) NB_NEED(effects[1], nb_format(ctx, "the effect changes sign with %s", c->terms.contrast.pool));
+    for (int i = 0; i < 2; i++)
+        if (counts[i] > 0)
+            NB_TRY(ctx, nb_caveats_add(&p->caveats,
+                                       nb_format(ctx, "In %d line%s of the comparison %s: see the warnings there.",
+                                                 counts[i], counts[i] == 1 ? "" : "s", effects[i]),
+                                       ctx));
     return NB_OK;
 }
 
@@ -152,9 +147,9 @@ static nb_status add_claims(const maker *m, const part *p)
     for (int i = 0; i < p->claims.count; i++)
         nb_page_note(m->page, nb_claim_verdicts[p->claims.results[i].answer.verdict], "%s",
                      p->claims.results[i].claim->says);
-    nb_page_deepen(m->page, m->level);
+    m->page->deeper = m->level;
     NB_TRY(m->ctx, nb_claims_show(m->page, NB_CLAIMS_TABLE, 1, &p->claims, m->ctx));
-    nb_page_deepen(m->page, 0);
+    m->page->deeper = 0;
     return NB_OK;
 }
 
@@ -186,15 +181,15 @@ static nb_status add_comparison(const maker *m, part *p)
     const nb_usual_comparison *c = &p->compared;
     if (c->made) {
         nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
-        nb_page_deepen(m->page, m->level);
+        m->page->deeper = m->level;
         NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c->terms, &c->comparison,
                                        &(nb_compare_view){.by_model = true}, p->own));
-        nb_page_deepen(m->page, 0);
+        m->page->deeper = 0;
         nb_page_heading(m->page, NB_PAGE_FOLDED, "The same with all numbers, and what they mean");
-        nb_page_deepen(m->page, NB_PAGE_DEEPEST);
+        m->page->deeper = NB_PAGE_DEEPEST;
         NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c->terms, &c->comparison, &(nb_compare_view){true, true},
                                        p->own));
-        nb_page_deepen(m->page, 0);
+        m->page->deeper = 0;
     }
     nb_ctx_release(p->own, 0);
     return NB_OK;
@@ -206,9 +201,9 @@ static nb_status add_folded(const maker *m, const part *p, const nb_table *table
     const nb_table_source of = {p->relation, p->baseline};
     int before = m->page->count;
     nb_page_heading(m->page, NB_PAGE_FOLDED, "%s: %s", table->component.name, table->component.summary);
-    nb_page_deepen(m->page, NB_PAGE_DEEPEST);
+    m->page->deeper = NB_PAGE_DEEPEST;
     NB_TRY(m->ctx, nb_table_show(m->page, table, &of, m->ctx));
-    nb_page_deepen(m->page, 0);
+    m->page->deeper = 0;
     if (m->page->count == before + 1) m->page->count = before;
     return NB_OK;
 }
@@ -220,9 +215,9 @@ static nb_status add_tables(const maker *m, const part *p)
     const nb_table_source of = {p->relation, p->baseline};
     int before = m->page->count;
     nb_page_heading(m->page, m->level + 1, "Tables");
-    nb_page_deepen(m->page, m->level);
+    m->page->deeper = m->level;
     NB_TRY(m->ctx, nb_tables_show(m->page, study, 0, &of, m->ctx));
-    nb_page_deepen(m->page, 0);
+    m->page->deeper = 0;
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         if (table->place == 0 && strcmp(table->study, study) == 0) NB_TRY(m->ctx, add_folded(m, p, table));

@@ -28,22 +28,17 @@ static nb_status others_than(const nb_study *study, const char *by, const char *
     return NB_OK;
 }
 
-/* One statement with its words; NULL: the study lacks one. *rest: what follows. */
-static nb_status next_statement(const char *sql, const word *words, const char **statement, const char **rest,
-                                nb_ctx *ctx)
+/* Takes one statement from the front of *sql, with its words; NULL: the study lacks one. */
+static nb_status next_statement(const char **sql, const word *words, const char **statement, nb_ctx *ctx)
 {
-    const char *end = strstr(sql, ";\n"), *text;
-    *rest = end ? end + 2 : sql + strlen(sql);
-    NB_NEED(text, nb_format(ctx, "%.*s", (int)(end ? end - sql : (ptrdiff_t)strlen(sql)), sql));
-    *statement = text;
+    const char *end = strstr(*sql, ";\n");
+    NB_NEED(*statement, nb_format(ctx, "%.*s", (int)(end ? end - *sql : (ptrdiff_t)strlen(*sql)), *sql));
+    *sql = end ? end + 2 : *sql + strlen(*sql);
     for (const word *w = words; w->name && *statement; w++)
-        for (const char *at; *statement && (at = strstr(*statement, w->name));) {
-            if (!w->text)
-                *statement = NULL;
-            else
-                NB_NEED(*statement,
-                        nb_format(ctx, "%.*s%s%s", (int)(at - *statement), *statement, w->text, at + strlen(w->name)));
-        }
+        if (w->text)
+            NB_NEED(*statement, nb_replaced(ctx, *statement, w->name, w->text));
+        else if (strstr(*statement, w->name))
+            *statement = NULL;
     return NB_OK;
 }
 
@@ -69,7 +64,7 @@ static nb_status find_in_rows(nb_relation *r, const char *sql, const char *memor
                           {NULL, NULL}};
     while (*sql) {
         nb_answer a;
-        NB_TRY(ctx, next_statement(sql, words, &statement, &sql, ctx));
+        NB_TRY(ctx, next_statement(&sql, words, &statement, ctx));
         if (!statement) continue;
         NB_TRY(ctx, nb_relation_ask(r, statement, NULL, &a, NULL, ctx));
         for (int i = 0; i < a.count; i++) NB_TRY(ctx, nb_caveats_add(found, nb_answer_at(&a, i, 0)->text, ctx));

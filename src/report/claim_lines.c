@@ -119,7 +119,7 @@ static nb_status ask(const liner *l, nb_answer *lines)
                       "INSERT INTO left_out SELECT line, -1 FROM lined UNION SELECT line, trial FROM lined WHERE "
                       "later",
                       own, settings, series, any, logs ? "ln(x)" : "x", rows));
-    NB_TRY(l->ctx, nb_relation_run(l->relation, sql, l->ctx));
+    NB_TRY(l->ctx, nb_relation_run(l->relation, sql));
     NB_NEED(
         sql,
         nb_format(l->ctx,

@@ -347,7 +347,7 @@ static nb_status make_groups(const judge *j, const char *among, int *count)
                            "INTEGER, PRIMARY KEY (part, id)) WITHOUT ROWID; "
                            "INSERT INTO claim_part SELECT %s, id FROM (SELECT id, %s AS first FROM run WHERE %s)",
                            *keys ? "dense_rank() OVER (ORDER BY first) - 1" : first, first, among));
-    NB_TRY(j->ctx, nb_relation_run(j->relation, sql, j->ctx));
+    NB_TRY(j->ctx, nb_relation_run(j->relation, sql));
     NB_TRY(j->ctx, nb_relation_ask(j->relation, "SELECT coalesce(max(part) + 1, 0) FROM claim_part", NULL, &groups,
                                    NULL, j->ctx));
     *count = (int)nb_answer_at(&groups, 0, 0)->integer;

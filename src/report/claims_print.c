@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* claims_print.c - see claims_print.h. The answers become one table, `answer`: a row for each claim, then for each of
+/* claims_print.c - see claims.h. The answers become one table, `answer`: a row for each claim, then for each of
  * its models, then for each part and its models. What is printed are queries of it in files of SQL. */
-#include "report/claims_print.h"
+#include "report/claims.h"
 
 #include "report/query.h"
 
@@ -97,7 +97,7 @@ static nb_status prepare(int runs, const nb_claim_results *results, nb_ctx *ctx)
             for (int p = 0; p < f.result->part_count; p++)
                 NB_TRY(ctx, add_answer(&f, "part", p + 1, &f.result->parts[p]));
         }
-    return nb_relation_run(f.relation, nb_sql_text("claims_told"), ctx);
+    return nb_relation_run(f.relation, nb_sql_text("claims_told"));
 }
 
 nb_status nb_claims_show(nb_page *page, nb_claims_form form, int runs, const nb_claim_results *results, nb_ctx *ctx)
@@ -120,8 +120,7 @@ nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *resul
     NB_TRY(ctx, prepare(runs, results, ctx));
     NB_TRY(ctx, nb_relation_ask(results[0].relation, nb_sql_text("claims_rows"), NULL, &a, NULL, ctx));
     grid = nb_answer_grid(&a, NULL, ctx);
-    nb_grid_print_csv(out, &grid);
-    return NB_OK;
+    return nb_grid_print_csv(out, &grid, ctx);
 }
 
 /* An answer's objects in the lists of those that they belong to. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compare_print.c - see compare_print.h. The lines of a comparison become these tables, of which compare.sql makes what
+/* compare_print.c - see compare.h. The lines of a comparison become these tables, of which compare.sql makes what
  * is printed, with words of the comparison's terms in the place of its {NAME}s:
  *   compared   a row each: `columns`, then s0, l0, s1, l1 ...: the settings as in the row, and as labels
  *   beside     the values and strata: kind, code, label, count (of rows that have no row of the baseline; of pairs)
  *   shown      the lines that are shown, with along, band (their settings but that), at (their place); where all lines
  *              of a method are refused, the first stands for them (whole) */
-#include "report/compare_print.h"
+#include "report/compare.h"
 
 #include "report/draws.h"
 #include "report/query.h"
@@ -159,13 +159,6 @@ static nb_status name_setting(printer *p, int place)
     return NB_OK;
 }
 
-static bool is_component(const nb_study *study, const char *column)
-{
-    const nb_axis *a = study->axes;
-    while (a->key && strcmp(a->column, column) != 0) a++;
-    return a->key && a->type == NB_AXIS_COMPONENT;
-}
-
 static nb_status word(const printer *p, const char **sql)
 {
     const nb_compare_terms *t = p->terms;
@@ -184,7 +177,8 @@ static nb_status word(const printer *p, const char **sql)
     int settings = full ? p->varying : *p->along && !across,
         labels = 1 + of->all_pairs + (full || p->view.by_model) + settings;
     const char *trivial = p->contrasts->metric->trivial;
-    bool judged = trivial && is_component(p->relation->study, of->by);
+    const nb_axis *axis = nb_axis_of_column(p->relation->study, of->by);
+    bool judged = trivial && axis && axis->type == NB_AXIS_COMPONENT;
     const char *const words[][2] = {
         {"judged", judged ? "1" : "0"},
         {"trivial", trivial ? trivial : "NULL"},
@@ -272,7 +266,7 @@ static nb_status prepare(printer *p, const char **sql)
                       "NOT %d AND abs(ratio - 1) < 0.01 AND high - low < 0.01 AS narrow FROM placed)",
                       p->view.full, p->band, p->along_cell, p->view.by_model, p->view.full,
                       p->terms->contrast.difference));
-    NB_TRY(p->ctx, nb_relation_run(p->relation, *sql, p->ctx));
+    NB_TRY(p->ctx, nb_relation_run(p->relation, *sql));
     return word(p, sql);
 }
 

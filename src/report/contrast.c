@@ -253,7 +253,7 @@ static nb_status read_sides(maker *m)
                            "SELECT value, same, trial, %s, source_id, head_id, stratum_id, x IS NOT NULL, skipped, "
                            "draws, seen, x, noise, se FROM side ORDER BY value, same, trial",
                            setting_names[m->pooled]));
-    NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, &s, m->ctx));
+    NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, NULL, &s, m->ctx));
     for (bool there;; count++) {
         NB_TRY(m->ctx, nb_relation_step(m->relation, s, &there));
         if (!there) return NB_OK;

@@ -3,7 +3,7 @@
 #include "report/csv.h"
 
 #include "base/text.h"
-#include "report/row_labels.h"
+#include "report/labels.h"
 
 #include <jansson.h>
 #include <math.h>

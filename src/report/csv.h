@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* csv.h - rows as comma-separated values (RFC 4180) and as JSON: header from the
  * table of columns, numbers with 17 digits, what was not measured empty. Rows of a run have
- * their components' labels behind these columns (report/row_labels.h). Texts are clean (base/text.h), also those of a
+ * their components' labels behind these columns (report/labels.h). Texts are clean (base/text.h), also those of a
  * store that an older program wrote. */
 #ifndef NB_CSV_H
 #define NB_CSV_H

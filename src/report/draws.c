@@ -10,44 +10,25 @@
 
 #include <string.h>
 
-static bool strategy_draws(const nb_choice *c)
+/* An attention draws by itself: its strategy and core stand beside it. */
+static bool choice_draws(const nb_registry *registry, const nb_choice *c)
 {
-    return nb_strategy_traits(c) & NB_RANDOM;
-}
-
-static bool core_draws(const nb_choice *c)
-{
-    return nb_core_traits(c) & NB_CORE_RANDOM;
-}
-
-static bool partition_draws(const nb_choice *c)
-{
+    if (registry == &nb_attentions) return nb_attention_traits(c) & NB_ATTENTION_RANDOM;
+    if (registry == &nb_strategies) return nb_strategy_traits(c) & NB_RANDOM;
+    if (registry == &nb_cores) return nb_core_traits(c) & NB_CORE_RANDOM;
     return ((const nb_partition *)c->component)->random;
 }
 
-static bool attention_draws(const nb_choice *c)
-{
-    return nb_attention_traits(c) & NB_ATTENTION_RANDOM;
-}
-
-static const struct {
-    const char *column;
-    const nb_registry *registry;
-    bool (*draws)(const nb_choice *choice);
-} drawers[] = {{"attention", &nb_attentions, attention_draws}, /* with its strategy and core, which stand beside it */
-               {"strategy", &nb_strategies, strategy_draws},
-               {"core", &nb_cores, core_draws},
-               {"partition", &nb_partitions, partition_draws}};
-
 nb_status nb_draws_component(const char *column, const char *spec, bool *draws, nb_ctx *ctx)
 {
+    static const nb_registry *const drawing[] = {&nb_attentions, &nb_strategies, &nb_cores, &nb_partitions};
     *draws = false;
-    for (size_t d = 0; d < sizeof drawers / sizeof *drawers; d++) {
+    for (size_t d = 0; d < sizeof drawing / sizeof *drawing; d++) {
         nb_choice choice;
         bool there;
-        if (strcmp(drawers[d].column, column) != 0) continue;
-        NB_TRY(ctx, nb_choice_recall(drawers[d].registry, spec, &choice, &there, ctx));
-        *draws = !there || drawers[d].draws(&choice);
+        if (strcmp(drawing[d]->kind, column) != 0) continue;
+        NB_TRY(ctx, nb_choice_recall(drawing[d], spec, &choice, &there, ctx));
+        *draws = !there || choice_draws(drawing[d], &choice);
     }
     return NB_OK;
 }

@@ -38,6 +38,7 @@ typedef struct {
 static const char estimate_kind[8] = "nb_est1";
 
 typedef double number_fn(gathered *g); /* of the rows of a group, at least one */
+typedef nb_status result_fn(gathered *g, sqlite3_context *c, nb_ctx *ctx);
 typedef nb_status estimate_fn(gathered *g, estimate_blob *out, nb_ctx *ctx);
 
 typedef struct { /* a function of SQL, which is given to its C as user data */
@@ -45,10 +46,14 @@ typedef struct { /* a function of SQL, which is given to its C as user data */
     int arguments;
     void (*scalar)(sqlite3_context *c, int count, sqlite3_value **arguments);
     void (*step)(sqlite3_context *c, int count, sqlite3_value **arguments);
+    number_fn *number; /* what an aggregate has at its end is one of these */
+    result_fn *result;
     void (*end)(sqlite3_context *c);
-    number_fn *number; /* of an aggregate whose end is number_end */
-    estimate_fn *estimate;
+    estimate_fn *estimate; /* where the result is one */
 } function;
+
+/* A function as SQLite calls it; not all look at how many arguments they have. */
+#define CALLED(name) static void name(sqlite3_context *c, __attribute__((unused)) int count, sqlite3_value **arguments)
 
 static double number(sqlite3_value *value)
 {
@@ -91,13 +96,13 @@ static void gather_rows(sqlite3_context *c, int count, sqlite3_value **arguments
     g->count++;
 }
 
-static void gather(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(gather)
 {
     gather_rows(c, count, arguments, false);
 }
 
 /* Gathers values, of a list all of them. A second argument is the share. */
-static void gather_values(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(gather_values)
 {
     gathered *g = sqlite3_aggregate_context(c, sizeof *g);
     int type = sqlite3_value_type(arguments[0]), size = type == SQLITE_BLOB ? list_size(c, arguments[0]) : 1;
@@ -111,7 +116,7 @@ static void gather_values(sqlite3_context *c, int count, sqlite3_value **argumen
     g->count += size;
 }
 
-static void gather_all(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(gather_all)
 {
     gather_rows(c, count, arguments, true);
 }
@@ -151,18 +156,21 @@ static void give_list(sqlite3_context *c, size_t count, const void *numbers, siz
     sqlite3_result_blob64(c, bytes, size, sqlite3_free);
 }
 
-/* The group's numbers; NULL, and the result is given, where there are none. To be freed. */
-static gathered *take(sqlite3_context *c)
+/* The result of a group's numbers; NULL of none. */
+static void finish(sqlite3_context *c)
 {
+    const function *f = sqlite3_user_data(c);
     gathered *g = sqlite3_aggregate_context(c, 0);
-    if (g && g->failed) sqlite3_result_error_nomem(c);
-    if (!g || g->count == 0 || g->failed) return NULL;
-    return g;
-}
-
-static void leave(sqlite3_context *c)
-{
-    gathered *g = sqlite3_aggregate_context(c, 0);
+    if (g && g->count > 0 && !g->failed && f->number) {
+        give(c, f->number(g));
+    } else if (g && (g->count > 0 || g->failed)) {
+        nb_ctx *ctx = g->failed ? NULL : nb_ctx_new();
+        if (!ctx)
+            sqlite3_result_error_nomem(c);
+        else if (f->result(g, c, ctx) != NB_OK)
+            sqlite3_result_error(c, nb_error_message(ctx), -1);
+        nb_ctx_free(ctx);
+    }
     if (g) free(g->values);
 }
 
@@ -183,35 +191,30 @@ static double quantile_of(double *values, size_t count, double share)
     return part == 0 ? low : (1 - part) * low + part * gsl_stats_select(values, 1, count, below + 1);
 }
 
-static void quantile_end(sqlite3_context *c)
+static nb_status quantile(gathered *g, sqlite3_context *c, nb_ctx *ctx)
 {
-    gathered *g = take(c);
-    if (g && g->share >= 0 && g->share <= 1)
-        give(c, quantile_of(g->values, (size_t)g->count, g->share));
-    else if (g)
-        sqlite3_result_error(c, "quantile: expected a share from 0 to 1", -1);
-    leave(c);
+    NB_REQUIRE(ctx, g->share >= 0 && g->share <= 1, NB_EINVAL, "quantile: expected a share from 0 to 1");
+    give(c, quantile_of(g->values, (size_t)g->count, g->share));
+    return NB_OK;
 }
 
-static void list_end(sqlite3_context *c)
+static nb_status list(gathered *g, sqlite3_context *c, nb_ctx *ctx)
 {
-    gathered *g = take(c);
-    if (g) give_list(c, (size_t)g->count, g->values, 1, false);
-    leave(c);
+    (void)ctx;
+    give_list(c, (size_t)g->count, g->values, 1, false);
+    return NB_OK;
 }
 
-static void size(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(size)
 {
-    (void)count;
     sqlite3_result_int(c, sqlite3_value_type(arguments[0]) == SQLITE_NULL ? 0 : list_size(c, arguments[0]));
 }
 
 /* Returns x, repeated so many times. */
-static void repeated(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(repeated)
 {
     int times = sqlite3_value_int(arguments[1]);
     double x = number(arguments[0]);
-    (void)count;
     if (!isnan(x) && times > 0) give_list(c, (size_t)times, &x, 0, false);
 }
 
@@ -234,13 +237,6 @@ static double geomean(gathered *g)
 {
     for (int i = 0; i < g->count; i++) g->values[i] = log(g->values[i]);
     return exp(mean(g));
-}
-
-static void number_end(sqlite3_context *c)
-{
-    gathered *g = take(c);
-    if (g) give(c, ((const function *)sqlite3_user_data(c))->number(g));
-    leave(c);
 }
 
 /* Compares by these columns, whose list ends with -1. */
@@ -392,18 +388,13 @@ static nb_status estimate_slope(gathered *g, estimate_blob *out, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void estimate_end(sqlite3_context *c)
+static nb_status estimate(gathered *g, sqlite3_context *c, nb_ctx *ctx)
 {
-    gathered *g = take(c);
-    nb_ctx *ctx = g ? nb_ctx_new() : NULL;
     estimate_blob e = {.estimate = {.low = NAN, .high = NAN, .t_p = NAN}};
     memcpy(e.kind, estimate_kind, sizeof e.kind);
-    if (ctx && ((const function *)sqlite3_user_data(c))->estimate(g, &e, ctx) == NB_OK)
-        sqlite3_result_blob(c, &e, sizeof e, SQLITE_TRANSIENT);
-    else if (g)
-        sqlite3_result_error(c, ctx ? nb_error_message(ctx) : "out of memory", -1);
-    nb_ctx_free(ctx);
-    leave(c);
+    NB_TRY(ctx, ((const function *)sqlite3_user_data(c))->estimate(g, &e, ctx));
+    sqlite3_result_blob(c, &e, sizeof e, SQLITE_TRANSIENT);
+    return NB_OK;
 }
 
 /* x, a, b: by x, which differ */
@@ -417,22 +408,6 @@ static double crossing(gathered *g)
         return exp(nb_line_crossing(log(v[0]), log(next[0]), log(v[1]), log(next[1]), log(v[2]), log(next[2])));
     }
     return g->count > 0 ? g->values[0] : NAN;
-}
-
-/* rank, source, method: as many methods in each source, NULL of too few */
-static nb_status test_ranks(gathered *g, nb_friedman *test, nb_ctx *ctx)
-{
-    double *table, *means;
-    int methods = 1;
-    *test = (nb_friedman){NAN, NAN, NAN, NAN, NAN};
-    NB_NEED(table, nb_alloc_reals(ctx, (size_t)g->count, 1));
-    NB_NEED(means, nb_alloc_reals(ctx, (size_t)g->count, 1));
-    sort_rows(g, (int[]){1, 2, -1});
-    for (int i = 0; i < g->count; i++) table[i] = g->values[3 * i];
-    while (methods < g->count && g->values[3 * methods + 1] == g->values[1]) methods++;
-    NB_REQUIRE(ctx, g->count % methods == 0, NB_EINVAL, "friedman: expected a rank of each method in each source");
-    if (g->count / methods < NB_LEAST_SOURCES) return NB_OK;
-    return nb_friedman_test(g->count / methods, methods, table, means, test, ctx);
 }
 
 typedef struct {
@@ -451,21 +426,26 @@ static void give_part(sqlite3_context *c, const part *parts)
         give(c, parts->value);
 }
 
-static void friedman_end(sqlite3_context *c)
+/* rank, source, method: as many methods in each source, NULL of too few */
+static nb_status friedman(gathered *g, sqlite3_context *c, nb_ctx *ctx)
 {
-    gathered *g = take(c);
-    nb_ctx *ctx = g ? nb_ctx_new() : NULL;
+    double *table, *means;
+    int methods = 1;
     nb_friedman f;
-    if (ctx && test_ranks(g, &f, ctx) == NB_OK)
-        give_part(c, (const part[]){{"friedman_chi2", f.chi2, false},
-                                    {"friedman_p", f.p, false},
-                                    {"friedman_f", f.f, false},
-                                    {"friedman_f_p", f.f_p, false},
-                                    {"friedman_w", f.w, false}});
-    else if (g)
-        sqlite3_result_error(c, ctx ? nb_error_message(ctx) : "out of memory", -1);
-    nb_ctx_free(ctx);
-    leave(c);
+    NB_NEED(table, nb_alloc_reals(ctx, (size_t)g->count, 1));
+    NB_NEED(means, nb_alloc_reals(ctx, (size_t)g->count, 1));
+    sort_rows(g, (int[]){1, 2, -1});
+    for (int i = 0; i < g->count; i++) table[i] = g->values[3 * i];
+    while (methods < g->count && g->values[3 * methods + 1] == g->values[1]) methods++;
+    NB_REQUIRE(ctx, g->count % methods == 0, NB_EINVAL, "friedman: expected a rank of each method in each source");
+    if (g->count / methods < NB_LEAST_SOURCES) return NB_OK;
+    NB_TRY(ctx, nb_friedman_test(g->count / methods, methods, table, means, &f, ctx));
+    give_part(c, (const part[]){{"friedman_chi2", f.chi2, false},
+                                {"friedman_p", f.p, false},
+                                {"friedman_f", f.f, false},
+                                {"friedman_f_p", f.f_p, false},
+                                {"friedman_w", f.w, false}});
+    return NB_OK;
 }
 
 /* Surely below 1, on the terms of a comparison. */
@@ -487,11 +467,10 @@ typedef struct { /* texts with their places */
     bool failed;
 } gathered_texts;
 
-static void gather_text(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(gather_text)
 {
     gathered_texts *g = sqlite3_aggregate_context(c, sizeof *g);
     const char *text = (const char *)sqlite3_value_text(arguments[0]);
-    (void)count;
     if (!g || g->failed || !text) return;
     if (g->count == g->room) {
         int room = g->room ? 2 * g->room : 16;
@@ -530,12 +509,11 @@ static void listed_end(sqlite3_context *c)
     free(g->items);
 }
 
-static void part_of(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(part_of)
 {
     estimate_blob blob;
     const nb_estimate *e = &blob.estimate;
     const void *bytes = sqlite3_value_blob(arguments[0]);
-    (void)count;
     if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) return;
     if (sqlite3_value_bytes(arguments[0]) != sizeof blob || memcmp(bytes, estimate_kind, sizeof blob.kind) != 0) {
         sqlite3_result_error(c, "expected an estimate, as over_sources() makes", -1);
@@ -553,10 +531,9 @@ static void part_of(sqlite3_context *c, int count, sqlite3_value **arguments)
 }
 
 /* Returns the finite values of a list. */
-static void only_finite(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(only_finite)
 {
     double x = number(arguments[0]);
-    (void)count;
     if (sqlite3_value_type(arguments[0]) != SQLITE_BLOB) {
         give(c, isfinite(x) ? x : NAN);
         return;
@@ -566,20 +543,18 @@ static void only_finite(sqlite3_context *c, int count, sqlite3_value **arguments
         give_list(c, (size_t)size, (const char *)sqlite3_value_blob(arguments[0]) + sizeof list_kind, 1, true);
 }
 
-static void ln(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(ln)
 {
-    (void)count;
     give(c, log(number(arguments[0])));
 }
 
-static void power_of_e(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(power_of_e)
 {
-    (void)count;
     give(c, exp(number(arguments[0])));
 }
 
 /* a, b, noise_a, noise_b; two errors that are rounding noise are equal */
-static void log_ratio_of(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(log_ratio_of)
 {
     double v[6] = {[4] = 0, [5] = 0}, variance;
     for (int i = 0; i < count; i++) v[i] = number(arguments[i]);
@@ -588,7 +563,7 @@ static void log_ratio_of(sqlite3_context *c, int count, sqlite3_value **argument
 }
 
 /* below, above, equal: how many sources of a method are so against another */
-static void sign_p(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(sign_p)
 {
     int n[3] = {0};
     for (int i = 0; i < count; i++) n[i] = sqlite3_value_int(arguments[i]);
@@ -596,10 +571,9 @@ static void sign_p(sqlite3_context *c, int count, sqlite3_value **arguments)
 }
 
 /* Takes the numbers of sources and methods; returns the critical difference of mean ranks. */
-static void nemenyi(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(nemenyi)
 {
     int sources = sqlite3_value_int(arguments[0]);
-    (void)count;
     if (sources >= NB_LEAST_SOURCES) give(c, nb_nemenyi_difference(sources, sqlite3_value_int(arguments[1]), 0.05));
 }
 
@@ -619,13 +593,12 @@ static void print_short(char text[32], double x)
     snprintf(text, 32, x >= 1000 ? "%.1e" : "%.3g", x);
 }
 
-static void shown(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(shown)
 {
     enum { ROOM = 400 };
     const char *format = (const char *)sqlite3_value_text(arguments[0]);
     double x = number(arguments[1]);
     char text[ROOM];
-    (void)count;
     if (isnan(x)) return;
     if (!format || strlen(format) > 16 || !is_format(format)) {
         sqlite3_result_error(c, "shown: expected a format such as '%.3g'", -1);
@@ -637,11 +610,10 @@ static void shown(sqlite3_context *c, int count, sqlite3_value **arguments)
 }
 
 /* Returns the number in three digits, whatever it is. */
-static void numeral(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(numeral)
 {
     double x = number(arguments[0]);
     char text[32];
-    (void)count;
     strfromd(text, sizeof text, "%.3g", x == 0 ? 0 : x);
     sqlite3_result_text(c,
                         isnan(x)         ? "-"
@@ -651,18 +623,17 @@ static void numeral(sqlite3_context *c, int count, sqlite3_value **arguments)
                         -1, SQLITE_TRANSIENT);
 }
 
-static void brief(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(brief)
 {
     char text[32];
     double x = number(arguments[0]);
-    (void)count;
     if (isnan(x)) return;
     print_short(text, x);
     sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
 }
 
 /* text, mark, and the ends of an interval, which may be NULL */
-static void marked(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(marked)
 {
     enum { ROOM = 32 };
     const char *text = (const char *)sqlite3_value_text(arguments[0]);
@@ -677,11 +648,10 @@ static void marked(sqlite3_context *c, int count, sqlite3_value **arguments)
     give_text(c, sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval));
 }
 
-static void shell_word(sqlite3_context *c, int count, sqlite3_value **arguments)
+CALLED(shell_word)
 {
     const char *text = (const char *)sqlite3_value_text(arguments[0]), *word;
     nb_ctx *ctx = nb_ctx_new();
-    (void)count;
     if (!ctx || (text && nb_shell_word(text, &word, ctx) != NB_OK))
         sqlite3_result_error_nomem(c);
     else if (text)
@@ -690,25 +660,25 @@ static void shell_word(sqlite3_context *c, int count, sqlite3_value **arguments)
 }
 
 static const function functions[] = {
-    {"median", 1, .step = gather_values, .end = quantile_end},
-    {"quantile", 2, .step = gather_values, .end = quantile_end},
-    {"list", 1, .step = gather_values, .end = list_end},
+    {"median", 1, .step = gather_values, .result = quantile},
+    {"quantile", 2, .step = gather_values, .result = quantile},
+    {"list", 1, .step = gather_values, .result = list},
     {"size", 1, .scalar = size},
     {"repeated", 2, .scalar = repeated},
-    {"mean", 1, .step = gather_values, .end = number_end, .number = mean},
-    {"sd", 1, .step = gather_values, .end = number_end, .number = sd},
-    {"geomean", 1, .step = gather_values, .end = number_end, .number = geomean},
-    {"crossing", 3, .step = gather, .end = number_end, .number = crossing},
-    {"over_sources", 2, .step = gather, .end = estimate_end, .estimate = estimate_median},
-    {"ratio_of", 11, .step = gather_all, .end = estimate_end, .estimate = estimate_ratio},
-    {"mean_of", 2, .step = gather, .end = estimate_end, .estimate = estimate_mean},
-    {"spearman", 2, .step = gather, .end = estimate_end, .estimate = estimate_spearman},
-    {"slope", 2, .step = gather, .end = estimate_end, .estimate = estimate_slope},
-    {"friedman_chi2", 3, .step = gather, .end = friedman_end},
-    {"friedman_p", 3, .step = gather, .end = friedman_end},
-    {"friedman_f", 3, .step = gather, .end = friedman_end},
-    {"friedman_f_p", 3, .step = gather, .end = friedman_end},
-    {"friedman_w", 3, .step = gather, .end = friedman_end},
+    {"mean", 1, .step = gather_values, .number = mean},
+    {"sd", 1, .step = gather_values, .number = sd},
+    {"geomean", 1, .step = gather_values, .number = geomean},
+    {"crossing", 3, .step = gather, .number = crossing},
+    {"over_sources", 2, .step = gather, .result = estimate, .estimate = estimate_median},
+    {"ratio_of", 11, .step = gather_all, .result = estimate, .estimate = estimate_ratio},
+    {"mean_of", 2, .step = gather, .result = estimate, .estimate = estimate_mean},
+    {"spearman", 2, .step = gather, .result = estimate, .estimate = estimate_spearman},
+    {"slope", 2, .step = gather, .result = estimate, .estimate = estimate_slope},
+    {"friedman_chi2", 3, .step = gather, .result = friedman},
+    {"friedman_p", 3, .step = gather, .result = friedman},
+    {"friedman_f", 3, .step = gather, .result = friedman},
+    {"friedman_f_p", 3, .step = gather, .result = friedman},
+    {"friedman_w", 3, .step = gather, .result = friedman},
     {"listed", 2, .step = gather_text, .end = listed_end},
     {"center", 1, .scalar = part_of},
     {"low", 1, .scalar = part_of},
@@ -737,7 +707,11 @@ nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx)
         NB_REQUIRE(ctx,
                    sqlite3_create_function_v2(db, f->name, f->arguments,
                                               SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-                                              (void *)(uintptr_t)f, f->scalar, f->step, f->end, NULL) == SQLITE_OK,
+                                              (void *)(uintptr_t)f, f->scalar, f->step,
+                                              f->end    ? f->end
+                                              : f->step ? finish
+                                                        : NULL,
+                                              NULL) == SQLITE_OK,
                    NB_ENOMEM, "the function %s: %s", f->name, sqlite3_errmsg(db));
     return NB_OK;
 }

@@ -55,15 +55,18 @@ static void print_cell(FILE *out, const nb_cell *cell)
     }
 }
 
-void nb_grid_print_csv(FILE *out, const nb_grid *g)
+nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx)
 {
-    if (g->count == 0) return;
+    const nb_grid *g = grid;
+    (void)ctx;
+    if (g->count == 0) return NB_OK;
     for (int c = 0; c < g->columns; c++) fprintf(out, "%s%s", c ? "," : "", g->heads[c]);
     fputc('\n', out);
     for (int i = 0; i < g->count; i++) {
         print_cell(out, &g->cells[i]);
         fputc((i + 1) % g->columns ? ',' : '\n', out);
     }
+    return NB_OK;
 }
 
 static json_t *json_cell(const nb_grid *g, const nb_cell *cell)

@@ -31,7 +31,7 @@ nb_status nb_grid_whole(nb_grid *grid, double value); /* a whole number that may
 
 /* Print a grid: for programs numbers have 17 digits, and what is not known is empty, or null; for people they have
  * three, and `-`. */
-void nb_grid_print_csv(FILE *out, const nb_grid *grid); /* nothing where there are no rows */
+nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx); /* nothing where there are no rows */
 /* A list of objects, a line each: numbers as numbers, what is empty, not known or infinite as null. */
 nb_status nb_grid_print_json(FILE *out, const nb_grid *grid);
 /* The next cell of a page: its text, or its number in a format such as "%.3g". */

@@ -5,6 +5,7 @@
 
 #include "components/component.h"
 #include "components/given_labels.h"
+#include "components/row.h"
 
 #define NB_NO_MODEL "(no model named)" /* of rows whose data are of none */
 #define NB_ORACLE_MARK ", oracle" /* behind the label of a strategy that is one, where tables and figures show it */
@@ -19,5 +20,20 @@ nb_status nb_label_stratum(const char *name, const char **label, nb_ctx *ctx);
 /* labels (count) <- of strata: of a model that, where it tells it from the others, or else its name; of drawn data the
  * name, which is the problem's label. */
 nb_status nb_label_strata(int count, const char *const *names, const bool *drawn, const char **labels, nb_ctx *ctx);
+
+/* Labels of the components that rows of a run name, as columns behind the rows' own. */
+typedef struct nb_row_label nb_row_label; /* private */
+
+typedef struct {
+    const nb_column *columns; /* the rows' own and, behind them, those of labels; ends with name == NULL */
+    int own;                  /* how many are the rows' own */
+    nb_row_label *labels;     /* of the others */
+} nb_row_labels;
+
+/* Made once for each text that the rows name; rows that are not of a run have none. */
+nb_status nb_row_labels_make(const nb_row_list *rows, nb_row_labels *labels, nb_ctx *ctx);
+
+/* Returns the label of one of these rows, in a column from `own` on; NULL where the row names no component. */
+const char *nb_row_labels_at(const nb_row_labels *labels, int column, const nb_row *row);
 
 #endif

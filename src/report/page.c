@@ -63,54 +63,17 @@ static nb_page_block *add_block(nb_page *page, nb_block_kind kind, const char *t
         va_end(args_); \
     } while (0)
 
-void nb_page_deepen(nb_page *page, int levels)
-{
-    page->deeper = levels;
-}
-
-static int deepened(const nb_page *page, int level)
-{
-    int deep = level + page->deeper;
-    return page->deeper > 0 && deep > NB_PAGE_DEEPEST ? NB_PAGE_DEEPEST : deep;
-}
-
-void nb_page_heading(nb_page *page, int level, const char *format, ...)
-{
-    const char *text;
-    FORMATTED(page, format, text);
-    nb_page_block *block = add_block(page, NB_HEADING, text);
-    if (block) block->level = deepened(page, level);
-}
-
-void nb_page_paragraph(nb_page *page, const char *format, ...)
-{
-    const char *text;
-    FORMATTED(page, format, text);
-    add_block(page, NB_PARAGRAPH, text);
-}
-
-void nb_page_item(nb_page *page, const char *format, ...)
-{
-    const char *text;
-    FORMATTED(page, format, text);
-    add_block(page, NB_ITEM, text);
-}
-
-void nb_page_note(nb_page *page, const char *mark, const char *format, ...)
+void nb_page_add(nb_page *page, nb_block_kind kind, int level, const char *path, const char *mark, const char *format,
+                 ...)
 {
     const char *text, *own = copy(page, mark, "");
     FORMATTED(page, format, text);
-    nb_page_block *block = add_block(page, NB_NOTE, text);
-    if (block) block->mark = own;
-}
-
-void nb_page_picture(nb_page *page, const char *path, const char *address, const char *format, ...)
-{
-    const char *text, *own = copy(page, address, "");
-    FORMATTED(page, format, text);
-    nb_page_block *block = add_block(page, NB_PICTURE, text);
-    if (block) block->mark = own;
-    if (block && !(block->path = nb_strdup(page->ctx, path))) fail(page);
+    nb_page_block *block = add_block(page, kind, text);
+    if (!block) return;
+    block->mark = own;
+    block->level = level + page->deeper;
+    if (page->deeper > 0 && block->level > NB_PAGE_DEEPEST) block->level = NB_PAGE_DEEPEST;
+    if (path && !(block->path = nb_strdup(page->ctx, path))) fail(page);
 }
 
 void nb_page_verbatim(nb_page *page, const char *text)

@@ -25,33 +25,44 @@ enum {
     NB_PAGE_LABEL = 4   /* besides one of these: it tells rows apart */
 };
 
+typedef enum {
+    NB_HEADING,
+    NB_PARAGRAPH,
+    NB_ITEM,
+    NB_NOTE,
+    NB_PICTURE,
+    NB_VERBATIM,
+    NB_TABLE,
+    NB_BLOCK_KINDS
+} nb_block_kind;
+
 typedef struct nb_page_block nb_page_block;
 typedef struct nb_page {
     int count;        /* of blocks; 0: there is nothing to print */
     const char *name; /* of its tables, for references in LaTeX; NULL: they have none */
+    int deeper;       /* levels that are added to those of the headings from here on, up to NB_PAGE_DEEPEST */
 
     /* Private. */
     nb_ctx *ctx;
     nb_status status;
     nb_page_block *blocks;
     int capacity;
-    int deeper; /* levels that are added to those of headings */
 } nb_page;
 
 void nb_page_make(nb_page *page, nb_ctx *ctx); /* empty */
 
-/* A heading of level 1, 2, ... begins a part of the page. In a part of a larger page, those that follow are so many
- * levels deeper, but at most NB_PAGE_DEEPEST, until 0 is set again. */
 enum { NB_PAGE_DEEPEST = 5 };
-void nb_page_deepen(nb_page *page, int levels);
-void nb_page_heading(nb_page *page, int level, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void nb_page_paragraph(nb_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void nb_page_item(nb_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds what a mark or a word of the tables above means, or (mark NULL) a remark on the last of them. */
-void nb_page_note(nb_page *page, const char *mark, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* A picture: its SVG file, the address of that as seen from the page, which needs no escapes, and what it shows. */
-void nb_page_picture(nb_page *page, const char *path, const char *address, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+
+/* Adds a block, by these names: a heading of level 1, 2, ..., which begins a part of the page; a paragraph; an item of
+ * a list; what a mark or a word of the tables above means, or (mark NULL) a remark on the last of them; and a picture,
+ * its SVG file, the address of that as seen from the page, which needs no escapes, and what it shows. */
+void nb_page_add(nb_page *page, nb_block_kind kind, int level, const char *path, const char *mark, const char *format,
+                 ...) __attribute__((format(printf, 6, 7)));
+#define nb_page_heading(page, level, ...) nb_page_add(page, NB_HEADING, level, NULL, NULL, __VA_ARGS__)
+#define nb_page_paragraph(page, ...) nb_page_add(page, NB_PARAGRAPH, 0, NULL, NULL, __VA_ARGS__)
+#define nb_page_item(page, ...) nb_page_add(page, NB_ITEM, 0, NULL, NULL, __VA_ARGS__)
+#define nb_page_note(page, mark, ...) nb_page_add(page, NB_NOTE, 0, NULL, mark, __VA_ARGS__)
+#define nb_page_picture(page, path, address, ...) nb_page_add(page, NB_PICTURE, 0, path, address, __VA_ARGS__)
 void nb_page_verbatim(nb_page *page, const char *text); /* as it stands, line by line */
 
 /* Begins a table; what follows adds to it. First its columns, then row after row of cells, from the left; the last

@@ -5,17 +5,6 @@
 
 #include "report/page.h"
 
-typedef enum {
-    NB_HEADING,
-    NB_PARAGRAPH,
-    NB_ITEM,
-    NB_NOTE,
-    NB_PICTURE,
-    NB_VERBATIM,
-    NB_TABLE,
-    NB_BLOCK_KINDS
-} nb_block_kind;
-
 typedef struct {
     const char *text;
     int kind;

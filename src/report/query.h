@@ -39,6 +39,7 @@ nb_status nb_query_comment(const char **at, const char *name, const char **text,
 /* A text in which each {COLUMN} is what a row has there; "" where there is no row. */
 nb_status nb_answer_fill_in(const nb_answer *answer, int row, const char *text, const char **out, nb_ctx *ctx);
 
+/* Without rows a grid may have no columns. */
 nb_status nb_query_fill(nb_relation *relation, const char *sql, const char *baseline, nb_grid *grid, nb_ctx *ctx);
 nb_status nb_query_show(nb_relation *relation, const char *sql, const char *baseline, nb_page *page, nb_ctx *ctx);
 /* Each query of `sql` answers people, without tables for programs. */

@@ -50,11 +50,10 @@ static nb_status fail(const nb_relation *r, const char *what)
             sqlite3_errmsg(r->store->db));
 }
 
-static nb_status execute(const nb_relation *r, const char *sql)
+nb_status nb_relation_run(const nb_relation *r, const char *sql)
 {
-    return sql && sqlite3_exec(r->store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? NB_OK
-           : sql                                                                 ? fail(r, "the views of the rows")
-                                                                                 : NB_ENOMEM;
+    if (!sql) return NB_ENOMEM;
+    return sqlite3_exec(r->store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? NB_OK : fail(r, "the views of the rows");
 }
 
 static void finalize(void *statement)
@@ -62,7 +61,7 @@ static void finalize(void *statement)
     sqlite3_finalize(statement);
 }
 
-static nb_status prepare(const nb_relation *r, const char *sql, const char **rest, sqlite3_stmt **s, nb_ctx *ctx)
+nb_status nb_relation_prepare(const nb_relation *r, const char *sql, const char **rest, sqlite3_stmt **s, nb_ctx *ctx)
 {
     if (sqlite3_prepare_v2(r->store->db, sql, -1, s, rest) != SQLITE_OK) return fail(r, "SQL");
     return *s ? nb_defer(ctx, finalize, *s) : NB_OK;
@@ -73,7 +72,7 @@ static nb_status has_column(const nb_relation *r, const char *name, bool *has)
 {
     sqlite3_stmt *s;
     nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx, prepare(r, "SELECT 1 FROM pragma_table_info(?2, ?3) WHERE name = ?1", NULL, &s, r->ctx));
+    NB_TRY(r->ctx, nb_relation_prepare(r, "SELECT 1 FROM pragma_table_info(?2, ?3) WHERE name = ?1", NULL, &s, r->ctx));
     sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 2, strchr(r->rows, '.') + 1, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 3, r->several ? "temp" : "main", -1, SQLITE_STATIC);
@@ -87,9 +86,8 @@ static nb_status has_column(const nb_relation *r, const char *name, bool *has)
 /* Texts of the scene that are no problem: "kernel". */
 static bool is_of_scene(const nb_relation *r, int kind)
 {
-    for (const nb_axis *a = r->study->axes; a->key; a++)
-        if (a->scene && kind != r->problem && strcmp(a->column, r->kinds[kind]->name) == 0) return true;
-    return false;
+    const nb_axis *a = nb_axis_of_column(r->study, r->kinds[kind]->name);
+    return a && a->scene && kind != r->problem;
 }
 
 typedef struct { /* a row on its way */
@@ -390,7 +388,7 @@ static nb_status make_keys(nb_relation *r, const char *which)
     for (const char *at = values; (at = strchr(at, ',')); at++)
         NB_NEED(parameters, nb_format(r->ctx, "%s, ?", parameters));
     NB_TRY(r->ctx,
-           execute(
+           nb_relation_run(
                r, nb_format(
                       r->ctx,
                       "BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY KEY, number INTEGER, position "
@@ -399,16 +397,16 @@ static nb_status make_keys(nb_relation *r, const char *which)
                       "INTEGER)",
                       ids, narrow)));
     NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
-    NB_TRY(r->ctx, prepare(r, sql, NULL, &k.insert, k.scratch));
+    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &k.insert, k.scratch));
     NB_NEED(sql, nb_format(r->ctx,
                            "SELECT rowid, position, head, trial, n, d, %s, %s, %s, %s%s%s FROM %s "
                            "WHERE position IS NOT NULL%s ORDER BY position",
                            model, layer, source, scene, texts, values, r->rows, which));
-    NB_TRY(r->ctx, prepare(r, sql, NULL, &s, k.scratch));
+    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &s, k.scratch));
     NB_TRY(r->ctx, number_rows(&k, s));
     nb_ctx_release(k.scratch, 0);
-    return execute(r,
-                   "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0); COMMIT");
+    return nb_relation_run(
+        r, "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0); COMMIT");
 }
 
 /* 2. Names. */
@@ -532,17 +530,18 @@ static nb_status make_components(const nb_relation *r)
 {
     inserts to;
     nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(
-        r->ctx,
-        execute(r,
-                "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
-                "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, "
-                "low_rank INTEGER, stochastic INTEGER, input TEXT, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
-                "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
-                "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL,
-                           &to.component, r->ctx));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
+    NB_TRY(r->ctx,
+           nb_relation_run(
+               r,
+               "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
+               "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, "
+               "low_rank INTEGER, stochastic INTEGER, input TEXT, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
+               "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
+               "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
+    NB_TRY(r->ctx, nb_relation_prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                       NULL, &to.component, r->ctx));
+    NB_TRY(r->ctx,
+           nb_relation_prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
     for (int k = 0; k < r->kind_count; k++) {
         const nb_registry *registry = registry_of(r, k);
         const nb_texts *specs = &r->specs[k];
@@ -555,9 +554,10 @@ static nb_status make_components(const nb_relation *r)
         for (int i = 0; i < specs->count; i++) NB_TRY(r->ctx, add_component(r, &to, k, i, labels[i], inputs[i]));
     }
     nb_ctx_release(r->ctx, mark);
-    return execute(r, "UPDATE component SET input = NULL WHERE input IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (SELECT "
-                      "DISTINCT stratum_id, problem_id FROM key) JOIN component AS c ON c.kind = 'problem' AND c.id = "
-                      "problem_id GROUP BY stratum_id HAVING min(c.input) < max(c.input))");
+    return nb_relation_run(
+        r, "UPDATE component SET input = NULL WHERE input IS NOT NULL AND NOT EXISTS (SELECT 1 FROM (SELECT "
+           "DISTINCT stratum_id, problem_id FROM key) JOIN component AS c ON c.kind = 'problem' AND c.id = "
+           "problem_id GROUP BY stratum_id HAVING min(c.input) < max(c.input))");
 }
 
 static nb_status make_sources(const nb_relation *r)
@@ -567,14 +567,12 @@ static nb_status make_sources(const nb_relation *r)
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_NEED(labels, nb_alloc(r->ctx, (size_t)r->strata.count + 1, sizeof *labels));
     NB_TRY(r->ctx, nb_label_strata(r->strata.count, r->strata.items, r->drawn, labels, r->ctx));
-    NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE stratum (id INTEGER PRIMARY KEY, name TEXT, label TEXT, drawn "
-                              "INTEGER); "
-                              "CREATE TEMP TABLE source (id INTEGER PRIMARY KEY, stratum_id INTEGER, name TEXT)"));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO stratum VALUES (?, ?, ?, ?)", NULL, &stratum, r->ctx));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO source VALUES (?, ?, ?)", NULL, &source, r->ctx));
-    for (int i = 0; i < r->strata.count; i++) {
+    NB_TRY(r->ctx, nb_relation_table(r, "stratum", "id INTEGER PRIMARY KEY, name TEXT, label TEXT, drawn INTEGER",
+                                     &stratum, r->ctx));
+    NB_TRY(r->ctx,
+           nb_relation_table(r, "source", "id INTEGER PRIMARY KEY, stratum_id INTEGER, name TEXT", &source, r->ctx));
+    for (int i = 0; i < r->strata.count; i++)
         NB_TRY(r->ctx, nb_relation_add(r, stratum, "itti", i, r->strata.items[i], labels[i], r->drawn[i]));
-    }
     for (int i = 0; i < r->sources.count; i++) {
         const char *text = r->sources.items[i];
         NB_TRY(r->ctx, nb_relation_add(r, source, "iit", i, atoi(text), strchr(text, '\n') + 1));
@@ -593,16 +591,16 @@ static nb_status count_panels(const nb_relation *r)
         if (is_of_scene(r, i))
             NB_NEED(names, nb_format(r->ctx, "%s, r.%s AS %s, k.%s_id AS %s_id", names, r->kinds[i]->name,
                                      r->kinds[i]->name, r->kinds[i]->name, r->kinds[i]->name));
-    return execute(r,
-                   nb_format(r->ctx,
-                             "CREATE TEMP TABLE panel AS SELECT c.*, '' AS title, k.problem_id AS problem_id, "
-                             "CASE WHEN problems = 1 THEN r.problem END AS problem, %s AS model, %s AS layer, "
-                             "%s AS rows, r.n AS n, r.d AS d%s FROM (SELECT panel_id AS id, count(DISTINCT "
-                             "problem_id) AS problems, count(DISTINCT source_id) AS sources, count(DISTINCT head_id) "
-                             "AS heads, max(trial) + 1 AS trials, min(position) AS first FROM key GROUP BY panel_id) "
-                             "AS c JOIN %s AS r ON r.position = c.first JOIN key AS k ON k.id = r.rowid "
-                             "ORDER BY c.first; CREATE UNIQUE INDEX panels ON panel (id)",
-                             model, layer, rows, names, r->rows));
+    return nb_relation_run(
+        r, nb_format(r->ctx,
+                     "CREATE TEMP TABLE panel AS SELECT c.*, '' AS title, k.problem_id AS problem_id, "
+                     "CASE WHEN problems = 1 THEN r.problem END AS problem, %s AS model, %s AS layer, "
+                     "%s AS rows, r.n AS n, r.d AS d%s FROM (SELECT panel_id AS id, count(DISTINCT "
+                     "problem_id) AS problems, count(DISTINCT source_id) AS sources, count(DISTINCT head_id) "
+                     "AS heads, max(trial) + 1 AS trials, min(position) AS first FROM key GROUP BY panel_id) "
+                     "AS c JOIN %s AS r ON r.position = c.first JOIN key AS k ON k.id = r.rowid "
+                     "ORDER BY c.first; CREATE UNIQUE INDEX panels ON panel (id)",
+                     model, layer, rows, names, r->rows));
 }
 
 /* Titles of the panels and, by place, the facts of their data. A title begins with the label of its one problem, or of
@@ -611,8 +609,8 @@ static nb_status add_facts(const nb_relation *r, const nb_answer *panels, const 
 {
     enum { PANEL, PROBLEMS, SOURCES, OF_MODEL, OF_LAYER };
     sqlite3_stmt *title, *fact;
-    NB_TRY(r->ctx, prepare(r, "UPDATE panel SET title = ?2 WHERE id = ?1", NULL, &title, r->ctx));
-    NB_TRY(r->ctx, prepare(r, "INSERT INTO fact VALUES (?, ?, ?)", NULL, &fact, r->ctx));
+    NB_TRY(r->ctx, nb_relation_prepare(r, "UPDATE panel SET title = ?2 WHERE id = ?1", NULL, &title, r->ctx));
+    NB_TRY(r->ctx, nb_relation_prepare(r, "INSERT INTO fact VALUES (?, ?, ?)", NULL, &fact, r->ctx));
     for (int i = 0; i < panels->count; i++) {
         const char *begin = labels[i], *model, *layer = nb_answer_at(panels, i, OF_LAYER)->text, *text;
         int id = (int)nb_answer_at(panels, i, PANEL)->integer, nth = 0;
@@ -645,7 +643,7 @@ static nb_status make_panels(nb_relation *r)
     NB_NEED(labels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *labels));
     for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_answer_at(&a, i, 5)->integer];
     NB_TRY(r->ctx, nb_labels_apart(&nb_problems, r->labels, a.count, problems, labels, r->ctx));
-    NB_TRY(r->ctx, execute(r, "CREATE TEMP TABLE fact (panel_id INTEGER, place INTEGER, text TEXT)"));
+    NB_TRY(r->ctx, nb_relation_run(r, "CREATE TEMP TABLE fact (panel_id INTEGER, place INTEGER, text TEXT)"));
     NB_TRY(r->ctx, add_facts(r, &a, labels));
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i))
@@ -665,7 +663,7 @@ static nb_status make_panels(nb_relation *r)
                       "(SELECT text FROM apart WHERE panel_id = panel.id ORDER BY place)), ''); "
                       "DROP TABLE fact; DROP TABLE apart",
                       scene));
-    nb_status status = execute(r, sql);
+    nb_status status = nb_relation_run(r, sql);
     nb_ctx_release(r->ctx, mark);
     return status;
 }
@@ -686,13 +684,13 @@ static nb_status make_measured(const nb_relation *r)
         if (has) NB_NEED(cases, nb_format(r->ctx, "%s WHEN %d THEN r.%s", cases, at, c->name));
     }
     if (!*cases) return NB_OK;
-    return execute(r,
-                   nb_format(r->ctx,
-                             "CREATE TEMP TABLE measure (place INTEGER PRIMARY KEY, name TEXT); "
-                             "INSERT INTO measure VALUES %s; CREATE TEMP VIEW measured AS SELECT k.id AS id, name AS "
-                             "measure, place, CASE place%s END AS x FROM key AS k JOIN %s AS r ON r.rowid = k.id "
-                             "JOIN measure",
-                             names, cases, r->rows));
+    return nb_relation_run(
+        r, nb_format(r->ctx,
+                     "CREATE TEMP TABLE measure (place INTEGER PRIMARY KEY, name TEXT); "
+                     "INSERT INTO measure VALUES %s; CREATE TEMP VIEW measured AS SELECT k.id AS id, name AS "
+                     "measure, place, CASE place%s END AS x FROM key AS k JOIN %s AS r ON r.rowid = k.id "
+                     "JOIN measure",
+                     names, cases, r->rows));
 }
 
 static nb_status make_view(const nb_relation *r)
@@ -716,7 +714,7 @@ static nb_status make_view(const nb_relation *r)
         NB_NEED(joins, nb_format(r->ctx, "%s LEFT JOIN component AS c%d ON c%d.kind = '%s' AND c%d.id = k.%s_id", joins,
                                  i, i, name, i, name));
     }
-    return execute(
+    return nb_relation_run(
         r, nb_format(
                r->ctx,
                "CREATE TEMP VIEW run AS SELECT %s%s, k.number AS number, k.position AS position, k.id AS id, "
@@ -740,7 +738,7 @@ static nb_status make_without(const nb_relation *r)
                                  "%s_id",
                                  parts, name, i, name, name));
     }
-    return execute(
+    return nb_relation_run(
         r, nb_format(r->ctx,
                      "CREATE TEMP VIEW without AS SELECT kind, 'NO RESULT: ' || listed(c.label, c.id) || ' (' || "
                      "status || coalesce(': ' || nullif(%s, ''), '') || ').' AS text FROM (SELECT *, "
@@ -750,6 +748,20 @@ static nb_status make_without(const nb_relation *r)
                      reason, parts, reason));
 }
 
+/* Drops what was made of other rows, or by another relation of the same store: all but that, its own view and which
+ * rows are there. */
+static nb_status drop_all(const nb_relation *r)
+{
+    nb_answer a;
+    NB_TRY(r->ctx,
+           nb_relation_ask(r,
+                           "SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema WHERE type IN "
+                           "('table', 'view') AND name NOT IN ('results', 'gathered', 'kept_rows') ORDER BY name",
+                           NULL, &a, NULL, r->ctx));
+    for (int i = 0; i < a.count; i++) NB_TRY(r->ctx, nb_relation_run(r, nb_answer_at(&a, i, 0)->text));
+    return NB_OK;
+}
+
 /* All that follows from the rows; `which`: "" or a condition, of those that stay. */
 static nb_status make(nb_relation *r, const char *which)
 {
@@ -757,14 +769,7 @@ static nb_status make(nb_relation *r, const char *which)
     nb_texts *const texts[] = {&r->strata, &r->sources, &r->panels};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
     for (int i = 0; i < NB_MOST_MADE; i++) r->made[i][1] = NULL;
-    NB_TRY(
-        r->ctx,
-        execute(
-            r,
-            "DROP VIEW IF EXISTS temp.run; DROP VIEW IF EXISTS temp.without; DROP TABLE IF EXISTS temp.key; "
-            "DROP VIEW IF EXISTS temp.measured; DROP TABLE IF EXISTS temp.measure; DROP TABLE IF EXISTS temp.option; "
-            "DROP TABLE IF EXISTS temp.component; DROP TABLE IF EXISTS temp.stratum; "
-            "DROP TABLE IF EXISTS temp.source; DROP TABLE IF EXISTS temp.panel"));
+    NB_TRY(r->ctx, drop_all(r));
     NB_TRY(r->ctx, make_keys(r, which));
     NB_TRY(r->ctx, make_components(r));
     NB_TRY(r->ctx, make_sources(r));
@@ -783,12 +788,12 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_NEED(columns, nb_sql_columns(NB_SQL_NAMES, r->study->columns, r->ctx));
     for (int i = 0; i < fields; i++) NB_NEED(parameters, nb_format(r->ctx, "%s, ?%d", parameters, 4 + i));
-    NB_TRY(r->ctx, execute(r, nb_format(r->ctx,
-                                        "CREATE TEMP TABLE gathered (run, "
-                                        "position, %s)",
-                                        columns)));
+    NB_TRY(r->ctx, nb_relation_run(r, nb_format(r->ctx,
+                                                "DROP TABLE IF EXISTS temp.gathered; CREATE TEMP TABLE gathered (run, "
+                                                "position, %s)",
+                                                columns)));
     NB_NEED(sql, nb_format(r->ctx, "INSERT INTO gathered VALUES (%s)", parameters));
-    NB_TRY(r->ctx, prepare(r, sql, NULL, &insert, r->ctx));
+    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &insert, r->ctx));
     NB_NEED(sql, nb_format(r->ctx, "SELECT position, %s FROM results WHERE position IS NOT NULL ORDER BY position",
                            columns));
     for (int i = 0; i < count; i++) {
@@ -808,7 +813,7 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
         before = last;
     }
     nb_ctx_release(r->ctx, mark);
-    return execute(r, "CREATE INDEX gathered_positions ON gathered (position)");
+    return nb_relation_run(r, "CREATE INDEX gathered_positions ON gathered (position)");
 }
 
 static const nb_column run_column = {
@@ -824,18 +829,6 @@ static nb_status add_kinds(nb_relation *r)
         if (strcmp(c->name, "problem") == 0) r->problem = r->kind_count;
         r->kinds[r->kind_count++] = c;
     }
-    return NB_OK;
-}
-
-/* Drops what another relation of the same store has made: all but the store's own view. */
-static nb_status drop_all(const nb_relation *r, nb_ctx *ctx)
-{
-    nb_answer a;
-    NB_TRY(ctx, nb_relation_ask(r,
-                                "SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema WHERE type IN "
-                                "('table', 'view') AND name <> 'results' ORDER BY name",
-                                NULL, &a, NULL, ctx));
-    for (int i = 0; i < a.count; i++) NB_TRY(ctx, execute(r, nb_answer_at(&a, i, 0)->text));
     return NB_OK;
 }
 
@@ -860,8 +853,7 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     nb_texts_init(&r->views, r->ctx);
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
     if (r->study->add_functions) NB_TRY(ctx, r->study->add_functions(r->store->db, ctx));
-    NB_TRY(ctx, execute(r, "PRAGMA query_only = 0; PRAGMA temp_store = FILE; PRAGMA cache_size = -65536"));
-    NB_TRY(ctx, drop_all(r, ctx));
+    NB_TRY(ctx, nb_relation_run(r, "PRAGMA query_only = 0; PRAGMA temp_store = FILE; PRAGMA cache_size = -65536"));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
     NB_TRY(ctx, make(r, ""));
     *out = r;
@@ -875,11 +867,6 @@ nb_status nb_relation_open(nb_relation **out, nb_store *store, const nb_given_la
 }
 
 /* Asking. */
-
-nb_status nb_relation_prepare(const nb_relation *r, const char *sql, sqlite3_stmt **s, nb_ctx *ctx)
-{
-    return prepare(r, sql, NULL, s, ctx);
-}
 
 nb_status nb_relation_step(const nb_relation *r, sqlite3_stmt *s, bool *there)
 {
@@ -915,7 +902,7 @@ static nb_status make_study_view(const nb_relation *r, const char *sql, const ch
     while (*sql) {
         sqlite3_stmt *s = NULL;
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_TRY(ctx, prepare(r, sql, &sql, &s, ctx));
+        NB_TRY(ctx, nb_relation_prepare(r, sql, &sql, &s, ctx));
         if (s) bind_baseline(s, baseline);
         if (s && sqlite3_step(s) != SQLITE_DONE) return fail(r, "the views of the study");
         nb_ctx_release(ctx, mark);
@@ -966,21 +953,15 @@ static nb_status read_cell(sqlite3_stmt *s, int column, nb_cell *cell, nb_ctx *c
     return NB_OK;
 }
 
-nb_status nb_relation_run(const nb_relation *r, const char *sql, nb_ctx *ctx)
-{
-    (void)ctx;
-    return execute(r, sql);
-}
-
 nb_status nb_relation_table(const nb_relation *r, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx)
 {
     const char *values = "?", *sql;
     for (const char *at = columns; (at = strchr(at, ',')); at++) NB_NEED(values, nb_format(ctx, "%s, ?", values));
     NB_NEED(sql, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (%s)", table, table, columns));
-    NB_TRY(ctx, execute(r, sql));
+    NB_TRY(ctx, nb_relation_run(r, sql));
     NB_NEED(sql, nb_format(ctx, "INSERT INTO temp.%s VALUES (%s)", table, values));
-    return nb_relation_prepare(r, sql, insert, ctx);
+    return nb_relation_prepare(r, sql, NULL, insert, ctx);
 }
 
 nb_status nb_relation_add(const nb_relation *r, sqlite3_stmt *insert, const char *types, ...)
@@ -1009,8 +990,8 @@ nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, n
     if (r->made[i][1] && strcmp(r->made[i][1], sql) == 0) return NB_OK;
     r->made[i][1] = NULL;
     NB_NEED(r->made[i][0], nb_strdup(r->memory, table));
-    NB_TRY(ctx, execute(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s", table)));
-    NB_TRY(ctx, execute(r, sql));
+    NB_TRY(ctx, nb_relation_run(r, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s", table)));
+    NB_TRY(ctx, nb_relation_run(r, sql));
     NB_NEED(r->made[i][1], nb_strdup(r->memory, sql));
     return NB_OK;
 }
@@ -1020,9 +1001,9 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
 {
     sqlite3_stmt *s = NULL;
     const char *end;
-    int code, room = 0;
+    int code, count = 0, room = 0; /* of cells */
     *a = (nb_answer){.count = 0};
-    NB_TRY(ctx, prepare(r, sql, &end, &s, ctx));
+    NB_TRY(ctx, nb_relation_prepare(r, sql, &end, &s, ctx));
     if (rest) *rest = end + strspn(end, " \t\r\n");
     if (!s) return NB_OK;
     bind_baseline(s, baseline);
@@ -1032,15 +1013,10 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *bas
     NB_NEED(a->names, nb_alloc(ctx, (size_t)a->columns + 1, sizeof *a->names));
     for (int c = 0; c < a->columns; c++) NB_NEED(a->names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        if (a->count == room) {
-            nb_cell *cells;
-            room = room ? 2 * room : 64;
-            NB_NEED(cells, nb_alloc_unset(ctx, (size_t)room * (size_t)a->columns, sizeof *cells));
-            if (a->count > 0) memcpy(cells, a->cells, (size_t)a->count * (size_t)a->columns * sizeof *cells);
-            a->cells = cells;
+        for (int c = 0; c < a->columns; c++, count++) {
+            NB_GROW(ctx, a->cells, count, room);
+            NB_TRY(ctx, read_cell(s, c, &a->cells[count], ctx));
         }
-        for (int c = 0; c < a->columns; c++)
-            NB_TRY(ctx, read_cell(s, c, &a->cells[(size_t)a->count * (size_t)a->columns + (size_t)c], ctx));
         a->count++;
     }
     sqlite3_reset(s);
@@ -1186,10 +1162,10 @@ nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
 
 nb_status nb_relation_choose(const nb_relation *r, const char *table, const char *where, nb_ctx *ctx)
 {
-    return execute(r, nb_format(ctx,
-                                "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (id INTEGER PRIMARY KEY); "
-                                "INSERT INTO %s SELECT id FROM run WHERE %s ORDER BY id",
-                                table, table, table, where));
+    return nb_relation_run(r, nb_format(ctx,
+                                        "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (id INTEGER PRIMARY KEY); "
+                                        "INSERT INTO %s SELECT id FROM run WHERE %s ORDER BY id",
+                                        table, table, table, where));
 }
 
 nb_status nb_relation_keep(nb_relation *r, const char *where, nb_ctx *ctx)

@@ -94,7 +94,8 @@ nb_status nb_relation_keep(nb_relation *relation, const char *where, nb_ctx *ctx
 /* A table with the ids of the rows for which a condition holds, in the place of one of that name. */
 nb_status nb_relation_choose(const nb_relation *relation, const char *table, const char *where, nb_ctx *ctx);
 
-nb_status nb_relation_run(const nb_relation *relation, const char *sql, nb_ctx *ctx); /* statements without answers */
+/* Runs statements without answers; NB_ENOMEM where `sql` is NULL. */
+nb_status nb_relation_run(const nb_relation *relation, const char *sql);
 /* A new temporary table with these columns, "a, b, c", in the place of one of that name; *insert adds a row to it. */
 nb_status nb_relation_table(const nb_relation *relation, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx);
@@ -142,8 +143,10 @@ nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ct
 nb_status nb_relation_ask(const nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
                           const char **rest, nb_ctx *ctx);
 
-/* Read answers row by row: a statement, of ctx's memory, and its next row. */
-nb_status nb_relation_prepare(const nb_relation *relation, const char *sql, sqlite3_stmt **statement, nb_ctx *ctx);
+/* Read answers row by row: a statement, of ctx's memory, and its next row. *rest (NULL: not asked for): what stands
+ * behind the statement. */
+nb_status nb_relation_prepare(const nb_relation *relation, const char *sql, const char **rest, sqlite3_stmt **statement,
+                              nb_ctx *ctx);
 nb_status nb_relation_step(const nb_relation *relation, sqlite3_stmt *statement, bool *there);
 
 /* The SQL files of the tree, which the Makefile finds. */

@@ -6,7 +6,6 @@
 #include "base/files.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,13 +101,6 @@ static nb_status set_aside(const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)
-{
-    (void)ctx;
-    fputs(what, out);
-    return NB_OK;
-}
-
 nb_status nb_plot_write_script(const char *folder, const char *name, const char *text, nb_ctx *ctx)
 {
     const char *path, *digest, *whole;
@@ -128,7 +120,7 @@ nb_status nb_plot_write_script(const char *folder, const char *name, const char 
             }
         }
     }
-    return nb_write_file(path, print_text, whole, ctx);
+    return nb_write_file(path, nb_print_whole, whole, ctx);
 }
 
 nb_status nb_plot_print_script(const char *folder, const char *name,
@@ -256,7 +248,6 @@ static nb_status prune_script(const char *folder, const char *name, const char *
     size_t length = strlen(name);
     char *stem;
     bool ours, edited;
-    if (length < 4 || strcmp(name + length - 3, ".gp") != 0) return NB_OK;
     NB_NEED(stem, nb_strdup(ctx, name));
     stem[length - 3] = '\0';
     if (!is_of_kind(stem, kind)) return NB_OK;
@@ -272,18 +263,12 @@ static nb_status prune_script(const char *folder, const char *name, const char *
 nb_status nb_plot_prune(const char *folder, const char *kind, const char *const *others, int count,
                         const char *const *stems, nb_ctx *ctx)
 {
-    struct dirent **entries;
-    nb_status status = NB_OK;
+    const char **names, *data;
     bool kept = false;
-    int found = scandir(folder, &entries, NULL, NULL);
-    NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
-    for (int i = 0; i < found; i++) {
-        if (status == NB_OK) status = prune_script(folder, entries[i]->d_name, kind, others, count, stems, &kept, ctx);
-        free(entries[i]);
-    }
-    if (found >= 0) free(entries);
-    if (status != NB_OK || found < 0 || count > 0 || kept) return status;
-    const char *data;
+    int found;
+    NB_TRY(ctx, nb_folder_names(folder, ".gp", &found, &names, ctx));
+    for (int i = 0; i < found; i++) NB_TRY(ctx, prune_script(folder, names[i], kind, others, count, stems, &kept, ctx));
+    if (found < 0 || count > 0 || kept) return NB_OK;
     NB_NEED(data, nb_format(ctx, "%s/%s.csv", folder, kind));
     return remove_file(data, ctx);
 }

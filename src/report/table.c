@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-nb_status nb_table_fill(const nb_table *table, const nb_table_source *of, nb_grid *grid, nb_ctx *ctx)
-{
-    return nb_query_fill(of->relation, table->sql, of->baseline, grid, ctx);
-}
-
 nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_table_source *of, nb_ctx *ctx)
 {
     nb_ctx *own;
@@ -36,13 +31,6 @@ nb_status nb_tables_show(nb_page *page, const char *study, int last, const nb_ta
     return NB_OK;
 }
 
-static nb_status print(FILE *out, const void *grid, nb_ctx *ctx)
-{
-    (void)ctx;
-    nb_grid_print_csv(out, grid);
-    return NB_OK;
-}
-
 nb_status nb_tables_write(const char *folder, const char *study, const nb_table_source *of, nb_ctx *ctx)
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
@@ -52,8 +40,8 @@ nb_status nb_tables_write(const char *folder, const char *study, const nb_table_
         if (!table->file || strcmp(table->study, study) != 0) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         NB_NEED(path, nb_format(ctx, "%s/%s", folder, table->file));
-        NB_TRY(ctx, nb_table_fill(table, of, &grid, ctx));
-        NB_TRY(ctx, nb_write_file(path, print, &grid, ctx));
+        NB_TRY(ctx, nb_query_fill(of->relation, table->sql, of->baseline, &grid, ctx));
+        NB_TRY(ctx, nb_write_file(path, nb_grid_print_csv, &grid, ctx));
         nb_ctx_release(ctx, mark);
     }
     return NB_OK;

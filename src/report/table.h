@@ -27,9 +27,6 @@ typedef struct { /* what tables are made of */
     const char *baseline; /* of the strategies, canonical; NULL: the first that is not an oracle */
 } nb_table_source;
 
-/* The table as a grid; without rows it may have no columns. */
-nb_status nb_table_fill(const nb_table *table, const nb_table_source *source, nb_grid *grid, nb_ctx *ctx);
-
 /* Adds a table to a page, where the rows have something for it, and leaves nothing else in memory. */
 nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_table_source *source, nb_ctx *ctx);
 

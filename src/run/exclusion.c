@@ -37,7 +37,7 @@ static bool names(const nb_rule *rule, int key)
 
 nb_status nb_exclusion_init(nb_exclusion *x, const nb_config *config, int blocks, nb_ctx *ctx)
 {
-    int count = config->rule_count, keys = NB_RULE_NUMBERS + nb_config_axis_count(config);
+    int count = config->rule_count, keys = NB_RULE_NUMBERS + nb_axis_count(config->study);
     *x = (nb_exclusion){.config = config, .words = (count + BITS - 1) / BITS};
     NB_NEED(x->ctx, nb_ctx_child(ctx));
     NB_NEED(x->row, nb_alloc(x->ctx, (size_t)x->words + 1, sizeof *x->row));

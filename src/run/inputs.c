@@ -7,7 +7,6 @@
 #include "components/plugin.h"
 #include "base/words.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,25 +38,17 @@ static nb_status add_file(nb_inputs *in, const char *path, const char **digests,
     return NB_OK;
 }
 
-static int is_npy(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name);
-    return length > 4 && strcmp(entry->d_name + length - 4, ".npy") == 0;
-}
-
 static nb_status add_folder(nb_inputs *in, const char *folder, const char **digests, nb_ctx *ctx)
 {
-    struct dirent **entries;
-    nb_status status = NB_OK;
-    int count = scandir(folder, &entries, is_npy, alphasort);
-    NB_REQUIRE(ctx, count >= 0, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
+    const char **names, *path;
+    int count;
+    NB_TRY(ctx, nb_folder_names(folder, ".npy", &count, &names, ctx));
+    NB_REQUIRE(ctx, count >= 0, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(ENOENT));
     for (int i = 0; i < count; i++) {
-        const char *path = status == NB_OK ? nb_format(ctx, "%s/%s", folder, entries[i]->d_name) : NULL;
-        if (status == NB_OK) status = path ? add_file(in, path, digests, ctx) : NB_ENOMEM;
-        free(entries[i]);
+        NB_NEED(path, nb_format(ctx, "%s/%s", folder, names[i]));
+        NB_TRY(ctx, add_file(in, path, digests, ctx));
     }
-    free(entries);
-    return status;
+    return NB_OK;
 }
 
 /* A text that cannot be split names nothing; its user reports what is wrong with it. */

@@ -12,10 +12,8 @@
 /* Returns the axis whose component a column names; -1: it names none. */
 static int axis_of(const nb_study *study, const nb_column *column)
 {
-    for (int axis = 0; study->axes[axis].key; axis++)
-        if (study->axes[axis].type == NB_AXIS_COMPONENT && strcmp(study->axes[axis].column, column->name) == 0)
-            return axis;
-    return -1;
+    const nb_axis *axis = nb_axis_of_column(study, column->name);
+    return axis && axis->type == NB_AXIS_COMPONENT ? (int)(axis - study->axes) : -1;
 }
 
 static bool allowed(const nb_column *c)
@@ -259,9 +257,8 @@ static nb_status key_value(const nb_keys *keys, const nb_column *column, int ind
 static bool always_shown(const nb_study *study, const nb_column *c)
 {
     if (strcmp(c->name, "problem") == 0 || strcmp(c->name, "trial") == 0) return true;
-    for (const nb_axis *axis = study->axes; axis->key; axis++)
-        if (strcmp(axis->column, c->name) == 0) return !axis->scene && axis->type != NB_AXIS_WORD;
-    return false;
+    const nb_axis *axis = nb_axis_of_column(study, c->name);
+    return axis && !axis->scene && axis->type != NB_AXIS_WORD;
 }
 
 /* Which of the config's components the plan has. */

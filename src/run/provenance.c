@@ -2,6 +2,7 @@
 /* provenance.c - facts, each from the library or system that knows it. */
 #include "run/provenance.h"
 
+#include "base/files.h"
 #include "base/digest.h"
 #include "base/gnuplot.h"
 #include "base/machine.h"
@@ -123,11 +124,6 @@ static int add_machine(json_t *facts)
     return failed;
 }
 
-static void release(void *json)
-{
-    json_decref(json);
-}
-
 /* "OpenBLAS 0.3.21 ...": the version alone. */
 static nb_status arithmetic_here(int blas_threads, const char **text, nb_ctx *ctx)
 {
@@ -153,7 +149,7 @@ nb_status nb_provenance(const nb_program *program, bool gnuplot, json_t **facts,
 {
     *facts = json_object();
     NB_REQUIRE(ctx, *facts, NB_ENOMEM, "out of memory: the provenance");
-    NB_TRY(ctx, nb_defer(ctx, release, *facts));
+    NB_TRY(ctx, nb_defer_json(ctx, *facts));
     int failed = add_text(*facts, "nysbench", NB_VERSION);
     failed |= add_text(*facts, "build", program->build);
     failed |= add_text(*facts, "executable", program->executable);
@@ -257,7 +253,7 @@ nb_status nb_manifest_changes(const char *text, const nb_inputs *now, const char
     json_t *facts = json_loads(text, 0, &error);
     int count = 0;
     NB_REQUIRE(ctx, facts, NB_EIO, "a manifest in the store is not JSON: %s", error.text);
-    NB_TRY(ctx, nb_defer(ctx, release, facts));
+    NB_TRY(ctx, nb_defer_json(ctx, facts));
     NB_NEED(*lines, nb_alloc(ctx, (size_t)now->count + 1, sizeof **lines));
     for (int i = 0; i < now->count; i++) {
         const char *before = digest_then(facts, now->items[i].path);

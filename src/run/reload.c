@@ -5,7 +5,7 @@
 #include "base/shell.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
-#include "config/load.h"
+#include "config/config.h"
 #include "run/plan.h"
 
 nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx)

@@ -10,7 +10,6 @@
 #include "config/lookup.h"
 #include "config/yaml.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,27 +57,15 @@ static int compare_shards(const void *a, const void *b)
                                 : (x->index > y->index) - (x->index < y->index);
 }
 
-static int is_shard(const struct dirent *entry)
-{
-    nb_shard shard;
-    return read_shard(entry->d_name, &shard);
-}
-
 nb_status nb_run_shards(const char *folder, int *count, nb_shard **shards, nb_ctx *ctx)
 {
-    const char *path;
-    struct dirent **entries = NULL;
+    const char *path, **names;
+    int found;
     NB_TRY(ctx, nb_run_path(folder, NB_SHARDS_FOLDER, &path, ctx));
-    int found = scandir(path, &entries, is_shard, NULL), reason = errno;
-    NB_REQUIRE(ctx, found >= 0 || reason == ENOENT, NB_EIO, "folder %s: cannot be read: %s", path, strerror(reason));
-    *count = found > 0 ? found : 0;
-    *shards = nb_alloc(ctx, (size_t)*count, sizeof **shards);
-    for (int i = 0; i < *count; i++) {
-        if (*shards) read_shard(entries[i]->d_name, &(*shards)[i]);
-        free(entries[i]);
-    }
-    free(entries);
-    if (!*shards) return NB_ENOMEM;
+    NB_TRY(ctx, nb_folder_names(path, NULL, &found, &names, ctx));
+    NB_NEED(*shards, nb_alloc(ctx, (size_t)(found + 1), sizeof **shards));
+    *count = 0;
+    for (int i = 0; i < found; i++) *count += read_shard(names[i], &(*shards)[*count]);
     qsort(*shards, (size_t)*count, sizeof **shards, compare_shards);
     return NB_OK;
 }
@@ -93,19 +80,16 @@ bool nb_run_exists(const char *folder, nb_ctx *ctx)
 
 const char *nb_run_hint(const char *folder, nb_ctx *ctx)
 {
-    struct dirent **entries;
-    const char *hint = "", *path;
-    int count = scandir(folder, &entries, NULL, alphasort);
-    if (count < 0) return "";
-    for (int i = 0; i < count; i++) {
-        const char *name = entries[i]->d_name;
-        if (!*hint && name[0] != '.' && nb_run_path(folder, name, &path, ctx) == NB_OK && nb_run_exists(path, ctx))
-            hint = nb_format(ctx, "; did you mean '%s'?", path);
-        free(entries[i]);
-        if (!hint) hint = "";
+    const char **names, *path, *hint;
+    int count;
+    if (nb_folder_names(folder, NULL, &count, &names, ctx) != NB_OK) {
+        nb_error_clear(ctx);
+        return "";
     }
-    free(entries);
-    return hint;
+    for (int i = 0; i < count; i++)
+        if (*names[i] != '.' && nb_run_path(folder, names[i], &path, ctx) == NB_OK && nb_run_exists(path, ctx))
+            return (hint = nb_format(ctx, "; did you mean '%s'?", path)) ? hint : "";
+    return "";
 }
 
 /* A key of the run's config; value->node NULL: it has none, or there is no config. Heads and plug-ins
@@ -265,14 +249,7 @@ nb_status nb_run_write(const char *folder, const char *name,
     return NB_OK;
 }
 
-static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)
-{
-    (void)ctx;
-    fputs(what, out);
-    return NB_OK;
-}
-
 nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx)
 {
-    return nb_run_write(folder, name, print_text, text, ctx);
+    return nb_run_write(folder, name, nb_print_whole, text, ctx);
 }

@@ -3,7 +3,6 @@
  * config whose resolved text, read again, gives the same text. */
 #include "config/config.h"
 #include "input.h"
-#include "config/load.h"
 
 static bool load(const char *path, nb_config *config, nb_mistakes *mistakes, nb_ctx *ctx)
 {

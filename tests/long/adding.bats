@@ -35,7 +35,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return NB_EXIT_OK;
 }
 
-const nb_command nb_command_added = {"added", "", "Say that it is there", run, false, NB_MORE + 99};
+NB_COMMAND(added, "", "Say that it is there", false, NB_MORE + 99);
 EOF
     sed -i 's/^    double mse; .*/&\n    double added_column;/' src/nystrom/measures.h
     sed -i 's/^    out->mse = .*/&\n    out->added_column = 2 * out->mse;/' src/nystrom/streamed.c

@@ -6,7 +6,7 @@
 #include "linalg/basis.h"
 #include "linalg/krylov.h"
 #include "linalg/linalg.h"
-#include "config/load.h"
+#include "config/config.h"
 
 #include <gsl/gsl_randist.h>
 #include <lapacke.h>

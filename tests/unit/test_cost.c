@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "run/prediction.h"
 #include "linalg/blas.h"
-#include "config/load.h"
+#include "config/config.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>

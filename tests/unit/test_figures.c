@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/scratch.h"
 #include "report/figure.h"
+#include "report/query.h"
 #include "report/table.h"
 #include "components/study.h"
 
@@ -118,7 +119,7 @@ static void test_tables(void **state)
         nb_grid grid;
         nb_page_make(&page, ctx);
         assert_ok(ctx, nb_table_show(&page, table, &source, ctx));
-        assert_ok(ctx, nb_table_fill(table, &source, &grid, ctx));
+        assert_ok(ctx, nb_query_fill(source.relation, table->sql, source.baseline, &grid, ctx));
         assert_true(page.count > 0 && grid.count > 0);
         compare(ctx, nb_format(ctx, "table_%s.txt", name), page_text(&page, NB_PAGE_TEXT, 0, ctx));
         compare(ctx, nb_format(ctx, "table_%s.csv", name), csv_text(&grid, ctx));
@@ -136,7 +137,7 @@ static void test_heads(void **state)
         const nb_table *table = (const nb_table *)e->component;
         const nb_table_source source = {.relation = golden_relation(study_of(table->study), *state)};
         nb_grid grid;
-        assert_ok(*state, nb_table_fill(table, &source, &grid, *state));
+        assert_ok(*state, nb_query_fill(source.relation, table->sql, source.baseline, &grid, *state));
         for (int i = 0; i < grid.columns; i++)
             for (int k = 0; k < i; k++) assert_string_not_equal(grid.heads[i], grid.heads[k]);
     }
@@ -240,7 +241,7 @@ static void test_names_of_models(void **state)
         row->problem = "heads(file=x.safetensors)";
     }
     const nb_table_source source = {.relation = relation_of(study, &rows, *state)};
-    assert_ok(*state, nb_table_fill(table, &source, &grid, *state));
+    assert_ok(*state, nb_query_fill(source.relation, table->sql, source.baseline, &grid, *state));
     const char *text = csv_text(&grid, *state);
     assert_true(strstr(text, "\"twin one, 1 head") && strstr(text, "\"twin two, 2 heads"));
 }

@@ -14,13 +14,6 @@
 #include <unistd.h>
 #include <yaml.h>
 
-static nb_status print_text(FILE *out, const void *what, nb_ctx *ctx)
-{
-    (void)ctx;
-    fputs(what, out);
-    return NB_OK;
-}
-
 /* The first half, then the process is killed. */
 static nb_status die(FILE *out, const void *what, nb_ctx *ctx)
 {
@@ -61,7 +54,7 @@ static void test_write_is_whole_or_not(void **state)
         assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
         if (old) assert_content(path, "whole");
         if (!old) assert_int_equal(access(path, F_OK), -1);
-        assert_ok(ctx, nb_write_file(path, print_text, "whole", ctx));
+        assert_ok(ctx, nb_write_file(path, nb_print_whole, "whole", ctx));
         assert_content(path, "whole");
     }
     assert_error(ctx, nb_write_file(path, give_up, "half", ctx), NB_EIO, "no more");
@@ -78,12 +71,12 @@ static void test_write_names(void **state)
     memset(name, 'n', 255);
     name[255] = '\0';
     path = nb_format(ctx, "%s/%s", folder, name);
-    assert_ok(ctx, nb_write_file(path, print_text, "text", ctx));
+    assert_ok(ctx, nb_write_file(path, nb_print_whole, "text", ctx));
     assert_content(path, "text");
-    assert_error(ctx, nb_write_file(nb_format(ctx, "%sn", path), print_text, "text", ctx), NB_EIO,
+    assert_error(ctx, nb_write_file(nb_format(ctx, "%sn", path), nb_print_whole, "text", ctx), NB_EIO,
                  "File name too long");
-    assert_error(ctx, nb_write_file(folder, print_text, "text", ctx), NB_EIO, "cannot be written: Is a directory");
-    assert_error(ctx, nb_write_file(nb_format(ctx, "%s/none/x", folder), print_text, "text", ctx), NB_EIO,
+    assert_error(ctx, nb_write_file(folder, nb_print_whole, "text", ctx), NB_EIO, "cannot be written: Is a directory");
+    assert_error(ctx, nb_write_file(nb_format(ctx, "%s/none/x", folder), nb_print_whole, "text", ctx), NB_EIO,
                  "x: cannot be written: No such file or directory");
 }
 
@@ -103,7 +96,7 @@ static void test_write_to_a_device(void **state)
         FILE *in = fopen(path, "r");
         _exit(in && fread(text, 1, sizeof text - 1, in) == 4 && strcmp(text, "text") == 0 ? 0 : 1);
     }
-    assert_ok(ctx, nb_write_file(path, print_text, "text", ctx));
+    assert_ok(ctx, nb_write_file(path, nb_print_whole, "text", ctx));
     assert_int_equal(waitpid(child, &how, 0), child);
     assert_int_equal(how, 0);
     assert_true(stat(path, &info) == 0 && S_ISFIFO(info.st_mode));
@@ -185,18 +178,68 @@ static void test_print_text(void **state)
     nb_ctx *ctx = *state;
     const char *text, *texts[] = {"", "one\ntwo"};
     for (int i = 0; i < 2; i++) {
-        assert_ok(ctx, nb_print_text(print_text, texts[i], &text, ctx));
+        assert_ok(ctx, nb_print_text(nb_print_whole, texts[i], &text, ctx));
         assert_string_equal(text, texts[i]);
     }
     assert_error(ctx, nb_print_text(give_up, "half", &text, ctx), NB_EIO, "no more");
 }
 
+/* A path, its folder and its stem; a dot that begins a name begins no ending. */
+static void test_paths(void **state)
+{
+    static const char *const known[][3] = {
+        {"a.b/c.d", "a.b", "c"}, {"c.d.e", ".", "c.d"}, {"/c", "/", "c"}, {"a/.c", "a", ".c"}, {"a//c", "a/", "c"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *folder, *stem;
+        assert_ok(*state, nb_folder_of(known[i][0], &folder, *state));
+        assert_ok(*state, nb_stem_of(known[i][0], &stem, *state));
+        assert_string_equal(folder, known[i][1]);
+        assert_string_equal(stem, known[i][2]);
+    }
+}
+
+static void test_names_of_a_folder(void **state)
+{
+    nb_ctx *ctx = *state;
+    const char *folder, *path, **names;
+    static const char *const there[] = {"b.x", "a.x", ".c.x", ".x", "d.y", "x"};
+    int count;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    for (size_t i = 0; i < sizeof there / sizeof *there; i++) {
+        assert_non_null(path = nb_format(ctx, "%s/%s", folder, there[i]));
+        assert_ok(ctx, nb_write_file(path, nb_print_whole, "", ctx));
+    }
+    assert_ok(ctx, nb_folder_names(folder, ".x", &count, &names, ctx));
+    assert_int_equal(count, 2);
+    assert_string_equal(names[0], "a.x");
+    assert_string_equal(names[1], "b.x");
+    assert_ok(ctx, nb_folder_names(folder, NULL, &count, &names, ctx));
+    assert_int_equal(count, 6);
+    assert_ok(ctx, nb_folder_names(nb_format(ctx, "%s/none", folder), NULL, &count, &names, ctx));
+    assert_int_equal(count, -1);
+    assert_error(ctx, nb_folder_names(path, NULL, &count, &names, ctx), NB_EIO, "cannot be read");
+}
+
+static void test_replaced(void **state)
+{
+    assert_string_equal(nb_replaced(*state, "-a--b-", "-", "+-+"), "+-+a+-++-+b+-+");
+    assert_string_equal(nb_replaced(*state, "aaa", "aa", ""), "a");
+    assert_string_equal(nb_replaced(*state, "abc", "d", "e"), "abc");
+    assert_string_equal(nb_replaced(*state, "", "d", "e"), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_write_is_whole_or_not), test_with_ctx(test_write_names),
-        test_with_ctx(test_write_to_a_device),     test_with_ctx(test_long_messages_keep_their_end),
-        test_with_ctx(test_yaml_text_reads_back),  test_with_ctx(test_print_text),
+        test_with_ctx(test_write_is_whole_or_not),
+        test_with_ctx(test_write_names),
+        test_with_ctx(test_write_to_a_device),
+        test_with_ctx(test_long_messages_keep_their_end),
+        test_with_ctx(test_yaml_text_reads_back),
+        test_with_ctx(test_print_text),
+        test_with_ctx(test_paths),
+        test_with_ctx(test_names_of_a_folder),
+        test_with_ctx(test_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "studies/error/study.h"
 #include "run/jobs.h"
 #include "run/workers.h"
-#include "config/load.h"
+#include "config/config.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

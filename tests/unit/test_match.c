@@ -4,7 +4,7 @@
 #include "planning.h"
 
 #include "run/match.h"
-#include "config/load.h"
+#include "config/config.h"
 
 /* Names that begin alike, a component with and without options, two factors, and
  * a problem whose file name is shown without its folder. */

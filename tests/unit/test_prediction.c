@@ -7,7 +7,7 @@
 
 extern const nb_command nb_command_run;
 #include "run/prediction.h"
-#include "config/load.h"
+#include "config/config.h"
 
 #include <time.h>
 #include <unistd.h>

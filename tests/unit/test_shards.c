@@ -7,7 +7,7 @@
 #include "run/merge.h"
 #include "run/shard.h"
 #include "run/plan.h"
-#include "config/load.h"
+#include "config/config.h"
 
 /* Two heads of a file, whose trials share the data, and problems of several sizes whose
  * trials have their own: 2 + 3 * 3 units. */

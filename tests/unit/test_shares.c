@@ -4,6 +4,7 @@
 #include "stored_rows.h"
 
 #include "report/draws.h"
+#include "report/query.h"
 #include "report/table.h"
 #include "studies/error/study.h"
 
@@ -63,7 +64,7 @@ static const char *table_text(nb_ctx *ctx, const char *name, int count, const nb
     assert_non_null(table);
     nb_page_make(&page, ctx);
     if (csv)
-        assert_ok(ctx, nb_table_fill(table, &source, &grid, ctx));
+        assert_ok(ctx, nb_query_fill(source.relation, table->sql, source.baseline, &grid, ctx));
     else
         assert_ok(ctx, nb_table_show(&page, table, &source, ctx));
     return csv ? csv_text(&grid, ctx) : page_text(&page, NB_PAGE_TEXT, 0, ctx);

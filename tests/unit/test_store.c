@@ -7,7 +7,7 @@
 #include "base/scratch.h"
 #include "run/inputs.h"
 #include "run/store.h"
-#include "config/load.h"
+#include "config/config.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

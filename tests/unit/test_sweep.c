@@ -4,7 +4,7 @@
 #include "planning.h"
 
 #include "linalg/linalg.h"
-#include "config/load.h"
+#include "config/config.h"
 
 enum { N = 300 };
 

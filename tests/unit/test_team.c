@@ -169,7 +169,7 @@ static void do_last(void *self, int task, int thread)
     do_stage(self, LAST, task);
 }
 
-/* Two heads and more on two threads and more overtake each other; no task begins before its head's last stage is done. */
+/* Two or more heads on two or more threads overtake each other; no task begins before its head's last stage is done. */
 static void test_stages(void **state)
 {
     nb_ctx *ctx = *state;

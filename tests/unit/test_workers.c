@@ -7,7 +7,7 @@
 #include "base/process.h"
 #include "run/plan.h"
 #include "run/workers.h"
-#include "config/load.h"
+#include "config/config.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
 #include "studies/error/runner.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
-#include "report/row_labels.h"
+#include "report/labels.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>

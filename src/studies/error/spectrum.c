@@ -187,14 +187,10 @@ nb_status nb_prepare_spectrum(const nb_drawing *d, nb_ctx *ctx)
         NB_TRY(ctx, nb_experiment_again(d->run, &config, &plan, ctx));
         s.plan = &plan;
     }
-    NB_TRY(ctx, nb_relation_run(d->relation,
-                                "DROP TABLE IF EXISTS temp.spectrum;"
-                                "CREATE TEMP TABLE spectrum (core_name TEXT, panel_name TEXT, strategy TEXT,"
-                                " pairing TEXT, factors TEXT, core INTEGER, panel INTEGER, way INTEGER, number INTEGER,"
-                                " value REAL, filter REAL)",
-                                ctx));
-    NB_TRY(ctx, nb_relation_prepare(d->relation, "INSERT INTO spectrum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                                    &s.insert, ctx));
+    NB_TRY(ctx, nb_relation_table(d->relation, "spectrum",
+                                  "core_name TEXT, panel_name TEXT, strategy TEXT, pairing TEXT, factors TEXT, core "
+                                  "INTEGER, panel INTEGER, way INTEGER, number INTEGER, value REAL, filter REAL",
+                                  &s.insert, ctx));
     NB_TRY(ctx, choose_cores(&s, ctx));
     NB_TRY(ctx, choose_ways(&s, ctx));
     return add_scenes(&s, ctx);
