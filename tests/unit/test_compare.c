@@ -418,7 +418,7 @@ static void test_refusals(void **state)
     nb_comparison c = compare(*state, &b, &terms);
     assert_int_equal(c.count, 1);
     assert_int_equal(c.items[0].verdict, NB_REFUSED);
-    assert_non_null(strstr(c.items[0].why, "differs from the baseline in oven too"));
+    assert_non_null(strstr(c.items[0].why, "another oven than the baseline"));
     assert_int_equal(c.items[0].estimate.units, 0);
     assert_int_equal(c.contrasts->unpaired[1], b.count / 2);
     terms.contrast.confounded = (const char *const[]){"oven", NULL};
@@ -451,7 +451,7 @@ static void test_builds(void **state)
     terms.contrast.builds = true;
     assert_ok(*state, nb_compare(r, &terms, &c, *state));
     assert_int_equal(c.items[0].verdict, NB_REFUSED);
-    assert_non_null(strstr(c.items[0].why, "in build too"));
+    assert_non_null(strstr(c.items[0].why, "another build than the baseline"));
     terms.contrast.confounded = (const char *const[]){NB_BUILD, NULL};
     assert_ok(*state, nb_compare(r, &terms, &c, *state));
     assert_int_equal(c.items[0].verdict, NB_BETTER);
