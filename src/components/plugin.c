@@ -30,6 +30,15 @@ const char *nb_plugin_of(const nb_component *component)
     return NULL;
 }
 
+bool nb_plugin_within(const nb_choice *choice)
+{
+    bool found = nb_plugin_of(choice->component);
+    for (const nb_option *o = choice->component->options; o && o->key && !found; o++)
+        if (o->type == NB_OPTION_SPEC)
+            found = nb_plugin_within(*(const nb_choice *const *)((const char *)choice->options + o->offset));
+    return found;
+}
+
 static const nb_registry *registry_of(const char *kind)
 {
     for (int i = 0; nb_registries[i]; i++)

@@ -54,7 +54,6 @@ static void test_capture(void **state)
         nb_format(*state, "%s\n", said(*state, NULL, nb_format(*state, "cd '%s'; printf %%s \"$(pwd -P)\"", folder))));
     assert_string_equal(said(*state, NULL, "cat"), ""); /* there is nothing to read */
     assert_int_equal(strlen(said(*state, NULL, "head -c 100000 /dev/zero | tr '\\0' x")), 100000);
-    assert_string_equal(said(*state, NULL, "printf %s \"$NYSBENCH_RUN\""), "");
     assert_error(*state, nb_capture(shell(*state, "exit 3"), NULL, 20, &output, *state), NB_EIO, "sh: exit status 3");
     assert_error(*state, nb_capture(shell(*state, "kill -TERM $$"), NULL, 20, &output, *state), NB_EIO,
                  "sh: killed by signal 15");
@@ -85,16 +84,14 @@ static void assert_spawns(nb_ctx *ctx)
     assert_ok(ctx, nb_temporary_folder(&folder, ctx));
     setenv("NB_TEST_GIVEN", "before", 1);
     setenv("NB_TEST_GIVEN_TOO", "kept", 1);
-    nb_process program = {
-        .words = shell(ctx, "echo $NB_TEST_GIVEN $NB_TEST_GIVEN_TOO ${NYSBENCH_RUN:+marked} >&2; echo lost"),
-        .folder = folder,
-        .log = "log",
-        .variable = "NB_TEST_GIVEN=now"};
+    nb_process program = {.words = shell(ctx, "echo $NB_TEST_GIVEN $NB_TEST_GIVEN_TOO >&2; echo lost"),
+                          .folder = folder,
+                          .log = "log",
+                          .variable = "NB_TEST_GIVEN=now"};
     run(ctx, &program, 0);
-    program.outlives = true;
     program.variable = NULL;
     run(ctx, &program, 0);
-    assert_string_equal(text_of(ctx, folder, "log"), "now kept marked\nbefore kept\n");
+    assert_string_equal(text_of(ctx, folder, "log"), "now kept\nbefore kept\n");
     char *nobody[] = {word(ctx, "no-such-program"), NULL};
     program = (nb_process){.words = nobody, .folder = folder, .log = "why"};
     run(ctx, &program, NB_NOT_STARTED);
@@ -106,8 +103,7 @@ static void test_spawn(void **state)
     assert_spawns(*state);
 }
 
-/* Where the process has a guard there is another way to start a program. */
-static void test_spawn_from_a_guarded_process(void **state)
+static void test_spawn_from_a_forked_process(void **state)
 {
     pid_t pid;
     nb_ending ending;
@@ -124,7 +120,7 @@ static void test_spawn_from_a_guarded_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_capture), test_with_ctx(test_spawn),
-                                       test_with_ctx(test_spawn_from_a_guarded_process)};
+                                       test_with_ctx(test_spawn_from_a_forked_process)};
     nb_process_begin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     nb_process_finish();
