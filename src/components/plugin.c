@@ -8,6 +8,7 @@
 #include "components/registry.h"
 
 #include <dlfcn.h>
+#include <fenv.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -200,7 +201,10 @@ nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
         nb_error_clear(ctx);
         NB_FAIL(ctx, NB_EIO, "%s: cannot be loaded: %s", path, reason);
     }
+    fenv_t environment;
+    fegetenv(&environment);
     void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    fesetenv(&environment); /* code that was built with -ffast-math changes it when it is loaded */
     NB_REQUIRE(ctx, object, NB_EIO, "%s: cannot be loaded: %s", path, dlerror());
     nb_status status = add(path, dlsym(object, "nysbench_plugin"), ctx);
     if (status != NB_OK) dlclose(object);
