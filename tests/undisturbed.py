@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """undisturbed.py PROGRAM FOLDER [PART...] - whatever is done to a run, its rows end up as those of a run that was left alone.
 
-    kills    the run, a worker, a plug-in's call or a program, all of them, the whole group, and a worker's successor too, at random moments
+    kills    the run, a worker, a plug-in's call, all of them and the programs, the whole group, and a worker's successor too, at random moments
     faults   SIGKILL, ENOSPC and EIO at each operation on a file of the run (strace, with --inject)
     torn     the store as a power loss leaves it: of what was not synced, any sectors, or none
     hostile  strategies and commands that harm whoever they can, among others that do not
@@ -85,14 +85,18 @@ def compare(what, expected, got, whole=True):
     return len(lost), len(changed)
 
 
+def command_line(pid):
+    try:
+        return open(f"/proc/{pid}/cmdline", "rb").read().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
 def processes():
     """All that belongs to this test but itself."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            line = open(f"/proc/{pid}/cmdline", "rb").read().replace(b"\0", b" ").decode(errors="replace").strip()
-        except OSError:
-            continue
+        line = command_line(pid)
         if int(pid) != os.getpid() and "undisturbed.py" not in line and (WORK in line or line == SLEEPER):
             found.append((int(pid), line))
     return found
@@ -167,7 +171,8 @@ def attack(running, pick):
             kill(pid)
     elif pick == "call":
         for pid in children(random.choice(workers)):
-            kill(pid)
+            if command_line(pid).startswith(PROGRAM):  # a program that is killed has failed
+                kill(pid)
     else:
         kill(workers[0])
         if pick == "worker twice":
