@@ -425,6 +425,11 @@ COMMANDS = {
 }
 
 
+def strategies(*options):
+    listed = subprocess.run([PROGRAM, "list", "strategies", *options], env=ENV, stdout=subprocess.PIPE, check=True).stdout.decode()
+    return [line.split()[0] for line in listed.splitlines() if line]
+
+
 def hostile():
     """Each alone among others that do no harm, which have to be as they are without it."""
     innocents = ["uniform", "kmeans", "farthest_point"]
@@ -435,9 +440,8 @@ def hostile():
         acts.append((name, [], command(shell("act-" + name.replace(" ", "-").replace("'", ""), script))))
     for plugin in ("villains", "strays", "meddlers"):
         shared = build(plugin)
-        names = subprocess.run([PROGRAM, "list", "strategies", "--plugin", shared], env=ENV, stdout=subprocess.PIPE, check=True).stdout.decode().split("\n")
-        builtin = subprocess.run([PROGRAM, "list", "strategies"], env=ENV, stdout=subprocess.PIPE, check=True).stdout.decode().split("\n")
-        acts += [(f"{plugin}: {line.split()[0]}", ["--plugin", shared], line.split()[0]) for line in names if line and line not in builtin]
+        builtin, names = strategies(), strategies("--plugin", shared)
+        acts += [(f"{plugin}: {name}", ["--plugin", shared], name) for name in names if name not in builtin]
     if COUNT["HOSTILE"]:
         acts = random.sample(acts, min(COUNT["HOSTILE"], len(acts)))
     for name, options, strategy in acts:
