@@ -6,7 +6,7 @@
 #include "components/component.h"
 
 /* Call before and after a component, the second with its status: returns that, with a message that names the component
- * if it failed without one. A plug-in's NB_EHOST becomes NB_EIO, since only the program knows that it lacks something. */
+ * if it failed without one. A plug-in's NB_EHOST becomes NB_EIO, since only the program knows what it lacks. */
 const nb_component *nb_called_begin(const nb_choice *component);
 nb_status nb_called_end(const nb_component *outer, const nb_choice *component, nb_status status, nb_ctx *ctx);
 

@@ -19,9 +19,8 @@ typedef struct {
     int first, end; /* rows of the plan */
 } nb_position;
 
-/* Suspects: components of the plan that killed a worker when they ran alone, and those of plug-ins that run in a worker,
- * which are all but strategies and cores. Their rows are kept apart from others from the start, and so are their
- * workers. */
+/* Suspects: components of the plan that killed a worker when they ran alone, and those of plug-ins that run in a worker
+ * itself: all but strategies and cores. Their rows are kept apart from others from the start, and their workers too. */
 typedef struct {
     char *flags[NB_MOST_AXES]; /* by axis and value, 0: none; NULL: no axis of components */
 } nb_suspects;

@@ -92,7 +92,8 @@ static bool is_work_left(const nb_pool *p)
 }
 
 /* Gives the worker of this place something to do: a new worker if there is none, where the job is for a fresh one, or
- * where either job is for a worker of its own; if there is nothing, it goes. Whether it takes it shows later: its channel ends where it died. */
+ * where either job is for a worker of its own; if there is nothing, it goes. Whether it takes it shows later: its
+ * channel ends where it died. */
 static nb_status hand_out(nb_pool *p, nb_worker *w)
 {
     nb_job *job;
