@@ -165,6 +165,13 @@ PY
     [ ! -e "$WORK/t" ]
 }
 
+@test "what a call has computed from S for itself is computed once more, for all later calls" {
+    with asks -j 1 --set "landmarks=[2, 3, 5, 8, 16]"
+    expect_status 0
+    [ "$(grep -c "the singular vectors are computed" <<<"$output")" -eq 1 ]
+    [ "$(grep -c "the singular vectors are found" <<<"$output")" -eq 4 ]
+}
+
 @test "hanging: SIGTERM, then SIGKILL; the row tells which" {
     with "hang(from=3), deaf(from=3)" --timeout 1.5 -j 2
     expect_status 1
