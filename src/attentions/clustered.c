@@ -204,6 +204,7 @@ static void attend(void *self, int task, int thread)
     int count = nb_lesser(w->o->clusters - first, GROUPS);
     nb_layer_head h = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     const grouping *g = &w->state->heads[head];
+    if (g->status != NB_OK) return;
     room *r = &w->state->rooms[thread];
     nb_exact_weights(s, count, g->centres + (size_t)first * (size_t)s->d, h.k, r->weights);
     for (int j = 0; w->o->top > 0 && j < count; j++) take_strongest(w, r, j);
@@ -270,13 +271,13 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     int heads = nb_layer_heads(&pass->layer->shape);
     work w = {.o = opts, .pass = pass, .state = pass->state};
-    nb_team_run(pass->team, heads, group_head, &w);
+    nb_stage stages[] = {{.per_head = 1, .task = group_head}, {.per_head = tasks_of(w.o), .task = attend}};
+    NB_TRY(ctx, nb_team_run_stages(pass->team, heads, 2, stages, &w, ctx));
     for (int h = 0; h < heads; h++)
         NB_REQUIRE(ctx, w.state->heads[h].status == NB_OK, w.state->heads[h].status,
                    "the queries of head %d could not be clustered: out of memory", h);
-    nb_pass_part(pass, NB_PART_LANDMARKS);
-    nb_team_run(pass->team, heads * tasks_of(w.o), attend, &w);
-    nb_pass_part(pass, NB_PART_F);
+    nb_pass_parts(pass,
+                  (double[NB_PART_COUNT]){[NB_PART_LANDMARKS] = stages[0].busy_s, [NB_PART_F] = stages[1].busy_s});
     return NB_OK;
 }
 

@@ -40,8 +40,10 @@ static const nb_option options[] = {
     NB_INT(kernel_ridge_options, landmarks, "192", 1, 1 << 15, "key landmarks, m; at most the keys that are sampled"),
     NB_INT_OR(kernel_ridge_options, rows, "auto", "auto", 1, 1 << 15,
               "exact queries, k; at most the queries that are sampled; auto: 5/12 of the landmarks"),
-    NB_INT(kernel_ridge_options, queries, "1024", 1, 1 << 30, "queries drawn, whose centres are the exact ones"),
-    NB_INT(kernel_ridge_options, keys, "2048", 1, 1 << 30, "keys sampled, whose centres are the landmarks"),
+    NB_INT_OR(kernel_ridge_options, queries, "auto", "auto", 1, 1 << 30,
+              "queries drawn, whose centres are the exact ones; auto: 64/5 times the rows, at most n"),
+    NB_INT_OR(kernel_ridge_options, keys, "auto", "auto", 1, 1 << 30,
+              "keys sampled, whose centres are the landmarks; auto: 32/3 times the landmarks, at most n"),
     NB_ENUM(kernel_ridge_options, init, "plusplus", nb_kmeans_inits, "first centres of both, see kmeans"),
     NB_INT_FOR(kernel_ridge_options, batches, "init", "plusplus", "6", 0, 1000,
                "draws of these, each of several centres at a time; 0: one by one"),
@@ -76,7 +78,7 @@ typedef struct {
     nb_scalar *landmarks,
         *values;    /* d x m; behind it (dv + 1) x m: e^b_c times what a query gets of cluster c, and e^b_c */
     double *weight; /* k */
-    double select_s, core_s;
+    double select_s;
     bool diverged;
     nb_status status;
     char reason[200];
@@ -100,13 +102,19 @@ typedef struct {
     const kernel_ridge_state *state;
 } work;
 
+/* Returns how many points are sampled for so many centres. */
+static int sample_size(int asked, double each, int centres, int n)
+{
+    return (int)fmin(asked == NB_AUTO ? ceil(each * centres) : asked, n);
+}
+
 static plan plan_of(const void *opts, const nb_layer_shape *s)
 {
     const kernel_ridge_options *o = opts;
     plan p = {.o = o, .shape = s, .m = o->landmarks, .k = o->rows};
     if (o->rows == NB_AUTO) p.k = (int)ceil(5 * o->landmarks / 12.0);
-    p.queries = nb_lesser(o->queries, s->n);
-    p.keys = nb_lesser(o->keys, s->n);
+    p.queries = sample_size(o->queries, 64 / 5.0, p.k, s->n);
+    p.keys = sample_size(o->keys, 32 / 3.0, p.m, s->n);
     p.ridges = isnan(o->ridge) ? o->ridges : 1;
     p.groups = nb_blocks(p.k, GROUPS);
     return p;
@@ -153,9 +161,10 @@ static nb_status choose_rows(const work *w, const nb_scalar *q, head_state *h, n
 
 typedef nb_status head_part(const work *w, const nb_layer_head *points, head_state *h, nb_ctx *ctx);
 
-/* One of a head's parts, in the thread's memory; what fails is told later. */
+/* One of a head's parts, in the thread's memory; what fails is told later, and ends the head's. */
 static void run_part(const work *w, int head, int thread, head_part *part)
 {
+    if (w->state->heads[head].status != NB_OK) return;
     nb_ctx *ctx = nb_team_ctx(w->pass->team, thread);
     nb_mark mark = nb_ctx_mark(ctx);
     head_state *h = &w->state->heads[head];
@@ -188,6 +197,7 @@ static void attend_rows(void *self, int task, int thread)
         count = (group + 1) * p->k / p->groups - first;
     size_t n = (size_t)s->n, at = (size_t)first;
     head_state *h = &w->state->heads[head];
+    if (h->status != NB_OK) return;
     nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);
     nb_scalar *rows = w->state->rooms[thread].rows, *received = h->received + (size_t)group * n;
     nb_exact_weights(s, count, h->centres + at * (size_t)s->d, points.k, rows);
@@ -413,6 +423,7 @@ static nb_status interpolate(const work *w, const nb_layer_head *points, head_st
 {
     double start_s = nb_clock_s(), *mass;
     middle x;
+    h->select_s = 0;
     h->diverged = !nb_scalars_finite((size_t)w->plan.k * (size_t)w->plan.shape->dv, h->outputs);
     if (h->diverged) { /* the outputs become NaN whatever these are */
         memset(h->landmarks, 0,
@@ -428,7 +439,6 @@ static nb_status interpolate(const work *w, const nb_layer_head *points, head_st
     NB_TRY(ctx, choose_ridge(&x, ctx));
     NB_TRY(ctx, make_values(h, &x, ctx));
     nb_count_multiplications(loop_work(&w->plan));
-    h->core_s = nb_clock_s() - start_s - h->select_s;
     return NB_OK;
 }
 
@@ -445,6 +455,7 @@ static void answer(void *self, int task, int thread)
         count = nb_lesser(s->n - first, NB_BLOCK_QUERIES);
     size_t dv = (size_t)s->dv;
     const head_state *h = &w->state->heads[head];
+    if (h->status != NB_OK) return;
     nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     room *r = &w->state->rooms[thread];
     nb_softmax_begin(&r->softmax, count, points.q + (size_t)first * (size_t)s->d, r->out);
@@ -511,37 +522,29 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
     return NB_OK;
 }
 
-/* The first head that has failed tells why. */
-static nb_status outcome(const work *w, nb_ctx *ctx)
-{
-    for (int i = 0; i < nb_layer_heads(w->plan.shape); i++) {
-        const head_state *h = &w->state->heads[i];
-        NB_REQUIRE(ctx, h->status == NB_OK, h->status, "head %d: %s", i, h->reason);
-    }
-    return NB_OK;
-}
-
 static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &pass->layer->shape;
+    enum { GROUP, ROWS, INTERPOLATE, ANSWER, STAGES };
     int heads = nb_layer_heads(s);
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
-    double select_s = 0, core_s = 0;
-    nb_team_run(pass->team, heads, group_queries, &w);
-    NB_TRY(ctx, outcome(&w, ctx));
-    nb_pass_part(pass, NB_PART_LANDMARKS);
-    nb_team_run(pass->team, heads * w.plan.groups, attend_rows, &w);
-    nb_pass_part(pass, NB_PART_B);
-    nb_team_run(pass->team, heads, interpolate_head, &w);
-    NB_TRY(ctx, outcome(&w, ctx));
+    nb_stage stages[STAGES] = {[GROUP] = {.per_head = 1, .task = group_queries},
+                               [ROWS] = {.per_head = w.plan.groups, .task = attend_rows},
+                               [INTERPOLATE] = {.per_head = 1, .task = interpolate_head},
+                               [ANSWER] = {.per_head = nb_blocks(s->n, NB_BLOCK_QUERIES), .task = answer}};
+    double select_s = 0;
+    for (int i = 0; i < heads; i++) w.state->heads[i].status = NB_OK;
+    NB_TRY(ctx, nb_team_run_stages(pass->team, heads, STAGES, stages, &w, ctx));
     for (int i = 0; i < heads; i++) {
-        select_s += w.state->heads[i].select_s;
-        core_s += w.state->heads[i].core_s;
-        if (w.state->heads[i].diverged) pass->diverged = "the outputs at the exact queries are not finite";
+        const head_state *h = &w.state->heads[i];
+        NB_REQUIRE(ctx, h->status == NB_OK, h->status, "head %d: %s", i, h->reason);
+        select_s += h->select_s;
+        if (h->diverged) pass->diverged = "the outputs at the exact queries are not finite";
     }
-    nb_pass_parts(pass, NB_PART_LANDMARKS, select_s, NB_PART_CORE, core_s);
-    nb_team_run(pass->team, heads * nb_blocks(s->n, NB_BLOCK_QUERIES), answer, &w);
-    nb_pass_part(pass, NB_PART_F);
+    nb_pass_parts(pass, (double[NB_PART_COUNT]){[NB_PART_LANDMARKS] = stages[GROUP].busy_s + select_s,
+                                                [NB_PART_B] = stages[ROWS].busy_s,
+                                                [NB_PART_CORE] = stages[INTERPOLATE].busy_s - select_s,
+                                                [NB_PART_F] = stages[ANSWER].busy_s});
     return NB_OK;
 }
 

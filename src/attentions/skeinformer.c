@@ -232,11 +232,11 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &pass->layer->shape;
     work w = work_of(opts, pass, s);
-    (void)ctx;
-    nb_team_run(pass->team, nb_layer_heads(s), sketch_head, &w);
-    nb_pass_part(pass, NB_PART_LANDMARKS);
-    nb_team_run(pass->team, nb_layer_heads(s) * nb_blocks(s->n, NB_BLOCK_QUERIES), attend, &w);
-    nb_pass_part(pass, NB_PART_F);
+    nb_stage stages[] = {{.per_head = 1, .task = sketch_head},
+                         {.per_head = nb_blocks(s->n, NB_BLOCK_QUERIES), .task = attend}};
+    NB_TRY(ctx, nb_team_run_stages(pass->team, nb_layer_heads(s), 2, stages, &w, ctx));
+    nb_pass_parts(pass,
+                  (double[NB_PART_COUNT]){[NB_PART_LANDMARKS] = stages[0].busy_s, [NB_PART_F] = stages[1].busy_s});
     return NB_OK;
 }
 

@@ -84,7 +84,7 @@ static nb_status find_middle(nb_landmark_work *w, nb_ctx *ctx)
     for (int i = 0; i < threads; i++) busy_s += s->busy_s[i];
     for (int i = 0; i < heads && w->inverts; i++) core_s += s->heads[i].core_s;
     double of_core = busy_s * s->how.drawn / queries; /* what the drawn queries take */
-    nb_pass_parts(pass, NB_PART_B, busy_s - of_core, NB_PART_CORE, core_s + of_core);
+    nb_pass_parts(pass, (double[NB_PART_COUNT]){[NB_PART_B] = busy_s - of_core, [NB_PART_CORE] = core_s + of_core});
     return w->inverts ? nb_landmark_outcome(pass, s, ctx) : NB_OK;
 }
 

@@ -303,7 +303,7 @@ static void divide_time(nb_pass *pass, const nb_landmark_state *s)
         select_s += s->heads[i].select_s;
         core_s += s->heads[i].core_s;
     }
-    nb_pass_parts(pass, NB_PART_LANDMARKS, select_s, NB_PART_CORE, core_s);
+    nb_pass_parts(pass, (double[NB_PART_COUNT]){[NB_PART_LANDMARKS] = select_s, [NB_PART_CORE] = core_s});
 }
 
 nb_status nb_landmark_middle(nb_landmark_work *w, nb_ctx *ctx)

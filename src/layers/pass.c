@@ -11,13 +11,13 @@ void nb_pass_part(nb_pass *pass, nb_part part)
     pass->last_s = now_s;
 }
 
-void nb_pass_parts(nb_pass *pass, nb_part a, double a_s, nb_part b, double b_s)
+void nb_pass_parts(nb_pass *pass, const double busy_s[NB_PART_COUNT])
 {
-    double before_s = pass->part_s[a];
-    nb_pass_part(pass, a);
-    double of_b_s = b_s > 0 ? (pass->part_s[a] - before_s) * b_s / (a_s + b_s) : 0;
-    pass->part_s[a] -= of_b_s;
-    pass->part_s[b] += of_b_s;
+    double start_s = pass->last_s, all_s = 0;
+    pass->last_s = nb_clock_s();
+    for (int i = 0; i < NB_PART_COUNT; i++) all_s += busy_s[i];
+    for (int i = 0; i < NB_PART_COUNT && all_s > 0; i++)
+        pass->part_s[i] += (pass->last_s - start_s) * busy_s[i] / all_s;
 }
 
 nb_status nb_causal_refusal(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx)

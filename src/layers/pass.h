@@ -50,8 +50,8 @@ typedef struct {
 
 /* Seconds since the last call, or since the pass began, go to a part. */
 void nb_pass_part(nb_pass *pass, nb_part part);
-/* The same to two parts that ran side by side, in proportion to what their tasks took. */
-void nb_pass_parts(nb_pass *pass, nb_part a, double a_s, nb_part b, double b_s);
+/* The same to parts that ran side by side, in proportion to what the tasks of each took. */
+void nb_pass_parts(nb_pass *pass, const double busy_s[NB_PART_COUNT]);
 
 /* The refusal of attentions that look at earlier tokens alone. */
 nb_status nb_causal_refusal(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);

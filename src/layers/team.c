@@ -148,3 +148,38 @@ void nb_team_run(nb_team *team, int count, nb_task *task, void *self)
     while (atomic_load(&team->busy) > 0) sched_yield();
     nb_count_multiplications((double)atomic_load(&team->counted));
 }
+
+typedef struct {
+    int heads, count;
+    nb_stage *stages;
+    void *self;
+    atomic_int *done; /* tasks of each stage's heads */
+    double *busy_s;   /* of each thread's stages */
+} pipeline;
+
+/* Tasks are taken in order, so that those of the stage before have been taken when this one waits for them. */
+static void do_staged(void *self, int task, int thread)
+{
+    pipeline *p = self;
+    int stage = 0;
+    for (; task >= p->heads * p->stages[stage].per_head; stage++) task -= p->heads * p->stages[stage].per_head;
+    int head = task / p->stages[stage].per_head, before = (stage - 1) * p->heads + head;
+    while (stage > 0 && atomic_load(&p->done[before]) < p->stages[stage - 1].per_head) sched_yield();
+    double start_s = nb_clock_s();
+    p->stages[stage].task(p->self, task, thread);
+    p->busy_s[thread * p->count + stage] += nb_clock_s() - start_s;
+    atomic_fetch_add(&p->done[stage * p->heads + head], 1);
+}
+
+nb_status nb_team_run_stages(nb_team *team, int heads, int count, nb_stage *stages, void *self, nb_ctx *ctx)
+{
+    pipeline p = {.heads = heads, .count = count, .stages = stages, .self = self};
+    int tasks = 0;
+    NB_NEED(p.done, nb_alloc(ctx, (size_t)count * (size_t)heads, sizeof *p.done));
+    NB_NEED(p.busy_s, nb_alloc_reals(ctx, (size_t)count, (size_t)team->threads));
+    for (int i = 0; i < count; i++) tasks += heads * stages[i].per_head;
+    nb_team_run(team, tasks, do_staged, &p);
+    for (int i = 0; i < count; i++) stages[i].busy_s = 0;
+    for (int i = 0; i < count * team->threads; i++) stages[i % count].busy_s += p.busy_s[i];
+    return NB_OK;
+}

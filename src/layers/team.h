@@ -24,4 +24,15 @@ nb_ctx *nb_team_ctx(const nb_team *team, int thread);
  * that made the team, and not within a task. */
 void nb_team_run(nb_team *team, int count, nb_task *task, void *self);
 
+/* A stage of work on several heads: task head * per_head + i is the head's i-th. */
+typedef struct {
+    int per_head;
+    nb_task *task;
+    double busy_s; /* is set: what its tasks took, summed over them */
+} nb_stage;
+
+/* Does all stages' tasks as nb_team_run does one list. A head's next stage begins as soon as its last one is done, so
+ * that threads do not wait for each other where heads do not divide evenly among them. NB_ENOMEM. */
+nb_status nb_team_run_stages(nb_team *team, int heads, int count, nb_stage *stages, void *self, nb_ctx *ctx);
+
 #endif

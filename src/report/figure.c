@@ -343,6 +343,20 @@ static nb_status draw_pictures(graph *g, const char *picture, const char **stems
     return NB_OK;
 }
 
+/* Removes what earlier drawings of the figure left, but for `stems`. */
+static nb_status prune(const graph *g, int count, const char *const *stems)
+{
+    const char *name = g->figure->component.name, **others;
+    size_t length = strlen(name);
+    size_t all = 0, more = 0;
+    while (nb_figures.entries[all].component) all++;
+    NB_NEED(others, nb_alloc(g->ctx, all + 1, sizeof *others));
+    for (const nb_entry *e = nb_figures.entries; e->component; e++)
+        if (strncmp(e->component->name, name, length) == 0 && e->component->name[length] == '_')
+            others[more++] = e->component->name;
+    return nb_plot_prune(g->drawing->folder, name, others, count, stems, g->ctx);
+}
+
 static nb_status draw(graph *g, int *figures)
 {
     const nb_answer *a = g->answer;
@@ -367,7 +381,7 @@ static nb_status draw(graph *g, int *figures)
         }
         NB_TRY(g->ctx, draw_pictures(g, pictures[count - 1], stems, figures));
     }
-    return nb_plot_prune(folder, name, *figures, stems, g->ctx);
+    return prune(g, *figures, stems);
 }
 
 /* The figure that stands for this one, where it has too many series; or else NULL. */
@@ -460,6 +474,6 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figur
         NB_TRY(ctx, print_notes(&g, notes));
         return draw(&g, figures);
     }
-    NB_TRY(ctx, nb_plot_prune(d->folder, figure->component.name, 0, NULL, ctx));
+    NB_TRY(ctx, prune(&g, 0, NULL));
     return nb_graph_draw(other, d, figures, ctx);
 }

@@ -242,17 +242,26 @@ static nb_status remove_figure(const char *folder, const char *stem, nb_ctx *ctx
     return NB_OK;
 }
 
-/* The figure whose script has that name, where it is of the kind, and none of `stems`. */
-static nb_status prune_script(const char *folder, const char *name, const char *kind, int count,
-                              const char *const *stems, bool *kept, nb_ctx *ctx)
+/* Returns whether a figure is of that kind, or of one whose name goes on. */
+static bool is_of_kind(const char *stem, const char *kind)
 {
-    size_t length = strlen(name), kind_length = strlen(kind);
+    size_t length = strlen(kind);
+    return strncmp(stem, kind, length) == 0 && (stem[length] == '\0' || stem[length] == '_');
+}
+
+/* The figure whose script has that name, where it is of the kind, of none of `others`, and none of `stems`. */
+static nb_status prune_script(const char *folder, const char *name, const char *kind, const char *const *others,
+                              int count, const char *const *stems, bool *kept, nb_ctx *ctx)
+{
+    size_t length = strlen(name);
     char *stem;
     bool ours, edited;
-    if (length < 4 || strcmp(name + length - 3, ".gp") != 0 || strncmp(name, kind, kind_length) != 0) return NB_OK;
+    if (length < 4 || strcmp(name + length - 3, ".gp") != 0) return NB_OK;
     NB_NEED(stem, nb_strdup(ctx, name));
     stem[length - 3] = '\0';
-    if (stem[kind_length] && stem[kind_length] != '_') return NB_OK;
+    if (!is_of_kind(stem, kind)) return NB_OK;
+    for (; *others; others++)
+        if (is_of_kind(stem, *others)) return NB_OK;
     for (int i = 0; i < count; i++)
         if (strcmp(stems[i], stem) == 0) return NB_OK;
     NB_TRY(ctx, is_ours(folder, stem, &ours, &edited, ctx));
@@ -260,7 +269,8 @@ static nb_status prune_script(const char *folder, const char *name, const char *
     return ours && !edited ? remove_figure(folder, stem, ctx) : NB_OK;
 }
 
-nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx)
+nb_status nb_plot_prune(const char *folder, const char *kind, const char *const *others, int count,
+                        const char *const *stems, nb_ctx *ctx)
 {
     struct dirent **entries;
     nb_status status = NB_OK;
@@ -268,7 +278,7 @@ nb_status nb_plot_prune(const char *folder, const char *kind, int count, const c
     int found = scandir(folder, &entries, NULL, NULL);
     NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
     for (int i = 0; i < found; i++) {
-        if (status == NB_OK) status = prune_script(folder, entries[i]->d_name, kind, count, stems, &kept, ctx);
+        if (status == NB_OK) status = prune_script(folder, entries[i]->d_name, kind, others, count, stems, &kept, ctx);
         free(entries[i]);
     }
     if (found >= 0) free(entries);

@@ -38,8 +38,9 @@ nb_status nb_plot_draw(nb_gnuplots *gnuplots, const char *folder, const char *st
 
 /* Removes the figures of a kind that were drawn by this program, but for the given stems and
  * those whose script has been edited, with their data and scripts: their rows are gone. Where
- * nothing is left, KIND.csv too. */
-nb_status nb_plot_prune(const char *folder, const char *kind, int count, const char *const *stems, nb_ctx *ctx);
+ * nothing is left, KIND.csv too. `others` are the kinds whose names begin with KIND_, up to NULL; their figures stay. */
+nb_status nb_plot_prune(const char *folder, const char *kind, const char *const *others, int count,
+                        const char *const *stems, nb_ctx *ctx);
 
 /* A gnuplot string in single quotes; a text as the stem of a file, in place (NULL stays
  * NULL). */

@@ -228,4 +228,6 @@ END
     run "$NYSBENCH" plot "$WORK/r" ratio --by strategies
     expect_status 2
     expect "plot: no figure 'ratio_by_strategies'"
+    "$NYSBENCH" plot "$WORK/r" ratio # removes none of a figure whose name begins alike
+    [ "$(find "$WORK/r/plots" -name 'ratio_by_core_*.gp' | wc -l)" -eq 1 ]
 }

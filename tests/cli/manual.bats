@@ -47,10 +47,10 @@ commands() {
 
 @test "the steps of a list are numbered" {
     run "$NYSBENCH" help plugins
-    expect "1.  When it is ready, it writes"
-    expect "2.  It reads a line"
-    expect "3.  It writes one line"
-    expect "4.  It ends when"
+    expect "1.  When the program is ready, it writes"
+    expect "2.  The worker writes a request"
+    expect "3.  The program writes its answer"
+    expect "4.  Steps 2 and 3 repeat"
 }
 
 @test "every topic is a page, and no line of words is wider than told" {

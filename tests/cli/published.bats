@@ -27,7 +27,7 @@ copy_texts() {
 
 @test "a number that is in no row of its published files is named, with its place" {
     copy_texts
-    sed -i 's/outputs is 0\.011/outputs is 0.0123/' "$WORK/README.md"
+    sed -i 's/outputs is 0\.013/outputs is 0.0123/' "$WORK/README.md"
     sed -i 's/| 0\.65 \[0\.62, 0\.69\] |/| 0.66 [0.62, 0.69] |/; s/^## Speed$/## Velocity/' "$WORK/docs/paper.md"
     run check_numbers "$WORK"
     expect_status 1
@@ -52,7 +52,7 @@ copy_texts() {
     run check_numbers "$WORK"
     expect_status 1
     expect "docs/paper.md#another-finding: '0.123' (It is 0.123 of that.) is in no row of LIST, which has no CSV file for this section"
-    expect "docs/results.md#six-steps-beat-the-svd-only-because-they-drop-small-singular-values: LIST gives 77, which is not there"
+    expect "docs/results.md#six-steps-beat-the-pseudo-inverse-only-because-they-leave-out-small-singular-values: LIST gives 77, which is not there"
     expect "results/published/sources.csv: LIST has it, but it is not there"
 }
 

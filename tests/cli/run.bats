@@ -383,7 +383,7 @@ import csv, re, sqlite3, sys, types
 texts = {row[1] for row in sqlite3.connect(sys.argv[1] + "/results.sqlite").execute("PRAGMA table_info(run)") if row[2] == "TEXT"}
 rows = list(csv.DictReader(open(sys.argv[1] + "/rows.csv", newline="")))
 empty = {c for c in texts if any(r[c] == "" for r in rows)}
-line = re.search(r'pandas\.read_csv\("rows\.csv".*?\)(?=`)', open("docs/running.md").read())[0]
+line = re.search(r'pandas\.read_csv\("rows\.csv".*?\)(?=\n```)', open("docs/running.md").read(), re.S)[0]
 said = eval(line, {"pandas": types.SimpleNamespace(read_csv=lambda path, **options: options)})
 assert empty == {"model", "layer", "source", "reason"} == set(said.pop("dtype")), (empty, said)
 assert said == {"keep_default_na": False, "na_values": ""}, said # an empty cell alone is missing

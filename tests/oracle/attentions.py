@@ -642,7 +642,8 @@ def left_out(gram, penalty, t):
 def kernel_ridge(q, k, v, o, spec):
     """Exact outputs at k queries, interpolated; small systems in double. o: the options, spec: all of them as text."""
     dtype, n, scale, rows, m = q.dtype.type, len(q), q.dtype.type(1 / np.sqrt(q.shape[1])), o["rows"], o["landmarks"]
-    queries, keys = min(o["queries"], n), min(o["keys"], n)
+    queries, keys = (int(min(np.ceil(each * centres) if o[name] == "auto" else o[name], n))
+                     for name, each, centres in (("queries", 64 / 5, rows), ("keys", 32 / 3, m)))
     stream = Stream(0, "queries", spec, rows)
     group, c = kmeans(q[stream.choose(queries, n)].astype(float), rows, 1, o["batches"], np.ones(queries), stream)
     w, c = np.bincount(group) * rows / queries, c.astype(dtype)
@@ -686,7 +687,7 @@ def kernel_ridge_cases():
     """Specs with all options, and their formulas of a head."""
     for changed in ({}, {"batches": 0}, {"weighted": False}, {"counts": False}, {"mass": False}, {"prior": False},
                     {"normalised": False}, {"sampling": "uniform"}, {"ridge": 0.25}, {"ridges": 7, "rows": 40},
-                    {"queries": 1000, "keys": 1000}, {"landmarks": 1, "rows": 1},
+                    {"queries": 1000, "keys": 1000}, {"queries": "auto", "keys": "auto", "landmarks": 12}, {"landmarks": 1, "rows": 1},
                     {"landmarks": 70, "rows": 50, "queries": 50, "keys": 70}):
         o = {**KERNEL_RIDGE, **changed}
         spec = f"kernel_ridge({', '.join(f'{key}={str(value).lower()}' for key, value in o.items())})"

@@ -78,7 +78,7 @@ enum { SPECS = sizeof specs / sizeof *specs };
 
 /* Part of their work is counted where it is done, and is not in the cost; and part of their memory. */
 static const char *const prepared[] = {"clustered", "gpa", "kernel_ridge", "merging", "skip", NULL};
-static const char *const more_memory[] = {"clustered", "gpa", "kernel_ridge", "nystrom", "skip", NULL};
+static const char *const more_memory[] = {"clustered", "gpa", "kernel_ridge", "nystrom", "skeinformer", "skip", NULL};
 
 static bool is_among(const char *const *names, const nb_choice *attention)
 {
@@ -1035,9 +1035,10 @@ static double clustering_work(const nb_choice *attention, const nb_layer_shape *
 /* What is counted beyond the cost is what k-means counts. */
 static void test_clustering_is_counted_beside(void **state)
 {
-    static const char *const clustering[] = {"clustered(clusters=40, top=5)",
-                                             "kernel_ridge(landmarks=40, rows=35, weighted=false, ridges=3)",
-                                             "kernel_ridge(landmarks=30, rows=7, weighted=false, mass=false, ridge=1)"};
+    static const char *const clustering[] = {
+        "clustered(clusters=40, top=5)",
+        "kernel_ridge(landmarks=40, rows=35, queries=601, keys=601, weighted=false, ridges=3)",
+        "kernel_ridge(landmarks=30, rows=7, queries=601, keys=601, weighted=false, mass=false, ridge=1)"};
     const nb_layer_shape *s = &shapes[5];
     ctx = *state;
     nb_layer layer = make_layer(s, 1.3, 20);

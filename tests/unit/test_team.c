@@ -122,6 +122,79 @@ static void test_all_threads_work_at_a_time(void **state)
     }
 }
 
+enum { FIRST, MIDDLE, LAST, STAGES, MOST_HEADS = 5, AT_MOST = 3 };
+static const int per_head[STAGES] = {[FIRST] = 1, [MIDDLE] = AT_MOST, [LAST] = 2};
+
+typedef struct {
+    nb_team *team;
+    int heads;
+    atomic_int done[STAGES][MOST_HEADS * AT_MOST]; /* how often */
+    atomic_int early;                              /* tasks that began before the head's last stage was done */
+    atomic_int ahead;                              /* heads that are in the second stage or behind it */
+    int overtook;                                  /* of these, while the last head was in its first */
+} staged;
+
+static void do_stage(staged *s, int stage, int task)
+{
+    int head = task / per_head[stage];
+    for (int i = 0; stage > 0 && i < per_head[stage - 1]; i++)
+        if (s->done[stage - 1][head * per_head[stage - 1] + i] != 1) atomic_fetch_add(&s->early, 1);
+    atomic_fetch_add(&s->done[stage][task], 1);
+    nb_count_multiplications(1);
+}
+
+/* The last head's ends when another head has got further, or after ten seconds. */
+static void do_first(void *self, int task, int thread)
+{
+    staged *s = self;
+    double end_s = nb_clock_s() + 10;
+    bool others = s->heads > 1 && nb_team_threads(s->team) > 1;
+    (void)thread;
+    while (task == s->heads - 1 && others && s->ahead == 0 && nb_clock_s() < end_s) sched_yield();
+    if (task == s->heads - 1) s->overtook = s->ahead;
+    do_stage(s, FIRST, task);
+}
+
+static void do_middle(void *self, int task, int thread)
+{
+    staged *s = self;
+    (void)thread;
+    atomic_fetch_add(&s->ahead, 1);
+    do_stage(s, MIDDLE, task);
+}
+
+static void do_last(void *self, int task, int thread)
+{
+    (void)thread;
+    do_stage(self, LAST, task);
+}
+
+/* Two heads and more on two threads and more overtake each other; no task begins before its head's last stage is done. */
+static void test_stages(void **state)
+{
+    nb_ctx *ctx = *state;
+    for (int t = 0; t < SIZES; t++)
+        for (int heads = 1; heads <= MOST_HEADS; heads++) {
+            nb_stage stages[STAGES] = {[FIRST] = {.per_head = per_head[FIRST], .task = do_first},
+                                       [MIDDLE] = {.per_head = per_head[MIDDLE], .task = do_middle},
+                                       [LAST] = {.per_head = per_head[LAST], .task = do_last, .busy_s = -1}};
+            staged *s;
+            assert_non_null(s = nb_alloc(ctx, 1, sizeof *s));
+            s->heads = heads;
+            assert_ok(ctx, nb_team_new(sizes[t], &s->team, ctx));
+            uint64_t before = nb_multiplications();
+            assert_ok(ctx, nb_team_run_stages(s->team, heads, STAGES, stages, s, ctx));
+            assert_int_equal(nb_multiplications() - before, 6 * heads);
+            for (int stage = 0; stage < STAGES; stage++) {
+                for (int i = 0; i < MOST_HEADS * AT_MOST; i++)
+                    assert_int_equal(s->done[stage][i], i < heads * per_head[stage]);
+                assert_true(stages[stage].busy_s >= 0);
+            }
+            assert_int_equal(s->early, 0);
+            assert_int_equal(s->overtook > 0, heads > 1 && sizes[t] > 1);
+        }
+}
+
 static void allocate(void *self, int task, int thread)
 {
     list *l = self;
@@ -186,6 +259,7 @@ int main(void)
         test_with_ctx(test_each_task_once),
         test_with_ctx(test_lists_one_after_another),
         test_with_ctx(test_all_threads_work_at_a_time),
+        test_with_ctx(test_stages),
         test_with_ctx(test_each_thread_has_memory_of_its_own),
         test_with_ctx(test_threads_end_with_the_memory),
         test_with_ctx(test_refused),
