@@ -214,6 +214,7 @@ static void test_folders_of_the_dead(void **state)
         if (write(ends[1], found, strlen(found) + 1) < 0) _exit(2);
         pause();
     }
+    close(ends[1]);
     assert_true(read(ends[0], theirs, sizeof theirs - 1) > 0);
     nb_scratch_finish(); /* my own go, for a process that has ended could not need them */
     assert_int_equal(access(mine, F_OK), -1);
@@ -224,7 +225,6 @@ static void test_folders_of_the_dead(void **state)
     assert_ok(*state, nb_temporary_folder(&mine, *state));
     assert_int_equal(access(theirs, F_OK), -1);
     close(ends[0]);
-    close(ends[1]);
 }
 
 int main(void)
