@@ -228,5 +228,5 @@ static const nb_core villain_core = {.component = {"core_crash", "harms", refere
         "strategy", &villain_##symbol.component \
     }
 NB_PLUGIN(PART(segfault), PART(aborts), PART(recurse), PART(hang), PART(deaf), PART(hoard), PART(leave), PART(closes),
-          PART(babble), PART(spoil), PART(orphans), PART(repeat), PART(killed), PART(allocate), PART(nan_points), PART(asks),
-          {"core", &villain_core.component});
+          PART(babble), PART(spoil), PART(orphans), PART(repeat), PART(killed), PART(allocate), PART(nan_points),
+          PART(asks), {"core", &villain_core.component});
