@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """undisturbed.py PROGRAM FOLDER [PART...] - whatever is done to a run, its rows end up as those of a run that was left alone.
 
-    kills    the run, a worker, its guard, both, the whole group, and a worker's successor too, at random moments
+    kills    the run, a worker, a plug-in's call, all of them and the programs, the whole group, and a worker's successor too, at random moments
     faults   SIGKILL, ENOSPC and EIO at each operation on a file of the run (strace, with --inject)
     torn     the store as a power loss leaves it: of what was not synced, any sectors, or none
     hostile  strategies and commands that harm whoever they can, among others that do not
@@ -85,14 +85,18 @@ def compare(what, expected, got, whole=True):
     return len(lost), len(changed)
 
 
+def command_line(pid):
+    try:
+        return open(f"/proc/{pid}/cmdline", "rb").read().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
 def processes():
     """All that belongs to this test but itself."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            line = open(f"/proc/{pid}/cmdline", "rb").read().replace(b"\0", b" ").decode(errors="replace").strip()
-        except OSError:
-            continue
+        line = command_line(pid)
         if int(pid) != os.getpid() and "undisturbed.py" not in line and (WORK in line or line == SLEEPER):
             found.append((int(pid), line))
     return found
@@ -153,47 +157,53 @@ def make_picks():
 
 def attack(running, pick):
     """One kill, or two; what was hit."""
-    guards = children(running.pid)
+    workers = children(running.pid)
     if pick == "group":
         os.killpg(running.pid, signal.SIGKILL)
-    elif pick == "run" or not guards:
+    elif pick == "run" or not workers:
         kill(running.pid)
         return "run"
     elif pick == "run and workers":
-        wards = [ward for guard in guards for ward in children(guard)]
-        for pid in [running.pid] + wards:
+        for pid in [running.pid] + workers:
             kill(pid)
-    elif pick == "run and guards":
-        for pid in [running.pid] + guards:
+    elif pick == "all":
+        for pid in [running.pid] + workers + [child for worker in workers for child in children(worker)]:
             kill(pid)
-    elif pick == "guard":
-        kill(random.choice(guards))
+    elif pick == "call":
+        for pid in children(random.choice(workers)):
+            if command_line(pid).startswith(PROGRAM):  # a program that is killed has failed
+                kill(pid)
     else:
-        wards = children(random.choice(guards))
-        if wards:
-            kill(wards[0])
-        if pick == "worker twice" and wards:
+        kill(workers[0])
+        if pick == "worker twice":
             end = time.monotonic() + 0.3
             while time.monotonic() < end:
-                fresh = [ward for guard in children(running.pid) for ward in children(guard) if ward not in wards]
+                fresh = [worker for worker in children(running.pid) if worker not in workers]
                 if fresh:
                     kill(fresh[-1])
                     break
     return pick
 
 
+def build(plugin):
+    shared, root = f"{WORK}/{plugin}.so", os.path.dirname(os.path.abspath(__file__)) + "/.."
+    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", "-Isrc", "-Istrategies", "-w", "-shared", "-fPIC", f"tests/cli/plugins/{plugin}.c", "-o", shared, "-lm"],
+                   cwd=root, check=True)
+    return shared
+
+
 def kills():
-    script = shell("pick", f"setsid sh -c 'trap \"\" HUP TERM; exec {SLEEPER}' </dev/null >/dev/null 2>&1 &\n{GOOD_PICKS}")
-    config = experiment("kills", ["uniform", "kmeans", command(script)], 30)
-    assert run(config, WORK + "/whole", "-j", "1").returncode == 0
+    script, options = shell("pick", GOOD_PICKS), ["--retry", "crashed", "--plugin", build("naps")]
+    config = experiment("kills", ["uniform", "kmeans", "naps(ms=4)", command(script)], 30)
+    assert run(config, WORK + "/whole", "-j", "1", *options).returncode == 0
     expected, done, hit, crashed, lost, changed, store = rows(WORK + "/whole"), 0, collections.Counter(), 0, 0, 0, 0
     nothing_left("an undisturbed run", WORK + "/whole")
-    targets = ["run", "group", "worker", "worker twice", "guard", "run and workers", "run and guards"]
+    targets = ["run", "group", "worker", "worker twice", "call", "run and workers", "all"]
     while done < COUNT["KILLS"]:
         folder, before = f"{WORK}/cut{store}", {}
         store += 1
         while True:
-            running = subprocess.Popen(words(config, folder, "-j", "2", "--retry", "crashed"), env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            running = subprocess.Popen(words(config, folder, "-j", "2", *options), env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL, start_new_session=True)
             ended = False
             while done < COUNT["KILLS"] and not ended:
@@ -212,7 +222,7 @@ def kills():
             if code == 0:
                 break
             if done >= COUNT["KILLS"]:
-                run(config, folder, "-j", "2", "--retry", "crashed")
+                run(config, folder, "-j", "2", *options)
                 break
         lost_here, changed_here = compare("after kills", expected, rows(folder))
         lost, changed = lost + lost_here, changed + changed_here
@@ -398,7 +408,7 @@ def torn():
 
 COMMANDS = {
     "exit": "exit 3", "nothing": ":", "killed": "kill -9 $$", "kills its worker": "kill -9 $PPID", "stops its worker": "kill -STOP $PPID",
-    "hangs up its guard": "kill -HUP $(ps -o ppid= -p $PPID)", "kills its guard": "kill -9 $(ps -o ppid= -p $PPID)",
+    "hangs up its worker": "kill -HUP $PPID",
     "terminates its group": "kill 0", "interrupts its worker": "kill -INT $PPID", "segfault": "kill -SEGV $$", "its worker's segfault": "kill -SEGV $PPID",
     "daemon": f"setsid sh -c 'trap \"\" HUP TERM; {SLEEPER} & exec {SLEEPER}' </dev/null >/dev/null 2>&1 &",
     "fifty children": f"for i in $(seq 50); do {SLEEPER} & done", "a child that breeds": f"(while :; do {SLEEPER} & sleep 0.05; done) &",
@@ -415,6 +425,11 @@ COMMANDS = {
 }
 
 
+def strategies(*options):
+    listed = subprocess.run([PROGRAM, "list", "strategies", *options], env=ENV, stdout=subprocess.PIPE, check=True).stdout.decode()
+    return [line.split()[0] for line in listed.splitlines() if line]
+
+
 def hostile():
     """Each alone among others that do no harm, which have to be as they are without it."""
     innocents = ["uniform", "kmeans", "farthest_point"]
@@ -423,14 +438,10 @@ def hostile():
     expected, acts, changed, lost, told = rows(WORK + "/innocent"), [], 0, 0, collections.Counter()
     for name, script in COMMANDS.items():
         acts.append((name, [], command(shell("act-" + name.replace(" ", "-").replace("'", ""), script))))
-    root = os.path.dirname(os.path.abspath(__file__)) + "/.."
-    for plugin in ("villains", "strays"):
-        shared = f"{WORK}/{plugin}.so"
-        subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", "-Isrc", "-Istrategies", "-w", "-shared", "-fPIC", f"tests/cli/plugins/{plugin}.c", "-o", shared, "-lm"],
-                       cwd=root, check=True)
-        names = subprocess.run([PROGRAM, "list", "strategies", "--plugin", shared], env=ENV, stdout=subprocess.PIPE, check=True).stdout.decode().split("\n")
-        builtin = subprocess.run([PROGRAM, "list", "strategies"], env=ENV, stdout=subprocess.PIPE, check=True).stdout.decode().split("\n")
-        acts += [(f"{plugin}: {line.split()[0]}", ["--plugin", shared], line.split()[0]) for line in names if line and line not in builtin]
+    for plugin in ("villains", "strays", "meddlers"):
+        shared = build(plugin)
+        builtin, names = strategies(), strategies("--plugin", shared)
+        acts += [(f"{plugin}: {name}", ["--plugin", shared], name) for name in names if name not in builtin]
     if COUNT["HOSTILE"]:
         acts = random.sample(acts, min(COUNT["HOSTILE"], len(acts)))
     for name, options, strategy in acts:

@@ -125,12 +125,9 @@ static nb_status check_outputs(const nysbench_attention *a, const nb_layer *laye
     return NB_OK;
 }
 
-/* The first pass of a plug-in is watched; later ones, which may be timed, are not. */
 static nb_status pass(nysbench_attention *a, const nb_layer *layer, nb_scalar *out, nb_ctx *ctx)
 {
-    bool first = a->attending.passes == 0;
-    NB_TRY(ctx,
-           (first ? nb_attention_forward_watched : nb_attention_forward)(&a->attending, layer, out, &a->passed, ctx));
+    NB_TRY(ctx, nb_attention_forward(&a->attending, layer, out, &a->passed, ctx));
     return check_outputs(a, layer, out, ctx);
 }
 

@@ -14,7 +14,7 @@ _Static_assert((int)NYSBENCH_OK == (int)NB_OK && (int)NYSBENCH_EINVAL == (int)NB
                    (int)NYSBENCH_ENOMEM == (int)NB_ENOMEM && (int)NYSBENCH_EDIM == (int)NB_EDIM &&
                    (int)NYSBENCH_ENUMERIC == (int)NB_ENUMERIC && (int)NYSBENCH_EIO == (int)NB_EIO &&
                    (int)NYSBENCH_EBUG == (int)NB_EBUG && (int)NYSBENCH_EHOST == (int)NB_EHOST &&
-                   NB_EREFUSED == NYSBENCH_EHOST + 1 && NB_STATUS_COUNT == NB_EREFUSED + 1,
+                   NB_EREFUSED == NYSBENCH_EHOST + 1 && NB_ELATE + 1 == NB_STATUS_COUNT,
                "a status is the same number inside and outside");
 
 /* The library's, for all arguments and components; no program's. */

@@ -3,7 +3,7 @@
  * would have. */
 #include "api/one_head.h"
 
-#include "calls/guard.h"
+#include "calls/called.h"
 #include "calls/heads.h"
 #include "calls/picking.h"
 #include "nystrom/make_scene.h"
@@ -13,10 +13,9 @@
 static nb_status make_scene(const nb_one_head *one, const nb_head *head, nb_scene **scene, nb_ctx *ctx)
 {
     const nb_choice *kernel = nb_one_head_choice(one, NB_ERROR_KERNEL);
-    nb_guard guard;
-    nb_guard_begin(&guard, kernel, NULL, NULL);
+    const nb_component *caller = nb_called_begin(kernel);
     nb_status status = nb_scene_new(head, kernel, scene, ctx);
-    NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
+    NB_TRY(ctx, nb_called_end(caller, kernel, status, ctx));
     nb_scene_name(*scene, nb_one_head_choice(one, NB_ERROR_PROBLEM)->canonical, one->head);
     return NB_OK;
 }

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/machine.h"
+#include "calls/called.h"
 #include "calls/early.h"
-#include "calls/guard.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,10 +94,9 @@ nb_status nb_attention_open(const nb_choice *attention, const nb_layer_shape *sh
     *out = (nb_attending){.attention = attention, .shape = *shape, .team = team, .stream = stream};
     out->stream.component = attention->canonical;
     size_t before = nb_ctx_held(ctx);
-    nb_guard guard;
-    nb_guard_begin(&guard, attention, NULL, NULL);
+    const nb_component *caller = nb_called_begin(attention);
     nb_status status = a->open(attention->options, shape, threads, &out->state, ctx);
-    NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
+    NB_TRY(ctx, nb_called_end(caller, attention, status, ctx));
     out->bytes = (double)(nb_ctx_held(ctx) - before);
     return NB_OK;
 }
@@ -122,18 +121,9 @@ static double most(const nb_team *team, const nb_ctx *ctx)
     return bytes;
 }
 
-static void guard_points(nb_guard *guard, const nb_layer *layer)
-{
-    const nb_layer_shape *s = &layer->shape;
-    size_t tokens = (size_t)s->batch * (size_t)s->n, keys = tokens * (size_t)s->key_heads;
-    nb_guard_add(guard, "Q", layer->q, tokens * (size_t)s->heads * (size_t)s->d * sizeof *layer->q);
-    nb_guard_add(guard, "K", layer->k, keys * (size_t)s->d * sizeof *layer->k);
-    nb_guard_add(guard, "V", layer->v, keys * (size_t)s->dv * sizeof *layer->v);
-}
-
 /* The tokens of the layer, `first` of the shape's already taken. */
-static nb_status attend(nb_attending *a, const nb_layer *layer, int first, bool watched, nb_scalar *out,
-                        nb_passed *passed, nb_ctx *ctx)
+static nb_status attend(nb_attending *a, const nb_layer *layer, int first, nb_scalar *out, nb_passed *passed,
+                        nb_ctx *ctx)
 {
     nb_pass pass = {.layer = layer,
                     .out = out,
@@ -143,10 +133,8 @@ static nb_status attend(nb_attending *a, const nb_layer *layer, int first, bool 
                     .team = a->team,
                     .state = a->state,
                     .stream = a->stream};
-    nb_guard guard;
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_guard_begin(&guard, a->attention, NULL, NULL);
-    if (watched) guard_points(&guard, layer);
+    const nb_component *caller = nb_called_begin(a->attention);
     double held = watch(a->team, ctx);
     uint64_t done = nb_multiplications();
     double start_s = pass.last_s = nb_clock_s();
@@ -158,29 +146,17 @@ static nb_status attend(nb_attending *a, const nb_layer *layer, int first, bool 
     passed->refusal = pass.refusal;
     passed->diverged = pass.diverged;
     nb_ctx_release(ctx, mark);
-    return nb_guard_end(&guard, status, ctx);
-}
-
-static nb_status forward(nb_attending *a, const nb_layer *layer, bool watched, nb_scalar *out, nb_passed *passed,
-                         nb_ctx *ctx)
-{
-    NB_REQUIRE(ctx, nb_layer_same(&layer->shape, &a->shape), NB_EDIM, "%s was opened for layers of another shape",
-               a->attention->label);
-    nb_status status = attend(a, layer, 0, watched, out, passed, ctx);
-    a->tokens = 0;
-    a->passes++;
-    return status;
+    return nb_called_end(caller, a->attention, status, ctx);
 }
 
 nb_status nb_attention_forward(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed, nb_ctx *ctx)
 {
-    return forward(a, layer, false, out, passed, ctx);
-}
-
-nb_status nb_attention_forward_watched(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed,
-                                       nb_ctx *ctx)
-{
-    return forward(a, layer, true, out, passed, ctx);
+    NB_REQUIRE(ctx, nb_layer_same(&layer->shape, &a->shape), NB_EDIM, "%s was opened for layers of another shape",
+               a->attention->label);
+    nb_status status = attend(a, layer, 0, out, passed, ctx);
+    a->tokens = 0;
+    a->passes++;
+    return status;
 }
 
 nb_status nb_attention_extend(nb_attending *a, const nb_layer *layer, nb_scalar *out, nb_passed *passed, nb_ctx *ctx)
@@ -194,7 +170,7 @@ nb_status nb_attention_extend(nb_attending *a, const nb_layer *layer, nb_scalar 
     NB_REQUIRE(ctx, layer->shape.n >= 1 && layer->shape.n <= shape.n - a->tokens, NB_EDIM,
                "%s was opened for %d tokens, of which %d are taken: %d more are not possible", a->attention->label,
                shape.n, a->tokens, layer->shape.n);
-    NB_TRY(ctx, attend(a, layer, a->tokens, false, out, passed, ctx));
+    NB_TRY(ctx, attend(a, layer, a->tokens, out, passed, ctx));
     a->tokens += layer->shape.n;
     return NB_OK;
 }

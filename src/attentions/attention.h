@@ -78,10 +78,6 @@ typedef struct {
 nb_status nb_attention_forward(nb_attending *attending, const nb_layer *layer, nb_scalar *out, nb_passed *passed,
                                nb_ctx *ctx);
 
-/* The same where its time does not count: a plug-in's pass that changes the layer's points is found too (guard.h). */
-nb_status nb_attention_forward_watched(nb_attending *attending, const nb_layer *layer, nb_scalar *out,
-                                       nb_passed *passed, nb_ctx *ctx);
-
 /* The tokens that come after those of the extensions before it, a prompt or one token at a time: the layer has some of
  * the shape's tokens, out (dv x n for each head) has as many. All together give the bits of one pass. NB_EINVAL where
  * the attention does not take tokens piece by piece (NB_ATTENTION_STEPS), NB_EDIM behind the shape's last one. */

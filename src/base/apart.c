@@ -1,62 +1,177 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* apart.c - the child's answer comes through a pipe, which takes it whole. */
+/* apart.c - through a pipe come the function's status and message, and behind them the parcel. */
 #include "base/apart.h"
 
-#include "base/process.h"
-#include "base/surroundings.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { PIPE = 3, MAGIC = 0x6e797370 };
+
 typedef struct {
-    nb_status status;
-    char message[1024];
+    uint32_t magic;
+    int32_t status;
+    char message[sizeof((nb_return *)NULL)->message];
 } verdict;
 
-/* In the child. */
-static _Noreturn void tell(int fd, nb_status (*act)(void *self, nb_ctx *ctx), void *self, const void *answer,
-                           size_t bytes, nb_ctx *ctx)
+struct nb_parcel {
+    nb_ctx *ctx;
+    bool sends;       /* the child's: to the pipe */
+    const char *next; /* the parent's: what has come and was not taken */
+    size_t left;
+    nb_status status; /* NB_EBUG if something is missing */
+};
+
+void nb_parcel_move(nb_parcel *p, void *bytes, size_t count)
 {
-    verdict v = {.status = NB_OK};
-    const char *changed = NULL;
+    if (p->status != NB_OK || count == 0) return;
+    if (!p->sends) {
+        if (count > p->left) p->status = NB_EBUG;
+        if (count > p->left) return;
+        memcpy(bytes, p->next, count);
+        p->next += count;
+        p->left -= count;
+    }
+    for (const char *at = bytes; p->sends && count > 0;) {
+        ssize_t written = write(PIPE, at, count);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) _exit(NB_NOT_STARTED);
+        at += written;
+        count -= (size_t)written;
+    }
+}
+
+void *nb_parcel_array(nb_parcel *p, void *array, size_t count, size_t size)
+{
+    size_t bytes = 0;
+    char there = array != NULL;
+    if (__builtin_mul_overflow(count, size, &bytes)) bytes = SIZE_MAX;
+    nb_parcel_move(p, &there, sizeof there);
+    if (p->sends && there) nb_parcel_move(p, array, bytes);
+    if (p->sends) return array;
+    if (there && bytes > p->left) p->status = NB_EBUG;
+    if (!there || p->status != NB_OK) return NULL;
+    void *copy = nb_alloc_unset(p->ctx, bytes, 1);
+    if (copy)
+        nb_parcel_move(p, copy, bytes);
+    else
+        p->status = NB_ENOMEM;
+    return copy;
+}
+
+const char *nb_parcel_text(nb_parcel *p, const char *text)
+{
+    size_t bytes = p->sends && text ? strlen(text) + 1 : 0;
+    union {
+        const char *in;
+        char *out;
+    } moved = {.in = text};
+    nb_parcel_move(p, &bytes, sizeof bytes);
+    moved.out = nb_parcel_array(p, moved.out, bytes, 1);
+    if (!p->sends && moved.out && bytes > 0) moved.out[bytes - 1] = '\0';
+    return bytes > 0 ? moved.in : NULL;
+}
+
+/* In the child. */
+static _Noreturn void go(const nb_errand *errand, int fd, nb_ctx *ctx)
+{
+    nb_parcel parcel = {.ctx = ctx, .sends = true};
+    verdict v = {.magic = MAGIC};
+    if (dup2(fd, PIPE) != PIPE) _exit(NB_NOT_STARTED);
+    closefrom(PIPE + 1);
+    fcntl(PIPE, F_SETFD, FD_CLOEXEC);
+    nb_ctx_isolate(ctx, 0); /* it is, by being here */
+    v.status = (int32_t)errand->act(errand->self, ctx);
+    snprintf(v.message, sizeof v.message, "%s", nb_error_message(ctx));
+    nb_parcel_move(&parcel, &v, sizeof v);
+    if (errand->move) errand->move(errand->self, &parcel);
+    fflush(stdout);
+    _exit(0);
+}
+
+/* What the child has said, where it has ended by itself. */
+static nb_status open_parcel(const nb_errand *errand, const nb_said *said, nb_return *back, nb_ctx *ctx)
+{
+    verdict v;
+    nb_parcel parcel = {.ctx = ctx, .next = said->bytes, .left = (size_t)said->count};
+    if (said->count == 0 || back->ending.how != 0) return NB_OK;
+    back->how = NB_GARBLED;
+    nb_parcel_move(&parcel, &v, sizeof v);
+    if (parcel.status != NB_OK || v.magic != MAGIC || (unsigned)v.status >= NB_STATUS_COUNT) return NB_OK;
+    back->status = (nb_status)v.status;
+    v.message[sizeof v.message - 1] = '\0';
+    memcpy(back->message, v.message, sizeof v.message);
+    if (errand->move) errand->move(errand->self, &parcel);
+    if (parcel.status == NB_OK && parcel.left == 0) back->how = NB_RETURNED;
+    return parcel.status == NB_ENOMEM ? NB_ENOMEM : NB_OK;
+}
+
+/* Waits for the child's end: a second where it has closed the pipe, not at all where it is late or says too much. */
+static nb_status take_back(const nb_errand *errand, pid_t pid, int fd, nb_return *back, nb_ctx *ctx)
+{
+    nb_said said = {.closed = false};
+    double end_s = nb_clock_s() + errand->limit_s;
+    nb_ctx *own = nb_ctx_child(ctx);
+    nb_status status = own ? nb_process_hear(pid, fd, errand->limit_s, &said, own) : NB_ENOMEM;
+    bool late = nb_clock_s() >= end_s;
+    back->ending = nb_process_end(pid, status == NB_OK && said.closed ? 1 : 0, !said.closed);
+    back->how = !back->ending.timed_out ? NB_ENDED : said.closed ? NB_CLOSED : late ? NB_ENDED : NB_GARBLED;
+    if (status == NB_OK && !back->ending.timed_out) status = open_parcel(errand, &said, back, ctx);
+    if (own) nb_ctx_release(own, 0);
+    return status;
+}
+
+nb_status nb_errand_run(const nb_errand *errand, nb_return *back, nb_ctx *ctx)
+{
+    int ends[2];
+    pid_t pid;
+    *back = (nb_return){.status = NB_EBUG};
+    NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EHOST, "a pipe cannot be made: %s", strerror(errno));
+    fflush(NULL); /* the child must not write what is buffered */
+    nb_status status = nb_process_fork(&pid, ctx);
+    if (status == NB_OK && pid == 0) go(errand, ends[1], ctx);
+    close(ends[1]);
+    if (status == NB_OK) status = take_back(errand, pid, ends[0], back, ctx);
+    close(ends[0]);
+    return status;
+}
+
+typedef struct {
+    void *self, *answer;
+    nb_status (*act)(void *self, nb_ctx *ctx);
+    size_t bytes;
+} question;
+
+static nb_status act_quietly(void *self, nb_ctx *ctx)
+{
+    const question *q = self;
     int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(nothing, STDOUT_FILENO);
-    nb_surroundings before = nb_surroundings_now();
-    v.status = act(self, ctx);
-    nb_surroundings now = nb_surroundings_now();
-    snprintf(v.message, sizeof v.message, "%s", nb_error_message(ctx));
-    if (v.status == NB_OK && (changed = nb_surroundings_text(nb_surroundings_changed(&before, &now), ctx)) &&
-        *changed) {
-        v.status = NB_EBUG;
-        snprintf(v.message, sizeof v.message, "changed %s", changed);
-    }
-    _exit(write(fd, &v, sizeof v) == sizeof v && write(fd, answer, bytes) == (ssize_t)bytes ? 0 : 1);
+    return q->act(q->self, ctx);
+}
+
+static void move_answer(void *self, nb_parcel *parcel)
+{
+    const question *q = self;
+    nb_parcel_move(parcel, q->answer, q->bytes);
 }
 
 nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double limit_s, void *answer, size_t bytes,
                    nb_ctx *ctx)
 {
-    int ends[2];
-    pid_t pid;
-    verdict v;
-    nb_ending ending;
+    question q = {self, answer, act, bytes};
+    nb_return back;
     const char *end = "";
-    NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EIO, "a pipe cannot be made: %s", strerror(errno));
-    nb_status status = nb_process_fork(&pid, ctx);
-    if (status == NB_OK && pid == 0) tell(ends[1], act, self, answer, bytes, ctx);
-    close(ends[1]);
-    if (status == NB_OK) status = nb_process_await(pid, limit_s, &ending, ctx);
-    bool told =
-        status == NB_OK && read(ends[0], &v, sizeof v) == sizeof v && read(ends[0], answer, bytes) == (ssize_t)bytes;
-    close(ends[0]);
-    NB_TRY(ctx, status);
-    if (!told) NB_TRY(ctx, nb_ending_text(&ending, limit_s, &end, ctx));
-    NB_REQUIRE(ctx, told, NB_EBUG, "%s", *end ? end : "it ended the program");
-    if (v.status != NB_OK) nb_error_set(ctx, v.status, __FILE__, __LINE__, "%s", v.message);
-    return v.status;
+    NB_TRY(ctx, nb_errand_run(&(nb_errand){&q, act_quietly, move_answer, limit_s}, &back, ctx));
+    if (back.how != NB_RETURNED) NB_TRY(ctx, nb_ending_text(&back.ending, limit_s, &end, ctx));
+    NB_REQUIRE(ctx, back.how == NB_RETURNED, NB_EBUG, "%s", *end ? end : "it ended the program");
+    if (back.status != NB_OK) nb_error_set(ctx, back.status, __FILE__, __LINE__, "%s", back.message);
+    return back.status;
 }
 
 nb_status nb_apart_named(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes,

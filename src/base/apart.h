@@ -1,15 +1,49 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* apart.h - runs code that may crash, hang or change its surroundings in a child process first. */
+/* apart.h - calls a function in a child process, where it may crash, hang or change whatever it likes: only what it
+ * hands over comes back. */
 #ifndef NB_APART_H
 #define NB_APART_H
 
-#include "base/ctx.h"
+#include "base/process.h"
 
 #include <stddef.h>
 
-/* Calls act(self, ctx) in a child process for at most limit_s seconds. Returns its status and message, and copies the
- * `bytes` bytes of `answer` that it may fill, as if it had been called here. NB_EBUG if it did not return ("killed by
- * signal 6 (Aborted)") or changed its surroundings ("changed ..."). Its standard output is discarded. */
+/* What goes from the child to its parent. The same function moves it on both sides: in the child it writes what it is
+ * given, in the parent it sets that to what was written. Nothing is trusted: the parent gets no more than came, and no
+ * pointer. */
+typedef struct nb_parcel nb_parcel;
+void nb_parcel_move(nb_parcel *parcel, void *bytes, size_t count);
+
+/* Moves an array, which may be NULL, or a text. Each returns what it is given in the child, and a copy in the parent,
+ * which its ctx owns. */
+void *nb_parcel_array(nb_parcel *parcel, void *array, size_t count, size_t size);
+const char *nb_parcel_text(nb_parcel *parcel, const char *text);
+
+typedef struct {
+    void *self;
+    nb_status (*act)(void *self, nb_ctx *ctx);   /* called in the child */
+    void (*move)(void *self, nb_parcel *parcel); /* called on both sides once `act` has returned; or NULL */
+    double limit_s;
+} nb_errand;
+
+typedef enum { NB_RETURNED, NB_CLOSED, NB_GARBLED, NB_ENDED } nb_homecoming;
+
+typedef struct {
+    /* `act` returned, and its parcel came whole; or the child closed the pipe; or something else was written there; or
+     * the child ended. */
+    nb_homecoming how;
+    nb_status status; /* of `act`; its error's message */
+    char message[1024];
+    nb_ending ending; /* of the child */
+} nb_return;
+
+/* Runs an errand in a child, whose only descriptors are the standard ones and the pipe, and waits for its end. Returns
+ * an error only if this process lacks something: NB_EHOST or NB_ENOMEM. */
+nb_status nb_errand_run(const nb_errand *errand, nb_return *back, nb_ctx *ctx);
+
+/* Calls act(self, ctx) so, with its standard output discarded. Returns its status and message, and copies the `bytes`
+ * bytes of `answer` that it may fill, as if it had been called here. NB_EBUG if it did not return ("killed by signal 6
+ * (Aborted)"). */
 nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double limit_s, void *answer, size_t bytes,
                    nb_ctx *ctx);
 

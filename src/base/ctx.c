@@ -21,10 +21,9 @@ typedef struct {       /* what a child shares with its parent */
     long fail_in;      /* allocations until the one that fails; 0: none fails */
     size_t held, most; /* bytes */
     gsl_rng *rng;
-    double patience_s;
+    double patience_s, isolation_s;
     bool overrun;        /* a guard was written to */
     char exhausted[128]; /* the first allocation that failed, or "" */
-    char spoilt[256];    /* what a component changed that all rely on, or "" */
     nb_status error;
     char message[MESSAGE_BYTES];
     char trace[TRACE_BYTES];
@@ -252,6 +251,8 @@ const char *nb_status_name(nb_status status)
         [NB_EBUG] = "internal error",
         [NB_EHOST] = "the machine failed",
         [NB_EREFUSED] = "refused",
+        [NB_ECRASHED] = "crashed",
+        [NB_ELATE] = "not done in time",
     };
     return (unsigned)status < NB_STATUS_COUNT ? names[status] : "unknown status";
 }
@@ -353,14 +354,14 @@ void nb_ctx_forget_exhausted(nb_ctx *ctx)
     ctx->shared->exhausted[0] = '\0';
 }
 
-void nb_ctx_spoil(nb_ctx *ctx, const char *what)
+double nb_ctx_isolation(const nb_ctx *ctx)
 {
-    if (!*ctx->shared->spoilt) snprintf(ctx->shared->spoilt, sizeof ctx->shared->spoilt, "%s", what);
+    return ctx->shared->isolation_s;
 }
 
-const char *nb_ctx_spoilt(const nb_ctx *ctx)
+void nb_ctx_isolate(nb_ctx *ctx, double limit_s)
 {
-    return *ctx->shared->spoilt ? ctx->shared->spoilt : NULL;
+    ctx->shared->isolation_s = limit_s;
 }
 
 size_t nb_ctx_held(const nb_ctx *ctx)

@@ -24,6 +24,8 @@ typedef enum {
     NB_EBUG,     /* a broken invariant: please report */
     NB_EHOST,    /* the machine: no process, no disk space; ends the run */
     NB_EREFUSED, /* returned by strategies only: these landmarks are impossible here, and the row is `skipped` */
+    NB_ECRASHED, /* the process that a component ran in ended: the row is `crashed` */
+    NB_ELATE,    /* it was ended after its time limit: the row is `timeout` */
     NB_STATUS_COUNT
 } nb_status;
 
@@ -87,10 +89,10 @@ void nb_error_pass(nb_ctx *ctx, nb_status status, const char *file, int line, co
 const char *nb_ctx_exhausted(const nb_ctx *ctx);
 void nb_ctx_forget_exhausted(nb_ctx *ctx);
 
-/* Records what a component has changed in the process ("changed ..."); later results in it do not count. nb_ctx_spoilt
- * returns that, or NULL. */
-void nb_ctx_spoil(nb_ctx *ctx, const char *what);
-const char *nb_ctx_spoilt(const nb_ctx *ctx);
+/* Time limit in seconds of each call of a plug-in's strategy or core, which then runs in a child process
+ * (calls/isolated.h); 0, the default: it runs in this one. */
+double nb_ctx_isolation(const nb_ctx *ctx);
+void nb_ctx_isolate(nb_ctx *ctx, double limit_s);
 
 /* Time limit in seconds of each call of a plug-in before anything runs (base/apart.h); 20 by default. */
 double nb_ctx_patience(const nb_ctx *ctx);

@@ -48,3 +48,25 @@ nb_status nb_digest_file(const char *path, const char **sha256, long long *bytes
     NB_REQUIRE(ctx, reason == 0, NB_EIO, "%s: cannot be read: %s", path, strerror(reason));
     return letters_of(&hash, sha256, ctx);
 }
+
+/* Each step maps different words, and different sums, to different sums, so that one
+ * changed word is never lost; four chains hide the latency of the product. */
+static uint64_t mix(uint64_t sum, uint64_t word)
+{
+    sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+    return sum ^ sum >> 32;
+}
+
+uint64_t nb_checksum(const void *bytes, size_t count, uint64_t start)
+{
+    const unsigned char *at = bytes;
+    uint64_t sums[4] = {start, 1, 2, 3}, word[4] = {0};
+    for (; count >= sizeof word; count -= sizeof word, at += sizeof word) {
+        memcpy(word, at, sizeof word);
+        for (int i = 0; i < 4; i++) sums[i] = mix(sums[i], word[i]);
+    }
+    memset(word, 0, sizeof word);
+    if (count > 0) memcpy(word, at, count);
+    for (int i = 0; i < 4; i++) sums[0] = mix(mix(sums[0], word[i]), sums[i]);
+    return mix(sums[0], count);
+}

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* process.c - fork and vfork, and waiting with a limit by way of a pidfd (Linux 5.3): it can be
- * polled, and leaves the child a zombie whose number nobody else can get until its
- * whole group has been killed.
+/* process.c - fork and vfork, and waiting with a limit by way of a pidfd (Linux 5.3), which leaves the child a zombie
+ * whose number nobody else can get until its whole group has been killed.
  *
- * A process that this program forks has a guard between itself and the program: program - guard -
- * child - whatever that starts. The guard is a subreaper (PR_SET_CHILD_SUBREAPER): what loses its parent,
- * as a daemon does that forks twice, becomes the guard's child, so that "all that came
- * from the child" is, once the child has ended, "all children that I have", until
- * there is none. It does nothing but wait: for the child's end, or for SIGHUP, which the
- * program sends, or the kernel when the program dies. A guard that is killed takes its child along
- * (PR_SET_PDEATHSIG); what is left is then the program's, a subreaper too. Where both are
- * killed, it is the janitor's (janitor.h). */
+ * 1. A child leads a session of its own, and the kernel kills it when its parent ends (PR_SET_PDEATHSIG).
+ * 2. This process and its forked children are subreapers (PR_SET_CHILD_SUBREAPER): what loses its parent, as a daemon
+ *    does that forks twice, becomes a child of the next of them above it.
+ * 3. When a child has ended, all children that this process has not started itself came from that one, and are killed,
+ *    until there are none. */
 #include "base/process.h"
 
 #include "base/clock.h"
-#include "base/janitor.h"
 #include "base/numbers.h"
 #include "base/pidfd.h"
-#include "base/scratch_root.h"
+#include "base/scratch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,62 +25,49 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* The process's own, as its children are. */
 static struct {
-    pid_t *guards; /* that run */
+    pid_t *children; /* that it has started, and not waited for */
     int count, room;
-    bool guarded; /* this process has a guard */
-    bool adopts;  /* it is a subreaper */
+    bool adopts; /* it is a subreaper */
 } family;
 
-static bool is_guard(pid_t pid)
+static bool is_known(pid_t pid)
 {
     int i = 0;
-    while (i < family.count && family.guards[i] != pid) i++;
+    while (i < family.count && family.children[i] != pid) i++;
     return i < family.count;
 }
 
-static void forget_guard(pid_t pid)
+static void forget(pid_t pid)
 {
     for (int i = 0; i < family.count; i++)
-        if (family.guards[i] == pid) family.guards[i--] = family.guards[--family.count];
+        if (family.children[i] == pid) family.children[i--] = family.children[--family.count];
 }
 
 static nb_status make_room(nb_ctx *ctx)
 {
     if (family.count < family.room) return NB_OK;
     int room = family.room ? 2 * family.room : 16;
-    pid_t *guards = realloc(family.guards, (size_t)room * sizeof *guards);
-    NB_REQUIRE(ctx, guards, NB_ENOMEM, "out of memory: a process");
-    family.guards = guards;
+    pid_t *children = realloc(family.children, (size_t)room * sizeof *children);
+    NB_REQUIRE(ctx, children, NB_ENOMEM, "out of memory: a process");
+    family.children = children;
     family.room = room;
     return NB_OK;
 }
 
-/* A system that is short of processes for a moment is given one. */
-static pid_t fork_patiently(void)
-{
-    enum { TRIES = 10, PAUSE_US = 50000 };
-    pid_t pid = fork();
-    for (int i = 1; i < TRIES && pid < 0 && (errno == EAGAIN || errno == ENOMEM); i++) {
-        usleep(PAUSE_US);
-        pid = fork();
-    }
-    return pid;
-}
-
-/* In a child: it ends when that parent does. */
+/* In a child, which may share its parent's memory: it writes to its own frames alone. */
 static void settle(pid_t parent)
 {
     sigset_t none;
     sigemptyset(&none);
+    setsid();
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(127);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(NB_NOT_STARTED);
 }
 
 static pid_t parent_of(const char *pid)
@@ -101,16 +83,14 @@ static pid_t parent_of(const char *pid)
     return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
-/* Kills the children of this process that are no guards; how many there were. */
+/* Kills the children of this process that it has not started; how many there were. */
 static int kill_strays(void)
 {
     int found = 0;
     DIR *all = opendir("/proc");
     for (struct dirent *e; all && (e = readdir(all));) {
         pid_t pid;
-        if (!nb_parse_int(e->d_name, 1, INT_MAX, &pid) || is_guard(pid) || parent_of(e->d_name) != getpid() ||
-            nb_janitor_is(pid))
-            continue;
+        if (!nb_parse_int(e->d_name, 1, INT_MAX, &pid) || is_known(pid) || parent_of(e->d_name) != getpid()) continue;
         found++;
         kill(pid, SIGKILL);
         waitpid(pid, NULL, WNOHANG);
@@ -119,88 +99,29 @@ static int kill_strays(void)
     return found;
 }
 
-/* Until none is found several times: whose parent was killed is the next to be found, and
- * /proc is read while it changes. What cannot be killed stays. */
+static bool has_children(void)
+{
+    siginfo_t any;
+    return waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* Until none is left: whose parent was killed is the next to be found. What cannot be killed stays. */
 static void end_strays(void)
 {
-    enum { ROUNDS = 5000, QUIET = 3, PAUSE_US = 1000 };
-    for (int i = 0, quiet = 0; i < ROUNDS && quiet < QUIET; i++) {
-        quiet = kill_strays() > 0 ? 0 : quiet + 1;
+    enum { ROUNDS = 5000, PAUSE_US = 1000 };
+    for (int i = 0; family.adopts && i < ROUNDS && has_children(); i++) {
+        if (kill_strays() == 0 && family.count > 0) return;
         usleep(PAUSE_US);
     }
 }
 
-/* The same if there is no guard: waitpid tells when no child is left. */
-static void end_children(void)
+/* Whether a failed fork is worth another attempt: a system that is short of processes for a moment is given one. */
+static bool is_short(int attempts)
 {
-    enum { TRIES = 3 };
-    for (int i = 0; i < TRIES && (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD); i++) end_strays();
-}
-
-/* As the child did, without a dump of the guard's memory. */
-static _Noreturn void end_like(int how)
-{
-    struct rlimit none = {0, 0};
-    sigset_t one;
-    if (WIFSIGNALED(how) && setrlimit(RLIMIT_CORE, &none) == 0) {
-        sigemptyset(&one);
-        sigaddset(&one, WTERMSIG(how));
-        raise(WTERMSIG(how));
-        sigprocmask(SIG_UNBLOCK, &one, NULL);
-    }
-    _exit(WIFEXITED(how) ? WEXITSTATUS(how) : 127);
-}
-
-/* Returns whether the child has ended; other children that have are no zombies any more. */
-static bool child_ended(pid_t child, int *how)
-{
-    int end;
-    for (pid_t pid; (pid = waitpid(-1, &end, WNOHANG)) > 0;) {
-        if (pid != child) continue;
-        *how = end;
-        return true;
-    }
-    return false;
-}
-
-/* The life of a guard; all signals are blocked. */
-static _Noreturn void guard(pid_t parent, pid_t child)
-{
-    sigset_t awaited;
-    int how = 0;
-    closefrom(dup2(nb_janitor_line(), 0) + 1); /* nobody else is to wait for the end of a pipe because of a guard */
-    sigemptyset(&awaited);
-    sigaddset(&awaited, SIGCHLD);
-    sigaddset(&awaited, SIGHUP);
-    while (!child_ended(child, &how)) {
-        if (sigwaitinfo(&awaited, NULL) != SIGHUP) continue;
-        kill(child, SIGKILL);
-        while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
-        }
-        break;
-    }
-    end_children();
-    nb_scratch_remove(getppid() == parent ? getpid() : 0);
-    end_like(how);
-}
-
-/* In the guard, and back in its child alone. */
-static void become_guard(pid_t parent)
-{
-    pid_t self = getpid();
-    setsid();
-    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
-    family.count = 0;
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || prctl(PR_SET_PDEATHSIG, SIGHUP) != 0 || getppid() != parent)
-        _exit(127);
-    pid_t child = fork_patiently();
-    if (child < 0) _exit(126);
-    if (child > 0) guard(parent, child);
-    nb_janitor_forget();
-    family.guarded = true;
-    family.adopts = false;
-    nb_scratch_own(self);
-    settle(self);
+    enum { MOST = 10, PAUSE_US = 50000 };
+    if (attempts == MOST || (errno != EAGAIN && errno != ENOMEM)) return false;
+    usleep(PAUSE_US);
+    return true;
 }
 
 nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx)
@@ -208,42 +129,37 @@ nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx)
     sigset_t all, before;
     pid_t parent = getpid();
     NB_TRY(ctx, make_room(ctx));
-    NB_TRY(ctx, nb_process_watch(ctx));
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    *pid = fork_patiently();
+    for (int i = 1; (*pid = fork()) < 0 && is_short(i); i++) {
+    }
     int reason = errno;
     if (*pid == 0) {
-        become_guard(parent);
+        family.count = 0;
+        family.adopts = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+        nb_scratch_forget();
+        settle(parent);
         return NB_OK;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     NB_REQUIRE(ctx, *pid > 0, NB_EHOST, "a process cannot be started: %s", strerror(reason));
-    family.guards[family.count++] = *pid;
+    family.children[family.count++] = *pid;
     return NB_OK;
-}
-
-nb_status nb_process_watch(nb_ctx *ctx)
-{
-    return family.guarded ? NB_OK : nb_janitor_start(ctx);
 }
 
 void nb_process_begin(void)
 {
     signal(SIGCHLD, SIG_DFL); /* if it is ignored, nobody can be waited for */
-    family.adopts = waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+    family.adopts = !has_children() && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
 void nb_process_finish(void)
 {
-    for (int i = 0; i < family.count; i++) nb_process_kill(family.guards[i]);
-    while (family.count > 0) nb_process_end(family.guards[0], 10, false);
-    nb_scratch_remove(0); /* before the janitor goes: who kills this process now finds nothing left */
-    nb_janitor_end();
-    if (family.adopts) end_children();
-    nb_scratch_remove(0);
-    free(family.guards);
-    family.guards = NULL;
+    while (family.count > 0) nb_process_end(family.children[0], 0, false);
+    end_strays();
+    nb_scratch_finish();
+    free(family.children);
+    family.children = NULL;
     family.room = 0;
 }
 
@@ -280,40 +196,35 @@ static nb_status environment_of(const nb_process *p, char *const **out, nb_ctx *
     *out = all;
     for (size_t i = 0; i < count; i++) {
         if (p->variable && same_name(environ[i], p->variable)) continue;
-        if (p->outlives && same_name(environ[i], NB_JANITOR_MARK "=")) continue;
         all[kept++] = environ[i];
     }
     if (p->variable) NB_NEED(all[kept], nb_strdup(ctx, p->variable));
     return NB_OK;
 }
 
-/* vfork, if there is a guard already: no page table is copied, which for a large process costs more than many a
- * program. As in posix_spawn, which cannot ask for PR_SET_PDEATHSIG, no handler of the parent's may run in between. */
+/* vfork: no page table is copied, which for a large process costs more than many a program. As in posix_spawn, which
+ * cannot ask for PR_SET_PDEATHSIG, no handler of the parent's may run in between. */
 nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx)
 {
     sigset_t all, before;
     char *const *environment;
-    pid_t parent = getpid();
-    NB_TRY(ctx, nb_process_watch(ctx)); /* the mark is in the environment from then on */
+    pid_t child, parent = getpid();
+    NB_TRY(ctx, make_room(ctx));
     NB_TRY(ctx, environment_of(program, &environment, ctx));
-    if (!family.guarded) {
-        NB_TRY(ctx, nb_process_fork(pid, ctx));
-        if (*pid == 0) become(program, environment);
-        return NB_OK;
-    }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t child = vfork(); /* *pid is the parent's to write */
+    for (int i = 1; (child = vfork()) < 0 && is_short(i); i++) { /* *pid is the parent's to write */
+    }
     if (child == 0) {
         /* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): what follows writes to frames of its own, as in posix_spawn */
-        setpgid(0, 0);
         settle(parent);
         become(program, environment);
     }
     int reason = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     *pid = child;
-    NB_REQUIRE(ctx, child >= 0, NB_EHOST, "a process cannot be started: %s", strerror(reason));
+    NB_REQUIRE(ctx, child > 0, NB_EHOST, "a process cannot be started: %s", strerror(reason));
+    family.children[family.count++] = child;
     return NB_OK;
 }
 
@@ -331,72 +242,61 @@ static bool ended(int pidfd, double limit_s)
     return poll(&child, 1, 0) > 0;
 }
 
+nb_status nb_process_hear(pid_t pid, int pipe, double limit_s, nb_said *said, nb_ctx *ctx)
+{
+    enum { FIRST_BYTES = 4096, MOST_BYTES = 1 << 28 };
+    struct pollfd polled[] = {{.fd = pipe, .events = POLLIN}, {.fd = nb_pidfd_open(pid), .events = POLLIN}};
+    nb_status status = NB_OK;
+    double end_s = nb_clock_s() + limit_s;
+    *said = (nb_said){.room = FIRST_BYTES};
+    said->bytes = nb_alloc(ctx, FIRST_BYTES, 1);
+    while (said->bytes && said->count < MOST_BYTES) {
+        double left_s = end_s - nb_clock_s();
+        if (left_s <= 0) break;
+        if (poll(polled, 2, (int)ceil(fmin(left_s, 1e3) * 1e3)) <= 0) continue;
+        if (!polled[0].revents && poll(polled, 1, 0) <= 0) break; /* it may have written in between */
+        ssize_t got = read(pipe, said->bytes + said->count, (size_t)(said->room - said->count - 1));
+        said->closed = got == 0;
+        if (got == 0 || (got < 0 && errno != EINTR)) break;
+        if (got > 0) said->count += (int)got;
+        said->bytes = nb_grown(ctx, said->bytes, 1, said->count + 1, &said->room);
+    }
+    if (polled[1].fd >= 0) close(polled[1].fd);
+    if (!said->bytes) status = NB_ENOMEM;
+    return status;
+}
+
 void nb_process_kill(pid_t pid)
 {
-    kill(pid, SIGHUP);
-}
-
-/* Its leader, a zombie perhaps, keeps the session's number from being given away.
- * Twice, for what was started in between. */
-static void kill_session(pid_t leader)
-{
-    for (int round = 0; round < 2; round++) {
-        DIR *all = opendir("/proc");
-        for (struct dirent *e; all && (e = readdir(all));) {
-            pid_t pid;
-            if (nb_parse_int(e->d_name, 1, INT_MAX, &pid) && getsid(pid) == leader) kill(pid, SIGKILL);
-        }
-        if (all) closedir(all);
-    }
-}
-
-/* A guard does it. If it does not, being dead perhaps, its work is done here. */
-static int put_to_end(pid_t pid, int pidfd)
-{
-    enum { CLEANING_S = 10 };
-    siginfo_t end = {.si_pid = 0};
-    int how = 0;
-    bool guarded = is_guard(pid);
-    if (guarded) nb_process_kill(pid);
-    if (guarded && pidfd >= 0) ended(pidfd, CLEANING_S);
     kill(-pid, SIGKILL);
-    bool killed =
-        waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT) == 0 && end.si_code != CLD_EXITED && end.si_status == SIGKILL;
-    if (guarded && killed) kill_session(pid);
-    while (waitpid(pid, &how, 0) < 0 && errno == EINTR) {
+    kill(pid, SIGKILL);
+}
+
+static nb_ending end_by(pid_t pid, int pidfd, double patience_s, bool ask)
+{
+    nb_ending ending = {.timed_out = pidfd < 0 || !ended(pidfd, patience_s)};
+    if (ending.timed_out && ask) kill(-pid, SIGTERM);
+    if (ending.timed_out && ask && pidfd >= 0) ended(pidfd, 1);
+    nb_process_kill(pid);
+    while (waitpid(pid, &ending.how, 0) < 0 && errno == EINTR) {
     }
-    forget_guard(pid);
-    if (guarded && killed && family.adopts) end_strays();
-    if (guarded && killed) nb_scratch_remove(pid);
-    return how;
+    forget(pid);
+    end_strays();
+    if (pidfd >= 0) close(pidfd);
+    return ending;
+}
+
+nb_ending nb_process_end(pid_t pid, double patience_s, bool ask)
+{
+    return end_by(pid, nb_pidfd_open(pid), patience_s, ask);
 }
 
 nb_status nb_process_await(pid_t pid, double timeout_s, nb_ending *ending, nb_ctx *ctx)
 {
     int pidfd = nb_pidfd_open(pid), reason = errno;
-    *ending = (nb_ending){.timed_out = pidfd >= 0 && !ended(pidfd, timeout_s)};
-    if (ending->timed_out) {
-        kill(-pid, SIGTERM);
-        ended(pidfd, 1);
-    }
-    ending->how = put_to_end(pid, pidfd);
-    if (pidfd >= 0) close(pidfd);
+    *ending = end_by(pid, pidfd, timeout_s, true);
     NB_REQUIRE(ctx, pidfd >= 0, NB_EHOST, "a process cannot be waited for: %s", strerror(reason));
     return NB_OK;
-}
-
-nb_ending nb_process_end(pid_t pid, double patience_s, bool ask)
-{
-    nb_ending ending = {.how = 0};
-    int pidfd = nb_pidfd_open(pid);
-    ending.timed_out = pidfd < 0 || !ended(pidfd, patience_s);
-    if (ending.timed_out && ask) {
-        kill(-pid, SIGTERM);
-        if (pidfd >= 0) ended(pidfd, 1);
-    }
-    ending.how = put_to_end(pid, pidfd);
-    if (pidfd >= 0) close(pidfd);
-    return ending;
 }
 
 nb_status nb_ending_text(const nb_ending *ending, double timeout_s, const char **text, nb_ctx *ctx)
@@ -423,4 +323,24 @@ nb_status nb_program_ending(const char *program, const nb_ending *ending, double
     else if (*how)
         NB_NEED(*text, nb_format(ctx, "%s: %s", program, how));
     return NB_OK;
+}
+
+nb_status nb_ending_sentence(const char *what, const nb_ending *ending, double timeout_s, const char **text,
+                             nb_ctx *ctx)
+{
+    int how = ending->how;
+    bool deaf = ending->timed_out && WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL;
+    if (!ending->timed_out && WIFEXITED(how))
+        NB_NEED(*text, nb_format(ctx, "%s ended the process, with exit status %d", what, WEXITSTATUS(how)));
+    else
+        NB_TRY(ctx, nb_ending_text(ending, timeout_s, text, ctx));
+    if (ending->timed_out || WIFSIGNALED(how))
+        NB_NEED(*text, nb_format(ctx, "%s was %s%s", what, *text, deaf ? ", and did not end at SIGTERM" : ""));
+    return NB_OK;
+}
+
+bool nb_ended_from_outside(const nb_ending *ending)
+{
+    int number = WIFSIGNALED(ending->how) ? WTERMSIG(ending->how) : 0;
+    return !ending->timed_out && (number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP);
 }

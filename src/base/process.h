@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* process.h - child processes that end with the program and leave nothing running. */
+/* process.h - child processes that end with this one, and leave nothing running if it is there to see them end. */
 #ifndef NB_PROCESS_H
 #define NB_PROCESS_H
 
@@ -9,14 +9,12 @@
 
 typedef struct {
     int how;        /* wait status, as waitpid returns it */
-    bool timed_out; /* it got SIGTERM, and SIGKILL a second later if needed */
+    bool timed_out; /* it did not end by itself: it got SIGTERM if asked, and then SIGKILL if needed */
 } nb_ending;
 
 /* Forks. *pid is 0 in the child, which has no signal blocked, caught or ignored, leads a session of its own without a
- * terminal, and must end with _exit or exec. In the parent *pid is the child's guard: a process that ends with the
- * child's status, after it has ended all descendants of the child, in whatever session or group, and removed their
- * temporary folders. It does so as well if this process ends first, even by SIGKILL. NB_EHOST if the system cannot
- * create a process. */
+ * terminal, is killed when this process ends, has no temporary folders (scratch.h), and must end with _exit or exec.
+ * Call it while this process has one thread. NB_EHOST if the system cannot create a process. */
 nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx);
 
 /* A program to start; fields left 0 are optional. */
@@ -28,7 +26,6 @@ typedef struct {
     const char *log;          /* file in its folder that its standard error is appended to; NULL: `err` is used */
     const char *variable;     /* NAME=VALUE added to our environment */
     char *const *environment; /* its whole environment, NULL-terminated; NULL: ours with `variable` */
-    bool outlives;            /* it, or work that it hands over to others, may outlive this program */
 } nb_process;
 
 enum { NB_NOT_STARTED = 127 };
@@ -37,26 +34,31 @@ enum { NB_NOT_STARTED = 127 };
  * status NB_NOT_STARTED, and the log says why. */
 nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx);
 
-/* Waits for such a child, timeout_s at most, and leaves neither its processes nor a zombie. If a guarded process
- * started the program (in a group of its own), only that group is ended here; processes that left the group end with
- * the guarded process. */
+typedef struct {
+    char *bytes; /* with a zero behind them */
+    int count, room;
+    bool closed; /* nobody has the pipe open any more */
+} nb_said;
+
+/* Reads what such a child writes into a pipe, 256 MiB at most: until the pipe is closed, the child has ended or limit_s
+ * seconds are over. What the child has started may keep the pipe open. ctx owns the bytes. */
+nb_status nb_process_hear(pid_t pid, int pipe, double limit_s, nb_said *said, nb_ctx *ctx);
+
+/* Waits for such a child to end, timeout_s at most; then sends SIGTERM to its group, and SIGKILL a second later. Leaves
+ * neither a zombie nor anything that the child has started, in whatever session or group. */
 nb_status nb_process_await(pid_t pid, double timeout_s, nb_ending *ending, nb_ctx *ctx);
 
-/* Ends a child of nb_process_fork: waits `patience_s` for it to end by itself; then, if `ask`, sends SIGTERM and waits
- * a second; then sends SIGKILL. */
+/* The same, without SIGTERM unless `ask`. */
 nb_ending nb_process_end(pid_t pid, double patience_s, bool ask);
 
-/* Kills a child of nb_process_fork and its descendants without waiting. */
+/* Kills such a child without waiting. */
 void nb_process_kill(pid_t pid);
 
-/* Called now and then: restarts the janitor if it is gone. */
-nb_status nb_process_watch(nb_ctx *ctx);
-
-/* Called first in main: makes this process the parent of processes whose guard was killed, so that it can end them.
+/* Called first in main: makes this process the parent of processes whose parent has ended, so that it can end them.
  * Does nothing if the process had children from the start, whose descendants it would take for its own. */
 void nb_process_begin(void);
 
-/* Called last in main: ends remaining processes and removes the temporary folders. */
+/* Called last in main: ends the remaining processes and removes the temporary folders of this and of dead ones. */
 void nb_process_finish(void);
 
 /* Describes an ending: "exit status 3", "killed by signal 11 (Segmentation fault)", "not done after 2 s"; "" for
@@ -65,5 +67,12 @@ nb_status nb_ending_text(const nb_ending *ending, double timeout_s, const char *
 /* Describes a program's ending: "sh: exit status 3", "sh cannot be started: is it installed, and in PATH?". */
 nb_status nb_program_ending(const char *program, const nb_ending *ending, double timeout_s, const char **text,
                             nb_ctx *ctx);
+/* Describes the ending of a process while it was at `what`: "the core was killed by signal 6 (Aborted)", "the core was
+ * not done after 2 s, and did not end at SIGTERM"; also if it ended with status 0. */
+nb_status nb_ending_sentence(const char *what, const nb_ending *ending, double timeout_s, const char **text,
+                             nb_ctx *ctx);
+
+/* True if it was killed by a signal that somebody outside may have sent, such as the system when memory is short. */
+bool nb_ended_from_outside(const nb_ending *ending);
 
 #endif

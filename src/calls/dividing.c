@@ -3,8 +3,8 @@
 #include "calls/dividing.h"
 
 #include "base/clock.h"
+#include "calls/called.h"
 #include "calls/early.h"
-#include "calls/guard.h"
 
 /* Each token has a cluster and each cluster a token. */
 static nb_status count_sizes(int n, int k, nb_division *v, nb_ctx *ctx)
@@ -25,7 +25,6 @@ nb_status nb_divide(const nb_choice *partition, int d, int n, const double *x, i
 {
     const nb_partition *p = (const nb_partition *)partition->component;
     nb_ctx *scratch;
-    nb_guard guard;
     *v = (nb_division){.count = k};
     NB_NEED(v->cluster, nb_alloc(ctx, (size_t)n, sizeof *v->cluster));
     NB_NEED(scratch, nb_ctx_child(ctx));
@@ -33,13 +32,13 @@ nb_status nb_divide(const nb_choice *partition, int d, int n, const double *x, i
     stream.m = k;
     nb_random_seed(rng, &stream);
     nb_ctx_set_rng(scratch, rng);
-    nb_guard_begin(&guard, partition, NULL, NULL);
+    const nb_component *caller = nb_called_begin(partition);
     double start_s = nb_clock_s();
     nb_status status = p->divide(d, n, x, k, partition->options, v->cluster, &v->count, scratch);
     v->divide_s = nb_clock_s() - start_s;
     nb_ctx_set_rng(scratch, NULL);
     nb_ctx_release(scratch, 0);
-    NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
+    NB_TRY(ctx, nb_called_end(caller, partition, status, ctx));
     return count_sizes(n, k, v, ctx);
 }
 

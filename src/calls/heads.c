@@ -2,8 +2,8 @@
 /* heads.c - a problem's own head, then the permutation. */
 #include "calls/heads.h"
 
+#include "calls/called.h"
 #include "calls/early.h"
-#include "calls/guard.h"
 #include "components/plugin.h"
 
 #include <gsl/gsl_randist.h>
@@ -75,10 +75,9 @@ nb_status nb_heads_make(const nb_choice *problem, int index, nb_stream stream, g
     stream.role = "problem";
     nb_random_seed(rng, &stream);
     nb_ctx_set_rng(ctx, rng);
-    nb_guard guard;
-    nb_guard_begin(&guard, problem, NULL, NULL);
+    const nb_component *caller = nb_called_begin(problem);
     nb_status status = p->make(problem->options, index, head, ctx);
-    status = nb_guard_end(&guard, status, ctx);
+    status = nb_called_end(caller, problem, status, ctx);
     nb_ctx_set_rng(ctx, NULL);
     NB_TRY(ctx, status);
     if (!permuted(problem)) return NB_OK;

@@ -3,7 +3,8 @@
 #include "calls/picking.h"
 
 #include "base/clock.h"
-#include "calls/guard.h"
+#include "calls/called.h"
+#include "calls/isolated.h"
 #include "components/plugin.h"
 #include "linalg/work.h"
 #include "nystrom/request.h"
@@ -28,9 +29,14 @@ typedef struct {
 } request;
 
 typedef struct { /* one call of the strategy: for `a`, or for `a` and `b` together */
+    const request *r;
     const char *role;
     const nb_points *a, *b; /* b: NULL if there is one set */
     nb_picks *of_a, *of_b;
+    /* What came of it. */
+    const char *refusal;
+    nb_picks_moment start, end;
+    double spared_s; /* seconds of what the scene had at hand */
 } call;
 
 static nb_status pick_within(const nb_choice *strategy, nb_points *a, nb_points *b, int m, nb_picks *of_a,
@@ -86,60 +92,96 @@ static nb_status points_of(const request *r, nb_side side, nb_points *points, nb
 }
 
 /* Clock and multiplications at each token that was added count from the start of the call. */
-static nb_status note_added(const request *r, const nb_picks *picks, nb_picks_moment start, double spared_s,
-                            nb_landmarks *out, nb_ctx *ctx)
+static nb_status note_added(const call *c, nb_landmarks *out, nb_ctx *ctx)
 {
-    bool counts = nb_strategy_counts(r->of->strategy);
+    const nb_picks *picks = c->of_a;
+    bool counts = nb_strategy_counts(c->r->of->strategy);
     if (!picks->added) return NB_OK;
-    if (!out->selected_s) NB_NEED(out->selected_s, nb_alloc_reals(ctx, (size_t)r->m, 1));
-    if (!out->multiplied) NB_NEED(out->multiplied, nb_alloc_reals(ctx, (size_t)r->m, 1));
-    for (int j = 0; j < r->m; j++) {
-        out->selected_s[j] += picks->added[j].clock_s - start.clock_s + spared_s;
-        out->multiplied[j] += counts ? (double)(picks->added[j].multiplications - start.multiplications) : NAN;
+    if (!out->selected_s) NB_NEED(out->selected_s, nb_alloc_reals(ctx, (size_t)c->r->m, 1));
+    if (!out->multiplied) NB_NEED(out->multiplied, nb_alloc_reals(ctx, (size_t)c->r->m, 1));
+    for (int j = 0; j < c->r->m; j++) {
+        out->selected_s[j] += picks->added[j].clock_s - c->start.clock_s + c->spared_s;
+        out->multiplied[j] += counts ? (double)(picks->added[j].multiplications - c->start.multiplications) : NAN;
     }
     return NB_OK;
 }
 
-static nb_status call_unguarded(const request *r, const call *c, nb_landmarks *out, nb_ctx *ctx)
+static nb_status make_call(void *self, nb_ctx *ctx)
 {
+    call *c = self;
+    const request *r = c->r;
     const nb_choice *choice = r->of->strategy;
     nb_stream stream = r->of->stream;
     nb_ctx *scratch;
     gsl_rng *outer = nb_ctx_rng(ctx); /* of a strategy that has asked for this one's picks */
     double outer_s = r->scene->reused_s;
-    bool counted = nb_strategy_counts(choice) && !nb_plugin_of(r->scene->kernel->component);
-    if (r->strategy->refusal && (out->refusal = r->strategy->refusal(c->a, r->m, choice->options))) return NB_OK;
     NB_NEED(scratch, nb_ctx_child(ctx));
+    const nb_component *caller = nb_called_begin(choice);
+    if (r->strategy->refusal && (c->refusal = r->strategy->refusal(c->a, r->m, choice->options)))
+        return nb_called_end(caller, choice, NB_OK, ctx);
     stream.role = c->role;
     stream.m = nb_strategy_traits(choice) & NB_NESTED ? 0 : r->m;
     nb_random_seed(r->of->rng, &stream);
     nb_ctx_set_rng(scratch, r->of->rng);
-    *c->of_a = (nb_picks){.ctx = ctx};
-    if (c->b) *c->of_b = (nb_picks){.ctx = ctx};
     r->scene->reused_s = 0;
-    nb_picks_moment start = {nb_clock_s(), nb_multiplications()};
+    c->start = (nb_picks_moment){nb_clock_s(), nb_multiplications()};
     nb_status status = c->b ? r->strategy->pick_both(c->a, c->b, r->m, choice->options, c->of_a, c->of_b, scratch)
                             : r->strategy->pick(c->a, r->m, choice->options, c->of_a, scratch);
-    double spared_s = r->scene->reused_s;
-    out->select_s += nb_clock_s() - start.clock_s + spared_s;
-    r->scene->reused_s = outer_s + spared_s;
-    out->multiplications += counted ? (double)(nb_multiplications() - start.multiplications) : NAN;
+    c->end = (nb_picks_moment){nb_clock_s(), nb_multiplications()};
+    c->spared_s = r->scene->reused_s;
+    r->scene->reused_s = outer_s + c->spared_s;
     nb_ctx_set_rng(scratch, outer);
     nb_ctx_release(scratch, 0);
+    return nb_called_end(caller, choice, status, ctx);
+}
+
+/* What says that there is an array, and has none, is no picks. */
+static void move_picks(nb_parcel *parcel, nb_picks *picks)
+{
+    nb_ctx *own = picks->ctx;
+    nb_parcel_move(parcel, picks, sizeof *picks);
+    nb_picks_kind kind = picks->kind;
+    size_t m = (size_t)picks->m;
+    picks->ctx = own;
+    picks->tokens = nb_parcel_array(parcel, kind == NB_TOKENS ? picks->tokens : NULL, m, sizeof *picks->tokens);
+    picks->groups =
+        nb_parcel_array(parcel, kind == NB_GROUPS ? picks->groups : NULL, (size_t)picks->n, sizeof *picks->groups);
+    picks->points =
+        nb_parcel_array(parcel, kind == NB_POINTS ? picks->points : NULL, m, (size_t)picks->d * sizeof *picks->points);
+    picks->added = nb_parcel_array(parcel, picks->added, m, sizeof *picks->added);
+    picks->note = nb_parcel_text(parcel, picks->note);
+    picks->refusal = nb_parcel_text(parcel, picks->refusal);
+    if (!picks->tokens && !picks->groups && !picks->points) picks->kind = NB_NO_PICKS;
+}
+
+static void move_call(void *self, nb_parcel *parcel)
+{
+    call *c = self;
+    c->refusal = nb_parcel_text(parcel, c->refusal);
+    nb_parcel_move(parcel, &c->start, sizeof c->start);
+    nb_parcel_move(parcel, &c->end, sizeof c->end);
+    nb_parcel_move(parcel, &c->spared_s, sizeof c->spared_s);
+    move_picks(parcel, c->of_a);
+    if (c->b) move_picks(parcel, c->of_b);
+}
+
+static nb_status call_strategy(call *c, nb_landmarks *out, nb_ctx *ctx)
+{
+    const request *r = c->r;
+    const nb_choice *choice = r->of->strategy;
+    bool counted = nb_strategy_counts(choice) && !nb_plugin_of(r->scene->kernel->component);
+    *c->of_a = (nb_picks){.ctx = ctx};
+    if (c->b) *c->of_b = (nb_picks){.ctx = ctx};
+    nb_status status =
+        nb_isolated_call(&(nb_isolated){choice, "the strategy's pick", r->scene, c, make_call, move_call}, ctx);
     if (status == NB_EREFUSED) return nb_keep_failure(&out->refusal, ctx);
-    if (status != NB_OK) return status;
+    if (status != NB_OK || (out->refusal = c->refusal)) return status;
+    out->select_s += c->end.clock_s - c->start.clock_s + c->spared_s;
+    out->multiplications += counted ? (double)(c->end.multiplications - c->start.multiplications) : NAN;
     if ((out->refusal = c->of_a->refusal)) return NB_OK;
     NB_TRY(ctx, nb_picks_check(c->of_a, c->a->n, r->m, ctx));
     if (c->b) NB_TRY(ctx, nb_picks_check(c->of_b, c->b->n, r->m, ctx));
-    return note_added(r, c->of_a, start, spared_s, out, ctx);
-}
-
-static nb_status call_strategy(const request *r, const call *c, nb_landmarks *out, nb_ctx *ctx)
-{
-    nb_guard guard;
-    nb_guard_begin(&guard, r->of->strategy, r->scene, NULL);
-    nb_status status = call_unguarded(r, c, out, ctx);
-    return nb_guard_end(&guard, status, ctx);
+    return note_added(c, out, ctx);
 }
 
 /* nb_strategy_pick and nb_strategy_pick_both. */
@@ -152,12 +194,12 @@ static nb_status pick_within(const nb_choice *strategy, nb_points *a, nb_points 
         .m = m,
         .stream = {.seed = a->stream.seed, .trial = a->stream.trial, .component = strategy->canonical}};
     const request r = {&picking, a->scene, (const nb_strategy *)strategy->component, m};
-    call c = {.role = b ? "both" : nb_side_names[a->side], .a = a, .b = b, .of_a = of_a, .of_b = of_b};
+    call c = {.r = &r, .role = b ? "both" : nb_side_names[a->side], .a = a, .b = b, .of_a = of_a, .of_b = of_b};
     nb_landmarks out = {.select_s = 0};
     NB_TRY(ctx, nb_random_new(&picking.rng, ctx));
     NB_TRY(ctx, points_of(&r, a->side, a, ctx));
     if (b) NB_TRY(ctx, points_of(&r, b->side, b, ctx));
-    NB_TRY(ctx, call_strategy(&r, &c, &out, ctx));
+    NB_TRY(ctx, call_strategy(&c, &out, ctx));
     of_a->refusal = out.refusal;
     return NB_OK;
 }
@@ -166,7 +208,7 @@ static nb_status pick_side(const request *r, nb_side side, nb_landmarks *out, nb
                            nb_ctx *ctx)
 {
     NB_TRY(ctx, points_of(r, side, points, ctx));
-    return call_strategy(r, &(call){.role = nb_side_names[side], .a = points, .of_a = picks}, out, ctx);
+    return call_strategy(&(call){.r = r, .role = nb_side_names[side], .a = points, .of_a = picks}, out, ctx);
 }
 
 static nb_status pick_both(const request *r, nb_landmarks *out, nb_ctx *ctx)
@@ -174,8 +216,8 @@ static nb_status pick_both(const request *r, nb_landmarks *out, nb_ctx *ctx)
     nb_points queries, keys;
     NB_TRY(ctx, points_of(r, NB_SIDE_QUERIES, &queries, ctx));
     NB_TRY(ctx, points_of(r, NB_SIDE_KEYS, &keys, ctx));
-    call both = {.role = "both", .a = &queries, .b = &keys, .of_a = &out->queries, .of_b = &out->keys};
-    return call_strategy(r, &both, out, ctx);
+    call both = {.r = r, .role = "both", .a = &queries, .b = &keys, .of_a = &out->queries, .of_b = &out->keys};
+    return call_strategy(&both, out, ctx);
 }
 
 /* Free points [q~; k~] of the stacked ones: a query landmark over a key landmark. */
@@ -229,7 +271,6 @@ static nb_status pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
     const request r = {p, p->scene, (const nb_strategy *)p->strategy->component, p->m};
     nb_landmarks out = {.select_s = 0};
     int n = p->scene->head->n;
-    NB_REQUIRE(ctx, !nb_ctx_spoilt(ctx), NB_EBUG, "a call before has %s", nb_ctx_spoilt(ctx));
     NB_REQUIRE(ctx, p->m >= 1 && p->m <= n, NB_EINVAL, "%d landmarks of %d tokens, allowed are 1 to %d", p->m, n, n);
     NB_REQUIRE(ctx, nb_strategy_has(p->strategy, p->pairing), NB_EINVAL, "%s has no pairing '%s'",
                p->strategy->component->name, nb_pairing_names[p->pairing]);

@@ -2,7 +2,7 @@
 /* program.c - see program.h */
 #include "commands/program.h"
 
-#include "calls/guard.h"
+#include "calls/called.h"
 #include "components/plugin.h"
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static void tell(const char *text)
 /* Uses only write(), since a signal handler may call little. False: no plug-in is being called. */
 static bool name_culprit(const char *what, const char *which)
 {
-    const nb_component *culprit = nb_guard_inside();
+    const nb_component *culprit = nb_called();
     if (getpid() != watched || !culprit) return false;
     const char *plugin = nb_plugin_of(culprit);
     const char *texts[] = {"nysbench: error: ", plugin, ": ", culprit->name, " ", what, which, "\n"};

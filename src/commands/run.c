@@ -10,6 +10,7 @@
 #include "commands/progress.h"
 #include "commands/results.h"
 #include "commands/preview.h"
+#include "components/plugin.h"
 #include "run/inputs.h"
 #include "run/match.h"
 #include "run/workers.h"
@@ -270,6 +271,10 @@ static void warn(const nb_start *start, bool gnuplot)
     if (start->workers.blas_threads > 1)
         nb_print_warning("with %d BLAS threads, results may differ in their last bits from those with one",
                          start->workers.blas_threads);
+    if (start->workers.jobs == 0 && *nb_plugins_loaded())
+        nb_print_warning(
+            "with --jobs 0 plug-ins run in this process: one that crashes or hangs ends the run, and what it "
+            "changes may change other rows");
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -285,6 +290,11 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     if (code == NB_GO_ON) code = find_only(chosen.only, &e, &only, ctx);
     if (code != NB_GO_ON) return code;
     start.only = only;
+    if (start.workers.jobs > 0 && start.workers.blas_threads > 1 && *nb_plugins_loaded())
+        return nb_print_error(
+            "run: --blas-threads %d: a plug-in runs in a copy of its worker, which can be made of one "
+            "thread only: leave out --blas-threads, or %s",
+            start.workers.blas_threads, *nb_plugins_loaded());
     if (chosen.dry_run) return dry_run(command, &start, &chosen, ctx);
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
     warn(&start, gnuplot);

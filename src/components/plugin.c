@@ -8,6 +8,7 @@
 #include "components/registry.h"
 
 #include <dlfcn.h>
+#include <fenv.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -28,6 +29,15 @@ const char *nb_plugin_of(const nb_component *component)
         for (const nb_plugin_part *part = plugins[i]->parts; part->kind; part++)
             if (part->component == component) return paths[i];
     return NULL;
+}
+
+bool nb_plugin_within(const nb_choice *choice)
+{
+    bool found = nb_plugin_of(choice->component);
+    for (const nb_option *o = choice->component->options; o && o->key && !found; o++)
+        if (o->type == NB_OPTION_SPEC)
+            found = nb_plugin_within(*(const nb_choice *const *)((const char *)choice->options + o->offset));
+    return found;
 }
 
 static const nb_registry *registry_of(const char *kind)
@@ -191,7 +201,10 @@ nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
         nb_error_clear(ctx);
         NB_FAIL(ctx, NB_EIO, "%s: cannot be loaded: %s", path, reason);
     }
+    fenv_t environment;
+    fegetenv(&environment);
     void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    fesetenv(&environment); /* code that was built with -ffast-math changes it when it is loaded */
     NB_REQUIRE(ctx, object, NB_EIO, "%s: cannot be loaded: %s", path, dlerror());
     nb_status status = add(path, dlsym(object, "nysbench_plugin"), ctx);
     if (status != NB_OK) dlclose(object);

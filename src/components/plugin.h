@@ -44,4 +44,7 @@ const char *const *nb_plugins_loaded(void);
 /* Returns the path, as given, of the plug-in that a component came from; NULL: it is in the tree. */
 const char *nb_plugin_of(const nb_component *component);
 
+/* True if the component, or one that its options name, came from a plug-in. */
+bool nb_plugin_within(const nb_choice *choice);
+
 #endif

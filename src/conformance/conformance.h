@@ -43,6 +43,9 @@ nb_status nb_check_early(const nb_choice *choice, const nb_registry *registry, n
 nb_status nb_find_refused(const nb_choice *strategy, const nb_choice *kernel, double limit_s, nb_refused *refused,
                           nb_ctx *ctx);
 
+/* Returns a checksum of a head's points. */
+uint64_t nb_conformance_sum(const nb_head *head);
+
 enum { NB_PLAIN_HEAD = 3 }; /* index of an ordinary head */
 
 /* Makes heads that tend to break code, by index: one token, repeated points, all zero, a mask; *name is NULL past the

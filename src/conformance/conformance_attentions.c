@@ -2,7 +2,7 @@
 /* conformance_attentions.c - the checks of attentions, on layers of two heads: the head, and the head with its tokens
  * in reverse. */
 #include "attentions/attention.h"
-#include "calls/guard.h"
+#include "base/digest.h"
 #include "conformance/conformance.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* conformance_cores.c - the checks of cores, on A of few and many landmarks, regular and
  * singular, of both kinds of factors. */
-#include "calls/guard.h"
+#include "base/digest.h"
+#include "calls/compute.h"
 #include "conformance/conformance.h"
 #include "cores/core.h"
 #include "linalg/linalg.h"
@@ -49,20 +50,28 @@ static nb_status open_bench(const nb_trial_run *run, int m, nb_factors_kind kind
     return NB_OK;
 }
 
-/* X, or *refusal; what it has changed is an error. */
+/* Computes a checksum of what a core is given to read: the head, A, and the bases of F and B. */
+static uint64_t input(const nb_trial_run *run, const nb_factors *f)
+{
+    const nb_ranges *r = f->ranges;
+    size_t m = (size_t)f->m, rank_f = r ? (size_t)r->rank_f : 0, rank_b = r ? (size_t)r->rank_b : 0;
+    uint64_t sum = nb_checksum(f->a, m * m * sizeof *f->a, nb_conformance_sum(run->head));
+    if (r) sum = nb_checksum(r->r_f, rank_f * m * sizeof *r->r_f, sum);
+    if (r) sum = nb_checksum(r->r_b, rank_b * m * sizeof *r->r_b, sum);
+    return r && r->mid ? nb_checksum(r->mid, rank_f * rank_b * sizeof *r->mid, sum) : sum;
+}
+
+/* X, or *refusal. */
 static nb_status compute(nb_trial_run *run, bench *b, int trial, double *x, const char **refusal, nb_ctx *ctx)
 {
-    nb_guard guard;
-    const nb_choice *c = run->choice;
-    const nb_core *core = (const nb_core *)c->component;
     nb_factors *f = b->pair.factors;
+    nb_computed computed;
+    uint64_t before = input(run, f);
     run->calls++;
-    nb_factors_begin(f);
-    f->stream = (nb_stream){.seed = 5, .trial = trial, .component = c->canonical};
-    nb_guard_start(&guard, c, b->scene, f);
-    *refusal = core->refusal ? core->refusal(f, c->options) : NULL;
-    nb_status status = *refusal ? NB_OK : core->compute(f, c->options, x, ctx);
-    return nb_guard_end(&guard, status, ctx);
+    NB_TRY(ctx, nb_core_compute(run->choice, f, b->scene, (nb_stream){.seed = 5, .trial = trial}, x, &computed, ctx));
+    *refusal = computed.refusal;
+    NB_REQUIRE(ctx, input(run, f) == before, NB_EBUG, "it changed its input");
+    return NB_OK;
 }
 
 /* Checks that X and its notes, or the reason for having no X, make sense. */

@@ -2,7 +2,6 @@
 /* conformance_kernels.c - the checks of kernels: entries depend neither on how the matrix is cut into tiles nor on the
  * memory around a tile. Sums of d <= 64 products of moderate size: 1e-13
  * relative to |S| and 1 is some 500 roundings. */
-#include "calls/guard.h"
 #include "conformance/conformance.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
@@ -125,20 +124,17 @@ static nb_status compare(const bench *b, int queries, const int *tokens, int fir
 static nb_status check_tiles(nb_trial_run *run, nb_ctx *ctx)
 {
     bench b;
-    nb_guard guard;
     int n = run->head->n, *tokens;
+    uint64_t before = nb_conformance_sum(run->head);
     NB_TRY(ctx, open_bench(run, &b, ctx));
     if (!b.scene) return NB_OK;
     NB_NEED(tokens, nb_alloc(ctx, (size_t)n, sizeof *tokens));
     for (int i = 0; i < n; i++) tokens[i] = n - 1 - i;
-    nb_guard_start(&guard, run->choice, b.scene, NULL);
-    nb_status status = NB_OK;
-    for (int i = 0; i < n && status == NB_OK; i++) status = compare(&b, 1, &i, 0, n, b.size, ctx);
-    if (status == NB_OK) status = compare(&b, (n + 1) / 2, tokens, 0, n, b.size, ctx);
-    if (status == NB_OK && n > 1) status = compare(&b, n / 2, tokens + (n + 1) / 2, 0, n, b.size, ctx);
-    if (status == NB_OK && !b.kernel->stochastic && !b.head->causal)
-        status = compare(&b, n, tokens, n / 3, n - n / 3, b.size, ctx);
-    NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
+    for (int i = 0; i < n; i++) NB_TRY(ctx, compare(&b, 1, &i, 0, n, b.size, ctx));
+    NB_TRY(ctx, compare(&b, (n + 1) / 2, tokens, 0, n, b.size, ctx));
+    if (n > 1) NB_TRY(ctx, compare(&b, n / 2, tokens + (n + 1) / 2, 0, n, b.size, ctx));
+    if (!b.kernel->stochastic && !b.head->causal) NB_TRY(ctx, compare(&b, n, tokens, n / 3, n - n / 3, b.size, ctx));
+    NB_REQUIRE(ctx, nb_conformance_sum(run->head) == before, NB_EBUG, "it changed its input");
     NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory from nb_alloc");
     return NB_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* conformance_partitions.c - the checks of partitions, on the queries of a head. */
+#include "base/digest.h"
 #include "calls/dividing.h"
-#include "calls/guard.h"
 #include "conformance/conformance.h"
 
 #include <string.h>

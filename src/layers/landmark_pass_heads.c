@@ -180,18 +180,12 @@ static nb_status form_a(const nb_landmark_work *w, nb_landmark_head *h, nb_ctx *
 static nb_status compute(const nb_landmark_work *w, nb_factors *factors, nb_scene *scene, nb_landmark_head *h,
                          nb_ctx *ctx)
 {
-    const nb_choice *choice = w->s->how.core;
-    const nb_core *core = (const nb_core *)choice->component;
-    const char *refusal = core->refusal ? core->refusal(factors, choice->options) : NULL;
     size_t square = (size_t)factors->m * (size_t)factors->m;
-    double seconds;
-    if (refusal) {
-        nb_landmark_note(h, &h->refused, refusal);
-        return NB_OK;
-    }
-    nb_factors_begin(factors);
-    NB_TRY(ctx, nb_core_compute(choice, factors, scene, w->pass->stream, h->x, &seconds, ctx));
-    if (!nb_all_finite(square, h->x))
+    nb_computed computed;
+    NB_TRY(ctx, nb_core_compute(w->s->how.core, factors, scene, w->pass->stream, h->x, &computed, ctx));
+    if (computed.refusal)
+        nb_landmark_note(h, &h->refused, computed.refusal);
+    else if (!nb_all_finite(square, h->x))
         nb_landmark_note(h, &h->diverged, factors->notes.diverged ? factors->notes.diverged : "X is not finite");
     return NB_OK;
 }

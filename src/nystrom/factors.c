@@ -95,7 +95,6 @@ nb_status nb_factors_svd(nb_factors *factors, const nb_factors_spectrum **spectr
         NB_NEED(s.vt, nb_alloc_reals(factors->ctx, m, m));
         NB_TRY(ctx, nb_svd(factors->m, factors->m, factors->a, s.u, s.values, s.vt, ctx));
         factors->spectrum = s;
-        nb_watch_tell(factors->watch);
         factors->svd_s = nb_clock_s() - start_s;
     }
     *spectrum = &factors->spectrum;
@@ -136,7 +135,6 @@ nb_status nb_factors_rows(nb_factors *factors, int k, nb_exact_rows *rows, nb_ct
         double start_s = nb_clock_s();
         NB_TRY(ctx, factors->make_rows(factors, k, &factors->rows, factors->ctx));
         factors->rows_s = nb_clock_s() - start_s;
-        nb_watch_tell(factors->watch);
     } else {
         factors->reused_s += factors->rows_s * k / factors->rows.k;
     }

@@ -6,7 +6,6 @@
 #include "base/random.h"
 #include "nystrom/factors.h"
 #include "nystrom/interpolation.h"
-#include "nystrom/watch.h"
 
 typedef struct {           /* a core's remarks on its X; the factors' ctx owns the texts */
     double cutoff;         /* NaN: X does not act on single singular values */
@@ -45,7 +44,6 @@ struct nb_factors {
     nb_exact_rows rows;
     double rows_s;
     struct nb_iterate *iterates;
-    nb_watch *watch; /* told what is cached from now on, or NULL */
 };
 
 /* The reason of a row that diverged since |I - A X|_F is above residual_limit. */

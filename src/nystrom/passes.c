@@ -94,7 +94,6 @@ static nb_status keep_gathered(nb_scene *scene, const gathering *g, nb_ctx *ctx)
     if (g->what & NB_SCENE_ENTROPY) scene->entropy = g->entropy / scene->head->n;
     if (g->what & NB_SCENE_OUTPUT) scene->output = g->output;
     scene->gathered |= g->what;
-    nb_watch_tell(scene->watch);
     return NB_OK;
 }
 

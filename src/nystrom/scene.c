@@ -116,7 +116,6 @@ nb_status nb_scene_stacked(nb_scene *scene, const double **stacked, nb_ctx *ctx)
             memcpy(x + 2 * d * i + d, h->k + d * i, d * sizeof *x);
         }
         scene->stacked = x;
-        nb_watch_tell(scene->watch);
     }
     *stacked = scene->stacked;
     return NB_OK;
@@ -133,7 +132,6 @@ nb_status nb_scene_united(nb_scene *scene, const double **united, nb_ctx *ctx)
         memcpy(x, h->q, size * sizeof *x);
         memcpy(x + size, h->k, size * sizeof *x);
         scene->united = x;
-        nb_watch_tell(scene->watch);
     }
     *united = scene->united;
     return NB_OK;

@@ -5,7 +5,6 @@
 
 #include "kernels/kernel.h"
 #include "nystrom/scene.h"
-#include "nystrom/watch.h"
 
 #include <stdint.h>
 
@@ -16,6 +15,11 @@ typedef struct nb_forward_time { /* time of a forward pass from m landmarks */
     double seconds;
     struct nb_forward_time *next;
 } nb_forward_time;
+
+typedef struct {         /* results that somebody had to compute, and that went with a process */
+    bool rows, sums;     /* S, and its sums */
+    int values, vectors; /* singular values and vectors: how many, 0 for none */
+} nb_scene_lost;
 
 struct nb_scene {
     const nb_head *head; /* with q = k under a kernel of one point set */
@@ -49,12 +53,8 @@ struct nb_scene {
     struct nb_kept_spectrum **spectra; /* spectrum_record.h */
     double exact_s;                    /* seconds of exact attention; 0: not measured yet */
     nb_forward_time *forward_times;    /* one for each m that was asked for */
-    nb_watch *watch;                   /* told what is cached from now on, or NULL */
-    struct {
-        const void *bytes;
-        uint64_t sum;
-    } known[5];      /* checksums of Q, K, V, [Q; K] and both in one set (calls/guard.h) */
-    double reused_s; /* time saved by the cache since this was last set to 0 */
+    nb_scene_lost lost;                /* what a child process has cached in its copy of this */
+    double reused_s;                   /* time saved by the cache since this was last set to 0 */
 };
 
 const nb_kernel *nb_scene_kernel_record(const nb_scene *scene);

@@ -204,10 +204,7 @@ static nb_status make_and_keep(nb_scene *scene, int count, bool lapack, bool vec
     nb_status status = make(scene, count, lapack, vectors, s, ctx);
     if (status == NB_ENUMERIC) NB_NEED(s->failure, nb_strdup(scene->ctx, nb_error_message(ctx)));
     s->time_s = nb_clock_s() - start_s;
-    if (status == NB_OK || status == NB_ENUMERIC) {
-        NB_TRY(ctx, add_spectrum(scene, s));
-        nb_watch_tell(scene->watch);
-    }
+    if (status == NB_OK || status == NB_ENUMERIC) NB_TRY(ctx, add_spectrum(scene, s));
     *out = s;
     return status;
 }

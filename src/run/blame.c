@@ -2,10 +2,6 @@
 /* blame.c - see blame.h */
 #include "run/blame.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
-
 nb_position nb_death_position(const nb_worker *w)
 {
     return (nb_position){atomic_load(&w->where->phase), atomic_load(&w->where->first), atomic_load(&w->where->end)};
@@ -26,11 +22,6 @@ const char *nb_pool_doing(const nb_pool *p, int phase)
     return known ? known->doing : "the start";
 }
 
-static bool is_from_outside(int signal)
-{
-    return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
-}
-
 /* Called on EOF from a worker: reaps it and records how it ended. */
 nb_status nb_death_autopsy(const nb_pool *p, nb_worker *w, nb_death *d)
 {
@@ -38,15 +29,9 @@ nb_status nb_death_autopsy(const nb_pool *p, nb_worker *w, nb_death *d)
     nb_ending ending = nb_worker_dismiss(w, 1, false);
     const char *where = nb_pool_doing(p, d->at.phase);
     d->status = "crashed";
-    if (ending.timed_out)
-        NB_NEED(d->reason, nb_format(p->ctx, "%s closed the channel between the worker and its parent", where));
-    else if (WIFSIGNALED(ending.how))
-        NB_NEED(d->reason, nb_format(p->ctx, "%s was killed by signal %d (%s)", where, WTERMSIG(ending.how),
-                                     strsignal(WTERMSIG(ending.how))));
-    else
-        NB_NEED(d->reason,
-                nb_format(p->ctx, "%s ended the process, with exit status %d", where, WEXITSTATUS(ending.how)));
-    d->outside = !ending.timed_out && WIFSIGNALED(ending.how) && is_from_outside(WTERMSIG(ending.how));
+    d->outside = nb_ended_from_outside(&ending);
+    if (!ending.timed_out) return nb_ending_sentence(where, &ending, 0, &d->reason, p->ctx);
+    NB_NEED(d->reason, nb_format(p->ctx, "%s closed the channel between the worker and its parent", where));
     return NB_OK;
 }
 

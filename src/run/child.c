@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,13 +53,13 @@ static void tell(post *self, nb_message message)
     if (!nb_channel_tell(CHANNEL, &self->outbox, &message)) _exit(EXIT_FAILURE);
 }
 
-/* Ends a worker in which an allocation has failed or a component has changed the process's state: what it computes next
- * may fail for want of memory that the culprit holds, or be wrong. */
+/* Ends a worker in which an allocation has failed: what it computes next may fail for want of memory that the culprit
+ * holds. */
 static void end_if_unfit(post *self)
 {
-    const char *spoilt = nb_ctx_spoilt(self->ctx), *what = spoilt ? spoilt : nb_ctx_exhausted(self->ctx);
+    const char *what = nb_ctx_exhausted(self->ctx);
     if (!what) return;
-    tell(self, (nb_message){.kind = NB_TOLD_FAILURE, .number = spoilt ? NB_EBUG : NB_ENOMEM, .reason = what});
+    tell(self, (nb_message){.kind = NB_TOLD_FAILURE, .number = NB_ENOMEM, .reason = what});
     _exit(EXIT_SUCCESS);
 }
 
@@ -169,6 +170,7 @@ _Noreturn void nb_child_live(const nb_child *c)
     signal(SIGXFSZ, SIG_IGN); /* as in main */
     signal(SIGPIPE, SIG_IGN);
     nb_ctx_forget_exhausted(c->ctx);
+    nb_ctx_isolate(c->ctx, c->timeout_s > 0 ? c->timeout_s : INFINITY);
     nb_status status = work(c, &self);
     if (status != NB_OK)
         tell(&self, (nb_message){.kind = NB_TOLD_FAILURE, .number = (int)status, .reason = nb_error_message(c->ctx)});

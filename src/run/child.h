@@ -19,7 +19,8 @@ typedef struct {
     const nb_plan *plan;
     nb_ctx *ctx;
     int blas_threads;
-    double share; /* bytes that it may allocate beyond those held at its start; 0: no limit */
+    double timeout_s; /* limit of a call that runs in a process of its own; 0: none */
+    double share;     /* bytes that it may allocate beyond those held at its start; 0: no limit */
     nb_whereabouts *where;
     int fd; /* its end of the channel */
 } nb_child;

@@ -2,7 +2,12 @@
 /* jobs.c - the rows of a job are sorted into parts by a key. */
 #include "run/jobs.h"
 
+#include "components/plugin.h"
+#include "components/registry.h"
+
 #include <string.h>
+
+enum { FROM_OUTSIDE = 1, DEADLY }; /* flags of suspects */
 
 typedef struct { /* in what rows are the same */
     const nb_plan *plan;
@@ -111,24 +116,39 @@ nb_status nb_suspects_new(const nb_plan *plan, nb_suspects *suspects, nb_ctx *ct
 {
     const nb_axis *axes = plan->config->study->axes;
     *suspects = (nb_suspects){{NULL}};
-    for (int axis = 0; axes[axis].key; axis++)
-        if (axes[axis].type == NB_AXIS_COMPONENT)
-            NB_NEED(suspects->flags[axis],
-                    nb_alloc(ctx, (size_t)plan->config->lists[axis].count + 1, sizeof *suspects->flags[axis]));
+    for (int axis = 0; axes[axis].key; axis++) {
+        const nb_choices *choices = &plan->config->lists[axis].choices;
+        bool isolated = axes[axis].registry == &nb_strategies || axes[axis].registry == &nb_cores;
+        if (axes[axis].type != NB_AXIS_COMPONENT) continue;
+        NB_NEED(suspects->flags[axis], nb_alloc(ctx, (size_t)choices->count + 1, sizeof *suspects->flags[axis]));
+        for (int i = 0; i < choices->count && !isolated; i++)
+            if (nb_plugin_within(&choices->items[i])) suspects->flags[axis][i] = FROM_OUTSIDE;
+    }
     return NB_OK;
 }
 
 void nb_suspects_add(const nb_plan *plan, nb_position at, nb_suspects *suspects)
 {
     const nb_phase *phase = phase_at(plan, at);
-    if (phase && phase->axis >= 0) suspects->flags[phase->axis][nb_plan_value(plan, at.first, phase->axis)] = true;
+    if (phase && phase->axis >= 0) suspects->flags[phase->axis][nb_plan_value(plan, at.first, phase->axis)] = DEADLY;
 }
 
-static bool is_suspect(const nb_plan *plan, const nb_suspects *s, int row)
+/* What all rows of a scene have from outside separates none of them from the others. */
+static bool is_suspect(const nb_plan *plan, const nb_suspects *s, int row, bool alone)
 {
-    for (int axis = 0; axis < NB_MOST_AXES; axis++)
-        if (s->flags[axis] && s->flags[axis][nb_plan_value(plan, row, axis)]) return true;
+    const nb_axis *axes = plan->config->study->axes;
+    for (int axis = 0; axis < NB_MOST_AXES; axis++) {
+        char flag = s->flags[axis] ? s->flags[axis][nb_plan_value(plan, row, axis)] : 0;
+        if (flag == DEADLY || (flag == FROM_OUTSIDE && (alone || !axes[axis].scene))) return true;
+    }
     return false;
+}
+
+bool nb_job_is_apart(const nb_plan *plan, const nb_suspects *suspects, const nb_job *job)
+{
+    int i = 0;
+    while (i < job->count && !is_suspect(plan, suspects, job->rows[i], true)) i++;
+    return i < job->count;
 }
 
 /* Rows that share the coarsest level of work are not separated. */
@@ -143,7 +163,7 @@ nb_status nb_job_part_suspects(const nb_plan *plan, const nb_suspects *suspects,
     NB_TRY(ctx, job_new(job->count, &theirs, ctx));
     for (int i = 0; i < job->count; i++) {
         int row = job->rows[i];
-        if (is_suspect(plan, suspects, row))
+        if (is_suspect(plan, suspects, row, false))
             theirs->rows[theirs->count++] = row;
         else
             job->rows[kept++] = row;

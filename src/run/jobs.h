@@ -19,10 +19,10 @@ typedef struct {
     int first, end; /* rows of the plan */
 } nb_position;
 
-/* Suspects: components of the plan that killed a worker when they ran alone. Their rows are kept apart from others from
- * the start. */
+/* Suspects: components of the plan that killed a worker when they ran alone, and those of plug-ins that run in a worker
+ * itself: all but strategies and cores. Their rows are kept apart from others from the start, and their workers too. */
 typedef struct {
-    bool *flags[NB_MOST_AXES]; /* by axis and value; NULL: no axis of components */
+    char *flags[NB_MOST_AXES]; /* by axis and value, 0: none; NULL: no axis of components */
 } nb_suspects;
 
 nb_status nb_suspects_new(const nb_plan *plan, nb_suspects *suspects, nb_ctx *ctx);
@@ -35,6 +35,9 @@ void nb_suspects_add(const nb_plan *plan, nb_position at, nb_suspects *suspects)
  *    rows that share computations, and so keep their bits, stay together as long as another cause is possible.
  * *parts (for fresh workers, owned by ctx) is NULL if the job cannot be divided: then its rows are to blame. */
 nb_status nb_job_divide(const nb_plan *plan, const nb_job *job, nb_position at, nb_job **parts, nb_ctx *ctx);
+
+/* True if a worker that has done the job must not do another. */
+bool nb_job_is_apart(const nb_plan *plan, const nb_suspects *suspects, const nb_job *job);
 
 /* Separates the suspects from a job that has not begun: *job keeps the others' rows, maybe none, and *parts has the
  * suspects'. */

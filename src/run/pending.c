@@ -2,8 +2,6 @@
 /* pending.c - see pending.h. */
 #include "run/pending.h"
 
-#include "components/plugin.h"
-
 #include <string.h>
 
 const nb_planned_scene *nb_pending_scene(const nb_pending *p)
@@ -17,14 +15,9 @@ bool nb_pending_any(const nb_pending *p, int first, int end)
     return first < end;
 }
 
-nb_status nb_pending_at(const nb_pending *p, int phase, int first, int end)
+void nb_pending_at(const nb_pending *p, int phase, int first, int end)
 {
-    const char *spoilt = nb_ctx_spoilt(p->ctx);
     if (p->sink->at) p->sink->at(p->sink->self, phase, first, end);
-    NB_REQUIRE(p->ctx, !spoilt, NB_EBUG,
-               "a component from outside has %s: nothing more can be measured in this process, only in workers",
-               spoilt);
-    return NB_OK;
 }
 
 nb_status nb_pending_put(const nb_pending *p, int index, nb_row *row)
@@ -46,18 +39,18 @@ nb_status nb_pending_put_all(const nb_pending *p, int first, int end, const char
     return NB_OK;
 }
 
-bool nb_pending_over(nb_status status, const nb_choice *whose)
+const char *nb_pending_outcome(nb_status status)
 {
-    return status == NB_EHOST && !nb_plugin_of(whose->component);
+    return status == NB_ECRASHED ? "crashed" : status == NB_ELATE ? "timeout" : "failed";
 }
 
-nb_status nb_pending_fail(const nb_pending *p, nb_status status, const nb_choice *whose, int first, int end)
+nb_status nb_pending_fail(const nb_pending *p, nb_status status, int first, int end)
 {
     const char *reason;
-    if (nb_pending_over(status, whose)) return status;
+    if (status == NB_EHOST) return status;
     NB_NEED(reason, nb_strdup(p->ctx, nb_error_message(p->ctx)));
     nb_error_clear(p->ctx);
-    return nb_pending_put_all(p, first, end, "failed", reason);
+    return nb_pending_put_all(p, first, end, nb_pending_outcome(status), reason);
 }
 
 static nb_status run_instance(const nb_pending *p, nb_instance_run *run, void *self, int first, int end)

@@ -25,17 +25,17 @@ nb_status nb_pending_run(const nb_pending *p, nb_instance_run *run, void *self);
 const nb_planned_scene *nb_pending_scene(const nb_pending *p);
 bool nb_pending_any(const nb_pending *p, int first, int end); /* true if any of these rows is pending */
 
-/* Announces what begins now (the index of the study's phase) for rows first ... end - 1. Fails once a component has
- * damaged the process, which ends a worker, or a run without workers. */
-nb_status nb_pending_at(const nb_pending *p, int phase, int first, int end);
+/* Announces what begins now (the index of the study's phase) for rows first ... end - 1. */
+void nb_pending_at(const nb_pending *p, int phase, int first, int end);
 
 /* Delivers a finished row. Its reason may contain a component's own words. */
 nb_status nb_pending_put(const nb_pending *p, int index, nb_row *row);
 /* Delivers the same outcome for all pending rows of first ... end - 1. */
 nb_status nb_pending_put_all(const nb_pending *p, int first, int end, const char *status, const char *reason);
-/* True for a failure of the machine, which ends the run; a plug-in cannot report one. */
-bool nb_pending_over(nb_status status, const nb_choice *whose);
-/* Delivers these rows as failed by `whose` fault, with the ctx's error, unless that ends the run. */
-nb_status nb_pending_fail(const nb_pending *p, nb_status status, const nb_choice *whose, int first, int end);
+/* Returns the status of rows for which a call returned that error: "failed", "crashed" or "timeout". */
+const char *nb_pending_outcome(nb_status status);
+/* Delivers this outcome for these rows, with the ctx's error as its reason. A failure of the machine, NB_EHOST, is
+ * returned instead: it ends the run. */
+nb_status nb_pending_fail(const nb_pending *p, nb_status status, int first, int end);
 
 #endif

@@ -34,6 +34,7 @@ nb_status nb_worker_start(nb_pool *p, nb_worker *w)
         nb_child_live(&(nb_child){.plan = p->plan,
                                   .ctx = p->ctx,
                                   .blas_threads = p->how.blas_threads,
+                                  .timeout_s = p->how.timeout_s,
                                   .share = p->how.share,
                                   .where = w->where,
                                   .fd = ends[1]});

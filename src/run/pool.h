@@ -28,6 +28,7 @@ typedef struct {
     int fd;                /* -1: there is none */
     bool leaving;          /* its channel is closed, but it is not reaped yet */
     bool fresh;            /* it has not got a job yet */
+    bool apart;            /* a plug-in has run in it, or may have */
     nb_job *job;           /* NULL: none */
     double since_s;        /* when it got the job */
     nb_whereabouts *where; /* in a shared mapping of its own */

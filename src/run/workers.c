@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/server.h"
+#include "components/plugin.h"
 #include "linalg/blas.h"
 #include "run/blame.h"
 #include "run/pool.h"
@@ -90,8 +91,9 @@ static bool is_work_left(const nb_pool *p)
     return !p->stopping && (p->queue || p->next_unit < p->unit_count);
 }
 
-/* Gives the worker of this place something to do: a new worker if there is none, or where the job is for a fresh
- * one; if there is nothing, it goes. Whether it takes it shows later: its channel ends where it died. */
+/* Gives the worker of this place something to do: a new worker if there is none, where the job is for a fresh one, or
+ * where either job is for a worker of its own; if there is nothing, it goes. Whether it takes it shows later: its
+ * channel ends where it died. */
 static nb_status hand_out(nb_pool *p, nb_worker *w)
 {
     nb_job *job;
@@ -100,9 +102,11 @@ static nb_status hand_out(nb_pool *p, nb_worker *w)
     NB_TRY(p->ctx, next_job(p, &job, w->memory));
     if (w->fd >= 0 && !job) nb_worker_let_go(w);
     if (!job) return NB_OK;
-    if (w->fd >= 0 && job->fresh && !w->fresh) nb_worker_dismiss(w, NB_PATIENCE_S, false);
+    bool apart = nb_job_is_apart(p->plan, &p->suspects, job);
+    if (w->fd >= 0 && !w->fresh && (job->fresh || apart || w->apart)) nb_worker_dismiss(w, NB_PATIENCE_S, false);
     if (w->fd < 0) NB_TRY(p->ctx, nb_worker_start(p, w));
     job->fresh = w->fresh;
+    w->apart = apart;
     w->job = job;
     w->since_s = nb_clock_s();
     w->fresh = false;
@@ -153,9 +157,8 @@ static nb_status bury_late(nb_pool *p, nb_worker *w, double limit_s)
 {
     nb_death d = {.status = "timeout", .at = nb_death_position(w)};
     nb_ending ending = nb_worker_dismiss(w, 0, true);
-    bool deaf = WIFSIGNALED(ending.how) && WTERMSIG(ending.how) == SIGKILL;
-    NB_NEED(d.reason, nb_format(p->ctx, "%s was not done after %g s%s", nb_pool_doing(p, d.at.phase), limit_s,
-                                deaf ? ", and did not end at SIGTERM" : ""));
+    ending.timed_out = true;
+    NB_TRY(p->ctx, nb_ending_sentence(nb_pool_doing(p, d.at.phase), &ending, limit_s, &d.reason, p->ctx));
     return bury(p, w, &d);
 }
 
@@ -305,6 +308,15 @@ static int count_together(const nb_pool *p, const nb_worker *w)
     return count > 0 ? count : w->job->count;
 }
 
+/* A call in a child of the worker has the same limit: the worker ends it, and loses nothing else. */
+static double grace_s(const nb_pool *p, const nb_phase *phase, const nb_worker *w)
+{
+    enum { ENDING_S = 3 };
+    int at = atomic_load(&w->where->first);
+    bool known = phase && phase->axis >= 0 && at >= 0 && at < p->plan->row_count;
+    return known && nb_plugin_within(nb_plan_choice(p->plan, at, phase->axis)) ? ENDING_S : 0;
+}
+
 /* When a worker's time for what it does is over; infinity: never. */
 static double deadline_s(const nb_pool *p, const nb_worker *w, double *limit_s)
 {
@@ -315,7 +327,7 @@ static double deadline_s(const nb_pool *p, const nb_worker *w, double *limit_s)
     if (!w->job) return INFINITY;
     *limit_s = at == NB_AT_START ? START_S : p->how.timeout_s;
     if (phase && phase->of_all && *limit_s > 0) *limit_s *= count_together(p, w);
-    return *limit_s > 0 ? since_s + *limit_s : INFINITY;
+    return *limit_s > 0 ? since_s + *limit_s + grace_s(p, phase, w) : INFINITY;
 }
 
 /* A worker that sent something while the sink was slow is not late: its message will be read. */
@@ -403,7 +415,6 @@ static nb_status serve(nb_pool *p, bool *alive)
     look_for_stop(p);
     NB_TRY(p->ctx, prepare_wait(p, alive, &first_s));
     NB_TRY(p->ctx, meanwhile(p));
-    NB_TRY(p->ctx, nb_process_watch(p->ctx));
     if (!*alive) return NB_OK;
     if (p->sink->watch) first_s = fmin(first_s, p->watched_s + watch_period_s(p));
     first_s = fmin(first_s, keep_at_s(p));

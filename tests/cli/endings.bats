@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a run starts ends with it, however it ends, and takes its temporary folders along; and
-# nothing else goes with them.
+# What a run starts ends with it, however it ends, and takes its temporary folders along, or the next run does; and
+# nothing else goes with them. Where the run is killed, what its programs have started themselves may stay.
 
 load helpers
 
 setup_file() {
     build_plugin tests/cli/plugins/strays.c "$BATS_FILE_TMPDIR/strays.so"
-    build_plugin tests/cli/plugins/naps.c "$BATS_FILE_TMPDIR/naps.so"
+    for plugin in naps villains; do build_plugin tests/cli/plugins/$plugin.c "$BATS_FILE_TMPDIR/$plugin.so"; done
 }
 
 # experiment STRATEGY: the config; where it is a command, quoted for YAML.
@@ -70,9 +70,9 @@ children_of() {
     nothing_left
 }
 
-@test "SIGKILL, SIGTERM, SIGHUP, SIGQUIT, SIGINT to the run; daemons, commands and folders go" {
+@test "SIGTERM, SIGHUP, SIGQUIT, SIGINT to the run; daemons, commands and folders go" {
     make_daemon "sleep 43.21"
-    for signal in KILL TERM HUP QUIT INT; do
+    for signal in TERM HUP QUIT INT; do
         for strategy in daemon_and_wait "command(run=\"sh $WORK/daemon.sh\")"; do
             experiment "$strategy"
             rm -rf "$WORK/r" "$WORK/there"
@@ -81,42 +81,78 @@ children_of() {
             kill -$signal "$pid"
             status=0
             wait "$pid" || status=$?
-            if [ $signal = KILL ]; then expect_status 137; else expect_status 130; fi
+            expect_status 130
             until_true nothing_left
         done
     done
 }
 
-@test "SIGKILL to the run's children, to one of both, to the whole group" {
+@test "SIGKILL to the run's workers: what they have started goes, and others go on" {
     make_daemon "sleep 43.21"
     experiment "command(run=\"sh $WORK/daemon.sh\")"
-    for whom in guards ward group; do
-        end=130 # by SIGTERM
-        rm -rf "$WORK/r" "$WORK/there"
-        in_background run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
-        until_true daemons
-        case $whom in
-        guards) kill -KILL $(children_of "$pid") ;;
-        ward) for child in $(children_of "$pid"); do kill -KILL $(children_of "$child"); done ;;
-        group) kill -KILL -- "-$pid"; end=137 ;;
-        esac
-        [ $whom = group ] || until_true daemons
-        [ $whom = group ] || kill -TERM "$pid"
-        expect_end "$pid" $end
-        until_true nothing_left
+    in_background run "$WORK/c.yaml" -q -j 2 -o "$WORK/r"
+    until_true daemons
+    kill -KILL $(children_of "$pid")
+    until_true daemons
+    kill -TERM "$pid"
+    expect_end "$pid" 130
+    until_true nothing_left
+}
+
+descendants_of() {
+    for child in $(children_of "$1"); do
+        echo "$child"
+        descendants_of "$child"
     done
 }
 
-@test "select that is killed leaves nothing" {
-    make_daemon "sleep 43.21"
+# The run, a worker, and what that waits for.
+three_generations() {
+    all=($pid $(descendants_of "$pid"))
+    [ "${#all[@]}" -ge 3 ]
+}
+
+all_gone() {
+    for one in "${all[@]}"; do
+        if read -r _ _ state _ 2>/dev/null <"/proc/$one/stat" && [ "$state" != Z ]; then return 1; fi
+    done
+}
+
+@test "SIGKILL to the run, to its workers too, or to all: workers, calls and programs end at once, and the next run removes the folders" {
+    experiment uniform
+    cp "$WORK/c.yaml" "$WORK/next.yaml"
+    echo 'exec sleep 43.21' >"$WORK/waits.sh"
+    printf '%s\n' 'echo "{\"ready\": 1}"' 'exec sleep 43.21' >"$WORK/serves.sh"
+    for strategy in hang "command(run=\"sh $WORK/waits.sh\")" "command(run=\"sh $WORK/serves.sh\", serve=true)"; do
+        for whom in run workers all; do
+            experiment "$strategy"
+            rm -rf "$WORK/r"
+            in_background run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r"
+            until_true three_generations
+            case $whom in
+            run) kill -KILL "$pid" ;;
+            workers) kill -KILL "$pid" $(children_of "$pid") ;;
+            all) kill -KILL "${all[@]}" ;;
+            esac
+            expect_end "$pid" 137
+            until_true all_gone
+        done
+    done
+    [ -n "$(ls -A "$WORK/tmp")" ]
+    TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/next.yaml" -q -o "$WORK/s"
+    nothing_left
+}
+
+@test "select that is killed takes its program along" {
+    echo 'exec sleep 43.21' >"$WORK/waits.sh"
     mkdir "$WORK/tmp"
-    TMPDIR=$WORK/tmp "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"sh $WORK/daemon.sh\")" -m 4 \
+    TMPDIR=$WORK/tmp "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "command(run=\"sh $WORK/waits.sh\")" -m 4 \
         -o "$WORK/p.npy" >"$WORK/log" 2>&1 3>&- &
     pid=$!
-    until_true daemons
+    until_true eval 'all=($(children_of "$pid")) && [ ${#all[@]} -gt 0 ]'
     kill -KILL "$pid"
     expect_end "$pid" 137
-    until_true nothing_left
+    until_true all_gone
 }
 
 # A run that sleeps in each trial, longer in all than the test waits for.

@@ -78,21 +78,21 @@ nobody_left() {
     [ "$status" -eq 1 ]
 }
 
-@test "what looks like a kill from outside is tried once more" {
+@test "a call that looks as if it was killed from outside is tried once more" {
     with killed -j 2
     expect_status 1
-    expect "nysbench: warning: a worker ended at gaussian(n=60, d=4) head 0, trial 0: "
     expect_rows crashed "the strategy's pick was killed by signal 9 (Killed)" 8
 }
 
-@test "whoever spoils what others use later is found, though others die of it" {
-    local where="the measurement was killed by signal 11"
-    with "spoil(from=3)" -j 2
-    expect_status 1
-    expect_rows crashed "$where" 4
+@test "what kills or spoils its own process harms nobody, and it has picked" {
+    for villain in spoil $(sanitized || echo hoard); do # a sanitized one has no limit of memory
+        with "$villain(from=3)" --memory 400M -j 2
+        expect_status 0
+        expect_rows ok "" 0
+    done
 }
 
-@test "what a component from outside changes is told, and no other row changes: 51 acts" {
+@test "whatever a component from outside changes, no other row changes: 51 acts" {
     # Eight in a run; with ACTS_A_RUN=1 each alone, in larger runs.
     /usr/bin/python3 -SE - "$NYSBENCH" "$WORK" "$BATS_FILE_TMPDIR/meddlers.so" "${ACTS_A_RUN:-8}" <<'PY'
 import csv, json, os, subprocess, sys
@@ -121,55 +121,55 @@ def names(kind):
     for line in text.splitlines():
         name, _, reason = line.strip().partition(" ")
         if reason.strip().startswith("changed "):
-            yield name, reason.strip()
+            yield name
 
 code, good, _ = run("good", 0, KERNELS, FACTORS)
 assert code == 0 and {row["status"] for row in good} <= {"ok", "skipped"}, code
-acts = innocent = guilty = runs = 0
+acts = innocent = runs = 0
+first_results = {}
 for kind, key in [("strategies", "strategy"), ("cores", "core"), ("kernels", "kernel"), ("problems", "problem")]:
     quiet = kind in ("kernels", "problems") # with them there is no m at which nothing happens
     named, kernels = list(names(kind)), KERNELS if quiet or alone else KERNELS[:1]
     factors = FACTORS[:1] if kind == "cores" and not alone else FACTORS
     for first in range(0, len(named), acts_a_run):
-        some = dict(named[first:first + acts_a_run])
+        some = named[first:first + acts_a_run]
         runs += 1
         code, rows, said = run("bad", 1 + runs % 2, kernels, factors, **{kind: [name if quiet else name + "(from=3)" for name in some]})
         others = [row for row in rows if row[key].split("(")[0] not in some]
         same = [row for row in good if row["factors"] in factors and row["kernel"].split("(")[0] in kernels]
-        assert others == same, (list(some), [(a, b) for a, b in zip(others, same) if a != b][:2], said)
-        assert code == 1, (list(some), code, said)
-        for name, reason in some.items():
+        assert others == same, (some, [(a, b) for a, b in zip(others, same) if a != b][:2], said)
+        assert code in (0, 1), (some, code, said)
+        for name in some:
             theirs = [row for row in rows if row[key].startswith(name + "(")]
-            bad = [row for row in theirs if row["status"] not in ("ok", "skipped")]
-            if name == "confines" and os.geteuid() != 0:
-                reason = "changed the floating-point environment"
-            assert {(row["status"], row["reason"]) for row in bad} == {("failed", reason)}, (name, {row["reason"] for row in bad}, said)
-            assert quiet or {row["landmarks"] for row in bad} == {"12"}, name
-            assert bad and (not quiet or all(row["status"] == "failed" for row in theirs)), (name, [row["status"] for row in theirs])
-            acts, innocent, guilty = acts + 1, innocent + len(others), guilty + len(bad)
-print(acts, "acts,", innocent, "innocent rows unchanged,", guilty, "failed", file=sys.stderr)
+            # In a process of its own it has picked as all others do, whatever else it did there.
+            results = [[row[column] for column in ("problem", "landmarks", "factors", "core", "status", "reason", "error")] for row in theirs]
+            results = [[value.replace(name, "") for value in result] for result in results]
+            first_results.setdefault(kind, results)
+            assert theirs and (quiet or results == first_results[kind]), (name, results, first_results[kind], said)
+            acts, innocent = acts + 1, innocent + len(others)
+print(acts, "acts,", innocent, "innocent rows unchanged", file=sys.stderr)
 assert acts == 51, acts
 PY
 }
 
-@test "without a worker all ends at the first change; select, measure and the check of a problem's heads tell it" {
+@test "without a worker plug-ins run unisolated, which is told once; BLAS threads and plug-ins do not go together" {
     experiment "uniform, rounds_up(from=3), kmeans" "svd" >"$WORK/c.yaml"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 --plugin "$BATS_FILE_TMPDIR/meddlers.so" -o "$WORK/r"
-    expect_status 1
-    expect "nysbench: error: a component from outside has changed the floating-point environment: nothing more can be measured in this process, only in workers"
-    local head=experiments/data/vit_astronaut_n257_L6.safetensors:0
-    run "$NYSBENCH" select --head "$head" --plugin "$BATS_FILE_TMPDIR/meddlers.so" --strategy writes_last_bit -m 3 -o "$WORK/k.npy"
-    expect_status 1
-    expect "changed [Q; K]"
-    run "$NYSBENCH" measure --head "$head" --plugin "$BATS_FILE_TMPDIR/meddlers.so" --strategy uniform -m 3 --core core_writes_a --core svd
-    expect_status 1
-    expect "a component from outside has changed A"
-    run "$NYSBENCH" measure --head "$head" --plugin "$BATS_FILE_TMPDIR/meddlers.so" --strategy uniform -m 3 --core "core_writes_a(from=3)"
     expect_status 0
-    sed -i 's/^problems: .*/problems: [fixed_problem_moves, "gaussian(n=60, d=4)"]/; s/, rounds_up.*, kmeans/, kmeans/' "$WORK/c.yaml"
-    run "$NYSBENCH" plan "$WORK/c.yaml" --plugin "$BATS_FILE_TMPDIR/meddlers.so"
+    [ "$(grep -c "nysbench: warning: with --jobs 0 plug-ins run in this process: one that crashes or hangs ends the run" <<<"$output")" -eq 1 ]
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 -o "$WORK/s" --set strategies=uniform
+    [[ $output != *warning* ]]
+    run "$NYSBENCH" run "$WORK/c.yaml" -q --blas-threads 2 --plugin "$BATS_FILE_TMPDIR/meddlers.so" -o "$WORK/t"
     expect_status 2
-    expect "problem_moves: making a head: changed the working folder"
+    expect "nysbench: error: run: --blas-threads 2: a plug-in runs in a copy of its worker, which can be made of one thread only: leave out --blas-threads, or $BATS_FILE_TMPDIR/meddlers.so"
+    [ ! -e "$WORK/t" ]
+}
+
+@test "what a call has computed from S for itself is computed once more, for all later calls" {
+    with asks -j 1 --set "landmarks=[2, 3, 5, 8, 16]"
+    expect_status 0
+    [ "$(grep -c "the singular vectors are computed" <<<"$output")" -eq 1 ]
+    [ "$(grep -c "the singular vectors are found" <<<"$output")" -eq 4 ]
 }
 
 @test "hanging: SIGTERM, then SIGKILL; the row tells which" {
@@ -186,23 +186,20 @@ PY
     expect "rows: 1, 1 timeout"
 }
 
-@test "the worker's channel closed, or filled with noise" {
+@test "the channel of a pick closed, or filled with noise" {
     with "closes(from=3)" -j 2
     expect_status 1
-    expect_rows crashed "the strategy's pick closed the channel between the worker and its parent" 4
+    expect_rows crashed "the strategy's pick closed the channel between its process and the worker" 4
     with "babble(from=3)" -j 2
     expect_status 1
-    expect_rows crashed "something wrote into the channel between the worker and its parent" 4
+    expect_rows crashed "the strategy's pick wrote something else into the channel between its process and the worker" 4
 }
 
-@test "memory: allocating without end fails, and keeping it all leaves none to the others" {
+@test "memory: allocating without end fails" {
     if sanitized; then skip "the sanitizers need more address space than any limit allows"; fi
     with allocate --memory 200M -j 2
     expect_status 1
     expect_rows failed "out of memory: " 8
-    with "hoard(from=3)" --memory 200M -j 2
-    expect_status 1
-    expect_rows failed "out of memory: " 4
 }
 
 @test "nonsense: repeated tokens, NaN in the points" {

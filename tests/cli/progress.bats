@@ -164,7 +164,7 @@ one_bar() {
 
 @test "warnings while the bar is up stand above it as whole lines: a worker is killed, the store is held" {
     slow 40 41 42 43
-    sed -i "1i [ -s '$WORK/r/results.sqlite' ] && mkdir '$WORK/once' 2>/dev/null && kill -KILL \$(ps -o ppid= \$PPID) # the worker" "$WORK/slow.sh"
+    sed -i "1i [ -s '$WORK/r/results.sqlite' ] && mkdir '$WORK/once' 2>/dev/null && kill -KILL \$PPID # the worker" "$WORK/slow.sh"
     /usr/bin/python3 -SE - "$WORK" 3>&- <<'PY' &
 import os, sqlite3, sys, time
 def await_(name):

@@ -3,7 +3,6 @@
  * orthogonal factors, so that every singular value of X is known. */
 #include "testing.h"
 
-#include "calls/guard.h"
 #include "cores/core.h"
 #include "data/tensor.h"
 #include "linalg/linalg.h"
@@ -581,33 +580,6 @@ static void test_the_official_start(void **state)
     }
 }
 
-/* A guard looks at all that is kept by then, and nobody tells it anything once it is over. */
-static void test_what_cores_share_is_guarded(void **state)
-{
-    enum { ORDER = 6, ROWS = 2 };
-    nb_choice choice = choose(&nb_cores, "svd(rcond=machine)", *state);
-    made t = make(*state, ORDER, 0.1, 1);
-    nb_factors *f = &t.factors;
-    nb_guard guard;
-    double target[ROWS] = {1, 2}, rows[ROWS * ORDER] = {3}, squares[ROWS] = {4, 5};
-    nb_guard_start(&guard, &choice, NULL, f);
-    compute(*state, "svd(rcond=machine)", f);
-    f->rows = (nb_exact_rows){.k = ROWS, .rank_b = 1, .target = target, .f = rows, .squares = squares};
-    nb_watch_tell(f->watch);
-    assert_ok(*state, nb_guard_end(&guard, NB_OK, *state));
-    assert_null(f->watch);
-    const double *const kept[] = {f->a, f->spectrum.u, f->spectrum.values, f->spectrum.vt, target, rows, squares};
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        double *piece = (double *)(uintptr_t)kept[i], before = *piece;
-        nb_guard_start(&guard, &choice, NULL, f);
-        *piece += 1;
-        assert_error(*state, nb_guard_end(&guard, NB_OK, *state), NB_EBUG,
-                     i == 0 ? "changed A" : "changed what cores share");
-        *piece = before;
-        assert_null(f->watch);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -630,7 +602,6 @@ int main(void)
         test_with_ctx(test_the_official_start),
         test_with_ctx(test_cutoffs),
         test_with_ctx(test_the_cutoff_after_a_tolerance),
-        test_with_ctx(test_what_cores_share_is_guarded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

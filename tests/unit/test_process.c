@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Programs that are started: what they are given, what they say, and how they end. A shell tells it. */
+/* Programs that are started: what they are given, what they say, and how they end. A shell tells it. Functions in a
+ * child: what comes back, however it ends. */
 #include "testing.h"
 
+#include "base/apart.h"
 #include "base/capture.h"
 #include "base/process.h"
 #include "base/scratch.h"
 
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,7 +59,6 @@ static void test_capture(void **state)
         nb_format(*state, "%s\n", said(*state, NULL, nb_format(*state, "cd '%s'; printf %%s \"$(pwd -P)\"", folder))));
     assert_string_equal(said(*state, NULL, "cat"), ""); /* there is nothing to read */
     assert_int_equal(strlen(said(*state, NULL, "head -c 100000 /dev/zero | tr '\\0' x")), 100000);
-    assert_string_equal(said(*state, NULL, "printf %s \"$NYSBENCH_RUN\""), "");
     assert_error(*state, nb_capture(shell(*state, "exit 3"), NULL, 20, &output, *state), NB_EIO, "sh: exit status 3");
     assert_error(*state, nb_capture(shell(*state, "kill -TERM $$"), NULL, 20, &output, *state), NB_EIO,
                  "sh: killed by signal 15");
@@ -85,16 +89,14 @@ static void assert_spawns(nb_ctx *ctx)
     assert_ok(ctx, nb_temporary_folder(&folder, ctx));
     setenv("NB_TEST_GIVEN", "before", 1);
     setenv("NB_TEST_GIVEN_TOO", "kept", 1);
-    nb_process program = {
-        .words = shell(ctx, "echo $NB_TEST_GIVEN $NB_TEST_GIVEN_TOO ${NYSBENCH_RUN:+marked} >&2; echo lost"),
-        .folder = folder,
-        .log = "log",
-        .variable = "NB_TEST_GIVEN=now"};
+    nb_process program = {.words = shell(ctx, "echo $NB_TEST_GIVEN $NB_TEST_GIVEN_TOO >&2; echo lost"),
+                          .folder = folder,
+                          .log = "log",
+                          .variable = "NB_TEST_GIVEN=now"};
     run(ctx, &program, 0);
-    program.outlives = true;
     program.variable = NULL;
     run(ctx, &program, 0);
-    assert_string_equal(text_of(ctx, folder, "log"), "now kept marked\nbefore kept\n");
+    assert_string_equal(text_of(ctx, folder, "log"), "now kept\nbefore kept\n");
     char *nobody[] = {word(ctx, "no-such-program"), NULL};
     program = (nb_process){.words = nobody, .folder = folder, .log = "why"};
     run(ctx, &program, NB_NOT_STARTED);
@@ -106,8 +108,7 @@ static void test_spawn(void **state)
     assert_spawns(*state);
 }
 
-/* Where the process has a guard there is another way to start a program. */
-static void test_spawn_from_a_guarded_process(void **state)
+static void test_spawn_from_a_forked_process(void **state)
 {
     pid_t pid;
     nb_ending ending;
@@ -121,10 +122,116 @@ static void test_spawn_from_a_guarded_process(void **state)
     assert_int_equal(ending.how, 0);
 }
 
+typedef enum { RETURNS, FAILS, LEAVES, DIES, HANGS, CLOSES, BABBLES, ADDS } way;
+
+typedef struct {
+    way way;
+    int count;
+    double *numbers, *none;
+    const char *text, *no_text;
+} letter;
+
+enum { NUMBERS = 5000, PIPE = 3 };
+
+static nb_status write_letter(void *self, nb_ctx *ctx)
+{
+    letter *l = self;
+    if (l->way == FAILS) NB_FAIL(ctx, NB_ENUMERIC, "no number");
+    if (l->way == LEAVES) exit(0);
+    if (l->way == DIES) abort();
+    if (l->way == CLOSES) close(PIPE);
+    if (l->way == CLOSES || l->way == HANGS) pause();
+    if (l->way == BABBLES && write(PIPE, "x", 1) != 1) abort();
+    l->count = NUMBERS;
+    NB_NEED(l->numbers, nb_alloc_reals(ctx, NUMBERS, 1));
+    for (int i = 0; i < NUMBERS; i++) l->numbers[i] = i;
+    NB_NEED(l->text, nb_format(ctx, "from %d", (int)getppid()));
+    return NB_OK;
+}
+
+static void move_letter(void *self, nb_parcel *parcel)
+{
+    letter *l = self;
+    nb_parcel_move(parcel, &l->count, sizeof l->count);
+    l->numbers = nb_parcel_array(parcel, l->numbers, (size_t)l->count, sizeof *l->numbers);
+    l->none = nb_parcel_array(parcel, l->none, SIZE_MAX, sizeof *l->none);
+    l->text = nb_parcel_text(parcel, l->text);
+    l->no_text = nb_parcel_text(parcel, l->no_text);
+    if (l->way == ADDS && l->none == NULL && write(PIPE, "x", 1) == 1) l->way = RETURNS;
+}
+
+static nb_return send(nb_ctx *ctx, way how, letter *l)
+{
+    nb_return back;
+    *l = (letter){.way = how};
+    assert_ok(ctx, nb_errand_run(&(nb_errand){l, write_letter, move_letter, how == HANGS ? 0.2 : 20}, &back, ctx));
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    return back;
+}
+
+static void test_errand(void **state)
+{
+    letter l;
+    nb_return back = send(*state, RETURNS, &l);
+    assert_int_equal(back.how, NB_RETURNED);
+    assert_int_equal(back.status, NB_OK);
+    assert_int_equal(l.count, NUMBERS);
+    for (int i = 0; i < NUMBERS; i++) assert_true(l.numbers[i] == i);
+    assert_null(l.none);
+    assert_null(l.no_text);
+    assert_string_equal(l.text, nb_format(*state, "from %d", (int)getpid()));
+    back = send(*state, FAILS, &l);
+    assert_int_equal(back.how, NB_RETURNED);
+    assert_int_equal(back.status, NB_ENUMERIC);
+    assert_string_equal(back.message, "no number");
+    back = send(*state, LEAVES, &l);
+    assert_int_equal(back.how, NB_ENDED);
+    assert_int_equal(back.ending.how, 0);
+    back = send(*state, DIES, &l);
+    assert_int_equal(back.how, NB_ENDED);
+    assert_true(WIFSIGNALED(back.ending.how) && WTERMSIG(back.ending.how) == SIGABRT);
+    back = send(*state, HANGS, &l);
+    assert_int_equal(back.how, NB_ENDED);
+    assert_true(back.ending.timed_out);
+    assert_int_equal(send(*state, CLOSES, &l).how, NB_CLOSED);
+    assert_int_equal(send(*state, BABBLES, &l).how, NB_GARBLED);
+    assert_int_equal(send(*state, ADDS, &l).how, NB_GARBLED);
+}
+
+/* A folder stays while its process lives, however many look, and goes when it is dead. */
+static void test_folders_of_the_dead(void **state)
+{
+    int ends[2];
+    pid_t pid;
+    nb_ending ending;
+    const char *mine, *found;
+    char theirs[256] = "";
+    assert_int_equal(pipe(ends), 0);
+    assert_ok(*state, nb_temporary_folder(&mine, *state));
+    assert_ok(*state, nb_process_fork(&pid, *state));
+    if (pid == 0) {
+        if (nb_temporary_folder(&found, *state) != NB_OK || access(mine, F_OK) != 0) _exit(1);
+        if (write(ends[1], found, strlen(found) + 1) < 0) _exit(2);
+        pause();
+    }
+    close(ends[1]);
+    assert_true(read(ends[0], theirs, sizeof theirs - 1) > 0);
+    nb_scratch_finish(); /* my own go, for a process that has ended could not need them */
+    assert_int_equal(access(mine, F_OK), -1);
+    assert_int_equal(access(theirs, F_OK), 0);
+    nb_process_kill(pid);
+    assert_ok(*state, nb_process_await(pid, 20, &ending, *state));
+    assert_int_equal(access(theirs, F_OK), 0);
+    assert_ok(*state, nb_temporary_folder(&mine, *state));
+    assert_int_equal(access(theirs, F_OK), -1);
+    close(ends[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_capture), test_with_ctx(test_spawn),
-                                       test_with_ctx(test_spawn_from_a_guarded_process)};
+                                       test_with_ctx(test_spawn_from_a_forked_process), test_with_ctx(test_errand),
+                                       test_with_ctx(test_folders_of_the_dead)};
     nb_process_begin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     nb_process_finish();

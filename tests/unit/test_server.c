@@ -94,7 +94,7 @@ static void test_the_question_arrives_and_its_folder_goes(void **state)
     assert_int_equal(access(folder, F_OK), -1);
 }
 
-/* In a process with a guard, as a worker has one: there the program is its child, without a guard of its own. */
+/* In a forked process, as a worker is one. */
 static void in_a_worker(void **state, void (*test)(void **state))
 {
     pid_t pid;
@@ -250,21 +250,21 @@ static void test_many_at_a_time(void **state)
 /* As in a worker: it has servers of its own, which end with it, however that ends. */
 static void test_in_a_forked_process(void **state)
 {
-    pid_t guard, theirs;
+    pid_t worker, theirs;
     int ends[2];
     nb_ending ending;
     nb_service s = service(*state, EACH(ANSWER));
     pid_t ours = answered(*state, &s, "one");
     assert_int_equal(pipe(ends), 0);
-    assert_ok(*state, nb_process_fork(&guard, *state));
-    if (guard == 0) {
+    assert_ok(*state, nb_process_fork(&worker, *state));
+    if (worker == 0) {
         if (nb_servers_count() != 0) _exit(1);
         theirs = answered(*state, &s, "one");
         if (theirs == ours || answered(*state, &s, "two") != theirs) _exit(2);
         if (write(ends[1], &theirs, sizeof theirs) != sizeof theirs) _exit(3);
         raise(SIGKILL);
     }
-    assert_ok(*state, nb_process_await(guard, PATIENCE_S, &ending, *state));
+    assert_ok(*state, nb_process_await(worker, PATIENCE_S, &ending, *state));
     assert_true(WIFSIGNALED(ending.how) && WTERMSIG(ending.how) == SIGKILL);
     assert_int_equal(read(ends[0], &theirs, sizeof theirs), sizeof theirs);
     assert_false(runs(theirs));

@@ -166,7 +166,7 @@ static nb_status run(const nb_plan *plan, const bool *pending, int jobs, record 
         plan, pending, (nb_workers){.jobs = jobs, .blas_threads = 1, .timeout_s = r->timeout_s}, &sink, ctx);
     if (jobs > 0 && r->in_instance == -2) assert_int_equal(r->kept, r->instances);
     assert_int_equal(nb_ctx_blocks(ctx), blocks);
-    nb_process_finish(); /* the janitor's */
+    nb_process_finish(); /* what workers have left */
     assert_int_equal(waitpid(-1, NULL, 0), -1);
     assert_int_equal(errno, ECHILD);
     assert_in_range(r->meanwhiles, status == NB_OK, 1);

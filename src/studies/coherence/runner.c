@@ -97,10 +97,10 @@ static nb_status find_clustering(instance *in, int first, int end, nb_clustering
     nb_division *division;
     NB_NEED(division, nb_alloc(in->ctx, 1, sizeof *division));
     NB_TRY(in->ctx, stream_of(in, trial, "partition", &stream));
-    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_COHERENCE_AT_PARTITION, first, end));
+    nb_pending_at(in->pending, NB_COHERENCE_AT_PARTITION, first, end);
     NB_TRY(in->ctx, nb_divide(partition, in->spectrum.d, in->spectrum.n, in->spectrum.x, in->k, stream, in->rng,
                               division, in->ctx));
-    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_COHERENCE_AT_MEASURE, first, end));
+    nb_pending_at(in->pending, NB_COHERENCE_AT_MEASURE, first, end);
     NB_TRY(in->ctx, nb_clustering_make(&in->spectrum, in->k, in->scores, division, clustering, in->ctx));
     clustering->uniform2 = in->uniform2;
     return NB_OK;
@@ -109,7 +109,6 @@ static nb_status find_clustering(instance *in, int first, int end, nb_clustering
 /* The rows of one partition in one trial; what is common to all with the same k stays. */
 static nb_status run_partition(instance *in, int first, int end)
 {
-    const nb_choice *partition = nb_plan_choice(in->plan, first, NB_COHERENCE_PARTITION);
     int trial = in->plan->rows[first].trial, k = nb_plan_value(in->plan, first, NB_COHERENCE_CLUSTERS);
     const char *reason;
     nb_clustering clustering;
@@ -118,7 +117,7 @@ static nb_status run_partition(instance *in, int first, int end)
     nb_status status = prepare(in, trial, k);
     nb_mark mark = nb_ctx_mark(in->ctx);
     if (status == NB_OK) status = find_clustering(in, first, end, &clustering);
-    if (status != NB_OK) return nb_pending_fail(in->pending, status, partition, first, end);
+    if (status != NB_OK) return nb_pending_fail(in->pending, status, first, end);
     for (int i = first; i < end; i++) {
         nb_coherence_row row;
         if (!in->pending->rows[i]) continue;
@@ -151,12 +150,11 @@ static nb_status run_trial(void *self, int first, int end)
     instance *in = self;
     nb_status status = NB_OK;
     if (in->fresh) nb_ctx_release(in->ctx, in->points);
-    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_COHERENCE_AT_DATA, first, end));
+    nb_pending_at(in->pending, NB_COHERENCE_AT_DATA, first, end);
     if (in->fresh) status = find_points(in, in->plan->rows[first].trial);
     in->fresh = nb_pending_scene(in->pending)->random;
     nb_mark mark = nb_ctx_mark(in->ctx);
-    if (status != NB_OK)
-        NB_TRY(in->ctx, nb_pending_fail(in->pending, status, nb_pending_scene(in->pending)->problem, first, end));
+    if (status != NB_OK) NB_TRY(in->ctx, nb_pending_fail(in->pending, status, first, end));
     in->k = 0;
     for (int i = first, next; i < end && status == NB_OK; i = next) {
         for (next = i + 1; next < end && same_partition(in->plan, i, next);) next++;

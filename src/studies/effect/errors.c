@@ -68,7 +68,7 @@ static nb_status find_landmarks(one_head *o, int j)
         if (o->landmarks[i] && same_picks(&w->jobs[i].how, &job->how)) o->landmarks[j] = o->landmarks[i];
     if (!o->landmarks[j]) {
         NB_NEED(own, nb_alloc(w->ctx, 1, sizeof *own));
-        NB_TRY(w->ctx, nb_pending_at(w->pending, NB_EFFECT_AT_PICK, job->row, job->row + 1));
+        nb_pending_at(w->pending, NB_EFFECT_AT_PICK, job->row, job->row + 1);
         nb_status status = pick(o, job, own);
         NB_TRY(w->ctx, nb_effect_take_failure(w, job, status));
         if (job->status) return NB_OK;
@@ -106,21 +106,18 @@ static nb_status find_pairs(one_head *o)
 static nb_status compute(const one_head *o, nb_effect_job *job, nb_factors *factors, double **x)
 {
     nb_ctx *ctx = o->w->ctx;
-    const nb_choice *choice = job->how.core;
-    const nb_core *core = (const nb_core *)choice->component;
-    const char *refusal = core->refusal ? core->refusal(factors, choice->options) : NULL;
     size_t square = (size_t)job->how.m * (size_t)job->how.m;
-    double *out, seconds;
+    double *out;
+    nb_computed computed;
     *x = NULL;
-    if (refusal) return nb_effect_end_job(o->w, job, "skipped", refusal);
     NB_NEED(out, nb_alloc_reals(ctx, square, 1));
-    NB_TRY(ctx, nb_pending_at(o->w->pending, NB_EFFECT_AT_CORE, job->row, job->row + 1));
-    nb_factors_begin(factors);
+    nb_pending_at(o->w->pending, NB_EFFECT_AT_CORE, job->row, job->row + 1);
     nb_mark mark = nb_ctx_mark(ctx);
-    nb_status status = nb_core_compute(choice, factors, o->scene, nb_effect_stream(o->w), out, &seconds, ctx);
+    nb_status status = nb_core_compute(job->how.core, factors, o->scene, nb_effect_stream(o->w), out, &computed, ctx);
     nb_ctx_release(ctx, mark);
     NB_TRY(ctx, nb_effect_take_failure(o->w, job, status));
     if (job->status) return NB_OK;
+    if (computed.refusal) return nb_effect_end_job(o->w, job, "skipped", computed.refusal);
     if (nb_all_finite(square, out))
         *x = out;
     else
@@ -165,7 +162,7 @@ static nb_status measure(one_head *o)
 {
     nb_effect_work *w = o->w;
     if (o->request_count == 0) return NB_OK;
-    NB_TRY(w->ctx, nb_pending_at(w->pending, NB_EFFECT_AT_MEASURE, w->first, w->end));
+    nb_pending_at(w->pending, NB_EFFECT_AT_MEASURE, w->first, w->end);
     NB_TRY(w->ctx, nb_engine_measure(o->scene, &o->how, o->request_count, o->requests, w->ctx));
     for (int r = 0; r < o->request_count; r++) {
         nb_effect_job *job = &w->jobs[o->job[r]];
@@ -181,7 +178,7 @@ static nb_status measure(one_head *o)
 static nb_status prepare(one_head *o)
 {
     nb_engine_times times = {.pass_s = 0};
-    NB_TRY(o->w->ctx, nb_pending_at(o->w->pending, NB_EFFECT_AT_MEASURE, o->w->first, o->w->end));
+    nb_pending_at(o->w->pending, NB_EFFECT_AT_MEASURE, o->w->first, o->w->end);
     return o->pair_count == 0 ? NB_OK
                               : nb_engine_prepare(o->scene, &o->how, o->pair_count, o->pairs, &times, o->w->ctx);
 }
@@ -221,10 +218,10 @@ static nb_status run_heads(nb_effect_work *w, const nb_choice *kernel)
     return NB_OK;
 }
 
-/* A failure that is no job's own is that of all; one of the machine, or of this process, ends the run. */
+/* A failure that is no job's own is that of all; one of the machine ends the run. */
 static nb_status end_all(nb_effect_work *w, nb_status status)
 {
-    if (status == NB_EHOST || nb_ctx_spoilt(w->ctx)) return status;
+    if (status == NB_EHOST) return status;
     for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++)
         if (is_open(job)) NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", nb_error_message(w->ctx)));
     nb_error_clear(w->ctx);

@@ -10,7 +10,7 @@ static nb_status pass(const nb_effect_work *w, nb_effect_job *job, const nb_laye
     nb_attending attending;
     nb_passed passed;
     NB_TRY(own, nb_attention_open(job->attention, &layer->shape, w->team, nb_effect_stream(w), &attending, own));
-    NB_TRY(own, nb_attention_forward_watched(&attending, layer, out, &passed, own));
+    NB_TRY(own, nb_attention_forward(&attending, layer, out, &passed, own));
     const char *why = passed.refusal ? passed.refusal : passed.diverged;
     return why ? nb_effect_end_job(w, job, passed.refusal ? "skipped" : "diverged", why) : NB_OK;
 }
@@ -53,7 +53,7 @@ nb_status nb_effect_find_outputs(nb_effect_work *w)
     NB_NEED(out, nb_alloc_scalars(w->ctx, (size_t)s->heads * (size_t)s->n * (size_t)s->dv));
     for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++) {
         if (job->status) continue;
-        NB_TRY(w->ctx, nb_pending_at(w->pending, NB_EFFECT_AT_OUTPUT, job->row, job->row + 1));
+        nb_pending_at(w->pending, NB_EFFECT_AT_OUTPUT, job->row, job->row + 1);
         NB_TRY(w->ctx, find_job(w, job, out));
     }
     return NB_OK;

@@ -30,7 +30,7 @@ nb_status nb_effect_end_job(const nb_effect_work *w, nb_effect_job *job, const c
 nb_status nb_effect_take_failure(const nb_effect_work *w, nb_effect_job *job, nb_status status)
 {
     if (status == NB_OK || status == NB_EHOST) return status;
-    NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", nb_error_message(w->ctx)));
+    NB_TRY(w->ctx, nb_effect_end_job(w, job, nb_pending_outcome(status), nb_error_message(w->ctx)));
     nb_error_clear(w->ctx);
     return NB_OK;
 }
@@ -129,7 +129,7 @@ static nb_status ask(const instance *in, nb_effect_job *job)
                                   .trial = w->trial};
     nb_model_outcome outcome;
     double start_s = nb_clock_s();
-    NB_TRY(w->ctx, nb_pending_at(w->pending, NB_EFFECT_AT_MODEL, job->row, job->row + 1));
+    nb_pending_at(w->pending, NB_EFFECT_AT_MODEL, job->row, job->row + 1);
     NB_TRY(w->ctx, nb_model_ask_effect(&w->part->program, &question, nb_effect_names, (double *)&job->result.told,
                                        &outcome, w->ctx));
     job->result.effect_s = nb_clock_s() - start_s;
@@ -172,7 +172,7 @@ static nb_status run_trial(void *self, int first, int end)
     w->end = end;
     w->count = 0;
     w->trial = w->plan->rows[first].trial;
-    NB_TRY(w->ctx, nb_pending_at(w->pending, NB_EFFECT_AT_HEADS, first, end));
+    nb_pending_at(w->pending, NB_EFFECT_AT_HEADS, first, end);
     nb_mark mark = nb_ctx_mark(w->ctx);
     if (in->fresh) status = find_layers(in);
     if (status == NB_OK)

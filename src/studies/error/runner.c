@@ -3,8 +3,8 @@
  * methods as fit, which the engine measures together. */
 #include "studies/error/runner.h"
 
+#include "calls/called.h"
 #include "calls/compute.h"
-#include "calls/guard.h"
 #include "calls/picking.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
@@ -46,10 +46,9 @@ nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head,
     unsigned wanted = plan->config->wanted;
     const nb_choice *kernel = nb_error_kernel(plan, &plan->scenes[scene]);
     bool stochastic = ((const nb_kernel *)kernel->component)->stochastic;
-    nb_guard guard;
-    nb_guard_begin(&guard, kernel, NULL, NULL);
+    const nb_component *caller = nb_called_begin(kernel);
     nb_status status = nb_scene_new(head, kernel, out, ctx);
-    NB_TRY(ctx, nb_guard_end(&guard, status, ctx));
+    NB_TRY(ctx, nb_called_end(caller, kernel, status, ctx));
     nb_scene_name(*out, plan->scenes[scene].problem->canonical, plan->scenes[scene].head);
     if (s->engine == NB_DIRECT) nb_scene_form_whole(*out);
     if (!s->sample && head->v && (wanted & NB_WANT_OUTPUT)) nb_scene_take_along(*out, NB_SCENE_OUTPUT);
@@ -95,12 +94,12 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     if (method->m > nb_scene_head(in->scene)->n)
         return nb_pending_put_all(in->pending, first, end, "skipped", "there are more landmarks than tokens");
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
-    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_PICK, first, end));
+    nb_pending_at(in->pending, NB_AT_PICK, first, end);
     if (in->nested)
         *landmarks = *in->nested;
     else if ((status = nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, method, in->rng, landmarks,
                                    in->ctx)) != NB_OK)
-        return nb_pending_fail(in->pending, status, method->strategy, first, end);
+        return nb_pending_fail(in->pending, status, first, end);
     *landmarks = nb_landmarks_first(landmarks, method->m);
     if (landmarks->refusal) return nb_pending_put_all(in->pending, first, end, "skipped", landmarks->refusal);
     for (int i = first, next; i < end; i = next) {
@@ -130,24 +129,12 @@ static nb_status pick_nested(instance *in, int first, int end)
             largest = method_of(in, i);
     if (!largest) return NB_OK;
     NB_NEED(landmarks, nb_alloc(in->ctx, 1, sizeof *landmarks));
-    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_PICK, first, end));
+    nb_pending_at(in->pending, NB_AT_PICK, first, end);
     if (nb_run_pick(in->plan, in->scene, in->plan->rows[first].trial, largest, in->rng, landmarks, in->ctx) != NB_OK)
         nb_error_clear(in->ctx);
     else if (!landmarks->refusal)
         in->nested = landmarks;
     return NB_OK;
-}
-
-static nb_status compute_core(const instance *in, int row, nb_factors *factors, double *x, double *core_s)
-{
-    const nb_choice *core = method_of(in, row)->core;
-    nb_stream stream = nb_plan_stream(in->plan, in->plan->rows[row].trial, core);
-    nb_factors_begin(factors);
-    nb_mark mark = nb_ctx_mark(in->ctx);
-    nb_status status = nb_core_compute(core, factors, in->scene, stream, x, core_s, in->ctx);
-    *core_s += factors->reused_s;
-    nb_ctx_release(in->ctx, mark);
-    return status;
 }
 
 typedef struct { /* one row on its way */
@@ -179,20 +166,23 @@ static nb_status request(const instance *in, const nb_how *how, nb_pair *pair, j
 {
     const nb_error_method *method = method_of(in, j->index);
     size_t square = (size_t)method->m * (size_t)method->m;
+    nb_stream stream = nb_plan_stream(in->plan, in->plan->rows[j->index].trial, method->core);
     double *x;
+    nb_computed computed;
     NB_NEED(x, nb_alloc_reals(in->ctx, square, 1));
-    const nb_core *core = (const nb_core *)method->core->component;
     j->request = -1;
-    j->row.status = "skipped";
-    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_CORE, j->index, j->index + 1));
-    if (core->refusal && (j->row.reason = core->refusal(pair->factors, method->core->options))) return NB_OK;
-    j->row.status = "diverged";
-    nb_status status = compute_core(in, j->index, pair->factors, x, &j->core_s);
-    if (nb_pending_over(status, method->core)) return status;
+    nb_pending_at(in->pending, NB_AT_CORE, j->index, j->index + 1);
+    nb_mark mark = nb_ctx_mark(in->ctx);
+    nb_status status = nb_core_compute(method->core, pair->factors, in->scene, stream, x, &computed, in->ctx);
+    nb_ctx_release(in->ctx, mark);
+    if (status == NB_EHOST) return status;
     if (status != NB_OK) {
-        j->row.status = "failed";
+        j->row.status = nb_pending_outcome(status);
         return nb_keep_failure(&j->row.reason, in->ctx);
     }
+    j->row.status = computed.refusal ? "skipped" : "diverged";
+    if ((j->row.reason = computed.refusal)) return NB_OK;
+    j->core_s = computed.seconds;
     j->notes = pair->factors->notes;
     j->flops = flops(in, method, j->landmarks);
     j->row.reason = j->notes.diverged ? j->notes.diverged : "the core is not finite";
@@ -279,7 +269,7 @@ static nb_status run_cores(const instance *in, const nb_how *how, int count, con
             NB_TRY(in->ctx, request(in, how, &pairs[p], j, requests, &requested));
         }
     }
-    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_MEASURE, of[0].first, of[count - 1].end));
+    nb_pending_at(in->pending, NB_AT_MEASURE, of[0].first, of[count - 1].end);
     if (requested > 0) NB_TRY(in->ctx, nb_engine_measure(in->scene, how, requested, requests, in->ctx));
     NB_TRY(in->ctx, nb_scene_exact_s(in->scene, &exact_s, in->ctx));
     for (int i = 0; i < job_count; i++) {
@@ -312,7 +302,7 @@ static nb_status run_batch(const instance *in, const nb_how *how, int count, con
     NB_NEED(pairs, nb_alloc(in->ctx, (size_t)count, sizeof *pairs));
     for (int p = 0; p < count; p++)
         pairs[p] = (nb_pair){.landmarks = of[p].landmarks, .kind = method_of(in, of[p].first)->factors};
-    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_MEASURE, of[0].first, of[count - 1].end));
+    nb_pending_at(in->pending, NB_AT_MEASURE, of[0].first, of[count - 1].end);
     if (nb_engine_prepare(in->scene, how, count, pairs, &times, in->ctx) != NB_OK) {
         const char *reason;
         NB_TRY(in->ctx, nb_keep_failure(&reason, in->ctx));
@@ -400,18 +390,6 @@ static nb_status run_instance(instance *in, int first, int end)
     return NB_OK;
 }
 
-/* The same under a kernel that may be a plug-in's: what it has changed shows only at the end, and counts against all
- * rows. */
-static nb_status run_guarded(instance *in, int first, int end)
-{
-    nb_guard guard;
-    nb_guard_begin(&guard, nb_error_kernel(in->plan, nb_pending_scene(in->pending)), in->scene, NULL);
-    nb_status status = run_instance(in, first, end);
-    if (status == NB_OK && guard.on) status = nb_pending_at(in->pending, NB_AT_SCENE, first, end);
-    status = nb_guard_end(&guard, status, in->ctx);
-    return guard.on && nb_ctx_spoilt(in->ctx) ? nb_pending_at(in->pending, NB_AT_SCENE, first, end) : status;
-}
-
 /* The scene is made if there is none yet or the data are new. */
 static nb_status run_trial(void *self, int first, int end)
 {
@@ -421,13 +399,12 @@ static nb_status run_trial(void *self, int first, int end)
     if (!in->scene || planned->random) {
         nb_ctx_release(in->ctx, in->points);
         in->scene = NULL;
-        NB_TRY(in->ctx, nb_pending_at(in->pending, NB_AT_SCENE, first, end));
+        nb_pending_at(in->pending, NB_AT_SCENE, first, end);
         status = nb_plan_head(in->plan, in->pending->scene, in->plan->rows[first].trial, in->rng, &in->head, in->ctx);
         if (status == NB_OK) status = nb_run_make_scene(in->plan, in->pending->scene, &in->head, &in->scene, in->ctx);
     }
     nb_mark mark = nb_ctx_mark(in->ctx);
-    status = status == NB_OK ? run_guarded(in, first, end)
-                             : nb_pending_fail(in->pending, status, planned->problem, first, end);
+    status = status == NB_OK ? run_instance(in, first, end) : nb_pending_fail(in->pending, status, first, end);
     nb_ctx_release(in->ctx, mark);
     return status;
 }

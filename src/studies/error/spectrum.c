@@ -87,13 +87,13 @@ static nb_status add_rows(const spectrum *s, int panel, int way, const double *v
 static nb_status find_filter(const spectrum *s, const nb_choice *choice, nb_factors *factors,
                              const nb_factors_spectrum *a, double *filter, nb_ctx *ctx)
 {
-    const nb_core *core = (const nb_core *)choice->component;
     int m = s->m;
-    double *x, *xu, core_s;
-    if (core->refusal && core->refusal(factors, choice->options)) return NB_OK;
+    double *x, *xu;
+    nb_computed computed;
     NB_NEED(x, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
     NB_NEED(xu, nb_alloc_reals(ctx, (size_t)m, (size_t)m));
-    NB_TRY(ctx, nb_core_compute(choice, factors, NULL, (nb_stream){.seed = 0}, x, &core_s, ctx));
+    NB_TRY(ctx, nb_core_compute(choice, factors, NULL, (nb_stream){.seed = 0}, x, &computed, ctx));
+    if (computed.refusal) return NB_OK;
     nb_gemm(NB_PLAIN, NB_PLAIN, m, m, m, 1, x, m, a->u, m, 0, xu, m);
     for (int j = 0; j < m; j++) {
         filter[j] = 0;

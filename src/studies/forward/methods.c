@@ -41,7 +41,7 @@ static nb_status one_pass(void *self, nb_ctx *ctx)
     NB_TRY(ctx, nb_team_new(m->threads, &team, ctx));
     NB_NEED(out, nb_alloc_scalars(ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv));
     NB_TRY(ctx, nb_attention_open(m->attention, s, team, b->stream, &m->attending, ctx));
-    NB_TRY(ctx, nb_attention_forward_watched(&m->attending, b->layer, out, &m->passed, ctx));
+    NB_TRY(ctx, nb_attention_forward(&m->attending, b->layer, out, &m->passed, ctx));
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }
@@ -70,7 +70,7 @@ static nb_status first_pass(nb_forward_method *m, const nb_layer *layer, nb_scal
 {
     nb_attending attending;
     NB_TRY(ctx, nb_attention_open(m->attention, &layer->shape, m->team, m->bench->stream, &attending, ctx));
-    return nb_attention_forward_watched(&attending, layer, out, &m->passed, ctx);
+    return nb_attention_forward(&attending, layer, out, &m->passed, ctx);
 }
 
 static nb_status leave(nb_forward_method *m, const char *status, const char *reason, nb_ctx *ctx)

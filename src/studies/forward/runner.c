@@ -86,7 +86,7 @@ static nb_status find_peaks(trial *t)
 {
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
         if (!is_in(m)) continue;
-        NB_TRY(t->in->ctx, nb_pending_at(t->in->pending, NB_FORWARD_AT_MEMORY, m->row, m->row + 1));
+        nb_pending_at(t->in->pending, NB_FORWARD_AT_MEMORY, m->row, m->row + 1);
         nb_status status = nb_forward_find_peak(m, t->in->ctx);
         NB_TRY(t->in->ctx, take_failure(t->in, m, status, status == NB_EBUG ? "crashed" : "failed"));
         if (m->status) NB_NEED(m->reason, nb_format(t->in->ctx, "in a process of its own: %s", m->reason));
@@ -123,7 +123,7 @@ static nb_status find_exact(const trial *t, nb_team *team, nb_exact *exact)
     nb_stream stream = nb_plan_stream(in->plan, t->trial, nb_pending_scene(in->pending)->problem);
     stream.role = "tokens that are compared";
     nb_random_seed(in->rng, &stream);
-    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_FORWARD_AT_EXACT, t->first, t->end));
+    nb_pending_at(in->pending, NB_FORWARD_AT_EXACT, t->first, t->end);
     return nb_exact_make(&in->layer, most == NB_AUTO ? in->layer.shape.n : most, in->rng, team, exact, in->ctx);
 }
 
@@ -138,7 +138,7 @@ static nb_status find_errors(trial *t)
     if (compared) NB_TRY(in->ctx, find_exact(t, team, &exact));
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
         if (!is_in(m)) continue;
-        NB_TRY(in->ctx, nb_pending_at(in->pending, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1));
+        nb_pending_at(in->pending, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1);
         nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, matrix, in->ctx);
         nb_ctx_release(m->own, 0);
         NB_TRY(in->ctx, take_failure(in, m, status, "failed"));
@@ -149,7 +149,7 @@ static nb_status find_errors(trial *t)
 static nb_status guarded_begin(void *self, nb_ctx *ctx)
 {
     guarded *g = self;
-    NB_TRY(ctx, nb_pending_at(g->t->in->pending, g->phase, g->first, g->end));
+    nb_pending_at(g->t->in->pending, g->phase, g->first, g->end);
     return g->inner.begin ? g->inner.begin(g->inner.self, ctx) : NB_OK;
 }
 
@@ -303,15 +303,13 @@ static nb_status run_trial(void *self, int first, int end)
     trial t = {.in = in, .first = first, .end = end, .trial = in->plan->rows[first].trial};
     nb_status status = NB_OK;
     if (in->fresh) nb_ctx_release(in->ctx, in->points);
-    NB_TRY(in->ctx, nb_pending_at(in->pending, NB_FORWARD_AT_DATA, first, end));
+    nb_pending_at(in->pending, NB_FORWARD_AT_DATA, first, end);
     if (in->fresh) status = nb_forward_layer(in->plan, in->pending->scene, t.trial, in->rng, &in->layer, in->ctx);
     in->fresh = nb_pending_scene(in->pending)->random;
     nb_mark mark = nb_ctx_mark(in->ctx);
     t.bench =
         (nb_forward_bench){.layer = &in->layer, .stream = {.seed = (uint64_t)in->plan->config->seed, .trial = t.trial}};
-    NB_TRY(in->ctx, status == NB_OK
-                        ? measure(&t)
-                        : nb_pending_fail(in->pending, status, nb_pending_scene(in->pending)->problem, first, end));
+    NB_TRY(in->ctx, status == NB_OK ? measure(&t) : nb_pending_fail(in->pending, status, first, end));
     nb_ctx_release(in->ctx, mark);
     return NB_OK;
 }

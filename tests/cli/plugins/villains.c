@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -194,6 +195,23 @@ static const nb_strategy villain_nan_points = {
     .pairing = NB_INDEPENDENT,
     .pick = nan_points};
 
+/* Does no harm: says whether it finds what it asks for. */
+static nb_status asks(const nb_points *p, int m, const void *o, nb_picks *picks, nb_ctx *ctx)
+{
+    int *tokens;
+    const nb_spectrum *s;
+    (void)o;
+    printf("the singular vectors are %s\n", p->scene->spectrum_count > 0 ? "found" : "computed");
+    NB_TRY(ctx, nb_scene_singular_vectors(p->scene, 4, &s, ctx));
+    return first(m, picks, &tokens);
+}
+
+static const nb_strategy villain_asks = {
+    .component = {"asks", "harms nobody", references, options, sizeof(villain_options)},
+    .traits = NB_ORACLE,
+    .pairing = NB_JOINT,
+    .pick = asks};
+
 static nb_status core_crash(nb_factors *f, const void *o, double *x, nb_ctx *ctx)
 {
     (void)o, (void)ctx;
@@ -211,4 +229,4 @@ static const nb_core villain_core = {.component = {"core_crash", "harms", refere
     }
 NB_PLUGIN(PART(segfault), PART(aborts), PART(recurse), PART(hang), PART(deaf), PART(hoard), PART(leave), PART(closes),
           PART(babble), PART(spoil), PART(orphans), PART(repeat), PART(killed), PART(allocate), PART(nan_points),
-          {"core", &villain_core.component});
+          PART(asks), {"core", &villain_core.component});
