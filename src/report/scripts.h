@@ -36,9 +36,9 @@ void nb_plot_print_head(FILE *out, const char *stem);
  * nothing. */
 nb_status nb_plot_draw(nb_gnuplots *gnuplots, const char *folder, const char *stem, nb_ctx *ctx);
 
-/* Removes the figures of a kind that were drawn by this program, but for the given stems and those whose script has been
- * edited, with their data and scripts: their rows are gone. Where nothing is left, KIND.csv too. `others` are the kinds
- * whose names begin with KIND_, up to NULL; their figures stay. */
+/* Removes the figures of a kind that were drawn by this program, but for the given stems and those whose script has
+ * been edited, with their data and scripts: their rows are gone. Where nothing is left, KIND.csv too. `others` are the
+ * kinds whose names begin with KIND_, up to NULL; their figures stay. */
 nb_status nb_plot_prune(const char *folder, const char *kind, const char *const *others, int count,
                         const char *const *stems, nb_ctx *ctx);
 
