@@ -26,6 +26,12 @@ none_runs() {
     ! pgrep -f "$WORK/" >/dev/null
 }
 
+# None of the programs that have said so in `hanging` is alive.
+programs_ended() {
+    local id
+    while read -r id _; do ! kill -0 "$id" 2>/dev/null || return 1; done <hanging
+}
+
 # No process has that command line, to a letter.
 none_is() {
     ! pgrep -xf "$1" >/dev/null
@@ -391,6 +397,10 @@ EOF
         local code=0
         wait "$run" || code=$?
         [ "$code" -gt 128 ] # by a signal
+        if [ $id = run ]; then
+            until_true programs_ended
+            pkill -f "$WORK/" || true # what they have started is nobody's to end
+        fi
         until_true none_runs
         [ $id = run ] || until_true empty tmp # the next run has removed what the first one left
     done
