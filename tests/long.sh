@@ -100,7 +100,8 @@ no_races() {
 
 # The Python package beside what is optional, from PyPI: each line one environment. In the last one nothing is skipped.
 pythons() {
-    local script packages
+    local script packages used
+    used=$(./nysbench info | sed -n 's/^blas_kernels  *//p') # the program's kernels of OpenBLAS, as tests/python.sh has it
     while read -r packages; do
         rm -rf "$work/python"
         VENV=$work/python tests/python.sh || return 1
@@ -109,7 +110,7 @@ pythons() {
             { tail -1 "$work/pip"; echo "pythons: skipped, $packages cannot be had"; return 0; }
         : >"$work/tests"
         for script in tests/python/test_{run,runs,docs,heads}.py; do
-            "$work/python/bin/python" "$script" >>"$work/tests" || { cat "$work/tests"; echo "with $packages"; return 1; }
+            OPENBLAS_CORETYPE=$used "$work/python/bin/python" "$script" >>"$work/tests" || { cat "$work/tests"; echo "with $packages"; return 1; }
         done
     done <<'END'
 pandas
