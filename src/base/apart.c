@@ -94,7 +94,7 @@ static _Noreturn void go(const nb_errand *errand, int fd, nb_ctx *ctx)
     _exit(0);
 }
 
-/* What the child has said, where it has ended by itself. */
+/* Unpacks what the child has said, if it has ended by itself. back->how tells whether it could be read. */
 static nb_status open_parcel(const nb_errand *errand, const nb_said *said, nb_return *back, nb_ctx *ctx)
 {
     verdict v;

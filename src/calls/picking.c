@@ -33,7 +33,7 @@ typedef struct { /* one call of the strategy: for `a`, or for `a` and `b` togeth
     const char *role;
     const nb_points *a, *b; /* b: NULL if there is one set */
     nb_picks *of_a, *of_b;
-    /* What came of it. */
+    /* The call sets these. */
     const char *refusal;
     nb_picks_moment start, end;
     double spared_s; /* seconds of what the scene had at hand */
@@ -135,7 +135,7 @@ static nb_status make_call(void *self, nb_ctx *ctx)
     return nb_called_end(caller, choice, status, ctx);
 }
 
-/* What says that there is an array, and has none, is no picks. */
+/* Moves the picks between child and parent; picks that announce an array and bring none are refused. */
 static void move_picks(nb_parcel *parcel, nb_picks *picks)
 {
     nb_ctx *own = picks->ctx;

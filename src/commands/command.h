@@ -63,7 +63,7 @@ typedef struct {
     int value;                /* index */
 } nb_word_value;
 enum { NB_TAKES_WHOLE = 256, NB_TAKES_REAL, NB_TAKES_WORD, NB_TAKES_PATIENCE, NB_TAKES_OUTPUT, NB_TAKES_PLUGINS };
-/* What stands there in braces, which would take lines of their own in each macro. */
+/* Puts its arguments in braces, so that the macros below need no lines of their own for these. */
 #define NB_BRACED(...) \
     { \
         __VA_ARGS__ \

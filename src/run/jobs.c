@@ -133,7 +133,8 @@ void nb_suspects_add(const nb_plan *plan, nb_position at, nb_suspects *suspects)
     if (phase && phase->axis >= 0) suspects->flags[phase->axis][nb_plan_value(plan, at.first, phase->axis)] = DEADLY;
 }
 
-/* What all rows of a scene have from outside separates none of them from the others. */
+/* Returns whether a row may harm others. Unless `alone`, a component from outside that all rows of a scene share does
+ * not count: it cannot be separated from any of them. */
 static bool is_suspect(const nb_plan *plan, const nb_suspects *s, int row, bool alone)
 {
     const nb_axis *axes = plan->config->study->axes;

@@ -399,7 +399,7 @@ EOF
         [ "$code" -gt 128 ] # by a signal
         if [ $id = run ]; then
             until_true programs_ended
-            pkill -f "$WORK/" || true # what they have started is nobody's to end
+            kill -9 -- "-$(cut -d' ' -f1 hanging)" # what the program has started, in its group, is nobody else's to end
         fi
         until_true none_runs
         [ $id = run ] || until_true empty tmp # the next run has removed what the first one left
