@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /* A parcel carries values from the child to its parent. The same function moves them on both sides: in the child it
- * writes what it is given, in the parent it sets that to what was written. Nothing is trusted: the parent gets no more than came, and no
- * pointer. */
+ * writes what it is given, in the parent it sets that to what was written. Nothing is trusted: the parent gets no more
+ * than came, and no pointer. */
 typedef struct nb_parcel nb_parcel;
 void nb_parcel_move(nb_parcel *parcel, void *bytes, size_t count);
 
