@@ -129,11 +129,13 @@ void nb_scratch_finish(void)
     free(root);
 }
 
-/* True if the folder has a name, which a program in it may have taken away. */
+/* False with errno if the folder has no name any more: a program in it, or another's sweep, took it away. */
 static bool is_there(int folder)
 {
     struct stat info;
-    return fstat(folder, &info) == 0 && info.st_nlink > 0;
+    if (fstat(folder, &info) != 0) return false;
+    errno = ENOENT;
+    return info.st_nlink > 0;
 }
 
 /* Makes a folder there and locks it; false with errno. */

@@ -8,9 +8,14 @@
 #include "base/process.h"
 #include "base/scratch.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -227,11 +232,38 @@ static void test_folders_of_the_dead(void **state)
     close(ends[0]);
 }
 
+static int swept; /* how many more folders go just before they are locked */
+
+/* Stands in for libc's in this program. A folder that goes is what another program's sweep does to it. */
+int flock(int file, int how)
+{
+    char link[64], folder[512] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    if (swept > 0 && readlink(link, folder, sizeof folder - 1) > 0 && rmdir(folder) == 0) swept--;
+    errno = 0;
+    return (int)syscall(SYS_flock, file, how);
+}
+
+static void test_folder_swept_too_early(void **state)
+{
+    const char *folder;
+    nb_scratch_finish();
+    swept = 3;
+    assert_ok(*state, nb_temporary_folder(&folder, *state));
+    assert_int_equal(swept, 0);
+    assert_int_equal(access(folder, F_OK), 0);
+    nb_scratch_finish();
+    swept = INT_MAX;
+    assert_error(*state, nb_temporary_folder(&folder, *state), NB_EHOST, "No such file or directory");
+    swept = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {test_with_ctx(test_capture), test_with_ctx(test_spawn),
                                        test_with_ctx(test_spawn_from_a_forked_process), test_with_ctx(test_errand),
-                                       test_with_ctx(test_folders_of_the_dead)};
+                                       test_with_ctx(test_folders_of_the_dead),
+                                       test_with_ctx(test_folder_swept_too_early)};
     nb_process_begin();
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     nb_process_finish();
