@@ -13,12 +13,16 @@ static const double share_floor = 1e-6, most_correction = 2;
 
 void nb_reweigh(int m, int k, const double *bias, double *f)
 {
-    double largest = nb_largest((size_t)m, bias);
-    for (size_t i = 0; i < (size_t)k; i++) {
-        double *column = f + i * (size_t)m;
-        for (int c = 0; c < m; c++) column[c] *= exp(bias[c] - largest);
-        nb_scale((size_t)m, 1 / nb_sum((size_t)m, column), column);
+    enum { AT_ONCE = 256 };
+    double largest = nb_largest((size_t)m, bias), factors[AT_ONCE];
+    for (int first = 0, count; first < m; first += count) {
+        count = m - first < AT_ONCE ? m - first : AT_ONCE;
+        for (int c = 0; c < count; c++) factors[c] = exp(bias[first + c] - largest);
+        for (size_t i = 0; i < (size_t)k; i++)
+            for (int c = 0; c < count; c++) f[i * (size_t)m + (size_t)(first + c)] *= factors[c];
     }
+    for (size_t i = 0; i < (size_t)k; i++)
+        nb_scale((size_t)m, 1 / nb_sum((size_t)m, f + i * (size_t)m), f + i * (size_t)m);
 }
 
 void nb_correct_bias(int m, const double *share, const double *mean, double *bias)

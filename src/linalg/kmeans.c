@@ -129,13 +129,14 @@ static int nearest_centre(const work *w, int i, int from, int best)
 }
 
 /* Points from `first` on, up to a panel of them: to the centres from number `from` on, if these are not the first only
- * where they are nearer than w->distance. */
+ * where they are nearer than w->distance, which is kept while centres are drawn. */
 static void assign_panel(work *w, int first, int from)
 {
     const nb_bounding *b = &w->bounds;
     size_t m = (size_t)w->c->m, d = (size_t)w->c->d, before = (size_t)from;
     float *products = w->products + (size_t)first * m, least[NB_PANEL], second[NB_PANEL];
     double unit = b->points->scale * b->points->scale;
+    bool measured = from > 0 || w->known < w->c->m;
     int at[NB_PANEL];
     nb_panel_products(d, b->points->panels + (size_t)first * d, (size_t)w->moved_count, w->moved, b->z, products);
     nb_panel_least((size_t)w->known - before, b->offset + before, products + NB_PANEL * before, least, second, at);
@@ -144,7 +145,10 @@ static void assign_panel(work *w, int first, int from)
         if (from > 0 && b->rest[i] + (double)least[l] > unit * w->distance[i]) continue;
         if (!(least[l] + b->point_error[i] + b->centre_error[best] < second[l]))
             best = nearest_centre(w, i, from, best);
-        if (from == 0 || distance_of(w->c, i, best) < w->distance[i]) w->c->group[i] = best;
+        double distance = measured ? distance_of(w->c, i, best) : 0;
+        if (from > 0 && distance >= w->distance[i]) continue;
+        w->distance[i] = distance;
+        w->c->group[i] = best;
     }
 }
 
@@ -187,8 +191,6 @@ static nb_status add_batch(work *w, int count, gsl_rng *rng, nb_ctx *ctx)
         first_centre(c, from + k, drawn[k]);
     }
     assign_all(w, from);
-    for (int i = 0; i < c->n; i++)
-        if (c->group[i] >= from) w->distance[i] = distance_of(c, i, c->group[i]);
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }
@@ -333,26 +335,36 @@ static nb_status lloyd(work *w, gsl_rng *rng, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Runs again, and takes the groups of the least inertia. */
+static nb_status restart(work *w, gsl_rng *rng, nb_ctx *ctx)
+{
+    nb_clusters *c = w->c;
+    double least = inertia_of(w);
+    int *best;
+    NB_NEED(best, nb_alloc(ctx, (size_t)c->n, sizeof *best));
+    memcpy(best, c->group, (size_t)c->n * sizeof *best);
+    for (int run = 1; run < w->how->restarts; run++) {
+        NB_TRY(ctx, lloyd(w, rng, ctx));
+        double inertia = inertia_of(w);
+        if (inertia >= least) continue;
+        least = inertia;
+        memcpy(best, c->group, (size_t)c->n * sizeof *best);
+    }
+    memcpy(c->group, best, (size_t)c->n * sizeof *best);
+    count_sizes(c);
+    renew(w);
+    move_centres(w);
+    return NB_OK;
+}
+
 nb_status nb_kmeans(int d, int n, const double *x, int m, const nb_kmeans_how *how, gsl_rng *rng, nb_clusters *out,
                     nb_ctx *ctx)
 {
     work w = {.c = out, .how = how};
-    double least = DBL_MAX;
-    int *best;
     *out = (nb_clusters){.n = n, .d = d, .m = m, .cosine = how->cosine};
     NB_TRY(ctx, work_init(&w, x, ctx));
-    NB_NEED(best, nb_alloc(ctx, (size_t)n, sizeof *best));
-    for (int run = 0; run < how->restarts; run++) {
-        NB_TRY(ctx, lloyd(&w, rng, ctx));
-        double inertia = inertia_of(&w);
-        if (run > 0 && inertia >= least) continue;
-        least = inertia;
-        memcpy(best, out->group, (size_t)n * sizeof *best);
-    }
-    memcpy(out->group, best, (size_t)n * sizeof *best);
-    count_sizes(out);
-    renew(&w);
-    move_centres(&w);
+    NB_TRY(ctx, lloyd(&w, rng, ctx));
+    if (how->restarts > 1) NB_TRY(ctx, restart(&w, rng, ctx));
     nb_ctx_release(ctx, w.mark);
     return NB_OK;
 }

@@ -121,21 +121,25 @@ void nb_panel_products(size_t d, const float *x, size_t count, const int *listed
     nb_panel_products_at(0)(d, x, count, listed, z, out);
 }
 
+/* The groups beside each other, since each comparison waits for the one before. */
 WIDTHS void nb_panel_least(size_t m, const float *offset, const float *product, float *least, float *second, int *at)
 {
-    for (size_t g = 0; g < GROUPS; g++) {
-        lanes smallest = (lanes){0} + FLT_MAX, next = smallest;
-        places place = {0};
-        for (size_t j = 0; j < m; j++) {
-            lanes value = offset[j] + ((const lanes *)product)[j * GROUPS + g];
-            places closer = value < smallest;
-            lanes larger = (lanes)CHOOSE(closer, (places)smallest, (places)value);
-            next = (lanes)CHOOSE(larger < next, (places)larger, (places)next);
-            place = CHOOSE(closer, (int)j, place);
-            smallest = (lanes)CHOOSE(closer, (places)value, (places)smallest);
+    const lanes *values = (const lanes *)product;
+    lanes smallest[GROUPS], next[GROUPS];
+    places place[GROUPS] = {{0}};
+    for (size_t g = 0; g < GROUPS; g++) smallest[g] = next[g] = (lanes){0} + FLT_MAX;
+    for (size_t j = 0; j < m; j++, values += GROUPS) {
+        _Pragma("GCC unroll 4") for (size_t g = 0; g < GROUPS; g++)
+        {
+            lanes value = offset[j] + values[g];
+            places closer = value < smallest[g];
+            lanes larger = (lanes)CHOOSE(closer, (places)smallest[g], (places)value);
+            next[g] = (lanes)CHOOSE(larger < next[g], (places)larger, (places)next[g]);
+            place[g] = CHOOSE(closer, (int)j, place[g]);
+            smallest[g] = (lanes)CHOOSE(closer, (places)value, (places)smallest[g]);
         }
-        memcpy(least + g * NB_LANES, &smallest, sizeof smallest);
-        memcpy(second + g * NB_LANES, &next, sizeof next);
-        memcpy(at + g * NB_LANES, &place, sizeof place);
     }
+    memcpy(least, smallest, sizeof smallest);
+    memcpy(second, next, sizeof next);
+    memcpy(at, place, sizeof place);
 }

@@ -393,7 +393,7 @@ static void test_memory_of_restarts(void **state)
     for (int init = 0; nb_kmeans_inits[init]; init++) {
         size_t most[2];
         for (int many = 0; many < 2; many++) {
-            nb_kmeans_how how = {.init = init, .restarts = many ? 50 : 1, .iterations = 2};
+            nb_kmeans_how how = {.init = init, .restarts = many ? 50 : 2, .iterations = 2};
             nb_clusters c;
             nb_mark mark = nb_ctx_mark(ctx);
             nb_ctx_watch(ctx);
