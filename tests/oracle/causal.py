@@ -226,6 +226,19 @@ def moba(q, k, v, block, top, window, sinks):
     return base.seen_softmax(q, k, v, seen)
 
 
+def sparq(q, k, v, window, tokens, components, sinks):
+    n = len(q)
+    seen = np.tril(np.ones((n, n), bool))
+    for i in range(n):
+        a = i // CHUNK * CHUNK
+        far = k[sinks:max(sinks, a - window)]
+        if len(far) <= tokens:
+            continue
+        by = np.argsort(-np.abs(q[i]) * k[:a].std(axis=0), kind="stable")[:components]
+        seen[i, sinks + np.argsort(-(far[:, by] @ q[i, by]), kind="stable")[tokens:]] = False
+    return base.seen_softmax(q, k, v, seen)
+
+
 def block_sparse(q, k, v, block, top, window, sinks):
     n = len(q)
     seen = np.tril(np.ones((n, n), bool))
@@ -239,6 +252,8 @@ def block_sparse(q, k, v, block, top, window, sinks):
 
 
 CHOSEN = [(moba, {"block": 8, "top": 2, "window": 0, "sinks": 0}), (moba, {"block": 7, "top": 5, "window": 20, "sinks": 3}),
+          (sparq, {"window": 9, "tokens": 12, "components": 3, "sinks": 3}),
+          (sparq, {"window": 40, "tokens": 5, "components": 50, "sinks": 50}),
           (block_sparse, {"block": 8, "top": 3, "window": 10, "sinks": 4}),
           (block_sparse, {"block": 1, "top": 9, "window": 0, "sinks": 0})]
 CASES = [("streamingllm(window={window}, sinks={sinks})", Slots, {}),
@@ -278,7 +293,7 @@ def outputs(layer, kind, **options):
 def matrix(kind, q, k, v, options):
     """S~, as the formulas have it with this V."""
     both = np.hstack([v, np.eye(len(q))])
-    if kind in (moba, block_sparse):
+    if kind in (moba, sparq, block_sparse):
         return kind(q, k, both, **options)[:, v.shape[1]:]
     head = kind(q, k, both, **options)
     head.guide = v.shape[1]

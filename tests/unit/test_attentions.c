@@ -71,6 +71,8 @@ static const char *const specs[] = {
     "moba(block=8, top=2)",
     "moba(block=7, top=3, window=10, sinks=5)",
     "moba(block=200, top=0)",
+    "sparq(window=5, tokens=7, components=3)",
+    "sparq(window=0, tokens=1, components=40, sinks=0)",
     "block_sparse(window=10, block=8, top=3)",
     "block_sparse(window=0, block=1, top=9, sinks=0)",
 };
@@ -535,6 +537,8 @@ static void test_exact_ones(void **state)
                                         "merging(window=0, landmarks=200)",
                                         "moba(block=9, top=30, window=3, sinks=2)",
                                         "moba(block=3, top=4, window=200)",
+                                        "sparq(window=200, tokens=1)",
+                                        "sparq(window=3, tokens=200, components=1, sinks=0)",
                                         "block_sparse(window=5, block=7, top=40)",
                                         "merging(window=200, landmarks=1)"};
     ctx = *state;
