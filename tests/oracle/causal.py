@@ -235,7 +235,8 @@ def sparq(q, k, v, window, tokens, components, sinks):
         if len(far) <= tokens:
             continue
         by = np.argsort(-np.abs(q[i]) * k[:a].std(axis=0), kind="stable")[:components]
-        seen[i, sinks + np.argsort(-(far[:, by] @ q[i, by]), kind="stable")[tokens:]] = False
+        scores = (far[:, by] * q[i, by]).sum(axis=1)  # equal keys have equal scores
+        seen[i, sinks + np.argsort(-scores, kind="stable")[tokens:]] = False
     return base.seen_softmax(q, k, v, seen)
 
 
@@ -364,6 +365,15 @@ def check_layer(program, double, layer):
     check_matrices(program, double, layer, cases)
 
 
+def check_equal_keys():
+    """Of tokens with the same key the earlier ones are chosen."""
+    layer = draw(np.random.default_rng(3), 300, 6, 5)
+    layer = base.Layer(layer.q, layer.k[:, np.arange(300) % 7], layer.v)
+    options = {"window": 20, "tokens": 25, "components": 4, "sinks": 2}
+    compare_heads(layer, "sparq(window=20, tokens=25, components=4, sinks=2)", lambda *head: sparq(*head, **options), True,
+                  ", equal keys")
+
+
 def main():
     path = "build/double/nysbench"
     program, double = base.program, None
@@ -374,6 +384,7 @@ def main():
             tap.skip("in double precision", f"there is no {path}: make {path}")
     for layer in layers():
         check_layer(program, double, layer)
+    check_equal_keys()
     print(f"1..{tap.count}")
     return tap.failed > 0
 
