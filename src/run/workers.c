@@ -62,13 +62,13 @@ double nb_worker_deadline(const nb_pool *p, const nb_worker *w, double *limit_s)
     enum { START_S = 120, ENDING_S = 3 }; /* a worker that has not begun anything by then never will */
     nb_doing now = nb_worker_doing(w);
     const nb_phase *phase = nb_phase_of(p->plan, now.phase);
-    bool known = now.first >= w->job.first && now.first < w->job.end;
-    *limit_s = now.phase == NB_AT_START ? START_S : p->how.timeout_s;
+    bool known = now.first >= 0 && now.first < p->plan->row_count;
+    *limit_s = w->state == NB_READY || now.phase == NB_AT_START ? START_S : p->how.timeout_s;
     if (w->state == NB_ABSENT || *limit_s <= 0) return INFINITY;
-    if (phase->of_all) *limit_s *= nb_jobs_count_together(&p->jobs, &w->job);
+    if (phase->of_all && w->state == NB_BUSY) *limit_s *= nb_jobs_count_together(&p->jobs, &w->job);
     if (phase->axis >= 0 && known && nb_plugin_within(nb_plan_choice(p->plan, now.first, phase->axis)))
         now.since_s += ENDING_S;
-    return now.since_s + *limit_s;
+    return fmax(now.since_s, w->heard_s) + *limit_s;
 }
 
 /* A worker that sent something while the sink was slow is not late: its message will be read. */

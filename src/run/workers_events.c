@@ -34,10 +34,9 @@ static nb_status start(nb_pool *p, nb_worker *w)
     nb_status status = nb_process_fork(&w->pid, p->ctx);
     if (status == NB_OK && w->pid == 0) nb_worker_live(p, w, ends[1]);
     close(ends[1]);
-    w->fd = ends[0];
+    if (status == NB_OK) w->fd = ends[0];
     if (status == NB_OK) return NB_OK;
     close(ends[0]);
-    w->fd = -1;
     NB_NEED(reason, nb_strdup(p->ctx, nb_error_message(p->ctx)));
     nb_error_clear(p->ctx);
     NB_FAIL(p->ctx, status, "worker %d of %d: %s; try fewer --jobs", number, p->worker_count, reason);
@@ -135,7 +134,7 @@ static nb_status blame_rows(nb_pool *p, nb_worker *w, const death *d)
     return deliver(p, w);
 }
 
-/* Decides about the rows of a job whose worker is gone. */
+/* Decides about the rows of a job whose worker is gone. One that ends before it began twice ends the run. */
 static nb_status take_back(nb_pool *p, nb_worker *w, const death *d)
 {
     bool blamed, retry = d->outside && !w->job.again;
@@ -147,8 +146,8 @@ static nb_status take_back(nb_pool *p, nb_worker *w, const death *d)
     return blamed ? blame_rows(p, w, d) : NB_OK;
 }
 
-/* The worker has been ended: what it has told of the instance in flight is forgotten. */
-static nb_status bury(nb_pool *p, nb_worker *w, const death *d)
+/* The worker has been ended: what it has told of an instance that is not complete is forgotten. */
+static nb_status replace(nb_pool *p, nb_worker *w, const death *d)
 {
     bool complete = w->rows && p->jobs.rows[w->rows->index] == NB_ROW_DONE;
     if (!complete) mark_rows(p, w, NB_ROW_LEFT);
@@ -162,8 +161,8 @@ static nb_status bury(nb_pool *p, nb_worker *w, const death *d)
 static nb_status end_liar(nb_pool *p, nb_worker *w)
 {
     nb_worker_end(w, 0, false);
-    return bury(p, w,
-                &(death){"crashed", "something wrote into the channel between the worker and its parent", false, -1});
+    return replace(
+        p, w, &(death){"crashed", "something wrote into the channel between the worker and its parent", false, -1});
 }
 
 /* The channel has ended, and so has its worker, or it is ended now. */
@@ -177,7 +176,7 @@ static nb_status end_silent(nb_pool *p, nb_worker *w)
     else
         NB_NEED(d.reason, nb_format(p->ctx, "%s closed the channel between the worker and its parent",
                                     nb_phase_of(p->plan, d.phase)->doing));
-    return bury(p, w, &d);
+    return replace(p, w, &d);
 }
 
 static nb_status end_failed(nb_pool *p, nb_worker *w)
@@ -191,7 +190,7 @@ static nb_status end_failed(nb_pool *p, nb_worker *w)
     NB_REQUIRE(p->ctx, p->stopping || status != NB_EHOST, status, "%s; the same command continues when there is enough",
                d.reason);
     NB_REQUIRE(p->ctx, p->stopping || d.phase != NB_AT_START || !w->job.alone, status, "%s", d.reason);
-    return bury(p, w, &d);
+    return replace(p, w, &d);
 }
 
 static nb_status end_late(nb_pool *p, nb_worker *w)
@@ -202,7 +201,7 @@ static nb_status end_late(nb_pool *p, nb_worker *w)
     nb_ending ending = nb_worker_end(w, 0, true);
     ending.timed_out = true;
     NB_TRY(p->ctx, nb_ending_sentence(nb_phase_of(p->plan, d.phase)->doing, &ending, limit_s, &d.reason, p->ctx));
-    return bury(p, w, &d);
+    return replace(p, w, &d);
 }
 
 static nb_status keep_row(nb_pool *p, nb_worker *w)
@@ -219,6 +218,7 @@ static nb_status keep_row(nb_pool *p, nb_worker *w)
 static nb_status complete_instance(nb_pool *p, nb_worker *w)
 {
     mark_rows(p, w, NB_ROW_DONE);
+    w->heard_s = nb_clock_s();
     if (nb_jobs_any(&p->jobs, &w->job)) return deliver(p, w);
     w->state = NB_READY;
     return NB_OK;

@@ -37,6 +37,7 @@ typedef struct {
     int fd; /* the parent's end of its channel */
     nb_job job;
     double since_s; /* when it got the job */
+    double heard_s; /* when its last instance was heard to be complete */
     nb_worker_page *page;
     nb_kept_row *rows, **last; /* of the instance in flight; of the last one, complete, where it is ready */
     nb_ctx *mail;              /* memory of `rows` */
