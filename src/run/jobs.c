@@ -11,7 +11,7 @@
 enum { SAME_DATA = -2, SAME_TRIAL }; /* levels coarser than the study's */
 
 /* Returns whether two rows share what a level says. */
-static bool share(const nb_plan *plan, int a, int b, int level)
+static bool share_work(const nb_plan *plan, int a, int b, int level)
 {
     const nb_planned_row *x = &plan->rows[a], *y = &plan->rows[b];
     if (x->scene != y->scene) return false;
@@ -38,7 +38,7 @@ bool nb_jobs_any(const nb_jobs *j, nb_job *job)
 static int end_of(const nb_jobs *j, const nb_job *job, int level)
 {
     int end = job->first;
-    while (end < job->end && share(j->plan, job->first, end, level)) end++;
+    while (end < job->end && share_work(j->plan, job->first, end, level)) end++;
     return end;
 }
 
@@ -49,7 +49,7 @@ int nb_jobs_count_together(const nb_jobs *j, const nb_job *job)
     return count;
 }
 
-static nb_status push(nb_jobs *j, nb_job job)
+static nb_status push_job(nb_jobs *j, nb_job job)
 {
     if (!nb_jobs_any(j, &job)) return NB_OK;
     NB_GROW(j->ctx, j->queue, j->queued, j->room);
@@ -58,12 +58,12 @@ static nb_status push(nb_jobs *j, nb_job job)
 }
 
 /* Queues the parts of a job by a level, if there are so many: each for a process of its own. */
-static nb_status divide(nb_jobs *j, const nb_job *job, int level, int least)
+static nb_status divide_job(nb_jobs *j, const nb_job *job, int level, int least)
 {
     int before = j->queued;
     for (int end = job->end, first; end > job->first; end = first) {
-        for (first = end - 1; first > job->first && share(j->plan, first - 1, end - 1, level);) first--;
-        NB_TRY(j->ctx, push(j, (nb_job){.first = first, .end = end, .apart = job->apart, .alone = true}));
+        for (first = end - 1; first > job->first && share_work(j->plan, first - 1, end - 1, level);) first--;
+        NB_TRY(j->ctx, push_job(j, (nb_job){.first = first, .end = end, .apart = job->apart, .alone = true}));
     }
     if (j->queued - before < least) j->queued = before;
     return NB_OK;
@@ -129,7 +129,7 @@ static nb_status take_units(nb_jobs *j, int worker_count, nb_job *job)
     for (int i = first; i < job->end; i++)
         if (j->rows[i] != NB_ROW_DONE)
             j->apart[i] = j->deadly[j->plan->rows[i].method] || is_from_outside(j->plan, i, false);
-    return divide(j, &(nb_job){.first = first, .end = job->end, .apart = true}, 0, 1);
+    return divide_job(j, &(nb_job){.first = first, .end = job->end, .apart = true}, 0, 1);
 }
 
 nb_status nb_jobs_next(nb_jobs *j, int worker_count, nb_job *job, bool *found)
@@ -162,14 +162,14 @@ nb_status nb_jobs_take_back(nb_jobs *j, const nb_job *job, const nb_phase *phase
     bool of_data = phase->levels == 0;
     rest.first = flown.end = end_of(j, &flown, of_data ? SAME_DATA : SAME_TRIAL);
     flown.units = rest.units = 0;
-    NB_TRY(j->ctx, push(j, rest));
+    NB_TRY(j->ctx, push_job(j, rest));
     if (!job->alone || j->queued > queued || (outside && !job->again)) {
         flown.alone = true;
         flown.again = job->again || outside;
-        return push(j, flown);
+        return push_job(j, flown);
     }
     for (int level = 0; j->queued == queued && level < phase->levels; level++) {
-        NB_TRY(j->ctx, divide(j, &flown, level, 2));
+        NB_TRY(j->ctx, divide_job(j, &flown, level, 2));
         if (levels[level] == 0) break;
     }
     *blamed = j->queued == queued;

@@ -58,7 +58,7 @@ const nb_phase *nb_phase_of(const nb_plan *plan, int phase);
  *    its data), and those behind them another.
  * 2. If that process ends too, they are divided by the study's levels from coarse to fine: rows that share computations
  *    stay together as long as others may be the cause.
- * 3. What cannot be divided is to blame: *blamed is set, and the caller has the rows. */
+ * 3. What cannot be divided is to blame: *blamed is set, and nothing is queued. */
 nb_status nb_jobs_take_back(nb_jobs *jobs, const nb_job *job, const nb_phase *phase, bool outside, bool *blamed);
 
 #endif

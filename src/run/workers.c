@@ -31,8 +31,8 @@ static void kill_all(nb_pool *p)
         if (p->workers[i].state != NB_ABSENT) nb_process_kill(p->workers[i].pid);
 }
 
-/* Signals come only here and while the pool waits, so that none is missed
- * between the look and the wait. What killed workers had completed is still heard. */
+/* Signals come only here and while the pool waits, so that none is missed between the look and the wait. What killed
+ * workers had completed is still heard. */
 static void look_for_stop(nb_pool *p)
 {
     sigprocmask(SIG_SETMASK, &p->signals, NULL); /* ppoll lets none in where messages are there already */
@@ -107,18 +107,11 @@ static void tell_watch(nb_pool *p)
     p->sink->watch(p->sink->self, p->doing, p->worker_count);
 }
 
-/* Committing is the slowest step, so results that come within a short time share one commit. */
-static double keep_at_s(const nb_pool *p)
-{
-    static const double WHILE_S = 0.1;
-    return p->unkept ? p->unkept_s + WHILE_S : INFINITY;
-}
-
 /* Commits the instances that the sink has got. */
 static nb_status keep_now(nb_pool *p)
 {
-    bool due = p->unkept && !p->putting;
-    p->unkept = false;
+    bool due = !isinf(p->keep_at_s);
+    p->keep_at_s = INFINITY;
     return due ? p->sink->keep(p->sink->self, p->ctx) : NB_OK;
 }
 
@@ -137,7 +130,7 @@ static nb_status serve(nb_pool *p, bool *alive)
     }
     if (!*alive) return NB_OK;
     if (p->sink->watch) first_s = fmin(first_s, p->watch_at_s);
-    first_s = fmin(first_s, keep_at_s(p));
+    first_s = fmin(first_s, p->keep_at_s);
     double wait_s = fmin(fmax(0, first_s - nb_clock_s()) + 1e-3, 1e6);
     struct timespec wait = {.tv_sec = (time_t)wait_s, .tv_nsec = (long)(1e9 * (wait_s - floor(wait_s)))};
     int ready = ppoll(p->polled, (nfds_t)p->worker_count, isinf(first_s) ? NULL : &wait, &p->signals);
@@ -147,7 +140,7 @@ static nb_status serve(nb_pool *p, bool *alive)
         if (p->polled[i].revents) NB_TRY(p->ctx, listen_to(p, &p->workers[i]));
     tell_watch(p);
     if (ready >= 0 && !p->stopping) NB_TRY(p->ctx, end_late(p));
-    return nb_clock_s() >= keep_at_s(p) ? keep_now(p) : NB_OK;
+    return nb_clock_s() >= p->keep_at_s ? keep_now(p) : NB_OK;
 }
 
 /* No worker outlives the pool, however it ends. */
@@ -223,7 +216,7 @@ bool nb_workers_alone(const nb_plan *plan, nb_workers *workers)
 nb_status nb_run_plan(const nb_plan *plan, const bool *pending, nb_workers workers, const nb_sink *sink, nb_ctx *ctx)
 {
     nb_workers_alone(plan, &workers);
-    nb_pool p = {.plan = plan, .sink = sink, .ctx = ctx, .how = workers};
+    nb_pool p = {.plan = plan, .sink = sink, .ctx = ctx, .how = workers, .keep_at_s = INFINITY};
     if (workers.jobs == 0) return run_here(plan, pending, workers.blas_threads, sink, ctx);
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = run_pool(&p, pending);

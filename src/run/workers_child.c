@@ -18,16 +18,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#if defined __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): it is NULL unless the program is sanitized */
+void __asan_init(void) __attribute__((weak));
 
 enum { CHANNEL = 3 }; /* a worker's end, its only open file but the standard streams */
 
@@ -72,7 +64,7 @@ static void end_if_unfit(const child *c)
     _exit(EXIT_SUCCESS);
 }
 
-static void at(void *self, int phase, int first, int end)
+static void note_position(void *self, int phase, int first, int end)
 {
     const child *c = self;
     end_if_unfit(c);
@@ -105,7 +97,7 @@ static nb_status run_job(child *c)
                           .row = tell_row,
                           .end = tell_instance,
                           .stop = nb_sink_never_stop,
-                          .at = at};
+                          .at = note_position};
     const bool *first = memchr(c->page->job, true, (size_t)c->plan->row_count * sizeof *c->page->job);
     return c->plan->config->study->run(c->plan, c->plan->rows[first - c->page->job].scene, c->page->job, &sink, c->ctx);
 }
@@ -118,7 +110,7 @@ static nb_status limit_memory(double share, nb_ctx *ctx)
     long pages = 0;
     NB_REQUIRE(ctx, setrlimit(RLIMIT_CORE, &limit) == 0, NB_EIO, "a worker's core dumps cannot be limited: %s",
                strerror(errno));
-    if (share <= 0 || SANITIZED) return NB_OK;
+    if (share <= 0 || __asan_init) return NB_OK;
     FILE *statm = fopen("/proc/self/statm", "r");
     int read = statm ? fscanf(statm, "%*d %*d %*d %*d %*d %ld", &pages) : 0;
     if (statm) fclose(statm);

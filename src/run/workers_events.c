@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,7 +25,7 @@ nb_ending nb_worker_end(nb_worker *w, double patience_s, bool ask)
     return nb_process_end(w->pid, patience_s, ask);
 }
 
-static nb_status start(nb_pool *p, nb_worker *w)
+static nb_status start_worker(nb_pool *p, nb_worker *w)
 {
     int ends[2], number = (int)(w - p->workers) + 1;
     const char *reason;
@@ -55,7 +56,7 @@ nb_status nb_worker_hand_out(nb_pool *p, nb_worker *w)
     for (int i = next.first; i < next.end; i++) w->page->job[i] = nb_jobs_has(&p->jobs, &next, i);
     nb_worker_note(w->page, NB_AT_START, 0, 0);
     if (w->state == NB_ABSENT)
-        NB_TRY(p->ctx, start(p, w));
+        NB_TRY(p->ctx, start_worker(p, w));
     else
         send(w->fd, "", 1, MSG_NOSIGNAL); /* where it has died, that is heard later */
     w->state = NB_BUSY;
@@ -69,23 +70,25 @@ static void forget_rows(nb_worker *w)
     w->last = &w->rows;
 }
 
-static nb_status deliver(nb_pool *p, nb_worker *w)
+/* Committing is the slowest step, so instances that come within a short time share one commit. */
+static nb_status deliver_rows(nb_pool *p, nb_worker *w)
 {
+    static const double WHILE_S = 0.1;
+    double keep_at_s = p->keep_at_s;
     if (!w->rows) return NB_OK;
-    p->putting = true;
+    p->keep_at_s = INFINITY; /* half an instance must not be committed */
     NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
     for (const nb_kept_row *kept = w->rows; kept; kept = kept->next)
         NB_TRY(p->ctx, p->sink->row(p->sink->self, kept->index, kept->row, p->ctx));
     NB_TRY(p->ctx, p->sink->end(p->sink->self, p->ctx));
-    p->putting = false;
-    if (!p->unkept) p->unkept_s = nb_clock_s();
-    p->unkept = p->sink->keep;
+    if (p->sink->keep) p->keep_at_s = fmin(keep_at_s, nb_clock_s() + WHILE_S);
     forget_rows(w);
     return NB_OK;
 }
 
 /* Adds a row to those of the instance in flight. */
-static nb_status keep(nb_pool *p, nb_worker *w, int index, const char *status, const char *reason, const void *result)
+static nb_status append_row(nb_pool *p, nb_worker *w, int index, const char *status, const char *reason,
+                            const void *result)
 {
     const nb_study *study = p->plan->config->study;
     nb_kept_row *kept;
@@ -109,7 +112,7 @@ static void mark_rows(const nb_pool *p, const nb_worker *w, nb_row_progress prog
 }
 
 /* Tells users of a death that no row has. */
-static nb_status notice(const nb_pool *p, int row, const death *d, const char *then)
+static nb_status give_notice(const nb_pool *p, int row, const death *d, const char *then)
 {
     const char *text;
     nb_any_row any;
@@ -127,19 +130,19 @@ static nb_status blame_rows(nb_pool *p, nb_worker *w, const death *d)
     const nb_planned_row *rows = p->plan->rows;
     for (int i = w->job.first; i < w->job.end; i++) {
         if (!nb_jobs_has(&p->jobs, &w->job, i)) continue;
-        if (w->rows && rows[w->rows->index].trial != rows[i].trial) NB_TRY(p->ctx, deliver(p, w));
-        NB_TRY(p->ctx, keep(p, w, i, d->status, d->reason, NULL));
+        if (w->rows && rows[w->rows->index].trial != rows[i].trial) NB_TRY(p->ctx, deliver_rows(p, w));
+        NB_TRY(p->ctx, append_row(p, w, i, d->status, d->reason, NULL));
         p->jobs.rows[i] = NB_ROW_DONE;
     }
-    return deliver(p, w);
+    return deliver_rows(p, w);
 }
 
 /* Decides about the rows of a job whose worker is gone. One that ends before it began twice ends the run. */
-static nb_status take_back(nb_pool *p, nb_worker *w, const death *d)
+static nb_status take_back_rows(nb_pool *p, nb_worker *w, const death *d)
 {
     bool blamed, retry = d->outside && !w->job.again;
-    if (!nb_jobs_any(&p->jobs, &w->job)) return notice(p, w->job.end - 1, d, "its rows were complete");
-    if (retry) NB_TRY(p->ctx, notice(p, w->job.first, d, "another continues its work"));
+    if (!nb_jobs_any(&p->jobs, &w->job)) return give_notice(p, w->job.end - 1, d, "its rows were complete");
+    if (retry) NB_TRY(p->ctx, give_notice(p, w->job.first, d, "another continues its work"));
     NB_REQUIRE(p->ctx, d->phase != NB_AT_START || !w->job.alone || retry, NB_EIO, "a worker ended before it began: %s",
                d->reason);
     NB_TRY(p->ctx, nb_jobs_take_back(&p->jobs, &w->job, nb_phase_of(p->plan, d->phase), d->outside, &blamed));
@@ -147,13 +150,13 @@ static nb_status take_back(nb_pool *p, nb_worker *w, const death *d)
 }
 
 /* The worker has been ended: what it has told of an instance that is not complete is forgotten. */
-static nb_status replace(nb_pool *p, nb_worker *w, const death *d)
+static nb_status replace_worker(nb_pool *p, nb_worker *w, const death *d)
 {
     bool complete = w->rows && p->jobs.rows[w->rows->index] == NB_ROW_DONE;
     if (!complete) mark_rows(p, w, NB_ROW_LEFT);
     if (!complete) forget_rows(w);
-    NB_TRY(p->ctx, deliver(p, w));
-    if (!p->stopping) NB_TRY(p->ctx, take_back(p, w, d));
+    NB_TRY(p->ctx, deliver_rows(p, w));
+    if (!p->stopping) NB_TRY(p->ctx, take_back_rows(p, w, d));
     return nb_worker_hand_out(p, w);
 }
 
@@ -161,7 +164,7 @@ static nb_status replace(nb_pool *p, nb_worker *w, const death *d)
 static nb_status end_liar(nb_pool *p, nb_worker *w)
 {
     nb_worker_end(w, 0, false);
-    return replace(
+    return replace_worker(
         p, w, &(death){"crashed", "something wrote into the channel between the worker and its parent", false, -1});
 }
 
@@ -176,7 +179,7 @@ static nb_status end_silent(nb_pool *p, nb_worker *w)
     else
         NB_NEED(d.reason, nb_format(p->ctx, "%s closed the channel between the worker and its parent",
                                     nb_phase_of(p->plan, d.phase)->doing));
-    return replace(p, w, &d);
+    return replace_worker(p, w, &d);
 }
 
 static nb_status end_failed(nb_pool *p, nb_worker *w)
@@ -190,7 +193,7 @@ static nb_status end_failed(nb_pool *p, nb_worker *w)
     NB_REQUIRE(p->ctx, p->stopping || status != NB_EHOST, status, "%s; the same command continues when there is enough",
                d.reason);
     NB_REQUIRE(p->ctx, p->stopping || d.phase != NB_AT_START || !w->job.alone, status, "%s", d.reason);
-    return replace(p, w, &d);
+    return replace_worker(p, w, &d);
 }
 
 static nb_status end_late(nb_pool *p, nb_worker *w)
@@ -201,7 +204,7 @@ static nb_status end_late(nb_pool *p, nb_worker *w)
     nb_ending ending = nb_worker_end(w, 0, true);
     ending.timed_out = true;
     NB_TRY(p->ctx, nb_ending_sentence(nb_phase_of(p->plan, d.phase)->doing, &ending, limit_s, &d.reason, p->ctx));
-    return replace(p, w, &d);
+    return replace_worker(p, w, &d);
 }
 
 static nb_status keep_row(nb_pool *p, nb_worker *w)
@@ -210,7 +213,7 @@ static nb_status keep_row(nb_pool *p, nb_worker *w)
     const char *status = nb_row_status_of(m->status);
     bool good = status && (size_t)m->result_bytes == p->plan->config->study->result_size &&
                 nb_jobs_has(&p->jobs, &w->job, m->number) && p->jobs.rows[m->number] == NB_ROW_LEFT;
-    return good ? keep(p, w, m->number, status, nb_message_text(m), m->bytes) : end_liar(p, w);
+    return good ? append_row(p, w, m->number, status, nb_message_text(m), m->bytes) : end_liar(p, w);
 }
 
 /* The rows of an instance are done, whatever becomes of its worker. The sink is slow: a worker that is about to ask for
@@ -219,7 +222,7 @@ static nb_status complete_instance(nb_pool *p, nb_worker *w)
 {
     mark_rows(p, w, NB_ROW_DONE);
     w->heard_s = nb_clock_s();
-    if (nb_jobs_any(&p->jobs, &w->job)) return deliver(p, w);
+    if (nb_jobs_any(&p->jobs, &w->job)) return deliver_rows(p, w);
     w->state = NB_READY;
     return NB_OK;
 }
@@ -228,7 +231,7 @@ static nb_status continue_with_next(nb_pool *p, nb_worker *w)
 {
     nb_jobs_note_pace(&p->jobs, &w->job, nb_clock_s() - w->since_s);
     NB_TRY(p->ctx, nb_worker_hand_out(p, w));
-    return deliver(p, w);
+    return deliver_rows(p, w);
 }
 
 /* From NB_BUSY, an instance leads to NB_BUSY or, if it was the job's last, to NB_READY. What ends a worker and

@@ -56,9 +56,7 @@ typedef struct {
     int worker_count;
     nb_doing *doing;   /* what each worker does, for the sink */
     double watch_at_s; /* when the sink is told next */
-    bool putting;      /* the sink is in the middle of an instance */
-    bool unkept;       /* the sink holds instances that are not committed yet */
-    double unkept_s;   /* when the first of them came */
+    double keep_at_s;  /* when the sink's instances are to be committed; infinity: there are none */
     bool stopping;
     sigset_t signals, blocked; /* signal masks outside of the pool, and in it */
 } nb_pool;
@@ -67,7 +65,7 @@ typedef struct {
 void nb_worker_note(nb_worker_page *page, int phase, int first, int end);
 nb_doing nb_worker_doing(const nb_worker *worker);
 
-/* Returns when a worker's time for what it does is over, and the time itself; infinity: never, or there is no worker. */
+/* Returns when a worker's time for what it does is over, and sets how long that is; infinity: never. */
 double nb_worker_deadline(const nb_pool *pool, const nb_worker *worker, double *limit_s);
 
 /* Gives the worker the next job, if there is one: in a new process if there is none, or if one of its jobs is for a
