@@ -8,16 +8,29 @@
 
 enum { MAGIC = 0x6e797362 };
 
-bool nb_channel_tell(int fd, const nb_told *told)
+enum { HEAD = offsetof(nb_message, bytes) };
+
+static void append(nb_packet *packet, const void *bytes, size_t count)
 {
-    nb_message m = {MAGIC, (int32_t)told->kind, told->number, (int32_t)told->result_bytes, "", ""};
+    if (count > 0) memcpy(packet->bytes + packet->used, bytes, count);
+    packet->used += count;
+}
+
+bool nb_channel_tell(int fd, nb_packet *packet, const nb_told *told)
+{
     size_t length = told->text ? strnlen(told->text, NB_MOST_REASON - 1) : 0;
+    nb_message head = {MAGIC, (int32_t)told->kind, told->number, (int32_t)told->result_bytes, (int32_t)length + 1, "",
+                       ""};
     ssize_t sent;
-    if (told->status) strncpy(m.status, told->status, sizeof m.status - 1);
-    if (told->result) memcpy(m.bytes, told->result, told->result_bytes);
-    if (told->text) memcpy(m.bytes + told->result_bytes, told->text, length);
-    do sent = send(fd, &m, offsetof(nb_message, bytes) + told->result_bytes + length + 1, MSG_NOSIGNAL);
+    if (told->status) strncpy(head.status, told->status, sizeof head.status - 1);
+    append(packet, &head, HEAD);
+    append(packet, told->result, told->result_bytes);
+    append(packet, told->text, length);
+    append(packet, "", 1);
+    if (told->kind == NB_HEARD_ROW && packet->used + sizeof(nb_message) <= sizeof packet->bytes) return true;
+    do sent = send(fd, packet->bytes, packet->used, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
+    packet->used = 0;
     return sent >= 0;
 }
 
@@ -26,17 +39,34 @@ const char *nb_message_text(const nb_message *m)
     return m->bytes + m->result_bytes;
 }
 
-nb_heard nb_channel_hear(int fd, nb_message *m)
+/* Receives the next packet; NB_HEARD_NOTHING also if there is one. */
+static nb_heard receive(int fd, nb_packet *packet)
 {
     ssize_t count;
-    do count = recv(fd, m, sizeof *m, MSG_DONTWAIT | MSG_TRUNC);
+    do count = recv(fd, packet->bytes, sizeof packet->bytes, MSG_DONTWAIT | MSG_TRUNC);
     while (count < 0 && (errno == EINTR || errno == ECONNRESET)); /* it ended and left something unread: go on here */
-    if (count < 0) return errno == EAGAIN ? NB_HEARD_NOTHING : NB_HEARD_END;
-    if (count == 0) return NB_HEARD_END;
-    if ((size_t)count <= offsetof(nb_message, bytes) || (size_t)count > sizeof *m) return NB_HEARD_NONSENSE;
-    size_t most = (size_t)count - offsetof(nb_message, bytes), result = (size_t)m->result_bytes;
-    bool good = m->magic == MAGIC && m->kind >= 0 && m->kind < NB_HEARD_NONSENSE && result <= NB_MOST_ROW &&
-                result < most && memchr(m->status, '\0', sizeof m->status) &&
-                strnlen(m->bytes + result, most - result) + 1 == most - result;
-    return good ? (nb_heard)m->kind : NB_HEARD_NONSENSE;
+    if (count == 0 || (count < 0 && errno != EAGAIN)) return NB_HEARD_END;
+    if (count > (ssize_t)sizeof packet->bytes) return NB_HEARD_NONSENSE;
+    packet->first = 0;
+    packet->used = count > 0 ? (size_t)count : 0;
+    return NB_HEARD_NOTHING;
+}
+
+nb_heard nb_channel_hear(int fd, nb_packet *packet, nb_message *m)
+{
+    nb_heard heard = packet->first == packet->used ? receive(fd, packet) : NB_HEARD_NOTHING;
+    size_t left = packet->used - packet->first;
+    if (heard != NB_HEARD_NOTHING || left == 0) return heard;
+    if (left < HEAD) return NB_HEARD_NONSENSE;
+    memcpy(m, packet->bytes + packet->first, HEAD);
+    if (m->magic != MAGIC || m->kind < 0 || m->kind >= NB_HEARD_NONSENSE || m->result_bytes < 0 ||
+        m->result_bytes > NB_MOST_ROW || m->text_bytes < 1 || m->text_bytes > NB_MOST_REASON ||
+        !memchr(m->status, '\0', sizeof m->status))
+        return NB_HEARD_NONSENSE;
+    size_t bytes = (size_t)m->result_bytes + (size_t)m->text_bytes;
+    if (bytes > left - HEAD) return NB_HEARD_NONSENSE;
+    memcpy(m->bytes, packet->bytes + packet->first + HEAD, bytes);
+    packet->first += HEAD + bytes;
+    return strnlen(nb_message_text(m), (size_t)m->text_bytes) + 1 == (size_t)m->text_bytes ? (nb_heard)m->kind
+                                                                                           : NB_HEARD_NONSENSE;
 }

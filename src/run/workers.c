@@ -43,12 +43,11 @@ static void look_for_stop(nb_pool *p)
     }
 }
 
-/* Handles what has come from a worker, so much of it that the others are not kept waiting. */
+/* Handles what has come from a worker. */
 static nb_status listen_to(nb_pool *p, nb_worker *w)
 {
-    enum { MOST = 100 };
-    for (int i = 0; i < MOST && w->state != NB_ABSENT; i++) {
-        nb_heard heard = nb_channel_hear(w->fd, &p->heard);
+    while (w->state != NB_ABSENT) {
+        nb_heard heard = nb_channel_hear(w->fd, &w->inbox, &p->heard);
         if (heard == NB_HEARD_NOTHING) break;
         if (heard != NB_HEARD_ROW) look_for_stop(p); /* before the next job is handed out */
         NB_TRY(p->ctx, nb_worker_actions[w->state][heard](p, w));
