@@ -134,18 +134,6 @@ static nb_status make_plan(nysbench *handle, const nysbench_request *request, nb
     return nb_plan_make(&one->config, plan, ctx);
 }
 
-static nb_status nothing(void *self, nb_ctx *ctx)
-{
-    (void)self, (void)ctx;
-    return NB_OK;
-}
-
-static bool never(void *self)
-{
-    (void)self;
-    return false;
-}
-
 /* A copy of the row with texts of its own: those of `row` are the plan's, or gone after this. */
 static nb_status keep_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 {
@@ -165,7 +153,8 @@ static nb_status keep_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 /* The trial's rows; of what does not depend on the trial, that of trial 0. */
 static nb_status run(nysbench *handle, const nb_plan *plan, nb_ctx *ctx)
 {
-    nb_sink sink = {.self = handle, .begin = nothing, .row = keep_row, .end = nothing, .stop = never};
+    nb_sink sink = {
+        .self = handle, .begin = nb_sink_ignore, .row = keep_row, .end = nb_sink_ignore, .stop = nb_sink_never_stop};
     bool *pending;
     int *last;
     NB_NEED(pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof *pending));

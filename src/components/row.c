@@ -6,6 +6,13 @@
 
 const char *const nb_row_statuses[] = {"ok", "skipped", "diverged", "failed", "timeout", "crashed", "planned", NULL};
 
+const char *nb_row_status_of(const char *text)
+{
+    const char *const *status = nb_row_statuses;
+    while (*status && strcmp(*status, text) != 0) status++;
+    return *status;
+}
+
 bool nb_row_is_well(const nb_row *row)
 {
     return strcmp(row->status, "ok") == 0 || strcmp(row->status, "skipped") == 0;

@@ -81,6 +81,9 @@ typedef union {
 /* The values of `status`; ends with NULL. */
 extern const char *const nb_row_statuses[];
 
+/* Returns the status of that name; NULL: there is none. */
+const char *nb_row_status_of(const char *text);
+
 /* True for ok and skipped: the row has not gone wrong and is not waiting to run. */
 bool nb_row_is_well(const nb_row *row);
 

@@ -1,177 +1,179 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* jobs.c - the rows of a job are sorted into parts by a key. */
+/* jobs.c - a job is a range of the plan, so it is divided where neighbours differ. */
 #include "run/jobs.h"
 
 #include "components/plugin.h"
 #include "components/registry.h"
 
-#include <string.h>
+#include <limits.h>
+#include <math.h>
 
-enum { FROM_OUTSIDE = 1, DEADLY }; /* flags of suspects */
+enum { SAME_DATA = -2, SAME_TRIAL }; /* levels coarser than the study's */
 
-typedef struct { /* in what rows are the same */
-    const nb_plan *plan;
-    bool trial;
-    unsigned axes; /* bits */
-    bool row;      /* all */
-} sameness;
-
-static bool same(const sameness *s, int a, int b)
+/* Returns whether two rows share what a level says. */
+static bool share_work(const nb_plan *plan, int a, int b, int level)
 {
-    if (s->row) return a == b;
-    if (s->trial && s->plan->rows[a].trial != s->plan->rows[b].trial) return false;
-    for (int axis = 0; s->axes >> axis; axis++)
-        if ((s->axes >> axis & 1) && nb_plan_value(s->plan, a, axis) != nb_plan_value(s->plan, b, axis)) return false;
-    return true;
+    const nb_planned_row *x = &plan->rows[a], *y = &plan->rows[b];
+    if (x->scene != y->scene) return false;
+    if (x->trial != y->trial) return level == SAME_DATA && !plan->scenes[x->scene].random;
+    if (level < 0) return true;
+    unsigned axes = plan->config->study->levels[level];
+    for (int axis = 0; axes >> axis; axis++)
+        if ((axes >> axis & 1) && nb_plan_value(plan, a, axis) != nb_plan_value(plan, b, axis)) return false;
+    return axes != 0 || a == b;
 }
 
-static nb_status job_new(int most, nb_job **job, nb_ctx *ctx)
+bool nb_jobs_has(const nb_jobs *j, const nb_job *job, int row)
 {
-    NB_NEED(*job, nb_alloc(ctx, 1, sizeof **job));
-    NB_NEED((*job)->rows, nb_alloc(ctx, (size_t)most, sizeof *(*job)->rows));
-    (*job)->fresh = true;
-    return NB_OK;
+    return row >= job->first && row < job->end && j->rows[row] != NB_ROW_DONE && j->apart[row] == job->apart;
 }
 
-nb_status nb_job_rest(const nb_job *job, const bool *left, nb_job **rest, nb_ctx *ctx)
+bool nb_jobs_any(const nb_jobs *j, nb_job *job)
 {
-    NB_TRY(ctx, job_new(job->count, rest, ctx));
-    for (int i = 0; i < job->count; i++)
-        if (left[job->rows[i]]) (*rest)->rows[(*rest)->count++] = job->rows[i];
-    (*rest)->attempts = job->attempts;
-    return NB_OK;
+    while (job->first < job->end && !nb_jobs_has(j, job, job->first)) job->first++;
+    return job->first < job->end;
 }
 
-/* Those that are the same as `row` and, unless there are none, the others. */
-static nb_status part_one(const sameness *in, const nb_job *job, int row, nb_job **parts, nb_ctx *ctx)
+/* Returns where the rows end that share with the job's first what the level says. */
+static int end_of(const nb_jobs *j, const nb_job *job, int level)
 {
-    nb_job *like, *others;
-    NB_TRY(ctx, job_new(job->count, &like, ctx));
-    NB_TRY(ctx, job_new(job->count, &others, ctx));
-    for (int i = 0; i < job->count; i++) {
-        nb_job *part = same(in, job->rows[i], row) ? like : others;
-        part->rows[part->count++] = job->rows[i];
-    }
-    *parts = others->count && like->count ? like : NULL;
-    if (*parts) like->next = others;
-    return NB_OK;
+    int end = job->first;
+    while (end < job->end && share_work(j->plan, job->first, end, level)) end++;
+    return end;
 }
 
-/* One part for each run of rows that are the same; NULL if that is but one. */
-static nb_status part_all(const sameness *in, const nb_job *job, nb_job **parts, nb_ctx *ctx)
+int nb_jobs_count_together(const nb_jobs *j, const nb_job *job)
 {
-    nb_job **last = parts;
-    *parts = NULL;
-    for (int i = 0, next; i < job->count; i = next) {
-        for (next = i + 1; next < job->count && same(in, job->rows[i], job->rows[next]);) next++;
-        if (i == 0 && next == job->count) return NB_OK;
-        NB_TRY(ctx, job_new(next - i, last, ctx));
-        (*last)->count = next - i;
-        memcpy((*last)->rows, job->rows + i, (size_t)(next - i) * sizeof *job->rows);
-        last = &(*last)->next;
-    }
-    return NB_OK;
-}
-
-/* The same rows, for a fresh worker: what died may have been damaged by what ran before. */
-static nb_status again(const nb_job *job, nb_job **parts, nb_ctx *ctx)
-{
-    NB_TRY(ctx, job_new(job->count, parts, ctx));
-    (*parts)->count = job->count;
-    memcpy((*parts)->rows, job->rows, (size_t)job->count * sizeof *job->rows);
-    return NB_OK;
-}
-
-/* Returns the study's phase at a position; NULL for a position that makes no sense, since what died has overwritten
- * it. */
-static const nb_phase *phase_at(const nb_plan *plan, nb_position at)
-{
-    const nb_phase *phases = plan->config->study->phases;
     int count = 0;
-    while (phases[count].doing) count++;
-    bool good =
-        at.phase > NB_AT_START && at.phase <= count && at.first >= 0 && at.first < at.end && at.end <= plan->row_count;
-    return good ? &phases[at.phase - 1] : NULL;
+    for (int i = job->first, end = end_of(j, job, SAME_TRIAL); i < end; i++) count += nb_jobs_has(j, job, i);
+    return count;
 }
 
-nb_status nb_job_divide(const nb_plan *plan, const nb_job *job, nb_position at, nb_job **parts, nb_ctx *ctx)
+static nb_status push_job(nb_jobs *j, nb_job job)
 {
-    const nb_phase *phase = phase_at(plan, at);
-    const unsigned *levels = plan->config->study->levels;
-    *parts = NULL;
-    if (phase && phase->axis >= 0) {
-        const sameness component = {.plan = plan, .axes = 1u << phase->axis};
-        NB_TRY(ctx, part_one(&component, job, at.first, parts, ctx));
-    }
-    if (!*parts && !job->fresh) return again(job, parts, ctx);
-    for (int level = 0; !*parts && (!phase || level < phase->levels); level++) {
-        const sameness finer = {.plan = plan, .trial = true, .axes = levels[level], .row = levels[level] == 0};
-        NB_TRY(ctx, part_all(&finer, job, parts, ctx));
-        if (finer.row) break;
-    }
+    if (!nb_jobs_any(j, &job)) return NB_OK;
+    NB_GROW(j->ctx, j->queue, j->queued, j->room);
+    j->queue[j->queued++] = job;
     return NB_OK;
 }
 
-nb_status nb_suspects_new(const nb_plan *plan, nb_suspects *suspects, nb_ctx *ctx)
+/* Queues the parts of a job by a level, if there are so many: each for a process of its own. */
+static nb_status divide_job(nb_jobs *j, const nb_job *job, int level, int least)
 {
-    const nb_axis *axes = plan->config->study->axes;
-    *suspects = (nb_suspects){{NULL}};
-    for (int axis = 0; axes[axis].key; axis++) {
-        const nb_choices *choices = &plan->config->lists[axis].choices;
-        bool isolated = axes[axis].registry == &nb_strategies || axes[axis].registry == &nb_cores;
-        if (axes[axis].type != NB_AXIS_COMPONENT) continue;
-        NB_NEED(suspects->flags[axis], nb_alloc(ctx, (size_t)choices->count + 1, sizeof *suspects->flags[axis]));
-        for (int i = 0; i < choices->count && !isolated; i++)
-            if (nb_plugin_within(&choices->items[i])) suspects->flags[axis][i] = FROM_OUTSIDE;
+    int before = j->queued;
+    for (int end = job->end, first; end > job->first; end = first) {
+        for (first = end - 1; first > job->first && share_work(j->plan, first - 1, end - 1, level);) first--;
+        NB_TRY(j->ctx, push_job(j, (nb_job){.first = first, .end = end, .apart = job->apart, .alone = true}));
     }
+    if (j->queued - before < least) j->queued = before;
     return NB_OK;
 }
 
-void nb_suspects_add(const nb_plan *plan, nb_position at, nb_suspects *suspects)
+/* Returns whether one of a row's components, of its scene or its method, comes from outside and runs in the worker. */
+static bool is_from_outside(const nb_plan *plan, int row, bool scene)
 {
-    const nb_phase *phase = phase_at(plan, at);
-    if (phase && phase->axis >= 0) suspects->flags[phase->axis][nb_plan_value(plan, at.first, phase->axis)] = DEADLY;
-}
-
-/* Returns whether a row may harm others. Unless `alone`, a component from outside that all rows of a scene share does
- * not count: it cannot be separated from any of them. */
-static bool is_suspect(const nb_plan *plan, const nb_suspects *s, int row, bool alone)
-{
-    const nb_axis *axes = plan->config->study->axes;
-    for (int axis = 0; axis < NB_MOST_AXES; axis++) {
-        char flag = s->flags[axis] ? s->flags[axis][nb_plan_value(plan, row, axis)] : 0;
-        if (flag == DEADLY || (flag == FROM_OUTSIDE && (alone || !axes[axis].scene))) return true;
+    for (const nb_axis *axis = plan->config->study->axes; axis->key; axis++) {
+        bool isolated = axis->registry == &nb_strategies || axis->registry == &nb_cores;
+        if (axis->type == NB_AXIS_COMPONENT && axis->scene == scene && !isolated &&
+            nb_plugin_within(nb_plan_choice(plan, row, (int)(axis - plan->config->study->axes))))
+            return true;
     }
     return false;
 }
 
-bool nb_job_is_apart(const nb_plan *plan, const nb_suspects *suspects, const nb_job *job)
+nb_status nb_jobs_new(const nb_plan *plan, const bool *pending, nb_jobs *j, nb_ctx *ctx)
 {
-    int i = 0;
-    while (i < job->count && !is_suspect(plan, suspects, job->rows[i], true)) i++;
-    return i < job->count;
+    *j = (nb_jobs){.plan = plan, .ctx = ctx};
+    NB_NEED(j->rows, nb_alloc(ctx, (size_t)plan->row_count, 1));
+    NB_NEED(j->apart, nb_alloc(ctx, (size_t)plan->row_count, sizeof *j->apart));
+    NB_NEED(j->deadly, nb_alloc(ctx, (size_t)plan->method_count, sizeof *j->deadly));
+    for (int i = 0; i < plan->row_count; i++) j->rows[i] = pending[i] ? NB_ROW_LEFT : NB_ROW_DONE;
+    return nb_units_find(plan, pending, &j->units, &j->unit_count, ctx);
 }
 
-/* Rows that share the coarsest level of work are not separated. */
-nb_status nb_job_part_suspects(const nb_plan *plan, const nb_suspects *suspects, nb_job *job, nb_job **parts,
-                               nb_ctx *ctx)
+static int scene_of(const nb_jobs *j, int row)
 {
-    nb_job *theirs;
-    int kept = 0;
-    unsigned coarse = plan->config->study->levels[0];
-    const sameness block = {.plan = plan, .trial = true, .axes = coarse, .row = coarse == 0};
-    *parts = NULL;
-    NB_TRY(ctx, job_new(job->count, &theirs, ctx));
-    for (int i = 0; i < job->count; i++) {
-        int row = job->rows[i];
-        if (is_suspect(plan, suspects, row, false))
-            theirs->rows[theirs->count++] = row;
+    return j->plan->rows[row].scene;
+}
+
+/* Returns the number of units of the next job. A worker waits for its next job while the sink keeps rows, so a job is
+ * not to be shorter than that; but the last jobs are to end together. */
+static int count_units(const nb_jobs *j, int worker_count)
+{
+    static const double LEAST_S = 0.02;
+    enum { JOBS_LEFT = 4 }; /* for each worker, at least */
+    const nb_unit *next = &j->units[j->next_unit];
+    int count = 1, left = j->unit_count - j->next_unit, scene = scene_of(j, next->first);
+    if (scene != j->pace_scene || j->unit_s <= 0) return 1;
+    double most = fmin(LEAST_S / j->unit_s, (double)left / JOBS_LEFT / worker_count);
+    while (count < most && scene_of(j, next[count].first) == scene) count++;
+    return count;
+}
+
+void nb_jobs_note_pace(nb_jobs *j, const nb_job *job, double seconds)
+{
+    if (job->units == 0) return;
+    j->pace_scene = scene_of(j, job->end - 1);
+    j->unit_s = seconds / job->units;
+}
+
+/* Makes a job of the next units, and others of those rows in it that are kept apart. */
+static nb_status take_units(nb_jobs *j, int worker_count, nb_job *job)
+{
+    int units = count_units(j, worker_count), first = j->units[j->next_unit].first;
+    j->next_unit += units;
+    *job = (nb_job){.first = first,
+                    .end = j->units[j->next_unit - 1].end,
+                    .alone = is_from_outside(j->plan, first, true),
+                    .units = units};
+    for (int i = first; i < job->end; i++)
+        if (j->rows[i] != NB_ROW_DONE)
+            j->apart[i] = j->deadly[j->plan->rows[i].method] || is_from_outside(j->plan, i, false);
+    return divide_job(j, &(nb_job){.first = first, .end = job->end, .apart = true}, 0, 1);
+}
+
+nb_status nb_jobs_next(nb_jobs *j, int worker_count, nb_job *job, bool *found)
+{
+    for (*found = false; !*found && (j->queued > 0 || j->next_unit < j->unit_count); *found = nb_jobs_any(j, job)) {
+        if (j->queued > 0)
+            *job = j->queue[--j->queued];
         else
-            job->rows[kept++] = row;
+            NB_TRY(j->ctx, take_units(j, worker_count, job));
     }
-    job->count = kept;
-    if (theirs->count == 0) return NB_OK;
-    NB_TRY(ctx, part_all(&block, theirs, parts, ctx));
-    if (!*parts) *parts = theirs;
+    return NB_OK;
+}
+
+const nb_phase *nb_phase_of(const nb_plan *plan, int phase)
+{
+    static const nb_phase unknown = {"the start", -1, INT_MAX, false};
+    const nb_phase *p = plan->config->study->phases;
+    for (int i = 1; p->doing; p++, i++)
+        if (i == phase) return p;
+    return &unknown;
+}
+
+nb_status nb_jobs_take_back(nb_jobs *j, const nb_job *job, const nb_phase *phase, bool outside, bool *blamed)
+{
+    const unsigned *levels = j->plan->config->study->levels;
+    nb_job flown = *job, rest = *job;
+    int queued = j->queued;
+    *blamed = false;
+    if (!nb_jobs_any(j, &flown)) return NB_OK;
+    bool of_data = phase->levels == 0;
+    rest.first = flown.end = end_of(j, &flown, of_data ? SAME_DATA : SAME_TRIAL);
+    flown.units = rest.units = 0;
+    NB_TRY(j->ctx, push_job(j, rest));
+    if (!job->alone || j->queued > queued || (outside && !job->again)) {
+        flown.alone = true;
+        flown.again = job->again || outside;
+        return push_job(j, flown);
+    }
+    for (int level = 0; j->queued == queued && level < phase->levels; level++) {
+        NB_TRY(j->ctx, divide_job(j, &flown, level, 2));
+        if (levels[level] == 0) break;
+    }
+    *blamed = j->queued == queued;
+    for (int i = flown.first; i < flown.end && !of_data && *blamed; i++)
+        if (nb_jobs_has(j, &flown, i)) j->deadly[j->plan->rows[i].method] = true;
     return NB_OK;
 }

@@ -77,12 +77,12 @@ static double slowdown(nb_machine_speed machine, int workers)
 nb_status nb_predict(const nb_plan *plan, const bool *pending, nb_machine_speed machine, int workers, nb_predicted *out,
                      nb_ctx *ctx)
 {
-    double *bytes, *free_s;
+    double *free_s;
     *out = (nb_predicted){.unit_count = 0};
     NB_TRY(ctx, nb_units_find(plan, pending, &out->units, &out->unit_count, ctx));
     out->workers = workers < out->unit_count ? workers : out->unit_count;
     NB_NEED(out->unit_s, nb_alloc_reals(ctx, (size_t)out->unit_count + 1, 1));
-    NB_NEED(bytes, nb_alloc_reals(ctx, (size_t)out->unit_count + 1, 1));
+    NB_NEED(out->unit_bytes, nb_alloc_reals(ctx, (size_t)out->unit_count + 1, 1));
     NB_NEED(free_s, nb_alloc_reals(ctx, (size_t)out->workers + 1, 1));
     double slower = slowdown(machine, out->workers);
     for (int i = 0; i < out->unit_count; i++) {
@@ -93,13 +93,13 @@ nb_status nb_predict(const nb_plan *plan, const bool *pending, nb_machine_speed 
         out->total_s += out->unit_s[i];
         *next += out->unit_s[i];
         out->wall_s = fmax(out->wall_s, *next);
-        bytes[i] = cost.bytes;
+        out->unit_bytes[i] = cost.bytes;
     }
     out->low_s = out->wall_s / sqrt(slower) / NB_PREDICTION_MARGIN;
     out->high_s = out->wall_s * sqrt(slower) * NB_PREDICTION_MARGIN;
-    qsort(bytes, (size_t)out->unit_count, sizeof *bytes, descending);
-    out->bytes = bytes[0];
-    for (int i = 0; i < out->workers; i++) out->all_bytes += bytes[i];
+    qsort(out->unit_bytes, (size_t)out->unit_count, sizeof *out->unit_bytes, descending);
+    out->bytes = out->unit_bytes[0];
+    for (int i = 0; i < out->workers; i++) out->all_bytes += out->unit_bytes[i];
     return NB_OK;
 }
 

@@ -35,6 +35,7 @@ typedef struct {
     int unit_count;
     nb_unit *units;       /* those with pending rows, in the plan's order */
     double *unit_s;       /* likely seconds of one worker for each */
+    double *unit_bytes;   /* memory of each, the largest first */
     double total_s;       /* sum over all units */
     double wall_s;        /* with `workers`, each taking the next unit when it is free */
     double low_s, high_s; /* range around wall_s: on an idle machine, and under the present load */

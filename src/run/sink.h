@@ -37,4 +37,8 @@ struct nb_sink {
     nb_status (*keep)(void *self, nb_ctx *ctx);
 };
 
+/* What a sink does that need not know of instances, and that never stops. */
+nb_status nb_sink_ignore(void *self, nb_ctx *ctx);
+bool nb_sink_never_stop(void *self);
+
 #endif

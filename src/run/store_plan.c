@@ -57,9 +57,8 @@ static bool same_value(sqlite3_stmt *s, int index, const nb_column *c, const nb_
 /* Returns a text of nb_row_statuses; NULL: none of them. */
 static const char *status_of(sqlite3_stmt *s, int index)
 {
-    const char *text = (const char *)sqlite3_column_text(s, index), *const *status = nb_row_statuses;
-    while (*status && strcmp(*status, text ? text : "") != 0) status++;
-    return *status;
+    const char *text = (const char *)sqlite3_column_text(s, index);
+    return nb_row_status_of(text ? text : "");
 }
 
 /* Compares the statement's row, whose columns are position, wanted, inputs, status and those of the study that the

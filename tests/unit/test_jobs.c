@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How a job is divided whose worker died: whatever row is to blame, it is found, alone or
- * with those that share the same picks; the parts are all of the job, each row once;
- * rows that share computations stay together while there is somebody else to blame. And
- * what a channel makes of noise. */
+/* What becomes of a job whose worker died: whatever row is to blame, it is found, alone or with those that share the
+ * same picks; the others are all done, each once. And what a channel makes of noise. */
 #include "planning.h"
 
 #include "run/channel.h"
@@ -29,134 +27,142 @@ static nb_plan make_plan(nb_ctx *ctx)
     return plan_with(sizeof overrides / sizeof *overrides, overrides, ctx);
 }
 
-static nb_job *whole(const nb_plan *plan, bool fresh, nb_ctx *ctx)
+static nb_jobs whole(const nb_plan *plan, nb_ctx *ctx)
 {
-    nb_job *job = nb_alloc(ctx, 1, sizeof *job);
-    job->rows = nb_alloc(ctx, (size_t)plan->row_count, sizeof *job->rows);
-    job->fresh = fresh;
-    for (int i = 0; i < plan->row_count; i++) job->rows[job->count++] = i;
-    return job;
+    nb_jobs jobs;
+    bool *pending = nb_alloc(ctx, (size_t)plan->row_count, sizeof *pending);
+    memset(pending, true, (size_t)plan->row_count);
+    assert_ok(ctx, nb_jobs_new(plan, pending, &jobs, ctx));
+    return jobs;
 }
 
-static bool holds(const nb_job *job, int row)
+/* Does the jobs that are left, in which each row has to be once; all of them, or those of one unit. */
+static int count_rows(nb_jobs *jobs, nb_ctx *ctx)
 {
-    for (int i = 0; i < job->count; i++)
-        if (job->rows[i] == row) return true;
-    return false;
-}
-
-/* Each row once, in ascending order within a part, none of which is empty. */
-static void check_parts(const nb_plan *plan, const nb_job *job, const nb_job *parts, nb_ctx *ctx)
-{
-    bool *seen = nb_alloc(ctx, (size_t)plan->row_count, sizeof *seen);
     int count = 0;
-    for (; parts; parts = parts->next) {
-        assert_true(parts->count > 0 && parts->fresh);
-        for (int i = 0; i < parts->count; i++) {
-            assert_true(holds(job, parts->rows[i]) && !seen[parts->rows[i]]);
-            assert_true(i == 0 || parts->rows[i - 1] < parts->rows[i]);
-            seen[parts->rows[i]] = true;
+    nb_job job;
+    bool found;
+    for (;;) {
+        assert_ok(ctx, nb_jobs_next(jobs, 1, &job, &found));
+        if (!found) return count;
+        for (int i = job.first; i < job.end; i++) {
+            if (!nb_jobs_has(jobs, &job, i)) continue;
+            jobs->rows[i] = NB_ROW_DONE;
             count++;
         }
     }
-    assert_int_equal(count, job->count);
 }
 
-/* Follows the culprit through the parts until its job is not divided any more. */
-static const nb_job *hunt(const nb_plan *plan, int culprit, int phase, nb_ctx *ctx)
+/* Whoever has the culprit's row dies in that phase, having completed the instances before, until that row is to blame.
+ * Returns the rows that are then, the number of deaths, and the rows that are left. */
+typedef struct {
+    int blamed, deaths, others;
+} verdict;
+
+static verdict hunt(nb_jobs *jobs, int culprit, int phase, nb_ctx *ctx)
 {
-    const nb_job *job = whole(plan, false, ctx);
-    for (int round = 0; round < 10; round++) {
-        nb_job *parts;
-        nb_position at = {phase, culprit, culprit + 1};
-        if (phase == NB_AT_MEASURE) at = (nb_position){phase, job->rows[0], job->rows[job->count - 1] + 1};
-        assert_ok(ctx, nb_job_divide(plan, job, at, &parts, ctx));
-        if (!parts) return job;
-        check_parts(plan, job, parts, ctx);
-        while (!holds(parts, culprit)) parts = parts->next;
-        job = parts;
+    verdict v = {0};
+    nb_job job;
+    bool found, blamed = false;
+    while (!blamed) {
+        assert_ok(ctx, nb_jobs_next(jobs, 1, &job, &found));
+        assert_true(found && v.deaths < 9);
+        bool dies = nb_jobs_has(jobs, &job, culprit);
+        for (int i = job.first; i < job.end; i++) {
+            bool done =
+                nb_jobs_has(jobs, &job, i) &&
+                (!dies || (phase != NB_AT_SCENE && jobs->plan->rows[i].trial < jobs->plan->rows[culprit].trial));
+            if (done) jobs->rows[i] = NB_ROW_DONE;
+            v.others += done;
+        }
+        if (!dies) continue;
+        v.deaths++;
+        assert_true(job.alone || v.deaths == 1);
+        assert_ok(ctx, nb_jobs_take_back(jobs, &job, nb_phase_of(jobs->plan, phase), false, &blamed));
     }
-    fail_msg("row %d is not found", culprit);
-    return NULL;
+    for (int i = job.first; i < job.end; i++) {
+        v.blamed += nb_jobs_has(jobs, &job, i);
+        if (nb_jobs_has(jobs, &job, i)) jobs->rows[i] = NB_ROW_DONE;
+    }
+    v.others += count_rows(jobs, ctx);
+    return v;
 }
 
 static void test_the_culprit_is_found(void **state)
 {
     nb_plan plan = make_plan(*state);
     assert_int_equal(plan.row_count, 2 * 3 * 2 * 2 * 2 * 2);
-    for (int row = 0; row < plan.row_count; row++) {
-        nb_mark mark = nb_ctx_mark(*state);
-        assert_int_equal(hunt(&plan, row, NB_AT_PICK, *state)->count, 4); /* factors x cores of the same picks */
-        assert_int_equal(hunt(&plan, row, NB_AT_CORE, *state)->count, 1);
-        assert_int_equal(hunt(&plan, row, NB_AT_MEASURE, *state)->count, 1);
-        assert_int_equal(hunt(&plan, row, NB_AT_MEASURE + 1, *state)->count, 1);
-        assert_int_equal(hunt(&plan, row, NB_AT_SCENE, *state)->count, plan.row_count);
-        nb_ctx_release(*state, mark);
-    }
+    const struct {
+        int phase, blamed, most_deaths;
+    } cases[] = {{NB_AT_PICK, 4, 4}, /* factors x cores of the same picks */
+                 {NB_AT_CORE, 1, 5},
+                 {NB_AT_MEASURE, 1, 5},
+                 {77, 1, 5}, /* what died may have written anything */
+                 {NB_AT_SCENE, plan.row_count, 2}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int row = 0; row < plan.row_count; row++) {
+            nb_mark mark = nb_ctx_mark(*state);
+            nb_jobs jobs = whole(&plan, *state);
+            verdict v = hunt(&jobs, row, cases[c].phase, *state);
+            assert_int_equal(v.blamed, cases[c].blamed);
+            assert_in_range(v.deaths, 2, cases[c].most_deaths);
+            assert_int_equal(v.others, plan.row_count - v.blamed);
+            nb_ctx_release(*state, mark);
+        }
 }
 
-static void test_first_the_one_at_work_is_parted_from_the_rest(void **state)
+/* The trials of a scene whose data are random are made one by one. */
+static void test_random_data_cost_their_own_trial(void **state)
 {
     nb_plan plan = make_plan(*state);
-    nb_job *job = whole(&plan, false, *state), *parts;
-    int row = plan.row_count / 2; /* of trial 1: what its strategy does in trial 0 goes along */
-    assert_ok(*state, nb_job_divide(&plan, job, (nb_position){NB_AT_PICK, row, row + 1}, &parts, *state));
-    assert_int_equal(parts->count, plan.row_count / 3);
-    assert_int_equal(parts->next->count, plan.row_count * 2 / 3);
-    for (int i = 0; i < parts->count; i++)
-        assert_ptr_equal(nb_error_method_of(&plan, parts->rows[i])->strategy, nb_error_method_of(&plan, row)->strategy);
-    assert_ok(*state, nb_job_divide(&plan, job, (nb_position){NB_AT_CORE, row, row + 1}, &parts, *state));
-    assert_int_equal(parts->count, plan.row_count / 2);
-    for (int i = 0; i < parts->count; i++)
-        assert_ptr_equal(nb_error_method_of(&plan, parts->rows[i])->core, nb_error_method_of(&plan, row)->core);
-    assert_ok(*state, nb_job_divide(&plan, job, (nb_position){NB_AT_MEASURE, 0, 1}, &parts, *state));
-    assert_int_equal(parts->count, plan.row_count); /* once more, by a fresh worker */
-    assert_ok(*state, nb_job_divide(&plan, parts, (nb_position){NB_AT_MEASURE, 0, 1}, &parts, *state));
-    assert_int_equal(parts->count, 8); /* a trial, strategy and pairing */
-    check_parts(&plan, job, parts, *state);
+    plan.scenes[0].random = true;
+    nb_jobs jobs = whole(&plan, *state);
+    verdict v = hunt(&jobs, 3, NB_AT_SCENE, *state);
+    assert_int_equal(v.blamed, plan.row_count / 2);
+    assert_int_equal(v.others, plan.row_count / 2);
 }
 
-/* Whoever died may have written there. */
-static void test_positions_that_cannot_be(void **state)
+/* What was ended from outside is tried once more, whole; its innocent instances remain one job. */
+static void test_a_kill_from_outside_costs_nothing_once(void **state)
 {
     nb_plan plan = make_plan(*state);
-    nb_job *parts;
-    const nb_position wrong[] = {
-        {NB_AT_PICK, -1, 3}, {NB_AT_PICK, 1 << 30, 3}, {NB_AT_CORE, 0, 1 << 30}, {77, 0, 1}, {NB_AT_CORE, 2, 2}};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_ok(*state, nb_job_divide(&plan, whole(&plan, true, *state), wrong[i], &parts, *state));
-        check_parts(&plan, whole(&plan, true, *state), parts, *state);
-    }
+    nb_jobs jobs = whole(&plan, *state);
+    nb_job job, next;
+    bool found, blamed;
+    assert_ok(*state, nb_jobs_next(&jobs, 1, &job, &found));
+    assert_true(found && !job.alone && job.first == 0 && job.end == plan.row_count && job.units == 1);
+    assert_ok(*state, nb_jobs_take_back(&jobs, &job, nb_phase_of(&plan, NB_AT_CORE), true, &blamed));
+    assert_ok(*state, nb_jobs_next(&jobs, 1, &next, &found));
+    assert_true(found && next.alone && next.again && next.first == 0 && next.end == plan.row_count / 2);
+    next.again = false; /* as if the first had died by itself */
+    assert_ok(*state, nb_jobs_take_back(&jobs, &next, nb_phase_of(&plan, NB_AT_CORE), true, &blamed));
+    assert_false(blamed);
+    assert_ok(*state, nb_jobs_next(&jobs, 1, &next, &found));
+    assert_true(next.alone && next.again && next.end - next.first == plan.row_count / 2);
+    assert_ok(*state, nb_jobs_next(&jobs, 1, &job, &found));
+    assert_true(found && !job.alone && job.first == plan.row_count / 2 && job.end == plan.row_count);
 }
 
-static void test_suspects_are_kept_apart(void **state)
+/* Rows of a method that has killed a worker are apart from then on. */
+static void test_the_deadly_are_kept_apart(void **state)
 {
     nb_plan plan = make_plan(*state);
-    nb_suspects suspects;
-    nb_job *job = whole(&plan, false, *state), *parts;
-    assert_ok(*state, nb_suspects_new(&plan, &suspects, *state));
-    assert_ok(*state, nb_job_part_suspects(&plan, &suspects, job, &parts, *state));
-    assert_null(parts);
-    assert_int_equal(job->count, plan.row_count);
-    nb_suspects_add(&plan, (nb_position){NB_AT_MEASURE, 0, 4}, &suspects);
-    nb_suspects_add(&plan, (nb_position){NB_AT_PICK, 0, 4}, &suspects);
-    assert_ok(*state, nb_job_part_suspects(&plan, &suspects, job, &parts, *state));
-    assert_int_equal(job->count, plan.row_count * 2 / 3);
-    int count = 0;
-    for (; parts; parts = parts->next, count++) assert_int_equal(parts->count, 8);
-    assert_int_equal(count, 4); /* trials x pairings */
-    nb_suspects_add(&plan, (nb_position){NB_AT_CORE, 0, 1}, &suspects);
-    assert_ok(*state, nb_job_part_suspects(&plan, &suspects, job, &parts, *state));
-    assert_int_equal(job->count, plan.row_count / 3);
-    int row = plan.row_count - 1; /* of the last strategy */
-    assert_ok(*state, nb_suspects_new(&plan, &suspects, *state));
-    nb_suspects_add(&plan, (nb_position){NB_AT_PICK, row, row + 1}, &suspects);
-    assert_ok(*state, nb_job_part_suspects(&plan, &suspects, whole(&plan, false, *state), &parts, *state));
-    for (count = 0; parts; parts = parts->next)
-        for (int i = 0; i < parts->count; i++, count++)
-            assert_ptr_equal(nb_error_method_of(&plan, parts->rows[i])->strategy,
-                             nb_error_method_of(&plan, row)->strategy);
-    assert_int_equal(count, plan.row_count / 3);
+    plan.scenes[0].random = true; /* a unit a trial */
+    nb_jobs jobs = whole(&plan, *state);
+    nb_job job;
+    bool found, blamed;
+    int culprit = 5, half = plan.row_count / 2;
+    jobs.deadly[plan.rows[culprit].method] = true;
+    assert_ok(*state, nb_jobs_next(&jobs, 1, &job, &found));
+    assert_true(found && !job.alone && !nb_jobs_has(&jobs, &job, culprit) && nb_jobs_has(&jobs, &job, culprit + 1));
+    for (int i = job.first; i < job.end; i++)
+        if (nb_jobs_has(&jobs, &job, i)) jobs.rows[i] = NB_ROW_DONE;
+    assert_ok(*state, nb_jobs_next(&jobs, 1, &job, &found));
+    assert_true(found && job.alone && nb_jobs_has(&jobs, &job, culprit));
+    assert_ok(*state, nb_jobs_take_back(&jobs, &job, nb_phase_of(&plan, NB_AT_CORE), false, &blamed));
+    assert_true(blamed);
+    jobs.rows[culprit] = NB_ROW_DONE;
+    assert_int_equal(count_rows(&jobs, *state), half);
 }
 
 static void test_as_many_workers_as_fit(void **state)
@@ -182,67 +188,97 @@ static void test_as_many_workers_as_fit(void **state)
     assert_ok(*state, nb_workers_fit(&plan, pending, &w, *state));
 }
 
-static nb_heard hear(int fd, nb_inbox *inbox, nb_message *m, nb_ctx *ctx)
-{
-    nb_heard heard;
-    nb_channel_fill(fd, inbox);
-    assert_ok(ctx, nb_channel_hear(inbox, &heard, m, ctx));
-    return heard;
-}
-
 static void test_messages_arrive_whole(void **state)
 {
-    static nb_inbox inbox;
-    static nb_outbox outbox;
     int ends[2];
     nb_message m;
+    nb_packet in = {0}, out = {0};
     const double sent = 2.385;
     char long_text[9000];
+    (void)state;
     memset(long_text, 'y', sizeof long_text);
     long_text[sizeof long_text - 1] = '\0';
-    inbox.first = inbox.used = 0;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_NOTHING);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_NOTHING);
     assert_true(
-        nb_channel_tell(ends[1], &outbox, &(nb_message){NB_TOLD_ROW, 2385, "failed", long_text, &sent, sizeof sent}));
-    assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_NOTHING); /* it waits for company */
-    assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){.kind = NB_TOLD_JOB_DONE, .reason = ""}));
-    assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_MESSAGE);
+        nb_channel_tell(ends[1], &out, &(nb_told){NB_HEARD_ROW, 2385, "failed", long_text, &sent, sizeof sent}));
+    assert_true(nb_channel_tell(ends[1], &out, &(nb_told){.kind = NB_HEARD_JOB, .number = 7}));
+    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_ROW);
     assert_int_equal(m.number, 2385);
     assert_string_equal(m.status, "failed");
-    assert_int_equal(strlen(m.reason), 4095); /* cut, not lost */
+    assert_int_equal(strlen(nb_message_text(&m)), NB_MOST_REASON - 1); /* cut, not lost */
     assert_int_equal(m.result_bytes, sizeof sent);
-    assert_memory_equal(m.result, &sent, sizeof sent);
-    assert_int_equal(hear(ends[0], &inbox, &m, *state), NB_HEARD_MESSAGE);
-    assert_int_equal(m.kind, NB_TOLD_JOB_DONE);
-    assert_null(m.status);
-    assert_string_equal(m.reason, "");
+    assert_memory_equal(m.bytes, &sent, sizeof sent);
+    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_JOB);
+    assert_int_equal(m.number, 7);
+    assert_string_equal(nb_message_text(&m), "");
+    assert_int_equal(send(ends[0], "", 1, 0), 1); /* is never read */
+    assert_true(nb_channel_tell(ends[1], &out, &(nb_told){.kind = NB_HEARD_ERROR, .text = "why"}));
     close(ends[1]);
-    assert_false(nb_channel_fill(ends[0], &inbox));
+    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_ERROR);
+    assert_string_equal(nb_message_text(&m), "why");
+    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_END);
     close(ends[0]);
 }
 
-/* Rows of any length, more than an outbox holds, come in order, and none stays behind. */
+/* A message with any of its bytes changed is heard or is nonsense, and so is one that is cut, and what follows one. */
+static void test_noise(void **state)
+{
+    const double one = 1;
+    int ends[2], nonsense = 0;
+    nb_message m;
+    static nb_packet packet, in;
+    static char bytes[NB_PACKET_BYTES + 1];
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    assert_true(nb_channel_tell(-1, &packet, &(nb_told){NB_HEARD_ROW, 7, "ok", "why", &one, sizeof one})); /* waits */
+    size_t whole = packet.used;
+    memcpy(bytes, packet.bytes, whole);
+    for (size_t i = 0; i < whole; i++)
+        for (int bit = 0; bit < 8; bit++) {
+            in.first = in.used = 0;
+            bytes[i] = (char)(bytes[i] ^ (1 << bit));
+            assert_int_equal(send(ends[1], bytes, whole, 0), whole);
+            bytes[i] = (char)(bytes[i] ^ (1 << bit));
+            nb_heard heard = nb_channel_hear(ends[0], &in, &m);
+            assert_in_range(heard, NB_HEARD_ROW, NB_HEARD_NONSENSE);
+            nonsense += heard == NB_HEARD_NONSENSE;
+        }
+    assert_in_range(nonsense, 32, 8 * whole); /* the first four bytes, and more */
+    for (size_t sent = 1; sent < sizeof bytes; sent += sent < 2 * whole ? 1 : 997) {
+        in.first = in.used = 0;
+        assert_int_equal(send(ends[1], bytes, sent, 0), sent);
+        nb_heard heard = nb_channel_hear(ends[0], &in, &m);
+        assert_int_equal(heard, sent >= whole ? NB_HEARD_ROW : NB_HEARD_NONSENSE);
+        if (sent > whole) assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_NONSENSE);
+    }
+    in.first = in.used = 0;
+    assert_int_equal(send(ends[1], bytes, sizeof bytes, 0), sizeof bytes);
+    assert_int_equal(nb_channel_hear(ends[0], &in, &m), NB_HEARD_NONSENSE);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Rows of any length, more than a packet holds, come in order, and none stays behind. */
 static void test_rows_keep_order(void **state)
 {
     enum { ROWS = 300 };
-    static nb_inbox inbox;
-    static nb_outbox outbox;
+    static nb_packet in, out;
     int ends[2], heard = 0;
     nb_message m;
     char text[4096];
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
     for (int i = 0; i <= ROWS; i++) {
         memset(text, 'z', sizeof text);
         text[i * 37 % 4000] = '\0';
-        nb_message row = {NB_TOLD_ROW, i, "ok", text, &i, sizeof i},
-                   end = {.kind = NB_TOLD_INSTANCE_DONE, .number = ROWS};
-        assert_true(nb_channel_tell(ends[1], &outbox, i < ROWS ? &row : &end));
-        for (; hear(ends[0], &inbox, &m, *state) == NB_HEARD_MESSAGE; heard++) {
+        nb_told row = {NB_HEARD_ROW, i, "ok", text, &i, sizeof i}, end = {.kind = NB_HEARD_INSTANCE, .number = ROWS};
+        assert_true(nb_channel_tell(ends[1], &out, i < ROWS ? &row : &end));
+        for (; nb_channel_hear(ends[0], &in, &m) != NB_HEARD_NOTHING; heard++) {
             assert_int_equal(m.number, heard);
-            assert_int_equal(m.kind, heard < ROWS ? NB_TOLD_ROW : NB_TOLD_INSTANCE_DONE);
-            if (heard < ROWS) assert_memory_equal(m.result, &heard, sizeof heard);
-            if (heard < ROWS) assert_int_equal(strlen(m.reason), heard * 37 % 4000);
+            assert_int_equal(m.kind, heard < ROWS ? NB_HEARD_ROW : NB_HEARD_INSTANCE);
+            if (heard < ROWS) assert_memory_equal(m.bytes, &heard, sizeof heard);
+            if (heard < ROWS) assert_int_equal(strlen(nb_message_text(&m)), heard * 37 % 4000);
         }
     }
     assert_int_equal(heard, ROWS + 1);
@@ -250,49 +286,17 @@ static void test_rows_keep_order(void **state)
     close(ends[1]);
 }
 
-/* A message with any of its bytes changed is heard, or is nonsense, or waits for more; nothing else. */
-static void test_noise(void **state)
-{
-    static nb_inbox good, inbox;
-    static nb_outbox outbox;
-    const double one = 1;
-    int ends[2], nonsense = 0;
-    nb_message m;
-    nb_heard heard;
-    good.used = 0;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    assert_true(nb_channel_tell(ends[1], &outbox, &(nb_message){NB_TOLD_FAILURE, 7, "ok", "why", &one, sizeof one}));
-    assert_true(nb_channel_fill(ends[0], &good));
-    for (size_t i = 0; i < good.used; i++)
-        for (int bit = 0; bit < 8; bit++) {
-            inbox = good;
-            inbox.bytes[i] = (char)(inbox.bytes[i] ^ (1 << bit));
-            assert_ok(*state, nb_channel_hear(&inbox, &heard, &m, *state));
-            assert_in_range(heard, NB_HEARD_NOTHING, NB_HEARD_NONSENSE);
-            nonsense += heard == NB_HEARD_NONSENSE;
-        }
-    assert_in_range(nonsense, 32, 8 * good.used); /* the first four bytes, and more */
-    for (size_t cut = 0; cut < good.used; cut++) {
-        inbox = good;
-        inbox.used = cut;
-        assert_ok(*state, nb_channel_hear(&inbox, &heard, &m, *state));
-        assert_int_equal(heard, NB_HEARD_NOTHING);
-    }
-    inbox.first = 0;
-    memset(inbox.bytes, 'x', inbox.used = 700);
-    assert_ok(*state, nb_channel_hear(&inbox, &heard, &m, *state));
-    assert_int_equal(heard, NB_HEARD_NONSENSE);
-    close(ends[0]);
-    close(ends[1]);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_the_culprit_is_found),     test_with_ctx(test_first_the_one_at_work_is_parted_from_the_rest),
-        test_with_ctx(test_positions_that_cannot_be), test_with_ctx(test_suspects_are_kept_apart),
-        test_with_ctx(test_as_many_workers_as_fit),   test_with_ctx(test_messages_arrive_whole),
-        test_with_ctx(test_rows_keep_order),          test_with_ctx(test_noise),
+        test_with_ctx(test_the_culprit_is_found),
+        test_with_ctx(test_random_data_cost_their_own_trial),
+        test_with_ctx(test_a_kill_from_outside_costs_nothing_once),
+        test_with_ctx(test_the_deadly_are_kept_apart),
+        test_with_ctx(test_as_many_workers_as_fit),
+        test_with_ctx(test_messages_arrive_whole),
+        test_with_ctx(test_noise),
+        test_with_ctx(test_rows_keep_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
