@@ -152,18 +152,22 @@ static nb_status describe_columns(FILE *out, const char *name, int *found, nb_ct
     return NB_OK;
 }
 
-/* Describes what has the name: of one kind, or (NULL) of any. */
+/* Describes what has the name: of one kind, or (NULL) of the first that has it, with a line for each other one. */
 static nb_status describe_all(FILE *out, const char *kind, const char *name, nb_ctx *ctx)
 {
     const nb_registry *only = NULL, *registry;
     if (kind) NB_TRY(ctx, nb_kind_find(kind, &only, ctx));
-    int found = 0;
+    int found = 0, described = 0;
     if (!kind) NB_TRY(ctx, describe_columns(out, name, &found, ctx));
     for (int i = 0; (registry = nb_kind_at(i)); i++) {
         const nb_component *c = nb_registry_find(registry, name);
         if (!c || (only && registry != only)) continue;
         if (found++) fputc('\n', out);
-        NB_TRY(ctx, describe(out, registry, c, ctx));
+        if (described++)
+            fprintf(out, "There is also %s %s of this name: nysbench describe %s/%s\n", nb_article(registry->kind),
+                    registry->kind, registry->kind, name);
+        else
+            NB_TRY(ctx, describe(out, registry, c, ctx));
     }
     return found ? NB_OK : unknown(name, ctx);
 }

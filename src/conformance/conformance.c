@@ -337,11 +337,12 @@ bool nb_checks_need_heads(const nb_registry *registry)
     return registry != &nb_problems;
 }
 
-const nb_check nb_strategy_checks[] = {{"picks", "valid at every m, repeatable, input untouched", check_picks},
-                                       {"nested", "where declared, the picks for m begin those for more", check_nested},
-                                       {"traits", "random or deterministic, as declared", check_traits},
-                                       {"memory", "nothing leaks when an allocation fails", check_memory},
-                                       {NULL, NULL, NULL}};
+const nb_check nb_strategy_checks[] = {
+    {"picks", "valid at every m, repeatable, input untouched", check_picks},
+    {"nested", "a strategy declared nested picks the same first m landmarks, however many are asked for", check_nested},
+    {"traits", "random or deterministic, as declared", check_traits},
+    {"memory", "nothing leaks when an allocation fails", check_memory},
+    {NULL, NULL, NULL}};
 
 typedef enum { NORMAL, ZERO, REPEATED, LINE, MASKED } pattern;
 

@@ -3,8 +3,10 @@
  * many inputs; one scene a head. A file with q alone is for what looks at queries alone. */
 #include "problems/problem.h"
 
+#include <string.h>
+
 typedef struct {
-    const char *file;
+    const char *file, *model;
     int head, causal, max_n, first, permute;
 } heads_options;
 
@@ -37,6 +39,12 @@ static const nb_option options[] = {
     NB_INT_OR(heads_options, max_n, "all", "all", 1, 1 << 30,
               "a window of at most that many tokens, taken as if there were no others"),
     NB_INT(heads_options, first, "0", 0, 1 << 30, "the window's first token"),
+    {.key = "model",
+     .type = NB_OPTION_STRING,
+     .offset = NB_FIELD_(heads_options, model, const char *),
+     .initial = "auto",
+     .newer = true,
+     .help = "the model that the heads are of; auto: as the file's metadata `model` says, which .npy files have not"},
     NB_PERMUTE(heads_options),
     NB_OPTION_END};
 
@@ -68,6 +76,7 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
                                 .causal = causal(o, file.causal)};
     NB_TRY(ctx, nb_head_origins_of(o->file, &file, &shape->origins, ctx));
     shape->origins.sources += shape->first;
+    if (strcmp(o->model, "auto") != 0) shape->origins.model = o->model;
     NB_TRY(ctx, nb_head_lack(o->file, &file, &shape->keyless, ctx));
     if (file.dv == 0)
         NB_NEED(shape->valueless,
