@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* describe.c - nysbench_describe: the options and sources of a component, a column, a figure or a table. */
-#include "api/describe.h"
 
 #include "api/handle.h"
 #include "api/kinds.h"

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/last_words.h"
-#include "base/pidfd.h"
 #include "base/process.h"
 #include "base/scratch.h"
 

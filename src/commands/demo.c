@@ -4,7 +4,7 @@
 
 #include "base/files.h"
 #include "base/gnuplot.h"
-#include "base/shell.h"
+#include "base/words.h"
 #include "commands/new_experiment.h"
 #include "run/run_folder.h"
 

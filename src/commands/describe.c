@@ -3,7 +3,7 @@
  * --markdown: all columns or components, as docs/columns.md and docs/components.md. */
 #include "commands/command.h"
 
-#include "api/describe.h"
+#include "api/kinds.h"
 #include "base/text.h"
 #include "commands/program.h"
 #include "components/study.h"

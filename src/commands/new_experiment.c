@@ -5,7 +5,7 @@
 
 #include "api/one_head.h"
 #include "base/files.h"
-#include "base/items.h"
+#include "base/words.h"
 #include "commands/command.h"
 #include "config/config.h"
 #include "data/head.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.c - nysbench plan EXP.yaml */
-#include "commands/preview.h"
+#include "commands/experiment.h"
 
 #include "base/files.h"
 #include "base/machine.h"

@@ -2,7 +2,7 @@
 /* where.c - see where.h. What a condition means is found among the distinct values of its column. */
 #include "report/where.h"
 
-#include "base/items.h"
+#include "base/words.h"
 #include "base/numbers.h"
 #include "base/range.h"
 #include "base/text.h"

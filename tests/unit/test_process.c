@@ -4,7 +4,6 @@
 #include "testing.h"
 
 #include "base/apart.h"
-#include "base/capture.h"
 #include "base/process.h"
 #include "base/scratch.h"
 
@@ -260,8 +259,10 @@ static void test_folder_swept_too_early(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_capture), test_with_ctx(test_spawn),
-                                       test_with_ctx(test_spawn_from_a_forked_process), test_with_ctx(test_errand),
+    const struct CMUnitTest tests[] = {test_with_ctx(test_capture),
+                                       test_with_ctx(test_spawn),
+                                       test_with_ctx(test_spawn_from_a_forked_process),
+                                       test_with_ctx(test_errand),
                                        test_with_ctx(test_folders_of_the_dead),
                                        test_with_ctx(test_folder_swept_too_early)};
     nb_process_begin();
