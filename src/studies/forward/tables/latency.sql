@@ -14,7 +14,6 @@
 -- note: first: the first pass, with cold caches
 -- note: error: of the outputs, against double precision; in brackets where it is not below that of the mean of V
 -- note: on the front: nothing of the same layers and threads is both as fast and as good
--- note: -: refused, for the reason below
 -- note: x NAME: times faster than that attention beside it in the same rounds
 SELECT layers, threads, n, attention, rows, latency_s, low_s AS latency_low_s, high_s AS latency_high_s, first_s,
        fresh_s, amortized_s, workspace_bytes, peak_bytes, output_error,
