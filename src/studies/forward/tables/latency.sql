@@ -48,6 +48,7 @@ ORDER BY family_id, threads, n, line.attention_id, exact.attention_id;
 
 SELECT 'Front and x take amortized_s, which has its share of fresh passes.' AS paragraph;
 
-SELECT 'Refused: ' || attention_label || ' on ' || layers || ': ' || reason || '.' AS item
-FROM refused WHERE attention_id IN (SELECT attention_id FROM cell)
-GROUP BY attention_id, layers, reason ORDER BY min(family_id), attention_id, layers, reason;
+SELECT 'Refused: ' || listed(attention_label, attention_id) || ': ' || reason || '.' AS item
+FROM (SELECT DISTINCT attention_id, attention_label, reason FROM refused
+      WHERE attention_id IN (SELECT attention_id FROM cell))
+GROUP BY reason ORDER BY min(attention_id), reason;
