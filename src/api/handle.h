@@ -55,6 +55,14 @@ void nb_call_begin(nysbench *handle, bool keep);
 /* Ends the call, keeps the message of a failure and returns the public status. */
 nysbench_status nb_call_end(nysbench *handle, nb_status status);
 
+/* The whole of a function of the library: a call with the handle, which may be NULL, that ends with that status. */
+#define NB_CALL(handle, keep, status) \
+    do { \
+        if (!(handle)) return NYSBENCH_EINVAL; \
+        nb_call_begin(handle, keep); \
+        return nb_call_end(handle, status); \
+    } while (0)
+
 /* Everything added to the results from here on lives until the next call; everything before, until the next call
  * without `keep`. */
 void nb_call_keep(nysbench *handle);

@@ -65,7 +65,5 @@ static nb_status summary_of(const nysbench *h, const char *kind, const char *nam
 
 nysbench_status nysbench_summary(nysbench *handle, const char *kind, const char *name, const char **summary)
 {
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, true);
-    return nb_call_end(handle, summary_of(handle, kind, name, summary));
+    NB_CALL(handle, true, summary_of(handle, kind, name, summary));
 }

@@ -100,7 +100,5 @@ static nb_status select_landmarks(nysbench *handle, const nysbench_request *requ
 
 nysbench_status nysbench_select(nysbench *handle, const nysbench_request *request, nysbench_landmarks *landmarks)
 {
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, false);
-    return nb_call_end(handle, select_landmarks(handle, request, landmarks));
+    NB_CALL(handle, false, select_landmarks(handle, request, landmarks));
 }
