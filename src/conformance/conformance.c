@@ -386,15 +386,11 @@ nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ct
     return NB_OK;
 }
 
-static bool is_number(const nb_option *o)
-{
-    return o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL;
-}
-
 /* Returns a value that the option must refuse. */
 static const char *bad_value(const nb_option *o, nb_ctx *ctx)
 {
-    return is_number(o) ? nb_format(ctx, "%.17g", o->hi >= 0 ? o->hi * 2 + 1 : 1.0) : "no_such_value";
+    bool number = o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL;
+    return number ? nb_format(ctx, "%.17g", o->hi >= 0 ? o->hi * 2 + 1 : 1.0) : "no_such_value";
 }
 
 static nb_status check_option(const nb_registry *registry, const nb_component *c, const nb_option *o, const char *given,
