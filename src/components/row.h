@@ -88,14 +88,12 @@ typedef union {
 } nb_any_row;
 
 /* Rows for these fields in a study's table of columns; `row_` is the study's struct. */
-#define NB_COLUMN_TEXT_OF(row_, field, ...) \
+#define NB_COLUMN_OF(row_, field, type_, ...) \
     { \
-        .name = #field, .type = NB_COLUMN_TEXT, .offset = offsetof(row_, field), __VA_ARGS__ \
+        .name = #field, .type = type_, .offset = offsetof(row_, field), __VA_ARGS__ \
     }
-#define NB_COLUMN_INT_OF(row_, field, ...) \
-    { \
-        .name = #field, .type = NB_COLUMN_INT, .offset = offsetof(row_, field), __VA_ARGS__ \
-    }
+#define NB_COLUMN_TEXT_OF(row_, field, ...) NB_COLUMN_OF(row_, field, NB_COLUMN_TEXT, __VA_ARGS__)
+#define NB_COLUMN_INT_OF(row_, field, ...) NB_COLUMN_OF(row_, field, NB_COLUMN_INT, __VA_ARGS__)
 #define NB_COLUMN_EXPERIMENT(row_) NB_COLUMN_TEXT_OF(row_, experiment, .help = "name of the experiment")
 #define NB_COLUMN_PROBLEM(row_) \
     NB_COLUMN_TEXT_OF(row_, problem, .identity = true, .help = "where the head comes from, with all options")
@@ -124,12 +122,10 @@ typedef union {
 #define NB_COLUMN_REASON(row_) \
     NB_COLUMN_TEXT_OF(row_, reason, .help = "why it was skipped or went wrong; for ok, a warning")
 #define NB_COLUMN_SEED_OF(row_) \
-    { \
-        .name = "seed", .type = NB_COLUMN_SEED, .offset = offsetof(row_, seed), .identity = true, \
-        .help = \
-            "the experiment's seed; a row's random streams follow from seed, trial, role, component and, where not " \
-            "nested, m" \
-    }
+    NB_COLUMN_OF(row_, seed, NB_COLUMN_SEED, .identity = true, \
+                 .help = \
+                     "the experiment's seed; a row's random streams follow from seed, trial, role, component and, " \
+                     "where not nested, m")
 
 /* The values of `status`; ends with NULL. */
 extern const char *const nb_row_statuses[];

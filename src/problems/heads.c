@@ -14,24 +14,15 @@ enum { AUTO, ON, OFF };
 static const char *const masks[] = {"auto", "true", "false", NULL};
 
 static const nb_option options[] = {
-    {.key = "file",
-     .type = NB_OPTION_STRING,
-     .offset = NB_FIELD_(heads_options, file, const char *),
-     .names_files = true,
-     .many_files = true,
-     .help =
-         "a .safetensors file or a folder of .npy files, q, k and v of shape (heads, n, d) or (n, d), or, of many "
-         "inputs, (inputs, heads, n, d); v may be missing, and k where only queries are looked at; in a config also "
-         "a pattern with *, ? or [ ], or a folder of such files, which stands for a list of them"},
-    {.key = "head",
-     .type = NB_OPTION_INT,
-     .offset = NB_FIELD_(heads_options, head, int),
-     .initial = "all",
-     .lo = 0,
-     .hi = 1 << 20,
-     .word = "all",
-     .selects_head = true,
-     .help = "which of the file's query heads, from 0; a list takes several; head h of input i is i * heads + h"},
+    NB_OPTION_FIELD(
+        heads_options, file, NB_OPTION_STRING, const char *, NULL,
+        "a .safetensors file or a folder of .npy files, q, k and v of shape (heads, n, d) or (n, d), or, of many "
+        "inputs, (inputs, heads, n, d); v may be missing, and k where only queries are looked at; in a config also "
+        "a pattern with *, ? or [ ], or a folder of such files, which stands for a list of them",
+        .names_files = true, .many_files = true),
+    NB_OPTION_FIELD(heads_options, head, NB_OPTION_INT, int, "all",
+                    "which of the file's query heads, from 0; a list takes several; head h of input i is i * heads + h",
+                    .lo = 0, .hi = 1 << 20, .word = "all", .selects_head = true),
     NB_ENUM(
         heads_options, causal, "auto", masks,
         "whether a query sees only the keys up to its own position; auto: as the file's metadata `causal` says, and no "
@@ -39,12 +30,10 @@ static const nb_option options[] = {
     NB_INT_OR(heads_options, max_n, "all", "all", 1, 1 << 30,
               "a window of at most that many tokens, taken as if there were no others"),
     NB_INT(heads_options, first, "0", 0, 1 << 30, "the window's first token"),
-    {.key = "model",
-     .type = NB_OPTION_STRING,
-     .offset = NB_FIELD_(heads_options, model, const char *),
-     .initial = "auto",
-     .newer = true,
-     .help = "the model that the heads are of; auto: as the file's metadata `model` says, which .npy files have not"},
+    NB_OPTION_FIELD(
+        heads_options, model, NB_OPTION_STRING, const char *, "auto",
+        "the model that the heads are of; auto: as the file's metadata `model` says, which .npy files have not",
+        .newer = true),
     NB_PERMUTE(heads_options),
     NB_OPTION_END};
 
