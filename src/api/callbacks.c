@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* callbacks.c - functions of the caller's as strategies and cores: what they are given, and what they leave. */
 #include "api/handle.h"
-#include "api/given_picks.h"
 #include "components/registry.h"
 #include "cores/callback.h"
 #include "strategies/callback.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* given_picks.c - see given_picks.h */
-#include "api/given_picks.h"
+/* given_picks.c - picks from arrays of the caller */
+#include "api/handle.h"
 
 #include "linalg/vector.h"
 

@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "base/gnuplot.h"
 #include "base/words.h"
-#include "commands/new_experiment.h"
+#include "commands/experiment.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>

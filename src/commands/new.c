@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "base/words.h"
 #include "base/text.h"
-#include "commands/new_experiment.h"
+#include "commands/experiment.h"
 #include "components/registry.h"
 
 #include <stdio.h>
