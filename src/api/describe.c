@@ -178,10 +178,11 @@ static nb_status describe_all(FILE *out, const void *what, nb_ctx *ctx)
 
 static nb_status make_text(nysbench *h, const char *kind, const char *name, const char **text)
 {
+    const char *made;
     NB_REQUIRE(h->ctx, name && text, NB_EINVAL, "the name or the text is NULL");
     *text = NULL;
-    NB_TRY(h->ctx, nb_print_text(describe_all, &(asked){kind, name}, text, h->ctx));
-    NB_NEED(*text, nb_strdup(h->results, *text));
+    NB_TRY(h->ctx, nb_print_text(describe_all, &(asked){kind, name}, &made, h->ctx));
+    NB_NEED(*text, nb_strdup(h->results, made));
     return NB_OK;
 }
 

@@ -33,10 +33,11 @@ static nb_status print_row(FILE *out, const void *row, nb_ctx *ctx)
 static nb_status row_json(nysbench *h, int row, const char **json)
 {
     const nb_error_row *found;
+    const char *made;
     NB_TRY(h->ctx, find_row(h, row, json, &found));
     *json = NULL;
-    NB_TRY(h->ctx, nb_print_text(print_row, &found->row, json, h->ctx));
-    NB_NEED(*json, nb_strdup(h->results, *json));
+    NB_TRY(h->ctx, nb_print_text(print_row, &found->row, &made, h->ctx));
+    NB_NEED(*json, nb_strdup(h->results, made));
     return NB_OK;
 }
 

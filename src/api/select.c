@@ -59,6 +59,13 @@ static nb_status keep(nysbench *handle, const nb_landmarks *picked, const nb_hea
     return NB_OK;
 }
 
+/* True for "NAME: why" and "NAME needs ...". */
+static bool names_itself(const char *refusal, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(refusal, name, length) == 0 && (refusal[length] == ':' || refusal[length] == ' ');
+}
+
 static nb_status pick(nysbench *handle, const nb_one_head *one, nysbench_landmarks *out, nb_ctx *ctx)
 {
     const nb_choice *strategy = nb_one_head_choice(one, NB_ERROR_STRATEGY);
@@ -67,7 +74,6 @@ static nb_status pick(nysbench *handle, const nb_one_head *one, nysbench_landmar
         .m = one->config.lists[NB_ERROR_LANDMARKS].numbers[0],
         .pairing = nb_pairing_meant(one->config.lists[NB_ERROR_PAIRING].numbers[0], strategy),
         .stream = {.seed = (uint64_t)one->config.seed, .trial = one->trial, .component = strategy->canonical}};
-    const char *argument;
     nb_head head;
     nb_landmarks picked;
     NB_TRY(ctx, nb_random_new(&picking.rng, ctx));
@@ -76,8 +82,9 @@ static nb_status pick(nysbench *handle, const nb_one_head *one, nysbench_landmar
     NB_TRY(ctx, make_scene(one, &head, &picking.scene, ctx));
     NB_TRY(ctx, nb_landmarks_pick(&picking, &picked, ctx));
     handle->at_work = !picked.refusal; /* which is a mistake in the request */
-    NB_NEED(argument, nb_argument_name(handle->host, "strategy", ctx));
-    NB_REQUIRE(ctx, !picked.refusal, NB_EINVAL, "%s: %s", argument, picked.refusal);
+    if (picked.refusal && !names_itself(picked.refusal, strategy->component->name))
+        NB_NEED(picked.refusal, nb_format(ctx, "%s: %s", strategy->label, picked.refusal));
+    NB_REQUIRE(ctx, !picked.refusal, NB_EINVAL, "%s", picked.refusal);
     NB_NEED(handle->strategy, nb_strdup(handle->results, strategy->label));
     handle->pairing = picking.pairing;
     handle->seed = one->config.seed;
