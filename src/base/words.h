@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* words.h - texts as people write them on one line: command lines split without a shell, words quoted for one, lists. */
+/* words.h - texts as people write them on one line: command lines, which are split without a shell, words that are
+ * quoted for one, and lists. */
 #ifndef NB_WORDS_H
 #define NB_WORDS_H
 

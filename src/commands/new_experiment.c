@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* new_experiment.c - an experiment of a few answers. The answers so far replace the template's values, and the whole is loaded
- * after each: a mistake in an answer is found as it would be in a file. */
+/* new_experiment.c - an experiment of a few answers. The answers so far replace the template's values, and the whole is
+ * loaded after each: a mistake in an answer is found as it would be in a file. */
 #include "commands/experiment.h"
 
 #include "api/one_head.h"
