@@ -27,7 +27,7 @@ done
 for kind in problems kernels strategies cores partitions attentions figures tables; do
     mkdir -p "$folder/describe/$kind"
     for name in $("$program" list "$kind" | sed -n 's/^  \([a-z_0-9]\{1,\}\) .*/\1/p'); do
-        "$program" describe "$name" >"$folder/describe/$kind/$name.txt"
+        "$program" describe "$kind/$name" >"$folder/describe/$kind/$name.txt"
     done
 done
 

@@ -93,9 +93,7 @@ static nb_status make(const nysbench *handle, const char *spec, const nysbench_l
 nysbench_status nysbench_attention_new(nysbench *handle, const char *spec, const nysbench_layer *layer, int threads,
                                        int64_t seed, int trial, nysbench_attention **attention)
 {
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, false);
-    return nb_call_end(handle, make(handle, spec, layer, threads, seed, trial, attention));
+    NB_CALL(handle, false, make(handle, spec, layer, threads, seed, trial, attention));
 }
 
 void nysbench_attention_free(nysbench_attention *attention)

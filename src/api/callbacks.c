@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* callbacks.c - functions of the caller's as strategies and cores: what they are given, and what they leave. */
 #include "api/handle.h"
-#include "api/given_picks.h"
 #include "components/registry.h"
 #include "cores/callback.h"
 #include "strategies/callback.h"
@@ -108,9 +107,7 @@ nysbench_status nysbench_add_strategy(nysbench *handle, const char *name, int de
                             .act = (nb_any_function *)pick,
                             .function = (nb_any_function *)f,
                             .user = user};
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, false);
-    return nb_call_end(handle, add(handle, &added, spec));
+    NB_CALL(handle, false, add(handle, &added, spec));
 }
 
 nysbench_status nysbench_add_core(nysbench *handle, const char *name, int deterministic, nysbench_core_function f,
@@ -122,9 +119,7 @@ nysbench_status nysbench_add_core(nysbench *handle, const char *name, int determ
                             .act = (nb_any_function *)compute,
                             .function = (nb_any_function *)f,
                             .user = user};
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, false);
-    return nb_call_end(handle, add(handle, &added, spec));
+    NB_CALL(handle, false, add(handle, &added, spec));
 }
 
 /* Strategies and cores are numbered together and have specs of the same form. */
@@ -145,7 +140,5 @@ static nb_status take_out(const char *spec, nb_ctx *ctx)
 
 nysbench_status nysbench_remove(nysbench *handle, const char *spec)
 {
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, false);
-    return nb_call_end(handle, take_out(spec, handle->ctx));
+    NB_CALL(handle, false, take_out(spec, handle->ctx));
 }

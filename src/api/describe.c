@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* describe.c - nysbench_describe: the options and sources of a component, a column, a figure or a table. */
-#include "api/describe.h"
-
 #include "api/handle.h"
 #include "api/kinds.h"
 #include "attentions/attention.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "components/study.h"
 #include "cores/core.h"
@@ -152,42 +151,42 @@ static nb_status describe_columns(FILE *out, const char *name, int *found, nb_ct
     return NB_OK;
 }
 
-/* Describes what has the name: of one kind, or (NULL) of any. */
-static nb_status describe_all(FILE *out, const char *kind, const char *name, nb_ctx *ctx)
+typedef struct {
+    const char *kind, *name;
+} asked;
+
+/* Describes what has the name: of one kind, or (NULL) of the first that has it, with a line for each other one. */
+static nb_status describe_all(FILE *out, const void *what, nb_ctx *ctx)
 {
+    const char *kind = ((const asked *)what)->kind, *name = ((const asked *)what)->name;
     const nb_registry *only = NULL, *registry;
     if (kind) NB_TRY(ctx, nb_kind_find(kind, &only, ctx));
-    int found = 0;
+    int found = 0, described = 0;
     if (!kind) NB_TRY(ctx, describe_columns(out, name, &found, ctx));
     for (int i = 0; (registry = nb_kind_at(i)); i++) {
         const nb_component *c = nb_registry_find(registry, name);
         if (!c || (only && registry != only)) continue;
         if (found++) fputc('\n', out);
-        NB_TRY(ctx, describe(out, registry, c, ctx));
+        if (described++)
+            fprintf(out, "There is also %s %s of this name: nysbench describe %s/%s\n", nb_article(registry->kind),
+                    registry->kind, registry->kind, name);
+        else
+            NB_TRY(ctx, describe(out, registry, c, ctx));
     }
     return found ? NB_OK : unknown(name, ctx);
 }
 
 static nb_status make_text(nysbench *h, const char *kind, const char *name, const char **text)
 {
-    char *made = NULL;
-    size_t bytes;
+    const char *made;
     NB_REQUIRE(h->ctx, name && text, NB_EINVAL, "the name or the text is NULL");
     *text = NULL;
-    FILE *out = open_memstream(&made, &bytes);
-    NB_REQUIRE(h->ctx, out, NB_ENOMEM, "out of memory: a description");
-    nb_status status = describe_all(out, kind, name, h->ctx);
-    if (fclose(out) != 0 && status == NB_OK)
-        status = nb_error_set(h->ctx, NB_ENOMEM, __FILE__, __LINE__, "out of memory: a description");
-    if (status != NB_OK) free(made);
-    if (status == NB_OK) status = nb_defer(h->results, free, made);
-    if (status == NB_OK) *text = made;
-    return status;
+    NB_TRY(h->ctx, nb_print_text(describe_all, &(asked){kind, name}, &made, h->ctx));
+    NB_NEED(*text, nb_strdup(h->results, made));
+    return NB_OK;
 }
 
 nysbench_status nysbench_describe(nysbench *handle, const char *kind, const char *name, const char **text)
 {
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, false);
-    return nb_call_end(handle, make_text(handle, kind, name, text));
+    NB_CALL(handle, false, make_text(handle, kind, name, text));
 }

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* given_picks.c - see given_picks.h */
-#include "api/given_picks.h"
+/* given_picks.c - picks from arrays of the caller */
+#include "api/handle.h"
 
 #include "linalg/vector.h"
 
 #include <string.h>
 
+/* Copies numbers below `most`: of the i-th `what`, which `is` the number. */
+static nb_status copy_numbers(const char *name, const char *what, const char *is, int count, int most,
+                              const int64_t *from, int *to, nb_ctx *ctx)
+{
+    for (int i = 0; i < count; i++) {
+        NB_REQUIRE(ctx, from[i] >= 0 && from[i] < most, NB_EINVAL, "%s: %s %d is %s %lld, allowed are 0 to %d", name,
+                   what, i, is, (long long)from[i], most - 1);
+        to[i] = (int)from[i];
+    }
+    return NB_OK;
+}
+
 nb_status nb_given_tokens(const char *name, int m, int n, const int64_t *from, nb_picks *picks, nb_ctx *ctx)
 {
     int *tokens;
     NB_NEED(tokens, nb_picks_tokens(picks, m));
-    for (int i = 0; i < m; i++) {
-        NB_REQUIRE(ctx, from[i] >= 0 && from[i] < n, NB_EINVAL, "%s: landmark %d is token %lld, allowed are 0 to %d",
-                   name, i, (long long)from[i], n - 1);
-        tokens[i] = (int)from[i];
-    }
+    NB_TRY(ctx, copy_numbers(name, "landmark", "token", m, n, from, tokens, ctx));
     return nb_picks_check(picks, n, m, ctx);
 }
 
@@ -22,11 +30,7 @@ nb_status nb_given_groups(const char *name, int m, int n, const int64_t *from, n
 {
     int *groups;
     NB_NEED(groups, nb_picks_groups(picks, m, n));
-    for (int i = 0; i < n; i++) {
-        NB_REQUIRE(ctx, from[i] >= 0 && from[i] < m, NB_EINVAL, "%s: token %d is of group %lld, allowed are 0 to %d",
-                   name, i, (long long)from[i], m - 1);
-        groups[i] = (int)from[i];
-    }
+    NB_TRY(ctx, copy_numbers(name, "token", "of group", n, m, from, groups, ctx));
     return nb_picks_check(picks, n, m, ctx);
 }
 

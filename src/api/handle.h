@@ -8,6 +8,7 @@
 #include "components/component.h"
 #include "problems/problem.h"
 #include "studies/error/study.h"
+#include "nystrom/picks.h"
 
 #include <locale.h>
 
@@ -55,6 +56,14 @@ void nb_call_begin(nysbench *handle, bool keep);
 /* Ends the call, keeps the message of a failure and returns the public status. */
 nysbench_status nb_call_end(nysbench *handle, nb_status status);
 
+/* The whole of a function of the library: a call with the handle, which may be NULL, that ends with that status. */
+#define NB_CALL(handle, keep, status) \
+    do { \
+        if (!(handle)) return NYSBENCH_EINVAL; \
+        nb_call_begin(handle, keep); \
+        return nb_call_end(handle, status); \
+    } while (0)
+
 /* Everything added to the results from here on lives until the next call; everything before, until the next call
  * without `keep`. */
 void nb_call_keep(nysbench *handle);
@@ -67,5 +76,16 @@ nb_status nb_arrays_choice(const nysbench_request *request, nb_choice *problem, 
 
 /* NB_EINVAL if a component, or one within its options, works in another process. */
 nb_status nb_refuse_elsewhere(const nb_choice *component, nb_ctx *ctx);
+
+/* Reads picks from arrays of the caller's; `name` is the array's for messages. */
+
+/* m of n tokens. NB_EINVAL if they break the rules of picks.h. */
+nb_status nb_given_tokens(const char *name, int m, int n, const int64_t *from, nb_picks *picks, nb_ctx *ctx);
+
+/* The groups of n tokens, likewise. */
+nb_status nb_given_groups(const char *name, int m, int n, const int64_t *from, nb_picks *picks, nb_ctx *ctx);
+
+/* m x d by rows. NB_ENUMERIC if one is not finite. */
+nb_status nb_given_points(const char *name, int m, int d, const double *from, nb_picks *picks, nb_ctx *ctx);
 
 #endif

@@ -3,7 +3,6 @@
  * or anybody's. */
 #include "api/handle.h"
 #include "api/one_head.h"
-#include "api/given_picks.h"
 
 #include "calls/early.h"
 #include "components/registry.h"

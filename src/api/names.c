@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static bool means(const nb_registry *registry, const char *kind)
-{
-    return strcmp(registry->kind, kind) == 0 || strcmp(registry->plural, kind) == 0;
-}
-
 const nb_registry *nb_kind_at(int index)
 {
     int components = 0;
@@ -23,7 +18,7 @@ nb_status nb_kind_find(const char *kind, const nb_registry **registry, nb_ctx *c
     const char *plurals[NB_MOST_KINDS + 1] = {NULL}, *hint;
     NB_REQUIRE(ctx, kind, NB_EINVAL, "the kind is NULL");
     for (int i = 0; (*registry = nb_kind_at(i)); i++) {
-        if (means(*registry, kind)) return NB_OK;
+        if (strcmp((*registry)->kind, kind) == 0 || strcmp((*registry)->plural, kind) == 0) return NB_OK;
         if (i < NB_MOST_KINDS) plurals[i] = (*registry)->plural;
     }
     NB_NEED(hint, nb_hint(kind, plurals, ctx));
@@ -65,7 +60,5 @@ static nb_status summary_of(const nysbench *h, const char *kind, const char *nam
 
 nysbench_status nysbench_summary(nysbench *handle, const char *kind, const char *name, const char **summary)
 {
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, true);
-    return nb_call_end(handle, summary_of(handle, kind, name, summary));
+    NB_CALL(handle, true, summary_of(handle, kind, name, summary));
 }

@@ -56,8 +56,8 @@ const char *nysbench_warning(const nysbench *handle);
 /* Sets a sorted, NULL-terminated list. It stays valid while only nysbench_summary is called. */
 nysbench_status nysbench_names(nysbench *handle, const char *kind, const char *const **names);
 nysbench_status nysbench_summary(nysbench *handle, const char *kind, const char *name, const char **summary);
-/* Sets the text that `nysbench describe NAME` prints. With kind NULL any component or column of that name is
- * described. */
+/* Sets the text that `nysbench describe NAME` prints. With kind NULL the columns of that name are described, and of
+ * components the first, with a line for each other one. */
 nysbench_status nysbench_describe(nysbench *handle, const char *kind, const char *name, const char **text);
 
 /* ---- landmarks of one head, and their error ---- */

@@ -2,9 +2,8 @@
 /* rows.c - what nysbench_measure has left. */
 #include "api/handle.h"
 
+#include "base/files.h"
 #include "report/csv.h"
-
-#include <stdlib.h>
 
 static nb_status find_row(const nysbench *h, int row, const void *value, const nb_error_row **found)
 {
@@ -26,28 +25,25 @@ static nb_status find_column(const nysbench *h, const char *name, const nb_colum
     NB_FAIL(h->ctx, NB_EINVAL, "there is no column '%s'%s", name, hint);
 }
 
+static nb_status print_row(FILE *out, const void *row, nb_ctx *ctx)
+{
+    return nb_json_print_row(out, nb_error_columns, row, ctx);
+}
+
 static nb_status row_json(nysbench *h, int row, const char **json)
 {
     const nb_error_row *found;
-    char *text = NULL;
-    size_t bytes;
+    const char *made;
     NB_TRY(h->ctx, find_row(h, row, json, &found));
-    FILE *out = open_memstream(&text, &bytes);
-    NB_REQUIRE(h->ctx, out, NB_ENOMEM, "out of memory: a row's text");
-    nb_status status = nb_json_print_row(out, nb_error_columns, &found->row, h->ctx);
-    if (fclose(out) != 0 && status == NB_OK)
-        status = nb_error_set(h->ctx, NB_ENOMEM, __FILE__, __LINE__, "out of memory: a row's text");
-    if (status != NB_OK) free(text);
-    if (status == NB_OK) status = nb_defer(h->results, free, text);
-    *json = status == NB_OK ? text : NULL;
-    return status;
+    *json = NULL;
+    NB_TRY(h->ctx, nb_print_text(print_row, &found->row, &made, h->ctx));
+    NB_NEED(*json, nb_strdup(h->results, made));
+    return NB_OK;
 }
 
 nysbench_status nysbench_row_json(nysbench *handle, int row, const char **json)
 {
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, true);
-    return nb_call_end(handle, row_json(handle, row, json));
+    NB_CALL(handle, true, row_json(handle, row, json));
 }
 
 static nb_status row_real(const nysbench *h, int row, const char *name, double *value)
@@ -66,9 +62,7 @@ static nb_status row_real(const nysbench *h, int row, const char *name, double *
 
 nysbench_status nysbench_row_real(nysbench *handle, int row, const char *column, double *value)
 {
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, true);
-    return nb_call_end(handle, row_real(handle, row, column, value));
+    NB_CALL(handle, true, row_real(handle, row, column, value));
 }
 
 static nb_status row_text(const nysbench *h, int row, const char *name, const char **value)
@@ -85,7 +79,5 @@ static nb_status row_text(const nysbench *h, int row, const char *name, const ch
 
 nysbench_status nysbench_row_text(nysbench *handle, int row, const char *column, const char **value)
 {
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, true);
-    return nb_call_end(handle, row_text(handle, row, column, value));
+    NB_CALL(handle, true, row_text(handle, row, column, value));
 }

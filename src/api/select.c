@@ -59,6 +59,13 @@ static nb_status keep(nysbench *handle, const nb_landmarks *picked, const nb_hea
     return NB_OK;
 }
 
+/* True for "NAME: why" and "NAME needs ...". */
+static bool names_itself(const char *refusal, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(refusal, name, length) == 0 && (refusal[length] == ':' || refusal[length] == ' ');
+}
+
 static nb_status pick(nysbench *handle, const nb_one_head *one, nysbench_landmarks *out, nb_ctx *ctx)
 {
     const nb_choice *strategy = nb_one_head_choice(one, NB_ERROR_STRATEGY);
@@ -75,7 +82,9 @@ static nb_status pick(nysbench *handle, const nb_one_head *one, nysbench_landmar
     NB_TRY(ctx, make_scene(one, &head, &picking.scene, ctx));
     NB_TRY(ctx, nb_landmarks_pick(&picking, &picked, ctx));
     handle->at_work = !picked.refusal; /* which is a mistake in the request */
-    NB_REQUIRE(ctx, !picked.refusal, NB_EINVAL, "%s: %s", strategy->label, picked.refusal);
+    if (picked.refusal && !names_itself(picked.refusal, strategy->component->name))
+        NB_NEED(picked.refusal, nb_format(ctx, "%s: %s", strategy->label, picked.refusal));
+    NB_REQUIRE(ctx, !picked.refusal, NB_EINVAL, "%s", picked.refusal);
     NB_NEED(handle->strategy, nb_strdup(handle->results, strategy->label));
     handle->pairing = picking.pairing;
     handle->seed = one->config.seed;
@@ -98,7 +107,5 @@ static nb_status select_landmarks(nysbench *handle, const nysbench_request *requ
 
 nysbench_status nysbench_select(nysbench *handle, const nysbench_request *request, nysbench_landmarks *landmarks)
 {
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, false);
-    return nb_call_end(handle, select_landmarks(handle, request, landmarks));
+    NB_CALL(handle, false, select_landmarks(handle, request, landmarks));
 }

@@ -48,14 +48,9 @@ static const nb_option options[] = {
     NB_INT(merging_options, window, "144", 0, 1 << 30, "tokens before a query that it sees, and up to 31 more"),
     NB_INT(merging_options, landmarks, "88", 1, 1 << 20, "for the tokens between the window and the first ones"),
     NB_INT(merging_options, sinks, "4", 0, 1 << 30, "first tokens, which all later ones see"),
-    {.key = "protected",
-     .type = NB_OPTION_REAL,
-     .offset = NB_FIELD_(merging_options, protected, double),
-     .initial = "0",
-     .lo = 0,
-     .hi = 0.9,
-     .newer = true,
-     .help = "share of the landmarks that do not merge: those with most attention"},
+    NB_OPTION_FIELD(merging_options, protected, NB_OPTION_REAL, double, "0",
+                    "share of the landmarks that do not merge: those with most attention", .lo = 0, .hi = 0.9,
+                    .newer = true),
     NB_OPTION_END};
 
 /* Sums over all tokens so far, d or dv of each. */

@@ -2,7 +2,6 @@
 /* gnuplot.c - see gnuplot.h */
 #include "base/gnuplot.h"
 
-#include "base/capture.h"
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "base/process.h"

@@ -6,6 +6,8 @@
 #include "base/ctx.h"
 
 #include <sys/types.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 typedef struct {
     int how;        /* wait status, as waitpid returns it */
@@ -74,5 +76,17 @@ nb_status nb_ending_sentence(const char *what, const nb_ending *ending, double t
 
 /* True if it was killed by a signal that somebody outside may have sent, such as the system when memory is short. */
 bool nb_ended_from_outside(const nb_ending *ending);
+
+/* Returns a descriptor that becomes readable when the process ends, closed by exec; -1 with errno on failure. It is
+ * opened by its system call, since glibc has a function for it only from 2.36 on. */
+static inline int nb_pidfd_open(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* Runs words[0], looked up in PATH if it has no '/', in that folder (NULL: the current one), without a shell and with
+ * an empty standard input. Captures its standard output, at most 256 MiB; standard error is ours. NB_EIO if it cannot
+ * be started, does not end within limit_s, or ends with a status other than 0. */
+nb_status nb_capture(char *const *words, const char *folder, double limit_s, const char **output, nb_ctx *ctx);
 
 #endif

@@ -4,8 +4,8 @@
 #include "base/server.h"
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/last_words.h"
-#include "base/pidfd.h"
 #include "base/process.h"
 #include "base/scratch.h"
 
@@ -228,17 +228,12 @@ static outcome tell(const server *s, const char *question, double end_s)
     return ANSWERED;
 }
 
-static void drop(void *object)
-{
-    json_decref(object);
-}
-
 /* The object in the line that was heard. */
 static nb_status parse(const buffer *b, json_t **object, nb_ctx *ctx)
 {
     json_t *any = json_loadb(b->text, b->count, JSON_REJECT_DUPLICATES, NULL);
     *object = json_is_object(any) ? any : NULL;
-    if (*object) return nb_defer(ctx, drop, any);
+    if (*object) return nb_defer_json(ctx, any);
     json_decref(any);
     return NB_OK;
 }

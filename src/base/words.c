@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* words.c - popt splits; this file first refuses what popt would let pass. */
+/* words.c - popt splits, and what it would let pass is refused before. Words for a shell stand in single quotes, within
+ * which nothing is special but the single quote. */
 #include "base/words.h"
 
 #include "base/files.h"
@@ -7,6 +8,9 @@
 #include <popt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <ctype.h>
 
 /* popt takes the end of the text for the end of a quote. */
 static bool is_closed(const char *text)
@@ -51,5 +55,81 @@ nb_status nb_word_absolute(char *const *words, int index, const char *here, char
     int before = (int)(file - words[index]);
     while (strncmp(file, "./", 2) == 0) file += 2 + strspn(file + 2, "/");
     NB_NEED(*word, nb_format(ctx, "%.*s%s%s%s", before, words[index], here, strcmp(here, "/") == 0 ? "" : "/", file));
+    return NB_OK;
+}
+
+nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    char *out;
+    *word = text;
+    if (*text && *text != '=' && !text[strspn(text, plain)]) return NB_OK;
+    NB_NEED(out, nb_alloc(ctx, 4 * strlen(text) + 3, 1));
+    *word = out;
+    *out++ = '\'';
+    for (; *text; text++) {
+        if (*text == '\'') out = stpcpy(out, "'\\'");
+        *out++ = *text;
+    }
+    *out = '\'';
+    return NB_OK;
+}
+
+nb_status nb_shell_add(nb_ctx *ctx, const char **line, ...)
+{
+    nb_status status = NB_OK;
+    va_list args;
+    va_start(args, line);
+    for (const char *text, *word; status == NB_OK && (text = va_arg(args, const char *));) {
+        status = nb_shell_word(text, &word, ctx);
+        if (status == NB_OK && !(*line = nb_format(ctx, "%s %s", *line, word))) status = NB_ENOMEM;
+    }
+    va_end(args);
+    return status;
+}
+
+nb_status nb_shell_program(const char **word, nb_ctx *ctx)
+{
+    return nb_shell_word(program_invocation_name, word, ctx);
+}
+
+/* An apostrophe within a word is none. */
+static bool opens_quotes(const char *text, const char *at)
+{
+    return *at == '"' || (*at == '\'' && (at == text || !isalnum((unsigned char)at[-1])));
+}
+
+const char *nb_item_end(const char *text)
+{
+    int depth = 0;
+    char quote = 0;
+    const char *at = text;
+    for (; *at && (quote || depth > 0 || *at != ','); at++) {
+        if (*at == '\\' && at[1] && quote != '\'')
+            at++;
+        else if (quote)
+            quote = *at == quote ? 0 : quote;
+        else if (opens_quotes(text, at))
+            quote = *at;
+        else
+            depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
+    }
+    return at;
+}
+
+const char *nb_item_text(const char *from, const char *end, nb_ctx *ctx)
+{
+    while (from < end && isspace((unsigned char)*from)) from++;
+    while (end > from && isspace((unsigned char)end[-1])) end--;
+    if (end - from >= 2 && (*from == '"' || *from == '\'') && end[-1] == *from) from++, end--;
+    return nb_format(ctx, "%.*s", (int)(end - from), from);
+}
+
+nb_status nb_list_inside(const char *text, const char **inside, nb_ctx *ctx)
+{
+    size_t length = strlen(text);
+    *inside = NULL;
+    if (length < 2 || text[0] != '[' || *nb_item_end(text) || text[length - 1] != ']') return NB_OK;
+    NB_NEED(*inside, nb_format(ctx, "%.*s", (int)length - 2, text + 1));
     return NB_OK;
 }

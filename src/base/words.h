@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* words.h - splits a user's command line into words without a shell. */
+/* words.h - texts as people write them on one line: command lines, which are split without a shell, words that are
+ * quoted for one, and lists. */
 #ifndef NB_WORDS_H
 #define NB_WORDS_H
 
@@ -16,5 +17,28 @@ const char *nb_word_file(char *const *words, int index);
 /* Rewrites a word for a program that runs in another folder than `here`: makes the file name in it absolute, without
  * following links. */
 nb_status nb_word_absolute(char *const *words, int index, const char *here, char **word, nb_ctx *ctx);
+
+/* Quotes words for commands that people or scripts pass to a shell. */
+
+/* Writes the text as one word of a POSIX shell, in single quotes if needed. */
+nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx);
+
+/* Appends texts as such words to a line, each behind a blank; the last argument is NULL. */
+nb_status nb_shell_add(nb_ctx *ctx, const char **line, ...) __attribute__((sentinel));
+
+/* Writes this program's name as it was called, as such a word, for commands that messages suggest. */
+nb_status nb_shell_program(const char **word, nb_ctx *ctx);
+
+/* Lists as people write them on one line: a, b(c, d), "e, f". */
+
+/* Returns the end of the first item of `text`: a comma that is in no bracket and no quotes, or the end of the text. */
+const char *nb_item_end(const char *text);
+
+/* Copies the text from `from` to `end` without the space and quotes around it. ctx owns the copy; NULL when out of
+ * memory. */
+const char *nb_item_text(const char *from, const char *end, nb_ctx *ctx);
+
+/* Sets *inside to "a, b" for "[a, b]", and to NULL for any other text. */
+nb_status nb_list_inside(const char *text, const char **inside, nb_ctx *ctx);
 
 #endif

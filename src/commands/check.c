@@ -170,13 +170,8 @@ static nb_status unknown(const nb_registry *kind, const char *name, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EINVAL, "no %s '%s'%s", kind ? kind->kind : "component", name, hint);
 }
 
-/* A program answers as one kind: as a strategy, unless another is asked for. */
-static bool is_program(const nb_registry *registry, const nb_choice *choice)
-{
-    return registry == &nb_strategies && nb_strategy_traits(choice) & NB_ELSEWHERE;
-}
-
-/* Checks a spec of any kind; a name that two kinds have means both, if they take the options and are no program. */
+/* Checks a spec of any kind; a name that two kinds have means both, if they take the options and are no program, which
+ * answers as one kind: as a strategy, unless another is asked for. */
 static nb_status check_spec(const char *text, tally *t, nb_ctx *ctx)
 {
     const char *name;
@@ -196,16 +191,11 @@ static nb_status check_spec(const char *text, tally *t, nb_ctx *ctx)
         found = true;
         NB_TRY(ctx, check_record(nb_registries[i], choice.component, t, ctx));
         NB_TRY(ctx, check_choice(nb_registries[i], &choice, t, ctx));
-        if (is_program(nb_registries[i], &choice)) break;
+        if (nb_registries[i] == &nb_strategies && nb_strategy_traits(&choice) & NB_ELSEWHERE) break;
     }
     nb_choice none;
     if (refused && !found) return nb_choice_parse(refused, text, &none, ctx);
     return found ? NB_OK : unknown(t->kind, name, ctx);
-}
-
-static bool is_plugin(const char *text)
-{
-    return nb_is_file(text) || nb_text_ends(text, ".so");
 }
 
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
@@ -227,7 +217,9 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     t.timeout_s = timeout.value;
     nb_status status = kind ? nb_kind_find(kind, &t.kind, ctx) : NB_OK;
     if (status == NB_OK) status = nb_choice_parse(&nb_kernels, nb_standard_kernel(), &kernel, ctx);
-    if (status == NB_OK) status = (is_plugin(arguments[0]) ? check_plugin : check_spec)(arguments[0], &t, ctx);
+    if (status == NB_OK)
+        status = (nb_is_file(arguments[0]) || nb_text_ends(arguments[0], ".so") ? check_plugin
+                                                                                : check_spec)(arguments[0], &t, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     printf("%d of %d checks failed\n", t.failures, t.count);
     return t.failures ? NB_EXIT_FAILED : NB_EXIT_OK;

@@ -4,6 +4,7 @@
 
 #include "components/study.h"
 #include "report/compare.h"
+#include "report/relation.h"
 #include "report/where.h"
 #include "run/run_folder.h"
 
@@ -25,12 +26,6 @@ static const char *usual_column(const nb_study *study)
     return study->baseline >= 0 ? study->axes[study->baseline].column : NULL;
 }
 
-/* True for columns that identify a row's data rather than its method. */
-static bool is_of_data(const char *name)
-{
-    return strcmp(name, "problem") == 0 || strcmp(name, "head") == 0 || strcmp(name, "trial") == 0;
-}
-
 typedef enum { HINT_MEASURED, HINT_IDENTITY, HINT_METHOD } hinted;
 
 static nb_status hint_column(const nb_column *columns, const char *text, hinted what, const char **hint, nb_ctx *ctx)
@@ -39,9 +34,9 @@ static nb_status hint_column(const nb_column *columns, const char *text, hinted 
     int count = 0;
     NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(columns) + 1, sizeof *names));
     for (const nb_column *c = columns; c->name; c++)
-        if (what == HINT_MEASURED
-                ? c->type == NB_COLUMN_REAL
-                : c->identity && c->type != NB_COLUMN_SEED && !(what == HINT_METHOD && is_of_data(c->name)))
+        if (what == HINT_MEASURED ? c->type == NB_COLUMN_REAL
+            : what == HINT_METHOD ? nb_is_of_method(c)
+                                  : c->identity && c->type != NB_COLUMN_SEED)
             names[count++] = c->name;
     NB_NEED(*hint, nb_hint(text, names, ctx));
     return NB_OK;

@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "commands/manual.h"
-#include "commands/prepare.h"
+#include "commands/experiment.h"
 #include "components/study.h"
 #include "config/keys.h"
 #include "run/run_folder.h"

@@ -4,8 +4,8 @@
 
 #include "base/files.h"
 #include "base/gnuplot.h"
-#include "base/shell.h"
-#include "commands/new_experiment.h"
+#include "base/words.h"
+#include "commands/experiment.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* describe.c - nysbench describe NAME: the options and sources of a component, a column, a figure or a table;
+/* describe.c - nysbench describe [KIND/]NAME: the options and sources of a component, a column, a figure or a table;
  * --markdown: all columns or components, as docs/columns.md and docs/components.md. */
 #include "commands/command.h"
 
-#include "api/describe.h"
+#include "api/kinds.h"
 #include "base/text.h"
 #include "commands/program.h"
 #include "components/study.h"
@@ -125,13 +125,16 @@ static int markdown(const char *what, nb_ctx *ctx)
     return nb_print_error("describe: --markdown: '%s' is neither columns nor components%s", what, hint ? hint : "");
 }
 
+/* `name`: NAME or KIND/NAME. */
 static int describe(const char *name, nb_ctx *ctx)
 {
     nysbench *handle;
     nb_host host = {.prefix = NULL};
-    const char *text;
-    if (nb_program_handle(&handle, &host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (nysbench_describe(handle, NULL, name, &text) == NYSBENCH_OK) {
+    const char *text, *slash = strchr(name, '/'),
+                      *kind = slash ? nb_format(ctx, "%.*s", (int)(slash - name), name) : NULL;
+    if ((slash && !kind) || nb_program_handle(&handle, &host, ctx) != NB_OK)
+        return nb_print_failure(ctx, NB_EXIT_FAILED);
+    if (nysbench_describe(handle, kind, slash ? slash + 1 : name, &text) == NYSBENCH_OK) {
         fputs(text, stdout);
         return NB_EXIT_OK;
     }
@@ -153,4 +156,8 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     return describe(arguments[0], ctx);
 }
 
-NB_COMMAND(describe, "NAME", "Explain a component, column, figure or table", false, NB_YOUR_OWN + 20);
+NB_COMMAND(describe, "NAME",
+           "Explain a component, column, figure or table.\n\n"
+           "Of several things with one name the first is explained; partition/kmeans is the\n"
+           "partition",
+           false, NB_YOUR_OWN + 20);

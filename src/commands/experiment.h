@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* experiment.h - the options and the loading shared by commands that take an experiment's file, and the options of
- * those that run it. */
+/* experiment.h - what commands do with an experiment's file: read options and load it, predict, prepare a run, and tell
+ * its results. */
 #ifndef NB_EXPERIMENT_H
 #define NB_EXPERIMENT_H
 
@@ -9,6 +9,15 @@
 #include "run/plan.h"
 #include "run/shard.h"
 #include "run/workers.h"
+#include "commands/format.h"
+#include "run/prediction.h"
+#include "run/store.h"
+#include "report/relation.h"
+#include "config/config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <signal.h>
 
 typedef struct {
     const char *path;     /* of the file */
@@ -75,5 +84,125 @@ enum { NB_MOST_JOBS = 1024 };
 
 /* Sets the workers that the options ask for. Returns NB_GO_ON, or the exit status after a usage error. */
 int nb_worker_read(const nb_command *command, const nb_worker_choices *choices, nb_workers *workers);
+
+/* Prepares a run: its folder, the lock, the store with the plan. */
+
+typedef struct { /* options of the command line */
+    int fresh, mixed;
+    const char **retry; /* each --retry, or NULL */
+} nb_start_choices;
+
+#define NB_START_OPTIONS(s) \
+    NB_FLAG_OPTION("fresh", 'f', (s).fresh, "Start over; the old results are kept aside"), \
+        NB_FLAG_OPTION("mixed", '\0', (s).mixed, \
+                       "Continue beside rows measured by another build, with other BLAS kernels or another number of " \
+                       "BLAS threads"), \
+        NB_LIST_OPTION("retry", '\0', (s).retry, \
+                       "Run again the rows that ended with this status: failed, timeout, crashed, diverged; " \
+                       "several separated by commas, or the option repeated", \
+                       "STATUS")
+
+extern const char *const nb_retry_statuses[]; /* statuses that --retry allows; NULL-terminated */
+
+/* Lists the statuses of --retry, NULL-terminated, owned by ctx; NB_EINVAL for one that is not allowed. */
+nb_status nb_start_statuses(const nb_start_choices *choices, const char *const **statuses, nb_ctx *ctx);
+
+typedef struct { /* a run to begin */
+    const nb_experiment *e;
+    const nb_start_choices *choices;
+    const bool *only; /* as in nb_terms */
+    nb_workers workers;
+    int argc; /* the command line, for the manifest */
+    const char **argv;
+} nb_start;
+
+/* Locks the folder, opens its store (with --fresh the old one is put aside), plans the rows and signs those to be
+ * measured (`only`: see nb_terms). Writes the resolved config and, if there is something to run, the manifest. Says on
+ * standard error which rows were measured on other data and are run again. If it fails, the store is as it was. The
+ * rows of a new store are left to nb_prepare_store. */
+nb_status nb_prepare(const nb_start *start, nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx);
+
+/* Plans the rows of a new store, which can wait until the workers are busy; does nothing for other stores. */
+nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx);
+
+/* The preview that `plan` and `run` print before anything runs. */
+
+typedef struct {
+    nb_standing standing;
+    nb_machine_speed machine;
+    nb_predicted times;
+    int to_run; /* rows */
+    int others; /* rows of the last run measured by another build or with other arithmetic */
+} nb_preview;
+
+/* Returns how many of so many workers have a CPU each. */
+int nb_preview_workers(int jobs);
+
+typedef struct {
+    const nb_start_choices *start;
+    const bool *only; /* by row of the plan; NULL: the missing rows */
+    bool measured;    /* measure this machine; false: take it for the reference machine */
+} nb_plan_question;
+
+/* Makes the preview of the rows asked for. Reduces *workers to as many as fit into memory; NB_EINVAL if not one does.
+ * Reads the store of the experiment's folder, unless it will be put aside (--fresh), and writes nothing. */
+nb_status nb_preview_make(const nb_experiment *e, const nb_plan_question *asked, nb_workers *workers,
+                          nb_preview *preview, nb_ctx *ctx);
+
+enum { NB_TIME_RANGE = 80 };
+/* Returns "41 s to 1 min 10 s", or one time if both are the same, for that share of the whole. */
+const char *nb_preview_time(const nb_predicted *times, double share, char text[NB_TIME_RANGE]);
+
+/* Prints "3 scenes to run with 2 workers: about 41 s to 1 min 10 s, up to 120 MiB of memory". */
+void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
+
+#define NB_MAX_HOURS_VALUE NB_BRACED(.min = 1e-6, .max = 1e6, .value = INFINITY)
+#define NB_MAX_HOURS_OPTION(hours) \
+    NB_REAL_OPTION("max-hours", '\0', hours, "Run nothing if the prediction for an idle machine is longer", "H")
+/* Returns NB_GO_ON, or the exit status if even the low end of the prediction is more. */
+int nb_preview_check(const nb_command *command, const nb_preview *preview, double max_hours);
+
+/* Prints on standard output what a run of these rows would do: scenes, rows, time and memory. Returns the exit status:
+ * NB_EXIT_USAGE if the run would be refused, because no worker fits into workers->memory (0: any machine) or as
+ * nb_preview_check says. */
+int nb_plan_tell(const nb_command *command, const nb_experiment *experiment, const nb_plan_question *asked,
+                 nb_workers *workers, double max_hours, nb_output_format format, nb_ctx *ctx);
+
+/* Prints and writes the results of a run's rows. */
+
+typedef struct {
+    bool quiet;   /* no tables */
+    int gnuplots; /* gnuplots that draw figures at the same time; 0: write only data and scripts */
+    const volatile sig_atomic_t *interrupted; /* if set, no figures are drawn; NULL: never */
+} nb_telling;
+
+/* Writes rows.csv, the study's files for the store's planned rows and the verdicts on the experiment's claims; prints
+ * its tables, the verdicts and what went wrong; and draws the experiment's figures. *failures: rows neither ok nor
+ * skipped, of all or of those that `only` flags. */
+nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *only, const nb_telling *how,
+                          int *failures, nb_ctx *ctx);
+
+/* *where: a condition on the views of the rows that holds for those that `only` flags (by row of the plan; NULL: all).
+ * *failures: how many of them are neither ok nor skipped, including "planned". */
+nb_status nb_outcomes_choose(const nb_relation *relation, const nb_plan *plan, const bool *only, const char **where,
+                             int *failures, nb_ctx *ctx);
+
+/* Prints counts by status of the rows for which that holds, why they were skipped, and for each reason of failures the
+ * first rows with the command that repeats one alone. The list of all rows goes to NB_FAILURES_FILE in the run's
+ * folder; without failures there is no such file. */
+nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *relation, const char *where, nb_ctx *ctx);
+
+/* Writes an experiment's file from a few answers. A template gives its keys, their order, meaning and defaults. */
+
+/* Answers known before anything is asked. */
+typedef struct {
+    const nb_override *values; /* of keys; commas separate the items of lists; value NULL: none; ends with a NULL key */
+    const char *const *heads;  /* each FILE, FILE:H or a pattern with '*'; NULL-terminated; NULL: none */
+} nb_new_answers;
+
+/* Writes the file, replacing an existing one. With `ask`, missing answers are asked for on the terminal, and each is
+ * checked at once; else they are the template's. NB_EINVAL with the first mistake in the answers, or if the input ends;
+ * then nothing is written. */
+nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, bool ask, nb_ctx *ctx);
 
 #endif

@@ -4,7 +4,7 @@
 #include "commands/format.h"
 
 #include "base/files.h"
-#include "base/shell.h"
+#include "base/words.h"
 #include "run/provenance.h"
 #include "report/builds.h"
 #include "run/run_folder.h"

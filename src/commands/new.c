@@ -3,9 +3,9 @@
 #include "commands/command.h"
 
 #include "base/files.h"
-#include "base/shell.h"
+#include "base/words.h"
 #include "base/text.h"
-#include "commands/new_experiment.h"
+#include "commands/experiment.h"
 #include "components/registry.h"
 
 #include <stdio.h>

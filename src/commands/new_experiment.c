@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* new_experiment.c - see new_experiment.h. The answers so far replace the template's values, and the whole is loaded
- * after each: a mistake in an answer is found as it would be in a file. */
-#include "commands/new_experiment.h"
+/* new_experiment.c - an experiment of a few answers. The answers so far replace the template's values, and the whole is
+ * loaded after each: a mistake in an answer is found as it would be in a file. */
+#include "commands/experiment.h"
 
 #include "api/one_head.h"
 #include "base/files.h"
-#include "base/items.h"
-#include "commands/command.h"
+#include "base/words.h"
 #include "config/config.h"
 #include "data/head.h"
 

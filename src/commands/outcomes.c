@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* outcomes.c - rows of the same status and reason are one group: ten thousand
  * failures for one reason are one line, and three rows to look at. */
-#include "commands/results.h"
+#include "commands/experiment.h"
 
-#include "base/shell.h"
+#include "base/words.h"
 #include "run/match.h"
 #include "run/run_folder.h"
 

@@ -1,46 +1,48 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan.c - nysbench plan EXP.yaml */
-#include "commands/preview.h"
+#include "commands/experiment.h"
 
+#include "base/files.h"
 #include "base/machine.h"
 #include "base/texts.h"
 #include "commands/progress.h"
 #include "report/compare.h"
 #include "problems/problem.h"
 #include "report/labels.h"
+#include "report/page_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Prints the values of the scene's axes, except the problem. */
-static void print_values(const nb_config *c, const nb_planned_scene *s)
+static void print_values(FILE *out, const nb_config *c, const nb_planned_scene *s)
 {
     for (int axis = NB_AXIS_PROBLEM + 1; c->study->axes[axis].key; axis++) {
         const nb_axis *a = &c->study->axes[axis];
         int value = s->value[axis];
         if (!a->scene) continue;
         if (a->type == NB_AXIS_INTEGER)
-            printf(", %s %d", a->column, value);
+            fprintf(out, ", %s %d", a->column, value);
         else if (a->type == NB_AXIS_REAL)
-            printf(", %s %g", a->column, c->lists[axis].reals[value]);
+            fprintf(out, ", %s %g", a->column, c->lists[axis].reals[value]);
         else
-            printf(", %s", a->type == NB_AXIS_WORD ? a->words[value] : nb_config_choice(c, axis, value)->label);
+            fprintf(out, ", %s", a->type == NB_AXIS_WORD ? a->words[value] : nb_config_choice(c, axis, value)->label);
     }
 }
 
 /* How many values of each axis the methods are made of. */
-static void print_methods(const nb_plan *plan)
+static void print_methods(FILE *out, const nb_plan *plan)
 {
     const nb_config *c = plan->config;
     const char *between = " (";
-    printf("methods: %d", plan->method_count);
+    fprintf(out, "methods: %d", plan->method_count);
     for (int axis = 0; c->study->axes[axis].key; axis++) {
         if (c->study->axes[axis].scene) continue;
-        printf("%s%s %d", between, c->study->axes[axis].key, c->lists[axis].count);
+        fprintf(out, "%s%s %d", between, c->study->axes[axis].key, c->lists[axis].count);
         between = ", ";
     }
-    puts(")");
+    fputs(")\n", out);
 }
 
 static bool begins_trial(const nb_planned_row *rows, int i)
@@ -75,7 +77,7 @@ static nb_status add_source(const nb_plan *plan, int i, const nb_row *row, repli
 }
 
 /* Prints the sources, over which the results may be generalised (docs/comparing.md). */
-static nb_status print_sources(const nb_plan *plan, nb_ctx *ctx)
+static nb_status print_sources(FILE *out, const nb_plan *plan, nb_ctx *ctx)
 {
     replicates r = {.room = 0};
     const char **labels;
@@ -91,11 +93,11 @@ static nb_status print_sources(const nb_plan *plan, nb_ctx *ctx)
     }
     NB_NEED(labels, nb_alloc(ctx, (size_t)r.strata.count, sizeof *labels));
     NB_TRY(ctx, nb_label_strata(r.strata.count, r.strata.items, r.drawn, labels, ctx));
-    printf("sources: ");
-    for (int s = 0; s < r.strata.count; s++) printf("%s%d of %s", s ? ", " : "", r.counts[s], labels[s]);
+    fprintf(out, "sources: ");
+    for (int s = 0; s < r.strata.count; s++) fprintf(out, "%s%d of %s", s ? ", " : "", r.counts[s], labels[s]);
     for (int s = 0, few = 0; s < r.strata.count; s++)
-        if (r.counts[s] < NB_LEAST_SOURCES) printf("%s%s", few++ ? ", " : "\ntoo few for a verdict: ", labels[s]);
-    fputc('\n', stdout);
+        if (r.counts[s] < NB_LEAST_SOURCES) fprintf(out, "%s%s", few++ ? ", " : "\ntoo few for a verdict: ", labels[s]);
+    fputc('\n', out);
     return NB_OK;
 }
 
@@ -110,7 +112,7 @@ static bool continues(const nb_config *c, const nb_planned_scene *before, const 
 }
 
 /* Prints a line for each problem and its heads, of many problems the first. */
-static void print_scenes(const nb_plan *plan)
+static void print_scenes(FILE *out, const nb_plan *plan)
 {
     enum { MOST_LINES = 10 };
     for (int i = 0, next, lines = 0; i < plan->scene_count; i = next, lines++) {
@@ -118,28 +120,28 @@ static void print_scenes(const nb_plan *plan)
         for (next = i + 1; next < plan->scene_count; next++)
             if (!continues(plan->config, s + (next - i - 1), s + (next - i))) break;
         if (lines == MOST_LINES && next < plan->scene_count) {
-            printf("  and %d scenes more\n", plan->scene_count - i);
+            fprintf(out, "  and %d scenes more\n", plan->scene_count - i);
             return;
         }
-        printf("  %s head%s %d", s->problem->label, next > i + 1 ? "s" : "", s->head);
-        if (next > i + 1) printf(" ... %d", plan->scenes[next - 1].head);
-        print_values(plan->config, s);
-        printf(": n = %d, d = %d%s%s%s%s\n", s->n, s->d, s->causal ? ", causal" : "",
-               s->random ? ", new data in each trial" : "", s->refusal ? "; skipped: " : "",
-               s->refusal ? s->refusal : "");
+        fprintf(out, "  %s head%s %d", s->problem->label, next > i + 1 ? "s" : "", s->head);
+        if (next > i + 1) fprintf(out, " ... %d", plan->scenes[next - 1].head);
+        print_values(out, plan->config, s);
+        fprintf(out, ": n = %d, d = %d%s%s%s%s\n", s->n, s->d, s->causal ? ", causal" : "",
+                s->random ? ", new data in each trial" : "", s->refusal ? "; skipped: " : "",
+                s->refusal ? s->refusal : "");
     }
 }
 
-static void print_excluded(const nb_plan *plan)
+static void print_excluded(FILE *out, const nb_plan *plan)
 {
     if (plan->config->rule_count == 0) return;
-    printf("excluded: %d rows\n", plan->excluded_count);
+    fprintf(out, "excluded: %d rows\n", plan->excluded_count);
     for (int r = 0; r < plan->config->rule_count; r++) {
         nb_place at = plan->config->rules[r].place;
         if (at.line > 0)
-            printf("  %d by the rule at %s:%d\n", plan->excluded_by[r], at.source, at.line);
+            fprintf(out, "  %d by the rule at %s:%d\n", plan->excluded_by[r], at.source, at.line);
         else
-            printf("  %d by a rule of %s\n", plan->excluded_by[r], at.source);
+            fprintf(out, "  %d by a rule of %s\n", plan->excluded_by[r], at.source);
     }
 }
 
@@ -152,54 +154,78 @@ static int print_origins(const nb_config *config, nb_ctx *ctx)
 }
 
 /* Rows that went wrong before count as done; --retry runs them again. */
-static void print_rows(const nb_plan *plan, const nb_standing *s, int to_run)
+static void print_rows(FILE *out, const nb_plan *plan, const nb_standing *s, int to_run)
 {
     int wrong = s->failed + s->diverged + s->crashed + s->timed_out;
-    printf("rows: %d, of which %d are done and %d are to run\n", plan->row_count, s->done, to_run);
+    fprintf(out, "rows: %d, of which %d are done and %d are to run\n", plan->row_count, s->done, to_run);
     if (wrong > 0)
-        printf("failed before: %d of those that are done (%d failed, %d diverged, %d crashed, %d timeout)\n", wrong,
-               s->failed, s->diverged, s->crashed, s->timed_out);
+        fprintf(out, "failed before: %d of those that are done (%d failed, %d diverged, %d crashed, %d timeout)\n",
+                wrong, s->failed, s->diverged, s->crashed, s->timed_out);
 }
 
 /* Nothing where all rows are done. */
-static void print_cost(const nb_experiment *e, const nb_preview *o)
+static void print_cost(FILE *out, const nb_experiment *e, const nb_preview *o)
 {
     char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
     const nb_predicted *f = &o->times;
     if (f->unit_count == 0) return;
     if (o->standing.done > 0 && o->others > 0)
-        printf(
+        fprintf(
+            out,
             "another build or other arithmetic: %d rows of the last run come from it; a run continues beside them only "
             "with --mixed\n",
             o->others);
-    printf("time: about %s with %d worker%s\n", nb_preview_time(f, 1, time), f->workers, f->workers == 1 ? "" : "s");
+    fprintf(out, "time: about %s with %d worker%s\n", nb_preview_time(f, 1, time), f->workers,
+            f->workers == 1 ? "" : "s");
     if (e->config.study->exclusive)
-        printf("exclusive: times are measured, so one worker runs, whatever --jobs says; let nothing else run beside "
-               "it\n");
-    printf("memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
-    if (f->workers > 1) printf(", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);
-    fputc('\n', stdout);
+        fprintf(out,
+                "exclusive: times are measured, so one worker runs, whatever --jobs says; let nothing else run beside "
+                "it\n");
+    fprintf(out, "memory: up to %s for a worker", nb_bytes_text(f->bytes, bytes));
+    if (f->workers > 1) fprintf(out, ", %s for %d", nb_bytes_text(f->all_bytes, bytes), f->workers);
+    fputc('\n', out);
     double available = nb_available_memory();
     if (f->all_bytes > available)
-        printf("%s of memory is available here: %s\n", nb_bytes_text(available, bytes),
-               f->bytes > available ? "a run would be refused" : "fewer workers will run");
+        fprintf(out, "%s of memory is available here: %s\n", nb_bytes_text(available, bytes),
+                f->bytes > available ? "a run would be refused" : "fewer workers will run");
 }
 
+typedef struct {
+    const nb_experiment *experiment;
+    const nb_preview *outlook;
+} told;
+
+static nb_status print_all(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const nb_experiment *e = ((const told *)what)->experiment;
+    const nb_preview *o = ((const told *)what)->outlook;
+    fprintf(out, "experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
+    if (e->shard.count)
+        fprintf(out, "shard %d of %d (without --shard, plan shows the methods and the data)\n", e->shard.index,
+                e->shard.count);
+    print_rows(out, &e->plan, &o->standing, o->to_run);
+    print_excluded(out, &e->plan);
+    print_cost(out, e, o);
+    if (e->shard.count) return NB_OK; /* whose methods, sources and scenes are parts */
+    print_methods(out, &e->plan);
+    fprintf(out, "trials: %d, where anything is random, else 1\n", e->config.trials);
+    NB_TRY(ctx, print_sources(out, &e->plan, ctx));
+    fprintf(out, "scenes: %d, each a head with its trials\n", e->plan.scene_count);
+    print_scenes(out, &e->plan);
+    return NB_OK;
+}
+
+/* Wraps each line. */
 static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
 {
-    printf("experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
-    if (e->shard.count)
-        printf("shard %d of %d (without --shard, plan shows the methods and the data)\n", e->shard.index,
-               e->shard.count);
-    print_rows(&e->plan, &o->standing, o->to_run);
-    print_excluded(&e->plan);
-    print_cost(e, o);
-    if (e->shard.count) return NB_OK; /* whose methods, sources and scenes are parts */
-    print_methods(&e->plan);
-    printf("trials: %d, where anything is random, else 1\n", e->config.trials);
-    NB_TRY(ctx, print_sources(&e->plan, ctx));
-    printf("scenes: %d, each a head with its trials\n", e->plan.scene_count);
-    print_scenes(&e->plan);
+    enum { WIDTH = 80 };
+    const char *text, *line;
+    NB_TRY(ctx, nb_print_text(print_all, &(told){e, o}, &text, ctx));
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
+        int indent = *text == ' ' ? 2 : 0;
+        NB_NEED(line, nb_format(ctx, "%.*s", (int)(end - text) - indent, text + indent));
+        nb_page_wrap(stdout, indent ? "  " : "", line, 4, WIDTH, false);
+    }
     return NB_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* prepare.c - all that can be refused is refused before a file is written. */
-#include "commands/prepare.h"
+#include "commands/experiment.h"
 
 #include "base/files.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* preview.c - see preview.h */
-#include "commands/preview.h"
+/* preview.c - see experiment.h */
+#include "commands/experiment.h"
 
 #include "base/machine.h"
 #include "commands/progress.h"

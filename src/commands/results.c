@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* results.c - see results.h */
-#include "commands/results.h"
+/* results.c - see experiment.h */
+#include "commands/experiment.h"
 
 #include "commands/format.h"
 #include "report/builds.h"

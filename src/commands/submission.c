@@ -4,7 +4,6 @@
 
 #include "base/files.h"
 #include "run/provenance.h"
-#include "run/slurm.h"
 #include "run/run_folder.h"
 
 #include <jansson.h>

@@ -5,6 +5,7 @@
 #define NB_SUBMISSION_H
 
 #include "run/shard.h"
+#include "base/ctx.h"
 
 #include <sys/types.h>
 
@@ -42,5 +43,21 @@ nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, i
  * does not answer; `sent` is filled in even then. */
 nb_status nb_shard_states_ask(int submission_count, const nb_submission *submissions, int count, nb_shard_state *states,
                               nb_ctx *ctx);
+
+/* Asks Slurm by its own programs. */
+
+/* Submits a script with those options; *job is the job's number, as squeue shows it. */
+nb_status nb_slurm_submit(const char *const *options, const char *script, const char **job, nb_ctx *ctx);
+
+/* Makes the command that submits, NULL-terminated. */
+nb_status nb_slurm_command(const char *const *options, const char *script, char ***words, nb_ctx *ctx);
+
+typedef struct {
+    const char *job, *state; /* RUNNING, PENDING, ... */
+    int index;               /* index in its array; -1: no array */
+} nb_slurm_task;
+
+/* Lists that user's tasks in the queue. */
+nb_status nb_slurm_queue(uid_t user, int *count, nb_slurm_task **tasks, nb_ctx *ctx);
 
 #endif

@@ -4,11 +4,10 @@
 #include "commands/command.h"
 
 #include "base/files.h"
-#include "base/shell.h"
+#include "base/words.h"
 #include "base/text.h"
 #include "commands/experiment.h"
 #include "commands/submission.h"
-#include "run/slurm.h"
 #include "run/run_folder.h"
 
 #include <math.h>

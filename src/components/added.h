@@ -42,13 +42,8 @@ typedef struct {
     int id;
 } nb_added_options;
 #define NB_ADDED_OPTIONS \
-    {.key = "id", \
-     .type = NB_OPTION_INT, \
-     .offset = NB_FIELD_(nb_added_options, id, int), \
-     .lo = 1, \
-     .hi = INT_MAX, \
-     .of_caller = true, \
-     .help = "the number of the function"}, \
+    NB_OPTION_FIELD(nb_added_options, id, NB_OPTION_INT, int, NULL, "the number of the function", .lo = 1, \
+                    .hi = INT_MAX, .of_caller = true), \
         NB_OPTION_END
 
 #endif

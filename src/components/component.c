@@ -260,16 +260,10 @@ static nb_status set_argument(const nb_component *c, const nb_argument *a, void 
                            range, hint);
 }
 
-static bool given_twice(const nb_spec *spec, int index)
+/* Returns whether the key is among the first `count` arguments. */
+static bool given(const nb_spec *spec, int count, const char *key)
 {
-    for (int i = 0; i < index; i++)
-        if (strcmp(spec->arguments[i].key, spec->arguments[index].key) == 0) return true;
-    return false;
-}
-
-static bool given(const nb_spec *spec, const char *key)
-{
-    for (int i = 0; i < spec->count; i++)
+    for (int i = 0; i < count; i++)
         if (strcmp(spec->arguments[i].key, key) == 0) return true;
     return false;
 }
@@ -278,11 +272,11 @@ static nb_status set_defaults(const nb_component *c, const nb_spec *spec, void *
                               nb_ctx *ctx)
 {
     for (const nb_option *o = c->options; o && o->key; o++) {
-        if (!o->initial && !given(spec, o->key))
+        if (!o->initial && !given(spec, spec->count, o->key))
             NB_TRY(ctx,
                    nb_mistakes_add(mistakes, spec->place, "%s needs the option '%s': %s", c->name, o->key, o->help));
         if (o->type == NB_OPTION_SPEC) {
-            if (o->initial && !given(spec, o->key))
+            if (o->initial && !given(spec, spec->count, o->key))
                 NB_TRY(ctx, set_component_text(o, o->initial, spec->place, options, mistakes, ctx));
             continue;
         }
@@ -447,7 +441,7 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
     NB_NEED(filled.options, nb_alloc(ctx, 1, c->options_size + 1));
     NB_TRY(ctx, set_defaults(c, spec, filled.options, mistakes, ctx));
     for (int i = 0; i < spec->count; i++) {
-        if (given_twice(spec, i))
+        if (given(spec, i, spec->arguments[i].key))
             NB_TRY(ctx, nb_mistakes_add(mistakes, spec->arguments[i].place, "%s: option '%s' is given twice", c->name,
                                         spec->arguments[i].key));
         else if (is_label(c, spec->arguments[i].key))

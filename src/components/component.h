@@ -56,60 +56,34 @@ enum { NB_AUTO = INT_MIN, NB_SECOND = INT_MIN + 1 };
 /* Rows of an options table. A field of the wrong C type does not compile. */
 #define NB_FIELD_(T, field, type) \
     (offsetof(T, field) + 0 * sizeof(char[_Generic(((T *)0)->field, type : 1, default : -1)]))
+#define NB_OPTION_FIELD(T, field, kind, type_, default_, text, ...) \
+    { \
+        .key = #field, .type = kind, .offset = NB_FIELD_(T, field, type_), .initial = default_, .help = text, \
+        __VA_ARGS__ \
+    }
 #define NB_INT(T, field, default_, low, high, text) \
-    { \
-        .key = #field, .type = NB_OPTION_INT, .offset = NB_FIELD_(T, field, int), .initial = default_, .lo = low, \
-        .hi = high, .help = text \
-    }
+    NB_OPTION_FIELD(T, field, NB_OPTION_INT, int, default_, text, .lo = low, .hi = high)
 #define NB_INT_FOR(T, field, key_, value_, default_, low, high, text) \
-    { \
-        .key = #field, .type = NB_OPTION_INT, .offset = NB_FIELD_(T, field, int), .initial = default_, .lo = low, \
-        .hi = high, .for_key = key_, .for_value = value_, .help = text \
-    }
+    NB_OPTION_FIELD(T, field, NB_OPTION_INT, int, default_, text, .lo = low, .hi = high, .for_key = key_, \
+                    .for_value = value_)
 #define NB_INT_OR(T, field, word_, default_, low, high, text) \
-    { \
-        .key = #field, .type = NB_OPTION_INT, .offset = NB_FIELD_(T, field, int), .initial = default_, .lo = low, \
-        .hi = high, .word = word_, .help = text \
-    }
+    NB_OPTION_FIELD(T, field, NB_OPTION_INT, int, default_, text, .lo = low, .hi = high, .word = word_)
 #define NB_REAL(T, field, default_, low, high, text) \
-    { \
-        .key = #field, .type = NB_OPTION_REAL, .offset = NB_FIELD_(T, field, double), .initial = default_, .lo = low, \
-        .hi = high, .help = text \
-    }
+    NB_OPTION_FIELD(T, field, NB_OPTION_REAL, double, default_, text, .lo = low, .hi = high)
 #define NB_REAL_OR(T, field, word_, default_, low, high, text) \
-    { \
-        .key = #field, .type = NB_OPTION_REAL, .offset = NB_FIELD_(T, field, double), .initial = default_, .lo = low, \
-        .hi = high, .word = word_, .help = text \
-    }
+    NB_OPTION_FIELD(T, field, NB_OPTION_REAL, double, default_, text, .lo = low, .hi = high, .word = word_)
 #define NB_REAL_FOR(T, field, key_, value_, default_, low, high, text) \
-    { \
-        .key = #field, .type = NB_OPTION_REAL, .offset = NB_FIELD_(T, field, double), .initial = default_, .lo = low, \
-        .hi = high, .for_key = key_, .for_value = value_, .help = text \
-    }
-#define NB_BOOL(T, field, default_, text) \
-    { \
-        .key = #field, .type = NB_OPTION_BOOL, .offset = NB_FIELD_(T, field, int), .initial = default_, .help = text \
-    }
+    NB_OPTION_FIELD(T, field, NB_OPTION_REAL, double, default_, text, .lo = low, .hi = high, .for_key = key_, \
+                    .for_value = value_)
+#define NB_BOOL(T, field, default_, text) NB_OPTION_FIELD(T, field, NB_OPTION_BOOL, int, default_, text, .lo = 0)
 #define NB_ENUM(T, field, default_, names, text) \
-    { \
-        .key = #field, .type = NB_OPTION_ENUM, .offset = NB_FIELD_(T, field, int), .initial = default_, \
-        .choices = names, .help = text \
-    }
+    NB_OPTION_FIELD(T, field, NB_OPTION_ENUM, int, default_, text, .choices = names)
 #define NB_TEXT(T, field, default_, text) \
-    { \
-        .key = #field, .type = NB_OPTION_STRING, .offset = NB_FIELD_(T, field, const char *), .initial = default_, \
-        .help = text \
-    }
+    NB_OPTION_FIELD(T, field, NB_OPTION_STRING, const char *, default_, text, .names_files = false)
 #define NB_FILE(T, field, default_, text) \
-    { \
-        .key = #field, .type = NB_OPTION_STRING, .offset = NB_FIELD_(T, field, const char *), .initial = default_, \
-        .names_files = true, .help = text \
-    }
+    NB_OPTION_FIELD(T, field, NB_OPTION_STRING, const char *, default_, text, .names_files = true)
 #define NB_COMPONENT(T, field, default_, registry_, text) \
-    { \
-        .key = #field, .type = NB_OPTION_SPEC, .offset = NB_FIELD_(T, field, const nb_choice *), .initial = default_, \
-        .registry = registry_, .help = text \
-    }
+    NB_OPTION_FIELD(T, field, NB_OPTION_SPEC, const nb_choice *, default_, text, .registry = registry_)
 #define NB_OPTION_END \
     { \
         .key = NULL \

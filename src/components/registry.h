@@ -11,7 +11,7 @@ enum { NB_PLUGIN_ROOM = 64 }; /* components of each kind that plug-ins may add *
 extern const nb_registry nb_problems, nb_kernels, nb_strategies, nb_cores, nb_partitions, nb_attentions, nb_studies;
 extern const nb_registry *const nb_registries[]; /* all registries; NULL-terminated */
 
-/* The figures and tables of all studies (output.h); plug-ins cannot add any. */
+/* The figures and tables of all studies (study.h); plug-ins cannot add any. */
 extern const nb_registry nb_figures, nb_tables;
 extern const nb_registry *const nb_outputs[]; /* both; NULL-terminated */
 

@@ -4,8 +4,61 @@
 #ifndef NB_ROW_H
 #define NB_ROW_H
 
-#include "components/column.h"
-#include "components/given_labels.h"
+#include "components/component.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A column of a row: the name, type and meaning of one field of its struct. */
+
+typedef enum { NB_COLUMN_TEXT, NB_COLUMN_INT, NB_COLUMN_SEED, NB_COLUMN_REAL } nb_column_type;
+
+typedef struct {
+    const char *name;
+    nb_column_type type;
+    size_t offset; /* in the row: const char *, int, long long, double */
+    bool identity; /* part of the row's identity */
+    bool measure;  /* may be named by `metrics` */
+    bool integer;  /* a REAL whose numbers are integers */
+    bool time;     /* differs from run to run */
+    bool memory;   /* a REAL: resident bytes, as the system reports them */
+    bool whole;    /* only measured on all rows of S, not on a sample */
+    bool more;     /* a REAL where larger is better; for the others smaller is */
+    /* REAL: the columns with its rounding error, with its standard error if it is an estimate, and with the same
+     * measure on the rows of S that the method has not read; NULL: none. */
+    const char *noise, *se, *unseen;
+    const char *trivial; /* REAL: the column with the same measure of a trivial answer that takes no method; or NULL */
+    bool infinite;       /* a REAL that may be infinite: JSON then has the text "inf" or "-inf" */
+    unsigned wanted;     /* the study's bits: measured if one is requested; 0: always measured */
+    bool named;          /* `metrics: all` does not request it */
+    const char *help;    /* one sentence, with the unit */
+} nb_column;
+
+/* Searches a table of columns in the order of the CSV, which ends with name == NULL. */
+const nb_column *nb_column_find(const nb_column *columns, const char *name); /* NULL if unknown */
+int nb_column_count(const nb_column *columns);
+
+/* True if two rows have the same value in a column; missing values are equal. */
+bool nb_column_same(const nb_column *column, const void *a, const void *b);
+
+/* The labels that a config gives to components, by their canonical texts in rows. */
+
+typedef struct {
+    const nb_registry *registry;
+    const char *canonical, *label;
+} nb_given_label;
+
+typedef struct {
+    int count, capacity;
+    nb_given_label *items;
+} nb_given_labels;
+
+/* Adds the given labels of the choices, each once. NB_EINVAL as nb_choices_label. */
+nb_status nb_given_labels_add(nb_given_labels *labels, const nb_registry *registry, const nb_choices *choices,
+                              nb_ctx *ctx);
+
+/* Returns the label; NULL if none is given or `labels` is NULL. */
+const char *nb_given_label_of(const nb_given_labels *labels, const nb_registry *registry, const char *canonical);
 
 /* The fields of every row, in the order of its struct. */
 #define NB_ROW_FIELDS \
@@ -35,14 +88,12 @@ typedef union {
 } nb_any_row;
 
 /* Rows for these fields in a study's table of columns; `row_` is the study's struct. */
-#define NB_COLUMN_TEXT_OF(row_, field, ...) \
+#define NB_COLUMN_OF(row_, field, type_, ...) \
     { \
-        .name = #field, .type = NB_COLUMN_TEXT, .offset = offsetof(row_, field), __VA_ARGS__ \
+        .name = #field, .type = type_, .offset = offsetof(row_, field), __VA_ARGS__ \
     }
-#define NB_COLUMN_INT_OF(row_, field, ...) \
-    { \
-        .name = #field, .type = NB_COLUMN_INT, .offset = offsetof(row_, field), __VA_ARGS__ \
-    }
+#define NB_COLUMN_TEXT_OF(row_, field, ...) NB_COLUMN_OF(row_, field, NB_COLUMN_TEXT, __VA_ARGS__)
+#define NB_COLUMN_INT_OF(row_, field, ...) NB_COLUMN_OF(row_, field, NB_COLUMN_INT, __VA_ARGS__)
 #define NB_COLUMN_EXPERIMENT(row_) NB_COLUMN_TEXT_OF(row_, experiment, .help = "name of the experiment")
 #define NB_COLUMN_PROBLEM(row_) \
     NB_COLUMN_TEXT_OF(row_, problem, .identity = true, .help = "where the head comes from, with all options")
@@ -71,12 +122,10 @@ typedef union {
 #define NB_COLUMN_REASON(row_) \
     NB_COLUMN_TEXT_OF(row_, reason, .help = "why it was skipped or went wrong; for ok, a warning")
 #define NB_COLUMN_SEED_OF(row_) \
-    { \
-        .name = "seed", .type = NB_COLUMN_SEED, .offset = offsetof(row_, seed), .identity = true, \
-        .help = \
-            "the experiment's seed; a row's random streams follow from seed, trial, role, component and, where not " \
-            "nested, m" \
-    }
+    NB_COLUMN_OF(row_, seed, NB_COLUMN_SEED, .identity = true, \
+                 .help = \
+                     "the experiment's seed; a row's random streams follow from seed, trial, role, component and, " \
+                     "where not nested, m")
 
 /* The values of `status`; ends with NULL. */
 extern const char *const nb_row_statuses[];

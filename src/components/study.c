@@ -2,6 +2,7 @@
 /* study.c - see study.h */
 #include "components/study.h"
 
+#include "base/text.h"
 #include "components/registry.h"
 
 #include <string.h>
@@ -118,12 +119,6 @@ static const char *lacks_axis(const nb_study *s, int index)
                                                               : NULL;
 }
 
-static bool ends_as_label(const char *name)
-{
-    size_t length = strlen(name), end = strlen(NB_LABEL_END);
-    return length > end && strcmp(name + length - end, NB_LABEL_END) == 0;
-}
-
 const char *nb_study_lacks(const nb_component *component)
 {
     static const char *const common[] = {"experiment", "problem", "status", "reason"};
@@ -143,10 +138,24 @@ const char *nb_study_lacks(const nb_component *component)
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         if (!column_of(s, common[i], NB_COLUMN_TEXT)) return "the columns experiment, problem, status and reason";
     for (const nb_column *c = s->columns; c->name; c++)
-        if (ends_as_label(c->name)) return "columns whose names do not end in _label, as those of labels do";
+        if (nb_text_ends(c->name, NB_LABEL_END))
+            return "columns whose names do not end in _label, as those of labels do";
     for (; s->axes[axis].key && axis < NB_MOST_AXES && !lacks; axis++) lacks = lacks_axis(s, axis);
     if (axis == NB_MOST_AXES) return "an end of its axes";
     if (!lacks && s->baseline >= 0 && (s->baseline >= axis || s->axes[s->baseline].type != NB_AXIS_COMPONENT))
         return "a baseline that is -1, or one of its axes of components";
     return lacks;
+}
+
+nb_status nb_output_names(const nb_registry *registry, const char *study, const char *const **names, nb_ctx *ctx)
+{
+    size_t count = 0;
+    const char **all;
+    for (const nb_entry *e = registry->entries; e->component; e++) count++;
+    NB_NEED(all, nb_alloc(ctx, count + 1, sizeof *all));
+    count = 0;
+    for (const nb_entry *e = registry->entries; e->component; e++)
+        if (strcmp(((const nb_output *)e->component)->study, study) == 0) all[count++] = e->component->name;
+    *names = all;
+    return NB_OK;
 }

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 typedef struct nb_config nb_config;               /* config/config.h */
-typedef struct nb_key_values nb_key_values;       /* config/axes.h */
+typedef struct nb_key_values nb_key_values;       /* config/keys.h */
 typedef struct nb_plan nb_plan;                   /* run/plan.h */
 typedef struct nb_planned_scene nb_planned_scene; /* run/plan.h */
 typedef struct nb_method nb_method;               /* run/plan.h */
@@ -166,5 +166,26 @@ nb_status nb_columns_with_labels(const nb_column *columns, const nb_column **all
 
 /* Returns the name of a missing member of a plug-in's study, or NULL. */
 const char *nb_study_lacks(const nb_component *component);
+
+/* Figures and tables, which the studies make of rows. */
+
+/* The record of a figure or a table begins with NB_OUTPUT_FIRST. */
+typedef struct {
+    nb_component component; /* has no options */
+    const char *study;      /* whose rows it reads */
+    bool standard;          /* used if a config names none */
+} nb_output;
+#define NB_OUTPUT_FIRST \
+    union { \
+        nb_output output; \
+        struct { \
+            nb_component component; \
+            const char *study; \
+            bool standard; \
+        }; \
+    };
+
+/* Lists the names of a study's outputs, sorted; NULL-terminated. */
+nb_status nb_output_names(const nb_registry *registry, const char *study, const char *const **names, nb_ctx *ctx);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* axes.c - see axes.h */
-#include "config/axes.h"
+/* axes.c - see keys.h */
+#include "config/keys.h"
 
 #include "base/numbers.h"
 #include "base/text.h"

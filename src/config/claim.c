@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* claim.c - see claim.h */
-#include "config/claim.h"
+/* claim.c - names what claims are made of, and prints a claim as YAML with every option. */
+#include "config/config.h"
 
 #include "base/files.h"
 #include "base/numbers.h"

@@ -6,7 +6,6 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
-#include "config/conditions.h"
 #include "config/values.h"
 
 #include <ctype.h>

@@ -3,8 +3,6 @@
  * axis may appear in rows though no list has it, so any is let pass. */
 #include "config/claims.h"
 
-#include "config/conditions.h"
-
 #include <string.h>
 
 typedef struct {         /* the values of a column that the experiment has */

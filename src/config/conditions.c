@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* conditions.c - see conditions.h. A value is read as its column's axis reads it. What rules name is looked up once in
+/* conditions.c - see claims.h. A value is read as its column's axis reads it. What rules name is looked up once in
  * the config's lists, so that a row is matched by its indices. */
-#include "config/conditions.h"
+#include "config/claims.h"
 
 #include "base/text.h"
 #include "config/lookup.h"

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "components/plugin.h"
-#include "components/output.h"
+#include "components/study.h"
 #include "components/registry.h"
 #include "config/claims.h"
 #include "config/lookup.h"

@@ -8,8 +8,7 @@
 #include "base/files.h"
 #include "calls/heads.h"
 #include "components/plugin.h"
-#include "config/axes.h"
-#include "config/conditions.h"
+#include "config/claims.h"
 #include "config/keys.h"
 
 #include <string.h>

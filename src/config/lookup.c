@@ -4,7 +4,7 @@
 
 #include "base/digest.h"
 #include "base/files.h"
-#include "base/shell.h"
+#include "base/words.h"
 #include "data/head.h"
 
 #include <jansson.h>

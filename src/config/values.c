@@ -2,7 +2,7 @@
 /* values.c - see values.h */
 #include "config/values.h"
 
-#include "base/items.h"
+#include "base/words.h"
 #include "base/numbers.h"
 #include "base/text.h"
 

@@ -337,11 +337,12 @@ bool nb_checks_need_heads(const nb_registry *registry)
     return registry != &nb_problems;
 }
 
-const nb_check nb_strategy_checks[] = {{"picks", "valid at every m, repeatable, input untouched", check_picks},
-                                       {"nested", "where declared, the picks for m begin those for more", check_nested},
-                                       {"traits", "random or deterministic, as declared", check_traits},
-                                       {"memory", "nothing leaks when an allocation fails", check_memory},
-                                       {NULL, NULL, NULL}};
+const nb_check nb_strategy_checks[] = {
+    {"picks", "valid at every m, repeatable, input untouched", check_picks},
+    {"nested", "a strategy declared nested picks the same first m landmarks, however many are asked for", check_nested},
+    {"traits", "random or deterministic, as declared", check_traits},
+    {"memory", "nothing leaks when an allocation fails", check_memory},
+    {NULL, NULL, NULL}};
 
 typedef enum { NORMAL, ZERO, REPEATED, LINE, MASKED } pattern;
 
@@ -385,15 +386,11 @@ nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ct
     return NB_OK;
 }
 
-static bool is_number(const nb_option *o)
-{
-    return o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL;
-}
-
 /* Returns a value that the option must refuse. */
 static const char *bad_value(const nb_option *o, nb_ctx *ctx)
 {
-    return is_number(o) ? nb_format(ctx, "%.17g", o->hi >= 0 ? o->hi * 2 + 1 : 1.0) : "no_such_value";
+    bool number = o->type == NB_OPTION_INT || o->type == NB_OPTION_REAL;
+    return number ? nb_format(ctx, "%.17g", o->hi >= 0 ? o->hi * 2 + 1 : 1.0) : "no_such_value";
 }
 
 static nb_status check_option(const nb_registry *registry, const nb_component *c, const nb_option *o, const char *given,

@@ -35,22 +35,10 @@ typedef struct {
         NB_REAL(nb_asking, timeout, "60", 1e-3, 1e6, \
                 "seconds for one call; after that it is told to end, and killed a second later"), \
         NB_BOOL(nb_asking, deterministic, "false", "the program does not use the seed: " results), \
-        {.key = "serve", \
-         .type = NB_OPTION_BOOL, \
-         .offset = NB_FIELD_(nb_asking, serve, int), \
-         .initial = "false", \
-         .newer = true, \
-         .help = "the program stays alive and " served}, \
-        {.key = "start", \
-         .type = NB_OPTION_REAL, \
-         .offset = NB_FIELD_(nb_asking, start, double), \
-         .initial = "60", \
-         .lo = 1e-3, \
-         .hi = 1e6, \
-         .newer = true, \
-         .for_key = "serve", \
-         .for_value = "true", \
-         .help = "seconds until such a program is ready"}, \
+        NB_OPTION_FIELD(nb_asking, serve, NB_OPTION_BOOL, int, "false", "the program stays alive and " served, \
+                        .newer = true), \
+        NB_OPTION_FIELD(nb_asking, start, NB_OPTION_REAL, double, "60", "seconds until such a program is ready", \
+                        .lo = 1e-3, .hi = 1e6, .newer = true, .for_key = "serve", .for_value = "true"), \
         NB_OPTION_END
 
 /* A question and what came of it; its memory is ctx's. */

@@ -3,8 +3,10 @@
  * many inputs; one scene a head. A file with q alone is for what looks at queries alone. */
 #include "problems/problem.h"
 
+#include <string.h>
+
 typedef struct {
-    const char *file;
+    const char *file, *model;
     int head, causal, max_n, first, permute;
 } heads_options;
 
@@ -12,24 +14,15 @@ enum { AUTO, ON, OFF };
 static const char *const masks[] = {"auto", "true", "false", NULL};
 
 static const nb_option options[] = {
-    {.key = "file",
-     .type = NB_OPTION_STRING,
-     .offset = NB_FIELD_(heads_options, file, const char *),
-     .names_files = true,
-     .many_files = true,
-     .help =
-         "a .safetensors file or a folder of .npy files, q, k and v of shape (heads, n, d) or (n, d), or, of many "
-         "inputs, (inputs, heads, n, d); v may be missing, and k where only queries are looked at; in a config also "
-         "a pattern with *, ? or [ ], or a folder of such files, which stands for a list of them"},
-    {.key = "head",
-     .type = NB_OPTION_INT,
-     .offset = NB_FIELD_(heads_options, head, int),
-     .initial = "all",
-     .lo = 0,
-     .hi = 1 << 20,
-     .word = "all",
-     .selects_head = true,
-     .help = "which of the file's query heads, from 0; a list takes several; head h of input i is i * heads + h"},
+    NB_OPTION_FIELD(
+        heads_options, file, NB_OPTION_STRING, const char *, NULL,
+        "a .safetensors file or a folder of .npy files, q, k and v of shape (heads, n, d) or (n, d), or, of many "
+        "inputs, (inputs, heads, n, d); v may be missing, and k where only queries are looked at; in a config also "
+        "a pattern with *, ? or [ ], or a folder of such files, which stands for a list of them",
+        .names_files = true, .many_files = true),
+    NB_OPTION_FIELD(heads_options, head, NB_OPTION_INT, int, "all",
+                    "which of the file's query heads, from 0; a list takes several; head h of input i is i * heads + h",
+                    .lo = 0, .hi = 1 << 20, .word = "all", .selects_head = true),
     NB_ENUM(
         heads_options, causal, "auto", masks,
         "whether a query sees only the keys up to its own position; auto: as the file's metadata `causal` says, and no "
@@ -37,6 +30,10 @@ static const nb_option options[] = {
     NB_INT_OR(heads_options, max_n, "all", "all", 1, 1 << 30,
               "a window of at most that many tokens, taken as if there were no others"),
     NB_INT(heads_options, first, "0", 0, 1 << 30, "the window's first token"),
+    NB_OPTION_FIELD(
+        heads_options, model, NB_OPTION_STRING, const char *, "auto",
+        "the model that the heads are of; auto: as the file's metadata `model` says, which .npy files have not",
+        .newer = true),
     NB_PERMUTE(heads_options),
     NB_OPTION_END};
 
@@ -68,6 +65,7 @@ static nb_status shape(const void *opts, nb_problem_shape *shape, nb_ctx *ctx)
                                 .causal = causal(o, file.causal)};
     NB_TRY(ctx, nb_head_origins_of(o->file, &file, &shape->origins, ctx));
     shape->origins.sources += shape->first;
+    if (strcmp(o->model, "auto") != 0) shape->origins.model = o->model;
     NB_TRY(ctx, nb_head_lack(o->file, &file, &shape->keyless, ctx));
     if (file.dv == 0)
         NB_NEED(shape->valueless,

@@ -5,7 +5,7 @@
 #ifndef NB_CLAIM_UNITS_H
 #define NB_CLAIM_UNITS_H
 
-#include "config/claim.h"
+#include "config/config.h"
 #include "report/contrast.h"
 
 typedef struct {

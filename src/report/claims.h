@@ -13,7 +13,7 @@
 #ifndef NB_CLAIMS_H
 #define NB_CLAIMS_H
 
-#include "config/claim.h"
+#include "config/config.h"
 #include "report/relation.h"
 #include "report/grid.h"
 

@@ -32,7 +32,7 @@
 #define NB_FIGURE_H
 
 #include "base/gnuplot.h"
-#include "components/output.h"
+#include "components/study.h"
 #include "components/registry.h"
 #include "run/plan.h"
 

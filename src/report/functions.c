@@ -3,7 +3,7 @@
  * an estimate is a blob, a struct with its kind before it. */
 #include "report/functions.h"
 
-#include "base/shell.h"
+#include "base/words.h"
 #include "report/draws.h"
 #include "statistics/agreement.h"
 #include "statistics/crossed.h"

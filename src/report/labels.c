@@ -5,6 +5,7 @@
 #include "base/texts.h"
 #include "components/registry.h"
 #include "components/study.h"
+#include "cores/core.h"
 
 #include <string.h>
 
@@ -39,6 +40,12 @@ static nb_status label_deep(const nb_registry *registry, const char *text, int p
     return there ? nb_choice_label(&choice, parts, label, ctx) : NB_OK;
 }
 
+/* The identity stands for the core of factors that have no middle. */
+static bool is_no_core(const nb_registry *registry, const nb_choice *choice)
+{
+    return registry == &nb_cores && nb_core_traits(choice) & NB_CORE_IDENTITY;
+}
+
 nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *given, int count,
                           const char *const *texts, const char **labels, nb_ctx *ctx)
 {
@@ -51,7 +58,7 @@ nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *gi
         labels[i] = nb_given_label_of(given, registry, texts[i]);
         if (labels[i]) continue;
         NB_TRY(ctx, nb_choice_recall(registry, texts[i], &choice, &there, ctx));
-        labels[i] = there ? choice.label : texts[i];
+        labels[i] = !there ? texts[i] : is_no_core(registry, &choice) ? "no core" : choice.label;
     }
     for (int parts = 2; any && parts <= DEEPEST; parts++) {
         NB_TRY(ctx, find_twins(count, texts, labels, twins, &any, ctx));

@@ -4,7 +4,6 @@
 #define NB_LABELS_H
 
 #include "components/component.h"
-#include "components/given_labels.h"
 #include "components/row.h"
 
 #define NB_NO_MODEL "(no model named)" /* of rows whose data are of none */

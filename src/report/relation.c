@@ -516,7 +516,7 @@ static nb_status add_component(const nb_relation *r, const inserts *to, int kind
     unsigned strategy = choice && registry == &nb_strategies ? nb_strategy_traits(choice) : 0,
              core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0,
              attention = choice && registry == &nb_attentions ? nb_attention_traits(choice) : 0;
-    if (!full) full = choice ? choice->full : spec;
+    if (!full) full = choice && choice->component->options->key ? choice->full : label;
     NB_TRY(r->ctx, nb_relation_add(
                        r, to->component, "tttttiiiiiiiiit", r->kinds[kind]->name, spec, label, full,
                        choice ? choice->component->name : NULL, id, (strategy & NB_ORACLE || core & NB_CORE_ORACLE),

@@ -6,7 +6,7 @@
 #ifndef NB_TABLE_H
 #define NB_TABLE_H
 
-#include "components/output.h"
+#include "components/study.h"
 #include "components/registry.h"
 #include "report/grid.h"
 #include "report/page.h"

@@ -2,7 +2,7 @@
 /* where.c - see where.h. What a condition means is found among the distinct values of its column. */
 #include "report/where.h"
 
-#include "base/items.h"
+#include "base/words.h"
 #include "base/numbers.h"
 #include "base/range.h"
 #include "base/text.h"
@@ -52,6 +52,13 @@ static const char *text_of(const values *v, int value)
     return text ? text : "";
 }
 
+static nb_status name_models(values *v, const char *const *texts, nb_ctx *ctx)
+{
+    bool *drawn; /* none is: rows of drawn data have no model, and '' as its label */
+    NB_NEED(drawn, nb_alloc(ctx, (size_t)v->count + 1, sizeof *drawn));
+    return nb_label_strata(v->count, texts, drawn, v->names, ctx);
+}
+
 static nb_status name_values(const nb_relation *r, values *v, nb_ctx *ctx)
 {
     const char **texts;
@@ -64,6 +71,7 @@ static nb_status name_values(const nb_relation *r, values *v, nb_ctx *ctx)
                              : v->column->type == NB_COLUMN_REAL ? nb_real_copy(ctx, cell->real)
                                                                  : nb_format(ctx, "%lld", cell->integer));
     }
+    if (strcmp(v->column->name, "model") == 0) NB_TRY(ctx, name_models(v, texts, ctx));
     return v->registry ? nb_labels_apart(v->registry, r->labels, v->count, texts, v->names, ctx) : NB_OK;
 }
 
@@ -156,7 +164,7 @@ static bool is_of_labels(const values *v)
 static nb_status match_texts(const values *v, const char *text, bool *means)
 {
     for (int i = 0; i < v->count; i++)
-        means[i] = is_of_labels(v) ? nb_text_same(text, v->names[i]) : strcmp(text_of(v, i), text) == 0;
+        means[i] = nb_text_same(text, v->names[i]) || (!is_of_labels(v) && strcmp(text_of(v, i), text) == 0);
     return NB_OK;
 }
 

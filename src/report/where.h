@@ -9,7 +9,7 @@
  * on one column any. A number means itself, a range as 8..64 step 8 its numbers, a text itself, a list "[a, b]" what
  * its items mean; where the column is one of components, a name means it with any options, a spec those that agree
  * with it, and what means none so may be a label, as tables and legends show it; COLUMN_label=TEXT means the label
- * alone.
+ * alone. A model's label means it too.
  * `among`: SQL; NULL: all rows. `conditions` ends with NULL; NULL: none. NB_EINVAL for what is no condition, an unknown
  * column, what is no number, and what means no row. */
 nb_status nb_where(const nb_relation *relation, const char *among, const char *const *conditions, const char **sql,

@@ -2,7 +2,7 @@
 /* match.c - see match.h */
 #include "run/match.h"
 
-#include "base/items.h"
+#include "base/words.h"
 #include "base/numbers.h"
 #include "base/text.h"
 

@@ -2,7 +2,7 @@
 /* reload.c - loads an experiment without a command line: from a file, or from the folder of its run. */
 
 #include "base/files.h"
-#include "base/shell.h"
+#include "base/words.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
 #include "config/config.h"

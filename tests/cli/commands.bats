@@ -256,3 +256,36 @@ heads 0 ... 2' ]
     [ "$(grep -c '^  gaussian' <<<"$output")" -eq 10 ]
     [[ "${lines[-1]}" == "  gaussian"* ]]
 }
+
+@test "of several things with one name the first is described, and a line names each other one" {
+    run "$NYSBENCH" describe kmeans
+    expect_status 0
+    [[ "${lines[0]}" == "kmeans (strategy): "* ]]
+    [ "${lines[-1]}" = "There is also a partition of this name: nysbench describe partition/kmeans" ]
+    ! grep -q '^kmeans (partition)' <<<"$output"
+    run "$NYSBENCH" describe partition/kmeans
+    expect_status 0
+    [[ "${lines[0]}" == "kmeans (partition): "* ]]
+    ! grep -q 'There is also' <<<"$output"
+    run "$NYSBENCH" describe partition/uniform
+    expect_status 2
+    run "$NYSBENCH" describe partitio/kmeans
+    expect_status 2
+    expect "no kind 'partitio'"
+}
+
+@test "check says in words what nested picks are" {
+    run "$NYSBENCH" check uniform
+    expect_status 0
+    expect "PASS uniform, nested: a strategy declared nested picks the same first m landmarks, however many are asked for; "
+}
+
+@test "no line of a plan is wider than 80 columns" {
+    for experiment in 00-smoke 03-pinv 05-fitted-limits; do
+        run "$NYSBENCH" plan "experiments/$experiment.yaml"
+        expect_status 0
+        [ "$(wc -L <<<"$output")" -le 80 ] || { echo "$output"; return 1; }
+    done
+    expect "  heads(file=vit_astronaut_n257_L6.safetensors) heads 0 ... 2, softmax: n = 257,
+    d = 64"
+}

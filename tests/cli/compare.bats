@@ -343,7 +343,9 @@ trials: 5
 Y
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 0
+    unwrap
     expect $'\nsources: 8 of all-MiniLM-L6-v2, 5 of gaussian(n=40, d=4), 5 of gaussian(n=41, d=4)\ntoo few for a verdict: gaussian(n=40, d=4), gaussian(n=41, d=4)\n'
     run "$NYSBENCH" plan "$WORK/c.yaml" --set trials=6
+    unwrap
     expect $'\nsources: 8 of all-MiniLM-L6-v2, 6 of gaussian(n=40, d=4), 6 of gaussian(n=41, d=4)\n'
 }

@@ -50,6 +50,7 @@ Y
     expect "rows: 40, 16 ok, 20 skipped, 4 diverged"
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --set trials=21
     expect "rows: 42, of which 40 are done and 2 are to run"
+    unwrap
     expect "failed before: 4 of those that are done (0 failed, 4 diverged, 0 crashed, 0 timeout)"
     run "$NYSBENCH" plan "$WORK/c.yaml" -o "$WORK/r" --format json
     expect '"failed_before": 4'

@@ -149,8 +149,13 @@ Y
     expect_status 0
     run "$NYSBENCH" table "$WORK/r" errors
     expect "orthogonal, shared, nocore"
-    [ "$(grep -cE '^  identity' <<<"$output")" -ge 1 ]
-    [ -s "$WORK/r/plots/error_identity.svg" ]
+    grep -qE '^  no core$' <<<"$output"
+    ! grep -q identity <<<"$output"
+    run "$NYSBENCH" table "$WORK/r" errors --where 'core=no core'
+    expect_status 0
+    "$NYSBENCH" table "$WORK/r" errors --where core=identity | cmp - <(printf '%s\n' "$output")
+    [ "$(grep -c ',identity,' "$WORK/r/rows.csv")" -gt 0 ] # whose column keeps the component's name
+    [ -s "$WORK/r/plots/error_no_core.svg" ]
     ls "$WORK"/r/plots/spectrum*.svg
     ! grep -q nocore "$WORK"/r/plots/spectrum*.csv || return 1
     "$NYSBENCH" plot "$WORK/r" --landmarks >/dev/null

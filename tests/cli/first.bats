@@ -22,6 +22,7 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
     run "$NYSBENCH" plan my.yaml
     expect_status 0
     expect "heads(file=vit_astronaut_n257_L6.safetensors) heads 0 ... 2"
+    unwrap
     expect "head 1, softmax: n = 1024, d = 64"
     expect "trials: 2"
     expect "strategies 3, pairing 1, landmarks 2, factors 1, cores 3"

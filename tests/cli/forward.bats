@@ -476,3 +476,22 @@ assert of("refuses")["status"] == "skipped" and of("refuses")["reason"] == "it d
 assert all(r["latency_s"] == "" for r in rows.values() if r["status"] != "ok")
 PY
 }
+
+@test "an attention that refuses some layers has a line in the table of times, and its reason below" {
+    config <<'Y'
+study: forward
+problems: ["gaussian(n=64, d=8)", "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, max_n=64, causal=true)"]
+attentions: [streamed, "nystrom(landmarks=8)"]
+heads: 2
+rounds: 1
+trials: 1
+plots: []
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    run "$NYSBENCH" table "$WORK/r" latency
+    expect_status 0
+    [ "$(grep -cE '^  (gaussian|ViT-S/14).* (streamed|nystrom)' <<<"$output")" -eq 4 ]
+    grep -qE '^  ViT-S/14, 2 heads, d = 64, causal +[0-9]+ +64 +nystrom\(landmarks=8\)( +-)+$' <<<"$output"
+    expect "Refused: nystrom(landmarks=8): it has no causal form"
+    [ "$("$NYSBENCH" table "$WORK/r" latency --format csv | wc -l)" -eq 4 ] # a heading and the times
+}

@@ -30,6 +30,11 @@ expect_status() {
     [ "$status" -eq "$1" ] || { echo "exit status $status, expected $1; output:"; echo "$output"; return 1; }
 }
 
+# The lines of $output as they were before a plan was wrapped.
+unwrap() {
+    output=$(sed -e ':more' -e 'N;s/\n    / /;t more' -e 'P;D' <<<"$output")
+}
+
 # Whether the program under test is built with the sanitizers.
 sanitized() {
     grep -q __asan_init "$NYSBENCH"

@@ -15,6 +15,7 @@ Y
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 0
     expect "scenes: 5"
+    unwrap
     for kernel in softmax gram "gram(of=keys)" exp gauss; do expect "head 0, $kernel: n = 100"; done
     expect "rows: 44," # at each m: 6 of softmax, exp, gauss (joint, keys, shared), 2 of each gram
     run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
@@ -50,6 +51,7 @@ cores: svd
 plots: []
 Y
     run "$NYSBENCH" plan "$WORK/c.yaml"
+    unwrap
     expect "gram: n = 50, d = 64, causal; skipped: a Gram matrix is of one set of points, and has no causal mask"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 0

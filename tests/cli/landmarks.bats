@@ -123,6 +123,7 @@ for number, problem in ((1, "clusters"), (2, "heads")):
         for a in range(2):
             assert min(np.abs(got[:, a] - e * expected[:, a]).max() for e in (1, -1)) < 1e-6 * s[0], (name, a)  # written with 9 digits
         checked += 1
+    assert "'uniform'" in (drawn := open(stem + ".gp").read()) and "'exchange, oracle, both'" in drawn, drawn
     shared = {(int(x["half"]), float(x["place"])): int(x["strategies"]) for x in lanes if x["lane"] == "0"}
     assert shared == {k: c for k, c in counts.items() if c > 1}
     explained = float(re.search(r"explained_1 = (\S+)", open(stem + ".gp").read()).group(1))

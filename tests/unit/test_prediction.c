@@ -3,7 +3,7 @@
  * a second, the process's own does not. The linker leads clock_gettime through here. And the predicted range. */
 #include "planning.h"
 
-#include "commands/preview.h"
+#include "commands/experiment.h"
 
 extern const nb_command nb_command_run;
 #include "run/prediction.h"

@@ -4,7 +4,6 @@
 #include "testing.h"
 
 #include "base/apart.h"
-#include "base/capture.h"
 #include "base/process.h"
 #include "base/scratch.h"
 

@@ -7,6 +7,7 @@
 #include "studies/error/runner.h"
 #include "linalg/linalg.h"
 #include "report/figure.h"
+#include "report/labels.h"
 #include "report/relation.h"
 #include "report/scripts.h"
 #include "run/run_folder.h"
@@ -146,6 +147,8 @@ static nb_status name(const picture *p, lane *l, nb_ctx *ctx)
         other |= nb_error_methods(p->plan)[c].strategy == l->method->strategy &&
                  nb_error_methods(p->plan)[c].pairing != l->method->pairing;
     l->name = nb_answer_at(p->variants, l->look, NAME)->text;
+    if (nb_strategy_traits(l->method->strategy) & NB_ORACLE)
+        NB_NEED(l->name, nb_format(ctx, "%s" NB_ORACLE_MARK, l->name));
     if (other) NB_NEED(l->name, nb_format(ctx, "%s, %s", l->name, pairing));
     return NB_OK;
 }

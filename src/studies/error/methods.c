@@ -5,7 +5,7 @@
 #include "calls/early.h"
 #include "components/plugin.h"
 #include "components/registry.h"
-#include "config/axes.h"
+#include "config/keys.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
 #include "nystrom/approximation.h"

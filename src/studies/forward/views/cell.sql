@@ -1,8 +1,7 @@
 -- A family of layers is what stays the same while n grows: where the data come from, heads, dimensions, mask, caches. A
 -- cell is what one line is of: a family, threads, n and an attention, with medians over layers, sources and trials, of
 -- rows that are ok. Families and cells are numbered by the position of their first row.
-CREATE TEMP TABLE pass AS
-WITH row AS (
+CREATE TEMP TABLE laid_out AS
     SELECT run.*, CASE WHEN model IS NULL THEN coalesce(
                (SELECT rest_label FROM option WHERE kind = 'problem' AND option.id = problem_id AND size
                 ORDER BY place LIMIT 1), problem_label) ELSE stratum.label END
@@ -12,11 +11,12 @@ WITH row AS (
            || CASE WHEN causal > 0 THEN ', causal' ELSE '' END
            || CASE cold WHEN 'true' THEN ', cold caches' ELSE '' END AS layers,
            threads || CASE threads WHEN 1 THEN ' thread' ELSE ' threads' END AS team
-    FROM run JOIN stratum ON stratum.id = stratum_id
-    WHERE status = 'ok')
+    FROM run JOIN stratum ON stratum.id = stratum_id;
+
+CREATE TEMP TABLE pass AS
 SELECT *, min(position) OVER (PARTITION BY layers) AS family_id,
        min(position) OVER (PARTITION BY layers, threads, n, attention_id) AS cell_id
-FROM row;
+FROM laid_out WHERE status = 'ok';
 
 CREATE TEMP TABLE cell AS
 SELECT cell_id, family_id, layers, threads, team, n, attention_id, attention, attention_label,
@@ -38,3 +38,12 @@ SELECT family_id FROM cell GROUP BY family_id, threads HAVING count(DISTINCT n) 
 CREATE TEMP TABLE exact AS
 SELECT id AS attention_id, label FROM component
 WHERE kind = 'attention' AND exact AND id IN (SELECT attention_id FROM key);
+
+-- What would be cells, had the attention not refused these layers.
+CREATE TEMP TABLE refused AS
+SELECT coalesce((SELECT min(family_id) FROM cell WHERE cell.layers = one.layers), 1e9) AS family_id, layers, threads, n,
+       attention_id, attention_label, reason
+FROM laid_out AS one
+WHERE status = 'skipped' AND NOT EXISTS (SELECT 1 FROM cell WHERE cell.layers = one.layers AND
+      cell.threads = one.threads AND cell.n = one.n AND cell.attention_id = one.attention_id)
+GROUP BY layers, threads, n, attention_id, attention_label, reason;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slurm.c - sbatch and squeue, without a shell. */
-#include "run/slurm.h"
+#include "commands/submission.h"
 
-#include "base/capture.h"
+#include "base/process.h"
 #include "base/numbers.h"
 #include "base/text.h"
 
