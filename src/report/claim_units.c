@@ -2,7 +2,6 @@
 /* claim_units.c - the units of what is a contrast, and what all units need; claim_lines.c has the others. */
 #include "report/claim_units_private.h"
 
-#include "report/draws.h"
 #include "report/head_conflict.h"
 #include "report/where.h"
 

@@ -7,7 +7,6 @@
 #include "components/study.h"
 #include "report/claim_units.h"
 #include "report/compare.h"
-#include "report/draws.h"
 #include "report/labels.h"
 #include "report/where.h"
 #include "statistics/intervals.h"

@@ -2,7 +2,6 @@
 /* compare.c - see compare.h */
 #include "report/compare.h"
 
-#include "report/draws.h"
 #include "report/head_conflict.h"
 #include "statistics/multiple.h"
 

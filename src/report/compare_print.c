@@ -7,7 +7,6 @@
  *              of a method are refused, the first stands for them (whole) */
 #include "report/compare.h"
 
-#include "report/draws.h"
 #include "report/query.h"
 
 #include <math.h>

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "components/registry.h"
 #include "report/builds.h"
-#include "report/draws.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -52,7 +52,7 @@ typedef struct {
     int *heads;              /* of the units */
     nb_pair_counts *counts;  /* of each stratum, then of all */
     nb_common_error *common; /* likewise: what trials draw alike for all sources */
-    bool *draws;             /* likewise: whether anything is drawn on data that stay the same, see report/draws.h */
+    bool *draws;             /* likewise: whether anything is drawn on data that stay the same, see nb_drawn_trials */
     int crossed_count;
     const nb_crossed_value *crossed; /* the pairs by source and trial, which that follows from */
     const int *crossed_heads;        /* their heads */

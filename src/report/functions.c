@@ -4,7 +4,6 @@
 #include "report/functions.h"
 
 #include "base/words.h"
-#include "report/draws.h"
 #include "statistics/agreement.h"
 #include "statistics/crossed.h"
 #include "statistics/estimate.h"

@@ -12,8 +12,8 @@
 #include "components/registry.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
+#include "partitions/partition.h"
 #include "problems/problem.h"
-#include "report/draws.h"
 #include "report/functions.h"
 #include "report/labels.h"
 #include "run/schema.h"
@@ -169,6 +169,31 @@ static nb_status look_at_problem(const nb_relation *r, const row *of, const char
     return kind_of(of, spec, choice, &f->alike, r->ctx);
 }
 
+/* An attention draws by itself: its strategy and core stand beside it. */
+static bool choice_draws(const nb_registry *registry, const nb_choice *c)
+{
+    if (registry == &nb_attentions) return nb_attention_traits(c) & NB_ATTENTION_RANDOM;
+    if (registry == &nb_strategies) return nb_strategy_traits(c) & NB_RANDOM;
+    if (registry == &nb_cores) return nb_core_traits(c) & NB_CORE_RANDOM;
+    return ((const nb_partition *)c->component)->random;
+}
+
+/* Finds whether a component that a column names draws; one that the program does not know may. Of a column without
+ * components false. */
+static nb_status find_draws(const char *column, const char *spec, bool *draws, nb_ctx *ctx)
+{
+    static const nb_registry *const drawing[] = {&nb_attentions, &nb_strategies, &nb_cores, &nb_partitions};
+    *draws = false;
+    for (size_t d = 0; d < sizeof drawing / sizeof *drawing; d++) {
+        nb_choice choice;
+        bool there;
+        if (strcmp(drawing[d]->kind, column) != 0) continue;
+        NB_TRY(ctx, nb_choice_recall(drawing[d], spec, &choice, &there, ctx));
+        *draws = !there || choice_draws(drawing[d], &choice);
+    }
+    return NB_OK;
+}
+
 /* At a spec that is new. */
 static nb_status look_at(keys *k, const row *of, int kind)
 {
@@ -179,7 +204,7 @@ static nb_status look_at(keys *k, const row *of, int kind)
     facts *f = &k->facts[kind][number];
     *f = (facts){.draws = false};
     if (strcmp(name, "attention") == 0 || !nb_column_find(r->study->columns, "attention"))
-        NB_TRY(r->ctx, nb_draws_component(name, spec, &f->draws, r->ctx));
+        NB_TRY(r->ctx, find_draws(name, spec, &f->draws, r->ctx));
     return kind == r->problem ? look_at_problem(r, of, spec, f) : NB_OK;
 }
 

@@ -7,6 +7,8 @@
 
 #include "base/ctx.h"
 
+enum { NB_LEAST_TRIALS = 3 }; /* for a verdict on what is drawn: from fewer, its luck cannot be told */
+
 typedef struct {
     int stratum, source, trial; /* several values of a source in a trial are averaged */
     double value;
@@ -29,5 +31,10 @@ typedef struct {
  * is the mean of theirs. NB_EINVAL: a stratum outside of 0 ... strata - 1. */
 nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strata, nb_common_error *errors,
                             nb_ctx *ctx);
+
+/* Returns in how many trials the sources of each stratum have what is drawn there: the fewest; -1: nothing is drawn. */
+int nb_drawn_trials(int strata, const nb_common_error *common, const bool *draws);
+/* *why: that these are too few for a verdict. */
+nb_status nb_draws_few(int trials, const char **why, nb_ctx *ctx);
 
 #endif

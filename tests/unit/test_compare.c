@@ -5,7 +5,6 @@
 #include "relations.h"
 
 #include "report/compare.h"
-#include "report/draws.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "pages.h"
 #include "stored_rows.h"
 
-#include "report/draws.h"
 #include "report/query.h"
 #include "report/table.h"
+#include "statistics/crossed.h"
 #include "studies/error/study.h"
 
 #include <math.h>
