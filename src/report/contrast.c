@@ -484,7 +484,8 @@ static nb_status add_refusal(maker *m, int baseline, int value)
     NB_TRY(m->ctx, find_difference(m, baseline, value, &names));
     NB_TRY(m->ctx, add_contrast(m, baseline, value, (int)nb_answer_at(&setting, 0, 0)->integer, &c));
     if (names)
-        NB_NEED(c->refusal, nb_format(m->ctx, "another %s than the baseline's; --confounded compares them anyway", names));
+        NB_NEED(c->refusal,
+                nb_format(m->ctx, "another %s than the baseline's; --confounded compares them anyway", names));
     else
         NB_NEED(c->refusal, nb_strdup(m->ctx, "the baseline has no row on the same head"));
     return NB_OK;
