@@ -243,7 +243,7 @@ for r in csv.DictReader(open(sys.argv[1], newline="")):
     apart = lambda chosen: (chosen + 1) * n * p + max(chosen - 1, 0) * p  # points chosen by distance
     picks = {"uniform": 0, "segment_means": 0, "farthest_point": apart(m - 1), "dsquared": apart(m - 1),
              "leverage of points": 3 * n * p * p + 3 * round(p ** 3 / 6) + 13 * p ** 3 + n * p,
-             "kmeans": n * p + m * n * p + 3 * m * p + n * p}
+             "kmeans": n * p + m * n * p + 2 * m * p}
     rows, k, s = 16, max(16, m), min(16, m)
     middle = {"iterative": 24 * m ** 3, "svd": 12 * m ** 3, "identity": 0,
               "fitted": rows * m * n + 2 * m * m * n + 3 * k * s * s + 10 * s ** 3 + 61 * rows * s * m + 11 * m ** 3 + rows * n * d}
