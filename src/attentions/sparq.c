@@ -25,11 +25,7 @@
 
 #define WIDTHS NB_WIDTHS
 
-enum {
-    CHUNK = 32,
-    EACH = 16,
-    AT_ONCE = 4
-}; /* tokens; scores of a group; coordinates whose products are added at once */
+enum { CHUNK = 32, GROUPS_EACH = 2, AT_ONCE = 4 }; /* tokens; groups of scores for a token; coordinates */
 
 typedef struct {
     int window, tokens, components, sinks;
@@ -45,14 +41,14 @@ static const nb_option options[] = {
 /* A key head's, of all tokens so far. */
 typedef struct {
     nb_scalar *k, *v;     /* d x n, dv x n */
-    nb_scalar *rows;      /* n x d: k' */
+    nb_scalar *rows;      /* n x d: k' of the tokens behind the first ones */
     nb_scalar *deviation; /* d x chunks: of keys before each */
     double *sum, *square; /* d: of the keys */
 } key_state;
 
 /* A thread's. */
 typedef struct {
-    nb_scalar *scores, *largest; /* n; n / EACH, rounded up */
+    nb_scalar *scores, *largest; /* n; GROUPS_EACH tokens */
     nb_scalar *some;             /* n: scores from which some are selected */
     nb_scalar *weights, *out;    /* d; dv */
     nb_scalar *logits;           /* tokens */
@@ -108,7 +104,7 @@ static void append(void *self, int task, int thread)
     const work *w = self;
     const nb_layer_shape *s = w->plan.shape;
     size_t d = (size_t)s->d, dv = (size_t)s->dv, n = (size_t)s->n, count = (size_t)w->pass->layer->shape.n;
-    size_t first = (size_t)w->pass->first;
+    size_t first = (size_t)w->pass->first, sinks = (size_t)w->plan.sinks;
     const nb_scalar *k = w->pass->layer->k + (size_t)task * count * d,
                     *v = w->pass->layer->v + (size_t)task * count * dv;
     key_state *x = &w->state->keys[task];
@@ -119,56 +115,47 @@ static void append(void *self, int task, int thread)
     for (size_t i = 0, at = first; i < count; i++, at++) {
         if (at % CHUNK == 0) set_deviation(s->d, (int)at, x, x->deviation + at / CHUNK * d);
         nb_scalar_add_moments(d, k + i * d, x->sum, x->square);
-        for (size_t l = 0; l < d; l++) x->rows[l * n + at] = k[i * d + l];
+        for (size_t l = 0; l < d && at >= sinks; l++) x->rows[l * n + at - sinks] = k[i * d + l];
     }
     nb_count_multiplications((double)count * s->d);
 }
 
-/* Returns the place of the largest of x (count), the first among equals. */
+/* Returns the place of the largest of x (count), the first among equals; 0 where none is a number. */
 static int find_largest(int count, const nb_scalar *x)
 {
-    int best = 0;
-    for (int l = 1; l < count; l++)
-        if (x[l] > x[best]) best = l;
-    return best;
+    nb_scalar largest = nb_scalar_largest((size_t)count, x);
+    int l = 0;
+    while (l < count && x[l] != largest) l++;
+    return l < count ? l : 0;
 }
 
-/* scores (count) <- or, where `add`, scores + the sum of factor[l] times x[l], `some` rows. */
-WIDTHS static void add_rows(int some, size_t count, const nb_scalar *factor, const nb_scalar *const *x, bool add,
+/* scores (count) <- scores + the sum of factor[l] times x[l], AT_ONCE rows. */
+WIDTHS static void add_rows(size_t count, const nb_scalar *factor, const nb_scalar *const *x,
                             nb_scalar *restrict scores)
 {
-    if (some == AT_ONCE) {
-        nb_scalar a = factor[0], b = factor[1], c = factor[2], e = factor[3];
-        const nb_scalar *y0 = x[0], *y1 = x[1], *y2 = x[2], *y3 = x[3];
+    const nb_scalar a = factor[0], b = factor[1], c = factor[2], e = factor[3], *y0 = x[0], *y1 = x[1], *y2 = x[2],
+                    *y3 = x[3];
 #pragma omp simd
-        for (size_t j = 0; j < count; j++)
-            scores[j] = (add ? scores[j] : 0) + ((a * y0[j] + b * y1[j]) + (c * y2[j] + e * y3[j]));
-        return;
-    }
-    for (int l = 0; l < some; l++) {
-        const nb_scalar *y = x[l];
-#pragma omp simd
-        for (size_t j = 0; j < count; j++) scores[j] = (add || l > 0 ? scores[j] : 0) + factor[l] * y[j];
-    }
+    for (size_t j = 0; j < count; j++) scores[j] += (a * y0[j] + b * y1[j]) + (c * y2[j] + e * y3[j]);
 }
 
-/* The part of the products of q with `count` keys from number `first` on that its largest coordinates make. */
-static void score(const plan *p, const key_state *x, const nb_scalar *deviation, const nb_scalar *q, int first,
-                  int count, const room *r)
+/* The part of the products of q with the first `count` keys behind the sinks that its largest coordinates make. */
+static void score(const plan *p, const key_state *x, const nb_scalar *deviation, const nb_scalar *q, int count,
+                  const room *r)
 {
-    int d = p->shape->d, some;
+    int d = p->shape->d;
     for (int l = 0; l < d; l++) r->weights[l] = (nb_scalar)fabs((double)q[l]) * deviation[l];
-    for (int i = 0; i < p->components; i += some) {
+    memset(r->scores, 0, (size_t)count * sizeof *r->scores);
+    for (int i = 0; i < p->components; i += AT_ONCE) {
         const nb_scalar *rows[AT_ONCE];
         nb_scalar factor[AT_ONCE];
-        some = nb_lesser(p->components - i, AT_ONCE);
-        for (int l = 0; l < some; l++) {
+        for (int l = 0; l < AT_ONCE; l++) {
             int best = find_largest(d, r->weights);
             r->weights[best] = -1;
-            factor[l] = q[best];
-            rows[l] = x->rows + (size_t)best * (size_t)p->shape->n + first;
+            factor[l] = i + l < p->components ? q[best] : 0;
+            rows[l] = x->rows + (size_t)best * (size_t)p->shape->n;
         }
-        add_rows(some, (size_t)count, factor, rows, i > 0, r->scores);
+        add_rows((size_t)count, factor, rows, r->scores);
     }
     nb_count_multiplications(d + (double)p->components * count);
 }
@@ -194,7 +181,7 @@ static nb_scalar find_nth_largest(int nth, int count, nb_scalar *x)
  * are, and few more. Returns how many. */
 static int find_candidates(int tokens, int count, const room *r)
 {
-    int stride = nb_blocks(count, EACH), found = 0;
+    int stride = nb_lesser(GROUPS_EACH * tokens, count), found = 0;
     nb_scalar bound = -INFINITY;
     find_group_largest((size_t)stride, (size_t)count, r->scores, r->largest);
     if (stride > tokens) {
@@ -202,8 +189,10 @@ static int find_candidates(int tokens, int count, const room *r)
         bound = find_nth_largest(tokens, stride, r->some);
     }
     for (int g = 0; g < stride; g++)
-        for (int j = g; r->largest[g] >= bound && j < count; j += stride)
-            if (r->scores[j] >= bound) r->some_tokens[found++] = j;
+        for (int j = g; r->largest[g] >= bound && j < count; j += stride) {
+            r->some_tokens[found] = j; /* without a branch, which would often be foretold wrongly */
+            found += r->scores[j] >= bound;
+        }
     return found;
 }
 
@@ -266,7 +255,7 @@ static void attend_some(const plan *p, const key_state *x, int at, int count, co
     nb_softmax_store(&r->softmax);
     for (int i = 0; i < count && near > p->sinks; i++) {
         const nb_scalar *own = q + (size_t)i * d;
-        score(p, x, x->deviation + (size_t)chunk * d, own, p->sinks, near - p->sinks, r);
+        score(p, x, x->deviation + (size_t)chunk * d, own, near - p->sinks, r);
         int chosen = choose(p->tokens, near - p->sinks, r);
         see_chosen(p, x, own, p->sinks, chosen, r, out + (size_t)i * dv, &r->softmax.largest[i], &r->softmax.sum[i]);
     }
@@ -311,7 +300,7 @@ static size_t key_scalars(const nb_layer_shape *s)
 static size_t room_scalars(const plan *p)
 {
     size_t n = (size_t)p->shape->n;
-    return 2 * n + (size_t)nb_blocks(p->shape->n, EACH) + (size_t)(p->shape->d + p->shape->dv + p->tokens);
+    return 2 * n + (size_t)(p->shape->d + p->shape->dv + (GROUPS_EACH + 1) * p->tokens);
 }
 
 static nb_status open_keys(const nb_layer_shape *s, key_state *x, nb_ctx *ctx)
@@ -333,7 +322,7 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
     NB_NEED(r->scores, nb_alloc_scalars(ctx, room_scalars(p)));
     r->some = r->scores + n;
     r->largest = r->some + n;
-    r->weights = r->largest + nb_blocks(s->n, EACH);
+    r->weights = r->largest + GROUPS_EACH * p->tokens;
     r->out = r->weights + s->d;
     r->logits = r->out + s->dv;
     NB_NEED(r->some_tokens, nb_alloc(ctx, n + (size_t)p->tokens, sizeof *r->some_tokens));
