@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* What is told: a row, by its index in the plan, its status and its reason; that an instance or a job is done; or the
- * nb_status and the message of an error. And what else is heard. */
+/* A worker tells a row, by its index in the plan, its status and its reason; that an instance or a job is done; or the
+ * nb_status and the message of an error. The parent also hears of nonsense and of the end. */
 typedef enum {
     NB_HEARD_ROW,
     NB_HEARD_INSTANCE,

@@ -37,7 +37,7 @@ struct nb_sink {
     nb_status (*keep)(void *self, nb_ctx *ctx);
 };
 
-/* What a sink does that need not know of instances, and that never stops. */
+/* Functions of a sink that needs nothing at the ends of instances, and never stops. */
 nb_status nb_sink_ignore(void *self, nb_ctx *ctx);
 bool nb_sink_never_stop(void *self);
 

@@ -156,8 +156,8 @@ static nb_status work(child *c, const nb_workers *how)
     return NB_OK;
 }
 
-/* Of all that it has inherited a worker keeps the standard streams and its channel: the store's files and the lock on
- * the run's folder stay the parent's alone. */
+/* A worker keeps only the standard streams and its channel of all that it has inherited: the store's files and the lock
+ * on the run's folder stay the parent's alone. */
 _Noreturn void nb_worker_live(const nb_pool *p, const nb_worker *w, int fd)
 {
     child c = {.plan = p->plan, .ctx = p->ctx, .page = w->page};

@@ -78,7 +78,8 @@ nb_status nb_worker_hand_out(nb_pool *pool, nb_worker *worker);
 enum { NB_PATIENCE_S = 10 };
 nb_ending nb_worker_end(nb_worker *worker, double patience_s, bool ask);
 
-/* What happens, by a worker's state and by what was heard: pool->heard, or NB_HEARD_NOTHING before its deadline. */
+/* The table names the action for a worker's state and what was heard: pool->heard, or NB_HEARD_NOTHING before its
+ * deadline. */
 typedef nb_status nb_worker_action(nb_pool *pool, nb_worker *worker);
 extern nb_worker_action *const nb_worker_actions[NB_WORKER_STATES][NB_HEARD_NOTHING + 1];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What becomes of a job whose worker died: whatever row is to blame, it is found, alone or with those that share the
- * same picks; the others are all done, each once. And what a channel makes of noise. */
+/* Tests a job whose worker died: whatever row is to blame, it is found, alone or with those that share the same picks;
+ * the others are all done, each once. Also tests that a channel finds noise out. */
 #include "planning.h"
 
 #include "run/channel.h"
@@ -122,7 +122,7 @@ static void test_random_data_cost_their_own_trial(void **state)
     assert_int_equal(v.others, plan.row_count / 2);
 }
 
-/* What was ended from outside is tried once more, whole; its innocent instances remain one job. */
+/* A job that was ended from outside is tried once more, whole; its innocent instances remain one job. */
 static void test_a_kill_from_outside_costs_nothing_once(void **state)
 {
     nb_plan plan = make_plan(*state);
