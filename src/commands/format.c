@@ -2,11 +2,12 @@
 /* format.c - see format.h */
 #include "commands/format.h"
 
-#include "commands/screen.h"
+#include "base/numbers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 const char *const nb_format_names[] = {"table", "csv", "json", "markdown", "latex", NULL};
@@ -14,6 +15,16 @@ const char *const nb_format_names[] = {"table", "csv", "json", "markdown", "late
 bool nb_format_is_page(nb_output_format format)
 {
     return format != NB_FORMAT_CSV && format != NB_FORMAT_JSON;
+}
+
+int nb_terminal_columns(int file)
+{
+    enum { MOST = 100000 };
+    const char *told = getenv("COLUMNS");
+    struct winsize size;
+    int columns;
+    if (told && nb_parse_int(told, 1, MOST, &columns)) return columns;
+    return ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 int nb_format_width(void)

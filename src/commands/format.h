@@ -17,6 +17,10 @@ extern const char *const nb_format_names[]; /* by nb_output_format; NULL-termina
 /* True if the format is for people: then a page is printed, else a grid. */
 bool nb_format_is_page(nb_output_format format);
 
+/* Returns the columns of a terminal: COLUMNS of the environment, else what the terminal behind the file says; 0:
+ * neither does. */
+int nb_terminal_columns(int file);
+
 /* Returns how wide standard output is: COLUMNS of the environment if that is set, else the terminal; 0: any. */
 int nb_format_width(void);
 

@@ -2,7 +2,7 @@
 /* help.c - nysbench help [TOPIC] */
 #include "commands/manual.h"
 
-#include "commands/screen.h"
+#include "commands/format.h"
 
 #include <signal.h>
 #include <stdio.h>

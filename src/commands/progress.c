@@ -3,11 +3,12 @@
 #include "commands/progress.h"
 
 #include "base/clock.h"
-#include "components/study.h"
+#include "commands/format.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WIDTH = 30, NARROWEST = 10 }; /* columns of the bar, at most and at least */
 static const double ENOUGH = 0.2;    /* share after which only the pace predicts what is left */
@@ -91,66 +92,13 @@ void nb_progress_text(const nb_progress_state *s, int width, char text[NB_PROGRE
     snprintf(text, NB_PROGRESS_LINE, "[%.*s] %.*s", size, bar, NB_PROGRESS_LINE - WIDTH - 4, state);
 }
 
-/* Numbers, such as of landmarks, that all these rows have. */
-static nb_status numbers_text(const nb_plan *plan, const nb_doing *d, const char **text, nb_ctx *ctx)
-{
-    const nb_axis *axes = plan->config->study->axes;
-    *text = "";
-    for (int axis = 0; axes[axis].key; axis++) {
-        int value = nb_plan_value(plan, d->first, axis), row = d->first;
-        if (axes[axis].scene || axes[axis].type != NB_AXIS_INTEGER) continue;
-        while (row < d->end && nb_plan_value(plan, row, axis) == value) row++;
-        if (row == d->end) NB_NEED(*text, nb_format(ctx, "%s, %s %d", *text, axes[axis].column, value));
-    }
-    return NB_OK;
-}
-
-/* ", kmeans, landmarks 16: the strategy's pick, 12 s"; the time from a second on. */
-static nb_status work_text(const nb_plan *plan, const nb_doing *d, double now_s, const char **text, nb_ctx *ctx)
-{
-    const nb_phase *phase = NULL, *phases = plan->config->study->phases;
-    char time[NB_QUANTITY] = "", taken[NB_QUANTITY + 2] = "";
-    const char *component = "", *numbers;
-    double taken_s = now_s - d->since_s;
-    for (int i = 0; i < d->phase && phases[i].doing; i++) phase = i + 1 == d->phase ? &phases[i] : NULL;
-    if (phase && phase->axis > NB_AXIS_PROBLEM)
-        NB_NEED(component, nb_format(ctx, ", %s", nb_plan_choice(plan, d->first, phase->axis)->label));
-    NB_TRY(ctx, numbers_text(plan, d, &numbers, ctx));
-    if (taken_s >= 1) snprintf(taken, sizeof taken, ", %s", nb_duration_text(taken_s, time));
-    NB_NEED(*text, nb_format(ctx, "%s%s: %s%s", component, numbers, phase ? phase->doing : "the start", taken));
-    NB_NEED(*text, nb_clean(ctx, *text, ""));
-    return NB_OK;
-}
-
-nb_status nb_progress_worker(const nb_plan *plan, const nb_doing *d, double now_s, int columns, char *text, nb_ctx *ctx)
-{
-    enum { LEAST = 12 }; /* columns of the problem */
-    char problem[NB_PROGRESS_BYTES];
-    const char *work, *whole, *of;
-    if (d->first == d->end) {
-        nb_screen_shorten("  nothing", columns, text, NB_PROGRESS_BYTES);
-        return NB_OK;
-    }
-    const nb_planned_scene *scene = &plan->scenes[plan->rows[d->first].scene];
-    NB_TRY(ctx, work_text(plan, d, now_s, &work, ctx));
-    NB_NEED(of, nb_format(ctx, "%s head %d", scene->problem->label, scene->head));
-    NB_NEED(of, nb_clean(ctx, of, ""));
-    int room = columns - 2 - nb_screen_columns(work);
-    nb_screen_shorten(of, room > LEAST ? room : LEAST, problem, sizeof problem);
-    NB_NEED(whole, nb_format(ctx, "  %s%s", problem, work));
-    nb_screen_shorten(whole, columns, text, NB_PROGRESS_BYTES);
-    return NB_OK;
-}
-
 nb_status nb_progress_init(nb_progress *p, const nb_predicted *predicted, const nb_plan *plan, const bool *pending,
                            nb_ctx *ctx)
 {
     *p = (nb_progress){.state = {.scenes = predicted->unit_count, .predicted_s = predicted->wall_s},
                        .quiet = p->quiet,
                        .terminal = p->terminal,
-                       .total_s = predicted->total_s,
-                       .plan = plan,
-                       .ctx = ctx};
+                       .total_s = predicted->total_s};
     NB_NEED(p->weight_s, nb_alloc_reals(ctx, (size_t)plan->row_count + 1, 1));
     NB_NEED(p->unit_of, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *p->unit_of));
     NB_NEED(p->left, nb_alloc(ctx, (size_t)predicted->unit_count + 1, sizeof *p->left));
@@ -181,39 +129,17 @@ static bool is_done(const nb_progress *p)
     return p->state.rows_done == p->state.rows;
 }
 
-/* The lines of as many workers as there are rows of the terminal below the bar; the last says of how many more. */
-static nb_status print_workers(const nb_progress *p, int columns, int rows, char (*lines)[NB_PROGRESS_BYTES],
-                               int *count)
+/* In one piece, lest the size change in the midst of it. The sequences are those of ECMA-48, erase to the end of the line
+ * (EL) and of the screen (ED), and DEC's private mode 7, without which a bar that was drawn for a wider terminal is cut,
+ * not broken. The cursor waits at the start of the line, where a terminal of another size leaves it. */
+static void draw(nb_progress *p)
 {
-    int most = rows - 2 < NB_SCREEN_LINES - 1 ? rows - 2 : NB_SCREEN_LINES - 1;
-    int shown = p->worker_count <= most ? p->worker_count : most > 0 ? most - 1 : 0, more = p->worker_count - shown;
-    for (int i = 0; i < shown; i++)
-        NB_TRY(p->ctx, nb_progress_worker(p->plan, &p->doing[i], nb_clock_s(), columns, lines[i], p->ctx));
-    *count = shown;
-    if (more == 0 || most <= 0) return NB_OK;
-    char text[NB_QUANTITY];
-    snprintf(text, sizeof text, shown ? "  and %d more workers" : "  %d workers", more);
-    nb_screen_shorten(text, columns, lines[(*count)++], NB_PROGRESS_BYTES);
-    return NB_OK;
-}
-
-/* The bar, and if the run goes on the workers; without them if there is no memory for their texts. */
-static void draw(nb_progress *p, bool goes_on)
-{
-    char bar[NB_PROGRESS_LINE], texts[NB_SCREEN_LINES][NB_PROGRESS_BYTES];
-    const char *lines[NB_SCREEN_LINES] = {bar};
-    int columns, rows, workers = 0;
-    nb_screen_size(&columns, &rows);
-    int width = columns < 2 ? 1 : columns < NB_PROGRESS_LINE ? columns - 1 : NB_PROGRESS_LINE - 1;
-    nb_mark mark = nb_ctx_mark(p->ctx);
-    nb_progress_text(&p->state, width, bar);
-    if (goes_on && print_workers(p, width, rows, texts, &workers) != NB_OK) {
-        nb_error_clear(p->ctx);
-        workers = 0;
-    }
-    for (int i = 0; i < workers; i++) lines[i + 1] = texts[i];
-    nb_screen_draw(&p->screen, 1 + workers, lines);
-    nb_ctx_release(p->ctx, mark);
+    char bar[NB_PROGRESS_LINE];
+    int columns = nb_terminal_columns(STDERR_FILENO);
+    if (columns == 0) columns = 80;
+    nb_progress_text(&p->state, columns < 2 ? 1 : columns < NB_PROGRESS_LINE ? columns - 1 : NB_PROGRESS_LINE - 1, bar);
+    fprintf(stderr, "\r\033[?7l\033[K%s\033[J\033[?7h\r", bar);
+    p->drawn = true;
     p->drawn_s = nb_clock_s();
 }
 
@@ -232,7 +158,7 @@ void nb_progress_show(nb_progress *p)
     int tenths = (int)(10 * p->state.share);
     if (p->quiet || (!p->terminal && tenths == p->shown)) return;
     if (p->terminal) {
-        if (is_done(p) || nb_clock_s() >= p->drawn_s + PERIOD_S) draw(p, !is_done(p));
+        if (is_done(p) || nb_clock_s() >= p->drawn_s + PERIOD_S) draw(p);
         return;
     }
     nb_progress_text(&p->state, 0, text);
@@ -240,20 +166,24 @@ void nb_progress_show(nb_progress *p)
     p->shown = tenths;
 }
 
-void nb_progress_watch(nb_progress *p, const nb_doing *workers, int count)
+void nb_progress_watch(nb_progress *p)
 {
     if (p->quiet || !p->terminal || is_done(p)) return;
-    if (!p->doing) p->doing = nb_alloc(p->ctx, (size_t)count, sizeof *p->doing);
-    p->worker_count = p->doing ? count : 0;
-    if (p->doing) memcpy(p->doing, workers, (size_t)count * sizeof *workers);
     take_time(p);
-    draw(p, true);
+    draw(p);
+}
+
+void nb_progress_clear(nb_progress *p)
+{
+    if (p->drawn) fputs("\r\033[J", stderr);
+    p->drawn = false;
 }
 
 void nb_progress_end(nb_progress *p)
 {
-    if (p->quiet || !p->terminal || (p->screen.count == 0 && p->state.rows == 0)) return;
+    if (p->quiet || !p->terminal || (!p->drawn && p->state.rows == 0)) return;
     take_time(p);
-    draw(p, false);
-    nb_screen_leave(&p->screen);
+    draw(p);
+    fputc('\n', stderr);
+    p->drawn = false;
 }

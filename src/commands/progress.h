@@ -3,7 +3,6 @@
 #ifndef NB_PROGRESS_H
 #define NB_PROGRESS_H
 
-#include "commands/screen.h"
 #include "run/prediction.h"
 #include "run/sink.h"
 
@@ -24,13 +23,6 @@ enum { NB_PROGRESS_LINE = 160 };
  * a bar before it, or less if there is no room. */
 void nb_progress_text(const nb_progress_state *state, int width, char text[NB_PROGRESS_LINE]);
 
-/* Writes "  PROBLEM head 3, kmeans, landmarks 16: the strategy's pick, 12 s" in so many columns, shortening the problem
- * first; "  nothing" for a worker that waits. `now_s` is by nb_clock_s. `text` has NB_PROGRESS_BYTES. Fails only with
- * NB_ENOMEM. */
-enum { NB_PROGRESS_BYTES = NB_SCREEN_BYTES };
-nb_status nb_progress_worker(const nb_plan *plan, const nb_doing *doing, double now_s, int columns, char *text,
-                             nb_ctx *ctx);
-
 enum { NB_QUANTITY = 32 };
 /* Writes "0.4 s", "47 s", "3 min 5 s", "2 h 10 min", "3 d 4 h"; rounded. */
 const char *nb_duration_text(double seconds, char text[NB_QUANTITY]);
@@ -46,11 +38,7 @@ typedef struct {
     int *unit_of, *left;    /* unit of each row; rows of each unit that are still to be run */
     int shown;              /* tenths shown in a log */
     double row_s, drawn_s;  /* when the last row was done, and when the terminal was last drawn */
-    nb_screen screen;       /* to be cleared before other output */
-    const nb_plan *plan;
-    nb_doing *doing; /* what each worker does, as last told */
-    int worker_count;
-    nb_ctx *ctx; /* for texts during drawing */
+    bool drawn;             /* the terminal has a bar, to be cleared before other output */
 } nb_progress;
 
 /* Begins; the start is now. */
@@ -61,9 +49,11 @@ void nb_progress_row(nb_progress *progress, int index, const char *status);
 /* Shows the progress on standard error after rows are done: on a terminal about five times a second, else at each
  * tenth. */
 void nb_progress_show(nb_progress *progress);
-/* Shows what the workers are doing: lines below the bar of a terminal, as many as have room. */
-void nb_progress_watch(nb_progress *progress, const nb_doing *workers, int count);
-/* Leaves the bar of a terminal in its final state, with nothing below. */
+/* Draws the bar of a terminal while no row is done: the time that is left counts down. */
+void nb_progress_watch(nb_progress *progress);
+/* Removes the bar of a terminal, for other output. */
+void nb_progress_clear(nb_progress *progress);
+/* Leaves the bar of a terminal in its final state. */
 void nb_progress_end(nb_progress *progress);
 
 #endif

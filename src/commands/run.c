@@ -86,13 +86,13 @@ static bool stop(void *self)
 
 static void notice(void *self, const char *text)
 {
-    nb_screen_clear(&((sink *)self)->progress.screen);
+    nb_progress_clear(&((sink *)self)->progress);
     fprintf(stderr, "nysbench: warning: %s\n", text);
 }
 
-static void watch(void *self, const nb_doing *workers, int count)
+static void watch(void *self)
 {
-    nb_progress_watch(&((sink *)self)->progress, workers, count);
+    nb_progress_watch(&((sink *)self)->progress);
 }
 
 /* True if standard error is a terminal that can redraw lines. */

@@ -8,12 +8,6 @@
 
 typedef struct nb_sink nb_sink;
 
-/* Describes what a worker is doing: see `at`. */
-typedef struct {
-    int phase, first, end; /* first == end: nothing */
-    double since_s;        /* by nb_clock_s */
-} nb_doing;
-
 /* The receiver's functions. If one returns anything but NB_OK, the run ends with that. An instance is the rows of one
  * scene and trial. */
 struct nb_sink {
@@ -29,9 +23,9 @@ struct nb_sink {
     void (*notice)(void *self, const char *text); /* prints a warning; NULL: none are printed */
     /* Called by nb_run_plan alone, once, before any row: does what can be done while workers work. NULL: nothing. */
     nb_status (*meanwhile)(void *self, nb_ctx *ctx);
-    /* Called by nb_run_plan with workers about five times a second (once if the study measures times): is told what
-     * each worker is doing. NULL: not called. */
-    void (*watch)(void *self, const nb_doing *workers, int count);
+    /* Called by nb_run_plan with workers about five times a second (once if the study measures times). NULL: not
+     * called. */
+    void (*watch)(void *self);
     /* Group commit, called by nb_run_plan with workers: makes all finished instances durable, a tenth of a second after
      * the first of them. NULL: `end` commits each one. */
     nb_status (*keep)(void *self, nb_ctx *ctx);

@@ -91,19 +91,12 @@ static nb_status fill_empty_places(nb_pool *p)
     return NB_OK;
 }
 
-/* Tells the sink what the workers are doing. A worker may write anything into its page. */
 static void tell_watch(nb_pool *p)
 {
     double now_s = nb_clock_s();
     if (!p->sink->watch || now_s < p->watch_at_s) return;
     p->watch_at_s = now_s + (p->plan->config->study->exclusive ? 1 : 0.2);
-    for (int i = 0; i < p->worker_count; i++) {
-        const nb_worker *w = &p->workers[i];
-        nb_doing d = nb_worker_doing(w);
-        bool busy = w->state == NB_BUSY && d.first >= 0 && d.first < d.end && d.end <= p->plan->row_count;
-        p->doing[i] = busy ? d : (nb_doing){.phase = NB_AT_START};
-    }
-    p->sink->watch(p->sink->self, p->doing, p->worker_count);
+    p->sink->watch(p->sink->self);
 }
 
 /* Commits the instances that the sink has got. */
@@ -172,7 +165,6 @@ static nb_status open_pool(nb_pool *p)
     p->worker_count = p->how.jobs < p->jobs.unit_count ? p->how.jobs : p->jobs.unit_count;
     NB_NEED(p->workers, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->workers));
     NB_NEED(p->polled, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->polled));
-    NB_NEED(p->doing, nb_alloc(p->ctx, (size_t)p->worker_count, sizeof *p->doing));
     sigprocmask(SIG_SETMASK, NULL, &p->signals);
     p->blocked = p->signals;
     for (const int *number = (const int[]){SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0}; *number; number++)

@@ -55,12 +55,17 @@ typedef struct {
     nb_worker *workers;
     struct pollfd *polled;
     int worker_count;
-    nb_doing *doing;   /* what each worker does, for the sink */
     double watch_at_s; /* when the sink is told next */
     double keep_at_s;  /* when the sink's instances are to be committed; infinity: there are none */
     bool stopping;
     sigset_t signals, blocked; /* signal masks outside of the pool, and in it */
 } nb_pool;
+
+/* Describes what a worker is doing: see nb_sink's `at`. */
+typedef struct {
+    int phase, first, end; /* first == end: nothing */
+    double since_s;        /* by nb_clock_s */
+} nb_doing;
 
 /* Write and read what a worker is doing. */
 void nb_worker_note(nb_worker_page *page, int phase, int first, int end);

