@@ -34,7 +34,7 @@ static nb_status prepare(const char *folder, const char *experiment, nb_ctx *ctx
                "%s: exists already, and is not a demo's; --out names another folder", folder);
     NB_TRY(ctx, find_heads(&heads[0], ctx));
     NB_TRY(ctx, nb_make_folder(folder, ctx));
-    return nb_new_experiment(experiment, &answers, false, ctx);
+    return nb_new_experiment(experiment, &answers, ctx);
 }
 
 static int run_experiment(const char *experiment, const char *results, nb_ctx *ctx)
