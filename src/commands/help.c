@@ -56,15 +56,11 @@ static int unknown(const char *name, const nb_topic *topics, int count, nb_ctx *
 static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
 {
     const char **arguments;
-    char *folder = NULL;
     nb_topic *topics;
     int count;
-    const struct poptOption options[] = {
-        NB_TEXT_OPTION("man-pages", '\0', folder, "Only write the pages for man(1) into DIR/man1, man5, man7", "DIR"),
-        POPT_TABLEEND};
+    const struct poptOption options[] = {POPT_TABLEEND};
     int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 0}, ctx);
     if (code != NB_GO_ON) return code;
-    if (folder) return nb_manual_write(folder, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
     if (nb_manual_topics(&topics, &count, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     const nb_topic *topic = arguments[0] ? nb_manual_find(topics, count, arguments[0]) : NULL;
     if (arguments[0] && !topic) return unknown(arguments[0], topics, count, ctx);
