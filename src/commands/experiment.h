@@ -125,6 +125,16 @@ nb_status nb_prepare(const nb_start *start, nb_store *store, bool **pending, int
 /* Plans the rows of a new store, which can wait until the workers are busy; does nothing for other stores. */
 nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx);
 
+typedef struct {
+    int planned, done, failed; /* rows; done: with any outcome */
+    bool other_build;          /* it has rows measured by another program */
+    bool locked;               /* a process works on it, as far as this machine can see */
+} nb_shard_state;
+
+/* Finds how far the shards of a run are: `count` + 1 states, from index 1 on; `of` is their assignment. */
+nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, int count, nb_shard_state **states,
+                          nb_ctx *ctx);
+
 /* The preview that `plan` and `run` print before anything runs. */
 
 typedef struct {

@@ -4,67 +4,35 @@
 
 #include "base/files.h"
 #include "commands/experiment.h"
-#include "commands/submission.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>
 #include <string.h>
 
-typedef enum { DONE, RUNNING, QUEUED, LOST, UNKNOWN, STOPPED, MISSING, STATE_COUNT } state;
+typedef enum { DONE, RUNNING, STOPPED, MISSING, STATE_COUNT } state;
 
-static const char *const state_names[] = {
-    [DONE] = "done",       [RUNNING] = "running", [QUEUED] = "queued",    [LOST] = "lost",
-    [UNKNOWN] = "unknown", [STOPPED] = "stopped", [MISSING] = "not begun"};
+static const char *const state_names[] = {"done", "running", "stopped", "not begun"};
 
-static state state_of(const nb_shard_state *s, bool asked)
+static state state_of(bool locked, int planned, int done)
 {
-    if (s->done == s->planned) return DONE;
-    if (s->locked) return RUNNING;
-    if (s->queue) return strcmp(s->queue, "PENDING") == 0 ? QUEUED : RUNNING;
-    if (s->sent) return asked ? LOST : UNKNOWN;
-    return s->done > 0 ? STOPPED : MISSING;
+    return done == planned ? DONE : locked ? RUNNING : done > 0 ? STOPPED : MISSING;
 }
 
 typedef struct {
     const char *run;
     nb_output_format format;
-    nb_page page;      /* for people: a table of each number of shards, and sentences */
-    nb_grid *to, grid; /* where shards go: a table of the page, or all of them for programs */
-    int submission_count;
-    nb_submission *submissions;
-    int wrong; /* shards that are lost, rows that failed */
+    nb_page page; /* for people: a table of each number of shards, and sentences */
+    nb_grid grid; /* for programs: all parts */
+    int wrong;    /* rows that failed */
 } look;
 
-/* A task that was cancelled before it began has no log. */
-static nb_status find_log(nb_shard shard, const nb_shard_state *s, const char **log, nb_ctx *ctx)
-{
-    *log = NULL;
-    if (!s->sent) return NB_OK;
-    NB_NEED(*log, nb_format(ctx, "%s/shard-%d.log", s->sent->folder, shard.index));
-    if (!nb_is_file(*log)) *log = NULL;
-    return NB_OK;
-}
-
-static nb_status add_part(nb_grid *g, const char *part, const char *now, int planned, int done, int failed)
+static nb_status add_part(nb_grid *g, const char *part, state now, int planned, int done, int failed)
 {
     NB_TRY(g->ctx, nb_grid_text(g, part));
-    NB_TRY(g->ctx, nb_grid_text(g, now));
+    NB_TRY(g->ctx, nb_grid_text(g, state_names[now]));
     NB_TRY(g->ctx, nb_grid_int(g, planned));
     NB_TRY(g->ctx, nb_grid_int(g, done));
     return nb_grid_int(g, failed);
-}
-
-static nb_status add_shard(nb_grid *g, bool people, nb_shard shard, const nb_shard_state *s, state now)
-{
-    const char *name, *job = NULL, *log = NULL;
-    NB_NEED(name, nb_format(g->ctx, "%d/%d", shard.index, shard.count));
-    if (s->sent) NB_NEED(job, nb_format(g->ctx, "%s_%d", s->sent->array, shard.index));
-    if (now == LOST) NB_TRY(g->ctx, find_log(shard, s, &log, g->ctx));
-    if (now == LOST && people)
-        NB_NEED(job, nb_format(g->ctx, "%s; %s%s", job, log ? "its log: " : "it did not begin", log ? log : ""));
-    NB_TRY(g->ctx, add_part(g, name, state_names[now], s->planned, s->done, s->failed));
-    NB_TRY(g->ctx, nb_grid_text(g, job));
-    return people ? NB_OK : nb_grid_text(g, log);
 }
 
 static void add_sum(nb_page *page, int count, const nb_shard_state *states, const int of_state[STATE_COUNT])
@@ -80,18 +48,11 @@ static void add_sum(nb_page *page, int count, const nb_shard_state *states, cons
     if (of_state[STOPPED]) nb_page_paragraph(page, "the command that began a shard continues it");
 }
 
-/* The config of the shards: as it was submitted last, or as one of them has it. */
-static nb_status load_plan(const look *l, int count, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+/* The config of the run's `found` shards of that number, as one that has begun has it. */
+static nb_status load_plan(const look *l, int found, const nb_shard *shards, int count, nb_config *config,
+                           nb_plan *plan, nb_ctx *ctx)
 {
-    const char *folder, *path;
-    nb_shard *shards;
-    int found;
-    for (int s = l->submission_count - 1; s >= 0; s--) {
-        if (l->submissions[s].shards != count) continue;
-        NB_TRY(ctx, nb_run_path(l->submissions[s].folder, NB_SUBMISSION_CONFIG, &path, ctx));
-        return nb_experiment_of_file(path, config, plan, ctx);
-    }
-    NB_TRY(ctx, nb_run_shards(l->run, &found, &shards, ctx));
+    const char *folder;
     for (int i = 0; i < found; i++) {
         if (shards[i].count != count) continue;
         NB_TRY(ctx, nb_run_shard_folder(l->run, shards[i], &folder, ctx));
@@ -100,50 +61,43 @@ static nb_status load_plan(const look *l, int count, nb_config *config, nb_plan 
     NB_FAIL(ctx, NB_EIO, "%s: none of its %d shards has begun", l->run, count);
 }
 
-static nb_status show_shards(look *l, int count, nb_ctx *ctx)
+static nb_status show_shards(look *l, int found, const nb_shard *shards, int count, nb_ctx *ctx)
 {
+    static const char *const heads[] = {"shard", "state", "rows", "done", "failed", NULL};
     nb_config config;
     nb_plan plan;
     nb_shard_state *states;
-    static const char *const heads[] = {"shard", "state", "rows", "done", "failed", "job", NULL};
-    nb_grid grid, *to = l->to;
+    nb_grid grid, *to = nb_format_is_page(l->format) ? &grid : &l->grid;
     int *of, of_state[STATE_COUNT] = {0};
-    NB_TRY(ctx, load_plan(l, count, &config, &plan, ctx));
+    NB_TRY(ctx, load_plan(l, found, shards, count, &config, &plan, ctx));
     NB_TRY(ctx, nb_shards_assign(&plan, count, &of, ctx));
     NB_TRY(ctx, nb_shard_states(l->run, &plan, of, count, &states, ctx));
-    nb_status status = nb_shard_states_ask(l->submission_count, l->submissions, count, states, ctx);
-    if (status == NB_ENOMEM) return status;
-    if (status != NB_OK) fprintf(stderr, "nysbench: warning: the queue cannot be read: %s\n", nb_error_message(ctx));
-    nb_error_clear(ctx);
-    if (nb_format_is_page(l->format)) NB_TRY(ctx, nb_grid_make(to = &grid, heads, ctx));
+    NB_TRY(ctx, nb_grid_make(&grid, heads, ctx));
     for (int i = 1; i <= count; i++) {
-        state now = state_of(&states[i], status == NB_OK);
-        NB_TRY(ctx, add_shard(to, to == &grid, (nb_shard){i, count}, &states[i], now));
+        const nb_shard_state *s = &states[i];
+        state now = state_of(s->locked, s->planned, s->done);
+        const char *name;
+        NB_NEED(name, nb_format(ctx, "%d/%d", i, count));
+        NB_TRY(ctx, add_part(to, name, now, s->planned, s->done, s->failed));
         of_state[now]++;
-        l->wrong += states[i].failed;
+        l->wrong += s->failed;
     }
-    l->wrong += of_state[LOST];
     if (to != &grid) return NB_OK;
     nb_grid_show(&grid, &l->page);
     add_sum(&l->page, count, states, of_state);
     return NB_OK;
 }
 
-/* Each number into which the run was split: by what is there, and what was submitted. */
+/* Each number into which the run was split. */
 static nb_status show_all_shards(look *l, bool *any, nb_ctx *ctx)
 {
     nb_shard *shards;
-    int found, last = 0;
+    int found;
     NB_TRY(ctx, nb_run_shards(l->run, &found, &shards, ctx));
-    int submitted = l->submission_count ? l->submissions[l->submission_count - 1].shards : 0;
-    for (int i = 0; i < found; i++) {
-        if (shards[i].count == last) continue;
-        last = shards[i].count;
-        if (last == submitted) submitted = 0;
-        NB_TRY(ctx, show_shards(l, last, ctx));
-    }
-    if (submitted) NB_TRY(ctx, show_shards(l, submitted, ctx));
-    *any = last || submitted;
+    for (int i = 0; i < found; i++)
+        if (i == 0 || shards[i].count != shards[i - 1].count)
+            NB_TRY(ctx, show_shards(l, found, shards, shards[i].count, ctx));
+    *any = found > 0;
     return NB_OK;
 }
 
@@ -174,10 +128,8 @@ static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
     }
     l->wrong += wrong;
     if (!nb_format_is_page(l->format)) {
-        state now = locked ? RUNNING : planned == 0 ? DONE : planned < rows.count ? STOPPED : MISSING;
-        NB_TRY(ctx, add_part(&l->grid, "run", state_names[now], rows.count, rows.count - planned, wrong));
-        NB_TRY(ctx, nb_grid_text(&l->grid, NULL));
-        return nb_grid_text(&l->grid, NULL);
+        state now = locked ? RUNNING : state_of(locked, rows.count, rows.count - planned);
+        return add_part(&l->grid, "run", now, rows.count, rows.count - planned, wrong);
     }
     nb_page_paragraph(&l->page, "%s: %s", l->run,
                       locked         ? "running: a process is writing into it"
@@ -192,7 +144,6 @@ static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
 static nb_status show(look *l, nb_ctx *ctx)
 {
     bool any;
-    NB_TRY(ctx, nb_submissions_load(l->run, &l->submission_count, &l->submissions, ctx));
     NB_TRY(ctx, show_all_shards(l, &any, ctx));
     bool run = nb_run_exists(l->run, ctx);
     NB_REQUIRE(ctx, any || run, NB_EINVAL,
@@ -203,9 +154,9 @@ static nb_status show(look *l, nb_ctx *ctx)
 
 static nb_status print(look *l, nb_ctx *ctx)
 {
-    static const char *const heads[] = {"part", "state", "rows", "done", "failed", "job", "log", NULL};
+    static const char *const heads[] = {"part", "state", "rows", "done", "failed", NULL};
     nb_page_make(&l->page, ctx);
-    NB_TRY(ctx, nb_grid_make(l->to = &l->grid, heads, ctx));
+    NB_TRY(ctx, nb_grid_make(&l->grid, heads, ctx));
     NB_TRY(ctx, show(l, ctx));
     return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format) : nb_format_grid(&l->grid, l->format);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* submit.c - nysbench submit EXP.yaml --jobs N: a Slurm job array of the unfinished shards,
- * and a job that merges and plots when they have ended, in whatever way. */
+/* submit.c - nysbench submit EXP.yaml --jobs N: a Slurm job array of the unfinished shards, and a job that merges and
+ * plots when they have ended, in whatever way. RUN/submissions/NUMBER has the config of that time, scripts and logs. */
 #include "commands/command.h"
 
 #include "base/files.h"
+#include "base/process.h"
 #include "base/words.h"
 #include "base/text.h"
 #include "commands/experiment.h"
-#include "commands/submission.h"
 #include "run/run_folder.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#define CONFIG "experiment.yaml"
 #define ARRAY_SCRIPT "shards.sh"
 #define MERGE_SCRIPT "merge.sh"
 
@@ -30,7 +30,9 @@ typedef struct { /* the command line's; NULL: not given */
 typedef struct {
     choices c;
     nb_experiment e;
-    nb_submission s;
+    const char *folder; /* of the submission */
+    int shards, minutes;
+    int sent_count, *sent;            /* shards in the array */
     const char *here, *run, *program; /* current folder, the run's and the program, from the root */
     const char *config;               /* its text */
     int *of;                          /* the shard of each row */
@@ -42,51 +44,33 @@ static nb_status predict_minutes(sending *s, nb_ctx *ctx)
 {
     enum { TIMES = 3, MORE = 10, MOST = 365 * 24 * 60 };
     double *seconds, longest = 0;
-    NB_TRY(ctx, nb_shards_seconds(&s->e.plan, s->of, s->s.shards, &seconds, ctx));
-    for (int i = 1; i <= s->s.shards; i++) longest = fmax(longest, seconds[i]);
-    s->s.minutes = (int)fmin(ceil(TIMES * longest / 60) + MORE, MOST);
+    NB_TRY(ctx, nb_shards_seconds(&s->e.plan, s->of, s->shards, &seconds, ctx));
+    for (int i = 1; i <= s->shards; i++) longest = fmax(longest, seconds[i]);
+    s->minutes = (int)fmin(ceil(TIMES * longest / 60) + MORE, MOST);
     printf(
         "time limit: %d minutes a shard: %d times the %.2g minutes predicted for the longest, plus %d; --minutes sets "
         "another\n",
-        s->s.minutes, TIMES, longest / 60, MORE);
-    return NB_OK;
-}
-
-/* Jobs of another config would write into the same folders. */
-static nb_status check_earlier(const sending *s, nb_ctx *ctx)
-{
-    for (int i = 1; i <= s->s.shards; i++) {
-        const nb_submission *earlier = s->states[i].sent;
-        const char *path, *config;
-        if (!s->states[i].queue) continue;
-        NB_TRY(ctx, nb_run_path(earlier->folder, NB_SUBMISSION_CONFIG, &path, ctx));
-        NB_TRY(ctx, nb_read_file(path, &config, ctx));
-        NB_REQUIRE(
-            ctx, strcmp(config, s->config) == 0, NB_EINVAL,
-            "%s: shards of another config are still in the queue: wait, or 'scancel %s', or choose another --out",
-            s->run, earlier->array);
-    }
+        s->minutes, TIMES, longest / 60, MORE);
     return NB_OK;
 }
 
 static nb_status choose_shards(sending *s, nb_ctx *ctx)
 {
     int finished = 0, busy = 0;
-    NB_NEED(s->s.sent, nb_alloc(ctx, (size_t)s->s.shards, sizeof *s->s.sent));
-    for (int i = 1; i <= s->s.shards; i++) {
+    NB_NEED(s->sent, nb_alloc(ctx, (size_t)s->shards, sizeof *s->sent));
+    for (int i = 1; i <= s->shards; i++) {
         const nb_shard_state *state = &s->states[i];
         if (state->done == state->planned)
             finished++;
-        else if (state->queue || state->locked)
+        else if (state->locked)
             busy++;
         else
-            s->s.sent[s->s.sent_count++] = i;
+            s->sent[s->sent_count++] = i;
         NB_REQUIRE(ctx, s->c.mixed || !state->other_build || state->done == state->planned, NB_EINVAL,
-                   "shard %d/%d holds rows of another build of nysbench; --mixed continues beside them", i,
-                   s->s.shards);
+                   "shard %d/%d holds rows of another build of nysbench; --mixed continues beside them", i, s->shards);
     }
-    printf("shards: %d, of which %d are finished, %d in the queue or running, and %d are to be submitted\n",
-           s->s.shards, finished, busy, s->s.sent_count);
+    printf("shards: %d, of which %d are finished, %d running, and %d are to be submitted\n", s->shards, finished, busy,
+           s->sent_count);
     return NB_OK;
 }
 
@@ -96,36 +80,20 @@ static nb_status find_places(sending *s, nb_ctx *ctx)
     NB_TRY(ctx, nb_whole_path("/proc/self/exe", &s->program, ctx));
     NB_TRY(ctx, nb_whole_path(".", &s->here, ctx));
     NB_NEED(s->run, *s->e.folder == '/' ? nb_strdup(ctx, s->e.folder) : nb_format(ctx, "%s/%s", s->here, s->e.folder));
-    NB_TRY(ctx, nb_run_shard_folder(s->run, (nb_shard){s->s.shards, s->s.shards}, &longest, ctx));
+    NB_TRY(ctx, nb_run_shard_folder(s->run, (nb_shard){s->shards, s->shards}, &longest, ctx));
     NB_TRY(ctx, nb_run_check_folder(longest, ctx));
     return nb_config_text(&s->e.config, false, &s->config, ctx);
 }
 
-/* Finds what has been done and what is queued, and chooses the shards to send. */
-static nb_status look_around(sending *s, nb_ctx *ctx)
+/* "--array=1,3-5" */
+static nb_status array_option(const sending *s, const char **option, nb_ctx *ctx)
 {
-    nb_submission *earlier;
-    int count;
-    NB_TRY(ctx, nb_shards_assign(&s->e.plan, s->s.shards, &s->of, ctx));
-    NB_TRY(ctx, nb_shard_states(s->run, &s->e.plan, s->of, s->s.shards, &s->states, ctx));
-    NB_TRY(ctx, nb_submissions_load(s->run, &count, &earlier, ctx));
-    NB_TRY(ctx, nb_shard_states_ask(count, earlier, s->s.shards, s->states, ctx));
-    NB_TRY(ctx, check_earlier(s, ctx));
-    return choose_shards(s, ctx);
-}
-
-/* "1,3-5" */
-static nb_status array_text(const nb_submission *s, const char **text, nb_ctx *ctx)
-{
-    char *all, *at;
-    enum { MOST_DIGITS = 16 };
-    NB_NEED(all, nb_alloc(ctx, (size_t)s->sent_count + 1, MOST_DIGITS));
-    at = all;
+    NB_NEED(*option, nb_strdup(ctx, "--array="));
     for (int i = 0, last; i < s->sent_count; i = last + 1) {
         for (last = i; last + 1 < s->sent_count && s->sent[last + 1] == s->sent[last] + 1;) last++;
-        at += sprintf(at, last > i ? "%s%d-%d" : "%s%d", i ? "," : "", s->sent[i], s->sent[last]);
+        NB_NEED(*option,
+                nb_format(ctx, last > i ? "%s%s%d-%d" : "%s%s%d", *option, i ? "," : "", s->sent[i], s->sent[last]));
     }
-    *text = all;
     return NB_OK;
 }
 
@@ -143,12 +111,12 @@ static nb_status script(const sending *s, const char *does, const char *command,
 static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
 {
     const char *config, *line = "", *last;
-    NB_TRY(ctx, nb_run_path(s->s.folder, NB_SUBMISSION_CONFIG, &config, ctx));
+    NB_TRY(ctx, nb_run_path(s->folder, CONFIG, &config, ctx));
     NB_TRY(ctx, nb_shell_add(ctx, &line, s->program, "run", config, "--out", s->run, NULL));
     if (s->c.workers.timeout.text) NB_TRY(ctx, nb_shell_add(ctx, &line, "--timeout", s->c.workers.timeout.text, NULL));
     if (s->c.workers.memory) NB_TRY(ctx, nb_shell_add(ctx, &line, "--memory", s->c.workers.memory, NULL));
     NB_NEED(last,
-            nb_format(ctx, " --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"", s->s.shards));
+            nb_format(ctx, " --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"", s->shards));
     return script(s, "One shard of a run; Slurm says which.", line, last, text, ctx);
 }
 
@@ -156,128 +124,109 @@ static nb_status merge_script(const sending *s, const char **text, nb_ctx *ctx)
 {
     const char *line = "", *last;
     NB_TRY(ctx, nb_shell_add(ctx, &line, s->program, "merge", s->run, NULL));
-    NB_NEED(last, nb_format(ctx, " --shards %d", s->s.shards));
+    NB_NEED(last, nb_format(ctx, " --shards %d", s->shards));
     return script(s, "Merges the shards of a run and draws its figures.", line, last, text, ctx);
-}
-
-/* Arguments that a caller may replace, the caller's, and those that are fixed. The logs are named relative to
- * --chdir, where no % or \ of a path can mean anything to Slurm. */
-static nb_status sbatch_options(const sending *s, const char *kind, const char *must, const char *log,
-                                const char *const **options, nb_ctx *ctx)
-{
-    size_t given = (size_t)nb_text_count(s->c.sbatch), count = 0;
-    const char **all;
-    NB_NEED(all, nb_alloc(ctx, given + 6, sizeof *all));
-    NB_NEED(all[count++], nb_format(ctx, "--job-name=%s-%s", kind, s->e.config.name));
-    NB_NEED(all[count++], nb_format(ctx, "--time=%d", s->s.minutes));
-    for (size_t i = 0; i < given; i++) all[count++] = s->c.sbatch[i];
-    NB_NEED(all[count++], nb_format(ctx, "--output=%s", log));
-    NB_NEED(all[count++], nb_format(ctx, "--chdir=%s", s->s.folder));
-    all[count++] = must;
-    *options = all;
-    return NB_OK;
-}
-
-/* Two at a time would send the same shards; the lock goes with this process. */
-static nb_status lock_submissions(const sending *s, nb_ctx *ctx)
-{
-    const char *folder;
-    NB_TRY(ctx, nb_run_path(s->run, NB_SUBMISSIONS_FOLDER, &folder, ctx));
-    NB_TRY(ctx, nb_make_folder(folder, ctx));
-    return nb_lock_folder(folder, ctx);
 }
 
 static nb_status number_submission(sending *s, nb_ctx *ctx)
 {
     struct stat info;
     int number = 0;
-    do NB_NEED(s->s.folder, nb_format(ctx, "%s/" NB_SUBMISSIONS_FOLDER "/%d", s->run, ++number));
-    while (stat(s->s.folder, &info) == 0);
+    do NB_NEED(s->folder, nb_format(ctx, "%s/submissions/%d", s->run, ++number));
+    while (stat(s->folder, &info) == 0);
     return NB_OK;
 }
 
 static nb_status write_scripts(const sending *s, nb_ctx *ctx)
 {
     const char *array, *merge;
-    NB_TRY(ctx, nb_make_folder(s->s.folder, ctx));
+    NB_TRY(ctx, nb_make_folder(s->folder, ctx));
     NB_TRY(ctx, array_script(s, &array, ctx));
     NB_TRY(ctx, merge_script(s, &merge, ctx));
-    NB_TRY(ctx, nb_run_write_text(s->s.folder, NB_SUBMISSION_CONFIG, s->config, ctx));
-    NB_TRY(ctx, nb_run_write_text(s->s.folder, ARRAY_SCRIPT, array, ctx));
-    return nb_run_write_text(s->s.folder, MERGE_SCRIPT, merge, ctx);
+    NB_TRY(ctx, nb_run_write_text(s->folder, CONFIG, s->config, ctx));
+    NB_TRY(ctx, nb_run_write_text(s->folder, ARRAY_SCRIPT, array, ctx));
+    return nb_run_write_text(s->folder, MERGE_SCRIPT, merge, ctx);
 }
 
-static nb_status print_command(const char *const *options, const char *script_path, const char *text, nb_ctx *ctx)
+/* The words of the call of sbatch for the array, or for the merge, which waits for job `after`, NULL-terminated: options
+ * that a caller may replace, the caller's, and those that are fixed. The logs are named relative to --chdir, where no %
+ * or \\ of a path can mean anything to Slurm. */
+static nb_status job_words(const sending *s, const char *after, char ***words, nb_ctx *ctx)
+{
+    size_t given = (size_t)nb_text_count(s->c.sbatch), count = 0;
+    const char *must, *path;
+    char **all;
+    NB_NEED(all, nb_alloc(ctx, given + 9, sizeof *all));
+    NB_NEED(all[count++], nb_strdup(ctx, "sbatch"));
+    NB_NEED(all[count++], nb_strdup(ctx, "--parsable"));
+    NB_NEED(all[count++], nb_format(ctx, "--job-name=%s-%s", after ? "merge" : "shards", s->e.config.name));
+    NB_NEED(all[count++], nb_format(ctx, "--time=%d", s->minutes));
+    for (size_t i = 0; i < given; i++) NB_NEED(all[count++], nb_strdup(ctx, s->c.sbatch[i]));
+    NB_NEED(all[count++], nb_format(ctx, "--output=%s", after ? "merge.log" : "shard-%a.log"));
+    NB_NEED(all[count++], nb_format(ctx, "--chdir=%s", s->folder));
+    if (after)
+        NB_NEED(must, nb_format(ctx, "--dependency=afterany:%s", after));
+    else
+        NB_TRY(ctx, array_option(s, &must, ctx));
+    NB_TRY(ctx, nb_run_path(s->folder, after ? MERGE_SCRIPT : ARRAY_SCRIPT, &path, ctx));
+    NB_NEED(all[count++], nb_strdup(ctx, must));
+    NB_NEED(all[count++], nb_strdup(ctx, path));
+    *words = all;
+    return NB_OK;
+}
+
+static nb_status print_job(const sending *s, const char *after, const char *text, nb_ctx *ctx)
 {
     char **words;
     const char *line = "";
-    NB_TRY(ctx, nb_slurm_command(options, script_path, &words, ctx));
+    NB_TRY(ctx, job_words(s, after, &words, ctx));
     for (int i = 0; words[i]; i++) NB_TRY(ctx, nb_shell_add(ctx, &line, words[i], NULL));
     printf("\n%s\n%s", line + 1, text);
     return NB_OK;
 }
 
-/* On that job, and on all earlier arrays that have shards under way. */
-static nb_status dependency(const sending *s, const char *job, const char **option, nb_ctx *ctx)
+static nb_status dry_run(const sending *s, nb_ctx *ctx)
 {
-    NB_NEED(*option, nb_format(ctx, "--dependency=afterany:%s", job));
-    for (int i = 1; i <= s->s.shards; i++) {
-        bool again = !s->states[i].queue;
-        for (int j = 1; j < i && !again; j++) again = s->states[j].queue && s->states[j].sent == s->states[i].sent;
-        if (!again) NB_NEED(*option, nb_format(ctx, "%s:%s", *option, s->states[i].sent->array));
-    }
+    const char *array, *merge;
+    NB_TRY(ctx, array_script(s, &array, ctx));
+    NB_TRY(ctx, merge_script(s, &merge, ctx));
+    NB_TRY(ctx, print_job(s, NULL, array, ctx));
+    return print_job(s, "ARRAY", merge, ctx);
+}
+
+/* --parsable prints JOB, or JOB;CLUSTER. */
+static nb_status submit_job(const sending *s, const char *after, const char **job, nb_ctx *ctx)
+{
+    enum { LIMIT_S = 120 };
+    char **words;
+    const char *said;
+    NB_TRY(ctx, job_words(s, after, &words, ctx));
+    NB_TRY(ctx, nb_capture(words, NULL, LIMIT_S, &said, ctx));
+    int digits = (int)strspn(said, "0123456789");
+    NB_REQUIRE(ctx, digits > 0 && strchr(";\n", said[digits]), NB_EIO,
+               "sbatch: expected the number of a job, found '%.*s'", (int)strcspn(said, "\n"), said);
+    NB_NEED(*job, nb_format(ctx, "%.*s", digits, said));
+    printf("%s: job %s\n", after ? "merge" : "shards", *job);
     return NB_OK;
 }
 
-/* The array's options and script, or the merge's, which waits for job `after`. */
-static nb_status job_of(const sending *s, const char *after, const char *const **options, const char **path,
-                        nb_ctx *ctx)
+static nb_status submit(const sending *s, nb_ctx *ctx)
 {
-    const char *array, *must = NULL;
-    NB_TRY(ctx, nb_run_path(s->s.folder, after ? MERGE_SCRIPT : ARRAY_SCRIPT, path, ctx));
-    if (after) {
-        NB_TRY(ctx, dependency(s, after, &must, ctx));
-        return sbatch_options(s, "merge", must, "merge.log", options, ctx);
-    }
-    NB_TRY(ctx, array_text(&s->s, &array, ctx));
-    NB_NEED(must, nb_format(ctx, "--array=%s", array));
-    return sbatch_options(s, "shards", must, "shard-%a.log", options, ctx);
-}
-
-static nb_status dry_run(const sending *s, nb_ctx *ctx)
-{
-    const char *const *options, *path, *text;
-    NB_TRY(ctx, job_of(s, NULL, &options, &path, ctx));
-    NB_TRY(ctx, array_script(s, &text, ctx));
-    NB_TRY(ctx, print_command(options, path, text, ctx));
-    NB_TRY(ctx, job_of(s, "ARRAY", &options, &path, ctx));
-    NB_TRY(ctx, merge_script(s, &text, ctx));
-    return print_command(options, path, text, ctx);
-}
-
-/* Submits the array and then the merge. Each is recorded at once, so that a refused merge does not lose the array. */
-static nb_status submit(sending *s, nb_ctx *ctx)
-{
-    const char *const *options, *path;
+    const char *array, *merge;
     NB_TRY(ctx, write_scripts(s, ctx));
-    NB_TRY(ctx, job_of(s, NULL, &options, &path, ctx));
-    NB_TRY(ctx, nb_slurm_submit(options, path, &s->s.array, ctx));
-    printf("shards: job %s\n", s->s.array);
-    NB_TRY(ctx, nb_submission_save(&s->s, ctx));
-    NB_TRY(ctx, job_of(s, s->s.array, &options, &path, ctx));
-    NB_TRY(ctx, nb_slurm_submit(options, path, &s->s.merge, ctx));
-    printf("merge: job %s\n", s->s.merge);
-    NB_TRY(ctx, nb_submission_save(&s->s, ctx));
-    printf("scripts and logs: %s\n", s->s.folder);
+    NB_TRY(ctx, submit_job(s, NULL, &array, ctx));
+    NB_TRY(ctx, submit_job(s, array, &merge, ctx));
+    printf("scripts and logs: %s\n", s->folder);
     return NB_OK;
 }
 
 static nb_status send(sending *s, nb_ctx *ctx)
 {
     NB_TRY(ctx, find_places(s, ctx));
-    if (!s->c.dry_run) NB_TRY(ctx, lock_submissions(s, ctx));
-    NB_TRY(ctx, look_around(s, ctx));
-    if (s->s.sent_count == 0) return NB_OK;
+    NB_TRY(ctx, nb_shards_assign(&s->e.plan, s->shards, &s->of, ctx));
+    NB_TRY(ctx, nb_shard_states(s->run, &s->e.plan, s->of, s->shards, &s->states, ctx));
+    NB_TRY(ctx, choose_shards(s, ctx));
+    if (s->sent_count == 0) return NB_OK;
     if (!s->c.minutes.text) NB_TRY(ctx, predict_minutes(s, ctx));
     NB_TRY(ctx, number_submission(s, ctx));
     return s->c.dry_run ? dry_run(s, ctx) : submit(s, ctx);
@@ -330,8 +279,8 @@ static int parse(const nb_command *command, int argc, const char **argv, sending
     int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
     if (code != NB_GO_ON) return code;
     if (!c->jobs.text) return nb_print_error("submit: --jobs N is missing: the number of shards");
-    s->s.shards = (int)c->jobs.value;
-    s->s.minutes = (int)c->minutes.value;
+    s->shards = (int)c->jobs.value;
+    s->minutes = (int)c->minutes.value;
     code = nb_worker_read(command, &c->workers, &workers);
     return code == NB_GO_ON ? check_options(c) : code;
 }
@@ -340,13 +289,12 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
 {
     sending s = {.c = {.jobs = {.min = 1, .max = NB_MOST_SHARDS},
                        .minutes = {.min = 1, .max = 365 * 24 * 60},
-                       .workers = NB_WORKER_DEFAULTS},
-                 .s.user = getuid()};
+                       .workers = NB_WORKER_DEFAULTS}};
     if (split(&argc, &argv, &s.c, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     int code = parse(command, argc, argv, &s, ctx);
     if (code != NB_GO_ON) return code;
     if (send(&s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    if (s.s.sent_count == 0) printf("nothing to submit; see nysbench status and nysbench merge\n");
+    if (s.sent_count == 0) printf("nothing to submit; see nysbench status and nysbench merge\n");
     return NB_EXIT_OK;
 }
 

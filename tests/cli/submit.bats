@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What is sent to Slurm and what is said of it, with a sbatch and a squeue of the test's own.
+# What is sent to Slurm, with a sbatch of the test's own, and what status says of shards.
 # tests/cluster/ has the same with a real one.
 
 load helpers
@@ -15,9 +15,7 @@ job=\$((101 + \$(ls "$WORK/calls" | wc -l)))
 printf '%s\n' "\$@" >"$WORK/calls/\$job"
 echo \$job\$(cat "$WORK/cluster" 2>/dev/null)
 SH
-    printf '#!/bin/bash\ncat "%s/queue"\n' "$WORK" >"$WORK/bin/squeue"
-    chmod +x "$WORK/bin/sbatch" "$WORK/bin/squeue"
-    : >"$WORK/queue"
+    chmod +x "$WORK/bin/sbatch"
     PATH=$WORK/bin:$PATH
     cat >"$WORK/e.yaml" <<'Y'
 name: little
@@ -46,7 +44,7 @@ merge_job() {
 @test "submit sends an array and a merge that waits for it, and says which" {
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 --minutes 20 -o "$WORK/r"
     expect_status 0
-    expect "shards: 3, of which 0 are finished, 0 in the queue or running, and 3 are to be submitted"
+    expect "shards: 3, of which 0 are finished, 0 running, and 3 are to be submitted"
     expect "shards: job 101"
     expect "merge: job 102"
     [ "$(cat "$WORK/calls/101")" = "$(printf '%s\n' --parsable --job-name=shards-little --time=20 --output=shard-%a.log \
@@ -77,33 +75,18 @@ merge_job() {
     timeless "$WORK/r/rows.csv" | cmp - "$WORK/one.txt"
 }
 
-@test "status: queued, running, lost, done; lost and unfinished shards are sent again, the others are not" {
+@test "unfinished shards are sent again, the others are not" {
     "$NYSBENCH" submit "$WORK/e.yaml" --jobs 4 -o "$WORK/r" >/dev/null
-    printf '%s\n' "101 1 RUNNING" "101 2 RUNNING" "101 3 PENDING" "101 4 PENDING" "102 N/A PENDING" "77 1 RUNNING" >"$WORK/queue"
+    tasks 101 1 4
     run "$NYSBENCH" status "$WORK/r"
     expect_status 0
-    expect "shards: 4, 2 running, 2 queued; rows: 48, of which 0 are done"
-    tasks 101 1
-    printf '%s\n' "101 4 PENDING" "77 2 RUNNING" "101_2 3 RUNNING" >"$WORK/queue"
-    run "$NYSBENCH" status "$WORK/r"
-    expect_status 1
-    expect "shards: 4, 1 done, 1 queued, 2 lost; rows: 48"
-    [[ "$output" =~ 2/4\ +lost.*101_2\;\ it\ did\ not\ begin ]]
-    [[ "$output" =~ 4/4\ +queued ]]
+    expect "shards: 4, 2 done, 2 not begun; rows: 48"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 4 -o "$WORK/r"
     expect_status 0
-    expect "shards: 4, of which 1 are finished, 1 in the queue or running, and 2 are to be submitted"
+    expect "shards: 4, of which 2 are finished, 0 running, and 2 are to be submitted"
     grep -qx -e --array=2-3 "$WORK/calls/103"
-    grep -qx -e --dependency=afterany:103:101 "$WORK/calls/104"
-    tasks 103 2
-    echo "slurmstepd: error: killed" >"$WORK/r/submissions/2/shard-3.log"
-    printf '%s\n' "101 4 PENDING" >"$WORK/queue"
-    run "$NYSBENCH" status "$WORK/r"
-    expect "shards: 4, 2 done, 1 queued, 1 lost"
-    [[ "$output" =~ 3/4\ +lost.*103_3\;\ its\ log:\ $WORK/r/submissions/2/shard-3.log ]]
-    tasks 101 4
-    tasks 103 3
-    : >"$WORK/queue"
+    grep -qx -e --dependency=afterany:103 "$WORK/calls/104"
+    tasks 103 2 3
     run "$NYSBENCH" status "$WORK/r"
     expect_status 0
     expect "shards: 4, 4 done; rows: 48, of which 48 are done, 0 of them failed"
@@ -125,7 +108,7 @@ merge_job() {
     run flock "$WORK/r/shards/3-of-3" "$NYSBENCH" status "$WORK/r"
     expect "shards: 3, 1 done, 1 running, 1 not begun"
     run flock "$WORK/r/shards/3-of-3" "$NYSBENCH" submit "$WORK/e.yaml" --jobs 3 -o "$WORK/r"
-    expect "of which 1 are finished, 1 in the queue or running, and 1 are to be submitted"
+    expect "of which 1 are finished, 1 running, and 1 are to be submitted"
     grep -qx -e --array=1 "$WORK/calls/101"
 }
 
@@ -140,18 +123,8 @@ db.commit()
 PY
     run "$NYSBENCH" status "$WORK/r"
     expect_status 1
-    [[ "$output" =~ 2/2\ +done\ +[0-9]+\ +[0-9]+\ +3\ +101_2 ]]
+    [[ "$output" =~ 2/2\ +done\ +[0-9]+\ +[0-9]+\ +3 ]]
     expect "48 are done, 3 of them failed"
-}
-
-@test "shards of another config in the queue are not written over" {
-    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
-    echo "101 1 PENDING" >"$WORK/queue"
-    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 --set trials=3 -o "$WORK/r"
-    expect_status 2
-    expect "shards of another config are still in the queue"
-    expect "scancel 101"
-    [ "$(ls "$WORK/calls" | wc -l)" -eq 2 ]
 }
 
 @test "options for sbatch come behind --, after those that they may replace; ours may not be replaced" {
@@ -256,41 +229,6 @@ PY
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 0
     grep -qx -e --dependency=afterany:101 "$WORK/calls/102"
-}
-
-@test "the array is on record even where the merge is refused" {
-    sed -i '2a [ $job -lt 102 ] || exit 1' "$WORK/bin/sbatch"
-    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
-    expect_status 2
-    expect "shards: job 101"
-    echo "101 1 PENDING" >"$WORK/queue"
-    run "$NYSBENCH" status "$WORK/r"
-    expect "1 queued, 1 lost"
-}
-
-@test "what a user's own squeue hides is seen all the same, and not sent again" {
-    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
-    printf '101 1 PENDING\n101 2 PENDING\n' >"$WORK/queue"
-    printf '#!/bin/bash\n[ -n "$SQUEUE_STATES$SQUEUE_PARTITION" ] || cat "%s/queue"\n' "$WORK" >"$WORK/bin/squeue"
-    SQUEUE_PARTITION=other SQUEUE_STATES=RUNNING run "$NYSBENCH" status "$WORK/r"
-    expect "2 queued"
-    SQUEUE_STATES=RUNNING run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
-    expect "0 are to be submitted"
-}
-
-@test "a squeue that does not answer: nothing is called lost, and nothing is sent twice" {
-    "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r" >/dev/null
-    printf '#!/bin/bash\nexit 1\n' >"$WORK/bin/squeue"
-    run "$NYSBENCH" status "$WORK/r"
-    expect_status 0
-    expect "warning: the queue cannot be read: squeue: exit status 1"
-    expect "shards: 2, 2 unknown"
-    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
-    expect_status 2
-    [ "$(ls "$WORK/calls" | wc -l)" -eq 2 ]
-    printf '#!/bin/bash\necho what\n' >"$WORK/bin/squeue"
-    run "$NYSBENCH" status "$WORK/r"
-    expect "squeue: expected a job, an index and a state, found 'what'"
 }
 
 @test "mistakes in the call" {
