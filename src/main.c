@@ -65,14 +65,14 @@ static int unknown(const char *name, nb_ctx *ctx)
 {
     const char *const *names, *hint = NULL;
     if (nb_command_names(&names, ctx) == NB_OK) hint = nb_hint(name, names, ctx);
-    return nb_print_error("no command '%s'%s", name, hint ? hint : "");
+    nb_print_error("no command '%s'%s", name, hint ? hint : "");
+    return NB_EXIT_USAGE;
 }
 
-static const nb_command *find(const char *name)
+static int fail(const nb_ctx *ctx)
 {
-    int i = 0;
-    while (nb_commands[i] && strcmp(nb_commands[i]->name, name) != 0) i++;
-    return nb_commands[i];
+    nb_print_failure(ctx);
+    return nb_error_status(ctx) == NB_EHOST ? NB_EXIT_FAILED : NB_EXIT_USAGE;
 }
 
 static int dispatch(int argc, char **argv, nb_ctx *ctx)
@@ -89,16 +89,16 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
         printf("nysbench %s\n", NB_VERSION);
         return NB_EXIT_OK;
     }
-    const nb_command *command = find(argv[1]);
-    if (command && command->computes && nb_blas_take_memory(ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return command ? command->run(command, argc - 1, (const char **)argv + 1, ctx) : unknown(argv[1], ctx);
+    const nb_command *command = nb_command_named(argv[1]);
+    if (command && command->computes && nb_blas_take_memory(ctx) != NB_OK) return fail(ctx);
+    return command ? nb_run_command(command, argc - 1, (const char **)argv + 1, ctx) : unknown(argv[1], ctx);
 }
 
 /* A command that programs call for an answer at once computes nothing: it does without BLAS, whose start may take
  * another one of the program. */
 static bool needs_blas(int argc, char **argv)
 {
-    const nb_command *command = argc > 1 ? find(argv[1]) : NULL;
+    const nb_command *command = argc > 1 ? nb_command_named(argv[1]) : NULL;
     return !command || command->place > 0;
 }
 
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     nb_process_begin();
     bool ready = check_components(ctx) == NB_OK && (!needs_blas(argc, argv) || nb_blas_start(argv, ctx) == NB_OK);
-    int code = ready ? dispatch(argc, argv, ctx) : nb_print_failure(ctx, NB_EXIT_USAGE);
+    int code = ready ? dispatch(argc, argv, ctx) : fail(ctx);
     nb_servers_end();
     nb_ctx_free(ctx);
     nb_process_finish();

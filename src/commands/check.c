@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* check.c - nysbench check: the conformance checks on somebody's components, each on each
  * head in a process of its own, so that one that crashes or hangs is a verdict too. */
-#include "commands/format.h"
+#include "commands/command.h"
 
 #include "api/kinds.h"
 #include "base/apart.h"
@@ -198,31 +198,29 @@ static nb_status check_spec(const char *text, tally *t, nb_ctx *ctx)
     return found ? NB_OK : unknown(t->kind, name, ctx);
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     nb_real_value timeout = {.min = 1, .max = 86400, .value = 60};
-    const char *kind = NULL, **arguments, **plugins = NULL;
+    const char *kind = NULL;
     nb_choice kernel;
     tally t = {.kernel = &kernel};
     const struct poptOption options[] = {
-        NB_PLUGIN_OPTION(plugins),
+        NB_PLUGIN_OPTION(line),
         NB_TEXT_OPTION("kind", 'k', kind,
                        "Of which kind SPEC is, where several have its name (default: all; of command: strategy)",
                        "KIND"),
         NB_PATIENCE_OPTION("timeout", 't', timeout, "Seconds for each check on each head (default: 60)"),
         POPT_TABLEEND};
     nb_ctx_set_patience(ctx, timeout.value);
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    const char *what = line->arguments[0];
     t.timeout_s = timeout.value;
-    nb_status status = kind ? nb_kind_find(kind, &t.kind, ctx) : NB_OK;
-    if (status == NB_OK) status = nb_choice_parse(&nb_kernels, nb_standard_kernel(), &kernel, ctx);
-    if (status == NB_OK)
-        status = (nb_is_file(arguments[0]) || nb_text_ends(arguments[0], ".so") ? check_plugin
-                                                                                : check_spec)(arguments[0], &t, ctx);
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (kind) NB_TRY(ctx, nb_kind_find(kind, &t.kind, ctx));
+    NB_TRY(ctx, nb_choice_parse(&nb_kernels, nb_standard_kernel(), &kernel, ctx));
+    NB_TRY(ctx, (nb_is_file(what) || nb_text_ends(what, ".so") ? check_plugin : check_spec)(what, &t, ctx));
     printf("%d of %d checks failed\n", t.failures, t.count);
-    return t.failures ? NB_EXIT_FAILED : NB_EXIT_OK;
+    line->exit = t.failures ? NB_EXIT_FAILED : NB_EXIT_OK;
+    return NB_OK;
 }
 
 NB_COMMAND(check, "FILE.so|SPEC", "Test a component on inputs that break others", true, NB_YOUR_OWN + 30);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* claims.c - nysbench claims RUN...: what is claimed, and what the rows say of it. */
-#include "commands/format.h"
+#include "commands/command.h"
 #include "components/study.h"
 #include "report/claims.h"
 #include "run/run_folder.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 static nb_status print(nb_output_format format, int runs, const nb_claim_results *results, nb_ctx *ctx)
@@ -49,22 +50,19 @@ static nb_status answer(const char *const *folders, nb_output_format format, int
     return print(format, runs, results, ctx);
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    enum { MOST = 256 };
-    nb_word_value format = NB_FORMAT_VALUE;
     int strict = 0, open = 0;
-    const char **plugins = NULL, **arguments;
     const struct poptOption options[] = {
-        NB_FORMAT_OPTION(format),
+        NB_FORMAT_OPTION(line),
         NB_FLAG_OPTION("strict", '\0', strict,
                        "Exit with 1 unless every claim is reproduced; untested ones do not count"),
-        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, MOST}, ctx);
-    if (code != NB_GO_ON) return code;
-    nb_status status = answer(arguments, (nb_output_format)format.value, &open, ctx);
-    if (status != NB_OK) return nb_command_end(status, ctx);
-    return strict && open > 0 ? NB_EXIT_FAILED : NB_EXIT_OK;
+        NB_PLUGIN_OPTION(line), POPT_TABLEEND};
+    NB_TRY(ctx, nb_parse_command(line, options, INT_MAX, ctx));
+    line->stage = NB_ASKS;
+    NB_TRY(ctx, answer(line->arguments, (nb_output_format)line->format.value, &open, ctx));
+    line->exit = strict && open > 0 ? NB_EXIT_FAILED : NB_EXIT_OK;
+    return NB_OK;
 }
 
 NB_COMMAND(claims, "RUN...", "Test the claims of a run's experiment on its rows", false, NB_LOOK_AT_RUN + 50);

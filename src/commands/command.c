@@ -23,13 +23,12 @@ static __attribute__((format(printf, 2, 0))) void print_message(const char *kind
     fprintf(stderr, "nysbench: %s: %s\n", kind, clean);
 }
 
-int nb_print_error(const char *format, ...)
+void nb_print_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     print_message("error", format, args);
     va_end(args);
-    return NB_EXIT_USAGE;
 }
 
 void nb_print_warning(const char *format, ...)
@@ -47,49 +46,62 @@ void nb_warn_without_gnuplot(const char *run)
                      run ? "'nysbench plot " : "the same command", run ? run : "", run ? "'" : "");
 }
 
-int nb_print_failure(const nb_ctx *ctx, int exit_status)
+void nb_print_failure(const nb_ctx *ctx)
 {
     nb_print_error("%s", nb_error_message(ctx));
     if (getenv("NYSBENCH_TRACE")) fputs(nb_error_trace(ctx), stderr);
-    return nb_error_status(ctx) == NB_EHOST ? NB_EXIT_FAILED : exit_status; /* no mistake in the call */
 }
 
-int nb_command_end(nb_status status, const nb_ctx *ctx)
+nb_status nb_check_run(const char *folder, nb_ctx *ctx)
 {
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    NB_REQUIRE(ctx, nb_run_exists(folder, ctx), NB_EINVAL,
+               "%s: is not the folder of a run: it has no " NB_STORE_FILE "%s", folder, nb_run_hint(folder, ctx));
+    return NB_OK;
 }
 
-int nb_command_check_run(const char *folder, nb_ctx *ctx)
-{
-    if (nb_run_exists(folder, ctx)) return NB_GO_ON;
-    return nb_print_error("%s: is not the folder of a run: it has no " NB_STORE_FILE "%s", folder,
-                          nb_run_hint(folder, ctx));
-}
-
-int nb_command_check_output(const nb_command *c, const char *path, nb_ctx *ctx)
+nb_status nb_check_output(const nb_command *c, const char *path, nb_ctx *ctx)
 {
     const char *folder;
     struct stat info;
-    if (!*path) return nb_print_error("%s: -o is empty: expected the name of a file, or -", c->name);
-    if (nb_folder_of(path, &folder, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (stat(folder, &info) == 0 && S_ISDIR(info.st_mode)) return NB_GO_ON;
-    return nb_print_error("%s: -o %s: there is no folder %s%s", c->name, path, folder, nb_path_hint(folder));
+    NB_REQUIRE(ctx, *path, NB_EINVAL, "%s: -o is empty: expected the name of a file, or -", c->name);
+    NB_TRY(ctx, nb_folder_of(path, &folder, ctx));
+    NB_REQUIRE(ctx, stat(folder, &info) == 0 && S_ISDIR(info.st_mode), NB_EINVAL, "%s: -o %s: there is no folder %s%s",
+               c->name, path, folder, nb_path_hint(folder));
+    return NB_OK;
 }
 
-int nb_print_mistakes(const nb_mistakes *mistakes)
-{
-    for (int i = 0; i < mistakes->count; i++) nb_print_error("%s", mistakes->texts[i]);
-    return NB_EXIT_USAGE;
-}
-
-int nb_command_find(const nb_command *command, const nb_registry *registry, const char *name,
-                    const nb_component **found, nb_ctx *ctx)
+nb_status nb_command_find(const nb_command *command, const nb_registry *registry, const char *name,
+                          const nb_component **found, nb_ctx *ctx)
 {
     const char *const *names, *hint;
-    if ((*found = nb_registry_find(registry, name))) return NB_GO_ON;
-    if (nb_registry_names(registry, &names, ctx) != NB_OK || !(hint = nb_hint(name, names, ctx)))
-        return nb_print_failure(ctx, NB_EXIT_FAILED);
-    return nb_print_error("%s: no %s '%s'%s", command->name, registry->kind, name, hint);
+    if ((*found = nb_registry_find(registry, name))) return NB_OK;
+    NB_TRY(ctx, nb_registry_names(registry, &names, ctx));
+    NB_NEED(hint, nb_hint(name, names, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s: no %s '%s'%s", command->name, registry->kind, name, hint);
+}
+
+const nb_command *nb_command_named(const char *name)
+{
+    int i = 0;
+    while (nb_commands[i] && strcmp(nb_commands[i]->name, name) != 0) i++;
+    return nb_commands[i];
+}
+
+static void print_usage(const nb_command *c)
+{
+    fprintf(stderr, "usage: nysbench %s%s%s\nSee 'nysbench %s --help'.\n", c->name, *c->arguments ? " " : "",
+            c->arguments, c->name);
+}
+
+int nb_run_command(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+{
+    nb_command_line line = {.command = command, .argc = argc, .argv = argv, .format.words = nb_format_names};
+    nb_status status = command->run(&line, ctx);
+    if (status == NB_OK || line.ended) return line.exit;
+    nb_print_failure(ctx);
+    if (line.show_usage) print_usage(command);
+    if (nb_error_status(ctx) == NB_EHOST) return NB_EXIT_FAILED; /* no mistake in the call */
+    return line.stage == NB_BEGINS || (line.stage == NB_ASKS && status == NB_EINVAL) ? NB_EXIT_USAGE : NB_EXIT_FAILED;
 }
 
 static void free_options(void *context)
@@ -97,36 +109,21 @@ static void free_options(void *context)
     poptFreeContext(context);
 }
 
-static int usage(const nb_command *c)
-{
-    fprintf(stderr, "usage: nysbench %s%s%s\nSee 'nysbench %s --help'.\n", c->name, *c->arguments ? " " : "",
-            c->arguments, c->name);
-    return NB_EXIT_USAGE;
-}
-
-static int bad_option(const nb_command *c, poptContext context, int code, const struct poptOption *options, nb_ctx *ctx)
+static nb_status bad_option(nb_command_line *line, poptContext context, int code, const struct poptOption *options,
+                            nb_ctx *ctx)
 {
     const char *given = poptBadOption(context, POPT_BADOPTION_NOALIAS), *names[32] = {NULL}, *hint = "";
-    int count = 0;
-    for (const struct poptOption *o = options; (o->longName || o->shortName || o->arg) && count < 31; o++)
-        if (o->longName) names[count++] = nb_format(ctx, "--%s", o->longName);
-    if (code == POPT_ERROR_BADOPT) hint = nb_hint(given, names, ctx);
-    nb_print_error("%s: %s: %s%s", c->name, given, poptStrerror(code), hint ? hint : "");
-    return usage(c);
+    for (int i = 0; options[i].longName && i < 31; i++) NB_NEED(names[i], nb_format(ctx, "--%s", options[i].longName));
+    if (code == POPT_ERROR_BADOPT) NB_NEED(hint, nb_hint(given, names, ctx));
+    line->show_usage = true;
+    NB_FAIL(ctx, NB_EINVAL, "%s: %s: %s%s", line->command->name, given, poptStrerror(code), hint);
 }
-
-/* A command that is asked for its options instead of being run: its copy stands first in an `inquiry`. */
-enum { ASKED = -1 };
-typedef struct {
-    nb_command command; /* place: ASKED */
-    struct poptOption **options;
-} inquiry;
 
 /* *all <- the table, behind --help. */
 static nb_status add_help(const struct poptOption *options, struct poptOption **all, nb_ctx *ctx)
 {
     size_t count = 0;
-    while (options[count].longName || options[count].shortName) count++;
+    while (options[count].longName) count++;
     NB_NEED(*all, nb_alloc(ctx, count + 2, sizeof **all));
     **all = (struct poptOption){"help", 'h', POPT_ARG_NONE, NULL, 'h', "Show this help and exit", NULL};
     memcpy(*all + 1, options, count * sizeof **all);
@@ -135,13 +132,11 @@ static nb_status add_help(const struct poptOption *options, struct poptOption **
 
 nb_status nb_command_options(const nb_command *command, const struct poptOption **options, nb_ctx *ctx)
 {
-    struct poptOption *copy = NULL;
-    inquiry asked = {.command = *command, .options = &copy};
     const char *arguments[] = {command->name, NULL};
-    asked.command.place = ASKED;
-    command->run(&asked.command, 1, arguments, ctx);
-    NB_NEED(*options, copy);
-    return NB_OK;
+    nb_command_line line = {.command = command, .argc = 1, .argv = arguments, .options = options};
+    nb_status status = command->run(&line, ctx);
+    if (line.ended) nb_error_clear(ctx);
+    return line.ended ? NB_OK : status;
 }
 
 nb_status nb_command_names(const char *const **names, nb_ctx *ctx)
@@ -168,7 +163,7 @@ static void free_texts(void *ptr)
 static nb_status own_texts(const struct poptOption *options, nb_ctx *ctx)
 {
     nb_status status = NB_OK;
-    for (const struct poptOption *o = options; o->longName || o->shortName; o++) {
+    for (const struct poptOption *o = options; o->longName; o++) {
         unsigned type = o->argInfo & POPT_ARG_MASK;
         void *text = o->arg && (type == POPT_ARG_STRING || type == POPT_ARG_ARGV) ? *(void **)o->arg : NULL;
         if (text && nb_defer(ctx, type == POPT_ARG_ARGV ? free_texts : free, text) != NB_OK) status = NB_ENOMEM;
@@ -176,112 +171,112 @@ static nb_status own_texts(const struct poptOption *options, nb_ctx *ctx)
     return status;
 }
 
-static int read_word(const nb_command *c, const char *name, nb_word_value *word)
+static nb_status read_word(const nb_command_line *line, const char *name, nb_word_value *word, nb_ctx *ctx)
 {
-    const char *const *words = word->words;
-    word->value = nb_text_index(word->text, words);
-    if (word->value >= 0) return NB_GO_ON;
-    fprintf(stderr, "nysbench: error: %s: --%s %s is unknown; allowed:", c->name, name, word->text);
-    for (int i = 0; words[i]; i++) fprintf(stderr, "%s %s", i ? "," : "", words[i]);
-    fputc('\n', stderr);
-    return NB_EXIT_USAGE;
+    const char *allowed = "";
+    word->value = nb_text_index(word->text, word->words);
+    if (word->value >= 0) return NB_OK;
+    for (int i = 0; word->words[i]; i++)
+        NB_NEED(allowed, nb_format(ctx, "%s%s %s", allowed, i ? "," : "", word->words[i]));
+    NB_FAIL(ctx, NB_EINVAL, "%s: --%s %s is unknown; allowed:%s", line->command->name, name, word->text, allowed);
 }
 
-static int read_whole(const nb_command *c, const char *name, nb_whole_value *number)
+static nb_status read_whole(nb_command_line *line, const char *name, nb_whole_value *number, nb_ctx *ctx)
 {
-    if (nb_parse_integer(number->text, number->min, number->max, &number->value)) return NB_GO_ON;
-    nb_print_error("%s: --%s '%s': expected a whole number from %lld to %lld", c->name, name, number->text, number->min,
-                   number->max);
-    return usage(c);
+    if (nb_parse_integer(number->text, number->min, number->max, &number->value)) return NB_OK;
+    line->show_usage = true;
+    NB_FAIL(ctx, NB_EINVAL, "%s: --%s '%s': expected a whole number from %lld to %lld", line->command->name, name,
+            number->text, number->min, number->max);
 }
 
-int nb_command_real(const nb_command *c, const char *name, nb_real_value *number)
+nb_status nb_command_real(nb_command_line *line, const char *name, nb_real_value *number, nb_ctx *ctx)
 {
-    if (!number->text || nb_parse_real(number->text, number->min, number->max, &number->value)) return NB_GO_ON;
-    nb_print_error("%s: --%s '%s': expected a number from %g to %g", c->name, name, number->text, number->min,
-                   number->max);
-    return usage(c);
+    if (!number->text || nb_parse_real(number->text, number->min, number->max, &number->value)) return NB_OK;
+    line->show_usage = true;
+    NB_FAIL(ctx, NB_EINVAL, "%s: --%s '%s': expected a number from %g to %g", line->command->name, name, number->text,
+            number->min, number->max);
 }
 
-/* Reads a value that is more than a text, as the table says; plug-ins come last, since a time limit holds for them. */
-static int read_value(const nb_command *c, const struct poptOption *o, nb_ctx *ctx)
+/* Reads a value that is more than a text, as the table says. */
+static nb_status read_value(nb_command_line *line, const struct poptOption *o, nb_ctx *ctx)
 {
     switch (o->val) {
-    case NB_TAKES_WHOLE: return read_whole(c, o->longName, o->arg);
-    case NB_TAKES_REAL: return nb_command_real(c, o->longName, o->arg);
-    case NB_TAKES_WORD: return read_word(c, o->longName, o->arg);
-    case NB_TAKES_PATIENCE: {
-        int code = nb_command_real(c, o->longName, o->arg);
+    case NB_TAKES_WHOLE: return read_whole(line, o->longName, o->arg, ctx);
+    case NB_TAKES_REAL: return nb_command_real(line, o->longName, o->arg, ctx);
+    case NB_TAKES_WORD: return read_word(line, o->longName, o->arg, ctx);
+    case NB_TAKES_PATIENCE:
+        NB_TRY(ctx, nb_command_real(line, o->longName, o->arg, ctx));
         nb_ctx_set_patience(ctx, fmax(((nb_real_value *)o->arg)->value, 1));
-        return code;
-    }
-    case NB_TAKES_OUTPUT: return nb_command_check_output(c, *(char **)o->arg, ctx);
-    default: return NB_GO_ON;
+        return NB_OK;
+    case NB_TAKES_OUTPUT: return nb_check_output(line->command, *(char **)o->arg, ctx);
+    default: return NB_OK;
     }
 }
 
-static int read_values(const nb_command *c, const struct poptOption *options, nb_ctx *ctx)
+/* Plug-ins come last, since a time limit holds for them. */
+static nb_status read_values(nb_command_line *line, const struct poptOption *options, nb_ctx *ctx)
 {
-    int code = NB_GO_ON;
-    for (const struct poptOption *o = options; (o->longName || o->shortName) && code == NB_GO_ON; o++)
-        if (o->val >= NB_TAKES_WHOLE && *(void **)o->arg) code = read_value(c, o, ctx);
-    for (const struct poptOption *o = options; (o->longName || o->shortName) && code == NB_GO_ON; o++) {
-        const char *const *files = o->val == NB_TAKES_PLUGINS ? *(const char **const *)o->arg : NULL;
-        for (; files && *files; files++)
-            if (nb_plugin_load(*files, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    }
-    return code;
+    for (const struct poptOption *o = options; o->longName; o++)
+        if (o->val >= NB_TAKES_WHOLE && *(void **)o->arg) NB_TRY(ctx, read_value(line, o, ctx));
+    for (const char **file = line->plugins; file && *file; file++) NB_TRY(ctx, nb_plugin_load(*file, ctx));
+    return NB_OK;
 }
 
-/* The argument of that index is missing: its word among the command's arguments, without the dots of a list. */
-static void say_missing(const nb_command *c, int index)
+/* Checks the number of the arguments by their names, "RUN [TABLE]...", up to options. */
+static nb_status check_arguments(nb_command_line *line, nb_ctx *ctx)
 {
-    const char *word = c->arguments;
-    for (; index > 0; index--) word += strcspn(word, " ") + 1;
-    size_t length = strcspn(word, " ");
-    if (length > 3 && strncmp(word + length - 3, "...", 3) == 0) length -= 3;
-    nb_print_error("%s: %.*s is missing", c->name, (int)length, word);
+    int count = nb_text_count(line->arguments), most = 0;
+    bool more = false;
+    for (const char *word = line->command->arguments; *word && *word != '-'; word += *word == ' ') {
+        size_t length = strcspn(word, " ");
+        bool repeated = memmem(word, length, "...", 3);
+        line->show_usage = true;
+        NB_REQUIRE(ctx, *word == '[' || count > most, NB_EINVAL, "%s: %.*s is missing", line->command->name,
+                   (int)(length - (repeated ? 3 : 0)), word);
+        line->show_usage = false;
+        more = more || repeated;
+        word += length;
+        most++;
+    }
+    line->show_usage = !more && count > most;
+    NB_REQUIRE(ctx, !line->show_usage, NB_EINVAL, "%s: unexpected argument '%s'", line->command->name,
+               line->arguments[most]);
+    return NB_OK;
 }
 
-int nb_command_parse(const nb_command *c, int argc, const char **argv, const struct poptOption *own,
-                     nb_arguments arguments, nb_ctx *ctx)
+nb_status nb_parse_command(nb_command_line *line, const struct poptOption *own, int runs, nb_ctx *ctx)
 {
     static const char *none[] = {NULL};
+    const nb_command *c = line->command;
     struct poptOption *options;
-    if (add_help(own, &options, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (c->place == ASKED) {
-        *((const inquiry *)c)->options = options;
-        return NB_EXIT_OK;
+    const char *heading;
+    NB_TRY(ctx, add_help(own, &options, ctx));
+    line->ended = line->options;
+    if (line->ended) {
+        *line->options = options;
+        return NB_EINVAL;
     }
-    const char *name = nb_format(ctx, "nysbench %s", c->name);
-    if (!name) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    argv[0] = name; /* a run records the call */
-    const char *heading = nb_format(ctx, "%s%s%s\n\n%s.", name, *c->arguments ? " " : "", c->arguments, c->summary);
-    if (!heading) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    poptContext context = poptGetContext("nysbench", argc - 1, argv + 1, options, POPT_CONTEXT_KEEP_FIRST);
-    if (!context || nb_defer(ctx, free_options, context) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    NB_NEED(line->argv[0], nb_format(ctx, "nysbench %s", c->name)); /* a run records the call */
+    NB_NEED(heading,
+            nb_format(ctx, "%s%s%s\n\n%s.", line->argv[0], *c->arguments ? " " : "", c->arguments, c->summary));
+    poptContext context = poptGetContext("nysbench", line->argc - 1, line->argv + 1, options, POPT_CONTEXT_KEEP_FIRST);
+    NB_REQUIRE(ctx, context, NB_ENOMEM, "out of memory: the command line");
+    NB_TRY(ctx, nb_defer(ctx, free_options, context));
     poptSetOtherOptionHelp(context, heading);
     int code;
     do code = poptGetNextOpt(context);
     while (code >= 0 && code != 'h');
-    if (own_texts(options, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (code == 'h') {
+    NB_TRY(ctx, own_texts(options, ctx));
+    line->ended = code == 'h';
+    if (line->ended) {
         poptPrintHelp(context, stdout, 0);
-        return NB_EXIT_OK;
+        return NB_EINVAL;
     }
-    if (code < -1) return bad_option(c, context, code, options, ctx);
-    const char **texts = poptGetArgs(context);
-    *arguments.given = texts ? texts : none;
-    int count = nb_text_count(*arguments.given), min = arguments.min;
-    if (count >= min && count <= arguments.max) {
-        code = read_values(c, options, ctx);
-        for (int i = 0; i < count && i < arguments.runs && code == NB_GO_ON; i++)
-            code = nb_command_check_run((*arguments.given)[i], ctx);
-        return code;
-    }
-    if (count < min)
-        say_missing(c, count);
-    else
-        nb_print_error("%s: unexpected argument '%s'", c->name, (*arguments.given)[arguments.max]);
-    return usage(c);
+    if (code < -1) return bad_option(line, context, code, options, ctx);
+    line->arguments = poptGetArgs(context);
+    if (!line->arguments) line->arguments = none;
+    NB_TRY(ctx, check_arguments(line, ctx));
+    NB_TRY(ctx, read_values(line, options, ctx));
+    for (int i = 0; line->arguments[i] && i < runs; i++) NB_TRY(ctx, nb_check_run(line->arguments[i], ctx));
+    return NB_OK;
 }

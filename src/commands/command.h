@@ -7,17 +7,21 @@
 #include "base/ctx.h"
 #include "base/mistakes.h"
 #include "components/registry.h"
+#include "report/grid.h"
 
 #include <popt.h>
 
 enum { NB_EXIT_OK = 0, NB_EXIT_FAILED = 1, NB_EXIT_USAGE = 2, NB_EXIT_INTERRUPTED = 130 };
 
-typedef struct nb_command {
+typedef struct nb_command_line nb_command_line;
+
+/* If `run` fails, the ctx's error is printed, and the exit status is as the line's `stage` says; else it is the line's
+ * `exit`. */
+typedef struct {
     const char *name, *arguments, *summary;
-    int (*run)(const struct nb_command *command, int argc, const char **argv,
-               nb_ctx *ctx); /* argv[0] is the command's name */
-    bool computes;           /* it calls BLAS, at least sometimes */
-    int place;               /* group and order in --help; 0: not listed, since programs call it */
+    nb_status (*run)(nb_command_line *line, nb_ctx *ctx);
+    bool computes; /* it calls BLAS, at least sometimes */
+    int place;     /* group and order in --help; 0: not listed, since programs call it */
 } nb_command;
 
 /* Groups of --help. A command's place is its group's and more. */
@@ -30,24 +34,13 @@ enum { NB_BEGIN_HERE = 100, NB_LOOK_AT_RUN = 200, NB_YOUR_OWN = 300, NB_MORE = 4
 /* All commands, by name; the Makefile finds their files. NULL-terminated. */
 extern const nb_command *const nb_commands[];
 
-enum { NB_GO_ON = -1 };
+/* Returns the command of that name; NULL: there is none. */
+const nb_command *nb_command_named(const char *name);
 
-typedef struct {         /* the arguments of a command line, without its options */
-    int min, max;        /* allowed number */
-    const char ***given; /* gets the arguments; NULL-terminated */
-    int runs;            /* that many, the first, are folders of runs, and are checked */
-} nb_arguments;
+/* Runs the command with its arguments, of which argv[0] is its name; prints what fails. Returns the exit status. */
+int nb_run_command(const nb_command *command, int argc, const char **argv, nb_ctx *ctx);
 
-/* Parses --help and the options into the table's variables, whose texts live as long as ctx's memory, reads words and
- * numbers, loads plug-ins, and collects the arguments. Returns NB_GO_ON, or the exit status after --help or an
- * error. */
-int nb_command_parse(const nb_command *command, int argc, const char **argv, const struct poptOption *options,
-                     nb_arguments arguments, nb_ctx *ctx);
-
-/* Copies the command's table of options, whose last entry has neither a long nor a short name; runs nothing. */
-nb_status nb_command_options(const nb_command *command, const struct poptOption **options, nb_ctx *ctx);
-
-/* Options with a text, several or none; and those whose values nb_command_parse reads. text NULL: not given, and
+/* Options with a text, several or none; and those whose values nb_parse_command reads. text NULL: not given, and
  * `value` is the default. */
 typedef struct {
     char *text;
@@ -63,6 +56,36 @@ typedef struct {
     int value;                /* index */
 } nb_word_value;
 enum { NB_TAKES_WHOLE = 256, NB_TAKES_REAL, NB_TAKES_WORD, NB_TAKES_PATIENCE, NB_TAKES_OUTPUT, NB_TAKES_PLUGINS };
+typedef enum { NB_FORMAT_TABLE, NB_FORMAT_CSV, NB_FORMAT_JSON, NB_FORMAT_MARKDOWN, NB_FORMAT_LATEX } nb_output_format;
+
+/* What a failure is at this time, unless it is the machine's (NB_EHOST), which is always NB_EXIT_FAILED. */
+typedef enum {
+    NB_BEGINS, /* a mistake in the call: NB_EXIT_USAGE */
+    NB_ASKS,   /* that for an NB_EINVAL, else NB_EXIT_FAILED */
+    NB_WORKS   /* NB_EXIT_FAILED */
+} nb_command_stage;
+
+struct nb_command_line {
+    const nb_command *command;
+    int argc;
+    const char **argv;
+    const char **arguments; /* those that are no options; NULL-terminated */
+    const char **plugins;   /* of the option --plugin */
+    nb_word_value format;   /* of the option --format: an nb_output_format */
+    nb_command_stage stage;
+    int exit;
+    bool show_usage;                   /* behind the error */
+    const struct poptOption **options; /* gets the options of a command, which then does nothing; NULL: it is run */
+    bool ended;                        /* after --help nothing is to be done, and no error to be told */
+};
+
+/* Parses --help and the options into the table's variables, whose texts live as long as ctx's memory, reads words and
+ * numbers, loads plug-ins, and collects the arguments, of which the first `runs` must be folders of runs. */
+nb_status nb_parse_command(nb_command_line *line, const struct poptOption *options, int runs, nb_ctx *ctx);
+
+/* Copies the command's table of options, which ends with one without a name; runs nothing. */
+nb_status nb_command_options(const nb_command *command, const struct poptOption **options, nb_ctx *ctx);
+
 /* Puts its arguments in braces, so that the macros below need no lines of their own for these. */
 #define NB_BRACED(...) \
     { \
@@ -88,35 +111,56 @@ enum { NB_TAKES_WHOLE = 256, NB_TAKES_REAL, NB_TAKES_WORD, NB_TAKES_PATIENCE, NB
 #define NB_WORD_OPTION(name, letter, value, help, shown) \
     NB_VALUE_OPTION(name, letter, (value).text, NB_TAKES_WORD, help, shown)
 /* May be repeated: the components are loaded. */
-#define NB_PLUGIN_OPTION(files) \
-    NB_BRACED("plugin", '\0', POPT_ARG_ARGV, &(files), NB_TAKES_PLUGINS, \
+#define NB_PLUGIN_OPTION(line) \
+    NB_BRACED("plugin", '\0', POPT_ARG_ARGV, &(line)->plugins, NB_TAKES_PLUGINS, \
               "Load the components of a shared object; may be repeated", "FILE.so")
 
-/* Reads such a number, whose bounds depend on other options; as nb_command_parse does, and returns as it. */
-int nb_command_real(const nb_command *command, const char *option, nb_real_value *number);
+#define NB_FORMAT_OPTION(line) \
+    NB_WORD_OPTION("format", 'f', (line)->format, "Print a table (default), csv, json, markdown or latex", \
+                   "table|csv|json|markdown|latex")
+
+/* Reads such a number, whose bounds depend on other options. */
+nb_status nb_command_real(nb_command_line *line, const char *option, nb_real_value *number, nb_ctx *ctx);
 
 /* Lists the names of all commands in --help, NULL-terminated; ctx owns them. */
 nb_status nb_command_names(const char *const **names, nb_ctx *ctx);
 
-/* Prints "nysbench: error: ..." on standard error. Returns NB_EXIT_USAGE. */
-int nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Finds a component; returns NB_GO_ON, or the exit status after an error that names what is near. */
-int nb_command_find(const nb_command *command, const nb_registry *registry, const char *name,
-                    const nb_component **found, nb_ctx *ctx);
-/* Prints "nysbench: warning: ..." on standard error. */
+/* Print "nysbench: error: ..." and "nysbench: warning: ..." on standard error. */
+void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void nb_print_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints the ctx's error in that form. */
+void nb_print_failure(const nb_ctx *ctx);
+/* Finds a component; NB_EINVAL names what is near. */
+nb_status nb_command_find(const nb_command *command, const nb_registry *registry, const char *name,
+                          const nb_component **found, nb_ctx *ctx);
 /* Warns that figures need gnuplot, and says how to install it and what draws them then: 'nysbench plot' of the run, or
  * (NULL) the same command. */
 void nb_warn_without_gnuplot(const char *run);
-/* Prints the ctx's error in that form; returns the exit status: NB_EXIT_FAILED for an NB_EHOST, else exit_status. */
-int nb_print_failure(const nb_ctx *ctx, int exit_status);
-/* Returns NB_GO_ON if the folder holds a run; else prints an error and returns NB_EXIT_USAGE. */
-int nb_command_check_run(const char *folder, nb_ctx *ctx);
-/* Returns the same, for whether the folder of the file of an option -o exists; nb_command_parse calls it for
- * NB_TAKES_OUTPUT. */
-int nb_command_check_output(const nb_command *command, const char *path, nb_ctx *ctx);
-/* Returns NB_EXIT_OK; or prints the ctx's error and returns NB_EXIT_USAGE for an NB_EINVAL, else NB_EXIT_FAILED. */
-int nb_command_end(nb_status status, const nb_ctx *ctx);
-int nb_print_mistakes(const nb_mistakes *mistakes); /* returns NB_EXIT_USAGE */
+/* NB_EINVAL unless the folder holds a run. */
+nb_status nb_check_run(const char *folder, nb_ctx *ctx);
+/* NB_EINVAL unless the folder of the file of an option -o exists. */
+nb_status nb_check_output(const nb_command *command, const char *path, nb_ctx *ctx);
+
+/* Printing in the format of --format. */
+
+extern const char *const nb_format_names[]; /* by nb_output_format; NULL-terminated */
+
+/* True if the format is for people: then a page is printed, else a grid. */
+bool nb_format_is_page(nb_output_format format);
+
+/* Returns the columns of a terminal: COLUMNS of the environment, else what the terminal behind the file says; 0:
+ * neither does. */
+int nb_terminal_columns(int file);
+
+/* Returns how wide standard output is: COLUMNS of the environment if that is set, else the terminal; 0: any. */
+int nb_format_width(void);
+
+/* Print to standard output, in its width. Headings of tables are bold on a terminal, unless NO_COLOR is set or TERM is
+ * dumb. */
+nb_status nb_format_page(const nb_page *page, nb_output_format format);
+nb_status nb_format_grid(const nb_grid *grid, nb_output_format format);
+
+/* Prints a grid in any format; `plain`: a table without headings. */
+nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format);
 
 #endif

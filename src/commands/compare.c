@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compare.c - nysbench compare RUN: methods against a baseline, with intervals and verdicts. */
-#include "commands/format.h"
+#include "commands/command.h"
 
 #include "components/study.h"
 #include "report/compare.h"
@@ -13,7 +13,8 @@
 
 typedef struct { /* the command line's; NULL: not given */
     char *baseline, *by, *metric, *pool, *margin;
-    nb_word_value failures, format, scale;
+    nb_word_value failures, scale;
+    nb_output_format format;
     nb_real_value confidence;
     nb_whole_value resamples;
     const char **where, **confounded;
@@ -97,17 +98,16 @@ static nb_status print(const given *g, const nb_relation *relation, const nb_com
                        const nb_comparison *c, nb_ctx *ctx)
 {
     const nb_compare_view view = {g->full, g->by_model};
-    nb_output_format format = (nb_output_format)g->format.value;
     nb_page page;
     nb_grid grid;
-    if (nb_format_is_page(format)) {
+    if (nb_format_is_page(g->format)) {
         nb_page_make(&page, ctx);
         page.name = "compare";
         NB_TRY(ctx, nb_compare_show(&page, relation, terms, c, &view, ctx));
-        return nb_format_page(&page, format);
+        return nb_format_page(&page, g->format);
     }
     NB_TRY(ctx, nb_compare_fill(&grid, relation, terms, c, ctx));
-    return nb_format_grid(&grid, format);
+    return nb_format_grid(&grid, g->format);
 }
 
 static nb_status compare(const char *folder, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
@@ -143,11 +143,11 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     return print(g, relation, terms, &comparison, ctx);
 }
 
-static int read_terms(const nb_command *command, const given *g, nb_compare_terms *terms)
+static nb_status read_terms(nb_command_line *line, const given *g, nb_compare_terms *terms, nb_ctx *ctx)
 {
     bool difference = g->scale.value == 1;
     nb_real_value margin = {.text = g->margin, .min = difference ? 0 : 1, .max = 1e9, .value = difference ? 0 : 1.02};
-    int code = nb_command_real(command, "margin", &margin);
+    NB_TRY(ctx, nb_command_real(line, "margin", &margin, ctx));
     *terms = (nb_compare_terms){.contrast = {.metric = g->metric,
                                              .pool = g->pool,
                                              .confounded = g->confounded,
@@ -156,18 +156,16 @@ static int read_terms(const nb_command *command, const given *g, nb_compare_term
                                 .confidence = g->confidence.value,
                                 .resamples = (int)g->resamples.value,
                                 .margin = difference ? margin.value : log(margin.value)};
-    return code;
+    return NB_OK;
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     static const char *const scales[] = {"ratio", "difference", NULL}, *const failures[] = {"drop", "worst", NULL};
     given g = {.failures = {.words = failures},
-               .format = NB_FORMAT_VALUE,
                .scale = {.words = scales},
                .confidence = {.min = 0.5, .max = 0.9999, .value = 0.95},
                .resamples = {.max = 1000000, .value = NB_BOOTSTRAPS}};
-    const char **plugins = NULL, **arguments;
     nb_compare_terms terms;
     const struct poptOption options[] = {
         NB_TEXT_OPTION(
@@ -197,12 +195,14 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_FLAG_OPTION("by-model", '\0', g.by_model, "Lines of each model too, not only over all of them"),
         NB_FLAG_OPTION("full", '\0', g.full,
                        "All that is known of each line: tests, bootstrap, heads, trials, and what they mean"),
-        NB_FORMAT_OPTION(g.format),
-        NB_PLUGIN_OPTION(plugins),
+        NB_FORMAT_OPTION(line),
+        NB_PLUGIN_OPTION(line),
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 1}, ctx);
-    if (code == NB_GO_ON) code = read_terms(command, &g, &terms);
-    return code == NB_GO_ON ? nb_command_end(compare(arguments[0], &g, &terms, ctx), ctx) : code;
+    NB_TRY(ctx, nb_parse_command(line, options, 1, ctx));
+    NB_TRY(ctx, read_terms(line, &g, &terms, ctx));
+    g.format = (nb_output_format)line->format.value;
+    line->stage = NB_ASKS;
+    return compare(line->arguments[0], &g, &terms, ctx);
 }
 
 NB_COMMAND(compare, "RUN", "Say which method is better, and how surely", false, NB_BEGIN_HERE + 50);

@@ -10,7 +10,6 @@
 #include "config/keys.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -156,17 +155,15 @@ static nb_status complete(const nb_command *command, const char *const *words, n
     return offer_values(word, takes, NULL, ctx);
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    const char **arguments;
     const struct poptOption options[] = {POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, INT_MAX, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    if (!arguments[1]) offer_commands(arguments[0]);
-    for (const nb_command *k = nb_command_next(NULL); k && arguments[1]; k = nb_command_next(k))
-        if (strcmp(k->name, arguments[0]) == 0 && complete(k, arguments + 1, ctx) != NB_OK)
-            return nb_print_failure(ctx, NB_EXIT_FAILED);
-    return NB_EXIT_OK;
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    line->stage = NB_WORKS;
+    const char **words = line->arguments;
+    const nb_command *command = words[1] ? nb_command_named(words[0]) : NULL;
+    if (!words[1]) offer_commands(words[0]);
+    return command && command->place > 0 ? complete(command, words + 1, ctx) : NB_OK;
 }
 
 NB_COMMAND(complete, "WORD...", "List what may stand for the last word of a command line, for a shell", false, 0);

@@ -37,14 +37,6 @@ static nb_status prepare(const char *folder, const char *experiment, nb_ctx *ctx
     return nb_new_experiment(experiment, &answers, ctx);
 }
 
-static int run_experiment(const char *experiment, const char *results, nb_ctx *ctx)
-{
-    const char *argv[] = {"run", experiment, "--out", results, NULL};
-    const nb_command *const *command = nb_commands;
-    while (strcmp((*command)->name, argv[0]) != 0) command++;
-    return (*command)->run(*command, 4, argv, ctx);
-}
-
 static nb_status print_next(const char *experiment, const char *results, nb_ctx *ctx)
 {
     const char *program, *folder, *version;
@@ -59,24 +51,24 @@ static nb_status print_next(const char *experiment, const char *results, nb_ctx 
     return NB_OK;
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
+    const char *folder = "nysbench-demo", *experiment, *results, *argv[] = {"run", NULL, "--out", NULL, NULL};
     char *out = NULL;
-    const char **arguments, *experiment = NULL, *results = NULL;
     const struct poptOption options[] = {
         NB_TEXT_OPTION("out", 'o', out, "Folder to make (default: nysbench-demo)", "DIR"), POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    const char *folder = out ? out : "nysbench-demo";
-    if (!*folder) return nb_print_error("demo: --out is empty: expected the name of a folder");
-    if (!(experiment = nb_format(ctx, "%s/demo.yaml", folder)) || !(results = nb_format(ctx, "%s/results", folder)))
-        return nb_print_failure(ctx, NB_EXIT_FAILED);
-    nb_status status = nb_run_check_folder(results, ctx);
-    if (status == NB_OK) status = prepare(folder, experiment, ctx);
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    code = run_experiment(experiment, results, ctx);
-    if (code != NB_EXIT_OK) return code;
-    return print_next(experiment, results, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    if (out) folder = out;
+    NB_REQUIRE(ctx, *folder, NB_EINVAL, "demo: --out is empty: expected the name of a folder");
+    NB_NEED(experiment, nb_format(ctx, "%s/demo.yaml", folder));
+    NB_NEED(results, nb_format(ctx, "%s/results", folder));
+    NB_TRY(ctx, nb_run_check_folder(results, ctx));
+    NB_TRY(ctx, prepare(folder, experiment, ctx));
+    line->stage = NB_WORKS;
+    argv[1] = experiment;
+    argv[3] = results;
+    line->exit = nb_run_command(nb_command_named("run"), 4, argv, ctx);
+    return line->exit == NB_EXIT_OK ? print_next(experiment, results, ctx) : NB_OK;
 }
 
 NB_COMMAND(demo, "", "Run a small experiment, in a few seconds", true, NB_BEGIN_HERE + 10);

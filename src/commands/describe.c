@@ -67,18 +67,17 @@ static nb_status put_component(const nb_registry *registry, const nb_component *
 
 static nb_status put_components(nb_ctx *ctx)
 {
-    nb_status status = NB_OK;
     puts("# Components\n\nMade by `make docs` from the program (`nysbench describe --markdown components`): do not "
          "edit.\n"
          "`nysbench describe NAME` shows one of them. [method.md](method.md) explains how they fit together. All take\n"
          "`" NB_LABEL_OPTION "=TEXT` as well, [" NB_LABEL_HELP "](config.md#labels).");
-    for (int i = 0; nb_registries[i] && status == NB_OK; i++) {
+    for (int i = 0; nb_registries[i]; i++) {
         const char *kinds = nb_registries[i]->plural;
         printf("\n## %c%s\n", toupper((unsigned char)kinds[0]), kinds + 1);
-        for (const nb_entry *e = nb_registries[i]->entries; e->component && status == NB_OK; e++)
-            status = put_component(nb_registries[i], e->component, ctx);
+        for (const nb_entry *e = nb_registries[i]->entries; e->component; e++)
+            NB_TRY(ctx, put_component(nb_registries[i], e->component, ctx));
     }
-    return status;
+    return NB_OK;
 }
 
 static nb_status put_study(const nb_study *study, nb_ctx *ctx)
@@ -99,7 +98,6 @@ static nb_status put_study(const nb_study *study, nb_ctx *ctx)
 
 static nb_status put_columns(nb_ctx *ctx)
 {
-    nb_status status = NB_OK;
     puts("# Columns\n\nMade by `make docs` from the program (`nysbench describe --markdown columns`): do not edit.\n"
          "`nysbench describe COLUMN` shows one of them. [method.md](method.md#what-the-columns-say) explains how to "
          "read them.\n\n"
@@ -110,50 +108,43 @@ static nb_status put_columns(nb_ctx *ctx)
          "* all rows: needs all rows of S, and is empty with `rows: sample(k)`.\n"
          "* more is better: for the verdicts and wins of [`compare`](comparing.md), where less of any other is better, "
          "whatever it means.");
-    for (const nb_entry *e = nb_studies.entries; e->component && status == NB_OK; e++)
-        status = put_study((const nb_study *)e->component, ctx);
-    return status;
+    for (const nb_entry *e = nb_studies.entries; e->component; e++)
+        NB_TRY(ctx, put_study((const nb_study *)e->component, ctx));
+    return NB_OK;
 }
 
-static int markdown(const char *what, nb_ctx *ctx)
+static nb_status markdown(const char *what, nb_ctx *ctx)
 {
-    const char *const parts[] = {"columns", "components", NULL};
+    const char *const parts[] = {"columns", "components", NULL}, *hint;
     int part = nb_text_index(what, parts);
-    if (part >= 0)
-        return (part ? put_components : put_columns)(ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
-    const char *hint = nb_hint(what, parts, ctx);
-    return nb_print_error("describe: --markdown: '%s' is neither columns nor components%s", what, hint ? hint : "");
+    if (part >= 0) return (part ? put_components : put_columns)(ctx);
+    NB_NEED(hint, nb_hint(what, parts, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "describe: --markdown: '%s' is neither columns nor components%s", what, hint);
 }
 
 /* `name`: NAME or KIND/NAME. */
-static int describe(const char *name, nb_ctx *ctx)
+static nb_status describe(const char *name, nb_ctx *ctx)
 {
     nysbench *handle;
     nb_host host = {.prefix = NULL};
-    const char *text, *slash = strchr(name, '/'),
-                      *kind = slash ? nb_format(ctx, "%.*s", (int)(slash - name), name) : NULL;
-    if ((slash && !kind) || nb_program_handle(&handle, &host, ctx) != NB_OK)
-        return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (nysbench_describe(handle, kind, slash ? slash + 1 : name, &text) == NYSBENCH_OK) {
-        fputs(text, stdout);
-        return NB_EXIT_OK;
-    }
-    return nb_print_error("describe: %s", nysbench_message(handle));
+    const char *text, *slash = strchr(name, '/'), *kind = NULL;
+    if (slash) NB_NEED(kind, nb_format(ctx, "%.*s", (int)(slash - name), name));
+    NB_TRY(ctx, nb_program_handle(&handle, &host, ctx));
+    NB_REQUIRE(ctx, nysbench_describe(handle, kind, slash ? slash + 1 : name, &text) == NYSBENCH_OK, NB_EINVAL,
+               "describe: %s", nysbench_message(handle));
+    fputs(text, stdout);
+    return NB_OK;
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    const char **plugins = NULL;
     int as_markdown = 0;
     const struct poptOption options[] = {
-        NB_PLUGIN_OPTION(plugins),
+        NB_PLUGIN_OPTION(line),
         NB_FLAG_OPTION("markdown", '\0', as_markdown, "Print all columns or all components, as NAME says, as Markdown"),
         POPT_TABLEEND};
-    const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    if (as_markdown) return markdown(arguments[0], ctx);
-    return describe(arguments[0], ctx);
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    return (as_markdown ? markdown : describe)(line->arguments[0], ctx);
 }
 
 NB_COMMAND(describe, "NAME",

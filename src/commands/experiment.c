@@ -118,57 +118,49 @@ static nb_status warn(const nb_plan *plan, nb_ctx *ctx)
     return NB_OK;
 }
 
-int nb_experiment_parse(const nb_command *command, int argc, const char **argv, const struct poptOption *options,
-                        nb_experiment *experiment, nb_ctx *ctx)
+nb_status nb_experiment_parse(nb_command_line *line, const struct poptOption *options, nb_experiment *e, nb_ctx *ctx)
 {
     nb_mistakes mistakes;
-    const char **arguments;
     nb_mistakes_init(&mistakes, ctx);
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    experiment->path = arguments[0];
-    if (load(arguments[0], experiment, &mistakes, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    if (mistakes.count) return nb_print_mistakes(&mistakes);
-    return warn(&experiment->plan, ctx) == NB_OK ? NB_GO_ON : nb_print_failure(ctx, NB_EXIT_FAILED);
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    e->path = line->arguments[0];
+    e->plugins = line->plugins;
+    NB_TRY(ctx, load(e->path, e, &mistakes, ctx));
+    for (int i = 0; i < mistakes.count - 1; i++) nb_print_error("%s", mistakes.texts[i]);
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[mistakes.count - 1]);
+    return warn(&e->plan, ctx);
 }
 
 /* Bytes: a number and K, M, G or T, which are powers of 1024. */
-static int read_memory(const nb_command *command, const char *text, double *bytes)
+static nb_status read_memory(const nb_command *command, const char *text, double *bytes, nb_ctx *ctx)
 {
     static const char suffixes[] = "KMGT";
     char digits[32] = "";
-    double number;
-    if (!text) return NB_GO_ON;
+    double number = 0;
+    if (!text) return NB_OK;
     size_t length = strspn(text, "0123456789.");
     const char *suffix = text[length] && !text[length + 1] ? strchr(suffixes, text[length]) : NULL;
     if (length < sizeof digits) memcpy(digits, text, length);
-    if (suffix && nb_parse_real(digits, 0, 1e6, &number) && number > 0) {
-        *bytes = number * pow(1024, (double)(suffix - suffixes + 1));
-        return NB_GO_ON;
-    }
-    return nb_print_error("%s: --memory '%s': expected a number and K, M, G or T, such as 8G", command->name, text);
+    NB_REQUIRE(ctx, suffix && nb_parse_real(digits, 0, 1e6, &number) && number > 0, NB_EINVAL,
+               "%s: --memory '%s': expected a number and K, M, G or T, such as 8G", command->name, text);
+    *bytes = number * pow(1024, (double)(suffix - suffixes + 1));
+    return NB_OK;
 }
 
-/* Checks that no limit is given with --jobs 0, which has no process to apply it to. */
-static int check_here(const nb_command *command, const nb_worker_choices *chosen)
-{
-    const char *limit = chosen->timeout.text ? "--timeout" : chosen->memory ? "--memory" : NULL;
-    if (!limit) return NB_GO_ON;
-    return nb_print_error("%s: %s: needs a worker, and with --jobs 0 there is none", command->name, limit);
-}
-
-int nb_worker_read(const nb_command *command, const nb_worker_choices *chosen, nb_workers *workers)
+nb_status nb_worker_read(const nb_command *command, const nb_worker_choices *chosen, nb_workers *workers, nb_ctx *ctx)
 {
     double most = INFINITY;
     int cpus = nb_usable_cpus();
+    const char *limit = chosen->timeout.text ? "--timeout" : chosen->memory ? "--memory" : NULL;
     *workers = (nb_workers){.blas_threads = (int)chosen->blas_threads.value, .timeout_s = chosen->timeout.value};
     workers->jobs = chosen->jobs.text           ? (int)chosen->jobs.value
                     : workers->blas_threads > 1 ? 1
                     : cpus < NB_MOST_JOBS       ? cpus
                                                 : NB_MOST_JOBS;
-    int code = read_memory(command, chosen->memory, &most);
-    if (code == NB_GO_ON && workers->jobs == 0) return check_here(command, chosen);
-    workers->memory = fmin(most, nb_available_memory());
+    NB_TRY(ctx, read_memory(command, chosen->memory, &most, ctx));
+    NB_REQUIRE(ctx, workers->jobs > 0 || !limit, NB_EINVAL, "%s: %s: needs a worker, and with --jobs 0 there is none",
+               command->name, limit);
+    if (workers->jobs > 0) workers->memory = fmin(most, nb_available_memory());
     if (isinf(workers->memory)) workers->memory = 0;
-    return code;
+    return NB_OK;
 }

@@ -9,7 +9,6 @@
 #include "run/plan.h"
 #include "run/shard.h"
 #include "run/workers.h"
-#include "commands/format.h"
 #include "run/prediction.h"
 #include "run/store.h"
 #include "report/relation.h"
@@ -35,13 +34,13 @@ typedef struct {
     nb_plan plan; /* the plan of the shard, if there is one */
 } nb_experiment;
 
-#define NB_EXPERIMENT_OPTIONS(e) \
+#define NB_EXPERIMENT_OPTIONS(e, line) \
     NB_LIST_OPTION( \
         "set", 's', (e).set, \
         "Replace a key of the experiment, in all its blocks; may be repeated; if it changes the rows, they get " \
         "a folder of their own unless --out is given", \
         "KEY=VALUE"), \
-        NB_PLUGIN_OPTION((e).plugins), \
+        NB_PLUGIN_OPTION(line), \
         NB_TEXT_OPTION("out", 'o', (e).out, \
                        "Folder of the results (default: results/NAME, with --set results/NAME-DIGEST)", "DIR")
 
@@ -51,10 +50,9 @@ typedef struct {
                    "Only the I-th of N parts, balanced by predicted time, in a folder of its own: DIR/shards/I-of-N", \
                    "I/N")
 
-/* Parses the command line, whose options include those above, loads the file that it names and plans it; prints errors.
- * Returns NB_GO_ON, or the exit status. */
-int nb_experiment_parse(const nb_command *command, int argc, const char **argv, const struct poptOption *options,
-                        nb_experiment *experiment, nb_ctx *ctx);
+/* Parses the command line, whose options include those above, loads the file that it names and plans it. */
+nb_status nb_experiment_parse(nb_command_line *line, const struct poptOption *options, nb_experiment *experiment,
+                              nb_ctx *ctx);
 
 /* The options for workers: their number and limits. */
 typedef struct {
@@ -82,8 +80,8 @@ enum { NB_MOST_JOBS = 1024 };
                        "(default: what is available)", \
                        "SIZE")
 
-/* Sets the workers that the options ask for. Returns NB_GO_ON, or the exit status after a usage error. */
-int nb_worker_read(const nb_command *command, const nb_worker_choices *choices, nb_workers *workers);
+/* Sets the workers that the options ask for. */
+nb_status nb_worker_read(const nb_command *command, const nb_worker_choices *choices, nb_workers *workers, nb_ctx *ctx);
 
 /* Prepares a run: its folder, the lock, the store with the plan. */
 
@@ -112,8 +110,7 @@ typedef struct { /* a run to begin */
     const nb_start_choices *choices;
     const bool *only; /* as in nb_terms */
     nb_workers workers;
-    int argc; /* the command line, for the manifest */
-    const char **argv;
+    nb_command_line *line; /* for the manifest */
 } nb_start;
 
 /* Locks the folder, opens its store (with --fresh the old one is put aside), plans the rows and signs those to be
@@ -169,14 +166,13 @@ void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
 #define NB_MAX_HOURS_VALUE NB_BRACED(.min = 1e-6, .max = 1e6, .value = INFINITY)
 #define NB_MAX_HOURS_OPTION(hours) \
     NB_REAL_OPTION("max-hours", '\0', hours, "Run nothing if the prediction for an idle machine is longer", "H")
-/* Returns NB_GO_ON, or the exit status if even the low end of the prediction is more. */
-int nb_preview_check(const nb_command *command, const nb_preview *preview, double max_hours);
+/* NB_EINVAL if even the low end of the prediction is more. */
+nb_status nb_preview_check(const nb_command *command, const nb_preview *preview, double max_hours, nb_ctx *ctx);
 
-/* Prints on standard output what a run of these rows would do: scenes, rows, time and memory. Returns the exit status:
- * NB_EXIT_USAGE if the run would be refused, because no worker fits into workers->memory (0: any machine) or as
- * nb_preview_check says. */
-int nb_plan_tell(const nb_command *command, const nb_experiment *experiment, const nb_plan_question *asked,
-                 nb_workers *workers, double max_hours, nb_output_format format, nb_ctx *ctx);
+/* Prints on standard output what a run of these rows would do: scenes, rows, time and memory. NB_EINVAL if the run would
+ * be refused, because no worker fits into workers->memory (0: any machine) or as nb_preview_check says. */
+nb_status nb_plan_tell(const nb_command *command, const nb_experiment *experiment, const nb_plan_question *asked,
+                       nb_workers *workers, double max_hours, nb_output_format format, nb_ctx *ctx);
 
 /* Prints and writes the results of a run's rows. */
 

@@ -35,24 +35,23 @@ static nb_status export_landmarks(const char *folder, const char *out, int *fail
     return NB_OK;
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     static const char *const formats[] = {"csv", "json", NULL};
     nb_word_value format = {.words = formats};
     char *landmarks = NULL;
-    const char **plugins = NULL;
+    int failed = 0;
     const struct poptOption options[] = {
         NB_WORD_OPTION("format", 'f', format, "csv (default) or json, to standard output", "csv|json"),
         NB_TEXT_OPTION("landmarks", 'l', landmarks,
                        "Pick the run's landmarks again and write them, with Q, K and V, as .npy files into DIR", "DIR"),
-        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
-    const char **arguments;
-    int failed = 0, code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 1}, ctx);
-    if (code != NB_GO_ON) return code;
-    nb_status status = landmarks ? export_landmarks(arguments[0], landmarks, &failed, ctx)
-                                 : export_rows(arguments[0], format.value == 1, ctx);
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    return failed ? NB_EXIT_FAILED : NB_EXIT_OK;
+        NB_PLUGIN_OPTION(line), POPT_TABLEEND};
+    NB_TRY(ctx, nb_parse_command(line, options, 1, ctx));
+    line->stage = NB_WORKS;
+    NB_TRY(ctx, landmarks ? export_landmarks(line->arguments[0], landmarks, &failed, ctx)
+                          : export_rows(line->arguments[0], format.value == 1, ctx));
+    line->exit = failed ? NB_EXIT_FAILED : NB_EXIT_OK;
+    return NB_OK;
 }
 
 NB_COMMAND(export, "RUN", "Write the rows of a run, or its landmarks", true, NB_LOOK_AT_RUN + 60);

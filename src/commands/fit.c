@@ -156,7 +156,7 @@ static nb_status fit_and_save(request *r, nb_ctx *ctx)
     return nb_npy_save_reals(r->out, 2, shape, w, ctx);
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     nb_whole_value rank = {.min = 1, .max = 1 << 20, .value = 32};
     nb_real_value ridge = {.min = 0, .max = 1e300, .value = 1};
@@ -168,14 +168,13 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_REAL_OPTION("ridge", 0, ridge,
                        "Weight of |w|^2 beside the mean squared error; coordinates are not scaled (default: 1)", "L"),
         POPT_TABLEEND};
-    const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    if (!r.heads || !r.out) return nb_print_error("fit: %s is missing", r.heads ? "--out FILE.npy" : "--head FILE");
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    NB_REQUIRE(ctx, r.heads && r.out, NB_EINVAL, "fit: %s is missing", r.heads ? "--out FILE.npy" : "--head FILE");
     r.rank = (int)rank.value;
     r.ridge = ridge.value;
-    if (find_heads(&r, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return fit_and_save(&r, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+    NB_TRY(ctx, find_heads(&r, ctx));
+    line->stage = NB_WORKS;
+    return fit_and_save(&r, ctx);
 }
 
 NB_COMMAND(fit, "--head FILE -o OUT", "Fit weights that predict leverage scores", true, NB_YOUR_OWN + 70);

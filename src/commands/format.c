@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* format.c - see format.h */
-#include "commands/format.h"
+/* format.c - prints pages and grids in the format of --format: see command.h */
+#include "commands/command.h"
 
 #include "base/numbers.h"
 

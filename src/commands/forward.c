@@ -17,7 +17,6 @@
 typedef struct {
     char *head, *attention, *causal, *out;
     nb_whole_value threads, seed, trial;
-    const char **plugins;
     const char *spec; /* of the attention */
     bool alone;       /* --causal without a value */
 } request;
@@ -61,23 +60,23 @@ static void summarise(const request *r, const nysbench_attention *attention, con
             (int)r->threads.value, 1e-6 * cost.bytes);
 }
 
-static int pass(const request *r, nysbench_attention *attention, const nb_head_shape *file, const nb_layer *layer,
-                nb_ctx *ctx)
+static nb_status pass(const request *r, nysbench_attention *attention, const nb_head_shape *file, const nb_layer *layer,
+                      nb_ctx *ctx)
 {
     const nb_layer_shape *s = &layer->shape;
-    nb_scalar *out = nb_alloc_scalars(ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv);
-    if (!out) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    nb_scalar *out;
+    NB_NEED(out, nb_alloc_scalars(ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv));
     int aside = nb_program_aside();
     nysbench_status status = nb_attention_pass(attention, layer, out);
     nb_program_output(aside);
-    if (status != NYSBENCH_OK)
-        return nb_print_failure(attention->own->ctx, status == NYSBENCH_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
-    if (save(r, file, s, out, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    NB_TRY(ctx, nb_program_take(status, attention->own->ctx, ctx));
+    NB_TRY(ctx, save(r, file, s, out, ctx));
     summarise(r, attention, s);
-    return NB_EXIT_OK;
+    return NB_OK;
 }
 
-static int forward(const request *r, nysbench *handle, const nb_head_shape *file, const nb_layer *layer, nb_ctx *ctx)
+static nb_status forward(const request *r, nysbench *handle, const nb_head_shape *file, const nb_layer *layer,
+                         nb_ctx *ctx)
 {
     const nb_layer_shape *s = &layer->shape;
     const nysbench_layer shape = {.size = sizeof shape,
@@ -93,14 +92,13 @@ static int forward(const request *r, nysbench *handle, const nb_head_shape *file
     nysbench_status status = nysbench_attention_new(handle, r->spec, &shape, (int)r->threads.value, r->seed.value,
                                                     (int)r->trial.value, &attention);
     nb_program_output(aside);
-    if (status != NYSBENCH_OK)
-        return nb_print_failure(handle->ctx, status == NYSBENCH_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED);
-    int code = pass(r, attention, file, layer, ctx);
+    NB_TRY(ctx, nb_program_take(status, handle->ctx, ctx));
+    nb_status passed = pass(r, attention, file, layer, ctx);
     nysbench_attention_free(attention);
-    return code;
+    return passed;
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     request r = {.threads = {.min = 1, .max = NB_MOST_THREADS, .value = nb_lesser(nb_usable_cpus(), NB_MOST_THREADS)},
                  .seed = {.max = INT64_MAX, .value = 20260101},
@@ -117,25 +115,22 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_WHOLE_OPTION("seed", '\0', r.seed, "Seed, as in an experiment (default: 20260101)", "S"),
         NB_WHOLE_OPTION("trial", '\0', r.trial, "Which of its trials (default: 0)", "T"),
         NB_OUTPUT_OPTION(r.out, "The outputs, float32 of the shape of q, with V's dimension; '-' is standard output"),
-        NB_PLUGIN_OPTION(r.plugins),
+        NB_PLUGIN_OPTION(line),
         POPT_TABLEEND};
-    const char **arguments;
     nysbench *handle;
     nb_host host = {.prefix = NULL};
     nb_choice attention; /* what is wrong with it is said before a large file is read */
     nb_head_shape file;
     nb_layer layer;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
-    for (int i = 1; i < argc; i++) r.alone = r.alone || strcmp(argv[i], "--causal") == 0;
-    if (code != NB_GO_ON) return code;
-    if (!r.head || !r.out)
-        return nb_print_error("forward: %s is missing",
-                              r.head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
+    for (int i = 1; i < line->argc; i++) r.alone = r.alone || strcmp(line->argv[i], "--causal") == 0;
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    NB_REQUIRE(ctx, r.head && r.out, NB_EINVAL, "forward: %s is missing",
+               r.head ? "-o: a .npy file, or '-' for standard output," : "--head FILE");
     r.spec = r.attention ? r.attention : "streamed";
-    nb_status status = nb_program_handle(&handle, &host, ctx);
-    if (status == NB_OK) status = nb_attention_choose(handle, r.spec, &attention, ctx);
-    if (status == NB_OK) status = load(&r, &file, &layer, ctx);
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    NB_TRY(ctx, nb_program_handle(&handle, &host, ctx));
+    NB_TRY(ctx, nb_attention_choose(handle, r.spec, &attention, ctx));
+    NB_TRY(ctx, load(&r, &file, &layer, ctx));
+    line->stage = NB_ASKS;
     return forward(&r, handle, &file, &layer, ctx);
 }
 

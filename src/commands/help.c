@@ -2,7 +2,7 @@
 /* help.c - nysbench help [TOPIC] */
 #include "commands/manual.h"
 
-#include "commands/format.h"
+#include "commands/command.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -45,28 +45,29 @@ static nb_status show(const nb_topic *topic, nb_ctx *ctx)
     return NB_OK;
 }
 
-static int unknown(const char *name, const nb_topic *topics, int count, nb_ctx *ctx)
+static nb_status unknown(const char *name, const nb_topic *topics, int count, nb_ctx *ctx)
 {
-    const char **names = nb_alloc(ctx, (size_t)count + 1, sizeof *names), *hint = NULL;
-    for (int i = 0; names && i < count; i++) names[i] = topics[i].name;
-    if (names) hint = nb_hint(name, names, ctx);
-    return nb_print_error("help: no topic '%s'%s", name, hint ? hint : "");
+    const char **names, *hint;
+    NB_NEED(names, nb_alloc(ctx, (size_t)count + 1, sizeof *names));
+    for (int i = 0; i < count; i++) names[i] = topics[i].name;
+    NB_NEED(hint, nb_hint(name, names, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "help: no topic '%s'%s", name, hint);
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    const char **arguments;
     nb_topic *topics;
     int count;
     const struct poptOption options[] = {POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    if (nb_manual_topics(&topics, &count, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    const nb_topic *topic = arguments[0] ? nb_manual_find(topics, count, arguments[0]) : NULL;
-    if (arguments[0] && !topic) return unknown(arguments[0], topics, count, ctx);
-    if (!topic) print_topics(topics, count);
-    if (topic && show(topic, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    return NB_EXIT_OK;
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    line->stage = NB_ASKS;
+    const char *name = line->arguments[0];
+    NB_TRY(ctx, nb_manual_topics(&topics, &count, ctx));
+    const nb_topic *topic = name ? nb_manual_find(topics, count, name) : NULL;
+    if (name && !topic) return unknown(name, topics, count, ctx);
+    if (topic) return show(topic, ctx);
+    print_topics(topics, count);
+    return NB_OK;
 }
 
 NB_COMMAND(help, "[TOPIC]", "Show a page of the manual; without TOPIC, list them", false, NB_MORE + 30);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* info.c - nysbench info: the program, the machine and the libraries; of a run, all
  * that have added rows to it. */
-#include "commands/format.h"
+#include "commands/command.h"
 
 #include "base/files.h"
 #include "base/words.h"
@@ -192,18 +192,15 @@ static nb_status print_program(nb_output_format format, nb_ctx *ctx)
     return print(object, format, ctx);
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     int json = 0;
-    nb_word_value format = NB_FORMAT_VALUE;
     const struct poptOption options[] = {
-        NB_FORMAT_OPTION(format), NB_FLAG_OPTION("json", '\0', json, "The same as --format json"), POPT_TABLEEND};
-    const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 1}, ctx);
-    if (code != NB_GO_ON) return code;
-    nb_output_format as = json ? NB_FORMAT_JSON : (nb_output_format)format.value;
-    nb_status status = arguments[0] ? print_run(arguments[0], as, ctx) : print_program(as, ctx);
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+        NB_FORMAT_OPTION(line), NB_FLAG_OPTION("json", '\0', json, "The same as --format json"), POPT_TABLEEND};
+    NB_TRY(ctx, nb_parse_command(line, options, 1, ctx));
+    line->stage = NB_WORKS;
+    nb_output_format format = json ? NB_FORMAT_JSON : (nb_output_format)line->format.value;
+    return line->arguments[0] ? print_run(line->arguments[0], format, ctx) : print_program(format, ctx);
 }
 
 NB_COMMAND(info, "[RUN]", "Show this program and machine, or those of a run", false, NB_LOOK_AT_RUN + 80);

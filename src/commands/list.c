@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* list.c - nysbench list [KIND] */
-#include "commands/format.h"
+#include "commands/command.h"
 
 #include "api/kinds.h"
 #include "commands/program.h"
@@ -73,19 +73,15 @@ static nb_status print(listing *l, const char *kind)
     return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format) : nb_format_grid(&l->grid, l->format);
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    nb_word_value format = NB_FORMAT_VALUE;
     listing l = {.ctx = ctx};
-    const char **plugins = NULL, **arguments;
-    const struct poptOption options[] = {NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
+    const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_PLUGIN_OPTION(line), POPT_TABLEEND};
     nb_host host = {.prefix = NULL};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 1, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    l.format = (nb_output_format)format.value;
-    nb_status status = nb_program_handle(&l.handle, &host, ctx);
-    if (status == NB_OK) status = print(&l, arguments[0]);
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    l.format = (nb_output_format)line->format.value;
+    NB_TRY(ctx, nb_program_handle(&l.handle, &host, ctx));
+    return print(&l, line->arguments[0]);
 }
 
 NB_COMMAND(list, "[KIND]", "List components, figures and tables", false, NB_YOUR_OWN + 10);

@@ -3,7 +3,7 @@
  * choice of landmarks, a strategy's or anybody's from files. */
 #include "commands/program.h"
 
-#include "commands/format.h"
+#include "commands/command.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
 #include "report/labels.h"
@@ -109,58 +109,45 @@ static nb_status print_page(nb_row_list list, nb_output_format format, nb_ctx *c
 }
 
 /* One object a line. */
-static nb_status print_lines(nysbench *handle, int rows)
+static nb_status print_lines(nysbench *handle, int rows, nb_ctx *ctx)
 {
     const char *text;
     for (int i = 0; i < rows; i++) {
-        if (nysbench_row_json(handle, i, &text) != NYSBENCH_OK) return NB_ENOMEM;
+        NB_TRY(ctx, nb_program_take(nysbench_row_json(handle, i, &text), handle->ctx, ctx));
         puts(text);
     }
     return NB_OK;
 }
 
-static nb_status print_rows(nysbench *handle, int rows, nb_output_format format)
+static nb_status print_rows(nysbench *handle, int rows, nb_output_format format, nb_ctx *ctx)
 {
     const nb_row_list list = {
         .count = rows, .columns = nb_error_columns, .row_size = sizeof *handle->rows, .bytes = (char *)handle->rows};
-    if (nb_format_is_page(format)) return print_page(list, format, handle->ctx);
-    return format == NB_FORMAT_CSV ? nb_csv_print(stdout, &list, handle->ctx)
-                                   : nb_json_print(stdout, &list, handle->ctx);
+    if (nb_format_is_page(format)) return print_page(list, format, ctx);
+    return format == NB_FORMAT_CSV ? nb_csv_print(stdout, &list, ctx) : nb_json_print(stdout, &list, ctx);
 }
 
 /* If all rows are skipped, the call has asked for something impossible. */
-static int tell(nysbench *handle, int rows, bool lines, nb_output_format format)
+static nb_status tell(nb_command_line *line, nysbench *handle, int rows, bool lines, nb_ctx *ctx)
 {
     int failures = 0, skipped = 0;
     for (int i = 0; i < rows; i++) {
         failures += !nb_row_is_well((const nb_row *)&handle->rows[i]);
         skipped += strcmp(handle->rows[i].status, "skipped") == 0;
     }
-    if ((lines ? print_lines(handle, rows) : print_rows(handle, rows, format)) != NB_OK)
-        return nb_print_failure(handle->ctx, NB_EXIT_FAILED);
-    return skipped == rows ? NB_EXIT_USAGE : failures ? NB_EXIT_FAILED : NB_EXIT_OK;
+    line->exit = skipped == rows ? NB_EXIT_USAGE : failures ? NB_EXIT_FAILED : NB_EXIT_OK;
+    return lines ? print_lines(handle, rows, ctx) : print_rows(handle, rows, (nb_output_format)line->format.value, ctx);
 }
 
-static int measure(const nysbench_request *request, nb_host *host, bool lines, nb_output_format format, nb_ctx *ctx)
-{
-    nysbench *handle;
-    int rows;
-    if (nb_program_handle(&handle, host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    int aside = nb_program_aside();
-    int code = nb_program_end(handle, nysbench_measure(handle, request, &rows), aside);
-    return code == NB_GO_ON ? tell(handle, rows, lines, format) : code;
-}
-
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     nysbench_request request;
-    const char **plugins = NULL;
-    int lines = 0;
-    nb_word_value format = NB_FORMAT_VALUE;
+    nysbench *handle;
+    int rows, lines = 0;
     char *files[2] = {NULL, NULL};
     nb_host host = {.self = files};
     const struct poptOption options[] = {
-        NB_ONE_HEAD_OPTIONS(request, host, plugins),
+        NB_ONE_HEAD_OPTIONS(request, host, line),
         NB_TEXT_OPTION("query-landmarks", '\0', files[0],
                        "Instead of a strategy: tokens, integers (m), or points, floats (m, d); '-' is standard input",
                        "FILE.npy"),
@@ -170,17 +157,18 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_LIST_OPTION("core", 'c', request.cores,
                        "How X is computed; may be repeated (default: every core that needs no option)", "SPEC"),
         NB_TEXT_OPTION("metrics", '\0', request.metrics, "Columns, separated by commas (default: all)", "LIST"),
-        NB_FORMAT_OPTION(format),
+        NB_FORMAT_OPTION(line),
         NB_FLAG_OPTION("json", 'j', lines, "One JSON object for each core, a line each"),
         POPT_TABLEEND};
-    const char **arguments;
     nysbench_request_init(&request);
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     if (files[0] || files[1]) host.seen = read_files;
-    if (host.seen && (request.strategy || host.landmarks || request.pairing))
-        return nb_print_error("measure: --strategy, --landmarks and --pairing, or landmark files, not both");
-    return measure(&request, &host, lines, (nb_output_format)format.value, ctx);
+    NB_REQUIRE(ctx, !host.seen || !(request.strategy || host.landmarks || request.pairing), NB_EINVAL,
+               "measure: --strategy, --landmarks and --pairing, or landmark files, not both");
+    NB_TRY(ctx, nb_program_handle(&handle, &host, ctx));
+    int aside = nb_program_aside();
+    NB_TRY(ctx, nb_program_end(line, handle, nysbench_measure(handle, &request, &rows), aside, ctx));
+    return tell(line, handle, rows, lines, ctx);
 }
 
 NB_COMMAND(measure, "--head FILE ...", "Measure one choice of landmarks on one head", true, NB_YOUR_OWN + 50);

@@ -12,7 +12,6 @@
 #include "run/provenance.h"
 #include "run/run_folder.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,14 +204,14 @@ static nb_status write_rows(const merger *m, nb_store *store, nb_ctx *ctx)
 }
 
 /* OUT's store may hold rows of several programs; mixing them was checked before. */
-static nb_status write_out(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
+static nb_status write_out(merger *m, const choices *c, const nb_command_line *line, nb_store *store, nb_ctx *ctx)
 {
     static const char *const none[] = {NULL};
     const char *path;
     bool *pending;
     nb_program program;
     nb_manifest manifest;
-    const nb_invocation how = {argc, argv, {.blas_threads = 1}, m->e.config.plot_count > 0};
+    const nb_invocation how = {line->argc, line->argv, {.blas_threads = 1}, m->e.config.plot_count > 0};
     int pending_count;
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
     NB_TRY(ctx, nb_manifest_make(&program, &how, &m->e.plan, &manifest, ctx));
@@ -296,7 +295,7 @@ static nb_status check_out(const merger *m, nb_ctx *ctx)
     return check_same_config(m, m->e.folder, config, ctx);
 }
 
-static nb_status merge_runs(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
+static nb_status merge_runs(merger *m, const choices *c, const nb_command_line *line, nb_store *store, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &m->e.path, ctx)); /* what repeats a row of OUT */
     NB_NEED(m->e.out, nb_strdup(ctx, m->e.folder));
@@ -306,7 +305,7 @@ static nb_status merge_runs(merger *m, const choices *c, int argc, const char **
     NB_TRY(ctx, check_out(m, ctx));
     if (!c->mixed) NB_TRY(ctx, check_builds(m, ctx));
     NB_TRY(ctx, refuse_conflicts(m, ctx));
-    NB_TRY(ctx, write_out(m, c, argc, argv, store, ctx));
+    NB_TRY(ctx, write_out(m, c, line, store, ctx));
     nb_ctx_release(m->rows, 0);
     return NB_OK;
 }
@@ -330,7 +329,7 @@ static nb_status report(const merger *m, nb_store *store, bool quiet, bool *whol
     return NB_OK;
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     choices c = {.shards = {.min = 1, .max = NB_MOST_SHARDS}};
     merger m = {.count = 0};
@@ -342,19 +341,18 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_FLAG_OPTION("mixed", '\0', c.mixed,
                        "Merge results of different builds of the program, BLAS kernels or numbers of BLAS threads"),
         NB_FLAG_OPTION("quiet", 'q', c.quiet, "No table"), POPT_TABLEEND};
-    const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, INT_MAX, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    if (c.shards.text && arguments[1])
-        return nb_print_error("merge: --shards is for OUT's own shards, where no RUN is named");
-    for (int i = 1; arguments[i]; i++)
-        if (nb_command_check_run(arguments[i], ctx) != NB_GO_ON) return NB_EXIT_USAGE;
-    c.out = m.e.folder = arguments[0];
-    nb_status status = arguments[1] ? find_named(arguments + 1, &m, ctx) : find_own(&c, &m, ctx);
-    if (status == NB_OK) status = merge_runs(&m, &c, argc, argv, &store, ctx);
-    if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    if (report(&m, &store, c.quiet, &whole, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    return whole ? NB_EXIT_OK : NB_EXIT_FAILED;
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    const char **runs = line->arguments + 1;
+    NB_REQUIRE(ctx, !c.shards.text || !runs[0], NB_EINVAL,
+               "merge: --shards is for OUT's own shards, where no RUN is named");
+    for (int i = 0; runs[i]; i++) NB_TRY(ctx, nb_check_run(runs[i], ctx));
+    c.out = m.e.folder = line->arguments[0];
+    NB_TRY(ctx, runs[0] ? find_named(runs, &m, ctx) : find_own(&c, &m, ctx));
+    NB_TRY(ctx, merge_runs(&m, &c, line, &store, ctx));
+    line->stage = NB_WORKS;
+    NB_TRY(ctx, report(&m, &store, c.quiet, &whole, ctx));
+    line->exit = whole ? NB_EXIT_OK : NB_EXIT_FAILED;
+    return NB_OK;
 }
 
 NB_COMMAND(merge, "OUT [RUN...]", "Merge shards, or runs of one config", false, NB_MORE + 20);

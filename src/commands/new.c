@@ -119,11 +119,11 @@ static int find_kind(const char *text)
     return i;
 }
 
-static int unknown(const char *kind, nb_ctx *ctx)
+static nb_status unknown(const char *kind, nb_ctx *ctx)
 {
     const char *allowed = "experiment";
-    for (int i = 0; allowed && i < KINDS; i++) allowed = nb_format(ctx, "%s, %s", allowed, places[i].kind);
-    return nb_print_error("new: '%s' is unknown; allowed: %s", kind, allowed ? allowed : "?");
+    for (int i = 0; i < KINDS; i++) NB_NEED(allowed, nb_format(ctx, "%s, %s", allowed, places[i].kind));
+    NB_FAIL(ctx, NB_EINVAL, "new: '%s' is unknown; allowed: %s", kind, allowed);
 }
 
 /* The command line. */
@@ -159,10 +159,9 @@ static nb_status make_experiment(const choices *c, const char *path, nb_ctx *ctx
     return NB_OK;
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     choices c = {.folder = NULL};
-    const char **arguments;
     const struct poptOption options[] = {
         NB_TEXT_OPTION(
             "out", 'o', c.folder,
@@ -182,15 +181,13 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_TEXT_OPTION("question", '\0', c.question, "experiment: what is asked, a sentence", "TEXT"),
         NB_FLAG_OPTION("force", 'f', c.force, "experiment: replace a FILE that is there"),
         POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    const char *kind = arguments[0], *name = arguments[1];
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    const char *kind = line->arguments[0], *name = line->arguments[1];
     int component = find_kind(kind);
-    bool experiment = strcmp(kind, "experiment") == 0;
-    if (component == KINDS && !experiment) return unknown(kind, ctx);
-    nb_status status = experiment ? make_experiment(&c, name, ctx) : check_component_options(&c, name, kind, ctx);
-    if (status == NB_OK && !experiment) status = make_component(component, name, c.folder, ctx);
-    return status == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_USAGE);
+    if (strcmp(kind, "experiment") == 0) return make_experiment(&c, name, ctx);
+    if (component == KINDS) return unknown(kind, ctx);
+    NB_TRY(ctx, check_component_options(&c, name, kind, ctx));
+    return make_component(component, name, c.folder, ctx);
 }
 
 NB_COMMAND(new, "KIND [NAME|FILE]",

@@ -145,12 +145,12 @@ static void print_excluded(FILE *out, const nb_plan *plan)
     }
 }
 
-static int print_origins(const nb_config *config, nb_ctx *ctx)
+static nb_status print_origins(const nb_config *config, nb_ctx *ctx)
 {
     const char *text;
-    if (nb_config_text(config, true, &text, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    NB_TRY(ctx, nb_config_text(config, true, &text, ctx));
     fputs(text, stdout);
-    return NB_EXIT_OK;
+    return NB_OK;
 }
 
 /* Rows that went wrong before count as done; --retry runs them again. */
@@ -265,41 +265,38 @@ static nb_status tell(const nb_experiment *e, const nb_preview *o, nb_output_for
     return nb_format_table(&grid, false, format);
 }
 
-int nb_plan_tell(const nb_command *command, const nb_experiment *e, const nb_plan_question *asked, nb_workers *workers,
-                 double max_hours, nb_output_format format, nb_ctx *ctx)
+nb_status nb_plan_tell(const nb_command *command, const nb_experiment *e, const nb_plan_question *asked,
+                       nb_workers *workers, double max_hours, nb_output_format format, nb_ctx *ctx)
 {
     nb_preview preview;
-    if (nb_preview_make(e, asked, workers, &preview, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    if (tell(e, &preview, format, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    NB_TRY(ctx, nb_preview_make(e, asked, workers, &preview, ctx));
+    NB_TRY(ctx, tell(e, &preview, format, ctx));
     fflush(stdout);
-    int code = nb_preview_check(command, &preview, max_hours);
-    return code == NB_GO_ON ? NB_EXIT_OK : code;
+    return nb_preview_check(command, &preview, max_hours, ctx);
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
     int origins = 0;
-    nb_word_value format = NB_FORMAT_VALUE;
     nb_whole_value jobs = {.min = 1, .max = NB_MOST_JOBS, .value = nb_usable_cpus()};
     nb_real_value hours = NB_MAX_HOURS_VALUE;
     const struct poptOption options[] = {
-        NB_EXPERIMENT_OPTIONS(e),
+        NB_EXPERIMENT_OPTIONS(e, line),
         NB_SHARD_OPTION(e),
         NB_WHOLE_OPTION(
             "jobs", 'j', jobs,
             "Predict for this many worker processes, 1 to 1024 (default: one for each CPU that may be used)", "N"),
         NB_MAX_HOURS_OPTION(hours),
         NB_FLAG_OPTION("origins", '\0', origins, "Only print every value of the experiment and where it comes from"),
-        NB_FORMAT_OPTION(format),
+        NB_FORMAT_OPTION(line),
         POPT_TABLEEND};
-    int code = nb_experiment_parse(command, argc, argv, options, &e, ctx);
-    if (code != NB_GO_ON) return code;
+    NB_TRY(ctx, nb_experiment_parse(line, options, &e, ctx));
     if (origins) return print_origins(&e.config, ctx);
     nb_workers workers = {.jobs = (int)jobs.value,
                           .blas_threads = 1}; /* for any machine: memory is predicted, not limited */
-    return nb_plan_tell(command, &e, &(nb_plan_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers,
-                        hours.value, (nb_output_format)format.value, ctx);
+    return nb_plan_tell(line->command, &e, &(nb_plan_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers,
+                        hours.value, (nb_output_format)line->format.value, ctx);
 }
 
 NB_COMMAND(plan, "EXPERIMENT.yaml", "Check an experiment, and predict what it takes", true, NB_BEGIN_HERE + 30);

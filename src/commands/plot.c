@@ -163,17 +163,16 @@ static const char *names_of_one_m(nb_ctx *ctx)
 }
 
 /* `figure`: NULL where none is given. */
-static int read_view(const choices *c, const nb_figure *figure, nb_landmark_view *view, nb_ctx *ctx)
+static nb_status read_view(const choices *c, const nb_figure *figure, nb_landmark_view *view, nb_ctx *ctx)
 {
+    const char *names;
     *view = (nb_landmark_view){
         .m = (int)c->m.value, .trial = (int)c->trial.value, .head = (int)c->head.value, .queries = c->side.value == 1};
-    if (!c->landmarks && (c->trial.text || c->head.text || c->side.text))
-        return nb_print_error("plot: --trial, --head and --side are for --landmarks");
-    if (!c->landmarks && c->m.text && !(figure && figure->of_one_m)) {
-        const char *names = names_of_one_m(ctx);
-        return nb_print_error("plot: --m is for --landmarks and the kinds %s", names ? names : "");
-    }
-    return NB_GO_ON;
+    NB_REQUIRE(ctx, c->landmarks || !(c->trial.text || c->head.text || c->side.text), NB_EINVAL,
+               "plot: --trial, --head and --side are for --landmarks");
+    if (c->landmarks || !c->m.text || (figure && figure->of_one_m)) return NB_OK;
+    NB_NEED(names, names_of_one_m(ctx));
+    NB_FAIL(ctx, NB_EINVAL, "plot: --m is for --landmarks and the kinds %s", names);
 }
 
 /* A width of paper, in points; false where the text is none. */
@@ -209,20 +208,19 @@ static const char *read_formats(const char *text, nb_ctx *ctx)
     return NULL;
 }
 
-static int read_style(const choices *c, nb_plot_style *style, nb_ctx *ctx)
+static nb_status read_style(const choices *c, nb_plot_style *style, nb_ctx *ctx)
 {
     *style = nb_plot_screen;
     style->paper = c->style.value == 1;
-    if (c->width && !style->paper)
-        return nb_print_error(
-            "plot: --width is for --style paper; on a screen, figures are as wide as their panels take");
-    if (style->paper && !read_width(c->width ? c->width : "column", &style->width))
-        return nb_print_error("plot: --width %s is not column, page, or a width from 60mm to 500mm in mm, cm, in or pt",
-                              c->width);
+    NB_REQUIRE(ctx, !c->width || style->paper, NB_EINVAL,
+               "plot: --width is for --style paper; on a screen, figures are as wide as their panels take");
+    NB_REQUIRE(ctx, !style->paper || read_width(c->width ? c->width : "column", &style->width), NB_EINVAL,
+               "plot: --width %s is not column, page, or a width from 60mm to 500mm in mm, cm, in or pt", c->width);
     if (style->paper) style->formats = "pdf svg";
     if (c->format) style->formats = read_formats(c->format, ctx);
-    if (style->formats) return NB_GO_ON;
-    return nb_print_error("plot: --format %s: expected svg, png or pdf, or several separated by commas", c->format);
+    NB_REQUIRE(ctx, style->formats, NB_EINVAL,
+               "plot: --format %s: expected svg, png or pdf, or several separated by commas", c->format);
+    return NB_OK;
 }
 
 /* All conditions on the rows, with a NULL behind them. */
@@ -237,16 +235,15 @@ static nb_status read_conditions(const choices *c, const char ***where, nb_ctx *
 }
 
 /* NULL if none is named. `by`: a column, NAME is that figure of its values; NULL: not given. */
-static int find_figure(const nb_command *command, const char *name, const char *by, const nb_component **figure,
-                       nb_ctx *ctx)
+static nb_status find_figure(const nb_command *command, const char *name, const char *by, const nb_component **figure,
+                             nb_ctx *ctx)
 {
-    if (by) name = nb_format(ctx, "%s_by_%s", name ? name : "ratio", by);
-    if (by && !name) return nb_print_failure(ctx, NB_EXIT_FAILED);
     *figure = NULL;
-    return name ? nb_command_find(command, &nb_figures, name, figure, ctx) : NB_GO_ON;
+    if (by) NB_NEED(name, nb_format(ctx, "%s_by_%s", name ? name : "ratio", by));
+    return name ? nb_command_find(command, &nb_figures, name, figure, ctx) : NB_OK;
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     static const char *const sides[] = {"keys", "queries", NULL}, *const styles[] = {"screen", "paper", NULL};
     choices chosen = {.m = {.min = 1, .max = INT_MAX},
@@ -285,33 +282,28 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         NB_TEXT_OPTION("strategies", '\0', chosen.strategies, "Only these: --where strategy=[LIST]", "LIST"),
         NB_TEXT_OPTION("cores", '\0', chosen.cores, "Only these: --where core=[LIST]", "LIST"),
         POPT_TABLEEND};
-    const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 2, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    const char **where;
-    if (read_conditions(&chosen, &where, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    const nb_component *found = NULL;
-    code = find_figure(command, arguments[1], chosen.by, &found, ctx);
+    const char **where, *version;
+    const nb_component *found;
+    nb_gnuplots *gnuplots;
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    const char *folder = line->arguments[0];
+    NB_TRY(ctx, read_conditions(&chosen, &where, ctx));
+    NB_TRY(ctx, find_figure(line->command, line->arguments[1], chosen.by, &found, ctx));
     const nb_figure *figure = (const nb_figure *)found;
-    if (code == NB_GO_ON) code = read_view(&chosen, figure, &view, ctx);
-    if (code == NB_GO_ON) code = read_style(&chosen, &style, ctx);
-    if (code != NB_GO_ON) return code;
-    if (chosen.landmarks && figure) return nb_print_error("plot: --landmarks takes no kind");
-    if (chosen.landmarks && where[0])
-        return nb_print_error("plot: --where, --strategies and --cores are not for --landmarks");
-    code = nb_command_check_run(arguments[0], ctx);
-    if (code != NB_GO_ON) return code;
-    const char *version;
+    NB_TRY(ctx, read_view(&chosen, figure, &view, ctx));
+    NB_TRY(ctx, read_style(&chosen, &style, ctx));
+    NB_REQUIRE(ctx, !chosen.landmarks || !figure, NB_EINVAL, "plot: --landmarks takes no kind");
+    NB_REQUIRE(ctx, !chosen.landmarks || !where[0], NB_EINVAL,
+               "plot: --where, --strategies and --cores are not for --landmarks");
+    NB_TRY(ctx, nb_check_run(folder, ctx));
+    line->stage = where[0] ? NB_ASKS : NB_WORKS;
     bool draw = nb_gnuplot_version(&version, ctx);
     if (!draw) nb_warn_without_gnuplot(NULL);
-    nb_gnuplots *gnuplots;
-    nb_status status = nb_gnuplots_new(draw ? nb_usable_cpus() : 0, &gnuplots, ctx);
-    if (status == NB_OK)
-        status = chosen.landmarks ? plot_landmarks(arguments[0], &view, &style, gnuplots, ctx)
-                                  : plot(arguments[0], figure, view.m, where, &style, gnuplots, ctx);
+    NB_TRY(ctx, nb_gnuplots_new(draw ? nb_usable_cpus() : 0, &gnuplots, ctx));
+    nb_status status = chosen.landmarks ? plot_landmarks(folder, &view, &style, gnuplots, ctx)
+                                        : plot(folder, figure, view.m, where, &style, gnuplots, ctx);
     if (status != NB_OK) nb_gnuplots_wait(gnuplots, ctx);
-    return status == NB_OK ? NB_EXIT_OK
-                           : nb_print_failure(ctx, status == NB_EINVAL && where[0] ? NB_EXIT_USAGE : NB_EXIT_FAILED);
+    return status;
 }
 
 NB_COMMAND(plot, "RUN [FIGURE]",

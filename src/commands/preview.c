@@ -86,12 +86,11 @@ void nb_preview_print(FILE *out, const char *before, const nb_preview *o)
             nb_bytes_text(f->all_bytes, bytes));
 }
 
-int nb_preview_check(const nb_command *command, const nb_preview *o, double max_hours)
+nb_status nb_preview_check(const nb_command *command, const nb_preview *o, double max_hours, nb_ctx *ctx)
 {
     char predicted[NB_TIME_RANGE];
-    if (o->times.low_s <= 3600 * max_hours)
-        return NB_GO_ON; /* refused only if it would take longer on an idle machine */
-    return nb_print_error("%s: predicted to take %s with %d worker%s; --max-hours allows %g h, so nothing was run",
-                          command->name, nb_preview_time(&o->times, 1, predicted), o->times.workers,
-                          o->times.workers == 1 ? "" : "s", max_hours);
+    if (o->times.low_s <= 3600 * max_hours) return NB_OK; /* refused only if it would take longer on an idle machine */
+    NB_FAIL(ctx, NB_EINVAL, "%s: predicted to take %s with %d worker%s; --max-hours allows %g h, so nothing was run",
+            command->name, nb_preview_time(&o->times, 1, predicted), o->times.workers, o->times.workers == 1 ? "" : "s",
+            max_hours);
 }

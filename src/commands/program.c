@@ -26,12 +26,19 @@ nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx)
     return nb_defer(ctx, free_handle, *handle);
 }
 
-int nb_program_end(const nysbench *handle, nysbench_status status, int aside)
+nb_status nb_program_take(nysbench_status status, const nb_ctx *from, nb_ctx *ctx)
+{
+    if (status == NYSBENCH_OK) return NB_OK;
+    nb_error_copy(ctx, from);
+    return status == NYSBENCH_EINVAL ? NB_EINVAL : nb_error_status(from);
+}
+
+nb_status nb_program_end(nb_command_line *line, const nysbench *handle, nysbench_status status, int aside, nb_ctx *ctx)
 {
     nb_program_output(aside);
     if (*nysbench_warning(handle)) nb_print_warning("%s", nysbench_warning(handle));
-    return status == NYSBENCH_OK ? NB_GO_ON
-                                 : nb_print_failure(handle->ctx, handle->at_work ? NB_EXIT_FAILED : NB_EXIT_USAGE);
+    line->stage = handle->at_work ? NB_WORKS : NB_BEGINS;
+    return nb_program_take(status, handle->ctx, ctx);
 }
 
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};

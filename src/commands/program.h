@@ -10,9 +10,11 @@
  * it. */
 nb_status nb_program_handle(nysbench **handle, nb_host *host, nb_ctx *ctx);
 
-/* Ends a call of the library that was made aside: prints its warning, and its failure. Returns NB_GO_ON, or the exit
- * status. */
-int nb_program_end(const nysbench *handle, nysbench_status status, int aside);
+/* Ends a call of the library that was made aside: prints its warning; ctx takes its error, and the line its stage. */
+nb_status nb_program_end(nb_command_line *line, const nysbench *handle, nysbench_status status, int aside, nb_ctx *ctx);
+
+/* Takes the error of a call of the library, whose context that is. Returns its status. */
+nb_status nb_program_take(nysbench_status status, const nb_ctx *from, nb_ctx *ctx);
 
 /* From now on, sends the output of components to standard error, so that only the command's answer is on standard
  * output, and names a component that ends the program. Returns a value for nb_program_output, which ends that. */
@@ -20,7 +22,7 @@ int nb_program_aside(void);
 void nb_program_output(int aside);
 
 /* Options that fill in a request for one head, one strategy and one m, which has its defaults, and the host. */
-#define NB_ONE_HEAD_OPTIONS(request, host, plugins) \
+#define NB_ONE_HEAD_OPTIONS(request, host, line) \
     NB_TEXT_OPTION("head", '\0', (request).file, \
                    "A .safetensors file or a folder of .npy files, and which of its heads", "FILE[:H]"), \
         NB_TEXT_OPTION("strategy", 's', (request).strategy, "How the landmarks are picked", "SPEC"), \
@@ -35,6 +37,6 @@ void nb_program_output(int aside);
         NB_TEXT_OPTION("causal", '\0', (host).causal, \
                        "Whether a query sees only the keys up to its own (default: auto, as the file says)", \
                        "true|false|auto"), \
-        NB_PLUGIN_OPTION(plugins)
+        NB_PLUGIN_OPTION(line)
 
 #endif

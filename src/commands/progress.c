@@ -3,7 +3,7 @@
 #include "commands/progress.h"
 
 #include "base/clock.h"
-#include "commands/format.h"
+#include "commands/command.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #include "html/report.h"
 #include "run/run_folder.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +18,18 @@ static const char *const formats[] = {"html", "markdown", NULL}, *const endings[
                                                                      [HTML] = ".html", [MARKDOWN] = ".md"};
 
 /* *output <- where the report goes; "-": standard output. */
-static int find_output(const nb_command *command, const char *given, const char *const *runs, kind wanted,
-                       const char **output, nb_ctx *ctx)
+static nb_status find_output(const nb_command *command, const char *given, const char *const *runs, kind wanted,
+                             const char **output, nb_ctx *ctx)
 {
     const char *ending = endings[wanted == MARKDOWN ? MARKDOWN : HTML];
     *output = given;
-    if (!given && runs[1])
-        return nb_print_error("report: -o is missing: a report of several runs has no folder of its own");
-    if (!given) {
-        const char *name = wanted == MARKDOWN ? "report.md" : "report.html";
-        return nb_run_path(runs[0], name, output, ctx) == NB_OK ? NB_GO_ON : nb_print_failure(ctx, NB_EXIT_FAILED);
-    }
-    if (strcmp(given, "-") == 0) return NB_GO_ON;
-    if (nb_text_ends(given, ending)) return nb_command_check_output(command, given, ctx);
-    return nb_print_error("report: --output %s: expected a name that ends with %s, or -", given, ending);
+    NB_REQUIRE(ctx, given || !runs[1], NB_EINVAL,
+               "report: -o is missing: a report of several runs has no folder of its own");
+    if (!given) return nb_run_path(runs[0], wanted == MARKDOWN ? "report.md" : "report.html", output, ctx);
+    if (strcmp(given, "-") == 0) return NB_OK;
+    NB_REQUIRE(ctx, nb_text_ends(given, ending), NB_EINVAL,
+               "report: --output %s: expected a name that ends with %s, or -", given, ending);
+    return nb_check_output(command, given, ctx);
 }
 
 static nb_status write_one(const nb_report *report, kind as, const char *path, nb_ctx *ctx)
@@ -63,12 +62,11 @@ static nb_status make(const char *const *runs, kind wanted, const char *output, 
     return write_all(&report, wanted, output, ctx);
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    enum { MOST = 256 };
     nb_word_value format = {.words = formats, .value = BOTH};
     char *output = NULL;
-    const char **plugins = NULL, **arguments, *path = NULL;
+    const char *path;
     const struct poptOption options[] = {
         NB_TEXT_OPTION(
             "output", 'o', output,
@@ -76,11 +74,11 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
             "FILE.html"),
         NB_WORD_OPTION("format", 'f', format, "Write only html, or only markdown, for a README or a pull request",
                        "html|markdown"),
-        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, MOST}, ctx);
-    if (code == NB_GO_ON) code = find_output(command, output, arguments, (kind)format.value, &path, ctx);
-    if (code != NB_GO_ON) return code;
-    return make(arguments, (kind)format.value, path, ctx) == NB_OK ? NB_EXIT_OK : nb_print_failure(ctx, NB_EXIT_FAILED);
+        NB_PLUGIN_OPTION(line), POPT_TABLEEND};
+    NB_TRY(ctx, nb_parse_command(line, options, INT_MAX, ctx));
+    NB_TRY(ctx, find_output(line->command, output, line->arguments, (kind)format.value, &path, ctx));
+    line->stage = NB_WORKS;
+    return make(line->arguments, (kind)format.value, path, ctx);
 }
 
 NB_COMMAND(report, "RUN...", "Write one HTML page about runs, to send", false, NB_LOOK_AT_RUN + 40);

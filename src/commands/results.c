@@ -2,7 +2,7 @@
 /* results.c - see experiment.h */
 #include "commands/experiment.h"
 
-#include "commands/format.h"
+#include "commands/command.h"
 #include "report/builds.h"
 #include "report/claims.h"
 #include "report/csv.h"

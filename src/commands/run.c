@@ -151,11 +151,10 @@ static nb_status keep_limits(const choices *chosen, const char **limits, nb_ctx 
 }
 
 /* The command line, the experiment and its plan. */
-static int parse(const nb_command *command, int argc, const char **argv, choices *chosen, nb_experiment *e,
-                 nb_workers *workers, nb_ctx *ctx)
+static nb_status parse(nb_command_line *line, choices *chosen, nb_experiment *e, nb_workers *workers, nb_ctx *ctx)
 {
     const struct poptOption options[] = {
-        NB_EXPERIMENT_OPTIONS(*e),
+        NB_EXPERIMENT_OPTIONS(*e, line),
         NB_SHARD_OPTION(*e),
         NB_WORKER_OPTIONS(chosen->workers),
         NB_START_OPTIONS(chosen->start),
@@ -168,59 +167,56 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
         NB_FLAG_OPTION("dry-run", '\0', chosen->dry_run, "Only print the plan"),
         NB_FLAG_OPTION("quiet", 'q', chosen->quiet, "No progress, no table"),
         POPT_TABLEEND};
-    int code = nb_experiment_parse(command, argc, argv, options, e, ctx);
-    if (code != NB_GO_ON) return code;
-    if (keep_limits(chosen, &e->limits, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (chosen->only && chosen->start.fresh)
-        return nb_print_error("run: --only keeps the other rows, --fresh sets them aside: use one of them");
-    return nb_worker_read(command, &chosen->workers, workers);
+    NB_TRY(ctx, nb_experiment_parse(line, options, e, ctx));
+    NB_TRY(ctx, keep_limits(chosen, &e->limits, ctx));
+    NB_REQUIRE(ctx, !chosen->only || !chosen->start.fresh, NB_EINVAL,
+               "run: --only keeps the other rows, --fresh sets them aside: use one of them");
+    return nb_worker_read(line->command, &chosen->workers, workers, ctx);
 }
 
-/* Returns the rows that --only means; NULL: it was not given. */
-static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ctx *ctx)
+/* Finds the rows that --only means; NULL: it was not given. */
+static nb_status find_only(const char *key, const nb_experiment *e, bool **only, nb_ctx *ctx)
 {
     nb_match match;
+    const char *message;
     int count;
     *only = NULL;
-    if (!key) return NB_GO_ON;
+    if (!key) return NB_OK;
     nb_status status = nb_match_parse(e->config.study, key, &match, ctx);
     if (status == NB_OK) status = nb_match_rows(&match, &e->plan, only, &count, ctx);
-    if (status == NB_OK) return NB_GO_ON;
-    nb_print_error("run: --only '%s'%s%s: %s", key, e->shard_text ? " of shard " : "",
-                   e->shard_text ? e->shard_text : "", nb_error_message(ctx));
-    return status == NB_EINVAL ? NB_EXIT_USAGE : NB_EXIT_FAILED;
+    if (status != NB_EINVAL) return status;
+    NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    NB_FAIL(ctx, NB_EINVAL, "run: --only '%s'%s%s: %s", key, e->shard_text ? " of shard " : "",
+            e->shard_text ? e->shard_text : "", message);
 }
 
 /* Before anything is written: what it will take, and whether that is too much. */
-static int predict(const nb_command *command, nb_start *start, const choices *chosen, nb_machine_speed *machine,
-                   nb_ctx *ctx)
+static nb_status predict(nb_start *start, const choices *chosen, nb_machine_speed *machine, nb_ctx *ctx)
 {
     bool alone = nb_workers_alone(&start->e->plan, &start->workers);
     int asked = start->workers.jobs;
     nb_preview preview;
     const nb_plan_question question = {&chosen->start, start->only, !chosen->quiet || chosen->max_hours.text != NULL};
-    if (nb_preview_make(start->e, &question, &start->workers, &preview, ctx) != NB_OK)
-        return nb_print_failure(ctx, NB_EXIT_USAGE);
+    NB_TRY(ctx, nb_preview_make(start->e, &question, &start->workers, &preview, ctx));
     *machine = preview.machine;
     if (start->workers.jobs < asked)
-        fprintf(stderr, "nysbench: warning: only %d of %d workers start: more would not fit into %.1f MiB of memory\n",
-                start->workers.jobs, asked, start->workers.memory / 0x1p20);
+        nb_print_warning("only %d of %d workers start: more would not fit into %.1f MiB of memory", start->workers.jobs,
+                         asked, start->workers.memory / 0x1p20);
     if (alone && chosen->workers.jobs.text)
-        fprintf(stderr,
-                "nysbench: warning: --jobs %s: the %s study measures times, which others disturb: one worker starts\n",
-                chosen->workers.jobs.text, start->e->config.study->component.name);
-    int code = nb_preview_check(command, &preview, chosen->max_hours.value);
-    if (code == NB_GO_ON && !chosen->quiet && preview.times.unit_count > 0)
-        nb_preview_print(stderr, "nysbench: ", &preview);
-    return code;
+        nb_print_warning("--jobs %s: the %s study measures times, which others disturb: one worker starts",
+                         chosen->workers.jobs.text, start->e->config.study->component.name);
+    NB_TRY(ctx, nb_preview_check(start->line->command, &preview, chosen->max_hours.value, ctx));
+    if (!chosen->quiet && preview.times.unit_count > 0) nb_preview_print(stderr, "nysbench: ", &preview);
+    return NB_OK;
 }
 
 /* Memory limits the workers only if --memory says so: plan too is for any machine. */
-static int dry_run(const nb_command *command, nb_start *start, const choices *chosen, nb_ctx *ctx)
+static nb_status dry_run(nb_start *start, const choices *chosen, nb_ctx *ctx)
 {
     if (!chosen->workers.memory) start->workers.memory = 0;
-    return nb_plan_tell(command, start->e, &(nb_plan_question){&chosen->start, start->only, true}, &start->workers,
-                        chosen->max_hours.value, NB_FORMAT_TABLE, ctx);
+    return nb_plan_tell(start->line->command, start->e, &(nb_plan_question){&chosen->start, start->only, true},
+                        &start->workers, chosen->max_hours.value, NB_FORMAT_TABLE, ctx);
 }
 
 /* Compares the prediction with the time taken. Only rows were predicted, not planning, tables and figures. */
@@ -237,29 +233,26 @@ static nb_status look_back(const nb_predicted *times, sink *s, nb_ctx *ctx)
     return nb_prediction_keep(past, &s->store, ctx);
 }
 
-static int run_and_report(const nb_start *start, const choices *chosen, nb_machine_speed machine, const bool *pending,
-                          bool gnuplot, sink *s, nb_ctx *ctx)
+static nb_status run_and_report(const nb_start *start, const choices *chosen, nb_machine_speed machine,
+                                const bool *pending, bool gnuplot, sink *s, nb_ctx *ctx)
 {
     const nb_experiment *e = start->e;
     nb_predicted times;
     int failures = 0, workers = nb_preview_workers(start->workers.jobs);
-    if (nb_predict(&e->plan, pending, machine, workers, &times, ctx) != NB_OK ||
-        nb_progress_init(&s->progress, &times, &e->plan, pending, ctx) != NB_OK)
-        return nb_print_failure(ctx, NB_EXIT_FAILED);
+    NB_TRY(ctx, nb_predict(&e->plan, pending, machine, workers, &times, ctx));
+    NB_TRY(ctx, nb_progress_init(&s->progress, &times, &e->plan, pending, ctx));
     if (s->progress.state.rows > 0) nb_progress_show(&s->progress);
     catch_signals();
-    if (run_rows(&e->plan, pending, start->workers, s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
+    NB_TRY(ctx, run_rows(&e->plan, pending, start->workers, s, ctx));
     int jobs = start->workers.jobs > 0 ? start->workers.jobs : 1;
     const nb_telling how = {chosen->quiet, gnuplot ? jobs : 0, &interrupted};
     nb_status status = nb_tell_results(e, &s->store, start->only, &how, &failures, ctx);
     if (status == NB_OK) status = look_back(&times, s, ctx);
-    if (status != NB_OK) nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (interrupted) {
-        fprintf(stderr, "nysbench: interrupted; the same command continues\n");
-        return NB_EXIT_INTERRUPTED;
-    }
-    if (status != NB_OK) return NB_EXIT_FAILED;
-    return failures ? NB_EXIT_FAILED : NB_EXIT_OK;
+    start->line->exit = interrupted ? NB_EXIT_INTERRUPTED : failures ? NB_EXIT_FAILED : NB_EXIT_OK;
+    if (!interrupted) return status;
+    if (status != NB_OK) nb_print_failure(ctx);
+    fprintf(stderr, "nysbench: interrupted; the same command continues\n");
+    return NB_OK;
 }
 
 /* Warnings before the rows are measured. */
@@ -275,35 +268,34 @@ static void warn(const nb_start *start, bool gnuplot)
             "changes may change other rows");
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
     choices chosen = {.max_hours = NB_MAX_HOURS_VALUE, .workers = NB_WORKER_DEFAULTS};
     nb_machine_speed machine = {.slowness = 1};
     sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = is_screen()}};
-    nb_start start = {.e = &e, .choices = &chosen.start, .argc = argc, .argv = argv};
+    nb_start start = {.e = &e, .choices = &chosen.start, .line = line};
     bool *only, *pending, gnuplot = true;
     const char *version;
-    int todo, code = parse(command, argc, argv, &chosen, &e, &start.workers, ctx);
-    if (code == NB_GO_ON) code = find_only(chosen.only, &e, &only, ctx);
-    if (code != NB_GO_ON) return code;
+    int todo;
+    NB_TRY(ctx, parse(line, &chosen, &e, &start.workers, ctx));
+    NB_TRY(ctx, find_only(chosen.only, &e, &only, ctx));
     start.only = only;
-    if (start.workers.jobs > 0 && start.workers.blas_threads > 1 && *nb_plugins_loaded())
-        return nb_print_error(
-            "run: --blas-threads %d: a plug-in runs in a copy of its worker, which can be made of one "
-            "thread only: leave out --blas-threads, or %s",
-            start.workers.blas_threads, *nb_plugins_loaded());
-    if (chosen.dry_run) return dry_run(command, &start, &chosen, ctx);
+    NB_REQUIRE(ctx, start.workers.jobs == 0 || start.workers.blas_threads == 1 || !*nb_plugins_loaded(), NB_EINVAL,
+               "run: --blas-threads %d: a plug-in runs in a copy of its worker, which can be made of one thread only: "
+               "leave out --blas-threads, or %s",
+               start.workers.blas_threads, *nb_plugins_loaded());
+    if (chosen.dry_run) return dry_run(&start, &chosen, ctx);
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
     warn(&start, gnuplot);
-    code = predict(command, &start, &chosen, &machine, ctx);
-    if (code != NB_GO_ON) return code;
+    NB_TRY(ctx, predict(&start, &chosen, &machine, ctx));
     if (e.apart && !chosen.quiet)
         fprintf(stderr, "nysbench: --set changes the rows: results in %s (--out names another folder)\n", e.folder);
     s.progress.quiet = chosen.quiet;
     s.wanted = e.config.wanted;
     s.inputs = e.plan.inputs;
-    if (nb_prepare(&start, &s.store, &pending, &todo, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    NB_TRY(ctx, nb_prepare(&start, &s.store, &pending, &todo, ctx));
+    line->stage = NB_WORKS;
     return run_and_report(&start, &chosen, machine, pending, gnuplot, &s, ctx);
 }
 

@@ -41,40 +41,31 @@ static nb_status require_keys(void *self, const nb_problem_shape *shape, nb_give
     return NB_OK;
 }
 
-static int pick(const nysbench_request *request, nb_host *host, bool keys, const char *path, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    nysbench *handle;
-    nysbench_landmarks landmarks;
-    if (nb_program_handle(&handle, host, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    if (keys) host->seen = require_keys;
-    int aside = nb_program_aside();
-    int code = nb_program_end(handle, nysbench_select(handle, request, &landmarks), aside);
-    if (code != NB_GO_ON) return code;
-    if (save(path, &landmarks, keys ? &landmarks.keys : &landmarks.queries, ctx) != NB_OK)
-        return nb_print_failure(ctx, NB_EXIT_FAILED);
-    summarise(strcmp(path, "-") == 0 ? stderr : stdout, handle, &landmarks, keys);
-    return NB_EXIT_OK;
-}
-
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
-{
+    static const char *const sides[] = {"queries", "keys", NULL};
     nysbench_request request;
     nb_host host = {.prefix = NULL};
-    const char **plugins = NULL;
-    static const char *const sides[] = {"queries", "keys", NULL};
+    nysbench *handle;
+    nysbench_landmarks landmarks;
     nb_word_value side = {.words = sides};
     char *out = NULL;
     const struct poptOption options[] = {
-        NB_ONE_HEAD_OPTIONS(request, host, plugins),
+        NB_ONE_HEAD_OPTIONS(request, host, line),
         NB_WORD_OPTION("side", '\0', side, "Which side's landmarks to write (default: queries)", "queries|keys"),
         NB_OUTPUT_OPTION(out, "Tokens as int64 (m), or points as float64 (m, d); '-' is standard output"),
         POPT_TABLEEND};
-    const char **arguments;
     nysbench_request_init(&request);
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){0, 0, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    if (!out) return nb_print_error("select: -o is missing: a .npy file, or '-' for standard output");
-    return pick(&request, &host, side.value == 1, out, ctx);
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    NB_REQUIRE(ctx, out, NB_EINVAL, "select: -o is missing: a .npy file, or '-' for standard output");
+    bool keys = side.value == 1;
+    NB_TRY(ctx, nb_program_handle(&handle, &host, ctx));
+    if (keys) host.seen = require_keys;
+    int aside = nb_program_aside();
+    NB_TRY(ctx, nb_program_end(line, handle, nysbench_select(handle, &request, &landmarks), aside, ctx));
+    NB_TRY(ctx, save(out, &landmarks, keys ? &landmarks.keys : &landmarks.queries, ctx));
+    summarise(strcmp(out, "-") == 0 ? stderr : stdout, handle, &landmarks, keys);
+    return NB_OK;
 }
 
 NB_COMMAND(select, "--head FILE ...", "Pick landmarks once and write them", true, NB_YOUR_OWN + 40);

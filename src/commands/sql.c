@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sql.c - nysbench sql RUN... [QUERY]: the rows are asked with SQL. */
-#include "commands/format.h"
+#include "commands/command.h"
 
 #include "base/text.h"
 #include "report/query.h"
@@ -30,21 +30,16 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
     return nb_format_table(&grid, false, format);
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    enum { MOST = 64 };
     const char *query = NULL;
-    int count = 0;
-    nb_word_value format = NB_FORMAT_VALUE;
-    const char **plugins = NULL, **arguments;
-    const struct poptOption options[] = {NB_FORMAT_OPTION(format), NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    count = nb_text_count(arguments);
-    if (count > 1 && strpbrk(arguments[count - 1], " \n\t")) query = arguments[--count];
-    for (int i = 0; i < count && code == NB_GO_ON; i++) code = nb_command_check_run(arguments[i], ctx);
-    if (code != NB_GO_ON) return code;
-    return nb_command_end(ask(count, arguments, query, (nb_output_format)format.value, ctx), ctx);
+    const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_PLUGIN_OPTION(line), POPT_TABLEEND};
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    int count = nb_text_count(line->arguments);
+    if (count > 1 && strpbrk(line->arguments[count - 1], " \n\t")) query = line->arguments[--count];
+    for (int i = 0; i < count; i++) NB_TRY(ctx, nb_check_run(line->arguments[i], ctx));
+    line->stage = NB_ASKS;
+    return ask(count, line->arguments, query, (nb_output_format)line->format.value, ctx);
 }
 
 NB_COMMAND(sql, "RUN... [QUERY]", "Ask the rows of runs with SQL", true, NB_LOOK_AT_RUN + 70);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* status.c - nysbench status RUN: how far its shards are, and its own rows. */
-#include "commands/format.h"
+#include "commands/command.h"
 
 #include "base/files.h"
 #include "commands/experiment.h"
@@ -161,19 +161,17 @@ static nb_status print(look *l, nb_ctx *ctx)
     return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format) : nb_format_grid(&l->grid, l->format);
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     look l = {.run = NULL};
-    nb_word_value format = NB_FORMAT_VALUE;
-    const struct poptOption options[] = {NB_FORMAT_OPTION(format), POPT_TABLEEND};
-    const char **arguments;
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, 1, &arguments, 0}, ctx);
-    if (code != NB_GO_ON) return code;
-    l.format = (nb_output_format)format.value;
-    l.run = arguments[0];
-    if (nb_is_file(l.run)) return nb_command_check_run(l.run, ctx);
-    if (print(&l, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
-    return l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
+    const struct poptOption options[] = {NB_FORMAT_OPTION(line), POPT_TABLEEND};
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    l.format = (nb_output_format)line->format.value;
+    l.run = line->arguments[0];
+    if (nb_is_file(l.run)) NB_TRY(ctx, nb_check_run(l.run, ctx));
+    NB_TRY(ctx, print(&l, ctx));
+    line->exit = l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;
+    return NB_OK;
 }
 
 NB_COMMAND(status, "RUN", "Show how far a run and its shards are", false, NB_LOOK_AT_RUN + 10);

@@ -232,21 +232,21 @@ static nb_status send(sending *s, nb_ctx *ctx)
     return s->c.dry_run ? dry_run(s, ctx) : submit(s, ctx);
 }
 
-/* Splits off the arguments after "--", which are sbatch's; *argc and *argv become those before it. */
-static nb_status split(int *argc, const char ***argv, choices *c, nb_ctx *ctx)
+/* Splits off the arguments after "--", which are sbatch's. */
+static nb_status split(nb_command_line *line, choices *c, nb_ctx *ctx)
 {
     const char **before;
     int dashes = 0;
-    while (dashes < *argc && strcmp((*argv)[dashes], "--") != 0) dashes++;
-    c->sbatch = dashes < *argc ? *argv + dashes + 1 : *argv + *argc;
+    while (dashes < line->argc && strcmp(line->argv[dashes], "--") != 0) dashes++;
+    c->sbatch = dashes < line->argc ? line->argv + dashes + 1 : line->argv + line->argc;
     NB_NEED(before, nb_alloc(ctx, (size_t)dashes + 1, sizeof *before));
-    memcpy(before, *argv, (size_t)dashes * sizeof *before);
-    *argc = dashes;
-    *argv = before;
+    memcpy(before, line->argv, (size_t)dashes * sizeof *before);
+    line->argc = dashes;
+    line->argv = before;
     return NB_OK;
 }
 
-static int check_options(const choices *c)
+static nb_status check_options(const choices *c, nb_ctx *ctx)
 {
     static const char *const ours[] = {"--array", "-a",         "--output", "-o", "--chdir",
                                        "-D",      "--parsable", "--wrap",   NULL};
@@ -254,18 +254,21 @@ static int check_options(const choices *c)
         for (int o = 0; ours[o]; o++) {
             size_t length = strlen(ours[o]);
             bool longer = ours[o][1] == '-' ? c->sbatch[i][length] == '=' : true;
-            if (strncmp(c->sbatch[i], ours[o], length) != 0 || (c->sbatch[i][length] && !longer)) continue;
-            return nb_print_error("submit: sbatch's %s is set by this command", ours[o]);
+            NB_REQUIRE(ctx, strncmp(c->sbatch[i], ours[o], length) != 0 || (c->sbatch[i][length] && !longer), NB_EINVAL,
+                       "submit: sbatch's %s is set by this command", ours[o]);
         }
-    return NB_GO_ON;
+    return NB_OK;
 }
 
-static int parse(const nb_command *command, int argc, const char **argv, sending *s, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    choices *c = &s->c;
     nb_workers workers;
+    sending s = {.c = {.jobs = {.min = 1, .max = NB_MOST_SHARDS},
+                       .minutes = {.min = 1, .max = 365 * 24 * 60},
+                       .workers = NB_WORKER_DEFAULTS}};
+    choices *c = &s.c;
     const struct poptOption options[] = {
-        NB_EXPERIMENT_OPTIONS(s->e),
+        NB_EXPERIMENT_OPTIONS(s.e, line),
         NB_WHOLE_OPTION("jobs", 'j', c->jobs, "Shards, each a task of a Slurm job array", "N"),
         NB_WHOLE_OPTION("minutes", '\0', c->minutes,
                         "Time limit of a shard, in minutes (default: three times the prediction, plus 10)", "M"),
@@ -276,26 +279,16 @@ static int parse(const nb_command *command, int argc, const char **argv, sending
         NB_FLAG_OPTION("dry-run", '\0', c->dry_run,
                        "Print the scripts and the calls of sbatch; write and submit nothing"),
         POPT_TABLEEND};
-    int code = nb_experiment_parse(command, argc, argv, options, &s->e, ctx);
-    if (code != NB_GO_ON) return code;
-    if (!c->jobs.text) return nb_print_error("submit: --jobs N is missing: the number of shards");
-    s->shards = (int)c->jobs.value;
-    s->minutes = (int)c->minutes.value;
-    code = nb_worker_read(command, &c->workers, &workers);
-    return code == NB_GO_ON ? check_options(c) : code;
-}
-
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
-{
-    sending s = {.c = {.jobs = {.min = 1, .max = NB_MOST_SHARDS},
-                       .minutes = {.min = 1, .max = 365 * 24 * 60},
-                       .workers = NB_WORKER_DEFAULTS}};
-    if (split(&argc, &argv, &s.c, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
-    int code = parse(command, argc, argv, &s, ctx);
-    if (code != NB_GO_ON) return code;
-    if (send(&s, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
+    NB_TRY(ctx, split(line, c, ctx));
+    NB_TRY(ctx, nb_experiment_parse(line, options, &s.e, ctx));
+    NB_REQUIRE(ctx, c->jobs.text, NB_EINVAL, "submit: --jobs N is missing: the number of shards");
+    s.shards = (int)c->jobs.value;
+    s.minutes = (int)c->minutes.value;
+    NB_TRY(ctx, nb_worker_read(line->command, &c->workers, &workers, ctx));
+    NB_TRY(ctx, check_options(c, ctx));
+    NB_TRY(ctx, send(&s, ctx));
     if (s.sent_count == 0) printf("nothing to submit; see nysbench status and nysbench merge\n");
-    return NB_EXIT_OK;
+    return NB_OK;
 }
 
 NB_COMMAND(submit, "EXPERIMENT.yaml --jobs N [-- SBATCH OPTIONS]", "Run shards under Slurm, merge and plot them", true,

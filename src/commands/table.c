@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* table.c - nysbench table RUN [TABLE]... */
-#include "commands/format.h"
+#include "commands/command.h"
 
 #include "components/registry.h"
 #include "components/study.h"
@@ -102,27 +102,25 @@ static nb_status tables(const char *folder, const char *const *names, const char
     return nb_format_is_page(w.format) ? tell_missing(&w, ctx) : NB_OK;
 }
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    enum { MOST = 64 };
-    nb_word_value format = NB_FORMAT_VALUE;
-    const char **plugins = NULL, **where = NULL, **arguments;
+    const char **where = NULL;
     const struct poptOption options[] = {
-        NB_FORMAT_OPTION(format),
+        NB_FORMAT_OPTION(line),
         NB_LIST_OPTION(
             "where", 'w', where,
             "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
             "COLUMN=VALUE"),
-        NB_PLUGIN_OPTION(plugins), POPT_TABLEEND};
-    int code = nb_command_parse(command, argc, argv, options, (nb_arguments){1, MOST, &arguments, 1}, ctx);
-    if (code != NB_GO_ON) return code;
-    wish w = {.format = (nb_output_format)format.value};
-    if (w.format == NB_FORMAT_JSON && arguments[1] && arguments[2])
-        return nb_print_error("table: --format json takes one NAME at a time: '%s' is one too many", arguments[2]);
+        NB_PLUGIN_OPTION(line), POPT_TABLEEND};
+    NB_TRY(ctx, nb_parse_command(line, options, 1, ctx));
+    const char *const *names = line->arguments + 1;
+    const wish w = {.format = (nb_output_format)line->format.value};
     const nb_component *found;
-    for (int i = 1; arguments[i] && code == NB_GO_ON; i++)
-        code = nb_command_find(command, &nb_tables, arguments[i], &found, ctx);
-    return code == NB_GO_ON ? nb_command_end(tables(arguments[0], arguments + 1, where, w, ctx), ctx) : code;
+    NB_REQUIRE(ctx, w.format != NB_FORMAT_JSON || !names[0] || !names[1], NB_EINVAL,
+               "table: --format json takes one NAME at a time: '%s' is one too many", names[1]);
+    for (int i = 0; names[i]; i++) NB_TRY(ctx, nb_command_find(line->command, &nb_tables, names[i], &found, ctx));
+    line->stage = NB_ASKS;
+    return tables(line->arguments[0], names, where, w, ctx);
 }
 
 NB_COMMAND(table, "RUN [TABLE]...", "Print tables of a run; without TABLE, list them", false, NB_LOOK_AT_RUN + 20);
