@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main.c - nysbench COMMAND ... */
 #include "commands/command.h"
-#include "commands/manual.h"
 #include "base/process.h"
 #include "base/server.h"
 #include "base/version.h"

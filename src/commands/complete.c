@@ -5,7 +5,7 @@
 #include "api/kinds.h"
 #include "base/text.h"
 #include "commands/experiment.h"
-#include "commands/manual.h"
+#include "commands/command.h"
 #include "components/study.h"
 #include "config/keys.h"
 

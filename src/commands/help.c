@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* help.c - nysbench help [TOPIC] */
-#include "commands/manual.h"
 
 #include "commands/command.h"
 

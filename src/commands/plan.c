@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "base/machine.h"
 #include "base/texts.h"
-#include "commands/progress.h"
 #include "report/compare.h"
 #include "problems/problem.h"
 #include "report/labels.h"

@@ -3,7 +3,6 @@
 #include "commands/experiment.h"
 
 #include "base/machine.h"
-#include "commands/progress.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* progress.c - see progress.h */
-#include "commands/progress.h"
+/* progress.c - see experiment.h */
+#include "commands/experiment.h"
 
 #include "base/clock.h"
 #include "commands/command.h"

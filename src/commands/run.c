@@ -6,7 +6,6 @@
 #include "base/gnuplot.h"
 #include "base/words.h"
 #include "commands/program.h"
-#include "commands/progress.h"
 #include "commands/experiment.h"
 #include "components/plugin.h"
 #include "run/inputs.h"

@@ -2,11 +2,11 @@
 /* claims.c - a claim is a mapping, and so are its parts, each with a table of keys: first its pairs are sorted by key,
  * so that what is unknown, twice there or empty is told at once, and then each is read in the order of the table, in
  * which a key stands behind those that decide what it may be. */
-#include "config/claims.h"
+#include "config/keys.h"
 
 #include "base/numbers.h"
 #include "base/text.h"
-#include "config/values.h"
+#include "config/yaml.h"
 
 #include <ctype.h>
 #include <float.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* conditions.c - see claims.h. A value is read as its column's axis reads it. What rules name is looked up once in
+/* conditions.c - see keys.h. A value is read as its column's axis reads it. What rules name is looked up once in
  * the config's lists, so that a row is matched by its indices. */
-#include "config/claims.h"
+#include "config/keys.h"
 
 #include "base/text.h"
 #include "config/lookup.h"
-#include "config/values.h"
+#include "config/yaml.h"
 
 #include <float.h>
 #include <limits.h>

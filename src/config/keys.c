@@ -6,9 +6,8 @@
 #include "components/plugin.h"
 #include "components/study.h"
 #include "components/registry.h"
-#include "config/claims.h"
 #include "config/lookup.h"
-#include "config/values.h"
+#include "config/yaml.h"
 
 #include <string.h>
 

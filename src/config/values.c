@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* values.c - see values.h */
-#include "config/values.h"
+/* values.c - reads the kinds of values that keys have: see yaml.h. */
+#include "config/yaml.h"
 
 #include "base/words.h"
 #include "base/numbers.h"

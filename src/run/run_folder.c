@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "components/plugin.h"
 #include "components/registry.h"
-#include "config/claims.h"
+#include "config/keys.h"
 #include "config/lookup.h"
 #include "config/yaml.h"
 

@@ -7,7 +7,7 @@
  * is 1 - 6 * 10 / (7 * 48), of 1 2 2 4 5 against 1 3 2 2 5, with ties, 0.763157894736842 (SciPy). */
 #include "relations.h"
 
-#include "config/claims.h"
+#include "config/keys.h"
 #include "report/claims.h"
 #include "studies/error/study.h"
 

@@ -3,7 +3,7 @@
  * and the share of the predicted cost. */
 #include "testing.h"
 
-#include "commands/progress.h"
+#include "commands/experiment.h"
 
 static void test_durations(void **state)
 {
