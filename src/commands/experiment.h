@@ -145,16 +145,10 @@ typedef struct {
 /* Returns how many of so many workers have a CPU each. */
 int nb_preview_workers(int jobs);
 
-typedef struct {
-    const nb_start_choices *start;
-    const bool *only; /* by row of the plan; NULL: the missing rows */
-    bool measured;    /* measure this machine; false: take it for the reference machine */
-} nb_plan_question;
-
-/* Makes the preview of the rows asked for. Reduces *workers to as many as fit into memory; NB_EINVAL if not one does.
- * Reads the store of the experiment's folder, unless it will be put aside (--fresh), and writes nothing. */
-nb_status nb_preview_make(const nb_experiment *e, const nb_plan_question *asked, nb_workers *workers,
-                          nb_preview *preview, nb_ctx *ctx);
+/* Makes the preview of the rows that are to begin; `measured`: measure this machine; else it is the reference machine.
+ * Reduces the workers to as many as fit into memory; NB_EINVAL if not one does. Reads the store of the experiment's
+ * folder, unless it will be put aside (--fresh), and writes nothing. */
+nb_status nb_preview_make(nb_start *start, bool measured, nb_preview *preview, nb_ctx *ctx);
 
 enum { NB_TIME_RANGE = 80 };
 /* Returns "41 s to 1 min 10 s", or one time if both are the same, for that share of the whole. */
@@ -170,9 +164,8 @@ void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
 nb_status nb_preview_check(const nb_command *command, const nb_preview *preview, double max_hours, nb_ctx *ctx);
 
 /* Prints on standard output what a run of these rows would do: scenes, rows, time and memory. NB_EINVAL if the run would
- * be refused, because no worker fits into workers->memory (0: any machine) or as nb_preview_check says. */
-nb_status nb_plan_tell(const nb_command *command, const nb_experiment *experiment, const nb_plan_question *asked,
-                       nb_workers *workers, double max_hours, nb_output_format format, nb_ctx *ctx);
+ * be refused, because no worker fits into their memory (0: any machine) or as nb_preview_check says. */
+nb_status nb_plan_tell(nb_start *start, double max_hours, nb_output_format format, nb_ctx *ctx);
 
 /* Prints and writes the results of a run's rows. */
 

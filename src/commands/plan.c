@@ -264,19 +264,19 @@ static nb_status tell(const nb_experiment *e, const nb_preview *o, nb_output_for
     return nb_format_table(&grid, false, format);
 }
 
-nb_status nb_plan_tell(const nb_command *command, const nb_experiment *e, const nb_plan_question *asked,
-                       nb_workers *workers, double max_hours, nb_output_format format, nb_ctx *ctx)
+nb_status nb_plan_tell(nb_start *start, double max_hours, nb_output_format format, nb_ctx *ctx)
 {
     nb_preview preview;
-    NB_TRY(ctx, nb_preview_make(e, asked, workers, &preview, ctx));
-    NB_TRY(ctx, tell(e, &preview, format, ctx));
+    NB_TRY(ctx, nb_preview_make(start, true, &preview, ctx));
+    NB_TRY(ctx, tell(start->e, &preview, format, ctx));
     fflush(stdout);
-    return nb_preview_check(command, &preview, max_hours, ctx);
+    return nb_preview_check(start->line->command, &preview, max_hours, ctx);
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
+    nb_start start = {.e = &e, .choices = &(nb_start_choices){.fresh = 0}, .line = line};
     int origins = 0;
     nb_whole_value jobs = {.min = 1, .max = NB_MOST_JOBS, .value = nb_usable_cpus()};
     nb_real_value hours = NB_MAX_HOURS_VALUE;
@@ -292,10 +292,8 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         POPT_TABLEEND};
     NB_TRY(ctx, nb_experiment_parse(line, options, &e, ctx));
     if (origins) return print_origins(&e.config, ctx);
-    nb_workers workers = {.jobs = (int)jobs.value,
-                          .blas_threads = 1}; /* for any machine: memory is predicted, not limited */
-    return nb_plan_tell(line->command, &e, &(nb_plan_question){&(nb_start_choices){.fresh = 0}, NULL, true}, &workers,
-                        hours.value, (nb_output_format)line->format.value, ctx);
+    start.workers = (nb_workers){.jobs = (int)jobs.value, .blas_threads = 1}; /* memory is predicted, not limited */
+    return nb_plan_tell(&start, hours.value, (nb_output_format)line->format.value, ctx);
 }
 
 NB_COMMAND(plan, "EXPERIMENT.yaml", "Check an experiment, and predict what it takes", true, NB_BEGIN_HERE + 30);

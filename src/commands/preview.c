@@ -27,12 +27,13 @@ static nb_status count_others(nb_store *store, int blas_threads, int *others, nb
     return NB_OK;
 }
 
-static nb_status look(const nb_experiment *e, nb_store *store, const nb_plan_question *asked, nb_workers *workers,
-                      nb_preview *o, nb_ctx *ctx)
+static nb_status look(nb_start *start, nb_store *store, bool measured, nb_preview *o, nb_ctx *ctx)
 {
+    const nb_experiment *e = start->e;
+    nb_workers *workers = &start->workers;
     bool *pending;
-    nb_terms terms = {.only = asked->only};
-    NB_TRY(ctx, nb_start_statuses(asked->start, &terms.retry, ctx));
+    nb_terms terms = {.only = start->only};
+    NB_TRY(ctx, nb_start_statuses(start->choices, &terms.retry, ctx));
     NB_NEED(pending, nb_alloc(ctx, (size_t)e->plan.row_count + 1, sizeof *pending));
     memset(pending, true, (size_t)e->plan.row_count * sizeof *pending);
     if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, terms.retry, pending, &o->standing, ctx));
@@ -41,28 +42,28 @@ static nb_status look(const nb_experiment *e, nb_store *store, const nb_plan_que
     for (int i = 0; i < e->plan.row_count; i++) o->to_run += pending[i];
     nb_workers_alone(&e->plan, workers);
     NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
-    if (asked->measured && o->to_run > 0) NB_TRY(ctx, nb_measure_machine(&o->machine, ctx));
+    if (measured && o->to_run > 0) NB_TRY(ctx, nb_measure_machine(&o->machine, ctx));
     return nb_predict(&e->plan, pending, o->machine, nb_preview_workers(workers->jobs), &o->times, ctx);
 }
 
-nb_status nb_preview_make(const nb_experiment *e, const nb_plan_question *asked, nb_workers *workers, nb_preview *o,
-                          nb_ctx *ctx)
+nb_status nb_preview_make(nb_start *start, bool measured, nb_preview *o, nb_ctx *ctx)
 {
+    const nb_experiment *e = start->e;
     const char *path;
     nb_store store;
     nb_ctx *own; /* the store is closed before the run opens it to write */
     *o = (nb_preview){.machine = {.slowness = 1}};
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
-    if (asked->start->fresh || !nb_run_exists(e->folder, ctx)) return look(e, NULL, asked, workers, o, ctx);
+    if (start->choices->fresh || !nb_run_exists(e->folder, ctx)) return look(start, NULL, measured, o, ctx);
     NB_NEED(own, nb_ctx_child(ctx));
     nb_status status = nb_store_open(path, false, e->config.study, &store, own);
     if (status != NB_OK &&
         !nb_run_exists(e->folder, ctx)) { /* killed while it made the store, which is empty now that it was opened */
         nb_ctx_release(own, 0);
         nb_error_clear(ctx);
-        return look(e, NULL, asked, workers, o, ctx);
+        return look(start, NULL, measured, o, ctx);
     }
-    if (status == NB_OK) status = look(e, &store, asked, workers, o, ctx);
+    if (status == NB_OK) status = look(start, &store, measured, o, ctx);
     nb_ctx_release(own, 0);
     return status;
 }

@@ -196,8 +196,7 @@ static nb_status predict(nb_start *start, const choices *chosen, nb_machine_spee
     bool alone = nb_workers_alone(&start->e->plan, &start->workers);
     int asked = start->workers.jobs;
     nb_preview preview;
-    const nb_plan_question question = {&chosen->start, start->only, !chosen->quiet || chosen->max_hours.text != NULL};
-    NB_TRY(ctx, nb_preview_make(start->e, &question, &start->workers, &preview, ctx));
+    NB_TRY(ctx, nb_preview_make(start, !chosen->quiet || chosen->max_hours.text, &preview, ctx));
     *machine = preview.machine;
     if (start->workers.jobs < asked)
         nb_print_warning("only %d of %d workers start: more would not fit into %.1f MiB of memory", start->workers.jobs,
@@ -214,8 +213,7 @@ static nb_status predict(nb_start *start, const choices *chosen, nb_machine_spee
 static nb_status dry_run(nb_start *start, const choices *chosen, nb_ctx *ctx)
 {
     if (!chosen->workers.memory) start->workers.memory = 0;
-    return nb_plan_tell(start->line->command, start->e, &(nb_plan_question){&chosen->start, start->only, true},
-                        &start->workers, chosen->max_hours.value, NB_FORMAT_TABLE, ctx);
+    return nb_plan_tell(start, chosen->max_hours.value, NB_FORMAT_TABLE, ctx);
 }
 
 /* Compares the prediction with the time taken. Only rows were predicted, not planning, tables and figures. */
