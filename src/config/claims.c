@@ -88,15 +88,8 @@ static nb_status read_sentence(reader *r, const key *k, nb_yaml value)
 
 static nb_status read_id(reader *r, const key *k, nb_yaml value)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    const char *text = nb_yaml_scalar(value);
-    if (!text || !isalnum((unsigned char)*text) || text[strspn(text, letters)])
-        return nb_yaml_mistake(
-            value, r->mistakes,
-            "claims: %s: expected letters, digits, '.', '_' and '-', beginning with a letter or digit, found '%s'",
-            k->name, nb_yaml_found(value));
-    NB_NEED(r->claim->id, nb_strdup(r->ctx, text));
-    return NB_OK;
+    (void)k;
+    return nb_read_name("claims: id", value, "", &r->claim->id, r->mistakes);
 }
 
 static nb_status read_word(reader *r, const key *k, nb_yaml value)
@@ -261,27 +254,22 @@ static nb_status read_series(reader *r, const key *k, nb_yaml value)
     return read_inside(&inner, k, value);
 }
 
-#define METRIC_KEY \
-    { \
-        .name = "metric", .read = read_metric, .needed = true \
-    }
-#define WHERE_KEY \
-    { \
-        .name = "where", .read = read_where \
-    }
 static const key measure_keys[] = {
-    METRIC_KEY,
-    WHERE_KEY,
-    {.name = "statistic", .read = read_word, .words = nb_claim_statistics, .offset = offsetof(nb_claim, statistic)},
+    {.name = "metric", .read = read_metric, .needed = true},
+    {.name = "where", .read = read_where},
+    {.name = "statistic", .read = read_word, .offset = offsetof(nb_claim, statistic), .words = nb_claim_statistics},
     {NULL}};
-static const key slope_keys[] = {
-    METRIC_KEY, {.name = "against", .read = read_column, .needed = true}, WHERE_KEY, {NULL}};
-static const key series_keys[] = {METRIC_KEY, WHERE_KEY, {NULL}};
+static const key slope_keys[] = {{.name = "metric", .read = read_metric, .needed = true},
+                                 {.name = "against", .read = read_column, .needed = true},
+                                 {.name = "where", .read = read_where},
+                                 {NULL}};
+static const key series_keys[] = {
+    {.name = "metric", .read = read_metric, .needed = true}, {.name = "where", .read = read_where}, {NULL}};
 static const key correlate_keys[] = {{.name = "over", .read = read_column, .needed = true},
                                      {.name = "metrics", .read = read_metrics},
                                      {.name = "x", .read = read_series, .inside = series_keys},
                                      {.name = "y", .read = read_series, .inside = series_keys},
-                                     WHERE_KEY,
+                                     {.name = "where", .read = read_where},
                                      {NULL}};
 
 /* compare, order: {COLUMN: [A, B], metric: ..., where: ...} */
@@ -292,8 +280,8 @@ static nb_status read_pairs(reader *r, const key *k, nb_yaml body)
     (void)k;
     for (const nb_axis *axis = r->common.study->axes; axis->key; axis++)
         if (compares(axis)) keys[count++] = (key){.name = axis->column, .read = read_compared};
-    keys[count++] = (key)METRIC_KEY;
-    keys[count] = (key)WHERE_KEY;
+    keys[count++] = (key){.name = "metric", .read = read_metric, .needed = true};
+    keys[count] = (key){.name = "where", .read = read_where};
     NB_TRY(r->ctx, read_keys(r, body, keys));
     if (r->claim->column || body.node->type != YAML_MAPPING_NODE) return NB_OK;
     return nb_yaml_mistake(body, r->mistakes, "%s: expected a column with its values, as %s: [A, B]", r->what,
@@ -426,6 +414,7 @@ static nb_status read_expect(reader *r, nb_yaml value)
 }
 
 enum { FORMS = 3, EXPECT = FORMS + NB_CLAIM_FORMS, SMALLEST = EXPECT + 5, KEYS };
+#define REAL_KEY(member) .name = #member, .read = read_real, .offset = offsetof(nb_claim, member)
 static const key claim_keys[KEYS + 1] = {
     {.name = "says", .read = read_sentence, .needed = true, .offset = offsetof(nb_claim, says)},
     {.name = "source", .read = read_sentence, .offset = offsetof(nb_claim, source)},
@@ -439,19 +428,9 @@ static const key claim_keys[KEYS + 1] = {
     {.name = "expect"},
     {.name = "each", .read = read_each, .offset = offsetof(nb_claim, each)},
     {.name = "confounded", .read = read_confounded, .offset = offsetof(nb_claim, confounded)},
-    {.name = "failures", .read = read_word, .words = nb_claim_failure_words, .offset = offsetof(nb_claim, failures)},
-    {.name = "confidence",
-     .read = read_real,
-     .lo = 0.5,
-     .hi = 1 - DBL_EPSILON / 2,
-     .expected = "a number of at least 0.5, below 1",
-     .offset = offsetof(nb_claim, confidence)},
-    {.name = "smallest",
-     .read = read_real,
-     .lo = 1,
-     .hi = 1e6,
-     .expected = "a ratio of at least 1, as 1.02",
-     .offset = offsetof(nb_claim, smallest)}};
+    {.name = "failures", .read = read_word, .offset = offsetof(nb_claim, failures), .words = nb_claim_failure_words},
+    {REAL_KEY(confidence), .lo = 0.5, .hi = 1 - DBL_EPSILON / 2, .expected = "a number of at least 0.5, below 1"},
+    {REAL_KEY(smallest), .lo = 1, .hi = 1e6, .expected = "a ratio of at least 1, as 1.02"}};
 
 /* The one form that a claim has. */
 static nb_status read_form(reader *r, nb_yaml claim, const nb_yaml *values, bool *known)

@@ -13,16 +13,9 @@
 
 static nb_status read_name(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    const char *text = nb_yaml_scalar(f);
-    if (!text || !*text || *text == '.' || *text == '-' || text[strspn(text, letters)])
-        return nb_yaml_mistake(
-            f, l->mistakes,
-            "%s: expected letters, digits, '.', '_' and '-', beginning with a letter or digit, found '%s'%s", k->name,
-            nb_yaml_found(f),
-            f.in_file || f.source != l->path ? "" : ", which is the file's name; a line 'name: ...' sets another");
-    NB_NEED(l->config->name, nb_strdup(l->ctx, text));
-    return NB_OK;
+    bool of_file = !f.in_file && f.source == l->path;
+    const char *hint = of_file ? ", which is the file's name; a line 'name: ...' sets another" : "";
+    return nb_read_name(k->name, f, hint, &l->config->name, l->mistakes);
 }
 
 static nb_status read_question(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)

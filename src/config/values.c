@@ -24,6 +24,19 @@ const char *nb_list_hint(const char *text, nb_ctx *ctx)
     return all ? nb_format(ctx, "; write a list in brackets: [%s]", all) : NULL;
 }
 
+nb_status nb_read_name(const char *key, nb_yaml value, const char *hint, const char **out, nb_mistakes *mistakes)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const char *text = nb_yaml_scalar(value);
+    if (!text || !*text || *text == '.' || *text == '-' || text[strspn(text, letters)])
+        return nb_yaml_mistake(
+            value, mistakes,
+            "%s: expected letters, digits, '.', '_' and '-', beginning with a letter or digit, found '%s'%s", key,
+            nb_yaml_found(value), hint);
+    NB_NEED(*out, nb_strdup(mistakes->ctx, text));
+    return NB_OK;
+}
+
 static nb_status read_pair(const char *what, nb_yaml key, nb_yaml value, const char *const *names, nb_yaml *values,
                            nb_mistakes *mistakes)
 {

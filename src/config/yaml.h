@@ -53,6 +53,9 @@ void nb_yaml_print_quoted(FILE *out, const char *text);
 nb_status nb_read_mapping(const char *what, nb_yaml mapping, const char *const *names, nb_yaml **values,
                           nb_mistakes *mistakes);
 
+/* Reads a name of letters, digits, '.', '_' and '-'; `hint` ends the mistake. */
+nb_status nb_read_name(const char *key, nb_yaml value, const char *hint, const char **out, nb_mistakes *mistakes);
+
 nb_status nb_read_integer(const char *key, nb_yaml value, long long lo, long long hi, long long *out,
                           nb_mistakes *mistakes);
 
