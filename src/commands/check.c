@@ -87,20 +87,14 @@ static nb_status print(tally *t, const char *label, const char *check, const ver
     return NB_OK;
 }
 
-/* Prints pairings that are passed over, a line for those with one reason, which is no verdict. */
+/* Prints pairings that are passed over, which is no verdict. */
 static nb_status print_refused(const char *label, const nb_refused *refused, nb_ctx *ctx)
 {
     for (nb_pairing p = 0; p < NB_PAIRING_COUNT; p++) {
         const char *text;
-        bool told = !refused->why[p];
-        for (nb_pairing before = 0; before < p; before++)
-            told = told || (refused->why[before] && strcmp(refused->why[before], refused->why[p]) == 0);
-        if (told) continue;
-        NB_NEED(text, nb_format(ctx, "SKIP %s, pairing %s", label, nb_pairing_names[p]));
-        for (nb_pairing next = p + 1; next < NB_PAIRING_COUNT; next++)
-            if (refused->why[next] && strcmp(refused->why[next], refused->why[p]) == 0)
-                NB_NEED(text, nb_format(ctx, "%s, %s", text, nb_pairing_names[next]));
-        NB_NEED(text, nb_format(ctx, "%s: it refuses: %s", text, refused->why[p]));
+        if (!refused->why[p]) continue;
+        NB_NEED(text,
+                nb_format(ctx, "SKIP %s, pairing %s: it refuses: %s", label, nb_pairing_names[p], refused->why[p]));
         print_line(text);
     }
     return NB_OK;

@@ -20,15 +20,11 @@
 #define ARRAY_SCRIPT "shards.sh"
 #define MERGE_SCRIPT "merge.sh"
 
-typedef struct { /* the command line's; NULL: not given */
-    nb_whole_value jobs, minutes;
+typedef struct {
+    nb_whole_value jobs, limit;
     nb_worker_choices workers; /* of them a task has --timeout and --memory */
     int mixed, dry_run;
     const char *const *sbatch; /* options behind "--" */
-} choices;
-
-typedef struct {
-    choices c;
     nb_experiment e;
     const char *folder; /* of the submission */
     int shards, minutes;
@@ -66,7 +62,7 @@ static nb_status choose_shards(sending *s, nb_ctx *ctx)
             busy++;
         else
             s->sent[s->sent_count++] = i;
-        NB_REQUIRE(ctx, s->c.mixed || !state->other_build || state->done == state->planned, NB_EINVAL,
+        NB_REQUIRE(ctx, s->mixed || !state->other_build || state->done == state->planned, NB_EINVAL,
                    "shard %d/%d holds rows of another build of nysbench; --mixed continues beside them", i, s->shards);
     }
     printf("shards: %d, of which %d are finished, %d running, and %d are to be submitted\n", s->shards, finished, busy,
@@ -104,7 +100,7 @@ static nb_status script(const sending *s, const char *does, const char *command,
     const char *folder = "";
     NB_TRY(ctx, nb_shell_add(ctx, &folder, s->here, NULL));
     NB_NEED(*text, nb_format(ctx, "#!/bin/sh\n# %s Written by nysbench submit.\ncd%s || exit\nexec%s%s%s\n", does,
-                             folder, command, last, s->c.mixed ? " --mixed" : ""));
+                             folder, command, last, s->mixed ? " --mixed" : ""));
     return NB_OK;
 }
 
@@ -113,8 +109,8 @@ static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
     const char *config, *line = "", *last;
     NB_TRY(ctx, nb_run_path(s->folder, CONFIG, &config, ctx));
     NB_TRY(ctx, nb_shell_add(ctx, &line, s->program, "run", config, "--out", s->run, NULL));
-    if (s->c.workers.timeout.text) NB_TRY(ctx, nb_shell_add(ctx, &line, "--timeout", s->c.workers.timeout.text, NULL));
-    if (s->c.workers.memory) NB_TRY(ctx, nb_shell_add(ctx, &line, "--memory", s->c.workers.memory, NULL));
+    if (s->workers.timeout.text) NB_TRY(ctx, nb_shell_add(ctx, &line, "--timeout", s->workers.timeout.text, NULL));
+    if (s->workers.memory) NB_TRY(ctx, nb_shell_add(ctx, &line, "--memory", s->workers.memory, NULL));
     NB_NEED(last,
             nb_format(ctx, " --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"", s->shards));
     return script(s, "One shard of a run; Slurm says which.", line, last, text, ctx);
@@ -153,7 +149,7 @@ static nb_status write_scripts(const sending *s, nb_ctx *ctx)
  * or \\ of a path can mean anything to Slurm. */
 static nb_status job_words(const sending *s, const char *after, char ***words, nb_ctx *ctx)
 {
-    size_t given = (size_t)nb_text_count(s->c.sbatch), count = 0;
+    size_t given = (size_t)nb_text_count(s->sbatch), count = 0;
     const char *must, *path;
     char **all;
     NB_NEED(all, nb_alloc(ctx, given + 9, sizeof *all));
@@ -161,7 +157,7 @@ static nb_status job_words(const sending *s, const char *after, char ***words, n
     NB_NEED(all[count++], nb_strdup(ctx, "--parsable"));
     NB_NEED(all[count++], nb_format(ctx, "--job-name=%s-%s", after ? "merge" : "shards", s->e.config.name));
     NB_NEED(all[count++], nb_format(ctx, "--time=%d", s->minutes));
-    for (size_t i = 0; i < given; i++) NB_NEED(all[count++], nb_strdup(ctx, s->c.sbatch[i]));
+    for (size_t i = 0; i < given; i++) NB_NEED(all[count++], nb_strdup(ctx, s->sbatch[i]));
     NB_NEED(all[count++], nb_format(ctx, "--output=%s", after ? "merge.log" : "shard-%a.log"));
     NB_NEED(all[count++], nb_format(ctx, "--chdir=%s", s->folder));
     if (after)
@@ -227,18 +223,18 @@ static nb_status send(sending *s, nb_ctx *ctx)
     NB_TRY(ctx, nb_shard_states(s->run, &s->e.plan, s->of, s->shards, &s->states, ctx));
     NB_TRY(ctx, choose_shards(s, ctx));
     if (s->sent_count == 0) return NB_OK;
-    if (!s->c.minutes.text) NB_TRY(ctx, predict_minutes(s, ctx));
+    if (!s->limit.text) NB_TRY(ctx, predict_minutes(s, ctx));
     NB_TRY(ctx, number_submission(s, ctx));
-    return s->c.dry_run ? dry_run(s, ctx) : submit(s, ctx);
+    return s->dry_run ? dry_run(s, ctx) : submit(s, ctx);
 }
 
 /* Splits off the arguments after "--", which are sbatch's. */
-static nb_status split(nb_command_line *line, choices *c, nb_ctx *ctx)
+static nb_status split(nb_command_line *line, sending *s, nb_ctx *ctx)
 {
     const char **before;
     int dashes = 0;
     while (dashes < line->argc && strcmp(line->argv[dashes], "--") != 0) dashes++;
-    c->sbatch = dashes < line->argc ? line->argv + dashes + 1 : line->argv + line->argc;
+    s->sbatch = dashes < line->argc ? line->argv + dashes + 1 : line->argv + line->argc;
     NB_NEED(before, nb_alloc(ctx, (size_t)dashes + 1, sizeof *before));
     memcpy(before, line->argv, (size_t)dashes * sizeof *before);
     line->argc = dashes;
@@ -246,46 +242,30 @@ static nb_status split(nb_command_line *line, choices *c, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status check_options(const choices *c, nb_ctx *ctx)
-{
-    static const char *const ours[] = {"--array", "-a",         "--output", "-o", "--chdir",
-                                       "-D",      "--parsable", "--wrap",   NULL};
-    for (int i = 0; c->sbatch[i]; i++)
-        for (int o = 0; ours[o]; o++) {
-            size_t length = strlen(ours[o]);
-            bool longer = ours[o][1] == '-' ? c->sbatch[i][length] == '=' : true;
-            NB_REQUIRE(ctx, strncmp(c->sbatch[i], ours[o], length) != 0 || (c->sbatch[i][length] && !longer), NB_EINVAL,
-                       "submit: sbatch's %s is set by this command", ours[o]);
-        }
-    return NB_OK;
-}
-
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     nb_workers workers;
-    sending s = {.c = {.jobs = {.min = 1, .max = NB_MOST_SHARDS},
-                       .minutes = {.min = 1, .max = 365 * 24 * 60},
-                       .workers = NB_WORKER_DEFAULTS}};
-    choices *c = &s.c;
+    sending s = {.jobs = {.min = 1, .max = NB_MOST_SHARDS},
+                 .limit = {.min = 1, .max = 365 * 24 * 60},
+                 .workers = NB_WORKER_DEFAULTS};
     const struct poptOption options[] = {
         NB_EXPERIMENT_OPTIONS(s.e, line),
-        NB_WHOLE_OPTION("jobs", 'j', c->jobs, "Shards, each a task of a Slurm job array", "N"),
-        NB_WHOLE_OPTION("minutes", '\0', c->minutes,
+        NB_WHOLE_OPTION("jobs", 'j', s.jobs, "Shards, each a task of a Slurm job array", "N"),
+        NB_WHOLE_OPTION("minutes", '\0', s.limit,
                         "Time limit of a shard, in minutes (default: three times the prediction, plus 10)", "M"),
-        NB_PATIENCE_OPTION("timeout", '\0', c->workers.timeout, "As for run, in seconds"),
-        NB_TEXT_OPTION("memory", '\0', c->workers.memory,
-                       "As for run, for each task (default: what is available to it)", "SIZE"),
-        NB_FLAG_OPTION("mixed", '\0', c->mixed, "Also submit shards that hold rows of another build, and merge them"),
-        NB_FLAG_OPTION("dry-run", '\0', c->dry_run,
+        NB_PATIENCE_OPTION("timeout", '\0', s.workers.timeout, "As for run, in seconds"),
+        NB_TEXT_OPTION("memory", '\0', s.workers.memory, "As for run, for each task (default: what is available to it)",
+                       "SIZE"),
+        NB_FLAG_OPTION("mixed", '\0', s.mixed, "Also submit shards that hold rows of another build, and merge them"),
+        NB_FLAG_OPTION("dry-run", '\0', s.dry_run,
                        "Print the scripts and the calls of sbatch; write and submit nothing"),
         POPT_TABLEEND};
-    NB_TRY(ctx, split(line, c, ctx));
+    NB_TRY(ctx, split(line, &s, ctx));
     NB_TRY(ctx, nb_experiment_parse(line, options, &s.e, ctx));
-    NB_REQUIRE(ctx, c->jobs.text, NB_EINVAL, "submit: --jobs N is missing: the number of shards");
-    s.shards = (int)c->jobs.value;
-    s.minutes = (int)c->minutes.value;
-    NB_TRY(ctx, nb_worker_read(line->command, &c->workers, &workers, ctx));
-    NB_TRY(ctx, check_options(c, ctx));
+    NB_REQUIRE(ctx, s.jobs.text, NB_EINVAL, "submit: --jobs N is missing: the number of shards");
+    s.shards = (int)s.jobs.value;
+    s.minutes = (int)s.limit.value;
+    NB_TRY(ctx, nb_worker_read(line->command, &s.workers, &workers, ctx));
     NB_TRY(ctx, send(&s, ctx));
     if (s.sent_count == 0) printf("nothing to submit; see nysbench status and nysbench merge\n");
     return NB_OK;
