@@ -164,8 +164,8 @@ nb_status nb_format_grid(const nb_grid *grid, nb_output_format format);
 /* Prints a grid in any format; `plain`: a table without headings. */
 nb_status nb_format_table(const nb_grid *grid, bool plain, nb_output_format format);
 
-/* The manual: a page for the program, one for each command, made from its options and docs/commands.md, and one for each
- * other document of docs/. */
+/* The manual: a page for the program, one for each command, made from its options and docs/commands.md, and one for
+ * each other document of docs/. */
 
 /* A page's name and summary. A document is named after its file, without the ending unless a command has that name. */
 typedef struct {

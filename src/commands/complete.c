@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* complete.c - nysbench complete WORD..., which the shells' completions in src/commands/completions call. What an option
- * or an argument takes is known by its name in --help: SPEC, COLUMN, csv|json, and, in capital letters, the kind of a
- * component. Names of files are left to the shell. */
+/* complete.c - nysbench complete WORD..., which the shells' completions in src/commands/completions call. What an
+ * option or an argument takes is known by its name in --help: SPEC, COLUMN, csv|json, and, in capital letters, the kind
+ * of a component. Names of files are left to the shell. */
 #include "api/kinds.h"
 #include "base/text.h"
 #include "commands/experiment.h"

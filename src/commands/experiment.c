@@ -94,8 +94,8 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     return nb_run_check_folder(e->folder, ctx);
 }
 
-/* Warns once of each thing that may be a mistake: what files do not say, of which several problems may read one; what the study finds suspicious; rules that remove nothing, which with --set may
- * be intended. */
+/* Warns once of each thing that may be a mistake: what files do not say, of which several problems may read one; what
+ * the study finds suspicious; rules that remove nothing, which with --set may be intended. */
 static nb_status warn(const nb_plan *plan, nb_ctx *ctx)
 {
     const nb_config *c = plan->config;

@@ -163,8 +163,8 @@ void nb_preview_print(FILE *out, const char *before, const nb_preview *preview);
 /* NB_EINVAL if even the low end of the prediction is more. */
 nb_status nb_preview_check(const nb_command *command, const nb_preview *preview, double max_hours, nb_ctx *ctx);
 
-/* Prints on standard output what a run of these rows would do: scenes, rows, time and memory. NB_EINVAL if the run would
- * be refused, because no worker fits into their memory (0: any machine) or as nb_preview_check says. */
+/* Prints on standard output what a run of these rows would do: scenes, rows, time and memory. NB_EINVAL if the run
+ * would be refused, because no worker fits into their memory (0: any machine) or as nb_preview_check says. */
 nb_status nb_plan_tell(nb_start *start, double max_hours, nb_output_format format, nb_ctx *ctx);
 
 /* Prints and writes the results of a run's rows. */

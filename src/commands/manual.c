@@ -2,9 +2,9 @@
 /* manual.c - see command.h. A page is made in two steps:
  *
  * 1. its Markdown is put together from the tables of options and the documents;
- * 2. libcmark-gfm reads that as a tree, which is printed as text. The heading of level 1 is left out, and one of level 2
- *    is a section. Each row of a table is a term, the first cell, with its meaning, as a code followed by a block quote
- *    is; code is as who has installed the program types it. */
+ * 2. libcmark-gfm reads that as a tree, which is printed as text. The heading of level 1 is left out, and one of level
+ *    2 is a section. Each row of a table is a term, the first cell, with its meaning, as a code followed by a block
+ *    quote is; code is as who has installed the program types it. */
 #include "commands/command.h"
 
 #include "base/files.h"

@@ -144,9 +144,9 @@ static nb_status write_scripts(const sending *s, nb_ctx *ctx)
     return nb_run_write_text(s->folder, MERGE_SCRIPT, merge, ctx);
 }
 
-/* The words of the call of sbatch for the array, or for the merge, which waits for job `after`, NULL-terminated: options
- * that a caller may replace, the caller's, and those that are fixed. The logs are named relative to --chdir, where no %
- * or \\ of a path can mean anything to Slurm. */
+/* Makes the call of sbatch for the array, or for the merge, which waits for job `after`, NULL-terminated: options that
+ * a caller may replace, the caller's, and those that are fixed. The logs are named relative to --chdir, where no % or \
+ * of a path can mean anything to Slurm. */
 static nb_status job_words(const sending *s, const char *after, char ***words, nb_ctx *ctx)
 {
     size_t given = (size_t)nb_text_count(s->sbatch), count = 0;

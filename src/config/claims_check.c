@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* claims_check.c - the values of the study's axes that a claim names are looked for in the config's lists, before
- * anything runs. A word of a resolved axis may appear in rows though no list has it, so any is let pass. Values of other
- * columns are looked for in the rows alone. */
+ * anything runs. A word of a resolved axis may appear in rows though no list has it, so any is let pass. Values of
+ * other columns are looked for in the rows alone. */
 #include "config/keys.h"
 
 #include <string.h>
