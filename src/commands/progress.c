@@ -131,7 +131,8 @@ static bool is_done(const nb_progress *p)
 
 /* Draws in one piece, lest the size change in the midst of it. The sequences are those of ECMA-48, erase to the end of
  * the line (EL) and of the screen (ED), and DEC's private mode 7, without which a bar that was drawn for a wider
- * terminal is cut, not broken. The cursor waits at the start of the line, where a terminal of another size leaves it. */
+ * terminal is cut, not broken. The cursor waits at the start of the line, where a terminal of another size leaves
+ * it. */
 static void draw(nb_progress *p)
 {
     char bar[NB_PROGRESS_LINE];
