@@ -92,6 +92,20 @@ static void take_block(cmark_node *page, cmark_node *block, nb_ctx *ctx)
         cmark_node_append_child(page, block);
 }
 
+/* Leaves the words of links to other pages, whose files a reader of the manual does not have. */
+static void drop_links(cmark_node *document)
+{
+    cmark_iter *all = cmark_iter_new(document);
+    for (cmark_event_type event; (event = cmark_iter_next(all)) != CMARK_EVENT_DONE;) {
+        cmark_node *link = cmark_iter_get_node(all);
+        if (event != CMARK_EVENT_EXIT || cmark_node_get_type(link) != CMARK_NODE_LINK) continue;
+        if (strstr(cmark_node_get_url(link), "://")) continue;
+        for (cmark_node *word; (word = cmark_node_first_child(link));) cmark_node_insert_before(link, word);
+        cmark_node_free(link);
+    }
+    cmark_iter_free(all);
+}
+
 /* The page as a tree, which the caller frees. */
 static cmark_node *make_page(const char *markdown, nb_ctx *ctx)
 {
@@ -101,6 +115,7 @@ static cmark_node *make_page(const char *markdown, nb_ctx *ctx)
     cmark_parser_attach_syntax_extension(parser, cmark_find_syntax_extension("table"));
     cmark_parser_feed(parser, markdown, strlen(markdown));
     cmark_node *document = cmark_parser_finish(parser);
+    drop_links(document);
     for (cmark_node *block; (block = cmark_node_first_child(document));) take_block(page, block, ctx);
     cmark_node_free(document);
     cmark_parser_free(parser);

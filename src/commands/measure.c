@@ -54,16 +54,29 @@ static void add_line(nb_page *page, const nb_error_row *r)
     }
 }
 
-/* Each status with its reason stands once; the table says of which cores. */
-static void add_reasons(nb_page *page, int count, const nb_error_row *rows)
+static bool same_reason(const nb_error_row *a, const nb_error_row *b)
 {
-    for (int i = 0; i < count; i++) {
-        bool told = !rows[i].reason;
-        for (int j = 0; j < i && !told; j++)
-            told = rows[j].reason && strcmp(rows[j].status, rows[i].status) == 0 &&
-                   strcmp(rows[j].reason, rows[i].reason) == 0;
-        if (!told) nb_page_paragraph(page, "%s: %s", rows[i].status, rows[i].reason);
+    return b->reason && strcmp(a->status, b->status) == 0 && strcmp(a->reason, b->reason) == 0;
+}
+
+/* A reason of several rows stands once, with their cores if not all have it. */
+static nb_status add_reason(nb_page *page, const nb_error_row *all, int rows, int first, nb_ctx *ctx)
+{
+    const nb_error_row *r = &all[first];
+    const char *cores = r->core;
+    int count = 1;
+    for (int i = 0; i < first; i++)
+        if (same_reason(r, &all[i])) return NB_OK;
+    for (int i = first + 1; i < rows; i++) {
+        if (!same_reason(r, &all[i])) continue;
+        NB_NEED(cores, nb_format(ctx, "%s, %s", cores, all[i].core));
+        count++;
     }
+    if (count == rows)
+        nb_page_paragraph(page, "%s: %s", r->status, r->reason);
+    else
+        nb_page_paragraph(page, "%s: %s: %s", cores, r->status, r->reason);
+    return NB_OK;
 }
 
 /* *labelled <- the rows with labels in the place of components' texts. */
@@ -90,7 +103,8 @@ static nb_status print_page(nb_row_list list, nb_output_format format, nb_ctx *c
     nb_page_make(&page, ctx);
     if (list.count > 0) begin(&page, &rows[0]);
     for (int i = 0; i < list.count; i++) add_line(&page, &rows[i]);
-    add_reasons(&page, list.count, rows);
+    for (int i = 0; i < list.count; i++)
+        if (rows[i].reason) NB_TRY(ctx, add_reason(&page, rows, list.count, i, ctx));
     return nb_format_page(&page, format);
 }
 

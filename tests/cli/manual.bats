@@ -87,3 +87,21 @@ commands() {
     groff -man -Tascii "$WORK/man/man1/nysbench-run.1" | sed "s/\x1b\[[0-9]*m//g; s/.\x08//g" >"$WORK/run"
     grep -q -- "-s, --set KEY=VALUE" "$WORK/run"
 }
+
+# in_terminal COMMAND...: its output on a terminal.
+in_terminal() {
+    /usr/bin/python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" </dev/null
+}
+
+@test "on a terminal the page goes through the pager" {
+    run in_terminal env PAGER="sed 's/^/PAGED /'" "$NYSBENCH" help run
+    expect_status 0
+    [[ "${lines[0]}" == "PAGED NAME"* ]]
+    run in_terminal env PAGER="head -1" "$NYSBENCH" help columns # ends before it has read all
+    expect_status 0
+    run in_terminal env PAGER="nysbench-no-such-pager" "$NYSBENCH" help run
+    expect_status 1
+    expect "PAGER is 'nysbench-no-such-pager', which cannot be run"
+    run env PAGER="sed 's/^/PAGED /'" "$NYSBENCH" help run
+    [ "${lines[0]}" = NAME ]
+}
