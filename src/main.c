@@ -54,7 +54,7 @@ static void print_help(FILE *out)
 static const char greeting[] = "nysbench measures which tokens can stand for the rest in your model's attention.\n"
                                "\n"
                                "  nysbench demo                   See it work: a small experiment, a few seconds\n"
-                               "  nysbench new experiment NAME    Write an experiment, to be edited\n"
+                               "  nysbench new experiment NAME    Write an experiment, from a few questions\n"
                                "  nysbench run EXPERIMENT.yaml    Measure it\n"
                                "  nysbench compare RUN            Which method is better, and how surely\n"
                                "\n"

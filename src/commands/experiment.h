@@ -193,14 +193,16 @@ nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *relation,
 
 /* Writes an experiment's file from a few answers. A template gives its keys, their order, meaning and defaults. */
 
+/* Answers known before anything is asked. */
 typedef struct {
     const nb_override *values; /* of keys; commas separate the items of lists; value NULL: none; ends with a NULL key */
     const char *const *heads;  /* each FILE, FILE:H or a pattern with '*'; NULL-terminated; NULL: none */
 } nb_new_answers;
 
-/* Writes the file, replacing an existing one. NB_EINVAL with the first mistake in the answers; then nothing is
- * written. */
-nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, nb_ctx *ctx);
+/* Writes the file, replacing an existing one. With `ask`, missing answers are asked for on the terminal, and each is
+ * checked at once; else they are the template's. NB_EINVAL with the first mistake in the answers, or if the input ends;
+ * then nothing is written. */
+nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, bool ask, nb_ctx *ctx);
 
 /* Shows the progress of a run on a terminal or in a log. */
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Folder of a kind's files in the source tree, and the header by which the tree is recognised. */
 static const struct {
@@ -131,12 +132,13 @@ typedef struct {
     char *folder;                                             /* of a component */
     char *question, *landmarks, *strategies, *cores, *trials; /* of an experiment */
     const char **heads;
-    int force;
+    int yes, force;
 } choices;
 
 static nb_status check_component_options(const choices *c, const char *name, const char *kind, nb_ctx *ctx)
 {
-    bool others = c->question || c->landmarks || c->strategies || c->cores || c->trials || c->heads || c->force;
+    bool others =
+        c->question || c->landmarks || c->strategies || c->cores || c->trials || c->heads || c->yes || c->force;
     NB_REQUIRE(ctx, name, NB_EINVAL, "new %s: it needs a NAME", kind);
     NB_REQUIRE(ctx, !others, NB_EINVAL, "new %s: it has the option --out alone; the others are for new experiment",
                kind);
@@ -152,7 +154,9 @@ static nb_status make_experiment(const choices *c, const char *path, nb_ctx *ctx
     if (!path) path = "experiment.yaml";
     NB_REQUIRE(ctx, !c->folder, NB_EINVAL, "new experiment: it has no option --out; its FILE may be in any folder");
     NB_REQUIRE(ctx, c->force || !is_there(path), NB_EINVAL, "%s: exists already; --force replaces it", path);
-    NB_TRY(ctx, nb_new_experiment(path, &answers, ctx));
+    NB_REQUIRE(ctx, c->yes || isatty(STDIN_FILENO), NB_EINVAL,
+               "new experiment: there is no terminal to ask on; --yes takes the defaults for what no option gives");
+    NB_TRY(ctx, nb_new_experiment(path, &answers, !c->yes, ctx));
     NB_TRY(ctx, nb_shell_program(&program, ctx));
     NB_TRY(ctx, nb_shell_word(path, &file, ctx));
     printf("%s\nNow:\n  %s plan %s    # what it costs\n  %s run %s\n", path, program, file, program, file);
@@ -179,6 +183,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         NB_TEXT_OPTION("landmarks", 'm', c.landmarks, "experiment: numbers of landmarks", "LIST"),
         NB_TEXT_OPTION("trials", 't', c.trials, "experiment: repetitions", "N"),
         NB_TEXT_OPTION("question", '\0', c.question, "experiment: what is asked, a sentence", "TEXT"),
+        NB_FLAG_OPTION("yes", 'y', c.yes, "experiment: ask nothing"),
         NB_FLAG_OPTION("force", 'f', c.force, "experiment: replace a FILE that is there"),
         POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* new_experiment.c - an experiment of a few answers. They replace the template's values, and the whole is loaded before
- * it is written: a mistake in an answer is found as it would be in a file. */
+/* new_experiment.c - an experiment of a few answers. The answers so far replace the template's values, and the whole is
+ * loaded after each: a mistake in an answer is found as it would be in a file. */
 #include "commands/experiment.h"
 
 #include "api/one_head.h"
@@ -13,16 +13,31 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ANSWERS = 8 };
+enum { MOST_ENTRIES = 16, ANSWER_SIZE = 4096 };
 
 typedef struct {
-    const char *path, *text; /* of the template */
-    const char *name;        /* that the file gives its experiment, as YAML */
+    const char *comment; /* lines that begin with '#', with their ends */
+    const char *key;
+    const char *value; /* as the template or a person writes it */
+    const char *yaml;  /* the same as YAML on one line */
+    bool given;
+} entry;
+
+typedef struct {
+    const char *template_path, *title; /* title: the template's first comment */
+    const char *name;                  /* that the file gives its experiment, as YAML */
     int count;
-    nb_override answers[MOST_ANSWERS]; /* as YAML on one line */
-    bool no_mask;                      /* a file has a causal mask, which is left out */
-    bool unmasked;                     /* a file does not say whether it has one */
+    entry items[MOST_ENTRIES];
+    bool no_mask;  /* a file has a causal mask, which is left out */
+    bool unmasked; /* a file does not say whether it has one */
 } form;
+
+static entry *find(form *f, const char *key)
+{
+    int i = 0;
+    while (i < f->count && strcmp(f->items[i].key, key) != 0) i++;
+    return i < f->count ? &f->items[i] : NULL;
+}
 
 /* In single quotes, unless it is plain in every place of YAML. NULL: out of memory, also before. */
 static const char *quoted(const char *text, nb_ctx *ctx)
@@ -51,21 +66,38 @@ static nb_status list_yaml(const char *value, const char **yaml, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status answer(form *f, const char *key, const char *value, nb_ctx *ctx)
+static nb_status set_value(entry *e, const char *value, nb_ctx *ctx)
 {
-    nb_override *a = &f->answers[f->count++];
-    a->key = key;
-    if (strcmp(key, "question") != 0) return list_yaml(value, &a->value, ctx);
-    NB_NEED(a->value, quoted(nb_item_text(value, value + strlen(value), ctx), ctx));
+    NB_NEED(e->value, nb_strdup(ctx, value));
+    if (strcmp(e->key, "question") != 0) return list_yaml(value, &e->yaml, ctx);
+    NB_NEED(e->yaml, quoted(nb_item_text(value, value + strlen(value), ctx), ctx));
     return NB_OK;
 }
 
-/* Returns the answer for a key; NULL: there is none. */
-static const char *find_answer(const form *f, const char *key)
+/* Comment lines and "key: value" lines, with empty lines between. */
+static nb_status read_template(form *f, nb_ctx *ctx)
 {
-    for (int i = 0; i < f->count; i++)
-        if (strcmp(f->answers[i].key, key) == 0) return f->answers[i].value;
-    return NULL;
+    const char *text, *comment = "";
+    NB_TRY(ctx, nb_shared_file("templates", "experiment.yaml", &f->template_path, ctx));
+    NB_TRY(ctx, nb_read_file(f->template_path, &text, ctx));
+    for (const char *end; *text; text = *end ? end + 1 : end) {
+        end = text + strcspn(text, "\n");
+        const char *colon = memchr(text, ':', (size_t)(end - text)), *value;
+        if (*text == '#') {
+            NB_NEED(comment, nb_format(ctx, "%s%.*s\n", comment, (int)(end - text), text));
+        } else if (text == end) {
+            if (!f->title) f->title = comment;
+            comment = "";
+        } else {
+            NB_REQUIRE(ctx, colon && f->count < MOST_ENTRIES, NB_EBUG, "%s: not a template", f->template_path);
+            entry *e = &f->items[f->count++];
+            e->comment = comment;
+            NB_NEED(e->key, nb_format(ctx, "%.*s", (int)(colon - text), text));
+            NB_NEED(value, nb_format(ctx, "%.*s", (int)(end - colon - 2), colon + 2));
+            NB_TRY(ctx, set_value(e, value, ctx));
+        }
+    }
+    return NB_OK;
 }
 
 /* FILE[:H] as a problem. Under a causal mask most strategies have no landmarks, so it is left out; where a file does
@@ -82,28 +114,21 @@ static nb_status head_problem(form *f, const char *text, const char **spec, nb_c
     return nb_head_spec(file, head, shape.causal || shape.unmasked ? "false" : NULL, spec, ctx);
 }
 
-/* Adds a file, or all files of a pattern or a folder, to the list of problems. */
-static nb_status add_heads(form *f, const char *text, const char **list, nb_ctx *ctx)
+static nb_status add_one(form *f, const char *text, nb_ctx *ctx)
 {
-    const char *const *files = &text, *spec;
-    int count;
-    NB_TRY(ctx, nb_head_files("", text, &count, &files, ctx));
-    NB_REQUIRE(ctx, count >= 0 || !nb_head_files_pattern(text), NB_EINVAL, "%s: there is no such file", text);
-    for (int i = 0; i < (count > 0 ? count : 1); i++) {
-        NB_TRY(ctx, head_problem(f, count > 0 ? files[i] : text, &spec, ctx));
-        NB_NEED(*list, nb_format(ctx, "%s%s%s", *list, **list ? ", " : "", spec));
-    }
-    return NB_OK;
+    entry *e = find(f, "problems");
+    const char *spec;
+    NB_TRY(ctx, head_problem(f, text, &spec, ctx));
+    if (e->given) NB_NEED(spec, nb_format(ctx, "%s, %s", e->value, spec));
+    e->given = true;
+    return set_value(e, spec, ctx);
 }
 
 /* The first strategy and the last one: does this beat that? *challenger is NULL if there is one alone. */
-static nb_status find_rivals(const form *f, const char **baseline, const char **challenger, nb_ctx *ctx)
+static nb_status find_rivals(form *f, const char **baseline, const char **challenger, nb_ctx *ctx)
 {
-    static const char key[] = "\nstrategies: ";
-    const char *at = find_answer(f, "strategies"), *end;
+    const char *at = find(f, "strategies")->yaml, *end;
     *challenger = NULL;
-    if (!at) NB_REQUIRE(ctx, at = strstr(f->text, key), NB_EBUG, "%s: has no strategies", f->path);
-    if (*at == '\n') NB_NEED(at, nb_format(ctx, "%.*s", (int)strcspn(at + strlen(key), "\n"), at + strlen(key)));
     if (*at != '[') return NB_OK;
     NB_NEED(at, nb_format(ctx, "%.*s", (int)strlen(at) - 2, at + 1));
     end = nb_item_end(at);
@@ -126,7 +151,7 @@ static const char *strategy_label(const char *text, nb_ctx *ctx)
 }
 
 /* Makes the claim about the rows as a YAML mapping, with `between` between its keys. */
-static nb_status make_claim(const form *f, const char *between, const char **claim, nb_ctx *ctx)
+static nb_status make_claim(form *f, const char *between, const char **claim, nb_ctx *ctx)
 {
     const char *baseline, *challenger, *says, *first, *last;
     NB_TRY(ctx, find_rivals(f, &baseline, &challenger, ctx));
@@ -145,15 +170,28 @@ static nb_status make_claim(const form *f, const char *between, const char **cla
 /* The question, if nobody has given one. */
 static nb_status make_question(form *f, nb_ctx *ctx)
 {
+    entry *e = find(f, "question");
     const char *baseline, *challenger, *text;
     NB_TRY(ctx, find_rivals(f, &baseline, &challenger, ctx));
-    if (find_answer(f, "question") || !challenger) return NB_OK;
+    if (e->given || !challenger) return NB_OK;
     NB_NEED(text, nb_format(ctx, "Does %s beat %s?", strategy_label(challenger, ctx), strategy_label(baseline, ctx)));
-    return answer(f, "question", text, ctx);
+    return set_value(e, text, ctx);
 }
 
-/* A mistake in the terms of who answers: with the option that it is in. */
-static const char *in_words(const char *mistake, nb_ctx *ctx)
+/* A file, or all files of a pattern or a folder. */
+static nb_status add_heads(form *f, const char *text, nb_ctx *ctx)
+{
+    const char *const *files;
+    int count;
+    NB_TRY(ctx, nb_head_files("", text, &count, &files, ctx));
+    NB_REQUIRE(ctx, count >= 0 || !nb_head_files_pattern(text), NB_EINVAL, "%s: there is no such file", text);
+    if (count <= 0) return add_one(f, text, ctx);
+    for (int i = 0; i < count; i++) NB_TRY(ctx, add_one(f, files[i], ctx));
+    return NB_OK;
+}
+
+/* A mistake in the terms of who answers: with the option that it is in, or, where it was just asked for, without. */
+static const char *in_words(const char *mistake, bool option, nb_ctx *ctx)
 {
     static const struct {
         const char *place, *option;
@@ -164,103 +202,166 @@ static const char *in_words(const char *mistake, nb_ctx *ctx)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t length = strlen(known[i].place);
         if (strncmp(mistake, known[i].place, length) != 0) continue;
-        const char *text = nb_format(ctx, "%s: %s", known[i].option, mistake + length);
+        const char *text = mistake + length;
+        if (option) text = nb_format(ctx, "%s: %s", known[i].option, text);
         return text ? text : "out of memory";
     }
     return mistake;
 }
 
-/* Loads the template with the answers; the first mistake becomes the error. */
-static nb_status check(const form *f, nb_ctx *ctx)
+/* Loads the template with all values; the first mistake becomes the error, with or without the option that it is in. */
+static nb_status check(form *f, bool option, nb_ctx *ctx)
 {
-    nb_override overrides[MOST_ANSWERS + 2];
+    nb_override overrides[MOST_ENTRIES + 2];
     nb_mistakes mistakes;
     nb_config config;
     const char *claim;
-    int count = f->count;
+    int count = 0;
     nb_mistakes_init(&mistakes, ctx);
-    memcpy(overrides, f->answers, sizeof f->answers);
+    for (; count < f->count; count++) overrides[count] = (nb_override){f->items[count].key, f->items[count].yaml};
     overrides[count++] = (nb_override){"name", f->name};
     NB_TRY(ctx, make_claim(f, ", ", &claim, ctx));
     if (claim) {
         NB_NEED(claim, nb_format(ctx, "[{%s}]", claim));
         overrides[count++] = (nb_override){"claims", claim};
     }
-    NB_TRY(ctx, nb_config_load(f->path, count, overrides, &config, &mistakes, ctx));
+    NB_TRY(ctx, nb_config_load(f->template_path, count, overrides, &config, &mistakes, ctx));
     if (mistakes.count == 0) NB_TRY(ctx, nb_config_check_ready(&config, "--set strategies", &mistakes));
     if (mistakes.count == 0) return NB_OK;
-    NB_FAIL(ctx, NB_EINVAL, "%s", in_words(mistakes.texts[0], ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s", in_words(mistakes.texts[0], option, ctx));
 }
 
 static nb_status take_answers(form *f, const nb_new_answers *a, nb_ctx *ctx)
 {
-    const char *problems = "";
-    for (int i = 0; a->heads && a->heads[i]; i++) NB_TRY(ctx, add_heads(f, a->heads[i], &problems, ctx));
-    if (*problems) NB_TRY(ctx, answer(f, "problems", problems, ctx));
-    for (const nb_override *given = a->values; given->key; given++)
-        if (given->value) NB_TRY(ctx, answer(f, given->key, given->value, ctx));
-    return check(f, ctx);
+    for (int i = 0; a->heads && a->heads[i]; i++) NB_TRY(ctx, add_heads(f, a->heads[i], ctx));
+    for (const nb_override *answer = a->values; answer && answer->key; answer++) {
+        entry *e = find(f, answer->key);
+        if (!answer->value) continue;
+        e->given = true;
+        NB_TRY(ctx, set_value(e, answer->value, ctx));
+    }
+    return check(f, true, ctx);
+}
+
+/* One line from the terminal, without its end; NB_EINVAL if there is none. */
+static nb_status read_answer(char answer[ANSWER_SIZE], nb_ctx *ctx)
+{
+    fflush(stdout);
+    NB_REQUIRE(ctx, fgets(answer, ANSWER_SIZE, stdin), NB_EINVAL,
+               "the input ended before the last answer; nothing is written");
+    answer[strcspn(answer, "\n")] = '\0';
+    return NB_OK;
+}
+
+/* Says what is wrong with an answer, which is asked again; other errors pass. */
+static nb_status forgive(nb_status status, nb_ctx *ctx)
+{
+    if (status == NB_OK || status == NB_ENOMEM || status == NB_EBUG) return status;
+    printf("  %s\n", nb_error_message(ctx));
+    nb_error_clear(ctx);
+    return NB_OK;
+}
+
+/* Asks for a value, and again where it is wrong; for heads until there are no more. */
+static nb_status ask(form *f, entry *e, nb_ctx *ctx)
+{
+    bool heads = strcmp(e->key, "problems") == 0;
+    char answer[ANSWER_SIZE];
+    for (;;) {
+        const entry before = *e;
+        if (!heads)
+            printf("%s [%s]: ", e->key, e->value);
+        else if (e->given)
+            printf("more heads [no more]: ");
+        else
+            printf("heads: FILE, FILE:HEAD, a folder of files or a pattern with * [none: %s]: ", e->value);
+        NB_TRY(ctx, read_answer(answer, ctx));
+        if (!*answer) return NB_OK;
+        nb_status status = heads ? add_heads(f, answer, ctx) : set_value(e, answer, ctx);
+        if (status == NB_OK) status = check(f, false, ctx);
+        if (status == NB_OK && !heads) return NB_OK;
+        if (status != NB_OK) *e = before;
+        NB_TRY(ctx, forgive(status, ctx));
+    }
+}
+
+/* Asks for what the options have not given, in the order of the template; seed, metrics and figures are left to the
+ * editor. */
+static nb_status ask_all(form *f, nb_ctx *ctx)
+{
+    static const char *const asked[] = {"problems", "landmarks", "strategies", "cores", "trials"};
+    puts("Enter takes what is in brackets.");
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        entry *e = find(f, asked[i]);
+        if (e->given) continue;
+        printf("\n%s", e->comment);
+        NB_TRY(ctx, ask(f, e, ctx));
+    }
+    return NB_OK;
 }
 
 /* Long lists are written an item a line. */
-static void print_answer(FILE *out, const char *key, const char *yaml)
+static void print_value(FILE *out, const entry *e)
 {
     enum { WIDTH = 100 };
-    size_t length = strlen(yaml);
-    if (*yaml != '[' || (length <= WIDTH && !strstr(yaml, "file="))) {
-        fprintf(out, "%s: %s\n", key, yaml);
+    size_t length = strlen(e->yaml);
+    if (*e->yaml != '[' || (length <= WIDTH && !strstr(e->yaml, "file="))) {
+        fprintf(out, "%s: %s\n", e->key, e->yaml);
         return;
     }
-    fprintf(out, "%s:\n", key);
-    for (const char *at = yaml + 1, *end; at < yaml + length - 1; at = end + 2) {
+    fprintf(out, "%s:\n", e->key);
+    for (const char *at = e->yaml + 1, *end; at < e->yaml + length - 1; at = end + 2) {
         end = nb_item_end(at);
-        if (!*end) end = yaml + length - 1;
+        if (!*end) end = e->yaml + length - 1;
         fprintf(out, "  - %.*s\n", (int)(end - at), at);
     }
 }
 
-/* The template, with the answers in the place of its values. */
+typedef struct {
+    const form *f;
+    const char *claim; /* NULL: none */
+} document;
+
 static nb_status print_document(FILE *out, const void *what, nb_ctx *ctx)
 {
-    const form *f = what;
-    const char *claim;
-    for (const char *line = f->text, *next; *line; line = next) {
-        const char *key, *yaml;
-        next = line + strcspn(line, "\n");
-        next += *next == '\n';
-        NB_NEED(key, nb_format(ctx, "%.*s", (int)strcspn(line, ":\n"), line));
-        if (f->no_mask && strcmp(key, "problems") == 0)
+    const document *d = what;
+    (void)ctx;
+    fputs(d->f->title, out);
+    for (int i = 0; i < d->f->count; i++) {
+        const entry *e = &d->f->items[i];
+        fprintf(out, "\n%s", e->comment);
+        if (d->f->no_mask && strcmp(e->key, "problems") == 0)
             fputs("# causal=false: without the causal mask that a file has, under which means are no landmarks.\n",
                   out);
-        if (f->unmasked && strcmp(key, "problems") == 0)
+        if (d->f->unmasked && strcmp(e->key, "problems") == 0)
             fputs("# causal=false: no mask is assumed where a file names none, as .npy files cannot. For a decoder's\n"
                   "# heads set causal=true, and then factors: cur and strategies that pick tokens.\n",
                   out);
-        if ((yaml = find_answer(f, key)))
-            print_answer(out, key, yaml);
-        else
-            fprintf(out, "%.*s", (int)(next - line), line);
+        print_value(out, e);
     }
-    NB_TRY(ctx, make_claim(f, "\n    ", &claim, ctx));
-    if (claim)
+    if (d->claim)
         fprintf(
             out,
             "\n# What is claimed of the rows; each run tests whether it holds for other inputs too. With fewer than\n"
             "# six inputs the interval is wide.\nclaims:\n  - %s\n",
-            claim);
+            d->claim);
     return NB_OK;
 }
 
-nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, nb_ctx *ctx)
+nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, bool ask, nb_ctx *ctx)
 {
-    form f = {.count = 0};
-    NB_TRY(ctx, nb_shared_file("templates", "experiment.yaml", &f.path, ctx));
-    NB_TRY(ctx, nb_read_file(f.path, &f.text, ctx));
-    NB_TRY(ctx, nb_stem_of(path, &f.name, ctx));
-    NB_NEED(f.name, quoted(f.name, ctx));
-    NB_TRY(ctx, take_answers(&f, answers, ctx));
-    NB_TRY(ctx, make_question(&f, ctx));
-    NB_TRY(ctx, nb_write_file(path, print_document, &f, ctx));
-    if (f.unmasked) nb_print_warning("%s", NB_HEAD_UNMASKED);
+    form *f;
+    document d = {0};
+    NB_NEED(f, nb_alloc(ctx, 1, sizeof *f));
+    d.f = f;
+    NB_TRY(ctx, read_template(f, ctx));
+    NB_TRY(ctx, nb_stem_of(path, &f->name, ctx));
+    NB_NEED(f->name, quoted(f->name, ctx));
+    NB_TRY(ctx, take_answers(f, answers, ctx));
+    if (ask) NB_TRY(ctx, ask_all(f, ctx));
+    NB_TRY(ctx, make_question(f, ctx));
+    NB_TRY(ctx, make_claim(f, "\n    ", &d.claim, ctx));
+    NB_TRY(ctx, nb_write_file(path, print_document, &d, ctx));
+    if (f->unmasked) nb_print_warning("%s", NB_HEAD_UNMASKED);
     return NB_OK;
 }

@@ -380,7 +380,7 @@ Y
     expect "set/c.yaml:8:20: h/*_x*: no file matches; looked for in "
     run "$NYSBENCH" plan set/c.yaml --set 'problems=heads(file=set/h/none)'
     expect "set/h/none/q.npy: cannot be opened"
-    run "$NYSBENCH" new experiment n.yaml --heads set/h
+    run "$NYSBENCH" new experiment n.yaml --yes --heads set/h
     expect_status 0
     [ "$(grep -c '  - .*file="set/h/' n.yaml)" -eq 6 ]
 }

@@ -8,7 +8,7 @@ SMOLLM2=$PWD/experiments/data/smollm2_opticks_n1024_L15.safetensors
 
 @test "new experiment writes a config that plan accepts, with the answers in it, and a comment above each key" {
     cd "$WORK"
-    run "$NYSBENCH" new experiment my.yaml --heads "$ViT" --heads "$SMOLLM2:1" --landmarks '4, 8' --trials 2 \
+    run "$NYSBENCH" new experiment my.yaml --yes --heads "$ViT" --heads "$SMOLLM2:1" --landmarks '4, 8' --trials 2 \
         --strategies 'uniform, kmeans(restarts=4), profile(keys=pivots, queries=pivots)' --cores 'svd(rcond=[0.1, 0.01]), iterative'
     expect_status 0
     [ "${lines[0]}" = my.yaml ]
@@ -44,7 +44,7 @@ PY
     local warning="warning: no causal mask is assumed for heads whose file does not name one; for a decoder's heads set causal=true"
     cd "$WORK"
     once() { expect "$warning" && [ "$(grep -c "no causal mask is assumed" <<<"$output")" -eq 1 ]; }
-    run "$NYSBENCH" new experiment e.yaml --heads a --heads b -m 4
+    run "$NYSBENCH" new experiment e.yaml --yes --heads a --heads b -m 4
     expect_status 0
     once
     grep -q "^# causal=false: no mask is assumed where a file names none" e.yaml
@@ -69,7 +69,7 @@ PY
 
 @test "the commands that a new experiment's comments name have what they are said to have" {
     cd "$WORK"
-    "$NYSBENCH" new experiment my.yaml >/dev/null
+    "$NYSBENCH" new experiment my.yaml --yes >/dev/null
     while IFS='|' read -r command name; do
         grep -qF "\`nysbench $command\`" my.yaml
         "$NYSBENCH" $command >out
@@ -81,19 +81,19 @@ help columns|output_error
 CASES
 }
 
-@test "new experiment takes its defaults, and never replaces a file unless forced" {
+@test "new experiment takes its defaults with --yes alone, and never replaces a file unless forced" {
     cd "$WORK"
-    run "$NYSBENCH" new experiment
+    run "$NYSBENCH" new experiment --yes
     expect_status 0
     "$NYSBENCH" plan experiment.yaml
     echo mine >experiment.yaml
-    run "$NYSBENCH" new experiment
+    run "$NYSBENCH" new experiment --yes
     expect_status 2
     expect "experiment.yaml: exists already; --force replaces it"
     [ "$(cat experiment.yaml)" = mine ]
-    "$NYSBENCH" new experiment --force
+    "$NYSBENCH" new experiment --yes --force
     "$NYSBENCH" plan experiment.yaml
-    "$NYSBENCH" new experiment one.yaml --strategies kmeans --question "what's next: 1 # or 2"
+    "$NYSBENCH" new experiment one.yaml --yes --strategies kmeans --question "what's next: 1 # or 2"
     "$NYSBENCH" plan one.yaml
     ! grep claims: one.yaml || false # there is nothing to compare with
     grep -q "question: 'what''s next: 1 # or 2'" one.yaml
@@ -102,7 +102,7 @@ CASES
 @test "what is wrong with an answer to new experiment is said, and nothing written" {
     cd "$WORK"
     while IFS='|' read -r option value message; do
-        run "$NYSBENCH" new experiment my.yaml "$option" "$value"
+        run "$NYSBENCH" new experiment my.yaml --yes "$option" "$value"
         expect_status 2
         expect "$message"
         [ ! -e my.yaml ]
@@ -117,13 +117,16 @@ CASES
 --cores|svd(rcond=2)|--cores: svd: rcond
 --trials|many|error: --trials: expected an integer
 EOF
-    run "$NYSBENCH" new experiment 'a b.yaml'
+    run "$NYSBENCH" new experiment 'a b.yaml' --yes
     expect_status 2
     expect "the file's name: expected letters, digits"
-    run "$NYSBENCH" new experiment my.yaml --out there
+    run "$NYSBENCH" new experiment </dev/null
+    expect_status 2
+    expect "there is no terminal to ask on; --yes takes the defaults"
+    run "$NYSBENCH" new experiment my.yaml --yes --out there
     expect_status 2
     expect "it has no option --out"
-    run "$NYSBENCH" new strategy mine --force
+    run "$NYSBENCH" new strategy mine --yes
     expect_status 2
     expect "the others are for new experiment"
     run "$NYSBENCH" new strategy
@@ -132,6 +135,55 @@ EOF
     run "$NYSBENCH" new experimnt x
     expect_status 2
     expect "'experimnt' is unknown; allowed: experiment, strategy"
+}
+
+# answer FILE LINE...: new experiment on a terminal, each line typed once something is asked; $output is the screen.
+answer() {
+    /usr/bin/python3 - "$NYSBENCH" "$@" <<'PY'
+import os, pty, sys
+program, path, *lines = sys.argv[1:]
+pid, screen = pty.fork()
+if pid == 0:
+    os.execv(program, [program, "new", "experiment", path])
+shown = b""
+try:
+    while True:
+        part = os.read(screen, 4096)
+        shown += part
+        if part.endswith(b"]: "):
+            os.write(screen, (lines.pop(0) + "\n").encode() if lines else b"\x04")
+except OSError:
+    pass
+sys.stdout.write(shown.decode().replace("\r\n", "\n"))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+PY
+}
+
+@test "on a terminal new experiment asks, shows its defaults, and asks again where an answer is wrong" {
+    cd "$WORK"
+    run answer my.yaml nowhere "$ViT" '' 4,8 'uniform, kmean' 'uniform, kmeans' '' 0 2
+    expect_status 0
+    expect "heads: FILE, FILE:HEAD, a folder of files or a pattern with * [none: gaussian(n=256)]: nowhere"
+    expect "  nowhere: cannot be opened"
+    expect "more heads [no more]: "
+    expect "landmarks [8, 16, 32]: 4,8"
+    expect "  no strategy 'kmean'; did you mean 'kmeans'?"
+    expect "cores [iterative(steps=6)]: "
+    expect "expected an integer from 1"
+    "$NYSBENCH" plan my.yaml
+    run cat my.yaml
+    expect "landmarks: [4, 8]"
+    expect "strategies: [uniform, kmeans]"
+    expect "cores: iterative(steps=6)"
+    expect "trials: 2"
+}
+
+@test "an input that ends before the last answer writes nothing" {
+    cd "$WORK"
+    run answer my.yaml "$ViT" ''
+    expect_status 2
+    expect "the input ended before the last answer; nothing is written"
+    [ ! -e my.yaml ]
 }
 
 @test "demo makes a folder with an experiment, its results and figures; again, it goes on there" {

@@ -239,7 +239,7 @@ EOF
   make
   ../nysbench check ./mine.so
 "
-    run env PATH="$WORK:$PATH" nysbench new experiment x.yaml
+    run env PATH="$WORK:$PATH" nysbench new experiment x.yaml --yes
     expect "Now:
   nysbench plan x.yaml    # what it costs
   nysbench run x.yaml"

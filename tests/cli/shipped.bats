@@ -43,7 +43,7 @@ HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
     "$NYSBENCH" forward --head "$HEAD" -o out.npy >/dev/null
     [ -s out.npy ]
     "$NYSBENCH" fit --head "$HEAD" --out weights.npy >/dev/null
-    "$NYSBENCH" new experiment mine.yaml --heads "$HEAD" >/dev/null
+    "$NYSBENCH" new experiment mine.yaml --heads "$HEAD" --yes >/dev/null
     "$NYSBENCH" plan mine.yaml >/dev/null
 }
 
