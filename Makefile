@@ -393,9 +393,9 @@ $B/libnysbench.pc: FORCE
 
 # Pages for man(1), with the date of the last commit, or of the sources of a tarball.
 SOURCE_DATE_EPOCH ?= $(shell { [ ! -f .build-id ] && git log -1 --format=%ct 2>/dev/null; } || stat -c %Y CHANGELOG.md)
-$B/man: $B/nysbench src/commands/man_pages.sh $(wildcard docs/*.md)
+$B/man: $B/nysbench $(wildcard docs/*.md)
 	@rm -rf $@
-	$Qenv SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) src/commands/man_pages.sh $B/nysbench $@
+	$Qenv SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $B/nysbench help --man-pages $@
 
 # What is installed, a line each: mode, source, place under PREFIX. The program's own folder lists what was put there.
 SHARE := share/nysbench

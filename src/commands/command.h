@@ -183,6 +183,10 @@ const nb_topic *nb_manual_find(const nb_topic *topics, int count, const char *na
 /* Prints the page as text of that many columns. */
 nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *ctx);
 
+/* Writes pages for man(1) of the program, the commands, the config, the columns and the components into FOLDER/man1,
+ * man5 and man7. Their date is SOURCE_DATE_EPOCH of the environment, or today. */
+nb_status nb_manual_write(const char *folder, nb_ctx *ctx);
+
 /* Returns the command after `before`, or the first if that is NULL, in the order of --help; NULL: there are no more. */
 const nb_command *nb_command_next(const nb_command *before);
 

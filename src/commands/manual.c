@@ -2,13 +2,15 @@
 /* manual.c - see command.h. A page is made in two steps:
  *
  * 1. its Markdown is put together from the tables of options and the documents;
- * 2. libcmark-gfm reads that as a tree, which is printed as text. The heading of level 1 is left out, and one of level
- *    2 is a section. Each row of a table is a term, the first cell, with its meaning, as a code followed by a block
- *    quote is; code is as who has installed the program types it. */
+ * 2. libcmark-gfm reads that as a tree, which is printed as text for a terminal or as roff for man(1). The heading of
+ *    level 1 is left out, and one of level 2 is a section. Each row of a table is a term, the first cell, with its
+ *    meaning, as a code followed by a block quote is; code is as who has installed the program types it. */
 #include "commands/command.h"
 
 #include "base/files.h"
+#include "base/numbers.h"
 #include "base/text.h"
+#include "base/version.h"
 
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm-extension_api.h>
@@ -16,11 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 static const char ABOUT[] = "measure what approximations of attention lose";
 static const char COMMANDS[] = "commands.md"; /* the document with what the tables do not say */
 
-enum { INDENT = 4 };
+enum { INDENT = 4, ROFF_WIDTH = 78 };
 
 /* Adds an empty node to the end of its parent. */
 static cmark_node *add(cmark_node *parent, cmark_node_type type)
@@ -151,6 +154,43 @@ static void print_text(const char *markdown, int width, FILE *out, nb_ctx *ctx)
         before = type;
     }
     cmark_node_free(page);
+}
+
+static bool starts(const char *text, const char *with)
+{
+    return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Code is in bold: mandoc does not know the font that libcmark-gfm names. */
+static nb_status print_roff(const char *markdown, const char *name, int section, const char *date, FILE *out,
+                            nb_ctx *ctx)
+{
+    const char *before = NULL, *two_before = NULL;
+    bool code = false;
+    char *title;
+    NB_NEED(title, nb_strdup(ctx, name));
+    for (char *c = title; *c; c++) *c = (char)toupper((unsigned char)*c);
+    fprintf(
+        out,
+        ".\\\" made by 'nysbench help --man-pages': do not edit\n.TH %s %d %s \"nysbench %s\" \"nysbench manual\"\n",
+        title, section, date, NB_VERSION);
+    cmark_node *page = make_page(markdown, ctx);
+    char *rendered = cmark_render_man(page, CMARK_OPT_DEFAULT, ROFF_WIDTH);
+    const char *text = nb_replaced(ctx, rendered, "\\f[C]", "\\fB");
+    free(rendered);
+    cmark_node_free(page);
+    NB_NEED(text, text ? nb_replaced(ctx, text, "\\f[]", "\\fR") : NULL);
+    for (const char *line = text, *next; *line; line = next) {
+        next = line + strcspn(line, "\n");
+        next += *next == '\n';
+        bool first = starts(before, ".RS") || starts(two_before, ".SH") || starts(two_before, ".SS");
+        code = starts(line, ".nf\n") || (code && !starts(line, ".fi\n"));
+        if (!(first && starts(line, ".PP\n")) && (*line != '\n' || code))
+            fprintf(out, "%.*s\n", (int)strcspn(line, "\n"), line);
+        two_before = before;
+        before = line;
+    }
+    return NB_OK;
 }
 
 const nb_command *nb_command_next(const nb_command *before)
@@ -340,5 +380,69 @@ nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *c
     const char *markdown;
     NB_TRY(ctx, nb_print_text(print, topic, &markdown, ctx));
     print_text(markdown, width, out, ctx);
+    return NB_OK;
+}
+
+typedef struct {
+    const nb_topic *topic;
+    const char *name, *date;
+    int section;
+} man_page;
+
+static nb_status print_man(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const man_page *m = what;
+    const char *markdown;
+    NB_TRY(ctx, nb_print_text(print, m->topic, &markdown, ctx));
+    NB_NEED(markdown, nb_format(ctx,
+                                "%s\n## SEE ALSO\n\n%s, nysbench-config(5), nysbench-columns(7), "
+                                "nysbench-components(7)\n",
+                                markdown, strcmp(m->name, "nysbench") == 0 ? "nysbench-run(1)" : "nysbench(1)"));
+    return print_roff(markdown, m->name, m->section, m->date, out, ctx);
+}
+
+/* Returns the section of the manual that the topic's page is in; 0: it has none. */
+static int section_of(const nb_topic *t)
+{
+    static const struct {
+        const char *name;
+        int section;
+    } documents[] = {{"config", 5}, {"columns", 7}, {"components", 7}};
+    for (size_t i = 0; t->path && i < sizeof documents / sizeof *documents; i++)
+        if (strcmp(t->name, documents[i].name) == 0) return documents[i].section;
+    return t->path ? 0 : 1;
+}
+
+static nb_status find_date(const char **date, nb_ctx *ctx)
+{
+    static const long long END = 253402300799; /* of the year 9999 */
+    const char *said = getenv("SOURCE_DATE_EPOCH");
+    long long seconds = time(NULL);
+    char text[16];
+    struct tm utc;
+    NB_REQUIRE(ctx, !said || nb_parse_integer(said, 0, END, &seconds), NB_EINVAL,
+               "SOURCE_DATE_EPOCH is '%s': expected seconds since 1970", said);
+    strftime(text, sizeof text, "%Y-%m-%d", gmtime_r(&(time_t){seconds}, &utc));
+    NB_NEED(*date, nb_strdup(ctx, text));
+    return NB_OK;
+}
+
+nb_status nb_manual_write(const char *folder, nb_ctx *ctx)
+{
+    nb_topic *topics;
+    int count;
+    const char *date;
+    NB_TRY(ctx, nb_manual_topics(&topics, &count, ctx));
+    NB_TRY(ctx, find_date(&date, ctx));
+    for (int i = 0; i < count; i++) {
+        man_page m = {.topic = &topics[i], .name = "nysbench", .date = date, .section = section_of(&topics[i])};
+        const char *place, *path;
+        if (m.section == 0) continue;
+        if (i > 0) NB_NEED(m.name, nb_format(ctx, "nysbench-%s", topics[i].name));
+        NB_NEED(place, nb_format(ctx, "%s/man%d", folder, m.section));
+        NB_NEED(path, nb_format(ctx, "%s/%s.%d", place, m.name, m.section));
+        NB_TRY(ctx, nb_make_folder(place, ctx));
+        NB_TRY(ctx, nb_write_file(path, print_man, &m, ctx));
+    }
     return NB_OK;
 }

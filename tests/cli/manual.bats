@@ -69,7 +69,7 @@ commands() {
 }
 
 @test "pages for man are what mandoc and groff accept, with the same options and the date that is told" {
-    SOURCE_DATE_EPOCH=86400 src/commands/man_pages.sh "$NYSBENCH" "$WORK/man"
+    SOURCE_DATE_EPOCH=86400 "$NYSBENCH" help --man-pages "$WORK/man"
     [ "$(find "$WORK/man" -name '*.1' | wc -l)" = "$(($(commands | wc -l) + 1))" ]
     for page in man1/nysbench.1 man5/nysbench-config.5 man7/nysbench-columns.7 man7/nysbench-components.7; do
         grep -q '^\.TH .* 1970-01-02 "nysbench' "$WORK/man/$page"
@@ -86,6 +86,9 @@ commands() {
     done
     groff -man -Tascii "$WORK/man/man1/nysbench-run.1" | sed "s/\x1b\[[0-9]*m//g; s/.\x08//g" >"$WORK/run"
     grep -q -- "-s, --set KEY=VALUE" "$WORK/run"
+    run env SOURCE_DATE_EPOCH=yesterday "$NYSBENCH" help --man-pages "$WORK/man"
+    expect_status 1
+    expect "SOURCE_DATE_EPOCH is 'yesterday': expected seconds since 1970"
 }
 
 # in_terminal COMMAND...: its output on a terminal.
