@@ -2,10 +2,12 @@
 /* lookup.c - see lookup.h */
 #include "config/lookup.h"
 
+#include "base/digest.h"
 #include "base/files.h"
 #include "base/words.h"
 #include "data/head.h"
 
+#include <jansson.h>
 #include <popt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,65 @@ static bool exists(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0;
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t length = strlen(path), tail = strlen(end);
+    return length > tail && path[length - tail - 1] == '/' && strcmp(path + length - tail, end) == 0;
+}
+
+static nb_status read_files(const char *folder, const json_t **files, nb_ctx *ctx)
+{
+    const char *path;
+    json_error_t error;
+    *files = NULL;
+    NB_NEED(path, nb_format(ctx, "%s/manifest.json", folder));
+    if (!nb_is_file(path)) return NB_OK;
+    json_t *manifest = json_load_file(path, 0, &error);
+    NB_REQUIRE(ctx, manifest, NB_EIO, "%s: is not the manifest of a run: %s", path, error.text);
+    *files = json_object_get(manifest, "files");
+    return nb_defer_json(ctx, manifest);
+}
+
+static nb_status check_content(const char *text, const char *place, const char *sha256, nb_ctx *ctx)
+{
+    const char *now;
+    long long bytes;
+    NB_TRY(ctx, nb_digest_file(place, &now, &bytes, ctx));
+    NB_REQUIRE(
+        ctx, strcmp(now, sha256) == 0, NB_EIO,
+        "%s: is not here, and %s, where the run found it, has other contents now (SHA-256 %.*s..., then %.*s...); "
+        "'nysbench run' from a folder that has %s measures its rows anew",
+        text, place, NB_DIGEST_SHOWN, now, NB_DIGEST_SHOWN, sha256, text);
+    return NB_OK;
+}
+
+/* A file of the manifest beside the config, or a folder of some, by the path as it was
+ * written or by the end of the place where it was. */
+static nb_status find_recorded(const char *text, const char *folder, const char **found, whereabouts *where,
+                               nb_ctx *ctx)
+{
+    const json_t *files, *file;
+    size_t i;
+    NB_TRY(ctx, read_files(folder, &files, ctx));
+    json_array_foreach(files, i, file)
+    {
+        const char *path = json_string_value(json_object_get(file, "path")),
+                   *place = json_string_value(json_object_get(file, "place"));
+        const char *sha256 = json_string_value(json_object_get(file, "sha256")), *path_folder, *place_folder;
+        if (!path || !place || !sha256) continue;
+        NB_TRY(ctx, nb_folder_of(path, &path_folder, ctx));
+        NB_TRY(ctx, nb_folder_of(place, &place_folder, ctx));
+        bool same = strcmp(path, text) == 0 || ends_with(place, text),
+             within = strcmp(path_folder, text) == 0 || ends_with(place_folder, text);
+        if ((!same && !within) || !exists(place)) continue;
+        NB_TRY(ctx, check_content(text, place, sha256, ctx));
+        NB_NEED(*found, nb_strdup(ctx, same ? place : place_folder));
+        *where = ELSEWHERE;
+        if (same) return NB_OK;
+    }
+    return NB_OK;
 }
 
 static nb_status find(const char *text, const char *config, const char **found, whereabouts *where, nb_ctx *ctx)
@@ -33,7 +94,8 @@ static nb_status find(const char *text, const char *config, const char **found, 
         *where = BESIDE;
         return NB_OK;
     }
-    NB_TRY(ctx, nb_shipped_path(text, found, ctx));
+    NB_TRY(ctx, find_recorded(text, folder, found, where, ctx));
+    if (*where == NOWHERE) NB_TRY(ctx, nb_shipped_path(text, found, ctx));
     if (*found != text) *where = ELSEWHERE;
     return NB_OK;
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lookup.h - finds the files that a config names, in this order: in the current folder; beside the config; for a config
- * of experiments/, with the program.
+/* lookup.h - finds the files that a config names, in this order: in the current folder; beside the config; for the
+ * config of a run's folder, where the run had them, as its manifest says; for a config of experiments/, with the
+ * program.
  *
  * A file found beside the config is named by its path there from then on, as if the config said so, so that rows,
- * resolved config and shards agree. A file found with the program is read there, but keeps the name that rows have. */
+ * resolved config and shards agree. A file found by the manifest (if its contents are the same) or with the program is
+ * read there, but keeps the name that the run's rows have. */
 #ifndef NB_LOOKUP_H
 #define NB_LOOKUP_H
 
 #include "components/component.h"
 
-/* Finds all files that a component of the file `config` names in its options. A missing file is reported when it is
- * read. */
+/* Finds all files that a component of the file `config` names in its options. NB_EIO if the manifest's file has other
+ * contents; a missing file is reported when it is read. */
 nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx);
 
 /* The same for options without a choice; *changed: some have a new text. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* yaml.c - libyaml's documents. */
+/* yaml.c - libyaml's documents, with merge keys. */
 #include "config/yaml.h"
 
 #include "base/files.h"
@@ -92,6 +92,99 @@ static nb_status yaml_mistake(nb_mistakes *mistakes, const yaml_parser_t *parser
                            parser->context ? ", " : "", parser->problem ? parser->problem : "unreadable", tab);
 }
 
+typedef struct {
+    yaml_document_t *document;
+    const char *source;
+    bool in_file;
+    char *state; /* by node: not seen, being merged, done */
+    nb_mistakes *mistakes;
+} merger;
+
+enum { UNSEEN, BEGUN, DONE };
+
+static nb_yaml value_of(const merger *m, int node)
+{
+    return (nb_yaml){.document = m->document,
+                     .node = yaml_document_get_node(m->document, node),
+                     .source = m->source,
+                     .in_file = m->in_file};
+}
+
+static bool is_merge_key(const yaml_node_t *key)
+{
+    return key->type == YAML_SCALAR_NODE && key->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+           strcmp((const char *)key->data.scalar.value, "<<") == 0;
+}
+
+static bool has_key(const merger *m, int mapping, nb_yaml key)
+{
+    nb_yaml whole = value_of(m, mapping);
+    for (int i = 0; i < nb_yaml_pairs(whole); i++) {
+        nb_yaml other, value;
+        nb_yaml_pair(whole, i, &other, &value);
+        if (nb_yaml_scalar(key) && nb_yaml_scalar(other) && strcmp(nb_yaml_scalar(key), nb_yaml_scalar(other)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static nb_status resolve(merger *m, int node);
+
+/* The pairs of one mapping, which is merged itself before. */
+static nb_status add_pairs(merger *m, int into, int from)
+{
+    nb_yaml source = value_of(m, from);
+    if (source.node->type != YAML_MAPPING_NODE)
+        return nb_yaml_mistake(source, m->mistakes, "'<<' takes a mapping or a list of mappings, as *anchor; found %s",
+                               nb_yaml_scalar(source) ? "a value" : nb_yaml_kind(source));
+    if (m->state[from] == BEGUN)
+        return nb_yaml_mistake(source, m->mistakes, "'<<': a mapping cannot be merged into itself");
+    NB_TRY(m->mistakes->ctx, resolve(m, from));
+    for (int i = 0; i < nb_yaml_pairs(source); i++) {
+        yaml_node_pair_t pair = source.node->data.mapping.pairs.start[i];
+        if (has_key(m, into, value_of(m, pair.key))) continue;
+        NB_REQUIRE(m->mistakes->ctx, yaml_document_append_mapping_pair(m->document, into, pair.key, pair.value),
+                   NB_ENOMEM, "out of memory: a YAML document");
+    }
+    return NB_OK;
+}
+
+/* Takes merge keys out, and puts what they stand for behind the mapping's own pairs. */
+static nb_status resolve(merger *m, int mapping)
+{
+    yaml_node_t *node = yaml_document_get_node(m->document, mapping);
+    if (node->type != YAML_MAPPING_NODE || m->state[mapping] != UNSEEN) return NB_OK;
+    m->state[mapping] = BEGUN;
+    for (int i = 0; i < nb_yaml_pairs(value_of(m, mapping));) {
+        yaml_node_pair_t *pair = &node->data.mapping.pairs.start[i];
+        if (!is_merge_key(yaml_document_get_node(m->document, pair->key))) {
+            i++;
+            continue;
+        }
+        int from = pair->value;
+        const yaml_node_t *value = yaml_document_get_node(m->document, from);
+        memmove(pair, pair + 1, (size_t)(node->data.mapping.pairs.top - (pair + 1)) * sizeof *pair);
+        node->data.mapping.pairs.top--;
+        for (int k = 0; k < nb_yaml_count(value_of(m, from)); k++)
+            NB_TRY(
+                m->mistakes->ctx,
+                add_pairs(m, mapping, value->type == YAML_SEQUENCE_NODE ? value->data.sequence.items.start[k] : from));
+    }
+    m->state[mapping] = DONE;
+    return NB_OK;
+}
+
+/* Merge keys of YAML 1.1: `<<: *anchor`, or a list of anchors, stands for the pairs of those mappings whose keys the
+ * mapping does not have itself; of several the first one that has a key counts. */
+static nb_status merge(yaml_document_t *document, const char *source, bool in_file, nb_mistakes *mistakes)
+{
+    merger m = {.document = document, .source = source, .in_file = in_file, .mistakes = mistakes};
+    int count = (int)(document->nodes.top - document->nodes.start);
+    NB_NEED(m.state, nb_alloc(mistakes->ctx, (size_t)count + 1, sizeof *m.state));
+    for (int node = 1; node <= count; node++) NB_TRY(mistakes->ctx, resolve(&m, node));
+    return NB_OK;
+}
+
 /* Loads the parser's one document; *document = NULL if that was a mistake. */
 static nb_status load_document(nb_mistakes *mistakes, yaml_parser_t *parser, const char *source, bool in_file,
                                yaml_document_t **document)
@@ -114,18 +207,51 @@ static nb_status load_document(nb_mistakes *mistakes, yaml_parser_t *parser, con
     yaml_document_delete(&next);
     if (more) return nb_mistakes_add(mistakes, (nb_place){.source = source}, "holds more than one YAML document");
     *document = loaded;
-    return NB_OK;
+    return merge(loaded, source, in_file, mistakes);
 }
 
-/* Reads a file or, if that is NULL, a text. */
-static nb_status load(nb_yaml *root, FILE *file, const char *text, nb_mistakes *mistakes)
+/* Finds where a text exceeds what libyaml reads without time that grows with the square of its length; NULL: nowhere,
+ * or it is no YAML, which the parser reports. */
+static const char *find_excess(const char *text, size_t length, yaml_mark_t *where)
+{
+    enum { MOST_DEPTH = 100, MOST_NAMES = 1000 };
+    yaml_parser_t parser;
+    yaml_token_t token;
+    int depth = 0, names = 0;
+    bool more = yaml_parser_initialize(&parser);
+    if (more) yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    while (more && depth <= MOST_DEPTH && names <= MOST_NAMES && yaml_parser_scan(&parser, &token)) {
+        switch ((int)token.type) {
+        case YAML_BLOCK_SEQUENCE_START_TOKEN:
+        case YAML_BLOCK_MAPPING_START_TOKEN:
+        case YAML_FLOW_SEQUENCE_START_TOKEN:
+        case YAML_FLOW_MAPPING_START_TOKEN: depth++; break;
+        case YAML_BLOCK_END_TOKEN:
+        case YAML_FLOW_SEQUENCE_END_TOKEN:
+        case YAML_FLOW_MAPPING_END_TOKEN: depth--; break;
+        case YAML_ANCHOR_TOKEN:
+        case YAML_TAG_DIRECTIVE_TOKEN: names++; break;
+        case YAML_STREAM_END_TOKEN: more = false; break;
+        }
+        *where = token.start_mark;
+        yaml_token_delete(&token);
+    }
+    yaml_parser_delete(&parser);
+    return depth > MOST_DEPTH   ? "lists and mappings are nested more than 100 deep"
+           : names > MOST_NAMES ? "more than 1000 anchors (&NAME) and %TAG directives"
+                                : NULL;
+}
+
+static nb_status load(nb_yaml *root, const char *text, size_t length, nb_mistakes *mistakes)
 {
     yaml_parser_t parser;
+    yaml_mark_t where = {.line = 0};
+    const char *excess = find_excess(text, length, &where);
+    nb_place at = {.source = root->source};
+    if (root->in_file) at.line = (int)where.line + 1, at.column = (int)where.column + 1;
+    if (excess) return nb_mistakes_add(mistakes, at, "%s", excess);
     NB_REQUIRE(mistakes->ctx, yaml_parser_initialize(&parser), NB_ENOMEM, "out of memory: a YAML parser");
-    if (file)
-        yaml_parser_set_input_file(&parser, file);
-    else
-        yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     nb_status status = load_document(mistakes, &parser, root->source, root->in_file, &root->document);
     yaml_parser_delete(&parser);
     if (root->document) root->node = yaml_document_get_root_node(root->document);
@@ -135,51 +261,85 @@ static nb_status load(nb_yaml *root, FILE *file, const char *text, nb_mistakes *
 nb_status nb_yaml_text(const char *text, const char *source, nb_yaml *root, nb_mistakes *mistakes)
 {
     *root = (nb_yaml){.source = source};
-    return load(root, NULL, text, mistakes);
+    return load(root, text, strlen(text), mistakes);
+}
+
+/* All of a file, which may be a pipe. */
+static nb_status read_all(FILE *file, const char *path, const char **text, size_t *length, nb_ctx *ctx)
+{
+    enum { MOST_BYTES = 16 << 20 };
+    char *buffer = NULL;
+    int count = 0, room = 0;
+    size_t got;
+    do {
+        NB_GROW(ctx, buffer, count, room);
+        count += (int)(got = fread(buffer + count, 1, (size_t)(room - count), file));
+    } while (got > 0 && count <= MOST_BYTES);
+    NB_REQUIRE(ctx, !ferror(file), NB_EIO, "%s: cannot be read", path);
+    NB_REQUIRE(ctx, count <= MOST_BYTES, NB_EINVAL, "%s: has more than 16 MiB, the most that is read as YAML", path);
+    *text = buffer;
+    *length = (size_t)count;
+    return NB_OK;
 }
 
 nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes)
 {
     nb_ctx *ctx = mistakes->ctx;
     struct stat info;
-    const char *place;
+    const char *place, *text;
+    size_t length;
     *root = (nb_yaml){.source = path, .in_file = true};
     NB_TRY(ctx, nb_shipped_path(path, &place, ctx));
     NB_REQUIRE(ctx, stat(place, &info) != 0 || !S_ISDIR(info.st_mode), NB_EIO,
                "%s: is a folder, expected an experiment's file", path);
     FILE *file = fopen(place, "rb");
     NB_REQUIRE(ctx, file, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
-    nb_status status = load(root, file, NULL, mistakes);
+    nb_status status = read_all(file, path, &text, &length, ctx);
     fclose(file);
-    return status;
+    NB_TRY(ctx, status);
+    return load(root, text, length, mistakes);
 }
 
-/* Returns the code point of a character of three bytes that YAML 1.1 refuses or takes for the end of a line; 0: it is
- * none. */
-static unsigned refused_character(const unsigned char *c)
+/* What YAML 1.1 does not take as it is, beside quotes, backslashes and control characters: it refuses three, and takes
+ * two for the end of a line. */
+static const struct {
+    const char *bytes, *escape;
+} refused[] = {{"\xe2\x80\xa8", "\\u2028"},
+               {"\xe2\x80\xa9", "\\u2029"},
+               {"\xef\xbb\xbf", "\\ufeff"},
+               {"\xef\xbf\xbe", "\\ufffe"},
+               {"\xef\xbf\xbf", "\\uffff"}};
+
+/* Returns the bytes of a character that has to be escaped, all but the ASCII ones; 0: of no such. */
+static size_t escape(FILE *out, const char *text)
 {
-    static const unsigned refused[] = {0x2028, 0x2029, 0xfeff, 0xfffe, 0xffff};
-    if (*c >> 4 != 0xe || !c[1] || !c[2]) return 0;
-    unsigned point = (c[0] & 15u) << 12 | (c[1] & 63u) << 6 | (c[2] & 63u);
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (point == refused[i]) return point;
+    const unsigned char *byte = (const unsigned char *)text;
+    if (byte[0] == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0) { /* U+0080 to U+009F */
+        fprintf(out, "\\x%02x", byte[1]);
+        return 2;
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        size_t length = strlen(refused[i].bytes);
+        if (strncmp(text, refused[i].bytes, length) != 0) continue;
+        fputs(refused[i].escape, out);
+        return length;
+    }
     return 0;
 }
 
 void nb_yaml_print_quoted(FILE *out, const char *text)
 {
     fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        unsigned point = refused_character(c);
-        if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* U+0080 to U+009F */
-            fprintf(out, "\\x%02x", *++c);
-        else if (point)
-            fprintf(out, "\\u%04x", point);
-        else if (iscntrl(*c))
-            fprintf(out, "\\x%02x", *c);
+    while (*text) {
+        size_t length = escape(out, text);
+        text += length;
+        if (length) continue;
+        if (*text == '"' || *text == '\\') fputc('\\', out);
+        if (iscntrl((unsigned char)*text))
+            fprintf(out, "\\x%02x", (unsigned char)*text);
         else
-            fprintf(out, strchr("\"\\", *c) ? "\\%c" : "%c", *c);
-        if (point) c += 2;
+            fputc(*text, out);
+        text++;
     }
     fputc('"', out);
 }

@@ -17,7 +17,7 @@ typedef struct { /* one value, and the document that it is in */
 } nb_yaml;
 
 /* Parses the one document of a file or a text; root->node = NULL after a mistake. The mistakes' ctx owns it. NB_EIO if
- * the file cannot be opened. */
+ * the file cannot be read, NB_EINVAL if it is larger than 16 MiB. */
 nb_status nb_yaml_file(const char *path, nb_yaml *root, nb_mistakes *mistakes);
 nb_status nb_yaml_text(const char *text, const char *source, nb_yaml *root, nb_mistakes *mistakes);
 

@@ -115,6 +115,22 @@ Y
     expect "not YAML"
 }
 
+@test "a file that is nested too deep, has too many anchors or is too large: refused at once" {
+    expect_soon() {
+        run timeout 10 "$NYSBENCH" run "$WORK/c.yaml"
+        expect_status 2
+        expect "$1"
+    }
+    { printf 'problems: '; printf '%200000s' | tr ' ' '['; } | config
+    expect_soon "c.yaml:1:110: lists and mappings are nested more than 100 deep"
+    { printf 'problems: ['; printf '&a%d x, ' {1..50000}; echo ']'; } | config
+    expect_soon "c.yaml:1:8905: more than 1000 anchors (&NAME) and %TAG directives"
+    head -c 17000000 /dev/zero | tr '\0' '#' | config
+    expect_soon "c.yaml: has more than 16 MiB, the most that is read as YAML"
+    { printf 'plots: '; printf '%99s' | tr ' ' '['; printf '%99s' | tr ' ' ']'; } | config
+    expect_soon "c.yaml:1:9: plots: expected a value, found a list"
+}
+
 @test "a list where keys are expected, and two documents" {
     config <<<'- a'
     refuses
@@ -324,22 +340,35 @@ Y
     expect "landmarks '4-8': expected a whole number"
 }
 
-@test "x- keys hold anchors" {
+@test "merge keys take the pairs that a mapping does not have itself; x- keys hold anchors; errors say where" {
     cat >"$WORK/c.yaml" <<'Y'
-x-strategies: &few [uniform, kmeans]
+x-base: &base {strategies: [uniform, kmeans], cores: iterative}
+x-one: &one
+  <<: *base
+  strategies: uniform
 problems: gaussian(n=20, d=2)
-cores: svd
 trials: 1
 blocks:
-  - {strategies: *few, landmarks: [2, 3]}
-  - {strategies: *few, landmarks: 4}
+  - {<<: *one, landmarks: [2, 3]}
+  - <<: [{cores: svd}, *base]
+    landmarks: 4
 Y
+    run "$NYSBENCH" plan "$WORK/c.yaml" --origins
+    expect_status 0
+    expect "strategies:  # block 1 ($WORK/c.yaml:4)"
+    expect "cores:  # block 1 ($WORK/c.yaml:1)"
+    expect "landmarks: [4]  # block 2 ($WORK/c.yaml:10)"
+    [ "$(grep -c 'kmeans(' <<<"$output")" -eq 1 ]   # of block 2 alone
+    [ "$(grep -c ' "svd(' <<<"$output")" -eq 1 ]    # the first of a list counts
     run "$NYSBENCH" plan "$WORK/c.yaml"
-    expect "rows: 6, of which 0 are done and 6 are to run"
-    printf 'problems: gaussian\nstrategies: uniform\nblocks: [{x-a: 1}]\n' >"$WORK/c.yaml"
+    expect "rows: 4, of which 0 are done and 4 are to run"
+    printf '<<: &a {cores: svd, <<: *a}\nproblems: gaussian\nstrategies: uniform\nblocks: [{<<: [1]}, {x-a: 1}]\nexclude: {<<: 3}\n' >"$WORK/c.yaml"
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 2
-    expect "c.yaml:3:11: key 'x-a' is unknown"
+    expect "c.yaml:1:5: '<<': a mapping cannot be merged into itself"
+    expect "c.yaml:4:16: '<<' takes a mapping or a list of mappings, as *anchor; found a value"
+    expect "c.yaml:5:15: '<<' takes a mapping or a list of mappings, as *anchor; found a value"
+    expect "c.yaml:4:22: key 'x-a' is unknown"
 }
 
 @test "a pattern or a folder of heads stands for its files, in their order: here, beside the config, in rules and claims" {
