@@ -94,14 +94,16 @@ static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes,
     return nb_run_check_folder(e->folder, ctx);
 }
 
-/* Warns once of each thing that may be a mistake: what files do not say, of which several problems may read one; what
- * the study finds suspicious; rules that remove nothing, which with --set may be intended. */
+/* Warns once of each thing that may be a mistake: what lists repeat, which blocks may share; what files do not say, of
+ * which several problems may read one; what the study finds suspicious; rules that remove nothing, which with --set may
+ * be intended. */
 static nb_status warn(const nb_plan *plan, nb_ctx *ctx)
 {
     const nb_config *c = plan->config;
     const nb_place nowhere = {.source = NULL};
     nb_mistakes all;
     nb_mistakes_init(&all, ctx);
+    for (int i = 0; i < c->warnings.count; i++) NB_TRY(ctx, nb_mistakes_add(&all, nowhere, "%s", c->warnings.texts[i]));
     for (int i = 0; i < c->lists[NB_AXIS_PROBLEM].count; i++)
         if (c->shapes[i].warning) NB_TRY(ctx, nb_mistakes_add(&all, nowhere, "%s", c->shapes[i].warning));
     if (c->study->warn) NB_TRY(ctx, c->study->warn(plan, &all));

@@ -246,6 +246,38 @@ nb_status nb_block_keys_check(const nb_study *study, const nb_key_values *const 
     return study->check_block ? study->check_block(keys, mistakes) : NB_OK;
 }
 
+/* Warns of items of an axis that the block's list has more than once. */
+static nb_status check_repeated(const nb_config *c, const nb_config_block *b, int axis, nb_place at,
+                                nb_mistakes *warnings)
+{
+    nb_ctx *ctx = warnings->ctx;
+    const nb_axis_list *list = &c->lists[axis];
+    bool *seen;
+    int more = -1, first = 0;
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_NEED(seen, nb_alloc(ctx, (size_t)list->count + 1, sizeof *seen));
+    for (int i = 0; i < b->count[axis]; i++) {
+        int item = b->values[axis][i];
+        if (seen[item] && more++ < 0) first = item;
+        seen[item] = true;
+    }
+    nb_ctx_release(ctx, mark);
+    const char *text, *others = "";
+    if (more < 0) return NB_OK;
+    NB_TRY(ctx, nb_axis_value_text(&c->study->axes[axis], list, first, &text, ctx));
+    if (more > 0) NB_NEED(others, nb_format(ctx, " and %d other%s", more, more == 1 ? "" : "s"));
+    return nb_mistakes_add(warnings, at, "%s: %s%s appear%s in the list more than once, and count%s once",
+                           c->study->axes[axis].key, text, others, more ? "" : "s", more ? "" : "s");
+}
+
+/* Values that are repeated in a list that advances with others are meant. */
+static bool is_alone(const nb_config_block *b, int axes, int axis)
+{
+    for (int other = 0; other < axes; other++)
+        if (other != axis && b->group[other] == b->group[axis]) return false;
+    return true;
+}
+
 nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const *keys,
                                nb_mistakes *mistakes)
 {
@@ -270,5 +302,8 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
         else
             NB_TRY(ctx, unite_numbers(list, keys[axis], block->values[axis], ctx));
     }
+    for (int axis = 0; axis < axes && mistakes->count == 0; axis++) /* else indices are missing */
+        if (is_alone(block, axes, axis))
+            NB_TRY(ctx, check_repeated(config, block, axis, keys[axis]->place, &config->warnings));
     return study->complete ? study->complete(config, ctx) : NB_OK;
 }

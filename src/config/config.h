@@ -164,8 +164,9 @@ struct nb_config {
     int plot_count;
     const char **plots;
     int claim_count;
-    nb_claim *claims;   /* claims that its rows test */
-    nb_origins origins; /* origins of the keys that hold for the whole experiment */
+    nb_claim *claims;     /* claims that its rows test */
+    nb_origins origins;   /* origins of the keys that hold for the whole experiment */
+    nb_mistakes warnings; /* possible mistakes that are allowed */
 };
 
 typedef struct {

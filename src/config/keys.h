@@ -55,7 +55,8 @@ nb_status nb_block_key_read(const nb_study *study, int key, nb_yaml value, nb_ke
 nb_status nb_block_keys_check(const nb_study *study, const nb_key_values *const *keys, nb_mistakes *mistakes);
 
 /* Adds each key's values to the block, and new values to the config's lists. All keys are right. A label of two values,
- * and two labels of one value, are mistakes. */
+ * and two labels of one value, are mistakes. Values that are repeated in an unzipped list, where they count once, are
+ * warnings of the config. */
 nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const nb_key_values *const *keys,
                                nb_mistakes *mistakes);
 

@@ -390,6 +390,7 @@ Y
     expect "c.yaml:5:99: claims: where: the experiment has no core 'identity'"
     expect "c.yaml:6:58: claims: where: the experiment has no problem 'gaussian(d=9)'; allowed: gaussian(n=48, d=8)"
     expect "c.yaml:6:83: claims: where: pairing: 'sides' is unknown"
+    expect "c.yaml:6:97: claims: where: the experiment has no rows 'sample(4)'"
     expect "c.yaml:6:117: claims: where: the experiment has no kernel 'gram'"
     expect "c.yaml:7:67: uniform has no option 'stride'; did you mean 'strided'?"
     expect "c.yaml:7:90: claims: where: the experiment has no landmarks '17..20'; it has 4, 8, 16"

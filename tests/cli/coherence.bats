@@ -143,6 +143,8 @@ PY
     coherence "exclude: [{tau: [0.2, 0.9], clusters: 4}, {tau: 0.7}]"
     run "$NYSBENCH" plan "$WORK/c.yaml" --set tau=[5e-2,0.05,0.2,0.05]
     expect_status 0
+    expect "nysbench: warning: "
+    expect "tau: 0.05 and 1 other appear in the list more than once, and count once"
     expect "methods: 12 (clusters 2, partitions 4, tau 2)"
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 0

@@ -211,7 +211,7 @@ Y
     expect "rows: 4, of which 0 are done and 4 are to run"
 }
 
-@test "what stands twice in a list counts once; in lists that advance together each counts" {
+@test "what stands twice in a list is told, and counts once; in lists that advance together it is meant" {
     config <<'Y'
 problems: gaussian(n=[16, 32], d=2)
 strategies: [uniform, "kmeans(restarts=[1, 2])", kmeans]
@@ -222,18 +222,25 @@ trials: 1
 Y
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 0
+    expect "nysbench: warning: $WORK/c.yaml:2:13: strategies: kmeans appears in the list more than once, and counts once"
+    expect "nysbench: warning: $WORK/c.yaml:3:8: cores: svd appears in the list more than once, and counts once"
+    expect "nysbench: warning: $WORK/c.yaml:4:12: landmarks: 4 and 1 other appear in the list more than once, and count once"
+    expect "nysbench: warning: $WORK/c.yaml:5:10: factors: cur appears in the list more than once, and counts once"
+    [ "$(grep -c warning <<<"$output")" -eq 4 ]
     expect "rows: 48, "
+    run "$NYSBENCH" plan "$WORK/c.yaml" --set landmarks=[8,8] --set strategies=uniform --set factors=cur --set cores=svd
+    expect "nysbench: warning: --set landmarks: landmarks: 8 appears in the list more than once, and counts once"
     config <<'Y'
 problems: gaussian(n=[16, 32, 16], d=2)
 strategies: [uniform]
 cores: [svd]
 landmarks: [4, 4, 8]
 zip: [problems, landmarks]
-trials: 1
+blocks: [{trials: 1}, {trials: 2, factors: [cur, cur]}, {trials: 3, factors: [cur, cur]}]
 Y
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 0
-    expect "rows: 3, "
+    [ "$(grep -c warning <<<"$output")" -eq 2 ]
 }
 
 @test "the resolved config gives the same rows" {
