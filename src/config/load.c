@@ -302,6 +302,7 @@ nb_status nb_config_load(const char *path, int override_count, const nb_override
     loader l = {.common = {path, config, mistakes, ctx}};
     nb_yaml root;
     *config = (nb_config){.study = nb_study_standard()};
+    nb_mistakes_init(&config->warnings, ctx);
     NB_TRY(ctx, nb_yaml_file(path, &root, mistakes));
     if (!root.node) return NB_OK;
     NB_TRY(ctx, find_keys(&l, root, override_count, overrides));
