@@ -62,12 +62,8 @@ static const char greeting[] = "nysbench measures which tokens can stand for the
 
 static int unknown(const char *name, nb_ctx *ctx)
 {
-    enum { MOST = 64 };
-    const char *names[MOST + 1] = {NULL}, *hint;
-    int count = 0;
-    for (const nb_command *c = nb_command_next(NULL); c && count < MOST; c = nb_command_next(c))
-        names[count++] = c->name;
-    hint = nb_hint(name, names, ctx);
+    const char *const *names, *hint = NULL;
+    if (nb_command_names(&names, ctx) == NB_OK) hint = nb_hint(name, names, ctx);
     nb_print_error("no command '%s'%s", name, hint ? hint : "");
     return NB_EXIT_USAGE;
 }

@@ -177,7 +177,7 @@ typedef struct {
 /* Lists all pages: the program, the commands in the order of --help, the documents by name. */
 nb_status nb_manual_topics(nb_topic **topics, int *count, nb_ctx *ctx);
 
-/* Finds the topic of a name in any case. NULL: there is none. */
+/* Finds the topic of a name in any case, with or without .md. NULL: there is none. */
 const nb_topic *nb_manual_find(const nb_topic *topics, int count, const char *name);
 
 /* Prints the page as text of that many columns. */

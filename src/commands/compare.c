@@ -27,11 +27,18 @@ static const char *usual_column(const nb_study *study)
     return study->baseline >= 0 ? study->axes[study->baseline].column : NULL;
 }
 
-static nb_status hint_column(const nb_column *columns, const char *text, const char **hint, nb_ctx *ctx)
+typedef enum { HINT_MEASURED, HINT_IDENTITY, HINT_METHOD } hinted;
+
+static nb_status hint_column(const nb_column *columns, const char *text, hinted what, const char **hint, nb_ctx *ctx)
 {
     const char **names;
+    int count = 0;
     NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(columns) + 1, sizeof *names));
-    for (int i = 0; columns[i].name; i++) names[i] = columns[i].name;
+    for (const nb_column *c = columns; c->name; c++)
+        if (what == HINT_MEASURED ? c->type == NB_COLUMN_REAL
+            : what == HINT_METHOD ? nb_is_of_method(c)
+                                  : c->identity && c->type != NB_COLUMN_SEED)
+            names[count++] = c->name;
     NB_NEED(*hint, nb_hint(text, names, ctx));
     return NB_OK;
 }
@@ -40,16 +47,17 @@ static nb_status check_columns(const nb_column *columns, const given *g, const n
 {
     const nb_column *by = nb_column_find(columns, terms->by), *metric = nb_column_find(columns, terms->metric);
     const char *hint = "";
-    if (!by || !by->identity) NB_TRY(ctx, hint_column(columns, terms->by, &hint, ctx));
+    if (!by || !by->identity) NB_TRY(ctx, hint_column(columns, terms->by, HINT_METHOD, &hint, ctx));
     NB_REQUIRE(ctx, by && by->identity, NB_EINVAL, "compare: --by %s is not a column that tells rows apart%s",
                terms->by, hint);
-    if (!metric || metric->type != NB_COLUMN_REAL) NB_TRY(ctx, hint_column(columns, terms->metric, &hint, ctx));
+    if (!metric || metric->type != NB_COLUMN_REAL)
+        NB_TRY(ctx, hint_column(columns, terms->metric, HINT_MEASURED, &hint, ctx));
     NB_REQUIRE(ctx, metric && metric->type == NB_COLUMN_REAL, NB_EINVAL,
                "compare: --metric %s is not a measured column%s", terms->metric, hint);
     for (const char *const *c = terms->confounded; c && *c; c++) {
         const nb_column *column = nb_column_find(columns, *c);
         bool known = strcmp(*c, NB_ROWS_SEEN) == 0 || strcmp(*c, NB_BUILD) == 0 || (column && column->identity);
-        if (!known) NB_TRY(ctx, hint_column(columns, *c, &hint, ctx));
+        if (!known) NB_TRY(ctx, hint_column(columns, *c, HINT_IDENTITY, &hint, ctx));
         NB_REQUIRE(ctx, known, NB_EINVAL, "compare: --confounded %s is unknown%s; also allowed: %s, %s", *c, hint,
                    NB_ROWS_SEEN, NB_BUILD);
     }

@@ -247,8 +247,13 @@ nb_status nb_manual_topics(nb_topic **topics, int *count, nb_ctx *ctx)
 
 const nb_topic *nb_manual_find(const nb_topic *topics, int count, const char *name)
 {
+    size_t length = strlen(name);
+    bool ended = length > 3 && strcasecmp(name + length - 3, ".md") == 0;
     for (int i = 0; i < count; i++)
         if (strcasecmp(topics[i].name, name) == 0) return &topics[i];
+    for (int i = 0; ended && i < count; i++)
+        if (topics[i].path && strncasecmp(topics[i].name, name, length - 3) == 0 && !topics[i].name[length - 3])
+            return &topics[i];
     return NULL;
 }
 

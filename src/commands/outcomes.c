@@ -126,7 +126,7 @@ static nb_status print_failures(const outcomes *o, const char *path, nb_ctx *ctx
     return NB_OK;
 }
 
-nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *r, const char *where, nb_ctx *ctx)
+static nb_status print(const nb_experiment *e, const nb_relation *r, const char *where, nb_ctx *ctx)
 {
     const char *path;
     outcomes all = {.command = ""}, asked;
@@ -140,4 +140,12 @@ nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *r, const 
     fflush(stdout);
     NB_TRY(ctx, print_failures(&asked, path, ctx));
     return nb_run_write(e->folder, NB_FAILURES_FILE, all.rows.count ? print_all : NULL, &all, ctx);
+}
+
+nb_status nb_outcomes_print(const nb_experiment *e, const nb_relation *r, const char *where, nb_ctx *ctx)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = print(e, r, where, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
 }

@@ -150,18 +150,28 @@ typedef struct { /* the command line's; NULL: not given */
     const char **where;
 } choices;
 
+/* Those that are of one m, "a, b and c". */
+static const char *names_of_one_m(nb_ctx *ctx)
+{
+    const char *all = "", *last = NULL;
+    for (const nb_entry *e = nb_figures.entries; all && e->component; e++) {
+        if (!((const nb_figure *)e->component)->of_one_m) continue;
+        if (last) all = nb_format(ctx, "%s%s%s", all, *all ? ", " : "", last);
+        last = e->component->name;
+    }
+    return all && last ? nb_format(ctx, "%s%s%s", all, *all ? " and " : "", last) : all;
+}
+
 /* `figure`: NULL where none is given. */
 static nb_status read_view(const choices *c, const nb_figure *figure, nb_landmark_view *view, nb_ctx *ctx)
 {
-    const char *names = "";
+    const char *names;
     *view = (nb_landmark_view){
         .m = (int)c->m.value, .trial = (int)c->trial.value, .head = (int)c->head.value, .queries = c->side.value == 1};
     NB_REQUIRE(ctx, c->landmarks || !(c->trial.text || c->head.text || c->side.text), NB_EINVAL,
                "plot: --trial, --head and --side are for --landmarks");
     if (c->landmarks || !c->m.text || (figure && figure->of_one_m)) return NB_OK;
-    for (const nb_entry *e = nb_figures.entries; e->component; e++)
-        if (((const nb_figure *)e->component)->of_one_m)
-            NB_NEED(names, nb_format(ctx, "%s%s%s", names, *names ? ", " : "", e->component->name));
+    NB_NEED(names, names_of_one_m(ctx));
     NB_FAIL(ctx, NB_EINVAL, "plot: --m is for --landmarks and the kinds %s", names);
 }
 

@@ -59,6 +59,22 @@ nb_status nb_config_read_study(const nb_config_loader *l, nb_yaml f)
                                   l->ctx); /* tells what there is */
 }
 
+/* One of the values that are compared with other options, or whatever is near. */
+static nb_status hint_baseline(const nb_choices *list, const char *text, const nb_choices *named, const char **hint,
+                               nb_ctx *ctx)
+{
+    const char **labels;
+    NB_NEED(labels, nb_alloc(ctx, (size_t)list->count + 1, sizeof *labels));
+    for (int i = 0; i < list->count; i++) {
+        labels[i] = list->items[i].label;
+        if (named->count != 1 || list->items[i].component != named->items[0].component) continue;
+        NB_NEED(*hint, nb_format(ctx, "; did you mean '%s'?", labels[i]));
+        return NB_OK;
+    }
+    NB_NEED(*hint, nb_hint(text, labels, ctx));
+    return NB_OK;
+}
+
 /* After the values of all blocks; without them if something was wrong. */
 static nb_status read_baseline(const nb_config_loader *l, const nb_config_key *k, nb_yaml f)
 {
@@ -79,10 +95,8 @@ static nb_status read_baseline(const nb_config_loader *l, const nb_config_key *k
         NB_TRY(l->ctx, nb_lookup_choice(&named.items[i], f.source, l->ctx));
     int at = named.count == 1 ? nb_choices_find(list, &named.items[0]) : -1;
     if (at < 0) {
-        const char **labels, *hint;
-        NB_NEED(labels, nb_alloc(l->ctx, (size_t)list->count + 1, sizeof *labels));
-        for (int i = 0; i < list->count; i++) labels[i] = list->items[i].label;
-        NB_NEED(hint, nb_hint(text, labels, l->ctx));
+        const char *hint;
+        NB_TRY(l->ctx, hint_baseline(list, text, &named, &hint, l->ctx));
         return nb_yaml_mistake(f, l->mistakes, "%s: expected one of the %s, found '%s'%s", k->name, axis->key, text,
                                hint);
     }

@@ -337,7 +337,7 @@ Y
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'seed=~'
     expect "--set seed: expected a value, found '~'"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=kmeans
-    expect "baseline: expected one of the strategies, found 'kmeans'"
+    expect "baseline: expected one of the strategies, found 'kmeans'; did you mean 'kmeans(restarts=2)'?"
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=context
     expect "baseline: expected one of the strategies, found 'context'; allowed: uniform, kmeans(restarts=2)"
     run "$NYSBENCH" run experiments/00-smoke.yaml --only m=32 -o "$WORK/r"

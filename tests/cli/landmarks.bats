@@ -76,7 +76,7 @@ PY
     "$NYSBENCH" table "$WORK/r" shares | grep -qxF "Relative to kmeans(restarts=3)"
     run small --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=kmeans
     expect_status 2
-    expect "baseline: expected one of the strategies, found 'kmeans'"
+    expect "baseline: expected one of the strategies, found 'kmeans'; did you mean 'kmeans(restarts=2)'?"
     run small --set 'strategies=[uniform, segment_means]' --set baseline=unifrom
     expect_status 2
     expect "did you mean 'uniform'"

@@ -36,7 +36,7 @@ commands() {
     run "$NYSBENCH" help config
     expect_status 0
     expect "nysbench-config - the experiment file"
-    [ "$("$NYSBENCH" help config)" = "$("$NYSBENCH" help CONFIG)" ]
+    [ "$("$NYSBENCH" help config)" = "$("$NYSBENCH" help CONFIG.md)" ]
     [ "$("$NYSBENCH" help claims)" != "$("$NYSBENCH" help claims.md)" ]
     run "$NYSBENCH" help columns
     expect $'\n'"    head"$'\n'"        kind: identifying; which head of the problem, from 0"$'\n'

@@ -21,7 +21,7 @@ import tempfile
 # COMMAND: why it is not run. A command that no document has must not stand here, nor in LONG.
 NOT_RUN = {
     "git clone URL nysbench && cd nysbench && make deps && make": "takes the network; tests/debian.sh clones and builds",
-    "./nysbench new experiment my.yaml --heads my-layer": "needs the reader's heads; tests/cli/first.bats has some",
+    "./nysbench new experiment my.yaml --heads my-layer --yes": "needs the reader's heads; tests/cli/first.bats has some",
     "./nysbench run my.yaml": "needs them too",
     "./nysbench compare results/my": "needs them too",
     "./nysbench plot results/my ratio --style=paper": "needs them too",
