@@ -25,8 +25,11 @@
 
 #define WIDTHS NB_WIDTHS
 
-enum { CHUNK = 32, AT_ONCE = 4 };          /* tokens; coordinates */
-enum { GROUPS_EACH = 2, GROUP_SCORES = 8 }; /* groups of scores: at least for a token that is chosen; their size, unless
+enum { CHUNK = 32 }; /* tokens */
+enum {
+    GROUPS_EACH = 2,
+    GROUP_SCORES = 8
+}; /* groups of scores: at least for a token that is chosen; their size, unless
                                                that makes fewer groups */
 
 typedef struct {
@@ -180,16 +183,6 @@ static int find_largest(int wanted, int count, const nb_scalar *x, int *places, 
     return many;
 }
 
-/* scores (count) <- scores + the sum of factor[l] times x[l], AT_ONCE rows. */
-WIDTHS static void add_rows(size_t count, const nb_scalar *factor, const nb_scalar *const *x,
-                            nb_scalar *restrict scores)
-{
-    const nb_scalar a = factor[0], b = factor[1], c = factor[2], e = factor[3], *y0 = x[0], *y1 = x[1], *y2 = x[2],
-                    *y3 = x[3];
-#pragma omp simd
-    for (size_t j = 0; j < count; j++) scores[j] += (a * y0[j] + b * y1[j]) + (c * y2[j] + e * y3[j]);
-}
-
 /* The part of the products of q with the first `count` keys behind the sinks that its largest coordinates make. */
 static void score(const plan *p, const key_state *x, const nb_scalar *deviation, const nb_scalar *q, int count,
                   const room *r)
@@ -198,15 +191,15 @@ static void score(const plan *p, const key_state *x, const nb_scalar *deviation,
     for (int l = 0; l < d; l++) r->weights[l] = (nb_scalar)fabs((double)q[l]) * deviation[l];
     int found = find_largest(p->components, d, r->weights, r->places, r->chosen);
     memset(r->scores, 0, (size_t)count * sizeof *r->scores);
-    for (int i = 0; i < found; i += AT_ONCE) {
-        const nb_scalar *rows[AT_ONCE];
-        nb_scalar factor[AT_ONCE];
-        for (int l = 0; l < AT_ONCE; l++) {
+    for (int i = 0; i < found; i += NB_SCALAR_ROWS) {
+        const nb_scalar *rows[NB_SCALAR_ROWS];
+        nb_scalar factor[NB_SCALAR_ROWS];
+        for (int l = 0; l < NB_SCALAR_ROWS; l++) {
             int coordinate = r->chosen[i + l < found ? i + l : i];
             factor[l] = i + l < found ? q[coordinate] : 0;
             rows[l] = x->rows + (size_t)coordinate * (size_t)p->shape->n;
         }
-        add_rows((size_t)count, factor, rows, r->scores);
+        nb_scalar_add_rows((size_t)count, factor, rows, r->scores);
     }
     nb_count_multiplications(d + (double)p->components * count);
 }
