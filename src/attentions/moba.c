@@ -6,8 +6,8 @@
  * 2. A query attends to what it sees anyway, and chooses among the blocks before that.
  * 3. Each block attends to the queries that chose it, and its sums are added to theirs.
  *
- * About n (block / 2 + window + top block + sinks) (d + dv) multiplications a head, and n^2 d / (2 block) to choose; the
- * state is all keys and values. */
+ * About n (block / 2 + window + top block + sinks) (d + dv) multiplications a head, and n^2 d / (2 block) to choose.
+ * The state is all keys and values. */
 #include "attentions/attention.h"
 
 #include "layers/softmax.h"
