@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* moba.c - causal softmax over the blocks of keys that suit a query: its own block up to itself, and of the whole
- * blocks before it the `top` whose mean keys have the largest products with it. Each query chooses for itself: first
- * all have what they see anyway, then each block has the queries that chose it, and the sums are added.
+ * blocks before it the `top` whose mean keys have the largest products with it. Of the tokens of a pass:
  *
- * About n (block / 2 + window + top block + sinks) (d + dv) multiplications a head, and n^2 d / (2 block) to choose. */
+ * 1. They join the keys and values of earlier ones, and each block that they end gets its mean key.
+ * 2. A query attends to what it sees anyway, and chooses among the blocks before that.
+ * 3. Each block attends to the queries that chose it, and its sums are added to theirs.
+ *
+ * About n (block / 2 + window + top block + sinks) (d + dv) multiplications a head, and n^2 d / (2 block) to choose.
+ * The state is all keys and values. */
 #include "attentions/attention.h"
 
 #include "layers/softmax.h"
+#include "linalg/cpu.h"
 
 #include <math.h>
 #include <string.h>
+
+#define WIDTHS NB_WIDTHS
+
+enum { LANES = 32 };
 
 typedef struct {
     int block, top, window, sinks;
@@ -27,10 +36,17 @@ typedef struct {
     int block, top, window, sinks, blocks; /* blocks that some query may choose */
 } plan;
 
+/* A key head's, of all tokens so far. */
+typedef struct {
+    const nb_scalar *k, *v; /* d x n, dv x n: the layer's if a pass has all tokens */
+    nb_scalar *held;        /* else: (d + dv) x n */
+    nb_scalar *means;       /* blocks x d, rounded up: of the keys of each block, transposed */
+} key_state;
+
 /* A thread's, for one head. */
 typedef struct {
-    nb_scalar *means;         /* d x blocks */
-    nb_scalar *scores;        /* blocks x block */
+    nb_scalar *scores;        /* blocks, rounded up */
+    nb_scalar *mean;          /* d */
     nb_scalar *largest, *sum; /* n */
     nb_scalar *q, *out;       /* d and dv x NB_BLOCK_QUERIES: queries that chose a block */
     int *chosen;              /* top x n: blocks, -1: none */
@@ -39,8 +55,14 @@ typedef struct {
 } room;
 
 typedef struct {
+    key_state *keys;
+    room *rooms;
+} moba_state;
+
+typedef struct {
     plan plan;
     nb_pass *pass;
+    const moba_state *state;
 } work;
 
 static plan plan_of(const moba_options *o, const nb_layer_shape *s)
@@ -52,9 +74,9 @@ static plan plan_of(const moba_options *o, const nb_layer_shape *s)
     return p;
 }
 
-/* Queries that may choose among the same blocks: of number m those among the blocks 0 ... m - 1. */
+/* Tokens whose queries may choose among the same blocks: of number m those among the blocks 0 ... m - 1. */
 typedef struct {
-    int first, count;
+    int first, end;
     int near; /* the first key behind those blocks */
 } stretch;
 
@@ -62,19 +84,55 @@ static stretch stretch_of(const plan *p, int number)
 {
     int near = p->sinks + number * p->block, first = number > 0 ? near + p->window : 0;
     int end = number < p->blocks ? near + p->block + p->window : p->shape->n;
-    return (stretch){.first = first, .count = end - first, .near = near};
+    return (stretch){.first = first, .end = end, .near = near};
 }
 
-static void find_means(const plan *p, const nb_scalar *k, const room *r)
+static int greater(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Returns how many blocks that may be chosen end within so many tokens. */
+static int blocks_within(const plan *p, int tokens)
+{
+    return nb_lesser(greater(tokens - p->sinks, 0) / p->block, p->blocks);
+}
+
+/* So many blocks, rounded up: a loop over them needs no remainder. */
+static int stride_of(int blocks)
+{
+    return nb_blocks(blocks, LANES) * LANES;
+}
+
+static void find_mean(const plan *p, const key_state *x, int block, nb_scalar *mean)
 {
     int d = p->shape->d;
-    nb_count_multiplications((double)p->blocks * d);
-    for (int b = 0; b < p->blocks; b++) {
-        nb_scalar *mean = r->means + (size_t)b * (size_t)d;
-        memset(mean, 0, (size_t)d * sizeof *mean);
-        nb_scalar_add_columns(d, p->block, k + (size_t)(p->sinks + b * p->block) * (size_t)d, mean);
-        nb_scalar_scale((size_t)d, 1 / (nb_scalar)p->block, mean);
+    memset(mean, 0, (size_t)d * sizeof *mean);
+    nb_scalar_add_columns(d, p->block, x->k + (size_t)(p->sinks + block * p->block) * (size_t)d, mean);
+    for (int l = 0; l < d; l++) x->means[l * stride_of(p->blocks) + block] = mean[l] / (nb_scalar)p->block;
+    nb_count_multiplications(d);
+}
+
+/* The tokens of the pass join those of a key head. */
+static void append(void *self, int task, int thread)
+{
+    const work *w = self;
+    const plan *p = &w->plan;
+    const nb_layer *layer = w->pass->layer;
+    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, count = (size_t)layer->shape.n;
+    int first = w->pass->first;
+    key_state *x = &w->state->keys[task];
+    x->k = layer->k + (size_t)task * count * d;
+    x->v = layer->v + (size_t)task * count * dv;
+    if (layer->shape.n < p->shape->n) {
+        nb_scalar *k = x->held, *v = x->held + d * (size_t)p->shape->n;
+        memcpy(k + (size_t)first * d, x->k, count * d * sizeof *k);
+        memcpy(v + (size_t)first * dv, x->v, count * dv * sizeof *v);
+        x->k = k;
+        x->v = v;
     }
+    for (int b = blocks_within(p, first); b < blocks_within(p, first + layer->shape.n); b++)
+        find_mean(p, x, b, w->state->rooms[thread].mean);
 }
 
 /* The `top` largest of so many scores, which change; -1 where there are fewer. */
@@ -89,36 +147,63 @@ static void choose(int top, int count, nb_scalar *scores, int *chosen)
     }
 }
 
-/* Attends to the keys that the queries `first` ... of a run, at most NB_BLOCK_QUERIES, see anyway. */
-static void see_near(const plan *p, const stretch *run, int first, int count, const nb_layer_head *h, room *r)
+/* What a thread has at hand: the queries of a head, of `count` tokens from `first` on, and their outputs. */
+typedef struct {
+    const plan *plan;
+    const key_state *keys;
+    int first, count;
+    const nb_scalar *q;
+    nb_scalar *out;
+    room *room;
+} part;
+
+/* Attends to the keys that `count` queries of a stretch, from token `at` on, see anyway. */
+static void see_near(const part *w, const stretch *run, int at, int count)
 {
-    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, query = (size_t)first, near = (size_t)run->near;
-    nb_mask mask = {.on = true, .before = NB_UNLIMITED, .query_at = first};
-    int sinks = nb_lesser(p->sinks, first + count), keys = first + count - run->near;
-    nb_softmax_begin(&r->softmax, count, h->q + query * d, h->out + query * dv);
-    nb_softmax_add(&r->softmax, sinks, h->k, h->v, &mask);
+    const plan *p = w->plan;
+    room *r = w->room;
+    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, query = (size_t)(at - w->first),
+           near = (size_t)run->near;
+    nb_mask mask = {.on = true, .before = NB_UNLIMITED, .query_at = at};
+    int sinks = nb_lesser(p->sinks, at + count), keys = at + count - run->near;
+    nb_softmax_begin(&r->softmax, count, w->q + query * d, w->out + query * dv);
+    nb_softmax_add(&r->softmax, sinks, w->keys->k, w->keys->v, &mask);
     mask.key_at = run->near;
-    if (keys > 0) nb_softmax_add(&r->softmax, keys, h->k + near * d, h->v + near * dv, &mask);
+    if (keys > 0) nb_softmax_add(&r->softmax, keys, w->keys->k + near * d, w->keys->v + near * dv, &mask);
     nb_softmax_store(&r->softmax);
     memcpy(r->largest + query, r->softmax.largest, (size_t)count * sizeof *r->largest);
     memcpy(r->sum + query, r->softmax.sum, (size_t)count * sizeof *r->sum);
 }
 
-static void choose_blocks(const plan *p, int number, int first, int count, const nb_scalar *q, const room *r)
+/* scores (count, a multiple of LANES) <- the products of q (d) with the first mean keys, `stride` x d. */
+WIDTHS static void score(size_t d, size_t stride, size_t count, const nb_scalar *means, const nb_scalar *q,
+                         nb_scalar *restrict scores)
 {
-    size_t d = (size_t)p->shape->d;
-    if (number > 0 && p->top > 0)
-        nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, number, count, p->shape->d, 1, r->means, p->shape->d,
-                       q + (size_t)first * d, p->shape->d, 0, r->scores, number);
-    for (int i = 0; i < count; i++)
-        choose(p->top, number, r->scores + (size_t)i * (size_t)number,
-               r->chosen + (size_t)(first + i) * (size_t)p->top);
+    for (size_t first = 0; first < count; first += LANES) {
+        nb_scalar sums[LANES] = {0};
+        for (size_t l = 0; l < d; l++) {
+#pragma omp simd
+            for (size_t b = 0; b < LANES; b++) sums[b] += q[l] * means[l * stride + first + b];
+        }
+        memcpy(scores + first, sums, sizeof sums);
+    }
+}
+
+static void choose_blocks(const part *w, int number, int at, int count)
+{
+    const plan *p = w->plan;
+    size_t d = (size_t)p->shape->d, stride = (size_t)stride_of(p->blocks);
+    nb_count_multiplications(p->top > 0 ? (double)count * number * p->shape->d : 0);
+    for (int query = at - w->first; query < at - w->first + count && p->top > 0; query++) {
+        score(d, stride, (size_t)stride_of(number), w->keys->means, w->q + (size_t)query * d, w->room->scores);
+        choose(p->top, number, w->room->scores, w->room->chosen + (size_t)query * (size_t)p->top);
+    }
 }
 
 /* Queries by the block that they chose. */
-static void sort_queries(const plan *p, const room *r)
+static void sort_queries(const plan *p, int count, const room *r)
 {
-    size_t all = (size_t)p->top * (size_t)p->shape->n;
+    size_t all = (size_t)p->top * (size_t)count;
     memset(r->start, 0, ((size_t)p->blocks + 2) * sizeof *r->start);
     for (size_t i = 0; i < all; i++)
         if (r->chosen[i] >= 0) r->start[r->chosen[i] + 2]++;
@@ -128,19 +213,21 @@ static void sort_queries(const plan *p, const room *r)
 }
 
 /* Sums over a block's keys, of the queries that chose it. */
-static void see_block(const plan *p, int block, const nb_layer_head *h, room *r)
+static void see_block(const part *w, int block)
 {
+    const plan *p = w->plan;
+    room *r = w->room;
     size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, key = (size_t)(p->sinks + block * p->block);
     for (int at = r->start[block], count; at < r->start[block + 1]; at += count) {
         const int *queries = r->queries + at;
         count = nb_lesser(r->start[block + 1] - at, NB_BLOCK_QUERIES);
-        nb_scalar_gather(p->shape->d, h->q, count, queries, r->q);
+        nb_scalar_gather(p->shape->d, w->q, count, queries, r->q);
         nb_softmax_begin(&r->softmax, count, r->q, r->out);
-        nb_softmax_add(&r->softmax, p->block, h->k + key * d, h->v + key * dv, NULL);
+        nb_softmax_add(&r->softmax, p->block, w->keys->k + key * d, w->keys->v + key * dv, NULL);
         nb_softmax_store(&r->softmax);
         for (int i = 0; i < count; i++) {
             size_t query = (size_t)queries[i];
-            nb_softmax_merge(1, p->shape->dv, h->out + query * dv, &r->largest[query], &r->sum[query],
+            nb_softmax_merge(1, p->shape->dv, w->out + query * dv, &r->largest[query], &r->sum[query],
                              r->out + (size_t)i * dv, &r->softmax.largest[i], &r->softmax.sum[i]);
         }
     }
@@ -151,19 +238,25 @@ static void attend(void *self, int task, int thread)
     const work *w = self;
     const plan *p = &w->plan;
     nb_layer_head h = nb_layer_head_of(w->pass->layer, w->pass->out, task);
-    room *r = &((room *)w->pass->state)[thread];
-    find_means(p, h.k, r);
+    part mine = {.plan = p,
+                 .keys = &w->state->keys[nb_layer_key_head(p->shape, task)],
+                 .first = w->pass->first,
+                 .count = w->pass->layer->shape.n,
+                 .q = h.q,
+                 .out = h.out,
+                 .room = &w->state->rooms[thread]};
     for (int number = 0; number <= p->blocks; number++) {
         stretch run = stretch_of(p, number);
-        for (int at = 0, count; at < run.count; at += count) {
-            count = nb_lesser(run.count - at, p->block);
-            see_near(p, &run, run.first + at, count, &h, r);
-            choose_blocks(p, number, run.first + at, count, h.q, r);
+        int end = nb_lesser(run.end, mine.first + mine.count);
+        for (int at = greater(run.first, mine.first), count; at < end; at += count) {
+            count = nb_lesser(p->block - (at - run.first) % p->block, end - at);
+            see_near(&mine, &run, at, count);
+            choose_blocks(&mine, number, at, count);
         }
     }
-    sort_queries(p, r);
-    for (int b = 0; b < p->blocks; b++) see_block(p, b, &h, r);
-    nb_softmax_divide(p->shape->n, p->shape->dv, h.out, r->sum);
+    sort_queries(p, mine.count, mine.room);
+    for (int b = 0; b < p->blocks; b++) see_block(&mine, b);
+    nb_softmax_divide(mine.count, p->shape->dv, h.out, mine.room->sum);
 }
 
 static int tile_of(const nb_layer_shape *s)
@@ -171,10 +264,16 @@ static int tile_of(const nb_layer_shape *s)
     return nb_lesser(NB_TILE_KEYS, s->n);
 }
 
+static size_t key_scalars(const plan *p)
+{
+    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, n = (size_t)p->shape->n;
+    return n * (d + dv) + d * (size_t)stride_of(p->blocks);
+}
+
 static size_t room_scalars(const plan *p)
 {
-    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, blocks = (size_t)p->blocks, n = (size_t)p->shape->n;
-    return blocks * (d + (size_t)p->block) + 2 * n + (d + dv) * NB_BLOCK_QUERIES;
+    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, n = (size_t)p->shape->n;
+    return (size_t)stride_of(p->blocks) + d + 2 * n + (d + dv) * NB_BLOCK_QUERIES;
 }
 
 static size_t room_integers(const plan *p)
@@ -184,10 +283,10 @@ static size_t room_integers(const plan *p)
 
 static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
 {
-    size_t d = (size_t)p->shape->d, blocks = (size_t)p->blocks, n = (size_t)p->shape->n, all = (size_t)p->top * n;
-    NB_NEED(r->means, nb_alloc_scalars(ctx, room_scalars(p)));
-    r->scores = r->means + blocks * d;
-    r->largest = r->scores + blocks * (size_t)p->block;
+    size_t d = (size_t)p->shape->d, n = (size_t)p->shape->n, all = (size_t)p->top * n;
+    NB_NEED(r->scores, nb_alloc_scalars(ctx, room_scalars(p)));
+    r->mean = r->scores + stride_of(p->blocks);
+    r->largest = r->mean + d;
     r->sum = r->largest + n;
     r->q = r->sum + n;
     r->out = r->q + d * NB_BLOCK_QUERIES;
@@ -197,21 +296,37 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
     return nb_softmax_new(p->shape->d, p->shape->dv, tile_of(p->shape), &r->softmax, ctx);
 }
 
-static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **state, nb_ctx *ctx)
+static nb_status open_keys(const plan *p, key_state *x, nb_ctx *ctx)
+{
+    size_t d = (size_t)p->shape->d, dv = (size_t)p->shape->dv, n = (size_t)p->shape->n;
+    NB_NEED(x->held, nb_alloc_scalars(ctx, key_scalars(p)));
+    x->means = x->held + (d + dv) * n;
+    memset(x->means, 0, d * (size_t)stride_of(p->blocks) * sizeof *x->means);
+    return NB_OK;
+}
+
+static nb_status open(const void *opts, const nb_layer_shape *s, int threads, void **out, nb_ctx *ctx)
 {
     plan p = plan_of(opts, s);
-    room *rooms;
-    NB_NEED(rooms, nb_alloc(ctx, (size_t)threads, sizeof *rooms));
-    for (int i = 0; i < threads; i++) NB_TRY(ctx, open_room(&p, &rooms[i], ctx));
-    *state = rooms;
+    int count = s->batch * s->key_heads;
+    moba_state *state;
+    NB_NEED(state, nb_alloc(ctx, 1, sizeof *state));
+    NB_NEED(state->keys, nb_alloc(ctx, (size_t)count, sizeof *state->keys));
+    NB_NEED(state->rooms, nb_alloc(ctx, (size_t)threads, sizeof *state->rooms));
+    for (int i = 0; i < count; i++) NB_TRY(ctx, open_keys(&p, &state->keys[i], ctx));
+    for (int i = 0; i < threads; i++) NB_TRY(ctx, open_room(&p, &state->rooms[i], ctx));
+    *out = state;
     return NB_OK;
 }
 
 static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
-    work w = {.plan = plan_of(opts, pass->shape), .pass = pass};
+    const nb_layer_shape *s = pass->shape;
+    work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
     (void)ctx;
-    nb_team_run(pass->team, nb_layer_heads(pass->shape), attend, &w);
+    nb_team_run(pass->team, s->batch * s->key_heads, append, &w);
+    nb_pass_part(pass, NB_PART_B);
+    nb_team_run(pass->team, nb_layer_heads(s), attend, &w);
     nb_pass_part(pass, NB_PART_F);
     return NB_OK;
 }
@@ -219,12 +334,12 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int threads)
 {
     plan p = plan_of(opts, s);
-    double each = (double)p.blocks * s->d;
+    double each = 0, keys = s->batch * s->key_heads;
     for (int number = 0; number <= p.blocks; number++) {
         stretch run = stretch_of(&p, number);
-        for (int at = 0, count; at < run.count; at += count) {
-            count = nb_lesser(run.count - at, p.block);
-            int end = run.first + at + count, near = end > run.near ? end - run.near : 0;
+        for (int at = run.first, count; at < run.end; at += count) {
+            count = nb_lesser(run.end - at, p.block);
+            int end = at + count, near = greater(end - run.near, 0);
             each += nb_softmax_work(count, nb_lesser(p.sinks, end) + near, s->d, s->dv);
             each += (p.top > 0 ? (double)count * number * s->d : 0) +
                     nb_softmax_work(count, (double)nb_lesser(p.top, number) * p.block, s->d, s->dv);
@@ -233,7 +348,9 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     double room_bytes = sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(&p) +
                         sizeof(int) * (double)room_integers(&p) + nb_softmax_bytes(s->d, s->dv, tile_of(s)) -
                         sizeof(nb_softmax);
-    return (nb_attention_cost){.multiplications = nb_layer_heads(s) * each, .bytes = threads * room_bytes};
+    double key_bytes = sizeof(key_state) + sizeof(nb_scalar) * (double)key_scalars(&p);
+    return (nb_attention_cost){.multiplications = nb_layer_heads(s) * each + keys * p.blocks * s->d,
+                               .bytes = sizeof(moba_state) + keys * key_bytes + threads * room_bytes};
 }
 
 static const char *const references[] = {
@@ -245,7 +362,7 @@ static const char *const references[] = {
 const nb_attention nb_attention_moba = {
     .component = {"moba", "causal softmax over a query's own block and those whose mean keys suit it (MoBA)",
                   references, options, sizeof(moba_options)},
-    .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_UNTRAINED,
+    .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_UNTRAINED | NB_ATTENTION_STEPS,
     .size = "top",
     .refusal = nb_causal_refusal,
     .cost = cost,

@@ -13,19 +13,24 @@
 #include "layers/softmax.h"
 #include "linalg/cpu.h"
 
-#include <gsl/gsl_statistics.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #ifdef NB_DOUBLE_SCALAR
-#define SELECT gsl_stats_select
+#define MOST DBL_MAX
 #else
-#define SELECT gsl_stats_float_select
+#define MOST FLT_MAX
 #endif
 
 #define WIDTHS NB_WIDTHS
 
-enum { CHUNK = 32, GROUPS_EACH = 2, AT_ONCE = 4 }; /* tokens; groups of scores for a token; coordinates */
+enum { CHUNK = 32 }; /* tokens */
+enum {
+    GROUPS_EACH = 2,
+    GROUP_SCORES = 8
+}; /* groups of scores: at least for a token that is chosen; their size, unless
+                                               that makes fewer groups */
 
 typedef struct {
     int window, tokens, components, sinks;
@@ -48,11 +53,12 @@ typedef struct {
 
 /* A thread's. */
 typedef struct {
-    nb_scalar *scores, *largest; /* n; GROUPS_EACH tokens */
+    nb_scalar *scores, *largest; /* n; groups */
     nb_scalar *some;             /* n: scores from which some are selected */
     nb_scalar *weights, *out;    /* d; dv */
     nb_scalar *logits;           /* tokens */
-    int *some_tokens, *chosen;   /* n; tokens */
+    int *some_tokens, *places;   /* n; the larger of n and d */
+    int *chosen;                 /* the larger of tokens and d */
     nb_softmax softmax;
 } room;
 
@@ -120,23 +126,61 @@ static void append(void *self, int task, int thread)
     nb_count_multiplications((double)count * s->d);
 }
 
-/* Returns the place of the largest of x (count), the first among equals; 0 where none is a number. */
-static int find_largest(int count, const nb_scalar *x)
+WIDTHS static int count_from(nb_scalar bound, size_t count, const nb_scalar *x)
 {
-    nb_scalar largest = nb_scalar_largest((size_t)count, x);
-    int l = 0;
-    while (l < count && x[l] != largest) l++;
-    return l < count ? l : 0;
+    int found = 0;
+#pragma omp simd reduction(+ : found)
+    for (size_t i = 0; i < count; i++) found += x[i] >= bound;
+    return found;
 }
 
-/* scores (count) <- scores + the sum of factor[l] times x[l], AT_ONCE rows. */
-WIDTHS static void add_rows(size_t count, const nb_scalar *factor, const nb_scalar *const *x,
-                            nb_scalar *restrict scores)
+WIDTHS static nb_scalar find_least(size_t count, const nb_scalar *x)
 {
-    const nb_scalar a = factor[0], b = factor[1], c = factor[2], e = factor[3], *y0 = x[0], *y1 = x[1], *y2 = x[2],
-                    *y3 = x[3];
-#pragma omp simd
-    for (size_t j = 0; j < count; j++) scores[j] += (a * y0[j] + b * y1[j]) + (c * y2[j] + e * y3[j]);
+    nb_scalar least = INFINITY;
+#pragma omp simd reduction(min : least)
+    for (size_t i = 0; i < count; i++) least = x[i] < least ? x[i] : least;
+    return least;
+}
+
+/* Returns a bound that at least `wanted` of x (count) reach, where they are numbers, found by halving the range. Not
+ * more than `enough` reach it, unless they are equal to it or not finite. */
+static nb_scalar find_bound(int wanted, int enough, int count, const nb_scalar *x)
+{
+    nb_scalar low = (nb_scalar)fmax(find_least((size_t)count, x), -MOST), middle;
+    nb_scalar high = (nb_scalar)fmin(nb_scalar_largest((size_t)count, x), MOST);
+    for (int found = count; found > enough && (middle = low / 2 + high / 2) > low && middle < high;) {
+        int above = count_from(middle, (size_t)count, x);
+        if (above >= wanted) {
+            low = middle;
+            found = above;
+        } else {
+            high = middle;
+        }
+    }
+    return count_from(high, (size_t)count, x) >= wanted ? high : low;
+}
+
+/* places <- of those of x (count, at least 1) that reach the bound. Returns how many. */
+static int find_places(nb_scalar bound, int count, const nb_scalar *x, int *places)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++) { /* without a branch, which would often be foretold wrongly */
+        places[found] = i;
+        found += x[i] >= bound;
+    }
+    return found;
+}
+
+/* chosen (wanted) <- places of the `wanted` largest of x (count), of equal ones the first. Returns how many they are:
+ * fewer where they are no numbers. places: count. */
+static int find_largest(int wanted, int count, const nb_scalar *x, int *places, int *chosen)
+{
+    nb_scalar bound = find_bound(wanted, wanted, count, x);
+    int found = find_places(bound, count, x, places), above = 0, many = 0;
+    for (int i = 0; i < found; i++) above += x[places[i]] > bound;
+    for (int i = 0; i < found && many < wanted; i++)
+        if (found <= wanted || x[places[i]] > bound || above++ < wanted) chosen[many++] = places[i];
+    return many;
 }
 
 /* The part of the products of q with the first `count` keys behind the sinks that its largest coordinates make. */
@@ -145,17 +189,17 @@ static void score(const plan *p, const key_state *x, const nb_scalar *deviation,
 {
     int d = p->shape->d;
     for (int l = 0; l < d; l++) r->weights[l] = (nb_scalar)fabs((double)q[l]) * deviation[l];
+    int found = find_largest(p->components, d, r->weights, r->places, r->chosen);
     memset(r->scores, 0, (size_t)count * sizeof *r->scores);
-    for (int i = 0; i < p->components; i += AT_ONCE) {
-        const nb_scalar *rows[AT_ONCE];
-        nb_scalar factor[AT_ONCE];
-        for (int l = 0; l < AT_ONCE; l++) {
-            int best = find_largest(d, r->weights);
-            r->weights[best] = -1;
-            factor[l] = i + l < p->components ? q[best] : 0;
-            rows[l] = x->rows + (size_t)best * (size_t)p->shape->n;
+    for (int i = 0; i < found; i += NB_SCALAR_ROWS) {
+        const nb_scalar *rows[NB_SCALAR_ROWS];
+        nb_scalar factor[NB_SCALAR_ROWS];
+        for (int l = 0; l < NB_SCALAR_ROWS; l++) {
+            int coordinate = r->chosen[i + l < found ? i + l : i];
+            factor[l] = i + l < found ? q[coordinate] : 0;
+            rows[l] = x->rows + (size_t)coordinate * (size_t)p->shape->n;
         }
-        add_rows((size_t)count, factor, rows, r->scores);
+        nb_scalar_add_rows((size_t)count, factor, rows, r->scores);
     }
     nb_count_multiplications(d + (double)p->components * count);
 }
@@ -172,31 +216,29 @@ WIDTHS static void find_group_largest(size_t stride, size_t count, const nb_scal
     }
 }
 
-static nb_scalar find_nth_largest(int nth, int count, nb_scalar *x)
+static int groups_of(int tokens, int count)
 {
-    return SELECT(x, 1, (size_t)count, (size_t)(count - nth));
+    int groups = nb_blocks(count, GROUP_SCORES);
+    return nb_lesser(groups > GROUPS_EACH * tokens ? groups : GROUPS_EACH * tokens, count);
 }
 
-/* some_tokens <- those whose scores are at least the tokens-th largest of the groups' largest: at least as many tokens
- * are, and few more. Returns how many. */
+/* some_tokens <- those whose scores reach a bound, which at least as many groups as tokens reach, and few more. Returns
+ * how many. */
 static int find_candidates(int tokens, int count, const room *r)
 {
-    int stride = nb_lesser(GROUPS_EACH * tokens, count), found = 0;
-    nb_scalar bound = -INFINITY;
-    find_group_largest((size_t)stride, (size_t)count, r->scores, r->largest);
-    if (stride > tokens) {
-        memcpy(r->some, r->largest, (size_t)stride * sizeof *r->some);
-        bound = find_nth_largest(tokens, stride, r->some);
-    }
-    for (int g = 0; g < stride; g++)
-        for (int j = g; r->largest[g] >= bound && j < count; j += stride) {
-            r->some_tokens[found] = j; /* without a branch, which would often be foretold wrongly */
+    int groups = groups_of(tokens, count), found = 0;
+    find_group_largest((size_t)groups, (size_t)count, r->scores, r->largest);
+    nb_scalar bound = find_bound(tokens, tokens + tokens / 4, groups, r->largest);
+    int some = find_places(bound, groups, r->largest, r->places);
+    for (int g = 0; g < some; g++)
+        for (int j = r->places[g]; j < count; j += groups) {
+            r->some_tokens[found] = j;
             found += r->scores[j] >= bound;
         }
     return found;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_tokens(const void *a, const void *b)
 {
     int x = *(const int *)a, y = *(const int *)b;
     return (x > y) - (x < y);
@@ -206,22 +248,18 @@ static int compare_places(const void *a, const void *b)
  * scores are no numbers. */
 static int choose(int tokens, int count, const room *r)
 {
-    int candidates = find_candidates(tokens, count, r), above = 0, equal = 0, chosen = 0;
-    if (candidates <= tokens) {
-        memcpy(r->chosen, r->some_tokens, (size_t)candidates * sizeof *r->chosen);
-        return candidates;
-    }
+    int candidates = find_candidates(tokens, count, r), chosen = 0;
     for (int i = 0; i < candidates; i++) r->some[i] = r->scores[r->some_tokens[i]];
-    nb_scalar least = find_nth_largest(tokens, candidates, r->some);
-    for (int i = 0; i < candidates; i++) {
-        above += r->some[i] > least;
-        equal += r->some[i] == least;
+    nb_scalar bound = find_bound(tokens, tokens, candidates, r->some);
+    int found = find_places(bound, candidates, r->some, r->places), above = 0;
+    for (int i = 0; i < found; i++) {
+        r->some_tokens[i] = r->some_tokens[r->places[i]];
+        above += r->scores[r->some_tokens[i]] > bound;
     }
-    if (above + equal > tokens) qsort(r->some_tokens, (size_t)candidates, sizeof *r->some_tokens, compare_places);
-    for (int i = 0; i < candidates && chosen < tokens; i++) {
-        int j = r->some_tokens[i];
-        if (r->scores[j] > least || (r->scores[j] == least && above++ < tokens)) r->chosen[chosen++] = j;
-    }
+    if (found > tokens) qsort(r->some_tokens, (size_t)found, sizeof *r->some_tokens, compare_tokens);
+    for (int i = 0; i < found && chosen < tokens; i++)
+        if (found <= tokens || r->scores[r->some_tokens[i]] > bound || above++ < tokens)
+            r->chosen[chosen++] = r->some_tokens[i];
     return chosen;
 }
 
@@ -300,7 +338,18 @@ static size_t key_scalars(const nb_layer_shape *s)
 static size_t room_scalars(const plan *p)
 {
     size_t n = (size_t)p->shape->n;
-    return 2 * n + (size_t)(p->shape->d + p->shape->dv + (GROUPS_EACH + 1) * p->tokens);
+    return 2 * n + (size_t)(p->shape->d + p->shape->dv + p->tokens + groups_of(p->tokens, p->shape->n));
+}
+
+static size_t greater(int a, int b)
+{
+    return (size_t)(a > b ? a : b);
+}
+
+static size_t room_integers(const plan *p)
+{
+    int n = p->shape->n, d = p->shape->d;
+    return (size_t)n + greater(n, d) + greater(p->tokens, d);
 }
 
 static nb_status open_keys(const nb_layer_shape *s, key_state *x, nb_ctx *ctx)
@@ -322,11 +371,12 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
     NB_NEED(r->scores, nb_alloc_scalars(ctx, room_scalars(p)));
     r->some = r->scores + n;
     r->largest = r->some + n;
-    r->weights = r->largest + GROUPS_EACH * p->tokens;
+    r->weights = r->largest + groups_of(p->tokens, s->n);
     r->out = r->weights + s->d;
     r->logits = r->out + s->dv;
-    NB_NEED(r->some_tokens, nb_alloc(ctx, n + (size_t)p->tokens, sizeof *r->some_tokens));
-    r->chosen = r->some_tokens + n;
+    NB_NEED(r->some_tokens, nb_alloc(ctx, room_integers(p), sizeof *r->some_tokens));
+    r->places = r->some_tokens + n;
+    r->chosen = r->places + greater(s->n, s->d);
     return nb_softmax_new(s->d, s->dv, tile_of(s), &r->softmax, ctx);
 }
 
@@ -367,7 +417,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
         if (far > 0) each += count * (d + (double)p.components * far + p.tokens * (d + s->dv));
     }
     double room_bytes = sizeof(room) + sizeof(nb_scalar) * (double)room_scalars(&p) +
-                        sizeof(int) * ((double)s->n + p.tokens) + nb_softmax_bytes(s->d, s->dv, tile_of(s)) -
+                        sizeof(int) * (double)room_integers(&p) + nb_softmax_bytes(s->d, s->dv, tile_of(s)) -
                         sizeof(nb_softmax);
     double key_bytes = sizeof(key_state) + sizeof(nb_scalar) * (double)key_scalars(s) + 2 * d * sizeof(double);
     return (nb_attention_cost){.multiplications = nb_layer_heads(s) * each + keys * (s->n * d + chunks * 3 * d),
