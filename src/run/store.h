@@ -14,7 +14,7 @@ typedef struct nb_store {
     sqlite3 *db;
     const nb_study *study; /* the study of its rows */
     bool fresh;            /* it was created when it was opened, and has not been planned since */
-    sqlite3_stmt *write;   /* updates one row; NULL if read-only, or if it lacks columns and has not been planned */
+    sqlite3_stmt *write;   /* updates one row; NULL until the store is planned */
     const char *path;
     const nb_manifest *signature; /* signs the rows that are written */
     long long manifest;           /* the signature's number in the store; 0: no row was written under it yet */
@@ -33,11 +33,6 @@ typedef struct {
 
 /* Narrows pending[] (missing rows and rows to retry) to those that `terms` allows to run. */
 void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending);
-
-typedef struct { /* the number of the plan's rows that one program has measured */
-    nb_program program;
-    int rows;
-} nb_measured_by;
 
 typedef struct { /* a manifest, and the number of rows that it signs */
     long long id;
@@ -99,8 +94,8 @@ nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests,
 /* Lists the manifests' numbers for the rows of nb_store_rows, in their order; 0: planned. */
 nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests, nb_ctx *ctx);
 
-/* Lists the programs that have measured rows of the plan, oldest first. */
-nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **programs, nb_ctx *ctx);
+/* Lists the programs that have measured rows of the plan, oldest first, each with one of its manifests. */
+nb_status nb_store_programs(nb_store *store, int *count, nb_signed **programs, nb_ctx *ctx);
 
 /* Reads all planned rows in the plan's order. */
 nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx);

@@ -3,7 +3,6 @@
 #include "run/store_private.h"
 
 #include "base/texts.h"
-#include "run/schema.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,27 +50,18 @@ static nb_status read_row(const reader *r, nb_row *row, const nb_row *before)
     return NB_OK;
 }
 
-static nb_status count_rows(nb_store *store, int *count, nb_ctx *ctx)
-{
-    sqlite3_stmt *s;
-    NB_TRY(ctx, nb_store_prepare(store, "SELECT count(*) FROM results WHERE position IS NOT NULL", &s, ctx));
-    if (sqlite3_step(s) != SQLITE_ROW) return nb_store_fail(store, "counting rows", ctx);
-    *count = sqlite3_column_int(s, 0);
-    sqlite3_reset(s); /* else the store stays locked to whoever writes it */
-    return NB_OK;
-}
-
 nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
-    int total = 0, code;
-    NB_TRY(ctx, count_rows(store, &total, ctx));
-    NB_NEED(*manifests, nb_alloc(ctx, (size_t)total, sizeof **manifests));
+    int room = 0, code;
+    *manifests = NULL;
     NB_TRY(ctx, nb_store_prepare(
                     store, "SELECT coalesce(manifest, 0) FROM results WHERE position IS NOT NULL ORDER BY position", &s,
                     ctx));
-    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < total; ++*count)
+    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW; ++*count) {
+        NB_GROW(ctx, *manifests, *count, room);
         (*manifests)[*count] = sqlite3_column_int64(s, 0);
+    }
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);
 }
 
@@ -83,7 +73,8 @@ nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx)
     int total = 0, code;
     *rows = (nb_row_list){.columns = r.columns, .row_size = store->study->row_size};
     nb_texts_init(&texts, ctx);
-    NB_TRY(ctx, count_rows(store, &total, ctx));
+    NB_TRY(ctx, nb_store_number(store, "SELECT count(*) FROM results WHERE position IS NOT NULL", "counting rows",
+                                &total, ctx));
     NB_NEED(names, nb_sql_columns(NB_SQL_NAMES, r.columns, ctx));
     NB_NEED(sql, nb_format(ctx, "SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position", names));
     NB_NEED(rows->bytes, nb_alloc(ctx, (size_t)total, rows->row_size));
