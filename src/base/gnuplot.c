@@ -99,9 +99,7 @@ nb_status nb_gnuplots_new(int most, nb_gnuplots **all, nb_ctx *ctx)
 static void pass_on(int from, double end_s)
 {
     char text[4096];
-    for (double left_s = end_s - nb_clock_s(); left_s > 0; left_s = end_s - nb_clock_s()) {
-        struct pollfd in = {.fd = from, .events = POLLIN};
-        if (poll(&in, 1, (int)ceil(fmin(left_s, 1e3) * 1e3)) <= 0) continue;
+    while (nb_clock_s() < end_s && nb_poll_until(&(struct pollfd){.fd = from, .events = POLLIN}, 1, end_s)) {
         ssize_t got = read(from, text, sizeof text);
         if (got == 0 || (got < 0 && errno != EINTR)) return;
         if (got > 0) fwrite(text, 1, (size_t)got, stderr);

@@ -227,32 +227,31 @@ nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx)
     return NB_OK;
 }
 
+bool nb_poll_until(struct pollfd *polled, int count, double end_s)
+{
+    for (;;) {
+        double left_s = fmin(fmax(end_s - nb_clock_s(), 0), 1e6);
+        int ready = poll(polled, (nfds_t)count, (int)ceil(left_s * 1e3));
+        if (ready > 0) return true;
+        if (ready == 0 && end_s <= nb_clock_s()) return false;
+        if (ready < 0 && errno != EINTR) return false;
+    }
+}
+
 /* True if it has ended within that time. */
 static bool ended(int pidfd, double limit_s)
 {
-    struct pollfd child = {.fd = pidfd, .events = POLLIN};
-    double end_s = nb_clock_s() + limit_s, left_s = limit_s;
-    while (left_s > 0) {
-        int ready = poll(&child, 1, (int)fmin(ceil(left_s * 1e3), 1e6));
-        if (ready > 0) return true;
-        if (ready < 0 && errno != EINTR) return false;
-        left_s = end_s - nb_clock_s();
-    }
-    return poll(&child, 1, 0) > 0;
+    return nb_poll_until(&(struct pollfd){.fd = pidfd, .events = POLLIN}, 1, nb_clock_s() + limit_s);
 }
 
 nb_status nb_process_hear(pid_t pid, int pipe, double limit_s, nb_said *said, nb_ctx *ctx)
 {
     enum { FIRST_BYTES = 4096, MOST_BYTES = 1 << 28 };
     struct pollfd polled[] = {{.fd = pipe, .events = POLLIN}, {.fd = nb_pidfd_open(pid), .events = POLLIN}};
-    nb_status status = NB_OK;
     double end_s = nb_clock_s() + limit_s;
     *said = (nb_said){.room = FIRST_BYTES};
     said->bytes = nb_alloc(ctx, FIRST_BYTES, 1);
-    while (said->bytes && said->count < MOST_BYTES) {
-        double left_s = end_s - nb_clock_s();
-        if (left_s <= 0) break;
-        if (poll(polled, 2, (int)ceil(fmin(left_s, 1e3) * 1e3)) <= 0) continue;
+    while (said->bytes && said->count < MOST_BYTES && nb_clock_s() < end_s && nb_poll_until(polled, 2, end_s)) {
         if (!polled[0].revents && poll(polled, 1, 0) <= 0) break; /* it may have written in between */
         ssize_t got = read(pipe, said->bytes + said->count, (size_t)(said->room - said->count - 1));
         said->closed = got == 0;
@@ -261,8 +260,7 @@ nb_status nb_process_hear(pid_t pid, int pipe, double limit_s, nb_said *said, nb
         said->bytes = nb_grown(ctx, said->bytes, 1, said->count + 1, &said->room);
     }
     if (polled[1].fd >= 0) close(polled[1].fd);
-    if (!said->bytes) status = NB_ENOMEM;
-    return status;
+    return said->bytes ? NB_OK : NB_ENOMEM;
 }
 
 void nb_process_kill(pid_t pid)

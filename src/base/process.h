@@ -42,6 +42,10 @@ typedef struct {
     bool closed; /* nobody has the pipe open any more */
 } nb_said;
 
+/* Waits until one of the descriptors is ready, or until end_s by nb_clock_s; returns whether one is. */
+struct pollfd;
+bool nb_poll_until(struct pollfd *polled, int count, double end_s);
+
 /* Reads what such a child writes into a pipe, 256 MiB at most: until the pipe is closed, the child has ended or limit_s
  * seconds are over. What the child has started may keep the pipe open. ctx owns the bytes. */
 nb_status nb_process_hear(pid_t pid, int pipe, double limit_s, nb_said *said, nb_ctx *ctx);

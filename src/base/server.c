@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -169,22 +168,11 @@ static nb_status start(server *s, const dialogue *d)
     return status;
 }
 
-static bool wait_for(struct pollfd *polled, int count, double end_s)
-{
-    for (;;) {
-        double left_s = fmin(fmax(end_s - nb_clock_s(), 0), 1e6);
-        int ready = poll(polled, (nfds_t)count, (int)ceil(left_s * 1e3));
-        if (ready > 0) return true;
-        if (ready == 0 && end_s <= nb_clock_s()) return false;
-        if (ready < 0 && errno != EINTR) return false;
-    }
-}
-
 static outcome hear(const server *s, double end_s, buffer *b)
 {
     for (b->count = 0; b->count < LONGEST;) {
         struct pollfd polled[] = {{.fd = s->out, .events = POLLIN}, {.fd = s->pidfd, .events = POLLIN}};
-        if (!wait_for(polled, 2, end_s)) return LATE;
+        if (!nb_poll_until(polled, 2, end_s)) return LATE;
         if (!polled[0].revents && poll(polled, 1, 0) <= 0) return ENDED; /* it may have written in between */
         ssize_t got = read(s->out, b->text + b->count, LONGEST - b->count);
         if (got < 0 && errno == EINTR) continue;
@@ -220,7 +208,7 @@ static outcome tell(const server *s, const char *question, double end_s)
 {
     for (size_t length = strlen(question), sent = 0; sent < length;) {
         struct pollfd polled[] = {{.fd = s->in, .events = POLLOUT}, {.fd = s->pidfd, .events = POLLIN}};
-        if (!wait_for(polled, 2, end_s)) return LATE;
+        if (!nb_poll_until(polled, 2, end_s)) return LATE;
         ssize_t written = polled[1].revents ? -1 : write_anyway(s->in, question + sent, length - sent);
         if (polled[1].revents || (written < 0 && errno != EAGAIN && errno != EINTR)) return ENDED;
         if (written > 0) sent += (size_t)written;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* run_folder.c - reading and writing the folder of a run. */
+/* run_folder.c - reading and writing the folder of a run, and loading its experiment without a command line. */
 #include "run/run_folder.h"
 
 #include "base/numbers.h"
 #include "base/files.h"
+#include "base/words.h"
 #include "components/plugin.h"
 #include "components/registry.h"
 #include "config/claims.h"
 #include "config/lookup.h"
 #include "config/yaml.h"
+#include "run/provenance.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -252,4 +254,42 @@ nb_status nb_run_write(const char *folder, const char *name,
 nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx)
 {
     return nb_run_write(folder, name, nb_print_whole, text, ctx);
+}
+
+nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    nb_mistakes mistakes;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_config_load(path, 0, NULL, config, &mistakes, ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    return nb_plan_make(config, plan, ctx);
+}
+
+nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    const char *path;
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
+    return nb_experiment_of_file(path, config, plan, ctx);
+}
+
+/* Refuses a file that has changed since the run: says which, and what to do. */
+static nb_status refuse(const char *change, const char *run_folder, nb_ctx *ctx)
+{
+    const char *path, *config, *folder, *program;
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
+    NB_TRY(ctx, nb_shell_word(path, &config, ctx));
+    NB_TRY(ctx, nb_shell_word(run_folder, &folder, ctx));
+    NB_TRY(ctx, nb_shell_program(&program, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s run %s --out %s", change, program, config, folder);
+}
+
+nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    const char *path, *manifest, **lines;
+    NB_TRY(ctx, nb_experiment_of_run(run_folder, config, plan, ctx));
+    NB_TRY(ctx, nb_run_path(run_folder, NB_MANIFEST_FILE, &path, ctx));
+    if (!nb_is_file(path)) return NB_OK; /* nothing has been measured */
+    NB_TRY(ctx, nb_read_file(path, &manifest, ctx));
+    NB_TRY(ctx, nb_manifest_changes(manifest, plan->inputs, &lines, ctx));
+    return lines[0] ? refuse(lines[0], run_folder, ctx) : NB_OK;
 }

@@ -331,11 +331,8 @@ nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_
     sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
     int code = sqlite3_step(s);
     if (code == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL)
-        NB_NEED(*value, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
+        NB_TRY(ctx, nb_store_read_text(s, 0, value, ctx));
     sqlite3_reset(s);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK
-                                                     : nb_store_fail(store,
-                                                                     "reading the description of the "
-                                                                     "run",
-                                                                     ctx);
+    if (code == SQLITE_ROW || code == SQLITE_DONE) return NB_OK;
+    return nb_store_fail(store, "reading the description of the run", ctx);
 }
