@@ -68,9 +68,6 @@ nysbench_status nb_call_end(nysbench *handle, nb_status status);
  * without `keep`. */
 void nb_call_keep(nysbench *handle);
 
-/* Returns an argument's name for messages, "--seed" or "seed"; ctx owns it. */
-const char *nb_argument_name(const nb_host *host, const char *key, nb_ctx *ctx);
-
 /* Makes a problem of the request's q, k and v, which are not copied. NB_EINVAL or NB_ENUMERIC names the array. */
 nb_status nb_arrays_choice(const nysbench_request *request, nb_choice *problem, nb_ctx *ctx);
 

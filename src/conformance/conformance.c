@@ -263,12 +263,14 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     return traits & NB_BLIND ? check_blind(&b, &one, pairing, ctx) : NB_OK;
 }
 
-nb_status nb_check_allocations(nb_status (*act)(void *self, nb_ctx *ctx), void *self, nb_ctx *ctx)
+nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx),
+                               void *self, nb_ctx *ctx)
 {
     enum { MOST = 10000 };
     for (long k = 1;; k++) {
         nb_mark mark = nb_ctx_mark(ctx);
         NB_REQUIRE(ctx, k < MOST, NB_EBUG, "more than %d allocations", MOST);
+        if (prepare) NB_TRY(ctx, prepare(self, ctx));
         nb_ctx_fail_alloc(ctx, k);
         nb_status status = act(self, ctx);
         bool failed = nb_ctx_fail_alloc(ctx, 0) == 0;
@@ -283,19 +285,28 @@ nb_status nb_check_allocations(nb_status (*act)(void *self, nb_ctx *ctx), void *
     }
 }
 
+typedef struct {
+    nb_trial_run *run;
+    bench b;
+} attempt;
+
+static nb_status prepare_pick(void *self, nb_ctx *ctx)
+{
+    attempt *a = self;
+    return open_bench(a->run, &a->b, ctx);
+}
+
 static nb_status try_pick(void *self, nb_ctx *ctx)
 {
-    nb_trial_run *run = self;
-    bench b;
+    attempt *a = self;
     nb_landmarks landmarks;
-    NB_TRY(ctx, open_bench(run, &b, ctx));
-    return pick(&b, run->head->n > 4 ? 4 : run->head->n, pairing_of(run), 0, &landmarks, ctx);
+    return pick(&a->b, a->run->head->n > 4 ? 4 : a->run->head->n, pairing_of(a->run), 0, &landmarks, ctx);
 }
 
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 {
     enum { SMALL = 50 };
-    return run->head->n < SMALL ? nb_check_allocations(try_pick, run, ctx) : NB_OK;
+    return run->head->n < SMALL ? nb_check_allocations(prepare_pick, try_pick, &(attempt){.run = run}, ctx) : NB_OK;
 }
 
 nb_status nb_check_early(const nb_choice *choice, const nb_registry *registry, nb_ctx *ctx)

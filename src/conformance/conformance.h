@@ -64,9 +64,11 @@ typedef struct {
 } nb_draws;
 nb_status nb_check_draws(nb_draws found, nb_ctx *ctx);
 
-/* Tests behaviour without memory: calls `act` with its k-th allocation failing, for each k until none does. NB_EBUG if `act` reports anything but NB_OK or NB_ENOMEM, or leaks a
+/* Tests behaviour without memory: calls `act` with its k-th allocation failing, for each k until none does; before
+ * each, `prepare` (or NULL) without failures. NB_EBUG if `act` reports anything but NB_OK or NB_ENOMEM, or leaks a
  * block. */
-nb_status nb_check_allocations(nb_status (*act)(void *self, nb_ctx *ctx), void *self, nb_ctx *ctx);
+nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb_status (*act)(void *self, nb_ctx *ctx),
+                               void *self, nb_ctx *ctx);
 
 /* Prefixes the message of a failed check with its place, "m = 4, pairing joint: ..."; returns the status. */
 nb_status nb_conformance_at(nb_status status, int m, const char *axis, const char *value, nb_ctx *ctx);

@@ -237,7 +237,7 @@ static nb_status try_pass(void *self, nb_ctx *ctx)
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 {
     enum { SMALL = 30 };
-    return run->head->n < SMALL ? nb_check_allocations(try_pass, run, ctx) : NB_OK;
+    return run->head->n < SMALL ? nb_check_allocations(NULL, try_pass, run, ctx) : NB_OK;
 }
 
 const nb_check nb_attention_checks[] = {{"output", "finite, repeatable on two threads, input untouched", check_output},

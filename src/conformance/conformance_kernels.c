@@ -223,7 +223,7 @@ static nb_status try_scene(void *self, nb_ctx *ctx)
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 {
     enum { SMALL = 15 };
-    return run->head->n < SMALL ? nb_check_allocations(try_scene, run, ctx) : NB_OK;
+    return run->head->n < SMALL ? nb_check_allocations(NULL, try_scene, run, ctx) : NB_OK;
 }
 
 const nb_check nb_kernel_checks[] = {{"tiles", "the same in any tiles, input untouched", check_tiles},

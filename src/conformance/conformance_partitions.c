@@ -66,7 +66,7 @@ static nb_status try_divide(void *self, nb_ctx *ctx)
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 {
     enum { SMALL = 50 };
-    return run->head->n < SMALL ? nb_check_allocations(try_divide, run, ctx) : NB_OK;
+    return run->head->n < SMALL ? nb_check_allocations(NULL, try_divide, run, ctx) : NB_OK;
 }
 
 const nb_check nb_partition_checks[] = {{"division", "a division for every k, repeatable", check_clusters},

@@ -98,7 +98,7 @@ static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 {
     attempt a = {.run = run};
     NB_TRY(ctx, nb_heads_shape(run->choice, &a.shape, ctx));
-    return nb_check_allocations(try_head, &a, ctx);
+    return nb_check_allocations(NULL, try_head, &a, ctx);
 }
 
 const nb_check nb_problem_checks[] = {{"heads", "finite, of the shape that was announced", check_heads},
