@@ -179,12 +179,10 @@ static int parse(const nb_command *command, int argc, const char **argv, choices
 /* Returns the rows that --only means; NULL: it was not given. */
 static int find_only(const char *key, const nb_experiment *e, bool **only, nb_ctx *ctx)
 {
-    nb_match match;
     int count;
     *only = NULL;
     if (!key) return NB_GO_ON;
-    nb_status status = nb_match_parse(e->config.study, key, &match, ctx);
-    if (status == NB_OK) status = nb_match_rows(&match, &e->plan, only, &count, ctx);
+    nb_status status = nb_match_rows(&e->plan, key, only, &count, ctx);
     if (status == NB_OK) return NB_GO_ON;
     nb_print_error("run: --only '%s'%s%s: %s", key, e->shard_text ? " of shard " : "",
                    e->shard_text ? e->shard_text : "", nb_error_message(ctx));
