@@ -7,7 +7,6 @@
 #include "base/process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -124,17 +123,12 @@ static nb_status await_first(nb_gnuplots *all, nb_ctx *ctx)
 static nb_status start(nb_gnuplots *all, const char *folder, const char *script, nb_ctx *ctx)
 {
     char *words[] = {(char[]){NAME}, (char[]){"-d"}, NULL, NULL};
-    int ends[2];
     running *new = &all->first[all->count];
     NB_NEED(words[2], nb_strdup(ctx, script));
     NB_NEED(new->script, nb_format(all->ctx, "%s/%s", folder, script));
-    NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EIO, "a pipe cannot be made: %s", strerror(errno));
-    nb_process program = {.words = words, .folder = folder, .err = ends[1], .environment = all->environment};
-    nb_status status = nb_process_spawn(&program, &new->pid, ctx);
-    close(ends[1]);
-    if (status != NB_OK) close(ends[0]);
-    NB_TRY(ctx, status);
-    new->said = ends[0];
+    nb_process program = {
+        .words = words, .folder = folder, .environment = all->environment, .pipes = {[STDERR_FILENO] = &new->said}};
+    NB_TRY(ctx, nb_process_spawn(&program, &new->pid, ctx));
     new->end_s = nb_clock_s() + limit_s();
     all->count++;
     return NB_OK;

@@ -162,15 +162,46 @@ void nb_process_finish(void)
     family.room = 0;
 }
 
-/* In the child, which may share its parent's memory: it writes to its own frames alone. */
-static _Noreturn void become(const nb_process *p, char *const *environment)
+enum { STREAMS = STDERR_FILENO + 1 };
+
+typedef struct { /* the ends of a pipe; -1: there is none */
+    int its, ours;
+} stream;
+
+static void close_end(int end)
 {
-    int nothing = open("/dev/null", O_RDWR), said = p->err ? p->err : STDERR_FILENO;
+    if (end >= 0) close(end);
+}
+
+/* Makes the pipes that the program wants. On failure none is left. */
+static nb_status open_streams(const nb_process *p, stream streams[STREAMS], nb_ctx *ctx)
+{
+    int reason = 0;
+    for (int i = 0; i < STREAMS; i++) {
+        int ends[2] = {-1, -1};
+        if (p->pipes[i] && reason == 0 && pipe2(ends, O_CLOEXEC) != 0) reason = errno;
+        streams[i] = i == STDIN_FILENO ? (stream){ends[0], ends[1]} : (stream){ends[1], ends[0]};
+    }
+    for (int i = 0; i < STREAMS && reason != 0; i++) {
+        close_end(streams[i].its);
+        close_end(streams[i].ours);
+    }
+    NB_REQUIRE(ctx, reason == 0, NB_EHOST, "a pipe cannot be made: %s", strerror(reason));
+    return NB_OK;
+}
+
+/* In the child, which may share its parent's memory: it writes to its own frames alone. */
+static _Noreturn void become(const nb_process *p, char *const *environment, const stream *streams)
+{
     if (p->folder && chdir(p->folder) != 0) _exit(NB_NOT_STARTED);
-    if (p->log) said = open(p->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (dup2(p->in ? p->in : nothing, STDIN_FILENO) < 0 || dup2(p->out ? p->out : nothing, STDOUT_FILENO) < 0 ||
-        dup2(said, STDERR_FILENO) < 0)
-        _exit(NB_NOT_STARTED);
+    for (int i = 0; i < STREAMS; i++) {
+        int its = streams[i].its;
+        if (i == STDERR_FILENO && p->log)
+            its = open(p->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+        else if (its < 0)
+            its = i == STDERR_FILENO ? i : open("/dev/null", O_RDWR);
+        if (dup2(its, i) < 0) _exit(NB_NOT_STARTED);
+    }
     closefrom(STDERR_FILENO + 1);
     execvpe(p->words[0], p->words, environment);
     if (p->log) dprintf(STDERR_FILENO, "%s: cannot be started: %s", p->words[0], strerror(errno));
@@ -207,9 +238,11 @@ nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx)
 {
     sigset_t all, before;
     char *const *environment;
+    stream streams[STREAMS];
     pid_t child, parent = getpid();
     NB_TRY(ctx, make_room(ctx));
     NB_TRY(ctx, environment_of(program, &environment, ctx));
+    NB_TRY(ctx, open_streams(program, streams, ctx));
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     for (int i = 1; (child = vfork()) < 0 && is_short(i); i++) { /* *pid is the parent's to write */
@@ -217,11 +250,16 @@ nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx)
     if (child == 0) {
         /* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): what follows writes to frames of its own, as in posix_spawn */
         settle(parent);
-        become(program, environment);
+        become(program, environment, streams);
     }
     int reason = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     *pid = child;
+    for (int i = 0; i < STREAMS; i++) {
+        close_end(streams[i].its);
+        if (child < 0) close_end(streams[i].ours);
+        if (program->pipes[i]) *program->pipes[i] = streams[i].ours;
+    }
     NB_REQUIRE(ctx, child > 0, NB_EHOST, "a process cannot be started: %s", strerror(reason));
     family.children[family.count++] = child;
     return NB_OK;
@@ -352,17 +390,15 @@ static nb_status listen_to(pid_t pid, int fd, double limit_s, nb_said *said, nb_
 
 nb_status nb_capture(char *const *words, const char *folder, double limit_s, const char **output, nb_ctx *ctx)
 {
-    int ends[2];
+    int from;
     pid_t pid;
     nb_said said;
     nb_ending ending;
     const char *text;
-    NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EIO, "a pipe cannot be made: %s", strerror(errno));
-    nb_process program = {.words = words, .folder = folder, .out = ends[1]};
-    nb_status status = nb_process_spawn(&program, &pid, ctx);
-    close(ends[1]);
-    if (status == NB_OK) status = listen_to(pid, ends[0], limit_s, &said, &ending, ctx);
-    close(ends[0]);
+    nb_process program = {.words = words, .folder = folder, .pipes = {[STDOUT_FILENO] = &from}};
+    NB_TRY(ctx, nb_process_spawn(&program, &pid, ctx));
+    nb_status status = listen_to(pid, from, limit_s, &said, &ending, ctx);
+    close(from);
     NB_TRY(ctx, status);
     NB_TRY(ctx, nb_program_ending(words[0], &ending, limit_s, &text, ctx));
     NB_REQUIRE(ctx, !*text, NB_EIO, "%s", text);

@@ -112,35 +112,15 @@ static bool is_waiting(const server *s)
     return s->ready && poll(polled, 2, 0) == 0;
 }
 
-static nb_status make_pipes(int to[2], int from[2], nb_ctx *ctx)
-{
-    bool first = pipe2(to, O_CLOEXEC) == 0, both = first && pipe2(from, O_CLOEXEC) == 0;
-    int reason = errno;
-    if (first && !both) close(to[0]);
-    if (first && !both) close(to[1]);
-    NB_REQUIRE(ctx, both, NB_EHOST, "a pipe cannot be made: %s", strerror(reason));
-    return NB_OK;
-}
-
 static nb_status begin(server *s, nb_process *program, nb_ctx *ctx)
 {
-    int to[2], from[2];
-    NB_TRY(ctx, make_pipes(to, from, ctx));
-    program->in = to[0];
-    program->out = from[1];
-    nb_status status = nb_process_spawn(program, &s->pid, ctx);
-    close(to[0]);
-    close(from[1]);
-    s->in = to[1];
-    s->out = from[0];
-    s->pidfd = status == NB_OK ? nb_pidfd_open(s->pid) : -1;
+    program->pipes[STDIN_FILENO] = &s->in;
+    program->pipes[STDOUT_FILENO] = &s->out;
+    NB_TRY(ctx, nb_process_spawn(program, &s->pid, ctx));
+    s->pidfd = nb_pidfd_open(s->pid);
     int reason = errno;
     if (s->pidfd >= 0 && fcntl(s->in, F_SETFL, O_NONBLOCK) == 0) return NB_OK;
-    if (status == NB_OK)
-        stop(s, 0);
-    else
-        close(s->in), close(s->out);
-    NB_TRY(ctx, status);
+    stop(s, 0);
     NB_FAIL(ctx, NB_EHOST, "a process cannot be waited for: %s", strerror(reason));
 }
 
