@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* attention.c - nysbench_attention: each has a handle of its own, whose memory is kept as long as the attention. */
-#include "api/attention.h"
-
 #include "api/handle.h"
+
 #include "base/machine.h"
 
 #include <math.h>

@@ -32,7 +32,7 @@ static bool is_output(const nb_registry *registry)
 
 static void fill(FILE *out, const char *before, int indent, const char *text)
 {
-    nb_text_fill(out, before, indent, WIDTH, "", text);
+    nb_text_fill(out, before, indent, WIDTH, text);
 }
 
 /* Returns where the next paragraph of an explanation begins: at an item of a list, a line with two blanks and a dash,

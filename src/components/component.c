@@ -354,7 +354,7 @@ static const char *last_parts(const char *path, int parts)
 }
 
 /* parts: of paths, in a LABEL. */
-static nb_status describe_with(const nb_choice *choice, form f, int parts, const char **text, nb_ctx *ctx)
+static nb_status describe(const nb_choice *choice, form f, int parts, const char **text, nb_ctx *ctx)
 {
     const nb_component *c = choice->component;
     const char *arguments = "";
@@ -374,21 +374,16 @@ static nb_status describe_with(const nb_choice *choice, form f, int parts, const
     return NB_OK;
 }
 
-static nb_status describe(const nb_choice *choice, form f, const char **text, nb_ctx *ctx)
-{
-    return describe_with(choice, f, 1, text, ctx);
-}
-
 nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx)
 {
-    NB_TRY(ctx, describe(choice, CANONICAL, &choice->canonical, ctx));
-    NB_TRY(ctx, describe(choice, LABEL, &choice->label, ctx));
-    NB_TRY(ctx, describe(choice, FULL, &choice->full, ctx));
+    NB_TRY(ctx, describe(choice, CANONICAL, 1, &choice->canonical, ctx));
+    NB_TRY(ctx, describe(choice, LABEL, 1, &choice->label, ctx));
+    NB_TRY(ctx, describe(choice, FULL, 1, &choice->full, ctx));
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): describe has set it */
     choice->plain = strcmp(choice->label, choice->component->name) == 0;
     if (choice->given) choice->label = choice->full = choice->given;
-    NB_TRY(ctx, describe(choice, RESOLVED, &choice->resolved, ctx));
-    return describe(choice, DRAWN, &choice->drawn, ctx);
+    NB_TRY(ctx, describe(choice, RESOLVED, 1, &choice->resolved, ctx));
+    return describe(choice, DRAWN, 1, &choice->drawn, ctx);
 }
 
 nb_status nb_choice_written(const nb_choice *choice, const char **text, nb_ctx *ctx)
@@ -430,7 +425,7 @@ static nb_status check_company(const nb_component *c, const void *options, nb_pl
 
 nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx)
 {
-    return describe_with(choice, LABEL, parts, text, ctx);
+    return describe(choice, LABEL, parts, text, ctx);
 }
 
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,

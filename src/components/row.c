@@ -3,6 +3,7 @@
 #include "components/row.h"
 
 #include "base/numbers.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,9 +12,8 @@ const char *const nb_row_statuses[] = {"ok", "skipped", "diverged", "failed", "t
 
 const char *nb_row_status_of(const char *text)
 {
-    const char *const *status = nb_row_statuses;
-    while (*status && strcmp(*status, text) != 0) status++;
-    return *status;
+    int index = nb_text_index(text, nb_row_statuses);
+    return index < 0 ? NULL : nb_row_statuses[index];
 }
 
 bool nb_row_is_well(const nb_row *row)

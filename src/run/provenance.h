@@ -4,7 +4,7 @@
 #define NB_PROVENANCE_H
 
 #include "run/inputs.h"
-#include "run/manifest.h"
+#include "run/store.h"
 #include "run/workers.h"
 
 #include <jansson.h>

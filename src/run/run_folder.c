@@ -96,15 +96,16 @@ const char *nb_run_hint(const char *folder, nb_ctx *ctx)
 
 /* A key of the run's config; value->node NULL: it has none, or there is no config. Heads and plug-ins
  * that the config names need not be there. */
-static nb_status peek(const char *folder, const char *name, const char **path, nb_yaml *value, nb_ctx *ctx)
+static nb_status peek(const char *folder, const char *name, nb_yaml *value, nb_ctx *ctx)
 {
+    const char *path;
     nb_mistakes mistakes;
     nb_yaml root, key, found;
     *value = (nb_yaml){.node = NULL};
-    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, path, ctx));
-    if (!nb_is_file(*path)) return NB_OK;
+    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
+    if (!nb_is_file(path)) return NB_OK;
     nb_mistakes_init(&mistakes, ctx);
-    NB_TRY(ctx, nb_yaml_file(*path, &root, &mistakes));
+    NB_TRY(ctx, nb_yaml_file(path, &root, &mistakes));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     for (int i = 0; i < nb_yaml_pairs(root); i++) {
         nb_yaml_pair(root, i, &key, &found);
@@ -115,13 +116,13 @@ static nb_status peek(const char *folder, const char *name, const char **path, n
 
 static nb_status load_plugins(const char *folder, nb_ctx *ctx)
 {
-    const char *path, *file;
+    const char *file;
     nb_yaml plugins;
-    NB_TRY(ctx, peek(folder, "plugins", &path, &plugins, ctx));
+    NB_TRY(ctx, peek(folder, "plugins", &plugins, ctx));
     for (int i = 0; plugins.node && i < nb_yaml_count(plugins); i++) {
         const char *text = nb_yaml_scalar(nb_yaml_item(plugins, i));
         if (!text) continue;
-        NB_TRY(ctx, nb_lookup_path(text, path, &file, ctx));
+        NB_TRY(ctx, nb_lookup_path(text, plugins.source, &file, ctx));
         NB_TRY(ctx, nb_plugin_load(file, ctx));
     }
     return NB_OK;
@@ -129,9 +130,8 @@ static nb_status load_plugins(const char *folder, nb_ctx *ctx)
 
 nb_status nb_run_load_study(const char *folder, nb_ctx *ctx)
 {
-    const char *path;
     nb_yaml study;
-    NB_TRY(ctx, peek(folder, "study", &path, &study, ctx));
+    NB_TRY(ctx, peek(folder, "study", &study, ctx));
     if (!study.node || !nb_yaml_scalar(study) || nb_registry_find(&nb_studies, nb_yaml_scalar(study))) return NB_OK;
     return load_plugins(folder, ctx);
 }
@@ -180,8 +180,9 @@ nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_give
     nb_mistakes mistakes;
     NB_NEED(labels, nb_alloc(ctx, 1, sizeof *labels));
     *given = labels;
-    NB_TRY(ctx, peek(folder, "blocks", &path, &blocks, ctx));
+    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
     if (!nb_is_file(path)) return NB_OK;
+    NB_TRY(ctx, peek(folder, "blocks", &blocks, ctx));
     nb_mistakes_init(&mistakes, ctx);
     NB_TRY(ctx, nb_yaml_file(path, &root, &mistakes));
     for (const nb_axis *axis = study->axes; axis->key; axis++) {
@@ -199,9 +200,8 @@ nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_give
 
 nb_status nb_run_setting(const char *folder, const char *key, const char **text, nb_ctx *ctx)
 {
-    const char *path;
     nb_yaml value;
-    NB_TRY(ctx, peek(folder, key, &path, &value, ctx));
+    NB_TRY(ctx, peek(folder, key, &value, ctx));
     *text = value.node ? nb_yaml_scalar(value) : NULL;
     return NB_OK;
 }
@@ -213,10 +213,9 @@ nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ct
 
 nb_status nb_run_plots(const char *folder, const char ***names, nb_ctx *ctx)
 {
-    const char *path;
     nb_yaml plots;
     int count = 0;
-    NB_TRY(ctx, peek(folder, "plots", &path, &plots, ctx));
+    NB_TRY(ctx, peek(folder, "plots", &plots, ctx));
     int most = plots.node ? nb_yaml_count(plots) : 0;
     NB_NEED(*names, nb_alloc(ctx, (size_t)most + 1, sizeof **names));
     for (int i = 0; i < most; i++)
@@ -226,12 +225,11 @@ nb_status nb_run_plots(const char *folder, const char ***names, nb_ctx *ctx)
 
 nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, nb_claim **claims, nb_ctx *ctx)
 {
-    const char *path;
     nb_yaml value;
     nb_mistakes mistakes;
     *count = 0;
     nb_mistakes_init(&mistakes, ctx);
-    NB_TRY(ctx, peek(folder, "claims", &path, &value, ctx));
+    NB_TRY(ctx, peek(folder, "claims", &value, ctx));
     if (!value.node || nb_yaml_count(value) == 0) return NB_OK;
     nb_status status = load_plugins(folder, ctx);
     if (status != NB_EIO) NB_TRY(ctx, status);
