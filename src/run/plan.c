@@ -39,8 +39,8 @@ void nb_plan_row(const nb_plan *plan, int index, void *row_)
         if (column->type == NB_COLUMN_REAL) *(double *)(row + column->offset) = NAN;
     *(nb_row *)row_ = (nb_row){.experiment = c->name,
                                .problem = s->problem->canonical,
-                               .model = s->model,
-                               .layer = s->layer,
+                               .model = s->shape->origins.model,
+                               .layer = s->shape->origins.layer,
                                .source = s->source,
                                .status = "planned",
                                .seed = c->seed,
@@ -142,7 +142,7 @@ nb_status nb_plan_layer_head(const nb_plan *plan, int scene, int trial, int of_l
 {
     const nb_planned_scene *s = &plan->scenes[scene];
     nb_stream stream = nb_plan_stream(plan, trial, s->problem);
-    bool drawn = s->heads == 0; /* then all are the same head of the problem, drawn again */
+    bool drawn = s->shape->each == 0; /* then all are the same head of the problem, drawn again */
     if (drawn) stream.m = of_layer;
     return nb_heads_make(s->problem, s->head + (drawn ? 0 : of_layer), stream, rng, head, ctx);
 }

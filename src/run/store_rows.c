@@ -13,39 +13,32 @@ typedef struct { /* rows on their way out of the store */
     nb_texts *texts; /* each once: most are those of many rows */
 } reader;
 
-/* A text that the row before has too is its; `before` is NULL for the first row. */
-static nb_status read_text(const reader *r, int index, const char *before, const char **text)
+static nb_status read_text(const reader *r, int index, const char **text)
 {
     const char *here = (const char *)sqlite3_column_text(r->statement, index);
     int number;
-    *text = here && before && strcmp(here, before) == 0 ? before : NULL;
-    if (!here || *text) return NB_OK;
+    *text = NULL;
+    if (!here) return NB_OK;
     NB_TRY(r->texts->ctx, nb_texts_number(r->texts, here, &number));
     *text = r->texts->items[number];
     return NB_OK;
 }
 
-static nb_status read_column(const reader *r, int index, nb_row *row, const nb_row *before)
-{
-    const nb_column *c = &r->columns[index];
-    sqlite3_stmt *s = r->statement;
-    char *field = (char *)row + c->offset;
-    const char *above = before ? (const char *)before + c->offset : NULL;
-    switch (c->type) {
-    case NB_COLUMN_TEXT: return read_text(r, index, above ? *(const char *const *)above : NULL, (const char **)field);
-    case NB_COLUMN_INT: *(int *)field = sqlite3_column_int(s, index); break;
-    case NB_COLUMN_SEED: *(long long *)field = sqlite3_column_int64(s, index); break;
-    case NB_COLUMN_REAL:
-        *(double *)field = sqlite3_column_type(s, index) == SQLITE_NULL ? NAN : sqlite3_column_double(s, index);
-        break;
-    }
-    return NB_OK;
-}
-
 /* The statement's present row. */
-static nb_status read_row(const reader *r, nb_row *row, const nb_row *before)
+static nb_status read_row(const reader *r, nb_row *row)
 {
-    for (int i = 0; r->columns[i].name; i++) NB_TRY(r->texts->ctx, read_column(r, i, row, before));
+    sqlite3_stmt *s = r->statement;
+    for (int i = 0; r->columns[i].name; i++) {
+        void *field = (char *)row + r->columns[i].offset;
+        switch (r->columns[i].type) {
+        case NB_COLUMN_TEXT: NB_TRY(r->texts->ctx, read_text(r, i, field)); break;
+        case NB_COLUMN_INT: *(int *)field = sqlite3_column_int(s, i); break;
+        case NB_COLUMN_SEED: *(long long *)field = sqlite3_column_int64(s, i); break;
+        case NB_COLUMN_REAL:
+            *(double *)field = sqlite3_column_type(s, i) == SQLITE_NULL ? NAN : sqlite3_column_double(s, i);
+            break;
+        }
+    }
     if (row->reason) NB_NEED(row->reason, nb_clean(r->texts->ctx, row->reason, "")); /* an older program's may not be */
     return NB_OK;
 }
@@ -80,6 +73,6 @@ nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx)
     NB_NEED(rows->bytes, nb_alloc(ctx, (size_t)total, rows->row_size));
     NB_TRY(ctx, nb_store_prepare(store, sql, &r.statement, ctx));
     for (; (code = sqlite3_step(r.statement)) == SQLITE_ROW && rows->count < total; rows->count++)
-        NB_TRY(ctx, read_row(&r, nb_row_at(rows, rows->count), rows->count ? nb_row_at(rows, rows->count - 1) : NULL));
+        NB_TRY(ctx, read_row(&r, nb_row_at(rows, rows->count)));
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);
 }
