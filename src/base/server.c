@@ -112,26 +112,22 @@ static bool is_waiting(const server *s)
     return s->ready && poll(polled, 2, 0) == 0;
 }
 
-static nb_status begin(server *s, nb_process *program, nb_ctx *ctx)
-{
-    program->pipes[STDIN_FILENO] = &s->in;
-    program->pipes[STDOUT_FILENO] = &s->out;
-    NB_TRY(ctx, nb_process_spawn(program, &s->pid, ctx));
-    s->pidfd = nb_pidfd_open(s->pid);
-    int reason = errno;
-    if (s->pidfd >= 0 && fcntl(s->in, F_SETFL, O_NONBLOCK) == 0) return NB_OK;
-    stop(s, 0);
-    NB_FAIL(ctx, NB_EHOST, "a process cannot be waited for: %s", strerror(reason));
-}
-
 static nb_status start_in(server *s, const dialogue *d, nb_ctx *memory)
 {
-    nb_process program = {.words = d->service->words, .log = LOG, .variable = d->service->variable};
+    nb_process program = {.words = d->service->words,
+                          .log = LOG,
+                          .variable = d->service->variable,
+                          .pipes = {[STDIN_FILENO] = &s->in, [STDOUT_FILENO] = &s->out}};
     NB_NEED(s->name, nb_strdup(memory, d->name));
     NB_TRY(memory, nb_temporary_folder(&program.folder, memory));
     NB_NEED(s->log, nb_format(memory, "%s/" LOG, program.folder));
     s->folder = program.folder;
-    return begin(s, &program, memory);
+    NB_TRY(memory, nb_process_spawn(&program, &s->pid, memory));
+    s->pidfd = nb_pidfd_open(s->pid);
+    int reason = errno;
+    if (s->pidfd >= 0 && fcntl(s->in, F_SETFL, O_NONBLOCK) == 0) return NB_OK;
+    stop(s, 0);
+    NB_FAIL(memory, NB_EHOST, "a process cannot be waited for: %s", strerror(reason));
 }
 
 /* Its memory is no part of ctx's, which is released before it ends. */
@@ -297,12 +293,6 @@ static nb_status ask(server *s, const dialogue *d)
     return o == ANSWERED ? take(s, d, object) : give_up(s, d, o);
 }
 
-static nb_status ask_new(server *s, const dialogue *d)
-{
-    NB_TRY(d->ctx, get_ready(s, d));
-    return s->memory ? ask(s, d) : NB_OK;
-}
-
 nb_status nb_server_ask(const nb_service *service, const json_t *question, nb_reply *reply, nb_ctx *ctx)
 {
     dialogue d = {.service = service, .reply = reply, .ctx = ctx};
@@ -318,7 +308,8 @@ nb_status nb_server_ask(const nb_service *service, const json_t *question, nb_re
     if (s->memory) NB_TRY(ctx, ask(s, &d));
     if (s->memory) return NB_OK;
     reply->trouble = NULL;
-    return ask_new(s, &d);
+    NB_TRY(ctx, get_ready(s, &d));
+    return s->memory ? ask(s, &d) : NB_OK;
 }
 
 nb_status nb_server_try(const nb_service *service, const char **trouble, nb_ctx *ctx)

@@ -112,8 +112,7 @@ typedef struct { /* a run to begin */
     const nb_start_choices *choices;
     const bool *only; /* as in nb_terms */
     nb_workers workers;
-    int argc; /* the command line, for the manifest */
-    const char **argv;
+    const char **argv; /* the command line, for the manifest */
 } nb_start;
 
 /* Locks the folder, opens its store (with --fresh the old one is put aside), plans the rows and signs those to be

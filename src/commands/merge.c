@@ -205,14 +205,14 @@ static nb_status write_rows(const merger *m, nb_store *store, nb_ctx *ctx)
 }
 
 /* OUT's store may hold rows of several programs; mixing them was checked before. */
-static nb_status write_out(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
+static nb_status write_out(merger *m, const choices *c, const char **argv, nb_store *store, nb_ctx *ctx)
 {
     static const char *const none[] = {NULL};
     const char *path;
     bool *pending;
     nb_program program;
     nb_manifest manifest;
-    const nb_invocation how = {argc, argv, {.blas_threads = 1}, m->e.config.plot_count > 0};
+    const nb_invocation how = {argv, {.blas_threads = 1}, m->e.config.plot_count > 0};
     int pending_count;
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
     NB_TRY(ctx, nb_manifest_make(&program, &how, &m->e.plan, &manifest, ctx));
@@ -296,7 +296,7 @@ static nb_status check_out(const merger *m, nb_ctx *ctx)
     return check_same_config(m, m->e.folder, config, ctx);
 }
 
-static nb_status merge_runs(merger *m, const choices *c, int argc, const char **argv, nb_store *store, nb_ctx *ctx)
+static nb_status merge_runs(merger *m, const choices *c, const char **argv, nb_store *store, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &m->e.path, ctx)); /* what repeats a row of OUT */
     NB_NEED(m->e.out, nb_strdup(ctx, m->e.folder));
@@ -306,7 +306,7 @@ static nb_status merge_runs(merger *m, const choices *c, int argc, const char **
     NB_TRY(ctx, check_out(m, ctx));
     if (!c->mixed) NB_TRY(ctx, check_builds(m, ctx));
     NB_TRY(ctx, refuse_conflicts(m, ctx));
-    NB_TRY(ctx, write_out(m, c, argc, argv, store, ctx));
+    NB_TRY(ctx, write_out(m, c, argv, store, ctx));
     nb_ctx_release(m->rows, 0);
     return NB_OK;
 }
@@ -351,7 +351,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
         if (nb_command_check_run(arguments[i], ctx) != NB_GO_ON) return NB_EXIT_USAGE;
     c.out = m.e.folder = arguments[0];
     nb_status status = arguments[1] ? find_named(arguments + 1, &m, ctx) : find_own(&c, &m, ctx);
-    if (status == NB_OK) status = merge_runs(&m, &c, argc, argv, &store, ctx);
+    if (status == NB_OK) status = merge_runs(&m, &c, argv, &store, ctx);
     if (status != NB_OK) return nb_print_failure(ctx, NB_EXIT_USAGE);
     if (report(&m, &store, c.quiet, &whole, ctx) != NB_OK) return nb_print_failure(ctx, NB_EXIT_FAILED);
     return whole ? NB_EXIT_OK : NB_EXIT_FAILED;

@@ -279,7 +279,7 @@ static int run(const nb_command *command, int argc, const char **argv, nb_ctx *c
     choices chosen = {.max_hours = NB_MAX_HOURS_VALUE, .workers = NB_WORKER_DEFAULTS};
     nb_machine_speed machine = {.slowness = 1};
     sink s = {.experiment = &e, .start_s = nb_clock_s(), .progress = {.terminal = is_screen()}};
-    nb_start start = {.e = &e, .choices = &chosen.start, .argc = argc, .argv = argv};
+    nb_start start = {.e = &e, .choices = &chosen.start, .argv = argv};
     bool *only, *pending, gnuplot = true;
     const char *version;
     int todo, code = parse(command, argc, argv, &chosen, &e, &start.workers, ctx);

@@ -130,14 +130,6 @@ nb_status nb_provenance(const nb_program *program, bool gnuplot, json_t **facts,
     return NB_OK;
 }
 
-static int add_arguments(json_t *facts, int argc, const char **argv)
-{
-    json_t *list = json_array();
-    int failed = json_object_set_new(facts, "arguments", list);
-    for (int i = 0; i < argc && !failed; i++) failed = json_array_append_new(list, text_of(argv[i]));
-    return failed;
-}
-
 /* Returns a file's absolute path, independent of the current folder. */
 static json_t *place_of(const char *path)
 {
@@ -147,12 +139,12 @@ static json_t *place_of(const char *path)
     return place;
 }
 
-static int add_plugins(json_t *facts)
+/* Adds texts, NULL-terminated, each in that form. */
+static int add_list(json_t *facts, const char *key, const char *const *texts, json_t *(*form)(const char *text))
 {
     json_t *list = json_array();
-    int failed = json_object_set_new(facts, "plugins", list);
-    for (const char *const *path = nb_plugins_loaded(); *path && !failed; path++)
-        failed = json_array_append_new(list, place_of(*path));
+    int failed = json_object_set_new(facts, key, list);
+    for (; *texts && !failed; texts++) failed = json_array_append_new(list, form(*texts));
     return failed;
 }
 
@@ -194,10 +186,10 @@ nb_status nb_manifest_make(const nb_program *program, const nb_invocation *how, 
     NB_TRY(ctx, nb_provenance(program, how->gnuplot, &facts, ctx));
     NB_NEED(load, nb_format(ctx, "%.2f of %d CPUs", nb_load(), nb_all_cpus()));
     int failed = add_text(facts, "started", moment) | add_text(facts, "host", host) | add_text(facts, "load", load);
-    failed |= add_arguments(facts, how->argc, how->argv);
+    failed |= add_list(facts, "arguments", how->argv, text_of);
     failed |= json_object_set_new(facts, "jobs", json_integer(how->workers.jobs));
     failed |= json_object_set_new(facts, "blas_threads", json_integer(how->workers.blas_threads));
-    failed |= add_plugins(facts);
+    failed |= add_list(facts, "plugins", nb_plugins_loaded(), place_of);
     failed |= add_files(facts, plan->inputs);
     failed |= add_text(facts, "config", config);
     return dump(facts, failed, &manifest->text, ctx);

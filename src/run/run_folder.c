@@ -2,7 +2,6 @@
 /* run_folder.c - reading and writing the folder of a run, and loading its experiment without a command line. */
 #include "run/run_folder.h"
 
-#include "base/numbers.h"
 #include "base/files.h"
 #include "base/words.h"
 #include "components/plugin.h"
@@ -44,10 +43,9 @@ nb_status nb_run_shard_folder(const char *folder, nb_shard shard, const char **p
 static bool read_shard(const char *name, nb_shard *shard)
 {
     char again[64];
-    long long index, count;
-    const char *end = nb_integer_at(name, 1, NB_MOST_SHARDS, &index);
-    if (!end || strncmp(end, "-of-", 4) != 0 || !nb_integer_at(end + 4, index, NB_MOST_SHARDS, &count)) return false;
-    *shard = (nb_shard){(int)index, (int)count};
+    if (sscanf(name, "%9d-of-%9d", &shard->index, &shard->count) != 2 || shard->index < 1 ||
+        shard->index > shard->count || shard->count > NB_MOST_SHARDS)
+        return false;
     snprintf(again, sizeof again, "%d-of-%d", shard->index, shard->count);
     return strcmp(name, again) == 0;
 }
