@@ -70,7 +70,6 @@ static nb_status check(const nysbench_request *r, nb_ctx *ctx)
 nb_status nb_arrays_choice(const nysbench_request *r, nb_choice *problem, nb_ctx *ctx)
 {
     arrays_options *o;
-    const char *name = r->problem ? r->problem : arrays.component.name;
     NB_TRY(ctx, check(r, ctx));
     NB_NEED(o, nb_alloc(ctx, 1, sizeof *o));
     *o = (arrays_options){.head = {.n = r->n,
@@ -81,12 +80,6 @@ nb_status nb_arrays_choice(const nysbench_request *r, nb_choice *problem, nb_ctx
                                    .v = (double *)(uintptr_t)r->v,
                                    .causal = r->causal == 1},
                           .number = r->head};
-    *problem = (nb_choice){.component = &arrays.component,
-                           .options = o,
-                           .canonical = name,
-                           .label = name,
-                           .full = name,
-                           .drawn = name,
-                           .resolved = name};
+    *problem = nb_choice_named(&arrays.component, o, r->problem ? r->problem : arrays.component.name);
     return NB_OK;
 }

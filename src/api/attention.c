@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* attention.c - nysbench_attention: each has a handle of its own, whose memory is kept as long as the attention. */
-#include "api/attention.h"
-
 #include "api/handle.h"
+
 #include "base/machine.h"
 
 #include <math.h>
@@ -15,15 +14,8 @@ nb_status nb_attention_choose(const nysbench *handle, const char *spec, nb_choic
     return nb_attention_check(attention, ctx);
 }
 
-typedef struct {
-    const char *spec;
-    nb_layer_shape shape;
-    int threads;
-    nb_stream stream;
-} wanted;
-
-static nb_status read_wanted(const char *spec, const nysbench_layer *layer, int threads, int64_t seed, int trial,
-                             wanted *w, nb_ctx *ctx)
+static nb_status check_request(const char *spec, const nysbench_layer *layer, int threads, int64_t seed, int trial,
+                               nb_ctx *ctx)
 {
     const size_t least = offsetof(nysbench_layer, causal) + sizeof layer->causal;
     NB_REQUIRE(ctx, spec && layer, NB_EINVAL, "the spec or the layer is NULL");
@@ -33,61 +25,47 @@ static nb_status read_wanted(const char *spec, const nysbench_layer *layer, int 
                NB_MOST_THREADS);
     NB_REQUIRE(ctx, seed >= 0 && trial >= 0, NB_EINVAL, "seed %lld, trial %d: expected numbers of 0 or more",
                (long long)seed, trial);
-    *w = (wanted){.spec = spec,
-                  .shape = {.batch = layer->batch,
-                            .heads = layer->heads,
-                            .key_heads = layer->key_heads,
-                            .n = layer->n,
-                            .d = layer->d,
-                            .dv = layer->dv,
-                            .causal = layer->causal != 0},
-                  .threads = threads > 0 ? threads : nb_lesser(nb_usable_cpus(), NB_MOST_THREADS),
-                  .stream = {.seed = (uint64_t)seed, .trial = trial}};
     return NB_OK;
 }
 
-static nb_status open_attention(nysbench_attention *a, const wanted *w, nb_ctx *ctx)
+static nb_status open_attention(nysbench_attention *a, const char *spec, const nysbench_layer *layer, int threads,
+                                nb_stream stream, nb_ctx *ctx)
 {
     nb_team *team;
-    NB_TRY(ctx, nb_attention_choose(a->own, w->spec, &a->choice, ctx));
-    NB_TRY(ctx, nb_layer_check(&w->shape, ctx));
-    NB_TRY(ctx, nb_team_new(w->threads, &team, ctx));
-    return nb_attention_open(&a->choice, &w->shape, team, w->stream, &a->attending, ctx);
-}
-
-/* Keeps the error with its message and its trace. */
-static nb_status pass_on(const nysbench_attention *a, nb_status status, nb_ctx *ctx)
-{
-    nb_error_copy(ctx, a->own->ctx);
-    return status;
-}
-
-static nb_status new_attention(const nysbench *handle, const wanted *w, nysbench_attention **out)
-{
-    nb_ctx *ctx = handle->ctx;
-    nysbench_attention *a = calloc(1, sizeof *a);
-    NB_REQUIRE(ctx, a && nysbench_new(&a->own) == NYSBENCH_OK, NB_ENOMEM, "out of memory: an attention");
-    a->own->host = handle->host;
-    nb_ctx_fail_alloc(a->own->ctx, nb_ctx_fail_alloc(ctx, 0)); /* it may be one of these that a test lets fail */
-    nb_status status = open_attention(a, w, a->own->ctx);
-    a->own->base = nb_ctx_mark(a->own->ctx);
-    if (status == NB_OK) {
-        *out = a;
-        return NB_OK;
-    }
-    status = pass_on(a, status, ctx);
-    nysbench_attention_free(a);
-    return status;
+    const nb_layer_shape shape = {.batch = layer->batch,
+                                  .heads = layer->heads,
+                                  .key_heads = layer->key_heads,
+                                  .n = layer->n,
+                                  .d = layer->d,
+                                  .dv = layer->dv,
+                                  .causal = layer->causal != 0};
+    NB_TRY(ctx, nb_attention_choose(a->own, spec, &a->choice, ctx));
+    NB_TRY(ctx, nb_layer_check(&shape, ctx));
+    NB_TRY(ctx, nb_team_new(threads > 0 ? threads : nb_lesser(nb_usable_cpus(), NB_MOST_THREADS), &team, ctx));
+    return nb_attention_open(&a->choice, &shape, team, stream, &a->attending, ctx);
 }
 
 static nb_status make(const nysbench *handle, const char *spec, const nysbench_layer *layer, int threads, int64_t seed,
                       int trial, nysbench_attention **attention)
 {
-    wanted w;
-    NB_REQUIRE(handle->ctx, attention, NB_EINVAL, "attention is NULL");
+    nb_ctx *ctx = handle->ctx;
+    NB_REQUIRE(ctx, attention, NB_EINVAL, "attention is NULL");
     *attention = NULL;
-    NB_TRY(handle->ctx, read_wanted(spec, layer, threads, seed, trial, &w, handle->ctx));
-    return new_attention(handle, &w, attention);
+    NB_TRY(ctx, check_request(spec, layer, threads, seed, trial, ctx));
+    nysbench_attention *a = calloc(1, sizeof *a);
+    NB_REQUIRE(ctx, a && nysbench_new(&a->own) == NYSBENCH_OK, NB_ENOMEM, "out of memory: an attention");
+    a->own->host = handle->host;
+    nb_ctx_fail_alloc(a->own->ctx, nb_ctx_fail_alloc(ctx, 0)); /* it may be one of these that a test lets fail */
+    const nb_stream stream = {.seed = (uint64_t)seed, .trial = trial};
+    nb_status status = open_attention(a, spec, layer, threads, stream, a->own->ctx);
+    a->own->base = nb_ctx_mark(a->own->ctx);
+    if (status == NB_OK) {
+        *attention = a;
+        return NB_OK;
+    }
+    nb_error_copy(ctx, a->own->ctx); /* with its trace */
+    nysbench_attention_free(a);
+    return status;
 }
 
 nysbench_status nysbench_attention_new(nysbench *handle, const char *spec, const nysbench_layer *layer, int threads,

@@ -85,15 +85,15 @@ static nb_status compute(const nb_callback_core *core, nb_ctx *ctx)
     return check_return(core->added, code, c.message, sizeof c.message, ctx);
 }
 
-static nb_status add(const nysbench *h, const nb_added *added, const char **spec)
+static nb_status add(const nysbench *h, nb_added added, const char **spec)
 {
     int id;
     NB_REQUIRE(h->ctx, spec, NB_EINVAL, "spec is NULL");
     *spec = NULL;
-    NB_REQUIRE(h->ctx, added->name && *added->name, NB_EINVAL, "name is NULL or empty");
-    NB_REQUIRE(h->ctx, added->function, NB_EINVAL, "the function is NULL");
-    NB_TRY(h->ctx, nb_added_put(added, &id, h->ctx));
-    *spec = nb_format(h->results, "%s(id=%d)", nb_added_component(added->kind)->name, id);
+    NB_REQUIRE(h->ctx, added.name && *added.name, NB_EINVAL, "name is NULL or empty");
+    NB_REQUIRE(h->ctx, added.function, NB_EINVAL, "the function is NULL");
+    NB_TRY(h->ctx, nb_added_put(&added, &id, h->ctx));
+    *spec = nb_format(h->results, "%s(id=%d)", nb_added_component(added.kind)->name, id);
     if (!*spec) nb_added_remove(id);
     return *spec ? NB_OK : NB_ENOMEM;
 }
@@ -101,25 +101,19 @@ static nb_status add(const nysbench *h, const nb_added *added, const char **spec
 nysbench_status nysbench_add_strategy(nysbench *handle, const char *name, int deterministic, nysbench_pick_function f,
                                       void *user, const char **spec)
 {
-    const nb_added added = {.kind = &nb_strategies,
-                            .name = name,
-                            .deterministic = deterministic,
-                            .act = (nb_any_function *)pick,
-                            .function = (nb_any_function *)f,
-                            .user = user};
-    NB_CALL(handle, false, add(handle, &added, spec));
+    NB_CALL(handle, false,
+            add(handle,
+                (nb_added){0, &nb_strategies, name, deterministic, (nb_any_function *)pick, (nb_any_function *)f, user},
+                spec));
 }
 
 nysbench_status nysbench_add_core(nysbench *handle, const char *name, int deterministic, nysbench_core_function f,
                                   void *user, const char **spec)
 {
-    const nb_added added = {.kind = &nb_cores,
-                            .name = name,
-                            .deterministic = deterministic,
-                            .act = (nb_any_function *)compute,
-                            .function = (nb_any_function *)f,
-                            .user = user};
-    NB_CALL(handle, false, add(handle, &added, spec));
+    NB_CALL(handle, false,
+            add(handle,
+                (nb_added){0, &nb_cores, name, deterministic, (nb_any_function *)compute, (nb_any_function *)f, user},
+                spec));
 }
 
 /* Strategies and cores are numbered together and have specs of the same form. */

@@ -16,27 +16,6 @@
 
 enum { WIDTH = 80 }; /* of a line */
 
-const char *nb_option_range(const nb_option *o, nb_ctx *ctx)
-{
-    const char *text = "";
-    switch (o->type) {
-    case NB_OPTION_INT:
-    case NB_OPTION_REAL:
-        return nb_format(ctx, "%s %.10g ... %.10g%s%s%s%s", o->type == NB_OPTION_INT ? "integer" : "number", o->lo,
-                         o->hi, o->word ? " or " : "", o->word ? o->word : "", o->second ? " or " : "",
-                         o->second ? o->second : "");
-    case NB_OPTION_BOOL: return "true or false";
-    case NB_OPTION_STRING: return "text";
-    case NB_OPTION_ENUM:
-        for (int i = 0; text && o->choices[i]; i++)
-            text = nb_format(ctx, "%s%s%s", text, i ? " | " : "", o->choices[i]);
-        return text;
-    case NB_OPTION_SPEC:
-        return nb_format(ctx, "%s %s with its options", nb_article(o->registry->kind), o->registry->kind);
-    }
-    return NULL;
-}
-
 const char *nb_explanation_of(const nb_registry *registry, const nb_component *c)
 {
     if (registry == &nb_strategies) return ((const nb_strategy *)c)->explanation;
@@ -53,7 +32,7 @@ static bool is_output(const nb_registry *registry)
 
 static void fill(FILE *out, const char *before, int indent, const char *text)
 {
-    nb_text_fill(out, before, indent, WIDTH, "", text);
+    nb_text_fill(out, before, indent, WIDTH, text);
 }
 
 /* Returns where the next paragraph of an explanation begins: at an item of a list, a line with two blanks and a dash,
@@ -100,7 +79,7 @@ static nb_status describe(FILE *out, const nb_registry *registry, const nb_compo
     bool labelled = !is_output(registry) && registry != &nb_studies;
     if (!is_output(registry)) fprintf(out, "\noptions:%s\n", labelled || c->options->key ? "" : " none");
     for (const nb_option *o = c->options; o->key; o++) {
-        NB_NEED(allowed, nb_option_range(o, ctx));
+        NB_NEED(allowed, nb_option_allowed(o, true, ctx));
         NB_NEED(line, nb_format(ctx, "%s; default: %s", allowed, o->initial ? o->initial : "none: it must be given"));
         NB_TRY(ctx, fill_option(out, o->key, o->help, line, ctx));
     }

@@ -110,11 +110,6 @@ void nb_call_keep(nysbench *h)
     h->kept = nb_ctx_mark(h->results);
 }
 
-const char *nb_argument_name(const nb_host *host, const char *key, nb_ctx *ctx)
-{
-    return *host->prefix ? nb_format(ctx, "%s%s", host->prefix, key) : key;
-}
-
 nysbench_status nysbench_new(nysbench **handle)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -4,6 +4,7 @@
 #define NB_HANDLE_H
 
 #include "api/nysbench.h"
+#include "attentions/attention.h"
 #include "base/ctx.h"
 #include "components/component.h"
 #include "problems/problem.h"
@@ -68,9 +69,6 @@ nysbench_status nb_call_end(nysbench *handle, nb_status status);
  * without `keep`. */
 void nb_call_keep(nysbench *handle);
 
-/* Returns an argument's name for messages, "--seed" or "seed"; ctx owns it. */
-const char *nb_argument_name(const nb_host *host, const char *key, nb_ctx *ctx);
-
 /* Makes a problem of the request's q, k and v, which are not copied. NB_EINVAL or NB_ENUMERIC names the array. */
 nb_status nb_arrays_choice(const nysbench_request *request, nb_choice *problem, nb_ctx *ctx);
 
@@ -87,5 +85,19 @@ nb_status nb_given_groups(const char *name, int m, int n, const int64_t *from, n
 
 /* m x d by rows. NB_ENUMERIC if one is not finite. */
 nb_status nb_given_points(const char *name, int m, int d, const double *from, nb_picks *picks, nb_ctx *ctx);
+
+/* For callers that have the whole layer as an nb_layer. */
+struct nysbench_attention {
+    nysbench *own; /* memory and message of its own, which may outlive the handle */
+    nb_choice choice;
+    nb_attending attending;
+    nb_passed passed;
+};
+
+/* Reads the spec of an attention and checks what can be checked without a layer. */
+nb_status nb_attention_choose(const nysbench *handle, const char *spec, nb_choice *attention, nb_ctx *ctx);
+
+/* Runs one forward pass. NB_ENUMERIC if the outputs are not finite. */
+nysbench_status nb_attention_pass(nysbench_attention *attention, const nb_layer *layer, nb_scalar *out);
 
 #endif

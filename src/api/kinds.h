@@ -14,9 +14,6 @@ nb_status nb_kind_find(const char *kind, const nb_registry **registry, nb_ctx *c
 
 /* Texts that describe a component. */
 
-/* Returns the values that an option allows ("integer 1 ... 8"); NULL when out of memory. */
-const char *nb_option_range(const nb_option *option, nb_ctx *ctx);
-
 /* Returns the few sentences that a component has beside its summary; NULL: none. */
 const char *nb_explanation_of(const nb_registry *registry, const nb_component *component);
 

@@ -57,33 +57,26 @@ static nb_status take_given(const nb_one_head *one, nb_given *given, nb_ctx *ctx
 static nb_status use_given(nb_one_head *one, nb_given *given, nb_ctx *ctx)
 {
     nb_axis_list *strategies = &one->config.lists[NB_ERROR_STRATEGY];
-    nb_choice choice = {.component = &given_landmarks.component,
-                        .options = given,
-                        .canonical = given->name,
-                        .drawn = given->name,
-                        .label = given->name,
-                        .full = given->name,
-                        .resolved = given->name};
-    NB_TRY(ctx, nb_choices_append(&strategies->choices, choice, ctx));
+    NB_TRY(ctx, nb_choices_append(&strategies->choices, nb_choice_named(&given_landmarks.component, given, given->name),
+                                  ctx));
     strategies->count = 1;
     return nb_config_add_number(&one->config, NB_ERROR_LANDMARKS, given->queries.m, ctx);
 }
 
 /* Names of columns with commas between them. */
-static nb_status read_metrics(const nb_host *host, nb_one_head *one, nb_ctx *ctx)
+static nb_status read_metrics(nb_one_head *one, nb_ctx *ctx)
 {
     char *names, *rest = NULL;
-    const char *known[128] = {"all"}, *argument, *hint;
+    const char *known[128] = {"all"}, *hint;
     int count = 1;
     for (const nb_column *column = nb_error_columns; column->name && count < 127; column++)
         if (column->measure) known[count++] = column->name;
-    NB_NEED(argument, nb_argument_name(host, "metrics", ctx));
     NB_NEED(names, nb_strdup(ctx, one->request.metrics ? one->request.metrics : "all"));
     for (char *name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
         const nb_column *column = nb_column_find(nb_error_columns, name);
         NB_NEED(hint, nb_hint(name, known, ctx));
-        NB_REQUIRE(ctx, strcmp(name, "all") == 0 || (column && column->measure), NB_EINVAL, "%s: '%s' is unknown%s",
-                   argument, name, hint);
+        NB_REQUIRE(ctx, strcmp(name, "all") == 0 || (column && column->measure), NB_EINVAL,
+                   "%smetrics: '%s' is unknown%s", one->host->prefix, name, hint);
         one->config.wanted |= column ? column->wanted : NB_WANT_ALL;
     }
     return NB_OK;
@@ -96,19 +89,18 @@ static bool needs_options(const nb_component *c)
     return o->key;
 }
 
-static nb_status read_cores(const nb_host *host, nb_one_head *one, nb_ctx *ctx)
+static nb_status read_cores(nb_one_head *one, nb_ctx *ctx)
 {
-    const char *argument = *host->prefix ? "--core" : "cores";
+    const char *key = *one->host->prefix ? "core" : "cores";
     const char *const *texts = one->request.cores;
     const nb_choices *cores = &one->config.lists[NB_ERROR_CORE].choices;
-    NB_REQUIRE(ctx, !texts || texts[0], NB_EINVAL, "%s: expected at least one", argument);
-    for (int i = 0; texts && texts[i]; i++)
-        NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_CORE, argument, texts[i], ctx));
+    NB_REQUIRE(ctx, !texts || texts[0], NB_EINVAL, "%s%s: expected at least one", one->host->prefix, key);
+    for (int i = 0; texts && texts[i]; i++) NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_CORE, key, texts[i], ctx));
     for (const nb_entry *e = nb_cores.entries; e->component && !texts; e++)
         if (!needs_options(e->component))
-            NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_CORE, argument, e->component->name, ctx));
+            NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_CORE, key, e->component->name, ctx));
     for (int i = 0; i < cores->count; i++) {
-        if (!host->processes) NB_TRY(ctx, nb_refuse_elsewhere(&cores->items[i], ctx));
+        if (!one->host->processes) NB_TRY(ctx, nb_refuse_elsewhere(&cores->items[i], ctx));
         NB_TRY(ctx, nb_core_check(&cores->items[i], ctx));
         NB_TRY(ctx, nb_core_ready(&cores->items[i], ctx));
     }
@@ -119,17 +111,15 @@ static nb_status make_plan(nysbench *handle, const nysbench_request *request, nb
                            nb_ctx *ctx)
 {
     const nb_host *host = handle->host;
-    const char *factors;
     nb_given *given;
     NB_NEED(given, nb_alloc(ctx, 1, sizeof *given));
     NB_TRY(ctx, nb_one_head_begin(handle, request, one, ctx));
-    NB_NEED(factors, nb_argument_name(host, "factors", ctx));
-    NB_TRY(ctx, nb_one_head_word(one, NB_ERROR_FACTORS, factors, one->request.factors, ctx));
-    NB_TRY(ctx, read_metrics(host, one, ctx));
-    NB_TRY(ctx, read_cores(host, one, ctx));
+    NB_TRY(ctx, nb_one_head_word(one, NB_ERROR_FACTORS, "factors", one->request.factors, ctx));
+    NB_TRY(ctx, read_metrics(one, ctx));
+    NB_TRY(ctx, read_cores(one, ctx));
     NB_TRY(ctx, take_given(one, given, ctx));
     if (host->seen) NB_TRY(ctx, host->seen(host->self, &one->shape, given, ctx));
-    NB_TRY(ctx, given->name ? use_given(one, given, ctx) : nb_one_head_strategy(handle, one, ctx));
+    NB_TRY(ctx, given->name ? use_given(one, given, ctx) : nb_one_head_strategy(one, ctx));
     return nb_plan_make(&one->config, plan, ctx);
 }
 

@@ -12,12 +12,6 @@
 
 #include <string.h>
 
-/* A field of this type that the caller knows of. */
-static bool knows(size_t size, size_t offset, size_t bytes)
-{
-    return size >= offset + bytes;
-}
-
 void nysbench_request_init_sized(nysbench_request *request, size_t size)
 {
     nysbench_request r;
@@ -35,7 +29,7 @@ static nb_status take(const nysbench_request *request, nysbench_request *whole, 
     NB_REQUIRE(ctx, request->size <= sizeof *whole, NB_EINVAL,
                "the request has %zu bytes, and this library knows of %zu: it is older than the program's header",
                request->size, sizeof *whole);
-    NB_REQUIRE(ctx, knows(request->size, offsetof(nysbench_request, trial), sizeof request->trial), NB_EINVAL,
+    NB_REQUIRE(ctx, request->size >= offsetof(nysbench_request, trial) + sizeof request->trial, NB_EINVAL,
                "the request has %zu bytes: nysbench_request_init was not called", request->size);
     nysbench_request_init_sized(whole, sizeof *whole);
     memcpy(whole, request, request->size);
@@ -43,14 +37,13 @@ static nb_status take(const nysbench_request *request, nysbench_request *whole, 
 }
 
 /* A text of the host's stands for the number. */
-static nb_status read_number(const nysbench *handle, const char *key, const char *text, long long lo, long long hi,
+static nb_status read_number(const nb_one_head *one, const char *key, const char *text, long long lo, long long hi,
                              long long *number, nb_ctx *ctx)
 {
-    const char *name;
     if (text ? nb_parse_integer(text, lo, hi, number) : *number >= lo && *number <= hi) return NB_OK;
-    NB_NEED(name, nb_argument_name(handle->host, key, ctx));
     if (!text) NB_NEED(text, nb_format(ctx, "%lld", *number));
-    NB_FAIL(ctx, NB_EINVAL, "%s '%s': expected a whole number from %lld to %lld", name, text, lo, hi);
+    NB_FAIL(ctx, NB_EINVAL, "%s%s '%s': expected a whole number from %lld to %lld", one->host->prefix, key, text, lo,
+            hi);
 }
 
 const nb_choice *nb_one_head_choice(const nb_one_head *one, nb_error_axis axis)
@@ -58,27 +51,29 @@ const nb_choice *nb_one_head_choice(const nb_one_head *one, nb_error_axis axis)
     return &one->config.lists[axis].choices.items[0];
 }
 
-nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *argument, const char *text, nb_ctx *ctx)
+nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *key, const char *text, nb_ctx *ctx)
 {
+    const char *argument;
     nb_mistakes mistakes;
     nb_mistakes_init(&mistakes, ctx);
     nb_choices *choices = &one->config.lists[axis].choices;
     const nb_registry *registry = one->config.study->axes[axis].registry;
+    NB_NEED(argument, nb_format(ctx, "%s%s", one->host->prefix, key));
     NB_TRY(ctx, nb_choices_add(choices, registry, text, (nb_place){.source = argument}, &mistakes, ctx));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     one->config.lists[axis].count = choices->count;
     return NB_OK;
 }
 
-static nb_status require_one(const nb_one_head *one, nb_error_axis axis, const char *argument, const char *text,
-                             nb_ctx *ctx)
+static nb_status require_one(const nb_one_head *one, nb_error_axis axis, const char *key, const char *text, nb_ctx *ctx)
 {
     int count = one->config.lists[axis].count;
-    NB_REQUIRE(ctx, count == 1, NB_EINVAL, "%s: '%s' stands for %d, expected one", argument, text, count);
+    NB_REQUIRE(ctx, count == 1, NB_EINVAL, "%s%s: '%s' stands for %d, expected one", one->host->prefix, key, text,
+               count);
     return NB_OK;
 }
 
-nb_status nb_one_head_word(nb_one_head *one, nb_error_axis axis, const char *argument, const char *text, nb_ctx *ctx)
+nb_status nb_one_head_word(nb_one_head *one, nb_error_axis axis, const char *key, const char *text, nb_ctx *ctx)
 {
     const nb_axis *a = &one->config.study->axes[axis];
     const char *hint;
@@ -88,19 +83,7 @@ nb_status nb_one_head_word(nb_one_head *one, nb_error_axis axis, const char *arg
     while (a->words[word] && strcmp(a->words[word], text) != 0) word++;
     if (a->words[word]) return nb_config_add_number(&one->config, (int)axis, word, ctx);
     NB_NEED(hint, nb_hint(text, a->words, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "%s: '%s' is unknown%s", argument, text, hint);
-}
-
-static nb_status quote(const char *text, const char **quoted, nb_ctx *ctx)
-{
-    char *to;
-    NB_NEED(to, nb_alloc(ctx, 2 * strlen(text) + 3, 1));
-    *quoted = to;
-    *to++ = '"';
-    for (; *text; *to++ = *text++)
-        if (*text == '"' || *text == '\\') *to++ = '\\';
-    *to = '"';
-    return NB_OK;
+    NB_FAIL(ctx, NB_EINVAL, "%s%s: '%s' is unknown%s", one->host->prefix, key, text, hint);
 }
 
 static nb_status check_causal(const char *text, nb_ctx *ctx)
@@ -130,7 +113,7 @@ nb_status nb_head_spec(const char *file, int head, const char *causal, const cha
 {
     const char *quoted, *problem, *head_key;
     NB_TRY(ctx, check_causal(causal, ctx));
-    NB_TRY(ctx, quote(file, &quoted, ctx));
+    NB_NEED(quoted, nb_quoted(file, ctx));
     NB_TRY(ctx, find_reader(&problem, &head_key, ctx));
     NB_NEED(*spec, nb_format(ctx, "%s(file=%s, causal=%s%s)", problem, quoted, causal ? causal : "auto",
                              head < 0 ? "" : nb_format(ctx, ", %s=%d", head_key, head)));
@@ -141,17 +124,17 @@ static nb_status read_file(nysbench *handle, nb_one_head *one, nb_ctx *ctx)
 {
     static const char *const masks[] = {"auto", "false", "true"};
     const nysbench_request *r = &one->request;
-    const char *argument = *handle->host->prefix ? "--head" : "file", *causal = handle->host->causal, *file, *spec;
+    const char *key = *one->host->prefix ? "head" : "file", *causal = one->host->causal, *file, *spec;
     int head;
     NB_REQUIRE(ctx, r->causal >= -1 && r->causal <= 1, NB_EINVAL, "causal is %d, expected 1, 0 or -1", r->causal);
     NB_TRY(ctx, nb_head_split(r->file, &file, &head, ctx));
     NB_TRY(ctx, nb_head_spec(file, head, causal ? causal : masks[r->causal + 1], &spec, ctx));
-    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_PROBLEM, argument, spec, ctx));
-    NB_TRY(ctx, require_one(one, NB_ERROR_PROBLEM, argument, r->file, ctx));
+    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_PROBLEM, key, spec, ctx));
+    NB_TRY(ctx, require_one(one, NB_ERROR_PROBLEM, key, r->file, ctx));
     NB_TRY(ctx, nb_heads_shape(nb_one_head_choice(one, NB_ERROR_PROBLEM), &one->shape, ctx));
     if (one->shape.warning) NB_NEED(handle->warning, nb_strdup(handle->results, one->shape.warning));
-    NB_REQUIRE(ctx, one->shape.count == 1, NB_EINVAL, "%s %s: there are %d heads; name one, %s:0 to %s:%d", argument,
-               r->file, one->shape.count, file, file, one->shape.count - 1);
+    NB_REQUIRE(ctx, one->shape.count == 1, NB_EINVAL, "%s%s %s: there are %d heads; name one, %s:0 to %s:%d",
+               one->host->prefix, key, r->file, one->shape.count, file, file, one->shape.count - 1);
     return NB_OK;
 }
 
@@ -170,7 +153,7 @@ static nb_status read_head(nysbench *handle, nb_one_head *one, nb_ctx *ctx)
 {
     const nysbench_request *r = &one->request;
     bool arrays = r->q || r->k || r->v;
-    NB_REQUIRE(ctx, arrays || r->file, NB_EINVAL, "%s is missing", *handle->host->prefix ? "--head" : "q or file");
+    NB_REQUIRE(ctx, arrays || r->file, NB_EINVAL, "%s is missing", *one->host->prefix ? "--head" : "q or file");
     NB_TRY(ctx, arrays ? read_arrays(one, ctx) : read_file(handle, one, ctx));
     one->head = one->shape.first;
     one->config.shapes = &one->shape;
@@ -192,61 +175,54 @@ static nb_status keyless_kernel(const char **spec, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EBUG, "no kernel does without keys");
 }
 
-static nb_status read_kernel(const nysbench *handle, nb_one_head *one, nb_ctx *ctx)
+static nb_status read_kernel(nb_one_head *one, nb_ctx *ctx)
 {
-    const char *argument, *spec = one->request.kernel;
-    NB_NEED(argument, nb_argument_name(handle->host, "kernel", ctx));
+    const char *spec = one->request.kernel;
     if (!spec) spec = nb_standard_kernel();
     if (!one->request.kernel && one->request.q && !one->request.k) NB_TRY(ctx, keyless_kernel(&spec, ctx));
-    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_KERNEL, argument, spec, ctx));
-    NB_TRY(ctx, require_one(one, NB_ERROR_KERNEL, argument, spec, ctx));
+    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_KERNEL, "kernel", spec, ctx));
+    NB_TRY(ctx, require_one(one, NB_ERROR_KERNEL, "kernel", spec, ctx));
     return nb_error_check_keys(nb_one_head_choice(one, NB_ERROR_KERNEL), one->shape.keyless, ctx);
 }
 
 nb_status nb_one_head_begin(nysbench *handle, const nysbench_request *request, nb_one_head *one, nb_ctx *ctx)
 {
-    const char *pairing;
     const nb_host *host = handle->host;
-    *one = (nb_one_head){.head = 0};
+    *one = (nb_one_head){.host = host};
     NB_TRY(ctx, take(request, &one->request, ctx));
     NB_TRY(ctx, nb_config_init(&one->config, &nb_study_error, ctx));
     long long trial = one->request.trial;
     one->config.seed = one->request.seed;
-    NB_TRY(ctx, read_number(handle, "seed", host->seed, 0, INT64_MAX, &one->config.seed, ctx));
-    NB_TRY(ctx, read_number(handle, "trial", host->trial, 0, 999999, &trial, ctx));
+    NB_TRY(ctx, read_number(one, "seed", host->seed, 0, INT64_MAX, &one->config.seed, ctx));
+    NB_TRY(ctx, read_number(one, "trial", host->trial, 0, 999999, &trial, ctx));
     one->trial = (int)trial;
     one->config.trials = one->trial + 1;
     NB_TRY(ctx, read_head(handle, one, ctx));
-    NB_TRY(ctx, read_kernel(handle, one, ctx));
-    NB_NEED(pairing, nb_argument_name(host, "pairing", ctx));
-    return nb_one_head_word(one, NB_ERROR_PAIRING, pairing, one->request.pairing, ctx);
+    NB_TRY(ctx, read_kernel(one, ctx));
+    return nb_one_head_word(one, NB_ERROR_PAIRING, "pairing", one->request.pairing, ctx);
 }
 
-static nb_status check_strategy(const nysbench *handle, nb_one_head *one, nb_ctx *ctx)
+static nb_status check_strategy(const nb_one_head *one, nb_ctx *ctx)
 {
     const nb_choice *strategy = nb_one_head_choice(one, NB_ERROR_STRATEGY);
-    const char *argument;
-    NB_NEED(argument, nb_argument_name(handle->host, "pairing", ctx));
-    if (!handle->host->processes) NB_TRY(ctx, nb_refuse_elsewhere(strategy, ctx));
+    if (!one->host->processes) NB_TRY(ctx, nb_refuse_elsewhere(strategy, ctx));
     nb_pairing pairing = nb_pairing_meant(one->config.lists[NB_ERROR_PAIRING].numbers[0], strategy);
-    NB_REQUIRE(ctx, nb_strategy_has(strategy, pairing), NB_EINVAL, "%s: %s cannot pick for both sides together",
-               argument, strategy->label);
+    NB_REQUIRE(ctx, nb_strategy_has(strategy, pairing), NB_EINVAL, "%spairing: %s cannot pick for both sides together",
+               one->host->prefix, strategy->label);
     NB_TRY(ctx, nb_strategy_check(strategy, ctx));
     return nb_strategy_ready(strategy, ctx);
 }
 
-nb_status nb_one_head_strategy(const nysbench *handle, nb_one_head *one, nb_ctx *ctx)
+nb_status nb_one_head_strategy(nb_one_head *one, nb_ctx *ctx)
 {
     const nysbench_request *r = &one->request;
-    const char *strategy, *landmarks;
+    const nb_host *host = one->host;
     long long m = r->landmarks;
-    NB_NEED(strategy, nb_argument_name(handle->host, "strategy", ctx));
-    NB_NEED(landmarks, nb_argument_name(handle->host, "landmarks", ctx));
-    NB_REQUIRE(ctx, r->strategy, NB_EINVAL, "%s is missing", strategy);
-    NB_REQUIRE(ctx, handle->host->landmarks || m != 0, NB_EINVAL, "%s is missing", landmarks);
-    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_STRATEGY, strategy, r->strategy, ctx));
-    NB_TRY(ctx, require_one(one, NB_ERROR_STRATEGY, strategy, r->strategy, ctx));
-    NB_TRY(ctx, check_strategy(handle, one, ctx));
-    NB_TRY(ctx, read_number(handle, "landmarks", handle->host->landmarks, 1, one->shape.n, &m, ctx));
+    NB_REQUIRE(ctx, r->strategy, NB_EINVAL, "%sstrategy is missing", host->prefix);
+    NB_REQUIRE(ctx, host->landmarks || m != 0, NB_EINVAL, "%slandmarks is missing", host->prefix);
+    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_STRATEGY, "strategy", r->strategy, ctx));
+    NB_TRY(ctx, require_one(one, NB_ERROR_STRATEGY, "strategy", r->strategy, ctx));
+    NB_TRY(ctx, check_strategy(one, ctx));
+    NB_TRY(ctx, read_number(one, "landmarks", host->landmarks, 1, one->shape.n, &m, ctx));
     return nb_config_add_number(&one->config, NB_ERROR_LANDMARKS, (int)m, ctx);
 }

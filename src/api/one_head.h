@@ -7,6 +7,7 @@
 #include "api/handle.h"
 
 typedef struct {
+    const nb_host *host;
     nysbench_request request; /* of full size, whatever the caller's was */
     nb_config config;
     nb_problem_shape shape;
@@ -17,15 +18,16 @@ typedef struct {
 nb_status nb_one_head_begin(nysbench *handle, const nysbench_request *request, nb_one_head *one, nb_ctx *ctx);
 
 /* Then reads strategy and landmarks. */
-nb_status nb_one_head_strategy(const nysbench *handle, nb_one_head *one, nb_ctx *ctx);
+nb_status nb_one_head_strategy(nb_one_head *one, nb_ctx *ctx);
 
 const nb_choice *nb_one_head_choice(const nb_one_head *one, nb_error_axis axis); /* problem, kernel or strategy */
 
-/* Adds the choices of a spec, or of its lists, to those of an axis. Mistakes name the argument. */
-nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *argument, const char *text, nb_ctx *ctx);
+/* Adds the choices of a spec, or of its lists, to those of an axis. Mistakes name the argument, with the host's prefix
+ * before its key. */
+nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *key, const char *text, nb_ctx *ctx);
 
 /* Sets an axis of words; NULL: to the default of an experiment without the key. */
-nb_status nb_one_head_word(nb_one_head *one, nb_error_axis axis, const char *argument, const char *text, nb_ctx *ctx);
+nb_status nb_one_head_word(nb_one_head *one, nb_error_axis axis, const char *key, const char *text, nb_ctx *ctx);
 
 /* Writes the problem spec of a head file: of one head, or of all (-1). causal is true, false or auto (NULL: auto).
  * NB_EINVAL for another word. */

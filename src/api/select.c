@@ -100,7 +100,7 @@ static nb_status select_landmarks(nysbench *handle, const nysbench_request *requ
     *out = (nysbench_landmarks){.m = 0};
     NB_TRY(ctx, nb_one_head_begin(handle, request, &one, ctx));
     if (handle->host->seen) NB_TRY(ctx, handle->host->seen(handle->host->self, &one.shape, NULL, ctx));
-    NB_TRY(ctx, nb_one_head_strategy(handle, &one, ctx));
+    NB_TRY(ctx, nb_one_head_strategy(&one, ctx));
     handle->at_work = true;
     return pick(handle, &one, out, ctx);
 }

@@ -173,14 +173,3 @@ nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double
     if (back.status != NB_OK) nb_error_set(ctx, back.status, __FILE__, __LINE__, "%s", back.message);
     return back.status;
 }
-
-nb_status nb_apart_named(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes,
-                         const char *name, const char *what, nb_ctx *ctx)
-{
-    const char *reason;
-    nb_status status = nb_apart(act, self, nb_ctx_patience(ctx), answer, bytes, ctx);
-    if (status != NB_EBUG) return status;
-    NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
-    nb_error_clear(ctx);
-    NB_FAIL(ctx, status, "%s: %s: %s", name, what, reason);
-}

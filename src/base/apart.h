@@ -47,9 +47,4 @@ nb_status nb_errand_run(const nb_errand *errand, nb_return *back, nb_ctx *ctx);
 nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double limit_s, void *answer, size_t bytes,
                    nb_ctx *ctx);
 
-/* The same with the context's patience as the limit. The message of an NB_EBUG names the component and the call: "mine:
- * calling its shape: killed by signal 6 (Aborted)". */
-nb_status nb_apart_named(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes,
-                         const char *name, const char *what, nb_ctx *ctx);
-
 #endif

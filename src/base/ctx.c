@@ -104,7 +104,7 @@ static bool whole(const block *b)
 }
 
 /* Uses malloc, whose small blocks are at hand: aligned_alloc takes several times as long. */
-static void *alloc_raw(nb_ctx *ctx, size_t count, size_t size)
+void *nb_alloc_unset(nb_ctx *ctx, size_t count, size_t size)
 {
     size_t bytes = 0, padded = 0;
     void *ptr = NULL;
@@ -131,18 +131,13 @@ static void *alloc_raw(nb_ctx *ctx, size_t count, size_t size)
 
 void *nb_alloc(nb_ctx *ctx, size_t count, size_t size)
 {
-    void *ptr = alloc_raw(ctx, count, size);
+    void *ptr = nb_alloc_unset(ctx, count, size);
     return ptr ? memset(ptr, 0, count * size) : NULL;
-}
-
-void *nb_alloc_unset(nb_ctx *ctx, size_t count, size_t size)
-{
-    return alloc_raw(ctx, count, size);
 }
 
 double *nb_alloc_raw(nb_ctx *ctx, size_t count)
 {
-    return alloc_raw(ctx, count, sizeof(double));
+    return nb_alloc_unset(ctx, count, sizeof(double));
 }
 
 double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols)

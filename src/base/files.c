@@ -29,58 +29,52 @@ nb_status nb_make_folder(const char *path, nb_ctx *ctx)
     struct stat info;
     NB_REQUIRE(ctx, *path, NB_EIO, "a folder's name is empty");
     NB_NEED(copy, nb_strdup(ctx, path));
-    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
+    for (char *slash = copy; slash;) {
+        slash = strchr(slash + 1, '/');
+        if (slash) *slash = '\0';
         if (mkdir(copy, 0777) != 0 && errno != EEXIST)
             NB_FAIL(ctx, nb_write_status(errno), "folder %s: cannot be made: %s", copy, strerror(errno));
-        *slash = '/';
+        if (slash) *slash = '/';
     }
-    if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-        NB_FAIL(ctx, nb_write_status(errno), "folder %s: cannot be made: %s", path, strerror(errno));
     NB_REQUIRE(ctx, stat(path, &info) == 0 && S_ISDIR(info.st_mode), NB_EIO, "%s: is not a folder", path);
     NB_REQUIRE(ctx, access(path, W_OK | X_OK) == 0, NB_EIO, "folder %s: cannot be written to: %s", path,
                strerror(errno));
     return NB_OK;
 }
 
-/* Tries again for a moment: it may be held by nb_folder_is_locked alone. */
-static bool lock(int file)
+/* Returns 0, or why the file cannot be locked: EWOULDBLOCK if another process still holds it after so many tries. */
+static int lock(int file, int tries)
 {
-    enum { TRIES = 20, PAUSE_US = 5000 };
-    for (int i = 0; i < TRIES; i++) {
-        if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
-        if (errno != EWOULDBLOCK) return false;
+    enum { PAUSE_US = 5000 };
+    while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) return errno;
+        if (--tries == 0) return EWOULDBLOCK;
         usleep(PAUSE_US);
     }
-    errno = EWOULDBLOCK;
-    return false;
+    return 0;
+}
+
+/* Locks what is at the path, and leaves it open: closing it would unlock. */
+static nb_status lock_for_run(const char *path, int how, const char *folder, const char *other, nb_ctx *ctx)
+{
+    enum { TRIES = 20 }; /* it may be held by nb_folder_is_locked alone */
+    int file = open(path, how | O_CLOEXEC, 0666);
+    NB_REQUIRE(ctx, file >= 0, nb_write_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
+    int reason = lock(file, TRIES);
+    if (reason == 0) return NB_OK;
+    close(file);
+    NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: %s is writing into it", folder, other);
+    NB_FAIL(ctx, NB_EIO, "folder %s: cannot be locked, so two runs could write into it: %s", folder, strerror(reason));
 }
 
 /* The lock of a folder itself ends at this machine; that of a file in it reaches the
  * others that share a network file system. */
-static nb_status lock_for_others(const char *path, nb_ctx *ctx)
+nb_status nb_lock_folder(const char *path, nb_ctx *ctx)
 {
     const char *name;
     NB_NEED(name, nb_format(ctx, "%s/.lock", path));
-    int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    NB_REQUIRE(ctx, file >= 0, nb_write_status(errno), "%s: cannot be opened: %s", name, strerror(errno));
-    if (lock(file)) return NB_OK;
-    int reason = errno;
-    close(file);
-    NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: a run on another machine is writing into it", path);
-    NB_FAIL(ctx, NB_EIO, "%s: cannot be locked, so two runs could write into the same folder: %s", name,
-            strerror(reason));
-}
-
-nb_status nb_lock_folder(const char *path, nb_ctx *ctx)
-{
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* stays open: closing it would unlock */
-    NB_REQUIRE(ctx, folder >= 0, NB_EIO, "folder %s: cannot be opened: %s", path, strerror(errno));
-    if (lock(folder)) return lock_for_others(path, ctx);
-    int reason = errno;
-    close(folder);
-    NB_REQUIRE(ctx, reason != EWOULDBLOCK, NB_EIO, "folder %s: another run is writing into it", path);
-    NB_FAIL(ctx, NB_EIO, "folder %s: cannot be locked, so two runs could write into it: %s", path, strerror(reason));
+    NB_TRY(ctx, lock_for_run(path, O_RDONLY | O_DIRECTORY, path, "another run", ctx));
+    return lock_for_run(name, O_RDWR | O_CREAT, path, "a run on another machine", ctx);
 }
 
 static nb_status look_at_lock(const char *path, bool *locked, nb_ctx *ctx)
@@ -105,28 +99,17 @@ nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx)
     return look_at_lock(name, locked, ctx);
 }
 
-/* Waits a while for another process that writes it. Without locks this is best effort. */
-static bool wait_for_lock(int file)
-{
-    enum { TRIES = 2000, PAUSE_US = 5000 };
-    int tries = 0;
-    while (flock(file, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
-        if (tries++ == TRIES) return false;
-        usleep(PAUSE_US);
-    }
-    return true;
-}
-
 /* Returns the file of that name, made, locked and empty; -1 with errno. Its name is always the same, so that the next
  * program reuses what a killed one has left; the lock keeps two writers apart. One that was renamed while this one
  * waited for the lock is another file by now. */
 static int open_temporary(const char *temporary)
 {
+    enum { TRIES = 2000 }; /* another process may be writing it */
     struct stat ours, named;
     for (;;) {
         int file = open(temporary, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (file < 0) return -1;
-        bool locked = wait_for_lock(file), known = fstat(file, &ours) == 0;
+        bool locked = lock(file, TRIES) != EWOULDBLOCK /* best effort without locks */, known = fstat(file, &ours) == 0;
         bool same =
             known && lstat(temporary, &named) == 0 && ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
         if (locked && same && S_ISREG(ours.st_mode) && ftruncate(file, 0) == 0) return file;

@@ -58,28 +58,29 @@ static double left(double limit, double used, double cache)
     return limit < most ? fmax(0, limit - fmax(0, used - cache)) : INFINITY;
 }
 
+/* Returns what is left in a group, whose file cache, a key of memory.stat, counts as free. */
+static double memory_in(const char *folder, const char *most, const char *used, const char *cache)
+{
+    double limit, held, none;
+    if (read_numbers(folder, most, &limit, &none) < 1 || read_numbers(folder, used, &held, &none) < 1) return INFINITY;
+    return left(limit, held, read_key(folder, "memory.stat", cache));
+}
+
 static double memory_v2(const char *folder)
 {
-    double limit, used, none;
-    if (read_numbers(folder, "memory.max", &limit, &none) < 1 ||
-        read_numbers(folder, "memory.current", &used, &none) < 1)
-        return INFINITY;
-    return left(limit, used, read_key(folder, "memory.stat", "inactive_file"));
+    return memory_in(folder, "memory.max", "memory.current", "inactive_file");
 }
 
 static double memory_v1(const char *folder)
 {
-    double limit, used, none;
-    if (read_numbers(folder, "memory.limit_in_bytes", &limit, &none) < 1 ||
-        read_numbers(folder, "memory.usage_in_bytes", &used, &none) < 1)
-        return INFINITY;
-    return left(limit, used, read_key(folder, "memory.stat", "total_inactive_file"));
+    return memory_in(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file");
 }
 
-/* Returns the least of the limits at `mount` and at each folder of `path` below it. */
-static double least(const char *mount, const char *path, limit_of *limit)
+/* Returns the least of the limits at a mount below ROOT/sys/fs/cgroup and at each folder of `path` below that. */
+static double least(const char *root, const char *name, const char *path, limit_of *limit)
 {
-    char folder[PATH_MAX];
+    char mount[2 * PATH_MAX], folder[PATH_MAX];
+    snprintf(mount, sizeof mount, "%s/sys/fs/cgroup%s", root, name);
     double found = limit(mount);
     for (const char *end = path; *end;) {
         end += 1 + strcspn(end + 1, "/");
@@ -102,7 +103,7 @@ static bool names(const char *list, const char *controller)
 /* Lines of proc/self/cgroup: "0::/path" of version 2, "4:cpu,cpuacct:/path" of version 1. */
 static double in_groups(const char *root, const char *controller, limit_of *v2, limit_of *v1)
 {
-    char file[PATH_MAX], line[PATH_MAX], mount[2 * PATH_MAX];
+    char file[PATH_MAX], line[PATH_MAX];
     double found = INFINITY;
     if (snprintf(file, sizeof file, "%s/proc/self/cgroup", root) >= (int)sizeof file) return INFINITY;
     FILE *in = fopen(file, "r");
@@ -111,18 +112,11 @@ static double in_groups(const char *root, const char *controller, limit_of *v2, 
         char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
         if (!path || path[1] != '/') continue;
         *path++ = '\0';
-        list++;
-        if (*list == '\0') {
-            snprintf(mount, sizeof mount, "%s/sys/fs/cgroup", root);
-            found = fmin(found, least(mount, path, v2));
-            snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/unified", root);
-            found = fmin(found, least(mount, path, v2));
-        } else if (names(list, controller)) {
-            snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/%s", root, list);
-            found = fmin(found, least(mount, path, v1));
-            snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/%s", root, controller);
-            found = fmin(found, least(mount, path, v1));
-        }
+        *list = '/'; /* as a mount is called */
+        if (list[1] == '\0')
+            found = fmin(found, fmin(least(root, "", path, v2), least(root, "/unified", path, v2)));
+        else if (names(list + 1, controller + 1))
+            found = fmin(found, fmin(least(root, list, path, v1), least(root, controller, path, v1)));
     }
     if (in) fclose(in);
     return found;
@@ -130,12 +124,12 @@ static double in_groups(const char *root, const char *controller, limit_of *v2, 
 
 double nb_group_cpus(const char *root)
 {
-    return in_groups(root, "cpu", cpus_v2, cpus_v1);
+    return in_groups(root, "/cpu", cpus_v2, cpus_v1);
 }
 
 double nb_group_memory(const char *root)
 {
-    return in_groups(root, "memory", memory_v2, memory_v1);
+    return in_groups(root, "/memory", memory_v2, memory_v1);
 }
 
 double nb_system_memory(const char *root)

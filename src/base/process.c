@@ -162,15 +162,41 @@ void nb_process_finish(void)
     family.room = 0;
 }
 
-/* In the child, which may share its parent's memory: it writes to its own frames alone. */
-static _Noreturn void become(const nb_process *p, char *const *environment)
+enum { STREAMS = STDOUT_FILENO + 1 };
+
+typedef struct { /* the ends of a pipe; -1: there is none */
+    int its, ours;
+} stream;
+
+static void close_end(int end)
 {
-    int nothing = open("/dev/null", O_RDWR), said = p->err ? p->err : STDERR_FILENO;
+    if (end >= 0) close(end);
+}
+
+/* Makes the pipes that the program wants. On failure none is left. */
+static nb_status open_streams(const nb_process *p, stream streams[STREAMS], nb_ctx *ctx)
+{
+    int reason = 0;
+    for (int i = 0; i < STREAMS; i++) {
+        int ends[2] = {-1, -1};
+        if (p->pipes[i] && reason == 0 && pipe2(ends, O_CLOEXEC) != 0) reason = errno;
+        streams[i] = i == STDIN_FILENO ? (stream){ends[0], ends[1]} : (stream){ends[1], ends[0]};
+    }
+    for (int i = 0; i < STREAMS && reason != 0; i++) {
+        close_end(streams[i].its);
+        close_end(streams[i].ours);
+    }
+    NB_REQUIRE(ctx, reason == 0, NB_EHOST, "a pipe cannot be made: %s", strerror(reason));
+    return NB_OK;
+}
+
+/* In the child, which may share its parent's memory: it writes to its own frames alone. */
+static _Noreturn void become(const nb_process *p, char *const *environment, const stream *streams)
+{
     if (p->folder && chdir(p->folder) != 0) _exit(NB_NOT_STARTED);
-    if (p->log) said = open(p->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (dup2(p->in ? p->in : nothing, STDIN_FILENO) < 0 || dup2(p->out ? p->out : nothing, STDOUT_FILENO) < 0 ||
-        dup2(said, STDERR_FILENO) < 0)
-        _exit(NB_NOT_STARTED);
+    for (int i = 0; i < STREAMS; i++)
+        if (dup2(streams[i].its < 0 ? open("/dev/null", O_RDWR) : streams[i].its, i) < 0) _exit(NB_NOT_STARTED);
+    if (p->log && dup2(open(p->log, O_WRONLY | O_CREAT | O_APPEND, 0600), STDERR_FILENO) < 0) _exit(NB_NOT_STARTED);
     closefrom(STDERR_FILENO + 1);
     execvpe(p->words[0], p->words, environment);
     if (p->log) dprintf(STDERR_FILENO, "%s: cannot be started: %s", p->words[0], strerror(errno));
@@ -207,9 +233,11 @@ nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx)
 {
     sigset_t all, before;
     char *const *environment;
+    stream streams[STREAMS];
     pid_t child, parent = getpid();
     NB_TRY(ctx, make_room(ctx));
     NB_TRY(ctx, environment_of(program, &environment, ctx));
+    NB_TRY(ctx, open_streams(program, streams, ctx));
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     for (int i = 1; (child = vfork()) < 0 && is_short(i); i++) { /* *pid is the parent's to write */
@@ -217,42 +245,46 @@ nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx)
     if (child == 0) {
         /* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): what follows writes to frames of its own, as in posix_spawn */
         settle(parent);
-        become(program, environment);
+        become(program, environment, streams);
     }
     int reason = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     *pid = child;
+    for (int i = 0; i < STREAMS; i++) {
+        close_end(streams[i].its);
+        if (child < 0) close_end(streams[i].ours);
+        if (program->pipes[i]) *program->pipes[i] = streams[i].ours;
+    }
     NB_REQUIRE(ctx, child > 0, NB_EHOST, "a process cannot be started: %s", strerror(reason));
     family.children[family.count++] = child;
     return NB_OK;
 }
 
+bool nb_poll_until(struct pollfd *polled, int count, double end_s)
+{
+    for (;;) {
+        double left_s = fmin(fmax(end_s - nb_clock_s(), 0), 1e6);
+        int ready = poll(polled, (nfds_t)count, (int)ceil(left_s * 1e3));
+        if (ready > 0) return true;
+        if (ready == 0 && end_s <= nb_clock_s()) return false;
+        if (ready < 0 && errno != EINTR) return false;
+    }
+}
+
 /* True if it has ended within that time. */
 static bool ended(int pidfd, double limit_s)
 {
-    struct pollfd child = {.fd = pidfd, .events = POLLIN};
-    double end_s = nb_clock_s() + limit_s, left_s = limit_s;
-    while (left_s > 0) {
-        int ready = poll(&child, 1, (int)fmin(ceil(left_s * 1e3), 1e6));
-        if (ready > 0) return true;
-        if (ready < 0 && errno != EINTR) return false;
-        left_s = end_s - nb_clock_s();
-    }
-    return poll(&child, 1, 0) > 0;
+    return nb_poll_until(&(struct pollfd){.fd = pidfd, .events = POLLIN}, 1, nb_clock_s() + limit_s);
 }
 
 nb_status nb_process_hear(pid_t pid, int pipe, double limit_s, nb_said *said, nb_ctx *ctx)
 {
     enum { FIRST_BYTES = 4096, MOST_BYTES = 1 << 28 };
     struct pollfd polled[] = {{.fd = pipe, .events = POLLIN}, {.fd = nb_pidfd_open(pid), .events = POLLIN}};
-    nb_status status = NB_OK;
     double end_s = nb_clock_s() + limit_s;
     *said = (nb_said){.room = FIRST_BYTES};
     said->bytes = nb_alloc(ctx, FIRST_BYTES, 1);
-    while (said->bytes && said->count < MOST_BYTES) {
-        double left_s = end_s - nb_clock_s();
-        if (left_s <= 0) break;
-        if (poll(polled, 2, (int)ceil(fmin(left_s, 1e3) * 1e3)) <= 0) continue;
+    while (said->bytes && said->count < MOST_BYTES && nb_clock_s() < end_s && nb_poll_until(polled, 2, end_s)) {
         if (!polled[0].revents && poll(polled, 1, 0) <= 0) break; /* it may have written in between */
         ssize_t got = read(pipe, said->bytes + said->count, (size_t)(said->room - said->count - 1));
         said->closed = got == 0;
@@ -261,8 +293,7 @@ nb_status nb_process_hear(pid_t pid, int pipe, double limit_s, nb_said *said, nb
         said->bytes = nb_grown(ctx, said->bytes, 1, said->count + 1, &said->room);
     }
     if (polled[1].fd >= 0) close(polled[1].fd);
-    if (!said->bytes) status = NB_ENOMEM;
-    return status;
+    return said->bytes ? NB_OK : NB_ENOMEM;
 }
 
 void nb_process_kill(pid_t pid)
@@ -354,17 +385,15 @@ static nb_status listen_to(pid_t pid, int fd, double limit_s, nb_said *said, nb_
 
 nb_status nb_capture(char *const *words, const char *folder, double limit_s, const char **output, nb_ctx *ctx)
 {
-    int ends[2];
+    int from;
     pid_t pid;
     nb_said said;
     nb_ending ending;
     const char *text;
-    NB_REQUIRE(ctx, pipe2(ends, O_CLOEXEC) == 0, NB_EIO, "a pipe cannot be made: %s", strerror(errno));
-    nb_process program = {.words = words, .folder = folder, .out = ends[1]};
-    nb_status status = nb_process_spawn(&program, &pid, ctx);
-    close(ends[1]);
-    if (status == NB_OK) status = listen_to(pid, ends[0], limit_s, &said, &ending, ctx);
-    close(ends[0]);
+    nb_process program = {.words = words, .folder = folder, .pipes = {[STDOUT_FILENO] = &from}};
+    NB_TRY(ctx, nb_process_spawn(&program, &pid, ctx));
+    nb_status status = listen_to(pid, from, limit_s, &said, &ending, ctx);
+    close(from);
     NB_TRY(ctx, status);
     NB_TRY(ctx, nb_program_ending(words[0], &ending, limit_s, &text, ctx));
     NB_REQUIRE(ctx, !*text, NB_EIO, "%s", text);

@@ -23,17 +23,17 @@ nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx);
 typedef struct {
     char *const *words;       /* words[0] is looked up in PATH if it has no '/' */
     const char *folder;       /* its working folder; NULL: this process's */
-    int in, out;              /* its standard input and output; 0: /dev/null */
-    int err;                  /* its standard error; 0: ours */
-    const char *log;          /* file in its folder that its standard error is appended to; NULL: `err` is used */
+    const char *log;          /* file in its folder that its standard error is appended to; NULL: ours */
     const char *variable;     /* NAME=VALUE added to our environment */
     char *const *environment; /* its whole environment, NULL-terminated; NULL: ours with `variable` */
+    /* for its standard input and output: where nb_process_spawn puts this process's end of a pipe; NULL: /dev/null */
+    int *pipes[STDOUT_FILENO + 1];
 } nb_process;
 
 enum { NB_NOT_STARTED = 127 };
 
 /* Forks likewise and executes the program, with no other descriptor open. If it cannot be started the child ends with
- * status NB_NOT_STARTED, and the log says why. */
+ * status NB_NOT_STARTED, and the log says why. NB_EHOST also if a pipe cannot be made. */
 nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx);
 
 typedef struct {
@@ -41,6 +41,10 @@ typedef struct {
     int count, room;
     bool closed; /* nobody has the pipe open any more */
 } nb_said;
+
+/* Waits until one of the descriptors is ready, or until end_s by nb_clock_s; returns whether one is. */
+struct pollfd;
+bool nb_poll_until(struct pollfd *polled, int count, double end_s);
 
 /* Reads what such a child writes into a pipe, 256 MiB at most: until the pipe is closed, the child has ended or limit_s
  * seconds are over. What the child has started may keep the pipe open. ctx owns the bytes. */

@@ -99,10 +99,10 @@ static const char *parse(const char *text, nb_range *r)
 const char *nb_range_hint(const char *text, nb_ctx *ctx)
 {
     long long a, b, c;
+    char between[2];
     int end = 0;
-    if (sscanf(text, " %9lld - %9lld %n", &a, &b, &end) == 2 && end > 0 && !text[end] && a >= 0 && a < b)
-        return nb_format(ctx, "; did you mean '%lld..%lld'?", a, b);
-    if (sscanf(text, " %9lld : %9lld %n", &a, &b, &end) == 2 && end > 0 && !text[end] && a < b)
+    if (sscanf(text, " %9lld %1[-:] %9lld %n", &a, between, &b, &end) == 3 && end > 0 && !text[end] && a < b &&
+        (*between == ':' || a >= 0))
         return nb_format(ctx, "; did you mean '%lld..%lld'?", a, b);
     if (sscanf(text, " %9lld : %9lld : %9lld %n", &a, &b, &c, &end) != 3 || end == 0 || text[end]) return "";
     long long last = b > c ? b : c, step = b > c ? c : b;

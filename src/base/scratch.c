@@ -5,15 +5,13 @@
  *    that ends.
  * 2. Who gets the lock on another's folder knows that its process is dead, and removes it: before making a first folder
  *    and at the end of the program.
- * 3. A folder may go between being made and being locked. One that is locked and still has a name stays.
- *
- * Removing goes from an open folder to what is in it (openat, unlinkat), so that a link or a folder that is exchanged
- * meanwhile leads nowhere else. */
+ * 3. A folder may go between being made and being locked. One that is locked and still has a name stays. */
 #include "base/scratch.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,57 +31,29 @@ static struct {
 } own;
 
 /* Opens a folder of this user's, no link; -1 with errno. */
-static int open_own(int at, const char *path)
+static int open_own(const char *path)
 {
     struct stat info;
-    int folder = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0 || (fstat(folder, &info) == 0 && info.st_uid == geteuid())) return folder;
     close(folder);
     errno = EPERM;
     return -1;
 }
 
-/* A folder is emptied first. A deep one is moved to the top and removed from there, so that only a few files are
- * open however deep the folders go. */
-static void remove_entry(int top, int at, const char *name, int depth)
+/* Removes a folder with all that is in it. Nothing can be removed from a folder that may not be written to. */
+static void remove_tree(char *path)
 {
-    enum { DEEPEST = 16 };
-    static unsigned moved;
-    char higher[48];
-    if (unlinkat(at, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
-    if (unlinkat(at, name, AT_REMOVEDIR) == 0) return;
-    if (depth == DEEPEST) {
-        snprintf(higher, sizeof higher, "deep-%d-%u", (int)getpid(), moved++);
-        renameat(at, name, top, higher);
-        return;
+    FTS *all = fts_open((char *const[]){path, NULL}, FTS_PHYSICAL, NULL);
+    for (FTSENT *e; all && (e = fts_read(all));) {
+        if (e->fts_info == FTS_D)
+            fchmodat(AT_FDCWD, e->fts_accpath, 0700, AT_SYMLINK_NOFOLLOW);
+        else if (e->fts_info == FTS_DP)
+            rmdir(e->fts_accpath);
+        else
+            unlink(e->fts_accpath);
     }
-    int folder = open_own(at, name);
-    if (folder < 0 && errno == EACCES && fchmodat(at, name, 0700, AT_SYMLINK_NOFOLLOW) == 0)
-        folder = open_own(at, name);
-    if (folder >= 0) fchmod(folder, 0700); /* nothing can be removed from one that may not be written to */
-    DIR *all = folder >= 0 ? fdopendir(folder) : NULL;
-    if (folder >= 0 && !all) close(folder);
-    for (struct dirent *e; all && (e = readdir(all));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            remove_entry(top, dirfd(all), e->d_name, depth + 1);
-    if (all) closedir(all);
-    unlinkat(at, name, AT_REMOVEDIR);
-}
-
-/* One look at what is in a folder; whether something went. */
-static bool remove_some(int top)
-{
-    bool removed = false;
-    int again = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *all = again >= 0 ? fdopendir(again) : NULL;
-    if (again >= 0 && !all) close(again);
-    for (struct dirent *e; all && (e = readdir(all));) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-        remove_entry(top, top, e->d_name, 0);
-        removed = removed || faccessat(top, e->d_name, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
-    }
-    if (all) closedir(all);
-    return removed;
+    if (all) fts_close(all);
 }
 
 /* TMPDIR or /tmp, as an absolute path, since a plug-in may change the working folder; malloc's. NULL: no memory. */
@@ -98,18 +68,17 @@ static char *find_root(void)
     return root;
 }
 
-/* Removes the folders of dead processes. As long as there is progress: something may have been moved to the top. */
+/* Removes the folders of dead processes. */
 static void sweep(const char *root)
 {
     DIR *all = opendir(root);
     for (struct dirent *e; all && (e = readdir(all));) {
-        int top = strncmp(e->d_name, PREFIX, strlen(PREFIX)) == 0 ? open_own(dirfd(all), e->d_name) : -1;
-        if (top >= 0 && flock(top, LOCK_EX | LOCK_NB) == 0) {
-            while (remove_some(top)) {
-            }
-            unlinkat(dirfd(all), e->d_name, AT_REMOVEDIR);
-        }
+        char *path = NULL;
+        if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0 || asprintf(&path, "%s/%s", root, e->d_name) < 0) continue;
+        int top = open_own(path);
+        if (top >= 0 && flock(top, LOCK_EX | LOCK_NB) == 0) remove_tree(path);
         if (top >= 0) close(top);
+        free(path);
     }
     if (all) closedir(all);
 }
@@ -150,7 +119,7 @@ static bool make_own(const char *root)
         own.path = NULL;
         return false;
     }
-    bool made = mkdir(own.path, 0700) == 0 && (own.lock = open_own(AT_FDCWD, own.path)) >= 0 &&
+    bool made = mkdir(own.path, 0700) == 0 && (own.lock = open_own(own.path)) >= 0 &&
                 flock(own.lock, LOCK_EX | LOCK_NB) == 0 && is_there(own.lock);
     int reason = errno;
     if (!made) nb_scratch_forget();
@@ -173,21 +142,22 @@ static nb_status need_own(nb_ctx *ctx)
     return NB_OK;
 }
 
-static void remove_folder(void *name)
+/* A forked process has its parent's memory, but not its folders. */
+static void remove_folder(void *path)
 {
-    if (own.path) remove_entry(own.lock, own.lock, name, 0);
-    free(name);
+    if (own.path && strncmp(path, own.path, strlen(own.path)) == 0) remove_tree(path);
+    free(path);
 }
 
 nb_status nb_temporary_folder(const char **path, nb_ctx *ctx)
 {
-    char *name = NULL;
+    char *made = NULL;
     NB_TRY(ctx, need_own(ctx));
-    NB_REQUIRE(ctx, asprintf(&name, "%d", own.count++) > 0, NB_ENOMEM, "out of memory: a folder's name");
-    NB_TRY(ctx, nb_defer(ctx, remove_folder, name));
-    NB_REQUIRE(ctx, mkdirat(own.lock, name, 0700) == 0, NB_EHOST, "no temporary folder can be made in %s: %s", own.path,
+    NB_REQUIRE(ctx, asprintf(&made, "%s/%d", own.path, own.count++) > 0, NB_ENOMEM, "out of memory: a folder's name");
+    *path = made;
+    NB_TRY(ctx, nb_defer(ctx, remove_folder, made));
+    NB_REQUIRE(ctx, mkdir(made, 0700) == 0, NB_EHOST, "no temporary folder can be made in %s: %s", own.path,
                strerror(errno));
-    NB_NEED(*path, nb_format(ctx, "%s/%s", own.path, name));
     return NB_OK;
 }
 

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -113,46 +112,22 @@ static bool is_waiting(const server *s)
     return s->ready && poll(polled, 2, 0) == 0;
 }
 
-static nb_status make_pipes(int to[2], int from[2], nb_ctx *ctx)
-{
-    bool first = pipe2(to, O_CLOEXEC) == 0, both = first && pipe2(from, O_CLOEXEC) == 0;
-    int reason = errno;
-    if (first && !both) close(to[0]);
-    if (first && !both) close(to[1]);
-    NB_REQUIRE(ctx, both, NB_EHOST, "a pipe cannot be made: %s", strerror(reason));
-    return NB_OK;
-}
-
-static nb_status begin(server *s, nb_process *program, nb_ctx *ctx)
-{
-    int to[2], from[2];
-    NB_TRY(ctx, make_pipes(to, from, ctx));
-    program->in = to[0];
-    program->out = from[1];
-    nb_status status = nb_process_spawn(program, &s->pid, ctx);
-    close(to[0]);
-    close(from[1]);
-    s->in = to[1];
-    s->out = from[0];
-    s->pidfd = status == NB_OK ? nb_pidfd_open(s->pid) : -1;
-    int reason = errno;
-    if (s->pidfd >= 0 && fcntl(s->in, F_SETFL, O_NONBLOCK) == 0) return NB_OK;
-    if (status == NB_OK)
-        stop(s, 0);
-    else
-        close(s->in), close(s->out);
-    NB_TRY(ctx, status);
-    NB_FAIL(ctx, NB_EHOST, "a process cannot be waited for: %s", strerror(reason));
-}
-
 static nb_status start_in(server *s, const dialogue *d, nb_ctx *memory)
 {
-    nb_process program = {.words = d->service->words, .log = LOG, .variable = d->service->variable};
+    nb_process program = {.words = d->service->words,
+                          .log = LOG,
+                          .variable = d->service->variable,
+                          .pipes = {[STDIN_FILENO] = &s->in, [STDOUT_FILENO] = &s->out}};
     NB_NEED(s->name, nb_strdup(memory, d->name));
     NB_TRY(memory, nb_temporary_folder(&program.folder, memory));
     NB_NEED(s->log, nb_format(memory, "%s/" LOG, program.folder));
     s->folder = program.folder;
-    return begin(s, &program, memory);
+    NB_TRY(memory, nb_process_spawn(&program, &s->pid, memory));
+    s->pidfd = nb_pidfd_open(s->pid);
+    int reason = errno;
+    if (s->pidfd >= 0 && fcntl(s->in, F_SETFL, O_NONBLOCK) == 0) return NB_OK;
+    stop(s, 0);
+    NB_FAIL(memory, NB_EHOST, "a process cannot be waited for: %s", strerror(reason));
 }
 
 /* Its memory is no part of ctx's, which is released before it ends. */
@@ -169,22 +144,11 @@ static nb_status start(server *s, const dialogue *d)
     return status;
 }
 
-static bool wait_for(struct pollfd *polled, int count, double end_s)
-{
-    for (;;) {
-        double left_s = fmin(fmax(end_s - nb_clock_s(), 0), 1e6);
-        int ready = poll(polled, (nfds_t)count, (int)ceil(left_s * 1e3));
-        if (ready > 0) return true;
-        if (ready == 0 && end_s <= nb_clock_s()) return false;
-        if (ready < 0 && errno != EINTR) return false;
-    }
-}
-
 static outcome hear(const server *s, double end_s, buffer *b)
 {
     for (b->count = 0; b->count < LONGEST;) {
         struct pollfd polled[] = {{.fd = s->out, .events = POLLIN}, {.fd = s->pidfd, .events = POLLIN}};
-        if (!wait_for(polled, 2, end_s)) return LATE;
+        if (!nb_poll_until(polled, 2, end_s)) return LATE;
         if (!polled[0].revents && poll(polled, 1, 0) <= 0) return ENDED; /* it may have written in between */
         ssize_t got = read(s->out, b->text + b->count, LONGEST - b->count);
         if (got < 0 && errno == EINTR) continue;
@@ -220,7 +184,7 @@ static outcome tell(const server *s, const char *question, double end_s)
 {
     for (size_t length = strlen(question), sent = 0; sent < length;) {
         struct pollfd polled[] = {{.fd = s->in, .events = POLLOUT}, {.fd = s->pidfd, .events = POLLIN}};
-        if (!wait_for(polled, 2, end_s)) return LATE;
+        if (!nb_poll_until(polled, 2, end_s)) return LATE;
         ssize_t written = polled[1].revents ? -1 : write_anyway(s->in, question + sent, length - sent);
         if (polled[1].revents || (written < 0 && errno != EAGAIN && errno != EINTR)) return ENDED;
         if (written > 0) sent += (size_t)written;
@@ -329,12 +293,6 @@ static nb_status ask(server *s, const dialogue *d)
     return o == ANSWERED ? take(s, d, object) : give_up(s, d, o);
 }
 
-static nb_status ask_new(server *s, const dialogue *d)
-{
-    NB_TRY(d->ctx, get_ready(s, d));
-    return s->memory ? ask(s, d) : NB_OK;
-}
-
 nb_status nb_server_ask(const nb_service *service, const json_t *question, nb_reply *reply, nb_ctx *ctx)
 {
     dialogue d = {.service = service, .reply = reply, .ctx = ctx};
@@ -350,7 +308,8 @@ nb_status nb_server_ask(const nb_service *service, const json_t *question, nb_re
     if (s->memory) NB_TRY(ctx, ask(s, &d));
     if (s->memory) return NB_OK;
     reply->trouble = NULL;
-    return ask_new(s, &d);
+    NB_TRY(ctx, get_ready(s, &d));
+    return s->memory ? ask(s, &d) : NB_OK;
 }
 
 nb_status nb_server_try(const nb_service *service, const char **trouble, nb_ctx *ctx)

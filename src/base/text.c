@@ -116,7 +116,7 @@ static int columns_of(const char *text, size_t bytes)
     return columns;
 }
 
-void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *dot, const char *text)
+void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *text)
 {
     int at = 0, gap = indent - columns_of(before, strlen(before));
     if (gap < 0)
@@ -131,7 +131,6 @@ void nb_text_fill(FILE *out, const char *before, int indent, int width, const ch
             at = 0;
         }
         if (at > 0) fputc(' ', out);
-        if (at == 0 && *text == '.') fputs(dot, out);
         fwrite(text, 1, bytes, out);
         at += columns + (at > 0);
         text += bytes;

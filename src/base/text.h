@@ -28,9 +28,8 @@ int nb_text_is_clean(const char *text, const char *kept);
 int nb_text_same(const char *a, const char *b);
 
 /* Prints words in lines of at most `width` columns, the first behind `before`, which takes `indent` columns and is
- * padded on its left; a wider one has a line of its own. `dot` stands before a line's first word that begins with a
- * dot. A word may be wider than the line. */
-void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *dot, const char *text);
+ * padded on its left; a wider one has a line of its own. A word may be wider than the line. */
+void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *text);
 
 /* True if a text ends with another one, and is longer. */
 int nb_text_ends(const char *text, const char *ending);

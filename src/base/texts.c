@@ -44,10 +44,6 @@ static nb_status grow(nb_texts *t)
 
 nb_status nb_texts_number(nb_texts *t, const char *text, int *number)
 {
-    if (t->last < t->count && strcmp(t->items[t->last], text) == 0) {
-        *number = t->last;
-        return NB_OK;
-    }
     uint64_t hash = nb_hash_text(text);
     if (2 * (size_t)t->count >= t->slot_count) NB_TRY(t->ctx, grow(t));
     size_t slot = find_slot(t, text, hash);
@@ -58,7 +54,7 @@ nb_status nb_texts_number(nb_texts *t, const char *text, int *number)
         t->hashes[t->count] = hash;
         t->slots[slot] = t->count++;
     }
-    *number = t->last = t->slots[slot];
+    *number = t->slots[slot];
     return NB_OK;
 }
 

@@ -18,7 +18,6 @@ typedef struct {
     int hash_room;
     int *slots; /* numbers, -1: empty; at most half are full */
     size_t slot_count;
-    int last; /* the number that was asked for last: mostly the next text's too */
 } nb_texts;
 
 void nb_texts_init(nb_texts *texts, nb_ctx *ctx); /* ctx owns the memory */

@@ -12,8 +12,13 @@
 nb_status nb_ask_early(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes,
                        const nb_choice *of, const char *what, nb_ctx *ctx)
 {
-    return nb_plugin_of(of->component) ? nb_apart_named(act, self, answer, bytes, of->label, what, ctx)
-                                       : act(self, ctx);
+    const char *reason;
+    if (!nb_plugin_of(of->component)) return act(self, ctx);
+    nb_status status = nb_apart(act, self, nb_ctx_patience(ctx), answer, bytes, ctx);
+    if (status != NB_EBUG) return status;
+    NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    NB_FAIL(ctx, status, "%s: %s: %s", of->label, what, reason);
 }
 
 static nb_status check_strategy(void *choice, nb_ctx *ctx)

@@ -21,15 +21,8 @@ static const nb_side side_of[] = {[NB_QUERIES] = NB_SIDE_QUERIES,
                                   [NB_SHARED_QUERIES] = NB_SIDE_QUERIES,
                                   [NB_SHARED_KEYS] = NB_SIDE_KEYS};
 
-typedef struct {
-    const nb_picking *of;
-    nb_scene *scene; /* of->scene */
-    const nb_strategy *strategy;
-    int m; /* of->m */
-} request;
-
 typedef struct { /* one call of the strategy: for `a`, or for `a` and `b` together */
-    const request *r;
+    const nb_picking *r;
     const char *role;
     const nb_points *a, *b; /* b: NULL if there is one set */
     nb_picks *of_a, *of_b;
@@ -62,20 +55,20 @@ static nb_status start(const nb_choice *strategy, const nb_points *points, int m
 }
 
 /* A strategy that picks among fewer tokens has theirs. */
-static bool looks_at_points(const request *r)
+static bool looks_at_points(const nb_picking *r)
 {
     int n = r->scene->head->n;
-    return !(nb_strategy_traits(r->of->strategy) & NB_BLIND) && nb_strategy_tokens(r->of->strategy, n) == n;
+    return !(nb_strategy_traits(r->strategy) & NB_BLIND) && nb_strategy_tokens(r->strategy, n) == n;
 }
 
-static nb_status points_of(const request *r, nb_side side, nb_points *points, nb_ctx *ctx)
+static nb_status points_of(const nb_picking *r, nb_side side, nb_points *points, nb_ctx *ctx)
 {
     const nb_head *head = r->scene->head;
     *points = (nb_points){.n = head->n,
                           .d = head->d,
                           .side = side,
                           .scene = r->scene,
-                          .stream = r->of->stream,
+                          .stream = r->stream,
                           .start = start,
                           .pick = pick_within};
     if (side == NB_SIDE_JOINT) {
@@ -95,7 +88,7 @@ static nb_status points_of(const request *r, nb_side side, nb_points *points, nb
 static nb_status note_added(const call *c, nb_landmarks *out, nb_ctx *ctx)
 {
     const nb_picks *picks = c->of_a;
-    bool counts = nb_strategy_counts(c->r->of->strategy);
+    bool counts = nb_strategy_counts(c->r->strategy);
     if (!picks->added) return NB_OK;
     if (!out->selected_s) NB_NEED(out->selected_s, nb_alloc_reals(ctx, (size_t)c->r->m, 1));
     if (!out->multiplied) NB_NEED(out->multiplied, nb_alloc_reals(ctx, (size_t)c->r->m, 1));
@@ -109,24 +102,25 @@ static nb_status note_added(const call *c, nb_landmarks *out, nb_ctx *ctx)
 static nb_status make_call(void *self, nb_ctx *ctx)
 {
     call *c = self;
-    const request *r = c->r;
-    const nb_choice *choice = r->of->strategy;
-    nb_stream stream = r->of->stream;
+    const nb_picking *r = c->r;
+    const nb_choice *choice = r->strategy;
+    const nb_strategy *record = (const nb_strategy *)choice->component;
+    nb_stream stream = r->stream;
     nb_ctx *scratch;
     gsl_rng *outer = nb_ctx_rng(ctx); /* of a strategy that has asked for this one's picks */
     double outer_s = r->scene->reused_s;
     NB_NEED(scratch, nb_ctx_child(ctx));
     const nb_component *caller = nb_called_begin(choice);
-    if (r->strategy->refusal && (c->refusal = r->strategy->refusal(c->a, r->m, choice->options)))
+    if (record->refusal && (c->refusal = record->refusal(c->a, r->m, choice->options)))
         return nb_called_end(caller, choice, NB_OK, ctx);
     stream.role = c->role;
     stream.m = nb_strategy_traits(choice) & NB_NESTED ? 0 : r->m;
-    nb_random_seed(r->of->rng, &stream);
-    nb_ctx_set_rng(scratch, r->of->rng);
+    nb_random_seed(r->rng, &stream);
+    nb_ctx_set_rng(scratch, r->rng);
     r->scene->reused_s = 0;
     c->start = (nb_picks_moment){nb_clock_s(), nb_multiplications()};
-    nb_status status = c->b ? r->strategy->pick_both(c->a, c->b, r->m, choice->options, c->of_a, c->of_b, scratch)
-                            : r->strategy->pick(c->a, r->m, choice->options, c->of_a, scratch);
+    nb_status status = c->b ? record->pick_both(c->a, c->b, r->m, choice->options, c->of_a, c->of_b, scratch)
+                            : record->pick(c->a, r->m, choice->options, c->of_a, scratch);
     c->end = (nb_picks_moment){nb_clock_s(), nb_multiplications()};
     c->spared_s = r->scene->reused_s;
     r->scene->reused_s = outer_s + c->spared_s;
@@ -167,8 +161,8 @@ static void move_call(void *self, nb_parcel *parcel)
 
 static nb_status call_strategy(call *c, nb_landmarks *out, nb_ctx *ctx)
 {
-    const request *r = c->r;
-    const nb_choice *choice = r->of->strategy;
+    const nb_picking *r = c->r;
+    const nb_choice *choice = r->strategy;
     bool counted = nb_strategy_counts(choice) && !nb_plugin_of(r->scene->kernel->component);
     *c->of_a = (nb_picks){.ctx = ctx};
     if (c->b) *c->of_b = (nb_picks){.ctx = ctx};
@@ -193,25 +187,24 @@ static nb_status pick_within(const nb_choice *strategy, nb_points *a, nb_points 
         .strategy = strategy,
         .m = m,
         .stream = {.seed = a->stream.seed, .trial = a->stream.trial, .component = strategy->canonical}};
-    const request r = {&picking, a->scene, (const nb_strategy *)strategy->component, m};
-    call c = {.r = &r, .role = b ? "both" : nb_side_names[a->side], .a = a, .b = b, .of_a = of_a, .of_b = of_b};
+    call c = {.r = &picking, .role = b ? "both" : nb_side_names[a->side], .a = a, .b = b, .of_a = of_a, .of_b = of_b};
     nb_landmarks out = {.select_s = 0};
     NB_TRY(ctx, nb_random_new(&picking.rng, ctx));
-    NB_TRY(ctx, points_of(&r, a->side, a, ctx));
-    if (b) NB_TRY(ctx, points_of(&r, b->side, b, ctx));
+    NB_TRY(ctx, points_of(&picking, a->side, a, ctx));
+    if (b) NB_TRY(ctx, points_of(&picking, b->side, b, ctx));
     NB_TRY(ctx, call_strategy(&c, &out, ctx));
     of_a->refusal = out.refusal;
     return NB_OK;
 }
 
-static nb_status pick_side(const request *r, nb_side side, nb_landmarks *out, nb_points *points, nb_picks *picks,
+static nb_status pick_side(const nb_picking *r, nb_side side, nb_landmarks *out, nb_points *points, nb_picks *picks,
                            nb_ctx *ctx)
 {
     NB_TRY(ctx, points_of(r, side, points, ctx));
     return call_strategy(&(call){.r = r, .role = nb_side_names[side], .a = points, .of_a = picks}, out, ctx);
 }
 
-static nb_status pick_both(const request *r, nb_landmarks *out, nb_ctx *ctx)
+static nb_status pick_both(const nb_picking *r, nb_landmarks *out, nb_ctx *ctx)
 {
     nb_points queries, keys;
     NB_TRY(ctx, points_of(r, NB_SIDE_QUERIES, &queries, ctx));
@@ -238,7 +231,7 @@ static nb_status split(nb_landmarks *l, int d, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status pick_one_for_both(const request *r, nb_pairing pairing, nb_landmarks *out, nb_ctx *ctx)
+static nb_status pick_one_for_both(const nb_picking *r, nb_pairing pairing, nb_landmarks *out, nb_ctx *ctx)
 {
     nb_points points;
     NB_TRY(ctx, pick_side(r, side_of[pairing], out, &points, &out->queries, ctx));
@@ -253,7 +246,7 @@ static nb_status pick_one_for_both(const request *r, nb_pairing pairing, nb_land
 }
 
 /* The landmarks of one pick are the points of both sides. They are no longer tokens, since a query is not a key. */
-static nb_status pick_shared(const request *r, nb_pairing pairing, nb_landmarks *out, nb_ctx *ctx)
+static nb_status pick_shared(const nb_picking *r, nb_pairing pairing, nb_landmarks *out, nb_ctx *ctx)
 {
     nb_picks picks = {.ctx = ctx};
     nb_points points;
@@ -268,7 +261,6 @@ static nb_status pick_shared(const request *r, nb_pairing pairing, nb_landmarks 
 
 static nb_status pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
 {
-    const request r = {p, p->scene, (const nb_strategy *)p->strategy->component, p->m};
     nb_landmarks out = {.select_s = 0};
     int n = p->scene->head->n;
     NB_REQUIRE(ctx, p->m >= 1 && p->m <= n, NB_EINVAL, "%d landmarks of %d tokens, allowed are 1 to %d", p->m, n, n);
@@ -276,15 +268,15 @@ static nb_status pick(const nb_picking *p, nb_landmarks *landmarks, nb_ctx *ctx)
                p->strategy->component->name, nb_pairing_names[p->pairing]);
     nb_pairing pairing = nb_pairing_under(p->scene->kernel, p->strategy, p->pairing);
     if (pairing == NB_BOTH) {
-        NB_TRY(ctx, pick_both(&r, &out, ctx));
+        NB_TRY(ctx, pick_both(p, &out, ctx));
     } else if (pairing == NB_INDEPENDENT) {
         nb_points points;
-        NB_TRY(ctx, pick_side(&r, NB_SIDE_QUERIES, &out, &points, &out.queries, ctx));
-        if (!out.refusal) NB_TRY(ctx, pick_side(&r, NB_SIDE_KEYS, &out, &points, &out.keys, ctx));
+        NB_TRY(ctx, pick_side(p, NB_SIDE_QUERIES, &out, &points, &out.queries, ctx));
+        if (!out.refusal) NB_TRY(ctx, pick_side(p, NB_SIDE_KEYS, &out, &points, &out.keys, ctx));
     } else if (nb_pairing_shares(pairing)) {
-        NB_TRY(ctx, pick_shared(&r, pairing, &out, ctx));
+        NB_TRY(ctx, pick_shared(p, pairing, &out, ctx));
     } else {
-        NB_TRY(ctx, pick_one_for_both(&r, pairing, &out, ctx));
+        NB_TRY(ctx, pick_one_for_both(p, pairing, &out, ctx));
     }
     NB_REQUIRE(ctx, out.refusal || out.queries.kind == out.keys.kind, NB_EINVAL,
                "picks of two kinds for queries and keys");

@@ -51,7 +51,7 @@ static nb_status put_component(const nb_registry *registry, const nb_component *
     }
     if (c->options->key) puts("| option | may be | default | is |\n|---|---|---|---|");
     for (const nb_option *o = c->options; o->key; o++) {
-        const char *allowed = nb_option_range(o, ctx), *name = nb_format(ctx, "`%s`", o->key);
+        const char *allowed = nb_option_allowed(o, true, ctx), *name = nb_format(ctx, "`%s`", o->key);
         const char *initial = o->initial ? nb_format(ctx, "`%s`", o->initial) : "must be given";
         if (!allowed || !name || !initial) return NB_ENOMEM;
         put_cells((const char *[]){name, allowed, initial, o->help, NULL});

@@ -2,7 +2,7 @@
 /* forward.c - nysbench forward: one attention's outputs on the heads of a file. */
 #include "commands/command.h"
 
-#include "api/attention.h"
+#include "api/handle.h"
 #include "api/one_head.h"
 #include "base/machine.h"
 #include "calls/heads.h"

@@ -211,7 +211,7 @@ static nb_status write_out(merger *m, const choices *c, const nb_command_line *l
     bool *pending;
     nb_program program;
     nb_manifest manifest;
-    const nb_invocation how = {line->argc, line->argv, {.blas_threads = 1}, m->e.config.plot_count > 0};
+    const nb_invocation how = {line->argv, {.blas_threads = 1}, m->e.config.plot_count > 0};
     int pending_count;
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
     NB_TRY(ctx, nb_manifest_make(&program, &how, &m->e.plan, &manifest, ctx));

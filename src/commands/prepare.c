@@ -117,7 +117,7 @@ nb_status nb_prepare_store(const nb_experiment *e, nb_store *store, nb_ctx *ctx)
 nb_status nb_prepare(const nb_start *start, nb_store *store, bool **pending, int *pending_count, nb_ctx *ctx)
 {
     const nb_experiment *e = start->e;
-    const nb_invocation how = {start->line->argc, start->line->argv, start->workers, e->config.plot_count > 0};
+    const nb_invocation how = {start->line->argv, start->workers, e->config.plot_count > 0};
     const char *resolved;
     nb_program program;
     nb_manifest *manifest;

@@ -17,13 +17,13 @@ int nb_preview_workers(int jobs)
 
 static nb_status count_others(nb_store *store, int blas_threads, int *others, nb_ctx *ctx)
 {
-    nb_measured_by *by;
+    nb_signed *by;
     nb_program here;
     int count;
     NB_TRY(ctx, nb_program_here(blas_threads, &here, ctx));
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx));
     for (int i = 0; i < count; i++)
-        if (!nb_program_same(&by[i].program, &here)) *others += by[i].rows;
+        if (!nb_program_same(&by[i].manifest.program, &here)) *others += by[i].rows;
     return NB_OK;
 }
 

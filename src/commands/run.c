@@ -176,13 +176,11 @@ static nb_status parse(nb_command_line *line, choices *chosen, nb_experiment *e,
 /* Finds the rows that --only means; NULL: it was not given. */
 static nb_status find_only(const char *key, const nb_experiment *e, bool **only, nb_ctx *ctx)
 {
-    nb_match match;
     const char *message;
     int count;
     *only = NULL;
     if (!key) return NB_OK;
-    nb_status status = nb_match_parse(e->config.study, key, &match, ctx);
-    if (status == NB_OK) status = nb_match_rows(&match, &e->plan, only, &count, ctx);
+    nb_status status = nb_match_rows(&e->plan, key, only, &count, ctx);
     if (status != NB_EINVAL) return status;
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);

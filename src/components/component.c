@@ -97,23 +97,26 @@ static const nb_option *find_option(const nb_component *c, const char *key)
     return NULL;
 }
 
-const char *nb_option_allowed(const nb_option *o, nb_ctx *ctx)
+const char *nb_option_allowed(const nb_option *o, bool brief, nb_ctx *ctx)
 {
-    const char *kind = o->type == NB_OPTION_INT ? "an integer" : "a number";
+    const char *text = brief ? "" : "one of ", *kind = o->type == NB_OPTION_INT ? "integer" : "number";
     switch (o->type) {
     case NB_OPTION_BOOL: return "true or false";
-    case NB_OPTION_STRING: return "a text, quoted if it has spaces, commas or brackets";
-    case NB_OPTION_ENUM: {
-        char *all = nb_strdup(ctx, "one of ");
-        for (int i = 0; all && o->choices[i]; i++) all = nb_format(ctx, "%s%s%s", all, i ? ", " : "", o->choices[i]);
-        return all;
-    }
-    case NB_OPTION_SPEC: return nb_format(ctx, "%s %s", nb_article(o->registry->kind), o->registry->kind);
+    case NB_OPTION_STRING: return brief ? "text" : "a text, quoted if it has spaces, commas or brackets";
+    case NB_OPTION_ENUM:
+        for (int i = 0; text && o->choices[i]; i++)
+            text = nb_format(ctx, "%s%s%s", text, !i ? "" : brief ? " | " : ", ", o->choices[i]);
+        return text;
+    case NB_OPTION_SPEC:
+        return nb_format(ctx, "%s %s%s", nb_article(o->registry->kind), o->registry->kind,
+                         brief ? " with its options" : "");
     case NB_OPTION_INT:
     case NB_OPTION_REAL: break;
     }
-    return nb_format(ctx, "%s from %.10g to %.10g%s%s%s%s", kind, o->lo, o->hi, o->word ? ", or " : "",
-                     o->word ? o->word : "", o->second ? " or " : "", o->second ? o->second : "");
+    return nb_format(ctx, brief ? "%s%s%s %.10g ... %.10g%s%s%s%s%s" : "%s%s%s from %.10g to %.10g%s%s%s%s%s",
+                     brief ? "" : nb_article(kind), brief ? "" : " ", kind, o->lo, o->hi, o->word && !brief ? "," : "",
+                     o->word ? " or " : "", o->word ? o->word : "", o->second ? " or " : "",
+                     o->second ? o->second : "");
 }
 
 static bool set_int(const nb_option *o, const char *text, int *field)
@@ -250,7 +253,7 @@ static nb_status set_argument(const nb_component *c, const nb_argument *a, void 
     if (a->value.kind == NB_WORD || (a->value.kind == NB_STRING && o->type == NB_OPTION_STRING))
         if (nb_option_set(o, a->value.text, options)) return NB_OK;
     const char *range, *hint = "", *given = a->value.kind == NB_SPEC ? a->value.spec->name : a->value.text;
-    NB_NEED(range, nb_option_allowed(o, ctx));
+    NB_NEED(range, nb_option_allowed(o, false, ctx));
     if (o->type == NB_OPTION_INT) NB_NEED(hint, nb_range_hint(given, ctx));
     return nb_mistakes_add(mistakes, a->value.place, "%s: %s = %s%s%s is not %s%s", c->name, o->key,
                            a->value.kind == NB_STRING ? "\"" : "", given,
@@ -291,7 +294,7 @@ static bool needs_quotes(const char *text)
     return *text == '\0' || nb_range_like(text) || text[strcspn(text, " \t\r\n\v\f,()[]=\"'\\")] != '\0';
 }
 
-static const char *quote(const char *text, nb_ctx *ctx)
+const char *nb_quoted(const char *text, nb_ctx *ctx)
 {
     char *quoted = nb_alloc(ctx, 2 * strlen(text) + 3, 1), *to = quoted;
     if (!quoted) return NULL;
@@ -306,7 +309,7 @@ static const char *quote(const char *text, nb_ctx *ctx)
 
 static const char *quoted_where_needed(const char *text, nb_ctx *ctx)
 {
-    return needs_quotes(text) ? quote(text, ctx) : text;
+    return needs_quotes(text) ? nb_quoted(text, ctx) : text;
 }
 
 static const char *option_text(const void *options, const nb_option *o, int digits, nb_ctx *ctx)
@@ -351,7 +354,7 @@ static const char *last_parts(const char *path, int parts)
 }
 
 /* parts: of paths, in a LABEL. */
-static nb_status describe_with(const nb_choice *choice, form f, int parts, const char **text, nb_ctx *ctx)
+static nb_status describe(const nb_choice *choice, form f, int parts, const char **text, nb_ctx *ctx)
 {
     const nb_component *c = choice->component;
     const char *arguments = "";
@@ -371,21 +374,16 @@ static nb_status describe_with(const nb_choice *choice, form f, int parts, const
     return NB_OK;
 }
 
-static nb_status describe(const nb_choice *choice, form f, const char **text, nb_ctx *ctx)
-{
-    return describe_with(choice, f, 1, text, ctx);
-}
-
 nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx)
 {
-    NB_TRY(ctx, describe(choice, CANONICAL, &choice->canonical, ctx));
-    NB_TRY(ctx, describe(choice, LABEL, &choice->label, ctx));
-    NB_TRY(ctx, describe(choice, FULL, &choice->full, ctx));
+    NB_TRY(ctx, describe(choice, CANONICAL, 1, &choice->canonical, ctx));
+    NB_TRY(ctx, describe(choice, LABEL, 1, &choice->label, ctx));
+    NB_TRY(ctx, describe(choice, FULL, 1, &choice->full, ctx));
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): describe has set it */
     choice->plain = strcmp(choice->label, choice->component->name) == 0;
     if (choice->given) choice->label = choice->full = choice->given;
-    NB_TRY(ctx, describe(choice, RESOLVED, &choice->resolved, ctx));
-    return describe(choice, DRAWN, &choice->drawn, ctx);
+    NB_TRY(ctx, describe(choice, RESOLVED, 1, &choice->resolved, ctx));
+    return describe(choice, DRAWN, 1, &choice->drawn, ctx);
 }
 
 nb_status nb_choice_written(const nb_choice *choice, const char **text, nb_ctx *ctx)
@@ -395,7 +393,7 @@ nb_status nb_choice_written(const nb_choice *choice, const char **text, nb_ctx *
     if (!choice->given) return NB_OK;
     size_t length = strlen(choice->resolved);
     bool bare = choice->resolved[length - 1] != ')';
-    NB_NEED(label, quote(choice->given, ctx));
+    NB_NEED(label, nb_quoted(choice->given, ctx));
     NB_NEED(*text, nb_format(ctx, "%.*s%s" NB_LABEL_OPTION "=%s)", (int)(bare ? length : length - 1), choice->resolved,
                              bare ? "(" : ", ", label));
     return NB_OK;
@@ -427,7 +425,7 @@ static nb_status check_company(const nb_component *c, const void *options, nb_pl
 
 nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx)
 {
-    return describe_with(choice, LABEL, parts, text, ctx);
+    return describe(choice, LABEL, parts, text, ctx);
 }
 
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
@@ -455,6 +453,11 @@ nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice 
     NB_TRY(ctx, nb_choice_describe(&filled, ctx));
     *choice = filled;
     return NB_OK;
+}
+
+nb_choice nb_choice_named(const nb_component *component, void *options, const char *name)
+{
+    return (nb_choice){component, options, name, name, name, name, name, false, NULL};
 }
 
 int nb_choices_find(const nb_choices *choices, const nb_choice *choice)

@@ -157,6 +157,9 @@ nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text,
 nb_status nb_choose(const nb_registry *registry, const nb_spec *spec, nb_choice *choice, nb_mistakes *mistakes,
                     nb_ctx *ctx);
 
+/* Returns the choice of a component outside of the registries, all of whose texts are its name. */
+nb_choice nb_choice_named(const nb_component *component, void *options, const char *name);
+
 /* Rewrites the texts of a choice after its options were changed. */
 nb_status nb_choice_describe(nb_choice *choice, nb_ctx *ctx);
 
@@ -208,8 +211,12 @@ nb_status nb_choice_recall(const nb_registry *registry, const char *text, nb_cho
  * are quoted where needed. */
 nb_status nb_option_text(const void *options, const nb_option *option, int digits, const char **text, nb_ctx *ctx);
 
-/* Returns what an option allows, for people ("an integer from 1 to 8"); ctx owns it, NULL when out of memory. */
-const char *nb_option_allowed(const nb_option *option, nb_ctx *ctx);
+/* Returns what an option allows, for people: "an integer from 1 to 8", or in brief "integer 1 ... 8"; ctx owns it, NULL
+ * when out of memory. */
+const char *nb_option_allowed(const nb_option *option, bool brief, nb_ctx *ctx);
+
+/* Returns the text as a spec's string, in quotes; ctx owns it, NULL when out of memory. */
+const char *nb_quoted(const char *text, nb_ctx *ctx);
 
 /* Sets one option from a text, which must outlive the struct. False if the option does not allow it, and for options
  * that are specs. */

@@ -94,24 +94,9 @@ static nb_status check_option(const char *path, const nb_component *c, int row, 
     const char *missing = !o->help                                                 ? "help"
                           : o->type == NB_OPTION_ENUM && !o->choices               ? "choices"
                           : o->type == NB_OPTION_SPEC && !is_registry(o->registry) ? "a registry"
+                          : o->for_key && !o->for_value                            ? "the value that it is for"
                                                                                    : NULL;
     NB_REQUIRE(ctx, !missing, NB_EINVAL, "%s: %s: option '%s' lacks %s", path, c->name, o->key, missing);
-    return NB_OK;
-}
-
-/* An option that counts with a value of another one only. */
-static nb_status check_for(const char *path, const nb_component *c, const nb_option *o, nb_ctx *ctx)
-{
-    const nb_option *other = c->options;
-    int value = 0;
-    while (other->key && strcmp(other->key, o->for_key) != 0) other++;
-    NB_REQUIRE(ctx, other->key && other != o && o->for_value && o->initial, NB_EINVAL,
-               "%s: %s: option '%s' is for another one, and lacks that, its value, or a default", path, c->name,
-               o->key);
-    if (other->type != NB_OPTION_ENUM) return NB_OK;
-    while (other->choices[value] && strcmp(other->choices[value], o->for_value) != 0) value++;
-    NB_REQUIRE(ctx, other->choices[value], NB_EINVAL, "%s: %s: option '%s' is for %s=%s, which cannot be", path,
-               c->name, o->key, o->for_key, o->for_value);
     return NB_OK;
 }
 
@@ -122,8 +107,6 @@ static nb_status check_options(const char *path, const nb_component *c, nb_ctx *
     NB_REQUIRE(ctx, c->options_size <= MOST_BYTES, NB_EINVAL,
                "%s: %s: options_size is %zu, allowed are at most %d bytes", path, c->name, c->options_size, MOST_BYTES);
     for (int row = 0; c->options[row].key; row++) NB_TRY(ctx, check_option(path, c, row, ctx));
-    for (const nb_option *o = c->options; o->key; o++)
-        if (o->for_key) NB_TRY(ctx, check_for(path, c, o, ctx));
     return NB_OK;
 }
 

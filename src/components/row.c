@@ -2,16 +2,18 @@
 /* row.c - see row.h */
 #include "components/row.h"
 
-#include <string.h>
+#include "base/numbers.h"
+#include "base/text.h"
+
 #include <math.h>
+#include <string.h>
 
 const char *const nb_row_statuses[] = {"ok", "skipped", "diverged", "failed", "timeout", "crashed", "planned", NULL};
 
 const char *nb_row_status_of(const char *text)
 {
-    const char *const *status = nb_row_statuses;
-    while (*status && strcmp(*status, text) != 0) status++;
-    return *status;
+    int index = nb_text_index(text, nb_row_statuses);
+    return index < 0 ? NULL : nb_row_statuses[index];
 }
 
 bool nb_row_is_well(const nb_row *row)
@@ -65,6 +67,18 @@ bool nb_column_same(const nb_column *c, const void *a, const void *b)
     case NB_COLUMN_REAL: return same_real(*(const double *)x, *(const double *)y);
     }
     return false;
+}
+
+const char *nb_column_text(const nb_column *c, const void *row, nb_ctx *ctx)
+{
+    const void *x = (const char *)row + c->offset;
+    switch (c->type) {
+    case NB_COLUMN_TEXT: return *(const char *const *)x ? *(const char *const *)x : "nothing";
+    case NB_COLUMN_INT: return nb_format(ctx, "%d", *(const int *)x);
+    case NB_COLUMN_SEED: return nb_format(ctx, "%lld", *(const long long *)x);
+    case NB_COLUMN_REAL: return isnan(*(const double *)x) ? "nothing" : nb_real_copy(ctx, *(const double *)x);
+    }
+    return NULL;
 }
 
 const char *nb_given_label_of(const nb_given_labels *labels, const nb_registry *registry, const char *canonical)

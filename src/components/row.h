@@ -41,6 +41,9 @@ int nb_column_count(const nb_column *columns);
 /* True if two rows have the same value in a column; missing values are equal. */
 bool nb_column_same(const nb_column *column, const void *a, const void *b);
 
+/* Returns a row's value in a column, for people; ctx owns it, NULL when out of memory. */
+const char *nb_column_text(const nb_column *column, const void *row, nb_ctx *ctx);
+
 /* The labels that a config gives to components, by their canonical texts in rows. */
 
 typedef struct {

@@ -136,7 +136,7 @@ static nb_status read_setting(const nb_config_loader *l, const nb_config_key *k,
     }
     if (text) NB_NEED(text, nb_strdup(l->ctx, text));
     if (!text || !nb_option_set(o, text, l->config->settings)) {
-        NB_NEED(expected, nb_option_allowed(o, l->ctx));
+        NB_NEED(expected, nb_option_allowed(o, false, l->ctx));
         return nb_yaml_mistake(f, l->mistakes, "%s: expected %s, found '%s'", k->name, expected, nb_yaml_found(f));
     }
     return study->read_setting ? study->read_setting(o, l->config->settings, nb_yaml_place(f), l->mistakes) : NB_OK;

@@ -6,17 +6,18 @@
 
 nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_store *store, nb_ctx *ctx)
 {
-    nb_measured_by *by;
+    nb_signed *by;
     int count;
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx));
     if (count < 2) return NB_OK;
     bool alike = false; /* two of the same build */
     for (int i = 0; i < count; i++)
-        for (int j = 0; j < i; j++) alike = alike || strcmp(by[i].program.executable, by[j].program.executable) == 0;
+        for (int j = 0; j < i; j++)
+            alike = alike || strcmp(by[i].manifest.program.executable, by[j].manifest.program.executable) == 0;
     fprintf(out, "%sthese rows come from %d %s: ", prefix, count, alike ? "builds or kinds of arithmetic" : "builds");
     for (int i = 0; i < count; i++) {
         const char *text;
-        NB_TRY(ctx, nb_program_text(&by[i].program, &text, ctx));
+        NB_TRY(ctx, nb_program_text(&by[i].manifest.program, &text, ctx));
         fprintf(out, "%s%d of %s", i ? ", " : "", by[i].rows, text);
     }
     fprintf(out, "%s\n", after);

@@ -88,13 +88,13 @@ static nb_status find_prediction(nb_store *store, nb_caveats *found, nb_ctx *ctx
 
 static nb_status find_builds(nb_store *store, nb_caveats *found, nb_ctx *ctx)
 {
-    nb_measured_by *by;
+    nb_signed *by;
     const char *list = "", *name;
     int count;
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx));
     if (count < 2) return NB_OK;
     for (int i = 0; i < count; i++) {
-        NB_TRY(ctx, nb_program_text(&by[i].program, &name, ctx));
+        NB_TRY(ctx, nb_program_text(&by[i].manifest.program, &name, ctx));
         NB_NEED(list, nb_format(ctx, "%s%s%d of %s", list,
                                 i == 0           ? ""
                                 : i + 1 == count ? " and "

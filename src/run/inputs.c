@@ -124,15 +124,11 @@ nb_status nb_inputs_of_row(const nb_plan *plan, int index, const char **digests,
     return NB_OK;
 }
 
-static bool same_time(struct timespec a, struct timespec b)
-{
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 static bool untouched(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           same_time(a->st_mtim, b->st_mtim) && same_time(a->st_ctim, b->st_ctim);
+           memcmp(&a->st_mtim, &b->st_mtim, sizeof a->st_mtim) == 0 &&
+           memcmp(&a->st_ctim, &b->st_ctim, sizeof a->st_ctim) == 0;
 }
 
 static nb_status check_file(nb_input *file, nb_ctx *ctx)

@@ -128,15 +128,10 @@ static nb_planned_scene scene_of(const nb_config *c, const key *k)
 {
     const nb_problem_shape *shape = &c->shapes[k->at[NB_AXIS_PROBLEM]];
     nb_planned_scene s = {.problem = nb_config_choice(c, NB_AXIS_PROBLEM, k->at[NB_AXIS_PROBLEM]),
+                          .shape = shape,
                           .head = k->at[HEAD],
                           .n = shape->n,
                           .d = shape->d,
-                          .model = shape->origins.model,
-                          .layer = shape->origins.layer,
-                          .heads = shape->each,
-                          .shared = shape->shared,
-                          .keyless = shape->keyless,
-                          .valueless = shape->valueless,
                           .causal = shape->causal};
     s.random = ((const nb_problem *)s.problem->component)->random;
     if (shape->origins.sources) s.source = shape->origins.sources[s.head - shape->first];

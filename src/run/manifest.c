@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* manifest.c - which rows may be mixed without --mixed. */
-#include "run/manifest.h"
+#include "run/store.h"
 
 #include "base/digest.h"
 

@@ -2,12 +2,22 @@
 /* match.c - see match.h */
 #include "run/match.h"
 
-#include "base/words.h"
 #include "base/numbers.h"
+#include "base/range.h"
 #include "base/text.h"
+#include "base/words.h"
 
 #include <float.h>
 #include <string.h>
+
+typedef struct {
+    const nb_column *column;
+    int axis;              /* axis of the components in the column; -1: none */
+    const char *text;      /* the value as written */
+    const char *canonical; /* of a component's spec with options: its canonical text; else NULL */
+    nb_range range;        /* for a column of integers */
+    double real;           /* for a column of reals */
+} condition;
 
 /* Returns the axis whose component a column names; -1: it names none. */
 static int axis_of(const nb_study *study, const nb_column *column)
@@ -21,7 +31,7 @@ static bool allowed(const nb_column *c)
     return c->identity || c->type == NB_COLUMN_INT;
 }
 
-static bool means(const nb_condition *c, const nb_choice *choice)
+static bool means(const condition *c, const nb_choice *choice)
 {
     if (strcmp(c->text, choice->component->name) == 0) return true;
     if (c->canonical && strcmp(c->canonical, choice->canonical) == 0) return true;
@@ -29,7 +39,7 @@ static bool means(const nb_condition *c, const nb_choice *choice)
            nb_text_same(c->text, choice->canonical) || nb_text_same(c->text, choice->resolved);
 }
 
-static bool meets(const nb_condition *c, const nb_plan *plan, int index, const void *row)
+static bool meets(const condition *c, const nb_plan *plan, int index, const void *row)
 {
     const char *field = (const char *)row + c->column->offset;
     if (c->column->type == NB_COLUMN_INT) return nb_range_holds(&c->range, *(const int *)field);
@@ -37,24 +47,6 @@ static bool meets(const nb_condition *c, const nb_plan *plan, int index, const v
     if (c->column->type == NB_COLUMN_REAL) return *(const double *)field == c->real;
     const char *text = *(const char *const *)field;
     return c->axis >= 0 ? means(c, nb_plan_choice(plan, index, c->axis)) : nb_text_same(c->text, text);
-}
-
-/* The condition `first`, or one that may be met instead; *next: the one behind these. */
-static bool meets_any(const nb_match *match, int first, const nb_plan *plan, int index, const void *row, int *next)
-{
-    bool met = false;
-    for (*next = first; *next < match->count && (*next == first || match->conditions[*next].or_before); ++*next)
-        met = met || meets(&match->conditions[*next], plan, index, row);
-    return met;
-}
-
-bool nb_match_row(const nb_match *match, const nb_plan *plan, int index)
-{
-    nb_any_row row;
-    nb_plan_row(plan, index, &row);
-    for (int i = 0, next; i < match->count; i = next)
-        if (!meets_any(match, i, plan, index, &row, &next)) return false;
-    return true;
 }
 
 static nb_status find_column(const nb_study *study, const char *name, const nb_column **found, nb_ctx *ctx)
@@ -76,7 +68,7 @@ static nb_status find_column(const nb_study *study, const char *name, const nb_c
     NB_FAIL(ctx, NB_EINVAL, "no column '%s'%s", name, hint);
 }
 
-static nb_status read_number(nb_condition *c, nb_ctx *ctx)
+static nb_status read_number(condition *c, nb_ctx *ctx)
 {
     if (c->column->type == NB_COLUMN_REAL) {
         NB_REQUIRE(ctx, nb_parse_real(c->text, -DBL_MAX, DBL_MAX, &c->real), NB_EINVAL, "%s '%s': expected a number",
@@ -92,7 +84,7 @@ static nb_status read_number(nb_condition *c, nb_ctx *ctx)
 
 /* The canonical text of a spec with options; what is no spec, or of no component
  * that there is, may still be a label. */
-static nb_status read_spec(const nb_study *study, nb_condition *c, nb_ctx *ctx)
+static nb_status read_spec(const nb_study *study, condition *c, nb_ctx *ctx)
 {
     nb_choice choice;
     if (!strchr(c->text, '(')) return NB_OK;
@@ -106,69 +98,16 @@ static nb_status read_spec(const nb_study *study, nb_condition *c, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Reads a value, or one of a list, as a condition on the column. */
-static nb_status read_value(const nb_study *study, const nb_column *column, const char *text, nb_match *match,
-                            nb_ctx *ctx)
-{
-    nb_condition *c = &match->conditions[match->count];
-    *c = (nb_condition){.column = column, .axis = axis_of(study, column), .text = text};
-    NB_REQUIRE(ctx, *text, NB_EINVAL, "%s: a value is missing", column->name);
-    c->or_before = match->count > 0 && c[-1].column == column;
-    match->count++;
-    if (column->type != NB_COLUMN_TEXT) return read_number(c, ctx);
-    return c->axis >= 0 ? read_spec(study, c, ctx) : NB_OK;
-}
-
-static nb_status add_condition(const nb_study *study, nb_match *match, const char *from, const char *end, nb_ctx *ctx)
-{
-    const char *name, *text, *inside, *equals = memchr(from, '=', (size_t)(end - from));
-    const nb_column *column;
-    NB_NEED(name, nb_item_text(from, equals ? equals : end, ctx));
-    NB_REQUIRE(ctx, equals && *name, NB_EINVAL, "expected COLUMN=VALUE, or several separated by commas, found '%.*s'",
-               (int)(end - from), from);
-    NB_TRY(ctx, find_column(study, name, &column, ctx));
-    for (int i = 0; i < match->count; i++)
-        NB_REQUIRE(ctx, match->conditions[i].column != column, NB_EINVAL, "column '%s' is given twice", name);
-    NB_NEED(text, nb_item_text(equals + 1, end, ctx));
-    NB_TRY(ctx, nb_list_inside(text, &inside, ctx));
-    if (!inside) return read_value(study, column, text, match, ctx);
-    for (const char *at = inside, *stop; at; at = *stop ? stop + 1 : NULL) {
-        stop = nb_item_end(at);
-        NB_NEED(text, nb_item_text(at, stop, ctx));
-        NB_TRY(ctx, read_value(study, column, text, match, ctx));
-    }
-    return NB_OK;
-}
-
-nb_status nb_match_parse(const nb_study *study, const char *text, nb_match *match, nb_ctx *ctx)
-{
-    size_t most = 1;
-    for (const char *c = text; *c; c++) most += *c == ',';
-    *match = (nb_match){.count = 0};
-    NB_NEED(match->conditions, nb_alloc(ctx, most, sizeof *match->conditions));
-    for (const char *from = text, *end;; from = end + 1) {
-        end = nb_item_end(from);
-        NB_TRY(ctx, add_condition(study, match, from, end, ctx));
-        if (!*end) return NB_OK;
-    }
-}
-
 /* A row's value in a column, for people. */
 static nb_status value_text(const nb_column *column, const nb_plan *plan, int index, const char **text, nb_ctx *ctx)
 {
     nb_any_row row;
+    int axis = axis_of(plan->config->study, column);
     nb_plan_row(plan, index, &row);
-    const char *field = (const char *)&row + column->offset;
-    if (column->type == NB_COLUMN_TEXT) {
-        *text = *(const char *const *)field;
-        int axis = axis_of(plan->config->study, column);
-        if (axis >= 0) *text = nb_plan_choice(plan, index, axis)->label;
-    } else if (column->type == NB_COLUMN_REAL) {
-        NB_NEED(*text, nb_real_copy(ctx, *(const double *)field));
-    } else {
-        long long number = column->type == NB_COLUMN_INT ? *(const int *)field : *(const long long *)field;
-        NB_NEED(*text, nb_format(ctx, "%lld", number));
-    }
+    if (axis >= 0)
+        *text = nb_plan_choice(plan, index, axis)->label;
+    else
+        NB_NEED(*text, nb_column_text(column, &row, ctx));
     return NB_OK;
 }
 
@@ -195,49 +134,82 @@ static nb_status values_of(const nb_column *column, const nb_plan *plan, const c
     return NB_OK;
 }
 
-/* True if some row meets the condition, or one that may be met instead. */
-static bool met(const nb_match *match, int first, const nb_plan *plan, int *next)
+/* Reads a value, or an item of a list, and flags the rows that meet it. */
+static nb_status flag_value(const nb_plan *plan, const nb_column *column, const char *text, bool *flags, nb_ctx *ctx)
 {
-    bool found = false;
-    *next = first + 1;
-    for (int i = 0; i < plan->row_count && !found; i++) {
+    const nb_study *study = plan->config->study;
+    condition c = {.column = column, .axis = axis_of(study, column), .text = text};
+    NB_REQUIRE(ctx, *text, NB_EINVAL, "%s: a value is missing", column->name);
+    if (column->type != NB_COLUMN_TEXT) NB_TRY(ctx, read_number(&c, ctx));
+    if (c.axis >= 0) NB_TRY(ctx, read_spec(study, &c, ctx));
+    for (int i = 0; i < plan->row_count; i++) {
         nb_any_row row;
         nb_plan_row(plan, i, &row);
-        found = meets_any(match, first, plan, i, &row, next);
+        flags[i] = flags[i] || meets(&c, plan, i, &row);
     }
-    return found;
+    return NB_OK;
 }
 
-nb_status nb_match_rows(const nb_match *match, const nb_plan *plan, bool **flags, int *count, nb_ctx *ctx)
+/* Takes the flags from rows that do not meet the condition there; `given` are the columns of those before. */
+static nb_status take_condition(const nb_plan *plan, const char *from, const char *end, bool *given, bool *flags,
+                                nb_ctx *ctx)
 {
-    *count = 0;
-    NB_NEED(*flags, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof **flags));
-    for (int i = 0; i < plan->row_count; i++) *count += (*flags)[i] = nb_match_row(match, plan, i);
-    if (*count > 0) return NB_OK;
-    for (int i = 0, next; i < match->count; i = next) {
-        const nb_condition *c = &match->conditions[i];
-        const char *values;
-        if (met(match, i, plan, &next)) continue;
-        NB_TRY(ctx, values_of(c->column, plan, &values, ctx));
-        NB_FAIL(ctx, NB_EINVAL, "no row has %s=%s; this experiment has %s", c->column->name, c->text, values);
+    const char *name, *text, *inside, *first = NULL, *values, *equals = memchr(from, '=', (size_t)(end - from));
+    const nb_column *columns = plan->config->study->columns, *column;
+    bool *met, any = false;
+    NB_NEED(name, nb_item_text(from, equals ? equals : end, ctx));
+    NB_REQUIRE(ctx, equals && *name, NB_EINVAL, "expected COLUMN=VALUE, or several separated by commas, found '%.*s'",
+               (int)(end - from), from);
+    NB_TRY(ctx, find_column(plan->config->study, name, &column, ctx));
+    NB_REQUIRE(ctx, !given[column - columns], NB_EINVAL, "column '%s' is given twice", name);
+    given[column - columns] = true;
+    NB_NEED(met, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *met));
+    NB_NEED(text, nb_item_text(equals + 1, end, ctx));
+    NB_TRY(ctx, nb_list_inside(text, &inside, ctx));
+    for (const char *at = inside ? inside : text, *stop; at; at = inside && *stop ? stop + 1 : NULL) {
+        stop = nb_item_end(at);
+        if (inside) NB_NEED(text, nb_item_text(at, stop, ctx));
+        if (!first) first = text;
+        NB_TRY(ctx, flag_value(plan, column, text, met, ctx));
     }
-    NB_FAIL(ctx, NB_EINVAL, "no row has all of these values together, though each of them occurs");
+    for (int i = 0; i < plan->row_count; i++) {
+        any = any || met[i];
+        flags[i] = flags[i] && met[i];
+    }
+    if (any) return NB_OK;
+    NB_TRY(ctx, values_of(column, plan, &values, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "no row has %s=%s; this experiment has %s", column->name, first, values);
 }
 
-/* Finds whether the text, in a key, means the choice of this row and no other of the plan. */
+nb_status nb_match_rows(const nb_plan *plan, const char *key, bool **flags, int *count, nb_ctx *ctx)
+{
+    bool *given;
+    NB_NEED(*flags, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof **flags));
+    NB_NEED(given, nb_alloc(ctx, (size_t)nb_column_count(plan->config->study->columns), sizeof *given));
+    memset(*flags, true, (size_t)plan->row_count * sizeof **flags);
+    for (const char *from = key, *end; from; from = *end ? end + 1 : NULL) {
+        end = nb_item_end(from);
+        NB_TRY(ctx, take_condition(plan, from, end, given, *flags, ctx));
+    }
+    *count = 0;
+    for (int i = 0; i < plan->row_count; i++) *count += (*flags)[i];
+    NB_REQUIRE(ctx, *count > 0, NB_EINVAL, "no row has all of these values together, though each of them occurs");
+    return NB_OK;
+}
+
+/* Finds whether the text, in a key, means the choice of this row and no other of the config. */
 static nb_status tells(const nb_keys *keys, const nb_column *column, const char *text, int index, bool *yes,
                        nb_ctx *ctx)
 {
     const nb_plan *plan = keys->plan;
     const nb_study *study = plan->config->study;
-    nb_condition c = {.column = column, .axis = axis_of(study, column), .text = text};
+    condition c = {.column = column, .axis = axis_of(study, column), .text = text};
     NB_TRY(ctx, read_spec(study, &c, ctx));
     const nb_choice *own = nb_plan_choice(plan, index, c.axis);
     const nb_choices *all = &plan->config->lists[c.axis].choices;
     *yes = means(&c, own);
     for (int i = 0; i < all->count && *yes; i++)
-        *yes = strcmp(all->items[i].canonical, own->canonical) == 0 || !keys->used[c.axis][i] ||
-               !means(&c, &all->items[i]);
+        *yes = strcmp(all->items[i].canonical, own->canonical) == 0 || !means(&c, &all->items[i]);
     return NB_OK;
 }
 
@@ -261,21 +233,6 @@ static bool always_shown(const nb_study *study, const nb_column *c)
     return axis && !axis->scene && axis->type != NB_AXIS_WORD;
 }
 
-/* Which of the config's components the plan has. */
-static nb_status find_used(nb_keys *keys, nb_ctx *ctx)
-{
-    const nb_plan *plan = keys->plan;
-    for (int axis = 0; plan->config->study->axes[axis].key; axis++) {
-        if (plan->config->study->axes[axis].type != NB_AXIS_COMPONENT) continue;
-        NB_NEED(keys->used[axis], nb_alloc(ctx, (size_t)plan->config->lists[axis].count + 1, sizeof *keys->used[axis]));
-        for (int i = 0; i < plan->scene_count && plan->config->study->axes[axis].scene; i++)
-            keys->used[axis][plan->scenes[i].value[axis]] = true;
-        for (int i = 0; i < plan->method_count && !plan->config->study->axes[axis].scene; i++)
-            keys->used[axis][plan->methods[i].value[axis]] = true;
-    }
-    return NB_OK;
-}
-
 nb_status nb_keys_init(const nb_plan *plan, nb_keys *keys, nb_ctx *ctx)
 {
     const nb_study *study = plan->config->study;
@@ -283,7 +240,6 @@ nb_status nb_keys_init(const nb_plan *plan, nb_keys *keys, nb_ctx *ctx)
     nb_any_row first, row;
     *keys = (nb_keys){.plan = plan};
     NB_NEED(keys->shown, nb_alloc(ctx, (size_t)count, sizeof *keys->shown));
-    NB_TRY(ctx, find_used(keys, ctx));
     if (plan->row_count == 0) return NB_OK;
     nb_plan_row(plan, 0, &first);
     for (int i = 0; i < plan->row_count; i++) {

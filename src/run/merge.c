@@ -3,7 +3,6 @@
  * finds the rows' places. */
 #include "run/merge.h"
 
-#include <math.h>
 #include <string.h>
 
 nb_status nb_merge_init(const nb_plan *plan, int run_count, nb_merge *merge, nb_ctx *ctx)
@@ -31,25 +30,13 @@ static const nb_column *difference(const nb_column *columns, const nb_row *a, co
     return NULL;
 }
 
-static const char *value_text(const nb_column *c, const nb_row *row, nb_ctx *ctx)
-{
-    const void *x = (const char *)row + c->offset;
-    switch (c->type) {
-    case NB_COLUMN_TEXT: return *(const char *const *)x ? *(const char *const *)x : "nothing";
-    case NB_COLUMN_INT: return nb_format(ctx, "%d", *(const int *)x);
-    case NB_COLUMN_SEED: return nb_format(ctx, "%lld", *(const long long *)x);
-    case NB_COLUMN_REAL: return isnan(*(const double *)x) ? "nothing" : nb_format(ctx, "%.17g", *(const double *)x);
-    }
-    return NULL;
-}
-
 static nb_status note_conflict(nb_merge *merge, const nb_column *c, int index, const char *name, const nb_row *row,
                                nb_ctx *ctx)
 {
     const char *there, *here, *what, *text;
     if (merge->conflict_count++ >= NB_CONFLICTS_SHOWN) return NB_OK;
-    NB_NEED(there, value_text(c, merge->rows[index], ctx));
-    NB_NEED(here, value_text(c, row, ctx));
+    NB_NEED(there, nb_column_text(c, merge->rows[index], ctx));
+    NB_NEED(here, nb_column_text(c, row, ctx));
     NB_TRY(ctx, nb_row_text(merge->plan->config->study, row, &what, ctx));
     NB_NEED(text, nb_format(ctx, "%s: %s is %s in %s and %s in %s", what, c->name, there,
                             merge->names[merge->from[index] - 1], here, name));

@@ -3,8 +3,7 @@
 #ifndef NB_MERGE_H
 #define NB_MERGE_H
 
-#include "run/manifest.h"
-#include "run/plan.h"
+#include "run/store.h"
 
 enum { NB_CONFLICTS_SHOWN = 10 };
 

@@ -39,8 +39,8 @@ void nb_plan_row(const nb_plan *plan, int index, void *row_)
         if (column->type == NB_COLUMN_REAL) *(double *)(row + column->offset) = NAN;
     *(nb_row *)row_ = (nb_row){.experiment = c->name,
                                .problem = s->problem->canonical,
-                               .model = s->model,
-                               .layer = s->layer,
+                               .model = s->shape->origins.model,
+                               .layer = s->shape->origins.layer,
                                .source = s->source,
                                .status = "planned",
                                .seed = c->seed,
@@ -142,7 +142,7 @@ nb_status nb_plan_layer_head(const nb_plan *plan, int scene, int trial, int of_l
 {
     const nb_planned_scene *s = &plan->scenes[scene];
     nb_stream stream = nb_plan_stream(plan, trial, s->problem);
-    bool drawn = s->heads == 0; /* then all are the same head of the problem, drawn again */
+    bool drawn = s->shape->each == 0; /* then all are the same head of the problem, drawn again */
     if (drawn) stream.m = of_layer;
     return nb_heads_make(s->problem, s->head + (drawn ? 0 : of_layer), stream, rng, head, ctx);
 }
@@ -150,4 +150,23 @@ nb_status nb_plan_layer_head(const nb_plan *plan, int scene, int trial, int of_l
 nb_status nb_plan_head(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_head *head, nb_ctx *ctx)
 {
     return nb_plan_layer_head(plan, scene, trial, 0, rng, head, ctx);
+}
+
+/* A unit of work is a scene with all its trials if they share its data, else a single trial. */
+static bool same_unit(const nb_plan *plan, int a, int b)
+{
+    const nb_planned_row *x = &plan->rows[a], *y = &plan->rows[b];
+    return x->scene == y->scene && (x->trial == y->trial || !plan->scenes[x->scene].random);
+}
+
+nb_status nb_units_find(const nb_plan *plan, const bool *pending, nb_unit **units, int *count, nb_ctx *ctx)
+{
+    *count = 0;
+    NB_NEED(*units, nb_alloc(ctx, (size_t)plan->row_count, sizeof **units));
+    for (int i = 0, next; i < plan->row_count; i = next) {
+        bool any = false;
+        for (next = i; next < plan->row_count && same_unit(plan, i, next); next++) any = any || pending[next];
+        if (any) (*units)[(*count)++] = (nb_unit){i, next};
+    }
+    return NB_OK;
 }

@@ -9,10 +9,9 @@
 /* One head, or one layer of heads (nb_study.layers), under one value of each scene axis; the trials may share it. */
 struct nb_planned_scene {
     const nb_choice *problem;
-    int head, n, d;                     /* head: the first of a layer */
-    int heads, shared;                  /* of the layer's input: `each` and `shared` of nb_problem_shape */
-    const char *model, *layer, *source; /* as in nb_head_origins; NULL: unknown */
-    const char *keyless, *valueless;    /* as in nb_problem_shape; NULL: it has keys, values */
+    const nb_problem_shape *shape; /* of the problem */
+    int head, n, d;                /* head: the first of a layer */
+    const char *source;            /* as in nb_head_origins; NULL: unknown */
     bool random, causal;
     int value[NB_MOST_AXES]; /* by axis marked `scene` */
     const char *refusal;     /* why it is impossible and its rows are skipped; NULL: it is possible */

@@ -43,7 +43,7 @@ static nb_status check_head(void *self, nb_ctx *ctx)
     NB_REQUIRE(ctx, head.n == s->n && head.d == s->d, NB_EDIM,
                "%s, head %d: has %d tokens of dimension %d, but %d of dimension %d were announced", s->problem->label,
                s->head, head.n, head.d, s->n, s->d);
-    NB_REQUIRE(ctx, head.k || s->keyless, NB_EDIM, "%s, head %d: has no keys, and its shape did not say so",
+    NB_REQUIRE(ctx, head.k || s->shape->keyless, NB_EDIM, "%s, head %d: has no keys, and its shape did not say so",
                s->problem->label, s->head);
     NB_TRY(ctx, check_points(s, "q", head.d, head.n, head.q, ctx));
     NB_TRY(ctx, check_points(s, "k", head.d, head.n, head.k, ctx));

@@ -31,27 +31,12 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* The first line of a file that begins with `key`, behind its colon (the whole line where key is ""); "unknown" if
- * there is none. */
-static void find_line(FILE *in, const char *key, char *out, size_t size)
+static void read_cpu_name(char name[256])
 {
     char line[512];
-    snprintf(out, size, "unknown");
-    while (in && fgets(line, sizeof line, in)) {
-        char *value = *key ? strchr(line, ':') : line;
-        if (strncmp(line, key, strlen(key)) != 0 || !value) continue;
-        value += *key ? 1 : 0;
-        value += strspn(value, " \t");
-        value[strcspn(value, "\n")] = '\0';
-        snprintf(out, size, "%s", value);
-        return;
-    }
-}
-
-static void cpu_name(char *out, size_t size)
-{
     FILE *in = fopen("/proc/cpuinfo", "r");
-    find_line(in, "model name", out, size);
+    strcpy(name, "unknown");
+    while (in && fgets(line, sizeof line, in) && sscanf(line, "model name%*[ \t:]%255[^\n]", name) != 1) continue;
     if (in) fclose(in);
 }
 
@@ -71,33 +56,22 @@ static int add_text(json_t *facts, const char *key, const char *value)
     return json_object_set_new(facts, key, text_of(value));
 }
 
-static int add_blas(json_t *facts)
-{
-    nb_blas_info blas;
-    nb_blas_describe(&blas);
-    int failed = add_text(facts, "blas", blas.config);
-    failed |= add_text(facts, "blas_kernels", blas.kernels);
-    failed |= add_text(facts, "blas_kernels_best", blas.best);
-    failed |= json_object_set_new(facts, "blas_kernels_worse", json_boolean(blas.worse));
-    failed |= json_object_set_new(facts, "blas_threads", json_integer(blas.threads));
-    failed |= json_object_set_new(facts, "blas_int_bits", json_integer(blas.int_bits));
-    failed |= json_object_set_new(facts, "blas_restarted", json_boolean(blas.restarted));
-    failed |= add_text(facts, "vector_width", nb_vector_width());
-    failed |= json_object_set_new(facts, "rows_a_stripe", json_integer(NB_STRIPE));
-    return failed;
-}
-
-static int add_libraries(json_t *facts)
+static json_t *pack_program(const nb_program *program)
 {
     lapack_int major = 0, minor = 0, patch = 0;
-    char text[96];
+    char lapack[96];
+    nb_blas_info blas;
+    nb_blas_describe(&blas);
     LAPACKE_ilaver(&major, &minor, &patch);
-    snprintf(text, sizeof text, "%d.%d.%d", (int)major, (int)minor, (int)patch);
-    int failed = add_text(facts, "lapack", text);
-    failed |= add_text(facts, "gsl", gsl_version);
-    failed |= add_text(facts, "sqlite", sqlite3_libversion());
-    failed |= add_text(facts, "libyaml", yaml_get_version_string());
-    return failed | add_text(facts, "jansson", jansson_version_str());
+    snprintf(lapack, sizeof lapack, "%d.%d.%d", (int)major, (int)minor, (int)patch);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:b, s:s, s:i, s:s, s:s, s:s, s:s, s:s}",
+        "nysbench", NB_VERSION, "build", program->build, "executable", program->executable, "arithmetic",
+        program->arithmetic, "compiler", COMPILER, "flags", NB_FLAGS, "blas", blas.config, "blas_kernels", blas.kernels,
+        "blas_kernels_best", blas.best, "blas_kernels_worse", blas.worse, "blas_threads", blas.threads, "blas_int_bits",
+        blas.int_bits, "blas_restarted", blas.restarted, "vector_width", nb_vector_width(), "rows_a_stripe", NB_STRIPE,
+        "lapack", lapack, "gsl", gsl_version, "sqlite", sqlite3_libversion(), "libyaml", yaml_get_version_string(),
+        "jansson", jansson_version_str());
 }
 
 static int add_gnuplot(json_t *facts, nb_ctx *ctx)
@@ -111,7 +85,7 @@ static int add_machine(json_t *facts)
     struct utsname system;
     struct sysinfo memory;
     char text[256];
-    cpu_name(text, sizeof text);
+    read_cpu_name(text);
     int failed = add_text(facts, "cpu", text);
     failed |= json_object_set_new(facts, "cpus_usable", json_integer(nb_usable_cpus()));
     if (sysinfo(&memory) == 0)
@@ -147,27 +121,13 @@ nb_status nb_program_here(int blas_threads, nb_program *program, nb_ctx *ctx)
 
 nb_status nb_provenance(const nb_program *program, bool gnuplot, json_t **facts, nb_ctx *ctx)
 {
-    *facts = json_object();
+    *facts = pack_program(program);
     NB_REQUIRE(ctx, *facts, NB_ENOMEM, "out of memory: the provenance");
     NB_TRY(ctx, nb_defer_json(ctx, *facts));
-    int failed = add_text(*facts, "nysbench", NB_VERSION);
-    failed |= add_text(*facts, "build", program->build);
-    failed |= add_text(*facts, "executable", program->executable);
-    failed |= add_text(*facts, "arithmetic", program->arithmetic);
-    failed |= add_text(*facts, "compiler", COMPILER);
-    failed |= add_text(*facts, "flags", NB_FLAGS);
-    failed |= add_blas(*facts) | add_libraries(*facts) | add_machine(*facts);
+    int failed = add_machine(*facts);
     if (gnuplot) failed |= add_gnuplot(*facts, ctx);
     NB_REQUIRE(ctx, !failed, NB_ENOMEM, "out of memory: the provenance");
     return NB_OK;
-}
-
-static int add_arguments(json_t *facts, int argc, const char **argv)
-{
-    json_t *list = json_array();
-    int failed = json_object_set_new(facts, "arguments", list);
-    for (int i = 0; i < argc && !failed; i++) failed = json_array_append_new(list, text_of(argv[i]));
-    return failed;
 }
 
 /* Returns a file's absolute path, independent of the current folder. */
@@ -179,12 +139,12 @@ static json_t *place_of(const char *path)
     return place;
 }
 
-static int add_plugins(json_t *facts)
+/* Adds texts, NULL-terminated, each in that form. */
+static int add_list(json_t *facts, const char *key, const char *const *texts, json_t *(*form)(const char *text))
 {
     json_t *list = json_array();
-    int failed = json_object_set_new(facts, "plugins", list);
-    for (const char *const *path = nb_plugins_loaded(); *path && !failed; path++)
-        failed = json_array_append_new(list, place_of(*path));
+    int failed = json_object_set_new(facts, key, list);
+    for (; *texts && !failed; texts++) failed = json_array_append_new(list, form(*texts));
     return failed;
 }
 
@@ -226,10 +186,10 @@ nb_status nb_manifest_make(const nb_program *program, const nb_invocation *how, 
     NB_TRY(ctx, nb_provenance(program, how->gnuplot, &facts, ctx));
     NB_NEED(load, nb_format(ctx, "%.2f of %d CPUs", nb_load(), nb_all_cpus()));
     int failed = add_text(facts, "started", moment) | add_text(facts, "host", host) | add_text(facts, "load", load);
-    failed |= add_arguments(facts, how->argc, how->argv);
+    failed |= add_list(facts, "arguments", how->argv, text_of);
     failed |= json_object_set_new(facts, "jobs", json_integer(how->workers.jobs));
     failed |= json_object_set_new(facts, "blas_threads", json_integer(how->workers.blas_threads));
-    failed |= add_plugins(facts);
+    failed |= add_list(facts, "plugins", nb_plugins_loaded(), place_of);
     failed |= add_files(facts, plan->inputs);
     failed |= add_text(facts, "config", config);
     return dump(facts, failed, &manifest->text, ctx);

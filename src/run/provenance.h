@@ -4,7 +4,7 @@
 #define NB_PROVENANCE_H
 
 #include "run/inputs.h"
-#include "run/manifest.h"
+#include "run/store.h"
 #include "run/workers.h"
 
 #include <jansson.h>
@@ -16,9 +16,8 @@ nb_status nb_program_here(int blas_threads, nb_program *program, nb_ctx *ctx);
  * running one. */
 nb_status nb_provenance(const nb_program *program, bool gnuplot, json_t **facts, nb_ctx *ctx);
 
-typedef struct { /* how the program was called, for the manifest */
-    int argc;
-    const char **argv;
+typedef struct {       /* how the program was called, for the manifest */
+    const char **argv; /* NULL-terminated */
     nb_workers workers;
     bool gnuplot; /* the run draws figures */
 } nb_invocation;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* run_folder.c - reading and writing the folder of a run. */
+/* run_folder.c - reading and writing the folder of a run, and loading its experiment without a command line. */
 #include "run/run_folder.h"
 
-#include "base/numbers.h"
 #include "base/files.h"
+#include "base/words.h"
 #include "components/plugin.h"
 #include "components/registry.h"
 #include "config/keys.h"
 #include "config/lookup.h"
 #include "config/yaml.h"
+#include "run/provenance.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,10 +43,9 @@ nb_status nb_run_shard_folder(const char *folder, nb_shard shard, const char **p
 static bool read_shard(const char *name, nb_shard *shard)
 {
     char again[64];
-    long long index, count;
-    const char *end = nb_integer_at(name, 1, NB_MOST_SHARDS, &index);
-    if (!end || strncmp(end, "-of-", 4) != 0 || !nb_integer_at(end + 4, index, NB_MOST_SHARDS, &count)) return false;
-    *shard = (nb_shard){(int)index, (int)count};
+    if (sscanf(name, "%9d-of-%9d", &shard->index, &shard->count) != 2 || shard->index < 1 ||
+        shard->index > shard->count || shard->count > NB_MOST_SHARDS)
+        return false;
     snprintf(again, sizeof again, "%d-of-%d", shard->index, shard->count);
     return strcmp(name, again) == 0;
 }
@@ -94,15 +94,16 @@ const char *nb_run_hint(const char *folder, nb_ctx *ctx)
 
 /* A key of the run's config; value->node NULL: it has none, or there is no config. Heads and plug-ins
  * that the config names need not be there. */
-static nb_status peek(const char *folder, const char *name, const char **path, nb_yaml *value, nb_ctx *ctx)
+static nb_status peek(const char *folder, const char *name, nb_yaml *value, nb_ctx *ctx)
 {
+    const char *path;
     nb_mistakes mistakes;
     nb_yaml root, key, found;
     *value = (nb_yaml){.node = NULL};
-    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, path, ctx));
-    if (!nb_is_file(*path)) return NB_OK;
+    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
+    if (!nb_is_file(path)) return NB_OK;
     nb_mistakes_init(&mistakes, ctx);
-    NB_TRY(ctx, nb_yaml_file(*path, &root, &mistakes));
+    NB_TRY(ctx, nb_yaml_file(path, &root, &mistakes));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     for (int i = 0; i < nb_yaml_pairs(root); i++) {
         nb_yaml_pair(root, i, &key, &found);
@@ -113,13 +114,13 @@ static nb_status peek(const char *folder, const char *name, const char **path, n
 
 static nb_status load_plugins(const char *folder, nb_ctx *ctx)
 {
-    const char *path, *file;
+    const char *file;
     nb_yaml plugins;
-    NB_TRY(ctx, peek(folder, "plugins", &path, &plugins, ctx));
+    NB_TRY(ctx, peek(folder, "plugins", &plugins, ctx));
     for (int i = 0; plugins.node && i < nb_yaml_count(plugins); i++) {
         const char *text = nb_yaml_scalar(nb_yaml_item(plugins, i));
         if (!text) continue;
-        NB_TRY(ctx, nb_lookup_path(text, path, &file, ctx));
+        NB_TRY(ctx, nb_lookup_path(text, plugins.source, &file, ctx));
         NB_TRY(ctx, nb_plugin_load(file, ctx));
     }
     return NB_OK;
@@ -127,9 +128,8 @@ static nb_status load_plugins(const char *folder, nb_ctx *ctx)
 
 nb_status nb_run_load_study(const char *folder, nb_ctx *ctx)
 {
-    const char *path;
     nb_yaml study;
-    NB_TRY(ctx, peek(folder, "study", &path, &study, ctx));
+    NB_TRY(ctx, peek(folder, "study", &study, ctx));
     if (!study.node || !nb_yaml_scalar(study) || nb_registry_find(&nb_studies, nb_yaml_scalar(study))) return NB_OK;
     return load_plugins(folder, ctx);
 }
@@ -178,8 +178,9 @@ nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_give
     nb_mistakes mistakes;
     NB_NEED(labels, nb_alloc(ctx, 1, sizeof *labels));
     *given = labels;
-    NB_TRY(ctx, peek(folder, "blocks", &path, &blocks, ctx));
+    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
     if (!nb_is_file(path)) return NB_OK;
+    NB_TRY(ctx, peek(folder, "blocks", &blocks, ctx));
     nb_mistakes_init(&mistakes, ctx);
     NB_TRY(ctx, nb_yaml_file(path, &root, &mistakes));
     for (const nb_axis *axis = study->axes; axis->key; axis++) {
@@ -197,9 +198,8 @@ nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_give
 
 nb_status nb_run_setting(const char *folder, const char *key, const char **text, nb_ctx *ctx)
 {
-    const char *path;
     nb_yaml value;
-    NB_TRY(ctx, peek(folder, key, &path, &value, ctx));
+    NB_TRY(ctx, peek(folder, key, &value, ctx));
     *text = value.node ? nb_yaml_scalar(value) : NULL;
     return NB_OK;
 }
@@ -211,10 +211,9 @@ nb_status nb_run_baseline(const char *folder, const char **canonical, nb_ctx *ct
 
 nb_status nb_run_plots(const char *folder, const char ***names, nb_ctx *ctx)
 {
-    const char *path;
     nb_yaml plots;
     int count = 0;
-    NB_TRY(ctx, peek(folder, "plots", &path, &plots, ctx));
+    NB_TRY(ctx, peek(folder, "plots", &plots, ctx));
     int most = plots.node ? nb_yaml_count(plots) : 0;
     NB_NEED(*names, nb_alloc(ctx, (size_t)most + 1, sizeof **names));
     for (int i = 0; i < most; i++)
@@ -224,12 +223,11 @@ nb_status nb_run_plots(const char *folder, const char ***names, nb_ctx *ctx)
 
 nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, nb_claim **claims, nb_ctx *ctx)
 {
-    const char *path;
     nb_yaml value;
     nb_mistakes mistakes;
     *count = 0;
     nb_mistakes_init(&mistakes, ctx);
-    NB_TRY(ctx, peek(folder, "claims", &path, &value, ctx));
+    NB_TRY(ctx, peek(folder, "claims", &value, ctx));
     if (!value.node || nb_yaml_count(value) == 0) return NB_OK;
     nb_status status = load_plugins(folder, ctx);
     if (status != NB_EIO) NB_TRY(ctx, status);
@@ -252,4 +250,42 @@ nb_status nb_run_write(const char *folder, const char *name,
 nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx)
 {
     return nb_run_write(folder, name, nb_print_whole, text, ctx);
+}
+
+nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    nb_mistakes mistakes;
+    nb_mistakes_init(&mistakes, ctx);
+    NB_TRY(ctx, nb_config_load(path, 0, NULL, config, &mistakes, ctx));
+    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    return nb_plan_make(config, plan, ctx);
+}
+
+nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    const char *path;
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
+    return nb_experiment_of_file(path, config, plan, ctx);
+}
+
+/* Refuses a file that has changed since the run: says which, and what to do. */
+static nb_status refuse(const char *change, const char *run_folder, nb_ctx *ctx)
+{
+    const char *path, *config, *folder, *program;
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
+    NB_TRY(ctx, nb_shell_word(path, &config, ctx));
+    NB_TRY(ctx, nb_shell_word(run_folder, &folder, ctx));
+    NB_TRY(ctx, nb_shell_program(&program, ctx));
+    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s run %s --out %s", change, program, config, folder);
+}
+
+nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    const char *path, *manifest, **lines;
+    NB_TRY(ctx, nb_experiment_of_run(run_folder, config, plan, ctx));
+    NB_TRY(ctx, nb_run_path(run_folder, NB_MANIFEST_FILE, &path, ctx));
+    if (!nb_is_file(path)) return NB_OK; /* nothing has been measured */
+    NB_TRY(ctx, nb_read_file(path, &manifest, ctx));
+    NB_TRY(ctx, nb_manifest_changes(manifest, plan->inputs, &lines, ctx));
+    return lines[0] ? refuse(lines[0], run_folder, ctx) : NB_OK;
 }

@@ -13,11 +13,11 @@ bool nb_sql_leaves_out(nb_sql_form f, const nb_column *c)
     case NB_SQL_DEFINITIONS:
     case NB_SQL_NAMES: return false;
     case NB_SQL_IDENTITY:
-    case NB_SQL_SAME:
     case NB_SQL_PAIRED: return !c->identity;
     case NB_SQL_PLANNED:
     case NB_SQL_PARAMETERS: return result;
-    case NB_SQL_TOLD: return result || c->identity || strcmp(c->name, "status") == 0;
+    case NB_SQL_TOLD:
+    case NB_SQL_UNCHANGED: return result || c->identity || strcmp(c->name, "status") == 0;
     case NB_SQL_ASSIGNMENTS: return !result && strcmp(c->name, "status") != 0; /* the plan has written the others */
     case NB_SQL_KEPT:
     case NB_SQL_CLEARED: return !result;
@@ -34,10 +34,10 @@ const char *nb_sql_columns(nb_sql_form f, const nb_column *of, nb_ctx *ctx)
     const char *all = nb_strdup(ctx, "");
     for (const nb_column *c = of; c->name && all; c++) {
         if (nb_sql_leaves_out(f, c)) continue;
-        const char *comma = !*all ? "" : f == NB_SQL_SAME || f == NB_SQL_PAIRED ? " AND " : ", ";
+        const char *comma = !*all ? "" : f == NB_SQL_PAIRED || f == NB_SQL_UNCHANGED ? " AND " : ", ";
         if (f == NB_SQL_DEFINITIONS)
             all = nb_format(ctx, "%s%s%s %s", all, comma, c->name, types[c->type]);
-        else if (f == NB_SQL_ASSIGNMENTS || f == NB_SQL_SAME)
+        else if (f == NB_SQL_ASSIGNMENTS)
             all = nb_format(ctx, "%s%s%s = ?%d", all, comma, c->name, (int)(c - of) + 1);
         else if (f == NB_SQL_TOLD)
             all = nb_format(ctx, "%s%s%s = excluded.%s", all, comma, c->name, c->name);
@@ -47,6 +47,8 @@ const char *nb_sql_columns(nb_sql_form f, const nb_column *of, nb_ctx *ctx)
             all = nb_format(ctx, "%s%s%s = NULL", all, comma, c->name);
         else if (f == NB_SQL_PAIRED)
             all = nb_format(ctx, "%s%sold.%s = new.%s", all, comma, c->name, c->name);
+        else if (f == NB_SQL_UNCHANGED)
+            all = nb_format(ctx, "%s%sold.%s IS new.%s", all, comma, c->name, c->name);
         else if (f == NB_SQL_PARAMETERS)
             all = nb_format(ctx, "%s%s?%d", all, comma, (int)(c - of) + 1);
         else

@@ -15,8 +15,8 @@ typedef enum {
     NB_SQL_ASSIGNMENTS, /* results: "error = ?17, ..." */
     NB_SQL_KEPT,        /* results kept if everything wanted is measured */
     NB_SQL_CLEARED,
-    NB_SQL_SAME,  /* the identity: "trial = ?5 AND ..." */
-    NB_SQL_PAIRED /* the same for two rows: "old.trial = new.trial AND ..." */
+    NB_SQL_PAIRED,   /* the identity of two rows: "old.trial = new.trial AND ..." */
+    NB_SQL_UNCHANGED /* what only describes them: "old.experiment IS new.experiment AND ..." */
 } nb_sql_form;
 
 /* True if an existing row has all metrics that are wanted now. */

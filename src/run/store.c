@@ -77,26 +77,23 @@ static void close_store(void *db)
     sqlite3_close_v2(db);
 }
 
-static nb_status check_version(nb_store *store, nb_ctx *ctx)
+nb_status nb_store_number(nb_store *store, const char *sql, const char *doing, int *number, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
-    NB_TRY(ctx, nb_store_prepare(store, "PRAGMA user_version", &s, ctx));
-    if (sqlite3_step(s) != SQLITE_ROW) return nb_store_fail(store, "is not a store of results", ctx);
-    int version = sqlite3_column_int(s, 0);
-    sqlite3_reset(s);
-    NB_REQUIRE(ctx, version >= NB_STORE_OLDEST && version <= NB_STORE_FORMAT, NB_EIO,
-               "%s: is a store of version %d, this program reads version %d; 'nysbench run --fresh' sets it aside",
-               store->path, version, NB_STORE_FORMAT);
+    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
+    if (sqlite3_step(s) != SQLITE_ROW) return nb_store_fail(store, doing, ctx);
+    *number = sqlite3_column_int(s, 0);
+    sqlite3_reset(s); /* else the store stays locked to whoever writes it */
     return NB_OK;
 }
 
-static nb_status is_empty(nb_store *store, bool *empty, nb_ctx *ctx)
+static nb_status check_version(nb_store *store, nb_ctx *ctx)
 {
-    sqlite3_stmt *s;
-    NB_TRY(ctx, nb_store_prepare(store, "SELECT count(*) FROM sqlite_schema", &s, ctx));
-    if (sqlite3_step(s) != SQLITE_ROW) return nb_store_fail(store, "is not a store of results", ctx);
-    *empty = sqlite3_column_int(s, 0) == 0;
-    sqlite3_reset(s);
+    int version;
+    NB_TRY(ctx, nb_store_number(store, "PRAGMA user_version", "is not a store of results", &version, ctx));
+    NB_REQUIRE(ctx, version >= NB_STORE_OLDEST && version <= NB_STORE_FORMAT, NB_EIO,
+               "%s: is a store of version %d, this program reads version %d; 'nysbench run --fresh' sets it aside",
+               store->path, version, NB_STORE_FORMAT);
     return NB_OK;
 }
 
@@ -157,16 +154,6 @@ static int wait_for_others(void *self, int tries)
     return !asked_to_end() && (w->writes || now_s - w->since_s < MOST_S);
 }
 
-nb_status nb_store_prepare_write(nb_store *store, nb_ctx *ctx)
-{
-    const char *assignments, *sql;
-    int count = nb_column_count(store->study->columns);
-    NB_NEED(assignments, nb_sql_columns(NB_SQL_ASSIGNMENTS, store->study->columns, ctx));
-    NB_NEED(sql, nb_format(ctx, "UPDATE results SET %s, wanted = ?%d, manifest = ?%d WHERE position = ?%d", assignments,
-                           count + 2, count + 3, count + 1));
-    return nb_store_prepare(store, sql, &store->write, ctx);
-}
-
 /* Compares the study whose rows it holds with the expected one. */
 static nb_status find_study(nb_store *store, const nb_study *wanted, nb_ctx *ctx)
 {
@@ -184,16 +171,6 @@ static nb_status find_study(nb_store *store, const nb_study *wanted, nb_ctx *ctx
     return NB_OK;
 }
 
-/* Prepares the store's statements. Columns that an older program's store lacks are added when it is planned. */
-static nb_status make_ready(nb_store *store, bool writable, nb_ctx *ctx)
-{
-    bool lacks;
-    NB_TRY(ctx, nb_store_lacks_columns(store, &lacks, ctx));
-    if (writable) return lacks ? NB_OK : nb_store_prepare_write(store, ctx);
-    if (lacks) NB_TRY(ctx, nb_store_show_columns(store, ctx));
-    return nb_store_execute(store, "PRAGMA query_only = 1", "opening it", ctx);
-}
-
 nb_status nb_store_check_path(const char *path, nb_ctx *ctx)
 {
     static const char suffix[] = "-journal";
@@ -209,7 +186,7 @@ nb_status nb_store_check_path(const char *path, nb_ctx *ctx)
 
 nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx)
 {
-    bool empty = false;
+    int tables;
     const char *sql;
     *store = (nb_store){.path = path, .study = study};
     NB_TRY(ctx, nb_store_check_path(path, ctx));
@@ -226,20 +203,22 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
     sqlite3_busy_handler(store->db, wait_for_others, store->wait);
     NB_REQUIRE(ctx, !writable || sqlite3_db_readonly(store->db, "main") == 0, NB_EIO,
                "%s: cannot be written to: it is read-only", path);
-    NB_TRY(ctx, is_empty(store, &empty, ctx));
-    store->fresh = empty;
-    NB_REQUIRE(ctx, !empty || writable, NB_EIO, "%s: is unfinished and empty: run the experiment again", path);
-    if (empty) {
+    NB_TRY(ctx,
+           nb_store_number(store, "SELECT count(*) FROM sqlite_schema", "is not a store of results", &tables, ctx));
+    store->fresh = tables == 0;
+    NB_REQUIRE(ctx, !store->fresh || writable, NB_EIO, "%s: is unfinished and empty: run the experiment again", path);
+    if (store->fresh) {
         NB_TRY(ctx, nb_sql_tables(study, &sql, ctx));
         NB_TRY(ctx, nb_store_execute(store, sql, "creating the tables", ctx));
     }
     NB_TRY(ctx, check_version(store, ctx));
     /* KiB: to write, the pages of a plan of 80,000 rows; to read, which goes through the file, little */
-    const char *cache = writable ? "PRAGMA cache_size = -65536" : "PRAGMA cache_size = -2048";
+    const char *cache = writable ? "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536"
+                                 : "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2048";
     NB_TRY(ctx, nb_store_execute(store, cache, "opening it", ctx));
     NB_TRY(ctx, check_whole(store, ctx));
     NB_TRY(ctx, find_study(store, study, ctx));
-    return make_ready(store, writable, ctx);
+    return writable ? NB_OK : nb_store_show_columns(store, ctx);
 }
 
 int nb_store_bind(sqlite3_stmt *s, int index, const nb_column *c, const nb_row *row)
@@ -352,11 +331,8 @@ nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_
     sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
     int code = sqlite3_step(s);
     if (code == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL)
-        NB_NEED(*value, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 0)));
+        NB_TRY(ctx, nb_store_read_text(s, 0, value, ctx));
     sqlite3_reset(s);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK
-                                                     : nb_store_fail(store,
-                                                                     "reading the description of the "
-                                                                     "run",
-                                                                     ctx);
+    if (code == SQLITE_ROW || code == SQLITE_DONE) return NB_OK;
+    return nb_store_fail(store, "reading the description of the run", ctx);
 }

@@ -4,17 +4,42 @@
 #ifndef NB_STORE_H
 #define NB_STORE_H
 
-#include "run/manifest.h"
 #include "run/plan.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
 
+/* The signature of a run's rows: the program, and how it measured them. */
+
+typedef struct {
+    const char *build;      /* for people: the state of the source it was built from */
+    const char *executable; /* SHA-256 of its file; identifies the program */
+    /* Everything besides the program that the last bits of a row depend on: OpenBLAS, its kernels and threads, the
+     * width of vectors. */
+    const char *arithmetic;
+} nb_program;
+
+/* True if rows of both programs have the same bits. */
+bool nb_program_same(const nb_program *a, const nb_program *b);
+
+/* Returns the difference for people ("by another build", "with other arithmetic"). */
+const char *nb_program_difference(const nb_program *a, const nb_program *b);
+/* Names a program: by its build, or, beside another one of the same build, by its executable. */
+nb_status nb_program_text(const nb_program *program, const char **text, nb_ctx *ctx);
+nb_status nb_program_beside(const nb_program *program, const nb_program *other, const char **text, nb_ctx *ctx);
+/* Describes how rows were measured that this program would measure otherwise, and what this program is. */
+nb_status nb_program_change(const nb_program *then, const nb_program *now, const char **text, nb_ctx *ctx);
+
+typedef struct {
+    nb_program program;
+    const char *text; /* a JSON object (provenance.h) */
+} nb_manifest;
+
 typedef struct nb_store {
     sqlite3 *db;
     const nb_study *study; /* the study of its rows */
     bool fresh;            /* it was created when it was opened, and has not been planned since */
-    sqlite3_stmt *write;   /* updates one row; NULL if read-only, or if it lacks columns and has not been planned */
+    sqlite3_stmt *write;   /* updates one row; NULL until the store is planned */
     const char *path;
     const nb_manifest *signature; /* signs the rows that are written */
     long long manifest;           /* the signature's number in the store; 0: no row was written under it yet */
@@ -33,11 +58,6 @@ typedef struct {
 
 /* Narrows pending[] (missing rows and rows to retry) to those that `terms` allows to run. */
 void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending);
-
-typedef struct { /* the number of the plan's rows that one program has measured */
-    nb_program program;
-    int rows;
-} nb_measured_by;
 
 typedef struct { /* a manifest, and the number of rows that it signs */
     long long id;
@@ -99,8 +119,8 @@ nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests,
 /* Lists the manifests' numbers for the rows of nb_store_rows, in their order; 0: planned. */
 nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests, nb_ctx *ctx);
 
-/* Lists the programs that have measured rows of the plan, oldest first. */
-nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **programs, nb_ctx *ctx);
+/* Lists the programs that have measured rows of the plan, oldest first, each with one of its manifests. */
+nb_status nb_store_programs(nb_store *store, int *count, nb_signed **programs, nb_ctx *ctx);
 
 /* Reads all planned rows in the plan's order. */
 nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx);

@@ -5,12 +5,13 @@
 
 #include "base/version.h"
 
-/* The columns that its rows do not have, apart from their identity; `columns` has room for all. */
-static nb_status find_missing(nb_store *store, const nb_column **columns, int *count, nb_ctx *ctx)
+/* Finds the columns that its rows do not have, apart from their identity. */
+static nb_status find_missing(nb_store *store, const nb_column ***columns, int *count, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
     int code = SQLITE_OK;
     *count = 0;
+    NB_NEED(*columns, nb_alloc(ctx, (size_t)nb_column_count(store->study->columns), sizeof **columns));
     NB_TRY(ctx, nb_store_prepare(store, "SELECT 1 FROM pragma_table_info('results', 'main') WHERE name = ?1", &s, ctx));
     for (const nb_column *c = store->study->columns; c->name; c++) {
         if (c->identity) continue;
@@ -18,18 +19,8 @@ static nb_status find_missing(nb_store *store, const nb_column **columns, int *c
         code = sqlite3_step(s);
         sqlite3_reset(s);
         if (code != SQLITE_ROW && code != SQLITE_DONE) return nb_store_fail(store, "reading its columns", ctx);
-        if (code == SQLITE_DONE) columns[(*count)++] = c;
+        if (code == SQLITE_DONE) (*columns)[(*count)++] = c;
     }
-    return NB_OK;
-}
-
-nb_status nb_store_lacks_columns(nb_store *store, bool *lacks, nb_ctx *ctx)
-{
-    const nb_column **missing;
-    int count;
-    NB_NEED(missing, nb_alloc(ctx, (size_t)nb_column_count(store->study->columns), sizeof *missing));
-    NB_TRY(ctx, find_missing(store, missing, &count, ctx));
-    *lacks = count > 0;
     return NB_OK;
 }
 
@@ -37,10 +28,10 @@ nb_status nb_store_lacks_columns(nb_store *store, bool *lacks, nb_ctx *ctx)
 nb_status nb_store_show_columns(nb_store *store, nb_ctx *ctx)
 {
     const nb_column **missing;
-    const char *sql = "PRAGMA temp_store = MEMORY; CREATE TEMP VIEW results AS SELECT *";
+    const char *sql = "CREATE TEMP VIEW results AS SELECT *";
     int count;
-    NB_NEED(missing, nb_alloc(ctx, (size_t)nb_column_count(store->study->columns), sizeof *missing));
-    NB_TRY(ctx, find_missing(store, missing, &count, ctx));
+    NB_TRY(ctx, find_missing(store, &missing, &count, ctx));
+    if (count == 0) return NB_OK;
     for (int i = 0; i < count; i++) NB_NEED(sql, nb_format(ctx, "%s, NULL AS %s", sql, missing[i]->name));
     NB_NEED(sql, nb_format(ctx, "%s FROM main.results", sql));
     return nb_store_execute(store, sql, "reading the rows of an older program", ctx);
@@ -51,8 +42,8 @@ nb_status nb_store_add_columns(nb_store *store, nb_ctx *ctx)
     const nb_column **missing;
     const char *names, *sql = "";
     int count;
-    NB_NEED(missing, nb_alloc(ctx, (size_t)nb_column_count(store->study->columns), sizeof *missing));
-    NB_TRY(ctx, find_missing(store, missing, &count, ctx));
+    NB_TRY(ctx, find_missing(store, &missing, &count, ctx));
+    if (count == 0) return NB_OK;
     for (int i = 0; i < count; i++)
         NB_NEED(sql, nb_format(ctx, "%sALTER TABLE results ADD COLUMN %s %s; ", sql, missing[i]->name,
                                missing[i]->type == NB_COLUMN_TEXT ? "TEXT" : "REAL"));

@@ -2,8 +2,6 @@
 /* store_manifests.c - which programs have measured the rows. */
 #include "run/store_private.h"
 
-#include "run/schema.h"
-
 /* Reads the arithmetic of a manifest m; no store that this program writes lacks it. */
 #define ARITHMETIC "coalesce(json_extract(m.text, '$.arithmetic'), 'arithmetic unknown')"
 
@@ -12,14 +10,11 @@
 static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
-    int code, most = 0;
-    NB_TRY(ctx, nb_store_prepare(store, "SELECT count(*) FROM manifests", &s, ctx));
-    if (sqlite3_step(s) != SQLITE_ROW) return nb_store_fail(store, "counting manifests", ctx);
-    most = sqlite3_column_int(s, 0);
-    sqlite3_reset(s);
-    NB_NEED(*manifests, nb_alloc(ctx, (size_t)most, sizeof **manifests));
+    int code, room = 0;
+    *manifests = NULL;
     NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
-    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < most; ++*count) {
+    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW; ++*count) {
+        NB_GROW(ctx, *manifests, *count, room);
         nb_signed *m = &(*manifests)[*count];
         *m = (nb_signed){
             .id = sqlite3_column_int64(s, 0), .rows = sqlite3_column_int(s, 1), .hidden = sqlite3_column_int(s, 2)};
@@ -55,26 +50,12 @@ nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manife
     return read_manifests(store, sql, count, manifests, ctx);
 }
 
-nb_status nb_store_programs(nb_store *store, int *count, nb_measured_by **programs, nb_ctx *ctx)
+nb_status nb_store_programs(nb_store *store, int *count, nb_signed **programs, nb_ctx *ctx)
 {
-    static const char *const sql =
-        "SELECT m.executable, m.build, sum(r.rows), " ARITHMETIC " AS arithmetic "
+    return read_manifests(
+        store,
+        "SELECT min(m.id), sum(r.rows), 0, m.text, m.build, m.executable, " ARITHMETIC " AS arithmetic "
         "FROM (SELECT manifest, count(*) AS rows FROM results WHERE position IS NOT NULL GROUP BY manifest) r "
-        "JOIN manifests m ON m.id = r.manifest GROUP BY m.executable, arithmetic ORDER BY min(m.id)";
-    sqlite3_stmt *s;
-    int code, most = 0;
-    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) most++;
-    sqlite3_reset(s);
-    NB_NEED(*programs, nb_alloc(ctx, (size_t)most, sizeof **programs));
-    for (*count = 0; code == SQLITE_DONE && *count < most && sqlite3_step(s) == SQLITE_ROW; ++*count) {
-        nb_measured_by *by = &(*programs)[*count];
-        by->rows = sqlite3_column_int(s, 2);
-        NB_TRY(ctx, nb_store_read_text(s, 0, &by->program.executable, ctx));
-        NB_TRY(ctx, nb_store_read_text(s, 1, &by->program.build, ctx));
-        NB_TRY(ctx, nb_store_read_text(s, 3, &by->program.arithmetic, ctx));
-    }
-    if (*count < most || code != SQLITE_DONE) return nb_store_fail(store, "reading manifests", ctx);
-    sqlite3_reset(s);
-    return NB_OK;
+        "JOIN manifests m ON m.id = r.manifest GROUP BY m.executable, arithmetic ORDER BY min(m.id)",
+        count, programs, ctx);
 }

@@ -14,14 +14,13 @@ nb_status nb_store_execute(nb_store *store, const char *sql, const char *doing, 
 /* Prepares a statement that lives as long as ctx's memory. */
 nb_status nb_store_prepare(nb_store *store, const char *sql, sqlite3_stmt **statement, nb_ctx *ctx);
 
-/* *lacks: the store was made by an older program and has no columns for some measures of its study. */
-nb_status nb_store_lacks_columns(nb_store *store, bool *lacks, nb_ctx *ctx);
-/* Add these columns, empty: as seen by this connection's readers; in the store itself, within a transaction. */
+/* Reads the number in the first row of a query's answer. */
+nb_status nb_store_number(nb_store *store, const char *sql, const char *doing, int *number, nb_ctx *ctx);
+
+/* Add the columns that a store of an older program lacks, empty: as seen by this connection's readers; in the store
+ * itself, within a transaction. */
 nb_status nb_store_show_columns(nb_store *store, nb_ctx *ctx);
 nb_status nb_store_add_columns(nb_store *store, nb_ctx *ctx);
-
-/* Prepares the statement that writes a row. */
-nb_status nb_store_prepare_write(nb_store *store, nb_ctx *ctx);
 
 /* Copies the text in a column of the statement's current row. */
 nb_status nb_store_read_text(sqlite3_stmt *statement, int index, const char **text, nb_ctx *ctx);

@@ -3,7 +3,6 @@
 #include "run/store_private.h"
 
 #include "base/texts.h"
-#include "run/schema.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,64 +13,48 @@ typedef struct { /* rows on their way out of the store */
     nb_texts *texts; /* each once: most are those of many rows */
 } reader;
 
-/* A text that the row before has too is its; `before` is NULL for the first row. */
-static nb_status read_text(const reader *r, int index, const char *before, const char **text)
+static nb_status read_text(const reader *r, int index, const char **text)
 {
     const char *here = (const char *)sqlite3_column_text(r->statement, index);
     int number;
-    *text = here && before && strcmp(here, before) == 0 ? before : NULL;
-    if (!here || *text) return NB_OK;
+    *text = NULL;
+    if (!here) return NB_OK;
     NB_TRY(r->texts->ctx, nb_texts_number(r->texts, here, &number));
     *text = r->texts->items[number];
     return NB_OK;
 }
 
-static nb_status read_column(const reader *r, int index, nb_row *row, const nb_row *before)
-{
-    const nb_column *c = &r->columns[index];
-    sqlite3_stmt *s = r->statement;
-    char *field = (char *)row + c->offset;
-    const char *above = before ? (const char *)before + c->offset : NULL;
-    switch (c->type) {
-    case NB_COLUMN_TEXT: return read_text(r, index, above ? *(const char *const *)above : NULL, (const char **)field);
-    case NB_COLUMN_INT: *(int *)field = sqlite3_column_int(s, index); break;
-    case NB_COLUMN_SEED: *(long long *)field = sqlite3_column_int64(s, index); break;
-    case NB_COLUMN_REAL:
-        *(double *)field = sqlite3_column_type(s, index) == SQLITE_NULL ? NAN : sqlite3_column_double(s, index);
-        break;
-    }
-    return NB_OK;
-}
-
 /* The statement's present row. */
-static nb_status read_row(const reader *r, nb_row *row, const nb_row *before)
+static nb_status read_row(const reader *r, nb_row *row)
 {
-    for (int i = 0; r->columns[i].name; i++) NB_TRY(r->texts->ctx, read_column(r, i, row, before));
+    sqlite3_stmt *s = r->statement;
+    for (int i = 0; r->columns[i].name; i++) {
+        void *field = (char *)row + r->columns[i].offset;
+        switch (r->columns[i].type) {
+        case NB_COLUMN_TEXT: NB_TRY(r->texts->ctx, read_text(r, i, field)); break;
+        case NB_COLUMN_INT: *(int *)field = sqlite3_column_int(s, i); break;
+        case NB_COLUMN_SEED: *(long long *)field = sqlite3_column_int64(s, i); break;
+        case NB_COLUMN_REAL:
+            *(double *)field = sqlite3_column_type(s, i) == SQLITE_NULL ? NAN : sqlite3_column_double(s, i);
+            break;
+        }
+    }
     if (row->reason) NB_NEED(row->reason, nb_clean(r->texts->ctx, row->reason, "")); /* an older program's may not be */
-    return NB_OK;
-}
-
-static nb_status count_rows(nb_store *store, int *count, nb_ctx *ctx)
-{
-    sqlite3_stmt *s;
-    NB_TRY(ctx, nb_store_prepare(store, "SELECT count(*) FROM results WHERE position IS NOT NULL", &s, ctx));
-    if (sqlite3_step(s) != SQLITE_ROW) return nb_store_fail(store, "counting rows", ctx);
-    *count = sqlite3_column_int(s, 0);
-    sqlite3_reset(s); /* else the store stays locked to whoever writes it */
     return NB_OK;
 }
 
 nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
-    int total = 0, code;
-    NB_TRY(ctx, count_rows(store, &total, ctx));
-    NB_NEED(*manifests, nb_alloc(ctx, (size_t)total, sizeof **manifests));
+    int room = 0, code;
+    *manifests = NULL;
     NB_TRY(ctx, nb_store_prepare(
                     store, "SELECT coalesce(manifest, 0) FROM results WHERE position IS NOT NULL ORDER BY position", &s,
                     ctx));
-    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW && *count < total; ++*count)
+    for (*count = 0; (code = sqlite3_step(s)) == SQLITE_ROW; ++*count) {
+        NB_GROW(ctx, *manifests, *count, room);
         (*manifests)[*count] = sqlite3_column_int64(s, 0);
+    }
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);
 }
 
@@ -83,12 +66,13 @@ nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx)
     int total = 0, code;
     *rows = (nb_row_list){.columns = r.columns, .row_size = store->study->row_size};
     nb_texts_init(&texts, ctx);
-    NB_TRY(ctx, count_rows(store, &total, ctx));
+    NB_TRY(ctx, nb_store_number(store, "SELECT count(*) FROM results WHERE position IS NOT NULL", "counting rows",
+                                &total, ctx));
     NB_NEED(names, nb_sql_columns(NB_SQL_NAMES, r.columns, ctx));
     NB_NEED(sql, nb_format(ctx, "SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position", names));
     NB_NEED(rows->bytes, nb_alloc(ctx, (size_t)total, rows->row_size));
     NB_TRY(ctx, nb_store_prepare(store, sql, &r.statement, ctx));
     for (; (code = sqlite3_step(r.statement)) == SQLITE_ROW && rows->count < total; rows->count++)
-        NB_TRY(ctx, read_row(&r, nb_row_at(rows, rows->count), rows->count ? nb_row_at(rows, rows->count - 1) : NULL));
+        NB_TRY(ctx, read_row(&r, nb_row_at(rows, rows->count)));
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);
 }

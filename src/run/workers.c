@@ -47,7 +47,7 @@ static void look_for_stop(nb_pool *p)
 static nb_status listen_to(nb_pool *p, nb_worker *w)
 {
     while (w->state != NB_ABSENT) {
-        nb_heard heard = nb_channel_hear(w->fd, &w->inbox, &p->heard);
+        nb_heard heard = nb_channel_hear(w->fd, &p->heard);
         if (heard == NB_HEARD_NOTHING) break;
         if (heard != NB_HEARD_ROW) look_for_stop(p); /* before the next job is handed out */
         NB_TRY(p->ctx, nb_worker_actions[w->state][heard](p, w));
@@ -219,7 +219,6 @@ nb_status nb_workers_fit(const nb_plan *plan, const bool *pending, nb_workers *w
 {
     const nb_machine_speed any = {.slowness = 1, .cpus = 1};
     nb_predicted p;
-    nb_any_row row;
     const char *scene;
     int jobs = 0;
     if (workers->memory <= 0 || workers->jobs == 0) return NB_OK;
@@ -228,10 +227,9 @@ nb_status nb_workers_fit(const nb_plan *plan, const bool *pending, nb_workers *w
     for (double sum = 0; jobs < p.workers && (sum += p.unit_bytes[jobs]) <= workers->memory;) jobs++;
     const nb_unit *largest = p.units;
     while (nb_cost_of(plan, largest, pending).bytes < p.bytes) largest++;
-    nb_plan_row(plan, largest->first, &row);
     NB_TRY(ctx, nb_plan_scene_text(plan, largest->first, &scene, ctx));
     NB_REQUIRE(ctx, jobs > 0, NB_EINVAL, "%s needs about %.1f MiB (n = %d), but only %.1f MiB of memory may be used",
-               scene, p.bytes / 0x1p20, row.row.n, workers->memory / 0x1p20);
+               scene, p.bytes / 0x1p20, plan->scenes[plan->rows[largest->first].scene].n, workers->memory / 0x1p20);
     workers->share = fmax(workers->memory / jobs, fmin(workers->memory, 1.5 * p.bytes));
     if (jobs < p.workers) workers->jobs = jobs;
     return NB_OK;

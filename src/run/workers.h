@@ -3,9 +3,17 @@
 #ifndef NB_WORKERS_H
 #define NB_WORKERS_H
 
-#include "run/limits.h"
 #include "run/plan.h"
 #include "run/sink.h"
+
+/* The number of workers of a run, and the limits of each. */
+typedef struct {
+    int jobs;         /* worker processes; 0: this process computes */
+    int blas_threads; /* BLAS threads of each */
+    double timeout_s; /* time limit of one row; 0: none */
+    double memory;    /* bytes for all workers together; 0: no limit */
+    double share;     /* bytes that one may allocate beyond those held at its start; 0: no limit */
+} nb_workers;
 
 /* Reduces an exclusive study to one worker; returns whether this removed any. nb_run_plan does so too. */
 bool nb_workers_alone(const nb_plan *plan, nb_workers *workers);

@@ -18,16 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#if defined __SANITIZE_ADDRESS__
-#define SANITIZED 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+extern void __asan_init(void) __attribute__((weak)); /* NOLINT(bugprone-reserved-identifier): a sanitizer's */
 
 enum { CHANNEL = 3 }; /* a worker's end, its only open file but the standard streams */
 
@@ -35,7 +26,6 @@ typedef struct {
     const nb_plan *plan;
     nb_ctx *ctx;
     nb_worker_page *page;
-    nb_packet told;
 } child;
 
 /* The time is written first: a new time with an old position does no harm. */
@@ -58,18 +48,18 @@ nb_doing nb_worker_doing(const nb_worker *w)
 }
 
 /* Ends the worker if its parent is gone: nothing is left to do. */
-static void tell(child *c, nb_told told)
+static void tell(nb_told told)
 {
-    if (!nb_channel_tell(CHANNEL, &c->told, &told)) _exit(EXIT_FAILURE);
+    if (!nb_channel_tell(CHANNEL, &told)) _exit(EXIT_FAILURE);
 }
 
 /* Ends a worker in which an allocation has failed: what it computes next may fail for want of memory that the culprit
  * holds. */
-static void end_if_unfit(child *c)
+static void end_if_unfit(const child *c)
 {
     const char *what = nb_ctx_exhausted(c->ctx);
     if (!what) return;
-    tell(c, (nb_told){.kind = NB_HEARD_ERROR, .number = NB_ENOMEM, .text = what});
+    tell((nb_told){.kind = NB_HEARD_ERROR, .number = NB_ENOMEM, .text = what});
     _exit(EXIT_SUCCESS);
 }
 
@@ -86,17 +76,16 @@ static nb_status tell_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
     const nb_study *study = c->plan->config->study;
     (void)ctx;
     end_if_unfit(c);
-    tell(c, (nb_told){NB_HEARD_ROW, index, row->status, row->reason, (const char *)row + study->result_offset,
-                      study->result_size});
+    tell((nb_told){NB_HEARD_ROW, index, row->status, row->reason, (const char *)row + study->result_offset,
+                   study->result_size});
     return NB_OK;
 }
 
 static nb_status tell_instance(void *self, nb_ctx *ctx)
 {
-    child *c = self;
     (void)ctx;
-    end_if_unfit(c);
-    tell(c, (nb_told){.kind = NB_HEARD_INSTANCE});
+    end_if_unfit(self);
+    tell((nb_told){.kind = NB_HEARD_INSTANCE});
     return NB_OK;
 }
 
@@ -120,7 +109,7 @@ static nb_status limit_memory(double share, nb_ctx *ctx)
     long pages = 0;
     NB_REQUIRE(ctx, setrlimit(RLIMIT_CORE, &limit) == 0, NB_EIO, "a worker's core dumps cannot be limited: %s",
                strerror(errno));
-    if (share <= 0 || SANITIZED) return NB_OK;
+    if (share <= 0 || __asan_init) return NB_OK;
     FILE *statm = fopen("/proc/self/statm", "r");
     int read = statm ? fscanf(statm, "%*d %*d %*d %*d %*d %ld", &pages) : 0;
     if (statm) fclose(statm);
@@ -151,7 +140,7 @@ static nb_status work(child *c, const nb_workers *how)
     do {
         NB_TRY(c->ctx, run_job(c));
         end_if_unfit(c);
-        tell(c, (nb_told){.kind = NB_HEARD_JOB});
+        tell((nb_told){.kind = NB_HEARD_JOB});
     } while (await_job());
     return NB_OK;
 }
@@ -172,7 +161,7 @@ _Noreturn void nb_worker_live(const nb_pool *p, const nb_worker *w, int fd)
     nb_ctx_isolate(c.ctx, p->how.timeout_s > 0 ? p->how.timeout_s : INFINITY);
     nb_status status = work(&c, &p->how);
     if (status != NB_OK)
-        tell(&c, (nb_told){.kind = NB_HEARD_ERROR, .number = (int)status, .text = nb_error_message(c.ctx)});
+        tell((nb_told){.kind = NB_HEARD_ERROR, .number = (int)status, .text = nb_error_message(c.ctx)});
     nb_servers_end();
     fflush(stdout);
     _exit(EXIT_SUCCESS);

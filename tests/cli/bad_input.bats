@@ -165,11 +165,9 @@ core 'lies' lacks the function compute
 problem 'lies' lacks the function shape
 kernel 'lies' lacks the function fill
 there is a strategy 'lies' already
-lies: option 'y' is for another one, and lacks that, its value, or a default
-lies: option 'y' is for another one, and lacks that, its value, or a default
-lies: option 'y' is for e=b, which cannot be
+lies: option 'y' lacks the value that it is for
 EOT
-    [ "$number" -eq 28 ]
+    [ "$number" -eq 26 ]
     lies 0
     cp "$WORK/lies0.so" "$WORK/"$'l\xff.so'
     run "$NYSBENCH" list --plugin "$WORK/"$'l\xff.so'

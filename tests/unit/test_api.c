@@ -3,7 +3,6 @@
  * is wrong; calls leave nothing behind and may run in many threads. */
 #include "scenes.h"
 
-#include "api/attention.h"
 #include "api/handle.h"
 #include "base/scratch.h"
 #include "components/study.h"

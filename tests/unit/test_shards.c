@@ -198,7 +198,7 @@ static void test_merge_conflicts(void **state)
     assert_ok(ctx, add(&merge, "runs/a", false, plan.row_count, a, ctx));
     assert_ok(ctx, add(&merge, "runs/b", false, plan.row_count, b, ctx));
     assert_int_equal(merge.conflict_count, 3);
-    assert_non_null(strstr(merge.conflicts[0], "error is 7 in runs/a and 7.0000000000000009 in runs/b"));
+    assert_non_null(strstr(merge.conflicts[0], "error is 7 in runs/a and 7.000000000000001 in runs/b"));
     assert_non_null(strstr(merge.conflicts[0], a[7].core));
     assert_non_null(strstr(merge.conflicts[1], "cosine is nothing in runs/a and 0.5 in runs/b"));
     assert_non_null(strstr(merge.conflicts[2], "status is ok in runs/a and failed in runs/b"));

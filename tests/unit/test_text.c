@@ -112,7 +112,7 @@ static void filled(const char *before, int indent, int width, const char *text, 
     size_t bytes;
     FILE *out = open_memstream(&made, &bytes);
     assert_non_null(out);
-    nb_text_fill(out, before, indent, width, "\\&", text);
+    nb_text_fill(out, before, indent, width, text);
     fclose(out);
     assert_string_equal(made, expected);
     free(made);
@@ -127,7 +127,7 @@ static void test_fill(void **state)
     filled("", 0, 7, "\xc3\xa9\xc3\xa9\xc3\xa9 two\n\tx", "\xc3\xa9\xc3\xa9\xc3\xa9 two\nx\n");
     filled("a ", 4, 9, "one two", "  a one\n    two\n");
     filled("a long one ", 4, 12, "one two", "a long one \n    one two\n");
-    filled("", 0, 3, "wider .x", "wider\n\\&.x\n");
+    filled("", 0, 3, "wider .x", "wider\n.x\n");
     filled("- ", 2, 9, "", "- \n");
 }
 

@@ -41,8 +41,8 @@ static const unsigned levels[] = {1u << NB_COHERENCE_CLUSTERS | 1u << NB_COHEREN
 static nb_status check_scene(const nb_plan *plan, const nb_planned_scene *s, nb_ctx *ctx)
 {
     (void)plan;
-    NB_REQUIRE(ctx, s->value[NB_COHERENCE_SIDE] != NB_OF_KEYS || !s->keyless, NB_EINVAL,
-               "%s; 'side: keys' needs keys, 'side: queries' does not", s->keyless);
+    NB_REQUIRE(ctx, s->value[NB_COHERENCE_SIDE] != NB_OF_KEYS || !s->shape->keyless, NB_EINVAL,
+               "%s; 'side: keys' needs keys, 'side: queries' does not", s->shape->keyless);
     return NB_OK;
 }
 

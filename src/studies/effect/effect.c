@@ -111,7 +111,7 @@ static void fill_row(const nb_plan *plan, const nb_planned_scene *scene, const n
     const nb_landmark_options *o = nb_effect_has_landmarks(attention) ? attention->options : NULL;
     out->strategy = o ? o->strategy->label : NULL;
     out->core = o ? o->core->label : NULL;
-    out->heads = scene->heads;
+    out->heads = scene->shape->each;
     out->landmarks = nb_attention_size(attention, &(nb_layer_shape){.n = scene->n, .d = scene->d});
 }
 

@@ -229,7 +229,7 @@ nb_status nb_error_check_scene(const nb_plan *plan, const nb_planned_scene *s, n
 {
     double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     int m = 0, scene = (int)(s - plan->scenes);
-    NB_TRY(ctx, nb_error_check_keys(nb_error_kernel(plan, s), s->keyless, ctx));
+    NB_TRY(ctx, nb_error_check_keys(nb_error_kernel(plan, s), s->shape->keyless, ctx));
     for (int i = nb_plan_first_row(plan, scene); i < plan->row_count && plan->rows[i].scene == scene; i++) {
         int landmarks = nb_error_method_of(plan, i)->m;
         if (landmarks <= s->n && landmarks > m) m = landmarks;

@@ -59,14 +59,15 @@ static const unsigned levels[] = {0};
 /* heads: 0 is as many as the input has; of a generated problem one. */
 static int heads_of(const nb_planned_scene *s, int value)
 {
-    return value > 0 ? value : s->heads > 0 ? s->heads : 1;
+    return value > 0 ? value : s->shape->each > 0 ? s->shape->each : 1;
 }
 
 static void prepare_scene(const nb_config *config, nb_planned_scene *s)
 {
     (void)config;
     s->value[NB_FORWARD_HEADS] = heads_of(s, s->value[NB_FORWARD_HEADS]);
-    if (s->heads > 0 && s->value[NB_FORWARD_HEADS] > s->heads) s->refusal = "the input has fewer heads than that";
+    if (s->shape->each > 0 && s->value[NB_FORWARD_HEADS] > s->shape->each)
+        s->refusal = "the input has fewer heads than that";
 }
 
 /* Times differ from trial to trial, and speed-ups are of methods that were timed together. */
@@ -79,7 +80,7 @@ static bool is_random(const nb_plan *plan, const nb_planned_scene *scene, const 
 static nb_status check_scene(const nb_plan *plan, const nb_planned_scene *s, nb_ctx *ctx)
 {
     (void)plan;
-    const char *lack = s->keyless ? s->keyless : s->valueless;
+    const char *lack = s->shape->keyless ? s->shape->keyless : s->shape->valueless;
     NB_REQUIRE(ctx, !lack, NB_EINVAL, "%s; attention needs q, k and v", lack);
     return NB_OK;
 }

@@ -5,8 +5,8 @@
 nb_layer_shape nb_forward_shape(const nb_planned_scene *s)
 {
     int heads = s->value[NB_FORWARD_HEADS] > 0 ? s->value[NB_FORWARD_HEADS] : 1, key_heads = heads;
-    if (s->shared > 1 && heads % s->shared == 0) key_heads = heads / s->shared;
-    if (s->shared > 1 && heads < s->shared) key_heads = 1;
+    if (s->shape->shared > 1 && heads % s->shape->shared == 0) key_heads = heads / s->shape->shared;
+    if (s->shape->shared > 1 && heads < s->shape->shared) key_heads = 1;
     return (nb_layer_shape){
         .batch = 1, .heads = heads, .key_heads = key_heads, .n = s->n, .d = s->d, .dv = s->d, .causal = s->causal};
 }

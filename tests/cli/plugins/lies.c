@@ -9,15 +9,13 @@
 typedef struct {
     int m;
     double x;
-#if LIE > 24
+#if LIE == 25
     double y;
-    int e;
 #endif
 } lies_options;
 
 static const char *const references[] = {LIE == 10 ? NULL : "none: made to fail", NULL};
 static const char *const *const choices = NULL;
-static const char *const names[] = {"a", NULL};
 
 static const nb_option options[] = {
 #if LIE == 5
@@ -42,8 +40,6 @@ static const nb_option options[] = {
     NB_REAL(lies_options, x, "1", 1, 9, "a number"),
 #endif
 #if LIE == 25
-    NB_REAL_FOR(lies_options, y, "start", "given", "1", 1, 9, "for an option that is not there"),
-#elif LIE == 26
     {.key = "y",
      .type = NB_OPTION_REAL,
      .offset = offsetof(lies_options, y),
@@ -52,9 +48,6 @@ static const nb_option options[] = {
      .hi = 9,
      .for_key = "m",
      .help = "for no value"},
-#elif LIE == 27
-    NB_ENUM(lies_options, e, "a", names, "one of one"),
-    NB_REAL_FOR(lies_options, y, "e", "b", "1", 1, 9, "for a value that is not there"),
 #endif
 #if LIE == 3
     {.key = "garbage", .type = (nb_option_type)77},
@@ -114,7 +107,7 @@ static const nb_plugin_part parts[] = {
     {NULL, NULL}};
 
 /* What is not used under one lie is under another. */
-const void *const lies_all[] = {&core, &problem, &kernel, &strategy, &choices, &names};
+const void *const lies_all[] = {&core, &problem, &kernel, &strategy, &choices};
 
 extern const nb_plugin nysbench_plugin;
 const nb_plugin nysbench_plugin = {NB_ABI + (LIE == 19), parts};
