@@ -96,7 +96,8 @@ nb_status nb_relation_choose(const nb_relation *relation, const char *table, con
 
 /* Runs statements without answers; NB_ENOMEM where `sql` is NULL. */
 nb_status nb_relation_run(const nb_relation *relation, const char *sql);
-/* A new temporary table with these columns, "a, b, c", in the place of one of that name; *insert adds a row to it. */
+/* A new temporary table with these columns, "a, b, c, PRIMARY KEY (a, b)", in the place of one of that name; *insert adds
+ * a row to it. */
 nb_status nb_relation_table(const nb_relation *relation, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx);
 /* A row: what is bound, after `types` of the first columns: i an int, r a double (NaN: NULL), t a text (NULL too). */
