@@ -26,7 +26,7 @@ nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_s
 nb_status nb_builds_table(nb_relation *r, bool sessions, bool *several, nb_ctx *ctx)
 {
     const char *sql;
-    nb_answer counted;
+    nb_grid counted;
     NB_NEED(sql, nb_format(ctx,
                            "CREATE TEMP TABLE build (manifest INTEGER PRIMARY KEY, build INTEGER); "
                            "INSERT INTO build SELECT id, dense_rank() OVER (ORDER BY first) - 1 FROM (SELECT id, %s AS "
@@ -35,7 +35,7 @@ nb_status nb_builds_table(nb_relation *r, bool sessions, bool *several, nb_ctx *
                                     : "min(id) OVER (PARTITION BY executable, coalesce(json_extract(text, "
                                       "'$.arithmetic'), 'arithmetic unknown'))"));
     NB_TRY(ctx, nb_relation_make(r, "build", sql, ctx));
-    NB_TRY(ctx, nb_relation_ask(r, "SELECT count(DISTINCT build) > 1 FROM build", NULL, &counted, NULL, ctx));
-    *several = nb_answer_at(&counted, 0, 0)->integer;
+    NB_TRY(ctx, nb_relation_ask(r, "SELECT count(DISTINCT build) > 1 FROM build", &counted, ctx));
+    *several = nb_grid_at(&counted, 0, 0)->integer;
     return NB_OK;
 }

@@ -63,11 +63,11 @@ static nb_status find_in_rows(nb_relation *r, const char *sql, const char *memor
                           {"{exclusive}", study->exclusive ? "1" : "0"},
                           {NULL, NULL}};
     while (*sql) {
-        nb_answer a;
+        nb_grid a;
         NB_TRY(ctx, next_statement(&sql, words, &statement, ctx));
         if (!statement) continue;
-        NB_TRY(ctx, nb_relation_ask(r, statement, NULL, &a, NULL, ctx));
-        for (int i = 0; i < a.count; i++) NB_TRY(ctx, nb_caveats_add(found, nb_answer_at(&a, i, 0)->text, ctx));
+        NB_TRY(ctx, nb_relation_ask(r, statement, &a, ctx));
+        for (int i = 0; i < a.count; i++) NB_TRY(ctx, nb_caveats_add(found, nb_grid_at(&a, i, 0)->text, ctx));
     }
     return NB_OK;
 }

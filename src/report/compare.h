@@ -47,7 +47,7 @@ typedef struct {
 } nb_comparison;
 
 /* The code of the baseline among the values of a column: of none, or one that they lack, the first. */
-int nb_compare_baseline(const nb_answer *values, const char *wanted);
+int nb_compare_baseline(const nb_grid *values, const char *wanted);
 
 /* `terms` must outlive the comparison. */
 nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);
@@ -57,10 +57,9 @@ typedef struct {
     nb_compare_terms terms;
     nb_comparison comparison;
 } nb_usual_comparison;
-/* The study's methods by its metric, against this one (canonical; NULL: the first that is no oracle); `pool` as
- * nb_contrast_terms. */
-nb_status nb_compare_usual(nb_relation *relation, const char *baseline, int resamples, const char *pool,
-                           nb_usual_comparison *usual, nb_ctx *ctx);
+/* The study's methods by its metric, against the relation's baseline; `pool` as nb_contrast_terms. */
+nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *pool, nb_usual_comparison *usual,
+                           nb_ctx *ctx);
 
 /* A comparison for people, and for programs: what compare.sql makes of its lines. */
 typedef struct {

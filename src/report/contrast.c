@@ -74,7 +74,7 @@ static nb_status find_keys(maker *m)
 {
     const nb_contrast_terms *t = m->terms;
     const char **settings;
-    nb_answer several;
+    nb_grid several;
     int count = 0, key_count = 0, all = nb_column_count(m->columns) + 3;
     NB_NEED(settings, nb_alloc(m->ctx, (size_t)all, sizeof *settings));
     NB_NEED(m->keys, nb_alloc(m->ctx, (size_t)all, sizeof *m->keys));
@@ -91,8 +91,8 @@ static nb_status find_keys(maker *m)
         if (!pool) NB_TRY(m->ctx, nb_keys_add(&m->settings[1], c, m->ctx));
         if (!pool || t->apart) settings[count++] = c->name;
     }
-    NB_TRY(m->ctx, nb_relation_ask(m->relation, "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL,
-                                   &several, NULL, m->ctx));
+    NB_TRY(m->ctx,
+           nb_relation_ask(m->relation, "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", &several, m->ctx));
     if (several.count > 0) {
         for (int i = 0; i < 2; i++)
             NB_NEED(m->settings[i], nb_format(m->ctx, "%s%s" INPUT_SQL, m->settings[i], *m->settings[i] ? ", " : ""));
@@ -192,13 +192,13 @@ static nb_status cell_sql(const maker *m, const char *name, const char **list)
     return NB_OK;
 }
 
-static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_answer *answer)
+static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_grid *answer)
 {
     const char *list = "", *sql;
     for (; *columns; columns++) NB_TRY(m->ctx, cell_sql(m, *columns, &list));
     NB_NEED(sql, nb_format(m->ctx, "SELECT %sNULL FROM agreed CROSS JOIN run ON run.id = %s_row ORDER BY agreed.%s",
                            list, of, of));
-    return nb_relation_ask(m->relation, sql, NULL, answer, NULL, m->ctx);
+    return nb_relation_ask(m->relation, sql, answer, m->ctx);
 }
 
 /* 3. */
@@ -228,13 +228,13 @@ static nb_status measure(const maker *m, const double *a, const double *b, pair 
 static nb_status check_single(const maker *m)
 {
     const char *list = "";
-    nb_answer several;
+    nb_grid several;
     for (const char *const *c = m->terms->confounded; c && *c; c++)
         NB_NEED(list, nb_format(m->ctx, "%s%s%s", list, *list ? ", " : "", *c));
     if (!*list) return NB_OK;
     NB_TRY(m->ctx,
            nb_relation_ask(m->relation, "SELECT 1 FROM side GROUP BY value, same, trial HAVING count(*) > 1 LIMIT 1",
-                           NULL, &several, NULL, m->ctx));
+                           &several, m->ctx));
     NB_REQUIRE(m->ctx, several.count == 0, NB_EINVAL,
                "a %s has several rows that differ only in what is named as confounded (%s): select one of them",
                m->terms->by, list);
@@ -447,7 +447,7 @@ static nb_status add_contrasts(maker *m, int baseline, int value, int count)
 static nb_status find_difference(const maker *m, int baseline, int value, const char **names)
 {
     const char *flags = "", *total = "0", *sql;
-    nb_answer a;
+    nb_grid a;
     for (const char **c = m->keys; *c; c++) {
         NB_NEED(flags, nb_format(m->ctx, "%s, a.%s IS NOT b.%s AS %s", flags, *c, *c, *c));
         NB_NEED(total, nb_format(m->ctx, "%s + (a.%s IS NOT b.%s)", total, *c, *c));
@@ -463,10 +463,10 @@ static nb_status find_difference(const maker *m, int baseline, int value, const 
                   "AS y ON y.value = %d CROSS JOIN run AS b ON b.id = y.first_id AND b.head_id = a.head_id "
                   "WHERE x.value = %d ORDER BY total, b.number LIMIT 1",
                   total, flags, baseline, value));
-    NB_TRY(m->ctx, nb_relation_ask(m->relation, sql, NULL, &a, NULL, m->ctx));
+    NB_TRY(m->ctx, nb_relation_ask(m->relation, sql, &a, m->ctx));
     *names = a.count ? "" : NULL;
     for (int c = 1; c < a.columns && a.count; c++)
-        if (nb_answer_at(&a, 0, c)->integer)
+        if (nb_grid_at(&a, 0, c)->integer)
             NB_NEED(*names, nb_format(m->ctx, "%s%s%s", *names, **names ? " and " : "", a.names[c]));
     return NB_OK;
 }
@@ -475,14 +475,14 @@ static nb_status find_difference(const maker *m, int baseline, int value, const 
 static nb_status add_refusal(maker *m, int baseline, int value)
 {
     const char *names;
-    nb_answer setting;
+    nb_grid setting;
     nb_contrast *c;
     NB_TRY(m->ctx, nb_relation_ask(m->relation,
                                    nb_format(m->ctx, "SELECT %s FROM agreed WHERE value = %d AND value_row IS NOT NULL",
                                              setting_names[m->pooled], value),
-                                   NULL, &setting, NULL, m->ctx));
+                                   &setting, m->ctx));
     NB_TRY(m->ctx, find_difference(m, baseline, value, &names));
-    NB_TRY(m->ctx, add_contrast(m, baseline, value, (int)nb_answer_at(&setting, 0, 0)->integer, &c));
+    NB_TRY(m->ctx, add_contrast(m, baseline, value, (int)nb_grid_at(&setting, 0, 0)->integer, &c));
     if (names)
         NB_NEED(c->refusal,
                 nb_format(m->ctx, "another %s than the baseline's; --confounded compares them anyway", names));
@@ -532,10 +532,10 @@ nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *term
 
 const nb_cell *nb_setting_cell(const nb_contrasts *c, int setting, int column, int what)
 {
-    return nb_answer_at(&c->settings, setting, NB_OF_COLUMN * column + what);
+    return nb_grid_at(&c->settings, setting, NB_OF_COLUMN * column + what);
 }
 
 const char *nb_value_label(const nb_contrasts *c, int value)
 {
-    return nb_answer_at(&c->values, value, NB_OF_LABEL)->text;
+    return nb_grid_at(&c->values, value, NB_OF_LABEL)->text;
 }

@@ -64,10 +64,10 @@ enum { NB_OF_ROW, NB_OF_LABEL, NB_OF_COLUMN };
 
 typedef struct {
     const nb_column *metric;
-    nb_answer values;                   /* of `by`, by code, in order of appearance: NB_OF_COLUMN columns */
-    nb_answer settings;                 /* by number, likewise: NB_OF_COLUMN columns for each */
+    nb_grid values;                     /* of `by`, by code, in order of appearance: NB_OF_COLUMN columns */
+    nb_grid settings;                   /* by number, likewise: NB_OF_COLUMN columns for each */
     const char *const *setting_columns; /* what a setting is; ends with NULL */
-    nb_answer strata;                   /* see nb_relation_strata */
+    nb_grid strata;                     /* see nb_relation_strata */
     /* Numbers by value: rows of it beside which there is no row of the (last) baseline, and the other way round. */
     const int *unpaired, *unmet;
     int count;

@@ -9,33 +9,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-nb_status nb_grid_make(nb_grid *g, const char *const *heads, nb_ctx *ctx)
+const nb_cell *nb_grid_at(const nb_grid *g, int row, int column)
 {
-    *g = (nb_grid){.heads = heads, .ctx = ctx};
-    while (heads[g->columns]) g->columns++;
+    return &g->cells[(size_t)row * (size_t)g->columns + (size_t)column];
+}
+
+int nb_grid_column(const nb_grid *g, const char *name)
+{
+    for (int c = 0; c < g->columns; c++)
+        if (strcmp(g->names[c], name) == 0) return c;
+    return -1;
+}
+
+nb_status nb_grid_make(nb_grid *g, const char *const *names, nb_ctx *ctx)
+{
+    *g = (nb_grid){.names = names, .ctx = ctx};
+    while (names[g->columns]) g->columns++;
     return NB_OK;
 }
 
-static nb_status add(nb_grid *g, nb_cell cell)
+nb_status nb_grid_add(nb_grid *g, nb_cell cell)
 {
-    NB_GROW(g->ctx, g->cells, g->count, g->room);
-    g->cells[g->count++] = cell;
+    NB_GROW(g->ctx, g->cells, g->filled, g->room);
+    g->count += g->filled % g->columns == 0;
+    g->cells[g->filled++] = cell;
     return NB_OK;
 }
 
 nb_status nb_grid_text(nb_grid *g, const char *text)
 {
-    return add(g, (nb_cell){.type = text ? NB_CELL_TEXT : NB_CELL_NONE, .text = text});
+    return nb_grid_add(g, (nb_cell){.type = text ? NB_CELL_TEXT : NB_CELL_NONE, .text = text, .real = NAN});
 }
 
 nb_status nb_grid_int(nb_grid *g, long long value)
 {
-    return add(g, (nb_cell){.type = NB_CELL_INT, .integer = value, .real = (double)value});
+    return nb_grid_add(g, (nb_cell){.type = NB_CELL_INT, .integer = value, .real = (double)value});
 }
 
 nb_status nb_grid_real(nb_grid *g, double value)
 {
-    return add(g, (nb_cell){.type = NB_CELL_REAL, .real = value});
+    return nb_grid_add(g, (nb_cell){.type = NB_CELL_REAL, .real = value});
 }
 
 nb_status nb_grid_whole(nb_grid *g, double value)
@@ -60,9 +73,9 @@ nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx)
     const nb_grid *g = grid;
     (void)ctx;
     if (g->count == 0) return NB_OK;
-    for (int c = 0; c < g->columns; c++) fprintf(out, "%s%s", c ? "," : "", g->heads[c]);
+    for (int c = 0; c < g->columns; c++) fprintf(out, "%s%s", c ? "," : "", g->names[c]);
     fputc('\n', out);
-    for (int i = 0; i < g->count; i++) {
+    for (int i = 0; i < g->count * g->columns; i++) {
         print_cell(out, &g->cells[i]);
         fputc((i + 1) % g->columns ? ',' : '\n', out);
     }
@@ -86,7 +99,7 @@ static nb_status print_object(FILE *out, const nb_grid *g, const nb_cell *row)
     json_t *object = json_object();
     int failed = !object;
     for (int c = 0; c < g->columns && !failed; c++)
-        failed = json_object_set_new(object, g->heads[c], json_cell(g, &row[c]));
+        failed = json_object_set_new(object, g->names[c], json_cell(g, &row[c]));
     failed =
         failed || (json_dumpf(object, out, JSON_REAL_PRECISION(17)) && !ferror(out)); /* the stream has its own error */
     json_decref(object);
@@ -97,9 +110,9 @@ static nb_status print_object(FILE *out, const nb_grid *g, const nb_cell *row)
 nb_status nb_grid_print_json(FILE *out, const nb_grid *g)
 {
     fputc('[', out);
-    for (int i = 0; i < g->count; i += g->columns) {
+    for (int i = 0; i < g->count; i++) {
         fputs(i ? ",\n " : "\n ", out);
-        NB_TRY(g->ctx, print_object(out, g, &g->cells[i]));
+        NB_TRY(g->ctx, print_object(out, g, nb_grid_at(g, i, 0)));
     }
     fputs("\n]\n", out);
     return NB_OK;
@@ -124,8 +137,9 @@ void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page)
 
 static bool has_number(const nb_grid *g, int column)
 {
-    for (int i = column; i < g->count; i += g->columns)
-        if (g->cells[i].type == NB_CELL_INT || g->cells[i].type == NB_CELL_REAL) return true;
+    for (int i = 0; i < g->count; i++)
+        if (nb_grid_at(g, i, column)->type == NB_CELL_INT || nb_grid_at(g, i, column)->type == NB_CELL_REAL)
+            return true;
     return false;
 }
 
@@ -133,8 +147,10 @@ static bool has_number(const nb_grid *g, int column)
 static bool has_prose(const nb_grid *g, int column)
 {
     enum { LONGEST_WORD = 32 };
-    for (int i = column; i < g->count; i += g->columns)
-        if (g->cells[i].type == NB_CELL_TEXT && strlen(g->cells[i].text) > LONGEST_WORD) return true;
+    for (int i = 0; i < g->count; i++) {
+        const char *text = nb_grid_at(g, i, column)->text;
+        if (text && strlen(text) > LONGEST_WORD) return true;
+    }
     return false;
 }
 
@@ -145,9 +161,9 @@ void nb_grid_show(const nb_grid *g, nb_page *page)
     nb_page_table(page);
     for (int c = 0; c < g->columns; c++) {
         int kind = has_number(g, c) ? NB_PAGE_NUMBER : c >= labels && has_prose(g, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
-        nb_page_column(page, kind | (c < labels ? NB_PAGE_LABEL : 0), "%s", g->heads[c]);
+        nb_page_column(page, kind | (c < labels ? NB_PAGE_LABEL : 0), "%s", g->names[c]);
     }
-    for (int i = 0; i < g->count; i++) {
+    for (int i = 0; i < g->count * g->columns; i++) {
         if (i % g->columns == 0) nb_page_row(page);
         nb_cell_show(&g->cells[i], "%.3g", page);
     }

@@ -26,18 +26,6 @@
 #include <string.h>
 #include <strings.h>
 
-const nb_cell *nb_answer_at(const nb_answer *a, int row, int column)
-{
-    return &a->cells[(size_t)row * (size_t)a->columns + (size_t)column];
-}
-
-int nb_answer_column(const nb_answer *a, const char *name)
-{
-    for (int c = 0; c < a->columns; c++)
-        if (strcmp(a->names[c], name) == 0) return c;
-    return -1;
-}
-
 static nb_status fail(const nb_relation *r, const char *what)
 {
     int code = sqlite3_errcode(r->store->db) & 0xff;
@@ -529,19 +517,19 @@ static nb_status count_panels(const nb_relation *r)
 
 /* Titles of the panels and, by place, the facts of their data. A title begins with the label of its one problem, or of
  * several files with the model and how many sources they are of. */
-static nb_status add_facts(const nb_relation *r, const nb_answer *panels, const char *const *labels)
+static nb_status add_facts(const nb_relation *r, const nb_grid *panels, const char *const *labels)
 {
     enum { PANEL, PROBLEMS, SOURCES, OF_MODEL, OF_LAYER };
     sqlite3_stmt *title, *fact;
     NB_TRY(r->ctx, nb_relation_prepare(r, "UPDATE panel SET title = ?2 WHERE id = ?1", NULL, &title, r->ctx));
     NB_TRY(r->ctx, nb_relation_prepare(r, "INSERT INTO fact VALUES (?, ?, ?)", NULL, &fact, r->ctx));
     for (int i = 0; i < panels->count; i++) {
-        const char *begin = labels[i], *model, *layer = nb_answer_at(panels, i, OF_LAYER)->text, *text;
-        int id = (int)nb_answer_at(panels, i, PANEL)->integer, nth = 0;
-        if (nb_answer_at(panels, i, PROBLEMS)->integer > 1) {
-            NB_TRY(r->ctx, nb_label_stratum(nb_answer_at(panels, i, OF_MODEL)->text, &model, r->ctx));
+        const char *begin = labels[i], *model, *layer = nb_grid_at(panels, i, OF_LAYER)->text, *text;
+        int id = (int)nb_grid_at(panels, i, PANEL)->integer, nth = 0;
+        if (nb_grid_at(panels, i, PROBLEMS)->integer > 1) {
+            NB_TRY(r->ctx, nb_label_stratum(nb_grid_at(panels, i, OF_MODEL)->text, &model, r->ctx));
             NB_NEED(begin, nb_format(r->ctx, "%s%s%s, %lld sources", model, layer ? " layer " : "", layer ? layer : "",
-                                     nb_answer_at(panels, i, SOURCES)->integer));
+                                     nb_grid_at(panels, i, SOURCES)->integer));
         }
         NB_TRY(r->ctx, nb_relation_add(r, title, "it", id, begin));
         for (const char *at = r->panels.items[id], *end; at; at = end ? end + 2 : NULL) {
@@ -558,14 +546,14 @@ static nb_status add_facts(const nb_relation *r, const nb_answer *panels, const 
 static nb_status make_panels(nb_relation *r)
 {
     const char **problems, **labels, *scene = "''", *sql;
-    nb_answer a;
+    nb_grid a;
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_TRY(r->ctx, count_panels(r));
     NB_TRY(r->ctx, nb_relation_ask(r, "SELECT id, problems, sources, model, layer, problem_id FROM panel ORDER BY id",
-                                   NULL, &a, NULL, r->ctx));
+                                   &a, r->ctx));
     NB_NEED(problems, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *problems));
     NB_NEED(labels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *labels));
-    for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_answer_at(&a, i, 5)->integer];
+    for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_grid_at(&a, i, 5)->integer];
     NB_TRY(r->ctx, nb_labels_apart(&nb_problems, r->labels, a.count, problems, labels, r->ctx));
     NB_TRY(r->ctx, nb_relation_run(r, "CREATE TEMP TABLE fact (panel_id INTEGER, place INTEGER, text TEXT)"));
     NB_TRY(r->ctx, add_facts(r, &a, labels));
@@ -676,13 +664,13 @@ static nb_status make_without(const nb_relation *r)
  * rows are there. */
 static nb_status drop_all(const nb_relation *r)
 {
-    nb_answer a;
+    nb_grid a;
     NB_TRY(r->ctx,
            nb_relation_ask(r,
                            "SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema WHERE type IN "
                            "('table', 'view') AND name NOT IN ('results', 'gathered', 'kept_rows') ORDER BY name",
-                           NULL, &a, NULL, r->ctx));
-    for (int i = 0; i < a.count; i++) NB_TRY(r->ctx, nb_relation_run(r, nb_answer_at(&a, i, 0)->text));
+                           &a, r->ctx));
+    for (int i = 0; i < a.count; i++) NB_TRY(r->ctx, nb_relation_run(r, nb_grid_at(&a, i, 0)->text));
     return NB_OK;
 }
 
@@ -815,26 +803,27 @@ static const nb_sql_file *find_view(const nb_relation *r, const char *name, size
     return NULL;
 }
 
-static void bind_baseline(sqlite3_stmt *s, const char *baseline)
+static void bind_parameters(const nb_relation *r, sqlite3_stmt *s)
 {
-    int parameter = sqlite3_bind_parameter_index(s, ":baseline");
-    if (parameter > 0 && baseline) sqlite3_bind_text(s, parameter, baseline, -1, SQLITE_STATIC);
+    int baseline = sqlite3_bind_parameter_index(s, ":baseline"), m = sqlite3_bind_parameter_index(s, ":m");
+    if (baseline > 0) sqlite3_bind_text(s, baseline, r->baseline, -1, SQLITE_STATIC);
+    if (m > 0) sqlite3_bind_int(s, m, r->m);
 }
 
-static nb_status make_study_view(const nb_relation *r, const char *sql, const char *baseline, nb_ctx *ctx)
+static nb_status make_study_view(const nb_relation *r, const char *sql, nb_ctx *ctx)
 {
     while (*sql) {
         sqlite3_stmt *s = NULL;
         nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, nb_relation_prepare(r, sql, &sql, &s, ctx));
-        if (s) bind_baseline(s, baseline);
+        if (s) bind_parameters(r, s);
         if (s && sqlite3_step(s) != SQLITE_DONE) return fail(r, "the views of the study");
         nb_ctx_release(ctx, mark);
     }
     return NB_OK;
 }
 
-nb_status nb_relation_need(nb_relation *r, const char *sql, const char *baseline, nb_ctx *ctx)
+nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
 {
     static const char begin[] = "-- needs:";
     const char *line = strstr(sql, begin);
@@ -846,34 +835,25 @@ nb_status nb_relation_need(nb_relation *r, const char *sql, const char *baseline
         const nb_sql_file *view = find_view(r, line, length);
         int before = r->views.count, number;
         NB_REQUIRE(ctx, view, NB_EBUG, "no view '%.*s' in the study %s", (int)length, line, r->study->component.name);
-        NB_TRY(ctx, nb_relation_need(r, view->text, baseline, ctx));
+        NB_TRY(ctx, nb_relation_need(r, view->text, ctx));
         NB_TRY(ctx, nb_texts_number(&r->views, view->name, &number));
-        if (r->views.count > before) NB_TRY(ctx, make_study_view(r, view->text, baseline, ctx));
+        if (r->views.count > before) NB_TRY(ctx, make_study_view(r, view->text, ctx));
         line += length;
     }
     return NB_OK;
 }
 
-static nb_status read_cell(sqlite3_stmt *s, int column, nb_cell *cell, nb_ctx *ctx)
+static nb_status read_cell(sqlite3_stmt *s, int column, nb_grid *a)
 {
-    *cell = (nb_cell){.type = NB_CELL_NONE, .text = NULL, .real = NAN};
+    const char *text = NULL;
     switch (sqlite3_column_type(s, column)) {
-    case SQLITE_INTEGER:
-        cell->type = NB_CELL_INT;
-        cell->integer = sqlite3_column_int64(s, column);
-        cell->real = sqlite3_column_double(s, column);
-        break;
-    case SQLITE_FLOAT:
-        cell->type = NB_CELL_REAL;
-        cell->real = sqlite3_column_double(s, column);
-        break;
-    case SQLITE_TEXT:
-        cell->type = NB_CELL_TEXT;
-        NB_NEED(cell->text, nb_strdup(ctx, text_at(s, column)));
-        break;
-    case SQLITE_BLOB: cell->type = NB_CELL_BLOB; break;
+    case SQLITE_INTEGER: return nb_grid_int(a, sqlite3_column_int64(s, column));
+    case SQLITE_FLOAT: return nb_grid_real(a, sqlite3_column_double(s, column));
+    case SQLITE_TEXT: NB_NEED(text, nb_strdup(a->ctx, text_at(s, column))); break;
     default: break;
     }
+    NB_TRY(a->ctx, nb_grid_text(a, text));
+    if (sqlite3_column_type(s, column) == SQLITE_BLOB) a->cells[a->filled - 1].type = NB_CELL_BLOB;
     return NB_OK;
 }
 
@@ -922,38 +902,38 @@ nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, n
     return NB_OK;
 }
 
-nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *baseline, nb_answer *a, const char **rest,
-                          nb_ctx *ctx)
+nb_status nb_relation_ask_next(const nb_relation *r, const char **sql, nb_grid *a, nb_ctx *ctx)
 {
     sqlite3_stmt *s = NULL;
-    const char *end;
-    int code, count = 0, room = 0; /* of cells */
-    *a = (nb_answer){.count = 0};
-    NB_TRY(ctx, nb_relation_prepare(r, sql, &end, &s, ctx));
-    if (rest) *rest = end + strspn(end, " \t\r\n");
+    const char **names;
+    bool there = true;
+    *a = (nb_grid){.ctx = ctx};
+    NB_TRY(ctx, nb_relation_prepare(r, *sql, sql, &s, ctx));
+    *sql += strspn(*sql, " \t\r\n");
     if (!s) return NB_OK;
-    bind_baseline(s, baseline);
-    int parameter = sqlite3_bind_parameter_index(s, ":m");
-    if (parameter > 0) sqlite3_bind_int(s, parameter, r->m);
-    a->columns = sqlite3_column_count(s);
-    NB_NEED(a->names, nb_alloc(ctx, (size_t)a->columns + 1, sizeof *a->names));
-    for (int c = 0; c < a->columns; c++) NB_NEED(a->names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        for (int c = 0; c < a->columns; c++, count++) {
-            NB_GROW(ctx, a->cells, count, room);
-            NB_TRY(ctx, read_cell(s, c, &a->cells[count], ctx));
-        }
-        a->count++;
+    bind_parameters(r, s);
+    NB_NEED(names, nb_alloc(ctx, (size_t)sqlite3_column_count(s) + 1, sizeof *names));
+    for (int c = 0; c < sqlite3_column_count(s); c++) NB_NEED(names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
+    NB_TRY(ctx, nb_grid_make(a, names, ctx));
+    for (;;) {
+        NB_TRY(ctx, nb_relation_step(r, s, &there));
+        if (!there) break;
+        for (int c = 0; c < a->columns; c++) NB_TRY(ctx, read_cell(s, c, a));
     }
     sqlite3_reset(s);
-    return code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
+    return NB_OK;
+}
+
+nb_status nb_relation_ask(const nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx)
+{
+    return nb_relation_ask_next(r, &sql, a, ctx);
 }
 
 nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx *ctx)
 {
-    nb_answer a;
-    NB_TRY(ctx, nb_relation_ask(r, "SELECT experiment FROM run WHERE number = 0", NULL, &a, NULL, ctx));
-    *name = a.count > 0 ? nb_answer_at(&a, 0, 0)->text : NULL;
+    nb_grid a;
+    NB_TRY(ctx, nb_relation_ask(r, "SELECT experiment FROM run WHERE number = 0", &a, ctx));
+    *name = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
     return NB_OK;
 }
 
@@ -962,15 +942,15 @@ nb_status nb_relation_unfinished(const nb_relation *r, const char **text, nb_ctx
     static const char sql[] =
         "SELECT 'only ' || count(CASE WHEN status <> 'planned' THEN 1 END) || ' of ' || count(*) "
         "|| ' rows have been run' FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0";
-    nb_answer a;
-    NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &a, NULL, ctx));
-    *text = a.count > 0 ? nb_answer_at(&a, 0, 0)->text : NULL;
+    nb_grid a;
+    NB_TRY(ctx, nb_relation_ask(r, sql, &a, ctx));
+    *text = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
     return NB_OK;
 }
 
-nb_status nb_relation_strata(const nb_relation *r, nb_answer *strata, nb_ctx *ctx)
+nb_status nb_relation_strata(const nb_relation *r, nb_grid *strata, nb_ctx *ctx)
 {
-    return nb_relation_ask(r, "SELECT name, label, drawn FROM stratum ORDER BY id", NULL, strata, NULL, ctx);
+    return nb_relation_ask(r, "SELECT name, label, drawn FROM stratum ORDER BY id", strata, ctx);
 }
 
 nb_status nb_key_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
@@ -1007,8 +987,7 @@ nb_status nb_label_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_relation_values(const nb_relation *r, const char *column, const char *among, nb_answer *values,
-                             nb_ctx *ctx)
+nb_status nb_relation_values(const nb_relation *r, const char *column, const char *among, nb_grid *values, nb_ctx *ctx)
 {
     const char *key, *value = "v", *sql;
     const nb_column *c = nb_column_find(r->study->columns, column);
@@ -1026,7 +1005,7 @@ nb_status nb_relation_values(const nb_relation *r, const char *column, const cha
                                : of_line ? "opens"
                                          : "1",
                                value));
-    return nb_relation_ask(r, sql, NULL, values, NULL, ctx);
+    return nb_relation_ask(r, sql, values, ctx);
 }
 
 /* Returns whether a query may ask for what the view's file makes: it has its name, or a longer word. */
@@ -1043,14 +1022,14 @@ static bool speaks_of(const char *sql, const nb_sql_file *view)
 }
 
 /* Makes the study's views that a query speaks of; NULL: all. */
-static nb_status need_views(nb_relation *r, const char *sql, const char *baseline, nb_ctx *ctx)
+static nb_status need_views(nb_relation *r, const char *sql, nb_ctx *ctx)
 {
     const char *names = "-- needs:";
     for (const nb_sql_file *f = nb_sql_files; f->study; f++)
         if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
             (!sql || speaks_of(sql, f)))
             NB_NEED(names, nb_format(ctx, "%s %s", names, f->name));
-    return nb_relation_need(r, names, baseline, ctx);
+    return nb_relation_need(r, names, ctx);
 }
 
 static int only_reads(void *self, int action, const char *a, const char *b, const char *database, const char *trigger)
@@ -1061,29 +1040,28 @@ static int only_reads(void *self, int action, const char *a, const char *b, cons
                : SQLITE_DENY;
 }
 
-nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, const char *baseline, nb_answer *answer, nb_ctx *ctx)
+nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_grid *answer, nb_ctx *ctx)
 {
-    const char *rest;
-    NB_TRY(ctx, need_views(r, sql, baseline, ctx));
+    NB_TRY(ctx, need_views(r, sql, ctx));
     sqlite3_set_authorizer(r->store->db, only_reads, NULL);
-    nb_status status = nb_relation_ask(r, sql, baseline, answer, &rest, ctx);
+    nb_status status = nb_relation_ask_next(r, &sql, answer, ctx);
     sqlite3_set_authorizer(r->store->db, NULL, NULL);
     NB_TRY(ctx, status);
     NB_REQUIRE(ctx, answer->columns > 0, NB_EINVAL, "SQL: expected a SELECT");
-    NB_REQUIRE(ctx, !*rest, NB_EINVAL, "SQL: one statement at a time: '%.40s' is one too many", rest);
+    NB_REQUIRE(ctx, !*sql, NB_EINVAL, "SQL: one statement at a time: '%.40s' is one too many", sql);
     return NB_OK;
 }
 
-nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
+nb_status nb_relation_views(nb_relation *r, nb_grid *answer, nb_ctx *ctx)
 {
-    NB_TRY(ctx, need_views(r, NULL, NULL, ctx));
+    NB_TRY(ctx, need_views(r, NULL, ctx));
     return nb_relation_ask(
         r,
         "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "
         "FROM temp.sqlite_schema AS s JOIN pragma_table_info(s.name, 'temp') AS c "
         "WHERE s.type IN ('table', 'view') AND s.name NOT IN ('results', 'gathered') GROUP BY s.name "
         "ORDER BY s.name <> 'run', s.name",
-        NULL, answer, NULL, ctx);
+        answer, ctx);
 }
 
 nb_status nb_relation_choose(const nb_relation *r, const char *table, const char *where, nb_ctx *ctx)
