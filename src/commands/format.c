@@ -3,6 +3,7 @@
 #include "commands/format.h"
 
 #include "commands/screen.h"
+#include "report/csv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "commands/experiment.h"
 
 #include "commands/format.h"
-#include "report/builds.h"
+#include "report/caveats.h"
 #include "report/claims.h"
 #include "report/csv.h"
 #include "report/results.h"

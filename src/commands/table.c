@@ -4,7 +4,7 @@
 
 #include "components/registry.h"
 #include "components/study.h"
-#include "report/builds.h"
+#include "report/caveats.h"
 #include "run/run_folder.h"
 #include "report/query.h"
 #include "report/relation.h"

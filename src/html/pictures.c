@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pictures.c - a figure NAME is drawn into files NAME.svg or NAME_*.svg. */
-#include "html/pictures.h"
+#include "html/report.h"
 
 #include "base/files.h"
 #include "base/gnuplot.h"

@@ -5,8 +5,6 @@
 #include "base/files.h"
 #include "components/registry.h"
 #include "html/html.h"
-#include "html/pictures.h"
-#include "report/builds.h"
 #include "report/caveats.h"
 #include "report/claims.h"
 #include "report/compare.h"
@@ -25,7 +23,7 @@ typedef struct { /* a run */
     nb_claim_results claims;
     nb_ctx *own; /* of what follows, until it is shown */
     nb_usual_comparison compared;
-    nb_caveats caveats;
+    nb_texts caveats;
     nb_pictures pictures;
     int rows, ok, wrong, planned;
 } part;
@@ -86,8 +84,7 @@ static nb_status add_hidden(part *p, nb_ctx *ctx)
         if (counts[i] > 0)
             NB_TRY(ctx, nb_caveats_add(&p->caveats,
                                        nb_format(ctx, "In %d line%s of the comparison %s: see the warnings there.",
-                                                 counts[i], counts[i] == 1 ? "" : "s", effects[i]),
-                                       ctx));
+                                                 counts[i], counts[i] == 1 ? "" : "s", effects[i])));
     return NB_OK;
 }
 
@@ -157,7 +154,7 @@ static void add_caveats(const maker *m, const part *p)
 {
     nb_page_heading(m->page, m->level + 1, "Caveats");
     if (p->caveats.count == 0) nb_page_paragraph(m->page, "None found.");
-    for (int i = 0; i < p->caveats.count; i++) nb_page_item(m->page, "%s", p->caveats.texts[i]);
+    for (int i = 0; i < p->caveats.count; i++) nb_page_item(m->page, "%s", p->caveats.items[i]);
 }
 
 static nb_status add_pictures(const maker *m, const part *p)

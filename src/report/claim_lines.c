@@ -12,8 +12,7 @@
 #include "report/claim_units_private.h"
 
 #include "base/text.h"
-#include "report/builds.h"
-#include "report/head_conflict.h"
+#include "report/contrast.h"
 #include "report/where.h"
 
 #include <math.h>

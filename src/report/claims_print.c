@@ -3,6 +3,7 @@
  * its models, then for each part and its models. What is printed are queries of it in files of SQL. */
 #include "report/claims.h"
 
+#include "report/csv.h"
 #include "report/query.h"
 
 #include <jansson.h>

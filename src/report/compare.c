@@ -2,7 +2,7 @@
 /* compare.c - see compare.h */
 #include "report/compare.h"
 
-#include "report/head_conflict.h"
+#include "report/contrast.h"
 #include "statistics/multiple.h"
 
 #include <math.h>

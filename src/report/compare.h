@@ -35,7 +35,7 @@ typedef struct {
     nb_verdict verdict;           /* better: less of the metric, or more of one whose column says so */
     double more;                  /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
     const char *why;              /* NO_VERDICT, REFUSED; UNDECIDED: why that is not said, or NULL */
-    const char *conflict; /* of one model: where its heads surely differ in sign, see head_conflict.h; or NULL */
+    const char *conflict; /* of one model: where its heads surely differ in sign, see nb_find_head_conflict; or NULL */
     const char *change;   /* over all, where a column is pooled: at which of its values the means' intervals lie on both
                            sides of none, "0.5 at landmarks = 8, 2 at landmarks = 64"; or NULL */
 } nb_compared;

@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "components/registry.h"
-#include "report/builds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,6 +104,23 @@ static nb_status find_keys(maker *m)
 }
 
 /* 1. and 2. */
+
+nb_status nb_builds_table(nb_relation *r, bool sessions, bool *several, nb_ctx *ctx)
+{
+    const char *sql;
+    nb_grid counted;
+    NB_NEED(sql, nb_format(ctx,
+                           "CREATE TEMP TABLE build (manifest INTEGER PRIMARY KEY, build INTEGER); "
+                           "INSERT INTO build SELECT id, dense_rank() OVER (ORDER BY first) - 1 FROM (SELECT id, %s AS "
+                           "first FROM main.manifests)",
+                           sessions ? "id"
+                                    : "min(id) OVER (PARTITION BY executable, coalesce(json_extract(text, "
+                                      "'$.arithmetic'), 'arithmetic unknown'))"));
+    NB_TRY(ctx, nb_relation_make(r, "build", sql, ctx));
+    NB_TRY(ctx, nb_relation_ask(r, "SELECT count(DISTINCT build) > 1 FROM build", &counted, ctx));
+    *several = nb_grid_at(&counted, 0, 0)->integer;
+    return NB_OK;
+}
 
 /* Those rows of `from`, key or run, that are compared, with the number of the build of each. */
 static nb_status rows_sql(const maker *m, const char *from, const char **sql)

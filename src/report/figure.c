@@ -35,7 +35,7 @@ typedef struct {
     int *rows;
     const char **panels;
     line *lines;
-    int *block; /* by panel and line, from 1; 0: there is none */
+    int *block; /* by panel and line, from 0; -1: there is none */
     nb_ctx *ctx;
 } graph;
 
@@ -201,13 +201,14 @@ static nb_status find_rows(graph *g, const char *picture, int first_panel, bool 
         add_line(g, i);
     }
     NB_NEED(g->block, nb_alloc(g->ctx, (size_t)g->panel_count * (size_t)g->line_count + 1, sizeof *g->block));
+    for (int i = 0; i < g->panel_count * g->line_count; i++) g->block[i] = -1;
     for (int i = 0, last = -1; i < g->row_count; i++) {
         int place = find_panel(g, g->rows[i]) * g->line_count + find_line(g, g->rows[i]);
         if (place == last) continue;
-        NB_REQUIRE(g->ctx, g->block[place] == 0, NB_EBUG,
+        NB_REQUIRE(g->ctx, g->block[place] < 0, NB_EBUG,
                    "%s.sql: rows of panel '%s' and series '%s' do not stand together", g->figure->component.name,
                    text_at(g, g->rows[i], g->panel), text_at(g, g->rows[i], g->series));
-        g->block[last = place] = ++seen;
+        g->block[last = place] = seen++;
     }
     return NB_OK;
 }
@@ -282,18 +283,7 @@ static nb_status set_arrays(FILE *out, const graph *g)
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const graph *g = what;
-    const char *title, *text, **labels, **styles;
-    int *looks, *block, blocks = g->panel_count * g->line_count;
-    NB_NEED(labels, nb_alloc(ctx, (size_t)g->line_count + 1, sizeof *labels));
-    NB_NEED(styles, nb_alloc(ctx, (size_t)g->line_count + 1, sizeof *styles));
-    NB_NEED(looks, nb_alloc(ctx, (size_t)g->line_count + 1, sizeof *looks));
-    NB_NEED(block, nb_alloc(ctx, (size_t)blocks + 1, sizeof *block));
-    for (int s = 0; s < g->line_count; s++) {
-        labels[s] = g->lines[s].label;
-        styles[s] = g->lines[s].style;
-        looks[s] = g->lines[s].look;
-    }
-    for (int i = 0; i < blocks; i++) block[i] = g->block[i] - 1;
+    const char *title, *text;
     NB_TRY(ctx, comment(g, "title", &title));
     NB_TRY(ctx, nb_grid_fill_in(g->answer, g->rows[0], title, &title, ctx));
     NB_NEED(title, nb_format(ctx, "%s: %s", g->drawing->experiment, title));
@@ -305,11 +295,11 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
         if (!text) break;
         NB_TRY(ctx, set(out, g, text));
     }
-    nb_plot_set_texts(out, "panels", g->panel_count, g->panels);
-    nb_plot_set_texts(out, "series", g->line_count, labels);
-    nb_plot_set_texts(out, "styles", g->line_count, styles);
-    nb_plot_set_ints(out, "looks", g->line_count, looks);
-    nb_plot_set_ints(out, "block", blocks, block);
+    nb_plot_set_texts(out, "panels", g->panel_count, g->panels, sizeof *g->panels);
+    nb_plot_set_texts(out, "series", g->line_count, &g->lines->label, sizeof *g->lines);
+    nb_plot_set_texts(out, "styles", g->line_count, &g->lines->style, sizeof *g->lines);
+    nb_plot_set_ints(out, "looks", g->line_count, &g->lines->look, sizeof *g->lines);
+    nb_plot_set_ints(out, "block", g->panel_count * g->line_count, g->block, sizeof *g->block);
     NB_TRY(ctx, set_arrays(out, g));
     fprintf(out, "load \"%s\"\n", g->script);
     return NB_OK;

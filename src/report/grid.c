@@ -2,9 +2,6 @@
 /* grid.c - see grid.h */
 #include "report/grid.h"
 
-#include "report/csv.h"
-
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,68 +51,6 @@ nb_status nb_grid_real(nb_grid *g, double value)
 nb_status nb_grid_whole(nb_grid *g, double value)
 {
     return isfinite(value) ? nb_grid_int(g, (long long)value) : nb_grid_real(g, NAN);
-}
-
-static void print_cell(FILE *out, const nb_cell *cell)
-{
-    switch (cell->type) {
-    case NB_CELL_TEXT: nb_csv_print_text(out, cell->text); break;
-    case NB_CELL_FLAG: fputs(cell->integer ? "true" : "false", out); break;
-    case NB_CELL_INT: fprintf(out, "%lld", cell->integer); break;
-    case NB_CELL_REAL: nb_csv_print_real(out, cell->real); break;
-    case NB_CELL_NONE:
-    case NB_CELL_BLOB: break;
-    }
-}
-
-nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx)
-{
-    const nb_grid *g = grid;
-    (void)ctx;
-    if (g->count == 0) return NB_OK;
-    for (int c = 0; c < g->columns; c++) fprintf(out, "%s%s", c ? "," : "", g->names[c]);
-    fputc('\n', out);
-    for (int i = 0; i < g->count * g->columns; i++) {
-        print_cell(out, &g->cells[i]);
-        fputc((i + 1) % g->columns ? ',' : '\n', out);
-    }
-    return NB_OK;
-}
-
-static json_t *json_cell(const nb_grid *g, const nb_cell *cell)
-{
-    const char *clean = cell->type == NB_CELL_TEXT ? nb_clean(g->ctx, cell->text, "\t\r\n") : NULL;
-    switch (cell->type) {
-    case NB_CELL_TEXT: return !clean ? NULL : *clean ? json_string(clean) : json_null();
-    case NB_CELL_FLAG: return json_boolean(cell->integer);
-    case NB_CELL_INT: return json_integer(cell->integer);
-    case NB_CELL_REAL: return isfinite(cell->real) ? json_real(cell->real) : json_null();
-    default: return json_null();
-    }
-}
-
-static nb_status print_object(FILE *out, const nb_grid *g, const nb_cell *row)
-{
-    json_t *object = json_object();
-    int failed = !object;
-    for (int c = 0; c < g->columns && !failed; c++)
-        failed = json_object_set_new(object, g->names[c], json_cell(g, &row[c]));
-    failed =
-        failed || (json_dumpf(object, out, JSON_REAL_PRECISION(17)) && !ferror(out)); /* the stream has its own error */
-    json_decref(object);
-    NB_REQUIRE(g->ctx, !failed, NB_ENOMEM, "a table cannot be written as JSON");
-    return NB_OK;
-}
-
-nb_status nb_grid_print_json(FILE *out, const nb_grid *g)
-{
-    fputc('[', out);
-    for (int i = 0; i < g->count; i++) {
-        fputs(i ? ",\n " : "\n ", out);
-        NB_TRY(g->ctx, print_object(out, g, nb_grid_at(g, i, 0)));
-    }
-    fputs("\n]\n", out);
-    return NB_OK;
 }
 
 void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page)

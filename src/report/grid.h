@@ -41,11 +41,7 @@ nb_status nb_grid_int(nb_grid *grid, long long value);
 nb_status nb_grid_real(nb_grid *grid, double value);
 nb_status nb_grid_whole(nb_grid *grid, double value); /* a whole number that may be unknown or infinite: unknown then */
 
-/* Print a grid: for programs numbers have 17 digits, and what is not known is empty, or null; for people they have
- * three, and `-`. */
-nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx); /* nothing where there are no rows */
-/* A list of objects, a line each: numbers as numbers, what is empty, not known or infinite as null. */
-nb_status nb_grid_print_json(FILE *out, const nb_grid *grid);
+/* For people: numbers have three digits, and what is not known is `-`. */
 /* The next cell of a page: its text, or its number in a format such as "%.3g". */
 void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page);
 void nb_grid_show(const nb_grid *grid, nb_page *page); /* a table at the end of the page */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* head_conflict.c - see head_conflict.h */
-#include "report/head_conflict.h"
+/* head_conflict.c - a contrast on each head of a model, see contrast.h */
+#include "report/contrast.h"
 
 #include <math.h>
 #include <string.h>

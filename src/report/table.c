@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "components/registry.h"
+#include "report/csv.h"
 #include "report/query.h"
 
 #include <string.h>

@@ -21,7 +21,6 @@
 #include "nystrom/mixed.h"
 #include "nystrom/spectral.h"
 #include "nystrom/spectrum_record.h"
-#include "studies/error/methods.h"
 #include "studies/error/runner.h"
 
 #include <math.h>

@@ -6,8 +6,6 @@
 #include "cores/core.h"
 #include "kernels/kernel.h"
 #include "studies/error/study.h"
-#include "studies/error/flops.h"
-#include "studies/error/methods.h"
 #include "studies/error/runner.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* flops.c - see flops.h */
-#include "studies/error/flops.h"
+/* flops.c - see study.h: the multiplications of a forward pass */
+#include "studies/error/study.h"
 
 #include "cores/core.h"
 #include "kernels/kernel.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* landmark_files.c - repeats the run as far as the landmarks. */
-#include "studies/error/landmark_files.h"
 
 #include "base/files.h"
 #include "data/tensor.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* methods.c - see methods.h */
-#include "studies/error/methods.h"
+/* methods.c - see study.h: which strategies, pairings, factors and cores go together */
+#include "studies/error/study.h"
 
 #include "calls/early.h"
 #include "components/plugin.h"

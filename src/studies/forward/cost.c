@@ -2,8 +2,7 @@
 /* cost.c - seconds and bytes of a unit: passes by the attentions' formulas, the exact outputs, and the rounds, which
  * take the time that they are given. */
 #include "run/prediction.h"
-#include "studies/forward/gemm.h"
-#include "studies/forward/layers.h"
+#include "studies/forward/study.h"
 #include "studies/forward/methods.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* forward.c - the record of the forward study. */
 #include "base/machine.h"
 #include "components/registry.h"
-#include "studies/forward/layers.h"
+#include "studies/forward/study.h"
 #include "studies/forward/rounds.h"
 
 static const nb_option options[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gemm.c - C = A B, 1024 x 1024, blocks of C's columns as tasks. */
-#include "studies/forward/gemm.h"
+#include "studies/forward/methods.h"
 
 #include "data/synthetic.h"
 #include "linalg/scalar.h"

@@ -7,8 +7,7 @@
 #include "base/machine.h"
 #include "linalg/blas.h"
 #include "run/pending.h"
-#include "studies/forward/gemm.h"
-#include "studies/forward/layers.h"
+#include "studies/forward/study.h"
 #include "studies/forward/methods.h"
 
 #include <math.h>

@@ -65,4 +65,10 @@ typedef enum {
     NB_FORWARD_AT_PASS
 } nb_forward_phase;
 
+/* Returns the shape. V is assumed to have the dimension of Q and K, since its own is known only when it is read. */
+nb_layer_shape nb_forward_shape(const nb_planned_scene *scene);
+
+/* Makes the points in a trial, rounded to scalars; heads that share keys share them here too. ctx owns the memory. */
+nb_status nb_forward_layer(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_layer *layer, nb_ctx *ctx);
+
 #endif
