@@ -694,18 +694,13 @@ static nb_status make(nb_relation *r, const char *which)
 /* Rows of all stores in a table of the first one's connection, each run's behind those before. */
 static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *stores, const char *const *names)
 {
-    const char *columns, *parameters = "?1, ?2 + ?3", *sql;
+    const char *columns, *sql;
     int fields = nb_column_count(r->study->columns), before = 0;
     sqlite3_stmt *insert, *select;
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_NEED(columns, nb_sql_columns(NB_SQL_NAMES, r->study->columns, r->ctx));
-    for (int i = 0; i < fields; i++) NB_NEED(parameters, nb_format(r->ctx, "%s, ?%d", parameters, 4 + i));
-    NB_TRY(r->ctx, nb_relation_run(r, nb_format(r->ctx,
-                                                "DROP TABLE IF EXISTS temp.gathered; CREATE TEMP TABLE gathered (run, "
-                                                "position, %s)",
-                                                columns)));
-    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO gathered VALUES (%s)", parameters));
-    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &insert, r->ctx));
+    NB_NEED(sql, nb_format(r->ctx, "run, position, %s", columns));
+    NB_TRY(r->ctx, nb_relation_table(r, "gathered", sql, &insert, r->ctx));
     NB_NEED(sql, nb_format(r->ctx, "SELECT position, %s FROM results WHERE position IS NOT NULL ORDER BY position",
                            columns));
     for (int i = 0; i < count; i++) {
@@ -714,10 +709,9 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
                    names[i], sqlite3_errmsg(stores[i]->db));
         NB_TRY(r->ctx, nb_defer(r->ctx, finalize, select));
         sqlite3_bind_text(insert, 1, names[i], -1, SQLITE_STATIC);
-        sqlite3_bind_int(insert, 3, before);
         while ((code = sqlite3_step(select)) == SQLITE_ROW) {
-            sqlite3_bind_int(insert, 2, sqlite3_column_int(select, 0));
-            for (int c = 0; c < fields; c++) sqlite3_bind_value(insert, 4 + c, sqlite3_column_value(select, 1 + c));
+            sqlite3_bind_int(insert, 2, before + sqlite3_column_int(select, 0));
+            for (int c = 0; c < fields; c++) sqlite3_bind_value(insert, 3 + c, sqlite3_column_value(select, 1 + c));
             NB_TRY(r->ctx, nb_relation_add(r, insert, ""));
             last = before + sqlite3_column_int(select, 0) + 1;
         }

@@ -140,8 +140,8 @@ static const char *const references[] = {
     NULL};
 
 const nb_study nb_study_forward = {
-    .component = {NB_FORWARD_STUDY, "how long attention layers take, their memory, and how good their outputs are",
-                  references, options, sizeof(nb_forward_settings)},
+    .component = {"forward", "how long attention layers take, their memory, and how good their outputs are", references,
+                  options, sizeof(nb_forward_settings)},
     .axes = axes,
     .baseline = NB_FORWARD_ATTENTION,
     .columns = nb_forward_columns,

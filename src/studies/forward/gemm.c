@@ -60,7 +60,7 @@ nb_status nb_forward_gemm_new(nb_team *team, gsl_rng *rng, nb_forward_gemm **gem
 
 nb_contestant nb_forward_gemm_contestant(nb_forward_gemm *gemm)
 {
-    return (nb_contestant){gemm, NULL, pass, end};
+    return (nb_contestant){.self = gemm, .pass = pass, .end = end};
 }
 
 double nb_forward_gemm_flops(void)

@@ -276,7 +276,8 @@ static nb_status end_kept(void *self, nb_ctx *ctx)
 
 nb_contestant nb_forward_contestant(nb_forward_method *m, bool fresh)
 {
-    return (nb_contestant){m, begin_span, fresh ? fresh_pass : kept_pass, fresh ? end_fresh : end_kept};
+    return (nb_contestant){
+        .self = m, .begin = begin_span, .pass = fresh ? fresh_pass : kept_pass, .end = fresh ? end_fresh : end_kept};
 }
 
 nb_status nb_forward_take_times(nb_forward_method *m, const nb_timed *kept, const nb_timed *fresh, nb_ctx *ctx)

@@ -32,13 +32,6 @@ typedef struct { /* of one trial */
     nb_forward_method *methods; /* of the pending rows */
 } trial;
 
-typedef struct { /* a contestant, for the phase that its passes are */
-    const trial *t;
-    nb_contestant inner;
-    nb_forward_phase phase;
-    int first, end;
-} guarded;
-
 static nb_status put(const instance *in, const nb_forward_method *m)
 {
     nb_forward_row out;
@@ -145,37 +138,20 @@ static nb_status find_errors(trial *t)
     return NB_OK;
 }
 
-static nb_status guarded_begin(void *self, nb_ctx *ctx)
-{
-    guarded *g = self;
-    nb_pending_at(g->t->in->pending, g->phase, g->first, g->end);
-    return g->inner.begin ? g->inner.begin(g->inner.self, ctx) : NB_OK;
-}
-
-static nb_status guarded_pass(void *self, nb_ctx *ctx)
-{
-    guarded *g = self;
-    return g->inner.pass(g->inner.self, ctx);
-}
-
-static nb_status guarded_end(void *self, nb_ctx *ctx)
-{
-    guarded *g = self;
-    return g->inner.end(g->inner.self, ctx);
-}
-
 typedef struct { /* all that is timed in turns */
     int count;
-    guarded *items;
     nb_contestant *contestants;
     nb_timed *timed;
     int *kept, *fresh, *gemm; /* by method: their contestants; -1: there is none */
 } field;
 
-static int enter(field *f, const trial *t, nb_contestant inner, nb_forward_phase phase, int first, int end)
+static int enter(field *f, const trial *t, nb_contestant c, nb_forward_phase phase, int first, int last)
 {
-    f->items[f->count] = (guarded){t, inner, phase, first, end};
-    f->contestants[f->count] = (nb_contestant){&f->items[f->count], guarded_begin, guarded_pass, guarded_end};
+    c.pending = t->in->pending;
+    c.phase = phase;
+    c.first = first;
+    c.last = last;
+    f->contestants[f->count] = c;
     return f->count++;
 }
 
@@ -198,7 +174,6 @@ static nb_status make_field(const trial *t, field *f)
     size_t count = (size_t)t->count, most = 3 * count + 1;
     int *numbers;
     *f = (field){.count = 0};
-    NB_NEED(f->items, nb_alloc(ctx, most, sizeof *f->items));
     NB_NEED(f->contestants, nb_alloc(ctx, most, sizeof *f->contestants));
     NB_NEED(f->timed, nb_alloc(ctx, most, sizeof *f->timed));
     NB_NEED(numbers, nb_alloc(ctx, most, sizeof *numbers));

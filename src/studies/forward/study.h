@@ -8,8 +8,6 @@
 #include "attentions/attention.h"
 #include "run/plan.h"
 
-#define NB_FORWARD_STUDY "forward"
-
 /* The study's axes, in the order of its table. */
 typedef enum {
     NB_FORWARD_PROBLEM,
