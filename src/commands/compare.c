@@ -93,8 +93,7 @@ static nb_status find_baseline(const nb_relation *relation, const nb_column *by,
     return NB_OK;
 }
 
-static nb_status print(const given *g, const nb_relation *relation, const nb_compare_terms *terms,
-                       const nb_comparison *c, nb_ctx *ctx)
+static nb_status print(const given *g, const nb_comparison *c, nb_ctx *ctx)
 {
     const nb_compare_view view = {g->full, g->by_model};
     nb_output_format format = (nb_output_format)g->format.value;
@@ -103,10 +102,10 @@ static nb_status print(const given *g, const nb_relation *relation, const nb_com
     if (nb_format_is_page(format)) {
         nb_page_make(&page, ctx);
         page.name = "compare";
-        NB_TRY(ctx, nb_compare_show(&page, relation, terms, c, &view, ctx));
+        NB_TRY(ctx, nb_compare_show(&page, c, &view, ctx));
         return nb_format_page(&page, format);
     }
-    NB_TRY(ctx, nb_compare_fill(&grid, relation, terms, c, ctx));
+    NB_TRY(ctx, nb_compare_fill(&grid, c, ctx));
     return nb_format_grid(&grid, format);
 }
 
@@ -140,7 +139,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
                               &terms->contrast.baseline, ctx));
     terms->seed = nb_grid_at(&seed, 0, 0)->integer;
     NB_TRY(ctx, nb_compare(relation, terms, &comparison, ctx));
-    return print(g, relation, terms, &comparison, ctx);
+    return print(g, &comparison, ctx);
 }
 
 static int read_terms(const nb_command *command, const given *g, nb_compare_terms *terms)

@@ -22,7 +22,7 @@ typedef struct { /* a run */
     nb_relation *relation;
     nb_claim_results claims;
     nb_ctx *own; /* of what follows, until it is shown */
-    nb_usual_comparison compared;
+    nb_comparison compared;
     nb_texts caveats;
     nb_pictures pictures;
     int rows, ok, wrong, planned;
@@ -71,15 +71,15 @@ static nb_status compare(part *p, nb_ctx *ctx)
 /* Adds what the mean of a comparison hides. */
 static nb_status add_hidden(part *p, nb_ctx *ctx)
 {
-    const nb_usual_comparison *c = &p->compared;
+    const nb_comparison *c = &p->compared;
     int heads = 0, pooled = 0;
-    for (int i = 0; c->made && i < c->comparison.count; i++) {
-        heads += c->comparison.items[i].conflict != NULL;
-        pooled += c->comparison.items[i].change != NULL;
+    for (int i = 0; i < c->count; i++) {
+        heads += c->items[i].conflict != NULL;
+        pooled += c->items[i].change != NULL;
     }
     const int counts[] = {heads, pooled};
     const char *effects[] = {"a method is better than the baseline on one head and worse on another", ""};
-    if (pooled > 0) NB_NEED(effects[1], nb_format(ctx, "the effect changes sign with %s", c->terms.contrast.pool));
+    if (pooled > 0) NB_NEED(effects[1], nb_format(ctx, "the effect changes sign with %s", c->terms->contrast.pool));
     for (int i = 0; i < 2; i++)
         if (counts[i] > 0)
             NB_TRY(ctx, nb_caveats_add(&p->caveats,
@@ -175,17 +175,15 @@ static nb_status add_pictures(const maker *m, const part *p)
 
 static nb_status add_comparison(const maker *m, part *p)
 {
-    const nb_usual_comparison *c = &p->compared;
-    if (c->made) {
+    const nb_comparison *c = &p->compared;
+    if (c->count > 0) {
         nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
         m->page->deeper = m->level;
-        NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c->terms, &c->comparison,
-                                       &(nb_compare_view){.by_model = true}, p->own));
+        NB_TRY(m->ctx, nb_compare_show(m->page, c, &(nb_compare_view){.by_model = true}, p->own));
         m->page->deeper = 0;
         nb_page_heading(m->page, NB_PAGE_FOLDED, "The same with all numbers, and what they mean");
         m->page->deeper = NB_PAGE_DEEPEST;
-        NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c->terms, &c->comparison, &(nb_compare_view){true, true},
-                                       p->own));
+        NB_TRY(m->ctx, nb_compare_show(m->page, c, &(nb_compare_view){true, true}, p->own));
         m->page->deeper = 0;
     }
     nb_ctx_release(p->own, 0);

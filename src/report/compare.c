@@ -225,7 +225,7 @@ static nb_status compare(comparer *c)
     nb_contrasts *contrasts;
     NB_NEED(contrasts, nb_alloc(c->ctx, 1, sizeof *contrasts));
     NB_TRY(c->ctx, nb_contrasts_make(c->relation, &c->terms->contrast, contrasts, c->ctx));
-    *out = (nb_comparison){.contrasts = contrasts};
+    *out = (nb_comparison){.contrasts = contrasts, .relation = c->relation, .terms = c->terms};
     for (int i = 0; i < contrasts->count; i++) NB_TRY(c->ctx, add_estimates(c, contrasts, &contrasts->items[i]));
     if (out->count > 0) qsort(out->items, (size_t)out->count, sizeof *out->items, compare_items);
     for (int s = NB_OVER_STRATA; s < contrasts->strata.count; s++) NB_TRY(c->ctx, adjust(c, s));
@@ -259,23 +259,22 @@ nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_co
     return terms->contrast.pool ? find_changes(&c) : NB_OK;
 }
 
-nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *pool, nb_usual_comparison *usual,
-                           nb_ctx *ctx)
+nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *pool, nb_comparison *out, nb_ctx *ctx)
 {
     const nb_study *study = relation->study;
     const nb_column *metric = nb_study_metric(study);
+    nb_compare_terms *terms;
     nb_grid values, seed;
-    *usual = (nb_usual_comparison){.terms = {.confidence = 0.95, .resamples = resamples, .margin = log(1.02)}};
-    nb_contrast_terms *contrast = &usual->terms.contrast;
+    *out = (nb_comparison){.count = 0};
     if (study->baseline < 0 || !metric) return NB_OK;
-    *contrast = (nb_contrast_terms){
+    NB_NEED(terms, nb_alloc(ctx, 1, sizeof *terms));
+    *terms = (nb_compare_terms){.confidence = 0.95, .resamples = resamples, .margin = log(1.02)};
+    terms->contrast = (nb_contrast_terms){
         .by = study->axes[study->baseline].column, .metric = metric->name, .pool = pool, .builds = true};
-    NB_TRY(ctx, nb_relation_values(relation, contrast->by, NULL, &values, ctx));
+    NB_TRY(ctx, nb_relation_values(relation, terms->contrast.by, NULL, &values, ctx));
     if (values.count < 2) return NB_OK;
-    contrast->baseline = nb_compare_baseline(&values, relation->baseline);
+    terms->contrast.baseline = nb_compare_baseline(&values, relation->baseline);
     NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", &seed, ctx));
-    usual->terms.seed = nb_grid_at(&seed, 0, 0)->integer;
-    NB_TRY(ctx, nb_compare(relation, &usual->terms, &usual->comparison, ctx));
-    usual->made = true;
-    return NB_OK;
+    terms->seed = nb_grid_at(&seed, 0, 0)->integer;
+    return nb_compare(relation, terms, out, ctx);
 }

@@ -269,24 +269,22 @@ static nb_status prepare(printer *p, const char **sql)
     return word(p, sql);
 }
 
-nb_status nb_compare_show(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
-                          const nb_comparison *comparison, const nb_compare_view *view, nb_ctx *ctx)
+nb_status nb_compare_show(nb_page *page, const nb_comparison *c, const nb_compare_view *view, nb_ctx *ctx)
 {
-    printer p = {relation, terms, comparison, comparison->contrasts, *view, .ctx = ctx};
+    printer p = {c->relation, c->terms, c, c->contrasts, *view, .ctx = ctx};
     const char *sql;
-    if (comparison->count == 0) return NB_OK;
+    if (c->count == 0) return NB_OK;
     NB_TRY(ctx, prepare(&p, &sql));
-    return nb_query_tell(relation, strstr(sql, ";\n\n") + 3, page, ctx); /* behind the one for programs */
+    return nb_query_tell(c->relation, strstr(sql, ";\n\n") + 3, page, ctx); /* behind the one for programs */
 }
 
-nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_compare_terms *terms,
-                          const nb_comparison *comparison, nb_ctx *ctx)
+nb_status nb_compare_fill(nb_grid *grid, const nb_comparison *c, nb_ctx *ctx)
 {
-    printer p = {relation, terms, comparison, comparison->contrasts, {true, true}, .ctx = ctx};
+    printer p = {c->relation, c->terms, c, c->contrasts, {true, true}, .ctx = ctx};
     const char *sql;
-    if (comparison->count == 0) return nb_grid_make(grid, (const char *const[]){NULL}, ctx);
+    if (c->count == 0) return nb_grid_make(grid, (const char *const[]){NULL}, ctx);
     NB_TRY(ctx, prepare(&p, &sql));
-    NB_TRY(ctx, nb_relation_ask_next(relation, &sql, grid, ctx));
+    NB_TRY(ctx, nb_relation_ask_next(c->relation, &sql, grid, ctx));
     for (int i = 0; i < grid->count * grid->columns; i++)
         if (grid->cells[i].type == NB_CELL_REAL && isinf(grid->cells[i].real)) grid->cells[i].type = NB_CELL_NONE;
     return NB_OK;

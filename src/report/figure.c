@@ -67,15 +67,6 @@ static nb_status find_role(const graph *g, const char *name, int *column)
     return NB_OK;
 }
 
-/* The heading's one comment of this name; "" where there is none. */
-static nb_status comment(const graph *g, const char *name, const char **text)
-{
-    const char *at = g->figure->sql;
-    NB_TRY(g->ctx, nb_query_comment(&at, name, text, g->ctx));
-    if (!*text) *text = "";
-    return NB_OK;
-}
-
 /* The next of a list of columns, or PANEL or SERIES. */
 static nb_status next_column(const graph *g, const char **list, int *column)
 {
@@ -100,8 +91,8 @@ static nb_status find_columns(graph *g)
     g->style = nb_grid_column(g->answer, "_style");
     g->look = nb_grid_column(g->answer, "_look");
     g->order = nb_grid_column(g->answer, "_order");
-    NB_TRY(g->ctx, comment(g, "script", &g->script));
-    NB_TRY(g->ctx, comment(g, "data", &names));
+    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "script", &g->script, g->ctx));
+    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "data", &names, g->ctx));
     while (*names) {
         NB_REQUIRE(g->ctx, g->data_count < MOST_DATA, NB_EBUG, "%s.sql: more than %d columns of data",
                    g->figure->component.name, MOST_DATA);
@@ -260,7 +251,7 @@ static nb_status set(FILE *out, const graph *g, const char *text)
 static nb_status set_arrays(FILE *out, const graph *g)
 {
     const char *names;
-    NB_TRY(g->ctx, comment(g, "arrays", &names));
+    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "arrays", &names, g->ctx));
     while (*names) {
         int column;
         NB_TRY(g->ctx, next_column(g, &names, &column));
@@ -284,7 +275,7 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const graph *g = what;
     const char *title, *text;
-    NB_TRY(ctx, comment(g, "title", &title));
+    NB_TRY(ctx, nb_query_heading(g->figure->sql, "title", &title, g->ctx));
     NB_TRY(ctx, nb_grid_fill_in(g->answer, g->rows[0], title, &title, ctx));
     NB_NEED(title, nb_format(ctx, "%s: %s", g->drawing->experiment, title));
     nb_plot_print_head(out, g->stem);
@@ -380,7 +371,7 @@ static nb_status find_other(graph *g, const nb_figure **other)
     const char *most;
     char *name;
     *other = NULL;
-    NB_TRY(g->ctx, comment(g, "most", &most));
+    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "most", &most, g->ctx));
     if (!*most) return NB_OK;
     g->line_count = 0;
     NB_NEED(g->lines, nb_alloc(g->ctx, (size_t)g->answer->count + 1, sizeof *g->lines));

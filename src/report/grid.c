@@ -53,6 +53,12 @@ nb_status nb_grid_whole(nb_grid *g, double value)
     return isfinite(value) ? nb_grid_int(g, (long long)value) : nb_grid_real(g, NAN);
 }
 
+const char *nb_cell_text(const nb_cell *cell, nb_ctx *ctx)
+{
+    if (cell->type == NB_CELL_INT) return nb_format(ctx, "%lld", cell->integer);
+    return cell->text ? cell->text : "";
+}
+
 void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page)
 {
     char digits[64];

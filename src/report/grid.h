@@ -42,6 +42,8 @@ nb_status nb_grid_real(nb_grid *grid, double value);
 nb_status nb_grid_whole(nb_grid *grid, double value); /* a whole number that may be unknown or infinite: unknown then */
 
 /* For people: numbers have three digits, and what is not known is `-`. */
+/* A text, or a whole number as one; "" of all else. NULL: out of memory. */
+const char *nb_cell_text(const nb_cell *cell, nb_ctx *ctx);
 /* The next cell of a page: its text, or its number in a format such as "%.3g". */
 void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page);
 void nb_grid_show(const nb_grid *grid, nb_page *page); /* a table at the end of the page */

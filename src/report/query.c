@@ -31,9 +31,11 @@ nb_status nb_query_comment(const char **at, const char *name, const char **text,
     return NB_OK;
 }
 
-static nb_status comment(const char *sql, const char *name, const char **text, nb_ctx *ctx)
+nb_status nb_query_heading(const char *sql, const char *name, const char **text, nb_ctx *ctx)
 {
-    return nb_query_comment(&sql, name, text, ctx);
+    NB_TRY(ctx, nb_query_comment(&sql, name, text, ctx));
+    if (!*text) *text = "";
+    return NB_OK;
 }
 
 static bool among(const char *names, const char *name)
@@ -53,11 +55,6 @@ static bool same_cell(const nb_cell *a, const nb_cell *b)
 {
     return a->type == b->type && a->integer == b->integer && (a->real == b->real || isnan(a->real)) &&
            strcmp(a->text ? a->text : "", b->text ? b->text : "") == 0;
-}
-
-static const char *name_of(const nb_cell *cell, nb_ctx *ctx)
-{
-    return cell->type == NB_CELL_INT ? nb_format(ctx, "%lld", cell->integer) : cell->text;
 }
 
 /* Returns whether a row goes on with the one before: those of its cells are the same that are shown, and the band. */
@@ -101,7 +98,7 @@ static nb_status spread(const nb_grid *a, int first, int end, nb_grid *out, nb_c
     memcpy(names, a->names, (size_t)a->columns * sizeof *names);
     for (int i = first; i < end; i++) {
         if (nb_grid_at(a, i, across)->type == NB_CELL_NONE) continue;
-        NB_NEED(of_row[i - first], name_of(nb_grid_at(a, i, across), ctx));
+        NB_NEED(of_row[i - first], nb_cell_text(nb_grid_at(a, i, across), ctx));
         add_head(names + a->columns, &heads, of_row[i - first]);
     }
     *out = (nb_grid){.columns = a->columns + heads, .names = names, .ctx = ctx};
@@ -139,10 +136,10 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx
 {
     const char *flags;
     NB_TRY(ctx, nb_relation_need(r, sql, ctx));
-    NB_TRY(ctx, comment(sql, "flags", &flags, ctx));
+    NB_TRY(ctx, nb_query_heading(sql, "flags", &flags, ctx));
     NB_TRY(ctx, nb_relation_ask(r, sql, a, ctx));
     NB_TRY(ctx, spread_all(a, ctx));
-    for (int i = 0; i < a->count * a->columns && flags; i++)
+    for (int i = 0; i < a->count * a->columns; i++)
         if (a->cells[i].type == NB_CELL_INT && among(flags, a->names[i % a->columns])) a->cells[i].type = NB_CELL_FLAG;
     return NB_OK;
 }
@@ -169,10 +166,7 @@ static int find_column(const nb_grid *a, const char *begin)
 
 static const char *text_of(const view *v, int row, int column)
 {
-    const nb_cell *cell = column < 0 ? NULL : nb_grid_at(v->answer, row, column);
-    if (!cell) return "";
-    if (cell->type == NB_CELL_INT) return nb_format(v->ctx, "%lld", cell->integer);
-    return cell->text ? cell->text : "";
+    return column < 0 ? "" : nb_cell_text(nb_grid_at(v->answer, row, column), v->ctx);
 }
 
 static bool same(const view *v, int a, int b, int column)
@@ -189,11 +183,7 @@ nb_status nb_grid_fill_in(const nb_grid *a, int row, const char *text, const cha
     NB_NEED(name, nb_format(ctx, "%.*s", (int)(close - open - 1), open + 1));
     int column = nb_grid_column(a, name);
     NB_REQUIRE(ctx, column >= 0, NB_EBUG, "the query has no column '%s' for its texts", name);
-    const nb_cell *cell = row < a->count ? nb_grid_at(a, row, column) : NULL;
-    if (cell && cell->type == NB_CELL_INT)
-        NB_NEED(value, nb_format(ctx, "%lld", cell->integer));
-    else if (cell && cell->text)
-        value = cell->text;
+    if (row < a->count) NB_NEED(value, nb_cell_text(nb_grid_at(a, row, column), ctx));
     NB_TRY(ctx, nb_grid_fill_in(a, row, close + 1, &rest, ctx));
     NB_NEED(*out, nb_format(ctx, "%.*s%s%s", (int)(open - text), text, value, rest));
     return NB_OK;
@@ -286,9 +276,9 @@ static nb_status show_table(view *v, int first, int end, int heads)
     bool *numbers;
     NB_NEED(numbers, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *numbers));
     NB_NEED(formats, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *formats));
-    NB_TRY(v->ctx, comment(v->sql, "headless", &headless, v->ctx));
+    NB_TRY(v->ctx, nb_query_heading(v->sql, "headless", &headless, v->ctx));
     nb_page_table(v->page);
-    if (headless) nb_page_headless(v->page);
+    if (*headless) nb_page_headless(v->page);
     for (int c = 0; c < a->columns; c++) {
         if (!is_shown(a, c)) continue;
         bool label = shown++ < v->labels;
@@ -324,9 +314,9 @@ static nb_status show_across(view *v, int first, int end)
 static nb_status find_labels(view *v)
 {
     const char *text;
-    NB_TRY(v->ctx, comment(v->sql, "labels", &text, v->ctx));
-    if (text) v->labels = *text - '0';
-    for (int c = 0; !text && c < v->answer->columns; c++) {
+    NB_TRY(v->ctx, nb_query_heading(v->sql, "labels", &text, v->ctx));
+    if (*text) v->labels = *text - '0';
+    for (int c = 0; !*text && c < v->answer->columns; c++) {
         if (v->across < 0 && is_shown(v->answer, c) && is_number(v, c)) break;
         v->labels += is_shown(v->answer, c);
     }
@@ -436,9 +426,9 @@ static nb_status show_answer(nb_page *page, const char *sql, const nb_grid *a, n
     v.cell = find_column(a, "_cell");
     if (v.band >= 0) v.band_name = a->names[v.band] + strlen("_band ");
     NB_TRY(ctx, find_labels(&v));
-    NB_TRY(ctx, comment(sql, "heading", &heading, ctx));
-    if (heading) NB_TRY(ctx, fill_in(&v, heading, &heading));
-    if (heading) nb_page_heading(page, 2, "%s", heading);
+    NB_TRY(ctx, nb_query_heading(sql, "heading", &heading, ctx));
+    NB_TRY(ctx, fill_in(&v, heading, &heading));
+    if (*heading) nb_page_heading(page, 2, "%s", heading);
     NB_TRY(ctx, add_paragraphs(&v, "above"));
     NB_TRY(ctx, show_parts(&v));
     NB_TRY(ctx, add_paragraphs(&v, "below"));

@@ -32,6 +32,8 @@
 
 /* The next comment of this name from *at on, without its name; NULL: there is none. */
 nb_status nb_query_comment(const char **at, const char *name, const char **text, nb_ctx *ctx);
+/* The first one; "": there is none. */
+nb_status nb_query_heading(const char *sql, const char *name, const char **text, nb_ctx *ctx);
 /* A text in which each {COLUMN} is what a row has there; "" where there is no row. */
 nb_status nb_grid_fill_in(const nb_grid *answer, int row, const char *text, const char **out, nb_ctx *ctx);
 

@@ -14,12 +14,12 @@
 static nb_status tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
 {
     nb_relation *relation = results->relation;
-    nb_usual_comparison usual;
+    nb_comparison usual;
     NB_TRY(ctx, nb_tables_write(results->folder, relation, ctx));
     if (!page) return NB_OK;
     NB_TRY(ctx, nb_compare_usual(relation, 0, NULL, &usual, ctx));
-    if (!usual.made) return nb_tables_show(page, 1, relation, ctx);
-    return nb_compare_show(page, relation, &usual.terms, &usual.comparison, &(nb_compare_view){false, false}, ctx);
+    if (usual.count == 0) return nb_tables_show(page, 1, relation, ctx);
+    return nb_compare_show(page, &usual, &(nb_compare_view){false, false}, ctx);
 }
 
 /* Leaves nothing but the page in memory. */

@@ -174,9 +174,8 @@ static void test_heads_that_differ(void **state)
     nb_comparison c = compare(*state, &b, &terms);
     assert_string_equal(c.items[0].conflict, "0.8 [0.762, 0.84] on head 0, 1.25 [1.19, 1.31] on head 1");
     nb_page page;
-    nb_relation *r = relation(&b, *state);
     nb_page_make(&page, *state);
-    assert_ok(*state, nb_compare_show(&page, r, &terms, &c, &(nb_compare_view){true, true}, *state));
+    assert_ok(*state, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, *state));
     assert_non_null(strstr(page_text(&page, NB_PAGE_TEXT, 0, *state),
                            "WARNING: heads differ: sweet: 0.8 [0.762, 0.84] on head 0,"));
     bake(&b, SOURCES, 0.78); /* 0.975 of the baseline on head 1, up to 1.02 */
@@ -402,7 +401,7 @@ static void test_undecided_for_good(void **state)
     assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     assert_int_equal(c.items[0].verdict, NB_UNDECIDED);
     nb_page_make(&page, ctx);
-    assert_ok(ctx, nb_compare_show(&page, r, &terms, &c, &(nb_compare_view){true, true}, ctx));
+    assert_ok(ctx, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, ctx));
     const char *text = page_text(&page, NB_PAGE_TEXT, 0, ctx);
     assert_non_null(strstr(text, "undecided"));
     assert_null(strstr(text, "undecided, about"));
@@ -539,7 +538,7 @@ static void test_labels(void **state)
     assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     nb_page page;
     nb_page_make(&page, ctx);
-    assert_ok(ctx, nb_compare_show(&page, r, &terms, &c, &(nb_compare_view){true, true}, ctx));
+    assert_ok(ctx, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, ctx));
     const char *text = page_text(&page, NB_PAGE_TEXT, 0, ctx);
     assert_true(strstr(text, " stone ") && strstr(text, " clay oven ") && strstr(text, " clay pit "));
 }

@@ -18,11 +18,6 @@ double nb_forward_multiplications(nb_factors_kind factors, const nb_choice *choi
     return 4 * row * m + middle + x.multiplications + (x.rows + x.kept) * row;
 }
 
-double nb_exact_multiplications(int n, int d)
-{
-    return 2.0 * n * n * d;
-}
-
 bool nb_forward_is_linear(nb_factors_kind factors, const nb_choice *kernel)
 {
     return factors != NB_CUR || !((const nb_kernel *)kernel->component)->stochastic;

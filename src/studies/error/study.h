@@ -88,9 +88,6 @@ nb_status nb_error_warn(const nb_plan *plan, nb_mistakes *warnings);
  * beside its exact rows. NaN if the core does not say. A mask and the kernel's exponentials are not counted. */
 double nb_forward_multiplications(nb_factors_kind factors, const nb_choice *core, int n, int d, int m);
 
-/* The same for exact attention: 2 n^2 d. */
-double nb_exact_multiplications(int n, int d);
-
 /* True if these counts apply: not for cur of a kernel whose rows sum to 1, which divides by sums that need all of S. */
 bool nb_forward_is_linear(nb_factors_kind factors, const nb_choice *kernel);
 
