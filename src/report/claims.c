@@ -387,17 +387,20 @@ static nb_status ask(const judge *j, nb_claim_result *r)
     return NB_OK;
 }
 
-nb_status nb_claims_evaluate(nb_relation *relation, int count, const nb_claim *claims, nb_claim_result **results,
-                             nb_ctx *ctx)
+nb_status nb_claims_ask(nb_relation *relation, int count, const nb_claim *claims, nb_claim_results *out, nb_ctx *ctx)
 {
     judge j = {.relation = relation, .ctx = ctx};
+    nb_claim_result *results;
     NB_TRY(ctx, nb_relation_unfinished(relation, &j.unfinished, ctx));
-    NB_NEED(*results, nb_alloc(ctx, (size_t)count + 1, sizeof **results));
+    NB_NEED(results, nb_alloc(ctx, (size_t)count + 1, sizeof *results));
+    *out = (nb_claim_results){.relation = relation, .count = count, .results = results};
+    NB_TRY(ctx, nb_relation_experiment(relation, &out->experiment, ctx));
+    if (!out->experiment) out->experiment = "";
     NB_NEED(j.keep, nb_ctx_child(ctx));
     for (int i = 0; i < count; i++) {
         nb_mark mark = nb_ctx_mark(ctx);
         j.claim = &claims[i];
-        NB_TRY(ctx, ask(&j, &(*results)[i]));
+        NB_TRY(ctx, ask(&j, &results[i]));
         nb_ctx_release(ctx, mark);
     }
     return NB_OK;

@@ -14,17 +14,6 @@ static const char columns[] =
     "number, claim, part, parts, run, runs, models, sources, heads, estimate, low, high, more, lowest, highest, "
     "experiment, id, says, source, claim_text, form, untested, expectation, statistic, row, name, label, verdict, why";
 
-nb_status nb_claims_ask(nb_relation *relation, int count, const nb_claim *claims, nb_claim_results *results,
-                        nb_ctx *ctx)
-{
-    const char *experiment;
-    nb_claim_result *answers;
-    NB_TRY(ctx, nb_relation_experiment(relation, &experiment, ctx));
-    NB_TRY(ctx, nb_claims_evaluate(relation, count, claims, &answers, ctx));
-    *results = (nb_claim_results){relation, experiment ? experiment : "", count, answers};
-    return NB_OK;
-}
-
 typedef struct {
     const nb_relation *relation;
     sqlite3_stmt *insert;

@@ -515,69 +515,51 @@ static nb_status count_panels(const nb_relation *r)
                      model, layer, rows, names, r->rows));
 }
 
-/* Titles of the panels and, by place, the facts of their data. A title begins with the label of its one problem, or of
- * several files with the model and how many sources they are of. */
-static nb_status add_facts(const nb_relation *r, const nb_grid *panels, const char *const *labels)
-{
-    enum { PANEL, PROBLEMS, SOURCES, OF_MODEL, OF_LAYER };
-    sqlite3_stmt *title, *fact;
-    NB_TRY(r->ctx, nb_relation_prepare(r, "UPDATE panel SET title = ?2 WHERE id = ?1", NULL, &title, r->ctx));
-    NB_TRY(r->ctx, nb_relation_prepare(r, "INSERT INTO fact VALUES (?, ?, ?)", NULL, &fact, r->ctx));
-    for (int i = 0; i < panels->count; i++) {
-        const char *begin = labels[i], *model, *layer = nb_grid_at(panels, i, OF_LAYER)->text, *text;
-        int id = (int)nb_grid_at(panels, i, PANEL)->integer, nth = 0;
-        if (nb_grid_at(panels, i, PROBLEMS)->integer > 1) {
-            NB_TRY(r->ctx, nb_label_stratum(nb_grid_at(panels, i, OF_MODEL)->text, &model, r->ctx));
-            NB_NEED(begin, nb_format(r->ctx, "%s%s%s, %lld sources", model, layer ? " layer " : "", layer ? layer : "",
-                                     nb_grid_at(panels, i, SOURCES)->integer));
-        }
-        NB_TRY(r->ctx, nb_relation_add(r, title, "it", id, begin));
-        for (const char *at = r->panels.items[id], *end; at; at = end ? end + 2 : NULL) {
-            end = strstr(at, ", ");
-            NB_NEED(text, end ? nb_format(r->ctx, "%.*s", (int)(end - at), at) : at);
-            NB_TRY(r->ctx, nb_relation_add(r, fact, "iit", id, nth++, text));
-        }
-    }
-    return NB_OK;
-}
-
-/* No two titles are the same: those facts of their data that differ among such are added, but for the number of a
+/* A title begins with the label of its one problem, or of several files with the model and how many sources they are
+ * of. No two titles are the same: those facts of their data that differ among such are added, but for the number of a
  * kernel, whose label the title has. */
 static nb_status make_panels(nb_relation *r)
 {
     const char **problems, **labels, *scene = "''", *sql;
     nb_grid a;
+    sqlite3_stmt *name;
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_TRY(r->ctx, count_panels(r));
-    NB_TRY(r->ctx, nb_relation_ask(r, "SELECT id, problems, sources, model, layer, problem_id FROM panel ORDER BY id",
-                                   &a, r->ctx));
+    NB_TRY(r->ctx, nb_relation_ask(r, "SELECT id, problem_id FROM panel ORDER BY id", &a, r->ctx));
     NB_NEED(problems, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *problems));
     NB_NEED(labels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *labels));
-    for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_grid_at(&a, i, 5)->integer];
+    for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_grid_at(&a, i, 1)->integer];
     NB_TRY(r->ctx, nb_labels_apart(&nb_problems, r->labels, a.count, problems, labels, r->ctx));
-    NB_TRY(r->ctx, nb_relation_run(r, "CREATE TEMP TABLE fact (panel_id INTEGER, place INTEGER, text TEXT)"));
-    NB_TRY(r->ctx, add_facts(r, &a, labels));
+    NB_TRY(r->ctx, nb_relation_table(r, "named", "id INTEGER PRIMARY KEY, label, alike", &name, r->ctx));
+    for (int i = 0; i < a.count; i++) {
+        int id = (int)nb_grid_at(&a, i, 0)->integer;
+        NB_TRY(r->ctx, nb_relation_add(r, name, "itt", id, labels[i], r->panels.items[id]));
+    }
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i))
             NB_NEED(scene, nb_format(r->ctx,
                                      "%s || CASE WHEN (SELECT count(DISTINCT %s_id) FROM panel) > 1 THEN ', ' || "
                                      "(SELECT label FROM component WHERE kind = '%s' AND id = %s_id) ELSE '' END",
                                      scene, r->kinds[i]->name, r->kinds[i]->name, r->kinds[i]->name));
-    NB_NEED(sql,
-            nb_format(r->ctx,
-                      "UPDATE panel SET title = title || %s || CASE WHEN rows <> 'all' THEN ', rows: ' || rows "
-                      "ELSE '' END; "
-                      "CREATE TEMP TABLE apart AS SELECT DISTINCT f.* FROM panel AS p JOIN panel AS o ON o.title = "
-                      "p.title AND o.id <> p.id JOIN fact AS f ON f.panel_id = p.id LEFT JOIN fact AS g ON "
-                      "g.panel_id = o.id AND g.place = f.place WHERE g.text IS NOT f.text AND f.text GLOB "
-                      "'*[^0-9]*'; "
-                      "UPDATE panel SET title = title || coalesce((SELECT group_concat(', ' || text, '') FROM "
-                      "(SELECT text FROM apart WHERE panel_id = panel.id ORDER BY place)), ''); "
-                      "DROP TABLE fact; DROP TABLE apart",
-                      scene));
-    nb_status status = nb_relation_run(r, sql);
+    NB_NEED(
+        sql,
+        nb_format(r->ctx,
+                  "UPDATE panel SET title = CASE WHEN problems = 1 THEN (SELECT label FROM named WHERE named.id = "
+                  "panel.id) ELSE CASE WHEN instr(substr(model, 1, instr(model || ' ', ' ')), '(') THEN model ELSE "
+                  "substr(model, 1, instr(model || ' ', ' ') - 1) END || coalesce(' layer ' || layer, '') || ', ' || "
+                  "sources || ' sources' END || %s || CASE WHEN rows <> 'all' THEN ', rows: ' || rows ELSE '' END; "
+                  "CREATE TEMP TABLE fact AS SELECT n.id AS panel_id, f.key AS place, f.value AS text FROM named AS "
+                  "n JOIN json_each('[' || replace(json_quote(alike), ', ', '\",\"') || ']') AS f; "
+                  "CREATE TEMP TABLE apart AS SELECT DISTINCT f.* FROM panel AS p JOIN panel AS o ON o.title = "
+                  "p.title AND o.id <> p.id JOIN fact AS f ON f.panel_id = p.id LEFT JOIN fact AS g ON "
+                  "g.panel_id = o.id AND g.place = f.place WHERE g.text IS NOT f.text AND f.text GLOB "
+                  "'*[^0-9]*'; "
+                  "UPDATE panel SET title = title || coalesce((SELECT group_concat(', ' || text, '') FROM "
+                  "(SELECT text FROM apart WHERE panel_id = panel.id ORDER BY place)), '')",
+                  scene));
+    NB_TRY(r->ctx, nb_relation_run(r, sql));
     nb_ctx_release(r->ctx, mark);
-    return status;
+    return nb_relation_run(r, "DROP TABLE named; DROP TABLE fact; DROP TABLE apart");
 }
 
 /* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each, and

@@ -289,11 +289,6 @@ static bool measured(const nb_plan *plan, const nb_planned_scene *s, const nb_er
     return !s->refusal && c->m <= s->n && nb_error_factors_refusal(plan, s, c, kind) == NULL;
 }
 
-static bool same_picks(const nb_error_method *a, const nb_error_method *b)
-{
-    return a->strategy == b->strategy && a->pairing == b->pairing && a->m == b->m;
-}
-
 /* A nested strategy is asked for its largest m alone. */
 static bool asked_for_more(const nb_plan *plan, int row, int end, const bool *pending)
 {
@@ -326,7 +321,8 @@ static void add_rows(instance *in, int first, int end, const bool *pending)
     for (int i = first; i < end; i++) {
         const nb_error_method *method = &nb_error_methods(plan)[plan->rows[i].method];
         if ((pending && !pending[i]) || in->scene->refusal || method->m > in->scene->n) continue;
-        bool again = before && same_picks(before, method), together = again && before->factors == method->factors;
+        bool again = before && nb_error_same_picks(before, method),
+             together = again && before->factors == method->factors;
         before = method;
         in->most = method->m > in->most ? method->m : in->most;
         in->spectra |= 1u << spectrum_bit(method->m);

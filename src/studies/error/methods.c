@@ -34,6 +34,11 @@ const nb_error_method *nb_error_method_of(const nb_plan *plan, int row)
     return &nb_error_methods(plan)[plan->rows[row].method];
 }
 
+bool nb_error_same_picks(const nb_error_method *a, const nb_error_method *b)
+{
+    return a->strategy == b->strategy && a->pairing == b->pairing && a->m == b->m;
+}
+
 bool nb_error_has_oracle(const nb_plan *plan)
 {
     return ((const known *)plan->own)->oracle;

@@ -54,6 +54,8 @@ const nb_error_settings *nb_error_settings_of(const nb_config *config);
 /* Returns the methods of a plan, by number: sorted so that equal picks, and among them equal factors, are adjacent. */
 const nb_error_method *nb_error_methods(const nb_plan *plan);
 
+bool nb_error_same_picks(const nb_error_method *a, const nb_error_method *b);
+
 /* Returns the method of a row. */
 const nb_error_method *nb_error_method_of(const nb_plan *plan, int row);
 
