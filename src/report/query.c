@@ -51,6 +51,11 @@ static bool is_shown(const nb_grid *a, int column)
     return a->names[column][0] != '_';
 }
 
+static bool is_band(const nb_grid *a, int column)
+{
+    return strncmp(a->names[column], "_band", 5) == 0;
+}
+
 static bool same_cell(const nb_cell *a, const nb_cell *b)
 {
     return a->type == b->type && a->integer == b->integer && (a->real == b->real || isnan(a->real)) &&
@@ -62,8 +67,7 @@ static bool goes_on(const nb_grid *a, int row)
 {
     bool same = true;
     for (int c = 0; c < a->columns; c++)
-        if (is_shown(a, c) || strncmp(a->names[c], "_band", 5) == 0)
-            same = same && same_cell(nb_grid_at(a, row, c), nb_grid_at(a, row - 1, c));
+        if (is_shown(a, c) || is_band(a, c)) same = same && same_cell(nb_grid_at(a, row, c), nb_grid_at(a, row - 1, c));
     return same;
 }
 
@@ -150,19 +154,12 @@ typedef struct {
     nb_page *page;
     const char *sql;
     const nb_grid *answer;
-    int part, about, note, band, across, cell; /* columns; -1: there is none */
+    int part, about, note, band, across; /* columns; -1: there is none */
     const char *band_name;
     int labels;
     bool marks[256]; /* by character: whether it occurs behind a number, or alone */
     nb_ctx *ctx;
 } view;
-
-static int find_column(const nb_grid *a, const char *begin)
-{
-    for (int c = 0; c < a->columns; c++)
-        if (strncmp(a->names[c], begin, strlen(begin)) == 0) return c;
-    return -1;
-}
 
 static const char *text_of(const view *v, int row, int column)
 {
@@ -418,12 +415,12 @@ static nb_status show_answer(nb_page *page, const char *sql, const nb_grid *a, n
     const char *heading;
     view v = {.page = page, .sql = sql, .answer = a, .ctx = ctx};
     if (a->count == 0) return NB_OK;
-    v.part = find_column(a, "_part");
-    v.about = find_column(a, "_about");
-    v.note = find_column(a, "_note");
-    v.band = find_column(a, "_band");
-    v.across = find_column(a, "_across");
-    v.cell = find_column(a, "_cell");
+    v.part = nb_grid_column(a, "_part");
+    v.about = nb_grid_column(a, "_about");
+    v.note = nb_grid_column(a, "_note");
+    v.across = nb_grid_column(a, "_across");
+    while (v.band < a->columns && !is_band(a, v.band)) v.band++;
+    if (v.band == a->columns) v.band = -1;
     if (v.band >= 0) v.band_name = a->names[v.band] + strlen("_band ");
     NB_TRY(ctx, find_labels(&v));
     NB_TRY(ctx, nb_query_heading(sql, "heading", &heading, ctx));

@@ -82,7 +82,7 @@ static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, s
 static double gemm_s(const nb_forward_settings *settings)
 {
     double passes = PASSES + (settings->rounds == NB_AUTO ? LEAST : settings->rounds);
-    return 0.5 * passes * nb_forward_gemm_flops() * SECONDS_PER_MULTIPLICATION;
+    return 0.5 * passes * NB_GEMM_FLOPS * SECONDS_PER_MULTIPLICATION;
 }
 
 nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending)

@@ -57,16 +57,12 @@ static const nb_phase phases[] = {{"the problem's data", NB_FORWARD_PROBLEM, 0, 
 static const unsigned levels[] = {0};
 
 /* heads: 0 is as many as the input has; of a generated problem one. */
-static int heads_of(const nb_planned_scene *s, int value)
-{
-    return value > 0 ? value : s->heads > 0 ? s->heads : 1;
-}
-
 static void prepare_scene(const nb_config *config, nb_planned_scene *s)
 {
+    int *heads = &s->value[NB_FORWARD_HEADS];
     (void)config;
-    s->value[NB_FORWARD_HEADS] = heads_of(s, s->value[NB_FORWARD_HEADS]);
-    if (s->heads > 0 && s->value[NB_FORWARD_HEADS] > s->heads) s->refusal = "the input has fewer heads than that";
+    if (*heads <= 0) *heads = s->heads > 0 ? s->heads : 1;
+    if (s->heads > 0 && *heads > s->heads) s->refusal = "the input has fewer heads than that";
 }
 
 /* Times differ from trial to trial, and speed-ups are of methods that were timed together. */

@@ -62,8 +62,3 @@ nb_contestant nb_forward_gemm_contestant(nb_forward_gemm *gemm)
 {
     return (nb_contestant){.self = gemm, .pass = pass, .end = end};
 }
-
-double nb_forward_gemm_flops(void)
-{
-    return 2.0 * N * N * N;
-}

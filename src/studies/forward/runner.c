@@ -52,11 +52,6 @@ static nb_status take_failure(const instance *in, nb_forward_method *m, nb_statu
     return NB_OK;
 }
 
-static bool is_in(const nb_forward_method *m)
-{
-    return !m->status;
-}
-
 /* The pending rows as methods; those that cannot be are skipped. */
 static nb_status find_methods(trial *t)
 {
@@ -77,7 +72,7 @@ static nb_status find_methods(trial *t)
 static nb_status find_peaks(trial *t)
 {
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
-        if (!is_in(m)) continue;
+        if (m->status) continue;
         nb_pending_at(t->in->pending, NB_FORWARD_AT_MEMORY, m->row, m->row + 1);
         nb_status status = nb_forward_find_peak(m, t->in->ctx);
         NB_TRY(t->in->ctx, take_failure(t->in, m, status, status == NB_EBUG ? "crashed" : "failed"));
@@ -93,7 +88,7 @@ static nb_status make_teams(trial *t)
         nb_forward_method *m = &t->methods[i];
         for (int j = 0; j < i && !m->team; j++)
             if (t->methods[j].threads == m->threads) m->team = t->methods[j].team;
-        if (!m->team && is_in(m)) NB_TRY(t->in->ctx, nb_team_new(m->threads, &m->team, t->in->ctx));
+        if (!m->team && !m->status) NB_TRY(t->in->ctx, nb_team_new(m->threads, &m->team, t->in->ctx));
     }
     return NB_OK;
 }
@@ -129,7 +124,7 @@ static nb_status find_errors(trial *t)
     if (!team) return NB_OK;
     if (compared) NB_TRY(in->ctx, find_exact(t, team, &exact));
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
-        if (!is_in(m)) continue;
+        if (m->status) continue;
         nb_pending_at(in->pending, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1);
         nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, matrix, in->ctx);
         nb_ctx_release(m->own, 0);
@@ -183,7 +178,7 @@ static nb_status make_field(const trial *t, field *f)
     for (int i = 0; i < t->count; i++) {
         nb_forward_method *m = &t->methods[i];
         f->kept[i] = f->fresh[i] = f->gemm[i] = -1;
-        if (!is_in(m)) continue;
+        if (m->status) continue;
         NB_TRY(ctx, enter_gemm(f, t, i));
         if (m->keeps != 1)
             f->fresh[i] = enter(f, t, nb_forward_contestant(m, true), NB_FORWARD_AT_PASS, m->row, m->row + 1);
@@ -197,7 +192,7 @@ static bool fit(const trial *t)
 {
     double bytes = 0;
     for (int i = 0; i < t->count; i++)
-        if (is_in(&t->methods[i])) bytes += fmax(t->methods[i].measures.workspace_formula_bytes, 0);
+        if (!t->methods[i].status) bytes += fmax(t->methods[i].measures.workspace_formula_bytes, 0);
     return bytes <= 0.5 * nb_available_memory();
 }
 
@@ -215,7 +210,7 @@ static nb_status take_method(const trial *t, const field *f, int i, double load)
     NB_TRY(t->in->ctx, nb_forward_take_times(m, kept, fresh, t->in->ctx));
     if (fresh) m->measures.first_s = fresh->first_s;
     NB_TRY(t->in->ctx, nb_timing_of(&f->timed[f->gemm[i]], &gemm, t->in->ctx));
-    m->measures.gemm_gflops_per_s = 1e-9 * nb_forward_gemm_flops() / gemm.median;
+    m->measures.gemm_gflops_per_s = 1e-9 * NB_GEMM_FLOPS / gemm.median;
     m->measures.gemm_share = m->measures.gflops_per_s / m->measures.gemm_gflops_per_s;
     m->measures.load = load;
     if (load > MUCH_LOAD)
@@ -252,7 +247,7 @@ static nb_status time_all(trial *t)
     NB_TRY(in->ctx, nb_rounds_run(f.count, f.contestants, &terms, in->rng, f.timed, in->ctx));
     double load = load_since(busy_s, work_s, wall_s);
     for (int i = 0; i < t->count; i++)
-        if (is_in(&t->methods[i])) NB_TRY(in->ctx, take_method(t, &f, i, load));
+        if (!t->methods[i].status) NB_TRY(in->ctx, take_method(t, &f, i, load));
     return NB_OK;
 }
 
