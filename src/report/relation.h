@@ -79,8 +79,8 @@ nb_status nb_relation_choose(const nb_relation *relation, const char *table, con
 
 /* Runs statements without answers; NB_ENOMEM where `sql` is NULL. */
 nb_status nb_relation_run(const nb_relation *relation, const char *sql);
-/* A new temporary table with these columns, "a, b, c, PRIMARY KEY (a, b)", in the place of one of that name; *insert adds
- * a row to it. */
+/* A new temporary table with these columns, "a, b, c, PRIMARY KEY (a, b)", in the place of one of that name; *insert
+ * adds a row to it. */
 nb_status nb_relation_table(const nb_relation *relation, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx);
 /* A row: what is bound, after `types` of the first columns: i an int, r a double (NaN: NULL), t a text (NULL too). */
@@ -120,7 +120,7 @@ nb_status nb_relation_values(const nb_relation *relation, const char *column, co
 /* The views and their columns: view, columns, about. */
 nb_status nb_relation_views(nb_relation *relation, nb_grid *answer, nb_ctx *ctx);
 
-/* The answer to a statement, with its parameters :baseline and :m. NB_EINVAL with SQLite's words where it is no query. */
+/* The answer to a statement, with its parameters :baseline and :m. NB_EINVAL with SQLite's words if it is none. */
 nb_status nb_relation_ask(const nb_relation *relation, const char *sql, nb_grid *answer, nb_ctx *ctx);
 /* The same of the first statement of several; *sql becomes what follows it, "" where there is nothing. */
 nb_status nb_relation_ask_next(const nb_relation *relation, const char **sql, nb_grid *answer, nb_ctx *ctx);

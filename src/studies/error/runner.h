@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* runner.h - measures the rows of a plan: scene by scene, trial by trial, method by method; or makes a run again as far as
- * its landmarks, for files and figures. */
+/* runner.h - measures the rows of a plan: scene by scene, trial by trial, method by method; or makes a run again as far
+ * as its landmarks, for files and figures. */
 #ifndef NB_RUNNER_H
 #define NB_RUNNER_H
 
