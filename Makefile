@@ -162,7 +162,7 @@ $B/commands.c: FORCE
 ASSETS := $(wildcard src/html/*.css src/html/*.js)
 $B/assets.c: $(ASSETS) Makefile
 	@mkdir -p $B
-	@{ echo '/* made by the Makefile from the files of src/html: do not edit */'; echo '#include "html/assets.h"'; \
+	@{ echo '/* made by the Makefile from the files of src/html: do not edit */'; echo '#include "html/html.h"'; \
 	   for f in $(ASSETS); do echo "const char nb_asset_$$(basename $$f | tr . _)[] = {"; \
 	   od -An -v -tx1 $$f | sed 's/ \(..\)/0x\1,/g'; echo '0};'; done; } > $@.new && mv $@.new $@
 

@@ -5,6 +5,7 @@
 
 #include "testing.h"
 
+#include "report/csv.h"
 #include "report/grid.h"
 #include "report/page.h"
 

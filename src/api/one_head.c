@@ -8,7 +8,7 @@
 #include "calls/heads.h"
 #include "components/registry.h"
 #include "kernels/kernel.h"
-#include "studies/error/methods.h"
+#include "studies/error/study.h"
 
 #include <string.h>
 

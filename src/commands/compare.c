@@ -86,7 +86,7 @@ static nb_status select_rows(nb_relation *relation, const given *g, const char *
 static nb_status find_baseline(const nb_relation *relation, const nb_column *by, const given *g, const char *usual,
                                int *baseline, nb_ctx *ctx)
 {
-    nb_answer values;
+    nb_grid values;
     NB_TRY(ctx, nb_relation_values(relation, by->name, NULL, &values, ctx));
     NB_REQUIRE(ctx, values.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare%s",
                by->name, g->where ? "; --where must leave the baseline as well" : "");
@@ -94,8 +94,7 @@ static nb_status find_baseline(const nb_relation *relation, const nb_column *by,
     return NB_OK;
 }
 
-static nb_status print(const given *g, const nb_relation *relation, const nb_compare_terms *terms,
-                       const nb_comparison *c, nb_ctx *ctx)
+static nb_status print(const given *g, const nb_comparison *c, nb_ctx *ctx)
 {
     const nb_compare_view view = {g->full, g->by_model};
     nb_page page;
@@ -103,10 +102,10 @@ static nb_status print(const given *g, const nb_relation *relation, const nb_com
     if (nb_format_is_page(g->format)) {
         nb_page_make(&page, ctx);
         page.name = "compare";
-        NB_TRY(ctx, nb_compare_show(&page, relation, terms, c, &view, ctx));
+        NB_TRY(ctx, nb_compare_show(&page, c, &view, ctx));
         return nb_format_page(&page, g->format);
     }
-    NB_TRY(ctx, nb_compare_fill(&grid, relation, terms, c, ctx));
+    NB_TRY(ctx, nb_compare_fill(&grid, c, ctx));
     return nb_format_grid(&grid, g->format);
 }
 
@@ -116,12 +115,12 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     const nb_given_labels *labels;
     nb_relation *relation;
     nb_comparison comparison;
-    nb_answer seed;
+    nb_grid seed;
     const char *usual = NULL;
     NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&relation, &store, labels, ctx));
     const nb_study *study = relation->study;
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", NULL, &seed, NULL, ctx));
+    NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", &seed, ctx));
     NB_REQUIRE(ctx, seed.count > 0, NB_EIO, "%s: the run has no rows", folder);
     terms->contrast.by = g->by ? g->by : usual_column(study);
     NB_REQUIRE(ctx, terms->contrast.by, NB_EINVAL, "compare: --by is missing: the study %s has no usual one",
@@ -138,9 +137,9 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
     NB_TRY(ctx, find_baseline(relation, nb_column_find(study->columns, terms->contrast.by), g, usual,
                               &terms->contrast.baseline, ctx));
-    terms->seed = nb_answer_at(&seed, 0, 0)->integer;
+    terms->seed = nb_grid_at(&seed, 0, 0)->integer;
     NB_TRY(ctx, nb_compare(relation, terms, &comparison, ctx));
-    return print(g, relation, terms, &comparison, ctx);
+    return print(g, &comparison, ctx);
 }
 
 static nb_status read_terms(nb_command_line *line, const given *g, nb_compare_terms *terms, nb_ctx *ctx)

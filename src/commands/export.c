@@ -2,10 +2,10 @@
 /* export.c - nysbench export RUN: the rows, or the landmarks themselves. */
 #include "commands/command.h"
 #include "commands/program.h"
-#include "report/builds.h"
+#include "report/caveats.h"
 #include "report/csv.h"
 #include "run/run_folder.h"
-#include "studies/error/landmark_files.h"
+#include "studies/error/runner.h"
 
 #include <stdio.h>
 #include <stdlib.h>

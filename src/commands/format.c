@@ -3,6 +3,7 @@
 #include "commands/command.h"
 
 #include "base/numbers.h"
+#include "report/csv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/words.h"
 #include "run/provenance.h"
-#include "report/builds.h"
+#include "report/caveats.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>

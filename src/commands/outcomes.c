@@ -16,7 +16,7 @@ enum { GROUPS = 8, EACH = 3 }; /* that are printed: reasons, rows of each */
 enum { STATUS, REASON, COUNT, POSITION, NTH, GROUP }; /* columns of a row that went wrong */
 
 typedef struct {
-    nb_answer rows; /* that went wrong, the largest group first; NTH: in its group */
+    nb_grid rows; /* that went wrong, the largest group first; NTH: in its group */
     nb_keys keys;
     const char *command; /* all but the key */
 } outcomes;
@@ -26,18 +26,18 @@ nb_status nb_outcomes_choose(const nb_relation *r, const nb_plan *plan, const bo
 {
     sqlite3_stmt *insert;
     const char *sql;
-    nb_answer a;
+    nb_grid a;
     *where = only ? "position IN (SELECT position FROM asked)" : "1";
     if (only) NB_TRY(ctx, nb_relation_table(r, "asked", "position INTEGER PRIMARY KEY", &insert, ctx));
     for (int i = 0; only && i < plan->row_count; i++)
         if (only[i]) NB_TRY(ctx, nb_relation_add(r, insert, "i", i));
     NB_NEED(sql, nb_format(ctx, "SELECT count(*) FROM key WHERE status NOT IN ('ok', 'skipped') AND %s", *where));
-    NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &a, NULL, ctx));
-    *failures = (int)nb_answer_at(&a, 0, 0)->integer;
+    NB_TRY(ctx, nb_relation_ask(r, sql, &a, ctx));
+    *failures = (int)nb_grid_at(&a, 0, 0)->integer;
     return NB_OK;
 }
 
-static nb_status find_wrong(const nb_relation *r, const char *where, nb_answer *rows, nb_ctx *ctx)
+static nb_status find_wrong(const nb_relation *r, const char *where, nb_grid *rows, nb_ctx *ctx)
 {
     const char *sql;
     NB_NEED(sql, nb_format(ctx,
@@ -47,30 +47,30 @@ static nb_status find_wrong(const nb_relation *r, const char *where, nb_answer *
                            "FROM run WHERE status NOT IN ('ok', 'skipped', 'planned') AND %s WINDOW same AS (PARTITION "
                            "BY status, coalesce(reason, ''))) ORDER BY 6, position",
                            where));
-    return nb_relation_ask(r, sql, NULL, rows, NULL, ctx);
+    return nb_relation_ask(r, sql, rows, ctx);
 }
 
 /* Each status once with its count, in the order in which people want them; then why rows were skipped. */
 static nb_status print_counts(const nb_relation *r, const char *where, nb_ctx *ctx)
 {
     const char *sql;
-    nb_answer counts, skipped;
+    nb_grid counts, skipped;
     long long all = 0;
     NB_NEED(sql, nb_format(ctx, "SELECT status, count(*) FROM key WHERE %s GROUP BY status", where));
-    NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &counts, NULL, ctx));
-    for (int i = 0; i < counts.count; i++) all += nb_answer_at(&counts, i, 1)->integer;
+    NB_TRY(ctx, nb_relation_ask(r, sql, &counts, ctx));
+    for (int i = 0; i < counts.count; i++) all += nb_grid_at(&counts, i, 1)->integer;
     printf("rows: %lld", all);
     for (const char *const *status = nb_row_statuses; *status; status++)
         for (int i = 0; i < counts.count; i++)
-            if (strcmp(nb_answer_at(&counts, i, 0)->text, *status) == 0)
-                printf(", %lld %s", nb_answer_at(&counts, i, 1)->integer, *status);
+            if (strcmp(nb_grid_at(&counts, i, 0)->text, *status) == 0)
+                printf(", %lld %s", nb_grid_at(&counts, i, 1)->integer, *status);
     NB_NEED(sql, nb_format(ctx,
                            "SELECT count(*), coalesce(reason, '') FROM run WHERE status = 'skipped' AND %s GROUP BY 2 "
                            "ORDER BY 1 DESC, 2",
                            where));
-    NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &skipped, NULL, ctx));
+    NB_TRY(ctx, nb_relation_ask(r, sql, &skipped, ctx));
     for (int i = 0; i < skipped.count; i++)
-        printf("\nskipped: %lld rows: %s", nb_answer_at(&skipped, i, 0)->integer, nb_answer_at(&skipped, i, 1)->text);
+        printf("\nskipped: %lld rows: %s", nb_grid_at(&skipped, i, 0)->integer, nb_grid_at(&skipped, i, 1)->text);
     fputc('\n', stdout);
     return NB_OK;
 }
@@ -92,8 +92,8 @@ static nb_status make_command(const nb_experiment *e, const char **command, nb_c
 /* So many groups, with the first rows of each, and the command that repeats it alone. */
 static nb_status print_groups(FILE *out, const outcomes *o, const char *before, int groups, int each, nb_ctx *ctx)
 {
-    for (int i = 0; i < o->rows.count && nb_answer_at(&o->rows, i, GROUP)->integer <= groups; i++) {
-        const nb_cell *row = nb_answer_at(&o->rows, i, 0);
+    for (int i = 0; i < o->rows.count && nb_grid_at(&o->rows, i, GROUP)->integer <= groups; i++) {
+        const nb_cell *row = nb_grid_at(&o->rows, i, 0);
         const char *key, *word;
         if (row[NTH].integer == 1)
             fprintf(out, "%s%s: %lld row%s: %s\n", before, row[STATUS].text, row[COUNT].integer,
@@ -116,9 +116,9 @@ static nb_status print_all(FILE *out, const void *what, nb_ctx *ctx)
 static nb_status print_failures(const outcomes *o, const char *path, nb_ctx *ctx)
 {
     if (o->rows.count == 0) return NB_OK;
-    int others = (int)nb_answer_at(&o->rows, o->rows.count - 1, GROUP)->integer - GROUPS;
+    int others = (int)nb_grid_at(&o->rows, o->rows.count - 1, GROUP)->integer - GROUPS;
     bool more = others > 0;
-    for (int i = 0; i < o->rows.count; i++) more = more || nb_answer_at(&o->rows, i, NTH)->integer > EACH;
+    for (int i = 0; i < o->rows.count; i++) more = more || nb_grid_at(&o->rows, i, NTH)->integer > EACH;
     NB_TRY(ctx, print_groups(stderr, o, "nysbench: ", GROUPS, EACH, ctx));
     if (others > 0) fprintf(stderr, "nysbench: and for %d more reason%s\n", others, others == 1 ? "" : "s");
     if (more) fprintf(stderr, "nysbench: %s has them all\n", path);

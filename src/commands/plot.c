@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "components/registry.h"
 #include "components/study.h"
-#include "studies/error/landmark_plot.h"
-#include "report/builds.h"
+#include "studies/error/runner.h"
+#include "report/caveats.h"
 #include "report/figure.h"
 #include "report/relation.h"
 #include "run/run_folder.h"
@@ -109,7 +109,7 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const ch
     NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, labels, ctx));
     NB_TRY(ctx, nb_relation_experiment(drawing.relation, &drawing.experiment, ctx));
     NB_REQUIRE(ctx, drawing.experiment, NB_EIO, "%s: the run has no rows", folder);
-    NB_TRY(ctx, nb_run_baseline(folder, &drawing.baseline, ctx));
+    NB_TRY(ctx, nb_run_baseline(folder, &drawing.relation->baseline, ctx));
     const nb_study *study = store.study;
     NB_REQUIRE(ctx, !only || strcmp(only->study, study->component.name) == 0, NB_EINVAL,
                "plot: %s is a figure of the study %s; the run is of %s", only ? only->component.name : "",

@@ -3,7 +3,7 @@
 #include "commands/experiment.h"
 
 #include "commands/command.h"
-#include "report/builds.h"
+#include "report/caveats.h"
 #include "report/claims.h"
 #include "report/csv.h"
 #include "report/results.h"
@@ -65,6 +65,7 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
     NB_TRY(ctx, nb_store_rows(store, &rows, ctx));
     NB_TRY(ctx, nb_run_labels(e->folder, study, &rows.labels, ctx));
     NB_TRY(ctx, nb_relation_open(&results.relation, store, rows.labels, ctx));
+    if (e->config.baseline) results.relation->baseline = e->config.baseline->canonical;
     NB_TRY(ctx, nb_run_write(e->folder, NB_CSV_FILE, nb_csv_print, &rows, ctx));
     NB_TRY(ctx, nb_outcomes_choose(results.relation, &e->plan, only, &where, failures, ctx));
     NB_TRY(ctx, (study->tell ? study->tell : nb_results_tell)(&results, how->quiet ? NULL : &page, ctx));

@@ -13,7 +13,7 @@ static nb_status look_into(const char *folder, const nb_plan *part, const nb_pro
 {
     nb_store store;
     nb_standing standing;
-    nb_measured_by *by;
+    nb_signed *by;
     int count;
     const char *path;
     NB_TRY(ctx, nb_folder_is_locked(folder, &state->locked, ctx));
@@ -22,7 +22,7 @@ static nb_status look_into(const char *folder, const nb_plan *part, const nb_pro
     NB_TRY(ctx, nb_store_standing(&store, part, NULL, NULL, &standing, ctx));
     NB_TRY(ctx, nb_store_programs(&store, &count, &by, ctx));
     for (int i = 0; i < count; i++) /* whether the builds match is checked on the machines that run it */
-        state->other_build |= strcmp(by[i].program.executable, here->executable) != 0;
+        state->other_build |= strcmp(by[i].manifest.program.executable, here->executable) != 0;
     state->done = standing.done;
     state->failed = standing.failed + standing.diverged + standing.crashed + standing.timed_out;
     return NB_OK;

@@ -14,20 +14,17 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
     nb_store **stores;
     const nb_given_labels *labels = NULL;
     nb_relation *relation;
-    nb_answer answer;
-    const char *baseline;
-    nb_grid grid;
+    nb_grid answer;
     NB_NEED(stores, nb_alloc(ctx, (size_t)count, sizeof *stores));
     for (int i = count - 1; i >= 0; i--) {
         NB_NEED(stores[i], nb_alloc(ctx, 1, sizeof **stores));
         NB_TRY(ctx, nb_run_open(folders[i], stores[i], &labels, ctx));
     }
     NB_TRY(ctx, nb_relation_gather(&relation, count, stores, folders, labels, ctx));
-    NB_TRY(ctx, nb_run_baseline(folders[0], &baseline, ctx));
-    NB_TRY(ctx, query ? nb_relation_ask_freely(relation, query, baseline, &answer, ctx)
-                      : nb_relation_views(relation, &answer, ctx));
-    grid = nb_answer_grid(&answer, NULL, ctx);
-    return nb_format_table(&grid, false, format);
+    NB_TRY(ctx, nb_run_baseline(folders[0], &relation->baseline, ctx));
+    NB_TRY(ctx,
+           query ? nb_relation_ask_freely(relation, query, &answer, ctx) : nb_relation_views(relation, &answer, ctx));
+    return nb_format_table(&answer, false, format);
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)

@@ -4,7 +4,7 @@
 
 #include "components/registry.h"
 #include "components/study.h"
-#include "report/builds.h"
+#include "report/caveats.h"
 #include "run/run_folder.h"
 #include "report/query.h"
 #include "report/relation.h"
@@ -16,7 +16,7 @@
 
 typedef struct {
     nb_output_format format;
-    nb_table_source of;
+    nb_relation *relation;
 } wish;
 
 /* A table on a page, or as a grid; *empty: the rows have nothing for it. */
@@ -25,9 +25,9 @@ static nb_status make(const nb_table *table, const wish *w, nb_page *page, nb_gr
     nb_page_make(page, ctx);
     page->name = table->component.name;
     if (nb_format_is_page(w->format))
-        NB_TRY(ctx, nb_table_show(page, table, &w->of, ctx));
+        NB_TRY(ctx, nb_table_show(page, table, w->relation, ctx));
     else
-        NB_TRY(ctx, nb_query_fill(w->of.relation, table->sql, w->of.baseline, grid, ctx));
+        NB_TRY(ctx, nb_query_fill(w->relation, table->sql, grid, ctx));
     *empty = nb_format_is_page(w->format) ? page->count == 0 : grid->count == 0;
     return NB_OK;
 }
@@ -68,7 +68,7 @@ static nb_status tell_missing(const wish *w, nb_ctx *ctx)
 {
     nb_page page;
     nb_page_make(&page, ctx);
-    NB_TRY(ctx, nb_query_tell(w->of.relation, "SELECT text AS paragraph FROM without", &page, ctx));
+    NB_TRY(ctx, nb_query_tell(w->relation, "SELECT text AS paragraph FROM without", &page, ctx));
     if (page.count == 0) return NB_OK;
     fputc('\n', stdout);
     return nb_format_page(&page, w->format);
@@ -81,14 +81,14 @@ static nb_status tables(const char *folder, const char *const *names, const char
     const char *sql, *experiment;
     NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
-    NB_TRY(ctx, nb_relation_open(&w.of.relation, &store, labels, ctx));
+    NB_TRY(ctx, nb_relation_open(&w.relation, &store, labels, ctx));
     if (where && where[0]) {
-        NB_TRY(ctx, nb_where(w.of.relation, NULL, where, &sql, ctx));
-        NB_TRY(ctx, nb_relation_keep(w.of.relation, sql, ctx));
+        NB_TRY(ctx, nb_where(w.relation, NULL, where, &sql, ctx));
+        NB_TRY(ctx, nb_relation_keep(w.relation, sql, ctx));
     }
-    NB_TRY(ctx, nb_relation_experiment(w.of.relation, &experiment, ctx));
+    NB_TRY(ctx, nb_relation_experiment(w.relation, &experiment, ctx));
     NB_REQUIRE(ctx, experiment, NB_EIO, "%s: the run has no rows", folder);
-    NB_TRY(ctx, nb_run_baseline(folder, &w.of.baseline, ctx));
+    NB_TRY(ctx, nb_run_baseline(folder, &w.relation->baseline, ctx));
     const nb_study *study = store.study;
     if (!names[0]) return list(study->component.name, &w, ctx);
     for (int i = 0; names[i]; i++) {

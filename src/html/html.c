@@ -3,7 +3,6 @@
 #include "html/html.h"
 
 #include "base/files.h"
-#include "html/assets.h"
 #include "report/page_record.h"
 
 #include <ctype.h>

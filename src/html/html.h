@@ -12,4 +12,7 @@
 /* NB_EIO for a figure that cannot be read. */
 nb_status nb_html_print(FILE *out, const char *title, const nb_page *page, nb_ctx *ctx);
 
+/* The files of this folder that are part of a page, of which the Makefile makes texts. */
+extern const char nb_asset_report_css[], nb_asset_report_js[];
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pictures.c - a figure NAME is drawn into files NAME.svg or NAME_*.svg. */
-#include "html/pictures.h"
+#include "html/report.h"
 
 #include "base/files.h"
 #include "base/gnuplot.h"
@@ -122,7 +122,6 @@ nb_status nb_pictures_find(const char *run, nb_relation *relation, nb_pictures *
     *pictures = (nb_pictures){.count = 0};
     NB_TRY(ctx, nb_run_path(run, NB_PLOTS_FOLDER, &f.drawing.folder, ctx));
     NB_TRY(ctx, nb_run_plots(run, &f.named, ctx));
-    NB_TRY(ctx, nb_run_baseline(run, &f.drawing.baseline, ctx));
     NB_TRY(ctx, nb_relation_experiment(relation, &f.drawing.experiment, ctx));
     NB_TRY(ctx, list_files(&f));
     nb_status status = draw_missing(&f, &pictures->undrawn), waited = nb_gnuplots_wait(f.drawing.gnuplots, ctx);

@@ -5,8 +5,6 @@
 #include "base/files.h"
 #include "components/registry.h"
 #include "html/html.h"
-#include "html/pictures.h"
-#include "report/builds.h"
 #include "report/caveats.h"
 #include "report/claims.h"
 #include "report/compare.h"
@@ -18,14 +16,14 @@
 #include <string.h>
 
 typedef struct { /* a run */
-    const char *folder, *name, *question, *baseline, *day;
+    const char *folder, *name, *question, *day;
     const nb_study *study;
     nb_store store;
     nb_relation *relation;
     nb_claim_results claims;
     nb_ctx *own; /* of what follows, until it is shown */
-    nb_usual_comparison compared;
-    nb_caveats caveats;
+    nb_comparison compared;
+    nb_texts caveats;
     nb_pictures pictures;
     int rows, ok, wrong, planned;
 } part;
@@ -52,7 +50,7 @@ static nb_status find_pool(const part *p, const char **pool, nb_ctx *ctx)
 {
     *pool = NULL;
     for (const nb_axis *a = p->study->axes; !*pool && a->key; a++) {
-        nb_answer values;
+        nb_grid values;
         if (a->type != NB_AXIS_INTEGER || a->scene) continue;
         NB_TRY(ctx, nb_relation_values(p->relation, a->column, NULL, &values, ctx));
         if (values.count > 1) *pool = a->column;
@@ -67,44 +65,43 @@ static nb_status compare(part *p, nb_ctx *ctx)
     const char *pool = NULL;
     NB_NEED(p->own, nb_ctx_child(ctx));
     if (metric && !metric->time) NB_TRY(ctx, find_pool(p, &pool, p->own));
-    return nb_compare_usual(p->relation, p->baseline, NB_BOOTSTRAPS, pool, &p->compared, p->own);
+    return nb_compare_usual(p->relation, NB_BOOTSTRAPS, pool, &p->compared, p->own);
 }
 
 /* Adds what the mean of a comparison hides. */
 static nb_status add_hidden(part *p, nb_ctx *ctx)
 {
-    const nb_usual_comparison *c = &p->compared;
+    const nb_comparison *c = &p->compared;
     int heads = 0, pooled = 0;
-    for (int i = 0; c->made && i < c->comparison.count; i++) {
-        heads += c->comparison.items[i].conflict != NULL;
-        pooled += c->comparison.items[i].change != NULL;
+    for (int i = 0; i < c->count; i++) {
+        heads += c->items[i].conflict != NULL;
+        pooled += c->items[i].change != NULL;
     }
     const int counts[] = {heads, pooled};
     const char *effects[] = {"a method is better than the baseline on one head and worse on another", ""};
-    if (pooled > 0) NB_NEED(effects[1], nb_format(ctx, "the effect changes sign with %s", c->terms.contrast.pool));
+    if (pooled > 0) NB_NEED(effects[1], nb_format(ctx, "the effect changes sign with %s", c->terms->contrast.pool));
     for (int i = 0; i < 2; i++)
         if (counts[i] > 0)
             NB_TRY(ctx, nb_caveats_add(&p->caveats,
                                        nb_format(ctx, "In %d line%s of the comparison %s: see the warnings there.",
-                                                 counts[i], counts[i] == 1 ? "" : "s", effects[i]),
-                                       ctx));
+                                                 counts[i], counts[i] == 1 ? "" : "s", effects[i])));
     return NB_OK;
 }
 
 /* Finds how many rows there are, how they ended, and when the first was measured. */
 static nb_status count_rows(part *p, nb_ctx *ctx)
 {
-    nb_answer a;
+    nb_grid a;
     NB_TRY(ctx,
            nb_relation_ask(p->relation,
                            "SELECT count(*), count(CASE WHEN status = 'ok' THEN 1 END), count(CASE WHEN status = "
                            "'planned' THEN 1 END), count(CASE WHEN status NOT IN ('ok', 'skipped', 'planned') THEN "
                            "1 END), coalesce((SELECT substr(json_extract(text, '$.started'), 1, 10) FROM manifests "
                            "WHERE id = (SELECT min(manifest) FROM results WHERE position IS NOT NULL)), '') FROM key",
-                           NULL, &a, NULL, ctx));
+                           &a, ctx));
     int *const counts[] = {&p->rows, &p->ok, &p->planned, &p->wrong};
-    for (int i = 0; i < 4; i++) *counts[i] = (int)nb_answer_at(&a, 0, i)->integer;
-    p->day = nb_answer_at(&a, 0, 4)->text;
+    for (int i = 0; i < 4; i++) *counts[i] = (int)nb_grid_at(&a, 0, i)->integer;
+    p->day = nb_grid_at(&a, 0, 4)->text;
     return NB_OK;
 }
 
@@ -119,7 +116,7 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_REQUIRE(ctx, p->rows > 0, NB_EIO, "%s: the run has no rows", folder);
     NB_TRY(ctx, nb_relation_experiment(p->relation, &p->name, ctx));
     NB_TRY(ctx, nb_run_setting(folder, "question", &p->question, ctx));
-    NB_TRY(ctx, nb_run_baseline(folder, &p->baseline, ctx));
+    NB_TRY(ctx, nb_run_baseline(folder, &p->relation->baseline, ctx));
     NB_TRY(ctx, ask_claims(p, ctx));
     NB_TRY(ctx, nb_caveats_find(p->relation, &p->store, &p->caveats, ctx));
     NB_TRY(ctx, compare(p, ctx));
@@ -157,7 +154,7 @@ static void add_caveats(const maker *m, const part *p)
 {
     nb_page_heading(m->page, m->level + 1, "Caveats");
     if (p->caveats.count == 0) nb_page_paragraph(m->page, "None found.");
-    for (int i = 0; i < p->caveats.count; i++) nb_page_item(m->page, "%s", p->caveats.texts[i]);
+    for (int i = 0; i < p->caveats.count; i++) nb_page_item(m->page, "%s", p->caveats.items[i]);
 }
 
 static nb_status add_pictures(const maker *m, const part *p)
@@ -178,17 +175,15 @@ static nb_status add_pictures(const maker *m, const part *p)
 
 static nb_status add_comparison(const maker *m, part *p)
 {
-    const nb_usual_comparison *c = &p->compared;
-    if (c->made) {
+    const nb_comparison *c = &p->compared;
+    if (c->count > 0) {
         nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
         m->page->deeper = m->level;
-        NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c->terms, &c->comparison,
-                                       &(nb_compare_view){.by_model = true}, p->own));
+        NB_TRY(m->ctx, nb_compare_show(m->page, c, &(nb_compare_view){.by_model = true}, p->own));
         m->page->deeper = 0;
         nb_page_heading(m->page, NB_PAGE_FOLDED, "The same with all numbers, and what they mean");
         m->page->deeper = NB_PAGE_DEEPEST;
-        NB_TRY(m->ctx, nb_compare_show(m->page, p->relation, &c->terms, &c->comparison, &(nb_compare_view){true, true},
-                                       p->own));
+        NB_TRY(m->ctx, nb_compare_show(m->page, c, &(nb_compare_view){true, true}, p->own));
         m->page->deeper = 0;
     }
     nb_ctx_release(p->own, 0);
@@ -198,11 +193,10 @@ static nb_status add_comparison(const maker *m, part *p)
 /* A table that a run does not end with, folded; nothing where the rows have nothing for it. */
 static nb_status add_folded(const maker *m, const part *p, const nb_table *table)
 {
-    const nb_table_source of = {p->relation, p->baseline};
     int before = m->page->count;
     nb_page_heading(m->page, NB_PAGE_FOLDED, "%s: %s", table->component.name, table->component.summary);
     m->page->deeper = NB_PAGE_DEEPEST;
-    NB_TRY(m->ctx, nb_table_show(m->page, table, &of, m->ctx));
+    NB_TRY(m->ctx, nb_table_show(m->page, table, p->relation, m->ctx));
     m->page->deeper = 0;
     if (m->page->count == before + 1) m->page->count = before;
     return NB_OK;
@@ -212,11 +206,10 @@ static nb_status add_folded(const maker *m, const part *p, const nb_table *table
 static nb_status add_tables(const maker *m, const part *p)
 {
     const char *study = p->study->component.name;
-    const nb_table_source of = {p->relation, p->baseline};
     int before = m->page->count;
     nb_page_heading(m->page, m->level + 1, "Tables");
     m->page->deeper = m->level;
-    NB_TRY(m->ctx, nb_tables_show(m->page, study, 0, &of, m->ctx));
+    NB_TRY(m->ctx, nb_tables_show(m->page, 0, p->relation, m->ctx));
     m->page->deeper = 0;
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
@@ -244,7 +237,7 @@ static nb_status add_wrong(const maker *m, const part *p)
                            "JOIN run ON run.position = g.at ORDER BY g.at",
                            first));
     nb_page_heading(m->page, m->level + 1, "Rows without a result");
-    NB_TRY(m->ctx, nb_query_show(p->relation, sql, NULL, m->page, m->ctx));
+    NB_TRY(m->ctx, nb_query_show(p->relation, sql, m->page, m->ctx));
     if (m->page->count == before + 1) m->page->count = before;
     return NB_OK;
 }
@@ -254,12 +247,12 @@ static nb_status add_measured(const maker *m, const part *p)
 {
     static const char kept[] = "SELECT json_extract(text, '$.config') FROM call WHERE back = 1";
     const char *path, *text = NULL;
-    nb_answer config;
+    nb_grid config;
     nb_page_heading(m->page, m->level + 1, "How it was measured");
     NB_TRY(m->ctx, nb_query_tell(p->relation, nb_sql_text("measured"), m->page, m->ctx));
     NB_TRY(m->ctx, nb_run_path(p->folder, NB_CONFIG_FILE, &path, m->ctx));
-    NB_TRY(m->ctx, nb_relation_ask(p->relation, kept, NULL, &config, NULL, m->ctx));
-    if (config.count > 0) text = nb_answer_at(&config, 0, 0)->text;
+    NB_TRY(m->ctx, nb_relation_ask(p->relation, kept, &config, m->ctx));
+    if (config.count > 0) text = nb_grid_at(&config, 0, 0)->text;
     if (nb_is_file(path)) NB_TRY(m->ctx, nb_read_file(path, &text, m->ctx));
     if (!text || !*text) return NB_OK;
     nb_page_heading(m->page, NB_PAGE_FOLDED, "The experiment, with every value written out");

@@ -10,13 +10,10 @@ typedef struct { /* {name} in a query; text NULL: the study has none */
     const char *name, *text;
 } word;
 
-nb_status nb_caveats_add(nb_caveats *found, const char *text, nb_ctx *ctx)
+nb_status nb_caveats_add(nb_texts *found, const char *text)
 {
-    if (!text) return NB_ENOMEM;
-    NB_GROW(ctx, found->texts, found->count, found->room);
-    NB_NEED(found->texts[found->count], nb_strdup(ctx, text));
-    found->count++;
-    return NB_OK;
+    int number;
+    return text ? nb_texts_number(found, text, &number) : NB_ENOMEM;
 }
 
 /* Returns in SQL what rows that compete agree in: the whole identity except what is compared, and the trial. */
@@ -42,7 +39,7 @@ static nb_status next_statement(const char **sql, const word *words, const char 
     return NB_OK;
 }
 
-static nb_status find_in_rows(nb_relation *r, const char *sql, const char *memory, nb_caveats *found, nb_ctx *ctx)
+static nb_status find_in_rows(nb_relation *r, const char *sql, const char *memory, nb_texts *found, nb_ctx *ctx)
 {
     const nb_study *study = r->study;
     const nb_column *metric = nb_study_metric(study);
@@ -63,55 +60,63 @@ static nb_status find_in_rows(nb_relation *r, const char *sql, const char *memor
                           {"{exclusive}", study->exclusive ? "1" : "0"},
                           {NULL, NULL}};
     while (*sql) {
-        nb_answer a;
+        nb_grid a;
         NB_TRY(ctx, next_statement(&sql, words, &statement, ctx));
         if (!statement) continue;
-        NB_TRY(ctx, nb_relation_ask(r, statement, NULL, &a, NULL, ctx));
-        for (int i = 0; i < a.count; i++) NB_TRY(ctx, nb_caveats_add(found, nb_answer_at(&a, i, 0)->text, ctx));
+        NB_TRY(ctx, nb_relation_ask(r, statement, &a, ctx));
+        for (int i = 0; i < a.count; i++) NB_TRY(ctx, nb_caveats_add(found, nb_grid_at(&a, i, 0)->text));
     }
     return NB_OK;
 }
 
-static nb_status find_prediction(nb_store *store, nb_caveats *found, nb_ctx *ctx)
+static nb_status find_prediction(nb_store *store, nb_texts *found, nb_ctx *ctx)
 {
     static const double off = 2; /* a factor */
     nb_past_prediction past;
     NB_TRY(ctx, nb_prediction_past(store, &past, ctx));
     if (!past.known || (past.taken_s <= off * past.high_s && past.low_s <= off * past.taken_s)) return NB_OK;
-    return nb_caveats_add(found,
-                          nb_format(ctx,
-                                    "The prediction was off: the last call took %.3g s for its rows, predicted %.3g s "
-                                    "to %.3g s; other programs may have disturbed what it timed.",
-                                    past.taken_s, past.low_s, past.high_s),
-                          ctx);
+    return nb_caveats_add(found, nb_format(ctx,
+                                           "The prediction was off: the last call took %.3g s for its rows, predicted "
+                                           "%.3g s to %.3g s; other programs may have disturbed what it timed.",
+                                           past.taken_s, past.low_s, past.high_s));
 }
 
-static nb_status find_builds(nb_store *store, nb_caveats *found, nb_ctx *ctx)
+/* *text <- "rows come from 2 builds: 3 of NAME, 4 of NAME"; NULL: they come from one. */
+static nb_status tell_builds(nb_store *store, const char **text, nb_ctx *ctx)
 {
     nb_signed *by;
     const char *list = "", *name;
     int count;
+    bool alike = false; /* two of the same build */
+    *text = NULL;
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx));
-    if (count < 2) return NB_OK;
     for (int i = 0; i < count; i++) {
+        for (int j = 0; j < i; j++) alike = alike || strcmp(by[i].manifest.program.executable, by[j].manifest.program.executable) == 0;
         NB_TRY(ctx, nb_program_text(&by[i].manifest.program, &name, ctx));
-        NB_NEED(list, nb_format(ctx, "%s%s%d of %s", list,
-                                i == 0           ? ""
-                                : i + 1 == count ? " and "
-                                                 : ", ",
-                                by[i].rows, name));
+        NB_NEED(list, nb_format(ctx, "%s%s%d of %s", list, i ? ", " : "", by[i].rows, name));
     }
-    return nb_caveats_add(found,
-                          nb_format(ctx, "The rows come from %d builds or kinds of arithmetic: %s.", count, list), ctx);
+    if (count > 1)
+        NB_NEED(*text, nb_format(ctx, "rows come from %d %s: %s", count,
+                                 alike ? "builds or kinds of arithmetic" : "builds", list));
+    return NB_OK;
 }
 
-nb_status nb_caveats_find(nb_relation *r, nb_store *store, nb_caveats *found, nb_ctx *ctx)
+nb_status nb_builds_print(FILE *out, const char *prefix, const char *after, nb_store *store, nb_ctx *ctx)
 {
-    const char *memory = NULL;
-    *found = (nb_caveats){.count = 0};
+    const char *text;
+    NB_TRY(ctx, tell_builds(store, &text, ctx));
+    if (text) fprintf(out, "%sthese %s%s\n", prefix, text, after);
+    return NB_OK;
+}
+
+nb_status nb_caveats_find(nb_relation *r, nb_store *store, nb_texts *found, nb_ctx *ctx)
+{
+    const char *memory = NULL, *builds;
+    nb_texts_init(found, ctx);
     for (const nb_column *c = r->study->columns; c->name; c++)
         if (c->memory) memory = c->name;
     NB_TRY(ctx, find_in_rows(r, nb_sql_text("caveats"), memory, found, ctx));
     NB_TRY(ctx, find_prediction(store, found, ctx));
-    return find_builds(store, found, ctx);
+    NB_TRY(ctx, tell_builds(store, &builds, ctx));
+    return builds ? nb_caveats_add(found, nb_format(ctx, "The %s.", builds)) : NB_OK;
 }

@@ -12,8 +12,7 @@
 #include "report/claim_units_private.h"
 
 #include "base/text.h"
-#include "report/builds.h"
-#include "report/head_conflict.h"
+#include "report/contrast.h"
 #include "report/where.h"
 
 #include <math.h>
@@ -95,7 +94,7 @@ enum { LINE, HEAD, STRATUM, SOURCE, DRAWS, FOUND, NOISE, MISSING, BELOW, POINTS,
 /* Asks for each line's value over all trials (-1), and without each trial in which it is not alone. Makes the tables
  * `lined`, with a row for each series (line, at: the claim's column, later: whether its point has other trials, value),
  * and `left_out` (line, t). */
-static nb_status ask(const liner *l, nb_answer *lines)
+static nb_status ask(const liner *l, nb_grid *lines)
 {
     const nb_claim *c = l->claim;
     const nb_column *columns = l->relation->study->columns;
@@ -137,18 +136,18 @@ static nb_status ask(const liner *l, nb_answer *lines)
                   "LEFT JOIN planned USING (line) JOIN left_out USING (line) LEFT JOIN value USING (line, t) "
                   "ORDER BY line, t",
                   c->series_count, value_sql(c), c->series_count > 1 ? " AND y IS NOT NULL" : ""));
-    return nb_relation_ask(l->relation, sql, NULL, lines, NULL, l->ctx);
+    return nb_relation_ask(l->relation, sql, lines, l->ctx);
 }
 
 /* The line's pseudo-values, by trial. */
-static nb_status cross(liner *l, const nb_answer *a, int first, int trials, nb_crossed_value whole)
+static nb_status cross(liner *l, const nb_grid *a, int first, int trials, nb_crossed_value whole)
 {
     if (!isfinite(whole.value)) return NB_OK;
     if (trials == 0) return nb_crossed_add_alone(&l->crossed, whole, l->ctx);
     for (int i = first + 1; i <= first + trials && trials > 1; i++) {
         nb_crossed_value one = whole;
-        one.trial = (int)nb_answer_at(a, i, TRIAL)->integer;
-        one.value = trials * whole.value - (trials - 1) * nb_answer_at(a, i, VALUE)->real;
+        one.trial = (int)nb_grid_at(a, i, TRIAL)->integer;
+        one.value = trials * whole.value - (trials - 1) * nb_grid_at(a, i, VALUE)->real;
         if (isfinite(one.value)) NB_TRY(l->ctx, nb_crossed_add(&l->crossed, one, l->ctx));
     }
     return NB_OK;
@@ -156,12 +155,12 @@ static nb_status cross(liner *l, const nb_answer *a, int first, int trials, nb_c
 
 /* A line that has rows at fewer values than it takes was not planned: a strategy of another pairing than all others,
  * say, makes no line with them. */
-static nb_status add_line(liner *l, const nb_answer *a, const nb_head_places *places, int first)
+static nb_status add_line(liner *l, const nb_grid *a, const nb_head_places *places, int first)
 {
     nb_claim_units *u = l->units;
     int least = l->claim->form == NB_CLAIM_CORRELATE ? 3 : l->claim->form == NB_CLAIM_SLOPE ? 2 : 1, numbers[VALUE];
-    double value = nb_answer_at(a, first, VALUE)->real, below = nb_answer_at(a, first, BELOW)->real;
-    for (int i = 0; i < VALUE; i++) numbers[i] = (int)nb_answer_at(a, first, i)->integer;
+    double value = nb_grid_at(a, first, VALUE)->real, below = nb_grid_at(a, first, BELOW)->real;
+    for (int i = 0; i < VALUE; i++) numbers[i] = (int)nb_grid_at(a, first, i)->integer;
     int stratum = numbers[STRATUM], source = numbers[SOURCE];
     if (!isnan(below) && !u->why)
         NB_NEED(u->why, nb_format(l->ctx, "%s has values below 0, such as %.3g, which have no logarithm",
@@ -177,7 +176,7 @@ static nb_status add_line(liner *l, const nb_answer *a, const nb_head_places *pl
     return cross(l, a, first, numbers[TRIALS], (nb_crossed_value){stratum, source, 0, value});
 }
 
-static nb_status add_lines(liner *l, const nb_answer *a)
+static nb_status add_lines(liner *l, const nb_grid *a)
 {
     nb_head_places places;
     NB_TRY(l->ctx, nb_head_places_find(l->relation, &places, l->ctx));
@@ -185,12 +184,12 @@ static nb_status add_lines(liner *l, const nb_answer *a)
     NB_NEED(l->draws, nb_alloc(l->ctx, (size_t)l->units->strata.count + 1, sizeof *l->draws));
     l->crossed.trials = 1;
     for (int i = 0; i < a->count; i++)
-        if (nb_answer_at(a, i, TRIAL)->integer >= l->crossed.trials)
-            l->crossed.trials = (int)nb_answer_at(a, i, TRIAL)->integer + 1;
+        if (nb_grid_at(a, i, TRIAL)->integer >= l->crossed.trials)
+            l->crossed.trials = (int)nb_grid_at(a, i, TRIAL)->integer + 1;
     NB_NEED(l->crossed.drawn, nb_alloc(l->ctx, (size_t)l->crossed.trials, sizeof *l->crossed.drawn));
     for (int i = 0; i < a->count; i++)
-        l->crossed.drawn[nb_answer_at(a, i, TRIAL)->integer > 0 ? nb_answer_at(a, i, TRIAL)->integer : 0] = true;
-    for (int i = 0; i < a->count; i += 1 + (int)nb_answer_at(a, i, TRIALS)->integer)
+        l->crossed.drawn[nb_grid_at(a, i, TRIAL)->integer > 0 ? nb_grid_at(a, i, TRIAL)->integer : 0] = true;
+    for (int i = 0; i < a->count; i += 1 + (int)nb_grid_at(a, i, TRIALS)->integer)
         NB_TRY(l->ctx, add_line(l, a, &places, i));
     return NB_OK;
 }
@@ -211,7 +210,7 @@ static nb_status tell_short(const liner *l)
 nb_status nb_claim_lines(nb_relation *relation, const char *part, const nb_claim *claim, nb_claim_units *u, nb_ctx *ctx)
 {
     liner l = {.relation = relation, .claim = claim, .part = part, .units = u, .ctx = ctx};
-    nb_answer lines;
+    nb_grid lines;
     NB_TRY(ctx, ask(&l, &lines));
     if (u->why) return NB_OK;
     NB_TRY(ctx, add_lines(&l, &lines));

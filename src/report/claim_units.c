@@ -2,7 +2,7 @@
 /* claim_units.c - the units of what is a contrast, and what all units need; claim_lines.c has the others. */
 #include "report/claim_units_private.h"
 
-#include "report/head_conflict.h"
+#include "report/contrast.h"
 #include "report/where.h"
 
 #include <math.h>

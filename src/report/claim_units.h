@@ -9,7 +9,7 @@
 #include "report/contrast.h"
 
 typedef struct {
-    nb_answer strata; /* see nb_relation_strata */
+    nb_grid strata; /* see nb_relation_strata */
     int count;
     /* compare, order: log(A / B), or A - B; slope; correlation; the metric, or its log for a geometric mean. */
     nb_unit_value *units;

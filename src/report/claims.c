@@ -118,8 +118,8 @@ static nb_status add_models(const judge *j, const nb_claim_units *u, const nb_es
         nb_claim_answer *model = &a->models[a->model_count];
         if (estimates[s].sources == 0) continue;
         *model = (nb_claim_answer){.more = NAN};
-        NB_NEED(model->name, nb_strdup(j->keep, nb_answer_at(&u->strata, s, NB_STRATUM_NAME)->text));
-        NB_NEED(model->label, nb_strdup(j->keep, nb_answer_at(&u->strata, s, NB_STRATUM_LABEL)->text));
+        NB_NEED(model->name, nb_strdup(j->keep, nb_grid_at(&u->strata, s, NB_STRATUM_NAME)->text));
+        NB_NEED(model->label, nb_strdup(j->keep, nb_grid_at(&u->strata, s, NB_STRATUM_LABEL)->text));
         describe(model, &estimates[s], &ranges[s]);
         a->model_count++;
     }
@@ -130,7 +130,7 @@ static nb_status add_models(const judge *j, const nb_claim_units *u, const nb_es
 static const char *lonely_model(const nb_claim_units *u, const nb_estimate *estimates)
 {
     for (int s = 0; s < u->strata.count; s++)
-        if (estimates[s].sources == 1) return nb_answer_at(&u->strata, s, NB_STRATUM_NAME)->text;
+        if (estimates[s].sources == 1) return nb_grid_at(&u->strata, s, NB_STRATUM_NAME)->text;
     return NULL;
 }
 
@@ -239,11 +239,11 @@ static nb_status label(const judge *j, const char *name, const char *part, const
     const nb_column *c = nb_column_find(study->columns, name);
     const nb_registry *registry = nb_column_registry(study->columns, name);
     const char *sql;
-    nb_answer a;
+    nb_grid a;
     NB_TRY(j->ctx, nb_label_sql(c, &sql, j->ctx));
     NB_NEED(sql, nb_format(j->ctx, "SELECT %s FROM run WHERE %s ORDER BY number LIMIT 1", sql, part));
-    NB_TRY(j->ctx, nb_relation_ask(j->relation, sql, NULL, &a, NULL, j->ctx));
-    *text = nb_answer_at(&a, 0, 0)->text ? nb_answer_at(&a, 0, 0)->text : "";
+    NB_TRY(j->ctx, nb_relation_ask(j->relation, sql, &a, j->ctx));
+    *text = nb_grid_at(&a, 0, 0)->text ? nb_grid_at(&a, 0, 0)->text : "";
     if (c->identity || !registry) return NB_OK;
     return nb_labels_apart(registry, j->relation->labels, 1, (const char *const[]){*text}, text, j->ctx);
 }
@@ -337,7 +337,7 @@ static nb_status make_groups(const judge *j, const char *among, int *count)
 {
     const nb_column *columns = j->relation->study->columns;
     const char *keys = "", *first = "0", *sql;
-    nb_answer groups;
+    nb_grid groups;
     for (const char **c = j->claim->each; *c; c++)
         NB_TRY(j->ctx, nb_keys_add(&keys, nb_column_find(columns, *c), j->ctx));
     if (*keys) NB_NEED(first, nb_format(j->ctx, "min(number) OVER (PARTITION BY %s)", keys));
@@ -347,9 +347,8 @@ static nb_status make_groups(const judge *j, const char *among, int *count)
                            "INSERT INTO claim_part SELECT %s, id FROM (SELECT id, %s AS first FROM run WHERE %s)",
                            *keys ? "dense_rank() OVER (ORDER BY first) - 1" : first, first, among));
     NB_TRY(j->ctx, nb_relation_run(j->relation, sql));
-    NB_TRY(j->ctx, nb_relation_ask(j->relation, "SELECT coalesce(max(part) + 1, 0) FROM claim_part", NULL, &groups,
-                                   NULL, j->ctx));
-    *count = (int)nb_answer_at(&groups, 0, 0)->integer;
+    NB_TRY(j->ctx, nb_relation_ask(j->relation, "SELECT coalesce(max(part) + 1, 0) FROM claim_part", &groups, j->ctx));
+    *count = (int)nb_grid_at(&groups, 0, 0)->integer;
     return NB_OK;
 }
 
@@ -388,17 +387,20 @@ static nb_status ask(const judge *j, nb_claim_result *r)
     return NB_OK;
 }
 
-nb_status nb_claims_evaluate(nb_relation *relation, int count, const nb_claim *claims, nb_claim_result **results,
-                             nb_ctx *ctx)
+nb_status nb_claims_ask(nb_relation *relation, int count, const nb_claim *claims, nb_claim_results *out, nb_ctx *ctx)
 {
     judge j = {.relation = relation, .ctx = ctx};
+    nb_claim_result *results;
     NB_TRY(ctx, nb_relation_unfinished(relation, &j.unfinished, ctx));
-    NB_NEED(*results, nb_alloc(ctx, (size_t)count + 1, sizeof **results));
+    NB_NEED(results, nb_alloc(ctx, (size_t)count + 1, sizeof *results));
+    *out = (nb_claim_results){.relation = relation, .count = count, .results = results};
+    NB_TRY(ctx, nb_relation_experiment(relation, &out->experiment, ctx));
+    if (!out->experiment) out->experiment = "";
     NB_NEED(j.keep, nb_ctx_child(ctx));
     for (int i = 0; i < count; i++) {
         nb_mark mark = nb_ctx_mark(ctx);
         j.claim = &claims[i];
-        NB_TRY(ctx, ask(&j, &(*results)[i]));
+        NB_TRY(ctx, ask(&j, &results[i]));
         nb_ctx_release(ctx, mark);
     }
     return NB_OK;

@@ -49,9 +49,6 @@ typedef struct {
     nb_claim_answer *parts;
 } nb_claim_result;
 
-nb_status nb_claims_evaluate(nb_relation *relation, int count, const nb_claim *claims, nb_claim_result **results,
-                             nb_ctx *ctx);
-
 typedef struct { /* of one run */
     const nb_relation *relation;
     const char *experiment;

@@ -3,6 +3,7 @@
  * its models, then for each part and its models. What is printed are queries of it in files of SQL. */
 #include "report/claims.h"
 
+#include "report/csv.h"
 #include "report/query.h"
 
 #include <jansson.h>
@@ -12,17 +13,6 @@
 static const char columns[] =
     "number, claim, part, parts, run, runs, models, sources, heads, estimate, low, high, more, lowest, highest, "
     "experiment, id, says, source, claim_text, form, untested, expectation, statistic, row, name, label, verdict, why";
-
-nb_status nb_claims_ask(nb_relation *relation, int count, const nb_claim *claims, nb_claim_results *results,
-                        nb_ctx *ctx)
-{
-    const char *experiment;
-    nb_claim_result *answers;
-    NB_TRY(ctx, nb_relation_experiment(relation, &experiment, ctx));
-    NB_TRY(ctx, nb_claims_evaluate(relation, count, claims, &answers, ctx));
-    *results = (nb_claim_results){relation, experiment ? experiment : "", count, answers};
-    return NB_OK;
-}
 
 typedef struct {
     const nb_relation *relation;
@@ -115,23 +105,21 @@ nb_status nb_claims_show(nb_page *page, nb_claims_form form, int runs, const nb_
 
 nb_status nb_claims_print_csv(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx)
 {
-    nb_answer a;
     nb_grid grid;
     NB_TRY(ctx, prepare(runs, results, ctx));
-    NB_TRY(ctx, nb_relation_ask(results[0].relation, nb_sql_text("claims_rows"), NULL, &a, NULL, ctx));
-    grid = nb_answer_grid(&a, NULL, ctx);
+    NB_TRY(ctx, nb_relation_ask(results[0].relation, nb_sql_text("claims_rows"), &grid, ctx));
     return nb_grid_print_csv(out, &grid, ctx);
 }
 
 /* An answer's objects in the lists of those that they belong to. */
-static int nest(const nb_answer *a, json_t *list)
+static int nest(const nb_grid *a, json_t *list)
 {
     json_t *above[3] = {NULL};
     int failed = !list;
     for (int i = 0; i < a->count && !failed; i++) {
-        int depth = (int)nb_answer_at(a, i, 0)->integer;
-        above[depth] = json_loads(nb_answer_at(a, i, 2)->text, 0, NULL);
-        json_t *place = depth == 0 ? list : json_object_get(above[depth - 1], nb_answer_at(a, i, 1)->text);
+        int depth = (int)nb_grid_at(a, i, 0)->integer;
+        above[depth] = json_loads(nb_grid_at(a, i, 2)->text, 0, NULL);
+        json_t *place = depth == 0 ? list : json_object_get(above[depth - 1], nb_grid_at(a, i, 1)->text);
         failed = json_array_append_new(place, above[depth]);
     }
     return failed;
@@ -139,9 +127,9 @@ static int nest(const nb_answer *a, json_t *list)
 
 nb_status nb_claims_print_json(FILE *out, int runs, const nb_claim_results *results, nb_ctx *ctx)
 {
-    nb_answer a;
+    nb_grid a;
     NB_TRY(ctx, prepare(runs, results, ctx));
-    NB_TRY(ctx, nb_relation_ask(results[0].relation, nb_sql_text("claims_json"), NULL, &a, NULL, ctx));
+    NB_TRY(ctx, nb_relation_ask(results[0].relation, nb_sql_text("claims_json"), &a, ctx));
     json_t *list = json_array();
     int failed = nest(&a, list) || (json_dumpf(list, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) && !ferror(out));
     json_decref(list);

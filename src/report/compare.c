@@ -2,7 +2,7 @@
 /* compare.c - see compare.h */
 #include "report/compare.h"
 
-#include "report/head_conflict.h"
+#include "report/contrast.h"
 #include "statistics/multiple.h"
 
 #include <math.h>
@@ -13,10 +13,10 @@ const char *const nb_verdict_names[] = {
     [NB_NO_VERDICT] = "none", [NB_REFUSED] = "refused",       [NB_BETTER] = "better",
     [NB_WORSE] = "worse",     [NB_EQUIVALENT] = "equivalent", [NB_UNDECIDED] = "undecided"};
 
-int nb_compare_baseline(const nb_answer *values, const char *wanted)
+int nb_compare_baseline(const nb_grid *values, const char *wanted)
 {
     for (int v = 0; v < values->count && wanted; v++) {
-        const nb_cell *cell = nb_answer_at(values, v, 0);
+        const nb_cell *cell = nb_grid_at(values, v, 0);
         if (cell->type == NB_CELL_TEXT && strcmp(cell->text, wanted) == 0) return v;
     }
     return 0;
@@ -193,7 +193,7 @@ static nb_status find_head_conflicts(const comparer *c)
 
 /* Finds whether the value's mean over strata is surely on both sides of none in settings that the pooled one has; where
  * they are farthest apart. `wholes`: by setting, the pooled one that it is of. */
-static nb_status find_change(const comparer *c, const nb_comparison *each, const nb_answer *wholes, nb_compared *pooled)
+static nb_status find_change(const comparer *c, const nb_comparison *each, const nb_grid *wholes, nb_compared *pooled)
 {
     const nb_compared *ends[] = {NULL, NULL};
     const char *places[2], *column = c->terms->contrast.pool;
@@ -202,7 +202,7 @@ static nb_status find_change(const comparer *c, const nb_comparison *each, const
         const nb_compared *x = &each->items[i];
         if (x->stratum != NB_OVER_STRATA || x->contrast->baseline != pooled->contrast->baseline ||
             x->contrast->value != pooled->contrast->value ||
-            nb_answer_at(wholes, x->contrast->setting, 0)->integer != pooled->contrast->setting)
+            nb_grid_at(wholes, x->contrast->setting, 0)->integer != pooled->contrast->setting)
             continue;
         if (x->estimate.high < 0 && (!ends[0] || x->estimate.mean < ends[0]->estimate.mean)) ends[0] = x;
         if (x->estimate.low > 0 && (!ends[1] || x->estimate.mean > ends[1]->estimate.mean)) ends[1] = x;
@@ -225,7 +225,7 @@ static nb_status compare(comparer *c)
     nb_contrasts *contrasts;
     NB_NEED(contrasts, nb_alloc(c->ctx, 1, sizeof *contrasts));
     NB_TRY(c->ctx, nb_contrasts_make(c->relation, &c->terms->contrast, contrasts, c->ctx));
-    *out = (nb_comparison){.contrasts = contrasts};
+    *out = (nb_comparison){.contrasts = contrasts, .relation = c->relation, .terms = c->terms};
     for (int i = 0; i < contrasts->count; i++) NB_TRY(c->ctx, add_estimates(c, contrasts, &contrasts->items[i]));
     if (out->count > 0) qsort(out->items, (size_t)out->count, sizeof *out->items, compare_items);
     for (int s = NB_OVER_STRATA; s < contrasts->strata.count; s++) NB_TRY(c->ctx, adjust(c, s));
@@ -238,12 +238,12 @@ static nb_status find_changes(const comparer *c)
     nb_compare_terms terms = *c->terms;
     nb_comparison each;
     comparer apart = {.relation = c->relation, .terms = &terms, .out = &each, .ctx = c->ctx};
-    nb_answer wholes;
+    nb_grid wholes;
     terms.contrast.apart = true;
     terms.resamples = 0;
     NB_TRY(c->ctx, compare(&apart));
     NB_TRY(c->ctx, nb_relation_ask(c->relation, "SELECT min(pooled) FROM agreed GROUP BY setting ORDER BY setting",
-                                   NULL, &wholes, NULL, c->ctx));
+                                   &wholes, c->ctx));
     for (int i = 0; i < c->out->count; i++)
         if (c->out->items[i].stratum == NB_OVER_STRATA)
             NB_TRY(c->ctx, find_change(c, &each, &wholes, &c->out->items[i]));
@@ -259,23 +259,22 @@ nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_co
     return terms->contrast.pool ? find_changes(&c) : NB_OK;
 }
 
-nb_status nb_compare_usual(nb_relation *relation, const char *baseline, int resamples, const char *pool,
-                           nb_usual_comparison *usual, nb_ctx *ctx)
+nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *pool, nb_comparison *out, nb_ctx *ctx)
 {
     const nb_study *study = relation->study;
     const nb_column *metric = nb_study_metric(study);
-    nb_answer values, seed;
-    *usual = (nb_usual_comparison){.terms = {.confidence = 0.95, .resamples = resamples, .margin = log(1.02)}};
-    nb_contrast_terms *contrast = &usual->terms.contrast;
+    nb_compare_terms *terms;
+    nb_grid values, seed;
+    *out = (nb_comparison){.count = 0};
     if (study->baseline < 0 || !metric) return NB_OK;
-    *contrast = (nb_contrast_terms){
+    NB_NEED(terms, nb_alloc(ctx, 1, sizeof *terms));
+    *terms = (nb_compare_terms){.confidence = 0.95, .resamples = resamples, .margin = log(1.02)};
+    terms->contrast = (nb_contrast_terms){
         .by = study->axes[study->baseline].column, .metric = metric->name, .pool = pool, .builds = true};
-    NB_TRY(ctx, nb_relation_values(relation, contrast->by, NULL, &values, ctx));
+    NB_TRY(ctx, nb_relation_values(relation, terms->contrast.by, NULL, &values, ctx));
     if (values.count < 2) return NB_OK;
-    contrast->baseline = nb_compare_baseline(&values, baseline);
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", NULL, &seed, NULL, ctx));
-    usual->terms.seed = nb_answer_at(&seed, 0, 0)->integer;
-    NB_TRY(ctx, nb_compare(relation, &usual->terms, &usual->comparison, ctx));
-    usual->made = true;
-    return NB_OK;
+    terms->contrast.baseline = nb_compare_baseline(&values, relation->baseline);
+    NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", &seed, ctx));
+    terms->seed = nb_grid_at(&seed, 0, 0)->integer;
+    return nb_compare(relation, terms, out, ctx);
 }

@@ -35,7 +35,7 @@ typedef struct {
     nb_verdict verdict;           /* better: less of the metric, or more of one whose column says so */
     double more;                  /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
     const char *why;              /* NO_VERDICT, REFUSED; UNDECIDED: why that is not said, or NULL */
-    const char *conflict; /* of one model: where its heads surely differ in sign, see head_conflict.h; or NULL */
+    const char *conflict; /* of one model: where its heads surely differ in sign, see nb_find_head_conflict; or NULL */
     const char *change;   /* over all, where a column is pooled: at which of its values the means' intervals lie on both
                            sides of none, "0.5 at landmarks = 8, 2 at landmarks = 64"; or NULL */
 } nb_compared;
@@ -44,23 +44,20 @@ typedef struct {
     int count; /* by setting, baseline and value; of each first what is over strata, then the strata that it has */
     nb_compared *items;
     const nb_contrasts *contrasts;
+    nb_relation *relation;
+    const nb_compare_terms *terms;
 } nb_comparison;
 
 /* The code of the baseline among the values of a column: of none, or one that they lack, the first. */
-int nb_compare_baseline(const nb_answer *values, const char *wanted);
+int nb_compare_baseline(const nb_grid *values, const char *wanted);
 
 /* `terms` must outlive the comparison. */
 nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);
 
-typedef struct {
-    bool made; /* the study has methods to compare, and the rows more than one */
-    nb_compare_terms terms;
-    nb_comparison comparison;
-} nb_usual_comparison;
-/* The study's methods by its metric, against this one (canonical; NULL: the first that is no oracle); `pool` as
- * nb_contrast_terms. */
-nb_status nb_compare_usual(nb_relation *relation, const char *baseline, int resamples, const char *pool,
-                           nb_usual_comparison *usual, nb_ctx *ctx);
+/* The study's methods by its metric, against the relation's baseline; `pool` as nb_contrast_terms. Of nothing where the
+ * study has no methods to compare, or the rows fewer than two. */
+nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *pool, nb_comparison *comparison,
+                           nb_ctx *ctx);
 
 /* A comparison for people, and for programs: what compare.sql makes of its lines. */
 typedef struct {
@@ -69,10 +66,8 @@ typedef struct {
 } nb_compare_view;
 
 /* Nothing where nothing is compared. Of more lines than a screen has, the brief form is a table with m across. */
-nb_status nb_compare_show(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
-                          const nb_comparison *comparison, const nb_compare_view *view, nb_ctx *ctx);
+nb_status nb_compare_show(nb_page *page, const nb_comparison *comparison, const nb_compare_view *view, nb_ctx *ctx);
 /* Fills a grid; what is not known or infinite is empty. */
-nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_compare_terms *terms,
-                          const nb_comparison *comparison, nb_ctx *ctx);
+nb_status nb_compare_fill(nb_grid *grid, const nb_comparison *comparison, nb_ctx *ctx);
 
 #endif

@@ -43,7 +43,7 @@ static bool shares_trials(const nb_compared *x)
     bool shares = false;
     for (int s = 0; s < x->contrasts->strata.count; s++)
         if (x->stratum == NB_OVER_STRATA || x->stratum == s)
-            shares = shares || (!nb_answer_at(&x->contrasts->strata, s, NB_STRATUM_DRAWN)->integer &&
+            shares = shares || (!nb_grid_at(&x->contrasts->strata, s, NB_STRATUM_DRAWN)->integer &&
                                 x->contrast->counts[s].pairs > 0);
     return shares;
 }
@@ -76,8 +76,8 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
         k->ties,         k->noise,    k->missing, k->missing_baseline, k->skipped,   k->skipped_baseline,
         k->neither,      e->infinite, x->trials,  of->value,           of->baseline, x->stratum,
         shares_trials(x)};
-    const char *model = over ? "all" : nb_answer_at(&c->strata, x->stratum, NB_STRATUM_NAME)->text;
-    const char *label = over ? "all" : nb_answer_at(&c->strata, x->stratum, NB_STRATUM_LABEL)->text;
+    const char *model = over ? "all" : nb_grid_at(&c->strata, x->stratum, NB_STRATUM_NAME)->text;
+    const char *label = over ? "all" : nb_grid_at(&c->strata, x->stratum, NB_STRATUM_LABEL)->text;
     const char *method = nb_value_label(c, of->value), *baseline = nb_value_label(c, of->baseline);
     const char *const texts[] = {method, baseline,    model,    label, nb_verdict_names[x->verdict],
                                  x->why, x->conflict, x->change};
@@ -88,8 +88,8 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) sqlite3_bind_double(s, ++at, reals[i]);
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) sqlite3_bind_int(s, ++at, integers[i]);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) sqlite3_bind_text(s, ++at, texts[i], -1, SQLITE_STATIC);
-    bind_cell(s, ++at, nb_answer_at(&c->values, of->value, NB_OF_ROW));
-    bind_cell(s, ++at, nb_answer_at(&c->values, of->baseline, NB_OF_ROW));
+    bind_cell(s, ++at, nb_grid_at(&c->values, of->value, NB_OF_ROW));
+    bind_cell(s, ++at, nb_grid_at(&c->values, of->baseline, NB_OF_ROW));
     for (int i = 0; c->setting_columns[i]; i++) {
         bind_cell(s, ++at, nb_setting_cell(c, of->setting, i, NB_OF_ROW));
         bind_cell(s, ++at, nb_setting_cell(c, of->setting, i, NB_OF_LABEL));
@@ -119,7 +119,7 @@ static nb_status add_beside(const printer *p)
         NB_TRY(p->ctx, stratum < 0
                            ? nb_relation_add(p->relation, s, "titi", "value", i, nb_value_label(c, i), c->unpaired[i])
                            : nb_relation_add(p->relation, s, "titi", "stratum", i,
-                                             nb_answer_at(&c->strata, stratum, NB_STRATUM_LABEL)->text, pairs));
+                                             nb_grid_at(&c->strata, stratum, NB_STRATUM_LABEL)->text, pairs));
     }
     return NB_OK;
 }
@@ -129,19 +129,19 @@ static nb_status add_beside(const printer *p)
 static nb_status name_setting(printer *p, int place)
 {
     const char *name = p->contrasts->setting_columns[place], *head = name, *sql, *piece;
-    nb_answer a;
+    nb_grid a;
     NB_NEED(sql,
             nb_format(p->ctx,
                       "SELECT count(DISTINCT quote(s%d)) > 1, max(typeof(s%d)) = 'integer', EXISTS (SELECT 1 FROM "
                       "pragma_table_info('compared') WHERE name = '%s'), coalesce(max(l%d) || '', '') FROM compared",
                       place, place, name, place));
-    NB_TRY(p->ctx, nb_relation_ask(p->relation, sql, NULL, &a, NULL, p->ctx));
-    bool varies = nb_answer_at(&a, 0, 0)->integer, integer = nb_answer_at(&a, 0, 1)->integer;
-    if (nb_answer_at(&a, 0, 2)->integer) NB_NEED(head, nb_format(p->ctx, "setting_%s", name));
+    NB_TRY(p->ctx, nb_relation_ask(p->relation, sql, &a, p->ctx));
+    bool varies = nb_grid_at(&a, 0, 0)->integer, integer = nb_grid_at(&a, 0, 1)->integer;
+    if (nb_grid_at(&a, 0, 2)->integer) NB_NEED(head, nb_format(p->ctx, "setting_%s", name));
     NB_NEED(piece, nb_format(p->ctx, "'%s ' || l%d || ', ' || ", name, place));
     NB_NEED(p->values, nb_format(p->ctx, "%s s%d AS \"%s\",", p->values, place, head));
     if (!varies) {
-        bool told = p->view.full || !nb_study_defaults(p->relation->study, name, nb_answer_at(&a, 0, 3)->text);
+        bool told = p->view.full || !nb_study_defaults(p->relation->study, name, nb_grid_at(&a, 0, 3)->text);
         if (told) NB_NEED(p->constant, nb_format(p->ctx, "%s%s", p->constant, piece));
         return NB_OK;
     }
@@ -165,14 +165,14 @@ static nb_status word(const printer *p, const char **sql)
     bool more = p->contrasts->metric->more, difference = of->difference;
     bool full = p->view.full;
     const char *confounded = "";
-    nb_answer counts;
+    nb_grid counts;
     for (const char *const *c = of->confounded; c && *c; c++)
         NB_NEED(confounded, nb_format(p->ctx, "%s%s%s", confounded, *confounded ? ", " : "", *c));
     NB_TRY(p->ctx,
-           nb_relation_ask(p->relation, "SELECT count(*), count(low), count(nullif(verdict, 'none')) FROM shown", NULL,
-                           &counts, NULL, p->ctx));
-    bool across = !full && *p->along && nb_answer_at(&counts, 0, 0)->integer > MOST_LINES;
-    bool intervals = nb_answer_at(&counts, 0, 1)->integer, verdicts = nb_answer_at(&counts, 0, 2)->integer;
+           nb_relation_ask(p->relation, "SELECT count(*), count(low), count(nullif(verdict, 'none')) FROM shown",
+                           &counts, p->ctx));
+    bool across = !full && *p->along && nb_grid_at(&counts, 0, 0)->integer > MOST_LINES;
+    bool intervals = nb_grid_at(&counts, 0, 1)->integer, verdicts = nb_grid_at(&counts, 0, 2)->integer;
     int settings = full ? p->varying : *p->along && !across,
         labels = 1 + of->all_pairs + (full || p->view.by_model) + settings;
     const char *trivial = p->contrasts->metric->trivial;
@@ -237,8 +237,8 @@ static nb_status word(const printer *p, const char **sql)
         cells[i].type = NB_CELL_TEXT;
         names[i] = words[i][0];
     }
-    return nb_answer_fill_in(&(nb_answer){.columns = WORDS, .count = 1, .names = names, .cells = cells}, 0,
-                             nb_sql_text("compare"), sql, p->ctx);
+    return nb_grid_fill_in(&(nb_grid){.columns = WORDS, .count = 1, .names = names, .cells = cells}, 0,
+                           nb_sql_text("compare"), sql, p->ctx);
 }
 
 /* Finds *sql: compare.sql in the words of the comparison, from which the tables are made. */
@@ -269,27 +269,23 @@ static nb_status prepare(printer *p, const char **sql)
     return word(p, sql);
 }
 
-nb_status nb_compare_show(nb_page *page, const nb_relation *relation, const nb_compare_terms *terms,
-                          const nb_comparison *comparison, const nb_compare_view *view, nb_ctx *ctx)
+nb_status nb_compare_show(nb_page *page, const nb_comparison *c, const nb_compare_view *view, nb_ctx *ctx)
 {
-    printer p = {relation, terms, comparison, comparison->contrasts, *view, .ctx = ctx};
+    printer p = {c->relation, c->terms, c, c->contrasts, *view, .ctx = ctx};
     const char *sql;
-    if (comparison->count == 0) return NB_OK;
+    if (c->count == 0) return NB_OK;
     NB_TRY(ctx, prepare(&p, &sql));
-    return nb_query_tell(relation, strstr(sql, ";\n\n") + 3, page, ctx); /* behind the one for programs */
+    return nb_query_tell(c->relation, strstr(sql, ";\n\n") + 3, page, ctx); /* behind the one for programs */
 }
 
-nb_status nb_compare_fill(nb_grid *grid, const nb_relation *relation, const nb_compare_terms *terms,
-                          const nb_comparison *comparison, nb_ctx *ctx)
+nb_status nb_compare_fill(nb_grid *grid, const nb_comparison *c, nb_ctx *ctx)
 {
-    printer p = {relation, terms, comparison, comparison->contrasts, {true, true}, .ctx = ctx};
+    printer p = {c->relation, c->terms, c, c->contrasts, {true, true}, .ctx = ctx};
     const char *sql;
-    nb_answer a;
-    if (comparison->count == 0) return nb_grid_make(grid, (const char *const[]){NULL}, ctx);
+    if (c->count == 0) return nb_grid_make(grid, (const char *const[]){NULL}, ctx);
     NB_TRY(ctx, prepare(&p, &sql));
-    NB_TRY(ctx, nb_relation_ask(relation, sql, NULL, &a, NULL, ctx));
-    for (int i = 0; i < a.count * a.columns; i++)
-        if (a.cells[i].type == NB_CELL_REAL && isinf(a.cells[i].real)) a.cells[i].type = NB_CELL_NONE;
-    *grid = nb_answer_grid(&a, NULL, ctx);
+    NB_TRY(ctx, nb_relation_ask_next(c->relation, &sql, grid, ctx));
+    for (int i = 0; i < grid->count * grid->columns; i++)
+        if (grid->cells[i].type == NB_CELL_REAL && isinf(grid->cells[i].real)) grid->cells[i].type = NB_CELL_NONE;
     return NB_OK;
 }

@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "components/registry.h"
-#include "report/builds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,9 +26,8 @@ typedef struct { /* one row of `side` */
 } side;
 
 typedef struct { /* one pair of rows */
-    int setting, source, head, stratum, same, trial;
-    bool a_ok, b_ok, a_skipped, b_skipped, tie, noise, draws;
-    bool one_has_seen; /* rows that it is judged on, and the other has not */
+    const side *a, *b;
+    bool tie, noise;
     double value, variance;
 } pair;
 
@@ -74,7 +72,7 @@ static nb_status find_keys(maker *m)
 {
     const nb_contrast_terms *t = m->terms;
     const char **settings;
-    nb_answer several;
+    nb_grid several;
     int count = 0, key_count = 0, all = nb_column_count(m->columns) + 3;
     NB_NEED(settings, nb_alloc(m->ctx, (size_t)all, sizeof *settings));
     NB_NEED(m->keys, nb_alloc(m->ctx, (size_t)all, sizeof *m->keys));
@@ -91,8 +89,8 @@ static nb_status find_keys(maker *m)
         if (!pool) NB_TRY(m->ctx, nb_keys_add(&m->settings[1], c, m->ctx));
         if (!pool || t->apart) settings[count++] = c->name;
     }
-    NB_TRY(m->ctx, nb_relation_ask(m->relation, "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", NULL,
-                                   &several, NULL, m->ctx));
+    NB_TRY(m->ctx,
+           nb_relation_ask(m->relation, "SELECT 1 FROM component WHERE input IS NOT NULL LIMIT 1", &several, m->ctx));
     if (several.count > 0) {
         for (int i = 0; i < 2; i++)
             NB_NEED(m->settings[i], nb_format(m->ctx, "%s%s" INPUT_SQL, m->settings[i], *m->settings[i] ? ", " : ""));
@@ -105,6 +103,23 @@ static nb_status find_keys(maker *m)
 }
 
 /* 1. and 2. */
+
+nb_status nb_builds_table(nb_relation *r, bool sessions, bool *several, nb_ctx *ctx)
+{
+    const char *sql;
+    nb_grid counted;
+    NB_NEED(sql, nb_format(ctx,
+                           "CREATE TEMP TABLE build (manifest INTEGER PRIMARY KEY, build INTEGER); "
+                           "INSERT INTO build SELECT id, dense_rank() OVER (ORDER BY first) - 1 FROM (SELECT id, %s AS "
+                           "first FROM main.manifests)",
+                           sessions ? "id"
+                                    : "min(id) OVER (PARTITION BY executable, coalesce(json_extract(text, "
+                                      "'$.arithmetic'), 'arithmetic unknown'))"));
+    NB_TRY(ctx, nb_relation_make(r, "build", sql, ctx));
+    NB_TRY(ctx, nb_relation_ask(r, "SELECT count(DISTINCT build) > 1 FROM build", &counted, ctx));
+    *several = nb_grid_at(&counted, 0, 0)->integer;
+    return NB_OK;
+}
 
 /* Those rows of `from`, key or run, that are compared, with the number of the build of each. */
 static nb_status rows_sql(const maker *m, const char *from, const char **sql)
@@ -192,21 +207,22 @@ static nb_status cell_sql(const maker *m, const char *name, const char **list)
     return NB_OK;
 }
 
-static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_answer *answer)
+static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_grid *answer)
 {
     const char *list = "", *sql;
     for (; *columns; columns++) NB_TRY(m->ctx, cell_sql(m, *columns, &list));
     NB_NEED(sql, nb_format(m->ctx, "SELECT %sNULL FROM agreed CROSS JOIN run ON run.id = %s_row ORDER BY agreed.%s",
                            list, of, of));
-    return nb_relation_ask(m->relation, sql, NULL, answer, NULL, m->ctx);
+    return nb_relation_ask(m->relation, sql, answer, m->ctx);
 }
 
 /* 3. */
 
 /* a against b: two that differ by no more than rounding are the same, and no error counts as less than its rounding. */
-static nb_status measure(const maker *m, const double *a, const double *b, pair *p)
+static nb_status measure(const maker *m, pair *p)
 {
     enum { X, NOISE, SE };
+    const double *a = p->a->x, *b = p->b->x;
     double x = a[X], y = b[X], noise_x = fmax(a[NOISE], 0), noise_y = fmax(b[NOISE], 0);
     double se_x = fmax(a[SE], 0), se_y = fmax(b[SE], 0);
     p->noise = m->out->metric->noise && x <= noise_x && y <= noise_y;
@@ -228,13 +244,13 @@ static nb_status measure(const maker *m, const double *a, const double *b, pair 
 static nb_status check_single(const maker *m)
 {
     const char *list = "";
-    nb_answer several;
+    nb_grid several;
     for (const char *const *c = m->terms->confounded; c && *c; c++)
         NB_NEED(list, nb_format(m->ctx, "%s%s%s", list, *list ? ", " : "", *c));
     if (!*list) return NB_OK;
     NB_TRY(m->ctx,
            nb_relation_ask(m->relation, "SELECT 1 FROM side GROUP BY value, same, trial HAVING count(*) > 1 LIMIT 1",
-                           NULL, &several, NULL, m->ctx));
+                           &several, m->ctx));
     NB_REQUIRE(m->ctx, several.count == 0, NB_EINVAL,
                "a %s has several rows that differ only in what is named as confounded (%s): select one of them",
                m->terms->by, list);
@@ -278,9 +294,9 @@ static int compare_sides(const side *a, const side *b)
                               : (a->trial > b->trial) - (a->trial < b->trial);
 }
 
-static int compare_pairs(const void *a, const void *b)
+static int compare_pairs(const void *p, const void *q)
 {
-    const pair *x = a, *y = b;
+    const side *x = ((const pair *)p)->a, *y = ((const pair *)q)->a;
     const int keys[][2] = {
         {x->setting, y->setting}, {x->source, y->source}, {x->head, y->head}, {x->same, y->same}, {x->trial, y->trial}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -291,21 +307,8 @@ static int compare_pairs(const void *a, const void *b)
 static nb_status add_pair(maker *m, int at, const side *a, const side *b)
 {
     NB_GROW(m->ctx, m->pairs, at, m->pair_room);
-    pair *p = &m->pairs[at];
-    *p = (pair){a->setting,
-                a->source,
-                a->head,
-                a->stratum,
-                a->same,
-                a->trial,
-                a->ok,
-                b->ok,
-                a->skipped,
-                b->skipped,
-                .draws = a->draws || b->draws};
-    if (!a->ok || !b->ok) return NB_OK;
-    p->one_has_seen = a->seen != b->seen;
-    return measure(m, a->x, b->x, p);
+    m->pairs[at] = (pair){.a = a, .b = b};
+    return a->ok && b->ok ? measure(m, &m->pairs[at]) : NB_OK;
 }
 
 /* The pairs of a value, by setting, source, head, and what is compared. */
@@ -329,19 +332,20 @@ static nb_status find_pairs(maker *m, int baseline, int value, int *count)
 
 static bool is_pair(const pair *p)
 {
-    return p->a_ok && p->b_ok && !p->noise;
+    return p->a->ok && p->b->ok && !p->noise;
 }
 
 static void count(nb_pair_counts *c, const pair *p)
 {
+    const side *a = p->a, *b = p->b;
     c->pairs += is_pair(p);
     c->ties += is_pair(p) && p->tie;
     c->noise += p->noise;
-    c->missing += !p->a_ok && p->b_ok;
-    c->missing_baseline += p->a_ok && !p->b_ok;
-    c->skipped += p->a_skipped && p->b_ok;
-    c->skipped_baseline += p->a_ok && p->b_skipped;
-    c->neither += !p->a_ok && !p->b_ok;
+    c->missing += !a->ok && b->ok;
+    c->missing_baseline += a->ok && !b->ok;
+    c->skipped += a->skipped && b->ok;
+    c->skipped_baseline += a->ok && b->skipped;
+    c->neither += !a->ok && !b->ok;
 }
 
 /* Returns what a pair without a result counts as: the largest difference seen, against whoever has none. NaN: no pair
@@ -362,23 +366,24 @@ static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
     NB_NEED(c->units, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->units));
     NB_NEED(c->heads, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->heads));
     for (int i = first, next; i < end; i = next) {
-        const pair *p = &m->pairs[i];
-        nb_unit_value unit = {.stratum = p->stratum, .source = p->source};
+        const side *of = m->pairs[i].a;
+        nb_unit_value unit = {.stratum = of->stratum, .source = of->source};
         int used = 0;
-        for (next = i; next < end && m->pairs[next].source == p->source && m->pairs[next].head == p->head; next++) {
+        for (next = i; next < end && m->pairs[next].a->source == of->source && m->pairs[next].a->head == of->head;
+             next++) {
             const pair *here = &m->pairs[next];
-            count(&c->counts[here->stratum], here);
+            count(&c->counts[here->a->stratum], here);
             count(&c->counts[m->out->strata.count], here);
-            bool both = is_pair(here), one = here->a_ok != here->b_ok;
+            bool both = is_pair(here), one = here->a->ok != here->b->ok;
             if (!both && (!one || isnan(most))) continue;
-            unit.value += both ? here->value : here->a_ok ? -most : most;
+            unit.value += both ? here->value : here->a->ok ? -most : most;
             unit.variance += here->variance;
             used++;
         }
         if (used == 0) continue;
         unit.value /= used;
         unit.variance /= (double)used * used;
-        c->heads[c->unit_count] = p->head;
+        c->heads[c->unit_count] = of->head;
         c->units[c->unit_count++] = unit;
     }
     return NB_OK;
@@ -393,11 +398,12 @@ static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
     NB_NEED(heads, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *heads));
     for (int i = first; i < end; i++) {
         const pair *p = &m->pairs[i];
+        const side *a = p->a;
         if (!is_pair(p) || !isfinite(p->value)) continue;
-        c->draws[p->stratum] |= p->draws;
-        c->draws[strata] |= p->draws;
-        heads[c->crossed_count] = p->head;
-        values[c->crossed_count++] = (nb_crossed_value){p->stratum, p->source, p->trial, p->value};
+        c->draws[a->stratum] |= a->draws || p->b->draws;
+        c->draws[strata] |= a->draws || p->b->draws;
+        heads[c->crossed_count] = a->head;
+        values[c->crossed_count++] = (nb_crossed_value){a->stratum, a->source, a->trial, p->value};
     }
     c->crossed = values;
     c->crossed_heads = heads;
@@ -407,7 +413,8 @@ static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
 static bool one_has_seen(const maker *m, int first, int end)
 {
     bool any = false;
-    for (int i = first; i < end; i++) any = any || m->pairs[i].one_has_seen;
+    for (const pair *p = m->pairs + first; p < m->pairs + end; p++)
+        any = any || (p->a->ok && p->b->ok && p->a->seen != p->b->seen);
     return any && !nb_text_among(NB_ROWS_SEEN, m->terms->confounded);
 }
 
@@ -427,8 +434,8 @@ static nb_status add_contrasts(maker *m, int baseline, int value, int count)
 {
     nb_contrast *c;
     for (int i = 0, next; i < count; i = next) {
-        for (next = i; next < count && m->pairs[next].setting == m->pairs[i].setting; next++) continue;
-        NB_TRY(m->ctx, add_contrast(m, baseline, value, m->pairs[i].setting, &c));
+        for (next = i; next < count && m->pairs[next].a->setting == m->pairs[i].a->setting; next++) continue;
+        NB_TRY(m->ctx, add_contrast(m, baseline, value, m->pairs[i].a->setting, &c));
         NB_TRY(m->ctx, add_units(m, c, i, next));
         NB_TRY(m->ctx, find_common(m, c, i, next));
         if (!one_has_seen(m, i, next)) continue;
@@ -447,7 +454,7 @@ static nb_status add_contrasts(maker *m, int baseline, int value, int count)
 static nb_status find_difference(const maker *m, int baseline, int value, const char **names)
 {
     const char *flags = "", *total = "0", *sql;
-    nb_answer a;
+    nb_grid a;
     for (const char **c = m->keys; *c; c++) {
         NB_NEED(flags, nb_format(m->ctx, "%s, a.%s IS NOT b.%s AS %s", flags, *c, *c, *c));
         NB_NEED(total, nb_format(m->ctx, "%s + (a.%s IS NOT b.%s)", total, *c, *c));
@@ -463,10 +470,10 @@ static nb_status find_difference(const maker *m, int baseline, int value, const 
                   "AS y ON y.value = %d CROSS JOIN run AS b ON b.id = y.first_id AND b.head_id = a.head_id "
                   "WHERE x.value = %d ORDER BY total, b.number LIMIT 1",
                   total, flags, baseline, value));
-    NB_TRY(m->ctx, nb_relation_ask(m->relation, sql, NULL, &a, NULL, m->ctx));
+    NB_TRY(m->ctx, nb_relation_ask(m->relation, sql, &a, m->ctx));
     *names = a.count ? "" : NULL;
     for (int c = 1; c < a.columns && a.count; c++)
-        if (nb_answer_at(&a, 0, c)->integer)
+        if (nb_grid_at(&a, 0, c)->integer)
             NB_NEED(*names, nb_format(m->ctx, "%s%s%s", *names, **names ? " and " : "", a.names[c]));
     return NB_OK;
 }
@@ -475,14 +482,14 @@ static nb_status find_difference(const maker *m, int baseline, int value, const 
 static nb_status add_refusal(maker *m, int baseline, int value)
 {
     const char *names;
-    nb_answer setting;
+    nb_grid setting;
     nb_contrast *c;
     NB_TRY(m->ctx, nb_relation_ask(m->relation,
                                    nb_format(m->ctx, "SELECT %s FROM agreed WHERE value = %d AND value_row IS NOT NULL",
                                              setting_names[m->pooled], value),
-                                   NULL, &setting, NULL, m->ctx));
+                                   &setting, m->ctx));
     NB_TRY(m->ctx, find_difference(m, baseline, value, &names));
-    NB_TRY(m->ctx, add_contrast(m, baseline, value, (int)nb_answer_at(&setting, 0, 0)->integer, &c));
+    NB_TRY(m->ctx, add_contrast(m, baseline, value, (int)nb_grid_at(&setting, 0, 0)->integer, &c));
     if (names)
         NB_NEED(c->refusal,
                 nb_format(m->ctx, "another %s than the baseline's; --confounded compares them anyway", names));
@@ -532,10 +539,10 @@ nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *term
 
 const nb_cell *nb_setting_cell(const nb_contrasts *c, int setting, int column, int what)
 {
-    return nb_answer_at(&c->settings, setting, NB_OF_COLUMN * column + what);
+    return nb_grid_at(&c->settings, setting, NB_OF_COLUMN * column + what);
 }
 
 const char *nb_value_label(const nb_contrasts *c, int value)
 {
-    return nb_answer_at(&c->values, value, NB_OF_LABEL)->text;
+    return nb_grid_at(&c->values, value, NB_OF_LABEL)->text;
 }

@@ -64,10 +64,10 @@ enum { NB_OF_ROW, NB_OF_LABEL, NB_OF_COLUMN };
 
 typedef struct {
     const nb_column *metric;
-    nb_answer values;                   /* of `by`, by code, in order of appearance: NB_OF_COLUMN columns */
-    nb_answer settings;                 /* by number, likewise: NB_OF_COLUMN columns for each */
+    nb_grid values;                     /* of `by`, by code, in order of appearance: NB_OF_COLUMN columns */
+    nb_grid settings;                   /* by number, likewise: NB_OF_COLUMN columns for each */
     const char *const *setting_columns; /* what a setting is; ends with NULL */
-    nb_answer strata;                   /* see nb_relation_strata */
+    nb_grid strata;                     /* see nb_relation_strata */
     /* Numbers by value: rows of it beside which there is no row of the (last) baseline, and the other way round. */
     const int *unpaired, *unmet;
     int count;
@@ -80,5 +80,26 @@ const char *nb_value_label(const nb_contrasts *contrasts, int value);
 /* NB_EINVAL for a column that is none or not of that kind. */
 nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *terms, nb_contrasts *contrasts,
                             nb_ctx *ctx);
+
+/* The table `build`: manifest, build, which program has measured rows, as numbers from 0; `sessions`: in which call of
+ * it, too, which is what times depend on. *several: there are. */
+nb_status nb_builds_table(nb_relation *relation, bool sessions, bool *several, nb_ctx *ctx);
+
+/* Whether a contrast is surely below none on one head of a model and surely above it on another, which the mean over
+ * heads does not show. */
+typedef struct { /* heads of models: those of different inputs are one if they have one number in one layer */
+    int count;
+    const int *of; /* by head_id of the relation; NULL: not found yet */
+    const int *numbers;
+    const char *const *layers; /* NULL: not known */
+} nb_head_places;
+
+nb_status nb_head_places_find(nb_relation *relation, nb_head_places *places, nb_ctx *ctx);
+
+/* *conflict <- "0.895 [0.878, 0.913] on head 0, 1.05 [1.03, 1.07] on head 1", those farthest apart, as ratios unless
+ * they are differences; NULL where there are no such two with at least `least` sources. Each interval over sources and
+ * trials is at `confidence` for all heads of the stratum together (Bonferroni). */
+nb_status nb_find_head_conflict(const nb_head_places *places, bool difference, const nb_contrast *contrast, int stratum,
+                                int least, double confidence, const char **conflict, nb_ctx *ctx);
 
 #endif

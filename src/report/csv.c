@@ -29,55 +29,66 @@ void nb_csv_print_text(FILE *out, const char *text)
 
 enum { NUMBER = 32 }; /* the room that the text of a number takes */
 
-static void real_text(double x, char text[NUMBER])
+/* NaN, and what is no number: "". */
+static void number_text(const nb_cell *cell, char text[NUMBER])
 {
     *text = '\0';
-    if (!isnan(x)) strfromd(text, NUMBER, "%.17g", x); /* faster than snprintf */
+    if (cell->type == NB_CELL_INT)
+        snprintf(text, NUMBER, "%lld", cell->integer);
+    else if (!isnan(cell->real))
+        strfromd(text, NUMBER, "%.17g", cell->real); /* faster than snprintf */
 }
 
-void nb_csv_print_real(FILE *out, double x)
+static void print_cell(FILE *out, const nb_cell *cell)
 {
     char text[NUMBER];
-    real_text(x, text);
-    fputs(text, out);
+    number_text(cell, text);
+    if (cell->type == NB_CELL_FLAG)
+        fputs(cell->integer ? "true" : "false", out);
+    else if (cell->type == NB_CELL_TEXT)
+        nb_csv_print_text(out, cell->text);
+    else
+        fputs(text, out);
 }
 
-static void number_text(const nb_column *c, const nb_row *row, char text[NUMBER])
+static nb_cell cell_of(const nb_column *c, const nb_row *row)
 {
     const char *field = (const char *)row + c->offset;
+    nb_cell cell = {.type = NB_CELL_INT};
     switch (c->type) {
-    case NB_COLUMN_TEXT: break;
-    case NB_COLUMN_INT: snprintf(text, NUMBER, "%d", *(const int *)field); break;
-    case NB_COLUMN_SEED: snprintf(text, NUMBER, "%lld", *(const long long *)field); break;
-    case NB_COLUMN_REAL: real_text(*(const double *)field, text); break;
+    case NB_COLUMN_TEXT: return (nb_cell){.type = NB_CELL_TEXT, .text = *(const char *const *)field, .real = NAN};
+    case NB_COLUMN_REAL: return (nb_cell){.type = NB_CELL_REAL, .real = *(const double *)field};
+    case NB_COLUMN_INT: cell.integer = *(const int *)field; break;
+    case NB_COLUMN_SEED: cell.integer = *(const long long *)field; break;
     }
+    return cell;
 }
 
-static bool same_bits(const nb_column *c, const nb_row *a, const nb_row *b)
-{
-    static const size_t bytes[] = {
-        [NB_COLUMN_INT] = sizeof(int), [NB_COLUMN_SEED] = sizeof(long long), [NB_COLUMN_REAL] = sizeof(double)};
-    return memcmp((const char *)a + c->offset, (const char *)b + c->offset, bytes[c->type]) == 0;
-}
+typedef struct { /* a number that is printed */
+    nb_cell cell;
+    char text[NUMBER];
+} printed;
 
-/* One line; `numbers` are those of the row above, by column, and become this one's: most
- * are the same where many cores share their landmarks, and printing them is what takes time. */
-static void print_row(FILE *out, const nb_row_labels *labels, const nb_row *row, const nb_row *above,
-                      char (*numbers)[NUMBER])
+/* One line; `numbers` are those of the row above, by column, and become this one's: most are the same where many cores
+ * share their landmarks, and printing them is what takes time. */
+static void print_row(FILE *out, const nb_row_labels *labels, const nb_row *row, bool first, printed *numbers)
 {
-    const nb_column *c = labels->columns;
-    for (int i = 0; i < labels->own; i++, c++) {
+    for (int i = 0; labels->columns[i].name; i++) {
+        printed *above = &numbers[i];
         if (i) fputc(',', out);
-        if (c->type == NB_COLUMN_TEXT) {
-            nb_csv_print_text(out, *(const char *const *)((const char *)row + c->offset));
+        if (i >= labels->own) {
+            nb_csv_print_text(out, nb_row_labels_at(labels, i, row));
             continue;
         }
-        if (!above || !same_bits(c, row, above)) number_text(c, row, numbers[i]);
-        fputs(numbers[i], out);
-    }
-    for (int i = labels->own; labels->columns[i].name; i++) {
-        fputc(',', out);
-        nb_csv_print_text(out, nb_row_labels_at(labels, i, row));
+        nb_cell cell = cell_of(&labels->columns[i], row);
+        if (cell.type != NB_CELL_TEXT && (first || cell.integer != above->cell.integer ||
+                                          memcmp(&cell.real, &above->cell.real, sizeof cell.real) != 0))
+            number_text(&cell, above->text);
+        above->cell = cell;
+        if (cell.type == NB_CELL_TEXT)
+            nb_csv_print_text(out, cell.text);
+        else
+            fputs(above->text, out);
     }
     fputc('\n', out);
 }
@@ -86,57 +97,90 @@ nb_status nb_csv_print(FILE *out, const void *rows_, nb_ctx *ctx)
 {
     const nb_row_list *rows = rows_;
     nb_row_labels labels;
-    char(*numbers)[NUMBER];
+    printed *numbers;
     NB_TRY(ctx, nb_row_labels_make(rows, &labels, ctx));
-    NB_NEED(numbers, nb_alloc(ctx, (size_t)labels.own, sizeof *numbers));
+    NB_NEED(numbers, nb_alloc(ctx, (size_t)nb_column_count(labels.columns), sizeof *numbers));
     for (const nb_column *c = labels.columns; c->name; c++)
         fprintf(out, "%s%s", c == labels.columns ? "" : ",", c->name);
     fputc('\n', out);
     int locking = __fsetlocking(out, FSETLOCKING_BYCALLER); /* no other thread prints, and locks take time */
-    for (int i = 0; i < rows->count; i++)
-        print_row(out, &labels, nb_row_at(rows, i), i ? nb_row_at(rows, i - 1) : NULL, numbers);
+    for (int i = 0; i < rows->count; i++) print_row(out, &labels, nb_row_at(rows, i), i == 0, numbers);
     __fsetlocking(out, locking);
     return NB_OK;
 }
 
-static json_t *json_text(const char *text, nb_ctx *ctx)
+static json_t *json_cell(const nb_cell *cell, nb_ctx *ctx)
 {
-    const char *clean = nb_clean(ctx, text, "\t\r\n");
-    return !text ? json_null() : clean ? json_string(clean) : NULL;
-}
-
-static json_t *json_field(const nb_column *c, const nb_row *row, nb_ctx *ctx)
-{
-    const char *field = (const char *)row + c->offset;
-    switch (c->type) {
-    case NB_COLUMN_TEXT: return json_text(*(const char *const *)field, ctx);
-    case NB_COLUMN_INT: return json_integer(*(const int *)field);
-    case NB_COLUMN_SEED: return json_integer(*(const long long *)field);
-    case NB_COLUMN_REAL:
-        if (c->infinite && isinf(*(const double *)field))
-            return json_string(*(const double *)field > 0 ? "inf" : "-inf");
-        if (!isfinite(*(const double *)field)) return json_null();
-        return c->integer ? json_integer((json_int_t) * (const double *)field) : json_real(*(const double *)field);
+    const char *clean = cell->text ? nb_clean(ctx, cell->text, "\t\r\n") : NULL;
+    switch (cell->type) {
+    case NB_CELL_TEXT: return cell->text && !clean ? NULL : clean && *clean ? json_string(clean) : json_null();
+    case NB_CELL_FLAG: return json_boolean(cell->integer);
+    case NB_CELL_INT: return json_integer(cell->integer);
+    case NB_CELL_REAL: return isfinite(cell->real) ? json_real(cell->real) : json_null();
+    default: return json_null();
     }
-    return NULL;
 }
 
-static nb_status print_json_row(FILE *out, const nb_row_labels *labels, const nb_row *row, nb_ctx *ctx)
+static nb_status print_cells(FILE *out, int count, const char *const *names, const nb_cell *cells, nb_ctx *ctx)
 {
     json_t *object = json_object();
     nb_mark mark = nb_ctx_mark(ctx);
     int bad = !object;
-    for (int i = 0; labels->columns[i].name && !bad; i++) {
-        const nb_column *c = &labels->columns[i];
-        bad = json_object_set_new(object, c->name,
-                                  i < labels->own ? json_field(c, row, ctx)
-                                                  : json_text(nb_row_labels_at(labels, i, row), ctx));
-    }
+    for (int c = 0; c < count && !bad; c++) bad = json_object_set_new(object, names[c], json_cell(&cells[c], ctx));
     bad = bad || (json_dumpf(object, out, JSON_REAL_PRECISION(17)) && !ferror(out)); /* the stream has its own error */
     json_decref(object);
     nb_ctx_release(ctx, mark);
     NB_REQUIRE(ctx, !bad, NB_ENOMEM, "a row cannot be written as JSON");
     return NB_OK;
+}
+
+nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx)
+{
+    const nb_grid *g = grid;
+    (void)ctx;
+    if (g->count == 0) return NB_OK;
+    for (int c = 0; c < g->columns; c++) fprintf(out, "%s%s", c ? "," : "", g->names[c]);
+    fputc('\n', out);
+    for (int i = 0; i < g->count * g->columns; i++) {
+        print_cell(out, &g->cells[i]);
+        fputc((i + 1) % g->columns ? ',' : '\n', out);
+    }
+    return NB_OK;
+}
+
+nb_status nb_grid_print_json(FILE *out, const nb_grid *g)
+{
+    fputc('[', out);
+    for (int i = 0; i < g->count; i++) {
+        fputs(i ? ",\n " : "\n ", out);
+        NB_TRY(g->ctx, print_cells(out, g->columns, g->names, nb_grid_at(g, i, 0), g->ctx));
+    }
+    fputs("\n]\n", out);
+    return NB_OK;
+}
+
+static nb_status print_json_row(FILE *out, const nb_row_labels *labels, const nb_row *row, nb_ctx *ctx)
+{
+    int count = nb_column_count(labels->columns);
+    nb_mark mark = nb_ctx_mark(ctx);
+    const char **names;
+    nb_cell *cells;
+    NB_NEED(names, nb_alloc(ctx, (size_t)count, sizeof *names));
+    NB_NEED(cells, nb_alloc(ctx, (size_t)count, sizeof *cells));
+    for (int i = 0; i < count; i++) {
+        const nb_column *c = &labels->columns[i];
+        names[i] = c->name;
+        cells[i] = (nb_cell){.type = NB_CELL_TEXT};
+        if (i >= labels->own) cells[i].text = nb_row_labels_at(labels, i, row);
+        if (i >= labels->own) continue;
+        cells[i] = cell_of(c, row);
+        double x = cells[i].real;
+        if (c->infinite && isinf(x)) cells[i] = (nb_cell){.type = NB_CELL_TEXT, .text = x > 0 ? "inf" : "-inf"};
+        if (c->integer && isfinite(x)) cells[i] = (nb_cell){.type = NB_CELL_INT, .integer = (long long)x};
+    }
+    nb_status status = print_cells(out, count, names, cells, ctx);
+    nb_ctx_release(ctx, mark);
+    return status;
 }
 
 nb_status nb_json_print_row(FILE *out, const nb_column *columns, const nb_row *row, nb_ctx *ctx)

@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     const nb_figure *figure;
     const nb_drawing *drawing;
-    const nb_answer *csv, *answer;                  /* for programs, and for pictures */
+    const nb_grid *csv, *answer;                    /* for programs, and for pictures */
     int picture, panel, series, style, look, order; /* columns; -1: there is none */
     int data_count, data[MOST_DATA];                /* columns, PANEL, SERIES */
     const char *script;
@@ -35,25 +35,25 @@ typedef struct {
     int *rows;
     const char **panels;
     line *lines;
-    int *block; /* by panel and line, from 1; 0: there is none */
+    int *block; /* by panel and line, from 0; -1: there is none */
     nb_ctx *ctx;
 } graph;
 
 static const char *text_at(const graph *g, int row, int column)
 {
-    const nb_cell *cell = column < 0 ? NULL : nb_answer_at(g->answer, row, column);
+    const nb_cell *cell = column < 0 ? NULL : nb_grid_at(g->answer, row, column);
     return cell && cell->text ? cell->text : "";
 }
 
 static bool is_null(const graph *g, int row, int column)
 {
-    return column >= 0 && nb_answer_at(g->answer, row, column)->type == NB_CELL_NONE;
+    return column >= 0 && nb_grid_at(g->answer, row, column)->type == NB_CELL_NONE;
 }
 
 static bool is_drawn(const graph *g, int row)
 {
     for (int i = 0; i < g->data_count; i++)
-        if (g->data[i] >= 0 && !isfinite(nb_answer_at(g->answer, row, g->data[i])->real)) return false;
+        if (g->data[i] >= 0 && !isfinite(nb_grid_at(g->answer, row, g->data[i])->real)) return false;
     return true;
 }
 
@@ -62,17 +62,8 @@ static nb_status find_role(const graph *g, const char *name, int *column)
 {
     const char *own;
     NB_NEED(own, nb_format(g->ctx, "_%s", name));
-    *column = nb_answer_column(g->answer, own);
-    if (*column < 0) *column = nb_answer_column(g->answer, name);
-    return NB_OK;
-}
-
-/* The heading's one comment of this name; "" where there is none. */
-static nb_status comment(const graph *g, const char *name, const char **text)
-{
-    const char *at = g->figure->sql;
-    NB_TRY(g->ctx, nb_query_comment(&at, name, text, g->ctx));
-    if (!*text) *text = "";
+    *column = nb_grid_column(g->answer, own);
+    if (*column < 0) *column = nb_grid_column(g->answer, name);
     return NB_OK;
 }
 
@@ -83,7 +74,7 @@ static nb_status next_column(const graph *g, const char **list, int *column)
     size_t length = strcspn(*list, " ");
     NB_NEED(name, nb_format(g->ctx, "%.*s", (int)length, *list));
     *list += length + strspn(*list + length, " ");
-    *column = nb_answer_column(g->answer, name);
+    *column = nb_grid_column(g->answer, name);
     if (strcmp(name, "panel") == 0) *column = PANEL;
     if (strcmp(name, "series") == 0) *column = SERIES;
     NB_REQUIRE(g->ctx, *column != -1, NB_EBUG, "%s.sql: no column '%s' for the script", g->figure->component.name,
@@ -97,11 +88,11 @@ static nb_status find_columns(graph *g)
     NB_TRY(g->ctx, find_role(g, "figure", &g->picture));
     NB_TRY(g->ctx, find_role(g, "panel", &g->panel));
     NB_TRY(g->ctx, find_role(g, "series", &g->series));
-    g->style = nb_answer_column(g->answer, "_style");
-    g->look = nb_answer_column(g->answer, "_look");
-    g->order = nb_answer_column(g->answer, "_order");
-    NB_TRY(g->ctx, comment(g, "script", &g->script));
-    NB_TRY(g->ctx, comment(g, "data", &names));
+    g->style = nb_grid_column(g->answer, "_style");
+    g->look = nb_grid_column(g->answer, "_look");
+    g->order = nb_grid_column(g->answer, "_order");
+    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "script", &g->script, g->ctx));
+    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "data", &names, g->ctx));
     while (*names) {
         NB_REQUIRE(g->ctx, g->data_count < MOST_DATA, NB_EBUG, "%s.sql: more than %d columns of data",
                    g->figure->component.name, MOST_DATA);
@@ -124,12 +115,12 @@ static void print_number(FILE *out, const nb_cell *cell)
 /* All pictures, for people and programs. */
 static nb_status print_csv(FILE *out, const void *what, nb_ctx *ctx)
 {
-    const nb_answer *a = ((const graph *)what)->csv;
+    const nb_grid *a = ((const graph *)what)->csv;
     (void)ctx;
     for (int i = -1; i < a->count; i++) {
         bool first = true;
         for (int c = 0; c < a->columns; c++) {
-            const nb_cell *cell = i < 0 ? NULL : nb_answer_at(a, i, c);
+            const nb_cell *cell = i < 0 ? NULL : nb_grid_at(a, i, c);
             if (a->names[c][0] == '_') continue;
             if (!first) fputc(',', out);
             first = false;
@@ -155,7 +146,7 @@ static int find_panel(const graph *g, int row)
 
 static long long order_of(const graph *g, int row)
 {
-    return g->order < 0 ? 0 : nb_answer_at(g->answer, row, g->order)->integer;
+    return g->order < 0 ? 0 : nb_grid_at(g->answer, row, g->order)->integer;
 }
 
 static int find_line(const graph *g, int row)
@@ -172,7 +163,7 @@ static void add_line(graph *g, int row)
     if (find_line(g, row) >= 0) return;
     int at = g->line_count++;
     for (; at > 0 && g->lines[at - 1].order > order_of(g, row); at--) g->lines[at] = g->lines[at - 1];
-    const nb_cell *look = g->look < 0 ? NULL : nb_answer_at(g->answer, row, g->look);
+    const nb_cell *look = g->look < 0 ? NULL : nb_grid_at(g->answer, row, g->look);
     g->lines[at] = (line){text_at(g, row, g->series), text_at(g, row, g->style), order_of(g, row),
                           look && look->type != NB_CELL_NONE ? (int)look->integer + 1 : 0, row};
 }
@@ -186,7 +177,7 @@ static bool is_of(const graph *g, int row, const char *picture)
  * the picture has others there. */
 static nb_status find_rows(graph *g, const char *picture, int first_panel, bool *more)
 {
-    const nb_answer *a = g->answer;
+    const nb_grid *a = g->answer;
     int room = g->figure->whole ? 0 : g->drawing->most_panels, seen = 0;
     g->row_count = g->panel_count = g->line_count = 0;
     for (int i = 0; i < a->count; i++)
@@ -201,13 +192,14 @@ static nb_status find_rows(graph *g, const char *picture, int first_panel, bool 
         add_line(g, i);
     }
     NB_NEED(g->block, nb_alloc(g->ctx, (size_t)g->panel_count * (size_t)g->line_count + 1, sizeof *g->block));
+    for (int i = 0; i < g->panel_count * g->line_count; i++) g->block[i] = -1;
     for (int i = 0, last = -1; i < g->row_count; i++) {
         int place = find_panel(g, g->rows[i]) * g->line_count + find_line(g, g->rows[i]);
         if (place == last) continue;
-        NB_REQUIRE(g->ctx, g->block[place] == 0, NB_EBUG,
+        NB_REQUIRE(g->ctx, g->block[place] < 0, NB_EBUG,
                    "%s.sql: rows of panel '%s' and series '%s' do not stand together", g->figure->component.name,
                    text_at(g, g->rows[i], g->panel), text_at(g, g->rows[i], g->series));
-        g->block[last = place] = ++seen;
+        g->block[last = place] = seen++;
     }
     return NB_OK;
 }
@@ -230,7 +222,7 @@ static nb_status print_blocks(FILE *out, const void *what, nb_ctx *ctx)
         for (int k = 0; k < g->data_count; k++) {
             if (k) fputc(',', out);
             if (g->data[k] >= 0)
-                print_number(out, nb_answer_at(g->answer, g->rows[i], g->data[k]));
+                print_number(out, nb_grid_at(g->answer, g->rows[i], g->data[k]));
             else
                 fprintf(out, "%d", 1 + (g->data[k] == PANEL ? find_panel(g, g->rows[i]) : find_line(g, g->rows[i])));
         }
@@ -246,7 +238,7 @@ static nb_status set(FILE *out, const graph *g, const char *text)
     const char *name, *value = text + strcspn(text, " ");
     char *end;
     NB_NEED(name, nb_format(g->ctx, "%.*s", (int)(value - text), text));
-    NB_TRY(g->ctx, nb_answer_fill_in(g->answer, g->rows[0], value + strspn(value, " "), &value, g->ctx));
+    NB_TRY(g->ctx, nb_grid_fill_in(g->answer, g->rows[0], value + strspn(value, " "), &value, g->ctx));
     strtod(value, &end);
     if (*value && !*end)
         fprintf(out, "%s = %s\n", name, value);
@@ -259,7 +251,7 @@ static nb_status set(FILE *out, const graph *g, const char *text)
 static nb_status set_arrays(FILE *out, const graph *g)
 {
     const char *names;
-    NB_TRY(g->ctx, comment(g, "arrays", &names));
+    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "arrays", &names, g->ctx));
     while (*names) {
         int column;
         NB_TRY(g->ctx, next_column(g, &names, &column));
@@ -267,7 +259,7 @@ static nb_status set_arrays(FILE *out, const graph *g)
         const char *name = g->answer->names[column];
         fprintf(out, "array %s[%d] = [", name + (*name == '_'), g->line_count);
         for (int s = 0; s < g->line_count; s++) {
-            const nb_cell *cell = nb_answer_at(g->answer, g->lines[s].row, column);
+            const nb_cell *cell = nb_grid_at(g->answer, g->lines[s].row, column);
             fputs(s ? ", " : "", out);
             if (cell->type == NB_CELL_INT || cell->type == NB_CELL_REAL)
                 print_number(out, cell);
@@ -282,20 +274,9 @@ static nb_status set_arrays(FILE *out, const graph *g)
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const graph *g = what;
-    const char *title, *text, **labels, **styles;
-    int *looks, *block, blocks = g->panel_count * g->line_count;
-    NB_NEED(labels, nb_alloc(ctx, (size_t)g->line_count + 1, sizeof *labels));
-    NB_NEED(styles, nb_alloc(ctx, (size_t)g->line_count + 1, sizeof *styles));
-    NB_NEED(looks, nb_alloc(ctx, (size_t)g->line_count + 1, sizeof *looks));
-    NB_NEED(block, nb_alloc(ctx, (size_t)blocks + 1, sizeof *block));
-    for (int s = 0; s < g->line_count; s++) {
-        labels[s] = g->lines[s].label;
-        styles[s] = g->lines[s].style;
-        looks[s] = g->lines[s].look;
-    }
-    for (int i = 0; i < blocks; i++) block[i] = g->block[i] - 1;
-    NB_TRY(ctx, comment(g, "title", &title));
-    NB_TRY(ctx, nb_answer_fill_in(g->answer, g->rows[0], title, &title, ctx));
+    const char *title, *text;
+    NB_TRY(ctx, nb_query_heading(g->figure->sql, "title", &title, g->ctx));
+    NB_TRY(ctx, nb_grid_fill_in(g->answer, g->rows[0], title, &title, ctx));
     NB_NEED(title, nb_format(ctx, "%s: %s", g->drawing->experiment, title));
     nb_plot_print_head(out, g->stem);
     fprintf(out, "data = \"%s.dat\"\n", g->stem);
@@ -305,11 +286,11 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
         if (!text) break;
         NB_TRY(ctx, set(out, g, text));
     }
-    nb_plot_set_texts(out, "panels", g->panel_count, g->panels);
-    nb_plot_set_texts(out, "series", g->line_count, labels);
-    nb_plot_set_texts(out, "styles", g->line_count, styles);
-    nb_plot_set_ints(out, "looks", g->line_count, looks);
-    nb_plot_set_ints(out, "block", blocks, block);
+    nb_plot_set_texts(out, "panels", g->panel_count, g->panels, sizeof *g->panels);
+    nb_plot_set_texts(out, "series", g->line_count, &g->lines->label, sizeof *g->lines);
+    nb_plot_set_texts(out, "styles", g->line_count, &g->lines->style, sizeof *g->lines);
+    nb_plot_set_ints(out, "looks", g->line_count, &g->lines->look, sizeof *g->lines);
+    nb_plot_set_ints(out, "block", g->panel_count * g->line_count, g->block, sizeof *g->block);
     NB_TRY(ctx, set_arrays(out, g));
     fprintf(out, "load \"%s\"\n", g->script);
     return NB_OK;
@@ -359,7 +340,7 @@ static nb_status prune(const graph *g, int count, const char *const *stems)
 
 static nb_status draw(graph *g, int *figures)
 {
-    const nb_answer *a = g->answer;
+    const nb_grid *a = g->answer;
     const char *path, *folder = g->drawing->folder, *name = g->figure->component.name, **stems, **pictures;
     int count = 0;
     size_t room = (size_t)a->count + 1;
@@ -390,7 +371,7 @@ static nb_status find_other(graph *g, const nb_figure **other)
     const char *most;
     char *name;
     *other = NULL;
-    NB_TRY(g->ctx, comment(g, "most", &most));
+    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "most", &most, g->ctx));
     if (!*most) return NB_OK;
     g->line_count = 0;
     NB_NEED(g->lines, nb_alloc(g->ctx, (size_t)g->answer->count + 1, sizeof *g->lines));
@@ -405,21 +386,21 @@ static nb_status find_other(graph *g, const nb_figure **other)
 }
 
 /* *rest: the queries of notes. */
-static nb_status ask(const graph *g, nb_answer *csv, nb_answer *answer, const char **rest)
+static nb_status ask(const graph *g, nb_grid *csv, nb_grid *answer, const char **rest)
 {
-    const nb_drawing *d = g->drawing;
-    NB_TRY(g->ctx, nb_relation_ask(d->relation, g->figure->sql, d->baseline, csv, rest, g->ctx));
+    *rest = g->figure->sql;
+    NB_TRY(g->ctx, nb_relation_ask_next(g->drawing->relation, rest, csv, g->ctx));
     *answer = *csv;
-    return **rest ? nb_relation_ask(d->relation, *rest, d->baseline, answer, rest, g->ctx) : NB_OK;
+    return **rest ? nb_relation_ask_next(g->drawing->relation, rest, answer, g->ctx) : NB_OK;
 }
 
 static nb_status print_notes(const graph *g, const char *queries)
 {
-    nb_answer a;
+    nb_grid a;
     while (*queries) {
-        NB_TRY(g->ctx, nb_relation_ask(g->drawing->relation, queries, g->drawing->baseline, &a, &queries, g->ctx));
+        NB_TRY(g->ctx, nb_relation_ask_next(g->drawing->relation, &queries, &a, g->ctx));
         for (int i = 0; i < a.count; i++)
-            fprintf(stderr, "nysbench: note: plot %s: %s\n", g->figure->component.name, nb_answer_at(&a, i, 0)->text);
+            fprintf(stderr, "nysbench: note: plot %s: %s\n", g->figure->component.name, nb_grid_at(&a, i, 0)->text);
     }
     return NB_OK;
 }
@@ -427,12 +408,11 @@ static nb_status print_notes(const graph *g, const char *queries)
 nb_status nb_figure_choose_m(const nb_relation *relation, int *m, nb_ctx *ctx)
 {
     const char *all = "";
-    nb_answer a;
-    NB_TRY(ctx,
-           nb_relation_ask(relation, "SELECT DISTINCT landmarks FROM key ORDER BY landmarks", NULL, &a, NULL, ctx));
-    if (a.count > 0 && *m == 0) *m = (int)nb_answer_at(&a, (a.count - 1) / 2, 0)->integer;
+    nb_grid a;
+    NB_TRY(ctx, nb_relation_ask(relation, "SELECT DISTINCT landmarks FROM key ORDER BY landmarks", &a, ctx));
+    if (a.count > 0 && *m == 0) *m = (int)nb_grid_at(&a, (a.count - 1) / 2, 0)->integer;
     for (int i = 0; i < a.count; i++) {
-        long long landmarks = nb_answer_at(&a, i, 0)->integer;
+        long long landmarks = nb_grid_at(&a, i, 0)->integer;
         if (landmarks == *m) return NB_OK;
         NB_NEED(all, nb_format(ctx, "%s%s%lld", all, i ? ", " : "", landmarks));
     }
@@ -442,7 +422,7 @@ nb_status nb_figure_choose_m(const nb_relation *relation, int *m, nb_ctx *ctx)
 
 nb_status nb_figure_is_offered(const nb_figure *figure, const nb_relation *relation, bool *offered, nb_ctx *ctx)
 {
-    nb_answer values;
+    nb_grid values;
     *offered = !figure->again;
     if (!figure->compares) return NB_OK;
     NB_TRY(ctx, nb_relation_values(relation, figure->compares, NULL, &values, ctx));
@@ -459,14 +439,14 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figur
 {
     const nb_figure *other;
     const char *notes;
-    nb_answer csv, answer;
+    nb_grid csv, answer;
     nb_drawing of_m = *d;
     graph g = {.figure = figure, .drawing = d, .csv = &csv, .answer = &answer, .ctx = ctx};
     *figures = 0;
     if (figure->of_one_m) NB_TRY(ctx, nb_figure_choose_m(d->relation, &of_m.m, ctx));
     d->relation->m = of_m.m;
     if (figure->prepare) NB_TRY(ctx, figure->prepare(&of_m, ctx));
-    NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, d->baseline, ctx));
+    NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, ctx));
     NB_TRY(ctx, ask(&g, &csv, &answer, &notes));
     NB_TRY(ctx, find_columns(&g));
     NB_TRY(ctx, find_other(&g, &other));

@@ -43,7 +43,6 @@ typedef struct {            /* what figures are made of besides the rows, and wh
     const char *run;        /* the folder of the run */
     const char *folder;     /* of its figures: made if it is not there */
     const char *experiment; /* its name */
-    const char *baseline;   /* of the strategies, canonical; NULL: the first that is not an oracle */
     const nb_plan *plan;    /* NULL: not at hand; the run's folder has it */
     int m;                  /* of figures of one m; 0: the middle one */
     int most_panels;        /* of a picture; 0: any number */

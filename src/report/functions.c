@@ -3,7 +3,6 @@
  * an estimate is a blob, a struct with its kind before it. */
 #include "report/functions.h"
 
-#include "base/words.h"
 #include "statistics/agreement.h"
 #include "statistics/crossed.h"
 #include "statistics/estimate.h"
@@ -45,6 +44,7 @@ typedef struct { /* a function of SQL, which is given to its C as user data */
     int arguments;
     void (*scalar)(sqlite3_context *c, int count, sqlite3_value **arguments);
     void (*step)(sqlite3_context *c, int count, sqlite3_value **arguments);
+    bool all;          /* rows whose first argument is NULL count too */
     number_fn *number; /* what an aggregate has at its end is one of these */
     result_fn *result;
     void (*end)(sqlite3_context *c);
@@ -86,18 +86,14 @@ static bool make_room(gathered *g, int width, int more)
 }
 
 /* A row whose first argument is NULL is left out unless the aggregate counts it. */
-static void gather_rows(sqlite3_context *c, int count, sqlite3_value **arguments, bool all)
+CALLED(gather)
 {
+    const function *f = sqlite3_user_data(c);
     gathered *g = sqlite3_aggregate_context(c, sizeof *g);
-    if (!g || g->failed || (!all && sqlite3_value_type(arguments[0]) == SQLITE_NULL)) return;
+    if (!g || g->failed || (!f->all && sqlite3_value_type(arguments[0]) == SQLITE_NULL)) return;
     if (!make_room(g, count, 1)) return;
     for (int i = 0; i < count; i++) g->values[(size_t)g->count * (size_t)count + (size_t)i] = number(arguments[i]);
     g->count++;
-}
-
-CALLED(gather)
-{
-    gather_rows(c, count, arguments, false);
 }
 
 /* Gathers values, of a list all of them. A second argument is the share. */
@@ -113,11 +109,6 @@ CALLED(gather_values)
     else
         g->values[g->count] = number(arguments[0]);
     g->count += size;
-}
-
-CALLED(gather_all)
-{
-    gather_rows(c, count, arguments, true);
 }
 
 static void give(sqlite3_context *c, double x)
@@ -647,17 +638,6 @@ CALLED(marked)
     give_text(c, sqlite3_mprintf("%s%c%s%s", text, NB_MARK_BEHIND, mark, interval));
 }
 
-CALLED(shell_word)
-{
-    const char *text = (const char *)sqlite3_value_text(arguments[0]), *word;
-    nb_ctx *ctx = nb_ctx_new();
-    if (!ctx || (text && nb_shell_word(text, &word, ctx) != NB_OK))
-        sqlite3_result_error_nomem(c);
-    else if (text)
-        sqlite3_result_text(c, word, -1, SQLITE_TRANSIENT);
-    nb_ctx_free(ctx);
-}
-
 static const function functions[] = {
     {"median", 1, .step = gather_values, .result = quantile},
     {"quantile", 2, .step = gather_values, .result = quantile},
@@ -669,7 +649,7 @@ static const function functions[] = {
     {"geomean", 1, .step = gather_values, .number = geomean},
     {"crossing", 3, .step = gather, .number = crossing},
     {"over_sources", 2, .step = gather, .result = estimate, .estimate = estimate_median},
-    {"ratio_of", 11, .step = gather_all, .result = estimate, .estimate = estimate_ratio},
+    {"ratio_of", 11, .step = gather, .all = true, .result = estimate, .estimate = estimate_ratio},
     {"mean_of", 2, .step = gather, .result = estimate, .estimate = estimate_mean},
     {"spearman", 2, .step = gather, .result = estimate, .estimate = estimate_spearman},
     {"slope", 2, .step = gather, .result = estimate, .estimate = estimate_slope},
@@ -697,8 +677,7 @@ static const function functions[] = {
     {"numeral", 1, .scalar = numeral},
     {"brief", 1, .scalar = brief},
     {"marked", 2, .scalar = marked},
-    {"marked", 4, .scalar = marked},
-    {"shell_word", 1, .scalar = shell_word}};
+    {"marked", 4, .scalar = marked}};
 
 nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx)
 {

@@ -30,7 +30,6 @@
  *   ln(x), exp(x), shown(format, x)   natural logarithm, its inverse; a number as C prints it
  *   numeral(x)                    in three digits; "infinite", and "-" of what is not known
  *   brief(x)                      as an error is read, in three digits
- *   shell_word(x)                 a text as a shell reads it as one word
  *   marked(text, mark), marked(text, mark, low, high)   a cell whose mark and interval hang behind it */
 #ifndef NB_FUNCTIONS_H
 #define NB_FUNCTIONS_H

@@ -2,40 +2,50 @@
 /* grid.c - see grid.h */
 #include "report/grid.h"
 
-#include "report/csv.h"
-
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-nb_status nb_grid_make(nb_grid *g, const char *const *heads, nb_ctx *ctx)
+const nb_cell *nb_grid_at(const nb_grid *g, int row, int column)
 {
-    *g = (nb_grid){.heads = heads, .ctx = ctx};
-    while (heads[g->columns]) g->columns++;
+    return &g->cells[(size_t)row * (size_t)g->columns + (size_t)column];
+}
+
+int nb_grid_column(const nb_grid *g, const char *name)
+{
+    for (int c = 0; c < g->columns; c++)
+        if (strcmp(g->names[c], name) == 0) return c;
+    return -1;
+}
+
+nb_status nb_grid_make(nb_grid *g, const char *const *names, nb_ctx *ctx)
+{
+    *g = (nb_grid){.names = names, .ctx = ctx};
+    while (names[g->columns]) g->columns++;
     return NB_OK;
 }
 
-static nb_status add(nb_grid *g, nb_cell cell)
+nb_status nb_grid_add(nb_grid *g, nb_cell cell)
 {
-    NB_GROW(g->ctx, g->cells, g->count, g->room);
-    g->cells[g->count++] = cell;
+    NB_GROW(g->ctx, g->cells, g->filled, g->room);
+    g->count += g->filled % g->columns == 0;
+    g->cells[g->filled++] = cell;
     return NB_OK;
 }
 
 nb_status nb_grid_text(nb_grid *g, const char *text)
 {
-    return add(g, (nb_cell){.type = text ? NB_CELL_TEXT : NB_CELL_NONE, .text = text});
+    return nb_grid_add(g, (nb_cell){.type = text ? NB_CELL_TEXT : NB_CELL_NONE, .text = text, .real = NAN});
 }
 
 nb_status nb_grid_int(nb_grid *g, long long value)
 {
-    return add(g, (nb_cell){.type = NB_CELL_INT, .integer = value, .real = (double)value});
+    return nb_grid_add(g, (nb_cell){.type = NB_CELL_INT, .integer = value, .real = (double)value});
 }
 
 nb_status nb_grid_real(nb_grid *g, double value)
 {
-    return add(g, (nb_cell){.type = NB_CELL_REAL, .real = value});
+    return nb_grid_add(g, (nb_cell){.type = NB_CELL_REAL, .real = value});
 }
 
 nb_status nb_grid_whole(nb_grid *g, double value)
@@ -43,66 +53,10 @@ nb_status nb_grid_whole(nb_grid *g, double value)
     return isfinite(value) ? nb_grid_int(g, (long long)value) : nb_grid_real(g, NAN);
 }
 
-static void print_cell(FILE *out, const nb_cell *cell)
+const char *nb_cell_text(const nb_cell *cell, nb_ctx *ctx)
 {
-    switch (cell->type) {
-    case NB_CELL_TEXT: nb_csv_print_text(out, cell->text); break;
-    case NB_CELL_FLAG: fputs(cell->integer ? "true" : "false", out); break;
-    case NB_CELL_INT: fprintf(out, "%lld", cell->integer); break;
-    case NB_CELL_REAL: nb_csv_print_real(out, cell->real); break;
-    case NB_CELL_NONE:
-    case NB_CELL_BLOB: break;
-    }
-}
-
-nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx)
-{
-    const nb_grid *g = grid;
-    (void)ctx;
-    if (g->count == 0) return NB_OK;
-    for (int c = 0; c < g->columns; c++) fprintf(out, "%s%s", c ? "," : "", g->heads[c]);
-    fputc('\n', out);
-    for (int i = 0; i < g->count; i++) {
-        print_cell(out, &g->cells[i]);
-        fputc((i + 1) % g->columns ? ',' : '\n', out);
-    }
-    return NB_OK;
-}
-
-static json_t *json_cell(const nb_grid *g, const nb_cell *cell)
-{
-    const char *clean = cell->type == NB_CELL_TEXT ? nb_clean(g->ctx, cell->text, "\t\r\n") : NULL;
-    switch (cell->type) {
-    case NB_CELL_TEXT: return !clean ? NULL : *clean ? json_string(clean) : json_null();
-    case NB_CELL_FLAG: return json_boolean(cell->integer);
-    case NB_CELL_INT: return json_integer(cell->integer);
-    case NB_CELL_REAL: return isfinite(cell->real) ? json_real(cell->real) : json_null();
-    default: return json_null();
-    }
-}
-
-static nb_status print_object(FILE *out, const nb_grid *g, const nb_cell *row)
-{
-    json_t *object = json_object();
-    int failed = !object;
-    for (int c = 0; c < g->columns && !failed; c++)
-        failed = json_object_set_new(object, g->heads[c], json_cell(g, &row[c]));
-    failed =
-        failed || (json_dumpf(object, out, JSON_REAL_PRECISION(17)) && !ferror(out)); /* the stream has its own error */
-    json_decref(object);
-    NB_REQUIRE(g->ctx, !failed, NB_ENOMEM, "a table cannot be written as JSON");
-    return NB_OK;
-}
-
-nb_status nb_grid_print_json(FILE *out, const nb_grid *g)
-{
-    fputc('[', out);
-    for (int i = 0; i < g->count; i += g->columns) {
-        fputs(i ? ",\n " : "\n ", out);
-        NB_TRY(g->ctx, print_object(out, g, &g->cells[i]));
-    }
-    fputs("\n]\n", out);
-    return NB_OK;
+    if (cell->type == NB_CELL_INT) return nb_format(ctx, "%lld", cell->integer);
+    return cell->text ? cell->text : "";
 }
 
 void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page)
@@ -124,8 +78,9 @@ void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page)
 
 static bool has_number(const nb_grid *g, int column)
 {
-    for (int i = column; i < g->count; i += g->columns)
-        if (g->cells[i].type == NB_CELL_INT || g->cells[i].type == NB_CELL_REAL) return true;
+    for (int i = 0; i < g->count; i++)
+        if (nb_grid_at(g, i, column)->type == NB_CELL_INT || nb_grid_at(g, i, column)->type == NB_CELL_REAL)
+            return true;
     return false;
 }
 
@@ -133,8 +88,10 @@ static bool has_number(const nb_grid *g, int column)
 static bool has_prose(const nb_grid *g, int column)
 {
     enum { LONGEST_WORD = 32 };
-    for (int i = column; i < g->count; i += g->columns)
-        if (g->cells[i].type == NB_CELL_TEXT && strlen(g->cells[i].text) > LONGEST_WORD) return true;
+    for (int i = 0; i < g->count; i++) {
+        const char *text = nb_grid_at(g, i, column)->text;
+        if (text && strlen(text) > LONGEST_WORD) return true;
+    }
     return false;
 }
 
@@ -145,9 +102,9 @@ void nb_grid_show(const nb_grid *g, nb_page *page)
     nb_page_table(page);
     for (int c = 0; c < g->columns; c++) {
         int kind = has_number(g, c) ? NB_PAGE_NUMBER : c >= labels && has_prose(g, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
-        nb_page_column(page, kind | (c < labels ? NB_PAGE_LABEL : 0), "%s", g->heads[c]);
+        nb_page_column(page, kind | (c < labels ? NB_PAGE_LABEL : 0), "%s", g->names[c]);
     }
-    for (int i = 0; i < g->count; i++) {
+    for (int i = 0; i < g->count * g->columns; i++) {
         if (i % g->columns == 0) nb_page_row(page);
         nb_cell_show(&g->cells[i], "%.3g", page);
     }

@@ -1,39 +1,49 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* grid.h - cells of text and numbers, row by row: printed as CSV or JSON for programs, or a table of a page for
- * people. */
+/* grid.h - cells of text and numbers, row by row, such as the answer to a query: printed as CSV or JSON for programs
+ * (report/csv.h), or a table of a page for people. */
 #ifndef NB_GRID_H
 #define NB_GRID_H
 
 #include "report/page.h"
-#include "report/relation.h"
 
 #include <stdio.h>
 
+typedef enum { NB_CELL_NONE, NB_CELL_TEXT, NB_CELL_INT, NB_CELL_FLAG, NB_CELL_REAL, NB_CELL_BLOB } nb_cell_type;
+
+typedef struct {
+    nb_cell_type type;
+    const char *text;  /* of a text; else NULL */
+    long long integer; /* of a flag 0: false */
+    double real;       /* of an integer too; else NaN */
+} nb_cell;
+
 typedef struct nb_grid {
-    int columns, count; /* cells so far, row by row */
-    int labels;         /* the first columns, which tell rows apart for people; 0: texts before the first number */
+    int columns, count; /* count: of rows */
+    const char *const *names;
+    nb_cell *cells;
+    int labels; /* the first columns, which tell rows apart for people; 0: texts before the first number */
 
     /* Private. */
     nb_ctx *ctx;
-    const char *const *heads;
-    nb_cell *cells;
-    int room;
+    int filled, room; /* cells */
 } nb_grid;
 
-/* `heads`: of the columns, ends with NULL; it is kept, not copied. */
-nb_status nb_grid_make(nb_grid *grid, const char *const *heads, nb_ctx *ctx);
+const nb_cell *nb_grid_at(const nb_grid *grid, int row, int column);
+int nb_grid_column(const nb_grid *grid, const char *name); /* -1: there is none */
+
+/* `names`: of the columns, ends with NULL; it is kept, not copied. */
+nb_status nb_grid_make(nb_grid *grid, const char *const *names, nb_ctx *ctx);
 
 /* The next cell. Texts are kept, not copied; NULL: there is none. */
+nb_status nb_grid_add(nb_grid *grid, nb_cell cell);
 nb_status nb_grid_text(nb_grid *grid, const char *text);
 nb_status nb_grid_int(nb_grid *grid, long long value);
 nb_status nb_grid_real(nb_grid *grid, double value);
 nb_status nb_grid_whole(nb_grid *grid, double value); /* a whole number that may be unknown or infinite: unknown then */
 
-/* Print a grid: for programs numbers have 17 digits, and what is not known is empty, or null; for people they have
- * three, and `-`. */
-nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx); /* nothing where there are no rows */
-/* A list of objects, a line each: numbers as numbers, what is empty, not known or infinite as null. */
-nb_status nb_grid_print_json(FILE *out, const nb_grid *grid);
+/* For people: numbers have three digits, and what is not known is `-`. */
+/* A text, or a whole number as one; "" of all else. NULL: out of memory. */
+const char *nb_cell_text(const nb_cell *cell, nb_ctx *ctx);
 /* The next cell of a page: its text, or its number in a format such as "%.3g". */
 void nb_cell_show(const nb_cell *cell, const char *format, nb_page *page);
 void nb_grid_show(const nb_grid *grid, nb_page *page); /* a table at the end of the page */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* head_conflict.c - see head_conflict.h */
-#include "report/head_conflict.h"
+/* head_conflict.c - a contrast on each head of a model, see contrast.h */
+#include "report/contrast.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,19 +13,19 @@ nb_status nb_head_places_find(nb_relation *relation, nb_head_places *p, nb_ctx *
         " named AS (SELECT one.head_id, run.head, run.layer, min(one.number) OVER (PARTITION BY run.model, run.layer,"
         " run.head) AS first FROM one JOIN run ON run.id = one.id) "
         "SELECT head_id, dense_rank() OVER (ORDER BY first) - 1 AS id, head, layer FROM named ORDER BY head_id";
-    nb_answer a;
+    nb_grid a;
     int *of, *numbers;
     const char **layers;
     NB_TRY(ctx, nb_relation_make(relation, "place", sql, ctx));
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT id, head, layer FROM place ORDER BY head_id", NULL, &a, NULL, ctx));
+    NB_TRY(ctx, nb_relation_ask(relation, "SELECT id, head, layer FROM place ORDER BY head_id", &a, ctx));
     NB_NEED(of, nb_alloc(ctx, (size_t)a.count + 1, sizeof *of));
     NB_NEED(numbers, nb_alloc(ctx, (size_t)a.count + 1, sizeof *numbers));
     NB_NEED(layers, nb_alloc(ctx, (size_t)a.count + 1, sizeof *layers));
     *p = (nb_head_places){.of = of, .numbers = numbers, .layers = layers};
     for (int h = 0; h < a.count; h++) {
-        of[h] = (int)nb_answer_at(&a, h, 0)->integer;
-        numbers[of[h]] = (int)nb_answer_at(&a, h, 1)->integer;
-        layers[of[h]] = nb_answer_at(&a, h, 2)->text;
+        of[h] = (int)nb_grid_at(&a, h, 0)->integer;
+        numbers[of[h]] = (int)nb_grid_at(&a, h, 1)->integer;
+        layers[of[h]] = nb_grid_at(&a, h, 2)->text;
         if (of[h] >= p->count) p->count = of[h] + 1;
     }
     return NB_OK;

@@ -26,7 +26,8 @@ WHERE back <= 5 ORDER BY place, number;
 
 SELECT 'The command, from the folder that it was given in, with the same build:' AS paragraph FROM call WHERE back = 1;
 
-SELECT group_concat(CASE w.key WHEN 0 THEN w.value ELSE shell_word(w.value) END, ' ') OVER (
+SELECT group_concat(CASE WHEN w.key = 0 OR w.value GLOB '[^=]*' AND w.value NOT GLOB '*[^a-zA-Z0-9_@%+=:,./-]*'
+           THEN w.value ELSE '''' || replace(w.value, '''', '''\''''') || '''' END, ' ') OVER (
            ORDER BY w.key ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS verbatim
 FROM call, json_each(call.text, '$.arguments') AS w WHERE back = 1 LIMIT 1;
 

@@ -31,9 +31,11 @@ nb_status nb_query_comment(const char **at, const char *name, const char **text,
     return NB_OK;
 }
 
-static nb_status comment(const char *sql, const char *name, const char **text, nb_ctx *ctx)
+nb_status nb_query_heading(const char *sql, const char *name, const char **text, nb_ctx *ctx)
 {
-    return nb_query_comment(&sql, name, text, ctx);
+    NB_TRY(ctx, nb_query_comment(&sql, name, text, ctx));
+    if (!*text) *text = "";
+    return NB_OK;
 }
 
 static bool among(const char *names, const char *name)
@@ -44,17 +46,14 @@ static bool among(const char *names, const char *name)
     return false;
 }
 
-nb_grid nb_answer_grid(const nb_answer *a, const char *flags, nb_ctx *ctx)
-{
-    for (int i = 0; i < a->count * a->columns && flags; i++)
-        if (a->cells[i].type == NB_CELL_INT && among(flags, a->names[i % a->columns])) a->cells[i].type = NB_CELL_FLAG;
-    return (nb_grid){
-        .columns = a->columns, .count = a->count * a->columns, .ctx = ctx, .heads = a->names, .cells = a->cells};
-}
-
-static bool is_shown(const nb_answer *a, int column)
+static bool is_shown(const nb_grid *a, int column)
 {
     return a->names[column][0] != '_';
+}
+
+static bool is_band(const nb_grid *a, int column)
+{
+    return strncmp(a->names[column], "_band", 5) == 0;
 }
 
 static bool same_cell(const nb_cell *a, const nb_cell *b)
@@ -63,18 +62,12 @@ static bool same_cell(const nb_cell *a, const nb_cell *b)
            strcmp(a->text ? a->text : "", b->text ? b->text : "") == 0;
 }
 
-static const char *name_of(const nb_cell *cell, nb_ctx *ctx)
-{
-    return cell->type == NB_CELL_INT ? nb_format(ctx, "%lld", cell->integer) : cell->text;
-}
-
 /* Returns whether a row goes on with the one before: those of its cells are the same that are shown, and the band. */
-static bool goes_on(const nb_answer *a, int row)
+static bool goes_on(const nb_grid *a, int row)
 {
     bool same = true;
     for (int c = 0; c < a->columns; c++)
-        if (is_shown(a, c) || strncmp(a->names[c], "_band", 5) == 0)
-            same = same && same_cell(nb_answer_at(a, row, c), nb_answer_at(a, row - 1, c));
+        if (is_shown(a, c) || is_band(a, c)) same = same && same_cell(nb_grid_at(a, row, c), nb_grid_at(a, row - 1, c));
     return same;
 }
 
@@ -100,61 +93,58 @@ static void add_head(const char **heads, int *count, const char *head)
 
 /* The rows first ... end - 1 with a column more for each value of _across, and rows that differ in nothing else in one:
  * a value's cell is that of _cell. */
-static nb_status spread(const nb_answer *a, int first, int end, nb_answer *out, nb_ctx *ctx)
+static nb_status spread(const nb_grid *a, int first, int end, nb_grid *out, nb_ctx *ctx)
 {
-    int across = nb_answer_column(a, "_across"), cell = nb_answer_column(a, "_cell"), heads = 0;
-    const char **of_row;
+    int across = nb_grid_column(a, "_across"), cell = nb_grid_column(a, "_cell"), heads = 0;
+    const char **of_row, **names;
     NB_NEED(of_row, nb_alloc(ctx, (size_t)(end - first) + 1, sizeof *of_row));
-    NB_NEED(out->names, nb_alloc(ctx, (size_t)(a->columns + end - first) + 1, sizeof *out->names));
-    memcpy(out->names, a->names, (size_t)a->columns * sizeof *out->names);
+    NB_NEED(names, nb_alloc(ctx, (size_t)(a->columns + end - first) + 1, sizeof *names));
+    memcpy(names, a->names, (size_t)a->columns * sizeof *names);
     for (int i = first; i < end; i++) {
-        if (nb_answer_at(a, i, across)->type == NB_CELL_NONE) continue;
-        NB_NEED(of_row[i - first], name_of(nb_answer_at(a, i, across), ctx));
-        add_head(out->names + a->columns, &heads, of_row[i - first]);
+        if (nb_grid_at(a, i, across)->type == NB_CELL_NONE) continue;
+        NB_NEED(of_row[i - first], nb_cell_text(nb_grid_at(a, i, across), ctx));
+        add_head(names + a->columns, &heads, of_row[i - first]);
     }
-    out->columns = a->columns + heads;
-    out->count = 0;
+    *out = (nb_grid){.columns = a->columns + heads, .names = names, .ctx = ctx};
     NB_NEED(out->cells, nb_alloc(ctx, (size_t)(end - first) * (size_t)out->columns + 1, sizeof *out->cells));
     for (int i = first; i < end; i++) {
         bool begins = i == first || !goes_on(a, i);
         nb_cell *row = &out->cells[(size_t)(out->count - !begins) * (size_t)out->columns];
         for (int c = 0; begins && c < out->columns; c++)
-            row[c] = c < a->columns ? *nb_answer_at(a, i, c) : (nb_cell){.type = NB_CELL_TEXT, .text = ""};
+            row[c] = c < a->columns ? *nb_grid_at(a, i, c) : (nb_cell){.type = NB_CELL_TEXT, .text = ""};
         for (int c = a->columns; c < out->columns && of_row[i - first]; c++)
-            if (strcmp(out->names[c], of_row[i - first]) == 0) row[c] = *nb_answer_at(a, i, cell);
+            if (strcmp(out->names[c], of_row[i - first]) == 0) row[c] = *nb_grid_at(a, i, cell);
         out->count += begins;
     }
     return NB_OK;
 }
 
 /* Puts columns in the place of _across and _cell, for programs. */
-static nb_status spread_all(nb_answer *a, nb_ctx *ctx)
+static nb_status spread_all(nb_grid *a, nb_ctx *ctx)
 {
-    nb_answer wide;
+    nb_grid wide;
+    const char **names;
     int columns = 0;
-    if (nb_answer_column(a, "_across") < 0) return NB_OK;
+    if (nb_grid_column(a, "_across") < 0) return NB_OK;
     NB_TRY(ctx, spread(a, 0, a->count, &wide, ctx));
-    *a = wide;
-    NB_NEED(a->names, nb_alloc(ctx, (size_t)wide.columns + 1, sizeof *a->names));
-    NB_NEED(a->cells, nb_alloc(ctx, (size_t)wide.columns * (size_t)wide.count + 1, sizeof *a->cells));
+    NB_NEED(names, nb_alloc(ctx, (size_t)wide.columns + 1, sizeof *names));
     for (int c = 0; c < wide.columns; c++)
-        if (is_shown(&wide, c)) a->names[columns++] = wide.names[c];
-    a->columns = columns;
-    for (int i = 0; i < wide.count; i++)
-        for (int c = 0, to = 0; c < wide.columns; c++)
-            if (is_shown(&wide, c)) a->cells[i * columns + to++] = *nb_answer_at(&wide, i, c);
+        if (is_shown(&wide, c)) names[columns++] = wide.names[c];
+    NB_TRY(ctx, nb_grid_make(a, names, ctx));
+    for (int i = 0; i < wide.count * wide.columns; i++)
+        if (is_shown(&wide, i % wide.columns)) NB_TRY(ctx, nb_grid_add(a, wide.cells[i]));
     return NB_OK;
 }
 
-nb_status nb_query_fill(nb_relation *r, const char *sql, const char *baseline, nb_grid *grid, nb_ctx *ctx)
+nb_status nb_query_fill(nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx)
 {
-    nb_answer a;
     const char *flags;
-    NB_TRY(ctx, nb_relation_need(r, sql, baseline, ctx));
-    NB_TRY(ctx, comment(sql, "flags", &flags, ctx));
-    NB_TRY(ctx, nb_relation_ask(r, sql, baseline, &a, NULL, ctx));
-    NB_TRY(ctx, spread_all(&a, ctx));
-    *grid = nb_answer_grid(&a, flags, ctx);
+    NB_TRY(ctx, nb_relation_need(r, sql, ctx));
+    NB_TRY(ctx, nb_query_heading(sql, "flags", &flags, ctx));
+    NB_TRY(ctx, nb_relation_ask(r, sql, a, ctx));
+    NB_TRY(ctx, spread_all(a, ctx));
+    for (int i = 0; i < a->count * a->columns; i++)
+        if (a->cells[i].type == NB_CELL_INT && among(flags, a->names[i % a->columns])) a->cells[i].type = NB_CELL_FLAG;
     return NB_OK;
 }
 
@@ -163,27 +153,17 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, const char *baseline, n
 typedef struct {
     nb_page *page;
     const char *sql;
-    const nb_answer *answer;
-    int part, about, note, band, across, cell; /* columns; -1: there is none */
+    const nb_grid *answer;
+    int part, about, note, band, across; /* columns; -1: there is none */
     const char *band_name;
     int labels;
     bool marks[256]; /* by character: whether it occurs behind a number, or alone */
     nb_ctx *ctx;
 } view;
 
-static int find_column(const nb_answer *a, const char *begin)
-{
-    for (int c = 0; c < a->columns; c++)
-        if (strncmp(a->names[c], begin, strlen(begin)) == 0) return c;
-    return -1;
-}
-
 static const char *text_of(const view *v, int row, int column)
 {
-    const nb_cell *cell = column < 0 ? NULL : nb_answer_at(v->answer, row, column);
-    if (!cell) return "";
-    if (cell->type == NB_CELL_INT) return nb_format(v->ctx, "%lld", cell->integer);
-    return cell->text ? cell->text : "";
+    return column < 0 ? "" : nb_cell_text(nb_grid_at(v->answer, row, column), v->ctx);
 }
 
 static bool same(const view *v, int a, int b, int column)
@@ -191,28 +171,24 @@ static bool same(const view *v, int a, int b, int column)
     return column < 0 || strcmp(text_of(v, a, column), text_of(v, b, column)) == 0;
 }
 
-nb_status nb_answer_fill_in(const nb_answer *a, int row, const char *text, const char **out, nb_ctx *ctx)
+nb_status nb_grid_fill_in(const nb_grid *a, int row, const char *text, const char **out, nb_ctx *ctx)
 {
     const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
     const char *name, *rest, *value = "";
     *out = text;
     if (!close) return NB_OK;
     NB_NEED(name, nb_format(ctx, "%.*s", (int)(close - open - 1), open + 1));
-    int column = nb_answer_column(a, name);
+    int column = nb_grid_column(a, name);
     NB_REQUIRE(ctx, column >= 0, NB_EBUG, "the query has no column '%s' for its texts", name);
-    const nb_cell *cell = row < a->count ? nb_answer_at(a, row, column) : NULL;
-    if (cell && cell->type == NB_CELL_INT)
-        NB_NEED(value, nb_format(ctx, "%lld", cell->integer));
-    else if (cell && cell->text)
-        value = cell->text;
-    NB_TRY(ctx, nb_answer_fill_in(a, row, close + 1, &rest, ctx));
+    if (row < a->count) NB_NEED(value, nb_cell_text(nb_grid_at(a, row, column), ctx));
+    NB_TRY(ctx, nb_grid_fill_in(a, row, close + 1, &rest, ctx));
     NB_NEED(*out, nb_format(ctx, "%.*s%s%s", (int)(open - text), text, value, rest));
     return NB_OK;
 }
 
 static nb_status fill_in(const view *v, const char *text, const char **out)
 {
-    return nb_answer_fill_in(v->answer, 0, text, out, v->ctx);
+    return nb_grid_fill_in(v->answer, 0, text, out, v->ctx);
 }
 
 /* Has numbers, marked ones or texts that are all numbers, as shown() makes them, or dashes for such. */
@@ -220,7 +196,7 @@ static bool is_number(const view *v, int column)
 {
     bool texts = true, any = false;
     for (int i = 0; i < v->answer->count; i++) {
-        const nb_cell *cell = nb_answer_at(v->answer, i, column);
+        const nb_cell *cell = nb_grid_at(v->answer, i, column);
         char *end;
         if (cell->type == NB_CELL_INT || cell->type == NB_CELL_REAL) return true;
         if (cell->type != NB_CELL_TEXT) continue;
@@ -245,7 +221,7 @@ static bool is_prose(const view *v, int column)
 static bool is_empty(const view *v, int column)
 {
     for (int i = 0; i < v->answer->count; i++)
-        if (nb_answer_at(v->answer, i, column)->type != NB_CELL_NONE) return false;
+        if (nb_grid_at(v->answer, i, column)->type != NB_CELL_NONE) return false;
     return true;
 }
 
@@ -281,7 +257,7 @@ static void see_marks(view *v, int row)
 {
     for (int c = 0; c < v->answer->columns; c++) {
         const char *text = text_of(v, row, c), *end = strchrnul(text, NB_MARK_BEHIND);
-        if (nb_answer_at(v->answer, row, c)->type != NB_CELL_TEXT) continue;
+        if (nb_grid_at(v->answer, row, c)->type != NB_CELL_TEXT) continue;
         if (*text == '(' || *text == '~' || (*text == '-' && end == text + 1)) v->marks[(unsigned char)*text] = true;
         for (; *end; end++)
             if (*end != '-') v->marks[(unsigned char)*end] = true; /* that of a number */
@@ -291,15 +267,15 @@ static void see_marks(view *v, int row)
 /* The rows first ... end - 1; columns from `heads` on are of numbers. */
 static nb_status show_table(view *v, int first, int end, int heads)
 {
-    const nb_answer *a = v->answer;
+    const nb_grid *a = v->answer;
     const char **formats, *headless;
     int shown = 0;
     bool *numbers;
     NB_NEED(numbers, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *numbers));
     NB_NEED(formats, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *formats));
-    NB_TRY(v->ctx, comment(v->sql, "headless", &headless, v->ctx));
+    NB_TRY(v->ctx, nb_query_heading(v->sql, "headless", &headless, v->ctx));
     nb_page_table(v->page);
-    if (headless) nb_page_headless(v->page);
+    if (*headless) nb_page_headless(v->page);
     for (int c = 0; c < a->columns; c++) {
         if (!is_shown(a, c)) continue;
         bool label = shown++ < v->labels;
@@ -315,14 +291,14 @@ static nb_status show_table(view *v, int first, int end, int heads)
         }
         nb_page_row(v->page);
         for (int c = 0; c < a->columns; c++)
-            if (is_shown(a, c)) put_cell(v, nb_answer_at(a, i, c), numbers[c], formats[c]);
+            if (is_shown(a, c)) put_cell(v, nb_grid_at(a, i, c), numbers[c], formats[c]);
     }
     return NB_OK;
 }
 
 static nb_status show_across(view *v, int first, int end)
 {
-    nb_answer wide;
+    nb_grid wide;
     view part = *v;
     int shown = 0;
     part.answer = &wide;
@@ -335,9 +311,9 @@ static nb_status show_across(view *v, int first, int end)
 static nb_status find_labels(view *v)
 {
     const char *text;
-    NB_TRY(v->ctx, comment(v->sql, "labels", &text, v->ctx));
-    if (text) v->labels = *text - '0';
-    for (int c = 0; !text && c < v->answer->columns; c++) {
+    NB_TRY(v->ctx, nb_query_heading(v->sql, "labels", &text, v->ctx));
+    if (*text) v->labels = *text - '0';
+    for (int c = 0; !*text && c < v->answer->columns; c++) {
         if (v->across < 0 && is_shown(v->answer, c) && is_number(v, c)) break;
         v->labels += is_shown(v->answer, c);
     }
@@ -356,7 +332,7 @@ static void add_lines(nb_page *page, const char *text)
 
 static nb_status show_parts(view *v)
 {
-    const nb_answer *a = v->answer;
+    const nb_grid *a = v->answer;
     for (int i = 0, next; i < a->count; i = next) {
         for (next = i; next < a->count && same(v, i, next, v->part) && same(v, i, next, v->about); next++)
             see_marks(v, next);
@@ -405,7 +381,7 @@ static nb_status add_notes(const view *v)
     }
 }
 
-static bool is_sentence(const nb_answer *a)
+static bool is_sentence(const nb_grid *a)
 {
     const char *name = a->columns > 0 ? a->names[0] : "";
     return strcmp(name, "paragraph") == 0 || strcmp(name, "item") == 0 || strcmp(name, "note") == 0 ||
@@ -413,17 +389,17 @@ static bool is_sentence(const nb_answer *a)
 }
 
 /* All of the kind that the first column is named, or each of the one that stands there. */
-static void add_sentences(nb_page *page, const nb_answer *a)
+static void add_sentences(nb_page *page, const nb_grid *a)
 {
     bool each = strcmp(a->names[0], "kind") == 0;
     for (int i = 0; i < a->count; i++) {
-        const char *kind = each ? nb_answer_at(a, i, 0)->text : a->names[0], *text = nb_answer_at(a, i, each)->text;
+        const char *kind = each ? nb_grid_at(a, i, 0)->text : a->names[0], *text = nb_grid_at(a, i, each)->text;
         if (!text)
             continue;
         else if (strcmp(kind, "item") == 0)
             nb_page_item(page, "%s", text);
         else if (strcmp(kind, "note") == 0)
-            nb_page_note(page, !each && a->columns > 1 ? nb_answer_at(a, i, 1)->text : NULL, "%s", text);
+            nb_page_note(page, !each && a->columns > 1 ? nb_grid_at(a, i, 1)->text : NULL, "%s", text);
         else if (strncmp(kind, "heading ", 8) == 0)
             nb_page_heading(page, kind[8] - '0', "%s", text);
         else if (strcmp(kind, "verbatim") == 0)
@@ -434,40 +410,41 @@ static void add_sentences(nb_page *page, const nb_answer *a)
 }
 
 /* Shows an answer with the comments before `sql`. */
-static nb_status show_answer(nb_page *page, const char *sql, const nb_answer *a, nb_ctx *ctx)
+static nb_status show_answer(nb_page *page, const char *sql, const nb_grid *a, nb_ctx *ctx)
 {
     const char *heading;
     view v = {.page = page, .sql = sql, .answer = a, .ctx = ctx};
     if (a->count == 0) return NB_OK;
-    v.part = find_column(a, "_part");
-    v.about = find_column(a, "_about");
-    v.note = find_column(a, "_note");
-    v.band = find_column(a, "_band");
-    v.across = find_column(a, "_across");
-    v.cell = find_column(a, "_cell");
+    v.part = nb_grid_column(a, "_part");
+    v.about = nb_grid_column(a, "_about");
+    v.note = nb_grid_column(a, "_note");
+    v.across = nb_grid_column(a, "_across");
+    while (v.band < a->columns && !is_band(a, v.band)) v.band++;
+    if (v.band == a->columns) v.band = -1;
     if (v.band >= 0) v.band_name = a->names[v.band] + strlen("_band ");
     NB_TRY(ctx, find_labels(&v));
-    NB_TRY(ctx, comment(sql, "heading", &heading, ctx));
-    if (heading) NB_TRY(ctx, fill_in(&v, heading, &heading));
-    if (heading) nb_page_heading(page, 2, "%s", heading);
+    NB_TRY(ctx, nb_query_heading(sql, "heading", &heading, ctx));
+    NB_TRY(ctx, fill_in(&v, heading, &heading));
+    if (*heading) nb_page_heading(page, 2, "%s", heading);
     NB_TRY(ctx, add_paragraphs(&v, "above"));
     NB_TRY(ctx, show_parts(&v));
     NB_TRY(ctx, add_paragraphs(&v, "below"));
     return add_notes(&v);
 }
 
-nb_status nb_query_show(nb_relation *r, const char *sql, const char *baseline, nb_page *page, nb_ctx *ctx)
+nb_status nb_query_show(nb_relation *r, const char *sql, nb_page *page, nb_ctx *ctx)
 {
-    nb_answer first, a;
-    const char *at, *rest;
+    nb_grid first, a;
+    const char *rest = sql;
     bool shown = false;
-    NB_TRY(ctx, nb_relation_need(r, sql, baseline, ctx));
-    NB_TRY(ctx, nb_relation_ask(r, sql, baseline, &first, &rest, ctx));
+    NB_TRY(ctx, nb_relation_need(r, sql, ctx));
+    NB_TRY(ctx, nb_relation_ask_next(r, &rest, &first, ctx));
     if (first.count == 0) return NB_OK;
-    for (at = rest; *at; at = rest) {
-        NB_TRY(ctx, nb_relation_ask(r, at, baseline, &a, &rest, ctx));
+    while (*rest) {
+        const char *at = strncmp(rest, "--", 2) == 0 ? rest : sql;
+        NB_TRY(ctx, nb_relation_ask_next(r, &rest, &a, ctx));
         if (!is_sentence(&a))
-            NB_TRY(ctx, show_answer(page, strncmp(at, "--", 2) == 0 ? at : sql, &a, ctx));
+            NB_TRY(ctx, show_answer(page, at, &a, ctx));
         else if (!shown)
             NB_TRY(ctx, show_answer(page, sql, &first, ctx));
         shown = true;
@@ -478,13 +455,14 @@ nb_status nb_query_show(nb_relation *r, const char *sql, const char *baseline, n
 
 nb_status nb_query_tell(const nb_relation *r, const char *sql, nb_page *page, nb_ctx *ctx)
 {
-    for (const char *rest; *sql; sql = rest) {
-        nb_answer a;
-        NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &a, &rest, ctx));
+    while (*sql) {
+        const char *at = sql;
+        nb_grid a;
+        NB_TRY(ctx, nb_relation_ask_next(r, &sql, &a, ctx));
         if (is_sentence(&a))
             add_sentences(page, &a);
         else
-            NB_TRY(ctx, show_answer(page, sql, &a, ctx));
+            NB_TRY(ctx, show_answer(page, at, &a, ctx));
     }
     return NB_OK;
 }

@@ -28,20 +28,18 @@
 #ifndef NB_QUERY_H
 #define NB_QUERY_H
 
-#include "report/grid.h"
 #include "report/relation.h"
-
-/* An answer as a grid, of the same cells; `flags`: names of columns of integers that are true or false, "a b". */
-nb_grid nb_answer_grid(const nb_answer *answer, const char *flags, nb_ctx *ctx);
 
 /* The next comment of this name from *at on, without its name; NULL: there is none. */
 nb_status nb_query_comment(const char **at, const char *name, const char **text, nb_ctx *ctx);
+/* The first one; "": there is none. */
+nb_status nb_query_heading(const char *sql, const char *name, const char **text, nb_ctx *ctx);
 /* A text in which each {COLUMN} is what a row has there; "" where there is no row. */
-nb_status nb_answer_fill_in(const nb_answer *answer, int row, const char *text, const char **out, nb_ctx *ctx);
+nb_status nb_grid_fill_in(const nb_grid *answer, int row, const char *text, const char **out, nb_ctx *ctx);
 
 /* Without rows a grid may have no columns. */
-nb_status nb_query_fill(nb_relation *relation, const char *sql, const char *baseline, nb_grid *grid, nb_ctx *ctx);
-nb_status nb_query_show(nb_relation *relation, const char *sql, const char *baseline, nb_page *page, nb_ctx *ctx);
+nb_status nb_query_fill(nb_relation *relation, const char *sql, nb_grid *grid, nb_ctx *ctx);
+nb_status nb_query_show(nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);
 /* Each query of `sql` answers people, without tables for programs. */
 nb_status nb_query_tell(const nb_relation *relation, const char *sql, nb_page *page, nb_ctx *ctx);
 

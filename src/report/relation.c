@@ -26,20 +26,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NUMBERS = 300 }; /* characters of a row's numbers */
-
-const nb_cell *nb_answer_at(const nb_answer *a, int row, int column)
-{
-    return &a->cells[(size_t)row * (size_t)a->columns + (size_t)column];
-}
-
-int nb_answer_column(const nb_answer *a, const char *name)
-{
-    for (int c = 0; c < a->columns; c++)
-        if (strcmp(a->names[c], name) == 0) return c;
-    return -1;
-}
-
 static nb_status fail(const nb_relation *r, const char *what)
 {
     int code = sqlite3_errcode(r->store->db) & 0xff;
@@ -90,12 +76,8 @@ static bool is_of_scene(const nb_relation *r, int kind)
     return a && a->scene && kind != r->problem;
 }
 
-typedef struct { /* a row on its way */
-    long long id;
-    int position, head, trial, n, d;
-    int kinds[NB_MOST_TEXTS];
-    const char *model, *layer, *source, *scene; /* scene: values of the scene's axes that are no texts */
-} row;
+/* Columns of the rows as they are read: what they agree in as a head and as a line, then texts and what is narrow. */
+enum { ID, POSITION, HEAD, TRIAL, N, D, MODEL, LAYER, SOURCE, OF_HEAD, OF_LINE, KINDS };
 
 typedef struct { /* what is known of a spec */
     bool draws;
@@ -103,19 +85,20 @@ typedef struct { /* what is known of a spec */
     const char *alike;   /* of a problem, what its kind of data is */
 } facts;
 
-typedef struct { /* which data a row is of */
-    int panel, stratum, source;
-} place;
-
 typedef struct {
     nb_relation *r;
-    nb_texts heads, lines, origins, data; /* origins: models and sources */
-    facts *facts[NB_MOST_TEXTS];          /* by spec */
-    place *places;                        /* by data */
-    int room[NB_MOST_TEXTS], place_room;
-    sqlite3_stmt *insert;
+    sqlite3_stmt *row, *insert;
+    nb_texts heads, lines;
+    facts *facts[NB_MOST_TEXTS]; /* by spec */
+    int room[NB_MOST_TEXTS];
     nb_ctx *scratch;
 } keys;
+
+static const char *text_at(sqlite3_stmt *s, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+    return text ? text : "";
+}
 
 /* Returns whether it says how a file of heads is read. */
 static bool is_of_reading(const nb_option *o)
@@ -125,11 +108,13 @@ static bool is_of_reading(const nb_option *o)
 
 /* Returns what files of heads of one kind agree in: the model, the layer, the shape, and the problem's options except
  * the file and the head. For other data it is the problem itself. */
-static nb_status kind_of(const row *of, const char *problem, const nb_choice *choice, const char **kind, nb_ctx *ctx)
+static nb_status kind_of(sqlite3_stmt *row, const char *problem, const nb_choice *choice, const char **kind,
+                         nb_ctx *ctx)
 {
     *kind = problem;
-    if (!of->model || !choice) return NB_OK;
-    NB_NEED(*kind, nb_format(ctx, "%s, layer %s, n = %d, d = %d", of->model, of->layer ? of->layer : "", of->n, of->d));
+    if (sqlite3_column_type(row, MODEL) == SQLITE_NULL || !choice) return NB_OK;
+    NB_NEED(*kind, nb_format(ctx, "%s, layer %s, n = %d, d = %d", text_at(row, MODEL), text_at(row, LAYER),
+                             sqlite3_column_int(row, N), sqlite3_column_int(row, D)));
     for (const nb_option *o = choice->component->options; o->key; o++) {
         const char *text;
         if (!is_of_reading(o)) continue;
@@ -153,193 +138,103 @@ static nb_status choose(const nb_registry *registry, const char *spec, nb_choice
 
 static const nb_registry *registry_of(const nb_relation *r, int kind)
 {
-    for (const nb_registry *const *g = nb_registries; *g; g++)
-        if (strcmp((*g)->kind, r->kinds[kind]->name) == 0) return *g;
-    return NULL;
+    return nb_column_registry(r->study->columns, r->kinds[kind]->name);
 }
 
-static nb_status look_at_problem(const nb_relation *r, const row *of, const char *spec, facts *f)
+/* Returns whether a component draws; one that the program does not know may. An attention draws by itself: its strategy
+ * and core stand beside it. */
+static bool draws(const nb_relation *r, const nb_registry *registry, const nb_choice *c)
 {
-    const char *label = nb_given_label_of(r->labels, &nb_problems, spec);
+    bool attends = registry == &nb_attentions;
+    if (!attends && nb_column_find(r->study->columns, "attention")) return false;
+    if (attends) return !c || nb_attention_traits(c) & NB_ATTENTION_RANDOM;
+    if (registry == &nb_strategies) return !c || nb_strategy_traits(c) & NB_RANDOM;
+    if (registry == &nb_cores) return !c || nb_core_traits(c) & NB_CORE_RANDOM;
+    return registry == &nb_partitions && (!c || ((const nb_partition *)c->component)->random);
+}
+
+/* The row is the first that has the spec. */
+static nb_status look_at(const keys *k, int kind, const char *spec, facts *f)
+{
+    const nb_relation *r = k->r;
+    const nb_registry *registry = registry_of(r, kind);
     nb_choice room;
     const nb_choice *choice;
-    NB_TRY(r->ctx, choose(&nb_problems, spec, &room, &choice, r->ctx));
-    bool random = choice && ((const nb_problem *)choice->component)->random;
-    f->stratum = !random ? NULL : label ? label : choice->label;
-    return kind_of(of, spec, choice, &f->alike, r->ctx);
+    NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
+    *f = (facts){.draws = draws(r, registry, choice)};
+    if (kind != r->problem) return NB_OK;
+    const char *label = nb_given_label_of(r->labels, &nb_problems, spec);
+    if (choice && ((const nb_problem *)choice->component)->random) f->stratum = label ? label : choice->label;
+    return kind_of(k->row, spec, choice, &f->alike, r->ctx);
 }
 
-/* An attention draws by itself: its strategy and core stand beside it. */
-static bool choice_draws(const nb_registry *registry, const nb_choice *c)
+static nb_status number_spec(keys *k, int kind, int *number)
 {
-    if (registry == &nb_attentions) return nb_attention_traits(c) & NB_ATTENTION_RANDOM;
-    if (registry == &nb_strategies) return nb_strategy_traits(c) & NB_RANDOM;
-    if (registry == &nb_cores) return nb_core_traits(c) & NB_CORE_RANDOM;
-    return ((const nb_partition *)c->component)->random;
-}
-
-/* Finds whether a component that a column names draws; one that the program does not know may. Of a column without
- * components false. */
-static nb_status find_draws(const char *column, const char *spec, bool *draws, nb_ctx *ctx)
-{
-    static const nb_registry *const drawing[] = {&nb_attentions, &nb_strategies, &nb_cores, &nb_partitions};
-    *draws = false;
-    for (size_t d = 0; d < sizeof drawing / sizeof *drawing; d++) {
-        nb_choice choice;
-        bool there;
-        if (strcmp(drawing[d]->kind, column) != 0) continue;
-        NB_TRY(ctx, nb_choice_recall(drawing[d], spec, &choice, &there, ctx));
-        *draws = !there || choice_draws(drawing[d], &choice);
-    }
-    return NB_OK;
-}
-
-/* At a spec that is new. */
-static nb_status look_at(keys *k, const row *of, int kind)
-{
-    nb_relation *r = k->r;
-    int number = of->kinds[kind];
-    const char *name = r->kinds[kind]->name, *spec = r->specs[kind].items[number];
-    NB_GROW(r->ctx, k->facts[kind], number, k->room[kind]);
-    facts *f = &k->facts[kind][number];
-    *f = (facts){.draws = false};
-    if (strcmp(name, "attention") == 0 || !nb_column_find(r->study->columns, "attention"))
-        NB_TRY(r->ctx, find_draws(name, spec, &f->draws, r->ctx));
-    return kind == r->problem ? look_at_problem(r, of, spec, f) : NB_OK;
-}
-
-/* Behind a text, so that different numbers give different texts. */
-static char *append(char *end, int number)
-{
-    unsigned x = (unsigned)number;
-    do *end++ = (char)('0' + x % 64);
-    while ((x /= 64) > 0);
-    *end++ = ' ';
-    *end = '\0';
-    return end;
+    nb_texts *specs = &k->r->specs[kind];
+    int known = specs->count;
+    NB_TRY(specs->ctx, nb_texts_number(specs, text_at(k->row, KINDS + kind), number));
+    if (*number < known) return NB_OK;
+    NB_GROW(specs->ctx, k->facts[kind], *number, k->room[kind]);
+    return look_at(k, kind, specs->items[*number], &k->facts[kind][*number]);
 }
 
 /* Finds what follows from the texts of a row's data: a panel, a stratum and a source. */
-static nb_status place_data(keys *k, const row *of, place *p)
+static nb_status number_data(keys *k, const int *kinds, int *panel, int *stratum, int *source)
 {
     nb_relation *r = k->r;
     nb_ctx *s = k->scratch;
-    const facts *f = &k->facts[r->problem][of->kinds[r->problem]];
-    const char *text, *panel, *spec = r->specs[r->problem].items[of->kinds[r->problem]];
+    const facts *f = &k->facts[r->problem][kinds[r->problem]];
+    const char *text = f->alike, *name = f->stratum, *spec = text_at(k->row, KINDS + r->problem);
+    if (!name) name = sqlite3_column_type(k->row, MODEL) == SQLITE_NULL ? NB_NO_MODEL : text_at(k->row, MODEL);
     nb_mark mark = nb_ctx_mark(s);
-    NB_NEED(panel, nb_strdup(s, f->alike));
     for (int i = 0; i < r->kind_count; i++)
-        if (is_of_scene(r, i)) NB_NEED(panel, nb_format(s, "%s, %d", panel, of->kinds[i]));
-    NB_TRY(s, nb_texts_number(&r->panels, panel, &p->panel));
+        if (is_of_scene(r, i)) NB_NEED(text, nb_format(s, "%s, %d", text, kinds[i]));
+    NB_TRY(s, nb_texts_number(&r->panels, text, panel));
     NB_GROW(r->ctx, r->drawn, r->strata.count, r->drawn_room);
-    NB_TRY(s, nb_texts_number(&r->strata, f->stratum ? f->stratum : of->model ? of->model : NB_NO_MODEL, &p->stratum));
-    r->drawn[p->stratum] = f->stratum;
+    NB_TRY(s, nb_texts_number(&r->strata, name, stratum));
+    r->drawn[*stratum] = f->stratum;
     if (f->stratum)
-        NB_NEED(text, nb_format(s, "%d %s\ntrial %d", p->stratum, spec, of->trial));
+        NB_NEED(text, nb_format(s, "%d %s\ntrial %d", *stratum, spec, sqlite3_column_int(k->row, TRIAL)));
     else
-        NB_NEED(text, nb_format(s, "%d \n%s", p->stratum, of->source ? of->source : spec));
-    NB_TRY(s, nb_texts_number(&r->sources, text, &p->source));
+        NB_NEED(text, nb_format(s, "%d \n%s", *stratum,
+                                sqlite3_column_type(k->row, SOURCE) == SQLITE_NULL ? spec : text_at(k->row, SOURCE)));
+    NB_TRY(s, nb_texts_number(&r->sources, text, source));
     nb_ctx_release(s, mark);
     return NB_OK;
 }
 
-enum { DIGITS = 8 }; /* of a number that is appended, at most */
-
-/* Finds where the row's data are; what has been said of the same data is known. */
-static nb_status find_place(keys *k, const row *of, const place **found)
-{
-    nb_relation *r = k->r;
-    const char *const origins[] = {of->model, of->source};
-    char data[(NB_MOST_TEXTS + 3) * DIGITS], *end = append(data, of->trial);
-    int number, known = k->data.count;
-    for (int i = 0; i < 2; i++) {
-        NB_TRY(r->ctx, nb_texts_number(&k->origins, origins[i] ? origins[i] : "", &number));
-        end = append(end, number);
-    }
-    for (int i = 0; i < r->kind_count; i++)
-        if (i == r->problem || is_of_scene(r, i)) end = append(end, of->kinds[i]);
-    NB_TRY(r->ctx, nb_texts_number(&k->data, data, &number));
-    NB_GROW(r->ctx, k->places, number, k->place_room);
-    if (number == known) NB_TRY(r->ctx, place_data(k, of, &k->places[number]));
-    *found = &k->places[number];
-    return NB_OK;
-}
-
-/* Holds what the row's texts are as numbers, and what follows from them. */
-typedef struct {
-    int head, line, draws, opens;
-    const place *data;
-} numbers;
-
-static nb_status number_row(keys *k, const row *of, numbers *n)
+static nb_status add_key(keys *k, int number)
 {
     const nb_relation *r = k->r;
-    char line[(NB_MOST_TEXTS + 1) * DIGITS + NUMBERS], *end = line;
-    int known = k->lines.count;
-    NB_TRY(r->ctx, find_place(k, of, &n->data));
-    append(append(line, of->kinds[r->problem]), of->head);
-    NB_TRY(r->ctx, nb_texts_number(&k->heads, line, &n->head));
-    n->draws = of->trial > 0;
-    end = append(end, n->head);
+    int kinds[NB_MOST_TEXTS], head, panel, stratum, source, line, lines = k->lines.count, to = 0;
+    int trial = sqlite3_column_int(k->row, TRIAL);
+    bool drawn = trial > 0;
     for (int i = 0; i < r->kind_count; i++) {
-        end = append(end, of->kinds[i]);
-        n->draws = n->draws || k->facts[i][of->kinds[i]].draws;
+        NB_TRY(r->ctx, number_spec(k, i, &kinds[i]));
+        drawn = drawn || k->facts[i][kinds[i]].draws;
     }
-    n->draws = n->draws && !k->facts[r->problem][of->kinds[r->problem]].stratum; /* not other data */
-    snprintf(end, NUMBERS, "%s", of->scene);
-    NB_TRY(r->ctx, nb_texts_number(&k->lines, line, &n->line));
-    n->opens = n->line == known;
-    return NB_OK;
-}
-
-/* Columns of the rows as they are read: texts and what is narrow stand at the end. */
-enum { ID, POSITION, HEAD, TRIAL, N, D, MODEL, LAYER, SOURCE, SCENE, KINDS };
-
-static nb_status insert(const keys *k, sqlite3_stmt *s, int number, const row *of, const numbers *n)
-{
-    const nb_relation *r = k->r;
-    const int fixed[] = {number,           of->position,    of->head, of->trial, n->head, n->data->panel,
-                         n->data->stratum, n->data->source, n->line,  n->draws,  n->opens};
-    enum { FIXED = sizeof fixed / sizeof *fixed };
-    sqlite3_bind_int64(k->insert, 1, of->id);
-    for (int i = 0; i < FIXED; i++) sqlite3_bind_int(k->insert, 2 + i, fixed[i]);
-    for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, 2 + FIXED + i, of->kinds[i]);
-    for (int from = KINDS + r->kind_count, to = 2 + FIXED + r->kind_count; from < sqlite3_column_count(s); from++)
-        sqlite3_bind_value(k->insert, to++, sqlite3_column_value(s, from));
+    drawn = drawn && !k->facts[r->problem][kinds[r->problem]].stratum; /* not other data */
+    NB_TRY(r->ctx, nb_texts_number(&k->heads, text_at(k->row, OF_HEAD), &head));
+    NB_TRY(r->ctx, nb_texts_number(&k->lines, text_at(k->row, OF_LINE), &line));
+    NB_TRY(r->ctx, number_data(k, kinds, &panel, &stratum, &source));
+    const int fixed[] = {number,
+                         sqlite3_column_int(k->row, POSITION),
+                         sqlite3_column_int(k->row, HEAD),
+                         trial,
+                         head,
+                         panel,
+                         stratum,
+                         source,
+                         line,
+                         drawn,
+                         line == lines};
+    sqlite3_bind_int64(k->insert, ++to, sqlite3_column_int64(k->row, ID));
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) sqlite3_bind_int(k->insert, ++to, fixed[i]);
+    for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, ++to, kinds[i]);
+    for (int from = KINDS + r->kind_count; from < sqlite3_column_count(k->row); from++)
+        sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, from));
+    sqlite3_bind_int(k->insert, ++to, 0);
     return nb_relation_add(r, k->insert, "");
-}
-
-static const char *text_at(sqlite3_stmt *s, int column)
-{
-    return (const char *)sqlite3_column_text(s, column);
-}
-
-static nb_status number_rows(keys *k, sqlite3_stmt *s)
-{
-    nb_relation *r = k->r;
-    numbers n;
-    int code, count = 0;
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        row one = {.id = sqlite3_column_int64(s, ID),
-                   .position = sqlite3_column_int(s, POSITION),
-                   .head = sqlite3_column_int(s, HEAD),
-                   .trial = sqlite3_column_int(s, TRIAL),
-                   .n = sqlite3_column_int(s, N),
-                   .d = sqlite3_column_int(s, D),
-                   .model = text_at(s, MODEL),
-                   .layer = text_at(s, LAYER),
-                   .source = text_at(s, SOURCE),
-                   .scene = text_at(s, SCENE)};
-        for (int i = 0; i < r->kind_count; i++) {
-            const char *text = text_at(s, KINDS + i);
-            int known = r->specs[i].count;
-            NB_TRY(r->ctx, nb_texts_number(&r->specs[i], text ? text : "", &one.kinds[i]));
-            if (one.kinds[i] == known) NB_TRY(r->ctx, look_at(k, &one, i));
-        }
-        NB_TRY(r->ctx, number_row(k, &one, &n));
-        NB_TRY(r->ctx, insert(k, s, count++, &one, &n));
-    }
-    return code == SQLITE_DONE ? NB_OK : fail(r, "reading the rows");
 }
 
 /* The name of a column that rows may lack, or NULL. */
@@ -382,63 +277,56 @@ static nb_status list_narrow(const nb_relation *r, const char **columns, const c
     return NB_OK;
 }
 
-/* Numbers that identify a row beside its texts, its head and its trial, as one text. */
-static const char *scene_sql(const nb_relation *r, nb_ctx *ctx)
+/* Returns in SQL what rows of one line agree in: all that identifies them but the trial. */
+static const char *line_sql(const nb_relation *r, nb_ctx *ctx)
 {
-    const char *sql = "''";
+    const char *sql = r->several ? "run" : "''";
     for (const nb_column *c = r->study->columns; c->name && sql; c++)
-        if (c->identity && c->type != NB_COLUMN_TEXT && strcmp(c->name, "head") != 0 && strcmp(c->name, "trial") != 0)
-            sql = nb_format(ctx, "%s || ' ' || coalesce(%s, '')", sql, c->name);
+        if (c->identity && strcmp(c->name, "trial") != 0)
+            sql = nb_format(ctx, "%s || char(31) || coalesce(%s, '')", sql, c->name);
     return sql;
 }
 
 static nb_status make_keys(nb_relation *r, const char *which)
 {
     keys k = {.r = r};
-    const char *model, *layer, *source, *scene, *ids = "", *texts = "", *parameters = "", *narrow, *values, *sql;
-    sqlite3_stmt *s;
+    const char *model, *layer, *source, *line, *ids = "", *texts = "", *narrow, *values, *sql;
     NB_NEED(k.scratch, nb_ctx_child(r->ctx));
-    nb_texts *const texts_of[] = {&k.heads, &k.lines, &k.origins, &k.data};
-    for (size_t i = 0; i < sizeof texts_of / sizeof *texts_of; i++) nb_texts_init(texts_of[i], r->ctx);
+    nb_texts_init(&k.heads, k.scratch);
+    nb_texts_init(&k.lines, k.scratch);
     NB_TRY(r->ctx, optional(r, "model", &model));
     NB_TRY(r->ctx, optional(r, "layer", &layer));
     NB_TRY(r->ctx, optional(r, "source", &source));
-    NB_NEED(scene, scene_sql(r, r->ctx));
+    NB_NEED(line, line_sql(r, r->ctx));
     for (int i = 0; i < r->kind_count; i++) {
         NB_NEED(ids, nb_format(r->ctx, "%s, %s_id INTEGER", ids, r->kinds[i]->name));
         NB_NEED(texts, nb_format(r->ctx, "%s, %s", texts, r->kinds[i]->name));
-        NB_NEED(parameters, nb_format(r->ctx, "%s, ?", parameters));
     }
     NB_TRY(r->ctx, list_narrow(r, &narrow, &values));
-    for (const char *at = values; (at = strchr(at, ',')); at++)
-        NB_NEED(parameters, nb_format(r->ctx, "%s, ?", parameters));
-    NB_TRY(r->ctx,
-           nb_relation_run(
-               r, nb_format(
-                      r->ctx,
-                      "BEGIN; CREATE TEMP TABLE key (id INTEGER PRIMARY KEY, number INTEGER, position "
-                      "INTEGER, head INTEGER, trial INTEGER, head_id INTEGER, panel_id INTEGER, "
-                      "stratum_id INTEGER, source_id INTEGER, line_id INTEGER, draws INTEGER, opens INTEGER%s%s, alone "
-                      "INTEGER)",
-                      ids, narrow)));
-    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?%s, 0)", parameters));
-    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &k.insert, k.scratch));
     NB_NEED(sql, nb_format(r->ctx,
-                           "SELECT rowid, position, head, trial, n, d, %s, %s, %s, %s%s%s FROM %s "
-                           "WHERE position IS NOT NULL%s ORDER BY position",
-                           model, layer, source, scene, texts, values, r->rows, which));
-    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &s, k.scratch));
-    NB_TRY(r->ctx, number_rows(&k, s));
+                           "id INTEGER PRIMARY KEY, number INTEGER, position INTEGER, head INTEGER, trial INTEGER, "
+                           "head_id INTEGER, panel_id INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, "
+                           "draws INTEGER, opens INTEGER%s%s, alone INTEGER",
+                           ids, narrow));
+    NB_TRY(r->ctx, nb_relation_run(r, "BEGIN"));
+    NB_TRY(r->ctx, nb_relation_table(r, "key", sql, &k.insert, k.scratch));
+    NB_NEED(sql, nb_format(r->ctx,
+                           "SELECT rowid, position, head, trial, n, d, %s, %s, %s, problem || char(31) || head, %s%s%s "
+                           "FROM %s WHERE position IS NOT NULL%s ORDER BY position",
+                           model, layer, source, line, texts, values, r->rows, which));
+    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &k.row, k.scratch));
+    for (int count = 0;; count++) {
+        bool there;
+        NB_TRY(r->ctx, nb_relation_step(r, k.row, &there));
+        if (!there) break;
+        NB_TRY(r->ctx, add_key(&k, count));
+    }
     nb_ctx_release(k.scratch, 0);
     return nb_relation_run(
         r, "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0); COMMIT");
 }
 
 /* 2. Names. */
-
-typedef struct {
-    sqlite3_stmt *component, *option;
-} inserts;
 
 /* The component with all options but one, as its identity or its label has them. */
 static nb_status without(const nb_choice *choice, const nb_option *except, bool label, const char **out, nb_ctx *ctx)
@@ -529,8 +417,8 @@ static nb_status name_inputs(const nb_relation *r, const nb_texts *specs, const 
     return NB_OK;
 }
 
-static nb_status add_component(const nb_relation *r, const inserts *to, int kind, int id, const char *label,
-                               const char *input)
+static nb_status add_component(const nb_relation *r, sqlite3_stmt *s, sqlite3_stmt *options, int kind, int id,
+                               const char *label, const char *input)
 {
     const nb_registry *registry = registry_of(r, kind);
     const char *spec = r->specs[kind].items[id], *full = nb_given_label_of(r->labels, registry, spec);
@@ -543,30 +431,28 @@ static nb_status add_component(const nb_relation *r, const inserts *to, int kind
              attention = choice && registry == &nb_attentions ? nb_attention_traits(choice) : 0;
     if (!full) full = choice && choice->component->options->key ? choice->full : label;
     NB_TRY(r->ctx, nb_relation_add(
-                       r, to->component, "tttttiiiiiiiiit", r->kinds[kind]->name, spec, label, full,
+                       r, s, "tttttiiiiiiiiit", r->kinds[kind]->name, spec, label, full,
                        choice ? choice->component->name : NULL, id, (strategy & NB_ORACLE || core & NB_CORE_ORACLE),
                        (strategy & NB_RANDOM || core & NB_CORE_RANDOM), ((core & NB_CORE_FILTER) != 0),
                        ((attention & NB_ATTENTION_EXACT) != 0), (choice && choice->plain), (kernel && kernel->points),
                        (kernel && kernel->low_rank), (!kernel || kernel->stochastic), input));
-    return choice ? add_options(r, to->option, kind, id, choice) : NB_OK;
+    return choice ? add_options(r, options, kind, id, choice) : NB_OK;
 }
 
 static nb_status make_components(const nb_relation *r)
 {
-    inserts to;
+    sqlite3_stmt *component, *option;
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_TRY(r->ctx,
-           nb_relation_run(
-               r,
-               "CREATE TEMP TABLE component (kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, "
-               "oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set INTEGER, "
-               "low_rank INTEGER, stochastic INTEGER, input TEXT, PRIMARY KEY (kind, id)) WITHOUT ROWID; "
-               "CREATE TEMP TABLE option (kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, "
-               "id INTEGER, place INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)) WITHOUT ROWID"));
-    NB_TRY(r->ctx, nb_relation_prepare(r, "INSERT INTO component VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                                       NULL, &to.component, r->ctx));
-    NB_TRY(r->ctx,
-           nb_relation_prepare(r, "INSERT INTO option VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", NULL, &to.option, r->ctx));
+           nb_relation_table(r, "component",
+                             "kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, oracle "
+                             "INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set "
+                             "INTEGER, low_rank INTEGER, stochastic INTEGER, input TEXT, PRIMARY KEY (kind, id)",
+                             &component, r->ctx));
+    NB_TRY(r->ctx, nb_relation_table(r, "option",
+                                     "kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, id INTEGER, place "
+                                     "INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)",
+                                     &option, r->ctx));
     for (int k = 0; k < r->kind_count; k++) {
         const nb_registry *registry = registry_of(r, k);
         const nb_texts *specs = &r->specs[k];
@@ -576,7 +462,8 @@ static nb_status make_components(const nb_relation *r)
         if (k == r->problem) NB_TRY(r->ctx, name_inputs(r, specs, inputs));
         for (int i = 0; i < specs->count; i++) labels[i] = specs->items[i];
         if (registry) NB_TRY(r->ctx, nb_labels_apart(registry, r->labels, specs->count, specs->items, labels, r->ctx));
-        for (int i = 0; i < specs->count; i++) NB_TRY(r->ctx, add_component(r, &to, k, i, labels[i], inputs[i]));
+        for (int i = 0; i < specs->count; i++)
+            NB_TRY(r->ctx, add_component(r, component, option, k, i, labels[i], inputs[i]));
     }
     nb_ctx_release(r->ctx, mark);
     return nb_relation_run(
@@ -628,69 +515,51 @@ static nb_status count_panels(const nb_relation *r)
                      model, layer, rows, names, r->rows));
 }
 
-/* Titles of the panels and, by place, the facts of their data. A title begins with the label of its one problem, or of
- * several files with the model and how many sources they are of. */
-static nb_status add_facts(const nb_relation *r, const nb_answer *panels, const char *const *labels)
-{
-    enum { PANEL, PROBLEMS, SOURCES, OF_MODEL, OF_LAYER };
-    sqlite3_stmt *title, *fact;
-    NB_TRY(r->ctx, nb_relation_prepare(r, "UPDATE panel SET title = ?2 WHERE id = ?1", NULL, &title, r->ctx));
-    NB_TRY(r->ctx, nb_relation_prepare(r, "INSERT INTO fact VALUES (?, ?, ?)", NULL, &fact, r->ctx));
-    for (int i = 0; i < panels->count; i++) {
-        const char *begin = labels[i], *model, *layer = nb_answer_at(panels, i, OF_LAYER)->text, *text;
-        int id = (int)nb_answer_at(panels, i, PANEL)->integer, nth = 0;
-        if (nb_answer_at(panels, i, PROBLEMS)->integer > 1) {
-            NB_TRY(r->ctx, nb_label_stratum(nb_answer_at(panels, i, OF_MODEL)->text, &model, r->ctx));
-            NB_NEED(begin, nb_format(r->ctx, "%s%s%s, %lld sources", model, layer ? " layer " : "", layer ? layer : "",
-                                     nb_answer_at(panels, i, SOURCES)->integer));
-        }
-        NB_TRY(r->ctx, nb_relation_add(r, title, "it", id, begin));
-        for (const char *at = r->panels.items[id], *end; at; at = end ? end + 2 : NULL) {
-            end = strstr(at, ", ");
-            NB_NEED(text, end ? nb_format(r->ctx, "%.*s", (int)(end - at), at) : at);
-            NB_TRY(r->ctx, nb_relation_add(r, fact, "iit", id, nth++, text));
-        }
-    }
-    return NB_OK;
-}
-
-/* No two titles are the same: those facts of their data that differ among such are added, but for the number of a
+/* A title begins with the label of its one problem, or of several files with the model and how many sources they are
+ * of. No two titles are the same: those facts of their data that differ among such are added, but for the number of a
  * kernel, whose label the title has. */
 static nb_status make_panels(nb_relation *r)
 {
     const char **problems, **labels, *scene = "''", *sql;
-    nb_answer a;
+    nb_grid a;
+    sqlite3_stmt *name;
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_TRY(r->ctx, count_panels(r));
-    NB_TRY(r->ctx, nb_relation_ask(r, "SELECT id, problems, sources, model, layer, problem_id FROM panel ORDER BY id",
-                                   NULL, &a, NULL, r->ctx));
+    NB_TRY(r->ctx, nb_relation_ask(r, "SELECT id, problem_id FROM panel ORDER BY id", &a, r->ctx));
     NB_NEED(problems, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *problems));
     NB_NEED(labels, nb_alloc(r->ctx, (size_t)a.count + 1, sizeof *labels));
-    for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_answer_at(&a, i, 5)->integer];
+    for (int i = 0; i < a.count; i++) problems[i] = r->specs[r->problem].items[nb_grid_at(&a, i, 1)->integer];
     NB_TRY(r->ctx, nb_labels_apart(&nb_problems, r->labels, a.count, problems, labels, r->ctx));
-    NB_TRY(r->ctx, nb_relation_run(r, "CREATE TEMP TABLE fact (panel_id INTEGER, place INTEGER, text TEXT)"));
-    NB_TRY(r->ctx, add_facts(r, &a, labels));
+    NB_TRY(r->ctx, nb_relation_table(r, "named", "id INTEGER PRIMARY KEY, label, alike", &name, r->ctx));
+    for (int i = 0; i < a.count; i++) {
+        int id = (int)nb_grid_at(&a, i, 0)->integer;
+        NB_TRY(r->ctx, nb_relation_add(r, name, "itt", id, labels[i], r->panels.items[id]));
+    }
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i))
             NB_NEED(scene, nb_format(r->ctx,
                                      "%s || CASE WHEN (SELECT count(DISTINCT %s_id) FROM panel) > 1 THEN ', ' || "
                                      "(SELECT label FROM component WHERE kind = '%s' AND id = %s_id) ELSE '' END",
                                      scene, r->kinds[i]->name, r->kinds[i]->name, r->kinds[i]->name));
-    NB_NEED(sql,
-            nb_format(r->ctx,
-                      "UPDATE panel SET title = title || %s || CASE WHEN rows <> 'all' THEN ', rows: ' || rows "
-                      "ELSE '' END; "
-                      "CREATE TEMP TABLE apart AS SELECT DISTINCT f.* FROM panel AS p JOIN panel AS o ON o.title = "
-                      "p.title AND o.id <> p.id JOIN fact AS f ON f.panel_id = p.id LEFT JOIN fact AS g ON "
-                      "g.panel_id = o.id AND g.place = f.place WHERE g.text IS NOT f.text AND f.text GLOB "
-                      "'*[^0-9]*'; "
-                      "UPDATE panel SET title = title || coalesce((SELECT group_concat(', ' || text, '') FROM "
-                      "(SELECT text FROM apart WHERE panel_id = panel.id ORDER BY place)), ''); "
-                      "DROP TABLE fact; DROP TABLE apart",
-                      scene));
-    nb_status status = nb_relation_run(r, sql);
+    NB_NEED(
+        sql,
+        nb_format(r->ctx,
+                  "UPDATE panel SET title = CASE WHEN problems = 1 THEN (SELECT label FROM named WHERE named.id = "
+                  "panel.id) ELSE CASE WHEN instr(substr(model, 1, instr(model || ' ', ' ')), '(') THEN model ELSE "
+                  "substr(model, 1, instr(model || ' ', ' ') - 1) END || coalesce(' layer ' || layer, '') || ', ' || "
+                  "sources || ' sources' END || %s || CASE WHEN rows <> 'all' THEN ', rows: ' || rows ELSE '' END; "
+                  "CREATE TEMP TABLE fact AS SELECT n.id AS panel_id, f.key AS place, f.value AS text FROM named AS "
+                  "n JOIN json_each('[' || replace(json_quote(alike), ', ', '\",\"') || ']') AS f; "
+                  "CREATE TEMP TABLE apart AS SELECT DISTINCT f.* FROM panel AS p JOIN panel AS o ON o.title = "
+                  "p.title AND o.id <> p.id JOIN fact AS f ON f.panel_id = p.id LEFT JOIN fact AS g ON "
+                  "g.panel_id = o.id AND g.place = f.place WHERE g.text IS NOT f.text AND f.text GLOB "
+                  "'*[^0-9]*'; "
+                  "UPDATE panel SET title = title || coalesce((SELECT group_concat(', ' || text, '') FROM "
+                  "(SELECT text FROM apart WHERE panel_id = panel.id ORDER BY place)), '')",
+                  scene));
+    NB_TRY(r->ctx, nb_relation_run(r, sql));
     nb_ctx_release(r->ctx, mark);
-    return status;
+    return nb_relation_run(r, "DROP TABLE named; DROP TABLE fact; DROP TABLE apart");
 }
 
 /* 3. The view of the rows. Joins that a query does not look at cost nothing: they are to one row each, and
@@ -777,13 +646,13 @@ static nb_status make_without(const nb_relation *r)
  * rows are there. */
 static nb_status drop_all(const nb_relation *r)
 {
-    nb_answer a;
+    nb_grid a;
     NB_TRY(r->ctx,
            nb_relation_ask(r,
                            "SELECT 'DROP ' || type || ' temp.' || name FROM temp.sqlite_schema WHERE type IN "
                            "('table', 'view') AND name NOT IN ('results', 'gathered', 'kept_rows') ORDER BY name",
-                           NULL, &a, NULL, r->ctx));
-    for (int i = 0; i < a.count; i++) NB_TRY(r->ctx, nb_relation_run(r, nb_answer_at(&a, i, 0)->text));
+                           &a, r->ctx));
+    for (int i = 0; i < a.count; i++) NB_TRY(r->ctx, nb_relation_run(r, nb_grid_at(&a, i, 0)->text));
     return NB_OK;
 }
 
@@ -807,18 +676,13 @@ static nb_status make(nb_relation *r, const char *which)
 /* Rows of all stores in a table of the first one's connection, each run's behind those before. */
 static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *stores, const char *const *names)
 {
-    const char *columns, *parameters = "?1, ?2 + ?3", *sql;
+    const char *columns, *sql;
     int fields = nb_column_count(r->study->columns), before = 0;
     sqlite3_stmt *insert, *select;
     nb_mark mark = nb_ctx_mark(r->ctx);
     NB_NEED(columns, nb_sql_columns(NB_SQL_NAMES, r->study->columns, r->ctx));
-    for (int i = 0; i < fields; i++) NB_NEED(parameters, nb_format(r->ctx, "%s, ?%d", parameters, 4 + i));
-    NB_TRY(r->ctx, nb_relation_run(r, nb_format(r->ctx,
-                                                "DROP TABLE IF EXISTS temp.gathered; CREATE TEMP TABLE gathered (run, "
-                                                "position, %s)",
-                                                columns)));
-    NB_NEED(sql, nb_format(r->ctx, "INSERT INTO gathered VALUES (%s)", parameters));
-    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &insert, r->ctx));
+    NB_NEED(sql, nb_format(r->ctx, "run, position, %s", columns));
+    NB_TRY(r->ctx, nb_relation_table(r, "gathered", sql, &insert, r->ctx));
     NB_NEED(sql, nb_format(r->ctx, "SELECT position, %s FROM results WHERE position IS NOT NULL ORDER BY position",
                            columns));
     for (int i = 0; i < count; i++) {
@@ -827,10 +691,9 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
                    names[i], sqlite3_errmsg(stores[i]->db));
         NB_TRY(r->ctx, nb_defer(r->ctx, finalize, select));
         sqlite3_bind_text(insert, 1, names[i], -1, SQLITE_STATIC);
-        sqlite3_bind_int(insert, 3, before);
         while ((code = sqlite3_step(select)) == SQLITE_ROW) {
-            sqlite3_bind_int(insert, 2, sqlite3_column_int(select, 0));
-            for (int c = 0; c < fields; c++) sqlite3_bind_value(insert, 4 + c, sqlite3_column_value(select, 1 + c));
+            sqlite3_bind_int(insert, 2, before + sqlite3_column_int(select, 0));
+            for (int c = 0; c < fields; c++) sqlite3_bind_value(insert, 3 + c, sqlite3_column_value(select, 1 + c));
             NB_TRY(r->ctx, nb_relation_add(r, insert, ""));
             last = before + sqlite3_column_int(select, 0) + 1;
         }
@@ -916,26 +779,27 @@ static const nb_sql_file *find_view(const nb_relation *r, const char *name, size
     return NULL;
 }
 
-static void bind_baseline(sqlite3_stmt *s, const char *baseline)
+static void bind_parameters(const nb_relation *r, sqlite3_stmt *s)
 {
-    int parameter = sqlite3_bind_parameter_index(s, ":baseline");
-    if (parameter > 0 && baseline) sqlite3_bind_text(s, parameter, baseline, -1, SQLITE_STATIC);
+    int baseline = sqlite3_bind_parameter_index(s, ":baseline"), m = sqlite3_bind_parameter_index(s, ":m");
+    if (baseline > 0) sqlite3_bind_text(s, baseline, r->baseline, -1, SQLITE_STATIC);
+    if (m > 0) sqlite3_bind_int(s, m, r->m);
 }
 
-static nb_status make_study_view(const nb_relation *r, const char *sql, const char *baseline, nb_ctx *ctx)
+static nb_status make_study_view(const nb_relation *r, const char *sql, nb_ctx *ctx)
 {
     while (*sql) {
         sqlite3_stmt *s = NULL;
         nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, nb_relation_prepare(r, sql, &sql, &s, ctx));
-        if (s) bind_baseline(s, baseline);
+        if (s) bind_parameters(r, s);
         if (s && sqlite3_step(s) != SQLITE_DONE) return fail(r, "the views of the study");
         nb_ctx_release(ctx, mark);
     }
     return NB_OK;
 }
 
-nb_status nb_relation_need(nb_relation *r, const char *sql, const char *baseline, nb_ctx *ctx)
+nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
 {
     static const char begin[] = "-- needs:";
     const char *line = strstr(sql, begin);
@@ -947,43 +811,36 @@ nb_status nb_relation_need(nb_relation *r, const char *sql, const char *baseline
         const nb_sql_file *view = find_view(r, line, length);
         int before = r->views.count, number;
         NB_REQUIRE(ctx, view, NB_EBUG, "no view '%.*s' in the study %s", (int)length, line, r->study->component.name);
-        NB_TRY(ctx, nb_relation_need(r, view->text, baseline, ctx));
+        NB_TRY(ctx, nb_relation_need(r, view->text, ctx));
         NB_TRY(ctx, nb_texts_number(&r->views, view->name, &number));
-        if (r->views.count > before) NB_TRY(ctx, make_study_view(r, view->text, baseline, ctx));
+        if (r->views.count > before) NB_TRY(ctx, make_study_view(r, view->text, ctx));
         line += length;
     }
     return NB_OK;
 }
 
-static nb_status read_cell(sqlite3_stmt *s, int column, nb_cell *cell, nb_ctx *ctx)
+static nb_status read_cell(sqlite3_stmt *s, int column, nb_grid *a)
 {
-    *cell = (nb_cell){.type = NB_CELL_NONE, .text = NULL, .real = NAN};
+    const char *text = NULL;
     switch (sqlite3_column_type(s, column)) {
-    case SQLITE_INTEGER:
-        cell->type = NB_CELL_INT;
-        cell->integer = sqlite3_column_int64(s, column);
-        cell->real = sqlite3_column_double(s, column);
-        break;
-    case SQLITE_FLOAT:
-        cell->type = NB_CELL_REAL;
-        cell->real = sqlite3_column_double(s, column);
-        break;
-    case SQLITE_TEXT:
-        cell->type = NB_CELL_TEXT;
-        NB_NEED(cell->text, nb_strdup(ctx, text_at(s, column)));
-        break;
-    case SQLITE_BLOB: cell->type = NB_CELL_BLOB; break;
+    case SQLITE_INTEGER: return nb_grid_int(a, sqlite3_column_int64(s, column));
+    case SQLITE_FLOAT: return nb_grid_real(a, sqlite3_column_double(s, column));
+    case SQLITE_TEXT: NB_NEED(text, nb_strdup(a->ctx, text_at(s, column))); break;
     default: break;
     }
+    NB_TRY(a->ctx, nb_grid_text(a, text));
+    if (sqlite3_column_type(s, column) == SQLITE_BLOB) a->cells[a->filled - 1].type = NB_CELL_BLOB;
     return NB_OK;
 }
 
 nb_status nb_relation_table(const nb_relation *r, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx)
 {
-    const char *values = "?", *sql;
-    for (const char *at = columns; (at = strchr(at, ',')); at++) NB_NEED(values, nb_format(ctx, "%s, ?", values));
-    NB_NEED(sql, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (%s)", table, table, columns));
+    const char *values = "?", *unique = strstr(columns, ", PRIMARY KEY"), *sql;
+    for (const char *at = columns; (at = strchr(at, ',')) && at != unique; at++)
+        NB_NEED(values, nb_format(ctx, "%s, ?", values));
+    NB_NEED(sql, nb_format(ctx, "DROP TABLE IF EXISTS temp.%s; CREATE TEMP TABLE %s (%s)%s", table, table, columns,
+                           unique ? " WITHOUT ROWID" : ""));
     NB_TRY(ctx, nb_relation_run(r, sql));
     NB_NEED(sql, nb_format(ctx, "INSERT INTO temp.%s VALUES (%s)", table, values));
     return nb_relation_prepare(r, sql, NULL, insert, ctx);
@@ -1021,38 +878,38 @@ nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, n
     return NB_OK;
 }
 
-nb_status nb_relation_ask(const nb_relation *r, const char *sql, const char *baseline, nb_answer *a, const char **rest,
-                          nb_ctx *ctx)
+nb_status nb_relation_ask_next(const nb_relation *r, const char **sql, nb_grid *a, nb_ctx *ctx)
 {
     sqlite3_stmt *s = NULL;
-    const char *end;
-    int code, count = 0, room = 0; /* of cells */
-    *a = (nb_answer){.count = 0};
-    NB_TRY(ctx, nb_relation_prepare(r, sql, &end, &s, ctx));
-    if (rest) *rest = end + strspn(end, " \t\r\n");
+    const char **names;
+    bool there = true;
+    *a = (nb_grid){.ctx = ctx};
+    NB_TRY(ctx, nb_relation_prepare(r, *sql, sql, &s, ctx));
+    *sql += strspn(*sql, " \t\r\n");
     if (!s) return NB_OK;
-    bind_baseline(s, baseline);
-    int parameter = sqlite3_bind_parameter_index(s, ":m");
-    if (parameter > 0) sqlite3_bind_int(s, parameter, r->m);
-    a->columns = sqlite3_column_count(s);
-    NB_NEED(a->names, nb_alloc(ctx, (size_t)a->columns + 1, sizeof *a->names));
-    for (int c = 0; c < a->columns; c++) NB_NEED(a->names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        for (int c = 0; c < a->columns; c++, count++) {
-            NB_GROW(ctx, a->cells, count, room);
-            NB_TRY(ctx, read_cell(s, c, &a->cells[count], ctx));
-        }
-        a->count++;
+    bind_parameters(r, s);
+    NB_NEED(names, nb_alloc(ctx, (size_t)sqlite3_column_count(s) + 1, sizeof *names));
+    for (int c = 0; c < sqlite3_column_count(s); c++) NB_NEED(names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
+    NB_TRY(ctx, nb_grid_make(a, names, ctx));
+    for (;;) {
+        NB_TRY(ctx, nb_relation_step(r, s, &there));
+        if (!there) break;
+        for (int c = 0; c < a->columns; c++) NB_TRY(ctx, read_cell(s, c, a));
     }
     sqlite3_reset(s);
-    return code == SQLITE_DONE ? NB_OK : fail(r, "SQL");
+    return NB_OK;
+}
+
+nb_status nb_relation_ask(const nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx)
+{
+    return nb_relation_ask_next(r, &sql, a, ctx);
 }
 
 nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx *ctx)
 {
-    nb_answer a;
-    NB_TRY(ctx, nb_relation_ask(r, "SELECT experiment FROM run WHERE number = 0", NULL, &a, NULL, ctx));
-    *name = a.count > 0 ? nb_answer_at(&a, 0, 0)->text : NULL;
+    nb_grid a;
+    NB_TRY(ctx, nb_relation_ask(r, "SELECT experiment FROM run WHERE number = 0", &a, ctx));
+    *name = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
     return NB_OK;
 }
 
@@ -1061,15 +918,15 @@ nb_status nb_relation_unfinished(const nb_relation *r, const char **text, nb_ctx
     static const char sql[] =
         "SELECT 'only ' || count(CASE WHEN status <> 'planned' THEN 1 END) || ' of ' || count(*) "
         "|| ' rows have been run' FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0";
-    nb_answer a;
-    NB_TRY(ctx, nb_relation_ask(r, sql, NULL, &a, NULL, ctx));
-    *text = a.count > 0 ? nb_answer_at(&a, 0, 0)->text : NULL;
+    nb_grid a;
+    NB_TRY(ctx, nb_relation_ask(r, sql, &a, ctx));
+    *text = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
     return NB_OK;
 }
 
-nb_status nb_relation_strata(const nb_relation *r, nb_answer *strata, nb_ctx *ctx)
+nb_status nb_relation_strata(const nb_relation *r, nb_grid *strata, nb_ctx *ctx)
 {
-    return nb_relation_ask(r, "SELECT name, label, drawn FROM stratum ORDER BY id", NULL, strata, NULL, ctx);
+    return nb_relation_ask(r, "SELECT name, label, drawn FROM stratum ORDER BY id", strata, ctx);
 }
 
 nb_status nb_key_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
@@ -1106,8 +963,7 @@ nb_status nb_label_sql(const nb_column *c, const char **sql, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_relation_values(const nb_relation *r, const char *column, const char *among, nb_answer *values,
-                             nb_ctx *ctx)
+nb_status nb_relation_values(const nb_relation *r, const char *column, const char *among, nb_grid *values, nb_ctx *ctx)
 {
     const char *key, *value = "v", *sql;
     const nb_column *c = nb_column_find(r->study->columns, column);
@@ -1125,7 +981,7 @@ nb_status nb_relation_values(const nb_relation *r, const char *column, const cha
                                : of_line ? "opens"
                                          : "1",
                                value));
-    return nb_relation_ask(r, sql, NULL, values, NULL, ctx);
+    return nb_relation_ask(r, sql, values, ctx);
 }
 
 /* Returns whether a query may ask for what the view's file makes: it has its name, or a longer word. */
@@ -1142,14 +998,14 @@ static bool speaks_of(const char *sql, const nb_sql_file *view)
 }
 
 /* Makes the study's views that a query speaks of; NULL: all. */
-static nb_status need_views(nb_relation *r, const char *sql, const char *baseline, nb_ctx *ctx)
+static nb_status need_views(nb_relation *r, const char *sql, nb_ctx *ctx)
 {
     const char *names = "-- needs:";
     for (const nb_sql_file *f = nb_sql_files; f->study; f++)
         if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
             (!sql || speaks_of(sql, f)))
             NB_NEED(names, nb_format(ctx, "%s %s", names, f->name));
-    return nb_relation_need(r, names, baseline, ctx);
+    return nb_relation_need(r, names, ctx);
 }
 
 static int only_reads(void *self, int action, const char *a, const char *b, const char *database, const char *trigger)
@@ -1160,29 +1016,28 @@ static int only_reads(void *self, int action, const char *a, const char *b, cons
                : SQLITE_DENY;
 }
 
-nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, const char *baseline, nb_answer *answer, nb_ctx *ctx)
+nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_grid *answer, nb_ctx *ctx)
 {
-    const char *rest;
-    NB_TRY(ctx, need_views(r, sql, baseline, ctx));
+    NB_TRY(ctx, need_views(r, sql, ctx));
     sqlite3_set_authorizer(r->store->db, only_reads, NULL);
-    nb_status status = nb_relation_ask(r, sql, baseline, answer, &rest, ctx);
+    nb_status status = nb_relation_ask_next(r, &sql, answer, ctx);
     sqlite3_set_authorizer(r->store->db, NULL, NULL);
     NB_TRY(ctx, status);
     NB_REQUIRE(ctx, answer->columns > 0, NB_EINVAL, "SQL: expected a SELECT");
-    NB_REQUIRE(ctx, !*rest, NB_EINVAL, "SQL: one statement at a time: '%.40s' is one too many", rest);
+    NB_REQUIRE(ctx, !*sql, NB_EINVAL, "SQL: one statement at a time: '%.40s' is one too many", sql);
     return NB_OK;
 }
 
-nb_status nb_relation_views(nb_relation *r, nb_answer *answer, nb_ctx *ctx)
+nb_status nb_relation_views(nb_relation *r, nb_grid *answer, nb_ctx *ctx)
 {
-    NB_TRY(ctx, need_views(r, NULL, NULL, ctx));
+    NB_TRY(ctx, need_views(r, NULL, ctx));
     return nb_relation_ask(
         r,
         "SELECT s.name AS view, count(*) AS columns, group_concat(c.name, ', ') AS names "
         "FROM temp.sqlite_schema AS s JOIN pragma_table_info(s.name, 'temp') AS c "
         "WHERE s.type IN ('table', 'view') AND s.name NOT IN ('results', 'gathered') GROUP BY s.name "
         "ORDER BY s.name <> 'run', s.name",
-        NULL, answer, NULL, ctx);
+        answer, ctx);
 }
 
 nb_status nb_relation_choose(const nb_relation *r, const char *table, const char *where, nb_ctx *ctx)

@@ -34,26 +34,8 @@
 
 #include "base/texts.h"
 #include "components/study.h"
+#include "report/grid.h"
 #include "run/store.h"
-
-typedef enum { NB_CELL_NONE, NB_CELL_TEXT, NB_CELL_INT, NB_CELL_FLAG, NB_CELL_REAL, NB_CELL_BLOB } nb_cell_type;
-
-typedef struct {
-    nb_cell_type type;
-    const char *text;  /* of a number "" */
-    long long integer; /* of a flag 0: false */
-    double real;       /* of an integer too */
-} nb_cell;
-
-/* The answer to a query, row by row. */
-typedef struct {
-    int columns, count; /* count: of rows */
-    const char **names;
-    nb_cell *cells;
-} nb_answer;
-
-const nb_cell *nb_answer_at(const nb_answer *answer, int row, int column);
-int nb_answer_column(const nb_answer *answer, const char *name); /* -1: there is none */
 
 enum { NB_MOST_TEXTS = 16, NB_MOST_MADE = 4 };
 
@@ -61,7 +43,8 @@ typedef struct nb_relation {
     nb_store *store;
     const nb_study *study;
     const nb_given_labels *labels;
-    int m; /* the parameter :m; 0: it is not chosen */
+    const char *baseline; /* the parameter :baseline: a strategy, canonical; NULL: the first that is no oracle */
+    int m;                /* the parameter :m; 0: it is not chosen */
 
     /* Private. */
     const char *rows; /* the table that has them */
@@ -96,7 +79,8 @@ nb_status nb_relation_choose(const nb_relation *relation, const char *table, con
 
 /* Runs statements without answers; NB_ENOMEM where `sql` is NULL. */
 nb_status nb_relation_run(const nb_relation *relation, const char *sql);
-/* A new temporary table with these columns, "a, b, c", in the place of one of that name; *insert adds a row to it. */
+/* A new temporary table with these columns, "a, b, c, PRIMARY KEY (a, b)", in the place of one of that name; *insert
+ * adds a row to it. */
 nb_status nb_relation_table(const nb_relation *relation, const char *table, const char *columns, sqlite3_stmt **insert,
                             nb_ctx *ctx);
 /* A row: what is bound, after `types` of the first columns: i an int, r a double (NaN: NULL), t a text (NULL too). */
@@ -110,17 +94,15 @@ nb_status nb_relation_experiment(const nb_relation *relation, const char **name,
 /* Says how many rows have been run, where some have not: "only 12 of 40 rows have been run". NULL: all have. */
 nb_status nb_relation_unfinished(const nb_relation *relation, const char **text, nb_ctx *ctx);
 
-/* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. The parameter :baseline is
- * bound: a strategy, canonical; NULL: the first that is no oracle. */
-nb_status nb_relation_need(nb_relation *relation, const char *sql, const char *baseline, nb_ctx *ctx);
+/* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. */
+nb_status nb_relation_need(nb_relation *relation, const char *sql, nb_ctx *ctx);
 
 /* The answer to what a user asks: one statement that reads. A study's views are there. NB_EINVAL where it is none. */
-nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
-                                 nb_ctx *ctx);
+nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, nb_grid *answer, nb_ctx *ctx);
 
 /* Each stratum, by its id. */
 enum { NB_STRATUM_NAME, NB_STRATUM_LABEL, NB_STRATUM_DRAWN };
-nb_status nb_relation_strata(const nb_relation *relation, nb_answer *strata, nb_ctx *ctx);
+nb_status nb_relation_strata(const nb_relation *relation, nb_grid *strata, nb_ctx *ctx);
 
 /* Returns in SQL what rows with one value in the column agree in. */
 nb_status nb_key_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
@@ -132,16 +114,16 @@ nb_status nb_label_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
 /* The values of a column, in the order in which rows have them, and as literals of what they agree in; of the rows for
  * which the condition `among` holds, NULL: all. */
 enum { NB_VALUE, NB_VALUE_LITERAL };
-nb_status nb_relation_values(const nb_relation *relation, const char *column, const char *among, nb_answer *values,
+nb_status nb_relation_values(const nb_relation *relation, const char *column, const char *among, nb_grid *values,
                              nb_ctx *ctx);
 
 /* The views and their columns: view, columns, about. */
-nb_status nb_relation_views(nb_relation *relation, nb_answer *answer, nb_ctx *ctx);
+nb_status nb_relation_views(nb_relation *relation, nb_grid *answer, nb_ctx *ctx);
 
-/* The answer to the first statement of `sql`; *rest: what follows it, "" where there is nothing. The parameters
- * :baseline and :m are bound. NB_EINVAL with SQLite's words where it is no query. */
-nb_status nb_relation_ask(const nb_relation *relation, const char *sql, const char *baseline, nb_answer *answer,
-                          const char **rest, nb_ctx *ctx);
+/* The answer to a statement, with its parameters :baseline and :m. NB_EINVAL with SQLite's words if it is none. */
+nb_status nb_relation_ask(const nb_relation *relation, const char *sql, nb_grid *answer, nb_ctx *ctx);
+/* The same of the first statement of several; *sql becomes what follows it, "" where there is nothing. */
+nb_status nb_relation_ask_next(const nb_relation *relation, const char **sql, nb_grid *answer, nb_ctx *ctx);
 
 /* Read answers row by row: a statement, of ctx's memory, and its next row. *rest (NULL: not asked for): what stands
  * behind the statement. */

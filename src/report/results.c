@@ -11,22 +11,15 @@
 
 #include <string.h>
 
-static const char *baseline_of(const nb_results *results)
-{
-    const nb_choice *baseline = results->plan->config->baseline;
-    return baseline ? baseline->canonical : NULL;
-}
-
 static nb_status tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
 {
-    const char *study = results->plan->config->study->component.name;
-    nb_table_source of = {.relation = results->relation, .baseline = baseline_of(results)};
-    nb_usual_comparison usual;
-    NB_TRY(ctx, nb_tables_write(results->folder, study, &of, ctx));
+    nb_relation *relation = results->relation;
+    nb_comparison usual;
+    NB_TRY(ctx, nb_tables_write(results->folder, relation, ctx));
     if (!page) return NB_OK;
-    NB_TRY(ctx, nb_compare_usual(of.relation, of.baseline, 0, NULL, &usual, ctx));
-    if (!usual.made) return nb_tables_show(page, study, 1, &of, ctx);
-    return nb_compare_show(page, of.relation, &usual.terms, &usual.comparison, &(nb_compare_view){false, false}, ctx);
+    NB_TRY(ctx, nb_compare_usual(relation, 0, NULL, &usual, ctx));
+    if (usual.count == 0) return nb_tables_show(page, 1, relation, ctx);
+    return nb_compare_show(page, &usual, &(nb_compare_view){false, false}, ctx);
 }
 
 /* Leaves nothing but the page in memory. */
@@ -46,7 +39,6 @@ nb_status nb_results_draw(const nb_results *results, nb_ctx *ctx)
     const char *study = c->study->component.name;
     nb_drawing drawing = {.run = results->folder,
                           .experiment = c->name,
-                          .baseline = baseline_of(results),
                           .plan = results->plan,
                           .relation = results->relation,
                           .gnuplots = results->gnuplots};

@@ -12,7 +12,7 @@
 typedef struct nb_results {
     const char *folder; /* of the run */
     const nb_plan *plan;
-    nb_relation *relation; /* of the rows of the plan, or of a part of it */
+    nb_relation *relation; /* of the rows of the plan, or of a part of it, with the config's baseline */
     bool part;             /* of a shard: it has no figures */
     nb_gnuplots *gnuplots; /* that draw figures; NULL: only their data and scripts */
 } nb_results;

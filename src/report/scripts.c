@@ -38,20 +38,22 @@ void nb_plot_set_text(FILE *out, const char *name, const char *text)
     fputc('\n', out);
 }
 
-void nb_plot_set_texts(FILE *out, const char *name, int count, const char *const *texts)
+void nb_plot_set_texts(FILE *out, const char *name, int count, const void *first, size_t bytes)
 {
     fprintf(out, "array %s[%d] = [", name, count);
     for (int i = 0; i < count; i++) {
+        const char *text = *(const char *const *)(const void *)((const char *)first + (size_t)i * bytes);
         fputs(i ? ", " : "", out);
-        nb_plot_print_string(out, texts[i]);
+        nb_plot_print_string(out, text ? text : "");
     }
     fputs("]\n", out);
 }
 
-void nb_plot_set_ints(FILE *out, const char *name, int count, const int *values)
+void nb_plot_set_ints(FILE *out, const char *name, int count, const void *first, size_t bytes)
 {
     fprintf(out, "array %s[%d] = [", name, count);
-    for (int i = 0; i < count; i++) fprintf(out, "%s%d", i ? ", " : "", values[i]);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "%s%d", i ? ", " : "", *(const int *)(const void *)((const char *)first + (size_t)i * bytes));
     fputs("]\n", out);
 }
 

@@ -47,9 +47,11 @@ nb_status nb_plot_prune(const char *folder, const char *kind, const char *const 
 void nb_plot_print_string(FILE *out, const char *text);
 char *nb_plot_file_name(char *text);
 
-/* A line that gives a gnuplot variable its value, or an array its own. */
+/* A line that gives a gnuplot variable its value. */
 void nb_plot_set_text(FILE *out, const char *name, const char *text);
-void nb_plot_set_texts(FILE *out, const char *name, int count, const char *const *texts);
-void nb_plot_set_ints(FILE *out, const char *name, int count, const int *values);
+/* Arrays of `count` texts (NULL: "") or ints: `first` is the first of them, each other is so many bytes behind the one
+ * before. */
+void nb_plot_set_texts(FILE *out, const char *name, int count, const void *first, size_t bytes);
+void nb_plot_set_ints(FILE *out, const char *name, int count, const void *first, size_t bytes);
 
 #endif

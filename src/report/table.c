@@ -4,20 +4,26 @@
 
 #include "base/files.h"
 #include "components/registry.h"
+#include "report/csv.h"
 #include "report/query.h"
 
 #include <string.h>
 
-nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_table_source *of, nb_ctx *ctx)
+static bool is_of(const nb_table *table, const nb_relation *relation)
+{
+    return strcmp(table->study, relation->study->component.name) == 0;
+}
+
+nb_status nb_table_show(nb_page *page, const nb_table *table, nb_relation *relation, nb_ctx *ctx)
 {
     nb_ctx *own;
     NB_NEED(own, nb_ctx_child(ctx));
-    nb_status status = nb_query_show(of->relation, table->sql, of->baseline, page, own);
+    nb_status status = nb_query_show(relation, table->sql, page, own);
     nb_ctx_release(own, 0);
     return status;
 }
 
-nb_status nb_tables_show(nb_page *page, const char *study, int last, const nb_table_source *of, nb_ctx *ctx)
+nb_status nb_tables_show(nb_page *page, int last, nb_relation *relation, nb_ctx *ctx)
 {
     int most = 0;
     for (const nb_entry *e = nb_tables.entries; e->component; e++)
@@ -25,22 +31,21 @@ nb_status nb_tables_show(nb_page *page, const char *study, int last, const nb_ta
     for (int place = 1; place <= (last ? last : most); place++)
         for (const nb_entry *e = nb_tables.entries; e->component; e++) {
             const nb_table *table = (const nb_table *)e->component;
-            if (table->place != place || strcmp(table->study, study) != 0) continue;
-            NB_TRY(ctx, nb_table_show(page, table, of, ctx));
+            if (table->place == place && is_of(table, relation)) NB_TRY(ctx, nb_table_show(page, table, relation, ctx));
         }
     return NB_OK;
 }
 
-nb_status nb_tables_write(const char *folder, const char *study, const nb_table_source *of, nb_ctx *ctx)
+nb_status nb_tables_write(const char *folder, nb_relation *relation, nb_ctx *ctx)
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         const char *path;
         nb_grid grid;
-        if (!table->file || strcmp(table->study, study) != 0) continue;
+        if (!table->file || !is_of(table, relation)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         NB_NEED(path, nb_format(ctx, "%s/%s", folder, table->file));
-        NB_TRY(ctx, nb_query_fill(of->relation, table->sql, of->baseline, &grid, ctx));
+        NB_TRY(ctx, nb_query_fill(relation, table->sql, &grid, ctx));
         NB_TRY(ctx, nb_write_file(path, nb_grid_print_csv, &grid, ctx));
         nb_ctx_release(ctx, mark);
     }

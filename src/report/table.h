@@ -22,18 +22,13 @@ typedef struct {
     const char *file; /* a run's folder has it as CSV, by that name; NULL: it does not */
 } nb_table;
 
-typedef struct { /* what tables are made of */
-    nb_relation *relation;
-    const char *baseline; /* of the strategies, canonical; NULL: the first that is not an oracle */
-} nb_table_source;
-
 /* Adds a table to a page, where the rows have something for it, and leaves nothing else in memory. */
-nb_status nb_table_show(nb_page *page, const nb_table *table, const nb_table_source *source, nb_ctx *ctx);
+nb_status nb_table_show(nb_page *page, const nb_table *table, nb_relation *relation, nb_ctx *ctx);
 
-/* The tables of a study up to a place; 0: all that have one. */
-nb_status nb_tables_show(nb_page *page, const char *study, int last, const nb_table_source *source, nb_ctx *ctx);
-/* Those that its folder has as files. */
-nb_status nb_tables_write(const char *folder, const char *study, const nb_table_source *source, nb_ctx *ctx);
+/* The tables of the rows' study up to a place; 0: all that have one. */
+nb_status nb_tables_show(nb_page *page, int last, nb_relation *relation, nb_ctx *ctx);
+/* Those that a run's folder has as files. */
+nb_status nb_tables_write(const char *folder, nb_relation *relation, nb_ctx *ctx);
 
 void nb_tables_print_files(FILE *out, const char *study); /* ", NAME" each */
 

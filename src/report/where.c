@@ -42,13 +42,13 @@ typedef struct {
     const nb_registry *registry; /* of the components that the column names; NULL: it names none */
     const char *sql;             /* what rows with one value agree in */
     int count;
-    nb_answer cells;    /* see nb_relation_values */
+    nb_grid cells;      /* see nb_relation_values */
     const char **names; /* what each is called in tables; NULL-terminated */
 } values;
 
 static const char *text_of(const values *v, int value)
 {
-    const char *text = nb_answer_at(&v->cells, value, NB_VALUE)->text;
+    const char *text = nb_grid_at(&v->cells, value, NB_VALUE)->text;
     return text ? text : "";
 }
 
@@ -65,7 +65,7 @@ static nb_status name_values(const nb_relation *r, values *v, nb_ctx *ctx)
     NB_NEED(v->names, nb_alloc(ctx, (size_t)v->count + 1, sizeof *v->names));
     NB_NEED(texts, nb_alloc(ctx, (size_t)v->count + 1, sizeof *texts));
     for (int i = 0; i < v->count; i++) {
-        const nb_cell *cell = nb_answer_at(&v->cells, i, NB_VALUE);
+        const nb_cell *cell = nb_grid_at(&v->cells, i, NB_VALUE);
         texts[i] = text_of(v, i);
         NB_NEED(v->names[i], v->column->type == NB_COLUMN_TEXT   ? texts[i]
                              : v->column->type == NB_COLUMN_REAL ? nb_real_copy(ctx, cell->real)
@@ -173,7 +173,7 @@ static nb_status match_reals(const values *v, const char *text, bool *means, nb_
     double real;
     NB_REQUIRE(ctx, nb_parse_real(text, -DBL_MAX, DBL_MAX, &real), NB_EINVAL, "%s=%s: expected a number", v->name,
                text);
-    for (int i = 0; i < v->count; i++) means[i] = nb_answer_at(&v->cells, i, NB_VALUE)->real == real;
+    for (int i = 0; i < v->count; i++) means[i] = nb_grid_at(&v->cells, i, NB_VALUE)->real == real;
     return NB_OK;
 }
 
@@ -183,7 +183,7 @@ static nb_status match_numbers(const values *v, const char *text, bool *means, n
     const char *wrong;
     NB_TRY(ctx, nb_range_parse(text, &range, &wrong, ctx));
     NB_REQUIRE(ctx, !wrong, NB_EINVAL, "%s=%s: expected a whole number, or a range as 8..64 step 8", v->name, text);
-    for (int i = 0; i < v->count; i++) means[i] = nb_range_holds(&range, nb_answer_at(&v->cells, i, NB_VALUE)->integer);
+    for (int i = 0; i < v->count; i++) means[i] = nb_range_holds(&range, nb_grid_at(&v->cells, i, NB_VALUE)->integer);
     return NB_OK;
 }
 
@@ -258,7 +258,7 @@ static nb_status find_value(const values *v, const char *text, nb_value_found *f
         NB_FAIL(ctx, NB_EINVAL, "%s=%s means %d values: %s; name one", v->name, text, count, list);
     }
     found->place = at;
-    NB_NEED(found->sql, nb_format(ctx, "%s = %s", v->sql, nb_answer_at(&v->cells, at, NB_VALUE_LITERAL)->text));
+    NB_NEED(found->sql, nb_format(ctx, "%s = %s", v->sql, nb_grid_at(&v->cells, at, NB_VALUE_LITERAL)->text));
     return NB_OK;
 }
 
@@ -304,7 +304,7 @@ nb_status nb_where(const nb_relation *r, const char *among, const char *const *c
         for (int k = 0; k < v.count; k++)
             if (means[k])
                 NB_NEED(list, nb_format(ctx, "%s%s%s", list, *list ? ", " : "",
-                                        nb_answer_at(&v.cells, k, NB_VALUE_LITERAL)->text));
+                                        nb_grid_at(&v.cells, k, NB_VALUE_LITERAL)->text));
         NB_NEED(*sql, nb_format(ctx, "%s AND %s IN (%s)", *sql, v.sql, list));
     }
     return NB_OK;

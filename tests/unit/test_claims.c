@@ -79,15 +79,15 @@ static nb_claim_result ask(const table *t, const char *text, nb_ctx *ctx)
     nb_yaml value;
     nb_mistakes mistakes;
     nb_claim *claims;
-    nb_claim_result *results;
+    nb_claim_results results;
     int count;
     nb_mistakes_init(&mistakes, ctx);
     assert_ok(ctx, nb_yaml_text(text, "test", &value, &mistakes));
     assert_ok(ctx, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
     if (mistakes.count > 0) fail_msg("%s", mistakes.texts[0]);
     assert_int_equal(count, 1);
-    assert_ok(ctx, nb_claims_evaluate(relation(t, ctx), 1, claims, &results, ctx));
-    return results[0];
+    assert_ok(ctx, nb_claims_ask(relation(t, ctx), 1, claims, &results, ctx));
+    return results.results[0];
 }
 
 static void expect_verdict(const nb_claim_answer *a, nb_claim_verdict verdict)
@@ -631,7 +631,7 @@ static void test_builds(void **state)
 {
     static table t;
     nb_claim *claims;
-    nb_claim_result *results;
+    nb_claim_results results;
     nb_yaml value;
     nb_mistakes mistakes;
     int count, other[2 * COUNT];
@@ -650,9 +650,9 @@ static void test_builds(void **state)
     assert_ok(*state, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
     assert_int_equal(mistakes.count, 0);
     nb_relation *r = relation_of(&(test_rows){nb_error_columns, t.rows, sizeof *t.rows, t.count, other, false}, *state);
-    assert_ok(*state, nb_claims_evaluate(r, count, claims, &results, *state));
-    expect_verdict(&results[0].answer, NB_CLAIM_IS_REPRODUCED);
-    expect_void(results[1], "build");
+    assert_ok(*state, nb_claims_ask(r, count, claims, &results, *state));
+    expect_verdict(&results.results[0].answer, NB_CLAIM_IS_REPRODUCED);
+    expect_void(results.results[1], "build");
 }
 
 static void test_untested(void **state)
@@ -684,7 +684,7 @@ static void test_out_of_memory(void **state)
             nb_yaml value;
             nb_mistakes mistakes;
             nb_claim *claims;
-            nb_claim_result *results;
+            nb_claim_results results;
             int count;
             nb_mark mark = nb_ctx_mark(*state);
             nb_mistakes_init(&mistakes, *state);
@@ -692,7 +692,7 @@ static void test_out_of_memory(void **state)
             nb_relation *r = relation(&t, *state);
             nb_ctx_fail_alloc(*state, k);
             status = nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes);
-            if (status == NB_OK) status = nb_claims_evaluate(r, count, claims, &results, *state);
+            if (status == NB_OK) status = nb_claims_ask(r, count, claims, &results, *state);
             nb_ctx_fail_alloc(*state, 0);
             nb_error_clear(*state);
             nb_ctx_release(*state, mark);

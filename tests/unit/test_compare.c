@@ -174,9 +174,8 @@ static void test_heads_that_differ(void **state)
     nb_comparison c = compare(*state, &b, &terms);
     assert_string_equal(c.items[0].conflict, "0.8 [0.762, 0.84] on head 0, 1.25 [1.19, 1.31] on head 1");
     nb_page page;
-    nb_relation *r = relation(&b, *state);
     nb_page_make(&page, *state);
-    assert_ok(*state, nb_compare_show(&page, r, &terms, &c, &(nb_compare_view){true, true}, *state));
+    assert_ok(*state, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, *state));
     assert_non_null(strstr(page_text(&page, NB_PAGE_TEXT, 0, *state),
                            "WARNING: heads differ: sweet: 0.8 [0.762, 0.84] on head 0,"));
     bake(&b, SOURCES, 0.78); /* 0.975 of the baseline on head 1, up to 1.02 */
@@ -225,10 +224,10 @@ static void test_among_others(void **state)
 
 static int asked(nb_ctx *ctx, const nb_relation *r, const char *sql)
 {
-    nb_answer a;
-    assert_ok(ctx, nb_relation_ask(r, sql, NULL, &a, NULL, ctx));
+    nb_grid a;
+    assert_ok(ctx, nb_relation_ask(r, sql, &a, ctx));
     assert_int_equal(a.count, 1);
-    return (int)nb_answer_at(&a, 0, 0)->integer;
+    return (int)nb_grid_at(&a, 0, 0)->integer;
 }
 
 static bool same_source(nb_ctx *ctx, const nb_relation *r, int a, int b)
@@ -241,15 +240,15 @@ static bool same_source(nb_ctx *ctx, const nb_relation *r, int a, int b)
 static void test_sources(void **state)
 {
     static bakery b;
-    nb_answer name;
+    nb_grid name;
     bake(&b, 3, 0.5);
     for (int i = 0; i < b.count; i++) b.rows[i].model = b.rows[i].source = NULL;
     for (int i = 0; i < 16; i++) b.rows[i].problem = "gaussian(n=8, d=2)"; /* 2 heads, 4 trials */
     nb_relation *r = relation_of(&(test_rows){columns, b.rows, sizeof *b.rows, b.count, NULL, false}, *state);
     assert_int_equal(asked(*state, r, "SELECT count(*) FROM stratum"), 2);
     assert_int_equal(asked(*state, r, "SELECT count(*) FROM source"), TRIALS + 2);
-    assert_ok(*state, nb_relation_ask(r, "SELECT name FROM stratum WHERE id = 0", NULL, &name, NULL, *state));
-    assert_string_equal(nb_answer_at(&name, 0, 0)->text, "gaussian(n=8, d=2)");
+    assert_ok(*state, nb_relation_ask(r, "SELECT name FROM stratum WHERE id = 0", &name, *state));
+    assert_string_equal(nb_grid_at(&name, 0, 0)->text, "gaussian(n=8, d=2)");
     assert_true(same_source(*state, r, 0, 1));
     assert_false(same_source(*state, r, 0, 2)); /* the other trial */
     assert_true(same_source(*state, r, 0, 8));  /* the other head */
@@ -402,7 +401,7 @@ static void test_undecided_for_good(void **state)
     assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     assert_int_equal(c.items[0].verdict, NB_UNDECIDED);
     nb_page_make(&page, ctx);
-    assert_ok(ctx, nb_compare_show(&page, r, &terms, &c, &(nb_compare_view){true, true}, ctx));
+    assert_ok(ctx, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, ctx));
     const char *text = page_text(&page, NB_PAGE_TEXT, 0, ctx);
     assert_non_null(strstr(text, "undecided"));
     assert_null(strstr(text, "undecided, about"));
@@ -539,7 +538,7 @@ static void test_labels(void **state)
     assert_ok(ctx, nb_compare(r, &terms, &c, ctx));
     nb_page page;
     nb_page_make(&page, ctx);
-    assert_ok(ctx, nb_compare_show(&page, r, &terms, &c, &(nb_compare_view){true, true}, ctx));
+    assert_ok(ctx, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, ctx));
     const char *text = page_text(&page, NB_PAGE_TEXT, 0, ctx);
     assert_true(strstr(text, " stone ") && strstr(text, " clay oven ") && strstr(text, " clay pit "));
 }

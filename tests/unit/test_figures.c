@@ -114,12 +114,12 @@ static void test_tables(void **state)
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
         const char *name = e->component->name;
-        const nb_table_source source = {.relation = golden_relation(study_of(table->study), ctx)};
+        nb_relation *relation = golden_relation(study_of(table->study), ctx);
         nb_page page;
         nb_grid grid;
         nb_page_make(&page, ctx);
-        assert_ok(ctx, nb_table_show(&page, table, &source, ctx));
-        assert_ok(ctx, nb_query_fill(source.relation, table->sql, source.baseline, &grid, ctx));
+        assert_ok(ctx, nb_table_show(&page, table, relation, ctx));
+        assert_ok(ctx, nb_query_fill(relation, table->sql, &grid, ctx));
         assert_true(page.count > 0 && grid.count > 0);
         compare(ctx, nb_format(ctx, "table_%s.txt", name), page_text(&page, NB_PAGE_TEXT, 0, ctx));
         compare(ctx, nb_format(ctx, "table_%s.csv", name), csv_text(&grid, ctx));
@@ -135,11 +135,11 @@ static void test_heads(void **state)
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
-        const nb_table_source source = {.relation = golden_relation(study_of(table->study), *state)};
+        nb_relation *relation = golden_relation(study_of(table->study), *state);
         nb_grid grid;
-        assert_ok(*state, nb_query_fill(source.relation, table->sql, source.baseline, &grid, *state));
+        assert_ok(*state, nb_query_fill(relation, table->sql, &grid, *state));
         for (int i = 0; i < grid.columns; i++)
-            for (int k = 0; k < i; k++) assert_string_not_equal(grid.heads[i], grid.heads[k]);
+            for (int k = 0; k < i; k++) assert_string_not_equal(grid.names[i], grid.names[k]);
     }
 }
 
@@ -240,8 +240,8 @@ static void test_names_of_models(void **state)
         row->model = row->n == 64 ? "twin one" : row->n == 128 ? "twin two" : "other";
         row->problem = "heads(file=x.safetensors)";
     }
-    const nb_table_source source = {.relation = relation_of(study, &rows, *state)};
-    assert_ok(*state, nb_query_fill(source.relation, table->sql, source.baseline, &grid, *state));
+    nb_relation *relation = relation_of(study, &rows, *state);
+    assert_ok(*state, nb_query_fill(relation, table->sql, &grid, *state));
     const char *text = csv_text(&grid, *state);
     assert_true(strstr(text, "\"twin one, 1 head") && strstr(text, "\"twin two, 2 heads"));
 }

@@ -83,7 +83,7 @@ static void race(counter *counters, int fails_at, nb_timed *timed, int *log, nb_
     terms.batch_s = 0;
     for (int i = 0; i < RIVALS; i++) {
         counters[i] = (counter){.number = i, .log = log, .logged = &logged, .fails_at = i == 1 ? fails_at : 0};
-        contestants[i] = (nb_contestant){&counters[i], begin, count_pass, end};
+        contestants[i] = (nb_contestant){.self = &counters[i], .begin = begin, .pass = count_pass, .end = end};
     }
     assert_ok(ctx, nb_random_new(&rng, ctx));
     assert_ok(ctx, nb_rounds_run(RIVALS, contestants, &terms, rng, timed, ctx));
@@ -136,7 +136,7 @@ static void test_batches(void **state)
     nb_ctx *ctx = *state;
     int log[2000], logged = 0;
     counter c = {.log = log, .logged = &logged};
-    nb_contestant contestant = {&c, begin, count_pass, end};
+    nb_contestant contestant = {.self = &c, .begin = begin, .pass = count_pass, .end = end};
     nb_round_terms terms = nb_round_usual;
     nb_timed timed;
     gsl_rng *rng;

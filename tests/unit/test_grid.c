@@ -24,8 +24,7 @@ static void fill(nb_grid *g, nb_ctx *ctx)
     assert_ok(ctx, nb_grid_int(g, 7));
     assert_ok(ctx, nb_grid_whole(g, NAN));
     assert_ok(ctx, nb_grid_real(g, -INFINITY));
-    const nb_answer a = {.columns = g->columns, .count = g->count / g->columns, .names = heads, .cells = g->cells};
-    *g = nb_answer_grid(&a, "flag", ctx);
+    for (int row = 0; row < g->count; row++) g->cells[row * g->columns + nb_grid_column(g, "flag")].type = NB_CELL_FLAG;
 }
 
 static void test_csv(void **state)

@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "base/scratch.h"
 #include "html/html.h"
-#include "html/pictures.h"
+#include "html/report.h"
 
 #include <sys/stat.h>
 

@@ -46,10 +46,12 @@ static nb_relation *relation(nb_ctx *ctx, int count, const nb_error_row *rows)
     return relation_of(&nb_study_error, list, ctx);
 }
 
-static nb_answer ask(nb_ctx *ctx, int count, const nb_error_row *rows, const char *baseline, const char *sql)
+static nb_grid ask(nb_ctx *ctx, int count, const nb_error_row *rows, const char *baseline, const char *sql)
 {
-    nb_answer answer;
-    assert_ok(ctx, nb_relation_ask_freely(relation(ctx, count, rows), sql, baseline, &answer, ctx));
+    nb_grid answer;
+    nb_relation *r = relation(ctx, count, rows);
+    r->baseline = baseline;
+    assert_ok(ctx, nb_relation_ask_freely(r, sql, &answer, ctx));
     return answer;
 }
 
@@ -58,15 +60,16 @@ static const char *table_text(nb_ctx *ctx, const char *name, int count, const nb
                               bool csv)
 {
     const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, name);
-    const nb_table_source source = {.relation = relation(ctx, count, rows), .baseline = baseline};
+    nb_relation *r = relation(ctx, count, rows);
     nb_page page;
     nb_grid grid;
     assert_non_null(table);
     nb_page_make(&page, ctx);
+    r->baseline = baseline;
     if (csv)
-        assert_ok(ctx, nb_query_fill(source.relation, table->sql, source.baseline, &grid, ctx));
+        assert_ok(ctx, nb_query_fill(r, table->sql, &grid, ctx));
     else
-        assert_ok(ctx, nb_table_show(&page, table, &source, ctx));
+        assert_ok(ctx, nb_table_show(&page, table, r, ctx));
     return csv ? csv_text(&grid, ctx) : page_text(&page, NB_PAGE_TEXT, 0, ctx);
 }
 
@@ -84,22 +87,22 @@ typedef struct {
 static comparison compare(nb_ctx *ctx, int count, const nb_error_row *rows, const char *baseline, const char *strategy,
                           int m)
 {
-    nb_answer a = ask(ctx, count, rows, baseline,
-                      nb_format(ctx,
-                                "SELECT ratio, share, best, error, count, noise, sub_ratio, sub_share, sub_best, "
-                                "subspace, sub_count, sub_noise, share.select_s, fixed FROM share JOIN variant AS v ON "
-                                "v.id = variant_id WHERE strategy = '%s' AND coalesce(landmarks, 0) = %d",
-                                strategy, m));
+    nb_grid a = ask(ctx, count, rows, baseline,
+                    nb_format(ctx,
+                              "SELECT ratio, share, best, error, count, noise, sub_ratio, sub_share, sub_best, "
+                              "subspace, sub_count, sub_noise, share.select_s, fixed FROM share JOIN variant AS v ON "
+                              "v.id = variant_id WHERE strategy = '%s' AND coalesce(landmarks, 0) = %d",
+                              strategy, m));
     comparison c;
     part *parts[] = {&c.whole, &c.subspace};
     assert_int_equal(a.count, 1);
     for (int i = 0; i < 2; i++) {
-        const nb_cell *cells = nb_answer_at(&a, 0, 6 * i);
+        const nb_cell *cells = nb_grid_at(&a, 0, 6 * i);
         *parts[i] = (part){cells[0].real, cells[1].real,         cells[2].real,
                            cells[3].real, (int)cells[4].integer, (int)cells[5].integer};
     }
-    c.select_s = nb_answer_at(&a, 0, 12)->real;
-    c.fixed = nb_answer_at(&a, 0, 13)->integer != 0;
+    c.select_s = nb_grid_at(&a, 0, 12)->real;
+    c.fixed = nb_grid_at(&a, 0, 13)->integer != 0;
     return c;
 }
 
@@ -142,11 +145,11 @@ static void test_ratios_of_cores(void **state)
                            row("a", 0, 0, 5, 1e-15, 1e-15), row("a", 0, 0, 5, 0.5, 0.4),
                            row("a", 0, 0, 6, 1e-15, 1e-15), row("a", 0, 0, 6, 2e-15, 2e-15)};
     rows[1].core = rows[3].core = rows[5].core = "second";
-    nb_answer a = ask(*state, 6, rows, NULL, "SELECT count, median FROM core_ratio ORDER BY landmarks");
+    nb_grid a = ask(*state, 6, rows, NULL, "SELECT count, median FROM core_ratio ORDER BY landmarks");
     assert_int_equal(a.count, 3);
-    assert_close(nb_answer_at(&a, 0, 1)->real, 1e-15 / 0.5, 0);
-    assert_close(nb_answer_at(&a, 1, 1)->real, 0.5 / 1e-15, 0);
-    assert_true(nb_answer_at(&a, 2, 0)->integer == 0 && nb_answer_at(&a, 2, 1)->type == NB_CELL_NONE);
+    assert_close(nb_grid_at(&a, 0, 1)->real, 1e-15 / 0.5, 0);
+    assert_close(nb_grid_at(&a, 1, 1)->real, 0.5 / 1e-15, 0);
+    assert_true(nb_grid_at(&a, 2, 0)->integer == 0 && nb_grid_at(&a, 2, 1)->type == NB_CELL_NONE);
 }
 
 /* Heads are matched with themselves, and what failed is left out with its pair. */
@@ -343,12 +346,12 @@ static void test_pairings_apart(void **state)
     };
     rows[0].pairing = rows[4].pairing = "independent";
     rows[3].pairing = "both";
-    nb_answer all = ask(*state, 5, rows, "base",
-                        "SELECT v.strategy, v.pairing, fixed, b.strategy, b.pairing, ratio, share FROM share JOIN "
-                        "variant AS v ON v.id = variant_id JOIN variant AS b ON b.id = base_id WHERE panel_id IS NULL");
+    nb_grid all = ask(*state, 5, rows, "base",
+                      "SELECT v.strategy, v.pairing, fixed, b.strategy, b.pairing, ratio, share FROM share JOIN "
+                      "variant AS v ON v.id = variant_id JOIN variant AS b ON b.id = base_id WHERE panel_id IS NULL");
     assert_int_equal(all.count, 5);
     for (int i = 0; i < all.count; i++) {
-        const nb_cell *c = nb_answer_at(&all, i, 0);
+        const nb_cell *c = nb_grid_at(&all, i, 0);
         assert_string_equal(c[3].text, "base");
         if (strcmp(c[0].text, "b") == 0) {
             assert_false(c[2].integer);
@@ -372,12 +375,12 @@ static void test_factors_apart(void **state)
     nb_error_row rows[] = {row("base", 0, 0, 4, 1.0, 1), row("base", 0, 0, 4, 0.5, 1), row("a", 0, 0, 4, 0.5, 1),
                            row("a", 0, 0, 4, 0.4, 1)};
     rows[1].factors = rows[3].factors = "cur";
-    nb_answer all = ask(*state, 4, rows, "base",
-                        "SELECT v.strategy, v.factors, ratio FROM share JOIN variant AS v ON v.id = variant_id "
-                        "WHERE panel_id IS NULL");
+    nb_grid all = ask(*state, 4, rows, "base",
+                      "SELECT v.strategy, v.factors, ratio FROM share JOIN variant AS v ON v.id = variant_id "
+                      "WHERE panel_id IS NULL");
     assert_int_equal(all.count, 4);
     for (int i = 0; i < 4; i++) {
-        const nb_cell *c = nb_answer_at(&all, i, 0);
+        const nb_cell *c = nb_grid_at(&all, i, 0);
         assert_close(c[2].real, strcmp(c[0].text, "base") == 0 ? 1 : strcmp(c[1].text, "cur") ? 0.5 : 0.8, 1e-15);
     }
 }
@@ -394,9 +397,9 @@ static void test_labels_differ(void **state)
     for (int i = 0; i < 4; i++) rows[i] = row(runs[i], 0, 0, 4, 1, 1);
     rows[0].problem = "heads(file=/a/h.npy, max_n=all, first=0, causal=auto, permute=false)";
     rows[1].problem = "heads(file=/b/h.npy, max_n=all, first=0, causal=auto, permute=false)";
-    nb_answer labels = ask(*state, 4, rows, NULL, "SELECT label FROM variant ORDER BY id"),
-              titles = ask(*state, 4, rows, NULL, "SELECT DISTINCT title FROM panel");
-    for (int i = 0; i < 4; i++) assert_string_equal(nb_answer_at(&labels, i, 0)->text, expected[i]);
+    nb_grid labels = ask(*state, 4, rows, NULL, "SELECT label FROM variant ORDER BY id"),
+            titles = ask(*state, 4, rows, NULL, "SELECT DISTINCT title FROM panel");
+    for (int i = 0; i < 4; i++) assert_string_equal(nb_grid_at(&labels, i, 0)->text, expected[i]);
     assert_int_equal(titles.count, 3);
 }
 

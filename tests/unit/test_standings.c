@@ -74,12 +74,12 @@ static nb_relation *relation(nb_ctx *ctx, const season *s)
 /* What the query answers, cells by blanks and rows by lines; "-" for NULL. */
 static void expect(nb_ctx *ctx, nb_relation *r, const char *sql, const char *wanted)
 {
-    nb_answer a;
+    nb_grid a;
     const char *text = "";
-    assert_ok(ctx, nb_relation_ask_freely(r, sql, NULL, &a, ctx));
+    assert_ok(ctx, nb_relation_ask_freely(r, sql, &a, ctx));
     for (int i = 0; i < a.count; i++)
         for (int c = 0; c < a.columns; c++) {
-            const nb_cell *cell = nb_answer_at(&a, i, c);
+            const nb_cell *cell = nb_grid_at(&a, i, c);
             text = nb_format(ctx, "%s%s", text, c ? " " : i ? "\n" : "");
             if (cell->type == NB_CELL_TEXT)
                 text = nb_format(ctx, "%s%s", text, cell->text);

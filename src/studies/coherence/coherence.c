@@ -77,7 +77,7 @@ static const char *const references[] = {
     NULL};
 
 const nb_study nb_study_coherence = {
-    .component = {NB_COHERENCE_STUDY, "whether leverage gathers in clusters: coherence and block-coherence", references,
+    .component = {"coherence", "whether leverage gathers in clusters: coherence and block-coherence", references,
                   options, 0},
     .axes = axes,
     .baseline = -1,

@@ -22,15 +22,6 @@ typedef struct {
     double uniform2;
 } instance;
 
-static nb_status put(const instance *in, int row, const nb_coherence *measures)
-{
-    nb_coherence_row out;
-    nb_plan_row(in->plan, row, &out);
-    out.status = "ok";
-    out.measures = *measures;
-    return nb_pending_put(in->pending, row, &out.row);
-}
-
 /* Draws depend on the head and the side too, so that their luck averages out over heads. */
 static nb_status stream_of(const instance *in, int trial, const char *what, nb_stream *stream)
 {
@@ -122,8 +113,9 @@ static nb_status run_partition(instance *in, int first, int end)
         nb_coherence_row row;
         if (!in->pending->rows[i]) continue;
         nb_plan_row(in->plan, i, &row);
+        row.status = "ok";
         row.measures = nb_coherence_of(&clustering, row.tau);
-        NB_TRY(in->ctx, put(in, i, &row.measures));
+        NB_TRY(in->ctx, nb_pending_put(in->pending, i, &row.row));
     }
     nb_ctx_release(in->ctx, mark);
     return NB_OK;

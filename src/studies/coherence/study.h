@@ -7,8 +7,6 @@
 #include "run/plan.h"
 #include "studies/coherence/measure.h"
 
-#define NB_COHERENCE_STUDY "coherence"
-
 /* The study's axes, in the order of its table. */
 typedef enum {
     NB_COHERENCE_PROBLEM,

@@ -55,20 +55,17 @@ static nb_status check(const nb_config *config, nb_place place, nb_mistakes *mis
 static nb_status prepare(nb_plan *plan, nb_ctx *ctx)
 {
     const nb_choices *problems = &plan->config->lists[NB_EFFECT_PROBLEM].choices;
-    nb_effect_own *own;
-    nb_model_part *parts;
-    NB_NEED(own, nb_alloc(ctx, 1, sizeof *own));
+    nb_model_part *parts; /* what the programs of the problems report, in the order of the config's list */
     NB_NEED(parts, nb_alloc(ctx, (size_t)problems->count + 1, sizeof *parts));
     for (int i = 0; i < problems->count; i++)
         NB_TRY(ctx, nb_model_part_find(problems->items[i].options, &parts[i], ctx));
-    own->parts = parts;
-    plan->own = own;
+    plan->own = parts;
     return NB_OK;
 }
 
 const nb_model_part *nb_effect_part(const nb_plan *plan, int scene)
 {
-    return &((const nb_effect_own *)plan->own)->parts[plan->scenes[scene].value[NB_EFFECT_PROBLEM]];
+    return (const nb_model_part *)plan->own + plan->scenes[scene].value[NB_EFFECT_PROBLEM];
 }
 
 int nb_effect_source(const nb_plan *plan, int scene)
@@ -142,8 +139,8 @@ static const char *const references[] = {
     "Xiong et al., Nystromformer, AAAI 2021, arXiv:2102.03902 (which replaces the attention of whole models)", NULL};
 
 const nb_study nb_study_effect = {
-    .component = {NB_EFFECT_STUDY, "what a model's output becomes when the attention of some layers is replaced",
-                  references, options, 0},
+    .component = {"effect", "what a model's output becomes when the attention of some layers is replaced", references,
+                  options, 0},
     .axes = axes,
     .baseline = NB_EFFECT_ATTENTION,
     .columns = nb_effect_columns,

@@ -9,8 +9,6 @@
 #include "problems/live_model.h"
 #include "run/plan.h"
 
-#define NB_EFFECT_STUDY "effect"
-
 /* The study's axes, in the order of its table. */
 typedef enum { NB_EFFECT_PROBLEM, NB_EFFECT_ATTENTION, NB_EFFECT_AXES } nb_effect_axis;
 
@@ -45,11 +43,6 @@ typedef struct {
 } nb_effect_row;
 
 extern const nb_column nb_effect_columns[];
-
-/* nb_plan.own: what the programs of the problems report, in the order of the config's list. */
-typedef struct {
-    const nb_model_part *parts;
-} nb_effect_own;
 
 /* Return the model of a scene, and the index of its source. */
 const nb_model_part *nb_effect_part(const nb_plan *plan, int scene);

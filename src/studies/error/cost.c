@@ -21,7 +21,6 @@
 #include "nystrom/mixed.h"
 #include "nystrom/spectral.h"
 #include "nystrom/spectrum_record.h"
-#include "studies/error/methods.h"
 #include "studies/error/runner.h"
 
 #include <math.h>
@@ -38,11 +37,6 @@ static const double FLOPS = 25e9,        /* a second, of large matrix products *
 /* The program, its libraries, the plan, and what OpenBLAS packs. */
 static const double PROGRAM_BYTES = 32e6, ROW_BYTES = 64;
 static const double FRAGMENTS = 1.1; /* freed memory that the allocator keeps */
-
-static double largest(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 typedef struct { /* one trial of a scene */
     const nb_plan *plan;
@@ -126,14 +120,14 @@ static void add_spectra(instance *in, double *kept, double *working)
         last = count;
         nb_spectrum_bytes(n, in->factored ? (int)in->d : 0, 1 << bit, in->vectors, &bytes, &more);
         *kept += bytes;
-        *working = largest(*working, more);
+        *working = fmax(*working, more);
         if (!in->factored) in->seconds += spectrum_s(n, 1 << bit, in->vectors);
         if (!in->factored && !lapack && !keeps(in))
             in->seconds += fmin(nb_krylov_order(n, count), 4.5 * count) / nb_spectrum_block(false) * forming_s(in);
     }
     if (in->oracle && in->eigen) {
         *kept += 16 * in->n * in->n;
-        *working = largest(*working, 40 * in->n * in->n);
+        *working = fmax(*working, 40 * in->n * in->n);
         in->seconds += 6 * in->n * in->n * in->n / LAPACK_FLOPS;
     }
 }
@@ -162,7 +156,7 @@ static void add_pick(instance *in, const nb_error_method *method)
     if (traits & NB_ORACLE) bytes = 8 * points * (12 * m + NB_STRIPE) + 80 * m * m;
     if (traits & NB_SQUARE) bytes += 8 * n * n;
     if ((traits & NB_EIGEN) && !(traits & NB_ORACLE)) bytes += 32 * points * points;
-    in->pick_bytes = largest(in->pick_bytes, bytes);
+    in->pick_bytes = fmax(in->pick_bytes, bytes);
     in->landmark_bytes += 16 * m * in->d + 16 * in->n;
     in->seconds += pick_s(method->strategy, traits, (int)points, (int)d, method->m);
 }
@@ -178,12 +172,12 @@ static double working_bytes(const instance *in, double width, double width_singl
     product = 8 * width * NB_STRIPE + 8 * (n + m) * NB_STRIPE;
     if (c.precision == NB_MIXED) product += nb_mixed_bytes(n, width_single);
     if (in->factored) product = 16 * n * in->d;
-    pass = largest(product, 8 * n * in->d);
+    pass = fmax(product, 8 * n * in->d);
     if (c.wanted & (NB_WANT_ENTRIES | NB_WANT_ENTROPY)) entries = 8 * (n * sum_m + n * m + (n + m) * NB_STRIPE);
     if (c.wanted & NB_WANT_SPECTRAL) spectral = 8 * rows * (3 * n + 2 * m + u + 200);
     if (in->direct) pass = nb_direct_bytes(n, m, c.wanted, random);
-    if (random && !in->direct) pass = largest(pass, 8 * ((n + 2 * m) * NB_STRIPE + 2 * m * n));
-    return largest(largest(pass, careful), in->direct ? 0 : largest(entries, spectral));
+    if (random && !in->direct) pass = fmax(pass, 8 * ((n + 2 * m) * NB_STRIPE + 2 * m * n));
+    return fmax(fmax(pass, careful), in->direct ? 0 : fmax(entries, spectral));
 }
 
 /* Exact rows that a core looks at: the usual number is 4 m. */
@@ -250,7 +244,7 @@ static void end_batch(instance *in, batch *b)
     if (b->most == 0) return;
     if (passes(in) && !keeps(in)) in->seconds += forming_s(in);
     double working = working_bytes(in, b->width, b->width_single, b->sum_m, b->most, b->most_together, b->random);
-    in->batch_bytes = largest(in->batch_bytes, b->bytes + b->most_cores + largest(b->core, working));
+    in->batch_bytes = fmax(in->batch_bytes, b->bytes + b->most_cores + fmax(b->core, working));
     *b = (batch){.prepared = 0};
 }
 
@@ -271,14 +265,14 @@ static void add_pair(instance *in, batch *b, const pair *p)
     if (b->cores + cores > (double)nb_engine_together(&how)) b->cores = b->together = 0;
     b->prepared += prepared;
     b->bytes += factor_bytes(in, p);
-    b->core = largest(b->core, core_bytes(in, p));
+    b->core = fmax(b->core, core_bytes(in, p));
     b->width += nb_block_width(p->m);
     b->width_single += nb_block_width_single(p->m);
     b->sum_m += p->m;
     b->cores += cores;
     b->together += p->rows;
-    b->most_cores = largest(b->most_cores, b->cores);
-    b->most_together = largest(b->most_together, b->together);
+    b->most_cores = fmax(b->most_cores, b->cores);
+    b->most_together = fmax(b->most_together, b->together);
     b->most = p->m > b->most ? p->m : b->most;
     b->random = b->random || p->random;
     add_measuring_s(in, p);
@@ -288,11 +282,6 @@ static bool measured(const nb_plan *plan, const nb_planned_scene *s, const nb_er
 {
     nb_picks_kind kind = nb_pairing_shares(c->pairing) ? NB_POINTS : NB_TOKENS;
     return !s->refusal && c->m <= s->n && nb_error_factors_refusal(plan, s, c, kind) == NULL;
-}
-
-static bool same_picks(const nb_error_method *a, const nb_error_method *b)
-{
-    return a->strategy == b->strategy && a->pairing == b->pairing && a->m == b->m;
 }
 
 /* A nested strategy is asked for its largest m alone. */
@@ -327,7 +316,8 @@ static void add_rows(instance *in, int first, int end, const bool *pending)
     for (int i = first; i < end; i++) {
         const nb_error_method *method = &nb_error_methods(plan)[plan->rows[i].method];
         if ((pending && !pending[i]) || in->scene->refusal || method->m > in->scene->n) continue;
-        bool again = before && same_picks(before, method), together = again && before->factors == method->factors;
+        bool again = before && nb_error_same_picks(before, method),
+             together = again && before->factors == method->factors;
         before = method;
         in->most = method->m > in->most ? method->m : in->most;
         in->spectra |= 1u << spectrum_bit(method->m);
@@ -360,8 +350,8 @@ static double instance_bytes(const instance *in, double kept_spectra, double mak
 {
     double n = in->n, scene = 8 * n * (8 * in->d + 8);
     if (passes(in)) scene += keeps(in) ? 8 * n * n : 8 * n * NB_STRIPE;
-    double while_picking = largest(in->pick_bytes, making_spectra), while_measuring = in->batch_bytes + making_spectra;
-    return scene + kept_spectra + in->landmark_bytes + largest(while_picking, while_measuring);
+    double while_picking = fmax(in->pick_bytes, making_spectra), while_measuring = in->batch_bytes + making_spectra;
+    return scene + kept_spectra + in->landmark_bytes + fmax(while_picking, while_measuring);
 }
 
 /* The traits of all pending rows are known before the first is counted: they say
@@ -393,7 +383,7 @@ nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pend
         whole.seconds += in.seconds;
         whole.spectra |= in.spectra;
         whole.most = in.most > whole.most ? in.most : whole.most;
-        bytes = largest(bytes, instance_bytes(&in, 0, 0));
+        bytes = fmax(bytes, instance_bytes(&in, 0, 0));
     }
     if (whole.most == 0) return (nb_cost){.seconds = SCENE_S, .bytes = least};
     add_spectra(&whole, &kept, &working);

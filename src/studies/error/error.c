@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* error.c - the record of the error study. */
 #include "calls/early.h"
-#include "base/numbers.h"
 #include "components/registry.h"
 #include "cores/core.h"
 #include "kernels/kernel.h"
 #include "studies/error/study.h"
-#include "studies/error/flops.h"
-#include "studies/error/methods.h"
 #include "studies/error/runner.h"
 
 #include <stdio.h>
@@ -71,23 +68,11 @@ static const nb_phase phases[] = {{"the problem's data", -1, 0, false},
 static const unsigned levels[] = {1u << NB_ERROR_STRATEGY | 1u << NB_ERROR_PAIRING,
                                   1u << NB_ERROR_STRATEGY | 1u << NB_ERROR_PAIRING | 1u << NB_ERROR_LANDMARKS, 0};
 
-/* Past a word and the blanks before it; NULL: something else is there, or `text` is NULL. */
-static const char *past(const char *text, const char *word)
-{
-    if (!text) return NULL;
-    text += strspn(text, " ");
-    size_t length = strlen(word);
-    return strncmp(text, word, length) == 0 ? text + length : NULL;
-}
-
 /* Returns the k of sample(k); 0: it is something else. */
 static int read_sample(const char *text)
 {
-    long long k = 0;
-    text = past(past(text, "sample"), "(");
-    if (text) text = nb_integer_at(text + strspn(text, " "), 2, 999999999, &k);
-    text = past(text, ")");
-    return text && !*text ? (int)k : 0;
+    int k = 0, end = 0;
+    return sscanf(text, " sample ( %9d )%n", &k, &end) == 1 && end > 0 && !text[end] && k > 1 ? k : 0;
 }
 
 /* rows: all, or sample(k). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* flops.c - see flops.h */
-#include "studies/error/flops.h"
+/* flops.c - see study.h: the multiplications of a forward pass */
+#include "studies/error/study.h"
 
 #include "cores/core.h"
 #include "kernels/kernel.h"
@@ -16,11 +16,6 @@ double nb_forward_multiplications(nb_factors_kind factors, const nb_choice *choi
     double middle = nb_core_traits(choice) & NB_CORE_IDENTITY ? 0 : 2.0 * m * m * d; /* A, and X (B V) */
     if (factors == NB_KERNEL_RIDGE) middle = nb_interpolation_multiplications(n, d, m);
     return 4 * row * m + middle + x.multiplications + (x.rows + x.kept) * row;
-}
-
-double nb_exact_multiplications(int n, int d)
-{
-    return 2.0 * n * n * d;
 }
 
 bool nb_forward_is_linear(nb_factors_kind factors, const nb_choice *kernel)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* landmark_files.c - repeats the run as far as the landmarks. */
-#include "studies/error/landmark_files.h"
 
 #include "base/files.h"
 #include "data/tensor.h"
@@ -104,16 +103,11 @@ static nb_status save_head(const char *folder, const nb_head *h, nb_ctx *ctx)
     return h->v ? save_points(folder, "v.npy", h->dv, h->n, h->v, ctx) : NB_OK;
 }
 
-static bool same_picks(const nb_error_method *a, const nb_error_method *b)
-{
-    return a->strategy == b->strategy && a->m == b->m && a->pairing == b->pairing;
-}
-
 /* Returns the next row whose landmarks are others. */
 static int next_choice(const nb_plan *plan, int row, int end)
 {
     int next = row + 1;
-    while (next < end && same_picks(nb_error_method_of(plan, row), nb_error_method_of(plan, next))) next++;
+    while (next < end && nb_error_same_picks(nb_error_method_of(plan, row), nb_error_method_of(plan, next))) next++;
     return next;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* landmark_plot.c - repeats the run as far as the landmarks of one head, and shows their places: along the sequence,
  * and in the plane of the first two principal components. */
-#include "studies/error/landmark_plot.h"
 
 #include "base/files.h"
 #include "studies/error/runner.h"
@@ -22,7 +21,7 @@ typedef struct { /* one way to pick */
     const nb_error_method *method;
     nb_landmarks landmarks;
     const char *name;
-    int look;         /* the number of its colour */
+    int look;         /* the number of its colour, from 1 */
     const char *none; /* why there are no landmarks; NULL: there are */
     bool same;        /* queries and keys have the same */
     const char *gaps; /* a remark on the places along the sequence */
@@ -33,7 +32,7 @@ typedef struct {
     const nb_planned_scene *planned;
     const nb_landmark_view *view;
     nb_scene *scene;
-    const nb_answer *variants; /* VARIANTS_SQL */
+    const nb_grid *variants; /* VARIANTS_SQL */
     int m, lane_count;
     lane *lanes;
     int *shared[2];      /* n: how many lanes have the token as a query, as a key landmark */
@@ -116,11 +115,11 @@ enum { STRATEGY, PAIRING, NAME, USUAL };
 
 /* Returns the number of the variant with this pairing or, where there is none, as under kernels of one set of points,
  * with any; -1: there is none. */
-static int find_variant(const nb_answer *variants, const char *strategy, const char *pairing)
+static int find_variant(const nb_grid *variants, const char *strategy, const char *pairing)
 {
     int found = -1;
     for (int v = 0; v < variants->count; v++) {
-        const nb_cell *cells = nb_answer_at(variants, v, 0);
+        const nb_cell *cells = nb_grid_at(variants, v, 0);
         if (strcmp(cells[STRATEGY].text, strategy) != 0) continue;
         if (cells[PAIRING].type == NB_CELL_TEXT && strcmp(cells[PAIRING].text, pairing) == 0) return v;
         if (found < 0) found = v;
@@ -139,14 +138,15 @@ static bool is_new(const picture *p, const nb_error_method *method)
 static nb_status name(const picture *p, lane *l, nb_ctx *ctx)
 {
     const char *pairing = nb_pairing_names[l->method->pairing];
-    l->look = find_variant(p->variants, l->method->strategy->canonical, pairing);
-    NB_REQUIRE(ctx, l->look >= 0, NB_EBUG, "%s has no rows", l->method->strategy->label);
-    const nb_cell *usual = nb_answer_at(p->variants, l->look, USUAL);
+    int v = find_variant(p->variants, l->method->strategy->canonical, pairing);
+    NB_REQUIRE(ctx, v >= 0, NB_EBUG, "%s has no rows", l->method->strategy->label);
+    const nb_cell *usual = nb_grid_at(p->variants, v, USUAL);
     bool other = usual->type == NB_CELL_TEXT && strcmp(usual->text, pairing) != 0;
     for (int c = 0; c < p->plan->method_count; c++)
         other |= nb_error_methods(p->plan)[c].strategy == l->method->strategy &&
                  nb_error_methods(p->plan)[c].pairing != l->method->pairing;
-    l->name = nb_answer_at(p->variants, l->look, NAME)->text;
+    l->name = nb_grid_at(p->variants, v, NAME)->text;
+    l->look = v + 1;
     if (nb_strategy_traits(l->method->strategy) & NB_ORACLE)
         NB_NEED(l->name, nb_format(ctx, "%s" NB_ORACLE_MARK, l->name));
     if (other) NB_NEED(l->name, nb_format(ctx, "%s, %s", l->name, pairing));
@@ -288,30 +288,17 @@ static nb_status print_received(FILE *out, const void *what, nb_ctx *ctx)
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const picture *p = what;
-    size_t room = (size_t)p->lane_count + 1;
-    const char *title, **names, **gaps, **none;
-    int *looks;
-    NB_NEED(names, nb_alloc(ctx, room, sizeof *names));
-    NB_NEED(gaps, nb_alloc(ctx, room, sizeof *gaps));
-    NB_NEED(none, nb_alloc(ctx, room, sizeof *none));
-    NB_NEED(looks, nb_alloc(ctx, room, sizeof *looks));
-    for (int i = 0; i < p->lane_count; i++) {
-        const lane *l = &p->lanes[i];
-        names[i] = l->name;
-        gaps[i] = l->gaps;
-        none[i] = l->none ? l->none : "";
-        looks[i] = l->look + 1;
-    }
+    const char *title;
     NB_NEED(title, nb_format(ctx, "%s: %s, head %d, trial %d, m = %d", p->plan->config->name,
                              p->planned->problem->label, p->planned->head, p->view->trial, p->m));
     nb_plot_print_head(out, p->output);
     fprintf(out, "n = %d\nside = \"%s\"\nexplained_1 = %.4f\nexplained_2 = %.4f\n", p->planned->n,
             p->view->queries ? "queries" : "keys", p->explained[0], p->explained[1]);
     nb_plot_set_text(out, "title", title);
-    nb_plot_set_texts(out, "lanes", p->lane_count, names);
-    nb_plot_set_texts(out, "gaps", p->lane_count, gaps);
-    nb_plot_set_texts(out, "none", p->lane_count, none);
-    nb_plot_set_ints(out, "looks", p->lane_count, looks);
+    nb_plot_set_texts(out, "lanes", p->lane_count, &p->lanes->name, sizeof *p->lanes);
+    nb_plot_set_texts(out, "gaps", p->lane_count, &p->lanes->gaps, sizeof *p->lanes);
+    nb_plot_set_texts(out, "none", p->lane_count, &p->lanes->none, sizeof *p->lanes);
+    nb_plot_set_ints(out, "looks", p->lane_count, &p->lanes->look, sizeof *p->lanes);
     fputs("load \"landmarks.gp\"\n", out);
     return NB_OK;
 }
@@ -338,10 +325,10 @@ static nb_status write_picture(const picture *p, const char *folder, nb_gnuplots
 static nb_status middle(const nb_relation *relation, int n, int *m, nb_ctx *ctx)
 {
     const char *sql;
-    nb_answer a;
+    nb_grid a;
     NB_NEED(sql, nb_format(ctx, "SELECT DISTINCT landmarks FROM key WHERE landmarks <= %d ORDER BY landmarks", n));
-    NB_TRY(ctx, nb_relation_ask(relation, sql, NULL, &a, NULL, ctx));
-    *m = a.count ? (int)nb_answer_at(&a, a.count / 2, 0)->integer : 0;
+    NB_TRY(ctx, nb_relation_ask(relation, sql, &a, ctx));
+    *m = a.count ? (int)nb_grid_at(&a, a.count / 2, 0)->integer : 0;
     return NB_OK;
 }
 
@@ -374,14 +361,14 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     nb_plan plan;
     nb_store store;
     const nb_given_labels *labels;
-    nb_answer variants;
+    nb_grid variants;
     picture shared = {.plan = &plan, .variants = &variants, .view = view, .m = view->m};
     nb_drawing drawing = {.run = run_folder, .folder = folder, .gnuplots = gnuplots};
     *figures = 0;
     NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_open(run_folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, labels, ctx));
-    NB_TRY(ctx, nb_relation_ask_freely(drawing.relation, VARIANTS_SQL, NULL, &variants, ctx));
+    NB_TRY(ctx, nb_relation_ask_freely(drawing.relation, VARIANTS_SQL, &variants, ctx));
     if (shared.m != 0) NB_TRY(ctx, nb_figure_choose_m(drawing.relation, &shared.m, ctx));
     NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "--trial %d: the run has the trials 0 to %d", view->trial,
                config.trials - 1);

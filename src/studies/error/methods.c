@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* methods.c - see methods.h */
-#include "studies/error/methods.h"
+/* methods.c - see study.h: which strategies, pairings, factors and cores go together */
+#include "studies/error/study.h"
 
 #include "calls/early.h"
 #include "components/plugin.h"
@@ -32,6 +32,11 @@ const nb_error_method *nb_error_methods(const nb_plan *plan)
 const nb_error_method *nb_error_method_of(const nb_plan *plan, int row)
 {
     return &nb_error_methods(plan)[plan->rows[row].method];
+}
+
+bool nb_error_same_picks(const nb_error_method *a, const nb_error_method *b)
+{
+    return a->strategy == b->strategy && a->pairing == b->pairing && a->m == b->m;
 }
 
 bool nb_error_has_oracle(const nb_plan *plan)

@@ -15,7 +15,7 @@
 #include "nystrom/forward_time.h"
 #include "nystrom/make_scene.h"
 #include "nystrom/row_sample.h"
-#include "studies/error/flops.h"
+#include "studies/error/study.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

@@ -66,19 +66,12 @@ static nb_status choose_ways(spectrum *s, nb_ctx *ctx)
 static nb_status add_rows(const spectrum *s, int panel, int way, const double *values, nb_ctx *ctx)
 {
     const nb_error_method *of = s->ways[way];
-    sqlite3_stmt *row = s->insert;
-    bool any;
     for (int k = 0; k < s->core_count * s->m; k++) {
         int core = k / s->m, j = k % s->m;
-        const char *const texts[] = {s->cores[core]->full, s->panels[panel], of->strategy->canonical,
-                                     nb_pairing_names[of->pairing], nb_factors_names[of->factors]};
-        const int numbers[] = {core, panel, way, j + 1};
-        sqlite3_reset(row);
-        for (int i = 0; i < 5; i++) sqlite3_bind_text(row, i + 1, texts[i], -1, SQLITE_STATIC);
-        for (int i = 0; i < 4; i++) sqlite3_bind_int(row, i + 6, numbers[i]);
-        sqlite3_bind_double(row, 10, values[j] / values[0]); /* NaN is NULL */
-        sqlite3_bind_double(row, 11, values[j] * values[s->m + k]);
-        NB_TRY(ctx, nb_relation_step(s->relation, row, &any));
+        NB_TRY(ctx,
+               nb_relation_add(s->relation, s->insert, "tttttiiiirr", s->cores[core]->full, s->panels[panel],
+                               of->strategy->canonical, nb_pairing_names[of->pairing], nb_factors_names[of->factors],
+                               core, panel, way, j + 1, values[j] / values[0], values[j] * values[s->m + k]));
     }
     return NB_OK;
 }

@@ -4,10 +4,13 @@
 #ifndef NB_ERROR_STUDY_H
 #define NB_ERROR_STUDY_H
 
+#include "components/component.h"
 #include "nystrom/engine.h"
 #include "run/plan.h"
 #include "run/prediction.h"
 #include "strategies/strategy.h"
+
+#include <sqlite3.h>
 
 /* The study's axes, in the order of its table. */
 typedef enum {
@@ -51,6 +54,8 @@ const nb_error_settings *nb_error_settings_of(const nb_config *config);
 /* Returns the methods of a plan, by number: sorted so that equal picks, and among them equal factors, are adjacent. */
 const nb_error_method *nb_error_methods(const nb_plan *plan);
 
+bool nb_error_same_picks(const nb_error_method *a, const nb_error_method *b);
+
 /* Returns the method of a row. */
 const nb_error_method *nb_error_method_of(const nb_plan *plan, int row);
 
@@ -62,5 +67,34 @@ const nb_choice *nb_error_kernel(const nb_plan *plan, const nb_planned_scene *sc
 nb_pairing nb_pairing_meant(int word, const nb_choice *strategy);
 
 nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
+
+nb_status nb_error_check_block(const nb_key_values *const *keys, nb_mistakes *mistakes);
+nb_status nb_error_complete(nb_config *config, nb_ctx *ctx);
+const nb_choice *nb_error_default_baseline(const nb_config *config);
+const char *nb_error_settle(const nb_config *config, int *places, nb_method *method);
+void nb_error_prepare_scene(const nb_config *config, nb_planned_scene *scene);
+int nb_error_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method);
+bool nb_error_random(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
+nb_status nb_error_prepare(nb_plan *plan, nb_ctx *ctx);
+nb_status nb_error_check_scene(const nb_plan *plan, const nb_planned_scene *scene, nb_ctx *ctx);
+/* NB_EINVAL for a kernel that reads keys if there are none: `keyless` (nb_problem_shape) is not NULL. */
+nb_status nb_error_check_keys(const nb_choice *kernel, const char *keyless, nb_ctx *ctx);
+/* Returns nb_factors_refusal of a method whose strategy has such picks. */
+const char *nb_error_factors_refusal(const nb_plan *plan, const nb_planned_scene *scene, const nb_error_method *method,
+                                     nb_picks_kind picks);
+nb_status nb_error_warn(const nb_plan *plan, nb_mistakes *warnings);
+
+/* Returns the multiplications for n tokens of dimension d, also of V, given m landmarks: F, B, B V and F (X B V), n m d
+ * each; A and X (B V), m^2 d each, if there is a middle; X, as its core says; n d for each row of S that the core
+ * reads, and again for each that it keeps, which is multiplied by V; with the factors kernel_ridge, what their B takes
+ * beside its exact rows. NaN if the core does not say. A mask and the kernel's exponentials are not counted. */
+double nb_forward_multiplications(nb_factors_kind factors, const nb_choice *core, int n, int d, int m);
+
+/* True if these counts apply: not for cur of a kernel whose rows sum to 1, which divides by sums that need all of S. */
+bool nb_forward_is_linear(nb_factors_kind factors, const nb_choice *kernel);
+
+/* Adds the SQL function multiplications(core, n, d, m): nb_forward_multiplications of a core named as in rows, with
+ * other factors than kernel_ridge. */
+nb_status nb_flops_add_functions(sqlite3 *db, nb_ctx *ctx);
 
 #endif

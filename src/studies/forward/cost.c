@@ -2,8 +2,7 @@
 /* cost.c - seconds and bytes of a unit: passes by the attentions' formulas, the exact outputs, and the rounds, which
  * take the time that they are given. */
 #include "run/prediction.h"
-#include "studies/forward/gemm.h"
-#include "studies/forward/layers.h"
+#include "studies/forward/study.h"
 #include "studies/forward/methods.h"
 
 #include <math.h>
@@ -83,7 +82,7 @@ static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, s
 static double gemm_s(const nb_forward_settings *settings)
 {
     double passes = PASSES + (settings->rounds == NB_AUTO ? LEAST : settings->rounds);
-    return 0.5 * passes * nb_forward_gemm_flops() * SECONDS_PER_MULTIPLICATION;
+    return 0.5 * passes * NB_GEMM_FLOPS * SECONDS_PER_MULTIPLICATION;
 }
 
 nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending)

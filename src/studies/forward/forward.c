@@ -2,7 +2,7 @@
 /* forward.c - the record of the forward study. */
 #include "base/machine.h"
 #include "components/registry.h"
-#include "studies/forward/layers.h"
+#include "studies/forward/study.h"
 #include "studies/forward/rounds.h"
 
 static const nb_option options[] = {
@@ -57,17 +57,12 @@ static const nb_phase phases[] = {{"the problem's data", NB_FORWARD_PROBLEM, 0, 
 static const unsigned levels[] = {0};
 
 /* heads: 0 is as many as the input has; of a generated problem one. */
-static int heads_of(const nb_planned_scene *s, int value)
-{
-    return value > 0 ? value : s->shape->each > 0 ? s->shape->each : 1;
-}
-
 static void prepare_scene(const nb_config *config, nb_planned_scene *s)
 {
+    int *heads = &s->value[NB_FORWARD_HEADS];
     (void)config;
-    s->value[NB_FORWARD_HEADS] = heads_of(s, s->value[NB_FORWARD_HEADS]);
-    if (s->shape->each > 0 && s->value[NB_FORWARD_HEADS] > s->shape->each)
-        s->refusal = "the input has fewer heads than that";
+    if (*heads <= 0) *heads = s->shape->each > 0 ? s->shape->each : 1;
+    if (s->shape->each > 0 && *heads > s->shape->each) s->refusal = "the input has fewer heads than that";
 }
 
 /* Times differ from trial to trial, and speed-ups are of methods that were timed together. */
@@ -141,8 +136,8 @@ static const char *const references[] = {
     NULL};
 
 const nb_study nb_study_forward = {
-    .component = {NB_FORWARD_STUDY, "how long attention layers take, their memory, and how good their outputs are",
-                  references, options, sizeof(nb_forward_settings)},
+    .component = {"forward", "how long attention layers take, their memory, and how good their outputs are", references,
+                  options, sizeof(nb_forward_settings)},
     .axes = axes,
     .baseline = NB_FORWARD_ATTENTION,
     .columns = nb_forward_columns,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gemm.c - C = A B, 1024 x 1024, blocks of C's columns as tasks. */
-#include "studies/forward/gemm.h"
+#include "studies/forward/methods.h"
 
 #include "data/synthetic.h"
 #include "linalg/scalar.h"
@@ -60,10 +60,5 @@ nb_status nb_forward_gemm_new(nb_team *team, gsl_rng *rng, nb_forward_gemm **gem
 
 nb_contestant nb_forward_gemm_contestant(nb_forward_gemm *gemm)
 {
-    return (nb_contestant){gemm, NULL, pass, end};
-}
-
-double nb_forward_gemm_flops(void)
-{
-    return 2.0 * N * N * N;
+    return (nb_contestant){.self = gemm, .pass = pass, .end = end};
 }

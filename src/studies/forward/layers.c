@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* layers.c - heads are read or drawn one by one, in double precision, and put side by side in single. */
-#include "studies/forward/layers.h"
+#include "studies/forward/study.h"
 
 nb_layer_shape nb_forward_shape(const nb_planned_scene *s)
 {

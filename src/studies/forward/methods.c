@@ -239,16 +239,11 @@ static nb_status begin_span(void *self, nb_ctx *ctx)
     return NB_OK;
 }
 
-static void consume(nb_forward_method *m)
+static nb_status close_span(nb_forward_method *m)
 {
     const nb_layer_shape *s = &m->bench->layer->shape;
     size_t count = (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
     m->bench->checksum += (double)nb_scalar_sum(count, m->bench->out);
-}
-
-static nb_status close_span(nb_forward_method *m)
-{
-    consume(m);
     if (m->bench->closing) {
         m->open = false;
         nb_ctx_release(m->own, 0);
@@ -276,7 +271,8 @@ static nb_status end_kept(void *self, nb_ctx *ctx)
 
 nb_contestant nb_forward_contestant(nb_forward_method *m, bool fresh)
 {
-    return (nb_contestant){m, begin_span, fresh ? fresh_pass : kept_pass, fresh ? end_fresh : end_kept};
+    return (nb_contestant){
+        .self = m, .begin = begin_span, .pass = fresh ? fresh_pass : kept_pass, .end = fresh ? end_fresh : end_kept};
 }
 
 nb_status nb_forward_take_times(nb_forward_method *m, const nb_timed *kept, const nb_timed *fresh, nb_ctx *ctx)

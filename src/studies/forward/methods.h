@@ -3,7 +3,6 @@
 #ifndef NB_FORWARD_METHODS_H
 #define NB_FORWARD_METHODS_H
 
-#include "base/ctx.h"
 #include "studies/forward/exact.h"
 #include "studies/forward/rounds.h"
 #include "studies/forward/study.h"
@@ -61,5 +60,13 @@ nb_status nb_forward_take_times(nb_forward_method *method, const nb_timed *kept,
  * system does not tell. Returns act's status, with its message; NB_EBUG if act did not return. This process must have
  * no other threads. */
 nb_status nb_peak_of(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double *bytes, nb_ctx *ctx);
+
+enum { NB_GEMM_SIZE = 1024 };
+#define NB_GEMM_FLOPS (2.0 * NB_GEMM_SIZE * NB_GEMM_SIZE * NB_GEMM_SIZE) /* of one product */
+
+typedef struct nb_forward_gemm nb_forward_gemm;
+
+nb_status nb_forward_gemm_new(nb_team *team, gsl_rng *rng, nb_forward_gemm **gemm, nb_ctx *ctx);
+nb_contestant nb_forward_gemm_contestant(nb_forward_gemm *gemm);
 
 #endif

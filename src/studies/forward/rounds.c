@@ -26,6 +26,7 @@ typedef struct {
 
 static nb_status span(const nb_contestant *c, int batch, double *seconds, nb_ctx *ctx)
 {
+    if (c->pending) nb_pending_at(c->pending, c->phase, c->first, c->last);
     if (c->begin) NB_TRY(ctx, c->begin(c->self, ctx));
     double start_s = nb_clock_s();
     for (int i = 0; i < batch; i++) NB_TRY(ctx, c->pass(c->self, ctx));

@@ -4,14 +4,17 @@
 #ifndef NB_FORWARD_ROUNDS_H
 #define NB_FORWARD_ROUNDS_H
 
-#include "base/ctx.h"
+#include "run/pending.h"
 
-/* Describes what is timed. begin and end may be NULL. */
+/* Describes what is timed. begin and end may be NULL; `pending` too: then nobody is told which rows of the plan (first
+ * ... last - 1) are at hand. */
 typedef struct {
     void *self;
     nb_status (*begin)(void *self, nb_ctx *ctx); /* before each span, not timed */
     nb_status (*pass)(void *self, nb_ctx *ctx);  /* timed: once, or several times in a row */
     nb_status (*end)(void *self, nb_ctx *ctx);   /* after each span, not timed */
+    const nb_pending *pending;
+    int phase, first, last;
 } nb_contestant;
 
 typedef struct {

@@ -7,8 +7,7 @@
 #include "base/machine.h"
 #include "linalg/blas.h"
 #include "run/pending.h"
-#include "studies/forward/gemm.h"
-#include "studies/forward/layers.h"
+#include "studies/forward/study.h"
 #include "studies/forward/methods.h"
 
 #include <math.h>
@@ -33,13 +32,6 @@ typedef struct { /* of one trial */
     nb_forward_method *methods; /* of the pending rows */
 } trial;
 
-typedef struct { /* a contestant, for the phase that its passes are */
-    const trial *t;
-    nb_contestant inner;
-    nb_forward_phase phase;
-    int first, end;
-} guarded;
-
 static nb_status put(const instance *in, const nb_forward_method *m)
 {
     nb_forward_row out;
@@ -58,11 +50,6 @@ static nb_status take_failure(const instance *in, nb_forward_method *m, nb_statu
     NB_NEED(m->reason, nb_strdup(in->ctx, nb_error_message(in->ctx)));
     nb_error_clear(in->ctx);
     return NB_OK;
-}
-
-static bool is_in(const nb_forward_method *m)
-{
-    return !m->status;
 }
 
 /* The pending rows as methods; those that cannot be are skipped. */
@@ -85,7 +72,7 @@ static nb_status find_methods(trial *t)
 static nb_status find_peaks(trial *t)
 {
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
-        if (!is_in(m)) continue;
+        if (m->status) continue;
         nb_pending_at(t->in->pending, NB_FORWARD_AT_MEMORY, m->row, m->row + 1);
         nb_status status = nb_forward_find_peak(m, t->in->ctx);
         NB_TRY(t->in->ctx, take_failure(t->in, m, status, status == NB_EBUG ? "crashed" : "failed"));
@@ -101,7 +88,7 @@ static nb_status make_teams(trial *t)
         nb_forward_method *m = &t->methods[i];
         for (int j = 0; j < i && !m->team; j++)
             if (t->methods[j].threads == m->threads) m->team = t->methods[j].team;
-        if (!m->team && is_in(m)) NB_TRY(t->in->ctx, nb_team_new(m->threads, &m->team, t->in->ctx));
+        if (!m->team && !m->status) NB_TRY(t->in->ctx, nb_team_new(m->threads, &m->team, t->in->ctx));
     }
     return NB_OK;
 }
@@ -137,7 +124,7 @@ static nb_status find_errors(trial *t)
     if (!team) return NB_OK;
     if (compared) NB_TRY(in->ctx, find_exact(t, team, &exact));
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
-        if (!is_in(m)) continue;
+        if (m->status) continue;
         nb_pending_at(in->pending, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1);
         nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, matrix, in->ctx);
         nb_ctx_release(m->own, 0);
@@ -146,37 +133,20 @@ static nb_status find_errors(trial *t)
     return NB_OK;
 }
 
-static nb_status guarded_begin(void *self, nb_ctx *ctx)
-{
-    guarded *g = self;
-    nb_pending_at(g->t->in->pending, g->phase, g->first, g->end);
-    return g->inner.begin ? g->inner.begin(g->inner.self, ctx) : NB_OK;
-}
-
-static nb_status guarded_pass(void *self, nb_ctx *ctx)
-{
-    guarded *g = self;
-    return g->inner.pass(g->inner.self, ctx);
-}
-
-static nb_status guarded_end(void *self, nb_ctx *ctx)
-{
-    guarded *g = self;
-    return g->inner.end(g->inner.self, ctx);
-}
-
 typedef struct { /* all that is timed in turns */
     int count;
-    guarded *items;
     nb_contestant *contestants;
     nb_timed *timed;
     int *kept, *fresh, *gemm; /* by method: their contestants; -1: there is none */
 } field;
 
-static int enter(field *f, const trial *t, nb_contestant inner, nb_forward_phase phase, int first, int end)
+static int enter(field *f, const trial *t, nb_contestant c, nb_forward_phase phase, int first, int last)
 {
-    f->items[f->count] = (guarded){t, inner, phase, first, end};
-    f->contestants[f->count] = (nb_contestant){&f->items[f->count], guarded_begin, guarded_pass, guarded_end};
+    c.pending = t->in->pending;
+    c.phase = phase;
+    c.first = first;
+    c.last = last;
+    f->contestants[f->count] = c;
     return f->count++;
 }
 
@@ -199,7 +169,6 @@ static nb_status make_field(const trial *t, field *f)
     size_t count = (size_t)t->count, most = 3 * count + 1;
     int *numbers;
     *f = (field){.count = 0};
-    NB_NEED(f->items, nb_alloc(ctx, most, sizeof *f->items));
     NB_NEED(f->contestants, nb_alloc(ctx, most, sizeof *f->contestants));
     NB_NEED(f->timed, nb_alloc(ctx, most, sizeof *f->timed));
     NB_NEED(numbers, nb_alloc(ctx, most, sizeof *numbers));
@@ -209,7 +178,7 @@ static nb_status make_field(const trial *t, field *f)
     for (int i = 0; i < t->count; i++) {
         nb_forward_method *m = &t->methods[i];
         f->kept[i] = f->fresh[i] = f->gemm[i] = -1;
-        if (!is_in(m)) continue;
+        if (m->status) continue;
         NB_TRY(ctx, enter_gemm(f, t, i));
         if (m->keeps != 1)
             f->fresh[i] = enter(f, t, nb_forward_contestant(m, true), NB_FORWARD_AT_PASS, m->row, m->row + 1);
@@ -223,7 +192,7 @@ static bool fit(const trial *t)
 {
     double bytes = 0;
     for (int i = 0; i < t->count; i++)
-        if (is_in(&t->methods[i])) bytes += fmax(t->methods[i].measures.workspace_formula_bytes, 0);
+        if (!t->methods[i].status) bytes += fmax(t->methods[i].measures.workspace_formula_bytes, 0);
     return bytes <= 0.5 * nb_available_memory();
 }
 
@@ -241,7 +210,7 @@ static nb_status take_method(const trial *t, const field *f, int i, double load)
     NB_TRY(t->in->ctx, nb_forward_take_times(m, kept, fresh, t->in->ctx));
     if (fresh) m->measures.first_s = fresh->first_s;
     NB_TRY(t->in->ctx, nb_timing_of(&f->timed[f->gemm[i]], &gemm, t->in->ctx));
-    m->measures.gemm_gflops_per_s = 1e-9 * nb_forward_gemm_flops() / gemm.median;
+    m->measures.gemm_gflops_per_s = 1e-9 * NB_GEMM_FLOPS / gemm.median;
     m->measures.gemm_share = m->measures.gflops_per_s / m->measures.gemm_gflops_per_s;
     m->measures.load = load;
     if (load > MUCH_LOAD)
@@ -278,7 +247,7 @@ static nb_status time_all(trial *t)
     NB_TRY(in->ctx, nb_rounds_run(f.count, f.contestants, &terms, in->rng, f.timed, in->ctx));
     double load = load_since(busy_s, work_s, wall_s);
     for (int i = 0; i < t->count; i++)
-        if (is_in(&t->methods[i])) NB_TRY(in->ctx, take_method(t, &f, i, load));
+        if (!t->methods[i].status) NB_TRY(in->ctx, take_method(t, &f, i, load));
     return NB_OK;
 }
 

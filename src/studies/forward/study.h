@@ -8,8 +8,6 @@
 #include "attentions/attention.h"
 #include "run/plan.h"
 
-#define NB_FORWARD_STUDY "forward"
-
 /* The study's axes, in the order of its table. */
 typedef enum {
     NB_FORWARD_PROBLEM,
@@ -64,5 +62,11 @@ typedef enum {
     NB_FORWARD_AT_GEMM,
     NB_FORWARD_AT_PASS
 } nb_forward_phase;
+
+/* Returns the shape. V is assumed to have the dimension of Q and K, since its own is known only when it is read. */
+nb_layer_shape nb_forward_shape(const nb_planned_scene *scene);
+
+/* Makes the points in a trial, rounded to scalars; heads that share keys share them here too. ctx owns the memory. */
+nb_status nb_forward_layer(const nb_plan *plan, int scene, int trial, gsl_rng *rng, nb_layer *layer, nb_ctx *ctx);
 
 #endif

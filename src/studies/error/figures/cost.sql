@@ -28,8 +28,7 @@ point AS (
            quantile(error, 0.9) AS p90, over_sources(error, paid.id) AS interval
     FROM paid JOIN variant AS v ON v.id = variant_id WHERE error IS NOT NULL GROUP BY 1, 2, 3, 4, 5
     UNION ALL
-    SELECT core_id, by_time, panel_id, 1000000, 0, 'constant ' || CASE WHEN (SELECT min(stochastic) FROM component
-           WHERE kind = 'kernel') THEN '1/n' ELSE 'mean(S)' END, 'level', NULL, count(*), 1.0, median(baseline_mean),
+    SELECT core_id, by_time, panel_id, 1000000, 0, 'constant ' || (SELECT constant FROM level), 'level', NULL, count(*), 1.0, median(baseline_mean),
            quantile(baseline_mean, 0.1), quantile(baseline_mean, 0.9), over_sources(baseline_mean, id)
     FROM paid WHERE baseline_mean IS NOT NULL GROUP BY 1, 2, 3)
 SELECT CASE WHEN by_time THEN 'time' ELSE 'flops' END || ' with ' || core.brief AS figure, panel.title AS panel, series,

@@ -11,10 +11,7 @@
 -- set: intervals 1
 -- set: x_name landmarks m
 -- set: y_name relative error  |S - FXB|_F / |S|_F
-WITH constant AS (
-    SELECT 'constant ' || CASE WHEN min(stochastic) THEN '1/n' ELSE 'mean(S)' END AS label FROM component
-    WHERE kind = 'kernel'),
-line AS (
+WITH line AS (
     SELECT core.place + 1 AS core, panel_id, variant_id + 1 AS series, landmarks, count, median, p10, p90,
            core.label AS core_name, brief, v.label AS series_name, over_sources AS interval, 'curve' AS style, variant_id AS look,
            variant_id AS line
@@ -23,8 +20,8 @@ line AS (
     SELECT 0, panel_id, 0, landmarks, floor_count, floor_rank, floor_p10, floor_p90, NULL, NULL, 'best rank m', floor_over,
            'line', NULL, 1000000 FROM level
     UNION ALL
-    SELECT 0, panel_id, -1, landmarks, baseline_count, baseline_mean, baseline_p10, baseline_p90, NULL, NULL, label,
-           baseline_over, 'faint', NULL, 1000001 FROM level JOIN constant)
+    SELECT 0, panel_id, -1, landmarks, baseline_count, baseline_mean, baseline_p10, baseline_p90, NULL, NULL,
+           'constant ' || constant, baseline_over, 'faint', NULL, 1000001 FROM level)
 SELECT core, panel_id + 1 AS panel, line.series, landmarks, line.count, median, p10, p90, core_name, panel.title AS panel_name,
        series_name, brief AS _figure, panel.title AS _panel, series_name || CASE style WHEN 'line' THEN ' (median)' ELSE '' END AS _series, style AS _style, line.look AS _look,
        line AS _order, coalesce(low(interval), median) AS _low, coalesce(high(interval), median) AS _high,

@@ -53,17 +53,15 @@ shown_cell AS (
     SELECT panel_id, 1000000, 0, landmarks, '', 'best rank m', NULL, marked(coalesce(brief(floor_rank), '-'), '',
            low(floor_over), high(floor_over)) FROM level
     UNION ALL
-    SELECT panel_id, 1000001, 0, landmarks, '', 'constant ' || CASE WHEN (SELECT min(stochastic) FROM component WHERE
-           kind = 'kernel') THEN '1/n' ELSE 'mean(S)' END, NULL, marked(coalesce(brief(baseline_mean), '-'), '',
-           low(baseline_over), high(baseline_over)) FROM level)
+    SELECT panel_id, 1000001, 0, landmarks, '', 'constant ' || constant, NULL, marked(coalesce(brief(baseline_mean),
+           '-'), '', low(baseline_over), high(baseline_over)) FROM level)
 SELECT panel.title AS _part, 'n = ' || n || ', d = ' || d || ', sources: ' || sources || ', heads: ' || heads ||
        ', trials: ' || trials || CASE WHEN kernel.low_rank AND EXISTS (
            SELECT 1 FROM level WHERE level.panel_id = panel.id AND level.landmarks >= d)
        THEN '. S has rank d = ' || d || ': from m = d on, X = A+ leaves no error, by construction' ELSE '' END
        || CASE WHEN panel_id IN measured THEN '' ELSE '. No results: every row was skipped, failed or not run' END
        AS _about, band AS "_band core", shown_cell.label AS landmarks,
-       CASE WHEN panel_id IN measured THEN landmarks END AS _across, text AS _cell,
-       CASE WHEN (SELECT min(stochastic) FROM component WHERE kind = 'kernel') THEN '1/n' ELSE 'mean(S)' END AS _constant
+       CASE WHEN panel_id IN measured THEN landmarks END AS _across, text AS _cell, (SELECT constant FROM level) AS _constant
 FROM shown_cell JOIN panel ON panel.id = panel_id
 JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = panel.kernel_id
 ORDER BY panel_id, core_id, variant_id, landmarks;
@@ -73,7 +71,6 @@ SELECT 'The pairing is ' || usual || ' unless a line names another.' AS note FRO
 SELECT 'Over all tables:' AS paragraph;
 
 SELECT core.full || ': ' || count(CASE WHEN median < baseline_mean THEN 1 END) || ' of ' || count(median) ||
-       ' medians are below the constant matrix ' || CASE WHEN (SELECT min(stochastic) FROM component WHERE
-       kind = 'kernel') THEN '1/n' ELSE 'mean(S)' END || '.' AS item
+       ' medians are below the constant matrix ' || max(constant) || '.' AS item
 FROM cell JOIN level USING (panel_id, landmarks) JOIN component AS core ON core.kind = 'core' AND core.id = core_id
 GROUP BY core_id HAVING count(median) > 0 ORDER BY core_id;

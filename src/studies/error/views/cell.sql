@@ -43,13 +43,14 @@ SELECT panel_id, core_id, variant_id, landmarks, count(*) AS planned, count(erro
        median(subspace) AS subspace, median(select_s) AS select_s, over_sources(error, source_id) AS over_sources
 FROM member GROUP BY panel_id, core_id, landmarks, variant_id;
 
--- What does not depend on the method counts once for each head and trial.
+-- What does not depend on the method counts once for each head and trial. constant: the constant matrix.
 CREATE TEMP TABLE level AS
 WITH instance AS (
     SELECT panel_id, landmarks, head_id, trial, source_id, max(floor_rank) AS floor_rank,
            max(baseline_mean) AS baseline_mean
     FROM member GROUP BY panel_id, landmarks, head_id, trial)
-SELECT panel_id, landmarks, count(floor_rank) AS floor_count, median(floor_rank) AS floor_rank,
+SELECT panel_id, landmarks, CASE WHEN (SELECT min(stochastic) FROM component WHERE kind = 'kernel') THEN '1/n'
+       ELSE 'mean(S)' END AS constant, count(floor_rank) AS floor_count, median(floor_rank) AS floor_rank,
        quantile(floor_rank, 0.1) AS floor_p10, quantile(floor_rank, 0.9) AS floor_p90,
        count(baseline_mean) AS baseline_count, median(baseline_mean) AS baseline_mean,
        quantile(baseline_mean, 0.1) AS baseline_p10, quantile(baseline_mean, 0.9) AS baseline_p90,
