@@ -89,11 +89,12 @@ static void test_max_hours(void **state)
     nb_preview o = {.times = {.low_s = 30, .wall_s = 400, .high_s = 5000, .workers = 2}};
     char text[NB_TIME_RANGE];
     (void)state;
-    assert_int_equal(nb_preview_check(&nb_command_run, &o, 0.01), NB_GO_ON);
+    assert_ok(*state, nb_preview_check(&nb_command_run, &o, 0.01, *state));
     assert_string_equal(nb_preview_time(&o.times, 1, text), "30 s to 1 h 23 min");
     assert_string_equal(nb_preview_time(&o.times, 0.1, text), "3.0 s to 8 min 20 s");
     o.times.low_s = 37;
-    assert_int_equal(nb_preview_check(&nb_command_run, &o, 0.01), NB_EXIT_USAGE);
+    assert_int_equal(nb_preview_check(&nb_command_run, &o, 0.01, *state), NB_EINVAL);
+    nb_error_clear(*state);
     o.times.high_s = 37.2;
     assert_string_equal(nb_preview_time(&o.times, 1, text), "37 s");
 }
