@@ -80,6 +80,7 @@ static void close_store(void *db)
 nb_status nb_store_number(nb_store *store, const char *sql, const char *doing, int *number, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
+    *number = 0;
     NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
     if (sqlite3_step(s) != SQLITE_ROW) return nb_store_fail(store, doing, ctx);
     *number = sqlite3_column_int(s, 0);
