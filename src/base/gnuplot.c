@@ -6,9 +6,13 @@
 #include "base/numbers.h"
 #include "base/process.h"
 
+#include <errno.h>
 #include <math.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAME "gnuplot"
 
@@ -43,6 +47,7 @@ bool nb_gnuplot_version(const char **line, nb_ctx *ctx)
 
 typedef struct {
     pid_t pid;
+    int said;     /* its standard error */
     double end_s; /* when it has to be done */
     const char *script;
 } running;
@@ -89,13 +94,27 @@ nb_status nb_gnuplots_new(int most, nb_gnuplots **all, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Copies what arrives there to standard error, until its end or until end_s. */
+static void pass_on(int from, double end_s)
+{
+    char text[4096];
+    while (nb_clock_s() < end_s && nb_poll_until(&(struct pollfd){.fd = from, .events = POLLIN}, 1, end_s)) {
+        ssize_t got = read(from, text, sizeof text);
+        if (got == 0 || (got < 0 && errno != EINTR)) return;
+        if (got > 0) fwrite(text, 1, (size_t)got, stderr);
+    }
+}
+
 static nb_status await_first(nb_gnuplots *all, nb_ctx *ctx)
 {
     const running first = all->first[0];
     nb_ending ending;
     const char *why;
     memmove(all->first, all->first + 1, (size_t)--all->count * sizeof *all->first);
-    NB_TRY(ctx, nb_process_await(first.pid, fmax(first.end_s - nb_clock_s(), 0), &ending, ctx));
+    pass_on(first.said, first.end_s);
+    nb_status status = nb_process_await(first.pid, fmax(first.end_s - nb_clock_s(), 0), &ending, ctx);
+    close(first.said);
+    NB_TRY(ctx, status);
     NB_TRY(ctx, nb_program_ending(NAME, &ending, limit_s(), &why, ctx));
     NB_REQUIRE(ctx, !*why, NB_EIO, "gnuplot failed on %s: %s", first.script, why);
     return NB_OK;
@@ -107,7 +126,8 @@ static nb_status start(nb_gnuplots *all, const char *folder, const char *script,
     running *new = &all->first[all->count];
     NB_NEED(words[2], nb_strdup(ctx, script));
     NB_NEED(new->script, nb_format(all->ctx, "%s/%s", folder, script));
-    nb_process program = {.words = words, .folder = folder, .environment = all->environment};
+    nb_process program = {
+        .words = words, .folder = folder, .environment = all->environment, .pipes = {[STDERR_FILENO] = &new->said}};
     NB_TRY(ctx, nb_process_spawn(&program, &new->pid, ctx));
     new->end_s = nb_clock_s() + limit_s();
     all->count++;

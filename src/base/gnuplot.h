@@ -17,7 +17,7 @@ nb_status nb_gnuplots_new(int most, nb_gnuplots **all, nb_ctx *ctx);
  * figure. If as many run as may, waits for the oldest first. */
 nb_status nb_gnuplots_start(nb_gnuplots *all, const char *folder, const char *script, nb_ctx *ctx);
 
-/* Waits for all that run; `all` may be NULL. What they print comes on standard error. NB_EIO, here or
+/* Waits for all that run; `all` may be NULL. Passes on what they print in the order of their start. NB_EIO, here or
  * from a start, if one fails or runs longer than two minutes (or the environment's NYSBENCH_PLOT_TIMEOUT, in seconds);
  * the message is about the first. */
 nb_status nb_gnuplots_wait(nb_gnuplots *all, nb_ctx *ctx);

@@ -162,7 +162,7 @@ void nb_process_finish(void)
     family.room = 0;
 }
 
-enum { STREAMS = STDOUT_FILENO + 1 };
+enum { STREAMS = STDERR_FILENO + 1 };
 
 typedef struct { /* the ends of a pipe; -1: there is none */
     int its, ours;
@@ -194,9 +194,14 @@ static nb_status open_streams(const nb_process *p, stream streams[STREAMS], nb_c
 static _Noreturn void become(const nb_process *p, char *const *environment, const stream *streams)
 {
     if (p->folder && chdir(p->folder) != 0) _exit(NB_NOT_STARTED);
-    for (int i = 0; i < STREAMS; i++)
-        if (dup2(streams[i].its < 0 ? open("/dev/null", O_RDWR) : streams[i].its, i) < 0) _exit(NB_NOT_STARTED);
-    if (p->log && dup2(open(p->log, O_WRONLY | O_CREAT | O_APPEND, 0600), STDERR_FILENO) < 0) _exit(NB_NOT_STARTED);
+    for (int i = 0; i < STREAMS; i++) {
+        int its = streams[i].its;
+        if (i == STDERR_FILENO && p->log)
+            its = open(p->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+        else if (its < 0)
+            its = i == STDERR_FILENO ? i : open("/dev/null", O_RDWR);
+        if (dup2(its, i) < 0) _exit(NB_NOT_STARTED);
+    }
     closefrom(STDERR_FILENO + 1);
     execvpe(p->words[0], p->words, environment);
     if (p->log) dprintf(STDERR_FILENO, "%s: cannot be started: %s", p->words[0], strerror(errno));

@@ -23,11 +23,12 @@ nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx);
 typedef struct {
     char *const *words;       /* words[0] is looked up in PATH if it has no '/' */
     const char *folder;       /* its working folder; NULL: this process's */
-    const char *log;          /* file in its folder that its standard error is appended to; NULL: ours */
+    const char *log;          /* file in its folder that its standard error is appended to; NULL: ours, or a pipe */
     const char *variable;     /* NAME=VALUE added to our environment */
     char *const *environment; /* its whole environment, NULL-terminated; NULL: ours with `variable` */
-    /* for its standard input and output: where nb_process_spawn puts this process's end of a pipe; NULL: /dev/null */
-    int *pipes[STDOUT_FILENO + 1];
+    /* by its standard streams: where nb_process_spawn puts this process's end of a pipe to it; NULL: /dev/null for its
+     * input and output */
+    int *pipes[STDERR_FILENO + 1];
 } nb_process;
 
 enum { NB_NOT_STARTED = 127 };
