@@ -91,7 +91,8 @@ static nb_status tell_builds(nb_store *store, const char **text, nb_ctx *ctx)
     *text = NULL;
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx));
     for (int i = 0; i < count; i++) {
-        for (int j = 0; j < i; j++) alike = alike || strcmp(by[i].manifest.program.executable, by[j].manifest.program.executable) == 0;
+        for (int j = 0; j < i; j++)
+            alike = alike || strcmp(by[i].manifest.program.executable, by[j].manifest.program.executable) == 0;
         NB_TRY(ctx, nb_program_text(&by[i].manifest.program, &name, ctx));
         NB_NEED(list, nb_format(ctx, "%s%s%d of %s", list, i ? ", " : "", by[i].rows, name));
     }

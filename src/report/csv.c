@@ -69,6 +69,12 @@ typedef struct { /* a number that is printed */
     char text[NUMBER];
 } printed;
 
+/* Returns whether both are printed alike. A NaN is printed anew. */
+static bool same_number(const nb_cell *a, const nb_cell *b)
+{
+    return a->integer == b->integer && a->real == b->real && signbit(a->real) == signbit(b->real);
+}
+
 /* One line; `numbers` are those of the row above, by column, and become this one's: most are the same where many cores
  * share their landmarks, and printing them is what takes time. */
 static void print_row(FILE *out, const nb_row_labels *labels, const nb_row *row, bool first, printed *numbers)
@@ -81,9 +87,7 @@ static void print_row(FILE *out, const nb_row_labels *labels, const nb_row *row,
             continue;
         }
         nb_cell cell = cell_of(&labels->columns[i], row);
-        if (cell.type != NB_CELL_TEXT && (first || cell.integer != above->cell.integer ||
-                                          memcmp(&cell.real, &above->cell.real, sizeof cell.real) != 0))
-            number_text(&cell, above->text);
+        if (cell.type != NB_CELL_TEXT && (first || !same_number(&cell, &above->cell))) number_text(&cell, above->text);
         above->cell = cell;
         if (cell.type == NB_CELL_TEXT)
             nb_csv_print_text(out, cell.text);

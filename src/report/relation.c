@@ -206,7 +206,7 @@ static nb_status number_data(keys *k, const int *kinds, int *panel, int *stratum
 static nb_status add_key(keys *k, int number)
 {
     const nb_relation *r = k->r;
-    int kinds[NB_MOST_TEXTS], head, panel, stratum, source, line, lines = k->lines.count, to = 0;
+    int kinds[NB_MOST_TEXTS] = {0}, head, panel, stratum, source, line, lines = k->lines.count, to = 0;
     int trial = sqlite3_column_int(k->row, TRIAL);
     bool drawn = trial > 0;
     for (int i = 0; i < r->kind_count; i++) {
