@@ -28,11 +28,12 @@ load ../cli/helpers
 
 #include <stdio.h>
 
-static int run(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
+static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    (void)command, (void)argc, (void)argv, (void)ctx;
+    const struct poptOption options[] = {POPT_TABLEEND};
+    NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     puts("added");
-    return NB_EXIT_OK;
+    return NB_OK;
 }
 
 NB_COMMAND(added, "", "Say that it is there", false, NB_MORE + 99);
