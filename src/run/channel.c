@@ -6,22 +6,31 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { MAGIC = 0x6e797362, HEAD = offsetof(nb_message, bytes) };
+enum { MAGIC = 0x6e797362 };
 
-bool nb_channel_tell(int fd, const nb_told *told)
+enum { HEAD = offsetof(nb_message, bytes) };
+
+static void append(nb_packet *packet, const void *bytes, size_t count)
 {
-    size_t length = told->text ? strnlen(told->text, NB_MOST_REASON - 1) : 0, bytes = told->result_bytes + length + 1;
-    nb_message m = {.magic = MAGIC,
-                    .kind = (int32_t)told->kind,
-                    .number = told->number,
-                    .result_bytes = (int32_t)told->result_bytes,
-                    .text_bytes = (int32_t)length + 1};
+    if (count > 0) memcpy(packet->bytes + packet->used, bytes, count);
+    packet->used += count;
+}
+
+bool nb_channel_tell(int fd, nb_packet *packet, const nb_told *told)
+{
+    size_t length = told->text ? strnlen(told->text, NB_MOST_REASON - 1) : 0;
+    nb_message head = {MAGIC, (int32_t)told->kind, told->number, (int32_t)told->result_bytes, (int32_t)length + 1, "",
+                       ""};
     ssize_t sent;
-    if (told->status) strncpy(m.status, told->status, sizeof m.status - 1);
-    if (told->result_bytes > 0) memcpy(m.bytes, told->result, told->result_bytes);
-    if (length > 0) memcpy(m.bytes + told->result_bytes, told->text, length);
-    do sent = send(fd, &m, HEAD + bytes, MSG_NOSIGNAL);
+    if (told->status) strncpy(head.status, told->status, sizeof head.status - 1);
+    append(packet, &head, HEAD);
+    append(packet, told->result, told->result_bytes);
+    append(packet, told->text, length);
+    append(packet, "", 1);
+    if (told->kind == NB_HEARD_ROW && packet->used + sizeof(nb_message) <= sizeof packet->bytes) return true;
+    do sent = send(fd, packet->bytes, packet->used, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
+    packet->used = 0;
     return sent >= 0;
 }
 
@@ -30,24 +39,34 @@ const char *nb_message_text(const nb_message *m)
     return m->bytes + m->result_bytes;
 }
 
-/* Returns whether a packet of so many bytes is what nb_channel_tell sends. */
-static bool is_whole(const nb_message *m, size_t count)
-{
-    if (count < HEAD || m->magic != MAGIC || m->kind < 0 || m->kind >= NB_HEARD_NONSENSE || m->result_bytes < 0 ||
-        m->result_bytes > NB_MOST_ROW || m->text_bytes < 1 || m->text_bytes > NB_MOST_REASON ||
-        !memchr(m->status, '\0', sizeof m->status))
-        return false;
-    size_t text_bytes = (size_t)m->text_bytes;
-    return HEAD + (size_t)m->result_bytes + text_bytes == count &&
-           strnlen(nb_message_text(m), text_bytes) + 1 == text_bytes;
-}
-
-nb_heard nb_channel_hear(int fd, nb_message *m)
+/* Receives the next packet; NB_HEARD_NOTHING also if there is one. */
+static nb_heard receive(int fd, nb_packet *packet)
 {
     ssize_t count;
-    do count = recv(fd, m, sizeof *m, MSG_DONTWAIT | MSG_TRUNC);
+    do count = recv(fd, packet->bytes, sizeof packet->bytes, MSG_DONTWAIT | MSG_TRUNC);
     while (count < 0 && (errno == EINTR || errno == ECONNRESET)); /* it ended and left something unread: go on here */
-    if (count < 0 && errno == EAGAIN) return NB_HEARD_NOTHING;
-    if (count <= 0) return NB_HEARD_END;
-    return is_whole(m, (size_t)count) ? (nb_heard)m->kind : NB_HEARD_NONSENSE;
+    if (count == 0 || (count < 0 && errno != EAGAIN)) return NB_HEARD_END;
+    if (count > (ssize_t)sizeof packet->bytes) return NB_HEARD_NONSENSE;
+    packet->first = 0;
+    packet->used = count > 0 ? (size_t)count : 0;
+    return NB_HEARD_NOTHING;
+}
+
+nb_heard nb_channel_hear(int fd, nb_packet *packet, nb_message *m)
+{
+    nb_heard heard = packet->first == packet->used ? receive(fd, packet) : NB_HEARD_NOTHING;
+    size_t left = packet->used - packet->first;
+    if (heard != NB_HEARD_NOTHING || left == 0) return heard;
+    if (left < HEAD) return NB_HEARD_NONSENSE;
+    memcpy(m, packet->bytes + packet->first, HEAD);
+    if (m->magic != MAGIC || m->kind < 0 || m->kind >= NB_HEARD_NONSENSE || m->result_bytes < 0 ||
+        m->result_bytes > NB_MOST_ROW || m->text_bytes < 1 || m->text_bytes > NB_MOST_REASON ||
+        !memchr(m->status, '\0', sizeof m->status))
+        return NB_HEARD_NONSENSE;
+    size_t bytes = (size_t)m->result_bytes + (size_t)m->text_bytes;
+    if (bytes > left - HEAD) return NB_HEARD_NONSENSE;
+    memcpy(m->bytes, packet->bytes + packet->first + HEAD, bytes);
+    packet->first += HEAD + bytes;
+    return strnlen(nb_message_text(m), (size_t)m->text_bytes) + 1 == (size_t)m->text_bytes ? (nb_heard)m->kind
+                                                                                           : NB_HEARD_NONSENSE;
 }

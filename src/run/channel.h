@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* channel.h - messages from a worker to its parent, each a packet of a socket. Both are the same program on the same
+/* channel.h - messages from a worker to its parent, in packets of a socket. Both are the same program on the same
  * machine, so numbers are sent as in memory. Any code that runs in a worker may write into the socket too, so every
  * message is checked. */
 #ifndef NB_CHANNEL_H
@@ -29,10 +29,16 @@ typedef struct {
     size_t result_bytes;
 } nb_told;
 
-enum { NB_MOST_REASON = 4096 };
+enum { NB_MOST_REASON = 4096, NB_PACKET_BYTES = 16384 };
 
-/* Sends a message, whose text is cut at the longest length that is sent. False if the other side is gone. */
-bool nb_channel_tell(int fd, const nb_told *told);
+typedef struct { /* whole messages in first ... used - 1; {0}: none */
+    size_t first, used;
+    char bytes[NB_PACKET_BYTES];
+} nb_packet;
+
+/* Sends a message, behind the rows that wait in the packet; a row waits there while there is room. Its text is cut at
+ * the longest length that is sent. False if the other side is gone. */
+bool nb_channel_tell(int fd, nb_packet *packet, const nb_told *told);
 
 typedef struct {
     uint32_t magic;
@@ -41,8 +47,9 @@ typedef struct {
     char bytes[NB_MOST_ROW + NB_MOST_REASON]; /* the result, and the text */
 } nb_message;
 
-/* Takes the next message, without waiting. Whatever nb_channel_tell did not send is nonsense. */
-nb_heard nb_channel_hear(int fd, nb_message *message);
+/* Takes the next message from the packet or, if none is left there, from the next packet, without waiting. Whatever
+ * nb_channel_tell did not send is nonsense. */
+nb_heard nb_channel_hear(int fd, nb_packet *packet, nb_message *message);
 
 const char *nb_message_text(const nb_message *message);
 

@@ -47,7 +47,7 @@ static void look_for_stop(nb_pool *p)
 static nb_status listen_to(nb_pool *p, nb_worker *w)
 {
     while (w->state != NB_ABSENT) {
-        nb_heard heard = nb_channel_hear(w->fd, &p->heard);
+        nb_heard heard = nb_channel_hear(w->fd, &w->inbox, &p->heard);
         if (heard == NB_HEARD_NOTHING) break;
         if (heard != NB_HEARD_ROW) look_for_stop(p); /* before the next job is handed out */
         NB_TRY(p->ctx, nb_worker_actions[w->state][heard](p, w));

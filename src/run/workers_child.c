@@ -26,6 +26,7 @@ typedef struct {
     const nb_plan *plan;
     nb_ctx *ctx;
     nb_worker_page *page;
+    nb_packet told;
 } child;
 
 /* The time is written first: a new time with an old position does no harm. */
@@ -48,18 +49,18 @@ nb_doing nb_worker_doing(const nb_worker *w)
 }
 
 /* Ends the worker if its parent is gone: nothing is left to do. */
-static void tell(nb_told told)
+static void tell(child *c, nb_told told)
 {
-    if (!nb_channel_tell(CHANNEL, &told)) _exit(EXIT_FAILURE);
+    if (!nb_channel_tell(CHANNEL, &c->told, &told)) _exit(EXIT_FAILURE);
 }
 
 /* Ends a worker in which an allocation has failed: what it computes next may fail for want of memory that the culprit
  * holds. */
-static void end_if_unfit(const child *c)
+static void end_if_unfit(child *c)
 {
     const char *what = nb_ctx_exhausted(c->ctx);
     if (!what) return;
-    tell((nb_told){.kind = NB_HEARD_ERROR, .number = NB_ENOMEM, .text = what});
+    tell(c, (nb_told){.kind = NB_HEARD_ERROR, .number = NB_ENOMEM, .text = what});
     _exit(EXIT_SUCCESS);
 }
 
@@ -76,16 +77,17 @@ static nb_status tell_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
     const nb_study *study = c->plan->config->study;
     (void)ctx;
     end_if_unfit(c);
-    tell((nb_told){NB_HEARD_ROW, index, row->status, row->reason, (const char *)row + study->result_offset,
-                   study->result_size});
+    tell(c, (nb_told){NB_HEARD_ROW, index, row->status, row->reason, (const char *)row + study->result_offset,
+                      study->result_size});
     return NB_OK;
 }
 
 static nb_status tell_instance(void *self, nb_ctx *ctx)
 {
+    child *c = self;
     (void)ctx;
-    end_if_unfit(self);
-    tell((nb_told){.kind = NB_HEARD_INSTANCE});
+    end_if_unfit(c);
+    tell(c, (nb_told){.kind = NB_HEARD_INSTANCE});
     return NB_OK;
 }
 
@@ -140,7 +142,7 @@ static nb_status work(child *c, const nb_workers *how)
     do {
         NB_TRY(c->ctx, run_job(c));
         end_if_unfit(c);
-        tell((nb_told){.kind = NB_HEARD_JOB});
+        tell(c, (nb_told){.kind = NB_HEARD_JOB});
     } while (await_job());
     return NB_OK;
 }
@@ -161,7 +163,7 @@ _Noreturn void nb_worker_live(const nb_pool *p, const nb_worker *w, int fd)
     nb_ctx_isolate(c.ctx, p->how.timeout_s > 0 ? p->how.timeout_s : INFINITY);
     nb_status status = work(&c, &p->how);
     if (status != NB_OK)
-        tell((nb_told){.kind = NB_HEARD_ERROR, .number = (int)status, .text = nb_error_message(c.ctx)});
+        tell(&c, (nb_told){.kind = NB_HEARD_ERROR, .number = (int)status, .text = nb_error_message(c.ctx)});
     nb_servers_end();
     fflush(stdout);
     _exit(EXIT_SUCCESS);

@@ -35,6 +35,7 @@ static nb_status start_worker(nb_pool *p, nb_worker *w)
     nb_status status = nb_process_fork(&w->pid, p->ctx);
     if (status == NB_OK && w->pid == 0) nb_worker_live(p, w, ends[1]);
     close(ends[1]);
+    w->inbox.first = w->inbox.used = 0;
     if (status == NB_OK) w->fd = ends[0];
     if (status == NB_OK) return NB_OK;
     close(ends[0]);

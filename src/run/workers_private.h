@@ -35,6 +35,7 @@ typedef struct {
     nb_worker_state state;
     pid_t pid;
     int fd; /* the parent's end of its channel */
+    nb_packet inbox;
     nb_job job;
     double since_s; /* when it got the job */
     double heard_s; /* when its last instance was heard to be complete */
