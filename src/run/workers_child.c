@@ -18,7 +18,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-extern void __asan_init(void) __attribute__((weak)); /* NOLINT(bugprone-reserved-identifier): a sanitizer's */
+#if defined __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
 
 enum { CHANNEL = 3 }; /* a worker's end, its only open file but the standard streams */
 
@@ -111,7 +120,7 @@ static nb_status limit_memory(double share, nb_ctx *ctx)
     long pages = 0;
     NB_REQUIRE(ctx, setrlimit(RLIMIT_CORE, &limit) == 0, NB_EIO, "a worker's core dumps cannot be limited: %s",
                strerror(errno));
-    if (share <= 0 || __asan_init) return NB_OK;
+    if (share <= 0 || SANITIZED) return NB_OK;
     FILE *statm = fopen("/proc/self/statm", "r");
     int read = statm ? fscanf(statm, "%*d %*d %*d %*d %*d %ld", &pages) : 0;
     if (statm) fclose(statm);
