@@ -87,15 +87,10 @@ static stretch stretch_of(const plan *p, int number)
     return (stretch){.first = first, .end = end, .near = near};
 }
 
-static int greater(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 /* Returns how many blocks that may be chosen end within so many tokens. */
 static int blocks_within(const plan *p, int tokens)
 {
-    return nb_lesser(greater(tokens - p->sinks, 0) / p->block, p->blocks);
+    return nb_lesser(nb_greater(tokens - p->sinks, 0) / p->block, p->blocks);
 }
 
 /* So many blocks, rounded up: a loop over them needs no remainder. */
@@ -147,7 +142,7 @@ static void choose(int top, int count, nb_scalar *scores, int *chosen)
     }
 }
 
-/* What a thread has at hand: the queries of a head, of `count` tokens from `first` on, and their outputs. */
+/* A thread works at the queries of a head, of `count` tokens from `first` on, and their outputs. */
 typedef struct {
     const plan *plan;
     const key_state *keys;
@@ -248,7 +243,7 @@ static void attend(void *self, int task, int thread)
     for (int number = 0; number <= p->blocks; number++) {
         stretch run = stretch_of(p, number);
         int end = nb_lesser(run.end, mine.first + mine.count);
-        for (int at = greater(run.first, mine.first), count; at < end; at += count) {
+        for (int at = nb_greater(run.first, mine.first), count; at < end; at += count) {
             count = nb_lesser(p->block - (at - run.first) % p->block, end - at);
             see_near(&mine, &run, at, count);
             choose_blocks(&mine, number, at, count);
@@ -339,7 +334,7 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
         stretch run = stretch_of(&p, number);
         for (int at = run.first, count; at < run.end; at += count) {
             count = nb_lesser(run.end - at, p.block);
-            int end = at + count, near = greater(end - run.near, 0);
+            int end = at + count, near = nb_greater(end - run.near, 0);
             each += nb_softmax_work(count, nb_lesser(p.sinks, end) + near, s->d, s->dv);
             each += (p.top > 0 ? (double)count * number * s->d : 0) +
                     nb_softmax_work(count, (double)nb_lesser(p.top, number) * p.block, s->d, s->dv);

@@ -25,7 +25,7 @@
 
 #define WIDTHS NB_WIDTHS
 
-enum { CHUNK = 32 }; /* tokens */
+enum { CHUNK = 32, AT_ONCE = 4 }; /* tokens; coordinates */
 enum {
     GROUPS_EACH = 2,
     GROUP_SCORES = 8
@@ -183,6 +183,16 @@ static int find_largest(int wanted, int count, const nb_scalar *x, int *places, 
     return many;
 }
 
+/* scores (count) <- scores + the sum of factor[l] times x[l], AT_ONCE rows. */
+WIDTHS static void add_rows(size_t count, const nb_scalar *factor, const nb_scalar *const *x,
+                            nb_scalar *restrict scores)
+{
+    const nb_scalar a = factor[0], b = factor[1], c = factor[2], e = factor[3], *y0 = x[0], *y1 = x[1], *y2 = x[2],
+                    *y3 = x[3];
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) scores[j] += (a * y0[j] + b * y1[j]) + (c * y2[j] + e * y3[j]);
+}
+
 /* The part of the products of q with the first `count` keys behind the sinks that its largest coordinates make. */
 static void score(const plan *p, const key_state *x, const nb_scalar *deviation, const nb_scalar *q, int count,
                   const room *r)
@@ -191,15 +201,15 @@ static void score(const plan *p, const key_state *x, const nb_scalar *deviation,
     for (int l = 0; l < d; l++) r->weights[l] = (nb_scalar)fabs((double)q[l]) * deviation[l];
     int found = find_largest(p->components, d, r->weights, r->places, r->chosen);
     memset(r->scores, 0, (size_t)count * sizeof *r->scores);
-    for (int i = 0; i < found; i += NB_SCALAR_ROWS) {
-        const nb_scalar *rows[NB_SCALAR_ROWS];
-        nb_scalar factor[NB_SCALAR_ROWS];
-        for (int l = 0; l < NB_SCALAR_ROWS; l++) {
+    for (int i = 0; i < found; i += AT_ONCE) {
+        const nb_scalar *rows[AT_ONCE];
+        nb_scalar factor[AT_ONCE];
+        for (int l = 0; l < AT_ONCE; l++) {
             int coordinate = r->chosen[i + l < found ? i + l : i];
             factor[l] = i + l < found ? q[coordinate] : 0;
             rows[l] = x->rows + (size_t)coordinate * (size_t)p->shape->n;
         }
-        nb_scalar_add_rows((size_t)count, factor, rows, r->scores);
+        add_rows((size_t)count, factor, rows, r->scores);
     }
     nb_count_multiplications(d + (double)p->components * count);
 }
@@ -341,15 +351,10 @@ static size_t room_scalars(const plan *p)
     return 2 * n + (size_t)(p->shape->d + p->shape->dv + p->tokens + groups_of(p->tokens, p->shape->n));
 }
 
-static size_t greater(int a, int b)
-{
-    return (size_t)(a > b ? a : b);
-}
-
 static size_t room_integers(const plan *p)
 {
     int n = p->shape->n, d = p->shape->d;
-    return (size_t)n + greater(n, d) + greater(p->tokens, d);
+    return (size_t)(n + nb_greater(n, d) + nb_greater(p->tokens, d));
 }
 
 static nb_status open_keys(const nb_layer_shape *s, key_state *x, nb_ctx *ctx)
@@ -376,7 +381,7 @@ static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
     r->logits = r->out + s->dv;
     NB_NEED(r->some_tokens, nb_alloc(ctx, room_integers(p), sizeof *r->some_tokens));
     r->places = r->some_tokens + n;
-    r->chosen = r->places + greater(s->n, s->d);
+    r->chosen = r->places + nb_greater(s->n, s->d);
     return nb_softmax_new(s->d, s->dv, tile_of(s), &r->softmax, ctx);
 }
 

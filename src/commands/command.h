@@ -59,7 +59,7 @@ typedef struct {
 enum { NB_TAKES_WHOLE = 256, NB_TAKES_REAL, NB_TAKES_WORD, NB_TAKES_PATIENCE, NB_TAKES_OUTPUT, NB_TAKES_PLUGINS };
 typedef enum { NB_FORMAT_TABLE, NB_FORMAT_CSV, NB_FORMAT_JSON, NB_FORMAT_MARKDOWN, NB_FORMAT_LATEX } nb_output_format;
 
-/* What a failure is at this time, unless it is the machine's (NB_EHOST), which is always NB_EXIT_FAILED. */
+/* A failure is one of these, by when it comes, unless it is the machine's (NB_EHOST), which is NB_EXIT_FAILED. */
 typedef enum {
     NB_BEGINS, /* a mistake in the call: NB_EXIT_USAGE */
     NB_ASKS,   /* that for an NB_EINVAL, else NB_EXIT_FAILED */

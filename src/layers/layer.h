@@ -34,6 +34,11 @@ static inline int nb_lesser(int a, int b)
     return a < b ? a : b;
 }
 
+static inline int nb_greater(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 /* Returns how many blocks of so many n are; the last may be shorter. */
 static inline int nb_blocks(int n, int block)
 {

@@ -91,14 +91,6 @@ WIDTHS void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb
     for (size_t j = 0; j < count; j++) y[j] += factor * x[j];
 }
 
-WIDTHS void nb_scalar_add_rows(size_t count, const nb_scalar *factor, const nb_scalar *const *x, nb_scalar *y)
-{
-    const nb_scalar a = factor[0], b = factor[1], c = factor[2], e = factor[3], *y0 = x[0], *y1 = x[1], *y2 = x[2],
-                    *y3 = x[3];
-#pragma omp simd
-    for (size_t j = 0; j < count; j++) y[j] += (a * y0[j] + b * y1[j]) + (c * y2[j] + e * y3[j]);
-}
-
 WIDTHS void nb_scalar_add_moments(size_t count, const nb_scalar *x, double *sum, double *square)
 {
 #pragma omp simd

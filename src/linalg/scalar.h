@@ -32,10 +32,6 @@ nb_scalar nb_scalar_exp_sum(size_t count, nb_scalar *x, nb_scalar shift);
 
 void nb_scalar_scale(size_t count, nb_scalar factor, nb_scalar *x);
 void nb_scalar_add(size_t count, nb_scalar factor, const nb_scalar *x, nb_scalar *y); /* y <- y + factor x */
-/* y <- y + the sum of factor[i] x[i], NB_SCALAR_ROWS of them, each of so many numbers. */
-enum { NB_SCALAR_ROWS = 4 };
-void nb_scalar_add_rows(size_t count, const nb_scalar *factor, const nb_scalar *const *x, nb_scalar *y);
-
 /* sum <- sum + x, square <- square + x squared, entry by entry, in double precision. */
 void nb_scalar_add_moments(size_t count, const nb_scalar *x, double *sum, double *square);
 
