@@ -26,11 +26,9 @@
 #define WIDTHS NB_WIDTHS
 
 enum { CHUNK = 32, AT_ONCE = 4 }; /* tokens; coordinates */
-enum {
-    GROUPS_EACH = 2,
-    GROUP_SCORES = 8
-}; /* groups of scores: at least for a token that is chosen; their size, unless
-                                               that makes fewer groups */
+/* A token that is chosen has at least GROUPS_EACH groups of scores. A group has GROUP_SCORES of them, unless that makes
+ * fewer groups. */
+enum { GROUPS_EACH = 2, GROUP_SCORES = 8 };
 
 typedef struct {
     int window, tokens, components, sinks;
@@ -229,7 +227,7 @@ WIDTHS static void find_group_largest(size_t stride, size_t count, const nb_scal
 static int groups_of(int tokens, int count)
 {
     int groups = nb_blocks(count, GROUP_SCORES);
-    return nb_lesser(groups > GROUPS_EACH * tokens ? groups : GROUPS_EACH * tokens, count);
+    return nb_lesser(nb_greater(groups, GROUPS_EACH * tokens), count);
 }
 
 /* some_tokens <- those whose scores reach a bound, which at least as many groups as tokens reach, and few more. Returns
