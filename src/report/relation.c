@@ -369,7 +369,6 @@ static nb_status make_keys(keys *k, const char *which)
                            "head_id INTEGER, panel_id INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, "
                            "draws INTEGER, opens INTEGER%s%s, alone INTEGER",
                            ids, narrow));
-    NB_TRY(r->ctx, nb_relation_run(r, "BEGIN"));
     NB_TRY(r->ctx, nb_relation_table(r, "key", sql, &k->insert, k->scratch));
     NB_NEED(
         sql,
@@ -386,8 +385,7 @@ static nb_status make_keys(keys *k, const char *which)
         NB_TRY(r->ctx, add_key(k, count));
     }
     nb_ctx_release(k->scratch, 0);
-    return nb_relation_run(
-        r, "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0); COMMIT");
+    return nb_relation_run(r, "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0)");
 }
 
 /* 2. Names. */
@@ -730,13 +728,15 @@ static nb_status make(nb_relation *r, const char *which)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
     for (int i = 0; i < NB_MOST_MADE; i++) r->made[i][1] = NULL;
     NB_TRY(r->ctx, drop_all(r));
+    NB_TRY(r->ctx, nb_relation_run(r, "BEGIN"));
     NB_TRY(r->ctx, make_keys(&k, which));
     NB_TRY(r->ctx, make_components(&k));
     NB_TRY(r->ctx, make_sources(r));
     NB_TRY(r->ctx, make_panels(r));
     NB_TRY(r->ctx, make_view(r));
     NB_TRY(r->ctx, make_without(r));
-    return make_measured(r);
+    NB_TRY(r->ctx, make_measured(r));
+    return nb_relation_run(r, "COMMIT");
 }
 
 /* Rows of all stores in a table of the first one's connection, each run's behind those before. */
