@@ -153,7 +153,7 @@ static nb_status read_terms(nb_command_line *line, const given *g, nb_compare_te
                                              .difference = difference,
                                              .failures = g->failures.value ? NB_FAILURES_WORST : NB_FAILURES_DROP},
                                 .confidence = g->confidence.value,
-                                .resamples = (int)g->resamples.value,
+                                .resamples = g->full || !nb_format_is_page(g->format) ? (int)g->resamples.value : 0,
                                 .margin = difference ? margin.value : log(margin.value)};
     return NB_OK;
 }

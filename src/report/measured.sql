@@ -1,9 +1,9 @@
 -- How the rows of a run were measured: by which calls of the program, a column each, and by the last of them.
-DROP VIEW IF EXISTS temp.call;
-CREATE TEMP VIEW call AS
+DROP TABLE IF EXISTS temp.call;
+CREATE TEMP TABLE call AS
 SELECT *, row_number() OVER (ORDER BY id) AS number, row_number() OVER (ORDER BY id DESC) AS back, count(*) OVER () AS calls
-FROM (SELECT m.id, m.text, count(*) AS rows FROM manifests AS m JOIN results AS r ON r.manifest = m.id
-      WHERE r.position IS NOT NULL GROUP BY m.id);
+FROM (SELECT manifest AS id, count(*) AS rows FROM results WHERE position IS NOT NULL GROUP BY manifest)
+JOIN manifests AS m USING (id);
 
 SELECT 'No row has been measured yet.' AS paragraph WHERE NOT EXISTS (SELECT 1 FROM call);
 

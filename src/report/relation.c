@@ -69,6 +69,9 @@ static nb_status has_column(const nb_relation *r, const char *name, bool *has)
 
 /* 1. Keys. */
 
+static const nb_column run_column = {
+    .name = "run", .type = NB_COLUMN_TEXT, .identity = true, .help = "the folder of the run"};
+
 /* Texts of the scene that are no problem: "kernel". */
 static bool is_of_scene(const nb_relation *r, int kind)
 {
@@ -76,19 +79,29 @@ static bool is_of_scene(const nb_relation *r, int kind)
     return a && a->scene && kind != r->problem;
 }
 
-/* Columns of the rows as they are read: what they agree in as a head and as a line, then texts and what is narrow. */
-enum { ID, POSITION, HEAD, TRIAL, N, D, MODEL, LAYER, SOURCE, OF_HEAD, OF_LINE, KINDS };
+/* Columns of the rows as they are read, before the texts of the identity, its numbers but for the trial, and what is
+ * narrow. */
+enum { ID, POSITION, HEAD, TRIAL, N, D, STATUS, MODEL, LAYER, SOURCE, KINDS };
+
+enum { NUMBER = 12, NUMBERS = 2 * NB_MOST_TEXTS }; /* characters of a number as text; numbers of a row */
+typedef char numbers[NUMBERS * NUMBER + 1];
 
 typedef struct { /* what is known of a spec */
     bool draws;
     const char *stratum; /* of a problem, that of drawn data; NULL: their model is it */
     const char *alike;   /* of a problem, what its kind of data is */
+    int first;           /* number of its first row */
+    bool open;           /* it has a result, or may get one */
 } facts;
 
 typedef struct {
     nb_relation *r;
     sqlite3_stmt *row, *insert;
     nb_texts heads, lines;
+    int identity;                /* how many numbers the identity has */
+    bool of_data[NB_MOST_TEXTS]; /* kinds of texts that say which data a row is of */
+    numbers data;                /* which data the last row was of, and the numbers of: */
+    int panel, stratum, source;
     facts *facts[NB_MOST_TEXTS]; /* by spec */
     int room[NB_MOST_TEXTS];
     nb_ctx *scratch;
@@ -98,6 +111,26 @@ static const char *text_at(sqlite3_stmt *s, int column)
 {
     const char *text = (const char *)sqlite3_column_text(s, column);
     return text ? text : "";
+}
+
+/* Writes a number and a blank at the end of a text, in 64 digits: this is faster than printf. Returns the new end. */
+static char *add_number(char *end, long long number)
+{
+    unsigned long long left = (unsigned long long)number;
+    do *end++ = (char)('0' + (left & 63));
+    while (left >>= 6);
+    *end++ = ' ';
+    *end = 0;
+    return end;
+}
+
+static char *add_value(char *end, sqlite3_stmt *s, int column)
+{
+    double x = sqlite3_column_double(s, column);
+    long long number = sqlite3_column_int64(s, column);
+    if (sqlite3_column_type(s, column) == SQLITE_NULL) return stpcpy(end, "- ");
+    if (sqlite3_column_type(s, column) == SQLITE_FLOAT) memcpy(&number, &x, sizeof number);
+    return add_number(end, number);
 }
 
 /* Returns whether it says how a file of heads is read. */
@@ -161,7 +194,7 @@ static nb_status look_at(const keys *k, int kind, const char *spec, facts *f)
     nb_choice room;
     const nb_choice *choice;
     NB_TRY(r->ctx, choose(registry, spec, &room, &choice, r->ctx));
-    *f = (facts){.draws = draws(r, registry, choice)};
+    *f = (facts){.draws = draws(r, registry, choice), .first = -1};
     if (kind != r->problem) return NB_OK;
     const char *label = nb_given_label_of(r->labels, &nb_problems, spec);
     if (choice && ((const nb_problem *)choice->component)->random) f->stratum = label ? label : choice->label;
@@ -179,7 +212,7 @@ static nb_status number_spec(keys *k, int kind, int *number)
 }
 
 /* Finds what follows from the texts of a row's data: a panel, a stratum and a source. */
-static nb_status number_data(keys *k, const int *kinds, int *panel, int *stratum, int *source)
+static nb_status number_data(keys *k, const int *kinds)
 {
     nb_relation *r = k->r;
     nb_ctx *s = k->scratch;
@@ -189,49 +222,70 @@ static nb_status number_data(keys *k, const int *kinds, int *panel, int *stratum
     nb_mark mark = nb_ctx_mark(s);
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i)) NB_NEED(text, nb_format(s, "%s, %d", text, kinds[i]));
-    NB_TRY(s, nb_texts_number(&r->panels, text, panel));
+    NB_TRY(s, nb_texts_number(&r->panels, text, &k->panel));
     NB_GROW(r->ctx, r->drawn, r->strata.count, r->drawn_room);
-    NB_TRY(s, nb_texts_number(&r->strata, name, stratum));
-    r->drawn[*stratum] = f->stratum;
+    NB_TRY(s, nb_texts_number(&r->strata, name, &k->stratum));
+    r->drawn[k->stratum] = f->stratum;
     if (f->stratum)
-        NB_NEED(text, nb_format(s, "%d %s\ntrial %d", *stratum, spec, sqlite3_column_int(k->row, TRIAL)));
+        NB_NEED(text, nb_format(s, "%d %s\ntrial %d", k->stratum, spec, sqlite3_column_int(k->row, TRIAL)));
     else
-        NB_NEED(text, nb_format(s, "%d \n%s", *stratum,
+        NB_NEED(text, nb_format(s, "%d \n%s", k->stratum,
                                 sqlite3_column_type(k->row, SOURCE) == SQLITE_NULL ? spec : text_at(k->row, SOURCE)));
-    NB_TRY(s, nb_texts_number(&r->sources, text, source));
+    NB_TRY(s, nb_texts_number(&r->sources, text, &k->source));
     nb_ctx_release(s, mark);
+    return NB_OK;
+}
+
+/* Sets kinds, and what rows have in common: their head, the line of those that differ in the trial alone, and data. */
+static nb_status number_row(keys *k, int *kinds, int *head, int *line)
+{
+    const nb_relation *r = k->r;
+    numbers of_head = "", of_line = "", data = "";
+    char *line_end = of_line, *data_end = data;
+    for (int i = 0; i < r->kind_count; i++) {
+        NB_TRY(r->ctx, number_spec(k, i, &kinds[i]));
+        line_end = add_number(line_end, kinds[i]);
+        if (k->of_data[i]) data_end = add_number(data_end, kinds[i]);
+    }
+    for (int i = 0; i < k->identity; i++) line_end = add_value(line_end, k->row, KINDS + r->kind_count + i);
+    add_value(add_number(of_head, kinds[r->problem]), k->row, HEAD);
+    NB_TRY(r->ctx, nb_texts_number(&k->heads, of_head, head));
+    NB_TRY(r->ctx, nb_texts_number(&k->lines, of_line, line));
+    add_value(add_number(data_end, *head), k->row, TRIAL);
+    if (strcmp(data, k->data) != 0) NB_TRY(r->ctx, number_data(k, kinds));
+    strcpy(k->data, data);
     return NB_OK;
 }
 
 static nb_status add_key(keys *k, int number)
 {
     const nb_relation *r = k->r;
-    int kinds[NB_MOST_TEXTS] = {0}, head, panel, stratum, source, line, lines = k->lines.count, to = 0;
-    int trial = sqlite3_column_int(k->row, TRIAL);
-    bool drawn = trial > 0;
+    int kinds[NB_MOST_TEXTS], head, line, lines = k->lines.count, to = 0, trial = sqlite3_column_int(k->row, TRIAL);
+    const char *status = text_at(k->row, STATUS);
+    bool drawn = trial > 0, open = strcmp(status, "ok") == 0 || strcmp(status, "planned") == 0;
+    NB_TRY(r->ctx, number_row(k, kinds, &head, &line));
     for (int i = 0; i < r->kind_count; i++) {
-        NB_TRY(r->ctx, number_spec(k, i, &kinds[i]));
-        drawn = drawn || k->facts[i][kinds[i]].draws;
+        facts *f = &k->facts[i][kinds[i]];
+        drawn = drawn || f->draws;
+        if (f->first < 0) f->first = number;
+        f->open = f->open || open;
     }
     drawn = drawn && !k->facts[r->problem][kinds[r->problem]].stratum; /* not other data */
-    NB_TRY(r->ctx, nb_texts_number(&k->heads, text_at(k->row, OF_HEAD), &head));
-    NB_TRY(r->ctx, nb_texts_number(&k->lines, text_at(k->row, OF_LINE), &line));
-    NB_TRY(r->ctx, number_data(k, kinds, &panel, &stratum, &source));
     const int fixed[] = {number,
                          sqlite3_column_int(k->row, POSITION),
                          sqlite3_column_int(k->row, HEAD),
                          trial,
                          head,
-                         panel,
-                         stratum,
-                         source,
+                         k->panel,
+                         k->stratum,
+                         k->source,
                          line,
                          drawn,
                          line == lines};
     sqlite3_bind_int64(k->insert, ++to, sqlite3_column_int64(k->row, ID));
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) sqlite3_bind_int(k->insert, ++to, fixed[i]);
     for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, ++to, kinds[i]);
-    for (int from = KINDS + r->kind_count; from < sqlite3_column_count(k->row); from++)
+    for (int from = KINDS + r->kind_count + k->identity; from < sqlite3_column_count(k->row); from++)
         sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, from));
     sqlite3_bind_int(k->insert, ++to, 0);
     return nb_relation_add(r, k->insert, "");
@@ -252,7 +306,8 @@ static bool is_narrow(const nb_study *study, const nb_column *c)
 {
     const nb_column *metric = nb_study_metric(study);
     const char *const compared[] = {metric ? metric->name : NULL, metric ? metric->noise : NULL,
-                                    metric ? metric->se : NULL, metric ? metric->unseen : NULL};
+                                    metric ? metric->se : NULL, metric ? metric->unseen : NULL,
+                                    metric ? metric->trivial : NULL};
     bool narrow =
         c->type == NB_COLUMN_INT || (c->identity && c->type == NB_COLUMN_REAL) || strcmp(c->name, "status") == 0;
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
@@ -277,28 +332,34 @@ static nb_status list_narrow(const nb_relation *r, const char **columns, const c
     return NB_OK;
 }
 
-/* Returns in SQL what rows of one line agree in: all that identifies them but the trial. */
-static const char *line_sql(const nb_relation *r, nb_ctx *ctx)
+/* Lists the numbers of the identity but for the trial. */
+static nb_status list_identity(keys *k, const char **columns)
 {
-    const char *sql = r->several ? "run" : "''";
-    for (const nb_column *c = r->study->columns; c->name && sql; c++)
-        if (c->identity && strcmp(c->name, "trial") != 0)
-            sql = nb_format(ctx, "%s || char(31) || coalesce(%s, '')", sql, c->name);
-    return sql;
+    const nb_relation *r = k->r;
+    *columns = "";
+    for (const nb_column *c = r->study->columns; c->name; c++) {
+        if (!c->identity || c->type == NB_COLUMN_TEXT || strcmp(c->name, "trial") == 0) continue;
+        NB_NEED(*columns, nb_format(r->ctx, "%s, %s", *columns, c->name));
+        k->identity++;
+    }
+    NB_REQUIRE(r->ctx, r->kind_count + k->identity <= NUMBERS, NB_EBUG, "the identity has more than %d columns",
+               NUMBERS);
+    return NB_OK;
 }
 
-static nb_status make_keys(nb_relation *r, const char *which)
+static nb_status make_keys(keys *k, const char *which)
 {
-    keys k = {.r = r};
-    const char *model, *layer, *source, *line, *ids = "", *texts = "", *narrow, *values, *sql;
-    NB_NEED(k.scratch, nb_ctx_child(r->ctx));
-    nb_texts_init(&k.heads, k.scratch);
-    nb_texts_init(&k.lines, k.scratch);
+    nb_relation *r = k->r;
+    const char *model, *layer, *source, *identity, *ids = "", *texts = "", *narrow, *values, *sql;
+    NB_NEED(k->scratch, nb_ctx_child(r->ctx));
+    nb_texts_init(&k->heads, k->scratch);
+    nb_texts_init(&k->lines, k->scratch);
     NB_TRY(r->ctx, optional(r, "model", &model));
     NB_TRY(r->ctx, optional(r, "layer", &layer));
     NB_TRY(r->ctx, optional(r, "source", &source));
-    NB_NEED(line, line_sql(r, r->ctx));
+    NB_TRY(r->ctx, list_identity(k, &identity));
     for (int i = 0; i < r->kind_count; i++) {
+        k->of_data[i] = i == r->problem || r->kinds[i] == &run_column || is_of_scene(r, i);
         NB_NEED(ids, nb_format(r->ctx, "%s, %s_id INTEGER", ids, r->kinds[i]->name));
         NB_NEED(texts, nb_format(r->ctx, "%s, %s", texts, r->kinds[i]->name));
     }
@@ -308,22 +369,23 @@ static nb_status make_keys(nb_relation *r, const char *which)
                            "head_id INTEGER, panel_id INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, "
                            "draws INTEGER, opens INTEGER%s%s, alone INTEGER",
                            ids, narrow));
-    NB_TRY(r->ctx, nb_relation_run(r, "BEGIN"));
-    NB_TRY(r->ctx, nb_relation_table(r, "key", sql, &k.insert, k.scratch));
-    NB_NEED(sql, nb_format(r->ctx,
-                           "SELECT rowid, position, head, trial, n, d, %s, %s, %s, problem || char(31) || head, %s%s%s "
-                           "FROM %s WHERE position IS NOT NULL%s ORDER BY position",
-                           model, layer, source, line, texts, values, r->rows, which));
-    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &k.row, k.scratch));
+    NB_TRY(r->ctx, nb_relation_table(r, "key", sql, &k->insert, k->scratch));
+    NB_NEED(
+        sql,
+        nb_format(
+            r->ctx,
+            "SELECT rowid, position, head, trial, n, d, status, %s, %s, %s%s%s%s FROM %s WHERE position IS NOT NULL%s "
+            "ORDER BY position",
+            model, layer, source, texts, identity, values, r->rows, which));
+    NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &k->row, k->scratch));
     for (int count = 0;; count++) {
         bool there;
-        NB_TRY(r->ctx, nb_relation_step(r, k.row, &there));
+        NB_TRY(r->ctx, nb_relation_step(r, k->row, &there));
         if (!there) break;
-        NB_TRY(r->ctx, add_key(&k, count));
+        NB_TRY(r->ctx, add_key(k, count));
     }
-    nb_ctx_release(k.scratch, 0);
-    return nb_relation_run(
-        r, "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0); COMMIT");
+    nb_ctx_release(k->scratch, 0);
+    return nb_relation_run(r, "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0)");
 }
 
 /* 2. Names. */
@@ -417,9 +479,11 @@ static nb_status name_inputs(const nb_relation *r, const nb_texts *specs, const 
     return NB_OK;
 }
 
-static nb_status add_component(const nb_relation *r, sqlite3_stmt *s, sqlite3_stmt *options, int kind, int id,
+static nb_status add_component(const keys *k, sqlite3_stmt *s, sqlite3_stmt *options, int kind, int id,
                                const char *label, const char *input)
 {
+    const nb_relation *r = k->r;
+    const facts *f = &k->facts[kind][id];
     const nb_registry *registry = registry_of(r, kind);
     const char *spec = r->specs[kind].items[id], *full = nb_given_label_of(r->labels, registry, spec);
     nb_choice room;
@@ -430,40 +494,44 @@ static nb_status add_component(const nb_relation *r, sqlite3_stmt *s, sqlite3_st
              core = choice && registry == &nb_cores ? nb_core_traits(choice) : 0,
              attention = choice && registry == &nb_attentions ? nb_attention_traits(choice) : 0;
     if (!full) full = choice && choice->component->options->key ? choice->full : label;
-    NB_TRY(r->ctx, nb_relation_add(
-                       r, s, "tttttiiiiiiiiit", r->kinds[kind]->name, spec, label, full,
-                       choice ? choice->component->name : NULL, id, (strategy & NB_ORACLE || core & NB_CORE_ORACLE),
-                       (strategy & NB_RANDOM || core & NB_CORE_RANDOM), ((core & NB_CORE_FILTER) != 0),
-                       ((attention & NB_ATTENTION_EXACT) != 0), (choice && choice->plain), (kernel && kernel->points),
-                       (kernel && kernel->low_rank), (!kernel || kernel->stochastic), input));
+    NB_TRY(r->ctx, nb_relation_add(r, s, "tttttiiiiiiiiiiiit", r->kinds[kind]->name, spec, label, full,
+                                   choice ? choice->component->name : NULL, id, kind, f->first, f->open,
+                                   (strategy & NB_ORACLE || core & NB_CORE_ORACLE),
+                                   (strategy & NB_RANDOM || core & NB_CORE_RANDOM), ((core & NB_CORE_FILTER) != 0),
+                                   ((attention & NB_ATTENTION_EXACT) != 0), (choice && choice->plain),
+                                   (kernel && kernel->points), (kernel && kernel->low_rank),
+                                   (!kernel || kernel->stochastic), input));
     return choice ? add_options(r, options, kind, id, choice) : NB_OK;
 }
 
-static nb_status make_components(const nb_relation *r)
+static nb_status make_components(const keys *k)
 {
+    const nb_relation *r = k->r;
     sqlite3_stmt *component, *option;
     nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx,
-           nb_relation_table(r, "component",
-                             "kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, oracle "
-                             "INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set "
-                             "INTEGER, low_rank INTEGER, stochastic INTEGER, input TEXT, PRIMARY KEY (kind, id)",
-                             &component, r->ctx));
+    NB_TRY(
+        r->ctx,
+        nb_relation_table(
+            r, "component",
+            "kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, kind_place INTEGER, first_row INTEGER, has_result INTEGER, oracle "
+            "INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set "
+            "INTEGER, low_rank INTEGER, stochastic INTEGER, input TEXT, PRIMARY KEY (kind, id)",
+            &component, r->ctx));
     NB_TRY(r->ctx, nb_relation_table(r, "option",
                                      "kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, id INTEGER, place "
                                      "INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)",
                                      &option, r->ctx));
-    for (int k = 0; k < r->kind_count; k++) {
-        const nb_registry *registry = registry_of(r, k);
-        const nb_texts *specs = &r->specs[k];
+    for (int kind = 0; kind < r->kind_count; kind++) {
+        const nb_registry *registry = registry_of(r, kind);
+        const nb_texts *specs = &r->specs[kind];
         const char **labels, **inputs;
         NB_NEED(labels, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *labels));
         NB_NEED(inputs, nb_alloc(r->ctx, (size_t)specs->count + 1, sizeof *inputs));
-        if (k == r->problem) NB_TRY(r->ctx, name_inputs(r, specs, inputs));
+        if (kind == r->problem) NB_TRY(r->ctx, name_inputs(r, specs, inputs));
         for (int i = 0; i < specs->count; i++) labels[i] = specs->items[i];
         if (registry) NB_TRY(r->ctx, nb_labels_apart(registry, r->labels, specs->count, specs->items, labels, r->ctx));
         for (int i = 0; i < specs->count; i++)
-            NB_TRY(r->ctx, add_component(r, component, option, k, i, labels[i], inputs[i]));
+            NB_TRY(r->ctx, add_component(k, component, option, kind, i, labels[i], inputs[i]));
     }
     nb_ctx_release(r->ctx, mark);
     return nb_relation_run(
@@ -621,25 +689,20 @@ static nb_status make_view(const nb_relation *r)
  * none. */
 static nb_status make_without(const nb_relation *r)
 {
-    const char *parts = "SELECT NULL AS kind, 0 AS place, 0 AS id, 0 AS number, 0 AS open, 0 AS ok WHERE 0", *reason;
+    const char *reason, *kinds = "''";
     NB_TRY(r->ctx, optional(r, "reason", &reason));
-    for (int i = 0; i < r->kind_count; i++) {
-        const char *name = r->kinds[i]->name;
-        if (i == r->problem || !registry_of(r, i)) continue;
-        NB_NEED(parts, nb_format(r->ctx,
-                                 "%s UNION ALL SELECT '%s', %d, %s_id, min(number), count(CASE WHEN status IN ('ok', "
-                                 "'planned') THEN 1 END), count(CASE WHEN status = 'ok' THEN 1 END) FROM key GROUP BY "
-                                 "%s_id",
-                                 parts, name, i, name, name));
-    }
+    for (int i = 0; i < r->kind_count; i++)
+        if (i != r->problem && registry_of(r, i))
+            NB_NEED(kinds, nb_format(r->ctx, "%s, '%s'", kinds, r->kinds[i]->name));
     return nb_relation_run(
-        r, nb_format(r->ctx,
-                     "CREATE TEMP VIEW without AS SELECT kind, 'NO RESULT: ' || listed(c.label, c.id) || ' (' || "
-                     "status || coalesce(': ' || nullif(%s, ''), '') || ').' AS text FROM (SELECT *, "
-                     "max(ok) OVER (PARTITION BY kind) AS others FROM (%s)) AS w JOIN component AS c USING "
-                     "(kind, id) JOIN run ON run.number = w.number WHERE open = 0 AND others > 0 "
-                     "GROUP BY place, status, %s ORDER BY place, min(c.id)",
-                     reason, parts, reason));
+        r,
+        nb_format(
+            r->ctx,
+            "CREATE TEMP VIEW without AS SELECT kind, 'NO RESULT: ' || listed(c.label, c.id) || ' (' || "
+            "status || coalesce(': ' || nullif(%s, ''), '') || ').' AS text FROM component AS c JOIN run ON "
+            "run.number = c.first_row WHERE NOT c.has_result AND kind IN (%s) AND EXISTS (SELECT 1 FROM key WHERE status "
+            "= 'ok') GROUP BY kind_place, status, %s ORDER BY kind_place, min(c.id)",
+            reason, kinds, reason));
 }
 
 /* Drops what was made of other rows, or by another relation of the same store: all but that, its own view and which
@@ -659,18 +722,21 @@ static nb_status drop_all(const nb_relation *r)
 /* All that follows from the rows; `which`: "" or a condition, of those that stay. */
 static nb_status make(nb_relation *r, const char *which)
 {
+    keys k = {.r = r};
     for (int i = 0; i < r->kind_count; i++) nb_texts_init(&r->specs[i], r->ctx);
     nb_texts *const texts[] = {&r->strata, &r->sources, &r->panels};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) nb_texts_init(texts[i], r->ctx);
     for (int i = 0; i < NB_MOST_MADE; i++) r->made[i][1] = NULL;
     NB_TRY(r->ctx, drop_all(r));
-    NB_TRY(r->ctx, make_keys(r, which));
-    NB_TRY(r->ctx, make_components(r));
+    NB_TRY(r->ctx, nb_relation_run(r, "BEGIN"));
+    NB_TRY(r->ctx, make_keys(&k, which));
+    NB_TRY(r->ctx, make_components(&k));
     NB_TRY(r->ctx, make_sources(r));
     NB_TRY(r->ctx, make_panels(r));
     NB_TRY(r->ctx, make_view(r));
     NB_TRY(r->ctx, make_without(r));
-    return make_measured(r);
+    NB_TRY(r->ctx, make_measured(r));
+    return nb_relation_run(r, "COMMIT");
 }
 
 /* Rows of all stores in a table of the first one's connection, each run's behind those before. */
@@ -703,9 +769,6 @@ static nb_status gather_rows(const nb_relation *r, int count, nb_store *const *s
     nb_ctx_release(r->ctx, mark);
     return nb_relation_run(r, "CREATE INDEX gathered_positions ON gathered (position)");
 }
-
-static const nb_column run_column = {
-    .name = "run", .type = NB_COLUMN_TEXT, .identity = true, .help = "the folder of the run"};
 
 static nb_status add_kinds(nb_relation *r)
 {
@@ -741,7 +804,11 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     nb_texts_init(&r->views, r->ctx);
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
     if (r->study->add_functions) NB_TRY(ctx, r->study->add_functions(r->store->db, ctx));
-    NB_TRY(ctx, nb_relation_run(r, "PRAGMA query_only = 0; PRAGMA temp_store = FILE; PRAGMA cache_size = -65536"));
+    NB_TRY(
+        ctx,
+        nb_relation_run(
+            r,
+            "PRAGMA query_only = 0; PRAGMA temp_store = FILE; PRAGMA cache_size = -65536; PRAGMA temp.cache_size = -262144"));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
     NB_TRY(ctx, make(r, ""));
     *out = r;

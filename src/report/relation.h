@@ -19,6 +19,8 @@
  *              name
  *   component  id, kind (the column), spec, label, full (with the first option always), name; of strategies and cores
  *              oracle, random; of cores filter; of attentions exact; plain: all options have their defaults;
+ *              kind_place: where its column stands among those of the identity; first_row: the number of its first;
+ *              has_result: or may get one;
  *              input: how a problem reads its files, in what others of the run read them otherwise, "max_n = 12"
  *   option     an option each of a component (kind, id), in their order (place): key, value, number (NULL of a text or
  *              a word), rest (the component's other options, which two share that differ in this one only), rest_label,
