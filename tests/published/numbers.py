@@ -28,7 +28,7 @@ LETTERS = r"(?:\b(?:[a-zA-Z]\w*|²) ?(?:=|≤|<|≥) ?)"
 VALUE = r"-?[\d,]*\d(?:\.\d+)?(?:e-?\d+)?(?: ?%)?"
 DEFINED = re.compile(rf"{LETTERS}{VALUE}(?:(?:, | \.\.\. | and | or | to |/){VALUE})*")
 NAMES = re.compile(r"arXiv:[\d.]+|\b(?:[Ll]ayers?|Zen|Theorem|Lemma|CPU|Debian|trial|order|rank|head) \d[\d.]*|\(\d+\)|\b95 %|\b10-90 %|±\d[\d.]*")
-COUNTED = re.compile(r"(?<![\w.,])\d[\d,]*(?= (?:landmarks?|landmark tokens|segment means|(?:uniform |strongest |random )?(?:tokens|keys|rows)|trials|passes|texts|"
+COUNTED = re.compile(r"(?<![\w.,])\d[\d,]*(?=\s+(?:landmarks?|landmark tokens|segment means|(?:uniform |strongest |random )?(?:tokens|keys|rows)|trials|passes|texts|"
                      r"crops|images|sources|inputs|problems|strategies|numbers of|m\b|cores|methods|settings|choices|samples|files|heads|"
                      r"paired|factor pairs|pairs|random projections|layers)\b)")
 COMMAND = re.compile(r"^ *(?:\./|make |nysbench |compare |python3? |cd |experiments/|--|'|\")")
