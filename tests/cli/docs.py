@@ -114,6 +114,7 @@ def check_walk(path):
 sources = [open(file).read() for file in glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("strategies/*.[ch]")]
 package = "".join(open(file).read() for file in glob.glob("python/nysbench/*.py"))
 others = {"baseline_pairing", "setting_heads", "nb_strategy_mine"} | placeholders | set(re.findall(r"\b(?:nb|nysbench)_\w+", "".join(sources)))
+others |= set(re.findall(r"^static [^(\n]*?(\w+)\(", "".join(sources), re.M))
 others |= set(re.findall(r"\w+", package))
 others |= set(re.findall(r"\w+", open("src/report/relation.h").read())) # columns of views
 
