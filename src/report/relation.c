@@ -53,18 +53,11 @@ nb_status nb_relation_prepare(const nb_relation *r, const char *sql, const char 
     return *s ? nb_defer(ctx, finalize, *s) : NB_OK;
 }
 
-/* "" in front of a column that an older store does not have. */
-static nb_status has_column(const nb_relation *r, const char *name, bool *has)
+/* An older store may lack a column. */
+static bool has_column(const nb_relation *r, const char *name)
 {
-    sqlite3_stmt *s;
-    nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx, nb_relation_prepare(r, "SELECT 1 FROM pragma_table_info(?2, ?3) WHERE name = ?1", NULL, &s, r->ctx));
-    sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 2, strchr(r->rows, '.') + 1, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 3, r->several ? "temp" : "main", -1, SQLITE_STATIC);
-    *has = sqlite3_step(s) == SQLITE_ROW;
-    nb_ctx_release(r->ctx, mark);
-    return NB_OK;
+    return sqlite3_table_column_metadata(r->store->db, r->several ? "temp" : "main", strchr(r->rows, '.') + 1, name,
+                                         NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
 /* 1. Keys. */
@@ -291,13 +284,10 @@ static nb_status add_key(keys *k, int number)
     return nb_relation_add(r, k->insert, "");
 }
 
-/* The name of a column that rows may lack, or NULL. */
-static nb_status optional(const nb_relation *r, const char *name, const char **sql)
+/* The name of a column in SQL, or NULL where rows lack it. */
+static const char *optional(const nb_relation *r, const char *name)
 {
-    bool has = nb_column_find(r->study->columns, name);
-    if (has) NB_TRY(r->ctx, has_column(r, name, &has));
-    *sql = has ? name : "NULL";
-    return NB_OK;
+    return nb_column_find(r->study->columns, name) && has_column(r, name) ? name : "NULL";
 }
 
 /* Returns whether many queries ask the column of each row, and it has few bytes: then it stands in `key` too, so that
@@ -320,14 +310,12 @@ static nb_status list_narrow(const nb_relation *r, const char **columns, const c
 {
     *columns = *values = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        const char *value;
         if (!is_narrow(r->study, c)) continue;
-        NB_TRY(r->ctx, optional(r, c->name, &value));
         NB_NEED(*columns, nb_format(r->ctx, "%s, %s %s", *columns, c->name,
                                     c->type == NB_COLUMN_INT    ? "INTEGER"
                                     : c->type == NB_COLUMN_REAL ? "REAL"
                                                                 : "TEXT"));
-        NB_NEED(*values, nb_format(r->ctx, "%s, %s", *values, value));
+        NB_NEED(*values, nb_format(r->ctx, "%s, %s", *values, optional(r, c->name)));
     }
     return NB_OK;
 }
@@ -350,13 +338,10 @@ static nb_status list_identity(keys *k, const char **columns)
 static nb_status make_keys(keys *k, const char *which)
 {
     nb_relation *r = k->r;
-    const char *model, *layer, *source, *identity, *ids = "", *texts = "", *narrow, *values, *sql;
+    const char *identity, *ids = "", *texts = "", *narrow, *values, *sql;
     NB_NEED(k->scratch, nb_ctx_child(r->ctx));
     nb_texts_init(&k->heads, k->scratch);
     nb_texts_init(&k->lines, k->scratch);
-    NB_TRY(r->ctx, optional(r, "model", &model));
-    NB_TRY(r->ctx, optional(r, "layer", &layer));
-    NB_TRY(r->ctx, optional(r, "source", &source));
     NB_TRY(r->ctx, list_identity(k, &identity));
     for (int i = 0; i < r->kind_count; i++) {
         k->of_data[i] = i == r->problem || r->kinds[i] == &run_column || is_of_scene(r, i);
@@ -376,7 +361,8 @@ static nb_status make_keys(keys *k, const char *which)
             r->ctx,
             "SELECT rowid, position, head, trial, n, d, status, %s, %s, %s%s%s%s FROM %s WHERE position IS NOT NULL%s "
             "ORDER BY position",
-            model, layer, source, texts, identity, values, r->rows, which));
+            optional(r, "model"), optional(r, "layer"), optional(r, "source"), texts, identity, values, r->rows,
+            which));
     NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &k->row, k->scratch));
     for (int count = 0;; count++) {
         bool there;
@@ -385,7 +371,8 @@ static nb_status make_keys(keys *k, const char *which)
         NB_TRY(r->ctx, add_key(k, count));
     }
     nb_ctx_release(k->scratch, 0);
-    return nb_relation_run(r, "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0)");
+    return nb_relation_run(r,
+                           "UPDATE key SET alone = 1 WHERE line_id NOT IN (SELECT line_id FROM key WHERE trial > 0)");
 }
 
 /* 2. Names. */
@@ -563,10 +550,7 @@ static nb_status make_sources(const nb_relation *r)
 
 static nb_status count_panels(const nb_relation *r)
 {
-    const char *names = "", *model, *layer, *rows;
-    NB_TRY(r->ctx, optional(r, "model", &model));
-    NB_TRY(r->ctx, optional(r, "layer", &layer));
-    NB_TRY(r->ctx, optional(r, "rows", &rows));
+    const char *names = "";
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i))
             NB_NEED(names, nb_format(r->ctx, "%s, r.%s AS %s, k.%s_id AS %s_id", names, r->kinds[i]->name,
@@ -580,7 +564,7 @@ static nb_status count_panels(const nb_relation *r)
                      "AS heads, max(trial) + 1 AS trials, min(position) AS first FROM key GROUP BY panel_id) "
                      "AS c JOIN %s AS r ON r.position = c.first JOIN key AS k ON k.id = r.rowid "
                      "ORDER BY c.first; CREATE UNIQUE INDEX panels ON panel (id)",
-                     model, layer, rows, names, r->rows));
+                     optional(r, "model"), optional(r, "layer"), optional(r, "rows"), names, r->rows));
 }
 
 /* A title begins with the label of its one problem, or of several files with the model and how many sources they are
@@ -639,11 +623,9 @@ static nb_status make_measured(const nb_relation *r)
     const char *names = "", *cases = "";
     int at = 0;
     for (const nb_column *c = r->study->columns; c->name; c++, at++) {
-        bool has;
         if (!c->measure || c->time || c->type != NB_COLUMN_REAL) continue;
-        NB_TRY(r->ctx, has_column(r, c->name, &has));
         NB_NEED(names, nb_format(r->ctx, "%s%s (%d, '%s')", names, *names ? "," : "", at, c->name));
-        if (has) NB_NEED(cases, nb_format(r->ctx, "%s WHEN %d THEN r.%s", cases, at, c->name));
+        if (has_column(r, c->name)) NB_NEED(cases, nb_format(r->ctx, "%s WHEN %d THEN r.%s", cases, at, c->name));
     }
     if (!*cases) return NB_OK;
     return nb_relation_run(
@@ -660,10 +642,9 @@ static nb_status make_view(const nb_relation *r)
     static const char *const origins[] = {"model", "layer", "source"}; /* which a study's rows may lack */
     const char *columns = "", *joins = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        bool has, in_key = is_narrow(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
-        NB_TRY(r->ctx, has_column(r, c->name, &has));
-        NB_NEED(columns, nb_format(r->ctx, has ? "%s%s%s.%s AS %s" : "%s%sNULL AS %.0s%.0s%s", columns,
-                                   *columns ? ", " : "", in_key ? "k" : "r", c->name, c->name));
+        bool in_key = is_narrow(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
+        NB_NEED(columns, nb_format(r->ctx, has_column(r, c->name) ? "%s%s%s.%s AS %s" : "%s%sNULL AS %.0s%.0s%s",
+                                   columns, *columns ? ", " : "", in_key ? "k" : "r", c->name, c->name));
     }
     for (int i = 0; i < 3; i++)
         if (!nb_column_find(r->study->columns, origins[i]))
@@ -689,8 +670,7 @@ static nb_status make_view(const nb_relation *r)
  * none. */
 static nb_status make_without(const nb_relation *r)
 {
-    const char *reason, *kinds = "''";
-    NB_TRY(r->ctx, optional(r, "reason", &reason));
+    const char *reason = optional(r, "reason"), *kinds = "''";
     for (int i = 0; i < r->kind_count; i++)
         if (i != r->problem && registry_of(r, i))
             NB_NEED(kinds, nb_format(r->ctx, "%s, '%s'", kinds, r->kinds[i]->name));
