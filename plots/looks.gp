@@ -42,8 +42,9 @@ terminal(format, width, height) = \
   : sprintf("set terminal pngcairo size %g, %g font '%s' fontscale %g linewidth %g dashlength 0.6 pointscale %g", \
         ceil(scale("png") * width), ceil(scale("png") * height), face(12), scale("png"), thin * scale("png"), scale("png"))
 
-# A text in at most two lines of n letters, broken after a comma, bracket or the like.
-cut(t, n) = (best = n, sum [k = n / 2:n] (strstrt(",(_-/ ;:", t[k:k]) > 0 && t[k - 1:k] ne " (" ? (best = k, 0) : 0), best)
+# A text in at most two lines of n letters, broken behind a blank, a comma or the like, else behind a bracket or a hyphen.
+last_of_marks(t, n, marks) = (best = 0, sum [k = n / 2:n] (strstrt(marks, t[k:k]) > 0 && t[k - 1:k] ne " (" ? (best = k, 0) : 0), best)
+cut(t, n) = last_of_marks(t, n, ", /;:") > 0 ? best : last_of_marks(t, n, "(_-") > 0 ? best : n
 dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
 wrap(t, n) = strlen(t) <= n ? t : (best = cut(t, n), t[1:best] . "\n" . dots(t[best + 1:*], n))
 

@@ -53,7 +53,7 @@ do for [p = 1:P] {
 }
 load "direct.gp"
 
-array texts[3] = [sprintf("1: %s", baseline), "95 % t interval over sources" . (paper ? "" : " and trials"), "a head, geometric mean over trials"]
+array texts[3] = [sprintf("1: %s", baseline), paper ? "95 % interval, sources and trials" : "95 % t interval over sources and trials", "a head, geometric mean over trials"]
 any_bars = 0
 stats data using ($7 > $6 ? (any_bars = 1, 1) : 1) nooutput
 widest = 24; entries = 2 + any_bars

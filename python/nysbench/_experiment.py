@@ -38,6 +38,8 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
     >>> len(found.compare())
     4
 
+    Required are heads (or problems), strategies and cores; other studies have other keys.
+
     config: a path to an experiment file, or a dict of its keys; None: `keys` alone. `keys` replace those of the config,
         under the same names: strategies, cores, landmarks, trials, pairing, claims ... (docs/config.md).
     heads: {name: (q, k, v)}, in the place of `problems`: q, k and v of shape (n, d), (heads, n, d) or (inputs, heads, n, d),

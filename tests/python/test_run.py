@@ -105,6 +105,13 @@ class Rows(Folders):
             measured = nysbench.measure(*given, strategy="uniform(strided=true)", landmarks=4, cores=SAME["cores"])
             np.testing.assert_array_equal(column(wide, "error", landmarks=4), [row["error"] for row in measured])
 
+    def test_what_is_not_allowed_and_what_is_not_there(self):
+        found = run(["uniform", "kmeans"], folder=self.folder)
+        for ask in (lambda: found.compare(metric="eror"), lambda: found.compare(baseline="unifrom"), lambda: found.table("erors"),
+                    lambda: found.sql("SELECT eror FROM run")):
+            self.assertRaises(nysbench.ArgumentError, ask)
+        self.assertRaises(nysbench.FileError, nysbench.Run(self.folder + "-nowhere").compare)
+
     def test_config_from_a_file(self):
         path = self.folder + ".yaml"
         Path(path).write_text("problems: gaussian(n=30, d=4)\nstrategies: kmeans\ncores: svd\nlandmarks: 5\nplots: []\n")
