@@ -198,8 +198,8 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         NB_PLUGIN_OPTION(line),
         POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 1, ctx));
-    NB_TRY(ctx, read_terms(line, &g, &terms, ctx));
     g.format = (nb_output_format)line->format.value;
+    NB_TRY(ctx, read_terms(line, &g, &terms, ctx));
     line->stage = NB_ASKS;
     return compare(line->arguments[0], &g, &terms, ctx);
 }

@@ -86,6 +86,7 @@ CASES
     lines 'assert {x["method"] for x in lines} == {"segment_means"}' --where strategy=uniform --where strategy=segment_means
     lines 'assert all(-1 < x["difference"] < 1 for x in lines if "kmeans" in x["method"] and x["core"][0] == "i")' --scale difference
     lines 'assert len(lines) == 4 and all((x["landmarks"], x["heads"], x["pairs"]) == ("all", 8, 16) for x in lines)' --pool landmarks
+    lines 'assert all(x["bootstrap_low"] < x["ratio"] < x["bootstrap_high"] for x in lines if x["ratio"])'
     lines 'assert all(x["bootstrap_low"] is None for x in lines)' --resamples 0
     lines 'assert all(x["verdict"] in ("better", "worse", "equivalent") for x in lines)' --margin 1000
 }
