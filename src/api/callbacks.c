@@ -5,8 +5,6 @@
 #include "cores/callback.h"
 #include "strategies/callback.h"
 
-#include <string.h>
-
 /* `code` is what the function has returned. */
 static nb_status check_return(const nb_added *added, int code, char *message, size_t size, nb_ctx *ctx)
 {

@@ -7,7 +7,6 @@
 #include "calls/early.h"
 #include "components/registry.h"
 #include "cores/core.h"
-#include "linalg/vector.h"
 #include "run/plan.h"
 #include "studies/error/runner.h"
 

@@ -2,7 +2,6 @@
 /* one_head.c - from a request to an experiment's config. */
 #include "api/one_head.h"
 
-#include "api/handle.h"
 #include "base/numbers.h"
 #include "calls/early.h"
 #include "calls/heads.h"

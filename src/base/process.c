@@ -25,7 +25,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* The process's own, as its children are. */
 static struct {

@@ -2,7 +2,6 @@
 /* text.c - UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
 #include "base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Bytes of the character that begins there; 0: none does. */

@@ -8,12 +8,10 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "components/plugin.h"
-#include "components/registry.h"
 #include "kernels/kernel.h"
 #include "conformance/conformance.h"
 #include "report/page_record.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * option or an argument takes is known by its name in --help: SPEC, COLUMN, csv|json, and, in capital letters, the kind
  * of a component. Names of files are left to the shell. */
 #include "api/kinds.h"
-#include "base/text.h"
 #include "commands/experiment.h"
 #include "commands/command.h"
 #include "components/study.h"

@@ -8,7 +8,6 @@
 #include "commands/experiment.h"
 #include "run/run_folder.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -3,16 +3,11 @@
 #include "commands/experiment.h"
 
 #include "base/digest.h"
-#include "base/files.h"
 #include "base/machine.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "run/run_folder.h"
-#include "config/config.h"
-#include "run/plan.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

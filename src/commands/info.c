@@ -9,7 +9,6 @@
 #include "report/caveats.h"
 #include "run/run_folder.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct { /* the facts of one manifest, or of the program */

@@ -5,8 +5,6 @@
 #include "api/kinds.h"
 #include "commands/program.h"
 
-#include <stdio.h>
-
 typedef struct {
     nysbench *handle;
     nb_output_format format;

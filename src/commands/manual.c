@@ -9,7 +9,6 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
-#include "base/text.h"
 #include "base/version.h"
 
 #include <cmark-gfm-core-extensions.h>

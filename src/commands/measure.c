@@ -3,7 +3,6 @@
  * choice of landmarks, a strategy's or anybody's from files. */
 #include "commands/program.h"
 
-#include "commands/command.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
 #include "report/labels.h"

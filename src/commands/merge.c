@@ -12,7 +12,6 @@
 #include "run/provenance.h"
 #include "run/run_folder.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -6,10 +6,7 @@
 #include "base/words.h"
 #include "base/text.h"
 #include "commands/experiment.h"
-#include "components/registry.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

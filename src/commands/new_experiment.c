@@ -6,11 +6,9 @@
 #include "api/one_head.h"
 #include "base/files.h"
 #include "base/words.h"
-#include "config/config.h"
 #include "data/head.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_ENTRIES = 16, ANSWER_SIZE = 4096 };

@@ -10,8 +10,6 @@
 #include "report/labels.h"
 #include "report/page_record.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Prints the values of the scene's axes, except the problem. */

@@ -5,7 +5,6 @@
 #include "base/gnuplot.h"
 #include "base/machine.h"
 #include "base/text.h"
-#include "components/registry.h"
 #include "components/study.h"
 #include "studies/error/runner.h"
 #include "report/caveats.h"
@@ -17,7 +16,6 @@
 #include "report/where.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

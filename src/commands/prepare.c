@@ -8,7 +8,6 @@
 #include "run/run_folder.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include "run/provenance.h"
 #include "run/run_folder.h"
 
-#include <math.h>
 #include <string.h>
 
 int nb_preview_workers(int jobs)

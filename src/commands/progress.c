@@ -3,10 +3,7 @@
 #include "commands/experiment.h"
 
 #include "base/clock.h"
-#include "commands/command.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

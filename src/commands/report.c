@@ -8,8 +8,6 @@
 #include "run/run_folder.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef enum { BOTH = -1, HTML, MARKDOWN } kind;

@@ -6,7 +6,6 @@
 #include "commands/experiment.h"
 #include "run/run_folder.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef enum { DONE, RUNNING, STOPPED, MISSING, STATE_COUNT } state;

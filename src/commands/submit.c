@@ -11,8 +11,6 @@
 #include "run/run_folder.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -2,7 +2,6 @@
 /* table.c - nysbench table RUN [TABLE]... */
 #include "commands/command.h"
 
-#include "components/registry.h"
 #include "components/study.h"
 #include "report/caveats.h"
 #include "run/run_folder.h"
@@ -11,7 +10,6 @@
 #include "report/table.h"
 #include "report/where.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {

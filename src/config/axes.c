@@ -2,14 +2,11 @@
 /* axes.c - see keys.h */
 #include "config/keys.h"
 
-#include "base/numbers.h"
 #include "base/text.h"
 #include "calls/heads.h"
 #include "components/registry.h"
 #include "config/lookup.h"
-#include "config/yaml.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_VALUES = 1000000, MOST_TRIALS = 1000000 };

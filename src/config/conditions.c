@@ -5,11 +5,9 @@
 
 #include "base/text.h"
 #include "config/lookup.h"
-#include "config/yaml.h"
 
 #include <float.h>
 #include <limits.h>
-#include <string.h>
 
 static nb_status add(const nb_condition_reader *r, nb_column_values *c, nb_yaml source, nb_named_value value)
 {

@@ -8,7 +8,6 @@
 #include "components/plugin.h"
 #include "config/yaml.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {

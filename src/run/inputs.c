@@ -8,7 +8,6 @@
 #include "base/words.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LETTERS = 16 }; /* of a digest that a row carries: 64 bits tell apart what one path has held */

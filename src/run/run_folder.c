@@ -12,7 +12,6 @@
 #include "run/provenance.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

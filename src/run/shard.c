@@ -6,7 +6,6 @@
 
 #include "base/numbers.h"
 #include "run/prediction.h"
-#include "run/plan.h"
 
 #include <stdlib.h>
 

@@ -10,8 +10,6 @@
 #include "base/files.h"
 #include "base/version.h"
 #include "components/registry.h"
-#include "run/inputs.h"
-#include "run/schema.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -7,7 +7,6 @@
 #include "run/plan.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
 
 /* The signature of a run's rows: the program, and how it measured them. */
 
