@@ -266,12 +266,8 @@ static nb_status peek(const nb_config_loader *l, nb_yaml root, int count, const 
 {
     nb_mistakes told_later;
     nb_mistakes_init(&told_later, l->ctx);
-    *value = (nb_yaml){.node = NULL};
-    for (int i = 0; i < nb_yaml_pairs(root) && !value->node; i++) {
-        nb_yaml name, here;
-        nb_yaml_pair(root, i, &name, &here);
-        if (strcmp(nb_yaml_found(name), key) == 0 && !nb_yaml_is_null(here)) *value = here;
-    }
+    *value = nb_yaml_get(root, key);
+    if (value->node && nb_yaml_is_null(*value)) value->node = NULL;
     for (int i = 0; i < count; i++) {
         const char *source;
         if (strcmp(overrides[i].key, key) != 0) continue;
