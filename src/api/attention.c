@@ -86,18 +86,14 @@ const char *nysbench_attention_message(const nysbench_attention *attention)
     return attention ? nysbench_message(attention->own) : "the attention is NULL";
 }
 
-static size_t outputs_of(const nb_layer_shape *s)
-{
-    return (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
-}
-
 static nb_status check_outputs(const nysbench_attention *a, const nb_layer *layer, const nb_scalar *out, nb_ctx *ctx)
 {
     const char *label = a->choice.label;
+    const nb_layer_shape *s = &layer->shape;
+    size_t count = (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
     NB_REQUIRE(ctx, !a->passed.refusal, NB_EINVAL, "%s: %s", label, a->passed.refusal);
     NB_REQUIRE(ctx, !a->passed.diverged, NB_ENUMERIC, "%s: %s", label, a->passed.diverged);
-    NB_REQUIRE(ctx, nb_scalars_finite(outputs_of(&layer->shape), out), NB_ENUMERIC, "%s: outputs are not finite",
-               label);
+    NB_REQUIRE(ctx, nb_scalars_finite(count, out), NB_ENUMERIC, "%s: outputs are not finite", label);
     return NB_OK;
 }
 
@@ -136,12 +132,6 @@ static nb_status check_arrays(const nb_layer *layer, const float *out, nb_ctx *c
     return NB_OK;
 }
 
-static nb_status forward(nysbench_attention *a, const nb_layer *layer, float *out, nb_ctx *ctx)
-{
-    NB_TRY(ctx, check_arrays(layer, out, ctx));
-    return pass(a, layer, out, ctx);
-}
-
 static nb_status extend(nysbench_attention *a, const nb_layer *layer, float *out, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, layer->shape.n >= 1, NB_EINVAL, "tokens = %d: expected at least 1", layer->shape.n);
@@ -156,7 +146,8 @@ nysbench_status nysbench_attention_forward(nysbench_attention *a, const float *q
     if (!a) return NYSBENCH_EINVAL;
     const nb_layer layer = {.shape = a->attending.shape, .q = q, .k = k, .v = v, .problem = ""};
     nb_call_begin(a->own, true);
-    return nb_call_end(a->own, forward(a, &layer, out, a->own->ctx));
+    nb_status status = check_arrays(&layer, out, a->own->ctx);
+    return nb_call_end(a->own, status == NB_OK ? pass(a, &layer, out, a->own->ctx) : status);
 }
 
 nysbench_status nysbench_attention_extend(nysbench_attention *a, int tokens, const float *q, const float *k,

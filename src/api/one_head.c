@@ -3,6 +3,7 @@
 #include "api/one_head.h"
 
 #include "base/numbers.h"
+#include "base/text.h"
 #include "calls/early.h"
 #include "calls/heads.h"
 #include "components/registry.h"
@@ -76,20 +77,12 @@ nb_status nb_one_head_word(nb_one_head *one, nb_error_axis axis, const char *key
 {
     const nb_axis *a = &one->config.study->axes[axis];
     const char *hint;
-    int word = 0;
     if (!text && a->extra) return nb_config_add_number(&one->config, (int)axis, -1, ctx);
     if (!text) text = a->initial;
-    while (a->words[word] && strcmp(a->words[word], text) != 0) word++;
-    if (a->words[word]) return nb_config_add_number(&one->config, (int)axis, word, ctx);
+    int word = nb_text_index(text, a->words);
+    if (word >= 0) return nb_config_add_number(&one->config, (int)axis, word, ctx);
     NB_NEED(hint, nb_hint(text, a->words, ctx));
     NB_FAIL(ctx, NB_EINVAL, "%s%s: '%s' is unknown%s", one->host->prefix, key, text, hint);
-}
-
-static nb_status check_causal(const char *text, nb_ctx *ctx)
-{
-    NB_REQUIRE(ctx, !text || strcmp(text, "auto") == 0 || strcmp(text, "true") == 0 || strcmp(text, "false") == 0,
-               NB_EINVAL, "--causal '%s': expected true, false or auto", text);
-    return NB_OK;
 }
 
 /* The problem that reads heads from files: its options name a file and select a head. */
@@ -110,8 +103,10 @@ static nb_status find_reader(const char **problem, const char **head_key, nb_ctx
 
 nb_status nb_head_spec(const char *file, int head, const char *causal, const char **spec, nb_ctx *ctx)
 {
+    static const char *const masks[] = {"auto", "true", "false", NULL};
     const char *quoted, *problem, *head_key;
-    NB_TRY(ctx, check_causal(causal, ctx));
+    NB_REQUIRE(ctx, !causal || nb_text_among(causal, masks), NB_EINVAL, "--causal '%s': expected true, false or auto",
+               causal);
     NB_NEED(quoted, nb_quoted(file, ctx));
     NB_TRY(ctx, find_reader(&problem, &head_key, ctx));
     NB_NEED(*spec, nb_format(ctx, "%s(file=%s, causal=%s%s)", problem, quoted, causal ? causal : "auto",

@@ -207,26 +207,18 @@ static _Noreturn void become(const nb_process *p, char *const *environment, cons
     _exit(NB_NOT_STARTED);
 }
 
-/* True if an entry of the environment, NAME=VALUE, has the name of that one. */
-static bool same_name(const char *entry, const char *variable)
-{
-    return strncmp(entry, variable, strcspn(variable, "=") + 1) == 0;
-}
-
 /* The program's own, or this process's with the program's variable. */
 static nb_status environment_of(const nb_process *p, char *const **out, nb_ctx *ctx)
 {
-    size_t count = 0, kept = 0;
+    size_t count = 0, kept = 0, name = p->variable ? strcspn(p->variable, "=") + 1 : 0; /* with its '=' */
     char **all;
     *out = p->environment;
     if (*out) return NB_OK;
     while (environ[count]) count++;
     NB_NEED(all, nb_alloc(ctx, count + 2, sizeof *all));
     *out = all;
-    for (size_t i = 0; i < count; i++) {
-        if (p->variable && same_name(environ[i], p->variable)) continue;
-        all[kept++] = environ[i];
-    }
+    for (size_t i = 0; i < count; i++)
+        if (!p->variable || strncmp(environ[i], p->variable, name) != 0) all[kept++] = environ[i];
     if (p->variable) NB_NEED(all[kept], nb_strdup(ctx, p->variable));
     return NB_OK;
 }

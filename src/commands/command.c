@@ -86,19 +86,15 @@ const nb_command *nb_command_named(const char *name)
     return nb_commands[i];
 }
 
-static void print_usage(const nb_command *c)
+int nb_run_command(const nb_command *c, int argc, const char **argv, nb_ctx *ctx)
 {
-    fprintf(stderr, "usage: nysbench %s%s%s\nSee 'nysbench %s --help'.\n", c->name, *c->arguments ? " " : "",
-            c->arguments, c->name);
-}
-
-int nb_run_command(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
-{
-    nb_command_line line = {.command = command, .argc = argc, .argv = argv, .format.words = nb_format_names};
-    nb_status status = command->run(&line, ctx);
+    nb_command_line line = {.command = c, .argc = argc, .argv = argv, .format.words = nb_format_names};
+    nb_status status = c->run(&line, ctx);
     if (status == NB_OK || line.ended) return line.exit;
     nb_print_failure(ctx);
-    if (line.show_usage) print_usage(command);
+    if (line.show_usage)
+        fprintf(stderr, "usage: nysbench %s%s%s\nSee 'nysbench %s --help'.\n", c->name, *c->arguments ? " " : "",
+                c->arguments, c->name);
     if (nb_error_status(ctx) == NB_EHOST) return NB_EXIT_FAILED; /* no mistake in the call */
     return line.stage == NB_BEGINS || (line.stage == NB_ASKS && status == NB_EINVAL) ? NB_EXIT_USAGE : NB_EXIT_FAILED;
 }

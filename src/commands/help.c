@@ -17,13 +17,6 @@ static int line_width(void)
     return columns == 0 ? COLUMNS : columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
 }
 
-static void print_topics(const nb_topic *topics, int count)
-{
-    fputs("Topics of 'nysbench help TOPIC':\n\n", stdout);
-    for (int i = 0; i < count; i++)
-        printf("  %-16s %.*s\n", topics[i].name, (int)strcspn(topics[i].summary, ".\n"), topics[i].summary);
-}
-
 /* In the pager, which may end before it has read all. */
 static nb_status show(const nb_topic *topic, nb_ctx *ctx)
 {
@@ -71,7 +64,9 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     const nb_topic *topic = name ? nb_manual_find(topics, count, name) : NULL;
     if (name && !topic) return unknown(name, topics, count, ctx);
     if (topic) return show(topic, ctx);
-    print_topics(topics, count);
+    fputs("Topics of 'nysbench help TOPIC':\n\n", stdout);
+    for (int i = 0; i < count; i++)
+        printf("  %-16s %.*s\n", topics[i].name, (int)strcspn(topics[i].summary, ".\n"), topics[i].summary);
     return NB_OK;
 }
 

@@ -42,11 +42,6 @@ static void print_methods(FILE *out, const nb_plan *plan)
     fputs(")\n", out);
 }
 
-static bool begins_trial(const nb_planned_row *rows, int i)
-{
-    return i == 0 || rows[i - 1].scene != rows[i].scene || rows[i - 1].trial != rows[i].trial;
-}
-
 typedef struct {
     nb_texts strata, sources; /* see report/relation.h */
     bool *drawn;              /* by stratum */
@@ -84,7 +79,8 @@ static nb_status print_sources(FILE *out, const nb_plan *plan, nb_ctx *ctx)
     nb_texts_init(&r.sources, ctx);
     NB_NEED(row, nb_alloc(ctx, 1, plan->config->study->row_size));
     for (int i = 0; i < plan->row_count; i++) {
-        if (!begins_trial(plan->rows, i)) continue;
+        const nb_planned_row *at = &plan->rows[i];
+        if (i > 0 && at[-1].scene == at->scene && at[-1].trial == at->trial) continue;
         nb_plan_row(plan, i, row);
         NB_TRY(ctx, add_source(plan, i, row, &r, ctx));
     }

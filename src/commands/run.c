@@ -60,12 +60,6 @@ static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
     return nb_store_write(&s->store, index, s->wanted, row, ctx);
 }
 
-static nb_status go_on(void *self, nb_ctx *ctx)
-{
-    (void)self, (void)ctx;
-    return NB_OK;
-}
-
 static nb_status keep(void *self, nb_ctx *ctx)
 {
     sink *s = self;
@@ -112,7 +106,7 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
     nb_sink functions = {.self = s,
                          .begin = begin,
                          .row = put_row,
-                         .end = workers.jobs ? go_on : keep,
+                         .end = workers.jobs ? nb_sink_ignore : keep,
                          .keep = workers.jobs ? keep : NULL,
                          .stop = stop,
                          .notice = notice,

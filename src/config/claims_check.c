@@ -58,13 +58,6 @@ static nb_status stock_data(const checker *k, const char *column, stock *s)
     return NB_OK;
 }
 
-static nb_status stock_setting(const checker *k, const nb_option *option, stock *s)
-{
-    NB_NEED(s->texts, nb_alloc(k->ctx, 2, sizeof *s->texts));
-    s->text_count = 1;
-    return nb_config_setting(k->config, option, s->texts, k->ctx);
-}
-
 static nb_status find_stock(const checker *k, const char *column, stock *s)
 {
     const nb_study *study = k->config->study;
@@ -74,8 +67,12 @@ static nb_status find_stock(const checker *k, const char *column, stock *s)
         s->any = s->axis->type == NB_AXIS_WORD && s->axis->resolved;
         return NB_OK;
     }
-    for (const nb_option *o = study->component.options; o && o->key; o++)
-        if (is(o->key, column)) return stock_setting(k, o, s);
+    for (const nb_option *o = study->component.options; o && o->key; o++) {
+        if (!is(o->key, column)) continue;
+        NB_NEED(s->texts, nb_alloc(k->ctx, 1, sizeof *s->texts));
+        s->text_count = 1;
+        return nb_config_setting(k->config, o, s->texts, k->ctx);
+    }
     if (!is(column, "trial")) return stock_data(k, column, s);
     NB_NEED(s->ranges, nb_alloc(k->ctx, 1, sizeof *s->ranges));
     add_range(s, 0, k->config->trials - 1);

@@ -205,11 +205,6 @@ static nb_status explain(nb_status status, const char *config, nb_ctx *ctx)
     NB_FAIL(ctx, status, "%s; looked for in %s and in %s", message, here, there);
 }
 
-static nb_status no_match(const char *text, nb_ctx *ctx)
-{
-    NB_FAIL(ctx, NB_EIO, "%s: no file matches", text);
-}
-
 static nb_status list_shipped(const char *text, int *count, const char *const **files, nb_ctx *ctx)
 {
     const char *own, *folder;
@@ -240,8 +235,8 @@ static nb_status list_files(const char *text, const char *config, int *count, co
     }
     if (*count < 0) NB_TRY(ctx, list_shipped(text, count, files, ctx));
     if (*count >= 0 || !nb_head_files_pattern(text)) return NB_OK;
-    nb_status status = no_match(text, ctx);
-    return config ? explain(status, config, ctx) : status;
+    nb_error_set(ctx, NB_EIO, __FILE__, __LINE__, "%s: no file matches", text);
+    return config ? explain(NB_EIO, config, ctx) : NB_EIO;
 }
 
 static nb_status add_value(nb_value *list, nb_value value, nb_ctx *ctx)

@@ -122,11 +122,6 @@ static bool is_merge_key(const yaml_node_t *key)
            strcmp((const char *)key->data.scalar.value, "<<") == 0;
 }
 
-static bool has_key(const merger *m, int mapping, nb_yaml key)
-{
-    return nb_yaml_scalar(key) && nb_yaml_get(value_of(m, mapping), nb_yaml_scalar(key)).node;
-}
-
 static nb_status resolve(merger *m, int node);
 
 /* The pairs of one mapping, which is merged itself before. */
@@ -141,7 +136,8 @@ static nb_status add_pairs(merger *m, int into, int from)
     NB_TRY(m->mistakes->ctx, resolve(m, from));
     for (int i = 0; i < nb_yaml_pairs(source); i++) {
         yaml_node_pair_t pair = source.node->data.mapping.pairs.start[i];
-        if (has_key(m, into, value_of(m, pair.key))) continue;
+        const char *key = nb_yaml_scalar(value_of(m, pair.key));
+        if (key && nb_yaml_get(value_of(m, into), key).node) continue;
         NB_REQUIRE(m->mistakes->ctx, yaml_document_append_mapping_pair(m->root.document, into, pair.key, pair.value),
                    NB_ENOMEM, "out of memory: a YAML document");
     }
@@ -197,7 +193,7 @@ static nb_status load_document(nb_yaml *root, yaml_parser_t *parser, nb_mistakes
     if (!yaml_document_get_root_node(loaded))
         return nb_mistakes_add(mistakes, at,
                                root->in_file ? "is empty; a config needs problems, strategies and cores"
-                                       : "expected a value, found nothing");
+                                             : "expected a value, found nothing");
     if (!yaml_parser_load(parser, &next)) return yaml_mistake(root, parser, mistakes);
     bool more = yaml_document_get_root_node(&next);
     yaml_document_delete(&next);

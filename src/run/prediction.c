@@ -28,23 +28,19 @@ nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending
     return plan->config->study->cost(plan, unit, pending);
 }
 
-/* The product, and an exponential of each of its entries: as in a pass. */
-static void multiply_once(double *a, double *b, double *c)
-{
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, ORDER, ORDER, ORDER, 1e-3, a, ORDER, b, ORDER, 0, c, ORDER);
-    for (size_t j = 0; j < ORDER; j++) a[j] = fmin(1, nb_exp_sum(ORDER, c + j * ORDER, 0));
-}
-
 nb_status nb_measure_machine(nb_machine_speed *machine, nb_ctx *ctx)
 {
     size_t square = (size_t)ORDER * ORDER;
-    double *a, least = INFINITY, begun_s = nb_clock_s();
+    double *a, *b, *c, least = INFINITY, begun_s = nb_clock_s();
     nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(a, nb_alloc_reals(ctx, square, 3));
+    b = a + square;
+    c = b + square;
     for (size_t i = 0; i < 2 * square; i++) a[i] = 1e-3 * (double)(i % 997);
     for (int i = 0; i < TRIES && (i < 2 || nb_clock_s() - begun_s < MACHINE_S); i++) {
         double start_s = nb_work_s();
-        multiply_once(a, a + square, a + 2 * square);
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, ORDER, ORDER, ORDER, 1e-3, a, ORDER, b, ORDER, 0, c, ORDER);
+        for (size_t j = 0; j < ORDER; j++) a[j] = fmin(1, nb_exp_sum(ORDER, c + j * ORDER, 0)); /* as in a pass */
         least = fmin(least, nb_work_s() - start_s);
     }
     nb_ctx_release(ctx, mark);
