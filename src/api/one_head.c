@@ -54,8 +54,7 @@ const nb_choice *nb_one_head_choice(const nb_one_head *one, nb_error_axis axis)
 nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *key, const char *text, nb_ctx *ctx)
 {
     const char *argument;
-    nb_mistakes mistakes;
-    nb_mistakes_init(&mistakes, ctx);
+    nb_mistakes mistakes = {.ctx = ctx};
     nb_choices *choices = &one->config.lists[axis].choices;
     const nb_registry *registry = one->config.study->axes[axis].registry;
     NB_NEED(argument, nb_format(ctx, "%s%s", one->host->prefix, key));

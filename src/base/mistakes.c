@@ -13,11 +13,6 @@ nb_place nb_place_shift(nb_place place, int columns)
     return place;
 }
 
-void nb_mistakes_init(nb_mistakes *mistakes, nb_ctx *ctx)
-{
-    *mistakes = (nb_mistakes){.ctx = ctx};
-}
-
 static char *located(nb_ctx *ctx, nb_place place, const char *message)
 {
     if (!place.source) return nb_strdup(ctx, message);

@@ -211,11 +211,10 @@ static const char *in_words(const char *mistake, bool option, nb_ctx *ctx)
 static nb_status check(form *f, bool option, nb_ctx *ctx)
 {
     nb_override overrides[MOST_ENTRIES + 2];
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = ctx};
     nb_config config;
     const char *claim;
     int count = 0;
-    nb_mistakes_init(&mistakes, ctx);
     for (; count < f->count; count++) overrides[count] = (nb_override){f->items[count].key, f->items[count].yaml};
     overrides[count++] = (nb_override){"name", f->name};
     NB_TRY(ctx, make_claim(f, ", ", &claim, ctx));

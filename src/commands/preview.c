@@ -37,8 +37,7 @@ static nb_status look(nb_start *start, nb_store *store, bool measured, nb_previe
     memset(pending, true, (size_t)e->plan.row_count * sizeof *pending);
     if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, terms.retry, pending, &o->standing, ctx));
     if (store) NB_TRY(ctx, count_others(store, workers->blas_threads, &o->others, ctx));
-    nb_terms_take_only(&terms, &e->plan, pending);
-    for (int i = 0; i < e->plan.row_count; i++) o->to_run += pending[i];
+    o->to_run = nb_terms_take_only(&terms, &e->plan, pending);
     nb_workers_alone(&e->plan, workers);
     NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
     if (measured && o->to_run > 0) NB_TRY(ctx, nb_measure_machine(&o->machine, ctx));

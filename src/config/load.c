@@ -264,8 +264,7 @@ static nb_status read_entries(loader *l)
 static nb_status peek(const nb_config_loader *l, nb_yaml root, int count, const nb_override *overrides, const char *key,
                       nb_yaml *value)
 {
-    nb_mistakes told_later;
-    nb_mistakes_init(&told_later, l->ctx);
+    nb_mistakes told_later = {.ctx = l->ctx};
     *value = nb_yaml_get(root, key);
     if (value->node && nb_yaml_is_null(*value)) value->node = NULL;
     for (int i = 0; i < count; i++) {
@@ -297,8 +296,7 @@ nb_status nb_config_load(const char *path, int override_count, const nb_override
 {
     loader l = {.common = {path, config, mistakes, ctx}};
     nb_yaml root;
-    *config = (nb_config){.study = nb_study_standard()};
-    nb_mistakes_init(&config->warnings, ctx);
+    *config = (nb_config){.study = nb_study_standard(), .warnings = {.ctx = ctx}};
     NB_TRY(ctx, nb_yaml_file(path, &root, mistakes));
     if (!root.node) return NB_OK;
     NB_TRY(ctx, find_keys(&l, root, override_count, overrides));

@@ -95,11 +95,10 @@ const char *nb_run_hint(const char *folder, nb_ctx *ctx)
 static nb_status read_config(const char *folder, nb_yaml *root, nb_ctx *ctx)
 {
     const char *path;
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = ctx};
     *root = (nb_yaml){.node = NULL};
     NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
     if (!nb_is_file(path)) return NB_OK;
-    nb_mistakes_init(&mistakes, ctx);
     NB_TRY(ctx, nb_yaml_file(path, root, &mistakes));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     return NB_OK;
@@ -161,8 +160,7 @@ static nb_status read_choices(const nb_axis *axis, nb_yaml mapping, nb_choices *
     nb_yaml value = nb_yaml_get(mapping, axis->key);
     for (int k = 0; value.node && k < nb_yaml_count(value); k++) {
         const char *text = nb_yaml_scalar(nb_yaml_item(value, k));
-        nb_mistakes unknown;
-        nb_mistakes_init(&unknown, ctx);
+        nb_mistakes unknown = {.ctx = ctx};
         if (text) NB_TRY(ctx, nb_choices_list(choices, axis->registry, text, nb_yaml_place(value), &unknown, ctx));
     }
     return NB_OK;
@@ -172,10 +170,9 @@ nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_give
 {
     nb_given_labels *labels;
     nb_yaml root;
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = ctx};
     NB_NEED(labels, nb_alloc(ctx, 1, sizeof *labels));
     *given = labels;
-    nb_mistakes_init(&mistakes, ctx);
     NB_TRY(ctx, read_config(folder, &root, ctx));
     const nb_yaml blocks = nb_yaml_get(root, "blocks");
     for (const nb_axis *axis = study->axes; axis->key; axis++) {
@@ -219,9 +216,8 @@ nb_status nb_run_plots(const char *folder, const char ***names, nb_ctx *ctx)
 nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, nb_claim **claims, nb_ctx *ctx)
 {
     nb_yaml value;
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = ctx};
     *count = 0;
-    nb_mistakes_init(&mistakes, ctx);
     NB_TRY(ctx, peek(folder, "claims", &value, ctx));
     if (!value.node || nb_yaml_count(value) == 0) return NB_OK;
     nb_status status = load_plugins(folder, ctx);
@@ -250,8 +246,7 @@ nb_status nb_run_write_text(const char *folder, const char *name, const char *te
 nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
 {
     const char *path;
-    nb_mistakes mistakes;
-    nb_mistakes_init(&mistakes, ctx);
+    nb_mistakes mistakes = {.ctx = ctx};
     NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
     NB_TRY(ctx, nb_config_load(path, 0, NULL, config, &mistakes, ctx));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);

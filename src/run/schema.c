@@ -4,6 +4,7 @@
 
 #include "base/version.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool nb_sql_leaves_out(nb_sql_form f, const nb_column *c)
@@ -31,28 +32,26 @@ const char *nb_sql_columns(nb_sql_form f, const nb_column *of, nb_ctx *ctx)
                                         [NB_COLUMN_INT] = "INTEGER",
                                         [NB_COLUMN_SEED] = "INTEGER",
                                         [NB_COLUMN_REAL] = "REAL"};
-    const char *all = nb_strdup(ctx, "");
+    static const char *const forms[] = {[NB_SQL_DEFINITIONS] = "NAME TYPE",
+                                        [NB_SQL_NAMES] = "NAME",
+                                        [NB_SQL_IDENTITY] = "NAME",
+                                        [NB_SQL_PLANNED] = "NAME",
+                                        [NB_SQL_PARAMETERS] = "?NUMBER",
+                                        [NB_SQL_TOLD] = "NAME = excluded.NAME",
+                                        [NB_SQL_ASSIGNMENTS] = "NAME = ?NUMBER",
+                                        [NB_SQL_KEPT] = "NAME = CASE WHEN " NB_SQL_KEEP " THEN NAME END",
+                                        [NB_SQL_CLEARED] = "NAME = NULL",
+                                        [NB_SQL_PAIRED] = "old.NAME = new.NAME",
+                                        [NB_SQL_UNCHANGED] = "old.NAME IS new.NAME"};
+    const char *all = "", *between = f == NB_SQL_PAIRED || f == NB_SQL_UNCHANGED ? " AND " : ", ";
     for (const nb_column *c = of; c->name && all; c++) {
+        char number[16];
         if (nb_sql_leaves_out(f, c)) continue;
-        const char *comma = !*all ? "" : f == NB_SQL_PAIRED || f == NB_SQL_UNCHANGED ? " AND " : ", ";
-        if (f == NB_SQL_DEFINITIONS)
-            all = nb_format(ctx, "%s%s%s %s", all, comma, c->name, types[c->type]);
-        else if (f == NB_SQL_ASSIGNMENTS)
-            all = nb_format(ctx, "%s%s%s = ?%d", all, comma, c->name, (int)(c - of) + 1);
-        else if (f == NB_SQL_TOLD)
-            all = nb_format(ctx, "%s%s%s = excluded.%s", all, comma, c->name, c->name);
-        else if (f == NB_SQL_KEPT)
-            all = nb_format(ctx, "%s%s%s = CASE WHEN " NB_SQL_KEEP " THEN %s END", all, comma, c->name, c->name);
-        else if (f == NB_SQL_CLEARED)
-            all = nb_format(ctx, "%s%s%s = NULL", all, comma, c->name);
-        else if (f == NB_SQL_PAIRED)
-            all = nb_format(ctx, "%s%sold.%s = new.%s", all, comma, c->name, c->name);
-        else if (f == NB_SQL_UNCHANGED)
-            all = nb_format(ctx, "%s%sold.%s IS new.%s", all, comma, c->name, c->name);
-        else if (f == NB_SQL_PARAMETERS)
-            all = nb_format(ctx, "%s%s?%d", all, comma, (int)(c - of) + 1);
-        else
-            all = nb_format(ctx, "%s%s%s", all, comma, c->name);
+        snprintf(number, sizeof number, "%d", (int)(c - of) + 1);
+        const char *one = nb_replaced(ctx, forms[f], "NUMBER", number);
+        if (one) one = nb_replaced(ctx, one, "TYPE", types[c->type]);
+        if (one) one = nb_replaced(ctx, one, "NAME", c->name);
+        all = one ? nb_format(ctx, "%s%s%s", all, *all ? between : "", one) : NULL;
     }
     return all;
 }

@@ -112,14 +112,11 @@ static nb_status read_statuses(nb_store *store, const char *sql, const char *con
 /* The rows of the plan that ended so are planned again. */
 static nb_status plan_again(nb_store *store, const char *status, nb_ctx *ctx)
 {
-    const char *cleared, *sql;
-    sqlite3_stmt *s;
+    const char *cleared, *sql, *none;
     NB_NEED(cleared, nb_sql_columns(NB_SQL_CLEARED, store->study->columns, ctx));
     NB_NEED(sql, nb_format(ctx, "UPDATE results SET status = 'planned', %s WHERE position IS NOT NULL AND status = ?1",
                            cleared));
-    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
-    sqlite3_bind_text(s, 1, status, -1, SQLITE_TRANSIENT);
-    return sqlite3_step(s) == SQLITE_DONE ? NB_OK : nb_store_fail(store, "planning", ctx);
+    return nb_store_ask(store, sql, (const char *const[]){status, NULL}, "planning", &none, ctx);
 }
 
 /* Refuses to measure rows beside those of another build; warns where none is left to measure, since those that are
@@ -142,10 +139,14 @@ static nb_status tell_others(nb_store *store, const nb_program *program, bool re
     return NB_OK;
 }
 
-void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending)
+int nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending)
 {
-    for (int i = 0; terms->only && i < plan->row_count; i++)
-        pending[i] = terms->only[i] && (!terms->retry[0] || pending[i]);
+    int count = 0;
+    for (int i = 0; i < plan->row_count; i++) {
+        if (terms->only) pending[i] = terms->only[i] && (!terms->retry[0] || pending[i]);
+        count += pending[i];
+    }
+    return count;
 }
 
 static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
@@ -185,9 +186,7 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));
     NB_TRY(ctx, read_statuses(store, "SELECT position, status FROM results WHERE position IS NOT NULL", terms->retry,
                               *pending, &unused, ctx));
-    nb_terms_take_only(terms, plan, *pending);
-    *pending_count = 0;
-    for (int i = 0; i < plan->row_count; i++) *pending_count += (*pending)[i];
+    *pending_count = nb_terms_take_only(terms, plan, *pending);
     for (int i = 0; !terms->only && terms->retry[i]; i++)
         NB_TRY(ctx, plan_again(store, terms->retry[i], ctx)); /* else the others would lose theirs */
     if (!terms->mixed) NB_TRY(ctx, tell_others(store, terms->program, *pending_count > 0, count, by, ctx));
