@@ -62,8 +62,11 @@ static const char greeting[] = "nysbench measures which tokens can stand for the
 
 static int unknown(const char *name, nb_ctx *ctx)
 {
-    const char *const *names, *hint = NULL;
-    if (nb_command_names(&names, ctx) == NB_OK) hint = nb_hint(name, names, ctx);
+    const char *names[64] = {NULL}, *hint;
+    int count = 0;
+    for (int i = 0; nb_commands[i] && count < 63; i++)
+        if (nb_commands[i]->place > 0) names[count++] = nb_commands[i]->name;
+    hint = nb_hint(name, names, ctx);
     nb_print_error("no command '%s'%s", name, hint ? hint : "");
     return NB_EXIT_USAGE;
 }

@@ -134,19 +134,6 @@ nb_status nb_command_options(const nb_command *command, const struct poptOption 
     return line.ended ? NB_OK : status;
 }
 
-nb_status nb_command_names(const char *const **names, nb_ctx *ctx)
-{
-    const char **list;
-    int count = 0;
-    while (nb_commands[count]) count++;
-    NB_NEED(list, nb_alloc(ctx, (size_t)count + 1, sizeof *list));
-    count = 0;
-    for (int i = 0; nb_commands[i]; i++)
-        if (nb_commands[i]->place > 0) list[count++] = nb_commands[i]->name;
-    *names = list;
-    return NB_OK;
-}
-
 static void free_texts(void *ptr)
 {
     char **texts = ptr;

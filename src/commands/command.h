@@ -116,15 +116,19 @@ nb_status nb_command_options(const nb_command *command, const struct poptOption 
     NB_BRACED("plugin", '\0', POPT_ARG_ARGV, &(line)->plugins, NB_TAKES_PLUGINS, \
               "Load the components of a shared object; may be repeated", "FILE.so")
 
+/* Conditions on rows: see report/where.h. */
+#define NB_WHERE_OPTION(where) \
+    NB_LIST_OPTION( \
+        "where", 'w', where, \
+        "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated", \
+        "COLUMN=VALUE")
+
 #define NB_FORMAT_OPTION(line) \
     NB_WORD_OPTION("format", 'f', (line)->format, "Print a table (default), csv, json, markdown or latex", \
                    "table|csv|json|markdown|latex")
 
 /* Reads such a number, whose bounds depend on other options. */
 nb_status nb_command_real(nb_command_line *line, const char *option, nb_real_value *number, nb_ctx *ctx);
-
-/* Lists the names of all commands in --help, NULL-terminated; ctx owns them. */
-nb_status nb_command_names(const char *const **names, nb_ctx *ctx);
 
 /* Print "nysbench: error: ..." and "nysbench: warning: ..." on standard error. */
 void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

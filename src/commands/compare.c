@@ -175,10 +175,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         NB_TEXT_OPTION("by", '\0', g.by, "Column whose values are compared (default: strategy)", "COLUMN"),
         NB_TEXT_OPTION("metric", 'm', g.metric, "Measure to compare (default: the study's first, such as error)",
                        "COLUMN"),
-        NB_LIST_OPTION(
-            "where", 'w', g.where,
-            "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
-            "COLUMN=VALUE"),
+        NB_WHERE_OPTION(g.where),
         NB_TEXT_OPTION("pool", '\0', g.pool, "Average over the values of a column, such as landmarks", "COLUMN"),
         NB_WORD_OPTION("scale", '\0', g.scale, "Compare by ratio (default) or difference", "ratio|difference"),
         NB_LIST_OPTION("confounded", '\0', g.confounded,

@@ -103,13 +103,8 @@ static nb_status tables(const char *folder, const char *const *names, const char
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     const char **where = NULL;
-    const struct poptOption options[] = {
-        NB_FORMAT_OPTION(line),
-        NB_LIST_OPTION(
-            "where", 'w', where,
-            "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
-            "COLUMN=VALUE"),
-        NB_PLUGIN_OPTION(line), POPT_TABLEEND};
+    const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_WHERE_OPTION(where), NB_PLUGIN_OPTION(line),
+                                         POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 1, ctx));
     const char *const *names = line->arguments + 1;
     const wish w = {.format = (nb_output_format)line->format.value};
