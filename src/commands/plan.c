@@ -157,7 +157,7 @@ static void print_rows(FILE *out, const nb_plan *plan, const nb_standing *s, int
 }
 
 /* Nothing where all rows are done. */
-static void print_cost(FILE *out, const nb_experiment *e, const nb_preview *o)
+static void print_cost(FILE *out, const nb_preview *o)
 {
     char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
     const nb_predicted *f = &o->times;
@@ -170,7 +170,7 @@ static void print_cost(FILE *out, const nb_experiment *e, const nb_preview *o)
             o->others);
     fprintf(out, "time: about %s with %d worker%s\n", nb_preview_time(f, 1, time), f->workers,
             f->workers == 1 ? "" : "s");
-    if (e->config.study->exclusive)
+    if (o->e->config.study->exclusive)
         fprintf(out,
                 "exclusive: times are measured, so one worker runs, whatever --jobs says; let nothing else run beside "
                 "it\n");
@@ -183,22 +183,17 @@ static void print_cost(FILE *out, const nb_experiment *e, const nb_preview *o)
                 f->bytes > available ? "a run would be refused" : "fewer workers will run");
 }
 
-typedef struct {
-    const nb_experiment *experiment;
-    const nb_preview *outlook;
-} told;
-
 static nb_status print_all(FILE *out, const void *what, nb_ctx *ctx)
 {
-    const nb_experiment *e = ((const told *)what)->experiment;
-    const nb_preview *o = ((const told *)what)->outlook;
+    const nb_preview *o = what;
+    const nb_experiment *e = o->e;
     fprintf(out, "experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
     if (e->shard.count)
         fprintf(out, "shard %d of %d (without --shard, plan shows the methods and the data)\n", e->shard.index,
                 e->shard.count);
     print_rows(out, &e->plan, &o->standing, o->to_run);
     print_excluded(out, &e->plan);
-    print_cost(out, e, o);
+    print_cost(out, o);
     if (e->shard.count) return NB_OK; /* whose methods, sources and scenes are parts */
     print_methods(out, &e->plan);
     fprintf(out, "trials: %d, where anything is random, else 1\n", e->config.trials);
@@ -209,11 +204,11 @@ static nb_status print_all(FILE *out, const void *what, nb_ctx *ctx)
 }
 
 /* Wraps each line. */
-static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
+static nb_status print(const nb_preview *o, nb_ctx *ctx)
 {
     enum { WIDTH = 80 };
     const char *text, *line;
-    NB_TRY(ctx, nb_print_text(print_all, &(told){e, o}, &text, ctx));
+    NB_TRY(ctx, nb_print_text(print_all, o, &text, ctx));
     for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
         int indent = *text == ' ' ? 2 : 0;
         NB_NEED(line, nb_format(ctx, "%.*s", (int)(end - text) - indent, text + indent));
@@ -223,11 +218,12 @@ static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
 }
 
 /* Fills one row with the numbers of what is printed for people. */
-static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
+static nb_status fill(nb_grid *g, const nb_preview *o, nb_ctx *ctx)
 {
     static const char *const heads[] = {"experiment", "seed",   "results",      "scenes",        "trials",   "methods",
                                         "rows",       "done",   "to_run",       "failed_before", "excluded", "workers",
                                         "low_s",      "high_s", "worker_bytes", "bytes",         NULL};
+    const nb_experiment *e = o->e;
     const nb_standing *s = &o->standing;
     const nb_predicted *f = &o->times;
     const int counts[] = {e->plan.scene_count,
@@ -250,19 +246,13 @@ static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, n
     return nb_grid_whole(g, f->all_bytes);
 }
 
-static nb_status tell(const nb_experiment *e, const nb_preview *o, nb_output_format format, nb_ctx *ctx)
-{
-    nb_grid grid;
-    if (format == NB_FORMAT_TABLE) return print(e, o, ctx);
-    NB_TRY(ctx, fill(&grid, e, o, ctx));
-    return nb_format_table(&grid, false, format);
-}
-
 nb_status nb_plan_tell(nb_start *start, double max_hours, nb_output_format format, nb_ctx *ctx)
 {
     nb_preview preview;
+    nb_grid grid;
     NB_TRY(ctx, nb_preview_make(start, true, &preview, ctx));
-    NB_TRY(ctx, tell(start->e, &preview, format, ctx));
+    if (format != NB_FORMAT_TABLE) NB_TRY(ctx, fill(&grid, &preview, ctx));
+    NB_TRY(ctx, format == NB_FORMAT_TABLE ? print(&preview, ctx) : nb_format_table(&grid, false, format));
     fflush(stdout);
     return nb_preview_check(start->line->command, &preview, max_hours, ctx);
 }

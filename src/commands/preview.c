@@ -50,7 +50,7 @@ nb_status nb_preview_make(nb_start *start, bool measured, nb_preview *o, nb_ctx 
     const char *path;
     nb_store store;
     nb_ctx *own; /* the store is closed before the run opens it to write */
-    *o = (nb_preview){.machine = {.slowness = 1}};
+    *o = (nb_preview){.e = e, .machine = {.slowness = 1}};
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
     if (start->choices->fresh || !nb_run_exists(e->folder, ctx)) return look(start, NULL, measured, o, ctx);
     NB_NEED(own, nb_ctx_child(ctx));

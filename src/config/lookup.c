@@ -158,23 +158,21 @@ static nb_status lookup_nested(const nb_component *c, void *options, const char 
     return NB_OK;
 }
 
-nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed,
-                            nb_ctx *ctx)
+nb_status nb_lookup_options(const nb_component *component, void *options, nb_choice *choice, const char *config,
+                            bool *changed, nb_ctx *ctx)
 {
     bool ignored = false;
     *changed = false;
     NB_TRY(ctx, lookup_nested(component, options, config, changed, ctx));
     NB_TRY(ctx, replace(component, options, config, BESIDE, changed, ctx));
+    if (*changed && choice) NB_TRY(ctx, nb_choice_describe(choice, ctx));
     return replace(component, options, config, ELSEWHERE, &ignored, ctx);
 }
 
 nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx)
 {
-    bool changed = false, ignored = false;
-    NB_TRY(ctx, lookup_nested(choice->component, choice->options, config, &changed, ctx));
-    NB_TRY(ctx, replace(choice->component, choice->options, config, BESIDE, &changed, ctx));
-    if (changed) NB_TRY(ctx, nb_choice_describe(choice, ctx));
-    return replace(choice->component, choice->options, config, ELSEWHERE, &ignored, ctx);
+    bool changed;
+    return nb_lookup_options(choice->component, choice->options, choice, config, &changed, ctx);
 }
 
 /* True if a relative path is nowhere. */
