@@ -14,28 +14,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static __attribute__((format(printf, 2, 0))) void print_message(const char *kind, const char *format, va_list args)
+void nb_print_message(const char *kind, const char *format, ...)
 {
     char raw[4096], clean[4 * sizeof raw];
+    va_list args;
+    va_start(args, format);
     nb_print_cut(raw, sizeof raw, format, args);
+    va_end(args);
     nb_text_clean(raw, "", clean, sizeof clean);
     fprintf(stderr, "nysbench: %s: %s\n", kind, clean);
-}
-
-void nb_print_error(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_message("error", format, args);
-    va_end(args);
-}
-
-void nb_print_warning(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_message("warning", format, args);
-    va_end(args);
 }
 
 void nb_warn_without_gnuplot(const char *run)

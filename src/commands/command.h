@@ -131,8 +131,9 @@ nb_status nb_command_options(const nb_command *command, const struct poptOption 
 nb_status nb_command_real(nb_command_line *line, const char *option, nb_real_value *number, nb_ctx *ctx);
 
 /* Print "nysbench: error: ..." and "nysbench: warning: ..." on standard error. */
-void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void nb_print_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define nb_print_error(...) nb_print_message("error", __VA_ARGS__)
+#define nb_print_warning(...) nb_print_message("warning", __VA_ARGS__)
+void nb_print_message(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints the ctx's error in that form. */
 void nb_print_failure(const nb_ctx *ctx);
 /* Finds a component; NB_EINVAL names what is near. */

@@ -55,15 +55,10 @@ static nb_status add_file(const facts *f, const char *key, const json_t *file)
 /* A manifest's arguments as a line that a shell would read as them. */
 static nb_status find_command(const json_t *arguments, const char **line, nb_ctx *ctx)
 {
-    size_t i;
-    const json_t *argument;
-    NB_NEED(*line, nb_strdup(ctx, ""));
-    json_array_foreach(arguments, i, argument)
-    {
-        const char *word = json_string_value(argument);
-        if (i > 0) NB_TRY(ctx, nb_shell_word(word, &word, ctx)); /* the first is "nysbench run" */
-        NB_NEED(*line, nb_format(ctx, "%s%s%s", *line, i ? " " : "", word));
-    }
+    const char *first = json_string_value(json_array_get(arguments, 0)); /* "nysbench run" */
+    *line = first ? first : "";
+    for (size_t i = 1; i < json_array_size(arguments); i++)
+        NB_TRY(ctx, nb_shell_add(ctx, line, json_string_value(json_array_get(arguments, i)), NULL));
     return NB_OK;
 }
 

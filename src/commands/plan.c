@@ -138,14 +138,6 @@ static void print_excluded(FILE *out, const nb_plan *plan)
     }
 }
 
-static nb_status print_origins(const nb_config *config, nb_ctx *ctx)
-{
-    const char *text;
-    NB_TRY(ctx, nb_config_text(config, true, &text, ctx));
-    fputs(text, stdout);
-    return NB_OK;
-}
-
 /* Rows that went wrong before count as done; --retry runs them again. */
 static void print_rows(FILE *out, const nb_plan *plan, const nb_standing *s, int to_run)
 {
@@ -261,6 +253,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
     nb_start start = {.e = &e, .choices = &(nb_start_choices){.fresh = 0}, .line = line};
+    const char *text;
     int origins = 0;
     nb_whole_value jobs = {.min = 1, .max = NB_MOST_JOBS, .value = nb_usable_cpus()};
     nb_real_value hours = NB_MAX_HOURS_VALUE;
@@ -275,9 +268,11 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         NB_FORMAT_OPTION(line),
         POPT_TABLEEND};
     NB_TRY(ctx, nb_experiment_parse(line, options, &e, ctx));
-    if (origins) return print_origins(&e.config, ctx);
     start.workers = (nb_workers){.jobs = (int)jobs.value, .blas_threads = 1}; /* memory is predicted, not limited */
-    return nb_plan_tell(&start, hours.value, (nb_output_format)line->format.value, ctx);
+    if (!origins) return nb_plan_tell(&start, hours.value, (nb_output_format)line->format.value, ctx);
+    NB_TRY(ctx, nb_config_text(&e.config, true, &text, ctx));
+    fputs(text, stdout);
+    return NB_OK;
 }
 
 NB_COMMAND(plan, "EXPERIMENT.yaml", "Check an experiment, and predict what it takes", true, NB_BEGIN_HERE + 30);

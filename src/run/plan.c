@@ -165,7 +165,8 @@ nb_status nb_units_find(const nb_plan *plan, const bool *pending, nb_unit **unit
     NB_NEED(*units, nb_alloc(ctx, (size_t)plan->row_count, sizeof **units));
     for (int i = 0, next; i < plan->row_count; i = next) {
         bool any = false;
-        for (next = i; next < plan->row_count && same_unit(plan, i, next); next++) any = any || pending[next];
+        for (next = i; next < plan->row_count && same_unit(plan, i, next); next++)
+            any = any || !pending || pending[next];
         if (any) (*units)[(*count)++] = (nb_unit){i, next};
     }
     return NB_OK;

@@ -89,7 +89,7 @@ struct nb_unit {
     int first, end; /* rows of the plan */
 };
 
-/* Lists the units that have pending rows, in the plan's order. */
+/* Lists the units that have pending rows (NULL: all are), in the plan's order. */
 nb_status nb_units_find(const nb_plan *plan, const bool *pending, nb_unit **units, int *count, nb_ctx *ctx);
 
 #endif

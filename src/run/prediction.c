@@ -13,6 +13,7 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,15 +49,6 @@ nb_status nb_measure_machine(nb_machine_speed *machine, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Returns the worker that is free first. */
-static int first_free(int workers, const double *free_s)
-{
-    int first = 0;
-    for (int i = 1; i < workers; i++)
-        if (free_s[i] < free_s[first]) first = i;
-    return first;
-}
-
 static int descending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -84,7 +76,7 @@ nb_status nb_predict(const nb_plan *plan, const bool *pending, nb_machine_speed 
     for (int i = 0; i < out->unit_count; i++) {
         nb_cost cost = nb_cost_of(plan, &out->units[i], pending);
         double idle_s = cost.fixed_s + machine.slowness * (cost.seconds - cost.fixed_s);
-        double *next = &free_s[first_free(out->workers, free_s)];
+        double *next = &free_s[gsl_stats_min_index(free_s, 1, (size_t)out->workers)]; /* the worker free first */
         out->unit_s[i] = sqrt(slower) * idle_s; /* between an idle machine and the load */
         out->total_s += out->unit_s[i];
         *next += out->unit_s[i];

@@ -311,12 +311,6 @@ nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_r
     return NB_OK;
 }
 
-nb_status nb_store_read_text(sqlite3_stmt *s, int index, const char **text, nb_ctx *ctx)
-{
-    NB_NEED(*text, nb_strdup(ctx, (const char *)sqlite3_column_text(s, index)));
-    return NB_OK;
-}
-
 nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx)
 {
     return nb_store_ask(store, "SELECT value FROM meta WHERE key = ?1", (const char *const[]){key, NULL},

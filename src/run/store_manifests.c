@@ -18,10 +18,10 @@ static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb
         nb_signed *m = &(*manifests)[*count];
         *m = (nb_signed){
             .id = sqlite3_column_int64(s, 0), .rows = sqlite3_column_int(s, 1), .hidden = sqlite3_column_int(s, 2)};
-        NB_TRY(ctx, nb_store_read_text(s, 3, &m->manifest.text, ctx));
-        NB_TRY(ctx, nb_store_read_text(s, 4, &m->manifest.program.build, ctx));
-        NB_TRY(ctx, nb_store_read_text(s, 5, &m->manifest.program.executable, ctx));
-        NB_TRY(ctx, nb_store_read_text(s, 6, &m->manifest.program.arithmetic, ctx));
+        NB_NEED(m->manifest.text, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 3)));
+        NB_NEED(m->manifest.program.build, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 4)));
+        NB_NEED(m->manifest.program.executable, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 5)));
+        NB_NEED(m->manifest.program.arithmetic, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 6)));
     }
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading manifests", ctx);
 }

@@ -27,9 +27,6 @@ nb_status nb_store_number(nb_store *store, const char *sql, const char *doing, i
 nb_status nb_store_show_columns(nb_store *store, nb_ctx *ctx);
 nb_status nb_store_add_columns(nb_store *store, nb_ctx *ctx);
 
-/* Copies the text in a column of the statement's current row. */
-nb_status nb_store_read_text(sqlite3_stmt *statement, int index, const char **text, nb_ctx *ctx);
-
 /* Runs a statement with the row's columns in that form, its position, and the bits that are wanted. */
 nb_status nb_store_step(nb_store *store, sqlite3_stmt *statement, nb_sql_form form, const nb_row *row, int position,
                         unsigned wanted, nb_ctx *ctx);
