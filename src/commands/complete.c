@@ -19,13 +19,6 @@ static void offer(const char *word, const char *text, const char *more, const ch
     if (strncmp(text, word, strlen(word)) == 0) printf("%s%s\t%.*s\n", text, more, (int)strcspn(help, "\n"), help);
 }
 
-static void offer_commands(const char *word)
-{
-    for (const nb_command *k = nb_command_next(NULL); k; k = nb_command_next(k)) offer(word, k->name, "", k->summary);
-    offer(word, "--help", "", "Show the commands");
-    offer(word, "--version", "", "Show the version");
-}
-
 static void offer_registry(const char *word, const nb_registry *registry)
 {
     for (const nb_entry *e = registry->entries; e->component; e++)
@@ -161,8 +154,11 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     line->stage = NB_WORKS;
     const char **words = line->arguments;
     const nb_command *command = words[1] ? nb_command_named(words[0]) : NULL;
-    if (!words[1]) offer_commands(words[0]);
-    return command && command->place > 0 ? complete(command, words + 1, ctx) : NB_OK;
+    if (words[1]) return command && command->place > 0 ? complete(command, words + 1, ctx) : NB_OK;
+    for (const nb_command *k = nb_command_next(NULL); k; k = nb_command_next(k)) offer(*words, k->name, "", k->summary);
+    offer(*words, "--help", "", "Show the commands");
+    offer(*words, "--version", "", "Show the version");
+    return NB_OK;
 }
 
 NB_COMMAND(complete, "WORD...", "List what may stand for the last word of a command line, for a shell", false, 0);

@@ -294,24 +294,19 @@ static void print_item(FILE *out, const char *term, const char *meaning)
     print_plain(out, meaning);
 }
 
-/* "-o, --out DIR" */
-static nb_status print_option(FILE *out, const struct poptOption *o, nb_ctx *ctx)
-{
-    char *names, brief[8] = "";
-    if (o->argInfo & POPT_ARGFLAG_DOC_HIDDEN) return NB_OK;
-    if (o->shortName) snprintf(brief, sizeof brief, "-%c%s", o->shortName, o->longName ? ", " : "");
-    NB_NEED(names, nb_format(ctx, "%s%s%s%s%s", brief, o->longName ? "--" : "", o->longName ? o->longName : "",
-                             o->argDescrip ? " " : "", o->argDescrip ? o->argDescrip : ""));
-    print_item(out, names, o->descrip);
-    return NB_OK;
-}
-
+/* "-o, --out DIR", and what each is. */
 static nb_status print_options(FILE *out, const nb_command *c, nb_ctx *ctx)
 {
     const struct poptOption *options;
     NB_TRY(ctx, nb_command_options(c, &options, ctx));
     fputs("## OPTIONS\n\n", out);
-    for (const struct poptOption *o = options; o->longName || o->shortName; o++) NB_TRY(ctx, print_option(out, o, ctx));
+    for (const struct poptOption *o = options; o->longName; o++) {
+        char *names, brief[8] = "";
+        if (o->shortName) snprintf(brief, sizeof brief, "-%c, ", o->shortName);
+        NB_NEED(names, nb_format(ctx, "%s--%s%s%s", brief, o->longName, o->argDescrip ? " " : "",
+                                 o->argDescrip ? o->argDescrip : ""));
+        print_item(out, names, o->descrip);
+    }
     return NB_OK;
 }
 
@@ -360,23 +355,18 @@ static nb_status print_program(FILE *out, nb_ctx *ctx)
     return print_section(out, "EXIT STATUS", "Exit status", ctx);
 }
 
-static nb_status print_document(FILE *out, const nb_topic *t, const char *name, nb_ctx *ctx)
-{
-    const char *text;
-    NB_TRY(ctx, nb_read_file(t->path, &text, ctx));
-    NB_TRY(ctx, print_name(out, name, t->summary, ctx));
-    fprintf(out, "## DESCRIPTION\n\n%s\n", text);
-    return NB_OK;
-}
-
 /* The page as Markdown. */
 static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
 {
     const nb_topic *t = what;
-    const char *name;
+    const char *name, *text;
     if (!t->command && !t->path) return print_program(out, ctx);
     NB_NEED(name, nb_format(ctx, "nysbench-%.*s", (int)strcspn(t->name, "."), t->name));
-    return t->command ? print_command(out, t->command, name, ctx) : print_document(out, t, name, ctx);
+    if (t->command) return print_command(out, t->command, name, ctx);
+    NB_TRY(ctx, nb_read_file(t->path, &text, ctx));
+    NB_TRY(ctx, print_name(out, name, t->summary, ctx));
+    fprintf(out, "## DESCRIPTION\n\n%s\n", text);
+    return NB_OK;
 }
 
 nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *ctx)

@@ -15,18 +15,15 @@ nb_status nb_merge_init(const nb_plan *plan, int run_count, nb_merge *merge, nb_
     return NB_OK;
 }
 
-/* Not what only describes the row, which a store of an older program may lack. */
-static bool is_result(const nb_column *c)
-{
-    return (c->type == NB_COLUMN_REAL && !c->identity) || strcmp(c->name, "status") == 0 ||
-           strcmp(c->name, "reason") == 0;
-}
-
-/* Returns the first column in which two results of a row differ, times aside; NULL: none. */
+/* Returns the first column in which two results of a row differ, times aside; NULL: none. What only describes the row
+ * is no result, and a store of an older program may lack it. */
 static const nb_column *difference(const nb_column *columns, const nb_row *a, const nb_row *b)
 {
-    for (const nb_column *c = columns; c->name; c++)
-        if (is_result(c) && !c->time && !nb_column_same(c, a, b)) return c;
+    for (const nb_column *c = columns; c->name; c++) {
+        bool result = (c->type == NB_COLUMN_REAL && !c->identity) || strcmp(c->name, "status") == 0 ||
+                      strcmp(c->name, "reason") == 0;
+        if (result && !c->time && !nb_column_same(c, a, b)) return c;
+    }
     return NULL;
 }
 

@@ -83,15 +83,6 @@ static nb_status insert_planned(nb_store *store, nb_ctx *ctx)
     return nb_store_execute(store, sql, "planning", ctx);
 }
 
-static void count_status(const char *status, nb_standing *s)
-{
-    s->done++;
-    s->failed += strcmp(status, "failed") == 0;
-    s->diverged += strcmp(status, "diverged") == 0;
-    s->crashed += strcmp(status, "crashed") == 0;
-    s->timed_out += strcmp(status, "timeout") == 0;
-}
-
 /* Reads rows of the plan, by their index and status: pending[] becomes whether they are planned, or to be retried. */
 static nb_status read_statuses(nb_store *store, const char *sql, const char *const *retry, bool *pending,
                                nb_standing *standing, nb_ctx *ctx)
@@ -104,7 +95,11 @@ static nb_status read_statuses(nb_store *store, const char *sql, const char *con
         const char *status = (const char *)sqlite3_column_text(s, 1);
         bool planned = strcmp(status, "planned") == 0;
         if (pending) pending[sqlite3_column_int(s, 0)] = planned || nb_text_among(status, retry);
-        if (!planned) count_status(status, standing);
+        standing->done += !planned;
+        standing->failed += strcmp(status, "failed") == 0;
+        standing->diverged += strcmp(status, "diverged") == 0;
+        standing->crashed += strcmp(status, "crashed") == 0;
+        standing->timed_out += strcmp(status, "timeout") == 0;
     }
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);
 }
