@@ -56,6 +56,7 @@ nb_status nb_store_fail(nb_store *store, const char *doing, nb_ctx *ctx)
 
 nb_status nb_store_execute(nb_store *store, const char *sql, const char *doing, nb_ctx *ctx)
 {
+    NB_NEED(sql, nb_sql_expand(store->study, sql, ctx));
     return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? NB_OK : nb_store_fail(store, doing, ctx);
 }
 
@@ -66,6 +67,7 @@ static void finalize(void *statement)
 
 nb_status nb_store_prepare(nb_store *store, const char *sql, sqlite3_stmt **statement, nb_ctx *ctx)
 {
+    NB_NEED(sql, nb_sql_expand(store->study, sql, ctx));
     if (sqlite3_prepare_v2(store->db, sql, -1, statement, NULL) != SQLITE_OK)
         return nb_store_fail(store, "preparing a statement", ctx);
     return nb_defer(ctx, finalize, *statement);
@@ -216,7 +218,7 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
     store->fresh = tables == 0;
     NB_REQUIRE(ctx, !store->fresh || writable, NB_EIO, "%s: is unfinished and empty: run the experiment again", path);
     if (store->fresh) {
-        NB_TRY(ctx, nb_sql_tables(study, &sql, ctx));
+        NB_NEED(sql, nb_sql_tables(study, ctx));
         NB_TRY(ctx, nb_store_execute(store, sql, "creating the tables", ctx));
     }
     NB_TRY(ctx, check_version(store, ctx));

@@ -55,7 +55,8 @@ typedef struct {
     const bool *only;
 } nb_terms;
 
-/* Narrows pending[] (missing rows and rows to retry) to those that `terms` allows to run; returns how many these are. */
+/* Narrows pending[] (missing rows and rows to retry) to those that `terms` allows to run; returns how many these
+ * are. */
 int nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending);
 
 typedef struct { /* a manifest, and the number of rows that it signs */

@@ -37,17 +37,14 @@ nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests,
 
 nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
-    const char *paired, *sql;
-    NB_NEED(paired, nb_sql_columns(NB_SQL_PAIRED, store->study->columns, ctx));
-    NB_NEED(sql,
-            nb_format(ctx,
-                      "SELECT m.id, 0, count(*), m.text, m.build, m.executable, " ARITHMETIC " "
-                      "FROM results old CROSS JOIN results new ON %s CROSS JOIN manifests m ON m.id = old.manifest "
-                      "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND "
-                      "old.status <> 'planned' "
-                      "GROUP BY m.id ORDER BY m.id",
-                      paired));
-    return read_manifests(store, sql, count, manifests, ctx);
+    return read_manifests(
+        store,
+        "SELECT m.id, 0, count(*), m.text, m.build, m.executable, " ARITHMETIC " "
+        "FROM results old CROSS JOIN results new ON @PAIRED CROSS JOIN manifests m ON m.id = old.manifest "
+        "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND "
+        "old.status <> 'planned' "
+        "GROUP BY m.id ORDER BY m.id",
+        count, manifests, ctx);
 }
 
 nb_status nb_store_programs(nb_store *store, int *count, nb_signed **programs, nb_ctx *ctx)

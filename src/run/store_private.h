@@ -9,6 +9,8 @@
 /* Sets NB_EIO with what could not be done and SQLite's message. */
 nb_status nb_store_fail(nb_store *store, const char *doing, nb_ctx *ctx);
 
+/* Statements may have the marks of nb_sql_expand. */
+
 nb_status nb_store_execute(nb_store *store, const char *sql, const char *doing, nb_ctx *ctx);
 
 /* Prepares a statement that lives as long as ctx's memory. */
