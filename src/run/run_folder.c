@@ -256,12 +256,11 @@ nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_pla
 /* Refuses a file that has changed since the run: says which, and what to do. */
 static nb_status refuse(const char *change, const char *run_folder, nb_ctx *ctx)
 {
-    const char *path, *config, *folder, *program;
-    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
-    NB_TRY(ctx, nb_shell_word(path, &config, ctx));
-    NB_TRY(ctx, nb_shell_word(run_folder, &folder, ctx));
-    NB_TRY(ctx, nb_shell_program(&program, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s run %s --out %s", change, program, config, folder);
+    const char *config, *command;
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &config, ctx));
+    NB_TRY(ctx, nb_shell_program(&command, ctx));
+    NB_TRY(ctx, nb_shell_add(ctx, &command, "run", config, "--out", run_folder, NULL));
+    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s", change, command);
 }
 
 nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
