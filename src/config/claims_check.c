@@ -88,22 +88,16 @@ static bool is_repeated(const stock *s, int index)
     return false;
 }
 
-static nb_status match_listed(const checker *k, const stock *s, const nb_named_value *value, meaning *m)
-{
-    for (int i = 0; i < s->list->count; i++) {
-        bool means = false;
-        if (!is_repeated(s, i)) NB_TRY(k->ctx, nb_named_value_means(value, s->axis, s->list, i, &means, k->ctx));
-        if (means && m->count++ == 0) m->first = i;
-    }
-    return NB_OK;
-}
-
 /* A word that may be in no list has a number of its own. */
 static nb_status match(const checker *k, const stock *s, const nb_named_value *value, meaning *m)
 {
     *m = (meaning){.count = 0};
     if (s->axis && s->any) *m = (meaning){1, value->word};
-    if (s->axis && !s->any) return match_listed(k, s, value, m);
+    for (int i = 0; s->axis && !s->any && i < s->list->count; i++) {
+        bool means = false;
+        if (!is_repeated(s, i)) NB_TRY(k->ctx, nb_named_value_means(value, s->axis, s->list, i, &means, k->ctx));
+        if (means && m->count++ == 0) m->first = i;
+    }
     for (int i = 0; i < s->range_count; i++)
         for (long long n = s->ranges[i].first; n <= s->ranges[i].last; n++)
             if (nb_range_holds(&value->range, n) && m->count++ == 0) m->first = (int)n;
@@ -152,21 +146,18 @@ static nb_status tell_absent(const checker *k, const char *what, const char *col
                            value->text, hint);
 }
 
-static nb_status check_condition(const checker *k, const nb_column_values *c)
-{
-    stock s;
-    NB_TRY(k->ctx, find_stock(k, c->column, &s));
-    for (int i = 0; i < c->count; i++) {
-        meaning m;
-        NB_TRY(k->ctx, match(k, &s, &c->values[i], &m));
-        if (m.count == 0) NB_TRY(k->ctx, tell_absent(k, "where", c->column, &s, &c->values[i]));
-    }
-    return NB_OK;
-}
-
 static nb_status check_where(const checker *k, const nb_conditions *where)
 {
-    for (int i = 0; i < where->count; i++) NB_TRY(k->ctx, check_condition(k, &where->items[i]));
+    for (int w = 0; w < where->count; w++) {
+        const nb_column_values *c = &where->items[w];
+        stock s;
+        NB_TRY(k->ctx, find_stock(k, c->column, &s));
+        for (int i = 0; i < c->count; i++) {
+            meaning m;
+            NB_TRY(k->ctx, match(k, &s, &c->values[i], &m));
+            if (m.count == 0) NB_TRY(k->ctx, tell_absent(k, "where", c->column, &s, &c->values[i]));
+        }
+    }
     return NB_OK;
 }
 

@@ -98,7 +98,8 @@ static void print_zip(const printer *p, const nb_config_block *b)
 static void print_rules(const printer *p, int block)
 {
     int count = 0;
-    for (const nb_rule *r = p->config->rules; r < p->config->rules + p->config->rule_count; r++) {
+    for (int i = 0; i < p->config->rule_count; i++) {
+        const nb_rule *r = &p->config->rules[i];
         if (r->block != block) continue;
         if (count++ == 0) fprintf(p->out, "%*sexclude:\n", p->indent, "");
         fprintf(p->out, "%*s- ", p->indent + 2, "");
