@@ -88,12 +88,11 @@ const char *nysbench_attention_message(const nysbench_attention *attention)
 
 static nb_status check_outputs(const nysbench_attention *a, const nb_layer *layer, const nb_scalar *out, nb_ctx *ctx)
 {
-    const char *label = a->choice.label;
     const nb_layer_shape *s = &layer->shape;
     size_t count = (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
-    NB_REQUIRE(ctx, !a->passed.refusal, NB_EINVAL, "%s: %s", label, a->passed.refusal);
-    NB_REQUIRE(ctx, !a->passed.diverged, NB_ENUMERIC, "%s: %s", label, a->passed.diverged);
-    NB_REQUIRE(ctx, nb_scalars_finite(count, out), NB_ENUMERIC, "%s: outputs are not finite", label);
+    NB_REQUIRE(ctx, !a->passed.refusal, NB_EINVAL, "%s: %s", a->choice.label, a->passed.refusal);
+    NB_REQUIRE(ctx, !a->passed.diverged, NB_ENUMERIC, "%s: %s", a->choice.label, a->passed.diverged);
+    NB_REQUIRE(ctx, nb_scalars_finite(count, out), NB_ENUMERIC, "%s: outputs are not finite", a->choice.label);
     return NB_OK;
 }
 

@@ -14,11 +14,7 @@
 
 void nysbench_request_init_sized(nysbench_request *request, size_t size)
 {
-    nysbench_request r;
-    memset(&r, 0, sizeof r);
-    r.size = size;
-    r.causal = -1;
-    r.seed = 20260101;
+    const nysbench_request r = {.size = size, .causal = -1, .seed = 20260101};
     memset(request, 0, size);
     memcpy(request, &r, size < sizeof r ? size : sizeof r);
 }
@@ -64,8 +60,11 @@ nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *k
     return NB_OK;
 }
 
-static nb_status require_one(const nb_one_head *one, nb_error_axis axis, const char *key, const char *text, nb_ctx *ctx)
+/* The one choice of a spec, which a message calls `text`. */
+static nb_status choose_one(nb_one_head *one, nb_error_axis axis, const char *key, const char *spec, const char *text,
+                            nb_ctx *ctx)
 {
+    NB_TRY(ctx, nb_one_head_choose(one, axis, key, spec, ctx));
     int count = one->config.lists[axis].count;
     NB_REQUIRE(ctx, count == 1, NB_EINVAL, "%s%s: '%s' stands for %d, expected one", one->host->prefix, key, text,
                count);
@@ -122,8 +121,7 @@ static nb_status read_file(nysbench *handle, nb_one_head *one, nb_ctx *ctx)
     NB_REQUIRE(ctx, r->causal >= -1 && r->causal <= 1, NB_EINVAL, "causal is %d, expected 1, 0 or -1", r->causal);
     NB_TRY(ctx, nb_head_split(r->file, &file, &head, ctx));
     NB_TRY(ctx, nb_head_spec(file, head, causal ? causal : masks[r->causal + 1], &spec, ctx));
-    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_PROBLEM, key, spec, ctx));
-    NB_TRY(ctx, require_one(one, NB_ERROR_PROBLEM, key, r->file, ctx));
+    NB_TRY(ctx, choose_one(one, NB_ERROR_PROBLEM, key, spec, r->file, ctx));
     NB_TRY(ctx, nb_heads_shape(nb_one_head_choice(one, NB_ERROR_PROBLEM), &one->shape, ctx));
     if (one->shape.warning) NB_NEED(handle->warning, nb_strdup(handle->results, one->shape.warning));
     NB_REQUIRE(ctx, one->shape.count == 1, NB_EINVAL, "%s%s %s: there are %d heads; name one, %s:0 to %s:%d",
@@ -173,8 +171,7 @@ static nb_status read_kernel(nb_one_head *one, nb_ctx *ctx)
     const char *spec = one->request.kernel;
     if (!spec) spec = nb_standard_kernel();
     if (!one->request.kernel && one->request.q && !one->request.k) NB_TRY(ctx, keyless_kernel(&spec, ctx));
-    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_KERNEL, "kernel", spec, ctx));
-    NB_TRY(ctx, require_one(one, NB_ERROR_KERNEL, "kernel", spec, ctx));
+    NB_TRY(ctx, choose_one(one, NB_ERROR_KERNEL, "kernel", spec, spec, ctx));
     return nb_error_check_keys(nb_one_head_choice(one, NB_ERROR_KERNEL), one->shape.keyless, ctx);
 }
 
@@ -213,8 +210,7 @@ nb_status nb_one_head_strategy(nb_one_head *one, nb_ctx *ctx)
     long long m = r->landmarks;
     NB_REQUIRE(ctx, r->strategy, NB_EINVAL, "%sstrategy is missing", host->prefix);
     NB_REQUIRE(ctx, host->landmarks || m != 0, NB_EINVAL, "%slandmarks is missing", host->prefix);
-    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_STRATEGY, "strategy", r->strategy, ctx));
-    NB_TRY(ctx, require_one(one, NB_ERROR_STRATEGY, "strategy", r->strategy, ctx));
+    NB_TRY(ctx, choose_one(one, NB_ERROR_STRATEGY, "strategy", r->strategy, r->strategy, ctx));
     NB_TRY(ctx, check_strategy(one, ctx));
     NB_TRY(ctx, read_number(one, "landmarks", host->landmarks, 1, one->shape.n, &m, ctx));
     return nb_config_add_number(&one->config, NB_ERROR_LANDMARKS, (int)m, ctx);

@@ -262,8 +262,7 @@ bool nb_poll_until(struct pollfd *polled, int count, double end_s)
         double left_s = fmin(fmax(end_s - nb_clock_s(), 0), 1e6);
         int ready = poll(polled, (nfds_t)count, (int)ceil(left_s * 1e3));
         if (ready > 0) return true;
-        if (ready == 0 && end_s <= nb_clock_s()) return false;
-        if (ready < 0 && errno != EINTR) return false;
+        if (ready == 0 ? end_s <= nb_clock_s() : errno != EINTR) return false;
     }
 }
 

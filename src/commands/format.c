@@ -34,13 +34,17 @@ int nb_format_width(void)
     return columns < LEAST ? 0 : columns;
 }
 
-nb_status nb_format_page(const nb_page *page, nb_output_format format)
+static bool has_bold(void)
 {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    bool bold = isatty(STDOUT_FILENO) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
+    return isatty(STDOUT_FILENO) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+nb_status nb_format_page(const nb_page *page, nb_output_format format)
+{
     nb_page_form form = format == NB_FORMAT_MARKDOWN ? NB_PAGE_MARKDOWN
                         : format == NB_FORMAT_LATEX  ? NB_PAGE_LATEX
-                        : bold                       ? NB_PAGE_TERMINAL
+                        : has_bold()                 ? NB_PAGE_TERMINAL
                                                      : NB_PAGE_TEXT;
     return nb_page_print(stdout, page, form, nb_format_width());
 }

@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "base/version.h"
 
 #include <cmark-gfm-core-extensions.h>
@@ -355,18 +356,23 @@ static nb_status print_program(FILE *out, nb_ctx *ctx)
     return print_section(out, "EXIT STATUS", "Exit status", ctx);
 }
 
-/* The page as Markdown. */
-static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
+static nb_status print_document(FILE *out, const nb_topic *t, const char *name, nb_ctx *ctx)
 {
-    const nb_topic *t = what;
-    const char *name, *text;
-    if (!t->command && !t->path) return print_program(out, ctx);
-    NB_NEED(name, nb_format(ctx, "nysbench-%.*s", (int)strcspn(t->name, "."), t->name));
-    if (t->command) return print_command(out, t->command, name, ctx);
+    const char *text;
     NB_TRY(ctx, nb_read_file(t->path, &text, ctx));
     NB_TRY(ctx, print_name(out, name, t->summary, ctx));
     fprintf(out, "## DESCRIPTION\n\n%s\n", text);
     return NB_OK;
+}
+
+/* The page as Markdown. */
+static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
+{
+    const nb_topic *t = what;
+    const char *name;
+    if (!t->command && !t->path) return print_program(out, ctx);
+    NB_NEED(name, nb_format(ctx, "nysbench-%.*s", (int)strcspn(t->name, "."), t->name));
+    return t->command ? print_command(out, t->command, name, ctx) : print_document(out, t, name, ctx);
 }
 
 nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *ctx)
@@ -398,13 +404,10 @@ static nb_status print_man(FILE *out, const void *what, nb_ctx *ctx)
 /* Returns the section of the manual that the topic's page is in; 0: it has none. */
 static int section_of(const nb_topic *t)
 {
-    static const struct {
-        const char *name;
-        int section;
-    } documents[] = {{"config", 5}, {"columns", 7}, {"components", 7}};
-    for (size_t i = 0; t->path && i < sizeof documents / sizeof *documents; i++)
-        if (strcmp(t->name, documents[i].name) == 0) return documents[i].section;
-    return t->path ? 0 : 1;
+    static const char *const documents[] = {"config", "columns", "components", NULL};
+    static const int sections[] = {5, 7, 7};
+    int document = nb_text_index(t->name, documents);
+    return !t->path ? 1 : document < 0 ? 0 : sections[document];
 }
 
 static nb_status find_date(const char **date, nb_ctx *ctx)

@@ -238,13 +238,19 @@ static nb_status fill(nb_grid *g, const nb_preview *o, nb_ctx *ctx)
     return nb_grid_whole(g, f->all_bytes);
 }
 
+static nb_status tell(const nb_preview *o, nb_output_format format, nb_ctx *ctx)
+{
+    nb_grid grid;
+    if (format == NB_FORMAT_TABLE) return print(o, ctx);
+    NB_TRY(ctx, fill(&grid, o, ctx));
+    return nb_format_table(&grid, false, format);
+}
+
 nb_status nb_plan_tell(nb_start *start, double max_hours, nb_output_format format, nb_ctx *ctx)
 {
     nb_preview preview;
-    nb_grid grid;
     NB_TRY(ctx, nb_preview_make(start, true, &preview, ctx));
-    if (format != NB_FORMAT_TABLE) NB_TRY(ctx, fill(&grid, &preview, ctx));
-    NB_TRY(ctx, format == NB_FORMAT_TABLE ? print(&preview, ctx) : nb_format_table(&grid, false, format));
+    NB_TRY(ctx, tell(&preview, format, ctx));
     fflush(stdout);
     return nb_preview_check(start->line->command, &preview, max_hours, ctx);
 }

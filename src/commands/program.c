@@ -52,8 +52,7 @@ static bool name_culprit(const char *what, const char *which)
 {
     const nb_component *culprit = nb_called();
     if (getpid() != watched || !culprit) return false;
-    const char *plugin = nb_plugin_of(culprit);
-    const char *texts[] = {"nysbench: error: ", plugin, ": ", culprit->name, " ", what, which, "\n"};
+    const char *texts[] = {"nysbench: error: ", nb_plugin_of(culprit), ": ", culprit->name, " ", what, which, "\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (write(STDERR_FILENO, texts[i], strlen(texts[i])) < 0) _exit(NB_EXIT_FAILED);
     return true;

@@ -26,8 +26,7 @@ static void interrupt(int number)
 
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = interrupt};
-    struct sigaction before;
+    struct sigaction action = {.sa_handler = interrupt}, before;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGQUIT, &action, NULL);

@@ -20,13 +20,12 @@ typedef struct {
 /* A table on a page, or as a grid; *empty: the rows have nothing for it. */
 static nb_status make(const nb_table *table, const wish *w, nb_page *page, nb_grid *grid, bool *empty, nb_ctx *ctx)
 {
+    bool shown = nb_format_is_page(w->format);
     nb_page_make(page, ctx);
     page->name = table->component.name;
-    if (nb_format_is_page(w->format))
-        NB_TRY(ctx, nb_table_show(page, table, w->relation, ctx));
-    else
-        NB_TRY(ctx, nb_query_fill(w->relation, table->sql, grid, ctx));
-    *empty = nb_format_is_page(w->format) ? page->count == 0 : grid->count == 0;
+    NB_TRY(ctx,
+           shown ? nb_table_show(page, table, w->relation, ctx) : nb_query_fill(w->relation, table->sql, grid, ctx));
+    *empty = shown ? page->count == 0 : grid->count == 0;
     return NB_OK;
 }
 

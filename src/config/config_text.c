@@ -95,18 +95,22 @@ static void print_zip(const printer *p, const nb_config_block *b)
     print_origin(p, &b->origins, "zip");
 }
 
+static void print_rule(const printer *p, const nb_rule *rule)
+{
+    fprintf(p->out, "%*s- ", p->indent + 2, "");
+    nb_conditions_print(p->out, &rule->keys);
+    if (p->origins && rule->place.line > 0) fprintf(p->out, "  # %s:%d", rule->place.source, rule->place.line);
+    if (p->origins && rule->place.line == 0) fputs("  # --set", p->out);
+    fputc('\n', p->out);
+}
+
 static void print_rules(const printer *p, int block)
 {
     int count = 0;
     for (int i = 0; i < p->config->rule_count; i++) {
-        const nb_rule *r = &p->config->rules[i];
-        if (r->block != block) continue;
+        if (p->config->rules[i].block != block) continue;
         if (count++ == 0) fprintf(p->out, "%*sexclude:\n", p->indent, "");
-        fprintf(p->out, "%*s- ", p->indent + 2, "");
-        nb_conditions_print(p->out, &r->keys);
-        if (p->origins && r->place.line > 0) fprintf(p->out, "  # %s:%d", r->place.source, r->place.line);
-        if (p->origins && r->place.line == 0) fputs("  # --set", p->out);
-        fputc('\n', p->out);
+        print_rule(p, &p->config->rules[i]);
     }
 }
 
@@ -143,10 +147,9 @@ static nb_status print_blocks(printer *p, nb_ctx *ctx)
 /* A plain word stands as it is. */
 static nb_status print_settings(const printer *p, nb_ctx *ctx)
 {
-    const nb_config *c = p->config;
-    for (const nb_option *o = c->study->component.options; o && o->key; o++) {
+    for (const nb_option *o = p->config->study->component.options; o && o->key; o++) {
         const char *text;
-        NB_TRY(ctx, nb_config_setting(c, o, &text, ctx));
+        NB_TRY(ctx, nb_config_setting(p->config, o, &text, ctx));
         print_text(p, o->key, text, !*text || strpbrk(text, ":#{}[],&*!|>'\"%@` "));
     }
     return NB_OK;

@@ -99,10 +99,7 @@ static nb_status value_text(const nb_column *column, const nb_plan *plan, int in
     nb_any_row row;
     int axis = axis_of(plan->config->study, column);
     nb_plan_row(plan, index, &row);
-    if (axis >= 0)
-        *text = nb_plan_choice(plan, index, axis)->label;
-    else
-        NB_NEED(*text, nb_column_text(column, &row, ctx));
+    NB_NEED(*text, axis >= 0 ? nb_plan_choice(plan, index, axis)->label : nb_column_text(column, &row, ctx));
     return NB_OK;
 }
 

@@ -74,6 +74,17 @@ static nb_status add_row(nb_merge *merge, int index, const char *name, bool yiel
     return NB_OK;
 }
 
+/* Returns the index of a row in the plan, searching from `from`; row_count: it is not there. */
+static int find_row(const nb_plan *plan, int from, const nb_row *row)
+{
+    for (; from < plan->row_count; from++) {
+        nb_any_row planned;
+        nb_plan_row(plan, from, &planned);
+        if (nb_row_same(plan->config->study->columns, &planned, row)) break;
+    }
+    return from;
+}
+
 nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, const nb_row_list *rows,
                        const nb_manifest *const *by, nb_ctx *ctx)
 {
@@ -81,7 +92,7 @@ nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, const nb_
     merge->names[merge->count] = name;
     for (int i = 0, at = 0; i < rows->count; i++, at++) {
         const nb_row *row = nb_row_at(rows, i);
-        at = nb_plan_find(merge->plan, at, row);
+        at = find_row(merge->plan, at, row);
         if (at == merge->plan->row_count) {
             NB_TRY(ctx, nb_row_text(merge->plan->config->study, row, &what, ctx));
             NB_FAIL(ctx, NB_EIO, "%s: its rows are not those of its config (%s): run it again", name, what);

@@ -68,16 +68,6 @@ int nb_plan_first_row(const nb_plan *plan, int scene)
     return low;
 }
 
-int nb_plan_find(const nb_plan *plan, int from, const void *row)
-{
-    for (; from < plan->row_count; from++) {
-        nb_any_row planned_row;
-        nb_plan_row(plan, from, &planned_row);
-        if (nb_row_same(plan->config->study->columns, &planned_row, row)) break;
-    }
-    return from;
-}
-
 int nb_plan_value(const nb_plan *plan, int row, int axis)
 {
     const nb_planned_row *r = &plan->rows[row];

@@ -16,11 +16,9 @@ typedef struct { /* rows on their way out of the store */
 static nb_status read_text(const reader *r, int index, const char **text)
 {
     const char *here = (const char *)sqlite3_column_text(r->statement, index);
-    int number;
-    *text = NULL;
-    if (!here) return NB_OK;
-    NB_TRY(r->texts->ctx, nb_texts_number(r->texts, here, &number));
-    *text = r->texts->items[number];
+    int number = 0;
+    if (here) NB_TRY(r->texts->ctx, nb_texts_number(r->texts, here, &number));
+    *text = here ? r->texts->items[number] : NULL;
     return NB_OK;
 }
 
