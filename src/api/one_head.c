@@ -60,7 +60,7 @@ nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *k
     return NB_OK;
 }
 
-/* The one choice of a spec, which a message calls `text`. */
+/* Chooses the one component that a spec means; messages call it by `text`. */
 static nb_status choose_one(nb_one_head *one, nb_error_axis axis, const char *key, const char *spec, const char *text,
                             nb_ctx *ctx)
 {

@@ -15,7 +15,7 @@
 
 typedef double limit_of(const char *folder); /* infinity: none */
 
-/* NULL: it cannot be opened. */
+/* Opens a file of that folder; NULL: it cannot be opened. */
 static FILE *open_in(const char *folder, const char *name)
 {
     char path[PATH_MAX];

@@ -162,7 +162,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
                .scale = {.words = scales},
                .confidence = {.min = 0.5, .max = 0.9999, .value = 0.95},
                .resamples = {.max = 1000000, .value = NB_BOOTSTRAPS}};
-    nb_compare_terms terms = {.seed = 0}; /* the column, the metric and what is pooled are read into it */
+    nb_compare_terms terms = {.seed = 0}; /* the metric, what is pooled and what may be confounded are read into it */
     const struct poptOption options[] = {
         NB_TEXT_OPTION(
             "baseline", 'b', g.baseline,

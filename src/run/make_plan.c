@@ -274,7 +274,7 @@ static int first_under(const planning *p, int scene, int method)
     return method;
 }
 
-/* One trial, if another cannot give a different result. */
+/* Adds the trials of a row: one, if another cannot give a different result. */
 static void add_trials(planning *p, int block, int scene, int method)
 {
     const nb_study *study = p->config->study;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The condition for `old` to be the row `new`, measured on the same data. */
+/* Holds where `old` is the row `new`, measured on the same data. */
 #define SAME_ROW "@PAIRED AND old.n = new.n AND old.d = new.d AND old.inputs = new.inputs"
 
 /* The digests of a row's files, as parameter `index`; the text lives as long as the statement. */
