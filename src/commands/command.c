@@ -6,6 +6,8 @@
 #include "base/files.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "report/caveats.h"
+#include "report/where.h"
 #include "run/run_folder.h"
 
 #include <math.h>
@@ -43,6 +45,27 @@ nb_status nb_check_run(const char *folder, nb_ctx *ctx)
     NB_REQUIRE(ctx, nb_run_exists(folder, ctx), NB_EINVAL,
                "%s: is not the folder of a run: it has no " NB_STORE_FILE "%s", folder, nb_run_hint(folder, ctx));
     return NB_OK;
+}
+
+nb_status nb_command_rows(const char *folder, nb_relation **relation, const char **experiment, nb_ctx *ctx)
+{
+    nb_store *store;
+    const nb_given_labels *labels;
+    NB_NEED(store, nb_alloc(ctx, 1, sizeof *store));
+    NB_TRY(ctx, nb_run_open(folder, store, &labels, ctx));
+    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", store, ctx));
+    NB_TRY(ctx, nb_relation_open(relation, store, labels, ctx));
+    NB_TRY(ctx, nb_relation_experiment(*relation, experiment, ctx));
+    NB_REQUIRE(ctx, *experiment, NB_EIO, "%s: the run has no rows", folder);
+    return nb_run_baseline(folder, &(*relation)->baseline, ctx);
+}
+
+nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ctx *ctx)
+{
+    const char *sql;
+    if (!where || !*where) return NB_OK;
+    NB_TRY(ctx, nb_where(relation, NULL, where, &sql, ctx));
+    return nb_relation_keep(relation, sql, ctx);
 }
 
 nb_status nb_check_output(const nb_command *c, const char *path, nb_ctx *ctx)

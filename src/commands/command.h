@@ -7,7 +7,7 @@
 #include "base/ctx.h"
 #include "base/mistakes.h"
 #include "components/registry.h"
-#include "report/grid.h"
+#include "report/relation.h"
 
 #include <popt.h>
 #include <stdio.h>
@@ -144,6 +144,11 @@ nb_status nb_command_find(const nb_command *command, const nb_registry *registry
 void nb_warn_without_gnuplot(const char *run);
 /* NB_EINVAL unless the folder holds a run. */
 nb_status nb_check_run(const char *folder, nb_ctx *ctx);
+/* Opens the rows of a run with its labels and its baseline, and finds their experiment; NB_EIO if there are none. Warns
+ * of rows that several builds have measured. */
+nb_status nb_command_rows(const char *folder, nb_relation **relation, const char **experiment, nb_ctx *ctx);
+/* Keeps only the rows that meet the conditions of NB_WHERE_OPTION; NULL: none are given. */
+nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ctx *ctx);
 /* NB_EINVAL unless the folder of the file of an option -o exists. */
 nb_status nb_check_output(const nb_command *command, const char *path, nb_ctx *ctx);
 

@@ -4,7 +4,6 @@
 
 #include "components/study.h"
 #include "report/compare.h"
-#include "report/relation.h"
 #include "report/where.h"
 #include "run/run_folder.h"
 
@@ -70,12 +69,8 @@ static nb_status check_columns(const nb_column *columns, const nb_contrast_terms
 /* Applies the options that name values of columns: which rows, and the baseline. */
 static nb_status select_rows(nb_relation *relation, const given *g, const char *by, int *baseline, nb_ctx *ctx)
 {
-    const char *sql;
     nb_value_found found = {.place = -1};
-    if (g->where && g->where[0]) {
-        NB_TRY(ctx, nb_where(relation, NULL, g->where, &sql, ctx));
-        NB_TRY(ctx, nb_relation_keep(relation, sql, ctx));
-    }
+    NB_TRY(ctx, nb_command_keep(relation, g->where, ctx));
     if (g->baseline && strcmp(g->baseline, "all") != 0)
         NB_TRY(ctx, nb_where_values(relation, NULL, by, 1, (const char *const *)&g->baseline, &found, ctx));
     *baseline = found.place;

@@ -11,7 +11,6 @@
 #include "run/workers.h"
 #include "run/prediction.h"
 #include "run/store.h"
-#include "report/relation.h"
 #include "config/config.h"
 
 #include <math.h>

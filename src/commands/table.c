@@ -3,12 +3,8 @@
 #include "commands/command.h"
 
 #include "components/study.h"
-#include "report/caveats.h"
-#include "run/run_folder.h"
 #include "report/query.h"
-#include "report/relation.h"
 #include "report/table.h"
-#include "report/where.h"
 
 #include <string.h>
 
@@ -73,20 +69,10 @@ static nb_status tell_missing(const wish *w, nb_ctx *ctx)
 
 static nb_status tables(const char *folder, const char *const *names, const char *const *where, wish w, nb_ctx *ctx)
 {
-    nb_store store;
-    const nb_given_labels *labels;
-    const char *sql, *experiment;
-    NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
-    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
-    NB_TRY(ctx, nb_relation_open(&w.relation, &store, labels, ctx));
-    if (where && where[0]) {
-        NB_TRY(ctx, nb_where(w.relation, NULL, where, &sql, ctx));
-        NB_TRY(ctx, nb_relation_keep(w.relation, sql, ctx));
-    }
-    NB_TRY(ctx, nb_relation_experiment(w.relation, &experiment, ctx));
-    NB_REQUIRE(ctx, experiment, NB_EIO, "%s: the run has no rows", folder);
-    NB_TRY(ctx, nb_run_baseline(folder, &w.relation->baseline, ctx));
-    const nb_study *study = store.study;
+    const char *experiment;
+    NB_TRY(ctx, nb_command_rows(folder, &w.relation, &experiment, ctx));
+    NB_TRY(ctx, nb_command_keep(w.relation, where, ctx));
+    const nb_study *study = w.relation->study;
     if (!names[0]) return list(study->component.name, &w, ctx);
     for (int i = 0; names[i]; i++) {
         const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, names[i]);
