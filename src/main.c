@@ -62,8 +62,11 @@ static const char greeting[] = "nysbench measures which tokens can stand for the
 
 static int unknown(const char *name, nb_ctx *ctx)
 {
-    const char *const *names, *hint = NULL;
-    if (nb_command_names(&names, ctx) == NB_OK) hint = nb_hint(name, names, ctx);
+    const char *names[64] = {NULL}, *hint;
+    int count = 0;
+    for (int i = 0; nb_commands[i] && count < 63; i++)
+        if (nb_commands[i]->place > 0) names[count++] = nb_commands[i]->name;
+    hint = nb_hint(name, names, ctx);
     nb_print_error("no command '%s'%s", name, hint ? hint : "");
     return NB_EXIT_USAGE;
 }
@@ -74,7 +77,7 @@ static int fail(const nb_ctx *ctx)
     return nb_error_status(ctx) == NB_EHOST ? NB_EXIT_FAILED : NB_EXIT_USAGE;
 }
 
-static int dispatch(int argc, char **argv, nb_ctx *ctx)
+static int dispatch(const nb_command *command, int argc, char **argv, nb_ctx *ctx)
 {
     if (argc < 2) {
         fputs(greeting, stdout);
@@ -88,17 +91,8 @@ static int dispatch(int argc, char **argv, nb_ctx *ctx)
         printf("nysbench %s\n", NB_VERSION);
         return NB_EXIT_OK;
     }
-    const nb_command *command = nb_command_named(argv[1]);
     if (command && command->computes && nb_blas_take_memory(ctx) != NB_OK) return fail(ctx);
     return command ? nb_run_command(command, argc - 1, (const char **)argv + 1, ctx) : unknown(argv[1], ctx);
-}
-
-/* A command that programs call for an answer at once computes nothing: it does without BLAS, whose start may take
- * another one of the program. */
-static bool needs_blas(int argc, char **argv)
-{
-    const nb_command *command = argc > 1 ? nb_command_named(argv[1]) : NULL;
-    return !command || command->place > 0;
 }
 
 /* The Makefile starts the program to find this out. */
@@ -142,8 +136,12 @@ int main(int argc, char **argv)
     mallopt(M_MMAP_MAX, 0);   /* keeps the pages of work spaces that come and go */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     nb_process_begin();
-    bool ready = check_components(ctx) == NB_OK && (!needs_blas(argc, argv) || nb_blas_start(argv, ctx) == NB_OK);
-    int code = ready ? dispatch(argc, argv, ctx) : fail(ctx);
+    const nb_command *command = argc > 1 ? nb_command_named(argv[1]) : NULL;
+    /* A command that programs call for an answer at once computes nothing: it does without BLAS, whose start may take
+     * another one of the program. */
+    bool at_once = command && command->place == 0;
+    bool ready = check_components(ctx) == NB_OK && (at_once || nb_blas_start(argv, ctx) == NB_OK);
+    int code = ready ? dispatch(command, argc, argv, ctx) : fail(ctx);
     nb_servers_end();
     nb_ctx_free(ctx);
     nb_process_finish();

@@ -21,9 +21,8 @@ static inline nb_row_list rows_of_error(int count, const nb_error_row *rows)
 static inline nb_plan plan_with(int count, const nb_override *overrides, nb_ctx *ctx)
 {
     nb_config *config = nb_alloc(ctx, 1, sizeof *config);
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = ctx};
     nb_plan plan;
-    nb_mistakes_init(&mistakes, ctx);
     assert_ok(ctx, nb_config_load("experiments/00-smoke.yaml", count, overrides, config, &mistakes, ctx));
     if (mistakes.count) fail_msg("%s", mistakes.texts[0]);
     assert_ok(ctx, nb_plan_make(config, &plan, ctx));

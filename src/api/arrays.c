@@ -4,7 +4,6 @@
 #include "api/handle.h"
 
 #include "linalg/vector.h"
-#include "problems/problem.h"
 
 #include <math.h>
 

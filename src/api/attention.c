@@ -86,31 +86,27 @@ const char *nysbench_attention_message(const nysbench_attention *attention)
     return attention ? nysbench_message(attention->own) : "the attention is NULL";
 }
 
-static size_t outputs_of(const nb_layer_shape *s)
-{
-    return (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
-}
-
 static nb_status check_outputs(const nysbench_attention *a, const nb_layer *layer, const nb_scalar *out, nb_ctx *ctx)
 {
-    const char *label = a->choice.label;
-    NB_REQUIRE(ctx, !a->passed.refusal, NB_EINVAL, "%s: %s", label, a->passed.refusal);
-    NB_REQUIRE(ctx, !a->passed.diverged, NB_ENUMERIC, "%s: %s", label, a->passed.diverged);
-    NB_REQUIRE(ctx, nb_scalars_finite(outputs_of(&layer->shape), out), NB_ENUMERIC, "%s: outputs are not finite",
-               label);
+    const nb_layer_shape *s = &layer->shape;
+    size_t count = (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
+    NB_REQUIRE(ctx, !a->passed.refusal, NB_EINVAL, "%s: %s", a->choice.label, a->passed.refusal);
+    NB_REQUIRE(ctx, !a->passed.diverged, NB_ENUMERIC, "%s: %s", a->choice.label, a->passed.diverged);
+    NB_REQUIRE(ctx, nb_scalars_finite(count, out), NB_ENUMERIC, "%s: outputs are not finite", a->choice.label);
     return NB_OK;
 }
 
-static nb_status pass(nysbench_attention *a, const nb_layer *layer, nb_scalar *out, nb_ctx *ctx)
+static nb_status pass(nysbench_attention *a, const nb_layer *layer, bool extends, nb_scalar *out, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_attention_forward(&a->attending, layer, out, &a->passed, ctx));
-    return check_outputs(a, layer, out, ctx);
+    nb_status status =
+        (extends ? nb_attention_extend : nb_attention_forward)(&a->attending, layer, out, &a->passed, ctx);
+    return status == NB_OK ? check_outputs(a, layer, out, ctx) : status;
 }
 
 nysbench_status nb_attention_pass(nysbench_attention *a, const nb_layer *layer, nb_scalar *out)
 {
     nb_call_begin(a->own, true);
-    return nb_call_end(a->own, pass(a, layer, out, a->own->ctx));
+    return nb_call_end(a->own, pass(a, layer, false, out, a->own->ctx));
 }
 
 /* A program whose scalars are double has its layers in double, and no use for this. */
@@ -129,6 +125,7 @@ static nb_status check_arrays(const nb_layer *layer, const float *out, nb_ctx *c
 {
     const nb_layer_shape *s = &layer->shape;
     int key_heads = s->batch * s->key_heads;
+    NB_REQUIRE(ctx, s->n >= 1, NB_EINVAL, "tokens = %d: expected at least 1", s->n);
     NB_TRY(ctx, check_points("q", nb_layer_heads(s), s->n, s->d, layer->q, ctx));
     NB_TRY(ctx, check_points("k", key_heads, s->n, s->d, layer->k, ctx));
     NB_TRY(ctx, check_points("v", key_heads, s->n, s->dv, layer->v, ctx));
@@ -136,18 +133,11 @@ static nb_status check_arrays(const nb_layer *layer, const float *out, nb_ctx *c
     return NB_OK;
 }
 
-static nb_status forward(nysbench_attention *a, const nb_layer *layer, float *out, nb_ctx *ctx)
+static nysbench_status call(nysbench_attention *a, const nb_layer *layer, bool extends, float *out)
 {
-    NB_TRY(ctx, check_arrays(layer, out, ctx));
-    return pass(a, layer, out, ctx);
-}
-
-static nb_status extend(nysbench_attention *a, const nb_layer *layer, float *out, nb_ctx *ctx)
-{
-    NB_REQUIRE(ctx, layer->shape.n >= 1, NB_EINVAL, "tokens = %d: expected at least 1", layer->shape.n);
-    NB_TRY(ctx, check_arrays(layer, out, ctx));
-    NB_TRY(ctx, nb_attention_extend(&a->attending, layer, out, &a->passed, ctx));
-    return check_outputs(a, layer, out, ctx);
+    nb_call_begin(a->own, true);
+    nb_status status = check_arrays(layer, out, a->own->ctx);
+    return nb_call_end(a->own, status == NB_OK ? pass(a, layer, extends, out, a->own->ctx) : status);
 }
 
 nysbench_status nysbench_attention_forward(nysbench_attention *a, const float *q, const float *k, const float *v,
@@ -155,8 +145,7 @@ nysbench_status nysbench_attention_forward(nysbench_attention *a, const float *q
 {
     if (!a) return NYSBENCH_EINVAL;
     const nb_layer layer = {.shape = a->attending.shape, .q = q, .k = k, .v = v, .problem = ""};
-    nb_call_begin(a->own, true);
-    return nb_call_end(a->own, forward(a, &layer, out, a->own->ctx));
+    return call(a, &layer, false, out);
 }
 
 nysbench_status nysbench_attention_extend(nysbench_attention *a, int tokens, const float *q, const float *k,
@@ -165,8 +154,7 @@ nysbench_status nysbench_attention_extend(nysbench_attention *a, int tokens, con
     if (!a) return NYSBENCH_EINVAL;
     nb_layer layer = {.shape = a->attending.shape, .q = q, .k = k, .v = v, .problem = ""};
     layer.shape.n = tokens;
-    nb_call_begin(a->own, true);
-    return nb_call_end(a->own, extend(a, &layer, out, a->own->ctx));
+    return call(a, &layer, true, out);
 }
 #endif
 

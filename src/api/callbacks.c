@@ -5,8 +5,6 @@
 #include "cores/callback.h"
 #include "strategies/callback.h"
 
-#include <string.h>
-
 /* `code` is what the function has returned. */
 static nb_status check_return(const nb_added *added, int code, char *message, size_t size, nb_ctx *ctx)
 {
@@ -19,13 +17,10 @@ static nb_status check_return(const nb_added *added, int code, char *message, si
 /* Finds what the function has left of side i. */
 static nb_status take(const nb_callback_pick *p, const nysbench_pick *c, int i, nb_picks *picks, nb_ctx *ctx)
 {
-    static const char *const arrays[] = {
-        [NYSBENCH_TOKENS] = "tokens", [NYSBENCH_GROUPS] = "tokens", [NYSBENCH_POINTS] = "free_points"};
-    const char *name;
-    NB_NEED(name, nb_format(ctx, "%s: %s[%d]", p->added->name, arrays[c->kind], i));
-    if (c->kind == NYSBENCH_TOKENS) return nb_given_tokens(name, c->m, c->n, c->tokens[i], picks, ctx);
-    if (c->kind == NYSBENCH_GROUPS) return nb_given_groups(name, c->m, c->n, c->tokens[i], picks, ctx);
-    return nb_given_points(name, c->m, c->d, c->free_points[i], picks, ctx);
+    const char *name, *array = c->kind == NYSBENCH_POINTS ? "free_points" : "tokens";
+    NB_NEED(name, nb_format(ctx, "%s: %s[%d]", p->added->name, array, i));
+    if (c->kind == NYSBENCH_POINTS) return nb_given_points(name, c->m, c->d, c->free_points[i], picks, ctx);
+    return nb_given_tokens(name, c->kind == NYSBENCH_GROUPS, c->m, c->n, c->tokens[i], picks, ctx);
 }
 
 static nb_status take_all(const nb_callback_pick *p, const nysbench_pick *c, nb_ctx *ctx)

@@ -2,7 +2,6 @@
 /* describe.c - nysbench_describe: the options and sources of a component, a column, a figure or a table. */
 #include "api/handle.h"
 #include "api/kinds.h"
-#include "attentions/attention.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "components/study.h"
@@ -11,7 +10,6 @@
 #include "strategies/strategy.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 80 }; /* of a line */

@@ -6,31 +6,16 @@
 
 #include <string.h>
 
-/* Copies numbers below `most`: of the i-th `what`, which `is` the number. */
-static nb_status copy_numbers(const char *name, const char *what, const char *is, int count, int most,
-                              const int64_t *from, int *to, nb_ctx *ctx)
+nb_status nb_given_tokens(const char *name, bool groups, int m, int n, const int64_t *from, nb_picks *picks,
+                          nb_ctx *ctx)
 {
+    int *to, count = groups ? n : m, most = groups ? m : n;
+    NB_NEED(to, groups ? nb_picks_groups(picks, m, n) : nb_picks_tokens(picks, m));
     for (int i = 0; i < count; i++) {
         NB_REQUIRE(ctx, from[i] >= 0 && from[i] < most, NB_EINVAL, "%s: %s %d is %s %lld, allowed are 0 to %d", name,
-                   what, i, is, (long long)from[i], most - 1);
+                   groups ? "token" : "landmark", i, groups ? "of group" : "token", (long long)from[i], most - 1);
         to[i] = (int)from[i];
     }
-    return NB_OK;
-}
-
-nb_status nb_given_tokens(const char *name, int m, int n, const int64_t *from, nb_picks *picks, nb_ctx *ctx)
-{
-    int *tokens;
-    NB_NEED(tokens, nb_picks_tokens(picks, m));
-    NB_TRY(ctx, copy_numbers(name, "landmark", "token", m, n, from, tokens, ctx));
-    return nb_picks_check(picks, n, m, ctx);
-}
-
-nb_status nb_given_groups(const char *name, int m, int n, const int64_t *from, nb_picks *picks, nb_ctx *ctx)
-{
-    int *groups;
-    NB_NEED(groups, nb_picks_groups(picks, m, n));
-    NB_TRY(ctx, copy_numbers(name, "token", "of group", n, m, from, groups, ctx));
     return nb_picks_check(picks, n, m, ctx);
 }
 

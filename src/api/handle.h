@@ -77,11 +77,9 @@ nb_status nb_refuse_elsewhere(const nb_choice *component, nb_ctx *ctx);
 
 /* Reads picks from arrays of the caller's; `name` is the array's for messages. */
 
-/* m of n tokens. NB_EINVAL if they break the rules of picks.h. */
-nb_status nb_given_tokens(const char *name, int m, int n, const int64_t *from, nb_picks *picks, nb_ctx *ctx);
-
-/* The groups of n tokens, likewise. */
-nb_status nb_given_groups(const char *name, int m, int n, const int64_t *from, nb_picks *picks, nb_ctx *ctx);
+/* m of n tokens, or the groups of n tokens. NB_EINVAL if they break the rules of picks.h. */
+nb_status nb_given_tokens(const char *name, bool groups, int m, int n, const int64_t *from, nb_picks *picks,
+                          nb_ctx *ctx);
 
 /* m x d by rows. NB_ENUMERIC if one is not finite. */
 nb_status nb_given_points(const char *name, int m, int d, const double *from, nb_picks *picks, nb_ctx *ctx);

@@ -7,7 +7,6 @@
 #include "calls/early.h"
 #include "components/registry.h"
 #include "cores/core.h"
-#include "linalg/vector.h"
 #include "run/plan.h"
 #include "studies/error/runner.h"
 
@@ -46,12 +45,12 @@ static nb_status take_given(const nb_one_head *one, nb_given *given, nb_ctx *ctx
         return nb_given_points("key_points", r->landmarks, s->d, r->key_points, &given->keys, ctx);
     }
     const int64_t *first = r->query_tokens ? r->query_tokens : r->key_tokens;
-    NB_TRY(ctx, nb_given_tokens(r->query_tokens ? "query_tokens" : "key_tokens", r->landmarks, s->n, first,
+    NB_TRY(ctx, nb_given_tokens(r->query_tokens ? "query_tokens" : "key_tokens", false, r->landmarks, s->n, first,
                                 &given->queries, ctx));
     given->keys = given->queries;
     if (!r->query_tokens || !r->key_tokens) return NB_OK;
     given->keys = (nb_picks){.ctx = ctx};
-    return nb_given_tokens("key_tokens", r->landmarks, s->n, r->key_tokens, &given->keys, ctx);
+    return nb_given_tokens("key_tokens", false, r->landmarks, s->n, r->key_tokens, &given->keys, ctx);
 }
 
 static nb_status use_given(nb_one_head *one, nb_given *given, nb_ctx *ctx)

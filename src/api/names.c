@@ -31,16 +31,14 @@ static nb_status names_of(nysbench *h, const char *kind, const char *const **nam
     NB_REQUIRE(h->ctx, names, NB_EINVAL, "names is NULL");
     *names = NULL;
     NB_TRY(h->ctx, nb_kind_find(kind, &registry, h->ctx));
-    return nb_registry_names(registry, names, h->results);
+    NB_TRY(h->ctx, nb_registry_names(registry, names, h->results));
+    nb_call_keep(h);
+    return NB_OK;
 }
 
 nysbench_status nysbench_names(nysbench *handle, const char *kind, const char *const **names)
 {
-    if (!handle) return NYSBENCH_EINVAL;
-    nb_call_begin(handle, false);
-    nb_status status = names_of(handle, kind, names);
-    nb_call_keep(handle);
-    return nb_call_end(handle, status);
+    NB_CALL(handle, false, names_of(handle, kind, names));
 }
 
 static nb_status summary_of(const nysbench *h, const char *kind, const char *name, const char **summary)

@@ -2,8 +2,8 @@
 /* one_head.c - from a request to an experiment's config. */
 #include "api/one_head.h"
 
-#include "api/handle.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "calls/early.h"
 #include "calls/heads.h"
 #include "components/registry.h"
@@ -14,11 +14,7 @@
 
 void nysbench_request_init_sized(nysbench_request *request, size_t size)
 {
-    nysbench_request r;
-    memset(&r, 0, sizeof r);
-    r.size = size;
-    r.causal = -1;
-    r.seed = 20260101;
+    const nysbench_request r = {.size = size, .causal = -1, .seed = 20260101};
     memset(request, 0, size);
     memcpy(request, &r, size < sizeof r ? size : sizeof r);
 }
@@ -54,8 +50,7 @@ const nb_choice *nb_one_head_choice(const nb_one_head *one, nb_error_axis axis)
 nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *key, const char *text, nb_ctx *ctx)
 {
     const char *argument;
-    nb_mistakes mistakes;
-    nb_mistakes_init(&mistakes, ctx);
+    nb_mistakes mistakes = {.ctx = ctx};
     nb_choices *choices = &one->config.lists[axis].choices;
     const nb_registry *registry = one->config.study->axes[axis].registry;
     NB_NEED(argument, nb_format(ctx, "%s%s", one->host->prefix, key));
@@ -65,8 +60,11 @@ nb_status nb_one_head_choose(nb_one_head *one, nb_error_axis axis, const char *k
     return NB_OK;
 }
 
-static nb_status require_one(const nb_one_head *one, nb_error_axis axis, const char *key, const char *text, nb_ctx *ctx)
+/* Chooses the one component that a spec means; messages call it by `text`. */
+static nb_status choose_one(nb_one_head *one, nb_error_axis axis, const char *key, const char *spec, const char *text,
+                            nb_ctx *ctx)
 {
+    NB_TRY(ctx, nb_one_head_choose(one, axis, key, spec, ctx));
     int count = one->config.lists[axis].count;
     NB_REQUIRE(ctx, count == 1, NB_EINVAL, "%s%s: '%s' stands for %d, expected one", one->host->prefix, key, text,
                count);
@@ -77,20 +75,12 @@ nb_status nb_one_head_word(nb_one_head *one, nb_error_axis axis, const char *key
 {
     const nb_axis *a = &one->config.study->axes[axis];
     const char *hint;
-    int word = 0;
     if (!text && a->extra) return nb_config_add_number(&one->config, (int)axis, -1, ctx);
     if (!text) text = a->initial;
-    while (a->words[word] && strcmp(a->words[word], text) != 0) word++;
-    if (a->words[word]) return nb_config_add_number(&one->config, (int)axis, word, ctx);
+    int word = nb_text_index(text, a->words);
+    if (word >= 0) return nb_config_add_number(&one->config, (int)axis, word, ctx);
     NB_NEED(hint, nb_hint(text, a->words, ctx));
     NB_FAIL(ctx, NB_EINVAL, "%s%s: '%s' is unknown%s", one->host->prefix, key, text, hint);
-}
-
-static nb_status check_causal(const char *text, nb_ctx *ctx)
-{
-    NB_REQUIRE(ctx, !text || strcmp(text, "auto") == 0 || strcmp(text, "true") == 0 || strcmp(text, "false") == 0,
-               NB_EINVAL, "--causal '%s': expected true, false or auto", text);
-    return NB_OK;
 }
 
 /* The problem that reads heads from files: its options name a file and select a head. */
@@ -111,8 +101,10 @@ static nb_status find_reader(const char **problem, const char **head_key, nb_ctx
 
 nb_status nb_head_spec(const char *file, int head, const char *causal, const char **spec, nb_ctx *ctx)
 {
+    static const char *const masks[] = {"auto", "true", "false", NULL};
     const char *quoted, *problem, *head_key;
-    NB_TRY(ctx, check_causal(causal, ctx));
+    NB_REQUIRE(ctx, !causal || nb_text_among(causal, masks), NB_EINVAL, "--causal '%s': expected true, false or auto",
+               causal);
     NB_NEED(quoted, nb_quoted(file, ctx));
     NB_TRY(ctx, find_reader(&problem, &head_key, ctx));
     NB_NEED(*spec, nb_format(ctx, "%s(file=%s, causal=%s%s)", problem, quoted, causal ? causal : "auto",
@@ -129,8 +121,7 @@ static nb_status read_file(nysbench *handle, nb_one_head *one, nb_ctx *ctx)
     NB_REQUIRE(ctx, r->causal >= -1 && r->causal <= 1, NB_EINVAL, "causal is %d, expected 1, 0 or -1", r->causal);
     NB_TRY(ctx, nb_head_split(r->file, &file, &head, ctx));
     NB_TRY(ctx, nb_head_spec(file, head, causal ? causal : masks[r->causal + 1], &spec, ctx));
-    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_PROBLEM, key, spec, ctx));
-    NB_TRY(ctx, require_one(one, NB_ERROR_PROBLEM, key, r->file, ctx));
+    NB_TRY(ctx, choose_one(one, NB_ERROR_PROBLEM, key, spec, r->file, ctx));
     NB_TRY(ctx, nb_heads_shape(nb_one_head_choice(one, NB_ERROR_PROBLEM), &one->shape, ctx));
     if (one->shape.warning) NB_NEED(handle->warning, nb_strdup(handle->results, one->shape.warning));
     NB_REQUIRE(ctx, one->shape.count == 1, NB_EINVAL, "%s%s %s: there are %d heads; name one, %s:0 to %s:%d",
@@ -180,8 +171,7 @@ static nb_status read_kernel(nb_one_head *one, nb_ctx *ctx)
     const char *spec = one->request.kernel;
     if (!spec) spec = nb_standard_kernel();
     if (!one->request.kernel && one->request.q && !one->request.k) NB_TRY(ctx, keyless_kernel(&spec, ctx));
-    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_KERNEL, "kernel", spec, ctx));
-    NB_TRY(ctx, require_one(one, NB_ERROR_KERNEL, "kernel", spec, ctx));
+    NB_TRY(ctx, choose_one(one, NB_ERROR_KERNEL, "kernel", spec, spec, ctx));
     return nb_error_check_keys(nb_one_head_choice(one, NB_ERROR_KERNEL), one->shape.keyless, ctx);
 }
 
@@ -220,8 +210,7 @@ nb_status nb_one_head_strategy(nb_one_head *one, nb_ctx *ctx)
     long long m = r->landmarks;
     NB_REQUIRE(ctx, r->strategy, NB_EINVAL, "%sstrategy is missing", host->prefix);
     NB_REQUIRE(ctx, host->landmarks || m != 0, NB_EINVAL, "%slandmarks is missing", host->prefix);
-    NB_TRY(ctx, nb_one_head_choose(one, NB_ERROR_STRATEGY, "strategy", r->strategy, ctx));
-    NB_TRY(ctx, require_one(one, NB_ERROR_STRATEGY, "strategy", r->strategy, ctx));
+    NB_TRY(ctx, choose_one(one, NB_ERROR_STRATEGY, "strategy", r->strategy, r->strategy, ctx));
     NB_TRY(ctx, check_strategy(one, ctx));
     NB_TRY(ctx, read_number(one, "landmarks", host->landmarks, 1, one->shape.n, &m, ctx));
     return nb_config_add_number(&one->config, NB_ERROR_LANDMARKS, (int)m, ctx);

@@ -85,11 +85,13 @@ static _Noreturn void go(const nb_errand *errand, int fd, nb_ctx *ctx)
     if (dup2(fd, PIPE) != PIPE) _exit(NB_NOT_STARTED);
     closefrom(PIPE + 1);
     fcntl(PIPE, F_SETFD, FD_CLOEXEC);
+    if (errand->quiet) dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
     nb_ctx_isolate(ctx, 0); /* it is, by being here */
     v.status = (int32_t)errand->act(errand->self, ctx);
     snprintf(v.message, sizeof v.message, "%s", nb_error_message(ctx));
     nb_parcel_move(&parcel, &v, sizeof v);
     if (errand->move) errand->move(errand->self, &parcel);
+    nb_parcel_move(&parcel, errand->answer, errand->bytes);
     fflush(stdout);
     _exit(0);
 }
@@ -107,6 +109,7 @@ static nb_status open_parcel(const nb_errand *errand, const nb_said *said, nb_re
     v.message[sizeof v.message - 1] = '\0';
     memcpy(back->message, v.message, sizeof v.message);
     if (errand->move) errand->move(errand->self, &parcel);
+    nb_parcel_move(&parcel, errand->answer, errand->bytes);
     if (parcel.status == NB_OK && parcel.left == 0) back->how = NB_RETURNED;
     return parcel.status == NB_ENOMEM ? NB_ENOMEM : NB_OK;
 }
@@ -141,33 +144,12 @@ nb_status nb_errand_run(const nb_errand *errand, nb_return *back, nb_ctx *ctx)
     return status;
 }
 
-typedef struct {
-    void *self, *answer;
-    nb_status (*act)(void *self, nb_ctx *ctx);
-    size_t bytes;
-} question;
-
-static nb_status act_quietly(void *self, nb_ctx *ctx)
-{
-    const question *q = self;
-    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    dup2(nothing, STDOUT_FILENO);
-    return q->act(q->self, ctx);
-}
-
-static void move_answer(void *self, nb_parcel *parcel)
-{
-    const question *q = self;
-    nb_parcel_move(parcel, q->answer, q->bytes);
-}
-
 nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double limit_s, void *answer, size_t bytes,
                    nb_ctx *ctx)
 {
-    question q = {self, answer, act, bytes};
     nb_return back;
     const char *end = "";
-    NB_TRY(ctx, nb_errand_run(&(nb_errand){&q, act_quietly, move_answer, limit_s}, &back, ctx));
+    NB_TRY(ctx, nb_errand_run(&(nb_errand){self, act, NULL, limit_s, answer, bytes, true}, &back, ctx));
     if (back.how != NB_RETURNED) NB_TRY(ctx, nb_ending_text(&back.ending, limit_s, &end, ctx));
     NB_REQUIRE(ctx, back.how == NB_RETURNED, NB_EBUG, "%s", *end ? end : "it ended the program");
     if (back.status != NB_OK) nb_error_set(ctx, back.status, __FILE__, __LINE__, "%s", back.message);

@@ -24,6 +24,9 @@ typedef struct {
     nb_status (*act)(void *self, nb_ctx *ctx);   /* called in the child */
     void (*move)(void *self, nb_parcel *parcel); /* called on both sides once `act` has returned; or NULL */
     double limit_s;
+    void *answer; /* `bytes` bytes that `act` may fill, which are moved too */
+    size_t bytes;
+    bool quiet; /* its standard output is discarded */
 } nb_errand;
 
 typedef enum { NB_RETURNED, NB_CLOSED, NB_GARBLED, NB_ENDED } nb_homecoming;

@@ -26,19 +26,14 @@ static bool read_limit(double *seconds)
     return !given || nb_parse_real(given, 1e-3, 1e6, seconds);
 }
 
-static double limit_s(void)
-{
-    double seconds;
-    read_limit(&seconds);
-    return seconds;
-}
-
 bool nb_gnuplot_version(const char **line, nb_ctx *ctx)
 {
     char *words[] = {(char[]){NAME}, (char[]){"--version"}, NULL};
     const char *said;
     char *first = NULL;
-    if (nb_capture(words, NULL, fmin(30, limit_s()), &said, ctx) == NB_OK) first = nb_strdup(ctx, said);
+    double limit_s;
+    read_limit(&limit_s);
+    if (nb_capture(words, NULL, fmin(30, limit_s), &said, ctx) == NB_OK) first = nb_strdup(ctx, said);
     if (first) first[strcspn(first, "\n")] = '\0';
     nb_error_clear(ctx);
     *line = nb_clean(ctx, first, "");
@@ -54,6 +49,7 @@ typedef struct {
 
 struct nb_gnuplots {
     int most, count;
+    double limit_s;     /* of each */
     running *first;     /* those that run, in the order of their start */
     char **environment; /* of each */
     nb_ctx *ctx;        /* that `first` is of, the names and the environment */
@@ -80,16 +76,17 @@ static nb_status make_environment(char ***all, nb_ctx *ctx)
 nb_status nb_gnuplots_new(int most, nb_gnuplots **all, nb_ctx *ctx)
 {
     nb_gnuplots *new;
-    double seconds;
+    double limit_s;
     *all = NULL;
     if (most == 0) return NB_OK;
-    NB_REQUIRE(ctx, read_limit(&seconds), NB_EINVAL, LIMIT ": '%s' is not a number of seconds from 0.001 to 1000000",
+    NB_REQUIRE(ctx, read_limit(&limit_s), NB_EINVAL, LIMIT ": '%s' is not a number of seconds from 0.001 to 1000000",
                getenv(LIMIT));
     NB_NEED(new, nb_alloc(ctx, 1, sizeof *new));
     NB_NEED(new->ctx, nb_ctx_child(ctx));
     NB_NEED(new->first, nb_alloc(new->ctx, (size_t)most, sizeof *new->first));
     NB_TRY(ctx, make_environment(&new->environment, new->ctx));
     new->most = most;
+    new->limit_s = limit_s;
     *all = new;
     return NB_OK;
 }
@@ -115,29 +112,24 @@ static nb_status await_first(nb_gnuplots *all, nb_ctx *ctx)
     nb_status status = nb_process_await(first.pid, fmax(first.end_s - nb_clock_s(), 0), &ending, ctx);
     close(first.said);
     NB_TRY(ctx, status);
-    NB_TRY(ctx, nb_program_ending(NAME, &ending, limit_s(), &why, ctx));
+    NB_TRY(ctx, nb_program_ending(NAME, &ending, all->limit_s, &why, ctx));
     NB_REQUIRE(ctx, !*why, NB_EIO, "gnuplot failed on %s: %s", first.script, why);
     return NB_OK;
 }
 
-static nb_status start(nb_gnuplots *all, const char *folder, const char *script, nb_ctx *ctx)
+nb_status nb_gnuplots_start(nb_gnuplots *all, const char *folder, const char *script, nb_ctx *ctx)
 {
     char *words[] = {(char[]){NAME}, (char[]){"-d"}, NULL, NULL};
+    if (all->count == all->most) NB_TRY(ctx, await_first(all, ctx));
     running *new = &all->first[all->count];
     NB_NEED(words[2], nb_strdup(ctx, script));
     NB_NEED(new->script, nb_format(all->ctx, "%s/%s", folder, script));
     nb_process program = {
         .words = words, .folder = folder, .environment = all->environment, .pipes = {[STDERR_FILENO] = &new->said}};
     NB_TRY(ctx, nb_process_spawn(&program, &new->pid, ctx));
-    new->end_s = nb_clock_s() + limit_s();
+    new->end_s = nb_clock_s() + all->limit_s;
     all->count++;
     return NB_OK;
-}
-
-nb_status nb_gnuplots_start(nb_gnuplots *all, const char *folder, const char *script, nb_ctx *ctx)
-{
-    if (all->count == all->most) NB_TRY(ctx, await_first(all, ctx));
-    return start(all, folder, script, ctx);
 }
 
 nb_status nb_gnuplots_wait(nb_gnuplots *all, nb_ctx *ctx)

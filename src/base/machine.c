@@ -15,12 +15,17 @@
 
 typedef double limit_of(const char *folder); /* infinity: none */
 
+/* Opens a file of that folder; NULL: it cannot be opened. */
+static FILE *open_in(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path ? fopen(path, "r") : NULL;
+}
+
 /* Returns the first words of a file that are numbers; how many. */
 static int read_numbers(const char *folder, const char *name, double *a, double *b)
 {
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return 0;
-    FILE *in = fopen(path, "r");
+    FILE *in = open_in(folder, name);
     int count = in ? fscanf(in, "%lf %lf", a, b) : 0;
     if (in) fclose(in);
     return count > 0 ? count : 0;
@@ -29,10 +34,9 @@ static int read_numbers(const char *folder, const char *name, double *a, double 
 /* Returns the number behind a word that begins a line; 0: there is none. */
 static double read_key(const char *folder, const char *name, const char *key)
 {
-    char path[PATH_MAX], word[128];
+    char word[128];
     double value, found = 0;
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return 0;
-    FILE *in = fopen(path, "r");
+    FILE *in = open_in(folder, name);
     while (in && found == 0 && fscanf(in, "%127s %lf%*[^\n]", word, &value) > 0)
         if (strcmp(word, key) == 0) found = value;
     if (in) fclose(in);
@@ -103,10 +107,9 @@ static bool names(const char *list, const char *controller)
 /* Lines of proc/self/cgroup: "0::/path" of version 2, "4:cpu,cpuacct:/path" of version 1. */
 static double in_groups(const char *root, const char *controller, limit_of *v2, limit_of *v1)
 {
-    char file[PATH_MAX], line[PATH_MAX];
+    char line[PATH_MAX];
     double found = INFINITY;
-    if (snprintf(file, sizeof file, "%s/proc/self/cgroup", root) >= (int)sizeof file) return INFINITY;
-    FILE *in = fopen(file, "r");
+    FILE *in = open_in(root, "proc/self/cgroup");
     while (in && fgets(line, sizeof line, in)) {
         line[strcspn(line, "\n")] = '\0';
         char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
@@ -134,9 +137,7 @@ double nb_group_memory(const char *root)
 
 double nb_system_memory(const char *root)
 {
-    char folder[PATH_MAX];
-    if (snprintf(folder, sizeof folder, "%s/proc", root) >= (int)sizeof folder) return INFINITY;
-    double kib = read_key(folder, "meminfo", "MemAvailable:");
+    double kib = read_key(root, "proc/meminfo", "MemAvailable:");
     return kib > 0 ? 1024 * kib : INFINITY;
 }
 

@@ -13,11 +13,6 @@ nb_place nb_place_shift(nb_place place, int columns)
     return place;
 }
 
-void nb_mistakes_init(nb_mistakes *mistakes, nb_ctx *ctx)
-{
-    *mistakes = (nb_mistakes){.ctx = ctx};
-}
-
 static char *located(nb_ctx *ctx, nb_place place, const char *message)
 {
     if (!place.source) return nb_strdup(ctx, message);
@@ -74,19 +69,17 @@ static int distance(const char *a, const char *b)
     return row[nb];
 }
 
-static const char *nearest(const char *given, const char *const *names)
+/* Returns the nearest name by spelling, of equally near ones the first; of those that come behind the name at `last` in
+ * this order, -1: of all. -1: there is none. */
+static int nearest(const char *given, const char *const *names, int last)
 {
-    const char *best = NULL;
-    int best_distance = 0;
-    for (; *names; names++) {
-        int d = distance(given, *names);
-        if (!best || d < best_distance) {
-            best = *names;
-            best_distance = d;
-        }
+    int last_distance = last < 0 ? -1 : distance(given, names[last]), best = -1, best_distance = 0;
+    for (int i = 0; names[i]; i++) {
+        int d = distance(given, names[i]);
+        if ((d > last_distance || (d == last_distance && i > last)) && (best < 0 || d < best_distance))
+            best = i, best_distance = d;
     }
-    int limit = best ? (int)strlen(best) / 3 : 0;
-    return best && best_distance <= (limit > 2 ? limit : 2) ? best : NULL;
+    return best;
 }
 
 /* Returns the name that papers use for it, if there is one. */
@@ -104,24 +97,19 @@ static const char *synonym(const char *given, const char *const *names)
 
 const char *nb_near(const char *given, const char *const *names)
 {
-    const char *near = synonym(given, names);
-    return near ? near : nearest(given, names);
+    const char *same = synonym(given, names);
+    int best = nearest(given, names, -1), limit = best < 0 ? 0 : (int)strlen(names[best]) / 3;
+    bool near = best >= 0 && distance(given, names[best]) <= (limit > 2 ? limit : 2);
+    return same ? same : near ? names[best] : NULL;
 }
 
-/* Returns "; the nearest: A, B, C": by spelling, of equally near names the first. */
+/* Returns "; the nearest: A, B, C". */
 static const char *list_nearest(const char *given, const char *const *names, int listed, nb_ctx *ctx)
 {
     const char *text = "; the nearest: ";
-    int last = -1, last_distance = -1;
-    for (int k = 0; text && k < listed; k++) {
-        int best = -1, best_distance = 0;
-        for (int i = 0; names[i]; i++) {
-            int d = distance(given, names[i]);
-            if ((d > last_distance || (d == last_distance && i > last)) && (best < 0 || d < best_distance))
-                best = i, best_distance = d;
-        }
-        text = nb_format(ctx, "%s%s%s", text, k ? ", " : "", names[best]);
-        last = best, last_distance = best_distance;
+    for (int k = 0, at = -1; text && k < listed; k++) {
+        at = nearest(given, names, at);
+        text = nb_format(ctx, "%s%s%s", text, k ? ", " : "", names[at]);
     }
     return text;
 }

@@ -13,14 +13,13 @@ typedef struct {
 
 nb_place nb_place_shift(nb_place place, int columns);
 
+/* An empty list is {.ctx = ctx}. */
 typedef struct {
-    nb_ctx *ctx;
+    nb_ctx *ctx;  /* owns the texts */
     char **texts; /* "place: message" */
     int count, capacity;
 } nb_mistakes;
 
-/* `ctx` owns the texts. */
-void nb_mistakes_init(nb_mistakes *mistakes, nb_ctx *ctx);
 nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Moves the ctx's error into the list and clears it; out of memory stays an error. */

@@ -25,7 +25,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* The process's own, as its children are. */
 static struct {
@@ -208,26 +207,18 @@ static _Noreturn void become(const nb_process *p, char *const *environment, cons
     _exit(NB_NOT_STARTED);
 }
 
-/* True if an entry of the environment, NAME=VALUE, has the name of that one. */
-static bool same_name(const char *entry, const char *variable)
-{
-    return strncmp(entry, variable, strcspn(variable, "=") + 1) == 0;
-}
-
 /* The program's own, or this process's with the program's variable. */
 static nb_status environment_of(const nb_process *p, char *const **out, nb_ctx *ctx)
 {
-    size_t count = 0, kept = 0;
+    size_t count = 0, kept = 0, name = p->variable ? strcspn(p->variable, "=") + 1 : 0; /* with its '=' */
     char **all;
     *out = p->environment;
     if (*out) return NB_OK;
     while (environ[count]) count++;
     NB_NEED(all, nb_alloc(ctx, count + 2, sizeof *all));
     *out = all;
-    for (size_t i = 0; i < count; i++) {
-        if (p->variable && same_name(environ[i], p->variable)) continue;
-        all[kept++] = environ[i];
-    }
+    for (size_t i = 0; i < count; i++)
+        if (!p->variable || strncmp(environ[i], p->variable, name) != 0) all[kept++] = environ[i];
     if (p->variable) NB_NEED(all[kept], nb_strdup(ctx, p->variable));
     return NB_OK;
 }
@@ -271,8 +262,7 @@ bool nb_poll_until(struct pollfd *polled, int count, double end_s)
         double left_s = fmin(fmax(end_s - nb_clock_s(), 0), 1e6);
         int ready = poll(polled, (nfds_t)count, (int)ceil(left_s * 1e3));
         if (ready > 0) return true;
-        if (ready == 0 && end_s <= nb_clock_s()) return false;
-        if (ready < 0 && errno != EINTR) return false;
+        if (ready == 0 ? end_s <= nb_clock_s() : errno != EINTR) return false;
     }
 }
 

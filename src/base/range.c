@@ -113,10 +113,8 @@ nb_status nb_range_parse(const char *text, nb_range *range, const char **wrong, 
 {
     const char *why = parse(text, range);
     *wrong = NULL;
-    if (why)
-        NB_NEED(*wrong, nb_format(ctx, "'%s' %s", text, why));
-    else if (range->base == 0)
-        range->last -= (range->last - range->first) % range->step;
+    if (why) NB_NEED(*wrong, nb_format(ctx, "'%s' %s", text, why));
+    if (!why && range->base == 0) range->last -= (range->last - range->first) % range->step;
     return NB_OK;
 }
 

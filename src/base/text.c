@@ -2,7 +2,6 @@
 /* text.c - UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
 #include "base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Bytes of the character that begins there; 0: none does. */
@@ -54,18 +53,11 @@ size_t nb_text_clean(const char *text, const char *kept, char *out, size_t size)
     return length;
 }
 
-/* Returns how many bytes, of at most `most`, are printable ASCII. */
-static size_t plain_bytes(const char *text, size_t most)
-{
-    size_t count = 0;
-    while (count < most && text[count] >= ' ' && text[count] < 0x7f) count++;
-    return count;
-}
-
 void nb_text_print(FILE *out, const char *text, size_t bytes, const char *kept)
 {
     char piece[16];
-    size_t made, plain = plain_bytes(text, bytes);
+    size_t made, plain = 0;
+    while (plain < bytes && text[plain] >= ' ' && text[plain] < 0x7f) plain++; /* printable ASCII */
     fwrite(text, 1, plain, out);
     text += plain;
     bytes -= plain;

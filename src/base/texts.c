@@ -4,18 +4,14 @@
 
 #include <string.h>
 
-uint64_t nb_hash_bits(uint64_t x) /* splitmix64's */
+/* FNV-1a, mixed as in splitmix64. */
+static uint64_t hash_of(const char *text)
 {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-}
-
-uint64_t nb_hash_text(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    uint64_t hash = 0xcbf29ce484222325;
     for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-    return nb_hash_bits(hash);
+    hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
+    hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
+    return hash ^ (hash >> 31);
 }
 
 void nb_texts_init(nb_texts *t, nb_ctx *ctx)
@@ -44,7 +40,7 @@ static nb_status grow(nb_texts *t)
 
 nb_status nb_texts_number(nb_texts *t, const char *text, int *number)
 {
-    uint64_t hash = nb_hash_text(text);
+    uint64_t hash = hash_of(text);
     if (2 * (size_t)t->count >= t->slot_count) NB_TRY(t->ctx, grow(t));
     size_t slot = find_slot(t, text, hash);
     if (t->slots[slot] < 0) {
@@ -60,5 +56,5 @@ nb_status nb_texts_number(nb_texts *t, const char *text, int *number)
 
 int nb_texts_find(const nb_texts *t, const char *text)
 {
-    return t->count > 0 ? t->slots[find_slot(t, text, nb_hash_text(text))] : -1;
+    return t->count > 0 ? t->slots[find_slot(t, text, hash_of(text))] : -1;
 }

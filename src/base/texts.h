@@ -27,7 +27,4 @@ nb_status nb_texts_number(nb_texts *texts, const char *text, int *number);
 
 int nb_texts_find(const nb_texts *texts, const char *text); /* its number, or -1 */
 
-uint64_t nb_hash_text(const char *text);
-uint64_t nb_hash_bits(uint64_t bits);
-
 #endif

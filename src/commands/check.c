@@ -8,12 +8,10 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "components/plugin.h"
-#include "components/registry.h"
 #include "kernels/kernel.h"
 #include "conformance/conformance.h"
 #include "report/page_record.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +45,7 @@ static nb_status try(attempt *a, const char *where, const tally *t, verdict *v, 
     v->status = nb_apart(attempt_it, a, t->timeout_s, &a->run.calls, sizeof a->run.calls, ctx);
     v->calls += a->run.calls;
     if (v->status == NB_OK) return NB_OK;
-    NB_NEED(v->message,
-            where ? nb_format(ctx, "%s: %s", where, nb_error_message(ctx)) : nb_strdup(ctx, nb_error_message(ctx)));
+    NB_NEED(v->message, nb_format(ctx, "%s%s%s", where ? where : "", where ? ": " : "", nb_error_message(ctx)));
     nb_error_clear(ctx);
     return NB_OK;
 }

@@ -6,7 +6,6 @@
 #include "run/run_folder.h"
 
 #include <limits.h>
-#include <stdio.h>
 
 static nb_status print(nb_output_format format, int runs, const nb_claim_results *results, nb_ctx *ctx)
 {

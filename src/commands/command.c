@@ -6,37 +6,25 @@
 #include "base/files.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "report/caveats.h"
+#include "report/where.h"
 #include "run/run_folder.h"
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static __attribute__((format(printf, 2, 0))) void print_message(const char *kind, const char *format, va_list args)
+void nb_print_message(const char *kind, const char *format, ...)
 {
     char raw[4096], clean[4 * sizeof raw];
+    va_list args;
+    va_start(args, format);
     nb_print_cut(raw, sizeof raw, format, args);
+    va_end(args);
     nb_text_clean(raw, "", clean, sizeof clean);
     fprintf(stderr, "nysbench: %s: %s\n", kind, clean);
-}
-
-void nb_print_error(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_message("error", format, args);
-    va_end(args);
-}
-
-void nb_print_warning(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_message("warning", format, args);
-    va_end(args);
 }
 
 void nb_warn_without_gnuplot(const char *run)
@@ -57,6 +45,27 @@ nb_status nb_check_run(const char *folder, nb_ctx *ctx)
     NB_REQUIRE(ctx, nb_run_exists(folder, ctx), NB_EINVAL,
                "%s: is not the folder of a run: it has no " NB_STORE_FILE "%s", folder, nb_run_hint(folder, ctx));
     return NB_OK;
+}
+
+nb_status nb_command_rows(const char *folder, nb_relation **relation, const char **experiment, nb_ctx *ctx)
+{
+    nb_store *store;
+    const nb_given_labels *labels;
+    NB_NEED(store, nb_alloc(ctx, 1, sizeof *store));
+    NB_TRY(ctx, nb_run_open(folder, store, &labels, ctx));
+    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", store, ctx));
+    NB_TRY(ctx, nb_relation_open(relation, store, labels, ctx));
+    NB_TRY(ctx, nb_relation_experiment(*relation, experiment, ctx));
+    NB_REQUIRE(ctx, *experiment, NB_EIO, "%s: the run has no rows", folder);
+    return nb_run_baseline(folder, &(*relation)->baseline, ctx);
+}
+
+nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ctx *ctx)
+{
+    const char *sql;
+    if (!where || !*where) return NB_OK;
+    NB_TRY(ctx, nb_where(relation, NULL, where, &sql, ctx));
+    return nb_relation_keep(relation, sql, ctx);
 }
 
 nb_status nb_check_output(const nb_command *c, const char *path, nb_ctx *ctx)
@@ -87,19 +96,15 @@ const nb_command *nb_command_named(const char *name)
     return nb_commands[i];
 }
 
-static void print_usage(const nb_command *c)
+int nb_run_command(const nb_command *c, int argc, const char **argv, nb_ctx *ctx)
 {
-    fprintf(stderr, "usage: nysbench %s%s%s\nSee 'nysbench %s --help'.\n", c->name, *c->arguments ? " " : "",
-            c->arguments, c->name);
-}
-
-int nb_run_command(const nb_command *command, int argc, const char **argv, nb_ctx *ctx)
-{
-    nb_command_line line = {.command = command, .argc = argc, .argv = argv, .format.words = nb_format_names};
-    nb_status status = command->run(&line, ctx);
+    nb_command_line line = {.command = c, .argc = argc, .argv = argv, .format.words = nb_format_names};
+    nb_status status = c->run(&line, ctx);
     if (status == NB_OK || line.ended) return line.exit;
     nb_print_failure(ctx);
-    if (line.show_usage) print_usage(command);
+    if (line.show_usage)
+        fprintf(stderr, "usage: nysbench %s%s%s\nSee 'nysbench %s --help'.\n", c->name, *c->arguments ? " " : "",
+                c->arguments, c->name);
     if (nb_error_status(ctx) == NB_EHOST) return NB_EXIT_FAILED; /* no mistake in the call */
     return line.stage == NB_BEGINS || (line.stage == NB_ASKS && status == NB_EINVAL) ? NB_EXIT_USAGE : NB_EXIT_FAILED;
 }
@@ -137,19 +142,6 @@ nb_status nb_command_options(const nb_command *command, const struct poptOption 
     nb_status status = command->run(&line, ctx);
     if (line.ended) nb_error_clear(ctx);
     return line.ended ? NB_OK : status;
-}
-
-nb_status nb_command_names(const char *const **names, nb_ctx *ctx)
-{
-    const char **list;
-    int count = 0;
-    while (nb_commands[count]) count++;
-    NB_NEED(list, nb_alloc(ctx, (size_t)count + 1, sizeof *list));
-    count = 0;
-    for (int i = 0; nb_commands[i]; i++)
-        if (nb_commands[i]->place > 0) list[count++] = nb_commands[i]->name;
-    *names = list;
-    return NB_OK;
 }
 
 static void free_texts(void *ptr)

@@ -7,7 +7,7 @@
 #include "base/ctx.h"
 #include "base/mistakes.h"
 #include "components/registry.h"
-#include "report/grid.h"
+#include "report/relation.h"
 
 #include <popt.h>
 #include <stdio.h>
@@ -116,6 +116,13 @@ nb_status nb_command_options(const nb_command *command, const struct poptOption 
     NB_BRACED("plugin", '\0', POPT_ARG_ARGV, &(line)->plugins, NB_TAKES_PLUGINS, \
               "Load the components of a shared object; may be repeated", "FILE.so")
 
+/* Conditions on rows: see report/where.h. */
+#define NB_WHERE_OPTION(where) \
+    NB_LIST_OPTION( \
+        "where", 'w', where, \
+        "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated", \
+        "COLUMN=VALUE")
+
 #define NB_FORMAT_OPTION(line) \
     NB_WORD_OPTION("format", 'f', (line)->format, "Print a table (default), csv, json, markdown or latex", \
                    "table|csv|json|markdown|latex")
@@ -123,12 +130,10 @@ nb_status nb_command_options(const nb_command *command, const struct poptOption 
 /* Reads such a number, whose bounds depend on other options. */
 nb_status nb_command_real(nb_command_line *line, const char *option, nb_real_value *number, nb_ctx *ctx);
 
-/* Lists the names of all commands in --help, NULL-terminated; ctx owns them. */
-nb_status nb_command_names(const char *const **names, nb_ctx *ctx);
-
 /* Print "nysbench: error: ..." and "nysbench: warning: ..." on standard error. */
-void nb_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void nb_print_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define nb_print_error(...) nb_print_message("error", __VA_ARGS__)
+#define nb_print_warning(...) nb_print_message("warning", __VA_ARGS__)
+void nb_print_message(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints the ctx's error in that form. */
 void nb_print_failure(const nb_ctx *ctx);
 /* Finds a component; NB_EINVAL names what is near. */
@@ -139,6 +144,11 @@ nb_status nb_command_find(const nb_command *command, const nb_registry *registry
 void nb_warn_without_gnuplot(const char *run);
 /* NB_EINVAL unless the folder holds a run. */
 nb_status nb_check_run(const char *folder, nb_ctx *ctx);
+/* Opens the rows of a run with its labels and its baseline, and finds their experiment; NB_EIO if there are none. Warns
+ * of rows that several builds have measured. */
+nb_status nb_command_rows(const char *folder, nb_relation **relation, const char **experiment, nb_ctx *ctx);
+/* Keeps only the rows that meet the conditions of NB_WHERE_OPTION; NULL: none are given. */
+nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ctx *ctx);
 /* NB_EINVAL unless the folder of the file of an option -o exists. */
 nb_status nb_check_output(const nb_command *command, const char *path, nb_ctx *ctx);
 

@@ -4,7 +4,6 @@
 
 #include "components/study.h"
 #include "report/compare.h"
-#include "report/relation.h"
 #include "report/where.h"
 #include "run/run_folder.h"
 
@@ -12,12 +11,12 @@
 #include <string.h>
 
 typedef struct { /* the command line's; NULL: not given */
-    char *baseline, *by, *metric, *pool, *margin;
+    char *baseline, *by, *margin;
     nb_word_value failures, scale;
     nb_output_format format;
     nb_real_value confidence;
     nb_whole_value resamples;
-    const char **where, **confounded;
+    const char **where;
     int full, by_model;
 } given;
 
@@ -43,7 +42,7 @@ static nb_status hint_column(const nb_column *columns, const char *text, hinted 
     return NB_OK;
 }
 
-static nb_status check_columns(const nb_column *columns, const given *g, const nb_contrast_terms *terms, nb_ctx *ctx)
+static nb_status check_columns(const nb_column *columns, const nb_contrast_terms *terms, nb_ctx *ctx)
 {
     const nb_column *by = nb_column_find(columns, terms->by), *metric = nb_column_find(columns, terms->metric);
     const char *hint = "";
@@ -63,19 +62,15 @@ static nb_status check_columns(const nb_column *columns, const given *g, const n
     }
     const nb_column *pool = terms->pool ? nb_column_find(columns, terms->pool) : NULL;
     NB_REQUIRE(ctx, !terms->pool || (pool && pool->identity && pool != by), NB_EINVAL,
-               "compare: --pool %s: expected a column that tells rows apart, other than that of --by", g->pool);
+               "compare: --pool %s: expected a column that tells rows apart, other than that of --by", terms->pool);
     return NB_OK;
 }
 
 /* Applies the options that name values of columns: which rows, and the baseline. */
 static nb_status select_rows(nb_relation *relation, const given *g, const char *by, int *baseline, nb_ctx *ctx)
 {
-    const char *sql;
     nb_value_found found = {.place = -1};
-    if (g->where && g->where[0]) {
-        NB_TRY(ctx, nb_where(relation, NULL, g->where, &sql, ctx));
-        NB_TRY(ctx, nb_relation_keep(relation, sql, ctx));
-    }
+    NB_TRY(ctx, nb_command_keep(relation, g->where, ctx));
     if (g->baseline && strcmp(g->baseline, "all") != 0)
         NB_TRY(ctx, nb_where_values(relation, NULL, by, 1, (const char *const *)&g->baseline, &found, ctx));
     *baseline = found.place;
@@ -129,7 +124,7 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     NB_REQUIRE(ctx, metric || terms->contrast.metric, NB_EINVAL, "compare: the study %s measures no number",
                study->component.name);
     if (!terms->contrast.metric) terms->contrast.metric = metric->name;
-    NB_TRY(ctx, check_columns(study->columns, g, &terms->contrast, ctx));
+    NB_TRY(ctx, check_columns(study->columns, &terms->contrast, ctx));
     if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
         NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
     terms->contrast.all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
@@ -147,14 +142,11 @@ static nb_status read_terms(nb_command_line *line, const given *g, nb_compare_te
     bool difference = g->scale.value == 1;
     nb_real_value margin = {.text = g->margin, .min = difference ? 0 : 1, .max = 1e9, .value = difference ? 0 : 1.02};
     NB_TRY(ctx, nb_command_real(line, "margin", &margin, ctx));
-    *terms = (nb_compare_terms){.contrast = {.metric = g->metric,
-                                             .pool = g->pool,
-                                             .confounded = g->confounded,
-                                             .difference = difference,
-                                             .failures = g->failures.value ? NB_FAILURES_WORST : NB_FAILURES_DROP},
-                                .confidence = g->confidence.value,
-                                .resamples = g->full || !nb_format_is_page(g->format) ? (int)g->resamples.value : 0,
-                                .margin = difference ? margin.value : log(margin.value)};
+    terms->contrast.difference = difference;
+    terms->contrast.failures = g->failures.value ? NB_FAILURES_WORST : NB_FAILURES_DROP;
+    terms->confidence = g->confidence.value;
+    terms->resamples = g->full || !nb_format_is_page(g->format) ? (int)g->resamples.value : 0;
+    terms->margin = difference ? margin.value : log(margin.value);
     return NB_OK;
 }
 
@@ -165,7 +157,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
                .scale = {.words = scales},
                .confidence = {.min = 0.5, .max = 0.9999, .value = 0.95},
                .resamples = {.max = 1000000, .value = NB_BOOTSTRAPS}};
-    nb_compare_terms terms;
+    nb_compare_terms terms = {.seed = 0}; /* the metric, what is pooled and what may be confounded are read into it */
     const struct poptOption options[] = {
         NB_TEXT_OPTION(
             "baseline", 'b', g.baseline,
@@ -173,15 +165,13 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
             "pair",
             "SPEC"),
         NB_TEXT_OPTION("by", '\0', g.by, "Column whose values are compared (default: strategy)", "COLUMN"),
-        NB_TEXT_OPTION("metric", 'm', g.metric, "Measure to compare (default: the study's first, such as error)",
+        NB_TEXT_OPTION("metric", 'm', terms.contrast.metric,
+                       "Measure to compare (default: the study's first, such as error)", "COLUMN"),
+        NB_WHERE_OPTION(g.where),
+        NB_TEXT_OPTION("pool", '\0', terms.contrast.pool, "Average over the values of a column, such as landmarks",
                        "COLUMN"),
-        NB_LIST_OPTION(
-            "where", 'w', g.where,
-            "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
-            "COLUMN=VALUE"),
-        NB_TEXT_OPTION("pool", '\0', g.pool, "Average over the values of a column, such as landmarks", "COLUMN"),
         NB_WORD_OPTION("scale", '\0', g.scale, "Compare by ratio (default) or difference", "ratio|difference"),
-        NB_LIST_OPTION("confounded", '\0', g.confounded,
+        NB_LIST_OPTION("confounded", '\0', terms.contrast.confounded,
                        "Compare even what differs in this column too, or in " NB_ROWS_SEEN " or " NB_BUILD
                        "; may be repeated",
                        "COLUMN"),

@@ -3,7 +3,6 @@
  * option or an argument takes is known by its name in --help: SPEC, COLUMN, csv|json, and, in capital letters, the kind
  * of a component. Names of files are left to the shell. */
 #include "api/kinds.h"
-#include "base/text.h"
 #include "commands/experiment.h"
 #include "commands/command.h"
 #include "components/study.h"
@@ -18,13 +17,6 @@
 static void offer(const char *word, const char *text, const char *more, const char *help)
 {
     if (strncmp(text, word, strlen(word)) == 0) printf("%s%s\t%.*s\n", text, more, (int)strcspn(help, "\n"), help);
-}
-
-static void offer_commands(const char *word)
-{
-    for (const nb_command *k = nb_command_next(NULL); k; k = nb_command_next(k)) offer(word, k->name, "", k->summary);
-    offer(word, "--help", "", "Show the commands");
-    offer(word, "--version", "", "Show the version");
 }
 
 static void offer_registry(const char *word, const nb_registry *registry)
@@ -162,8 +154,11 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     line->stage = NB_WORKS;
     const char **words = line->arguments;
     const nb_command *command = words[1] ? nb_command_named(words[0]) : NULL;
-    if (!words[1]) offer_commands(words[0]);
-    return command && command->place > 0 ? complete(command, words + 1, ctx) : NB_OK;
+    if (words[1]) return command && command->place > 0 ? complete(command, words + 1, ctx) : NB_OK;
+    for (const nb_command *k = nb_command_next(NULL); k; k = nb_command_next(k)) offer(*words, k->name, "", k->summary);
+    offer(*words, "--help", "", "Show the commands");
+    offer(*words, "--version", "", "Show the version");
+    return NB_OK;
 }
 
 NB_COMMAND(complete, "WORD...", "List what may stand for the last word of a command line, for a shell", false, 0);

@@ -8,31 +8,23 @@
 #include "commands/experiment.h"
 #include "run/run_folder.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Heads of eight texts among the program's experiments, as a pattern. */
-static nb_status find_heads(const char **pattern, nb_ctx *ctx)
-{
-    const char *experiments;
-    NB_TRY(ctx, nb_shipped_folder(&experiments, ctx));
-    NB_NEED(*pattern, nb_format(ctx, "%s/data/panel/minilm_*.safetensors", experiments));
-    return NB_OK;
-}
-
-/* The folder with its experiment, unless they are there from the last time. */
+/* The folder with its experiment, on heads of eight texts that come with the program; unless they are there from the
+ * last time. */
 static nb_status prepare(const char *folder, const char *experiment, nb_ctx *ctx)
 {
-    const char *heads[] = {NULL, NULL};
+    const char *experiments, *heads[] = {NULL, NULL};
     const nb_override values[] = {{"trials", "3"}, {NULL, NULL}};
     const nb_new_answers answers = {values, heads};
     struct stat info;
     if (nb_is_file(experiment)) return NB_OK;
     NB_REQUIRE(ctx, lstat(folder, &info) != 0, NB_EINVAL,
                "%s: exists already, and is not a demo's; --out names another folder", folder);
-    NB_TRY(ctx, find_heads(&heads[0], ctx));
+    NB_TRY(ctx, nb_shipped_folder(&experiments, ctx));
+    NB_NEED(heads[0], nb_format(ctx, "%s/data/panel/minilm_*.safetensors", experiments));
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     return nb_new_experiment(experiment, &answers, false, ctx);
 }

@@ -9,7 +9,6 @@
 #include "components/study.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Text in a Markdown table or paragraph, on one line, and nothing in it markup. A line that begins with two blanks and

@@ -3,16 +3,11 @@
 #include "commands/experiment.h"
 
 #include "base/digest.h"
-#include "base/files.h"
 #include "base/machine.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "run/run_folder.h"
-#include "config/config.h"
-#include "run/plan.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,8 +96,7 @@ static nb_status warn(const nb_plan *plan, nb_ctx *ctx)
 {
     const nb_config *c = plan->config;
     const nb_place nowhere = {.source = NULL};
-    nb_mistakes all;
-    nb_mistakes_init(&all, ctx);
+    nb_mistakes all = {.ctx = ctx};
     for (int i = 0; i < c->warnings.count; i++) NB_TRY(ctx, nb_mistakes_add(&all, nowhere, "%s", c->warnings.texts[i]));
     for (int i = 0; i < c->lists[NB_AXIS_PROBLEM].count; i++)
         if (c->shapes[i].warning) NB_TRY(ctx, nb_mistakes_add(&all, nowhere, "%s", c->shapes[i].warning));
@@ -120,8 +114,7 @@ static nb_status warn(const nb_plan *plan, nb_ctx *ctx)
 
 nb_status nb_experiment_parse(nb_command_line *line, const struct poptOption *options, nb_experiment *e, nb_ctx *ctx)
 {
-    nb_mistakes mistakes;
-    nb_mistakes_init(&mistakes, ctx);
+    nb_mistakes mistakes = {.ctx = ctx};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     e->path = line->arguments[0];
     e->plugins = line->plugins;

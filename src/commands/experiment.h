@@ -11,7 +11,6 @@
 #include "run/workers.h"
 #include "run/prediction.h"
 #include "run/store.h"
-#include "report/relation.h"
 #include "config/config.h"
 
 #include <math.h>
@@ -135,6 +134,7 @@ nb_status nb_shard_states(const char *run, const nb_plan *plan, const int *of, i
 /* The preview that `plan` and `run` print before anything runs. */
 
 typedef struct {
+    const nb_experiment *e;
     nb_standing standing;
     nb_machine_speed machine;
     nb_predicted times;

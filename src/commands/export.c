@@ -7,7 +7,6 @@
 #include "run/run_folder.h"
 #include "studies/error/runner.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
  * regression of all heads' tokens together is linalg/ridge.h's. */
 #include "commands/command.h"
 
-#include "components/registry.h"
 #include "data/tensor.h"
 #include "kernels/kernel.h"
 #include "linalg/ridge.h"
@@ -17,7 +16,6 @@
 #include "nystrom/spectrum.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* n l_i below it counts as this: singular vectors of residual 1e-7 know squares to 1e-14, n / k of order 100. */

@@ -5,7 +5,6 @@
 #include "base/numbers.h"
 #include "report/csv.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

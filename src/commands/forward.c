@@ -10,8 +10,6 @@
 #include "data/tensor.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {

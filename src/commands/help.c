@@ -4,7 +4,6 @@
 #include "commands/command.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,13 +15,6 @@ static int line_width(void)
 {
     int columns = nb_terminal_columns(STDOUT_FILENO);
     return columns == 0 ? COLUMNS : columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
-}
-
-static void print_topics(const nb_topic *topics, int count)
-{
-    fputs("Topics of 'nysbench help TOPIC':\n\n", stdout);
-    for (int i = 0; i < count; i++)
-        printf("  %-16s %.*s\n", topics[i].name, (int)strcspn(topics[i].summary, ".\n"), topics[i].summary);
 }
 
 /* In the pager, which may end before it has read all. */
@@ -72,7 +64,9 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     const nb_topic *topic = name ? nb_manual_find(topics, count, name) : NULL;
     if (name && !topic) return unknown(name, topics, count, ctx);
     if (topic) return show(topic, ctx);
-    print_topics(topics, count);
+    fputs("Topics of 'nysbench help TOPIC':\n\n", stdout);
+    for (int i = 0; i < count; i++)
+        printf("  %-16s %.*s\n", topics[i].name, (int)strcspn(topics[i].summary, ".\n"), topics[i].summary);
     return NB_OK;
 }
 

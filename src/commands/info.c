@@ -9,7 +9,6 @@
 #include "report/caveats.h"
 #include "run/run_folder.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct { /* the facts of one manifest, or of the program */
@@ -56,15 +55,10 @@ static nb_status add_file(const facts *f, const char *key, const json_t *file)
 /* A manifest's arguments as a line that a shell would read as them. */
 static nb_status find_command(const json_t *arguments, const char **line, nb_ctx *ctx)
 {
-    size_t i;
-    const json_t *argument;
-    NB_NEED(*line, nb_strdup(ctx, ""));
-    json_array_foreach(arguments, i, argument)
-    {
-        const char *word = json_string_value(argument);
-        if (i > 0) NB_TRY(ctx, nb_shell_word(word, &word, ctx)); /* the first is "nysbench run" */
-        NB_NEED(*line, nb_format(ctx, "%s%s%s", *line, i ? " " : "", word));
-    }
+    const char *first = json_string_value(json_array_get(arguments, 0)); /* "nysbench run" */
+    *line = first ? first : "";
+    for (size_t i = 1; i < json_array_size(arguments); i++)
+        NB_TRY(ctx, nb_shell_add(ctx, line, json_string_value(json_array_get(arguments, i)), NULL));
     return NB_OK;
 }
 
@@ -170,25 +164,19 @@ static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *
     return nb_format_is_page(format) ? nb_builds_print(stdout, "\nNote: ", "", &store, ctx) : NB_OK;
 }
 
-/* Prints their folder; a part of the program that was copied alone has none. */
-static nb_status add_experiments(json_t *object, nb_ctx *ctx)
-{
-    const char *folder;
-    nb_status status = nb_shipped_folder(&folder, ctx);
-    if (status == NB_EIO) nb_error_clear(ctx);
-    if (status != NB_OK) return status == NB_EIO ? NB_OK : status;
-    json_t *text = json_string(folder);
-    NB_REQUIRE(ctx, !text || json_object_set_new(object, "experiments", text) == 0, NB_ENOMEM, "out of memory: a path");
-    return NB_OK;
-}
-
+/* A part of the program that was copied alone has no folder of experiments. */
 static nb_status print_program(nb_output_format format, nb_ctx *ctx)
 {
+    const char *folder;
     json_t *object;
     nb_program program;
     NB_TRY(ctx, nb_program_here(1, &program, ctx));
     NB_TRY(ctx, nb_provenance(&program, true, &object, ctx));
-    NB_TRY(ctx, add_experiments(object, ctx));
+    nb_status status = nb_shipped_folder(&folder, ctx);
+    if (status != NB_EIO) NB_TRY(ctx, status);
+    nb_error_clear(ctx);
+    json_t *text = status == NB_OK ? json_string(folder) : NULL;
+    NB_REQUIRE(ctx, !text || json_object_set_new(object, "experiments", text) == 0, NB_ENOMEM, "out of memory: a path");
     return print(object, format, ctx);
 }
 

@@ -295,24 +295,19 @@ static void print_item(FILE *out, const char *term, const char *meaning)
     print_plain(out, meaning);
 }
 
-/* "-o, --out DIR" */
-static nb_status print_option(FILE *out, const struct poptOption *o, nb_ctx *ctx)
-{
-    char *names, brief[8] = "";
-    if (o->argInfo & POPT_ARGFLAG_DOC_HIDDEN) return NB_OK;
-    if (o->shortName) snprintf(brief, sizeof brief, "-%c%s", o->shortName, o->longName ? ", " : "");
-    NB_NEED(names, nb_format(ctx, "%s%s%s%s%s", brief, o->longName ? "--" : "", o->longName ? o->longName : "",
-                             o->argDescrip ? " " : "", o->argDescrip ? o->argDescrip : ""));
-    print_item(out, names, o->descrip);
-    return NB_OK;
-}
-
+/* "-o, --out DIR", and what each is. */
 static nb_status print_options(FILE *out, const nb_command *c, nb_ctx *ctx)
 {
     const struct poptOption *options;
     NB_TRY(ctx, nb_command_options(c, &options, ctx));
     fputs("## OPTIONS\n\n", out);
-    for (const struct poptOption *o = options; o->longName || o->shortName; o++) NB_TRY(ctx, print_option(out, o, ctx));
+    for (const struct poptOption *o = options; o->longName; o++) {
+        char *names, brief[8] = "";
+        if (o->shortName) snprintf(brief, sizeof brief, "-%c, ", o->shortName);
+        NB_NEED(names, nb_format(ctx, "%s--%s%s%s", brief, o->longName, o->argDescrip ? " " : "",
+                                 o->argDescrip ? o->argDescrip : ""));
+        print_item(out, names, o->descrip);
+    }
     return NB_OK;
 }
 
@@ -409,13 +404,10 @@ static nb_status print_man(FILE *out, const void *what, nb_ctx *ctx)
 /* Returns the section of the manual that the topic's page is in; 0: it has none. */
 static int section_of(const nb_topic *t)
 {
-    static const struct {
-        const char *name;
-        int section;
-    } documents[] = {{"config", 5}, {"columns", 7}, {"components", 7}};
-    for (size_t i = 0; t->path && i < sizeof documents / sizeof *documents; i++)
-        if (strcmp(t->name, documents[i].name) == 0) return documents[i].section;
-    return t->path ? 0 : 1;
+    static const char *const documents[] = {"config", "columns", "components", NULL};
+    static const int sections[] = {5, 7, 7};
+    int document = nb_text_index(t->name, documents);
+    return !t->path ? 1 : document < 0 ? 0 : sections[document];
 }
 
 static nb_status find_date(const char **date, nb_ctx *ctx)

@@ -3,7 +3,6 @@
  * choice of landmarks, a strategy's or anybody's from files. */
 #include "commands/program.h"
 
-#include "commands/command.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
 #include "report/labels.h"
@@ -60,22 +59,20 @@ static bool same_reason(const nb_error_row *a, const nb_error_row *b)
 }
 
 /* A reason of several rows stands once, with their cores if not all have it. */
-static nb_status add_reason(nb_page *page, const nb_error_row *all, int rows, int first, nb_ctx *ctx)
+static nb_status add_reason(nb_page *page, const nb_error_row *list, int rows, int first, nb_ctx *ctx)
 {
-    const nb_error_row *r = &all[first];
+    const nb_error_row *r = &list[first];
     const char *cores = r->core;
     int count = 1;
     for (int i = 0; i < first; i++)
-        if (same_reason(r, &all[i])) return NB_OK;
+        if (same_reason(r, &list[i])) return NB_OK;
     for (int i = first + 1; i < rows; i++) {
-        if (!same_reason(r, &all[i])) continue;
-        NB_NEED(cores, nb_format(ctx, "%s, %s", cores, all[i].core));
+        if (!same_reason(r, &list[i])) continue;
+        NB_NEED(cores, nb_format(ctx, "%s, %s", cores, list[i].core));
         count++;
     }
-    if (count == rows)
-        nb_page_paragraph(page, "%s: %s", r->status, r->reason);
-    else
-        nb_page_paragraph(page, "%s: %s: %s", cores, r->status, r->reason);
+    bool all = count == rows;
+    nb_page_paragraph(page, "%s%s%s: %s", all ? "" : cores, all ? "" : ": ", r->status, r->reason);
     return NB_OK;
 }
 

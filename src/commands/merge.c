@@ -12,7 +12,6 @@
 #include "run/provenance.h"
 #include "run/run_folder.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -242,9 +241,10 @@ static int shard_count(const merger *m)
 static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
 {
     int *of, *planned, *missing;
-    const char *folder, *program;
-    NB_TRY(ctx, nb_shell_program(&program, ctx));
-    NB_TRY(ctx, nb_shell_word(m->e.folder, &folder, ctx));
+    const char *config, *command;
+    NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &config, ctx));
+    NB_TRY(ctx, nb_shell_program(&command, ctx));
+    NB_TRY(ctx, nb_shell_add(ctx, &command, "run", config, "--out", m->e.folder, NULL));
     NB_TRY(ctx, nb_shards_assign(&m->e.plan, shards, &of, ctx));
     NB_NEED(planned, nb_alloc(ctx, (size_t)shards + 1, sizeof *planned));
     NB_NEED(missing, nb_alloc(ctx, (size_t)shards + 1, sizeof *missing));
@@ -255,12 +255,7 @@ static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
     for (int s = 1; s <= shards; s++) {
         if (missing[s] == 0) continue;
         fprintf(stderr, "nysbench: missing: shard %d/%d: %d of its %d rows", s, shards, missing[s], planned[s]);
-        if (m->own) {
-            const char *config;
-            NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &config, ctx));
-            NB_TRY(ctx, nb_shell_word(config, &config, ctx));
-            fprintf(stderr, "; %s run %s --out %s --shard %d/%d", program, config, folder, s, shards);
-        }
+        if (m->own) fprintf(stderr, "; %s --shard %d/%d", command, s, shards);
         fputc('\n', stderr);
     }
     return NB_OK;

@@ -6,10 +6,7 @@
 #include "base/words.h"
 #include "base/text.h"
 #include "commands/experiment.h"
-#include "components/registry.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -113,13 +110,6 @@ static nb_status make_component(int kind, const char *name, const char *folder, 
     return NB_OK;
 }
 
-static int find_kind(const char *text)
-{
-    int i = 0;
-    while (i < KINDS && strcmp(places[i].kind, text) != 0) i++;
-    return i;
-}
-
 static nb_status unknown(const char *kind, nb_ctx *ctx)
 {
     const char *allowed = "experiment";
@@ -188,7 +178,8 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     const char *kind = line->arguments[0], *name = line->arguments[1];
-    int component = find_kind(kind);
+    int component = 0;
+    while (component < KINDS && strcmp(places[component].kind, kind) != 0) component++;
     if (strcmp(kind, "experiment") == 0) return make_experiment(&c, name, ctx);
     if (component == KINDS) return unknown(kind, ctx);
     NB_TRY(ctx, check_component_options(&c, name, kind, ctx));

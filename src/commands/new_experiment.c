@@ -6,11 +6,9 @@
 #include "api/one_head.h"
 #include "base/files.h"
 #include "base/words.h"
-#include "config/config.h"
 #include "data/head.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_ENTRIES = 16, ANSWER_SIZE = 4096 };
@@ -26,6 +24,7 @@ typedef struct {
 typedef struct {
     const char *template_path, *title; /* title: the template's first comment */
     const char *name;                  /* that the file gives its experiment, as YAML */
+    const char *claim;                 /* as a mapping of YAML, a key a line; NULL: none */
     int count;
     entry items[MOST_ENTRIES];
     bool no_mask;  /* a file has a causal mask, which is left out */
@@ -213,11 +212,10 @@ static const char *in_words(const char *mistake, bool option, nb_ctx *ctx)
 static nb_status check(form *f, bool option, nb_ctx *ctx)
 {
     nb_override overrides[MOST_ENTRIES + 2];
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = ctx};
     nb_config config;
     const char *claim;
     int count = 0;
-    nb_mistakes_init(&mistakes, ctx);
     for (; count < f->count; count++) overrides[count] = (nb_override){f->items[count].key, f->items[count].yaml};
     overrides[count++] = (nb_override){"name", f->name};
     NB_TRY(ctx, make_claim(f, ", ", &claim, ctx));
@@ -317,51 +315,44 @@ static void print_value(FILE *out, const entry *e)
     }
 }
 
-typedef struct {
-    const form *f;
-    const char *claim; /* NULL: none */
-} document;
-
 static nb_status print_document(FILE *out, const void *what, nb_ctx *ctx)
 {
-    const document *d = what;
+    const form *f = what;
     (void)ctx;
-    fputs(d->f->title, out);
-    for (int i = 0; i < d->f->count; i++) {
-        const entry *e = &d->f->items[i];
+    fputs(f->title, out);
+    for (int i = 0; i < f->count; i++) {
+        const entry *e = &f->items[i];
         fprintf(out, "\n%s", e->comment);
-        if (d->f->no_mask && strcmp(e->key, "problems") == 0)
+        if (f->no_mask && strcmp(e->key, "problems") == 0)
             fputs("# causal=false: without the causal mask that a file has, under which means are no landmarks.\n",
                   out);
-        if (d->f->unmasked && strcmp(e->key, "problems") == 0)
+        if (f->unmasked && strcmp(e->key, "problems") == 0)
             fputs("# causal=false: no mask is assumed where a file names none, as .npy files cannot. For a decoder's\n"
                   "# heads set causal=true, and then factors: cur and strategies that pick tokens.\n",
                   out);
         print_value(out, e);
     }
-    if (d->claim)
+    if (f->claim)
         fprintf(
             out,
             "\n# What is claimed of the rows; each run tests whether it holds for other inputs too. With fewer than\n"
             "# six inputs the interval is wide.\nclaims:\n  - %s\n",
-            d->claim);
+            f->claim);
     return NB_OK;
 }
 
 nb_status nb_new_experiment(const char *path, const nb_new_answers *answers, bool ask, nb_ctx *ctx)
 {
     form *f;
-    document d = {0};
     NB_NEED(f, nb_alloc(ctx, 1, sizeof *f));
-    d.f = f;
     NB_TRY(ctx, read_template(f, ctx));
     NB_TRY(ctx, nb_stem_of(path, &f->name, ctx));
     NB_NEED(f->name, quoted(f->name, ctx));
     NB_TRY(ctx, take_answers(f, answers, ctx));
     if (ask) NB_TRY(ctx, ask_all(f, ctx));
     NB_TRY(ctx, make_question(f, ctx));
-    NB_TRY(ctx, make_claim(f, "\n    ", &d.claim, ctx));
-    NB_TRY(ctx, nb_write_file(path, print_document, &d, ctx));
+    NB_TRY(ctx, make_claim(f, "\n    ", &f->claim, ctx));
+    NB_TRY(ctx, nb_write_file(path, print_document, f, ctx));
     if (f->unmasked) nb_print_warning("%s", NB_HEAD_UNMASKED);
     return NB_OK;
 }

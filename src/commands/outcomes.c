@@ -8,7 +8,6 @@
 #include "run/run_folder.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { GROUPS = 8, EACH = 3 }; /* that are printed: reasons, rows of each */

@@ -10,8 +10,6 @@
 #include "report/labels.h"
 #include "report/page_record.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Prints the values of the scene's axes, except the problem. */
@@ -42,11 +40,6 @@ static void print_methods(FILE *out, const nb_plan *plan)
         between = ", ";
     }
     fputs(")\n", out);
-}
-
-static bool begins_trial(const nb_planned_row *rows, int i)
-{
-    return i == 0 || rows[i - 1].scene != rows[i].scene || rows[i - 1].trial != rows[i].trial;
 }
 
 typedef struct {
@@ -86,7 +79,8 @@ static nb_status print_sources(FILE *out, const nb_plan *plan, nb_ctx *ctx)
     nb_texts_init(&r.sources, ctx);
     NB_NEED(row, nb_alloc(ctx, 1, plan->config->study->row_size));
     for (int i = 0; i < plan->row_count; i++) {
-        if (!begins_trial(plan->rows, i)) continue;
+        const nb_planned_row *at = &plan->rows[i];
+        if (i > 0 && at[-1].scene == at->scene && at[-1].trial == at->trial) continue;
         nb_plan_row(plan, i, row);
         NB_TRY(ctx, add_source(plan, i, row, &r, ctx));
     }
@@ -144,14 +138,6 @@ static void print_excluded(FILE *out, const nb_plan *plan)
     }
 }
 
-static nb_status print_origins(const nb_config *config, nb_ctx *ctx)
-{
-    const char *text;
-    NB_TRY(ctx, nb_config_text(config, true, &text, ctx));
-    fputs(text, stdout);
-    return NB_OK;
-}
-
 /* Rows that went wrong before count as done; --retry runs them again. */
 static void print_rows(FILE *out, const nb_plan *plan, const nb_standing *s, int to_run)
 {
@@ -163,7 +149,7 @@ static void print_rows(FILE *out, const nb_plan *plan, const nb_standing *s, int
 }
 
 /* Nothing where all rows are done. */
-static void print_cost(FILE *out, const nb_experiment *e, const nb_preview *o)
+static void print_cost(FILE *out, const nb_preview *o)
 {
     char time[NB_TIME_RANGE], bytes[NB_QUANTITY];
     const nb_predicted *f = &o->times;
@@ -176,7 +162,7 @@ static void print_cost(FILE *out, const nb_experiment *e, const nb_preview *o)
             o->others);
     fprintf(out, "time: about %s with %d worker%s\n", nb_preview_time(f, 1, time), f->workers,
             f->workers == 1 ? "" : "s");
-    if (e->config.study->exclusive)
+    if (o->e->config.study->exclusive)
         fprintf(out,
                 "exclusive: times are measured, so one worker runs, whatever --jobs says; let nothing else run beside "
                 "it\n");
@@ -189,22 +175,17 @@ static void print_cost(FILE *out, const nb_experiment *e, const nb_preview *o)
                 f->bytes > available ? "a run would be refused" : "fewer workers will run");
 }
 
-typedef struct {
-    const nb_experiment *experiment;
-    const nb_preview *outlook;
-} told;
-
 static nb_status print_all(FILE *out, const void *what, nb_ctx *ctx)
 {
-    const nb_experiment *e = ((const told *)what)->experiment;
-    const nb_preview *o = ((const told *)what)->outlook;
+    const nb_preview *o = what;
+    const nb_experiment *e = o->e;
     fprintf(out, "experiment %s, seed %lld, results in %s\n", e->config.name, e->config.seed, e->folder);
     if (e->shard.count)
         fprintf(out, "shard %d of %d (without --shard, plan shows the methods and the data)\n", e->shard.index,
                 e->shard.count);
     print_rows(out, &e->plan, &o->standing, o->to_run);
     print_excluded(out, &e->plan);
-    print_cost(out, e, o);
+    print_cost(out, o);
     if (e->shard.count) return NB_OK; /* whose methods, sources and scenes are parts */
     print_methods(out, &e->plan);
     fprintf(out, "trials: %d, where anything is random, else 1\n", e->config.trials);
@@ -215,11 +196,11 @@ static nb_status print_all(FILE *out, const void *what, nb_ctx *ctx)
 }
 
 /* Wraps each line. */
-static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
+static nb_status print(const nb_preview *o, nb_ctx *ctx)
 {
     enum { WIDTH = 80 };
     const char *text, *line;
-    NB_TRY(ctx, nb_print_text(print_all, &(told){e, o}, &text, ctx));
+    NB_TRY(ctx, nb_print_text(print_all, o, &text, ctx));
     for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
         int indent = *text == ' ' ? 2 : 0;
         NB_NEED(line, nb_format(ctx, "%.*s", (int)(end - text) - indent, text + indent));
@@ -229,11 +210,12 @@ static nb_status print(const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
 }
 
 /* Fills one row with the numbers of what is printed for people. */
-static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, nb_ctx *ctx)
+static nb_status fill(nb_grid *g, const nb_preview *o, nb_ctx *ctx)
 {
     static const char *const heads[] = {"experiment", "seed",   "results",      "scenes",        "trials",   "methods",
                                         "rows",       "done",   "to_run",       "failed_before", "excluded", "workers",
                                         "low_s",      "high_s", "worker_bytes", "bytes",         NULL};
+    const nb_experiment *e = o->e;
     const nb_standing *s = &o->standing;
     const nb_predicted *f = &o->times;
     const int counts[] = {e->plan.scene_count,
@@ -256,11 +238,11 @@ static nb_status fill(nb_grid *g, const nb_experiment *e, const nb_preview *o, n
     return nb_grid_whole(g, f->all_bytes);
 }
 
-static nb_status tell(const nb_experiment *e, const nb_preview *o, nb_output_format format, nb_ctx *ctx)
+static nb_status tell(const nb_preview *o, nb_output_format format, nb_ctx *ctx)
 {
     nb_grid grid;
-    if (format == NB_FORMAT_TABLE) return print(e, o, ctx);
-    NB_TRY(ctx, fill(&grid, e, o, ctx));
+    if (format == NB_FORMAT_TABLE) return print(o, ctx);
+    NB_TRY(ctx, fill(&grid, o, ctx));
     return nb_format_table(&grid, false, format);
 }
 
@@ -268,7 +250,7 @@ nb_status nb_plan_tell(nb_start *start, double max_hours, nb_output_format forma
 {
     nb_preview preview;
     NB_TRY(ctx, nb_preview_make(start, true, &preview, ctx));
-    NB_TRY(ctx, tell(start->e, &preview, format, ctx));
+    NB_TRY(ctx, tell(&preview, format, ctx));
     fflush(stdout);
     return nb_preview_check(start->line->command, &preview, max_hours, ctx);
 }
@@ -277,6 +259,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     nb_experiment e = {.out = NULL};
     nb_start start = {.e = &e, .choices = &(nb_start_choices){.fresh = 0}, .line = line};
+    const char *text;
     int origins = 0;
     nb_whole_value jobs = {.min = 1, .max = NB_MOST_JOBS, .value = nb_usable_cpus()};
     nb_real_value hours = NB_MAX_HOURS_VALUE;
@@ -291,9 +274,11 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         NB_FORMAT_OPTION(line),
         POPT_TABLEEND};
     NB_TRY(ctx, nb_experiment_parse(line, options, &e, ctx));
-    if (origins) return print_origins(&e.config, ctx);
     start.workers = (nb_workers){.jobs = (int)jobs.value, .blas_threads = 1}; /* memory is predicted, not limited */
-    return nb_plan_tell(&start, hours.value, (nb_output_format)line->format.value, ctx);
+    if (!origins) return nb_plan_tell(&start, hours.value, (nb_output_format)line->format.value, ctx);
+    NB_TRY(ctx, nb_config_text(&e.config, true, &text, ctx));
+    fputs(text, stdout);
+    return NB_OK;
 }
 
 NB_COMMAND(plan, "EXPERIMENT.yaml", "Check an experiment, and predict what it takes", true, NB_BEGIN_HERE + 30);

@@ -5,19 +5,14 @@
 #include "base/gnuplot.h"
 #include "base/machine.h"
 #include "base/text.h"
-#include "components/registry.h"
 #include "components/study.h"
 #include "studies/error/runner.h"
-#include "report/caveats.h"
 #include "report/figure.h"
-#include "report/relation.h"
 #include "run/run_folder.h"
 #include "report/results.h"
 #include "report/scripts.h"
-#include "report/where.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,18 +94,10 @@ static nb_status draw_figures(const nb_figure *only, const nb_study *study, cons
 static nb_status plot(const char *folder, const nb_figure *only, int m, const char *const *where,
                       const nb_plot_style *style, nb_gnuplots *gnuplots, nb_ctx *ctx)
 {
-    nb_store store;
-    const nb_given_labels *labels;
-    const char *sql;
     nb_drawing drawing = {
         .run = folder, .m = m, .most_panels = style->paper ? PANELS_OF_A_PAGE : 0, .gnuplots = gnuplots};
-    NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
-    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
-    NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, labels, ctx));
-    NB_TRY(ctx, nb_relation_experiment(drawing.relation, &drawing.experiment, ctx));
-    NB_REQUIRE(ctx, drawing.experiment, NB_EIO, "%s: the run has no rows", folder);
-    NB_TRY(ctx, nb_run_baseline(folder, &drawing.relation->baseline, ctx));
-    const nb_study *study = store.study;
+    NB_TRY(ctx, nb_command_rows(folder, &drawing.relation, &drawing.experiment, ctx));
+    const nb_study *study = drawing.relation->study;
     NB_REQUIRE(ctx, !only || strcmp(only->study, study->component.name) == 0, NB_EINVAL,
                "plot: %s is a figure of the study %s; the run is of %s", only ? only->component.name : "",
                only ? only->study : "", study->component.name);
@@ -122,10 +109,7 @@ static nb_status plot(const char *folder, const nb_figure *only, int m, const ch
         NB_TRY(ctx, open_folder(folder, style, false, &drawing.folder, ctx));
         return draw_own(&drawing, study, ctx);
     }
-    if (*where) {
-        NB_TRY(ctx, nb_where(drawing.relation, NULL, where, &sql, ctx));
-        NB_TRY(ctx, nb_relation_keep(drawing.relation, sql, ctx));
-    }
+    NB_TRY(ctx, nb_command_keep(drawing.relation, where, ctx));
     NB_TRY(ctx, open_folder(folder, style, *where, &drawing.folder, ctx));
     return draw_figures(only, study, &drawing, ctx);
 }

@@ -8,7 +8,6 @@
 #include "run/run_folder.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,9 +80,7 @@ static nb_status find_pending(const nb_plan *plan, const nb_terms *terms, bool *
 {
     NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));
     memset(*pending, true, (size_t)plan->row_count * sizeof **pending);
-    nb_terms_take_only(terms, plan, *pending);
-    *count = 0;
-    for (int i = 0; i < plan->row_count; i++) *count += (*pending)[i];
+    *count = nb_terms_take_only(terms, plan, *pending);
     return NB_OK;
 }
 

@@ -6,7 +6,6 @@
 #include "run/provenance.h"
 #include "run/run_folder.h"
 
-#include <math.h>
 #include <string.h>
 
 int nb_preview_workers(int jobs)
@@ -38,8 +37,7 @@ static nb_status look(nb_start *start, nb_store *store, bool measured, nb_previe
     memset(pending, true, (size_t)e->plan.row_count * sizeof *pending);
     if (store) NB_TRY(ctx, nb_store_standing(store, &e->plan, terms.retry, pending, &o->standing, ctx));
     if (store) NB_TRY(ctx, count_others(store, workers->blas_threads, &o->others, ctx));
-    nb_terms_take_only(&terms, &e->plan, pending);
-    for (int i = 0; i < e->plan.row_count; i++) o->to_run += pending[i];
+    o->to_run = nb_terms_take_only(&terms, &e->plan, pending);
     nb_workers_alone(&e->plan, workers);
     NB_TRY(ctx, nb_workers_fit(&e->plan, pending, workers, ctx));
     if (measured && o->to_run > 0) NB_TRY(ctx, nb_measure_machine(&o->machine, ctx));
@@ -52,7 +50,7 @@ nb_status nb_preview_make(nb_start *start, bool measured, nb_preview *o, nb_ctx 
     const char *path;
     nb_store store;
     nb_ctx *own; /* the store is closed before the run opens it to write */
-    *o = (nb_preview){.machine = {.slowness = 1}};
+    *o = (nb_preview){.e = e, .machine = {.slowness = 1}};
     NB_TRY(ctx, nb_run_path(e->folder, NB_STORE_FILE, &path, ctx));
     if (start->choices->fresh || !nb_run_exists(e->folder, ctx)) return look(start, NULL, measured, o, ctx);
     NB_NEED(own, nb_ctx_child(ctx));

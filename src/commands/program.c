@@ -47,19 +47,14 @@ enum { CRASHES = sizeof crashes / sizeof *crashes };
 static struct sigaction before[CRASHES];
 static pid_t watched; /* children of the process are their parents' concern */
 
-static void tell(const char *text)
-{
-    if (write(STDERR_FILENO, text, strlen(text)) < 0) _exit(NB_EXIT_FAILED);
-}
-
 /* Uses only write(), since a signal handler may call little. False: no plug-in is being called. */
 static bool name_culprit(const char *what, const char *which)
 {
     const nb_component *culprit = nb_called();
     if (getpid() != watched || !culprit) return false;
-    const char *plugin = nb_plugin_of(culprit);
-    const char *texts[] = {"nysbench: error: ", plugin, ": ", culprit->name, " ", what, which, "\n"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) tell(texts[i]);
+    const char *texts[] = {"nysbench: error: ", nb_plugin_of(culprit), ": ", culprit->name, " ", what, which, "\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (write(STDERR_FILENO, texts[i], strlen(texts[i])) < 0) _exit(NB_EXIT_FAILED);
     return true;
 }
 

@@ -3,10 +3,7 @@
 #include "commands/experiment.h"
 
 #include "base/clock.h"
-#include "commands/command.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -136,8 +133,7 @@ static bool is_done(const nb_progress *p)
 static void draw(nb_progress *p)
 {
     char bar[NB_PROGRESS_LINE];
-    int columns = nb_terminal_columns(STDERR_FILENO);
-    if (columns == 0) columns = 80;
+    int told = nb_terminal_columns(STDERR_FILENO), columns = told ? told : 80;
     nb_progress_text(&p->state, columns < 2 ? 1 : columns < NB_PROGRESS_LINE ? columns - 1 : NB_PROGRESS_LINE - 1, bar);
     fprintf(stderr, "\r\033[?7l\033[K%s\033[J\033[?7h\r", bar);
     p->drawn = true;

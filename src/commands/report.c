@@ -8,8 +8,6 @@
 #include "run/run_folder.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef enum { BOTH = -1, HTML, MARKDOWN } kind;
@@ -55,9 +53,8 @@ static nb_status make(const char *const *runs, kind wanted, const char *output, 
 {
     nb_report report;
     const char *place;
-    int count = nb_text_count(runs);
     NB_TRY(ctx, nb_folder_of(output, &place, ctx));
-    NB_TRY(ctx, nb_report_make(count, runs, place, &report, ctx));
+    NB_TRY(ctx, nb_report_make(nb_text_count(runs), runs, place, &report, ctx));
     if (report.undrawn) nb_warn_without_gnuplot(NULL);
     return write_all(&report, wanted, output, ctx);
 }

@@ -2,7 +2,6 @@
 /* results.c - see experiment.h */
 #include "commands/experiment.h"
 
-#include "commands/command.h"
 #include "report/caveats.h"
 #include "report/claims.h"
 #include "report/csv.h"

@@ -13,7 +13,6 @@
 #include "run/workers.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,8 +26,7 @@ static void interrupt(int number)
 
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = interrupt};
-    struct sigaction before;
+    struct sigaction action = {.sa_handler = interrupt}, before;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGQUIT, &action, NULL);
@@ -39,8 +37,6 @@ static void catch_signals(void)
 typedef struct {
     const nb_experiment *experiment;
     nb_store store;
-    unsigned wanted;
-    nb_inputs *inputs; /* that the rows are made from */
     nb_progress progress;
     bool writing;   /* a transaction is open */
     double start_s; /* of the command */
@@ -58,20 +54,14 @@ static nb_status put_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 {
     sink *s = self;
     nb_progress_row(&s->progress, index, row->status);
-    return nb_store_write(&s->store, index, s->wanted, row, ctx);
-}
-
-static nb_status go_on(void *self, nb_ctx *ctx)
-{
-    (void)self, (void)ctx;
-    return NB_OK;
+    return nb_store_write(&s->store, index, s->experiment->config.wanted, row, ctx);
 }
 
 static nb_status keep(void *self, nb_ctx *ctx)
 {
     sink *s = self;
     s->writing = false;
-    NB_TRY(ctx, nb_inputs_check(s->inputs, ctx)); /* else the rows are not of what the manifest says */
+    NB_TRY(ctx, nb_inputs_check(s->experiment->plan.inputs, ctx)); /* else the rows are not of what the manifest says */
     NB_TRY(ctx, nb_store_commit(&s->store, ctx));
     nb_progress_show(&s->progress);
     return NB_OK;
@@ -113,7 +103,7 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
     nb_sink functions = {.self = s,
                          .begin = begin,
                          .row = put_row,
-                         .end = workers.jobs ? go_on : keep,
+                         .end = workers.jobs ? nb_sink_ignore : keep,
                          .keep = workers.jobs ? keep : NULL,
                          .stop = stop,
                          .notice = notice,
@@ -287,8 +277,6 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     if (e.apart && !chosen.quiet)
         fprintf(stderr, "nysbench: --set changes the rows: results in %s (--out names another folder)\n", e.folder);
     s.progress.quiet = chosen.quiet;
-    s.wanted = e.config.wanted;
-    s.inputs = e.plan.inputs;
     NB_TRY(ctx, nb_prepare(&start, &s.store, &pending, &todo, ctx));
     line->stage = NB_WORKS;
     return run_and_report(&start, &chosen, machine, pending, gnuplot, &s, ctx);

@@ -5,7 +5,6 @@
 #include "data/tensor.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN = 32 };

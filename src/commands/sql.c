@@ -6,7 +6,6 @@
 #include "report/query.h"
 #include "run/run_folder.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static nb_status ask(int count, const char *const *folders, const char *query, nb_output_format format, nb_ctx *ctx)

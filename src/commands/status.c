@@ -6,7 +6,6 @@
 #include "commands/experiment.h"
 #include "run/run_folder.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef enum { DONE, RUNNING, STOPPED, MISSING, STATE_COUNT } state;
@@ -141,23 +140,17 @@ static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status show(look *l, nb_ctx *ctx)
-{
-    bool any;
-    NB_TRY(ctx, show_all_shards(l, &any, ctx));
-    bool run = nb_run_exists(l->run, ctx);
-    NB_REQUIRE(ctx, any || run, NB_EINVAL,
-               "%s: is not the folder of a run: it has neither " NB_STORE_FILE " nor " NB_SHARDS_FOLDER "/%s", l->run,
-               nb_run_hint(l->run, ctx));
-    return run ? show_run(l, any, ctx) : NB_OK;
-}
-
 static nb_status print(look *l, nb_ctx *ctx)
 {
     static const char *const heads[] = {"part", "state", "rows", "done", "failed", NULL};
+    bool any, run = nb_run_exists(l->run, ctx);
     nb_page_make(&l->page, ctx);
     NB_TRY(ctx, nb_grid_make(&l->grid, heads, ctx));
-    NB_TRY(ctx, show(l, ctx));
+    NB_TRY(ctx, show_all_shards(l, &any, ctx));
+    NB_REQUIRE(ctx, any || run, NB_EINVAL,
+               "%s: is not the folder of a run: it has neither " NB_STORE_FILE " nor " NB_SHARDS_FOLDER "/%s", l->run,
+               nb_run_hint(l->run, ctx));
+    if (run) NB_TRY(ctx, show_run(l, any, ctx));
     return nb_format_is_page(l->format) ? nb_format_page(&l->page, l->format) : nb_format_grid(&l->grid, l->format);
 }
 

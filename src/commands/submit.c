@@ -11,8 +11,6 @@
 #include "run/run_folder.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -133,17 +131,6 @@ static nb_status number_submission(sending *s, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status write_scripts(const sending *s, nb_ctx *ctx)
-{
-    const char *array, *merge;
-    NB_TRY(ctx, nb_make_folder(s->folder, ctx));
-    NB_TRY(ctx, array_script(s, &array, ctx));
-    NB_TRY(ctx, merge_script(s, &merge, ctx));
-    NB_TRY(ctx, nb_run_write_text(s->folder, CONFIG, s->config, ctx));
-    NB_TRY(ctx, nb_run_write_text(s->folder, ARRAY_SCRIPT, array, ctx));
-    return nb_run_write_text(s->folder, MERGE_SCRIPT, merge, ctx);
-}
-
 /* Makes the call of sbatch for the array, or for the merge, which waits for job `after`, NULL-terminated: options that
  * a caller may replace, the caller's, and those that are fixed. The logs are named relative to --chdir, where no % or \
  * of a path can mean anything to Slurm. */
@@ -181,15 +168,6 @@ static nb_status print_job(const sending *s, const char *after, const char *text
     return NB_OK;
 }
 
-static nb_status dry_run(const sending *s, nb_ctx *ctx)
-{
-    const char *array, *merge;
-    NB_TRY(ctx, array_script(s, &array, ctx));
-    NB_TRY(ctx, merge_script(s, &merge, ctx));
-    NB_TRY(ctx, print_job(s, NULL, array, ctx));
-    return print_job(s, "ARRAY", merge, ctx);
-}
-
 /* --parsable prints JOB, or JOB;CLUSTER. */
 static nb_status submit_job(const sending *s, const char *after, const char **job, nb_ctx *ctx)
 {
@@ -209,7 +187,16 @@ static nb_status submit_job(const sending *s, const char *after, const char **jo
 static nb_status submit(const sending *s, nb_ctx *ctx)
 {
     const char *array, *merge;
-    NB_TRY(ctx, write_scripts(s, ctx));
+    NB_TRY(ctx, array_script(s, &array, ctx));
+    NB_TRY(ctx, merge_script(s, &merge, ctx));
+    if (s->dry_run) {
+        NB_TRY(ctx, print_job(s, NULL, array, ctx));
+        return print_job(s, "ARRAY", merge, ctx);
+    }
+    NB_TRY(ctx, nb_make_folder(s->folder, ctx));
+    NB_TRY(ctx, nb_run_write_text(s->folder, CONFIG, s->config, ctx));
+    NB_TRY(ctx, nb_run_write_text(s->folder, ARRAY_SCRIPT, array, ctx));
+    NB_TRY(ctx, nb_run_write_text(s->folder, MERGE_SCRIPT, merge, ctx));
     NB_TRY(ctx, submit_job(s, NULL, &array, ctx));
     NB_TRY(ctx, submit_job(s, array, &merge, ctx));
     printf("scripts and logs: %s\n", s->folder);
@@ -225,7 +212,7 @@ static nb_status send(sending *s, nb_ctx *ctx)
     if (s->sent_count == 0) return NB_OK;
     if (!s->limit.text) NB_TRY(ctx, predict_minutes(s, ctx));
     NB_TRY(ctx, number_submission(s, ctx));
-    return s->dry_run ? dry_run(s, ctx) : submit(s, ctx);
+    return submit(s, ctx);
 }
 
 /* Splits off the arguments after "--", which are sbatch's. */

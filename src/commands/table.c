@@ -2,16 +2,10 @@
 /* table.c - nysbench table RUN [TABLE]... */
 #include "commands/command.h"
 
-#include "components/registry.h"
 #include "components/study.h"
-#include "report/caveats.h"
-#include "run/run_folder.h"
 #include "report/query.h"
-#include "report/relation.h"
 #include "report/table.h"
-#include "report/where.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -22,13 +16,12 @@ typedef struct {
 /* A table on a page, or as a grid; *empty: the rows have nothing for it. */
 static nb_status make(const nb_table *table, const wish *w, nb_page *page, nb_grid *grid, bool *empty, nb_ctx *ctx)
 {
+    bool shown = nb_format_is_page(w->format);
     nb_page_make(page, ctx);
     page->name = table->component.name;
-    if (nb_format_is_page(w->format))
-        NB_TRY(ctx, nb_table_show(page, table, w->relation, ctx));
-    else
-        NB_TRY(ctx, nb_query_fill(w->relation, table->sql, grid, ctx));
-    *empty = nb_format_is_page(w->format) ? page->count == 0 : grid->count == 0;
+    NB_TRY(ctx,
+           shown ? nb_table_show(page, table, w->relation, ctx) : nb_query_fill(w->relation, table->sql, grid, ctx));
+    *empty = shown ? page->count == 0 : grid->count == 0;
     return NB_OK;
 }
 
@@ -76,20 +69,10 @@ static nb_status tell_missing(const wish *w, nb_ctx *ctx)
 
 static nb_status tables(const char *folder, const char *const *names, const char *const *where, wish w, nb_ctx *ctx)
 {
-    nb_store store;
-    const nb_given_labels *labels;
-    const char *sql, *experiment;
-    NB_TRY(ctx, nb_run_open(folder, &store, &labels, ctx));
-    NB_TRY(ctx, nb_builds_print(stderr, "nysbench: warning: ", "; 'nysbench info RUN' shows more", &store, ctx));
-    NB_TRY(ctx, nb_relation_open(&w.relation, &store, labels, ctx));
-    if (where && where[0]) {
-        NB_TRY(ctx, nb_where(w.relation, NULL, where, &sql, ctx));
-        NB_TRY(ctx, nb_relation_keep(w.relation, sql, ctx));
-    }
-    NB_TRY(ctx, nb_relation_experiment(w.relation, &experiment, ctx));
-    NB_REQUIRE(ctx, experiment, NB_EIO, "%s: the run has no rows", folder);
-    NB_TRY(ctx, nb_run_baseline(folder, &w.relation->baseline, ctx));
-    const nb_study *study = store.study;
+    const char *experiment;
+    NB_TRY(ctx, nb_command_rows(folder, &w.relation, &experiment, ctx));
+    NB_TRY(ctx, nb_command_keep(w.relation, where, ctx));
+    const nb_study *study = w.relation->study;
     if (!names[0]) return list(study->component.name, &w, ctx);
     for (int i = 0; names[i]; i++) {
         const nb_table *table = (const nb_table *)nb_registry_find(&nb_tables, names[i]);
@@ -105,13 +88,8 @@ static nb_status tables(const char *folder, const char *const *names, const char
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     const char **where = NULL;
-    const struct poptOption options[] = {
-        NB_FORMAT_OPTION(line),
-        NB_LIST_OPTION(
-            "where", 'w', where,
-            "Only rows with this value in a column; of a component its name, a spec or its label; may be repeated",
-            "COLUMN=VALUE"),
-        NB_PLUGIN_OPTION(line), POPT_TABLEEND};
+    const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_WHERE_OPTION(where), NB_PLUGIN_OPTION(line),
+                                         POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 1, ctx));
     const char *const *names = line->arguments + 1;
     const wish w = {.format = (nb_output_format)line->format.value};

@@ -636,9 +636,8 @@ nb_status nb_choice_part_matches(const nb_choice_part *part, const nb_choice *ch
 
 nb_status nb_choice_parse(const nb_registry *registry, const char *text, nb_choice *choice, nb_ctx *ctx)
 {
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = ctx};
     nb_choices choices = {.count = 0};
-    nb_mistakes_init(&mistakes, ctx);
     NB_TRY(ctx, nb_choices_add(&choices, registry, text, (nb_place){.source = NULL}, &mistakes, ctx));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     NB_REQUIRE(ctx, choices.count == 1, NB_EINVAL, "'%s' stands for %d %s, expected one", text, choices.count,

@@ -2,14 +2,11 @@
 /* axes.c - see keys.h */
 #include "config/keys.h"
 
-#include "base/numbers.h"
 #include "base/text.h"
 #include "calls/heads.h"
 #include "components/registry.h"
 #include "config/lookup.h"
-#include "config/yaml.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_VALUES = 1000000, MOST_TRIALS = 1000000 };
@@ -173,19 +170,13 @@ static nb_status unite_choices(nb_axis_list *list, const nb_key_values *v, int *
     return NB_OK;
 }
 
-static int find_real(int count, const double *reals, double x)
-{
-    int at = 0;
-    while (at < count && reals[at] != x) at++;
-    return at;
-}
-
 static nb_status unite_reals(nb_axis_list *list, const nb_key_values *v, int *indices, nb_ctx *ctx)
 {
     int room = list->count;
-    for (int i = 0; i < v->count; i++) {
-        indices[i] = find_real(list->count, list->reals, v->reals[i]);
-        if (indices[i] < list->count) continue;
+    for (int i = 0, at; i < v->count; i++) {
+        for (at = 0; at < list->count && list->reals[at] != v->reals[i];) at++;
+        indices[i] = at;
+        if (at < list->count) continue;
         NB_GROW(ctx, list->reals, list->count, room);
         list->reals[list->count++] = v->reals[i];
     }

@@ -7,7 +7,6 @@
 #include "config/yaml.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *const nb_claim_forms[] = {"compare", "measure", "order", "slope", "correlate", "untested", NULL};

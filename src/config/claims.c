@@ -6,7 +6,6 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
-#include "config/yaml.h"
 
 #include <ctype.h>
 #include <float.h>

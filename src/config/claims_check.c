@@ -58,13 +58,6 @@ static nb_status stock_data(const checker *k, const char *column, stock *s)
     return NB_OK;
 }
 
-static nb_status stock_setting(const checker *k, const nb_option *option, stock *s)
-{
-    NB_NEED(s->texts, nb_alloc(k->ctx, 2, sizeof *s->texts));
-    s->text_count = 1;
-    return nb_config_setting(k->config, option, s->texts, k->ctx);
-}
-
 static nb_status find_stock(const checker *k, const char *column, stock *s)
 {
     const nb_study *study = k->config->study;
@@ -74,8 +67,12 @@ static nb_status find_stock(const checker *k, const char *column, stock *s)
         s->any = s->axis->type == NB_AXIS_WORD && s->axis->resolved;
         return NB_OK;
     }
-    for (const nb_option *o = study->component.options; o && o->key; o++)
-        if (is(o->key, column)) return stock_setting(k, o, s);
+    for (const nb_option *o = study->component.options; o && o->key; o++) {
+        if (!is(o->key, column)) continue;
+        NB_NEED(s->texts, nb_alloc(k->ctx, 1, sizeof *s->texts));
+        s->text_count = 1;
+        return nb_config_setting(k->config, o, s->texts, k->ctx);
+    }
     if (!is(column, "trial")) return stock_data(k, column, s);
     NB_NEED(s->ranges, nb_alloc(k->ctx, 1, sizeof *s->ranges));
     add_range(s, 0, k->config->trials - 1);
@@ -91,22 +88,16 @@ static bool is_repeated(const stock *s, int index)
     return false;
 }
 
-static nb_status match_listed(const checker *k, const stock *s, const nb_named_value *value, meaning *m)
-{
-    for (int i = 0; i < s->list->count; i++) {
-        bool means = false;
-        if (!is_repeated(s, i)) NB_TRY(k->ctx, nb_named_value_means(value, s->axis, s->list, i, &means, k->ctx));
-        if (means && m->count++ == 0) m->first = i;
-    }
-    return NB_OK;
-}
-
 /* A word that may be in no list has a number of its own. */
 static nb_status match(const checker *k, const stock *s, const nb_named_value *value, meaning *m)
 {
     *m = (meaning){.count = 0};
     if (s->axis && s->any) *m = (meaning){1, value->word};
-    if (s->axis && !s->any) return match_listed(k, s, value, m);
+    for (int i = 0; s->axis && !s->any && i < s->list->count; i++) {
+        bool means = false;
+        if (!is_repeated(s, i)) NB_TRY(k->ctx, nb_named_value_means(value, s->axis, s->list, i, &means, k->ctx));
+        if (means && m->count++ == 0) m->first = i;
+    }
     for (int i = 0; i < s->range_count; i++)
         for (long long n = s->ranges[i].first; n <= s->ranges[i].last; n++)
             if (nb_range_holds(&value->range, n) && m->count++ == 0) m->first = (int)n;
@@ -155,21 +146,18 @@ static nb_status tell_absent(const checker *k, const char *what, const char *col
                            value->text, hint);
 }
 
-static nb_status check_condition(const checker *k, const nb_column_values *c)
-{
-    stock s;
-    NB_TRY(k->ctx, find_stock(k, c->column, &s));
-    for (int i = 0; i < c->count; i++) {
-        meaning m;
-        NB_TRY(k->ctx, match(k, &s, &c->values[i], &m));
-        if (m.count == 0) NB_TRY(k->ctx, tell_absent(k, "where", c->column, &s, &c->values[i]));
-    }
-    return NB_OK;
-}
-
 static nb_status check_where(const checker *k, const nb_conditions *where)
 {
-    for (int i = 0; i < where->count; i++) NB_TRY(k->ctx, check_condition(k, &where->items[i]));
+    for (int w = 0; w < where->count; w++) {
+        const nb_column_values *c = &where->items[w];
+        stock s;
+        NB_TRY(k->ctx, find_stock(k, c->column, &s));
+        for (int i = 0; i < c->count; i++) {
+            meaning m;
+            NB_TRY(k->ctx, match(k, &s, &c->values[i], &m));
+            if (m.count == 0) NB_TRY(k->ctx, tell_absent(k, "where", c->column, &s, &c->values[i]));
+        }
+    }
     return NB_OK;
 }
 

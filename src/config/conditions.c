@@ -5,11 +5,9 @@
 
 #include "base/text.h"
 #include "config/lookup.h"
-#include "config/yaml.h"
 
 #include <float.h>
 #include <limits.h>
-#include <string.h>
 
 static nb_status add(const nb_condition_reader *r, nb_column_values *c, nb_yaml source, nb_named_value value)
 {
@@ -27,7 +25,7 @@ static nb_status add_parts(const nb_condition_reader *r, nb_column_values *c, nb
     nb_ctx *ctx = r->mistakes->ctx;
     for (int p = 0; p < all.part_count && r->look_up && value.in_file; p++) {
         bool changed;
-        NB_TRY(ctx, nb_lookup_options(all.parts[p].component, all.parts[p].options, value.source, &changed, ctx));
+        NB_TRY(ctx, nb_lookup_options(all.parts[p].component, all.parts[p].options, NULL, value.source, &changed, ctx));
         each = each || changed;
     }
     if (!each) return add(r, c, value, all);

@@ -8,7 +8,6 @@
 #include "components/plugin.h"
 #include "config/yaml.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -146,18 +145,12 @@ static nb_status print_blocks(printer *p, nb_ctx *ctx)
 }
 
 /* A plain word stands as it is. */
-static bool is_plain(const char *text)
-{
-    return *text && !strpbrk(text, ":#{}[],&*!|>'\"%@` ");
-}
-
 static nb_status print_settings(const printer *p, nb_ctx *ctx)
 {
-    const nb_config *c = p->config;
-    for (const nb_option *o = c->study->component.options; o && o->key; o++) {
+    for (const nb_option *o = p->config->study->component.options; o && o->key; o++) {
         const char *text;
-        NB_TRY(ctx, nb_config_setting(c, o, &text, ctx));
-        print_text(p, o->key, text, !is_plain(text));
+        NB_TRY(ctx, nb_config_setting(p->config, o, &text, ctx));
+        print_text(p, o->key, text, !*text || strpbrk(text, ":#{}[],&*!|>'\"%@` "));
     }
     return NB_OK;
 }

@@ -7,7 +7,6 @@
 #include "components/study.h"
 #include "components/registry.h"
 #include "config/lookup.h"
-#include "config/yaml.h"
 
 #include <string.h>
 

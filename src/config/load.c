@@ -21,7 +21,7 @@ typedef struct {   /* where the file, or --set, has a key */
 typedef struct {
     nb_config_loader common;
     nb_config_key keys[NB_MOST_KEYS]; /* those of a block, exclude, blocks, and the rest */
-    int block_keys, key_count;
+    int block_keys, exclude_key, blocks_key, key_count;
     entry entries[NB_MOST_KEYS];                       /* of the whole file */
     nb_key_values values[NB_MOST_BLOCK_KEYS];          /* what those of a block say for all blocks, or the default */
     nb_yaml blocks;                                    /* the list; node NULL: there is none */
@@ -29,16 +29,6 @@ typedef struct {
     entry (*block_entries)[NB_MOST_KEYS];              /* of each block's own keys */
     nb_key_values (*block_values)[NB_MOST_BLOCK_KEYS]; /* what those say */
 } loader;
-
-static int exclude_key(const loader *l)
-{
-    return l->block_keys;
-}
-
-static int blocks_key(const loader *l)
-{
-    return l->block_keys + 1;
-}
 
 static int key_index(const loader *l, const char *key)
 {
@@ -61,9 +51,9 @@ static nb_status read_pair(loader *l, nb_yaml key, nb_yaml value, int block, ent
     const char *name = nb_yaml_scalar(key);
     if (block == 0 && name && strncmp(name, "x-", 2) == 0) return NB_OK; /* a place for anchors */
     int index = name ? key_index(l, name) : -1, line = (int)key.node->start_mark.line + 1;
-    if (index < 0 || (block > 0 && index == blocks_key(l)))
-        return unknown_key(l, nb_yaml_found(key), block > 0 ? blocks_key(l) : l->key_count, nb_yaml_place(key));
-    if (block > 0 && index > blocks_key(l))
+    if (index < 0 || (block > 0 && index == l->blocks_key))
+        return unknown_key(l, nb_yaml_found(key), block > 0 ? l->blocks_key : l->key_count, nb_yaml_place(key));
+    if (block > 0 && index > l->blocks_key)
         return nb_yaml_mistake(key, l->common.mistakes,
                                "key '%s' belongs to the whole experiment and is not allowed in a block", name);
     if (entries[index].value.node)
@@ -120,7 +110,7 @@ static nb_status take_default(loader *l, const char *yaml, entry *e)
 static nb_status read_rest(loader *l, bool late)
 {
     nb_config *c = l->common.config;
-    for (int i = blocks_key(l) + 1; i < l->key_count; i++) {
+    for (int i = l->blocks_key + 1; i < l->key_count; i++) {
         const nb_config_key *k = &l->keys[i];
         const char *text = k->fixed;
         entry e = l->entries[i];
@@ -153,7 +143,7 @@ static bool has_blocks(const loader *l)
 
 static nb_status collect_blocks(loader *l)
 {
-    l->blocks = l->entries[blocks_key(l)].value;
+    l->blocks = l->entries[l->blocks_key].value;
     l->block_count = has_blocks(l) ? nb_yaml_count(l->blocks) : 1;
     NB_NEED(l->block_entries, nb_alloc(l->common.ctx, (size_t)l->block_count, sizeof *l->block_entries));
     NB_NEED(l->block_values, nb_alloc(l->common.ctx, (size_t)l->block_count, sizeof *l->block_values));
@@ -227,9 +217,9 @@ static nb_status fill_blocks(loader *l)
 /* Rules of all blocks, then those of each, unless --set replaces them. */
 static nb_status read_rules(loader *l)
 {
-    const entry *all = &l->entries[exclude_key(l)];
+    const entry *all = &l->entries[l->exclude_key];
     for (int b = -1; b < (all->replaced ? 0 : l->block_count); b++) {
-        const entry *e = b < 0 ? all : &l->block_entries[b][exclude_key(l)];
+        const entry *e = b < 0 ? all : &l->block_entries[b][l->exclude_key];
         if (e->value.node) NB_TRY(l->common.ctx, nb_rules_read(e->value, b, l->common.config, l->common.mistakes));
     }
     return NB_OK;
@@ -264,14 +254,9 @@ static nb_status read_entries(loader *l)
 static nb_status peek(const nb_config_loader *l, nb_yaml root, int count, const nb_override *overrides, const char *key,
                       nb_yaml *value)
 {
-    nb_mistakes told_later;
-    nb_mistakes_init(&told_later, l->ctx);
-    *value = (nb_yaml){.node = NULL};
-    for (int i = 0; i < nb_yaml_pairs(root) && !value->node; i++) {
-        nb_yaml name, here;
-        nb_yaml_pair(root, i, &name, &here);
-        if (strcmp(nb_yaml_found(name), key) == 0 && !nb_yaml_is_null(here)) *value = here;
-    }
+    nb_mistakes told_later = {.ctx = l->ctx};
+    *value = nb_yaml_get(root, key);
+    if (value->node && nb_yaml_is_null(*value)) value->node = NULL;
     for (int i = 0; i < count; i++) {
         const char *source;
         if (strcmp(overrides[i].key, key) != 0) continue;
@@ -291,6 +276,8 @@ static nb_status find_keys(loader *l, nb_yaml root, int count, const nb_override
     NB_TRY(l->common.ctx, peek(&l->common, root, count, overrides, "study", &value));
     if (value.node) NB_TRY(l->common.ctx, nb_config_read_study(&l->common, value));
     l->key_count = nb_config_keys(c->study, l->keys, &l->block_keys);
+    l->exclude_key = l->block_keys;
+    l->blocks_key = l->exclude_key + 1;
     if (c->study->component.options_size > 0)
         NB_NEED(c->settings, nb_alloc(l->common.ctx, 1, c->study->component.options_size));
     return NB_OK;
@@ -301,8 +288,7 @@ nb_status nb_config_load(const char *path, int override_count, const nb_override
 {
     loader l = {.common = {path, config, mistakes, ctx}};
     nb_yaml root;
-    *config = (nb_config){.study = nb_study_standard()};
-    nb_mistakes_init(&config->warnings, ctx);
+    *config = (nb_config){.study = nb_study_standard(), .warnings = {.ctx = ctx}};
     NB_TRY(ctx, nb_yaml_file(path, &root, mistakes));
     if (!root.node) return NB_OK;
     NB_TRY(ctx, find_keys(&l, root, override_count, overrides));

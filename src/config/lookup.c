@@ -158,23 +158,21 @@ static nb_status lookup_nested(const nb_component *c, void *options, const char 
     return NB_OK;
 }
 
-nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed,
-                            nb_ctx *ctx)
+nb_status nb_lookup_options(const nb_component *component, void *options, nb_choice *choice, const char *config,
+                            bool *changed, nb_ctx *ctx)
 {
     bool ignored = false;
     *changed = false;
     NB_TRY(ctx, lookup_nested(component, options, config, changed, ctx));
     NB_TRY(ctx, replace(component, options, config, BESIDE, changed, ctx));
+    if (*changed && choice) NB_TRY(ctx, nb_choice_describe(choice, ctx));
     return replace(component, options, config, ELSEWHERE, &ignored, ctx);
 }
 
 nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx)
 {
-    bool changed = false, ignored = false;
-    NB_TRY(ctx, lookup_nested(choice->component, choice->options, config, &changed, ctx));
-    NB_TRY(ctx, replace(choice->component, choice->options, config, BESIDE, &changed, ctx));
-    if (changed) NB_TRY(ctx, nb_choice_describe(choice, ctx));
-    return replace(choice->component, choice->options, config, ELSEWHERE, &ignored, ctx);
+    bool changed;
+    return nb_lookup_options(choice->component, choice->options, choice, config, &changed, ctx);
 }
 
 /* True if a relative path is nowhere. */
@@ -203,11 +201,6 @@ static nb_status explain(nb_status status, const char *config, nb_ctx *ctx)
     NB_TRY(ctx, nb_whole_path(folder, &there, ctx));
     if (strcmp(here, there) == 0) NB_FAIL(ctx, status, "%s; looked for in %s", message, here);
     NB_FAIL(ctx, status, "%s; looked for in %s and in %s", message, here, there);
-}
-
-static nb_status no_match(const char *text, nb_ctx *ctx)
-{
-    NB_FAIL(ctx, NB_EIO, "%s: no file matches", text);
 }
 
 static nb_status list_shipped(const char *text, int *count, const char *const **files, nb_ctx *ctx)
@@ -240,8 +233,8 @@ static nb_status list_files(const char *text, const char *config, int *count, co
     }
     if (*count < 0) NB_TRY(ctx, list_shipped(text, count, files, ctx));
     if (*count >= 0 || !nb_head_files_pattern(text)) return NB_OK;
-    nb_status status = no_match(text, ctx);
-    return config ? explain(status, config, ctx) : status;
+    nb_error_set(ctx, NB_EIO, __FILE__, __LINE__, "%s: no file matches", text);
+    return config ? explain(NB_EIO, config, ctx) : NB_EIO;
 }
 
 static nb_status add_value(nb_value *list, nb_value value, nb_ctx *ctx)

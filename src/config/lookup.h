@@ -15,9 +15,9 @@
  * contents; a missing file is reported when it is read. */
 nb_status nb_lookup_choice(nb_choice *choice, const char *config, nb_ctx *ctx);
 
-/* The same for options without a choice; *changed: some have a new text. */
-nb_status nb_lookup_options(const nb_component *component, void *options, const char *config, bool *changed,
-                            nb_ctx *ctx);
+/* The same for options, which need not be a choice's (NULL); *changed: some have a new text. */
+nb_status nb_lookup_options(const nb_component *component, void *options, nb_choice *choice, const char *config,
+                            bool *changed, nb_ctx *ctx);
 
 /* Replaces each pattern or folder in the spec's options for head files by the list of files; `config` NULL: the spec is
  * not from a file. *listed: there was one. NB_EIO if nothing matches. */

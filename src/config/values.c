@@ -107,11 +107,10 @@ static nb_status empty_list(const char *key, nb_yaml value, nb_mistakes *mistake
 nb_status nb_read_ranges(const char *key, nb_yaml value, long long lo, long long hi, int *count, nb_range **out,
                          nb_mistakes *mistakes)
 {
-    int total = nb_yaml_count(value);
     *count = 0;
-    NB_NEED(*out, nb_alloc(mistakes->ctx, (size_t)total + 1, sizeof **out));
+    NB_NEED(*out, nb_alloc(mistakes->ctx, (size_t)nb_yaml_count(value) + 1, sizeof **out));
     NB_TRY(mistakes->ctx, empty_list(key, value, mistakes));
-    for (int i = 0; i < total; i++)
+    for (int i = 0; i < nb_yaml_count(value); i++)
         NB_TRY(mistakes->ctx, read_range(key, nb_yaml_item(value, i), lo, hi, count, *out, mistakes));
     return NB_OK;
 }
@@ -182,10 +181,8 @@ nb_status nb_read_words(const char *key, nb_yaml value, const char *const *allow
 nb_status nb_read_word(const char *key, nb_yaml value, const char *const *allowed, int *index, nb_mistakes *mistakes)
 {
     const char *text = nb_yaml_scalar(value);
-    *index = 0;
+    int found = text ? nb_text_index(text, allowed) : -1;
+    *index = found < 0 ? 0 : found;
     if (!text) return nb_yaml_mistake(value, mistakes, "%s: expected a word, found %s", key, nb_yaml_kind(value));
-    *index = nb_text_index(text, allowed);
-    if (*index >= 0) return NB_OK;
-    *index = 0;
-    return unknown_word(key, value, allowed, mistakes);
+    return found < 0 ? unknown_word(key, value, allowed, mistakes) : NB_OK;
 }

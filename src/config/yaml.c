@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,6 +61,16 @@ void nb_yaml_pair(nb_yaml mapping, int index, nb_yaml *key, nb_yaml *value)
     value->node = yaml_document_get_node(mapping.document, pair->value);
 }
 
+nb_yaml nb_yaml_get(nb_yaml mapping, const char *name)
+{
+    for (int i = 0; mapping.node && i < nb_yaml_pairs(mapping); i++) {
+        nb_yaml key, value;
+        nb_yaml_pair(mapping, i, &key, &value);
+        if (nb_yaml_scalar(key) && strcmp(nb_yaml_scalar(key), name) == 0) return value;
+    }
+    return (nb_yaml){.node = NULL};
+}
+
 const char *nb_yaml_kind(nb_yaml value)
 {
     return value.node->type == YAML_MAPPING_NODE    ? "a mapping"
@@ -81,21 +90,19 @@ static void delete_document(void *document)
     free(document);
 }
 
-static nb_status yaml_mistake(nb_mistakes *mistakes, const yaml_parser_t *parser, const char *source, bool in_file)
+static nb_status yaml_mistake(const nb_yaml *root, const yaml_parser_t *parser, nb_mistakes *mistakes)
 {
     const char *tab = parser->problem && strstr(parser->problem, "cannot start any token")
                           ? " (a tab, '%', '@' or '`'? YAML indents with spaces)"
                           : "";
-    nb_place at = {.source = source};
-    if (in_file) at = (nb_place){source, (int)parser->problem_mark.line + 1, (int)parser->problem_mark.column + 1};
+    nb_place at = {.source = root->source};
+    if (root->in_file) at.line = (int)parser->problem_mark.line + 1, at.column = (int)parser->problem_mark.column + 1;
     return nb_mistakes_add(mistakes, at, "not YAML: %s%s%s%s", parser->context ? parser->context : "",
                            parser->context ? ", " : "", parser->problem ? parser->problem : "unreadable", tab);
 }
 
 typedef struct {
-    yaml_document_t *document;
-    const char *source;
-    bool in_file;
+    nb_yaml root;
     char *state; /* by node: not seen, being merged, done */
     nb_mistakes *mistakes;
 } merger;
@@ -104,28 +111,15 @@ enum { UNSEEN, BEGUN, DONE };
 
 static nb_yaml value_of(const merger *m, int node)
 {
-    return (nb_yaml){.document = m->document,
-                     .node = yaml_document_get_node(m->document, node),
-                     .source = m->source,
-                     .in_file = m->in_file};
+    nb_yaml value = m->root;
+    value.node = yaml_document_get_node(value.document, node);
+    return value;
 }
 
 static bool is_merge_key(const yaml_node_t *key)
 {
     return key->type == YAML_SCALAR_NODE && key->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
            strcmp((const char *)key->data.scalar.value, "<<") == 0;
-}
-
-static bool has_key(const merger *m, int mapping, nb_yaml key)
-{
-    nb_yaml whole = value_of(m, mapping);
-    for (int i = 0; i < nb_yaml_pairs(whole); i++) {
-        nb_yaml other, value;
-        nb_yaml_pair(whole, i, &other, &value);
-        if (nb_yaml_scalar(key) && nb_yaml_scalar(other) && strcmp(nb_yaml_scalar(key), nb_yaml_scalar(other)) == 0)
-            return true;
-    }
-    return false;
 }
 
 static nb_status resolve(merger *m, int node);
@@ -142,8 +136,9 @@ static nb_status add_pairs(merger *m, int into, int from)
     NB_TRY(m->mistakes->ctx, resolve(m, from));
     for (int i = 0; i < nb_yaml_pairs(source); i++) {
         yaml_node_pair_t pair = source.node->data.mapping.pairs.start[i];
-        if (has_key(m, into, value_of(m, pair.key))) continue;
-        NB_REQUIRE(m->mistakes->ctx, yaml_document_append_mapping_pair(m->document, into, pair.key, pair.value),
+        const char *key = nb_yaml_scalar(value_of(m, pair.key));
+        if (key && nb_yaml_get(value_of(m, into), key).node) continue;
+        NB_REQUIRE(m->mistakes->ctx, yaml_document_append_mapping_pair(m->root.document, into, pair.key, pair.value),
                    NB_ENOMEM, "out of memory: a YAML document");
     }
     return NB_OK;
@@ -152,23 +147,21 @@ static nb_status add_pairs(merger *m, int into, int from)
 /* Takes merge keys out, and puts what they stand for behind the mapping's own pairs. */
 static nb_status resolve(merger *m, int mapping)
 {
-    yaml_node_t *node = yaml_document_get_node(m->document, mapping);
+    yaml_node_t *node = value_of(m, mapping).node;
     if (node->type != YAML_MAPPING_NODE || m->state[mapping] != UNSEEN) return NB_OK;
     m->state[mapping] = BEGUN;
     for (int i = 0; i < nb_yaml_pairs(value_of(m, mapping));) {
         yaml_node_pair_t *pair = &node->data.mapping.pairs.start[i];
-        if (!is_merge_key(yaml_document_get_node(m->document, pair->key))) {
+        if (!is_merge_key(value_of(m, pair->key).node)) {
             i++;
             continue;
         }
         int from = pair->value;
-        const yaml_node_t *value = yaml_document_get_node(m->document, from);
+        const nb_yaml value = value_of(m, from);
         memmove(pair, pair + 1, (size_t)(node->data.mapping.pairs.top - (pair + 1)) * sizeof *pair);
         node->data.mapping.pairs.top--;
-        for (int k = 0; k < nb_yaml_count(value_of(m, from)); k++)
-            NB_TRY(
-                m->mistakes->ctx,
-                add_pairs(m, mapping, value->type == YAML_SEQUENCE_NODE ? value->data.sequence.items.start[k] : from));
+        const int *items = value.node->type == YAML_SEQUENCE_NODE ? value.node->data.sequence.items.start : &from;
+        for (int k = 0; k < nb_yaml_count(value); k++) NB_TRY(m->mistakes->ctx, add_pairs(m, mapping, items[k]));
     }
     m->state[mapping] = DONE;
     return NB_OK;
@@ -176,38 +169,38 @@ static nb_status resolve(merger *m, int mapping)
 
 /* Merge keys of YAML 1.1: `<<: *anchor`, or a list of anchors, stands for the pairs of those mappings whose keys the
  * mapping does not have itself; of several the first one that has a key counts. */
-static nb_status merge(yaml_document_t *document, const char *source, bool in_file, nb_mistakes *mistakes)
+static nb_status merge(const nb_yaml *root, nb_mistakes *mistakes)
 {
-    merger m = {.document = document, .source = source, .in_file = in_file, .mistakes = mistakes};
-    int count = (int)(document->nodes.top - document->nodes.start);
+    merger m = {.root = *root, .mistakes = mistakes};
+    int count = (int)(root->document->nodes.top - root->document->nodes.start);
     NB_NEED(m.state, nb_alloc(mistakes->ctx, (size_t)count + 1, sizeof *m.state));
     for (int node = 1; node <= count; node++) NB_TRY(mistakes->ctx, resolve(&m, node));
     return NB_OK;
 }
 
-/* Loads the parser's one document; *document = NULL if that was a mistake. */
-static nb_status load_document(nb_mistakes *mistakes, yaml_parser_t *parser, const char *source, bool in_file,
-                               yaml_document_t **document)
+/* Loads the parser's one document; root->node stays NULL if that was a mistake. */
+static nb_status load_document(nb_yaml *root, yaml_parser_t *parser, nb_mistakes *mistakes)
 {
     yaml_document_t *loaded = malloc(sizeof *loaded), next;
-    *document = NULL;
+    const nb_place at = {.source = root->source};
     NB_REQUIRE(mistakes->ctx, loaded, NB_ENOMEM, "out of memory: a YAML document");
     if (!yaml_parser_load(parser, loaded)) {
         free(loaded);
         NB_REQUIRE(mistakes->ctx, parser->error != YAML_MEMORY_ERROR, NB_ENOMEM, "out of memory: a YAML document");
-        return yaml_mistake(mistakes, parser, source, in_file);
+        return yaml_mistake(root, parser, mistakes);
     }
     NB_TRY(mistakes->ctx, nb_defer(mistakes->ctx, delete_document, loaded));
     if (!yaml_document_get_root_node(loaded))
-        return nb_mistakes_add(mistakes, (nb_place){.source = source},
-                               in_file ? "is empty; a config needs problems, strategies and cores"
-                                       : "expected a value, found nothing");
-    if (!yaml_parser_load(parser, &next)) return yaml_mistake(mistakes, parser, source, in_file);
+        return nb_mistakes_add(mistakes, at,
+                               root->in_file ? "is empty; a config needs problems, strategies and cores"
+                                             : "expected a value, found nothing");
+    if (!yaml_parser_load(parser, &next)) return yaml_mistake(root, parser, mistakes);
     bool more = yaml_document_get_root_node(&next);
     yaml_document_delete(&next);
-    if (more) return nb_mistakes_add(mistakes, (nb_place){.source = source}, "holds more than one YAML document");
-    *document = loaded;
-    return merge(loaded, source, in_file, mistakes);
+    if (more) return nb_mistakes_add(mistakes, at, "holds more than one YAML document");
+    root->document = loaded;
+    root->node = yaml_document_get_root_node(loaded);
+    return merge(root, mistakes);
 }
 
 /* Finds where a text exceeds what libyaml reads without time that grows with the square of its length; NULL: nowhere,
@@ -252,9 +245,8 @@ static nb_status load(nb_yaml *root, const char *text, size_t length, nb_mistake
     if (excess) return nb_mistakes_add(mistakes, at, "%s", excess);
     NB_REQUIRE(mistakes->ctx, yaml_parser_initialize(&parser), NB_ENOMEM, "out of memory: a YAML parser");
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-    nb_status status = load_document(mistakes, &parser, root->source, root->in_file, &root->document);
+    nb_status status = load_document(root, &parser, mistakes);
     yaml_parser_delete(&parser);
-    if (root->document) root->node = yaml_document_get_root_node(root->document);
     return status;
 }
 

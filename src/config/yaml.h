@@ -42,6 +42,9 @@ nb_yaml nb_yaml_item(nb_yaml value, int index);
 int nb_yaml_pairs(nb_yaml value);
 void nb_yaml_pair(nb_yaml mapping, int index, nb_yaml *key, nb_yaml *value);
 
+/* Returns the value of a mapping's key. Its node is NULL if there is none, as in what is no mapping, or nothing. */
+nb_yaml nb_yaml_get(nb_yaml mapping, const char *key);
+
 /* Prints UTF-8 text as a double-quoted scalar on one line that reads back as the same text. */
 void nb_yaml_print_quoted(FILE *out, const char *text);
 

@@ -437,8 +437,7 @@ static nb_status add_variant(const nb_registry *registry, const nb_component *c,
                              const char *value, nb_choices *choices, nb_ctx *ctx)
 {
     const char *text = given, *gap = *given ? ", " : "";
-    nb_mistakes mistakes;
-    nb_mistakes_init(&mistakes, ctx);
+    nb_mistakes mistakes = {.ctx = ctx};
     if (o && o->for_key)
         NB_NEED(text, nb_format(ctx, "%s%s%s=%s, %s=%s", given, gap, o->for_key, o->for_value, o->key, value));
     else if (o)

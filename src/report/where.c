@@ -100,9 +100,8 @@ static nb_status without_mark(const values *v, const char **text, nb_ctx *ctx)
 static nb_status match_specs(const values *v, const char *text, bool *means, const char **mistake, nb_ctx *ctx)
 {
     nb_choice_part *parts;
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = ctx};
     int count;
-    nb_mistakes_init(&mistakes, ctx);
     NB_TRY(ctx, nb_choice_parts_read(v->registry, text, (nb_place){0}, &count, &parts, &mistakes, ctx));
     *mistake = mistakes.count ? mistakes.texts[0] : NULL;
     for (int i = 0; i < v->count && count > 0; i++) {

@@ -8,33 +8,27 @@
 #include "base/words.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LETTERS = 16 }; /* of a digest that a row carries: 64 bits tell apart what one path has held */
 
-/* The file's place in the list; read if it is not there yet. */
-static nb_status find_file(nb_inputs *in, const char *path, const nb_input **found, nb_ctx *ctx)
+static nb_status read_file(nb_inputs *in, const char *path, nb_ctx *ctx)
 {
     nb_input new = {.bytes = 0};
-    for (int i = 0; i < in->count; i++) {
-        *found = &in->items[i];
-        if (strcmp((*found)->path, path) == 0) return NB_OK;
-    }
     NB_GROW(ctx, in->items, in->count, in->capacity);
     NB_NEED(new.path, nb_strdup(ctx, path));
     NB_REQUIRE(ctx, stat(path, &new.info) == 0, NB_EIO, "%s: cannot be read: %s", path, strerror(errno));
     NB_TRY(ctx, nb_digest_file(path, &new.sha256, &new.bytes, ctx));
-    in->items[in->count] = new;
-    *found = &in->items[in->count++];
+    in->items[in->count++] = new;
     return NB_OK;
 }
 
 static nb_status add_file(nb_inputs *in, const char *path, const char **digests, nb_ctx *ctx)
 {
-    const nb_input *file = NULL;
-    NB_TRY(ctx, find_file(in, path, &file, ctx));
-    NB_NEED(*digests, nb_format(ctx, "%s%s%.*s", *digests, **digests ? "+" : "", LETTERS, file->sha256));
+    int i = 0;
+    while (i < in->count && strcmp(in->items[i].path, path) != 0) i++;
+    if (i == in->count) NB_TRY(ctx, read_file(in, path, ctx));
+    NB_NEED(*digests, nb_format(ctx, "%s%s%.*s", *digests, **digests ? "+" : "", LETTERS, in->items[i].sha256));
     return NB_OK;
 }
 

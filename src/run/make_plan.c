@@ -274,18 +274,14 @@ static int first_under(const planning *p, int scene, int method)
     return method;
 }
 
-/* True if another trial may give a different result. */
-static bool random_row(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method)
-{
-    const nb_study *study = plan->config->study;
-    return scene->random || (study->random && study->random(plan, scene, method));
-}
-
+/* Adds the trials of a row: one, if another cannot give a different result. */
 static void add_trials(planning *p, int block, int scene, int method)
 {
-    nb_plan *plan = p->plan;
+    const nb_study *study = p->config->study;
+    const nb_planned_scene *s = &p->plan->scenes[scene];
     method = first_under(p, scene, method);
-    int trials = random_row(plan, &plan->scenes[scene], &plan->methods[method]) ? p->blocks[block].trials : 1;
+    bool random = s->random || (study->random && study->random(p->plan, s, &p->plan->methods[method]));
+    int trials = random ? p->blocks[block].trials : 1;
     for (int t = 0; t < trials && p->rows; t++)
         p->rows[p->count + (size_t)t] = (candidate){{[SCENE] = scene, [TRIAL] = t, [METHOD] = method, [BLOCK] = block}};
     p->count += (size_t)trials;

@@ -26,11 +26,6 @@ static int axis_of(const nb_study *study, const nb_column *column)
     return axis && axis->type == NB_AXIS_COMPONENT ? (int)(axis - study->axes) : -1;
 }
 
-static bool allowed(const nb_column *c)
-{
-    return c->identity || c->type == NB_COLUMN_INT;
-}
-
 static bool means(const condition *c, const nb_choice *choice)
 {
     if (strcmp(c->text, choice->component->name) == 0) return true;
@@ -58,7 +53,7 @@ static nb_status find_column(const nb_study *study, const char *name, const nb_c
     *found = NULL;
     for (const nb_column *c = study->columns; c->name; c++) {
         exists |= strcmp(c->name, name) == 0;
-        if (!allowed(c)) continue;
+        if (!c->identity && c->type != NB_COLUMN_INT) continue;
         names[count++] = c->name;
         if (strcmp(c->name, name) == 0) *found = c;
     }
@@ -104,10 +99,7 @@ static nb_status value_text(const nb_column *column, const nb_plan *plan, int in
     nb_any_row row;
     int axis = axis_of(plan->config->study, column);
     nb_plan_row(plan, index, &row);
-    if (axis >= 0)
-        *text = nb_plan_choice(plan, index, axis)->label;
-    else
-        NB_NEED(*text, nb_column_text(column, &row, ctx));
+    NB_NEED(*text, axis >= 0 ? nb_plan_choice(plan, index, axis)->label : nb_column_text(column, &row, ctx));
     return NB_OK;
 }
 

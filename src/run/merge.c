@@ -15,18 +15,15 @@ nb_status nb_merge_init(const nb_plan *plan, int run_count, nb_merge *merge, nb_
     return NB_OK;
 }
 
-/* Not what only describes the row, which a store of an older program may lack. */
-static bool is_result(const nb_column *c)
-{
-    return (c->type == NB_COLUMN_REAL && !c->identity) || strcmp(c->name, "status") == 0 ||
-           strcmp(c->name, "reason") == 0;
-}
-
-/* Returns the first column in which two results of a row differ, times aside; NULL: none. */
+/* Returns the first column in which two results of a row differ, times aside; NULL: none. What only describes the row
+ * is no result, and a store of an older program may lack it. */
 static const nb_column *difference(const nb_column *columns, const nb_row *a, const nb_row *b)
 {
-    for (const nb_column *c = columns; c->name; c++)
-        if (is_result(c) && !c->time && !nb_column_same(c, a, b)) return c;
+    for (const nb_column *c = columns; c->name; c++) {
+        bool result = (c->type == NB_COLUMN_REAL && !c->identity) || strcmp(c->name, "status") == 0 ||
+                      strcmp(c->name, "reason") == 0;
+        if (result && !c->time && !nb_column_same(c, a, b)) return c;
+    }
     return NULL;
 }
 
@@ -77,6 +74,17 @@ static nb_status add_row(nb_merge *merge, int index, const char *name, bool yiel
     return NB_OK;
 }
 
+/* Returns the index of a row in the plan, searching from `from`; row_count: it is not there. */
+static int find_row(const nb_plan *plan, int from, const nb_row *row)
+{
+    for (; from < plan->row_count; from++) {
+        nb_any_row planned;
+        nb_plan_row(plan, from, &planned);
+        if (nb_row_same(plan->config->study->columns, &planned, row)) break;
+    }
+    return from;
+}
+
 nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, const nb_row_list *rows,
                        const nb_manifest *const *by, nb_ctx *ctx)
 {
@@ -84,7 +92,7 @@ nb_status nb_merge_add(nb_merge *merge, const char *name, bool yields, const nb_
     merge->names[merge->count] = name;
     for (int i = 0, at = 0; i < rows->count; i++, at++) {
         const nb_row *row = nb_row_at(rows, i);
-        at = nb_plan_find(merge->plan, at, row);
+        at = find_row(merge->plan, at, row);
         if (at == merge->plan->row_count) {
             NB_TRY(ctx, nb_row_text(merge->plan->config->study, row, &what, ctx));
             NB_FAIL(ctx, NB_EIO, "%s: its rows are not those of its config (%s): run it again", name, what);

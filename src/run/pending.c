@@ -9,10 +9,16 @@ const nb_planned_scene *nb_pending_scene(const nb_pending *p)
     return &p->plan->scenes[p->scene];
 }
 
+/* Returns the first pending row from there on, or `end`. */
+static int next_pending(const nb_pending *p, int from, int end)
+{
+    const bool *found = memchr(p->rows + from, true, (size_t)(end - from) * sizeof *p->rows);
+    return found ? (int)(found - p->rows) : end;
+}
+
 bool nb_pending_any(const nb_pending *p, int first, int end)
 {
-    while (first < end && !p->rows[first]) first++;
-    return first < end;
+    return next_pending(p, first, end) < end;
 }
 
 void nb_pending_at(const nb_pending *p, int phase, int first, int end)
@@ -59,13 +65,6 @@ static nb_status run_instance(const nb_pending *p, nb_instance_run *run, void *s
     NB_TRY(p->ctx, p->sink->begin(p->sink->self, p->ctx));
     NB_TRY(p->ctx, refusal ? nb_pending_put_all(p, first, end, "skipped", refusal) : run(self, first, end));
     return p->sink->end(p->sink->self, p->ctx);
-}
-
-/* Returns the first pending row from there on, or `end`. */
-static int next_pending(const nb_pending *p, int from, int end)
-{
-    const bool *found = memchr(p->rows + from, true, (size_t)(end - from) * sizeof *p->rows);
-    return found ? (int)(found - p->rows) : end;
 }
 
 static bool same_instance(const nb_planned_row *a, const nb_planned_row *b)

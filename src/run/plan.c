@@ -68,16 +68,6 @@ int nb_plan_first_row(const nb_plan *plan, int scene)
     return low;
 }
 
-int nb_plan_find(const nb_plan *plan, int from, const void *row)
-{
-    for (; from < plan->row_count; from++) {
-        nb_any_row planned_row;
-        nb_plan_row(plan, from, &planned_row);
-        if (nb_row_same(plan->config->study->columns, &planned_row, row)) break;
-    }
-    return from;
-}
-
 int nb_plan_value(const nb_plan *plan, int row, int axis)
 {
     const nb_planned_row *r = &plan->rows[row];
@@ -165,7 +155,8 @@ nb_status nb_units_find(const nb_plan *plan, const bool *pending, nb_unit **unit
     NB_NEED(*units, nb_alloc(ctx, (size_t)plan->row_count, sizeof **units));
     for (int i = 0, next; i < plan->row_count; i = next) {
         bool any = false;
-        for (next = i; next < plan->row_count && same_unit(plan, i, next); next++) any = any || pending[next];
+        for (next = i; next < plan->row_count && same_unit(plan, i, next); next++)
+            any = any || !pending || pending[next];
         if (any) (*units)[(*count)++] = (nb_unit){i, next};
     }
     return NB_OK;

@@ -54,9 +54,6 @@ void nb_plan_row(const nb_plan *plan, int index, void *row);
 /* Returns the first row of a scene, or of the next scenes if it has none; in log(rows) steps. */
 int nb_plan_first_row(const nb_plan *plan, int scene);
 
-/* Returns the index of a row in the plan, searching from `from`; row_count: it is not there. */
-int nb_plan_find(const nb_plan *plan, int from, const void *row);
-
 /* Returns the value of an axis that a row has. */
 int nb_plan_value(const nb_plan *plan, int row, int axis);
 
@@ -89,7 +86,7 @@ struct nb_unit {
     int first, end; /* rows of the plan */
 };
 
-/* Lists the units that have pending rows, in the plan's order. */
+/* Lists the units that have pending rows (NULL: all are), in the plan's order. */
 nb_status nb_units_find(const nb_plan *plan, const bool *pending, nb_unit **units, int *count, nb_ctx *ctx);
 
 #endif

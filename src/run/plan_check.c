@@ -15,11 +15,6 @@ static bool seen_before(const nb_plan *plan, int scene)
     return false;
 }
 
-static bool is_checked_later(const nb_planned_scene *s)
-{
-    return ((const nb_problem *)s->problem->component)->checked_later;
-}
-
 static nb_status check_points(const nb_planned_scene *s, const char *name, int d, int n, const double *x, nb_ctx *ctx)
 {
     for (size_t i = 0; x && i < (size_t)d * (size_t)n; i++)
@@ -58,7 +53,7 @@ nb_status nb_plan_check(const nb_plan *plan, nb_ctx *ctx)
         const nb_planned_scene *s = &plan->scenes[i];
         if (s->refusal) continue;
         if (plan->config->study->check_scene) NB_TRY(ctx, plan->config->study->check_scene(plan, s, ctx));
-        if (s->random || is_checked_later(s) || seen_before(plan, i)) continue;
+        if (s->random || ((const nb_problem *)s->problem->component)->checked_later || seen_before(plan, i)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
         look l = {plan, i, rng};
         nb_status status = nb_ask_early(check_head, &l, NULL, 0, s->problem, "making a head", ctx);

@@ -13,6 +13,7 @@
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,37 +29,24 @@ nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending
     return plan->config->study->cost(plan, unit, pending);
 }
 
-/* The product, and an exponential of each of its entries: as in a pass. */
-static void multiply_once(double *a, double *b, double *c)
-{
-    nb_gemm(NB_TRANSPOSED, NB_PLAIN, ORDER, ORDER, ORDER, 1e-3, a, ORDER, b, ORDER, 0, c, ORDER);
-    for (size_t j = 0; j < ORDER; j++) a[j] = fmin(1, nb_exp_sum(ORDER, c + j * ORDER, 0));
-}
-
 nb_status nb_measure_machine(nb_machine_speed *machine, nb_ctx *ctx)
 {
     size_t square = (size_t)ORDER * ORDER;
-    double *a, least = INFINITY, begun_s = nb_clock_s();
+    double *a, *b, *c, least = INFINITY, begun_s = nb_clock_s();
     nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(a, nb_alloc_reals(ctx, square, 3));
+    b = a + square;
+    c = b + square;
     for (size_t i = 0; i < 2 * square; i++) a[i] = 1e-3 * (double)(i % 997);
     for (int i = 0; i < TRIES && (i < 2 || nb_clock_s() - begun_s < MACHINE_S); i++) {
         double start_s = nb_work_s();
-        multiply_once(a, a + square, a + 2 * square);
+        nb_gemm(NB_TRANSPOSED, NB_PLAIN, ORDER, ORDER, ORDER, 1e-3, a, ORDER, b, ORDER, 0, c, ORDER);
+        for (size_t j = 0; j < ORDER; j++) a[j] = fmin(1, nb_exp_sum(ORDER, c + j * ORDER, 0)); /* as in a pass */
         least = fmin(least, nb_work_s() - start_s);
     }
     nb_ctx_release(ctx, mark);
     *machine = (nb_machine_speed){.slowness = least / REFERENCE_S, .load = nb_load(), .cpus = nb_all_cpus()};
     return NB_OK;
-}
-
-/* Returns the worker that is free first. */
-static int first_free(int workers, const double *free_s)
-{
-    int first = 0;
-    for (int i = 1; i < workers; i++)
-        if (free_s[i] < free_s[first]) first = i;
-    return first;
 }
 
 static int descending(const void *a, const void *b)
@@ -88,7 +76,7 @@ nb_status nb_predict(const nb_plan *plan, const bool *pending, nb_machine_speed 
     for (int i = 0; i < out->unit_count; i++) {
         nb_cost cost = nb_cost_of(plan, &out->units[i], pending);
         double idle_s = cost.fixed_s + machine.slowness * (cost.seconds - cost.fixed_s);
-        double *next = &free_s[first_free(out->workers, free_s)];
+        double *next = &free_s[gsl_stats_min_index(free_s, 1, (size_t)out->workers)]; /* the worker free first */
         out->unit_s[i] = sqrt(slower) * idle_s; /* between an idle machine and the load */
         out->total_s += out->unit_s[i];
         *next += out->unit_s[i];

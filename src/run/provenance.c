@@ -74,12 +74,6 @@ static json_t *pack_program(const nb_program *program)
         "jansson", jansson_version_str());
 }
 
-static int add_gnuplot(json_t *facts, nb_ctx *ctx)
-{
-    const char *line;
-    return add_text(facts, "gnuplot", nb_gnuplot_version(&line, ctx) ? line : "not installed");
-}
-
 static int add_machine(json_t *facts)
 {
     struct utsname system;
@@ -121,11 +115,12 @@ nb_status nb_program_here(int blas_threads, nb_program *program, nb_ctx *ctx)
 
 nb_status nb_provenance(const nb_program *program, bool gnuplot, json_t **facts, nb_ctx *ctx)
 {
+    const char *line;
     *facts = pack_program(program);
     NB_REQUIRE(ctx, *facts, NB_ENOMEM, "out of memory: the provenance");
     NB_TRY(ctx, nb_defer_json(ctx, *facts));
     int failed = add_machine(*facts);
-    if (gnuplot) failed |= add_gnuplot(*facts, ctx);
+    if (gnuplot) failed |= add_text(*facts, "gnuplot", nb_gnuplot_version(&line, ctx) ? line : "not installed");
     NB_REQUIRE(ctx, !failed, NB_ENOMEM, "out of memory: the provenance");
     return NB_OK;
 }

@@ -12,7 +12,6 @@
 #include "run/provenance.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -92,23 +91,25 @@ const char *nb_run_hint(const char *folder, nb_ctx *ctx)
     return "";
 }
 
-/* A key of the run's config; value->node NULL: it has none, or there is no config. Heads and plug-ins
- * that the config names need not be there. */
-static nb_status peek(const char *folder, const char *name, nb_yaml *value, nb_ctx *ctx)
+/* The run's config; root->node NULL: there is none. Heads and plug-ins that it names need not be there. */
+static nb_status read_config(const char *folder, nb_yaml *root, nb_ctx *ctx)
 {
     const char *path;
-    nb_mistakes mistakes;
-    nb_yaml root, key, found;
-    *value = (nb_yaml){.node = NULL};
+    nb_mistakes mistakes = {.ctx = ctx};
+    *root = (nb_yaml){.node = NULL};
     NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
     if (!nb_is_file(path)) return NB_OK;
-    nb_mistakes_init(&mistakes, ctx);
-    NB_TRY(ctx, nb_yaml_file(path, &root, &mistakes));
+    NB_TRY(ctx, nb_yaml_file(path, root, &mistakes));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
-    for (int i = 0; i < nb_yaml_pairs(root); i++) {
-        nb_yaml_pair(root, i, &key, &found);
-        if (nb_yaml_scalar(key) && strcmp(nb_yaml_scalar(key), name) == 0) *value = found;
-    }
+    return NB_OK;
+}
+
+/* A key of the run's config; value->node NULL: it has none, or there is no config. */
+static nb_status peek(const char *folder, const char *name, nb_yaml *value, nb_ctx *ctx)
+{
+    nb_yaml root;
+    NB_TRY(ctx, read_config(folder, &root, ctx));
+    *value = nb_yaml_get(root, name);
     return NB_OK;
 }
 
@@ -156,16 +157,11 @@ nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb
  * component of a plug-in that is gone, has no label. */
 static nb_status read_choices(const nb_axis *axis, nb_yaml mapping, nb_choices *choices, nb_ctx *ctx)
 {
-    nb_yaml key, value;
-    for (int i = 0; i < nb_yaml_pairs(mapping); i++) {
-        nb_yaml_pair(mapping, i, &key, &value);
-        if (!nb_yaml_scalar(key) || strcmp(nb_yaml_scalar(key), axis->key) != 0) continue;
-        for (int k = 0; k < nb_yaml_count(value); k++) {
-            const char *text = nb_yaml_scalar(nb_yaml_item(value, k));
-            nb_mistakes unknown;
-            nb_mistakes_init(&unknown, ctx);
-            if (text) NB_TRY(ctx, nb_choices_list(choices, axis->registry, text, nb_yaml_place(value), &unknown, ctx));
-        }
+    nb_yaml value = nb_yaml_get(mapping, axis->key);
+    for (int k = 0; value.node && k < nb_yaml_count(value); k++) {
+        const char *text = nb_yaml_scalar(nb_yaml_item(value, k));
+        nb_mistakes unknown = {.ctx = ctx};
+        if (text) NB_TRY(ctx, nb_choices_list(choices, axis->registry, text, nb_yaml_place(value), &unknown, ctx));
     }
     return NB_OK;
 }
@@ -173,16 +169,12 @@ static nb_status read_choices(const nb_axis *axis, nb_yaml mapping, nb_choices *
 nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_given_labels **given, nb_ctx *ctx)
 {
     nb_given_labels *labels;
-    const char *path;
-    nb_yaml root, blocks;
-    nb_mistakes mistakes;
+    nb_yaml root;
+    nb_mistakes mistakes = {.ctx = ctx};
     NB_NEED(labels, nb_alloc(ctx, 1, sizeof *labels));
     *given = labels;
-    NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
-    if (!nb_is_file(path)) return NB_OK;
-    NB_TRY(ctx, peek(folder, "blocks", &blocks, ctx));
-    nb_mistakes_init(&mistakes, ctx);
-    NB_TRY(ctx, nb_yaml_file(path, &root, &mistakes));
+    NB_TRY(ctx, read_config(folder, &root, ctx));
+    const nb_yaml blocks = nb_yaml_get(root, "blocks");
     for (const nb_axis *axis = study->axes; axis->key; axis++) {
         nb_choices choices = {.count = 0};
         if (axis->type != NB_AXIS_COMPONENT) continue;
@@ -190,7 +182,7 @@ nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_give
         for (int b = 0; blocks.node && b < nb_yaml_count(blocks); b++)
             NB_TRY(ctx, read_choices(axis, nb_yaml_item(blocks, b), &choices, ctx));
         nb_status status = nb_given_labels_add(labels, axis->registry, &choices, ctx);
-        NB_TRY(ctx, nb_mistakes_take(&mistakes, (nb_place){.source = path}, status));
+        NB_TRY(ctx, nb_mistakes_take(&mistakes, (nb_place){.source = root.source}, status));
     }
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     return NB_OK;
@@ -224,9 +216,8 @@ nb_status nb_run_plots(const char *folder, const char ***names, nb_ctx *ctx)
 nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, nb_claim **claims, nb_ctx *ctx)
 {
     nb_yaml value;
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = ctx};
     *count = 0;
-    nb_mistakes_init(&mistakes, ctx);
     NB_TRY(ctx, peek(folder, "claims", &value, ctx));
     if (!value.node || nb_yaml_count(value) == 0) return NB_OK;
     nb_status status = load_plugins(folder, ctx);
@@ -252,31 +243,24 @@ nb_status nb_run_write_text(const char *folder, const char *name, const char *te
     return nb_run_write(folder, name, nb_print_whole, text, ctx);
 }
 
-nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
 {
-    nb_mistakes mistakes;
-    nb_mistakes_init(&mistakes, ctx);
+    const char *path;
+    nb_mistakes mistakes = {.ctx = ctx};
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
     NB_TRY(ctx, nb_config_load(path, 0, NULL, config, &mistakes, ctx));
     NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
     return nb_plan_make(config, plan, ctx);
 }
 
-nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
-{
-    const char *path;
-    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
-    return nb_experiment_of_file(path, config, plan, ctx);
-}
-
 /* Refuses a file that has changed since the run: says which, and what to do. */
 static nb_status refuse(const char *change, const char *run_folder, nb_ctx *ctx)
 {
-    const char *path, *config, *folder, *program;
-    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
-    NB_TRY(ctx, nb_shell_word(path, &config, ctx));
-    NB_TRY(ctx, nb_shell_word(run_folder, &folder, ctx));
-    NB_TRY(ctx, nb_shell_program(&program, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s run %s --out %s", change, program, config, folder);
+    const char *config, *command;
+    NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &config, ctx));
+    NB_TRY(ctx, nb_shell_program(&command, ctx));
+    NB_TRY(ctx, nb_shell_add(ctx, &command, "run", config, "--out", run_folder, NULL));
+    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s", change, command);
 }
 
 nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)

@@ -69,7 +69,5 @@ nb_status nb_run_write_text(const char *folder, const char *name, const char *te
 nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
 /* The same, for computing from its files again: NB_EINVAL if one has changed since the run measured its rows. */
 nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
-/* Loads the experiment of a config's file, and its plan. */
-nb_status nb_experiment_of_file(const char *path, nb_config *config, nb_plan *plan, nb_ctx *ctx);
 
 #endif

@@ -24,14 +24,18 @@ typedef enum {
 /* The rest of a row's key besides its identity: its shape and the digests of its data. */
 #define NB_SQL_DATA "n, d, inputs"
 
-/* The view for people; %s: the names of all columns. */
-#define NB_SQL_VIEW "CREATE VIEW run AS SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position"
+/* The view for people. */
+#define NB_SQL_VIEW "CREATE VIEW run AS SELECT @NAMES FROM results WHERE position IS NOT NULL ORDER BY position"
 
 /* Writes the columns in a form, separated by commas or ANDs; ctx owns the text, NULL when out of memory. */
 const char *nb_sql_columns(nb_sql_form form, const nb_column *columns, nb_ctx *ctx);
 bool nb_sql_leaves_out(nb_sql_form form, const nb_column *column);
 
-/* Writes the statements that make a new store. */
-nb_status nb_sql_tables(const nb_study *study, const char **sql, nb_ctx *ctx);
+/* Returns the statements with the study's columns in the place of each form's mark, as @NAMES, @IDENTITY or @PAIRED;
+ * NULL when out of memory. `study` may be NULL for statements without marks. */
+const char *nb_sql_expand(const nb_study *study, const char *sql, nb_ctx *ctx);
+
+/* Returns the statements, with marks, that make a new store; NULL when out of memory. */
+const char *nb_sql_tables(const nb_study *study, nb_ctx *ctx);
 
 #endif

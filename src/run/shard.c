@@ -6,8 +6,8 @@
 
 #include "base/numbers.h"
 #include "run/prediction.h"
-#include "run/plan.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <stdlib.h>
 
 nb_status nb_shard_parse(const char *text, nb_shard *shard, nb_ctx *ctx)
@@ -36,10 +36,7 @@ static int compare(const void *a, const void *b)
 static nb_status find_jobs(const nb_plan *plan, job **jobs, int *count, nb_ctx *ctx)
 {
     nb_unit *units;
-    bool *all;
-    NB_NEED(all, nb_alloc(ctx, (size_t)plan->row_count, sizeof *all));
-    for (int i = 0; i < plan->row_count; i++) all[i] = true;
-    NB_TRY(ctx, nb_units_find(plan, all, &units, count, ctx));
+    NB_TRY(ctx, nb_units_find(plan, NULL, &units, count, ctx));
     NB_NEED(*jobs, nb_alloc(ctx, (size_t)*count, sizeof **jobs));
     for (int i = 0; i < *count; i++) (*jobs)[i] = (job){units[i], nb_cost_of(plan, &units[i], NULL).seconds};
     qsort(*jobs, (size_t)*count, sizeof **jobs, compare);
@@ -55,11 +52,9 @@ nb_status nb_shards_assign(const nb_plan *plan, int count, int **of, nb_ctx *ctx
     NB_NEED(seconds, nb_alloc_reals(ctx, (size_t)count, 1));
     NB_TRY(ctx, find_jobs(plan, &jobs, &job_count, ctx));
     for (int j = 0; j < job_count; j++) {
-        int least = 0;
-        for (int s = 1; s < count; s++)
-            if (seconds[s] < seconds[least]) least = s;
+        size_t least = gsl_stats_min_index(seconds, 1, (size_t)count);
         seconds[least] += jobs[j].seconds;
-        for (int row = jobs[j].rows.first; row < jobs[j].rows.end; row++) (*of)[row] = least + 1;
+        for (int row = jobs[j].rows.first; row < jobs[j].rows.end; row++) (*of)[row] = (int)least + 1;
     }
     return NB_OK;
 }

@@ -8,10 +8,9 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/numbers.h"
 #include "base/version.h"
 #include "components/registry.h"
-#include "run/inputs.h"
-#include "run/schema.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -57,6 +56,7 @@ nb_status nb_store_fail(nb_store *store, const char *doing, nb_ctx *ctx)
 
 nb_status nb_store_execute(nb_store *store, const char *sql, const char *doing, nb_ctx *ctx)
 {
+    NB_NEED(sql, nb_sql_expand(store->study, sql, ctx));
     return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? NB_OK : nb_store_fail(store, doing, ctx);
 }
 
@@ -67,6 +67,7 @@ static void finalize(void *statement)
 
 nb_status nb_store_prepare(nb_store *store, const char *sql, sqlite3_stmt **statement, nb_ctx *ctx)
 {
+    NB_NEED(sql, nb_sql_expand(store->study, sql, ctx));
     if (sqlite3_prepare_v2(store->db, sql, -1, statement, NULL) != SQLITE_OK)
         return nb_store_fail(store, "preparing a statement", ctx);
     return nb_defer(ctx, finalize, *statement);
@@ -77,15 +78,26 @@ static void close_store(void *db)
     sqlite3_close_v2(db);
 }
 
-nb_status nb_store_number(nb_store *store, const char *sql, const char *doing, int *number, nb_ctx *ctx)
+nb_status nb_store_ask(nb_store *store, const char *sql, const char *const *texts, const char *doing,
+                       const char **answer, nb_ctx *ctx)
 {
     sqlite3_stmt *s;
-    *number = 0;
+    *answer = NULL;
     NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
-    if (sqlite3_step(s) != SQLITE_ROW) return nb_store_fail(store, doing, ctx);
-    *number = sqlite3_column_int(s, 0);
+    for (int i = 0; texts && texts[i]; i++) sqlite3_bind_text(s, i + 1, texts[i], -1, SQLITE_TRANSIENT);
+    int code = sqlite3_step(s);
+    const char *text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
+    if (text) NB_NEED(*answer, nb_strdup(ctx, text));
     sqlite3_reset(s); /* else the store stays locked to whoever writes it */
-    return NB_OK;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : nb_store_fail(store, doing, ctx);
+}
+
+nb_status nb_store_number(nb_store *store, const char *sql, const char *doing, int *number, nb_ctx *ctx)
+{
+    const char *text;
+    *number = 0;
+    NB_TRY(ctx, nb_store_ask(store, sql, NULL, doing, &text, ctx));
+    return text && nb_parse_int(text, INT_MIN, INT_MAX, number) ? NB_OK : nb_store_fail(store, doing, ctx);
 }
 
 static nb_status check_version(nb_store *store, nb_ctx *ctx)
@@ -101,13 +113,10 @@ static nb_status check_version(nb_store *store, nb_ctx *ctx)
 /* SQLite's own check: pages, records and what a column may hold; there is no checksum of values. */
 static nb_status check_whole(nb_store *store, nb_ctx *ctx)
 {
-    sqlite3_stmt *s;
-    NB_TRY(ctx, nb_store_prepare(store, "PRAGMA quick_check(1)", &s, ctx));
-    if (sqlite3_step(s) != SQLITE_ROW) return nb_store_fail(store, "cannot be checked", ctx);
-    const char *told = (const char *)sqlite3_column_text(s, 0);
+    const char *told;
+    NB_TRY(ctx, nb_store_ask(store, "PRAGMA quick_check(1)", NULL, "cannot be checked", &told, ctx));
     NB_REQUIRE(ctx, told && strcmp(told, "ok") == 0, NB_EIO, "%s: is damaged: %s; 'nysbench run --fresh' sets it aside",
                store->path, told ? told : "no answer");
-    sqlite3_reset(s);
     return NB_OK;
 }
 
@@ -209,7 +218,7 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
     store->fresh = tables == 0;
     NB_REQUIRE(ctx, !store->fresh || writable, NB_EIO, "%s: is unfinished and empty: run the experiment again", path);
     if (store->fresh) {
-        NB_TRY(ctx, nb_sql_tables(study, &sql, ctx));
+        NB_NEED(sql, nb_sql_tables(study, ctx));
         NB_TRY(ctx, nb_store_execute(store, sql, "creating the tables", ctx));
     }
     NB_TRY(ctx, check_version(store, ctx));
@@ -222,7 +231,8 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
     return writable ? NB_OK : nb_store_show_columns(store, ctx);
 }
 
-int nb_store_bind(sqlite3_stmt *s, int index, const nb_column *c, const nb_row *row)
+/* Binds a row's value in a column as parameter `index`; returns SQLite's code. The row keeps its texts. */
+static int bind(sqlite3_stmt *s, int index, const nb_column *c, const nb_row *row)
 {
     const char *field = (const char *)row + c->offset;
     switch (c->type) {
@@ -247,7 +257,7 @@ nb_status nb_store_step(nb_store *store, sqlite3_stmt *s, nb_sql_form f, const n
     const nb_column *columns = store->study->columns;
     int code = SQLITE_OK, count = nb_column_count(columns);
     for (int i = 0; i < count && code == SQLITE_OK; i++)
-        if (!nb_sql_leaves_out(f, &columns[i])) code = nb_store_bind(s, i + 1, &columns[i], row);
+        if (!nb_sql_leaves_out(f, &columns[i])) code = bind(s, i + 1, &columns[i], row);
     if (code == SQLITE_OK) code = sqlite3_bind_int(s, count + 1, position);
     if (code == SQLITE_OK) code = sqlite3_bind_int64(s, count + 2, wanted);
     if (code == SQLITE_OK) code = sqlite3_step(s);
@@ -267,11 +277,9 @@ nb_status nb_store_commit(nb_store *store, nb_ctx *ctx)
 
 nb_status nb_store_set(nb_store *store, const char *key, const char *value, nb_ctx *ctx)
 {
-    sqlite3_stmt *s;
-    NB_TRY(ctx, nb_store_prepare(store, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)", &s, ctx));
-    sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
-    sqlite3_bind_text(s, 2, value, -1, SQLITE_TRANSIENT);
-    return sqlite3_step(s) == SQLITE_DONE ? NB_OK : nb_store_fail(store, "writing the description of the run", ctx);
+    const char *none, *const pair[] = {key, value, NULL};
+    return nb_store_ask(store, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)", pair,
+                        "writing the description of the run", &none, ctx);
 }
 
 void nb_store_sign(nb_store *store, const nb_manifest *manifest)
@@ -280,30 +288,17 @@ void nb_store_sign(nb_store *store, const nb_manifest *manifest)
     store->manifest = 0;
 }
 
-static nb_status find_manifest(nb_store *store, nb_ctx *ctx)
-{
-    sqlite3_stmt *s;
-    NB_TRY(ctx, nb_store_prepare(store, "SELECT id FROM manifests WHERE text = ?1", &s, ctx));
-    sqlite3_bind_text(s, 1, store->signature->text, -1, SQLITE_TRANSIENT);
-    int code = sqlite3_step(s);
-    if (code == SQLITE_ROW) store->manifest = sqlite3_column_int64(s, 0);
-    sqlite3_reset(s);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading manifests", ctx);
-}
-
 static nb_status add_manifest(nb_store *store, nb_ctx *ctx)
 {
     const nb_manifest *m = store->signature;
-    sqlite3_stmt *s;
+    const char *id;
     NB_REQUIRE(ctx, m, NB_EBUG, "%s: rows without a manifest", store->path);
-    NB_TRY(ctx, find_manifest(store, ctx));
-    if (store->manifest) return NB_OK;
-    NB_TRY(ctx,
-           nb_store_prepare(store, "INSERT INTO manifests (build, executable, text) VALUES (?1, ?2, ?3)", &s, ctx));
-    sqlite3_bind_text(s, 1, m->program.build, -1, SQLITE_TRANSIENT);
-    sqlite3_bind_text(s, 2, m->program.executable, -1, SQLITE_TRANSIENT);
-    sqlite3_bind_text(s, 3, m->text, -1, SQLITE_TRANSIENT);
-    if (sqlite3_step(s) != SQLITE_DONE) return nb_store_fail(store, "writing the manifest", ctx);
+    const char *const texts[] = {m->text, m->program.build, m->program.executable, NULL};
+    NB_TRY(ctx, nb_store_ask(store, "SELECT id FROM manifests WHERE text = ?1", (const char *const[]){m->text, NULL},
+                             "reading manifests", &id, ctx));
+    if (id && nb_parse_integer(id, 1, LLONG_MAX, &store->manifest)) return NB_OK;
+    NB_TRY(ctx, nb_store_ask(store, "INSERT INTO manifests (text, build, executable) VALUES (?1, ?2, ?3)", texts,
+                             "writing the manifest", &id, ctx));
     store->manifest = sqlite3_last_insert_rowid(store->db);
     return NB_OK;
 }
@@ -318,22 +313,8 @@ nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_r
     return NB_OK;
 }
 
-nb_status nb_store_read_text(sqlite3_stmt *s, int index, const char **text, nb_ctx *ctx)
-{
-    NB_NEED(*text, nb_strdup(ctx, (const char *)sqlite3_column_text(s, index)));
-    return NB_OK;
-}
-
 nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx)
 {
-    sqlite3_stmt *s;
-    *value = NULL;
-    NB_TRY(ctx, nb_store_prepare(store, "SELECT value FROM meta WHERE key = ?1", &s, ctx));
-    sqlite3_bind_text(s, 1, key, -1, SQLITE_TRANSIENT);
-    int code = sqlite3_step(s);
-    if (code == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL)
-        NB_TRY(ctx, nb_store_read_text(s, 0, value, ctx));
-    sqlite3_reset(s);
-    if (code == SQLITE_ROW || code == SQLITE_DONE) return NB_OK;
-    return nb_store_fail(store, "reading the description of the run", ctx);
+    return nb_store_ask(store, "SELECT value FROM meta WHERE key = ?1", (const char *const[]){key, NULL},
+                        "reading the description of the run", value, ctx);
 }

@@ -7,7 +7,6 @@
 #include "run/plan.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
 
 /* The signature of a run's rows: the program, and how it measured them. */
 
@@ -56,8 +55,9 @@ typedef struct {
     const bool *only;
 } nb_terms;
 
-/* Narrows pending[] (missing rows and rows to retry) to those that `terms` allows to run. */
-void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending);
+/* Narrows pending[] (missing rows and rows to retry) to those that `terms` allows to run; returns how many these
+ * are. */
+int nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending);
 
 typedef struct { /* a manifest, and the number of rows that it signs */
     long long id;

@@ -40,15 +40,13 @@ nb_status nb_store_show_columns(nb_store *store, nb_ctx *ctx)
 nb_status nb_store_add_columns(nb_store *store, nb_ctx *ctx)
 {
     const nb_column **missing;
-    const char *names, *sql = "";
+    const char *sql = "";
     int count;
     NB_TRY(ctx, find_missing(store, &missing, &count, ctx));
     if (count == 0) return NB_OK;
     for (int i = 0; i < count; i++)
         NB_NEED(sql, nb_format(ctx, "%sALTER TABLE results ADD COLUMN %s %s; ", sql, missing[i]->name,
                                missing[i]->type == NB_COLUMN_TEXT ? "TEXT" : "REAL"));
-    NB_NEED(names, nb_sql_columns(NB_SQL_NAMES, store->study->columns, ctx));
-    NB_NEED(sql,
-            nb_format(ctx, "%sDROP VIEW run; " NB_SQL_VIEW "; PRAGMA user_version = %d", sql, names, NB_STORE_FORMAT));
+    NB_NEED(sql, nb_format(ctx, "%sDROP VIEW run; " NB_SQL_VIEW "; PRAGMA user_version = %d", sql, NB_STORE_FORMAT));
     return nb_store_execute(store, sql, "adding columns", ctx);
 }

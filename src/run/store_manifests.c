@@ -18,10 +18,10 @@ static nb_status read_manifests(nb_store *store, const char *sql, int *count, nb
         nb_signed *m = &(*manifests)[*count];
         *m = (nb_signed){
             .id = sqlite3_column_int64(s, 0), .rows = sqlite3_column_int(s, 1), .hidden = sqlite3_column_int(s, 2)};
-        NB_TRY(ctx, nb_store_read_text(s, 3, &m->manifest.text, ctx));
-        NB_TRY(ctx, nb_store_read_text(s, 4, &m->manifest.program.build, ctx));
-        NB_TRY(ctx, nb_store_read_text(s, 5, &m->manifest.program.executable, ctx));
-        NB_TRY(ctx, nb_store_read_text(s, 6, &m->manifest.program.arithmetic, ctx));
+        NB_NEED(m->manifest.text, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 3)));
+        NB_NEED(m->manifest.program.build, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 4)));
+        NB_NEED(m->manifest.program.executable, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 5)));
+        NB_NEED(m->manifest.program.arithmetic, nb_strdup(ctx, (const char *)sqlite3_column_text(s, 6)));
     }
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading manifests", ctx);
 }
@@ -37,17 +37,14 @@ nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests,
 
 nb_status nb_store_find_replaced(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx)
 {
-    const char *paired, *sql;
-    NB_NEED(paired, nb_sql_columns(NB_SQL_PAIRED, store->study->columns, ctx));
-    NB_NEED(sql,
-            nb_format(ctx,
-                      "SELECT m.id, 0, count(*), m.text, m.build, m.executable, " ARITHMETIC " "
-                      "FROM results old CROSS JOIN results new ON %s CROSS JOIN manifests m ON m.id = old.manifest "
-                      "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND "
-                      "old.status <> 'planned' "
-                      "GROUP BY m.id ORDER BY m.id",
-                      paired));
-    return read_manifests(store, sql, count, manifests, ctx);
+    return read_manifests(
+        store,
+        "SELECT m.id, 0, count(*), m.text, m.build, m.executable, " ARITHMETIC " "
+        "FROM results old CROSS JOIN results new ON @PAIRED CROSS JOIN manifests m ON m.id = old.manifest "
+        "WHERE new.position IS NOT NULL AND new.status = 'planned' AND old.position IS NULL AND "
+        "old.status <> 'planned' "
+        "GROUP BY m.id ORDER BY m.id",
+        count, manifests, ctx);
 }
 
 nb_status nb_store_programs(nb_store *store, int *count, nb_signed **programs, nb_ctx *ctx)

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Holds where `old` is the row `new`, measured on the same data. */
+#define SAME_ROW "@PAIRED AND old.n = new.n AND old.d = new.d AND old.inputs = new.inputs"
+
 /* The digests of a row's files, as parameter `index`; the text lives as long as the statement. */
 static nb_status bind_inputs(nb_store *store, sqlite3_stmt *s, int index, const nb_plan *plan, int row, nb_ctx *ctx)
 {
@@ -23,15 +26,15 @@ static nb_status bind_inputs(nb_store *store, sqlite3_stmt *s, int index, const 
 /* Makes the temporary table `planned`: by rowid, the plan's rows with the metrics that are wanted and their inputs. */
 static nb_status make_planned(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
 {
-    const char *names, *parameters, *sql;
+    const char *sql;
     int count = nb_column_count(store->study->columns);
     sqlite3_stmt *insert;
-    NB_NEED(names, nb_sql_columns(NB_SQL_PLANNED, store->study->columns, ctx));
-    NB_NEED(parameters, nb_sql_columns(NB_SQL_PARAMETERS, store->study->columns, ctx));
-    NB_NEED(sql, nb_format(ctx, "CREATE TEMP TABLE planned AS SELECT %s, wanted, inputs FROM results LIMIT 0", names));
-    NB_TRY(ctx, nb_store_execute(store, sql, "planning", ctx));
-    NB_NEED(sql, nb_format(ctx, "INSERT INTO planned (%s, rowid, wanted, inputs) VALUES (%s, ?%d, ?%d, ?%d)", names,
-                           parameters, count + 1, count + 2, count + 3));
+    NB_TRY(ctx,
+           nb_store_execute(store, "CREATE TEMP TABLE planned AS SELECT @PLANNED, wanted, inputs FROM results LIMIT 0",
+                            "planning", ctx));
+    NB_NEED(sql,
+            nb_format(ctx, "INSERT INTO planned (@PLANNED, rowid, wanted, inputs) VALUES (@PARAMETERS, ?%d, ?%d, ?%d)",
+                      count + 1, count + 2, count + 3));
     NB_TRY(ctx, nb_store_prepare(store, sql, &insert, ctx));
     for (int i = 0; i < plan->row_count; i++) {
         nb_any_row any;
@@ -42,54 +45,19 @@ static nb_status make_planned(nb_store *store, const nb_plan *plan, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Writes the condition for `old` to be the row `new`, measured on the same data. */
-static nb_status write_match(const nb_store *store, const char **condition, nb_ctx *ctx)
+/* Takes the position from rows that have another row's, or one outside of the plan; then writes the rows of the plan
+ * that are not there as planned. */
+static nb_status place_rows(nb_store *store, nb_ctx *ctx)
 {
-    const char *identity;
-    NB_NEED(identity, nb_sql_columns(NB_SQL_PAIRED, store->study->columns, ctx));
-    NB_NEED(*condition, nb_format(ctx, "%s AND old.n = new.n AND old.d = new.d AND old.inputs = new.inputs", identity));
-    return NB_OK;
-}
-
-/* Takes the position from rows that have another row's, or one outside of the plan. */
-static nb_status take_places(nb_store *store, nb_ctx *ctx)
-{
-    const char *match, *sql;
-    NB_TRY(ctx, write_match(store, &match, ctx));
-    NB_NEED(sql, nb_format(ctx,
-                           "UPDATE results AS old SET position = NULL WHERE position IS NOT NULL AND NOT EXISTS "
-                           "(SELECT 1 FROM planned new WHERE new.rowid = old.position AND %s)",
-                           match));
-    return nb_store_execute(store, sql, "planning", ctx);
-}
-
-/* Writes the rows of the plan that are not there as planned. */
-static nb_status insert_planned(nb_store *store, nb_ctx *ctx)
-{
-    const nb_column *columns = store->study->columns;
-    const char *names, *identity, *kept, *told, *unchanged, *sql;
-    NB_NEED(names, nb_sql_columns(NB_SQL_PLANNED, columns, ctx));
-    NB_NEED(identity, nb_sql_columns(NB_SQL_IDENTITY, columns, ctx));
-    NB_NEED(kept, nb_sql_columns(NB_SQL_KEPT, columns, ctx));
-    NB_NEED(told, nb_sql_columns(NB_SQL_TOLD, columns, ctx));
-    NB_NEED(unchanged, nb_sql_columns(NB_SQL_UNCHANGED, columns, ctx));
-    NB_NEED(sql, nb_format(ctx,
-                           "INSERT INTO results (%s, position, wanted, inputs) SELECT %s, rowid, wanted, inputs "
-                           "FROM planned new WHERE NOT EXISTS (SELECT 1 FROM results old WHERE old.position = "
-                           "new.rowid AND (old.wanted & new.wanted) = new.wanted AND %s) "
-                           "ON CONFLICT (%s, " NB_SQL_DATA ") DO UPDATE SET position = excluded.position, %s, "
-                           "status = CASE WHEN " NB_SQL_KEEP " THEN status ELSE 'planned' END, %s",
-                           names, names, unchanged, identity, told, kept));
-    return nb_store_execute(store, sql, "planning", ctx);
-}
-
-static void count_status(const char *status, nb_standing *s)
-{
-    s->done++;
-    s->failed += strcmp(status, "failed") == 0;
-    s->diverged += strcmp(status, "diverged") == 0;
-    s->crashed += strcmp(status, "crashed") == 0;
-    s->timed_out += strcmp(status, "timeout") == 0;
+    return nb_store_execute(store,
+                            "UPDATE results AS old SET position = NULL WHERE position IS NOT NULL AND NOT EXISTS "
+                            "(SELECT 1 FROM planned new WHERE new.rowid = old.position AND " SAME_ROW "); "
+                            "INSERT INTO results (@PLANNED, position, wanted, inputs) SELECT @PLANNED, rowid, wanted, "
+                            "inputs FROM planned new WHERE NOT EXISTS (SELECT 1 FROM results old WHERE old.position = "
+                            "new.rowid AND (old.wanted & new.wanted) = new.wanted AND @UNCHANGED) "
+                            "ON CONFLICT (@IDENTITY, " NB_SQL_DATA ") DO UPDATE SET position = excluded.position, "
+                            "@TOLD, status = CASE WHEN " NB_SQL_KEEP " THEN status ELSE 'planned' END, @KEPT",
+                            "planning", ctx);
 }
 
 /* Reads rows of the plan, by their index and status: pending[] becomes whether they are planned, or to be retried. */
@@ -104,7 +72,11 @@ static nb_status read_statuses(nb_store *store, const char *sql, const char *con
         const char *status = (const char *)sqlite3_column_text(s, 1);
         bool planned = strcmp(status, "planned") == 0;
         if (pending) pending[sqlite3_column_int(s, 0)] = planned || nb_text_among(status, retry);
-        if (!planned) count_status(status, standing);
+        standing->done += !planned;
+        standing->failed += strcmp(status, "failed") == 0;
+        standing->diverged += strcmp(status, "diverged") == 0;
+        standing->crashed += strcmp(status, "crashed") == 0;
+        standing->timed_out += strcmp(status, "timeout") == 0;
     }
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);
 }
@@ -112,14 +84,10 @@ static nb_status read_statuses(nb_store *store, const char *sql, const char *con
 /* The rows of the plan that ended so are planned again. */
 static nb_status plan_again(nb_store *store, const char *status, nb_ctx *ctx)
 {
-    const char *cleared, *sql;
-    sqlite3_stmt *s;
-    NB_NEED(cleared, nb_sql_columns(NB_SQL_CLEARED, store->study->columns, ctx));
-    NB_NEED(sql, nb_format(ctx, "UPDATE results SET status = 'planned', %s WHERE position IS NOT NULL AND status = ?1",
-                           cleared));
-    NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
-    sqlite3_bind_text(s, 1, status, -1, SQLITE_TRANSIENT);
-    return sqlite3_step(s) == SQLITE_DONE ? NB_OK : nb_store_fail(store, "planning", ctx);
+    const char *none;
+    return nb_store_ask(store,
+                        "UPDATE results SET status = 'planned', @CLEARED WHERE position IS NOT NULL AND status = ?1",
+                        (const char *const[]){status, NULL}, "planning", &none, ctx);
 }
 
 /* Refuses to measure rows beside those of another build; warns where none is left to measure, since those that are
@@ -142,18 +110,21 @@ static nb_status tell_others(nb_store *store, const nb_program *program, bool re
     return NB_OK;
 }
 
-void nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending)
+int nb_terms_take_only(const nb_terms *terms, const nb_plan *plan, bool *pending)
 {
-    for (int i = 0; terms->only && i < plan->row_count; i++)
-        pending[i] = terms->only[i] && (!terms->retry[0] || pending[i]);
+    int count = 0;
+    for (int i = 0; i < plan->row_count; i++) {
+        if (terms->only) pending[i] = terms->only[i] && (!terms->retry[0] || pending[i]);
+        count += pending[i];
+    }
+    return count;
 }
 
 static nb_status prepare_write(nb_store *store, nb_ctx *ctx)
 {
-    const char *assignments, *sql;
+    const char *sql;
     int count = nb_column_count(store->study->columns);
-    NB_NEED(assignments, nb_sql_columns(NB_SQL_ASSIGNMENTS, store->study->columns, ctx));
-    NB_NEED(sql, nb_format(ctx, "UPDATE results SET %s, wanted = ?%d, manifest = ?%d WHERE position = ?%d", assignments,
+    NB_NEED(sql, nb_format(ctx, "UPDATE results SET @ASSIGNMENTS, wanted = ?%d, manifest = ?%d WHERE position = ?%d",
                            count + 2, count + 3, count + 1));
     return nb_store_prepare(store, sql, &store->write, ctx);
 }
@@ -179,15 +150,12 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     NB_TRY(ctx, nb_store_add_columns(store, ctx));
     if (!store->write) NB_TRY(ctx, prepare_write(store, ctx));
     NB_TRY(ctx, make_planned(store, plan, ctx));
-    NB_TRY(ctx, take_places(store, ctx));
-    NB_TRY(ctx, insert_planned(store, ctx));
+    NB_TRY(ctx, place_rows(store, ctx));
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still show theirs */
     NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));
     NB_TRY(ctx, read_statuses(store, "SELECT position, status FROM results WHERE position IS NOT NULL", terms->retry,
                               *pending, &unused, ctx));
-    nb_terms_take_only(terms, plan, *pending);
-    *pending_count = 0;
-    for (int i = 0; i < plan->row_count; i++) *pending_count += (*pending)[i];
+    *pending_count = nb_terms_take_only(terms, plan, *pending);
     for (int i = 0; !terms->only && terms->retry[i]; i++)
         NB_TRY(ctx, plan_again(store, terms->retry[i], ctx)); /* else the others would lose theirs */
     if (!terms->mixed) NB_TRY(ctx, tell_others(store, terms->program, *pending_count > 0, count, by, ctx));
@@ -212,14 +180,11 @@ nb_status nb_store_plan(nb_store *store, const nb_plan *plan, const nb_terms *te
 static nb_status find_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending,
                                nb_standing *standing, nb_ctx *ctx)
 {
-    const char *match, *sql;
     NB_TRY(ctx, make_planned(store, plan, ctx));
-    NB_TRY(ctx, write_match(store, &match, ctx));
-    NB_NEED(sql, nb_format(ctx,
-                           "SELECT new.rowid, old.status FROM planned new CROSS JOIN results old ON %s "
-                           "WHERE (old.wanted & new.wanted) = new.wanted",
-                           match));
-    return read_statuses(store, sql, retry, pending, standing, ctx);
+    return read_statuses(store,
+                         "SELECT new.rowid, old.status FROM planned new CROSS JOIN results old ON " SAME_ROW
+                         " WHERE (old.wanted & new.wanted) = new.wanted",
+                         retry, pending, standing, ctx);
 }
 
 nb_status nb_store_standing(nb_store *store, const nb_plan *plan, const char *const *retry, bool *pending,

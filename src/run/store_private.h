@@ -9,10 +9,17 @@
 /* Sets NB_EIO with what could not be done and SQLite's message. */
 nb_status nb_store_fail(nb_store *store, const char *doing, nb_ctx *ctx);
 
+/* Statements may have the marks of nb_sql_expand. */
+
 nb_status nb_store_execute(nb_store *store, const char *sql, const char *doing, nb_ctx *ctx);
 
 /* Prepares a statement that lives as long as ctx's memory. */
 nb_status nb_store_prepare(nb_store *store, const char *sql, sqlite3_stmt **statement, nb_ctx *ctx);
+
+/* Runs a statement with these texts as its parameters (NULL-terminated). *answer <- the text in the first column of its
+ * first row; NULL: there is none. */
+nb_status nb_store_ask(nb_store *store, const char *sql, const char *const *texts, const char *doing,
+                       const char **answer, nb_ctx *ctx);
 
 /* Reads the number in the first row of a query's answer. */
 nb_status nb_store_number(nb_store *store, const char *sql, const char *doing, int *number, nb_ctx *ctx);
@@ -21,12 +28,6 @@ nb_status nb_store_number(nb_store *store, const char *sql, const char *doing, i
  * itself, within a transaction. */
 nb_status nb_store_show_columns(nb_store *store, nb_ctx *ctx);
 nb_status nb_store_add_columns(nb_store *store, nb_ctx *ctx);
-
-/* Copies the text in a column of the statement's current row. */
-nb_status nb_store_read_text(sqlite3_stmt *statement, int index, const char **text, nb_ctx *ctx);
-
-/* Binds a row's value in a column as parameter `index`; returns SQLite's code. The row keeps its texts. */
-int nb_store_bind(sqlite3_stmt *statement, int index, const nb_column *column, const nb_row *row);
 
 /* Runs a statement with the row's columns in that form, its position, and the bits that are wanted. */
 nb_status nb_store_step(nb_store *store, sqlite3_stmt *statement, nb_sql_form form, const nb_row *row, int position,

@@ -16,11 +16,9 @@ typedef struct { /* rows on their way out of the store */
 static nb_status read_text(const reader *r, int index, const char **text)
 {
     const char *here = (const char *)sqlite3_column_text(r->statement, index);
-    int number;
-    *text = NULL;
-    if (!here) return NB_OK;
-    NB_TRY(r->texts->ctx, nb_texts_number(r->texts, here, &number));
-    *text = r->texts->items[number];
+    int number = 0;
+    if (here) NB_TRY(r->texts->ctx, nb_texts_number(r->texts, here, &number));
+    *text = here ? r->texts->items[number] : NULL;
     return NB_OK;
 }
 
@@ -60,7 +58,6 @@ nb_status nb_store_signatures(nb_store *store, int *count, long long **manifests
 
 nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx)
 {
-    const char *names, *sql;
     nb_texts texts;
     reader r = {.columns = store->study->columns, .texts = &texts};
     int total = 0, code;
@@ -68,10 +65,9 @@ nb_status nb_store_rows(nb_store *store, nb_row_list *rows, nb_ctx *ctx)
     nb_texts_init(&texts, ctx);
     NB_TRY(ctx, nb_store_number(store, "SELECT count(*) FROM results WHERE position IS NOT NULL", "counting rows",
                                 &total, ctx));
-    NB_NEED(names, nb_sql_columns(NB_SQL_NAMES, r.columns, ctx));
-    NB_NEED(sql, nb_format(ctx, "SELECT %s FROM results WHERE position IS NOT NULL ORDER BY position", names));
     NB_NEED(rows->bytes, nb_alloc(ctx, (size_t)total, rows->row_size));
-    NB_TRY(ctx, nb_store_prepare(store, sql, &r.statement, ctx));
+    NB_TRY(ctx, nb_store_prepare(store, "SELECT @NAMES FROM results WHERE position IS NOT NULL ORDER BY position",
+                                 &r.statement, ctx));
     for (; (code = sqlite3_step(r.statement)) == SQLITE_ROW && rows->count < total; rows->count++)
         NB_TRY(ctx, read_row(&r, nb_row_at(rows, rows->count)));
     return code == SQLITE_DONE ? NB_OK : nb_store_fail(store, "reading rows", ctx);

@@ -6,7 +6,7 @@
 
 static bool load(const char *path, nb_config *config, nb_mistakes *mistakes, nb_ctx *ctx)
 {
-    nb_mistakes_init(mistakes, ctx);
+    *mistakes = (nb_mistakes){.ctx = ctx};
     if (nb_config_load(path, 0, NULL, config, mistakes, ctx) != NB_OK) nb_fuzz_check_message(ctx, path);
     for (int i = 0; i < mistakes->count; i++)
         NB_MUST(strncmp(mistakes->texts[i], path, strlen(path)) == 0, "the mistake is '%s'", mistakes->texts[i]);

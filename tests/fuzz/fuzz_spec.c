@@ -22,8 +22,7 @@ static void choose(const nb_registry *registry, const char *text, nb_ctx *ctx)
 {
     enum { MOST = 20 };
     nb_choices choices = {.count = 0};
-    nb_mistakes mistakes;
-    nb_mistakes_init(&mistakes, ctx);
+    nb_mistakes mistakes = {.ctx = ctx};
     nb_status status = nb_choices_add(&choices, registry, text, (nb_place){"input", 1, 1}, &mistakes, ctx);
     NB_MUST(status == NB_OK, "%s", nb_error_message(ctx));
     for (int i = 0; i < mistakes.count; i++)

@@ -126,7 +126,7 @@ static void test_bytes_held(void **state)
 static nb_spec *parse(nb_ctx *ctx, const char *text, nb_mistakes *mistakes)
 {
     nb_spec *spec = NULL;
-    nb_mistakes_init(mistakes, ctx);
+    *mistakes = (nb_mistakes){.ctx = ctx};
     assert_ok(ctx, nb_spec_parse(text, (nb_place){"f", 1, 1}, &spec, mistakes, ctx));
     return spec;
 }
@@ -226,9 +226,8 @@ static void test_a_spec_may_be_quoted(void **state)
         assert_string_equal(choose(&nb_attentions, texts[i], ctx).canonical,
                             choose(&nb_attentions, texts[0], ctx).canonical);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        nb_mistakes m;
+        nb_mistakes m = {.ctx = ctx};
         nb_choices choices = {.count = 0};
-        nb_mistakes_init(&m, ctx);
         assert_ok(ctx, nb_choices_add(&choices, &nb_attentions, bad[i].text, (nb_place){"f", 2, 1}, &m, ctx));
         assert_int_equal(m.count, 1);
         if (strncmp(m.texts[0], bad[i].message, strlen(bad[i].message)) != 0)
@@ -253,7 +252,7 @@ static void test_newer_options_are_silent_at_their_default(void **state)
 static void test_a_label_is_no_part_of_a_choice(void **state)
 {
     nb_ctx *ctx = *state;
-    nb_mistakes m;
+    nb_mistakes m = {.ctx = ctx};
     nb_choices choices = {.count = 0};
     const char *written;
     nb_choice plain = choose(&nb_strategies, "kmeans(restarts=4)", ctx);
@@ -266,7 +265,6 @@ static void test_a_label_is_no_part_of_a_choice(void **state)
     assert_string_equal(choose(&nb_strategies, written, ctx).given, named.given);
     assert_ok(ctx, nb_choice_written(&plain, &written, ctx));
     assert_string_equal(written, plain.resolved);
-    nb_mistakes_init(&m, ctx);
     assert_ok(ctx, nb_choices_list(&choices, &nb_strategies, "kmeans(restarts=[1, 4], init=random, label=L)",
                                    (nb_place){"e.yaml", 1, 1}, &m, ctx));
     assert_int_equal(m.count, 0);
@@ -277,12 +275,11 @@ static void test_a_label_is_no_part_of_a_choice(void **state)
 static void test_an_integer_may_have_two_words(void **state)
 {
     nb_ctx *ctx = *state;
-    nb_mistakes m;
+    nb_mistakes m = {.ctx = ctx};
     nb_choices choices = {.count = 0};
     assert_non_null(strstr(choose(&nb_strategies, "profile", ctx).canonical, "rows=auto"));
     assert_non_null(strstr(choose(&nb_strategies, "profile(rows=all)", ctx).canonical, "rows=all"));
     assert_non_null(strstr(choose(&nb_strategies, "profile(rows=17)", ctx).canonical, "rows=17"));
-    nb_mistakes_init(&m, ctx);
     assert_ok(ctx, nb_choices_add(&choices, &nb_strategies, "profile(rows=some)", (nb_place){"e.yaml", 7, 3}, &m, ctx));
     assert_int_equal(m.count, 1);
     assert_non_null(strstr(m.texts[0], "an integer from 1 to 1048576, or auto or all"));
@@ -291,9 +288,8 @@ static void test_an_integer_may_have_two_words(void **state)
 static void test_all_mistakes_of_a_spec_are_told(void **state)
 {
     nb_ctx *ctx = *state;
-    nb_mistakes m;
+    nb_mistakes m = {.ctx = ctx};
     nb_choices choices = {.count = 0};
-    nb_mistakes_init(&m, ctx);
     assert_ok(ctx, nb_choices_add(&choices, &nb_strategies,
                                   "kmeans(restart=4, init=pluplus, iterations=0, snap=none, snap=none)",
                                   (nb_place){"e.yaml", 7, 3}, &m, ctx));
@@ -302,7 +298,7 @@ static void test_all_mistakes_of_a_spec_are_told(void **state)
     assert_string_equal(m.texts[1], "e.yaml:7:26: kmeans: init = pluplus is not one of plusplus, random, maximin");
     assert_string_equal(m.texts[2], "e.yaml:7:46: kmeans: iterations = 0 is not an integer from 1 to 10000");
     assert_string_equal(m.texts[3], "e.yaml:7:60: kmeans: option 'snap' is given twice");
-    nb_mistakes_init(&m, ctx);
+    m = (nb_mistakes){.ctx = ctx};
     assert_ok(ctx, nb_choices_add(&choices, &nb_strategies, "kmens", (nb_place){"e.yaml", 1, 1}, &m, ctx));
     assert_string_equal(m.texts[0], "e.yaml:1:1: no strategy 'kmens'; did you mean 'kmeans'?");
     assert_int_equal(choices.count, 0);

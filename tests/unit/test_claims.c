@@ -77,11 +77,10 @@ static nb_relation *relation(const table *t, nb_ctx *ctx)
 static nb_claim_result ask(const table *t, const char *text, nb_ctx *ctx)
 {
     nb_yaml value;
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = ctx};
     nb_claim *claims;
     nb_claim_results results;
     int count;
-    nb_mistakes_init(&mistakes, ctx);
     assert_ok(ctx, nb_yaml_text(text, "test", &value, &mistakes));
     assert_ok(ctx, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
     if (mistakes.count > 0) fail_msg("%s", mistakes.texts[0]);
@@ -633,7 +632,7 @@ static void test_builds(void **state)
     nb_claim *claims;
     nb_claim_results results;
     nb_yaml value;
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = *state};
     int count, other[2 * COUNT];
     t.count = 0;
     add_pairs(&t, 8, 0.01);
@@ -641,7 +640,6 @@ static void test_builds(void **state)
         other[i] = i % 2;
         t.rows[i].measures.core_s = t.rows[i].measures.error;
     }
-    nb_mistakes_init(&mistakes, *state);
     assert_ok(
         *state,
         nb_yaml_text("[" COMPARE("ratio: [0, 1]") ", {says: y, compare: {strategy: [segment_means, uniform], metric: "
@@ -682,12 +680,11 @@ static void test_out_of_memory(void **state)
         nb_status status = NB_ENOMEM;
         for (long k = 1; status == NB_ENOMEM; k++) {
             nb_yaml value;
-            nb_mistakes mistakes;
+            nb_mistakes mistakes = {.ctx = *state};
             nb_claim *claims;
             nb_claim_results results;
             int count;
             nb_mark mark = nb_ctx_mark(*state);
-            nb_mistakes_init(&mistakes, *state);
             assert_ok(*state, nb_yaml_text(texts[i], "test", &value, &mistakes));
             nb_relation *r = relation(&t, *state);
             nb_ctx_fail_alloc(*state, k);
@@ -726,10 +723,9 @@ static void test_text(void **state)
         const char *text = texts[i], *before = NULL;
         for (int turn = 0; turn < 2; turn++) {
             nb_yaml value;
-            nb_mistakes mistakes;
+            nb_mistakes mistakes = {.ctx = *state};
             nb_claim *claims;
             int count;
-            nb_mistakes_init(&mistakes, *state);
             assert_ok(*state, nb_yaml_text(text, "test", &value, &mistakes));
             assert_ok(*state, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
             if (mistakes.count > 0) fail_msg("%s: %s", text, mistakes.texts[0]);

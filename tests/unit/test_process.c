@@ -168,7 +168,10 @@ static nb_return send(nb_ctx *ctx, way how, letter *l)
 {
     nb_return back;
     *l = (letter){.way = how};
-    assert_ok(ctx, nb_errand_run(&(nb_errand){l, write_letter, move_letter, how == HANGS ? 0.2 : 20}, &back, ctx));
+    assert_ok(ctx,
+              nb_errand_run(
+                  &(nb_errand){.self = l, .act = write_letter, .move = move_letter, .limit_s = how == HANGS ? 0.2 : 20},
+                  &back, ctx));
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     return back;
 }

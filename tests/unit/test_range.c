@@ -116,7 +116,7 @@ static void test_like(void **state)
 static nb_choices choices_of(nb_ctx *ctx, const char *text, nb_mistakes *mistakes)
 {
     nb_choices choices = {.count = 0};
-    nb_mistakes_init(mistakes, ctx);
+    *mistakes = (nb_mistakes){.ctx = ctx};
     assert_ok(ctx, nb_choices_add(&choices, &nb_strategies, text, (nb_place){"f", 1, 1}, mistakes, ctx));
     return choices;
 }
@@ -170,11 +170,10 @@ static void test_one_and_parts(void **state)
     static const char text[] = "svd(rcond=[0.12345678, 0.2])";
     nb_choice choice;
     nb_choice_part *parts;
-    nb_mistakes mistakes;
+    nb_mistakes mistakes = {.ctx = *state};
     int count;
     const char *written;
     assert_error(*state, nb_choice_parse(&nb_cores, text, &choice, *state), NB_EINVAL, "stands for 2 cores");
-    nb_mistakes_init(&mistakes, *state);
     assert_ok(*state,
               nb_choice_parts_read(&nb_cores, text, (nb_place){.source = NULL}, &count, &parts, &mistakes, *state));
     assert_int_equal(count, 2);
