@@ -23,27 +23,15 @@ const nb_forward_settings *nb_forward_settings_of(const nb_config *config)
     return config->settings;
 }
 
-static const nb_axis axes[] = {[NB_FORWARD_PROBLEM] = NB_AXIS_PROBLEMS,
-                               [NB_FORWARD_HEADS] = {.key = "heads",
-                                                     .column = "heads",
-                                                     .type = NB_AXIS_INTEGER,
-                                                     .scene = true,
-                                                     .resolved = true,
-                                                     .lo = 0,
-                                                     .hi = 65536,
-                                                     .initial = "0"},
-                               [NB_FORWARD_ATTENTION] = {.key = "attentions",
-                                                         .column = "attention",
-                                                         .type = NB_AXIS_COMPONENT,
-                                                         .registry = &nb_attentions,
-                                                         .check = nb_attention_check},
-                               [NB_FORWARD_THREADS] = {.key = "threads",
-                                                       .column = "threads",
-                                                       .type = NB_AXIS_INTEGER,
-                                                       .lo = 1,
-                                                       .hi = NB_MOST_THREADS,
-                                                       .initial = "1"},
-                               {.key = NULL}};
+static const nb_axis axes[] = {
+    [NB_FORWARD_PROBLEM] = NB_AXIS_PROBLEMS,
+    [NB_FORWARD_HEADS] = NB_AXIS_OF("heads", "heads", NB_AXIS_INTEGER, .scene = true, .resolved = true, .lo = 0,
+                                    .hi = 65536, .initial = "0"),
+    [NB_FORWARD_ATTENTION] = NB_AXIS_OF("attentions", "attention", NB_AXIS_COMPONENT, .registry = &nb_attentions,
+                                        .check = nb_attention_check),
+    [NB_FORWARD_THREADS] =
+        NB_AXIS_OF("threads", "threads", NB_AXIS_INTEGER, .lo = 1, .hi = NB_MOST_THREADS, .initial = "1"),
+    {.key = NULL}};
 
 /* The phases, by nb_forward_phase. */
 static const nb_phase phases[] = {{"the problem's data", NB_FORWARD_PROBLEM, 0, false},
