@@ -9,7 +9,6 @@
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_CHOICES = 10000 }; /* of a kind in one experiment */

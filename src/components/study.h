@@ -11,8 +11,6 @@
 #include "components/component.h"
 #include "components/row.h"
 
-#include <stdio.h>
-
 typedef struct nb_config nb_config;               /* config/config.h */
 typedef struct nb_key_values nb_key_values;       /* config/keys.h */
 typedef struct nb_plan nb_plan;                   /* run/plan.h */

@@ -7,7 +7,6 @@
 #include "linalg/blas.h"
 #include "studies/effect/work.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -35,6 +34,16 @@ nb_status nb_effect_take_failure(const nb_effect_work *w, nb_effect_job *job, nb
     return NB_OK;
 }
 
+nb_status nb_effect_fail(const nb_effect_work *w, bool landmarks, nb_status status)
+{
+    if (status == NB_EHOST) return status;
+    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++)
+        if (!job->status && (job->landmarks || !landmarks))
+            NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", nb_error_message(w->ctx)));
+    nb_error_clear(w->ctx);
+    return NB_OK;
+}
+
 static nb_status put(const nb_effect_work *w, const nb_effect_job *job)
 {
     nb_effect_row row;
@@ -43,14 +52,6 @@ static nb_status put(const nb_effect_work *w, const nb_effect_job *job)
     row.reason = job->reason;
     if (strcmp(job->status, "ok") == 0) row.result = job->result;
     return nb_pending_put(w->pending, job->row, &row.row);
-}
-
-static void clear(nb_effect *result)
-{
-    double *told = (double *)&result->told, *local = (double *)&result->local;
-    for (size_t i = 0; i < sizeof result->told / sizeof *told; i++) told[i] = NAN;
-    for (size_t i = 0; i < sizeof result->local / sizeof *local; i++) local[i] = NAN;
-    result->effect_s = NAN;
 }
 
 /* A job for each pending row; those that cannot be are skipped. */
@@ -62,10 +63,12 @@ static nb_status find_jobs(instance *in)
     w->count = 0;
     for (int i = w->first; i < w->end; i++) {
         const char *why;
+        nb_effect_row planned;
         if (!w->pending->rows[i]) continue;
         nb_effect_job *job = &w->jobs[w->count++];
-        *job = (nb_effect_job){.row = i, .attention = nb_plan_choice(w->plan, i, NB_EFFECT_ATTENTION)};
-        clear(&job->result);
+        nb_plan_row(w->plan, i, &planned);
+        *job = (nb_effect_job){
+            .row = i, .attention = nb_plan_choice(w->plan, i, NB_EFFECT_ATTENTION), .result = planned.result};
         job->landmarks = nb_effect_has_landmarks(job->attention);
         if (job->landmarks) job->how = nb_landmark_how_of(job->attention->options, shape.n);
         NB_TRY(w->ctx, nb_attention_refusal(job->attention, &shape, &why, w->ctx));
@@ -150,17 +153,6 @@ static nb_status ask_and_put(const instance *in)
     return NB_OK;
 }
 
-/* Heads that could not be had are the failure of all rows. */
-static nb_status fail_all(instance *in, nb_status status)
-{
-    nb_effect_work *w = &in->w;
-    if (status == NB_EHOST) return status;
-    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++)
-        if (!job->status) NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", nb_error_message(w->ctx)));
-    nb_error_clear(w->ctx);
-    return ask_and_put(in);
-}
-
 /* The heads are kept. */
 static nb_status run_trial(void *self, int first, int end)
 {
@@ -182,13 +174,10 @@ static nb_status run_trial(void *self, int first, int end)
     in->fresh = status != NB_OK;
     NB_NEED(w->texts, nb_ctx_child(w->ctx));
     NB_TRY(w->ctx, find_jobs(in));
-    if (status != NB_OK) {
-        NB_TRY(w->ctx, fail_all(in, status));
-    } else {
-        if (wanted & NB_EFFECT_WANT_OUTPUT) NB_TRY(w->ctx, nb_effect_find_outputs(w));
-        if (wanted & NB_EFFECT_WANT_ERROR) NB_TRY(w->ctx, nb_effect_find_errors(w));
-        NB_TRY(w->ctx, ask_and_put(in));
-    }
+    if (status != NB_OK) NB_TRY(w->ctx, nb_effect_fail(w, false, status)); /* without heads all rows fail */
+    if (status == NB_OK && wanted & NB_EFFECT_WANT_OUTPUT) NB_TRY(w->ctx, nb_effect_find_outputs(w));
+    if (status == NB_OK && wanted & NB_EFFECT_WANT_ERROR) NB_TRY(w->ctx, nb_effect_find_errors(w));
+    NB_TRY(w->ctx, ask_and_put(in));
     nb_ctx_release(w->ctx, mark);
     return NB_OK;
 }
