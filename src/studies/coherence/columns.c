@@ -16,11 +16,7 @@ const nb_column nb_coherence_columns[] = {
     NB_COLUMN_HEAD(nb_coherence_row),
     TEXT(side, .identity = true, .help = "whose points Q stands for here: queries or keys"),
     NB_COLUMN_TRIAL(nb_coherence_row),
-    NB_COLUMN_N(nb_coherence_row),
-    NB_COLUMN_D(nb_coherence_row),
-    NB_COLUMN_MODEL(nb_coherence_row),
-    NB_COLUMN_LAYER(nb_coherence_row),
-    NB_COLUMN_SOURCE(nb_coherence_row),
+    NB_COLUMNS_OF_HEAD(nb_coherence_row),
     NB_COLUMN_INT_OF(nb_coherence_row, clusters, .identity = true,
                      .help = "k: the clusters that the partition is asked for, and the singular vectors that leverage "
                              "is of"),

@@ -187,15 +187,6 @@ nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, bo
     return oracle ? NB_OK : find_row_sums(m, m->own);
 }
 
-static nb_status open_method(nb_forward_method *m)
-{
-    if (m->open) return NB_OK;
-    NB_TRY(m->own,
-           nb_attention_open(m->attention, &m->bench->layer->shape, m->team, m->bench->stream, &m->attending, m->own));
-    m->open = true;
-    return NB_OK;
-}
-
 static nb_status pass(nb_forward_method *m, int index)
 {
     nb_forward_bench *b = m->bench;
@@ -229,9 +220,11 @@ static nb_status begin_span(void *self, nb_ctx *ctx)
 {
     nb_forward_method *m = self;
     nb_forward_bench *b = m->bench;
-    bool opened = !m->open;
-    NB_TRY(ctx, open_method(m));
-    if (opened && b->closing && m->fresh_passes > 0) NB_TRY(ctx, pass(m, 0));
+    if (!m->open) {
+        NB_TRY(ctx, nb_attention_open(m->attention, &b->layer->shape, m->team, b->stream, &m->attending, m->own));
+        m->open = true;
+        if (b->closing && m->fresh_passes > 0) NB_TRY(ctx, pass(m, 0));
+    }
     if (b->cold || m->fresh_passes == 0)
         for (int i = 0; i < NB_ERASER; i++) b->eraser[i] += 1;
     memset(m->span_parts, 0, sizeof m->span_parts);

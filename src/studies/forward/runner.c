@@ -153,13 +153,13 @@ static int enter(field *f, const trial *t, nb_contestant c, nb_forward_phase pha
 /* The product of matrices with as many threads, entered once for each number of them. */
 static nb_status enter_gemm(field *f, const trial *t, int i)
 {
-    nb_forward_gemm *gemm;
+    nb_contestant gemm;
     f->gemm[i] = -1;
     for (int j = 0; j < i && f->gemm[i] < 0; j++)
         if (f->kept[j] >= 0 && t->methods[j].threads == t->methods[i].threads) f->gemm[i] = f->gemm[j];
     if (f->gemm[i] >= 0) return NB_OK;
-    NB_TRY(t->in->ctx, nb_forward_gemm_new(t->methods[i].team, t->in->rng, &gemm, t->in->ctx));
-    f->gemm[i] = enter(f, t, nb_forward_gemm_contestant(gemm), NB_FORWARD_AT_GEMM, t->first, t->end);
+    NB_TRY(t->in->ctx, nb_forward_gemm(t->methods[i].team, t->in->rng, &gemm, t->in->ctx));
+    f->gemm[i] = enter(f, t, gemm, NB_FORWARD_AT_GEMM, t->first, t->end);
     return NB_OK;
 }
 
