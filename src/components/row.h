@@ -95,6 +95,11 @@ typedef union {
     { \
         .name = #field, .type = type_, .offset = offsetof(row_, field), __VA_ARGS__ \
     }
+/* A measure: a double within the member `part`. */
+#define NB_COLUMN_MEASURE_OF(row_, part, field, ...) \
+    { \
+        .name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(row_, part.field), .measure = true, __VA_ARGS__ \
+    }
 #define NB_COLUMN_TEXT_OF(row_, field, ...) NB_COLUMN_OF(row_, field, NB_COLUMN_TEXT, __VA_ARGS__)
 #define NB_COLUMN_INT_OF(row_, field, ...) NB_COLUMN_OF(row_, field, NB_COLUMN_INT, __VA_ARGS__)
 #define NB_COLUMN_EXPERIMENT(row_) NB_COLUMN_TEXT_OF(row_, experiment, .help = "name of the experiment")

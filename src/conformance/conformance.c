@@ -230,13 +230,11 @@ static nb_status check_blind(const bench *b, const nb_landmarks *picked, nb_pair
 
 nb_status nb_check_draws(nb_draws d, nb_ctx *ctx)
 {
-    const char *drop, *add;
-    NB_NEED(drop, nb_format(ctx, "drop %s, or draw", d.trait));
-    NB_NEED(add, nb_format(ctx, "add %s to its traits", d.trait));
-    NB_REQUIRE(ctx, !d.random || !d.same, NB_EBUG, "it is declared random, but %s in another trial: %s", d.same_text,
-               d.by_option ? "add deterministic=true, or draw from the seed" : drop);
-    NB_REQUIRE(ctx, d.random || d.same, NB_EBUG, "it is declared not random, but %s in another trial: %s", d.other_text,
-               d.by_option ? "drop deterministic=true" : add);
+    const char *trait = d.by_option ? "deterministic=true" : d.trait;
+    NB_REQUIRE(ctx, !d.random || !d.same, NB_EBUG, "it is declared random, but %s in another trial: %s %s, or draw%s",
+               d.same_text, d.by_option ? "add" : "drop", trait, d.by_option ? " from the seed" : "");
+    NB_REQUIRE(ctx, d.random || d.same, NB_EBUG, "it is declared not random, but %s in another trial: %s %s%s",
+               d.other_text, d.by_option ? "drop" : "add", trait, d.by_option ? "" : " to its traits");
     return NB_OK;
 }
 

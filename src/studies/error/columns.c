@@ -3,11 +3,7 @@
 #include "studies/error/study.h"
 
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_error_row, field, __VA_ARGS__)
-#define REAL(field, ...) \
-    { \
-        .name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(nb_error_row, measures.field), .measure = true, \
-        __VA_ARGS__ \
-    }
+#define REAL(field, ...) NB_COLUMN_MEASURE_OF(nb_error_row, measures, field, __VA_ARGS__)
 
 const nb_column nb_error_columns[] = {
     NB_COLUMN_EXPERIMENT(nb_error_row),

@@ -3,11 +3,7 @@
 #include "studies/forward/study.h"
 
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_forward_row, field, __VA_ARGS__)
-#define REAL(field, ...) \
-    { \
-        .name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(nb_forward_row, measures.field), .measure = true, \
-        __VA_ARGS__ \
-    }
+#define REAL(field, ...) NB_COLUMN_MEASURE_OF(nb_forward_row, measures, field, __VA_ARGS__)
 #define WHOLE(field, ...) REAL(field, .integer = true, __VA_ARGS__)
 #define TIME(field, ...) REAL(field, .time = true, __VA_ARGS__)
 

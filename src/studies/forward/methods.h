@@ -23,7 +23,8 @@ typedef struct {
     int row; /* of the plan */
     const nb_choice *attention;
     int threads, keeps;
-    nb_team *team; /* has this many threads; methods may share it */
+    int kept, fresh, gemm; /* numbers of the contestants of its passes, and of a product of matrices; -1: none */
+    nb_team *team;         /* has this many threads; methods may share it */
     nb_forward_bench *bench;
     nb_ctx *own; /* memory of the opened workspace */
     bool open;
