@@ -5,8 +5,6 @@
 # block of the data is the bar of a panel and series, -1: there is none). Columns of the data: 1 part, 2 and 3 where it
 # begins and ends, in %, 4 the milliseconds of the bar, which stand right of it.
 
-set encoding utf8
-set datafile separator comma
 load "looks.gp"
 
 array parts[6] = ["landmarks", "core A, X", "keys B V", "queries F", "output", "rest"]

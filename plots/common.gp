@@ -3,11 +3,8 @@
 #
 # Before it is loaded: panels[], series[].
 
-set encoding utf8
-set datafile separator comma
-set datafile missing NaN            # a line goes on across rows that are left out
-
 load "looks.gp"
+set datafile missing NaN # a line goes on across rows that are left out
 
 P = |panels|
 S = |series|

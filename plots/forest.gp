@@ -7,8 +7,6 @@
 # oracle[] (1: its name is grey) and, with headings, gap[] and select[], the texts. Data, by numbers: 1 the panel, 2 the
 # line, 3 the ratio, 4 that of the subspace part, 0 where there is none, 5 whether the baseline has the same pairing.
 
-set encoding utf8
-set datafile separator comma
 load "looks.gp"
 P = |panels| - 1 # problems
 L = |series|

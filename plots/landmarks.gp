@@ -9,8 +9,6 @@
 # 5 and 6 first and last of a group, 7 strategies that have the token; output_plane.csv
 # has 1 lane (0: the tokens), 2 and 3 the coordinates; output_received.csv has 1 token, 2 what its key receives.
 
-set encoding utf8
-set datafile separator comma
 along = output . "_lanes.csv"
 plane = output . "_plane.csv"
 received = output . "_received.csv"

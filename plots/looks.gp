@@ -5,6 +5,8 @@
 # 2/3 point, so that text of 12 units has 8 points, and a figure has the width that style.gp says.
 
 load "style.gp"
+set encoding utf8
+set datafile separator comma
 paper = style eq "paper"
 room = 1.5 * page # units across; screen: 0
 titled = !paper   # a paper has captions

@@ -7,8 +7,6 @@
 # data: 1 rank, 2 level from the top, 3 side (0 left), 4 and 5 the end of the bar that begins there and its layer (-1:
 # there is none); of the panel: 6 how many methods, 7 the critical difference (0: no test), 8 layers of bars.
 
-set encoding utf8
-set datafile separator comma
 load "looks.gp"
 P = |panels|; S = |series|
 of(p, s) = block[(p - 1) * S + s]

@@ -85,27 +85,18 @@ static nb_status warn_of_threads(const nb_plan *plan, nb_mistakes *warnings)
                            "threads: %d, and %d CPUs may be used here: threads will wait for each other", most, cpus);
 }
 
-/* Finds whether a row's method refuses its scene. */
-static nb_status is_refused(const nb_plan *plan, int row, bool *refused, nb_ctx *ctx)
-{
-    const nb_planned_scene *s = &plan->scenes[plan->rows[row].scene];
-    nb_layer_shape shape = nb_forward_shape(s);
-    const char *why = s->refusal;
-    if (!why) NB_TRY(ctx, nb_attention_refusal(nb_plan_choice(plan, row, NB_FORWARD_ATTENTION), &shape, &why, ctx));
-    *refused = why;
-    return NB_OK;
-}
-
 static nb_status warn(const nb_plan *plan, nb_mistakes *warnings)
 {
-    int possible = 0;
-    NB_TRY(warnings->ctx, warn_of_threads(plan, warnings));
-    for (int i = 0; i < plan->row_count && possible == 0; i++) {
-        bool refused;
-        NB_TRY(warnings->ctx, is_refused(plan, i, &refused, warnings->ctx));
-        possible += !refused;
+    nb_ctx *ctx = warnings->ctx;
+    NB_TRY(ctx, warn_of_threads(plan, warnings));
+    for (int i = 0; i < plan->row_count; i++) {
+        const nb_planned_scene *s = &plan->scenes[plan->rows[i].scene];
+        nb_layer_shape shape = nb_forward_shape(s);
+        const char *why = s->refusal;
+        if (!why) NB_TRY(ctx, nb_attention_refusal(nb_plan_choice(plan, i, NB_FORWARD_ATTENTION), &shape, &why, ctx));
+        if (!why) return NB_OK;
     }
-    if (possible > 0 || plan->row_count == 0) return NB_OK;
+    if (plan->row_count == 0) return NB_OK;
     return nb_mistakes_add(warnings, (nb_place){.source = NULL},
                            "all %d rows will be skipped: no attention has a form for these layers", plan->row_count);
 }
