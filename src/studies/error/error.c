@@ -70,9 +70,14 @@ const nb_error_method *nb_error_method_of(const nb_plan *plan, int row)
     return &nb_error_methods(plan)[plan->rows[row].method];
 }
 
+bool nb_error_same_strategy(const nb_error_method *a, const nb_error_method *b)
+{
+    return a->strategy == b->strategy && a->pairing == b->pairing;
+}
+
 bool nb_error_same_picks(const nb_error_method *a, const nb_error_method *b)
 {
-    return a->strategy == b->strategy && a->pairing == b->pairing && a->m == b->m;
+    return nb_error_same_strategy(a, b) && a->m == b->m;
 }
 
 bool nb_error_has_oracle(const nb_plan *plan)
@@ -295,12 +300,6 @@ static bool too_small(const nb_plan *plan, int first, int end, int *least, int *
     return first<end && * least> * tokens;
 }
 
-const char *nb_error_factors_refusal(const nb_plan *plan, const nb_planned_scene *scene, const nb_error_method *method,
-                                     nb_picks_kind picks)
-{
-    return nb_factors_refusal(method->factors, picks, scene->causal, nb_error_kernel(plan, scene));
-}
-
 /* Rows that the mask or the kernel leaves no factors, whatever the strategy picks. */
 static nb_status warn_of_masks(const nb_plan *plan, nb_mistakes *warnings)
 {
@@ -308,7 +307,8 @@ static nb_status warn_of_masks(const nb_plan *plan, nb_mistakes *warnings)
     int count = 0;
     for (int i = 0; i < plan->row_count; i++) {
         const nb_planned_scene *scene = &plan->scenes[plan->rows[i].scene];
-        const char *refusal = nb_error_factors_refusal(plan, scene, nb_error_method_of(plan, i), NB_TOKENS);
+        const char *refusal = nb_factors_refusal(nb_error_method_of(plan, i)->factors, NB_TOKENS, scene->causal,
+                                                 nb_error_kernel(plan, scene));
         if (scene->refusal || !refusal) continue;
         why = refusal;
         count++;

@@ -232,8 +232,10 @@ static nb_status begin_span(void *self, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status close_span(nb_forward_method *m)
+static nb_status end_fresh(void *self, nb_ctx *ctx)
 {
+    nb_forward_method *m = self;
+    (void)ctx;
     const nb_layer_shape *s = &m->bench->layer->shape;
     size_t count = (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
     m->bench->checksum += (double)nb_scalar_sum(count, m->bench->out);
@@ -244,22 +246,15 @@ static nb_status close_span(nb_forward_method *m)
     return NB_OK;
 }
 
-static nb_status end_fresh(void *self, nb_ctx *ctx)
-{
-    (void)ctx;
-    return close_span(self);
-}
-
 /* Keeps the parts of the span, whose place among the timed ones is the same from the end. */
 static nb_status end_kept(void *self, nb_ctx *ctx)
 {
     nb_forward_method *m = self;
     int at = m->spans % NB_MOST_ROUNDS;
-    (void)ctx;
     for (int part = 0; part < NB_PART_COUNT; part++) m->parts[at][part] = m->span_parts[part] / m->span_passes;
     m->multiplications[at] = m->span_multiplications / m->span_passes;
     m->spans++;
-    return close_span(m);
+    return end_fresh(self, ctx);
 }
 
 nb_contestant nb_forward_contestant(nb_forward_method *m, bool fresh)
