@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-typedef struct {
-    nb_effect_work w;
-    bool fresh; /* the heads are not at hand */
-} instance;
-
 nb_stream nb_effect_stream(const nb_effect_work *w)
 {
     return (nb_stream){.seed = (uint64_t)w->plan->config->seed, .trial = w->trial};
@@ -55,9 +50,8 @@ static nb_status put(const nb_effect_work *w, const nb_effect_job *job)
 }
 
 /* A job for each pending row; those that cannot be are skipped. */
-static nb_status find_jobs(instance *in)
+static nb_status find_jobs(nb_effect_work *w)
 {
-    nb_effect_work *w = &in->w;
     nb_layer_shape shape = nb_effect_shape(&w->part->model);
     NB_NEED(w->jobs, nb_alloc(w->ctx, (size_t)(w->end - w->first), sizeof *w->jobs));
     w->count = 0;
@@ -78,9 +72,8 @@ static nb_status find_jobs(instance *in)
 }
 
 /* Loads the layers through a file in that folder. */
-static nb_status load_layers(instance *in, const char *folder)
+static nb_status load_layers(nb_effect_work *w, const char *folder)
 {
-    nb_effect_work *w = &in->w;
     const nb_model_part *part = w->part;
     const char *path;
     NB_NEED(path, nb_format(w->ctx, "%s/heads.safetensors", folder));
@@ -95,35 +88,33 @@ static nb_status load_layers(instance *in, const char *folder)
     return NB_OK;
 }
 
-static nb_status ask_for_layers(instance *in)
+static nb_status ask_for_layers(nb_effect_work *w)
 {
     const char *folder;
-    nb_ctx *ctx = in->w.ctx, *files;
+    nb_ctx *ctx = w->ctx, *files;
     NB_NEED(files, nb_ctx_child(ctx));
     nb_status status = nb_temporary_folder(&folder, files);
-    if (status == NB_OK) status = nb_error_hide_chance(load_layers(in, folder), folder, ctx);
+    if (status == NB_OK) status = nb_error_hide_chance(load_layers(w, folder), folder, ctx);
     nb_ctx_release(files, 0); /* and the file */
     return status;
 }
 
 /* The heads of the exact pass, and their outputs, as far as they are wanted. */
-static nb_status find_layers(instance *in)
+static nb_status find_layers(nb_effect_work *w)
 {
-    nb_effect_work *w = &in->w;
     unsigned wanted = w->plan->config->wanted;
     if (wanted == 0) return NB_OK;
     size_t count = (size_t)w->part->layer_count;
     NB_NEED(w->layers, nb_alloc(w->ctx, count, sizeof *w->layers));
     NB_NEED(w->exact, nb_alloc(w->ctx, count, sizeof *w->exact));
-    NB_TRY(w->ctx, ask_for_layers(in));
+    NB_TRY(w->ctx, ask_for_layers(w));
     for (int l = 0; l < w->part->layer_count && (wanted & NB_EFFECT_WANT_OUTPUT); l++)
         NB_TRY(w->ctx, nb_exact_make(&w->layers[l], w->part->model.n, w->rng, w->team, &w->exact[l], w->ctx));
     return NB_OK;
 }
 
-static nb_status ask(const instance *in, nb_effect_job *job)
+static nb_status ask(const nb_effect_work *w, nb_effect_job *job)
 {
-    const nb_effect_work *w = &in->w;
     nb_model_question question = {.source = nb_effect_source(w->plan, w->pending->scene),
                                   .layer_count = w->part->layer_count,
                                   .layers = w->part->layers,
@@ -141,12 +132,11 @@ static nb_status ask(const instance *in, nb_effect_job *job)
     return NB_OK;
 }
 
-static nb_status ask_and_put(const instance *in)
+static nb_status ask_and_put(const nb_effect_work *w)
 {
-    const nb_effect_work *w = &in->w;
     for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++) {
         nb_mark mark = nb_ctx_mark(w->ctx);
-        if (!job->status) NB_TRY(w->ctx, ask(in, job));
+        if (!job->status) NB_TRY(w->ctx, ask(w, job));
         NB_TRY(w->ctx, put(w, job));
         nb_ctx_release(w->ctx, mark);
     }
@@ -156,8 +146,7 @@ static nb_status ask_and_put(const instance *in)
 /* The heads are kept. */
 static nb_status run_trial(void *self, int first, int end)
 {
-    instance *in = self;
-    nb_effect_work *w = &in->w;
+    nb_effect_work *w = self;
     nb_status status = NB_OK;
     unsigned wanted = w->plan->config->wanted;
     w->first = first;
@@ -166,18 +155,18 @@ static nb_status run_trial(void *self, int first, int end)
     w->trial = w->plan->rows[first].trial;
     nb_pending_at(w->pending, NB_EFFECT_AT_HEADS, first, end);
     nb_mark mark = nb_ctx_mark(w->ctx);
-    if (in->fresh) status = find_layers(in);
+    if (w->fresh) status = find_layers(w);
     if (status == NB_OK)
         mark = nb_ctx_mark(w->ctx);
     else
         nb_ctx_release(w->ctx, mark);
-    in->fresh = status != NB_OK;
+    w->fresh = status != NB_OK;
     NB_NEED(w->texts, nb_ctx_child(w->ctx));
-    NB_TRY(w->ctx, find_jobs(in));
+    NB_TRY(w->ctx, find_jobs(w));
     if (status != NB_OK) NB_TRY(w->ctx, nb_effect_fail(w, false, status)); /* without heads all rows fail */
     if (status == NB_OK && wanted & NB_EFFECT_WANT_OUTPUT) NB_TRY(w->ctx, nb_effect_find_outputs(w));
     if (status == NB_OK && wanted & NB_EFFECT_WANT_ERROR) NB_TRY(w->ctx, nb_effect_find_errors(w));
-    NB_TRY(w->ctx, ask_and_put(in));
+    NB_TRY(w->ctx, ask_and_put(w));
     nb_ctx_release(w->ctx, mark);
     return NB_OK;
 }
@@ -185,12 +174,12 @@ static nb_status run_trial(void *self, int first, int end)
 nb_status nb_effect_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
 {
     nb_pending p = {plan, scene, pending, sink, ctx};
-    instance in = {.w = {.pending = &p, .plan = plan, .ctx = ctx, .part = nb_effect_part(plan, scene)}, .fresh = true};
+    nb_effect_work w = {.pending = &p, .plan = plan, .ctx = ctx, .part = nb_effect_part(plan, scene), .fresh = true};
     nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, nb_blas_set_threads(1, ctx));
-    NB_TRY(ctx, nb_random_new(&in.w.rng, ctx));
-    NB_TRY(ctx, nb_team_new(1, &in.w.team, ctx));
-    nb_status status = nb_pending_run(&p, run_trial, &in);
+    NB_TRY(ctx, nb_random_new(&w.rng, ctx));
+    NB_TRY(ctx, nb_team_new(1, &w.team, ctx));
+    nb_status status = nb_pending_run(&p, run_trial, &w);
     nb_ctx_release(ctx, mark);
     return status;
 }

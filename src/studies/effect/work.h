@@ -28,6 +28,7 @@ typedef struct {
     const nb_pending *pending;
     const nb_plan *plan;
     const nb_model_part *part;
+    bool fresh;       /* the layers are not at hand */
     nb_layer *layers; /* part->layer_count: heads of the exact pass */
     nb_exact *exact;  /* exact outputs of each layer */
     nb_team *team;    /* has one thread */

@@ -5,8 +5,8 @@
  * left out; their rows say why.
  *
  * Makes the table spectrum (core_name, panel_name, strategy, pairing, factors, core, way, number, value, filter): a row
- * for each singular value (number, from 1) of A of each head, way (a strategy, pairing and factors) and core; panels are
- * problems under a kernel, however these were written. */
+ * for each singular value (number, from 1) of A of each head, way (a strategy, pairing and factors) and core; panels
+ * are problems under a kernel, however these were written. */
 #include "report/figure.h"
 
 #include "calls/compute.h"
