@@ -18,7 +18,9 @@
 #   by_key       1: lines go on as m grows and not to the right, so that their ends at the largest m are large
 # Columns of the data: 1 count, 2 x, 3 y, 4 and 5 the ends of the bar.
 
-do for [name in "x_scale ticks level columns_wanted intervals bare powers by_key"] { if (!exists(name)) { eval name . " = 0" } }
+do for [name in "x_scale ticks level columns_wanted intervals bare powers by_key"] {
+    if (!exists(name)) { eval name . " = 0" }
+}
 do for [name in "level_text shadow upright"] { if (!exists(name)) { eval name . " = ''" } }
 load "common.gp"
 y_beside = y_span
@@ -117,7 +119,8 @@ bar_text = intervals ? "95 % interval of the median over sources" : "10-90 % of 
 widest = 24; entries = powers > 0 ? 2 : 0
 enter(text) = text eq "" ? 0 : (entries = entries + 1, widest = strlen(text) > widest ? strlen(text) : widest)
 curves_there = bare || !any_bars ? 0 : sum [s = 1:S] (curve(s) && present[s])
-t = enter(curves_there > 0 ? bar_text : "") + enter(shadow) + enter(ends_shown > 0 ? end_text : "") + enter(level_text) + enter(upright)
+t = enter(curves_there > 0 ? bar_text : "") + enter(ends_shown > 0 ? end_text : "")
+t = enter(shadow) + enter(level_text) + enter(upright)
 do for [s = 1:S] {
     present[s] = styles[s] eq "shadow" ? 0 : present[s]
     t = enter(present[s] && !named(s) ? series[s] : "")

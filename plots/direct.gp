@@ -2,11 +2,11 @@
 # direct.gp - labels beside the ends of curves, where they fit in all panels and all curves end at the right edge; else,
 # and for all else, there is the legend.
 #
-# Before it is loaded: series[], there[] of panel after panel (whether the curve is drawn there), ends[] likewise (heights
-# of the ends above the bottom of the panel, in units; -1 where a curve does not end at the right edge), plot_height (of a
-# panel, in units). Afterwards: direct, the units that the labels take on the right (0: there are none, and the legend has
-# all names), ends[] of the labels, which are moved up and down by at most `furthest`, so that they do not touch, and
-# shown[], whether a curve is drawn in any panel.
+# Before it is loaded: series[], there[] of panel after panel (whether the curve is drawn there), ends[] likewise
+# (heights of the ends above the bottom of the panel, in units; -1 where a curve does not end at the right edge),
+# plot_height (of a panel, in units). Afterwards: direct, the units that the labels take on the right (0: there are none,
+# and the legend has all names), ends[] of the labels, which are moved up and down by at most `furthest`, so that they do
+# not touch, and shown[], whether a curve is drawn in any panel.
 
 label_height = 13
 furthest = 14

@@ -45,12 +45,14 @@ terminal(format, width, height) = \
   : sprintf("set terminal pngcairo size %g, %g font '%s' fontscale %g linewidth %g dashlength 0.6 pointscale %g", \
         ceil(scale("png") * width), ceil(scale("png") * height), face(12), scale("png"), thin * scale("png"), scale("png"))
 
-# To be evaluated: what begins and ends a figure in a format, and what begins its legend, so many units up from its foot.
+# To be evaluated: what begins and ends a figure in a format, and what begins its legend, so many units up from its
+# foot.
 begin = 'small = face(11); normal = face(12); large = face(14); key_font = face(key_size); ' \
     . 'eval terminal(format, width, height); set output output . "." . format; set multiplot; set key off'
 end = 'unset multiplot; unset output; unset label; set lmargin; set rmargin; set tmargin; set bmargin'
 legend_of(units, sample, columns) = 'set lmargin at screen 0; set rmargin at screen 1; set bmargin at screen 0; ' \
-    . 'unset title; unset border; unset tics; unset grid; unset logscale; unset arrow; set xrange [0:1]; set yrange [0:1]; ' \
+    . 'unset title; unset border; unset tics; unset grid; unset logscale; unset arrow; ' \
+    . 'set xrange [0:1]; set yrange [0:1]; ' \
     . sprintf('set tmargin at screen %.17g; set key center center horizontal Left reverse samplen %g maxcols %d ', \
               real(units) / height, sample, columns) . 'font key_font noenhanced'
 

@@ -2,8 +2,8 @@
 # numbers.gp - ticks of a logarithmic axis at given numbers and their multiples by powers of ten; at even steps where
 # fewer than two of these are on it.
 #
-# Before it is loaded: axis, "x" or "y", and its ends, from and to; beyond, how many times farther a tick may be (not set:
-# 1); numbers, from 1 on.
+# Before it is loaded: axis, "x" or "y", and its ends, from and to; beyond, how many times farther a tick may be (not
+# set: 1); numbers, from 1 on.
 
 if (!exists("beyond")) { beyond = 1 }
 found = 0

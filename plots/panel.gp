@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# panel.gp - the look of panel p, its place on the page (page.gp), its title, the names of curves at their ends (direct.gp),
-# and what stands once: the title of the figure, and the name of y at the left of the page.
+# panel.gp - the look of panel p, its place on the page (page.gp), its title, the names of curves at their ends
+# (direct.gp), and what stands once: the title of the figure, and the name of y at the left of the page.
 #
 # Before it is loaded, y_beside: the units beside which the name of y stands once, those of a panel or of all rows; and
 # hue(), the colour of a curve.

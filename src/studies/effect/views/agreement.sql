@@ -10,7 +10,7 @@ WITH grouped AS (
     SELECT *, core AS cores FROM run WHERE status = 'ok' AND core IS NOT NULL
     UNION ALL SELECT *, 'all' FROM run WHERE status = 'ok')
 SELECT id, source_id, attention_id, core, cores,
-       (SELECT count(x) FROM measured WHERE measured.id = grouped.id AND measure IN (SELECT name FROM predictor)) AS known,
+       (SELECT count(x) FROM measured AS m JOIN predictor ON name = measure WHERE m.id = grouped.id) AS known,
        min(position) OVER (PARTITION BY stratum_id, layer, n, landmarks, cores)
        + CASE cores WHEN 'all' THEN (SELECT max(position) + 1 FROM key) ELSE 0 END AS part_id -- the last ones
 FROM grouped;
@@ -18,8 +18,8 @@ FROM grouped;
 CREATE TEMP TABLE part AS
 SELECT part_id, cores AS core, stratum.name AS model, stratum.label AS label, layer AS layers, n, landmarks, known
 FROM (SELECT part_id, cores, min(id) AS id, count(DISTINCT name) AS known
-      FROM member LEFT JOIN (SELECT id, measure AS name FROM measured JOIN predictor ON name = measure WHERE x IS NOT NULL)
-          USING (id) GROUP BY part_id)
+      FROM member LEFT JOIN (
+          SELECT id, name FROM measured JOIN predictor ON name = measure WHERE x IS NOT NULL) USING (id) GROUP BY part_id)
 JOIN run USING (id) JOIN stratum ON stratum.id = stratum_id;
 
 CREATE TEMP TABLE agreement AS
@@ -28,8 +28,8 @@ WITH predicting AS (
            predictor.place AS predictor_place, predictor.name AS predictor, mean(m.x) AS x
     FROM member JOIN part USING (part_id, known) JOIN measured AS e USING (id) JOIN measured AS m USING (id)
     JOIN predictor ON predictor.name = m.measure
-    WHERE e.measure IN ('model_error', 'embedding_distance', 'rank_agreement', 'top10_overlap', 'perplexity_ratio', 'kl')
-        AND e.x IS NOT NULL AND member.core IS NOT NULL
+    WHERE e.measure IN ('model_error', 'embedding_distance', 'rank_agreement', 'top10_overlap', 'perplexity_ratio',
+        'kl') AND e.x IS NOT NULL AND member.core IS NOT NULL
     GROUP BY part_id, source_id, attention_id, e.place, predictor.place),
 source AS (
     SELECT part_id, source_id, predictor_place, predictor, effect_place, effect, count(*) AS attentions,

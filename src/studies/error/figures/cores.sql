@@ -20,7 +20,8 @@ line AS (
     UNION ALL
     SELECT variant_id, panel_id, landmarks, source_id, min(y), 'best ' || option || ' of ' || sweep || ' (oracle)',
            'dashed', sweep.look, 1000000 + first
-    FROM excess AS e JOIN core AS c ON c.id = core_id JOIN sweep USING (sweep, option) GROUP BY choice_id, sweep, option)
+    FROM excess AS e JOIN core AS c ON c.id = core_id JOIN sweep USING (sweep, option)
+    GROUP BY choice_id, sweep, option)
 SELECT v.label AS figure, panel.title AS panel, series, count(*) AS count, 1.0 * landmarks AS x, median(y) AS median,
        quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, source_id)) AS median_low,
        high(over_sources(y, source_id)) AS median_high, coalesce(low(over_sources(y, source_id)), median(y)) AS _low,

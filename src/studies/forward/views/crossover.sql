@@ -1,5 +1,5 @@
--- From which n on an attention is faster than another one, at the n that both have: those that overtake another, and all
--- against exact ones.
+-- From which n on an attention is faster than another one, at the n that both have: those that overtake another, and
+-- all against exact ones.
 -- needs: cell
 CREATE TEMP TABLE crossover AS
 WITH pair AS (
