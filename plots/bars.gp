@@ -5,8 +5,6 @@
 # block of the data is the bar of a panel and series, -1: there is none). Columns of the data: 1 part, 2 and 3 where it
 # begins and ends, in %, 4 the milliseconds of the bar, which stand right of it.
 
-set encoding utf8
-set datafile separator comma
 load "looks.gp"
 
 array parts[6] = ["landmarks", "core A, X", "keys B V", "queries F", "output", "rest"]
@@ -47,12 +45,8 @@ height = heading + rows * bar_height + P * gap + foot
 top_of(p) = (t = heading + p * gap, sum [i = 1:p - 1] (t = t + most[i] * bar_height, 0), t)
 
 do for [format in formats] {
-    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
-    eval terminal(format, width, height)
-    set output output . "." . format
-    set multiplot
+    eval begin
     set style fill solid 0.85 noborder
-    set key off
     if (titled) { set label 1 title at screen 0.5, screen 1 - 20.0 / height center noenhanced font large }
     do for [p = 1:P] {
         set lmargin at screen left / width
@@ -77,16 +71,10 @@ do for [format in formats] {
         unset label 1
     }
     set label 1 x_name at screen 0.5, screen (foot - 36.0) / height center noenhanced font normal
-    set lmargin at screen 0; set rmargin at screen 1
-    set bmargin at screen 0; set tmargin at screen (foot - 46.0) / height
-    unset title; unset border; unset tics
-    set xrange [0:1]; set yrange [0:1]
-    set key center center horizontal Left reverse samplen 1.5 font normal noenhanced
+    eval legend_of(foot - 46, 1.5, 0)
+    set key font normal
     clauses = ""
     do for [k = 1:|parts|] { clauses = clauses . sprintf(', NaN with boxes linecolor rgb colour(hues[%d]) title parts[%d]', k, k) }
     eval "plot " . clauses[3:*]
-    unset multiplot
-    unset output
-    unset label 1
-    set lmargin; set rmargin; set tmargin; set bmargin
+    eval end
 }

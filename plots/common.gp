@@ -3,11 +3,8 @@
 #
 # Before it is loaded: panels[], series[].
 
-set encoding utf8
-set datafile separator comma
-set datafile missing NaN            # a line goes on across rows that are left out
-
 load "looks.gp"
+set datafile missing NaN # a line goes on across rows that are left out
 
 P = |panels|
 S = |series|
@@ -29,12 +26,16 @@ panel_height = columns == 1 ? 400 : columns == 2 ? 300 : 265
 panel_height = paper && panel_height > 0.66 * panel_width ? 0.66 * panel_width : panel_height
 panel_height = panel_height < (columns == 1 || !paper ? 225 : 170) ? (columns == 1 || !paper ? 225 : 170) : panel_height
 panel_height = paper && rows * panel_height + beside_panels > page_height ? (page_height - beside_panels) / rows : panel_height
-y_span = panel_height < 200 ? rows * panel_height : panel_height # beside which the name of y stands once
+y_span = panel_height < 200 ? rows * panel_height : panel_height # beside which the name of y fits
 width = left_space + columns * panel_width + 10
 letters_of_panel = floor((panel_width - 20) / 6.6)
 above = 31 # a panel: its title
 do for [p = 1:P] { above = strlen(panels[p]) > letters_of_panel ? 42 : above }
 plot_height = panel_height - above - 26
+
+# To be evaluated: y from low to high.
+scale_y = 'set logscale y; set yrange [low:high]; decades = log10(high / low); ' \
+    . 'set format y decades > 2.5 && (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"'
 
 # The values of x that the data have, which ticks.gp puts in ascending order.
 array landmarks[100]; M = 0

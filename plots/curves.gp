@@ -18,18 +18,12 @@
 #   by_key       1: lines go on as m grows and not to the right, so that their ends at the largest m are large
 # Columns of the data: 1 count, 2 x, 3 y, 4 and 5 the ends of the bar.
 
-if (!exists("x_scale")) { x_scale = 0 }
-if (!exists("ticks")) { ticks = 0 }
-if (!exists("level")) { level = 0 }
-if (!exists("level_text")) { level_text = "" }
-if (!exists("columns_wanted")) { columns_wanted = 0 }
-if (!exists("shadow")) { shadow = "" }
-if (!exists("intervals")) { intervals = 0 }
-if (!exists("bare")) { bare = 0 }
-if (!exists("powers")) { powers = 0 }
-if (!exists("by_key")) { by_key = 0 }
-if (!exists("upright")) { upright = "" }
+do for [name in "x_scale ticks level columns_wanted intervals bare powers by_key"] {
+    if (!exists(name)) { eval name . " = 0" }
+}
+do for [name in "level_text shadow upright"] { if (!exists(name)) { eval name . " = ''" } }
 load "common.gp"
+y_beside = y_span
 
 if (columns_wanted > 0 && !paper) {
     columns = columns_wanted
@@ -61,6 +55,7 @@ do for [p = 1:P] {
 }
 if (!(x_high > 0)) { x_low = 1; x_high = 1 }
 if (ticks) {
+    narrow = paper && columns > 1 ? 2 : 1
     load "ticks.gp"
     x_scale = M > 1 && log_x ? 2 : 0
 }
@@ -100,21 +95,19 @@ clause(p, s) = styles[s] eq "level" ? sprintf(', data index %d using (x_low):3:(
 bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using (at($2, %d)):4:(0):($5 - $4) with vectors nohead linewidth 0.8 linecolor rgb hue(%d)', of(p, s), s, s)
 
 # What panels reach, and the ends of their curves.
-C = S
-array names[C]; array ends[P * C]; array there[P * C]
-do for [s = 1:C] { names[s] = series[s] }
-do for [p = 1:P] { do for [s = 1:C] { there[(p - 1) * C + s] = y_high[p] > 0 && (curve(s) || black(s)) && of(p, s) >= 0 } }
+array ends[P * S]; array there[P * S]
+do for [p = 1:P] { do for [s = 1:S] { there[(p - 1) * S + s] = y_high[p] > 0 && (curve(s) || black(s)) && of(p, s) >= 0 } }
 do for [p = 1:P] { if (y_high[p] > 0) {
     low = y_low[p]; high = y_high[p]
     if (level > 0) { low = low < 1 ? low : 1; high = high > 1 ? high : 1 }
     t = (high / low) ** 0.04; t = t < 1.02 ? 1.02 : t
     y_low[p] = low / t; y_high[p] = high * t
-    do for [s = 1:C] {
+    do for [s = 1:S] {
         t = -1
-        if (there[(p - 1) * C + s]) { stats data index of(p, s) using (at_right($2) ? (t = $3) : 0, 1) nooutput }
-        ends[(p - 1) * C + s] = t > 0 ? plot_height * log(t / y_low[p]) / log(y_high[p] / y_low[p]) : -1
+        if (there[(p - 1) * S + s]) { stats data index of(p, s) using (at_right($2) ? (t = $3) : 0, 1) nooutput }
+        ends[(p - 1) * S + s] = t > 0 ? plot_height * log(t / y_low[p]) / log(y_high[p] / y_low[p]) : -1
     }
-} else { do for [s = 1:C] { ends[(p - 1) * C + s] = -1 } } }
+} else { do for [s = 1:S] { ends[(p - 1) * S + s] = -1 } } }
 load "direct.gp"
 # What x reaches becomes wide enough for two ticks, also where there is one x; names would then be far from the ends.
 least = x_low <= 0 ? 0 : x_scale == 10 && (x_low <= 2e-4 || x_high >= 5e3) ? 100 : x_low < x_high ? 1.02 : 4
@@ -123,108 +116,56 @@ if (!alone && x_high < least * x_low) { if (least > 2) { direct = 0 }; t = sqrt(
 named(s) = direct > 0 && (curve(s) || black(s))
 
 bar_text = intervals ? "95 % interval of the median over sources" : "10-90 % of heads and trials" . (paper ? "" : ", not uncertainty")
-widest = 24; entries = 0; curves_there = 0
-do for [s = 1:S] { if (curve(s) && present[s] && !bare && any_bars) { curves_there = curves_there + 1 } }
-if (curves_there > 0) { entries = 1; widest = strlen(bar_text) > widest ? strlen(bar_text) : widest }
-do for [s = 1:S] { if (styles[s] eq "shadow") { present[s] = 0 } }
-if (shadow ne "") { entries = entries + 1; widest = strlen(shadow) > widest ? strlen(shadow) : widest }
-if (powers > 0) { entries = entries + 2 }
-if (ends_shown > 0) { entries = entries + 1; widest = strlen(end_text) > widest ? strlen(end_text) : widest }
-if (level_text ne "") { entries = entries + 1; widest = strlen(level_text) > widest ? strlen(level_text) : widest }
-if (upright ne "") { entries = entries + 1; widest = strlen(upright) > widest ? strlen(upright) : widest }
-do for [s = 1:S] { if (present[s] && !named(s)) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
-across = columns_of_key(widest)
-across = across > entries ? entries : across
-across = across < 1 ? 1 : across
-legend = 20 + 19 * ceil(entries / real(across))
-title_lines = strlen(title) > width / 8.5 ? 2 : 1
-heading = titled ? 16 + 19 * title_lines : 2
-x_lines = strlen(x_name) > width / 7.5 ? 2 : 1
-height = heading + rows * panel_height + 8 + 15 * x_lines + legend
+widest = 24; entries = powers > 0 ? 2 : 0
+enter(text) = text eq "" ? 0 : (entries = entries + 1, widest = strlen(text) > widest ? strlen(text) : widest)
+curves_there = bare || !any_bars ? 0 : sum [s = 1:S] (curve(s) && present[s])
+t = enter(curves_there > 0 ? bar_text : "") + enter(ends_shown > 0 ? end_text : "")
+t = enter(shadow) + enter(level_text) + enter(upright)
+do for [s = 1:S] {
+    present[s] = styles[s] eq "shadow" ? 0 : present[s]
+    t = enter(present[s] && !named(s) ? series[s] : "")
+}
+load "page.gp"
 
 do for [format in formats] {
-    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
-    eval terminal(format, width, height)
-    set output output . "." . format
-    set multiplot
-    set border 3 linecolor rgb "#444444"
-    set grid xtics ytics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
-    set xtics nomirror font small
-    set ytics nomirror font small
-    set key off
-    if (titled) { set label 1 wrap(title, floor(width / 8.5)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large }
+    eval begin
     do for [p = 1:P] {
-        column_of = (p - 1) % columns
-        row_of = (p - 1) / columns
-        set lmargin at screen real(left_space + column_of * panel_width + 48) / width
-        set rmargin at screen real(left_space + (column_of + 1) * panel_width - 8 - direct) / width
-        set tmargin at screen 1 - real(heading + row_of * panel_height + above) / height
-        set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height - 26) / height
-        set title wrap(panels[p], letters_of_panel) offset 0, -0.5 noenhanced font small
-        if (column_of == 0 && (row_of == 0 || y_span == panel_height)) {
-            set label 3 name_of_y(y_name) at screen place_of_y(y_name) / width, screen 1 - (heading + row_of * panel_height + 0.5 * y_span + 6) / height center rotate noenhanced font normal
-        }
-        unset logscale
+        load "panel.gp"
         low = y_low[p]; high = y_high[p]; drawn = ""; under = ""
         do for [s = 1:S] { if (of(p, s) >= 0) { drawn = drawn . clause(p, s) . end_of(p, s); under = under . bars(p, s) } }
         if (x_scale > 0) { set logscale x x_scale; set format x x_scale == 10 ? "1e%T" : "%g"; set xrange [x_low / (x_high / x_low) ** 0.03:x_high * (x_high / x_low) ** 0.03] } else {
             set format x "%g"; set xrange [x_low - 0.03 * (x_high - x_low):x_high + 0.03 * (x_high - x_low)]
         }
         if (ticks) {
-            set xtics ()
-            tick = -1
-            do for [i = 1:M] {
-                if (place(landmarks[i]) - tick > 0.025 * (strlen(sprintf("%g", landmarks[i])) + 1) * (paper && columns > 1 ? 2 : 1)) {
-                    set xtics add (landmarks[i]); tick = place(landmarks[i])
-                } else { set xtics add ("" landmarks[i] 1) }
-            }
+            eval ticks_of_x
         } else { if (x_scale == 10) { set xtics 10 ** ceil(log10(x_high / x_low) / 6 + 1e-9) } else { set xtics autofreq } }
         if (upright ne "") { set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead linewidth 1.5 linecolor rgb "#000000" }
         if (x_scale == 10 && x_high / x_low < 5000) {
             plain = x_low > 1e-4 && x_high < 1e4
             if (plain) { set format x "%g" }
-            set xtics ()
-            found = 0
-            do for [e = floor(log10(x_low)):ceil(log10(x_high))] { do for [f in (plain && 90 * log10(x_high / x_low) < panel_width - 60 - direct && x_high / x_low < 1000 ? "1 2 5" : "1")] {
-                t = real(f) * 10.0 ** e
-                if (t >= x_low / 1.1 && t <= x_high * 1.1) { set xtics add (t); found = found + 1 }
-            } }
-            if (found < 2) { t = step_of(x_low, x_high); do for [e = ceil(x_low / t):floor(x_high / t)] { set xtics add (e * t) } }
+            axis = "x"; from = x_low; to = x_high; beyond = 1.1
+            numbers = plain && 90 * log10(x_high / x_low) < panel_width - 60 - direct && x_high / x_low < 1000 ? "1 2 5" : "1"
+            load "numbers.gp"
         }
         if (high > 0) {
-            set logscale y
-            set yrange [low:high]
-            decades = log10(high / low)
-            set format y decades > 2.5 && (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"
+            eval scale_y
             if (decades > 2.5 || plot_height < 50 * decades) { set ytics 10 ** ceil(decades / 7) } else {
-                set ytics ()
-                found = 0
-                do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 0.9 ? "1 2 5" : "1 1.2 1.4 1.6 1.8 2 2.5 3 4 5 6 7 8 9")] {
-                    t = real(f) * 10.0 ** e
-                    if (t >= low && t <= high) { set ytics add (t); found = found + 1 }
-                } }
-                if (found < 2) { t = step_of(low, high); do for [e = ceil(low / t):floor(high / t)] { set ytics add (e * t) } }
+                axis = "y"; from = low; to = high
+                numbers = decades > 0.9 ? "1 2 5" : "1 1.2 1.4 1.6 1.8 2 2.5 3 4 5 6 7 8 9"
+                load "numbers.gp"
             }
             if (powers > 0) { under = under . power(1) . power(2) }
             clauses = under . (level > 0 ? ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' : "") . drawn
-            do for [s = 1:S] { if (direct > 0 && ends[(p - 1) * S + s] >= 0) {
-                set label 100 + s series[s] at graph 1.012, graph ends[(p - 1) * S + s] / plot_height left noenhanced font small textcolor rgb hue(s)
-            } }
             eval "plot " . clauses[3:*]
         } else {
             unset ytics; unset grid; unset logscale; unset arrow; set xrange [0:1]; set yrange [0:1]
             set label 4 "no data" at graph 0.5, graph 0.5 center textcolor rgb "#777777"
             plot 2 notitle
-            unset label 4; set ytics nomirror font small; set grid xtics ytics
         }
         unset label
     }
     set label 1 wrap(x_name, floor(width / 7.5)) at screen 0.5, screen (legend - 7 + 15.0 * x_lines) / height center noenhanced font normal
-    set lmargin at screen 0; set rmargin at screen 1
-    set bmargin at screen 0; set tmargin at screen real(legend - 8) / height
-    unset title; unset border; unset tics; unset grid; unset logscale; unset arrow
-    set xrange [0:1]; set yrange [0:1]
-    set key center center horizontal Left reverse samplen 4 maxcols across font key_font noenhanced
+    eval legend_of(legend - 8, 4, across)
     clauses = ""
     do for [s = 1:S] { if (present[s] && !named(s)) { clauses = clauses . ', NaN ' . style_text(s) . sprintf(' title fits(series[%d])', s) } }
     if (shadow ne "") { clauses = clauses . ', NaN with lines linewidth 1.8 dashtype 2 linecolor rgb "#555555" title fits(shadow)' }
@@ -234,8 +175,5 @@ do for [format in formats] {
     if (upright ne "") { clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title fits(upright)' }
     if (curves_there > 0) { clauses = clauses . ', NaN with lines linewidth 0.8 linecolor rgb "#555555" title fits(bar_text)' }
     eval "plot " . (strlen(clauses) ? clauses[3:*] : "NaN notitle")
-    unset multiplot
-    unset output
-    unset label 1
-    set lmargin; set rmargin; set tmargin; set bmargin
+    eval end
 }

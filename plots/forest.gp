@@ -7,8 +7,6 @@
 # oracle[] (1: its name is grey) and, with headings, gap[] and select[], the texts. Data, by numbers: 1 the panel, 2 the
 # line, 3 the ratio, 4 that of the subspace part, 0 where there is none, 5 whether the baseline has the same pairing.
 
-set encoding utf8
-set datafile separator comma
 load "looks.gp"
 P = |panels| - 1 # problems
 L = |series|
@@ -30,9 +28,8 @@ right = columns_of_text ? 190 : 30
 width = paper ? room : left + right + 560
 key_widest = 30
 do for [p = 1:P] { key_widest = strlen(panels[p + 1]) > key_widest ? strlen(panels[p + 1]) : key_widest }
-across = columns_of_key(key_widest); across = across < 1 ? 1 : across
 entries = (P <= 8 ? P : 1) + 1 + subspace + !fixed
-across = across > entries ? entries : across
+across = columns_of_legend(key_widest, entries)
 legend = 14 + 19 * ceil(entries / real(across))
 heading = titled ? 66 : columns_of_text ? 26 : 6; below = 52
 height = heading + 21 * L + below + legend
@@ -41,25 +38,18 @@ edge = (high / low) ** 0.03; edge = edge < 1.01 ? 1.01 : edge
 low = low / edge; high = high * edge
 
 do for [format in formats] {
-    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
-    eval terminal(format, width, height)
-    set output output . "." . format
-    set multiplot
-    set key off
+    eval begin
     set lmargin at screen left / width; set rmargin at screen 1 - real(right) / width
     set tmargin at screen 1 - real(heading) / height; set bmargin at screen real(below + legend) / height
     set border 1 linecolor rgb "#444444"
     set logscale x; set xrange [low:high]; set yrange [0.4:L + 0.6]
     unset ytics
-    set xtics () nomirror font small
+    set xtics nomirror font small
     decades = log10(high / low)
-    ticks = 0
-    do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 3 ? "1" : decades > 1.2 ? "1 2 5" : decades > 0.5 ? "1 1.5 2 3 4 5 6 8" : decades > 0.2 ? "1 1.1 1.2 1.3 1.4 1.5 1.7 2 2.5 3 4 5 6 7 8 9" \
-        : "1 1.05 1.1 1.15 1.2 1.3 1.4 1.5 1.6 1.8 2 2.2 2.5 2.7 3 3.5 4 4.5 5 5.5 6 6.5 7 7.5 8 8.5 9 9.5")] {
-        t = real(f) * 10.0 ** e
-        if (t >= low && t <= high) { set xtics add (t); ticks = ticks + 1 }
-    } }
-    if (ticks < 2) { t = step_of(low, high); do for [e = ceil(low / t):floor(high / t)] { set xtics add (e * t) } }
+    numbers = decades > 3 ? "1" : decades > 1.2 ? "1 2 5" : decades > 0.5 ? "1 1.5 2 3 4 5 6 8" : decades > 0.2 ? "1 1.1 1.2 1.3 1.4 1.5 1.7 2 2.5 3 4 5 6 7 8 9" \
+        : "1 1.05 1.1 1.15 1.2 1.3 1.4 1.5 1.6 1.8 2 2.2 2.5 2.7 3 3.5 4 4.5 5 5.5 6 6.5 7 7.5 8 8.5 9 9.5"
+    axis = "x"; from = low; to = high
+    load "numbers.gp"
     set format x "%g"
     set grid xtics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
     set xlabel x_name offset 0, 0.4 font normal noenhanced
@@ -89,13 +79,8 @@ do for [format in formats] {
     if (!fixed) { clauses = clauses . ', data using ($1 == 1 && $5 == 0 ? $3 : NaN):2 ' . look; keys = keys . ', NaN ' . look . ' title "' . fits("the same, over a baseline of another pairing") . '"' }
     eval "plot " . clauses[3:*]
     unset label; unset arrow; unset xlabel
-    set lmargin at screen 0; set rmargin at screen 1
-    set bmargin at screen 0; set tmargin at screen real(legend) / height
-    unset border; unset tics; unset grid; unset logscale
-    set xrange [0:1]; set yrange [0:1]
-    set key center center horizontal Left reverse samplen 1 maxcols across font key_font noenhanced
+    eval legend_of(legend, 1, across)
     eval "plot " . keys[3:*]
-    unset multiplot
-    unset output
+    eval end
     set tics
 }

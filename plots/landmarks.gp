@@ -9,8 +9,6 @@
 # 5 and 6 first and last of a group, 7 strategies that have the token; output_plane.csv
 # has 1 lane (0: the tokens), 2 and 3 the coordinates; output_received.csv has 1 token, 2 what its key receives.
 
-set encoding utf8
-set datafile separator comma
 along = output . "_lanes.csv"
 plane = output . "_plane.csv"
 received = output . "_received.csv"
@@ -44,11 +42,7 @@ share_of(x) = x > 0 && RECEIVED_max > RECEIVED_min ? log(x / RECEIVED_min) / log
 edge(low, high) = high > low ? 0.06 * (high - low) : 1
 
 do for [format in formats] {
-    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
-    eval terminal(format, width, height)
-    set output output . "." . format
-    set multiplot
-    set key off
+    eval begin
     if (titled) { set label 1 dots(title, 115) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large }
     if (titled) { set label 2 "upper half of a lane: query landmarks; lower half: key landmarks; full height: the same for both\nbar: a token, black where another strategy has it too; circle: a mean, at the mean place of its tokens, with their span where it has no hole" \
         at screen 0.5, screen 1 - 42.0 / height center font small textcolor rgb "#444444" }
@@ -108,7 +102,5 @@ do for [format in formats] {
         unset label 1
     }
     unset title; unset xlabel; unset ylabel
-    unset multiplot
-    unset output
-    set lmargin; set rmargin; set tmargin; set bmargin
+    eval end
 }

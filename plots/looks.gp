@@ -5,6 +5,8 @@
 # 2/3 point, so that text of 12 units has 8 points, and a figure has the width that style.gp says.
 
 load "style.gp"
+set encoding utf8
+set datafile separator comma
 paper = style eq "paper"
 room = 1.5 * page # units across; screen: 0
 titled = !paper   # a paper has captions
@@ -12,6 +14,7 @@ key_size = paper ? 11 : 12
 # Columns of a legend whose longest text has so many letters, and a text that fits into it: gnuplot takes a letter of an
 # SVG for wider than it is.
 columns_of_key(letters) = floor((width - 20) / (7.7 * (letters + 8)))
+columns_of_legend(letters, entries) = (t = columns_of_key(letters), t = t > entries ? entries : t, t < 1 ? 1 : t)
 fits(t) = dots(t, floor((width - 20) / (paper ? 7.7 : 8.4)) - 8)
 
 # Number i is the same in all figures of a run: of a strategy its place in the run, of a core that of its kind. 0 is
@@ -41,6 +44,17 @@ terminal(format, width, height) = \
         scale("pdf") * width / 72, scale("pdf") * height / 72, face(12), 2 * thin * scale("pdf"), 1.1 * scale("pdf")) \
   : sprintf("set terminal pngcairo size %g, %g font '%s' fontscale %g linewidth %g dashlength 0.6 pointscale %g", \
         ceil(scale("png") * width), ceil(scale("png") * height), face(12), scale("png"), thin * scale("png"), scale("png"))
+
+# To be evaluated: what begins and ends a figure in a format, and what begins its legend, so many units up from its
+# foot.
+begin = 'small = face(11); normal = face(12); large = face(14); key_font = face(key_size); ' \
+    . 'eval terminal(format, width, height); set output output . "." . format; set multiplot; set key off'
+end = 'unset multiplot; unset output; unset label; set lmargin; set rmargin; set tmargin; set bmargin'
+legend_of(units, sample, columns) = 'set lmargin at screen 0; set rmargin at screen 1; set bmargin at screen 0; ' \
+    . 'unset title; unset border; unset tics; unset grid; unset logscale; unset arrow; ' \
+    . 'set xrange [0:1]; set yrange [0:1]; ' \
+    . sprintf('set tmargin at screen %.17g; set key center center horizontal Left reverse samplen %g maxcols %d ', \
+              real(units) / height, sample, columns) . 'font key_font noenhanced'
 
 # A text in at most two lines of n letters, broken behind a blank, a comma or the like, else behind a bracket or a hyphen.
 last_of_marks(t, n, marks) = (best = 0, sum [k = n / 2:n] (strstrt(marks, t[k:k]) > 0 && t[k - 1:k] ne " (" ? (best = k, 0) : 0), best)

@@ -7,8 +7,6 @@
 # data: 1 rank, 2 level from the top, 3 side (0 left), 4 and 5 the end of the bar that begins there and its layer (-1:
 # there is none); of the panel: 6 how many methods, 7 the critical difference (0: no test), 8 layers of bars.
 
-set encoding utf8
-set datafile separator comma
 load "looks.gp"
 P = |panels|; S = |series|
 of(p, s) = block[(p - 1) * S + s]
@@ -50,11 +48,8 @@ edge(right) = right > 0 ? panel_width - side + 14 : side - 14
 nearer(right) = right > 0 ? 6 : -6
 
 do for [format in formats] {
-    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
-    eval terminal(format, width, height)
-    set output output . "." . format
-    set multiplot
-    unset border; unset tics; unset key
+    eval begin
+    unset border; unset tics
     if (titled) { set label 1 dots(title, int(width / 8.2)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large }
     if (titled) { set label 2 subtitle at screen 0.5, screen 1 - 42.0 / height center noenhanced font small textcolor rgb "#444444" }
     do for [p = 1:P] {
@@ -95,7 +90,5 @@ do for [format in formats] {
         eval "plot " . clauses[3:*]
         unset label; unset arrow
     }
-    unset multiplot
-    unset output
-    set lmargin; set rmargin; set tmargin; set bmargin
+    eval end
 }

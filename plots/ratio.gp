@@ -8,7 +8,9 @@
 # interval, the ratio itself where there is none.
 
 load "common.gp"
+y_beside = panel_height
 stats data using (learn($4), 1) nooutput
+narrow = 1
 load "ticks.gp"
 
 # Shares of the axis: the least distance of two values of x, and by how much series s is shifted.
@@ -28,12 +30,10 @@ curve_of(p, s) = sprintf(', data using (is(%d, %d, 0) ? at($4, %d) : NaN):5 ', p
 
 # What each panel reaches, its clauses of plot, and the ends of its curves.
 array lows[P]; array highs[P]; array clauses_of[P]
-C = S
-array names[C]; array ends[P * C]; array there[P * C]; array last_of[S]
+array ends[P * S]; array there[P * S]; array last_of[S]
 array curves_there[S]; array bars_there[S]; array dots_there[S]
 note(y) = (low = y < low ? y : low, high = y > high ? y : high)
 count(s, head, bar) = head ? (dots_there[s] = 1) : bar ? (curves_there[s] = 1, bars_there[s] = 1) : (curves_there[s] = 1)
-do for [s = 1:S] { names[s] = series[s] }
 do for [p = 1:P] {
     low = 1; high = 1
     do for [s = 1:S] { curves_there[s] = 0; bars_there[s] = 0; dots_there[s] = 0; last_of[s] = -1 }
@@ -45,8 +45,8 @@ do for [p = 1:P] {
     do for [s = 1:S] {
         if (dots_there[s]) { clauses = clauses . dots_of(p, s) }
         curves = curves . (bars_there[s] ? bars_of(p, s) : "") . (curves_there[s] ? curve_of(p, s) : "")
-        there[(p - 1) * C + s] = curves_there[s]
-        ends[(p - 1) * C + s] = last_of[s] > 0 && M > 1 ? plot_height * log(last_of[s] / low) / log(high / low) : -1
+        there[(p - 1) * S + s] = curves_there[s]
+        ends[(p - 1) * S + s] = last_of[s] > 0 && M > 1 ? plot_height * log(last_of[s] / low) / log(high / low) : -1
     }
     lows[p] = low; highs[p] = high
     clauses_of[p] = clauses . ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' . curves
@@ -59,83 +59,35 @@ stats data using ($7 > $6 ? (any_bars = 1, 1) : 1) nooutput
 widest = 24; entries = 2 + any_bars
 do for [s = 1:S] { if (shown[s] && direct == 0) { entries = entries + 1; widest = strlen(series[s]) > widest ? strlen(series[s]) : widest } }
 do for [i = 1:3] { widest = strlen(texts[i]) > widest ? strlen(texts[i]) : widest }
-across = columns_of_key(widest)
-across = across < 1 ? 1 : across > entries ? entries : across
-legend = 20 + 19 * ceil(entries / real(across))
-title_lines = strlen(title) > width / 8.5 ? 2 : 1
-heading = titled ? 16 + 19 * title_lines : 2
-x_lines = strlen(x_name) > width / 7.5 ? 2 : 1
-height = heading + rows * panel_height + 8 + 15 * x_lines + legend
+load "page.gp"
 do for [format in formats] {
-    small = face(11); normal = face(12); large = face(14); key_font = face(key_size)
-    eval terminal(format, width, height)
-    set output output . "." . format
-    set multiplot
-    set border 3 linecolor rgb "#444444"
-    set grid xtics ytics linecolor rgb "#dddddd" linetype 1 linewidth 0.5
-    set xtics nomirror format "%g" font small
-    set ytics nomirror font small
-    set key off
-    if (titled) { set label 1 wrap(title, floor(width / 8.5)) at screen 0.5, screen 1 - 20.0 / height center noenhanced font large }
+    eval begin
     do for [p = 1:P] {
-        column_of = (p - 1) % columns
-        row_of = (p - 1) / columns
-        set lmargin at screen real(left_space + column_of * panel_width + 48) / width
-        set rmargin at screen real(left_space + (column_of + 1) * panel_width - 8 - direct) / width
-        set tmargin at screen 1 - real(heading + row_of * panel_height + above) / height
-        set bmargin at screen 1 - real(heading + (row_of + 1) * panel_height - 26) / height
-        set title wrap(panels[p], letters_of_panel) offset 0, -0.5 noenhanced font small
-        if (column_of == 0) {
-            set label 3 name_of_y(y_name) at screen place_of_y(y_name) / width, screen 1 - (heading + (row_of + 0.5) * panel_height + 6) / height center rotate noenhanced font normal
-        }
-        unset logscale; set xrange [*:*]; set yrange [*:*]
+        load "panel.gp"
         low = lows[p]; high = highs[p]
         if (log_x) { set logscale x 2 }
         t = log_x ? (real(landmarks[M]) / landmarks[1]) ** margin : margin * (landmarks[M] - landmarks[1])
         if (M < 2) { set xrange [0.5 * landmarks[1]:1.5 * landmarks[1]] } else {
             if (log_x) { set xrange [landmarks[1] / t:landmarks[M] * t] } else { set xrange [landmarks[1] - t:landmarks[M] + t] }
         }
-        set xtics ()
-        last = -1
-        do for [i = 1:M] {
-            if (place(landmarks[i]) - last > 0.025 * (strlen(sprintf("%g", landmarks[i])) + 1)) {
-                set xtics add (landmarks[i]); last = place(landmarks[i])
-            } else { set xtics add ("" landmarks[i] 1) }
-        }
-        set logscale y
-        set yrange [low:high]
-        decades = log10(high / low)
-        set format y decades > 2.5 && (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"
+        eval ticks_of_x
+        eval scale_y
         if (decades > 2.5) { set ytics 10 ** ceil(decades / 7) } else {
-            set ytics ()
-            ticks = 0
-            do for [e = floor(log10(low)):ceil(log10(high))] { do for [f in (decades > 1.2 ? "1 2 5" : decades > 0.7 ? "1 1.5 2 3 5 7" : decades > 0.4 ? "1 1.2 1.5 2 2.5 3 4 5 6 8" : "1 1.1 1.2 1.3 1.4 1.6 1.8 2 2.5 3 3.5 4 5 6 7 8 9")] {
-                t = real(f) * 10.0 ** e
-                if (t >= low && t <= high) { set ytics add (t); ticks = ticks + 1 }
-            } }
-            if (ticks < 2) { t = step_of(low, high); do for [e = ceil(low / t):floor(high / t)] { set ytics add (e * t) } }
+            axis = "y"; from = low; to = high
+            numbers = decades > 1.2 ? "1 2 5" : decades > 0.7 ? "1 1.5 2 3 5 7" : decades > 0.4 ? "1 1.2 1.5 2 2.5 3 4 5 6 8" : "1 1.1 1.2 1.3 1.4 1.6 1.8 2 2.5 3 3.5 4 5 6 7 8 9"
+            load "numbers.gp"
         }
         clauses = clauses_of[p]
-        do for [s = 1:S] { if (direct > 0 && ends[(p - 1) * S + s] >= 0) {
-            set label 100 + s series[s] at graph 1.012, graph ends[(p - 1) * S + s] / plot_height left noenhanced font small textcolor rgb hue(s)
-        } }
         eval "plot " . clauses[3:*]
         unset label
     }
     set label 1 wrap(x_name, floor(width / 7.5)) at screen 0.5, screen (legend - 7 + 15.0 * x_lines) / height center noenhanced font normal
-    set lmargin at screen 0; set rmargin at screen 1
-    set bmargin at screen 0; set tmargin at screen real(legend - 8) / height
-    unset title; unset border; unset tics; unset grid; unset logscale
-    set xrange [0:1]; set yrange [0:1]
-    set key center center horizontal Left reverse samplen 4 maxcols across font key_font noenhanced
+    eval legend_of(legend - 8, 4, across)
     clauses = ""
     do for [s = 1:S] { clauses = direct > 0 || !shown[s] ? clauses : clauses . ', NaN ' . curve_style(s) . sprintf(' title fits(series[%d])', s) }
     clauses = clauses . ', NaN with lines linewidth 1.5 linecolor rgb "#000000" title fits(texts[1])'
     if (any_bars) { clauses = clauses . ', NaN with lines linewidth 1.6 linecolor rgb "#555555" title fits(texts[2])' }
     clauses = clauses . ', NaN with points pointtype 7 pointsize 0.4 linecolor rgb "#aaaaaa" title fits(texts[3])'
     eval "plot " . clauses[3:*]
-    unset multiplot
-    unset output
-    unset label 1
-    set lmargin; set rmargin; set tmargin; set bmargin
+    eval end
 }

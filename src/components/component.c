@@ -9,7 +9,6 @@
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_CHOICES = 10000 }; /* of a kind in one experiment */
@@ -121,15 +120,13 @@ const char *nb_option_allowed(const nb_option *o, bool brief, nb_ctx *ctx)
 
 static bool set_int(const nb_option *o, const char *text, int *field)
 {
-    if (o->word && strcmp(text, o->word) == 0) {
+    if (o->word && strcmp(text, o->word) == 0)
         *field = NB_AUTO;
-        return true;
-    }
-    if (o->second && strcmp(text, o->second) == 0) {
+    else if (o->second && strcmp(text, o->second) == 0)
         *field = NB_SECOND;
-        return true;
-    }
-    return nb_parse_int(text, (int)fmax(o->lo, INT_MIN), (int)fmin(o->hi, INT_MAX), field);
+    else
+        return nb_parse_int(text, (int)fmax(o->lo, INT_MIN), (int)fmin(o->hi, INT_MAX), field);
+    return true;
 }
 
 static bool set_real(const nb_option *o, const char *text, double *field)

@@ -95,6 +95,11 @@ typedef union {
     { \
         .name = #field, .type = type_, .offset = offsetof(row_, field), __VA_ARGS__ \
     }
+/* A measure: a double within the member `part`. */
+#define NB_COLUMN_MEASURE_OF(row_, part, field, ...) \
+    { \
+        .name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(row_, part.field), .measure = true, __VA_ARGS__ \
+    }
 #define NB_COLUMN_TEXT_OF(row_, field, ...) NB_COLUMN_OF(row_, field, NB_COLUMN_TEXT, __VA_ARGS__)
 #define NB_COLUMN_INT_OF(row_, field, ...) NB_COLUMN_OF(row_, field, NB_COLUMN_INT, __VA_ARGS__)
 #define NB_COLUMN_EXPERIMENT(row_) NB_COLUMN_TEXT_OF(row_, experiment, .help = "name of the experiment")
@@ -118,6 +123,9 @@ typedef union {
                           "a source")
 #define NB_COLUMN_N(row_) NB_COLUMN_INT_OF(row_, n, .help = "tokens")
 #define NB_COLUMN_D(row_) NB_COLUMN_INT_OF(row_, d, .help = "dimension of a head")
+/* What a head is: five columns. */
+#define NB_COLUMNS_OF_HEAD(row_) \
+    NB_COLUMN_N(row_), NB_COLUMN_D(row_), NB_COLUMN_MODEL(row_), NB_COLUMN_LAYER(row_), NB_COLUMN_SOURCE(row_)
 #define NB_COLUMN_STATUS(row_) \
     NB_COLUMN_TEXT_OF(row_, status, \
                       .help = "ok, skipped, diverged (not finite, or an iteration driven out of its region of " \

@@ -11,8 +11,6 @@
 #include "components/component.h"
 #include "components/row.h"
 
-#include <stdio.h>
-
 typedef struct nb_config nb_config;               /* config/config.h */
 typedef struct nb_key_values nb_key_values;       /* config/keys.h */
 typedef struct nb_plan nb_plan;                   /* run/plan.h */
@@ -49,11 +47,14 @@ typedef struct {
 
 bool nb_axis_has_list(const nb_axis *axis); /* true if its values are indices into the config's list */
 
-/* The first axis of every study. */
-#define NB_AXIS_PROBLEMS \
+/* An axis of that type, and what else it has. */
+#define NB_AXIS_OF(key_, column_, type_, ...) \
     { \
-        .key = "problems", .column = "problem", .type = NB_AXIS_COMPONENT, .scene = true, .registry = &nb_problems \
+        .key = key_, .column = column_, .type = type_, __VA_ARGS__ \
     }
+
+/* The first axis of every study. */
+#define NB_AXIS_PROBLEMS NB_AXIS_OF("problems", "problem", NB_AXIS_COMPONENT, .scene = true, .registry = &nb_problems)
 
 /* The phase that a worker is in, for the message about a row that did not come back: NB_AT_START, or 1 + the index in
  * the study's table. */

@@ -230,13 +230,11 @@ static nb_status check_blind(const bench *b, const nb_landmarks *picked, nb_pair
 
 nb_status nb_check_draws(nb_draws d, nb_ctx *ctx)
 {
-    const char *drop, *add;
-    NB_NEED(drop, nb_format(ctx, "drop %s, or draw", d.trait));
-    NB_NEED(add, nb_format(ctx, "add %s to its traits", d.trait));
-    NB_REQUIRE(ctx, !d.random || !d.same, NB_EBUG, "it is declared random, but %s in another trial: %s", d.same_text,
-               d.by_option ? "add deterministic=true, or draw from the seed" : drop);
-    NB_REQUIRE(ctx, d.random || d.same, NB_EBUG, "it is declared not random, but %s in another trial: %s", d.other_text,
-               d.by_option ? "drop deterministic=true" : add);
+    const char *trait = d.by_option ? "deterministic=true" : d.trait;
+    NB_REQUIRE(ctx, !d.random || !d.same, NB_EBUG, "it is declared random, but %s in another trial: %s %s, or draw%s",
+               d.same_text, d.by_option ? "add" : "drop", trait, d.by_option ? " from the seed" : "");
+    NB_REQUIRE(ctx, d.random || d.same, NB_EBUG, "it is declared not random, but %s in another trial: %s %s%s",
+               d.other_text, d.by_option ? "drop" : "add", trait, d.by_option ? "" : " to its traits");
     return NB_OK;
 }
 
@@ -285,28 +283,22 @@ nb_status nb_check_allocations(nb_status (*prepare)(void *self, nb_ctx *ctx), nb
     }
 }
 
-typedef struct {
-    nb_trial_run *run;
-    bench b;
-} attempt;
-
 static nb_status prepare_pick(void *self, nb_ctx *ctx)
 {
-    attempt *a = self;
-    return open_bench(a->run, &a->b, ctx);
+    return open_bench(((bench *)self)->run, self, ctx);
 }
 
 static nb_status try_pick(void *self, nb_ctx *ctx)
 {
-    attempt *a = self;
+    const bench *b = self;
     nb_landmarks landmarks;
-    return pick(&a->b, a->run->head->n > 4 ? 4 : a->run->head->n, pairing_of(a->run), 0, &landmarks, ctx);
+    return pick(b, b->run->head->n > 4 ? 4 : b->run->head->n, pairing_of(b->run), 0, &landmarks, ctx);
 }
 
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 {
     enum { SMALL = 50 };
-    return run->head->n < SMALL ? nb_check_allocations(prepare_pick, try_pick, &(attempt){.run = run}, ctx) : NB_OK;
+    return run->head->n < SMALL ? nb_check_allocations(prepare_pick, try_pick, &(bench){.run = run}, ctx) : NB_OK;
 }
 
 nb_status nb_check_early(const nb_choice *choice, const nb_registry *registry, nb_ctx *ctx)

@@ -18,20 +18,22 @@ static nb_status reversed(int d, int n, const double *x, double **out, nb_ctx *c
     return NB_OK;
 }
 
-static nb_status make_heads(const nb_trial_run *run, nb_head heads[2], nb_ctx *ctx)
+/* masked: under a mask, whatever the head says. */
+static nb_status make_heads(const nb_trial_run *run, bool masked, nb_head heads[2], nb_ctx *ctx)
 {
     const nb_head *h = run->head;
     heads[0] = heads[1] = *h;
+    heads[0].causal = heads[1].causal = h->causal || masked;
     NB_TRY(ctx, reversed(h->d, h->n, h->q, &heads[1].q, ctx));
     NB_TRY(ctx, reversed(h->d, h->n, h->k, &heads[1].k, ctx));
     if (h->v) NB_TRY(ctx, reversed(h->dv, h->n, h->v, &heads[1].v, ctx));
     return NB_OK;
 }
 
-static nb_status make_layer(const nb_trial_run *run, nb_layer *layer, nb_ctx *ctx)
+static nb_status make_layer(const nb_trial_run *run, bool masked, nb_layer *layer, nb_ctx *ctx)
 {
     nb_head heads[2];
-    NB_TRY(ctx, make_heads(run, heads, ctx));
+    NB_TRY(ctx, make_heads(run, masked, heads, ctx));
     return nb_layer_of_heads(2, heads, layer, ctx);
 }
 
@@ -83,7 +85,7 @@ static nb_status check_output(nb_trial_run *run, nb_ctx *ctx)
 {
     nb_layer layer;
     result one, again, more;
-    NB_TRY(ctx, make_layer(run, &layer, ctx));
+    NB_TRY(ctx, make_layer(run, false, &layer, ctx));
     size_t count = size_of(&layer.shape), bytes = count * sizeof(nb_scalar);
     uint64_t before = sum_of(&layer);
     NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
@@ -103,7 +105,7 @@ static nb_status check_cost(nb_trial_run *run, nb_ctx *ctx)
 {
     nb_layer layer;
     result r;
-    NB_TRY(ctx, make_layer(run, &layer, ctx));
+    NB_TRY(ctx, make_layer(run, false, &layer, ctx));
     for (int threads = 1; threads <= 2; threads++) {
         NB_TRY(ctx, attend(run, &layer, threads, 0, &r, ctx));
         if (!r.out) return NB_OK;
@@ -144,7 +146,7 @@ static nb_status check_cut(nb_trial_run *run, int cut, const nb_layer *layer, co
     nb_head changed[2];
     nb_layer other;
     result two;
-    NB_TRY(ctx, make_heads(run, changed, ctx));
+    NB_TRY(ctx, make_heads(run, true, changed, ctx));
     for (int i = 0; i < 2; i++) NB_TRY(ctx, change_from(cut, &changed[i], ctx));
     NB_TRY(ctx, nb_layer_of_heads(2, changed, &other, ctx));
     NB_TRY(ctx, attend(run, &other, 1, 0, &two, ctx));
@@ -160,19 +162,16 @@ static nb_status check_causal(nb_trial_run *run, nb_ctx *ctx)
 {
     nb_layer layer;
     result one;
-    nb_head masked = *run->head;
+    int n = run->head->n;
     bool causal = nb_attention_traits(run->choice) & NB_ATTENTION_CAUSAL;
-    nb_trial_run of_masked = *run;
-    masked.causal = true;
-    of_masked.head = &masked;
-    NB_TRY(ctx, make_layer(&of_masked, &layer, ctx));
+    NB_TRY(ctx, make_layer(run, true, &layer, ctx));
     const char *why;
     NB_TRY(ctx, nb_attention_refusal(run->choice, &layer.shape, &why, ctx));
     NB_REQUIRE(ctx, causal || why, NB_EBUG, "it has no causal form, and accepts a causal layer");
-    if (why || masked.n < 2 || nb_attention_traits(run->choice) & NB_ATTENTION_FORESEES) return NB_OK;
+    if (why || n < 2 || nb_attention_traits(run->choice) & NB_ATTENTION_FORESEES) return NB_OK;
     NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
-    const int cuts[] = {1, masked.n / 2, masked.n - 1};
-    for (int i = 0; i < 3 && one.out; i++) NB_TRY(ctx, check_cut(&of_masked, cuts[i], &layer, one.out, ctx));
+    const int cuts[] = {1, n / 2, n - 1};
+    for (int i = 0; i < 3 && one.out; i++) NB_TRY(ctx, check_cut(run, cuts[i], &layer, one.out, ctx));
     return NB_OK;
 }
 
@@ -181,11 +180,7 @@ static nb_status check_steps(nb_trial_run *run, nb_ctx *ctx)
 {
     nb_layer layer;
     result one;
-    nb_head masked = *run->head;
-    nb_trial_run of_masked = *run;
-    masked.causal = true;
-    of_masked.head = &masked;
-    NB_TRY(ctx, make_layer(&of_masked, &layer, ctx));
+    NB_TRY(ctx, make_layer(run, true, &layer, ctx));
     if (!(nb_attention_traits(run->choice) & NB_ATTENTION_STEPS)) return NB_OK;
     NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
     if (!one.out) return NB_OK;
@@ -215,7 +210,7 @@ static nb_status check_random(nb_trial_run *run, nb_ctx *ctx)
 {
     nb_layer layer;
     result one, two;
-    NB_TRY(ctx, make_layer(run, &layer, ctx));
+    NB_TRY(ctx, make_layer(run, false, &layer, ctx));
     if (nb_attention_traits(run->choice) & NB_ATTENTION_RANDOM) return NB_OK; /* another draw may be the same */
     NB_TRY(ctx, attend(run, &layer, 1, 0, &one, ctx));
     NB_TRY(ctx, attend(run, &layer, 1, 1, &two, ctx));
@@ -230,7 +225,7 @@ static nb_status try_pass(void *self, nb_ctx *ctx)
     nb_trial_run *run = self;
     nb_layer layer;
     result r;
-    NB_TRY(ctx, make_layer(run, &layer, ctx));
+    NB_TRY(ctx, make_layer(run, false, &layer, ctx));
     return attend(run, &layer, 1, 0, &r, ctx);
 }
 

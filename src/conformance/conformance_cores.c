@@ -17,6 +17,7 @@
 enum { MOST_TOKENS = 50 }; /* of the heads on which allocations fail */
 
 typedef struct {
+    nb_trial_run *run;
     nb_scene *scene;
     nb_landmarks landmarks;
     nb_pair pair;
@@ -33,11 +34,11 @@ static nb_status spread_tokens(nb_picks *picks, int n, int m, nb_ctx *ctx)
 }
 
 /* Factors of their own, as the streamed engine hands them over; NULL if these cannot be had. */
-static nb_status open_bench(const nb_trial_run *run, int m, nb_factors_kind kind, bench *b, nb_ctx *ctx)
+static nb_status open_bench(nb_trial_run *run, int m, nb_factors_kind kind, bench *b, nb_ctx *ctx)
 {
     int n = run->head->n;
     nb_engine_times times;
-    *b = (bench){.pair = {.kind = kind}};
+    *b = (bench){.run = run, .pair = {.kind = kind}};
     NB_TRY(ctx, nb_scene_new(run->head, run->kernel, &b->scene, ctx));
     NB_TRY(ctx, spread_tokens(&b->landmarks.queries, n, m, ctx));
     b->landmarks.keys = b->landmarks.queries;
@@ -62,15 +63,16 @@ static uint64_t input(const nb_trial_run *run, const nb_factors *f)
 }
 
 /* X, or *refusal. */
-static nb_status compute(nb_trial_run *run, bench *b, int trial, double *x, const char **refusal, nb_ctx *ctx)
+static nb_status compute(const bench *b, int trial, double *x, const char **refusal, nb_ctx *ctx)
 {
     nb_factors *f = b->pair.factors;
     nb_computed computed;
-    uint64_t before = input(run, f);
-    run->calls++;
-    NB_TRY(ctx, nb_core_compute(run->choice, f, b->scene, (nb_stream){.seed = 5, .trial = trial}, x, &computed, ctx));
+    uint64_t before = input(b->run, f);
+    b->run->calls++;
+    NB_TRY(ctx,
+           nb_core_compute(b->run->choice, f, b->scene, (nb_stream){.seed = 5, .trial = trial}, x, &computed, ctx));
     *refusal = computed.refusal;
-    NB_REQUIRE(ctx, input(run, f) == before, NB_EBUG, "it changed its input");
+    NB_REQUIRE(ctx, input(b->run, f) == before, NB_EBUG, "it changed its input");
     return NB_OK;
 }
 
@@ -100,14 +102,13 @@ static nb_status check_factors(nb_trial_run *run, int m, nb_factors_kind kind, n
     y = x + square;
     NB_TRY(ctx, open_bench(run, m, kind, &one, ctx));
     if (!one.pair.factors) return NB_OK;
-    NB_TRY(ctx, compute(run, &one, 0, x, &refusal, ctx));
+    NB_TRY(ctx, compute(&one, 0, x, &refusal, ctx));
     NB_TRY(ctx, judge(one.pair.factors, x, refusal, ctx));
     NB_TRY(ctx, open_bench(run, m, kind, &two, ctx));
     NB_TRY(ctx, nb_factors_svd(two.pair.factors, &s, ctx));
-    NB_TRY(ctx, compute(run, &two, 0, y, &again, ctx));
+    NB_TRY(ctx, compute(&two, 0, y, &again, ctx));
     NB_REQUIRE(ctx, !refusal == !again && memcmp(x, y, square * sizeof *x) == 0, NB_EBUG,
-               "a different X for the same "
-               "A");
+               "a different X for the same A");
     NB_REQUIRE(ctx, !nb_ctx_overrun(ctx), NB_EBUG, "it wrote beyond the end of memory from nb_alloc");
     return NB_OK;
 }
@@ -150,9 +151,9 @@ static nb_status check_draws(nb_trial_run *run, nb_ctx *ctx)
     unsigned traits = nb_core_traits(run->choice);
     if (!(traits & NB_CORE_ELSEWHERE)) return NB_OK;
     NB_TRY(ctx, open_bench(run, M, NB_NYSTROMFORMER, &b, ctx));
-    NB_TRY(ctx, compute(run, &b, 0, x, &refusal, ctx));
+    NB_TRY(ctx, compute(&b, 0, x, &refusal, ctx));
     if (refusal || !nb_all_finite(M * M, x)) return NB_OK;
-    NB_TRY(ctx, compute(run, &b, 1, y, &refusal, ctx));
+    NB_TRY(ctx, compute(&b, 1, y, &refusal, ctx));
     for (int i = 0; i < M * M; i++) same = same && x[i] == y[i];
     return nb_check_draws((nb_draws){.random = traits & NB_CORE_RANDOM,
                                      .by_option = !nb_plugin_of(run->choice->component),
@@ -174,7 +175,7 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     NB_TRY(ctx, check_draws(run, ctx));
     if (!(nb_core_traits(run->choice) & NB_CORE_FILTER)) return NB_OK;
     NB_TRY(ctx, open_bench(run, M, NB_NYSTROMFORMER, &b, ctx));
-    NB_TRY(ctx, compute(run, &b, 0, x, &refusal, ctx));
+    NB_TRY(ctx, compute(&b, 0, x, &refusal, ctx));
     if (refusal || !nb_all_finite(M * M, x)) return NB_OK;
     NB_TRY(ctx, off_diagonal(b.pair.factors, x, &share, ctx));
     NB_REQUIRE(ctx, share < 1e-3, NB_EBUG, "it declares NB_CORE_FILTER, but %.3g of X mixes the singular vectors of A",
@@ -182,29 +183,23 @@ static nb_status check_traits(nb_trial_run *run, nb_ctx *ctx)
     return NB_OK;
 }
 
-typedef struct {
-    nb_trial_run *run;
-    bench b;
-} attempt;
-
 static nb_status prepare_x(void *self, nb_ctx *ctx)
 {
-    attempt *a = self;
-    return open_bench(a->run, a->run->head->n > 4 ? 4 : a->run->head->n, NB_NYSTROMFORMER, &a->b, ctx);
+    nb_trial_run *run = ((const bench *)self)->run;
+    return open_bench(run, run->head->n > 4 ? 4 : run->head->n, NB_NYSTROMFORMER, self, ctx);
 }
 
 static nb_status try_x(void *self, nb_ctx *ctx)
 {
-    attempt *a = self;
     const char *refusal;
     double x[4 * 4];
-    return compute(a->run, &a->b, 0, x, &refusal, ctx);
+    return compute(self, 0, x, &refusal, ctx);
 }
 
 static nb_status check_memory(nb_trial_run *run, nb_ctx *ctx)
 {
     bool small = run->head->n < MOST_TOKENS && !run->head->causal;
-    return small ? nb_check_allocations(prepare_x, try_x, &(attempt){.run = run}, ctx) : NB_OK;
+    return small ? nb_check_allocations(prepare_x, try_x, &(bench){.run = run}, ctx) : NB_OK;
 }
 
 const nb_check nb_core_checks[] = {

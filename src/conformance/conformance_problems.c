@@ -4,7 +4,6 @@
 #include "conformance/conformance.h"
 #include "linalg/vector.h"
 
-#include <math.h>
 #include <string.h>
 
 static nb_status make(nb_trial_run *run, int head, uint64_t seed, int trial, nb_head *out, nb_ctx *ctx)

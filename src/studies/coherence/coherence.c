@@ -11,21 +11,13 @@ static const nb_option options[] = {NB_OPTION_END};
 
 static const nb_axis axes[] = {
     [NB_COHERENCE_PROBLEM] = NB_AXIS_PROBLEMS,
-    [NB_COHERENCE_SIDE] = {.key = "side",
-                           .column = "side",
-                           .type = NB_AXIS_WORD,
-                           .scene = true,
-                           .words = nb_coherence_sides,
-                           .initial = "queries"},
+    [NB_COHERENCE_SIDE] =
+        NB_AXIS_OF("side", "side", NB_AXIS_WORD, .scene = true, .words = nb_coherence_sides, .initial = "queries"),
     [NB_COHERENCE_CLUSTERS] =
-        {.key = "clusters", .column = "clusters", .type = NB_AXIS_INTEGER, .lo = 1, .hi = 1000000, .initial = "16"},
-    [NB_COHERENCE_PARTITION] = {.key = "partitions",
-                                .column = "partition",
-                                .type = NB_AXIS_COMPONENT,
-                                .registry = &nb_partitions,
-                                .check = nb_partition_check},
-    [NB_COHERENCE_TAU] =
-        {.key = "tau", .column = "tau", .type = NB_AXIS_REAL, .lo = 1e-6, .hi = 0.999999, .initial = "0.05"},
+        NB_AXIS_OF("clusters", "clusters", NB_AXIS_INTEGER, .lo = 1, .hi = 1000000, .initial = "16"),
+    [NB_COHERENCE_PARTITION] = NB_AXIS_OF("partitions", "partition", NB_AXIS_COMPONENT, .registry = &nb_partitions,
+                                          .check = nb_partition_check),
+    [NB_COHERENCE_TAU] = NB_AXIS_OF("tau", "tau", NB_AXIS_REAL, .lo = 1e-6, .hi = 0.999999, .initial = "0.05"),
     {.key = NULL}};
 
 /* The phases, by nb_coherence_phase. */

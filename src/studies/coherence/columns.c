@@ -3,11 +3,7 @@
 #include "studies/coherence/study.h"
 
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_coherence_row, field, __VA_ARGS__)
-#define REAL(field, ...) \
-    { \
-        .name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(nb_coherence_row, measures.field), .measure = true, \
-        __VA_ARGS__ \
-    }
+#define REAL(field, ...) NB_COLUMN_MEASURE_OF(nb_coherence_row, measures, field, __VA_ARGS__)
 #define YES(field, ...) REAL(field, .integer = true, __VA_ARGS__)
 
 const nb_column nb_coherence_columns[] = {
@@ -16,20 +12,14 @@ const nb_column nb_coherence_columns[] = {
     NB_COLUMN_HEAD(nb_coherence_row),
     TEXT(side, .identity = true, .help = "whose points Q stands for here: queries or keys"),
     NB_COLUMN_TRIAL(nb_coherence_row),
-    NB_COLUMN_N(nb_coherence_row),
-    NB_COLUMN_D(nb_coherence_row),
-    NB_COLUMN_MODEL(nb_coherence_row),
-    NB_COLUMN_LAYER(nb_coherence_row),
-    NB_COLUMN_SOURCE(nb_coherence_row),
+    NB_COLUMNS_OF_HEAD(nb_coherence_row),
     NB_COLUMN_INT_OF(nb_coherence_row, clusters, .identity = true,
                      .help = "k: the clusters that the partition is asked for, and the singular vectors that leverage "
                              "is of"),
     TEXT(partition, .identity = true, .help = "how the tokens were divided into clusters, with all options"),
-    {.name = "tau",
-     .type = NB_COLUMN_REAL,
-     .offset = offsetof(nb_coherence_row, tau),
-     .identity = true,
-     .help = "a cluster's local rank is the number of its singular values above tau times the largest of Q"},
+    NB_COLUMN_OF(nb_coherence_row, tau, NB_COLUMN_REAL, .identity = true,
+                 .help =
+                     "a cluster's local rank is the number of its singular values above tau times the largest of Q"),
     NB_COLUMN_STATUS(nb_coherence_row),
     NB_COLUMN_REASON(nb_coherence_row),
     REAL(mu, .help = "coherence: n/k times the largest leverage score, from 1 to n/k; the leverage l_i of a token is "

@@ -10,12 +10,6 @@
 #define SECONDS_PER_MULTIPLICATION 1e-9
 enum { ITERATIONS = 30 }; /* of a partition that looks at the points: k-means on real heads */
 
-/* One SVD with vectors. */
-static double spectrum(double n, double d)
-{
-    return 20 * n * d * fmin(n, d);
-}
-
 /* Errors from random tokens, for one k. */
 static double draws(double r, double k)
 {
@@ -45,7 +39,7 @@ nb_cost nb_coherence_cost(const nb_plan *plan, const nb_unit *unit, const bool *
     for (int i = unit->first; i < unit->end; i++) {
         double k = nb_plan_value(plan, i, NB_COHERENCE_CLUSTERS);
         if ((pending && !pending[i]) || k > r) continue;
-        if (work == 0) work = spectrum(n, d);
+        if (work == 0) work = 20 * n * d * r; /* an SVD with vectors */
         if (starts(plan, unit->first, i, k_alone)) work += draws(r, k);
         if (starts(plan, unit->first, i, both)) work += clustering(n, d, k);
         work += n;

@@ -5,7 +5,6 @@
 #include "studies/coherence/study.h"
 
 #include <gsl/gsl_randist.h>
-#include <math.h>
 
 typedef struct {
     const nb_pending *pending;

@@ -13,8 +13,7 @@ typedef enum {
     NB_COHERENCE_SIDE,
     NB_COHERENCE_CLUSTERS,
     NB_COHERENCE_PARTITION,
-    NB_COHERENCE_TAU,
-    NB_COHERENCE_AXES
+    NB_COHERENCE_TAU
 } nb_coherence_axis;
 
 enum { NB_OF_QUERIES, NB_OF_KEYS }; /* nb_coherence_sides */

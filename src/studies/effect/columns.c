@@ -3,13 +3,9 @@
 #include "studies/effect/study.h"
 
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_effect_row, field, __VA_ARGS__)
-#define REAL(part, field, ...) \
-    { \
-        .name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(nb_effect_row, result.part field), .measure = true, \
-        __VA_ARGS__ \
-    }
-#define TOLD(field, ...) REAL(told., field, __VA_ARGS__)
-#define ERROR(field, ...) REAL(local., field, .wanted = NB_EFFECT_WANT_ERROR, __VA_ARGS__)
+#define TOLD(field, ...) NB_COLUMN_MEASURE_OF(nb_effect_row, result.told, field, __VA_ARGS__)
+#define LOCAL(field, ...) NB_COLUMN_MEASURE_OF(nb_effect_row, result.local, field, __VA_ARGS__)
+#define ERROR(field, ...) LOCAL(field, .wanted = NB_EFFECT_WANT_ERROR, __VA_ARGS__)
 
 const nb_column nb_effect_columns[] = {
     NB_COLUMN_EXPERIMENT(nb_effect_row),
@@ -53,9 +49,10 @@ const nb_column nb_effect_columns[] = {
           .help = "the least error that any X reaches: mean over the same heads; empty where error is empty"),
     ERROR(error_core, .help = "what the core adds, mean over the same heads; in each error^2 = error_subspace^2 + "
                               "error_core^2; empty where error is empty"),
-    REAL(local., output_error, .wanted = NB_EFFECT_WANT_OUTPUT, .infinite = true,
-         .help = "|O - O_exact|_F / |O_exact|_F of the heads of the exact pass, for any attention: mean over all heads "
-                 "of the layers"),
+    LOCAL(output_error, .wanted = NB_EFFECT_WANT_OUTPUT, .infinite = true,
+          .help =
+              "|O - O_exact|_F / |O_exact|_F of the heads of the exact pass, for any attention: mean over all heads "
+              "of the layers"),
     {.name = "effect_s",
      .type = NB_COLUMN_REAL,
      .offset = offsetof(nb_effect_row, result.effect_s),

@@ -9,11 +9,9 @@
 static const nb_option options[] = {NB_OPTION_END};
 
 static const nb_axis axes[] = {[NB_EFFECT_PROBLEM] = NB_AXIS_PROBLEMS,
-                               [NB_EFFECT_ATTENTION] = {.key = "attentions",
-                                                        .column = "attention",
-                                                        .type = NB_AXIS_COMPONENT,
-                                                        .registry = &nb_attentions,
-                                                        .check = nb_attention_check},
+                               [NB_EFFECT_ATTENTION] =
+                                   NB_AXIS_OF("attentions", "attention", NB_AXIS_COMPONENT, .registry = &nb_attentions,
+                                              .check = nb_attention_check),
                                {.key = NULL}};
 
 /* The phases, by nb_effect_phase. */

@@ -7,7 +7,6 @@
 #include "calls/picking.h"
 #include "kernels/kernel.h"
 #include "linalg/vector.h"
-#include "nystrom/engine.h"
 #include "nystrom/factors_record.h"
 #include "nystrom/make_scene.h"
 #include "nystrom/row_sample.h"
@@ -19,13 +18,9 @@ typedef struct { /* one head */
     nb_effect_work *w;
     nb_scene *scene;
     nb_how how;
-    const nb_landmarks **landmarks; /* by job; NULL: it has none */
-    int *pair;                      /* by job: of `pairs` */
     int pair_count, request_count;
     nb_pair *pairs;
     nb_request *requests;
-    int *job;               /* by request */
-    double *residual_limit; /* by request */
 } one_head;
 
 static bool is_open(const nb_effect_job *job)
@@ -58,46 +53,46 @@ static nb_status pick(const one_head *o, const nb_effect_job *job, nb_landmarks 
         o->w->ctx);
 }
 
-/* Landmarks of job j: those of an earlier one that has the same. */
-static nb_status find_landmarks(one_head *o, int j)
+/* Landmarks of a job: those of an earlier one that has the same. */
+static nb_status find_landmarks(one_head *o, nb_effect_job *job)
 {
     nb_effect_work *w = o->w;
-    nb_effect_job *job = &w->jobs[j];
     nb_landmarks *own;
-    for (int i = 0; i < j && !o->landmarks[j]; i++)
-        if (o->landmarks[i] && same_picks(&w->jobs[i].how, &job->how)) o->landmarks[j] = o->landmarks[i];
-    if (!o->landmarks[j]) {
+    for (const nb_effect_job *other = w->jobs; other < job && !job->picked; other++)
+        if (other->picked && same_picks(&other->how, &job->how)) job->picked = other->picked;
+    if (!job->picked) {
         NB_NEED(own, nb_alloc(w->ctx, 1, sizeof *own));
         nb_pending_at(w->pending, NB_EFFECT_AT_PICK, job->row, job->row + 1);
         nb_status status = pick(o, job, own);
         NB_TRY(w->ctx, nb_effect_take_failure(w, job, status));
         if (job->status) return NB_OK;
-        o->landmarks[j] = own;
+        job->picked = own;
     }
-    const char *why = o->landmarks[j]->refusal;
-    if (!why)
-        why = nb_factors_refusal(job->how.kind, o->landmarks[j]->queries.kind, nb_scene_head(o->scene)->causal, NULL);
+    const char *why = job->picked->refusal;
+    if (!why) why = nb_factors_refusal(job->how.kind, job->picked->queries.kind, nb_scene_head(o->scene)->causal, NULL);
     return why ? nb_effect_end_job(w, job, "skipped", why) : NB_OK;
 }
 
-/* The factor pair of job j: that of an earlier one with the same landmarks and factors, or a new one. */
-static void find_pair(one_head *o, int j)
+/* The factor pair of a job: that of an earlier one with the same landmarks and factors, or a new one. */
+static void find_pair(one_head *o, nb_effect_job *job)
 {
-    const nb_landmarks *l = o->landmarks[j];
-    nb_factors_kind kind = o->w->jobs[j].how.kind;
-    int p = 0;
-    while (p < o->pair_count && (o->pairs[p].landmarks != l || o->pairs[p].kind != kind)) p++;
-    if (p == o->pair_count) o->pairs[o->pair_count++] = (nb_pair){.landmarks = l, .kind = kind};
-    o->pair[j] = p;
+    nb_pair *p = o->pairs, *end = o->pairs + o->pair_count;
+    while (p < end && (p->landmarks != job->picked || p->kind != job->how.kind)) p++;
+    job->pair = p;
+    if (p < end) return;
+    *p = (nb_pair){.landmarks = job->picked, .kind = job->how.kind};
+    o->pair_count++;
 }
 
 static nb_status find_pairs(one_head *o)
 {
     nb_effect_work *w = o->w;
-    for (int j = 0; j < w->count; j++) {
-        if (!is_open(&w->jobs[j])) continue;
-        NB_TRY(w->ctx, find_landmarks(o, j));
-        if (is_open(&w->jobs[j])) find_pair(o, j);
+    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++) {
+        job->picked = NULL;
+        job->request = NULL;
+        if (!is_open(job)) continue;
+        NB_TRY(w->ctx, find_landmarks(o, job));
+        if (is_open(job)) find_pair(o, job);
     }
     return NB_OK;
 }
@@ -128,34 +123,32 @@ static nb_status compute(const one_head *o, nb_effect_job *job, nb_factors *fact
 static nb_status find_requests(one_head *o)
 {
     nb_effect_work *w = o->w;
-    for (int j = 0; j < w->count; j++) {
-        nb_effect_job *job = &w->jobs[j];
-        nb_pair *pair = &o->pairs[o->pair[j]];
+    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++) {
         double *x = NULL;
         bool more;
         if (!is_open(job) || job->why_not) continue;
-        if (pair->failure)
-            NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", pair->failure));
+        if (job->pair->failure)
+            NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", job->pair->failure));
         else
-            NB_TRY(w->ctx, compute(o, job, pair->factors, &x));
+            NB_TRY(w->ctx, compute(o, job, job->pair->factors, &x));
         if (!x) continue;
-        o->job[o->request_count] = j;
-        o->residual_limit[o->request_count] = pair->factors->notes.residual_limit;
-        nb_request *request = &o->requests[o->request_count++];
-        *request = (nb_request){.pair = pair, .x = x};
-        NB_TRY(w->ctx, nb_request_see(request, o->how.order, &more, w->ctx));
+        job->residual_limit = job->pair->factors->notes.residual_limit;
+        job->request = &o->requests[o->request_count++];
+        *job->request = (nb_request){.pair = job->pair, .x = x};
+        NB_TRY(w->ctx, nb_request_see(job->request, o->how.order, &more, w->ctx));
     }
     return NB_OK;
 }
 
-static void take(nb_effect_work *w, nb_effect_job *job, const nb_measures *m, double residual_limit)
+static void take(const nb_effect_work *w, nb_effect_job *job, const nb_measures *m)
 {
     double share = 1.0 / (w->part->layer_count * w->part->model.heads);
     job->result.local.error += share * m->error;
     job->result.local.error_subspace += share * m->error_subspace;
     job->result.local.error_core += share * m->error_core;
     if (!isfinite(m->error)) job->why_not = "F X B is not finite in some head";
-    if (m->core_residual > residual_limit) job->why_not = "the error of some head is rounding alone: X has diverged";
+    if (m->core_residual > job->residual_limit)
+        job->why_not = "the error of some head is rounding alone: X has diverged";
 }
 
 static nb_status measure(one_head *o)
@@ -164,13 +157,12 @@ static nb_status measure(one_head *o)
     if (o->request_count == 0) return NB_OK;
     nb_pending_at(w->pending, NB_EFFECT_AT_MEASURE, w->first, w->end);
     NB_TRY(w->ctx, nb_engine_measure(o->scene, &o->how, o->request_count, o->requests, w->ctx));
-    for (int r = 0; r < o->request_count; r++) {
-        nb_effect_job *job = &w->jobs[o->job[r]];
-        const nb_request *request = &o->requests[r];
-        if (request->failure)
-            NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", request->failure));
+    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++) {
+        if (!job->request) continue;
+        if (job->request->failure)
+            NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", job->request->failure));
         else
-            take(w, job, &request->measures, o->residual_limit[r]);
+            take(w, job, &job->request->measures);
     }
     return NB_OK;
 }
@@ -183,23 +175,11 @@ static nb_status prepare(one_head *o)
                               : nb_engine_prepare(o->scene, &o->how, o->pair_count, o->pairs, &times, o->w->ctx);
 }
 
-static nb_status make_room(one_head *o)
-{
-    nb_ctx *ctx = o->w->ctx;
-    size_t count = (size_t)o->w->count + 1;
-    NB_NEED(o->landmarks, nb_alloc(ctx, count, sizeof *o->landmarks));
-    NB_NEED(o->pair, nb_alloc(ctx, count, sizeof *o->pair));
-    NB_NEED(o->pairs, nb_alloc(ctx, count, sizeof *o->pairs));
-    NB_NEED(o->requests, nb_alloc(ctx, count, sizeof *o->requests));
-    NB_NEED(o->job, nb_alloc(ctx, count, sizeof *o->job));
-    NB_NEED(o->residual_limit, nb_alloc_reals(ctx, count, 1));
-    return NB_OK;
-}
-
 static nb_status run_head(nb_effect_work *w, int layer, int head, const nb_choice *kernel)
 {
     one_head o = {.w = w, .how = {.engine = NB_STREAMED, .precision = NB_DOUBLE}};
-    NB_TRY(w->ctx, make_room(&o));
+    NB_NEED(o.pairs, nb_alloc(w->ctx, (size_t)w->count + 1, sizeof *o.pairs));
+    NB_NEED(o.requests, nb_alloc(w->ctx, (size_t)w->count + 1, sizeof *o.requests));
     NB_TRY(w->ctx, find_scene(&o, &w->layers[layer], head, kernel));
     NB_TRY(w->ctx, find_pairs(&o));
     NB_TRY(w->ctx, prepare(&o));
@@ -218,22 +198,7 @@ static nb_status run_heads(nb_effect_work *w, const nb_choice *kernel)
     return NB_OK;
 }
 
-/* A failure that is no job's own is that of all; one of the machine ends the run. */
-static nb_status end_all(nb_effect_work *w, nb_status status)
-{
-    if (status == NB_EHOST) return status;
-    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++)
-        if (is_open(job)) NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", nb_error_message(w->ctx)));
-    nb_error_clear(w->ctx);
-    return NB_OK;
-}
-
-static void finish(nb_effect_job *job)
-{
-    if (!job->landmarks || job->why_not)
-        job->result.local.error = job->result.local.error_subspace = job->result.local.error_core = NAN;
-}
-
+/* A failure that is no job's own is that of all. */
 nb_status nb_effect_find_errors(nb_effect_work *w)
 {
     nb_choice kernel;
@@ -241,7 +206,9 @@ nb_status nb_effect_find_errors(nb_effect_work *w)
     for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++)
         job->result.local.error = job->result.local.error_subspace = job->result.local.error_core = 0;
     nb_status status = run_heads(w, &kernel);
-    if (status != NB_OK) NB_TRY(w->ctx, end_all(w, status));
-    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++) finish(job);
+    if (status != NB_OK) NB_TRY(w->ctx, nb_effect_fail(w, true, status));
+    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++)
+        if (!job->landmarks || job->why_not)
+            job->result.local.error = job->result.local.error_subspace = job->result.local.error_core = NAN;
     return NB_OK;
 }

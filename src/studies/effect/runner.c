@@ -7,13 +7,7 @@
 #include "linalg/blas.h"
 #include "studies/effect/work.h"
 
-#include <math.h>
 #include <string.h>
-
-typedef struct {
-    nb_effect_work w;
-    bool fresh; /* the heads are not at hand */
-} instance;
 
 nb_stream nb_effect_stream(const nb_effect_work *w)
 {
@@ -35,6 +29,16 @@ nb_status nb_effect_take_failure(const nb_effect_work *w, nb_effect_job *job, nb
     return NB_OK;
 }
 
+nb_status nb_effect_fail(const nb_effect_work *w, bool landmarks, nb_status status)
+{
+    if (status == NB_EHOST) return status;
+    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++)
+        if (!job->status && (job->landmarks || !landmarks))
+            NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", nb_error_message(w->ctx)));
+    nb_error_clear(w->ctx);
+    return NB_OK;
+}
+
 static nb_status put(const nb_effect_work *w, const nb_effect_job *job)
 {
     nb_effect_row row;
@@ -45,27 +49,20 @@ static nb_status put(const nb_effect_work *w, const nb_effect_job *job)
     return nb_pending_put(w->pending, job->row, &row.row);
 }
 
-static void clear(nb_effect *result)
-{
-    double *told = (double *)&result->told, *local = (double *)&result->local;
-    for (size_t i = 0; i < sizeof result->told / sizeof *told; i++) told[i] = NAN;
-    for (size_t i = 0; i < sizeof result->local / sizeof *local; i++) local[i] = NAN;
-    result->effect_s = NAN;
-}
-
 /* A job for each pending row; those that cannot be are skipped. */
-static nb_status find_jobs(instance *in)
+static nb_status find_jobs(nb_effect_work *w)
 {
-    nb_effect_work *w = &in->w;
     nb_layer_shape shape = nb_effect_shape(&w->part->model);
     NB_NEED(w->jobs, nb_alloc(w->ctx, (size_t)(w->end - w->first), sizeof *w->jobs));
     w->count = 0;
     for (int i = w->first; i < w->end; i++) {
         const char *why;
+        nb_effect_row planned;
         if (!w->pending->rows[i]) continue;
         nb_effect_job *job = &w->jobs[w->count++];
-        *job = (nb_effect_job){.row = i, .attention = nb_plan_choice(w->plan, i, NB_EFFECT_ATTENTION)};
-        clear(&job->result);
+        nb_plan_row(w->plan, i, &planned);
+        *job = (nb_effect_job){
+            .row = i, .attention = nb_plan_choice(w->plan, i, NB_EFFECT_ATTENTION), .result = planned.result};
         job->landmarks = nb_effect_has_landmarks(job->attention);
         if (job->landmarks) job->how = nb_landmark_how_of(job->attention->options, shape.n);
         NB_TRY(w->ctx, nb_attention_refusal(job->attention, &shape, &why, w->ctx));
@@ -75,9 +72,8 @@ static nb_status find_jobs(instance *in)
 }
 
 /* Loads the layers through a file in that folder. */
-static nb_status load_layers(instance *in, const char *folder)
+static nb_status load_layers(nb_effect_work *w, const char *folder)
 {
-    nb_effect_work *w = &in->w;
     const nb_model_part *part = w->part;
     const char *path;
     NB_NEED(path, nb_format(w->ctx, "%s/heads.safetensors", folder));
@@ -92,35 +88,33 @@ static nb_status load_layers(instance *in, const char *folder)
     return NB_OK;
 }
 
-static nb_status ask_for_layers(instance *in)
+static nb_status ask_for_layers(nb_effect_work *w)
 {
     const char *folder;
-    nb_ctx *ctx = in->w.ctx, *files;
+    nb_ctx *ctx = w->ctx, *files;
     NB_NEED(files, nb_ctx_child(ctx));
     nb_status status = nb_temporary_folder(&folder, files);
-    if (status == NB_OK) status = nb_error_hide_chance(load_layers(in, folder), folder, ctx);
+    if (status == NB_OK) status = nb_error_hide_chance(load_layers(w, folder), folder, ctx);
     nb_ctx_release(files, 0); /* and the file */
     return status;
 }
 
 /* The heads of the exact pass, and their outputs, as far as they are wanted. */
-static nb_status find_layers(instance *in)
+static nb_status find_layers(nb_effect_work *w)
 {
-    nb_effect_work *w = &in->w;
     unsigned wanted = w->plan->config->wanted;
     if (wanted == 0) return NB_OK;
     size_t count = (size_t)w->part->layer_count;
     NB_NEED(w->layers, nb_alloc(w->ctx, count, sizeof *w->layers));
     NB_NEED(w->exact, nb_alloc(w->ctx, count, sizeof *w->exact));
-    NB_TRY(w->ctx, ask_for_layers(in));
+    NB_TRY(w->ctx, ask_for_layers(w));
     for (int l = 0; l < w->part->layer_count && (wanted & NB_EFFECT_WANT_OUTPUT); l++)
         NB_TRY(w->ctx, nb_exact_make(&w->layers[l], w->part->model.n, w->rng, w->team, &w->exact[l], w->ctx));
     return NB_OK;
 }
 
-static nb_status ask(const instance *in, nb_effect_job *job)
+static nb_status ask(const nb_effect_work *w, nb_effect_job *job)
 {
-    const nb_effect_work *w = &in->w;
     nb_model_question question = {.source = nb_effect_source(w->plan, w->pending->scene),
                                   .layer_count = w->part->layer_count,
                                   .layers = w->part->layers,
@@ -138,34 +132,21 @@ static nb_status ask(const instance *in, nb_effect_job *job)
     return NB_OK;
 }
 
-static nb_status ask_and_put(const instance *in)
+static nb_status ask_and_put(const nb_effect_work *w)
 {
-    const nb_effect_work *w = &in->w;
     for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++) {
         nb_mark mark = nb_ctx_mark(w->ctx);
-        if (!job->status) NB_TRY(w->ctx, ask(in, job));
+        if (!job->status) NB_TRY(w->ctx, ask(w, job));
         NB_TRY(w->ctx, put(w, job));
         nb_ctx_release(w->ctx, mark);
     }
     return NB_OK;
 }
 
-/* Heads that could not be had are the failure of all rows. */
-static nb_status fail_all(instance *in, nb_status status)
-{
-    nb_effect_work *w = &in->w;
-    if (status == NB_EHOST) return status;
-    for (nb_effect_job *job = w->jobs; job < w->jobs + w->count; job++)
-        if (!job->status) NB_TRY(w->ctx, nb_effect_end_job(w, job, "failed", nb_error_message(w->ctx)));
-    nb_error_clear(w->ctx);
-    return ask_and_put(in);
-}
-
 /* The heads are kept. */
 static nb_status run_trial(void *self, int first, int end)
 {
-    instance *in = self;
-    nb_effect_work *w = &in->w;
+    nb_effect_work *w = self;
     nb_status status = NB_OK;
     unsigned wanted = w->plan->config->wanted;
     w->first = first;
@@ -174,21 +155,18 @@ static nb_status run_trial(void *self, int first, int end)
     w->trial = w->plan->rows[first].trial;
     nb_pending_at(w->pending, NB_EFFECT_AT_HEADS, first, end);
     nb_mark mark = nb_ctx_mark(w->ctx);
-    if (in->fresh) status = find_layers(in);
+    if (w->fresh) status = find_layers(w);
     if (status == NB_OK)
         mark = nb_ctx_mark(w->ctx);
     else
         nb_ctx_release(w->ctx, mark);
-    in->fresh = status != NB_OK;
+    w->fresh = status != NB_OK;
     NB_NEED(w->texts, nb_ctx_child(w->ctx));
-    NB_TRY(w->ctx, find_jobs(in));
-    if (status != NB_OK) {
-        NB_TRY(w->ctx, fail_all(in, status));
-    } else {
-        if (wanted & NB_EFFECT_WANT_OUTPUT) NB_TRY(w->ctx, nb_effect_find_outputs(w));
-        if (wanted & NB_EFFECT_WANT_ERROR) NB_TRY(w->ctx, nb_effect_find_errors(w));
-        NB_TRY(w->ctx, ask_and_put(in));
-    }
+    NB_TRY(w->ctx, find_jobs(w));
+    if (status != NB_OK) NB_TRY(w->ctx, nb_effect_fail(w, false, status)); /* without heads all rows fail */
+    if (status == NB_OK && wanted & NB_EFFECT_WANT_OUTPUT) NB_TRY(w->ctx, nb_effect_find_outputs(w));
+    if (status == NB_OK && wanted & NB_EFFECT_WANT_ERROR) NB_TRY(w->ctx, nb_effect_find_errors(w));
+    NB_TRY(w->ctx, ask_and_put(w));
     nb_ctx_release(w->ctx, mark);
     return NB_OK;
 }
@@ -196,12 +174,12 @@ static nb_status run_trial(void *self, int first, int end)
 nb_status nb_effect_run(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
 {
     nb_pending p = {plan, scene, pending, sink, ctx};
-    instance in = {.w = {.pending = &p, .plan = plan, .ctx = ctx, .part = nb_effect_part(plan, scene)}, .fresh = true};
+    nb_effect_work w = {.pending = &p, .plan = plan, .ctx = ctx, .part = nb_effect_part(plan, scene), .fresh = true};
     nb_mark mark = nb_ctx_mark(ctx);
     NB_TRY(ctx, nb_blas_set_threads(1, ctx));
-    NB_TRY(ctx, nb_random_new(&in.w.rng, ctx));
-    NB_TRY(ctx, nb_team_new(1, &in.w.team, ctx));
-    nb_status status = nb_pending_run(&p, run_trial, &in);
+    NB_TRY(ctx, nb_random_new(&w.rng, ctx));
+    NB_TRY(ctx, nb_team_new(1, &w.team, ctx));
+    nb_status status = nb_pending_run(&p, run_trial, &w);
     nb_ctx_release(ctx, mark);
     return status;
 }

@@ -10,7 +10,7 @@
 #include "run/plan.h"
 
 /* The study's axes, in the order of its table. */
-typedef enum { NB_EFFECT_PROBLEM, NB_EFFECT_ATTENTION, NB_EFFECT_AXES } nb_effect_axis;
+typedef enum { NB_EFFECT_PROBLEM, NB_EFFECT_ATTENTION } nb_effect_axis;
 
 /* Holds what the model's program reports, in the order of nb_effect_names; columns.c describes each. */
 typedef struct {

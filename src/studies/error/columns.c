@@ -3,11 +3,7 @@
 #include "studies/error/study.h"
 
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_error_row, field, __VA_ARGS__)
-#define REAL(field, ...) \
-    { \
-        .name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(nb_error_row, measures.field), .measure = true, \
-        __VA_ARGS__ \
-    }
+#define REAL(field, ...) NB_COLUMN_MEASURE_OF(nb_error_row, measures, field, __VA_ARGS__)
 
 const nb_column nb_error_columns[] = {
     NB_COLUMN_EXPERIMENT(nb_error_row),
@@ -15,11 +11,7 @@ const nb_column nb_error_columns[] = {
     NB_COLUMN_HEAD(nb_error_row),
     TEXT(kernel, .identity = true, .help = "the matrix S that is reconstructed, with all options"),
     NB_COLUMN_TRIAL(nb_error_row),
-    NB_COLUMN_N(nb_error_row),
-    NB_COLUMN_D(nb_error_row),
-    NB_COLUMN_MODEL(nb_error_row),
-    NB_COLUMN_LAYER(nb_error_row),
-    NB_COLUMN_SOURCE(nb_error_row),
+    NB_COLUMNS_OF_HEAD(nb_error_row),
     TEXT(strategy, .identity = true, .help = "how the landmarks were picked, with all options"),
     NB_COLUMN_INT_OF(nb_error_row, landmarks, .identity = true, .help = "m, the number of landmarks"),
     TEXT(pairing, .identity = true,

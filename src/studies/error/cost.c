@@ -90,7 +90,7 @@ static double exact_s(const instance *in)
 static void add_forward_s(instance *in, const nb_error_method *method)
 {
     if (!in->timed) in->timed = method;
-    if (method->strategy != in->timed->strategy || method->pairing != in->timed->pairing) return;
+    if (!nb_error_same_strategy(method, in->timed)) return;
     in->forward_s += nb_forward_entries(in->n, method->m) * (4 * in->d / FLOPS + ENTRY_S);
 }
 
@@ -281,17 +281,17 @@ static void add_pair(instance *in, batch *b, const pair *p)
 static bool measured(const nb_plan *plan, const nb_planned_scene *s, const nb_error_method *c)
 {
     nb_picks_kind kind = nb_pairing_shares(c->pairing) ? NB_POINTS : NB_TOKENS;
-    return !s->refusal && c->m <= s->n && nb_error_factors_refusal(plan, s, c, kind) == NULL;
+    return !s->refusal && c->m <= s->n && !nb_factors_refusal(c->factors, kind, s->causal, nb_error_kernel(plan, s));
 }
 
 /* A nested strategy is asked for its largest m alone. */
 static bool asked_for_more(const nb_plan *plan, int row, int end, const bool *pending)
 {
-    const nb_error_method *method = &nb_error_methods(plan)[plan->rows[row].method];
+    const nb_error_method *method = nb_error_method_of(plan, row);
     if (!(nb_strategy_traits(method->strategy) & NB_NESTED)) return false;
     for (int i = row + 1; i < end; i++) {
-        const nb_error_method *other = &nb_error_methods(plan)[plan->rows[i].method];
-        if (other->strategy != method->strategy || other->pairing != method->pairing) return false;
+        const nb_error_method *other = nb_error_method_of(plan, i);
+        if (!nb_error_same_strategy(method, other)) return false;
         if ((!pending || pending[i]) && other->m > method->m && other->m <= plan->scenes[plan->rows[row].scene].n)
             return true;
     }
@@ -314,7 +314,7 @@ static void add_rows(instance *in, int first, int end, const bool *pending)
     batch b = {.prepared = 0};
     pair p = {.m = 0};
     for (int i = first; i < end; i++) {
-        const nb_error_method *method = &nb_error_methods(plan)[plan->rows[i].method];
+        const nb_error_method *method = nb_error_method_of(plan, i);
         if ((pending && !pending[i]) || in->scene->refusal || method->m > in->scene->n) continue;
         bool again = before && nb_error_same_picks(before, method),
              together = again && before->factors == method->factors;
@@ -359,7 +359,7 @@ static double instance_bytes(const instance *in, double kept_spectra, double mak
 static void look_ahead(instance *in, const nb_unit *unit, const bool *pending)
 {
     for (int i = unit->first; i < unit->end; i++) {
-        const nb_error_method *method = &nb_error_methods(in->plan)[in->plan->rows[i].method];
+        const nb_error_method *method = nb_error_method_of(in->plan, i);
         if ((pending && !pending[i]) || method->m > in->scene->n) continue;
         unsigned traits = traits_of(in->scene, method);
         in->oracle = in->oracle || traits & NB_ORACLE;

@@ -15,28 +15,22 @@
 typedef struct {
     const nb_plan *plan;
     const nb_row_labels *labels;
+    const char *out;    /* the folder */
+    int *failed;        /* choices that could not be made */
     const char *folder; /* of the instance */
     int instance;
-    int failed; /* choices that could not be made */
     FILE *index;
     gsl_rng *rng;
 } writer;
 
-/* x (d x count, a point a column) as (count, d). */
+/* x (d x count, a point a column) as (count, d), if there are any. */
 static nb_status save_points(const char *folder, const char *name, int d, int count, const double *x, nb_ctx *ctx)
 {
     const char *path;
     int64_t shape[2] = {count, d};
+    if (!x) return NB_OK;
     NB_TRY(ctx, nb_run_path(folder, name, &path, ctx));
     return nb_npy_save_reals(path, 2, shape, x, ctx);
-}
-
-static nb_status save_side(const writer *w, const char *name, const nb_picks *picks, const nb_head *head,
-                           const double *x, nb_ctx *ctx)
-{
-    const char *path;
-    NB_TRY(ctx, nb_run_path(w->folder, name, &path, ctx));
-    return nb_picks_save(path, picks, head->d, head->n, x, ctx);
 }
 
 /* reason NULL: its landmarks are in files of that number; else it failed. */
@@ -83,14 +77,14 @@ static nb_status save_picks(writer *w, int row_index, int number, nb_scene *scen
     if (nb_run_pick(w->plan, scene, planned->trial, method, w->rng, &landmarks, ctx) != NB_OK) {
         print_line(w, row_index, 0, nb_error_message(ctx));
         nb_error_clear(ctx);
-        w->failed++;
+        ++*w->failed;
         return NB_OK;
     }
     if (landmarks.refusal) return NB_OK;
-    NB_NEED(queries, nb_format(ctx, "%d-queries.npy", number));
-    NB_NEED(keys, nb_format(ctx, "%d-keys.npy", number));
-    NB_TRY(ctx, save_side(w, queries, &landmarks.queries, head, head->q, ctx));
-    NB_TRY(ctx, save_side(w, keys, &landmarks.keys, head, head->k, ctx));
+    NB_NEED(queries, nb_format(ctx, "%s/%d-queries.npy", w->folder, number));
+    NB_NEED(keys, nb_format(ctx, "%s/%d-keys.npy", w->folder, number));
+    NB_TRY(ctx, nb_picks_save(queries, &landmarks.queries, head->d, head->n, head->q, ctx));
+    NB_TRY(ctx, nb_picks_save(keys, &landmarks.keys, head->d, head->n, head->k, ctx));
     print_line(w, row_index, number, NULL);
     return NB_OK;
 }
@@ -99,8 +93,8 @@ static nb_status save_head(const char *folder, const nb_head *h, nb_ctx *ctx)
 {
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     NB_TRY(ctx, save_points(folder, "q.npy", h->d, h->n, h->q, ctx));
-    if (h->k) NB_TRY(ctx, save_points(folder, "k.npy", h->d, h->n, h->k, ctx));
-    return h->v ? save_points(folder, "v.npy", h->dv, h->n, h->v, ctx) : NB_OK;
+    NB_TRY(ctx, save_points(folder, "k.npy", h->d, h->n, h->k, ctx));
+    return save_points(folder, "v.npy", h->dv, h->n, h->v, ctx);
 }
 
 /* Returns the next row whose landmarks are others. */
@@ -116,20 +110,20 @@ static void list_failed_instance(writer *w, int first, int end, nb_ctx *ctx)
 {
     for (int i = first; i < end; i = next_choice(w->plan, i, end)) {
         print_line(w, i, 0, nb_error_message(ctx));
-        w->failed++;
+        ++*w->failed;
     }
     nb_error_clear(ctx);
 }
 
 /* Rows first ... end - 1 of the plan are one instance. */
-static nb_status save_instance(writer *w, const char *out, int first, int end, nb_ctx *ctx)
+static nb_status save_instance(writer *w, int first, int end, nb_ctx *ctx)
 {
     const nb_plan *plan = w->plan;
     const nb_planned_row *rows = plan->rows;
     nb_head head;
     nb_scene *scene;
     if (plan->scenes[rows[first].scene].refusal) return NB_OK;
-    NB_NEED(w->folder, nb_format(ctx, "%s/instance-%d", out, w->instance));
+    NB_NEED(w->folder, nb_format(ctx, "%s/instance-%d", w->out, w->instance));
     nb_status made = nb_plan_head(plan, rows[first].scene, rows[first].trial, w->rng, &head, ctx);
     if (made == NB_OK) made = nb_run_make_scene(plan, rows[first].scene, &head, &scene, ctx);
     if (made != NB_OK) {
@@ -146,32 +140,24 @@ static nb_status save_instance(writer *w, const char *out, int first, int end, n
     return NB_OK;
 }
 
-typedef struct {
-    const nb_plan *plan;
-    const nb_row_labels *labels;
-    const char *out;
-    int *failed;
-} request;
-
 static nb_status save_all(FILE *index, const void *what, nb_ctx *ctx)
 {
-    const request *r = what;
-    writer w = {.plan = r->plan, .labels = r->labels, .index = index};
+    writer w = *(const writer *)what;
+    const nb_planned_row *rows = w.plan->rows;
+    w.index = index;
+    *w.failed = 0;
     NB_TRY(ctx, nb_random_new(&w.rng, ctx));
     fputs("instance,causal,problem,head,kernel,trial,strategy,landmarks,pairing,picks,status,reason,"
           "problem_label,kernel_label,strategy_label\n",
           index);
-    for (int i = 0, end; i < r->plan->row_count; i = end, w.instance++) {
-        const nb_planned_row *rows = r->plan->rows;
-        for (end = i + 1;
-             end < r->plan->row_count && rows[end].scene == rows[i].scene && rows[end].trial == rows[i].trial;)
+    for (int i = 0, end; i < w.plan->row_count; i = end, w.instance++) {
+        for (end = i; end < w.plan->row_count && rows[end].scene == rows[i].scene && rows[end].trial == rows[i].trial;)
             end++;
         nb_mark mark = nb_ctx_mark(ctx);
-        nb_status status = save_instance(&w, r->out, i, end, ctx);
+        nb_status status = save_instance(&w, i, end, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
     }
-    *r->failed = w.failed;
     return NB_OK;
 }
 
@@ -187,5 +173,5 @@ nb_status nb_export_landmarks(const char *run_folder, const char *out, int *fail
     NB_TRY(ctx, make_labels(&plan, given, &labels, ctx));
     NB_TRY(ctx, nb_make_folder(out, ctx));
     NB_TRY(ctx, nb_run_path(out, "index.csv", &index, ctx));
-    return nb_write_file(index, save_all, &(request){&plan, &labels, out, failed}, ctx);
+    return nb_write_file(index, save_all, &(writer){&plan, &labels, out, failed, .instance = 0}, ctx);
 }

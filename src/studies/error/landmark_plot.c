@@ -130,8 +130,7 @@ static int find_variant(const nb_grid *variants, const char *strategy, const cha
 static bool is_new(const picture *p, const nb_error_method *method)
 {
     for (int i = 0; i < p->lane_count; i++)
-        if (p->lanes[i].method->strategy == method->strategy && p->lanes[i].method->pairing == method->pairing)
-            return false;
+        if (nb_error_same_strategy(p->lanes[i].method, method)) return false;
     return method->m == p->m;
 }
 

@@ -61,24 +61,6 @@ static const nb_error_method *method_of(const instance *in, int row)
     return nb_error_method_of(in->plan, row);
 }
 
-static bool same_strategy(const nb_plan *plan, int a, int b)
-{
-    const nb_planned_row *ra = &plan->rows[a], *rb = &plan->rows[b];
-    const nb_error_method *ma = nb_error_method_of(plan, a), *mb = nb_error_method_of(plan, b);
-    return ra->scene == rb->scene && ra->trial == rb->trial && ma->strategy == mb->strategy &&
-           ma->pairing == mb->pairing;
-}
-
-static bool same_picks(const nb_plan *plan, int a, int b)
-{
-    return same_strategy(plan, a, b) && nb_error_method_of(plan, a)->m == nb_error_method_of(plan, b)->m;
-}
-
-static bool same_factors(const nb_plan *plan, int a, int b)
-{
-    return same_picks(plan, a, b) && nb_error_method_of(plan, a)->factors == nb_error_method_of(plan, b)->factors;
-}
-
 typedef struct { /* rows of the plan that share factors */
     int first, end, m;
     const nb_landmarks *landmarks;
@@ -103,7 +85,7 @@ static nb_status pick(const instance *in, int first, int end, factor_rows *found
     *landmarks = nb_landmarks_first(landmarks, method->m);
     if (landmarks->refusal) return nb_pending_put_all(in->pending, first, end, "skipped", landmarks->refusal);
     for (int i = first, next; i < end; i = next) {
-        for (next = i + 1; next < end && same_factors(in->plan, i, next);) next++;
+        for (next = i + 1; next < end && method_of(in, i)->factors == method_of(in, next)->factors;) next++;
         if (!nb_pending_any(in->pending, i, next)) continue;
         const char *refusal = nb_factors_refusal(method_of(in, i)->factors, landmarks->queries.kind,
                                                  nb_scene_head(in->scene)->causal, nb_scene_kernel_choice(in->scene));
@@ -370,10 +352,10 @@ static nb_status run_instance(instance *in, int first, int end)
     NB_NEED(m, nb_alloc(in->ctx, (size_t)(end - first), sizeof *m));
     NB_TRY(in->ctx, draw_rows(in, in->plan->rows[first].trial, &how));
     for (int i = first, next; i < end; i = next) {
-        for (next = i + 1; next < end && same_picks(in->plan, i, next);) next++;
-        if (i == first || !same_strategy(in->plan, i - 1, i)) {
+        for (next = i + 1; next < end && nb_error_same_picks(method_of(in, i), method_of(in, next));) next++;
+        if (i == first || !nb_error_same_strategy(method_of(in, i - 1), method_of(in, i))) {
             int last = next;
-            while (last < end && same_strategy(in->plan, i, last)) last++;
+            while (last < end && nb_error_same_strategy(method_of(in, i), method_of(in, last))) last++;
             NB_TRY(in->ctx, pick_nested(in, i, last));
         }
         if (nb_pending_any(in->pending, i, next)) NB_TRY(in->ctx, pick(in, i, next, found, &count));

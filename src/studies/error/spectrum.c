@@ -4,9 +4,9 @@
  * alone and is the standard of its kind (or, if none is, of the first that has one). Landmarks that cannot be had are
  * left out; their rows say why.
  *
- * Makes the table spectrum (core_name, panel_name, strategy, pairing, factors, core, panel, way, number, value,
- * filter): a row for each singular value (number, from 1) of A of each head, way (a strategy, pairing and factors) and
- * core; panels are problems under a kernel, however these were written. */
+ * Makes the table spectrum (core_name, panel_name, strategy, pairing, factors, core, way, number, value, filter): a row
+ * for each singular value (number, from 1) of A of each head, way (a strategy, pairing and factors) and core; panels
+ * are problems under a kernel, however these were written. */
 #include "report/figure.h"
 
 #include "calls/compute.h"
@@ -24,10 +24,9 @@ typedef struct {
     const nb_plan *plan;
     const nb_relation *relation;
     sqlite3_stmt *insert;
-    int m, core_count, way_count, panel_count;
+    int m, core_count, way_count;
     const nb_choice **cores;
     const nb_error_method **ways;
-    const char **panels;
 } spectrum;
 
 static bool filters(const nb_choice *core)
@@ -63,15 +62,15 @@ static nb_status choose_ways(spectrum *s, nb_ctx *ctx)
 }
 
 /* `values`: those of A, then the filters of each core. */
-static nb_status add_rows(const spectrum *s, int panel, int way, const double *values, nb_ctx *ctx)
+static nb_status add_rows(const spectrum *s, const char *panel, int way, const double *values, nb_ctx *ctx)
 {
     const nb_error_method *of = s->ways[way];
     for (int k = 0; k < s->core_count * s->m; k++) {
         int core = k / s->m, j = k % s->m;
         NB_TRY(ctx,
-               nb_relation_add(s->relation, s->insert, "tttttiiiirr", s->cores[core]->full, s->panels[panel],
+               nb_relation_add(s->relation, s->insert, "tttttiiirr", s->cores[core]->full, panel,
                                of->strategy->canonical, nb_pairing_names[of->pairing], nb_factors_names[of->factors],
-                               core, panel, way, j + 1, values[j] / values[0], values[j] * values[s->m + k]));
+                               core, way, j + 1, values[j] / values[0], values[j] * values[s->m + k]));
     }
     return NB_OK;
 }
@@ -123,7 +122,7 @@ static nb_status find_values(const spectrum *s, int way, nb_scene *scene, gsl_rn
     return NB_OK;
 }
 
-static nb_status add_scene(const spectrum *s, int panel, int index, nb_ctx *ctx)
+static nb_status add_scene(const spectrum *s, const char *panel, int index, nb_ctx *ctx)
 {
     gsl_rng *rng;
     nb_head head;
@@ -144,26 +143,22 @@ static nb_status add_scene(const spectrum *s, int panel, int index, nb_ctx *ctx)
 }
 
 /* Kernels are named where there are several. */
-static nb_status find_panel(spectrum *s, const nb_planned_scene *scene, int *panel, nb_ctx *ctx)
+static nb_status name_panel(const spectrum *s, const nb_planned_scene *scene, const char **name, nb_ctx *ctx)
 {
     bool several = s->plan->config->lists[NB_ERROR_KERNEL].count > 1;
-    const char *name;
-    NB_NEED(name, nb_format(ctx, "%s%s%s", scene->problem->label, several ? ", " : "",
-                            several ? nb_error_kernel(s->plan, scene)->label : ""));
-    for (*panel = 0; *panel < s->panel_count && strcmp(s->panels[*panel], name) != 0;) ++*panel;
-    if (*panel == s->panel_count) s->panels[s->panel_count++] = name;
+    NB_NEED(*name, nb_format(ctx, "%s%s%s", scene->problem->label, several ? ", " : "",
+                             several ? nb_error_kernel(s->plan, scene)->label : ""));
     return NB_OK;
 }
 
-static nb_status add_scenes(spectrum *s, nb_ctx *ctx)
+static nb_status add_scenes(const spectrum *s, nb_ctx *ctx)
 {
-    NB_NEED(s->panels, nb_alloc(ctx, (size_t)s->plan->scene_count, sizeof *s->panels));
     for (int i = 0; i < s->plan->scene_count; i++) {
         const nb_planned_scene *scene = &s->plan->scenes[i];
-        int panel;
+        const char *panel;
         if (scene->refusal || scene->n < s->m) continue;
-        NB_TRY(ctx, find_panel(s, scene, &panel, ctx));
         nb_mark mark = nb_ctx_mark(ctx);
+        NB_TRY(ctx, name_panel(s, scene, &panel, ctx));
         nb_status status = add_scene(s, panel, i, ctx);
         nb_ctx_release(ctx, mark);
         NB_TRY(ctx, status);
@@ -182,7 +177,7 @@ nb_status nb_prepare_spectrum(const nb_drawing *d, nb_ctx *ctx)
     }
     NB_TRY(ctx, nb_relation_table(d->relation, "spectrum",
                                   "core_name TEXT, panel_name TEXT, strategy TEXT, pairing TEXT, factors TEXT, core "
-                                  "INTEGER, panel INTEGER, way INTEGER, number INTEGER, value REAL, filter REAL",
+                                  "INTEGER, way INTEGER, number INTEGER, value REAL, filter REAL",
                                   &s.insert, ctx));
     NB_TRY(ctx, choose_cores(&s, ctx));
     NB_TRY(ctx, choose_ways(&s, ctx));

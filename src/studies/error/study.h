@@ -54,6 +54,7 @@ const nb_error_settings *nb_error_settings_of(const nb_config *config);
 /* Returns the methods of a plan, by number: sorted so that equal picks, and among them equal factors, are adjacent. */
 const nb_error_method *nb_error_methods(const nb_plan *plan);
 
+bool nb_error_same_strategy(const nb_error_method *a, const nb_error_method *b); /* and pairing */
 bool nb_error_same_picks(const nb_error_method *a, const nb_error_method *b);
 
 /* Returns the method of a row. */
@@ -68,21 +69,8 @@ nb_pairing nb_pairing_meant(int word, const nb_choice *strategy);
 
 nb_cost nb_error_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 
-nb_status nb_error_check_block(const nb_key_values *const *keys, nb_mistakes *mistakes);
-nb_status nb_error_complete(nb_config *config, nb_ctx *ctx);
-const nb_choice *nb_error_default_baseline(const nb_config *config);
-const char *nb_error_settle(const nb_config *config, int *places, nb_method *method);
-void nb_error_prepare_scene(const nb_config *config, nb_planned_scene *scene);
-int nb_error_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method);
-bool nb_error_random(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method);
-nb_status nb_error_prepare(nb_plan *plan, nb_ctx *ctx);
-nb_status nb_error_check_scene(const nb_plan *plan, const nb_planned_scene *scene, nb_ctx *ctx);
 /* NB_EINVAL for a kernel that reads keys if there are none: `keyless` (nb_problem_shape) is not NULL. */
 nb_status nb_error_check_keys(const nb_choice *kernel, const char *keyless, nb_ctx *ctx);
-/* Returns nb_factors_refusal of a method whose strategy has such picks. */
-const char *nb_error_factors_refusal(const nb_plan *plan, const nb_planned_scene *scene, const nb_error_method *method,
-                                     nb_picks_kind picks);
-nb_status nb_error_warn(const nb_plan *plan, nb_mistakes *warnings);
 
 /* Returns the multiplications for n tokens of dimension d, also of V, given m landmarks: F, B, B V and F (X B V), n m d
  * each; A and X (B V), m^2 d each, if there is a middle; X, as its core says; n d for each row of S that the core

@@ -3,11 +3,7 @@
 #include "studies/forward/study.h"
 
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_forward_row, field, __VA_ARGS__)
-#define REAL(field, ...) \
-    { \
-        .name = #field, .type = NB_COLUMN_REAL, .offset = offsetof(nb_forward_row, measures.field), .measure = true, \
-        __VA_ARGS__ \
-    }
+#define REAL(field, ...) NB_COLUMN_MEASURE_OF(nb_forward_row, measures, field, __VA_ARGS__)
 #define WHOLE(field, ...) REAL(field, .integer = true, __VA_ARGS__)
 #define TIME(field, ...) REAL(field, .time = true, __VA_ARGS__)
 
@@ -27,11 +23,7 @@ const nb_column nb_forward_columns[] = {
     TEXT(quality, .identity = true, .help = "whether outputs were compared with exact ones: true or false"),
     TEXT(quality_rows, .identity = true,
          .help = "query tokens of a head that outputs were compared for at most, or all"),
-    NB_COLUMN_N(nb_forward_row),
-    NB_COLUMN_D(nb_forward_row),
-    NB_COLUMN_MODEL(nb_forward_row),
-    NB_COLUMN_LAYER(nb_forward_row),
-    NB_COLUMN_SOURCE(nb_forward_row),
+    NB_COLUMNS_OF_HEAD(nb_forward_row),
     NB_COLUMN_STATUS(nb_forward_row),
     NB_COLUMN_REASON(nb_forward_row),
     WHOLE(landmarks, .help = "landmarks, features or clusters that stand for the rest; 0: none, as of exact attention"),

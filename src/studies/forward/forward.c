@@ -23,27 +23,15 @@ const nb_forward_settings *nb_forward_settings_of(const nb_config *config)
     return config->settings;
 }
 
-static const nb_axis axes[] = {[NB_FORWARD_PROBLEM] = NB_AXIS_PROBLEMS,
-                               [NB_FORWARD_HEADS] = {.key = "heads",
-                                                     .column = "heads",
-                                                     .type = NB_AXIS_INTEGER,
-                                                     .scene = true,
-                                                     .resolved = true,
-                                                     .lo = 0,
-                                                     .hi = 65536,
-                                                     .initial = "0"},
-                               [NB_FORWARD_ATTENTION] = {.key = "attentions",
-                                                         .column = "attention",
-                                                         .type = NB_AXIS_COMPONENT,
-                                                         .registry = &nb_attentions,
-                                                         .check = nb_attention_check},
-                               [NB_FORWARD_THREADS] = {.key = "threads",
-                                                       .column = "threads",
-                                                       .type = NB_AXIS_INTEGER,
-                                                       .lo = 1,
-                                                       .hi = NB_MOST_THREADS,
-                                                       .initial = "1"},
-                               {.key = NULL}};
+static const nb_axis axes[] = {
+    [NB_FORWARD_PROBLEM] = NB_AXIS_PROBLEMS,
+    [NB_FORWARD_HEADS] = NB_AXIS_OF("heads", "heads", NB_AXIS_INTEGER, .scene = true, .resolved = true, .lo = 0,
+                                    .hi = 65536, .initial = "0"),
+    [NB_FORWARD_ATTENTION] = NB_AXIS_OF("attentions", "attention", NB_AXIS_COMPONENT, .registry = &nb_attentions,
+                                        .check = nb_attention_check),
+    [NB_FORWARD_THREADS] =
+        NB_AXIS_OF("threads", "threads", NB_AXIS_INTEGER, .lo = 1, .hi = NB_MOST_THREADS, .initial = "1"),
+    {.key = NULL}};
 
 /* The phases, by nb_forward_phase. */
 static const nb_phase phases[] = {{"the problem's data", NB_FORWARD_PROBLEM, 0, false},
@@ -97,27 +85,18 @@ static nb_status warn_of_threads(const nb_plan *plan, nb_mistakes *warnings)
                            "threads: %d, and %d CPUs may be used here: threads will wait for each other", most, cpus);
 }
 
-/* Finds whether a row's method refuses its scene. */
-static nb_status is_refused(const nb_plan *plan, int row, bool *refused, nb_ctx *ctx)
-{
-    const nb_planned_scene *s = &plan->scenes[plan->rows[row].scene];
-    nb_layer_shape shape = nb_forward_shape(s);
-    const char *why = s->refusal;
-    if (!why) NB_TRY(ctx, nb_attention_refusal(nb_plan_choice(plan, row, NB_FORWARD_ATTENTION), &shape, &why, ctx));
-    *refused = why;
-    return NB_OK;
-}
-
 static nb_status warn(const nb_plan *plan, nb_mistakes *warnings)
 {
-    int possible = 0;
-    NB_TRY(warnings->ctx, warn_of_threads(plan, warnings));
-    for (int i = 0; i < plan->row_count && possible == 0; i++) {
-        bool refused;
-        NB_TRY(warnings->ctx, is_refused(plan, i, &refused, warnings->ctx));
-        possible += !refused;
+    nb_ctx *ctx = warnings->ctx;
+    NB_TRY(ctx, warn_of_threads(plan, warnings));
+    for (int i = 0; i < plan->row_count; i++) {
+        const nb_planned_scene *s = &plan->scenes[plan->rows[i].scene];
+        nb_layer_shape shape = nb_forward_shape(s);
+        const char *why = s->refusal;
+        if (!why) NB_TRY(ctx, nb_attention_refusal(nb_plan_choice(plan, i, NB_FORWARD_ATTENTION), &shape, &why, ctx));
+        if (!why) return NB_OK;
     }
-    if (possible > 0 || plan->row_count == 0) return NB_OK;
+    if (plan->row_count == 0) return NB_OK;
     return nb_mistakes_add(warnings, (nb_place){.source = NULL},
                            "all %d rows will be skipped: no attention has a form for these layers", plan->row_count);
 }

@@ -7,15 +7,15 @@
 
 enum { COLUMNS = 128, N = NB_GEMM_SIZE };
 
-struct nb_forward_gemm {
+typedef struct {
     nb_team *team;
     nb_scalar *a, *b, *c; /* N x N */
     volatile nb_scalar seen;
-};
+} product;
 
 static void multiply(void *self, int task, int thread)
 {
-    const nb_forward_gemm *g = self;
+    const product *g = self;
     size_t first = (size_t)task * COLUMNS * N;
     (void)thread;
     nb_scalar_gemm(NB_PLAIN, NB_PLAIN, N, COLUMNS, N, 1, g->a, N, g->b + first, N, 0, g->c + first, N);
@@ -23,7 +23,7 @@ static void multiply(void *self, int task, int thread)
 
 static nb_status pass(void *self, nb_ctx *ctx)
 {
-    nb_forward_gemm *g = self;
+    product *g = self;
     (void)ctx;
     nb_team_run(g->team, N / COLUMNS, multiply, g);
     return NB_OK;
@@ -31,16 +31,16 @@ static nb_status pass(void *self, nb_ctx *ctx)
 
 static nb_status end(void *self, nb_ctx *ctx)
 {
-    nb_forward_gemm *g = self;
+    product *g = self;
     (void)ctx;
     g->seen = nb_scalar_sum((size_t)N * N, g->c);
     return NB_OK;
 }
 
-nb_status nb_forward_gemm_new(nb_team *team, gsl_rng *rng, nb_forward_gemm **gemm, nb_ctx *ctx)
+nb_status nb_forward_gemm(nb_team *team, gsl_rng *rng, nb_contestant *contestant, nb_ctx *ctx)
 {
     size_t count = (size_t)N * N;
-    nb_forward_gemm *g;
+    product *g;
     double *x;
     NB_NEED(g, nb_alloc(ctx, 1, sizeof *g));
     g->team = team;
@@ -54,11 +54,6 @@ nb_status nb_forward_gemm_new(nb_team *team, gsl_rng *rng, nb_forward_gemm **gem
     nb_draw_normals(rng, count, 1, x);
     nb_scalar_of(count, x, g->b);
     nb_ctx_release(ctx, mark);
-    *gemm = g;
+    *contestant = (nb_contestant){.self = g, .pass = pass, .end = end};
     return NB_OK;
-}
-
-nb_contestant nb_forward_gemm_contestant(nb_forward_gemm *gemm)
-{
-    return (nb_contestant){.self = gemm, .pass = pass, .end = end};
 }

@@ -187,15 +187,6 @@ nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, bo
     return oracle ? NB_OK : find_row_sums(m, m->own);
 }
 
-static nb_status open_method(nb_forward_method *m)
-{
-    if (m->open) return NB_OK;
-    NB_TRY(m->own,
-           nb_attention_open(m->attention, &m->bench->layer->shape, m->team, m->bench->stream, &m->attending, m->own));
-    m->open = true;
-    return NB_OK;
-}
-
 static nb_status pass(nb_forward_method *m, int index)
 {
     nb_forward_bench *b = m->bench;
@@ -229,9 +220,11 @@ static nb_status begin_span(void *self, nb_ctx *ctx)
 {
     nb_forward_method *m = self;
     nb_forward_bench *b = m->bench;
-    bool opened = !m->open;
-    NB_TRY(ctx, open_method(m));
-    if (opened && b->closing && m->fresh_passes > 0) NB_TRY(ctx, pass(m, 0));
+    if (!m->open) {
+        NB_TRY(ctx, nb_attention_open(m->attention, &b->layer->shape, m->team, b->stream, &m->attending, m->own));
+        m->open = true;
+        if (b->closing && m->fresh_passes > 0) NB_TRY(ctx, pass(m, 0));
+    }
     if (b->cold || m->fresh_passes == 0)
         for (int i = 0; i < NB_ERASER; i++) b->eraser[i] += 1;
     memset(m->span_parts, 0, sizeof m->span_parts);
@@ -239,8 +232,10 @@ static nb_status begin_span(void *self, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status close_span(nb_forward_method *m)
+static nb_status end_fresh(void *self, nb_ctx *ctx)
 {
+    nb_forward_method *m = self;
+    (void)ctx;
     const nb_layer_shape *s = &m->bench->layer->shape;
     size_t count = (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
     m->bench->checksum += (double)nb_scalar_sum(count, m->bench->out);
@@ -251,22 +246,15 @@ static nb_status close_span(nb_forward_method *m)
     return NB_OK;
 }
 
-static nb_status end_fresh(void *self, nb_ctx *ctx)
-{
-    (void)ctx;
-    return close_span(self);
-}
-
 /* Keeps the parts of the span, whose place among the timed ones is the same from the end. */
 static nb_status end_kept(void *self, nb_ctx *ctx)
 {
     nb_forward_method *m = self;
     int at = m->spans % NB_MOST_ROUNDS;
-    (void)ctx;
     for (int part = 0; part < NB_PART_COUNT; part++) m->parts[at][part] = m->span_parts[part] / m->span_passes;
     m->multiplications[at] = m->span_multiplications / m->span_passes;
     m->spans++;
-    return close_span(m);
+    return end_fresh(self, ctx);
 }
 
 nb_contestant nb_forward_contestant(nb_forward_method *m, bool fresh)

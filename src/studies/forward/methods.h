@@ -23,7 +23,8 @@ typedef struct {
     int row; /* of the plan */
     const nb_choice *attention;
     int threads, keeps;
-    nb_team *team; /* has this many threads; methods may share it */
+    int kept, fresh, gemm; /* numbers of the contestants of its passes, and of a product of matrices; -1: none */
+    nb_team *team;         /* has this many threads; methods may share it */
     nb_forward_bench *bench;
     nb_ctx *own; /* memory of the opened workspace */
     bool open;
@@ -64,9 +65,7 @@ nb_status nb_peak_of(nb_status (*act)(void *self, nb_ctx *ctx), void *self, doub
 enum { NB_GEMM_SIZE = 1024 };
 #define NB_GEMM_FLOPS (2.0 * NB_GEMM_SIZE * NB_GEMM_SIZE * NB_GEMM_SIZE) /* of one product */
 
-typedef struct nb_forward_gemm nb_forward_gemm;
-
-nb_status nb_forward_gemm_new(nb_team *team, gsl_rng *rng, nb_forward_gemm **gemm, nb_ctx *ctx);
-nb_contestant nb_forward_gemm_contestant(nb_forward_gemm *gemm);
+/* Makes a contestant of random matrices that ctx owns. */
+nb_status nb_forward_gemm(nb_team *team, gsl_rng *rng, nb_contestant *contestant, nb_ctx *ctx);
 
 #endif

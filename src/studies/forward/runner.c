@@ -137,7 +137,6 @@ typedef struct { /* all that is timed in turns */
     int count;
     nb_contestant *contestants;
     nb_timed *timed;
-    int *kept, *fresh, *gemm; /* by method: their contestants; -1: there is none */
 } field;
 
 static int enter(field *f, const trial *t, nb_contestant c, nb_forward_phase phase, int first, int last)
@@ -151,38 +150,31 @@ static int enter(field *f, const trial *t, nb_contestant c, nb_forward_phase pha
 }
 
 /* The product of matrices with as many threads, entered once for each number of them. */
-static nb_status enter_gemm(field *f, const trial *t, int i)
+static nb_status enter_gemm(field *f, const trial *t, nb_forward_method *m)
 {
-    nb_forward_gemm *gemm;
-    f->gemm[i] = -1;
-    for (int j = 0; j < i && f->gemm[i] < 0; j++)
-        if (f->kept[j] >= 0 && t->methods[j].threads == t->methods[i].threads) f->gemm[i] = f->gemm[j];
-    if (f->gemm[i] >= 0) return NB_OK;
-    NB_TRY(t->in->ctx, nb_forward_gemm_new(t->methods[i].team, t->in->rng, &gemm, t->in->ctx));
-    f->gemm[i] = enter(f, t, nb_forward_gemm_contestant(gemm), NB_FORWARD_AT_GEMM, t->first, t->end);
+    nb_contestant gemm;
+    for (const nb_forward_method *other = t->methods; other < m && m->gemm < 0; other++)
+        if (other->kept >= 0 && other->threads == m->threads) m->gemm = other->gemm;
+    if (m->gemm >= 0) return NB_OK;
+    NB_TRY(t->in->ctx, nb_forward_gemm(m->team, t->in->rng, &gemm, t->in->ctx));
+    m->gemm = enter(f, t, gemm, NB_FORWARD_AT_GEMM, t->first, t->end);
     return NB_OK;
 }
 
 static nb_status make_field(const trial *t, field *f)
 {
     nb_ctx *ctx = t->in->ctx;
-    size_t count = (size_t)t->count, most = 3 * count + 1;
-    int *numbers;
+    size_t most = 3 * (size_t)t->count + 1;
     *f = (field){.count = 0};
     NB_NEED(f->contestants, nb_alloc(ctx, most, sizeof *f->contestants));
     NB_NEED(f->timed, nb_alloc(ctx, most, sizeof *f->timed));
-    NB_NEED(numbers, nb_alloc(ctx, most, sizeof *numbers));
-    f->kept = numbers;
-    f->fresh = numbers + count;
-    f->gemm = numbers + 2 * count;
-    for (int i = 0; i < t->count; i++) {
-        nb_forward_method *m = &t->methods[i];
-        f->kept[i] = f->fresh[i] = f->gemm[i] = -1;
+    for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
+        m->kept = m->fresh = m->gemm = -1;
         if (m->status) continue;
-        NB_TRY(ctx, enter_gemm(f, t, i));
+        NB_TRY(ctx, enter_gemm(f, t, m));
         if (m->keeps != 1)
-            f->fresh[i] = enter(f, t, nb_forward_contestant(m, true), NB_FORWARD_AT_PASS, m->row, m->row + 1);
-        f->kept[i] = enter(f, t, nb_forward_contestant(m, false), NB_FORWARD_AT_PASS, m->row, m->row + 1);
+            m->fresh = enter(f, t, nb_forward_contestant(m, true), NB_FORWARD_AT_PASS, m->row, m->row + 1);
+        m->kept = enter(f, t, nb_forward_contestant(m, false), NB_FORWARD_AT_PASS, m->row, m->row + 1);
     }
     return NB_OK;
 }
@@ -196,10 +188,9 @@ static bool fit(const trial *t)
     return bytes <= 0.5 * nb_available_memory();
 }
 
-static nb_status take_method(const trial *t, const field *f, int i, double load)
+static nb_status take_method(const trial *t, const field *f, nb_forward_method *m, double load)
 {
-    nb_forward_method *m = &t->methods[i];
-    const nb_timed *kept = &f->timed[f->kept[i]], *fresh = f->fresh[i] < 0 ? NULL : &f->timed[f->fresh[i]];
+    const nb_timed *kept = &f->timed[m->kept], *fresh = m->fresh < 0 ? NULL : &f->timed[m->fresh];
     const nb_timed *failed = kept->status != NB_OK ? kept : fresh && fresh->status != NB_OK ? fresh : NULL;
     nb_timing gemm;
     if (failed) {
@@ -209,7 +200,7 @@ static nb_status take_method(const trial *t, const field *f, int i, double load)
     }
     NB_TRY(t->in->ctx, nb_forward_take_times(m, kept, fresh, t->in->ctx));
     if (fresh) m->measures.first_s = fresh->first_s;
-    NB_TRY(t->in->ctx, nb_timing_of(&f->timed[f->gemm[i]], &gemm, t->in->ctx));
+    NB_TRY(t->in->ctx, nb_timing_of(&f->timed[m->gemm], &gemm, t->in->ctx));
     m->measures.gemm_gflops_per_s = 1e-9 * NB_GEMM_FLOPS / gemm.median;
     m->measures.gemm_share = m->measures.gflops_per_s / m->measures.gemm_gflops_per_s;
     m->measures.load = load;
@@ -246,8 +237,8 @@ static nb_status time_all(trial *t)
     double busy_s = nb_busy_s(), work_s = nb_work_s(), wall_s = nb_clock_s();
     NB_TRY(in->ctx, nb_rounds_run(f.count, f.contestants, &terms, in->rng, f.timed, in->ctx));
     double load = load_since(busy_s, work_s, wall_s);
-    for (int i = 0; i < t->count; i++)
-        if (!t->methods[i].status) NB_TRY(in->ctx, take_method(t, &f, i, load));
+    for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++)
+        if (!m->status) NB_TRY(in->ctx, take_method(t, &f, m, load));
     return NB_OK;
 }
 

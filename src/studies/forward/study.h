@@ -9,13 +9,7 @@
 #include "run/plan.h"
 
 /* The study's axes, in the order of its table. */
-typedef enum {
-    NB_FORWARD_PROBLEM,
-    NB_FORWARD_HEADS,
-    NB_FORWARD_ATTENTION,
-    NB_FORWARD_THREADS,
-    NB_FORWARD_AXES
-} nb_forward_axis;
+typedef enum { NB_FORWARD_PROBLEM, NB_FORWARD_HEADS, NB_FORWARD_ATTENTION, NB_FORWARD_THREADS } nb_forward_axis;
 
 /* Keys of a config; forward.c describes each. */
 typedef struct {

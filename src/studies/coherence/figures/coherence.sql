@@ -21,13 +21,10 @@ point AS (
     WHERE tau = t AND (SELECT count(DISTINCT clusters) FROM row) > 1
     UNION ALL
     SELECT 2, 'tau', 'tau, the threshold of local ranks', part_id, tau, row.id, y FROM row JOIN usual
-    WHERE clusters = k AND (SELECT count(DISTINCT tau) FROM row) > 1),
-line AS (
-    SELECT place, figure, x_name, data_id, data.panel, partition_id, partition_label, x, count(*) AS count,
-           median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, over_sources(y, point.id) AS interval
-    FROM point JOIN part USING (part_id) JOIN data USING (data_id)
-    WHERE y IS NOT NULL GROUP BY place, data_id, partition_id, x)
-SELECT figure, panel, partition_label AS series, count, x, median, p10, p90, low(interval) AS median_low,
-       high(interval) AS median_high, 'curve' AS _style, partition_id AS _look, partition_id AS _order,
+    WHERE clusters = k AND (SELECT count(DISTINCT tau) FROM row) > 1)
+SELECT figure, data.panel, partition_label AS series, count(*) AS count, x, median(y) AS median,
+       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, point.id)) AS median_low,
+       high(over_sources(y, point.id)) AS median_high, 'curve' AS _style, partition_id AS _look, partition_id AS _order,
        x_name AS _x_name, k AS _k, shown('%g', t) AS _tau
-FROM line JOIN usual ORDER BY place, data_id, partition_id, x;
+FROM point JOIN part USING (part_id) JOIN data USING (data_id) JOIN usual
+WHERE y IS NOT NULL GROUP BY place, data_id, partition_id, x ORDER BY place, data_id, partition_id, x;

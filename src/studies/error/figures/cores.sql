@@ -20,14 +20,11 @@ line AS (
     UNION ALL
     SELECT variant_id, panel_id, landmarks, source_id, min(y), 'best ' || option || ' of ' || sweep || ' (oracle)',
            'dashed', sweep.look, 1000000 + first
-    FROM excess AS e JOIN core AS c ON c.id = core_id JOIN sweep USING (sweep, option) GROUP BY choice_id, sweep, option),
-point AS (
-    SELECT variant_id, panel_id, line, landmarks, series, style, look, count(*) AS count, median(y) AS median,
-           quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, over_sources(y, source_id) AS interval
-    FROM line GROUP BY variant_id, panel_id, line, landmarks)
-SELECT v.label AS figure, panel.title AS panel, series, count, 1.0 * landmarks AS x, median, p10, p90,
-       low(interval) AS median_low, high(interval) AS median_high,
-       coalesce(low(interval), median) AS _low, coalesce(high(interval), median) AS _high, style AS _style,
-       look AS _look, line AS _order
-FROM point JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
-ORDER BY variant_id, panel_id, line, landmarks;
+    FROM excess AS e JOIN core AS c ON c.id = core_id JOIN sweep USING (sweep, option)
+    GROUP BY choice_id, sweep, option)
+SELECT v.label AS figure, panel.title AS panel, series, count(*) AS count, 1.0 * landmarks AS x, median(y) AS median,
+       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, source_id)) AS median_low,
+       high(over_sources(y, source_id)) AS median_high, coalesce(low(over_sources(y, source_id)), median(y)) AS _low,
+       coalesce(high(over_sources(y, source_id)), median(y)) AS _high, style AS _style, look AS _look, line AS _order
+FROM line JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
+GROUP BY variant_id, panel_id, line, landmarks ORDER BY variant_id, panel_id, line, landmarks;

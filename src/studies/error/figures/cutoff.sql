@@ -32,12 +32,11 @@ line AS (
     SELECT variant_id, panel_id, 0, s.id, 1.0, s.error, brief, 'level', look, 1000001 + 2 * place
     FROM shown AS s JOIN what AS w ON w.id = s.core_id WHERE leveled
     UNION ALL
-    SELECT variant_id, panel_id, 0, id, 1.0, error_subspace, 'subspace part: the best core', 'level', NULL, 9000000 FROM shown),
-point AS (
-    SELECT variant_id, panel_id, line, key, series, style, look, count(*) AS count, median(x) AS x, median(y) AS median,
-           quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, over_sources(y, id) AS interval
-    FROM line WHERE x < 9e999 AND y < 9e999 GROUP BY variant_id, panel_id, line, key)
-SELECT v.label AS figure, panel.title AS panel, series, count, x, median, p10, p90, low(interval) AS median_low,
-       high(interval) AS median_high, style AS _style, look AS _look, line AS _order, :m AS _m
-FROM point JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
-ORDER BY variant_id, panel_id, line, x, key;
+    SELECT variant_id, panel_id, 0, id, 1.0, error_subspace, 'subspace part: the best core', 'level', NULL, 9000000
+    FROM shown)
+SELECT v.label AS figure, panel.title AS panel, series, count(*) AS count, median(x) AS x, median(y) AS median,
+       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, line.id)) AS median_low,
+       high(over_sources(y, line.id)) AS median_high, style AS _style, look AS _look, line AS _order, :m AS _m
+FROM line JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
+WHERE x < 9e999 AND y < 9e999 GROUP BY variant_id, panel_id, line, key
+ORDER BY variant_id, panel_id, line, median(x), key;

@@ -11,12 +11,9 @@
 WITH fit AS ( -- without those that want more rows than there are
     SELECT c.sweep, c.place, a.panel_id, a.variant_id, c.x / a.landmarks AS x, 1 + a.above AS y, a.id
     FROM above AS a JOIN core AS c ON c.id = a.core_id
-    WHERE c.option = 'rows' AND c.x <= a.n AND a.above IS NOT NULL),
-point AS (
-    SELECT sweep, panel_id, variant_id, x, count(*) AS count, median(y) AS median, quantile(y, 0.1) AS p10,
-           quantile(y, 0.9) AS p90, over_sources(y, id) AS interval, min(place) AS core_place
-    FROM fit GROUP BY sweep, panel_id, variant_id, x)
-SELECT sweep AS figure, panel.title AS panel, v.label AS series, count, x, median, p10, p90, low(interval) AS median_low,
-       high(interval) AS median_high, 'curve' AS _style, variant_id AS _look, variant_id AS _order
-FROM point JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
-ORDER BY min(core_place) OVER (PARTITION BY sweep), panel_id, variant_id, x;
+    WHERE c.option = 'rows' AND c.x <= a.n AND a.above IS NOT NULL)
+SELECT sweep AS figure, panel.title AS panel, v.label AS series, count(*) AS count, x, median(y) AS median,
+       quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, fit.id)) AS median_low,
+       high(over_sources(y, fit.id)) AS median_high, 'curve' AS _style, variant_id AS _look, variant_id AS _order
+FROM fit JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
+GROUP BY sweep, panel_id, variant_id, x ORDER BY min(min(place)) OVER (PARTITION BY sweep), panel_id, variant_id, x;

@@ -10,21 +10,17 @@
 -- set: y_name singular value / largest; dashed: filter
 -- set: shadow filter factor: 1 inverted, 0 left out
 WITH line AS (
-    SELECT rowid AS id, core, panel, 2 * way AS line, number, '' AS what, 'curve' AS style, value AS y FROM spectrum
-    UNION ALL SELECT rowid, core, panel, 2 * way + 1, number, ': filter', 'shadow', filter FROM spectrum),
-point AS (
-    SELECT core, panel, line, number, what, style, count(*) AS count, median(y) AS median, quantile(y, 0.1) AS p10,
-           quantile(y, 0.9) AS p90, over_sources(y, id) AS interval
-    FROM line WHERE abs(y) < 9e999 GROUP BY core, panel, line, number),
+    SELECT *, rowid AS id, 2 * way AS line, '' AS what, 'curve' AS style, value AS y FROM spectrum
+    UNION ALL SELECT *, rowid, 2 * way + 1, ': filter', 'shadow', filter FROM spectrum),
 -- Under a kernel of one set of points the pairing says nothing.
 look AS (
     SELECT way, coalesce(max(CASE WHEN v.pairing = w.pairing THEN v.id END), min(v.id)) AS id
     FROM (SELECT DISTINCT way, strategy, pairing, factors FROM spectrum) AS w
     JOIN variant AS v ON v.strategy = w.strategy AND v.factors = w.factors GROUP BY way)
-SELECT core_name AS figure, panel_name AS panel, label || what AS series, count, 1.0 * number AS x, median, p10, p90,
-       low(interval) AS median_low, high(interval) AS median_high, style AS _style, v.id AS _look,
-       line AS _order, :m AS _m
-FROM point JOIN look ON look.way = line / 2 JOIN variant AS v ON v.id = look.id
-JOIN (SELECT DISTINCT core, core_name FROM spectrum) USING (core)
-JOIN (SELECT DISTINCT panel, panel_name FROM spectrum) USING (panel)
-ORDER BY point.core, point.panel, line, number;
+SELECT core_name AS figure, panel_name AS panel, label || what AS series, count(*) AS count, 1.0 * number AS x,
+       median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90,
+       low(over_sources(y, line.id)) AS median_low, high(over_sources(y, line.id)) AS median_high, style AS _style,
+       v.id AS _look, line AS _order, :m AS _m
+FROM line JOIN look ON look.way = line / 2 JOIN variant AS v ON v.id = look.id
+WHERE abs(y) < 9e999 GROUP BY line.core, panel_name, line.line, number
+ORDER BY line.core, (SELECT min(rowid) FROM spectrum AS s WHERE s.panel_name = line.panel_name), line.line, number;

@@ -14,13 +14,10 @@ WITH step AS (
 measured AS (
     SELECT *, 0 AS part, 'error' AS measure, error AS y FROM step UNION ALL
     SELECT *, 1, '|I - AX|_F', core_residual FROM step UNION ALL
-    SELECT *, 2, 'max |row sum - 1|', rowsum_deviation FROM step),
-point AS (
-    SELECT variant_id, panel_id, part, sweep, x, measure, look, count(*) AS count, median(y) AS median,
-           quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, over_sources(y, id) AS interval, min(place) AS core_place
-    FROM measured WHERE y < 9e999 GROUP BY variant_id, panel_id, part, sweep, x)
-SELECT v.label AS figure, measure || ': ' || panel.title AS panel, sweep AS series, count, x, median, p10, p90,
-       low(interval) AS median_low, high(interval) AS median_high, 'curve' AS _style, look AS _look, :m AS _m,
-       min(core_place) OVER (PARTITION BY sweep) AS _order
-FROM point JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
-ORDER BY variant_id, panel_id, part, _order, x;
+    SELECT *, 2, 'max |row sum - 1|', rowsum_deviation FROM step)
+SELECT v.label AS figure, measure || ': ' || panel.title AS panel, sweep AS series, count(*) AS count, x,
+       median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90,
+       low(over_sources(y, measured.id)) AS median_low, high(over_sources(y, measured.id)) AS median_high,
+       'curve' AS _style, look AS _look, :m AS _m, min(min(place)) OVER (PARTITION BY sweep) AS _order
+FROM measured JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
+WHERE y < 9e999 GROUP BY variant_id, panel_id, part, sweep, x ORDER BY variant_id, panel_id, part, _order, x;

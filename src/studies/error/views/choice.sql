@@ -25,11 +25,8 @@ CREATE UNIQUE INDEX choices ON choice (like_id, landmarks, trial);
 
 CREATE TEMP TABLE outcome AS
 SELECT c.level_id, c.id AS choice_id, t.core_id, t.trial, t.ok, t.error, t.subspace, t.above, t.unseen
-FROM taken AS t JOIN choice AS c ON c.like_id = t.like_id AND c.landmarks = t.landmarks AND c.trial = t.trial
-UNION ALL
-SELECT c.level_id, c.id, t.core_id, t.trial, t.ok, t.error, t.subspace, t.above, t.unseen
-FROM taken AS t JOIN choice AS c ON c.like_id = t.like_id AND c.landmarks = t.landmarks AND c.trial > 0
-WHERE t.alone;
+FROM taken AS t JOIN choice AS c ON c.like_id = t.like_id AND c.landmarks = t.landmarks
+    AND c.trial BETWEEN t.trial AND CASE WHEN t.alone THEN 1e9 ELSE t.trial END;
 
 -- Levels by what they have in common: all, those with so many landmarks, of one panel, with m below n/16 or not.
 CREATE TEMP TABLE scope AS

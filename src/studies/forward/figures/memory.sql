@@ -10,13 +10,10 @@
 -- set: y_name MB, without the points
 WITH held AS (
     SELECT *, 0 AS part, 'workspace' AS measure, 1e-6 * workspace_bytes AS y FROM pass
-    UNION ALL SELECT *, 1, 'resident set', 1e-6 * peak_bytes FROM pass),
-point AS (
-    SELECT threads, part, measure || ' with ' || team AS figure, family_id, layers, attention_id, attention_label, n,
-           count(*) AS count, median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90,
-           over_sources(y, id) AS interval
-    FROM held WHERE y IS NOT NULL AND family_id IN growing GROUP BY threads, part, family_id, attention_id, n)
-SELECT figure, layers AS panel, attention_label AS series, count, 1.0 * n AS x, median, p10, p90,
-       low(interval) AS median_low, high(interval) AS median_high, 'curve' AS _style, attention_id AS _look,
-       attention_id AS _order
-FROM point ORDER BY threads, part, family_id, attention_id, n;
+    UNION ALL SELECT *, 1, 'resident set', 1e-6 * peak_bytes FROM pass)
+SELECT measure || ' with ' || team AS figure, layers AS panel, attention_label AS series, count(*) AS count,
+       1.0 * n AS x, median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90,
+       low(over_sources(y, id)) AS median_low, high(over_sources(y, id)) AS median_high, 'curve' AS _style,
+       attention_id AS _look, attention_id AS _order
+FROM held WHERE y IS NOT NULL AND family_id IN growing GROUP BY threads, part, family_id, attention_id, n
+ORDER BY threads, part, family_id, attention_id, n;

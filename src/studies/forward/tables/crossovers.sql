@@ -7,18 +7,12 @@
 -- labels: 4
 -- below: Lines between the medians at two neighbouring n, both axes logarithmic: from that n on it is faster, up to the
 --   last.
-SELECT layers, threads, a.spec AS attention, b.spec AS baseline, n_from, n_to, n_crossing, first AS speedup_first,
+SELECT layers, threads, spec AS attention, of_spec AS baseline, n_from, n_to, n_crossing, first AS speedup_first,
        last AS speedup_last
-FROM crossover JOIN component AS a ON a.kind = 'attention' AND a.id = a_id
-JOIN component AS b ON b.kind = 'attention' AND b.id = b_id
-WHERE n_crossing > n_from OR (b.exact AND NOT a.exact)
-ORDER BY family_id, threads, a_id, b_id;
+FROM crossover ORDER BY family_id, threads, a_id, b_id;
 
-SELECT layers, threads, a.label AS attention, b.label AS "faster than", n_from AS "from n", n_to AS "to n",
+SELECT layers, threads, label AS attention, of_label AS "faster than", n_from AS "from n", n_to AS "to n",
        CASE WHEN n_crossing IS NULL THEN 'not up to ' || n_to
             WHEN n_crossing = n_from THEN 'always, from ' || n_from
             ELSE 'from ' || shown('%.0f', n_crossing) END AS "at n", first AS "x at first", last AS "x at last"
-FROM crossover JOIN component AS a ON a.kind = 'attention' AND a.id = a_id
-JOIN component AS b ON b.kind = 'attention' AND b.id = b_id
-WHERE n_crossing > n_from OR (b.exact AND NOT a.exact)
-ORDER BY family_id, threads, a_id, b_id;
+FROM crossover ORDER BY family_id, threads, a_id, b_id;

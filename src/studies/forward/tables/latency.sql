@@ -24,14 +24,9 @@ LEFT JOIN speedup ON speedup.cell_id = cell.cell_id AND exact_id = exact.attenti
 ORDER BY family_id, threads, n, cell.attention_id, exact.attention_id;
 
 WITH line AS (
-    SELECT cell_id, family_id, layers, threads, n, attention_id, attention_label, latency_s, low_s, high_s, first_s,
-           fresh_s, workspace_bytes, peak_bytes, output_error, baseline_mean
-    FROM cell
-    UNION ALL
-    SELECT DISTINCT NULL, family_id, layers, threads, n, attention_id, attention_label, NULL, NULL, NULL, NULL, NULL,
-           NULL, NULL, NULL, NULL
-    FROM refused)
-SELECT layers, threads, n, attention_label AS attention, 1e3 * latency_s AS ms,
+    SELECT cell_id, family_id, layers, threads, n, attention_id, attention_label FROM cell
+    UNION ALL SELECT DISTINCT NULL, family_id, layers, threads, n, attention_id, attention_label FROM refused)
+SELECT line.layers, line.threads, line.n, line.attention_label AS attention, 1e3 * latency_s AS ms,
        coalesce(shown('%.3g', 1e3 * low_s) || ' to ' || shown('%.3g', 1e3 * high_s), '-') AS interval,
        CASE WHEN fresh_s > latency_s THEN 1e3 * fresh_s END AS "fresh ms", 1e3 * first_s AS "first ms",
        coalesce(CASE WHEN workspace_bytes >= 1e6 THEN shown('%.3g', workspace_bytes / 1e6) || ' MB'
@@ -42,9 +37,9 @@ SELECT layers, threads, n, attention_label AS attention, 1e3 * latency_s AS ms,
             ELSE output_error END AS error,
        CASE WHEN line.cell_id IS NOT NULL THEN CASE WHEN front.cell_id IS NULL THEN 'no' ELSE 'yes' END END AS "on the front",
        'x ' || exact.label AS _across, times AS _cell
-FROM line LEFT JOIN front USING (cell_id) LEFT JOIN exact
+FROM line LEFT JOIN cell USING (cell_id) LEFT JOIN front USING (cell_id) LEFT JOIN exact
 LEFT JOIN speedup ON speedup.cell_id = line.cell_id AND exact_id = exact.attention_id
-ORDER BY family_id, threads, n, line.attention_id, exact.attention_id;
+ORDER BY line.family_id, line.threads, line.n, line.attention_id, exact.attention_id;
 
 SELECT 'Front and x take amortized_s, which has its share of fresh passes.' AS paragraph;
 

@@ -1,4 +1,5 @@
--- From which n on an attention is faster than another one, at the n that both have.
+-- From which n on an attention is faster than another one, at the n that both have: those that overtake another, and
+-- all against exact ones.
 -- needs: cell
 CREATE TEMP TABLE crossover AS
 WITH pair AS (
@@ -10,5 +11,7 @@ WITH pair AS (
     WINDOW up AS (PARTITION BY a.family_id, threads, a.attention_id, b.attention_id ORDER BY n),
            down AS (PARTITION BY a.family_id, threads, a.attention_id, b.attention_id ORDER BY n DESC))
 SELECT family_id, layers, threads, a_id, b_id, min(n) AS n_from, max(n) AS n_to, crossing(n, a_s, b_s) AS n_crossing,
-       max(first) AS first, max(last) AS last
-FROM pair GROUP BY family_id, threads, a_id, b_id HAVING count(*) > 1;
+       max(first) AS first, max(last) AS last, a.spec, a.label, b.spec AS of_spec, b.label AS of_label
+FROM pair JOIN component AS a ON a.kind = 'attention' AND a.id = a_id
+JOIN component AS b ON b.kind = 'attention' AND b.id = b_id
+GROUP BY family_id, threads, a_id, b_id HAVING count(*) > 1 AND (n_crossing > n_from OR (b.exact AND NOT a.exact));
