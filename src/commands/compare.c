@@ -84,7 +84,7 @@ static nb_status find_baseline(const nb_relation *relation, const nb_column *by,
     nb_grid values;
     NB_TRY(ctx, nb_relation_values(relation, by->name, NULL, &values, ctx));
     NB_REQUIRE(ctx, values.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare%s",
-               by->name, g->where ? "; --where must leave the baseline as well" : "");
+               by->name, g->where ? "; --where must leave the baseline as well, as strategy=[A, B] does" : "");
     if (*baseline < 0) *baseline = nb_compare_baseline(&values, usual);
     return NB_OK;
 }

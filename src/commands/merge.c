@@ -135,6 +135,7 @@ static nb_status find_own(const choices *c, merger *m, nb_ctx *ctx)
         m->count += nb_run_exists(s->folder, ctx) && nb_is_file(config);
     }
     m->own = true;
+    NB_REQUIRE(ctx, access(c->out, F_OK) == 0, NB_EINVAL, "%s: there is no such folder", c->out);
     NB_REQUIRE(ctx, m->count > 0, NB_EINVAL, "%s: has no shard with results in " NB_SHARDS_FOLDER "/%s%s", c->out,
                c->shards.text ? " of " : "", c->shards.text ? c->shards.text : "");
     return NB_OK;
@@ -241,7 +242,8 @@ static int shard_count(const merger *m)
 static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
 {
     int *of, *planned, *missing;
-    const char *config, *command;
+    const char *config, *command, *folder;
+    bool runs = false;
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &config, ctx));
     NB_TRY(ctx, nb_shell_program(&command, ctx));
     NB_TRY(ctx, nb_shell_add(ctx, &command, "run", config, "--out", m->e.folder, NULL));
@@ -255,7 +257,10 @@ static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
     for (int s = 1; s <= shards; s++) {
         if (missing[s] == 0) continue;
         fprintf(stderr, "nysbench: missing: shard %d/%d: %d of its %d rows", s, shards, missing[s], planned[s]);
-        if (m->own) fprintf(stderr, "; %s --shard %d/%d", command, s, shards);
+        NB_TRY(ctx, nb_run_shard_folder(m->e.folder, (nb_shard){s, shards}, &folder, ctx));
+        if (m->own) NB_TRY(ctx, nb_folder_is_locked(folder, &runs, ctx));
+        if (m->own && runs) fputs("; it is running", stderr);
+        if (m->own && !runs) fprintf(stderr, "; %s --shard %d/%d", command, s, shards);
         fputc('\n', stderr);
     }
     return NB_OK;

@@ -6,6 +6,7 @@
 #include "api/one_head.h"
 #include "base/files.h"
 #include "base/words.h"
+#include "config/lookup.h"
 #include "data/head.h"
 
 #include <ctype.h>
@@ -182,8 +183,7 @@ static nb_status add_heads(form *f, const char *text, nb_ctx *ctx)
 {
     const char *const *files;
     int count;
-    NB_TRY(ctx, nb_head_files("", text, &count, &files, ctx));
-    NB_REQUIRE(ctx, count >= 0 || !nb_head_files_pattern(text), NB_EINVAL, "%s: there is no such file", text);
+    NB_TRY(ctx, nb_lookup_heads(text, NULL, &count, &files, ctx));
     if (count <= 0) return add_one(f, text, ctx);
     for (int i = 0; i < count; i++) NB_TRY(ctx, add_one(f, files[i], ctx));
     return NB_OK;

@@ -133,6 +133,7 @@ static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
     nb_page_paragraph(&l->page, "%s: %s", l->run,
                       locked         ? "running: a process is writing into it"
                       : planned == 0 ? "done"
+                      : sharded      ? "merged in part"
                                      : "stopped: the command that began it continues it");
     add_outcomes(&l->page, &rows);
     if (sharded && planned > 0 && !locked)

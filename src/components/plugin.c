@@ -171,6 +171,15 @@ static nb_status open_object(void *file, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Says what to do with a source that is no shared object. */
+static const char *hint_of(const char *path)
+{
+    return nb_text_ends(path, ".c") ? "; compile it first"
+           : nb_text_ends(path, ".py")
+               ? "; a function in it is command(run=\"python3 -m nysbench.serve FILE NAME\", serve=true)"
+               : "";
+}
+
 nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
 {
     char *file;
@@ -182,7 +191,7 @@ nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
     if (nb_apart(open_object, file, nb_ctx_patience(ctx), NULL, 0, ctx) != NB_OK) {
         NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
         nb_error_clear(ctx);
-        NB_FAIL(ctx, NB_EIO, "%s: cannot be loaded: %s", path, reason);
+        NB_FAIL(ctx, NB_EIO, "%s: cannot be loaded: %s%s", path, reason, hint_of(path));
     }
     fenv_t environment;
     fegetenv(&environment);

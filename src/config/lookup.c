@@ -218,8 +218,7 @@ static nb_status list_shipped(const char *text, int *count, const char *const **
     return nb_head_files(folder, text, count, files, ctx);
 }
 
-/* As nb_head_files: here, beside the config, or among the program's experiments. */
-static nb_status list_files(const char *text, const char *config, int *count, const char *const **files, nb_ctx *ctx)
+nb_status nb_lookup_heads(const char *text, const char *config, int *count, const char *const **files, nb_ctx *ctx)
 {
     const char *folder, **named;
     NB_TRY(ctx, nb_head_files("", text, count, files, ctx));
@@ -253,7 +252,7 @@ static nb_status list_value(nb_value *value, const char *config, bool *listed, n
         const char *const *files;
         int count = 0;
         if (items[i].kind == NB_WORD || items[i].kind == NB_STRING)
-            NB_TRY(ctx, list_files(items[i].text, config, &count, &files, ctx));
+            NB_TRY(ctx, nb_lookup_heads(items[i].text, config, &count, &files, ctx));
         *listed = *listed || count > 0;
         if (count <= 0) NB_TRY(ctx, add_value(&list, items[i], ctx));
         for (int f = 0; f < count; f++)

@@ -331,7 +331,7 @@ bool nb_checks_need_heads(const nb_registry *registry)
 
 const nb_check nb_strategy_checks[] = {
     {"picks", "valid at every m, repeatable, input untouched", check_picks},
-    {"nested", "a strategy declared nested picks the same first m landmarks, however many are asked for", check_nested},
+    {"nested", "if declared nested: the first m landmarks are the same, however many are asked for", check_nested},
     {"traits", "random or deterministic, as declared", check_traits},
     {"memory", "nothing leaks when an allocation fails", check_memory},
     {NULL, NULL, NULL}};

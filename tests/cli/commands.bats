@@ -277,7 +277,7 @@ heads 0 ... 2' ]
 @test "check says in words what nested picks are" {
     run "$NYSBENCH" check uniform
     expect_status 0
-    expect "PASS uniform, nested: a strategy declared nested picks the same first m landmarks, however many are asked for; "
+    expect "PASS uniform, nested: if declared nested: the first m landmarks are the same, however many are asked for; "
 }
 
 @test "no line of a plan is wider than 80 columns" {

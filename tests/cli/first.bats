@@ -41,7 +41,7 @@ for name in ("a", "b"):
     for part in "qkv":
         np.save(f"{sys.argv[1]}/{name}/{part}.npy", np.random.default_rng(1).standard_normal((2, 20, 4)))
 PY
-    local warning="warning: no causal mask is assumed for heads whose file does not name one; for a decoder's heads set causal=true"
+    local warning="warning: no causal mask is assumed for heads whose file does not name one (causal=false says so without this warning); for a decoder's heads set causal=true"
     cd "$WORK"
     once() { expect "$warning" && [ "$(grep -c "no causal mask is assumed" <<<"$output")" -eq 1 ]; }
     run "$NYSBENCH" new experiment e.yaml --yes --heads a --heads b -m 4
@@ -109,7 +109,7 @@ CASES
     done <<EOF
 --heads|nowhere.npy|nowhere.npy: cannot be opened
 --heads|$ViT:7|head = 7 is not one of its heads 0 to 2
---heads|$WORK/*.npy|*.npy: there is no such file
+--heads|$WORK/*.npy|*.npy: no file matches
 --landmarks|0|error: --landmarks: expected an integer from 1 to 1000000, found '0'
 --strategies|kmean|--strategies: no strategy 'kmean'; did you mean 'kmeans'?
 --strategies|uniform, uniform|error: --strategies: 'uniform' and 'uniform' are the same strategy

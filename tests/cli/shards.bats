@@ -128,11 +128,16 @@ PY
     [[ "$output" != *"missing: shard 1/4"* ]]
     expect " rows are in none of the runs"
     grep -q ',planned,' "$WORK/my run/rows.csv"
+    mkdir "$WORK/my run/shards/2-of-4" # and now it has begun
+    ! flock "$WORK/my run/shards/2-of-4" "$NYSBENCH" merge "$WORK/my run" -q 2>"$WORK/log"
+    grep -q 'missing: shard 2/4: .*; it is running$' "$WORK/log"
+    grep -q 'missing: shard 4/4: .* --shard 4/4$' "$WORK/log"
     for i in 2 4; do
         command=$(sed -n "s|.*missing: shard $i/4: .*; \(.* run .*\)|\1|p" <<<"$output")
         eval "$command -q" >/dev/null
     done
     run "$NYSBENCH" status "$WORK/my run"
+    expect "$WORK/my run: merged in part"
     expect "'nysbench merge' again takes in what the shards have measured since"
     run "$NYSBENCH" merge "$WORK/my run" -q
     expect_status 0
@@ -305,6 +310,10 @@ PY
 }
 
 @test "what is no run is not merged" {
+    run "$NYSBENCH" merge "$WORK/r"
+    expect_status 2
+    expect "$WORK/r: there is no such folder"
+    mkdir -p "$WORK/r"
     run "$NYSBENCH" merge "$WORK/r"
     expect_status 2
     expect "$WORK/r: has no shard with results in shards/"
