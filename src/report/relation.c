@@ -53,18 +53,31 @@ nb_status nb_relation_prepare(const nb_relation *r, const char *sql, const char 
     return *s ? nb_defer(ctx, finalize, *s) : NB_OK;
 }
 
-/* "" in front of a column that an older store does not have. */
-static nb_status has_column(const nb_relation *r, const char *name, bool *has)
+/* Lists the columns of the study that the rows have: an older store does not have all. */
+static nb_status find_columns(nb_relation *r)
 {
-    sqlite3_stmt *s;
-    nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(r->ctx, nb_relation_prepare(r, "SELECT 1 FROM pragma_table_info(?2, ?3) WHERE name = ?1", NULL, &s, r->ctx));
-    sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 2, strchr(r->rows, '.') + 1, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 3, r->several ? "temp" : "main", -1, SQLITE_STATIC);
-    *has = sqlite3_step(s) == SQLITE_ROW;
-    nb_ctx_release(r->ctx, mark);
+    const char *sql = r->several ? "SELECT name FROM pragma_table_info('gathered', 'temp')"
+                                 : "SELECT name FROM pragma_table_info('results', 'main')";
+    nb_grid a;
+    int number;
+    nb_texts_init(&r->columns, r->ctx);
+    NB_TRY(r->ctx, nb_relation_ask(r, sql, &a, r->ctx));
+    for (int i = 0; i < a.count; i++) {
+        const char *name = nb_grid_at(&a, i, 0)->text;
+        if (nb_column_find(r->study->columns, name)) NB_TRY(r->ctx, nb_texts_number(&r->columns, name, &number));
+    }
     return NB_OK;
+}
+
+static bool has_column(const nb_relation *r, const char *name)
+{
+    return nb_texts_find(&r->columns, name) >= 0;
+}
+
+/* Returns the name of a column, or NULL, in SQL, where the rows do not have it. */
+static const char *optional(const nb_relation *r, const char *name)
+{
+    return has_column(r, name) ? name : "NULL";
 }
 
 /* 1. Keys. */
@@ -207,8 +220,7 @@ static nb_status add_key(keys *k, int number)
 {
     const nb_relation *r = k->r;
     int kinds[NB_MOST_TEXTS] = {0}, head, panel, stratum, source, line, lines = k->lines.count, to = 0;
-    int trial = sqlite3_column_int(k->row, TRIAL);
-    bool drawn = trial > 0;
+    bool drawn = sqlite3_column_int(k->row, TRIAL) > 0;
     for (int i = 0; i < r->kind_count; i++) {
         NB_TRY(r->ctx, number_spec(k, i, &kinds[i]));
         drawn = drawn || k->facts[i][kinds[i]].draws;
@@ -217,33 +229,16 @@ static nb_status add_key(keys *k, int number)
     NB_TRY(r->ctx, nb_texts_number(&k->heads, text_at(k->row, OF_HEAD), &head));
     NB_TRY(r->ctx, nb_texts_number(&k->lines, text_at(k->row, OF_LINE), &line));
     NB_TRY(r->ctx, number_data(k, kinds, &panel, &stratum, &source));
-    const int fixed[] = {number,
-                         sqlite3_column_int(k->row, POSITION),
-                         sqlite3_column_int(k->row, HEAD),
-                         trial,
-                         head,
-                         panel,
-                         stratum,
-                         source,
-                         line,
-                         drawn,
-                         line == lines};
-    sqlite3_bind_int64(k->insert, ++to, sqlite3_column_int64(k->row, ID));
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) sqlite3_bind_int(k->insert, ++to, fixed[i]);
+    const int made[] = {head, panel, stratum, source, line, drawn, line == lines};
+    sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, ID));
+    sqlite3_bind_int(k->insert, ++to, number);
+    for (int i = POSITION; i <= TRIAL; i++) sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, i));
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) sqlite3_bind_int(k->insert, ++to, made[i]);
     for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, ++to, kinds[i]);
     for (int from = KINDS + r->kind_count; from < sqlite3_column_count(k->row); from++)
         sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, from));
     sqlite3_bind_int(k->insert, ++to, 0);
     return nb_relation_add(r, k->insert, "");
-}
-
-/* The name of a column that rows may lack, or NULL. */
-static nb_status optional(const nb_relation *r, const char *name, const char **sql)
-{
-    bool has = nb_column_find(r->study->columns, name);
-    if (has) NB_TRY(r->ctx, has_column(r, name, &has));
-    *sql = has ? name : "NULL";
-    return NB_OK;
 }
 
 /* Returns whether many queries ask the column of each row, and it has few bytes: then it stands in `key` too, so that
@@ -265,14 +260,12 @@ static nb_status list_narrow(const nb_relation *r, const char **columns, const c
 {
     *columns = *values = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        const char *value;
         if (!is_narrow(r->study, c)) continue;
-        NB_TRY(r->ctx, optional(r, c->name, &value));
         NB_NEED(*columns, nb_format(r->ctx, "%s, %s %s", *columns, c->name,
                                     c->type == NB_COLUMN_INT    ? "INTEGER"
                                     : c->type == NB_COLUMN_REAL ? "REAL"
                                                                 : "TEXT"));
-        NB_NEED(*values, nb_format(r->ctx, "%s, %s", *values, value));
+        NB_NEED(*values, nb_format(r->ctx, "%s, %s", *values, optional(r, c->name)));
     }
     return NB_OK;
 }
@@ -290,13 +283,10 @@ static const char *line_sql(const nb_relation *r, nb_ctx *ctx)
 static nb_status make_keys(nb_relation *r, const char *which)
 {
     keys k = {.r = r};
-    const char *model, *layer, *source, *line, *ids = "", *texts = "", *narrow, *values, *sql;
+    const char *line, *ids = "", *texts = "", *narrow, *values, *sql;
     NB_NEED(k.scratch, nb_ctx_child(r->ctx));
     nb_texts_init(&k.heads, k.scratch);
     nb_texts_init(&k.lines, k.scratch);
-    NB_TRY(r->ctx, optional(r, "model", &model));
-    NB_TRY(r->ctx, optional(r, "layer", &layer));
-    NB_TRY(r->ctx, optional(r, "source", &source));
     NB_NEED(line, line_sql(r, r->ctx));
     for (int i = 0; i < r->kind_count; i++) {
         NB_NEED(ids, nb_format(r->ctx, "%s, %s_id INTEGER", ids, r->kinds[i]->name));
@@ -313,7 +303,8 @@ static nb_status make_keys(nb_relation *r, const char *which)
     NB_NEED(sql, nb_format(r->ctx,
                            "SELECT rowid, position, head, trial, n, d, %s, %s, %s, problem || char(31) || head, %s%s%s "
                            "FROM %s WHERE position IS NOT NULL%s ORDER BY position",
-                           model, layer, source, line, texts, values, r->rows, which));
+                           optional(r, "model"), optional(r, "layer"), optional(r, "source"), line, texts, values,
+                           r->rows, which));
     NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &k.row, k.scratch));
     for (int count = 0;; count++) {
         bool there;
@@ -495,10 +486,7 @@ static nb_status make_sources(const nb_relation *r)
 
 static nb_status count_panels(const nb_relation *r)
 {
-    const char *names = "", *model, *layer, *rows;
-    NB_TRY(r->ctx, optional(r, "model", &model));
-    NB_TRY(r->ctx, optional(r, "layer", &layer));
-    NB_TRY(r->ctx, optional(r, "rows", &rows));
+    const char *names = "";
     for (int i = 0; i < r->kind_count; i++)
         if (is_of_scene(r, i))
             NB_NEED(names, nb_format(r->ctx, "%s, r.%s AS %s, k.%s_id AS %s_id", names, r->kinds[i]->name,
@@ -512,7 +500,7 @@ static nb_status count_panels(const nb_relation *r)
                      "AS heads, max(trial) + 1 AS trials, min(position) AS first FROM key GROUP BY panel_id) "
                      "AS c JOIN %s AS r ON r.position = c.first JOIN key AS k ON k.id = r.rowid "
                      "ORDER BY c.first; CREATE UNIQUE INDEX panels ON panel (id)",
-                     model, layer, rows, names, r->rows));
+                     optional(r, "model"), optional(r, "layer"), optional(r, "rows"), names, r->rows));
 }
 
 /* A title begins with the label of its one problem, or of several files with the model and how many sources they are
@@ -571,11 +559,9 @@ static nb_status make_measured(const nb_relation *r)
     const char *names = "", *cases = "";
     int at = 0;
     for (const nb_column *c = r->study->columns; c->name; c++, at++) {
-        bool has;
         if (!c->measure || c->time || c->type != NB_COLUMN_REAL) continue;
-        NB_TRY(r->ctx, has_column(r, c->name, &has));
         NB_NEED(names, nb_format(r->ctx, "%s%s (%d, '%s')", names, *names ? "," : "", at, c->name));
-        if (has) NB_NEED(cases, nb_format(r->ctx, "%s WHEN %d THEN r.%s", cases, at, c->name));
+        if (has_column(r, c->name)) NB_NEED(cases, nb_format(r->ctx, "%s WHEN %d THEN r.%s", cases, at, c->name));
     }
     if (!*cases) return NB_OK;
     return nb_relation_run(
@@ -592,10 +578,10 @@ static nb_status make_view(const nb_relation *r)
     static const char *const origins[] = {"model", "layer", "source"}; /* which a study's rows may lack */
     const char *columns = "", *joins = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        bool has, in_key = is_narrow(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
-        NB_TRY(r->ctx, has_column(r, c->name, &has));
-        NB_NEED(columns, nb_format(r->ctx, has ? "%s%s%s.%s AS %s" : "%s%sNULL AS %.0s%.0s%s", columns,
-                                   *columns ? ", " : "", in_key ? "k" : "r", c->name, c->name));
+        bool in_key = is_narrow(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
+        const char *table = !has_column(r, c->name) ? "" : in_key ? "k." : "r.";
+        NB_NEED(columns, nb_format(r->ctx, "%s%s%s%s AS %s", columns, *columns ? ", " : "", table,
+                                   optional(r, c->name), c->name));
     }
     for (int i = 0; i < 3; i++)
         if (!nb_column_find(r->study->columns, origins[i]))
@@ -621,8 +607,8 @@ static nb_status make_view(const nb_relation *r)
  * none. */
 static nb_status make_without(const nb_relation *r)
 {
-    const char *parts = "SELECT NULL AS kind, 0 AS place, 0 AS id, 0 AS number, 0 AS open, 0 AS ok WHERE 0", *reason;
-    NB_TRY(r->ctx, optional(r, "reason", &reason));
+    const char *parts = "SELECT NULL AS kind, 0 AS place, 0 AS id, 0 AS number, 0 AS open, 0 AS ok WHERE 0";
+    const char *reason = optional(r, "reason");
     for (int i = 0; i < r->kind_count; i++) {
         const char *name = r->kinds[i]->name;
         if (i == r->problem || !registry_of(r, i)) continue;
@@ -743,6 +729,7 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     if (r->study->add_functions) NB_TRY(ctx, r->study->add_functions(r->store->db, ctx));
     NB_TRY(ctx, nb_relation_run(r, "PRAGMA query_only = 0; PRAGMA temp_store = FILE; PRAGMA cache_size = -65536"));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
+    NB_TRY(ctx, find_columns(r));
     NB_TRY(ctx, make(r, ""));
     *out = r;
     return NB_OK;

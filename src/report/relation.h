@@ -49,6 +49,7 @@ typedef struct nb_relation {
     /* Private. */
     const char *rows; /* the table that has them */
     bool several;     /* runs: they are copied */
+    nb_texts columns; /* of the study's those that they have */
     int kind_count;
     const nb_column *kinds[NB_MOST_TEXTS]; /* texts of the identity */
     int problem;                           /* which of them is that */
