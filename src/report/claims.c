@@ -126,22 +126,16 @@ static nb_status add_models(const judge *j, const nb_claim_units *u, const nb_es
     return NB_OK;
 }
 
-/* The model that has but one source, where intervals need two. */
-static const char *lonely_model(const nb_claim_units *u, const nb_estimate *estimates)
-{
-    for (int s = 0; s < u->strata.count; s++)
-        if (estimates[s].sources == 1) return nb_grid_at(&u->strata, s, NB_STRATUM_NAME)->text;
-    return NULL;
-}
-
 static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_estimate *estimates, const range *r,
                              const char **why)
 {
     const nb_estimate *e = &estimates[u->strata.count];
-    const char *lonely = lonely_model(u, estimates);
+    const char *lonely = NULL; /* the first model that has but one source, where intervals need two */
     int total = u->found + u->missing;
     double share = total > 0 ? (double)u->missing / total : 0;
     *why = NULL;
+    for (int s = u->strata.count - 1; s >= 0; s--)
+        if (estimates[s].sources == 1) lonely = nb_grid_at(&u->strata, s, NB_STRATUM_NAME)->text;
     if (u->why)
         NB_NEED(*why, nb_strdup(j->keep, u->why));
     else if (j->unfinished)
@@ -163,16 +157,6 @@ static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_e
     else if (isnan(r->low))
         *why = j->claim->expectation == NB_EXPECT_WINS ? "no source differs" : "it has no interval";
     return NB_OK;
-}
-
-static bool is_within(const range *r, double low, double high)
-{
-    return r->low >= low && r->high <= high;
-}
-
-static bool is_outside(const range *r, double low, double high)
-{
-    return r->low > high || r->high < low;
 }
 
 /* Returns whether it may be found equivalent. */
@@ -202,9 +186,9 @@ static double more_sources(const nb_claim *c, const nb_estimate *e, const range 
 /* `same_p`: of equivalence, at 1 - `confidence`. */
 static nb_claim_verdict verdict_of(const nb_claim *c, const range *r, double same_p, double confidence)
 {
-    if (is_within(r, c->low, c->high) && (c->form != NB_CLAIM_ORDER || r->high < c->high))
-        return NB_CLAIM_IS_REPRODUCED;
-    if (is_outside(r, c->low, c->high)) return NB_CLAIM_IS_REFUTED;
+    bool within = r->low >= c->low && r->high <= c->high;
+    if (within && (c->form != NB_CLAIM_ORDER || r->high < c->high)) return NB_CLAIM_IS_REPRODUCED;
+    if (r->low > c->high || r->high < c->low) return NB_CLAIM_IS_REFUTED;
     return has_smallest(c) && same_p <= 1 - confidence ? NB_CLAIM_IS_EQUIVALENT : NB_CLAIM_IS_UNDECIDED;
 }
 
@@ -316,22 +300,6 @@ static void conclude(const nb_claim *c, nb_claim_result *r)
     }
 }
 
-/* One of `groups` groups of rows: its pairs. */
-static nb_status ask_group(const judge *j, const char *part, int groups, int pairs, nb_claim_result *r)
-{
-    for (int p = 0; p < pairs; p++) {
-        nb_claim_units units;
-        nb_claim_answer *a = &r->parts[r->part_count++];
-        nb_mark mark = nb_ctx_mark(j->ctx);
-        *a = (nb_claim_answer){.more = NAN};
-        NB_TRY(j->ctx, name_part(j, part, p, pairs > 1, &a->name));
-        NB_TRY(j->ctx, nb_claim_units_make(j->relation, part, j->claim, p, &units, j->ctx));
-        NB_TRY(j->ctx, answer(j, &units, groups * pairs, a));
-        nb_ctx_release(j->ctx, mark);
-    }
-    return NB_OK;
-}
-
 /* Makes `claim_part`: rows that the claim is about, by the values that they have in the columns of `each`. */
 static nb_status make_groups(const judge *j, const char *among, int *count)
 {
@@ -360,11 +328,17 @@ static nb_status ask_parts(const judge *j, const char *among, nb_claim_result *r
     NB_TRY(j->ctx, make_groups(j, among, &count));
     if (count == 0) *why = "the run has no such rows";
     NB_NEED(r->parts, nb_alloc(j->keep, (size_t)(count * pairs) + 1, sizeof *r->parts));
-    for (int g = 0; g < count; g++) {
+    for (; r->part_count < count * pairs; r->part_count++) {
+        int pair = r->part_count % pairs;
         const char *part;
+        nb_claim_units units;
+        nb_claim_answer *a = &r->parts[r->part_count];
         nb_mark mark = nb_ctx_mark(j->ctx);
-        NB_NEED(part, nb_format(j->ctx, "id IN (SELECT id FROM claim_part WHERE part = %d)", g));
-        NB_TRY(j->ctx, ask_group(j, part, count, pairs, r));
+        *a = (nb_claim_answer){.more = NAN};
+        NB_NEED(part, nb_format(j->ctx, "id IN (SELECT id FROM claim_part WHERE part = %d)", r->part_count / pairs));
+        NB_TRY(j->ctx, name_part(j, part, pair, pairs > 1, &a->name));
+        NB_TRY(j->ctx, nb_claim_units_make(j->relation, part, c, pair, &units, j->ctx));
+        NB_TRY(j->ctx, answer(j, &units, count * pairs, a));
         nb_ctx_release(j->ctx, mark);
     }
     if (count > 0) conclude(c, r);

@@ -31,13 +31,6 @@ typedef struct {
     nb_ctx *ctx;
 } comparer;
 
-static nb_status add(comparer *c, nb_compared item)
-{
-    NB_GROW(c->ctx, c->out->items, c->out->count, c->room);
-    c->out->items[c->out->count++] = item;
-    return NB_OK;
-}
-
 /* Over strata, then by stratum where there are several. */
 static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_contrast *contrast)
 {
@@ -61,7 +54,8 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
         item.pairs = &contrast->counts[at];
         item.trials = contrast->common[at].trials;
         item.drawn_trials = nb_drawn_trials(count, &contrast->common[first], &contrast->draws[first]);
-        NB_TRY(c->ctx, add(c, item));
+        NB_GROW(c->ctx, c->out->items, c->out->count, c->room);
+        c->out->items[c->out->count++] = item;
     }
     return NB_OK;
 }
