@@ -580,8 +580,8 @@ static nb_status make_view(const nb_relation *r)
     for (const nb_column *c = r->study->columns; c->name; c++) {
         bool in_key = is_narrow(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
         const char *table = !has_column(r, c->name) ? "" : in_key ? "k." : "r.";
-        NB_NEED(columns, nb_format(r->ctx, "%s%s%s%s AS %s", columns, *columns ? ", " : "", table,
-                                   optional(r, c->name), c->name));
+        NB_NEED(columns, nb_format(r->ctx, "%s%s%s%s AS %s", columns, *columns ? ", " : "", table, optional(r, c->name),
+                                   c->name));
     }
     for (int i = 0; i < 3; i++)
         if (!nb_column_find(r->study->columns, origins[i]))
