@@ -172,7 +172,7 @@ static nb_status add_line(liner *l, const nb_grid *a, const nb_head_places *plac
     l->silent += isnan(value) && numbers[NOISE] == 0 && numbers[POINTS] >= least;
     if (isnan(value)) return NB_OK;
     l->items[l->item_count++] =
-        (nb_head_value){{.stratum = stratum, .source = source, .value = value}, places->of[numbers[HEAD]]};
+        (nb_head_value){{.stratum = stratum, .source = source, .value = value}, nb_head_place(places, numbers[HEAD])};
     return cross(l, a, first, numbers[TRIALS], (nb_crossed_value){stratum, source, 0, value});
 }
 

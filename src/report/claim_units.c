@@ -137,7 +137,8 @@ static nb_status add_contrasts(const nb_contrasts *c, const nb_head_places *plac
         if (x->value != value) continue;
         int single = all->missing + all->missing_baseline;
         if (x->refusal) u->why = x->refusal;
-        for (int k = 0; k < x->unit_count; k++) items[count++] = (nb_head_value){x->units[k], places->of[x->heads[k]]};
+        for (int k = 0; k < x->unit_count; k++)
+            items[count++] = (nb_head_value){x->units[k], nb_head_place(places, x->heads[k])};
         u->found += all->pairs + (failures == NB_FAILURES_WORST ? single : 0);
         u->noise += all->noise;
         u->missing += all->neither + (failures == NB_FAILURES_WORST ? 0 : single);

@@ -168,7 +168,7 @@ static int only_stratum(const nb_compared *x)
 
 static nb_status find_head_conflicts(const comparer *c)
 {
-    nb_head_places places = {.of = NULL};
+    nb_head_places places = {.items.count = 0};
     nb_ctx *scratch;
     NB_NEED(scratch, nb_ctx_child(c->ctx));
     for (int i = 0; i < c->out->count; i++) {
@@ -176,7 +176,7 @@ static nb_status find_head_conflicts(const comparer *c)
         const char *conflict;
         int stratum = only_stratum(x);
         if (stratum < 0 || x->verdict == NB_NO_VERDICT || x->verdict == NB_REFUSED) continue;
-        if (!places.of) NB_TRY(c->ctx, nb_head_places_find(c->relation, &places, c->ctx));
+        if (places.items.count == 0) NB_TRY(c->ctx, nb_head_places_find(c->relation, &places, c->ctx));
         NB_TRY(scratch, nb_find_head_conflict(&places, c->terms->contrast.difference, x->contrast, stratum,
                                               NB_LEAST_SOURCES, c->terms->confidence, &conflict, scratch));
         if (conflict) NB_NEED(x->conflict, nb_strdup(c->ctx, conflict));

@@ -209,14 +209,6 @@ static bool is_number(const view *v, int column)
     return texts && any;
 }
 
-static bool is_prose(const view *v, int column)
-{
-    enum { LONGEST_WORD = 32 };
-    for (int i = 0; i < v->answer->count; i++)
-        if (strlen(text_of(v, i, column)) > LONGEST_WORD) return true;
-    return false;
-}
-
 /* A column of nothing but NULL stands for numbers too. */
 static bool is_empty(const view *v, int column)
 {
@@ -281,7 +273,7 @@ static nb_status show_table(view *v, int first, int end, int heads)
         bool label = shown++ < v->labels;
         NB_TRY(v->ctx, format_of(v, c >= heads ? "_cell" : a->names[c], &formats[c]));
         numbers[c] = strcmp(formats[c], "%s") != 0 && (c >= heads || is_number(v, c) || (!label && is_empty(v, c)));
-        int kind = numbers[c] ? NB_PAGE_NUMBER : !label && is_prose(v, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
+        int kind = numbers[c] ? NB_PAGE_NUMBER : !label && nb_grid_has_prose(a, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
         nb_page_column(v->page, kind | (label ? NB_PAGE_LABEL : 0), "%s", a->names[c]);
     }
     for (int i = first; i < end; i++) {
