@@ -85,9 +85,8 @@ static nb_status draw_missing(finder *f, bool *undrawn)
         if (*undrawn) return NB_OK;
         if (!d->gnuplots) NB_TRY(f->ctx, nb_gnuplots_new(nb_usable_cpus(), &d->gnuplots, f->ctx));
         nb_mark mark = nb_ctx_mark(f->ctx);
-        nb_status status = nb_graph_draw((const nb_figure *)e->component, d, &figures, f->ctx);
+        NB_TRY(f->ctx, nb_graph_draw((const nb_figure *)e->component, d, &figures, f->ctx));
         nb_ctx_release(f->ctx, mark);
-        NB_TRY(f->ctx, status);
     }
     return NB_OK;
 }

@@ -328,10 +328,8 @@ static nb_status draw_pictures(graph *g, const char *picture, const char **stems
 static nb_status prune(const graph *g, int count, const char *const *stems)
 {
     const char *name = g->figure->component.name, **others;
-    size_t length = strlen(name);
-    size_t all = 0, more = 0;
-    while (nb_figures.entries[all].component) all++;
-    NB_NEED(others, nb_alloc(g->ctx, all + 1, sizeof *others));
+    size_t length = strlen(name), more = 0;
+    NB_NEED(others, nb_alloc(g->ctx, (size_t)nb_figures.room, sizeof *others));
     for (const nb_entry *e = nb_figures.entries; e->component; e++)
         if (strncmp(e->component->name, name, length) == 0 && e->component->name[length] == '_')
             others[more++] = e->component->name;
@@ -385,15 +383,6 @@ static nb_status find_other(graph *g, const nb_figure **other)
     return NB_OK;
 }
 
-/* *rest: the queries of notes. */
-static nb_status ask(const graph *g, nb_grid *csv, nb_grid *answer, const char **rest)
-{
-    *rest = g->figure->sql;
-    NB_TRY(g->ctx, nb_relation_ask_next(g->drawing->relation, rest, csv, g->ctx));
-    *answer = *csv;
-    return **rest ? nb_relation_ask_next(g->drawing->relation, rest, answer, g->ctx) : NB_OK;
-}
-
 static nb_status print_notes(const graph *g, const char *queries)
 {
     nb_grid a;
@@ -438,7 +427,7 @@ void nb_figure_warn(const char *name)
 nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
     const nb_figure *other;
-    const char *notes;
+    const char *notes = figure->sql; /* the queries of notes, behind the others */
     nb_grid csv, answer;
     nb_drawing of_m = *d;
     graph g = {.figure = figure, .drawing = d, .csv = &csv, .answer = &answer, .ctx = ctx};
@@ -447,7 +436,9 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figur
     d->relation->m = of_m.m;
     if (figure->prepare) NB_TRY(ctx, figure->prepare(&of_m, ctx));
     NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, ctx));
-    NB_TRY(ctx, ask(&g, &csv, &answer, &notes));
+    NB_TRY(ctx, nb_relation_ask_next(d->relation, &notes, &csv, ctx));
+    answer = csv;
+    if (*notes) NB_TRY(ctx, nb_relation_ask_next(d->relation, &notes, &answer, ctx));
     NB_TRY(ctx, find_columns(&g));
     NB_TRY(ctx, find_other(&g, &other));
     if (!other) {

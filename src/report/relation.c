@@ -757,12 +757,11 @@ const char *nb_sql_text(const char *name)
     return f->text;
 }
 
-static const nb_sql_file *find_view(const nb_relation *r, const char *name, size_t length)
+/* Returns the next file of views of the study, behind `f`; NULL: there is none. */
+static const nb_sql_file *next_view(const nb_relation *r, const nb_sql_file *f)
 {
-    for (const nb_sql_file *f = nb_sql_files; f->study; f++)
-        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
-            strlen(f->name) == length && strncmp(f->name, name, length) == 0)
-            return f;
+    for (f = f ? f + 1 : nb_sql_files; f->study; f++)
+        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0) return f;
     return NULL;
 }
 
@@ -773,9 +772,13 @@ static void bind_parameters(const nb_relation *r, sqlite3_stmt *s)
     if (m > 0) sqlite3_bind_int(s, m, r->m);
 }
 
-static nb_status make_study_view(const nb_relation *r, const char *sql, nb_ctx *ctx)
+/* Makes the views of a file, and first those that it needs, unless they are there. */
+static nb_status make_study_view(nb_relation *r, const nb_sql_file *view, nb_ctx *ctx)
 {
-    while (*sql) {
+    int before = r->views.count, number;
+    NB_TRY(ctx, nb_relation_need(r, view->text, ctx));
+    NB_TRY(ctx, nb_texts_number(&r->views, view->name, &number));
+    for (const char *sql = view->text; *sql && r->views.count > before;) {
         sqlite3_stmt *s = NULL;
         nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, nb_relation_prepare(r, sql, &sql, &s, ctx));
@@ -795,12 +798,11 @@ nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
     const char *end = line + strcspn(line, "\n");
     for (line += strspn(line, " "); line < end; line += strspn(line, " ")) {
         size_t length = strcspn(line, " \n");
-        const nb_sql_file *view = find_view(r, line, length);
-        int before = r->views.count, number;
+        const nb_sql_file *view = next_view(r, NULL);
+        while (view && (strlen(view->name) != length || strncmp(view->name, line, length) != 0))
+            view = next_view(r, view);
         NB_REQUIRE(ctx, view, NB_EBUG, "no view '%.*s' in the study %s", (int)length, line, r->study->component.name);
-        NB_TRY(ctx, nb_relation_need(r, view->text, ctx));
-        NB_TRY(ctx, nb_texts_number(&r->views, view->name, &number));
-        if (r->views.count > before) NB_TRY(ctx, make_study_view(r, view->text, ctx));
+        NB_TRY(ctx, make_study_view(r, view, ctx));
         line += length;
     }
     return NB_OK;
@@ -987,12 +989,9 @@ static bool speaks_of(const char *sql, const nb_sql_file *view)
 /* Makes the study's views that a query speaks of; NULL: all. */
 static nb_status need_views(nb_relation *r, const char *sql, nb_ctx *ctx)
 {
-    const char *names = "-- needs:";
-    for (const nb_sql_file *f = nb_sql_files; f->study; f++)
-        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
-            (!sql || speaks_of(sql, f)))
-            NB_NEED(names, nb_format(ctx, "%s %s", names, f->name));
-    return nb_relation_need(r, names, ctx);
+    for (const nb_sql_file *view = next_view(r, NULL); view; view = next_view(r, view))
+        if (!sql || speaks_of(sql, view)) NB_TRY(ctx, make_study_view(r, view, ctx));
+    return NB_OK;
 }
 
 static int only_reads(void *self, int action, const char *a, const char *b, const char *database, const char *trigger)
