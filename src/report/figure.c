@@ -3,6 +3,7 @@
 #include "report/figure.h"
 
 #include "base/files.h"
+#include "base/texts.h"
 #include "report/csv.h"
 #include "report/query.h"
 #include "report/relation.h"
@@ -31,9 +32,9 @@ typedef struct {
 
     /* The picture at hand. */
     const char *stem;
-    int row_count, panel_count, line_count;
+    int row_count, first_panel, panel_count, line_count;
     int *rows;
-    const char **panels;
+    nb_texts panels; /* of all parts of the figure */
     line *lines;
     int *block; /* by panel and line, from 0; -1: there is none */
     nb_ctx *ctx;
@@ -136,12 +137,11 @@ static nb_status print_csv(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Below 0: the picture does not have the row's panel. */
 static int find_panel(const graph *g, int row)
 {
-    const char *name = text_at(g, row, g->panel);
-    for (int p = 0; p < g->panel_count; p++)
-        if (strcmp(g->panels[p], name) == 0) return p;
-    return -1;
+    int panel = nb_texts_find(&g->panels, text_at(g, row, g->panel)) - g->first_panel;
+    return panel < g->panel_count ? panel : -1;
 }
 
 static long long order_of(const graph *g, int row)
@@ -175,16 +175,16 @@ static bool is_of(const graph *g, int row, const char *picture)
 
 /* The panels from the first that is wanted, as many as one picture may have; those of rows for all pictures only where
  * the picture has others there. */
-static nb_status find_rows(graph *g, const char *picture, int first_panel, bool *more)
+static nb_status find_rows(graph *g, const char *picture, bool *more)
 {
     const nb_grid *a = g->answer;
-    int room = g->figure->whole ? 0 : g->drawing->most_panels, seen = 0;
-    g->row_count = g->panel_count = g->line_count = 0;
+    int room = g->figure->whole ? 0 : g->drawing->most_panels, seen = 0, panel;
+    g->row_count = g->line_count = 0;
+    nb_texts_init(&g->panels, g->ctx);
     for (int i = 0; i < a->count; i++)
-        if (is_of(g, i, picture) && find_panel(g, i) < 0) g->panels[g->panel_count++] = text_at(g, i, g->panel);
-    *more = room > 0 && g->panel_count > first_panel + room;
-    g->panels += first_panel;
-    g->panel_count = *more ? room : g->panel_count - first_panel;
+        if (is_of(g, i, picture)) NB_TRY(g->ctx, nb_texts_number(&g->panels, text_at(g, i, g->panel), &panel));
+    *more = room > 0 && g->panels.count > g->first_panel + room;
+    g->panel_count = *more ? room : g->panels.count - g->first_panel;
     for (int i = 0; i < a->count; i++) {
         bool of_all = is_null(g, i, g->picture) && is_drawn(g, i);
         if ((!of_all && !is_of(g, i, picture)) || find_panel(g, i) < 0) continue;
@@ -286,7 +286,7 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
         if (!text) break;
         NB_TRY(ctx, set(out, g, text));
     }
-    nb_plot_set_texts(out, "panels", g->panel_count, g->panels, sizeof *g->panels);
+    nb_plot_set_texts(out, "panels", g->panel_count, g->panels.items + g->first_panel, sizeof *g->panels.items);
     nb_plot_set_texts(out, "series", g->line_count, &g->lines->label, sizeof *g->lines);
     nb_plot_set_texts(out, "styles", g->line_count, &g->lines->style, sizeof *g->lines);
     nb_plot_set_ints(out, "looks", g->line_count, &g->lines->look, sizeof *g->lines);
@@ -296,31 +296,24 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status draw_picture(const graph *g)
-{
-    const char *script, *data, *folder = g->drawing->folder;
-    NB_NEED(script, nb_format(g->ctx, "%s.gp", g->stem));
-    NB_NEED(data, nb_format(g->ctx, "%s/%s.dat", folder, g->stem));
-    NB_TRY(g->ctx, nb_write_file(data, print_blocks, g, g->ctx));
-    NB_TRY(g->ctx, nb_plot_print_script(folder, script, print_driver, g, g->ctx));
-    return nb_plot_draw(g->drawing->gnuplots, folder, g->stem, g->ctx);
-}
-
 /* Draws a figure; those whose panels are too many for one become several, NAME_FIGURE_2 ... behind the first. */
 static nb_status draw_pictures(graph *g, const char *picture, const char **stems, int *count)
 {
-    const char **panels = g->panels;
     bool more = true;
     for (int part = 0; more; part++) {
+        const char *data, *script, *folder = g->drawing->folder;
         char *stem;
-        g->panels = panels;
-        NB_TRY(g->ctx, find_rows(g, picture, part * g->drawing->most_panels, &more));
+        g->first_panel = part * g->drawing->most_panels;
+        NB_TRY(g->ctx, find_rows(g, picture, &more));
         NB_NEED(stem, nb_plot_file_name(nb_format(g->ctx, "%s_%s", g->figure->component.name, picture)));
         if (part > 0) NB_NEED(stem, nb_format(g->ctx, "%s_%d", stem, part + 1));
         g->stem = stems[(*count)++] = stem;
-        NB_TRY(g->ctx, draw_picture(g));
+        NB_NEED(data, nb_format(g->ctx, "%s/%s.dat", folder, stem));
+        NB_NEED(script, nb_format(g->ctx, "%s.gp", stem));
+        NB_TRY(g->ctx, nb_write_file(data, print_blocks, g, g->ctx));
+        NB_TRY(g->ctx, nb_plot_print_script(folder, script, print_driver, g, g->ctx));
+        NB_TRY(g->ctx, nb_plot_draw(g->drawing->gnuplots, folder, stem, g->ctx));
     }
-    g->panels = panels;
     return NB_OK;
 }
 
@@ -343,7 +336,6 @@ static nb_status draw(graph *g, int *figures)
     int count = 0;
     size_t room = (size_t)a->count + 1;
     NB_NEED(g->rows, nb_alloc(g->ctx, room, sizeof *g->rows));
-    NB_NEED(g->panels, nb_alloc(g->ctx, room, sizeof *g->panels));
     NB_NEED(g->lines, nb_alloc(g->ctx, room, sizeof *g->lines));
     NB_NEED(stems, nb_alloc(g->ctx, room, sizeof *stems));
     NB_NEED(pictures, nb_alloc(g->ctx, room, sizeof *pictures));
