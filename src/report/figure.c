@@ -28,7 +28,7 @@ typedef struct {
     const nb_grid *csv, *answer;                    /* for programs, and for pictures */
     int picture, panel, series, style, look, order; /* columns; -1: there is none */
     int data_count, data[MOST_DATA];                /* columns, PANEL, SERIES */
-    const char *script;
+    const nb_comment *comments;
 
     /* The picture at hand. */
     const char *stem;
@@ -85,15 +85,13 @@ static nb_status next_column(const graph *g, const char **list, int *column)
 
 static nb_status find_columns(graph *g)
 {
-    const char *names;
+    const char *names = nb_comment_text(g->comments, "data");
     NB_TRY(g->ctx, find_role(g, "figure", &g->picture));
     NB_TRY(g->ctx, find_role(g, "panel", &g->panel));
     NB_TRY(g->ctx, find_role(g, "series", &g->series));
     g->style = nb_grid_column(g->answer, "_style");
     g->look = nb_grid_column(g->answer, "_look");
     g->order = nb_grid_column(g->answer, "_order");
-    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "script", &g->script, g->ctx));
-    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "data", &names, g->ctx));
     while (*names) {
         NB_REQUIRE(g->ctx, g->data_count < MOST_DATA, NB_EBUG, "%s.sql: more than %d columns of data",
                    g->figure->component.name, MOST_DATA);
@@ -250,8 +248,7 @@ static nb_status set(FILE *out, const graph *g, const char *text)
 /* Writes what the series have in columns as gnuplot's arrays. */
 static nb_status set_arrays(FILE *out, const graph *g)
 {
-    const char *names;
-    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "arrays", &names, g->ctx));
+    const char *names = nb_comment_text(g->comments, "arrays");
     while (*names) {
         int column;
         NB_TRY(g->ctx, next_column(g, &names, &column));
@@ -274,25 +271,21 @@ static nb_status set_arrays(FILE *out, const graph *g)
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const graph *g = what;
-    const char *title, *text;
-    NB_TRY(ctx, nb_query_heading(g->figure->sql, "title", &title, g->ctx));
-    NB_TRY(ctx, nb_grid_fill_in(g->answer, g->rows[0], title, &title, ctx));
+    const char *title;
+    NB_TRY(ctx, nb_grid_fill_in(g->answer, g->rows[0], nb_comment_text(g->comments, "title"), &title, ctx));
     NB_NEED(title, nb_format(ctx, "%s: %s", g->drawing->experiment, title));
     nb_plot_print_head(out, g->stem);
     fprintf(out, "data = \"%s.dat\"\n", g->stem);
     nb_plot_set_text(out, "title", title);
-    for (const char *at = g->figure->sql;;) {
-        NB_TRY(ctx, nb_query_comment(&at, "set", &text, ctx));
-        if (!text) break;
-        NB_TRY(ctx, set(out, g, text));
-    }
+    for (const nb_comment *c = g->comments; c->name; c++)
+        if (strcmp(c->name, "set") == 0) NB_TRY(ctx, set(out, g, c->text));
     nb_plot_set_texts(out, "panels", g->panel_count, g->panels.items + g->first_panel, sizeof *g->panels.items);
     nb_plot_set_texts(out, "series", g->line_count, &g->lines->label, sizeof *g->lines);
     nb_plot_set_texts(out, "styles", g->line_count, &g->lines->style, sizeof *g->lines);
     nb_plot_set_ints(out, "looks", g->line_count, &g->lines->look, sizeof *g->lines);
     nb_plot_set_ints(out, "block", g->panel_count * g->line_count, g->block, sizeof *g->block);
     NB_TRY(ctx, set_arrays(out, g));
-    fprintf(out, "load \"%s\"\n", g->script);
+    fprintf(out, "load \"%s\"\n", nb_comment_text(g->comments, "script"));
     return NB_OK;
 }
 
@@ -348,7 +341,7 @@ static nb_status draw(graph *g, int *figures)
             NB_TRY(g->ctx, nb_make_folder(folder, g->ctx));
             NB_NEED(path, nb_format(g->ctx, "%s/%s.csv", folder, name));
             NB_TRY(g->ctx, nb_write_file(path, print_csv, g, g->ctx));
-            NB_TRY(g->ctx, nb_plot_copy_script(folder, g->script, g->ctx));
+            NB_TRY(g->ctx, nb_plot_copy_script(folder, nb_comment_text(g->comments, "script"), g->ctx));
         }
         NB_TRY(g->ctx, draw_pictures(g, pictures[count - 1], stems, figures));
     }
@@ -358,10 +351,9 @@ static nb_status draw(graph *g, int *figures)
 /* The figure that stands for this one, where it has too many series; or else NULL. */
 static nb_status find_other(graph *g, const nb_figure **other)
 {
-    const char *most;
+    const char *most = nb_comment_text(g->comments, "most");
     char *name;
     *other = NULL;
-    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "most", &most, g->ctx));
     if (!*most) return NB_OK;
     g->line_count = 0;
     NB_NEED(g->lines, nb_alloc(g->ctx, (size_t)g->answer->count + 1, sizeof *g->lines));
@@ -431,6 +423,7 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figur
     NB_TRY(ctx, nb_relation_ask_next(d->relation, &notes, &csv, ctx));
     answer = csv;
     if (*notes) NB_TRY(ctx, nb_relation_ask_next(d->relation, &notes, &answer, ctx));
+    NB_TRY(ctx, nb_query_comments(figure->sql, &g.comments, ctx));
     NB_TRY(ctx, find_columns(&g));
     NB_TRY(ctx, find_other(&g, &other));
     if (!other) {
