@@ -34,20 +34,15 @@ static bool is_of(const char *file, const char *name)
     return strncmp(file, name, length) == 0 && (file[length] == '_' || strcmp(file + length, ending) == 0);
 }
 
-/* The place of a file's figure in the list of all; of several, that of the longest name; of none, the end of the
- * list. */
+/* The place of a file's figure in the list of all, which is sorted; of several, that of the longest name, the last of
+ * them; of none, the end of the list. */
 static int figure_of(const finder *f, const char *file)
 {
     int found = -1, count = 0;
-    size_t longest = 0;
-    for (const nb_entry *e = nb_figures.entries; e->component; e++, count++) {
-        const char *name = e->component->name;
-        if (strcmp(((const nb_figure *)e->component)->study, f->study->component.name) != 0 || !is_of(file, name) ||
-            strlen(name) <= longest)
-            continue;
-        found = count;
-        longest = strlen(name);
-    }
+    for (const nb_entry *e = nb_figures.entries; e->component; e++, count++)
+        if (strcmp(((const nb_figure *)e->component)->study, f->study->component.name) == 0 &&
+            is_of(file, e->component->name))
+            found = count;
     return found < 0 ? count : found;
 }
 

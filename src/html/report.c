@@ -235,14 +235,12 @@ static nb_status add_wrong(const maker *m, const part *p)
 static nb_status add_measured(const maker *m, const part *p)
 {
     static const char kept[] = "SELECT json_extract(text, '$.config') FROM call WHERE back = 1";
-    const char *path, *text = NULL;
-    nb_grid config;
+    const char *path, *text;
     begin(m, m->level + 1, "How it was measured");
     m->page->deeper = 0;
     NB_TRY(m->ctx, nb_query_tell(p->relation, nb_sql_text("measured"), m->page, m->ctx));
     NB_TRY(m->ctx, nb_run_path(p->folder, NB_CONFIG_FILE, &path, m->ctx));
-    NB_TRY(m->ctx, nb_relation_ask(p->relation, kept, &config, m->ctx));
-    if (config.count > 0) text = nb_grid_at(&config, 0, 0)->text;
+    NB_TRY(m->ctx, nb_relation_text(p->relation, kept, &text, m->ctx));
     if (nb_is_file(path)) NB_TRY(m->ctx, nb_read_file(path, &text, m->ctx));
     if (!text || !*text) return NB_OK;
     begin(m, NB_PAGE_FOLDED, "The experiment, with every value written out");

@@ -40,12 +40,6 @@ static bool is_median(const nb_claim *c)
     return c->form == NB_CLAIM_MEASURE && c->statistic == NB_CLAIM_MEDIAN;
 }
 
-/* Returns whether the claim goes by order alone, and so takes infinite values. */
-static bool takes_infinite(const nb_claim *c)
-{
-    return c->expectation == NB_EXPECT_WINS || is_median(c);
-}
-
 typedef struct { /* on the scale of the expectation */
     double estimate, low, high;
     double sd; /* of a source, where the estimate is no mean; else NaN */
@@ -133,6 +127,7 @@ static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_e
     const char *lonely = NULL; /* the first model that has but one source, where intervals need two */
     int total = u->found + u->missing;
     double share = total > 0 ? (double)u->missing / total : 0;
+    bool by_order = j->claim->expectation == NB_EXPECT_WINS || is_median(j->claim); /* which infinite values have */
     *why = NULL;
     for (int s = u->strata.count - 1; s >= 0; s--)
         if (estimates[s].sources == 1) lonely = nb_grid_at(&u->strata, s, NB_STRATUM_NAME)->text;
@@ -142,7 +137,7 @@ static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_e
         *why = j->unfinished;
     else if (u->count == 0)
         *why = u->noise > 0 ? "nothing is above its rounding noise" : "nothing has a result";
-    else if (u->infinite > 0 && !takes_infinite(j->claim))
+    else if (u->infinite > 0 && !by_order)
         NB_NEED(*why, nb_format(j->keep, "%d value%s not finite", u->infinite, u->infinite == 1 ? " is" : "s are"));
     else if (e->sources < NB_LEAST_SOURCES)
         NB_NEED(*why, nb_format(j->keep, "%d source%s, fewer than %d", e->sources, e->sources == 1 ? "" : "s",
@@ -223,11 +218,10 @@ static nb_status label(const judge *j, const char *name, const char *part, const
     const nb_column *c = nb_column_find(study->columns, name);
     const nb_registry *registry = nb_column_registry(study->columns, name);
     const char *sql;
-    nb_grid a;
     NB_TRY(j->ctx, nb_label_sql(c, &sql, j->ctx));
     NB_NEED(sql, nb_format(j->ctx, "SELECT %s FROM run WHERE %s ORDER BY number LIMIT 1", sql, part));
-    NB_TRY(j->ctx, nb_relation_ask(j->relation, sql, &a, j->ctx));
-    *text = nb_grid_at(&a, 0, 0)->text ? nb_grid_at(&a, 0, 0)->text : "";
+    NB_TRY(j->ctx, nb_relation_text(j->relation, sql, text, j->ctx));
+    if (!*text) *text = "";
     if (c->identity || !registry) return NB_OK;
     return nb_labels_apart(registry, j->relation->labels, 1, (const char *const[]){*text}, text, j->ctx);
 }

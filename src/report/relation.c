@@ -241,9 +241,9 @@ static nb_status add_key(keys *k, int number)
     return nb_relation_add(r, k->insert, "");
 }
 
-/* Returns whether many queries ask the column of each row, and it has few bytes: then it stands in `key` too, so that
- * they read no whole row. */
-static bool is_narrow(const nb_study *study, const nb_column *c)
+/* Returns whether many queries ask the column of each row, and it has few bytes: then it stands in `key`, so that they
+ * read no whole row. */
+static bool is_in_key(const nb_study *study, const nb_column *c)
 {
     const nb_column *metric = nb_study_metric(study);
     const char *const compared[] = {metric ? metric->name : NULL, metric ? metric->noise : NULL,
@@ -252,15 +252,20 @@ static bool is_narrow(const nb_study *study, const nb_column *c)
         c->type == NB_COLUMN_INT || (c->identity && c->type == NB_COLUMN_REAL) || strcmp(c->name, "status") == 0;
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
         narrow = narrow || (compared[i] && strcmp(c->name, compared[i]) == 0);
-    return narrow && strcmp(c->name, "head") != 0 && strcmp(c->name, "trial") != 0; /* which are there */
+    return narrow;
 }
 
-/* Lists of these: of a table's columns, and of what a row has there. */
-static nb_status list_narrow(const nb_relation *r, const char **columns, const char **values)
+/* Lists what `key` has behind what each study's has: of its columns, numbers of texts and what is narrow, and of what a
+ * row has for them. */
+static nb_status list_own(const nb_relation *r, const char **columns, const char **values)
 {
     *columns = *values = "";
+    for (int i = 0; i < r->kind_count; i++) {
+        NB_NEED(*columns, nb_format(r->ctx, "%s, %s_id INTEGER", *columns, r->kinds[i]->name));
+        NB_NEED(*values, nb_format(r->ctx, "%s, %s", *values, r->kinds[i]->name));
+    }
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        if (!is_narrow(r->study, c)) continue;
+        if (!is_in_key(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0) continue;
         NB_NEED(*columns, nb_format(r->ctx, "%s, %s %s", *columns, c->name,
                                     c->type == NB_COLUMN_INT    ? "INTEGER"
                                     : c->type == NB_COLUMN_REAL ? "REAL"
@@ -283,28 +288,24 @@ static const char *line_sql(const nb_relation *r, nb_ctx *ctx)
 static nb_status make_keys(nb_relation *r, const char *which)
 {
     keys k = {.r = r};
-    const char *line, *ids = "", *texts = "", *narrow, *values, *sql;
+    const char *line, *columns, *values, *sql;
     NB_NEED(k.scratch, nb_ctx_child(r->ctx));
     nb_texts_init(&k.heads, k.scratch);
     nb_texts_init(&k.lines, k.scratch);
     NB_NEED(line, line_sql(r, r->ctx));
-    for (int i = 0; i < r->kind_count; i++) {
-        NB_NEED(ids, nb_format(r->ctx, "%s, %s_id INTEGER", ids, r->kinds[i]->name));
-        NB_NEED(texts, nb_format(r->ctx, "%s, %s", texts, r->kinds[i]->name));
-    }
-    NB_TRY(r->ctx, list_narrow(r, &narrow, &values));
+    NB_TRY(r->ctx, list_own(r, &columns, &values));
     NB_NEED(sql, nb_format(r->ctx,
                            "id INTEGER PRIMARY KEY, number INTEGER, position INTEGER, head INTEGER, trial INTEGER, "
                            "head_id INTEGER, panel_id INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, "
-                           "draws INTEGER, opens INTEGER%s%s, alone INTEGER",
-                           ids, narrow));
+                           "draws INTEGER, opens INTEGER%s, alone INTEGER",
+                           columns));
     NB_TRY(r->ctx, nb_relation_run(r, "BEGIN"));
     NB_TRY(r->ctx, nb_relation_table(r, "key", sql, &k.insert, k.scratch));
-    NB_NEED(sql, nb_format(r->ctx,
-                           "SELECT rowid, position, head, trial, n, d, %s, %s, %s, problem || char(31) || head, %s%s%s "
-                           "FROM %s WHERE position IS NOT NULL%s ORDER BY position",
-                           optional(r, "model"), optional(r, "layer"), optional(r, "source"), line, texts, values,
-                           r->rows, which));
+    NB_NEED(sql,
+            nb_format(r->ctx,
+                      "SELECT rowid, position, head, trial, n, d, %s, %s, %s, problem || char(31) || head, %s%s "
+                      "FROM %s WHERE position IS NOT NULL%s ORDER BY position",
+                      optional(r, "model"), optional(r, "layer"), optional(r, "source"), line, values, r->rows, which));
     NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &k.row, k.scratch));
     for (int count = 0;; count++) {
         bool there;
@@ -578,8 +579,7 @@ static nb_status make_view(const nb_relation *r)
     static const char *const origins[] = {"model", "layer", "source"}; /* which a study's rows may lack */
     const char *columns = "", *joins = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        bool in_key = is_narrow(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
-        const char *table = !has_column(r, c->name) ? "" : in_key ? "k." : "r.";
+        const char *table = !has_column(r, c->name) ? "" : is_in_key(r->study, c) ? "k." : "r.";
         NB_NEED(columns, nb_format(r->ctx, "%s%s%s%s AS %s", columns, *columns ? ", " : "", table, optional(r, c->name),
                                    c->name));
     }
@@ -894,12 +894,17 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, nb_grid *a, nb_
     return nb_relation_ask_next(r, &sql, a, ctx);
 }
 
-nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx *ctx)
+nb_status nb_relation_text(const nb_relation *r, const char *sql, const char **text, nb_ctx *ctx)
 {
     nb_grid a;
-    NB_TRY(ctx, nb_relation_ask(r, "SELECT experiment FROM run WHERE number = 0", &a, ctx));
-    *name = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
+    NB_TRY(ctx, nb_relation_ask(r, sql, &a, ctx));
+    *text = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
     return NB_OK;
+}
+
+nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx *ctx)
+{
+    return nb_relation_text(r, "SELECT experiment FROM run WHERE number = 0", name, ctx);
 }
 
 nb_status nb_relation_unfinished(const nb_relation *r, const char **text, nb_ctx *ctx)
@@ -907,10 +912,7 @@ nb_status nb_relation_unfinished(const nb_relation *r, const char **text, nb_ctx
     static const char sql[] =
         "SELECT 'only ' || count(CASE WHEN status <> 'planned' THEN 1 END) || ' of ' || count(*) "
         "|| ' rows have been run' FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0";
-    nb_grid a;
-    NB_TRY(ctx, nb_relation_ask(r, sql, &a, ctx));
-    *text = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
-    return NB_OK;
+    return nb_relation_text(r, sql, text, ctx);
 }
 
 nb_status nb_relation_strata(const nb_relation *r, nb_grid *strata, nb_ctx *ctx)
