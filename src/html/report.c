@@ -37,14 +37,6 @@ typedef struct {
     nb_ctx *ctx;
 } maker;
 
-static nb_status ask_claims(part *p, nb_ctx *ctx)
-{
-    nb_claim *claims;
-    int count;
-    NB_TRY(ctx, nb_run_claims(p->folder, p->study, &count, &claims, ctx));
-    return nb_claims_ask(p->relation, count, claims, &p->claims, ctx);
-}
-
 /* Along which the methods are compared as a whole: the first axis of integers that several values of are planned; NULL:
  * there is none. */
 static nb_status find_pool(const part *p, const char **pool, nb_ctx *ctx)
@@ -109,6 +101,8 @@ static nb_status count_rows(part *p, nb_ctx *ctx)
 static nb_status load(const char *folder, part *p, nb_ctx *ctx)
 {
     const nb_given_labels *labels;
+    nb_claim *claims;
+    int claim_count;
     *p = (part){.folder = folder};
     NB_TRY(ctx, nb_run_open(folder, &p->store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, labels, ctx));
@@ -118,7 +112,8 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_TRY(ctx, nb_relation_experiment(p->relation, &p->name, ctx));
     NB_TRY(ctx, nb_run_setting(folder, "question", &p->question, ctx));
     NB_TRY(ctx, nb_run_baseline(folder, &p->relation->baseline, ctx));
-    NB_TRY(ctx, ask_claims(p, ctx));
+    NB_TRY(ctx, nb_run_claims(folder, p->study, &claim_count, &claims, ctx));
+    NB_TRY(ctx, nb_claims_ask(p->relation, claim_count, claims, &p->claims, ctx));
     NB_TRY(ctx, nb_caveats_find(p->relation, &p->store, &p->caveats, ctx));
     NB_TRY(ctx, compare(p, ctx));
     NB_TRY(ctx, add_hidden(p, ctx));

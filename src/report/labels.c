@@ -31,12 +31,6 @@ static nb_status find_twins(int count, const char *const *texts, const char *con
     return NB_OK;
 }
 
-/* The identity stands for the core of factors that have no middle. */
-static bool is_no_core(const nb_registry *registry, const nb_choice *choice)
-{
-    return registry == &nb_cores && nb_core_traits(choice) & NB_CORE_IDENTITY;
-}
-
 nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *given, int count,
                           const char *const *texts, const char **labels, nb_ctx *ctx)
 {
@@ -50,7 +44,10 @@ nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *gi
         labels[i] = nb_given_label_of(given, registry, texts[i]);
         if (labels[i]) continue;
         NB_TRY(ctx, nb_choice_recall(registry, texts[i], &choices[i], &own[i], ctx));
-        labels[i] = !own[i] ? texts[i] : is_no_core(registry, &choices[i]) ? "no core" : choices[i].label;
+        labels[i] = own[i] ? choices[i].label : texts[i];
+        /* The identity stands for the core of factors that have no middle. */
+        bool core = own[i] && registry == &nb_cores;
+        if (core && nb_core_traits(&choices[i]) & NB_CORE_IDENTITY) labels[i] = "no core";
     }
     for (int parts = 2; any && parts <= DEEPEST + 1; parts++) {
         NB_TRY(ctx, find_twins(count, texts, labels, twins, &any, ctx));

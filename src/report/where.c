@@ -83,14 +83,6 @@ static nb_status find_values(const nb_relation *r, const char *among, const char
     return name_values(r, v, ctx);
 }
 
-/* Tables mark the label of an oracle; the label is the rest. */
-static nb_status without_mark(const values *v, const char **text, nb_ctx *ctx)
-{
-    const char *mark = v->registry ? strstr(*text, NB_ORACLE_MARK) : NULL;
-    if (mark && strcmp(mark, NB_ORACLE_MARK) == 0) NB_NEED(*text, nb_format(ctx, "%.*s", (int)(mark - *text), *text));
-    return NB_OK;
-}
-
 /* Marks the values that agree with what the text says of options; *mistake: it is no spec, for this reason. */
 static nb_status match_specs(const values *v, const char *text, bool *means, const char **mistake, nb_ctx *ctx)
 {
@@ -202,10 +194,11 @@ static nb_status tell_absent(const values *v, const char *text, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EINVAL, "%s=%s: the run has no such row; it has %s", v->name, text, list);
 }
 
-/* A flag for each value; NB_EINVAL where none is meant. */
+/* A flag for each value; NB_EINVAL where none is meant. Tables mark the label of an oracle; the label is the rest. */
 static nb_status meaning(const values *v, const char *text, bool **means, nb_ctx *ctx)
 {
-    NB_TRY(ctx, without_mark(v, &text, ctx));
+    const char *mark = v->registry ? strstr(text, NB_ORACLE_MARK) : NULL;
+    if (mark && strcmp(mark, NB_ORACLE_MARK) == 0) NB_NEED(text, nb_format(ctx, "%.*s", (int)(mark - text), text));
     NB_NEED(*means, nb_alloc(ctx, (size_t)v->count + 1, sizeof **means));
     NB_TRY(ctx, match(v, text, *means, ctx));
     return any(v, *means) ? NB_OK : tell_absent(v, text, ctx);
