@@ -186,11 +186,6 @@ nb_status nb_grid_fill_in(const nb_grid *a, int row, const char *text, const cha
     return NB_OK;
 }
 
-static nb_status fill_in(const view *v, const char *text, const char **out)
-{
-    return nb_grid_fill_in(v->answer, 0, text, out, v->ctx);
-}
-
 /* Has numbers, marked ones or texts that are all numbers, as shown() makes them, or dashes for such. */
 static bool is_number(const view *v, int column)
 {
@@ -336,7 +331,7 @@ static nb_status add_paragraphs(const view *v, const char *name)
 {
     for (const nb_comment *c = v->comments; c->name; c++) {
         const char *text = "";
-        if (strcmp(c->name, name) == 0) NB_TRY(v->ctx, fill_in(v, c->text, &text));
+        if (strcmp(c->name, name) == 0) NB_TRY(v->ctx, nb_grid_fill_in(v->answer, 0, c->text, &text, v->ctx));
         if (*text) nb_page_paragraph(v->page, "%s", text);
     }
     return NB_OK;
@@ -355,7 +350,7 @@ static nb_status add_notes(const view *v)
     const char *text, *mark;
     for (const nb_comment *c = v->comments; c->name; c++) {
         if (strcmp(c->name, "note") != 0) continue;
-        NB_TRY(v->ctx, fill_in(v, c->text, &text));
+        NB_TRY(v->ctx, nb_grid_fill_in(v->answer, 0, c->text, &text, v->ctx));
         size_t length = strcspn(text, ":");
         bool word = isalpha((unsigned char)*text); /* of the table's, which explains itself by a colon */
         NB_NEED(mark, nb_format(v->ctx, "%.*s%s", (int)length, text, word ? ":" : ""));
@@ -410,7 +405,7 @@ static nb_status show_answer(nb_page *page, const char *sql, const nb_grid *a, n
     if (v.band == a->columns) v.band = -1;
     if (v.band >= 0) v.band_name = a->names[v.band] + strlen("_band ");
     find_labels(&v);
-    NB_TRY(ctx, fill_in(&v, nb_comment_text(v.comments, "heading"), &heading));
+    NB_TRY(ctx, nb_grid_fill_in(a, 0, nb_comment_text(v.comments, "heading"), &heading, ctx));
     if (*heading) nb_page_heading(page, 2, "%s", heading);
     NB_TRY(ctx, add_paragraphs(&v, "above"));
     NB_TRY(ctx, show_parts(&v));
