@@ -125,7 +125,7 @@ nb_status nb_relation_views(nb_relation *relation, nb_grid *answer, nb_ctx *ctx)
 nb_status nb_relation_ask(const nb_relation *relation, const char *sql, nb_grid *answer, nb_ctx *ctx);
 /* Finds the text that the first row of an answer begins with; NULL: there is none. */
 nb_status nb_relation_text(const nb_relation *relation, const char *sql, const char **text, nb_ctx *ctx);
-/* The same as nb_relation_ask of the first statement of several; *sql becomes what follows it, "" where there is nothing. */
+/* The answer to the first statement of several, likewise; *sql becomes what follows it, "" where there is nothing. */
 nb_status nb_relation_ask_next(const nb_relation *relation, const char **sql, nb_grid *answer, nb_ctx *ctx);
 
 /* Read answers row by row: a statement, of ctx's memory, and its next row. *rest (NULL: not asked for): what stands
