@@ -58,14 +58,11 @@ static bool is_drawn(const graph *g, int row)
     return true;
 }
 
-/* _NAME, or else NAME. */
-static nb_status find_role(const graph *g, const char *name, int *column)
+/* Returns the column of that name, "_panel", or else the one without the '_'. */
+static int find_role(const graph *g, const char *name)
 {
-    const char *own;
-    NB_NEED(own, nb_format(g->ctx, "_%s", name));
-    *column = nb_grid_column(g->answer, own);
-    if (*column < 0) *column = nb_grid_column(g->answer, name);
-    return NB_OK;
+    int column = nb_grid_column(g->answer, name);
+    return column >= 0 ? column : nb_grid_column(g->answer, name + 1);
 }
 
 /* The next of a list of columns, or PANEL or SERIES. */
@@ -86,9 +83,9 @@ static nb_status next_column(const graph *g, const char **list, int *column)
 static nb_status find_columns(graph *g)
 {
     const char *names = nb_comment_text(g->comments, "data");
-    NB_TRY(g->ctx, find_role(g, "figure", &g->picture));
-    NB_TRY(g->ctx, find_role(g, "panel", &g->panel));
-    NB_TRY(g->ctx, find_role(g, "series", &g->series));
+    g->picture = find_role(g, "_figure");
+    g->panel = find_role(g, "_panel");
+    g->series = find_role(g, "_series");
     g->style = nb_grid_column(g->answer, "_style");
     g->look = nb_grid_column(g->answer, "_look");
     g->order = nb_grid_column(g->answer, "_order");

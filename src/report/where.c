@@ -197,8 +197,9 @@ static nb_status tell_absent(const values *v, const char *text, nb_ctx *ctx)
 /* A flag for each value; NB_EINVAL where none is meant. Tables mark the label of an oracle; the label is the rest. */
 static nb_status meaning(const values *v, const char *text, bool **means, nb_ctx *ctx)
 {
-    const char *mark = v->registry ? strstr(text, NB_ORACLE_MARK) : NULL;
-    if (mark && strcmp(mark, NB_ORACLE_MARK) == 0) NB_NEED(text, nb_format(ctx, "%.*s", (int)(mark - text), text));
+    const char *oracle = v->registry ? strstr(text, NB_ORACLE_MARK) : NULL;
+    if (oracle && strcmp(oracle, NB_ORACLE_MARK) == 0)
+        NB_NEED(text, nb_format(ctx, "%.*s", (int)(oracle - text), text));
     NB_NEED(*means, nb_alloc(ctx, (size_t)v->count + 1, sizeof **means));
     NB_TRY(ctx, match(v, text, *means, ctx));
     return any(v, *means) ? NB_OK : tell_absent(v, text, ctx);
