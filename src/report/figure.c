@@ -99,13 +99,12 @@ static nb_status find_columns(graph *g)
 
 static void print_number(FILE *out, const nb_cell *cell)
 {
-    char text[32];
-    if (cell->type == NB_CELL_INT) {
-        fprintf(out, "%lld", cell->integer);
-    } else if (isfinite(cell->real)) {
+    char text[32] = "";
+    if (cell->type == NB_CELL_INT)
+        snprintf(text, sizeof text, "%lld", cell->integer);
+    else if (isfinite(cell->real))
         strfromd(text, sizeof text, "%.16e", cell->real);
-        fputs(text, out);
-    }
+    fputs(text, out);
 }
 
 /* All pictures, for people and programs. */
