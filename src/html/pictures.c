@@ -34,20 +34,15 @@ static bool is_of(const char *file, const char *name)
     return strncmp(file, name, length) == 0 && (file[length] == '_' || strcmp(file + length, ending) == 0);
 }
 
-/* The place of a file's figure in the list of all; of several, that of the longest name; of none, the end of the
- * list. */
+/* The place of a file's figure in the list of all, which is sorted; of several, that of the longest name, the last of
+ * them; of none, the end of the list. */
 static int figure_of(const finder *f, const char *file)
 {
     int found = -1, count = 0;
-    size_t longest = 0;
-    for (const nb_entry *e = nb_figures.entries; e->component; e++, count++) {
-        const char *name = e->component->name;
-        if (strcmp(((const nb_figure *)e->component)->study, f->study->component.name) != 0 || !is_of(file, name) ||
-            strlen(name) <= longest)
-            continue;
-        found = count;
-        longest = strlen(name);
-    }
+    for (const nb_entry *e = nb_figures.entries; e->component; e++, count++)
+        if (strcmp(((const nb_figure *)e->component)->study, f->study->component.name) == 0 &&
+            is_of(file, e->component->name))
+            found = count;
     return found < 0 ? count : found;
 }
 
@@ -85,9 +80,8 @@ static nb_status draw_missing(finder *f, bool *undrawn)
         if (*undrawn) return NB_OK;
         if (!d->gnuplots) NB_TRY(f->ctx, nb_gnuplots_new(nb_usable_cpus(), &d->gnuplots, f->ctx));
         nb_mark mark = nb_ctx_mark(f->ctx);
-        nb_status status = nb_graph_draw((const nb_figure *)e->component, d, &figures, f->ctx);
+        NB_TRY(f->ctx, nb_graph_draw((const nb_figure *)e->component, d, &figures, f->ctx));
         nb_ctx_release(f->ctx, mark);
-        NB_TRY(f->ctx, status);
     }
     return NB_OK;
 }

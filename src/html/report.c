@@ -8,6 +8,7 @@
 #include "report/caveats.h"
 #include "report/claims.h"
 #include "report/compare.h"
+#include "report/page_record.h"
 #include "report/query.h"
 #include "report/table.h"
 #include "run/run_folder.h"
@@ -35,14 +36,6 @@ typedef struct {
     const char *place;
     nb_ctx *ctx;
 } maker;
-
-static nb_status ask_claims(part *p, nb_ctx *ctx)
-{
-    nb_claim *claims;
-    int count;
-    NB_TRY(ctx, nb_run_claims(p->folder, p->study, &count, &claims, ctx));
-    return nb_claims_ask(p->relation, count, claims, &p->claims, ctx);
-}
 
 /* Along which the methods are compared as a whole: the first axis of integers that several values of are planned; NULL:
  * there is none. */
@@ -108,6 +101,8 @@ static nb_status count_rows(part *p, nb_ctx *ctx)
 static nb_status load(const char *folder, part *p, nb_ctx *ctx)
 {
     const nb_given_labels *labels;
+    nb_claim *claims;
+    int claim_count;
     *p = (part){.folder = folder};
     NB_TRY(ctx, nb_run_open(folder, &p->store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&p->relation, &p->store, labels, ctx));
@@ -117,11 +112,23 @@ static nb_status load(const char *folder, part *p, nb_ctx *ctx)
     NB_TRY(ctx, nb_relation_experiment(p->relation, &p->name, ctx));
     NB_TRY(ctx, nb_run_setting(folder, "question", &p->question, ctx));
     NB_TRY(ctx, nb_run_baseline(folder, &p->relation->baseline, ctx));
-    NB_TRY(ctx, ask_claims(p, ctx));
+    NB_TRY(ctx, nb_run_claims(folder, p->study, &claim_count, &claims, ctx));
+    NB_TRY(ctx, nb_claims_ask(p->relation, claim_count, claims, &p->claims, ctx));
     NB_TRY(ctx, nb_caveats_find(p->relation, &p->store, &p->caveats, ctx));
     NB_TRY(ctx, compare(p, ctx));
     NB_TRY(ctx, add_hidden(p, ctx));
     return nb_pictures_find(folder, p->relation, &p->pictures, ctx);
+}
+
+/* Begins a section, whose own headings are deeper. Sections before it that have nothing in them are taken away. */
+static void begin(const maker *m, int level, const char *title)
+{
+    nb_page *page = m->page;
+    for (; page->count > 0 && page->blocks[page->count - 1].kind == NB_HEADING; page->count--)
+        if (page->blocks[page->count - 1].level < level) break;
+    page->deeper = 0;
+    nb_page_heading(page, level, "%s", title);
+    page->deeper = level == NB_PAGE_FOLDED ? NB_PAGE_DEEPEST : m->level;
 }
 
 static void add_summary(const maker *m, const part *p)
@@ -139,20 +146,17 @@ static nb_status add_claims(const maker *m, const part *p)
     const char *counts;
     if (p->claims.count == 0) return NB_OK;
     NB_TRY(m->ctx, nb_claims_tell_tally(1, &p->claims, &counts, m->ctx));
-    nb_page_heading(m->page, m->level + 1, "Claims");
+    begin(m, m->level + 1, "Claims");
     nb_page_paragraph(m->page, "Of %d claim%s: %s.", p->claims.count, p->claims.count == 1 ? "" : "s", counts);
     for (int i = 0; i < p->claims.count; i++)
         nb_page_note(m->page, nb_claim_verdicts[p->claims.results[i].answer.verdict], "%s",
                      p->claims.results[i].claim->says);
-    m->page->deeper = m->level;
-    NB_TRY(m->ctx, nb_claims_show(m->page, NB_CLAIMS_TABLE, 1, &p->claims, m->ctx));
-    m->page->deeper = 0;
-    return NB_OK;
+    return nb_claims_show(m->page, NB_CLAIMS_TABLE, 1, &p->claims, m->ctx);
 }
 
 static void add_caveats(const maker *m, const part *p)
 {
-    nb_page_heading(m->page, m->level + 1, "Caveats");
+    begin(m, m->level + 1, "Caveats");
     if (p->caveats.count == 0) nb_page_paragraph(m->page, "None found.");
     for (int i = 0; i < p->caveats.count; i++) nb_page_item(m->page, "%s", p->caveats.items[i]);
 }
@@ -160,7 +164,7 @@ static void add_caveats(const maker *m, const part *p)
 static nb_status add_pictures(const maker *m, const part *p)
 {
     if (p->pictures.count == 0 && !p->pictures.undrawn) return NB_OK;
-    nb_page_heading(m->page, m->level + 1, "Figures");
+    begin(m, m->level + 1, "Figures");
     m->report->undrawn |= p->pictures.undrawn;
     if (p->pictures.undrawn)
         nb_page_paragraph(m->page, "Figures are missing: gnuplot, which draws them, was not there.");
@@ -177,45 +181,28 @@ static nb_status add_comparison(const maker *m, part *p)
 {
     const nb_comparison *c = &p->compared;
     if (c->count > 0) {
-        nb_page_heading(m->page, m->level + 1, "Compared with the baseline");
-        m->page->deeper = m->level;
+        begin(m, m->level + 1, "Compared with the baseline");
         NB_TRY(m->ctx, nb_compare_show(m->page, c, &(nb_compare_view){.by_model = true}, p->own));
-        m->page->deeper = 0;
-        nb_page_heading(m->page, NB_PAGE_FOLDED, "The same with all numbers, and what they mean");
-        m->page->deeper = NB_PAGE_DEEPEST;
+        begin(m, NB_PAGE_FOLDED, "The same with all numbers, and what they mean");
         NB_TRY(m->ctx, nb_compare_show(m->page, c, &(nb_compare_view){true, true}, p->own));
-        m->page->deeper = 0;
     }
     nb_ctx_release(p->own, 0);
     return NB_OK;
 }
 
-/* A table that a run does not end with, folded; nothing where the rows have nothing for it. */
-static nb_status add_folded(const maker *m, const part *p, const nb_table *table)
-{
-    int before = m->page->count;
-    nb_page_heading(m->page, NB_PAGE_FOLDED, "%s: %s", table->component.name, table->component.summary);
-    m->page->deeper = NB_PAGE_DEEPEST;
-    NB_TRY(m->ctx, nb_table_show(m->page, table, p->relation, m->ctx));
-    m->page->deeper = 0;
-    if (m->page->count == before + 1) m->page->count = before;
-    return NB_OK;
-}
-
-/* Adds the tables that a run ends with, then the others. */
+/* Adds the tables that a run ends with, then the others, folded. */
 static nb_status add_tables(const maker *m, const part *p)
 {
-    const char *study = p->study->component.name;
-    int before = m->page->count;
-    nb_page_heading(m->page, m->level + 1, "Tables");
-    m->page->deeper = m->level;
+    begin(m, m->level + 1, "Tables");
     NB_TRY(m->ctx, nb_tables_show(m->page, 0, p->relation, m->ctx));
-    m->page->deeper = 0;
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
-        if (table->place == 0 && strcmp(table->study, study) == 0) NB_TRY(m->ctx, add_folded(m, p, table));
+        const char *title;
+        if (table->place != 0 || strcmp(table->study, p->study->component.name) != 0) continue;
+        NB_NEED(title, nb_format(m->ctx, "%s: %s", table->component.name, table->component.summary));
+        begin(m, NB_PAGE_FOLDED, title);
+        NB_TRY(m->ctx, nb_table_show(m->page, table, p->relation, m->ctx));
     }
-    if (m->page->count == before + 1) m->page->count = before;
     return NB_OK;
 }
 
@@ -223,7 +210,6 @@ static nb_status add_tables(const maker *m, const part *p)
 static nb_status add_wrong(const maker *m, const part *p)
 {
     const char *first = "problem_label || ', head ' || head || ', trial ' || trial", *sql;
-    int before = m->page->count;
     for (const nb_axis *a = p->study->axes + 1; a->key; a++)
         NB_NEED(first,
                 nb_format(m->ctx, a->type == NB_AXIS_COMPONENT ? "%s || ', ' || %s_label" : "%s || ', %s ' || %s",
@@ -236,32 +222,30 @@ static nb_status add_wrong(const maker *m, const part *p)
                            "WHERE status NOT IN ('ok', 'planned') GROUP BY status, reason) AS g "
                            "JOIN run ON run.position = g.at ORDER BY g.at",
                            first));
-    nb_page_heading(m->page, m->level + 1, "Rows without a result");
-    NB_TRY(m->ctx, nb_query_show(p->relation, sql, m->page, m->ctx));
-    if (m->page->count == before + 1) m->page->count = before;
-    return NB_OK;
+    begin(m, m->level + 1, "Rows without a result");
+    return nb_query_show(p->relation, sql, m->page, m->ctx);
 }
 
 /* The experiment is that of the run's file, or what the last call kept of it. */
 static nb_status add_measured(const maker *m, const part *p)
 {
     static const char kept[] = "SELECT json_extract(text, '$.config') FROM call WHERE back = 1";
-    const char *path, *text = NULL;
-    nb_grid config;
-    nb_page_heading(m->page, m->level + 1, "How it was measured");
+    const char *path, *text;
+    begin(m, m->level + 1, "How it was measured");
+    m->page->deeper = 0;
     NB_TRY(m->ctx, nb_query_tell(p->relation, nb_sql_text("measured"), m->page, m->ctx));
     NB_TRY(m->ctx, nb_run_path(p->folder, NB_CONFIG_FILE, &path, m->ctx));
-    NB_TRY(m->ctx, nb_relation_ask(p->relation, kept, &config, m->ctx));
-    if (config.count > 0) text = nb_grid_at(&config, 0, 0)->text;
+    NB_TRY(m->ctx, nb_relation_text(p->relation, kept, &text, m->ctx));
     if (nb_is_file(path)) NB_TRY(m->ctx, nb_read_file(path, &text, m->ctx));
     if (!text || !*text) return NB_OK;
-    nb_page_heading(m->page, NB_PAGE_FOLDED, "The experiment, with every value written out");
+    begin(m, NB_PAGE_FOLDED, "The experiment, with every value written out");
     nb_page_verbatim(m->page, text);
     return NB_OK;
 }
 
 static nb_status add_part(const maker *m, part *p)
 {
+    m->page->deeper = 0;
     nb_page_heading(m->page, m->level, "%s", p->name);
     if (p->question) nb_page_paragraph(m->page, "%s", p->question);
     add_summary(m, p);
@@ -276,15 +260,15 @@ static nb_status add_part(const maker *m, part *p)
 
 static nb_status add_overview(const maker *m, int count, part *const *parts)
 {
-    static const char *const texts[] = {"run", "question", "study"}, *const numbers[] = {"rows", "ok", "wrong",
-                                                                                         "to come"};
+    static const nb_page_head columns[] = {{"run", NB_PAGE_LABEL},      {"question", NB_PAGE_PROSE},
+                                           {"study", NB_PAGE_LABEL},    {"rows", NB_PAGE_NUMBER},
+                                           {"ok", NB_PAGE_NUMBER},      {"wrong", NB_PAGE_NUMBER},
+                                           {"to come", NB_PAGE_NUMBER}, {"claims", NB_PAGE_PROSE},
+                                           {"caveats", NB_PAGE_NUMBER}, {"measured", NB_PAGE_WORD}};
     nb_page_heading(m->page, 1, "%s", m->report->title);
     nb_page_table(m->page);
-    for (int i = 0; i < 3; i++) nb_page_column(m->page, i == 1 ? NB_PAGE_PROSE : NB_PAGE_LABEL, "%s", texts[i]);
-    for (int i = 0; i < 4; i++) nb_page_column(m->page, NB_PAGE_NUMBER, "%s", numbers[i]);
-    nb_page_column(m->page, NB_PAGE_PROSE, "claims");
-    nb_page_column(m->page, NB_PAGE_NUMBER, "caveats");
-    nb_page_column(m->page, NB_PAGE_WORD, "measured");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        nb_page_column(m->page, columns[i].kind, "%s", columns[i].text);
     for (int i = 0; i < count; i++) {
         const part *p = parts[i];
         const char *claims;
@@ -293,10 +277,7 @@ static nb_status add_overview(const maker *m, int count, part *const *parts)
         nb_page_cell(m->page, "%s", p->name);
         nb_page_cell(m->page, "%s", p->question ? p->question : "");
         nb_page_cell(m->page, "%s", p->study->component.name);
-        nb_page_cell(m->page, "%d", p->rows);
-        nb_page_cell(m->page, "%d", p->ok);
-        nb_page_cell(m->page, "%d", p->wrong);
-        nb_page_cell(m->page, "%d", p->planned);
+        for (int k = 0; k < 4; k++) nb_page_cell(m->page, "%d", (const int[]){p->rows, p->ok, p->wrong, p->planned}[k]);
         nb_page_cell(m->page, "%s", *claims ? claims : "none");
         nb_page_cell(m->page, "%d", p->caveats.count);
         nb_page_cell(m->page, "%s", p->day);

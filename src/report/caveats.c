@@ -16,15 +16,6 @@ nb_status nb_caveats_add(nb_texts *found, const char *text)
     return text ? nb_texts_number(found, text, &number) : NB_ENOMEM;
 }
 
-/* Returns in SQL what rows that compete agree in: the whole identity except what is compared, and the trial. */
-static nb_status others_than(const nb_study *study, const char *by, const char **sql, nb_ctx *ctx)
-{
-    *sql = "head_id";
-    for (const nb_column *c = study->columns; c->name; c++)
-        if (nb_is_of_method(c) && strcmp(c->name, by) != 0) NB_TRY(ctx, nb_keys_add(sql, c, ctx));
-    return NB_OK;
-}
-
 /* Takes one statement from the front of *sql, with its words; NULL: the study lacks one. */
 static nb_status next_statement(const char **sql, const word *words, const char **statement, nb_ctx *ctx)
 {
@@ -44,9 +35,11 @@ static nb_status find_in_rows(nb_relation *r, const char *sql, const char *memor
     const nb_study *study = r->study;
     const nb_column *metric = nb_study_metric(study);
     const char *by = study->baseline < 0 || !metric ? NULL : study->axes[study->baseline].column;
-    const char *by_id = "'all'", *others = NULL, *statement;
+    const char *by_id = "'all'", *statement;
+    const char *others = "head_id"; /* what rows that compete agree in: all but what is compared, and the trial */
     if (by) NB_NEED(by_id, nb_format(ctx, "%s_id", by));
-    if (by) NB_TRY(ctx, others_than(study, by, &others, ctx));
+    for (const nb_column *c = study->columns; c->name && by; c++)
+        if (nb_is_of_method(c) && strcmp(c->name, by) != 0) NB_TRY(ctx, nb_keys_add(&others, c, ctx));
     const word words[] = {{"{metric}", metric ? metric->name : NULL},
                           {"{noise}", metric ? metric->noise : NULL},
                           {"{metric_or_null}", metric && metric->noise ? metric->name : "NULL"},
@@ -54,7 +47,7 @@ static nb_status find_in_rows(nb_relation *r, const char *sql, const char *memor
                           {"{trivial}", metric ? metric->trivial : NULL},
                           {"{by_id}", by_id},
                           {"{by}", by},
-                          {"{others}", others},
+                          {"{others}", by ? others : NULL},
                           {"{memory}", memory},
                           {"{enomem}", nb_status_name(NB_ENOMEM)},
                           {"{exclusive}", study->exclusive ? "1" : "0"},

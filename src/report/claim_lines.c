@@ -143,7 +143,7 @@ static nb_status ask(const liner *l, nb_grid *lines)
 static nb_status cross(liner *l, const nb_grid *a, int first, int trials, nb_crossed_value whole)
 {
     if (!isfinite(whole.value)) return NB_OK;
-    if (trials == 0) return nb_crossed_add_alone(&l->crossed, whole, l->ctx);
+    if (trials == 0) return nb_crossed_add(&l->crossed, whole, l->ctx);
     for (int i = first + 1; i <= first + trials && trials > 1; i++) {
         nb_crossed_value one = whole;
         one.trial = (int)nb_grid_at(a, i, TRIAL)->integer;
@@ -172,8 +172,8 @@ static nb_status add_line(liner *l, const nb_grid *a, const nb_head_places *plac
     l->silent += isnan(value) && numbers[NOISE] == 0 && numbers[POINTS] >= least;
     if (isnan(value)) return NB_OK;
     l->items[l->item_count++] =
-        (nb_head_value){{.stratum = stratum, .source = source, .value = value}, places->of[numbers[HEAD]]};
-    return cross(l, a, first, numbers[TRIALS], (nb_crossed_value){stratum, source, 0, value});
+        (nb_head_value){{.stratum = stratum, .source = source, .value = value}, nb_head_place(places, numbers[HEAD])};
+    return cross(l, a, first, numbers[TRIALS], (nb_crossed_value){stratum, source, -1, value});
 }
 
 static nb_status add_lines(liner *l, const nb_grid *a)
@@ -182,13 +182,10 @@ static nb_status add_lines(liner *l, const nb_grid *a)
     NB_TRY(l->ctx, nb_head_places_find(l->relation, &places, l->ctx));
     NB_NEED(l->items, nb_alloc(l->ctx, (size_t)a->count + 1, sizeof *l->items));
     NB_NEED(l->draws, nb_alloc(l->ctx, (size_t)l->units->strata.count + 1, sizeof *l->draws));
-    l->crossed.trials = 1;
+    NB_TRY(l->ctx, nb_crossed_draw(&l->crossed, 0, l->ctx));
     for (int i = 0; i < a->count; i++)
-        if (nb_grid_at(a, i, TRIAL)->integer >= l->crossed.trials)
-            l->crossed.trials = (int)nb_grid_at(a, i, TRIAL)->integer + 1;
-    NB_NEED(l->crossed.drawn, nb_alloc(l->ctx, (size_t)l->crossed.trials, sizeof *l->crossed.drawn));
-    for (int i = 0; i < a->count; i++)
-        l->crossed.drawn[nb_grid_at(a, i, TRIAL)->integer > 0 ? nb_grid_at(a, i, TRIAL)->integer : 0] = true;
+        if (nb_grid_at(a, i, TRIAL)->integer > 0)
+            NB_TRY(l->ctx, nb_crossed_draw(&l->crossed, (int)nb_grid_at(a, i, TRIAL)->integer, l->ctx));
     for (int i = 0; i < a->count; i += 1 + (int)nb_grid_at(a, i, TRIALS)->integer)
         NB_TRY(l->ctx, add_line(l, a, &places, i));
     return NB_OK;

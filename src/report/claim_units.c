@@ -76,31 +76,30 @@ nb_status nb_crossed_add(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_crossed_add_alone(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx)
+nb_status nb_crossed_draw(nb_crossed *c, int trial, nb_ctx *ctx)
 {
-    for (value.trial = 0; value.trial < c->trials; value.trial++)
-        if (c->drawn[value.trial]) NB_TRY(ctx, nb_crossed_add(c, value, ctx));
+    while (c->trials <= trial) {
+        NB_GROW(ctx, c->drawn, c->trials, c->trial_room);
+        c->drawn[c->trials++] = false;
+    }
+    c->drawn[trial] = true;
     return NB_OK;
 }
 
 nb_status nb_claim_find_common(nb_claim_units *u, const nb_crossed *c, const bool *draws, nb_ctx *ctx)
 {
+    nb_crossed all = {.count = 0};
+    for (int i = 0; i < c->count; i++) {
+        nb_crossed_value value = c->items[i];
+        if (value.trial >= 0) NB_TRY(ctx, nb_crossed_add(&all, value, ctx));
+        for (int t = 0; t < c->trials && c->items[i].trial < 0; t++) {
+            value.trial = t;
+            if (c->drawn[t]) NB_TRY(ctx, nb_crossed_add(&all, value, ctx));
+        }
+    }
     NB_NEED(u->common, nb_alloc(ctx, (size_t)u->strata.count + 1, sizeof *u->common));
-    NB_TRY(ctx, nb_crossed_errors(c->count, c->items, u->strata.count, u->common, ctx));
+    NB_TRY(ctx, nb_crossed_errors(all.count, all.items, u->strata.count, u->common, ctx));
     u->drawn_trials = nb_drawn_trials(u->strata.count + 1, u->common, draws);
-    return NB_OK;
-}
-
-/* The trials in which any setting of the value was drawn. */
-static nb_status find_drawn(const nb_contrasts *c, int value, nb_crossed *all, nb_ctx *ctx)
-{
-    for (int i = 0; i < c->count; i++)
-        for (int k = 0; k < c->items[i].crossed_count && c->items[i].value == value; k++)
-            if (c->items[i].crossed[k].trial >= all->trials) all->trials = c->items[i].crossed[k].trial + 1;
-    NB_NEED(all->drawn, nb_alloc(ctx, (size_t)all->trials + 1, sizeof *all->drawn));
-    for (int i = 0; i < c->count; i++)
-        for (int k = 0; k < c->items[i].crossed_count && c->items[i].value == value; k++)
-            all->drawn[c->items[i].crossed[k].trial] = true;
     return NB_OK;
 }
 
@@ -110,14 +109,18 @@ static nb_status cross_contrasts(const nb_contrasts *c, int value, nb_claim_unit
     nb_crossed all = {.count = 0};
     bool *draws;
     NB_NEED(draws, nb_alloc(ctx, (size_t)u->strata.count + 1, sizeof *draws));
-    NB_TRY(ctx, find_drawn(c, value, &all, ctx));
     for (int i = 0; i < c->count; i++) {
         const nb_contrast *x = &c->items[i];
         bool alone = true;
-        for (int s = 0; s <= u->strata.count && x->value == value; s++) draws[s] |= x->draws[s];
+        if (x->value != value) continue;
+        for (int s = 0; s <= u->strata.count; s++) draws[s] |= x->draws[s];
         for (int k = 0; k < x->crossed_count; k++) alone = alone && x->crossed[k].trial == 0;
-        for (int k = 0; k < x->crossed_count && x->value == value; k++)
-            NB_TRY(ctx, (alone ? nb_crossed_add_alone : nb_crossed_add)(&all, x->crossed[k], ctx));
+        for (int k = 0; k < x->crossed_count; k++) {
+            nb_crossed_value one = x->crossed[k];
+            NB_TRY(ctx, nb_crossed_draw(&all, one.trial, ctx));
+            if (alone) one.trial = -1;
+            NB_TRY(ctx, nb_crossed_add(&all, one, ctx));
+        }
     }
     return nb_claim_find_common(u, &all, draws, ctx);
 }
@@ -137,7 +140,8 @@ static nb_status add_contrasts(const nb_contrasts *c, const nb_head_places *plac
         if (x->value != value) continue;
         int single = all->missing + all->missing_baseline;
         if (x->refusal) u->why = x->refusal;
-        for (int k = 0; k < x->unit_count; k++) items[count++] = (nb_head_value){x->units[k], places->of[x->heads[k]]};
+        for (int k = 0; k < x->unit_count; k++)
+            items[count++] = (nb_head_value){x->units[k], nb_head_place(places, x->heads[k])};
         u->found += all->pairs + (failures == NB_FAILURES_WORST ? single : 0);
         u->noise += all->noise;
         u->missing += all->neither + (failures == NB_FAILURES_WORST ? 0 : single);

@@ -7,14 +7,13 @@
 
 typedef struct { /* values by source and trial */
     int count, room;
-    nb_crossed_value *items;
-    int trials;  /* the largest number of one, and one more */
-    bool *drawn; /* by trial: whether there is something of it */
+    nb_crossed_value *items; /* trial < 0: of trial 0 alone, which stands in each that others have */
+    int trials, trial_room;  /* trials: the largest number of one, and one more */
+    bool *drawn;             /* by trial: whether there is something of it */
 } nb_crossed;
 
 nb_status nb_crossed_add(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx);
-/* Adds a value; one that has trial 0 alone, where others have more, stands in each of their trials. */
-nb_status nb_crossed_add_alone(nb_crossed *c, nb_crossed_value value, nb_ctx *ctx);
+nb_status nb_crossed_draw(nb_crossed *c, int trial, nb_ctx *ctx); /* there is something of the trial */
 
 /* Sets units->common and ->drawn_trials; `draws`: by stratum, then over all, whether anything is drawn on data that
  * stay the same. */

@@ -40,12 +40,6 @@ static bool is_median(const nb_claim *c)
     return c->form == NB_CLAIM_MEASURE && c->statistic == NB_CLAIM_MEDIAN;
 }
 
-/* Returns whether the claim goes by order alone, and so takes infinite values. */
-static bool takes_infinite(const nb_claim *c)
-{
-    return c->expectation == NB_EXPECT_WINS || is_median(c);
-}
-
 typedef struct { /* on the scale of the expectation */
     double estimate, low, high;
     double sd; /* of a source, where the estimate is no mean; else NaN */
@@ -126,29 +120,24 @@ static nb_status add_models(const judge *j, const nb_claim_units *u, const nb_es
     return NB_OK;
 }
 
-/* The model that has but one source, where intervals need two. */
-static const char *lonely_model(const nb_claim_units *u, const nb_estimate *estimates)
-{
-    for (int s = 0; s < u->strata.count; s++)
-        if (estimates[s].sources == 1) return nb_grid_at(&u->strata, s, NB_STRATUM_NAME)->text;
-    return NULL;
-}
-
 static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_estimate *estimates, const range *r,
                              const char **why)
 {
     const nb_estimate *e = &estimates[u->strata.count];
-    const char *lonely = lonely_model(u, estimates);
+    const char *lonely = NULL; /* the first model that has but one source, where intervals need two */
     int total = u->found + u->missing;
     double share = total > 0 ? (double)u->missing / total : 0;
+    bool by_order = j->claim->expectation == NB_EXPECT_WINS || is_median(j->claim); /* which infinite values have */
     *why = NULL;
+    for (int s = u->strata.count - 1; s >= 0; s--)
+        if (estimates[s].sources == 1) lonely = nb_grid_at(&u->strata, s, NB_STRATUM_NAME)->text;
     if (u->why)
         NB_NEED(*why, nb_strdup(j->keep, u->why));
     else if (j->unfinished)
         *why = j->unfinished;
     else if (u->count == 0)
         *why = u->noise > 0 ? "nothing is above its rounding noise" : "nothing has a result";
-    else if (u->infinite > 0 && !takes_infinite(j->claim))
+    else if (u->infinite > 0 && !by_order)
         NB_NEED(*why, nb_format(j->keep, "%d value%s not finite", u->infinite, u->infinite == 1 ? " is" : "s are"));
     else if (e->sources < NB_LEAST_SOURCES)
         NB_NEED(*why, nb_format(j->keep, "%d source%s, fewer than %d", e->sources, e->sources == 1 ? "" : "s",
@@ -163,16 +152,6 @@ static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_e
     else if (isnan(r->low))
         *why = j->claim->expectation == NB_EXPECT_WINS ? "no source differs" : "it has no interval";
     return NB_OK;
-}
-
-static bool is_within(const range *r, double low, double high)
-{
-    return r->low >= low && r->high <= high;
-}
-
-static bool is_outside(const range *r, double low, double high)
-{
-    return r->low > high || r->high < low;
 }
 
 /* Returns whether it may be found equivalent. */
@@ -202,9 +181,9 @@ static double more_sources(const nb_claim *c, const nb_estimate *e, const range 
 /* `same_p`: of equivalence, at 1 - `confidence`. */
 static nb_claim_verdict verdict_of(const nb_claim *c, const range *r, double same_p, double confidence)
 {
-    if (is_within(r, c->low, c->high) && (c->form != NB_CLAIM_ORDER || r->high < c->high))
-        return NB_CLAIM_IS_REPRODUCED;
-    if (is_outside(r, c->low, c->high)) return NB_CLAIM_IS_REFUTED;
+    bool within = r->low >= c->low && r->high <= c->high;
+    if (within && (c->form != NB_CLAIM_ORDER || r->high < c->high)) return NB_CLAIM_IS_REPRODUCED;
+    if (r->low > c->high || r->high < c->low) return NB_CLAIM_IS_REFUTED;
     return has_smallest(c) && same_p <= 1 - confidence ? NB_CLAIM_IS_EQUIVALENT : NB_CLAIM_IS_UNDECIDED;
 }
 
@@ -239,11 +218,10 @@ static nb_status label(const judge *j, const char *name, const char *part, const
     const nb_column *c = nb_column_find(study->columns, name);
     const nb_registry *registry = nb_column_registry(study->columns, name);
     const char *sql;
-    nb_grid a;
     NB_TRY(j->ctx, nb_label_sql(c, &sql, j->ctx));
     NB_NEED(sql, nb_format(j->ctx, "SELECT %s FROM run WHERE %s ORDER BY number LIMIT 1", sql, part));
-    NB_TRY(j->ctx, nb_relation_ask(j->relation, sql, &a, j->ctx));
-    *text = nb_grid_at(&a, 0, 0)->text ? nb_grid_at(&a, 0, 0)->text : "";
+    NB_TRY(j->ctx, nb_relation_text(j->relation, sql, text, j->ctx));
+    if (!*text) *text = "";
     if (c->identity || !registry) return NB_OK;
     return nb_labels_apart(registry, j->relation->labels, 1, (const char *const[]){*text}, text, j->ctx);
 }
@@ -316,22 +294,6 @@ static void conclude(const nb_claim *c, nb_claim_result *r)
     }
 }
 
-/* One of `groups` groups of rows: its pairs. */
-static nb_status ask_group(const judge *j, const char *part, int groups, int pairs, nb_claim_result *r)
-{
-    for (int p = 0; p < pairs; p++) {
-        nb_claim_units units;
-        nb_claim_answer *a = &r->parts[r->part_count++];
-        nb_mark mark = nb_ctx_mark(j->ctx);
-        *a = (nb_claim_answer){.more = NAN};
-        NB_TRY(j->ctx, name_part(j, part, p, pairs > 1, &a->name));
-        NB_TRY(j->ctx, nb_claim_units_make(j->relation, part, j->claim, p, &units, j->ctx));
-        NB_TRY(j->ctx, answer(j, &units, groups * pairs, a));
-        nb_ctx_release(j->ctx, mark);
-    }
-    return NB_OK;
-}
-
 /* Makes `claim_part`: rows that the claim is about, by the values that they have in the columns of `each`. */
 static nb_status make_groups(const judge *j, const char *among, int *count)
 {
@@ -360,11 +322,17 @@ static nb_status ask_parts(const judge *j, const char *among, nb_claim_result *r
     NB_TRY(j->ctx, make_groups(j, among, &count));
     if (count == 0) *why = "the run has no such rows";
     NB_NEED(r->parts, nb_alloc(j->keep, (size_t)(count * pairs) + 1, sizeof *r->parts));
-    for (int g = 0; g < count; g++) {
+    for (; r->part_count < count * pairs; r->part_count++) {
+        int pair = r->part_count % pairs;
         const char *part;
+        nb_claim_units units;
+        nb_claim_answer *a = &r->parts[r->part_count];
         nb_mark mark = nb_ctx_mark(j->ctx);
-        NB_NEED(part, nb_format(j->ctx, "id IN (SELECT id FROM claim_part WHERE part = %d)", g));
-        NB_TRY(j->ctx, ask_group(j, part, count, pairs, r));
+        *a = (nb_claim_answer){.more = NAN};
+        NB_NEED(part, nb_format(j->ctx, "id IN (SELECT id FROM claim_part WHERE part = %d)", r->part_count / pairs));
+        NB_TRY(j->ctx, name_part(j, part, pair, pairs > 1, &a->name));
+        NB_TRY(j->ctx, nb_claim_units_make(j->relation, part, c, pair, &units, j->ctx));
+        NB_TRY(j->ctx, answer(j, &units, count * pairs, a));
         nb_ctx_release(j->ctx, mark);
     }
     if (count > 0) conclude(c, r);

@@ -12,7 +12,7 @@
 
 static const char columns[] =
     "number, claim, part, parts, run, runs, models, sources, heads, estimate, low, high, more, lowest, highest, "
-    "experiment, id, says, source, claim_text, form, untested, expectation, statistic, row, name, label, verdict, why";
+    "experiment, id, says, source, claim_text, untested, row, name, label, why, form, expectation, statistic, verdict";
 
 typedef struct {
     const nb_relation *relation;
@@ -47,20 +47,10 @@ static nb_status add_answer(filler *f, const char *row, int part, const nb_claim
     const int integers[] = {f->number++,    f->claim,   part,    f->result->part_count, f->run, f->runs,
                             a->model_count, a->sources, a->heads};
     const double reals[] = {a->estimate, a->low, a->high, a->more, c->low, c->high};
-    const char *const texts[] = {f->experiment,
-                                 c->id,
-                                 c->says,
-                                 c->source,
-                                 c->text,
-                                 nb_claim_forms[c->form],
-                                 c->untested,
-                                 nb_claim_expectations[c->expectation],
-                                 nb_claim_statistics[c->statistic],
-                                 row,
-                                 a->name,
-                                 a->label,
-                                 nb_claim_verdicts[a->verdict],
-                                 a->why};
+    const char *const texts[] = {f->experiment, c->id, c->says, c->source, c->text,
+                                 c->untested,   row,   a->name, a->label,  a->why};
+    const char *const words[] = {nb_claim_forms[c->form], nb_claim_expectations[c->expectation],
+                                 nb_claim_statistics[c->statistic], nb_claim_verdicts[a->verdict]};
     int at = 0;
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) sqlite3_bind_int(f->insert, ++at, integers[i]);
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) sqlite3_bind_double(f->insert, ++at, reals[i]);
@@ -69,6 +59,8 @@ static nb_status add_answer(filler *f, const char *row, int part, const nb_claim
         if (texts[i]) NB_NEED(clean, nb_clean(f->ctx, texts[i], "\t\r\n"));
         sqlite3_bind_text(f->insert, ++at, clean, -1, SQLITE_STATIC);
     }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        sqlite3_bind_text(f->insert, ++at, words[i], -1, SQLITE_STATIC);
     NB_TRY(f->ctx, nb_relation_add(f->relation, f->insert, ""));
     for (int m = 0; m < a->model_count; m++) NB_TRY(f->ctx, add_answer(f, "model", part, &a->models[m]));
     return NB_OK;

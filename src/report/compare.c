@@ -31,13 +31,6 @@ typedef struct {
     nb_ctx *ctx;
 } comparer;
 
-static nb_status add(comparer *c, nb_compared item)
-{
-    NB_GROW(c->ctx, c->out->items, c->out->count, c->room);
-    c->out->items[c->out->count++] = item;
-    return NB_OK;
-}
-
 /* Over strata, then by stratum where there are several. */
 static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_contrast *contrast)
 {
@@ -61,7 +54,8 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
         item.pairs = &contrast->counts[at];
         item.trials = contrast->common[at].trials;
         item.drawn_trials = nb_drawn_trials(count, &contrast->common[first], &contrast->draws[first]);
-        NB_TRY(c->ctx, add(c, item));
+        NB_GROW(c->ctx, c->out->items, c->out->count, c->room);
+        c->out->items[c->out->count++] = item;
     }
     return NB_OK;
 }
@@ -174,7 +168,7 @@ static int only_stratum(const nb_compared *x)
 
 static nb_status find_head_conflicts(const comparer *c)
 {
-    nb_head_places places = {.of = NULL};
+    nb_head_places places = {.items.count = 0};
     nb_ctx *scratch;
     NB_NEED(scratch, nb_ctx_child(c->ctx));
     for (int i = 0; i < c->out->count; i++) {
@@ -182,7 +176,7 @@ static nb_status find_head_conflicts(const comparer *c)
         const char *conflict;
         int stratum = only_stratum(x);
         if (stratum < 0 || x->verdict == NB_NO_VERDICT || x->verdict == NB_REFUSED) continue;
-        if (!places.of) NB_TRY(c->ctx, nb_head_places_find(c->relation, &places, c->ctx));
+        if (places.items.count == 0) NB_TRY(c->ctx, nb_head_places_find(c->relation, &places, c->ctx));
         NB_TRY(scratch, nb_find_head_conflict(&places, c->terms->contrast.difference, x->contrast, stratum,
                                               NB_LEAST_SOURCES, c->terms->confidence, &conflict, scratch));
         if (conflict) NB_NEED(x->conflict, nb_strdup(c->ctx, conflict));

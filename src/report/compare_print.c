@@ -112,14 +112,13 @@ static nb_status add_beside(const printer *p)
     const nb_contrasts *c = p->contrasts;
     sqlite3_stmt *s;
     NB_TRY(p->ctx, nb_relation_table(p->relation, "beside", "kind, code, label, count", &s, p->ctx));
-    for (int i = 0; i < c->values.count + c->strata.count; i++) {
-        int stratum = i - c->values.count, pairs = 0;
-        for (int k = 0; k < p->comparison->count && stratum >= 0; k++)
-            pairs += p->comparison->items[k].contrast->counts[stratum].pairs;
-        NB_TRY(p->ctx, stratum < 0
-                           ? nb_relation_add(p->relation, s, "titi", "value", i, nb_value_label(c, i), c->unpaired[i])
-                           : nb_relation_add(p->relation, s, "titi", "stratum", i,
-                                             nb_grid_at(&c->strata, stratum, NB_STRATUM_LABEL)->text, pairs));
+    for (int i = 0; i < c->values.count; i++)
+        NB_TRY(p->ctx, nb_relation_add(p->relation, s, "titi", "value", i, nb_value_label(c, i), c->unpaired[i]));
+    for (int i = 0; i < c->strata.count; i++) {
+        const char *label = nb_grid_at(&c->strata, i, NB_STRATUM_LABEL)->text;
+        int pairs = 0;
+        for (int k = 0; k < p->comparison->count; k++) pairs += p->comparison->items[k].contrast->counts[i].pairs;
+        NB_TRY(p->ctx, nb_relation_add(p->relation, s, "titi", "stratum", c->values.count + i, label, pairs));
     }
     return NB_OK;
 }

@@ -196,21 +196,17 @@ static nb_status make_sides(maker *m)
     return nb_relation_make(m->relation, "agreed", sql, m->ctx);
 }
 
-/* A row's value in a column, and its label. */
-static nb_status cell_sql(const maker *m, const char *name, const char **list)
-{
-    const nb_column *c = nb_column_find(m->columns, name);
-    const char *label;
-    if (c) NB_TRY(m->ctx, nb_label_sql(c, &label, m->ctx));
-    NB_NEED(*list, c ? nb_format(m->ctx, "%srun.%s, %s, ", *list, name, label)
-                     : nb_format(m->ctx, "%s" INPUT_SQL ", coalesce(" INPUT_SQL ", '-'), ", *list));
-    return NB_OK;
-}
-
+/* Asks for the values in these columns, each with its label, of the first row of each value or setting. */
 static nb_status ask_cells(const maker *m, const char *const *columns, const char *of, nb_grid *answer)
 {
     const char *list = "", *sql;
-    for (; *columns; columns++) NB_TRY(m->ctx, cell_sql(m, *columns, &list));
+    for (; *columns; columns++) {
+        const nb_column *c = nb_column_find(m->columns, *columns);
+        const char *value = INPUT_SQL, *label = "coalesce(" INPUT_SQL ", '-')";
+        if (c) NB_NEED(value, nb_format(m->ctx, "run.%s", c->name));
+        if (c) NB_TRY(m->ctx, nb_label_sql(c, &label, m->ctx));
+        NB_NEED(list, nb_format(m->ctx, "%s%s, %s, ", list, value, label));
+    }
     NB_NEED(sql, nb_format(m->ctx, "SELECT %sNULL FROM agreed CROSS JOIN run ON run.id = %s_row ORDER BY agreed.%s",
                            list, of, of));
     return nb_relation_ask(m->relation, sql, answer, m->ctx);
@@ -304,13 +300,6 @@ static int compare_pairs(const void *p, const void *q)
     return 0;
 }
 
-static nb_status add_pair(maker *m, int at, const side *a, const side *b)
-{
-    NB_GROW(m->ctx, m->pairs, at, m->pair_room);
-    m->pairs[at] = (pair){.a = a, .b = b};
-    return a->ok && b->ok ? measure(m, &m->pairs[at]) : NB_OK;
-}
-
 /* The pairs of a value, by setting, source, head, and what is compared. */
 static nb_status find_pairs(maker *m, int baseline, int value, int *count)
 {
@@ -320,7 +309,12 @@ static nb_status find_pairs(maker *m, int baseline, int value, int *count)
     m->unmet[value] = (int)(b_end - b);
     for (*count = 0; a < a_end && b < b_end;) {
         int order = compare_sides(a, b);
-        if (order == 0) NB_TRY(m->ctx, add_pair(m, (*count)++, a, b));
+        if (order == 0) {
+            NB_GROW(m->ctx, m->pairs, *count, m->pair_room);
+            m->pairs[*count] = (pair){.a = a, .b = b};
+            if (a->ok && b->ok) NB_TRY(m->ctx, measure(m, &m->pairs[*count]));
+            ++*count;
+        }
         a += order <= 0;
         b += order >= 0;
     }
@@ -509,13 +503,6 @@ static nb_status compare_with(maker *m, int baseline, int first)
     return NB_OK;
 }
 
-static nb_status compare_all(maker *m)
-{
-    if (!m->terms->all_pairs) return compare_with(m, m->terms->baseline, 0);
-    for (int b = 0; b < m->out->values.count; b++) NB_TRY(m->ctx, compare_with(m, b, b + 1));
-    return NB_OK;
-}
-
 nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *terms, nb_contrasts *out, nb_ctx *ctx)
 {
     maker m = {.relation = relation, .terms = terms, .out = out, .ctx = ctx};
@@ -534,7 +521,9 @@ nb_status nb_contrasts_make(nb_relation *relation, const nb_contrast_terms *term
     out->unmet = m.unmet;
     if (terms->baseline < 0) return NB_OK;
     NB_TRY(ctx, read_sides(&m));
-    return compare_all(&m);
+    if (!terms->all_pairs) return compare_with(&m, terms->baseline, 0);
+    for (int b = 0; b < out->values.count; b++) NB_TRY(ctx, compare_with(&m, b, b + 1));
+    return NB_OK;
 }
 
 const nb_cell *nb_setting_cell(const nb_contrasts *c, int setting, int column, int what)

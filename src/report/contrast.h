@@ -87,14 +87,13 @@ nb_status nb_builds_table(nb_relation *relation, bool sessions, bool *several, n
 
 /* Whether a contrast is surely below none on one head of a model and surely above it on another, which the mean over
  * heads does not show. */
-typedef struct { /* heads of models: those of different inputs are one if they have one number in one layer */
-    int count;
-    const int *of; /* by head_id of the relation; NULL: not found yet */
-    const int *numbers;
-    const char *const *layers; /* NULL: not known */
+typedef struct {   /* heads of models: those of different inputs are one if they have one number in one layer */
+    nb_grid heads; /* by head_id of the relation, their numbers here */
+    nb_grid items; /* by that number: head, layer (NULL: not known) */
 } nb_head_places;
 
 nb_status nb_head_places_find(nb_relation *relation, nb_head_places *places, nb_ctx *ctx);
+int nb_head_place(const nb_head_places *places, int head_id);
 
 /* *conflict <- "0.895 [0.878, 0.913] on head 0, 1.05 [1.03, 1.07] on head 1", those farthest apart, as ratios unless
  * they are differences; NULL where there are no such two with at least `least` sources. Each interval over sources and

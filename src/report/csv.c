@@ -182,9 +182,9 @@ static nb_status print_json_row(FILE *out, const nb_row_labels *labels, const nb
         if (c->infinite && isinf(x)) cells[i] = (nb_cell){.type = NB_CELL_TEXT, .text = x > 0 ? "inf" : "-inf"};
         if (c->integer && isfinite(x)) cells[i] = (nb_cell){.type = NB_CELL_INT, .integer = (long long)x};
     }
-    nb_status status = print_cells(out, count, names, cells, ctx);
+    NB_TRY(ctx, print_cells(out, count, names, cells, ctx));
     nb_ctx_release(ctx, mark);
-    return status;
+    return NB_OK;
 }
 
 nb_status nb_json_print_row(FILE *out, const nb_column *columns, const nb_row *row, nb_ctx *ctx)

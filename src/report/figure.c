@@ -3,6 +3,7 @@
 #include "report/figure.h"
 
 #include "base/files.h"
+#include "base/texts.h"
 #include "report/csv.h"
 #include "report/query.h"
 #include "report/relation.h"
@@ -27,13 +28,13 @@ typedef struct {
     const nb_grid *csv, *answer;                    /* for programs, and for pictures */
     int picture, panel, series, style, look, order; /* columns; -1: there is none */
     int data_count, data[MOST_DATA];                /* columns, PANEL, SERIES */
-    const char *script;
+    const nb_comment *comments;
 
     /* The picture at hand. */
     const char *stem;
-    int row_count, panel_count, line_count;
+    int row_count, first_panel, panel_count, line_count;
     int *rows;
-    const char **panels;
+    nb_texts panels; /* of all parts of the figure */
     line *lines;
     int *block; /* by panel and line, from 0; -1: there is none */
     nb_ctx *ctx;
@@ -57,14 +58,11 @@ static bool is_drawn(const graph *g, int row)
     return true;
 }
 
-/* _NAME, or else NAME. */
-static nb_status find_role(const graph *g, const char *name, int *column)
+/* Returns the column of that name, "_panel", or else the one without the '_'. */
+static int find_role(const graph *g, const char *name)
 {
-    const char *own;
-    NB_NEED(own, nb_format(g->ctx, "_%s", name));
-    *column = nb_grid_column(g->answer, own);
-    if (*column < 0) *column = nb_grid_column(g->answer, name);
-    return NB_OK;
+    int column = nb_grid_column(g->answer, name);
+    return column >= 0 ? column : nb_grid_column(g->answer, name + 1);
 }
 
 /* The next of a list of columns, or PANEL or SERIES. */
@@ -84,15 +82,13 @@ static nb_status next_column(const graph *g, const char **list, int *column)
 
 static nb_status find_columns(graph *g)
 {
-    const char *names;
-    NB_TRY(g->ctx, find_role(g, "figure", &g->picture));
-    NB_TRY(g->ctx, find_role(g, "panel", &g->panel));
-    NB_TRY(g->ctx, find_role(g, "series", &g->series));
+    const char *names = nb_comment_text(g->comments, "data");
+    g->picture = find_role(g, "_figure");
+    g->panel = find_role(g, "_panel");
+    g->series = find_role(g, "_series");
     g->style = nb_grid_column(g->answer, "_style");
     g->look = nb_grid_column(g->answer, "_look");
     g->order = nb_grid_column(g->answer, "_order");
-    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "script", &g->script, g->ctx));
-    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "data", &names, g->ctx));
     while (*names) {
         NB_REQUIRE(g->ctx, g->data_count < MOST_DATA, NB_EBUG, "%s.sql: more than %d columns of data",
                    g->figure->component.name, MOST_DATA);
@@ -103,13 +99,12 @@ static nb_status find_columns(graph *g)
 
 static void print_number(FILE *out, const nb_cell *cell)
 {
-    char text[32];
-    if (cell->type == NB_CELL_INT) {
-        fprintf(out, "%lld", cell->integer);
-    } else if (isfinite(cell->real)) {
+    char text[32] = "";
+    if (cell->type == NB_CELL_INT)
+        snprintf(text, sizeof text, "%lld", cell->integer);
+    else if (isfinite(cell->real))
         strfromd(text, sizeof text, "%.16e", cell->real);
-        fputs(text, out);
-    }
+    fputs(text, out);
 }
 
 /* All pictures, for people and programs. */
@@ -136,12 +131,11 @@ static nb_status print_csv(FILE *out, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* Below 0: the picture does not have the row's panel. */
 static int find_panel(const graph *g, int row)
 {
-    const char *name = text_at(g, row, g->panel);
-    for (int p = 0; p < g->panel_count; p++)
-        if (strcmp(g->panels[p], name) == 0) return p;
-    return -1;
+    int panel = nb_texts_find(&g->panels, text_at(g, row, g->panel)) - g->first_panel;
+    return panel < g->panel_count ? panel : -1;
 }
 
 static long long order_of(const graph *g, int row)
@@ -175,16 +169,16 @@ static bool is_of(const graph *g, int row, const char *picture)
 
 /* The panels from the first that is wanted, as many as one picture may have; those of rows for all pictures only where
  * the picture has others there. */
-static nb_status find_rows(graph *g, const char *picture, int first_panel, bool *more)
+static nb_status find_rows(graph *g, const char *picture, bool *more)
 {
     const nb_grid *a = g->answer;
-    int room = g->figure->whole ? 0 : g->drawing->most_panels, seen = 0;
-    g->row_count = g->panel_count = g->line_count = 0;
+    int room = g->figure->whole ? 0 : g->drawing->most_panels, seen = 0, panel;
+    g->row_count = g->line_count = 0;
+    nb_texts_init(&g->panels, g->ctx);
     for (int i = 0; i < a->count; i++)
-        if (is_of(g, i, picture) && find_panel(g, i) < 0) g->panels[g->panel_count++] = text_at(g, i, g->panel);
-    *more = room > 0 && g->panel_count > first_panel + room;
-    g->panels += first_panel;
-    g->panel_count = *more ? room : g->panel_count - first_panel;
+        if (is_of(g, i, picture)) NB_TRY(g->ctx, nb_texts_number(&g->panels, text_at(g, i, g->panel), &panel));
+    *more = room > 0 && g->panels.count > g->first_panel + room;
+    g->panel_count = *more ? room : g->panels.count - g->first_panel;
     for (int i = 0; i < a->count; i++) {
         bool of_all = is_null(g, i, g->picture) && is_drawn(g, i);
         if ((!of_all && !is_of(g, i, picture)) || find_panel(g, i) < 0) continue;
@@ -250,8 +244,7 @@ static nb_status set(FILE *out, const graph *g, const char *text)
 /* Writes what the series have in columns as gnuplot's arrays. */
 static nb_status set_arrays(FILE *out, const graph *g)
 {
-    const char *names;
-    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "arrays", &names, g->ctx));
+    const char *names = nb_comment_text(g->comments, "arrays");
     while (*names) {
         int column;
         NB_TRY(g->ctx, next_column(g, &names, &column));
@@ -274,53 +267,42 @@ static nb_status set_arrays(FILE *out, const graph *g)
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const graph *g = what;
-    const char *title, *text;
-    NB_TRY(ctx, nb_query_heading(g->figure->sql, "title", &title, g->ctx));
-    NB_TRY(ctx, nb_grid_fill_in(g->answer, g->rows[0], title, &title, ctx));
+    const char *title;
+    NB_TRY(ctx, nb_grid_fill_in(g->answer, g->rows[0], nb_comment_text(g->comments, "title"), &title, ctx));
     NB_NEED(title, nb_format(ctx, "%s: %s", g->drawing->experiment, title));
     nb_plot_print_head(out, g->stem);
     fprintf(out, "data = \"%s.dat\"\n", g->stem);
     nb_plot_set_text(out, "title", title);
-    for (const char *at = g->figure->sql;;) {
-        NB_TRY(ctx, nb_query_comment(&at, "set", &text, ctx));
-        if (!text) break;
-        NB_TRY(ctx, set(out, g, text));
-    }
-    nb_plot_set_texts(out, "panels", g->panel_count, g->panels, sizeof *g->panels);
+    for (const nb_comment *c = g->comments; c->name; c++)
+        if (strcmp(c->name, "set") == 0) NB_TRY(ctx, set(out, g, c->text));
+    nb_plot_set_texts(out, "panels", g->panel_count, g->panels.items + g->first_panel, sizeof *g->panels.items);
     nb_plot_set_texts(out, "series", g->line_count, &g->lines->label, sizeof *g->lines);
     nb_plot_set_texts(out, "styles", g->line_count, &g->lines->style, sizeof *g->lines);
     nb_plot_set_ints(out, "looks", g->line_count, &g->lines->look, sizeof *g->lines);
     nb_plot_set_ints(out, "block", g->panel_count * g->line_count, g->block, sizeof *g->block);
     NB_TRY(ctx, set_arrays(out, g));
-    fprintf(out, "load \"%s\"\n", g->script);
+    fprintf(out, "load \"%s\"\n", nb_comment_text(g->comments, "script"));
     return NB_OK;
-}
-
-static nb_status draw_picture(const graph *g)
-{
-    const char *script, *data, *folder = g->drawing->folder;
-    NB_NEED(script, nb_format(g->ctx, "%s.gp", g->stem));
-    NB_NEED(data, nb_format(g->ctx, "%s/%s.dat", folder, g->stem));
-    NB_TRY(g->ctx, nb_write_file(data, print_blocks, g, g->ctx));
-    NB_TRY(g->ctx, nb_plot_print_script(folder, script, print_driver, g, g->ctx));
-    return nb_plot_draw(g->drawing->gnuplots, folder, g->stem, g->ctx);
 }
 
 /* Draws a figure; those whose panels are too many for one become several, NAME_FIGURE_2 ... behind the first. */
 static nb_status draw_pictures(graph *g, const char *picture, const char **stems, int *count)
 {
-    const char **panels = g->panels;
     bool more = true;
     for (int part = 0; more; part++) {
+        const char *data, *script, *folder = g->drawing->folder;
         char *stem;
-        g->panels = panels;
-        NB_TRY(g->ctx, find_rows(g, picture, part * g->drawing->most_panels, &more));
+        g->first_panel = part * g->drawing->most_panels;
+        NB_TRY(g->ctx, find_rows(g, picture, &more));
         NB_NEED(stem, nb_plot_file_name(nb_format(g->ctx, "%s_%s", g->figure->component.name, picture)));
         if (part > 0) NB_NEED(stem, nb_format(g->ctx, "%s_%d", stem, part + 1));
         g->stem = stems[(*count)++] = stem;
-        NB_TRY(g->ctx, draw_picture(g));
+        NB_NEED(data, nb_format(g->ctx, "%s/%s.dat", folder, stem));
+        NB_NEED(script, nb_format(g->ctx, "%s.gp", stem));
+        NB_TRY(g->ctx, nb_write_file(data, print_blocks, g, g->ctx));
+        NB_TRY(g->ctx, nb_plot_print_script(folder, script, print_driver, g, g->ctx));
+        NB_TRY(g->ctx, nb_plot_draw(g->drawing->gnuplots, folder, stem, g->ctx));
     }
-    g->panels = panels;
     return NB_OK;
 }
 
@@ -328,10 +310,8 @@ static nb_status draw_pictures(graph *g, const char *picture, const char **stems
 static nb_status prune(const graph *g, int count, const char *const *stems)
 {
     const char *name = g->figure->component.name, **others;
-    size_t length = strlen(name);
-    size_t all = 0, more = 0;
-    while (nb_figures.entries[all].component) all++;
-    NB_NEED(others, nb_alloc(g->ctx, all + 1, sizeof *others));
+    size_t length = strlen(name), more = 0;
+    NB_NEED(others, nb_alloc(g->ctx, (size_t)nb_figures.room, sizeof *others));
     for (const nb_entry *e = nb_figures.entries; e->component; e++)
         if (strncmp(e->component->name, name, length) == 0 && e->component->name[length] == '_')
             others[more++] = e->component->name;
@@ -345,7 +325,6 @@ static nb_status draw(graph *g, int *figures)
     int count = 0;
     size_t room = (size_t)a->count + 1;
     NB_NEED(g->rows, nb_alloc(g->ctx, room, sizeof *g->rows));
-    NB_NEED(g->panels, nb_alloc(g->ctx, room, sizeof *g->panels));
     NB_NEED(g->lines, nb_alloc(g->ctx, room, sizeof *g->lines));
     NB_NEED(stems, nb_alloc(g->ctx, room, sizeof *stems));
     NB_NEED(pictures, nb_alloc(g->ctx, room, sizeof *pictures));
@@ -358,7 +337,7 @@ static nb_status draw(graph *g, int *figures)
             NB_TRY(g->ctx, nb_make_folder(folder, g->ctx));
             NB_NEED(path, nb_format(g->ctx, "%s/%s.csv", folder, name));
             NB_TRY(g->ctx, nb_write_file(path, print_csv, g, g->ctx));
-            NB_TRY(g->ctx, nb_plot_copy_script(folder, g->script, g->ctx));
+            NB_TRY(g->ctx, nb_plot_copy_script(folder, nb_comment_text(g->comments, "script"), g->ctx));
         }
         NB_TRY(g->ctx, draw_pictures(g, pictures[count - 1], stems, figures));
     }
@@ -368,10 +347,9 @@ static nb_status draw(graph *g, int *figures)
 /* The figure that stands for this one, where it has too many series; or else NULL. */
 static nb_status find_other(graph *g, const nb_figure **other)
 {
-    const char *most;
+    const char *most = nb_comment_text(g->comments, "most");
     char *name;
     *other = NULL;
-    NB_TRY(g->ctx, nb_query_heading(g->figure->sql, "most", &most, g->ctx));
     if (!*most) return NB_OK;
     g->line_count = 0;
     NB_NEED(g->lines, nb_alloc(g->ctx, (size_t)g->answer->count + 1, sizeof *g->lines));
@@ -383,15 +361,6 @@ static nb_status find_other(graph *g, const nb_figure **other)
     fprintf(stderr, "nysbench: note: plot %s: %d strategies are too many for curves; drawn as the figure '%s'\n",
             g->figure->component.name, g->line_count, name + 1);
     return NB_OK;
-}
-
-/* *rest: the queries of notes. */
-static nb_status ask(const graph *g, nb_grid *csv, nb_grid *answer, const char **rest)
-{
-    *rest = g->figure->sql;
-    NB_TRY(g->ctx, nb_relation_ask_next(g->drawing->relation, rest, csv, g->ctx));
-    *answer = *csv;
-    return **rest ? nb_relation_ask_next(g->drawing->relation, rest, answer, g->ctx) : NB_OK;
 }
 
 static nb_status print_notes(const graph *g, const char *queries)
@@ -438,7 +407,7 @@ void nb_figure_warn(const char *name)
 nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figures, nb_ctx *ctx)
 {
     const nb_figure *other;
-    const char *notes;
+    const char *notes = figure->sql; /* the queries of notes, behind the others */
     nb_grid csv, answer;
     nb_drawing of_m = *d;
     graph g = {.figure = figure, .drawing = d, .csv = &csv, .answer = &answer, .ctx = ctx};
@@ -447,7 +416,10 @@ nb_status nb_graph_draw(const nb_figure *figure, const nb_drawing *d, int *figur
     d->relation->m = of_m.m;
     if (figure->prepare) NB_TRY(ctx, figure->prepare(&of_m, ctx));
     NB_TRY(ctx, nb_relation_need(d->relation, figure->sql, ctx));
-    NB_TRY(ctx, ask(&g, &csv, &answer, &notes));
+    NB_TRY(ctx, nb_relation_ask_next(d->relation, &notes, &csv, ctx));
+    answer = csv;
+    if (*notes) NB_TRY(ctx, nb_relation_ask_next(d->relation, &notes, &answer, ctx));
+    NB_TRY(ctx, nb_query_comments(figure->sql, &g.comments, ctx));
     NB_TRY(ctx, find_columns(&g));
     NB_TRY(ctx, find_other(&g, &other));
     if (!other) {

@@ -362,8 +362,7 @@ static nb_status estimate_spearman(gathered *g, estimate_blob *out, nb_ctx *ctx)
     nb_agreement rho;
     NB_TRY(ctx, sort_pairs(g, &x, &y, ctx));
     NB_TRY(ctx, nb_spearman(g->count, x, y, &rho, ctx));
-    out->estimate.mean = rho.value;
-    out->estimate.t_p = rho.p;
+    out->estimate = (nb_estimate){.mean = rho.value, .low = NAN, .high = NAN, .t_p = rho.p};
     return NB_OK;
 }
 
@@ -372,9 +371,7 @@ static nb_status estimate_slope(gathered *g, estimate_blob *out, nb_ctx *ctx)
     double *x, *y;
     NB_TRY(ctx, sort_pairs(g, &x, &y, ctx));
     nb_line line = nb_line_fit(g->count, x, y, 0.95);
-    out->estimate.mean = line.slope;
-    out->estimate.low = line.low;
-    out->estimate.high = line.high;
+    out->estimate = (nb_estimate){.mean = line.slope, .low = line.low, .high = line.high, .t_p = NAN};
     return NB_OK;
 }
 

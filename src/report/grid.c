@@ -84,8 +84,7 @@ static bool has_number(const nb_grid *g, int column)
     return false;
 }
 
-/* A sentence, which may be broken. */
-static bool has_prose(const nb_grid *g, int column)
+bool nb_grid_has_prose(const nb_grid *g, int column)
 {
     enum { LONGEST_WORD = 32 };
     for (int i = 0; i < g->count; i++) {
@@ -101,7 +100,9 @@ void nb_grid_show(const nb_grid *g, nb_page *page)
     while (g->labels == 0 && labels < g->columns && !has_number(g, labels)) labels++;
     nb_page_table(page);
     for (int c = 0; c < g->columns; c++) {
-        int kind = has_number(g, c) ? NB_PAGE_NUMBER : c >= labels && has_prose(g, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
+        int kind = has_number(g, c)                         ? NB_PAGE_NUMBER
+                   : c >= labels && nb_grid_has_prose(g, c) ? NB_PAGE_PROSE
+                                                            : NB_PAGE_WORD;
         nb_page_column(page, kind | (c < labels ? NB_PAGE_LABEL : 0), "%s", g->names[c]);
     }
     for (int i = 0; i < g->count * g->columns; i++) {

@@ -13,22 +13,19 @@ nb_status nb_head_places_find(nb_relation *relation, nb_head_places *p, nb_ctx *
         " named AS (SELECT one.head_id, run.head, run.layer, min(one.number) OVER (PARTITION BY run.model, run.layer,"
         " run.head) AS first FROM one JOIN run ON run.id = one.id) "
         "SELECT head_id, dense_rank() OVER (ORDER BY first) - 1 AS id, head, layer FROM named ORDER BY head_id";
-    nb_grid a;
-    int *of, *numbers;
-    const char **layers;
     NB_TRY(ctx, nb_relation_make(relation, "place", sql, ctx));
-    NB_TRY(ctx, nb_relation_ask(relation, "SELECT id, head, layer FROM place ORDER BY head_id", &a, ctx));
-    NB_NEED(of, nb_alloc(ctx, (size_t)a.count + 1, sizeof *of));
-    NB_NEED(numbers, nb_alloc(ctx, (size_t)a.count + 1, sizeof *numbers));
-    NB_NEED(layers, nb_alloc(ctx, (size_t)a.count + 1, sizeof *layers));
-    *p = (nb_head_places){.of = of, .numbers = numbers, .layers = layers};
-    for (int h = 0; h < a.count; h++) {
-        of[h] = (int)nb_grid_at(&a, h, 0)->integer;
-        numbers[of[h]] = (int)nb_grid_at(&a, h, 1)->integer;
-        layers[of[h]] = nb_grid_at(&a, h, 2)->text;
-        if (of[h] >= p->count) p->count = of[h] + 1;
-    }
-    return NB_OK;
+    NB_TRY(ctx, nb_relation_ask(relation, "SELECT id FROM place ORDER BY head_id", &p->heads, ctx));
+    return nb_relation_ask(relation, "SELECT head, layer FROM place GROUP BY id ORDER BY id", &p->items, ctx);
+}
+
+int nb_head_place(const nb_head_places *p, int head_id)
+{
+    return (int)nb_grid_at(&p->heads, head_id, 0)->integer;
+}
+
+static const char *layer_of(const nb_head_places *p, int place)
+{
+    return nb_grid_at(&p->items, place, 1)->text;
 }
 
 /* Estimates each place in the stratum as if it were a stratum; of one alone it estimates nothing. */
@@ -42,12 +39,12 @@ static nb_status estimate(const nb_head_places *p, const nb_contrast *c, int str
     bool *there;
     NB_NEED(units, nb_alloc(ctx, (size_t)c->unit_count + 1, sizeof *units));
     NB_NEED(values, nb_alloc(ctx, (size_t)c->crossed_count + 1, sizeof *values));
-    NB_NEED(common, nb_alloc(ctx, (size_t)p->count + 1, sizeof *common));
-    NB_NEED(there, nb_alloc(ctx, (size_t)p->count + 1, sizeof *there));
-    NB_NEED(*out, nb_alloc(ctx, (size_t)p->count + 1, sizeof **out));
+    NB_NEED(common, nb_alloc(ctx, (size_t)p->items.count + 1, sizeof *common));
+    NB_NEED(there, nb_alloc(ctx, (size_t)p->items.count + 1, sizeof *there));
+    NB_NEED(*out, nb_alloc(ctx, (size_t)p->items.count + 1, sizeof **out));
     for (int i = 0; i < c->unit_count; i++) {
         const nb_unit_value *u = &c->units[i];
-        int place = p->of[c->heads[i]];
+        int place = nb_head_place(p, c->heads[i]);
         if (u->stratum != stratum) continue;
         used += !there[place];
         there[place] = true;
@@ -56,12 +53,13 @@ static nb_status estimate(const nb_head_places *p, const nb_contrast *c, int str
     for (int i = 0; i < c->crossed_count; i++) {
         const nb_crossed_value *v = &c->crossed[i];
         if (v->stratum != stratum) continue;
-        values[value_count++] = (nb_crossed_value){p->of[c->crossed_heads[i]], v->source, v->trial, v->value};
+        values[value_count++] =
+            (nb_crossed_value){nb_head_place(p, c->crossed_heads[i]), v->source, v->trial, v->value};
     }
     if (used < 2) return NB_OK;
     const nb_estimate_terms terms = {.confidence = 1 - (1 - confidence) / used, .common = common};
-    NB_TRY(ctx, nb_crossed_errors(value_count, values, p->count, common, ctx));
-    return nb_estimate_units(unit_count, units, p->count, &terms, *out, ctx);
+    NB_TRY(ctx, nb_crossed_errors(value_count, values, p->items.count, common, ctx));
+    return nb_estimate_units(unit_count, units, p->items.count, &terms, *out, ctx);
 }
 
 /* Describes a place as "0.895 [0.878, 0.913] on head 0", with the layer where heads have several. */
@@ -71,8 +69,8 @@ static nb_status describe(const nb_head_places *p, bool difference, const nb_est
     double numbers[] = {e->mean, e->low, e->high};
     for (int i = 0; i < 3 && !difference; i++) numbers[i] = exp(numbers[i]);
     NB_NEED(*text, nb_format(ctx, "%.3g [%.3g, %.3g] on %s%s%shead %d", numbers[0], numbers[1], numbers[2],
-                             name_layer ? "layer " : "", name_layer && p->layers[place] ? p->layers[place] : "",
-                             name_layer ? ", " : "", p->numbers[place]));
+                             name_layer ? "layer " : "", name_layer && layer_of(p, place) ? layer_of(p, place) : "",
+                             name_layer ? ", " : "", (int)nb_grid_at(&p->items, place, 0)->integer));
     return NB_OK;
 }
 
@@ -80,10 +78,10 @@ static nb_status describe(const nb_head_places *p, bool difference, const nb_est
 static bool have_layers(const nb_head_places *p, const nb_estimate *e)
 {
     const char *one = NULL;
-    for (int g = 0; g < p->count; g++) {
-        if (e[g].sources == 0 || !p->layers[g]) continue;
-        if (one && strcmp(p->layers[g], one) != 0) return true;
-        one = p->layers[g];
+    for (int g = 0; g < p->items.count; g++) {
+        if (e[g].sources == 0 || !layer_of(p, g)) continue;
+        if (one && strcmp(layer_of(p, g), one) != 0) return true;
+        one = layer_of(p, g);
     }
     return false;
 }
@@ -97,7 +95,7 @@ nb_status nb_find_head_conflict(const nb_head_places *p, bool difference, const 
     *conflict = NULL;
     if (contrast->unit_count < 2 * least) return NB_OK;
     NB_TRY(ctx, estimate(p, contrast, stratum, confidence, &e, ctx));
-    for (int g = 0; g < p->count; g++) {
+    for (int g = 0; g < p->items.count; g++) {
         if (e[g].sources < least) continue;
         if (e[g].high < 0 && (ends[0] < 0 || e[g].mean < e[ends[0]].mean)) ends[0] = g;
         if (e[g].low > 0 && (ends[1] < 0 || e[g].mean > e[ends[1]].mean)) ends[1] = g;

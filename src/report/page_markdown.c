@@ -41,15 +41,6 @@ static void print_line(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-static void print_note(FILE *out, const nb_page_block *b)
-{
-    fputs("* ", out);
-    if (*b->mark) fputs("**", out);
-    print_escaped(out, b->mark, false);
-    if (*b->mark) fputs("** ", out);
-    print_line(out, b->text);
-}
-
 /* Prints a text between fences that are longer than any in it. */
 static void print_verbatim(FILE *out, const char *text)
 {
@@ -106,11 +97,13 @@ static void print_block(FILE *out, const nb_page_block *b)
         fputc('\n', out);
         break;
     case NB_PARAGRAPH: print_line(out, b->text); break;
-    case NB_ITEM:
-        fputs("* ", out);
+    case NB_ITEM: /* which has no mark */
+    case NB_NOTE:
+        fputs(*b->mark ? "* **" : "* ", out);
+        print_escaped(out, b->mark, false);
+        fputs(*b->mark ? "** " : "", out);
         print_line(out, b->text);
         break;
-    case NB_NOTE: print_note(out, b); break;
     case NB_PICTURE:
         fputs("![", out);
         print_escaped(out, b->text, false);

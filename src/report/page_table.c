@@ -30,11 +30,6 @@ static int most(int a, int b)
     return a > b ? a : b;
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static const char **text_at(const layout *l, int row, int column)
 {
     return &l->texts[row * l->t->column_count + column];
@@ -71,15 +66,6 @@ static nb_status set_texts(layout *l)
     return NB_OK;
 }
 
-static nb_status make(layout *l)
-{
-    size_t columns = (size_t)l->t->column_count;
-    NB_NEED(l->texts, nb_alloc(l->ctx, (size_t)l->t->row_count * columns + 1, sizeof *l->texts));
-    NB_NEED(l->text, nb_alloc(l->ctx, columns + 1, sizeof *l->text));
-    NB_NEED(l->marks, nb_alloc(l->ctx, columns + 1, sizeof *l->marks));
-    return set_texts(l);
-}
-
 static int indent_of(const layout *l)
 {
     return l->t->flush ? 0 : INDENT;
@@ -103,7 +89,7 @@ static int floor_of(const layout *l, int column, int label)
     if (!has_kind(l, column, NB_PAGE_PROSE)) return l->text[column];
     if (column + 1 < l->t->column_count) /* the last one spoils no other */
         for (int r = 0; r < l->t->row_count; r++) word = most(word, nb_page_longest_word(*text_at(l, r, column)));
-    return most(word, least(LEAST_PROSE, l->text[column]));
+    return most(word, l->text[column] < LEAST_PROSE ? l->text[column] : LEAST_PROSE);
 }
 
 /* The first `chars` characters, in bytes. */
@@ -164,11 +150,10 @@ static nb_status find_cut(const layout *l, int column, int *width, int *tail)
     for (*width = l->text[column]; *width < longest; ++*width) {
         const int rest = *width - 3, tails[] = {rest / 2, 0, 3 * rest / 4};
         for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
-            bool differ = false;
+            bool differ;
             nb_mark mark = nb_ctx_mark(l->ctx);
-            nb_status status = still_differ(texts, count, *width, *tail = tails[i], &differ, l->ctx);
+            NB_TRY(l->ctx, still_differ(texts, count, *width, *tail = tails[i], &differ, l->ctx));
             nb_ctx_release(l->ctx, mark);
-            NB_TRY(l->ctx, status);
             if (differ) return NB_OK;
         }
     }
@@ -360,7 +345,11 @@ static nb_status print_records(const layout *l)
 nb_status nb_page_print_table(FILE *out, const nb_page_sheet *t, bool bold, int width, nb_ctx *ctx)
 {
     layout l = {.out = out, .t = t, .bold = bold, .width = width, .ctx = ctx};
-    NB_TRY(ctx, make(&l));
+    size_t columns = (size_t)t->column_count;
+    NB_NEED(l.texts, nb_alloc(ctx, (size_t)t->row_count * columns + 1, sizeof *l.texts));
+    NB_NEED(l.text, nb_alloc(ctx, columns + 1, sizeof *l.text));
+    NB_NEED(l.marks, nb_alloc(ctx, columns + 1, sizeof *l.marks));
+    NB_TRY(ctx, set_texts(&l));
     if (width == 0 || total(&l, false) <= width) return print_whole(&l);
     NB_TRY(ctx, narrow(&l, NB_PAGE_PROSE, 0, false, width));
     if (total(&l, false) > width) NB_TRY(ctx, narrow(&l, NB_PAGE_LABEL, most(LEAST_LABEL, width / 4), false, width));

@@ -65,22 +65,18 @@ void nb_page_wrap(FILE *out, const char *lead, const char *text, int indent, int
     fputs(bold ? "\033[0m\n" : "\n", out);
 }
 
-static nb_status print_note(FILE *out, const nb_page_block *b, int width, nb_ctx *ctx)
-{
-    const char *lead;
-    NB_NEED(lead, nb_format(ctx, "%*s%s%s", INDENT, "", b->mark, *b->mark ? " " : ""));
-    nb_page_wrap(out, lead, b->text, INDENT + (*b->mark ? 2 : 0), width, false);
-    return NB_OK;
-}
-
 static nb_status print_block(FILE *out, const nb_page_block *b, bool bold, int width, nb_ctx *ctx)
 {
     int prose = width > 0 && width < NB_PAGE_PARAGRAPH ? width : NB_PAGE_PARAGRAPH;
+    const char *lead;
     switch (b->kind) {
     case NB_HEADING: nb_page_wrap(out, "", b->text, 0, prose, bold); break;
     case NB_PARAGRAPH: nb_page_wrap(out, "", b->text, 0, prose, false); break;
     case NB_ITEM: nb_page_wrap(out, "  ", b->text, 2 * INDENT, prose, false); break;
-    case NB_NOTE: return print_note(out, b, prose, ctx);
+    case NB_NOTE:
+        NB_NEED(lead, nb_format(ctx, "%*s%s%s", INDENT, "", b->mark, *b->mark ? " " : ""));
+        nb_page_wrap(out, lead, b->text, INDENT + (*b->mark ? 2 : 0), prose, false);
+        break;
     case NB_PICTURE:
         nb_page_wrap(out, "", b->text, 0, prose, false);
         fprintf(out, "%*s%s\n", INDENT, "", b->mark);
@@ -110,9 +106,8 @@ nb_status nb_page_print_text(FILE *out, const nb_page *page, bool bold, int widt
         if (b->table && b->table->row_count == 0) continue;
         if (before && apart[b->kind][before->kind]) fputc('\n', out);
         nb_mark mark = nb_ctx_mark(page->ctx);
-        nb_status status = print_block(out, b, bold, width, page->ctx);
+        NB_TRY(page->ctx, print_block(out, b, bold, width, page->ctx));
         nb_ctx_release(page->ctx, mark);
-        NB_TRY(page->ctx, status);
         before = b;
     }
     return NB_OK;

@@ -9,33 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-nb_status nb_query_comment(const char **at, const char *name, const char **text, nb_ctx *ctx)
+nb_status nb_query_comments(const char *sql, const nb_comment **comments, nb_ctx *ctx)
 {
-    size_t length = strlen(name);
-    *text = NULL;
-    for (const char *line = *at; strncmp(line, "--", 2) == 0;) {
-        const char *end = line + strcspn(line, "\n"), *next = *end ? end + 1 : end;
-        bool found = strncmp(line, "-- ", 3) == 0 && strncmp(line + 3, name, length) == 0 && line[3 + length] == ':';
-        if (found) {
-            const char *begin = line + 4 + length + strspn(line + 4 + length, " ");
-            NB_NEED(*text, nb_format(ctx, "%.*s", (int)(end - begin), begin));
-        }
-        for (line = next; strncmp(line, "--   ", 5) == 0; line = *end ? end + 1 : end) {
-            end = line + strcspn(line, "\n");
-            if (found) NB_NEED(*text, nb_format(ctx, "%s %.*s", *text, (int)(end - line - 5), line + 5));
-        }
-        if (!found) continue;
-        *at = line;
-        return NB_OK;
+    nb_comment *all = NULL, *last = NULL; /* last: what a line may go on with */
+    int count = 0, room = 0;
+    NB_GROW(ctx, all, count, room);
+    for (const char *end; strncmp(sql, "--", 2) == 0; sql = *end ? end + 1 : end) {
+        end = strchrnul(sql, '\n');
+        const char *colon = memchr(sql, ':', (size_t)(end - sql));
+        bool more = strncmp(sql, "--   ", 5) == 0;
+        if (more && last) NB_NEED(last->text, nb_format(ctx, "%s %.*s", last->text, (int)(end - sql - 5), sql + 5));
+        if (more) continue;
+        NB_GROW(ctx, all, count + 1, room);
+        last = colon && sql[2] == ' ' ? &all[count++] : NULL;
+        if (!last) continue;
+        NB_NEED(last->name, nb_format(ctx, "%.*s", (int)(colon - sql - 3), sql + 3));
+        for (colon++; *colon == ' ';) colon++;
+        NB_NEED(last->text, nb_format(ctx, "%.*s", (int)(end - colon), colon));
     }
+    *comments = all;
     return NB_OK;
 }
 
-nb_status nb_query_heading(const char *sql, const char *name, const char **text, nb_ctx *ctx)
+const char *nb_comment_text(const nb_comment *comments, const char *name)
 {
-    NB_TRY(ctx, nb_query_comment(&sql, name, text, ctx));
-    if (!*text) *text = "";
-    return NB_OK;
+    while (comments->name && strcmp(comments->name, name) != 0) comments++;
+    return comments->name ? comments->text : "";
 }
 
 static bool among(const char *names, const char *name)
@@ -138,9 +137,10 @@ static nb_status spread_all(nb_grid *a, nb_ctx *ctx)
 
 nb_status nb_query_fill(nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx)
 {
-    const char *flags;
+    const nb_comment *comments;
     NB_TRY(ctx, nb_relation_need(r, sql, ctx));
-    NB_TRY(ctx, nb_query_heading(sql, "flags", &flags, ctx));
+    NB_TRY(ctx, nb_query_comments(sql, &comments, ctx));
+    const char *flags = nb_comment_text(comments, "flags");
     NB_TRY(ctx, nb_relation_ask(r, sql, a, ctx));
     NB_TRY(ctx, spread_all(a, ctx));
     for (int i = 0; i < a->count * a->columns; i++)
@@ -152,7 +152,7 @@ nb_status nb_query_fill(nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx
 
 typedef struct {
     nb_page *page;
-    const char *sql;
+    const nb_comment *comments;
     const nb_grid *answer;
     int part, about, note, band, across; /* columns; -1: there is none */
     const char *band_name;
@@ -186,11 +186,6 @@ nb_status nb_grid_fill_in(const nb_grid *a, int row, const char *text, const cha
     return NB_OK;
 }
 
-static nb_status fill_in(const view *v, const char *text, const char **out)
-{
-    return nb_grid_fill_in(v->answer, 0, text, out, v->ctx);
-}
-
 /* Has numbers, marked ones or texts that are all numbers, as shown() makes them, or dashes for such. */
 static bool is_number(const view *v, int column)
 {
@@ -209,14 +204,6 @@ static bool is_number(const view *v, int column)
     return texts && any;
 }
 
-static bool is_prose(const view *v, int column)
-{
-    enum { LONGEST_WORD = 32 };
-    for (int i = 0; i < v->answer->count; i++)
-        if (strlen(text_of(v, i, column)) > LONGEST_WORD) return true;
-    return false;
-}
-
 /* A column of nothing but NULL stands for numbers too. */
 static bool is_empty(const view *v, int column)
 {
@@ -225,17 +212,15 @@ static bool is_empty(const view *v, int column)
     return true;
 }
 
-/* Finds the format of a column's numbers: "-- format: NAME: %.4g", else three digits. */
-static nb_status format_of(const view *v, const char *name, const char **format)
+/* Returns the format of a column's numbers: "-- format: NAME: %.4g", else three digits. */
+static const char *format_of(const view *v, const char *name)
 {
-    const char *at = v->sql, *text;
+    const char *format = "%.3g";
     size_t length = strlen(name);
-    *format = "%.3g";
-    do {
-        NB_TRY(v->ctx, nb_query_comment(&at, "format", &text, v->ctx));
-        if (text && strncmp(text, name, length) == 0 && text[length] == ':') *format = text + length + 2;
-    } while (text);
-    return NB_OK;
+    for (const nb_comment *c = v->comments; c->name; c++)
+        if (strcmp(c->name, "format") == 0 && strncmp(c->text, name, length) == 0 && c->text[length] == ':')
+            format = c->text + length + 2;
+    return format;
 }
 
 static void put_cell(view *v, const nb_cell *cell, bool number, const char *format)
@@ -268,20 +253,19 @@ static void see_marks(view *v, int row)
 static nb_status show_table(view *v, int first, int end, int heads)
 {
     const nb_grid *a = v->answer;
-    const char **formats, *headless;
+    const char **formats;
     int shown = 0;
     bool *numbers;
     NB_NEED(numbers, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *numbers));
     NB_NEED(formats, nb_alloc(v->ctx, (size_t)a->columns + 1, sizeof *formats));
-    NB_TRY(v->ctx, nb_query_heading(v->sql, "headless", &headless, v->ctx));
     nb_page_table(v->page);
-    if (*headless) nb_page_headless(v->page);
+    if (*nb_comment_text(v->comments, "headless")) nb_page_headless(v->page);
     for (int c = 0; c < a->columns; c++) {
         if (!is_shown(a, c)) continue;
         bool label = shown++ < v->labels;
-        NB_TRY(v->ctx, format_of(v, c >= heads ? "_cell" : a->names[c], &formats[c]));
+        formats[c] = format_of(v, c >= heads ? "_cell" : a->names[c]);
         numbers[c] = strcmp(formats[c], "%s") != 0 && (c >= heads || is_number(v, c) || (!label && is_empty(v, c)));
-        int kind = numbers[c] ? NB_PAGE_NUMBER : !label && is_prose(v, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
+        int kind = numbers[c] ? NB_PAGE_NUMBER : !label && nb_grid_has_prose(a, c) ? NB_PAGE_PROSE : NB_PAGE_WORD;
         nb_page_column(v->page, kind | (label ? NB_PAGE_LABEL : 0), "%s", a->names[c]);
     }
     for (int i = first; i < end; i++) {
@@ -308,16 +292,14 @@ static nb_status show_across(view *v, int first, int end)
     return show_table(&part, 0, wide.count, v->answer->columns);
 }
 
-static nb_status find_labels(view *v)
+static void find_labels(view *v)
 {
-    const char *text;
-    NB_TRY(v->ctx, nb_query_heading(v->sql, "labels", &text, v->ctx));
+    const char *text = nb_comment_text(v->comments, "labels");
     if (*text) v->labels = *text - '0';
     for (int c = 0; !*text && c < v->answer->columns; c++) {
         if (v->across < 0 && is_shown(v->answer, c) && is_number(v, c)) break;
         v->labels += is_shown(v->answer, c);
     }
-    return NB_OK;
 }
 
 /* A note each. */
@@ -347,13 +329,12 @@ static nb_status show_parts(view *v)
 
 static nb_status add_paragraphs(const view *v, const char *name)
 {
-    const char *at = v->sql, *text;
-    for (;;) {
-        NB_TRY(v->ctx, nb_query_comment(&at, name, &text, v->ctx));
-        if (!text) return NB_OK;
-        NB_TRY(v->ctx, fill_in(v, text, &text));
+    for (const nb_comment *c = v->comments; c->name; c++) {
+        const char *text = "";
+        if (strcmp(c->name, name) == 0) NB_TRY(v->ctx, nb_grid_fill_in(v->answer, 0, c->text, &text, v->ctx));
         if (*text) nb_page_paragraph(v->page, "%s", text);
     }
+    return NB_OK;
 }
 
 /* Returns whether all characters of the mark but blanks occur. */
@@ -366,11 +347,10 @@ static bool occurs(const view *v, const char *mark, size_t length)
 
 static nb_status add_notes(const view *v)
 {
-    const char *at = v->sql, *text, *mark;
-    for (;;) {
-        NB_TRY(v->ctx, nb_query_comment(&at, "note", &text, v->ctx));
-        if (!text) return NB_OK;
-        NB_TRY(v->ctx, fill_in(v, text, &text));
+    const char *text, *mark;
+    for (const nb_comment *c = v->comments; c->name; c++) {
+        if (strcmp(c->name, "note") != 0) continue;
+        NB_TRY(v->ctx, nb_grid_fill_in(v->answer, 0, c->text, &text, v->ctx));
         size_t length = strcspn(text, ":");
         bool word = isalpha((unsigned char)*text); /* of the table's, which explains itself by a colon */
         NB_NEED(mark, nb_format(v->ctx, "%.*s%s", (int)length, text, word ? ":" : ""));
@@ -379,6 +359,7 @@ static nb_status add_notes(const view *v)
         else if (word || occurs(v, text, length))
             nb_page_note(v->page, mark, "%s", text + length + 1 + strspn(text + length + 1, " "));
     }
+    return NB_OK;
 }
 
 static bool is_sentence(const nb_grid *a)
@@ -413,8 +394,9 @@ static void add_sentences(nb_page *page, const nb_grid *a)
 static nb_status show_answer(nb_page *page, const char *sql, const nb_grid *a, nb_ctx *ctx)
 {
     const char *heading;
-    view v = {.page = page, .sql = sql, .answer = a, .ctx = ctx};
+    view v = {.page = page, .answer = a, .ctx = ctx};
     if (a->count == 0) return NB_OK;
+    NB_TRY(ctx, nb_query_comments(sql, &v.comments, ctx));
     v.part = nb_grid_column(a, "_part");
     v.about = nb_grid_column(a, "_about");
     v.note = nb_grid_column(a, "_note");
@@ -422,9 +404,8 @@ static nb_status show_answer(nb_page *page, const char *sql, const nb_grid *a, n
     while (v.band < a->columns && !is_band(a, v.band)) v.band++;
     if (v.band == a->columns) v.band = -1;
     if (v.band >= 0) v.band_name = a->names[v.band] + strlen("_band ");
-    NB_TRY(ctx, find_labels(&v));
-    NB_TRY(ctx, nb_query_heading(sql, "heading", &heading, ctx));
-    NB_TRY(ctx, fill_in(&v, heading, &heading));
+    find_labels(&v);
+    NB_TRY(ctx, nb_grid_fill_in(a, 0, nb_comment_text(v.comments, "heading"), &heading, ctx));
     if (*heading) nb_page_heading(page, 2, "%s", heading);
     NB_TRY(ctx, add_paragraphs(&v, "above"));
     NB_TRY(ctx, show_parts(&v));

@@ -30,10 +30,14 @@
 
 #include "report/relation.h"
 
-/* The next comment of this name from *at on, without its name; NULL: there is none. */
-nb_status nb_query_comment(const char **at, const char *name, const char **text, nb_ctx *ctx);
-/* The first one; "": there is none. */
-nb_status nb_query_heading(const char *sql, const char *name, const char **text, nb_ctx *ctx);
+typedef struct {
+    const char *name, *text;
+} nb_comment;
+
+/* The comments that a text of SQL begins with; the list ends with name == NULL. */
+nb_status nb_query_comments(const char *sql, const nb_comment **comments, nb_ctx *ctx);
+/* Returns the first of this name; "": there is none. */
+const char *nb_comment_text(const nb_comment *comments, const char *name);
 /* A text in which each {COLUMN} is what a row has there; "" where there is no row. */
 nb_status nb_grid_fill_in(const nb_grid *answer, int row, const char *text, const char **out, nb_ctx *ctx);
 

@@ -60,6 +60,12 @@ static bool has_column(const nb_relation *r, const char *name)
                                          NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
+/* Returns the name of a column, or NULL, in SQL, where the rows do not have it. */
+static const char *optional(const nb_relation *r, const char *name)
+{
+    return has_column(r, name) ? name : "NULL";
+}
+
 /* 1. Keys. */
 
 static const nb_column run_column = {
@@ -72,8 +78,8 @@ static bool is_of_scene(const nb_relation *r, int kind)
     return a && a->scene && kind != r->problem;
 }
 
-/* Columns of the rows as they are read, before the texts of the identity, its numbers but for the trial, and what is
- * narrow. */
+/* Columns of the rows as they are read, before the texts of the identity, what is narrow, and the identity's numbers but
+ * for the trial. */
 enum { ID, POSITION, HEAD, TRIAL, N, D, STATUS, MODEL, LAYER, SOURCE, KINDS };
 
 enum { NUMBER = 12, NUMBERS = 2 * NB_MOST_TEXTS }; /* characters of a number as text; numbers of a row */
@@ -240,7 +246,7 @@ static nb_status number_row(keys *k, int *kinds, int *head, int *line)
         line_end = add_number(line_end, kinds[i]);
         if (k->of_data[i]) data_end = add_number(data_end, kinds[i]);
     }
-    for (int i = 0; i < k->identity; i++) line_end = add_value(line_end, k->row, KINDS + r->kind_count + i);
+    for (int i = 1; i <= k->identity; i++) line_end = add_value(line_end, k->row, sqlite3_column_count(k->row) - i);
     add_value(add_number(of_head, kinds[r->problem]), k->row, HEAD);
     NB_TRY(r->ctx, nb_texts_number(&k->heads, of_head, head));
     NB_TRY(r->ctx, nb_texts_number(&k->lines, of_line, line));
@@ -264,35 +270,21 @@ static nb_status add_key(keys *k, int number)
         f->open = f->open || open;
     }
     drawn = drawn && !k->facts[r->problem][kinds[r->problem]].stratum; /* not other data */
-    const int fixed[] = {number,
-                         sqlite3_column_int(k->row, POSITION),
-                         sqlite3_column_int(k->row, HEAD),
-                         trial,
-                         head,
-                         k->panel,
-                         k->stratum,
-                         k->source,
-                         line,
-                         drawn,
-                         line == lines};
-    sqlite3_bind_int64(k->insert, ++to, sqlite3_column_int64(k->row, ID));
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) sqlite3_bind_int(k->insert, ++to, fixed[i]);
+    const int made[] = {head, k->panel, k->stratum, k->source, line, drawn, line == lines};
+    sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, ID));
+    sqlite3_bind_int(k->insert, ++to, number);
+    for (int i = POSITION; i <= TRIAL; i++) sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, i));
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) sqlite3_bind_int(k->insert, ++to, made[i]);
     for (int i = 0; i < r->kind_count; i++) sqlite3_bind_int(k->insert, ++to, kinds[i]);
-    for (int from = KINDS + r->kind_count + k->identity; from < sqlite3_column_count(k->row); from++)
+    for (int from = KINDS + r->kind_count; from < sqlite3_column_count(k->row) - k->identity; from++)
         sqlite3_bind_value(k->insert, ++to, sqlite3_column_value(k->row, from));
     sqlite3_bind_int(k->insert, ++to, 0);
     return nb_relation_add(r, k->insert, "");
 }
 
-/* The name of a column in SQL, or NULL where rows lack it. */
-static const char *optional(const nb_relation *r, const char *name)
-{
-    return nb_column_find(r->study->columns, name) && has_column(r, name) ? name : "NULL";
-}
-
-/* Returns whether many queries ask the column of each row, and it has few bytes: then it stands in `key` too, so that
- * they read no whole row. */
-static bool is_narrow(const nb_study *study, const nb_column *c)
+/* Returns whether many queries ask the column of each row, and it has few bytes: then it stands in `key`, so that they
+ * read no whole row. */
+static bool is_in_key(const nb_study *study, const nb_column *c)
 {
     const nb_column *metric = nb_study_metric(study);
     const char *const compared[] = {metric ? metric->name : NULL, metric ? metric->noise : NULL,
@@ -302,15 +294,20 @@ static bool is_narrow(const nb_study *study, const nb_column *c)
         c->type == NB_COLUMN_INT || (c->identity && c->type == NB_COLUMN_REAL) || strcmp(c->name, "status") == 0;
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
         narrow = narrow || (compared[i] && strcmp(c->name, compared[i]) == 0);
-    return narrow && strcmp(c->name, "head") != 0 && strcmp(c->name, "trial") != 0; /* which are there */
+    return narrow;
 }
 
-/* Lists of these: of a table's columns, and of what a row has there. */
-static nb_status list_narrow(const nb_relation *r, const char **columns, const char **values)
+/* Lists what `key` has behind what each study's has: of its columns, numbers of texts and what is narrow, and of what a
+ * row has for them. */
+static nb_status list_own(const nb_relation *r, const char **columns, const char **values)
 {
     *columns = *values = "";
+    for (int i = 0; i < r->kind_count; i++) {
+        NB_NEED(*columns, nb_format(r->ctx, "%s, %s_id INTEGER", *columns, r->kinds[i]->name));
+        NB_NEED(*values, nb_format(r->ctx, "%s, %s", *values, r->kinds[i]->name));
+    }
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        if (!is_narrow(r->study, c)) continue;
+        if (!is_in_key(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0) continue;
         NB_NEED(*columns, nb_format(r->ctx, "%s, %s %s", *columns, c->name,
                                     c->type == NB_COLUMN_INT    ? "INTEGER"
                                     : c->type == NB_COLUMN_REAL ? "REAL"
@@ -338,31 +335,27 @@ static nb_status list_identity(keys *k, const char **columns)
 static nb_status make_keys(keys *k, const char *which)
 {
     nb_relation *r = k->r;
-    const char *identity, *ids = "", *texts = "", *narrow, *values, *sql;
+    const char *identity, *columns, *values, *sql;
     NB_NEED(k->scratch, nb_ctx_child(r->ctx));
     nb_texts_init(&k->heads, k->scratch);
     nb_texts_init(&k->lines, k->scratch);
     NB_TRY(r->ctx, list_identity(k, &identity));
-    for (int i = 0; i < r->kind_count; i++) {
+    for (int i = 0; i < r->kind_count; i++)
         k->of_data[i] = i == r->problem || r->kinds[i] == &run_column || is_of_scene(r, i);
-        NB_NEED(ids, nb_format(r->ctx, "%s, %s_id INTEGER", ids, r->kinds[i]->name));
-        NB_NEED(texts, nb_format(r->ctx, "%s, %s", texts, r->kinds[i]->name));
-    }
-    NB_TRY(r->ctx, list_narrow(r, &narrow, &values));
+    NB_TRY(r->ctx, list_own(r, &columns, &values));
     NB_NEED(sql, nb_format(r->ctx,
                            "id INTEGER PRIMARY KEY, number INTEGER, position INTEGER, head INTEGER, trial INTEGER, "
                            "head_id INTEGER, panel_id INTEGER, stratum_id INTEGER, source_id INTEGER, line_id INTEGER, "
-                           "draws INTEGER, opens INTEGER%s%s, alone INTEGER",
-                           ids, narrow));
+                           "draws INTEGER, opens INTEGER%s, alone INTEGER",
+                           columns));
     NB_TRY(r->ctx, nb_relation_table(r, "key", sql, &k->insert, k->scratch));
     NB_NEED(
         sql,
         nb_format(
             r->ctx,
-            "SELECT rowid, position, head, trial, n, d, status, %s, %s, %s%s%s%s FROM %s WHERE position IS NOT NULL%s "
+            "SELECT rowid, position, head, trial, n, d, status, %s, %s, %s%s%s FROM %s WHERE position IS NOT NULL%s "
             "ORDER BY position",
-            optional(r, "model"), optional(r, "layer"), optional(r, "source"), texts, identity, values, r->rows,
-            which));
+            optional(r, "model"), optional(r, "layer"), optional(r, "source"), values, identity, r->rows, which));
     NB_TRY(r->ctx, nb_relation_prepare(r, sql, NULL, &k->row, k->scratch));
     for (int count = 0;; count++) {
         bool there;
@@ -644,9 +637,9 @@ static nb_status make_view(const nb_relation *r)
     static const char *const origins[] = {"model", "layer", "source"}; /* which a study's rows may lack */
     const char *columns = "", *joins = "";
     for (const nb_column *c = r->study->columns; c->name; c++) {
-        bool in_key = is_narrow(r->study, c) || strcmp(c->name, "head") == 0 || strcmp(c->name, "trial") == 0;
-        NB_NEED(columns, nb_format(r->ctx, has_column(r, c->name) ? "%s%s%s.%s AS %s" : "%s%sNULL AS %.0s%.0s%s",
-                                   columns, *columns ? ", " : "", in_key ? "k" : "r", c->name, c->name));
+        const char *table = !has_column(r, c->name) ? "" : is_in_key(r->study, c) ? "k." : "r.";
+        NB_NEED(columns, nb_format(r->ctx, "%s%s%s%s AS %s", columns, *columns ? ", " : "", table, optional(r, c->name),
+                                   c->name));
     }
     for (int i = 0; i < 3; i++)
         if (!nb_column_find(r->study->columns, origins[i]))
@@ -819,12 +812,11 @@ const char *nb_sql_text(const char *name)
     return f->text;
 }
 
-static const nb_sql_file *find_view(const nb_relation *r, const char *name, size_t length)
+/* Returns the next file of views of the study, behind `f`; NULL: there is none. */
+static const nb_sql_file *next_view(const nb_relation *r, const nb_sql_file *f)
 {
-    for (const nb_sql_file *f = nb_sql_files; f->study; f++)
-        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
-            strlen(f->name) == length && strncmp(f->name, name, length) == 0)
-            return f;
+    for (f = f ? f + 1 : nb_sql_files; f->study; f++)
+        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0) return f;
     return NULL;
 }
 
@@ -835,9 +827,13 @@ static void bind_parameters(const nb_relation *r, sqlite3_stmt *s)
     if (m > 0) sqlite3_bind_int(s, m, r->m);
 }
 
-static nb_status make_study_view(const nb_relation *r, const char *sql, nb_ctx *ctx)
+/* Makes the views of a file, and first those that it needs, unless they are there. */
+static nb_status make_study_view(nb_relation *r, const nb_sql_file *view, nb_ctx *ctx)
 {
-    while (*sql) {
+    int before = r->views.count, number;
+    NB_TRY(ctx, nb_relation_need(r, view->text, ctx));
+    NB_TRY(ctx, nb_texts_number(&r->views, view->name, &number));
+    for (const char *sql = view->text; *sql && r->views.count > before;) {
         sqlite3_stmt *s = NULL;
         nb_mark mark = nb_ctx_mark(ctx);
         NB_TRY(ctx, nb_relation_prepare(r, sql, &sql, &s, ctx));
@@ -857,12 +853,11 @@ nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
     const char *end = line + strcspn(line, "\n");
     for (line += strspn(line, " "); line < end; line += strspn(line, " ")) {
         size_t length = strcspn(line, " \n");
-        const nb_sql_file *view = find_view(r, line, length);
-        int before = r->views.count, number;
+        const nb_sql_file *view = next_view(r, NULL);
+        while (view && (strlen(view->name) != length || strncmp(view->name, line, length) != 0))
+            view = next_view(r, view);
         NB_REQUIRE(ctx, view, NB_EBUG, "no view '%.*s' in the study %s", (int)length, line, r->study->component.name);
-        NB_TRY(ctx, nb_relation_need(r, view->text, ctx));
-        NB_TRY(ctx, nb_texts_number(&r->views, view->name, &number));
-        if (r->views.count > before) NB_TRY(ctx, make_study_view(r, view->text, ctx));
+        NB_TRY(ctx, make_study_view(r, view, ctx));
         line += length;
     }
     return NB_OK;
@@ -954,12 +949,17 @@ nb_status nb_relation_ask(const nb_relation *r, const char *sql, nb_grid *a, nb_
     return nb_relation_ask_next(r, &sql, a, ctx);
 }
 
-nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx *ctx)
+nb_status nb_relation_text(const nb_relation *r, const char *sql, const char **text, nb_ctx *ctx)
 {
     nb_grid a;
-    NB_TRY(ctx, nb_relation_ask(r, "SELECT experiment FROM run WHERE number = 0", &a, ctx));
-    *name = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
+    NB_TRY(ctx, nb_relation_ask(r, sql, &a, ctx));
+    *text = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
     return NB_OK;
+}
+
+nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx *ctx)
+{
+    return nb_relation_text(r, "SELECT experiment FROM run WHERE number = 0", name, ctx);
 }
 
 nb_status nb_relation_unfinished(const nb_relation *r, const char **text, nb_ctx *ctx)
@@ -967,10 +967,7 @@ nb_status nb_relation_unfinished(const nb_relation *r, const char **text, nb_ctx
     static const char sql[] =
         "SELECT 'only ' || count(CASE WHEN status <> 'planned' THEN 1 END) || ' of ' || count(*) "
         "|| ' rows have been run' FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0";
-    nb_grid a;
-    NB_TRY(ctx, nb_relation_ask(r, sql, &a, ctx));
-    *text = a.count > 0 ? nb_grid_at(&a, 0, 0)->text : NULL;
-    return NB_OK;
+    return nb_relation_text(r, sql, text, ctx);
 }
 
 nb_status nb_relation_strata(const nb_relation *r, nb_grid *strata, nb_ctx *ctx)
@@ -1049,12 +1046,9 @@ static bool speaks_of(const char *sql, const nb_sql_file *view)
 /* Makes the study's views that a query speaks of; NULL: all. */
 static nb_status need_views(nb_relation *r, const char *sql, nb_ctx *ctx)
 {
-    const char *names = "-- needs:";
-    for (const nb_sql_file *f = nb_sql_files; f->study; f++)
-        if (strcmp(f->study, r->study->component.name) == 0 && strcmp(f->folder, "views") == 0 &&
-            (!sql || speaks_of(sql, f)))
-            NB_NEED(names, nb_format(ctx, "%s %s", names, f->name));
-    return nb_relation_need(r, names, ctx);
+    for (const nb_sql_file *view = next_view(r, NULL); view; view = next_view(r, view))
+        if (!sql || speaks_of(sql, view)) NB_TRY(ctx, make_study_view(r, view, ctx));
+    return NB_OK;
 }
 
 static int only_reads(void *self, int action, const char *a, const char *b, const char *database, const char *trigger)

@@ -124,7 +124,9 @@ nb_status nb_relation_views(nb_relation *relation, nb_grid *answer, nb_ctx *ctx)
 
 /* The answer to a statement, with its parameters :baseline and :m. NB_EINVAL with SQLite's words if it is none. */
 nb_status nb_relation_ask(const nb_relation *relation, const char *sql, nb_grid *answer, nb_ctx *ctx);
-/* The same of the first statement of several; *sql becomes what follows it, "" where there is nothing. */
+/* Finds the text that the first row of an answer begins with; NULL: there is none. */
+nb_status nb_relation_text(const nb_relation *relation, const char *sql, const char **text, nb_ctx *ctx);
+/* The answer to the first statement of several, likewise; *sql becomes what follows it, "" where there is nothing. */
 nb_status nb_relation_ask_next(const nb_relation *relation, const char **sql, nb_grid *answer, nb_ctx *ctx);
 
 /* Read answers row by row: a statement, of ctx's memory, and its next row. *rest (NULL: not asked for): what stands

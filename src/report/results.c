@@ -11,25 +11,19 @@
 
 #include <string.h>
 
-static nb_status tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
-{
-    nb_relation *relation = results->relation;
-    nb_comparison usual;
-    NB_TRY(ctx, nb_tables_write(results->folder, relation, ctx));
-    if (!page) return NB_OK;
-    NB_TRY(ctx, nb_compare_usual(relation, 0, NULL, &usual, ctx));
-    if (usual.count == 0) return nb_tables_show(page, 1, relation, ctx);
-    return nb_compare_show(page, &usual, &(nb_compare_view){false, false}, ctx);
-}
-
 /* Leaves nothing but the page in memory. */
 nb_status nb_results_tell(const nb_results *results, nb_page *page, nb_ctx *ctx)
 {
+    nb_relation *relation = results->relation;
+    nb_comparison usual;
     nb_ctx *own;
     NB_NEED(own, nb_ctx_child(ctx));
-    nb_status status = tell(results, page, own);
+    NB_TRY(ctx, nb_tables_write(results->folder, relation, own));
+    if (page) NB_TRY(ctx, nb_compare_usual(relation, 0, NULL, &usual, own));
+    if (page && usual.count == 0) NB_TRY(ctx, nb_tables_show(page, 1, relation, own));
+    if (page && usual.count > 0) NB_TRY(ctx, nb_compare_show(page, &usual, &(nb_compare_view){false, false}, own));
     nb_ctx_release(own, 0);
-    return status;
+    return NB_OK;
 }
 
 /* Those of the config, and those that were drawn of earlier rows, except those that repeat a part of the run. */

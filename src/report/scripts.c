@@ -15,8 +15,6 @@
 #define STYLE "style.gp"
 #define LOOKS "looks.gp"
 
-static const char *const formats[] = {"svg", "png", "pdf"};
-
 const nb_plot_style nb_plot_screen = {.formats = "svg png"};
 
 /* A gnuplot string in single quotes, where nothing but the quote is special; in
@@ -113,14 +111,11 @@ nb_status nb_plot_write_script(const char *folder, const char *name, const char 
         script_file old;
         NB_TRY(ctx, read_script(path, &old, ctx));
         bool same = !old.sealed && old.length == strlen(text) && memcmp(old.text, text, old.length) == 0;
-        if (old.edited && !same) {
-            if (!old.sealed || strcmp(old.sealed, digest) != 0) {
-                NB_TRY(ctx, set_aside(path, ctx));
-            } else {
-                fprintf(stderr, "nysbench: note: %s has been edited; it is used as it is\n", path);
-                return NB_OK;
-            }
+        if (old.edited && old.sealed && strcmp(old.sealed, digest) == 0) {
+            fprintf(stderr, "nysbench: note: %s has been edited; it is used as it is\n", path);
+            return NB_OK;
         }
+        if (old.edited && !same) NB_TRY(ctx, set_aside(path, ctx));
     }
     return nb_write_file(path, nb_print_whole, whole, ctx);
 }
@@ -185,9 +180,17 @@ void nb_plot_print_head(FILE *out, const char *stem)
     fprintf(out, "# draws %s; run: gnuplot %s.gp\noutput = \"%s\"\n", stem, stem, stem);
 }
 
-static nb_status remove_file(const char *path, nb_ctx *ctx)
+/* The endings of a figure's files: pictures; then its data; last the file that shows that they are the program's. */
+static const char *const pictures[] = {"svg", "png", "pdf", NULL}, *const others[] = {"dat", "gp", NULL};
+
+static nb_status remove_files(const char *folder, const char *stem, const char *const *endings, nb_ctx *ctx)
 {
-    NB_REQUIRE(ctx, unlink(path) == 0 || errno == ENOENT, NB_EIO, "%s: cannot be removed: %s", path, strerror(errno));
+    const char *path;
+    for (; *endings; endings++) {
+        NB_NEED(path, nb_format(ctx, "%s/%s.%s", folder, stem, *endings));
+        NB_REQUIRE(ctx, unlink(path) == 0 || errno == ENOENT, NB_EIO, "%s: cannot be removed: %s", path,
+                   strerror(errno));
+    }
     return NB_OK;
 }
 
@@ -197,11 +200,7 @@ nb_status nb_plot_draw(nb_gnuplots *gnuplots, const char *folder, const char *st
     const char *script;
     if (!gnuplots) return NB_OK;
     NB_NEED(script, nb_format(ctx, "%s.gp", stem));
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        const char *path;
-        NB_NEED(path, nb_format(ctx, "%s/%s.%s", folder, stem, formats[i]));
-        NB_TRY(ctx, remove_file(path, ctx));
-    }
+    NB_TRY(ctx, remove_files(folder, stem, pictures, ctx));
     return nb_gnuplots_start(gnuplots, folder, script, ctx);
 }
 
@@ -224,18 +223,6 @@ static nb_status is_ours(const char *folder, const char *stem, bool *ours, bool 
     return NB_OK;
 }
 
-static nb_status remove_figure(const char *folder, const char *stem, nb_ctx *ctx)
-{
-    /* Last the file that shows that they are the program's. */
-    static const char *const extensions[] = {"svg", "png", "pdf", "dat", "gp"};
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
-        const char *path;
-        NB_NEED(path, nb_format(ctx, "%s/%s.%s", folder, stem, extensions[i]));
-        NB_TRY(ctx, remove_file(path, ctx));
-    }
-    return NB_OK;
-}
-
 /* Returns whether a figure is of that kind, or of one whose name goes on. */
 static bool is_of_kind(const char *stem, const char *kind)
 {
@@ -243,8 +230,8 @@ static bool is_of_kind(const char *stem, const char *kind)
     return strncmp(stem, kind, length) == 0 && (stem[length] == '\0' || stem[length] == '_');
 }
 
-/* The figure whose script has that name, where it is of the kind, of none of `others`, and none of `stems`. */
-static nb_status prune_script(const char *folder, const char *name, const char *kind, const char *const *others,
+/* The figure whose script has that name, where it is of the kind, of none of `longer`, and none of `stems`. */
+static nb_status prune_script(const char *folder, const char *name, const char *kind, const char *const *longer,
                               int count, const char *const *stems, bool *kept, nb_ctx *ctx)
 {
     size_t length = strlen(name);
@@ -253,24 +240,25 @@ static nb_status prune_script(const char *folder, const char *name, const char *
     NB_NEED(stem, nb_strdup(ctx, name));
     stem[length - 3] = '\0';
     if (!is_of_kind(stem, kind)) return NB_OK;
-    for (; *others; others++)
-        if (is_of_kind(stem, *others)) return NB_OK;
+    for (; *longer; longer++)
+        if (is_of_kind(stem, *longer)) return NB_OK;
     for (int i = 0; i < count; i++)
         if (strcmp(stems[i], stem) == 0) return NB_OK;
     NB_TRY(ctx, is_ours(folder, stem, &ours, &edited, ctx));
     *kept |= edited;
-    return ours && !edited ? remove_figure(folder, stem, ctx) : NB_OK;
+    if (!ours || edited) return NB_OK;
+    NB_TRY(ctx, remove_files(folder, stem, pictures, ctx));
+    return remove_files(folder, stem, others, ctx);
 }
 
-nb_status nb_plot_prune(const char *folder, const char *kind, const char *const *others, int count,
+nb_status nb_plot_prune(const char *folder, const char *kind, const char *const *longer, int count,
                         const char *const *stems, nb_ctx *ctx)
 {
-    const char **names, *data;
+    const char **names;
     bool kept = false;
     int found;
     NB_TRY(ctx, nb_folder_names(folder, ".gp", &found, &names, ctx));
-    for (int i = 0; i < found; i++) NB_TRY(ctx, prune_script(folder, names[i], kind, others, count, stems, &kept, ctx));
+    for (int i = 0; i < found; i++) NB_TRY(ctx, prune_script(folder, names[i], kind, longer, count, stems, &kept, ctx));
     if (found < 0 || count > 0 || kept) return NB_OK;
-    NB_NEED(data, nb_format(ctx, "%s/%s.csv", folder, kind));
-    return remove_file(data, ctx);
+    return remove_files(folder, kind, (const char *const[]){"csv", NULL}, ctx);
 }

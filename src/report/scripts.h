@@ -37,9 +37,9 @@ void nb_plot_print_head(FILE *out, const char *stem);
 nb_status nb_plot_draw(nb_gnuplots *gnuplots, const char *folder, const char *stem, nb_ctx *ctx);
 
 /* Removes the figures of a kind that were drawn by this program, but for the given stems and those whose script has
- * been edited, with their data and scripts: their rows are gone. Where nothing is left, KIND.csv too. `others` are the
+ * been edited, with their data and scripts: their rows are gone. Where nothing is left, KIND.csv too. `longer` are the
  * kinds whose names begin with KIND_, up to NULL; their figures stay. */
-nb_status nb_plot_prune(const char *folder, const char *kind, const char *const *others, int count,
+nb_status nb_plot_prune(const char *folder, const char *kind, const char *const *longer, int count,
                         const char *const *stems, nb_ctx *ctx);
 
 /* A gnuplot string in single quotes; a text as the stem of a file, in place (NULL stays

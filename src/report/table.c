@@ -18,9 +18,9 @@ nb_status nb_table_show(nb_page *page, const nb_table *table, nb_relation *relat
 {
     nb_ctx *own;
     NB_NEED(own, nb_ctx_child(ctx));
-    nb_status status = nb_query_show(relation, table->sql, page, own);
+    NB_TRY(ctx, nb_query_show(relation, table->sql, page, own));
     nb_ctx_release(own, 0);
-    return status;
+    return NB_OK;
 }
 
 nb_status nb_tables_show(nb_page *page, int last, nb_relation *relation, nb_ctx *ctx)

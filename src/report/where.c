@@ -52,16 +52,11 @@ static const char *text_of(const values *v, int value)
     return text ? text : "";
 }
 
-static nb_status name_models(values *v, const char *const *texts, nb_ctx *ctx)
-{
-    bool *drawn; /* none is: rows of drawn data have no model, and '' as its label */
-    NB_NEED(drawn, nb_alloc(ctx, (size_t)v->count + 1, sizeof *drawn));
-    return nb_label_strata(v->count, texts, drawn, v->names, ctx);
-}
-
 static nb_status name_values(const nb_relation *r, values *v, nb_ctx *ctx)
 {
     const char **texts;
+    bool *drawn; /* no model is: rows of drawn data have none, and '' as its label */
+    NB_NEED(drawn, nb_alloc(ctx, (size_t)v->count + 1, sizeof *drawn));
     NB_NEED(v->names, nb_alloc(ctx, (size_t)v->count + 1, sizeof *v->names));
     NB_NEED(texts, nb_alloc(ctx, (size_t)v->count + 1, sizeof *texts));
     for (int i = 0; i < v->count; i++) {
@@ -71,7 +66,7 @@ static nb_status name_values(const nb_relation *r, values *v, nb_ctx *ctx)
                              : v->column->type == NB_COLUMN_REAL ? nb_real_copy(ctx, cell->real)
                                                                  : nb_format(ctx, "%lld", cell->integer));
     }
-    if (strcmp(v->column->name, "model") == 0) NB_TRY(ctx, name_models(v, texts, ctx));
+    if (strcmp(v->column->name, "model") == 0) return nb_label_strata(v->count, texts, drawn, v->names, ctx);
     return v->registry ? nb_labels_apart(v->registry, r->labels, v->count, texts, v->names, ctx) : NB_OK;
 }
 
@@ -86,14 +81,6 @@ static nb_status find_values(const nb_relation *r, const char *among, const char
     NB_TRY(ctx, nb_relation_values(r, c->name, among, &v->cells, ctx));
     v->count = v->cells.count;
     return name_values(r, v, ctx);
-}
-
-/* Tables mark the label of an oracle; the label is the rest. */
-static nb_status without_mark(const values *v, const char **text, nb_ctx *ctx)
-{
-    const char *mark = v->registry ? strstr(*text, NB_ORACLE_MARK) : NULL;
-    if (mark && strcmp(mark, NB_ORACLE_MARK) == 0) NB_NEED(*text, nb_format(ctx, "%.*s", (int)(mark - *text), *text));
-    return NB_OK;
 }
 
 /* Marks the values that agree with what the text says of options; *mistake: it is no spec, for this reason. */
@@ -134,24 +121,14 @@ static bool any(const values *v, const bool *means)
     return i < v->count;
 }
 
-/* Finds whether the text begins as a spec of a component that there is. */
-static nb_status names_component(const values *v, const char *text, bool *yes, nb_ctx *ctx)
-{
-    const char *name;
-    NB_NEED(name, nb_format(ctx, "%.*s", (int)strcspn(text, "( "), text));
-    *yes = nb_registry_find(v->registry, name);
-    return NB_OK;
-}
-
 static nb_status match_components(const values *v, const char *text, bool *means, nb_ctx *ctx)
 {
-    const char *mistake;
-    bool known;
+    const char *mistake, *name; /* that of its component, if it is a spec */
     NB_TRY(ctx, match_specs(v, text, means, &mistake, ctx));
     if (any(v, means)) return NB_OK;
     NB_TRY(ctx, match_names(v, text, means, ctx));
-    NB_TRY(ctx, names_component(v, text, &known, ctx));
-    NB_REQUIRE(ctx, any(v, means) || !mistake || !known, NB_EINVAL, "%s", mistake);
+    NB_NEED(name, nb_format(ctx, "%.*s", (int)strcspn(text, "( "), text));
+    NB_REQUIRE(ctx, any(v, means) || !mistake || !nb_registry_find(v->registry, name), NB_EINVAL, "%s", mistake);
     return NB_OK;
 }
 
@@ -216,10 +193,12 @@ static nb_status tell_absent(const values *v, const char *text, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EINVAL, "%s=%s: the run has no such row; it has %s", v->name, text, list);
 }
 
-/* A flag for each value; NB_EINVAL where none is meant. */
+/* A flag for each value; NB_EINVAL where none is meant. Tables mark the label of an oracle; the label is the rest. */
 static nb_status meaning(const values *v, const char *text, bool **means, nb_ctx *ctx)
 {
-    NB_TRY(ctx, without_mark(v, &text, ctx));
+    const char *oracle = v->registry ? strstr(text, NB_ORACLE_MARK) : NULL;
+    if (oracle && strcmp(oracle, NB_ORACLE_MARK) == 0)
+        NB_NEED(text, nb_format(ctx, "%.*s", (int)(oracle - text), text));
     NB_NEED(*means, nb_alloc(ctx, (size_t)v->count + 1, sizeof **means));
     NB_TRY(ctx, match(v, text, *means, ctx));
     return any(v, *means) ? NB_OK : tell_absent(v, text, ctx);
@@ -270,14 +249,6 @@ nb_status nb_where_values(const nb_relation *r, const char *among, const char *n
     return NB_OK;
 }
 
-static nb_status name_of(const char *condition, const char **name, nb_ctx *ctx)
-{
-    const char *equals = strchr(condition, '=');
-    NB_REQUIRE(ctx, equals, NB_EINVAL, "expected COLUMN=VALUE, found '%s'", condition);
-    NB_NEED(*name, nb_format(ctx, "%.*s", (int)(equals - condition), condition));
-    return NB_OK;
-}
-
 static bool is_on(const char *condition, const char *name)
 {
     size_t length = strlen(name);
@@ -290,10 +261,11 @@ nb_status nb_where(const nb_relation *r, const char *among, const char *const *c
 {
     *sql = among ? among : "1";
     for (int i = 0; conditions && conditions[i]; i++) {
-        const char *name, *list = "";
+        const char *name, *list = "", *equals = strchr(conditions[i], '=');
         values v;
         bool *means, taken = false;
-        NB_TRY(ctx, name_of(conditions[i], &name, ctx));
+        NB_REQUIRE(ctx, equals, NB_EINVAL, "expected COLUMN=VALUE, found '%s'", conditions[i]);
+        NB_NEED(name, nb_format(ctx, "%.*s", (int)(equals - conditions[i]), conditions[i]));
         for (int j = 0; j < i; j++) taken = taken || is_on(conditions[j], name);
         if (taken) continue;
         NB_TRY(ctx, find_values(r, among, name, &v, ctx));
