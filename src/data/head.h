@@ -49,8 +49,8 @@ nb_status nb_head_doubt(const char *path, const nb_head_shape *shape, const char
 
 /* The consequence of `unmasked`, and what to do. */
 #define NB_HEAD_UNMASKED \
-    "no causal mask is assumed for heads whose file does not name one (causal=false says so without this warning); for " \
-    "a decoder's heads set causal=true, with factors: cur and strategies that pick tokens"
+    "no causal mask is assumed for heads whose file does not name one (causal=false says so without this warning); " \
+    "for a decoder's heads set causal=true, with factors: cur and strategies that pick tokens"
 
 typedef struct {                /* NULL: not known */
     const char *model;          /* metadata `model` */

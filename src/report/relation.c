@@ -259,7 +259,8 @@ static nb_status number_row(keys *k, int *kinds, int *head, int *line)
 static nb_status add_key(keys *k, int number)
 {
     const nb_relation *r = k->r;
-    int kinds[NB_MOST_TEXTS], head, line, lines = k->lines.count, to = 0, trial = sqlite3_column_int(k->row, TRIAL);
+    int kinds[NB_MOST_TEXTS] = {0}, head, line, lines = k->lines.count, to = 0,
+        trial = sqlite3_column_int(k->row, TRIAL);
     const char *status = text_at(k->row, STATUS);
     bool drawn = trial > 0, open = strcmp(status, "ok") == 0 || strcmp(status, "planned") == 0;
     NB_TRY(r->ctx, number_row(k, kinds, &head, &line));
@@ -670,14 +671,13 @@ static nb_status make_without(const nb_relation *r)
         if (i != r->problem && registry_of(r, i))
             NB_NEED(kinds, nb_format(r->ctx, "%s, '%s'", kinds, r->kinds[i]->name));
     return nb_relation_run(
-        r,
-        nb_format(
-            r->ctx,
-            "CREATE TEMP VIEW without AS SELECT kind, 'NO RESULT: ' || listed(c.label, c.id) || ' (' || "
-            "status || coalesce(': ' || nullif(%s, ''), '') || ').' AS text FROM component AS c JOIN run ON "
-            "run.number = c.first_row WHERE NOT c.has_result AND kind IN (%s) AND EXISTS (SELECT 1 FROM key WHERE status "
-            "= 'ok') GROUP BY kind_place, status, %s ORDER BY kind_place, min(c.id)",
-            reason, kinds, reason));
+        r, nb_format(
+               r->ctx,
+               "CREATE TEMP VIEW without AS SELECT kind, 'NO RESULT: ' || listed(c.label, c.id) || ' (' || status || "
+               "coalesce(': ' || nullif(%s, ''), '') || ').' AS text FROM component AS c JOIN run ON run.number = "
+               "c.first_row WHERE NOT c.has_result AND kind IN (%s) AND EXISTS (SELECT 1 FROM key WHERE status = 'ok') "
+               "GROUP BY kind_place, status, %s ORDER BY kind_place, min(c.id)",
+               reason, kinds, reason));
 }
 
 /* Drops what was made of other rows, or by another relation of the same store: all but that, its own view and which
@@ -779,11 +779,8 @@ nb_status nb_relation_gather(nb_relation **out, int count, nb_store *const *stor
     nb_texts_init(&r->views, r->ctx);
     NB_TRY(ctx, nb_functions_add(r->store->db, ctx));
     if (r->study->add_functions) NB_TRY(ctx, r->study->add_functions(r->store->db, ctx));
-    NB_TRY(
-        ctx,
-        nb_relation_run(
-            r,
-            "PRAGMA query_only = 0; PRAGMA temp_store = FILE; PRAGMA cache_size = -65536; PRAGMA temp.cache_size = -262144"));
+    NB_TRY(ctx, nb_relation_run(r, "PRAGMA query_only = 0; PRAGMA temp_store = FILE; PRAGMA cache_size = -65536; "
+                                   "PRAGMA temp.cache_size = -262144"));
     if (r->several) NB_TRY(ctx, gather_rows(r, count, stores, names));
     NB_TRY(ctx, make(r, ""));
     *out = r;
