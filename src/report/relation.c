@@ -550,17 +550,15 @@ static nb_status count_panels(const nb_relation *r)
             NB_NEED(names, nb_format(r->ctx, "%s, r.%s AS %s, k.%s_id AS %s_id", names, r->kinds[i]->name,
                                      r->kinds[i]->name, r->kinds[i]->name, r->kinds[i]->name));
     return nb_relation_run(
-        r,
-        nb_format(
-            r->ctx,
-            "CREATE TEMP TABLE panel AS SELECT c.*, '' AS title, k.problem_id AS problem_id, k.stratum_id AS stratum_id, "
-            "CASE WHEN problems = 1 THEN r.problem END AS problem, %s AS model, %s AS layer, "
-            "%s AS rows, r.n AS n, r.d AS d%s FROM (SELECT panel_id AS id, count(DISTINCT "
-            "problem_id) AS problems, count(DISTINCT source_id) AS sources, count(DISTINCT head_id) "
-            "AS heads, max(trial) + 1 AS trials, min(position) AS first FROM key GROUP BY panel_id) "
-            "AS c JOIN %s AS r ON r.position = c.first JOIN key AS k ON k.id = r.rowid "
-            "ORDER BY c.first; CREATE UNIQUE INDEX panels ON panel (id)",
-            optional(r, "model"), optional(r, "layer"), optional(r, "rows"), names, r->rows));
+        r, nb_format(r->ctx,
+                     "CREATE TEMP TABLE panel AS SELECT c.*, '' AS title, k.problem_id AS problem_id, k.stratum_id AS "
+                     "stratum_id, CASE WHEN problems = 1 THEN r.problem END AS problem, %s AS model, %s AS layer, "
+                     "%s AS rows, r.n AS n, r.d AS d%s FROM (SELECT panel_id AS id, count(DISTINCT "
+                     "problem_id) AS problems, count(DISTINCT source_id) AS sources, count(DISTINCT head_id) "
+                     "AS heads, max(trial) + 1 AS trials, min(position) AS first FROM key GROUP BY panel_id) "
+                     "AS c JOIN %s AS r ON r.position = c.first JOIN key AS k ON k.id = r.rowid "
+                     "ORDER BY c.first; CREATE UNIQUE INDEX panels ON panel (id)",
+                     optional(r, "model"), optional(r, "layer"), optional(r, "rows"), names, r->rows));
 }
 
 /* A title begins with the label of its one problem, or of several files with the model and how many sources they are
@@ -594,8 +592,8 @@ static nb_status make_panels(nb_relation *r)
         nb_format(
             r->ctx,
             "UPDATE panel SET title = CASE WHEN problems = 1 THEN (SELECT label FROM named WHERE named.id = "
-            "panel.id) ELSE (SELECT label FROM stratum WHERE id = stratum_id) || coalesce(' layer ' || layer, '') || ', ' || "
-            "sources || ' sources' END || %s || CASE WHEN rows <> 'all' THEN ', rows: ' || rows ELSE '' END; "
+            "panel.id) ELSE (SELECT label FROM stratum WHERE id = stratum_id) || coalesce(' layer ' || layer, '') || "
+            "', ' || sources || ' sources' END || %s || CASE WHEN rows <> 'all' THEN ', rows: ' || rows ELSE '' END; "
             "CREATE TEMP TABLE fact AS SELECT n.id AS panel_id, f.key AS place, f.value AS text FROM named AS "
             "n JOIN json_each('[' || replace(json_quote(alike), ', ', '\",\"') || ']') AS f; "
             "CREATE TEMP TABLE apart AS SELECT DISTINCT f.* FROM panel AS p JOIN panel AS o ON o.title = "
