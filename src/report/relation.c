@@ -78,8 +78,8 @@ static bool is_of_scene(const nb_relation *r, int kind)
     return a && a->scene && kind != r->problem;
 }
 
-/* Columns of the rows as they are read, before the texts of the identity, what is narrow, and the identity's numbers but
- * for the trial. */
+/* Columns of the rows as they are read, before the texts of the identity, what is narrow, and the identity's numbers
+ * but for the trial. */
 enum { ID, POSITION, HEAD, TRIAL, N, D, STATUS, MODEL, LAYER, SOURCE, KINDS };
 
 enum { NUMBER = 12, NUMBERS = 2 * NB_MOST_TEXTS }; /* characters of a number as text; numbers of a row */
@@ -494,8 +494,8 @@ static nb_status make_components(const keys *k)
         r->ctx,
         nb_relation_table(
             r, "component",
-            "kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, kind_place INTEGER, first_row INTEGER, has_result INTEGER, oracle "
-            "INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set "
+            "kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, kind_place INTEGER, first_row INTEGER, "
+            "has_result INTEGER, oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, one_set "
             "INTEGER, low_rank INTEGER, stochastic INTEGER, input TEXT, PRIMARY KEY (kind, id)",
             &component, r->ctx));
     NB_TRY(r->ctx, nb_relation_table(r, "option",
