@@ -490,14 +490,13 @@ static nb_status make_components(const keys *k)
     const nb_relation *r = k->r;
     sqlite3_stmt *component, *option;
     nb_mark mark = nb_ctx_mark(r->ctx);
-    NB_TRY(
-        r->ctx,
-        nb_relation_table(
-            r, "component",
-            "kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, kind_place INTEGER, first_row INTEGER, "
-            "has_result INTEGER, oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain INTEGER, "
-            "one_set INTEGER, low_rank INTEGER, stochastic INTEGER, input TEXT, PRIMARY KEY (kind, id)",
-            &component, r->ctx));
+    NB_TRY(r->ctx,
+           nb_relation_table(
+               r, "component",
+               "kind TEXT, spec TEXT, label TEXT, full TEXT, name TEXT, id INTEGER, kind_place INTEGER, first_row "
+               "INTEGER, has_result INTEGER, oracle INTEGER, random INTEGER, filter INTEGER, exact INTEGER, plain "
+               "INTEGER, one_set INTEGER, low_rank INTEGER, stochastic INTEGER, input TEXT, PRIMARY KEY (kind, id)",
+               &component, r->ctx));
     NB_TRY(r->ctx, nb_relation_table(r, "option",
                                      "kind TEXT, key TEXT, value TEXT, rest TEXT, rest_label TEXT, id INTEGER, place "
                                      "INTEGER, number REAL, size INTEGER, PRIMARY KEY (kind, id, place)",
