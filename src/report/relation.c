@@ -99,7 +99,7 @@ typedef struct {
     nb_texts heads, lines;
     int identity;                /* how many numbers the identity has */
     bool of_data[NB_MOST_TEXTS]; /* kinds of texts that say which data a row is of */
-    numbers data;                /* which data the last row was of, and the numbers of: */
+    numbers data;                /* which data the last row was of, and what follows from it: */
     int panel, stratum, source;
     facts *facts[NB_MOST_TEXTS]; /* by spec */
     int room[NB_MOST_TEXTS];
@@ -112,7 +112,7 @@ static const char *text_at(sqlite3_stmt *s, int column)
     return text ? text : "";
 }
 
-/* Writes a number and a blank at the end of a text, in 64 digits: this is faster than printf. Returns the new end. */
+/* Writes a number to the base 64 and a blank at the end of a text: printf takes longer. Returns the new end. */
 static char *add_number(char *end, long long number)
 {
     unsigned long long left = (unsigned long long)number;
