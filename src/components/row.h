@@ -123,7 +123,7 @@ typedef union {
                           "a source")
 #define NB_COLUMN_N(row_) NB_COLUMN_INT_OF(row_, n, .help = "tokens")
 #define NB_COLUMN_D(row_) NB_COLUMN_INT_OF(row_, d, .help = "dimension of a head")
-/* What a head is: five columns. */
+/* Five columns say what a head is. */
 #define NB_COLUMNS_OF_HEAD(row_) \
     NB_COLUMN_N(row_), NB_COLUMN_D(row_), NB_COLUMN_MODEL(row_), NB_COLUMN_LAYER(row_), NB_COLUMN_SOURCE(row_)
 #define NB_COLUMN_STATUS(row_) \

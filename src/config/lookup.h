@@ -27,8 +27,8 @@ nb_status nb_lookup_files(const nb_registry *registry, nb_spec *spec, const char
 nb_status nb_lookup_parts(const nb_registry *registry, const char *text, nb_place place, const char *config, int *count,
                           nb_choice_part **parts, bool *listed, nb_mistakes *mistakes, nb_ctx *ctx);
 
-/* As nb_head_files, looking in the same places. NB_EIO if nothing matches a pattern; count -1: there is no such
- * file. */
+/* Lists files as nb_head_files does, from all of these places. NB_EIO if nothing matches a pattern; count -1: there is
+ * no such file. */
 nb_status nb_lookup_heads(const char *text, const char *config, int *count, const char *const **files, nb_ctx *ctx);
 
 /* Finds one path; *found is its place, or the path itself. */

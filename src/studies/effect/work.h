@@ -15,7 +15,7 @@ typedef struct { /* a row */
     bool landmarks;      /* it is F X B, made as `how` says */
     nb_landmark_how how; /* set if `landmarks` */
     const char *why_not; /* why there is no error, since one head's is not a number or not reliable; NULL: there is */
-    /* Of the head at hand (errors.c). NULL: it has none. */
+    /* These are of the head at hand (errors.c). NULL: it has none. */
     const nb_landmarks *picked;
     nb_pair *pair;
     nb_request *request;
