@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -155,12 +156,22 @@ static nb_status work(child *c, const nb_workers *how)
     return NB_OK;
 }
 
-/* A worker keeps only the standard streams and its channel of all that it has inherited: the store's files and the lock
- * on the run's folder stay the parent's alone. */
+/* What a plug-in writes into the worker's memory must reach nobody else: the worker gives up the pages that the parent
+ * shares with the others, and its children do not get its own. */
+static bool keep_own_page(const nb_pool *p, const nb_worker *w)
+{
+    bool done = madvise(w->page, p->page_bytes, MADV_DONTFORK) == 0;
+    for (int i = 0; i < p->worker_count; i++)
+        if (&p->workers[i] != w) done = munmap(p->workers[i].page, p->page_bytes) == 0 && done;
+    return done;
+}
+
+/* A worker keeps only the standard streams, its page and its channel of all that it has inherited: the store's files
+ * and the lock on the run's folder stay the parent's alone. */
 _Noreturn void nb_worker_live(const nb_pool *p, const nb_worker *w, int fd)
 {
     child c = {.plan = p->plan, .ctx = p->ctx, .page = w->page};
-    if (dup2(fd, CHANNEL) != CHANNEL) _exit(EXIT_FAILURE);
+    if (dup2(fd, CHANNEL) != CHANNEL || !keep_own_page(p, w)) _exit(EXIT_FAILURE);
     dup2(STDERR_FILENO, STDOUT_FILENO); /* what a component prints is not the run's output, */
     setvbuf(stdout, NULL, _IOLBF, 0);   /* and is there even if it crashes then */
     closefrom(CHANNEL + 1);

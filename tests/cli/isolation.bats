@@ -92,6 +92,12 @@ nobody_left() {
     done
 }
 
+@test "a call shares no memory that it can write with its worker, with other workers or with their parent" {
+    with "scribble(from=3)" -j 3
+    expect_status 0
+    expect_rows ok "" 0
+}
+
 @test "whatever a component from outside changes, no other row changes: 51 acts" {
     # Eight in a run; with ACTS_A_RUN=1 each alone, in larger runs.
     /usr/bin/python3 -SE - "$NYSBENCH" "$WORK" "$BATS_FILE_TMPDIR/meddlers.so" "${ACTS_A_RUN:-8}" <<'PY'

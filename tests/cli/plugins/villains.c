@@ -141,6 +141,23 @@ static void killed(const nb_points *p, int *tokens, int m)
     kill(getpid(), SIGKILL);
 }
 
+/* Writes into all memory that it shares with other processes, and ends if there is any. */
+static void scribble(const nb_points *p, int *tokens, int m)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[600], access[8];
+    unsigned long from, to;
+    bool found = false;
+    (void)p, (void)tokens, (void)m;
+    while (maps && fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-%lx %7s", &from, &to, access) != 3 || strcmp(access, "rw-s") != 0) continue;
+        memset((void *)from, 0xa5, to - from);
+        found = true;
+    }
+    if (!maps || found) abort();
+    fclose(maps);
+}
+
 #define VILLAIN(symbol) \
     static nb_status pick_##symbol(const nb_points *p, int m, const void *o, nb_picks *picks, nb_ctx *ctx) \
     { \
@@ -166,6 +183,7 @@ VILLAIN(spoil)
 VILLAIN(orphans)
 VILLAIN(repeat)
 VILLAIN(killed)
+VILLAIN(scribble)
 
 static nb_status allocate(const nb_points *p, int m, const void *o, nb_picks *picks, nb_ctx *ctx)
 {
@@ -228,5 +246,5 @@ static const nb_core villain_core = {.component = {"core_crash", "harms", refere
         "strategy", &villain_##symbol.component \
     }
 NB_PLUGIN(PART(segfault), PART(aborts), PART(recurse), PART(hang), PART(deaf), PART(hoard), PART(leave), PART(closes),
-          PART(babble), PART(spoil), PART(orphans), PART(repeat), PART(killed), PART(allocate), PART(nan_points),
-          PART(asks), {"core", &villain_core.component});
+          PART(babble), PART(spoil), PART(orphans), PART(repeat), PART(killed), PART(scribble), PART(allocate),
+          PART(nan_points), PART(asks), {"core", &villain_core.component});
