@@ -12,7 +12,7 @@ from ._errors import ArgumentError, Error
 from ._identity import digest
 from ._library import CoreFunction, PickFunction, library
 from ._session import command, key_of
-from ._strategy import without_options
+from ._strategy import file_of, without_options
 from .serve import Mistake, check_given, core_of, given, results_of, told
 
 _TOKENS, _GROUPS, _POINTS = 1, 2, 3  # nysbench_picks_kind
@@ -49,8 +49,7 @@ def _call(found, raised, pointer, _):
         return 0
     except BaseException as error:  # which a call from C cannot let through
         raised[:] = [error]
-        path = getattr(getattr(found.function, "__code__", None), "co_filename", "")
-        request.message = told(error, path).encode(errors="replace")[:511]
+        request.message = told(error, file_of(found.function)).encode(errors="replace")[:511]
         return 1
 
 

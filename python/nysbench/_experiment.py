@@ -2,6 +2,7 @@
 """A whole experiment: heads, methods and numbers of landmarks in, what they are worth out."""
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -20,8 +21,8 @@ from ._identity import digest
 from ._program import ask
 from ._progress import Progress
 from ._result import Run
-from ._session import FUNCTIONS, Session, command, key_of, name_of, write_bridge
-from ._strategy import without_options
+from ._session import FUNCTIONS, Session, command, key_of, write_bridge
+from ._strategy import file_of, without_options
 from .serve import answer
 
 
@@ -180,10 +181,8 @@ class _Functions:
     def _spec(self, function):
         found = without_options(function)
         identity = digest(found.function)
-        name = name_of(found)
         if identity not in self.labels:
-            count = sum(label.partition(" ")[0] == name for label in self.labels.values())
-            self.labels[identity] = f"{name} {count + 1}" if count else name
+            self.labels[identity] = self._label(found.__name__)
             if found.kind == "strategy":
                 self.strategies.append((self.labels[identity], found))
         key = key_of(found, identity)
@@ -191,6 +190,11 @@ class _Functions:
         if not self.isolate:
             self.served[key] = _Served(found)
         return f"{command(key, found)[:-1]}, label={quoted(self.labels[identity])})"
+
+    def _label(self, name):
+        """The name, with a number behind it if another function has it."""
+        numbered = itertools.chain([name], (f"{name} {number}" for number in itertools.count(2)))
+        return next(label for label in numbered if label not in self.labels.values())
 
     def _copy(self, found, key):
         """Writes a copy of the function, for processes of its own and for runs from the shell, where that can be."""
@@ -225,8 +229,7 @@ class _Served:
     """Answers the questions of a function's bridges."""
 
     def __init__(self, found):
-        self.found = found
-        self.path = found.function.__code__.co_filename if hasattr(found.function, "__code__") else ""
+        self.found, self.path = found, file_of(found.function)
 
     def __call__(self, question, waited_s):
         return {**answer(self.found, {}, question, self.path), "waited_s": waited_s}

@@ -216,8 +216,7 @@ def _select(points, keys, m, strategy, causal, settings):
     request.take_settings(**settings)
     strategy, callbacks = _named("strategy", strategy)
     request.strategy, request.landmarks = text("strategy", strategy), integer("m", m, 1, LARGEST_INT)
-    with raising(*callbacks):
-        _call(library.nysbench_select, request, found, {"q": "points", "k": "keys", "landmarks": "m"})
+    _call(library.nysbench_select, request, found, {"q": "points", "k": "keys", "landmarks": "m"}, callbacks)
     of_queries, of_keys, note = found.queries, found.keys, found.note
     queries = _side(of_queries, found)
     keys = queries if of_keys.points == of_queries.points else _side(of_keys, found)
@@ -282,20 +281,20 @@ def _measure(q, k, v, causal, factors, cores, metrics, settings, *, strategy, la
     else:
         names["landmarks"] = request.take_landmarks(query_landmarks, key_landmarks)
     count = ctypes.c_int()
-    with raising(*callbacks):
-        _call(library.nysbench_measure, request, count, names)
+    _call(library.nysbench_measure, request, count, names, callbacks)
     rows = [_row(i) for i in range(count.value)]
-    for callback in callbacks:
-        for row in rows:
-            _rename(row, callback)
+    for row in rows:
+        for column in ("strategy", "core", "reason"):
+            if row[column] is not None:
+                row[column] = _with_names(row[column], callbacks)
     return rows
 
 
-def _rename(row, callback):
-    """The function's name, for what the library calls it."""
-    for column, told in (("strategy", callback.spec), ("core", callback.spec), ("reason", callback.told)):
-        if row[column] is not None:
-            row[column] = row[column].replace(told, callback.name)
+def _with_names(text, callbacks):
+    """A text with the functions' names, for what the library calls them."""
+    for callback in callbacks:
+        text = text.replace(callback.told, callback.name).replace(callback.spec, callback.name)
+    return text
 
 
 def _named(name, given):
@@ -329,19 +328,21 @@ def _heads_of(*arrays):
         yield [None if x is None else x[i * len(x) // len(flat[0])] for x in flat]
 
 
-def _call(function, request, result, names):
+def _call(function, request, result, names, callbacks):
     """What is doubtful about a file, or a core that is worse than the constant matrix, is a warning to the caller of select or measure.
 
-    names: by field of the request, the argument that the caller has written; messages begin with it.
+    names: by field of the request, the argument that the caller has written; messages begin with it. callbacks: what they
+    raise is raised.
     """
     handle = _library.handle()
-    try:
-        handle.call(function, ctypes.byref(request), ctypes.byref(result))
-    except Error as error:
-        raise type(error)(_renamed(str(error), names)) from None
+    with raising(*callbacks):
+        try:
+            handle.call(function, ctypes.byref(request), ctypes.byref(result))
+        except Error as error:
+            raise type(error)(_with_names(_renamed(str(error), names), callbacks)) from None
     doubt = library.nysbench_warning(handle.pointer)
     if doubt:
-        warnings.warn(doubt.decode(errors="replace"), stacklevel=4)
+        warnings.warn(_with_names(doubt.decode(errors="replace"), callbacks), stacklevel=4)
 
 
 def _renamed(message, names):

@@ -10,6 +10,7 @@ Whatever ends this process ends the program too, and the program its workers and
 import contextlib
 import json
 import os
+import re
 import selectors
 import shlex
 import signal
@@ -28,14 +29,9 @@ FUNCTIONS = "functions"  # the folder of a run where the bridge is, and copies o
 PATIENCE_S = 20  # after an interrupt: until the program has kept what is done
 
 
-def name_of(found):
-    """What tables call a strategy or core."""
-    return "lambda" if found.__name__ == "<lambda>" else found.__name__
-
-
 def key_of(found, identity):
-    """What the bridge of a function says."""
-    return f"{name_of(found)}-{identity}"
+    """What the bridge of a function says: a word that may name a file."""
+    return f"{re.sub(r'[^a-zA-Z0-9_]+', '-', found.__name__)[:40]}-{identity}"
 
 
 def command(key, found):

@@ -61,8 +61,8 @@ class Strategy:
 
     def __init__(self, function):
         """TypeError for a function with *args or **options, or without m."""
-        functools.update_wrapper(self, function)
-        self.function = function
+        functools.update_wrapper(self, function, updated=())
+        self.function, self.__name__ = function, name_of(function)
         self.given, self.options = _parameters(function, self.GIVEN)
         self._check()
 
@@ -103,12 +103,42 @@ def without_options(function):
     return found
 
 
+def name_of(function):
+    """What messages and tables call a callable: a function by its name, an object by its class, and a functools.partial by
+    what it calls, with the short arguments that it adds."""
+    if isinstance(function, functools.partial):
+        added = [*map(_shown, function.args), *(f"{name}={_shown(value)}" for name, value in function.keywords.items())]
+        return name_of(function.func) + (f"({', '.join(added)})" if added else "")
+    name = getattr(function, "__name__", None) or type(function).__name__
+    return "lambda" if name == "<lambda>" else name
+
+
+def _shown(value):
+    return repr(value) if isinstance(value, (bool, int, float, str)) and len(repr(value)) <= 24 else "..."
+
+
+def file_of(function):
+    """The file with the code of a callable; an empty text where that is not Python."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None) or getattr(getattr(type(function), "__call__", None), "__code__", None)
+    return getattr(code, "co_filename", "")
+
+
+def _signature(function):
+    try:
+        return inspect.signature(function).parameters
+    except ValueError:
+        raise TypeError(f"{name_of(function)}: Python does not know its parameters: call it from a function that names them") from None
+
+
 def _parameters(function, allowed):
     """The parameters in `allowed`, and the others with their defaults, or REQUIRED."""
     given, options = [], {}
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in _signature(function).values():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise TypeError(f"{function.__name__}: '{parameter}': its parameters are given by name")
+            raise TypeError(f"{name_of(function)}: '{parameter}': its parameters are given by name")
         if parameter.name in allowed:
             given.append(parameter.name)
         else:
@@ -117,11 +147,10 @@ def _parameters(function, allowed):
 
 
 def method(function):
-    """A strategy, or a core if the function names F, A or B."""
+    """A strategy, or a core if the callable names F, A or B."""
     if isinstance(function, Strategy):
         return function
-    names = inspect.signature(function).parameters
-    return (Strategy if {"F", "A", "B"}.isdisjoint(names) else Core)(function)
+    return (Strategy if {"F", "A", "B"}.isdisjoint(_signature(function)) else Core)(function)
 
 
 def strategy(function: Callable) -> Strategy:

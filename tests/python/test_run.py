@@ -162,6 +162,25 @@ class Functions(Folders):
         other = column(run([from_token(3)], folder=self.folder), "error")
         self.assertFalse(np.array_equal(one, other))
 
+    def test_callables_without_a_name(self):
+        """A functools.partial, an object, a method, a cached function and a lambda pick what their function picks."""
+        shifted = functools.partial(first_from, start=3)
+        with self.assertWarnsRegex(UserWarning, r"ValueError: no 8 \(test_run.py, line \d+: raise"):
+            found = run([shifted, functools.partial(first_from, start=5), From(3), From(3).pick, functools.lru_cache(first_points),
+                         lambda points, m: range(3, 3 + m), functools.partial(From(0, most=4))])
+        picks = {label: column(found, "error", strategy_label=label).tolist() for label in set(column(found, "strategy_label"))}
+        self.assertEqual(set(picks), {"first_from(start=3)", "first_from(start=5)", "From", "pick", "first_points", "lambda", "From 2"})
+        for label in "From", "pick", "lambda":
+            self.assertEqual(picks[label], picks["first_from(start=3)"], label)
+        self.assertNotEqual(picks["first_from(start=5)"], picks["first_from(start=3)"])
+        self.assertEqual(nysbench.select(Q[0, 0], 4, shifted).tokens.tolist(), [3, 4, 5, 6])
+        self.assertEqual(nysbench.select(Q[0, 0], 4, From(3)).tokens.tolist(), [3, 4, 5, 6])
+        wide = {"cores": [functools.partial(pinv_cut, rcond=0.01)], "strategies": "uniform(strided=true)", "trials": 1}
+        self.assertEqual(set(column(nysbench.run(**{**SAME, **wide}), "core_label")), {"pinv_cut(rcond=0.01)"})
+        with self.assertWarnsRegex(UserWarning, r"with core pinv_cut\(rcond=0.01\)$"):
+            row, = nysbench.measure(Q[0, 0], K[0, 0], strategy=From(3), landmarks=4, cores=wide["cores"])
+        self.assertEqual((row["strategy"], row["core"]), ("From", "pinv_cut(rcond=0.01)"))
+
     def test_exceptions_are_reasons(self):
         def picky(points, m):
             if m == 8:
@@ -219,7 +238,8 @@ class Functions(Folders):
 
     def test_refused(self):
         for problem, text in ((lambda points: 3, "no parameter m"), (lambda points, m, power: 3, "power: a strategy is given"),
-                              (lambda points, *m: 3, "given by name")):
+                              (lambda points, *m: 3, "given by name"),
+                              (np.argsort, "argsort: "), (functools.partial(first_from), "start: a strategy is given"), (dict.get, "get: ")):
             with self.assertRaisesRegex(TypeError, text):
                 run([problem])
         for given, kind, text in (
@@ -421,6 +441,29 @@ class Identity(unittest.TestCase):
 
 def first_points(points, m):
     return range(m)
+
+
+def first_from(points, m, start):
+    return np.arange(start, start + m)
+
+
+def pinv_cut(A, rcond):
+    return np.linalg.pinv(A, rcond=rcond)
+
+
+class From:
+    """Its attributes have the names of a strategy's."""
+
+    def __init__(self, function, most=8):
+        self.function, self.most, self.kind, self.given = function, most, "mine", None
+
+    def pick(self, points, m):
+        return first_from(points, m, self.function)
+
+    def __call__(self, points, m):
+        if m > self.most:
+            raise ValueError(f"no {m}")
+        return self.pick(points, m)
 
 
 if __name__ == "__main__":
