@@ -2,6 +2,8 @@
 /* text.c - UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
 #include "base/text.h"
 
+#include "base/columns.h"
+
 #include <string.h>
 
 /* Bytes of the character that begins there; 0: none does. */
@@ -101,23 +103,60 @@ const char *nb_article(const char *noun)
     return *noun && strchr("aeiou", *noun) ? "an" : "a";
 }
 
-static int columns_of(const char *text, size_t bytes)
+/* Returns the columns of the next character, or of a byte that belongs to none; *bytes: how many bytes that is. */
+static int next_columns(const char *text, size_t *bytes)
+{
+    static const unsigned char bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07}; /* of the first byte, by the number of bytes */
+    const unsigned char *at = (const unsigned char *)text;
+    size_t found = character(at);
+    uint32_t code = at[0] & bits[found];
+    for (size_t i = 1; i < found; i++) code = code << 6 | (at[i] & 0x3f);
+    *bytes = found ? found : 1;
+    return found ? nb_columns_of(code) : 1;
+}
+
+int nb_text_columns_in(const char *text, size_t bytes)
 {
     int columns = 0;
-    for (size_t i = 0; i < bytes; i++) columns += (text[i] & 0xc0) != 0x80;
+    for (size_t at = 0, taken; at < bytes && text[at]; at += taken) columns += next_columns(text + at, &taken);
     return columns;
+}
+
+int nb_text_columns(const char *text)
+{
+    return nb_text_columns_in(text, SIZE_MAX);
+}
+
+size_t nb_text_start(const char *text, int columns)
+{
+    size_t at = 0, taken;
+    while (text[at] && (columns -= next_columns(text + at, &taken)) >= 0) at += taken;
+    return at;
+}
+
+const char *nb_text_end(const char *text, int columns)
+{
+    int left = nb_text_columns(text);
+    while (*text) {
+        size_t bytes;
+        int own = next_columns(text, &bytes);
+        if (own > 0 && left <= columns) break;
+        left -= own;
+        text += bytes;
+    }
+    return text;
 }
 
 void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *text)
 {
-    int at = 0, gap = indent - columns_of(before, strlen(before));
+    int at = 0, gap = indent - nb_text_columns(before);
     if (gap < 0)
         fprintf(out, "%s\n%*s", before, indent, "");
     else
         fprintf(out, "%*s%s", gap, "", before);
     while (*(text += strspn(text, " \n\t"))) {
         size_t bytes = strcspn(text, " \n\t");
-        int columns = columns_of(text, bytes);
+        int columns = nb_text_columns_in(text, bytes);
         if (at > 0 && indent + at + 1 + columns > width) {
             fprintf(out, "\n%*s", indent, "");
             at = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text.h - cleans text from outside (programs' output, plug-ins' texts, file names) so that every file and terminal
- * accepts it, and breaks text into lines. */
+ * accepts it, measures it in columns of a terminal, and breaks it into lines. */
 #ifndef NB_TEXT_H
 #define NB_TEXT_H
 
@@ -26,6 +26,20 @@ int nb_text_is_clean(const char *text, const char *kept);
 
 /* True if the texts are equal but for blanks outside of quotes. */
 int nb_text_same(const char *a, const char *b);
+
+/* Columns of a terminal, whatever the locale: East Asian wide characters take two, combining marks none. A byte that
+ * belongs to no character takes one. */
+
+/* Returns how many the text takes, or its first `bytes`. */
+int nb_text_columns(const char *text);
+int nb_text_columns_in(const char *text, size_t bytes);
+
+/* Returns the bytes of the longest start of the text that takes at most so many columns, with the marks on its last
+ * character. */
+size_t nb_text_start(const char *text, int columns);
+
+/* Returns the longest end of the text that takes at most so many columns and begins with no mark. */
+const char *nb_text_end(const char *text, int columns);
 
 /* Prints words in lines of at most `width` columns, the first behind `before`, which takes `indent` columns and is
  * padded on its left; a wider one has a line of its own. A word may be wider than the line. */

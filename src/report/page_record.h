@@ -48,9 +48,7 @@ nb_status nb_page_print_markdown(FILE *out, const nb_page *page);
 nb_status nb_page_print_latex(FILE *out, const nb_page *page);
 
 /* Lines of text: words that are cut nowhere, in lines of a width. */
-int nb_page_width_of(const char *text); /* in characters */
-int nb_page_width_of_bytes(const char *text, int bytes);
-int nb_page_longest_word(const char *text);
+int nb_page_longest_word(const char *text); /* in columns */
 /* The next line and how many bytes it has; *at goes on behind it and the blanks there. False: none is left. */
 bool nb_page_line(const char **at, int width, const char **line, int *bytes);
 void nb_page_spaces(FILE *out, int count);

@@ -5,6 +5,8 @@
  * as a list of its rows, a line or more for a cell. */
 #include "report/page_record.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,10 +46,10 @@ static const char *mark_at(const layout *l, int row, int column)
 static void measure(layout *l, int column)
 {
     int *width = &l->text[column];
-    *width = l->t->headless ? 0 : nb_page_width_of(l->t->columns[column].text);
+    *width = l->t->headless ? 0 : nb_text_columns(l->t->columns[column].text);
     for (int r = 0; r < l->t->row_count; r++) {
-        *width = most(*width, nb_page_width_of(*text_at(l, r, column)));
-        l->marks[column] = most(l->marks[column], nb_page_width_of(mark_at(l, r, column)));
+        *width = most(*width, nb_text_columns(*text_at(l, r, column)));
+        l->marks[column] = most(l->marks[column], nb_text_columns(mark_at(l, r, column)));
     }
 }
 
@@ -83,7 +85,7 @@ static int total(const layout *l, bool labels)
 /* Returns how narrow a column may become. Cutting short labels wins little. */
 static int floor_of(const layout *l, int column, int label)
 {
-    int head = l->t->headless ? 0 : nb_page_width_of(l->t->columns[column].text), word = head;
+    int head = l->t->headless ? 0 : nb_text_columns(l->t->columns[column].text), word = head;
     if (has_kind(l, column, NB_PAGE_NUMBER)) return l->text[column];
     if (has_kind(l, column, NB_PAGE_LABEL)) return l->text[column] > SHORT_LABEL ? most(head, label) : l->text[column];
     if (!has_kind(l, column, NB_PAGE_PROSE)) return l->text[column];
@@ -92,22 +94,13 @@ static int floor_of(const layout *l, int column, int label)
     return most(word, l->text[column] < LEAST_PROSE ? l->text[column] : LEAST_PROSE);
 }
 
-/* The first `chars` characters, in bytes. */
-static int bytes_of(const char *text, int chars)
-{
-    int at = 0;
-    while (text[at] && (((unsigned char)text[at] & 0xc0) == 0x80 || chars-- > 0)) at++;
-    return at;
-}
-
-/* Its start, "..." and its last `tail` characters. */
+/* Its start, "..." and at most `tail` columns of its end. */
 static nb_status shorten(const char *text, int width, int tail, const char **made, nb_ctx *ctx)
 {
-    int chars = nb_page_width_of(text);
     *made = text;
-    if (chars <= width) return NB_OK;
+    if (nb_text_columns(text) <= width) return NB_OK;
     NB_NEED(*made,
-            nb_format(ctx, "%.*s...%s", bytes_of(text, width - 3 - tail), text, text + bytes_of(text, chars - tail)));
+            nb_format(ctx, "%.*s...%s", (int)nb_text_start(text, width - 3 - tail), text, nb_text_end(text, tail)));
     return NB_OK;
 }
 
@@ -144,7 +137,7 @@ static nb_status find_cut(const layout *l, int column, int *width, int *tail)
     NB_NEED(texts, nb_alloc(l->ctx, (size_t)count + 1, sizeof *texts));
     for (int r = 0; r < count; r++) {
         texts[r] = *text_at(l, r, column);
-        longest = most(longest, nb_page_width_of(texts[r]));
+        longest = most(longest, nb_text_columns(texts[r]));
     }
     count = sort_distinct(texts, count);
     for (*width = l->text[column]; *width < longest; ++*width) {
@@ -206,12 +199,12 @@ static void put(pen *p, const char *text, int bytes)
 /* A line of a cell, and the blanks around it. */
 static void put_cell(pen *p, int column, const char *text, int bytes, const char *mark)
 {
-    int rest = p->l->text[column] - nb_page_width_of_bytes(text, bytes), marks = p->l->marks[column];
+    int rest = p->l->text[column] - nb_text_columns_in(text, (size_t)bytes), marks = p->l->marks[column];
     bool right = has_kind(p->l, column, NB_PAGE_NUMBER);
     if (right) p->blanks += rest;
     put(p, text, bytes);
     put(p, mark, (int)strlen(mark));
-    p->blanks += (right ? 0 : rest) + marks - nb_page_width_of(mark) + GAP;
+    p->blanks += (right ? 0 : rest) + marks - nb_text_columns(mark) + GAP;
 }
 
 /* The next line of a cell's text; *at is what is left of it. Only prose has more than one. */

@@ -2,28 +2,19 @@
 /* page_text.c - a page as text: paragraphs are wrapped, all but headings and paragraphs is set in by two. */
 #include "report/page_record.h"
 
+#include "base/text.h"
+
 #include <limits.h>
 #include <string.h>
 
 enum { INDENT = 2 };
 
-int nb_page_width_of_bytes(const char *text, int bytes)
-{
-    int width = 0;
-    for (int i = 0; i < bytes; i++) width += ((unsigned char)text[i] & 0xc0) != 0x80; /* the first of a character */
-    return width;
-}
-
-int nb_page_width_of(const char *text)
-{
-    return nb_page_width_of_bytes(text, (int)strlen(text));
-}
-
 int nb_page_longest_word(const char *text)
 {
     int longest = 0;
     for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-        int bytes = (int)strcspn(text, " "), width = nb_page_width_of_bytes(text, bytes);
+        size_t bytes = strcspn(text, " ");
+        int width = nb_text_columns_in(text, bytes);
         longest = width > longest ? width : longest;
         text += bytes;
     }
@@ -36,7 +27,7 @@ bool nb_page_line(const char **at, int width, const char **line, int *bytes)
     for (const char *next = from; *next;) { /* behind each word */
         const char *word = next + strspn(next, " ");
         next = word + strcspn(word, " ");
-        if (end > from && nb_page_width_of_bytes(from, (int)(next - from)) > width) break;
+        if (end > from && nb_text_columns_in(from, (size_t)(next - from)) > width) break;
         if (next > word) end = next;
     }
     *line = from;
@@ -53,7 +44,7 @@ void nb_page_spaces(FILE *out, int count)
 void nb_page_wrap(FILE *out, const char *lead, const char *text, int indent, int width, bool bold)
 {
     const char *line;
-    int bytes, used = nb_page_width_of(lead);
+    int bytes, used = nb_text_columns(lead);
     fputs(lead, out);
     if (bold) fputs("\033[1m", out);
     for (bool first = true; nb_page_line(&text, (width > 0 ? width : INT_MAX) - (first ? used : indent), &line, &bytes);

@@ -137,6 +137,30 @@ sys.stdout.buffer.write(text.replace(b"\r\n", b"\n"))
 PY
 }
 
+@test "labels in East Asian scripts and with combining marks leave the columns straight, whatever the locale" {
+    config <<'Y'
+problems: gaussian(n=32, d=4)
+strategies: [uniform, 'segment_means(label="区間の平均")', 'kmeans(label="kmédias")']
+cores: svd
+landmarks: 4
+trials: 3
+plots: []
+Y
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
+    for locale in C C.UTF-8; do
+        LC_ALL=$locale COLUMNS=80 "$NYSBENCH" table "$WORK/r" errors >"$WORK/$locale"
+        /usr/bin/python3 - "$WORK/$locale" <<'PY'
+import sys, unicodedata
+def columns(text):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text)
+wanted = "uniform", "区間の平均", "dias"
+lines = [line.rstrip(")\n") for line in open(sys.argv[1], encoding="utf-8") if any(word in line for word in wanted)]
+assert len(lines) == 3 and len({columns(line) for line in lines}) == 1, lines
+PY
+    done
+    cmp "$WORK/C" "$WORK/C.UTF-8"
+}
+
 @test "on a terminal a table has its width and bold headings, and without them is the same" {
     COLUMNS=70 "$NYSBENCH" compare "$SHARED/r" >"$WORK/plain"
     TERM=xterm terminal 70 env -u COLUMNS -u NO_COLOR "$NYSBENCH" compare "$SHARED/r" >"$WORK/bold"

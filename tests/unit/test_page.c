@@ -121,6 +121,44 @@ static void test_prose(void **state)
            *state);
 }
 
+/* Numbers stand below each other beside labels of narrow, wide and combining characters; what is cut is cut at a
+ * column, and not between a letter and its mark. */
+static void test_columns(void **state)
+{
+    static const char *const labels[] = {"ab", "要約の方法", "cafe\u0301", "Ａ한"};
+    nb_page page;
+    nb_page_make(&page, *state);
+    nb_page_table(&page);
+    nb_page_column(&page, NB_PAGE_LABEL, "方法");
+    nb_page_column(&page, NB_PAGE_NUMBER, "誤差");
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+        nb_page_row(&page);
+        nb_page_cell(&page, "%s", labels[i]);
+        nb_page_cell(&page, "0.%zu", i);
+    }
+    expect(&page, NB_PAGE_TEXT, 0,
+           "  方法        誤差\n"
+           "  ab           0.0\n"
+           "  要約の方法   0.1\n"
+           "  cafe\u0301         0.2\n"
+           "  Ａ한         0.3\n",
+           *state);
+    nb_page_make(&page, *state);
+    nb_page_table(&page);
+    nb_page_column(&page, NB_PAGE_LABEL, "l");
+    nb_page_column(&page, NB_PAGE_NUMBER, "n");
+    for (int i = 1; i < 3; i++) {
+        nb_page_row(&page);
+        nb_page_cell(&page, "要約の方法についての長い名前%d", i);
+        nb_page_cell(&page, "0.%d", i);
+    }
+    expect(&page, NB_PAGE_TEXT, 20,
+           "  l               n\n"
+           "  要約...名前1  0.1\n"
+           "  要約...名前2  0.2\n",
+           *state);
+}
+
 static void test_empty(void **state)
 {
     nb_page page;
@@ -178,14 +216,16 @@ typedef struct {
     const char *labels[MOST_ROWS];
 } random_table;
 
-/* Labels that differ at their start, in their middle or at their end. */
+/* Labels that differ at their start, in their middle or at their end; some in characters of two columns. */
 static const char *random_label(gsl_rng *r, int row, nb_ctx *ctx)
 {
     static const char fill[] = "(abcdefghij=klmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz)";
+    static const char wide[] = "漢字仮名交文漢字仮名交文漢字仮名交文漢字仮名交文";
     int length = (int)gsl_rng_uniform_int(r, 50);
-    switch (gsl_rng_uniform_int(r, 3)) {
+    switch (gsl_rng_uniform_int(r, 4)) {
     case 0: return nb_format(ctx, "%d%.*s", row, length, fill);
     case 1: return nb_format(ctx, "x%.*s%d%.*s", length / 2, fill, row, length / 2, fill);
+    case 2: return nb_format(ctx, "e\u0301%.*s%d", 3 * (length / 2), wide, row);
     default: return nb_format(ctx, "x%.*s%d", length, fill, row);
     }
 }
@@ -216,10 +256,14 @@ static void make_random(nb_page *page, random_table *t, gsl_rng *r, nb_ctx *ctx)
     }
 }
 
+/* In columns. Of this file's characters those of three bytes are wide, and U+0301 is a combining mark. */
 static int width_of(const char *line, size_t bytes)
 {
     int width = 0;
-    for (size_t i = 0; i < bytes; i++) width += ((unsigned char)line[i] & 0xc0) != 0x80;
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char byte = (unsigned char)line[i];
+        width += byte >= 0xe0 ? 2 : byte == 0xcc ? 0 : (byte & 0xc0) != 0x80;
+    }
     return width;
 }
 
@@ -291,9 +335,9 @@ static void test_widths(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_text),     test_with_ctx(test_markdown),
-                                       test_with_ctx(test_terminal), test_with_ctx(test_empty),
-                                       test_with_ctx(test_prose),    test_with_ctx(test_outside),
-                                       test_with_ctx(test_failures), test_with_ctx(test_widths)};
+    const struct CMUnitTest tests[] = {
+        test_with_ctx(test_text),    test_with_ctx(test_markdown), test_with_ctx(test_terminal),
+        test_with_ctx(test_empty),   test_with_ctx(test_prose),    test_with_ctx(test_columns),
+        test_with_ctx(test_outside), test_with_ctx(test_failures), test_with_ctx(test_widths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,6 +118,50 @@ static void filled(const char *before, int indent, int width, const char *text, 
     free(made);
 }
 
+/* Values from Unicode's EastAsianWidth.txt and UnicodeData.txt, at the edges of ranges. */
+static void test_columns(void **state)
+{
+    static const struct {
+        const char *text;
+        int columns;
+    } known[] = {{"", 0},
+                 {"a~\x7f", 3},
+                 {"\u00e9\u00ad", 2},               /* the soft hyphen is drawn */
+                 {"e\u0301\u0300o\u036f\u0370", 3}, /* combining marks, and the letter behind their block */
+                 {"\u200b\u200d\u2060", 0},         /* formats */
+                 {"\u10ff\u1100\u115f\u1160", 5},   /* Hangul: two initials, which are wide, and a vowel, which joins */
+                 {"\u4e00\u9fff\ua000\uac00", 8},
+                 {"\u303f\u3041", 3}, /* the one narrow sign among the ideographs' */
+                 {"\uff01\uff60\uff61", 5},
+                 {"\U0001f600", 2},
+                 {"\U0002fffd\U0002fffe\U0003fffd", 5},
+                 {"\u3099\U000e0100", 0},
+                 {"\xff\xe4\xb8", 3}}; /* bytes of no character */
+    (void)state;
+    setlocale(LC_ALL, "C"); /* which must not matter */
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (nb_text_columns(known[i].text) != known[i].columns)
+            fail_msg("%zu: %d columns, not %d", i, nb_text_columns(known[i].text), known[i].columns);
+    assert_int_equal(nb_text_columns_in("漢字", 3), 2);
+    assert_int_equal(nb_text_columns_in("漢字", 100), 4);
+}
+
+static void test_cut(void **state)
+{
+    (void)state;
+    assert_int_equal(nb_text_start("漢字", 3), 3);
+    assert_int_equal(nb_text_start("漢字", 4), 6);
+    assert_int_equal(nb_text_start("e\u0301x", 1), 3);
+    assert_int_equal(nb_text_start("ab", 0), 0);
+    assert_int_equal(nb_text_start("ab", -1), 0);
+    assert_int_equal(nb_text_start("ab", 9), 2);
+    assert_string_equal(nb_text_end("漢字", 3), "字");
+    assert_string_equal(nb_text_end("ae\u0301x", 2), "e\u0301x");
+    assert_string_equal(nb_text_end("ae\u0301x", 1), "x");
+    assert_string_equal(nb_text_end("ab", 0), "");
+    assert_string_equal(nb_text_end("ab", 9), "ab");
+}
+
 /* A character of two bytes is one column; a line may be as wide as the width, and a word wider. */
 static void test_fill(void **state)
 {
@@ -129,6 +173,7 @@ static void test_fill(void **state)
     filled("a long one ", 4, 12, "one two", "a long one \n    one two\n");
     filled("", 0, 3, "wider .x", "wider\n.x\n");
     filled("- ", 2, 9, "", "- \n");
+    filled("漢 ", 4, 12, "要約 方 法", " 漢 要約 方\n    法\n");
 }
 
 static void hidden(const char *given, pid_t pid, const char *expected)
@@ -184,7 +229,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequences), cmocka_unit_test(test_what_becomes_of_it),
         cmocka_unit_test(test_too_long),  test_with_ctx(test_messages),
-        cmocka_unit_test(test_same),      cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_same),      cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_cut),       cmocka_unit_test(test_fill),
         cmocka_unit_test(test_chance),    cmocka_unit_test(test_lists),
         test_with_ctx(test_shell_line),
     };
