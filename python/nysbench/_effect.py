@@ -19,6 +19,7 @@ from ._session import BRIDGE
 from ._safetensors import write
 from .capture import capture
 from .patching import patch
+from .serve import line_of, printable
 
 _KEPT = 2  # exact passes that are kept
 
@@ -77,11 +78,11 @@ class _Model:
         try:
             return answers[question["do"]](question)
         except NumericError as error:
-            return {"diverged": str(error)}
+            return {"diverged": printable(str(error))}
         except ArgumentError as error:
-            return {"skipped": str(error)}
+            return {"skipped": printable(str(error))}
         except Exception as error:  # whatever the model raises is the reason of its rows
-            return {"error": " ".join(f"{type(error).__name__}: {error}".split())[:300]}
+            return {"error": line_of(error)[:300]}
 
     def exact(self, source):
         if source not in self.kept:

@@ -188,16 +188,31 @@ def core_of(result, m):
     return array.astype(np.float64)
 
 
+def printable(text):
+    """A text in one line that every reader of JSON takes: what has no glyph, such as NUL or half a surrogate pair, is
+    written as Python writes it in a string."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in " ".join(text.split()))
+
+
+def line_of(error):
+    """An exception in one line."""
+    try:
+        text = str(error)
+    except Exception as another:  # of the user's __str__
+        text = f"has no text: its __str__ raised {type(another).__name__}"
+    return printable(f"{type(error).__name__}: {text}")
+
+
 def told(error, path):
     """An exception in one line, with the last place in the user's file that it came through."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
     if isinstance(error, Mistake):
-        return str(error)
+        return printable(str(error))
+    text = line_of(error)
     places = [place for place in traceback.extract_tb(error.__traceback__) if place.filename == path]
     if not places:
         return text[:300]
     line = f": {places[-1].line}" if places[-1].line else ""
-    return f"{text[:300]} ({os.path.basename(path)}, line {places[-1].lineno}{line[:100]})"
+    return f"{text[:300]} ({printable(os.path.basename(path))}, line {places[-1].lineno}{printable(line)[:100]})"
 
 
 def check_given(strategy, values, side):

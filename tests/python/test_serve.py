@@ -66,6 +66,13 @@ def part(points, keys, m): return range(m)
 def joint(points, m): return range(m)
 def blend(points, queries, m): return range(m)
 number = 3
+
+class Mute(Exception):
+    def __str__(self):
+        raise LookupError
+
+def odd(points, m):
+    raise [ValueError("a\\0b"), OSError("cannot read caf\\udce9.npy,\\x1b[1m\\u2028é"), Mute()][m - 1]
 """
 
 
@@ -181,6 +188,14 @@ class Mistakes(Served):
         self.errors("writes_keys", "ValueError: assignment destination is read-only (bad.py, line 13: def writes_keys(queries, keys, m): keys[0] = 0)", "both")
         self.errors("writes_queries", "ValueError: assignment destination is read-only (bad.py, line 14: def writes_queries(queries, keys, m): queries[0] = 0)", "both")
         self.errors("long", "KeyError: '" + "x" * 289 + " (bad.py, line 15: def long(points, m): raise KeyError(\"x\" * 1000))")
+
+    def test_exceptions_with_odd_texts(self):
+        """Without the characters that a reader of JSON refuses; a good letter stays. One has no text at all."""
+        place = " (bad.py, line 49: raise [ValueError("
+        for m, text in ((1, "ValueError: a\\x00b"), (2, "OSError: cannot read caf\\udce9.npy,\\x1b[1m é"),
+                        (3, "Mute: has no text: its __str__ raised LookupError")):
+            answer, = self.served([self.write(BAD, "bad.py"), "odd"], self.question(m=m))
+            self.assertEqual(answer["error"][:len(text + place)], text + place)
 
     def test_ragged_lists(self):
         """In NumPy's words."""
