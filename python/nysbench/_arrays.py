@@ -95,6 +95,6 @@ def integers(name, given):
 
 def flag(name, value):
     """value as a bool, None as False; TypeError for what is no truth value: the text "false" would be true."""
-    if not (value is None or isinstance(value, (np.bool_, numbers.Integral))):
-        raise TypeError(f"{name}: expected True or False, not {type(value).__name__}")
+    if value is not None and not (isinstance(value, (bool, np.bool_, numbers.Integral)) and value in (0, 1)):
+        raise TypeError(f"{name}: expected True or False, not {value!r:.40}")
     return bool(value)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import flag
 from ._errors import ArgumentError, FileError
 from ._head_files import problems, quoted
 from ._identity import digest
@@ -167,7 +168,7 @@ class _Functions:
     """The functions of an experiment, and the specs that stand for them."""
 
     def __init__(self, copies, isolate):  # the folder of copies and of the bridge
-        self.copies, self.isolate = copies, isolate
+        self.copies, self.isolate = copies, flag("isolate", isolate)
         self.served, self.notes = {}, []  # by the name that their bridges say
         self.strategies, self.labels = [], {}  # pairs of a label and a function; labels by identity
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ._arrays import real_numbers
+from ._arrays import flag, real_numbers
 from ._errors import ArgumentError, NumericError, ShapeError
 from ._safetensors import write
 
@@ -24,6 +24,7 @@ def problems(heads, folder, *, sources=None, causal=None):
         name is the same source.
     causal: True or False; None: no mask, or as what was captured says.
     """
+    causal = None if causal is None else flag("causal", causal)
     if not isinstance(heads, Mapping) or {"q", "k"} <= set(heads) or (heads and all(isinstance(name, int) for name in heads)):
         heads = {"": heads}
     entries = [entry for name, given in heads.items() for entry in _entries(_name(name), given)]
@@ -63,7 +64,7 @@ def _problem(name, given, folder, sources, causal):
         q, k, v = _arrays(name, given)
         metadata = {"model": "-".join(name.split()) or "heads"}
     inputs = q.shape[0] if q.ndim == 4 else 1
-    metadata["causal"] = str(bool(causal)).lower()
+    metadata["causal"] = str(flag("causal", causal)).lower()
     metadata["sources" if inputs > 1 else "source"] = " ".join(_words(sources, inputs, name))
     path = folder / (re.sub(r"\W+", "-", name or "heads").strip("-").lower() + ".safetensors")
     folder.mkdir(parents=True, exist_ok=True)

@@ -3,13 +3,15 @@
 import re
 import sys
 
+from ._arrays import flag
+
 
 class Progress:
     """Takes the program's lines on standard error: what it warns of and what went wrong are kept, the rest is shown, by tqdm
     where that is installed."""
 
     def __init__(self, wanted, notes):
-        self.wanted, self.notes = wanted, notes
+        self.wanted, self.notes = flag("progress", wanted), notes
         self.warnings, self.errors, self.last, self.bar = [], [], None, None
 
     def __enter__(self):

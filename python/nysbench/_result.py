@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
+from ._arrays import flag
 from ._errors import ArgumentError, Error
 from ._plot import Plot
 from ._program import ask
@@ -67,8 +68,8 @@ class Run:
         A line without a verdict has the reason in `why`. Returns a DataFrame, or a list of dicts without pandas.
         """
         options = _options(baseline=baseline, by=by, metric=metric, where=where, pool=pool, **choices)
-        lines = self._ask("compare", *options, *(["--by-model"] if by_model else []))
-        return self._frame(lines if full else self._short(lines))
+        lines = self._ask("compare", *options, *(["--by-model"] if flag("by_model", by_model) else []))
+        return self._frame(lines if flag("full", full) else self._short(lines))
 
     def tables(self) -> str:
         """Which tables there are, a line each."""

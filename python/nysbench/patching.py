@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import attention
-from ._arrays import integers
+from ._arrays import flag, integers
 from ._attention_interface import check_outputs, full_precision, layer_number, needs, off_by, require_model, taken_over
 from ._errors import ArgumentError
 
@@ -38,7 +38,7 @@ def patch(model: Any, spec: str, layers: Sequence[int] | None = None, *, threads
     wanted = None if layers is None else set(integers("layers", layers))
     _require_numbers(model, wanted)
     replaced = functools.partial(attention, spec=spec, threads=threads, seed=seed, trial=trial, strategy=strategy)
-    replacement = _Replacement(wanted, replaced, check)
+    replacement = _Replacement(wanted, replaced, flag("check", check))
     with taken_over(model, replacement):
         yield
     replacement.finish()

@@ -258,7 +258,7 @@ class Select(unittest.TestCase):
                 (TypeError, "m: expected an integer, not bool", lambda: nysbench.select(Q, True, "uniform")),
                 (TypeError, "strategy: expected a string", lambda: nysbench.select(Q, 3, None)),
                 (nysbench.ArgumentError, "no form in UTF-8", lambda: nysbench.select(Q, 3, "uniform\ud800")),
-                (TypeError, "causal: expected True or False, not str", lambda: nysbench.select(Q, 3, "uniform", causal="false"))):
+                (TypeError, "causal: expected True or False, not 'false'", lambda: nysbench.select(Q, 3, "uniform", causal="false"))):
             with self.subTest(message=message):
                 self.assertRaisesRegex(kind, message, call)
         self.assertTrue(issubclass(nysbench.ArgumentError, ValueError) and issubclass(nysbench.ShapeError, ValueError))

@@ -248,7 +248,7 @@ class Mistakes(unittest.TestCase):
                 (nysbench.ArgumentError, "trial -1", "streamed", dict(trial=-1)),
                 (TypeError, "spec: expected a string", 3, {}),
                 (TypeError, "spec: expected a string, not list", ["streamed"], {}),
-                (TypeError, "causal: expected True or False, not str", "streamed", dict(causal="false")),
+                (TypeError, "causal: expected True or False, not 'false'", "streamed", dict(causal="false")),
                 (TypeError, "threads: expected an integer", "streamed", dict(threads=1.5))):
             with self.subTest(spec=spec, **more):
                 self.assertRaisesRegex(kind, message, nysbench.attention, q, k, v, spec, **more)

@@ -111,6 +111,8 @@ class Rows(Folders):
                     lambda: found.sql("SELECT eror FROM run")):
             self.assertRaises(nysbench.ArgumentError, ask)
         self.assertRaises(nysbench.FileError, nysbench.Run(self.folder + "-nowhere").compare)
+        self.assertRaisesRegex(TypeError, "^full: expected True or False, not 'no'", lambda: found.compare(full="no"))
+        self.assertRaisesRegex(TypeError, "^by_model: expected True or False, not 'no'", lambda: found.compare(by_model="no"))
 
     def test_config_from_a_file(self):
         path = self.folder + ".yaml"
@@ -194,6 +196,16 @@ class Functions(Folders):
         self.assertEqual(set(column(found, "status", strategy_label="picky", landmarks=8)), {"failed"})
         self.assertEqual(set(column(found, "status", strategy_label="picky", landmarks=4)), {"ok"})
 
+    def test_exceptions_with_odd_texts_are_reasons(self):
+        def odd(points, m):
+            raise ValueError("a\0b\udce9") if m == 4 else Mute()
+        with self.assertWarnsRegex(UserWarning, "rows failed: 12"):
+            found = run(["uniform", odd])
+        for m, text in ((4, r"^.*: ValueError: a\\x00b\\udce9 \(test_run.py, line"),
+                        (8, r"^.*: Mute: has no text: its __str__ raised LookupError \(test_run.py")):
+            for reason in column(found, "reason", strategy_label="odd", landmarks=m):
+                self.assertRegex(reason, text)
+
     def test_random_functions_are_seeded(self):
         def drawn(points, m, rng):
             return rng.permutation(len(points))[:m]
@@ -250,7 +262,11 @@ class Functions(Folders):
                 ({"heads": (Q * np.nan, K), "strategies": "uniform"}, nysbench.NumericError, r"the entry \[0, 0, 0, 0\]"),
                 ({"heads": (Q,), "strategies": "uniform"}, TypeError, "expected \\(q, k\\)"),
                 ({"sources": ["a"], "strategies": "uniform"}, nysbench.ArgumentError, "1 names for the 3 inputs"),
-                ({"heads": {}, "strategies": "uniform"}, nysbench.ArgumentError, "there are none")):
+                ({"heads": {}, "strategies": "uniform"}, nysbench.ArgumentError, "there are none"),
+                ({"causal": "false", "strategies": "uniform"}, TypeError, "^causal: expected True or False, not 'false'"),
+                ({"causal": 2, "strategies": "uniform"}, TypeError, "^causal: expected True or False, not 2"),
+                ({"isolate": "no", "strategies": "uniform"}, TypeError, "^isolate: expected True or False, not 'no'"),
+                ({"progress": "no", "strategies": "uniform"}, TypeError, "^progress: expected True or False, not 'no'")):
             with self.subTest(text), self.assertRaisesRegex(kind, text):
                 run(**given)
 
@@ -449,6 +465,11 @@ def first_from(points, m, start):
 
 def pinv_cut(A, rcond):
     return np.linalg.pinv(A, rcond=rcond)
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise LookupError
 
 
 class From:
