@@ -72,6 +72,13 @@ static double kept(const regression *g, int j, double ridge)
     return share > 1e-15 ? share * share / (share * share + ridge) : 0;
 }
 
+/* Returns the squared residual of a row that is predicted from the others, of the one with all rows and H_ii. It is
+ * infinite where the row fits itself, so that its residual says nothing. */
+static double without(double squares, double own)
+{
+    return 1 - own > 1e-10 ? squares / pow(1 - own, 2) : INFINITY;
+}
+
 /* Returns the sum of squares left when each row is predicted from the others. */
 static double left_out(regression *g, double ridge)
 {
@@ -84,8 +91,7 @@ static double left_out(regression *g, double ridge)
     for (int i = 0; i < g->k; i++) {
         double own = 0, residual = nb_frobenius(b, g->fit + (size_t)i * b);
         for (int j = 0; j < g->r; j++) own += kept(g, j, ridge) * g->ut[j + i * g->r] * g->ut[j + i * g->r];
-        if (1 - own < 1e-10) return INFINITY; /* the row fits itself: its residual says nothing */
-        sum += pow(residual / (1 - own), 2);
+        sum += without(residual * residual, own);
     }
     return sum;
 }
@@ -96,10 +102,8 @@ static double best_ridge(regression *g)
 {
     double best = 1, least = INFINITY;
     for (int quarter = 0; quarter < RIDGES; quarter++) {
-        double ridge = pow(10, -quarter / 4.0), sum = left_out(g, ridge);
-        if (!(sum < least)) continue;
-        least = sum;
-        best = ridge;
+        double ridge = pow(10, -quarter / 4.0);
+        if (nb_is_less(left_out(g, ridge), 0, &least)) best = ridge;
     }
     return best;
 }
@@ -209,8 +213,7 @@ static nb_status leave_out(normal_equations *e, double ridge, double *error, nb_
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, dv, drawn, e->of->m, -1, e->halves, e->of->m, of_f, e->of->m, 1, e->left, dv);
     *error = 0;
     for (size_t i = 0; i < (size_t)drawn; i++)
-        *error +=
-            nb_sum_of_squares((size_t)dv, e->left + i * (size_t)dv) / pow(1 - nb_sum_of_squares(m, of_f + i * m), 2);
+        *error += without(nb_sum_of_squares((size_t)dv, e->left + i * (size_t)dv), nb_sum_of_squares(m, of_f + i * m));
     nb_count_multiplications((double)drawn * (double)m);
     return NB_OK;
 }
@@ -223,9 +226,9 @@ static nb_status solve_by_gram(normal_equations *e, double given, double *w, nb_
     NB_TRY(ctx, form_normal_equations(e, ctx));
     for (int i = 0; i < (isnan(given) ? 3 : 1); i++) {
         NB_TRY(ctx, leave_out(e, ridges[i], &error, ctx));
-        if (i > 0 && !(error < least)) continue;
+        bool less = nb_is_less(error, 0, &least);
+        if (i > 0 && !less) continue;
         if (i == 1) ridges[2] = 1e-9;
-        least = error;
         memcpy(w, e->halves, (size_t)e->of->m * (size_t)e->of->dv * sizeof *w);
         nb_solve_upper(NB_PLAIN, e->of->m, e->of->dv, e->matrix, w);
     }

@@ -58,8 +58,8 @@ nb_status nb_kernel_ridge(int k, const double *gram, const double *w, int column
     for (size_t i = 0; i < size; i++) unit += w[i] * gram[i * size + i] / k;
     for (int i = 0; i < count; i++) {
         NB_TRY(ctx, regress(k, gram, w, unit * penalties[i], columns, t, inverted, solved, &error, ctx));
-        if (i > 0 && error >= (1 - tie) * least) continue;
-        least = error;
+        bool less = nb_is_less(error, tie, &least);
+        if (i > 0 && !less) continue;
         memcpy(inverse, inverted, square * sizeof *inverse);
         memcpy(dual, solved, all * sizeof *dual);
     }

@@ -145,6 +145,13 @@ static double corrected_root(double a, double b)
     return root - excess / (2 * root);
 }
 
+bool nb_is_less(double value, double tie, double *least)
+{
+    bool less = value < (1 - tie) * *least;
+    if (less) *least = value;
+    return less;
+}
+
 double nb_hypotenuse(double x, double y)
 {
     double a = fmax(fabs(x), fabs(y)), b = fmin(fabs(x), fabs(y));

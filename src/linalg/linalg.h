@@ -68,6 +68,9 @@ double nb_norm_infinity(int rows, int cols, const double *a);                  /
  * Transactions on Mathematical Software 47, 2020. */
 double nb_hypotenuse(double x, double y);
 
+/* Returns whether the value is below (1 - tie) *least, which it then becomes. NaN is below nothing. */
+bool nb_is_less(double value, double tie, double *least);
+
 /* out <- the columns of a, each divided by its Euclidean norm; a zero column stays
  * zero. out = a is allowed. */
 void nb_normalise_columns(int rows, int cols, const double *a, double *out);

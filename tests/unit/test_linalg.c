@@ -605,6 +605,27 @@ static void test_kernel_ridge(void **state)
     assert_true(taken[0] + taken[1] + taken[2] + taken[3] >= 2);
 }
 
+static void test_less(void **state)
+{
+    double least = INFINITY;
+    (void)state;
+    assert_false(nb_is_less(NAN, 0, &least) || nb_is_less(INFINITY, 0, &least) || least < INFINITY);
+    assert_true(nb_is_less(2.385, 0, &least) && least == 2.385);
+    assert_false(nb_is_less(NAN, 0, &least) || nb_is_less(2.385, 0, &least) || nb_is_less(2.384, 1e-2, &least));
+    assert_true(least == 2.385 && nb_is_less(2.3, 1e-2, &least) && least == 2.3);
+}
+
+/* Of two penalties the first leaves an error that overflows, the second, with a larger inverse, one of inf - inf. */
+static void test_kernel_ridge_of_nan(void **state)
+{
+    enum { K = 3 };
+    static const double gram[K * K] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, w[K] = {1, 1, 1}, penalties[] = {1, 1e-12};
+    static const double t[K] = {1e300, -1e300, 1e300};
+    double inverse[K * K], dual[K];
+    assert_ok(*state, nb_kernel_ridge(K, gram, w, 1, t, 2, penalties, inverse, dual, *state));
+    for (int i = 0; i < K; i++) assert_close(dual[i], (i % 2 ? -1.25 : 0.75) * 1e300, 1e286);
+}
+
 static void test_hypotenuse(void **state)
 {
     static const double units[] = {0x1p-1074, 0x1p-1000, 0x1p-460, 1.25, 0x1p510, 0x1p1000};
@@ -641,6 +662,8 @@ int main(void)
         test_with_ctx(test_basis_of_zero_is_empty),
         test_with_ctx(test_norms),
         test_with_ctx(test_kernel_ridge),
+        test_with_ctx(test_kernel_ridge_of_nan),
+        test_with_ctx(test_less),
         test_with_ctx(test_hypotenuse),
         test_with_ctx(test_positive_inverse),
         test_with_ctx(test_triangles),
