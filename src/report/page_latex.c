@@ -2,7 +2,8 @@
 /* page_latex.c - the tables of a page for a paper: booktabs' rules, siunitx' columns of numbers, and a label.
  *
  * 1. Tables of one heading that have the same columns are one, with a column for what their own headings differ in.
- * 2. The caption is the heading, the paragraphs above the table, and the first one below it, which says what it holds.
+ * 2. The caption is the heading, what their own headings agree in, the paragraphs above the table, and the first one
+ *    below it, which says what it holds.
  * 3. Other paragraphs below it, and notes, stand there in a small face.
  * 4. All else is a comment: items, what leads to them, and what names an option of the program. */
 #include "report/page_record.h"
@@ -75,12 +76,12 @@ static void print_cell(FILE *out, nb_page_entry cell, bool number)
 typedef struct { /* of a table that is several of the page's */
     const nb_page_sheet *table;
     const char *title; /* its heading; NULL: none */
+    const char *name;  /* what of it differs from those of the others */
     int at;            /* its block */
-    int first, length; /* the part of it in which they differ */
 } part;
 
 /* `name`: of the part, beside its first row; NULL: there is no such column. */
-static void print_rows(FILE *out, const nb_page_sheet *t, const part *name)
+static void print_rows(FILE *out, const nb_page_sheet *t, const char *name)
 {
     const char *band = NULL;
     for (int r = 0; r < t->row_count; r++) {
@@ -93,7 +94,7 @@ static void print_rows(FILE *out, const nb_page_sheet *t, const part *name)
             fputs("\\midrule\n", out);
         }
         band = mine;
-        if (name && r == 0) print_part(out, name->title + name->first, name->length);
+        if (name && r == 0) print_escaped(out, name);
         for (int c = 0; c < t->column_count; c++) {
             if (c > 0 || name) fputs(" & ", out);
             print_cell(out, nb_page_cell_at(t, r, c), t->columns[c].kind & NB_PAGE_NUMBER);
@@ -135,12 +136,14 @@ static bool is_told(const nb_page *page, int block)
 
 typedef struct { /* headings: of level 2 and its block, below; of the table before */
     const char *above, *caption, *used;
-    int block, tables; /* tables: how many have been printed */
+    const char *shared; /* what the headings of a table that is several of the page's agree in */
+    bool goes_on;       /* likewise, as did those of the table before */
+    int block, tables;  /* tables: how many have been printed */
 } state;
 
 static void print_caption(FILE *out, const nb_page *page, const state *at, int count, const part *parts)
 {
-    const char *before = "", *title = count > 1 ? "" : parts[0].title ? parts[0].title : "";
+    const char *before = "", *title = count > 1 ? at->shared : parts[0].title ? parts[0].title : "";
     int first = parts[0].at, below = parts[count - 1].at + 1;
     if (!at->above && !*title) return;
     fputs("\\caption{", out);
@@ -151,6 +154,7 @@ static void print_caption(FILE *out, const nb_page *page, const state *at, int c
     }
     print_escaped(out, title);
     before = *title ? title : at->above;
+    if (count > 1 && at->goes_on) print_more(out, "continued", &before);
     while (is_paragraph(page, first - 1)) first--;
     for (int i = at->block + 1; is_paragraph(page, i) && i < first; i++) print_more(out, page->blocks[i].text, &before);
     for (int i = first; i < parts[0].at && count == 1; i++) print_more(out, page->blocks[i].text, &before);
@@ -177,7 +181,7 @@ static void print_table(FILE *out, const nb_page *page, const state *at, int cou
     if (!t->headless) fputs(" \\\\\n\\midrule\n", out);
     for (int i = 0; i < count; i++) {
         if (i > 0) fputs("\\midrule\n", out);
-        print_rows(out, parts[i].table, count > 1 ? &parts[i] : NULL);
+        print_rows(out, parts[i].table, count > 1 ? parts[i].name : NULL);
     }
     fputs("\\bottomrule\n\\end{tabular}\n", out);
 }
@@ -190,25 +194,95 @@ static bool has_same_heads(const nb_page_sheet *a, const nb_page_sheet *b)
     return same;
 }
 
-/* Cuts titles to what they differ in: between what all begin with, up to a word, and what all end with, from ',' or ')'
- * on. */
-static void cut_titles(part *parts, int count)
+/* The length of the first of a list's items, which commas outside of brackets part. */
+static size_t item_length(const char *list)
 {
-    const char *one = parts[0].title;
-    size_t begin = strlen(one), end = begin;
-    for (int i = 1; i < count; i++) {
-        const char *title = parts[i].title;
-        size_t same = 0, length = strlen(title);
-        while (same < begin && title[same] == one[same]) same++;
-        begin = same;
-        for (same = 0; same < end && same < length && title[length - 1 - same] == one[strlen(one) - 1 - same];) same++;
-        end = same;
+    size_t i = 0;
+    for (int depth = 0; list[i] && (depth > 0 || list[i] != ','); i++)
+        depth += (strchr("([{", list[i]) != NULL) - (strchr(")]}", list[i]) != NULL);
+    return i;
+}
+
+/* Returns what follows the item, and the comma behind it. */
+static const char *item_end(const char *list)
+{
+    list += item_length(list);
+    return list + strspn(list, ", ");
+}
+
+static int item_count(const char *list)
+{
+    int count = 0;
+    for (; *list; list = item_end(list)) count++;
+    return count;
+}
+
+/* *list <- with one more item, of that length. */
+static nb_status add_item(const char **list, const char *item, size_t length, nb_ctx *ctx)
+{
+    NB_NEED(*list, nb_format(ctx, "%s%s%.*s", *list, **list && length > 0 ? ", " : "", (int)length, item));
+    return NB_OK;
+}
+
+static nb_status cut_lists(int count, const char *const *lists, const char **names, const char **shared, nb_ctx *ctx);
+
+/* The first items, which differ: of one component with as many options each, shared <- the component with the options
+ * that are the same, and the names <- the others. Else each name <- the item. */
+static nb_status cut_items(int count, const char *const *items, const char **names, const char **shared, nb_ctx *ctx)
+{
+    size_t head = strcspn(items[0], "("), *lengths;
+    const char **options, *same = "";
+    bool alike = true;
+    NB_NEED(options, nb_alloc(ctx, (size_t)count, sizeof *options));
+    NB_NEED(lengths, nb_alloc(ctx, (size_t)count, sizeof *lengths));
+    for (int i = 0; i < count; i++) {
+        size_t length = lengths[i] = item_length(items[i]);
+        alike = alike && head + 1 < length && strncmp(items[i], items[0], head + 1) == 0 && items[i][length - 1] == ')';
+        NB_NEED(options[i],
+                nb_format(ctx, "%.*s", alike ? (int)(length - head - 2) : 0, items[i] + (alike ? head + 1 : 0)));
+        alike = alike && item_count(options[i]) == item_count(options[0]);
     }
-    while (begin > 0 && !strchr("( ", one[begin - 1])) begin--;
-    while (end > 0 && !strchr(",)", one[strlen(one) - end])) end--;
-    if (begin == 0) end = 0; /* a whole component differs */
-    for (int i = 0; i < count; i++)
-        parts[i].first = (int)begin, parts[i].length = (int)(strlen(parts[i].title) - begin - end);
+    for (int i = 0; i < count && !alike; i++) NB_TRY(ctx, add_item(&names[i], items[i], lengths[i], ctx));
+    if (!alike) return NB_OK;
+    NB_TRY(ctx, cut_lists(count, options, names, &same, ctx));
+    NB_NEED(same, nb_format(ctx, *same ? "%.*s(%s)" : "%.*s", (int)head, items[0], same));
+    return add_item(shared, same, strlen(same), ctx);
+}
+
+/* Adds the items that all lists have at one place to *shared, and the others to the list's name. */
+static nb_status cut_lists(int count, const char *const *lists, const char **names, const char **shared, nb_ctx *ctx)
+{
+    const char **rest;
+    bool alike = true;
+    NB_NEED(rest, nb_alloc(ctx, (size_t)count, sizeof *rest));
+    memcpy(rest, lists, (size_t)count * sizeof *rest);
+    for (int i = 1; i < count; i++) alike = alike && item_count(rest[i]) == item_count(rest[0]);
+    for (int i = 0; i < count && !alike; i++) NB_TRY(ctx, add_item(&names[i], rest[i], strlen(rest[i]), ctx));
+    while (alike && *rest[0]) {
+        size_t length = item_length(rest[0]);
+        bool same = true;
+        for (int i = 1; i < count; i++)
+            same = same && item_length(rest[i]) == length && strncmp(rest[i], rest[0], length) == 0;
+        NB_TRY(ctx, same ? add_item(shared, rest[0], length, ctx) : cut_items(count, rest, names, shared, ctx));
+        for (int i = 0; i < count; i++) rest[i] = item_end(rest[i]);
+    }
+    return NB_OK;
+}
+
+/* Names parts by what their titles differ in; *shared <- what they agree in. */
+static nb_status cut_titles(int count, part *parts, const char **shared, nb_ctx *ctx)
+{
+    const char **titles, **names;
+    NB_NEED(titles, nb_alloc(ctx, (size_t)count, sizeof *titles));
+    NB_NEED(names, nb_alloc(ctx, (size_t)count, sizeof *names));
+    for (int i = 0; i < count; i++) {
+        titles[i] = parts[i].title ? parts[i].title : "";
+        names[i] = "";
+    }
+    *shared = "";
+    NB_TRY(ctx, cut_lists(count, titles, names, shared, ctx));
+    for (int i = 0; i < count; i++) parts[i].name = names[i];
+    return NB_OK;
 }
 
 /* Returns how many tables from a block on are one: of each heading there is one, and they have the same columns. `own`:
@@ -228,7 +302,6 @@ static int find_parts(const nb_page *page, int first, const char *title, bool ow
         if (count > 0 && rows > MOST_ROWS) break;
         parts[count++] = (part){.table = b->table, .title = title, .at = i};
     }
-    if (count > 1) cut_titles(parts, count);
     return count;
 }
 
@@ -254,7 +327,7 @@ static void print_parts(FILE *out, const nb_page *page, int count, const part *p
     for (int p = 0; p < count && count > 1; p++)
         for (int i = parts[p].at - 1; is_paragraph(page, i); i--) {
             fputs("\\par\\footnotesize ", out);
-            print_part(out, parts[p].title + parts[p].first, parts[p].length);
+            print_escaped(out, parts[p].name);
             fputs(": ", out);
             print_escaped(out, page->blocks[i].text);
             fputc('\n', out);
@@ -288,13 +361,17 @@ nb_status nb_page_print_latex(FILE *out, const nb_page *page)
     for (int i = 0; i < page->count; i++) {
         const nb_page_block *b = &page->blocks[i];
         if ((b->table && b->table->row_count == 0) || is_above(page, i)) continue;
-        if (b->kind == NB_HEADING && b->level <= 2) at.above = b->text, at.block = i, at.caption = NULL;
+        if (b->kind == NB_HEADING && b->level <= 2) at.above = b->text, at.block = i, at.caption = at.shared = NULL;
         if (b->kind == NB_HEADING && b->level > 2) at.caption = b->text;
         if (!b->table) {
             print_comment(out, b->text);
             continue;
         }
         int count = find_parts(page, i, at.caption, at.caption != at.used, parts);
+        const char *shared = NULL;
+        if (count > 1) NB_TRY(page->ctx, cut_titles(count, parts, &shared, page->ctx));
+        at.goes_on = shared && at.shared && strcmp(shared, at.shared) == 0;
+        at.shared = shared;
         at.caption = at.used = parts[count - 1].title;
         print_table(out, page, &at, count, parts);
         print_parts(out, page, count, parts);

@@ -221,7 +221,7 @@ PY
         --set factors=nystromformer -o "$WORK/r"
     "$NYSBENCH" table "$WORK/r" errors --format latex >"$WORK/tex"
     "$NYSBENCH" table "$WORK/r" errors --format markdown >"$WORK/md"
-    grep -qF '\caption{Median relative error $\|S - FXB\|_F$ / $\|S\|_F$ over heads and trials.}' "$WORK/tex"
+    grep -qF '\caption{Median relative error $\|S - FXB\|_F$ / $\|S\|_F$ over heads and trials: gaussian(d=8).}' "$WORK/tex"
     grep -qF '\par\footnotesize n=65: n = 65, d = 8, sources: 2, heads: 1, trials: 2' "$WORK/tex"
     /usr/bin/python3 -SE - "$WORK/tex" "$WORK/md" <<'PY'
 import re, sys

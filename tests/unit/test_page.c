@@ -72,6 +72,47 @@ static void test_markdown(void **state)
            *state);
 }
 
+static void add_titled(nb_page *page, const char *title, int rows)
+{
+    nb_page_heading(page, 3, "%s", title);
+    nb_page_table(page);
+    nb_page_column(page, NB_PAGE_LABEL, "x");
+    for (int i = 0; i < rows; i++) {
+        nb_page_row(page);
+        nb_page_cell(page, "y");
+    }
+}
+
+/* What begins the lines of tables whose rows fit one page by twos, captions and names of the parts: a caption has what
+ * both titles have. */
+static void test_latex_titles(void **state)
+{
+    static const struct {
+        const char *titles[4], *expected;
+    } known[] = {
+        {{"core a, pairing p, factors f", "core a, pairing p, factors g", "core a, pairing q, factors f",
+          "core a, pairing q, factors g"},
+         "<H: core a, pairing p><factors f><factors g><H: core a, pairing q><factors f><factors g>"},
+        {{"a, b", "a, c, b", "a, c, b", "a, b"}, "<H><a, b><a, c, b><H; continued><a, c, b><a, b>"},
+        {{"u(n=48, d=8), b", "u(n=65, d=8), b", "u(n=48), v(w(x=1, y=[2, 3]))", "u(n=65), v(w(x=2, y=[2, 3]))"},
+         "<H: u(d=8), b><n=48><n=65><H: u, v(w(y=[2, 3]))><n=48, x=1><n=65, x=2>"},
+        {{"one", "two", "u(a)", "u(a, b)"}, "<H><one><two><H; continued><u(a)><u(a, b)>"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char found[400] = "";
+        nb_page page;
+        nb_page_make(&page, *state);
+        nb_page_heading(&page, 2, "h");
+        for (int t = 0; t < 4; t++) add_titled(&page, known[i].titles[t], 15);
+        for (const char *at = page_text(&page, NB_PAGE_LATEX, 0, *state); *at; at += strcspn(at, "\n") + 1) {
+            const char *begin = strncmp(at, "\\caption{", 9) == 0 ? at + 9 : at;
+            const char *end = begin > at ? strstr(begin, ".}\n") : strstr(at, " & y ");
+            if (end && end > at && end < strchr(at, '\n') + (begin > at))
+                snprintf(found + strlen(found), sizeof found - strlen(found), "<%.*s>", (int)(end - begin), begin);
+        }
+        assert_string_equal(found, known[i].expected);
+    }
+}
+
 /* Bold is decoration: without its sequences, the same. */
 static void test_terminal(void **state)
 {
@@ -335,9 +376,10 @@ static void test_widths(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        test_with_ctx(test_text),    test_with_ctx(test_markdown), test_with_ctx(test_terminal),
-        test_with_ctx(test_empty),   test_with_ctx(test_prose),    test_with_ctx(test_columns),
-        test_with_ctx(test_outside), test_with_ctx(test_failures), test_with_ctx(test_widths)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_text),         test_with_ctx(test_markdown),
+                                       test_with_ctx(test_latex_titles), test_with_ctx(test_terminal),
+                                       test_with_ctx(test_empty),        test_with_ctx(test_prose),
+                                       test_with_ctx(test_columns),      test_with_ctx(test_outside),
+                                       test_with_ctx(test_failures),     test_with_ctx(test_widths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
