@@ -152,12 +152,9 @@ static nb_status read_manifests(nb_store *store, json_t **list, nb_ctx *ctx)
 
 static nb_status print_run(const char *folder, nb_output_format format, nb_ctx *ctx)
 {
-    const char *path;
     nb_store store;
     json_t *list;
-    NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
-    NB_TRY(ctx, nb_run_load_study(folder, ctx));
-    NB_TRY(ctx, nb_store_open(path, false, NULL, &store, ctx));
+    NB_TRY(ctx, nb_run_store(folder, &store, ctx));
     NB_TRY(ctx, read_manifests(&store, &list, ctx));
     NB_TRY(ctx, print(list, format, ctx));
     fflush(stdout);
@@ -184,7 +181,8 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     int json = 0;
     const struct poptOption options[] = {
-        NB_FORMAT_OPTION(line), NB_FLAG_OPTION("json", '\0', json, "The same as --format json"), POPT_TABLEEND};
+        NB_FORMAT_OPTION(line), NB_FLAG_OPTION("json", '\0', json, "The same as --format json"),
+        NB_PLUGIN_OPTION(line), POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 1, ctx));
     line->stage = NB_WORKS;
     nb_output_format format = json ? NB_FORMAT_JSON : (nb_output_format)line->format.value;

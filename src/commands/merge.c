@@ -340,7 +340,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
                         "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"),
         NB_FLAG_OPTION("mixed", '\0', c.mixed,
                        "Merge results of different builds of the program, BLAS kernels or numbers of BLAS threads"),
-        NB_FLAG_OPTION("quiet", 'q', c.quiet, "No table"), POPT_TABLEEND};
+        NB_FLAG_OPTION("quiet", 'q', c.quiet, "No table"), NB_PLUGIN_OPTION(line), POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     const char **runs = line->arguments + 1;
     NB_REQUIRE(ctx, !c.shards.text || !runs[0], NB_EINVAL,

@@ -265,6 +265,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
             "COLUMN=VALUE"),
         NB_TEXT_OPTION("strategies", '\0', chosen.strategies, "Only these: --where strategy=[LIST]", "LIST"),
         NB_TEXT_OPTION("cores", '\0', chosen.cores, "Only these: --where core=[LIST]", "LIST"),
+        NB_PLUGIN_OPTION(line),
         POPT_TABLEEND};
     const char **where, *version;
     const nb_component *found;

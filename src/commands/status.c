@@ -158,7 +158,7 @@ static nb_status print(look *l, nb_ctx *ctx)
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     look l = {.run = NULL};
-    const struct poptOption options[] = {NB_FORMAT_OPTION(line), POPT_TABLEEND};
+    const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_PLUGIN_OPTION(line), POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     l.format = (nb_output_format)line->format.value;
     l.run = line->arguments[0];

@@ -396,6 +396,25 @@ nb_status nb_choice_written(const nb_choice *choice, const char **text, nb_ctx *
     return NB_OK;
 }
 
+nb_status nb_choice_of_stranger(const char *text, nb_choice *choice, bool *labelled, nb_ctx *ctx)
+{
+    nb_mistakes mistakes = {.ctx = ctx};
+    nb_spec *spec;
+    const char *end, *canonical;
+    NB_TRY(ctx, nb_spec_parse(text, (nb_place){.source = NULL}, &spec, &mistakes, ctx));
+    const nb_argument *last = spec && spec->count > 0 ? &spec->arguments[spec->count - 1] : NULL;
+    *labelled = last && strcmp(last->key, NB_LABEL_OPTION) == 0 && last->value.kind == NB_STRING;
+    if (!*labelled) return NB_OK;
+    NB_NEED(end, nb_quoted(last->value.text, ctx));
+    NB_NEED(end, nb_format(ctx, "%s" NB_LABEL_OPTION "=%s)", spec->count == 1 ? "(" : ", ", end));
+    *labelled = nb_text_ends(text, end);
+    if (!*labelled) return NB_OK;
+    NB_NEED(canonical, nb_format(ctx, "%.*s%s", (int)(strlen(text) - strlen(end)), text, spec->count == 1 ? "" : ")"));
+    *choice = nb_choice_named(NULL, NULL, canonical);
+    choice->given = choice->label = choice->full = last->value.text;
+    return NB_OK;
+}
+
 /* Options that count with a value of another one only. */
 static nb_status check_company(const nb_component *c, const void *options, nb_place place, nb_mistakes *mistakes,
                                nb_ctx *ctx)

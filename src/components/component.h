@@ -149,6 +149,10 @@ enum { NB_MOST_LABEL = 200 }; /* bytes of a given label */
 /* Writes `resolved` with the given label. */
 nb_status nb_choice_written(const nb_choice *choice, const char **text, nb_ctx *ctx);
 
+/* Makes a choice of a spec, as nb_choice_written writes it, whose component is not known: its texts are the spec
+ * without the label. *labelled: it has a label. */
+nb_status nb_choice_of_stranger(const char *text, nb_choice *choice, bool *labelled, nb_ctx *ctx);
+
 /* Writes `label`, but with the last `parts` parts of a path. */
 nb_status nb_choice_label(const nb_choice *choice, int parts, const char **text, nb_ctx *ctx);
 

@@ -178,6 +178,10 @@ typedef struct {
 nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
                          nb_mistakes *mistakes, nb_ctx *ctx);
 
+/* The same for the config of a run's results, which may be anybody's: no plug-in that it names is loaded, so that the
+ * components of one are known only if it is loaded already. */
+nb_status nb_config_recall(const char *path, nb_config *config, nb_mistakes *mistakes, nb_ctx *ctx);
+
 /* Runs the slow checks once all else is right: whether components are ready, such as that a program exists. Mistakes
  * name `source` as their place. */
 nb_status nb_config_check_ready(const nb_config *config, const char *source, nb_mistakes *mistakes);

@@ -39,7 +39,7 @@ nb_status nb_config_read_plugins(const nb_config_loader *l, nb_yaml f)
     NB_TRY(l->ctx, nb_read_texts("plugins", f, &count, &paths, l->mistakes));
     for (int i = 0; i < count; i++) {
         nb_status status = f.in_file ? nb_lookup_path(paths[i], f.source, &paths[i], l->ctx) : NB_OK;
-        if (status == NB_OK) status = nb_plugin_load(paths[i], l->ctx);
+        if (status == NB_OK && !l->recalls) status = nb_plugin_load(paths[i], l->ctx);
         if (f.in_file) status = nb_lookup_explain_path(status, paths[i], f.source, l->ctx);
         NB_TRY(l->ctx, nb_mistakes_take(l->mistakes, nb_yaml_place(f), status));
     }

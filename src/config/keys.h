@@ -9,6 +9,7 @@
 
 typedef struct {
     const char *path; /* of the file */
+    bool recalls;     /* it loads no plug-in */
     nb_config *config;
     nb_mistakes *mistakes;
     nb_ctx *ctx;

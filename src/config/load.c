@@ -283,18 +283,30 @@ static nb_status find_keys(loader *l, nb_yaml root, int count, const nb_override
     return NB_OK;
 }
 
+static nb_status load(loader *l, int override_count, const nb_override *overrides)
+{
+    nb_ctx *ctx = l->common.ctx;
+    nb_yaml root;
+    *l->common.config = (nb_config){.study = nb_study_standard(), .warnings = {.ctx = ctx}};
+    NB_TRY(ctx, nb_yaml_file(l->common.path, &root, l->common.mistakes));
+    if (!root.node) return NB_OK;
+    NB_TRY(ctx, find_keys(l, root, override_count, overrides));
+    NB_TRY(ctx, collect(l, root, 0, l->entries));
+    for (int i = 0; i < override_count; i++) NB_TRY(ctx, override(l, &overrides[i]));
+    return root.node->type == YAML_MAPPING_NODE ? read_entries(l) : NB_OK;
+}
+
 nb_status nb_config_load(const char *path, int override_count, const nb_override *overrides, nb_config *config,
                          nb_mistakes *mistakes, nb_ctx *ctx)
 {
-    loader l = {.common = {path, config, mistakes, ctx}};
-    nb_yaml root;
-    *config = (nb_config){.study = nb_study_standard(), .warnings = {.ctx = ctx}};
-    NB_TRY(ctx, nb_yaml_file(path, &root, mistakes));
-    if (!root.node) return NB_OK;
-    NB_TRY(ctx, find_keys(&l, root, override_count, overrides));
-    NB_TRY(ctx, collect(&l, root, 0, l.entries));
-    for (int i = 0; i < override_count; i++) NB_TRY(ctx, override(&l, &overrides[i]));
-    return root.node->type == YAML_MAPPING_NODE ? read_entries(&l) : NB_OK;
+    loader l = {.common = {.path = path, .config = config, .mistakes = mistakes, .ctx = ctx}};
+    return load(&l, override_count, overrides);
+}
+
+nb_status nb_config_recall(const char *path, nb_config *config, nb_mistakes *mistakes, nb_ctx *ctx)
+{
+    loader l = {.common = {.path = path, .recalls = true, .config = config, .mistakes = mistakes, .ctx = ctx}};
+    return load(&l, 0, NULL);
 }
 
 nb_status nb_config_check_ready(const nb_config *c, const char *source, nb_mistakes *mistakes)

@@ -1058,7 +1058,7 @@ nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_grid *answe
     NB_TRY(ctx, need_views(r, sql, ctx));
     sqlite3_set_authorizer(r->store->db, only_reads, NULL);
     nb_status status = nb_relation_ask_next(r, &sql, answer, ctx);
-    sqlite3_set_authorizer(r->store->db, NULL, NULL);
+    nb_store_restrict(r->store);
     NB_TRY(ctx, status);
     NB_REQUIRE(ctx, answer->columns > 0, NB_EINVAL, "SQL: expected a SELECT");
     NB_REQUIRE(ctx, !*sql, NB_EINVAL, "SQL: one statement at a time: '%.40s' is one too many", sql);

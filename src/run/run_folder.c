@@ -91,6 +91,12 @@ const char *nb_run_hint(const char *folder, nb_ctx *ctx)
     return "";
 }
 
+static nb_status first_mistake(const nb_mistakes *mistakes)
+{
+    NB_REQUIRE(mistakes->ctx, mistakes->count == 0, NB_EINVAL, "%s", mistakes->texts[0]);
+    return NB_OK;
+}
+
 /* The run's config; root->node NULL: there is none. Heads and plug-ins that it names need not be there. */
 static nb_status read_config(const char *folder, nb_yaml *root, nb_ctx *ctx)
 {
@@ -100,8 +106,7 @@ static nb_status read_config(const char *folder, nb_yaml *root, nb_ctx *ctx)
     NB_TRY(ctx, nb_run_path(folder, NB_CONFIG_FILE, &path, ctx));
     if (!nb_is_file(path)) return NB_OK;
     NB_TRY(ctx, nb_yaml_file(path, root, &mistakes));
-    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
-    return NB_OK;
+    return first_mistake(&mistakes);
 }
 
 /* A key of the run's config; value->node NULL: it has none, or there is no config. */
@@ -113,34 +118,38 @@ static nb_status peek(const char *folder, const char *name, nb_yaml *value, nb_c
     return NB_OK;
 }
 
-static nb_status load_plugins(const char *folder, nb_ctx *ctx)
+/* Call it after something that the folder names was not known: says which plug-ins its config names, none of which is
+ * loaded, and what loads one. Returns `status`. */
+static nb_status explain(nb_status status, const char *folder, nb_ctx *ctx)
 {
-    const char *file;
     nb_yaml plugins;
-    NB_TRY(ctx, peek(folder, "plugins", &plugins, ctx));
-    for (int i = 0; plugins.node && i < nb_yaml_count(plugins); i++) {
-        const char *text = nb_yaml_scalar(nb_yaml_item(plugins, i));
-        if (!text) continue;
-        NB_TRY(ctx, nb_lookup_path(text, plugins.source, &file, ctx));
-        NB_TRY(ctx, nb_plugin_load(file, ctx));
+    const char *reason, *names = "";
+    if (status == NB_OK || status == NB_ENOMEM || *nb_plugins_loaded()) return status;
+    NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    nb_status read = peek(folder, "plugins", &plugins, ctx);
+    nb_error_clear(ctx);
+    for (int i = 0; read == NB_OK && plugins.node && i < nb_yaml_count(plugins); i++) {
+        const char *name = nb_yaml_scalar(nb_yaml_item(plugins, i));
+        if (name) NB_NEED(names, nb_format(ctx, "%s%s%s", names, *names ? ", " : "", name));
     }
-    return NB_OK;
+    NB_REQUIRE(ctx, *names, status, "%s", reason);
+    NB_FAIL(ctx, status,
+            "%s. The run used code that commands which only read do not load: %s. If you trust it, add --plugin %s",
+            reason, names, strchr(names, ',') ? "FILE for each" : names);
 }
 
-nb_status nb_run_load_study(const char *folder, nb_ctx *ctx)
+nb_status nb_run_store(const char *folder, nb_store *store, nb_ctx *ctx)
 {
-    nb_yaml study;
-    NB_TRY(ctx, peek(folder, "study", &study, ctx));
-    if (!study.node || !nb_yaml_scalar(study) || nb_registry_find(&nb_studies, nb_yaml_scalar(study))) return NB_OK;
-    return load_plugins(folder, ctx);
+    const char *path;
+    NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
+    nb_status status = nb_store_open(path, false, NULL, store, ctx);
+    return status != NB_OK && !store->study ? explain(status, folder, ctx) : status;
 }
 
 nb_status nb_run_open(const char *folder, nb_store *store, const nb_given_labels **labels, nb_ctx *ctx)
 {
-    const char *path;
-    NB_TRY(ctx, nb_run_path(folder, NB_STORE_FILE, &path, ctx));
-    NB_TRY(ctx, nb_run_load_study(folder, ctx));
-    NB_TRY(ctx, nb_store_open(path, false, NULL, store, ctx));
+    NB_TRY(ctx, nb_run_store(folder, store, ctx));
     return nb_run_labels(folder, store->study, labels, ctx);
 }
 
@@ -153,15 +162,20 @@ nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb
     return NB_OK;
 }
 
-/* The choices of an axis' key, which may be of the whole config or of one of its blocks. What is not known, as a
- * component of a plug-in that is gone, has no label. */
+/* The choices of an axis' key, which may be of the whole config or of one of its blocks. */
 static nb_status read_choices(const nb_axis *axis, nb_yaml mapping, nb_choices *choices, nb_ctx *ctx)
 {
     nb_yaml value = nb_yaml_get(mapping, axis->key);
     for (int k = 0; value.node && k < nb_yaml_count(value); k++) {
         const char *text = nb_yaml_scalar(nb_yaml_item(value, k));
         nb_mistakes unknown = {.ctx = ctx};
-        if (text) NB_TRY(ctx, nb_choices_list(choices, axis->registry, text, nb_yaml_place(value), &unknown, ctx));
+        nb_choice stranger;
+        bool labelled;
+        if (!text) continue;
+        NB_TRY(ctx, nb_choices_list(choices, axis->registry, text, nb_yaml_place(value), &unknown, ctx));
+        if (unknown.count == 0) continue;
+        NB_TRY(ctx, nb_choice_of_stranger(text, &stranger, &labelled, ctx));
+        if (labelled) NB_TRY(ctx, nb_choices_append(choices, stranger, ctx));
     }
     return NB_OK;
 }
@@ -184,8 +198,7 @@ nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_give
         nb_status status = nb_given_labels_add(labels, axis->registry, &choices, ctx);
         NB_TRY(ctx, nb_mistakes_take(&mistakes, (nb_place){.source = root.source}, status));
     }
-    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
-    return NB_OK;
+    return first_mistake(&mistakes);
 }
 
 nb_status nb_run_setting(const char *folder, const char *key, const char **text, nb_ctx *ctx)
@@ -220,12 +233,8 @@ nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, n
     *count = 0;
     NB_TRY(ctx, peek(folder, "claims", &value, ctx));
     if (!value.node || nb_yaml_count(value) == 0) return NB_OK;
-    nb_status status = load_plugins(folder, ctx);
-    if (status != NB_EIO) NB_TRY(ctx, status);
-    nb_error_clear(ctx); /* a plug-in that is gone may be loaded already, or of no use here */
     NB_TRY(ctx, nb_claims_read(value, study, false, count, claims, &mistakes));
-    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
-    return NB_OK;
+    return explain(first_mistake(&mistakes), folder, ctx);
 }
 
 nb_status nb_run_write(const char *folder, const char *name,
@@ -248,8 +257,8 @@ nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_pla
     const char *path;
     nb_mistakes mistakes = {.ctx = ctx};
     NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
-    NB_TRY(ctx, nb_config_load(path, 0, NULL, config, &mistakes, ctx));
-    NB_REQUIRE(ctx, mistakes.count == 0, NB_EINVAL, "%s", mistakes.texts[0]);
+    NB_TRY(ctx, nb_config_recall(path, config, &mistakes, ctx));
+    NB_TRY(ctx, explain(first_mistake(&mistakes), run_folder, ctx));
     return nb_plan_make(config, plan, ctx);
 }
 

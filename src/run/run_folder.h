@@ -36,13 +36,16 @@ bool nb_run_exists(const char *folder, nb_ctx *ctx); /* true if it holds a run; 
 /* Returns the first of a folder's folders that holds a run, or "", for the message that the folder holds none. */
 const char *nb_run_hint(const char *folder, nb_ctx *ctx);
 
-/* Makes the study of the run in a folder known, if need be by loading the plug-ins that its config names. */
-nb_status nb_run_load_study(const char *folder, nb_ctx *ctx);
-
 /* Reads the labels that the folder's config gives to components; NB_EINVAL if one has two, or two have the same. */
 nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_given_labels **labels, nb_ctx *ctx);
 
-/* Opens the store of the run in a folder for reading, and reads these labels; NB_EIO if there is none. */
+/* A folder may be anybody's, so none of these functions loads a plug-in that its config names. What a plug-in has that
+ * is needed, and is not loaded, is an error that says so. */
+
+/* Opens the store of the run in a folder for reading; NB_EIO if there is none. */
+nb_status nb_run_store(const char *folder, nb_store *store, nb_ctx *ctx);
+
+/* The same, and reads the labels that the folder's config gives to components. */
 nb_status nb_run_open(const char *folder, nb_store *store, const nb_given_labels **labels, nb_ctx *ctx);
 
 /* Reads all rows of the run in a folder, with these labels; NB_EIO if there is none. */
@@ -57,7 +60,7 @@ nb_status nb_run_setting(const char *folder, const char *key, const char **text,
 /* Reads the figures that its config names, in its order; NULL-terminated. */
 nb_status nb_run_plots(const char *folder, const char ***names, nb_ctx *ctx);
 
-/* Reads the claims of its config, whose plug-ins must be loaded; none if there is no config, or an older one. */
+/* Reads the claims of its config; none if there is no config, or an older one. */
 nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, nb_claim **claims, nb_ctx *ctx);
 
 /* Writes folder/name as nb_write_file does; without `print`, removes the file if it is there. */

@@ -171,7 +171,8 @@ static nb_status find_study(nb_store *store, const nb_study *wanted, nb_ctx *ctx
     NB_TRY(ctx, nb_store_get(store, "study", &name, ctx));
     const nb_component *found = name ? nb_registry_find(&nb_studies, name) : &nb_study_standard()->component;
     NB_REQUIRE(ctx, found, NB_EIO,
-               "%s: holds rows of the study '%s', which this program does not know; load its plug-in with --plugin",
+               "%s: holds rows of the study '%s', which this program does not know: a plug-in has it, which --plugin "
+               "FILE loads",
                store->path, name);
     store->study = (const nb_study *)found;
     NB_REQUIRE(ctx, !wanted || wanted == store->study, NB_EIO,
@@ -192,6 +193,51 @@ nb_status nb_store_check_path(const char *path, nb_ctx *ctx)
                "%s: its whole path has %d bytes, and SQLite opens none above %d: choose a folder with a shorter path",
                path, length, most);
     return NB_OK;
+}
+
+/* A store may be anybody's: its own triggers and unsafe functions are off, and its tables are no views, which may take
+ * for ever. */
+static nb_status trust_nothing(nb_store *store, nb_ctx *ctx)
+{
+    static const int settings[][2] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1}, {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0}, {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}};
+    int views;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (sqlite3_db_config(store->db, settings[i][0], settings[i][1], NULL) != SQLITE_OK)
+            return nb_store_fail(store, "making SQLite careful", ctx);
+    NB_TRY(ctx, nb_store_number(store,
+                                "SELECT count(*) FROM main.sqlite_schema WHERE type <> 'table' AND name IN ('results', "
+                                "'manifests', 'meta')",
+                                "is not a store of results", &views, ctx));
+    NB_REQUIRE(ctx, views == 0, NB_EIO,
+               "%s: is not a store that nysbench has made: one of results, manifests and meta is no table",
+               store->path);
+    return NB_OK;
+}
+
+/* The file may be read, the connection's own tables and views changed. SQLite asks to update sqlite_master where it
+ * declares a table-valued function, which writes nothing; who tries to write there is refused anyway. */
+static int only_reads_file(void *self, int action, const char *a, const char *b, const char *database,
+                           const char *source)
+{
+    (void)self, (void)b, (void)source;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+    case SQLITE_PRAGMA:
+    case SQLITE_TRANSACTION: return SQLITE_OK;
+    case SQLITE_UPDATE:
+        if (strcmp(a, "sqlite_master") == 0) return SQLITE_OK;
+        /* fallthrough */
+    default: return database && strcmp(database, "temp") == 0 ? SQLITE_OK : SQLITE_DENY;
+    }
+}
+
+void nb_store_restrict(nb_store *store)
+{
+    sqlite3_set_authorizer(store->db, store->wait->writes ? NULL : only_reads_file, NULL);
 }
 
 nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx)
@@ -215,6 +261,8 @@ nb_status nb_store_open(const char *path, bool writable, const nb_study *study, 
                "%s: cannot be written to: it is read-only", path);
     NB_TRY(ctx,
            nb_store_number(store, "SELECT count(*) FROM sqlite_schema", "is not a store of results", &tables, ctx));
+    NB_TRY(ctx, trust_nothing(store, ctx));
+    nb_store_restrict(store);
     store->fresh = tables == 0;
     NB_REQUIRE(ctx, !store->fresh || writable, NB_EIO, "%s: is unfinished and empty: run the experiment again", path);
     if (store->fresh) {

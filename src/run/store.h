@@ -70,9 +70,13 @@ nb_status nb_store_check_path(const char *path, nb_ctx *ctx);
 
 /* Opens the file: for writing, and then creates it and its tables if needed; or an existing one for reading, which may
  * roll back what a killed run left. Closed with ctx's memory. NB_EIO with the file's name if it is not a store, has
- * another version, is damaged (SQLite's quick check), holds rows of another study than `study` (NULL: any), or is
- * read-only and should not be. */
+ * another version, is damaged (SQLite's quick check), has views for tables, holds rows of another study than `study`
+ * (NULL: any), or is read-only and should not be. */
 nb_status nb_store_open(const char *path, bool writable, const nb_study *study, nb_store *store, nb_ctx *ctx);
+
+/* Lets SQL change nothing in a file that was opened for reading. A store begins so; who sets another authorizer calls
+ * this afterwards. */
+void nb_store_restrict(nb_store *store);
 
 /* Sets what prints the warning that another program holds the store; default: standard error. */
 void nb_store_on_wait(nb_store *store, void (*notice)(void *self, const char *text), void *self);

@@ -273,7 +273,7 @@ claims:
   - {says: much the same, compare: {side: [queries, keys], metric: norm_mean, where: {exponent: 1}}, expect: {equal: 1.5}}
 Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
-    run "$NYSBENCH" claims "$WORK/r" --strict
+    run "$NYSBENCH" claims "$WORK/r" --strict --plugin "$WORK/norms.so"
     expect_status 0
     expect "Claims: 3 reproduced"
     expect "side queries: 1 < 2: reproduced"

@@ -91,7 +91,7 @@ PY
     run "$NYSBENCH" run "$WORK/r/resolved.yaml" -q -o "$WORK/again"
     expect_status 0
     diff <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/again/rows.csv")
-    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/landmarks"
+    "$NYSBENCH" export "$WORK/r" --plugin "$WORK/mine.so" --landmarks "$WORK/landmarks"
     grep -q 'mine(smallest=true)' "$WORK/landmarks/index.csv"
 }
 

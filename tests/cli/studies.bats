@@ -59,16 +59,16 @@ assert checked == 12, checked
 PY
     [ -s "$WORK/r/plots/norms.csv" ] && [ -s "$WORK/r/plots/norms_all.png" ]
     rm -r "$WORK/r/plots"
-    run "$NYSBENCH" plot "$WORK/r"
+    run "$NYSBENCH" plot "$WORK/r" --plugin "$WORK/norms.so"
     expect_status 0
     [ -s "$WORK/r/plots/norms_all.png" ]
-    run "$NYSBENCH" plot "$WORK/r" error # figures and tables read the rows of their own study alone
+    run "$NYSBENCH" plot "$WORK/r" error --plugin "$WORK/norms.so" # figures and tables read the rows of their own study alone
     expect_status 1
     expect "plot: error is a figure of the study error; the run is of norms"
-    run "$NYSBENCH" table "$WORK/r" shares
+    run "$NYSBENCH" table "$WORK/r" shares --plugin "$WORK/norms.so"
     expect_status 2
     expect "table: shares is a table of the study error; the run is of norms"
-    run "$NYSBENCH" table "$WORK/r"
+    run "$NYSBENCH" table "$WORK/r" --plugin "$WORK/norms.so"
     expect_status 0
     [ -z "$output" ]
 }
@@ -103,15 +103,15 @@ PY
     run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/whole"
     expect_status 0
     for shard in 1/3 2/3 3/3; do "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --shard $shard; done
-    run "$NYSBENCH" merge "$WORK/r" -q
+    run "$NYSBENCH" merge "$WORK/r" -q --plugin "$WORK/norms.so"
     expect_status 0
     diff <(norms_rows "$WORK/whole/rows.csv") <(norms_rows "$WORK/r/rows.csv")
-    "$NYSBENCH" export "$WORK/r" >"$WORK/rows.csv"
+    "$NYSBENCH" export "$WORK/r" --plugin "$WORK/norms.so" >"$WORK/rows.csv"
     cmp "$WORK/rows.csv" "$WORK/r/rows.csv"
-    run "$NYSBENCH" export "$WORK/r" --format json
+    run "$NYSBENCH" export "$WORK/r" --format json --plugin "$WORK/norms.so"
     expect_status 0
     expect '"norm_mean": '
-    run "$NYSBENCH" status "$WORK/r"
+    run "$NYSBENCH" status "$WORK/r" --plugin "$WORK/norms.so"
     expect_status 0
 }
 

@@ -325,12 +325,44 @@ static void test_readers(void **state)
     write_rows(&store, &plan, &a, "ok", 5, 10, ctx);
 }
 
+/* Whatever SQL it is given, a reader changes nothing in the file; its own tables it may. */
+static void test_reader_writes_nothing(void **state)
+{
+    static const char *const writes[] = {"DELETE FROM results",
+                                         "UPDATE meta SET value = 'x'",
+                                         "INSERT INTO meta VALUES ('x', 'y')",
+                                         "CREATE TABLE more (x)",
+                                         "CREATE VIEW more AS SELECT 1",
+                                         "DROP TABLE manifests",
+                                         "ALTER TABLE results ADD COLUMN x",
+                                         "UPDATE sqlite_master SET sql = ''",
+                                         "ATTACH ':memory:' AS other",
+                                         "CREATE TEMP TRIGGER t AFTER INSERT ON meta BEGIN SELECT 1; END; "
+                                         "DELETE FROM manifests"};
+    nb_ctx *ctx = *state;
+    const char *folder;
+    nb_store reader;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    nb_plan plan = make_plan("segment_means", ctx);
+    nb_store store = open_store(folder, ctx);
+    plan_store(&store, &plan, &a, false, nothing, ctx);
+    assert_ok(ctx, nb_store_open(store.path, false, NULL, &reader, ctx));
+    for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
+        assert_int_not_equal(sqlite3_exec(reader.db, writes[i], NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(reader.db,
+                                  "CREATE TEMP TABLE own (x); INSERT INTO own SELECT 1; CREATE TEMP VIEW seen AS "
+                                  "SELECT * FROM own, results; DROP VIEW seen; DROP TABLE own",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_digest),  test_with_ctx(test_inputs),   test_with_ctx(test_signatures),
-        test_with_ctx(test_retry),   test_with_ctx(test_replaced), test_with_ctx(test_places),
-        test_with_ctx(test_readers),
+        test_with_ctx(test_digest),     test_with_ctx(test_inputs),
+        test_with_ctx(test_signatures), test_with_ctx(test_retry),
+        test_with_ctx(test_replaced),   test_with_ctx(test_places),
+        test_with_ctx(test_readers),    test_with_ctx(test_reader_writes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What comes from somebody else: reading a folder of results runs no code of theirs.
+
+load helpers
+
+setup_file() {
+    cat >"$BATS_FILE_TMPDIR/loud.c" <<'C'
+#include "strategy.h"
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void begin(void)
+{
+    FILE *told = getenv("LOUD") ? fopen(getenv("LOUD"), "a") : NULL;
+    if (told) fclose(told);
+}
+typedef struct { int by; } loud_options;
+static const char *const references[] = {"none: a test", NULL};
+static const nb_option options[] = {NB_INT(loud_options, by, "1", 1, 9, "steps"), NB_OPTION_END};
+static nb_status pick(const nb_points *p, int m, const void *o, nb_picks *picks, nb_ctx *ctx)
+{
+    int *tokens;
+    (void)ctx;
+    NB_NEED(tokens, nb_picks_tokens(picks, m));
+    for (int j = 0; j < m; j++) tokens[j] = j * ((const loud_options *)o)->by % p->n;
+    return NB_OK;
+}
+static const nb_strategy loud = {.component = {"loud", "is heard when it is loaded", references, options, sizeof(loud_options)},
+                                 .pairing = NB_JOINT,
+                                 .pick = pick};
+NB_PLUGIN({"strategy", &loud.component});
+C
+    build_plugin "$BATS_FILE_TMPDIR/loud.c" "$BATS_FILE_TMPDIR/loud.so"
+}
+
+# sent [LINE...]: a run with the plug-in in $WORK/r, whose config has these lines too.
+sent() {
+    cp "$BATS_FILE_TMPDIR/loud.so" "$WORK"
+    {
+        printf '%s\n' "plugins: $WORK/loud.so" "problems: gaussian(n=40, d=3)" 'strategies: [uniform, "loud(by=3, label=\"my own\")"]' \
+            "cores: svd" "landmarks: [4, 8]" "trials: 2" "plots: []" "$@"
+    } >"$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
+    export LOUD=$WORK/heard
+    rm -f "$LOUD"
+}
+
+# reads STATUS COMMAND...: what only reads ends so, and has loaded nothing.
+reads() {
+    run timeout 60 "$NYSBENCH" "${@:2}"
+    expect_status "$1"
+    [ ! -e "$LOUD" ] || { echo "loaded by $*"; return 1; }
+}
+
+@test "results of a run with a plug-in are read without it, by the labels that the config gives" {
+    undrawn
+    sent
+    reads 0 status "$WORK/r"
+    reads 0 info "$WORK/r"
+    reads 0 compare "$WORK/r"
+    expect "my own"
+    reads 0 table "$WORK/r" shares
+    reads 0 export "$WORK/r"
+    [ "$(grep -c ',my own,' <<<"$output")" -eq 4 ]
+    cmp <(printf '%s\n' "$output") "$WORK/r/rows.csv"
+    reads 0 sql "$WORK/r" "SELECT DISTINCT strategy_label FROM run"
+    expect "my own"
+    reads 0 plot "$WORK/r"
+    reads 0 report "$WORK/r"
+    grep -q "my own" "$WORK/r/report.html"
+    reads 0 claims "$WORK/r"
+}
+
+@test "what needs the plug-in says so, and that --plugin loads it" {
+    undrawn
+    sent "claims: [{says: worse, compare: {strategy: [loud(by=3), uniform], metric: error}, expect: {ratio: [1, null]}}]"
+    for command in "claims $WORK/r" "report $WORK/r" "export $WORK/r --landmarks $WORK/l" "plot $WORK/r --landmarks" "merge $WORK/out $WORK/r"; do
+        run "$NYSBENCH" $command
+        [ "$status" -ne 0 ] && [ ! -e "$LOUD" ]
+        expect "no strategy 'loud'"
+        expect "If you trust it, add --plugin $WORK/loud.so"
+        run "$NYSBENCH" $command --plugin "$WORK/loud.so"
+        expect_status 0
+        [ -e "$LOUD" ]
+        rm "$LOUD"
+    done
+    for shard in 1/2 2/2; do "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --shard $shard >/dev/null; done
+    rm "$LOUD"
+    for command in status merge; do
+        run "$NYSBENCH" $command "$WORK/s"
+        [ "$status" -ne 0 ] && [ ! -e "$LOUD" ]
+        expect "If you trust it, add --plugin $WORK/loud.so"
+        run "$NYSBENCH" $command "$WORK/s" --plugin "$WORK/loud.so"
+        expect_status 0
+        rm "$LOUD"
+    done
+}
+
+@test "no command that reads loads what a folder names, whatever study and claims it names" {
+    undrawn
+    sent
+    for study in zzz error; do
+        printf '%s\n' "study: $study" "plugins: [$WORK/loud.so]" "claims: [{says: a, compare: {strategy: [uniform, loud], metric: error}, expect: {ratio: [0, null]}}]" >"$WORK/r/resolved.yaml"
+        for command in status table compare info export "sql $WORK/r" claims report plot "merge $WORK/out"; do
+            run timeout 60 "$NYSBENCH" $command "$WORK/r"
+            [ ! -e "$LOUD" ] || { echo "loaded by $command"; return 1; }
+        done
+    done
+}
+
+@test "what a store holds beside its rows is not run" {
+    sent
+    printf '%s\n' "problems: gaussian(n=40, d=3)" "strategies: uniform" "cores: svd" "landmarks: 4" "trials: 2" "plots: []" >"$WORK/t.yaml"
+    "$NYSBENCH" run "$WORK/t.yaml" -q -o "$WORK/t" >/dev/null
+    /usr/bin/python3 - "$WORK" <<'PY'
+import sqlite3, sys
+work = sys.argv[1]
+with sqlite3.connect(work + "/t/results.sqlite") as db: # a trigger that would change what is measured
+    db.execute("CREATE TRIGGER lie AFTER UPDATE ON results BEGIN UPDATE results SET error = 7 WHERE rowid = new.rowid; END")
+with sqlite3.connect(work + "/r/results.sqlite") as db: # rows that never end
+    db.executescript("ALTER TABLE results RENAME TO kept; CREATE VIEW results AS WITH RECURSIVE n(i) AS "
+                     "(SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT kept.* FROM n, kept WHERE i < 0")
+PY
+    "$NYSBENCH" run "$WORK/t.yaml" -q -o "$WORK/t" --set trials=3 >/dev/null
+    [ "$("$NYSBENCH" sql "$WORK/t" "SELECT count(*) FROM run WHERE error = 7 OR error IS NULL" --format csv | tail -1)" = 0 ]
+    for command in status info compare export sql; do
+        run timeout 20 "$NYSBENCH" $command "$WORK/r"
+        [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+        expect "r/results.sqlite: is not a store that nysbench has made: one of results, manifests and meta is no table"
+    done
+}
