@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where fetch.sh puts things: build/models of the checkout, or the folder that NYSBENCH_MODELS names."""
+"""Where fetch.sh puts things: build/models of the checkout, or the folder that NYSBENCH_MODELS names. Importing it lets the
+package nysbench of the checkout be found."""
 import importlib.util
 import os
 import sys
@@ -10,6 +11,7 @@ if importlib.util.find_spec("numpy") is None:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.environ.get("NYSBENCH_MODELS") or os.path.join(HERE, "..", "..", "build", "models")
+sys.path.insert(0, os.path.join(HERE, "..", "..", "python"))
 
 
 class NotFetched(FileNotFoundError):

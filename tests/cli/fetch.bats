@@ -188,3 +188,7 @@ nothing_done() {
     diff <(sed 1d experiments/models/inputs.csv | cut -d, -f3 | LC_ALL=C sort -u) \
         <(grep -E ',(input|images),' experiments/models/packages.csv | cut -d, -f2 | LC_ALL=C sort)
 }
+
+@test "the programs beside it find the package nysbench of the checkout" {
+    (cd "$WORK" && env -u PYTHONPATH /usr/bin/python3 -c "import sys; sys.path.insert(0, '$OLDPWD/experiments/models'); import packages, nysbench")
+}
