@@ -434,7 +434,8 @@ static const char *const references[] = {
     NULL};
 
 const nb_attention nb_attention_sparq = {
-    .component = {"sparq", "causal softmax over a window and the earlier tokens that suit a query best (SparQ)",
+    .component = {"sparq",
+                  "causal softmax over a window and the earlier tokens that suit a query best (a variant of SparQ)",
                   references, options, sizeof(sparq_options)},
     .traits = NB_ATTENTION_CAUSAL | NB_ATTENTION_STEPS,
     .size = "tokens",
@@ -444,7 +445,7 @@ const nb_attention nb_attention_sparq = {
     .forward = forward,
     .explanation =
         "A query chooses tokens by a few of its coordinates. SparQ takes those with the largest |q_l|; here they are\n"
-        "weighted by the deviation of the keys, since what all keys share chooses nothing, and the mean value does\n"
-        "not stand for the tokens that are left out. With components = d it chooses by exact logits. From window = n\n"
-        "or tokens = n on it is exact.",
+        "weighted by the deviation of the keys, since what all keys share chooses nothing. In SparQ the mean value\n"
+        "stands for the tokens that are left out, with a weight from the scores at a temperature; here nothing does.\n"
+        "With components = d it chooses by exact logits. From window = n or tokens = n on it is exact.",
 };
