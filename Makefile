@@ -358,7 +358,7 @@ docs: nysbench
 
 # Runs what is missing of the experiments that have claims (ten minutes), and lists these with their verdicts; but for
 # experiments on models that have to be brought before.
-CLAIMED = $(basename $(notdir $(shell grep -L live_model $$(grep -l '^claims:' experiments/*.yaml))))
+CLAIMED = $(basename $(notdir $(shell grep -L 'live_model\|build/long' $$(grep -l '^claims:' experiments/*.yaml))))
 claims: nysbench
 	@for name in $(CLAIMED); do ./nysbench run experiments/$$name.yaml --quiet >/dev/null || exit 1; done
 	@{ printf '%s\n' '# Claims' '' \
@@ -369,7 +369,11 @@ claims: nysbench
 	    '*Geometric landmarks* is "On the geometric selection of landmarks for low-rank self-attention approximation"' \
 	    '(OpenReview OdKBFAmCYX, 2025). *Nystromformer* is Xiong et al., AAAI 2021; most of its claims are taken from summaries' \
 	    'of the paper. Intervals are over sources and trials; all parts of a claim are listed, with intervals that hold together.' \
-	    'Brackets say how a claim without a number was read. Verdicts on times are of one machine, and may differ on another.' ''; \
+	    'Brackets say how a claim without a number was read. Verdicts on times are of one machine, and may differ on another.' '' \
+	    'The claims of experiments whose models or heads have to be fetched first are not listed:' \
+	    '[23-effect](../experiments/23-effect.yaml) tests whether a better approximation means a better model' \
+	    '([found](results.md#a-smaller-error-usually-means-a-smaller-effect-on-the-model)),' \
+	    '[29-causal](../experiments/29-causal.yaml) what can stand for earlier tokens in a decoder.' ''; \
 	  ./nysbench claims $(CLAIMED:%=results/%) --format markdown; } >docs/claims.md.new && mv docs/claims.md.new docs/claims.md
 
 # What results/published holds, as its LIST says; goes on where it was stopped. FILE=NAME for one of its files.
