@@ -52,7 +52,7 @@ copy_texts() {
     run check_numbers "$WORK"
     expect_status 1
     expect "docs/paper.md#another-finding: '0.123' (It is 0.123 of that.) is in no row of LIST, which has no CSV file for this section"
-    expect "docs/results.md#six-steps-beat-the-pseudo-inverse-only-because-they-leave-out-small-singular-values: LIST gives 77, which is not there"
+    expect "docs/results.md#six-steps-beat-the-pseudo-inverse-mostly-because-they-leave-out-small-singular-values: LIST gives 77, which is not there"
     expect "results/published/sources.csv: LIST has it, but it is not there"
 }
 
