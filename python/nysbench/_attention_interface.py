@@ -249,9 +249,10 @@ def _configs(model):
 
 
 def _other_states(module):
-    """Names of the states that a module's forward takes beside its first: those of another sequence."""
+    """Names of the states that a module's forward takes beside its first: those of another sequence. Keys and values
+    that layers of one sequence share are no such states, and are no tensor but a dict of them."""
     names = list(inspect.signature(type(module).forward).parameters)[1:]
-    return [name for name in names[1:] if name.endswith("_states") and not name.startswith("past")]
+    return [name for name in names[1:] if name in ("key", "context") or name.endswith("_states") and not name.startswith("past")]
 
 
 class _Crossing:
@@ -267,10 +268,12 @@ class _Crossing:
                 self._hooks.append(module.register_forward_pre_hook(hook, with_kwargs=True))
 
     def _hook(self, names, others):
+        is_tensor = needs("torch").is_tensor
+
         def hook(module, args, kwargs):
             given = {**dict(zip(names, args)), **kwargs}
             mine = given.get(names[0])
-            crossed = any(given.get(name) is not None and given[name] is not mine for name in others)
+            crossed = any(is_tensor(given.get(name)) and given[name] is not mine for name in others)
             (self.now.add if crossed else self.now.discard)(id(module))
         return hook
 
@@ -308,13 +311,13 @@ def taken_over(model, handler):
     def function(implementation):
         base = _ours.get(implementation, implementation)
 
-        def attend(module, q, k, v, mask, **options):
+        def attend(module, query, key, value, attention_mask=None, **options):  # names by which some models call it
             name = modules.get(id(module))
             beneath = _own(module, implementation)
             if name is None:  # another model's that shares a config
-                return beneath(module, q, k, v, mask, **options)
+                return beneath(module, query, key, value, attention_mask, **options)
             crossed, own = id(module) in crossing.now, _own(module, base)
-            return handler(Call(module, name, layer_number(name), q, k, v, mask, options, crossed, base, beneath, own))
+            return handler(Call(module, name, layer_number(name), query, key, value, attention_mask, options, crossed, base, beneath, own))
         return attend
 
     try:

@@ -49,6 +49,7 @@ def effect(model: Any, inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]], 
     if len(names) != len(inputs):
         raise ArgumentError(f"sources: {len(names)} names for {len(inputs)} inputs")
     served = _Model(model, inputs, names)
+    served.describe({})  # raises here what capture refuses
     name = f"model-{_digest(model, inputs, names)}"
     choices = [layers] if isinstance(layers, (str, int)) else list(layers)
     problem = f"live_model(run={quoted(f'{BRIDGE} {name}')}, layers=[{', '.join(map(str, choices))}], timeout=1e6)"

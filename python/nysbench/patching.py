@@ -31,7 +31,7 @@ def patch(model: Any, spec: str, layers: Sequence[int] | None = None, *, threads
     Contexts may be nested; the inner one is asked first. The model decides whether the attention is causal, by its mask
     or module. ArgumentError, in the pass, for padding, a window, sinks, soft-capping, a bias, a pass that continues a
     cache, weights of the attention being asked for, and dropout in training; and in the end for a layer that no pass
-    came by.
+    came by, and for a patch that no pass has used.
     A backward pass through a patched layer raises RuntimeError.
     """
     require_model(model)
@@ -83,8 +83,14 @@ class _Replacement:
 
     def finish(self):
         missing = sorted((self.wanted or set()) - self.seen)
-        if self.calls and missing:
-            raise ArgumentError(f"layers {missing}: the model has no self-attention of that number")
+        where = f"layers {missing}: " if missing else ""
+        if not self.calls:
+            raise ArgumentError(f"{where}the patch has replaced nothing: within its context no part of the model was called whose "
+                                "attention goes through transformers' attention interface")
+        if missing:
+            raise ArgumentError(f"{where}the model has no self-attention of that number")
+        if not self.seen:
+            raise ArgumentError("the patch has replaced nothing: all attention that was called within its context is cross-attention")
 
 
 def _array(x):

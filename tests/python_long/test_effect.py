@@ -41,6 +41,13 @@ class Effect(unittest.TestCase):
         self.assertLess(max(rows_of(found, attention_label="streamed")["model_error"]), 1e-5)  # exact, in another order
         self.assertTrue((mine["error"] > 0).all() and (mine["output_error"] > 0).all())
 
+    def test_what_cannot_be_replaced_is_an_error(self):
+        """A layer that shares keys and values can; a model whose attention no pass calls cannot."""
+        found = rows_of(nysbench.effect(models.gemma3n(), inputs(1), ["longformer(window=4)"], layers=[3], progress=False))
+        self.assertGreater(found["model_error"][0], 1e-3)
+        with self.assertRaisesRegex(nysbench.ArgumentError, "^no self-attention of the model goes through"):
+            nysbench.effect(models.git(), inputs(1), ["streamed"], progress=False)
+
     def test_decoder(self):
         model, given = models.llama(transformers.LlamaForCausalLM), inputs(2)
         found = rows_of(nysbench.effect(model, given, ["longformer(window=8)", "nystrom(strategy=kmeans, landmarks=8)"], progress=False,

@@ -69,6 +69,23 @@ class Exact(unittest.TestCase):
                 change = (patched(model, given, EXACT.format(n)) - result(model, given)).abs().max()
                 self.assertLess(float(change), 1000 * allowed(model, given))
 
+    def test_layers_that_share_keys_and_values(self):
+        """They attend to their own sequence, with the keys and values of an earlier layer."""
+        model, given = models.gemma3n(), models.inputs("llama")
+        before, after = result(model, given), patched(model, given, layers=[3])
+        self.assertLess(float((after - before).abs().max()), allowed(model, given))
+        self.assertFalse(torch.equal(after, before), "the same bits: was it patched?")
+        layers = nysbench.capture(model, given)
+        self.assertEqual(sorted(layers), [0, 1, 2, 3])
+        np.testing.assert_array_equal(layers[3].k, layers[1].k)
+
+    def test_a_mask_that_is_given_by_name(self):
+        model, given = models.blip2_vision(), models.inputs("vit")
+        before, after = result(model, given), patched(model, given)
+        self.assertLess(float((after - before).abs().max()), allowed(model, given))
+        self.assertFalse(torch.equal(after, before), "the same bits: was it patched?")
+        self.assertEqual(sorted(nysbench.capture(model, given)), [0, 1, 2])
+
     def test_batches(self):
         model, given = models.bert(), {"input_ids": models.words(batch=3)}
         change = (patched(model, given) - result(model, given)).abs().max()
@@ -155,6 +172,7 @@ class Others(unittest.TestCase):
         second = transformers.BertModel(first.config).eval()
         before = result(second, given)
         with nysbench.patch(first, EXACT.format(4)):
+            result(first, given)
             self.assertTrue(torch.equal(result(second, given), before))
 
 
@@ -185,6 +203,17 @@ class Refused(unittest.TestCase):
                 patched(causal_llama(), models.inputs("llama"))
                 with models.with_queries(lambda q: 1.001 * q) as model:
                     self.refuses("is not softmax", model, models.inputs("llama"))
+
+    def test_a_patch_that_no_pass_has_used(self):
+        nothing = "the patch has replaced nothing: within its context no part of the model was called whose attention goes"
+        self.refuses(f"^layers \\[0\\]: {nothing}", models.git(), models.inputs("llama"), "streamed", [0])
+        with self.assertRaisesRegex(nysbench.ArgumentError, f"^{nothing}"), nysbench.patch(models.bert(), "streamed"):
+            pass
+        bert = models.bert(is_decoder=True, add_cross_attention=True)
+        cross = bert.encoder.layer[1].crossattention
+        with self.assertRaisesRegex(nysbench.ArgumentError, "nothing: all attention that was called within its context is cross-attention"):
+            with nysbench.patch(cross, "streamed"), torch.no_grad():
+                cross(torch.zeros(1, 40, models.WIDTH), encoder_hidden_states=torch.ones(1, 40, models.WIDTH))
 
     def test_calls_that_cannot_be_met(self):
         model, given = models.bert(), models.inputs("bert")
