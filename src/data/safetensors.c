@@ -11,8 +11,10 @@
 
 enum {
     SHORTEST_HEADER = 2,
-    LONGEST_HEADER = 2 << 20
-}; /* some 20000 tensors; parsed, JSON can take 80 times its length */
+    LONGEST_HEADER = 100000000, /* as in the reader of the format's authors */
+    DEEPEST = 3,                /* the header, a tensor, its shape */
+    LONGEST_LIST = 1000
+};
 
 static const struct {
     const char *name;
@@ -20,6 +22,27 @@ static const struct {
 } types[] = {{"F16", NB_F16}, {"BF16", NB_BF16}, {"F32", NB_F32}, {"F64", NB_F64}, {"I8", NB_I8},   {"I16", NB_I16},
              {"I32", NB_I32}, {"I64", NB_I64},   {"U8", NB_U8},   {"U16", NB_U16}, {"U32", NB_U32}, {"U64", NB_U64}};
 enum { TYPES = sizeof types / sizeof *types };
+
+/* Parsed, JSON can take 80 times its length, and the headers of tensors take 12 times theirs. Refuses what is deeper or
+ * has longer lists than these before it is parsed. */
+static nb_status check_extent(const char *path, const char *text, size_t size, nb_ctx *ctx)
+{
+    int depth = 0, commas = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '"') quoted = !quoted;
+        if (quoted && text[i] == '\\') i++;
+        if (quoted) continue;
+        if (text[i] == '{' || text[i] == '[') depth++, commas = 0;
+        if (text[i] == '}' || text[i] == ']') depth--;
+        if (text[i] == ',') commas++;
+        NB_REQUIRE(ctx, depth <= DEEPEST, NB_EIO, "%s: header: is nested deeper than a tensor's shape (byte %zu)", path,
+                   i);
+        NB_REQUIRE(ctx, depth < DEEPEST || commas < LONGEST_LIST, NB_EIO,
+                   "%s: header: a list has more than %d items (byte %zu)", path, LONGEST_LIST, i);
+    }
+    return NB_OK;
+}
 
 /* The header's JSON, which is the caller's to release, where the data begin, and
  * the file's length. */
@@ -52,6 +75,7 @@ static nb_status read_header(const char *path, json_t **root, int64_t *data, int
     NB_TRY(ctx, nb_read_bytes(path, file, 8, (size_t)size, text, ctx));
     NB_REQUIRE(ctx, text[0] == '{', NB_EIO, "%s: header: begins with byte %d, expected '{'", path,
                (unsigned char)text[0]);
+    NB_TRY(ctx, check_extent(path, text, (size_t)size, ctx));
     *root = json_loadb(text, (size_t)size, JSON_REJECT_DUPLICATES, &error);
     NB_REQUIRE(ctx, *root, NB_EIO, "%s: header: is not JSON: %s (byte %d)", path, error.text, error.position);
     return NB_OK;
@@ -158,6 +182,7 @@ nb_status nb_safetensors_open(const char *path, nb_safetensors *file, nb_ctx *ct
     NB_TRY(ctx, status);
     NB_TRY(ctx, nb_defer_json(ctx, root));
     file->metadata = json_object_get(root, "__metadata__");
+    if (json_is_null(file->metadata)) file->metadata = NULL; /* which the authors' reader takes for none */
     if (file->metadata) NB_TRY(ctx, check_metadata(path, file->metadata, ctx));
     NB_NEED(file->tensors, nb_alloc(ctx, json_object_size(root) + 1, sizeof *file->tensors));
     json_object_foreach(root, name, value) if (strcmp(name, "__metadata__") != 0)

@@ -599,6 +599,7 @@ static const struct {
     {TWO("[0,4]", "[3,7]"), 7, "tensor 'k', data_offsets: begins at 3, expected 4"},
     {TWO("[0,4]", "[0,4]"), 4, "data_offsets: begins at 0, expected 4"},
     {"{}", 1, "data_offsets: end at 0, the file has 1 bytes of data"},
+    {"{\"q\":{\"shape\":[[1]]}}", 0, "header: is nested deeper than a tensor's shape (byte 15)"},
     {"{\"__metadata__\":[]}", 0, "__metadata__: is not a JSON object"},
     {"{\"__metadata__\":{\"n\":3}}", 0, "__metadata__, 'n': is not a text"},
 };
@@ -642,6 +643,26 @@ static void test_other_tensors_are_not_read(void **state)
     assert_int_equal(file.count, 4);
     assert_refused(f->ctx, open_tensor(f, path, "mask"), NB_EIO, path, "tensor 'mask', dtype: BOOL is not one of");
     assert_refused(f->ctx, open_tensor(f, path, "deep"), NB_EIO, path, "tensor 'deep', shape: expected a list");
+}
+
+/* The reader of the format's authors takes null for no metadata, and brackets of texts are no nesting. */
+static void test_null_and_brackets(void **state)
+{
+    static const char *const headers[] = {
+        "{\"__metadata__\":null,\"q\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}",
+        "{\"__metadata__\":{\"a\":\"[[[[ \\\" {{{{\"},\"q\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}"};
+    fixture *f = *state;
+    for (int i = 0; i < 2; i++) {
+        nb_safetensors file;
+        double value;
+        const char *path = put_safetensors(f, "x.safetensors", headers[i], "\5", 1), *text;
+        nb_tensor t = find_tensor(f, path, &file, "q");
+        assert_ok(f->ctx, nb_tensor_read_reals(path, &t, 0, 1, &value, f->ctx));
+        assert_close(value, 5, 0);
+        text = nb_safetensors_metadata(&file, "a");
+        if (i == 0) assert_null(text);
+        if (i == 1) assert_string_equal(text, "[[[[ \" {{{{");
+    }
 }
 
 static const struct {
@@ -1282,6 +1303,7 @@ int main(void)
         test_with_folder(test_malformed_npy_starts),
         test_with_folder(test_malformed_safetensors),
         test_with_folder(test_other_tensors_are_not_read),
+        test_with_folder(test_null_and_brackets),
         test_with_folder(test_malformed_safetensors_starts),
         test_with_folder(test_damaged_files),
         test_with_folder(test_what_is_no_file_is_refused),
