@@ -2,6 +2,7 @@
 """Arguments as the library takes them: arrays in its layout, integers in range."""
 import numbers
 import operator
+from collections.abc import Iterable, Mapping
 from ctypes import addressof, c_char
 
 import numpy as np
@@ -16,14 +17,19 @@ def real_numbers(name, x):
     """x as an array of floats or integers: of NumPy, of ml_dtypes, or a tensor of PyTorch on any device, which stays as it
     is; a view where that can be.
 
-    TypeError for what holds no real numbers; ArgumentError for masked values, which have none.
+    TypeError for what holds no real numbers; ArgumentError for masked values, which have none; ShapeError for lists of
+    different lengths.
     """
     if np.ma.is_masked(x):
         raise ArgumentError(f"{name}: some of its entries are masked")
     if hasattr(x, "detach") and hasattr(x, "cpu"):
         x = x.detach().cpu()
         x = (x.float() if str(x.dtype) == "torch.bfloat16" else x).numpy()
-    x = np.asarray(x)
+    try:
+        x = np.asarray([real_numbers(name, one) if hasattr(one, "detach") else one for one in x] if isinstance(x, (list, tuple)) else x)
+    except ValueError:
+        shapes = {str(one.shape): None for one in x if hasattr(one, "shape")} if isinstance(x, (list, tuple)) else {}
+        raise ShapeError(f"{name}: expected an array, or lists of equal lengths" + (f", not {', '.join(shapes)}" if shapes else "")) from None
     if x.dtype.name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):  # of ml_dtypes; float32 has all their values
         x = x.astype(np.float32)
     if x.dtype.kind not in "fiu":
@@ -91,6 +97,15 @@ def integers(name, given):
     if not found:
         raise ArgumentError(f"{name} []: expected at least one number")
     return found
+
+
+def listed(name, given, expected):
+    """What can be gone through, in its order, as a list; TypeError for sets, which have none, and for what cannot."""
+    if isinstance(given, (set, frozenset)):
+        raise TypeError(f"{name}: a set has no order: give {expected}")
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise TypeError(f"{name}: expected {expected}, not {given!r:.40}")
+    return list(given)
 
 
 def flag(name, value):

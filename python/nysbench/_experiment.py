@@ -13,9 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ._arrays import flag
+from ._arrays import flag, listed
 from ._errors import ArgumentError, FileError
 from ._head_files import problems, quoted
 from ._identity import digest
@@ -45,8 +43,8 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
     config: a path to an experiment file, or a dict of its keys; None: `keys` alone. `keys` replace those of the config,
         under the same names: strategies, cores, landmarks, trials, pairing, claims ... (docs/config.md).
     heads: {name: (q, k, v)}, in the place of `problems`: q, k and v of shape (n, d), (heads, n, d) or (inputs, heads, n, d),
-        NumPy arrays or tensors; fewer key heads than heads share; without v nothing is said of outputs. Also what
-        `capture` returns, and paths of files. Each input is a source: verdicts need six.
+        NumPy arrays or tensors; fewer key heads than heads share; without v nothing is said of outputs. Also a list of such,
+        one for each input, what `capture` returns, and paths of files. Each input is a source: verdicts need six.
     sources: names of the inputs, a list or {name: list}. None: input i of each name is the same source.
     causal: whether a query sees only the keys up to its own; None: no mask, or as what was captured says.
     folder: of the results; the same call goes on where it was interrupted. None: a temporary one, which is removed with
@@ -72,7 +70,7 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
             keys["heads"] = heads  # the key of the study `forward`
         elif heads is not None:
             keys["problems"] = problems(heads, results.folder / "heads", sources=sources, causal=causal)
-        keys = {name: functions.replaced(_plain(value)) for name, value in keys.items() if value is not None}
+        keys = {name: functions.replaced(_plain(name, value)) for name, value in keys.items() if value is not None}
         functions.choose_pairing(keys, config)
         options = [("jobs", jobs), ("timeout", timeout), ("retry", retry)]
         arguments = [f"--{name}={value}" for name, value in options if value is not None]
@@ -85,7 +83,7 @@ def run_served(keys, served, folder, jobs, progress):
     with _Results(folder) as results:
         arguments = [] if jobs is None else [f"--jobs={jobs}"]
         write_bridge(results.folder / FUNCTIONS)
-        _run(None, _plain(keys), results.folder, arguments, served, Progress(progress, []))
+        _run(None, {name: _plain(name, value) for name, value in keys.items()}, results.folder, arguments, served, Progress(progress, []))
         return results.keep([])
 
 
@@ -139,15 +137,21 @@ def _is_number(heads):
     return isinstance(heads, (int, range)) or isinstance(heads, list) and all(isinstance(one, int) for one in heads)
 
 
-def _plain(value):
-    """What JSON has, for arrays, ranges and the like; functions stay."""
+def _plain(key, value):
+    """What JSON has, for arrays, tensors, ranges and whatever else gives its values in an order; functions stay.
+
+    key: of the config, which a TypeError names."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple, range)):
-        return [_plain(one) for one in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist())
-    return os.fspath(value) if isinstance(value, os.PathLike) else value
+        return {str(name): _plain(key, one) for name, one in value.items()}
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "tolist"):
+        return _plain(key, value.tolist())
+    if callable(value):
+        return value
+    return [_plain(key, one) for one in listed(key, value, "a list, or a text or a number")]
 
 
 def _yaml(keys, folder):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ._arrays import flag, real_numbers
+from ._arrays import flag, listed, real_numbers
 from ._errors import ArgumentError, NumericError, ShapeError
 from ._safetensors import write
 
@@ -18,8 +18,8 @@ def problems(heads, folder, *, sources=None, causal=None):
     """Writes arrays into a folder; the problems of a config that have these heads, each with its name as a label.
 
     heads: {name: what}, or one `what` alone: (q, k), (q, k, v) or {"q": q, "k": k, "v": v}, where q is (n, d),
-        (heads, n, d) or (inputs, heads, n, d), and k and v have as many heads or a divisor of them; what `capture`
-        returns; or the path of a file of heads.
+        (heads, n, d) or (inputs, heads, n, d), and k and v have as many heads or a divisor of them; a list of these, of
+        equal shapes, one for each input; what `capture` returns; or the path of a file of heads.
     sources: names of the inputs, one list for all or {name: list}; None: input-0, input-1 ..., so that input i of each
         name is the same source.
     causal: True or False; None: no mask, or as what was captured says.
@@ -61,7 +61,7 @@ def _problem(name, given, folder, sources, causal):
         causal = captured[0].causal if causal is None else causal
         metadata = {**captured[0].metadata, "layer": str(captured[0].layer)}
     else:
-        q, k, v = _arrays(name, given)
+        q, k, v = _of_inputs(name, given) if _is_of_inputs(name, given) else _arrays(name, given)
         metadata = {"model": "-".join(name.split()) or "heads"}
     inputs = q.shape[0] if q.ndim == 4 else 1
     metadata["causal"] = str(flag("causal", causal)).lower()
@@ -88,10 +88,34 @@ def _stack(arrays, name):
     return np.stack(arrays)
 
 
+def _is_of_inputs(name, given):
+    """Whether it is a list of (q, k, v) of each input, and not (q, k, v) of lists of arrays.
+
+    ArgumentError where the brackets do not tell these two from each other."""
+    if not isinstance(given, (list, tuple)) or not given or not all(isinstance(one, (list, tuple, Mapping)) for one in given):
+        return False
+    kinds = {Mapping if isinstance(one, Mapping) else type(one) for one in given}
+    if kinds == {Mapping} or (kinds == {tuple} and isinstance(given, list)):
+        return True
+    if kinds != {list} or isinstance(given, list) and any(getattr(x, "ndim", 0) > 1 for one in given for x in one):
+        raise ArgumentError(f"heads {name!r}: these brackets may mean a list of inputs or lists of arrays: give [(q, k, v), ...], a list "
+                            "of tuples, one for each input, or arrays (inputs, heads, n, d)")
+    return False
+
+
+def _of_inputs(name, given):
+    """q, k and v of several inputs, stacked: (inputs, heads, n, d)."""
+    of_each = [_arrays(name, one) for one in given]
+    if any(q.ndim > 3 or (v is None) != (of_each[0][2] is None) for q, _, v in of_each):
+        raise ShapeError(f"heads {name!r}: expected (n, d) or (heads, n, d) of each input in the list, all with v or none")
+    return [None if x[0] is None else _stack([one.reshape(-1, *one.shape[-2:]) for one in x], name) for x in zip(*of_each)]
+
+
 def _words(sources, inputs, name):
     if sources is None:
         return [f"input-{i}" for i in range(inputs)]
-    words = ["-".join(str(source).split()) for source in ([sources] if isinstance(sources, str) else sources)]
+    given = [sources] if isinstance(sources, str) else listed("sources", sources, "a list of the names of the inputs")
+    words = ["-".join(str(source).split()) for source in given]
     if len(words) != inputs:
         raise ArgumentError(f"sources: {len(words)} names for the {inputs} inputs of {name or 'heads'!r}")
     return words

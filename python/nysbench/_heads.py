@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _library
-from ._arrays import FLOAT64, INT64, LARGEST_INT, address, flag, integer, matrix, real_array, real_numbers
+from ._arrays import FLOAT64, INT64, LARGEST_INT, address, flag, integer, listed, matrix, real_array, real_numbers
 from ._callbacks import Callback, raising
 from ._errors import ArgumentError, Error, ShapeError
 from ._library import library, optional_text, text
@@ -265,8 +265,8 @@ def _measure(q, k, v, causal, factors, cores, metrics, settings, *, strategy, la
     request.take_head(q, k, v, causal, ("q", "k", "v"))
     request.take_settings(**settings)
     strategy, callbacks = _named("strategy", strategy)
-    if callable(cores) or isinstance(cores, (list, tuple)):
-        named = [_named("cores", one) for one in ([cores] if callable(cores) else cores)]
+    if cores is not None:
+        named = [_named("cores", one) for one in ([cores] if callable(cores) or isinstance(cores, str) else listed("cores", cores, "a spec, a function or a list of these"))]
         cores, callbacks = [spec for spec, _ in named], callbacks + [callback for _, found in named for callback in found]
     request.take_cores(cores)
     request.factors, request.metrics = optional_text("factors", factors), _joined(metrics)
@@ -310,7 +310,7 @@ def _named(name, given):
 
 def _several(first, *others):
     """The arrays of several heads; None if the first, of pairs of a name and an array, is not such."""
-    if isinstance(first[1], (str, os.PathLike)) or getattr(first[1], "ndim", np.ndim(first[1])) not in (3, 4):
+    if isinstance(first[1], (str, os.PathLike)) or (first[1].ndim if hasattr(first[1], "ndim") else real_numbers(*first).ndim) not in (3, 4):
         return None
     arrays = [None if x is None else real_numbers(name, x) for name, x in (first, *others)]
     q, rest = arrays[0], [x for x in arrays[1:] if x is not None]
@@ -351,15 +351,12 @@ def _renamed(message, names):
 
 
 def _joined(metrics):
-    return None if metrics is None else b",".join(_texts("metrics", metrics))
+    return None if metrics is None else b",".join(_texts("metrics", sorted(metrics) if isinstance(metrics, (set, frozenset)) else metrics))
 
 
 def _texts(name, given):
     """The strings for C of a list of texts, or of one text."""
-    try:
-        texts = [given] if isinstance(given, str) else list(given)
-    except TypeError:
-        raise TypeError(f"{name}: expected a string or a list of strings, not {type(given).__name__}") from None
+    texts = [given] if isinstance(given, str) else listed(name, given, "a string or a list of strings")
     if not texts:
         raise ArgumentError(f"{name}: expected at least one")
     return [text(name, one) for one in texts]

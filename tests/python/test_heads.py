@@ -349,7 +349,7 @@ class Measure(unittest.TestCase):
                 (nysbench.ArgumentError, "^query_landmarks '61'", lambda: nysbench.measure(Q, K, query_landmarks=np.arange(61))),
                 (nysbench.ArgumentError, "query_landmarks are points: key_landmarks must be given", lambda: nysbench.measure(Q, K, query_landmarks=Q[:4])),
                 (nysbench.ArgumentError, "key_landmarks are points: query_landmarks must be given", lambda: nysbench.measure(Q, K, key_landmarks=K[:4])),
-                (TypeError, "cores: expected a string or a list of strings, not int", lambda: nysbench.measure(Q, K, query_landmarks=t, cores=3)),
+                (TypeError, "cores: expected a spec, a function or a list of these, not 3", lambda: nysbench.measure(Q, K, query_landmarks=t, cores=3)),
                 (TypeError, "metrics: expected a string, not int", lambda: nysbench.measure(Q, K, query_landmarks=t, metrics=[3])),
                 (nysbench.ArgumentError, "cores: expected at least one", lambda: nysbench.measure(Q, K, query_landmarks=t, cores=())),
                 (nysbench.ArgumentError, "metrics: expected at least one", lambda: nysbench.measure(Q, K, query_landmarks=t, metrics=[])),

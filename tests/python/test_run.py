@@ -105,6 +105,22 @@ class Rows(Folders):
             measured = nysbench.measure(*given, strategy="uniform(strided=true)", landmarks=4, cores=SAME["cores"])
             np.testing.assert_array_equal(column(wide, "error", landmarks=4), [row["error"] for row in measured])
 
+    def test_lists_of_inputs(self):
+        """(q, k, v) of each, as tuples or dicts, are those of the stacked arrays."""
+        expected = column(run("uniform(strided=true)"), "error")
+        inputs = list(zip(Q, K, V))
+        for given in (inputs, [dict(zip("qkv", one)) for one in inputs], ([*Q], [*K], [*V]), [x.tolist() for x in (Q, K, V)]):
+            found = run("uniform(strided=true)", heads={"a layer": given})
+            self.assertEqual(set(column(found, "source")), {"input-0", "input-1", "input-2"})
+            np.testing.assert_array_equal(column(found, "error"), expected)
+        heads = run("uniform(strided=true)", heads=[(q[0], k[0]) for q, k in zip(Q, K)])  # one of each input
+        self.assertEqual((set(column(heads, "source")), set(column(heads, "head"))), ({"input-0", "input-1", "input-2"}, {0, 1, 2}))
+
+    def test_what_gives_its_values_in_an_order_is_a_list(self):
+        found = run((name for name in ["uniform", "kmeans"]), landmarks=dict.fromkeys([8, 4]).keys(), sources=iter("abc"))
+        self.assertEqual(set(column(found, "strategy")), {"uniform(strided=false)", column(run("kmeans"), "strategy")[0]})
+        self.assertEqual((set(column(found, "landmarks")), set(column(found, "source"))), ({4, 8}, {"a", "b", "c"}))
+
     def test_what_is_not_allowed_and_what_is_not_there(self):
         found = run(["uniform", "kmeans"], folder=self.folder)
         for ask in (lambda: found.compare(metric="eror"), lambda: found.compare(baseline="unifrom"), lambda: found.table("erors"),
@@ -263,6 +279,18 @@ class Functions(Folders):
                 ({"heads": (Q,), "strategies": "uniform"}, TypeError, "expected \\(q, k\\)"),
                 ({"sources": ["a"], "strategies": "uniform"}, nysbench.ArgumentError, "1 names for the 3 inputs"),
                 ({"heads": {}, "strategies": "uniform"}, nysbench.ArgumentError, "there are none"),
+                ({"heads": ([Q[0, 0], Q[0, 0, :30]], [K[0, 0], K[0, 0, :30]]), "strategies": "uniform"}, nysbench.ShapeError,
+                 r"^q of heads '': expected an array, or lists of equal lengths, not \(40, 6\), \(30, 6\)"),
+                ({"heads": {"x": [(Q[0], K[0]), (Q[0, :, :30], K[0, :, :30])]}, "strategies": "uniform"}, nysbench.ShapeError,
+                 r"^heads 'x': inputs of shapes \(2, 40, 6\), \(2, 30, 6\)"),
+                ({"heads": {"x": [[Q[0], K[0]], [Q[1], K[1]]]}, "strategies": "uniform"}, nysbench.ArgumentError, "^heads 'x': these brackets may"),
+                ({"heads": {"x": ((Q[0], K[0]), (Q[1], K[1]))}, "strategies": "uniform"}, nysbench.ArgumentError, "^heads 'x': these brackets may"),
+                ({"heads": {"x": [(Q, K)]}, "strategies": "uniform"}, nysbench.ShapeError, "^heads 'x': expected .* of each input"),
+                ({"strategies": {"uniform", "kmeans"}}, TypeError, "^strategies: a set has no order: give a list"),
+                ({"sources": {"a", "b", "c"}, "strategies": "uniform"}, TypeError, "^sources: a set has no order: give a list of the names"),
+                ({"sources": 3, "strategies": "uniform"}, TypeError, "^sources: expected a list of the names of the inputs, not 3"),
+                ({"strategies": "uniform", "seed": 3j}, TypeError, "^seed: expected a list, or a text or a number, not 3j"),
+                ({"strategies": "uniform", "plots": [b"error"]}, TypeError, "^plots: expected a list, or a text or a number, not b'error'"),
                 ({"causal": "false", "strategies": "uniform"}, TypeError, "^causal: expected True or False, not 'false'"),
                 ({"causal": 2, "strategies": "uniform"}, TypeError, "^causal: expected True or False, not 2"),
                 ({"isolate": "no", "strategies": "uniform"}, TypeError, "^isolate: expected True or False, not 'no'"),
