@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "components/plugin.h"
+#include "config/code.h"
 #include "kernels/kernel.h"
 #include "conformance/conformance.h"
 #include "report/page_record.h"
@@ -141,6 +142,9 @@ static nb_status check_component(const nb_registry *registry, const nb_component
 
 static nb_status check_plugin(const char *path, tally *t, nb_ctx *ctx)
 {
+    const char *code[2] = {NULL};
+    NB_NEED(code[0], nb_format(ctx, "plug-in %s", path));
+    NB_TRY(ctx, nb_announce_code(code, ctx));
     NB_TRY(ctx, nb_plugin_load(path, ctx));
     for (int i = 0; nb_registries[i]; i++)
         for (const nb_entry *e = nb_registries[i]->entries; e->component; e++)
@@ -167,7 +171,10 @@ static nb_status check_spec(const char *text, tally *t, nb_ctx *ctx)
 {
     const char *name;
     const nb_registry *refused = NULL;
+    const char *const *code;
     bool found = false;
+    NB_TRY(ctx, nb_spec_code(text, &code, ctx));
+    NB_TRY(ctx, nb_announce_code(code, ctx));
     NB_NEED(name, nb_format(ctx, "%.*s", (int)strcspn(text, "( "), text));
     for (int i = 0; nb_registries[i]; i++) {
         nb_choice choice;

@@ -27,6 +27,14 @@ void nb_print_message(const char *kind, const char *format, ...)
     fprintf(stderr, "nysbench: %s: %s\n", kind, clean);
 }
 
+nb_status nb_announce_code(const char *const *names, nb_ctx *ctx)
+{
+    const char *all = "";
+    for (int i = 0; names[i]; i++) NB_NEED(all, nb_format(ctx, "%s%s%s", all, i ? "; " : "", names[i]));
+    if (*all) nb_print_message("note", "this runs code with your rights: %s", all);
+    return NB_OK;
+}
+
 void nb_warn_without_gnuplot(const char *run)
 {
     nb_print_warning("gnuplot is not installed, or does not answer, and figures need it; install it (apt install "

@@ -133,6 +133,8 @@ nb_status nb_command_real(nb_command_line *line, const char *option, nb_real_val
 /* Print "nysbench: error: ..." and "nysbench: warning: ..." on standard error. */
 #define nb_print_error(...) nb_print_message("error", __VA_ARGS__)
 #define nb_print_warning(...) nb_print_message("warning", __VA_ARGS__)
+/* Says, before any of it is loaded or started, which code a command runs; of no names (NULL-terminated) nothing. */
+nb_status nb_announce_code(const char *const *names, nb_ctx *ctx);
 void nb_print_message(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints the ctx's error in that form. */
 void nb_print_failure(const nb_ctx *ctx);

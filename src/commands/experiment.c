@@ -6,6 +6,7 @@
 #include "base/machine.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "config/code.h"
 #include "run/run_folder.h"
 
 #include <stdlib.h>
@@ -77,8 +78,13 @@ static nb_status choose_folder(nb_experiment *e, int count, const nb_override *s
 static nb_status load(const char *path, nb_experiment *e, nb_mistakes *mistakes, nb_ctx *ctx)
 {
     nb_override *replaced;
+    const char *const *code;
     int count;
     NB_TRY(ctx, overrides(e->set, &count, &replaced, ctx));
+    if (e->only_plan) {
+        NB_TRY(ctx, nb_config_code(path, count, replaced, &code, ctx));
+        NB_TRY(ctx, nb_announce_code(code, ctx));
+    }
     NB_TRY(ctx, nb_config_load(path, count, replaced, &e->config, mistakes, ctx));
     if (mistakes->count == 0) NB_TRY(ctx, nb_config_check_ready(&e->config, path, mistakes));
     if (mistakes->count > 0) return NB_OK;

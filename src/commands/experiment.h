@@ -27,7 +27,8 @@ typedef struct {
     /* Folder of the results: --out, or results/NAME, or results/NAME-DIGEST if a --set changes the rows. A shard's
      * folder is inside it. */
     const char *folder;
-    bool apart; /* the folder's name has the digest */
+    bool apart;    /* the folder's name has the digest */
+    int only_plan; /* nothing will be measured: the code that it names is announced before it is loaded */
     nb_config config;
     nb_shard shard;
     nb_plan plan; /* the plan of the shard, if there is one */

@@ -257,7 +257,7 @@ nb_status nb_plan_tell(nb_start *start, double max_hours, nb_output_format forma
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
-    nb_experiment e = {.out = NULL};
+    nb_experiment e = {.only_plan = true};
     nb_start start = {.e = &e, .choices = &(nb_start_choices){.fresh = 0}, .line = line};
     const char *text;
     int origins = 0;

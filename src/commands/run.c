@@ -122,7 +122,7 @@ typedef struct { /* the command line's */
     nb_real_value max_hours;
     nb_start_choices start;
     nb_worker_choices workers;
-    int quiet, dry_run;
+    int quiet;
 } choices;
 
 /* Keeps the limits in the command that repeats a row, which could end differently without them. */
@@ -153,7 +153,7 @@ static nb_status parse(nb_command_line *line, choices *chosen, nb_experiment *e,
             "missing or ended so",
             "COLUMN=VALUE, ..."),
         NB_MAX_HOURS_OPTION(chosen->max_hours),
-        NB_FLAG_OPTION("dry-run", '\0', chosen->dry_run, "Only print the plan"),
+        NB_FLAG_OPTION("dry-run", '\0', e->only_plan, "Only print the plan"),
         NB_FLAG_OPTION("quiet", 'q', chosen->quiet, "No progress, no table"),
         POPT_TABLEEND};
     NB_TRY(ctx, nb_experiment_parse(line, options, e, ctx));
@@ -270,7 +270,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
                "run: --blas-threads %d: a plug-in runs in a copy of its worker, which can be made of one thread only: "
                "leave out --blas-threads, or %s",
                start.workers.blas_threads, *nb_plugins_loaded());
-    if (chosen.dry_run) return dry_run(&start, &chosen, ctx);
+    if (e.only_plan) return dry_run(&start, &chosen, ctx);
     if (e.config.plot_count && !e.shard.count) gnuplot = nb_gnuplot_version(&version, ctx);
     warn(&start, gnuplot);
     NB_TRY(ctx, predict(&start, &chosen, &machine, ctx));

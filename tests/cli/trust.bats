@@ -12,6 +12,7 @@ __attribute__((constructor)) static void begin(void)
 {
     FILE *told = getenv("LOUD") ? fopen(getenv("LOUD"), "a") : NULL;
     if (told) fclose(told);
+    if (told) fputs("it is loaded\n", stderr);
 }
 typedef struct { int by; } loud_options;
 static const char *const references[] = {"none: a test", NULL};
@@ -105,6 +106,34 @@ reads() {
             [ ! -e "$LOUD" ] || { echo "loaded by $command"; return 1; }
         done
     done
+}
+
+@test "plan, run --dry-run and check say which code they run before they do; run says nothing" {
+    cp "$BATS_FILE_TMPDIR/loud.so" "$WORK"
+    cd "$WORK"
+    printf '%s\n' "plugins: loud.so" "problems: gaussian(n=40, d=3)" \
+        "strategies: [loud, 'subsample(of=\"command(run=\\\"sh inner.sh\\\")\")', 'command(run=\"sh mine.sh 1\", deterministic=true)']" \
+        "cores: 'command(run=\"sh core.sh\")'" "landmarks: 4" >c.yaml
+    touch inner.sh mine.sh core.sh
+    export LOUD=$WORK/heard
+    for command in plan "run --dry-run"; do
+        run "$NYSBENCH" $command c.yaml
+        expect_status 0
+        [ "${lines[0]}" = "nysbench: note: this runs code with your rights: plug-in loud.so; program sh inner.sh; program sh mine.sh 1; program sh core.sh" ] || { echo "$output"; return 1; }
+        [ "${lines[1]}" = "it is loaded" ]
+    done
+    run "$NYSBENCH" plan c.yaml --set plugins=./loud.so --set "strategies=[uniform]"
+    [ "${lines[0]}" = "nysbench: note: this runs code with your rights: plug-in ./loud.so; program sh core.sh" ] || { echo "$output"; return 1; }
+    run "$NYSBENCH" check loud.so
+    [ "${lines[0]}" = "nysbench: note: this runs code with your rights: plug-in loud.so" ]
+    [ "${lines[1]}" = "it is loaded" ]
+    run "$NYSBENCH" check 'command(run="sh mine.sh", serve=true, start=1)'
+    [ "${lines[0]}" = "nysbench: note: this runs code with your rights: program sh mine.sh" ]
+    run "$NYSBENCH" run c.yaml -q --set "strategies=loud" --set cores=svd -o r
+    expect_status 0
+    [[ $output != *note:* ]]
+    run "$NYSBENCH" plan "$OLDPWD/experiments/00-smoke.yaml"
+    [[ $output != *note:* ]]
 }
 
 @test "what a store holds beside its rows is not run" {
