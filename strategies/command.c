@@ -47,12 +47,12 @@ static nb_status open(call *c, nb_ctx *ctx)
     return status;
 }
 
-static nb_status add_points(const call *c, const char *name, const nb_points *p, nb_ctx *ctx)
+static nb_status add_points(call *c, const char *name, const nb_points *p, nb_ctx *ctx)
 {
     return nb_question_add(&c->question, name, p->n, p->d, p->x, ctx);
 }
 
-static nb_status add_all_points(const call *c, nb_ctx *ctx)
+static nb_status add_all_points(call *c, nb_ctx *ctx)
 {
     NB_TRY(ctx, add_points(c, c->keys ? "queries.npy" : "points.npy", c->points, ctx));
     return c->keys ? add_points(c, "keys.npy", c->keys, ctx) : NB_OK;

@@ -2,8 +2,6 @@
 /* apart.c - through a pipe come the function's status and message, and behind them the parcel. */
 #include "base/apart.h"
 
-#include "base/clock.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -100,7 +98,7 @@ static _Noreturn void go(const nb_errand *errand, int fd, nb_ctx *ctx)
 static nb_status open_parcel(const nb_errand *errand, const nb_said *said, nb_return *back, nb_ctx *ctx)
 {
     verdict v;
-    nb_parcel parcel = {.ctx = ctx, .next = said->bytes, .left = (size_t)said->count};
+    nb_parcel parcel = {.ctx = ctx, .next = said->bytes, .left = said->count};
     if (said->count == 0 || back->ending.how != 0) return NB_OK;
     back->how = NB_GARBLED;
     nb_parcel_move(&parcel, &v, sizeof v);
@@ -118,10 +116,11 @@ static nb_status open_parcel(const nb_errand *errand, const nb_said *said, nb_re
 static nb_status take_back(const nb_errand *errand, pid_t pid, int fd, nb_return *back, nb_ctx *ctx)
 {
     nb_said said = {.closed = false};
-    double end_s = nb_clock_s() + errand->limit_s;
+    size_t most = errand->most > 0 ? errand->most : NB_MOST_HEARD;
+    double end_s = nb_awake_s() + errand->limit_s;
     nb_ctx *own = nb_ctx_child(ctx);
-    nb_status status = own ? nb_process_hear(pid, fd, errand->limit_s, &said, own) : NB_ENOMEM;
-    bool late = nb_clock_s() >= end_s;
+    nb_status status = own ? nb_process_hear(pid, fd, errand->limit_s, most, &said, own) : NB_ENOMEM;
+    bool late = nb_awake_s() >= end_s;
     back->ending = nb_process_end(pid, status == NB_OK && said.closed ? 1 : 0, !said.closed);
     back->how = !back->ending.timed_out ? NB_ENDED : said.closed ? NB_CLOSED : late ? NB_ENDED : NB_GARBLED;
     if (status == NB_OK && !back->ending.timed_out) status = open_parcel(errand, &said, back, ctx);
@@ -149,7 +148,9 @@ nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double
 {
     nb_return back;
     const char *end = "";
-    NB_TRY(ctx, nb_errand_run(&(nb_errand){self, act, NULL, limit_s, answer, bytes, true}, &back, ctx));
+    const nb_errand errand = {
+        .self = self, .act = act, .limit_s = limit_s, .answer = answer, .bytes = bytes, .quiet = true};
+    NB_TRY(ctx, nb_errand_run(&errand, &back, ctx));
     if (back.how != NB_RETURNED) NB_TRY(ctx, nb_ending_text(&back.ending, limit_s, &end, ctx));
     NB_REQUIRE(ctx, back.how == NB_RETURNED, NB_EBUG, "%s", *end ? end : "it ended the program");
     if (back.status != NB_OK) nb_error_set(ctx, back.status, __FILE__, __LINE__, "%s", back.message);

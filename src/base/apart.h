@@ -26,7 +26,8 @@ typedef struct {
     double limit_s;
     void *answer; /* `bytes` bytes that `act` may fill, which are moved too */
     size_t bytes;
-    bool quiet; /* its standard output is discarded */
+    bool quiet;  /* its standard output is discarded */
+    size_t most; /* bytes of the parcel; one with many more is garbled. 0: NB_MOST_HEARD */
 } nb_errand;
 
 typedef enum { NB_RETURNED, NB_CLOSED, NB_GARBLED, NB_ENDED } nb_homecoming;

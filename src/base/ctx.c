@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +151,11 @@ double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols)
 void *nb_grown(nb_ctx *ctx, void *items, size_t size, int count, int *capacity)
 {
     if (count < *capacity) return items;
-    int wanted = *capacity > 0 ? 2 * *capacity : 8;
+    if (*capacity == INT_MAX) {
+        nb_error_set(ctx, NB_ENOMEM, __FILE__, __LINE__, "out of memory: more than %d objects", INT_MAX);
+        return NULL;
+    }
+    int wanted = *capacity > INT_MAX / 2 ? INT_MAX : *capacity > 0 ? 2 * *capacity : 8;
     void *larger = nb_alloc(ctx, (size_t)wanted, size);
     if (!larger) return NULL;
     if (count > 0) memcpy(larger, items, (size_t)count * size);

@@ -46,8 +46,9 @@ void *nb_alloc(nb_ctx *ctx, size_t count, size_t size);
 double *nb_alloc_reals(nb_ctx *ctx, size_t rows, size_t cols); /* rows * cols zeroed doubles */
 void *nb_alloc_unset(nb_ctx *ctx, size_t count, size_t size);  /* the same, not zeroed */
 double *nb_alloc_raw(nb_ctx *ctx, size_t count);               /* doubles, not zeroed */
-/* Returns the array itself if its `capacity` is above `count`, else a copy with twice the room, at least 8. NULL when
- * out of memory; nothing has changed then. Use it through NB_GROW below. */
+/* Returns the array itself if its `capacity` is above `count`, else a copy with twice the room, at least 8 and at most
+ * INT_MAX. The caller keeps `capacity` with the array. NULL when out of memory; nothing has changed then. Use it
+ * through NB_GROW below. */
 void *nb_grown(nb_ctx *ctx, void *items, size_t size, int count, int *capacity);
 
 char *nb_strdup(nb_ctx *ctx, const char *text);
@@ -132,7 +133,8 @@ long nb_ctx_fail_alloc(nb_ctx *ctx, long k);
     do { \
         if (!((pointer) = (allocation))) return NB_ENOMEM; \
     } while (0)
-/* Makes room for one more item behind `count` items of an array that ctx owns, or returns NB_ENOMEM. */
+/* Makes room for one more item behind `count` items of an array that ctx owns, or returns NB_ENOMEM. `capacity` is kept
+ * with the array: 0 where there is no array yet. */
 #define NB_GROW(ctx, items, count, capacity) \
     do { \
         void *nb_grown_ = nb_grown((ctx), (items), sizeof *(items), (count), &(capacity)); \

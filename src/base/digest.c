@@ -2,6 +2,8 @@
 /* digest.c - SHA-256 by Nettle. */
 #include "base/digest.h"
 
+#include "base/files.h"
+
 #include <nettle/base16.h>
 #include <nettle/sha2.h>
 
@@ -36,7 +38,7 @@ nb_status nb_digest_file(const char *path, const char **sha256, long long *bytes
     uint8_t chunk[CHUNK];
     size_t got;
     FILE *in = fopen(path, "rb");
-    NB_REQUIRE(ctx, in, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    NB_REQUIRE(ctx, in, nb_file_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
     sha256_init(&hash);
     *bytes = 0;
     while ((got = fread(chunk, 1, sizeof chunk, in)) > 0) {
@@ -45,7 +47,7 @@ nb_status nb_digest_file(const char *path, const char **sha256, long long *bytes
     }
     int reason = ferror(in) ? errno : 0;
     fclose(in);
-    NB_REQUIRE(ctx, reason == 0, NB_EIO, "%s: cannot be read: %s", path, strerror(reason));
+    NB_REQUIRE(ctx, reason == 0, nb_file_status(reason), "%s: cannot be read: %s", path, strerror(reason));
     return letters_of(&hash, sha256, ctx);
 }
 

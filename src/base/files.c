@@ -17,9 +17,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-nb_status nb_write_status(int reason)
+nb_status nb_file_status(int reason)
 {
-    return reason == ENOSPC || reason == EDQUOT || reason == EFBIG ? NB_EHOST : NB_EIO;
+    static const int lacks[] = {ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE, ENOMEM};
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+        if (reason == lacks[i]) return NB_EHOST;
+    return NB_EIO;
 }
 
 nb_status nb_make_folder(const char *path, nb_ctx *ctx)
@@ -32,7 +35,7 @@ nb_status nb_make_folder(const char *path, nb_ctx *ctx)
         slash = strchr(slash + 1, '/');
         if (slash) *slash = '\0';
         if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-            NB_FAIL(ctx, nb_write_status(errno), "folder %s: cannot be made: %s", copy, strerror(errno));
+            NB_FAIL(ctx, nb_file_status(errno), "folder %s: cannot be made: %s", copy, strerror(errno));
         if (slash) *slash = '/';
     }
     NB_REQUIRE(ctx, stat(path, &info) == 0 && S_ISDIR(info.st_mode), NB_EIO, "%s: is not a folder", path);
@@ -58,7 +61,7 @@ static nb_status lock_for_run(const char *path, int how, const char *folder, con
 {
     enum { TRIES = 20 }; /* it may be held by nb_folder_is_locked alone */
     int file = open(path, how | O_CLOEXEC, 0666);
-    NB_REQUIRE(ctx, file >= 0, nb_write_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
+    NB_REQUIRE(ctx, file >= 0, nb_file_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
     int reason = lock(file, TRIES);
     if (reason == 0) return NB_OK;
     close(file);
@@ -80,7 +83,7 @@ static nb_status look_at_lock(const char *path, bool *locked, nb_ctx *ctx)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0 && errno == ENOENT) return NB_OK;
-    NB_REQUIRE(ctx, file >= 0, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    NB_REQUIRE(ctx, file >= 0, nb_file_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
     int code = flock(file, LOCK_SH | LOCK_NB), reason = errno;
     close(file);
     *locked = *locked || code != 0;
@@ -131,7 +134,7 @@ static nb_status write_and_name(FILE *out, const char *temporary, const char *pa
     int reason = errno;
     if (temporary) unlink(temporary);
     NB_TRY(ctx, status);
-    NB_FAIL(ctx, nb_write_status(reason), "%s: cannot be written: %s", path, strerror(reason));
+    NB_FAIL(ctx, nb_file_status(reason), "%s: cannot be written: %s", path, strerror(reason));
 }
 
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
@@ -149,7 +152,7 @@ nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const vo
     nb_status status = out ? write_and_name(out, replace ? temporary : NULL, path, print, what, ctx) : NB_EIO;
     if (!out && file >= 0) close(file);
     if (lock >= 0) close(lock); /* only now: the file has its name, or is removed */
-    NB_REQUIRE(ctx, out, nb_write_status(reason), "%s: cannot be written: %s", path, strerror(reason));
+    NB_REQUIRE(ctx, out, nb_file_status(reason), "%s: cannot be written: %s", path, strerror(reason));
     return status;
 }
 
@@ -183,7 +186,7 @@ nb_status nb_read_file(const char *path, const char **text, nb_ctx *ctx)
     struct stat info;
     *text = NULL;
     FILE *in = fopen(path, "r");
-    NB_REQUIRE(ctx, in, NB_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    NB_REQUIRE(ctx, in, nb_file_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
     bool regular = fstat(fileno(in), &info) == 0 && S_ISREG(info.st_mode);
     buffer = regular ? nb_alloc(ctx, (size_t)info.st_size + 1, 1) : NULL;
     bool whole = buffer && fread(buffer, 1, (size_t)info.st_size, in) == (size_t)info.st_size;
@@ -213,7 +216,7 @@ static nb_status copy(FILE *out, const void *what, nb_ctx *ctx)
 nb_status nb_copy_file(const char *from, const char *to, nb_ctx *ctx)
 {
     source s = {fopen(from, "rb"), from};
-    NB_REQUIRE(ctx, s.file, NB_EIO, "%s: cannot be opened: %s", from, strerror(errno));
+    NB_REQUIRE(ctx, s.file, nb_file_status(errno), "%s: cannot be opened: %s", from, strerror(errno));
     nb_status status = nb_write_file(to, copy, &s, ctx);
     fclose(s.file);
     return status;
@@ -269,7 +272,8 @@ nb_status nb_folder_names(const char *folder, const char *ending, int *count, co
     struct dirent **entries;
     int found = scandir(folder, &entries, NULL, alphasort);
     *count = -1;
-    NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(errno));
+    NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, nb_file_status(errno), "folder %s: cannot be read: %s", folder,
+               strerror(errno));
     if (found < 0) return NB_OK;
     bool all = (*names = nb_alloc(ctx, (size_t)found + 1, sizeof **names));
     *count = 0;

@@ -7,10 +7,11 @@
 
 #include <stdio.h>
 
-/* Returns what the errno of a failed write means: NB_EHOST if there is no room, else NB_EIO. */
-nb_status nb_write_status(int reason);
+/* Returns what the errno of a failed call for a file means: NB_EHOST if the machine lacks room, descriptors or memory,
+ * else NB_EIO. */
+nb_status nb_file_status(int reason);
 
-/* Makes a folder and its parents; nb_write_status with the reason. */
+/* Makes a folder and its parents; nb_file_status with the reason. */
 nb_status nb_make_folder(const char *path, nb_ctx *ctx);
 
 /* Locks a folder against other processes that call this, until the program ends, with a lock on it and on a file
@@ -21,7 +22,7 @@ nb_status nb_lock_folder(const char *path, nb_ctx *ctx);
 nb_status nb_folder_is_locked(const char *path, bool *locked, nb_ctx *ctx);
 
 /* Lets `print` write to a temporary file in the same folder, .NAME.nysbench.tmp, then renames it, so that readers see
- * the old file or the whole new one. A pipe or device is written directly. nb_write_status with the reason. */
+ * the old file or the whole new one. A pipe or device is written directly. nb_file_status with the reason. */
 nb_status nb_write_file(const char *path, nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx),
                         const void *what, nb_ctx *ctx);
 /* Prints a text, as one of these. */

@@ -2,7 +2,6 @@
 /* gnuplot.c - see gnuplot.h */
 #include "base/gnuplot.h"
 
-#include "base/clock.h"
 #include "base/numbers.h"
 #include "base/process.h"
 
@@ -95,7 +94,7 @@ nb_status nb_gnuplots_new(int most, nb_gnuplots **all, nb_ctx *ctx)
 static void pass_on(int from, double end_s)
 {
     char text[4096];
-    while (nb_clock_s() < end_s && nb_poll_until(&(struct pollfd){.fd = from, .events = POLLIN}, 1, end_s)) {
+    while (nb_awake_s() < end_s && nb_poll_until(&(struct pollfd){.fd = from, .events = POLLIN}, 1, end_s)) {
         ssize_t got = read(from, text, sizeof text);
         if (got == 0 || (got < 0 && errno != EINTR)) return;
         if (got > 0) fwrite(text, 1, (size_t)got, stderr);
@@ -109,7 +108,7 @@ static nb_status await_first(nb_gnuplots *all, nb_ctx *ctx)
     const char *why;
     memmove(all->first, all->first + 1, (size_t)--all->count * sizeof *all->first);
     pass_on(first.said, first.end_s);
-    nb_status status = nb_process_await(first.pid, fmax(first.end_s - nb_clock_s(), 0), &ending, ctx);
+    nb_status status = nb_process_await(first.pid, fmax(first.end_s - nb_awake_s(), 0), &ending, ctx);
     close(first.said);
     NB_TRY(ctx, status);
     NB_TRY(ctx, nb_program_ending(NAME, &ending, all->limit_s, &why, ctx));
@@ -127,7 +126,7 @@ nb_status nb_gnuplots_start(nb_gnuplots *all, const char *folder, const char *sc
     nb_process program = {
         .words = words, .folder = folder, .environment = all->environment, .pipes = {[STDERR_FILENO] = &new->said}};
     NB_TRY(ctx, nb_process_spawn(&program, &new->pid, ctx));
-    new->end_s = nb_clock_s() + all->limit_s;
+    new->end_s = nb_awake_s() + all->limit_s;
     all->count++;
     return NB_OK;
 }

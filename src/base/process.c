@@ -3,16 +3,20 @@
  * whose number nobody else can get until its whole group has been killed.
  *
  * 1. A child leads a session of its own, and the kernel kills it when its parent ends (PR_SET_PDEATHSIG).
- * 2. This process and its forked children are subreapers (PR_SET_CHILD_SUBREAPER): what loses its parent, as a daemon
- *    does that forks twice, becomes a child of the next of them above it.
+ * 2. This process and its children are subreapers (PR_SET_CHILD_SUBREAPER): what loses its parent, as a daemon does
+ *    that forks twice, becomes a child of the next of them above it. A daemon therefore stays below the program that
+ *    started it, as long as that lives.
  * 3. When a child has ended, all children that this process has not started itself came from that one, and are killed,
- *    until there are none. */
+ *    until there are none.
+ * 4. A wait is made of slices. One that takes much longer than it should means that this process was stopped, and its
+ *    time does not count (nb_awake_s). A child that is stopped alone, for some seconds, is continued. */
 #include "base/process.h"
 
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "base/scratch.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,29 +32,38 @@
 
 /* The process's own, as its children are. */
 static struct {
-    pid_t *children; /* that it has started, and not waited for */
+    struct child {
+        pid_t pid;
+        double stopped_s; /* when it was first seen stopped, by nb_clock_s; 0: it was not */
+    } * children;         /* that it has started, and not waited for */
     int count, room;
-    bool adopts; /* it is a subreaper */
+    bool adopts;   /* it is a subreaper */
+    double lost_s; /* seconds in which it was stopped itself, as far as waits have shown */
 } family;
 
 static bool is_known(pid_t pid)
 {
     int i = 0;
-    while (i < family.count && family.children[i] != pid) i++;
+    while (i < family.count && family.children[i].pid != pid) i++;
     return i < family.count;
+}
+
+static void remember(pid_t pid)
+{
+    family.children[family.count++] = (struct child){.pid = pid};
 }
 
 static void forget(pid_t pid)
 {
     for (int i = 0; i < family.count; i++)
-        if (family.children[i] == pid) family.children[i--] = family.children[--family.count];
+        if (family.children[i].pid == pid) family.children[i--] = family.children[--family.count];
 }
 
 static nb_status make_room(nb_ctx *ctx)
 {
     if (family.count < family.room) return NB_OK;
     int room = family.room ? 2 * family.room : 16;
-    pid_t *children = realloc(family.children, (size_t)room * sizeof *children);
+    struct child *children = realloc(family.children, (size_t)room * sizeof *children);
     NB_REQUIRE(ctx, children, NB_ENOMEM, "out of memory: a process");
     family.children = children;
     family.room = room;
@@ -81,20 +94,56 @@ static pid_t parent_of(const char *pid)
     return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
-/* Kills the children of this process that it has not started; how many there were. */
-static int kill_strays(void)
+/* Kills a child unless this process has started it; returns whether it did. */
+static int kill_stray(pid_t pid)
+{
+    if (is_known(pid)) return 0;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, WNOHANG);
+    return 1;
+}
+
+/* Kills those among the children of one thread; -1: the kernel does not list them (CONFIG_PROC_CHILDREN). */
+static int kill_strays_of(const char *thread)
+{
+    char path[64];
+    pid_t pid;
+    int found = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/children", thread);
+    FILE *list = fopen(path, "re");
+    if (!list) return -1;
+    while (fscanf(list, "%d", &pid) == 1) found += kill_stray(pid);
+    fclose(list);
+    return found;
+}
+
+/* Kills those among all processes of the machine, which takes 25 ms for 1,000 of them. */
+static int kill_strays_of_all(void)
 {
     int found = 0;
     DIR *all = opendir("/proc");
     for (struct dirent *e; all && (e = readdir(all));) {
         pid_t pid;
-        if (!nb_parse_int(e->d_name, 1, INT_MAX, &pid) || is_known(pid) || parent_of(e->d_name) != getpid()) continue;
-        found++;
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, WNOHANG);
+        if (nb_parse_int(e->d_name, 1, INT_MAX, &pid) && parent_of(e->d_name) == getpid()) found += kill_stray(pid);
     }
     if (all) closedir(all);
     return found;
+}
+
+/* Kills the children of this process that it has not started, which must be its own to kill: it is a subreaper. Returns
+ * how many there were. */
+static int kill_strays(void)
+{
+    int found = 0, of_thread = 0;
+    assert(family.adopts);
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *e; threads && of_thread >= 0 && (e = readdir(threads));) {
+        if (*e->d_name == '.') continue;
+        of_thread = kill_strays_of(e->d_name);
+        found += of_thread;
+    }
+    if (threads) closedir(threads);
+    return threads && of_thread >= 0 ? found : kill_strays_of_all();
 }
 
 static bool has_children(void)
@@ -141,7 +190,7 @@ nb_status nb_process_fork(pid_t *pid, nb_ctx *ctx)
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     NB_REQUIRE(ctx, *pid > 0, NB_EHOST, "a process cannot be started: %s", strerror(reason));
-    family.children[family.count++] = *pid;
+    remember(*pid);
     return NB_OK;
 }
 
@@ -153,7 +202,7 @@ void nb_process_begin(void)
 
 void nb_process_finish(void)
 {
-    while (family.count > 0) nb_process_end(family.children[0], 0, false);
+    while (family.count > 0) nb_process_end(family.children[0].pid, 0, false);
     end_strays();
     nb_scratch_finish();
     free(family.children);
@@ -202,6 +251,7 @@ static _Noreturn void become(const nb_process *p, char *const *environment, cons
         if (dup2(its, i) < 0) _exit(NB_NOT_STARTED);
     }
     closefrom(STDERR_FILENO + 1);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* which exec keeps */
     execvpe(p->words[0], p->words, environment);
     if (p->log) dprintf(STDERR_FILENO, "%s: cannot be started: %s", p->words[0], strerror(errno));
     _exit(NB_NOT_STARTED);
@@ -252,43 +302,82 @@ nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx)
         if (program->pipes[i]) *program->pipes[i] = streams[i].ours;
     }
     NB_REQUIRE(ctx, child > 0, NB_EHOST, "a process cannot be started: %s", strerror(reason));
-    family.children[family.count++] = child;
+    remember(child);
     return NB_OK;
+}
+
+double nb_awake_s(void)
+{
+    return nb_clock_s() - family.lost_s;
+}
+
+/* A child that has stopped for some seconds in which this process had not will not go on by itself. */
+static void continue_stopped(struct child *c)
+{
+    static const double PATIENCE_S = 5;
+    siginfo_t info = {.si_pid = 0};
+    bool stopped = waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == c->pid;
+    if (!stopped || c->stopped_s == 0)
+        c->stopped_s = stopped ? nb_awake_s() : 0;
+    else if (nb_awake_s() - c->stopped_s > PATIENCE_S && kill(-c->pid, SIGCONT) == 0)
+        c->stopped_s = 0;
+}
+
+bool nb_note_wait(double begun_s, double planned_s)
+{
+    static const double MARGIN_S = 1;
+    double late_s = nb_clock_s() - begun_s - planned_s;
+    bool was_stopped = late_s > MARGIN_S;
+    if (was_stopped) family.lost_s += late_s;
+    for (int i = 0; i < family.count; i++) continue_stopped(&family.children[i]);
+    return was_stopped;
 }
 
 bool nb_poll_until(struct pollfd *polled, int count, double end_s)
 {
     for (;;) {
-        double left_s = fmin(fmax(end_s - nb_clock_s(), 0), 1e6);
-        int ready = poll(polled, (nfds_t)count, (int)ceil(left_s * 1e3));
+        double begun_s = nb_clock_s(), wait_s = fmin(fmax(end_s - nb_awake_s(), 0), NB_SLICE_S);
+        int ready = poll(polled, (nfds_t)count, (int)ceil(wait_s * 1e3)), reason = errno;
+        nb_note_wait(begun_s, wait_s);
         if (ready > 0) return true;
-        if (ready == 0 ? end_s <= nb_clock_s() : errno != EINTR) return false;
+        if (ready == 0 ? end_s <= nb_awake_s() : reason != EINTR) return false;
     }
 }
 
 /* True if it has ended within that time. */
 static bool ended(int pidfd, double limit_s)
 {
-    return nb_poll_until(&(struct pollfd){.fd = pidfd, .events = POLLIN}, 1, nb_clock_s() + limit_s);
+    return nb_poll_until(&(struct pollfd){.fd = pidfd, .events = POLLIN}, 1, nb_awake_s() + limit_s);
 }
 
-nb_status nb_process_hear(pid_t pid, int pipe, double limit_s, nb_said *said, nb_ctx *ctx)
+static nb_status grow(nb_said *said, nb_ctx *ctx)
 {
-    enum { FIRST_BYTES = 4096, MOST_BYTES = 1 << 28 };
+    char *larger;
+    if (said->count + 1 < said->room) return NB_OK;
+    NB_NEED(larger, nb_alloc(ctx, said->room, 2));
+    said->bytes = memcpy(larger, said->bytes, said->count);
+    said->room *= 2;
+    return NB_OK;
+}
+
+nb_status nb_process_hear(pid_t pid, int pipe, double limit_s, size_t most, nb_said *said, nb_ctx *ctx)
+{
+    enum { FIRST_BYTES = 4096 };
     struct pollfd polled[] = {{.fd = pipe, .events = POLLIN}, {.fd = nb_pidfd_open(pid), .events = POLLIN}};
-    double end_s = nb_clock_s() + limit_s;
+    double end_s = nb_awake_s() + limit_s;
     *said = (nb_said){.room = FIRST_BYTES};
     said->bytes = nb_alloc(ctx, FIRST_BYTES, 1);
-    while (said->bytes && said->count < MOST_BYTES && nb_clock_s() < end_s && nb_poll_until(polled, 2, end_s)) {
+    nb_status status = said->bytes ? NB_OK : NB_ENOMEM;
+    while (status == NB_OK && said->count <= most && nb_awake_s() < end_s && nb_poll_until(polled, 2, end_s)) {
         if (!polled[0].revents && poll(polled, 1, 0) <= 0) break; /* it may have written in between */
-        ssize_t got = read(pipe, said->bytes + said->count, (size_t)(said->room - said->count - 1));
+        ssize_t got = read(pipe, said->bytes + said->count, said->room - said->count - 1);
         said->closed = got == 0;
         if (got == 0 || (got < 0 && errno != EINTR)) break;
-        if (got > 0) said->count += (int)got;
-        said->bytes = nb_grown(ctx, said->bytes, 1, said->count + 1, &said->room);
+        if (got > 0) said->count += (size_t)got;
+        status = grow(said, ctx);
     }
     if (polled[1].fd >= 0) close(polled[1].fd);
-    return said->bytes ? NB_OK : NB_ENOMEM;
+    return status;
 }
 
 void nb_process_kill(pid_t pid)
@@ -372,9 +461,9 @@ bool nb_ended_from_outside(const nb_ending *ending)
 
 static nb_status listen_to(pid_t pid, int fd, double limit_s, nb_said *said, nb_ending *ending, nb_ctx *ctx)
 {
-    double end_s = nb_clock_s() + limit_s;
-    nb_status status = nb_process_hear(pid, fd, limit_s, said, ctx);
-    nb_status ended = nb_process_await(pid, status == NB_OK ? fmax(end_s - nb_clock_s(), 0) : 0, ending, ctx);
+    double end_s = nb_awake_s() + limit_s;
+    nb_status status = nb_process_hear(pid, fd, limit_s, NB_MOST_HEARD, said, ctx);
+    nb_status ended = nb_process_await(pid, status == NB_OK ? fmax(end_s - nb_awake_s(), 0) : 0, ending, ctx);
     return status == NB_OK ? ended : status;
 }
 

@@ -39,17 +39,28 @@ nb_status nb_process_spawn(const nb_process *program, pid_t *pid, nb_ctx *ctx);
 
 typedef struct {
     char *bytes; /* with a zero behind them */
-    int count, room;
+    size_t count, room;
     bool closed; /* nobody has the pipe open any more */
 } nb_said;
 
-/* Waits until one of the descriptors is ready, or until end_s by nb_clock_s; returns whether one is. */
+/* Seconds by a clock that stands still while this process is stopped, as a batch system does with a job that has to
+ * make room: time limits are of this clock. Children are stopped with it, or it continues them. */
+double nb_awake_s(void);
+
+/* Waits until one of the descriptors is ready, or until end_s by nb_awake_s; returns whether one is. */
 struct pollfd;
 bool nb_poll_until(struct pollfd *polled, int count, double end_s);
 
-/* Reads what such a child writes into a pipe, 256 MiB at most: until the pipe is closed, the child has ended or limit_s
- * seconds are over. What the child has started may keep the pipe open. ctx owns the bytes. */
-nb_status nb_process_hear(pid_t pid, int pipe, double limit_s, nb_said *said, nb_ctx *ctx);
+/* For who waits by other means, NB_SLICE_S seconds at a time: called after a wait that began at begun_s by nb_clock_s
+ * and should have taken planned_s at most. Returns true if this process was stopped meanwhile. Continues children that
+ * have been stopped, for longer than a few seconds, while this process was not. */
+enum { NB_SLICE_S = 1 };
+bool nb_note_wait(double begun_s, double planned_s);
+
+/* Reads what such a child writes into a pipe, little more than `most` bytes: until the pipe is closed, the child has
+ * ended or limit_s seconds are over. What the child has started may keep the pipe open. ctx owns the bytes. */
+enum { NB_MOST_HEARD = 1 << 28 };
+nb_status nb_process_hear(pid_t pid, int pipe, double limit_s, size_t most, nb_said *said, nb_ctx *ctx);
 
 /* Waits for such a child to end, timeout_s at most; then sends SIGTERM to its group, and SIGKILL a second later. Leaves
  * neither a zombie nor anything that the child has started, in whatever session or group. */

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scratch.c - TMPDIR/nysbench-scratch-TOKEN/NUMBER, a folder TOKEN for each process that makes any.
+/* scratch.c - TMPDIR/nysbench-scratch-OWNER-TOKEN/NUMBER, such a folder for each process that makes any.
  *
- * 1. A process holds a lock (flock) on its folder TOKEN, which nobody inherits, and which ends with the process however
- *    that ends.
- * 2. Who gets the lock on another's folder knows that its process is dead, and removes it: before making a first folder
- *    and at the end of the program.
+ * 1. A process holds a lock (flock) on its folder, which nobody inherits, and which ends with the process however that
+ *    ends. Where machines share TMPDIR, a machine may see its own locks alone; hence OWNER, the process's machine,
+ *    boot, space of process numbers, and number.
+ * 2. Who gets the lock on another's folder, and is on the owner's machine, where no process has that number, knows that
+ *    its process is dead, and removes it: before making a first folder and at the end of the program. Folders of other
+ *    machines are left to them.
  * 3. A folder may go between being made and being locked. One that is locked and still has a name stays. */
 #include "base/scratch.h"
+
+#include "base/digest.h"
+#include "base/process.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,13 +74,63 @@ static char *find_root(void)
     return root;
 }
 
-/* Removes the folders of dead processes. */
+enum { LETTERS = 8 }; /* of a name's or a boot's checksum */
+
+typedef struct {
+    char host[LETTERS + 1], boot[LETTERS + 1];
+    unsigned long long space; /* of process numbers, such as a container's; 0: unknown */
+    int process;
+} owner;
+
+static void print_checksum(const char *text, char *out)
+{
+    snprintf(out, LETTERS + 1, "%08x", (unsigned)nb_checksum(text, strlen(text), 0));
+}
+
+static owner describe_oneself(void)
+{
+    char text[256] = "";
+    struct stat space;
+    owner o = {.process = getpid()};
+    gethostname(text, sizeof text - 1);
+    print_checksum(text, o.host);
+    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!boot || !fgets(text, sizeof text, boot)) *text = '\0';
+    if (boot) fclose(boot);
+    print_checksum(text, o.boot);
+    if (stat("/proc/self/ns/pid", &space) == 0) o.space = space.st_ino;
+    return o;
+}
+
+/* Also if nobody has waited for it yet. */
+static bool has_ended(pid_t pid)
+{
+    struct pollfd polled = {.fd = nb_pidfd_open(pid), .events = POLLIN};
+    if (polled.fd < 0) return errno == ESRCH;
+    bool ended = poll(&polled, 1, 0) > 0;
+    close(polled.fd);
+    return ended;
+}
+
+/* Whether a folder's owner may be dead, for its lock to decide: never on another machine. One of this process's number
+ * is an earlier process's, or what this one has forgotten. */
+static bool may_be_dead(const char *name, const owner *me)
+{
+    owner o;
+    if (sscanf(name, PREFIX "%8[0-9a-f]-%8[0-9a-f]-%llx-%d-", o.host, o.boot, &o.space, &o.process) != 4) return false;
+    if (strcmp(o.host, me->host) != 0) return false;
+    if (strcmp(o.boot, me->boot) != 0 || o.space != me->space) return true; /* numbers tell nothing */
+    return o.process == me->process || has_ended(o.process);
+}
+
+/* Removes the folders of dead processes, and what this one has forgotten. */
 static void sweep(const char *root)
 {
+    const owner me = describe_oneself();
     DIR *all = opendir(root);
     for (struct dirent *e; all && (e = readdir(all));) {
         char *path = NULL;
-        if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0 || asprintf(&path, "%s/%s", root, e->d_name) < 0) continue;
+        if (!may_be_dead(e->d_name, &me) || asprintf(&path, "%s/%s", root, e->d_name) < 0) continue;
         int top = open_own(path);
         if (top >= 0 && flock(top, LOCK_EX | LOCK_NB) == 0) remove_tree(path);
         if (top >= 0) close(top);
@@ -110,12 +166,13 @@ static bool is_there(int folder)
 /* Makes a folder there and locks it; false with errno. */
 static bool make_own(const char *root)
 {
-    uint64_t token[2];
+    uint64_t token;
+    const owner me = describe_oneself();
     own.path = NULL;
     own.lock = -1;
-    if (getrandom(token, sizeof token, 0) != sizeof token ||
-        asprintf(&own.path, "%s/" PREFIX "%016llx%016llx", root, (unsigned long long)token[0],
-                 (unsigned long long)token[1]) < 0) {
+    if (getrandom(&token, sizeof token, 0) != sizeof token ||
+        asprintf(&own.path, "%s/" PREFIX "%s-%s-%llx-%d-%016llx", root, me.host, me.boot, me.space, me.process,
+                 (unsigned long long)token) < 0) {
         own.path = NULL;
         return false;
     }
@@ -161,17 +218,17 @@ nb_status nb_temporary_folder(const char **path, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_scratch_trouble(const char **trouble, nb_ctx *ctx)
+nb_status nb_scratch_trouble(size_t bytes, const char **trouble, nb_ctx *ctx)
 {
-    static const char page[4096];
     const char *folder, *path = NULL;
     nb_mark mark = nb_ctx_mark(ctx);
     *trouble = NULL;
     nb_status status = nb_temporary_folder(&folder, ctx);
-    if (status == NB_OK && !(path = nb_format(ctx, "%s/page", folder))) status = NB_ENOMEM;
+    if (status == NB_OK && !(path = nb_format(ctx, "%s/room", folder))) status = NB_ENOMEM;
     int file = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    if (status != NB_ENOMEM && (file < 0 || write(file, page, sizeof page) != sizeof page)) *trouble = strerror(errno);
-    if (file >= 0 && close(file) != 0) *trouble = strerror(errno);
+    int reason = file < 0 ? errno : posix_fallocate(file, 0, (off_t)bytes);
+    if (status != NB_ENOMEM && reason != 0) *trouble = strerror(reason);
+    if (file >= 0) close(file);
     nb_ctx_release(ctx, mark);
     return status == NB_ENOMEM ? status : NB_OK;
 }

@@ -258,7 +258,7 @@ static nb_status get_ready(server *s, const dialogue *d)
     json_t *object = NULL;
     double begun_s = nb_clock_s();
     NB_TRY(d->ctx, start(s, d));
-    outcome o = hear(s, begun_s + d->service->start_s, &here.heard);
+    outcome o = hear(s, nb_awake_s() + d->service->start_s, &here.heard);
     if (o == ANSWERED) NB_TRY(d->ctx, parse(&here.heard, &object, d->ctx));
     if (o == ANSWERED && json_integer_value(json_object_get(object, "ready")) != VERSION) o = NO_OBJECT;
     if (o != ANSWERED) return give_up(s, d, o);
@@ -280,7 +280,7 @@ static nb_status take(const server *s, const dialogue *d, json_t *object)
 static nb_status ask(server *s, const dialogue *d)
 {
     json_t *object = NULL;
-    double end_s = nb_clock_s() + d->service->timeout_s;
+    double end_s = nb_awake_s() + d->service->timeout_s;
     here.heard.count = 0;
     if (truncate(s->log, 0) != 0 && errno != ENOENT)
         NB_FAIL(d->ctx, NB_EIO, "the log of a server cannot be emptied: %s", strerror(errno));

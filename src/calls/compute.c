@@ -45,11 +45,13 @@ nb_status nb_core_compute(const nb_choice *core, nb_factors *factors, nb_scene *
                           nb_computed *computed, nb_ctx *ctx)
 {
     call c = {core, factors, x, computed};
+    size_t m = (size_t)factors->m;
     *computed = (nb_computed){.refusal = NULL};
     nb_factors_begin(factors);
     factors->stream = stream;
     factors->stream.component = core->canonical;
-    NB_TRY(ctx, nb_isolated_call(&(nb_isolated){core, "the core", scene, &c, make_call, move_call}, ctx));
+    NB_TRY(ctx,
+           nb_isolated_call(&(nb_isolated){core, "the core", scene, &c, make_call, move_call, m * m * sizeof *x}, ctx));
     NB_REQUIRE(ctx, factors->seen >= 0 && factors->seen <= factors->n, NB_EINVAL, "it has seen %d rows of %d",
                factors->seen, factors->n);
     /* Texts that came from a child are ctx's, which is released. */

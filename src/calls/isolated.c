@@ -92,7 +92,9 @@ nb_status nb_isolated_call(const nb_isolated *call, nb_ctx *ctx)
         e.spectra = call->scene->spectrum_count;
     }
     for (int attempt = 0; attempt < 2; attempt++) {
-        NB_TRY(ctx, nb_errand_run(&(nb_errand){.self = &e, .act = act, .move = move, .limit_s = limit_s}, &back, ctx));
+        const nb_errand run = {
+            .self = &e, .act = act, .move = move, .limit_s = limit_s, .most = NB_MOST_HEARD + call->bytes};
+        NB_TRY(ctx, nb_errand_run(&run, &back, ctx));
         if (back.how != NB_ENDED || !nb_ended_from_outside(&back.ending)) break;
     }
     if (back.how != NB_RETURNED) return tell_end(call, &back, limit_s, ctx);

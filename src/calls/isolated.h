@@ -16,6 +16,7 @@ typedef struct {
     void *self;
     nb_status (*act)(void *self, nb_ctx *ctx);   /* makes the call */
     void (*move)(void *self, nb_parcel *parcel); /* what act sets in `self` */
+    size_t bytes;                                /* of the arrays that `move` moves, at most */
 } nb_isolated;
 
 /* Returns the status of act; NB_ECRASHED or NB_ELATE if the child did not come back. A child that may have been killed

@@ -148,6 +148,14 @@ static void move_picks(nb_parcel *parcel, nb_picks *picks)
     if (!picks->tokens && !picks->groups && !picks->points) picks->kind = NB_NO_PICKS;
 }
 
+/* Of the arrays of the largest kind of picks, for one side or both. */
+static size_t picks_bytes(const call *c)
+{
+    size_t m = (size_t)c->r->m, n = (size_t)c->a->n, d = (size_t)c->a->d;
+    size_t one = m * d * sizeof(double) + (n + m) * sizeof(int) + m * sizeof(nb_picks_moment);
+    return c->b ? 2 * one : one;
+}
+
 static void move_call(void *self, nb_parcel *parcel)
 {
     call *c = self;
@@ -166,8 +174,8 @@ static nb_status call_strategy(call *c, nb_landmarks *out, nb_ctx *ctx)
     bool counted = nb_strategy_counts(choice) && !nb_plugin_of(r->scene->kernel->component);
     *c->of_a = (nb_picks){.ctx = ctx};
     if (c->b) *c->of_b = (nb_picks){.ctx = ctx};
-    nb_status status =
-        nb_isolated_call(&(nb_isolated){choice, "the strategy's pick", r->scene, c, make_call, move_call}, ctx);
+    nb_status status = nb_isolated_call(
+        &(nb_isolated){choice, "the strategy's pick", r->scene, c, make_call, move_call, picks_bytes(c)}, ctx);
     if (status == NB_EREFUSED) return nb_keep_failure(&out->refusal, ctx);
     if (status != NB_OK || (out->refusal = c->refusal)) return status;
     out->select_s += c->end.clock_s - c->start.clock_s + c->spared_s;

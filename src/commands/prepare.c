@@ -48,9 +48,9 @@ static nb_status put_aside(const char *path, nb_ctx *ctx)
     NB_NEED(journal, nb_format(ctx, "%s-journal", path)); /* what a killed run left; it belongs to the store */
     NB_NEED(journal_aside, nb_format(ctx, "%s-journal", aside));
     if (nb_is_file(journal))
-        NB_REQUIRE(ctx, rename(journal, journal_aside) == 0, nb_write_status(errno), "%s: cannot be renamed: %s",
+        NB_REQUIRE(ctx, rename(journal, journal_aside) == 0, nb_file_status(errno), "%s: cannot be renamed: %s",
                    journal, strerror(errno));
-    NB_REQUIRE(ctx, rename(path, aside) == 0, nb_write_status(errno), "%s: cannot be renamed: %s", path,
+    NB_REQUIRE(ctx, rename(path, aside) == 0, nb_file_status(errno), "%s: cannot be renamed: %s", path,
                strerror(errno));
     return NB_OK;
 }

@@ -39,7 +39,7 @@ static nb_status open(call *c, nb_ctx *ctx)
     return status;
 }
 
-static nb_status add_factors(const call *c, nb_ctx *ctx)
+static nb_status add_factors(call *c, nb_ctx *ctx)
 {
     int m = nb_factors_m(c->factors), n = c->outer.n;
     NB_TRY(ctx, nb_question_add(&c->question, "F.npy", n, m, c->outer.f, ctx));

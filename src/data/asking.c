@@ -63,11 +63,11 @@ nb_status nb_question_open(nb_question *q, const nb_asking *program, json_t *que
     return nb_temporary_folder(&q->folder, ctx);
 }
 
-nb_status nb_question_add(const nb_question *q, const char *name, int rows, int columns, const double *values,
-                          nb_ctx *ctx)
+nb_status nb_question_add(nb_question *q, const char *name, int rows, int columns, const double *values, nb_ctx *ctx)
 {
     const char *path;
     NB_NEED(path, nb_format(ctx, "%s/%s", q->folder, name));
+    q->bytes += (size_t)rows * (size_t)columns * sizeof *values;
     return nb_npy_save_reals(path, 2, (int64_t[]){rows, columns}, values, ctx);
 }
 
@@ -205,8 +205,9 @@ nb_status nb_question_end(const nb_question *q, nb_status status, nb_ctx *ctx)
 {
     if (status == NB_OK || status == NB_ENOMEM || status == NB_EHOST) return status;
     nb_ctx_release(ctx, q->mark);
+    enum { LEAST = 1 << 12 }; /* for what is no array */
     const char *trouble;
-    if (nb_scratch_trouble(&trouble, ctx) != NB_OK) return NB_ENOMEM;
+    if (nb_scratch_trouble(2 * q->bytes + LEAST, &trouble, ctx) != NB_OK) return NB_ENOMEM;
     if (!trouble) return status;
     nb_error_clear(ctx);
     NB_FAIL(ctx, NB_EHOST, "temporary files cannot be written, see TMPDIR: %s", trouble);

@@ -49,6 +49,7 @@ typedef struct {
     const char *const *done; /* what a served program may say that it has left, NULL-terminated */
     int left;                /* index in `done` of what it has left; 0: it is not served */
     double spared_s;         /* seconds that are no part of the work: its start, and what the question waited */
+    size_t bytes;            /* of the arrays */
     const char *said;        /* end of its standard error, for the end of messages */
     nb_mark mark;            /* the memory of the question lies behind it */
 } nb_question;
@@ -57,8 +58,7 @@ typedef struct {
 nb_status nb_question_open(nb_question *q, const nb_asking *program, json_t *question, nb_ctx *ctx);
 
 /* Writes values (rows x columns, in C order) to an array in the folder. */
-nb_status nb_question_add(const nb_question *q, const char *name, int rows, int columns, const double *values,
-                          nb_ctx *ctx);
+nb_status nb_question_add(nb_question *q, const char *name, int rows, int columns, const double *values, nb_ctx *ctx);
 
 /* NB_EIO with the reason if the program fails, NB_EHOST if the system gives it no process, pipe or folder. */
 nb_status nb_question_ask(nb_question *q, nb_ctx *ctx);
@@ -69,8 +69,8 @@ nb_status nb_question_find(const nb_question *q, const char *name, const char **
 /* Passes on the status of reading such a file: an error is told as the program's. */
 nb_status nb_question_read(const nb_question *q, nb_status status, nb_ctx *ctx);
 
-/* Passes on the status of all of this. If there is no room for its files even now that they are gone, that is the
- * reason. */
+/* Passes on the status of all of this. If there is no room for its arrays and an answer of the same size, even now that
+ * all files are gone, that is the reason: NB_EHOST, however the program has failed. */
 nb_status nb_question_end(const nb_question *q, nb_status status, nb_ctx *ctx);
 
 /* Reports a program that cannot be started here; what a program that is not served needs besides is not checked. */

@@ -26,7 +26,7 @@ nb_status nb_open_input(const char *path, FILE **file, int64_t *length, nb_ctx *
     if (!*file) {
         int reason = errno;
         if (descriptor >= 0) close(descriptor);
-        NB_FAIL(ctx, NB_EIO, "%s: cannot be opened: %s%s", path, strerror(reason), nb_path_hint(path));
+        NB_FAIL(ctx, nb_file_status(reason), "%s: cannot be opened: %s%s", path, strerror(reason), nb_path_hint(path));
     }
     NB_TRY(ctx, nb_defer(ctx, close_file, *file));
     NB_REQUIRE(ctx, fstat(fileno(*file), &info) == 0, NB_EIO, "%s: %s", path, strerror(errno));

@@ -143,6 +143,11 @@ nb_status nb_jobs_next(nb_jobs *j, int worker_count, nb_job *job, bool *found)
     return NB_OK;
 }
 
+nb_status nb_jobs_put_back(nb_jobs *j, const nb_job *job)
+{
+    return push_job(j, *job);
+}
+
 const nb_phase *nb_phase_of(const nb_plan *plan, int phase)
 {
     static const nb_phase unknown = {"the start", -1, INT_MAX, false};

@@ -46,6 +46,9 @@ int nb_jobs_count_together(const nb_jobs *jobs, const nb_job *job);
 /* Takes the next job; *found is false if there is none. Short units are given several at a time. */
 nb_status nb_jobs_next(nb_jobs *jobs, int worker_count, nb_job *job, bool *found);
 
+/* Makes that job the next one again. */
+nb_status nb_jobs_put_back(nb_jobs *jobs, const nb_job *job);
+
 /* Is told how long a job took. */
 void nb_jobs_note_pace(nb_jobs *jobs, const nb_job *job, double seconds);
 

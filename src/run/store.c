@@ -50,7 +50,7 @@ nb_status nb_store_fail(nb_store *store, const char *doing, nb_ctx *ctx)
         store->path);
     int code = sqlite3_errcode(store->db) & 0xff; /* of these two SQLite does not always keep the system's error */
     nb_status status =
-        code == SQLITE_FULL || code == SQLITE_IOERR ? NB_EHOST : nb_write_status(sqlite3_system_errno(store->db));
+        code == SQLITE_FULL || code == SQLITE_IOERR ? NB_EHOST : nb_file_status(sqlite3_system_errno(store->db));
     NB_FAIL(ctx, status, "%s: %s: %s", store->path, doing, sqlite3_errmsg(store->db));
 }
 

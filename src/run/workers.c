@@ -46,7 +46,8 @@ static void look_for_stop(nb_pool *p)
 /* Handles what has come from a worker. */
 static nb_status listen_to(nb_pool *p, nb_worker *w)
 {
-    while (w->state != NB_ABSENT) {
+    if (w->state == NB_LEAVING) return nb_worker_actions[w->state][NB_HEARD_END](p, w);
+    while (w->state == NB_BUSY || w->state == NB_READY) {
         nb_heard heard = nb_channel_hear(w->fd, &w->inbox, &p->heard);
         if (heard == NB_HEARD_NOTHING) break;
         if (heard != NB_HEARD_ROW) look_for_stop(p); /* before the next job is handed out */
@@ -63,11 +64,13 @@ double nb_worker_deadline(const nb_pool *p, const nb_worker *w, double *limit_s)
     const nb_phase *phase = nb_phase_of(p->plan, now.phase);
     bool known = now.first >= 0 && now.first < p->plan->row_count;
     *limit_s = w->state == NB_READY || now.phase == NB_AT_START ? START_S : p->how.timeout_s;
+    if (w->state == NB_LEAVING) *limit_s = NB_PATIENCE_S;
+    if (w->state == NB_LEAVING) return fmax(w->since_s, p->resumed_s) + *limit_s;
     if (w->state == NB_ABSENT || *limit_s <= 0) return INFINITY;
     if (phase->of_all && w->state == NB_BUSY) *limit_s *= nb_jobs_count_together(&p->jobs, &w->job);
     if (phase->axis >= 0 && known && nb_plugin_within(nb_plan_choice(p->plan, now.first, phase->axis)))
         now.since_s += ENDING_S;
-    return fmax(now.since_s, w->heard_s) + *limit_s;
+    return fmax(fmax(now.since_s, w->heard_s), p->resumed_s) + *limit_s;
 }
 
 /* A worker that sent something while the sink was slow is not late: its message will be read. */
@@ -107,7 +110,7 @@ static nb_status keep_now(nb_pool *p)
     return due ? p->sink->keep(p->sink->self, p->ctx) : NB_OK;
 }
 
-/* Waits for the next messages, a signal, or the end of somebody's time. */
+/* Waits for the next messages, a signal, the end of somebody's time or of a slice (base/process.h). */
 static nb_status serve(nb_pool *p, bool *alive)
 {
     /* Nobody tells when a worker begins something else, whose time ends sooner. */
@@ -123,11 +126,12 @@ static nb_status serve(nb_pool *p, bool *alive)
     if (!*alive) return NB_OK;
     if (p->sink->watch) first_s = fmin(first_s, p->watch_at_s);
     first_s = fmin(first_s, p->keep_at_s);
-    double wait_s = fmin(fmax(0, first_s - nb_clock_s()) + 1e-3, 1e6);
+    double begun_s = nb_clock_s(), wait_s = fmin(fmax(0, first_s - begun_s) + 1e-3, NB_SLICE_S);
     struct timespec wait = {.tv_sec = (time_t)wait_s, .tv_nsec = (long)(1e9 * (wait_s - floor(wait_s)))};
-    int ready = ppoll(p->polled, (nfds_t)p->worker_count, isinf(first_s) ? NULL : &wait, &p->signals);
+    int ready = ppoll(p->polled, (nfds_t)p->worker_count, &wait, &p->signals);
     NB_REQUIRE(p->ctx, ready >= 0 || errno == EINTR, NB_EIO, "the workers' messages cannot be read: %s",
                strerror(errno));
+    if (nb_note_wait(begun_s, wait_s)) p->resumed_s = nb_clock_s();
     for (int i = 0; i < p->worker_count && ready > 0; i++)
         if (p->polled[i].revents) NB_TRY(p->ctx, listen_to(p, &p->workers[i]));
     tell_watch(p);
@@ -207,7 +211,7 @@ bool nb_workers_alone(const nb_plan *plan, nb_workers *workers)
 nb_status nb_run_plan(const nb_plan *plan, const bool *pending, nb_workers workers, const nb_sink *sink, nb_ctx *ctx)
 {
     nb_workers_alone(plan, &workers);
-    nb_pool p = {.plan = plan, .sink = sink, .ctx = ctx, .how = workers, .keep_at_s = INFINITY};
+    nb_pool p = {.plan = plan, .sink = sink, .ctx = ctx, .how = workers, .keep_at_s = INFINITY, .resumed_s = -INFINITY};
     if (workers.jobs == 0) return run_here(plan, pending, workers.blas_threads, sink, ctx);
     nb_mark mark = nb_ctx_mark(ctx);
     nb_status status = run_pool(&p, pending);

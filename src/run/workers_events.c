@@ -44,12 +44,27 @@ static nb_status start_worker(nb_pool *p, nb_worker *w)
     NB_FAIL(p->ctx, status, "worker %d of %d: %s; try fewer --jobs", number, p->worker_count, reason);
 }
 
+/* At the end of its channel a worker ends. That may take seconds, in which others are heard. */
+static nb_status let_go(nb_pool *p, nb_worker *w)
+{
+    close(w->fd);
+    w->state = NB_LEAVING;
+    w->since_s = nb_clock_s();
+    w->fd = nb_pidfd_open(w->pid);
+    NB_REQUIRE(p->ctx, w->fd >= 0, NB_EHOST, "a process cannot be waited for: %s", strerror(errno));
+    return NB_OK;
+}
+
 nb_status nb_worker_hand_out(nb_pool *p, nb_worker *w)
 {
     nb_job next = {.units = 0};
     bool found = false;
+    if (w->state == NB_LEAVING) return NB_OK;
     if (!p->stopping) NB_TRY(p->ctx, nb_jobs_next(&p->jobs, p->worker_count, &next, &found));
-    if (w->state != NB_ABSENT && (!found || next.alone || w->job.alone)) nb_worker_end(w, NB_PATIENCE_S, false);
+    if (w->state != NB_ABSENT && (!found || next.alone || w->job.alone)) {
+        if (found) NB_TRY(p->ctx, nb_jobs_put_back(&p->jobs, &next)); /* for the first place that is empty */
+        return let_go(p, w);
+    }
     if (!found) return NB_OK;
     w->job = next;
     w->since_s = nb_clock_s();
@@ -188,7 +203,7 @@ static nb_status end_failed(nb_pool *p, nb_worker *w)
     const nb_message *m = &p->heard;
     death d = {.status = "failed", .phase = nb_worker_doing(w).phase};
     nb_status status = m->number > NB_OK && m->number < NB_STATUS_COUNT ? (nb_status)m->number : NB_EBUG;
-    nb_worker_end(w, NB_PATIENCE_S, false);
+    NB_TRY(p->ctx, let_go(p, w));
     NB_NEED(d.reason, nb_strdup(p->ctx, nb_message_text(m)));
     NB_NEED(d.reason, nb_clean(p->ctx, d.reason, ""));
     NB_REQUIRE(p->ctx, p->stopping || status != NB_EHOST, status, "%s; the same command continues when there is enough",
@@ -236,8 +251,17 @@ static nb_status continue_with_next(nb_pool *p, nb_worker *w)
     return deliver_rows(p, w);
 }
 
+/* It has ended, or is ended now. Empty places are filled before the next wait. */
+static nb_status clear_place(nb_pool *p, nb_worker *w)
+{
+    (void)p;
+    nb_worker_end(w, 0, false);
+    return NB_OK;
+}
+
 /* From NB_BUSY, an instance leads to NB_BUSY or, if it was the job's last, to NB_READY. What ends a worker and
- * continue_with_next lead to NB_BUSY, with the next job, or to NB_ABSENT, if there is none. */
+ * continue_with_next lead to NB_BUSY, with the next job, or to NB_ABSENT, if there is none; where the process has to go
+ * first, to NB_LEAVING. */
 nb_worker_action *const nb_worker_actions[NB_WORKER_STATES][NB_HEARD_NOTHING + 1] = {
     [NB_BUSY] = {[NB_HEARD_ROW] = keep_row,
                  [NB_HEARD_INSTANCE] = complete_instance,
@@ -252,4 +276,5 @@ nb_worker_action *const nb_worker_actions[NB_WORKER_STATES][NB_HEARD_NOTHING + 1
                   [NB_HEARD_ERROR] = end_failed,
                   [NB_HEARD_NONSENSE] = end_liar,
                   [NB_HEARD_END] = end_silent,
-                  [NB_HEARD_NOTHING] = end_late}};
+                  [NB_HEARD_NOTHING] = end_late},
+    [NB_LEAVING] = {[NB_HEARD_END] = clear_place, [NB_HEARD_NOTHING] = clear_place}};

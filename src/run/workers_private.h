@@ -25,19 +25,20 @@ typedef struct nb_kept_row {
 } nb_kept_row;
 
 typedef enum {
-    NB_ABSENT, /* there is no process */
-    NB_BUSY,   /* rows of its job are left */
-    NB_READY,  /* its job's rows are complete; it has not said yet that it can do the next */
+    NB_ABSENT,  /* there is no process */
+    NB_BUSY,    /* rows of its job are left */
+    NB_READY,   /* its job's rows are complete; it has not said yet that it can do the next */
+    NB_LEAVING, /* its channel is closed, at which it ends */
     NB_WORKER_STATES
 } nb_worker_state;
 
 typedef struct {
     nb_worker_state state;
     pid_t pid;
-    int fd; /* the parent's end of its channel */
+    int fd; /* the parent's end of its channel; of one that is leaving, its pidfd */
     nb_packet inbox;
     nb_job job;
-    double since_s; /* when it got the job */
+    double since_s; /* when it got the job, or was let go */
     double heard_s; /* when its last instance was heard to be complete */
     nb_worker_page *page;
     nb_kept_row *rows, **last; /* of the instance in flight; of the last one, complete, where it is ready */
@@ -57,6 +58,7 @@ typedef struct {
     int worker_count;
     double watch_at_s; /* when the sink is told next */
     double keep_at_s;  /* when the sink's instances are to be committed; infinity: there are none */
+    double resumed_s;  /* when this process went on after it had been stopped, with its workers; -infinity: never */
     bool stopping;
     sigset_t signals, blocked; /* signal masks outside of the pool, and in it */
 } nb_pool;
@@ -74,13 +76,14 @@ nb_doing nb_worker_doing(const nb_worker *worker);
 /* Returns when a worker's time for what it does is over, and sets how long that is; infinity: never. */
 double nb_worker_deadline(const nb_pool *pool, const nb_worker *worker, double *limit_s);
 
-/* Gives the worker the next job, if there is one: in a new process if there is none, or if one of its jobs is for a
- * process that does nothing else. Ends it if there is no job. */
+/* Gives the worker the next job, if there is one and it may take it: in a new process if there is none. Lets it go if
+ * there is no job, or if one of the two is for a process that does nothing else. */
 nb_status nb_worker_hand_out(nb_pool *pool, nb_worker *worker);
 
-/* Closes a worker's channel, at which it ends, and ends it with all that it has left running: after NB_PATIENCE_S, or
- * sooner. Its job stays with the caller. */
+/* A worker that is let go has so long to end; others are heard meanwhile. */
 enum { NB_PATIENCE_S = 10 };
+
+/* Ends a worker with all that it has left running: after that time, or sooner. Its job stays with the caller. */
 nb_ending nb_worker_end(nb_worker *worker, double patience_s, bool ask);
 
 /* The table names the action for a worker's state and what was heard: pool->heard, or NB_HEARD_NOTHING before its

@@ -288,6 +288,22 @@ PY
     grep -q "rows: 24, 12 ok, 12 failed" "$WORK/filled.log"
 }
 
+@test "a file system with room for a program's question but not for its answer: no row is failed" {
+    [ "$(id -u)" = 0 ] || skip "only root can mount a tmpfs"
+    mkdir "$WORK/tmp"
+    mount -t tmpfs -o size=8k none "$WORK/tmp" || skip "no tmpfs can be mounted here"
+    experiment "uniform, 'command(run=\"sh tests/cli/plugins/first.sh\")'"
+    TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 -o "$WORK/r" >"$WORK/log" 2>&1 && status=0 || status=$?
+    output=$(cat "$WORK/log")
+    umount "$WORK/tmp"
+    expect_status 1
+    expect "nysbench: error: temporary files cannot be written, see TMPDIR: No space left on device; the same command continues when there is enough"
+    [ "$("$NYSBENCH" export "$WORK/r" | grep -c ',failed,')" -eq 0 ]
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    expect "rows: 24, 24 ok"
+}
+
 @test "ps and top show workers, and so what they come from, by the program's name" {
     experiment "'command(run=\"sh -c \\\"cat /proc/\$PPID/comm >>$WORK/names; exit 3\\\"\")'"
     env -u OPENBLAS_NUM_THREADS -u OMP_NUM_THREADS "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >/dev/null 2>&1 && status=0 || status=$?

@@ -427,6 +427,12 @@ static void test_grown_array(void **state)
     assert_null(nb_grown(*state, items, sizeof *items, count, &capacity));
     assert_int_equal(capacity, count);
     assert_int_equal(items[99], 297);
+    nb_error_clear(*state);
+    capacity = (1 << 30) + 1; /* objects of no bytes: of others there would be no room */
+    assert_non_null(nb_grown(*state, items, 0, capacity, &capacity));
+    assert_int_equal(capacity, INT_MAX);
+    assert_null(nb_grown(*state, items, 0, capacity, &capacity));
+    assert_error(*state, nb_error_status(*state), NB_ENOMEM, "out of memory: more than 2147483647 objects");
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -228,6 +229,24 @@ static void test_replaced(void **state)
     assert_string_equal(nb_replaced(*state, "", "d", "e"), "");
 }
 
+/* What the process may not have is no property of the file. */
+static void test_no_more_descriptors(void **state)
+{
+    const char *folder, *path, *text;
+    struct rlimit before, none;
+    assert_ok(*state, nb_temporary_folder(&folder, *state));
+    path = nb_format(*state, "%s/none", folder);
+    assert_error(*state, nb_read_file(path, &text, *state), NB_EIO, "No such file");
+    nb_error_clear(*state);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    nb_status status = nb_read_file(path, &text, *state);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_error(*state, status, NB_EHOST, "Too many open files");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +259,7 @@ int main(void)
         test_with_ctx(test_paths),
         test_with_ctx(test_names_of_a_folder),
         test_with_ctx(test_replaced),
+        test_with_ctx(test_no_more_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -205,6 +206,119 @@ static void test_errand(void **state)
     assert_int_equal(send(*state, ADDS, &l).how, NB_GARBLED);
 }
 
+/* A parcel may have as many bytes as its errand says, and little more. */
+static void test_size_of_a_parcel(void **state)
+{
+    letter l = {.way = RETURNS};
+    nb_return back;
+    nb_errand errand = {.self = &l, .act = write_letter, .move = move_letter, .limit_s = 20, .most = 1 << 20};
+    assert_ok(*state, nb_errand_run(&errand, &back, *state));
+    assert_int_equal(back.how, NB_RETURNED);
+    errand.most = NUMBERS * sizeof(double) / 2;
+    assert_ok(*state, nb_errand_run(&errand, &back, *state));
+    assert_int_equal(back.how, NB_GARBLED);
+}
+
+static int number_in(nb_ctx *ctx, const char *folder, const char *name)
+{
+    const char *path = nb_format(ctx, "%s/%s", folder, name);
+    for (int i = 0; i < 2000 && access(path, F_OK) != 0; i++) usleep(10000);
+    return atoi(text_of(ctx, folder, name));
+}
+
+/* What a program has started as a daemon lives as long as the program, whoever else ends. */
+static void test_daemon_of_a_program(void **state)
+{
+    static const char script[] = "sh -c 'sleep 600 & echo $! >new; mv new daemon' & exec sleep 600";
+    const char *folder;
+    nb_ending ending;
+    pid_t program, other;
+    assert_ok(*state, nb_temporary_folder(&folder, *state));
+    nb_process shell_program = {.words = shell(*state, script), .folder = folder};
+    assert_ok(*state, nb_process_spawn(&shell_program, &program, *state));
+    pid_t daemon = number_in(*state, folder, "daemon");
+    assert_true(daemon > 0);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(*state, nb_process_fork(&other, *state));
+        if (other == 0) _exit(0);
+        assert_ok(*state, nb_process_await(other, 20, &ending, *state));
+        assert_false(ending.timed_out);
+    }
+    assert_int_equal(kill(daemon, 0), 0);
+    nb_process_end(program, 0, false);
+    assert_int_equal(kill(daemon, 0), -1);
+    assert_int_equal(errno, ESRCH);
+}
+
+/* A child that stops itself goes on. */
+static void test_stopped_child(void **state)
+{
+    pid_t pid;
+    nb_ending ending;
+    assert_ok(*state, nb_process_fork(&pid, *state));
+    if (pid == 0) _exit(raise(SIGSTOP) == 0 ? 7 : 0);
+    assert_ok(*state, nb_process_await(pid, 60, &ending, *state));
+    assert_false(ending.timed_out);
+    assert_int_equal(WEXITSTATUS(ending.how), 7);
+}
+
+/* The child waits for its own child, with a limit that is over while both are stopped, as a job of a batch system
+ * is. */
+static void test_stopped_with_its_children(void **state)
+{
+    enum { LIMIT_S = 4, STOPPED_S = 6, MORE_S = 1 };
+    int ready[2], go[2];
+    pid_t pid, inner;
+    nb_ending ending;
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(go), 0);
+    assert_ok(*state, nb_process_fork(&pid, *state));
+    if (pid == 0) {
+        if (nb_process_fork(&inner, *state) != NB_OK) _exit(1);
+        if (inner == 0) _exit(read(go[0], &(char){0}, 1) == 1 ? 0 : 2);
+        if (write(ready[1], &inner, sizeof inner) != sizeof inner) _exit(3);
+        _exit(nb_process_await(inner, LIMIT_S, &ending, *state) == NB_OK && !ending.timed_out ? 0 : 4);
+    }
+    assert_int_equal(read(ready[0], &inner, sizeof inner), sizeof inner);
+    kill(pid, SIGSTOP);
+    kill(inner, SIGSTOP);
+    sleep(STOPPED_S);
+    kill(pid, SIGCONT);
+    kill(inner, SIGCONT);
+    sleep(MORE_S);
+    assert_int_equal(write(go[1], "", 1), 1);
+    assert_ok(*state, nb_process_await(pid, 60, &ending, *state));
+    assert_int_equal(ending.how, 0);
+    for (int i = 0; i < 2; i++) close(ready[i]), close(go[i]);
+}
+
+/* Makes a folder as one of another owner's, and looks whether the next sweep takes it away. */
+static bool is_swept(const char *top, const char *format, const char *host, const char *boot, const char *space,
+                     long process)
+{
+    char path[512];
+    int length = snprintf(path, sizeof path, "%.*s/nysbench-scratch-", (int)(strrchr(top, '/') - top), top);
+    snprintf(path + length, sizeof path - (size_t)length, format, host, boot, space, process);
+    assert_int_equal(mkdir(path, 0700), 0);
+    nb_scratch_finish();
+    return rmdir(path) != 0;
+}
+
+/* Machines that share a folder for temporary files see their own locks alone. */
+static void test_folders_of_other_machines(void **state)
+{
+    static const char format[] = "%s-%s-%s-%ld-0123456789abcdef";
+    const char *mine;
+    char top[256], host[9], boot[9], space[32];
+    assert_ok(*state, nb_temporary_folder(&mine, *state));
+    snprintf(top, sizeof top, "%.*s", (int)(strrchr(mine, '/') - mine), mine);
+    assert_int_equal(sscanf(strrchr(top, '/'), "/nysbench-scratch-%8[^-]-%8[^-]-%31[^-]-", host, boot, space), 3);
+    assert_false(is_swept(top, format, "0a1b2c3d", boot, space, 0x7ffffffe));     /* on another machine */
+    assert_false(is_swept(top, format, host, boot, space, (long)getppid()));      /* alive */
+    assert_true(is_swept(top, format, host, boot, space, 0x7ffffffe));            /* no process has that number */
+    assert_true(is_swept(top, format, host, "0a1b2c3d", space, (long)getppid())); /* before the machine was restarted */
+}
+
 /* A folder stays while its process lives, however many look, and goes when it is dead. */
 static void test_folders_of_the_dead(void **state)
 {
@@ -266,6 +380,11 @@ int main(void)
                                        test_with_ctx(test_spawn),
                                        test_with_ctx(test_spawn_from_a_forked_process),
                                        test_with_ctx(test_errand),
+                                       test_with_ctx(test_size_of_a_parcel),
+                                       test_with_ctx(test_daemon_of_a_program),
+                                       test_with_ctx(test_stopped_child),
+                                       test_with_ctx(test_stopped_with_its_children),
+                                       test_with_ctx(test_folders_of_other_machines),
                                        test_with_ctx(test_folders_of_the_dead),
                                        test_with_ctx(test_folder_swept_too_early)};
     nb_process_begin();

@@ -224,6 +224,25 @@ static void test_chance(void **state)
     hidden("/tmp/a/x, /tmp/ab at 0x7ffd12, 0x12", 7, "./x, /tmp/ab at 0x#, 0x12");
 }
 
+/* Many pieces take memory in proportion to their length together. */
+static void test_pieces(void **state)
+{
+    enum { PIECES = 20000 };
+    nb_string all = NB_NO_TEXT;
+    assert_string_equal(all.text, "");
+    assert_ok(*state, nb_append_item(&all, ", ", *state, "%s", ""));
+    assert_ok(*state, nb_append_item(&all, ", ", *state, "%d", 7));
+    assert_ok(*state, nb_append_item(&all, ", ", *state, "%s", ""));
+    assert_ok(*state, nb_append(&all, *state, "%s!", "x"));
+    assert_string_equal(all.text, "7, x!");
+    nb_ctx_watch(*state);
+    for (int i = 0; i < PIECES; i++) assert_ok(*state, nb_append_item(&all, ",", *state, "%05d", i));
+    assert_int_equal(all.length, 5 + 6 * PIECES);
+    assert_int_equal(strlen(all.text), all.length);
+    assert_string_equal(all.text + all.length - 12, ",19998,19999");
+    assert_true(nb_ctx_most(*state) < 5 * all.length);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,7 +251,7 @@ int main(void)
         cmocka_unit_test(test_same),      cmocka_unit_test(test_columns),
         cmocka_unit_test(test_cut),       cmocka_unit_test(test_fill),
         cmocka_unit_test(test_chance),    cmocka_unit_test(test_lists),
-        test_with_ctx(test_shell_line),
+        test_with_ctx(test_shell_line),   test_with_ctx(test_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

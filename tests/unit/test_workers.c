@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -467,6 +468,45 @@ static void test_time_of_all_rows(void **state)
     }
 }
 
+static ssize_t hang(void *cookie, const char *bytes, size_t count)
+{
+    (void)cookie, (void)bytes;
+    while (pause() != 0) { /* it always fails */
+    }
+    return (ssize_t)count;
+}
+
+/* The first scene's worker hangs when it has to end, since its output is in nobody's hands; the second one's is
+ * late. */
+static nb_status hang_or_dawdle(const nb_plan *plan, int scene, const bool *pending, const nb_sink *sink, nb_ctx *ctx)
+{
+    if (scene > 0) sink->at(sink->self, NB_AT_PICK, plan->row_count - 1, plan->row_count);
+    if (scene > 0) usleep(2500000);
+    if (scene == 0) stdout = fopencookie(NULL, "w", (cookie_io_functions_t){.write = hang});
+    if (scene == 0) putchar('x');
+    return nb_study_error.run(plan, scene, pending, sink, ctx);
+}
+
+/* While a worker that has been let go hangs, others are heard, and their limits hold. */
+static void test_a_worker_that_does_not_end(void **state)
+{
+    static const nb_override overrides[] = {{"problems", "[gaussian(n=20), gaussian(n=21)]"},
+                                            {"strategies", "uniform"},
+                                            {"factors", "nystromformer"},
+                                            {"metrics", "[error]"},
+                                            {"landmarks", "3"},
+                                            {"trials", "1"},
+                                            {"cores", "svd"}};
+    nb_plan plan = plan_with(sizeof overrides / sizeof *overrides, overrides, *state);
+    bool pending[ROWS];
+    record r = {.timeout_s = 1};
+    run_by(&plan, hang_or_dawdle, *state);
+    set_pending(&plan, pending);
+    assert_ok(*state, run(&plan, pending, 2, &r, *state));
+    assert_int_equal(r.row_count, 2);
+    assert_int_equal(r.timed_out, 1);
+}
+
 /* Whether memory runs out in the parent, or in the workers, whose counts go on from the parent's. */
 static void test_out_of_memory(void **state)
 {
@@ -505,6 +545,7 @@ int main(void)
         test_with_ctx(test_each_unit_alone),
         test_with_ctx(test_short_units),
         test_with_ctx(test_time_of_all_rows),
+        test_with_ctx(test_a_worker_that_does_not_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
