@@ -59,7 +59,7 @@ def _problem(name, given, folder, sources, causal):
     if captured:
         q, k, v = (_stack([getattr(one, part) for one in captured], name) for part in "qkv")
         causal = captured[0].causal if causal is None else causal
-        metadata = {**captured[0].metadata, "layer": str(captured[0].layer)}
+        metadata = {**captured[0].metadata, "layer": str(captured[0].layer), "layout": "heads,n,d"}
     else:
         q, k, v = _of_inputs(name, given) if _is_of_inputs(name, given) else _arrays(name, given)
         metadata = {"model": "-".join(name.split()) or "heads"}

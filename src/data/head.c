@@ -219,6 +219,11 @@ static nb_status open_file(const char *path, head_file *f, nb_ctx *ctx)
     return check_shapes(path, f, ctx);
 }
 
+static int heads_of_each(const nb_head_shape *shape)
+{
+    return shape->inputs > 0 ? shape->heads / shape->inputs : shape->heads;
+}
+
 nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx)
 {
     head_file f;
@@ -234,21 +239,25 @@ nb_status nb_head_file_shape(const char *path, nb_head_shape *shape, nb_ctx *ctx
                              .dv = f.v.d,
                              .causal = f.causal,
                              .unmasked = f.unmasked};
-    shape->doubtful = f.q.tensor.rank == 3 && f.layout == UNSAID && (shape->heads > shape->n || shape->n < shape->d);
+    shape->doubtful =
+        f.q.tensor.rank >= 3 && f.layout == UNSAID && (heads_of_each(shape) > shape->n || shape->n < shape->d);
     return NB_OK;
 }
 
 nb_status nb_head_doubt(const char *path, const nb_head_shape *s, const char **text, nb_ctx *ctx)
 {
+    const char *inputs = s->inputs > 0 ? "inputs, " : "", *count = "";
+    int heads = heads_of_each(s);
     *text = NULL;
     if (!s->doubtful) return NB_OK;
+    if (s->inputs > 0) NB_NEED(count, nb_format(ctx, "%d, ", s->inputs));
     NB_NEED(*text,
             nb_format(ctx,
-                      "%s: q of shape (%d, %d, %d) is read as (heads, n, d): %d head%s of n = %d tokens, d = %d; "
-                      "if it is (n, heads, d), "
+                      "%s: q of shape (%s%d, %d, %d) is read as (%sheads, n, d): %d head%s of n = %d tokens, d = %d; "
+                      "if it is (%sn, heads, d), "
                       "transpose it or give the .safetensors metadata layout '%s' ('%s' if this is right)",
-                      path, s->heads, s->n, s->d, s->heads, s->heads == 1 ? "" : "s", s->n, s->d, layouts[TOKENS_FIRST],
-                      layouts[HEADS_FIRST]));
+                      path, count, heads, s->n, s->d, inputs, heads, heads == 1 ? "" : "s", s->n, s->d, inputs,
+                      layouts[TOKENS_FIRST], layouts[HEADS_FIRST]));
     return NB_OK;
 }
 

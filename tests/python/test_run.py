@@ -116,6 +116,14 @@ class Rows(Folders):
         heads = run("uniform(strided=true)", heads=[(q[0], k[0]) for q, k in zip(Q, K)])  # one of each input
         self.assertEqual((set(column(heads, "source")), set(column(heads, "head"))), ({"input-0", "input-1", "input-2"}, {0, 1, 2}))
 
+    def test_a_doubtful_layout(self):
+        """Heads behind tokens, as FlashAttention has them, of several inputs as of one."""
+        q, k = (np.random.default_rng(1).standard_normal((2, 3, 20, 8, 4)))
+        for given, text in (((q, k), r"q of shape \(3, 20, 8, 4\) is read as \(inputs, heads, n, d\)"),
+                            ((q[0], k[0]), r"q of shape \(20, 8, 4\) is read as \(heads, n, d\)")):
+            with self.assertWarnsRegex(UserWarning, text):
+                run("uniform(strided=true)", heads=given, landmarks=4)
+
     def test_what_gives_its_values_in_an_order_is_a_list(self):
         found = run((name for name in ["uniform", "kmeans"]), landmarks=dict.fromkeys([8, 4]).keys(), sources=iter("abc"))
         self.assertEqual(set(column(found, "strategy")), {"uniform(strided=false)", column(run("kmeans"), "strategy")[0]})

@@ -7,6 +7,7 @@ model with threads may change.
 import doctest
 import io
 import unittest
+import warnings
 
 import numpy as np
 import torch
@@ -68,12 +69,16 @@ class Effect(unittest.TestCase):
     def test_captured_heads(self):
         """Sources are inputs, layers are problems; a tensor in bfloat16 is the same as its values."""
         model, given = models.bert(), inputs(6)
-        run = nysbench.run(heads={"BERT": nysbench.capture(model, given, layers=[0, 2])}, strategies=["uniform", "kmeans"],
+        captured = nysbench.capture(model, given, layers=[0, 2])
+        run = nysbench.run(heads={"BERT": captured}, strategies=["uniform", "kmeans"],
                            cores="svd(rcond=0.1)", landmarks=8, trials=3, progress=False)
         found = nysbench.row_arrays(run.folder)
         self.assertEqual(set(found["problem_label"]), {"BERT layer 0", "BERT layer 2"})
         self.assertEqual(len(set(found["source"])), 6)
         self.assertIn("verdict", repr(run))
+        with warnings.catch_warnings():  # fewer tokens than d: their layout is known
+            warnings.filterwarnings("error", ".*is read as")
+            nysbench.run(heads=[one[0].first(8) for one in captured], strategies="uniform", cores="svd", landmarks=4, progress=False)
         q = torch.randn(2, TOKENS, 8, dtype=torch.bfloat16)
         one, other = (nysbench.measure(x, x, strategy="kmeans", landmarks=4, cores="svd(rcond=0.1)") for x in (q, q.double().numpy()))
         self.assertEqual([row["error"] for row in one], [row["error"] for row in other])

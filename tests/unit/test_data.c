@@ -879,6 +879,16 @@ static void test_layouts(void **state)
         path = save_head(f, 3, unsaid[i].q, unsaid[i].q, NULL, NULL);
         assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
         assert_true(shape.doubtful == unsaid[i].doubtful);
+        int64_t inputs[4] = {5, unsaid[i].q[0], unsaid[i].q[1], unsaid[i].q[2]};
+        path = save_head(f, 4, inputs, inputs, NULL, NULL);
+        assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
+        assert_true(shape.doubtful == unsaid[i].doubtful);
+        assert_ok(f->ctx, nb_head_doubt(path, &shape, &doubt, f->ctx));
+        assert_true(
+            !doubt ||
+            strstr(doubt, i == 0 ? "q of shape (5, 4, 3, 2) is read as (inputs, heads, n, d): 4 heads of n = 3 tokens"
+                                 : "q of shape (5, 1, 3, 4) is read as (inputs, heads, n, d): 1 head of n = 3 tokens"));
+        assert_true(!doubt || strstr(doubt, "if it is (inputs, n, heads, d), transpose it"));
     }
 }
 
@@ -987,7 +997,7 @@ static void test_many_inputs(void **state)
     const char *text, *path = save_head(f, 4, q, k, v, "true");
     assert_ok(f->ctx, nb_head_file_shape(path, &shape, f->ctx));
     assert_true(shape.heads == 12 && shape.key_heads == 4 && shape.inputs == 2 && shape.n == 3 && shape.d == 2 &&
-                shape.dv == 5 && !shape.doubtful);
+                shape.dv == 5 && shape.doubtful);
     assert_ok(f->ctx, nb_head_lack(path, &shape, &text, f->ctx));
     assert_null(text);
     for (int i = 0; i < 2; i++)
