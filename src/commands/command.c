@@ -244,11 +244,27 @@ static nb_status check_arguments(nb_command_line *line, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* With POSIXLY_CORRECT in the environment popt would take every option behind an argument for another argument. The
+ * variable is set again for the programs that this one starts. */
+static nb_status make_context(const nb_command_line *line, const struct poptOption *options, poptContext *context,
+                              nb_ctx *ctx)
+{
+    static const char name[] = "POSIXLY_CORRECT";
+    const char *given = getenv(name);
+    if (given) NB_NEED(given, nb_strdup(ctx, given));
+    unsetenv(name);
+    *context = poptGetContext("nysbench", line->argc - 1, line->argv + 1, options, POPT_CONTEXT_KEEP_FIRST);
+    NB_REQUIRE(ctx, !given || setenv(name, given, 1) == 0, NB_ENOMEM, "out of memory: the environment");
+    NB_REQUIRE(ctx, *context, NB_ENOMEM, "out of memory: the command line");
+    return nb_defer(ctx, free_options, *context);
+}
+
 nb_status nb_parse_command(nb_command_line *line, const struct poptOption *own, int runs, nb_ctx *ctx)
 {
     static const char *none[] = {NULL};
     const nb_command *c = line->command;
     struct poptOption *options;
+    poptContext context;
     const char *heading;
     NB_TRY(ctx, add_help(own, &options, ctx));
     line->ended = line->options;
@@ -259,9 +275,7 @@ nb_status nb_parse_command(nb_command_line *line, const struct poptOption *own, 
     NB_NEED(line->argv[0], nb_format(ctx, "nysbench %s", c->name)); /* a run records the call */
     NB_NEED(heading,
             nb_format(ctx, "%s%s%s\n\n%s.", line->argv[0], *c->arguments ? " " : "", c->arguments, c->summary));
-    poptContext context = poptGetContext("nysbench", line->argc - 1, line->argv + 1, options, POPT_CONTEXT_KEEP_FIRST);
-    NB_REQUIRE(ctx, context, NB_ENOMEM, "out of memory: the command line");
-    NB_TRY(ctx, nb_defer(ctx, free_options, context));
+    NB_TRY(ctx, make_context(line, options, &context, ctx));
     poptSetOtherOptionHelp(context, heading);
     int code;
     do code = poptGetNextOpt(context);

@@ -343,3 +343,19 @@ PY
     run grep -c "$PWD" "$(realpath "$NYSBENCH")"
     expect_status 1
 }
+
+@test "POSIXLY_CORRECT: options stand behind arguments all the same, and programs that are called still have it" {
+    printf 'env >%q\nexit 3\n' "$WORK/environment" >"$WORK/program.sh"
+    config <<Y
+problems: gaussian(n=32, d=4)
+strategies: [uniform, 'command(run="sh $WORK/program.sh")']
+cores: svd
+landmarks: 4
+Y
+    POSIXLY_CORRECT=1 run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/r" -q
+    expect_status 1 # the program's rows
+    expect "exit status 3"
+    grep -qx POSIXLY_CORRECT=1 "$WORK/environment"
+    POSIXLY_CORRECT=1 run "$NYSBENCH" status "$WORK/r" --format csv
+    expect "run,done,"
+}
