@@ -126,17 +126,16 @@ static nb_status show_run(look *l, bool sharded, nb_ctx *ctx)
         wrong += !nb_row_is_well(row) && !to_come;
     }
     l->wrong += wrong;
-    if (!nb_format_is_page(l->format)) {
-        state now = locked ? RUNNING : state_of(locked, rows.count, rows.count - planned);
-        return add_part(&l->grid, "run", now, rows.count, rows.count - planned, wrong);
-    }
+    int done = rows.count - planned; /* a run that was ended before it had planned its rows has none */
+    state now = locked ? RUNNING : rows.count == 0 ? MISSING : state_of(locked, rows.count, done);
+    if (!nb_format_is_page(l->format)) return add_part(&l->grid, "run", now, rows.count, done, wrong);
     nb_page_paragraph(&l->page, "%s: %s", l->run,
-                      locked         ? "running: a process is writing into it"
-                      : planned == 0 ? "done"
+                      now == RUNNING ? "running: a process is writing into it"
+                      : now == DONE  ? "done"
                       : sharded      ? "merged in part"
                                      : "stopped: the command that began it continues it");
     add_outcomes(&l->page, &rows);
-    if (sharded && planned > 0 && !locked)
+    if (sharded && (now == STOPPED || now == MISSING))
         nb_page_paragraph(&l->page, "'nysbench merge' again takes in what the shards have measured since");
     return NB_OK;
 }

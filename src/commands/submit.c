@@ -168,18 +168,33 @@ static nb_status print_job(const sending *s, const char *after, const char *text
     return NB_OK;
 }
 
-/* --parsable prints JOB, or JOB;CLUSTER. */
+/* --parsable prints the line JOB, or JOB;CLUSTER; a site's wrapper and plug-ins may print others before. Returns how many
+ * digits the number at *line has; 0: there is no such line. */
+static int find_job(const char *said, const char **line)
+{
+    int digits = 0;
+    for (const char *at = said; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        int own = (int)strspn(at, "0123456789");
+        if (own == 0 || !strchr(";\n", at[own])) continue;
+        digits = own;
+        *line = at;
+    }
+    return digits;
+}
+
 static nb_status submit_job(const sending *s, const char *after, const char **job, nb_ctx *ctx)
 {
     enum { LIMIT_S = 120 };
     char **words;
-    const char *said;
+    const char *said, *line;
     NB_TRY(ctx, job_words(s, after, &words, ctx));
     NB_TRY(ctx, nb_capture(words, NULL, LIMIT_S, &said, ctx));
-    int digits = (int)strspn(said, "0123456789");
-    NB_REQUIRE(ctx, digits > 0 && strchr(";\n", said[digits]), NB_EIO,
-               "sbatch: expected the number of a job, found '%.*s'", (int)strcspn(said, "\n"), said);
-    NB_NEED(*job, nb_format(ctx, "%.*s", digits, said));
+    int digits = find_job(said, &line);
+    NB_REQUIRE(ctx, digits > 0, NB_EIO,
+               "sbatch: expected a line with the number of the job alone, found '%.*s'; the job may wait all the same: "
+               "look at squeue before you submit again",
+               (int)strcspn(said, "\n"), said);
+    NB_NEED(*job, nb_format(ctx, "%.*s", digits, line));
     printf("%s: job %s\n", after ? "merge" : "shards", *job);
     return NB_OK;
 }

@@ -193,7 +193,23 @@ PY
     printf '#!/bin/bash\necho "Submitted batch job 12"\n' >"$WORK/bin/sbatch"
     run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
     expect_status 2
-    expect "expected the number of a job, found 'Submitted batch job 12'"
+    expect "expected a line with the number of the job alone, found 'Submitted batch job 12'; the job may wait all the same"
+}
+
+@test "a site's sbatch that says more than the number: lines before and behind it" {
+    mv "$WORK/bin/sbatch" "$WORK/bin/real"
+    printf '#!/bin/bash\necho "sbatch: no partition given, using the default"\necho 7 tasks\n%s "$@"\necho "sbatch: done"\n' \
+        "$WORK/bin/real" >"$WORK/bin/sbatch"
+    chmod +x "$WORK/bin/sbatch"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    expect_status 0
+    expect "shards: job 101"
+    expect "merge: job 102"
+    grep -qx -e --dependency=afterany:101 "$WORK/calls/102"
+    echo ';east' >"$WORK/cluster"
+    run "$NYSBENCH" submit "$WORK/e.yaml" --jobs 2 -o "$WORK/r"
+    expect "shards: job 103"
+    grep -qx -e --dependency=afterany:103 "$WORK/calls/104"
 }
 
 @test "shards that another build has begun are refused at once, unless mixed" {
@@ -253,4 +269,18 @@ PY
     run flock "$WORK/r" "$NYSBENCH" status "$WORK/r"
     expect_status 0
     expect "running: a process is writing into it"
+}
+
+@test "a run that was ended before it had planned its rows is not done" {
+    # A file of 150 KiB at most, as on a full disk: the database is made, its rows find no room.
+    run bash -c 'ulimit -f 150; "$1" run "$2" --set landmarks=4..20 --set trials=100 -q -o "$3"' - "$NYSBENCH" "$WORK/e.yaml" "$WORK/r"
+    expect_status 1
+    run "$NYSBENCH" status "$WORK/r"
+    expect_status 0
+    expect "$WORK/r: stopped: the command that began it continues it"
+    expect "rows: 0"
+    [ "$("$NYSBENCH" status "$WORK/r" --format csv | tail -n 1)" = "run,not begun,0,0,0" ]
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null
+    run "$NYSBENCH" status "$WORK/r"
+    expect "$WORK/r: done"
 }
