@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "components/registry.h"
+#include "components/study.h"
 
 #include <dlfcn.h>
 #include <fenv.h>
@@ -120,6 +121,7 @@ static nb_status check_part(const char *path, const nb_plugin *plugin, int index
     NB_TRY(ctx, check_options(path, part->component, ctx));
     missing = registry->lacks(part->component);
     NB_REQUIRE(ctx, !missing, NB_EINVAL, "%s: %s '%s' lacks %s", path, part->kind, part->component->name, missing);
+    if (registry == &nb_studies) NB_TRY(ctx, nb_study_check_names((const nb_study *)part->component, path, ctx));
     bool taken = nb_registry_find(registry, part->component->name);
     for (int i = 0; i < index; i++)
         taken = taken || (strcmp(plugin->parts[i].kind, part->kind) == 0 &&

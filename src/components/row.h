@@ -14,7 +14,7 @@
 typedef enum { NB_COLUMN_TEXT, NB_COLUMN_INT, NB_COLUMN_SEED, NB_COLUMN_REAL } nb_column_type;
 
 typedef struct {
-    const char *name;
+    const char *name; /* stands in SQL as it is: see nb_study_check_names */
     nb_column_type type;
     size_t offset; /* in the row: const char *, int, long long, double */
     bool identity; /* part of the row's identity */

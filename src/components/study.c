@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "components/registry.h"
 
+#include <sqlite3.h>
 #include <string.h>
 
 const nb_study *nb_study_standard(void)
@@ -145,6 +146,62 @@ const char *nb_study_lacks(const nb_component *component)
     if (!lacks && s->baseline >= 0 && (s->baseline >= axis || s->axes[s->baseline].type != NB_AXIS_COMPONENT))
         return "a baseline that is -1, or one of its axes of components";
     return lacks;
+}
+
+/* Whether SQL reads the name as that of a column wherever the rows' statements have it: some words are none after AS,
+ * and others, such as current_date, are a value of their own. */
+static bool is_column_in_sql(sqlite3 *db, const char *name, nb_ctx *ctx)
+{
+    sqlite3_stmt *s = NULL;
+    const char *sql = nb_format(ctx,
+                                "DROP TABLE IF EXISTS t; CREATE TABLE t (%s REAL, UNIQUE (%s)); ALTER TABLE t RENAME "
+                                "TO u; CREATE TABLE t (x); ALTER TABLE t ADD COLUMN %s REAL; DROP TABLE u; "
+                                "INSERT INTO t (%s) VALUES (6.5); UPDATE t SET %s = 7.5",
+                                name, name, name, name, name);
+    const char *query = nb_format(ctx, "SELECT %s, t.%s AS %s FROM t ORDER BY %s", name, name, name, name);
+    bool good = sql && query && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK &&
+                sqlite3_prepare_v2(db, query, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW &&
+                sqlite3_column_double(s, 0) == 7.5 && sqlite3_column_double(s, 1) == 7.5;
+    sqlite3_finalize(s);
+    return good;
+}
+
+/* Returns why a column cannot have the name; NULL: it can. */
+static const char *refuse_name(const nb_study *study, const nb_column *c, sqlite3 *db, nb_ctx *ctx)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    static const char *const taken[] = {"position", "wanted", "inputs", "manifest", "run",     "id",  "number",
+                                        "alone",    "draws",  "opens",  "rowid",    "_rowid_", "oid", NULL};
+    enum { MOST = 60 };
+    size_t length = strlen(c->name);
+    if (length == 0 || length > MOST || c->name[strspn(c->name, letters)] || strchr("0123456789", *c->name))
+        return "expected up to 60 of a-z, 0-9 and '_', the first no digit";
+    if (nb_text_among(c->name, taken) || nb_text_ends(c->name, "_id"))
+        return "the tables and views of rows have columns of that name already";
+    if (nb_column_find(study->columns, c->name) != c) return "it stands there twice";
+    return is_column_in_sql(db, c->name, ctx) ? NULL : "it is a word of SQL";
+}
+
+static void close_database(void *db)
+{
+    sqlite3_close_v2(db);
+}
+
+nb_status nb_study_check_names(const nb_study *study, const char *file, nb_ctx *ctx)
+{
+    sqlite3 *db;
+    nb_mark mark = nb_ctx_mark(ctx);
+    int code = sqlite3_open(":memory:", &db);
+    NB_REQUIRE(ctx, db, NB_ENOMEM, "out of memory: a database");
+    NB_TRY(ctx, nb_defer(ctx, close_database, db));
+    NB_REQUIRE(ctx, code == SQLITE_OK, NB_EHOST, "a database in memory: %s", sqlite3_errmsg(db));
+    for (const nb_column *c = study->columns; c->name; c++) {
+        const char *why = refuse_name(study, c, db, ctx);
+        NB_REQUIRE(ctx, !why, NB_EINVAL, "%s: study '%s': a column cannot be called '%s': %s", file,
+                   study->component.name, c->name, why);
+    }
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
 }
 
 nb_status nb_output_names(const nb_registry *registry, const char *study, const char *const **names, nb_ctx *ctx)

@@ -165,6 +165,11 @@ const nb_registry *nb_column_registry(const nb_column *columns, const char *name
 #define NB_LABEL_END "_label"
 nb_status nb_columns_with_labels(const nb_column *columns, const nb_column **all, nb_ctx *ctx);
 
+/* NB_EINVAL if a column's name cannot stand in SQL as it is (nor can it in quotes, where SQLite takes what is no column
+ * for a text): it is not of a-z, 0-9 and '_', is a word of SQL, is a name that the rows' tables and views have already,
+ * or stands twice. The message begins with `file`. */
+nb_status nb_study_check_names(const nb_study *study, const char *file, nb_ctx *ctx);
+
 /* Returns the name of a missing member of a plug-in's study, or NULL. */
 const char *nb_study_lacks(const nb_component *component);
 

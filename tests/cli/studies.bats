@@ -143,6 +143,27 @@ plots: [norms, error]"
     expect "study 'bad' lacks a row_size from that of nb_row to NB_MOST_ROW"
 }
 
+@test "a column's name that SQL or the rows' tables would take for something else is refused" {
+    local name why
+    while IFS='|' read -r name why; do
+        sed "s/study_norms/study_bad/; s/\"norms\", \"how/\"bad\", \"how/; s/REAL(norm_most, \(.*\)),/{.name = \"$name\", .type = NB_COLUMN_REAL, .offset = offsetof(norms_row, result.norm_most), .measure = true, \1},/" \
+            tests/cli/plugins/norms.c >"$WORK/bad.c"
+        build_plugin "$WORK/bad.c" "$WORK/bad.so"
+        run "$NYSBENCH" list --plugin "$WORK/bad.so"
+        expect_status 2
+        expect "bad.so: study 'bad': a column cannot be called '$name': $why"
+    done <<'X'
+order|it is a word of SQL
+current_date|it is a word of SQL
+position|the tables and views of rows have columns of that name already
+mine_id|the tables and views of rows have columns of that name already
+norm mean|expected up to 60 of a-z
+2norm|expected up to 60 of a-z
+Norm|expected up to 60 of a-z
+norm_mean|it stands there twice
+X
+}
+
 @test "each part that a study must have is missed by name" {
     local edit what
     while IFS='|' read -r edit what; do

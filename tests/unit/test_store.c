@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/scratch.h"
+#include "components/registry.h"
 #include "run/inputs.h"
 #include "run/store.h"
 #include "config/config.h"
@@ -356,13 +357,21 @@ static void test_reader_writes_nothing(void **state)
                      SQLITE_OK);
 }
 
+static void test_names_of_columns(void **state)
+{
+    nb_ctx *ctx = *state;
+    for (const nb_entry *e = nb_studies.entries; e->component; e++)
+        assert_ok(ctx, nb_study_check_names((const nb_study *)e->component, e->file, ctx));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test_with_ctx(test_digest),     test_with_ctx(test_inputs),
-        test_with_ctx(test_signatures), test_with_ctx(test_retry),
-        test_with_ctx(test_replaced),   test_with_ctx(test_places),
-        test_with_ctx(test_readers),    test_with_ctx(test_reader_writes_nothing),
+        test_with_ctx(test_digest),           test_with_ctx(test_inputs),
+        test_with_ctx(test_signatures),       test_with_ctx(test_retry),
+        test_with_ctx(test_replaced),         test_with_ctx(test_places),
+        test_with_ctx(test_readers),          test_with_ctx(test_reader_writes_nothing),
+        test_with_ctx(test_names_of_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
