@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shlex
-import tempfile
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +18,7 @@ from ._head_files import problems, quoted
 from ._identity import digest
 from ._program import ask
 from ._progress import Progress
-from ._result import Run
+from ._result import Run, Temporary
 from ._session import FUNCTIONS, Session, command, key_of, write_bridge
 from ._strategy import file_of, without_options
 from .serve import answer
@@ -91,7 +90,7 @@ class _Results:
     """A folder for results; a temporary one is removed if the run fails, and with the Run."""
 
     def __init__(self, folder):
-        self.temporary = tempfile.TemporaryDirectory(prefix="nysbench-run-") if folder is None else None
+        self.temporary = Temporary() if folder is None else None
         self.folder = Path(self.temporary.name if folder is None else folder).absolute()
         self.kept = False
 
@@ -104,7 +103,7 @@ class _Results:
 
     def __exit__(self, *_):
         if self.temporary and not self.kept:
-            self.temporary.cleanup()
+            self.temporary.remove()
 
 
 def _run(config, keys, folder, arguments, served, progress):

@@ -30,11 +30,11 @@ class Plot:
     def __init__(self, run, kind, options):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "gnuplot is not installed")
-            said = ask("plot", str(run), kind, "--format=svg", *options)
+            said = ask("plot", str(run.folder), kind, "--format=svg", *options)
         drawn = re.search(r"figures? in (.*?)(?:, data and scripts only)?$", said, re.M)
         if not drawn:
             raise ArgumentError(f"{kind}: the run has no rows that it draws")
-        folder = Path(drawn[1])
+        folder, self._run = Path(drawn[1]), run  # which may remove its folder when nobody has it
         self._drivers = [_Driver(path) for path in sorted(folder.glob("*.gp")) if _draws(path, kind)]
         self.figure, self.axes = None, []
         if all(driver.script in _DRAWN_BY for driver in self._drivers):

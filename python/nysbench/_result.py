@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 import os
+import shutil
+import tarfile
+import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
@@ -25,6 +30,19 @@ _SHORT = ("model", "method", "strategy", "attention", "core", "kernel", "pairing
 _ALWAYS = ("method", "landmarks", "ratio", "low", "high", "verdict", "why", "sources")
 
 
+class Temporary:
+    """A folder that is removed with the last reference to this object, by the process that has made it."""
+
+    def __init__(self):
+        self.name = tempfile.mkdtemp(prefix="nysbench-run-")
+        self.remove = weakref.finalize(self, _remove, self.name, os.getpid())
+
+
+def _remove(folder, process):
+    if os.getpid() == process:  # and no child of fork
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class Run:
     """The results of a run in a folder.
 
@@ -39,6 +57,21 @@ class Run:
     def __init__(self, folder: str | os.PathLike, notes: Sequence[str] = (), kept: Any = None):
         """folder: of a run, also of one that the program has made. kept: what removes it when nobody has this object."""
         self.folder, self.notes, self._kept = Path(folder), list(notes), kept
+
+    def __copy__(self):
+        return Run(self.folder, self.notes, self._kept)
+
+    def __deepcopy__(self, _):
+        return self.__copy__()
+
+    def __reduce__(self):
+        """A pickle has the results of a temporary folder with it, and of one that stays the path."""
+        if self._kept is None:
+            return Run, (self.folder, self.notes)
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as files:
+            files.add(self.folder, arcname=".")
+        return _unpacked, (packed.getvalue(), str(self.folder), self.notes)
 
     @property
     def config(self) -> str:
@@ -102,7 +135,7 @@ class Run:
         """
         lists = {name: ", ".join(map(str, choices.pop(name))) for name in ("strategies", "cores")
                  if isinstance(choices.get(name), (list, tuple))}
-        return Plot(self.folder, kind, _options(**choices, **lists))
+        return Plot(self, kind, _options(**choices, **lists))
 
     def to_latex(self, path: str | os.PathLike, table: str | None = None, **choices: Any) -> None:
         """Writes a table for LaTeX (booktabs, siunitx): the comparison, with the arguments of `compare`, or a named one."""
@@ -158,6 +191,18 @@ class Run:
 
     def _frame(self, lines):
         return frame_of(lines, described_columns())
+
+
+def _unpacked(packed, original, notes):
+    """A Run in a temporary folder of its own, whose experiment reads the heads there."""
+    kept = Temporary()
+    with tarfile.open(fileobj=io.BytesIO(packed)) as files:
+        files.extraction_filter = getattr(tarfile, "data_filter", None)  # Pythons that know none need none
+        files.extractall(kept.name)
+    experiment = Path(kept.name, "experiment.yaml")
+    if experiment.exists():
+        experiment.write_text(experiment.read_text(encoding="utf-8").replace(original, kept.name), encoding="utf-8")
+    return Run(kept.name, notes, kept)
 
 
 def _options(**named):

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whole experiments from a session: the program's rows, functions as strategies, and how a run ends. usage: test_run.py"""
 import contextlib
+import copy
 import functools
 import importlib.util
 import io
 import json
 import os
+import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -381,6 +384,38 @@ class Answers(Folders):
 
     def test_too_few_sources(self):
         self.assertEqual({line["why"] for line in self.lines(run(["uniform", "kmeans"]).compare())}, {"3 sources, fewer than 6"})
+
+    def test_copies_have_the_results(self):
+        """Also when the original is gone; of a folder that stays, a pickle has the path."""
+        for make in (copy.copy, copy.deepcopy, lambda found: pickle.loads(pickle.dumps(found))):
+            found = run("uniform")
+            errors, again, folder = column(found, "error"), make(found), found.folder
+            del found
+            self.assertEqual(folder.exists(), again.folder == folder)
+            np.testing.assert_array_equal(column(again, "error"), errors)
+            heads = re.search(r'heads\(file=\\"(.*?)\\"', again.config)[1]
+            self.assertTrue(heads.startswith(str(again.folder)) and os.path.exists(heads), heads)
+            folder = again.folder
+            del again
+            self.assertFalse(folder.exists())
+        kept = pickle.loads(pickle.dumps(run("uniform", folder=self.folder)))
+        self.assertEqual(str(kept.folder), self.folder)
+
+    def test_a_child_of_fork_removes_nothing(self):
+        found = run("uniform")
+        child = os.fork()
+        if child == 0:
+            try:
+                del found
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        self.assertTrue(found.folder.exists())
+
+    def test_a_figure_keeps_its_run(self):
+        plot = run(["uniform", "kmeans"]).plot("ratio")
+        plot.save(self.folder + ".svg")
+        self.assertIn("<svg", Path(self.folder + ".svg").read_text())
 
     def test_removed_with_the_run(self):
         found = run("uniform")
