@@ -2,6 +2,9 @@
 /* crossed.c - see crossed.h */
 #include "statistics/crossed.h"
 
+#include "statistics/ranks.h"
+
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,41 +88,61 @@ static nb_status lay_out(int count, const nb_crossed_value *values, layout *l, n
     return NB_OK;
 }
 
-/* Estimates the error of weighted means of layouts over the trials that all of them have. */
-static nb_common_error error_of(int count, const layout *const *layouts, double weight)
+/* Finds the trials that are far from the others. */
+static nb_status find_far(int count, const double *means, const int *trials, nb_common_error *e, nb_ctx *ctx)
 {
-    double sum = 0, squares = 0, residual_s = 0;
-    int trials = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        int used = 0;
-        for (int t = 0; t < layouts[0]->trials; t++) {
-            double mean = 0;
-            int in = 0;
-            for (int g = 0; g < count; g++) {
-                const layout *l = layouts[g];
-                const int *found =
-                    bsearch(&layouts[0]->trial[t], l->trial, (size_t)l->trials, sizeof *l->trial, compare_numbers);
-                if (!found) continue;
-                mean += weight * l->mean[found - l->trial];
-                in++;
-            }
-            if (in < count) continue;
-            used++;
-            if (pass == 0)
-                sum += mean;
-            else
-                squares += (mean - sum / trials) * (mean - sum / trials);
-        }
-        trials = used;
+    double *sorted, most = -1;
+    if (count < NB_FAR_TRIALS) return NB_OK;
+    NB_NEED(sorted, nb_alloc_reals(ctx, (size_t)count, 1));
+    memcpy(sorted, means, (size_t)count * sizeof *sorted);
+    gsl_sort(sorted, 1, (size_t)count);
+    e->median = nb_median_sorted(count, sorted);
+    for (int t = 0; t < count; t++) sorted[t] = fabs(means[t] - e->median);
+    gsl_sort(sorted, 1, (size_t)count);
+    double limit = NB_FAR * nb_median_sorted(count, sorted);
+    for (int t = 0; t < count; t++) {
+        double distance = fabs(means[t] - e->median);
+        if (distance <= limit) continue;
+        e->far_count++;
+        if (distance <= most) continue;
+        most = distance;
+        e->far = trials[t];
+        e->far_mean = means[t];
     }
+    return NB_OK;
+}
+
+/* Estimates the error of weighted means of layouts over the trials that all of them have. */
+static nb_status estimate(int count, const layout *const *layouts, double weight, nb_common_error *e, nb_ctx *ctx)
+{
+    double *means, sum = 0, squares = 0, residual_s = 0;
+    int *numbers, trials = 0;
+    NB_NEED(means, nb_alloc_reals(ctx, (size_t)layouts[0]->trials + 1, 1));
+    NB_NEED(numbers, nb_alloc(ctx, (size_t)layouts[0]->trials + 1, sizeof *numbers));
+    for (int t = 0; t < layouts[0]->trials; t++) {
+        double mean = 0;
+        int in = 0;
+        for (int g = 0; g < count; g++) {
+            const layout *l = layouts[g];
+            const int *found =
+                bsearch(&layouts[0]->trial[t], l->trial, (size_t)l->trials, sizeof *l->trial, compare_numbers);
+            if (!found) continue;
+            mean += weight * l->mean[found - l->trial];
+            in++;
+        }
+        if (in < count) continue;
+        sum += means[trials] = mean;
+        numbers[trials++] = layouts[0]->trial[t];
+    }
+    for (int t = 0; t < trials; t++) squares += (means[t] - sum / trials) * (means[t] - sum / trials);
     for (int g = 0; g < count; g++) residual_s += weight * weight * layouts[g]->residual_s;
-    nb_common_error e = {.df = NAN, .trials = trials};
+    *e = (nb_common_error){.df = NAN, .trials = trials};
     double square = squares / (trials - 1) / trials;
-    if (trials < 2 || !(square > 1e-30 * (1 + sum * sum))) return e; /* no more than rounding of the means: none */
-    e.square = square;
-    e.variance = fmax(0, square - residual_s);
-    e.df = trials - 1;
-    return e;
+    if (trials < 2 || !(square > 1e-30 * (1 + sum * sum))) return NB_OK; /* no more than rounding of the means: none */
+    e->square = square;
+    e->variance = fmax(0, square - residual_s);
+    e->df = trials - 1;
+    return find_far(trials, means, numbers, e, ctx);
 }
 
 nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strata, nb_common_error *errors, nb_ctx *ctx)
@@ -142,13 +165,13 @@ nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strat
         const layout *one = &layouts[g];
         for (end = first; end < count && own[end].stratum == g; end++) continue;
         NB_TRY(ctx, lay_out(end - first, own + first, &layouts[g], ctx));
-        errors[g] = error_of(1, &one, 1);
+        NB_TRY(ctx, estimate(1, &one, 1, &errors[g], ctx));
         with_values += end > first;
         if (layouts[g].trials > most) most = layouts[g].trials;
         if (layouts[g].trials > 1) used[used_count++] = one;
     }
     errors[strata] = (nb_common_error){.df = NAN, .trials = most};
-    if (used_count > 0) errors[strata] = error_of(used_count, used, 1.0 / with_values);
+    if (used_count > 0) NB_TRY(ctx, estimate(used_count, used, 1.0 / with_values, &errors[strata], ctx));
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }

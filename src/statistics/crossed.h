@@ -9,6 +9,12 @@
 
 enum { NB_LEAST_TRIALS = 3 }; /* for a verdict on what is drawn: from fewer, its luck cannot be told */
 
+/* A trial is far from the others if its mean lies further from the median of the trials' means than NB_FAR times their
+ * median absolute deviation, which several such trials do not widen, as they would the standard deviation. Of normal
+ * means, 2 % of sets of 6 and fewer of more trials have one that is so far. Of fewer trials, 4 to 13 % would: for these
+ * it is not told. */
+enum { NB_FAR = 12, NB_FAR_TRIALS = 6 };
+
 typedef struct {
     int stratum, source, trial; /* several values of a source in a trial are averaged */
     double value;
@@ -19,6 +25,10 @@ typedef struct {
     double square, df; /* the trials' own variance, from which it is estimated; 0 and NaN: fewer than two trials */
     /* number of trials in which all sources have a value; 0: each source has its own trials, as for drawn data */
     int trials;
+    /* trials whose mean over sources lies far from the others', that which does so most, its mean, and the trials'
+     * median */
+    int far_count, far;
+    double far_mean, median;
 } nb_common_error;
 
 /* Sets `errors`: one for each stratum, then one for the mean over strata with equal weights. For k sources in T trials,

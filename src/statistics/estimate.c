@@ -7,13 +7,15 @@
  *
  * with error_i the variance of m_i by its units' own. What all sources have in common is one more v, c, estimated from
  * a square b of its own df: v = c in se^2, but b in the sum below df. For where c is 0 or nearly, as it often is of few
- * trials, it is no better known than b is. Then df may fall below that of each part, and is the least of these. */
+ * trials, it is no better known than b is. Then df may fall below that of each part, and is the least of these. How t
+ * is then taken from se and df, and from the parts: see spread.h. */
 #include "statistics/estimate.h"
 
 #include "statistics/bootstrap.h"
 #include "statistics/intervals.h"
 #include "statistics/nested.h"
 #include "statistics/ranks.h"
+#include "statistics/spread.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
@@ -72,12 +74,13 @@ static void add_stratum(int k, const nb_source *sources, double w, moments *m)
     m->squares += squares;
 }
 
-/* Returns the degrees of freedom of a mean with the variance `own`, of `df` degrees of freedom, and a common error. */
-static double joint_df(double own, double df, double common, double square, double common_df)
+/* Returns the spread of a mean with the variance `own`, of `df` degrees of freedom, and a common error. */
+static nb_spread spread_of(double own, double df, double common, double square, double common_df)
 {
-    if (!(square > 0)) return df;
     double all = own + common;
-    return fmax(fmin(df, common_df), all * all / (own * own / df + square * square / common_df));
+    nb_spread s = {sqrt(all), df, own, df, square, common_df};
+    if (square > 0) s.df = fmax(fmin(df, common_df), all * all / (own * own / df + square * square / common_df));
+    return s;
 }
 
 static void set_mean(int count, const nb_source *sources, const nb_estimate_terms *terms, const nb_common_error *common,
@@ -98,16 +101,17 @@ static void set_mean(int count, const nb_source *sources, const nb_estimate_term
     if (isnan(e->se)) return;
     e->sd = sqrt(m.squares / (count - strata));
     e->own_df = strata > 1 && m.variance > 0 ? m.variance * m.variance / m.df_sum : count - strata;
-    e->df = joint_df(m.variance, e->own_df, shared.variance, shared.square, shared.df);
-    e->t_p = nb_t_p(e->mean, e->se, e->df);
-    nb_interval interval = nb_t_interval(e->mean, e->se, e->df, terms->confidence);
-    e->low = interval.low;
-    e->high = interval.high;
-    e->same_p = nb_same_p(e->mean, e->se, e->df, terms->margin);
+    const nb_spread spread = spread_of(m.variance, e->own_df, shared.variance, shared.square, shared.df);
+    e->df = spread.df;
+    e->t_p = nb_spread_p(e->mean, &spread);
+    double half = nb_spread_half(&spread, terms->confidence);
+    e->low = e->mean - half;
+    e->high = e->mean + half;
+    e->same_p = nb_spread_same_p(e->mean, &spread, terms->margin);
     if (isnan(e->same_p)) return;
-    interval = nb_t_interval(e->mean, e->se, e->df, 2 * terms->confidence - 1);
-    e->same_low = interval.low;
-    e->same_high = interval.high;
+    half = nb_spread_half(&spread, 2 * terms->confidence - 1);
+    e->same_low = e->mean - half;
+    e->same_high = e->mean + half;
 }
 
 static void set_nested(int count, const nb_source *sources, nb_estimate *e)
@@ -219,9 +223,8 @@ static bool would_show(const nb_estimate *e, double distance, long long more)
 {
     double less = e->sources / (e->sources + (double)more), common = e->common_se * e->common_se;
     double own = (e->se * e->se - common) * less, square = common + (e->common_square - common) * less;
-    double df = joint_df(own, e->own_df + (double)more, common, square, e->common_df);
-    double t = gsl_cdf_tdist_Qinv((1 - e->confidence) / 2, df) + gsl_cdf_tdist_Pinv(0.8, df);
-    return t * sqrt(own + common) <= distance;
+    const nb_spread s = spread_of(own, e->own_df + (double)more, common, square, e->common_df);
+    return nb_spread_half(&s, e->confidence) + gsl_cdf_tdist_Pinv(0.8, s.df) * s.se <= distance;
 }
 
 double nb_estimate_more(const nb_estimate *e, double edge, double margin)

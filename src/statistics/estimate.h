@@ -36,8 +36,8 @@ typedef struct {
     double own_df;
     double common_se;                          /* the part of se that all sources share; 0: none is seen */
     double common_square, common_df;           /* as in nb_common_error */
-    double low, high;                          /* t interval of the mean */
-    double t_p;                                /* two-sided p of mean = 0 */
+    double low, high;                          /* t interval of the mean, see nb_spread_half */
+    double t_p;                                /* two-sided p of mean = 0, see nb_spread_p */
     double same_p;                             /* larger p of the two one-sided tests against the margin */
     double same_low, same_high;                /* t interval at 1 - 2 alpha, inside the margin if same_p <= alpha */
     double boot_low, boot_high;                /* cluster bootstrap, BCa: sources resampled, within their strata */
@@ -62,9 +62,10 @@ nb_status nb_estimate_units(int count, const nb_unit_value *units, int strata, c
                             nb_estimate *estimates, nb_ctx *ctx);
 
 /* Returns about how many more sources would move the interval off `edge`, or into -margin ... margin if that takes
- * fewer (margin 0: not considered), with power 0.8: the least number for which se, with its own part for so many
- * sources, is below distance / (t_(1 - alpha/2) + t_0.8) at the degrees of freedom that it then has. More sources also
- * shrink common_square, but not common_se. NaN if the number is unknown, or if none would do because of common_se. */
+ * fewer (margin 0: not considered), with power 0.8: the least number for which the distance is at least half the
+ * interval and t_0.8 se, with se's own part for so many sources and the degrees of freedom that it then has. More
+ * sources also shrink common_square, but not common_se. NaN if the number is unknown, or if none would do because of
+ * common_se. */
 double nb_estimate_more(const nb_estimate *estimate, double edge, double margin);
 
 #endif

@@ -8,10 +8,12 @@
  * Rates of 10,000 studies (2,000 for the bootstrap, of 1,000 resamples) must lie within 4 binomial standard deviations
  * of what is known of the normal model: the t interval covers 0.95; a test by ranks or signs rejects as often as its
  * largest p up to 0.05 says; the t test over all heads, as if they were independent, errs as often as naive_level says.
- * For the others there is no exact value: they must reach their floors. */
+ * For the others there is no exact value: they must reach their floors. The parts below are of sources in the same
+ * trials, and of many lines together. */
 #include "base/random.h"
 #include "statistics/estimate.h"
 #include "statistics/intervals.h"
+#include "statistics/multiple.h"
 #include "statistics/ranks.h"
 
 #include <gsl/gsl_cdf.h>
@@ -279,6 +281,115 @@ static int check_crossed(nb_ctx *ctx)
     return bad;
 }
 
+/* Many lines against one baseline, as a comparison has them: half of each component is the baseline's, and so the same
+ * in all lines. There is no difference; a study errs where Holm's correction leaves any p of at most 0.05. */
+enum { LINES = 24, FAMILIES = 2000, FAMILY_SOURCES = 32, FAMILY_TRIALS = 10 };
+
+typedef struct {
+    int models, sources, trials; /* sources: of each model */
+    double times;
+} family_model;
+
+typedef struct {
+    int single, holm, satterthwaite; /* lines with p <= 0.05; studies that err, and that would by the p of se and df */
+} family_tally;
+
+typedef struct { /* of one line, or of the baseline: standard normal numbers */
+    double of_trial[MOST_MODELS][MOST_TRIALS], source[FAMILY_SOURCES], rest[FAMILY_SOURCES][FAMILY_TRIALS];
+} luck;
+
+static void draw_luck(const family_model *m, gsl_rng *rng, luck *l)
+{
+    const crossed_model of_trials = {.models = m->models, .trials = m->trials};
+    draw_trials(&of_trials, rng, l->of_trial);
+    for (int u = 0; u < m->models * m->sources; u++) {
+        l->source[u] = gsl_ran_gaussian_ziggurat(rng, 1);
+        for (int t = 0; t < m->trials; t++) l->rest[u][t] = gsl_ran_gaussian_ziggurat(rng, 1);
+    }
+}
+
+static nb_estimate estimate_line(const family_model *m, const luck *baseline, const luck *line, nb_ctx *ctx)
+{
+    static nb_crossed_value values[FAMILY_SOURCES * FAMILY_TRIALS];
+    nb_unit_value units[FAMILY_SOURCES];
+    nb_common_error common[MOST_MODELS + 1];
+    nb_estimate e[MOST_MODELS + 1];
+    int count = m->models * m->sources;
+    for (int u = 0; u < count; u++) {
+        int g = u / m->sources;
+        const components *c = m->models == 1 ? &of_all : &of_models[g];
+        units[u] = (nb_unit_value){.stratum = g, .source = u};
+        for (int t = 0; t < m->trials; t++) {
+            double y = sqrt(c->source / 2) * (line->source[u] - baseline->source[u]) +
+                       sqrt(m->times * c->trial / 2) * (line->of_trial[g][t] - baseline->of_trial[g][t]) +
+                       sqrt(c->rest / 2) * (line->rest[u][t] - baseline->rest[u][t]);
+            values[u * m->trials + t] = (nb_crossed_value){.stratum = g, .source = u, .trial = t, .value = y};
+            units[u].value += y / m->trials;
+        }
+    }
+    const nb_estimate_terms terms = {.confidence = 0.95, .common = common};
+    MUST(nb_crossed_errors(count * m->trials, values, m->models, common, ctx));
+    MUST(nb_estimate_units(count, units, m->models, &terms, e, ctx));
+    return e[m->models];
+}
+
+static bool errs(const double *p, nb_ctx *ctx)
+{
+    double adjusted[LINES];
+    MUST(nb_holm(LINES, p, adjusted, ctx));
+    for (int i = 0; i < LINES; i++)
+        if (adjusted[i] <= 0.05) return true;
+    return false;
+}
+
+static family_tally simulate_family(const family_model *m, nb_ctx *ctx)
+{
+    static luck baseline, line;
+    family_tally t = {0};
+    gsl_rng *rng;
+    MUST(nb_random_new(&rng, ctx));
+    for (int study = 0; study < FAMILIES; study++) {
+        double p[LINES], by_se[LINES];
+        const nb_stream stream = {
+            .seed = 1, .trial = study, .role = "simulation", .component = "family", .m = m->trials};
+        nb_random_seed(rng, &stream);
+        draw_luck(m, rng, &baseline);
+        for (int i = 0; i < LINES; i++) {
+            draw_luck(m, rng, &line);
+            nb_estimate e = estimate_line(m, &baseline, &line, ctx);
+            p[i] = e.t_p;
+            by_se[i] = nb_t_p(e.mean, e.se, e.df);
+            t.single += p[i] <= 0.05;
+        }
+        t.holm += errs(p, ctx);
+        t.satterthwaite += errs(by_se, ctx);
+    }
+    return t;
+}
+
+/* Holm's correction must hold 5 %, within 4 standard deviations. */
+static int check_families(nb_ctx *ctx)
+{
+    static const int shapes[][2] = {{1, 12}, {1, 32}, {4, 8}}, trials[] = {3, 5, 10};
+    static const double times[] = {1, 2};
+    const double most = 0.05 + 4 * sqrt(0.05 * 0.95 / FAMILIES);
+    int bad = 0;
+    puts("\n24 lines against one baseline, of which none differs; the trials' component as measured, and twice that\n"
+         "trials'  models  sources each  trials  a line errs  any errs (Holm)  by se and df alone");
+    for (int i = 0; i < 2 * 3 * 3; i++) {
+        const family_model m = {shapes[i / 3 % 3][0], shapes[i / 3 % 3][1], trials[i % 3], times[i / 9]};
+        family_tally t = simulate_family(&m, ctx);
+        double any = t.holm / (double)FAMILIES;
+        printf("%7.0f  %6d  %12d  %6d  %11.3f  %15.3f  %19.3f\n", m.times, m.models, m.sources, m.trials,
+               t.single / (double)FAMILIES / LINES, any, t.satterthwaite / (double)FAMILIES);
+        if (any <= most) continue;
+        fprintf(stderr, "%d models, %d sources each, %d trials: %.4f of families err, expected at most %.4f\n",
+                m.models, m.sources, m.trials, any, most);
+        bad++;
+    }
+    return bad;
+}
+
 int main(void)
 {
     static const model models[] = {{"normal", 5, false, 0.5, 0.94, 0.85},   {"normal", 10, false, 0.5, 0.94, 0.89},
@@ -297,6 +408,7 @@ int main(void)
         bad += check(&models[i], &t, ctx);
     }
     bad += check_crossed(ctx);
+    bad += check_families(ctx);
     nb_ctx_free(ctx);
     return bad > 0;
 }

@@ -19,7 +19,7 @@ import subprocess
 import sys
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, stats
 
 from measures import Tap, write_safetensors
 
@@ -130,6 +130,21 @@ def combined(own, own_df, common):
     return both, max(min(own_df, freedom), both ** 2 / (own ** 2 / own_df + square ** 2 / freedom))
 
 
+def bound(own, own_df, common, level):
+    """Half the interval at the confidence 1 - level whatever the parts are, from the quantile of t of each (Banerjee)."""
+    half = stats.t.isf(level / 2, own_df) ** 2 * own
+    return np.sqrt(half + (stats.t.isf(level / 2, common[2]) ** 2 * common[1] if common[1] > 0 else 0))
+
+
+def t_p(mean, total, df, own, own_df, common):
+    """By Satterthwaite's degrees of freedom down to 0.05; below, the level at which the bound is |mean|, if that is more."""
+    p = 2 * stats.t.sf(abs(mean) / np.sqrt(total), df)
+    if p >= 0.05 or bound(own, own_df, common, 0.05) >= abs(mean):
+        return max(p, 0.05)
+    return max(p, np.exp(optimize.brentq(lambda x: bound(own, own_df, common, np.exp(x)) - abs(mean), -600, np.log(0.05),
+                                         xtol=1e-13)))
+
+
 def wilcoxon(x):
     """All signs of the midranks of |x|, zeros by Pratt: P(|W - mean| >= observed)."""
     ranks, nonzero = stats.rankdata(np.abs(x)), x != 0
@@ -164,7 +179,7 @@ def estimate(units, strata):
         out["se_trials"] = np.sqrt(common[0])
         half = stats.t.ppf(0.975, df) * np.sqrt(total)
         out.update(low=np.exp(mean - half), high=np.exp(mean + half), df=df,
-                   t_p=2 * stats.t.sf(abs(mean) / np.sqrt(total), df))
+                   t_p=t_p(mean, total, df, own, own_df, common))
     below, above = int((all_means < 0).sum()), int((all_means > 0).sum())
     interval = stats.binomtest(below, below + above).proportion_ci(0.95, "exact")
     walsh = np.array([(a + b) / 2 for a, b in itertools.combinations_with_replacement(all_means, 2)])
@@ -199,8 +214,9 @@ def heads_differ(units, stratum):
                           for source in dict.fromkeys(k[1] for k in mine)])
         if len(means) < 6:
             continue
-        variance, df = combined(means.var(ddof=1) / len(means), len(means) - 1, common_error(mine, [stratum], 1))
-        half = stats.t.ppf(1 - 0.025 / len(heads), df) * np.sqrt(variance)
+        own, common = (means.var(ddof=1) / len(means), len(means) - 1), common_error(mine, [stratum], 1)
+        variance, df = combined(*own, common)
+        half = max(stats.t.ppf(1 - 0.025 / len(heads), df) * np.sqrt(variance), bound(*own, common, 0.05 / len(heads)))
         ends.append((head, means.mean(), means.mean() - half, means.mean() + half))
     low, high = [e for e in ends if e[3] < 0], [e for e in ends if e[2] > 0]
     if not low or not high:

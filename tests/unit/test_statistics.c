@@ -12,6 +12,7 @@
 #include "statistics/multiple.h"
 #include "statistics/nested.h"
 #include "statistics/ranks.h"
+#include "statistics/spread.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
@@ -263,9 +264,31 @@ static void test_common_error(void **state)
     assert_int_equal(e[2].trials, 0);
 }
 
+/* Two sources, whose mean in a trial is its value: these have the median 0.5 and the median absolute deviation 1.5, of
+ * which 18.5 is twelve from the median, and no more. Of five trials it is not told. */
+static void test_far_trials(void **state)
+{
+    static const double lucky[][8] = {
+        {0, 1, -1, 2, -2, 50, 0.5}, {0, 1, -1, 2, -2, 18.5, 0.5}, {0, 1, 0, 1, -50, -99, 0.5}};
+    static const int count[] = {1, 0, 2}, far[] = {105, 0, 105};
+    for (int i = 0; i < 3; i++) {
+        nb_crossed_value values[14];
+        nb_common_error e[2];
+        for (int v = 0; v < 14; v++)
+            values[v] = (nb_crossed_value){0, v % 2, 100 + v / 2, lucky[i][v / 2] + (v % 2 ? 3 : -3) * (1 + v / 4)};
+        assert_ok(*state, nb_crossed_errors(14, values, 1, e, *state));
+        assert_int_equal(e[1].far_count, count[i]);
+        assert_int_equal(e[1].far, far[i]);
+        assert_close(e[1].far_mean, count[i] ? lucky[i][5] : 0, 1e-14);
+        assert_close(e[0].median, i < 2 ? 0.5 : 0, 1e-14);
+        assert_ok(*state, nb_crossed_errors(10, values + 4, 1, e, *state));
+        assert_true(e[1].far_count == 0 && e[1].trials == 5);
+    }
+}
+
 /* Of five sources with the variance `own` of their mean, in three trials that seem to have nothing in common: as their
  * means vary not at all, by 0.3 or by 2 of it, t has 4, 1 / (1/4 + 0.09/2) or 2 degrees of freedom, the least of both
- * parts, where Satterthwaite would have 0.44. */
+ * parts, where Satterthwaite would have 0.44. For one of 24 intervals each part has its own t. */
 static void test_trials_that_show_nothing(void **state)
 {
     const nb_unit_value units[] = {{0, 0, -1, 0}, {0, 1, 0, 0}, {0, 2, 1, 0}, {0, 3, 0.385, 0}, {0, 4, -0.385, 0}};
@@ -280,7 +303,32 @@ static void test_trials_that_show_nothing(void **state)
         assert_close(e->df, df[i], 1e-12);
         assert_close(e->own_df, 4, 0);
         assert_close(e->high, sqrt(own) * gsl_cdf_tdist_Qinv(0.025, df[i]), 1e-7);
+        const nb_estimate_terms far = {.confidence = 1 - 0.05 / 24, .common = of.common};
+        assert_ok(*state, nb_estimate_units(5, units, 1, &far, e, *state));
+        double t4 = gsl_cdf_tdist_Qinv(0.025 / 24, 4), t2 = gsl_cdf_tdist_Qinv(0.025 / 24, 2);
+        assert_close(e->high, sqrt(t4 * t4 * own + t2 * t2 * squares[i]), 1e-7);
     }
+}
+
+/* The quantiles of Student's t with one and two degrees of freedom are tan(pi c / 2) and c sqrt(2 / (1 - c^2)) for the
+ * confidence c: that of both parts together is what the bound has at 0.99, and beside 0.05 Satterthwaite's. */
+static void test_spread(void **state)
+{
+    const double t1 = tan(0.99 * M_PI / 2), t2 = 0.99 * sqrt(2 / (1 - 0.99 * 0.99));
+    const nb_spread s = {1, 1 / (0.3 * 0.3 / 2 + 0.7 * 0.7), 0.3, 2, 0.7, 1}, alone = {1, 3, 1, 3, 0, NAN};
+    const double mean = sqrt(0.3 * t2 * t2 + 0.7 * t1 * t1), usual = nb_t_interval(0, 1, s.df, 0.95).high;
+    (void)state;
+    assert_close(nb_spread_half(&s, 0.99), mean, 1e-6);
+    assert_close(nb_spread_p(mean, &s), 0.01, 1e-12);
+    assert_close(nb_spread_same_p(1, &s, 1 + mean), 0.005, 1e-12);
+    assert_true(nb_t_p(mean, 1, s.df) < 0.001);
+    assert_close(nb_spread_half(&s, 0.95), usual, 0);
+    assert_close(nb_spread_p(1.001 * usual, &s), 0.05, 0);
+    assert_close(nb_spread_p(0.999 * usual, &s), nb_t_p(0.999 * usual, 1, s.df), 0);
+    assert_close(nb_spread_p(mean, &alone), nb_t_p(mean, 1, 3), 0);
+    assert_close(nb_spread_half(&alone, 0.99), nb_t_interval(0, 1, 3, 0.99).high, 1e-9);
+    assert_close(nb_spread_p(5, &(nb_spread){0.5, 2, 0, 4, 1, 2}), nb_t_p(5, 1, 2), 1e-12);
+    assert_true(isnan(nb_spread_p(1, &(nb_spread){NAN, 2, NAN, 4, 1, 2})));
 }
 
 /* How many more: by a search with SciPy's quantiles of t, from one source more to the next. */
@@ -957,6 +1005,8 @@ int main(void)
         cmocka_unit_test(test_more_sources),
         cmocka_unit_test(test_more_sources_of_few_trials),
         test_with_ctx(test_common_error),
+        test_with_ctx(test_far_trials),
+        test_with_ctx(test_spread),
         test_with_ctx(test_trials_that_show_nothing),
         test_with_ctx(test_signed_rank_distribution),
         test_with_ctx(test_signed_rank_by_enumeration),
