@@ -43,6 +43,9 @@ typedef struct {
     const char *explanation; /* optional: a few sentences that `describe` prints, broken into lines */
 } nb_attention;
 
+/* SQL, of the view `run`: the row's attention is exact by its traits. */
+#define NB_EXACT_ATTENTION_SQL "attention_id IN (SELECT id FROM component WHERE kind = 'attention' AND exact)"
+
 unsigned nb_attention_traits(const nb_choice *attention);                       /* with its options */
 int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape); /* 0: none */
 int nb_attention_keep(const nb_choice *attention);                              /* passes; 1: it keeps nothing */

@@ -77,16 +77,15 @@ static nb_status select_rows(nb_relation *relation, const given *g, const char *
     return NB_OK;
 }
 
-/* Finds the default baseline: the run's, or the first value. */
-static nb_status find_baseline(const nb_relation *relation, const nb_column *by, const given *g, const char *usual,
-                               int *baseline, nb_ctx *ctx)
+/* Finds the default baseline, see nb_compare_baseline. */
+static nb_status find_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
+                               const given *g, const char *usual, int *baseline, nb_ctx *ctx)
 {
     nb_grid values;
     NB_TRY(ctx, nb_relation_values(relation, by->name, NULL, &values, ctx));
     NB_REQUIRE(ctx, values.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare%s",
                by->name, g->where ? "; --where must leave the baseline as well, as strategy=[A, B] does" : "");
-    if (*baseline < 0) *baseline = nb_compare_baseline(&values, usual);
-    return NB_OK;
+    return *baseline < 0 ? nb_compare_baseline(relation, by, metric, &values, usual, baseline, ctx) : NB_OK;
 }
 
 static nb_status print(const given *g, const nb_comparison *c, nb_ctx *ctx)
@@ -130,7 +129,8 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     terms->contrast.all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
     terms->contrast.builds = true;
     NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
-    NB_TRY(ctx, find_baseline(relation, nb_column_find(study->columns, terms->contrast.by), g, usual,
+    NB_TRY(ctx, find_baseline(relation, nb_column_find(study->columns, terms->contrast.by),
+                              nb_column_find(study->columns, terms->contrast.metric), g, usual,
                               &terms->contrast.baseline, ctx));
     terms->seed = nb_grid_at(&seed, 0, 0)->integer;
     NB_TRY(ctx, nb_compare(relation, terms, &comparison, ctx));

@@ -27,6 +27,9 @@ typedef struct {
     /* REAL: the columns with its rounding error, with its standard error if it is an estimate, and with the same
      * measure on the rows of S that the method has not read; NULL: none. */
     const char *noise, *se, *unseen;
+    /* REAL, a measure of error: the condition, in SQL, under which a row of the view `run` is exact but for rounding,
+     * so that its error says nothing; NULL: none. */
+    const char *exact;
     const char *trivial; /* REAL: the column with the same measure of a trivial answer that takes no method; or NULL */
     bool infinite;       /* a REAL that may be infinite: JSON then has the text "inf" or "-inf" */
     unsigned wanted;     /* the study's bits: measured if one is requested; 0: always measured */

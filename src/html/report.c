@@ -65,15 +65,17 @@ static nb_status compare(part *p, nb_ctx *ctx)
 static nb_status add_hidden(part *p, nb_ctx *ctx)
 {
     const nb_comparison *c = &p->compared;
-    int heads = 0, pooled = 0;
+    int heads = 0, pooled = 0, trials = 0;
     for (int i = 0; i < c->count; i++) {
         heads += c->items[i].conflict != NULL;
         pooled += c->items[i].change != NULL;
+        trials += c->items[i].far_trial != NULL;
     }
-    const int counts[] = {heads, pooled};
-    const char *effects[] = {"a method is better than the baseline on one head and worse on another", ""};
+    const int counts[] = {heads, pooled, trials};
+    const char *effects[] = {"a method is better than the baseline on one head and worse on another", "",
+                             "one trial is far from the others"};
     if (pooled > 0) NB_NEED(effects[1], nb_format(ctx, "the effect changes sign with %s", c->terms->contrast.pool));
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         if (counts[i] > 0)
             NB_TRY(ctx, nb_caveats_add(&p->caveats,
                                        nb_format(ctx, "In %d line%s of the comparison %s: see the warnings there.",

@@ -10,16 +10,38 @@
 #include <string.h>
 
 const char *const nb_verdict_names[] = {
-    [NB_NO_VERDICT] = "none", [NB_REFUSED] = "refused",       [NB_BETTER] = "better",
+    [NB_NO_VERDICT] = "none", [NB_REFUSED] = "refused",       [NB_EXACT] = "exact",        [NB_BETTER] = "better",
     [NB_WORSE] = "worse",     [NB_EQUIVALENT] = "equivalent", [NB_UNDECIDED] = "undecided"};
 
-int nb_compare_baseline(const nb_grid *values, const char *wanted)
+static int find_text(const nb_grid *values, const char *wanted)
 {
     for (int v = 0; v < values->count && wanted; v++) {
         const nb_cell *cell = nb_grid_at(values, v, 0);
         if (cell->type == NB_CELL_TEXT && strcmp(cell->text, wanted) == 0) return v;
     }
-    return 0;
+    return -1;
+}
+
+nb_status nb_compare_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
+                              const nb_grid *values, const char *wanted, int *baseline, nb_ctx *ctx)
+{
+    const char *sql;
+    nb_grid inexact;
+    int at = find_text(values, wanted);
+    *baseline = at < 0 ? 0 : at;
+    if (!metric->exact) return NB_OK;
+    NB_NEED(sql,
+            nb_format(ctx, "SELECT DISTINCT %s FROM run WHERE status = 'ok' AND %s IS NOT NULL AND NOT coalesce(%s, 0)",
+                      by->name, metric->name, metric->exact));
+    NB_TRY(ctx, nb_relation_ask(relation, sql, &inexact, ctx));
+    for (int i = 0; i <= values->count; i++) {
+        int v = i == 0 ? *baseline : i - 1;
+        const nb_cell *cell = nb_grid_at(values, v, 0);
+        if (cell->type != NB_CELL_TEXT || find_text(&inexact, cell->text) < 0) continue;
+        *baseline = v;
+        return NB_OK;
+    }
+    return NB_OK;
 }
 
 typedef struct {
@@ -30,6 +52,18 @@ typedef struct {
     int room;
     nb_ctx *ctx;
 } comparer;
+
+/* Finds which trial's mean over sources is far from those of the others, and says so where it matters. */
+static nb_status find_far_trial(const comparer *c, const nb_common_error *common, const char **text)
+{
+    const double numbers[] = {common->far_mean, common->median};
+    bool difference = c->terms->contrast.difference;
+    if (common->far_count == 0 || fabs(numbers[0] - numbers[1]) <= c->terms->margin) return NB_OK;
+    NB_NEED(*text, nb_format(c->ctx, "%.3g in trial %d, where the median of %d trials is %.3g",
+                             difference ? numbers[0] : exp(numbers[0]), common->far, common->trials,
+                             difference ? numbers[1] : exp(numbers[1])));
+    return NB_OK;
+}
 
 /* Over strata, then by stratum where there are several. */
 static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_contrast *contrast)
@@ -54,6 +88,8 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
         item.pairs = &contrast->counts[at];
         item.trials = contrast->common[at].trials;
         item.drawn_trials = nb_drawn_trials(count, &contrast->common[first], &contrast->draws[first]);
+        item.far_trial = NULL;
+        NB_TRY(c->ctx, find_far_trial(c, &contrast->common[at], &item.far_trial));
         NB_GROW(c->ctx, c->out->items, c->out->count, c->room);
         c->out->items[c->out->count++] = item;
     }
@@ -104,7 +140,10 @@ static nb_status find_reason(const comparer *c, nb_compared *item)
     else if (c->unfinished)
         item->why = c->unfinished;
     else if (k->pairs == 0)
-        item->why = k->noise > 0                        ? "nothing is above its rounding noise"
+        item->why = k->exact > 0 ? "its errors are rounding alone"
+                    : k->exact_baseline > 0
+                        ? "the baseline is exact, its errors are rounding: name another by --baseline"
+                    : k->noise > 0                      ? "nothing is above its rounding noise"
                     : k->skipped || k->skipped_baseline ? "skipped: no pair has a result"
                                                         : "no pair has a result";
     else if (e->infinite > 0)
@@ -123,17 +162,19 @@ static nb_status find_reason(const comparer *c, nb_compared *item)
 
 /* Leaves the verdict open and says what would decide it: more sources, except where the interval excludes no difference
  * and only Holm's p does not. */
-static void leave_open(const comparer *c, nb_compared *item)
+static nb_status leave_open(const comparer *c, nb_compared *item)
 {
     const nb_estimate *e = &item->estimate;
     item->verdict = NB_UNDECIDED;
     if (e->high < 0 || e->low > 0)
-        item->why = (e->high < 0) != item->contrasts->metric->more ? "better by itself, not among all lines"
-                                                                   : "worse by itself, not among all lines";
+        NB_NEED(item->why, nb_format(c->ctx, "%s by itself, not among all lines%s",
+                                     (e->high < 0) != item->contrasts->metric->more ? "better" : "worse",
+                                     e->common_df < e->own_df ? "; more trials may decide" : ""));
     else
         item->more = nb_estimate_more(e, 0, c->terms->margin);
     if (item->more < 1) item->more = 1;
     if (!item->why && isnan(item->more) && e->common_se > 0) item->why = "more trials would decide, not more sources";
+    return NB_OK;
 }
 
 /* Judges better or worse where the interval and Holm's p, over all that is compared together, exclude no difference. */
@@ -143,7 +184,10 @@ static nb_status judge(const comparer *c, nb_compared *item)
     double alpha = 1 - c->terms->confidence;
     bool more = item->contrasts->metric->more;
     NB_TRY(c->ctx, find_reason(c, item));
-    if (item->contrast->refusal) item->verdict = NB_REFUSED;
+    if (item->contrast->refusal)
+        item->verdict = NB_REFUSED;
+    else if (!c->unfinished && item->pairs->pairs == 0 && item->pairs->exact > 0)
+        item->verdict = NB_EXACT;
     if (item->why) return NB_OK;
     if (e->high < 0 && item->t_holm <= alpha)
         item->verdict = more ? NB_WORSE : NB_BETTER;
@@ -152,7 +196,7 @@ static nb_status judge(const comparer *c, nb_compared *item)
     else if (e->same_p <= alpha)
         item->verdict = NB_EQUIVALENT;
     else
-        leave_open(c, item);
+        NB_TRY(c->ctx, leave_open(c, item));
     return NB_OK;
 }
 
@@ -259,6 +303,7 @@ nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *poo
     const nb_column *metric = nb_study_metric(study);
     nb_compare_terms *terms;
     nb_grid values, seed;
+    int baseline;
     *out = (nb_comparison){.count = 0};
     if (study->baseline < 0 || !metric) return NB_OK;
     NB_NEED(terms, nb_alloc(ctx, 1, sizeof *terms));
@@ -267,7 +312,9 @@ nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *poo
         .by = study->axes[study->baseline].column, .metric = metric->name, .pool = pool, .builds = true};
     NB_TRY(ctx, nb_relation_values(relation, terms->contrast.by, NULL, &values, ctx));
     if (values.count < 2) return NB_OK;
-    terms->contrast.baseline = nb_compare_baseline(&values, relation->baseline);
+    NB_TRY(ctx, nb_compare_baseline(relation, nb_column_find(study->columns, terms->contrast.by), metric, &values,
+                                    relation->baseline, &baseline, ctx));
+    terms->contrast.baseline = baseline;
     NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", &seed, ctx));
     terms->seed = nb_grid_at(&seed, 0, 0)->integer;
     return nb_compare(relation, terms, out, ctx);

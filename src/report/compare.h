@@ -12,7 +12,7 @@ enum {
     NB_BOOTSTRAPS = 2000 /* resamples */
 };
 
-typedef enum { NB_NO_VERDICT, NB_REFUSED, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
+typedef enum { NB_NO_VERDICT, NB_REFUSED, NB_EXACT, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
 extern const char *const nb_verdict_names[];
 
 typedef struct {
@@ -32,12 +32,15 @@ typedef struct {
     int drawn_trials;             /* likewise, of what is drawn, see nb_drawn_trials */
     nb_estimate estimate;         /* of the log ratio or the difference */
     double wilcoxon_holm, t_holm; /* adjusted over all that is compared in the stratum, or over strata */
-    nb_verdict verdict;           /* better: less of the metric, or more of one whose column says so */
-    double more;                  /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
-    const char *why;              /* NO_VERDICT, REFUSED; UNDECIDED: why that is not said, or NULL */
+    nb_verdict verdict;   /* better: less of the metric, or more of one whose column says so; exact: all rows are,
+                                     where the metric's column tells */
+    double more;          /* UNDECIDED: about how many more sources would decide; NaN: cannot be said */
+    const char *why;      /* NO_VERDICT, REFUSED; UNDECIDED: why that is not said, or NULL */
     const char *conflict; /* of one model: where its heads surely differ in sign, see nb_find_head_conflict; or NULL */
     const char *change;   /* over all, where a column is pooled: at which of its values the means' intervals lie on both
                            sides of none, "0.5 at landmarks = 8, 2 at landmarks = 64"; or NULL */
+    const char *far_trial; /* where a trial is far from the others by more than the margin, "0.62 in trial 4, where the
+                              median of 10 trials is 1.02", the farthest one; or NULL */
 } nb_compared;
 
 typedef struct {
@@ -48,8 +51,10 @@ typedef struct {
     const nb_compare_terms *terms;
 } nb_comparison;
 
-/* The code of the baseline among the values of a column: of none, or one that they lack, the first. */
-int nb_compare_baseline(const nb_grid *values, const char *wanted);
+/* *baseline <- the code of the wanted one among the values of a column: of none, or one that they lack, the first. By a
+ * metric that tells which rows are exact, the first that has others stands for one that has no others. */
+nb_status nb_compare_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
+                              const nb_grid *values, const char *wanted, int *baseline, nb_ctx *ctx);
 
 /* `terms` must outlive the comparison. */
 nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);

@@ -2,10 +2,10 @@
 -- programs. For people there is one table of three: all that is known, a line each, or a setting across.
 SELECT method, baseline, '{by}' AS "by", '{metric}' AS metric, model, {values} {pool_value} ratio AS {scale}, low, high,
        bootstrap_low, bootstrap_high, median, hodges_lehmann, hodges_lehmann_low, hodges_lehmann_high, {wins_columns},
-       sources_below, sources_above, sources_equal, sources, heads, pairs, ties, noise, missing,
+       sources_below, sources_above, sources_equal, sources, heads, pairs, ties, noise, exact, exact_baseline, missing,
        missing_baseline, skipped, skipped_baseline, neither, infinite, icc, design_effect, effective, sd, se, se_trials,
        trials, df, t_p, t_holm_p, wilcoxon_w, wilcoxon_p, holm_p, sign_p, equivalence_p,
-       CAST(more_sources AS INTEGER) AS more_sources, verdict, why, heads_differ
+       CAST(more_sources AS INTEGER) AS more_sources, verdict, why, heads_differ, far_trial
 FROM compared ORDER BY line;
 
 SELECT '{metric} by {by}, {over} that of ' || CASE WHEN {all_pairs} THEN 'another' ELSE baseline_label END ||
@@ -72,8 +72,11 @@ SELECT '{Below} {none} is better. Each {scale} is the {geometric}mean over ' ||
        CASE WHEN least = 1 AND most = 1 THEN '' ELSE 's' END || ' (texts, images or generated data){models}' ||
        coalesce(', with n = ' || shortest || CASE WHEN shortest < longest THEN ' to ' || longest ELSE '' END, '') ||
        coalesce(' and ' || trials || CASE trials WHEN 1 THEN ' trial' ELSE ' trials' END, '') || '.' ||
-       CASE WHEN lost = 0 THEN '' ELSE ' In ' || lost || ' pairs one of the two has no result; these {missing}.' END AS paragraph
-FROM (SELECT coalesce(min(nullif(sources, 0)), 0) AS least, max(sources) AS most, sum(missing + missing_baseline) AS lost
+       CASE WHEN lost = 0 THEN '' ELSE ' In ' || lost || ' pairs one of the two has no result; these {missing}.' END ||
+       CASE WHEN exact = 0 THEN '' ELSE ' In ' || exact || ' pairs one of the two is exact but for rounding; these do not count.' END
+       AS paragraph
+FROM (SELECT coalesce(min(nullif(sources, 0)), 0) AS least, max(sources) AS most, sum(missing + missing_baseline) AS lost,
+             coalesce(sum(max(exact, exact_baseline)) FILTER (WHERE pairs > 0), 0) AS exact
       FROM shown),
      (SELECT min(n) AS shortest, max(n) AS longest, max(trials) AS trials FROM panel);
 
@@ -100,6 +103,19 @@ SELECT 'WARNING: heads differ' || CASE WHEN place <= most
            '; --where head=0 has one head alone.' END AS paragraph
 FROM conflicts WHERE place <= most + 1 ORDER BY place;
 
+WITH far AS (
+    SELECT *, row_number() OVER (ORDER BY line) AS place, count(*) OVER () - most AS more
+    FROM compared, (SELECT CASE WHEN {full} THEN 6 ELSE 1 END AS most) WHERE far_trial IS NOT NULL)
+SELECT CASE WHEN place <= most
+       THEN 'WARNING: a trial is far from the others: ' || {name} method_label ||
+           CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
+           CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END || ': ' || far_trial || '.'
+       ELSE 'WARNING: a trial is far from the others in ' || more || ' more line' || CASE more WHEN 1 THEN '' ELSE 's' END
+           || '.' END ||
+       CASE WHEN place = min(most + 1, most + more) THEN ' Such luck is rare; only more trials tell how rare.'
+       ELSE '' END AS paragraph
+FROM far WHERE place <= most + 1 ORDER BY place;
+
 SELECT 'WARNING: ' || {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
        CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END ||
        ': the effect changes sign with {pool}, over which it is pooled: ' || change || '.' AS paragraph
@@ -112,7 +128,7 @@ FROM (SELECT {by_id} AS id, count(*) AS results, count(CASE WHEN {metric} >= {tr
 JOIN component USING (id) WHERE kind = '{by}' AND 2 * worse > results HAVING count(*) > 0;
 
 WITH seen AS (
-    SELECT verdict AS word FROM shown WHERE ratio IS NOT NULL UNION
+    SELECT verdict AS word FROM shown WHERE ratio IS NOT NULL OR verdict = 'exact' UNION
     SELECT 'conflict' FROM shown WHERE heads_differ IS NOT NULL UNION SELECT 'interval' WHERE {intervals}),
 known (place, word, mark, across, note) AS (VALUES
     (1, 'interval', 'interval:', NULL, '{percent}, over sources and trials'),
@@ -121,7 +137,8 @@ known (place, word, mark, across, note) AS (VALUES
     (4, 'equivalent', 'equivalent:', '=', 'surely within {margin}'),
     (5, 'none', NULL, CASE WHEN {verdicts} THEN '?' END, 'no verdict, see above'),
     (6, 'undecided', 'undecided:', NULL, 'the interval holds {none}, or would when corrected for all lines'),
-    (7, 'conflict', '!', '!', 'surely better on one head of a model, surely worse on another'))
+    (7, 'exact', 'exact:', NULL, 'has no {metric} but rounding, so that no ratio means anything'),
+    (8, 'conflict', '!', '!', 'surely better on one head of a model, surely worse on another'))
 SELECT CASE WHEN {across} AND place BETWEEN 2 AND 4 THEN mark || ' ' ELSE '' END || note AS note,
        CASE WHEN {across} THEN across ELSE mark END AS mark
 FROM known JOIN seen USING (word) WHERE NOT {full} AND CASE WHEN {across} THEN across ELSE mark END IS NOT NULL
@@ -158,6 +175,7 @@ WITH known (place, mark, note) AS (VALUES
     (2, 'equivalent:', 'neither, and two one-sided t tests show the {scale} to be within {margin}'),
     (3, 'undecided:', 'none of these'),
     (4, 'none:', '{least}, or infinite ratios'),
-    (5, 'heads differ:', 'on one head of the model it is surely less than the baseline, on another surely more: the '
+    (5, 'exact:', 'all rows are exact but for rounding, so that no ratio means anything'),
+    (6, 'heads differ:', 'on one head of the model it is surely less than the baseline, on another surely more: the '
         || 'verdict is of their mean'))
 SELECT note, mark FROM known WHERE {full} ORDER BY place;

@@ -16,9 +16,10 @@ static const char columns[] =
     "line, ratio, low, high, bootstrap_low, bootstrap_high, median, hodges_lehmann, hodges_lehmann_low, "
     "hodges_lehmann_high, below_share, below_low, below_high, icc, design_effect, effective, sd, se, se_trials, df, "
     "t_p, t_holm_p, wilcoxon_w, wilcoxon_p, holm_p, sign_p, equivalence_p, more_sources, sources_below, "
-    "sources_above, sources_equal, sources, heads, pairs, ties, noise, missing, missing_baseline, skipped, "
-    "skipped_baseline, neither, infinite, trials, value, base, stratum, shares_trials, method_label, "
-    "baseline_label, model, model_label, verdict, why, heads_differ, change, method, baseline";
+    "sources_above, sources_equal, sources, heads, pairs, ties, noise, exact, exact_baseline, missing, "
+    "missing_baseline, skipped, skipped_baseline, neither, infinite, trials, value, base, stratum, shares_trials, "
+    "method_label, baseline_label, model, model_label, verdict, why, heads_differ, change, far_trial, method, "
+    "baseline";
 
 typedef struct {
     const nb_relation *relation;
@@ -71,16 +72,22 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
     const double reals[] = {e->below_share, e->below_low,  e->below_high,    e->icc,    e->design_effect, e->effective,
                             e->sd,          e->se,         e->common_se,     e->df,     e->t_p,           x->t_holm,
                             e->wilcoxon_w,  e->wilcoxon_p, x->wilcoxon_holm, e->sign_p, e->same_p,        x->more};
-    const int integers[] = {
-        e->below,        e->above,    e->ties,    e->sources,          e->units,     k->pairs,
-        k->ties,         k->noise,    k->missing, k->missing_baseline, k->skipped,   k->skipped_baseline,
-        k->neither,      e->infinite, x->trials,  of->value,           of->baseline, x->stratum,
-        shares_trials(x)};
+    const int integers[] = {e->below,        e->above,
+                            e->ties,         e->sources,
+                            e->units,        k->pairs,
+                            k->ties,         k->noise,
+                            k->exact,        k->exact_baseline,
+                            k->missing,      k->missing_baseline,
+                            k->skipped,      k->skipped_baseline,
+                            k->neither,      e->infinite,
+                            x->trials,       of->value,
+                            of->baseline,    x->stratum,
+                            shares_trials(x)};
     const char *model = over ? "all" : nb_grid_at(&c->strata, x->stratum, NB_STRATUM_NAME)->text;
     const char *label = over ? "all" : nb_grid_at(&c->strata, x->stratum, NB_STRATUM_LABEL)->text;
     const char *method = nb_value_label(c, of->value), *baseline = nb_value_label(c, of->baseline);
-    const char *const texts[] = {method, baseline,    model,    label, nb_verdict_names[x->verdict],
-                                 x->why, x->conflict, x->change};
+    const char *const texts[] = {method, baseline,    model,     label,       nb_verdict_names[x->verdict],
+                                 x->why, x->conflict, x->change, x->far_trial};
     int at = 0;
     sqlite3_bind_int(s, ++at, line);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
@@ -107,6 +114,12 @@ static nb_status add_lines(const printer *p)
     return NB_OK;
 }
 
+/* Pairs of which both rows have a result. */
+static int tested(const nb_pair_counts *k)
+{
+    return k->pairs + k->exact + k->exact_baseline;
+}
+
 static nb_status add_beside(const printer *p)
 {
     const nb_contrasts *c = p->contrasts;
@@ -117,7 +130,7 @@ static nb_status add_beside(const printer *p)
     for (int i = 0; i < c->strata.count; i++) {
         const char *label = nb_grid_at(&c->strata, i, NB_STRATUM_LABEL)->text;
         int pairs = 0;
-        for (int k = 0; k < p->comparison->count; k++) pairs += p->comparison->items[k].contrast->counts[i].pairs;
+        for (int k = 0; k < p->comparison->count; k++) pairs += tested(&p->comparison->items[k].contrast->counts[i]);
         NB_TRY(p->ctx, nb_relation_add(p->relation, s, "titi", "stratum", c->values.count + i, label, pairs));
     }
     return NB_OK;

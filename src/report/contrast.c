@@ -21,7 +21,7 @@ static double real_at(sqlite3_stmt *s, int column)
 
 typedef struct { /* one row of `side` */
     int same, trial, setting, source, head, stratum;
-    bool ok, skipped, draws, seen;
+    bool ok, skipped, draws, seen, exact;
     double x[3]; /* see measure */
 } side;
 
@@ -137,7 +137,7 @@ static nb_status rows_sql(const maker *m, const char *from, const char **sql)
 static nb_status sides_sql(const maker *m, const char **sql)
 {
     const nb_column *metric = m->out->metric;
-    const char *rows, *seen = "0";
+    const char *rows, *seen = "0", *exact = metric->exact ? metric->exact : "0";
     NB_TRY(m->ctx, rows_sql(m, "run", &rows));
     if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
     NB_NEED(
@@ -146,17 +146,19 @@ static nb_status sides_sql(const maker *m, const char **sql)
                   "DROP TABLE IF EXISTS temp.side; "
                   "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
                   " pooled INTEGER, source_id INTEGER, head_id INTEGER, stratum_id INTEGER, draws INTEGER,"
-                  " skipped INTEGER, seen INTEGER, alone INTEGER, x REAL, noise REAL, se REAL,"
+                  " skipped INTEGER, seen INTEGER, exact INTEGER, alone INTEGER, x REAL, noise REAL, se REAL,"
                   " PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID; "
                   "INSERT INTO side SELECT value, same, trial, part.id, setting, pooled, source_id, head_id,"
-                  " stratum_id, draws, status = 'skipped', %s, agreed.alone, CASE WHEN status = 'ok' THEN %s END,"
+                  " stratum_id, draws, status = 'skipped', %s, coalesce(%s, 0), agreed.alone,"
+                  " CASE WHEN status = 'ok' THEN %s END,"
                   " %s, %s FROM (%s) AS part CROSS JOIN agreed USING (line_id, build) ORDER BY 1, 2, 3, 4; "
                   "INSERT INTO side WITH odd AS MATERIALIZED (SELECT * FROM side WHERE alone),"
                   " later AS (SELECT same, trial, source_id FROM side WHERE EXISTS (SELECT 1 FROM odd) AND trial > 0"
                   "  AND same IN (SELECT same FROM odd) GROUP BY same, trial) "
                   "SELECT value, same, later.trial, id, setting, pooled, later.source_id, head_id, stratum_id, draws,"
-                  " skipped, seen, alone, x, noise, se FROM odd JOIN later USING (same)",
-                  seen, metric->name, metric->noise ? metric->noise : "NULL", metric->se ? metric->se : "NULL", rows));
+                  " skipped, seen, exact, alone, x, noise, se FROM odd JOIN later USING (same)",
+                  seen, exact, metric->name, metric->noise ? metric->noise : "NULL", metric->se ? metric->se : "NULL",
+                  rows));
     return NB_OK;
 }
 
@@ -255,14 +257,14 @@ static nb_status check_single(const maker *m)
 
 static nb_status read_sides(maker *m)
 {
-    enum { VALUE, SAME, TRIAL, SETTING, SOURCE, HEAD, STRATUM, OK, SKIPPED, DRAWS, SEEN, X, NOISE, SE };
+    enum { VALUE, SAME, TRIAL, SETTING, SOURCE, HEAD, STRATUM, OK, SKIPPED, DRAWS, SEEN, EXACT, X, NOISE, SE };
     const char *sql;
     sqlite3_stmt *s;
     int count = 0, room = 0;
     NB_NEED(m->first, nb_alloc(m->ctx, (size_t)m->out->values.count + 1, sizeof *m->first));
     NB_NEED(sql, nb_format(m->ctx,
                            "SELECT value, same, trial, %s, source_id, head_id, stratum_id, x IS NOT NULL, skipped, "
-                           "draws, seen, x, noise, se FROM side ORDER BY value, same, trial",
+                           "draws, seen, exact, x, noise, se FROM side ORDER BY value, same, trial",
                            setting_names[m->pooled]));
     NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, NULL, &s, m->ctx));
     for (bool there;; count++) {
@@ -279,6 +281,7 @@ static nb_status read_sides(maker *m)
                                  .skipped = sqlite3_column_int(s, SKIPPED),
                                  .draws = sqlite3_column_int(s, DRAWS),
                                  .seen = sqlite3_column_int(s, SEEN),
+                                 .exact = sqlite3_column_int(s, EXACT),
                                  .x = {real_at(s, X), real_at(s, NOISE), real_at(s, SE)}};
         for (int v = sqlite3_column_int(s, VALUE) + 1; v <= m->out->values.count; v++) m->first[v] = count + 1;
     }
@@ -326,7 +329,7 @@ static nb_status find_pairs(maker *m, int baseline, int value, int *count)
 
 static bool is_pair(const pair *p)
 {
-    return p->a->ok && p->b->ok && !p->noise;
+    return p->a->ok && p->b->ok && !p->noise && !p->a->exact && !p->b->exact;
 }
 
 static void count(nb_pair_counts *c, const pair *p)
@@ -335,6 +338,8 @@ static void count(nb_pair_counts *c, const pair *p)
     c->pairs += is_pair(p);
     c->ties += is_pair(p) && p->tie;
     c->noise += p->noise;
+    c->exact += a->ok && b->ok && a->exact;
+    c->exact_baseline += a->ok && b->ok && b->exact;
     c->missing += !a->ok && b->ok;
     c->missing_baseline += a->ok && !b->ok;
     c->skipped += a->skipped && b->ok;

@@ -40,6 +40,7 @@ typedef struct { /* of pairs of rows that are planned for both */
     int pairs;   /* both have a result */
     int ties;    /* of these: they differ by no more than their rounding noise */
     int noise;   /* both have one that is not above its rounding noise, and so says nothing: not among the pairs */
+    int exact, exact_baseline;     /* both have one, and the method's, the baseline's is exact: not among the pairs */
     int missing, missing_baseline; /* the method alone, the baseline alone has none */
     int skipped, skipped_baseline; /* of the missing: refused by what they need, and no failure */
     int neither;                   /* has a result */

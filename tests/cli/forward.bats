@@ -453,6 +453,43 @@ PY
     expect_status 2
 }
 
+@test "errors are compared with the first attention that is not exact, and those that are show it" {
+    cat >"$WORK/e.yaml" <<'Y'
+study: forward
+problems: ["gaussian(n=[40, 60], d=8)"]
+attentions: [naive, streamed, "longformer(window=128)", "nystrom(landmarks=[4, 12])", "longformer(window=80)"]
+trials: 6
+rounds: 1
+metrics: [error]
+plots: []
+Y
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/e"
+    for metric in output_error error mse max_error rowsum_deviation; do
+        "$NYSBENCH" compare "$WORK/e" --metric $metric --format json >"$WORK/$metric.json"
+    done
+    "$NYSBENCH" compare "$WORK/e" --metric latency_s --format json >"$WORK/latency_s.json"
+    "$NYSBENCH" compare "$WORK/e" --metric output_error --baseline streamed --format json >"$WORK/explicit.json"
+    /usr/bin/python3 -SE - "$WORK" <<'PY'
+import json, math, sys
+lines = {name: {x["method"].split(",")[0]: x for x in json.load(open(f"{sys.argv[1]}/{name}.json")) if x["model"] == "all"}
+         for name in ("output_error", "error", "mse", "max_error", "rowsum_deviation", "latency_s", "explicit")}
+for name, of in lines.items():
+    assert {x["baseline"].split(",")[0] for x in of.values()} == {{"latency_s": "naive", "explicit": "streamed(tile=128)"}.get(
+        name, "nystrom(strategy=segment_means")}, name
+    for method in ("naive", "streamed(tile=128)", "longformer(window=128") if name not in ("latency_s", "explicit") else ():
+        x = of[method]
+        assert (x["verdict"], x["ratio"], x["pairs"], x["exact"]) == ("exact", None, 0, 12), (name, x)
+    assert name == "latency_s" or all(x["exact"] == 6 for m, x in of.items() if m.startswith("longformer(window=80")), name
+assert lines["output_error"]["nystrom(strategy=segment_means"]["verdict"] in ("better", "worse", "undecided", "equivalent")
+explicit = lines["explicit"]
+assert (explicit["naive"]["verdict"], explicit["nystrom(strategy=segment_means"]["verdict"]) == ("exact", "none"), explicit
+assert explicit["nystrom(strategy=segment_means"]["why"].startswith("the baseline is exact"), explicit
+PY
+    run "$NYSBENCH" compare "$WORK/e" --metric output_error
+    expect "exact: has no output_error but rounding"
+    expect "In 6 pairs one of the two is exact"
+}
+
 @test "an attention that fails costs its own rows alone" {
     build_plugin tests/cli/plugins/fragile.c "$WORK/fragile.so"
     forward "plugins: [$WORK/fragile.so]"

@@ -163,6 +163,35 @@ static void test_verdicts(void **state)
     assert_true(isnan(c.items[0].estimate.low));
 }
 
+/* Three more trials, the last with half the error on all sources. One of 0.985 is less than the margin off the rest. */
+static void test_far_trial(void **state)
+{
+    static bakery b;
+    const nb_compare_terms terms = terms_of("recipe");
+    static const double last[] = {0.5, 0.985};
+    for (int i = 0; i < 2; i++) {
+        bake(&b, SOURCES, 0.5);
+        for (int r = 0, count = b.count; r < count; r++) {
+            if (b.rows[r].trial == 3) continue;
+            b.rows[b.count] = b.rows[r];
+            b.rows[b.count].trial += 4;
+            if (b.rows[r].trial == 2 && b.rows[r].recipe[0] == 's') scale(&b.rows[b.count], last[i]);
+            b.count++;
+        }
+        nb_comparison c = compare(*state, &b, &terms);
+        nb_page page;
+        nb_grid grid;
+        nb_page_make(&page, *state);
+        assert_ok(*state, nb_compare_show(&page, &c, &(nb_compare_view){true, true}, *state));
+        assert_ok(*state, nb_compare_fill(&grid, &c, *state));
+        const char *text = page_text(&page, NB_PAGE_TEXT, 0, *state);
+        const char *warning = "WARNING: a trial is far from the others: sweet: 0.25 in trial 6,";
+        const char *cell = "0.25 in trial 6, where the median of 7 trials is 0.5";
+        assert_true((strstr(text, warning) != NULL) == (i == 0));
+        assert_true((strstr(json_text(&grid, *state), cell) != NULL) == (i == 0));
+    }
+}
+
 /* Head 0 has 0.8 of the mean over both heads, head 1 1.25. With the sources' standard deviation 0.01 sqrt(24), each
  * interval is half as wide as t_(1 - 0.025 / 2) of 7 degrees of freedom times 0.01 sqrt(24 / 8) = 0.04921: two heads
  * share the 5 %. The trials' means over sources are equal. */
@@ -548,6 +577,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_with_ctx(test_ratio),
         test_with_ctx(test_verdicts),
+        test_with_ctx(test_far_trial),
         test_with_ctx(test_heads_that_differ),
         test_with_ctx(test_sources),
         test_with_ctx(test_failures),

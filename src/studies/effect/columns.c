@@ -2,8 +2,11 @@
 /* columns.c - the columns of the effect study's rows, in the order of the CSV. */
 #include "studies/effect/study.h"
 
+#include "attentions/attention.h"
+
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_effect_row, field, __VA_ARGS__)
 #define TOLD(field, ...) NB_COLUMN_MEASURE_OF(nb_effect_row, result.told, field, __VA_ARGS__)
+#define EXACT .exact = NB_EXACT_ATTENTION_SQL
 #define LOCAL(field, ...) NB_COLUMN_MEASURE_OF(nb_effect_row, result.local, field, __VA_ARGS__)
 #define ERROR(field, ...) LOCAL(field, .wanted = NB_EFFECT_WANT_ERROR, __VA_ARGS__)
 
@@ -28,9 +31,10 @@ const nb_column nb_effect_columns[] = {
     TEXT(source, .help = "the text, image or recording that the model is given, as its program names it"),
     NB_COLUMN_STATUS(nb_effect_row),
     NB_COLUMN_REASON(nb_effect_row),
-    TOLD(model_error, .help = "|H - H_exact|_F / |H_exact|_F, H the model's last hidden states"),
-    TOLD(embedding_distance, .help = "1 - cosine of the source's embedding with its exact one; empty where the model "
-                                     "makes none"),
+    TOLD(model_error, EXACT, .help = "|H - H_exact|_F / |H_exact|_F, H the model's last hidden states"),
+    TOLD(embedding_distance, EXACT,
+         .help = "1 - cosine of the source's embedding with its exact one; empty where the model "
+                 "makes none"),
     TOLD(rank_agreement, .more = true,
          .help = "Spearman's correlation, over the corpus, between the similarities to the new and to "
                  "the exact embedding; empty where there is no corpus"),
@@ -39,17 +43,19 @@ const nb_column nb_effect_columns[] = {
                  "ten nearest to the new one; empty where there is no corpus"),
     TOLD(perplexity_ratio, .help = "perplexity of the source over the exact one; empty where the model predicts no "
                                    "tokens"),
-    TOLD(kl, .help = "mean over tokens of the Kullback-Leibler divergence of the prediction of the next token from the "
-                     "exact one, in nats; empty where the model predicts no tokens"),
-    TOLD(layer_error, .help = "within the changed pass, mean over the layers of |O - O_exact|_F / |O_exact|_F, O_exact "
-                              "exact attention of the same q, k, v"),
+    TOLD(kl, EXACT,
+         .help = "mean over tokens of the Kullback-Leibler divergence of the prediction of the next token from the "
+                 "exact one, in nats; empty where the model predicts no tokens"),
+    TOLD(layer_error, EXACT,
+         .help = "within the changed pass, mean over the layers of |O - O_exact|_F / |O_exact|_F, O_exact "
+                 "exact attention of the same q, k, v"),
     ERROR(error, .help = "|S - F X B|_F / |S|_F, of the heads of the exact pass: mean over all heads of the layers; "
                          "empty where the attention has no F, X, B"),
     ERROR(error_subspace,
           .help = "the least error that any X reaches: mean over the same heads; empty where error is empty"),
     ERROR(error_core, .help = "what the core adds, mean over the same heads; in each error^2 = error_subspace^2 + "
                               "error_core^2; empty where error is empty"),
-    LOCAL(output_error, .wanted = NB_EFFECT_WANT_OUTPUT, .infinite = true,
+    LOCAL(output_error, EXACT, .wanted = NB_EFFECT_WANT_OUTPUT, .infinite = true,
           .help =
               "|O - O_exact|_F / |O_exact|_F of the heads of the exact pass, for any attention: mean over all heads "
               "of the layers"),

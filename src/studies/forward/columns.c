@@ -2,9 +2,13 @@
 /* columns.c - the columns of the forward study's rows, in the order of the CSV. */
 #include "studies/forward/study.h"
 
+#include "attentions/attention.h"
+
 #define TEXT(field, ...) NB_COLUMN_TEXT_OF(nb_forward_row, field, __VA_ARGS__)
 #define REAL(field, ...) NB_COLUMN_MEASURE_OF(nb_forward_row, measures, field, __VA_ARGS__)
 #define WHOLE(field, ...) REAL(field, .integer = true, __VA_ARGS__)
+/* A measure of error, of which exact attention in single precision has some 1e-6. */
+#define ERROR(field, ...) REAL(field, .exact = "(output_error <= 1e-5 OR " NB_EXACT_ATTENTION_SQL ")", __VA_ARGS__)
 #define TIME(field, ...) REAL(field, .time = true, __VA_ARGS__)
 
 const nb_column nb_forward_columns[] = {
@@ -62,21 +66,21 @@ const nb_column nb_forward_columns[] = {
     TIME(peak_bytes, .integer = true, .memory = true,
          .help = "growth of the resident set in a process of its own for one pass, as the system counts it: workspace, "
                  "outputs (4 heads n dv bytes), threads and BLAS buffers"),
-    REAL(error, .wanted = NB_FORWARD_WANT_ERROR, .named = true,
-         .help =
-             "|S - S~|_F / |S|_F over the rows of those query tokens in all heads, S~ the matrix that the attention "
-             "multiplies V by, from passes with columns of the identity beside V; only if metrics names it; empty, "
-             "with the reason, where an attention's choices depend on these"),
-    REAL(output_error, .infinite = true, .trivial = "baseline_mean",
-         .help = "|O - O_exact|_F / |O_exact|_F over all heads, of the first pass; "
-                 "exact: in double precision"),
+    ERROR(error, .wanted = NB_FORWARD_WANT_ERROR, .named = true,
+          .help =
+              "|S - S~|_F / |S|_F over the rows of those query tokens in all heads, S~ the matrix that the attention "
+              "multiplies V by, from passes with columns of the identity beside V; only if metrics names it; empty, "
+              "with the reason, where an attention's choices depend on these"),
+    ERROR(output_error, .infinite = true, .trivial = "baseline_mean",
+          .help = "|O - O_exact|_F / |O_exact|_F over all heads, of the first pass; "
+                  "exact: in double precision"),
     REAL(cosine, .more = true, .help = "mean over tokens and heads of the cosine between output and exact output"),
-    REAL(mse, .help = "mean squared difference of an entry of the outputs"),
-    REAL(max_error, .help = "largest difference of an entry of the outputs"),
+    ERROR(mse, .help = "mean squared difference of an entry of the outputs"),
+    ERROR(max_error, .help = "largest difference of an entry of the outputs"),
     REAL(baseline_mean, .infinite = true,
          .help = "output_error of the mean of the values that each query sees, an answer without any attention"),
-    REAL(rowsum_deviation,
-         .help = "largest |row sum of S~ - 1|, the output for V = 1, over all tokens and heads; empty for an oracle"),
+    ERROR(rowsum_deviation,
+          .help = "largest |row sum of S~ - 1|, the output for V = 1, over all tokens and heads; empty for an oracle"),
     TIME(select_s, .help = "of the pass with the median time: seconds for choosing landmarks, clusters or features"),
     TIME(core_s, .help = "likewise for A and X"),
     TIME(b_s, .help = "likewise for what is made of all keys and values"),
