@@ -17,11 +17,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, computes; /* computes: rows are measured in this process */
 
+/* What is measured in this process may never end. */
+static void give_up(int number)
+{
+    static const char text[] = "\nnysbench: interrupted; the same command continues\n";
+    (void)number;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(NB_EXIT_FAILED);
+    _exit(NB_EXIT_INTERRUPTED);
+}
+
+/* A second signal, or some seconds without an end, make an end. */
 static void interrupt(int number)
 {
+    enum { PATIENCE_S = 5 };
+    if (interrupted && computes) give_up(number);
     interrupted = number;
+    if (computes) alarm(PATIENCE_S);
 }
 
 static void catch_signals(void)
@@ -111,7 +124,11 @@ static nb_status run_rows(const nb_plan *plan, const bool *pending, nb_workers w
                          .watch = watched ? watch : NULL};
     nb_store_on_wait(&s->store, notice, s);
     int aside = workers.jobs ? -1 : nb_program_aside();
+    if (!workers.jobs) signal(SIGALRM, give_up);
+    computes = !workers.jobs;
     nb_status status = nb_run_plan(plan, pending, workers, &functions, ctx);
+    computes = false;
+    alarm(0);
     if (!workers.jobs) nb_program_output(aside);
     nb_progress_end(&s->progress);
     return status;

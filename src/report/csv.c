@@ -2,23 +2,39 @@
 /* csv.c - rows as text. */
 #include "report/csv.h"
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "report/labels.h"
 
+#include <float.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio_ext.h>
 #include <string.h>
 
+/* Whether a spreadsheet would calculate it: behind any number of apostrophes, which this file may have put there, stands
+ * the beginning of a formula. A number, or a sign alone, does no harm. */
+static bool is_formula(const char *text)
+{
+    double number;
+    const char *at = text + strspn(text, "'");
+    bool sign = *at == '+' || *at == '-';
+    if (sign && at == text && (!at[1] || nb_parse_real(at + (*at == '+'), -DBL_MAX, DBL_MAX, &number))) return false;
+    return sign || (*at && strchr("=@\t\r", *at));
+}
+
 void nb_csv_print_text(FILE *out, const char *text)
 {
     if (!text) return;
+    const char *mark = is_formula(text) ? "'" : "";
     if (!text[strcspn(text, ",\"\r\n")]) {
+        fputs(mark, out);
         nb_text_print(out, text, SIZE_MAX, "\t");
         return;
     }
     fputc('"', out);
+    fputs(mark, out);
     for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
         nb_text_print(out, text, (size_t)(quote + 1 - text), "\t\r\n");
         fputc('"', out);

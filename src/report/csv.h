@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* csv.h - rows and cells as comma-separated values (RFC 4180) and as JSON: header from the table of columns, numbers
  * with 17 digits, what was not measured empty or null. Rows of a run have their components' labels behind these columns
- * (report/labels.h). Texts are clean (base/text.h), also those of a store that an older program wrote. */
+ * (report/labels.h). Texts are clean (base/text.h), also those of a store that an older program wrote.
+ *
+ * In CSV a text that a spreadsheet would calculate, since it begins with = + - @, a tab or a carriage return, has an
+ * apostrophe before it, as OWASP advises; numbers never have. Texts that begin with apostrophes and then so have one
+ * more, so that the mark can be taken away again. */
 #ifndef NB_CSV_H
 #define NB_CSV_H
 
@@ -9,7 +13,7 @@
 #include "report/grid.h"
 
 nb_status nb_csv_print(FILE *out, const void *rows, nb_ctx *ctx);         /* an nb_row_list */
-void nb_csv_print_text(FILE *out, const char *text);                      /* quoted where it has to be */
+void nb_csv_print_text(FILE *out, const char *text);                      /* quoted and marked where it has to be */
 nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx);    /* nothing where there are no rows */
 nb_status nb_json_print(FILE *out, const nb_row_list *rows, nb_ctx *ctx); /* an array of objects */
 nb_status nb_grid_print_json(FILE *out, const nb_grid *grid);             /* a list of objects, a line each */

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/texts.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,9 +19,15 @@
 const nb_plot_style nb_plot_screen = {.formats = "svg png"};
 
 /* A gnuplot string in single quotes, where nothing but the quote is special; in
- * double quotes gnuplot would run what stands in backquotes. */
+ * double quotes gnuplot would run what stands in backquotes. Quotes at the beginning stand in a string before it, since
+ * gnuplot reads '' there as an empty one. */
 void nb_plot_print_string(FILE *out, const char *text)
 {
+    size_t quotes = strspn(text, "'");
+    if (quotes > 0) fputc('"', out);
+    for (size_t i = 0; i < quotes; i++) fputs("\\047", out);
+    if (quotes > 0) fputs("\".", out);
+    text += quotes;
     fputc('\'', out);
     for (; *text; text++) {
         if (*text == '\'') fputc('\'', out);
@@ -150,18 +157,22 @@ nb_status nb_plot_write_style(const char *folder, const nb_plot_style *style, nb
     return nb_plot_write_script(folder, STYLE, text, ctx);
 }
 
-/* The scripts whose names stand between `load "` and `"` in a text, but for what all have. */
-static nb_status copy_loaded(const char *folder, const char *name, nb_ctx *ctx)
+/* Copies a script and those whose names stand between `load "` and `"` in it, but for what all have; each once. */
+static nb_status copy_loaded(const char *folder, const char *name, nb_texts *copied, nb_ctx *ctx)
 {
     static const char load[] = "load \"";
     const char *path, *text, *loaded;
+    int number, before = copied->count;
+    NB_TRY(ctx, nb_texts_number(copied, name, &number));
+    if (number < before) return NB_OK;
     NB_TRY(ctx, copy_script(folder, name, ctx));
     NB_NEED(path, nb_format(ctx, "%s/%s", folder, name));
     NB_TRY(ctx, nb_read_file(path, &text, ctx));
     while ((text = strstr(text, load))) {
         text += strlen(load);
         NB_NEED(loaded, nb_format(ctx, "%.*s", (int)strcspn(text, "\""), text));
-        if (strcmp(loaded, STYLE) != 0 && strcmp(loaded, LOOKS) != 0) NB_TRY(ctx, copy_loaded(folder, loaded, ctx));
+        if (strcmp(loaded, STYLE) != 0 && strcmp(loaded, LOOKS) != 0)
+            NB_TRY(ctx, copy_loaded(folder, loaded, copied, ctx));
     }
     return NB_OK;
 }
@@ -169,10 +180,12 @@ static nb_status copy_loaded(const char *folder, const char *name, nb_ctx *ctx)
 nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx)
 {
     const char *path;
+    nb_texts copied;
+    nb_texts_init(&copied, ctx);
     NB_NEED(path, nb_format(ctx, "%s/" STYLE, folder));
     if (!nb_is_file(path)) NB_TRY(ctx, nb_plot_write_style(folder, &nb_plot_screen, ctx));
     NB_TRY(ctx, copy_script(folder, LOOKS, ctx));
-    return copy_loaded(folder, name, ctx);
+    return copy_loaded(folder, name, &copied, ctx);
 }
 
 void nb_plot_print_head(FILE *out, const char *stem)

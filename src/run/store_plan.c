@@ -69,7 +69,8 @@ static nb_status read_statuses(nb_store *store, const char *sql, const char *con
     *standing = (nb_standing){.done = 0};
     NB_TRY(ctx, nb_store_prepare(store, sql, &s, ctx));
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *status = (const char *)sqlite3_column_text(s, 1);
+        const char *status;
+        NB_TRY(ctx, nb_store_status(store, s, 1, &status, ctx));
         bool planned = strcmp(status, "planned") == 0;
         if (pending) pending[sqlite3_column_int(s, 0)] = planned || nb_text_among(status, retry);
         standing->done += !planned;

@@ -21,6 +21,10 @@ nb_status nb_store_prepare(nb_store *store, const char *sql, sqlite3_stmt **stat
 nb_status nb_store_ask(nb_store *store, const char *sql, const char *const *texts, const char *doing,
                        const char **answer, nb_ctx *ctx);
 
+/* Sets *status to the one of nb_row_statuses that a row has in that column. NB_EIO if it has none, as a program that
+ * writes into the store itself may leave it. */
+nb_status nb_store_status(const nb_store *store, sqlite3_stmt *row, int column, const char **status, nb_ctx *ctx);
+
 /* Reads the number in the first row of a query's answer. */
 nb_status nb_store_number(nb_store *store, const char *sql, const char *doing, int *number, nb_ctx *ctx);
 

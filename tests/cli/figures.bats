@@ -231,3 +231,19 @@ END
     "$NYSBENCH" plot "$WORK/r" ratio # removes none of a figure whose name begins alike
     [ "$(find "$WORK/r/plots" -name 'ratio_by_core_*.gp' | wc -l)" -eq 1 ]
 }
+
+@test "a label that begins with apostrophes" {
+    cat >"$WORK/c.yaml" <<'EOF'
+problems: "gaussian(n=30, d=2)"
+strategies: [uniform, "kmeans(label=\"'a\")", "kmeans(restarts=2, label=\"''b'c\")"]
+cores: svd
+landmarks: [3, 5]
+trials: 6
+metrics: error
+plots: [ratio]
+EOF
+    run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 0
+    grep -q "'a" "$WORK"/r/plots/ratio*.svg
+    grep -q "''b'c" "$WORK"/r/plots/ratio*.svg
+}

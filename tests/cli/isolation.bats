@@ -360,3 +360,19 @@ EOF
     expect "fragile.so: fragile was killed by a signal: Segmentation fault"
     [ ! -e "$WORK/out.npy" ] && [ ! -e "$WORK/picks.npy" ]
 }
+
+@test "without a worker a pick that hangs ends with the run: some seconds after SIGTERM, at once at a second SIGINT" {
+    experiment "hang(from=3)" "svd" >"$WORK/c.yaml"
+    for signals in TERM "INT INT"; do
+        setsid env --default-signal=INT "$NYSBENCH" run "$WORK/c.yaml" -q -j 0 --plugin "$BATS_FILE_TMPDIR/villains.so" -o "$WORK/r" --fresh >"$WORK/log" 2>&1 3>&- &
+        pid=$!
+        until_true grep -q "with --jobs 0" "$WORK/log"
+        until_true test -e "$WORK/r/manifest.json"
+        for signal in $signals; do
+            sleep 0.5
+            kill "-$signal" "$pid"
+        done
+        expect_end "$pid" 130
+        grep -q "nysbench: interrupted; the same command continues" "$WORK/log"
+    done
+}

@@ -505,3 +505,15 @@ PY
     cmp "$WORK/r/results.sqlite" "$WORK/old.sqlite"
     [ "$(version_of "$WORK/r")" = 6 ]
 }
+
+@test "a store whose rows somebody has given no status, or one that there is not" {
+    "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=1 >/dev/null
+    for given in NULL "'done'"; do
+        /usr/bin/python3 -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("UPDATE results SET status = " + sys.argv[2] + " WHERE rowid = 1"); db.commit()' "$WORK/r/results.sqlite" "$given"
+        for command in "status $WORK/r" "merge $WORK/m $WORK/r" "run experiments/00-smoke.yaml -q --set plots=[] --set trials=1 -o $WORK/r"; do
+            run "$NYSBENCH" $command
+            expect_status 2
+            expect "results.sqlite: a row has the status ${given//\'/}; allowed are ok, skipped, diverged, failed, timeout, crashed, planned: something else has written into the store"
+        done
+    done
+}
