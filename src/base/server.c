@@ -8,6 +8,7 @@
 #include "base/last_words.h"
 #include "base/process.h"
 #include "base/scratch.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,8 +87,10 @@ static void forget(server *s)
 /* Makes the name that identifies a program. */
 static nb_status name_of(const nb_service *service, const char **name, nb_ctx *ctx)
 {
-    NB_NEED(*name, nb_strdup(ctx, service->variable ? service->variable : ""));
-    for (int i = 0; service->words[i]; i++) NB_NEED(*name, nb_format(ctx, "%s\n%s", *name, service->words[i]));
+    nb_string all = NB_NO_TEXT;
+    NB_TRY(ctx, nb_append(&all, ctx, "%s", service->variable ? service->variable : ""));
+    for (int i = 0; service->words[i]; i++) NB_TRY(ctx, nb_append(&all, ctx, "\n%s", service->words[i]));
+    *name = all.text;
     return NB_OK;
 }
 

@@ -48,6 +48,7 @@ static nb_status row_makers(int count, const nb_override *set, const char **text
 {
     nb_override *kept;
     int kept_count = 0;
+    nb_string all = NB_NO_TEXT;
     *text = "";
     NB_NEED(kept, nb_alloc(ctx, (size_t)count + 1, sizeof *kept));
     for (int i = 0; i < count; i++) {
@@ -57,7 +58,8 @@ static nb_status row_makers(int count, const nb_override *set, const char **text
         if (last) kept[kept_count++] = set[i];
     }
     qsort(kept, (size_t)kept_count, sizeof *kept, by_key);
-    for (int i = 0; i < kept_count; i++) NB_NEED(*text, nb_format(ctx, "%s%s=%s\n", *text, kept[i].key, kept[i].value));
+    for (int i = 0; i < kept_count; i++) NB_TRY(ctx, nb_append(&all, ctx, "%s=%s\n", kept[i].key, kept[i].value));
+    *text = all.text;
     return NB_OK;
 }
 

@@ -172,12 +172,11 @@ static nb_status unite_choices(nb_axis_list *list, const nb_key_values *v, int *
 
 static nb_status unite_reals(nb_axis_list *list, const nb_key_values *v, int *indices, nb_ctx *ctx)
 {
-    int room = list->count;
     for (int i = 0, at; i < v->count; i++) {
         for (at = 0; at < list->count && list->reals[at] != v->reals[i];) at++;
         indices[i] = at;
         if (at < list->count) continue;
-        NB_GROW(ctx, list->reals, list->count, room);
+        NB_GROW(ctx, list->reals, list->count, list->room);
         list->reals[list->count++] = v->reals[i];
     }
     return NB_OK;
@@ -191,6 +190,7 @@ static nb_status unite_numbers(nb_axis_list *list, const nb_key_values *v, int *
     NB_NEED(place_of, nb_alloc(ctx, MOST_VALUES + 2, sizeof *place_of));
     if (list->count > 0) memcpy(united, list->numbers, (size_t)list->count * sizeof *united);
     list->numbers = united;
+    list->room = list->count + v->count;
     for (int i = 0; i < list->count; i++) place_of[united[i] + 1] = i + 1;
     for (int i = 0; i < v->count; i++) {
         int number = v->numbers[i];
@@ -207,10 +207,9 @@ static nb_status unite_numbers(nb_axis_list *list, const nb_key_values *v, int *
 nb_status nb_config_add_number(nb_config *config, int axis, int number, nb_ctx *ctx)
 {
     nb_axis_list *list = &config->lists[axis];
-    int room = list->count;
     for (int i = 0; i < list->count; i++)
         if (list->numbers[i] == number) return NB_OK;
-    NB_GROW(ctx, list->numbers, list->count, room);
+    NB_GROW(ctx, list->numbers, list->count, list->room);
     list->numbers[list->count++] = number;
     return NB_OK;
 }

@@ -171,10 +171,9 @@ static nb_status read_rule(nb_yaml value, nb_config *c, nb_rule *rule, nb_mistak
 nb_status nb_rules_read(nb_yaml value, int block, nb_config *config, nb_mistakes *mistakes)
 {
     int count = nb_yaml_count(value);
-    int room = config->rule_count;
     for (int i = 0; i < count; i++) {
         nb_yaml one = nb_yaml_item(value, i);
-        NB_GROW(mistakes->ctx, config->rules, config->rule_count, room);
+        NB_GROW(mistakes->ctx, config->rules, config->rule_count, config->rule_room);
         nb_rule *rule = &config->rules[config->rule_count++];
         *rule = (nb_rule){.place = nb_yaml_place(one), .block = block};
         NB_TRY(mistakes->ctx, read_rule(one, config, rule, mistakes));

@@ -113,6 +113,7 @@ typedef struct {
     nb_choices choices; /* of components */
     double *reals;      /* of real numbers */
     int *numbers;       /* of other axes: integers, or indices of words (-1: the extra word) */
+    int room;           /* of reals or numbers */
 } nb_axis_list;
 
 typedef struct { /* a product of lists, some of which are zipped */
@@ -156,7 +157,7 @@ struct nb_config {
     bool named_blocks; /* the blocks were written under the key `blocks` */
     int block_count;   /* 0: the product of all lists, for a config made without a file */
     nb_config_block *blocks; /* the experiment is the union of all blocks */
-    int rule_count;
+    int rule_count, rule_room;
     nb_rule *rules;  /* rules that remove rows from it */
     unsigned wanted; /* bits of the columns to measure */
     int metric_count;

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "data/head.h"
 
@@ -110,7 +111,8 @@ nb_status nb_lookup_path(const char *path, const char *config, const char **foun
  * first is looked for in PATH if it has no '/'. */
 static nb_status find_words(const char *text, const char *config, const char **found, whereabouts *where, nb_ctx *ctx)
 {
-    const char **words, *all = "";
+    const char **words;
+    nb_string all = NB_NO_TEXT;
     int count;
     *where = NOWHERE;
     if (poptParseArgvString(text, &count, &words) != 0) return NB_OK; /* whoever uses it says what is wrong with it */
@@ -121,9 +123,9 @@ static nb_status find_words(const char *text, const char *config, const char **f
         if (i > 0 || strchr(word, '/')) NB_TRY(ctx, find(words[i], config, &word, &one, ctx));
         if (one == ELSEWHERE || (one == BESIDE && *where != ELSEWHERE)) *where = one;
         NB_TRY(ctx, nb_shell_word(word, &word, ctx));
-        NB_NEED(all, nb_format(ctx, "%s%s%s", all, *all ? " " : "", word));
+        NB_TRY(ctx, nb_append_item(&all, " ", ctx, "%s", word));
     }
-    if (*where != NOWHERE) *found = all;
+    if (*where != NOWHERE) *found = all.text;
     return NB_OK;
 }
 
@@ -236,10 +238,9 @@ nb_status nb_lookup_heads(const char *text, const char *config, int *count, cons
     return config ? explain(NB_EIO, config, ctx) : NB_EIO;
 }
 
-static nb_status add_value(nb_value *list, nb_value value, nb_ctx *ctx)
+static nb_status add_value(nb_value *list, int *room, nb_value value, nb_ctx *ctx)
 {
-    int room = list->count;
-    NB_GROW(ctx, list->items, list->count, room);
+    NB_GROW(ctx, list->items, list->count, *room);
     list->items[list->count++] = value;
     return NB_OK;
 }
@@ -247,6 +248,7 @@ static nb_status add_value(nb_value *list, nb_value value, nb_ctx *ctx)
 static nb_status list_value(nb_value *value, const char *config, bool *listed, nb_ctx *ctx)
 {
     nb_value list = {.kind = NB_LIST, .place = value->place};
+    int room = 0;
     const nb_value *items = value->kind == NB_LIST ? value->items : value;
     for (int i = 0; i < (value->kind == NB_LIST ? value->count : 1); i++) {
         const char *const *files;
@@ -254,10 +256,10 @@ static nb_status list_value(nb_value *value, const char *config, bool *listed, n
         if (items[i].kind == NB_WORD || items[i].kind == NB_STRING)
             NB_TRY(ctx, nb_lookup_heads(items[i].text, config, &count, &files, ctx));
         *listed = *listed || count > 0;
-        if (count <= 0) NB_TRY(ctx, add_value(&list, items[i], ctx));
+        if (count <= 0) NB_TRY(ctx, add_value(&list, &room, items[i], ctx));
         for (int f = 0; f < count; f++)
-            NB_TRY(ctx,
-                   add_value(&list, (nb_value){.kind = NB_STRING, .place = items[i].place, .text = files[f]}, ctx));
+            NB_TRY(ctx, add_value(&list, &room,
+                                  (nb_value){.kind = NB_STRING, .place = items[i].place, .text = files[f]}, ctx));
     }
     if (*listed) *value = list;
     return NB_OK;

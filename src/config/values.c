@@ -10,18 +10,19 @@
 
 const char *nb_list_hint(const char *text, nb_ctx *ctx)
 {
-    const char *end = nb_item_end(text), *all = "";
+    const char *end = nb_item_end(text);
+    nb_string all = NB_NO_TEXT;
     if (!*end) return "";
     for (;; end = nb_item_end(text)) {
         while (*text == ' ') text++;
         int length = (int)(end - text);
         bool commas = memchr(text, ',', (size_t)length), quotes = memchr(text, '"', (size_t)length);
         const char *quote = !commas ? "" : quotes ? "'" : "\"";
-        all = nb_format(ctx, "%s%s%s%.*s%s", all, *all ? ", " : "", quote, length, text, quote);
-        if (!all || !*end) break;
+        if (nb_append_item(&all, ", ", ctx, "%s%.*s%s", quote, length, text, quote) != NB_OK) return NULL;
+        if (!*end) break;
         text = end + 1;
     }
-    return all ? nb_format(ctx, "; write a list in brackets: [%s]", all) : NULL;
+    return nb_format(ctx, "; write a list in brackets: [%s]", all.text);
 }
 
 nb_status nb_read_name(const char *key, nb_yaml value, const char *hint, const char **out, nb_mistakes *mistakes)

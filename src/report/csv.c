@@ -13,8 +13,8 @@
 #include <stdio_ext.h>
 #include <string.h>
 
-/* Whether a spreadsheet would calculate it: behind any number of apostrophes, which this file may have put there, stands
- * the beginning of a formula. A number, or a sign alone, does no harm. */
+/* Whether a spreadsheet would calculate it: behind any number of apostrophes, which this file may have put there,
+ * stands the beginning of a formula. A number, or a sign alone, does no harm. */
 static bool is_formula(const char *text)
 {
     double number;

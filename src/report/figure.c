@@ -3,6 +3,7 @@
 #include "report/figure.h"
 
 #include "base/files.h"
+#include "base/text.h"
 #include "base/texts.h"
 #include "report/csv.h"
 #include "report/query.h"
@@ -376,16 +377,17 @@ static nb_status print_notes(const graph *g, const char *queries)
 
 nb_status nb_figure_choose_m(const nb_relation *relation, int *m, nb_ctx *ctx)
 {
-    const char *all = "";
+    nb_string all = NB_NO_TEXT;
     nb_grid a;
     NB_TRY(ctx, nb_relation_ask(relation, "SELECT DISTINCT landmarks FROM key ORDER BY landmarks", &a, ctx));
     if (a.count > 0 && *m == 0) *m = (int)nb_grid_at(&a, (a.count - 1) / 2, 0)->integer;
     for (int i = 0; i < a.count; i++) {
         long long landmarks = nb_grid_at(&a, i, 0)->integer;
         if (landmarks == *m) return NB_OK;
-        NB_NEED(all, nb_format(ctx, "%s%s%lld", all, i ? ", " : "", landmarks));
+        NB_TRY(ctx, nb_append_item(&all, ", ", ctx, "%lld", landmarks));
     }
-    NB_REQUIRE(ctx, a.count == 0, NB_EINVAL, "--m %d: the run has no such number of landmarks; it has %s", *m, all);
+    NB_REQUIRE(ctx, a.count == 0, NB_EINVAL, "--m %d: the run has no such number of landmarks; it has %s", *m,
+               all.text);
     return NB_OK;
 }
 

@@ -217,8 +217,10 @@ static nb_status mark(const values *v, const char *text, bool *means, nb_ctx *ct
         NB_TRY(ctx, mark(v, item, means, ctx));
     }
     if (inside) return NB_OK;
+    nb_mark before = nb_ctx_mark(ctx);
     NB_TRY(ctx, meaning(v, text, &these, ctx));
     for (int i = 0; i < v->count; i++) means[i] = means[i] || these[i];
+    nb_ctx_release(ctx, before);
     return NB_OK;
 }
 
@@ -259,9 +261,10 @@ static bool is_on(const char *condition, const char *name)
 nb_status nb_where(const nb_relation *r, const char *among, const char *const *conditions, const char **sql,
                    nb_ctx *ctx)
 {
-    *sql = among ? among : "1";
+    nb_string all = NB_NO_TEXT;
+    NB_TRY(ctx, nb_append(&all, ctx, "%s", among ? among : "1"));
     for (int i = 0; conditions && conditions[i]; i++) {
-        const char *name, *list = "", *equals = strchr(conditions[i], '=');
+        const char *name, *separator = "", *equals = strchr(conditions[i], '=');
         values v;
         bool *means, taken = false;
         NB_REQUIRE(ctx, equals, NB_EINVAL, "expected COLUMN=VALUE, found '%s'", conditions[i]);
@@ -272,11 +275,14 @@ nb_status nb_where(const nb_relation *r, const char *among, const char *const *c
         NB_NEED(means, nb_alloc(ctx, (size_t)v.count + 1, sizeof *means));
         for (int j = i; conditions[j]; j++)
             if (is_on(conditions[j], name)) NB_TRY(ctx, mark(&v, conditions[j] + strlen(name) + 1, means, ctx));
-        for (int k = 0; k < v.count; k++)
-            if (means[k])
-                NB_NEED(list, nb_format(ctx, "%s%s%s", list, *list ? ", " : "",
-                                        nb_grid_at(&v.cells, k, NB_VALUE_LITERAL)->text));
-        NB_NEED(*sql, nb_format(ctx, "%s AND %s IN (%s)", *sql, v.sql, list));
+        NB_TRY(ctx, nb_append(&all, ctx, " AND %s IN (", v.sql));
+        for (int k = 0; k < v.count; k++) {
+            if (!means[k]) continue;
+            NB_TRY(ctx, nb_append(&all, ctx, "%s%s", separator, nb_grid_at(&v.cells, k, NB_VALUE_LITERAL)->text));
+            separator = ", ";
+        }
+        NB_TRY(ctx, nb_append(&all, ctx, ")"));
     }
+    *sql = all.text;
     return NB_OK;
 }

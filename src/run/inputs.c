@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/files.h"
 #include "components/plugin.h"
+#include "base/text.h"
 #include "base/words.h"
 
 #include <errno.h>
@@ -23,16 +24,15 @@ static nb_status read_file(nb_inputs *in, const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status add_file(nb_inputs *in, const char *path, const char **digests, nb_ctx *ctx)
+static nb_status add_file(nb_inputs *in, const char *path, nb_string *digests, nb_ctx *ctx)
 {
     int i = 0;
     while (i < in->count && strcmp(in->items[i].path, path) != 0) i++;
     if (i == in->count) NB_TRY(ctx, read_file(in, path, ctx));
-    NB_NEED(*digests, nb_format(ctx, "%s%s%.*s", *digests, **digests ? "+" : "", LETTERS, in->items[i].sha256));
-    return NB_OK;
+    return nb_append_item(digests, "+", ctx, "%.*s", LETTERS, in->items[i].sha256);
 }
 
-static nb_status add_folder(nb_inputs *in, const char *folder, const char **digests, nb_ctx *ctx)
+static nb_status add_folder(nb_inputs *in, const char *folder, nb_string *digests, nb_ctx *ctx)
 {
     const char **names, *path;
     int count;
@@ -46,7 +46,7 @@ static nb_status add_folder(nb_inputs *in, const char *folder, const char **dige
 }
 
 /* A text that cannot be split names nothing; its user reports what is wrong with it. */
-static nb_status add_words(nb_inputs *in, const char *text, const char **digests, nb_ctx *ctx)
+static nb_status add_words(nb_inputs *in, const char *text, nb_string *digests, nb_ctx *ctx)
 {
     char **words;
     int count;
@@ -60,7 +60,7 @@ static nb_status add_words(nb_inputs *in, const char *text, const char **digests
     return NB_OK;
 }
 
-static nb_status add_named(nb_inputs *in, const char *text, const char **digests, nb_ctx *ctx)
+static nb_status add_named(nb_inputs *in, const char *text, nb_string *digests, nb_ctx *ctx)
 {
     struct stat info;
     if (nb_is_file(text)) return add_file(in, text, digests, ctx);
@@ -68,7 +68,7 @@ static nb_status add_named(nb_inputs *in, const char *text, const char **digests
     return add_words(in, text, digests, ctx);
 }
 
-static nb_status add_choice(nb_inputs *in, const nb_choice *choice, const char **digests, nb_ctx *ctx)
+static nb_status add_choice(nb_inputs *in, const nb_choice *choice, nb_string *digests, nb_ctx *ctx)
 {
     const char *plugin = nb_plugin_of(choice->component);
     if (plugin) NB_TRY(ctx, add_file(in, plugin, digests, ctx));
@@ -86,12 +86,13 @@ static nb_status add_choice(nb_inputs *in, const nb_choice *choice, const char *
 static nb_status add_values(nb_inputs *in, const nb_plan *plan, bool scene, const int *values, const char **digests,
                             nb_ctx *ctx)
 {
-    *digests = "";
+    nb_string all = NB_NO_TEXT;
     for (int axis = 0; plan->config->study->axes[axis].key; axis++) {
         const nb_axis *a = &plan->config->study->axes[axis];
         if (a->scene == scene && a->type == NB_AXIS_COMPONENT)
-            NB_TRY(ctx, add_choice(in, nb_config_choice(plan->config, axis, values[axis]), digests, ctx));
+            NB_TRY(ctx, add_choice(in, nb_config_choice(plan->config, axis, values[axis]), &all, ctx));
     }
+    *digests = all.text;
     return NB_OK;
 }
 

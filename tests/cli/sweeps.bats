@@ -171,6 +171,29 @@ Y
     expect "rows: 5998, of which 0 are done and 5998 are to run"
 }
 
+@test "a folder of 3,000 head files: memory in proportion to their number" {
+    if sanitized; then skip "the sanitizers need more address space than any limit allows"; fi
+    mkdir "$WORK/heads"
+    /usr/bin/python3 - "$WORK/heads" <<'PY'
+import json, random, struct, sys
+for i in range(3000):
+    draw = random.Random(i)
+    header = json.dumps({x: {"dtype": "F32", "shape": [1, 8, 2], "data_offsets": [64 * k, 64 * k + 64]} for k, x in enumerate("qkv")}).encode()
+    with open(f"{sys.argv[1]}/{i:04d}.safetensors", "wb") as f:
+        f.write(struct.pack("<Q", len(header)) + header + struct.pack("<48f", *(draw.gauss(0, 1) for _ in range(48))))
+PY
+    config <<Y
+problems: "heads(file=\"$WORK/heads/*.safetensors\", causal=false)"
+strategies: uniform
+trials: 1
+landmarks: 3
+cores: svd
+Y
+    OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 400000 && exec timeout 60 "$0" plan "$1" -o "$2"' "$NYSBENCH" "$WORK/c.yaml" "$WORK/none"
+    expect_status 0
+    expect "scenes: 3000"
+}
+
 @test "blocks: of layers and of their heads, each has its own scenes alone" {
     config <<'Y'
 study: forward

@@ -5,6 +5,7 @@
 #include "relations.h"
 
 #include "report/compare.h"
+#include "report/where.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -572,9 +573,28 @@ static void test_labels(void **state)
     assert_true(strstr(text, " stone ") && strstr(text, " clay oven ") && strstr(text, " clay pit "));
 }
 
+/* A condition with many values takes memory in proportion to them. */
+static void test_many_values(void **state)
+{
+    enum { COUNT = 4000, MOST_BYTES = 1 << 22 };
+    const char *sql;
+    cake *rows = nb_alloc(*state, COUNT, sizeof *rows);
+    assert_non_null(rows);
+    for (int i = 0; i < COUNT; i++)
+        rows[i] = (cake){.problem = "p", .recipe = "plain", .oven = "o", .eggs = i, .status = "ok", .error = 1};
+    nb_relation *r = relation_of(&(test_rows){columns, rows, sizeof *rows, COUNT, NULL, false}, *state);
+    nb_ctx_watch(*state);
+    size_t before = nb_ctx_most(*state);
+    assert_ok(*state, nb_where(r, NULL, (const char *const[]){"eggs=0..3999", NULL}, &sql, *state));
+    assert_non_null(strstr(sql, " IN (0, 1, 2, "));
+    assert_string_equal(sql + strlen(sql) - 13, ", 3998, 3999)");
+    assert_true(nb_ctx_most(*state) - before < MOST_BYTES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        test_with_ctx(test_many_values),
         test_with_ctx(test_ratio),
         test_with_ctx(test_verdicts),
         test_with_ctx(test_far_trial),

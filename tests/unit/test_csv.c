@@ -73,21 +73,16 @@ static void test_rows_come_back(void **state)
     check_back(*state, 0, rows);
 }
 
-/* What a spreadsheet would calculate has an apostrophe before it; numbers, signs alone and all else stay as they are. */
+/* What a spreadsheet would calculate has an apostrophe before it; numbers, signs alone and all else stay as they
+ * are. */
 static void test_formulas(void **state)
 {
-    static const char *const cells[][2] = {{"=1+1", "'=1+1"},
-                                           {"@SUM(1)", "'@SUM(1)"},
-                                           {"+1+1", "'+1+1"},
-                                           {"-1+1", "'-1+1"},
-                                           {"\t=1", "'\t=1"},
-                                           {"=\"a\", b", "\"'=\"\"a\"\", b\""},
-                                           {"'=1", "''=1"},
-                                           {"-0.5e-3", "-0.5e-3"},
-                                           {"+7", "+7"},
-                                           {"-", "-"},
-                                           {"'a", "'a"},
-                                           {"a=1", "a=1"},
+    static const char *const cells[][2] = {{"=1+1", "'=1+1"}, {"@SUM(1)", "'@SUM(1)"},
+                                           {"+1+1", "'+1+1"}, {"-1+1", "'-1+1"},
+                                           {"\t=1", "'\t=1"}, {"=\"a\", b", "\"'=\"\"a\"\", b\""},
+                                           {"'=1", "''=1"},   {"-0.5e-3", "-0.5e-3"},
+                                           {"+7", "+7"},      {"-", "-"},
+                                           {"'a", "'a"},      {"a=1", "a=1"},
                                            {"", ""}};
     (void)state;
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
@@ -182,7 +177,11 @@ static void test_labels(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), test_with_ctx(test_rows_come_back), test_with_ctx(test_integers_in_json),
-                                       test_with_ctx(test_labels)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formulas),
+        test_with_ctx(test_rows_come_back),
+        test_with_ctx(test_integers_in_json),
+        test_with_ctx(test_labels),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
