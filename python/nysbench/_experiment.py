@@ -15,7 +15,7 @@ from typing import Any
 from ._arrays import flag, listed
 from ._errors import ArgumentError, FileError
 from ._head_files import problems, quoted
-from ._identity import digest
+from ._identity import digest, unfollowed
 from ._program import ask
 from ._progress import Progress
 from ._result import Run, Temporary
@@ -64,7 +64,7 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
     if isinstance(config, Mapping):
         config, keys = None, {**config, **keys}
     with _Results(folder) as results:
-        functions = _Functions(results.folder / FUNCTIONS, isolate)
+        functions = _Functions(results.folder / FUNCTIONS, isolate, folder is not None)
         if heads is not None and _is_number(heads):
             keys["heads"] = heads  # the key of the study `forward`
         elif heads is not None:
@@ -170,8 +170,8 @@ def _yaml(keys, folder):
 class _Functions:
     """The functions of an experiment, and the specs that stand for them."""
 
-    def __init__(self, copies, isolate):  # the folder of copies and of the bridge
-        self.copies, self.isolate = copies, flag("isolate", isolate)
+    def __init__(self, copies, isolate, kept):  # the folder of copies and of the bridge; kept: it stays, with its rows
+        self.copies, self.isolate, self.kept = copies, flag("isolate", isolate), kept
         self.served, self.notes = {}, []  # by the name that their bridges say
         self.strategies, self.labels = [], {}  # pairs of a label and a function; labels by identity
 
@@ -187,6 +187,10 @@ class _Functions:
         identity = digest(found.function)
         if identity not in self.labels:
             self.labels[identity] = self._label(found.__name__)
+            readers = unfollowed(found.function) if self.kept else []
+            if readers:
+                self.notes.append(f"{self.labels[identity]}: what it reads with {', '.join(readers)} is not compared with what it "
+                                  "was; if that has changed, use another folder")
             if found.kind == "strategy":
                 self.strategies.append((self.labels[identity], found))
         key = key_of(found, identity)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a function is, as a digest that changes with whatever its result may depend on."""
 import builtins
+import dis
 import functools
 import hashlib
 import importlib.metadata
+import importlib.util
 import os
+import re
 import secrets
 import sys
 import sysconfig
@@ -12,17 +15,36 @@ import types
 
 import numpy as np
 
-_LIBRARY = tuple(os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib"))
+from ._library import FOLDER
+
+_LIBRARY = tuple(os.path.realpath(path) + os.sep for path in (*map(sysconfig.get_path, ("stdlib", "platstdlib")), FOLDER))
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range)
+
+# Names in code that reads from outside, and in code that writes: a file that a function writes is no input of it.
+_ENVIRONMENT = {"environ", "getenv"}
+_READERS = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_text", "read_bytes", "read_csv", "import_module", "__import__"}
+_WRITERS = {"save", "savez", "savetxt", "tofile", "write_text", "write_bytes", "to_csv", "dump"}
+_WRITING = re.compile(r"(?=[rbt+]*[wax+])[rwaxbt+]{1,3}")  # a mode of open
 
 
 def digest(function):
     """16 hexadecimal digits, of a function's bytecode, constants, defaults, closure and the globals that it refers to, and
-    of those of the functions, classes and modules of the user's that it leads to. Modules that are installed count by
-    name and version. Where something cannot be told, such as an open file, the digest is a new one each time."""
+    of those of the functions, classes and modules of the user's that it leads to, also by imports in its body. Modules
+    that are installed count by name and version. Files and variables of the environment that constants name count with
+    what they hold, unless the code with the constant writes files. Where something cannot be told, such as an open
+    file, the digest is a new one each time."""
+    return _walked(function).digest()
+
+
+def unfollowed(function):
+    """The names by which a function reads what its digest does not see, such as open, sorted."""
+    return sorted(_walked(function).unfollowed)
+
+
+def _walked(function):
     walk = _Walk()
     walk.take(function)
-    return secrets.token_hex(8) if walk.lost else walk.hash.hexdigest()[:16]
+    return walk
 
 
 class _Walk:
@@ -30,6 +52,10 @@ class _Walk:
 
     def __init__(self):
         self.hash, self.seen, self.kept, self.lost = hashlib.sha256(), {}, [], False
+        self.sources, self.libraries, self.unfollowed, self.follows_files, self.files = set(), set(), set(), True, 0
+
+    def digest(self):
+        return secrets.token_hex(8) if self.lost else self.hash.hexdigest()[:16]
 
     def say(self, *texts):
         for text in texts:
@@ -39,6 +65,7 @@ class _Walk:
     def take(self, value):
         if isinstance(value, _PLAIN):
             self.say(type(value).__name__, repr(value))
+            self._file(value)
         elif id(value) in self.seen:
             self.say("again", self.seen[id(value)])
         else:
@@ -64,14 +91,38 @@ class _Walk:
     def _function(self, function):
         if _is_installed(function.__module__):
             return self._named(function)
+        around, self.follows_files, files = self.follows_files, not _writes(function.__code__), self.files
         self.take(function.__code__)
-        self.take(function.__defaults__)
-        self.take(function.__kwdefaults__)
-        self.take(function.__closure__)
+        self.take((function.__defaults__, function.__kwdefaults__, function.__closure__, vars(function)))
         for name in sorted(_names(function.__code__)):
             if name in function.__globals__:
                 self.say(name)
                 self.take(function.__globals__[name])
+        self.follows_files = around
+        self._read_by(function.__code__, function.__globals__.get("__package__"), self.files > files)
+
+    def _read_by(self, code, package, files):
+        """What code, and the code within it, imports and reads from the environment. files: whether it names some."""
+        for name in _imports(code, package):
+            self._source(name)
+        if not _ENVIRONMENT.isdisjoint(code.co_names):
+            variables = sorted({text for text in code.co_consts if isinstance(text, str) and text.isidentifier()})
+            self.say(*(f"{name}={os.environ.get(name)!r}" for name in variables))
+            self.unfollowed |= set() if variables else _ENVIRONMENT.intersection(code.co_names)
+        self.unfollowed |= set() if files else _READERS.intersection(code.co_names)
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                self._read_by(constant, package, files)
+
+    def _file(self, name):
+        """The content of a file, if a text names one."""
+        if self.follows_files and isinstance(name, str) and _is_file(name):
+            self.files += 1
+            try:
+                with open(name, "rb") as file:
+                    self.say(file.read())
+            except OSError as error:
+                self.say(error.strerror)
 
     def _named(self, value):
         self.say(value.__module__, value.__qualname__)
@@ -79,17 +130,36 @@ class _Walk:
 
     def _module(self, module):
         self.say(module.__name__)
-        if module is builtins or module.__name__ == "__main__":
+        if module is not builtins:
+            self._source(module.__name__)
+
+    def _source(self, name):
+        """A module, loaded or not, by its source, and what this imports and reads; an installed one by its version."""
+        top = name.partition(".")[0]
+        if name in self.sources or top in self.libraries or name == "__main__":
             return
-        if _is_installed(module.__name__):
-            self.say(_version(module.__name__.partition(".")[0]))
+        self.sources.add(name)
+        path, package = _place(name)
+        self.say(name)
+        if path is None:
             return
-        with open(module.__file__, "rb") as source:
-            self.say(source.read())
-        for value in list(vars(module).values()):
-            other = value if isinstance(value, types.ModuleType) else sys.modules.get(getattr(value, "__module__", None))
-            if other is not None and other.__name__ != "__main__":
-                self.take(other)
+        if _is_library(path):
+            self.libraries.add(top)
+            return self.say(_version(top))
+        try:
+            with open(path, "rb") as file:
+                source = file.read()
+            code = compile(source, path, "exec") if path.endswith(".py") else None
+        except (OSError, SyntaxError):  # it is in an archive, or its import fails
+            self.lost = True
+            return
+        self.say(source)
+        if code:
+            around, self.follows_files, files = self.follows_files, True, self.files
+            for text in sorted(_texts(code)):
+                self._file(text)
+            self.follows_files = around
+            self._read_by(code, package, self.files > files)
 
     def _class(self, kind):
         if kind.__module__ == "builtins" or _is_installed(kind.__module__):
@@ -145,13 +215,15 @@ class _Walk:
         if isinstance(name, str) and _is_installed(module) and getattr(sys.modules[module], name, None) is value:
             self.say(module, name)
             return self.take(sys.modules[module])
+        if isinstance(value, os.PathLike):
+            return self.take((kind.__qualname__, os.fspath(value)))
         if isinstance(value, (staticmethod, classmethod)):
             return self.take(value.__func__)
         if isinstance(value, functools.partial):
             return self.take((value.func, value.args, value.keywords))
         if isinstance(value, property):
             return self.take((value.fget, value.fset, value.fdel))
-        if hasattr(value, "__wrapped__"):  # as functools.lru_cache and wraps leave it
+        if hasattr(value, "__wrapped__") and _is_installed(kind.__module__):  # as functools.lru_cache leaves it
             self.take(kind)
             return self.take(value.__wrapped__)
         self.lost = self.lost or _is_installed(kind.__module__) or not hasattr(value, "__dict__") or hasattr(kind, "__slots__")
@@ -166,16 +238,62 @@ def _names(code):
     return set(code.co_names).union(*map(_names, nested))
 
 
+def _texts(code):
+    """The texts that are constants of code, and of the code within it, where that writes no files."""
+    nested = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    own = set() if _writes(code) else {constant for constant in code.co_consts if isinstance(constant, str)}
+    return own.union(*map(_texts, nested))
+
+
+def _writes(code):
+    """Whether code writes files, as far as its names and constants tell."""
+    return not _WRITERS.isdisjoint(code.co_names) or "open" in code.co_names and any(
+        isinstance(constant, str) and _WRITING.fullmatch(constant) for constant in code.co_consts)
+
+
+def _is_file(name):
+    return 0 < len(name) < 4096 and "\0" not in name and os.path.isfile(name)
+
+
+def _imports(code, package):
+    """The modules that code imports, with those that the names imported from them may be."""
+    level, names, found = None, None, []
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME":
+            try:
+                base = importlib.util.resolve_name("." * level + step.argval, package) if level else step.argval
+            except ImportError:  # a relative import outside a package, which fails when it is made
+                continue
+            parents = base.split(".")
+            found += [".".join(parents[:count + 1]) for count in range(len(parents))]
+            found += [f"{base}.{name}" for name in names or () if name != "*"]
+        if step.opname != "EXTENDED_ARG":
+            level, names = names, step.argval
+    return dict.fromkeys(found)
+
+
+def _place(name):
+    """The file of a module, loaded or not, and the package that its relative imports are in; (None, None): there is none."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except Exception:  # whatever a package of the user's raises, or the module has no spec
+        path = getattr(sys.modules.get(name), "__file__", None)
+        return path, getattr(sys.modules.get(name), "__package__", None)
+    return (spec.origin, spec.parent) if spec is not None and spec.has_location else (None, None)
+
+
+def _is_library(path):
+    path = os.path.realpath(path)
+    return path.startswith(_LIBRARY) or not {"site-packages", "dist-packages"}.isdisjoint(path.split(os.sep))
+
+
 def _is_installed(name):
     """Whether a module comes with Python or was installed, by its name."""
     module = sys.modules.get(name)
     if name == "__main__" or module is None:
         return False
     path = getattr(module, "__file__", None)
-    if path is None:
-        return True
-    path = os.path.realpath(path)
-    return path.startswith(_LIBRARY) or not {"site-packages", "dist-packages"}.isdisjoint(path.split(os.sep))
+    return path is None or _is_library(path)
 
 
 def _version(package):

@@ -23,7 +23,7 @@ import numpy as np
 
 import nysbench
 import tap
-from nysbench._identity import digest
+from nysbench._identity import digest, unfollowed
 
 INPUTS, HEADS, N, D = 3, 2, 40, 6
 RNG = np.random.default_rng(11)
@@ -179,7 +179,8 @@ class Functions(Folders):
                     file.write(".")
             return range(m)
 
-        run(["uniform", counted], folder=self.folder)
+        self.assertEqual(run(["uniform", counted], folder=self.folder).notes, [
+            "counted: what it reads with open is not compared with what it was; if that has changed, use another folder"])
         self.assertEqual(os.path.getsize(path), INPUTS * HEADS * 2)
         run(["uniform", counted, "kmeans"], folder=self.folder)
         self.assertEqual(os.path.getsize(path), INPUTS * HEADS * 2)
@@ -512,6 +513,67 @@ class Identity(unittest.TestCase):
         for thing in np.random.default_rng(1), io.StringIO("x"), object():
             with self.subTest(thing):
                 self.different(lambda m: thing, lambda m: thing)
+
+    def digests(self, function, *changes):
+        """Of a function, before the first change and after each."""
+        found = [digest(function)]
+        for change in changes:
+            change()
+            found.append(digest(function))
+        return found
+
+    def test_imports_in_a_body(self):
+        """Also of what the imported module imports, of a package's modules, and before one is loaded."""
+        with tempfile.TemporaryDirectory() as folder:
+            sys.path.insert(0, folder)
+            self.addCleanup(sys.path.remove, folder)
+            files = [Path(folder, name) for name in ("one_of_test_run.py", "two_of_test_run.py", "pack_of_test_run/three.py")]
+            files[2].parent.mkdir()
+            (files[2].parent / "__init__.py").write_text("from .three import x\n")
+            files[2].write_text("x = 1\n")
+            files[1].write_text("y = 1\n")
+            files[0].write_text("def f():\n    from two_of_test_run import y\n    import pack_of_test_run\n    return y\n")
+
+            def mine(points, m):
+                from one_of_test_run import f
+                return f()
+            found = self.digests(mine, lambda: mine(None, 1), *(functools.partial(file.write_text, "z = 1\n") for file in files[::-1]))
+            self.assertEqual(found[0], found[1])
+            self.assertEqual(len(set(found)), 4, found)
+
+    def test_files_and_variables_that_constants_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "weights.txt")
+            Path(path).write_text("1")
+            os.environ["MINE_OF_TEST_RUN"] = "1"
+            self.addCleanup(os.environ.pop, "MINE_OF_TEST_RUN")
+
+            def reads(points, m):
+                return np.loadtxt(path)
+
+            def of_path(points, m, path=Path(path)):
+                return path.read_text()
+
+            def variable(points, m):
+                return int(os.environ["MINE_OF_TEST_RUN"])
+
+            def logs(points, m):
+                with open(path, "a") as file:
+                    file.write("mine")
+
+            def other(points, m):
+                with open(os.path.join(folder, "weights" + str(m))) as file:
+                    return file.read()
+            for function, change, changed, names in (
+                    (reads, lambda: Path(path).write_text("2"), True, []),
+                    (of_path, lambda: Path(path).write_text("3"), True, []),
+                    (variable, lambda: os.environ.update(MINE_OF_TEST_RUN="2"), True, []),
+                    (logs, lambda: Path(path).write_text("4"), False, ["open"]),
+                    (other, lambda: Path(folder, "weights3").write_text("4"), False, ["open"])):
+                with self.subTest(function.__name__):
+                    one, again, new = self.digests(function, lambda: None, change)
+                    self.assertEqual((one == again, one == new), (True, not changed))
+                    self.assertEqual(unfollowed(function), names)
 
     def test_modules_of_the_user(self):
         with tempfile.TemporaryDirectory() as folder:
