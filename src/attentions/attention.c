@@ -6,6 +6,8 @@
 #include "base/machine.h"
 #include "calls/called.h"
 #include "calls/early.h"
+#include "cores/core.h"
+#include "strategies/strategy.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,12 +64,36 @@ nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx)
                         ctx);
 }
 
+static nb_status is_ready(void *choice, nb_ctx *ctx)
+{
+    const nb_choice *c = choice;
+    return record_of(c)->ready ? record_of(c)->ready(c->options, ctx) : NB_OK;
+}
+
+/* What its options name comes first. */
+nb_status nb_attention_ready(const nb_choice *attention, nb_ctx *ctx)
+{
+    nb_choice copy = *attention;
+    for (const nb_option *o = attention->component->options; o && o->key; o++) {
+        if (o->type != NB_OPTION_SPEC) continue;
+        const nb_choice *inner = *(const nb_choice *const *)((const char *)attention->options + o->offset);
+        if (o->registry == &nb_strategies) NB_TRY(ctx, nb_strategy_ready(inner, ctx));
+        if (o->registry == &nb_cores) NB_TRY(ctx, nb_core_ready(inner, ctx));
+        if (o->registry == &nb_attentions) NB_TRY(ctx, nb_attention_ready(inner, ctx));
+    }
+    return nb_ask_early(is_ready, &copy, NULL, 0, attention, "calling its ready", ctx);
+}
+
 nb_status nb_attention_refusal(const nb_choice *attention, const nb_layer_shape *shape, const char **why, nb_ctx *ctx)
 {
     const nb_attention *a = record_of(attention);
     *why = NULL;
-    if (shape->causal && !(nb_attention_traits(attention) & NB_ATTENTION_CAUSAL)) {
-        *why = "it has no causal form: what stands for the rest is made of all tokens, later ones too";
+    unsigned traits = nb_attention_traits(attention);
+    if (shape->causal && !(traits & NB_ATTENTION_CAUSAL)) {
+        *why = traits & NB_ATTENTION_ELSEWHERE
+                   ? "the layer is causal: causal=true says that the program keeps to the mask, a function's parameter "
+                     "`causal` that the function does"
+                   : "it has no causal form: what stands for the rest is made of all tokens, later ones too";
         return NB_OK;
     }
     return a->refusal ? a->refusal(attention->options, shape, why, ctx) : NB_OK;
@@ -139,7 +165,10 @@ static nb_status attend(nb_attending *a, const nb_layer *layer, int first, nb_sc
     uint64_t done = nb_multiplications();
     double start_s = pass.last_s = nb_clock_s();
     nb_status status = record_of(a->attention)->forward(&pass, a->attention->options, ctx);
-    passed->seconds = nb_clock_s() - start_s;
+    bool timed = pass.clock == NB_CLOCK_CALL || pass.clock == NB_CLOCK_OWN;
+    passed->seconds = timed ? pass.seconds : nb_clock_s() - start_s;
+    passed->clock = pass.clock;
+    passed->device = pass.device;
     memcpy(passed->part_s, pass.part_s, sizeof pass.part_s);
     passed->multiplications = (double)(nb_multiplications() - done);
     passed->bytes = a->bytes + most(a->team, ctx) - held;

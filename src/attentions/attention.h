@@ -30,6 +30,8 @@ typedef struct {
 
     /* Optional: finds what is wrong with the options that their table cannot tell, before anything runs. */
     nb_status (*check)(const void *options, nb_ctx *ctx);
+    /* Optional: reports what it needs and is not there, such as a program; may be slow. */
+    nb_status (*ready)(const void *options, nb_ctx *ctx);
     /* Optional: why there is no such pass, in one sentence (the row is `skipped`), or NULL. That it has no causal form
      * is known from its traits. */
     nb_status (*refusal)(const void *options, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
@@ -50,6 +52,8 @@ unsigned nb_attention_traits(const nb_choice *attention);                       
 int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape); /* 0: none */
 int nb_attention_keep(const nb_choice *attention);                              /* passes; 1: it keeps nothing */
 nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx);
+/* Calls `ready` of the attention and of the strategies, cores and attentions that its options name. */
+nb_status nb_attention_ready(const nb_choice *attention, nb_ctx *ctx);
 /* Why it is impossible for such layers; NULL: it is possible. */
 nb_status nb_attention_refusal(const nb_choice *attention, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
 nb_attention_cost nb_attention_cost_of(const nb_choice *attention, const nb_layer_shape *shape, int threads);
@@ -71,7 +75,9 @@ nb_status nb_attention_open(const nb_choice *attention, const nb_layer_shape *sh
                             nb_attending *attending, nb_ctx *ctx);
 
 typedef struct {
-    double seconds, part_s[NB_PART_COUNT];
+    double seconds, part_s[NB_PART_COUNT]; /* seconds: by `clock`; with NB_CLOCK_NONE, around the pass */
+    nb_pass_clock clock;
+    const char *device;     /* the pass's */
     double multiplications; /* of all threads, counted */
     double bytes;           /* most that was held at a time, with what `open` allocated, without points and output */
     const char *refusal, *diverged; /* the pass's */

@@ -45,7 +45,9 @@ enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
  *     17 an attention may take tokens piece by piece, and says whether its causal form looks ahead
  *     18 a strategy may tell its multiplications; a study's cost has a fixed part, and no speeds;
  *        a core may work elsewhere and from F and B, draw from a seed, and say whether it is ready;
- *        a layer says which coordinates of v guide an attention's choices; a column may be measured only if named */
-enum { NB_ABI = 18 };
+ *        a layer says which coordinates of v guide an attention's choices; a column may be measured only if named
+ *     19 an attention may work elsewhere, time itself and say whether it is ready; measuring may set a text of a row;
+ *        an experiment of a study that times may measure no time */
+enum { NB_ABI = 19 };
 
 #endif

@@ -162,7 +162,7 @@ static void print_cost(FILE *out, const nb_preview *o)
             o->others);
     fprintf(out, "time: about %s with %d worker%s\n", nb_preview_time(f, 1, time), f->workers,
             f->workers == 1 ? "" : "s");
-    if (o->e->config.study->exclusive)
+    if (nb_study_alone(o->e->config.study, &o->e->config))
         fprintf(out,
                 "exclusive: times are measured, so one worker runs, whatever --jobs says; let nothing else run beside "
                 "it\n");

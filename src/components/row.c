@@ -47,6 +47,11 @@ int nb_column_count(const nb_column *columns)
     return count;
 }
 
+bool nb_column_is_measured(const nb_column *c)
+{
+    return (c->type == NB_COLUMN_REAL && !c->identity) || c->told || strcmp(c->name, "reason") == 0;
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);

@@ -34,12 +34,16 @@ typedef struct {
     bool infinite;       /* a REAL that may be infinite: JSON then has the text "inf" or "-inf" */
     unsigned wanted;     /* the study's bits: measured if one is requested; 0: always measured */
     bool named;          /* `metrics: all` does not request it */
+    bool told;           /* a TEXT that measuring sets, and not the plan */
     const char *help;    /* one sentence, with the unit */
 } nb_column;
 
 /* Searches a table of columns in the order of the CSV, which ends with name == NULL. */
 const nb_column *nb_column_find(const nb_column *columns, const char *name); /* NULL if unknown */
 int nb_column_count(const nb_column *columns);
+
+/* True if measuring sets it: a number apart from the identity, the reason, or a text that is told. */
+bool nb_column_is_measured(const nb_column *column);
 
 /* True if two rows have the same value in a column; missing values are equal. */
 bool nb_column_same(const nb_column *column, const void *a, const void *b);

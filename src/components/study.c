@@ -38,6 +38,11 @@ const nb_column *nb_study_metric(const nb_study *study)
     return NULL;
 }
 
+bool nb_study_alone(const nb_study *study, const nb_config *config)
+{
+    return study->exclusive && !(study->untimed && study->untimed(config));
+}
+
 int nb_axis_count(const nb_study *study)
 {
     int count = 0;

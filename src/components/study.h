@@ -84,6 +84,8 @@ typedef struct nb_study {
 
     bool layers;    /* a scene is a layer (the heads of one input together); else it is one head */
     bool exclusive; /* it measures times, so nothing may run beside it: always one worker */
+    /* True if an experiment of an exclusive study measures no time, so that others may run beside it; NULL: none. */
+    bool (*untimed)(const nb_config *config);
 
     /* `levels`: sets of axes, as bits, from coarse to fine: rows that agree in them share work; ends with 0. */
     const nb_phase *phases;
@@ -145,6 +147,9 @@ typedef struct nb_study {
 
 const nb_study *nb_study_standard(void);
 const nb_study *nb_study_of(const nb_column *columns); /* the study with these columns; NULL: none */
+
+/* Whether nothing may run beside an experiment of the study. */
+bool nb_study_alone(const nb_study *study, const nb_config *config);
 
 int nb_axis_count(const nb_study *study);
 /* Returns the axis that has the column; NULL: none. */

@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "base/scratch.h"
 #include "base/server.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "data/tensor.h"
 
@@ -71,6 +72,17 @@ nb_status nb_question_add(nb_question *q, const char *name, int rows, int column
     return nb_npy_save_reals(path, 2, (int64_t[]){rows, columns}, values, ctx);
 }
 
+nb_status nb_question_add_floats(nb_question *q, const char *name, int rank, const int64_t *shape, size_t each,
+                                 const void *values, nb_ctx *ctx)
+{
+    const char *path;
+    size_t bytes = each;
+    NB_NEED(path, nb_format(ctx, "%s/%s", q->folder, name));
+    for (int i = 0; i < rank; i++) bytes *= (size_t)shape[i];
+    q->bytes += bytes;
+    return nb_npy_save_floats(path, rank, shape, each, values, ctx);
+}
+
 static nb_status print_text(FILE *out, const void *text, nb_ctx *ctx)
 {
     NB_REQUIRE(ctx, text, NB_ENOMEM, "out of memory: request.json");
@@ -86,6 +98,21 @@ static nb_status write_request(const nb_question *q, nb_ctx *ctx)
     nb_status status = nb_write_file(path, print_text, text, ctx);
     free(text);
     return status;
+}
+
+/* Reads the answer that a program which is not served may leave. */
+static nb_status read_answer(nb_question *q, nb_ctx *ctx)
+{
+    const char *path;
+    json_error_t error;
+    NB_TRY(ctx, nb_question_find(q, "answer.json", &path, ctx));
+    if (!path) return NB_OK;
+    json_t *answer = json_load_file(path, 0, &error);
+    if (answer) NB_TRY(ctx, nb_defer(ctx, drop, answer));
+    NB_REQUIRE(ctx, json_is_object(answer), NB_EIO, "%s: answer.json: expected a JSON object%s%s%s", q->program->run,
+               answer ? "" : ": ", answer ? "" : error.text, q->said);
+    q->answer = answer;
+    return NB_OK;
 }
 
 /* The program for this question alone. */
@@ -106,7 +133,7 @@ static nb_status run(nb_question *q, nb_ctx *ctx)
     NB_TRY(ctx, nb_ending_text(&ending, p->timeout, &end, ctx));
     NB_TRY(ctx, nb_last_words(log, q->folder, pid, &q->said, ctx));
     NB_REQUIRE(ctx, !*end, NB_EIO, "%s: %s%s", p->run, end, q->said);
-    return NB_OK;
+    return read_answer(q, ctx);
 }
 
 /* Any JSON value as a text for messages. */
@@ -133,16 +160,40 @@ static nb_status find_left(nb_question *q, const json_t *answer, nb_ctx *ctx)
             allowed, q->said);
 }
 
-/* Spares what the question waited for others, which is at most asked_s. */
-static nb_status spare_wait(nb_question *q, const json_t *answer, double asked_s, nb_ctx *ctx)
+nb_status nb_question_seconds(const nb_question *q, const char *key, double *seconds, nb_ctx *ctx)
 {
-    const json_t *waited = json_object_get(answer, "waited_s");
+    const json_t *value = json_object_get(q->answer, key);
     const char *text;
-    if (!waited) return NB_OK;
-    NB_TRY(ctx, write_value(q, waited, &text, ctx));
-    NB_REQUIRE(ctx, json_is_number(waited) && json_number_value(waited) >= 0, NB_EIO,
-               "%s: answered with waited_s %.60s; allowed are seconds, 0 or more%s", q->program->run, text, q->said);
-    q->spared_s += fmin(json_number_value(waited), asked_s);
+    *seconds = NAN;
+    if (!value) return NB_OK;
+    NB_TRY(ctx, write_value(q, value, &text, ctx));
+    NB_REQUIRE(ctx, json_is_number(value) && json_number_value(value) >= 0, NB_EIO,
+               "%s: answered with %s %.60s; allowed are seconds, 0 or more%s", q->program->run, key, text, q->said);
+    *seconds = json_number_value(value);
+    return NB_OK;
+}
+
+nb_status nb_question_text(const nb_question *q, const char *key, const char **text, nb_ctx *ctx)
+{
+    enum { MOST = 80 };
+    const json_t *value = json_object_get(q->answer, key);
+    const char *found = json_string_value(value), *written;
+    *text = NULL;
+    if (!value) return NB_OK;
+    NB_TRY(ctx, write_value(q, value, &written, ctx));
+    NB_REQUIRE(ctx, found && strlen(found) <= MOST && nb_text_is_clean(found, ""), NB_EIO,
+               "%s: answered with %s %.100s; allowed is a text of at most %d bytes, in one line%s", q->program->run,
+               key, written, MOST, q->said);
+    *text = *found ? found : NULL;
+    return NB_OK;
+}
+
+/* Spares what the question waited for others, which is at most asked_s. */
+static nb_status spare_wait(nb_question *q, double asked_s, nb_ctx *ctx)
+{
+    double waited_s;
+    NB_TRY(ctx, nb_question_seconds(q, "waited_s", &waited_s, ctx));
+    if (waited_s > 0) q->spared_s += fmin(waited_s, asked_s);
     return NB_OK;
 }
 
@@ -165,8 +216,9 @@ static nb_status serve(nb_question *q, nb_ctx *ctx)
     nb_hide_chance(text, q->folder, 0);
     q->said = text;
     NB_REQUIRE(ctx, reply.answer, NB_EIO, "%s: %s", p->run, text);
+    q->answer = reply.answer;
     NB_TRY(ctx, find_left(q, reply.answer, ctx));
-    return spare_wait(q, reply.answer, asked_s, ctx);
+    return spare_wait(q, asked_s, ctx);
 }
 
 nb_status nb_question_ask(nb_question *q, nb_ctx *ctx)

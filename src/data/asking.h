@@ -5,7 +5,8 @@
  * Without `serve` the program is started in that folder, which is its current one and its last argument, and finds the
  * question in request.json. Its standard output is thrown away; the end of its standard error tells why it failed. With
  * `serve` it is a server (base/server.h), and the question, with "folder" in it, is a line. Its answer {"done": WORD}
- * may have "waited_s": N, the seconds that the question waited there behind others'.
+ * may have "waited_s": N, the seconds that the question waited there behind others'. What else an answer may say, a
+ * program that is not served leaves in answer.json.
  *
  * `run` is split into words at blanks, with quotes and backslashes as a shell has
  * them, and no shell is involved. Since the program runs elsewhere, a word that names
@@ -29,8 +30,10 @@ typedef struct {
     double start;
 } nb_asking;
 
-/* The options table of an nb_asking. `results`: what is the same in all trials; `served`: what the program does. */
-#define NB_ASKING_OPTIONS(results, served) \
+/* The rows of an nb_asking in the options table of a struct that begins with one, and a table of nothing else.
+ * `results`: what is the same in all trials; `served`: what the program does. */
+#define NB_ASKING_OPTIONS(results, served) NB_ASKING_FIELDS(results, served), NB_OPTION_END
+#define NB_ASKING_FIELDS(results, served) \
     NB_FILE(nb_asking, run, NULL, "the program and its arguments, such as \"python3 mine.py\""), \
         NB_REAL(nb_asking, timeout, "60", 1e-3, 1e6, \
                 "seconds for one call; after that it is told to end, and killed a second later"), \
@@ -38,8 +41,7 @@ typedef struct {
         NB_OPTION_FIELD(nb_asking, serve, NB_OPTION_BOOL, int, "false", "the program stays alive and " served, \
                         .newer = true), \
         NB_OPTION_FIELD(nb_asking, start, NB_OPTION_REAL, double, "60", "seconds until such a program is ready", \
-                        .lo = 1e-3, .hi = 1e6, .newer = true, .for_key = "serve", .for_value = "true"), \
-        NB_OPTION_END
+                        .lo = 1e-3, .hi = 1e6, .newer = true, .for_key = "serve", .for_value = "true")
 
 /* A question and what came of it; its memory is ctx's. */
 typedef struct {
@@ -48,6 +50,7 @@ typedef struct {
     json_t *question;        /* an object */
     const char *const *done; /* what a served program may say that it has left, NULL-terminated */
     int left;                /* index in `done` of what it has left; 0: it is not served */
+    const json_t *answer;    /* an object; NULL: it is not served, and has left no answer.json */
     double spared_s;         /* seconds that are no part of the work: its start, and what the question waited */
     size_t bytes;            /* of the arrays */
     const char *said;        /* end of its standard error, for the end of messages */
@@ -59,9 +62,17 @@ nb_status nb_question_open(nb_question *q, const nb_asking *program, json_t *que
 
 /* Writes values (rows x columns, in C order) to an array in the folder. */
 nb_status nb_question_add(nb_question *q, const char *name, int rows, int columns, const double *values, nb_ctx *ctx);
+/* The same of float32 or float64, as nb_npy_save_floats. */
+nb_status nb_question_add_floats(nb_question *q, const char *name, int rank, const int64_t *shape, size_t each,
+                                 const void *values, nb_ctx *ctx);
 
 /* NB_EIO with the reason if the program fails, NB_EHOST if the system gives it no process, pipe or folder. */
 nb_status nb_question_ask(nb_question *q, nb_ctx *ctx);
+
+/* Finds what the answer says beside what is done: *seconds, 0 or more, or NaN; *text, a short text, or NULL. NB_EIO for
+ * anything else under that key. */
+nb_status nb_question_seconds(const nb_question *q, const char *key, double *seconds, nb_ctx *ctx);
+nb_status nb_question_text(const nb_question *q, const char *key, const char **text, nb_ctx *ctx);
 
 /* *path <- the program's file of that name; NULL: it has left none. */
 nb_status nb_question_find(const nb_question *q, const char *name, const char **path, nb_ctx *ctx);

@@ -4,6 +4,9 @@
 
 #include "base/clock.h"
 
+const char *const nb_pass_clock_names[] = {
+    [NB_CLOCK_PASS] = "pass", [NB_CLOCK_CALL] = "call", [NB_CLOCK_OWN] = "own", [NB_CLOCK_NONE] = "none"};
+
 void nb_pass_part(nb_pass *pass, nb_part part)
 {
     double now_s = nb_clock_s();

@@ -16,9 +16,10 @@ enum {
     NB_ATTENTION_ORACLE = 1 << 4,    /* looks at the exact outputs or at all of S */
     NB_ATTENTION_STEPS = 1 << 5,     /* takes tokens piece by piece, see nb_pass's `first` */
     NB_ATTENTION_FORESEES = 1 << 6,  /* its causal form is masked, but chooses or fits by later tokens too */
+    NB_ATTENTION_ELSEWHERE = 1 << 7, /* another process computes it: what it takes is not this process's */
 
     NB_ATTENTION_TRAITS = NB_ATTENTION_EXACT | NB_ATTENTION_CAUSAL | NB_ATTENTION_RANDOM | NB_ATTENTION_UNTRAINED |
-                          NB_ATTENTION_ORACLE | NB_ATTENTION_STEPS | NB_ATTENTION_FORESEES,
+                          NB_ATTENTION_ORACLE | NB_ATTENTION_STEPS | NB_ATTENTION_FORESEES | NB_ATTENTION_ELSEWHERE,
 };
 
 /* The parts of a pass, in seconds of this thread's clock: */
@@ -30,6 +31,15 @@ typedef enum {
     NB_PART_OUTPUT,    /* what is done to the output after that */
     NB_PART_COUNT
 } nb_part;
+
+/* Whose clock times a pass. */
+typedef enum {
+    NB_CLOCK_PASS, /* this process's, around the pass */
+    NB_CLOCK_CALL, /* this process's, around the call of a program, without files and waiting */
+    NB_CLOCK_OWN,  /* the program's own */
+    NB_CLOCK_NONE  /* nobody's: what the pass takes says nothing */
+} nb_pass_clock;
+extern const char *const nb_pass_clock_names[]; /* as rows have them */
 
 /* One pass, as the attention sees it. */
 typedef struct {
@@ -46,6 +56,10 @@ typedef struct {
     const char *
         refusal; /* why there is no output after all, in one sentence that lives as long as the state; NULL: there is */
     const char *diverged; /* likewise, why the output is not finite; NULL: nothing is known */
+    nb_pass_clock clock;  /* of an attention that works elsewhere; `seconds` is what CALL or OWN has measured */
+    double seconds;
+    const char
+        *device; /* where it was computed, as the program says; lives as long as the state; NULL: nothing is said */
 } nb_pass;
 
 /* Seconds since the last call, or since the pass began, go to a part. */

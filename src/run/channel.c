@@ -34,6 +34,38 @@ bool nb_channel_tell(int fd, nb_packet *packet, const nb_told *told)
     return sent >= 0;
 }
 
+/* Each told column ends with this; the reason comes last. */
+#define END '\x1f'
+
+nb_status nb_channel_join(const nb_column *columns, const nb_row *row, const char **text, nb_ctx *ctx)
+{
+    *text = "";
+    for (const nb_column *c = columns; c->name; c++) {
+        if (!c->told) continue;
+        const char *value = *(const char *const *)(const void *)((const char *)row + c->offset);
+        if (value) NB_NEED(value, nb_clean(ctx, value, ""));
+        NB_NEED(*text, nb_format(ctx, "%s%s%c", *text, value ? value : "", END));
+    }
+    if (row->reason) NB_NEED(*text, nb_format(ctx, "%s%s", *text, row->reason));
+    return NB_OK;
+}
+
+nb_status nb_channel_split(const nb_column *columns, const char *text, nb_row *row, nb_ctx *ctx)
+{
+    for (const nb_column *c = columns; c->name; c++) {
+        const char *end = c->told ? strchr(text, END) : NULL, *value;
+        if (!end) continue;
+        NB_NEED(value, nb_format(ctx, "%.*s", (int)(end - text), text));
+        NB_NEED(value, nb_clean(ctx, value, ""));
+        if (*value) *(const char **)(void *)((char *)row + c->offset) = value;
+        text = end + 1;
+    }
+    if (!*text) return NB_OK;
+    NB_NEED(text, nb_strdup(ctx, text)); /* which nb_clean may leave as it is */
+    NB_NEED(row->reason, nb_clean(ctx, text, ""));
+    return NB_OK;
+}
+
 const char *nb_message_text(const nb_message *m)
 {
     return m->bytes + m->result_bytes;

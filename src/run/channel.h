@@ -53,4 +53,9 @@ nb_heard nb_channel_hear(int fd, nb_packet *packet, nb_message *message);
 
 const char *nb_message_text(const nb_message *message);
 
+/* The texts that measuring has set, in one text for a message, and back: columns that are `told`, and the reason. ctx
+ * owns them. What a worker has made of such a text sets no more than these. */
+nb_status nb_channel_join(const nb_column *columns, const nb_row *row, const char **text, nb_ctx *ctx);
+nb_status nb_channel_split(const nb_column *columns, const char *text, nb_row *row, nb_ctx *ctx);
+
 #endif

@@ -9,7 +9,7 @@
 
 bool nb_sql_leaves_out(nb_sql_form f, const nb_column *c)
 {
-    bool result = (c->type == NB_COLUMN_REAL && !c->identity) || strcmp(c->name, "reason") == 0;
+    bool result = nb_column_is_measured(c);
     switch (f) {
     case NB_SQL_DEFINITIONS:
     case NB_SQL_NAMES: return false;

@@ -98,7 +98,7 @@ static void tell_watch(nb_pool *p)
 {
     double now_s = nb_clock_s();
     if (!p->sink->watch || now_s < p->watch_at_s) return;
-    p->watch_at_s = now_s + (p->plan->config->study->exclusive ? 1 : 0.2);
+    p->watch_at_s = now_s + (nb_study_alone(p->plan->config->study, p->plan->config) ? 1 : 0.2);
     p->sink->watch(p->sink->self);
 }
 
@@ -203,7 +203,7 @@ static nb_status run_here(const nb_plan *plan, const bool *pending, int blas_thr
 
 bool nb_workers_alone(const nb_plan *plan, nb_workers *workers)
 {
-    bool too_many = plan->config->study->exclusive && workers->jobs > 1;
+    bool too_many = nb_study_alone(plan->config->study, plan->config) && workers->jobs > 1;
     if (too_many) workers->jobs = 1;
     return too_many;
 }

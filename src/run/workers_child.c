@@ -84,10 +84,13 @@ static nb_status tell_row(void *self, int index, const nb_row *row, nb_ctx *ctx)
 {
     child *c = self;
     const nb_study *study = c->plan->config->study;
-    (void)ctx;
+    const char *text;
     end_if_unfit(c);
-    tell(c, (nb_told){NB_HEARD_ROW, index, row->status, row->reason, (const char *)row + study->result_offset,
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, nb_channel_join(study->columns, row, &text, ctx));
+    tell(c, (nb_told){NB_HEARD_ROW, index, row->status, text, (const char *)row + study->result_offset,
                       study->result_size});
+    nb_ctx_release(ctx, mark);
     return NB_OK;
 }
 

@@ -102,8 +102,8 @@ static nb_status deliver_rows(nb_pool *p, nb_worker *w)
     return NB_OK;
 }
 
-/* Adds a row to those of the instance in flight. */
-static nb_status append_row(nb_pool *p, nb_worker *w, int index, const char *status, const char *reason,
+/* Adds a row to those of the instance in flight; text: as nb_channel_join has it. */
+static nb_status append_row(nb_pool *p, nb_worker *w, int index, const char *status, const char *text,
                             const void *result)
 {
     const nb_study *study = p->plan->config->study;
@@ -113,8 +113,7 @@ static nb_status append_row(nb_pool *p, nb_worker *w, int index, const char *sta
     kept->index = index;
     nb_plan_row(p->plan, index, kept->row);
     kept->row->status = status;
-    if (*reason) NB_NEED(kept->row->reason, nb_strdup(w->mail, reason));
-    if (*reason) NB_NEED(kept->row->reason, nb_clean(w->mail, kept->row->reason, ""));
+    NB_TRY(p->ctx, nb_channel_split(study->columns, text, kept->row, w->mail));
     if (result) memcpy((char *)kept->row + study->result_offset, result, study->result_size);
     p->jobs.rows[index] = NB_ROW_TOLD;
     *w->last = kept;

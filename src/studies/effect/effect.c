@@ -11,7 +11,7 @@ static const nb_option options[] = {NB_OPTION_END};
 static const nb_axis axes[] = {[NB_EFFECT_PROBLEM] = NB_AXIS_PROBLEMS,
                                [NB_EFFECT_ATTENTION] =
                                    NB_AXIS_OF("attentions", "attention", NB_AXIS_COMPONENT, .registry = &nb_attentions,
-                                              .check = nb_attention_check),
+                                              .check = nb_attention_check, .ready = nb_attention_ready),
                                {.key = NULL}};
 
 /* The phases, by nb_effect_phase. */

@@ -9,7 +9,7 @@
 #define WHOLE(field, ...) REAL(field, .integer = true, __VA_ARGS__)
 /* A measure of error, of which exact attention in single precision has some 1e-6. */
 #define ERROR(field, ...) REAL(field, .exact = "(output_error <= 1e-5 OR " NB_EXACT_ATTENTION_SQL ")", __VA_ARGS__)
-#define TIME(field, ...) REAL(field, .time = true, __VA_ARGS__)
+#define TIME(field, ...) REAL(field, .time = true, .wanted = NB_FORWARD_WANT_TIMES, __VA_ARGS__)
 
 const nb_column nb_forward_columns[] = {
     NB_COLUMN_EXPERIMENT(nb_forward_row),
@@ -28,6 +28,14 @@ const nb_column nb_forward_columns[] = {
     TEXT(quality_rows, .identity = true,
          .help = "query tokens of a head that outputs were compared for at most, or all"),
     NB_COLUMNS_OF_HEAD(nb_forward_row),
+    TEXT(device, .time = true, .told = true,
+         .help =
+             "where the pass was computed, as a function or a program says, such as \"NVIDIA H100, float16\"; empty: "
+             "nothing is said, as of nysbench's own, which use the CPU in single precision"),
+    TEXT(clock, .time = true, .told = true,
+         .help = "by whose clock latency_s is: pass, nysbench's around the pass; call, nysbench's around the call of a "
+                 "program, without the files and the waiting here; own, the function's or program's, as it reports; "
+                 "none, no column of times is filled"),
     NB_COLUMN_STATUS(nb_forward_row),
     NB_COLUMN_REASON(nb_forward_row),
     WHOLE(landmarks, .help = "landmarks, features or clusters that stand for the rest; 0: none, as of exact attention"),

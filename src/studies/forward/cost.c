@@ -14,7 +14,8 @@
 #define SECONDS_PER_PROCESS 2e-2
 #define LEAST_SPAN_S 1e-3
 #define SECONDS_PER_ERASURE 3e-2
-enum { PASSES = 6, LEAST = 6, LEAST_LONG = 3 }; /* passes that are not of the rounds; rounds */
+/* Passes that are not of the rounds, and of experiments without rounds; rounds. */
+enum { PASSES = 6, UNTIMED_PASSES = 2, LEAST = 6, LEAST_LONG = 3 };
 
 typedef struct { /* one trial's */
     double passes_s, rounds_s, held, most;
@@ -60,6 +61,8 @@ static double multiplications_of(const nb_attention_cost *cost, const nb_choice 
 {
     double m = nb_attention_size(attention, s), n = s->n;
     if (!isnan(cost->multiplications)) return cost->multiplications;
+    if (nb_attention_traits(attention) & NB_ATTENTION_ELSEWHERE) /* as if it were exact */
+        return nb_layer_heads(s) * n * n * (s->d + s->dv);
     return nb_layer_heads(s) * (4 * n * m * (s->d + s->dv) + 4000 * m * m * m);
 }
 
@@ -70,8 +73,13 @@ static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, s
     const nb_choice *attention = nb_plan_choice(plan, row, NB_FORWARD_ATTENTION);
     nb_attention_cost cost = nb_attention_cost_of(attention, shape, threads);
     double pass_s = multiplications_of(&cost, attention, shape) * SECONDS_PER_MULTIPLICATION / threads;
-    s->passes_s += PASSES * pass_s + SECONDS_PER_PROCESS + SECONDS_PER_ERASURE;
-    s->rounds_s += (rounds != NB_AUTO ? rounds : pass_s > NB_LONG_S ? LEAST_LONG : LEAST) * fmax(pass_s, LEAST_SPAN_S);
+    bool timed = nb_forward_settings_of(plan->config)->timed;
+    s->passes_s += timed ? PASSES * pass_s + SECONDS_PER_PROCESS + SECONDS_PER_ERASURE : UNTIMED_PASSES * pass_s;
+    if (timed)
+        s->rounds_s += (rounds != NB_AUTO    ? rounds
+                        : pass_s > NB_LONG_S ? LEAST_LONG
+                                             : LEAST) *
+                       fmax(pass_s, LEAST_SPAN_S);
     if (plan->config->wanted & NB_FORWARD_WANT_ERROR) add_matrix(plan->config, attention, shape, threads, s);
     s->held += fmax(cost.bytes, 0);
     s->most = fmax(s->most, fmax(cost.bytes, 0));
@@ -82,6 +90,7 @@ static void add_row(const nb_plan *plan, int row, const nb_layer_shape *shape, s
 static double gemm_s(const nb_forward_settings *settings)
 {
     double passes = PASSES + (settings->rounds == NB_AUTO ? LEAST : settings->rounds);
+    if (!settings->timed) return 0;
     return 0.5 * passes * NB_GEMM_FLOPS * SECONDS_PER_MULTIPLICATION;
 }
 
@@ -97,12 +106,13 @@ nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pe
         for (next = i; next < unit->end && plan->rows[next].trial == plan->rows[i].trial; next++)
             if (!scene->refusal && (!pending || pending[next])) add_row(plan, next, &shape, &s);
         if (s.count == 0) continue;
-        double given_s = settings->rounds == NB_AUTO ? settings->seconds * s.count : 0;
+        double given_s = settings->timed && settings->rounds == NB_AUTO ? settings->seconds * s.count : 0;
         cost.fixed_s += fmax(given_s - s.rounds_s, 0);
         cost.seconds += s.passes_s + gemm_s(settings) + exact_s(&shape, settings) + fmax(given_s, s.rounds_s);
         /* What does not fit together takes turns. */
         cost.bytes = fmax(cost.bytes, fmax(s.alone, fmin(s.held, 2 * s.most)));
     }
-    cost.bytes += 64e6 + 4.0 * NB_ERASER + 16.0 * NB_GEMM_SIZE * NB_GEMM_SIZE + 4 * 5 * points + 8 * points;
+    cost.bytes += 64e6 + 4 * 5 * points + 8 * points;
+    if (settings->timed) cost.bytes += 4.0 * NB_ERASER + 16.0 * NB_GEMM_SIZE * NB_GEMM_SIZE;
     return cost;
 }

@@ -6,6 +6,8 @@
 #include "studies/forward/rounds.h"
 
 static const nb_option options[] = {
+    NB_BOOL(nb_forward_settings, timed, "true",
+            "false: outputs alone are measured, once, by all workers; no pass is timed"),
     NB_REAL(nb_forward_settings, seconds, "1", 0, 1e5,
             "seconds for each method's share of the rounds, unless all times are known well before; a few rounds are "
             "run whatever they take"),
@@ -28,10 +30,24 @@ static const nb_axis axes[] = {
     [NB_FORWARD_HEADS] = NB_AXIS_OF("heads", "heads", NB_AXIS_INTEGER, .scene = true, .resolved = true, .lo = 0,
                                     .hi = 65536, .initial = "0"),
     [NB_FORWARD_ATTENTION] = NB_AXIS_OF("attentions", "attention", NB_AXIS_COMPONENT, .registry = &nb_attentions,
-                                        .check = nb_attention_check),
+                                        .check = nb_attention_check, .ready = nb_attention_ready),
     [NB_FORWARD_THREADS] =
         NB_AXIS_OF("threads", "threads", NB_AXIS_INTEGER, .lo = 1, .hi = NB_MOST_THREADS, .initial = "1"),
     {.key = NULL}};
+
+static bool is_untimed(const nb_config *config)
+{
+    return !nb_forward_settings_of(config)->timed;
+}
+
+/* The times are wanted, whatever `metrics` names: rows that were measured without them are measured again. */
+static nb_status complete(nb_config *config, nb_ctx *ctx)
+{
+    (void)ctx;
+    config->wanted &= ~(unsigned)NB_FORWARD_WANT_TIMES;
+    if (!is_untimed(config)) config->wanted |= NB_FORWARD_WANT_TIMES;
+    return NB_OK;
+}
 
 /* The phases, by nb_forward_phase. */
 static const nb_phase phases[] = {{"the problem's data", NB_FORWARD_PROBLEM, 0, false},
@@ -56,8 +72,9 @@ static void prepare_scene(const nb_config *config, nb_planned_scene *s)
 /* Times differ from trial to trial, and speed-ups are of methods that were timed together. */
 static bool is_random(const nb_plan *plan, const nb_planned_scene *scene, const nb_method *method)
 {
-    (void)plan, (void)scene, (void)method;
-    return true;
+    const nb_choice *attention =
+        nb_config_choice(plan->config, NB_FORWARD_ATTENTION, method->value[NB_FORWARD_ATTENTION]);
+    return !is_untimed(plan->config) || scene->random || nb_attention_traits(attention) & NB_ATTENTION_RANDOM;
 }
 
 static nb_status check_scene(const nb_plan *plan, const nb_planned_scene *s, nb_ctx *ctx)
@@ -71,7 +88,11 @@ static nb_status check_scene(const nb_plan *plan, const nb_planned_scene *s, nb_
 /* Mistakes that one key alone does not show. */
 static nb_status check(const nb_config *config, nb_place place, nb_mistakes *mistakes)
 {
-    if (nb_forward_settings_of(config)->quality || !(config->wanted & NB_FORWARD_WANT_ERROR)) return NB_OK;
+    const nb_forward_settings *s = nb_forward_settings_of(config);
+    if (!s->quality && !s->timed)
+        NB_TRY(mistakes->ctx,
+               nb_mistakes_add(mistakes, place, "timed: false and quality: false: nothing is left to measure"));
+    if (s->quality || !(config->wanted & NB_FORWARD_WANT_ERROR)) return NB_OK;
     return nb_mistakes_add(mistakes, place, "metrics: error needs quality: true; without it nothing is compared");
 }
 
@@ -125,8 +146,10 @@ const nb_study nb_study_forward = {
     .result_size = sizeof(nb_forward),
     .layers = true,
     .exclusive = true,
+    .untimed = is_untimed,
     .phases = phases,
     .levels = levels,
+    .complete = complete,
     .check = check,
     .default_baseline = default_baseline,
     .prepare_scene = prepare_scene,

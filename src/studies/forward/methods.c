@@ -2,6 +2,9 @@
 /* methods.c - see methods.h */
 #include "studies/forward/methods.h"
 
+#include "base/clock.h"
+#include "base/machine.h"
+
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -15,6 +18,8 @@ nb_status nb_forward_method_make(nb_forward_method *m, nb_forward_bench *bench, 
     nb_attention_cost cost = nb_attention_cost_of(attention, s, threads);
     *m = (nb_forward_method){
         .row = row, .attention = attention, .threads = threads, .keeps = nb_attention_keep(attention), .bench = bench};
+    m->elsewhere = nb_attention_traits(attention) & NB_ATTENTION_ELSEWHERE;
+    m->clock = NB_CLOCK_NONE;
     double *measures = (double *)&m->measures;
     for (size_t i = 0; i < sizeof m->measures / sizeof *measures; i++) measures[i] = NAN;
     m->measures.landmarks = nb_attention_size(attention, s);
@@ -48,17 +53,17 @@ static nb_status one_pass(void *self, nb_ctx *ctx)
 
 nb_status nb_forward_find_peak(nb_forward_method *m, nb_ctx *ctx)
 {
-    return nb_peak_of(one_pass, m, &m->measures.peak_bytes, ctx);
+    return m->elsewhere ? NB_OK : nb_peak_of(one_pass, m, &m->measures.peak_bytes, ctx);
 }
 
-/* The same layer with one value of 1 for each key. */
-static nb_status make_ones(const nb_layer *layer, nb_layer *ones, nb_ctx *ctx)
+/* The same layer with values of 1, dv for each key. */
+static nb_status make_ones(const nb_layer *layer, int dv, nb_layer *ones, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &layer->shape;
-    size_t count = (size_t)s->batch * (size_t)s->key_heads * (size_t)s->n;
+    size_t count = (size_t)s->batch * (size_t)s->key_heads * (size_t)s->n * (size_t)dv;
     nb_scalar *v;
     *ones = *layer;
-    ones->shape.dv = 1;
+    ones->shape.dv = dv;
     NB_NEED(v, nb_alloc_scalars(ctx, count));
     for (size_t i = 0; i < count; i++) v[i] = 1;
     ones->v = v;
@@ -96,10 +101,11 @@ static nb_status find_row_sums(nb_forward_method *m, nb_ctx *own)
     nb_layer ones;
     nb_scalar *out = m->bench->out;
     double most = 0;
-    NB_TRY(own, make_ones(m->bench->layer, &ones, own));
+    /* One column is enough, but what others have written may have been made for V's dimension alone. */
+    NB_TRY(own, make_ones(m->bench->layer, m->elsewhere ? m->bench->layer->shape.dv : 1, &ones, own));
     NB_TRY(own, first_pass(m, &ones, out, own));
-    for (size_t i = 0; i < (size_t)nb_layer_heads(&ones.shape) * (size_t)ones.shape.n; i++)
-        most = fmax(most, isfinite(out[i]) ? fabs((double)out[i] - 1) : INFINITY);
+    size_t entries = (size_t)nb_layer_heads(&ones.shape) * (size_t)ones.shape.n * (size_t)ones.shape.dv;
+    for (size_t i = 0; i < entries; i++) most = fmax(most, isfinite(out[i]) ? fabs((double)out[i] - 1) : INFINITY);
     if (!m->passed.refusal && isfinite(most)) m->measures.rowsum_deviation = most;
     return NB_OK;
 }
@@ -176,6 +182,9 @@ static nb_status find_matrix_error(nb_forward_method *m, const nb_exact *exact, 
 nb_status nb_forward_find_errors(nb_forward_method *m, const nb_exact *exact, bool matrix, nb_ctx *ctx)
 {
     NB_TRY(ctx, first_pass(m, m->bench->layer, m->bench->out, m->own));
+    m->clock = m->passed.clock;
+    if (m->passed.device) NB_NEED(m->device, nb_strdup(ctx, m->passed.device));
+    if (!m->elsewhere) m->bytes = m->passed.bytes;
     if (m->passed.refusal) return leave(m, "skipped", m->passed.refusal, ctx);
     if (m->passed.diverged) return leave(m, "diverged", m->passed.diverged, ctx);
     nb_ctx_release(m->own, 0);
@@ -192,7 +201,9 @@ static nb_status pass(nb_forward_method *m, int index)
     nb_forward_bench *b = m->bench;
     m->attending.passes = index;
     NB_TRY(m->own, nb_attention_forward(&m->attending, b->layer, b->out, &m->passed, m->own));
-    m->bytes = fmax(m->bytes, m->passed.bytes);
+    NB_REQUIRE(m->own, m->passed.clock == m->clock, NB_EIO,
+               "%s: answered with seconds in some passes, and not in others", m->attention->label);
+    if (!m->elsewhere) m->bytes = fmax(m->bytes, m->passed.bytes);
     for (int part = 0; part < NB_PART_COUNT; part++) m->span_parts[part] += m->passed.part_s[part];
     m->span_multiplications += m->passed.multiplications;
     m->span_passes++;
@@ -229,13 +240,19 @@ static nb_status begin_span(void *self, nb_ctx *ctx)
         for (int i = 0; i < NB_ERASER; i++) b->eraser[i] += 1;
     memset(m->span_parts, 0, sizeof m->span_parts);
     m->span_multiplications = m->span_passes = 0;
+    if (m->elsewhere) b->begun_s = nb_clock_s(), b->begun_busy_s = nb_busy_s();
     return NB_OK;
 }
 
 static nb_status end_fresh(void *self, nb_ctx *ctx)
 {
     nb_forward_method *m = self;
+    nb_forward_bench *b = m->bench;
     (void)ctx;
+    if (m->elsewhere) {
+        b->elsewhere_s += nb_clock_s() - b->begun_s;
+        b->elsewhere_busy_s += nb_busy_s() - b->begun_busy_s;
+    }
     const nb_layer_shape *s = &m->bench->layer->shape;
     size_t count = (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv;
     m->bench->checksum += (double)nb_scalar_sum(count, m->bench->out);
@@ -257,10 +274,23 @@ static nb_status end_kept(void *self, nb_ctx *ctx)
     return end_fresh(self, ctx);
 }
 
+bool nb_forward_is_timed(const nb_forward_method *m)
+{
+    return m->clock != NB_CLOCK_NONE;
+}
+
+static double seconds_of_pass(const void *self)
+{
+    return ((const nb_forward_method *)self)->passed.seconds;
+}
+
 nb_contestant nb_forward_contestant(nb_forward_method *m, bool fresh)
 {
-    return (nb_contestant){
-        .self = m, .begin = begin_span, .pass = fresh ? fresh_pass : kept_pass, .end = fresh ? end_fresh : end_kept};
+    return (nb_contestant){.self = m,
+                           .begin = begin_span,
+                           .pass = fresh ? fresh_pass : kept_pass,
+                           .end = fresh ? end_fresh : end_kept,
+                           .seconds = m->elsewhere ? seconds_of_pass : NULL};
 }
 
 nb_status nb_forward_take_times(nb_forward_method *m, const nb_timed *kept, const nb_timed *fresh, nb_ctx *ctx)
@@ -284,8 +314,7 @@ nb_status nb_forward_take_times(nb_forward_method *m, const nb_timed *kept, cons
     }
     r->amortized_s = (r->fresh_s + (m->keeps - 1) * r->latency_s) / m->keeps;
     r->tokens_per_s = m->bench->layer->shape.n / r->latency_s;
-    r->workspace_bytes = m->bytes;
-    if (t.middle < 0) return NB_OK;
+    if (t.middle < 0 || m->elsewhere) return NB_OK;
     int at = (m->spans - kept->count + t.middle) % NB_MOST_ROUNDS; /* the warm-up's spans came before */
     r->select_s = m->parts[at][NB_PART_LANDMARKS];
     r->core_s = m->parts[at][NB_PART_CORE];

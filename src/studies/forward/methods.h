@@ -15,7 +15,9 @@ typedef struct { /* what the methods of a layer share */
     /* cold: empty the caches before each pass; closing: open and close workspaces around each span, since together
      * they do not fit into memory. */
     bool cold, closing;
-    double checksum; /* of outputs, so that the compiler cannot leave out their computation */
+    double elsewhere_s, elsewhere_busy_s; /* of passes elsewhere: wall clock, and CPU time of the whole machine */
+    double begun_s, begun_busy_s;         /* of such a pass, when it began */
+    double checksum;                      /* of outputs, so that the compiler cannot leave out their computation */
 } nb_forward_bench;
 enum { NB_ERASER = 1 << 24 };
 
@@ -30,6 +32,9 @@ typedef struct {
     bool open;
     nb_attending attending;
     nb_passed passed;                                 /* its last pass */
+    bool elsewhere;                                   /* another process computes it */
+    nb_pass_clock clock;                              /* of all its passes, by the first */
+    const char *device;                               /* the first pass's */
     int fresh_passes;                                 /* passes that choose landmarks anew, each with its own index */
     double (*parts)[NB_PART_COUNT], *multiplications; /* by span of kept passes: means over its passes */
     int spans;
@@ -49,6 +54,9 @@ nb_status nb_forward_find_peak(nb_forward_method *method, nb_ctx *ctx);
 /* Checks that there are outputs and, unless `exact` is NULL, measures their errors: by one pass against the exact
  * outputs, and one with V = 1 for rowsum_deviation; with `matrix`, that of S~ by n / NB_EXACT_COLUMNS passes more. */
 nb_status nb_forward_find_errors(nb_forward_method *method, const nb_exact *exact, bool matrix, nb_ctx *ctx);
+
+/* Whether times of its passes mean something; known after nb_forward_find_errors. */
+bool nb_forward_is_timed(const nb_forward_method *method);
 
 /* Makes a contestant: of passes that keep the landmarks, or (`fresh`) choose new ones. For an attention that keeps
  * none, all passes are of the first kind. */

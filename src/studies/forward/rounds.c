@@ -30,7 +30,7 @@ static nb_status span(const nb_contestant *c, int batch, double *seconds, nb_ctx
     if (c->begin) NB_TRY(ctx, c->begin(c->self, ctx));
     double start_s = nb_clock_s();
     for (int i = 0; i < batch; i++) NB_TRY(ctx, c->pass(c->self, ctx));
-    *seconds = (nb_clock_s() - start_s) / batch;
+    *seconds = c->seconds ? c->seconds(c->self) : (nb_clock_s() - start_s) / batch;
     return c->end ? c->end(c->self, ctx) : NB_OK;
 }
 
@@ -59,7 +59,7 @@ static nb_status warm_up(race *r, int which)
         if (fabs(now - before) <= r->terms->alike * now) break;
         if (i > 0 && now > NB_LONG_S) break;
     }
-    if (t->status == NB_OK && now > 0 && now < r->terms->batch_s)
+    if (t->status == NB_OK && !r->all[which].seconds && now > 0 && now < r->terms->batch_s)
         t->batch = (int)fmin(ceil(r->terms->batch_s / now), MOST_BATCH);
     return NB_OK;
 }

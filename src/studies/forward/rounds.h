@@ -13,6 +13,8 @@ typedef struct {
     nb_status (*begin)(void *self, nb_ctx *ctx); /* before each span, not timed */
     nb_status (*pass)(void *self, nb_ctx *ctx);  /* timed: once, or several times in a row */
     nb_status (*end)(void *self, nb_ctx *ctx);   /* after each span, not timed */
+    /* The seconds of the last pass by another clock than this process's; a span is then one pass. NULL: this one's. */
+    double (*seconds)(const void *self);
     const nb_pending *pending;
     int phase, first, last;
 } nb_contestant;

@@ -27,6 +27,7 @@ typedef struct {
 typedef struct { /* of one trial */
     const instance *in;
     int first, end, trial;
+    bool timed; /* the experiment measures times */
     nb_forward_bench bench;
     int count;
     nb_forward_method *methods; /* of the pending rows */
@@ -39,6 +40,8 @@ static nb_status put(const instance *in, const nb_forward_method *m)
     out.status = m->status ? m->status : "ok";
     out.reason = m->reason;
     out.measures = m->measures;
+    out.clock = nb_pass_clock_names[m->clock];
+    out.device = m->device;
     return nb_pending_put(in->pending, m->row, &out.row);
 }
 
@@ -71,6 +74,7 @@ static nb_status find_methods(trial *t)
 
 static nb_status find_peaks(trial *t)
 {
+    if (!t->timed) return NB_OK;
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
         if (m->status) continue;
         nb_pending_at(t->in->pending, NB_FORWARD_AT_MEMORY, m->row, m->row + 1);
@@ -128,6 +132,8 @@ static nb_status find_errors(trial *t)
         nb_pending_at(in->pending, NB_FORWARD_AT_OUTPUT, m->row, m->row + 1);
         nb_status status = nb_forward_find_errors(m, compared ? &exact : NULL, matrix, in->ctx);
         nb_ctx_release(m->own, 0);
+        if (!m->elsewhere) m->measures.workspace_bytes = m->bytes;
+        if (!t->timed) m->clock = NB_CLOCK_NONE;
         NB_TRY(in->ctx, take_failure(in, m, status, "failed"));
     }
     return NB_OK;
@@ -170,8 +176,8 @@ static nb_status make_field(const trial *t, field *f)
     NB_NEED(f->timed, nb_alloc(ctx, most, sizeof *f->timed));
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++) {
         m->kept = m->fresh = m->gemm = -1;
-        if (m->status) continue;
-        NB_TRY(ctx, enter_gemm(f, t, m));
+        if (m->status || !nb_forward_is_timed(m)) continue;
+        if (!m->elsewhere) NB_TRY(ctx, enter_gemm(f, t, m));
         if (m->keeps != 1)
             m->fresh = enter(f, t, nb_forward_contestant(m, true), NB_FORWARD_AT_PASS, m->row, m->row + 1);
         m->kept = enter(f, t, nb_forward_contestant(m, false), NB_FORWARD_AT_PASS, m->row, m->row + 1);
@@ -199,10 +205,13 @@ static nb_status take_method(const trial *t, const field *f, nb_forward_method *
         return NB_OK;
     }
     NB_TRY(t->in->ctx, nb_forward_take_times(m, kept, fresh, t->in->ctx));
+    if (!m->elsewhere) m->measures.workspace_bytes = m->bytes;
     if (fresh) m->measures.first_s = fresh->first_s;
-    NB_TRY(t->in->ctx, nb_timing_of(&f->timed[m->gemm], &gemm, t->in->ctx));
-    m->measures.gemm_gflops_per_s = 1e-9 * NB_GEMM_FLOPS / gemm.median;
-    m->measures.gemm_share = m->measures.gflops_per_s / m->measures.gemm_gflops_per_s;
+    if (m->gemm >= 0) {
+        NB_TRY(t->in->ctx, nb_timing_of(&f->timed[m->gemm], &gemm, t->in->ctx));
+        m->measures.gemm_gflops_per_s = 1e-9 * NB_GEMM_FLOPS / gemm.median;
+        m->measures.gemm_share = m->measures.gflops_per_s / m->measures.gemm_gflops_per_s;
+    }
     m->measures.load = load;
     if (load > MUCH_LOAD)
         NB_NEED(m->reason, nb_format(t->in->ctx, "%s%sother programs used %.2f CPUs while it was timed",
@@ -210,11 +219,11 @@ static nb_status take_method(const trial *t, const field *f, nb_forward_method *
     return NB_OK;
 }
 
-/* CPUs that others used since both clocks were read. */
-static double load_since(double busy_s, double work_s, double wall_s)
+/* CPUs that others used since both clocks were read, apart from what passes elsewhere took. */
+static double load_since(double busy_s, double work_s, double wall_s, const nb_forward_bench *b)
 {
-    double passed_s = nb_clock_s() - wall_s;
-    double load = (nb_busy_s() - busy_s - (nb_work_s() - work_s)) / passed_s;
+    double passed_s = nb_clock_s() - wall_s - b->elsewhere_s;
+    double load = (nb_busy_s() - busy_s - b->elsewhere_busy_s - (nb_work_s() - work_s)) / passed_s;
     return isnan(load) ? NAN : fmax(0, load);
 }
 
@@ -236,9 +245,9 @@ static nb_status time_all(trial *t)
     terms.budget_s = s->seconds * t->count;
     double busy_s = nb_busy_s(), work_s = nb_work_s(), wall_s = nb_clock_s();
     NB_TRY(in->ctx, nb_rounds_run(f.count, f.contestants, &terms, in->rng, f.timed, in->ctx));
-    double load = load_since(busy_s, work_s, wall_s);
+    double load = load_since(busy_s, work_s, wall_s, &t->bench);
     for (nb_forward_method *m = t->methods; m < t->methods + t->count; m++)
-        if (!m->status) NB_TRY(in->ctx, take_method(t, &f, m, load));
+        if (!m->status && m->kept >= 0) NB_TRY(in->ctx, take_method(t, &f, m, load));
     return NB_OK;
 }
 
@@ -250,9 +259,9 @@ static nb_status measure(trial *t)
     NB_TRY(in->ctx, find_peaks(t));
     NB_TRY(in->ctx, make_teams(t));
     NB_NEED(t->bench.out, nb_alloc_scalars(in->ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv));
-    NB_NEED(t->bench.eraser, nb_alloc(in->ctx, NB_ERASER, sizeof *t->bench.eraser));
+    if (t->timed) NB_NEED(t->bench.eraser, nb_alloc(in->ctx, NB_ERASER, sizeof *t->bench.eraser));
     NB_TRY(in->ctx, find_errors(t));
-    NB_TRY(in->ctx, time_all(t));
+    if (t->timed) NB_TRY(in->ctx, time_all(t));
     for (const nb_forward_method *m = t->methods; m < t->methods + t->count; m++) NB_TRY(in->ctx, put(in, m));
     return NB_OK;
 }
@@ -261,6 +270,7 @@ static nb_status run_trial(void *self, int first, int end)
 {
     instance *in = self;
     trial t = {.in = in, .first = first, .end = end, .trial = in->plan->rows[first].trial};
+    t.timed = nb_forward_settings_of(in->plan->config)->timed;
     nb_status status = NB_OK;
     if (in->fresh) nb_ctx_release(in->ctx, in->points);
     nb_pending_at(in->pending, NB_FORWARD_AT_DATA, first, end);

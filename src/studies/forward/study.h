@@ -14,7 +14,7 @@ typedef enum { NB_FORWARD_PROBLEM, NB_FORWARD_HEADS, NB_FORWARD_ATTENTION, NB_FO
 /* Keys of a config; forward.c describes each. */
 typedef struct {
     double seconds;
-    int rounds, cold, quality, quality_rows; /* rounds, quality_rows: NB_AUTO for the word */
+    int timed, rounds, cold, quality, quality_rows; /* rounds, quality_rows: NB_AUTO for the word */
 } nb_forward_settings;
 
 const nb_forward_settings *nb_forward_settings_of(const nb_config *config);
@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     NB_ROW_FIRST
     int heads, threads;
-    const char *attention, *cold, *quality, *quality_rows;
+    const char *attention, *cold, *quality, *quality_rows, *device, *clock;
     nb_forward measures;
 } nb_forward_row;
 
@@ -45,7 +45,7 @@ nb_status nb_forward_run(const nb_plan *plan, int scene, const bool *pending, co
 nb_cost nb_forward_cost(const nb_plan *plan, const nb_unit *unit, const bool *pending);
 
 /* Bits of nb_config's `wanted`. */
-enum { NB_FORWARD_WANT_ERROR = 1 << 0 };
+enum { NB_FORWARD_WANT_ERROR = 1 << 0, NB_FORWARD_WANT_TIMES = 1 << 1 };
 
 /* Numbers of the study's phases (nb_phase). */
 typedef enum {
