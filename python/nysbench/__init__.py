@@ -14,6 +14,7 @@ import importlib
 # Names, by the module that has them. It is imported when one is first used: a program that picks landmarks for
 # nysbench needs no library, and nobody needs PyTorch who captures nothing.
 _NAMES = {
+    "_attention_function": ["attention_function"],
     "_effect": ["effect"],
     "_errors": ["ArgumentError", "Error", "FileError", "HostError", "InternalError", "NumericError",
                 "OutOfMemoryError", "ShapeError"],

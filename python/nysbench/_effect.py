@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ._attention_interface import needs, require_model
+from ._callbacks import Callback
 from ._errors import ArgumentError, NumericError
 from ._experiment import run_served
 from ._head_files import quoted
+from ._layers import with_strategy
 from ._result import Run
 from ._session import BRIDGE
 from ._safetensors import write
@@ -24,8 +26,9 @@ from .serve import line_of, printable
 _KEPT = 2  # exact passes that are kept
 
 
-def effect(model: Any, inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]], attentions: str | Sequence[str], *,
-           layers: str | int | Sequence[str | int] = ("all",), sources: Sequence[str] | None = None, trials: int = 1,
+def effect(model: Any, inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+           attentions: str | Callable | Sequence[str | Callable], *, layers: str | int | Sequence[str | int] = ("all",),
+           sources: Sequence[str] | None = None, trials: int = 1, strategy: Callable | None = None,
            folder: str | os.PathLike | None = None, jobs: int | None = None, progress: bool = True, **keys: Any) -> Run:
     """Replaces the attention of a model's layers, and measures what becomes of its output: a Run of the study `effect`.
 
@@ -35,7 +38,8 @@ def effect(model: Any, inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]], 
 
     model: a module of transformers in evaluation mode, as for `capture`.
     inputs: a list of the arguments of its forward, such as {"input_ids": ...}, of equal numbers of tokens; each is a source.
-    attentions: specs, see names("attention"). layers: a list of "all", "half" (every other) or numbers of layers; each choice
+    attentions: specs, see names("attention"), and functions and modules, as for run. strategy: a function that picks the
+        landmarks of the specs, as for attention. layers: a list of "all", "half" (every other) or numbers of layers; each choice
         is measured by itself. sources: names of the inputs. keys: further keys of the config, such as claims.
     folder, jobs, progress: as for `run`.
 
@@ -53,8 +57,20 @@ def effect(model: Any, inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]], 
     name = f"model-{_digest(model, inputs, names)}"
     choices = [layers] if isinstance(layers, (str, int)) else list(layers)
     problem = f"live_model(run={quoted(f'{BRIDGE} {name}')}, layers=[{', '.join(map(str, choices))}], timeout=1e6)"
-    config = {"study": "effect", "problems": problem, "attentions": attentions, "trials": trials, **keys}
-    return run_served(config, {name: served}, folder, jobs, progress)
+
+    def make_keys(functions):
+        served.functions = functions
+        given = [attentions] if isinstance(attentions, str) or callable(attentions) else list(attentions)
+        if strategy is not None:
+            picked, name = functions.bare_spec(strategy, "strategy")
+            given = [_labelled(with_strategy(one, picked), with_strategy(one, name)) if isinstance(one, str) else one for one in given]
+        return {"study": "effect", "problems": problem, "attentions": given, "trials": trials, **keys}
+
+    return run_served(make_keys, {name: served}, folder, jobs, progress)
+
+
+def _labelled(spec, label):
+    return spec if "label" in label else f"{spec[:-1]}, label={quoted(label)})"
 
 
 def _digest(model, inputs, names):
@@ -73,6 +89,7 @@ class _Model:
     def __init__(self, model, inputs, names):
         self.model, self.inputs, self.names = model, inputs, names
         self.kept = OrderedDict()  # by source: its heads by layer, and its exact outputs
+        self.functions, self.callbacks = None, {}  # of the experiment; strategies among them, by spec
 
     def __call__(self, question, _):
         answers = {"describe": self.describe, "heads": self.heads, "effect": self.effect}
@@ -118,9 +135,21 @@ class _Model:
         write(question["file"], parts, {})
         return {}
 
+    def attention(self, spec):
+        """What a row's spec means to this process: a function, or the spec with a callback for each function in it."""
+        for text, found in self.functions.found.items():
+            if spec == text:
+                return found
+            if text in spec:
+                if text not in self.callbacks:
+                    self.callbacks[text] = Callback(found)
+                spec = spec.replace(text, self.callbacks[text].spec)
+        return spec
+
     def effect(self, question):
         layers, (hidden, foretold) = self.exact(question["source"])
-        with patch(self.model, question["attention"], question["layers"], threads=1, seed=question["seed"], trial=question["trial"],
+        attention = self.attention(question["attention"])
+        with patch(self.model, attention, question["layers"], threads=1, seed=question["seed"], trial=question["trial"],
                    check=False):
             new_hidden, new_foretold = self.outputs(question["source"])
         if not np.isfinite(new_hidden).all():

@@ -64,12 +64,12 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
     if isinstance(config, Mapping):
         config, keys = None, {**config, **keys}
     with _Results(folder) as results:
-        functions = _Functions(results.folder / FUNCTIONS, isolate, folder is not None)
+        functions = Functions(results.folder / FUNCTIONS, isolate, folder is not None)
         if heads is not None and _is_number(heads):
             keys["heads"] = heads  # the key of the study `forward`
         elif heads is not None:
             keys["problems"] = problems(heads, results.folder / "heads", sources=sources, causal=causal)
-        keys = {name: functions.replaced(_plain(name, value)) for name, value in keys.items() if value is not None}
+        keys = {name: functions.replaced(_plain(name, value), name) for name, value in keys.items() if value is not None}
         functions.choose_pairing(keys, config)
         options = [("jobs", jobs), ("timeout", timeout), ("retry", retry)]
         arguments = [f"--{name}={value}" for name, value in options if value is not None]
@@ -77,12 +77,15 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
         return results.keep(functions.notes)
 
 
-def run_served(keys, served, folder, jobs, progress):
-    """A Run of a config whose programs are bridges to what is served, by their names."""
+def run_served(make_keys, served, folder, jobs, progress):
+    """A Run of a config whose programs are bridges to what is served, by their names. make_keys: the config's keys, given
+    the experiment's Functions, which are served too."""
     with _Results(folder) as results:
+        functions = Functions(results.folder / FUNCTIONS, False, folder is not None)
         arguments = [] if jobs is None else [f"--jobs={jobs}"]
         write_bridge(results.folder / FUNCTIONS)
-        _run(None, {name: _plain(name, value) for name, value in keys.items()}, results.folder, arguments, served, Progress(progress, []))
+        keys = {name: functions.replaced(_plain(name, value), name) for name, value in make_keys(functions).items()}
+        _run(None, keys, results.folder, arguments, {**functions.served, **served}, Progress(progress, []))
         return results.keep([])
 
 
@@ -167,37 +170,48 @@ def _yaml(keys, folder):
     return "\n".join(lines) + "\n"
 
 
-class _Functions:
+_KINDS = {"attentions": "attention", "strategies": "strategy", "cores": "core"}  # of functions, by key of a config
+
+
+class Functions:
     """The functions of an experiment, and the specs that stand for them."""
 
     def __init__(self, copies, isolate, kept):  # the folder of copies and of the bridge; kept: it stays, with its rows
         self.copies, self.isolate, self.kept = copies, flag("isolate", isolate), kept
         self.served, self.notes = {}, []  # by the name that their bridges say
-        self.strategies, self.labels = [], {}  # pairs of a label and a function; labels by identity
+        self.found = {}  # by their specs as rows have them
+        self.strategies, self.labels = [], {}  # pairs of a label and a function; labels by spec
 
-    def replaced(self, value):
+    def replaced(self, value, key):
+        """The value of a config's key, with specs for functions."""
         if isinstance(value, dict):
-            return {name: self.replaced(one) for name, one in value.items()}
+            return {name: self.replaced(one, name) for name, one in value.items()}
         if isinstance(value, list):
-            return [self.replaced(one) for one in value]
-        return self._spec(value) if callable(value) else value
+            return [self.replaced(one, key) for one in value]
+        return self.spec(value, _KINDS.get(key)) if callable(value) else value
 
-    def _spec(self, function):
-        found = without_options(function)
-        identity = digest(found.function)
-        if identity not in self.labels:
-            self.labels[identity] = self._label(found.__name__)
+    def spec(self, function, kind):
+        """The spec of a function, with a label."""
+        spec, name = self.bare_spec(function, kind)
+        return f"{spec[:-1]}, label={quoted(name)})"
+
+    def bare_spec(self, function, kind):
+        """The spec of a function as rows have it, and what tables call it."""
+        found = without_options(function, kind)
+        key = key_of(found, digest(found.identity))
+        spec = command(key, found)
+        if spec not in self.labels:
+            self.labels[spec], self.found[spec] = self._label(found.__name__), found
             readers = unfollowed(found.function) if self.kept else []
             if readers:
-                self.notes.append(f"{self.labels[identity]}: what it reads with {', '.join(readers)} is not compared with what it "
+                self.notes.append(f"{self.labels[spec]}: what it reads with {', '.join(readers)} is not compared with what it "
                                   "was; if that has changed, use another folder")
             if found.kind == "strategy":
-                self.strategies.append((self.labels[identity], found))
-        key = key_of(found, identity)
+                self.strategies.append((self.labels[spec], found))
         self._copy(found, key)
         if not self.isolate:
             self.served[key] = _Served(found)
-        return f"{command(key, found)[:-1]}, label={quoted(self.labels[identity])})"
+        return spec, self.labels[spec]
 
     def _label(self, name):
         """The name, with a number behind it if another function has it."""
@@ -212,7 +226,7 @@ class _Functions:
             return
         try:
             import cloudpickle
-            path.write_bytes(cloudpickle.dumps(found.function))
+            path.write_bytes(cloudpickle.dumps(found if found.kind == "attention" else found.function))
         except ImportError:
             if self.isolate:
                 raise ImportError("isolate=True needs cloudpickle: pip install cloudpickle") from None

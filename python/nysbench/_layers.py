@@ -16,10 +16,12 @@ from numpy.typing import ArrayLike
 
 from . import _library
 from ._arrays import FLOAT32, LARGEST_INT, address, flag, integer, real_array
+from ._attention_function import attend_arrays, seed_of
 from ._callbacks import Callback, raising
-from ._errors import ArgumentError, ShapeError, error
+from ._errors import ArgumentError, NumericError, ShapeError, error
 from ._heads import LARGEST_SEED, LARGEST_TRIAL, SEED
 from ._library import library, text
+from ._strategy import Mistake, without_options
 
 _forward, _extend = library.nysbench_attention_forward, library.nysbench_attention_extend
 _restart = library.nysbench_attention_restart
@@ -105,7 +107,7 @@ class Attention:
         self._layer = _layer(self._q, self._k, self._v, causal)
         self._out = self._q[:-1] + self._v[-1:]
         self._callbacks = [] if strategy is None else [Callback(strategy)]
-        self._spec = text("spec", spec if strategy is None else _with_strategy(spec, self._callbacks[0].spec))
+        self._spec = text("spec", spec if strategy is None else with_strategy(spec, self._callbacks[0].spec))
         self._threads = 0 if threads is None else integer("threads", threads, 1, LARGEST_INT)
         self._seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
         self._trial = integer("trial", trial, 0, LARGEST_TRIAL)
@@ -186,7 +188,7 @@ class Attention:
         return Cost(found.seconds, found.multiplications, found.bytes)
 
 
-def _with_strategy(spec, strategy):
+def with_strategy(spec, strategy):
     """The spec of an attention, and a strategy as one option more."""
     return f"{spec[:-1]}, strategy={strategy})" if spec.endswith(")") else f"{spec}(strategy={strategy})"
 
@@ -209,7 +211,7 @@ def _checked_out(out, shape):
     return out
 
 
-def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str, *, causal: bool = False, threads: int | None = None,
+def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str | Callable, *, causal: bool = False, threads: int | None = None,
               seed: int | None = None, trial: int = 0, strategy: Callable | None = None,
               out: np.ndarray | None = None) -> np.ndarray:
     """The outputs of all heads of a layer: what Attention(spec, ...)(q, k, v, out) gives in its first pass.
@@ -221,7 +223,8 @@ def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str, *, causal: bo
     ((2, 32, 8), True)
 
     Arguments are those of Attention and of its call; q, k and v may also be (n, d), one head. Each call is independent of earlier ones. For speed, each thread
-    keeps its eight most recent attentions open, unless one holds more than 64 MiB.
+    keeps its eight most recent attentions open, unless one holds more than 64 MiB. The spec may be a function or module, as
+    for run: f(q, k, v) of an input's arrays, each float32 (heads, n, d), returns (heads, n, dv).
     """
     q, k, v = _arrays(q, k, v)
     if q.ndim == k.ndim == v.ndim == 2:  # one head
@@ -229,6 +232,8 @@ def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str, *, causal: bo
         found = attention(q[None], k[None], v[None], spec, causal=causal, threads=threads, seed=seed, trial=trial,
                           strategy=strategy, out=given)
         return found[0] if out is None else out
+    if callable(spec):
+        return _function_outputs(spec, q, k, v, causal, strategy, seed, trial, out)
     if strategy is not None:
         return Attention(spec, q.shape, k.shape, v.shape, causal=causal, threads=threads, seed=seed, trial=trial,
                          strategy=strategy)(q, k, v, out)
@@ -249,6 +254,25 @@ def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str, *, causal: bo
     if len(opened) > KEPT:
         opened.popitem(last=False)
     return result
+
+
+def _function_outputs(function, q, k, v, causal, strategy, seed, trial, out):
+    """The outputs of a function for q (heads, n, d) or (batch, heads, n, d)."""
+    found = without_options(function, "attention")
+    if strategy is not None:
+        raise ArgumentError(f"strategy: {found.__name__} is a function, which picks no landmarks by a strategy")
+    layer = _layer(q.shape, k.shape, v.shape, causal)
+    seed = seed_of(integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED), integer("trial", trial, 0, LARGEST_TRIAL))
+    outputs = np.empty(q.shape[:-1] + v.shape[-1:], FLOAT32) if out is None else _checked_out(out, q.shape[:-1] + v.shape[-1:])
+    batch = [(q, k, v, outputs)] if q.ndim == 3 else zip(q, k, v, outputs)
+    for *arrays, place in batch:
+        try:
+            place[...] = attend_arrays(found, *(x.view() for x in arrays), causal=bool(layer.causal), seed=seed)[0]
+        except Mistake as mistake:
+            raise ArgumentError(str(mistake)) from None
+    if not np.isfinite(outputs).all():
+        raise NumericError(f"{found.__name__}: outputs are not finite")
+    return outputs
 
 
 def _opened():

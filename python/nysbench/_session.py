@@ -37,7 +37,11 @@ def key_of(found, identity):
 def command(key, found):
     """The spec of a function in a run, with all options as rows have it. The time limit is the longest that a command has:
     what runs too long in a session, its user interrupts."""
-    return f"command(run=\"{BRIDGE} {key}\", timeout=1000000, deterministic={str(not found.is_random).lower()}, serve=true)"
+    options = {"deterministic": not found.is_random, "serve": True}
+    if found.kind == "attention":
+        options.update(causal=found.causal, timed=True if found.timed else "own")
+    written = ", ".join(f"{name}={str(value).lower()}" for name, value in options.items())
+    return f'command(run="{BRIDGE} {key}", timeout=1000000, {written})'
 
 
 def write_bridge(folder):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -41,6 +42,10 @@ TO_CORES = ("F", "A", "B", "m", "n", "rng", "seed", "causal")
 read-only, and as above."""
 
 REQUIRED = inspect.Parameter.empty  # the default of an option that has none
+
+
+class Mistake(Exception):
+    """What the user has to change, in one line."""
 
 
 class Groups:
@@ -78,6 +83,11 @@ class Strategy:
         return self.function(**{name: given[name] for name in self.given}, **options)
 
     @property
+    def identity(self):
+        """What the digest is of."""
+        return self.function
+
+    @property
     def is_random(self):
         """Whether what it returns may differ from trial to trial on the same data."""
         return not {"rng", "seed"}.isdisjoint(self.given)
@@ -93,14 +103,21 @@ class Core(Strategy):
             raise TypeError(f"{self.__name__}: has no parameter F, A or B, of which X is made")
 
 
-def without_options(function):
-    """The strategy or core of a function that is called with what it is given alone; TypeError for one that needs more."""
-    found = method(function)
+def without_options(function, kind=None):
+    """The strategy, core or attention of a function that is called with what it is given alone; TypeError for one that needs
+    more, or is of another kind."""
+    found = method(function, kind)
+    if kind not in (None, found.kind):
+        raise TypeError(f"{found.__name__}: is a function for {article(found.kind)}, where a function for {article(kind)} is expected")
     missing = [name for name, default in found.options.items() if default is REQUIRED]
     if missing:
-        raise TypeError(f"{found.__name__}: {', '.join(missing)}: a {found.kind} is given {', '.join(found.GIVEN)}; anything "
+        raise TypeError(f"{found.__name__}: {', '.join(missing)}: {article(found.kind)} is given {', '.join(found.GIVEN)}; anything "
                         "else needs a default")
     return found
+
+
+def article(kind):
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 
 def name_of(function):
@@ -122,13 +139,25 @@ def file_of(function):
     while isinstance(function, functools.partial):
         function = function.func
     function = inspect.unwrap(function)
+    function = getattr(module_of(function), "forward", function)
     code = getattr(function, "__code__", None) or getattr(getattr(type(function), "__call__", None), "__code__", None)
     return getattr(code, "co_filename", "")
 
 
-def _signature(function):
+def module_of(function):
+    """The function, if it is a module of PyTorch; None: it is none."""
+    torch = sys.modules.get("torch")
+    return function if torch is not None and isinstance(function, torch.nn.Module) else None
+
+
+def shape_text(shape):
+    return ", ".join(map(str, shape))
+
+
+def signature(function):
+    """The parameters of a callable, by name; of a module, those of its forward."""
     try:
-        return inspect.signature(function).parameters
+        return inspect.signature(getattr(module_of(function), "forward", function)).parameters
     except ValueError:
         raise TypeError(f"{name_of(function)}: Python does not know its parameters: call it from a function that names them") from None
 
@@ -136,7 +165,7 @@ def _signature(function):
 def _parameters(function, allowed):
     """The parameters in `allowed`, and the others with their defaults, or REQUIRED."""
     given, options = [], {}
-    for parameter in _signature(function).values():
+    for parameter in signature(function).values():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise TypeError(f"{name_of(function)}: '{parameter}': its parameters are given by name")
         if parameter.name in allowed:
@@ -146,11 +175,15 @@ def _parameters(function, allowed):
     return given, options
 
 
-def method(function):
-    """A strategy, or a core if the callable names F, A or B."""
+def method(function, kind=None):
+    """A strategy; a core if the callable names F, A or B; or an attention if it names q, k and v, or if the kind says so."""
+    from ._attention_function import AttentionFunction
     if isinstance(function, Strategy):
         return function
-    return (Strategy if {"F", "A", "B"}.isdisjoint(_signature(function)) else Core)(function)
+    names = signature(function)
+    if kind == "attention" or "m" not in names and {"q", "k", "v"} <= set(names):
+        return AttentionFunction(function)
+    return (Strategy if {"F", "A", "B"}.isdisjoint(names) else Core)(function)
 
 
 def strategy(function: Callable) -> Strategy:

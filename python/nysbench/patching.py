@@ -9,12 +9,15 @@ from typing import Any
 
 from . import attention
 from ._arrays import flag, integers
+from ._attention_function import attend_tensors, seed_of
 from ._attention_interface import check_outputs, full_precision, layer_number, needs, off_by, require_model, taken_over
 from ._errors import ArgumentError
+from ._heads import SEED
+from ._strategy import Mistake, without_options
 
 
 @contextlib.contextmanager
-def patch(model: Any, spec: str, layers: Sequence[int] | None = None, *, threads: int | None = None, seed: int | None = None,
+def patch(model: Any, spec: str | Callable, layers: Sequence[int] | None = None, *, threads: int | None = None, seed: int | None = None,
           trial: int = 0, strategy: Callable | None = None, check: bool = True) -> Iterator[None]:
     """While the context lasts, the self-attention of a model's layers is a registered one.
 
@@ -22,7 +25,8 @@ def patch(model: Any, spec: str, layers: Sequence[int] | None = None, *, threads
     ...     outputs = model(**inputs[0])
 
     model: a module of transformers, whole or a part (model.encoder), whose attention is sdpa or eager.
-    spec, threads, seed, trial, strategy: as for nysbench.attention; each layer gets the same seed.
+    spec, threads, seed, trial, strategy: as for nysbench.attention; each layer gets the same seed. A function or module that
+        takes tensors gets the model's own, on its device and in its type, without gradients.
     layers: a list of numbers, the last in the names of the modules (encoder.layer.3.attention.self is 3); None: all. In a model
         of an encoder and a decoder a number names a layer of each. Other layers, and cross-attention, stay as they are.
     check: in its first pass each layer's own attention is computed too, and must be softmax(q k'/sqrt d) v to float32
@@ -32,13 +36,16 @@ def patch(model: Any, spec: str, layers: Sequence[int] | None = None, *, threads
     or module. ArgumentError, in the pass, for padding, a window, sinks, soft-capping, a bias, a pass that continues a
     cache, weights of the attention being asked for, and dropout in training; and in the end for a layer that no pass
     came by, and for a patch that no pass has used.
-    A backward pass through a patched layer raises RuntimeError.
+    A backward pass through a patched layer raises RuntimeError, unless it is a function that takes tensors.
     """
     require_model(model)
     wanted = None if layers is None else set(integers("layers", layers))
     _require_numbers(model, wanted)
-    replaced = functools.partial(attention, spec=spec, threads=threads, seed=seed, trial=trial, strategy=strategy)
-    replacement = _Replacement(wanted, replaced, flag("check", check))
+    given = without_options(spec, "attention") if callable(spec) else spec
+    replaced = functools.partial(attention, spec=given, threads=threads, seed=seed, trial=trial, strategy=strategy)
+    if getattr(given, "tensors", False):
+        replaced = functools.partial(_attend, given, seed_of(SEED if seed is None else seed, trial))
+    replacement = _Replacement(wanted, replaced, flag("check", check), getattr(given, "tensors", False))
     with taken_over(model, replacement):
         yield
     replacement.finish()
@@ -52,11 +59,18 @@ def _require_numbers(model, wanted):
         raise ArgumentError(f"layers {missing}: expected numbers of layers of the model")
 
 
-class _Replacement:
-    """Handles the calls: those of the layers wanted by attention(q, k, v, causal=...)."""
+def _attend(found, seed, q, k, v, *, causal):
+    try:
+        return attend_tensors(found, q, k, v, causal=causal, seed=seed)
+    except Mistake as mistake:
+        raise ArgumentError(str(mistake)) from None
 
-    def __init__(self, wanted, attention, check):
-        self.wanted, self.attention, self.check = wanted, attention, check
+
+class _Replacement:
+    """Handles the calls: those of the layers wanted by attention(q, k, v, causal=...), of float32 arrays or of tensors."""
+
+    def __init__(self, wanted, attention, check, tensors):
+        self.wanted, self.attention, self.check, self.tensors = wanted, attention, check, tensors
         self.checked, self.seen, self.calls = set(), set(), 0
 
     def __call__(self, call):
@@ -76,7 +90,10 @@ class _Replacement:
     def _outputs(self, call, causal):
         torch = needs("torch")
         factor = call.factor()
-        q, k, v = (_array(x) for x in (call.q if factor == 1 else call.q * factor, call.k, call.v))
+        q = call.q if factor == 1 else call.q * factor
+        if self.tensors:
+            return self.attention(q, call.k, call.v, causal=causal).transpose(1, 2).to(call.q.dtype).contiguous()
+        q, k, v = (_array(x) for x in (q, call.k, call.v))
         found = torch.from_numpy(self.attention(q, k, v, causal=causal))
         found = found.transpose(1, 2).to(device=call.q.device, dtype=call.q.dtype).contiguous()
         return _without_gradient()(call.q, call.k, call.v, found) if torch.is_grad_enabled() else found

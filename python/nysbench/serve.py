@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """usage: python3 -m nysbench.serve FILE.py [FUNCTION] [NAME=VALUE ...]
 
-Serves the picks of a strategy in Python, or the cores of a function of F, A or B, for command(run="...", serve=true).
+Serves the picks of a strategy in Python, the cores of a function of F, A or B, or the outputs of a function of q, k and v, for
+command(run="...", serve=true).
 FUNCTION may be left out where the file has only one strategy. A VALUE is a number, true, false or a text. What the function prints goes to standard error, the
 end of which stands in the reason of a failed row. Needs only NumPy.
 
@@ -15,13 +16,10 @@ import traceback
 
 import numpy as np
 
-from ._strategy import REQUIRED, Groups, Strategy, method
+from ._attention_function import attend_arrays
+from ._strategy import REQUIRED, Groups, Mistake, Strategy, article, method, shape_text
 
 VERSION = 1  # of the protocol
-
-
-class Mistake(Exception):
-    """What the user has to change, in one line."""
 
 
 def load(path):
@@ -156,10 +154,6 @@ def check_shape(array, groups, request, alone):
                   f"allowed are {expected}")
 
 
-def shape_text(shape):
-    return ", ".join(map(str, shape))
-
-
 def results_of(result, request):
     """"picks" or "groups", and an array for each side: two with the pairing `both`, unless the first serves both."""
     both = request["side"] == "both"
@@ -177,6 +171,16 @@ def leave(result, request):
     for file, array in zip(("query_picks", "key_picks") if len(arrays) == 2 else ("picks",), arrays):
         np.save(os.path.join(request["folder"], file + ".npy"), array)
     return kind
+
+
+def leave_outputs(found, options, request):
+    """Writes an attention's outputs into the request's folder; the answer."""
+    arrays = [np.load(os.path.join(request["folder"], name + ".npy")) for name in "qkv"]
+    outputs, seconds, device = attend_arrays(found, *arrays, causal=request["causal"], seed=request["seed"], options=options,
+                                             timed=request["timed"] == "true")
+    np.save(os.path.join(request["folder"], "out.npy"), outputs)
+    said = {"seconds": seconds, "device": device}
+    return {"done": "attention", **{name: value for name, value in said.items() if value is not None}}
 
 
 def core_of(result, m):
@@ -228,9 +232,12 @@ def check_given(strategy, values, side):
 def answer(strategy, options, request, path):
     """What the function makes of a request, or why it made nothing."""
     try:
+        kind = request.get("do", "strategy")
+        if strategy.kind != kind:
+            raise Mistake(f"{strategy.__name__} is a function for {article(strategy.kind)}, and is used for {article(kind)}")
+        if strategy.kind == "attention":
+            return leave_outputs(strategy, options, request)
         values = given(request, read_from(request["folder"]))
-        if strategy.kind != request.get("do", "strategy"):
-            raise Mistake(f"{strategy.__name__} is a {strategy.kind}, but is used as a {request.get('do', 'strategy')}")
         if strategy.kind == "core":
             np.save(os.path.join(request["folder"], "X.npy"), core_of(strategy.pick(values, options), request["m"]))
             return {"done": "core"}

@@ -20,7 +20,7 @@ nb_status nb_merge_init(const nb_plan *plan, int run_count, nb_merge *merge, nb_
 static const nb_column *difference(const nb_column *columns, const nb_row *a, const nb_row *b)
 {
     for (const nb_column *c = columns; c->name; c++) {
-        bool result = nb_column_is_measured(c) || strcmp(c->name, "status") == 0;
+        bool result = (nb_column_is_measured(c) && !c->told) || strcmp(c->name, "status") == 0;
         if (result && !c->time && !nb_column_same(c, a, b)) return c;
     }
     return NULL;

@@ -532,3 +532,136 @@ Y
     expect "Refused: nystrom(landmarks=8): it has no causal form"
     [ "$("$NYSBENCH" table "$WORK/r" latency --format csv | wc -l)" -eq 4 ] # a heading and the times
 }
+
+# A program as an attention: exact outputs, with what its arguments say it reports.
+program() {
+    cat >"$WORK/mine.py" <<'PY'
+import json, sys
+import numpy as np
+
+def attend(folder, request):
+    q, k, v = (np.load(f"{folder}/{name}.npy") for name in "qkv")
+    k, v = (np.repeat(x, len(q) // len(x), 0) for x in (k, v))
+    scores = np.exp(q @ k.transpose(0, 2, 1) * request["scale"])
+    scores = np.tril(scores) if request["causal"] else scores
+    np.save(f"{folder}/out.npy", (scores / scores.sum(-1, keepdims=True) @ v)[: None if "few" not in sys.argv else 1])
+
+def value_of(text):
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+said = {name: value_of(text) for name, _, text in (word.partition("=") for word in sys.argv[1:] if "=" in word)}
+if len(sys.argv) > 1 and sys.argv[-1].startswith("/"):
+    attend(sys.argv[-1], json.load(open(sys.argv[-1] + "/request.json")))
+    if said:
+        json.dump(said, open(sys.argv[-1] + "/answer.json", "w"))
+else:
+    print('{"ready": 1}', flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        attend(request["folder"], request)
+        print(json.dumps({"done": "attention", **said}), flush=True)
+PY
+}
+
+# mine WORDS OPTIONS: the spec of that program, which answers with its words NAME=VALUE.
+mine() {
+    printf '%s' "command(run=\"/usr/bin/python3 $WORK/mine.py $1\", $2)"
+}
+
+own_columns() {
+    /usr/bin/python3 - "$1" "${@:2}" <<'PY'
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    value = lambda name: ("yes" if row[name] else "no") if name.endswith("_s") or name == "load" else row[name]
+    print(*(value(name) for name in sys.argv[2:]), float(row["output_error"] or "nan") < 1e-6)
+PY
+}
+
+@test "a program is an attention: its outputs, its clock and its device" {
+    program
+    cat >"$WORK/f.yaml" <<YAML
+study: forward
+problems: ["gaussian(n=40, d=8)"]
+heads: 3
+trials: 1
+rounds: 2
+plots: []
+attentions:
+  - streamed
+  - '$(mine '' 'label=alone')'
+  - '$(mine '' 'label=kept, serve=true')'
+  - '$(mine 'seconds=0.125 device=abacus,float3' 'label=own')'
+  - '$(mine seconds=0.25 'label=served, serve=true, timed=own')'
+  - '$(mine '' 'label=silent, timed=own')'
+  - '$(mine seconds=1 'label=untimed, timed=false')'
+YAML
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r"
+    expect_status 0
+    expect "rows: 7, 7 ok"
+    own_columns "$WORK/r/rows.csv" attention_label clock device latency_s | sort | diff - <(cat <<'TXT'
+alone call  yes True
+kept call  yes True
+own own abacus,float3 yes True
+served own  yes True
+silent none  no True
+streamed pass  yes True
+untimed none  no True
+TXT
+)
+    [ "$(/usr/bin/python3 -c 'import csv, sys; print(*(r["latency_s"] for r in csv.DictReader(open(sys.argv[1])) if r["clock"] == "own"))' "$WORK/r/rows.csv")" = "0.125 0.25" ]
+}
+
+@test "timed: false measures outputs alone, with all workers; its rows are measured again for their times" {
+    program
+    forward "timed: false"
+    run "$NYSBENCH" plan "$WORK/f.yaml" --jobs 2
+    expect_status 0
+    expect "with 2 workers"
+    [[ $output != *exclusive* ]]
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -j 2 -o "$WORK/r" --set heads=3 --set threads=1
+    expect_status 0
+    expect "rows: 20, 20 ok"
+    own_columns "$WORK/r/rows.csv" clock latency_s load | sort -u | diff - <(printf 'none no no False\nnone no no True\n')
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set heads=3 --set threads=1 --set timed=true
+    expect_status 0
+    own_columns "$WORK/r/rows.csv" clock latency_s load | sort -u | diff - <(printf 'pass yes yes False\npass yes yes True\n')
+    run "$NYSBENCH" plan "$WORK/f.yaml" --set quality=false
+    expect_status 2
+    expect "timed: false and quality: false: nothing is left to measure"
+}
+
+@test "what is wrong with a program's answer is the reason of its rows; a mask needs causal=true" {
+    program
+    mkdir "$WORK/h"
+    /usr/bin/python3 -c 'import numpy as np, sys
+for name, x in zip("qkv", np.random.default_rng(1).standard_normal((3, 2, 40, 8))): np.save(f"{sys.argv[1]}/{name}.npy", x)' "$WORK/h"
+    cat >"$WORK/f.yaml" <<YAML
+study: forward
+problems: ["heads(file=$WORK/h, causal=true)"]
+trials: 1
+plots: []
+timed: false
+attentions:
+  - '$(mine '' 'label=masked, causal=true')'
+  - '$(mine '' 'label=open')'
+  - '$(mine few 'label=few, causal=true')'
+  - '$(mine seconds=long 'label=long, causal=true')'
+  - '$(mine device=[1] 'label=device, causal=true')'
+  - 'command(run="true", label=nothing, causal=true)'
+YAML
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r"
+    expect_status 1
+    output=$(/usr/bin/python3 -c 'import csv, sys; [print(r["attention_label"], r["status"], r["reason"]) for r in csv.DictReader(open(sys.argv[1]))]' "$WORK/r/rows.csv")
+    expect "masked ok"
+    expect "open skipped the layer is causal: causal=true says that the program keeps to the mask"
+    expect "out.npy: float32 of shape (1, 40, 8); allowed are floats of shape (2, 40, 8): heads, tokens, dv"
+    expect "answered with seconds \"long\"; allowed are seconds, 0 or more"
+    expect "answered with device [1]; allowed is a text of at most 80 bytes, in one line"
+    expect "true: left no out.npy"
+    run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/r" --set 'attentions="command(run=\"no-such-program\")"'
+    expect_status 2
+    expect "there is no program 'no-such-program' in PATH"
+}

@@ -84,6 +84,14 @@ static const char *picks_by_awk(nb_ctx *ctx, int d)
     return "run=\"sh tests/conformance/picks.sh\"";
 }
 
+/* The values are the outputs, which no other token changes. */
+static const char *copies_values(nb_ctx *ctx, int d)
+{
+    (void)ctx;
+    (void)d;
+    return "run=\"sh tests/conformance/values.sh\"";
+}
+
 static const char *few_steps(nb_ctx *ctx, int d)
 {
     (void)ctx;
@@ -144,10 +152,15 @@ static const struct {
     const char *name;
     const char *(*options)(nb_ctx *ctx, int d);
     bool brief;
-} required[] = {{&nb_strategies, "command", picks_by_awk, true},  {&nb_strategies, "kept", other_heads, false},
-                {&nb_strategies, "learned", weights_file, false}, {&nb_strategies, "optimized", few_steps, false},
-                {&nb_cores, "command", picks_by_awk, true},       {&nb_strategies, "callback", added_strategy, false},
-                {&nb_cores, "callback", added_core, false},       {0}};
+} required[] = {{&nb_strategies, "command", picks_by_awk, true},
+                {&nb_strategies, "kept", other_heads, false},
+                {&nb_strategies, "learned", weights_file, false},
+                {&nb_strategies, "optimized", few_steps, false},
+                {&nb_cores, "command", picks_by_awk, true},
+                {&nb_strategies, "callback", added_strategy, false},
+                {&nb_cores, "callback", added_core, false},
+                {&nb_attentions, "command", copies_values, true},
+                {0}};
 
 static int required_of(const nb_component *c)
 {
@@ -326,7 +339,7 @@ static void check_on_heads(const nb_registry *registry, const nb_check *checks, 
 {
     nb_ctx *ctx = nb_ctx_new();
     nb_choices all = {.count = 0};
-    assert_ok(ctx, nb_conformance_variants(registry, c, "", &all, ctx));
+    assert_ok(ctx, nb_conformance_variants(registry, c, given_options(ctx, c, 0), &all, ctx));
     for (int i = 0; i < all.count; i++)
         for (int h = 0;; h++) {
             nb_head head;

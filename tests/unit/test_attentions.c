@@ -195,6 +195,7 @@ static void for_all(check *f)
     for (const nb_entry *e = nb_attentions.entries; e->component; e++) {
         const nb_attention *a = (const nb_attention *)e->component;
         char spec[200];
+        if (a->traits & NB_ATTENTION_ELSEWHERE) continue; /* another program's work: tests/cli/attentions.bats */
         int count = for_shapes(a->component.name, f);
         snprintf(spec, sizeof spec, "%s(%s=2)", a->component.name, a->size ? a->size : "");
         if (a->size) count += for_shapes(spec, f);

@@ -28,11 +28,11 @@ const nb_column nb_forward_columns[] = {
     TEXT(quality_rows, .identity = true,
          .help = "query tokens of a head that outputs were compared for at most, or all"),
     NB_COLUMNS_OF_HEAD(nb_forward_row),
-    TEXT(device, .time = true, .told = true,
+    TEXT(device, .told = true,
          .help =
              "where the pass was computed, as a function or a program says, such as \"NVIDIA H100, float16\"; empty: "
              "nothing is said, as of nysbench's own, which use the CPU in single precision"),
-    TEXT(clock, .time = true, .told = true,
+    TEXT(clock, .told = true,
          .help = "by whose clock latency_s is: pass, nysbench's around the pass; call, nysbench's around the call of a "
                  "program, without the files and the waiting here; own, the function's or program's, as it reports; "
                  "none, no column of times is filled"),

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Functions as attentions: in the study `forward`, in nysbench.attention, by nysbench.serve; what they are given, what they
+may return, and what is said of what they may not.
+
+Known are exact outputs, by softmax in NumPy; of values as outputs, the values; of times that a function returns, these."""
+import functools
+import importlib.util
+import os
+import sys
+import tempfile
+import unittest
+import warnings
+
+import numpy as np
+
+import nysbench
+import tap
+
+RNG = np.random.default_rng(7)
+Q, K, V = RNG.standard_normal((3, 6, 4, 48, 8)).astype(np.float32)
+
+
+def exact(q, k, v, scale):
+    scores = np.exp(q @ k.transpose(0, 2, 1) * scale)
+    return scores / scores.sum(-1, keepdims=True) @ v
+
+
+def masked(q, k, v, causal):
+    scores = np.exp(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]))
+    if causal:
+        scores = np.tril(scores)
+    return scores / scores.sum(-1, keepdims=True) @ v
+
+
+def values(q, k, v):
+    return v
+
+
+def noisy(q, k, v, rng):
+    return v + rng.standard_normal(v.shape)
+
+
+def slow(q, k, v):
+    return v, 0.25, "abacus, float3"
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, q, k, v):
+        return self.factor * v
+
+    def method(self, q, k, v):
+        return self(q, k, v)
+
+
+def rows_of(attentions, heads=(Q, K, V), **keys):
+    """Lists of rows, dicts, by label of the attention."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        run = nysbench.run(study="forward", attentions=attentions, heads={"a layer": heads}, progress=False, **keys)
+    columns, found = nysbench.row_arrays(run.folder), {}
+    for i, label in enumerate(columns["attention_label"]):
+        found.setdefault(label, []).append({name: column[i] for name, column in columns.items()})
+    return found, run
+
+
+def first(attention, **keys):
+    (rows,) = rows_of([attention], (Q[0], K[0], V[0]), trials=1, timed=False, **keys)[0].values()
+    return rows[0]
+
+
+class InRuns(unittest.TestCase):
+    def test_outputs_and_verdicts(self):
+        found, run = rows_of(["streamed", "nystrom(landmarks=4)", exact, noisy], timed=False, trials=3, jobs=2)
+        self.assertEqual({label: len(rows) for label, rows in found.items()},
+                         {"streamed": 6, "nystrom(landmarks=4)": 6, "exact": 6, "noisy": 18})  # one trial without chance
+        self.assertTrue(all(row["status"] == "ok" and row["clock"] == "none" and np.isnan(row["latency_s"]) and
+                            np.isnan(row["load"]) for rows in found.values() for row in rows))
+        self.assertTrue(all(row["output_error"] < 1e-6 and row["rowsum_deviation"] < 1e-5 for row in found["exact"]))
+        draws = [row["output_error"] for row in found["noisy"]]
+        self.assertEqual(len(set(draws)), 18)
+        lines = run.compare(metric="output_error", baseline="nystrom(landmarks=4)")
+        lines = lines if isinstance(lines, list) else lines.to_dict("records")
+        verdicts = {line["method"]: line["verdict"] for line in lines}
+        self.assertEqual((verdicts["exact"], verdicts["noisy"]), ("better", "worse"))
+
+    def test_times(self):
+        timed = nysbench.attention_function(values, timed=True, name="timed")
+        found, _ = rows_of(["streamed", values, slow, timed], (Q[0], K[0], V[0]), trials=1, rounds=3)
+        clocks = {label: (rows[0]["clock"], rows[0]["device"]) for label, rows in found.items()}
+        self.assertEqual(clocks, {"streamed": ("pass", None), "values": ("none", None), "slow": ("own", "abacus, float3"),
+                                  "timed": ("own", None)})
+        self.assertEqual(found["slow"][0]["latency_s"], 0.25)
+        self.assertEqual(found["slow"][0]["repeats"], 3)
+        self.assertTrue(np.isnan(found["values"][0]["latency_s"]))
+        self.assertTrue(0 < found["timed"][0]["latency_s"] < 0.25)
+        self.assertTrue(found["streamed"][0]["peak_bytes"] > 0 and np.isnan(found["slow"][0]["peak_bytes"]))
+
+    def test_untimed_rows_are_measured_again_for_their_times(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first("streamed", folder=folder)
+            found, _ = rows_of(["streamed"], (Q[0], K[0], V[0]), trials=1, rounds=3, folder=folder)
+            self.assertTrue(found["streamed"][0]["latency_s"] > 0)
+
+    def test_callables(self):
+        for given, factor in ((lambda q, k, v: 2 * v, 2), (Scaled(3), 3), (Scaled(4).method, 4),
+                              (functools.partial(lambda q, k, v, factor: factor * v, factor=5), 5)):
+            outputs = nysbench.attention(Q[0], K[0], V[0], given)
+            np.testing.assert_array_equal(outputs, np.float32(factor) * V[0])
+            expected = np.linalg.norm(outputs - exact(Q[0], K[0], V[0], 8**-0.5)) / np.linalg.norm(exact(Q[0], K[0], V[0], 8**-0.5))
+            self.assertAlmostEqual(first(given)["output_error"], expected, places=5)
+
+    def test_a_change_is_measured_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            errors = [first(functools.partial(lambda q, k, v, factor: factor * v, factor=factor), folder=folder)["output_error"]
+                      for factor in (1, 2, 1)]
+            self.assertNotEqual(errors[0], errors[1])
+            self.assertEqual(errors[0], errors[2])
+
+    def test_groups_and_masks(self):
+        grouped = nysbench.attention_function(lambda q, k, v: np.repeat(v, len(q) // len(v), 0), grouped=True, name="grouped")
+        found, _ = rows_of([masked, exact, grouped], (Q, K[:, :2], V[:, :2]), causal=True, timed=False)
+        self.assertTrue(all(row["status"] == "ok" and row["output_error"] < 1e-6 for row in found["masked"]))
+        self.assertTrue(all(row["status"] == "skipped" and "causal" in row["reason"] for row in found["exact"]))
+        found, _ = rows_of([exact, values, grouped], (Q, K[:, :2], V[:, :2]), timed=False)
+        self.assertTrue(all(row["output_error"] < 1e-6 for row in found["exact"]))
+        self.assertEqual([row["output_error"] for row in found["grouped"]], [row["output_error"] for row in found["values"]])
+
+    def test_what_is_wrong_is_a_reason(self):
+        def short(q, k, v):
+            return v[:, :3]
+
+        def texts(q, k, v):
+            return np.full(v.shape, "a")
+
+        def negative(q, k, v):
+            return v, -1
+
+        def devices(q, k, v):
+            return v, 1.0, 7
+
+        def four(q, k, v):
+            return v, 1, "a", 2
+
+        def raises(q, k, v):
+            raise ValueError("no luck today")
+
+        def writes(q, k, v):
+            q[0] = 0
+
+        def undefined(q, k, v):
+            return v * np.nan
+
+        said = {short: ("failed", "short returned ndarray (float32) of shape (4, 3, 8); expected real numbers of shape (4, 48, 8)"),
+                texts: ("failed", "texts returned ndarray (<U1)"),
+                negative: ("failed", "negative returned int beside its outputs; expected seconds, a number of 0 or more"),
+                devices: ("failed", "devices returned the device 7; expected a text of at most 80 bytes"),
+                four: ("failed", "four returned 4 values; expected outputs, or (outputs, seconds)"),
+                raises: ("failed", "ValueError: no luck today (test_attention_functions.py, line"),
+                writes: ("failed", "read-only"),
+                undefined: ("diverged", "outputs are not finite")}
+        found, _ = rows_of(["streamed", *said], (Q[0], K[0], V[0]), trials=1, timed=False)
+        self.assertEqual(found["streamed"][0]["status"], "ok")
+        for function, (status, text) in said.items():
+            row = found[function.__name__][0]
+            self.assertEqual(row["status"], status, row)
+            self.assertIn(text, row["reason"])
+
+    def test_what_stands_in_the_wrong_place(self):
+        for given, text in ((lambda points, m: range(m), "has no parameter q and no k and no v: an attention is given q, k and v"),
+                            (lambda q, k, v, power: v, "power: an attention is given")):
+            with self.assertRaisesRegex(TypeError, text):
+                first(given)
+        with self.assertRaisesRegex(TypeError, "is a function for an attention, where a function for a strategy is expected"):
+            nysbench.run(problems="gaussian(n=24, d=4)", strategies=values, cores="svd", landmarks=4, progress=False)
+        with self.assertRaisesRegex(ValueError, "tensors 'jax': expected 'torch' or 'numpy'"):
+            nysbench.attention_function(values, tensors="jax")
+
+    def test_isolated(self):
+        if importlib.util.find_spec("cloudpickle") is None:
+            self.skipTest("needs cloudpickle")
+        self.assertEqual(first(nysbench.attention_function(values, name="isolated"), isolate=True)["status"], "ok")
+
+
+class Calls(unittest.TestCase):
+    def test_batches_seeds_and_places(self):
+        np.testing.assert_array_equal(nysbench.attention(Q, K, V, values), V)
+        np.testing.assert_array_equal(nysbench.attention(Q[0, 0], K[0, 0], V[0, 0], values), V[0, 0])
+        out = np.empty_like(V)
+        self.assertIs(nysbench.attention(Q, K, V, values, out=out), out)
+        one, again = (nysbench.attention(Q, K, V, noisy, seed=3, trial=1) for _ in range(2))
+        np.testing.assert_array_equal(one, again)
+        self.assertFalse(np.array_equal(one, nysbench.attention(Q, K, V, noisy, seed=3, trial=2)))
+        self.assertTrue(Q.flags.writeable)
+
+    def test_what_is_wrong_is_raised(self):
+        with self.assertRaisesRegex(nysbench.ArgumentError, "returned ndarray"):
+            nysbench.attention(Q, K, V, lambda q, k, v: v[:1])
+        with self.assertRaisesRegex(nysbench.ArgumentError, "values has no causal form"):
+            nysbench.attention(Q, K, V, values, causal=True)
+        with self.assertRaisesRegex(nysbench.NumericError, "outputs are not finite"):
+            nysbench.attention(Q, K, V, lambda q, k, v: v * np.inf)
+        with self.assertRaisesRegex(nysbench.ArgumentError, "strategy: values is a function"):
+            nysbench.attention(Q, K, V, values, strategy=lambda points, m: range(m))
+        with self.assertRaisesRegex(ZeroDivisionError, "division"):
+            nysbench.attention(Q, K, V, lambda q, k, v: 1 / 0)
+
+    def test_served(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("def scaled(q, k, v, factor=1):\n    return factor * v\n")
+            package = os.path.dirname(os.path.dirname(nysbench.__file__))
+            spec = (f"command(run=\"env PYTHONPATH={package} {sys.executable} -m nysbench.serve {path} scaled factor=0.5\", "
+                    "serve=true, label=served)")
+            found, _ = rows_of([spec, nysbench.attention_function(lambda q, k, v: v / 2, name="half")], (Q[0], K[0], V[0]),
+                               trials=1, rounds=2)
+            self.assertEqual(found["served"][0]["output_error"], found["half"][0]["output_error"])
+            self.assertEqual(found["served"][0]["clock"], "own")  # nysbench.serve has a clock around the call
+
+
+if __name__ == "__main__":
+    tap.main()
