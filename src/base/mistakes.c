@@ -3,7 +3,10 @@
  * distance (Levenshtein 1966) of at most a third of the name's length, at least 2. */
 #include "base/mistakes.h"
 
+#include "base/lookalikes.h"
+
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +14,18 @@ nb_place nb_place_shift(nb_place place, int columns)
 {
     if (place.line > 0) place.column += columns;
     return place;
+}
+
+/* Names the first lookalike in a message, which quotes what is wrong, unless the message itself does. */
+static nb_status explain(const char *message, const char **explained, nb_ctx *ctx)
+{
+    const char *found = nb_lookalike(message, SIZE_MAX), *told;
+    *explained = message;
+    if (!found) return NB_OK;
+    NB_NEED(told, nb_lookalike_told(found, ctx));
+    const char *join = message[strlen(message) - 1] == '?' ? " The" : "; the";
+    if (!strstr(message, told)) NB_NEED(*explained, nb_format(ctx, "%s%s text has %s", message, join, told));
+    return NB_OK;
 }
 
 static char *located(nb_ctx *ctx, nb_place place, const char *message)
@@ -23,13 +38,15 @@ static char *located(nb_ctx *ctx, nb_place place, const char *message)
 nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *format, ...)
 {
     char message[1024];
+    const char *explained;
     va_list args;
     va_start(args, format);
     nb_print_cut(message, sizeof message, format, args);
     va_end(args);
+    NB_TRY(mistakes->ctx, explain(message, &explained, mistakes->ctx));
     NB_GROW(mistakes->ctx, mistakes->texts, mistakes->count, mistakes->capacity);
     char *text;
-    NB_NEED(text, located(mistakes->ctx, place, message));
+    NB_NEED(text, located(mistakes->ctx, place, explained));
     mistakes->texts[mistakes->count++] = text;
     return NB_OK;
 }

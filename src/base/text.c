@@ -67,6 +67,18 @@ void nb_text_print(FILE *out, const char *text, size_t bytes, const char *kept)
         done += next_piece((const unsigned char *)text + done, kept, piece, &made);
 }
 
+size_t nb_text_character(const char *at)
+{
+    return *at ? character((const unsigned char *)at) : 0;
+}
+
+int nb_text_characters(const char *text, size_t bytes)
+{
+    int count = 0;
+    for (size_t i = 0; i < bytes; i++) count += (text[i] & 0xc0) != 0x80;
+    return count;
+}
+
 int nb_text_is_control(const char *at)
 {
     const unsigned char *byte = (const unsigned char *)at;

@@ -17,6 +17,12 @@ size_t nb_text_clean(const char *text, const char *kept, char *out, size_t size)
 /* Prints the first `bytes` of the text, or all of a shorter one, cleaned likewise. */
 void nb_text_print(FILE *out, const char *text, size_t bytes, const char *kept);
 
+/* Returns the bytes of the character that begins there; 0: none does, or the text ends. */
+size_t nb_text_character(const char *at);
+
+/* Returns how many characters begin in the first `bytes`. */
+int nb_text_characters(const char *text, size_t bytes);
+
 /* True if a control character begins there. */
 int nb_text_is_control(const char *at);
 

@@ -27,7 +27,7 @@ typedef struct {
 
 static nb_place here(const parser *p)
 {
-    return nb_place_shift(p->start, (int)(p->at - p->text));
+    return nb_place_shift(p->start, nb_text_characters(p->text, (size_t)(p->at - p->text)));
 }
 
 static void skip_blanks(parser *p)
@@ -38,9 +38,10 @@ static void skip_blanks(parser *p)
 /* A syntax error: one mistake, and NB_EINVAL for the caller in this file. */
 static nb_status syntax(parser *p, const char *expected)
 {
-    char found[4] = {'\'', *p->at, '\'', '\0'};
-    NB_TRY(p->ctx, nb_mistakes_add(p->mistakes, here(p), "expected %s, found %s in '%s'", expected,
-                                   *p->at ? found : "the end", p->text));
+    size_t bytes = nb_text_character(p->at);
+    const char *found = "the end";
+    if (*p->at) NB_NEED(found, nb_format(p->ctx, "'%.*s'", bytes ? (int)bytes : 1, p->at));
+    NB_TRY(p->ctx, nb_mistakes_add(p->mistakes, here(p), "expected %s, found %s in '%s'", expected, found, p->text));
     return NB_EINVAL;
 }
 

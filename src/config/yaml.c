@@ -3,6 +3,8 @@
 #include "config/yaml.h"
 
 #include "base/files.h"
+#include "base/lookalikes.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -90,15 +92,78 @@ static void delete_document(void *document)
     free(document);
 }
 
+/* What the parser reads, 0-terminated. */
+static const char *text_of(const yaml_parser_t *parser, size_t *length)
+{
+    *length = (size_t)(parser->input.string.end - parser->input.string.start);
+    return (const char *)parser->input.string.start;
+}
+
+/* Moves a place, from 1:1 at the start of a text, to the end of its first `bytes`; what is no UTF-8 ends it before. */
+static nb_place place_behind(nb_place place, const char *text, size_t bytes)
+{
+    const char *at = text, *end = text + bytes;
+    place.line = place.column = 1;
+    if (strncmp(at, "\xef\xbb\xbf", 3) == 0) at += 3; /* a byte order mark has no column */
+    for (size_t own; at < end && (own = nb_text_character(at)) > 0; at += own) {
+        bool ends = *at == '\n' || (*at == '\r' && at[1] != '\n');
+        place.line += ends;
+        place.column = ends ? 1 : place.column + 1;
+    }
+    return place;
+}
+
+/* A byte or character that no YAML may have, for which the parser tells the offset alone. */
+static nb_status reader_mistake(const nb_yaml *root, const yaml_parser_t *parser, nb_mistakes *mistakes)
+{
+    const char *problem = parser->problem ? parser->problem : "unreadable", *what = "";
+    nb_place at = {.source = root->source};
+    size_t length;
+    const char *text = text_of(parser, &length);
+    bool octet = strstr(problem, "octet"), utf8 = parser->encoding == YAML_UTF8_ENCODING;
+    if (parser->problem_value >= 0)
+        NB_NEED(what, nb_format(mistakes->ctx, octet ? ": byte 0x%02x" : ": U+%04X", (unsigned)parser->problem_value));
+    if (root->in_file && utf8)
+        at = place_behind(at, text, parser->problem_offset < length ? parser->problem_offset : length);
+    return nb_mistakes_add(mistakes, at, "not YAML: %s%s%s", problem, what, octet ? "; save the file as UTF-8" : "");
+}
+
+/* Returns where line `line`, from 0, begins. */
+static const char *find_line(const char *text, size_t line)
+{
+    for (const char *end; line > 0 && (end = strchr(text, '\n')); line--) text = end + 1;
+    return text;
+}
+
+/* Names a character that YAML takes for a letter and people for a blank or a quote, in the lines of the mistake or in
+ * the one before them, where a text that goes on may have begun. */
+static nb_status name_lookalike(const nb_yaml *root, const yaml_parser_t *parser, const char **named, nb_ctx *ctx)
+{
+    size_t length, last = parser->problem_mark.line, first = last;
+    const char *text = text_of(parser, &length), *told;
+    if (parser->context && parser->context_mark.line < first) first = parser->context_mark.line;
+    const char *from = find_line(text, first > 0 ? first - 1 : 0), *end = find_line(text, last);
+    const char *found = nb_lookalike(from, (size_t)(end - from) + strcspn(end, "\n"));
+    *named = "";
+    if (!found) return NB_OK;
+    nb_place at = place_behind((nb_place){.source = root->source}, text, (size_t)(found - text));
+    NB_NEED(told, nb_lookalike_told(found, ctx));
+    NB_NEED(*named, nb_format(ctx, "; line %d, column %d has %s", at.line, at.column, told));
+    return NB_OK;
+}
+
 static nb_status yaml_mistake(const nb_yaml *root, const yaml_parser_t *parser, nb_mistakes *mistakes)
 {
     const char *tab = parser->problem && strstr(parser->problem, "cannot start any token")
                           ? " (a tab, '%', '@' or '`'? YAML indents with spaces)"
-                          : "";
+                          : "",
+               *named;
     nb_place at = {.source = root->source};
+    if (parser->error == YAML_READER_ERROR) return reader_mistake(root, parser, mistakes);
     if (root->in_file) at.line = (int)parser->problem_mark.line + 1, at.column = (int)parser->problem_mark.column + 1;
-    return nb_mistakes_add(mistakes, at, "not YAML: %s%s%s%s", parser->context ? parser->context : "",
-                           parser->context ? ", " : "", parser->problem ? parser->problem : "unreadable", tab);
+    NB_TRY(mistakes->ctx, name_lookalike(root, parser, &named, mistakes->ctx));
+    return nb_mistakes_add(mistakes, at, "not YAML: %s%s%s%s%s", parser->context ? parser->context : "",
+                           parser->context ? ", " : "", parser->problem ? parser->problem : "unreadable", tab, named);
 }
 
 typedef struct {
@@ -269,6 +334,7 @@ static nb_status read_all(FILE *file, const char *path, const char **text, size_
     } while (got > 0 && count <= MOST_BYTES);
     NB_REQUIRE(ctx, !ferror(file), NB_EIO, "%s: cannot be read", path);
     NB_REQUIRE(ctx, count <= MOST_BYTES, NB_EINVAL, "%s: has more than 16 MiB, the most that is read as YAML", path);
+    buffer[count] = '\0'; /* which has room, since something more was asked for */
     *text = buffer;
     *length = (size_t)count;
     return NB_OK;

@@ -115,6 +115,42 @@ Y
     expect "not YAML"
 }
 
+@test "bytes that no YAML may have are named with their line and column" {
+    printf 'problems: gaussian(n=8)\nstrategies: uniform # \xc3\xa9\b\ncores: svd\n' | config
+    refuses
+    expect "c.yaml:2:24: not YAML: control characters are not allowed: U+0008"
+    printf 'problems: gaussian(n=8)\r\nstrategies: uniform\r\nname: caf\xe9 au lait\r\n' | config
+    refuses
+    expect "c.yaml:3:10: not YAML: invalid trailing UTF-8 octet: byte 0x20; save the file as UTF-8"
+    printf '\xef\xbb\xbfname: a\x7fb\n' | config # a byte order mark, which is allowed, takes no column
+    refuses
+    expect "c.yaml:1:8: not YAML: control characters are not allowed: U+007F"
+    printf 'name: a\n# \b\n' | iconv -t UTF-16 | config # whose offsets are not the text's
+    refuses
+    expect "c.yaml: not YAML: control characters are not allowed: U+0008"
+}
+
+@test "no-break spaces, curly quotes and the like are named where they make a config fail" {
+    fails() { # LINE MESSAGE: with this line among the others
+        printf 'problems: gaussian(n=32, d=4)\n%b\nlandmarks: 4\n' "$1" | config
+        refuses
+        expect "$2"
+    }
+    fails 'strategies:\u00a0uniform\ncores: svd' 'line 2, column 12 has a no-break space (U+00A0): write a blank'
+    fails '\u00a0strategies: uniform\ncores: svd' "did you mean 'strategies'? The text has a no-break space (U+00A0): write a blank"
+    fails 'strategies: "kmeans(restarts=\u00a04)"\ncores: svd' 'the text has a no-break space (U+00A0): write a blank'
+    fails 'strategies: [“uniform”]\ncores: svd' 'the text has a curly quote (U+201C): write "'
+    fails "strategies: 'kmeans(label=“my k-means”)'\ncores: svd" "c.yaml:2:31: expected ',' or ')', found 'k'"
+    expect 'the text has a curly quote (U+201C): write "'
+    fails 'strategies: kmeans（restarts=4）\ncores: svd' 'the text has a full-width parenthesis (U+FF08): write ('
+    fails 'strategies: uniform\ncores: svd(rcond=1e−3)' 'the text has a minus sign of its own (U+2212): write -'
+    fails 'strategies:\n  – uniform\n  – kmeans\ncores: svd' 'the text has a dash (U+2013): write -'
+    run "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy 'kmeans(init=‘plusplus’)' -m 3 -o -
+    expect 'the text has a curly quote (U+2018): write '"'"
+    fails 'strategies: uniform(label=“my-tokens”)\ncores: svd(rcond=2)' 'svd: rcond = 2 is not'
+    [[ $output != *curly* ]] # a label may have what it likes
+}
+
 @test "a file that is nested too deep, has too many anchors or is too large: refused at once" {
     expect_soon() {
         run timeout 10 "$NYSBENCH" run "$WORK/c.yaml"
