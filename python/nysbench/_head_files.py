@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Heads from a session, as files that the program reads."""
+import hashlib
+import json
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,7 +33,19 @@ def problems(heads, folder, *, sources=None, causal=None):
     entries = [entry for name, given in heads.items() for entry in _entries(_name(name), given)]
     if not entries:
         raise ArgumentError("heads: there are none")
-    return [_problem(name, given, Path(folder), _sources(sources, name), causal) for name, given in entries]
+    paths = [Path(folder) / f"{stem}.safetensors" for stem in _stems([name for name, _ in entries])]
+    return [_problem(name, given, path, _sources(sources, name), causal) for (name, given), path in zip(entries, paths)]
+
+
+def _stems(names):
+    """A file's name for each of the heads; names that differ in signs or case alone have a digest of theirs behind it."""
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise ArgumentError(f"heads: {twice[0]!r} is the name of several")
+    stems = [re.sub(r"\W+", "-", name).strip("-").lower() or "heads" for name in names]
+    digests = (hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8] for name in names)
+    return [stem if stem == name or stems.count(stem) == 1 else f"{stem}-{digest}"
+            for name, stem, digest in zip(names, stems, digests)]
 
 
 def _name(name):
@@ -51,7 +66,7 @@ def _sources(sources, name):
     return sources.get(name) if isinstance(sources, Mapping) else sources
 
 
-def _problem(name, given, folder, sources, causal):
+def _problem(name, given, path, sources, causal):
     if isinstance(given, (str, os.PathLike)):
         return _spec(os.fspath(given), name)
     captured = given if isinstance(given, list) and given and all(hasattr(one, "metadata") for one in given) else \
@@ -62,12 +77,12 @@ def _problem(name, given, folder, sources, causal):
         metadata = {**captured[0].metadata, "layer": str(captured[0].layer), "layout": "heads,n,d"}
     else:
         q, k, v = _of_inputs(name, given) if _is_of_inputs(name, given) else _arrays(name, given)
-        metadata = {"model": "-".join(name.split()) or "heads"}
+        metadata = {"model": name or "heads"}
     inputs = q.shape[0] if q.ndim == 4 else 1
     metadata["causal"] = str(flag("causal", causal)).lower()
-    metadata["sources" if inputs > 1 else "source"] = " ".join(_words(sources, inputs, name))
-    path = folder / (re.sub(r"\W+", "-", name or "heads").strip("-").lower() + ".safetensors")
-    folder.mkdir(parents=True, exist_ok=True)
+    names = _source_names(sources, inputs, name)
+    metadata |= {"sources": json.dumps(names)} if inputs > 1 else {"source": names[0]}
+    path.parent.mkdir(parents=True, exist_ok=True)
     write(path, {part: x for part, x in (("q", q), ("k", k), ("v", v)) if x is not None}, metadata)
     return _spec(str(path), name)
 
@@ -111,14 +126,16 @@ def _of_inputs(name, given):
     return [None if x[0] is None else _stack([one.reshape(-1, *one.shape[-2:]) for one in x], name) for x in zip(*of_each)]
 
 
-def _words(sources, inputs, name):
+def _source_names(sources, inputs, name):
     if sources is None:
         return [f"input-{i}" for i in range(inputs)]
     given = [sources] if isinstance(sources, str) else listed("sources", sources, "a list of the names of the inputs")
-    words = ["-".join(str(source).split()) for source in given]
-    if len(words) != inputs:
-        raise ArgumentError(f"sources: {len(words)} names for the {inputs} inputs of {name or 'heads'!r}")
-    return words
+    names = [str(source) for source in given]
+    if len(names) != inputs:
+        raise ArgumentError(f"sources: {len(names)} names for the {inputs} inputs of {name or 'heads'!r}")
+    if not all(source.strip() for source in names):
+        raise ArgumentError(f"sources: the name of input {[bool(source.strip()) for source in names].index(False)} is empty")
+    return names
 
 
 def _arrays(name, given):

@@ -2,6 +2,7 @@
 /* head.c - q, k and v out of a .safetensors file or a folder of .npy files. */
 #include "data/head.h"
 
+#include "base/files.h"
 #include "base/numbers.h"
 #include "data/tensor.h"
 
@@ -306,10 +307,32 @@ static nb_status take_words(const char *text, bool cut, const char **all, nb_ctx
     return NB_OK;
 }
 
+/* all[i] <- the texts of a JSON list, for names that have blanks; *is_list: the text is one. */
+static nb_status take_list(const char *path, const char *text, int inputs, const char **all, bool *is_list, nb_ctx *ctx)
+{
+    json_t *list = json_loads(text, 0, NULL);
+    *is_list = json_is_array(list);
+    if (!list) return NB_OK;
+    NB_TRY(ctx, nb_defer_json(ctx, list));
+    if (!*is_list) return NB_OK;
+    NB_REQUIRE(ctx, (int)json_array_size(list) == inputs, NB_EIO,
+               "%s: __metadata__, sources: %zu names, expected one for each of the %d inputs", path,
+               json_array_size(list), inputs);
+    for (int i = 0; i < inputs; i++) {
+        const char *name = json_string_value(json_array_get(list, (size_t)i));
+        NB_REQUIRE(ctx, name && *name, NB_EIO, "%s: __metadata__, sources: item %d is not a name", path, i);
+        NB_NEED(all[i], nb_clean(ctx, name, ""));
+    }
+    return NB_OK;
+}
+
 /* Names the source of each input; `sources`, `input`: the metadata, or NULL. */
 static nb_status name_inputs(const char *path, int inputs, const char *sources, const char *input, const char **all,
                              nb_ctx *ctx)
 {
+    bool done = false;
+    if (sources) NB_TRY(ctx, take_list(path, sources, inputs, all, &done, ctx));
+    if (done) return NB_OK;
     if (sources) {
         NB_REQUIRE(ctx, count_words(sources) == inputs, NB_EIO,
                    "%s: __metadata__, sources: %d words, expected one for each of the %d inputs", path,

@@ -311,6 +311,29 @@ class Functions(Folders):
                 run(**given)
 
 
+class Names(Folders):
+    def test_names_that_differ_in_case_or_signs_stay_apart(self):
+        one, other = (Q[:1], K[:1]), (Q[1:2], K[1:2])
+        heads = {"L1": one, "l1": other, "the layer": one, "The-layer": other}
+        found = run(["uniform"], heads=heads, trials=1, folder=self.folder)
+        alone = [run(["uniform"], heads=given, trials=1) for given in heads.values()]
+        errors = {model: [e for e, m in zip(column(found, "error"), column(found, "model")) if m == model] for model in heads}
+        for name, run_of_one in zip(heads, alone):
+            self.assertEqual(errors[name], list(column(run_of_one, "error")), name)
+        self.assertEqual(len(os.listdir(os.path.join(self.folder, "heads"))), len(heads))
+        with self.assertRaisesRegex(nysbench.ArgumentError, "heads: 'x layer 1' is the name of several"):
+            run(["uniform"], heads={"x layer 1": one, "x": {1: one}})
+
+    def test_sources_with_blanks_stay_apart(self):
+        names = ["a b", "a-b", "é [c]"]
+        found = run(["uniform"], trials=1, sources=names)
+        self.assertEqual(sorted(set(column(found, "source"))), sorted(names))
+        one = run(["uniform"], heads={"x": (Q[0], K[0])}, trials=1, sources="Moby-Dick, chapter 1")
+        self.assertEqual(set(column(one, "source")), {"Moby-Dick, chapter 1"})
+        with self.assertRaisesRegex(nysbench.ArgumentError, "sources: the name of input 1 is empty"):
+            run(["uniform"], sources=["a", " ", "c"])
+
+
 class Answers(Folders):
     @classmethod
     def setUpClass(cls):

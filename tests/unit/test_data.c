@@ -1129,6 +1129,8 @@ static void test_sources_of_inputs(void **state)
         {"input", "of: ", {""}},
         {"other", "a b c", {""}},
         {"sources", " book book[1]  other: ", {"book", "book[1]", "other:"}},
+        {"sources", "[\"a b\", \"a-b\", \"\\u00e9\\n\"]", {"a b", "a-b", "\u00e9\\x0a"}},
+        {"sources", "[a] [b] c", {"[a]", "[b]", "c"}},
         {"sources", "one\n2\t \x1b[31mred plain\x7f", {"one\\x0a2\\x09", "\\x1b[31mred", "plain\\x7f"}},
     };
     fixture *f = *state;
@@ -1145,6 +1147,10 @@ static void test_sources_of_inputs(void **state)
     }
     assert_refused(f->ctx, origins(f, 4, "sources", "a b", &sources), NB_EIO, path,
                    "sources: 2 words, expected one for each of the 3 inputs");
+    assert_refused(f->ctx, origins(f, 4, "sources", "[\"a b\", \"c\"]", &sources), NB_EIO, path,
+                   "sources: 2 names, expected one for each of the 3 inputs");
+    assert_refused(f->ctx, origins(f, 4, "sources", "[\"a b\", \"\", \"c\"]", &sources), NB_EIO, path,
+                   "sources: item 1 is not a name");
 }
 
 /* Head 1, token 2, coordinate 1 of (2, 3, 2). */
