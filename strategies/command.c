@@ -4,7 +4,7 @@
  * It finds in the folder of the pick
  *     points.npy    the points, float64 (n, d)
  *     request.json  m, side ("queries", "keys", "joint", "shared" or "both", see nb_pairing), seed, n, d, causal
- * and leaves picks.npy: integers of shape (m), which are tokens, or floats of shape
+ * and leaves picks.npy: integers of shape (m,), which are tokens, or floats of shape
  * (m, d), which are points.
  *
  * With the pairing `both` it finds queries.npy and keys.npy, float64 (n, d) each, instead of points.npy, and leaves
@@ -12,7 +12,7 @@
  * sides.
  *
  * With `serve` the answer {"done": "picks"} says that it has left the files as above, {"done": "groups"} that their
- * integers, of shape (n), are the groups of the tokens.
+ * integers, of shape (n,), are the groups of the tokens.
  *
  * select_s includes the files, a few ms, and starting the program, for a Python with NumPy some 0.1 s; but not the
  * start of a server, which its first pick would have alone, nor waited_s. */

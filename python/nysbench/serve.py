@@ -148,9 +148,9 @@ def check_shape(array, groups, request, alone):
     if allowed.get(kind) == array.shape:
         return
     meanings = {"integers": "the group of each token" if groups else f"tokens from 0 to {n - 1}", "floats": "points"}
-    expected = ", or ".join(f"{name} of shape ({shape_text(shape)}), {meanings[name]}"
+    expected = ", or ".join(f"{name} of shape {shape}, {meanings[name]}"
                             for name, shape in allowed.items())
-    raise Mistake(f"returned {'groups, ' if groups else ''}{kind} of shape ({shape_text(array.shape)}); "
+    raise Mistake(f"returned {'groups, ' if groups else ''}{kind} of shape {array.shape}; "
                   f"allowed are {expected}")
 
 
@@ -187,7 +187,7 @@ def core_of(result, m):
     """X (m, m), float64."""
     array = np.asarray(result)
     if array.dtype.kind not in "iuf" or array.shape != (m, m):
-        raise Mistake(f"returned {type(result).__name__} ({array.dtype}) of shape ({shape_text(array.shape)}); expected "
+        raise Mistake(f"returned {type(result).__name__} ({array.dtype}) of shape {array.shape}; expected "
                       f"real numbers of shape ({m}, {m})")
     return array.astype(np.float64)
 

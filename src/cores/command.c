@@ -56,7 +56,7 @@ static nb_status read_x(const call *c, const char *path, double *x, nb_ctx *ctx)
     NB_TRY(ctx, nb_npy_open(path, &t, ctx));
     NB_TRY(ctx, nb_tensor_shape(&t, &shape, ctx));
     NB_REQUIRE(ctx, (t.dtype == NB_F64 || t.dtype == NB_F32) && t.rank == 2 && t.shape[0] == m && t.shape[1] == m,
-               NB_EINVAL, "X.npy: %s of shape (%s); allowed are float64 or float32 of shape (%d, %d)",
+               NB_EINVAL, "X.npy: %s of shape %s; allowed are float64 or float32 of shape (%d, %d)",
                nb_dtype_names[t.dtype], shape, m, m);
     NB_NEED(rows, nb_alloc_raw(ctx, (size_t)t.count));
     NB_TRY(ctx, nb_tensor_read_reals(path, &t, 0, t.count, rows, ctx));

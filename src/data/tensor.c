@@ -18,9 +18,10 @@ const char *const nb_dtype_names[] = {
 
 nb_status nb_tensor_shape(const nb_tensor *t, const char **text, nb_ctx *ctx)
 {
-    *text = "";
+    const char *list = "";
     for (int i = 0; i < t->rank; i++)
-        NB_NEED(*text, nb_format(ctx, "%s%s%lld", *text, i ? ", " : "", (long long)t->shape[i]));
+        NB_NEED(list, nb_format(ctx, "%s%s%lld", list, i ? ", " : "", (long long)t->shape[i]));
+    NB_NEED(*text, nb_format(ctx, "(%s%s)", list, t->rank == 1 ? "," : ""));
     return NB_OK;
 }
 

@@ -41,7 +41,7 @@ typedef struct {
 size_t nb_dtype_size(nb_dtype dtype);
 extern const char *const nb_dtype_names[]; /* NumPy's, by nb_dtype */
 
-/* *text <- "3, 4" for messages. */
+/* *text <- "(3, 4)" for messages, as NumPy writes it: "(3,)" for one dimension. */
 nb_status nb_tensor_shape(const nb_tensor *tensor, const char **text, nb_ctx *ctx);
 
 /* Computes the product of the shape, and the size in bytes; false if a dimension is negative or a product overflows. */

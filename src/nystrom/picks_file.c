@@ -47,7 +47,7 @@ static nb_status check_shape(const char *path, const nb_tensor *t, int m, int d,
     NB_TRY(ctx, nb_tensor_shape(t, &came, ctx));
     if (m) NB_NEED(rows, nb_format(ctx, "%d", m));
     if (d) NB_NEED(points, nb_format(ctx, ", or floats of shape (%s, %d), points", rows, d));
-    NB_FAIL(ctx, NB_EINVAL, "%s: %s of shape (%s); allowed are integers of shape (%s), tokens from 0 to %d%s%s%s", path,
+    NB_FAIL(ctx, NB_EINVAL, "%s: %s of shape %s; allowed are integers of shape (%s,), tokens from 0 to %d%s%s%s", path,
             integers ? "integers" : "floats", came, rows, n - 1, points, m ? "" : ", with 1 <= m <= n",
             d ? "" : "; points need a file for each side");
 }
@@ -119,7 +119,7 @@ nb_status nb_picks_load_groups(const char *path, int m, int n, nb_picks *picks, 
     nb_tensor t;
     NB_TRY(ctx, nb_npy_open(path, &t, ctx));
     NB_REQUIRE(ctx, t.dtype >= NB_I8 && t.rank == 1 && t.shape[0] == n, NB_EINVAL,
-               "%s: expected integers of shape (%d), the group of each token", path, n);
+               "%s: expected integers of shape (%d,), the group of each token", path, n);
     return name_file(path, load_groups(path, &t, m, n, picks, ctx), ctx);
 }
 

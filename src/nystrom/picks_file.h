@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* picks_file.h - reads and writes landmarks as .npy files: integers of shape (m) are tokens, floats of shape (m, d) are
- * points. */
+/* picks_file.h - reads and writes landmarks as .npy files: integers of shape (m,) are tokens, floats of shape (m, d)
+ * are points. */
 #ifndef NB_PICKS_FILE_H
 #define NB_PICKS_FILE_H
 
@@ -15,7 +15,7 @@ nb_status nb_picks_save(const char *path, const nb_picks *picks, int d, int n, c
  * of picks.h. */
 nb_status nb_picks_load(const char *path, int m, int d, int n, nb_picks *picks, nb_ctx *ctx);
 
-/* Reads groups: integers of shape (n), the group of each token, from 0 to m - 1. */
+/* Reads groups: integers of shape (n,), the group of each token, from 0 to m - 1. */
 nb_status nb_picks_load_groups(const char *path, int m, int n, nb_picks *picks, nb_ctx *ctx);
 
 /* Reads the landmarks of both sides, the queries' first; they must agree in number and kind. second = NULL: the first

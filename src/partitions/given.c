@@ -10,7 +10,7 @@ typedef struct {
 
 static const nb_option options[] = {
     NB_FILE(given_options, file, NULL,
-            "a .npy file of integers, of shape (n): the cluster of each token, numbered from 0, each with a token"),
+            "a .npy file of integers, of shape (n,): the cluster of each token, numbered from 0, each with a token"),
     NB_OPTION_END};
 
 static nb_status open_file(const given_options *o, nb_tensor *t, nb_ctx *ctx)

@@ -382,7 +382,7 @@ PY
 import csv
 rows = {("serve=true" in r["core"], r["core"].split("x.py ")[-1].split('"')[0]): r for r in csv.DictReader(open("r/rows.csv", newline=""))}
 cases = {"half": "X.npy: float16 of shape (3, 3); allowed are float64 or float32 of shape (3, 3)", "whole": "X.npy: int64 of shape (3, 3)",
-         "flat": "X.npy: float64 of shape (9)", "small": "X.npy: float64 of shape (2, 3)", "nothing": "left no X.npy", "oops": "exit status 1: no X",
+         "flat": "X.npy: float64 of shape (9,)", "small": "X.npy: float64 of shape (2, 3)", "nothing": "left no X.npy", "oops": "exit status 1: no X",
          "picks": 'answered {"done":"picks"}; allowed are {"done": "core"} and {"error": "why"}'}
 for how, reason in cases.items():
     r = rows[True, how]

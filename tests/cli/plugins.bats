@@ -528,15 +528,15 @@ print("standard output is not for nysbench")
 PY
     local p="/usr/bin/python3 $WORK/p.py"
     cat >"$WORK/cases" <<EOF
-$p shape|60|picks.npy: integers of shape (3, 2); allowed are integers of shape (3), tokens from 0 to 19, or floats of shape (3, 4), points
-$p few|60|integers of shape (2); allowed are integers of shape (3)
+$p shape|60|picks.npy: integers of shape (3, 2); allowed are integers of shape (3,), tokens from 0 to 19, or floats of shape (3, 4), points
+$p few|60|integers of shape (2,); allowed are integers of shape (3,)
 $p twice|60|picks.npy: landmarks 0 and 2 are both token 4
 $p range|60|picks.npy: landmark 2 is token 20, allowed are 0 to 19
 $p negative|60|landmark 1 is token -1
 $p huge|60|landmark 1 is token 1099511627776
 $p nan|60|picks.npy: NaN or Inf in the landmark points
 $p wide|60|floats of shape (3, 5)
-$p flat|60|floats of shape (3)
+$p flat|60|floats of shape (3,)
 $p unknown|60|KeyError: 'unknown'
 sh -c 'echo oops >&2; exit 3'|60|exit status 3: oops
 sh -c 'echo in \$0/here >&2; exit 4'|60|exit status 4: in ./here
@@ -570,12 +570,12 @@ $p query_=tokens|60|p.py query_=tokens: left query_picks.npy; $allowed: in .
 $p key_=points|60|left key_picks.npy; $allowed: in .
 $p =tokens key_=tokens|60|left picks.npy, key_picks.npy; $allowed: in .
 $p =tokens query_=tokens key_=tokens|60|left picks.npy, query_picks.npy, key_picks.npy; $allowed: in .
-$p =points|60|: picks.npy: floats of shape (3, 2); allowed are integers of shape (3), tokens from 0 to 19; points need a file for each side: in .
-$p =few|60|: picks.npy: integers of shape (2); allowed are integers of shape (3), tokens from 0 to 19; points need a file for each side: in .
+$p =points|60|: picks.npy: floats of shape (3, 2); allowed are integers of shape (3,), tokens from 0 to 19; points need a file for each side: in .
+$p =few|60|: picks.npy: integers of shape (2,); allowed are integers of shape (3,), tokens from 0 to 19; points need a file for each side: in .
 $p =range|60|: picks.npy: landmark 2 is token 20, allowed are 0 to 19: in .
 $p query_=tokens key_=points|60|: query_picks.npy: tokens, key_picks.npy: points; allowed are tokens in both, or points in both: in .
-$p query_=few key_=tokens|60|: query_picks.npy: integers of shape (2); allowed are integers of shape (3), tokens from 0 to 19, or floats of shape (3, 2), points: in .
-$p query_=points key_=few|60|: key_picks.npy: integers of shape (2); allowed are integers of shape (3), tokens from 0 to 19, or floats of shape (3, 2), points: in .
+$p query_=few key_=tokens|60|: query_picks.npy: integers of shape (2,); allowed are integers of shape (3,), tokens from 0 to 19, or floats of shape (3, 2), points: in .
+$p query_=points key_=few|60|: key_picks.npy: integers of shape (2,); allowed are integers of shape (3,), tokens from 0 to 19, or floats of shape (3, 2), points: in .
 $p query_=points key_=nan|60|: key_picks.npy: NaN or Inf in the landmark points: in .
 $p query_=tokens key_=range|60|: key_picks.npy: landmark 2 is token 20, allowed are 0 to 19: in .
 sh -c 'mkfifo key_picks.npy; mkdir query_picks.npy'|60|left no picks; $allowed

@@ -99,14 +99,14 @@ PY
     mistake "not both" --head $HEAD:1 --strategy uniform -m 3 --key-landmarks "$WORK/few.npy"
     /usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[1], numpy.array([1, 2**63], numpy.uint64))' "$WORK/huge.npy"
     mistake "nysbench: error: $WORK/huge.npy: 9223372036854775808 does not fit a signed 64-bit integer" --head $HEAD:1 --key-landmarks "$WORK/huge.npy"
-    mistake "points.npy: floats of shape (3, 64); allowed are integers of shape (m), tokens from 0 to 256, with 1 <= m <= n; points need a file for each side" --head $HEAD:1 --key-landmarks "$WORK/points.npy"
-    mistake "wide.npy: floats of shape (3, 5); allowed are integers of shape (m), tokens from 0 to 256, or floats of shape (m, 64), points, with 1 <= m <= n" --head $HEAD:1 --key-landmarks "$WORK/wide.npy" --query-landmarks "$WORK/points.npy"
+    mistake "points.npy: floats of shape (3, 64); allowed are integers of shape (m,), tokens from 0 to 256, with 1 <= m <= n; points need a file for each side" --head $HEAD:1 --key-landmarks "$WORK/points.npy"
+    mistake "wide.npy: floats of shape (3, 5); allowed are integers of shape (m,), tokens from 0 to 256, or floats of shape (m, 64), points, with 1 <= m <= n" --head $HEAD:1 --key-landmarks "$WORK/wide.npy" --query-landmarks "$WORK/points.npy"
     mistake "nan.npy: NaN or Inf" --head $HEAD:1 --key-landmarks "$WORK/nan.npy" --query-landmarks "$WORK/points.npy"
     mistake "range.npy: landmark 1 is token 257, allowed are 0 to 256" --head $HEAD:1 --key-landmarks "$WORK/range.npy"
     mistake "twice.npy: landmarks 0 and 1 are both token 5" --head $HEAD:1 --key-landmarks "$WORK/twice.npy"
     (cd "$WORK" && cp twice.npy landmarks && run "$NYSBENCH" measure --head "$OLDPWD/$HEAD:1" --key-landmarks landmarks &&
         expect "nysbench: error: landmarks: landmarks 0 and 1 are both token 5")
-    mistake "none.npy: integers of shape (0)" --head $HEAD:1 --key-landmarks "$WORK/none.npy"
+    mistake "none.npy: integers of shape (0,)" --head $HEAD:1 --key-landmarks "$WORK/none.npy"
     mistake "more.npy: 4 landmarks, $WORK/few.npy: 3" --head $HEAD:1 --query-landmarks "$WORK/more.npy" --key-landmarks "$WORK/few.npy"
     mistake "few.npy: tokens, $WORK/points.npy: points" --head $HEAD:1 --query-landmarks "$WORK/few.npy" --key-landmarks "$WORK/points.npy"
     mistake "cannot both be standard input" --head $HEAD:1 --query-landmarks - --key-landmarks -

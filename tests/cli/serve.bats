@@ -78,7 +78,7 @@ $s wide|60|: picks.npy: floats of shape (
 $s few|60|, tokens from 0 to 19, or floats of shape (
 $s no_group|60|: picks.npy: group 1 
 $s groups|60|: picks.npy: token 0 is of group 
-$s short|60|: picks.npy: expected integers of shape (20), the group of each token
+$s short|60|: picks.npy: expected integers of shape (20,), the group of each token
 $s exits|60|: exit status 3
 $s gone|60|: ended without an answer
 $s killed|60|: killed by signal 9 (Killed)

@@ -155,29 +155,29 @@ class Mistakes(Served):
 
     def test_results(self):
         nothing_else = "expected integers, floats or nysbench.Groups"
-        allowed = "allowed are integers of shape (3), tokens from 0 to 19, or floats of shape (3, 2), points"
-        groups = "allowed are integers of shape (20), the group of each token"
+        allowed = "allowed are integers of shape (3,), tokens from 0 to 19, or floats of shape (3, 2), points"
+        groups = "allowed are integers of shape (20,), the group of each token"
         for function, text in (
                 ("nothing", f"returned NoneType (object); {nothing_else}"),
                 ("mask", f"returned ndarray (bool); {nothing_else}"),
                 ("texts", f"returned list (<U1); {nothing_else}"),
                 ("shape", f"returned integers of shape (3, 3); {allowed}"),
-                ("few", f"returned integers of shape (2); {allowed}"),
+                ("few", f"returned integers of shape (2,); {allowed}"),
                 ("wide", f"returned floats of shape (3, 1); {allowed}"),
-                ("flat", f"returned floats of shape (3); {allowed}"),
+                ("flat", f"returned floats of shape (3,); {allowed}"),
                 ("pair", f"returned integers of shape (2, 3); {allowed}"),
-                ("short", f"returned groups, integers of shape (2); {groups}"),
-                ("real_groups", f"returned groups, floats of shape (20); {groups}")):
+                ("short", f"returned groups, integers of shape (2,); {groups}"),
+                ("real_groups", f"returned groups, floats of shape (20,); {groups}")):
             self.assertEqual(self.errors(function, text), "")
 
     def test_results_of_both_sides(self):
         for function, text in (
                 ("mixed", "returned groups of one side and picks of the other"),
-                ("point", "returned floats of shape (3, 2); allowed are integers of shape (3), tokens from 0 to 19")):
+                ("point", "returned floats of shape (3, 2); allowed are integers of shape (3,), tokens from 0 to 19")):
             self.errors(function, text, "both")
         question = self.question("both")
         answer, = self.served([self.write(BAD), "far_apart"], question)
-        self.assertEqual(answer, {"error": "returned integers of shape (4); allowed are integers of shape (3), tokens "
+        self.assertEqual(answer, {"error": "returned integers of shape (4,); allowed are integers of shape (3,), tokens "
                                            "from 0 to 19, or floats of shape (3, 2), points"})
 
     def test_exceptions(self):
