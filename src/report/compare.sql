@@ -32,7 +32,7 @@ FROM shown, (SELECT count(*) AS lines FROM shown) WHERE NOT {full} AND verdict =
 -- format: effective: %.1f
 -- format: missing: %s
 SELECT {labels} method_label AS "{by}", {baseline} model_label AS model, value_text AS {scale}, coalesce(interval, '-') AS t,
-       coalesce('[' || shown('%.3g', bootstrap_low) || ', ' || shown('%.3g', bootstrap_high) || ']', '-') AS bootstrap,
+       coalesce('[' || bound('%.3g', bootstrap_low) || ', ' || bound('%.3g', bootstrap_high) || ']', '-') AS bootstrap,
        numeral(median) AS median, {wins} || '/' || (sources_below + sources_above) AS wins, wilcoxon_p AS "p, ranks",
        t_p AS "p, t", t_holm_p AS Holm, sources, heads, nullif(trials, 0) AS trials, icc AS ICC, effective,
        CASE WHEN missing OR missing_baseline THEN missing || '|' || missing_baseline ELSE '-' END AS missing,

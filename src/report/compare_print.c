@@ -271,8 +271,8 @@ static nb_status prepare(printer *p, const char **sql)
                       "OR whole)) "
                       "SELECT *, row_number() OVER (ORDER BY whole, place, along, line) AS at, "
                       "CASE WHEN narrow THEN shown('%%.4f', ratio) ELSE numeral(ratio) END AS value_text, "
-                      "'[' || CASE WHEN narrow THEN shown('%%.4f', low) || ', ' || shown('%%.4f', high) "
-                      "ELSE shown('%%.3g', low) || ', ' || shown('%%.3g', high) END || ']' AS interval "
+                      "'[' || CASE WHEN narrow THEN bound('%%.4f', low) || ', ' || bound('%%.4f', high) "
+                      "ELSE bound('%%.3g', low) || ', ' || bound('%%.3g', high) END || ']' AS interval "
                       "FROM (SELECT *, min(line) OVER (PARTITION BY whole, band) AS place, "
                       "NOT %d AND abs(ratio - 1) < 0.01 AND high - low < 0.01 AS narrow FROM placed)",
                       p->view.full, p->band, p->along_cell, p->view.by_model, p->view.full,

@@ -442,15 +442,15 @@ static nb_status add_contrasts(maker *m, int baseline, int value, int count)
         NB_NEED(c->refusal,
                 nb_format(m->ctx,
                           "the method or the baseline, but not both, has looked at rows of S that both are judged "
-                          "on: compare %s, or name %s as confounded",
+                          "on: compare %s, or add --confounded %s",
                           m->out->metric->unseen, NB_ROWS_SEEN));
     }
     return NB_OK;
 }
 
 /* Names in what a row of the value and a row of the baseline with the same data differ, for the pair that differs
- * least. NULL: the baseline has no such row. */
-static nb_status find_difference(const maker *m, int baseline, int value, const char **names)
+ * least, and the options that allow it. NULL: the baseline has no such row. */
+static nb_status find_difference(const maker *m, int baseline, int value, const char **names, const char **allow)
 {
     const char *flags = "", *total = "0", *sql;
     nb_grid a;
@@ -471,27 +471,29 @@ static nb_status find_difference(const maker *m, int baseline, int value, const 
                   total, flags, baseline, value));
     NB_TRY(m->ctx, nb_relation_ask(m->relation, sql, &a, m->ctx));
     *names = a.count ? "" : NULL;
-    for (int c = 1; c < a.columns && a.count; c++)
-        if (nb_grid_at(&a, 0, c)->integer)
-            NB_NEED(*names, nb_format(m->ctx, "%s%s%s", *names, **names ? " and " : "", a.names[c]));
+    *allow = "";
+    for (int c = 1; c < a.columns && a.count; c++) {
+        if (!nb_grid_at(&a, 0, c)->integer) continue;
+        NB_NEED(*names, nb_format(m->ctx, "%s%s%s", *names, **names ? " and " : "", a.names[c]));
+        NB_NEED(*allow, nb_format(m->ctx, "%s%s--confounded %s", *allow, **allow ? " " : "", a.names[c]));
+    }
     return NB_OK;
 }
 
 /* Adds a refusal for a value that has no pair at all. */
 static nb_status add_refusal(maker *m, int baseline, int value)
 {
-    const char *names;
+    const char *names, *allow;
     nb_grid setting;
     nb_contrast *c;
     NB_TRY(m->ctx, nb_relation_ask(m->relation,
                                    nb_format(m->ctx, "SELECT %s FROM agreed WHERE value = %d AND value_row IS NOT NULL",
                                              setting_names[m->pooled], value),
                                    &setting, m->ctx));
-    NB_TRY(m->ctx, find_difference(m, baseline, value, &names));
+    NB_TRY(m->ctx, find_difference(m, baseline, value, &names, &allow));
     NB_TRY(m->ctx, add_contrast(m, baseline, value, (int)nb_grid_at(&setting, 0, 0)->integer, &c));
     if (names)
-        NB_NEED(c->refusal,
-                nb_format(m->ctx, "another %s than the baseline's; --confounded compares them anyway", names));
+        NB_NEED(c->refusal, nb_format(m->ctx, "another %s than the baseline's; %s compares them anyway", names, allow));
     else
         NB_NEED(c->refusal, nb_strdup(m->ctx, "the baseline has no row on the same head"));
     return NB_OK;

@@ -574,6 +574,16 @@ static bool is_format(const char *format)
     return digits <= 2 && *end && strchr("feg", *end);
 }
 
+/* Else the result of the function that is called is an error. */
+static bool is_asked_format(sqlite3_context *c, const char *called, const char *format)
+{
+    char message[64];
+    if (format && strlen(format) <= 16 && is_format(format)) return true;
+    snprintf(message, sizeof message, "%s: expected a format such as '%%.3g'", called);
+    sqlite3_result_error(c, message, -1);
+    return false;
+}
+
 /* Prints a number as tables print an error. */
 static void print_short(char text[32], double x)
 {
@@ -587,12 +597,23 @@ CALLED(shown)
     double x = number(arguments[1]);
     char text[ROOM];
     if (isnan(x)) return;
-    if (!format || strlen(format) > 16 || !is_format(format)) {
-        sqlite3_result_error(c, "shown: expected a format such as '%.3g'", -1);
-        return;
-    }
+    if (!is_asked_format(c, "shown", format)) return;
     if (isfinite(x) && strtod((strfromd(text, sizeof text, strchr(format, '%'), x), text), NULL) == 0) x = 0;
     strfromd(text, sizeof text, strchr(format, '%'), x);
+    sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
+}
+
+/* Prints as shown does, or with as many decimals as tell the number from 1: an interval that ends there decides. */
+CALLED(bound)
+{
+    enum { ROOM = 400, DECIMALS = 17 };
+    const char *format = (const char *)sqlite3_value_text(arguments[0]);
+    double x = number(arguments[1]);
+    char text[ROOM];
+    if (isnan(x)) return;
+    if (!is_asked_format(c, "bound", format)) return;
+    strfromd(text, sizeof text, strchr(format, '%'), x);
+    for (int d = 4; x != 1 && strtod(text, NULL) == 1 && d <= DECIMALS; d++) snprintf(text, sizeof text, "%.*f", d, x);
     sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
 }
 
@@ -671,6 +692,7 @@ static const function functions[] = {
     {"ln", 1, .scalar = ln},
     {"exp", 1, .scalar = power_of_e},
     {"shown", 2, .scalar = shown},
+    {"bound", 2, .scalar = bound},
     {"numeral", 1, .scalar = numeral},
     {"brief", 1, .scalar = brief},
     {"marked", 2, .scalar = marked},

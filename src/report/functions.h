@@ -28,6 +28,7 @@
  *                                 of an estimate; ratio(e) = exp(center(e)), heads are the units
  *   finite(x)                     NULL where x is infinite; of a list, the finite ones
  *   ln(x), exp(x), shown(format, x)   natural logarithm, its inverse; a number as C prints it
+ *   bound(format, x)              the end of an interval of ratios, with the digits that tell it from 1
  *   numeral(x)                    in three digits; "infinite", and "-" of what is not known
  *   brief(x)                      as an error is read, in three digits
  *   marked(text, mark), marked(text, mark, low, high)   a cell whose mark and interval hang behind it */

@@ -210,7 +210,7 @@ Y
     run "$NYSBENCH" compare "$WORK/r"
     expect_status 0
     expect "refused, see below"
-    expect "REFUSED: profile: another pairing than the baseline's; --confounded compares them anyway."
+    expect "REFUSED: profile: another pairing than the baseline's; --confounded pairing compares them anyway."
     lines 'assert {x["verdict"] for x in lines} == {"refused"} and "rows_seen" in lines[0]["why"]' --confounded pairing
     lines 'assert "refused" not in {x["verdict"] for x in lines}' --confounded pairing --confounded rows_seen
 }

@@ -59,8 +59,26 @@ static void test_over_sources(void **state)
     assert_true(isnan(ask(ctx, "high(over_sources(column1, column2))", five)));
 }
 
+/* [1.0004, 1.23] is "worse", which [1, 1.23] would deny. */
+static void test_bounds(void **state)
+{
+    static const struct {
+        const char *format, *x, *text;
+    } ends[] = {{"%.3g", "1.0004", "1.0004"},     {"%.3g", "0.99996", "0.99996"},
+                {"%.3g", "1.23456", "1.23"},      {"%.3g", "1", "1"},
+                {"%.4f", "0.99999", "0.99999"},   {"%.4f", "0.9996", "0.9996"},
+                {"%.3g", "1.000001", "1.000001"}, {"%.3g", "0", "0"},
+                {"%.3g", "1e9", "1e+09"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const char *asked = nb_format(*state, "bound('%s', %s) = '%s'", ends[i].format, ends[i].x, ends[i].text);
+        if (ask(*state, asked, "(1)") != 1) fail_msg("%s", asked);
+    }
+    assert_true(isnan(ask(*state, "bound('%.3g', NULL)", "(1)")));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_quantiles), test_with_ctx(test_over_sources)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_quantiles), test_with_ctx(test_over_sources),
+                                       test_with_ctx(test_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

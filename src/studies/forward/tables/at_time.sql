@@ -24,7 +24,7 @@ ORDER BY at_time.family_id, at_time.threads, at_time.n, fraction DESC;
 
 SELECT cell.layers, cell.threads, cell.n, '1/' || fraction AS time, cell.attention_label AS attention, times AS x,
        error, coalesce(other.attention_label, '-') AS second, second_error AS "second error", ratio AS times,
-       coalesce('[' || shown('%.2g', low) || ', ' || shown('%.2g', high) || ']', '-') AS interval, at_time.sources
+       coalesce('[' || bound('%.2g', low) || ', ' || bound('%.2g', high) || ']', '-') AS interval, at_time.sources
 FROM at_time JOIN cell USING (cell_id) JOIN exact ON exact.attention_id = exact_id
 LEFT JOIN cell AS other ON other.cell_id = second_cell_id
 ORDER BY at_time.family_id, at_time.threads, at_time.n, fraction DESC;
