@@ -75,6 +75,7 @@ static nb_status offer_alternative(const char *word, const char *takes, const ch
         if (any || (spec && !kind)) offer_registry(word, nb_kind_at(i));
         if (strcmp(takes, "KIND") == 0) offer(word, nb_kind_at(i)->kind, "", "");
     }
+    for (int i = 0; strcmp(takes, "WHAT") == 0 && nb_new_at(i); i++) offer(word, nb_new_at(i), "", "");
     for (int i = 0; strcmp(takes, "STATUS") == 0 && nb_retry_statuses[i]; i++)
         offer(word, nb_retry_statuses[i], "", "");
     if (strncmp(takes, "KEY=", 4) == 0) offer_keys(word);

@@ -200,6 +200,9 @@ typedef struct {
     const char *const *heads;  /* each FILE, FILE:H or a pattern with '*'; NULL-terminated; NULL: none */
 } nb_new_answers;
 
+/* Returns what `new` writes, by place: "experiment", and kinds of components; NULL behind the last. */
+const char *nb_new_at(int index);
+
 /* Writes the file, replacing an existing one. With `ask`, missing answers are asked for on the terminal, and each is
  * checked at once; else they are the template's. NB_EINVAL with the first mistake in the answers, or if the input ends;
  * then nothing is written. */

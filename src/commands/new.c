@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* new.c - nysbench new KIND NAME: writes a working component, or an experiment, to start from. */
+/* new.c - nysbench new WHAT NAME: writes a working component, or an experiment, to start from. */
 #include "commands/command.h"
 
 #include "base/files.h"
@@ -20,6 +20,11 @@ static const struct {
               {"core", "src/cores", "src/cores/core.h"},
               {"attention", "src/attentions", "src/attentions/attention.h"}};
 enum { KINDS = sizeof places / sizeof *places };
+
+const char *nb_new_at(int index)
+{
+    return index == 0 ? "experiment" : index <= KINDS ? places[index - 1].kind : NULL;
+}
 
 static nb_status print_makefile(FILE *out, const void *name, nb_ctx *ctx)
 {
@@ -112,8 +117,8 @@ static nb_status make_component(int kind, const char *name, const char *folder, 
 
 static nb_status unknown(const char *kind, nb_ctx *ctx)
 {
-    const char *allowed = "experiment";
-    for (int i = 0; i < KINDS; i++) NB_NEED(allowed, nb_format(ctx, "%s, %s", allowed, places[i].kind));
+    const char *allowed = nb_new_at(0);
+    for (int i = 1; nb_new_at(i); i++) NB_NEED(allowed, nb_format(ctx, "%s, %s", allowed, nb_new_at(i)));
     NB_FAIL(ctx, NB_EINVAL, "new: '%s' is unknown; allowed: %s", kind, allowed);
 }
 
@@ -186,7 +191,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     return make_component(component, name, c.folder, ctx);
 }
 
-NB_COMMAND(new, "KIND [NAME|FILE]",
+NB_COMMAND(new, "WHAT [NAME|FILE]",
            "Write an experiment or a component to start from.\n\n"
-           "KIND is experiment, strategy, core, kernel, problem or attention",
+           "WHAT is experiment, strategy, core, kernel, problem or attention",
            false, NB_BEGIN_HERE + 20);

@@ -168,7 +168,7 @@ static nb_status print_job(const sending *s, const char *after, const char *text
     return NB_OK;
 }
 
-/* --parsable prints the line JOB, or JOB;CLUSTER; a site's wrapper and plug-ins may print others before. Returns how many
+/* --parsable prints the line JOB, or JOB;CLUSTER; a site's wrapper and plug-ins may print others. Returns how many
  * digits the number at *line has; 0: there is no such line. */
 static int find_job(const char *said, const char **line)
 {

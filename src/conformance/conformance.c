@@ -413,10 +413,14 @@ static nb_status check_option(const nb_registry *registry, const nb_component *c
 
 nb_status nb_check_record(const nb_registry *registry, const nb_component *c, nb_ctx *ctx)
 {
+    enum { LEAST = 11 };
     const char *given = "";
-    NB_REQUIRE(ctx, c->summary && strlen(c->summary) > 10, NB_EBUG, "the summary is too short");
-    NB_REQUIRE(ctx, c->references && c->references[0] && strlen(c->references[0]) > 10, NB_EBUG,
-               "there is no reference");
+    NB_REQUIRE(ctx, c->summary, NB_EBUG, "there is no summary");
+    NB_REQUIRE(ctx, strlen(c->summary) >= LEAST, NB_EBUG, "the summary '%s' has fewer than %d characters", c->summary,
+               LEAST);
+    NB_REQUIRE(ctx, c->references && c->references[0], NB_EBUG, "there is no reference");
+    NB_REQUIRE(ctx, strlen(c->references[0]) >= LEAST, NB_EBUG,
+               "the first reference, '%s', has fewer than %d characters", c->references[0], LEAST);
     NB_REQUIRE(ctx, c->options, NB_EBUG, "there is no options table");
     for (const nb_option *o = c->options; o->key; o++)
         if (!o->initial) NB_NEED(given, nb_format(ctx, "%s%s=x, ", given, o->key));

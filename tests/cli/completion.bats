@@ -39,6 +39,10 @@ is() { # CANDIDATES WORD...
     is '' plot r error err
     is 'softmax' describe softm
     is 'strategy' list strat
+    is 'attention|core|experiment|kernel|problem|strategy' new ''
+    run "$NYSBENCH" new partition mine # which is listed, and not offered there
+    expect_status 2
+    expect "new: 'partition' is unknown; allowed: experiment, strategy, problem, kernel, core, attention"
     is 'kmeans' select --strategy kme
     is 'svd' measure --core sv
     is '' plan ''

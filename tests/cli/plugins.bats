@@ -140,6 +140,19 @@ assert np.allclose(out, 0.25 * v + 0.75 * v.mean(axis=1, keepdims=True), rtol=0,
 PY
 }
 
+@test "check says of a reference and of a summary that they are too short" {
+    told() { # REFERENCES SUMMARY MESSAGE
+        sed -e "s|^static const char \*const references.*|static const char *const references[] = {$1};|" \
+            -e "s|\"breaks a promise\"|$2|" tests/cli/plugins/bad.c >"$WORK/curt.c"
+        build_plugin "$WORK/curt.c" "$WORK/curt.so"
+        run "$NYSBENCH" check --plugin "$WORK/curt.so" not_random
+        expect_status 1
+        expect "$3"
+    }
+    told '"Me, 2020", NULL' '"breaks a promise"' "the first reference, 'Me, 2020', has fewer than 11 characters"
+    told '"none: made to fail", NULL' '"short"' "the summary 'short' has fewer than 11 characters"
+}
+
 @test "check tells each broken promise of cores, kernels and problems" {
     plugin tests/cli/plugins/bad_kinds.c "$WORK/bad_kinds.so" -Wno-cast-qual
     run "$NYSBENCH" check "$WORK/bad_kinds.so" --timeout 5
