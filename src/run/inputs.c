@@ -6,7 +6,9 @@
 #include "base/files.h"
 #include "components/plugin.h"
 #include "base/text.h"
+#include "base/text.h"
 #include "base/words.h"
+#include "run/imports.h"
 
 #include <errno.h>
 #include <string.h>
@@ -45,6 +47,16 @@ static nb_status add_folder(nb_inputs *in, const char *folder, nb_string *digest
     return NB_OK;
 }
 
+/* A Python script is all that it imports from its folder. */
+static nb_status add_script(nb_inputs *in, const char *script, nb_string *digests, nb_ctx *ctx)
+{
+    nb_texts files;
+    nb_texts_init(&files, ctx);
+    NB_TRY(ctx, nb_imports_find(&files, script, ctx));
+    for (int i = 0; i < files.count; i++) NB_TRY(ctx, add_file(in, files.items[i], digests, ctx));
+    return NB_OK;
+}
+
 /* A text that cannot be split names nothing; its user reports what is wrong with it. */
 static nb_status add_words(nb_inputs *in, const char *text, nb_string *digests, nb_ctx *ctx)
 {
@@ -55,7 +67,10 @@ static nb_status add_words(nb_inputs *in, const char *text, nb_string *digests, 
     if (status != NB_OK) return status == NB_EINVAL ? NB_OK : status;
     for (int i = 0; i < count; i++) {
         const char *file = nb_word_file(words, i);
-        if (file) NB_TRY(ctx, add_file(in, file, digests, ctx));
+        if (file && nb_text_ends(file, ".py"))
+            NB_TRY(ctx, add_script(in, file, digests, ctx));
+        else if (file)
+            NB_TRY(ctx, add_file(in, file, digests, ctx));
     }
     return NB_OK;
 }

@@ -22,7 +22,7 @@ struct nb_inputs {
 
 /* Reads every file of the plan's scenes and methods once. An option that names files holds a path, of a file or of a
  * folder of .npy files, or words, split as a shell would, of which some are paths of files; names that do not exist
- * add nothing. NB_EIO if a file cannot be read. */
+ * add nothing. With a Python script come the files of its folder that it imports. NB_EIO if a file cannot be read. */
 nb_status nb_inputs_find(const nb_plan *plan, nb_inputs **inputs, nb_ctx *ctx);
 
 /* Returns the digests of the files of row `index` of the plan; ctx owns them. */

@@ -205,6 +205,54 @@ Y
     [ "$(manifests)" = "1 1, 1 0" ]
 }
 
+@test "what a script imports from its folder is part of what its rows are" {
+    mkdir -p "$WORK/pack/deep"
+    cat >"$WORK/mine.py" <<'PY'
+import json, numpy; from os import path
+def shift():
+    from helper import x
+    import pack.deep.last as last, numpy as again
+    return x + last.y
+numpy.save("picks.npy", numpy.arange(json.load(open("request.json"))["m"]) + shift())
+PY
+    echo "from pack import z" >"$WORK/helper.py"
+    echo "x = 0" >>"$WORK/helper.py"
+    echo "from . import middle; z = 0" >"$WORK/pack/__init__.py"
+    echo "import helper" >"$WORK/pack/middle.py"
+    echo "from ..middle import helper" >"$WORK/pack/deep/last.py"
+    echo "y = 0" >>"$WORK/pack/deep/last.py"
+    echo "x = 1" >"$WORK/unused.py"
+    config <<Y
+problems: "gaussian(n=20, d=3)"
+strategies: [uniform, "command(run=\"/usr/bin/python3 -B mine.py\", deterministic=true)"]
+cores: svd
+landmarks: 4
+trials: 1
+metrics: error
+plots: []
+Y
+    local program=$NYSBENCH file
+    cd "$WORK"
+    "$program" run c.yaml -q -o r
+    run "$program" run c.yaml -q -o r
+    [[ "$status" -eq 0 && "$output" != *"has other contents"* ]]
+    for file in helper.py pack/__init__.py pack/middle.py pack/deep/last.py; do
+        echo "# changed" >>"$file"
+        run "$program" run c.yaml -q -o r
+        expect_status 0
+        expect "warning: $file: has other contents"
+    done
+    echo "# changed" >>unused.py
+    run "$program" run c.yaml -q -o r
+    [[ "$status" -eq 0 && "$output" != *"has other contents"* ]]
+    sed -i 's/y = 0/y = 3/' pack/deep/last.py
+    "$program" run c.yaml -q -o r
+    "$program" run c.yaml -q -o fresh
+    "$program" sql r "SELECT strategy_label, error FROM run ORDER BY strategy_label" >one
+    "$program" sql fresh "SELECT strategy_label, error FROM run ORDER BY strategy_label" >other
+    cmp one other
+}
+
 @test "a plugin that was built anew: its strategy's rows are measured again, the others are not" {
     mkdir "$WORK/include"
     build() {

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* imports.c - see imports.h */
+#include "run/imports.h"
+
+#include "base/files.h"
+
+#include <string.h>
+
+#define BLANKS " \t"
+#define NAME_ENDS BLANKS ".,;#(\\\r\n"
+
+/* Folders end with '/'; the current one is "". */
+
+static nb_status folder_of(const char *path, const char **folder, nb_ctx *ctx)
+{
+    const char *slash = strrchr(path, '/');
+    NB_NEED(*folder, nb_format(ctx, "%.*s", slash ? (int)(slash - path) + 1 : 0, path));
+    return NB_OK;
+}
+
+static nb_status add_package(nb_texts *files, const char *folder, bool *found, nb_ctx *ctx)
+{
+    const char **names, *path;
+    int count, number;
+    NB_TRY(ctx, nb_folder_names(*folder ? folder : ".", ".py", &count, &names, ctx));
+    *found = count >= 0;
+    for (int i = 0; i < count; i++) {
+        NB_NEED(path, nb_format(ctx, "%s%s", folder, names[i]));
+        NB_TRY(ctx, nb_texts_number(files, path, &number));
+    }
+    return NB_OK;
+}
+
+/* Adds the files of `name`, such as a.b, whose first part is looked for in that folder. */
+static nb_status add_module(nb_texts *files, const char *folder, const char *name, nb_ctx *ctx)
+{
+    const char *path, *place = folder;
+    int number;
+    for (size_t length; (length = strcspn(name, NAME_ENDS)) > 0; name += length + 1) {
+        bool found;
+        NB_NEED(path, nb_format(ctx, "%s%.*s.py", place, (int)length, name));
+        if (nb_is_file(path)) return nb_texts_number(files, path, &number);
+        NB_NEED(place, nb_format(ctx, "%s%.*s/", place, (int)length, name));
+        NB_TRY(ctx, add_package(files, place, &found, ctx));
+        if (!found || name[length] != '.') break;
+    }
+    return NB_OK;
+}
+
+/* import a, b.c as d */
+static nb_status add_list(nb_texts *files, const char *folder, const char *names, nb_ctx *ctx)
+{
+    const char *end = names + strcspn(names, ";#\n");
+    for (const char *name = names; name < end; name += strcspn(name, ",") + 1) {
+        name += strspn(name, BLANKS);
+        NB_TRY(ctx, add_module(files, folder, name, ctx));
+    }
+    return NB_OK;
+}
+
+/* from a.b import c, or from ..a import b in a package, of whose file `own` is the folder. */
+static nb_status add_source(nb_texts *files, const char *folder, const char *own, const char *name, nb_ctx *ctx)
+{
+    bool found;
+    if (*name != '.') return add_module(files, folder, name, ctx);
+    for (name++; *name == '.'; name++) NB_NEED(own, nb_format(ctx, "%s../", own));
+    if (!strchr(NAME_ENDS, *name)) return add_module(files, own, name, ctx);
+    return add_package(files, own, &found, ctx);
+}
+
+static const char *behind(const char *line, const char *keyword)
+{
+    size_t length = strlen(keyword), blanks;
+    if (strncmp(line, keyword, length) != 0) return NULL;
+    blanks = strspn(line + length, BLANKS);
+    return blanks > 0 ? line + length + blanks : NULL;
+}
+
+static nb_status scan(nb_texts *files, const char *folder, const char *path, nb_ctx *ctx)
+{
+    const char *line, *own, *rest;
+    NB_TRY(ctx, folder_of(path, &own, ctx));
+    NB_TRY(ctx, nb_read_file(path, &line, ctx));
+    for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        line += strspn(line, BLANKS);
+        if ((rest = behind(line, "import")))
+            NB_TRY(ctx, add_list(files, folder, rest, ctx));
+        else if ((rest = behind(line, "from")))
+            NB_TRY(ctx, add_source(files, folder, own, rest, ctx));
+    }
+    return NB_OK;
+}
+
+nb_status nb_imports_find(nb_texts *files, const char *script, nb_ctx *ctx)
+{
+    const char *folder;
+    int number;
+    NB_TRY(ctx, folder_of(script, &folder, ctx));
+    NB_TRY(ctx, nb_texts_number(files, script, &number));
+    for (int i = 0; i < files->count; i++) NB_TRY(ctx, scan(files, folder, files->items[i], ctx));
+    return NB_OK;
+}
