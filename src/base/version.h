@@ -19,8 +19,9 @@
  *     5  columns of rows unseen: error_unseen, error_unseen_subspace, error_unseen_core
  *     6  the study's name; 5 is read as one of the standard study
  *     7  columns flops and forward_s; rows of 5 and 6 have none, and are continued
- *     8  columns model, layer and source; rows of before get theirs when the run is continued */
-enum { NB_STORE_FORMAT = 8, NB_STORE_OLDEST = 5 };
+ *     8  columns model, layer and source; rows of before get theirs when the run is continued
+ *     9  column error_subspace_noise; rows of before have none */
+enum { NB_STORE_FORMAT = 9, NB_STORE_OLDEST = 5 };
 
 /* A plug-in's, of what the installed headers say: another one is refused. It grows when a record, a struct or a
  * function in them changes.

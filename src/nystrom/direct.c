@@ -35,6 +35,7 @@ typedef struct { /* nb_pair.own */
     double *r_f;     /* Q_F' F, rank_f x m */
     double *r_b;     /* Q_B' B', rank_b x m */
     double subspace; /* |S - Q_F M Q_B'|_F / |S|_F */
+    double turned;   /* what rounding in F and B does to it */
     double landmark_rank, landmark_condition;
 } direct;
 
@@ -80,6 +81,8 @@ static nb_status project(direct *d, nb_ctx *ctx)
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, d->rank_b, m, n, 1, q_b, n, d->b, n, 0, d->r_b, d->rank_b);
     NB_TRY(ctx, subspace_residual(rows, n, d, q_f, q_b, &residual, ctx));
     d->subspace = residual / norm;
+    const nb_ranges ranges = {d->rank_f, d->rank_b, d->r_f, d->r_b, d->mid};
+    NB_TRY(ctx, nb_subspace_noise(d->factors, n, &ranges, norm, &d->turned, ctx));
     return NB_OK;
 }
 
@@ -352,6 +355,7 @@ static nb_status measure(const direct *d, nb_request *r, const int *order, unsig
     NB_TRY(ctx, nb_x_noise(d->factors, &r->rounding, &sizes,
                            &(nb_sides){NB_PLAIN, d->rank_f, d->rank_b, d->r_f, d->r_b, 1}, norm, &noise, ctx));
     out->error_noise = rounding + noise;
+    out->error_subspace_noise = rounding + d->turned;
     NB_TRY(ctx, nb_scene_baseline_mean(d->scene, &out->baseline_mean, ctx));
     if ((wanted & NB_WANT_OUTPUT) && d->scene->head->v) NB_TRY(ctx, output_error(d, &b, &out->output_error, ctx));
     if (r->seen > 0 && total.unseen_of_s > 0) {

@@ -36,6 +36,7 @@ typedef struct {
     double exact_s;            /* time of exact attention on the head */
     double flops;              /* of the forward pass: landmarks, factors, X, and the products with V */
     double error_noise;        /* rounding error of the product, of X (nb_x_noise) and of M */
+    double error_subspace_noise; /* that of error_subspace (nb_subspace_noise) */
 } nb_measures;
 
 /* Costly metrics, which a request asks for. The others come with every row: one product of 2 n^2 m flops a factor pair

@@ -116,6 +116,60 @@ nb_status nb_x_noise(const nb_factors *factors, const nb_rounding *rounding, con
     return status;
 }
 
+/* Whether r (rows x m) has rank m: else its last row is zero or missing. */
+static bool is_whole(int rows, int m, const double *r)
+{
+    bool whole = false;
+    for (int j = 0; j < m && rows == m; j++) whole = whole || r[m - 1 + j * m] != 0;
+    return whole;
+}
+
+/* *length <- |r^+ b|_F for r (rows x m) and b (rows x columns). */
+static nb_status solve_length(int n, int rows, int m, const double *r, int columns, const double *b, double *length,
+                              nb_ctx *ctx)
+{
+    size_t size = (size_t)m * (size_t)columns;
+    double *x, *inverse;
+    *length = 0;
+    if (rows == 0 || columns == 0) return NB_OK;
+    NB_NEED(x, nb_alloc_raw(ctx, size));
+    if (is_whole(rows, m, r) && nb_is_upper(m, r)) {
+        memcpy(x, b, size * sizeof *x);
+        nb_solve_upper(NB_PLAIN, m, columns, r, x);
+    } else {
+        NB_NEED(inverse, nb_alloc_raw(ctx, (size_t)m * (size_t)rows));
+        NB_TRY(ctx, nb_pseudo_inverse(rows, m, r, DBL_EPSILON * n, inverse, ctx));
+        nb_gemm(NB_PLAIN, NB_PLAIN, m, columns, rows, 1, inverse, m, b, rows, 0, x, m);
+    }
+    *length = nb_frobenius(size, x);
+    return NB_OK;
+}
+
+static nb_status turned_by(const nb_factors *factors, int n, const nb_ranges *r, double *turned, nb_ctx *ctx)
+{
+    int m = factors->m;
+    size_t of_f = (size_t)r->rank_f * (size_t)m, of_b = (size_t)r->rank_b * (size_t)m;
+    double *transposed, left, right;
+    NB_NEED(transposed, nb_alloc_raw(ctx, (size_t)r->rank_f * (size_t)r->rank_b));
+    nb_transpose(r->rank_f, r->rank_b, r->mid, transposed);
+    NB_TRY(ctx, solve_length(n, r->rank_f, m, r->r_f, r->rank_b, r->mid, &left, ctx));
+    NB_TRY(ctx, solve_length(n, r->rank_b, m, r->r_b, r->rank_f, transposed, &right, ctx));
+    double noise_f = DBL_EPSILON * nb_frobenius(of_f, r->r_f) * (is_whole(r->rank_f, m, r->r_f) ? 1 : n);
+    double noise_b = DBL_EPSILON * nb_frobenius(of_b, r->r_b) * (is_whole(r->rank_b, m, r->r_b) ? 1 : n);
+    *turned = noise_f * left + fmax(noise_b, factors->interpolation.noise) * right;
+    return NB_OK;
+}
+
+nb_status nb_subspace_noise(const nb_factors *factors, int n, const nb_ranges *ranges, double norm, double *noise,
+                            nb_ctx *ctx)
+{
+    nb_mark mark = nb_ctx_mark(ctx);
+    nb_status status = turned_by(factors, n, ranges, noise, ctx);
+    nb_ctx_release(ctx, mark);
+    *noise /= norm;
+    return status;
+}
+
 nb_status nb_landmarks_of_a(nb_factors *factors, double *rank, double *condition, nb_ctx *ctx)
 {
     const nb_factors_spectrum *s;

@@ -22,6 +22,7 @@ typedef struct {
     double *r_f, *r_b; /* m x m */
     double *mid;       /* M, m x m */
     double subspace;   /* |S - Q_F M Q_B'|_F / |S|_F */
+    double turned;     /* what rounding in F and B does to it (nb_subspace_noise) */
     double *ones;      /* Q_B' 1, m */
     double f, b;       /* |R_F|_F, |R_B|_F */
     bool upper;        /* R_F and R_B are upper triangular, as they are if their rank is m */
@@ -68,6 +69,18 @@ double nb_rounding_noise(const nb_factors *factors, const nb_sizes *sizes, doubl
  * noise is at least eps |F X| |A| |X| |B| / m |S|. For kernel_ridge the noise of B, times |F|, is added. */
 nb_status nb_x_noise(const nb_factors *factors, const nb_rounding *rounding, const nb_sizes *sizes,
                      const nb_sides *sides, double norm, double *noise, nb_ctx *ctx);
+
+/* Computes the effect that rounding F and B has on the subspace part, relative to |S|_F = norm:
+ *
+ *     eps (|F| |F^+ S Q_B| + |Q_F' S B^+| |B|) / |S|.
+ *
+ * F + dF has the projector P + (I - P) dF F^+ + its transpose, to first order in dF. The first term moves S - P S Q_B Q_B'
+ * by (I - P) dF F^+ S Q_B Q_B'; the second stays in range(F), where nothing of S Q_B is left, and counts by its square.
+ * B is alike. Small singular values of F make it large, where S needs their directions. Those below n eps of the largest
+ * count as 0 (linalg/basis.h), so where there are any, eps is n eps: as much of S may be missed.
+ * For kernel_ridge the noise of B stands in the place of eps |B|, where it is larger. */
+nb_status nb_subspace_noise(const nb_factors *factors, int n, const nb_ranges *ranges, double norm, double *noise,
+                            nb_ctx *ctx);
 
 /* Computes |I - A X|_F; NaN if there is no middle. */
 nb_status nb_core_residual(const nb_factors *factors, const double *x, double *norm, nb_ctx *ctx);

@@ -44,6 +44,20 @@ static nb_status project_output(nb_projection *p, nb_ctx *ctx)
     return NB_OK;
 }
 
+/* What rounding in the factors does to the subspace parts. */
+static nb_status find_turned(nb_batch *b, nb_ctx *ctx)
+{
+    double norm;
+    NB_TRY(ctx, nb_scene_norm(b->scene, &norm, ctx));
+    for (int i = 0; i < b->count; i++) {
+        nb_projection *p = &b->views[i].p;
+        if (b->pairs[i].failure) continue;
+        if (nb_subspace_noise(p->factors, p->n, &b->views[i].offer.ranges, norm, &p->turned, ctx) != NB_OK)
+            NB_TRY(ctx, nb_keep_failure(&b->pairs[i].failure, ctx));
+    }
+    return NB_OK;
+}
+
 nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_pair *pairs, nb_engine_times *times,
                               nb_ctx *ctx)
 {
@@ -53,6 +67,7 @@ nb_status nb_streamed_prepare(nb_scene *scene, const nb_how *how, int count, nb_
     for (int i = 0; i < count; i++)
         if (!pairs[i].failure && (how->wanted & NB_WANT_OUTPUT) && scene->head->v)
             NB_TRY(ctx, project_output(&b->views[i].p, ctx));
+    NB_TRY(ctx, find_turned(b, ctx));
     *times = b->times;
     return NB_OK;
 }
@@ -103,6 +118,8 @@ static nb_status measure(const nb_view *v, nb_request *r, double *c, nb_ctx *ctx
                            &noise, ctx));
     out->error_noise = (v->differenced ? rounding * fmax(1, 1 / out->error) : rounding) + noise +
                        (v->single ? nb_mixed_promise * out->error : 0);
+    out->error_subspace_noise = (v->differenced ? rounding * fmax(1, 1 / p->subspace) : rounding) + p->turned +
+                                (v->single ? nb_mixed_promise * p->subspace : 0);
     NB_TRY(ctx, nb_core_residual(p->factors, x, &out->core_residual, ctx));
     NB_TRY(ctx, nb_scene_baseline_mean(p->scene, &out->baseline_mean, ctx));
     return p->exact_output ? output_error(p, c, &out->output_error, ctx) : NB_OK;

@@ -334,7 +334,7 @@ PY
     for command in "run ${small[0]} -o" "plan ${small[0]} -o" export info plot; do
         run "$NYSBENCH" $command "$WORK/r"
         [ "$status" -eq 2 ] || expect_status 1
-        expect "results.sqlite: is a store of version 3, this program reads version 8; 'nysbench run --fresh' sets it aside"
+        expect "results.sqlite: is a store of version 3, this program reads version 9; 'nysbench run --fresh' sets it aside"
     done
     expect_unchanged
 }

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Holds error_noise against exact arithmetic: 60 digits, by mpmath.
+"""Holds error_noise and error_subspace_noise against exact arithmetic: 60 digits, by mpmath.
 
 usage: noise.py NYSBENCH WORK_FOLDER [all]; `all`: longer heads and more of them, minutes
 
 Prints TAP. From the exported Q, K and landmarks S, F, A, B, every X and the error are computed again with 60 digits,
 by routes that need not be stable then: normal equations, explicit inverses. A measured error must be within its error_noise of the exact one,
 for each core in each precision, and each engine in each; of sampled rows, all but one, the one left out is the same for all methods. A is ill-conditioned in
-most of them (up to 1e16): noise that forgets what rounding does to X would be too small.
+most of them (up to 1e16): noise that forgets what rounding does to X would be too small. So is a measured error_subspace within its noise, also where S is
+constant to 1e-8: with more landmarks than dimensions its second order is all that is left, below rounding.
 
 Left out is where rounding decides: a singular value of A lies at the cut-off, or two pivots or candidates are equal. `chosen(of=iterative)` is
 held at m = 3 alone, where 41 candidates take no minutes. `fitted` has more
@@ -225,20 +226,46 @@ def squares(a):
     return (a * a).sum(axis=1)
 
 
+def ranges(a):
+    """Orthonormal columns, by Gram-Schmidt with pivots, twice."""
+    rest, q = a.copy(), []
+    for _ in range(a.shape[1]):
+        lengths = squares(rest.T)
+        at = max(range(len(lengths)), key=lambda j: lengths[j])
+        if lengths[at] <= mpf("1e-90") * max(squares(a.T)):
+            break
+        new = rest[:, at]
+        for _ in range(2):
+            for old in q:
+                new = new - old * (old @ new)
+        q.append(new / mp.sqrt(new @ new))
+        rest = rest - np.outer(q[-1], q[-1] @ rest)
+        rest[:, at] = mpf(0)
+    return np.array(q, dtype=object).T
+
+
+def subspace_part(s, f, b):
+    left, right = ranges(f), ranges(b.T)
+    return norm(s - left @ (left.T @ s @ right) @ right.T) / norm(s)
+
+
 def main():
     program, work = sys.argv[1:3]
     os.makedirs(work, exist_ok=True)
     alike = os.path.join(work, "alike")  # tokens that each see themselves: all but one singular values of A differ by 1e-7
     os.makedirs(alike, exist_ok=True)
+    flat = os.path.join(work, "flat")  # S constant to 1e-8
+    os.makedirs(flat, exist_ok=True)
     for name in "qk":
+        np.save(os.path.join(flat, f"{name}.npy"), 1e-4 * np.random.default_rng(ord(name)).standard_normal((N, 4)))
         np.save(os.path.join(alike, f"{name}.npy"), 3 * np.eye(N) + 1e-7 * np.random.default_rng(ord(name)).standard_normal((N, N)))
     with open(os.path.join(work, "noise.yaml"), "w") as file:
-        quoted = [", ".join(f'"{spec}"' for spec in specs) for specs in (PROBLEMS + [f"heads(file={alike})"], CORES)]
+        quoted = [", ".join(f'"{spec}"' for spec in specs) for specs in (PROBLEMS + [f"heads(file={alike})", f"heads(file={flat})"], CORES)]
         file.write(CONFIG.format(most=10 if ALL else 7, problems=quoted[0], cores=quoted[1], strategies="uniform, segment_means" if ALL else "uniform"))
     runs = {way: run(program, work, way, more) for way, more in WAYS.items()}
     picks = os.path.join(work, "landmarks")
     subprocess.run([program, "export", os.path.join(work, "streamed"), "--landmarks", picks], check=True)
-    tap, groups, left_out, ill = Tap(), {}, {}, 0
+    tap, groups, parts, left_out, ill, lost = Tap(), {}, {}, {}, 0, 0
     with open(os.path.join(picks, "index.csv"), newline="") as file:
         index = list(csv.DictReader(file))
     for pick in index:
@@ -253,7 +280,10 @@ def main():
             u, values, vt = mp.svd_r(matrix(a))
             svd = array(u), list(values), array(vt)
             ill += values[len(a) - 1] < 1e-8 * values[0]
+            least = subspace_part(s, f, b)
             for key in (key for key in runs["streamed"] if key[: len(KEYS)] == tuple(pick[name] for name in KEYS) and key[-2] == kind):
+                if pick["problem"].startswith(f"heads(file={flat}") and key[-1].startswith("chosen"):
+                    continue  # all candidates are equal to rounding
                 x = core(key[-1], s, f, a, b, svd) if not key[-1].startswith("exact_rows") else None
                 if x is None and not key[-1].startswith("exact_rows"):
                     continue
@@ -265,6 +295,11 @@ def main():
                     row = rows[key]
                     if row["status"] != "ok":  # diverged, or best of sampled rows
                         continue
+                    if way != "sample":
+                        told, noise = mpf(float(row["error_subspace"])), float(row["error_subspace_noise"])
+                        off = float(abs(told - least))
+                        parts.setdefault(way, Group()).add(0.0, off, noise, f"{what}, {float(told):.3g} and not {float(least):.3g}, noise {noise:.2g}")
+                        lost += off > 2 * least
                     got, noise = float(row["error"]), room + float(row["error_noise"])
                     if way == "sample":
                         off = [abs(float(mp.sqrt((sum(a2) - a2[i]) / (sum(b2) - b2[i])) - mpf(got))) for i in range(len(s))]
@@ -274,6 +309,9 @@ def main():
                     groups.setdefault(f"{way}: {key[-1]}", Group()).add(0.0, float(abs(mpf(got) - exact)), noise, f"{what}, noise {noise:.2g}")
     for name, group in groups.items():
         tap.check(group.rows > 0 and group.wrong == 0, f"{name}: {group.rows} errors within their noise", f"{group.wrong} are not; first {group.detail}")
+    for way, group in parts.items():
+        tap.check(group.rows > 0 and group.wrong == 0, f"{way}: {group.rows} subspace parts within their noise", f"{group.wrong} are not; first {group.detail}")
+    tap.check(lost > 0, f"{lost} subspace parts are off by more than twice their size")
     for instance, fits in left_out.items():
         ratio, what = min(fits)
         tap.check(ratio <= 1, f"sampled rows of instance {instance}: errors within their noise", f"{ratio:.3g} times the noise: {what}")

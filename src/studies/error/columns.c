@@ -34,9 +34,9 @@ const nb_column nb_error_columns[] = {
                  "those of FXB, here and in all other measures of FXB"),
     REAL(error_se, .help = "standard error of error, where rows are sampled, by the jackknife; too small where a "
                            "few rows that the sample misses make up the error"),
-    REAL(error_subspace, .whole = true,
+    REAL(error_subspace, .noise = "error_subspace_noise", .whole = true,
          .help = "the least error that any core reaches with these landmarks, relative to |S|_F"),
-    REAL(error_core, .whole = true,
+    REAL(error_core, .noise = "error_noise", .whole = true,
          .help = "the core's part, relative to |S|_F: error_subspace^2 + error_core^2 = error^2; empty "
                  "where the core keeps rows of S, since the result is then not of the form F X B"),
     REAL(error_unseen, .noise = "error_noise",
@@ -44,11 +44,11 @@ const nb_column nb_error_columns[] = {
                  "that neither the core nor, unless it is an oracle, the strategy has looked at; equal "
                  "to error if they looked at none, empty if the core looked at all, as oracles do, or "
                  "keeps fewer rows than the strategy has looked at"),
-    REAL(error_unseen_subspace, .whole = true,
+    REAL(error_unseen_subspace, .noise = "error_subspace_noise", .whole = true,
          .help = "the least error_unseen that any core reaches with these landmarks; if there are fewer such rows "
                  "than landmarks, any F fits them, and only the part outside the rows "
                  "of B is left"),
-    REAL(error_unseen_core, .whole = true,
+    REAL(error_unseen_core, .noise = "error_noise", .whole = true,
          .help = "the core's part of error_unseen: error_unseen_subspace^2 + error_unseen_core^2 = "
                  "error_unseen^2"),
     REAL(floor_rank, .whole = true, .help = "error of the best matrix of rank m (Eckart-Young)"),
@@ -112,5 +112,11 @@ const nb_column nb_error_columns[] = {
                           "Frobenius norms, from the product and from X, in the precision in which the core computes "
                           "X; more where X cuts between nearly equal singular values of A or an iteration amplifies "
                           "rounding; plus that of M; 1e-6 of the error where it was measured in single precision"),
+    REAL(error_subspace_noise, .whole = true,
+         .help =
+             "rounding error to expect in error_subspace: eps (|F| |F^+ S P| + |P' S B^+| |B|) / |S| in Frobenius "
+             "norms, P and P' the projectors onto the ranges of B' and F, from the directions that rounding F and B "
+             "turns; with n eps for eps where F or B has singular values below that; plus that of M; 1e-6 of "
+             "error_subspace where it was measured in single precision"),
     NB_COLUMN_SEED_OF(nb_error_row),
     {.name = NULL}};
