@@ -448,7 +448,7 @@ version_of() {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=1 >/dev/null
     make_old "$WORK/r" flops
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2 >/dev/null
-    [ "$(version_of "$WORK/r")" = 8 ]
+    [ "$(version_of "$WORK/r")" = 9 ]
     /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1], newline="")))
@@ -477,7 +477,7 @@ for a, b in zip(before, after):
     assert {**a, **gone} == b
 PY
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/r" --set trials=2 >/dev/null
-    [ "$(version_of "$WORK/r")" = 8 ]
+    [ "$(version_of "$WORK/r")" = 9 ]
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] -o "$WORK/new" --set trials=2 >/dev/null
     /usr/bin/python3 - "$WORK/r/rows.csv" "$WORK/new/rows.csv" <<'PY'
 import csv, sys
