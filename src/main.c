@@ -4,6 +4,7 @@
 #include "base/process.h"
 #include "base/server.h"
 #include "base/version.h"
+#include "components/plugin.h"
 #include "components/registry.h"
 #include "linalg/blas.h"
 
@@ -150,5 +151,6 @@ int main(int argc, char **argv)
         nb_print_error("standard output cannot be written");
         if (code == NB_EXIT_OK) code = NB_EXIT_FAILED;
     }
+    if (*nb_plugins_loaded()) _exit(code); /* without their destructors */
     return code;
 }

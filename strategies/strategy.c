@@ -2,10 +2,12 @@
 /* strategy.c - what a strategy's record says and must say, and what strategies share: scores, samples of S, starts. */
 #include "strategies/strategy.h"
 
+#include "components/told.h"
 #include "kernels/kernel.h"
 #include "linalg/basis.h"
 
 #include <gsl/gsl_sort_int.h>
+#include <math.h>
 #include <string.h>
 
 const char *const nb_pairing_names[] = {NB_PAIRING_NAMES, [NB_PAIRING_COUNT] = NULL};
@@ -23,15 +25,72 @@ const char *nb_strategy_lacks(const nb_component *component)
                                  : "the function pick for its pairing";
 }
 
-unsigned nb_strategy_traits(const nb_choice *strategy)
-{
-    const nb_strategy *s = (const nb_strategy *)strategy->component;
-    return s->traits_of ? s->traits_of(strategy->options) : s->traits;
-}
-
 static const nb_strategy *record_of(const nb_choice *strategy)
 {
     return (const nb_strategy *)strategy->component;
+}
+
+static void tell_traits(const nb_choice *of, const void *question, void *answer)
+{
+    (void)question;
+    *(unsigned *)answer = record_of(of)->traits_of(of->options);
+}
+
+unsigned nb_strategy_traits(const nb_choice *strategy)
+{
+    unsigned traits = record_of(strategy)->traits;
+    if (record_of(strategy)->traits_of) nb_told(strategy, "traits_of", tell_traits, NULL, 0, &traits, sizeof traits);
+    return traits;
+}
+
+typedef struct {
+    int option; /* that holds the other strategy, by its place in the table; -1: none does */
+    int tokens;
+} told_within;
+
+static const nb_choice *choice_at(const nb_choice *of, int option)
+{
+    return *(const nb_choice *const *)((const char *)of->options + of->component->options[option].offset);
+}
+
+static void tell_within(const nb_choice *of, const void *question, void *answer)
+{
+    const nb_option *options = of->component->options;
+    nb_within within = record_of(of)->within(of->options);
+    told_within *told = answer;
+    (void)question;
+    *told = (told_within){.option = -1, .tokens = within.tokens};
+    for (int i = 0; options[i].key; i++)
+        if (options[i].type == NB_OPTION_SPEC && options[i].registry == &nb_strategies &&
+            choice_at(of, i) == within.strategy)
+            told->option = i;
+}
+
+/* What `within` says; its strategy is NULL if there is none. */
+static nb_within within_of(const nb_choice *strategy)
+{
+    told_within told = {.option = -1};
+    if (record_of(strategy)->within) nb_told(strategy, "within", tell_within, NULL, 0, &told, sizeof told);
+    return (nb_within){told.option < 0 ? NULL : choice_at(strategy, told.option), told.tokens};
+}
+
+typedef struct {
+    int n, d, m;
+} sizes;
+
+static void tell_multiplications(const nb_choice *of, const void *question, void *answer)
+{
+    const sizes *s = question;
+    *(double *)answer = record_of(of)->multiplications(of->options, s->n, s->d, s->m);
+}
+
+double nb_strategy_multiplications(const nb_choice *strategy, int n, int d, int m)
+{
+    const sizes asked = {n, d, m};
+    double told = NAN;
+    if (record_of(strategy)->multiplications)
+        nb_told(strategy, "multiplications", tell_multiplications, &asked, sizeof asked, &told, sizeof told);
+    return told;
 }
 
 /* alone: on a scene of its own. */
@@ -55,16 +114,14 @@ bool nb_strategy_counts(const nb_choice *strategy)
 /* Returns the strategy that picks in the end. */
 static const nb_choice *innermost(const nb_choice *strategy)
 {
-    while (record_of(strategy)->within) strategy = record_of(strategy)->within(strategy->options).strategy;
+    for (const nb_choice *inner; (inner = within_of(strategy).strategy);) strategy = inner;
     return strategy;
 }
 
 int nb_strategy_tokens(const nb_choice *strategy, int n)
 {
-    for (; record_of(strategy)->within; strategy = record_of(strategy)->within(strategy->options).strategy) {
-        int tokens = record_of(strategy)->within(strategy->options).tokens;
-        if (tokens < n) n = tokens;
-    }
+    for (nb_within in; (in = within_of(strategy)).strategy; strategy = in.strategy)
+        if (in.tokens < n) n = in.tokens;
     return n;
 }
 

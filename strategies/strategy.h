@@ -124,6 +124,9 @@ typedef struct {
 
 unsigned nb_strategy_traits(const nb_choice *strategy); /* traits under its options */
 
+/* Returns what its `multiplications` tells of such a call; NaN: it has none. */
+double nb_strategy_multiplications(const nb_choice *strategy, int n, int d, int m);
+
 /* True if the multiplications (linalg/work.h) of its calls are its cost. False for an oracle, which shares results on S
  * with others and costs more than attention; for a plug-in, whose own loops are not counted; for a strategy that works
  * elsewhere; and if a strategy within its options is one of these. An oracle that picks among some tokens shares

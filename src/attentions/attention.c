@@ -6,10 +6,12 @@
 #include "base/machine.h"
 #include "calls/called.h"
 #include "calls/early.h"
+#include "components/told.h"
 #include "cores/core.h"
 #include "strategies/strategy.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const nb_attention *record_of(const nb_choice *attention)
@@ -17,25 +19,85 @@ static const nb_attention *record_of(const nb_choice *attention)
     return (const nb_attention *)attention->component;
 }
 
+/* What an attention's functions are told: a shape and a number of threads. */
+enum { NUMBERS = 9 };
+typedef struct {
+    int of[NUMBERS];
+} question;
+
+static question pack(const nb_layer_shape *s, int threads)
+{
+    return (question){{s->batch, s->heads, s->key_heads, s->n, s->d, s->dv, s->causal, s->guide, threads}};
+}
+
+static nb_layer_shape unpack(const question *q)
+{
+    const int *x = q->of;
+    return (nb_layer_shape){.batch = x[0],
+                            .heads = x[1],
+                            .key_heads = x[2],
+                            .n = x[3],
+                            .d = x[4],
+                            .dv = x[5],
+                            .causal = x[6],
+                            .guide = x[7]};
+}
+
+static void tell_traits(const nb_choice *of, const void *q, void *answer)
+{
+    (void)q;
+    *(unsigned *)answer = record_of(of)->traits_of(of->options);
+}
+
 unsigned nb_attention_traits(const nb_choice *attention)
 {
-    const nb_attention *a = record_of(attention);
-    return a->traits_of ? a->traits_of(attention->options) : a->traits;
+    unsigned traits = record_of(attention)->traits;
+    if (record_of(attention)->traits_of) nb_told(attention, "traits_of", tell_traits, NULL, 0, &traits, sizeof traits);
+    return traits;
+}
+
+static void tell_size(const nb_choice *of, const void *q, void *answer)
+{
+    const nb_layer_shape shape = unpack(q);
+    *(int *)answer = record_of(of)->size_of(of->options, &shape);
 }
 
 int nb_attention_size(const nb_choice *attention, const nb_layer_shape *shape)
 {
     const nb_attention *a = record_of(attention);
-    if (a->size_of) return a->size_of(attention->options, shape);
-    for (const nb_option *o = a->component.options; a->size && o->key; o++)
+    const question asked = pack(shape, 0);
+    int size = 0;
+    if (a->size_of) nb_told(attention, "size_of", tell_size, &asked, sizeof asked, &size, sizeof size);
+    for (const nb_option *o = a->component.options; !a->size_of && a->size && o->key; o++)
         if (strcmp(o->key, a->size) == 0) return *(const int *)((const char *)attention->options + o->offset);
-    return 0;
+    return size;
+}
+
+static void tell_keep(const nb_choice *of, const void *q, void *answer)
+{
+    (void)q;
+    *(int *)answer = record_of(of)->keep(of->options);
 }
 
 int nb_attention_keep(const nb_choice *attention)
 {
-    const nb_attention *a = record_of(attention);
-    return a->keep ? a->keep(attention->options) : 1;
+    int keep = 1;
+    if (record_of(attention)->keep) nb_told(attention, "keep", tell_keep, NULL, 0, &keep, sizeof keep);
+    return keep;
+}
+
+static void tell_cost(const nb_choice *of, const void *q, void *answer)
+{
+    const nb_layer_shape shape = unpack(q);
+    *(nb_attention_cost *)answer = record_of(of)->cost(of->options, &shape, ((const question *)q)->of[NUMBERS - 1]);
+}
+
+nb_attention_cost nb_attention_cost_of(const nb_choice *attention, const nb_layer_shape *shape, int threads)
+{
+    const question asked = pack(shape, threads);
+    nb_attention_cost cost = {.multiplications = NAN};
+    nb_told(attention, "cost", tell_cost, &asked, sizeof asked, &cost, sizeof cost);
+    return cost;
 }
 
 /* All that is asked before anything runs; what depends on a layer, of a small one. */
@@ -46,12 +108,13 @@ static nb_status ask(void *choice, nb_ctx *ctx)
     const nb_layer_shape small = {.batch = 1, .heads = 1, .key_heads = 1, .n = 64, .d = 8, .dv = 8};
     const char *why;
     if (a->check) NB_TRY(ctx, a->check(c->options, ctx));
-    NB_REQUIRE(ctx, !(nb_attention_traits(c) & ~(unsigned)NB_ATTENTION_TRAITS), NB_EINVAL,
+    NB_REQUIRE(ctx, !a->traits_of || !(a->traits_of(c->options) & ~(unsigned)NB_ATTENTION_TRAITS), NB_EINVAL,
                "its traits_of gives traits out of NB_ATTENTION_TRAITS");
-    nb_attention_keep(c);
-    nb_attention_size(c, &small);
-    NB_TRY(ctx, nb_attention_refusal(c, &small, &why, ctx));
-    if (!why) nb_attention_cost_of(c, &small, 1);
+    if (a->keep) a->keep(c->options);
+    if (a->size_of) a->size_of(c->options, &small);
+    why = NULL;
+    if (a->refusal) NB_TRY(ctx, a->refusal(c->options, &small, &why, ctx));
+    if (!why) a->cost(c->options, &small, 1);
     return NB_OK;
 }
 
@@ -84,7 +147,41 @@ nb_status nb_attention_ready(const nb_choice *attention, nb_ctx *ctx)
     return nb_ask_early(is_ready, &copy, NULL, 0, attention, "calling its ready", ctx);
 }
 
-nb_status nb_attention_refusal(const nb_choice *attention, const nb_layer_shape *shape, const char **why, nb_ctx *ctx)
+typedef struct {
+    nb_status status;
+    bool refuses;
+    char text[512]; /* why it refuses, or the message of an error */
+} told_refusal;
+
+static void tell_refusal(const nb_choice *of, const void *q, void *answer)
+{
+    const nb_layer_shape shape = unpack(q);
+    const char *why = NULL;
+    told_refusal *told = answer;
+    nb_ctx *ctx = nb_ctx_new();
+    *told = (told_refusal){.status = NB_ENOMEM, .text = "out of memory: a refusal"};
+    if (!ctx) return;
+    told->status = record_of(of)->refusal(of->options, &shape, &why, ctx);
+    told->refuses = told->status == NB_OK && why;
+    snprintf(told->text, sizeof told->text, "%s", why ? why : nb_error_message(ctx));
+    nb_ctx_free(ctx);
+}
+
+static nb_status ask_refusal(const nb_choice *attention, const nb_layer_shape *shape, const char **why, nb_ctx *ctx)
+{
+    const question asked = pack(shape, 0);
+    told_refusal told = {.status = NB_OK};
+    NB_REQUIRE(ctx, nb_told(attention, "refusal", tell_refusal, &asked, sizeof asked, &told, sizeof told), NB_EIO,
+               "%s: its refusal did not return", attention->label);
+    told.text[sizeof told.text - 1] = '\0';
+    NB_REQUIRE(ctx, told.status == NB_OK, told.status, "%s", told.text);
+    if (told.refuses) NB_NEED(*why, nb_strdup(ctx, told.text));
+    return NB_OK;
+}
+
+/* `own`: this process may call the function of a plug-in. */
+static nb_status find_refusal(const nb_choice *attention, const nb_layer_shape *shape, bool own, const char **why,
+                              nb_ctx *ctx)
 {
     const nb_attention *a = record_of(attention);
     *why = NULL;
@@ -96,12 +193,14 @@ nb_status nb_attention_refusal(const nb_choice *attention, const nb_layer_shape 
                    : "it has no causal form: what stands for the rest is made of all tokens, later ones too";
         return NB_OK;
     }
-    return a->refusal ? a->refusal(attention->options, shape, why, ctx) : NB_OK;
+    if (!a->refusal) return NB_OK;
+    return own || !nb_plugin_of(attention->component) ? a->refusal(attention->options, shape, why, ctx)
+                                                      : ask_refusal(attention, shape, why, ctx);
 }
 
-nb_attention_cost nb_attention_cost_of(const nb_choice *attention, const nb_layer_shape *shape, int threads)
+nb_status nb_attention_refusal(const nb_choice *attention, const nb_layer_shape *shape, const char **why, nb_ctx *ctx)
 {
-    return record_of(attention)->cost(attention->options, shape, threads);
+    return find_refusal(attention, shape, false, why, ctx);
 }
 
 nb_status nb_attention_open(const nb_choice *attention, const nb_layer_shape *shape, nb_team *team, nb_stream stream,
@@ -111,9 +210,9 @@ nb_status nb_attention_open(const nb_choice *attention, const nb_layer_shape *sh
     const char *why;
     int threads = nb_team_threads(team);
     NB_TRY(ctx, nb_layer_check(shape, ctx));
-    NB_TRY(ctx, nb_attention_refusal(attention, shape, &why, ctx));
+    NB_TRY(ctx, find_refusal(attention, shape, true, &why, ctx));
     NB_REQUIRE(ctx, !why, NB_EINVAL, "%s: %s", attention->label, why);
-    double bytes = nb_attention_cost_of(attention, shape, threads).bytes, room = nb_available_memory();
+    double bytes = a->cost(attention->options, shape, threads).bytes, room = nb_available_memory();
     NB_REQUIRE(ctx, !(bytes > room), NB_ENOMEM,
                "%s needs %.3g GB of workspace for %d heads of n = %d, and %.3g GB are to be had", attention->label,
                1e-9 * bytes, nb_layer_heads(shape), shape->n, 1e-9 * room);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* early.c - check, ready, traits_of, within and points. */
+/* early.c - check, ready, points, and what tells of options, such as traits and costs. */
 #include "calls/early.h"
 
 #include "base/apart.h"
@@ -21,14 +21,29 @@ nb_status nb_ask_early(nb_status (*act)(void *self, nb_ctx *ctx), void *self, vo
     NB_FAIL(ctx, status, "%s: %s: %s", of->label, what, reason);
 }
 
+/* Of a small head, for what tells something that depends on it. */
+enum { N = 64, D = 8, M = 8 };
+
+static bool has_strategy(const nb_choice *c, const nb_choice *strategy)
+{
+    for (const nb_option *o = c->component->options; o && o->key; o++)
+        if (o->type == NB_OPTION_SPEC && o->registry == &nb_strategies &&
+            *(const nb_choice *const *)((const char *)c->options + o->offset) == strategy)
+            return true;
+    return false;
+}
+
 static nb_status check_strategy(void *choice, nb_ctx *ctx)
 {
     const nb_choice *c = choice;
     const nb_strategy *s = (const nb_strategy *)c->component;
     if (s->check) NB_TRY(ctx, s->check(c->options, ctx));
-    if (s->within) s->within(c->options);
-    NB_REQUIRE(ctx, !(nb_strategy_traits(c) & ~(unsigned)NB_STRATEGY_TRAITS), NB_EINVAL,
+    NB_REQUIRE(ctx, !s->traits_of || !(s->traits_of(c->options) & ~(unsigned)NB_STRATEGY_TRAITS), NB_EINVAL,
                "its traits_of gives traits out of NB_STRATEGY_TRAITS");
+    if (s->within)
+        NB_REQUIRE(ctx, has_strategy(c, s->within(c->options).strategy), NB_EINVAL,
+                   "its within names no strategy of its options");
+    if (s->multiplications) s->multiplications(c->options, N, D, M);
     return NB_OK;
 }
 
@@ -46,6 +61,7 @@ static nb_status check_core(void *choice, nb_ctx *ctx)
     const nb_core *core = (const nb_core *)c->component;
     NB_REQUIRE(ctx, !core->traits_of || !(core->traits_of(c->options) & ~(unsigned)NB_CORE_TRAITS), NB_EINVAL,
                "its traits_of gives traits out of NB_CORE_TRAITS");
+    if (core->cost) core->cost(c->options, N, M);
     return NB_OK;
 }
 
@@ -71,7 +87,8 @@ static nb_status ask(nb_status (*act)(void *choice, nb_ctx *ctx), const char *wh
 
 nb_status nb_strategy_check(const nb_choice *strategy, nb_ctx *ctx)
 {
-    return ask(check_strategy, "calling its check, traits_of or within", &nb_strategies, strategy, ctx);
+    return ask(check_strategy, "calling its check, traits_of, within or multiplications", &nb_strategies, strategy,
+               ctx);
 }
 
 nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx)
@@ -81,7 +98,7 @@ nb_status nb_strategy_ready(const nb_choice *strategy, nb_ctx *ctx)
 
 nb_status nb_core_check(const nb_choice *core, nb_ctx *ctx)
 {
-    return ask(check_core, "calling its traits_of", &nb_cores, core, ctx);
+    return ask(check_core, "calling its traits_of or cost", &nb_cores, core, ctx);
 }
 
 nb_status nb_core_ready(const nb_choice *core, nb_ctx *ctx)

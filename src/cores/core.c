@@ -2,6 +2,8 @@
 /* core.c - what a core's record says, and what it must. */
 #include "cores/core.h"
 
+#include "components/told.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -17,8 +19,38 @@ double nb_core_rcond(double rcond, int m)
     return isnan(rcond) ? m * DBL_EPSILON : rcond;
 }
 
+static const nb_core *record_of(const nb_choice *core)
+{
+    return (const nb_core *)core->component;
+}
+
+static void tell_traits(const nb_choice *of, const void *question, void *answer)
+{
+    (void)question;
+    *(unsigned *)answer = record_of(of)->traits_of(of->options);
+}
+
 unsigned nb_core_traits(const nb_choice *core)
 {
-    const nb_core *c = (const nb_core *)core->component;
-    return c->traits_of ? c->traits_of(core->options) : c->traits;
+    unsigned traits = record_of(core)->traits;
+    if (record_of(core)->traits_of) nb_told(core, "traits_of", tell_traits, NULL, 0, &traits, sizeof traits);
+    return traits;
+}
+
+typedef struct {
+    int n, m;
+} sizes;
+
+static void tell_cost(const nb_choice *of, const void *question, void *answer)
+{
+    const sizes *s = question;
+    *(nb_core_cost *)answer = record_of(of)->cost(of->options, s->n, s->m);
+}
+
+nb_core_cost nb_core_cost_of(const nb_choice *core, int n, int m)
+{
+    const sizes asked = {n, m};
+    nb_core_cost told = {.multiplications = NAN};
+    if (record_of(core)->cost) nb_told(core, "cost", tell_cost, &asked, sizeof asked, &told, sizeof told);
+    return told;
 }

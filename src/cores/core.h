@@ -79,6 +79,9 @@ typedef struct {
 
 unsigned nb_core_traits(const nb_choice *core); /* traits under its options */
 
+/* Returns the cost under its options; without one, its multiplications are NaN and the rest is 0. */
+nb_core_cost nb_core_cost_of(const nb_choice *core, int n, int m);
+
 /* Returns the name of a missing kind-specific member of a plug-in's record, or NULL. */
 const char *nb_core_lacks(const nb_component *component);
 

@@ -53,8 +53,7 @@ static const char *refusal(const nb_factors *factors, const void *opts)
 static nb_core_cost cost(const void *opts, int n, int m)
 {
     const exact_rows_options *o = opts;
-    const nb_core *of = (const nb_core *)o->of->component;
-    nb_core_cost all = of->cost ? of->cost(o->of->options, n, m) : (nb_core_cost){.multiplications = NAN};
+    nb_core_cost all = nb_core_cost_of(o->of, n, m);
     int wanted = o->rows != NB_AUTO ? o->rows : all.rows > 0 ? all.rows : 4 * m;
     if (wanted > n) wanted = n;
     if (wanted > all.rows) all.rows = wanted;

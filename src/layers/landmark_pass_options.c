@@ -29,7 +29,7 @@ nb_landmark_how nb_landmark_how_of(const nb_landmark_options *o, int n)
                              .chunk = nb_blocks(o->chunk, NB_BLOCK_QUERIES),
                              .refresh = o->refresh,
                              .keep_place = o->keep == NB_KEEP_TOKENS,
-                             .drawn = fits ? core->cost(o->core->options, n, m).drawn : 0};
+                             .drawn = fits ? nb_core_cost_of(o->core, n, m).drawn : 0};
 }
 
 int nb_landmark_queries(const nb_landmark_how *how)
@@ -46,8 +46,7 @@ bool nb_landmark_looks_at_s(const nb_landmark_how *how)
 /* Returns how many rows the core may return exactly. */
 static int most_kept(const nb_landmark_how *how, int n)
 {
-    const nb_core *core = (const nb_core *)how->core->component;
-    int kept = core->cost ? core->cost(how->core->options, n, how->m).kept : 0;
+    int kept = nb_core_cost_of(how->core, n, how->m).kept;
     if (how->drawn) return kept ? how->drawn : 0;
     return kept < n ? kept : n;
 }
@@ -118,7 +117,6 @@ nb_status nb_landmark_open(const void *options, const nb_layer_shape *shape, int
 nb_attention_cost nb_landmark_cost(const void *options, const nb_layer_shape *shape, int threads)
 {
     nb_landmark_how own = nb_landmark_how_of(options, shape->n), *how = &own;
-    const nb_core *core = (const nb_core *)how->core->component;
     double heads = nb_layer_heads(shape), n = shape->n, m = how->m, d = shape->d, dv = shape->dv;
     double each = 2 * n * m * (d + dv), middle = how->kind == NB_NOCORE ? 0 : m * m * dv;
     if (how->kind == NB_CUR) { /* the sums of S's rows */
@@ -130,7 +128,7 @@ nb_attention_cost nb_landmark_cost(const void *options, const nb_layer_shape *sh
     bool looks = how->drawn || nb_landmark_looks_at_s(how);
     if (how->kind != NB_NOCORE && looks) middle = NAN;
     if (how->kind != NB_NOCORE && !looks)
-        middle += m * m * d + (core->cost ? core->cost(how->core->options, shape->n, how->m).multiplications : NAN);
+        middle += m * m * d + nb_core_cost_of(how->core, shape->n, how->m).multiplications;
     return (nb_attention_cost){.multiplications = heads * (each + middle),
                                .bytes = sizeof(nb_landmark_state) + heads * head_bytes(how, shape) +
                                         threads * thread_bytes(how, shape)};

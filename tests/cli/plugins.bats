@@ -442,9 +442,10 @@ EOF
 @test "what a plug-in does before anything runs happens in a child first: a crash, an exit and a hang are told; its rounding stays its own" {
     printf 'problems: early_problem\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: 3\ntrials: 1\nplots: []\n' >"$WORK/c.yaml"
     cp "$BATS_FILE_TMPDIR/early.so" "$WORK"
-    local where=("" "$WORK/early.so: cannot be loaded: " "early: calling its check, traits_of or within: " "early: calling its check, traits_of or within: "
-        "early: calling its ready: " "early_problem: calling its shape: " "early_core: calling its traits_of: ")
-    for place in 1 2 3 4 5 6; do
+    local where=("" "$WORK/early.so: cannot be loaded: " "early: calling its check, traits_of, within or multiplications: " "early: calling its check, traits_of, within or multiplications: "
+        "early: calling its ready: " "early_problem: calling its shape: " "early_core: calling its traits_of or cost: "
+        "" "early: calling its check, traits_of, within or multiplications: " "early_core: calling its traits_of or cost: ")
+    for place in 1 2 3 4 5 6 8 9; do
         while IFS='|' read -r harm reason; do
             EARLY=$place HARM=$harm run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
             expect_status 2
@@ -459,9 +460,33 @@ EOF
     done
     run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
     expect_status 0
-    EARLY=1 HARM=round run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/s" # as code that was built with -ffast-math does
+    for place in 1 2 3 4 5 6 8 9 11; do # 1: as code that was built with -ffast-math does
+        EARLY=$place HARM=round run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" --fresh -o "$WORK/s"
+        expect_status 0
+        cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/s/rows.csv") || { echo "place $place"; return 1; }
+    done
+}
+
+@test "what a plug-in tells is asked in a child and kept: where that ends, rows are measured, and it is told once" {
+    printf 'problems: "gaussian(n=90, d=8)"\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: 3\ntrials: 4\nplots: []\n' >"$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/early.so" -o "$WORK/r"
+    for harm in abort "exit 0"; do
+        EARLY=11 HARM=$harm run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/early.so" --fresh -o "$WORK/s"
+        expect_status 0
+        expect "rows: 16, 16 ok"
+        [ "$(grep -c "^nysbench: warning: early: calling its multiplications: \(killed by signal 6 (Aborted)\|it ended the program\)$" <<<"$output")" -eq 1 ]
+        [ "$(grep -c "^nysbench: warning: early_core: calling its cost: " <<<"$output")" -eq 1 ]
+    done
+    EARLY=10 HARM=abort run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/early.so" --fresh -o "$WORK/s"
     expect_status 0
     cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/s/rows.csv")
+    printf 'study: forward\nproblems: "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"\nattentions: [naive, early_attention]\nplots: []\n' >"$WORK/f.yaml"
+    EARLY=11 HARM=abort run "$NYSBENCH" plan "$WORK/f.yaml" --plugin "$BATS_FILE_TMPDIR/early.so"
+    expect_status 0
+    expect "nysbench: warning: early_attention: calling its cost: killed by signal 6 (Aborted)"
+    EARLY=11 HARM=abort run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/f" --plugin "$BATS_FILE_TMPDIR/early.so"
+    expect_status 1 # the process that computes its rows needs it
+    expect "rows: 20, 10 ok, 10 crashed"
 }
 
 @test "what a plug-in does before anything runs has the time of --timeout, and check tells what hangs, refuses or crashes" {
@@ -482,14 +507,14 @@ EOF
         expect "${why}not done after 1 s"
     done <<EOF2
 early|1|early.so: cannot be loaded: 
-early|2|FAIL early, options: early: calling its check, traits_of or within: 
-early|3|FAIL early, options: early: calling its check, traits_of or within: 
+early|2|FAIL early, options: early: calling its check, traits_of, within or multiplications: 
+early|3|FAIL early, options: early: calling its check, traits_of, within or multiplications: 
 early|4|FAIL early, options: early: calling its ready: 
-early_core|6|FAIL early_core, options: early_core: calling its traits_of: 
+early_core|6|FAIL early_core, options: early_core: calling its traits_of or cost: 
 early_attention|7|FAIL early_attention, options: early_attention: calling its check, traits_of, keep, size_of, refusal or cost: 
 run|1|early.so: cannot be loaded: 
-run|2|early: calling its check, traits_of or within: 
-run|3|early: calling its check, traits_of or within: 
+run|2|early: calling its check, traits_of, within or multiplications: 
+run|3|early: calling its check, traits_of, within or multiplications: 
 run|4|early: calling its ready: 
 EOF2
     EARLY=4 HARM=abort run "$NYSBENCH" check early --plugin "$BATS_FILE_TMPDIR/early.so"
@@ -935,7 +960,7 @@ PY
         grep -qF "${where}not done after 20 s" "$BATS_FILE_TMPDIR/$name.txt" || { cat "$BATS_FILE_TMPDIR/$name.txt"; return 1; }
     done <<EOF
 begins|early.so: cannot be loaded: 
-picks|early: calling its check, traits_of or within: 
+picks|early: calling its check, traits_of, within or multiplications: 
 EOF
     [ ! -e "$BATS_FILE_TMPDIR/k.npy" ]
 }

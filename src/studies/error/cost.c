@@ -135,9 +135,9 @@ static void add_spectra(instance *in, double *kept, double *working)
 /* One call for m of n points of dimension d. */
 static double pick_s(const nb_choice *choice, unsigned traits, int n, int d, int m)
 {
-    const nb_strategy *strategy = (const nb_strategy *)choice->component;
     double points = n, size = m, seconds = PICK_S + (traits & NB_ELSEWHERE ? PROCESS_S : 0);
-    if (strategy->multiplications) return seconds + 2 * strategy->multiplications(choice->options, n, d, m) / FLOPS;
+    double told = nb_strategy_multiplications(choice, n, d, m);
+    if (!isnan(told)) return seconds + 2 * told / FLOPS;
     if (!(traits & NB_BLIND)) seconds += points * size * (d + 16) / (THIN_FLOPS / 3);
     if (traits & NB_ORACLE) seconds += points * size * (size + 200) / THIN_FLOPS;
     if (traits & NB_SQUARE) seconds += points * points * (size + 16) / THIN_FLOPS;

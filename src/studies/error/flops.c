@@ -12,7 +12,7 @@ double nb_forward_multiplications(nb_factors_kind factors, const nb_choice *choi
     const nb_core *core = (const nb_core *)choice->component;
     double row = (double)n * d;
     if (!core || !core->cost) return NAN;
-    nb_core_cost x = core->cost(choice->options, n, m);
+    nb_core_cost x = nb_core_cost_of(choice, n, m);
     double middle = nb_core_traits(choice) & NB_CORE_IDENTITY ? 0 : 2.0 * m * m * d; /* A, and X (B V) */
     if (factors == NB_KERNEL_RIDGE) middle = nb_interpolation_multiplications(n, d, m);
     return 4 * row * m + middle + x.multiplications + (x.rows + x.kept) * row;
