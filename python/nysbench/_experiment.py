@@ -19,7 +19,7 @@ from ._identity import digest, unfollowed
 from ._program import ask
 from ._progress import Progress
 from ._result import Run, Temporary
-from ._session import FUNCTIONS, Session, command, key_of, write_bridge
+from ._session import FUNCTIONS, Session, command, key_of, shell_words
 from ._strategy import file_of, without_options
 from .serve import answer
 
@@ -83,7 +83,6 @@ def run_served(make_keys, served, folder, jobs, progress):
     with _Results(folder) as results:
         functions = Functions(results.folder / FUNCTIONS, False, folder is not None)
         arguments = [] if jobs is None else [f"--jobs={jobs}"]
-        write_bridge(results.folder / FUNCTIONS)
         keys = {name: functions.replaced(_plain(name, value), name) for name, value in make_keys(functions).items()}
         _run(None, keys, results.folder, arguments, {**functions.served, **served}, Progress(progress, []))
         return results.keep([])
@@ -160,8 +159,7 @@ def _yaml(keys, folder):
     """A config: a key a line, of lists with texts or mappings an item a line; values are JSON, which is YAML."""
     lines = ["# Written by nysbench.run."]
     if (folder / FUNCTIONS).exists():
-        lines.append(f"# From the shell: PATH={shlex.quote(str(folder / FUNCTIONS))}:$PATH nysbench run {shlex.quote(str(folder))}"
-                     "/experiment.yaml")
+        lines.append(f"# From the shell: {shell_words(folder / FUNCTIONS)} nysbench run {shlex.quote(str(folder))}/experiment.yaml")
     for name, value in keys.items():
         if isinstance(value, list) and any(isinstance(one, (str, dict)) for one in value):
             lines += [f"{name}:", *(f"  - {json.dumps(one, ensure_ascii=False)}" for one in value)]
@@ -220,12 +218,12 @@ class Functions:
 
     def _copy(self, found, key):
         """Writes a copy of the function, for processes of its own and for runs from the shell, where that can be."""
-        write_bridge(self.copies)
         path = self.copies / f"{key}.pkl"
         if path.exists():
             return
         try:
             import cloudpickle
+            self.copies.mkdir(parents=True, exist_ok=True)
             path.write_bytes(cloudpickle.dumps(found if found.kind == "attention" else found.function))
         except ImportError:
             if self.isolate:

@@ -21,11 +21,12 @@ import tempfile
 import time
 from collections import deque
 
+from ._errors import FileError
 from ._library import FOLDER
 from ._program import program
 
 BRIDGE = "nysbench-function"
-FUNCTIONS = "functions"  # the folder of a run where the bridge is, and copies of functions
+FUNCTIONS = "functions"  # the folder of a run with copies of functions
 PATIENCE_S = 20  # after an interrupt: until the program has kept what is done
 
 
@@ -44,21 +45,28 @@ def command(key, found):
     return f'command(run="{BRIDGE} {key}", timeout=1000000, {written})'
 
 
-def write_bridge(folder):
-    """Writes the program BRIDGE into a folder."""
-    path = folder / BRIDGE
-    folder.mkdir(parents=True, exist_ok=True)
-    words = shlex.join([sys.executable, "-I", "-S", str(FOLDER / "_bridge.py")])
-    path.write_text(f'#!/bin/sh\nexec {words} "$1" "$(dirname "$0")"\n', encoding="utf-8")
-    path.chmod(0o755)
+def bridged(copies):
+    """The variables of an environment in which workers find BRIDGE, and BRIDGE copies of functions in a folder. FileError
+    where PATH cannot name the bridge's folder."""
+    bridge = str(FOLDER / "bridge")
+    if os.pathsep in bridge:
+        raise FileError(f"{bridge}: PATH cannot name a folder with '{os.pathsep}': move or install the package elsewhere")
+    return {"PATH": os.pathsep.join([bridge, os.environ.get("PATH", os.defpath)]), "NYSBENCH_PYTHON": sys.executable,
+            "NYSBENCH_FUNCTIONS": str(copies)}
+
+
+def shell_words(copies):
+    """The same, in front of a command of the shell."""
+    added = {**bridged(copies), "PATH": f"{FOLDER / 'bridge'}:"}
+    return " ".join(f"{name}={shlex.quote(value)}" + ("$PATH" if name == "PATH" else "") for name, value in added.items())
 
 
 class Session:
     """served: by name, what answers the questions of a bridge of that name: a function of the question, a dict, and of the
-    seconds that it has waited; it returns a dict. bridge: the folder of the bridge."""
+    seconds that it has waited; it returns a dict. copies: the folder of copies of functions."""
 
-    def __init__(self, served, bridge):
-        self.served, self.bridge = served, bridge
+    def __init__(self, served, copies):
+        self.served, self.copies = served, copies
 
     def run(self, arguments, on_line):
         """Runs the program, and returns its exit status and standard output. on_line: called with each line of its
@@ -67,7 +75,7 @@ class Session:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nysbench-session-"))
             loop = _Loop(self.served, os.path.join(folder, "socket"), stack)
             environment = {name: value for name, value in os.environ.items() if name != "NYSBENCH_SESSION"}
-            environment["PATH"] = os.pathsep.join([str(self.bridge), environment.get("PATH", os.defpath)])
+            environment.update(bridged(self.copies))
             if self.served:
                 environment["NYSBENCH_SESSION"] = loop.address
             command = [sys.executable, "-I", "-S", str(FOLDER / "_exec.py"), str(os.getpid()), program(), *arguments]

@@ -211,6 +211,13 @@ class Functions(Folders):
             row, = nysbench.measure(Q[0, 0], K[0, 0], strategy=From(3), landmarks=4, cores=wide["cores"])
         self.assertEqual((row["strategy"], row["core"]), ("From", "pinv_cut(rcond=0.01)"))
 
+    def test_nothing_of_a_run_is_executed(self):
+        """Its folder may be on a file system without programs, and have a colon in its name."""
+        found = run(["uniform", first_points], folder=self.folder + ":1")
+        self.assertEqual(set(column(found, "status")), {"ok"})
+        programs = [path for path in found.folder.rglob("*") if path.is_file() and path.stat().st_mode & 0o111]
+        self.assertEqual(programs, [])
+
     def test_exceptions_are_reasons(self):
         def picky(points, m):
             if m == 8:
