@@ -103,7 +103,7 @@ static nb_status read_outputs(const call *c, const char *path, int input, nb_ctx
     NB_TRY(ctx, nb_tensor_shape(&t, &shape, ctx));
     NB_REQUIRE(ctx,
                t.dtype <= NB_F64 && t.rank == 3 && t.shape[0] == s->heads && t.shape[1] == s->n && t.shape[2] == s->dv,
-               NB_EINVAL, "out.npy: %s of shape (%s); allowed are floats of shape (%d, %d, %d): heads, tokens, dv",
+               NB_EINVAL, "out.npy: %s of shape %s; allowed are floats of shape (%d, %d, %d): heads, tokens, dv",
                nb_dtype_names[t.dtype], shape, s->heads, s->n, s->dv);
     for (int h = 0; h < s->heads; h++) {
         NB_TRY(ctx, nb_tensor_read_reals(path, &t, (int64_t)h * (int64_t)each, (int64_t)each, head, ctx));
