@@ -9,22 +9,27 @@
 #include "report/table.h"
 #include "run/run_folder.h"
 
+#include <sys/stat.h>
+
 static bool is_interrupted(const nb_telling *how)
 {
     return how->interrupted && *how->interrupted;
 }
 
-static void print_places(const nb_experiment *e, const nb_telling *how)
+/* Names what has been written. */
+static nb_status print_places(const nb_experiment *e, const nb_telling *how, nb_ctx *ctx)
 {
     bool claims = e->config.claim_count && !e->shard.count;
-    bool plots = e->config.plot_count && !e->shard.count && !is_interrupted(how);
+    const char *plots;
+    struct stat info;
+    NB_TRY(ctx, nb_run_path(e->folder, NB_PLOTS_FOLDER, &plots, ctx));
     printf("\n%s: " NB_CSV_FILE ", " NB_STORE_FILE ", " NB_CONFIG_FILE ", " NB_MANIFEST_FILE "%s", e->folder,
            claims ? ", " NB_CLAIMS_FILE : "");
-    nb_tables_print_files(stdout, e->config.study->component.name);
-    printf("%s\n", !plots              ? ""
-                   : how->gnuplots > 0 ? ", " NB_PLOTS_FOLDER "/ (SVG, PNG)"
-                                       : ", " NB_PLOTS_FOLDER "/ (not drawn)");
-    printf("Next: nysbench table %s, nysbench report %s\n", e->folder, e->folder);
+    NB_TRY(ctx, nb_tables_print_files(stdout, e->folder, e->config.study->component.name, ctx));
+    if (stat(plots, &info) == 0 && S_ISDIR(info.st_mode))
+        printf(", " NB_PLOTS_FOLDER "/ (%s)", how->gnuplots > 0 ? "SVG, PNG" : "not drawn");
+    printf("\nNext: nysbench table %s, nysbench report %s\n", e->folder, e->folder);
+    return NB_OK;
 }
 
 static nb_status print_claims(FILE *out, const void *what, nb_ctx *ctx)
@@ -75,7 +80,8 @@ nb_status nb_tell_results(const nb_experiment *e, nb_store *store, const bool *o
         NB_TRY(ctx, nb_builds_print(stdout, "Note: ", "; 'nysbench info RUN' shows more", store, ctx));
     }
     NB_TRY(ctx, nb_outcomes_print(e, results.relation, where, ctx));
-    if (!how->quiet) print_places(e, how);
     fflush(stdout);
-    return is_interrupted(how) || results.part ? NB_OK : draw(&results, how->gnuplots, ctx);
+    nb_status status = is_interrupted(how) || results.part ? NB_OK : draw(&results, how->gnuplots, ctx);
+    if (!how->quiet) NB_TRY(ctx, print_places(e, how, ctx));
+    return status;
 }

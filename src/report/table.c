@@ -6,6 +6,7 @@
 #include "components/registry.h"
 #include "report/csv.h"
 #include "report/query.h"
+#include "run/run_folder.h"
 
 #include <string.h>
 
@@ -40,22 +41,24 @@ nb_status nb_tables_write(const char *folder, nb_relation *relation, nb_ctx *ctx
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
-        const char *path;
         nb_grid grid;
         if (!table->file || !is_of(table, relation)) continue;
         nb_mark mark = nb_ctx_mark(ctx);
-        NB_NEED(path, nb_format(ctx, "%s/%s", folder, table->file));
         NB_TRY(ctx, nb_query_fill(relation, table->sql, &grid, ctx));
-        NB_TRY(ctx, nb_write_file(path, nb_grid_print_csv, &grid, ctx));
+        NB_TRY(ctx, nb_run_write(folder, table->file, grid.count ? nb_grid_print_csv : NULL, &grid, ctx));
         nb_ctx_release(ctx, mark);
     }
     return NB_OK;
 }
 
-void nb_tables_print_files(FILE *out, const char *study)
+nb_status nb_tables_print_files(FILE *out, const char *folder, const char *study, nb_ctx *ctx)
 {
     for (const nb_entry *e = nb_tables.entries; e->component; e++) {
         const nb_table *table = (const nb_table *)e->component;
-        if (table->file && strcmp(table->study, study) == 0) fprintf(out, ", %s", table->file);
+        const char *path;
+        if (!table->file || strcmp(table->study, study) != 0) continue;
+        NB_TRY(ctx, nb_run_path(folder, table->file, &path, ctx));
+        if (nb_is_file(path)) fprintf(out, ", %s", table->file);
     }
+    return NB_OK;
 }

@@ -27,9 +27,10 @@ nb_status nb_table_show(nb_page *page, const nb_table *table, nb_relation *relat
 
 /* The tables of the rows' study up to a place; 0: all that have one. */
 nb_status nb_tables_show(nb_page *page, int last, nb_relation *relation, nb_ctx *ctx);
-/* Those that a run's folder has as files. */
+/* Writes those that a run's folder has as files, and removes the file of one that has nothing to say. */
 nb_status nb_tables_write(const char *folder, nb_relation *relation, nb_ctx *ctx);
 
-void nb_tables_print_files(FILE *out, const char *study); /* ", NAME" each */
+/* Prints ", NAME" for each of these files that is there. */
+nb_status nb_tables_print_files(FILE *out, const char *folder, const char *study, nb_ctx *ctx);
 
 #endif

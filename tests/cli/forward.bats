@@ -665,3 +665,24 @@ YAML
     expect_status 2
     expect "there is no program 'no-such-program' in PATH"
 }
+
+@test "run names the files that are there, and writes no empty table" {
+    config <<'Y'
+study: forward
+problems: gaussian(n=32, d=4)
+attentions: [naive, streamed]
+trials: 1
+heads: 1
+plots: latency # which one n does not make
+Y
+    run "$NYSBENCH" run "$WORK/c.yaml" -o "$WORK/r"
+    expect_status 0
+    files=$(sed -n "s|^$WORK/r: ||p" <<<"$output" | sed 's/ ([^)]*)//; s/, /\n/g; s|/$||' | sort)
+    [ "$files" = "$(ls "$WORK/r" | sort)" ] || { echo "$files"; ls "$WORK/r"; return 1; }
+    expect "latency.csv"
+    [ -s "$WORK/r/latency.csv" ]
+    [ ! -e "$WORK/r/crossovers.csv" ] # one n has none
+    echo old >"$WORK/r/crossovers.csv"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
+    [ ! -e "$WORK/r/crossovers.csv" ]
+}
