@@ -184,6 +184,7 @@ typedef struct {
     const char *name, *summary;
     const nb_command *command; /* NULL: a document, or the program */
     const char *path;          /* path of the document; NULL: a command, or the program */
+    bool word;                 /* of the glossary; the summary is its meaning, as Markdown */
 } nb_topic;
 
 /* Lists all pages: the program, the commands in the order of --help, the documents by name. */
@@ -191,6 +192,9 @@ nb_status nb_manual_topics(nb_topic **topics, int *count, nb_ctx *ctx);
 
 /* Finds the topic of a name in any case, with or without .md. NULL: there is none. */
 const nb_topic *nb_manual_find(const nb_topic *topics, int count, const char *name);
+
+/* Looks a word up, in any case, in the glossary of docs/method.md. */
+nb_status nb_manual_word(const char *word, nb_topic *topic, bool *found, nb_ctx *ctx);
 
 /* Prints the page as text of that many columns. */
 nb_status nb_manual_print(const nb_topic *topic, int width, FILE *out, nb_ctx *ctx);

@@ -62,7 +62,12 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     const char *name = line->arguments[0];
     NB_TRY(ctx, nb_manual_topics(&topics, &count, ctx));
     const nb_topic *topic = name ? nb_manual_find(topics, count, name) : NULL;
-    if (name && !topic) return unknown(name, topics, count, ctx);
+    if (name && !topic) {
+        nb_topic word;
+        bool found;
+        NB_TRY(ctx, nb_manual_word(name, &word, &found, ctx));
+        return found ? show(&word, ctx) : unknown(name, topics, count, ctx);
+    }
     if (topic) return show(topic, ctx);
     fputs("Topics of 'nysbench help TOPIC':\n\n", stdout);
     for (int i = 0; i < count; i++)

@@ -21,6 +21,7 @@
 #include <time.h>
 
 static const char ABOUT[] = "measure what approximations of attention lose";
+static const char GLOSSARY[] = "method.md";   /* the document with the section "Glossary", a table of words */
 static const char COMMANDS[] = "commands.md"; /* the document with what the tables do not say */
 
 enum { INDENT = 4, ROFF_WIDTH = 78 };
@@ -258,10 +259,10 @@ const nb_topic *nb_manual_find(const nb_topic *topics, int count, const char *na
 }
 
 /* The section of the document under "## HEADING", up to the next one; "" if there is none. */
-static nb_status read_section(const char *heading, const char **section, nb_ctx *ctx)
+static nb_status read_section(const char *document, const char *heading, const char **section, nb_ctx *ctx)
 {
     const char *path, *text, *line;
-    NB_TRY(ctx, nb_shared_file("docs", COMMANDS, &path, ctx));
+    NB_TRY(ctx, nb_shared_file("docs", document, &path, ctx));
     NB_TRY(ctx, nb_read_file(path, &text, ctx));
     NB_NEED(line, nb_format(ctx, "\n## %s\n", heading));
     const char *found = strstr(text, line);
@@ -273,10 +274,39 @@ static nb_status read_section(const char *heading, const char **section, nb_ctx 
     return NB_OK;
 }
 
+/* Whether a cell of several words, "S, F, X", has one of them. */
+static bool has_word(const char *cell, size_t length, const char *word)
+{
+    for (const char *at = cell, *end; at < cell + length; at = end + strspn(end, ", ")) {
+        end = at + strcspn(at, ",|");
+        while (end > at && end[-1] == ' ') end--;
+        if ((size_t)(end - at) == strlen(word) && strncasecmp(at, word, strlen(word)) == 0) return true;
+    }
+    return false;
+}
+
+nb_status nb_manual_word(const char *word, nb_topic *topic, bool *found, nb_ctx *ctx)
+{
+    const char *line, *next;
+    *found = false;
+    NB_TRY(ctx, read_section(GLOSSARY, "Glossary", &line, ctx));
+    for (; *line && !*found; line = next) {
+        const char *end = line + strcspn(line, "\n"), *meaning = *line == '|' ? strchr(line + 1, '|') : NULL;
+        next = end + (*end != '\0');
+        if (!meaning || meaning > end || strncmp(line, "| word |", 8) == 0) continue;
+        *found = has_word(line + 2, (size_t)(meaning - line - 2), word);
+        if (!*found) continue;
+        *topic = (nb_topic){.word = true};
+        NB_NEED(topic->name, nb_format(ctx, "%.*s", (int)(meaning - line - 3), line + 2));
+        NB_NEED(topic->summary, nb_format(ctx, "%.*s", (int)(end - meaning - 4), meaning + 2));
+    }
+    return NB_OK;
+}
+
 static nb_status print_section(FILE *out, const char *title, const char *heading, nb_ctx *ctx)
 {
     const char *text;
-    NB_TRY(ctx, read_section(heading, &text, ctx));
+    NB_TRY(ctx, read_section(COMMANDS, heading, &text, ctx));
     NB_REQUIRE(ctx, *text, NB_EINVAL, "docs/%s: has no section '%s'", COMMANDS, heading);
     fprintf(out, "## %s\n%s\n", title, text);
     return NB_OK;
@@ -326,7 +356,7 @@ static nb_status print_name(FILE *out, const char *name, const char *summary, nb
 static nb_status print_command(FILE *out, const nb_command *c, const char *name, nb_ctx *ctx)
 {
     const char *text;
-    NB_TRY(ctx, read_section(c->name, &text, ctx));
+    NB_TRY(ctx, read_section(COMMANDS, c->name, &text, ctx));
     const char *code = strstr(text, "\n    ");
     NB_TRY(ctx, print_name(out, name, c->summary, ctx));
     fprintf(out, "## SYNOPSIS\n\nnysbench %s \\[OPTION]... ", c->name);
@@ -370,6 +400,10 @@ static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
 {
     const nb_topic *t = what;
     const char *name;
+    if (t->word) {
+        fprintf(out, "`%s`\n\n> %s\n\nnysbench help method has all words of the glossary.\n", t->name, t->summary);
+        return NB_OK;
+    }
     if (!t->command && !t->path) return print_program(out, ctx);
     NB_NEED(name, nb_format(ctx, "nysbench-%.*s", (int)strcspn(t->name, "."), t->name));
     return t->command ? print_command(out, t->command, name, ctx) : print_document(out, t, name, ctx);

@@ -45,6 +45,20 @@ commands() {
     [ "$output" = "nysbench: error: help: no topic 'confg'; did you mean 'config'?" ]
 }
 
+@test "help explains each word of the glossary that is no topic" {
+    run "$NYSBENCH" help scene
+    expect_status 0
+    expect $'    scene\n        a head under one kernel, with all its trials; the piece of work that a\n        worker'
+    expect "nysbench help method has all words of the glossary"
+    run "$NYSBENCH" help B
+    expect $'    S, F, X, B, A\n        S (n x n) is the attention matrix'
+    sed -n '/^## Glossary/,/^## The/s/^| \([^|]*\) |.*/\1/p' docs/method.md | grep -v '^word$' | tr ',' '\n' >"$WORK/words"
+    [ "$(wc -l <"$WORK/words")" -gt 20 ]
+    while read -r word; do "$NYSBENCH" help "$word" >/dev/null; done <"$WORK/words"
+    run "$NYSBENCH" help word # the head of the table
+    expect_status 2
+}
+
 @test "the steps of a list are numbered" {
     run "$NYSBENCH" help plugins
     expect "1.  When the program is ready, it writes"
