@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* last_words.c - a text of at most 400 bytes. */
+/* last_words.c - a text of at most 600 bytes: some programs print the message first, others last. */
 #include "base/last_words.h"
 
 #include <ctype.h>
@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { START = 200, END = 400 }; /* bytes of a longer log */
 
 static void replace(char *at, size_t length, char by)
 {
@@ -45,25 +47,44 @@ void nb_hide_chance(char *text, const char *folder, pid_t pid)
     }
 }
 
-nb_status nb_last_words(const char *path, const char *folder, pid_t pid, const char **words, nb_ctx *ctx)
+/* Reads at most `room` bytes of the log as one line: '|' stands for the end of a line, ' ' for what is no text. */
+static void read_line(FILE *log, size_t room, char *text)
 {
-    char text[400], *first = text;
-    struct stat info;
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC); /* the program may have put anything there */
-    FILE *log = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(file, "r") : NULL;
-    if (file >= 0 && !log) close(file);
-    bool cut = log && fseek(log, -(long)sizeof text + 1, SEEK_END) == 0 && ftell(log) > 0;
-    if (log && !cut) rewind(log);
-    size_t count = log ? fread(text, 1, sizeof text - 1, log) : 0;
-    if (log) fclose(log);
+    size_t count = fread(text, 1, room, log);
     for (size_t i = 0; i < count; i++)
         if (memchr("\n\r\t", text[i], 4))
             text[i] = text[i] == '\n' && i + 1 < count ? '|' : ' '; /* with the 0 at its end */
     while (count > 0 && text[count - 1] == ' ') count--;
     text[count] = '\0';
-    if (cut) first += strcspn(text, strchr(text, '|') ? "|" : " "); /* half a line, with half a name perhaps */
+}
+
+/* Cuts off what begins no line, or no word: half a name, perhaps. */
+static const char *cut_start(const char *text)
+{
+    return text + strcspn(text, strchr(text, '|') ? "|" : " ");
+}
+
+static void cut_end(char *text)
+{
+    char *end = strrchr(text, strchr(text, '|') ? '|' : ' ');
+    if (end) *end = '\0';
+}
+
+nb_status nb_last_words(const char *path, const char *folder, pid_t pid, const char **words, nb_ctx *ctx)
+{
+    char first[START + END + 1] = "", last[END + 1] = "";
+    struct stat info;
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC); /* the program may have put anything there */
+    FILE *log = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(file, "r") : NULL;
+    if (file >= 0 && !log) close(file);
+    bool cut = log && info.st_size > START + END;
+    if (log) read_line(log, cut ? START : START + END, first);
+    if (cut && fseek(log, -END, SEEK_END) == 0) read_line(log, END, last);
+    if (log) fclose(log);
+    if (cut) cut_end(first);
     nb_hide_chance(first, folder, pid);
-    NB_NEED(*words, count ? nb_format(ctx, ": %s%s", cut ? "..." : "", first) : nb_strdup(ctx, ""));
+    nb_hide_chance(last, folder, pid);
+    NB_NEED(*words, nb_format(ctx, "%s%s%s%s", *first || cut ? ": " : "", first, cut ? "|..." : "", cut_start(last)));
     return NB_OK;
 }
 

@@ -29,8 +29,8 @@ typedef struct {
 typedef struct {
     json_t *answer;      /* an object, owned by ctx; NULL: there is none */
     const char *trouble; /* why there is no answer, in one line: "not done after 2 s: ..." */
-    const char *said; /* end of its standard error since the question, as nb_last_words gives it; part of `trouble` */
-    double start_s;   /* seconds spent on starting it before the question; 0: it was running */
+    const char *said;    /* its standard error since the question, as nb_last_words gives it; part of `trouble` */
+    double start_s;      /* seconds spent on starting it before the question; 0: it was running */
 } nb_reply;
 
 /* Asks `question`, an object; from one thread at a time. NB_EHOST if the system gives no process, pipe or folder. A

@@ -3,7 +3,7 @@
  * that is files in the same folder. The option tables of components `command`, and all that they share.
  *
  * Without `serve` the program is started in that folder, which is its current one and its last argument, and finds the
- * question in request.json. Its standard output is thrown away; the end of its standard error tells why it failed. With
+ * question in request.json. Its standard output is thrown away; its standard error tells why it failed. With
  * `serve` it is a server (base/server.h), and the question, with "folder" in it, is a line. Its answer {"done": WORD}
  * may have "waited_s": N, the seconds that the question waited there behind others'. What else an answer may say, a
  * program that is not served leaves in answer.json.
@@ -53,7 +53,7 @@ typedef struct {
     const json_t *answer;    /* an object; NULL: it is not served, and has left no answer.json */
     double spared_s;         /* seconds that are no part of the work: its start, and what the question waited */
     size_t bytes;            /* of the arrays */
-    const char *said;        /* end of its standard error, for the end of messages */
+    const char *said;        /* its standard error, for the end of messages */
     nb_mark mark;            /* the memory of the question lies behind it */
 } nb_question;
 

@@ -286,21 +286,42 @@ static int end_all(void **state)
     return free_ctx(state);
 }
 
-/* The log's end is one line: what is no text, line ends and blanks at the end do not cut it short. */
+static void assert_words(const char *log, size_t bytes, const char *expected, nb_ctx *ctx)
+{
+    const char *folder, *path, *words;
+    assert_ok(ctx, nb_temporary_folder(&folder, ctx));
+    path = nb_format(ctx, "%s/log", folder);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(log, 1, bytes, out), bytes);
+    assert_int_equal(fclose(out), 0);
+    assert_ok(ctx, nb_last_words(path, folder, 1, &words, ctx));
+    assert_string_equal(words, expected);
+    assert_ok(ctx, nb_last_words(nb_format(ctx, "%s/none", folder), folder, 1, &words, ctx));
+    assert_string_equal(words, "");
+}
+
+/* The log is one line: what is no text, line ends and blanks at the end do not cut it short. */
 static void test_last_words(void **state)
 {
     static const char log[] = "first\0 of\ttwo\nlast \n";
-    const char *folder, *path, *words;
-    assert_ok(*state, nb_temporary_folder(&folder, *state));
-    path = nb_format(*state, "%s/log", folder);
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    assert_int_equal(fwrite(log, 1, sizeof log - 1, out), sizeof log - 1);
-    assert_int_equal(fclose(out), 0);
-    assert_ok(*state, nb_last_words(path, folder, 1, &words, *state));
-    assert_string_equal(words, ": first  of two|last");
-    assert_ok(*state, nb_last_words(nb_format(*state, "%s/none", folder), folder, 1, &words, *state));
-    assert_string_equal(words, "");
+    assert_words(log, sizeof log - 1, ": first  of two|last", *state);
+    assert_words("", 0, "", *state);
+}
+
+/* Of a long one the start is kept, where Node has its message, and the end, where Python has it. */
+static void test_start_and_end_of_a_long_log(void **state)
+{
+    char log[4096] = "/tmp/x.js:3\nthrow new Error('bad')\n\nError: bad\n", expected[1024];
+    size_t first = strlen(log);
+    while (strlen(log) < 3000) strcat(log, "    at Object.<anonymous> (x.js:3:7)\n"); /* of 37 bytes */
+    strcat(log, "the last line\n");
+    strcpy(expected, ": /tmp/x.js:3|throw new Error('bad')||Error: bad");
+    for (size_t at = first; at + 37 <= 200; at += 37) strcat(expected, "|    at Object.<anonymous> (x.js:3:7)");
+    strcat(expected, "|...");
+    for (size_t at = 14; at + 37 <= 400; at += 37) strcat(expected, "|    at Object.<anonymous> (x.js:3:7)");
+    strcat(expected, "|the last line");
+    assert_words(log, strlen(log), expected, *state);
 }
 
 int main(void)
@@ -316,6 +337,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ends_in_a_worker, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_late, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_last_words, make_ctx, end_all),
+        cmocka_unit_test_setup_teardown(test_start_and_end_of_a_long_log, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_late_in_a_worker, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_long_question, make_ctx, end_all),
         cmocka_unit_test_setup_teardown(test_long_question_in_a_worker, make_ctx, end_all),
