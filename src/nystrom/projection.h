@@ -74,11 +74,11 @@ nb_status nb_x_noise(const nb_factors *factors, const nb_rounding *rounding, con
  *
  *     eps (|F| |F^+ S Q_B| + |Q_F' S B^+| |B|) / |S|.
  *
- * F + dF has the projector P + (I - P) dF F^+ + its transpose, to first order in dF. The first term moves S - P S Q_B Q_B'
- * by (I - P) dF F^+ S Q_B Q_B'; the second stays in range(F), where nothing of S Q_B is left, and counts by its square.
- * B is alike. Small singular values of F make it large, where S needs their directions. Those below n eps of the largest
- * count as 0 (linalg/basis.h), so where there are any, eps is n eps: as much of S may be missed.
- * For kernel_ridge the noise of B stands in the place of eps |B|, where it is larger. */
+ * F + dF has the projector P + (I - P) dF F^+ + its transpose, to first order in dF. The first term moves the rest
+ * S - P S Q_B Q_B' by (I - P) dF F^+ S Q_B Q_B'. The second stays in range(F), where nothing of S Q_B is left, and
+ * counts by its square. B is alike. Small singular values of F make it large, where S needs their directions. Those
+ * below n eps of the largest count as 0 (linalg/basis.h), so where there are any, eps is n eps: as much of S may be
+ * missed. For kernel_ridge the noise of B stands in the place of eps |B|, where it is larger. */
 nb_status nb_subspace_noise(const nb_factors *factors, int n, const nb_ranges *ranges, double norm, double *noise,
                             nb_ctx *ctx);
 

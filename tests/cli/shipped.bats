@@ -72,3 +72,35 @@ HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
     [ "${folder#/}" != "$folder" ]
     "$NYSBENCH" info --json | /usr/bin/python3 -c 'import json, sys; assert json.load(sys.stdin)["experiments"] == sys.argv[1]' "$folder"
 }
+
+# attentions_of EXPERIMENT N: those of its block of N tokens that have 1/8 or 1/4 of the multiplications, without the oracles.
+attentions_of() {
+    awk -v n="$2" '/problems:/ { on = $0 ~ "(max_n=|smollm2-)" n "[^0-9]" } on && /^      - / && !/streamed|block_sparse|nystrom/' \
+        "experiments/$1.yaml" | sed 's/^      - //; s/.*/"&"/' | paste -sd,
+}
+
+@test "attentions for decoders that are compared at equal multiplications have these within 4 %, by the column flops" {
+    mkdir "$WORK/heads"
+    /usr/bin/python3 -c 'import sys, numpy as np
+draws = np.random.default_rng(0)
+for name in "qkv":
+    np.save(f"{sys.argv[1]}/{name}.npy", draws.standard_normal((1, 2048, 64)).astype(np.float32))' "$WORK/heads"
+    for name in 33-causal-matrix 35-decoder-tokens; do
+        cat >"$WORK/$name.yaml" <<EOF
+study: forward
+seconds: 0.001
+rounds: 1
+trials: 1
+metrics: flops
+plots: []
+problems: "heads(file=$WORK/heads, causal=true)"
+attentions: [streamed, $(attentions_of $name 2048)]
+EOF
+        "$NYSBENCH" run "$WORK/$name.yaml" -q -o "$WORK/$name" >/dev/null
+        run "$NYSBENCH" sql "$WORK/$name" "WITH exact AS (SELECT flops AS f FROM run WHERE attention_label = 'streamed'),
+            share AS (SELECT f / flops AS s FROM run, exact WHERE attention_label <> 'streamed')
+            SELECT min(s) > 0.96 * max(s) AS equal, count(*) > 3 AS several FROM share GROUP BY s > 6" --format csv
+        expect_status 0
+        [[ "$output" == equal,several* && "$output" != *0* ]]
+    done
+}
