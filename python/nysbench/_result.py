@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import tarfile
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from ._errors import ArgumentError, Error
 from ._plot import Plot
 from ._program import ask
 from ._runs import described_columns, frame_of, row_arrays, rows
+from ._temporary import make_folder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ class Temporary:
     """A folder that is removed with the last reference to this object, by the process that has made it."""
 
     def __init__(self):
-        self.name = tempfile.mkdtemp(prefix="nysbench-run-")
+        self.name = make_folder("run")
         self.remove = weakref.finalize(self, _remove, self.name, os.getpid())
 
 

@@ -13,17 +13,19 @@ import os
 import re
 import selectors
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections import deque
 
+from ._bridge import in_reach
 from ._errors import FileError
 from ._library import FOLDER
 from ._program import program
+from ._temporary import make_folder
 
 BRIDGE = "nysbench-function"
 FUNCTIONS = "functions"  # the folder of a run with copies of functions
@@ -72,7 +74,8 @@ class Session:
         """Runs the program, and returns its exit status and standard output. on_line: called with each line of its
         standard error. KeyboardInterrupt ends it gently and is raised again: what is measured is kept."""
         with contextlib.ExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nysbench-session-"))
+            folder = make_folder("session")
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
             loop = _Loop(self.served, os.path.join(folder, "socket"), stack)
             environment = {name: value for name, value in os.environ.items() if name != "NYSBENCH_SESSION"}
             environment.update(bridged(self.copies))
@@ -108,7 +111,8 @@ class _Loop:
         self.questions = deque()  # of bridges: connection, function, text
         self.selector = stack.enter_context(selectors.DefaultSelector())
         self.listener = stack.enter_context(socket.socket(socket.AF_UNIX))
-        self.listener.bind(address)
+        with in_reach(address) as short:
+            self.listener.bind(short)
         self.listener.listen(64)
         self.selector.register(self.listener, selectors.EVENT_READ, self._accept)
         self.stack = stack

@@ -491,6 +491,40 @@ class Ends(Folders):
         self.assertEqual(process.returncode, -signal.SIGKILL)
         self.assertTrue(gone(self.folder), processes(self.folder))
 
+    def test_folders_of_killed_sessions(self):
+        """They go with the next session on the same machine; those of living sessions and of other machines stay."""
+        code = "import os, signal; from nysbench._temporary import make_folder; print(make_folder('run'), make_folder('session'), flush=True); {}"
+        with tempfile.TemporaryDirectory() as tmp:
+            environment = {**os.environ, "TMPDIR": tmp}
+
+            def call(act):
+                return subprocess.Popen([sys.executable, "-c", code.format(act)], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+            with call("input()") as living:
+                kept = living.stdout.readline().split()
+                with call("os.kill(os.getpid(), signal.SIGKILL)") as killed:
+                    left = killed.communicate()[0].split()
+                host = re.search("nysbench-run-([0-9a-f]{8})-", left[0])[1]
+                theirs = left[0].replace(host, f"{int(host, 16) ^ 1:08x}")
+                os.mkdir(theirs)
+                self.assertTrue(all(map(os.path.isdir, left + kept)))
+                with call("") as last:
+                    last.communicate()
+                self.assertEqual([os.path.isdir(x) for x in [*left, *kept, theirs]], [False, False, True, True, True])
+                living.communicate("\n")
+
+    def test_a_long_path_of_temporary_files(self):
+        """A socket's path has 107 bytes at most."""
+        with tempfile.TemporaryDirectory() as tmp:
+            folder = os.path.join(tmp, "x" * 120)
+            os.mkdir(folder)
+            code = "import nysbench, numpy as np; x = np.eye(12, 4); print(nysbench.run(heads=(x, x, x), strategies=['uniform', {}], cores='svd', landmarks=4, " \
+                   "trials=1, progress=False).rows['status'].tolist())"
+            found = subprocess.run([sys.executable, "-c", code.format("lambda points, m: range(m)")], env={**os.environ, "TMPDIR": folder}, capture_output=True,
+                                   text=True, check=False)
+            self.assertEqual(found.stdout, "['ok', 'ok']\n", found.stderr)
+            self.assertEqual(os.listdir(folder), [])
+
 
 class Identity(unittest.TestCase):
     def same(self, one, other):
