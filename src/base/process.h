@@ -4,9 +4,9 @@
 #define NB_PROCESS_H
 
 #include "base/ctx.h"
+#include "base/pidfd.h"
 
 #include <sys/types.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 typedef struct {
@@ -92,13 +92,6 @@ nb_status nb_ending_sentence(const char *what, const nb_ending *ending, double t
 
 /* True if it was killed by a signal that somebody outside may have sent, such as the system when memory is short. */
 bool nb_ended_from_outside(const nb_ending *ending);
-
-/* Returns a descriptor that becomes readable when the process ends, closed by exec; -1 with errno on failure. It is
- * opened by its system call, since glibc has a function for it only from 2.36 on. */
-static inline int nb_pidfd_open(pid_t pid)
-{
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-}
 
 /* Runs words[0], looked up in PATH if it has no '/', in that folder (NULL: the current one), without a shell and with
  * an empty standard input. Captures its standard output, at most 256 MiB; standard error is ours. NB_EIO if it cannot

@@ -11,7 +11,7 @@
 #include "base/scratch.h"
 
 #include "base/digest.h"
-#include "base/process.h"
+#include "base/pidfd.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,12 +3,12 @@
  * pipe open. Its log is emptied before each question, and so holds what was said of this one. */
 #include "base/server.h"
 
+#include "base/builder.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/last_words.h"
 #include "base/process.h"
 #include "base/scratch.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

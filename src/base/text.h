@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text.h - cleans text from outside (programs' output, plug-ins' texts, file names) so that every file and terminal
- * accepts it, measures it in columns of a terminal, breaks it into lines, and builds it piece by piece. */
+ * accepts it, measures it in columns of a terminal, and breaks it into lines. */
 #ifndef NB_TEXT_H
 #define NB_TEXT_H
-
-#include "base/ctx.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -64,23 +62,5 @@ int nb_text_index(const char *text, const char *const *list);
 
 /* True if a list, which ends with NULL, has the text; one that is NULL has none. */
 int nb_text_among(const char *text, const char *const *list);
-
-/* A text that grows at its end: n pieces take time and memory in proportion to their length together. It begins as
- * NB_NO_TEXT; ctx owns the memory, and must be the same in all calls. */
-typedef struct {
-    const char *text; /* what has been added, until the next piece is */
-    char *own;        /* the same, unless it is empty */
-    size_t length, room;
-} nb_string;
-
-#define NB_NO_TEXT \
-    { \
-        .text = "" \
-    }
-
-/* Adds a piece; nb_append_item puts `separator` before it unless it is the first. NB_ENOMEM only. */
-nb_status nb_append(nb_string *string, nb_ctx *ctx, const char *format, ...) __attribute__((format(printf, 3, 4)));
-nb_status nb_append_item(nb_string *string, const char *separator, nb_ctx *ctx, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -2,6 +2,7 @@
 /* experiment.c - from the command line to a plan. */
 #include "commands/experiment.h"
 
+#include "base/builder.h"
 #include "base/digest.h"
 #include "base/machine.h"
 #include "base/numbers.h"

@@ -3,10 +3,22 @@
 #include "commands/command.h"
 
 #include "base/text.h"
+#include "report/csv.h"
 #include "report/query.h"
 #include "run/run_folder.h"
 
 #include <string.h>
+
+typedef struct { /* rows on their way to standard output */
+    bool json;
+    long long count;
+} printing;
+
+static nb_status print_row(void *self, const nb_grid *row)
+{
+    printing *p = self;
+    return nb_grid_print_rows(stdout, row, p->json, p->count++, row->ctx);
+}
 
 static nb_status ask(int count, const char *const *folders, const char *query, nb_output_format format, nb_ctx *ctx)
 {
@@ -14,6 +26,8 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
     const nb_given_labels *labels = NULL;
     nb_relation *relation;
     nb_grid answer;
+    bool page = nb_format_is_page(format); /* which needs all rows to lay them out */
+    printing p = {.json = format == NB_FORMAT_JSON};
     NB_NEED(stores, nb_alloc(ctx, (size_t)count, sizeof *stores));
     for (int i = count - 1; i >= 0; i--) {
         NB_NEED(stores[i], nb_alloc(ctx, 1, sizeof **stores));
@@ -21,9 +35,13 @@ static nb_status ask(int count, const char *const *folders, const char *query, n
     }
     NB_TRY(ctx, nb_relation_gather(&relation, count, stores, folders, labels, ctx));
     NB_TRY(ctx, nb_run_baseline(folders[0], &relation->baseline, ctx));
-    NB_TRY(ctx,
-           query ? nb_relation_ask_freely(relation, query, &answer, ctx) : nb_relation_views(relation, &answer, ctx));
-    return nb_format_table(&answer, false, format);
+    if (query)
+        NB_TRY(ctx, nb_relation_ask_freely(relation, query, &answer, page ? NULL : print_row, &p, ctx));
+    else
+        NB_TRY(ctx, nb_relation_views(relation, &answer, ctx));
+    if (page || !query) return nb_format_table(&answer, false, format);
+    nb_grid_print_end(stdout, p.json, p.count);
+    return NB_OK;
 }
 
 static nb_status run(nb_command_line *line, nb_ctx *ctx)

@@ -2,9 +2,9 @@
 /* lookup.c - see lookup.h */
 #include "config/lookup.h"
 
+#include "base/builder.h"
 #include "base/digest.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "base/words.h"
 #include "data/head.h"
 

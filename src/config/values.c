@@ -2,6 +2,7 @@
 /* values.c - reads the kinds of values that keys have: see yaml.h. */
 #include "config/yaml.h"
 
+#include "base/builder.h"
 #include "base/words.h"
 #include "base/numbers.h"
 #include "base/text.h"

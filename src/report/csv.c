@@ -154,28 +154,35 @@ static nb_status print_cells(FILE *out, int count, const char *const *names, con
     return NB_OK;
 }
 
-nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx)
+nb_status nb_grid_print_rows(FILE *out, const nb_grid *g, bool json, long long before, nb_ctx *ctx)
 {
-    const nb_grid *g = grid;
-    (void)ctx;
-    if (g->count == 0) return NB_OK;
-    for (int c = 0; c < g->columns; c++) fprintf(out, "%s%s", c ? "," : "", g->names[c]);
-    fputc('\n', out);
-    for (int i = 0; i < g->count * g->columns; i++) {
+    for (int c = 0; !json && before == 0 && g->count > 0 && c < g->columns; c++)
+        fprintf(out, "%s%s%s", c ? "," : "", g->names[c], c + 1 == g->columns ? "\n" : "");
+    for (int i = 0; json && i < g->count; i++) {
+        fputs(before + i > 0 ? ",\n " : "[\n ", out);
+        NB_TRY(ctx, print_cells(out, g->columns, g->names, nb_grid_at(g, i, 0), ctx));
+    }
+    for (size_t i = 0, cells = (size_t)g->count * (size_t)g->columns; !json && i < cells; i++) {
         print_cell(out, &g->cells[i]);
-        fputc((i + 1) % g->columns ? ',' : '\n', out);
+        fputc((i + 1) % (size_t)g->columns ? ',' : '\n', out);
     }
     return NB_OK;
 }
 
+void nb_grid_print_end(FILE *out, bool json, long long before)
+{
+    if (json) fputs(before > 0 ? "\n]\n" : "[\n]\n", out);
+}
+
+nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx)
+{
+    return nb_grid_print_rows(out, grid, false, 0, ctx);
+}
+
 nb_status nb_grid_print_json(FILE *out, const nb_grid *g)
 {
-    fputc('[', out);
-    for (int i = 0; i < g->count; i++) {
-        fputs(i ? ",\n " : "\n ", out);
-        NB_TRY(g->ctx, print_cells(out, g->columns, g->names, nb_grid_at(g, i, 0), g->ctx));
-    }
-    fputs("\n]\n", out);
+    NB_TRY(g->ctx, nb_grid_print_rows(out, g, true, 0, g->ctx));
+    nb_grid_print_end(out, true, g->count);
     return NB_OK;
 }
 

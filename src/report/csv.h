@@ -17,6 +17,9 @@ void nb_csv_print_text(FILE *out, const char *text);                      /* quo
 nb_status nb_grid_print_csv(FILE *out, const void *grid, nb_ctx *ctx);    /* nothing where there are no rows */
 nb_status nb_json_print(FILE *out, const nb_row_list *rows, nb_ctx *ctx); /* an array of objects */
 nb_status nb_grid_print_json(FILE *out, const nb_grid *grid);             /* a list of objects, a line each */
+/* The same piece by piece: the rows that the grid has now, behind `before` others, and the end. */
+nb_status nb_grid_print_rows(FILE *out, const nb_grid *grid, bool json, long long before, nb_ctx *ctx);
+void nb_grid_print_end(FILE *out, bool json, long long before);
 /* One object, without a line end; what is empty, not known or infinite is null. */
 nb_status nb_json_print_row(FILE *out, const nb_column *columns, const nb_row *row, nb_ctx *ctx);
 

@@ -2,8 +2,8 @@
 /* figure.c - see figure.h */
 #include "report/figure.h"
 
+#include "base/builder.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "base/texts.h"
 #include "report/csv.h"
 #include "report/query.h"

@@ -8,6 +8,7 @@
 void nb_page_make(nb_page *page, nb_ctx *ctx)
 {
     *page = (nb_page){.ctx = ctx};
+    nb_texts_init(&page->texts, ctx);
 }
 
 static void fail(nb_page *page)
@@ -24,14 +25,25 @@ static const char *copy(nb_page *page, const char *text, const char *kept)
     return clean;
 }
 
-static __attribute__((format(printf, 2, 0))) const char *formatted(nb_page *page, const char *format, va_list args)
+/* The same of a cell, whose text most other cells may have. */
+static const char *copy_once(nb_page *page, const char *text)
+{
+    int number;
+    const char *clean = page->status == NB_OK ? nb_clean(page->ctx, text, "") : NULL;
+    if (clean && nb_texts_number(&page->texts, clean, &number) == NB_OK) return page->texts.items[number];
+    fail(page);
+    return NULL;
+}
+
+static __attribute__((format(printf, 2, 0))) const char *formatted(nb_page *page, const char *format, va_list args,
+                                                                   bool of_cell)
 {
     char *text;
     if (vasprintf(&text, format, args) < 0) {
         fail(page);
         return NULL;
     }
-    const char *clean = copy(page, text, "");
+    const char *clean = of_cell ? copy_once(page, text) : copy(page, text, "");
     free(text);
     return clean;
 }
@@ -54,11 +66,11 @@ static nb_page_block *add_block(nb_page *page, nb_block_kind kind, const char *t
     return block;
 }
 
-#define FORMATTED(page, format, text) \
+#define FORMATTED(page, format, text, of_cell) \
     do { \
         va_list args_; \
         va_start(args_, format); \
-        (text) = formatted((page), (format), args_); \
+        (text) = formatted((page), (format), args_, (of_cell)); \
         va_end(args_); \
     } while (0)
 
@@ -66,7 +78,7 @@ void nb_page_add(nb_page *page, nb_block_kind kind, int level, const char *path,
                  ...)
 {
     const char *text, *own = copy(page, mark, "");
-    FORMATTED(page, format, text);
+    FORMATTED(page, format, text, false);
     nb_page_block *block = add_block(page, kind, text);
     if (!block) return;
     block->mark = own;
@@ -100,7 +112,7 @@ void nb_page_column(nb_page *page, int kind, const char *format, ...)
 {
     const char *head;
     nb_page_sheet *t = last_table(page);
-    FORMATTED(page, format, head);
+    FORMATTED(page, format, head, false);
     if (!t || !head || !grow(page, &t->columns, sizeof *t->columns, t->column_count, &t->column_capacity)) return;
     t->columns[t->column_count++] = (nb_page_head){head, kind};
 }
@@ -116,7 +128,7 @@ void nb_page_cell(nb_page *page, const char *format, ...)
 {
     const char *text;
     nb_page_sheet *t = last_table(page);
-    FORMATTED(page, format, text);
+    FORMATTED(page, format, text, true);
     if (!t || !text || !grow(page, &t->cells, sizeof *t->cells, t->cell_count, &t->cell_capacity)) return;
     nb_page_record *row = t->row_count > 0 ? &t->rows[t->row_count - 1] : NULL;
     if (!row || row->count == t->column_count) {

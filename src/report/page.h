@@ -7,6 +7,7 @@
 #define NB_PAGE_H
 
 #include "base/ctx.h"
+#include "base/texts.h"
 
 #include <stdio.h>
 
@@ -47,6 +48,7 @@ typedef struct nb_page {
     nb_status status;
     nb_page_block *blocks;
     int capacity;
+    nb_texts texts; /* of cells, each once */
 } nb_page;
 
 void nb_page_make(nb_page *page, nb_ctx *ctx); /* empty */

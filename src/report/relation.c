@@ -857,13 +857,18 @@ nb_status nb_relation_need(nb_relation *r, const char *sql, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status read_cell(sqlite3_stmt *s, int column, nb_grid *a)
+/* texts: those of other rows, most of which are the same. */
+static nb_status read_cell(sqlite3_stmt *s, int column, nb_grid *a, nb_texts *texts)
 {
     const char *text = NULL;
+    int number;
     switch (sqlite3_column_type(s, column)) {
     case SQLITE_INTEGER: return nb_grid_int(a, sqlite3_column_int64(s, column));
     case SQLITE_FLOAT: return nb_grid_real(a, sqlite3_column_double(s, column));
-    case SQLITE_TEXT: NB_NEED(text, nb_strdup(a->ctx, text_at(s, column))); break;
+    case SQLITE_TEXT:
+        NB_TRY(a->ctx, nb_texts_number(texts, text_at(s, column), &number));
+        text = texts->items[number];
+        break;
     default: break;
     }
     NB_TRY(a->ctx, nb_grid_text(a, text));
@@ -916,26 +921,49 @@ nb_status nb_relation_make(nb_relation *r, const char *table, const char *sql, n
     return NB_OK;
 }
 
-nb_status nb_relation_ask_next(const nb_relation *r, const char **sql, nb_grid *a, nb_ctx *ctx)
+/* Forgets the rows and their memory, but not the columns. */
+static void empty(nb_grid *a, nb_texts *texts)
+{
+    nb_ctx_release(a->ctx, 0);
+    nb_texts_init(texts, a->ctx);
+    a->cells = NULL;
+    a->count = a->filled = a->room = 0;
+}
+
+/* alone: nothing may follow the statement. `take` is given each row alone, and the grid is empty then; NULL: it keeps
+ * all. */
+static nb_status ask_next(const nb_relation *r, const char **sql, bool alone, nb_grid *a, nb_row_taker *take,
+                          void *self, nb_ctx *ctx)
 {
     sqlite3_stmt *s = NULL;
     const char **names;
+    nb_texts texts;
     bool there = true;
     *a = (nb_grid){.ctx = ctx};
     NB_TRY(ctx, nb_relation_prepare(r, *sql, sql, &s, ctx));
     *sql += strspn(*sql, " \t\r\n");
     if (!s) return NB_OK;
+    NB_REQUIRE(ctx, !alone || !**sql, NB_EINVAL, "SQL: one statement at a time: '%.40s' is one too many", *sql);
     bind_parameters(r, s);
     NB_NEED(names, nb_alloc(ctx, (size_t)sqlite3_column_count(s) + 1, sizeof *names));
     for (int c = 0; c < sqlite3_column_count(s); c++) NB_NEED(names[c], nb_strdup(ctx, sqlite3_column_name(s, c)));
     NB_TRY(ctx, nb_grid_make(a, names, ctx));
+    if (take) NB_NEED(a->ctx, nb_ctx_child(ctx));
+    nb_texts_init(&texts, a->ctx);
     for (;;) {
         NB_TRY(ctx, nb_relation_step(r, s, &there));
         if (!there) break;
-        for (int c = 0; c < a->columns; c++) NB_TRY(ctx, read_cell(s, c, a));
+        for (int c = 0; c < a->columns; c++) NB_TRY(ctx, read_cell(s, c, a, &texts));
+        if (take) NB_TRY(ctx, take(self, a));
+        if (take) empty(a, &texts);
     }
     sqlite3_reset(s);
     return NB_OK;
+}
+
+nb_status nb_relation_ask_next(const nb_relation *r, const char **sql, nb_grid *a, nb_ctx *ctx)
+{
+    return ask_next(r, sql, false, a, NULL, NULL, ctx);
 }
 
 nb_status nb_relation_ask(const nb_relation *r, const char *sql, nb_grid *a, nb_ctx *ctx)
@@ -1053,15 +1081,15 @@ static int only_reads(void *self, int action, const char *a, const char *b, cons
                : SQLITE_DENY;
 }
 
-nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_grid *answer, nb_ctx *ctx)
+nb_status nb_relation_ask_freely(nb_relation *r, const char *sql, nb_grid *answer, nb_row_taker *take, void *self,
+                                 nb_ctx *ctx)
 {
     NB_TRY(ctx, need_views(r, sql, ctx));
     sqlite3_set_authorizer(r->store->db, only_reads, NULL);
-    nb_status status = nb_relation_ask_next(r, &sql, answer, ctx);
+    nb_status status = ask_next(r, &sql, true, answer, take, self, ctx);
     nb_store_restrict(r->store);
     NB_TRY(ctx, status);
     NB_REQUIRE(ctx, answer->columns > 0, NB_EINVAL, "SQL: expected a SELECT");
-    NB_REQUIRE(ctx, !*sql, NB_EINVAL, "SQL: one statement at a time: '%.40s' is one too many", sql);
     return NB_OK;
 }
 

@@ -99,8 +99,12 @@ nb_status nb_relation_unfinished(const nb_relation *relation, const char **text,
 /* Makes the views that a text of SQL names in its comment "-- needs: NAME NAME ...", once. */
 nb_status nb_relation_need(nb_relation *relation, const char *sql, nb_ctx *ctx);
 
-/* The answer to what a user asks: one statement that reads. A study's views are there. NB_EINVAL where it is none. */
-nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, nb_grid *answer, nb_ctx *ctx);
+/* The answer to what a user asks: one statement that reads. A study's views are there. NB_EINVAL where it is none.
+ * `take` is called with each row as it comes, a grid of that row alone, and the answer keeps none: memory does not grow
+ * with their number. NULL: the answer has them all. */
+typedef nb_status nb_row_taker(void *self, const nb_grid *row);
+nb_status nb_relation_ask_freely(nb_relation *relation, const char *sql, nb_grid *answer, nb_row_taker *take,
+                                 void *self, nb_ctx *ctx);
 
 /* Each stratum, by its id. */
 enum { NB_STRATUM_NAME, NB_STRATUM_LABEL, NB_STRATUM_DRAWN };

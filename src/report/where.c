@@ -2,10 +2,11 @@
 /* where.c - see where.h. What a condition means is found among the distinct values of its column. */
 #include "report/where.h"
 
+#include "base/builder.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "base/numbers.h"
 #include "base/range.h"
-#include "base/text.h"
 #include "components/registry.h"
 #include "components/study.h"
 #include "report/labels.h"

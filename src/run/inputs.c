@@ -2,10 +2,10 @@
 /* inputs.c - see inputs.h */
 #include "run/inputs.h"
 
+#include "base/builder.h"
 #include "base/digest.h"
 #include "base/files.h"
 #include "components/plugin.h"
-#include "base/text.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "run/imports.h"

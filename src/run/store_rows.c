@@ -2,7 +2,7 @@
 /* store_rows.c - reading the rows. */
 #include "run/store_private.h"
 
-#include "base/text.h"
+#include "base/builder.h"
 #include "base/texts.h"
 
 #include <math.h>

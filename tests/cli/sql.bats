@@ -225,3 +225,20 @@ for query in queries:
     assert "went wrong" in query or "status <>" in query or len(out.stdout.splitlines()) > 1, (query, out.stdout)
 PY
 }
+
+@test "a million rows as CSV or JSON: each is written as it comes; two statements write none" {
+    measured --set trials=1 >/dev/null
+    if ! sanitized; then
+        for format in csv json; do
+            OPENBLAS_NUM_THREADS=1 run bash -c 'ulimit -v 350000 && "$0" sql "$1" "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1000000) SELECT x, $2 || x AS text FROM n" --format "$3" >"$4"' \
+                "$NYSBENCH" "$WORK/r" "'a text of '" "$format" "$WORK/out"
+            expect_status 0
+            [ "$(grep -c "a text of" "$WORK/out")" -eq 1000000 ]
+        done
+        /usr/bin/python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))[-1] == {"x": 1000000, "text": "a text of 1000000"}' "$WORK/out"
+    fi
+    run "$NYSBENCH" sql "$WORK/r" "SELECT 0 AS x; SELECT 1" --format csv
+    expect_status 2
+    expect "SQL: one statement at a time: 'SELECT 1' is one too many"
+    [ "$(grep -c '^x$' <<<"$output")" -eq 0 ]
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_text.c - UTF-8 as RFC 3629 has it: every sequence of one to three bytes against the standard
  * library's decoder, and the edges of what four bytes may be. */
+#include "base/builder.h"
 #include "base/last_words.h"
 #include "base/words.h"
 #include "base/text.h"

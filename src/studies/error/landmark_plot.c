@@ -367,7 +367,7 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_open(run_folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, labels, ctx));
-    NB_TRY(ctx, nb_relation_ask_freely(drawing.relation, VARIANTS_SQL, &variants, ctx));
+    NB_TRY(ctx, nb_relation_ask_freely(drawing.relation, VARIANTS_SQL, &variants, NULL, NULL, ctx));
     if (shared.m != 0) NB_TRY(ctx, nb_figure_choose_m(drawing.relation, &shared.m, ctx));
     NB_REQUIRE(ctx, view->trial < config.trials, NB_EINVAL, "--trial %d: the run has the trials 0 to %d", view->trial,
                config.trials - 1);

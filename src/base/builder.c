@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* builder.c - room that doubles: see builder.h */
+#include "base/builder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Makes room for that many bytes more and a 0. */
+static nb_status make_room(nb_string *s, size_t bytes, nb_ctx *ctx)
+{
+    enum { LEAST = 64 };
+    size_t wanted = s->room ? s->room : LEAST;
+    if (s->length + bytes < s->room) return NB_OK;
+    while (wanted <= s->length + bytes) wanted *= 2;
+    char *larger;
+    NB_NEED(larger, nb_alloc_unset(ctx, wanted, 1));
+    memcpy(larger, s->text, s->length + 1);
+    s->text = s->own = larger;
+    s->room = wanted;
+    return NB_OK;
+}
+
+static nb_status append(nb_string *s, nb_ctx *ctx, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int bytes = vsnprintf(NULL, 0, format, args);
+    nb_status status = bytes >= 0 ? make_room(s, (size_t)bytes, ctx) : NB_ENOMEM;
+    if (status == NB_OK && bytes > 0) vsnprintf(s->own + s->length, (size_t)bytes + 1, format, again);
+    if (status == NB_OK) s->length += (size_t)bytes;
+    va_end(again);
+    return status;
+}
+
+nb_status nb_append(nb_string *s, nb_ctx *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    nb_status status = append(s, ctx, format, args);
+    va_end(args);
+    return status;
+}
+
+nb_status nb_append_item(nb_string *s, const char *separator, nb_ctx *ctx, const char *format, ...)
+{
+    va_list args;
+    if (s->length > 0) NB_TRY(ctx, nb_append(s, ctx, "%s", separator));
+    va_start(args, format);
+    nb_status status = append(s, ctx, format, args);
+    va_end(args);
+    return status;
+}
