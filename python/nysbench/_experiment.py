@@ -74,7 +74,7 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
         options = [("jobs", jobs), ("timeout", timeout), ("retry", retry)]
         arguments = [f"--{name}={value}" for name, value in options if value is not None]
         _run(config, keys, results.folder, arguments, functions.served, Progress(progress, functions.notes))
-        return results.keep(functions.notes)
+        return results.keep(functions.notes, keys.get("plugins", ()))
 
 
 def run_served(make_keys, served, folder, jobs, progress):
@@ -99,9 +99,9 @@ class _Results:
     def __enter__(self):
         return self
 
-    def keep(self, notes):
+    def keep(self, notes, plugins=()):
         self.kept = True
-        return Run(self.folder, notes, self.temporary)
+        return Run(self.folder, notes, self.temporary, [plugins] if isinstance(plugins, str) else plugins)
 
     def __exit__(self, *_):
         if self.temporary and not self.kept:

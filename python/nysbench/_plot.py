@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from ._errors import ArgumentError, FileError
-from ._program import ask
 
 # Of a method by its number, as in plots/looks.gp: it looks alike in all figures.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F6028", "#882255", "#999933", "#5A4FCF"]
@@ -30,7 +29,7 @@ class Plot:
     def __init__(self, run, kind, options):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "gnuplot is not installed")
-            said = ask("plot", str(run.folder), kind, "--format=svg", *options)
+            said = run._call("plot", kind, "--format=svg", *options)
         drawn = re.search(r"figures? in (.*?)(?:, data and scripts only)?$", said, re.M)
         if not drawn:
             raise ArgumentError(f"{kind}: the run has no rows that it draws")

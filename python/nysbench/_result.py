@@ -51,15 +51,18 @@ class Run:
     >>> len(nysbench.Run(run.folder).compare())
     1
 
-    folder: where they are. notes: what was chosen for the user, in sentences.
+    folder: where they are. notes: what was chosen for the user, in sentences. plugins: shared objects to load; reading a
+    folder loads none that it names.
     """
 
-    def __init__(self, folder: str | os.PathLike, notes: Sequence[str] = (), kept: Any = None):
+    def __init__(self, folder: str | os.PathLike, notes: Sequence[str] = (), kept: Any = None,
+                 plugins: Sequence[str | os.PathLike] = ()):
         """folder: of a run, also of one that the program has made. kept: what removes it when nobody has this object."""
         self.folder, self.notes, self._kept = Path(folder), list(notes), kept
+        self.plugins = [os.fspath(plugin) for plugin in plugins]
 
     def __copy__(self):
-        return Run(self.folder, self.notes, self._kept)
+        return Run(self.folder, self.notes, self._kept, self.plugins)
 
     def __deepcopy__(self, _):
         return self.__copy__()
@@ -67,11 +70,11 @@ class Run:
     def __reduce__(self):
         """A pickle has the results of a temporary folder with it, and of one that stays the path."""
         if self._kept is None:
-            return Run, (self.folder, self.notes)
+            return Run, (self.folder, self.notes, None, self.plugins)
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as files:
             files.add(self.folder, arcname=".")
-        return _unpacked, (packed.getvalue(), str(self.folder), self.notes)
+        return _unpacked, (packed.getvalue(), str(self.folder), self.notes, self.plugins)
 
     @property
     def config(self) -> str:
@@ -83,9 +86,9 @@ class Run:
     def rows(self) -> Table | dict[str, np.ndarray]:
         """Everything that was measured: a pandas.DataFrame, or without pandas a dict of arrays, as nysbench.row_arrays."""
         try:
-            return rows(self.folder)
+            return rows(self.folder, plugins=self.plugins)
         except ImportError:
-            return row_arrays(self.folder)
+            return row_arrays(self.folder, plugins=self.plugins)
 
     def compare(self, baseline: str | None = None, *, by: str | None = None, metric: str | None = None,
                 where: Mapping[str, Any] | None = None, pool: str | None = None, by_model: bool = False, full: bool = False,
@@ -106,7 +109,7 @@ class Run:
 
     def tables(self) -> str:
         """Which tables there are, a line each."""
-        return ask("table", str(self.folder))
+        return self._call("table")
 
     def table(self, name: str, *, where: Mapping[str, Any] | None = None) -> Table:
         """A table of the program as a DataFrame, or a list of dicts without pandas."""
@@ -123,7 +126,7 @@ class Run:
     def report(self, path: str | os.PathLike | None = None) -> Path:
         """Writes a page about the run, FILE.html, with FILE.md beside it; its path."""
         path = self.folder / "report.html" if path is None else Path(path)
-        ask("report", str(self.folder), "-o", str(path))
+        self._call("report", "-o", str(path))
         return path
 
     def plot(self, kind: str = "ratio", **choices: Any) -> Plot:
@@ -140,7 +143,7 @@ class Run:
     def to_latex(self, path: str | os.PathLike, table: str | None = None, **choices: Any) -> None:
         """Writes a table for LaTeX (booktabs, siunitx): the comparison, with the arguments of `compare`, or a named one."""
         options = _options(**choices)
-        text = ask("compare" if table is None else "table", str(self.folder), *([] if table is None else [table]), "-f", "latex",
+        text = self._call("compare" if table is None else "table", *([] if table is None else [table]), "-f", "latex",
                    *options)
         Path(path).write_text(text, encoding="utf-8")
 
@@ -164,10 +167,10 @@ class Run:
         """The comparison of strategies, or of cores where there is one strategy alone; else the list of tables."""
         for options in ([], ["--by=core"]):
             try:
-                return ask("compare", str(self.folder), *options, "-f", form)
+                return self._call("compare", *options, "-f", form)
             except ArgumentError:  # there is nothing to compare
                 continue
-        return ask("table", str(self.folder))
+        return self._call("table")
 
     def _short(self, lines):
         """The columns that say something, with labels: those that differ between lines, and the answer."""
@@ -187,13 +190,17 @@ class Run:
 
     def _ask(self, command, *words):
         """The program's JSON."""
-        return json.loads(ask(command, str(self.folder), *words, "-f", "json") or "[]")
+        return json.loads(self._call(command, *words, "-f", "json") or "[]")
+
+    def _call(self, command, *words):
+        """What a command says of the run."""
+        return ask(command, str(self.folder), *words, *(f"--plugin={plugin}" for plugin in self.plugins))
 
     def _frame(self, lines):
         return frame_of(lines, described_columns())
 
 
-def _unpacked(packed, original, notes):
+def _unpacked(packed, original, notes, plugins):
     """A Run in a temporary folder of its own, whose experiment reads the heads there."""
     kept = Temporary()
     with tarfile.open(fileobj=io.BytesIO(packed)) as files:
@@ -202,7 +209,7 @@ def _unpacked(packed, original, notes):
     experiment = Path(kept.name, "experiment.yaml")
     if experiment.exists():
         experiment.write_text(experiment.read_text(encoding="utf-8").replace(original, kept.name), encoding="utf-8")
-    return Run(kept.name, notes, kept)
+    return Run(kept.name, notes, kept, plugins)
 
 
 def _options(**named):

@@ -3,8 +3,10 @@
 
 What makes a DataFrame of them is tested where pandas is; that it is missing, here.
 """
+import copy
 import csv
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -113,6 +115,22 @@ class Arrays(unittest.TestCase):
         os.chmod(script, 0o755)
         with mock.patch.dict(os.environ, NYSBENCH_PROGRAM=script), self.assertWarnsRegex(UserWarning, "^rows of two builds$"):
             nysbench.row_arrays(run)
+
+
+class Plugins(unittest.TestCase):
+    """A study of a plug-in: a Run of such an experiment has the plug-in; one of a folder has it if it is named."""
+
+    def test_a_run_needs_its_plugin_to_be_named(self):
+        with tempfile.TemporaryDirectory() as work:
+            plugin = work + "/norms.so"
+            subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", "-Isrc", "-Istrategies", "-shared", "-fPIC", "tests/cli/plugins/norms.c", "-o", plugin],
+                           check=True)
+            made = nysbench.run(study="norms", plugins=[plugin], problems="gaussian(n=40, d=4)", exponents=[1, 2], trials=2, jobs=1,
+                                folder=work + "/r", progress=False)
+            for one in (made, copy.copy(made), pickle.loads(pickle.dumps(made)), nysbench.Run(work + "/r", plugins=[plugin])):
+                self.assertEqual(len(one.sql("SELECT * FROM run")), 8)
+            with self.assertRaisesRegex(nysbench.Error, "add --plugin " + plugin):
+                nysbench.Run(work + "/r").sql("SELECT * FROM run")
 
 
 class Frame(unittest.TestCase):
