@@ -59,6 +59,6 @@ class Wheel(bdist_wheel):
 
 # What an earlier build left behind would be packed too.
 with tempfile.TemporaryDirectory() as folder:
-    setup(version=version(), packages=["nysbench"], package_data={"nysbench": ["py.typed", "bridge/*"]}, cmdclass={"build_py": Build, "bdist_wheel": Wheel}, distclass=Built,
+    setup(version=version(), packages=["nysbench", "nysbench.torch"], package_data={"nysbench": ["py.typed", "bridge/*"]}, cmdclass={"build_py": Build, "bdist_wheel": Wheel}, distclass=Built,
           entry_points={"console_scripts": ["nysbench = nysbench._command:main"]} if PROGRAM else {},
           options={"build": {"build_base": folder}, "egg_info": {"egg_base": folder}})

@@ -10,6 +10,7 @@ import numpy as np
 from ._errors import ArgumentError, NumericError, ShapeError
 
 LARGEST_INT = 2**31 - 1
+SEED, LARGEST_SEED = 20260101, 2**63 - 1  # an experiment's
 FLOAT32, FLOAT64, INT64 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
 
 

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _library
-from ._arrays import FLOAT64, INT64, LARGEST_INT, address, flag, integer, listed, matrix, real_array, real_numbers
+from ._arrays import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, SEED, address, flag, integer, listed, matrix, real_array,
+                      real_numbers)
 from ._callbacks import Callback, raising
 from ._errors import ArgumentError, Error, ShapeError
 from ._library import library, optional_text, text
 
-SEED = 20260101  # an experiment's
-LARGEST_SEED, LARGEST_TRIAL = 2**63 - 1, 999999
+LARGEST_TRIAL = 999999
 
 _KINDS = {1: "tokens", 2: "groups", 3: "points"}
 

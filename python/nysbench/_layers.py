@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _library
-from ._arrays import FLOAT32, LARGEST_INT, address, flag, integer, real_array
+from ._arrays import FLOAT32, LARGEST_INT, LARGEST_SEED, SEED, address, flag, integer, real_array
 from ._attention_function import attend_arrays, seed_of
 from ._callbacks import Callback, raising
 from ._errors import ArgumentError, NumericError, ShapeError, error
-from ._heads import LARGEST_SEED, LARGEST_TRIAL, SEED
+from ._heads import LARGEST_TRIAL
 from ._library import library, text
 from ._strategy import Mistake, without_options
 

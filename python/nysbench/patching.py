@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import attention
-from ._arrays import flag, integers
+from ._arrays import SEED, flag, integers
 from ._attention_function import attend_tensors, seed_of
 from ._attention_interface import check_outputs, full_precision, layer_number, needs, off_by, require_model, taken_over
 from ._errors import ArgumentError
-from ._heads import SEED
 from ._strategy import Mistake, without_options
 
 

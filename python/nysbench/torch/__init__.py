@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Attentions from landmarks for tensors of PyTorch, on any device.
+
+    nysbench.torch.kernel_ridge(q, k, v, landmarks=104)
+    nysbench.torch.nystrom(q, k, v, landmarks=64, strategy="kmeans")
+
+All inputs and heads of a call are computed side by side, in Triton kernels on a GPU of CUDA and in operations of PyTorch elsewhere. Nothing
+waits for the device, so that CUDA graphs and torch.compile can hold a call. PyTorch >= 2.4.
+"""
+try:
+    import torch as _torch
+except ImportError as problem:
+    raise ImportError("nysbench.torch needs PyTorch >= 2.4: pip install 'nysbench[torch]'") from problem
+
+if tuple(int(part) for part in _torch.__version__.split(".")[:2]) < (2, 4):
+    raise ImportError(f"nysbench.torch needs PyTorch >= 2.4, and this is {_torch.__version__}")
+
+from ._kernel_ridge import kernel_ridge
+from ._nystrom import nystrom
+
+__all__ = ["kernel_ridge", "nystrom"]

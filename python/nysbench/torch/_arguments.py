@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the attentions of this package take: tensors of one layer, and integers."""
+from __future__ import annotations
+
+import torch
+
+from .._arrays import LARGEST_INT, LARGEST_SEED, SEED, integer
+from .._errors import ArgumentError, ShapeError
+
+TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+def check_layer(q, k, v):
+    """Refuses what are not queries, keys and values of one layer: (heads, n, d) or (inputs, heads, n, d)."""
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if not torch.is_tensor(x):
+            raise TypeError(f"{name}: expected a tensor of PyTorch, not {type(x).__name__}")
+    given = ", ".join(f"{name} {tuple(x.shape)}" for name, x in (("q", q), ("k", k), ("v", v)))
+    if q.dtype not in TYPES or not q.dtype == k.dtype == v.dtype:
+        raise ArgumentError("q, k, v: expected one type of float16, bfloat16, float32 and float64 for all three, not "
+                            f"{q.dtype}, {k.dtype}, {v.dtype}".replace("torch.", ""))
+    if not q.device == k.device == v.device:
+        raise ArgumentError(f"q, k, v: expected one device, not {q.device}, {k.device}, {v.device}")
+    if q.ndim not in (3, 4) or not q.ndim == k.ndim == v.ndim:
+        raise ShapeError(f"expected (heads, n, d) or (inputs, heads, n, d), all three alike, not {given}")
+    if not q.shape[:-3] == k.shape[:-3] == v.shape[:-3] or not q.shape[-2] == k.shape[-2] == v.shape[-2]:
+        raise ShapeError(f"inputs and tokens must be as many in all three: {given}")
+    if q.shape[-1] != k.shape[-1]:
+        raise ShapeError(f"queries and keys must have the same dimension: {given}")
+    if k.shape[-3] != v.shape[-3] or k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
+        raise ShapeError(f"keys and values must have the same heads, whose number divides that of the queries: {given}")
+    if 0 in q.shape or 0 in v.shape:
+        raise ShapeError(f"nothing to attend to: {given}")
+
+
+def count(name, value):
+    return integer(name, value, 1, LARGEST_INT)
+
+
+def seed_of(seed):
+    return integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
+

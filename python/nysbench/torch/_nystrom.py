@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""nystrom: attention from landmarks, F (X (B V)), with six steps towards the pseudo-inverse (Xiong et al., AAAI 2021).
+
+F = softmax(Q K~'/sqrt d), A = softmax(Q~ K~'/sqrt d) and B = softmax(Q~ K'/sqrt d); F and B are never stored: each is a call of PyTorch's exact
+attention. Landmarks, A and X are in single precision, in double for float64.
+"""
+from __future__ import annotations
+
+from typing import Optional
+
+import torch
+import torch.nn.functional as F
+
+from .._attention_interface import full_precision
+from .._errors import ArgumentError
+from . import _draws, _plain
+from ._arguments import check_layer, count, seed_of
+
+STRATEGIES = ("segment_means", "uniform", "kmeans")
+
+
+def nystrom(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: int = 64, *, strategy: str = "segment_means", steps: int = 6,
+            tokens: int = 1024, iterations: int = 10, seed: Optional[int] = None) -> torch.Tensor:
+    """Attention from landmarks, as Nystromformer has it.
+
+    q, k, v, seed: as for kernel_ridge.
+    landmarks: m, at most n, and for kmeans at most `tokens`.
+    strategy: segment_means; uniform: tokens drawn uniformly, the same for queries and keys; kmeans: queries and keys of a group of tokens, averaged.
+    steps: of the iteration towards the pseudo-inverse of A, which starts at A'/(|A|_1 |A|_inf).
+    tokens, iterations: kmeans clusters [q; k] of so many tokens, drawn uniformly (at most n), in so many of Lloyd's iterations from
+        seeds by k-means++.
+
+    Returns the outputs: the shape of q, with the dimension of v. Gradients hold tokens and groups fixed. Raises TypeError, ShapeError and ArgumentError.
+    """
+    check_layer(q, k, v)
+    m, steps, iterations = count("landmarks", landmarks), count("steps", steps), count("iterations", iterations)
+    most = min(q.shape[-2], count("tokens", tokens)) if strategy == "kmeans" else q.shape[-2]
+    if strategy not in STRATEGIES:
+        raise ArgumentError(f"strategy: expected one of {', '.join(STRATEGIES)}, not {strategy!r}")
+    if m > most:
+        raise ArgumentError(f"landmarks = {m}, and there are {most} tokens to choose from")
+    x, y, z = (a[None] if a.ndim == 3 else a for a in (q, k, v))
+    group = x.shape[1] // y.shape[1]
+    with full_precision(q.device):
+        of_queries, of_keys = _landmarks(x, y.repeat_interleave(group, 1), m, strategy, most, iterations, seed_of(seed))
+        inverse = _iterate(torch.softmax(of_queries @ of_keys.mT * x.shape[-1]**-0.5, -1), steps)
+    # Heads that share keys are one head with more landmarks.
+    kept = of_queries.to(q.dtype).reshape(len(x), y.shape[1], group * m, -1)
+    outputs = F.scaled_dot_product_attention(kept, y, z).reshape(len(x), x.shape[1], m, -1)
+    with full_precision(q.device):
+        values = (inverse @ outputs.to(inverse.dtype)).to(q.dtype)
+    return F.scaled_dot_product_attention(x, of_keys.to(q.dtype), values).reshape(*q.shape[:-1], v.shape[-1])
+
+
+def _landmarks(q, k, m, strategy, tokens, iterations, seed):
+    """Of queries and keys, both (inputs, heads, m, d)."""
+    n = q.shape[-2]
+    if strategy == "uniform":
+        at = _draws.sample(n, m, seed, q.device)
+        return _accumulated(q[..., at, :]), _accumulated(k[..., at, :])
+    if strategy == "segment_means":
+        short, longer = n // m, n % m  # the last segments are longer by a token
+        return tuple(torch.cat([part.unflatten(-2, (-1, length)).mean(-2) for part, length in (
+            (x[..., :(m - longer) * short, :], short), (x[..., (m - longer) * short:, :], short + 1)) if part.shape[-2]], -2)
+            for x in (_accumulated(q), _accumulated(k)))
+    at = _draws.sample(n, tokens, seed, q.device)
+    queries, keys = (_accumulated(x[..., at, :]).flatten(0, 1) for x in (q, k))
+    group = _groups(torch.cat([queries, keys], -1).detach(), m, iterations, seed)
+    one = torch.ones_like(queries[..., 0])
+    return tuple(_plain.group_means(group, m, x, one)[0].unflatten(0, q.shape[:2]) for x in (queries, keys))
+
+
+def _accumulated(x):
+    return x if x.dtype == torch.float64 else x.float()
+
+
+def _groups(x, m, iterations, seed):
+    one = torch.ones_like(x[..., 0])
+    group = _plain.seed_groups(x, one, m, _draws.uniforms(seed, _draws.POINT_SEEDS, _plain.BATCHES))
+    for _ in range(iterations - 1):
+        group = _plain.nearest_groups(x, _plain.group_means(group, m, x, one)[0])
+    return group
+
+
+def _iterate(a, steps):
+    """X towards the pseudo-inverse of a (..., m, m)."""
+    one = torch.eye(a.shape[-1], dtype=a.dtype, device=a.device)
+    x = a.mT / (a.sum(-2).amax(-1) * a.sum(-1).amax(-1))[..., None, None]
+    for _ in range(steps):
+        ax = a @ x
+        x = 0.25 * x @ (13 * one - ax @ (15 * one - ax @ (7 * one - ax)))
+    return x

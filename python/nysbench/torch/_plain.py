@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kernel_ridge of many heads at once in operations of PyTorch, on any device, without a wait for the host.
+
+The construction is that of src/attentions/kernel_ridge.c, whose header has the formulas, but for two things: seeds of k-means++ are drawn by
+systematic sampling, not one after the other, and a group that is left without a point stays empty. h stands for all heads of all inputs, k for the exact
+queries, m for the landmarks, s for points that are clustered.
+
+1. sample_queries, group: exact queries are the centres of groups of drawn queries.
+2. attend_rows: their outputs, and the attention that each key receives from them.
+3. sample_keys, group: landmarks are the weighted centres of groups of keys, which are sampled by what they receive.
+4. fit: softmax features of the landmarks, a prior from the groups' values, and a ridge that leave-one-out chooses.
+5. answer: the outputs of all queries.
+"""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Optional
+
+import torch
+
+from . import _draws
+
+BATCHES = 6  # draws of k-means++ seeds, each of several
+RIDGES = (1e-1, 1e-2, 1e-3, 1e-4)
+CAP_ROUNDS = 8
+AT_A_TIME = 4096  # queries that are answered together
+# As in src/attentions/kernel_ridge.c and src/linalg/kernel_ridge.c.
+LEAST_RECEIVED, FEATURE_FLOOR, SHARE_FLOOR, MOST_CORRECTION, TIE = 1e-9, 1e-4, 1e-6, 2.0, 1e-6
+# The weights of a group without points: of an exact query, in points, and of a landmark.
+LEAST_SIZE, LEAST_COUNT = 0.25, 1e-6
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """n tokens, k exact queries among so many drawn, m landmarks among so many sampled keys."""
+    n: int
+    rows: int
+    queries: int
+    landmarks: int
+    keys: int
+
+
+class Choice(NamedTuple):
+    """What gradients hold fixed: tokens, their groups and weights, and each head's ridge."""
+    queries: torch.Tensor       # (drawn), int64: the same for all heads
+    query_groups: torch.Tensor  # (h, drawn), int32
+    keys: torch.Tensor          # (h, sampled), int64
+    key_groups: torch.Tensor    # (h, sampled), int32
+    received: torch.Tensor      # (h, sampled): r, the mean attention from the exact queries
+    inclusion: torch.Tensor     # (h, sampled): pi, the probability of being sampled
+    ridge: torch.Tensor         # (h), int64: an index of RIDGES
+
+
+def kernel_ridge(q, k, v, sizes, seed, choice: Optional[Choice] = None):
+    """Outputs (h, n, dv) in the type of q, and the Choice; a Choice that is given is kept.
+
+    q, k: (h, n, d), v: (h, n, dv). Small systems are solved in double precision if q has it, else in single.
+    """
+    queries = _draws.sample(sizes.n, sizes.queries, seed, q.device) if choice is None else choice.queries
+    x = _accumulated(q[:, queries])
+    if choice is None:
+        groups = seed_groups(x, torch.ones_like(x[..., 0]), sizes.rows, _draws.uniforms(seed, _draws.QUERY_SEEDS, BATCHES))
+    else:
+        groups = choice.query_groups
+    centres, size = group_means(groups, sizes.rows, x, torch.ones_like(x[..., 0]))
+    centres, weight = _accumulated(centres.to(q.dtype)), row_weights(size)
+    outputs, received = attend_rows(centres, weight, k, v)
+    if choice is None:
+        keys, inclusion = sample_keys(received.detach(), sizes, seed)
+        choice = Choice(queries, groups, keys, keys, received.detach().gather(1, keys), inclusion, keys[:, 0])
+        choice = choice._replace(key_groups=_key_groups(gather(k, keys), choice, sizes, seed), ridge=None)
+    p, inverse = key_weights(choice, sizes.n)
+    landmarks, _ = group_means(choice.key_groups, sizes.landmarks, _accumulated(gather(k, choice.keys)), p)
+    landmarks = _accumulated(landmarks.to(q.dtype))
+    prior, count, mass = group_sums(choice, sizes.landmarks, _accumulated(gather(v, choice.keys)), p, inverse)
+    bias, values, ridge = fit(centres, weight, outputs, landmarks, prior, count, mass, choice.ridge)
+    return answer(q, landmarks, bias, values), choice._replace(ridge=ridge)
+
+
+def _accumulated(x):
+    return x if x.dtype == torch.float64 else x.float()
+
+
+def gather(x, tokens):
+    """x (h, n, d) at tokens (h, s)."""
+    return x.gather(1, tokens[..., None].expand(-1, -1, x.shape[-1]))
+
+
+def seed_groups(x, w, m, uniforms):
+    """Groups (h, s) of the nearest of m seeds by k-means++ in batches: x (h, s, d), w (h, s) > 0.
+
+    Each batch is a systematic sample by the weighted squared distances from the seeds so far, the first batch by those
+    from the weighted mean.
+    """
+    square = x.square().sum(-1)
+    mean = (w[..., None] * x).sum(1, keepdim=True) / w.sum(1)[:, None, None]
+    distance = (x - mean).square().sum(-1)
+    group = torch.zeros(x.shape[:2], dtype=torch.int32, device=x.device)
+    known = 0
+    for i in range(BATCHES):
+        count = (m - known) // (BATCHES - i)
+        if count == 0:
+            continue
+        sums = (w * distance).clamp_min(1e-30).cumsum(1)
+        at = (torch.arange(count, device=x.device, dtype=x.dtype) + uniforms[i]) / count
+        seeds = gather(x, torch.searchsorted(sums, at * sums[:, -1:], right=True).clamp_max(x.shape[1] - 1))
+        near, nearest = _squared_distances(x, square, seeds).min(-1)
+        nearer = torch.ones_like(near, dtype=torch.bool) if known == 0 else near < distance
+        distance = torch.where(nearer, near, distance)
+        group = torch.where(nearer, (nearest + known).int(), group)
+        known += count
+    return group
+
+
+def _squared_distances(x, square, centres):
+    return (square[..., None] - 2 * x @ centres.mT + centres.square().sum(-1)[:, None]).clamp_min(0)
+
+
+def nearest_groups(x, centres):
+    """Groups (h, s): the nearest centre of each point, the lowest index among equals."""
+    return (centres.square().sum(-1)[:, None] - 2 * x @ centres.mT).argmin(-1).int()
+
+
+def _sum_by(group, m, x):
+    return x.new_zeros(x.shape[0], m, x.shape[-1]).scatter_add(1, group.long()[..., None].expand(-1, -1, x.shape[-1]), x)
+
+
+def group_means(group, m, x, w):
+    """Weighted means (h, m, d) and weights (h, m) of the groups; the mean of no point is 0."""
+    total = _sum_by(group, m, w[..., None])
+    return _sum_by(group, m, w[..., None] * x) / torch.where(total > 0, total, 1), total[..., 0]
+
+
+def row_weights(size):
+    """Weights (h, k) of mean 1 from the sizes of the groups of queries."""
+    size = size.clamp_min(LEAST_SIZE)
+    return size * (size.shape[1] / size.sum(1, keepdim=True))
+
+
+def attend_rows(centres, weight, k, v):
+    """Outputs (h, k, dv) at the centres (h, k, d), and what keys receive from them on average (h, n)."""
+    rows = torch.softmax(centres @ _accumulated(k).mT * centres.shape[-1]**-0.5, -1)
+    return rows @ _accumulated(v), (weight[:, None] @ rows)[:, 0] / weight.shape[1]
+
+
+def inclusion_probabilities(received, count):
+    """min(1, c (r/2 + 1/(2n))) (h, n) with the sum `count`."""
+    share = received / 2 + 0.5 / received.shape[1]
+    factor = torch.full_like(share[:, :1], count)
+    for _ in range(CAP_ROUNDS):
+        certain = factor * share >= 1
+        rest = torch.where(certain, 0, share).sum(1, keepdim=True)
+        factor = (count - certain.sum(1, keepdim=True)) / rest.clamp_min(1e-30)
+    return (factor * share).clamp_max(1)
+
+
+def sample_keys(received, sizes, seed):
+    """Tokens (h, keys) of a systematic sample, and their inclusion probabilities."""
+    if sizes.keys == sizes.n:
+        tokens = torch.arange(sizes.n, device=received.device).expand(received.shape[0], -1)
+        return tokens.contiguous(), torch.ones_like(received)
+    inclusion = inclusion_probabilities(received, sizes.keys)
+    sums = inclusion.double().cumsum(1)
+    at = torch.arange(sizes.keys, device=received.device) + _draws.uniforms(seed, _draws.KEY_SAMPLE, 1)[0]
+    # The sum is `keys` to rounding only.
+    tokens = torch.searchsorted(sums, at.double().expand(received.shape[0], -1).contiguous(), right=True).clamp_max(sizes.n - 1)
+    return tokens, inclusion.gather(1, tokens)
+
+
+def key_weights(choice, n):
+    """(p, 1/pi), both (h, keys): p = n r / pi."""
+    inverse = 1 / choice.inclusion
+    return (n * choice.received).clamp_min(LEAST_RECEIVED) * inverse, inverse
+
+
+def _key_groups(k, choice, sizes, seed):
+    x = _accumulated(k)
+    p, _ = key_weights(choice, sizes.n)
+    group = seed_groups(x, p, sizes.landmarks, _draws.uniforms(seed, _draws.KEY_SEEDS, BATCHES))
+    centres, _ = group_means(group, sizes.landmarks, x, p)
+    return nearest_groups(x, centres)
+
+
+def group_sums(choice, m, v, p, inverse):
+    """Of the groups of keys: the mean of v by p (h, m, dv), the number of keys, and what these receive (h, m)."""
+    parts = torch.cat([v * p[..., None], torch.stack([p, inverse, choice.received * inverse], -1)], -1)
+    sums = _sum_by(choice.key_groups, m, parts)
+    value, (p, count, mass) = sums[..., :-3], sums[..., -3:].unbind(-1)
+    return value / torch.where(p > 0, p, 1)[..., None], count.clamp_min(LEAST_COUNT), mass / mass.sum(1, keepdim=True)
+
+
+def fit(centres, weight, outputs, landmarks, prior, count, mass, ridge=None):
+    """b (h, m), the landmarks' values (h, m, dv), and each head's ridge, which leave-one-out chooses if it is None."""
+    k, m = centres.shape[1], landmarks.shape[1]
+    logits, bias = centres @ landmarks.mT * centres.shape[-1]**-0.5, count.log()
+    features, mean = _features(logits, bias, weight)
+    bias = bias + ((mass + SHARE_FLOOR / m) / (mean + SHARE_FLOOR / m)).log().clamp(-MOST_CORRECTION, MOST_CORRECTION)
+    features, mean = _features(logits, bias, weight)
+    scale = mean.clamp_min(FEATURE_FLOOR / m).rsqrt()
+    scaled = features * scale[:, None]
+    rest, gram = outputs - features @ prior, scaled @ scaled.mT
+    unit = (weight * gram.diagonal(dim1=1, dim2=2)).mean(1)
+    penalties = [gram.new_full(unit.shape, penalty) for penalty in RIDGES]
+    if ridge is not None:
+        penalties = [torch.stack(penalties, -1).gather(1, ridge[:, None])[:, 0]]
+    dual, error = _ridges(gram, unit, weight, rest, torch.stack(penalties, 1))
+    if ridge is None:
+        ridge = _least(error.detach())
+        dual = dual.gather(1, ridge[:, None, None, None].expand(-1, 1, *dual.shape[2:]))
+    return bias, prior + scale[..., None] * (scaled.mT @ dual[:, 0]), ridge
+
+
+def _features(logits, bias, weight):
+    features = torch.softmax(logits + bias[:, None], -1)
+    return features, (weight[:, None] @ features)[:, 0] / weight.shape[1]
+
+
+def _ridges(gram, unit, weight, rest, penalties):
+    """M^-1 T (h, ridges, k, dv) and the leave-one-out errors (h, ridges) for M = G + lambda t diag(1/w).
+
+    In double precision, where the device has it: the condition of M is up to 10^4 k.
+    """
+    precise = gram.dtype if gram.device.type == "mps" else torch.float64
+    eye = torch.eye(gram.shape[1], dtype=precise, device=gram.device)
+    system = gram[:, None].to(precise) + torch.diag_embed(((unit[:, None] * penalties)[..., None] / weight[:, None]).to(precise))
+    half = torch.linalg.solve_triangular(torch.linalg.cholesky_ex(system)[0], eye, upper=False)
+    inverse = half.mT @ half
+    dual = inverse @ rest[:, None].to(precise)
+    off = dual / inverse.diagonal(dim1=2, dim2=3)[..., None]
+    return dual.to(gram.dtype), (weight[:, None, :, None] * off.square()).sum((2, 3)).to(gram.dtype)
+
+
+def _least(error):
+    """The index of the least error (h, ridges), the first among those that are equal to rounding."""
+    best, least = torch.zeros_like(error[:, 0], dtype=torch.int64), error[:, 0]
+    for i in range(1, error.shape[1]):
+        less = error[:, i] < (1 - TIE) * least
+        best, least = torch.where(less, i, best), torch.where(less, error[:, i], least)
+    return best
+
+
+def answer(q, landmarks, bias, values):
+    """softmax(q L'/sqrt d + b) values, in the type of q."""
+    parts = (torch.softmax(_accumulated(x) @ landmarks.mT * q.shape[-1]**-0.5 + bias[:, None], -1) @ values
+             for x in q.split(AT_A_TIME, 1))
+    return torch.cat([part.to(q.dtype) for part in parts], 1)
