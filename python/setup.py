@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The wheel takes along what `make` has built beside this folder, or what is in $NYSBENCH_BUILD: the library, the program
-and what the program reads.
+"""The wheel takes along what `make` has built beside this folder, or what is in $NYSBENCH_BUILD: the library, the
+program and what the program reads.
 
-With them it has a command, and is for this machine's kind alone; without them it is pure Python and looks for an installed
-library.
+With them it has a command, and is for this machine's kind alone; without them it is pure Python and looks for an
+installed library.
 """
 import os
 import re
@@ -59,6 +59,8 @@ class Wheel(bdist_wheel):
 
 # What an earlier build left behind would be packed too.
 with tempfile.TemporaryDirectory() as folder:
-    setup(version=version(), packages=["nysbench", "nysbench.torch"], package_data={"nysbench": ["py.typed", "bridge/*"]}, cmdclass={"build_py": Build, "bdist_wheel": Wheel}, distclass=Built,
+    setup(version=version(), packages=["nysbench", "nysbench.torch"],
+          package_data={"nysbench": ["py.typed", "bridge/*"]}, cmdclass={"build_py": Build, "bdist_wheel": Wheel},
+          distclass=Built,
           entry_points={"console_scripts": ["nysbench = nysbench._command:main"]} if PROGRAM else {},
           options={"build": {"build_base": folder}, "egg_info": {"egg_base": folder}})

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _library
-from ._arrays import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, SEED, address, flag, integer, listed, matrix, real_array,
+from ._arrays import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, address, flag, integer, listed, matrix, real_array,
                       real_numbers)
 from ._callbacks import Callback, raising
 from ._errors import ArgumentError, Error, ShapeError

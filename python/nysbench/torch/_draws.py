@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Random numbers that are the same on every device: Philox4x32-10 (Salmon, Moraes, Dror & Shaw, SC 2011).
 
-A number depends on its seed, role and index alone, and is computed on the host, so that no device is waited for. A sample
-of tokens without replacement is a block of a pseudorandom permutation, which every device computes for itself from the
-round keys.
+A number depends on its seed, role and index alone, and is computed on the host, so that no device is waited for. A
+sample of tokens without replacement is a block of a pseudorandom permutation, which every device computes for itself
+from the round keys.
 """
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """kernel_ridge of many heads at once in Triton: what _plain.py computes, in seventeen launches.
 
-What touches all n tokens (_rows, _received, _answer) is divided among programs by blocks of tokens. What does not (seeds,
-groups, small systems) has a program for each head, or for a few groups of a head, and blocks of points: the points of a head
-come from the L2 cache. Products of half precision have half-precision operands and single-precision sums;
-those of float32 have no tensor cores ("ieee").
+What touches all n tokens (_rows, _received, _answer) is divided among programs by blocks of tokens. What does not
+(seeds, groups, small systems) has a program for each head, or for a few groups of a head, and blocks of points: the
+points of a head come from the L2 cache. Products of half precision have half-precision operands and single-precision
+sums; those of float32 have no tensor cores ("ieee").
 
-Arrays are contiguous: q (h, n, D), k and v (h / G, n, D or DV), where G heads share a key head. P... is a power of two that holds a size, at least 16 where it is
-a side of a product. A program that stores what it loads again has a barrier in between.
+Arrays are contiguous: q (h, n, D), k and v (h / G, n, D or DV), where G heads share a key head. P... is a power of two
+that holds a size, at least 16 where it is a side of a product. A program that stores what it loads again has a barrier
+in between.
 """
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ import triton
 import triton.language as tl
 
 from . import _draws
-from ._plain import (BATCHES, CAP_ROUNDS, FEATURE_FLOOR, LEAST_COUNT, LEAST_RECEIVED, LEAST_SIZE, MOST_CORRECTION, RIDGES,
-                     SHARE_FLOOR, TIE, Choice)
+from ._plain import (BATCHES, CAP_ROUNDS, FEATURE_FLOOR, LEAST_COUNT, LEAST_RECEIVED, LEAST_SIZE, MOST_CORRECTION,
+                     RIDGES, SHARE_FLOOR, TIE, Choice)
 
 LOG2E = 1.4426950408889634
 TYPES = (torch.float16, torch.bfloat16, torch.float32)
@@ -50,8 +51,8 @@ def _permuted(at, a, b, k0, k1, k2, k3, k4, k5):
 
 
 @triton.jit(do_not_specialize=["n", "s", "a", "b", "k0", "k1", "k2", "k3", "k4", "k5"])
-def _draw_queries(Q, TOKENS, X, n, s, a, b, k0, k1, k2, k3, k4, k5, D: tl.constexpr, PD: tl.constexpr, WALKS: tl.constexpr,
-                  B: tl.constexpr):
+def _draw_queries(Q, TOKENS, X, n, s, a, b, k0, k1, k2, k3, k4, k5, D: tl.constexpr, PD: tl.constexpr,
+                  WALKS: tl.constexpr, B: tl.constexpr):
     """TOKENS (s): a sample of the n tokens, and X (h, s, D) the queries there."""
     h, i = tl.program_id(0).to(tl.int64), tl.program_id(1) * B + tl.arange(0, B)
     at = i
@@ -76,14 +77,17 @@ def _points(X, h, i, s, d, D: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=["s", "m", "u0", "u1", "u2", "u3", "u4", "u5"])
-def _seed(X, W, GROUP, DISTANCE, SQUARE, SUMS, s, m, u0, u1, u2, u3, u4, u5, D: tl.constexpr, PD: tl.constexpr, PS: tl.constexpr,
-          PC: tl.constexpr, BATCHES: tl.constexpr, WEIGHTED: tl.constexpr, PREC: tl.constexpr, B: tl.constexpr, BL: tl.constexpr, BS: tl.constexpr):
+def _seed(X, W, GROUP, DISTANCE, SQUARE, SUMS, s, m, u0, u1, u2, u3, u4, u5, D: tl.constexpr, PD: tl.constexpr,
+          PS: tl.constexpr, PC: tl.constexpr, BATCHES: tl.constexpr, WEIGHTED: tl.constexpr, PREC: tl.constexpr,
+          B: tl.constexpr, BL: tl.constexpr, BS: tl.constexpr):
     """GROUP (h, s): the nearest of m seeds by k-means++ in batches. W (h, s) weights, unless all are 1.
 
-    DISTANCE, SQUARE, SUMS (h, s): room for squared distances from the seeds so far, squared lengths, running weighted sums.
+    DISTANCE, SQUARE, SUMS (h, s): room for squared distances from the seeds so far, squared lengths, running weighted
+    sums.
     """
     h, d, j = tl.program_id(0).to(tl.int64), tl.arange(0, PD), tl.arange(0, PC)
-    X, W, GROUP, DISTANCE, SQUARE, SUMS = X + h * s * D, W + h * s, GROUP + h * s, DISTANCE + h * s, SQUARE + h * s, SUMS + h * s
+    X, W, GROUP = X + h * s * D, W + h * s, GROUP + h * s
+    DISTANCE, SQUARE, SUMS = DISTANCE + h * s, SQUARE + h * s, SUMS + h * s
     total, mean = 0.0, tl.zeros([PD], tl.float32)
     for at in range(0, s, BL):
         i = at + tl.arange(0, BL)
@@ -135,7 +139,8 @@ def _seed(X, W, GROUP, DISTANCE, SQUARE, SUMS, s, m, u0, u1, u2, u3, u4, u5, D: 
 
 
 @triton.jit(do_not_specialize=["s", "m"])
-def _nearest(X, C, GROUP, s, m, D: tl.constexpr, PD: tl.constexpr, PREC: tl.constexpr, B: tl.constexpr, BM: tl.constexpr):
+def _nearest(X, C, GROUP, s, m, D: tl.constexpr, PD: tl.constexpr, PREC: tl.constexpr, B: tl.constexpr,
+             BM: tl.constexpr):
     """GROUP (h, s): the nearest of the centres C (h, m, D), float32, the lowest index among equals."""
     h, i, d = tl.program_id(0).to(tl.int64), tl.program_id(1) * B + tl.arange(0, B), tl.arange(0, PD)
     x = _points(X, h, i, s, d, D)
@@ -152,17 +157,19 @@ def _nearest(X, C, GROUP, s, m, D: tl.constexpr, PD: tl.constexpr, PREC: tl.cons
 
 
 @triton.jit(do_not_specialize=["s", "m"])
-def _group_means(X, V, GROUP, W, INVERSE, R, CENTRE, SIZE, VALUE, COUNT, MASS, s, m, LEAST: tl.constexpr, D: tl.constexpr,
-                 PD: tl.constexpr, DV: tl.constexpr, PV: tl.constexpr, WEIGHTED: tl.constexpr, VALUES: tl.constexpr,
-                 PREC: tl.constexpr, B: tl.constexpr, BM: tl.constexpr):
+def _group_means(X, V, GROUP, W, INVERSE, R, CENTRE, SIZE, VALUE, COUNT, MASS, s, m, LEAST: tl.constexpr,
+                 D: tl.constexpr, PD: tl.constexpr, DV: tl.constexpr, PV: tl.constexpr, WEIGHTED: tl.constexpr,
+                 VALUES: tl.constexpr, PREC: tl.constexpr, B: tl.constexpr, BM: tl.constexpr):
     """Of the groups: weighted means CENTRE (h, m, D), 0 without a point, and their weights SIZE (h, m).
 
     If VALUES, also means of V, VALUE (h, m, DV), and sums of 1/pi, COUNT, and of r/pi, MASS (h, m).
     """
-    h, j, d, l = tl.program_id(0).to(tl.int64), tl.program_id(1) * BM + tl.arange(0, BM), tl.arange(0, PD), tl.arange(0, PV)
+    h, j = tl.program_id(0).to(tl.int64), tl.program_id(1) * BM + tl.arange(0, BM)
+    d, l = tl.arange(0, PD), tl.arange(0, PV)
     points, size = tl.zeros([BM, PD], tl.float32), tl.zeros([BM, B], tl.float32)
     if VALUES:
-        values, count, mass = tl.zeros([BM, PV], tl.float32), tl.zeros([BM, B], tl.float32), tl.zeros([BM, B], tl.float32)
+        values = tl.zeros([BM, PV], tl.float32)
+        count, mass = tl.zeros([BM, B], tl.float32), tl.zeros([BM, B], tl.float32)
     for at in range(0, s, B):
         i = at + tl.arange(0, B)
         mine = (tl.load(GROUP + h * s + i, mask=i < s, other=-1)[None, :] == j[:, None]).to(tl.float32)
@@ -176,7 +183,8 @@ def _group_means(X, V, GROUP, W, INVERSE, R, CENTRE, SIZE, VALUE, COUNT, MASS, s
             mass += mine * tl.load(R + h * s + i, mask=i < s, other=0)[None, :]
     total = tl.sum(size, 1)
     divisor = tl.where(total > 0, total, 1)[:, None]
-    tl.store(CENTRE + (h * m + j[:, None]) * D + d, (points / divisor).to(CENTRE.dtype.element_ty), mask=(j[:, None] < m) & (d < D))
+    centre = (points / divisor).to(CENTRE.dtype.element_ty)
+    tl.store(CENTRE + (h * m + j[:, None]) * D + d, centre, mask=(j[:, None] < m) & (d < D))
     tl.store(SIZE + h * m + j, total, mask=j < m)
     if VALUES:
         tl.store(VALUE + (h * m + j[:, None]) * DV + l, values / divisor, mask=(j[:, None] < m) & (l < DV))
@@ -185,8 +193,8 @@ def _group_means(X, V, GROUP, W, INVERSE, R, CENTRE, SIZE, VALUE, COUNT, MASS, s
 
 
 @triton.jit(do_not_specialize=["k", "n", "each", "G"])
-def _rows(C, K, V, TOP, TOTAL, OUT, scale, k, n, each, G, D: tl.constexpr, PD: tl.constexpr, DV: tl.constexpr, PV: tl.constexpr,
-          PREC: tl.constexpr, R: tl.constexpr, B: tl.constexpr):
+def _rows(C, K, V, TOP, TOTAL, OUT, scale, k, n, each, G, D: tl.constexpr, PD: tl.constexpr, DV: tl.constexpr,
+          PV: tl.constexpr, PREC: tl.constexpr, R: tl.constexpr, B: tl.constexpr):
     """Attention of R exact queries to `each` of the keys: largest logit (base 2), sum, and unnormalised output."""
     h, part, parts = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.num_programs(1)
     g, i, d, l = h // G, tl.program_id(2) * R + tl.arange(0, R), tl.arange(0, PD), tl.arange(0, PV)
@@ -210,8 +218,8 @@ def _rows(C, K, V, TOP, TOTAL, OUT, scale, k, n, each, G, D: tl.constexpr, PD: t
 
 
 @triton.jit(do_not_specialize=["k", "parts"])
-def _join(TOP, TOTAL, PARTS, SIZE, OUT, LOGSUM, WEIGHT, k, parts, LEAST: tl.constexpr, DV: tl.constexpr, PV: tl.constexpr,
-          PK: tl.constexpr, PP: tl.constexpr):
+def _join(TOP, TOTAL, PARTS, SIZE, OUT, LOGSUM, WEIGHT, k, parts, LEAST: tl.constexpr, DV: tl.constexpr,
+          PV: tl.constexpr, PK: tl.constexpr, PP: tl.constexpr):
     """Joins the parts of _rows: OUT (h, k, DV), LOGSUM (h, k) in base 2; WEIGHT (h, k) from the groups' sizes."""
     h, i, l, j = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.arange(0, PV), tl.arange(0, PK)
     part = tl.arange(0, PP)
@@ -274,8 +282,9 @@ def _sample_keys(R, UPTO, FACTOR, n, count, u, CAPS: tl.constexpr, B: tl.constex
 
 @triton.jit(do_not_specialize=["n", "s", "G"])
 def _gather_keys(K, V, R, UPTO, FACTOR, TOKENS, PI, XK, XV, RECEIVED, P, INVERSE, n, s, G, LEAST: tl.constexpr,
-                 ALL: tl.constexpr, D: tl.constexpr, PD: tl.constexpr, DV: tl.constexpr, PV: tl.constexpr, B: tl.constexpr):
-    """TOKENS, PI (h, s): the tokens that UPTO (h, n) takes, or all, and their pi; and keys, values and weights there."""
+                 ALL: tl.constexpr, D: tl.constexpr, PD: tl.constexpr, DV: tl.constexpr, PV: tl.constexpr,
+                 B: tl.constexpr):
+    """TOKENS, PI (h, s): the tokens that UPTO (h, n) takes, or all, and their pi; keys, values and weights there."""
     h, i = tl.program_id(0).to(tl.int64), tl.program_id(1) * B + tl.arange(0, B)
     d, l = tl.arange(0, PD), tl.arange(0, PV)
     if ALL:
@@ -299,8 +308,9 @@ def _gather_keys(K, V, R, UPTO, FACTOR, TOKENS, PI, XK, XV, RECEIVED, P, INVERSE
     tl.store(P + h * s + i, tl.maximum(n * received, LEAST) / pi, mask=i < s)
     key, value = (i[:, None] < s) & (d < D), (i[:, None] < s) & (l < DV)
     from_ = (h // G) * n + at
-    tl.store(XK + (h * s + i[:, None]) * D + d, tl.load(K + from_[:, None] * D + d, mask=key, other=0), mask=key)
-    tl.store(XV + (h * s + i[:, None]) * DV + l, tl.load(V + from_[:, None] * DV + l, mask=value, other=0), mask=value)
+    key_at, value_at = (h * s + i[:, None]) * D + d, (h * s + i[:, None]) * DV + l
+    tl.store(XK + key_at, tl.load(K + from_[:, None] * D + d, mask=key, other=0), mask=key)
+    tl.store(XV + value_at, tl.load(V + from_[:, None] * DV + l, mask=value, other=0), mask=value)
 
 
 @triton.jit
@@ -313,8 +323,8 @@ def _feature_block(c, L, h, bias, scale, m, d, j, D: tl.constexpr, PREC: tl.cons
 
 @triton.jit(do_not_specialize=["k", "m"])
 def _features(C, WEIGHT, OUTPUTS, L, PRIOR, COUNT, MASS, BIAS, SCALE, SCALED, REST, scale, k, m, SHARE: tl.constexpr,
-              MOST: tl.constexpr, FLOOR: tl.constexpr, D: tl.constexpr, PD: tl.constexpr, DV: tl.constexpr, PV: tl.constexpr,
-              PM: tl.constexpr, PREC: tl.constexpr, R: tl.constexpr, BM: tl.constexpr):
+              MOST: tl.constexpr, FLOOR: tl.constexpr, D: tl.constexpr, PD: tl.constexpr, DV: tl.constexpr,
+              PV: tl.constexpr, PM: tl.constexpr, PREC: tl.constexpr, R: tl.constexpr, BM: tl.constexpr):
     """BIAS (h, m) in base 2, SCALE (h, m), SCALED (h, k, m) = F sqrt(D), REST (h, k, DV) = O - F Y0."""
     h, d, l, j = tl.program_id(0).to(tl.int64), tl.arange(0, PD), tl.arange(0, PV), tl.arange(0, PM)
     bias = tl.log2(tl.load(COUNT + h * m + j, mask=j < m, other=1))
@@ -410,7 +420,8 @@ def _ridges(SCALED, WEIGHT, REST, SYSTEM, DUAL, ERROR, k, m, l0: tl.constexpr, l
         w = tl.load(WEIGHT + h * k + i, mask=i < k, other=1)
         # Each diagonal block gets its penalty when its turn comes: what is subtracted before commutes with it.
         x = _block(SYSTEM, at, p, p, k, P) + tl.where(own[:, None] == own[None, :], (penalty / w)[:, None], 0)
-        inverse = _inverted(tl.where((own[:, None] >= size) | (own[None, :] >= size), (own[:, None] == own[None, :]).to(tl.float32), x), size, P)
+        beyond, same = (own[:, None] >= size) | (own[None, :] >= size), own[:, None] == own[None, :]
+        inverse = _inverted(tl.where(beyond, same.to(tl.float32), x), size, P)
         if BLOCKS > 1:
             for b in range(BLOCKS):
                 if b != p:
@@ -435,7 +446,8 @@ def _ridges(SCALED, WEIGHT, REST, SYSTEM, DUAL, ERROR, k, m, l0: tl.constexpr, l
         i = a * P + own
         dual = tl.zeros([P, PV], tl.float32)
         for b in range(BLOCKS):
-            dual += tl.dot(_block(SYSTEM, at, a, b, k, P), _points(REST, h, b * P + own, k, l, DV), input_precision=PREC)
+            rest = _points(REST, h, b * P + own, k, l, DV)
+            dual += tl.dot(_block(SYSTEM, at, a, b, k, P), rest, input_precision=PREC)
         diagonal = tl.sum(tl.where(own[:, None] == own[None, :], _block(SYSTEM, at, a, a, k, P), 0), 1)
         off = tl.where(i < k, tl.load(WEIGHT + h * k + i, mask=i < k, other=0), 0)
         left = dual / tl.where(i < k, diagonal, 1)[:, None]
@@ -445,8 +457,8 @@ def _ridges(SCALED, WEIGHT, REST, SYSTEM, DUAL, ERROR, k, m, l0: tl.constexpr, l
 
 
 @triton.jit(do_not_specialize=["k", "m"])
-def _values(SCALED, SCALE, PRIOR, DUAL, ERROR, OUT, RIDGE, k, m, RIDGES: tl.constexpr, TIE: tl.constexpr, DV: tl.constexpr,
-            PV: tl.constexpr, PREC: tl.constexpr, B: tl.constexpr, BM: tl.constexpr):
+def _values(SCALED, SCALE, PRIOR, DUAL, ERROR, OUT, RIDGE, k, m, RIDGES: tl.constexpr, TIE: tl.constexpr,
+            DV: tl.constexpr, PV: tl.constexpr, PREC: tl.constexpr, B: tl.constexpr, BM: tl.constexpr):
     """OUT (h, m, DV) = Y0 + D F M^-1 T with the ridge of the least error; RIDGE (h)."""
     h, j, l = tl.program_id(0).to(tl.int64), tl.program_id(1) * BM + tl.arange(0, BM), tl.arange(0, PV)
     best, least = 0, tl.load(ERROR + h * RIDGES)
@@ -458,8 +470,9 @@ def _values(SCALED, SCALE, PRIOR, DUAL, ERROR, OUT, RIDGE, k, m, RIDGES: tl.cons
     sums = tl.zeros([BM, PV], tl.float32)
     for at in range(0, k, B):
         i = at + tl.arange(0, B)
-        scaled = tl.load(SCALED + (h * k + i[None, :]) * m + j[:, None], mask=(i[None, :] < k) & (j[:, None] < m), other=0)
-        dual = tl.load(DUAL + ((h * RIDGES + best) * k + i[:, None]) * DV + l, mask=(i[:, None] < k) & (l < DV), other=0)
+        feature, row = (i[None, :] < k) & (j[:, None] < m), (i[:, None] < k) & (l < DV)
+        scaled = tl.load(SCALED + (h * k + i[None, :]) * m + j[:, None], mask=feature, other=0)
+        dual = tl.load(DUAL + ((h * RIDGES + best) * k + i[:, None]) * DV + l, mask=row, other=0)
         sums += tl.dot(scaled, dual, input_precision=PREC)
     root = tl.load(SCALE + h * m + j, mask=j < m, other=0)
     out = _points(PRIOR, h, j, m, l, DV) + root[:, None] * sums
@@ -541,10 +554,11 @@ class _Pass:
         keys, inclusion, xk, xv, of_keys, p, inverse = self.sample_keys(received)
         key_groups = self.seed_groups(xk, p, s.landmarks, _draws.KEY_SEEDS)
         moved, _ = self.group_means(xk, key_groups, p, s.landmarks, torch.float32)
-        _nearest[(self.h, triton.cdiv(s.keys, 64))](xk, moved, key_groups, s.keys, s.landmarks, **self.key, PREC=self.exact, B=64,
-                                                    BM=32)
+        _nearest[(self.h, triton.cdiv(s.keys, 64))](
+            xk, moved, key_groups, s.keys, s.landmarks, **self.key, PREC=self.exact, B=64, BM=32)
         prior, count, mass = self.room(s.landmarks, self.dv), self.room(s.landmarks), self.room(s.landmarks)
-        landmarks, _ = self.group_means(xk, key_groups, p, s.landmarks, self.q.dtype, xv, inverse, of_keys, prior, count, mass)
+        landmarks, _ = self.group_means(xk, key_groups, p, s.landmarks, self.q.dtype, xv, inverse, of_keys, prior,
+                                        count, mass)
         bias, values, ridge = self.fit(centres, weight, outputs, landmarks, prior, count, mass)
         out = self.answer(landmarks, bias, values)
         return out, Choice(queries, groups, keys, key_groups, of_keys, inclusion, ridge)
@@ -552,25 +566,29 @@ class _Pass:
     def seed_groups(self, x, w, m, role):
         s = x.shape[1]
         groups = self.room(s, dtype=torch.int32)
-        _seed[(self.h,)](x, x if w is None else w, groups, self.room(s), self.room(s), self.room(s), s, m,
-                         *_draws.uniforms(self.seed, role, BATCHES), **self.key, PS=max(128, triton.next_power_of_2(s)),
-                         PC=_side(-(-m // BATCHES)), BATCHES=BATCHES, WEIGHTED=w is not None, PREC=self.short, B=128, BL=256 if x.dtype == torch.float32 else 512,
-                         BS=64, num_warps=8)
+        _seed[(self.h,)](
+            x, x if w is None else w, groups, self.room(s), self.room(s), self.room(s), s, m,
+            *_draws.uniforms(self.seed, role, BATCHES), **self.key, PS=max(128, triton.next_power_of_2(s)),
+            PC=_side(-(-m // BATCHES)), BATCHES=BATCHES, WEIGHTED=w is not None, PREC=self.short, B=128,
+            BL=256 if x.dtype == torch.float32 else 512, BS=64, num_warps=8)
         return groups
 
-    def group_means(self, x, groups, w, m, dtype, v=None, inverse=None, received=None, value=None, count=None, mass=None):
+    def group_means(self, x, groups, w, m, dtype, v=None, inverse=None, received=None, value=None, count=None,
+                    mass=None):
         centre, size = self.room(m, self.d, dtype=dtype), self.room(m)
         _group_means[(self.h, triton.cdiv(m, 16))](
-            x, v, groups, w, inverse, received, centre, size, value, count, mass, x.shape[1], m, LEAST=LEAST_COUNT, **self.key,
-            **self.value, WEIGHTED=w is not None, VALUES=v is not None, PREC=self.short, B=128, BM=16, num_warps=4)
+            x, v, groups, w, inverse, received, centre, size, value, count, mass, x.shape[1], m, LEAST=LEAST_COUNT,
+            **self.key, **self.value, WEIGHTED=w is not None, VALUES=v is not None, PREC=self.short, B=128, BM=16,
+            num_warps=4)
         return centre, size
 
     def attend_rows(self):
         s, k = self.sizes, self.sizes.rows
         queries = torch.empty(s.queries, dtype=torch.int64, device=self.q.device)
         x = self.room(s.queries, self.d, dtype=self.q.dtype)
-        _draw_queries[(self.h, triton.cdiv(s.queries, 64))](self.q, queries, x, s.n, s.queries, *_draws.grid_of(s.n),
-                                                            *_draws.round_keys(self.seed), **self.key, WALKS=_draws.WALKS, B=64)
+        _draw_queries[(self.h, triton.cdiv(s.queries, 64))](
+            self.q, queries, x, s.n, s.queries, *_draws.grid_of(s.n), *_draws.round_keys(self.seed), **self.key,
+            WALKS=_draws.WALKS, B=64)
         groups = self.seed_groups(x, None, k, _draws.QUERY_SEEDS)
         centres, size = self.group_means(x, groups, None, k, self.q.dtype)
         block, tile = 64, 32 if k <= 32 else 64
@@ -579,18 +597,20 @@ class _Pass:
         each = triton.cdiv(triton.cdiv(s.n, parts), block) * block
         parts = triton.cdiv(s.n, each)
         top, total, sums = self.room(parts, k), self.room(parts, k), self.room(parts, k, self.dv)
-        _rows[(self.h, parts, triton.cdiv(k, tile))](centres, self.k, self.v, top, total, sums, self.scale, k, s.n, each, self.group,
-                                                     **self.key, **self.value, PREC=self.short, R=tile, B=block, num_warps=4)
+        _rows[(self.h, parts, triton.cdiv(k, tile))](
+            centres, self.k, self.v, top, total, sums, self.scale, k, s.n, each, self.group, **self.key, **self.value,
+            PREC=self.short, R=tile, B=block, num_warps=4)
         outputs, logsum, weight = self.room(k, self.dv), self.room(k), self.room(k)
-        _join[(self.h, k)](top, total, sums, size, outputs, logsum, weight, k, parts, LEAST=LEAST_SIZE, **self.value, PK=_side(k),
-                           PP=_side(parts), num_warps=2)
+        _join[(self.h, k)](
+            top, total, sums, size, outputs, logsum, weight, k, parts, LEAST=LEAST_SIZE, **self.value, PK=_side(k),
+            PP=_side(parts), num_warps=2)
         return queries, groups, centres, outputs, weight, logsum
 
     def receive(self, centres, logsum, weight):
         received = self.room(self.sizes.n)
         _received[(triton.cdiv(self.sizes.n, 128), self.h)](
-            centres, self.k, logsum, weight, received, self.scale, self.sizes.rows, self.sizes.n, self.group, **self.key,
-            PREC=self.short, R=32, B=128, num_warps=4)
+            centres, self.k, logsum, weight, received, self.scale, self.sizes.rows, self.sizes.n, self.group,
+            **self.key, PREC=self.short, R=32, B=128, num_warps=4)
         return received
 
     def sample_keys(self, received):
@@ -598,30 +618,33 @@ class _Pass:
         upto, factor = self.room(1 if every else s.n, dtype=torch.int32), self.room()
         if not every:
             block = min(4096, max(128, triton.next_power_of_2(s.n)))
-            _sample_keys[(self.h,)](received, upto, factor, s.n, s.keys, _draws.uniforms(self.seed, _draws.KEY_SAMPLE, 1)[0],
-                                    CAPS=CAP_ROUNDS, B=block, num_warps=max(4, block // 256))
+            _sample_keys[(self.h,)](
+                received, upto, factor, s.n, s.keys, _draws.uniforms(self.seed, _draws.KEY_SAMPLE, 1)[0],
+                CAPS=CAP_ROUNDS, B=block, num_warps=max(4, block // 256))
         tokens, inclusion = self.room(s.keys, dtype=torch.int64), self.room(s.keys)
         xk, xv = self.room(s.keys, self.d, dtype=self.k.dtype), self.room(s.keys, self.dv, dtype=self.v.dtype)
         of_keys, p, inverse = self.room(s.keys), self.room(s.keys), self.room(s.keys)
-        _gather_keys[(self.h, triton.cdiv(s.keys, 64))](self.k, self.v, received, upto, factor, tokens, inclusion, xk, xv, of_keys, p,
-                                                        inverse, s.n, s.keys, self.group, LEAST=LEAST_RECEIVED, ALL=every,
-                                                        **self.key, **self.value, B=64)
+        _gather_keys[(self.h, triton.cdiv(s.keys, 64))](
+            self.k, self.v, received, upto, factor, tokens, inclusion, xk, xv, of_keys, p, inverse, s.n, s.keys,
+            self.group, LEAST=LEAST_RECEIVED, ALL=every, **self.key, **self.value, B=64)
         return tokens, inclusion, xk, xv, of_keys, p, inverse
 
     def fit(self, centres, weight, outputs, landmarks, prior, count, mass):
         k, m, ridges = self.sizes.rows, self.sizes.landmarks, len(RIDGES)
         bias, scale, scaled, rest = self.room(m), self.room(m), self.room(k, m), self.room(k, self.dv)
-        _features[(self.h,)](centres, weight, outputs, landmarks, prior, count, mass, bias, scale, scaled, rest, self.scale, k, m,
-                             SHARE=SHARE_FLOOR, MOST=MOST_CORRECTION, FLOOR=FEATURE_FLOOR, **self.key, **self.value, PM=_side(m),
-                             PREC=self.short, R=16, BM=64, num_warps=8)
+        _features[(self.h,)](
+            centres, weight, outputs, landmarks, prior, count, mass, bias, scale, scaled, rest, self.scale, k, m,
+            SHARE=SHARE_FLOOR, MOST=MOST_CORRECTION, FLOOR=FEATURE_FLOOR, **self.key, **self.value, PM=_side(m),
+            PREC=self.short, R=16, BM=64, num_warps=8)
         block = _side(k) if k <= 64 else 32
         system, dual, error = self.room(ridges, k, k), self.room(ridges, k, self.dv), self.room(ridges)
-        _ridges[(self.h, ridges)](scaled, weight, rest, system, dual, error, k, m, *RIDGES, **self.value,
-                                  PREC=self.exact if k <= block else "ieee", P=block, BM=32, BLOCKS=triton.cdiv(k, block),
-                                  num_warps=4)
+        _ridges[(self.h, ridges)](
+            scaled, weight, rest, system, dual, error, k, m, *RIDGES, **self.value,
+            PREC=self.exact if k <= block else "ieee", P=block, BM=32, BLOCKS=triton.cdiv(k, block), num_warps=4)
         values, ridge = self.room(m, self.dv, dtype=self.q.dtype), self.room(dtype=torch.int64)
-        _values[(self.h, triton.cdiv(m, 32))](scaled, scale, prior, dual, error, values, ridge, k, m, RIDGES=ridges, TIE=TIE,
-                                              **self.value, PREC=self.exact, B=32, BM=32)
+        _values[(self.h, triton.cdiv(m, 32))](
+            scaled, scale, prior, dual, error, values, ridge, k, m, RIDGES=ridges, TIE=TIE, **self.value,
+            PREC=self.exact, B=32, BM=32)
         return bias, values, ridge
 
     def answer(self, landmarks, bias, values):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """nystrom: attention from landmarks, F (X (B V)), with six steps towards the pseudo-inverse (Xiong et al., AAAI 2021).
 
-F = softmax(Q K~'/sqrt d), A = softmax(Q~ K~'/sqrt d) and B = softmax(Q~ K'/sqrt d); F and B are never stored: each is a call of PyTorch's exact
-attention. Landmarks, A and X are in single precision, in double for float64.
+F = softmax(Q K~'/sqrt d), A = softmax(Q~ K~'/sqrt d) and B = softmax(Q~ K'/sqrt d); F and B are never stored: each is a
+call of PyTorch's exact attention. Landmarks, A and X are in single precision, in double for float64.
 """
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from ._arguments import check_layer, count, seed_of
 STRATEGIES = ("segment_means", "uniform", "kmeans")
 
 
-def nystrom(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: int = 64, *, strategy: str = "segment_means", steps: int = 6,
-            tokens: int = 1024, iterations: int = 10, seed: Optional[int] = None) -> torch.Tensor:
+def nystrom(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: int = 64, *, strategy: str = "segment_means",
+            steps: int = 6, tokens: int = 1024, iterations: int = 10, seed: Optional[int] = None) -> torch.Tensor:
     """Attention from landmarks, as Nystromformer has it.
 
     q, k, v, seed: as for kernel_ridge.
     landmarks: m, at most n, and for kmeans at most `tokens`.
-    strategy: segment_means; uniform: tokens drawn uniformly, the same for queries and keys; kmeans: queries and keys of a group of tokens, averaged.
+    strategy: segment_means; uniform: tokens drawn uniformly, the same for queries and keys; kmeans: queries and keys of
+        a group of tokens, averaged.
     steps: of the iteration towards the pseudo-inverse of A, which starts at A'/(|A|_1 |A|_inf).
-    tokens, iterations: kmeans clusters [q; k] of so many tokens, drawn uniformly (at most n), in so many of Lloyd's iterations from
-        seeds by k-means++.
+    tokens, iterations: kmeans clusters [q; k] of so many tokens, drawn uniformly (at most n), in so many of Lloyd's
+        iterations from seeds by k-means++.
 
-    Returns the outputs: the shape of q, with the dimension of v. Gradients hold tokens and groups fixed. Raises TypeError, ShapeError and ArgumentError.
+    Returns the outputs: the shape of q, with the dimension of v. Gradients hold tokens and groups fixed. Raises
+    TypeError, ShapeError and ArgumentError.
     """
     check_layer(q, k, v)
     m, steps, iterations = count("landmarks", landmarks), count("steps", steps), count("iterations", iterations)
@@ -61,8 +63,8 @@ def _landmarks(q, k, m, strategy, tokens, iterations, seed):
     if strategy == "segment_means":
         short, longer = n // m, n % m  # the last segments are longer by a token
         return tuple(torch.cat([part.unflatten(-2, (-1, length)).mean(-2) for part, length in (
-            (x[..., :(m - longer) * short, :], short), (x[..., (m - longer) * short:, :], short + 1)) if part.shape[-2]], -2)
-            for x in (_accumulated(q), _accumulated(k)))
+            (x[..., :(m - longer) * short, :], short), (x[..., (m - longer) * short:, :], short + 1))
+            if part.shape[-2]], -2) for x in (_accumulated(q), _accumulated(k)))
     at = _draws.sample(n, tokens, seed, q.device)
     queries, keys = (_accumulated(x[..., at, :]).flatten(0, 1) for x in (q, k))
     group = _groups(torch.cat([queries, keys], -1).detach(), m, iterations, seed)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """kernel_ridge of many heads at once in operations of PyTorch, on any device, without a wait for the host.
 
-The construction is that of src/attentions/kernel_ridge.c, whose header has the formulas, but for two things: seeds of k-means++ are drawn by
-systematic sampling, not one after the other, and a group that is left without a point stays empty. h stands for all heads of all inputs, k for the exact
-queries, m for the landmarks, s for points that are clustered.
+The construction is that of src/attentions/kernel_ridge.c, whose header has the formulas, but for two things: seeds of
+k-means++ are drawn by systematic sampling, not one after the other, and a group that is left without a point stays
+empty. h stands for all heads of all inputs, k for the exact queries, m for the landmarks, s for points that are
+clustered.
 
 1. sample_queries, group: exact queries are the centres of groups of drawn queries.
 2. attend_rows: their outputs, and the attention that each key receives from them.
@@ -13,7 +14,6 @@ queries, m for the landmarks, s for points that are clustered.
 """
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple, Optional
 
@@ -60,7 +60,8 @@ def kernel_ridge(q, k, v, sizes, seed, choice: Optional[Choice] = None):
     queries = _draws.sample(sizes.n, sizes.queries, seed, q.device) if choice is None else choice.queries
     x = _accumulated(q[:, queries])
     if choice is None:
-        groups = seed_groups(x, torch.ones_like(x[..., 0]), sizes.rows, _draws.uniforms(seed, _draws.QUERY_SEEDS, BATCHES))
+        uniforms = _draws.uniforms(seed, _draws.QUERY_SEEDS, BATCHES)
+        groups = seed_groups(x, torch.ones_like(x[..., 0]), sizes.rows, uniforms)
     else:
         groups = choice.query_groups
     centres, size = group_means(groups, sizes.rows, x, torch.ones_like(x[..., 0]))
@@ -123,7 +124,8 @@ def nearest_groups(x, centres):
 
 
 def _sum_by(group, m, x):
-    return x.new_zeros(x.shape[0], m, x.shape[-1]).scatter_add(1, group.long()[..., None].expand(-1, -1, x.shape[-1]), x)
+    sums = x.new_zeros(x.shape[0], m, x.shape[-1])
+    return sums.scatter_add(1, group.long()[..., None].expand(-1, -1, x.shape[-1]), x)
 
 
 def group_means(group, m, x, w):
@@ -164,7 +166,8 @@ def sample_keys(received, sizes, seed):
     sums = inclusion.double().cumsum(1)
     at = torch.arange(sizes.keys, device=received.device) + _draws.uniforms(seed, _draws.KEY_SAMPLE, 1)[0]
     # The sum is `keys` to rounding only.
-    tokens = torch.searchsorted(sums, at.double().expand(received.shape[0], -1).contiguous(), right=True).clamp_max(sizes.n - 1)
+    at = at.double().expand(received.shape[0], -1).contiguous()
+    tokens = torch.searchsorted(sums, at, right=True).clamp_max(sizes.n - 1)
     return tokens, inclusion.gather(1, tokens)
 
 
@@ -192,7 +195,7 @@ def group_sums(choice, m, v, p, inverse):
 
 def fit(centres, weight, outputs, landmarks, prior, count, mass, ridge=None):
     """b (h, m), the landmarks' values (h, m, dv), and each head's ridge, which leave-one-out chooses if it is None."""
-    k, m = centres.shape[1], landmarks.shape[1]
+    m = landmarks.shape[1]
     logits, bias = centres @ landmarks.mT * centres.shape[-1]**-0.5, count.log()
     features, mean = _features(logits, bias, weight)
     bias = bias + ((mass + SHARE_FLOOR / m) / (mean + SHARE_FLOOR / m)).log().clamp(-MOST_CORRECTION, MOST_CORRECTION)
@@ -223,7 +226,8 @@ def _ridges(gram, unit, weight, rest, penalties):
     """
     precise = gram.dtype if gram.device.type == "mps" else torch.float64
     eye = torch.eye(gram.shape[1], dtype=precise, device=gram.device)
-    system = gram[:, None].to(precise) + torch.diag_embed(((unit[:, None] * penalties)[..., None] / weight[:, None]).to(precise))
+    penalty = (unit[:, None] * penalties)[..., None] / weight[:, None]
+    system = gram[:, None].to(precise) + torch.diag_embed(penalty.to(precise))
     half = torch.linalg.solve_triangular(torch.linalg.cholesky_ex(system)[0], eye, upper=False)
     inverse = half.mT @ half
     dual = inverse @ rest[:, None].to(precise)
