@@ -191,6 +191,26 @@ class _Walk:
         self.lost = self.lost or array.dtype.hasobject
         self.say(type(array).__name__, array.dtype.str, array.shape, np.ascontiguousarray(array).tobytes())
 
+    def _torch(self, value):
+        """Whether it was PyTorch's: a tensor is its numbers, a module its class and attributes, weights among them."""
+        torch = sys.modules.get("torch")
+        if torch is None:
+            return False
+        if isinstance(value, torch.Tensor):
+            self.say("tensor", value.dtype, tuple(value.shape))
+            try:
+                self.say(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+            except (RuntimeError, TypeError, NotImplementedError):  # sparse, quantized or without numbers
+                self.lost = True
+        elif isinstance(value, torch.nn.Module):
+            self.take(type(value))
+            self.take(vars(value))
+        elif isinstance(value, (torch.dtype, torch.device)):
+            self.say(repr(value))
+        else:
+            return False
+        return True
+
     def _scalar(self, value):
         self.say(repr(value))
 
@@ -210,6 +230,8 @@ class _Walk:
 
     def _object(self, value):
         """An object of a class of the user's is its class and attributes; of any other, what it is cannot be told."""
+        if self._torch(value):
+            return None
         kind = type(value)
         module, name = getattr(value, "__module__", None) or kind.__module__, getattr(value, "__name__", None)
         if isinstance(name, str) and _is_installed(module) and getattr(sys.modules[module], name, None) is value:

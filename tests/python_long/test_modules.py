@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Modules and functions of PyTorch as attentions: what they are given, in runs, in patched models and in the study `effect`.
+
+usage: test_modules.py PROGRAM. Known: exact attention in PyTorch leaves a model's outputs, to rounding; values of another
+kind do not."""
+import copy
+import unittest
+import warnings
+
+import numpy as np
+import torch
+import transformers
+
+import models
+import nysbench
+import tap
+from nysbench._identity import digest
+
+
+class Exact(torch.nn.Module):
+    """softmax(q k'/sqrt d) v; the weight of 1 is what a gradient is asked of."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight, self.seen = torch.nn.Parameter(torch.ones(())), []
+
+    def forward(self, q, k, v, causal, scale):
+        self.seen.append((type(q), q.dtype, tuple(k.shape), causal))
+        scores = self.weight * q @ k.mT * scale
+        if causal:
+            scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1), -torch.inf)
+        return scores.softmax(-1) @ v
+
+
+def annotated(q: torch.Tensor, k, v):
+    return v.flip(0).flip(0) * torch.ones(())
+
+
+def in_numpy(q, k, v, causal):
+    assert isinstance(q, np.ndarray)
+    scores = np.exp(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]))
+    scores = np.tril(scores) if causal else scores
+    return scores / scores.sum(-1, keepdims=True) @ v
+
+
+def pick(points, m, rng):
+    return rng.choice(len(points), m, replace=False)
+
+
+def rows_of(run):
+    columns = nysbench.row_arrays(run.folder)
+    return [{name: column[i] for name, column in columns.items()} for i in range(len(columns["status"]))]
+
+
+class Modules(unittest.TestCase):
+    def test_what_they_are_given(self):
+        q, k, v = np.random.default_rng(1).standard_normal((3, 4, 20, 8)).astype(np.float32)
+        exact = nysbench.attention(q, k[:2], v[:2], "streamed", causal=True)
+        module = Exact()
+        np.testing.assert_allclose(nysbench.attention(q, k[:2], v[:2], module, causal=True), exact, atol=2e-6)
+        half = Exact().to(torch.bfloat16)
+        np.testing.assert_allclose(nysbench.attention(q, k[:2], v[:2], half, causal=True), exact, atol=0.1)
+        self.assertEqual([one.seen[0] for one in (module, half)],
+                         [(torch.Tensor, dtype, (4, 20, 8), True) for dtype in (torch.float32, torch.bfloat16)])
+        np.testing.assert_array_equal(nysbench.attention(q, k, v, annotated), v)
+        tensors = nysbench.attention_function(lambda q, k, v: v.mul(2).to(torch.float64), tensors="torch")
+        np.testing.assert_array_equal(nysbench.attention(q, k, v, tensors), 2 * v)
+        with self.assertRaisesRegex(nysbench.ArgumentError, r"Linearly returned Tensor \(torch.float32\) of shape \(4, 20, 3\); expected"):
+            nysbench.attention(q, k, v, Linearly())
+
+    def test_identity(self):
+        one = Exact()
+        other = copy.deepcopy(one)
+        self.assertEqual(digest(one), digest(other))
+        other.weight.data += 1e-3
+        self.assertNotEqual(digest(one), digest(other))
+
+    def test_verdict(self):
+        q, k, v = np.random.default_rng(2).standard_normal((3, 6, 2, 64, 8))
+        run = nysbench.run(study="forward", attentions=["kernel_ridge(landmarks=8)", Linearly(8), Exact()], heads={"x": (q, k, v)},
+                           timed=False, progress=False)
+        lines = run.compare(metric="output_error", baseline="kernel_ridge(landmarks=8)")
+        lines = lines if isinstance(lines, list) else lines.to_dict("records")
+        self.assertEqual({line["method"]: line["verdict"] for line in lines}["Linearly"], "worse")
+
+
+class Linearly(torch.nn.Module):
+    def __init__(self, width=3):
+        super().__init__()
+        torch.manual_seed(5)
+        self.inner = torch.nn.Linear(8, width)
+
+    def forward(self, q, k, v):
+        return self.inner(v)
+
+
+class Models(unittest.TestCase):
+    def test_patched(self):
+        for model, given in ((models.bert(), {"input_ids": torch.arange(24)[None]}),
+                             (models.llama(), {"input_ids": torch.arange(24)[None]})):
+            with torch.no_grad():
+                own = model(**given)[0]
+                for attention in (Exact(), in_numpy):
+                    with nysbench.patch(model, attention):
+                        found = model(**given)[0]
+                    self.assertLess(float((found - own).abs().max() / own.abs().max()), 1e-4)
+                if isinstance(model, transformers.BertModel):
+                    with nysbench.patch(model, annotated):
+                        self.assertGreater(float((model(**given)[0] - own).abs().max()), 1e-2)
+                else:
+                    with self.assertRaisesRegex(nysbench.ArgumentError, "annotated has no causal form"):
+                        with nysbench.patch(model, annotated):
+                            model(**given)
+
+    def test_gradients(self):
+        model, given, module = models.bert(), {"input_ids": torch.arange(24)[None]}, Exact()
+        with nysbench.patch(model, module):
+            model(**given)[0].square().sum().backward()
+        gradient = model.encoder.layer[0].attention.self.query.weight.grad
+        self.assertTrue(bool(gradient.isfinite().all()) and float(gradient.abs().max()) > 0)
+        self.assertNotEqual(float(module.weight.grad), 0)
+        with nysbench.patch(model, in_numpy):
+            with self.assertRaisesRegex(RuntimeError, "no gradient"):
+                model(**given)[0].sum().backward()
+
+    def test_effect(self):
+        model, inputs = models.bert(), [{"input_ids": torch.arange(i, i + 24)[None]} for i in range(2)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            run = nysbench.effect(model, inputs, [Exact(), in_numpy, Linearly(), "nystrom(landmarks=8)"], strategy=pick, progress=False)
+        found = {}
+        for row in rows_of(run):
+            found.setdefault(row["attention_label"], []).append(row)
+        self.assertEqual(set(found), {"Exact", "in_numpy", "Linearly", "nystrom(landmarks=8, strategy=pick)"})
+        for name in ("Exact", "in_numpy"):
+            self.assertTrue(all(row["model_error"] < 1e-4 and row["output_error"] < 1e-4 for row in found[name]), found[name])
+        self.assertTrue(all(row["model_error"] > 0 and row["error"] > 0 for row in found["nystrom(landmarks=8, strategy=pick)"]))
+        self.assertTrue(all(row["status"] == "failed" and "mat1 and mat2" in row["reason"] for row in found["Linearly"]))
+
+
+if __name__ == "__main__":
+    tap.main()
