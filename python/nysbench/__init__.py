@@ -15,6 +15,7 @@ import importlib
 # nysbench needs no library, and nobody needs PyTorch who captures nothing.
 _NAMES = {
     "_attention_function": ["attention_function"],
+    "_check": ["Check", "check"],
     "_effect": ["effect"],
     "_errors": ["ArgumentError", "Error", "FileError", "HostError", "InternalError", "NumericError",
                 "OutOfMemoryError", "ShapeError"],

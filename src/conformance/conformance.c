@@ -373,6 +373,7 @@ nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ct
     NB_TRY(ctx, nb_head_new(heads[index].n, heads[index].d, head, ctx));
     fill(rng, head->n, head->d, heads[index].pattern, head->q);
     fill(rng, head->n, head->d, heads[index].pattern, head->k);
+    if (head->v) fill(rng, head->n, head->dv, heads[index].pattern, head->v);
     head->causal = heads[index].pattern == MASKED;
     *name = heads[index].name;
     return NB_OK;

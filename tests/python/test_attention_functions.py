@@ -221,5 +221,32 @@ class Calls(unittest.TestCase):
             self.assertEqual(found["served"][0]["clock"], "own")  # nysbench.serve has a clock around the call
 
 
+class Checks(unittest.TestCase):
+    def failed(self, function):
+        return {one.name: one.says for one in nysbench.check(function) if not one.passed}
+
+    def test_one_that_looks_ahead_in_one_head_of_twelve(self):
+        def leaks(q, k, v, causal):
+            scores = np.exp(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]))
+            if causal:
+                seen = np.tril(np.ones_like(scores))
+                at = np.arange(501, scores.shape[-1] - 1)
+                seen[3 % len(q), at, at + 1] = 1
+                scores = scores * seen
+            return scores / scores.sum(-1, keepdims=True) @ v
+
+        self.assertRegex(self.failed(leaks).pop("causal"), r"looks ahead under a causal mask: with 12 heads of 1024 tokens, other "
+                         r"tokens from number 512 on change the output of token 511 in head 3 from")
+
+    def test_good_ones_pass(self):
+        self.assertEqual(self.failed(masked), {})
+        self.assertEqual(self.failed(lambda points, m: range(m)), {})
+
+    def test_what_depends_on_more_than_its_arguments(self):
+        self.assertEqual(self.failed(lambda q, k, v: v * np.random.rand()).pop("output"), "1 token: other outputs for the same seed")
+        with self.assertRaisesRegex(TypeError, "has no parameter m"):
+            nysbench.check(lambda x: x)
+
+
 if __name__ == "__main__":
     tap.main()
