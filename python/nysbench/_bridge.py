@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Joins a worker of a run with the Python session that has started the run: python _bridge.py NAME COPIES
 
-A worker starts it, by way of bridge/nysbench-function, as a program that stays alive and answers questions (docs/plugins.md). It hands them on to the session,
-through the socket $NYSBENCH_SESSION, each with the time of the system's monotonic clock before it, and answers what the
-session answers. Where there is no session, as in a run that is repeated from the shell, it becomes a server of the
-function's copy, COPIES/NAME.pkl. Needs nothing but the standard library, to start fast."""
+A worker starts it, by way of bridge/nysbench-function, as a program that stays alive and answers questions
+(docs/plugins.md). It hands them on to the session, through the socket $NYSBENCH_SESSION, each with the time of the
+system's monotonic clock before it, and answers what the session answers. Where there is no session, as in a run that is
+repeated from the shell, it becomes a server of the function's copy, COPIES/NAME.pkl. Needs nothing but the standard
+library, to start fast."""
 import contextlib
 import os
 import socket

@@ -84,8 +84,8 @@ def run_served(make_keys, served, folder, jobs, progress):
         functions = Functions(results.folder / FUNCTIONS, False, folder is not None)
         arguments = [] if jobs is None else [f"--jobs={jobs}"]
         keys = {name: functions.replaced(_plain(name, value), name) for name, value in make_keys(functions).items()}
-        _run(None, keys, results.folder, arguments, {**functions.served, **served}, Progress(progress, []))
-        return results.keep([])
+        _run(None, keys, results.folder, arguments, {**functions.served, **served}, Progress(progress, functions.notes))
+        return results.keep(functions.notes)
 
 
 class _Results:
