@@ -50,7 +50,6 @@ exclude: {{problem: "gaussian(n=50, d=8)", trial: "5..11"}}
 metrics: error
 plots: []
 """
-NOISE = 1e-12  # of a subspace part; what is below is rounding
 WAY = ("problem", "head", "kernel", "strategy", "pairing", "factors")
 BEST = "the best core of F X B"
 
@@ -91,6 +90,11 @@ def subspace(cores):
     return next(number(r, "error_subspace") for r in cores.values())
 
 
+def is_told(row, part="error_subspace"):
+    """Whether a subspace part is above its rounding."""
+    return number(row, part) > number(row, "error_subspace_noise")
+
+
 def error(cores, of):
     if not of:
         return subspace(cores)
@@ -99,13 +103,13 @@ def error(cores, of):
 
 
 def above(cores, of):
-    return min(number(cores[c], "error") for c in of) / subspace(cores) - 1 if subspace(cores) > NOISE else np.nan
+    return min(number(cores[c], "error") for c in of) / subspace(cores) - 1 if is_told(next(iter(cores.values()))) else np.nan
 
 
 def unseen(cores, of):
     row = cores[of[0]]
     floor = number(row, "error_unseen_subspace")
-    return number(row, "error_unseen") / floor - 1 if len(of) == 1 and not of[0].startswith("best(") and floor > NOISE else np.nan
+    return number(row, "error_unseen") / floor - 1 if len(of) == 1 and not of[0].startswith("best(") and is_told(row, "error_unseen_subspace") else np.nan
 
 
 def subset(by, value, panels):
@@ -199,9 +203,9 @@ def check_rows(tap, program, folder, run):
     kept = next(c for c in run.cores if c.startswith("exact_rows("))
     for r in lines:
         holds = subset("problem", r["problem"], run.panels)
-        mine = [x for x in run.rows if x["core"] == r["core"] and holds(((x["problem"],), 0)) and number(x, "error_subspace") > NOISE]
+        mine = [x for x in run.rows if x["core"] == r["core"] and holds(((x["problem"],), 0)) and is_told(x)]
         rest = [number(x, "error_unseen") / number(x, "error_unseen_subspace") for x in mine
-                if number(x, "error_unseen_subspace") > NOISE and not r["core"].startswith("best(")]
+                if is_told(x, "error_unseen_subspace") and not r["core"].startswith("best(")]
         want = [np.median([number(x, "error") / number(x, "error_subspace") for x in mine]), np.median(rest) if rest else np.nan]
         good = int(r["rows"]) == len(mine) and close([r["error"], r["unseen"]], want)
         for column, other in (("below_first", run.cores[0]), ("below_kept", kept)):

@@ -4,14 +4,15 @@
 CREATE TEMP TABLE member (
     panel_id INTEGER, core_id INTEGER, landmarks INTEGER, variant_id INTEGER, head_id INTEGER, trial INTEGER, id INTEGER,
     position INTEGER, source_id INTEGER, stratum_id INTEGER, alone INTEGER, draws INTEGER, error REAL, noise INTEGER,
-    error_noise REAL, error_se REAL, seen INTEGER, subspace REAL, select_s REAL, core_s REAL, exact_s REAL, flops REAL,
-    floor_rank REAL, baseline_mean REAL, PRIMARY KEY (panel_id, core_id, landmarks, variant_id, head_id, trial, id)
+    error_noise REAL, error_se REAL, seen INTEGER, subspace REAL, subspace_noise REAL, select_s REAL, core_s REAL,
+    exact_s REAL, flops REAL, floor_rank REAL, baseline_mean REAL, PRIMARY KEY (panel_id, core_id, landmarks, variant_id, head_id, trial, id)
 ) WITHOUT ROWID;
 INSERT INTO member
 SELECT r.panel_id, r.core_id, r.landmarks, v.id, r.head_id, r.trial, r.id, r.position, r.source_id, r.stratum_id, r.alone,
        r.draws, CASE WHEN r.status = 'ok' THEN r.error END,
        CASE WHEN r.status = 'ok' THEN NOT coalesce(r.error > r.error_noise, 0) END, r.error_noise, r.error_se,
        r.error_unseen IS NOT r.error, CASE WHEN r.status = 'ok' THEN r.error_subspace END,
+       coalesce(r.error_subspace_noise, 1e-12),
        CASE WHEN r.status = 'ok' THEN r.select_s END, r.core_s, r.exact_s, r.flops, r.floor_rank, r.baseline_mean
 FROM run AS r JOIN component AS c ON c.kind = 'kernel' AND c.id = r.kernel_id
 JOIN variant AS v ON v.strategy_id = r.strategy_id AND v.factors_id = r.factors_id
@@ -27,7 +28,8 @@ SELECT panel_id, core_id, landmarks, variant_id, head_id, max(trial) = 0 FROM me
 CREATE TEMP VIEW met AS
 SELECT a.panel_id, a.core_id, a.landmarks, a.variant_id AS a_id, l.variant_id AS b_id, a.error AS x, b.error AS y,
        a.error_noise AS noise_x, b.error_noise AS noise_y, a.error_se AS se_x, b.error_se AS se_y,
-       a.noise AND b.noise AS noise, a.subspace AS sub_x, b.subspace AS sub_y, a.stratum_id, a.source_id, a.head_id,
+       a.noise AND b.noise AS noise, a.subspace AS sub_x, b.subspace AS sub_y,
+       a.subspace <= a.subspace_noise AND b.subspace <= b.subspace_noise AS sub_noise, a.stratum_id, a.source_id, a.head_id,
        max(a.trial, b.trial) AS trial, a.draws OR b.draws AS draws,
        a.error IS NOT NULL AND b.error IS NOT NULL AND a.seen <> b.seen AS apart
 FROM member AS a JOIN line AS l ON l.panel_id = a.panel_id AND l.core_id = a.core_id AND l.landmarks = a.landmarks

@@ -9,7 +9,7 @@ WITH weight AS (
     FROM member AS m JOIN panel ON panel.id = panel_id GROUP BY m.panel_id, core_id, landmarks, variant_id)
 SELECT core_id, landmarks, panel_id, variant_id, head_id, times * count(subspace) AS count,
        list(repeated(error / subspace - 1, times)) AS above, list(repeated(core_s, times)) AS core_s
-FROM weight JOIN member USING (panel_id, core_id, landmarks, variant_id) WHERE subspace > 1e-12
+FROM weight JOIN member USING (panel_id, core_id, landmarks, variant_id) WHERE subspace > subspace_noise
 GROUP BY core_id, landmarks, panel_id, variant_id, head_id;
 CREATE UNIQUE INDEX excesses ON excess (core_id, landmarks, panel_id, variant_id, head_id, count);
 

@@ -24,14 +24,13 @@ nearest AS (
         PARTITION BY panel_id, core_id, landmarks, variant_id ORDER BY fixed DESC, base_id) AS place FROM against)
     WHERE place = 1),
 joined AS (
-    SELECT n.panel_id, n.core_id, n.landmarks, n.variant_id, m.noise, x, y, sub_x, sub_y
+    SELECT n.panel_id, n.core_id, n.landmarks, n.variant_id, m.noise, x, y, sub_x, sub_y, m.sub_noise
     FROM nearest AS n JOIN met AS m ON m.panel_id = n.panel_id AND m.core_id = n.core_id AND m.landmarks = n.landmarks
         AND m.a_id = n.variant_id AND m.b_id = n.base_id),
 pair AS (
     SELECT panel_id, core_id, landmarks, variant_id, noise,
            CASE WHEN noise THEN NULL WHEN y = 0 THEN 9e999 * x ELSE x / y END AS ratio,
-           sub_x <= 1e-12 AND sub_y <= 1e-12 AS sub_noise,
-           CASE WHEN sub_x <= 1e-12 AND sub_y <= 1e-12 THEN NULL WHEN sub_y = 0 THEN 9e999 * sub_x ELSE sub_x / sub_y END
+           sub_noise, CASE WHEN sub_noise THEN NULL WHEN sub_y = 0 THEN 9e999 * sub_x ELSE sub_x / sub_y END
            AS sub_ratio
     FROM joined),
 compared AS (
