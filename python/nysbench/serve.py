@@ -234,7 +234,7 @@ def answer(strategy, options, request, path):
     try:
         kind = request.get("do", "strategy")
         if strategy.kind != kind:
-            raise Mistake(f"{strategy.__name__} is a function for {article(strategy.kind)}, and is used for {article(kind)}")
+            raise Mistake(f"{strategy.__name__} is {article(strategy.kind)}, but is used as {article(kind)}")
         if strategy.kind == "attention":
             return leave_outputs(strategy, options, request)
         values = given(request, read_from(request["folder"]))
