@@ -51,7 +51,7 @@ static nb_grid ask(nb_ctx *ctx, int count, const nb_error_row *rows, const char 
     nb_grid answer;
     nb_relation *r = relation(ctx, count, rows);
     r->baseline = baseline;
-    assert_ok(ctx, nb_relation_ask_freely(r, sql, &answer, ctx));
+    assert_ok(ctx, nb_relation_ask_freely(r, sql, &answer, NULL, NULL, ctx));
     return answer;
 }
 

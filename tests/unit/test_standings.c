@@ -76,7 +76,7 @@ static void expect(nb_ctx *ctx, nb_relation *r, const char *sql, const char *wan
 {
     nb_grid a;
     const char *text = "";
-    assert_ok(ctx, nb_relation_ask_freely(r, sql, &a, ctx));
+    assert_ok(ctx, nb_relation_ask_freely(r, sql, &a, NULL, NULL, ctx));
     for (int i = 0; i < a.count; i++)
         for (int c = 0; c < a.columns; c++) {
             const nb_cell *cell = nb_grid_at(&a, i, c);
