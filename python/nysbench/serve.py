@@ -17,7 +17,7 @@ import traceback
 import numpy as np
 
 from ._attention_function import attend_arrays
-from ._strategy import REQUIRED, Groups, Mistake, Strategy, article, method, shape_text
+from ._strategy import REQUIRED, Groups, Mistake, Strategy, article, method
 
 VERSION = 1  # of the protocol
 

@@ -237,8 +237,8 @@ class Mistakes(Served):
         np.testing.assert_allclose(found @ factors["A"], np.eye(M), atol=1e-10)
         self.assertEqual(self.served([path, "wide"], question),
                          [{"error": "returned ndarray (float64) of shape (20, 3); expected real numbers of shape (3, 3)"}])
-        self.assertEqual(self.served([path, "pick"], question), [{"error": "pick is a function for a strategy, and is used for a core"}])
-        self.assertEqual(self.served([path, "pinv"], self.question()), [{"error": "pinv is a function for a core, and is used for a strategy"}])
+        self.assertEqual(self.served([path, "pick"], question), [{"error": "pick is a strategy, but is used as a core"}])
+        self.assertEqual(self.served([path, "pinv"], self.question()), [{"error": "pinv is a core, but is used as a strategy"}])
 
     def test_ends(self):
         """A function that ends the process ends it so, without an answer."""
