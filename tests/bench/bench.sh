@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What users wait for and what they get, in eleven parts, each a table and a CSV in OUT
+# What users wait for and what they get, in twelve parts, each a table and a CSV in OUT
 # (results/bench):
 #   engine  the streamed engine against a plain matrix product, by part and size
 #   memory  a whole run of the card's 64 cells at n = 32768, its time and peak memory
@@ -16,7 +16,9 @@
 #   workers  experiments/01-error-vs-landmarks.yaml with 1 and with 2 workers in turn, five times
 #   python  what a call from Python takes beyond the pass itself
 #   rows  what rows cost beside their measurement: 10,000 small heads; stores of up to a million rows (2 GB in TMPDIR)
-# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|serve|workers|python|rows]...
+#   gpu     attentions of nysbench.torch beside PyTorch's exact ones, seven minutes of a GPU (GPU_PYTHON: a Python with
+#           torch; BUNDLE: what vit_torch.py bundle wrote, where fetch.sh has not run); only where it is named
+# From the repository's root: tests/bench/bench.sh [engine|memory|peer|forward|sweep|strategies|profile|serve|workers|python|rows|gpu]...
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=${OUT:-results/bench}
@@ -146,10 +148,17 @@ rows() {
     rm -rf "$work"
 }
 
+gpu() {
+    "${GPU_PYTHON:-python3}" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null ||
+        { echo "gpu: ${GPU_PYTHON:-python3} has no PyTorch that sees a GPU" >&2; return 1; }
+    "${GPU_PYTHON:-python3}" tests/bench/gpu.py "$out" ${BUNDLE:+--bundle "$BUNDLE"} --window \
+        --sources aitzgorri,greentock,dragonfly,dandelion,analogpattern,wine-drum,dogs,garden,yellow-flower,ladybird
+}
+
 for part in "${@:-all}"; do
     case $part in
-    engine | memory | peer | forward | sweep | strategies | profile | serve | workers | python | rows) "$part" ;;
+    engine | memory | peer | forward | sweep | strategies | profile | serve | workers | python | rows | gpu) "$part" ;;
     all) engine; memory; peer; forward; sweep; strategies; profile; serve; workers; python; rows ;;
-    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, serve, workers, python, rows" >&2; exit 2 ;;
+    *) echo "bench.sh: '$part' is unknown; allowed: engine, memory, peer, forward, sweep, strategies, profile, serve, workers, python, rows, gpu" >&2; exit 2 ;;
     esac
 done
