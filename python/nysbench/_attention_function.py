@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._strategy import Mistake, Strategy, module_of, shape_text, signature
+from ._strategy import Mistake, Strategy, module_of, signature
 
 TO_ATTENTIONS = ("q", "k", "v", "causal", "scale", "rng", "seed")
 """What a function that computes the outputs of a layer may name as parameters:
@@ -117,8 +117,8 @@ def attend(found, q, k, v, *, causal, seed, options=None, timed=False, gradients
     expected = (heads, q.shape[1], v.shape[-1])
     outputs = outputs if hasattr(outputs, "detach") else np.asarray(outputs)
     if tuple(outputs.shape) != expected or not _holds_floats(outputs):
-        raise Mistake(f"{found.__name__} returned {_kind(outputs)} ({outputs.dtype}) of shape ({shape_text(outputs.shape)}); expected "
-                      f"real numbers of shape ({shape_text(expected)}): heads, tokens and the dimension of v")
+        raise Mistake(f"{found.__name__} returned {_kind(outputs)} ({outputs.dtype}) of shape {tuple(outputs.shape)}; expected "
+                      f"real numbers of shape {expected}: heads, tokens and the dimension of v")
     return outputs, seconds, device or _device_of(outputs)
 
 

@@ -150,10 +150,6 @@ def module_of(function):
     return function if torch is not None and isinstance(function, torch.nn.Module) else None
 
 
-def shape_text(shape):
-    return ", ".join(map(str, shape))
-
-
 def signature(function):
     """The parameters of a callable, by name; of a module, those of its forward."""
     try:

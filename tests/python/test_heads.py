@@ -100,7 +100,7 @@ class Functions(unittest.TestCase):
         row, = nysbench.measure(Q, K, strategy=broken, landmarks=3, cores="svd(rcond=0.01)")
         self.assertEqual(row["status"], "failed")
         self.assertRegex(row["reason"], r"^broken: LookupError: not this \(test_heads.py, line \d+: raise LookupError")
-        for function, text in ((lambda points, m: range(2), r"lambda.*: returned integers of shape \(2\); allowed are"),
+        for function, text in ((lambda points, m: range(2), r"lambda.*: returned integers of shape \(2,\); allowed are"),
                                (lambda points, m: [1, 1, 2], "landmarks 0 and 1 are both token 1")):
             with self.assertRaisesRegex(nysbench.ArgumentError, text):
                 nysbench.select(Q, 3, function, keys=K)
