@@ -180,9 +180,9 @@ static nb_status print_program(nb_output_format format, nb_ctx *ctx)
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     int json = 0;
-    const struct poptOption options[] = {
-        NB_FORMAT_OPTION(line), NB_FLAG_OPTION("json", '\0', json, "The same as --format json"),
-        NB_PLUGIN_OPTION(line), POPT_TABLEEND};
+    const struct poptOption options[] = {NB_FORMAT_OPTION(line),
+                                         NB_FLAG_OPTION("json", '\0', json, "The same as --format json"),
+                                         NB_PLUGIN_OPTION(line), POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 1, ctx));
     line->stage = NB_WORKS;
     nb_output_format format = json ? NB_FORMAT_JSON : (nb_output_format)line->format.value;
