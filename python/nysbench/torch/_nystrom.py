@@ -46,12 +46,12 @@ def nystrom(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: int = 
     with full_precision(q.device):
         of_queries, of_keys = _landmarks(x, y.repeat_interleave(group, 1), m, strategy, most, iterations, seed_of(seed))
         inverse = _iterate(torch.softmax(of_queries @ of_keys.mT * x.shape[-1]**-0.5, -1), steps)
-    # Heads that share keys are one head with more landmarks.
-    kept = of_queries.to(q.dtype).reshape(len(x), y.shape[1], group * m, -1)
-    outputs = F.scaled_dot_product_attention(kept, y, z).reshape(len(x), x.shape[1], m, -1)
-    with full_precision(q.device):
+        # Heads that share keys are one head with more landmarks.
+        kept = of_queries.to(q.dtype).reshape(len(x), y.shape[1], group * m, -1)
+        outputs = F.scaled_dot_product_attention(kept, y, z).reshape(len(x), x.shape[1], m, -1)
         values = (inverse @ outputs.to(inverse.dtype)).to(q.dtype)
-    return F.scaled_dot_product_attention(x, of_keys.to(q.dtype), values).reshape(*q.shape[:-1], v.shape[-1])
+        outputs = F.scaled_dot_product_attention(x, of_keys.to(q.dtype), values)
+    return outputs.reshape(*q.shape[:-1], v.shape[-1])
 
 
 def _landmarks(q, k, m, strategy, tokens, iterations, seed):
