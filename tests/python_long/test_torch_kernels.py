@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Triton kernels of nysbench.torch in Triton's interpreter, on a CPU, against the plain operations.
+
+usage: test_torch_kernels.py PROGRAM. The plain operations are given what the kernels have chosen. Then both compute the
+same in float32, in another order. A rounding is 6e-8, and sums, exponentials and the ridge's system enlarge it: 1e-5 of
+the outputs' norm is allowed, ten times what was seen. In float16 kernels round probabilities and landmarks' values to
+5e-4, which plain operations do not: 3e-3 is allowed. bfloat16 is not tested: products of it are wrong in the
+interpreter of Triton 3.9.
+
+Choices are compared too. Rounding may decide between two tokens or two groups: one in a hundred may differ.
+"""
+import importlib.util
+import math
+import os
+import sys
+import unittest
+
+for package in ("torch", "triton"):
+    if importlib.util.find_spec(package) is None:
+        print(f"1..0 # SKIP the kernels of nysbench.torch: there is no {package}")
+        sys.exit()
+os.environ["TRITON_INTERPRET"] = "1"  # which Triton reads when it is imported
+import torch
+
+import tap
+from nysbench.torch import _kernels, _plain
+
+torch.set_num_threads(1)
+ALLOWED = {torch.float32: 1e-5, torch.float16: 3e-3}
+# Heads of queries and of keys, n, d, dv, and rows, queries, landmarks and keys: no multiples of a block.
+CASES = {
+    "a block of exact queries, heads that share keys": ((4, 2), 203, 24, 10, (17, 130, 41, 150)),
+    "several blocks of exact queries": ((2, 2), 301, 16, 16, (75, 260, 90, 200)),
+    "all queries and keys": ((2, 1), 97, 20, 33, (40, 97, 50, 97)),
+    "one of each": ((1, 1), 19, 5, 3, (1, 1, 1, 1)),
+}
+
+
+def layer(heads, n, d, dv, dtype):
+    rng = torch.Generator().manual_seed(3)
+    q, k, v = (torch.randn(h, n, size, generator=rng) for h, size in ((heads[0], d), (heads[1], d), (heads[1], dv)))
+    return [x.to(dtype) for x in (1.7 * q + 0.5, 1.3 * k + 0.5, v + 1)]
+
+
+class Kernels(unittest.TestCase):
+    def test_against_plain_operations(self):
+        for name, (heads, n, d, dv, sizes) in CASES.items():
+            for dtype, allowed in ALLOWED.items():
+                with self.subTest(name, dtype=dtype):
+                    q, k, v = layer(heads, n, d, dv, dtype)
+                    sizes_ = _plain.Sizes(n, *sizes)
+                    self.assertTrue(_kernels.serves(q, v, sizes_))
+                    out, choice = _kernels.kernel_ridge(q, k, v, sizes_, 5)
+                    shared = [x.repeat_interleave(heads[0] // heads[1], 0) for x in (k, v)]
+                    expected, _ = _plain.kernel_ridge(q, *shared, sizes_, 5, choice)
+                    self.assertEqual((out.dtype, out.shape), (dtype, expected.shape))
+                    apart = (out.float() - expected.float()).norm(dim=(1, 2)) / expected.float().norm(dim=(1, 2))
+                    self.assertLess(float(apart.max()), allowed)
+                    self.assert_alike(choice, _plain.kernel_ridge(q, *shared, sizes_, 5)[1])
+
+    def assert_alike(self, mine, plain):
+        for name, x, y in zip(mine._fields, mine, plain):
+            self.assertEqual((x.dtype, x.shape), (y.dtype, y.shape), name)
+        self.assertTrue(torch.equal(mine.queries, plain.queries))
+        same = mine.keys == plain.keys
+        for name, equal in (("query_groups", mine.query_groups == plain.query_groups),
+                            ("keys", same), ("key_groups", (mine.key_groups == plain.key_groups)[same]),
+                            ("ridge", mine.ridge == plain.ridge)):
+            self.assertGreaterEqual(float(equal.float().mean()), 0.99, name)
+        for name in ("received", "inclusion"):
+            torch.testing.assert_close(getattr(mine, name)[same], getattr(plain, name)[same], rtol=1e-4, atol=0)
+
+    def test_a_head_that_is_not_finite_leaves_the_others(self):
+        """Values only: the interpreter raises an error where all distances are NaN."""
+        sizes = _plain.Sizes(60, 4, 40, 8, 50)
+        q, k, v = layer((3, 3), 60, 16, 16, torch.float32)
+        before, _ = _kernels.kernel_ridge(q, k, v, sizes, 5)
+        v[1] = math.nan
+        after, _ = _kernels.kernel_ridge(q, k, v, sizes, 5)
+        self.assertTrue(after[1].isnan().all())
+        self.assertTrue(torch.equal(after[::2], before[::2]))
+
+    def test_what_the_kernels_leave_to_plain_operations(self):
+        x, sizes = torch.zeros(1, 9000, 64), _plain.Sizes(9000, 80, 1024, 192, 2048)
+        self.assertTrue(_kernels.serves(x, x, sizes))
+        self.assertFalse(_kernels.serves(x.double(), x.double(), sizes))
+        self.assertFalse(_kernels.serves(x, x.new_zeros(1, 9000, 300), sizes))
+        self.assertFalse(_kernels.serves(x, x, _plain.Sizes(9000, 80, 1024, 2000, 2048)))
+
+
+if __name__ == "__main__":
+    tap.main()
