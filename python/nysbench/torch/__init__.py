@@ -4,8 +4,9 @@
     nysbench.torch.kernel_ridge(q, k, v, landmarks=104)
     nysbench.torch.nystrom(q, k, v, landmarks=64, strategy="kmeans")
 
-All inputs and heads of a call are computed side by side, in Triton kernels on a GPU of CUDA and in operations of
-PyTorch elsewhere. Nothing waits for the device, so that CUDA graphs and torch.compile can hold a call. PyTorch >= 2.4.
+All inputs and heads of a call are computed side by side: kernel_ridge in Triton kernels on a GPU of CUDA, all else in
+operations of PyTorch. Nothing waits for the device, so that CUDA graphs can hold a call. torch.compile keeps
+kernel_ridge in its graph and breaks the graph at nystrom. PyTorch >= 2.4.
 """
 try:
     import torch as _torch

@@ -29,8 +29,8 @@ def kernel_ridge(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: i
     queries, keys: how many are drawn to be clustered; None: 64/5 of the rows and 32/3 of the landmarks, at most n.
     seed: of the draws, which are the same for all heads and inputs, and on all devices; None: 20260101.
 
-    Returns the outputs: the shape of q, with the dimension of v. NaN or Inf among the inputs of a head makes its
-    outputs NaN, without an error. Every query sees all keys: there is no mask.
+    Returns the outputs: the shape of q, with the dimension of v. NaN or Inf in a head makes outputs of this head NaN,
+    without an error, and leaves other heads as they are. Every query sees all keys: there is no mask.
 
     Gradients go through the exact outputs, the features and the ridge; tokens, groups, their weights and the choice of
     the ridge are held fixed. The backward pass computes in plain operations and keeps (rows + landmarks) n numbers a
