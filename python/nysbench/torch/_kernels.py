@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kernel_ridge of many heads at once in Triton: what _plain.py computes, in seventeen launches.
+"""kernel_ridge of many heads at once in Triton: what _plain.py computes, in sixteen launches.
 
 What touches all n tokens (_rows, _received, _answer) is divided among programs by blocks of tokens. What does not
 (seeds, groups, small systems) has a program for each head, or for a few groups of a head, and blocks of points: the
