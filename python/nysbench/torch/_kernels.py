@@ -4,7 +4,7 @@
 What touches all n tokens (_rows, _received, _answer) is divided among programs by blocks of tokens. What does not
 (seeds, groups, small systems) has a program for each head, or for a few groups of a head, and blocks of points: the
 points of a head come from the L2 cache. Products of half precision have half-precision operands and single-precision
-sums; those of float32 have no tensor cores ("ieee").
+sums; those of float32 are sums of three products of ten bits each (tf32x3), nearly as exact as single precision.
 
 Arrays are contiguous: q (h, n, D), k and v (h / G, n, D or DV), where G heads share a key head. P... is a power of two
 that holds a size, at least 16 where it is a side of a product. A program that stores what it loads again has a barrier
