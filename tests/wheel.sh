@@ -95,6 +95,11 @@ row, = nysbench.measure("experiments/data/vit_astronaut_n257_L6.safetensors:0", 
 assert row["status"] == "ok" and 0 < row["error"] < 10, row
 assert nysbench.attention(q[None], q[None], q[None], "nystrom(landmarks=8)").shape == (1, 64, 8)
 assert len(nysbench.row_arrays("results/00-smoke")["error"]) > 0
+try:
+    import nysbench.torch
+    raise SystemExit("there is a torch")
+except ImportError as problem:
+    assert "needs PyTorch" in str(problem), problem
 print(nysbench.version)
 PY
 [ "$(inside 'python package.py')" = "$version" ]

@@ -33,6 +33,11 @@ class WithoutTorch(unittest.TestCase):
     def test_import_is_fine(self):
         self.assertEqual(said("assert callable(nysbench.capture) and callable(nysbench.patch)"), (0, ""))
 
+    def test_attention_on_tensors_names_the_package(self):
+        status, text = said("import nysbench.torch")
+        self.assertEqual((status, text.splitlines()[-1]),
+                         (1, "ImportError: nysbench.torch needs PyTorch >= 2.4: pip install torch"))
+
     def test_calls_name_the_packages(self):
         model = "import types; model = types.SimpleNamespace(named_modules=lambda: [])\n"
         for call in ("nysbench.capture(model, {})", "nysbench.patch(model, 'streamed').__enter__()"):

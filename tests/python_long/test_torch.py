@@ -16,8 +16,11 @@ a chance of at most LEVEL:
 
 And means differ by no more than 5 %, so that a large spread hides no bias. Luck moves them by 2 %.
 """
+import doctest
 import importlib.util
 import math
+import re
+import subprocess
 import sys
 import types
 import unittest
@@ -438,6 +441,25 @@ class Inputs(unittest.TestCase):
         layer = [x.transpose(1, 2) for x in (q, k, v)]
         for function in (nysbench.torch.kernel_ridge, nysbench.torch.nystrom):
             torch.testing.assert_close(function(*layer, 12), function(*(x.contiguous() for x in layer), 12))
+
+
+class Manual(unittest.TestCase):
+    def test_snippet_and_docstrings(self):
+        with open("docs/python.md", encoding="utf-8") as file:
+            snippet, = [text for text in re.findall(r"^```python torch\n(.*?)^```$", file.read(), re.M | re.S)
+                        if "nysbench.torch" in text]
+        names = {}
+        exec(compile(snippet, "docs/python.md", "exec"), names)
+        self.assertEqual(names["outputs"].shape, names["exact"].shape)
+        self.assertEqual(names["simpler"].shape, names["exact"].shape)
+        example, = doctest.DocTestFinder().find(nysbench.torch.kernel_ridge,
+                                                globs={"nysbench": nysbench, "torch": torch})
+        self.assertEqual(doctest.DocTestRunner().run(example), (0, 1))
+
+    def test_nysbench_alone_imports_no_torch(self):
+        script = "import sys, nysbench; print({'torch', 'triton', 'nysbench.torch'} & set(sys.modules))"
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("set()\n", ""))
 
 
 if __name__ == "__main__":

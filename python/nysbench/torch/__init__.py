@@ -11,7 +11,7 @@ kernel_ridge in its graph and breaks the graph at nystrom. PyTorch >= 2.4.
 try:
     import torch as _torch
 except ImportError as problem:
-    raise ImportError("nysbench.torch needs PyTorch >= 2.4: pip install 'nysbench[torch]'") from problem
+    raise ImportError("nysbench.torch needs PyTorch >= 2.4: pip install torch") from problem
 
 if tuple(int(part) for part in _torch.__version__.split(".")[:2]) < (2, 4):
     raise ImportError(f"nysbench.torch needs PyTorch >= 2.4, and this is {_torch.__version__}")
