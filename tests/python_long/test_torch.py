@@ -182,12 +182,15 @@ class Formulas(unittest.TestCase):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-9 * np.abs(y).max(), err_msg=str(message))
 
     def test_kernel_ridge(self):
-        """Sharp heads, where keys are certain to be sampled, and flat ones; all keys; one landmark; a token."""
-        for n, d, dv, sizes, sharp in (
-                (150, 8, 5, (9, 80, 20, 100), 2.385), (150, 8, 5, (9, 80, 20, 100), 0.1),
-                (97, 3, 4, (17, 97, 40, 97), 1.7), (31, 5, 1, (1, 13, 1, 11), 1), (1, 4, 3, (1, 1, 1, 1), 1)):
+        """Sharp heads, where keys are certain to be sampled, and flat ones; all keys; points of which some are the
+        same, so that groups are empty; one landmark; a token."""
+        for n, d, dv, sizes, sharp, different in (
+                (150, 8, 5, (9, 80, 20, 100), 2.385, 150), (150, 8, 5, (9, 80, 20, 100), 0.1, 150),
+                (97, 3, 4, (17, 97, 40, 97), 1.7, 97), (97, 3, 4, (17, 70, 40, 80), 1.7, 11),
+                (31, 5, 1, (1, 13, 1, 11), 1, 31), (1, 4, 3, (1, 1, 1, 1), 1, 1)):
             sizes = _plain.Sizes(n, *sizes)
-            q, k, v = drawn((3, n, d), (3, n, d), (3, n, dv), seed=n)
+            q, k, v = (x.repeat(1, -(-n // different), 1)[:, :n] for x in drawn(
+                (3, different, d), (3, different, d), (3, different, dv), seed=n))
             out, choice = _plain.kernel_ridge(sharp * q, k, v, sizes, 7)
             self.assertEqual(choice.queries.unique().numel(), sizes.queries)
             for h in range(3):
