@@ -49,7 +49,7 @@ def layer_number(name):
 
 @dataclass
 class Call:
-    """One attention of one pass; number: of its layer."""
+    """One attention of one pass; number: of its layer; crossed: whether it attends to another sequence, None: not known."""
     module: object
     name: str
     number: int
@@ -58,7 +58,7 @@ class Call:
     v: object
     mask: object
     options: dict
-    crossed: bool
+    crossed: bool | None
     implementation: str
     next: object
     own: object
@@ -84,13 +84,26 @@ class Call:
     def check_plain(self):
         """Refuses what is known to be more than softmax(q k'/sqrt d) v over all keys, or all up to the query's own."""
         if self.q.shape[-2] != self.k.shape[-2]:
-            self.refuse(f"{self.q.shape[-2]} queries and {self.k.shape[-2]} keys: the pass continues a cache; "
+            self.refuse(f"{self.q.shape[-2]} queries and {self.k.shape[-2]} keys: "
+                        f"{'it attends to another sequence, or ' if self.crossed is None else ''}the pass continues a cache; "
                         "give whole inputs, with use_cache=False")
         for option, what in _CHANGES.items():
             if self.options.get(option) is not None:
                 self.refuse(f"its attention has {what} ({option})")
         if self.module.training and self.options.get("dropout"):
-            self.refuse("it trains, with dropout: call model.eval() first")
+            self.refuse("it trains, with dropout: call model.eval() first, or set the config's dropout of attention to 0")
+
+    def check_replaceable(self):
+        """Refuses what another attention cannot stand for."""
+        self.check_plain()
+        if self.options.get("output_attentions"):
+            self.refuse("its weights are asked for (output_attentions), which an attention in its place does not have")
+
+    def replaced(self, attention, causal):
+        """Outputs that attention(q, k, v, causal=...) of tensors, (batch, heads, n, dv), has in this one's place."""
+        factor = self.factor()
+        q = self.q if factor == 1 else self.q * factor
+        return attention(q, self.k, self.v, causal=causal).transpose(1, 2).to(self.q.dtype).contiguous()
 
     def causal(self):
         """True or False; ArgumentError if the mask is neither causal nor lets all be seen."""

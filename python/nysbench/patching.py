@@ -8,16 +8,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import attention
-from ._arrays import SEED, flag, integers
+from ._arrays import LARGEST_SEED, SEED, flag, integer, integers
 from ._attention_function import attend_tensors, seed_of
 from ._attention_interface import check_outputs, full_precision, layer_number, needs, off_by, require_model, taken_over
 from ._errors import ArgumentError
+from ._heads import LARGEST_TRIAL
+from ._library import text
 from ._strategy import Mistake, without_options
 
 
 @contextlib.contextmanager
 def patch(model: Any, spec: str | Callable, layers: Sequence[int] | None = None, *, threads: int | None = None, seed: int | None = None,
-          trial: int = 0, strategy: Callable | None = None, check: bool = True) -> Iterator[None]:
+          trial: int = 0, strategy: Callable | None = None, check: bool = True, backend: str | None = None) -> Iterator[None]:
     """While the context lasts, the self-attention of a model's layers is a registered one.
 
     >>> with torch.no_grad(), nysbench.patch(model, "nystrom(strategy=kmeans, landmarks=8)", layers=[1]):
@@ -30,21 +32,31 @@ def patch(model: Any, spec: str | Callable, layers: Sequence[int] | None = None,
         of an encoder and a decoder a number names a layer of each. Other layers, and cross-attention, stay as they are.
     check: in its first pass each layer's own attention is computed too, and must be softmax(q k'/sqrt d) v to float32
         rounding; False skips the check.
+    backend: "torch": nysbench.torch computes it, on the device and in the type of the model, with gradients; ArgumentError
+        for a spec that it does not have. "c": the library, in float32 on the CPU. None: nysbench.torch where it has the spec
+        and the layer is on another device or in half precision, or trains; else the library. Both have the same
+        distribution of landmarks, from other draws.
 
     Contexts may be nested; the inner one is asked first. The model decides whether the attention is causal, by its mask
     or module. ArgumentError, in the pass, for padding, a window, sinks, soft-capping, a bias, a pass that continues a
     cache, weights of the attention being asked for, and dropout in training; and in the end for a layer that no pass
     came by, and for a patch that no pass has used.
-    A backward pass through a patched layer raises RuntimeError, unless it is a function that takes tensors.
+    A backward pass through a patched layer raises RuntimeError, unless nysbench.torch computes it or a function that takes
+    tensors.
     """
     require_model(model)
     wanted = None if layers is None else set(integers("layers", layers))
     _require_numbers(model, wanted)
     given = without_options(spec, "attention") if callable(spec) else spec
-    replaced = functools.partial(attention, spec=given, threads=threads, seed=seed, trial=trial, strategy=strategy)
-    if getattr(given, "tensors", False):
-        replaced = functools.partial(_attend, given, seed_of(SEED if seed is None else seed, trial))
-    replacement = _Replacement(wanted, replaced, flag("check", check), getattr(given, "tensors", False))
+    arrays = functools.partial(attention, spec=given, threads=threads, seed=seed, trial=trial, strategy=strategy)
+    if callable(given):
+        if backend is not None:
+            raise ArgumentError(f"backend: {given.__name__} is a function, which computes by itself")
+        tensors = functools.partial(_attend, given, seed_of(SEED if seed is None else seed, trial)) if given.tensors else None
+        choose = lambda call: tensors
+    else:
+        choose = _Backend(spec, backend, threads, seed, trial, strategy)
+    replacement = _Replacement(wanted, arrays, choose, flag("check", check))
     with taken_over(model, replacement):
         yield
     replacement.finish()
@@ -65,11 +77,55 @@ def _attend(found, seed, q, k, v, *, causal):
         raise ArgumentError(str(mistake)) from None
 
 
-class _Replacement:
-    """Handles the calls: those of the layers wanted by attention(q, k, v, causal=...), of float32 arrays or of tensors."""
+class _Backend:
+    """Called with a call: the attention of nysbench.torch that is to compute it, or None, for the library."""
 
-    def __init__(self, wanted, attention, check, tensors):
-        self.wanted, self.attention, self.check, self.tensors = wanted, attention, check, tensors
+    def __init__(self, spec, backend, threads, seed, trial, strategy):
+        text("spec", spec)  # TypeError for what is none
+        if backend not in (None, "torch", "c"):
+            raise ArgumentError(f"backend {backend!r}: expected 'torch', 'c' or None")
+        seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
+        trial = integer("trial", trial, 0, LARGEST_TRIAL)
+        self.spec, self.backend, self.strategy = spec, backend, strategy
+        self.seed = seed if trial == 0 else seed_of(seed, trial)
+        if backend == "torch":
+            self._require(threads)
+
+    def _require(self, threads):
+        from .torch._models import HAS
+        if threads is not None:
+            raise ArgumentError("threads: the torch backend has those of PyTorch, see torch.set_num_threads")
+        if self.strategy is not None:
+            raise ArgumentError(f"strategy: a function is not for the torch backend: {HAS}")
+        if self.attention is None:
+            raise ArgumentError(f"{self.spec}: {HAS}")
+
+    @functools.cached_property
+    def attention(self):
+        from .torch._models import find_attention  # with Triton, half a second: not for layers that the library computes
+        return find_attention(self.spec, self.seed)
+
+    def __call__(self, call):
+        if self.backend == "torch":
+            return self.attention
+        wanted = self.backend is None and self.strategy is None and _suits_torch(call)
+        return self.attention if wanted else None
+
+
+def _suits_torch(call):
+    """Whether the layer is on another device than the CPU, in half precision, or trains."""
+    torch = needs("torch")
+    gradients = torch.is_grad_enabled() and any(x.requires_grad for x in (call.q, call.k, call.v))
+    # Checkpoints of gradients have a first pass of a module that trains without gradients.
+    return (call.q.device.type != "cpu" or call.q.dtype in (torch.float16, torch.bfloat16) or gradients or call.module.training)
+
+
+class _Replacement:
+    """Handles the calls: those of the layers wanted by choose(call), an attention of tensors, or, if that is None, by one of
+    float32 arrays; both are called as attention(q, k, v, causal=...)."""
+
+    def __init__(self, wanted, arrays, choose, check):
+        self.wanted, self.arrays, self.choose, self.check = wanted, arrays, choose, check
         self.checked, self.seen, self.calls = set(), set(), 0
 
     def __call__(self, call):
@@ -77,9 +133,7 @@ class _Replacement:
         if call.crossed or (self.wanted is not None and call.number not in self.wanted):
             return call.outputs()
         self.seen.add(call.number)
-        call.check_plain()
-        if call.options.get("output_attentions"):
-            call.refuse("its weights are asked for (output_attentions), which a patched attention does not have")
+        call.check_replaceable()
         causal = call.causal()
         if self.check and call.name not in self.checked:
             _check(call, causal)
@@ -87,15 +141,13 @@ class _Replacement:
         return self._outputs(call, causal), None
 
     def _outputs(self, call, causal):
+        tensors = self.choose(call)
+        return call.replaced(tensors or self._by_arrays, causal)
+
+    def _by_arrays(self, q, k, v, *, causal):
         torch = needs("torch")
-        factor = call.factor()
-        q = call.q if factor == 1 else call.q * factor
-        if self.tensors:
-            return self.attention(q, call.k, call.v, causal=causal).transpose(1, 2).to(call.q.dtype).contiguous()
-        q, k, v = (_array(x) for x in (q, call.k, call.v))
-        found = torch.from_numpy(self.attention(q, k, v, causal=causal))
-        found = found.transpose(1, 2).to(device=call.q.device, dtype=call.q.dtype).contiguous()
-        return _without_gradient()(call.q, call.k, call.v, found) if torch.is_grad_enabled() else found
+        found = torch.from_numpy(self.arrays(_array(q), _array(k), _array(v), causal=causal)).to(q.device)
+        return _without_gradient()(q, k, v, found) if torch.is_grad_enabled() else found
 
     def finish(self):
         missing = sorted((self.wanted or set()) - self.seen)

@@ -49,9 +49,9 @@ def other(name, config_name, **options):
     return _random(getattr(transformers, name), getattr(transformers, config_name)(**{**LLAMA, **options}))
 
 
-def modernbert(keys=16):
+def modernbert(keys=16, **options):
     """Bidirectional; layers 1 and 2 see so many keys around."""
-    return other("ModernBertModel", "ModernBertConfig", local_attention=keys, cls_token_id=3, sep_token_id=4)
+    return other("ModernBertModel", "ModernBertConfig", local_attention=keys, cls_token_id=3, sep_token_id=4, **options)
 
 
 def llama4(chunk=16):
