@@ -27,7 +27,7 @@ long=(experiments/00-smoke.yaml --plugin "$BATS_FILE_TMPDIR/naps.so" --set trial
 
 @test "the CSV begins with the documented columns, and has no zero for what was not measured" {
     "$NYSBENCH" run experiments/00-smoke.yaml -q --set plots=[] --set metrics=[error] -o "$WORK/r"
-    [ "$(head -1 "$WORK/r/rows.csv")" = "experiment,problem,head,kernel,trial,n,d,model,layer,source,strategy,landmarks,pairing,factors,core,rows,engine,precision,status,reason,error,error_se,error_subspace,error_core,error_unseen,error_unseen_subspace,error_unseen_core,floor_rank,floor_accuracy,baseline_mean,output_error,output_error_se,spectral_error,spectral_accuracy,cosine,mse,entropy_difference,rowsum_deviation,negative_fraction,negative_mass,core_residual,core_cutoff,landmark_rank,landmark_condition,select_s,core_s,forward_s,exact_s,flops,error_noise,seed,problem_label,kernel_label,strategy_label,core_label" ]
+    [ "$(head -1 "$WORK/r/rows.csv")" = "experiment,problem,head,kernel,trial,n,d,model,layer,source,strategy,landmarks,pairing,factors,core,rows,engine,precision,status,reason,error,error_se,error_subspace,error_core,error_unseen,error_unseen_subspace,error_unseen_core,floor_rank,floor_accuracy,baseline_mean,output_error,output_error_se,spectral_error,spectral_accuracy,cosine,mse,entropy_difference,rowsum_deviation,negative_fraction,negative_mass,core_residual,core_cutoff,landmark_rank,landmark_condition,select_s,core_s,forward_s,exact_s,flops,error_noise,error_subspace_noise,seed,problem_label,kernel_label,strategy_label,core_label" ]
     /usr/bin/python3 - "$WORK/r/rows.csv" <<'PY'
 import csv, sys
 for row in csv.DictReader(open(sys.argv[1], newline="")):
