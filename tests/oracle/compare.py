@@ -136,6 +136,13 @@ def bound(own, own_df, common, level):
     return np.sqrt(half + (stats.t.isf(level / 2, common[2]) ** 2 * common[1] if common[1] > 0 else 0))
 
 
+def half_interval(own, own_df, common, confidence):
+    """Half the t interval: by Satterthwaite's degrees of freedom, and above 95 % no less than the bound."""
+    total, df = combined(own, own_df, common)
+    half = stats.t.ppf((1 + confidence) / 2, df) * np.sqrt(total)
+    return half if 1 - confidence >= 0.05 else max(half, bound(own, own_df, common, 1 - confidence))
+
+
 def t_p(mean, total, df, own, own_df, common):
     """By Satterthwaite's degrees of freedom down to 0.05; below, the level at which the bound is |mean|, if that is more."""
     p = 2 * stats.t.sf(abs(mean) / np.sqrt(total), df)
@@ -177,7 +184,7 @@ def estimate(units, strata):
         common = common_error(units, strata, len(groups))
         total, df = combined(own, own_df, common)
         out["se_trials"] = np.sqrt(common[0])
-        half = stats.t.ppf(0.975, df) * np.sqrt(total)
+        half = half_interval(own, own_df, common, 0.95)
         out.update(low=np.exp(mean - half), high=np.exp(mean + half), df=df,
                    t_p=t_p(mean, total, df, own, own_df, common))
     below, above = int((all_means < 0).sum()), int((all_means > 0).sum())
@@ -215,8 +222,7 @@ def heads_differ(units, stratum):
         if len(means) < 6:
             continue
         own, common = (means.var(ddof=1) / len(means), len(means) - 1), common_error(mine, [stratum], 1)
-        variance, df = combined(*own, common)
-        half = max(stats.t.ppf(1 - 0.025 / len(heads), df) * np.sqrt(variance), bound(*own, common, 0.05 / len(heads)))
+        half = half_interval(*own, common, 1 - 0.05 / len(heads))
         ends.append((head, means.mean(), means.mean() - half, means.mean() + half))
     low, high = [e for e in ends if e[3] < 0], [e for e in ends if e[2] > 0]
     if not low or not high:
