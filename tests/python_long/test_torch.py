@@ -135,8 +135,8 @@ def grouped(groups, count, w, x):
     return np.array(means), total
 
 
-def ridge_by_formula(q, k, v, sizes, choice):
-    """Of one head: outputs, r (n), pi (n) and the place of the ridge, by leaving each row out."""
+def ridge_by_formula(q, k, v, sizes, choice, ridge=None):
+    """Of one head: outputs, r (n), pi (n) and the place of the ridge, by leaving each row out if none is given."""
     n, scale = len(q), q.shape[1]**-0.5
     centres, size = grouped(choice.query_groups, sizes.rows, np.ones(sizes.queries), q[choice.queries])
     w = np.maximum(size, 0.25)
@@ -172,7 +172,7 @@ def ridge_by_formula(q, k, v, sizes, choice):
         left = [np.delete(np.arange(sizes.rows), i) for i in range(sizes.rows)]
         off.append(sum(w[i] * ((rest[i] - gram[i, o] @ np.linalg.solve(system[np.ix_(o, o)], rest[o]))**2).sum()
                        for i, o in enumerate(left)))
-    best = int(np.argmin(off))
+    best = int(np.argmin(off)) if ridge is None else ridge
     dual = np.linalg.solve(gram + 10.0**-(best + 1) * t * np.diag(1 / w), rest)
     return features(q) @ (prior + d[:, None] * (f.T @ dual)), received, inclusion, best
 
@@ -185,7 +185,8 @@ class Formulas(unittest.TestCase):
         """Sharp heads, where keys are certain to be sampled, and flat ones; all keys; points of which some are the
         same, so that groups are empty; one landmark; a token."""
         for n, d, dv, sizes, sharp, different in (
-                (150, 8, 5, (9, 80, 20, 100), 2.385, 150), (150, 8, 5, (9, 80, 20, 100), 0.1, 150),
+                (150, 8, 5, (9, 80, 20, 100), 6, 150), (150, 8, 5, (9, 80, 20, 100), 2.385, 150),
+                (150, 8, 5, (9, 80, 20, 100), 0.1, 150),
                 (97, 3, 4, (17, 97, 40, 97), 1.7, 97), (97, 3, 4, (17, 70, 40, 80), 1.7, 11),
                 (31, 5, 1, (1, 13, 1, 11), 1, 31), (1, 4, 3, (1, 1, 1, 1), 1, 1)):
             sizes = _plain.Sizes(n, *sizes)
@@ -204,6 +205,24 @@ class Formulas(unittest.TestCase):
                     self.assertEqual(mine.ridge, ridge)
                     self.assert_near(out[h].numpy(), expected)
                     self.assertTrue((np.diff(mine.keys) >= (inclusion[mine.keys][1:] < 1)).all(), "a key twice")
+
+    def test_bounds(self):
+        """Groups that no clustering gives: keys by what they receive, down to nothing, and others at random. So features
+        and their correction reach their bounds."""
+        sizes = _plain.Sizes(150, 9, 80, 20, 150)
+        q, k, v = drawn((1, 150, 8), (1, 150, 8), (1, 150, 5))
+        _, choice = _plain.kernel_ridge(30 * q, k, v, sizes, 7)
+        groups = choice.received.argsort().argsort() * 20 // 150
+        mixed = torch.arange(150) % 3 == 0
+        groups[0, mixed] = 15 + torch.arange(150)[mixed] % 5
+        choice = choice._replace(key_groups=groups.int())
+        for ridge in range(4):
+            choice = choice._replace(ridge=torch.tensor([ridge]))
+            out, _ = _plain.kernel_ridge(30 * q, k, v, sizes, 7, choice)
+            mine = types.SimpleNamespace(**{name: (x if name == "queries" else x[0]).numpy()
+                                            for name, x in choice._asdict().items()})
+            expected, *_ = ridge_by_formula(*(x[0].numpy() for x in (30 * q, k, v)), sizes, mine, ridge)
+            self.assert_near(out[0].numpy(), expected)
 
     def test_the_operator_is_the_construction(self):
         """Heads of all inputs side by side, those that share keys too, with the sizes of the C code."""
