@@ -103,6 +103,29 @@ class Patched(unittest.TestCase):
                 wide = flat(nysbench.torch.kernel_ridge(q.float(), k.float(), v.float(), **RIDGE_OPTIONS))
                 self.assertLess(float((found - wide).abs().max()), 4 * u * float(wide.abs().max()))
 
+    def test_nothing_waits_for_the_device(self):
+        """Of tensors on the device `meta`, which have no numbers, whoever asks for one gets an error."""
+        named = models.bert(attn_implementation="small_ridge")
+        given = {name: x.to("meta") for name, x in self.given.items()}
+        self.assertEqual(named.to("meta")(**given)[0].device.type, "meta")
+        with nysbench.patch(self.model.to("meta"), RIDGE, check=False):
+            self.assertEqual(self.model(**given)[0].device.type, "meta")
+
+    def test_checkpoints_of_gradients(self):
+        """Their passes without gradients and with them are of the same attention: so are the gradients."""
+        found = []
+        for checkpoints in (None, {"use_reentrant": True}):
+            model = models.bert(attention_probs_dropout_prob=0.0, hidden_dropout_prob=0.0).train()
+            if checkpoints:
+                model.gradient_checkpointing_enable(checkpoints)
+            with nysbench.patch(model, RIDGE):
+                outputs = model(**self.given)[0]
+                outputs[..., 0].sum().backward()
+            found.append((outputs.detach(), model.encoder.layer[1].attention.self.query.weight.grad))
+        for plain, checkpointed in zip(*found):
+            self.assertTrue(torch.equal(plain, checkpointed))
+            self.assertGreater(float(plain.abs().max()), 1e-4)
+
     def test_autocast(self):
         with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16), nysbench.patch(self.model, RIDGE):
             self.assertTrue(bool(self.model(**self.given)[0].isfinite().all()))
@@ -195,7 +218,7 @@ class Training(unittest.TestCase):
         words, wanted = models.words(batch=4), torch.arange(4)
         steps, losses = torch.optim.Adam(model.parameters(), lr=2e-3), []
         with around(model):
-            for _ in range(8):
+            for _ in range(6):
                 steps.zero_grad()
                 loss = torch.nn.functional.cross_entropy(model(words).last_hidden_state.float().mean(1), wanted)
                 loss.backward()
@@ -204,7 +227,7 @@ class Training(unittest.TestCase):
                     self.assertTrue(bool(part.weight.grad.isfinite().all()) and bool(part.weight.grad.any()))
                 steps.step()
                 losses.append(float(loss.detach()))
-        self.assertLess(losses[-1], 0.5 * losses[0])
+        self.assertLess(losses[-1], 0.6 * losses[0])
 
 
 class Refused(unittest.TestCase):
