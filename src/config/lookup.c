@@ -198,6 +198,7 @@ static nb_status explain(nb_status status, const char *config, nb_ctx *ctx)
     const char *message, *folder, *here, *there;
     NB_NEED(message, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
+    NB_TRY(ctx, nb_shipped_path(config, &config, ctx));
     NB_TRY(ctx, nb_folder_of(config, &folder, ctx));
     NB_TRY(ctx, nb_whole_path(".", &here, ctx));
     NB_TRY(ctx, nb_whole_path(folder, &there, ctx));

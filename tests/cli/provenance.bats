@@ -222,6 +222,7 @@ PY
     echo "from ..middle import helper" >"$WORK/pack/deep/last.py"
     echo "y = 0" >>"$WORK/pack/deep/last.py"
     echo "x = 1" >"$WORK/unused.py"
+    touch "$WORK/json" # a file, and no package
     config <<Y
 problems: "gaussian(n=20, d=3)"
 strategies: [uniform, "command(run=\"/usr/bin/python3 -B mine.py\", deterministic=true)"]

@@ -57,6 +57,9 @@ HEAD=experiments/data/vit_astronaut_n257_L6.safetensors
     run "$NYSBENCH" run experiments/99-none.yaml
     expect_status 2
     expect "nysbench: error: experiments/99-none.yaml: cannot be opened: No such file or directory"
+    run "$NYSBENCH" plan experiments/37-all-layers.yaml
+    expect_status 2
+    expect "build/all-layers/vit-4097_*.safetensors: no file matches; looked for in $WORK and in "
     run "$NYSBENCH" measure --head experiments/data/none.safetensors:0 --strategy uniform -m 8 --core svd
     expect_status 2
     expect "experiments/data/none.safetensors: cannot be opened"
