@@ -17,7 +17,7 @@
 static nb_status prepare(const char *folder, const char *experiment, nb_ctx *ctx)
 {
     const char *experiments, *heads[] = {NULL, NULL};
-    const nb_override values[] = {{"trials", "3"}, {NULL, NULL}};
+    const nb_override values[] = {{NULL, NULL}};
     const nb_new_answers answers = {values, heads};
     struct stat info;
     if (nb_is_file(experiment)) return NB_OK;

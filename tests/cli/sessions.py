@@ -24,7 +24,6 @@ NOT_RUN = {
     "./nysbench new experiment my.yaml --heads my-layer --yes": "needs the reader's heads; tests/cli/first.bats has some",
     "./nysbench run my.yaml": "needs them too",
     "./nysbench compare results/my": "needs them too",
-    "./nysbench plot results/my ratio --style=paper": "needs them too",
 }
 # Those that take minutes.
 LONG = {
