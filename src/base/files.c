@@ -272,8 +272,8 @@ nb_status nb_folder_names(const char *folder, const char *ending, int *count, co
     struct dirent **entries;
     int found = scandir(folder, &entries, NULL, alphasort);
     *count = -1;
-    NB_REQUIRE(ctx, found >= 0 || errno == ENOENT || errno == ENOTDIR, nb_file_status(errno),
-               "folder %s: cannot be read: %s", folder, strerror(errno));
+    NB_REQUIRE(ctx, found >= 0 || errno == ENOENT, nb_file_status(errno), "folder %s: cannot be read: %s", folder,
+               strerror(errno));
     if (found < 0) return NB_OK;
     bool all = (*names = nb_alloc(ctx, (size_t)found + 1, sizeof **names));
     *count = 0;

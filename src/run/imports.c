@@ -5,6 +5,7 @@
 #include "base/files.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define BLANKS " \t"
 #define NAME_ENDS BLANKS ".,;#(\\\r\n"
@@ -20,10 +21,12 @@ static nb_status folder_of(const char *path, const char **folder, nb_ctx *ctx)
 
 static nb_status add_package(nb_texts *files, const char *folder, bool *found, nb_ctx *ctx)
 {
-    const char **names, *path;
+    const char **names, *path, *place = *folder ? folder : ".";
+    struct stat info;
     int count, number;
-    NB_TRY(ctx, nb_folder_names(*folder ? folder : ".", ".py", &count, &names, ctx));
-    *found = count >= 0;
+    *found = stat(place, &info) == 0 && S_ISDIR(info.st_mode); /* a file of that name is no package */
+    if (!*found) return NB_OK;
+    NB_TRY(ctx, nb_folder_names(place, ".py", &count, &names, ctx));
     for (int i = 0; i < count; i++) {
         NB_NEED(path, nb_format(ctx, "%s%s", folder, names[i]));
         NB_TRY(ctx, nb_texts_number(files, path, &number));
