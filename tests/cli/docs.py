@@ -73,7 +73,7 @@ def check_code(code, wrong):
     for target in re.findall(r"(?:^|[;&] *|\$ )make ([a-z][a-z0-9-]*)", code, re.M):
         if target not in targets:
             wrong(f"make has no target '{target}'")
-    for name, inside in re.findall(r"\b([a-z][a-z_]+)\(((?:[a-z_]+=)[^()]*)\)", code):
+    for name, inside in re.findall(r"(?<![\w.])([a-z][a-z_]+)\(((?:[a-z_]+=)[^()]*)\)", code):
         if name not in components and name not in placeholders:
             wrong(f"no component '{name}'")
         for option in re.findall(r"(?:^|, *)([a-z_]+)=", inside) if name in components else []:
