@@ -19,7 +19,7 @@ static const nb_attention *record_of(const nb_choice *attention)
     return (const nb_attention *)attention->component;
 }
 
-/* What an attention's functions are told: a shape and a number of threads. */
+/* A shape and a number of threads, which an attention's functions are told. */
 enum { NUMBERS = 9 };
 typedef struct {
     int of[NUMBERS];

@@ -92,7 +92,7 @@ static void delete_document(void *document)
     free(document);
 }
 
-/* What the parser reads, 0-terminated. */
+/* The text that the parser reads; it is 0-terminated. */
 static const char *text_of(const yaml_parser_t *parser, size_t *length)
 {
     *length = (size_t)(parser->input.string.end - parser->input.string.start);
