@@ -133,7 +133,7 @@ static nb_status is_ready(void *choice, nb_ctx *ctx)
     return record_of(c)->ready ? record_of(c)->ready(c->options, ctx) : NB_OK;
 }
 
-/* What its options name comes first. */
+/* Components that its options name are made ready before it. */
 nb_status nb_attention_ready(const nb_choice *attention, nb_ctx *ctx)
 {
     nb_choice copy = *attention;

@@ -21,7 +21,7 @@ nb_status nb_ask_early(nb_status (*act)(void *self, nb_ctx *ctx), void *self, vo
     NB_FAIL(ctx, status, "%s: %s: %s", of->label, what, reason);
 }
 
-/* Of a small head, for what tells something that depends on it. */
+/* A small head stands for what traits and costs depend on. */
 enum { N = 64, D = 8, M = 8 };
 
 static bool has_strategy(const nb_choice *c, const nb_choice *strategy)

@@ -148,7 +148,7 @@ static void move_picks(nb_parcel *parcel, nb_picks *picks)
     if (!picks->tokens && !picks->groups && !picks->points) picks->kind = NB_NO_PICKS;
 }
 
-/* Of the arrays of the largest kind of picks, for one side or both. */
+/* Counts the bytes of the largest kind of picks, for one side or both. */
 static size_t picks_bytes(const call *c)
 {
     size_t m = (size_t)c->r->m, n = (size_t)c->a->n, d = (size_t)c->a->d;

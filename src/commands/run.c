@@ -19,7 +19,7 @@
 
 static volatile sig_atomic_t interrupted, computes; /* computes: rows are measured in this process */
 
-/* What is measured in this process may never end. */
+/* Ends the process where rows are measured in it: a row may never end by itself. */
 static void give_up(int number)
 {
     static const char text[] = "\nnysbench: interrupted; the same command continues\n";
