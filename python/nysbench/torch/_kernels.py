@@ -192,6 +192,16 @@ def _group_means(X, V, GROUP, W, INVERSE, R, CENTRE, SIZE, VALUE, COUNT, MASS, s
         tl.store(MASS + h * m + j, tl.sum(mass, 1), mask=j < m)
 
 
+@triton.jit
+def _with_block(top, total, sums, x, value, PREC: tl.constexpr):
+    """A block more of an online softmax: largest logit (base 2), sum, and unnormalised output of each row."""
+    higher = tl.maximum(top, tl.max(x, 1))
+    p = tl.exp2(x - higher[:, None])
+    fade = tl.exp2(top - higher)
+    total = total * fade + tl.sum(p, 1)
+    return higher, total, sums * fade[:, None] + tl.dot(p.to(value.dtype), value, input_precision=PREC)
+
+
 @triton.jit(do_not_specialize=["k", "n", "each", "G"])
 def _rows(C, K, V, TOP, TOTAL, OUT, scale, k, n, each, G, D: tl.constexpr, PD: tl.constexpr, DV: tl.constexpr,
           PV: tl.constexpr, PREC: tl.constexpr, R: tl.constexpr, B: tl.constexpr):
@@ -205,12 +215,7 @@ def _rows(C, K, V, TOP, TOTAL, OUT, scale, k, n, each, G, D: tl.constexpr, PD: t
         j = at + tl.arange(0, B)
         key, value = _points(K, g, j, n, d, D), _points(V, g, j, n, l, DV)
         x = tl.where(j[None, :] < end, tl.dot(c, tl.trans(key), input_precision=PREC) * scale, -FAR)
-        higher = tl.maximum(top, tl.max(x, 1))
-        p = tl.exp2(x - higher[:, None])
-        fade = tl.exp2(top - higher)
-        total = total * fade + tl.sum(p, 1)
-        sums = sums * fade[:, None] + tl.dot(p.to(value.dtype), value, input_precision=PREC)
-        top = higher
+        top, total, sums = _with_block(top, total, sums, x, value, PREC)
     at = (h * parts + part) * k + i
     tl.store(TOP + at, top, mask=i < k)
     tl.store(TOTAL + at, total, mask=i < k)
@@ -503,13 +508,7 @@ def _answer(Q, L, BIAS, Y, OUT, scale, m, n, D: tl.constexpr, PD: tl.constexpr, 
                 e = at + j
                 bias = tl.load(BIAS + h * m + e, mask=e < m, other=-FAR)
                 x = tl.dot(q, tl.trans(_points(L, h, e, m, d, D)), input_precision=PREC) * scale + bias[None, :]
-                value = _points(Y, h, e, m, l, DV)
-                higher = tl.maximum(top, tl.max(x, 1))
-                p = tl.exp2(x - higher[:, None])
-                fade = tl.exp2(top - higher)
-                total = total * fade + tl.sum(p, 1)
-                sums = sums * fade[:, None] + tl.dot(p.to(value.dtype), value, input_precision=PREC)
-                top = higher
+                top, total, sums = _with_block(top, total, sums, x, _points(Y, h, e, m, l, DV), PREC)
         out = (sums / total[:, None]).to(OUT.dtype.element_ty)
         tl.store(OUT + (h * n + i[:, None]) * DV + l, out, mask=(i[:, None] < n) & (l < DV))
 
