@@ -88,6 +88,7 @@ static nb_status print_sources(FILE *out, const nb_plan *plan, nb_ctx *ctx)
     NB_TRY(ctx, nb_label_strata(r.strata.count, r.strata.items, r.drawn, labels, ctx));
     fprintf(out, "sources: ");
     for (int s = 0; s < r.strata.count; s++) fprintf(out, "%s%d of %s", s ? ", " : "", r.counts[s], labels[s]);
+    if (plan->config->split) fprintf(out, " ('%s' of %s)", plan->config->sources, plan->config->split_file);
     for (int s = 0, few = 0; s < r.strata.count; s++)
         if (r.counts[s] < NB_LEAST_SOURCES) fprintf(out, "%s%s", few++ ? ", " : "\ntoo few for a verdict: ", labels[s]);
     fputc('\n', out);

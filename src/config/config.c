@@ -7,13 +7,20 @@
 
 bool nb_config_makes_rows(const char *key)
 {
-    static const char *const others[] = {"name", "question", "plugins", "plots", "baseline", "claims", NULL};
+    static const char *const others[] = {"name",  "question", "split",  "sources", "plugins",
+                                         "plots", "baseline", "claims", NULL};
     return !nb_text_among(key, others);
 }
 
 nb_status nb_config_init(nb_config *config, const nb_study *study, nb_ctx *ctx)
 {
-    *config = (nb_config){.study = study, .name = "", .question = "", .seed = 20260101, .warnings = {.ctx = ctx}};
+    *config = (nb_config){.study = study,
+                          .name = "",
+                          .question = "",
+                          .split_file = "none",
+                          .sources = "all",
+                          .seed = 20260101,
+                          .warnings = {.ctx = ctx}};
     if (study->component.options_size == 0) return NB_OK;
     NB_NEED(config->settings, nb_alloc(ctx, 1, study->component.options_size));
     for (const nb_option *o = study->component.options; o->key; o++)

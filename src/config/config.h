@@ -143,10 +143,14 @@ typedef struct { /* removes the rows that match all its keys */
     nb_conditions keys; /* as written */
 } nb_rule;
 
+typedef struct nb_split nb_split; /* split.c */
+
 struct nb_config {
     const nb_study *study;
     const char *name; /* of the folder under results/ */
     const char *question;
+    const char *split_file, *sources; /* "none" and "all", unless sources are split */
+    nb_split *split;                  /* of the file; NULL: none */
     long long seed;
     int trials; /* most of any block */
     nb_axis_list lists[NB_MOST_AXES];

@@ -171,6 +171,8 @@ static nb_status print_config(FILE *out, const void *what, nb_ctx *ctx)
     print_text(p, "question", c->question, true);
     fprintf(p->out, "seed: %lld", c->seed);
     print_origin(p, &c->origins, "seed");
+    print_text(p, "split", c->split_file, true);
+    print_text(p, "sources", c->sources, true);
     print_list(p, "plugins", nb_text_count(nb_plugins_loaded()), nb_plugins_loaded());
     print_text(p, "study", c->study->component.name, false);
     NB_TRY(ctx, print_blocks(p, ctx));

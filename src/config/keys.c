@@ -177,6 +177,8 @@ int nb_config_keys(const nb_study *study, nb_config_key keys[NB_MOST_KEYS], int 
                                            {.name = "name", .read = read_name},
                                            {.name = "question", .fixed = "\"\"", .read = read_question},
                                            {.name = "seed", .fixed = "20260101", .read = read_seed},
+                                           {.name = "split", .fixed = "none", .read = nb_split_read_file},
+                                           {.name = "sources", .fixed = "all", .read = nb_split_read_sources},
                                            {.name = "plugins", .fixed = "[]"},
                                            {.name = "study", .fixed = "default"},
                                            {.name = "metrics", .fixed = "all", .read = read_metrics}};

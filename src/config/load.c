@@ -245,6 +245,8 @@ static nb_status read_entries(loader *l)
     NB_TRY(l->common.ctx, read_blocks(l));
     if (l->common.mistakes->count == 0) NB_TRY(l->common.ctx, fill_blocks(l));
     if (l->common.mistakes->count == 0) NB_TRY(l->common.ctx, problem_shapes(l));
+    if (l->common.mistakes->count == 0)
+        NB_TRY(l->common.ctx, nb_split_check(c, (nb_place){.source = l->common.path}, l->common.mistakes));
     NB_TRY(l->common.ctx, read_rules(l));
     NB_TRY(l->common.ctx, read_rest(l, true));
     return c->study->check ? c->study->check(c, (nb_place){.source = l->common.path}, l->common.mistakes) : NB_OK;

@@ -121,6 +121,7 @@ nb_status nb_inputs_find(const nb_plan *plan, nb_inputs **inputs, nb_ctx *ctx)
         NB_TRY(ctx, add_values(in, plan, true, plan->scenes[s].value, &in->of_scene[s], ctx));
     for (int m = 0; m < plan->method_count; m++)
         NB_TRY(ctx, add_values(in, plan, false, plan->methods[m].value, &in->of_method[m], ctx));
+    if (plan->config->split) NB_TRY(ctx, read_file(in, plan->config->split_file, ctx));
     *inputs = in;
     return NB_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* inputs.h - the files that a plan's rows are computed from, besides the program and the config: those that options
- * name, and plug-ins. If the contents of a file change, its rows are different rows. */
+ * name, and plug-ins. If the contents of a file change, its rows are different rows. The file that splits sources is
+ * among them, but makes no row another one. */
 #ifndef NB_INPUTS_H
 #define NB_INPUTS_H
 

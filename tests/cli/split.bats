@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A split of the sources into development and test: an experiment has those of one part, or does not run.
+
+load helpers
+
+HEADS=experiments/data/minilm_us-constitution_n512_L3.safetensors
+SOURCE="US Constitution (legal), Debian miscfiles; public domain"
+
+experiment() { # "split and sources" lines
+    config <<Y
+name: e
+trials: 1
+landmarks: 8
+problems: ["heads(file=$HEADS, head=1, max_n=64)", "gaussian(n=32)"]
+strategies: segment_means
+cores: svd
+metrics: error
+$1
+Y
+}
+
+refuses() {
+    experiment "$1"
+    run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/out"
+    expect_status 2
+    [ ! -e "$WORK/out" ]
+}
+
+split() { printf '%s\n' "$@" >"$WORK/split.yaml"; }
+
+@test "an experiment with the sources of its part runs, and its folder names part and file" {
+    split "development: [opticks]" "test: ['$SOURCE', astronaut]"
+    experiment "split: split.yaml
+sources: test"
+    run "$NYSBENCH" plan "$WORK/c.yaml"
+    expect_status 0
+    unwrap
+    expect "('test' of $WORK/split.yaml)"
+    run "$NYSBENCH" run "$WORK/c.yaml" --out "$WORK/out" --quiet
+    expect_status 0
+    grep -qx "split: \"$WORK/split.yaml\"" "$WORK/out/resolved.yaml"
+    grep -qx 'sources: "test"' "$WORK/out/resolved.yaml"
+    grep -q "$(sha256sum <"$WORK/split.yaml" | cut -d' ' -f1)" "$WORK"/out/manifest*.json
+    rm "$WORK/split.yaml" # what is read later needs no split
+    run "$NYSBENCH" status "$WORK/out"
+    expect_status 0
+}
+
+@test "the other part's source, and one of no part, are named" {
+    split "development: '$SOURCE'" "test: [astronaut]"
+    refuses "split: split.yaml
+sources: test"
+    expect "sources: test: source '$SOURCE' of heads(file=$(basename "$HEADS"), max_n=64) is one of 'development' in $WORK/split.yaml"
+    split "development: [opticks]" "test: [astronaut]"
+    refuses "split: split.yaml
+sources: development"
+    expect "is in no part of $WORK/split.yaml"
+}
+
+@test "what is wrong with the two keys or the file is told with its place" {
+    refuses "sources: test"
+    expect "c.yaml:8:10: sources: 'test' needs the key 'split', a file that lists the sources of each part"
+    refuses "split: split.yaml"
+    expect "split.yaml: "
+    split "development: [us-constitution, opticks]" "test: [astronaut, opticks, {}]"
+    refuses "split: split.yaml
+sources: tst"
+    expect "$WORK/split.yaml:2:19: source 'opticks' is listed in 'development' on line 1 already"
+    expect "$WORK/split.yaml:2:28: test: expected a source, found a mapping"
+    expect "c.yaml:9:10: sources: expected a part of $WORK/split.yaml, found 'tst'; did you mean 'test'?"
+    refuses "split: split.yaml"
+    expect "sources: expected a part of $WORK/split.yaml, found 'all'; allowed: development, test"
+    split "opticks"
+    refuses "split: split.yaml
+sources: test"
+    expect "$WORK/split.yaml:1:1: expected lists of sources by part, such as 'test: [opticks]'"
+    refuses "split: [a, b]
+sources: test"
+    expect "split: expected a file, found a list"
+}
+
