@@ -70,8 +70,8 @@ nb_status nb_claims_read(nb_yaml value, const nb_study *study, bool look_up, int
  * does not have. */
 nb_status nb_claims_check(const nb_config *config, nb_mistakes *mistakes);
 
-/* Read the key `split`, a file that divides sources into parts once and for all, or "none", and then `sources`, the part
- * whose sources alone an experiment may have, or "all". */
+/* Read the key `split`, a file that divides sources into parts once and for all, or "none", and then `sources`, the
+ * part whose sources alone an experiment may have, or "all". */
 nb_status nb_split_read_file(const nb_config_loader *l, const nb_config_key *key, nb_yaml value);
 nb_status nb_split_read_sources(const nb_config_loader *l, const nb_config_key *key, nb_yaml value);
 
