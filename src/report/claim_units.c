@@ -114,10 +114,10 @@ static nb_status cross_contrasts(const nb_contrasts *c, int value, nb_claim_unit
         const nb_contrast *x = &c->items[i];
         bool alone = true;
         if (x->value != value) continue;
-        for (int s = 0; s <= u->strata.count; s++) draws[s] |= x->draws[s];
-        for (int k = 0; k < x->crossed_count; k++) alone = alone && x->crossed[k].trial == 0;
-        for (int k = 0; k < x->crossed_count; k++) {
-            nb_crossed_value one = x->crossed[k];
+        for (int s = 0; s <= u->strata.count; s++) draws[s] |= x->of.draws[s];
+        for (int k = 0; k < x->of.crossed_count; k++) alone = alone && x->of.crossed[k].trial == 0;
+        for (int k = 0; k < x->of.crossed_count; k++) {
+            nb_crossed_value one = x->of.crossed[k];
             NB_TRY(ctx, nb_crossed_draw(&all, one.trial, ctx));
             if (alone) one.trial = -1;
             NB_TRY(ctx, nb_crossed_add(&all, one, ctx));
@@ -133,18 +133,20 @@ static nb_status add_contrasts(const nb_contrasts *c, const nb_head_places *plac
 {
     int total = 0, count = 0;
     nb_head_value *items;
-    for (int i = 0; i < c->count; i++) total += c->items[i].value == value ? c->items[i].unit_count : 0;
+    for (int i = 0; i < c->count; i++) total += c->items[i].value == value ? c->items[i].of.unit_count : 0;
     NB_NEED(items, nb_alloc(ctx, (size_t)total + 1, sizeof *items));
     for (int i = 0; i < c->count; i++) {
         const nb_contrast *x = &c->items[i];
-        const nb_pair_counts *all = &x->counts[c->strata.count];
+        const nb_pair_counts *all = &x->of.counts[c->strata.count];
         if (x->value != value) continue;
         int single = all->missing + all->missing_baseline;
         if (x->refusal) u->why = x->refusal;
-        for (int k = 0; k < x->unit_count; k++)
-            items[count++] = (nb_head_value){x->units[k], nb_head_place(places, x->heads[k])};
+        for (int k = 0; k < x->of.unit_count; k++)
+            items[count++] = (nb_head_value){x->of.units[k], nb_head_place(places, x->of.heads[k])};
         u->found += all->pairs + (failures == NB_FAILURES_WORST ? single : 0);
         u->noise += all->noise;
+        u->exact += all->exact;
+        u->exact_baseline += all->exact_baseline;
         u->missing += all->neither + (failures == NB_FAILURES_WORST ? 0 : single);
     }
     return nb_claim_unite(count, items, u, ctx);

@@ -11,6 +11,7 @@
 #include "report/where.h"
 #include "statistics/intervals.h"
 #include "statistics/ranks.h"
+#include "statistics/verdict.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
@@ -120,37 +121,32 @@ static nb_status add_models(const judge *j, const nb_claim_units *u, const nb_es
     return NB_OK;
 }
 
+/* *why there is no verdict, over all strata; NULL: there may be one. */
 static nb_status find_reason(const judge *j, const nb_claim_units *u, const nb_estimate *estimates, const range *r,
                              const char **why)
 {
-    const nb_estimate *e = &estimates[u->strata.count];
-    const char *lonely = NULL; /* the first model that has but one source, where intervals need two */
-    int total = u->found + u->missing;
-    double share = total > 0 ? (double)u->missing / total : 0;
-    bool by_order = j->claim->expectation == NB_EXPECT_WINS || is_median(j->claim); /* which infinite values have */
-    *why = NULL;
+    bool wins = j->claim->expectation == NB_EXPECT_WINS;
+    bool by_order = wins || is_median(j->claim); /* which infinite values have */
+    nb_evidence evidence = {.refusal = u->why,
+                            .unfinished = j->unfinished,
+                            .counted = "results",
+                            .empty = "nothing has a result",
+                            .found = u->found,
+                            .missing = u->missing,
+                            .sources = estimates[u->strata.count].sources,
+                            .infinite = by_order ? 0 : u->infinite,
+                            .noise = u->noise,
+                            .exact = u->exact,
+                            .exact_baseline = u->exact_baseline,
+                            .drawn_trials = u->drawn_trials,
+                            .has_interval = !isnan(r->low),
+                            .no_interval = wins ? "no source differs" : "it has no interval"};
     for (int s = u->strata.count - 1; s >= 0; s--)
-        if (estimates[s].sources == 1) lonely = nb_grid_at(&u->strata, s, NB_STRATUM_NAME)->text;
-    if (u->why)
-        NB_NEED(*why, nb_strdup(j->keep, u->why));
-    else if (j->unfinished)
-        *why = j->unfinished;
-    else if (u->count == 0)
-        *why = u->noise > 0 ? "nothing is above its rounding noise" : "nothing has a result";
-    else if (u->infinite > 0 && !by_order)
-        NB_NEED(*why, nb_format(j->keep, "%d value%s not finite", u->infinite, u->infinite == 1 ? " is" : "s are"));
-    else if (e->sources < NB_LEAST_SOURCES)
-        NB_NEED(*why, nb_format(j->keep, "%d source%s, fewer than %d", e->sources, e->sources == 1 ? "" : "s",
-                                NB_LEAST_SOURCES));
-    else if (u->drawn_trials >= 0 && u->drawn_trials < NB_LEAST_TRIALS)
-        NB_TRY(j->keep, nb_draws_few(u->drawn_trials, why, j->keep));
-    else if (share > NB_MOST_MISSING)
-        NB_NEED(*why, nb_format(j->keep, "%d of %d results are missing, more than %.0f %%", u->missing, total,
-                                100 * NB_MOST_MISSING));
-    else if (isnan(r->low) && lonely)
-        NB_NEED(*why, nb_format(j->keep, "%s has only one source: select models with more", lonely));
-    else if (isnan(r->low))
-        *why = j->claim->expectation == NB_EXPECT_WINS ? "no source differs" : "it has no interval";
+        if (estimates[s].sources == 1)
+            NB_NEED(evidence.no_interval, nb_format(j->keep, "%s has only one source: select models with more",
+                                                    nb_grid_at(&u->strata, s, NB_STRATUM_NAME)->text));
+    NB_TRY(j->keep, nb_find_reason(&evidence, why, j->keep));
+    if (*why) NB_NEED(*why, nb_strdup(j->keep, *why));
     return NB_OK;
 }
 
@@ -181,10 +177,15 @@ static double more_sources(const nb_claim *c, const nb_estimate *e, const range 
 /* `same_p`: of equivalence, at 1 - `confidence`. */
 static nb_claim_verdict verdict_of(const nb_claim *c, const range *r, double same_p, double confidence)
 {
-    bool within = r->low >= c->low && r->high <= c->high;
-    if (within && (c->form != NB_CLAIM_ORDER || r->high < c->high)) return NB_CLAIM_IS_REPRODUCED;
-    if (r->low > c->high || r->high < c->low) return NB_CLAIM_IS_REFUTED;
-    return has_smallest(c) && same_p <= 1 - confidence ? NB_CLAIM_IS_EQUIVALENT : NB_CLAIM_IS_UNDECIDED;
+    static const nb_claim_verdict verdicts[] = {[NB_FOUND_INSIDE] = NB_CLAIM_IS_REPRODUCED,
+                                                [NB_FOUND_OUTSIDE] = NB_CLAIM_IS_REFUTED,
+                                                [NB_FOUND_SAME] = NB_CLAIM_IS_EQUIVALENT,
+                                                [NB_FOUND_NOTHING] = NB_CLAIM_IS_UNDECIDED};
+    return verdicts[nb_find(&(nb_test){.interval = {r->low, r->high},
+                                       .expected = {c->low, c->high},
+                                       .below = c->form == NB_CLAIM_ORDER,
+                                       .same_p = has_smallest(c) ? same_p : NAN,
+                                       .alpha = 1 - confidence})];
 }
 
 /* One of `parts` parts: from its units to its answer. */

@@ -9,10 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const nb_verdict_names[] = {
-    [NB_NO_VERDICT] = "none", [NB_REFUSED] = "refused",       [NB_EXACT] = "exact",        [NB_BETTER] = "better",
-    [NB_WORSE] = "worse",     [NB_EQUIVALENT] = "equivalent", [NB_UNDECIDED] = "undecided"};
-
 static int find_text(const nb_grid *values, const char *wanted)
 {
     for (int v = 0; v < values->count && wanted; v++) {
@@ -74,10 +70,10 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
                                      .resamples = c->terms->resamples,
                                      .seed = c->terms->seed,
                                      .margin = c->terms->margin,
-                                     .common = contrast->common};
+                                     .common = contrast->of.common};
     nb_compared item = {.contrasts = of, .contrast = contrast, .more = NAN};
     NB_NEED(estimates, nb_alloc(c->ctx, (size_t)strata + 1, sizeof *estimates));
-    NB_TRY(c->ctx, nb_estimate_units(contrast->unit_count, contrast->units, strata, &terms, estimates, c->ctx));
+    NB_TRY(c->ctx, nb_estimate_units(contrast->of.unit_count, contrast->of.units, strata, &terms, estimates, c->ctx));
     for (int s = 0; s < strata; s++) used += estimates[s].sources > 0;
     for (int s = NB_OVER_STRATA; s < strata; s++) {
         bool over = s == NB_OVER_STRATA;
@@ -85,11 +81,11 @@ static nb_status add_estimates(comparer *c, const nb_contrasts *of, const nb_con
         if (!over && (estimates[s].sources == 0 || used < 2)) continue;
         item.stratum = s;
         item.estimate = estimates[at];
-        item.pairs = &contrast->counts[at];
-        item.trials = contrast->common[at].trials;
-        item.drawn_trials = nb_drawn_trials(count, &contrast->common[first], &contrast->draws[first]);
+        item.pairs = &contrast->of.counts[at];
+        item.trials = contrast->of.common[at].trials;
+        item.drawn_trials = nb_drawn_trials(count, &contrast->of.common[first], &contrast->of.draws[first]);
         item.far_trial = NULL;
-        NB_TRY(c->ctx, find_far_trial(c, &contrast->common[at], &item.far_trial));
+        NB_TRY(c->ctx, find_far_trial(c, &contrast->of.common[at], &item.far_trial));
         NB_GROW(c->ctx, c->out->items, c->out->count, c->room);
         c->out->items[c->out->count++] = item;
     }
@@ -129,43 +125,34 @@ static nb_status adjust(comparer *c, int stratum)
     return NB_OK;
 }
 
-static nb_status find_reason(const comparer *c, nb_compared *item)
+static nb_evidence evidence_of(const comparer *c, const nb_compared *x)
 {
-    const nb_estimate *e = &item->estimate;
-    const nb_pair_counts *k = item->pairs;
-    int missing = k->missing + k->missing_baseline;
-    double share = (double)missing / (k->pairs + missing);
-    if (item->contrast->refusal)
-        item->why = item->contrast->refusal;
-    else if (c->unfinished)
-        item->why = c->unfinished;
-    else if (k->pairs == 0)
-        item->why = k->exact > 0 ? "its errors are rounding alone"
-                    : k->exact_baseline > 0
-                        ? "the baseline is exact, its errors are rounding: name another by --baseline"
-                    : k->noise > 0                      ? "nothing is above its rounding noise"
-                    : k->skipped || k->skipped_baseline ? "skipped: no pair has a result"
-                                                        : "no pair has a result";
-    else if (e->infinite > 0)
-        NB_NEED(item->why, nb_format(c->ctx, "%d of %d ratios are 0 or infinite", e->infinite, e->units));
-    else if (e->sources < NB_LEAST_SOURCES)
-        NB_NEED(item->why, nb_format(c->ctx, "%d source%s, fewer than %d", e->sources, e->sources == 1 ? "" : "s",
-                                     NB_LEAST_SOURCES));
-    else if (isnan(e->low))
-        item->why = "a model has only one source";
-    else if (item->drawn_trials >= 0 && item->drawn_trials < NB_LEAST_TRIALS)
-        NB_TRY(c->ctx, nb_draws_few(item->drawn_trials, &item->why, c->ctx));
-    else if (share > NB_MOST_MISSING && c->terms->contrast.failures == NB_FAILURES_DROP)
-        NB_NEED(item->why, nb_format(c->ctx, "%.0f %% of the pairs are missing", 100 * share));
-    return NB_OK;
+    const nb_pair_counts *k = x->pairs;
+    int single = k->missing + k->missing_baseline;
+    bool worst = c->terms->contrast.failures == NB_FAILURES_WORST;
+    return (nb_evidence){.refusal = x->contrast->refusal,
+                         .unfinished = c->unfinished,
+                         .counted = "pairs",
+                         .empty = "no pair has a result",
+                         .found = k->pairs + (worst ? single : 0),
+                         .missing = worst ? 0 : single,
+                         .sources = x->estimate.sources,
+                         .infinite = x->estimate.infinite,
+                         .ratios = !c->terms->contrast.difference,
+                         .noise = k->noise,
+                         .exact = k->exact,
+                         .exact_baseline = k->exact_baseline,
+                         .skipped = k->skipped + k->skipped_baseline,
+                         .drawn_trials = x->drawn_trials,
+                         .has_interval = !isnan(x->estimate.low),
+                         .no_interval = "a model has only one source"};
 }
 
-/* Leaves the verdict open and says what would decide it: more sources, except where the interval excludes no difference
- * and only Holm's p does not. */
+/* Says what would decide it: more sources, except where the interval excludes no difference and only Holm's p does
+ * not. */
 static nb_status leave_open(const comparer *c, nb_compared *item)
 {
     const nb_estimate *e = &item->estimate;
-    item->verdict = NB_UNDECIDED;
     if (e->high < 0 || e->low > 0)
         NB_NEED(item->why, nb_format(c->ctx, "%s by itself, not among all lines%s",
                                      (e->high < 0) != item->contrasts->metric->more ? "better" : "worse",
@@ -177,33 +164,18 @@ static nb_status leave_open(const comparer *c, nb_compared *item)
     return NB_OK;
 }
 
-/* Judges better or worse where the interval and Holm's p, over all that is compared together, exclude no difference. */
 static nb_status judge(const comparer *c, nb_compared *item)
 {
-    const nb_estimate *e = &item->estimate;
-    double alpha = 1 - c->terms->confidence;
-    bool more = item->contrasts->metric->more;
-    NB_TRY(c->ctx, find_reason(c, item));
-    if (item->contrast->refusal)
-        item->verdict = NB_REFUSED;
-    else if (!c->unfinished && item->pairs->pairs == 0 && item->pairs->exact > 0)
-        item->verdict = NB_EXACT;
-    if (item->why) return NB_OK;
-    if (e->high < 0 && item->t_holm <= alpha)
-        item->verdict = more ? NB_WORSE : NB_BETTER;
-    else if (e->low > 0 && item->t_holm <= alpha)
-        item->verdict = more ? NB_BETTER : NB_WORSE;
-    else if (e->same_p <= alpha)
-        item->verdict = NB_EQUIVALENT;
-    else
-        NB_TRY(c->ctx, leave_open(c, item));
-    return NB_OK;
+    const nb_evidence evidence = evidence_of(c, item);
+    NB_TRY(c->ctx, nb_judge(&item->estimate, &evidence, item->t_holm, item->contrasts->metric->more, &item->verdict,
+                            &item->why, c->ctx));
+    return item->verdict == NB_UNDECIDED ? leave_open(c, item) : NB_OK;
 }
 
 /* The stratum that it is of alone; -1: none. */
 static int only_stratum(const nb_compared *x)
 {
-    const nb_contrast *c = x->contrast;
+    const nb_paired *c = &x->contrast->of;
     if (x->stratum != NB_OVER_STRATA || c->unit_count == 0) return x->stratum;
     for (int i = 1; i < c->unit_count; i++)
         if (c->units[i].stratum != c->units[0].stratum) return -1;

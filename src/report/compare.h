@@ -6,14 +6,12 @@
 
 #include "report/contrast.h"
 #include "report/grid.h"
+#include "statistics/verdict.h"
 
 enum {
     NB_OVER_STRATA = -1, /* the stratum of what is over all */
     NB_BOOTSTRAPS = 2000 /* resamples */
 };
-
-typedef enum { NB_NO_VERDICT, NB_REFUSED, NB_EXACT, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
-extern const char *const nb_verdict_names[];
 
 typedef struct {
     nb_contrast_terms contrast;

@@ -45,7 +45,7 @@ static bool shares_trials(const nb_compared *x)
     for (int s = 0; s < x->contrasts->strata.count; s++)
         if (x->stratum == NB_OVER_STRATA || x->stratum == s)
             shares = shares || (!nb_grid_at(&x->contrasts->strata, s, NB_STRATUM_DRAWN)->integer &&
-                                x->contrast->counts[s].pairs > 0);
+                                x->contrast->of.counts[s].pairs > 0);
     return shares;
 }
 
@@ -130,7 +130,7 @@ static nb_status add_beside(const printer *p)
     for (int i = 0; i < c->strata.count; i++) {
         const char *label = nb_grid_at(&c->strata, i, NB_STRATUM_LABEL)->text;
         int pairs = 0;
-        for (int k = 0; k < p->comparison->count; k++) pairs += tested(&p->comparison->items[k].contrast->counts[i]);
+        for (int k = 0; k < p->comparison->count; k++) pairs += tested(&p->comparison->items[k].contrast->of.counts[i]);
         NB_TRY(p->ctx, nb_relation_add(p->relation, s, "titi", "stratum", c->values.count + i, label, pairs));
     }
     return NB_OK;

@@ -22,13 +22,11 @@ static double real_at(sqlite3_stmt *s, int column)
 typedef struct { /* one row of `side` */
     int same, trial, setting, source, head, stratum;
     bool ok, skipped, draws, seen, exact;
-    double x[3]; /* see measure */
+    double x, noise, se;
 } side;
 
-typedef struct { /* one pair of rows */
+typedef struct {
     const side *a, *b;
-    bool tie, noise;
-    double value, variance;
 } pair;
 
 typedef struct {
@@ -216,25 +214,13 @@ static nb_status ask_cells(const maker *m, const char *const *columns, const cha
 
 /* 3. */
 
-/* a against b: two that differ by no more than rounding are the same, and no error counts as less than its rounding. */
-static nb_status measure(const maker *m, pair *p)
+/* Checks that a pair has a ratio where one is wanted. */
+static nb_status check_scale(const maker *m, const pair *p)
 {
-    enum { X, NOISE, SE };
-    const double *a = p->a->x, *b = p->b->x;
-    double x = a[X], y = b[X], noise_x = fmax(a[NOISE], 0), noise_y = fmax(b[NOISE], 0);
-    double se_x = fmax(a[SE], 0), se_y = fmax(b[SE], 0);
-    p->noise = m->out->metric->noise && x <= noise_x && y <= noise_y;
-    p->tie = x == y || fabs(x - y) <= noise_x + noise_y;
-    if (m->terms->difference) {
-        p->value = p->tie ? 0 : x - y;
-        p->variance = se_x * se_x + se_y * se_y;
-        return NB_OK;
-    }
-    NB_REQUIRE(m->ctx, x >= 0 && y >= 0, NB_EINVAL,
+    double least = fmin(p->a->x, p->b->x);
+    NB_REQUIRE(m->ctx, !p->a->ok || !p->b->ok || m->terms->difference || least >= 0, NB_EINVAL,
                "%s has values below 0, such as %.3g: these have no ratio, only a difference", m->out->metric->name,
-               fmin(x, y));
-    p->value = p->tie ? 0 : log(fmax(x, noise_x) / fmax(y, noise_y));
-    if (x > 0 && y > 0) p->variance = (se_x / x) * (se_x / x) + (se_y / y) * (se_y / y);
+               least);
     return NB_OK;
 }
 
@@ -282,7 +268,9 @@ static nb_status read_sides(maker *m)
                                  .draws = sqlite3_column_int(s, DRAWS),
                                  .seen = sqlite3_column_int(s, SEEN),
                                  .exact = sqlite3_column_int(s, EXACT),
-                                 .x = {real_at(s, X), real_at(s, NOISE), real_at(s, SE)}};
+                                 .x = real_at(s, X),
+                                 .noise = real_at(s, NOISE),
+                                 .se = real_at(s, SE)};
         for (int v = sqlite3_column_int(s, VALUE) + 1; v <= m->out->values.count; v++) m->first[v] = count + 1;
     }
 }
@@ -293,17 +281,13 @@ static int compare_sides(const side *a, const side *b)
                               : (a->trial > b->trial) - (a->trial < b->trial);
 }
 
-static int compare_pairs(const void *p, const void *q)
+static int compare_settings(const void *p, const void *q)
 {
-    const side *x = ((const pair *)p)->a, *y = ((const pair *)q)->a;
-    const int keys[][2] = {
-        {x->setting, y->setting}, {x->source, y->source}, {x->head, y->head}, {x->same, y->same}, {x->trial, y->trial}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
-    return 0;
+    int x = ((const pair *)p)->a->setting, y = ((const pair *)q)->a->setting;
+    return (x > y) - (x < y);
 }
 
-/* The pairs of a value, by setting, source, head, and what is compared. */
+/* The pairs of a value, by setting. */
 static nb_status find_pairs(maker *m, int baseline, int value, int *count)
 {
     const side *a = &m->sides[m->first[value]], *a_end = &m->sides[m->first[value + 1]];
@@ -315,98 +299,43 @@ static nb_status find_pairs(maker *m, int baseline, int value, int *count)
         if (order == 0) {
             NB_GROW(m->ctx, m->pairs, *count, m->pair_room);
             m->pairs[*count] = (pair){.a = a, .b = b};
-            if (a->ok && b->ok) NB_TRY(m->ctx, measure(m, &m->pairs[*count]));
-            ++*count;
+            NB_TRY(m->ctx, check_scale(m, &m->pairs[(*count)++]));
         }
         a += order <= 0;
         b += order >= 0;
     }
-    if (*count > 0) qsort(m->pairs, (size_t)*count, sizeof *m->pairs, compare_pairs);
+    if (*count > 0) qsort(m->pairs, (size_t)*count, sizeof *m->pairs, compare_settings);
     m->unpaired[value] -= *count;
     m->unmet[value] -= *count;
     return NB_OK;
 }
 
-static bool is_pair(const pair *p)
+/* Unites pairs first ... end - 1, which are of one setting. */
+static nb_status unite(const maker *m, nb_paired *out, int first, int end)
 {
-    return p->a->ok && p->b->ok && !p->noise && !p->a->exact && !p->b->exact;
-}
-
-static void count(nb_pair_counts *c, const pair *p)
-{
-    const side *a = p->a, *b = p->b;
-    c->pairs += is_pair(p);
-    c->ties += is_pair(p) && p->tie;
-    c->noise += p->noise;
-    c->exact += a->ok && b->ok && a->exact;
-    c->exact_baseline += a->ok && b->ok && b->exact;
-    c->missing += !a->ok && b->ok;
-    c->missing_baseline += a->ok && !b->ok;
-    c->skipped += a->skipped && b->ok;
-    c->skipped_baseline += a->ok && b->skipped;
-    c->neither += !a->ok && !b->ok;
-}
-
-/* Returns what a pair without a result counts as: the largest difference seen, against whoever has none. NaN: no pair
- * shows one, and so none counts. */
-static double worst(const pair *pairs, int first, int end)
-{
-    double most = NAN;
-    for (int i = first; i < end; i++)
-        if (is_pair(&pairs[i]) && isfinite(pairs[i].value)) most = fmax(most, fabs(pairs[i].value));
-    return most;
-}
-
-/* The mean of the pairs of each head; pairs first ... end - 1 are of one setting. */
-static nb_status add_units(const maker *m, nb_contrast *c, int first, int end)
-{
-    double most = m->terms->failures == NB_FAILURES_WORST ? worst(m->pairs, first, end) : NAN;
-    if (m->out->metric->more) most = -most;
-    NB_NEED(c->units, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->units));
-    NB_NEED(c->heads, nb_alloc(m->ctx, (size_t)(end - first), sizeof *c->heads));
-    for (int i = first, next; i < end; i = next) {
-        const side *of = m->pairs[i].a;
-        nb_unit_value unit = {.stratum = of->stratum, .source = of->source};
-        int used = 0;
-        for (next = i; next < end && m->pairs[next].a->source == of->source && m->pairs[next].a->head == of->head;
-             next++) {
-            const pair *here = &m->pairs[next];
-            count(&c->counts[here->a->stratum], here);
-            count(&c->counts[m->out->strata.count], here);
-            bool both = is_pair(here), one = here->a->ok != here->b->ok;
-            if (!both && (!one || isnan(most))) continue;
-            unit.value += both ? here->value : here->a->ok ? -most : most;
-            unit.variance += here->variance;
-            used++;
-        }
-        if (used == 0) continue;
-        unit.value /= used;
-        unit.variance /= (double)used * used;
-        c->heads[c->unit_count] = of->head;
-        c->units[c->unit_count++] = unit;
-    }
-    return NB_OK;
-}
-
-/* Pairs first ... end - 1 are of one setting. */
-static nb_status find_common(const maker *m, nb_contrast *c, int first, int end)
-{
-    nb_crossed_value *values;
-    int strata = m->out->strata.count, *heads;
-    NB_NEED(values, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *values));
-    NB_NEED(heads, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *heads));
+    const nb_pair_terms terms = {m->terms->difference, m->out->metric->more, m->terms->failures};
+    nb_pair *pairs;
+    NB_NEED(pairs, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *pairs));
     for (int i = first; i < end; i++) {
-        const pair *p = &m->pairs[i];
-        const side *a = p->a;
-        if (!is_pair(p) || !isfinite(p->value)) continue;
-        c->draws[a->stratum] |= a->draws || p->b->draws;
-        c->draws[strata] |= a->draws || p->b->draws;
-        heads[c->crossed_count] = a->head;
-        values[c->crossed_count++] = (nb_crossed_value){a->stratum, a->source, a->trial, p->value};
+        const side *a = m->pairs[i].a, *b = m->pairs[i].b;
+        pairs[i - first] = (nb_pair){.stratum = a->stratum,
+                                     .source = a->source,
+                                     .head = a->head,
+                                     .trial = a->trial,
+                                     .same = a->same,
+                                     .x = a->x,
+                                     .y = b->x,
+                                     .noise_x = a->noise,
+                                     .noise_y = b->noise,
+                                     .se_x = a->se,
+                                     .se_y = b->se,
+                                     .skipped_x = a->skipped,
+                                     .skipped_y = b->skipped,
+                                     .exact_x = a->exact,
+                                     .exact_y = b->exact,
+                                     .draws = a->draws || b->draws};
     }
-    c->crossed = values;
-    c->crossed_heads = heads;
-    return nb_crossed_errors(c->crossed_count, values, strata, c->common, m->ctx);
+    return nb_pairs_unite(end - first, pairs, m->out->strata.count, &terms, out, m->ctx);
 }
 
 static bool one_has_seen(const maker *m, int first, int end)
@@ -417,16 +346,13 @@ static bool one_has_seen(const maker *m, int first, int end)
     return any && !nb_text_among(NB_ROWS_SEEN, m->terms->confounded);
 }
 
-static nb_status add_contrast(maker *m, int baseline, int value, int setting, nb_contrast **added)
+/* Pairs first ... end - 1 are its own. */
+static nb_status add_contrast(maker *m, int baseline, int value, int setting, int first, int end, nb_contrast **added)
 {
-    size_t strata = (size_t)m->out->strata.count + 1;
     NB_GROW(m->ctx, m->out->items, m->out->count, m->room);
     nb_contrast *c = *added = &m->out->items[m->out->count++];
     *c = (nb_contrast){.baseline = baseline, .value = value, .setting = setting};
-    NB_NEED(c->counts, nb_alloc(m->ctx, strata, sizeof *c->counts));
-    NB_NEED(c->common, nb_alloc(m->ctx, strata, sizeof *c->common));
-    NB_NEED(c->draws, nb_alloc(m->ctx, strata, sizeof *c->draws));
-    return NB_OK;
+    return unite(m, &c->of, first, end);
 }
 
 static nb_status add_contrasts(maker *m, int baseline, int value, int count)
@@ -434,11 +360,9 @@ static nb_status add_contrasts(maker *m, int baseline, int value, int count)
     nb_contrast *c;
     for (int i = 0, next; i < count; i = next) {
         for (next = i; next < count && m->pairs[next].a->setting == m->pairs[i].a->setting; next++) continue;
-        NB_TRY(m->ctx, add_contrast(m, baseline, value, m->pairs[i].a->setting, &c));
-        NB_TRY(m->ctx, add_units(m, c, i, next));
-        NB_TRY(m->ctx, find_common(m, c, i, next));
+        NB_TRY(m->ctx, add_contrast(m, baseline, value, m->pairs[i].a->setting, i, next, &c));
         if (!one_has_seen(m, i, next)) continue;
-        c->unit_count = 0;
+        c->of.unit_count = 0;
         NB_NEED(c->refusal,
                 nb_format(m->ctx,
                           "the method or the baseline, but not both, has looked at rows of S that both are judged "
@@ -491,7 +415,7 @@ static nb_status add_refusal(maker *m, int baseline, int value)
                                              setting_names[m->pooled], value),
                                    &setting, m->ctx));
     NB_TRY(m->ctx, find_difference(m, baseline, value, &names, &allow));
-    NB_TRY(m->ctx, add_contrast(m, baseline, value, (int)nb_grid_at(&setting, 0, 0)->integer, &c));
+    NB_TRY(m->ctx, add_contrast(m, baseline, value, (int)nb_grid_at(&setting, 0, 0)->integer, 0, 0, &c));
     if (names)
         NB_NEED(c->refusal, nb_format(m->ctx, "another %s than the baseline's; %s compares them anyway", names, allow));
     else

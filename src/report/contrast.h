@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* contrast.h - one value of a column against another, where nothing else differs: rows of the same problem, head and
- * trial that agree in all columns of their identity but that one. A setting is what they agree in. Trials of a head
- * are averaged, on the scale of the comparison; heads are the units, see statistics/estimate.h. A trial draws the same
- * random numbers for all heads of the same n: what sources have in common by it is kept apart. */
+ * trial that agree in all columns of their identity but that one. A setting is what they agree in. What is made of
+ * these pairs is in statistics/pairs.h. */
 #ifndef NB_CONTRAST_H
 #define NB_CONTRAST_H
 
 #include "report/relation.h"
-#include "statistics/crossed.h"
-#include "statistics/estimate.h"
-
-typedef enum {
-    NB_FAILURES_DROP, /* a pair of which one row has no result does not count */
-    NB_FAILURES_WORST /* it counts as the largest difference seen, against the method that has none */
-} nb_failures;
+#include "statistics/pairs.h"
 
 typedef struct {
     const char *by, *metric;       /* columns: one of the identity; a REAL */
@@ -36,27 +29,9 @@ typedef struct {
  * the run reads some of one model in several ways. What is so read are no replicates of each other. */
 #define NB_INPUT "input"
 
-typedef struct { /* of pairs of rows that are planned for both */
-    int pairs;   /* both have a result */
-    int ties;    /* of these: they differ by no more than their rounding noise */
-    int noise;   /* both have one that is not above its rounding noise, and so says nothing: not among the pairs */
-    int exact, exact_baseline;     /* both have one, and the method's, the baseline's is exact: not among the pairs */
-    int missing, missing_baseline; /* the method alone, the baseline alone has none */
-    int skipped, skipped_baseline; /* of the missing: refused by what they need, and no failure */
-    int neither;                   /* has a result */
-} nb_pair_counts;
-
 typedef struct {
     int baseline, value, setting; /* codes of values; the setting's number */
-    int unit_count;
-    nb_unit_value *units;    /* the method's value against the baseline's: below 0 it is less */
-    int *heads;              /* of the units */
-    nb_pair_counts *counts;  /* of each stratum, then of all */
-    nb_common_error *common; /* likewise: what trials draw alike for all sources */
-    bool *draws;             /* likewise: whether anything is drawn on data that stay the same, see nb_drawn_trials */
-    int crossed_count;
-    const nb_crossed_value *crossed; /* the pairs by source and trial, which that follows from */
-    const int *crossed_heads;        /* their heads */
+    nb_paired of;                 /* the method's rows and the baseline's */
     const char *refusal; /* why it is no comparison, in what else they differ, and so has no units; NULL: it is one */
 } nb_contrast;
 

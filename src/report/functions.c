@@ -4,11 +4,12 @@
 #include "report/functions.h"
 
 #include "statistics/agreement.h"
-#include "statistics/crossed.h"
-#include "statistics/estimate.h"
 #include "statistics/friedman.h"
 #include "statistics/line.h"
+#include "statistics/multiple.h"
+#include "statistics/pairs.h"
 #include "statistics/ranks.h"
+#include "statistics/verdict.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -30,8 +31,8 @@ static const char list_kind[8] = "nb_list1"; /* before the values of a list */
 typedef struct {
     char kind[8];
     nb_estimate estimate;
-    int pairs, missing; /* of pairs of rows: both have a result; one has none */
-    int drawn_trials;   /* see nb_drawn_trials */
+    nb_pair_counts counts; /* of a ratio */
+    int drawn_trials;      /* see nb_drawn_trials */
 } estimate_blob;
 static const char estimate_kind[8] = "nb_est1";
 
@@ -48,6 +49,7 @@ typedef struct { /* a function of SQL, which is given to its C as user data */
     number_fn *number; /* what an aggregate has at its end is one of these */
     result_fn *result;
     void (*end)(sqlite3_context *c);
+    void (*value)(sqlite3_context *c); /* of a function of windows that begin with the first row: its value so far */
     estimate_fn *estimate; /* where the result is one */
 } function;
 
@@ -243,65 +245,43 @@ static void sort_rows(gathered *g, int *columns)
     qsort_r(g->values, (size_t)g->count, (size_t)g->width * sizeof *g->values, by_columns, columns);
 }
 
-/* The logarithm of a/b, 0 where they differ by no more than rounding; *variance: of its own error. NaN: it says
- * nothing. */
-static double log_ratio(const double *v, double *variance)
+/* The arguments of ratio_of; a row of them is a pair. */
+enum { X, Y, NOISE_X, NOISE_Y, SE_X, SE_Y, STRATUM, SOURCE, HEAD, TRIAL, DRAWS };
+
+static nb_pair pair_of(const double *v)
 {
-    double a = v[0], b = v[1], noise_a = fmax(v[2], 0), noise_b = fmax(v[3], 0), se_a = fmax(v[4], 0),
-           se_b = fmax(v[5], 0);
-    *variance = a > 0 && b > 0 ? (se_a / a) * (se_a / a) + (se_b / b) * (se_b / b) : 0;
-    if (isnan(a) || isnan(b) || a < 0 || b < 0) return NAN;
-    if (!isnan(v[2]) && a <= noise_a && b <= noise_b) return NAN;
-    return a == b || fabs(a - b) <= noise_a + noise_b ? 0 : log(fmax(a, noise_a) / fmax(b, noise_b));
+    return (nb_pair){.stratum = (int)v[STRATUM],
+                     .source = (int)v[SOURCE],
+                     .head = (int)v[HEAD],
+                     .trial = (int)v[TRIAL],
+                     .x = v[X],
+                     .y = v[Y],
+                     .noise_x = v[NOISE_X],
+                     .noise_y = v[NOISE_Y],
+                     .se_x = v[SE_X],
+                     .se_y = v[SE_Y],
+                     .draws = v[DRAWS] != 0};
 }
 
-/* Means of a head's trials as units; strata as they are numbered. */
+/* Strata as they are numbered. */
 static nb_status estimate_ratio(gathered *g, estimate_blob *out, nb_ctx *ctx)
 {
-    enum { STRATUM = 6, SOURCE, HEAD, TRIAL, DRAWS };
-    nb_unit_value *units;
-    nb_crossed_value *crossed;
-    nb_common_error *common;
+    nb_pair *pairs;
+    nb_paired paired;
     nb_estimate *estimates;
-    bool *draws;
-    int strata = 0, unit_count = 0, crossed_count = 0;
+    int strata = 0;
+    NB_NEED(pairs, nb_alloc(ctx, (size_t)g->count, sizeof *pairs));
     for (int i = 0; i < g->count; i++) {
-        int stratum = (int)g->values[(size_t)i * (size_t)g->width + STRATUM];
-        if (stratum >= strata) strata = stratum + 1;
+        pairs[i] = pair_of(g->values + (size_t)i * (size_t)g->width);
+        if (pairs[i].stratum >= strata) strata = pairs[i].stratum + 1;
     }
-    NB_NEED(draws, nb_alloc(ctx, (size_t)strata + 1, sizeof *draws));
-    NB_NEED(units, nb_alloc(ctx, (size_t)g->count, sizeof *units));
-    NB_NEED(crossed, nb_alloc(ctx, (size_t)g->count, sizeof *crossed));
-    sort_rows(g, (int[]){STRATUM, SOURCE, HEAD, TRIAL, -1});
-    for (int i = 0, next; i < g->count; i = next) {
-        const double *first = g->values + (size_t)i * (size_t)g->width;
-        nb_unit_value unit = {.stratum = (int)first[STRATUM], .source = (int)first[SOURCE]};
-        int used = 0;
-        for (next = i; next < g->count; next++) {
-            const double *v = g->values + (size_t)next * (size_t)g->width;
-            double variance, x = log_ratio(v, &variance);
-            if (v[STRATUM] != first[STRATUM] || v[SOURCE] != first[SOURCE] || v[HEAD] != first[HEAD]) break;
-            out->missing += isnan(v[0]) != isnan(v[1]);
-            if (isnan(x)) continue;
-            out->pairs++;
-            if (v[DRAWS] != 0) draws[unit.stratum] = draws[strata] = true;
-            unit.value += x;
-            unit.variance += variance;
-            used++;
-            if (isfinite(x)) crossed[crossed_count++] = (nb_crossed_value){unit.stratum, unit.source, (int)v[TRIAL], x};
-        }
-        if (used == 0) continue;
-        unit.value /= used;
-        unit.variance /= (double)used * used;
-        units[unit_count++] = unit;
-    }
-    NB_NEED(common, nb_alloc(ctx, (size_t)strata + 1, sizeof *common));
+    NB_TRY(ctx, nb_pairs_unite(g->count, pairs, strata, &(nb_pair_terms){.difference = false}, &paired, ctx));
     NB_NEED(estimates, nb_alloc(ctx, (size_t)strata + 1, sizeof *estimates));
-    NB_TRY(ctx, nb_crossed_errors(crossed_count, crossed, strata, common, ctx));
-    const nb_estimate_terms terms = {.confidence = 0.95, .common = common};
-    NB_TRY(ctx, nb_estimate_units(unit_count, units, strata, &terms, estimates, ctx));
+    const nb_estimate_terms terms = {.confidence = 0.95, .common = paired.common};
+    NB_TRY(ctx, nb_estimate_units(paired.unit_count, paired.units, strata, &terms, estimates, ctx));
     out->estimate = estimates[strata];
-    out->drawn_trials = nb_drawn_trials(strata + 1, common, draws);
+    out->counts = paired.counts[strata];
+    out->drawn_trials = nb_drawn_trials(strata + 1, paired.common, paired.draws);
     return NB_OK;
 }
 
@@ -435,16 +415,6 @@ static nb_status friedman(gathered *g, sqlite3_context *c, nb_ctx *ctx)
     return NB_OK;
 }
 
-/* Surely below 1, on the terms of a comparison. */
-static bool is_better(const estimate_blob *b)
-{
-    const nb_estimate *e = &b->estimate;
-    bool known = e->sources >= NB_LEAST_SOURCES && e->infinite == 0 &&
-                 (b->drawn_trials < 0 || b->drawn_trials >= NB_LEAST_TRIALS) &&
-                 b->missing <= NB_MOST_MISSING * (b->pairs + b->missing);
-    return known && e->high < 0 && e->t_p <= 0.05;
-}
-
 typedef struct { /* texts with their places */
     int count, room;
     struct {
@@ -496,25 +466,86 @@ static void listed_end(sqlite3_context *c)
     free(g->items);
 }
 
+/* False, and the function fails or is NULL, where it is none. */
+static bool read_estimate(sqlite3_context *c, sqlite3_value *value, estimate_blob *blob)
+{
+    const void *bytes = sqlite3_value_blob(value);
+    if (sqlite3_value_type(value) == SQLITE_NULL) return false;
+    bool is_one =
+        sqlite3_value_bytes(value) == sizeof *blob && memcmp(bytes, estimate_kind, sizeof blob->kind) == 0;
+    if (is_one)
+        memcpy(blob, bytes, sizeof *blob);
+    else
+        sqlite3_result_error(c, "expected an estimate, as over_sources() makes", -1);
+    return is_one;
+}
+
+/* An estimate of a ratio, and its p, corrected for all that is tested beside it. */
+CALLED(verdict)
+{
+    estimate_blob blob;
+    nb_verdict verdict;
+    const char *why;
+    if (!read_estimate(c, arguments[0], &blob)) return;
+    const nb_evidence evidence = {.counted = "pairs",
+                                  .empty = "",
+                                  .found = blob.counts.pairs,
+                                  .missing = blob.counts.missing + blob.counts.missing_baseline,
+                                  .sources = blob.estimate.sources,
+                                  .infinite = blob.estimate.infinite,
+                                  .ratios = true,
+                                  .drawn_trials = blob.drawn_trials,
+                                  .has_interval = !isnan(blob.estimate.low),
+                                  .no_interval = ""};
+    nb_ctx *ctx = nb_ctx_new();
+    if (ctx && nb_judge(&blob.estimate, &evidence, number(arguments[1]), false, &verdict, &why, ctx) == NB_OK)
+        sqlite3_result_text(c, nb_verdict_names[verdict], -1, SQLITE_STATIC);
+    else
+        sqlite3_result_error_nomem(c);
+    nb_ctx_free(ctx);
+}
+
+typedef struct {
+    nb_holm_steps steps;
+    bool begun;
+    double last; /* what the last p is corrected to; NaN: it was NULL */
+} corrected;
+
+/* Takes the p of tests in ascending order, and how many there are. */
+CALLED(holm_step)
+{
+    corrected *h = sqlite3_aggregate_context(c, sizeof *h);
+    double p = number(arguments[0]);
+    if (!h) return;
+    if (!h->begun) *h = (corrected){.steps.left = sqlite3_value_int(arguments[1]), .begun = true};
+    h->last = isnan(p) ? NAN : nb_holm_next(&h->steps, p);
+}
+
+static void holm_value(sqlite3_context *c)
+{
+    const corrected *h = sqlite3_aggregate_context(c, 0);
+    if (h) give(c, h->last);
+}
+
+/* Rows never leave a window that begins with the first one. */
+CALLED(cannot_leave)
+{
+    (void)arguments;
+    sqlite3_result_error(c, "holm: expected ROWS UNBOUNDED PRECEDING", -1);
+}
+
 CALLED(part_of)
 {
     estimate_blob blob;
     const nb_estimate *e = &blob.estimate;
-    const void *bytes = sqlite3_value_blob(arguments[0]);
-    if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) return;
-    if (sqlite3_value_bytes(arguments[0]) != sizeof blob || memcmp(bytes, estimate_kind, sizeof blob.kind) != 0) {
-        sqlite3_result_error(c, "expected an estimate, as over_sources() makes", -1);
-        return;
-    }
-    memcpy(&blob, bytes, sizeof blob);
+    if (!read_estimate(c, arguments[0], &blob)) return;
     give_part(c, (const part[]){{"center", e->mean, false},
                                 {"low", e->low, false},
                                 {"high", e->high, false},
                                 {"ratio", exp(e->mean), false},
                                 {"p", e->t_p, false},
                                 {"sources", e->sources, true},
-                                {"heads", e->units, true},
-                                {"better", is_better(&blob), true}});
+                                {"heads", e->units, true}});
 }
 
 /* Returns the finite values of a list. */
@@ -541,12 +572,13 @@ CALLED(power_of_e)
 }
 
 /* a, b, noise_a, noise_b; two errors that are rounding noise are equal */
-CALLED(log_ratio_of)
+CALLED(log_ratio)
 {
-    double v[6] = {[4] = 0, [5] = 0}, variance;
+    double v[DRAWS + 1] = {0};
     for (int i = 0; i < count; i++) v[i] = number(arguments[i]);
-    bool noise = v[0] <= v[2] && v[1] <= v[3];
-    give(c, noise ? 0 : log_ratio(v, &variance));
+    v[SE_X] = v[SE_Y] = NAN;
+    const nb_pair p = pair_of(v);
+    give(c, nb_pair_compare(&p, false).value);
 }
 
 /* below, above, equal: how many sources of a method are so against another */
@@ -684,10 +716,11 @@ static const function functions[] = {
     {"p", 1, .scalar = part_of},
     {"sources", 1, .scalar = part_of},
     {"heads", 1, .scalar = part_of},
-    {"better", 1, .scalar = part_of},
+    {"verdict", 2, .scalar = verdict},
+    {"holm", 2, .step = holm_step, .end = holm_value, .value = holm_value},
     {"nemenyi", 2, .scalar = nemenyi},
     {"sign_p", 3, .scalar = sign_p},
-    {"log_ratio", 4, .scalar = log_ratio_of},
+    {"log_ratio", 4, .scalar = log_ratio},
     {"finite", 1, .scalar = only_finite},
     {"ln", 1, .scalar = ln},
     {"exp", 1, .scalar = power_of_e},
@@ -698,17 +731,24 @@ static const function functions[] = {
     {"marked", 2, .scalar = marked},
     {"marked", 4, .scalar = marked}};
 
+static int add(sqlite3 *db, const function *f)
+{
+    enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
+    void *self = (void *)(uintptr_t)f;
+    if (f->value)
+        return sqlite3_create_window_function(db, f->name, f->arguments, FLAGS, self, f->step, f->end, f->value,
+                                              cannot_leave, NULL);
+    return sqlite3_create_function_v2(db, f->name, f->arguments, FLAGS, self, f->scalar, f->step,
+                                      f->end    ? f->end
+                                      : f->step ? finish
+                                                : NULL,
+                                      NULL);
+}
+
 nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx)
 {
     for (const function *f = functions; f < functions + sizeof functions / sizeof *functions; f++)
         NB_REQUIRE(ctx,
-                   sqlite3_create_function_v2(db, f->name, f->arguments,
-                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-                                              (void *)(uintptr_t)f, f->scalar, f->step,
-                                              f->end    ? f->end
-                                              : f->step ? finish
-                                                        : NULL,
-                                              NULL) == SQLITE_OK,
-                   NB_ENOMEM, "the function %s: %s", f->name, sqlite3_errmsg(db));
+                   add(db, f) == SQLITE_OK, NB_ENOMEM, "the function %s: %s", f->name, sqlite3_errmsg(db));
     return NB_OK;
 }

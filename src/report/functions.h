@@ -24,8 +24,11 @@
  *   slope(x, y)                   an estimate: of the least squares' line, with its t interval
  *   crossing(x, a, b)             from which x on a < b up to the last x, by lines between logarithms: the least x
  *                                 where it always is, NULL where it is not in the end
- *   center(e), low(e), high(e), ratio(e), p(e), sources(e), heads(e), better(e)
+ *   center(e), low(e), high(e), ratio(e), p(e), sources(e), heads(e)
  *                                 of an estimate; ratio(e) = exp(center(e)), heads are the units
+ *   verdict(e, p)                 of a ratio, on the terms of a comparison: 'better', 'none' ...; p corrected
+ *   holm(p, tests) OVER (ORDER BY p ROWS UNBOUNDED PRECEDING)
+ *                                 p corrected for so many tests by Holm; NULL is no test
  *   finite(x)                     NULL where x is infinite; of a list, the finite ones
  *   ln(x), exp(x), shown(format, x)   natural logarithm, its inverse; a number as C prints it
  *   bound(format, x)              the end of an interval of ratios, with the digits that tell it from 1

@@ -29,7 +29,7 @@ static const char *layer_of(const nb_head_places *p, int place)
 }
 
 /* Estimates each place in the stratum as if it were a stratum; of one alone it estimates nothing. */
-static nb_status estimate(const nb_head_places *p, const nb_contrast *c, int stratum, double confidence,
+static nb_status estimate(const nb_head_places *p, const nb_paired *c, int stratum, double confidence,
                           nb_estimate **out, nb_ctx *ctx)
 {
     nb_unit_value *units;
@@ -93,8 +93,8 @@ nb_status nb_find_head_conflict(const nb_head_places *p, bool difference, const 
     int ends[] = {-1, -1};
     const char *texts[2];
     *conflict = NULL;
-    if (contrast->unit_count < 2 * least) return NB_OK;
-    NB_TRY(ctx, estimate(p, contrast, stratum, confidence, &e, ctx));
+    if (contrast->of.unit_count < 2 * least) return NB_OK;
+    NB_TRY(ctx, estimate(p, &contrast->of, stratum, confidence, &e, ctx));
     for (int g = 0; g < p->items.count; g++) {
         if (e[g].sources < least) continue;
         if (e[g].high < 0 && (ends[0] < 0 || e[g].mean < e[ends[0]].mean)) ends[0] = g;

@@ -677,6 +677,14 @@ static nb_status make_without(const nb_relation *r)
                reason, kinds, reason));
 }
 
+static nb_status make_unfinished(const nb_relation *r)
+{
+    return nb_relation_run(
+        r, "CREATE TEMP VIEW unfinished AS SELECT 'only ' || count(CASE WHEN status <> 'planned' THEN 1 END) || ' of ' "
+           "|| count(*) || ' rows have been run' AS text FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 "
+           "END) > 0");
+}
+
 /* Drops what was made of other rows, or by another relation of the same store: all but that, its own view and which
  * rows are there. */
 static nb_status drop_all(const nb_relation *r)
@@ -707,6 +715,7 @@ static nb_status make(nb_relation *r, const char *which)
     NB_TRY(r->ctx, make_panels(r));
     NB_TRY(r->ctx, make_view(r));
     NB_TRY(r->ctx, make_without(r));
+    NB_TRY(r->ctx, make_unfinished(r));
     NB_TRY(r->ctx, make_measured(r));
     return nb_relation_run(r, "COMMIT");
 }
@@ -986,10 +995,7 @@ nb_status nb_relation_experiment(const nb_relation *r, const char **name, nb_ctx
 
 nb_status nb_relation_unfinished(const nb_relation *r, const char **text, nb_ctx *ctx)
 {
-    static const char sql[] =
-        "SELECT 'only ' || count(CASE WHEN status <> 'planned' THEN 1 END) || ' of ' || count(*) "
-        "|| ' rows have been run' FROM key HAVING count(CASE WHEN status = 'planned' THEN 1 END) > 0";
-    return nb_relation_text(r, sql, text, ctx);
+    return nb_relation_text(r, "SELECT text FROM unfinished", text, ctx);
 }
 
 nb_status nb_relation_strata(const nb_relation *r, nb_grid *strata, nb_ctx *ctx)

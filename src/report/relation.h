@@ -29,6 +29,7 @@
  *   stratum    id, name, label, drawn: a model, or a problem whose data are drawn
  *   without    kind, text: which components of a method have no result, where others of their kind have one, and why;
  *              a sentence for each kind and reason
+ *   unfinished text: "only 12 of 40 rows have been run"; nothing where all have: then there is no verdict yet
  *   source     id, stratum_id, name: a text, image or recording; of drawn data, a trial
  * A study adds its own, src/studies/STUDY/views/NAME.sql, which are made when a query names them as needed. */
 #ifndef NB_RELATION_H

@@ -183,10 +183,3 @@ int nb_drawn_trials(int strata, const nb_common_error *common, const bool *draws
         if (draws[s] && (fewest < 0 || common[s].trials < fewest)) fewest = common[s].trials;
     return fewest;
 }
-
-nb_status nb_draws_few(int trials, const char **why, nb_ctx *ctx)
-{
-    NB_NEED(*why, nb_format(ctx, "%d trial%s of what is drawn, fewer than %d", trials, trials == 1 ? "" : "s",
-                            NB_LEAST_TRIALS));
-    return NB_OK;
-}

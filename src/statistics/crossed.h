@@ -44,7 +44,5 @@ nb_status nb_crossed_errors(int count, const nb_crossed_value *values, int strat
 
 /* Returns in how many trials the sources of each stratum have what is drawn there: the fewest; -1: nothing is drawn. */
 int nb_drawn_trials(int strata, const nb_common_error *common, const bool *draws);
-/* *why: that these are too few for a verdict. */
-nb_status nb_draws_few(int trials, const char **why, nb_ctx *ctx);
 
 #endif

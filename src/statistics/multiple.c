@@ -5,9 +5,16 @@
 #include <gsl/gsl_sort.h>
 #include <math.h>
 
+double nb_holm_next(nb_holm_steps *s, double p)
+{
+    s->largest = fmax(s->largest, fmin(1, s->left * p));
+    s->left--;
+    return s->largest;
+}
+
 nb_status nb_holm(int n, const double *p, double *adjusted, nb_ctx *ctx)
 {
-    double *kept, largest = 0;
+    double *kept;
     size_t *order, count = 0;
     int *at;
     nb_mark mark = nb_ctx_mark(ctx);
@@ -21,10 +28,8 @@ nb_status nb_holm(int n, const double *p, double *adjusted, nb_ctx *ctx)
         kept[count++] = p[i];
     }
     gsl_sort_index(order, kept, 1, count);
-    for (size_t j = 0; j < count; j++) {
-        largest = fmax(largest, fmin(1, (double)(count - j) * kept[order[j]]));
-        adjusted[at[order[j]]] = largest;
-    }
+    nb_holm_steps steps = {.left = (int)count};
+    for (size_t j = 0; j < count; j++) adjusted[at[order[j]]] = nb_holm_next(&steps, kept[order[j]]);
     nb_ctx_release(ctx, mark);
     return NB_OK;
 }

@@ -10,4 +10,12 @@
  * at most alpha, however the tests depend on each other. A p of NaN is no test: it does not count, and stays NaN. */
 nb_status nb_holm(int n, const double *p, double *adjusted, nb_ctx *ctx);
 
+/* The same, step by step: `left` begins as M, and each call takes the next p in ascending order and returns what it is
+ * adjusted to. */
+typedef struct {
+    int left;
+    double largest;
+} nb_holm_steps;
+double nb_holm_next(nb_holm_steps *steps, double p);
+
 #endif

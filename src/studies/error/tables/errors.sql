@@ -4,9 +4,9 @@
 -- needs: cell
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
 -- below: In the tables:
--- note: *: least of its column and core among strategies with the same pairing and factors, and surely so: the 95 % t
---   interval of its error over the next one's in the same trial is below 1. It takes 6 sources or more: each input of a
---   file is one; where data are drawn, each trial is one
+-- note: *: least of its column and core among strategies with the same pairing and factors, and surely so: its error is
+--   'better' than the next one's by the verdict of 'nysbench compare', corrected for all that may have a star here (Holm).
+--   It takes 6 sources or more: each input of a file is one; where data are drawn, each trial is one
 -- note: [ ]: 95 % interval of the median over sources, by order statistics of the sources' own medians over heads and
 --   trials. It takes 6 sources or more
 -- note: ~: not above its rounding noise
@@ -29,15 +29,19 @@ WITH ranked AS (
     WINDOW peers AS (
         PARTITION BY panel_id, core_id, landmarks, v.factors_id, CASE WHEN kernel.one_set THEN NULL ELSE
             v.pairing_id END ORDER BY count = 0, median, variant_id)),
+first AS MATERIALIZED ( -- against the next one
+    SELECT panel_id, core_id, landmarks, variant_id, (
+               SELECT CASE WHEN NOT max(apart) THEN
+                   ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws) END
+               FROM met AS m
+               WHERE m.panel_id = r.panel_id AND m.core_id = r.core_id AND m.landmarks = r.landmarks
+                   AND m.a_id = r.variant_id AND m.b_id = r.next_id) AS e
+    FROM ranked AS r WHERE place = 1 AND median < next AND sources(over_sources) >= 6),
+family AS (SELECT *, p(e) AS p, count(p(e)) OVER () AS tests FROM first),
+corrected AS (SELECT *, holm(p, tests) OVER (ORDER BY p ROWS UNBOUNDED PRECEDING) AS holm_p FROM family),
 leading AS (
-    SELECT panel_id, core_id, landmarks, variant_id
-    FROM ranked AS r
-    WHERE place = 1 AND median < next AND sources(over_sources) >= 6 AND (
-        SELECT better(ratio_of(x, y, noise_x, noise_y, se_x, se_y, stratum_id, source_id, head_id, trial, draws))
-            AND NOT max(apart)
-        FROM met AS m
-        WHERE m.panel_id = r.panel_id AND m.core_id = r.core_id AND m.landmarks = r.landmarks
-            AND m.a_id = r.variant_id AND m.b_id = r.next_id)),
+    SELECT panel_id, core_id, landmarks, variant_id FROM corrected
+    WHERE verdict(e, holm_p) = 'better' AND NOT EXISTS (SELECT 1 FROM unfinished)),
 measured AS (SELECT DISTINCT panel_id FROM cell WHERE count > 0),
 shown_cell AS (
     SELECT r.panel_id, r.core_id, r.variant_id, r.landmarks, core.full AS band, v.label, r.stochastic,

@@ -49,13 +49,15 @@ WITH one AS (
         AND s.stratum_id IN (-1, m.stratum_id)
     GROUP BY a.standing_id, a.strategy_id, b.strategy_id),
 tested AS (SELECT *, sign_p(below, above, equal) AS sign_p FROM one),
-numbered AS ( -- Holm's family: each pair stands there twice
-    SELECT *, (count(*) OVER (PARTITION BY standing_id) - row_number() OVER (PARTITION BY standing_id
-               ORDER BY sign_p, min(a_id, b_id), max(a_id, b_id))) / 2 + 1 AS times
-    FROM tested WHERE sign_p IS NOT NULL)
-SELECT t.*, min(1.0, max(times * n.sign_p) OVER (PARTITION BY t.standing_id, t.sign_p IS NULL ORDER BY t.sign_p))
-           AS holm_p
-FROM tested AS t LEFT JOIN numbered AS n USING (standing_id, a_id, b_id);
+family AS ( -- each pair stands there twice, and is one test
+    SELECT standing_id, a_id, b_id, sign_p, count(sign_p) OVER (PARTITION BY standing_id) AS tests
+    FROM tested WHERE a_id < b_id),
+corrected AS (
+    SELECT standing_id, a_id, b_id,
+           holm(sign_p, tests) OVER (PARTITION BY standing_id ORDER BY sign_p ROWS UNBOUNDED PRECEDING) AS holm_p
+    FROM family)
+SELECT t.*, holm_p FROM tested AS t LEFT JOIN corrected AS c ON c.standing_id = t.standing_id AND c.a_id = min(t.a_id, t.b_id)
+    AND c.b_id = max(t.a_id, t.b_id);
 
 CREATE TEMP TABLE placed AS -- ranks in the sources in which all meet
 WITH one AS (

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* verdict.h - what an estimate says, and why it may say nothing. Comparisons, claims and the stars of tables all have it
+ * from here, so that one question has one answer. */
+#ifndef NB_VERDICT_H
+#define NB_VERDICT_H
+
+#include "statistics/estimate.h"
+#include "statistics/intervals.h"
+
+typedef enum { NB_NO_VERDICT, NB_REFUSED, NB_EXACT, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
+extern const char *const nb_verdict_names[];
+
+typedef struct { /* what an estimate is made of */
+    const char *refusal;    /* why there is nothing to estimate; NULL: there is */
+    const char *unfinished; /* which rows have not been run yet; NULL: all have */
+    const char *counted;    /* what `found` and `missing` count: "pairs" */
+    const char *empty;      /* how to say that none has a result: "no pair has a result" */
+    int found, missing;     /* with a result, without one */
+    int sources;
+    int infinite;              /* values that are not finite; 0 where these do no harm */
+    bool ratios;               /* values are logarithms of ratios */
+    int noise;                 /* left out: no more than their rounding noise */
+    int exact, exact_baseline; /* left out: the method's, the baseline's result is exact */
+    int skipped;               /* of the missing: refused by what they need */
+    int drawn_trials;          /* see nb_drawn_trials */
+    bool has_interval;
+    const char *no_interval; /* why it has none */
+} nb_evidence;
+
+/* Finds *why: the first reason for which there is no verdict, in words; NULL: there may be one. */
+nb_status nb_find_reason(const nb_evidence *evidence, const char **why, nb_ctx *ctx);
+
+typedef enum { NB_FOUND_INSIDE, NB_FOUND_OUTSIDE, NB_FOUND_SAME, NB_FOUND_NOTHING } nb_finding;
+
+typedef struct {
+    nb_interval interval, expected;
+    bool below;    /* the upper end of what is expected is not expected itself */
+    double p;      /* corrected for all that is tested together; 0: the interval is */
+    double same_p; /* of equivalence; NaN: it is not asked */
+    double alpha;
+} nb_test;
+
+/* Finds where the interval lies: inside of what is expected, or outside, if p is at most alpha; else whether same_p
+ * is. */
+nb_finding nb_find(const nb_test *test);
+
+/* Judges whether a method has less than the baseline, or more where `more` is better: *verdict, and *why there is none
+ * (NULL: there is). `p`: the estimate's t_p, corrected. */
+nb_status nb_judge(const nb_estimate *estimate, const nb_evidence *evidence, double p, bool more, nb_verdict *verdict,
+                   const char **why, nb_ctx *ctx);
+
+#endif
