@@ -17,9 +17,9 @@ typedef struct {
     int drawn_trials;        /* see nb_drawn_trials */
     int infinite;            /* values that were not finite before they were averaged within the head */
     int found, missing; /* pairs of rows, rows, or lines through a head's rows: that have a result, that lack one */
-    int noise;       /* left out: not above their rounding noise, where a ratio, a slope or an order would be noise */
+    int noise; /* left out: not above their rounding noise, where a ratio, a slope or an order would be noise */
     int exact, exact_baseline; /* left out: pairs of which the one's, the other's result is exact */
-    const char *why; /* why there are none, or none that count; NULL: there are */
+    const char *why;           /* why there are none, or none that count; NULL: there are */
 } nb_claim_units;
 
 /* *sql: `among`, SQL for the view `run` as all conditions here, and the claim's conditions; *why: these mean no row

@@ -50,7 +50,7 @@ typedef struct { /* a function of SQL, which is given to its C as user data */
     result_fn *result;
     void (*end)(sqlite3_context *c);
     void (*value)(sqlite3_context *c); /* of a function of windows that begin with the first row: its value so far */
-    estimate_fn *estimate; /* where the result is one */
+    estimate_fn *estimate;             /* where the result is one */
 } function;
 
 /* A function as SQLite calls it; not all look at how many arguments they have. */
@@ -471,8 +471,7 @@ static bool read_estimate(sqlite3_context *c, sqlite3_value *value, estimate_blo
 {
     const void *bytes = sqlite3_value_blob(value);
     if (sqlite3_value_type(value) == SQLITE_NULL) return false;
-    bool is_one =
-        sqlite3_value_bytes(value) == sizeof *blob && memcmp(bytes, estimate_kind, sizeof blob->kind) == 0;
+    bool is_one = sqlite3_value_bytes(value) == sizeof *blob && memcmp(bytes, estimate_kind, sizeof blob->kind) == 0;
     if (is_one)
         memcpy(blob, bytes, sizeof *blob);
     else
@@ -748,7 +747,6 @@ static int add(sqlite3 *db, const function *f)
 nb_status nb_functions_add(sqlite3 *db, nb_ctx *ctx)
 {
     for (const function *f = functions; f < functions + sizeof functions / sizeof *functions; f++)
-        NB_REQUIRE(ctx,
-                   add(db, f) == SQLITE_OK, NB_ENOMEM, "the function %s: %s", f->name, sqlite3_errmsg(db));
+        NB_REQUIRE(ctx, add(db, f) == SQLITE_OK, NB_ENOMEM, "the function %s: %s", f->name, sqlite3_errmsg(db));
     return NB_OK;
 }

@@ -2,6 +2,8 @@
 /* head_conflict.c - a contrast on each head of a model, see contrast.h */
 #include "report/contrast.h"
 
+#include "statistics/estimate.h"
+
 #include <math.h>
 #include <string.h>
 

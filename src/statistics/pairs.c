@@ -27,8 +27,7 @@ nb_pair_value nb_pair_compare(const nb_pair *p, bool difference)
 static int compare_pairs(const void *p, const void *q)
 {
     const nb_pair *a = p, *b = q;
-    const int keys[][2] = {
-        {a->source, b->source}, {a->head, b->head}, {a->same, b->same}, {a->trial, b->trial}};
+    const int keys[][2] = {{a->source, b->source}, {a->head, b->head}, {a->same, b->same}, {a->trial, b->trial}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
     return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->y > b->y) - (a->y < b->y);

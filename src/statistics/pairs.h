@@ -11,13 +11,13 @@
 
 typedef struct {
     int stratum, source, head, trial;
-    int same;                     /* of a head: which rows agree, but for the trial */
-    double x, y;                  /* results of a and b; NaN: there is none */
-    double noise_x, noise_y;      /* their rounding noise; NaN: not known */
-    double se_x, se_y;            /* their standard errors; NaN: they have none */
-    bool skipped_x, skipped_y;    /* no result, refused by what it needs */
-    bool exact_x, exact_y;        /* a result that is exact but for rounding */
-    bool draws;                   /* another trial may give another result, though the data stay */
+    int same;                  /* of a head: which rows agree, but for the trial */
+    double x, y;               /* results of a and b; NaN: there is none */
+    double noise_x, noise_y;   /* their rounding noise; NaN: not known */
+    double se_x, se_y;         /* their standard errors; NaN: they have none */
+    bool skipped_x, skipped_y; /* no result, refused by what it needs */
+    bool exact_x, exact_y;     /* a result that is exact but for rounding */
+    bool draws;                /* another trial may give another result, though the data stay */
 } nb_pair;
 
 typedef enum {
@@ -43,8 +43,8 @@ typedef struct { /* of pairs of rows that are planned for both */
 
 typedef struct {
     int unit_count;
-    nb_unit_value *units; /* a's value against b's: below 0 it is less */
-    int *heads;           /* of the units */
+    nb_unit_value *units;    /* a's value against b's: below 0 it is less */
+    int *heads;              /* of the units */
     nb_pair_counts *counts;  /* of each stratum, then of all */
     nb_common_error *common; /* likewise: what trials draw alike for all sources */
     bool *draws;             /* likewise: whether anything is drawn on data that stay the same, see nb_drawn_trials */

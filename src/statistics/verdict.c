@@ -33,8 +33,8 @@ nb_status nb_find_reason(const nb_evidence *v, const char **why, nb_ctx *ctx)
     else if (v->infinite > 0)
         NB_NEED(*why, nb_format(ctx, "%d value%s not finite", v->infinite, v->infinite == 1 ? " is" : "s are"));
     else if (v->sources < NB_LEAST_SOURCES)
-        NB_NEED(*why, nb_format(ctx, "%d source%s, fewer than %d", v->sources, v->sources == 1 ? "" : "s",
-                                NB_LEAST_SOURCES));
+        NB_NEED(*why,
+                nb_format(ctx, "%d source%s, fewer than %d", v->sources, v->sources == 1 ? "" : "s", NB_LEAST_SOURCES));
     else if (v->drawn_trials >= 0 && v->drawn_trials < NB_LEAST_TRIALS)
         NB_NEED(*why, nb_format(ctx, "%d trial%s of what is drawn, fewer than %d", v->drawn_trials,
                                 v->drawn_trials == 1 ? "" : "s", NB_LEAST_TRIALS));
@@ -48,8 +48,8 @@ nb_status nb_find_reason(const nb_evidence *v, const char **why, nb_ctx *ctx)
 
 nb_finding nb_find(const nb_test *t)
 {
-    bool sure = t->p <= t->alpha, highest = t->below ? t->interval.high < t->expected.high
-                                                     : t->interval.high <= t->expected.high;
+    bool sure = t->p <= t->alpha,
+         highest = t->below ? t->interval.high < t->expected.high : t->interval.high <= t->expected.high;
     if (sure && t->interval.low >= t->expected.low && highest) return NB_FOUND_INSIDE;
     if (sure && (t->interval.low > t->expected.high || t->interval.high < t->expected.low)) return NB_FOUND_OUTSIDE;
     return t->same_p <= t->alpha ? NB_FOUND_SAME : NB_FOUND_NOTHING;

@@ -10,7 +10,7 @@
 typedef enum { NB_NO_VERDICT, NB_REFUSED, NB_EXACT, NB_BETTER, NB_WORSE, NB_EQUIVALENT, NB_UNDECIDED } nb_verdict;
 extern const char *const nb_verdict_names[];
 
-typedef struct { /* what an estimate is made of */
+typedef struct {            /* what an estimate is made of */
     const char *refusal;    /* why there is nothing to estimate; NULL: there is */
     const char *unfinished; /* which rows have not been run yet; NULL: all have */
     const char *counted;    /* what `found` and `missing` count: "pairs" */

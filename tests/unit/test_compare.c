@@ -316,7 +316,7 @@ static void test_failures(void **state)
     terms.contrast.failures = NB_FAILURES_DROP;
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);
-    assert_string_equal(c.items[0].why, "4 of 31 pairs are missing, more than 5 %");
+    assert_string_equal(c.items[0].why, "8 of 61 pairs are missing, more than 5 %");
     for (int i = 1; i < b.count; i += 2) b.rows[i].status = "diverged";
     c = compare(*state, &b, &terms);
     assert_int_equal(c.items[0].verdict, NB_NO_VERDICT);

@@ -4,9 +4,9 @@
 -- needs: cell
 -- heading: Median relative error |S - FXB|_F / |S|_F over heads and trials
 -- below: In the tables:
--- note: *: least of its column and core among strategies with the same pairing and factors, and surely so: its error is
---   'better' than the next one's by the verdict of 'nysbench compare', corrected for all that may have a star here (Holm).
---   It takes 6 sources or more: each input of a file is one; where data are drawn, each trial is one
+-- note: *: better than the next of its column, core, pairing and factors, by the verdict of 'nysbench compare', corrected
+--   for all that may have a star here (Holm). It takes 6 sources or more: each input of a file is one; where data are
+--   drawn, each trial is one
 -- note: [ ]: 95 % interval of the median over sources, by order statistics of the sources' own medians over heads and
 --   trials. It takes 6 sources or more
 -- note: ~: not above its rounding noise
