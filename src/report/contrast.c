@@ -314,26 +314,26 @@ static nb_status find_pairs(maker *m, int baseline, int value, int *count)
 static nb_status unite(const maker *m, nb_paired *out, int first, int end)
 {
     const nb_pair_terms terms = {m->terms->difference, m->out->metric->more, m->terms->failures};
-    nb_pair *pairs;
+    nb_row_pair *pairs;
     NB_NEED(pairs, nb_alloc(m->ctx, (size_t)(end - first) + 1, sizeof *pairs));
     for (int i = first; i < end; i++) {
         const side *a = m->pairs[i].a, *b = m->pairs[i].b;
-        pairs[i - first] = (nb_pair){.stratum = a->stratum,
-                                     .source = a->source,
-                                     .head = a->head,
-                                     .trial = a->trial,
-                                     .same = a->same,
-                                     .x = a->x,
-                                     .y = b->x,
-                                     .noise_x = a->noise,
-                                     .noise_y = b->noise,
-                                     .se_x = a->se,
-                                     .se_y = b->se,
-                                     .skipped_x = a->skipped,
-                                     .skipped_y = b->skipped,
-                                     .exact_x = a->exact,
-                                     .exact_y = b->exact,
-                                     .draws = a->draws || b->draws};
+        pairs[i - first] = (nb_row_pair){.stratum = a->stratum,
+                                         .source = a->source,
+                                         .head = a->head,
+                                         .trial = a->trial,
+                                         .same = a->same,
+                                         .x = a->x,
+                                         .y = b->x,
+                                         .noise_x = a->noise,
+                                         .noise_y = b->noise,
+                                         .se_x = a->se,
+                                         .se_y = b->se,
+                                         .skipped_x = a->skipped,
+                                         .skipped_y = b->skipped,
+                                         .exact_x = a->exact,
+                                         .exact_y = b->exact,
+                                         .draws = a->draws || b->draws};
     }
     return nb_pairs_unite(end - first, pairs, m->out->strata.count, &terms, out, m->ctx);
 }

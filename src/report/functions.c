@@ -248,25 +248,25 @@ static void sort_rows(gathered *g, int *columns)
 /* The arguments of ratio_of; a row of them is a pair. */
 enum { X, Y, NOISE_X, NOISE_Y, SE_X, SE_Y, STRATUM, SOURCE, HEAD, TRIAL, DRAWS };
 
-static nb_pair pair_of(const double *v)
+static nb_row_pair pair_of(const double *v)
 {
-    return (nb_pair){.stratum = (int)v[STRATUM],
-                     .source = (int)v[SOURCE],
-                     .head = (int)v[HEAD],
-                     .trial = (int)v[TRIAL],
-                     .x = v[X],
-                     .y = v[Y],
-                     .noise_x = v[NOISE_X],
-                     .noise_y = v[NOISE_Y],
-                     .se_x = v[SE_X],
-                     .se_y = v[SE_Y],
-                     .draws = v[DRAWS] != 0};
+    return (nb_row_pair){.stratum = (int)v[STRATUM],
+                         .source = (int)v[SOURCE],
+                         .head = (int)v[HEAD],
+                         .trial = (int)v[TRIAL],
+                         .x = v[X],
+                         .y = v[Y],
+                         .noise_x = v[NOISE_X],
+                         .noise_y = v[NOISE_Y],
+                         .se_x = v[SE_X],
+                         .se_y = v[SE_Y],
+                         .draws = v[DRAWS] != 0};
 }
 
 /* Strata as they are numbered. */
 static nb_status estimate_ratio(gathered *g, estimate_blob *out, nb_ctx *ctx)
 {
-    nb_pair *pairs;
+    nb_row_pair *pairs;
     nb_paired paired;
     nb_estimate *estimates;
     int strata = 0;
@@ -576,7 +576,7 @@ CALLED(log_ratio)
     double v[DRAWS + 1] = {0};
     for (int i = 0; i < count; i++) v[i] = number(arguments[i]);
     v[SE_X] = v[SE_Y] = NAN;
-    const nb_pair p = pair_of(v);
+    const nb_row_pair p = pair_of(v);
     give(c, nb_pair_compare(&p, false).value);
 }
 

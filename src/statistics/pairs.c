@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-nb_pair_value nb_pair_compare(const nb_pair *p, bool difference)
+nb_pair_value nb_pair_compare(const nb_row_pair *p, bool difference)
 {
     double x = p->x, y = p->y, noise_x = fmax(p->noise_x, 0), noise_y = fmax(p->noise_y, 0);
     double se_x = fmax(p->se_x, 0), se_y = fmax(p->se_y, 0);
@@ -26,19 +26,19 @@ nb_pair_value nb_pair_compare(const nb_pair *p, bool difference)
 
 static int compare_pairs(const void *p, const void *q)
 {
-    const nb_pair *a = p, *b = q;
+    const nb_row_pair *a = p, *b = q;
     const int keys[][2] = {{a->source, b->source}, {a->head, b->head}, {a->same, b->same}, {a->trial, b->trial}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
     return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->y > b->y) - (a->y < b->y);
 }
 
-static bool counts(const nb_pair *p, const nb_pair_value *v)
+static bool counts(const nb_row_pair *p, const nb_pair_value *v)
 {
     return !isnan(v->value) && !v->noise && !p->exact_x && !p->exact_y;
 }
 
-static void count(nb_pair_counts *c, const nb_pair *p, const nb_pair_value *v)
+static void count(nb_pair_counts *c, const nb_row_pair *p, const nb_pair_value *v)
 {
     bool x = !isnan(p->x), y = !isnan(p->y);
     c->pairs += counts(p, v);
@@ -55,7 +55,7 @@ static void count(nb_pair_counts *c, const nb_pair *p, const nb_pair_value *v)
 
 /* Returns what a pair without a result counts as: the largest difference seen, against whoever has none. NaN: no pair
  * shows one, and so none counts. */
-static double worst(int n, const nb_pair *pairs, const nb_pair_terms *terms)
+static double worst(int n, const nb_row_pair *pairs, const nb_pair_terms *terms)
 {
     double most = NAN;
     for (int i = 0; i < n; i++) {
@@ -65,7 +65,7 @@ static double worst(int n, const nb_pair *pairs, const nb_pair_terms *terms)
     return terms->more ? -most : most;
 }
 
-static void add_crossed(const nb_pair *p, double value, int strata, nb_paired *out)
+static void add_crossed(const nb_row_pair *p, double value, int strata, nb_paired *out)
 {
     if (!isfinite(value)) return;
     out->draws[p->stratum] |= p->draws;
@@ -75,11 +75,11 @@ static void add_crossed(const nb_pair *p, double value, int strata, nb_paired *o
 }
 
 /* Adds the mean of the n pairs of one head. */
-static void add_unit(int n, const nb_pair *pairs, int strata, bool difference, double most, nb_paired *out)
+static void add_unit(int n, const nb_row_pair *pairs, int strata, bool difference, double most, nb_paired *out)
 {
     nb_unit_value unit = {.stratum = pairs->stratum, .source = pairs->source};
     int used = 0;
-    for (const nb_pair *p = pairs; p < pairs + n; p++) {
+    for (const nb_row_pair *p = pairs; p < pairs + n; p++) {
         const nb_pair_value v = nb_pair_compare(p, difference);
         bool both = counts(p, &v), one = isnan(p->x) != isnan(p->y);
         count(&out->counts[p->stratum], p, &v);
@@ -97,7 +97,7 @@ static void add_unit(int n, const nb_pair *pairs, int strata, bool difference, d
     out->units[out->unit_count++] = unit;
 }
 
-nb_status nb_pairs_unite(int n, nb_pair *pairs, int strata, const nb_pair_terms *terms, nb_paired *out, nb_ctx *ctx)
+nb_status nb_pairs_unite(int n, nb_row_pair *pairs, int strata, const nb_pair_terms *terms, nb_paired *out, nb_ctx *ctx)
 {
     size_t each = (size_t)strata + 1, all = (size_t)n + 1;
     *out = (nb_paired){.unit_count = 0};

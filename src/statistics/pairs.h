@@ -18,7 +18,7 @@ typedef struct {
     bool skipped_x, skipped_y; /* no result, refused by what it needs */
     bool exact_x, exact_y;     /* a result that is exact but for rounding */
     bool draws;                /* another trial may give another result, though the data stay */
-} nb_pair;
+} nb_row_pair;
 
 typedef enum {
     NB_FAILURES_DROP, /* a pair of which one row has no result does not count */
@@ -61,10 +61,10 @@ typedef struct {
 
 /* Compares the results of a pair: two that differ by no more than rounding are the same, and none counts as less than
  * its rounding. */
-nb_pair_value nb_pair_compare(const nb_pair *pair, bool difference);
+nb_pair_value nb_pair_compare(const nb_row_pair *pair, bool difference);
 
 /* Makes the units of pairs; sorts them. */
-nb_status nb_pairs_unite(int count, nb_pair *pairs, int strata, const nb_pair_terms *terms, nb_paired *paired,
+nb_status nb_pairs_unite(int count, nb_row_pair *pairs, int strata, const nb_pair_terms *terms, nb_paired *paired,
                          nb_ctx *ctx);
 
 #endif

@@ -326,8 +326,8 @@ static void test_stars(void **state)
     assert_non_null(strstr(text, "The pairing is joint unless a line names another."));
 }
 
-/* Rows of base and a on six texts in seven trials, at this many m: the log of their ratio is log 0.75 -+ log 1.24, whose t
- * of five degrees of freedom has p = 0.03. */
+/* Rows of base and a on six texts in seven trials, at this many m: the log of their ratio is log 0.75 -+ log 1.24, whose
+ * t of five degrees of freedom has p = 0.03. */
 static const char *close_stars_of(nb_ctx *ctx, int sizes, const char *last_status)
 {
     enum { OF_SIZE = 6 * 7 * 2 };
@@ -345,8 +345,8 @@ static const char *close_stars_of(nb_ctx *ctx, int sizes, const char *last_statu
     return nb_format(ctx, "%.*s", (int)(strstr(text, "best rank m") - text), text);
 }
 
-/* What has a star is corrected for what may have one beside it: 2 times 0.03 is no longer below 0.05. As of a comparison,
- * there is no verdict as long as a row is not run. */
+/* What has a star is corrected for what may have one beside it: 2 times 0.03 is no longer below 0.05. As of a
+ * comparison, there is no verdict as long as a row is not run. */
 static void test_stars_together(void **state)
 {
     assert_int_equal(count_stars(close_stars_of(*state, 1, "ok")), 1);
