@@ -44,15 +44,16 @@ static nb_status hint_column(const nb_column *columns, const char *text, hinted 
 
 static nb_status check_columns(const nb_column *columns, const nb_contrast_terms *terms, nb_ctx *ctx)
 {
-    const nb_column *by = nb_column_find(columns, terms->by), *metric = nb_column_find(columns, terms->metric);
+    const nb_column *by = nb_column_find(columns, terms->by);
+    const nb_column *metric = terms->metric ? nb_column_find(columns, terms->metric) : NULL;
     const char *hint = "";
     if (!by || !by->identity) NB_TRY(ctx, hint_column(columns, terms->by, HINT_METHOD, &hint, ctx));
     NB_REQUIRE(ctx, by && by->identity, NB_EINVAL, "compare: --by %s is not a column that tells rows apart%s",
                terms->by, hint);
-    if (!metric || metric->type != NB_COLUMN_REAL)
+    if (terms->metric && (!metric || metric->type != NB_COLUMN_REAL)) {
         NB_TRY(ctx, hint_column(columns, terms->metric, HINT_MEASURED, &hint, ctx));
-    NB_REQUIRE(ctx, metric && metric->type == NB_COLUMN_REAL, NB_EINVAL,
-               "compare: --metric %s is not a measured column%s", terms->metric, hint);
+        NB_FAIL(ctx, NB_EINVAL, "compare: --metric %s is not a measured column%s", terms->metric, hint);
+    }
     for (const char *const *c = terms->confounded; c && *c; c++) {
         const nb_column *column = nb_column_find(columns, *c);
         bool known = strcmp(*c, NB_ROWS_SEEN) == 0 || strcmp(*c, NB_BUILD) == 0 || (column && column->identity);
@@ -77,15 +78,13 @@ static nb_status select_rows(nb_relation *relation, const given *g, const char *
     return NB_OK;
 }
 
-/* Finds the default baseline, see nb_compare_baseline. */
-static nb_status find_baseline(const nb_relation *relation, const nb_column *by, const nb_column *metric,
-                               const given *g, const char *usual, int *baseline, nb_ctx *ctx)
+static nb_status check_several(const nb_relation *relation, const given *g, const char *by, nb_ctx *ctx)
 {
     nb_grid values;
-    NB_TRY(ctx, nb_relation_values(relation, by->name, NULL, &values, ctx));
+    NB_TRY(ctx, nb_relation_values(relation, by, NULL, &values, ctx));
     NB_REQUIRE(ctx, values.count > 1, NB_EINVAL, "compare: the rows have only one %s: there is nothing to compare%s",
-               by->name, g->where ? "; --where must leave the baseline as well, as strategy=[A, B] does" : "");
-    return *baseline < 0 ? nb_compare_baseline(relation, by, metric, &values, usual, baseline, ctx) : NB_OK;
+               by, g->where ? "; --where must leave the baseline as well, as strategy=[A, B] does" : "");
+    return NB_OK;
 }
 
 static nb_status print(const given *g, const nb_comparison *c, nb_ctx *ctx)
@@ -122,18 +121,15 @@ static nb_status compare(const char *folder, const given *g, nb_compare_terms *t
     const nb_column *metric = nb_study_metric(study);
     NB_REQUIRE(ctx, metric || terms->contrast.metric, NB_EINVAL, "compare: the study %s measures no number",
                study->component.name);
-    if (!terms->contrast.metric) terms->contrast.metric = metric->name;
     NB_TRY(ctx, check_columns(study->columns, &terms->contrast, ctx));
     if (usual_column(study) && strcmp(usual_column(study), terms->contrast.by) == 0)
         NB_TRY(ctx, nb_run_baseline(folder, &usual, ctx));
     terms->contrast.all_pairs = g->baseline && strcmp(g->baseline, "all") == 0;
     terms->contrast.builds = true;
-    NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
-    NB_TRY(ctx, find_baseline(relation, nb_column_find(study->columns, terms->contrast.by),
-                              nb_column_find(study->columns, terms->contrast.metric), g, usual,
-                              &terms->contrast.baseline, ctx));
     terms->seed = nb_grid_at(&seed, 0, 0)->integer;
-    NB_TRY(ctx, nb_compare(relation, terms, &comparison, ctx));
+    NB_TRY(ctx, select_rows(relation, g, terms->contrast.by, &terms->contrast.baseline, ctx));
+    NB_TRY(ctx, check_several(relation, g, terms->contrast.by, ctx));
+    NB_TRY(ctx, nb_compare_openly(relation, terms, usual, &comparison, ctx));
     return print(g, &comparison, ctx);
 }
 

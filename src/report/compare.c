@@ -269,25 +269,61 @@ nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_co
     return terms->contrast.pool ? find_changes(&c) : NB_OK;
 }
 
+/* Finds by what is compared: what is given, or the study's metric and the one beside it, as far as rows have them. */
+static nb_status find_metrics(const nb_relation *relation, const nb_contrast_terms *terms, const nb_column *metrics[2],
+                              nb_ctx *ctx)
+{
+    const nb_study *study = relation->study;
+    const nb_column *usual = terms->metric ? nb_column_find(study->columns, terms->metric) : nb_study_metric(study);
+    bool methods = study->baseline >= 0 && strcmp(terms->by, study->axes[study->baseline].column) == 0;
+    bool both = !terms->metric && study->beside && methods && !terms->all_pairs && !terms->difference;
+    const nb_column *wanted[] = {usual, both ? nb_column_find(study->columns, study->beside) : NULL};
+    metrics[0] = usual;
+    metrics[1] = NULL;
+    for (int i = 0, count = 0; i < 2 && wanted[1]; i++) {
+        nb_grid any;
+        const char *sql = nb_format(ctx, "SELECT 1 FROM run WHERE %s IS NOT NULL LIMIT 1", wanted[i]->name);
+        NB_TRY(ctx, nb_relation_ask(relation, sql, &any, ctx));
+        if (any.count > 0) metrics[count++] = wanted[i];
+    }
+    return NB_OK;
+}
+
+nb_status nb_compare_openly(nb_relation *relation, const nb_compare_terms *given, const char *usual, nb_comparison *out,
+                            nb_ctx *ctx)
+{
+    const nb_column *by = nb_column_find(relation->study->columns, given->contrast.by), *metrics[2];
+    nb_comparison *all;
+    nb_compare_terms *terms;
+    nb_grid values;
+    NB_NEED(all, nb_alloc(ctx, 2, sizeof *all));
+    NB_NEED(terms, nb_alloc(ctx, 2, sizeof *terms));
+    NB_TRY(ctx, nb_relation_values(relation, by->name, NULL, &values, ctx));
+    NB_TRY(ctx, find_metrics(relation, &given->contrast, metrics, ctx));
+    for (int i = 0; i < 2 && metrics[i]; i++) {
+        int *baseline = &terms[i].contrast.baseline;
+        terms[i] = *given;
+        terms[i].contrast.metric = metrics[i]->name;
+        if (*baseline < 0) NB_TRY(ctx, nb_compare_baseline(relation, by, metrics[i], &values, usual, baseline, ctx));
+        NB_TRY(ctx, nb_compare(relation, &terms[i], &all[i], ctx));
+    }
+    *out = all[0];
+    if (metrics[1]) out->beside = &all[1];
+    return NB_OK;
+}
+
 nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *pool, nb_comparison *out, nb_ctx *ctx)
 {
     const nb_study *study = relation->study;
-    const nb_column *metric = nb_study_metric(study);
-    nb_compare_terms *terms;
+    nb_compare_terms terms = {.confidence = 0.95, .resamples = resamples, .margin = log(1.02)};
     nb_grid values, seed;
-    int baseline;
     *out = (nb_comparison){.count = 0};
-    if (study->baseline < 0 || !metric) return NB_OK;
-    NB_NEED(terms, nb_alloc(ctx, 1, sizeof *terms));
-    *terms = (nb_compare_terms){.confidence = 0.95, .resamples = resamples, .margin = log(1.02)};
-    terms->contrast = (nb_contrast_terms){
-        .by = study->axes[study->baseline].column, .metric = metric->name, .pool = pool, .builds = true};
-    NB_TRY(ctx, nb_relation_values(relation, terms->contrast.by, NULL, &values, ctx));
+    if (study->baseline < 0 || !nb_study_metric(study)) return NB_OK;
+    terms.contrast =
+        (nb_contrast_terms){.by = study->axes[study->baseline].column, .baseline = -1, .pool = pool, .builds = true};
+    NB_TRY(ctx, nb_relation_values(relation, terms.contrast.by, NULL, &values, ctx));
     if (values.count < 2) return NB_OK;
-    NB_TRY(ctx, nb_compare_baseline(relation, nb_column_find(study->columns, terms->contrast.by), metric, &values,
-                                    relation->baseline, &baseline, ctx));
-    terms->contrast.baseline = baseline;
     NB_TRY(ctx, nb_relation_ask(relation, "SELECT seed FROM run WHERE number = 0", &seed, ctx));
-    terms->seed = nb_grid_at(&seed, 0, 0)->integer;
-    return nb_compare(relation, terms, out, ctx);
+    terms.seed = nb_grid_at(&seed, 0, 0)->integer;
+    return nb_compare_openly(relation, &terms, relation->baseline, out, ctx);
 }

@@ -41,12 +41,13 @@ typedef struct {
                               median of 10 trials is 1.02", the farthest one; or NULL */
 } nb_compared;
 
-typedef struct {
+typedef struct nb_comparison {
     int count; /* by setting, baseline and value; of each first what is over strata, then the strata that it has */
     nb_compared *items;
     const nb_contrasts *contrasts;
     nb_relation *relation;
     const nb_compare_terms *terms;
+    const struct nb_comparison *beside; /* the same methods by a measure of error; NULL: none */
 } nb_comparison;
 
 /* *baseline <- the code of the wanted one among the values of a column: of none, or one that they lack, the first. By a
@@ -57,7 +58,14 @@ nb_status nb_compare_baseline(const nb_relation *relation, const nb_column *by, 
 /* `terms` must outlive the comparison. */
 nb_status nb_compare(nb_relation *relation, const nb_compare_terms *terms, nb_comparison *comparison, nb_ctx *ctx);
 
-/* The study's methods by its metric, against the relation's baseline; `pool` as nb_contrast_terms. Of nothing where the
+/* Compares by terms that may leave open
+ *   the metric (NULL): the study's usual one or, where no row has that, the one beside it; where rows have both,
+ *     methods are compared by each of them
+ *   the baseline (-1): found by nb_compare_baseline, from `usual`, for each metric. */
+nb_status nb_compare_openly(nb_relation *relation, const nb_compare_terms *terms, const char *usual,
+                            nb_comparison *comparison, nb_ctx *ctx);
+
+/* The study's methods so compared, against the relation's baseline; `pool` as nb_contrast_terms. Of nothing where the
  * study has no methods to compare, or the rows fewer than two. */
 nb_status nb_compare_usual(nb_relation *relation, int resamples, const char *pool, nb_comparison *comparison,
                            nb_ctx *ctx);

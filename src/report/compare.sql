@@ -1,22 +1,24 @@
 -- A comparison, of the tables that compare_print.c makes; words in braces are of its terms. The first query answers
 -- programs. For people there is one table of three: all that is known, a line each, or a setting across.
-SELECT method, baseline, '{by}' AS "by", '{metric}' AS metric, model, {values} {pool_value} ratio AS {scale}, low, high,
+SELECT method, baseline, '{by}' AS "by", metric, model, {values} {pool_value} ratio AS {scale}, low, high,
        bootstrap_low, bootstrap_high, median, hodges_lehmann, hodges_lehmann_low, hodges_lehmann_high, {wins_columns},
-       sources_below, sources_above, sources_equal, sources, heads, pairs, ties, noise, exact, exact_baseline, missing,
+       sources_below, sources_above, sources_equal, sources, heads, pairs, ties, noise, disturbed, exact, exact_baseline, missing,
        missing_baseline, skipped, skipped_baseline, neither, infinite, icc, design_effect, effective, sd, se, se_trials,
        trials, df, t_p, t_holm_p, wilcoxon_w, wilcoxon_p, holm_p, sign_p, equivalence_p,
        CAST(more_sources AS INTEGER) AS more_sources, verdict, why, heads_differ, far_trial
 FROM compared ORDER BY line;
 
 SELECT '{metric} by {by}, {over} that of ' || CASE WHEN {all_pairs} THEN 'another' ELSE baseline_label END ||
-       ', on the same head in the same trial{more}{pooled}' AS "heading 2" FROM compared WHERE line = 0;
+       ', on the same head in the same trial{more}{pooled}' AS "heading 2" FROM compared WHERE line = 0 AND NOT {two};
+
+SELECT 'Time and error by {by}, on the same heads in the same trials{pooled}' AS "heading 2" WHERE {two};
 
 SELECT nullif(rtrim({constant} '', ', '), '') AS paragraph FROM compared WHERE line = 0;
 
 SELECT 'CONFOUNDED: they may differ in {confounded} too' AS paragraph WHERE '{confounded}' <> '';
 
-SELECT 'No verdict' || CASE WHEN count(*) = lines THEN '' ELSE ' in ' || count(*) || ' of ' || lines || ' lines' END ||
-       ': ' || why || '.' AS paragraph
+SELECT 'No verdict' || CASE WHEN count(*) = lines THEN '' ELSE ' in ' || count(*) || ' of ' || lines ||
+       CASE WHEN {two} THEN ' comparisons' ELSE ' lines' END END || ': ' || why || '.' AS paragraph
 FROM shown, (SELECT count(*) AS lines FROM shown) WHERE NOT {full} AND verdict = 'none' GROUP BY why ORDER BY min(at);
 
 -- labels: {label_count}
@@ -39,7 +41,8 @@ SELECT {labels} method_label AS "{by}", {baseline} model_label AS model, value_t
        CASE WHEN verdict = 'refused' THEN 'refused, see below' WHEN why IS NOT NULL THEN verdict || ': ' || why
             WHEN verdict = 'undecided' AND more_sources IS NOT NULL THEN 'undecided, about ' ||
                 CAST(more_sources AS INTEGER) || ' more source' || CASE more_sources WHEN 1 THEN '' ELSE 's' END
-            ELSE verdict END || CASE WHEN heads_differ IS NULL THEN '' ELSE '; heads differ' END AS verdict
+            ELSE verdict END || CASE WHEN heads_differ IS NULL THEN '' ELSE '; heads differ' END ||
+            CASE WHEN disturbed THEN '; times disturbed' ELSE '' END AS verdict
 FROM shown WHERE {full} ORDER BY line;
 
 -- labels: {label_count}
@@ -50,9 +53,39 @@ FROM shown WHERE {full} ORDER BY line;
 -- format: verdict: %s
 SELECT band AS "_band setting", method_label AS "{by}", {baseline} {model} {along_column} value_text AS {scale},
        {interval_column} {verdict_column} sources
-FROM (SELECT *, CASE verdict WHEN 'refused' THEN 'refused, see below' ELSE verdict END ||
-             CASE WHEN heads_differ IS NULL THEN '' ELSE ' !' END AS found FROM shown)
-WHERE NOT {full} AND NOT {across} ORDER BY at;
+FROM (SELECT *, rtrim(CASE verdict WHEN 'refused' THEN 'refused, see below' ELSE verdict END || ' ' || mark) AS found
+      FROM shown)
+WHERE NOT {full} AND NOT {across} AND NOT {two} ORDER BY at;
+
+-- labels: 1
+-- format: {by}: %s
+-- format: error: %.2g
+WITH entrant AS (SELECT value, setting, min(at) AS at FROM (
+        SELECT value, setting, at FROM shown UNION ALL SELECT base, setting, at FROM shown) GROUP BY value, setting),
+point AS (
+    SELECT value, setting, geomean({error}) AS error, min(coalesce({exact_row}, 0)) AS exact
+    FROM (SELECT DISTINCT line_id, value, {joined} AS setting FROM agreed) JOIN run USING (line_id)
+    WHERE {two} AND status = 'ok' AND {error} IS NOT NULL AND ({where}) GROUP BY value, setting),
+placed AS (
+    SELECT entrant.value, entrant.setting, entrant.at, point.error, t.value_text AS time, t.ratio AS x,
+           rtrim(t.verdict || ' ' || t.mark) AS found, rtrim(e.verdict || ' ' || e.mark) AS error_found,
+           CASE WHEN point.exact THEN 0.0 ELSE e.ratio END AS y
+    FROM entrant LEFT JOIN point USING (value, setting)
+    LEFT JOIN shown AS t ON t.value = entrant.value AND t.setting = entrant.setting AND t.metric = '{metric}'
+    LEFT JOIN shown AS e ON e.value = entrant.value AND e.setting = entrant.setting AND e.metric = '{error}'),
+based AS (
+    SELECT placed.*, value IN (SELECT base FROM shown WHERE metric = '{metric}') AS of_time,
+           value IN (SELECT base FROM shown WHERE metric = '{error}') AS of_error FROM placed),
+spot AS (
+    SELECT *, CASE WHEN of_time THEN 1.0 ELSE x END AS at_x, CASE WHEN of_error AND y IS NULL THEN 1.0 ELSE y END AS at_y
+    FROM based)
+SELECT (SELECT rtrim({name} '', ', ') FROM shown WHERE shown.setting = a.setting LIMIT 1) AS "_band setting",
+       (SELECT label FROM beside WHERE kind = 'value' AND code = a.value) AS "{by}",
+       CASE WHEN of_time THEN '1' ELSE coalesce(time, '-') END AS time, {time_verdict} error, {error_verdict}
+       CASE WHEN at_x IS NULL OR at_y IS NULL THEN '-'
+            WHEN EXISTS (SELECT 1 FROM spot AS b WHERE b.setting = a.setting AND b.at_x <= a.at_x AND b.at_y <= a.at_y
+                         AND (b.at_x < a.at_x OR b.at_y < a.at_y)) THEN 'no' ELSE 'yes' END AS "on the front"
+FROM spot AS a WHERE {two} ORDER BY min(at) OVER (PARTITION BY setting), value;
 
 -- labels: {label_count}
 -- format: {along}: %s
@@ -61,13 +94,12 @@ WHERE NOT {full} AND NOT {across} ORDER BY at;
 SELECT band AS "_band setting", method_label AS "{along}", {baseline} {model} coalesce(along, every) AS _across,
        marked(value_text, CASE WHEN verdict = 'refused' OR ratio IS NULL THEN '' ELSE
            CASE verdict WHEN 'better' THEN '*' WHEN 'worse' THEN 'x' WHEN 'equivalent' THEN '=' WHEN 'none' THEN
-               CASE WHEN {verdicts} THEN '?' ELSE '' END ELSE '' END ||
-           CASE WHEN heads_differ IS NULL THEN '' ELSE '!' END END) AS _cell
+               CASE WHEN {verdicts} THEN '?' ELSE '' END ELSE '' END || mark END) AS _cell
 FROM (SELECT *, min(at) OVER (PARTITION BY whole, place, value, base, stratum) AS begin FROM shown)
 LEFT JOIN (SELECT DISTINCT along AS every FROM shown WHERE NOT whole) ON whole
 WHERE {across} ORDER BY begin, at, every;
 
-SELECT '{Below} {none} is better. Each {scale} is the {geometric}mean over ' ||
+SELECT CASE WHEN {two} THEN 'Less is better.' ELSE '{Below} {none} is better.' END || ' Each {scale} is the {geometric}mean over ' ||
        CASE WHEN least = most THEN '' ELSE least || ' to ' END || most || ' source' ||
        CASE WHEN least = 1 AND most = 1 THEN '' ELSE 's' END || ' (texts, images or generated data){models}' ||
        coalesce(', with n = ' || shortest || CASE WHEN shortest < longest THEN ' to ' || longest ELSE '' END, '') ||
@@ -93,11 +125,17 @@ FROM beside WHERE CASE kind
     ELSE count = 0 AND NOT EXISTS (SELECT 1 FROM compared WHERE verdict = 'refused') END
 ORDER BY code;
 
+SELECT 'WARNING: {disturber} ran while ' || disturbed || ' of ' || rows || ' rows were timed ({disturber_hint}).' ||
+       CASE WHEN EXISTS (SELECT 1 FROM shown WHERE disturbed AND mark <> '') THEN
+            ' A verdict marked ! may be due to them.' ELSE '' END AS paragraph
+FROM (SELECT count(*) AS rows, count(CASE WHEN {disturbed} THEN 1 END) AS disturbed FROM run
+      WHERE status = 'ok' AND {metric} IS NOT NULL AND ({where})) WHERE disturbed > 0;
+
 WITH conflicts AS (
     SELECT *, row_number() OVER (ORDER BY line) AS place, count(*) OVER () - most AS more
     FROM compared, (SELECT CASE WHEN {full} THEN 6 ELSE 1 END AS most) WHERE heads_differ IS NOT NULL)
 SELECT 'WARNING: heads differ' || CASE WHEN place <= most
-       THEN ': ' || {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
+       THEN ': ' || {of_metric} {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
            CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END || ': ' || heads_differ || '.'
        ELSE ' in ' || more || ' more line' || CASE more WHEN 1 THEN '' ELSE 's' END ||
            '; --where head=0 has one head alone.' END AS paragraph
@@ -107,7 +145,7 @@ WITH far AS (
     SELECT *, row_number() OVER (ORDER BY line) AS place, count(*) OVER () - most AS more
     FROM compared, (SELECT CASE WHEN {full} THEN 6 ELSE 1 END AS most) WHERE far_trial IS NOT NULL)
 SELECT CASE WHEN place <= most
-       THEN 'WARNING: a trial is far from the others: ' || {name} method_label ||
+       THEN 'WARNING: a trial is far from the others: ' || {of_metric} {name} method_label ||
            CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
            CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END || ': ' || far_trial || '.'
        ELSE 'WARNING: a trial is far from the others in ' || more || ' more line' || CASE more WHEN 1 THEN '' ELSE 's' END
@@ -116,35 +154,40 @@ SELECT CASE WHEN place <= most
        ELSE '' END AS paragraph
 FROM far WHERE place <= most + 1 ORDER BY place;
 
-SELECT 'WARNING: ' || {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
+SELECT 'WARNING: ' || {of_metric} {name} method_label || CASE WHEN {all_pairs} THEN ' over ' || baseline_label ELSE '' END ||
        CASE WHEN stratum < 0 THEN '' ELSE ', ' || model_label END ||
        ': the effect changes sign with {pool}, over which it is pooled: ' || change || '.' AS paragraph
 FROM compared WHERE change IS NOT NULL ORDER BY line;
 
 SELECT 'WARNING: mostly no better than equal weights for all tokens (column {trivial}): ' ||
        listed(label || ' (' || worse || ' of ' || results || ' rows)', id) || '.' AS paragraph
-FROM (SELECT {by_id} AS id, count(*) AS results, count(CASE WHEN {metric} >= {trivial} THEN 1 END) AS worse FROM run
-      WHERE {judged} AND status = 'ok' AND {metric} IS NOT NULL AND ({where}) GROUP BY 1)
+FROM (SELECT {by_id} AS id, count(*) AS results, count(CASE WHEN {error} >= {trivial} THEN 1 END) AS worse FROM run
+      WHERE {judged} AND status = 'ok' AND {error} IS NOT NULL AND ({where}) GROUP BY 1)
 JOIN component USING (id) WHERE kind = '{by}' AND 2 * worse > results HAVING count(*) > 0;
 
 WITH seen AS (
     SELECT verdict AS word FROM shown WHERE ratio IS NOT NULL OR verdict = 'exact' UNION
-    SELECT 'conflict' FROM shown WHERE heads_differ IS NOT NULL UNION SELECT 'interval' WHERE {intervals}),
+    SELECT 'conflict' FROM shown WHERE heads_differ IS NOT NULL UNION SELECT 'one line' WHERE {two} UNION SELECT 'interval' WHERE {intervals} AND NOT {two}),
 known (place, word, mark, across, note) AS (VALUES
+    (0, 'one line', 'time:', NULL, '{metric}, divided by that of ' || (SELECT baseline_label FROM compared WHERE metric = '{metric}')),
+    (0.1, 'one line', 'error:', NULL, '{error}, geometric mean; the verdict is of its ratio to that of ' ||
+        (SELECT baseline_label FROM compared WHERE metric = '{error}')),
+    (0.2, 'one line', 'on the front:', NULL, 'none is both as fast and as good'),
     (1, 'interval', 'interval:', NULL, '{percent}, over sources and trials'),
     (2, 'better', 'better:', '*', 'the {percent} interval is {better} {none}, also when corrected for all lines (Holm)'),
     (3, 'worse', 'worse:', 'x', 'the {percent} interval is {worse} {none}, also when corrected for all lines (Holm)'),
     (4, 'equivalent', 'equivalent:', '=', 'surely within {margin}'),
     (5, 'none', NULL, CASE WHEN {verdicts} THEN '?' END, 'no verdict, see above'),
     (6, 'undecided', 'undecided:', NULL, 'the interval holds {none}, or would when corrected for all lines'),
-    (7, 'exact', 'exact:', NULL, 'has no {metric} but rounding, so that no ratio means anything'),
+    (7, 'exact', 'exact:', NULL, 'has no {error} but rounding, so that no ratio means anything'),
     (8, 'conflict', '!', '!', 'surely better on one head of a model, surely worse on another'))
 SELECT CASE WHEN {across} AND place BETWEEN 2 AND 4 THEN mark || ' ' ELSE '' END || note AS note,
        CASE WHEN {across} THEN across ELSE mark END AS mark
 FROM known JOIN seen USING (word) WHERE NOT {full} AND CASE WHEN {across} THEN across ELSE mark END IS NOT NULL
 ORDER BY place;
 
-SELECT 'nysbench compare --full has ' || CASE WHEN {across} THEN 'intervals and ' ELSE '' END || 'all numbers{by_model}.'
+SELECT CASE WHEN {two} THEN 'nysbench compare --metric {metric}, or {error}, has ratios and intervals, --full all numbers.'
+       ELSE 'nysbench compare --full has ' || CASE WHEN {across} THEN 'intervals and ' ELSE '' END || 'all numbers{by_model}.' END
        AS paragraph WHERE NOT {full};
 
 SELECT 'With one trial, or none that all sources have, the intervals do not cover the luck of the draws.' AS paragraph

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compare_print.c - see compare.h. The lines of a comparison become these tables, of which compare.sql makes what
  * is printed, with words of the comparison's terms in the place of its {NAME}s:
- *   compared   a row each: `columns`, then s0, l0, s1, l1 ...: the settings as in the row, and as labels
+ *   compared   a row each: `columns`, then s0, l0, s1, l1 ...: the settings as in the row, and as labels; those of the
+ *              comparison beside it behind its own
  *   beside     the values and strata: kind, code, label, count (of rows that have no row of the baseline; of pairs)
  *   shown      the lines that are shown, with along, band (their settings but that), at (their place); where all lines
  *              of a method are refused, the first stands for them (whole) */
@@ -18,8 +19,8 @@ static const char columns[] =
     "t_p, t_holm_p, wilcoxon_w, wilcoxon_p, holm_p, sign_p, equivalence_p, more_sources, sources_below, "
     "sources_above, sources_equal, sources, heads, pairs, ties, noise, exact, exact_baseline, missing, "
     "missing_baseline, skipped, skipped_baseline, neither, infinite, trials, value, base, stratum, shares_trials, "
-    "method_label, baseline_label, model, model_label, verdict, why, heads_differ, change, far_trial, method, "
-    "baseline";
+    "setting, disturbed, method_label, baseline_label, model, model_label, verdict, why, heads_differ, change, "
+    "far_trial, metric, method, baseline";
 
 typedef struct {
     const nb_relation *relation;
@@ -27,6 +28,7 @@ typedef struct {
     const nb_comparison *comparison;
     const nb_contrasts *contrasts;
     nb_compare_view view;
+    bool two; /* lines of two comparisons, in the brief table one for each method */
     /* Pieces of SQL: settings as in rows; of those that vary labels, their formats, names of a line and a band; those
      * that all lines have, for people without those that configs have by default. */
     const char *values, *labels, *formats, *name, *band, *constant;
@@ -59,9 +61,8 @@ static void bind_cell(sqlite3_stmt *s, int at, const nb_cell *cell)
         sqlite3_bind_text(s, at, cell->text, -1, SQLITE_STATIC);
 }
 
-static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
+static nb_status add_line(const printer *p, sqlite3_stmt *s, int line, const nb_compared *x)
 {
-    const nb_compared *x = &p->comparison->items[line];
     const nb_contrasts *c = x->contrasts;
     const nb_estimate *e = &x->estimate;
     const nb_pair_counts *k = x->pairs;
@@ -72,22 +73,23 @@ static nb_status add_line(const printer *p, sqlite3_stmt *s, int line)
     const double reals[] = {e->below_share, e->below_low,  e->below_high,    e->icc,    e->design_effect, e->effective,
                             e->sd,          e->se,         e->common_se,     e->df,     e->t_p,           x->t_holm,
                             e->wilcoxon_w,  e->wilcoxon_p, x->wilcoxon_holm, e->sign_p, e->same_p,        x->more};
-    const int integers[] = {e->below,        e->above,
-                            e->ties,         e->sources,
-                            e->units,        k->pairs,
-                            k->ties,         k->noise,
-                            k->exact,        k->exact_baseline,
-                            k->missing,      k->missing_baseline,
-                            k->skipped,      k->skipped_baseline,
-                            k->neither,      e->infinite,
-                            x->trials,       of->value,
-                            of->baseline,    x->stratum,
-                            shares_trials(x)};
+    const int integers[] = {e->below,         e->above,
+                            e->ties,          e->sources,
+                            e->units,         k->pairs,
+                            k->ties,          k->noise,
+                            k->exact,         k->exact_baseline,
+                            k->missing,       k->missing_baseline,
+                            k->skipped,       k->skipped_baseline,
+                            k->neither,       e->infinite,
+                            x->trials,        of->value,
+                            of->baseline,     x->stratum,
+                            shares_trials(x), of->setting,
+                            k->disturbed};
     const char *model = over ? "all" : nb_grid_at(&c->strata, x->stratum, NB_STRATUM_NAME)->text;
     const char *label = over ? "all" : nb_grid_at(&c->strata, x->stratum, NB_STRATUM_LABEL)->text;
     const char *method = nb_value_label(c, of->value), *baseline = nb_value_label(c, of->baseline);
-    const char *const texts[] = {method, baseline,    model,     label,       nb_verdict_names[x->verdict],
-                                 x->why, x->conflict, x->change, x->far_trial};
+    const char *const texts[] = {method, baseline,    model,     label,        nb_verdict_names[x->verdict],
+                                 x->why, x->conflict, x->change, x->far_trial, c->metric->name};
     int at = 0;
     sqlite3_bind_int(s, ++at, line);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
@@ -110,7 +112,9 @@ static nb_status add_lines(const printer *p)
     sqlite3_stmt *s;
     for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_NEED(all, nb_format(p->ctx, "%s, s%d, l%d", all, i, i));
     NB_TRY(p->ctx, nb_relation_table(p->relation, "compared", all, &s, p->ctx));
-    for (int i = 0; i < p->comparison->count; i++) NB_TRY(p->ctx, add_line(p, s, i));
+    int line = 0;
+    for (const nb_comparison *c = p->comparison; c; c = p->two ? c->beside : NULL)
+        for (int i = 0; i < c->count; i++, line++) NB_TRY(p->ctx, add_line(p, s, line, &c->items[i]));
     return NB_OK;
 }
 
@@ -183,11 +187,13 @@ static nb_status word(const printer *p, const char **sql)
     NB_TRY(p->ctx,
            nb_relation_ask(p->relation, "SELECT count(*), count(low), count(nullif(verdict, 'none')) FROM shown",
                            &counts, p->ctx));
-    bool across = !full && *p->along && nb_grid_at(&counts, 0, 0)->integer > MOST_LINES;
+    bool across = !full && !p->two && *p->along && nb_grid_at(&counts, 0, 0)->integer > MOST_LINES;
     bool intervals = nb_grid_at(&counts, 0, 1)->integer, verdicts = nb_grid_at(&counts, 0, 2)->integer;
     int settings = full ? p->varying : *p->along && !across,
         labels = 1 + of->all_pairs + (full || p->view.by_model) + settings;
-    const char *trivial = p->contrasts->metric->trivial;
+    const nb_column *metric = p->contrasts->metric, *error = p->two ? p->comparison->beside->contrasts->metric : metric;
+    const nb_disturbance disturbance = nb_disturbance_of(p->relation->study, metric);
+    const char *trivial = error->trivial;
     const nb_axis *axis = nb_axis_of_column(p->relation->study, of->by);
     bool judged = trivial && axis && axis->type == NB_AXIS_COMPONENT;
     const char *const words[][2] = {
@@ -197,6 +203,13 @@ static nb_status word(const printer *p, const char **sql)
         {"where", of->where ? of->where : "1"},
         {"by", of->by},
         {"metric", of->metric},
+        {"error", error->name},
+        {"exact_row", error->exact ? error->exact : "0"},
+        {"two", p->two ? "1" : "0"},
+        {"disturbed", disturbance.condition},
+        {"disturber", disturbance.who},
+        {"disturber_hint", disturbance.hint},
+        {"joined", of->pool && !of->apart ? "pooled" : "setting"},
         {"scale", difference ? "difference" : "ratio"},
         {"over", difference ? "minus" : "divided by"},
         {"none", difference ? "0" : "1"},
@@ -231,6 +244,10 @@ static nb_status word(const printer *p, const char **sql)
         {"verdicts", verdicts ? "1" : "0"},
         {"interval_column", intervals ? "coalesce(interval, '-') AS interval," : ""},
         {"verdict_column", verdicts ? "found AS verdict," : ""},
+        {"time_verdict", verdicts ? "CASE WHEN of_time THEN 'baseline' ELSE coalesce(found, '-') END AS verdict," : ""},
+        {"error_verdict",
+         verdicts ? "CASE WHEN of_error THEN 'baseline' ELSE coalesce(error_found, '-') END AS verdict," : ""},
+        {"of_metric", p->two ? "metric || ' of ' ||" : ""},
         {"baseline", of->all_pairs ? "baseline_label AS baseline," : ""},
         {"model", p->view.by_model ? "model_label AS model," : ""},
         {"along", p->along},
@@ -262,37 +279,40 @@ static nb_status prepare(printer *p, const char **sql)
     NB_TRY(p->ctx, add_beside(p));
     for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_TRY(p->ctx, name_setting(p, i));
     NB_NEED(*sql,
-            nb_format(p->ctx,
-                      "DROP TABLE IF EXISTS temp.shown; CREATE TEMP TABLE shown AS "
-                      "WITH known AS (SELECT *, NOT %d AND line IN (SELECT min(line) FROM compared GROUP BY value, "
-                      "base HAVING min(verdict = 'refused')) AS whole FROM compared), "
-                      "placed AS (SELECT *, CASE WHEN whole THEN '' ELSE rtrim(%s '', ', ') END AS band, CASE WHEN NOT "
-                      "whole THEN %s END AS along FROM known WHERE (stratum < 0 OR %d) AND (%d OR verdict <> 'refused' "
-                      "OR whole)) "
-                      "SELECT *, row_number() OVER (ORDER BY whole, place, along, line) AS at, "
-                      "CASE WHEN narrow THEN shown('%%.4f', ratio) ELSE numeral(ratio) END AS value_text, "
-                      "'[' || CASE WHEN narrow THEN bound('%%.4f', low) || ', ' || bound('%%.4f', high) "
-                      "ELSE bound('%%.3g', low) || ', ' || bound('%%.3g', high) END || ']' AS interval "
-                      "FROM (SELECT *, min(line) OVER (PARTITION BY whole, band) AS place, "
-                      "NOT %d AND abs(ratio - 1) < 0.01 AND high - low < 0.01 AS narrow FROM placed)",
-                      p->view.full, p->band, p->along_cell, p->view.by_model, p->view.full,
-                      p->terms->contrast.difference));
+            nb_format(
+                p->ctx,
+                "DROP TABLE IF EXISTS temp.shown; CREATE TEMP TABLE shown AS "
+                "WITH known AS (SELECT *, NOT %d AND line IN (SELECT min(line) FROM compared GROUP BY metric, "
+                "value, base HAVING min(verdict = 'refused')) AS whole FROM compared), "
+                "placed AS (SELECT *, CASE WHEN whole THEN '' ELSE rtrim(%s '', ', ') END AS band, CASE WHEN NOT "
+                "whole THEN %s END AS along FROM known WHERE (stratum < 0 OR %d) AND (%d OR verdict <> 'refused' "
+                "OR whole)) "
+                "SELECT *, CASE WHEN heads_differ IS NOT NULL OR (disturbed AND verdict NOT IN ('none', 'refused', "
+                "'exact')) THEN '!' ELSE '' END AS mark, row_number() OVER (ORDER BY whole, place, along, line) AS at, "
+                "CASE WHEN narrow THEN shown('%%.4f', ratio) ELSE numeral(ratio) END AS value_text, "
+                "'[' || CASE WHEN narrow THEN bound('%%.4f', low) || ', ' || bound('%%.4f', high) "
+                "ELSE bound('%%.3g', low) || ', ' || bound('%%.3g', high) END || ']' AS interval "
+                "FROM (SELECT *, min(line) OVER (PARTITION BY whole, band) AS place, "
+                "NOT %d AND abs(ratio - 1) < 0.01 AND high - low < 0.01 AS narrow FROM placed)",
+                p->view.full, p->band, p->along_cell, p->view.by_model, p->view.full, p->terms->contrast.difference));
     NB_TRY(p->ctx, nb_relation_run(p->relation, *sql));
     return word(p, sql);
 }
 
 nb_status nb_compare_show(nb_page *page, const nb_comparison *c, const nb_compare_view *view, nb_ctx *ctx)
 {
-    printer p = {c->relation, c->terms, c, c->contrasts, *view, .ctx = ctx};
+    bool apart = view->full || view->by_model;
+    printer p = {c->relation, c->terms, c, c->contrasts, *view, .two = c->beside && !apart, .ctx = ctx};
     const char *sql;
     if (c->count == 0) return NB_OK;
     NB_TRY(ctx, prepare(&p, &sql));
-    return nb_query_tell(c->relation, strstr(sql, ";\n\n") + 3, page, ctx); /* behind the one for programs */
+    NB_TRY(ctx, nb_query_tell(c->relation, strstr(sql, ";\n\n") + 3, page, ctx)); /* behind the one for programs */
+    return c->beside && apart ? nb_compare_show(page, c->beside, view, ctx) : NB_OK;
 }
 
 nb_status nb_compare_fill(nb_grid *grid, const nb_comparison *c, nb_ctx *ctx)
 {
-    printer p = {c->relation, c->terms, c, c->contrasts, {true, true}, .ctx = ctx};
+    printer p = {c->relation, c->terms, c, c->contrasts, {true, true}, .two = c->beside, .ctx = ctx};
     const char *sql;
     if (c->count == 0) return nb_grid_make(grid, (const char *const[]){NULL}, ctx);
     NB_TRY(ctx, prepare(&p, &sql));

@@ -21,7 +21,7 @@ static double real_at(sqlite3_stmt *s, int column)
 
 typedef struct { /* one row of `side` */
     int same, trial, setting, source, head, stratum;
-    bool ok, skipped, draws, seen, exact;
+    bool ok, skipped, draws, seen, exact, disturbed;
     double x, noise, se;
 } side;
 
@@ -136,27 +136,29 @@ static nb_status sides_sql(const maker *m, const char **sql)
 {
     const nb_column *metric = m->out->metric;
     const char *rows, *seen = "0", *exact = metric->exact ? metric->exact : "0";
+    nb_disturbance disturbance = nb_disturbance_of(m->relation->study, metric);
     NB_TRY(m->ctx, rows_sql(m, "run", &rows));
     if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
     NB_NEED(
         *sql,
-        nb_format(m->ctx,
-                  "DROP TABLE IF EXISTS temp.side; "
-                  "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
-                  " pooled INTEGER, source_id INTEGER, head_id INTEGER, stratum_id INTEGER, draws INTEGER,"
-                  " skipped INTEGER, seen INTEGER, exact INTEGER, alone INTEGER, x REAL, noise REAL, se REAL,"
-                  " PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID; "
-                  "INSERT INTO side SELECT value, same, trial, part.id, setting, pooled, source_id, head_id,"
-                  " stratum_id, draws, status = 'skipped', %s, coalesce(%s, 0), agreed.alone,"
-                  " CASE WHEN status = 'ok' THEN %s END,"
-                  " %s, %s FROM (%s) AS part CROSS JOIN agreed USING (line_id, build) ORDER BY 1, 2, 3, 4; "
-                  "INSERT INTO side WITH odd AS MATERIALIZED (SELECT * FROM side WHERE alone),"
-                  " later AS (SELECT same, trial, source_id FROM side WHERE EXISTS (SELECT 1 FROM odd) AND trial > 0"
-                  "  AND same IN (SELECT same FROM odd) GROUP BY same, trial) "
-                  "SELECT value, same, later.trial, id, setting, pooled, later.source_id, head_id, stratum_id, draws,"
-                  " skipped, seen, exact, alone, x, noise, se FROM odd JOIN later USING (same)",
-                  seen, exact, metric->name, metric->noise ? metric->noise : "NULL", metric->se ? metric->se : "NULL",
-                  rows));
+        nb_format(
+            m->ctx,
+            "DROP TABLE IF EXISTS temp.side; "
+            "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
+            " pooled INTEGER, source_id INTEGER, head_id INTEGER, stratum_id INTEGER, draws INTEGER,"
+            " skipped INTEGER, seen INTEGER, exact INTEGER, disturbed INTEGER, alone INTEGER, x REAL, noise REAL, se REAL,"
+            " PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID; "
+            "INSERT INTO side SELECT value, same, trial, part.id, setting, pooled, source_id, head_id,"
+            " stratum_id, draws, status = 'skipped', %s, coalesce(%s, 0), coalesce(%s, 0), agreed.alone,"
+            " CASE WHEN status = 'ok' THEN %s END,"
+            " %s, %s FROM (%s) AS part CROSS JOIN agreed USING (line_id, build) ORDER BY 1, 2, 3, 4; "
+            "INSERT INTO side WITH odd AS MATERIALIZED (SELECT * FROM side WHERE alone),"
+            " later AS (SELECT same, trial, source_id FROM side WHERE EXISTS (SELECT 1 FROM odd) AND trial > 0"
+            "  AND same IN (SELECT same FROM odd) GROUP BY same, trial) "
+            "SELECT value, same, later.trial, id, setting, pooled, later.source_id, head_id, stratum_id, draws,"
+            " skipped, seen, exact, disturbed, alone, x, noise, se FROM odd JOIN later USING (same)",
+            seen, exact, disturbance.condition, metric->name, metric->noise ? metric->noise : "NULL",
+            metric->se ? metric->se : "NULL", rows));
     return NB_OK;
 }
 
@@ -243,14 +245,31 @@ static nb_status check_single(const maker *m)
 
 static nb_status read_sides(maker *m)
 {
-    enum { VALUE, SAME, TRIAL, SETTING, SOURCE, HEAD, STRATUM, OK, SKIPPED, DRAWS, SEEN, EXACT, X, NOISE, SE };
+    enum {
+        VALUE,
+        SAME,
+        TRIAL,
+        SETTING,
+        SOURCE,
+        HEAD,
+        STRATUM,
+        OK,
+        SKIPPED,
+        DRAWS,
+        SEEN,
+        EXACT,
+        DISTURBED,
+        X,
+        NOISE,
+        SE
+    };
     const char *sql;
     sqlite3_stmt *s;
     int count = 0, room = 0;
     NB_NEED(m->first, nb_alloc(m->ctx, (size_t)m->out->values.count + 1, sizeof *m->first));
     NB_NEED(sql, nb_format(m->ctx,
                            "SELECT value, same, trial, %s, source_id, head_id, stratum_id, x IS NOT NULL, skipped, "
-                           "draws, seen, exact, x, noise, se FROM side ORDER BY value, same, trial",
+                           "draws, seen, exact, disturbed, x, noise, se FROM side ORDER BY value, same, trial",
                            setting_names[m->pooled]));
     NB_TRY(m->ctx, nb_relation_prepare(m->relation, sql, NULL, &s, m->ctx));
     for (bool there;; count++) {
@@ -268,6 +287,7 @@ static nb_status read_sides(maker *m)
                                  .draws = sqlite3_column_int(s, DRAWS),
                                  .seen = sqlite3_column_int(s, SEEN),
                                  .exact = sqlite3_column_int(s, EXACT),
+                                 .disturbed = sqlite3_column_int(s, DISTURBED),
                                  .x = real_at(s, X),
                                  .noise = real_at(s, NOISE),
                                  .se = real_at(s, SE)};
@@ -333,6 +353,7 @@ static nb_status unite(const maker *m, nb_paired *out, int first, int end)
                                          .skipped_y = b->skipped,
                                          .exact_x = a->exact,
                                          .exact_y = b->exact,
+                                         .disturbed = a->disturbed || b->disturbed,
                                          .draws = a->draws || b->draws};
     }
     return nb_pairs_unite(end - first, pairs, m->out->strata.count, &terms, out, m->ctx);

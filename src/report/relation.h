@@ -116,6 +116,13 @@ nb_status nb_key_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
 nb_status nb_keys_add(const char **list, const nb_column *column, nb_ctx *ctx); /* "", "a_id", "a_id, b" */
 /* Returns whether it identifies a row apart from the data that it is measured on. */
 bool nb_is_of_method(const nb_column *column);
+/* Other work that disturbed a time: of other programs, or of other workers of the run. */
+typedef struct {
+    const char *condition;  /* in SQL, of rows of the view `run`; "0": never */
+    const char *who, *hint; /* "other programs", and where to look or what avoids them */
+} nb_disturbance;
+nb_disturbance nb_disturbance_of(const nb_study *study, const nb_column *column);
+
 /* Finds what tables show of a row's value there, as a text; of oracles, strategies alone are marked. */
 nb_status nb_label_sql(const nb_column *column, const char **sql, nb_ctx *ctx);
 /* The values of a column, in the order in which rows have them, and as literals of what they agree in; of the rows for

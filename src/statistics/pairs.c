@@ -44,6 +44,7 @@ static void count(nb_pair_counts *c, const nb_row_pair *p, const nb_pair_value *
     c->pairs += counts(p, v);
     c->ties += counts(p, v) && v->tie;
     c->noise += x && y && v->noise;
+    c->disturbed += counts(p, v) && p->disturbed;
     c->exact += x && y && p->exact_x;
     c->exact_baseline += x && y && p->exact_y;
     c->missing += !x && y;

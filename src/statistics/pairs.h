@@ -17,6 +17,7 @@ typedef struct {
     double se_x, se_y;         /* their standard errors; NaN: they have none */
     bool skipped_x, skipped_y; /* no result, refused by what it needs */
     bool exact_x, exact_y;     /* a result that is exact but for rounding */
+    bool disturbed;            /* a time that other work disturbed, of one of them */
     bool draws;                /* another trial may give another result, though the data stay */
 } nb_row_pair;
 
@@ -31,10 +32,11 @@ typedef struct {
     nb_failures failures;
 } nb_pair_terms;
 
-typedef struct { /* of pairs of rows that are planned for both */
-    int pairs;   /* both have a result */
-    int ties;    /* of these: they differ by no more than their rounding noise */
-    int noise;   /* both have one that is not above its rounding noise, and so says nothing: not among the pairs */
+typedef struct {   /* of pairs of rows that are planned for both */
+    int pairs;     /* both have a result */
+    int ties;      /* of these: they differ by no more than their rounding noise */
+    int noise;     /* both have one that is not above its rounding noise, and so says nothing: not among the pairs */
+    int disturbed; /* of the pairs: other work disturbed the time of one */
     int exact, exact_baseline;     /* both have one, and a's, b's is exact: not among the pairs */
     int missing, missing_baseline; /* a alone, b alone has none */
     int skipped, skipped_baseline; /* of the missing: refused by what they need, and no failure */

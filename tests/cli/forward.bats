@@ -75,7 +75,7 @@ PY
     output=$(cat "$BATS_FILE_TMPDIR/whole.txt")
     expect "--jobs 3: the forward study measures times, which others disturb: one worker starts"
     expect "rows: 65, 65 ok"
-    expect "latency_s by attention, divided by that of naive, on the same head in the same trial"
+    expect "Time and error by attention, on the same heads in the same trials"
     expect "$BATS_FILE_TMPDIR/whole: rows.csv, "
     run "$NYSBENCH" run "$run" -q -j 0 -o "$WORK/r" --only "$first, attention=nystrom, heads=3"
     expect_status 0
@@ -451,6 +451,117 @@ assert len(naive) == 2 and all(abs(float(s["workspace_slope"]) - 2) < 1e-9 for s
 PY
     run "$NYSBENCH" table "$WORK/r" coherence
     expect_status 2
+}
+
+# eight FOLDER OPTIONS...: eight trials of drawn data, which are eight sources.
+eight() {
+    cat >"$WORK/eight.yaml" <<'YAML'
+study: forward
+problems: "gaussian(n=[60, 130], d=8)"
+heads: 1
+attentions: [naive, streamed, "nystrom(landmarks=[4, 16])", "gpa(landmarks=4)"]
+trials: 8
+rounds: 1
+plots: []
+YAML
+    "$NYSBENCH" run "$WORK/eight.yaml" -o "$@"
+}
+
+# loaded FOLDER LOAD: as if other programs had used so many CPUs while its rows of trial 2 were timed, and none otherwise.
+loaded() {
+    /usr/bin/python3 - "$@" <<'PY'
+import sqlite3, sys
+with sqlite3.connect(f"{sys.argv[1]}/results.sqlite") as store:
+    store.execute("UPDATE results SET load = CASE trial WHEN 2 THEN ? ELSE 0 END, reason = ''", [float(sys.argv[2])])
+PY
+}
+
+@test "run and compare show time and error side by side, a line for each attention, and the front" {
+    eight "$WORK/r" --set heads=[1,2] >"$WORK/run.txt"
+    loaded "$WORK/r" 0
+    "$NYSBENCH" compare "$WORK/r" >"$WORK/compare.txt"
+    "$NYSBENCH" compare "$WORK/r" --format json >"$WORK/both.json"
+    "$NYSBENCH" compare "$WORK/r" --metric latency_s --format json >"$WORK/time.json"
+    "$NYSBENCH" compare "$WORK/r" --metric output_error --format json >"$WORK/error.json"
+    "$NYSBENCH" run "$WORK/eight.yaml" -o "$WORK/r" --set heads=[1,2] >"$WORK/again.txt" # with nothing left to do
+    /usr/bin/python3 - "$WORK" <<'PY'
+import csv, json, math, re, sys
+work = sys.argv[1]
+read = lambda name: json.load(open(f"{work}/{name}.json"))
+time, error = ({(x["setting_heads"], x["method"]): x for x in read(name) if x["model"] == "all"} for name in ("time", "error"))
+assert read("both") == read("time") + read("error")
+rows = list(csv.DictReader(open(f"{work}/r/rows.csv", newline="")))
+text = open(f"{work}/compare.txt").read()
+assert "Time and error by attention" in text and text[text.index("Time and error"):] in open(f"{work}/again.txt").read()
+assert "Time and error by attention" in open(f"{work}/run.txt").read()
+assert "time: latency_s, divided by that of naive" in re.sub(r"\s+", " ", text), text
+assert "that of nystrom(landmarks=4" in re.sub(r"\s+", " ", text), text
+labels = {r["attention_label"]: r["attention"] for r in rows}
+heads, seen = None, {}
+for line in text.splitlines():
+    heads = int(line.split()[-1]) if re.fullmatch(r"\s+heads \d", line) else heads
+    label = next((l for l in sorted(labels, key=len, reverse=True) if line.strip().startswith(l + " ")), None)
+    if heads and label:
+        seen[heads, labels[label]] = line.strip()[len(label):].split()
+assert len(seen) == 10, (text, seen)
+points = {}
+for (heads, attention), words in seen.items():
+    of_time, of_error = time.get((heads, attention)), error.get((heads, attention))
+    errors = [float(r["output_error"]) for r in rows if r["attention"] == attention and r["heads"] == str(heads)]
+    assert float(words[0]) == float("%.3g" % of_time["ratio"] if of_time else 1), (words, of_time)
+    assert words[1] == (of_time["verdict"] if of_time else "baseline"), (words, of_time)
+    assert abs(float(words[2]) / math.exp(sum(map(math.log, errors)) / len(errors)) - 1) < 0.06, (words, errors)
+    assert words[3] == (of_error["verdict"] if of_error else "baseline"), (words, of_error)
+    exact = max(errors) < 1e-5
+    assert exact == (attention.split("(")[0] in ("naive", "streamed")), attention
+    points[heads, attention] = of_time["ratio"] if of_time else 1, 0 if exact else of_error["ratio"] if of_error else 1, words[4]
+for (heads, attention), (x, y, front) in points.items():
+    worse = any(h == heads and a <= x and b <= y and (a, b) != (x, y) for (h, _), (a, b, _) in points.items())
+    assert front == ("no" if worse else "yes"), (attention, points)
+assert {"exact", "worse", "better"} & {x["verdict"] for x in error.values()} > {"exact"}, error
+PY
+    run "$NYSBENCH" compare "$WORK/r" --full
+    expect "latency_s by attention, divided by that of naive"
+    expect "output_error by attention, divided by that of nystrom"
+    # Where no row has a time, or errors were not wanted, the other is compared alone.
+    run eight "$WORK/untimed" --set timed=false
+    expect "output_error by attention, divided by that of nystrom"
+    run eight "$WORK/bare" --set quality=false --set trials=1
+    expect "latency_s by attention, divided by that of naive"
+}
+
+@test "a verdict on times that other programs or workers disturbed is marked, and a sentence says so" {
+    eight "$WORK/r" -q --set rounds=2 >"$WORK/out"
+    loaded "$WORK/r" 0.1
+    run "$NYSBENCH" compare "$WORK/r"
+    expect_status 0
+    [ "$(grep -cE 'ran while|!' <<<"$output")" -eq 0 ]
+    loaded "$WORK/r" 0.5
+    "$NYSBENCH" compare "$WORK/r" --format json | /usr/bin/python3 -c '
+import json, sys
+for x in json.load(sys.stdin):
+    assert x["disturbed"] == (x["metric"] == "latency_s") * (2 if x["model"] == "all" else 1), x'
+    run "$NYSBENCH" compare "$WORK/r" --metric latency_s --margin 1000
+    [ "$(grep -cE ' (better|worse|equivalent) !' <<<"$output")" -eq 4 ]
+    expect "WARNING: other programs ran while 10 of 80 rows were timed (column load)."
+    run "$NYSBENCH" compare "$WORK/r" --metric latency_s --margin 1000 --full
+    [ "$(grep -cE '(better|worse|equivalent); times disturbed' <<<"$output")" -eq 4 ]
+    run "$NYSBENCH" compare "$WORK/r" --metric output_error
+    [ "$(grep -cE 'ran while|!' <<<"$output")" -eq 0 ]
+    run "$NYSBENCH" run "$WORK/eight.yaml" -o "$WORK/r" --set rounds=2
+    unwrap
+    expect "WARNING: other programs ran while 10 of 80 rows were timed (column load)."
+    for jobs in 1 2; do
+        "$NYSBENCH" run experiments/00-smoke.yaml -q -j $jobs --set plots=[] --set metrics=error --set factors=nystromformer \
+            --set 'problems=gaussian(n=40, d=4)' --set strategies=[uniform,kmeans] --set trials=8 --set cores=iterative \
+            --set landmarks=4 -o "$WORK/$jobs" >"$WORK/out"
+        run "$NYSBENCH" compare "$WORK/$jobs" --metric select_s --margin 1000
+        [ "$(grep -cE ' (better|worse|equivalent) !' <<<"$output")" -eq $((jobs - 1)) ]
+        unwrap
+        [ "$(grep -cF 'WARNING: other workers ran while 16 of 16 rows were timed (--jobs 1 avoids them).' <<<"$output")" -eq $((jobs - 1)) ]
+    done
+    run "$NYSBENCH" compare "$WORK/2"
+    [ "$(grep -cE 'ran while|!' <<<"$output")" -eq 0 ]
 }
 
 @test "errors are compared with the first attention that is not exact, and those that are show it" {

@@ -9,7 +9,11 @@
 #define WHOLE(field, ...) REAL(field, .integer = true, __VA_ARGS__)
 /* A measure of error, of which exact attention in single precision has some 1e-6. */
 #define ERROR(field, ...) REAL(field, .exact = "(output_error <= 1e-5 OR " NB_EXACT_ATTENTION_SQL ")", __VA_ARGS__)
-#define TIME(field, ...) REAL(field, .time = true, .wanted = NB_FORWARD_WANT_TIMES, __VA_ARGS__)
+#define SPELLED(number) #number
+#define LOADED(load_) "load > " SPELLED(load_)
+/* What is known only where passes are timed; of these the times. */
+#define TIMED(field, ...) REAL(field, .time = true, .wanted = NB_FORWARD_WANT_TIMES, __VA_ARGS__)
+#define TIME(field, ...) TIMED(field, .disturbed = LOADED(NB_FORWARD_MUCH_LOAD), __VA_ARGS__)
 
 const nb_column nb_forward_columns[] = {
     NB_COLUMN_EXPERIMENT(nb_forward_row),
@@ -51,10 +55,10 @@ const nb_column nb_forward_columns[] = {
     TIME(latency_min_s, .help = "the least"),
     TIME(latency_p10_s, .help = "quantile 0.1 over repeats"),
     TIME(latency_p90_s, .help = "quantile 0.9 over repeats"),
-    TIME(repeats, .integer = true, .help = "rounds that were timed"),
-    TIME(batch, .integer = true,
-         .help = "passes in a row that were timed as one in each round, since one takes less "
-                 "than a millisecond"),
+    TIMED(repeats, .integer = true, .help = "rounds that were timed"),
+    TIMED(batch, .integer = true,
+          .help = "passes in a row that were timed as one in each round, since one takes less "
+                  "than a millisecond"),
     TIME(first_s, .help = "the first pass after the workspace was allocated, with caches emptied: what one pass alone "
                           "takes"),
     TIME(fresh_s, .help = "median of passes that choose landmarks or features anew, for attentions that keep them from "
@@ -62,8 +66,8 @@ const nb_column nb_forward_columns[] = {
     WHOLE(keeps, .help = "passes that one choice of landmarks or features serves; 1: each pass chooses"),
     TIME(amortized_s, .help = "(fresh_s + (keeps - 1) latency_s) / keeps: of many passes"),
     TIME(tokens_per_s, .more = true, .help = "n / latency_s"),
-    TIME(flops, .help = "2 times the multiplications of a pass, counted where they are done, those of strategies and "
-                        "clusterings too; exponentials, additions alone and comparisons count nothing"),
+    TIMED(flops, .help = "2 times the multiplications of a pass, counted where they are done, those of strategies and "
+                         "clusterings too; exponentials, additions alone and comparisons count nothing"),
     REAL(flops_formula, .help = "2 times those that the attention's formula has, without strategies and clusterings"),
     TIME(gflops_per_s, .more = true, .help = "1e-9 flops / latency_s"),
     TIME(gemm_gflops_per_s, .help = "the same of a product of matrices of 1024 x 1024 in single precision with as many "
@@ -71,9 +75,10 @@ const nb_column nb_forward_columns[] = {
     TIME(gemm_share, .more = true, .help = "gflops_per_s / gemm_gflops_per_s"),
     WHOLE(workspace_bytes, .help = "memory that the attention held at most, as asked for, without points and outputs"),
     WHOLE(workspace_formula_bytes, .help = "the same by its formula, without strategies and clusterings"),
-    TIME(peak_bytes, .integer = true, .memory = true,
-         .help = "growth of the resident set in a process of its own for one pass, as the system counts it: workspace, "
-                 "outputs (4 heads n dv bytes), threads and BLAS buffers"),
+    TIMED(peak_bytes, .integer = true, .memory = true,
+          .help =
+              "growth of the resident set in a process of its own for one pass, as the system counts it: workspace, "
+              "outputs (4 heads n dv bytes), threads and BLAS buffers"),
     ERROR(error, .wanted = NB_FORWARD_WANT_ERROR, .named = true,
           .help =
               "|S - S~|_F / |S|_F over the rows of those query tokens in all heads, S~ the matrix that the attention "
@@ -95,6 +100,6 @@ const nb_column nb_forward_columns[] = {
     TIME(f_s, .help = "likewise for what is made of all queries"),
     TIME(output_s, .help = "likewise for what is done to the outputs after that; the parts add up to at most "
                            "latency_s"),
-    TIME(load, .help = "CPUs that other programs used while the rounds ran; above 0.2 the row's reason says so"),
+    TIMED(load, .help = "CPUs that other programs used while the rounds ran; above 0.2 the row's reason says so"),
     NB_COLUMN_SEED_OF(nb_forward_row),
     {.name = NULL}};

@@ -12,8 +12,6 @@
 
 #include <math.h>
 
-#define MUCH_LOAD 0.2
-
 typedef struct {
     const nb_pending *pending;
     const nb_plan *plan;
@@ -213,7 +211,7 @@ static nb_status take_method(const trial *t, const field *f, nb_forward_method *
         m->measures.gemm_share = m->measures.gflops_per_s / m->measures.gemm_gflops_per_s;
     }
     m->measures.load = load;
-    if (load > MUCH_LOAD)
+    if (load > NB_FORWARD_MUCH_LOAD)
         NB_NEED(m->reason, nb_format(t->in->ctx, "%s%sother programs used %.2f CPUs while it was timed",
                                      m->reason ? m->reason : "", m->reason ? "; " : "", load));
     return NB_OK;
