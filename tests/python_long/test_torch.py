@@ -361,18 +361,25 @@ class Gradients(unittest.TestCase):
             self.assertTrue(gradient.isfinite().all() and bool(gradient.any()), x.shape)
 
     def test_compiled(self):
-        """kernel_ridge is part of a graph; nystrom breaks it, and computes as without torch.compile."""
-        def compiled(function, **options):
-            return torch.compile(lambda *x: 2 * function(*x), backend="aot_eager", **options)
+        def compiled(function):
+            return torch.compile(lambda *x: 2 * function(*x), backend="aot_eager", fullgraph=True)
 
-        ridge = compiled(lambda *x: nysbench.torch.kernel_ridge(*x, **self.OPTIONS), fullgraph=True)
+        ridge = compiled(lambda *x: nysbench.torch.kernel_ridge(*x, **self.OPTIONS))
         self.assert_same(lambda *x: ridge(*x) / 2, self.layer())
-        layer, segments = self.layer(), lambda *x: nysbench.torch.nystrom(*x, 4)
-        torch.testing.assert_close(compiled(segments)(*layer), 2 * segments(*layer))
+        for strategy in ("segment_means", "uniform", "kmeans"):
+            layer, landmarks = self.layer(), lambda *x: nysbench.torch.nystrom(*x, 4, strategy=strategy)
+            torch.testing.assert_close(compiled(landmarks)(*layer), 2 * landmarks(*layer))
 
     def test_operator_check(self):
         q, k, v = self.layer()
         torch.library.opcheck(torch.ops.nysbench.kernel_ridge.default, (q, k, v, 3, 12, 5, 15, 4))
+        for strategy in ("segment_means", "uniform", "kmeans"):
+            torch.library.opcheck(torch.ops.nysbench.nystrom.default, (q, k, v, 4, strategy, 6, 12, 3, 4))
+
+    def test_shapes_without_data(self):
+        layer = [x.to("meta") for x in self.layer()]
+        for function in (nysbench.torch.kernel_ridge, nysbench.torch.nystrom):
+            self.assertEqual(function(*layer, landmarks=4).shape, (2, 20, 2))
 
     def test_autocast(self):
         layer = self.layer(torch.float32)

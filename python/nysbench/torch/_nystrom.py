@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """nystrom: attention from landmarks, F (X (B V)), with six steps towards the pseudo-inverse (Xiong et al., AAAI 2021).
 
+An operator of PyTorch, opaque to torch.compile, with gradients: the backward pass computes the outputs again.
+
 F = softmax(Q K~'/sqrt d), A = softmax(Q~ K~'/sqrt d) and B = softmax(Q~ K'/sqrt d); F and B are never stored: each is a
 call of PyTorch's exact attention. Landmarks, A and X are in single precision, in double for float64.
 """
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Tuple
 
 import torch
 import torch.nn.functional as F
@@ -41,20 +43,58 @@ def nystrom(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: int = 
         raise ArgumentError(f"strategy: expected one of {', '.join(STRATEGIES)}, not {strategy!r}")
     if m > most:
         raise ArgumentError(f"landmarks = {m}, and there are {most} tokens to choose from")
-    x, y, z = (a[None] if a.ndim == 3 else a for a in (q, k, v))
-    group = x.shape[1] // y.shape[1]
+    outputs, _ = torch.ops.nysbench.nystrom(q, k, v, m, strategy, steps, most, iterations, seed_of(seed))
+    return outputs
+
+
+@torch.library.custom_op("nysbench::nystrom", mutates_args=())
+def _operator(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, landmarks: int, strategy: str, steps: int, tokens: int,
+              iterations: int, seed: int) -> Tuple[torch.Tensor, torch.Tensor]:
+    """The outputs, and with kmeans the groups of the tokens, (inputs heads, tokens)."""
     with full_precision(q.device):
-        of_queries, of_keys = _landmarks(x, y.repeat_interleave(group, 1), m, strategy, most, iterations, seed_of(seed))
-        inverse = _iterate(torch.softmax(of_queries @ of_keys.mT * x.shape[-1]**-0.5, -1), steps)
-        # Heads that share keys are one head with more landmarks.
-        kept = of_queries.to(q.dtype).reshape(len(x), y.shape[1], group * m, -1)
-        outputs = F.scaled_dot_product_attention(kept, y, z).reshape(len(x), x.shape[1], m, -1)
-        values = (inverse @ outputs.to(inverse.dtype)).to(q.dtype)
-        outputs = F.scaled_dot_product_attention(x, of_keys.to(q.dtype), values)
+        groups = torch.empty(0, dtype=torch.int32, device=q.device)
+        if strategy == "kmeans":
+            groups = _groups(q, k, landmarks, tokens, iterations, seed)
+        return _attend(q, k, v, landmarks, strategy, steps, tokens, seed, groups), groups
+
+
+@_operator.register_fake
+def _(q, k, v, landmarks, strategy, steps, tokens, iterations, seed):
+    groups = (q.shape[:-2].numel(), tokens) if strategy == "kmeans" else (0,)
+    return q.new_empty(*q.shape[:-1], v.shape[-1]), q.new_empty(groups, dtype=torch.int32)
+
+
+def _setup_context(ctx, inputs, output):
+    q, k, v, *ctx.options = inputs
+    ctx.save_for_backward(q, k, v, output[1])
+
+
+def _backward(ctx, gradient, _):
+    q, k, v, groups = ctx.saved_tensors
+    landmarks, strategy, steps, tokens, _, seed = ctx.options
+    with torch.enable_grad(), full_precision(q.device):
+        inputs = [x.detach().requires_grad_() for x in (q, k, v)]
+        outputs = _attend(*inputs, landmarks, strategy, steps, tokens, seed, groups)
+        return (*torch.autograd.grad(outputs, inputs, gradient), *[None] * 6)
+
+
+_operator.register_autograd(_backward, setup_context=_setup_context)
+
+
+def _attend(q, k, v, m, strategy, steps, tokens, seed, groups):
+    x, y, z = (a[None] if a.ndim == 3 else a for a in (q, k, v))
+    shared = x.shape[1] // y.shape[1]
+    of_queries, of_keys = _landmarks(x, y.repeat_interleave(shared, 1), m, strategy, tokens, seed, groups)
+    inverse = _iterate(torch.softmax(of_queries @ of_keys.mT * x.shape[-1]**-0.5, -1), steps)
+    # Heads that share keys are one head with more landmarks.
+    kept = of_queries.to(q.dtype).reshape(len(x), y.shape[1], shared * m, -1)
+    outputs = F.scaled_dot_product_attention(kept, y, z).reshape(len(x), x.shape[1], m, -1)
+    values = (inverse @ outputs.to(inverse.dtype)).to(q.dtype)
+    outputs = F.scaled_dot_product_attention(x, of_keys.to(q.dtype), values)
     return outputs.reshape(*q.shape[:-1], v.shape[-1])
 
 
-def _landmarks(q, k, m, strategy, tokens, iterations, seed):
+def _landmarks(q, k, m, strategy, tokens, seed, groups):
     """Of queries and keys, both (inputs, heads, m, d)."""
     n = q.shape[-2]
     if strategy == "uniform":
@@ -65,18 +105,24 @@ def _landmarks(q, k, m, strategy, tokens, iterations, seed):
         return tuple(torch.cat([part.unflatten(-2, (-1, length)).mean(-2) for part, length in (
             (x[..., :(m - longer) * short, :], short), (x[..., (m - longer) * short:, :], short + 1))
             if part.shape[-2]], -2) for x in (_accumulated(q), _accumulated(k)))
-    at = _draws.sample(n, tokens, seed, q.device)
-    queries, keys = (_accumulated(x[..., at, :]).flatten(0, 1) for x in (q, k))
-    group = _groups(torch.cat([queries, keys], -1).detach(), m, iterations, seed)
-    one = torch.ones_like(queries[..., 0])
-    return tuple(_plain.group_means(group, m, x, one)[0].unflatten(0, q.shape[:2]) for x in (queries, keys))
+    points = _sampled(q, k, tokens, seed)
+    one = torch.ones_like(points[0][..., 0])
+    return tuple(_plain.group_means(groups, m, x, one)[0].unflatten(0, q.shape[:2]) for x in points)
+
+
+def _sampled(q, k, tokens, seed):
+    """Queries and keys (inputs heads, tokens, d) of a sample of the tokens."""
+    at = _draws.sample(q.shape[-2], tokens, seed, q.device)
+    return tuple(_accumulated(x[..., at, :]).flatten(0, -3) for x in (q, k))
 
 
 def _accumulated(x):
     return x if x.dtype == torch.float64 else x.float()
 
 
-def _groups(x, m, iterations, seed):
+def _groups(q, k, m, tokens, iterations, seed):
+    """Clusters of the sampled tokens' [q; k]: (inputs heads, tokens)."""
+    x = torch.cat(_sampled(q, k.repeat_interleave(q.shape[-3] // k.shape[-3], -3), tokens, seed), -1)
     one = torch.ones_like(x[..., 0])
     group = _plain.seed_groups(x, one, m, _draws.uniforms(seed, _draws.POINT_SEEDS, _plain.BATCHES))
     for _ in range(iterations - 1):
