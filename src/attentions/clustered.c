@@ -10,8 +10,6 @@
 #include "linalg/kmeans.h"
 
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_sort_float.h>
 #include <math.h>
 #include <string.h>
 
@@ -137,22 +135,13 @@ static void group_head(void *self, int head, int thread)
     nb_ctx_release(ctx, mark);
 }
 
-static void find_largest(int count, const nb_scalar *x, int n, size_t *largest)
-{
-#ifdef NB_DOUBLE_SCALAR
-    gsl_sort_largest_index(largest, (size_t)count, x, 1, (size_t)n);
-#else
-    gsl_sort_float_largest_index(largest, (size_t)count, x, 1, (size_t)n);
-#endif
-}
-
 /* Takes the strongest keys out of group j's weights. */
 static void take_strongest(const work *w, const room *r, int j)
 {
     int n = w->pass->layer->shape.n, top = w->o->top;
     nb_scalar *column = r->weights + (size_t)j * (size_t)n;
     size_t *strongest = r->strongest + (size_t)j * (size_t)top;
-    find_largest(top, column, n, strongest);
+    nb_scalar_largest_indices((size_t)top, (size_t)n, column, strongest);
     r->mass[j] = 0;
     for (int i = 0; i < top; i++) {
         r->mass[j] += column[strongest[i]];

@@ -12,11 +12,24 @@
  *    T = O - F'Y0, the output of a query is f(q)'(Y0 + D F M^-1 T). Of 0.1, 0.01 ... leave-one-out chooses lambda: row
  *    i is off by (M^-1 T)_i/(M^-1)_ii where it is left out.
  *
- * (k + m) n (d + dv) multiplications a head, and what does not depend on n. */
+ * (k + m) n (d + dv) multiplications a head, and what does not depend on n.
+ *
+ * With near keys N(i) of each query i (near.h) the landmarks stand for the others alone:
+ *
+ * 1. The centres are tokens if a window needs their positions. R loses the near keys of its own query in r.
+ * 2. A landmark's keys are all that are nearest to it, of all n; n_c(i) of these are not near to query i. With
+ *    Z(i) = sum over c of n_c(i) e^(q_i'L_c/sqrt d + b_c) + sum over N(i) of e^(q_i'k_j/sqrt d),
+ *    f_c(i) = n_c(i) e^(q_i'L_c/sqrt d + b_c)/Z(i), and the output of the near keys is
+ *    N_i = sum over N(i) of e^(q_i'k_j/sqrt d) v_j/Z(i). b begins at 0 and is corrected twice, by the attention that the
+ *    exact rows give to a landmark's keys where these are not near.
+ * 3. T = O - N - F'Y0, and the output of a query is N_i + f(i)'(Y0 + D F M^-1 T).
+ *
+ * n (k + 2m) d + n (near keys) (d + dv) multiplications more. */
 #include "attentions/attention.h"
 
 #include "base/clock.h"
 #include "layers/exact.h"
+#include "layers/near.h"
 #include "linalg/kernel_ridge.h"
 #include "linalg/kmeans.h"
 #include "linalg/vector.h"
@@ -30,11 +43,16 @@ enum { MOST_RIDGES = 8 };
 
 typedef struct {
     int landmarks, rows, queries, keys, init, batches, sampling, weighted, counts, mass, prior, normalised, ridges;
+    int near, window, top, grid;
     double ridge;
 } kernel_ridge_options;
 
 enum { BY_RECEIVED, UNIFORM };
 static const char *const samplings[] = {[BY_RECEIVED] = "received", [UNIFORM] = "uniform", NULL};
+
+enum { NEAR_NONE, NEAR_WINDOW, NEAR_TOP, NEAR_BOTH };
+static const char *const nears[] = {
+    [NEAR_NONE] = "none", [NEAR_WINDOW] = "window", [NEAR_TOP] = "top", [NEAR_BOTH] = "both", NULL};
 
 static const nb_option options[] = {
     NB_INT(kernel_ridge_options, landmarks, "192", 1, 1 << 15, "key landmarks, m; at most the keys that are sampled"),
@@ -59,16 +77,37 @@ static const nb_option options[] = {
                "the penalty, over the kernel's mean diagonal; loo: leave-one-out chooses it"),
     NB_INT_FOR(kernel_ridge_options, ridges, "ridge", "loo", "4", 1, MOST_RIDGES,
                "how many it chooses among: 10^-1, 10^-2 ... 10^-ridges"),
+    NB_OPTION_FIELD(kernel_ridge_options, near, NB_OPTION_ENUM, int, "none",
+                    "keys to which a query attends itself: those in a window around it, the top keys, which its "
+                    "cluster's exact row gives most, or both; landmarks stand for the others",
+                    .choices = nears, .newer = true),
+    NB_OPTION_FIELD(
+        kernel_ridge_options, window, NB_OPTION_INT, int, "auto",
+        "keys around a query, besides its own, that are near: half of them, rounded down, on each side of its "
+        "block of 32 queries; on a grid, the largest square of them; auto: 32",
+        .lo = 0, .hi = NB_UNLIMITED, .word = "auto", .newer = true),
+    NB_OPTION_FIELD(kernel_ridge_options, top, NB_OPTION_INT, int, "auto",
+                    "keys of a cluster of queries that are near; at most n; auto: 32", .lo = 1, .hi = 1 << 30,
+                    .word = "auto", .newer = true),
+    NB_OPTION_FIELD(
+        kernel_ridge_options, grid, NB_OPTION_INT, int, "none",
+        "columns of an image whose patches are the last tokens, row by row: the window is around blocks of 8 x "
+        "8 patches; auto: of the largest square; none: tokens are a row",
+        .lo = 2, .hi = 1 << 20, .word = "none", .second = "auto", .newer = true),
     NB_OPTION_END};
 
 enum { GROUPS = 96 }; /* exact queries of a task, at most */
-static const double least_received = 1e-9, feature_floor = 1e-4;
+enum { USUAL_NEAR = 32, MOST_BEFORE = 8 };
+static const double least_received = 1e-9, feature_floor = 1e-4, least_far = 1e-12;
 
 /* These sizes follow from options and shape. */
 typedef struct {
     const kernel_ridge_options *o;
     const nb_layer_shape *shape;
     int k, m, queries, keys, ridges, groups;
+    bool with_near;
+    int top;               /* 0: none */
+    nb_neighbourhood near; /* whether there is a window, and the blocks */
 } plan;
 
 /* A head's. */
@@ -78,6 +117,13 @@ typedef struct {
     nb_scalar *landmarks,
         *values;    /* d x m; behind it (dv + 1) x m: e^b_c times what a query gets of cluster c, and e^b_c */
     double *weight; /* k */
+    /* Where there are near keys: */
+    int *tokens;              /* k: of the centres, if there is a window */
+    int *strongest;           /* top x k */
+    int *group, *counts;      /* n, m: each key's landmark, and how many keys each has */
+    int *owner, *order;       /* n: each query's nearest centre; the queries by these */
+    nb_scalar *bias;          /* m; the values are then dv x m */
+    nb_scalar *largest, *sum; /* n */
     double select_s;
     bool diverged;
     nb_status status;
@@ -89,6 +135,8 @@ typedef struct {
     nb_scalar *rows; /* n x GROUPS */
     nb_scalar *out;  /* (dv + 1) x NB_BLOCK_QUERIES */
     nb_softmax softmax;
+    nb_near_room near; /* in their place */
+    size_t *strongest; /* top */
 } room;
 
 typedef struct {
@@ -108,6 +156,31 @@ static int sample_size(int asked, double each, int centres, int n)
     return (int)fmin(asked == NB_AUTO ? ceil(each * centres) : asked, n);
 }
 
+/* Tokens of a square image, or 0, and those before it. */
+static int square_side(int n)
+{
+    int side = (int)sqrt(n);
+    while (side * side > n) side--;
+    while ((side + 1) * (side + 1) <= n) side++;
+    return n - side * side <= MOST_BEFORE ? side : 0;
+}
+
+static void plan_near(const kernel_ridge_options *o, int n, plan *p)
+{
+    int window = o->window == NB_AUTO ? USUAL_NEAR : o->window;
+    p->with_near = o->near != NEAR_NONE;
+    if (o->near == NEAR_TOP || o->near == NEAR_BOTH) p->top = nb_lesser(o->top == NB_AUTO ? USUAL_NEAR : o->top, n);
+    p->near = (nb_neighbourhood){.n = n, .window = o->near == NEAR_WINDOW || o->near == NEAR_BOTH};
+    p->near.reach = nb_lesser(window / 2, n);
+    if (o->grid == NB_AUTO) return;
+    p->near.columns = o->grid == NB_SECOND ? square_side(n) : o->grid;
+    if (p->near.columns == 0) return; /* refused */
+    p->near.rows = n / p->near.columns;
+    p->near.before = o->grid == NB_SECOND ? n - p->near.columns * p->near.columns : n % p->near.columns;
+    if (o->grid == NB_SECOND) p->near.rows = p->near.columns;
+    p->near.reach = nb_lesser((int)((sqrt(window + 1.0) - 1) / 2), n);
+}
+
 static plan plan_of(const void *opts, const nb_layer_shape *s)
 {
     const kernel_ridge_options *o = opts;
@@ -117,6 +190,7 @@ static plan plan_of(const void *opts, const nb_layer_shape *s)
     p.keys = sample_size(o->keys, 32 / 3.0, p.m, s->n);
     p.ridges = isnan(o->ridge) ? o->ridges : 1;
     p.groups = nb_blocks(p.k, GROUPS);
+    plan_near(o, s->n, &p);
     return p;
 }
 
@@ -155,11 +229,16 @@ static nb_status choose_rows(const work *w, const nb_scalar *q, head_state *h, n
     NB_TRY(ctx, gather(d, q, p->queries, drawn, &x, ctx));
     NB_TRY(ctx, nb_kmeans(d, p->queries, x, p->k, &how, rng, &clusters, ctx));
     nb_scalar_of((size_t)d * (size_t)p->k, clusters.centres, h->centres);
+    if (p->near.window) {
+        NB_TRY(ctx, nb_clusters_nearest(&clusters, h->tokens, ctx));
+        for (int i = 0; i < p->k; i++) h->tokens[i] = drawn[h->tokens[i]];
+        nb_scalar_gather(d, q, p->k, h->tokens, h->centres);
+    }
     for (int i = 0; i < p->k; i++) h->weight[i] = (double)clusters.size[i] * p->k / p->queries;
     return NB_OK;
 }
 
-typedef nb_status head_part(const work *w, const nb_layer_head *points, head_state *h, nb_ctx *ctx);
+typedef nb_status head_part(const work *w, const nb_layer_head *points, head_state *h, room *r, nb_ctx *ctx);
 
 /* One of a head's parts, in the thread's memory; what fails is told later, and ends the head's. */
 static void run_part(const work *w, int head, int thread, head_part *part)
@@ -169,7 +248,7 @@ static void run_part(const work *w, int head, int thread, head_part *part)
     nb_mark mark = nb_ctx_mark(ctx);
     head_state *h = &w->state->heads[head];
     nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);
-    h->status = part(w, &points, h, ctx);
+    h->status = part(w, &points, h, &w->state->rooms[thread], ctx);
     if (h->status != NB_OK) {
         snprintf(h->reason, sizeof h->reason, "%s", nb_error_message(ctx));
         nb_error_clear(ctx);
@@ -177,14 +256,31 @@ static void run_part(const work *w, int head, int thread, head_part *part)
     nb_ctx_release(ctx, mark);
 }
 
-static nb_status find_rows(const work *w, const nb_layer_head *points, head_state *h, nb_ctx *ctx)
+static nb_status find_rows(const work *w, const nb_layer_head *points, head_state *h, room *r, nb_ctx *ctx)
 {
+    (void)r;
     return choose_rows(w, points->q, h, ctx);
 }
 
 static void group_queries(void *self, int head, int thread)
 {
     run_part(self, head, thread, find_rows);
+}
+
+static int block_of(const plan *p, const head_state *h, int i)
+{
+    return p->near.window ? nb_near_block_of(&p->near, h->tokens[i]) : 0;
+}
+
+/* Finds the strongest keys of row i of R (n), and sets its near keys to 0. */
+static void leave_near(const plan *p, head_state *h, int i, nb_scalar *row, room *r)
+{
+    int *strongest = h->strongest + (size_t)i * (size_t)p->top,
+        keys = nb_near_keys(&p->near, block_of(p, h, i), r->near.keys);
+    if (p->top > 0) nb_scalar_largest_indices((size_t)p->top, (size_t)p->shape->n, row, r->strongest);
+    for (int j = 0; j < p->top; j++) strongest[j] = (int)r->strongest[j];
+    for (int j = 0; j < p->top; j++) row[strongest[j]] = 0;
+    for (int j = 0; j < keys; j++) row[r->near.keys[j]] = 0;
 }
 
 /* Some rows of R, the outputs at them, and what keys receive from them. */
@@ -204,6 +300,8 @@ static void attend_rows(void *self, int task, int thread)
     nb_scalar_gemm(NB_PLAIN, NB_PLAIN, s->dv, count, s->n, 1, points.v, s->dv, rows, s->n, 0,
                    h->outputs + at * (size_t)s->dv, s->dv);
     nb_count_multiplications((double)count * s->n);
+    for (int i = 0; i < count && p->with_near; i++)
+        leave_near(p, h, first + i, rows + (size_t)i * n, &w->state->rooms[thread]);
     memset(received, 0, n * sizeof *received);
     for (size_t i = 0; i < (size_t)count; i++) nb_scalar_add(n, (nb_scalar)h->weight[at + i], rows + i * n, received);
 }
@@ -212,13 +310,15 @@ static void attend_rows(void *self, int task, int thread)
 typedef struct {
     const plan *p;
     const head_state *head;
-    double *received;           /* n: r */
+    double *received, far;      /* n: r; near keys: divided by its sum */
     int *kept;                  /* keys: that are sampled */
     double *inverse, *weight;   /* keys: 1/pi, p */
     nb_clusters clusters;       /* of these keys */
     double *bias, *mean;        /* m: b, F w */
     double *values;             /* dv x m: Y0, then what is regressed is added */
     double *softmax, *features; /* m x k: of L'C, F */
+    double *beside, *share;     /* k: weight of the near keys beside these, and its part of the sum */
+    double *outputs;            /* dv x k: mean value of the near keys, weighted */
     double *residuals, *dual;   /* k x dv: T, M^-1 T */
     double *gram, *inverted;    /* k x k: F'DF, M^-1 */
 } middle;
@@ -237,6 +337,9 @@ static nb_status middle_new(const plan *p, const head_state *h, middle *x, nb_ct
     x->values = x->mean + m;
     NB_NEED(x->softmax, nb_alloc_raw(ctx, 2 * m * k));
     x->features = x->softmax + m * k;
+    NB_NEED(x->beside, nb_alloc_reals(ctx, 2 + dv, k));
+    x->share = x->beside + k;
+    x->outputs = x->share + k;
     NB_NEED(x->residuals, nb_alloc_raw(ctx, 2 * k * dv));
     x->dual = x->residuals + k * dv;
     NB_NEED(x->gram, nb_alloc_raw(ctx, 2 * k * k));
@@ -274,6 +377,14 @@ static void sample(int n, int count, const double *pi, double u, int *kept)
     }
 }
 
+/* Divides what keys that are not near receive by their sum, *far. */
+static void normalise(size_t n, double *received, double *far)
+{
+    *far = 0;
+    for (size_t j = 0; j < n; j++) *far += received[j] += least_far;
+    nb_scale(n, 1 / *far, received);
+}
+
 /* Keys by what they receive, and their weights. */
 static nb_status sample_keys(middle *x, gsl_rng *rng, nb_ctx *ctx)
 {
@@ -281,8 +392,10 @@ static nb_status sample_keys(middle *x, gsl_rng *rng, nb_ctx *ctx)
     size_t n = (size_t)p->shape->n;
     double *pi;
     NB_NEED(pi, nb_alloc_raw(ctx, n));
-    for (size_t j = 0; j < n; j++) {
+    for (size_t j = 0; j < n; j++)
         for (size_t g = 0; g < (size_t)p->groups; g++) x->received[j] += (double)x->head->received[g * n + j] / p->k;
+    if (p->with_near) normalise(n, x->received, &x->far);
+    for (size_t j = 0; j < n; j++) {
         double share = p->o->sampling == UNIFORM ? 1.0 / p->shape->n : x->received[j] / 2 + 0.5 / p->shape->n;
         pi[j] = p->keys < p->shape->n ? p->keys * share : 1;
     }
@@ -330,12 +443,35 @@ static nb_status find_prior(const nb_scalar *v, middle *x, double **mass, nb_ctx
         nb_scalar_to_double(dv, v + (size_t)key * dv, value);
         nb_add_scaled(dv, x->weight[i], value, x->values + (size_t)c * dv);
     }
+    for (size_t j = 0; p->with_near && j < m; j++) (*mass)[j] = 0;
+    for (int j = 0; p->with_near && j < p->shape->n; j++) (*mass)[x->head->group[j]] += x->received[j];
+    if (p->with_near) total = 1 / x->far;
     for (size_t c = 0; c < m; c++) {
-        x->bias[c] = p->o->counts ? log(x->bias[c]) : 0;
+        x->bias[c] = p->o->counts && !p->with_near ? log(x->bias[c]) : 0;
         (*mass)[c] /= total;
         nb_scale(dv, p->o->prior ? 1 / weight[c] : 0, x->values + c * dv);
     }
     return NB_OK;
+}
+
+static int corrections(const plan *p)
+{
+    return !p->o->mass ? 0 : p->with_near ? 2 : 1;
+}
+
+static nb_far far_of(const plan *p, const head_state *h)
+{
+    return (nb_far){.m = p->m,
+                    .landmarks = h->landmarks,
+                    .values = h->values,
+                    .bias = h->bias,
+                    .group = h->group,
+                    .counts = h->counts,
+                    .top = p->top,
+                    .k = p->k,
+                    .owner = h->owner,
+                    .strongest = h->strongest,
+                    .order = h->order};
 }
 
 /* Finds F and F w from b. */
@@ -343,11 +479,41 @@ static void find_features(middle *x)
 {
     int k = x->p->k, m = x->p->m;
     memcpy(x->features, x->softmax, (size_t)m * (size_t)k * sizeof *x->features);
-    nb_reweigh(m, k, x->bias, x->features);
+    if (x->p->with_near) memcpy(x->share, x->beside, (size_t)k * sizeof *x->share);
+    nb_reweigh(m, k, x->bias, x->features, x->p->with_near ? x->share : NULL);
     nb_gemv(NB_PLAIN, m, k, 1.0 / k, x->features, m, x->head->weight, 0, x->mean);
 }
 
-static nb_status make_features(const head_state *h, const double *mass, middle *x, nb_ctx *ctx)
+/* What landmarks and near keys are worth to exact query i, whose logits with the landmarks are `logits` (m); these
+ * become f, without b, and x->beside[i] and x->outputs, with them 1 in all. */
+static nb_status weigh_near(middle *x, const nb_layer_head *points, int i, double *logits, const double *q,
+                            nb_near_room *r, nb_ctx *ctx)
+{
+    const plan *p = x->p;
+    nb_far far = far_of(p, x->head);
+    size_t dv = (size_t)p->shape->dv, m = (size_t)p->m;
+    nb_mark mark = nb_ctx_mark(ctx);
+    int count = nb_near_list(&p->near, &far, block_of(p, x->head, i), i, r);
+    double *keys, *values, *weights, largest = -INFINITY, *output = x->outputs + (size_t)i * dv, all, near;
+    NB_TRY(ctx, gather(p->shape->d, points->k, count, r->keys, &keys, ctx));
+    NB_TRY(ctx, gather(p->shape->dv, points->v, count, r->keys, &values, ctx));
+    NB_NEED(weights, nb_alloc_reals(ctx, (size_t)count, 1));
+    if (count > 0) nb_gemv(NB_TRANSPOSED, p->shape->d, count, 1 / sqrt(p->shape->d), keys, p->shape->d, q, 0, weights);
+    for (size_t c = 0; c < m; c++) logits[c] = r->left[c] > 0 ? logits[c] + log(r->left[c]) : -INFINITY;
+    largest = nb_largest(m, logits);
+    if (count > 0) largest = fmax(largest, nb_largest((size_t)count, weights));
+    near = count > 0 ? nb_exp_sum((size_t)count, weights, largest) : 0;
+    all = near + nb_exp_sum(m, logits, largest);
+    nb_scale(m, 1 / all, logits);
+    x->beside[i] = near / all;
+    if (near > 0) nb_gemv(NB_PLAIN, p->shape->dv, count, 1 / near, values, p->shape->dv, weights, 0, output);
+    nb_near_forget(r, count);
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+static nb_status make_features(const nb_layer_head *points, const head_state *h, const double *mass, middle *x, room *r,
+                               nb_ctx *ctx)
 {
     const plan *p = x->p;
     size_t d = (size_t)p->shape->d, m = (size_t)p->m, k = (size_t)p->k;
@@ -358,12 +524,15 @@ static nb_status make_features(const head_state *h, const double *mass, middle *
     nb_scalar_to_double(d * k, h->centres, centres);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, p->m, p->k, p->shape->d, 1 / sqrt(p->shape->d), landmarks, p->shape->d, centres,
             p->shape->d, 0, x->softmax, p->m);
-    for (size_t i = 0; i < k; i++)
+    for (int i = 0; p->with_near && i < p->k; i++)
+        NB_TRY(ctx, weigh_near(x, points, i, x->softmax + (size_t)i * m, centres + (size_t)i * d, &r->near, ctx));
+    for (size_t i = 0; !p->with_near && i < k; i++)
         nb_scale(m, 1 / nb_exp_sum(m, x->softmax + i * m, nb_largest(m, x->softmax + i * m)), x->softmax + i * m);
     find_features(x);
-    if (!p->o->mass) return NB_OK;
-    nb_correct_bias(p->m, mass, x->mean, x->bias);
-    find_features(x);
+    for (int i = 0; i < corrections(p); i++) {
+        nb_correct_bias(p->m, mass, x->mean, x->bias);
+        find_features(x);
+    }
     return NB_OK;
 }
 
@@ -375,6 +544,8 @@ static nb_status make_kernel(middle *x, nb_ctx *ctx)
     double *rest;
     NB_NEED(rest, nb_alloc_raw(ctx, (size_t)dv * (size_t)k));
     nb_scalar_to_double((size_t)dv * (size_t)k, x->head->outputs, rest);
+    for (int i = 0; p->with_near && i < k; i++)
+        nb_add_scaled((size_t)dv, -x->share[i], x->outputs + (size_t)i * (size_t)dv, rest + (size_t)i * (size_t)dv);
     nb_gemm(NB_PLAIN, NB_PLAIN, dv, k, m, -1, x->values, dv, x->features, m, 1, rest, dv);
     nb_transpose(dv, k, rest, x->residuals);
     for (int c = 0; c < m; c++) x->mean[c] = p->o->normalised ? 1 / sqrt(fmax(x->mean[c], feature_floor / m)) : 1;
@@ -394,20 +565,23 @@ static nb_status choose_ridge(middle *x, nb_ctx *ctx)
                            x->inverted, x->dual, ctx);
 }
 
-/* Makes Y0 + D F M^-1 T, times e^b, and e^b, which divides what they sum to. */
+/* Makes Y0 + D F M^-1 T. Without near keys, times e^b, and e^b, which divides what they sum to. */
 static nb_status make_values(head_state *h, middle *x, nb_ctx *ctx)
 {
-    int dv = x->p->shape->dv, k = x->p->k, m = x->p->m;
+    int dv = x->p->shape->dv, k = x->p->k, m = x->p->m, each = x->p->with_near ? dv : dv + 1;
     double *added, largest = nb_largest((size_t)m, x->bias);
     NB_NEED(added, nb_alloc_raw(ctx, (size_t)dv * (size_t)m));
     nb_gemm(NB_TRANSPOSED, NB_TRANSPOSED, dv, m, k, 1, x->dual, k, x->features, m, 0, added, dv);
     for (int c = 0; c < m; c++) {
-        nb_scalar *to = h->values + (size_t)c * ((size_t)dv + 1);
+        nb_scalar *to = h->values + (size_t)c * (size_t)each;
         size_t from = (size_t)c * (size_t)dv;
-        double factor = exp(x->bias[c] - largest);
+        double factor = x->p->with_near ? 1 : exp(x->bias[c] - largest);
         for (int l = 0; l < dv; l++)
             to[l] = (nb_scalar)(factor * (x->values[from + (size_t)l] + x->mean[c] * added[from + (size_t)l]));
-        to[dv] = (nb_scalar)factor;
+        if (x->p->with_near)
+            h->bias[c] = (nb_scalar)x->bias[c];
+        else
+            to[dv] = (nb_scalar)factor;
     }
     return NB_OK;
 }
@@ -416,10 +590,52 @@ static nb_status make_values(head_state *h, middle *x, nb_ctx *ctx)
 static double loop_work(const plan *p)
 {
     double n = p->shape->n, dv = p->shape->dv, k = p->k, m = p->m, keys = p->keys;
-    return 2 * k + n + keys * (4 + dv) + m * (3 + 3 * dv) + (p->o->mass ? 3 : 2) * m * k + p->ridges * 3 * k * dv;
+    return 2 * k + n + keys * (4 + dv) + m * (3 + 3 * dv) + (2 + corrections(p)) * m * k + p->ridges * 3 * k * dv +
+           (p->with_near ? k * dv : 0);
 }
 
-static nb_status interpolate(const work *w, const nb_layer_head *points, head_state *h, nb_ctx *ctx)
+/* group (n) <- the nearest of the centres (d x count) of each point. */
+static nb_status assign(const plan *p, const nb_scalar *points, int count, const nb_scalar *centres, int *group,
+                        nb_ctx *ctx)
+{
+    enum { AT_ONCE = 1024 };
+    size_t d = (size_t)p->shape->d;
+    nb_mark mark = nb_ctx_mark(ctx);
+    double *x, *c;
+    NB_NEED(c, nb_alloc_raw(ctx, d * (size_t)count));
+    NB_NEED(x, nb_alloc_raw(ctx, d * AT_ONCE));
+    nb_scalar_to_double(d * (size_t)count, centres, c);
+    for (int first = 0; first < p->shape->n; first += AT_ONCE) {
+        int some = nb_lesser(AT_ONCE, p->shape->n - first);
+        nb_scalar_to_double(d * (size_t)some, points + (size_t)first * d, x);
+        NB_TRY(ctx, nb_nearest_centres(p->shape->d, some, x, count, c, group + first, ctx));
+    }
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
+/* Puts the queries in the order of their clusters. */
+static nb_status order_queries(const plan *p, head_state *h, nb_ctx *ctx)
+{
+    int n = p->shape->n, *next;
+    NB_NEED(next, nb_alloc(ctx, (size_t)p->k + 1, sizeof *next));
+    for (int i = 0; i < n; i++) next[h->owner[i] + 1]++;
+    for (int g = 0; g < p->k; g++) next[g + 1] += next[g];
+    for (int i = 0; i < n; i++) h->order[next[h->owner[i]]++] = i;
+    return NB_OK;
+}
+
+static nb_status find_groups(const plan *p, const nb_layer_head *points, head_state *h, nb_ctx *ctx)
+{
+    NB_TRY(ctx, assign(p, points->k, p->m, h->landmarks, h->group, ctx));
+    memset(h->counts, 0, (size_t)p->m * sizeof *h->counts);
+    for (int j = 0; j < p->shape->n; j++) h->counts[h->group[j]]++;
+    if (p->top == 0) return NB_OK;
+    NB_TRY(ctx, assign(p, points->q, p->k, h->centres, h->owner, ctx));
+    return order_queries(p, h, ctx);
+}
+
+static nb_status interpolate(const work *w, const nb_layer_head *points, head_state *h, room *r, nb_ctx *ctx)
 {
     double start_s = nb_clock_s(), *mass;
     middle x;
@@ -432,9 +648,10 @@ static nb_status interpolate(const work *w, const nb_layer_head *points, head_st
     }
     NB_TRY(ctx, middle_new(&w->plan, h, &x, ctx));
     NB_TRY(ctx, place_landmarks(w, points->k, h, &x, ctx));
+    if (w->plan.with_near) NB_TRY(ctx, find_groups(&w->plan, points, h, ctx));
     h->select_s = nb_clock_s() - start_s;
     NB_TRY(ctx, find_prior(points->v, &x, &mass, ctx));
-    NB_TRY(ctx, make_features(h, mass, &x, ctx));
+    NB_TRY(ctx, make_features(points, h, mass, &x, r, ctx));
     NB_TRY(ctx, make_kernel(&x, ctx));
     NB_TRY(ctx, choose_ridge(&x, ctx));
     NB_TRY(ctx, make_values(h, &x, ctx));
@@ -470,6 +687,57 @@ static void answer(void *self, int task, int thread)
     }
 }
 
+static void answer_near(void *self, int task, int thread)
+{
+    const work *w = self;
+    const plan *p = &w->plan;
+    int each = nb_near_blocks(&p->near), head = task / each;
+    const head_state *h = &w->state->heads[head];
+    nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
+    nb_far far = far_of(p, h);
+    if (h->status != NB_OK) return;
+    if (h->diverged) {
+        int queries[NB_NEAR_QUERIES], count = nb_near_queries(&p->near, task % each, queries);
+        for (int i = 0; i < count; i++)
+            for (int l = 0; l < p->shape->dv; l++)
+                points.out[(size_t)queries[i] * (size_t)p->shape->dv + (size_t)l] = NAN;
+        return;
+    }
+    nb_near_answer(&p->near, &far, &points, task % each, h->largest, h->sum, &w->state->rooms[thread].near);
+}
+
+static void answer_strongest(void *self, int task, int thread)
+{
+    const work *w = self;
+    const plan *p = &w->plan;
+    int n = p->shape->n, each = nb_blocks(n, NB_BLOCK_QUERIES), head = task / each,
+        first = task % each * NB_BLOCK_QUERIES;
+    const head_state *h = &w->state->heads[head];
+    nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
+    nb_far far = far_of(p, h);
+    if (h->status != NB_OK || h->diverged) return;
+    nb_near_add_strongest(&far, &points, first, nb_lesser(n - first, NB_BLOCK_QUERIES), h->largest, h->sum,
+                          &w->state->rooms[thread].near);
+}
+
+/* What contradicts the kind of near keys. */
+static nb_status check(const void *opts, nb_ctx *ctx)
+{
+    const kernel_ridge_options *o = opts;
+    bool window = o->near == NEAR_WINDOW || o->near == NEAR_BOTH, top = o->near == NEAR_TOP || o->near == NEAR_BOTH;
+    NB_REQUIRE(ctx, window || o->window == NB_AUTO, NB_EINVAL,
+               "kernel_ridge(near=%s, window=%d): near=window and near=both have a window", nears[o->near], o->window);
+    NB_REQUIRE(ctx, window || o->grid == NB_AUTO, NB_EINVAL,
+               "kernel_ridge(near=%s, grid): near=window and near=both have a window, which a grid shapes",
+               nears[o->near]);
+    NB_REQUIRE(ctx, top || o->top == NB_AUTO, NB_EINVAL,
+               "kernel_ridge(near=%s, top=%d): near=top and near=both have top keys", nears[o->near], o->top);
+    NB_REQUIRE(ctx, o->near == NEAR_NONE || o->counts, NB_EINVAL,
+               "kernel_ridge(near=%s, counts=false): near keys are taken out of the counts; leave one of them",
+               nears[o->near]);
+    return NB_OK;
+}
+
 static nb_status refusal(const void *opts, const nb_layer_shape *s, const char **why, nb_ctx *ctx)
 {
     plan p = plan_of(opts, s);
@@ -477,6 +745,11 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
         NB_NEED(*why, nb_format(ctx, "rows = %d, and %d of n = %d queries are sampled", p.k, p.queries, s->n));
     else if (p.m > p.keys)
         NB_NEED(*why, nb_format(ctx, "landmarks = %d, and %d of n = %d keys are sampled", p.m, p.keys, s->n));
+    else if (p.o->grid == NB_SECOND && p.near.columns == 0)
+        NB_NEED(*why, nb_format(ctx, "grid = auto, and n = %d is not a square and up to %d tokens before it", s->n,
+                                MOST_BEFORE));
+    else if (p.near.columns > s->n)
+        NB_NEED(*why, nb_format(ctx, "grid = %d columns, and there are %d tokens", p.near.columns, s->n));
     return NB_OK;
 }
 
@@ -484,12 +757,51 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
 static double head_scalars(const plan *p)
 {
     double n = p->shape->n, d = p->shape->d, dv = p->shape->dv;
-    return (d + dv) * p->k + n * p->groups + (d + dv + 1) * p->m;
+    return (d + dv) * p->k + n * p->groups + (d + dv + 1) * p->m + (p->top > 0 ? 2 * n : 0);
+}
+
+static double head_integers(const plan *p)
+{
+    double n = p->shape->n;
+    return p->with_near ? p->k + n + p->m + (p->top > 0 ? (double)p->top * p->k + 2 * n : 0) : 0;
 }
 
 static double room_scalars(const plan *p)
 {
-    return (double)p->shape->n * GROUPS + (p->shape->dv + 1.0) * NB_BLOCK_QUERIES;
+    return (double)p->shape->n * GROUPS + (p->with_near ? 0 : (p->shape->dv + 1.0) * NB_BLOCK_QUERIES);
+}
+
+/* Of a thread's softmax. */
+static double softmax_bytes(const plan *p)
+{
+    const nb_layer_shape *s = p->shape;
+    if (p->with_near) return nb_near_room_bytes(&p->near, s, p->m, p->top) + p->top * (double)sizeof(size_t);
+    return nb_softmax_bytes(s->d, s->dv + 1, nb_lesser(p->m, NB_TILE_KEYS)) - sizeof(nb_softmax);
+}
+
+static nb_status open_room(const plan *p, room *r, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = p->shape;
+    NB_NEED(r->rows, nb_alloc_scalars(ctx, (size_t)room_scalars(p)));
+    r->out = r->rows + (size_t)s->n * GROUPS;
+    if (!p->with_near) return nb_softmax_new(s->d, s->dv + 1, nb_lesser(p->m, NB_TILE_KEYS), &r->softmax, ctx);
+    if (p->top > 0) NB_NEED(r->strongest, nb_alloc(ctx, (size_t)p->top, sizeof *r->strongest));
+    return nb_near_room_new(&p->near, s, p->m, p->top, &r->near, ctx);
+}
+
+static nb_status open_near(const plan *p, head_state *h, nb_ctx *ctx)
+{
+    size_t n = (size_t)p->shape->n, k = (size_t)p->k, m = (size_t)p->m;
+    h->bias = h->values + (size_t)p->shape->dv * m;
+    h->largest = h->received + n * (size_t)p->groups;
+    h->sum = h->largest + (p->top > 0 ? n : 0);
+    NB_NEED(h->tokens, nb_alloc(ctx, (size_t)head_integers(p), sizeof *h->tokens));
+    h->counts = h->tokens + k;
+    h->group = h->counts + m;
+    h->owner = h->group + n;
+    h->order = h->owner + (p->top > 0 ? n : 0);
+    h->strongest = h->order + (p->top > 0 ? n : 0);
+    return NB_OK;
 }
 
 static nb_status open_head(const plan *p, head_state *h, nb_ctx *ctx)
@@ -501,6 +813,7 @@ static nb_status open_head(const plan *p, head_state *h, nb_ctx *ctx)
     h->values = h->landmarks + d * m;
     h->received = h->values + (dv + 1) * m;
     NB_NEED(h->weight, nb_alloc_raw(ctx, k));
+    if (p->with_near) NB_TRY(ctx, open_near(p, h, ctx));
     return NB_OK;
 }
 
@@ -512,12 +825,7 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
     NB_NEED(state->heads, nb_alloc(ctx, (size_t)nb_layer_heads(s), sizeof *state->heads));
     NB_NEED(state->rooms, nb_alloc(ctx, (size_t)threads, sizeof *state->rooms));
     for (int h = 0; h < nb_layer_heads(s); h++) NB_TRY(ctx, open_head(&p, &state->heads[h], ctx));
-    for (int i = 0; i < threads; i++) {
-        room *r = &state->rooms[i];
-        NB_NEED(r->rows, nb_alloc_scalars(ctx, (size_t)room_scalars(&p)));
-        r->out = r->rows + (size_t)s->n * GROUPS;
-        NB_TRY(ctx, nb_softmax_new(s->d, s->dv + 1, nb_lesser(p.m, NB_TILE_KEYS), &r->softmax, ctx));
-    }
+    for (int i = 0; i < threads; i++) NB_TRY(ctx, open_room(&p, &state->rooms[i], ctx));
     *out = state;
     return NB_OK;
 }
@@ -525,16 +833,18 @@ static nb_status open(const void *opts, const nb_layer_shape *s, int threads, vo
 static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     const nb_layer_shape *s = &pass->layer->shape;
-    enum { GROUP, ROWS, INTERPOLATE, ANSWER, STAGES };
+    enum { GROUP, ROWS, INTERPOLATE, ANSWER, STRONGEST, STAGES };
     int heads = nb_layer_heads(s);
     work w = {.plan = plan_of(opts, s), .pass = pass, .state = pass->state};
     nb_stage stages[STAGES] = {[GROUP] = {.per_head = 1, .task = group_queries},
                                [ROWS] = {.per_head = w.plan.groups, .task = attend_rows},
                                [INTERPOLATE] = {.per_head = 1, .task = interpolate_head},
-                               [ANSWER] = {.per_head = nb_blocks(s->n, NB_BLOCK_QUERIES), .task = answer}};
+                               [ANSWER] = {.per_head = nb_blocks(s->n, NB_BLOCK_QUERIES), .task = answer},
+                               [STRONGEST] = {.per_head = nb_blocks(s->n, NB_BLOCK_QUERIES), .task = answer_strongest}};
     double select_s = 0;
+    if (w.plan.with_near) stages[ANSWER] = (nb_stage){.per_head = nb_near_blocks(&w.plan.near), .task = answer_near};
     for (int i = 0; i < heads; i++) w.state->heads[i].status = NB_OK;
-    NB_TRY(ctx, nb_team_run_stages(pass->team, heads, STAGES, stages, &w, ctx));
+    NB_TRY(ctx, nb_team_run_stages(pass->team, heads, w.plan.top > 0 ? STAGES : STRONGEST, stages, &w, ctx));
     for (int i = 0; i < heads; i++) {
         const head_state *h = &w.state->heads[i];
         NB_REQUIRE(ctx, h->status == NB_OK, h->status, "head %d: %s", i, h->reason);
@@ -544,7 +854,7 @@ static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
     nb_pass_parts(pass, (double[NB_PART_COUNT]){[NB_PART_LANDMARKS] = stages[GROUP].busy_s + select_s,
                                                 [NB_PART_B] = stages[ROWS].busy_s,
                                                 [NB_PART_CORE] = stages[INTERPOLATE].busy_s - select_s,
-                                                [NB_PART_F] = stages[ANSWER].busy_s});
+                                                [NB_PART_F] = stages[ANSWER].busy_s + stages[STRONGEST].busy_s});
     return NB_OK;
 }
 
@@ -553,14 +863,15 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     plan p = plan_of(opts, s);
     double n = s->n, d = s->d, dv = s->dv, k = p.k, m = p.m, heads = nb_layer_heads(s);
     double rows = nb_softmax_work(k, n, d, dv) + k * n, output = nb_softmax_work(n, m, d, dv + 1) + n * dv;
-    double products = m * k * (d + (p.o->mass ? 2 : 1) + 2 * dv + k) + p.ridges * k * k * dv;
+    if (p.with_near) output = nb_near_work(&p.near, s, p.m, p.top) + n * d * (m + (p.top > 0 ? k : 0));
+    double products = m * k * (d + 1 + corrections(&p) + 2 * dv + k) + p.ridges * k * k * dv;
     double inverses = p.ridges * floor(0.5 * k * k * k + 0.5);
-    double softmax = nb_softmax_bytes(s->d, s->dv + 1, nb_lesser(p.m, NB_TILE_KEYS)) - sizeof(nb_softmax);
-    return (nb_attention_cost){
-        .multiplications = heads * (rows + products + inverses + loop_work(&p) + output),
-        .bytes = sizeof(kernel_ridge_state) +
-                 threads * (sizeof(room) + room_scalars(&p) * sizeof(nb_scalar) + softmax) +
-                 heads * (sizeof(head_state) + head_scalars(&p) * sizeof(nb_scalar) + k * sizeof(double))};
+    return (nb_attention_cost){.multiplications = heads * (rows + products + inverses + loop_work(&p) + output),
+                               .bytes =
+                                   sizeof(kernel_ridge_state) +
+                                   threads * (sizeof(room) + room_scalars(&p) * sizeof(nb_scalar) + softmax_bytes(&p)) +
+                                   heads * (sizeof(head_state) + head_scalars(&p) * sizeof(nb_scalar) +
+                                            k * sizeof(double) + head_integers(&p) * sizeof(int))};
 }
 
 static const char *const references[] = {
@@ -578,6 +889,7 @@ const nb_attention nb_attention_kernel_ridge = {
                   options, sizeof(kernel_ridge_options)},
     .traits = NB_ATTENTION_RANDOM,
     .size = "landmarks",
+    .check = check,
     .refusal = refusal,
     .cost = cost,
     .open = open,
@@ -588,5 +900,8 @@ const nb_attention nb_attention_kernel_ridge = {
         "attention to clusters of keys. Leave-one-out chooses the ridge of each head. init, sampling, weighted,\n"
         "counts, mass, prior and normalised each switch off one part, for an ablation. With as many landmarks as keys\n"
         "it is exact. Every pass clusters anew, from the same draws for all heads. The multiplications of clustering\n"
-        "are counted, but are not in the cost that is predicted.",
+        "are counted, but are not in the cost that is predicted.\n"
+        "With near keys (near=window, top or both) each query attends to these exactly, and landmarks stand for the\n"
+        "others alone. A head that looks near, as most do in text and speech, needs them; where heads look far they\n"
+        "cost more than they win.",
 };

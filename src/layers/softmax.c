@@ -87,6 +87,11 @@ static void apply(const nb_mask *mask, int i, int keys, nb_scalar *logits)
     for (int j = end > first ? end : first; j < keys; j++) logits[j] = -INFINITY;
 }
 
+static void add_bias(const nb_mask *mask, int i, int keys, nb_scalar *logits)
+{
+    for (int j = 0; j < keys; j++) logits[j] += mask->bias[(size_t)j * (size_t)mask->bias_stride + (size_t)i];
+}
+
 /* The tile's logits of query i become exp(logit - largest). */
 static void raise(nb_softmax *s, int i, int keys)
 {
@@ -111,6 +116,7 @@ static void add_tile(nb_softmax *s, int keys, const nb_scalar *k, const nb_scala
     nb_scalar_gemm(NB_TRANSPOSED, NB_PLAIN, keys, s->count, s->d, s->scale, k, s->d, s->q, s->d, 0, s->tile, keys);
     for (int i = 0; i < s->count; i++) {
         if (mask->on) apply(mask, i, keys, s->tile + (size_t)i * (size_t)keys);
+        if (mask->bias) add_bias(mask, i, keys, s->tile + (size_t)i * (size_t)keys);
         raise(s, i, keys);
     }
     if (s->dv > 0)
@@ -131,6 +137,7 @@ void nb_softmax_add(nb_softmax *s, int count, const nb_scalar *k, const nb_scala
             add_tile(s, keys, its_k, its_v, &here);
         here.key_at += keys;
         if (here.keys) here.keys += keys;
+        if (here.bias) here.bias += (size_t)keys * (size_t)here.bias_stride;
     }
 }
 

@@ -22,6 +22,10 @@ typedef struct {
     int before, after;
     int query_at, key_at;
     const int *queries, *keys;
+    /* Added to the logits, whatever `on` says: of query i and key j, entry j * bias_stride + i; -infinity hides it.
+     * NULL: nothing. */
+    const nb_scalar *bias;
+    int bias_stride;
 } nb_mask;
 
 enum { NB_UNLIMITED = 1 << 30 }; /* for before and after */

@@ -9,9 +9,10 @@
 #include <string.h>
 
 static const double tie = 1e-6; /* relative, between sums of squares */
+static const double least_unit = 1e-8;
 static const double share_floor = 1e-6, most_correction = 2;
 
-void nb_reweigh(int m, int k, const double *bias, double *f)
+void nb_reweigh(int m, int k, const double *bias, double *f, double *near)
 {
     enum { AT_ONCE = 256 };
     double largest = nb_largest((size_t)m, bias), factors[AT_ONCE];
@@ -21,8 +22,11 @@ void nb_reweigh(int m, int k, const double *bias, double *f)
         for (size_t i = 0; i < (size_t)k; i++)
             for (int c = 0; c < count; c++) f[i * (size_t)m + (size_t)(first + c)] *= factors[c];
     }
-    for (size_t i = 0; i < (size_t)k; i++)
-        nb_scale((size_t)m, 1 / nb_sum((size_t)m, f + i * (size_t)m), f + i * (size_t)m);
+    for (size_t i = 0; i < (size_t)k; i++) {
+        double beside = near ? near[i] * exp(-largest) : 0, sum = nb_sum((size_t)m, f + i * (size_t)m) + beside;
+        nb_scale((size_t)m, 1 / sum, f + i * (size_t)m);
+        if (near) near[i] = beside / sum;
+    }
 }
 
 void nb_correct_bias(int m, const double *share, const double *mean, double *bias)
@@ -56,6 +60,7 @@ nb_status nb_kernel_ridge(int k, const double *gram, const double *w, int column
     NB_NEED(inverted, nb_alloc_raw(ctx, square));
     NB_NEED(solved, nb_alloc_raw(ctx, all));
     for (size_t i = 0; i < size; i++) unit += w[i] * gram[i * size + i] / k;
+    if (unit < least_unit) unit = least_unit; /* hardly anything is left to regress on */
     for (int i = 0; i < count; i++) {
         NB_TRY(ctx, regress(k, gram, w, unit * penalties[i], columns, t, inverted, solved, &error, ctx));
         bool less = nb_is_less(error, tie, &least);

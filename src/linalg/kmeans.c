@@ -369,6 +369,20 @@ nb_status nb_kmeans(int d, int n, const double *x, int m, const nb_kmeans_how *h
     return NB_OK;
 }
 
+nb_status nb_nearest_centres(int d, int n, const double *x, int m, const double *centres, int *group, nb_ctx *ctx)
+{
+    nb_clusters clusters = {.n = n, .d = d, .m = m};
+    work w = {.c = &clusters, .how = &(nb_kmeans_how){.restarts = 1}};
+    nb_mark mark = nb_ctx_mark(ctx);
+    NB_TRY(ctx, work_init(&w, x, ctx));
+    memcpy(clusters.centres, centres, (size_t)d * (size_t)m * sizeof *centres);
+    renew(&w);
+    assign_all(&w, 0);
+    memcpy(group, clusters.group, (size_t)n * sizeof *group);
+    nb_ctx_release(ctx, mark);
+    return NB_OK;
+}
+
 /* Returns the nearest to centre j of the points not taken, the lowest index among equals. */
 static int nearest_left(const nb_clusters *c, int j, const nb_bounding *b, const float *lower, const bool *taken)
 {

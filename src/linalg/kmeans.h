@@ -75,6 +75,10 @@ typedef struct {
 nb_status nb_kmeans(int d, int n, const double *x, int m, const nb_kmeans_how *how, gsl_rng *rng, nb_clusters *out,
                     nb_ctx *ctx);
 
+/* group (n) <- the nearest of the m centres (d x m) of each column of x, the lowest index among equals; n m d
+ * multiplications. */
+nb_status nb_nearest_centres(int d, int n, const double *x, int m, const double *centres, int *group, nb_ctx *ctx);
+
 /* tokens (m) <- for each centre the nearest point not taken by an earlier centre. */
 nb_status nb_clusters_nearest(const nb_clusters *clusters, int *tokens, nb_ctx *ctx);
 

@@ -4,6 +4,8 @@
 
 #include "linalg/cpu.h"
 
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_sort_float.h>
 #include <math.h>
 #include <string.h>
 
@@ -77,6 +79,15 @@ WIDTHS nb_scalar nb_scalar_exp_sum(size_t count, nb_scalar *x, nb_scalar shift)
         sum += x[j];
     }
     return sum;
+}
+
+void nb_scalar_largest_indices(size_t count, size_t n, const nb_scalar *x, size_t *indices)
+{
+#ifdef NB_DOUBLE_SCALAR
+    gsl_sort_largest_index(indices, count, x, 1, n);
+#else
+    gsl_sort_float_largest_index(indices, count, x, 1, n);
+#endif
 }
 
 WIDTHS void nb_scalar_scale(size_t count, nb_scalar factor, nb_scalar *x)

@@ -24,6 +24,8 @@ nb_scalar *nb_alloc_scalars(nb_ctx *ctx, size_t count); /* not zeroed */
 
 bool nb_scalars_finite(size_t count, const nb_scalar *x);
 nb_scalar nb_scalar_largest(size_t count, const nb_scalar *x); /* -infinity for none, no NaN */
+/* indices (count) <- those of the largest of x (n), in descending order; among equals the first come first. */
+void nb_scalar_largest_indices(size_t count, size_t n, const nb_scalar *x, size_t *indices);
 nb_scalar nb_scalar_sum(size_t count, const nb_scalar *x);
 nb_scalar nb_scalar_dot(size_t count, const nb_scalar *x, const nb_scalar *y);
 

@@ -188,6 +188,6 @@ nb_status nb_factor_f(const nb_scene *scene, const nb_landmarks *landmarks, cons
     NB_TRY(ctx, queries_of(scene->head, count, tokens, &q, ctx));
     NB_TRY(ctx, points_of(scene, &landmarks->keys, scene->head->k, &k, ctx));
     NB_TRY(ctx, nb_scene_kernel(scene, count, q, landmarks->keys.m, k, f, ctx));
-    if (bias) nb_reweigh(landmarks->keys.m, count, bias, f);
+    if (bias) nb_reweigh(landmarks->keys.m, count, bias, f, NULL);
     return NB_OK;
 }

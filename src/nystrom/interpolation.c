@@ -113,7 +113,7 @@ static nb_status find_features(const nb_scene *scene, middle *x, nb_ctx *ctx)
     nb_scale((size_t)m, 1 / nb_sum((size_t)m, x->mass), x->mass);
     for (bool corrected = false;; corrected = true) {
         memcpy(x->features, softmax, square * sizeof *softmax);
-        nb_reweigh(m, m, x->bias, x->features);
+        nb_reweigh(m, m, x->bias, x->features, NULL);
         nb_gemv(NB_PLAIN, m, m, 1.0 / m, x->features, m, x->w, 0, mean);
         if (corrected) break;
         nb_correct_bias(m, x->mass, mean, x->bias);

@@ -443,7 +443,7 @@ def test_double():
         function = CORES.get(core) or (lambda a, _: np.eye(len(a)))
         check(f"nystrom(strategy={strategy}, landmarks=20, core={core}, factors={kind}, pairing={pairing or 'own'})",
               nystrom(layer, float, landmarks, function, kind, causal), causal)
-    for spec, formula in kernel_ridge_cases():
+    for spec, formula in (*kernel_ridge_cases(), *near_far_cases()):
         check(spec, each_head(layer, float, formula))
     for spec, formula in fitted_cases(layer):
         check(spec, formula(float))
@@ -639,6 +639,16 @@ def left_out(gram, penalty, t):
     return off
 
 
+def ridge_dual(gram, t, w, o):
+    """M^-1 T by the ridge that leaves least of rows that are left out; among equals the largest."""
+    unit, best, least = w @ np.diag(gram) / len(w), None, np.inf
+    for ridge in [10.0**-i for i in range(1, o["ridges"] + 1)] if o["ridge"] == "loo" else [o["ridge"]]:
+        error = w @ (left_out(gram, ridge * unit / w, t) ** 2).sum(axis=1)
+        if error < (1 - 1e-6) * least:
+            best, least = ridge, error
+    return np.linalg.solve(gram + np.diag(best * unit / w), t)
+
+
 def kernel_ridge(q, k, v, o, spec):
     """Exact outputs at k queries, interpolated; small systems in double. o: the options, spec: all of them as text."""
     dtype, n, scale, rows, m = q.dtype.type, len(q), q.dtype.type(1 / np.sqrt(q.shape[1])), o["rows"], o["landmarks"]
@@ -667,14 +677,7 @@ def kernel_ridge(q, k, v, o, spec):
     t = outputs - f @ prior
     d = 1 / np.maximum(w @ f / rows, 1e-4 / m) if o["normalised"] else np.ones(m)
     gram = (f * d) @ f.T
-    unit = w @ np.diag(gram) / rows
-    ridges = [10.0**-i for i in range(1, o["ridges"] + 1)] if o["ridge"] == "loo" else [o["ridge"]]
-    best, least = None, np.inf
-    for ridge in ridges:  # among equals the largest
-        error = w @ (left_out(gram, ridge * unit / w, t) ** 2).sum(axis=1)
-        if error < (1 - 1e-6) * least:
-            best, least = ridge, error
-    y = prior + d[:, None] * (f.T @ np.linalg.solve(gram + np.diag(best * unit / w), t))
+    y = prior + d[:, None] * (f.T @ ridge_dual(gram, t, w, o))
     return softmax(q @ l.T * scale + b.astype(dtype)) @ y.astype(dtype)
 
 
@@ -706,6 +709,115 @@ def test_kernel_ridge():
     for n in (1, 2, 65, 300):
         compare_exact(f"kernel_ridge, as many landmarks and rows as tokens, n = {n}: exact attention",
                       draw(rng, n, 16), f"kernel_ridge(landmarks={n}, rows={n})")
+    test_near_far()
+
+
+def around(n, window, grid=None):
+    """Row i: which keys are in the window of query i."""
+    i = np.arange(n)
+    if grid is None:  # blocks of 32 queries
+        first, reach = i // 32 * 32, window // 2
+        return (i >= first[:, None] - reach) & (i < first[:, None] + 32 + reach)
+    columns = int(np.sqrt(n)) if grid == "auto" else grid  # blocks of 8 x 8 patches behind the first tokens
+    before = n - columns**2 if grid == "auto" else n % columns
+    reach, patch = int((np.sqrt(window + 1) - 1) / 2), i - before
+    near = np.outer(patch < 0, patch < 0) | np.outer(patch >= 0, patch >= 0)
+    for x in (patch // columns, patch % columns):
+        first = x // 8 * 8
+        near &= np.outer(patch < 0, patch < 0) | (x >= first[:, None] - reach) & (x < first[:, None] + 8 + reach)
+    return near
+
+
+def nearest_left(x, centres):
+    """For each centre the nearest of the points that no centre before has taken."""
+    distance, taken = ((centres[:, None] - x) ** 2).sum(axis=2), []
+    for row in distance:
+        row[taken] = np.inf
+        taken.append(int(row.argmin()))
+    return taken
+
+
+def nearest(x, centres):
+    return ((x[:, None].astype(float) - centres.astype(float)) ** 2).sum(axis=2).argmin(axis=1)
+
+
+def near_and_far(q, k, v, o, spec):
+    """Keys that are near one by one, and landmarks for the others; small systems in double, as kernel_ridge."""
+    dtype, n, scale, rows, m = q.dtype.type, len(q), q.dtype.type(1 / np.sqrt(q.shape[1])), o["rows"], o["landmarks"]
+    windowed, top = o["near"] != "top", min(o.get("top", 32), n) if o["near"] != "window" else 0
+    window = around(n, o.get("window", 32), o.get("grid")) if windowed else np.zeros((n, n), bool)
+    queries, keys = (int(min(np.ceil(each * centres) if o[name] == "auto" else o[name], n))
+                     for name, each, centres in (("queries", 64 / 5, rows), ("keys", 32 / 3, m)))
+    stream = Stream(0, "queries", spec, rows)
+    drawn = np.array(stream.choose(queries, n))
+    group, c = kmeans(q[drawn].astype(float), rows, 1, o["batches"], np.ones(queries), stream)
+    tokens = drawn[nearest_left(q[drawn].astype(float), c)]
+    c = q[tokens] if windowed else c.astype(dtype)
+    w = np.bincount(group) * rows / queries
+    r = softmax(c @ k.T * scale)
+    outputs = r @ v
+    strongest = np.zeros((rows, n), bool)
+    np.put_along_axis(strongest, np.argsort(-r, axis=1, kind="stable")[:, :top], True, axis=1)
+    near = strongest | window[tokens]
+    received = (w.astype(dtype) @ np.where(near, 0, r)).astype(float) / rows + 1e-12
+    far = received.sum()
+    received /= far
+    stream = Stream(0, "keys", spec, m)
+    start = stream.uniform()
+    pi = inclusion(received / 2 + 0.5 / n if o["sampling"] == "received" else np.full(n, 1 / n), keys) if keys < n else np.ones(n)
+    kept = np.searchsorted(np.cumsum(pi), start + np.arange(keys), side="right") if keys < n else np.arange(n)
+    p = (np.maximum(n * received[kept], 1e-9) if o["weighted"] else 1) / pi[kept]
+    group, l = kmeans(k[kept].astype(float), m, 2, o["batches"], p, stream)
+    l = l.astype(dtype)
+    prior = np.stack([p[group == j] @ v[kept][group == j] / p[group == j].sum() for j in range(m)]) * o["prior"]
+    member = np.eye(m)[nearest(k, l)]
+    mass, b = far * received @ member, np.zeros(m)
+
+    def weights(x, their, b, dtype=float):
+        """What queries x give to landmarks and to their near keys."""
+        left = member.sum(axis=0) - their @ member
+        with np.errstate(divide="ignore"):
+            z = np.hstack((x.astype(dtype) @ l.T.astype(dtype) * scale + (np.log(left) + b).astype(dtype),
+                           np.where(their, x.astype(dtype) @ k.T.astype(dtype) * scale, -np.inf).astype(dtype)))
+        z = softmax(z)
+        return z[:, :m], z[:, m:]
+
+    for _ in range(2 * o["mass"]):
+        b += np.clip(np.log((mass + 1e-6 / m) / (w @ weights(c, near, b)[0] / rows + 1e-6 / m)), -2, 2)
+    f, own = weights(c, near, b)
+    t = outputs - own @ v - f @ prior
+    d = 1 / np.maximum(w @ f / rows, 1e-4 / m) if o["normalised"] else np.ones(m)
+    y = prior + d[:, None] * (f.T @ ridge_dual((f * d) @ f.T, t, w, o))
+    f, own = weights(q, strongest[nearest(q, c)] | window, b, dtype)
+    return f @ y.astype(dtype) + own @ v
+
+
+def near_far_cases():
+    for changed in ({"near": "window"}, {"near": "window", "window": 9}, {"near": "window", "window": 0}, {"near": "top"},
+                    {"near": "top", "top": 1}, {"near": "both", "window": 20, "top": 5}, {"near": "both", "mass": False},
+                    {"near": "both", "prior": False, "weighted": False, "sampling": "uniform", "normalised": False},
+                    {"near": "window", "window": 8, "grid": "auto"}, {"near": "both", "window": 0, "grid": 12},
+                    {"near": "both", "window": 25, "top": 3, "grid": 7},
+                    {"near": "both", "ridge": 0.25, "queries": 1000, "keys": 1000, "rows": 40, "landmarks": 70},
+                    {"near": "both", "landmarks": 1, "rows": 1}):
+        o = {**KERNEL_RIDGE, **changed}
+        spec = f"kernel_ridge({', '.join(f'{key}={str(value).lower()}' for key, value in o.items())})"
+        yield spec, lambda q, k, v, o=o, spec=spec: near_and_far(q, k, v, o, spec)
+
+
+def test_near_far():
+    """Grouped keys, values of another dimension, lengths that no block divides; what is near is exact."""
+    rng = np.random.default_rng(15)
+    layer = smooth(rng, 200, 16, heads=2, key_heads=1, scale=1.5)
+    narrow = Layer(layer.q[:, :171], layer.k[:, :171], layer.v[:, :171, :7])
+    for spec, formula in near_far_cases():
+        compare_heads(layer, spec, formula)
+        if "grid=auto" not in spec:
+            compare_heads(narrow, spec, formula, name=", n = 171, dv = 7")
+    for n in (1, 2, 65, 300):
+        for near in (f"near=window, window={2 * n}", f"near=top, top={n}", "near=both, window=1000000, top=1", "near=both, top=1000"):
+            compare_exact(f"kernel_ridge({near}), n = {n}: exact attention", draw(rng, n, 16),
+                          f"kernel_ridge(landmarks=1, rows=1, {near})")
 
 
 def fitted(q, k, v, head, landmarks, spec, drawn, ridge, keep):

@@ -57,6 +57,10 @@ static const char *const specs[] = {
     "kernel_ridge(landmarks=12, rows=20, queries=40, keys=50, ridges=8)",
     "kernel_ridge(landmarks=9, init=random, sampling=uniform, weighted=false, counts=false, mass=false, prior=false, "
     "normalised=false, ridge=0.001)",
+    "kernel_ridge(landmarks=5, rows=3, near=window)",
+    "kernel_ridge(landmarks=9, rows=20, near=both, window=10, top=5)",
+    "kernel_ridge(landmarks=5, rows=7, near=top, top=200)",
+    "kernel_ridge(landmarks=7, near=both, window=9, grid=9)",
     "streamingllm(window=5, sinks=2)",
     "streamingllm(window=0, sinks=0)",
     "strided(window=3, stride=7, sinks=0)",
@@ -541,7 +545,10 @@ static void test_exact_ones(void **state)
                                         "sparq(window=200, tokens=1)",
                                         "sparq(window=3, tokens=200, components=1, sinks=0)",
                                         "block_sparse(window=5, block=7, top=40)",
-                                        "merging(window=200, landmarks=1)"};
+                                        "merging(window=200, landmarks=1)",
+                                        "kernel_ridge(landmarks=1, rows=1, near=window, window=1202)",
+                                        "kernel_ridge(landmarks=1, rows=1, near=top, top=601)",
+                                        "kernel_ridge(landmarks=1, rows=1, near=both, window=1300, top=1)"};
     ctx = *state;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) assert_defined_by(exact[i], softmax_weight);
     for (int i = 0; i < SHAPES; i++) {
@@ -1093,11 +1100,54 @@ static void test_kernel_ridge_of_degenerate_heads(void **state)
     }
 }
 
-/* Without finite outputs at the exact queries there is none, and the pass says so. */
-static void test_kernel_ridge_of_infinite_logits(void **state)
+/* Heads whose outputs near keys and landmarks reproduce exactly: tokens that are all the same, one key that has all
+ * weight, and values that are all the same. */
+static void test_near_keys_of_degenerate_heads(void **state)
 {
+    static const char *const specs_of[] = {"kernel_ridge(landmarks=30, near=window)",
+                                           "kernel_ridge(landmarks=30, near=top)",
+                                           "kernel_ridge(landmarks=30, rows=60, near=both, top=1)",
+                                           "kernel_ridge(landmarks=601, rows=200, near=both, window=9, grid=30)",
+                                           "kernel_ridge(landmarks=30, near=both, grid=24)"};
+    const nb_layer_shape s = {.batch = 1, .heads = 1, .key_heads = 1, .n = 601, .d = 9, .dv = 4};
     ctx = *state;
-    nb_choice attention = choose(&nb_attentions, "kernel_ridge(landmarks=9)", ctx);
+    for (int kind = 0; kind < 3; kind++) {
+        nb_layer layer = make_layer(&s, 1.3, 40);
+        nb_scalar *q = (nb_scalar *)(uintptr_t)layer.q, *k = (nb_scalar *)(uintptr_t)layer.k,
+                  *v = (nb_scalar *)(uintptr_t)layer.v;
+        for (int i = 0; i < s.n * s.d; i++) {
+            if (kind == 0) q[i] = q[i % s.d], k[i] = k[i % s.d];
+            if (kind == 1) k[i] = i / s.d == 77 ? 10 : 0;
+            if (kind == 1) q[i] = 5 + q[i];
+        }
+        for (int i = 0; kind != 1 && i < s.n * s.dv; i++) v[i] = v[i % s.dv];
+        for (size_t i = 0; i < sizeof specs_of / sizeof *specs_of; i++)
+            assert_weighted(specs_of[i], &layer, softmax_weight);
+    }
+}
+
+static void test_near_keys_that_contradict(void **state)
+{
+    static const char *const wrong[][2] = {{"kernel_ridge(window=9)", "near=none, window=9"},
+                                           {"kernel_ridge(top=9)", "near=none, top=9"},
+                                           {"kernel_ridge(grid=auto)", "near=none, grid"},
+                                           {"kernel_ridge(near=top, window=32)", "near=top, window=32"},
+                                           {"kernel_ridge(near=top, grid=8)", "near=top, grid"},
+                                           {"kernel_ridge(near=window, top=1)", "near=window, top=1"},
+                                           {"kernel_ridge(near=both, counts=false)", "near=both, counts=false"}};
+    ctx = *state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        nb_choice attention = choose(&nb_attentions, wrong[i][0], ctx);
+        assert_int_equal(nb_attention_check(&attention, ctx), NB_EINVAL);
+        assert_non_null(strstr(nb_error_message(ctx), wrong[i][1]));
+        nb_error_clear(ctx);
+    }
+}
+
+/* Without finite outputs at the exact queries there is none, and the pass says so. */
+static void assert_infinite_logits_show(const char *spec)
+{
+    nb_choice attention = choose(&nb_attentions, spec, ctx);
     nb_layer layer = make_layer(&shapes[2], 1.3, 33);
     const nb_layer_shape *s = &layer.shape;
     nb_scalar *k = (nb_scalar *)(uintptr_t)nb_layer_head_of(&layer, NULL, 7).k;
@@ -1108,6 +1158,13 @@ static void test_kernel_ridge_of_infinite_logits(void **state)
     size_t each = (size_t)s->n * (size_t)s->dv;
     assert_finite(attention.full, 6 * each, r.out);
     for (size_t i = 7 * each; i < 8 * each; i++) assert_true(isnan(r.out[i]));
+}
+
+static void test_kernel_ridge_of_infinite_logits(void **state)
+{
+    ctx = *state;
+    assert_infinite_logits_show("kernel_ridge(landmarks=9)");
+    assert_infinite_logits_show("kernel_ridge(landmarks=9, near=both)");
 }
 
 enum { MOST = 601, BLOCK = 20, SAMPLE = 30, BITS = 3 };
@@ -1364,7 +1421,9 @@ static void test_refusals(void **state)
         {"kernel_ridge", "rows = 80, and 77 of n = 77 queries"},
         {"kernel_ridge(landmarks=78, rows=7)", "landmarks = 78, and 77 of n = 77 keys"},
         {"kernel_ridge(landmarks=30, keys=20)", "landmarks = 30, and 20 of n = 77 keys"},
-        {"kernel_ridge(rows=30, queries=20)", "rows = 30, and 20 of n = 77 queries"}};
+        {"kernel_ridge(rows=30, queries=20)", "rows = 30, and 20 of n = 77 queries"},
+        {"kernel_ridge(landmarks=9, near=window, grid=auto)", "n = 77 is not a square"},
+        {"kernel_ridge(landmarks=9, near=window, grid=78)", "grid = 78 columns"}};
     ctx = *state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         nb_choice attention = choose(&nb_attentions, refused[i][0], ctx);
@@ -1410,6 +1469,8 @@ int main(void)
         test_with_ctx(test_clustering_is_counted_beside),
         test_with_ctx(test_hyperattention),
         test_with_ctx(test_kernel_ridge_of_degenerate_heads),
+        test_with_ctx(test_near_keys_of_degenerate_heads),
+        test_with_ctx(test_near_keys_that_contradict),
         test_with_ctx(test_kernel_ridge_of_infinite_logits),
         test_with_ctx(test_one_token),
         test_with_ctx(test_refusals),

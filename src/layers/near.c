@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* near.c - see near.h. Of a block of queries:
+ *
+ * 1. The counts of clusters, less the keys around the block, are the same for all of its queries. For each query,
+ *    those of its strongest keys that are not around the block are taken away too; those that are get the logit
+ *    -infinity there.
+ * 2. An online softmax goes over landmarks and keys around the block.
+ * 3. Queries of one cluster have their strongest keys in common: another online softmax over these, in the order of
+ *    clusters, is merged with the first. */
+#include "layers/near.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { RUN = 32, SIDE = 8 }; /* tokens of a block in a row; patches of a block's side */
+
+/* Blocks of the tokens before an image's patches. */
+static int blocks_before(const nb_neighbourhood *g)
+{
+    return nb_blocks(g->before, NB_NEAR_QUERIES);
+}
+
+int nb_near_blocks(const nb_neighbourhood *g)
+{
+    if (g->columns == 0) return nb_blocks(g->n, RUN);
+    return blocks_before(g) + nb_blocks(g->rows, SIDE) * nb_blocks(g->columns, SIDE);
+}
+
+int nb_near_block_of(const nb_neighbourhood *g, int token)
+{
+    if (g->columns == 0) return token / RUN;
+    if (token < g->before) return token / NB_NEAR_QUERIES;
+    int row = (token - g->before) / g->columns, column = (token - g->before) % g->columns;
+    return blocks_before(g) + row / SIDE * nb_blocks(g->columns, SIDE) + column / SIDE;
+}
+
+static int list_range(int first, int end, int *tokens)
+{
+    for (int i = first; i < end; i++) tokens[i - first] = i;
+    return end - first;
+}
+
+/* The patches within `reach` of a square. */
+static int list_patches(const nb_neighbourhood *g, int square, int reach, int *tokens)
+{
+    int across = nb_blocks(g->columns, SIDE), row = square / across * SIDE, column = square % across * SIDE, count = 0;
+    int left = nb_greater(column - reach, 0), right = nb_lesser(column + SIDE + reach, g->columns);
+    for (int i = nb_greater(row - reach, 0); i < nb_lesser(row + SIDE + reach, g->rows); i++)
+        count += list_range(g->before + i * g->columns + left, g->before + i * g->columns + right, tokens + count);
+    return count;
+}
+
+static int list_around(const nb_neighbourhood *g, int block, int reach, int *tokens)
+{
+    if (g->columns > 0) return list_patches(g, block - blocks_before(g), reach, tokens);
+    return list_range(nb_greater(block * RUN - reach, 0), nb_lesser(block * RUN + RUN + reach, g->n), tokens);
+}
+
+int nb_near_queries(const nb_neighbourhood *g, int block, int *tokens)
+{
+    if (g->columns == 0 || block >= blocks_before(g)) return list_around(g, block, 0, tokens);
+    return list_range(block * NB_NEAR_QUERIES, nb_lesser((block + 1) * NB_NEAR_QUERIES, g->before), tokens);
+}
+
+int nb_near_keys(const nb_neighbourhood *g, int block, int *tokens)
+{
+    if (!g->window) return 0;
+    if (g->columns == 0 || block >= blocks_before(g)) return list_around(g, block, g->reach, tokens);
+    return list_range(0, g->before, tokens);
+}
+
+int nb_near_most_keys(const nb_neighbourhood *g)
+{
+    if (!g->window) return 0;
+    if (g->columns == 0) return nb_lesser(RUN + 2 * g->reach, g->n);
+    int side = SIDE + 2 * g->reach;
+    return nb_greater(g->before, nb_lesser(side, g->rows) * nb_lesser(side, g->columns));
+}
+
+/* Pairs of a token and one that is around its block, of a row of n. */
+static double pairs_in_row(int n, int block, int reach)
+{
+    double pairs = 0;
+    for (int i = 0; i < n; i += block)
+        pairs += (double)nb_lesser(block, n - i) * (nb_lesser(i + block + reach, n) - nb_greater(i - reach, 0));
+    return pairs;
+}
+
+double nb_near_pairs(const nb_neighbourhood *g)
+{
+    if (!g->window) return 0;
+    if (g->columns == 0) return pairs_in_row(g->n, RUN, g->reach);
+    return (double)g->before * g->before +
+           pairs_in_row(g->rows, SIDE, g->reach) * pairs_in_row(g->columns, SIDE, g->reach);
+}
+
+double nb_near_work(const nb_neighbourhood *g, const nb_layer_shape *s, int m, int top)
+{
+    double n = s->n;
+    return (n * m + nb_near_pairs(g) + n * top) * (s->d + s->dv);
+}
+
+/* Keys of a list, at most, and landmarks. */
+static size_t most_listed(const nb_neighbourhood *g, int top)
+{
+    return (size_t)nb_near_most_keys(g) + (size_t)top;
+}
+
+static size_t room_scalars(const nb_neighbourhood *g, const nb_layer_shape *s, int m, int top)
+{
+    size_t each = (size_t)s->d + (size_t)s->dv;
+    return (size_t)s->n + 1 + ((size_t)m + most_listed(g, 0)) * NB_NEAR_QUERIES +
+           each * (most_listed(g, top) + NB_BLOCK_QUERIES);
+}
+
+static size_t room_integers(const nb_neighbourhood *g, const nb_layer_shape *s, int m, int top)
+{
+    return most_listed(g, top) + (size_t)s->n + (size_t)m;
+}
+
+double nb_near_room_bytes(const nb_neighbourhood *g, const nb_layer_shape *s, int m, int top)
+{
+    return (double)(room_integers(g, s, m, top) * sizeof(int) + room_scalars(g, s, m, top) * sizeof(nb_scalar)) +
+           nb_softmax_bytes(s->d, s->dv, NB_TILE_KEYS) - (double)sizeof(nb_softmax);
+}
+
+nb_status nb_near_room_new(const nb_neighbourhood *g, const nb_layer_shape *s, int m, int top, nb_near_room *r,
+                           nb_ctx *ctx)
+{
+    size_t n = (size_t)s->n, d = (size_t)s->d, dv = (size_t)s->dv, listed = most_listed(g, top);
+    NB_NEED(r->place, nb_alloc(ctx, room_integers(g, s, m, top), sizeof *r->place));
+    r->left = r->place + n;
+    r->keys = r->left + m;
+    NB_NEED(r->logs, nb_alloc_scalars(ctx, room_scalars(g, s, m, top)));
+    r->bias = r->logs + n + 1;
+    r->k = r->bias + ((size_t)m + most_listed(g, 0)) * NB_NEAR_QUERIES;
+    r->v = r->k + d * listed;
+    r->q = r->v + dv * listed;
+    r->out = r->q + d * NB_BLOCK_QUERIES;
+    for (size_t i = 0; i <= n; i++) r->logs[i] = (nb_scalar)log((double)i);
+    return nb_softmax_new(s->d, s->dv, NB_TILE_KEYS, &r->softmax, ctx);
+}
+
+/* The keys around a block. */
+static int begin_list(const nb_neighbourhood *g, const nb_far *f, int block, nb_near_room *r)
+{
+    int count = nb_near_keys(g, block, r->keys);
+    memcpy(r->left, f->counts, (size_t)f->m * sizeof *r->left);
+    for (int i = 0; i < count; i++) {
+        r->place[r->keys[i]] = i + 1;
+        r->left[f->group[r->keys[i]]]--;
+    }
+    return count;
+}
+
+void nb_near_forget(const nb_near_room *r, int count)
+{
+    for (int i = 0; i < count; i++) r->place[r->keys[i]] = 0;
+}
+
+int nb_near_list(const nb_neighbourhood *g, const nb_far *f, int block, int owner, nb_near_room *r)
+{
+    const int *strongest = f->strongest + (size_t)owner * (size_t)f->top;
+    int count = begin_list(g, f, block, r);
+    for (int i = 0; i < f->top; i++) {
+        if (r->place[strongest[i]]) continue;
+        r->keys[count++] = strongest[i];
+        r->place[strongest[i]] = count;
+        r->left[f->group[strongest[i]]]--;
+    }
+    return count;
+}
+
+/* The logits' bias of landmarks, then of the keys around the block. */
+static void set_bias(const nb_far *f, int keys, nb_near_room *r)
+{
+    for (int c = 0; c < f->m; c++)
+        for (int i = 0; i < NB_NEAR_QUERIES; i++)
+            r->bias[(size_t)c * NB_NEAR_QUERIES + (size_t)i] = r->logs[r->left[c]] + f->bias[c];
+    memset(r->bias + (size_t)f->m * NB_NEAR_QUERIES, 0, (size_t)keys * NB_NEAR_QUERIES * sizeof *r->bias);
+}
+
+/* Query i of the block leaves its strongest keys to nb_near_add_strongest. */
+static void leave_strongest(const nb_far *f, int i, int query, nb_near_room *r)
+{
+    const int *strongest = f->strongest + (size_t)f->owner[query] * (size_t)f->top;
+    nb_scalar *bias = r->bias + i;
+    for (int j = 0; j < f->top; j++) {
+        int key = strongest[j], c = f->group[key], place = r->place[key];
+        if (place) /* around the block */
+            bias[((size_t)f->m + (size_t)place - 1) * NB_NEAR_QUERIES] = -INFINITY;
+        else
+            bias[(size_t)c * NB_NEAR_QUERIES] = r->logs[--r->left[c]] + f->bias[c];
+    }
+    for (int j = 0; j < f->top; j++)
+        if (!r->place[strongest[j]]) r->left[f->group[strongest[j]]]++;
+}
+
+void nb_near_answer(const nb_neighbourhood *g, const nb_far *f, const nb_layer_head *head, int block,
+                    nb_scalar *largest, nb_scalar *sum, nb_near_room *r)
+{
+    size_t d = (size_t)r->softmax.d, dv = (size_t)r->softmax.dv;
+    int queries[NB_NEAR_QUERIES], count = nb_near_queries(g, block, queries), keys = begin_list(g, f, block, r);
+    nb_mask mask = {.bias = r->bias, .bias_stride = NB_NEAR_QUERIES};
+    set_bias(f, keys, r);
+    for (int i = 0; i < count && f->top > 0; i++) leave_strongest(f, i, queries[i], r);
+    nb_scalar_gather((int)d, head->q, count, queries, r->q);
+    nb_scalar_gather((int)d, head->k, keys, r->keys, r->k);
+    nb_scalar_gather((int)dv, head->v, keys, r->keys, r->v);
+    nb_softmax_begin(&r->softmax, count, r->q, r->out);
+    nb_softmax_add(&r->softmax, f->m, f->landmarks, f->values, &mask);
+    mask.bias += (size_t)f->m * NB_NEAR_QUERIES;
+    nb_softmax_add(&r->softmax, keys, r->k, r->v, &mask);
+    if (f->top > 0)
+        nb_softmax_store(&r->softmax);
+    else
+        nb_softmax_end(&r->softmax, NULL);
+    for (int i = 0; i < count; i++) {
+        memcpy(head->out + (size_t)queries[i] * dv, r->out + (size_t)i * dv, dv * sizeof *r->out);
+        if (f->top > 0) largest[queries[i]] = r->softmax.largest[i], sum[queries[i]] = r->softmax.sum[i];
+    }
+    nb_near_forget(r, keys);
+}
+
+/* Queries of one cluster. */
+static void add_to_cluster(const nb_far *f, const nb_layer_head *head, const int *queries, int count,
+                           nb_scalar *largest, nb_scalar *sum, nb_near_room *r)
+{
+    size_t d = (size_t)r->softmax.d, dv = (size_t)r->softmax.dv;
+    const int *strongest = f->strongest + (size_t)f->owner[queries[0]] * (size_t)f->top;
+    nb_scalar_gather((int)d, head->q, count, queries, r->q);
+    nb_scalar_gather((int)d, head->k, f->top, strongest, r->k);
+    nb_scalar_gather((int)dv, head->v, f->top, strongest, r->v);
+    nb_softmax_begin(&r->softmax, count, r->q, r->out);
+    nb_softmax_add(&r->softmax, f->top, r->k, r->v, NULL);
+    nb_softmax_store(&r->softmax);
+    for (int i = 0; i < count; i++) {
+        nb_scalar *out = head->out + (size_t)queries[i] * dv;
+        nb_softmax_merge(1, (int)dv, out, &largest[queries[i]], &sum[queries[i]], r->out + (size_t)i * dv,
+                         &r->softmax.largest[i], &r->softmax.sum[i]);
+        nb_softmax_divide(1, (int)dv, out, &sum[queries[i]]);
+    }
+}
+
+void nb_near_add_strongest(const nb_far *f, const nb_layer_head *head, int first, int count, nb_scalar *largest,
+                           nb_scalar *sum, nb_near_room *r)
+{
+    const int *queries = f->order + first;
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && f->owner[queries[end]] == f->owner[queries[i]];) end++;
+        add_to_cluster(f, head, queries + i, end - i, largest, sum, r);
+    }
+}
