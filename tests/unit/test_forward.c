@@ -262,10 +262,16 @@ static void test_likeness(void **state)
         assert_close(like.cosine, multiples[i][2], 1e-6);
         assert_close(like.mse, multiples[i][1] * multiples[i][1] * squares / 600, 1e-6);
         assert_close(like.max_error, multiples[i][1] * most, 1e-5);
+        assert_close(like.error_p99, multiples[i][1], 1e-6);
+    }
+    for (int few = 1; few <= 2; few++) { /* the 99th percentile of 100 is 0.01 of the last and 0.99 of that before */
+        for (int j = 0; j < 600; j++) out[j] = (nb_scalar)((j / 6 % 50 < few && j < 300 ? 8 : 1) * exact.out[j]);
+        assert_close(nb_exact_compare(&layer.shape, &exact, out).error_p99, few == 1 ? 0.07 : 7, 1e-5);
     }
     out[17] = NAN;
     assert_false(nb_exact_compare(&layer.shape, &exact, out).finite);
     assert_true(isnan(nb_exact_compare(&layer.shape, &exact, out).error));
+    assert_true(isnan(nb_exact_compare(&layer.shape, &exact, out).error_p99));
 }
 
 enum { TOUCHED = 48 << 20 };

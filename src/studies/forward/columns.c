@@ -90,6 +90,9 @@ const nb_column nb_forward_columns[] = {
     REAL(cosine, .more = true, .help = "mean over tokens and heads of the cosine between output and exact output"),
     ERROR(mse, .help = "mean squared difference of an entry of the outputs"),
     ERROR(max_error, .help = "largest difference of an entry of the outputs"),
+    ERROR(error_p99, .infinite = true,
+          .help = "99th percentile over tokens and heads of a token's |o - o_exact| / |o_exact|: what is above it for "
+                  "one token in a hundred"),
     REAL(baseline_mean, .infinite = true,
          .help = "output_error of the mean of the values that each query sees, an answer without any attention"),
     ERROR(rowsum_deviation,

@@ -5,6 +5,7 @@
 #include "linalg/linalg.h"
 
 #include <gsl/gsl_randist.h>
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
 
@@ -72,12 +73,18 @@ typedef struct {
     double difference2, exact2, cosines, most;
 } sums;
 
-/* One output. A zero one has the cosine 1 with another zero one, else 0. */
-static void add_output(sums *s, int dv, const double *exact, const nb_scalar *out)
+static double ratio(double difference2, double exact2)
 {
-    double product = 0, length2 = 0, exact2 = 0;
+    return exact2 > 0 ? sqrt(difference2 / exact2) : difference2 > 0 ? INFINITY : 0;
+}
+
+/* One output, whose relative error it returns. A zero one has the cosine 1 with another zero one, else 0. */
+static double add_output(sums *s, int dv, const double *exact, const nb_scalar *out)
+{
+    double product = 0, length2 = 0, exact2 = 0, difference2 = 0;
     for (int j = 0; j < dv; j++) {
         double difference = (double)out[j] - exact[j];
+        difference2 += difference * difference;
         s->difference2 += difference * difference;
         s->most = fmax(s->most, fabs(difference));
         product += (double)out[j] * exact[j];
@@ -86,11 +93,7 @@ static void add_output(sums *s, int dv, const double *exact, const nb_scalar *ou
     }
     s->exact2 += exact2;
     s->cosines += length2 > 0 && exact2 > 0 ? product / sqrt(length2) / sqrt(exact2) : length2 == exact2;
-}
-
-static double relative(const sums *s)
-{
-    return s->exact2 > 0 ? sqrt(s->difference2 / s->exact2) : s->difference2 > 0 ? INFINITY : 0;
+    return ratio(difference2, exact2);
 }
 
 static nb_status add_means(sums *s, const work *w, nb_ctx *ctx)
@@ -123,6 +126,7 @@ nb_status nb_exact_make(const nb_layer *layer, int most, gsl_rng *rng, nb_team *
     each = (size_t)s->dv * (size_t)exact->count;
     NB_NEED(exact->out, nb_alloc_raw(ctx, heads * each));
     NB_NEED(exact->log_sums, nb_alloc_raw(ctx, heads * (size_t)exact->count));
+    NB_NEED(exact->relative, nb_alloc_raw(ctx, heads * (size_t)exact->count));
     nb_mark mark = nb_ctx_mark(ctx);
     NB_NEED(w.scratch, nb_alloc_raw(ctx, (size_t)nb_team_threads(team) * (size_t)(s->n + s->d) * BLOCK));
     for (size_t h = 0; h < heads; h++) {
@@ -135,8 +139,17 @@ nb_status nb_exact_make(const nb_layer *layer, int most, gsl_rng *rng, nb_team *
         nb_ctx_release(ctx, one);
     }
     nb_ctx_release(ctx, mark);
-    exact->mean_error = relative(&means);
+    exact->mean_error = ratio(means.difference2, means.exact2);
     return NB_OK;
+}
+
+/* Of sorted numbers, between the two next to it; those may be infinite. */
+static double percentile(const double *sorted, size_t count, double part)
+{
+    size_t at = (size_t)(part * (double)(count - 1));
+    double between = part * (double)(count - 1) - (double)at;
+    return between > 0 && sorted[at + 1] > sorted[at] ? (1 - between) * sorted[at] + between * sorted[at + 1]
+                                                      : sorted[at];
 }
 
 nb_likeness nb_exact_compare(const nb_layer_shape *shape, const nb_exact *exact, const nb_scalar *out)
@@ -145,14 +158,17 @@ nb_likeness nb_exact_compare(const nb_layer_shape *shape, const nb_exact *exact,
     size_t heads = (size_t)nb_layer_heads(shape), dv = (size_t)shape->dv, count = (size_t)exact->count;
     for (size_t h = 0; h < heads; h++)
         for (size_t i = 0; i < count; i++)
-            add_output(&s, shape->dv, exact->out + (h * count + i) * dv,
-                       out + (h * (size_t)shape->n + (size_t)exact->tokens[i]) * dv);
+            exact->relative[h * count + i] = add_output(&s, shape->dv, exact->out + (h * count + i) * dv,
+                                                        out + (h * (size_t)shape->n + (size_t)exact->tokens[i]) * dv);
     double outputs = (double)heads * (double)count;
-    if (!isfinite(s.difference2)) return (nb_likeness){.error = NAN, .cosine = NAN, .mse = NAN, .max_error = NAN};
-    return (nb_likeness){.error = relative(&s),
+    if (!isfinite(s.difference2))
+        return (nb_likeness){.error = NAN, .cosine = NAN, .mse = NAN, .max_error = NAN, .error_p99 = NAN};
+    gsl_sort(exact->relative, 1, heads * count);
+    return (nb_likeness){.error = ratio(s.difference2, s.exact2),
                          .cosine = s.cosines / outputs,
                          .mse = s.difference2 / (outputs * (double)dv),
                          .max_error = s.most,
+                         .error_p99 = percentile(exact->relative, heads * count, 0.99),
                          .finite = true};
 }
 

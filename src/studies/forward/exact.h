@@ -12,6 +12,7 @@ typedef struct {
     const int *tokens; /* count: these tokens, ascending, the same in all heads */
     double *out;       /* dv x count for each head */
     double *log_sums;  /* count for each head: ln of the sum of exp(logit) over the keys that the query sees */
+    double *relative;  /* count for each head: scratch of nb_exact_compare */
     double mean_error; /* error (nb_likeness) of the baseline that outputs the mean of the values a query sees */
 } nb_exact;
 
@@ -25,10 +26,11 @@ typedef struct {
     double cosine;    /* mean cosine between outputs and exact outputs */
     double mse;       /* mean squared difference of an entry */
     double max_error; /* largest difference of an entry */
+    double error_p99; /* 99th percentile of |o - o_exact| / |o_exact| of an output */
     bool finite;      /* false: the other members are NaN */
 } nb_likeness;
 
-/* Compares an attention's out (dv x n for each head) with the exact outputs. */
+/* Compares an attention's out (dv x n for each head) with the exact outputs; exact->relative is overwritten. */
 nb_likeness nb_exact_compare(const nb_layer_shape *shape, const nb_exact *exact, const nb_scalar *out);
 
 /* Sums of squares over entries of S, those tokens' rows in all heads. */

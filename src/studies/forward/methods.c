@@ -92,6 +92,7 @@ static nb_status compare(nb_forward_method *m, const nb_exact *exact, nb_ctx *ct
     m->measures.cosine = like.cosine;
     m->measures.mse = like.mse;
     m->measures.max_error = like.max_error;
+    m->measures.error_p99 = like.error_p99;
     m->measures.baseline_mean = exact->mean_error;
     return like.finite ? NB_OK : leave(m, "diverged", "outputs are not finite", ctx);
 }

@@ -29,7 +29,7 @@ typedef struct {
     double first_s, fresh_s, keeps, amortized_s, tokens_per_s;
     double flops, flops_formula, gflops_per_s, gemm_gflops_per_s, gemm_share;
     double workspace_bytes, workspace_formula_bytes, peak_bytes;
-    double error, output_error, cosine, mse, max_error, baseline_mean, rowsum_deviation;
+    double error, output_error, cosine, mse, max_error, error_p99, baseline_mean, rowsum_deviation;
     double select_s, core_s, b_s, f_s, output_s, load;
 } nb_forward;
 
