@@ -16,7 +16,7 @@
  *
  * With near keys N(i) of each query i (near.h) the landmarks stand for the others alone:
  *
- * 1. The centres are tokens if a window needs their positions. R loses the near keys of its own query in r.
+ * 1. A centre has the place of the token nearest to it. R loses the near keys of its own query in r.
  * 2. A landmark's keys are all that are nearest to it, of all n; n_c(i) of these are not near to query i. With
  *    Z(i) = sum over c of n_c(i) e^(q_i'L_c/sqrt d + b_c) + sum over N(i) of e^(q_i'k_j/sqrt d),
  *    f_c(i) = n_c(i) e^(q_i'L_c/sqrt d + b_c)/Z(i), and the output of the near keys is
@@ -118,7 +118,7 @@ typedef struct {
         *values;    /* d x m; behind it (dv + 1) x m: e^b_c times what a query gets of cluster c, and e^b_c */
     double *weight; /* k */
     /* Where there are near keys: */
-    int *tokens;              /* k: of the centres, if there is a window */
+    int *tokens;              /* k: those nearest to the centres, for a window */
     int *strongest;           /* top x k */
     int *group, *counts;      /* n, m: each key's landmark, and how many keys each has */
     int *owner, *order;       /* n: each query's nearest centre; the queries by these */
@@ -232,7 +232,6 @@ static nb_status choose_rows(const work *w, const nb_scalar *q, head_state *h, n
     if (p->near.window) {
         NB_TRY(ctx, nb_clusters_nearest(&clusters, h->tokens, ctx));
         for (int i = 0; i < p->k; i++) h->tokens[i] = drawn[h->tokens[i]];
-        nb_scalar_gather(d, q, p->k, h->tokens, h->centres);
     }
     for (int i = 0; i < p->k; i++) h->weight[i] = (double)clusters.size[i] * p->k / p->queries;
     return NB_OK;

@@ -744,15 +744,15 @@ def nearest(x, centres):
 def near_and_far(q, k, v, o, spec):
     """Keys that are near one by one, and landmarks for the others; small systems in double, as kernel_ridge."""
     dtype, n, scale, rows, m = q.dtype.type, len(q), q.dtype.type(1 / np.sqrt(q.shape[1])), o["rows"], o["landmarks"]
-    windowed, top = o["near"] != "top", min(o.get("top", 32), n) if o["near"] != "window" else 0
-    window = around(n, o.get("window", 32), o.get("grid")) if windowed else np.zeros((n, n), bool)
+    top = min(o.get("top", 32), n) if o["near"] != "window" else 0
+    window = around(n, o.get("window", 32), o.get("grid")) if o["near"] != "top" else np.zeros((n, n), bool)
     queries, keys = (int(min(np.ceil(each * centres) if o[name] == "auto" else o[name], n))
                      for name, each, centres in (("queries", 64 / 5, rows), ("keys", 32 / 3, m)))
     stream = Stream(0, "queries", spec, rows)
     drawn = np.array(stream.choose(queries, n))
     group, c = kmeans(q[drawn].astype(float), rows, 1, o["batches"], np.ones(queries), stream)
     tokens = drawn[nearest_left(q[drawn].astype(float), c)]
-    c = q[tokens] if windowed else c.astype(dtype)
+    c = c.astype(dtype)
     w = np.bincount(group) * rows / queries
     r = softmax(c @ k.T * scale)
     outputs = r @ v

@@ -324,6 +324,28 @@ static void test_drawn_apart(void **state)
     }
 }
 
+/* Of points of every kind, some of the centres twice: the first of them. */
+static void test_nearest_centres(void **state)
+{
+    nb_ctx *ctx = *state;
+    gsl_rng *rng = seeded(ctx, 7);
+    double x[MOST * WIDEST], centres[GROUPS * WIDEST];
+    int group[MOST];
+    for (int k = 0; k < KINDS; k++) {
+        fill((kind)k, WIDEST, MOST, x, rng);
+        for (int i = 0; i < GROUPS * WIDEST; i++) centres[i] = x[i / WIDEST / 2 * 3 * WIDEST + i % WIDEST];
+        assert_ok(ctx, nb_nearest_centres(WIDEST, MOST, x, GROUPS, centres, group, ctx));
+        for (int i = 0; i < MOST; i++) {
+            int best = 0;
+            for (int j = 1; j < GROUPS; j++)
+                if (distance(WIDEST, x + i * WIDEST, centres + j * WIDEST, false) <
+                    distance(WIDEST, x + i * WIDEST, centres + best * WIDEST, false))
+                    best = j;
+            assert_int_equal(group[i], best);
+        }
+    }
+}
+
 static void test_nearest_tokens(void **state)
 {
     nb_ctx *ctx = *state;
@@ -407,14 +429,10 @@ static void test_memory_of_restarts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {test_with_ctx(test_panels),
-                                       test_with_ctx(test_bounds),
-                                       test_with_ctx(test_cover),
-                                       test_with_ctx(test_against_all_distances),
-                                       test_with_ctx(test_drawn_apart),
-                                       test_with_ctx(test_batches),
-                                       test_with_ctx(test_nearest_tokens),
-                                       test_with_ctx(test_tolerance),
-                                       test_with_ctx(test_memory_of_restarts)};
+    const struct CMUnitTest tests[] = {test_with_ctx(test_panels),          test_with_ctx(test_bounds),
+                                       test_with_ctx(test_cover),           test_with_ctx(test_against_all_distances),
+                                       test_with_ctx(test_drawn_apart),     test_with_ctx(test_batches),
+                                       test_with_ctx(test_nearest_centres), test_with_ctx(test_nearest_tokens),
+                                       test_with_ctx(test_tolerance),       test_with_ctx(test_memory_of_restarts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
