@@ -20,8 +20,8 @@
  * 2. A landmark's keys are all that are nearest to it, of all n; n_c(i) of these are not near to query i. With
  *    Z(i) = sum over c of n_c(i) e^(q_i'L_c/sqrt d + b_c) + sum over N(i) of e^(q_i'k_j/sqrt d),
  *    f_c(i) = n_c(i) e^(q_i'L_c/sqrt d + b_c)/Z(i), and the output of the near keys is
- *    N_i = sum over N(i) of e^(q_i'k_j/sqrt d) v_j/Z(i). b begins at 0 and is corrected twice, by the attention that the
- *    exact rows give to a landmark's keys where these are not near.
+ *    N_i = sum over N(i) of e^(q_i'k_j/sqrt d) v_j/Z(i). b begins at 0 and is corrected twice, by the attention that
+ *    the exact rows give to a landmark's keys where these are not near.
  * 3. T = O - N - F'Y0, and the output of a query is N_i + f(i)'(Y0 + D F M^-1 T).
  *
  * n (k + 2m) d + n (near keys) (d + dv) multiplications more. */
