@@ -75,6 +75,24 @@ static nb_status tell_replaced(nb_store *store, const nb_inputs *inputs, nb_ctx 
     return NB_OK;
 }
 
+/* Says once in each folder what a program's rows are taken to depend on. */
+static nb_status tell_unfollowed(nb_store *store, const nb_inputs *inputs, nb_ctx *ctx)
+{
+    for (int i = 0; i < inputs->program_count; i++) {
+        const nb_program_files *p = &inputs->programs[i];
+        const char *key, *told;
+        NB_NEED(key, nb_format(ctx, "told of %s", p->run));
+        NB_TRY(ctx, nb_store_get(store, key, &told, ctx));
+        if (told) continue;
+        nb_print_warning("%s: its rows are measured again if this command%s%s changes; environment variables, other "
+                         "files and modules that it reads are not compared: if they change, --fresh measures all rows "
+                         "again",
+                         p->run, p->count ? " or the content of " : "", p->names);
+        NB_TRY(ctx, nb_store_set(store, key, "yes", ctx));
+    }
+    return NB_OK;
+}
+
 /* Finds the rows to run if nothing was measured yet. */
 static nb_status find_pending(const nb_plan *plan, const nb_terms *terms, bool **pending, int *count, nb_ctx *ctx)
 {
@@ -123,6 +141,7 @@ nb_status nb_prepare(const nb_start *start, nb_store *store, bool **pending, int
     NB_TRY(ctx, nb_config_text(&e->config, false, &resolved, ctx));
     NB_TRY(ctx, nb_run_write_text(e->folder, NB_CONFIG_FILE, resolved, ctx));
     if (e->shard.count) NB_TRY(ctx, nb_store_set(store, "shard", e->shard_text, ctx));
+    NB_TRY(ctx, tell_unfollowed(store, e->plan.inputs, ctx));
     if (*pending_count == 0) return NB_OK;
     NB_NEED(manifest, nb_alloc(ctx, 1, sizeof *manifest));
     NB_TRY(ctx, nb_manifest_make(&program, &how, &e->plan, manifest, ctx));

@@ -13,7 +13,15 @@
 #include <errno.h>
 #include <string.h>
 
-enum { LETTERS = 16 }; /* of a digest that a row carries: 64 bits tell apart what one path has held */
+enum {
+    LETTERS = 16, /* of a digest that a row carries: 64 bits tell apart what one path has held */
+    NAMED = 4     /* files of a program that a sentence names */
+};
+
+typedef struct { /* the files of an option, in the order in which they are met */
+    nb_string *digests, names;
+    int count;
+} found_files;
 
 static nb_status read_file(nb_inputs *in, const char *path, nb_ctx *ctx)
 {
@@ -26,15 +34,16 @@ static nb_status read_file(nb_inputs *in, const char *path, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status add_file(nb_inputs *in, const char *path, nb_string *digests, nb_ctx *ctx)
+static nb_status add_file(nb_inputs *in, const char *path, found_files *found, nb_ctx *ctx)
 {
     int i = 0;
     while (i < in->count && strcmp(in->items[i].path, path) != 0) i++;
     if (i == in->count) NB_TRY(ctx, read_file(in, path, ctx));
-    return nb_append_item(digests, "+", ctx, "%.*s", LETTERS, in->items[i].sha256);
+    if (found->count++ < NAMED) NB_TRY(ctx, nb_append_item(&found->names, ", ", ctx, "%s", path));
+    return nb_append_item(found->digests, "+", ctx, "%.*s", LETTERS, in->items[i].sha256);
 }
 
-static nb_status add_folder(nb_inputs *in, const char *folder, nb_string *digests, nb_ctx *ctx)
+static nb_status add_folder(nb_inputs *in, const char *folder, found_files *found, nb_ctx *ctx)
 {
     const char **names, *path;
     int count;
@@ -42,23 +51,23 @@ static nb_status add_folder(nb_inputs *in, const char *folder, nb_string *digest
     NB_REQUIRE(ctx, count >= 0, NB_EIO, "folder %s: cannot be read: %s", folder, strerror(ENOENT));
     for (int i = 0; i < count; i++) {
         NB_NEED(path, nb_format(ctx, "%s/%s", folder, names[i]));
-        NB_TRY(ctx, add_file(in, path, digests, ctx));
+        NB_TRY(ctx, add_file(in, path, found, ctx));
     }
     return NB_OK;
 }
 
 /* A Python script is all that it imports from its folder. */
-static nb_status add_script(nb_inputs *in, const char *script, nb_string *digests, nb_ctx *ctx)
+static nb_status add_script(nb_inputs *in, const char *script, found_files *found, nb_ctx *ctx)
 {
     nb_texts files;
     nb_texts_init(&files, ctx);
     NB_TRY(ctx, nb_imports_find(&files, script, ctx));
-    for (int i = 0; i < files.count; i++) NB_TRY(ctx, add_file(in, files.items[i], digests, ctx));
+    for (int i = 0; i < files.count; i++) NB_TRY(ctx, add_file(in, files.items[i], found, ctx));
     return NB_OK;
 }
 
 /* A text that cannot be split names nothing; its user reports what is wrong with it. */
-static nb_status add_words(nb_inputs *in, const char *text, nb_string *digests, nb_ctx *ctx)
+static nb_status add_words(nb_inputs *in, const char *text, found_files *found, nb_ctx *ctx)
 {
     char **words;
     int count;
@@ -68,31 +77,60 @@ static nb_status add_words(nb_inputs *in, const char *text, nb_string *digests, 
     for (int i = 0; i < count; i++) {
         const char *file = nb_word_file(words, i);
         if (file && nb_text_ends(file, ".py"))
-            NB_TRY(ctx, add_script(in, file, digests, ctx));
+            NB_TRY(ctx, add_script(in, file, found, ctx));
         else if (file)
-            NB_TRY(ctx, add_file(in, file, digests, ctx));
+            NB_TRY(ctx, add_file(in, file, found, ctx));
     }
     return NB_OK;
 }
 
-static nb_status add_named(nb_inputs *in, const char *text, nb_string *digests, nb_ctx *ctx)
+static nb_status add_named(nb_inputs *in, const char *text, found_files *found, nb_ctx *ctx)
 {
     struct stat info;
-    if (nb_is_file(text)) return add_file(in, text, digests, ctx);
-    if (stat(text, &info) == 0 && S_ISDIR(info.st_mode)) return add_folder(in, text, digests, ctx);
-    return add_words(in, text, digests, ctx);
+    if (nb_is_file(text)) return add_file(in, text, found, ctx);
+    if (stat(text, &info) == 0 && S_ISDIR(info.st_mode)) return add_folder(in, text, found, ctx);
+    return add_words(in, text, found, ctx);
+}
+
+/* The bridge of the Python package to a function, whose name has the digest of all that the function depends on. */
+static bool is_followed(const char *run)
+{
+    static const char bridge[] = "nysbench-function ";
+    return strncmp(run, bridge, strlen(bridge)) == 0;
+}
+
+static nb_status add_program(nb_inputs *in, const char *run, const found_files *found, nb_ctx *ctx)
+{
+    nb_program_files new = {.count = found->count};
+    for (int i = 0; i < in->program_count; i++)
+        if (strcmp(in->programs[i].run, run) == 0) return NB_OK;
+    if (is_followed(run)) return NB_OK;
+    NB_GROW(ctx, in->programs, in->program_count, in->program_capacity);
+    NB_NEED(new.run, nb_strdup(ctx, run));
+    NB_NEED(new.names, nb_strdup(ctx, found->names.text));
+    if (found->count > NAMED) NB_NEED(new.names, nb_format(ctx, "%s and %d more", new.names, found->count - NAMED));
+    in->programs[in->program_count++] = new;
+    return NB_OK;
+}
+
+/* The files that a text of an option names; under the key `run` it is a program's. */
+static nb_status add_option(nb_inputs *in, const char *key, const char *text, nb_string *digests, nb_ctx *ctx)
+{
+    found_files found = {.digests = digests, .names = NB_NO_TEXT};
+    NB_TRY(ctx, add_named(in, text, &found, ctx));
+    return strcmp(key, "run") == 0 ? add_program(in, text, &found, ctx) : NB_OK;
 }
 
 static nb_status add_choice(nb_inputs *in, const nb_choice *choice, nb_string *digests, nb_ctx *ctx)
 {
     const char *plugin = nb_plugin_of(choice->component);
-    if (plugin) NB_TRY(ctx, add_file(in, plugin, digests, ctx));
+    if (plugin) NB_TRY(ctx, add_option(in, "", plugin, digests, ctx));
     for (const nb_option *o = choice->component->options; o && o->key; o++) {
         const char *field = (const char *)choice->options + o->offset;
         if (o->type == NB_OPTION_SPEC)
             NB_TRY(ctx, add_choice(in, *(const nb_choice *const *)field, digests, ctx));
         else if (o->names_files)
-            NB_TRY(ctx, add_named(in, *(const char *const *)field, digests, ctx));
+            NB_TRY(ctx, add_option(in, o->key, *(const char *const *)field, digests, ctx));
     }
     return NB_OK;
 }

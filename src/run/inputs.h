@@ -15,9 +15,16 @@ typedef struct {
     struct stat info; /* stat() of the file when it was read */
 } nb_input;
 
+typedef struct {             /* a program of the user's, which an option `run` names */
+    const char *run, *names; /* the option; the first of its files, joined by ", ", and how many more there are */
+    int count;               /* of its files */
+} nb_program_files;
+
 struct nb_inputs {
     int count, capacity;
     nb_input *items;
+    int program_count, program_capacity; /* programs whose rows may depend on more than their files, each once */
+    nb_program_files *programs;
     const char **of_scene, **of_method; /* first letters of the digests, joined by '+'; "" if there are no files */
 };
 

@@ -372,3 +372,45 @@ with() { # KERNELS COMMAND...
     expect_status 0
     expect "these rows come from 2 builds or kinds of arithmetic"
 }
+
+@test "what a program's rows are taken to depend on is said once in a folder, by name" {
+    cat >"$WORK/pick.py" <<'PY'
+import json, numpy, helper
+numpy.save("picks.npy", numpy.arange(json.load(open("request.json"))["m"]))
+PY
+    cat >"$WORK/invert.py" <<'PY'
+import json, numpy, sys
+numpy.save("X.npy", numpy.linalg.pinv(numpy.load("A.npy"), rcond=0.01))
+PY
+    echo "x = 1" >"$WORK/helper.py"
+    config <<Y
+problems: "gaussian(n=20, d=3)"
+strategies: [uniform, "command(run=\"/usr/bin/python3 -B pick.py\", deterministic=true)", "command(run=\"/usr/bin/python3 -B pick.py\", label=again)"]
+cores: [svd, "command(run=\"/usr/bin/python3 -B invert.py\", deterministic=true)", "command(run=\"false\")"]
+landmarks: 4
+trials: 1
+metrics: error
+plots: []
+Y
+    local program=$NYSBENCH rest="changes; environment variables, other files and modules that it reads are not compared: if they change, --fresh measures all rows again"
+    cd "$WORK"
+    said() { grep 'are not compared' told; }
+    "$program" run c.yaml -q -o r 2>told || [ $? -eq 1 ]
+    said >first
+    diff first - <<Y
+nysbench: warning: /usr/bin/python3 -B invert.py: its rows are measured again if this command or the content of /usr/bin/python3, invert.py $rest
+nysbench: warning: false: its rows are measured again if this command $rest
+nysbench: warning: /usr/bin/python3 -B pick.py: its rows are measured again if this command or the content of /usr/bin/python3, pick.py, helper.py $rest
+Y
+    # Neither the second time, with more rows, nor of what is only planned; of another program, another folder, a fresh run.
+    "$program" run c.yaml -q -o r --set trials=2 2>told || [ $? -eq 1 ]
+    run said
+    [ -z "$output" ]
+    "$program" plan c.yaml -o other >told 2>&1
+    run said
+    [ -z "$output" ]
+    "$program" run c.yaml -q -o r --set 'strategies=[uniform, "command(run=\"/usr/bin/python3 pick.py\")"]' 2>told || [ $? -eq 1 ]
+    [ "$(said | cut -d : -f 3)" = " /usr/bin/python3 pick.py" ]
+    "$program" run c.yaml -q -o r --fresh 2>told || [ $? -eq 1 ]
+    said | diff first -
+}
