@@ -253,9 +253,46 @@ nb_status nb_question_read(const nb_question *q, nb_status status, nb_ctx *ctx)
     NB_FAIL(ctx, status, "%s: %s%s", q->program->run, message, q->said);
 }
 
+/* Copies what is in the question's folder, with the question, into a new one of that folder. */
+static nb_status copy_folder(const nb_question *q, const char *into, nb_ctx *ctx)
+{
+    const char **names, *from, *to;
+    char *kept;
+    int count;
+    NB_TRY(ctx, write_request(q, ctx));
+    NB_TRY(ctx, nb_make_folder(into, ctx));
+    NB_NEED(kept, nb_format(ctx, "%s/call-XXXXXX", into));
+    NB_REQUIRE(ctx, mkdtemp(kept), NB_EHOST, "%s: %s", into, strerror(errno));
+    NB_TRY(ctx, nb_folder_names(q->folder, NULL, &count, &names, ctx));
+    for (int i = 0; i < count; i++) {
+        NB_NEED(from, nb_format(ctx, "%s/%s", q->folder, names[i]));
+        NB_NEED(to, nb_format(ctx, "%s/%s", kept, names[i]));
+        if (nb_is_file(from)) NB_TRY(ctx, nb_copy_file(from, to, ctx));
+    }
+    return NB_OK;
+}
+
+/* Keeps the folder of a call that failed, for its user to look at, where NYSBENCH_KEEP says so. */
+static nb_status keep_failed(const nb_question *q, nb_status status, nb_ctx *ctx)
+{
+    const char *into = getenv("NYSBENCH_KEEP"), *why;
+    if (!into || !*into) return status;
+    NB_NEED(why, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    nb_status kept = copy_folder(q, into, ctx);
+    if (kept == NB_OK) NB_FAIL(ctx, status, "%s", why);
+    const char *trouble;
+    NB_NEED(trouble, nb_strdup(ctx, nb_error_message(ctx)));
+    nb_error_clear(ctx);
+    NB_FAIL(ctx, NB_EHOST, "NYSBENCH_KEEP=%s: the folder of a failed call cannot be kept: %s; the call failed with: %s",
+            into, trouble, why);
+}
+
 nb_status nb_question_end(const nb_question *q, nb_status status, nb_ctx *ctx)
 {
     if (status == NB_OK || status == NB_ENOMEM || status == NB_EHOST) return status;
+    status = keep_failed(q, status, ctx);
+    if (status == NB_ENOMEM || status == NB_EHOST) return status;
     nb_ctx_release(ctx, q->mark);
     enum { LEAST = 1 << 12 }; /* for what is no array */
     const char *trouble;

@@ -964,3 +964,51 @@ picks|early: calling its check, traits_of, within or multiplications:
 EOF
     [ ! -e "$BATS_FILE_TMPDIR/k.npy" ]
 }
+
+@test "NYSBENCH_KEEP keeps the folders of failed calls, on which the program can be run again" {
+    cat >"$WORK/mine.py" <<'PY'
+import json, sys, numpy
+folder = sys.argv[-1]
+request = json.load(open(folder + "/request.json"))
+if request["m"] == 5:
+    print("half of it", file=open(folder + "/note", "w"))
+    sys.exit("five is too many")
+numpy.save(folder + "/picks.npy", numpy.arange(request["m"]))
+PY
+    cat >"$WORK/served.py" <<'PY'
+import nysbench
+@nysbench.core
+def mine(A):
+    raise LookupError("not this")
+PY
+    config <<Y
+problems: "gaussian(n=20, d=3)"
+strategies: "command(run=\"/usr/bin/python3 $WORK/mine.py\", deterministic=true)"
+cores: svd(rcond=0.01)
+landmarks: [4, 5]
+trials: 1
+plots: []
+Y
+    NYSBENCH_KEEP="$WORK/kept" run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    expect_status 1
+    expect "five is too many"
+    [ "$(cd "$WORK/kept"/call-* && echo *)" = "note points.npy request.json stderr.txt" ]
+    run /usr/bin/python3 "$WORK/mine.py" "$WORK/kept"/call-*
+    expect "five is too many"
+    # Of a program that stays alive, with its question.
+    rm -r "$WORK/kept"
+    NYSBENCH_KEEP="$WORK/kept" PYTHONPATH=$PWD/python run "$NYSBENCH" measure --head experiments/data/vit_astronaut_n257_L6.safetensors:0 --strategy uniform \
+        --landmarks 4 --core "command(run=\"/usr/bin/python3 -m nysbench.serve $WORK/served.py\", serve=true)"
+    expect "LookupError: not this"
+    [ "$(cd "$WORK/kept"/call-* && echo *)" = "A.npy B.npy F.npy request.json" ]
+    /usr/bin/python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["do"] == "core"' "$WORK/kept"/call-*/request.json
+    # Where it cannot be kept, the run says so and ends; without the variable nothing is kept.
+    NYSBENCH_KEEP="$WORK/c.yaml/in" run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/other"
+    expect_status 1
+    expect "NYSBENCH_KEEP=$WORK/c.yaml/in: the folder of a failed call cannot be kept: "
+    expect "five is too many"
+    cd "$WORK"
+    run "$NYSBENCH" run c.yaml -q -o again
+    expect_status 1
+    [ "$(find . -name 'call-*' | wc -l)" -eq 1 ]
+}
