@@ -27,7 +27,7 @@ _NAMES = {
     "_program": ["program"],
     "_result": ["Run"],
     "_runs": ["row_arrays", "rows"],
-    "_strategy": ["Groups", "strategy"],
+    "_strategy": ["Groups", "core", "strategy"],
     "patching": ["patch"],
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}

@@ -7,7 +7,7 @@ from ctypes import addressof, c_char
 
 import numpy as np
 
-from ._errors import ArgumentError, NumericError, ShapeError
+from ._errors import ArgumentError, NumericError, ShapeError, warn
 
 LARGEST_INT = 2**31 - 1
 SEED, LARGEST_SEED = 20260101, 2**63 - 1  # an experiment's
@@ -72,6 +72,16 @@ def matrix(name, x):
     if not (0 < rows <= LARGEST_INT and 0 < columns <= LARGEST_INT):
         raise ShapeError(f"{name}: {x.shape}, expected lengths from 1 to {LARGEST_INT}")
     return x
+
+
+def doubt_layout(name, shape):
+    """Warns of heads, of shape (heads, n, d) or (inputs, heads, n, d), that look as if tokens came before heads."""
+    if len(shape) < 3 or shape[-3] <= shape[-2] >= shape[-1]:
+        return
+    heads, n, d = shape[-3:]
+    before = "inputs, " if len(shape) == 4 else ""
+    warn(f"{name} of shape {tuple(shape)} is read as ({before}heads, n, d): {heads} head{'s' * (heads != 1)} of n = {n} tokens, "
+         f"d = {d}; if it is ({before}n, heads, d), transpose it")
 
 
 def integer(name, value, least, most):

@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ._arrays import flag
 from ._strategy import Mistake, Strategy, module_of, signature
 
 TO_ATTENTIONS = ("q", "k", "v", "causal", "scale", "rng", "seed")
@@ -47,8 +48,8 @@ class AttentionFunction(Strategy):
         self.__name__ = self.__name__ if name is None else name
         self.settings = {"tensors": tensors, "grouped": grouped}  # what its outputs may depend on
         self.tensors = _wants_tensors(function) if tensors is None else tensors == TENSORS
-        self.causal = "causal" in self.given if causal is None else causal
-        self.grouped, self.timed = grouped, timed
+        self.causal = "causal" in self.given if causal is None else flag("causal", causal)
+        self.grouped, self.timed = flag("grouped", grouped), flag("timed", timed)
 
     def _check(self):
         missing = [name for name in "qkv" if name not in self.given]

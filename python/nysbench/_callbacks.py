@@ -86,10 +86,15 @@ def raising(*callbacks):
     try:
         yield
     except Error:
-        for callback in callbacks:
-            error = callback.taken()
-            if isinstance(error, Mistake):
-                raise ArgumentError(f"{callback.name}: {error}") from None
-            if error is not None:
-                raise error from None
+        raise_taken(callbacks)
         raise
+
+
+def raise_taken(callbacks):
+    """Raises again what one of them has raised, if any has."""
+    for callback in callbacks:
+        error = callback.taken()
+        if isinstance(error, Mistake):
+            raise ArgumentError(f"{callback.name}: {error}") from None
+        if error is not None:
+            raise error from None

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import flag
 from ._attention_interface import needs, require_model
 from ._callbacks import Callback
 from ._errors import ArgumentError, NumericError
@@ -47,6 +48,7 @@ def effect(model: Any, inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     their means over tokens (models without a mask); perplexity_ratio and kl (nats) of the next tokens (causal language
     models); error, output_error and so on of the same heads. Raises as `run` and `capture` do.
     """
+    progress = flag("progress", progress)
     require_model(model)
     inputs = [inputs] if isinstance(inputs, Mapping) else list(inputs)
     names = [f"input-{i}" for i in range(len(inputs))] if sources is None else ["-".join(str(one).split()) for one in sources]

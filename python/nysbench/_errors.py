@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What goes wrong in the library, as exceptions with the library's messages."""
+"""What goes wrong in the library, as exceptions with the library's messages, and what is doubtful, as warnings."""
+import os
+import sys
+import warnings
+
+_FOLDER = os.path.dirname(__file__) + os.sep
 
 
 class Error(Exception):
@@ -32,6 +37,14 @@ class HostError(Error, OSError):
 
 class InternalError(Error, RuntimeError):
     """A mistake in the library: please report it."""
+
+
+def warn(message):
+    """A UserWarning at the line outside of the package from which it was called."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_code.co_filename.startswith(_FOLDER):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
 
 
 # By nysbench_status.

@@ -7,13 +7,15 @@ import json
 import os
 import re
 import shlex
-import warnings
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ._arrays import flag, listed
-from ._errors import ArgumentError, FileError
+from ._errors import ArgumentError, FileError, warn
 from ._head_files import problems, quoted
 from ._identity import digest, unfollowed
 from ._program import ask
@@ -21,7 +23,7 @@ from ._progress import Progress
 from ._result import Run, Temporary
 from ._session import FUNCTIONS, Session, command, key_of, shell_words
 from ._strategy import file_of, without_options
-from .serve import answer
+from .serve import answer, results_left
 
 
 def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: Any = None, sources: Any = None,
@@ -73,7 +75,7 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
         functions.choose_pairing(keys, config)
         options = [("jobs", jobs), ("timeout", timeout), ("retry", retry)]
         arguments = [f"--{name}={value}" for name, value in options if value is not None]
-        _run(config, keys, results.folder, arguments, functions.served, Progress(progress, functions.notes))
+        _run(config, keys, results, arguments, functions, {}, Progress(progress, functions.notes))
         return results.keep(functions.notes, keys.get("plugins", ()))
 
 
@@ -84,7 +86,7 @@ def run_served(make_keys, served, folder, jobs, progress):
         functions = Functions(results.folder / FUNCTIONS, False, folder is not None)
         arguments = [] if jobs is None else [f"--jobs={jobs}"]
         keys = {name: functions.replaced(_plain(name, value), name) for name, value in make_keys(functions).items()}
-        _run(None, keys, results.folder, arguments, {**functions.served, **served}, Progress(progress, functions.notes))
+        _run(None, keys, results, arguments, functions, served, Progress(progress, functions.notes))
         return results.keep(functions.notes)
 
 
@@ -108,7 +110,11 @@ class _Results:
             self.temporary.remove()
 
 
-def _run(config, keys, folder, arguments, served, progress):
+_OF_FOLDERS = "--fresh measures all rows again"  # the end of a warning about rows that are kept for another run
+
+
+def _run(config, keys, results, arguments, functions, served, progress):
+    folder = results.folder
     if config is None:
         keys.setdefault("plots", [])  # they are drawn when somebody looks
         folder.mkdir(parents=True, exist_ok=True)
@@ -117,13 +123,17 @@ def _run(config, keys, folder, arguments, served, progress):
     else:
         arguments += [word for name, value in keys.items() for word in ("--set", f"{name}={json.dumps(value, ensure_ascii=False)}")]
     with progress as shown:
-        session = Session(served, folder / FUNCTIONS)
-        status, _ = session.run(["run", os.fspath(config), "-o", str(folder), *arguments], shown.line)
+        session = Session({**functions.served, **served}, folder / FUNCTIONS)
+        status, out = session.run(["run", os.fspath(config), "-o", str(folder), *arguments], shown.line)
     if status not in (0, 1) or not (folder / "rows.csv").exists():
         text = "\n".join(shown.errors) or f"the program ended with status {status}"
         raise (ArgumentError if status == 2 else FileError)(re.sub(rf"{re.escape(str(folder))}/experiment\.yaml:[\d:]* ", "", text))
-    for line in [*shown.warnings, *shown.errors, *(_failures(folder) if status == 1 else [])]:
-        warnings.warn(line, stacklevel=4)
+    found = _failures(folder) if status == 1 else []
+    found += _skipped(folder, functions) if "skipped" in out else []
+    found += [one.doubt for one in functions.served.values() if one.doubt]
+    for line in [*shown.warnings, *shown.errors, *found]:
+        if not (results.temporary and line.endswith(_OF_FOLDERS)):
+            warn(line)
 
 
 def _failures(folder):
@@ -132,6 +142,16 @@ def _failures(folder):
              "GROUP BY status ORDER BY status")
     return [f"rows {row['status']}: {row['count']}, such as: {row['reason']}" for row in
             json.loads(ask("sql", str(folder), query, "-f", "json"))]
+
+
+def _skipped(folder, functions):
+    """Functions of which no row has been measured, and why the first has not."""
+    for spec, found in functions.found.items():
+        query = (f"SELECT count(*) AS count, min(reason) AS reason, total(status <> 'skipped') AS others FROM run WHERE {found.kind} = "
+                 "'" + spec.replace("'", "''") + "'")
+        row, = json.loads(ask("sql", str(folder), query, "-f", "json"))
+        if row["count"] and not row["others"]:
+            yield f"rows of {functions.labels[spec]} skipped: all {row['count']}, such as: {row['reason']}"
 
 
 def _is_number(heads):
@@ -200,16 +220,21 @@ class Functions:
         spec = command(key, found)
         if spec not in self.labels:
             self.labels[spec], self.found[spec] = self._label(found.__name__), found
-            readers = unfollowed(found.function) if self.kept else []
+            readers = unfollowed(found.function) if self.kept and not self._is_known(key) else []
             if readers:
-                self.notes.append(f"{self.labels[spec]}: what it reads with {', '.join(readers)} is not compared with what it "
-                                  "was; if that has changed, use another folder")
+                warn(f"{self.labels[spec]}: what it reads with {', '.join(readers)} is not compared with what it was, since its code "
+                     "does not name that; if it has changed, use another folder")
             if found.kind == "strategy":
                 self.strategies.append((self.labels[spec], found))
         self._copy(found, key)
         if not self.isolate:
-            self.served[key] = _Served(found)
+            self.served[key] = _Served(found, self.labels[spec])
         return spec, self.labels[spec]
+
+    def _is_known(self, key):
+        """Whether the folder has been run with this function."""
+        config = self.copies.parent / "resolved.yaml"
+        return config.exists() and key in config.read_text(encoding="utf-8", errors="replace")
 
     def _label(self, name):
         """The name, with a number behind it if another function has it."""
@@ -246,10 +271,33 @@ class Functions:
 
 
 class _Served:
-    """Answers the questions of a function's bridges."""
+    """Answers the questions of a function's bridges. One that counts as deterministic is called twice for the first one."""
 
-    def __init__(self, found):
-        self.found, self.path = found, file_of(found.function)
+    def __init__(self, found, label):
+        self.found, self.label, self.path = found, label, file_of(found.function)
+        self.trusted, self.doubt = found.is_random, None
 
     def __call__(self, question, waited_s):
-        return {**answer(self.found, {}, question, self.path), "waited_s": waited_s}
+        said = answer(self.found, {}, question, self.path)
+        if "done" in said and not self.trusted:
+            start, self.trusted = time.perf_counter(), True
+            self._try_again(question)
+            waited_s += time.perf_counter() - start
+        return {**said, "waited_s": waited_s}
+
+    def _try_again(self, question):
+        first = results_left(question["folder"])
+        again = answer(self.found, {}, question, self.path)
+        if "done" not in again or not _are_close(first, results_left(question["folder"])):
+            self.doubt = (f"{self.label}: a second call with the same arguments {'failed' if 'error' in again else 'returned something else'}; "
+                          "it counts as deterministic, with one trial, since it names neither rng nor seed: let it draw from its "
+                          "parameter rng")
+
+
+def _are_close(one, other):
+    """Whether results are the same, but for rounding where they are no integers."""
+    enough = 0.01
+    return one.keys() == other.keys() and all(
+        np.array_equal(one[name], other[name], equal_nan=True) or
+        one[name].dtype.kind == "f" and one[name].shape == other[name].shape and
+        np.linalg.norm(one[name] - other[name]) <= enough * np.linalg.norm(one[name]) for name in one)

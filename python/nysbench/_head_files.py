@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ._arrays import flag, listed, real_numbers
+from ._arrays import doubt_layout, flag, listed, real_numbers
 from ._errors import ArgumentError, NumericError, ShapeError
 from ._safetensors import write
 
@@ -77,7 +77,8 @@ def _problem(name, given, path, sources, causal):
         metadata = {**captured[0].metadata, "layer": str(captured[0].layer), "layout": "heads,n,d"}
     else:
         q, k, v = _of_inputs(name, given) if _is_of_inputs(name, given) else _arrays(name, given)
-        metadata = {"model": name or "heads"}
+        doubt_layout(f"heads {name!r}: q" if name else "heads: q", q.shape)
+        metadata = {"model": name or "heads", "layout": "heads,n,d"}
     inputs = q.shape[0] if q.ndim == 4 else 1
     metadata["causal"] = str(flag("causal", causal)).lower()
     names = _source_names(sources, inputs, name)

@@ -6,7 +6,6 @@ import ctypes
 import json
 import os
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Optional
@@ -15,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _library
-from ._arrays import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, address, flag, integer, listed, matrix, real_array,
-                      real_numbers)
-from ._callbacks import Callback, raising
-from ._errors import ArgumentError, Error, ShapeError
+from ._arrays import (FLOAT64, INT64, LARGEST_INT, LARGEST_SEED, address, doubt_layout, flag, integer, listed, matrix,
+                      real_array, real_numbers)
+from ._callbacks import Callback, raise_taken, raising
+from ._errors import ArgumentError, Error, ShapeError, warn
 from ._library import library, optional_text, text
 
 LARGEST_TRIAL = 999999
@@ -247,8 +246,9 @@ def measure(q: ArrayLike | str, k: ArrayLike | None = None, v: ArrayLike | None 
     metrics: names of columns, a list or comma-separated; None: all.
     kernel, pairing, causal, seed, trial, problem, head: as for select.
 
-    Returns a list of dicts, the columns of the study `error`; an empty number is NaN, an empty text None. A row that
-    failed or was skipped is a row, too: see its `status` and `reason`. Raises as select does.
+    Returns a list of dicts, the columns of the study `error`; an empty number is NaN, an empty text None. A row without a
+    result is a row, too: see its `status` and `reason`; one that failed or diverged is also a warning. Raises as select does, and what
+    functions raise.
     """
     arrays, rows = _several(("q", q), ("k", k), ("v", v)), []
     settings = {"kernel": kernel, "pairing": pairing, "seed": seed, "trial": trial, "problem": problem}
@@ -282,11 +282,14 @@ def _measure(q, k, v, causal, factors, cores, metrics, settings, *, strategy, la
         names["landmarks"] = request.take_landmarks(query_landmarks, key_landmarks)
     count = ctypes.c_int()
     _call(library.nysbench_measure, request, count, names, callbacks)
+    raise_taken(callbacks)  # a core's exception is the reason of a row
     rows = [_row(i) for i in range(count.value)]
     for row in rows:
         for column in ("strategy", "core", "reason"):
             if row[column] is not None:
                 row[column] = _with_names(row[column], callbacks)
+        if row["status"] not in ("ok", "skipped"):
+            warn(f"the row of core {row['core']} {row['status']}: {row['reason']}")
     return rows
 
 
@@ -318,6 +321,7 @@ def _several(first, *others):
         shapes = ", ".join(f"{name} {x.shape}" for (name, _), x in zip((first, *others), arrays) if x is not None)
         raise ShapeError(f"expected (heads, n, d) or (inputs, heads, n, d), all alike, where the heads of {first[0]} are a "
                          f"multiple of the others', not {shapes}")
+    doubt_layout(first[0], q.shape)
     return arrays
 
 
@@ -342,7 +346,7 @@ def _call(function, request, result, names, callbacks):
             raise type(error)(_with_names(_renamed(str(error), names), callbacks)) from None
     doubt = library.nysbench_warning(handle.pointer)
     if doubt:
-        warnings.warn(_with_names(doubt.decode(errors="replace"), callbacks), stacklevel=4)
+        warn(_with_names(doubt.decode(errors="replace"), callbacks))
 
 
 def _renamed(message, names):

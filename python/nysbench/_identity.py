@@ -22,7 +22,8 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), ran
 
 # Names in code that reads from outside, and in code that writes: a file that a function writes is no input of it.
 _ENVIRONMENT = {"environ", "getenv"}
-_READERS = {"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_text", "read_bytes", "read_csv", "import_module", "__import__"}
+_READERS = re.compile("(safe_|url|p)?open|load(txt|mat|_file|_dataset)?|genfromtxt|fromfile|memmap|imread|read_[a-z]+|from_pretrained|"
+                      "listdir|scandir|iterdir|r?glob|subprocess|import_module|__import__")
 _WRITERS = {"save", "savez", "savetxt", "tofile", "write_text", "write_bytes", "to_csv", "dump"}
 _WRITING = re.compile(r"(?=[rbt+]*[wax+])[rwaxbt+]{1,3}")  # a mode of open
 
@@ -37,8 +38,9 @@ def digest(function):
 
 
 def unfollowed(function):
-    """The names by which a function reads what its digest does not see, such as open, sorted."""
-    return sorted(_walked(function).unfollowed)
+    """The names by which a function reads what its digest does not see, such as open, sorted, as far as code tells."""
+    walk = _walked(function)
+    return sorted(walk.unfollowed | (walk.readers if walk.unknown > walk.files else set()))
 
 
 def _walked(function):
@@ -52,7 +54,10 @@ class _Walk:
 
     def __init__(self):
         self.hash, self.seen, self.kept, self.lost = hashlib.sha256(), {}, [], False
-        self.sources, self.libraries, self.unfollowed, self.follows_files, self.files = set(), set(), set(), True, 0
+        self.sources, self.libraries, self.follows_files = set(), set(), True
+        # Names of readers of the environment and of files; calls of such whose file is not named where they are; files that
+        # are named where there is no reader, for others.
+        self.unfollowed, self.readers, self.unknown, self.files = set(), set(), 0, 0
 
     def digest(self):
         return secrets.token_hex(8) if self.lost else self.hash.hexdigest()[:16]
@@ -91,7 +96,7 @@ class _Walk:
     def _function(self, function):
         if _is_installed(function.__module__):
             return self._named(function)
-        around, self.follows_files, files = self.follows_files, not _writes(function.__code__), self.files
+        around, self.follows_files, files, self.files = self.follows_files, not _writes(function.__code__), self.files, 0
         self.take(function.__code__)
         self.take((function.__defaults__, function.__kwdefaults__, function.__closure__, vars(function)))
         for name in sorted(_names(function.__code__)):
@@ -99,20 +104,22 @@ class _Walk:
                 self.say(name)
                 self.take(function.__globals__[name])
         self.follows_files = around
-        self._read_by(function.__code__, function.__globals__.get("__package__"), self.files > files)
+        self._read_by(function.__code__, function.__globals__.get("__package__"), files)
 
     def _read_by(self, code, package, files):
-        """What code, and the code within it, imports and reads from the environment. files: whether it names some."""
-        for name in _imports(code, package):
-            self._source(name)
-        if not _ENVIRONMENT.isdisjoint(code.co_names):
-            variables = sorted({text for text in code.co_consts if isinstance(text, str) and text.isidentifier()})
-            self.say(*(f"{name}={os.environ.get(name)!r}" for name in variables))
-            self.unfollowed |= set() if variables else _ENVIRONMENT.intersection(code.co_names)
-        self.unfollowed |= set() if files else _READERS.intersection(code.co_names)
-        for constant in code.co_consts:
-            if isinstance(constant, types.CodeType):
-                self._read_by(constant, package, files)
+        """What code, and the code within it, imports and reads, once the files that it names are taken. files: that are
+        named around it."""
+        readers = [name for one in _nested(code) for name in _loaded(one) if _READERS.fullmatch(name)]
+        self.readers.update(readers)
+        self.unknown += max(0, len(readers) - self.files)
+        self.files = files + (0 if readers else self.files)
+        for one in _nested(code):
+            for name in _imports(one, package):
+                self._source(name)
+            if not _ENVIRONMENT.isdisjoint(one.co_names):
+                variables = sorted({text for text in one.co_consts if isinstance(text, str) and text.isidentifier()})
+                self.say(*(f"{name}={os.environ.get(name)!r}" for name in variables))
+                self.unfollowed |= _of_unknown_variables(one)
 
     def _file(self, name):
         """The content of a file, if a text names one."""
@@ -155,11 +162,11 @@ class _Walk:
             return
         self.say(source)
         if code:
-            around, self.follows_files, files = self.follows_files, True, self.files
+            around, self.follows_files, files, self.files = self.follows_files, True, self.files, 0
             for text in sorted(_texts(code)):
                 self._file(text)
             self.follows_files = around
-            self._read_by(code, package, self.files > files)
+            self._read_by(code, package, files)
 
     def _class(self, kind):
         if kind.__module__ == "builtins" or _is_installed(kind.__module__):
@@ -254,17 +261,49 @@ class _Walk:
             self.take(vars(value))
 
 
+def _nested(code):
+    """Code, and all code within it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _nested(constant)
+
+
 def _names(code):
     """The names of globals that code may refer to, and the code within it."""
-    nested = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    return set(code.co_names).union(*map(_names, nested))
+    return {name for one in _nested(code) for name in one.co_names}
 
 
 def _texts(code):
     """The texts that are constants of code, and of the code within it, where that writes no files."""
-    nested = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    own = set() if _writes(code) else {constant for constant in code.co_consts if isinstance(constant, str)}
-    return own.union(*map(_texts, nested))
+    return {text for one in _nested(code) if not _writes(one) for text in one.co_consts if isinstance(text, str)}
+
+
+def _steps(code):
+    """The instructions of code that say what it does."""
+    return [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "PUSH_NULL", "EXTENDED_ARG", "PRECALL", "NOP")]
+
+
+def _loaded(code):
+    """The names that code gets, of variables, modules and attributes, as often as it does."""
+    return [step.argval for step in _steps(code) if step.opname.startswith("LOAD_") and isinstance(step.argval, str) and
+            not step.opname.startswith("LOAD_CONST")]
+
+
+def _of_unknown_variables(code):
+    """The names, such as environ, by which code reads variables of the environment that its constants do not name: it does
+    other things than environ["X"], environ.get("X"), getenv("X") and "X" in environ."""
+    steps = [None, None, *_steps(code), None, None]
+    found = set()
+    for at, step in enumerate(steps[:-2]):
+        if step is None or step.argval not in _ENVIRONMENT or not step.opname.startswith("LOAD_"):
+            continue
+        after = steps[at + 1 + (steps[at + 1] is not None and steps[at + 1].argval in ("get", "pop", "setdefault"))]
+        before = steps[at - (2 if step.opname.startswith(("LOAD_ATTR", "LOAD_METHOD")) else 1)]
+        asked = before if after is not None and after.opname == "CONTAINS_OP" else after
+        if not (asked is not None and asked.opname.startswith("LOAD_CONST") and isinstance(asked.argval, str)):
+            found.add(step.argval)
+    return found
 
 
 def _writes(code):

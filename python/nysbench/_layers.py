@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _library
-from ._arrays import FLOAT32, LARGEST_INT, LARGEST_SEED, SEED, address, flag, integer, real_array
+from ._arrays import FLOAT32, LARGEST_INT, LARGEST_SEED, SEED, address, doubt_layout, flag, integer, real_array
 from ._attention_function import attend_arrays, seed_of
 from ._callbacks import Callback, raising
 from ._errors import ArgumentError, NumericError, ShapeError, error
@@ -141,6 +141,7 @@ class Attention:
 
         Raises ShapeError, NumericError (NaN or Inf), ArgumentError where the attention refuses such heads or diverges.
         """
+        doubt_layout("q", self._q)
         return self._pass(*_arrays(q, k, v), out, False)
 
     def extend(self, q: ArrayLike, k: ArrayLike, v: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
@@ -150,6 +151,7 @@ class Attention:
         extend before, and have the bits that one pass over all gives them. For attentions whose state allows it:
         ArgumentError for the others, ShapeError behind the last token; restart() begins with the first one.
         """
+        doubt_layout("q", self._q)
         q, k, v = _arrays(q, k, v)
         tokens = q.shape[-2] if q.ndim > 1 else 0
         return self._pass(q, k, v, out, False, tokens)
@@ -227,22 +229,27 @@ def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str | Callable, *,
     for run: f(q, k, v) of an input's arrays, each float32 (heads, n, d), returns (heads, n, dv).
     """
     q, k, v = _arrays(q, k, v)
+    settings = {"causal": causal, "threads": threads, "seed": seed, "trial": trial, "strategy": strategy}
     if q.ndim == k.ndim == v.ndim == 2:  # one head
-        given = None if out is None else out[None]
-        found = attention(q[None], k[None], v[None], spec, causal=causal, threads=threads, seed=seed, trial=trial,
-                          strategy=strategy, out=given)
+        found = attention_of_layer(q[None], k[None], v[None], spec, **settings, out=None if out is None else out[None])
         return found[0] if out is None else out
+    doubt_layout("q", q.shape)
+    return attention_of_layer(q, k, v, spec, **settings, out=out)
+
+
+def attention_of_layer(q, k, v, spec, *, causal=False, threads=None, seed=None, trial=0, strategy=None, out=None):
+    """The same for float32 arrays in C order that are (heads, n, d) or (batch, heads, n, d) for sure."""
     if callable(spec):
         return _function_outputs(spec, q, k, v, causal, strategy, seed, trial, out)
     if strategy is not None:
         return Attention(spec, q.shape, k.shape, v.shape, causal=causal, threads=threads, seed=seed, trial=trial,
-                         strategy=strategy)(q, k, v, out)
+                         strategy=strategy)._pass(q, k, v, out, False)
     key = (spec, q.shape, k.shape, v.shape, causal, threads, seed, trial)
     opened = _opened()
     try:
         ready = opened.pop(key, None)  # and back, as the latest, if the pass succeeds
     except TypeError:  # an argument that is no key, such as a list: wrong, or an integer in an array
-        return Attention(spec, *key[1:4], causal=causal, threads=threads, seed=seed, trial=trial)(q, k, v, out)
+        return Attention(spec, *key[1:4], causal=causal, threads=threads, seed=seed, trial=trial)._pass(q, k, v, out, False)
     if ready is None:
         ready = Attention(spec, q.shape, k.shape, v.shape, causal=causal, threads=threads, seed=seed, trial=trial)
         result = ready._pass(q, k, v, out, False)

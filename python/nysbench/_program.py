@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import warnings
 
-from ._errors import ArgumentError, FileError
+from ._errors import ArgumentError, FileError, warn
 from ._library import BUILD, FOLDER
 
 
@@ -44,5 +43,5 @@ def ask(*arguments):
         raise ArgumentError(text)
     for line in lines:
         if line[1] == "warning":
-            warnings.warn(line[2], stacklevel=4)
+            warn(line[2])
     return done.stdout

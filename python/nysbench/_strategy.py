@@ -182,6 +182,22 @@ def method(function, kind=None):
     return (Strategy if {"F", "A", "B"}.isdisjoint(names) else Core)(function)
 
 
+def core(function: Callable) -> Core:
+    """Makes a function a core.
+
+    >>> @nysbench.core
+    ... def cut(A, rcond=0.01):
+    ...     return np.linalg.pinv(A, rcond=rcond)
+    >>> row, = nysbench.measure(np.eye(6, 3), np.eye(6, 3), strategy="uniform", landmarks=2, cores=cut)
+    >>> row["core"], row["status"]
+    ('cut', 'ok')
+
+    Its parameters are any of TO_CORES, by name, and options, which the command gives as NAME=VALUE. It returns X (m, m),
+    real numbers. Its result may depend only on its arguments.
+    """
+    return Core(function)
+
+
 def strategy(function: Callable) -> Strategy:
     """Makes a function a strategy.
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import LARGEST_INT, integer, integers
+from ._arrays import LARGEST_INT, flag, integer, integers
 from ._attention_interface import check_outputs, needs, off_by, require_model, taken_over
 from ._errors import ArgumentError, ShapeError
 from ._safetensors import write
@@ -47,6 +47,9 @@ class Heads:
     error: float
     allowed: float
     metadata: dict = field(default_factory=dict, repr=False)
+
+    def __post_init__(self):
+        self.causal = flag("causal", self.causal)
 
     def first(self, tokens):
         """The same with the first tokens alone; without a causal mask these are the model's rows over fewer keys."""

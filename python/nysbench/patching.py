@@ -7,12 +7,12 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from . import attention
 from ._arrays import LARGEST_SEED, SEED, flag, integer, integers
 from ._attention_function import attend_tensors, seed_of
 from ._attention_interface import check_outputs, full_precision, layer_number, needs, off_by, require_model, taken_over
 from ._errors import ArgumentError
 from ._heads import LARGEST_TRIAL
+from ._layers import attention_of_layer
 from ._library import text
 from ._strategy import Mistake, without_options
 
@@ -44,11 +44,12 @@ def patch(model: Any, spec: str | Callable, layers: Sequence[int] | None = None,
     A backward pass through a patched layer raises RuntimeError, unless nysbench.torch computes it or a function that takes
     tensors.
     """
+    check = flag("check", check)
     require_model(model)
     wanted = None if layers is None else set(integers("layers", layers))
     _require_numbers(model, wanted)
     given = without_options(spec, "attention") if callable(spec) else spec
-    arrays = functools.partial(attention, spec=given, threads=threads, seed=seed, trial=trial, strategy=strategy)
+    arrays = functools.partial(attention_of_layer, spec=given, threads=threads, seed=seed, trial=trial, strategy=strategy)
     if callable(given):
         if backend is not None:
             raise ArgumentError(f"backend: {given.__name__} is a function, which computes by itself")
@@ -56,7 +57,7 @@ def patch(model: Any, spec: str | Callable, layers: Sequence[int] | None = None,
         choose = lambda call: tensors
     else:
         choose = _Backend(spec, backend, threads, seed, trial, strategy)
-    replacement = _Replacement(wanted, arrays, choose, flag("check", check))
+    replacement = _Replacement(wanted, arrays, choose, check)
     with taken_over(model, replacement):
         yield
     replacement.finish()

@@ -59,7 +59,7 @@ def find(names, wanted, path):
     if len(found) != 1:
         known = ", ".join(name for name, _ in found.values())
         raise Mistake(f"{path} has several strategies: name one after the file ({known})" if known else
-                      f"{path} has no function marked @nysbench.strategy")
+                      f"{path} has no function marked @nysbench.strategy, @nysbench.core or @nysbench.attention_function")
     return next(iter(found.values()))[1]
 
 
@@ -181,6 +181,12 @@ def leave_outputs(found, options, request):
     np.save(os.path.join(request["folder"], "out.npy"), outputs)
     said = {"seconds": seconds, "device": device}
     return {"done": "attention", **{name: value for name, value in said.items() if value is not None}}
+
+
+def results_left(folder):
+    """What is in a request's folder of a function's results, by name."""
+    paths = {name: os.path.join(folder, name + ".npy") for name in ("picks", "query_picks", "key_picks", "X", "out")}
+    return {name: np.load(path) for name, path in paths.items() if os.path.exists(path)}
 
 
 def core_of(result, m):

@@ -247,8 +247,10 @@ static nb_status pick_one_for_both(const nb_picking *r, nb_pairing pairing, nb_l
     if (out->queries.kind == NB_POINTS && pairing == NB_JOINT) return split(out, r->scene->head->d, ctx);
     if (out->queries.kind == NB_POINTS && !one_set)
         NB_NEED(out->refusal,
-                nb_format(ctx, "free points need the pairing 'joint', 'independent', 'shared' or 'both', not '%s'",
-                          nb_pairing_names[pairing]));
+                nb_format(ctx,
+                          "free points need the pairing 'joint', 'independent', 'shared' or 'both', not '%s'; "
+                          "pairing=shared_%s lets them serve both sides",
+                          nb_pairing_names[pairing], nb_pairing_names[pairing]));
     out->keys = out->queries;
     return NB_OK;
 }

@@ -97,9 +97,15 @@ class Functions(unittest.TestCase):
             raise LookupError("not this")
         with self.assertRaisesRegex(LookupError, "not this"):
             nysbench.select(Q, 3, broken, keys=K)
-        row, = nysbench.measure(Q, K, strategy=broken, landmarks=3, cores="svd(rcond=0.01)")
-        self.assertEqual(row["status"], "failed")
-        self.assertRegex(row["reason"], r"^broken: LookupError: not this \(test_heads.py, line \d+: raise LookupError")
+        with self.assertRaisesRegex(LookupError, "not this"):
+            nysbench.measure(Q, K, strategy=broken, landmarks=3, cores="svd(rcond=0.01)")
+        with self.assertRaisesRegex(ZeroDivisionError, "division"):
+            nysbench.measure(Q, K, strategy="uniform", landmarks=3, cores=["svd(rcond=0.01)", lambda A: 1 / 0])
+        with self.assertRaisesRegex(nysbench.ArgumentError, r"^lambda: returned .* of shape \(2, 2\); expected"):
+            nysbench.measure(Q, K, strategy="uniform", landmarks=3, cores=lambda A: A[:2, :2])
+        with self.assertWarnsRegex(UserWarning, "^the row of core lambda diverged: "):
+            row, = nysbench.measure(Q, K, strategy="uniform", landmarks=3, cores=lambda A: A * np.nan)
+        self.assertEqual(row["status"], "diverged")
         for function, text in ((lambda points, m: range(2), r"lambda.*: returned integers of shape \(2,\); allowed are"),
                                (lambda points, m: [1, 1, 2], "landmarks 0 and 1 are both token 1")):
             with self.assertRaisesRegex(nysbench.ArgumentError, text):

@@ -179,11 +179,28 @@ class Functions(Folders):
                     file.write(".")
             return range(m)
 
-        self.assertEqual(run(["uniform", counted], folder=self.folder).notes, [
-            "counted: what it reads with open is not compared with what it was; if that has changed, use another folder"])
-        self.assertEqual(os.path.getsize(path), INPUTS * HEADS * 2)
-        run(["uniform", counted, "kmeans"], folder=self.folder)
-        self.assertEqual(os.path.getsize(path), INPUTS * HEADS * 2)
+        with self.assertWarnsRegex(UserWarning, "^counted: what it reads with open is not compared with what it was, since its "
+                                   "code does not name that; if it has changed, use another folder$"):
+            run(["uniform", counted], folder=self.folder)
+        calls = INPUTS * HEADS * 2 + 1  # the first twice: whether it returns the same
+        self.assertEqual(os.path.getsize(path), calls)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # it is said once in a folder, and not of one that goes with the Run
+            run(["uniform", counted, "kmeans"], folder=self.folder)
+            self.assertEqual(os.path.getsize(path), calls)
+            run(["uniform", counted])
+
+    def test_what_is_known_of_programs_is_said_once_in_a_folder_that_stays(self):
+        picker = Path(self.folder + ".py")
+        picker.write_text("import json, numpy\nnumpy.save('picks.npy', numpy.arange(json.load(open('request.json'))['m']))\n")
+        command = f'command(run="{sys.executable} {picker}", deterministic=true)'
+        with self.assertWarnsRegex(UserWarning, f"^{sys.executable} {picker}: its rows .* this command or the content of {sys.executable}, {picker} "
+                                   "changes; environment variables, other files and modules that it reads are not compared"):
+            run(command, folder=self.folder, trials=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            run(command, folder=self.folder)
+            run(command)
 
     def test_a_changed_function_is_another(self):
         def from_token(start):
@@ -247,6 +264,45 @@ class Functions(Folders):
         one, other = run([drawn], jobs=1), run([drawn], jobs=3)
         np.testing.assert_array_equal(column(one, "error"), column(other, "error"))
         self.assertEqual(len(set(column(one, "error"))), INPUTS * HEADS * 2 * 2)
+
+    def test_what_draws_without_rng_is_told(self):
+        """By a second call on one head; the exceptions are those that are the same, but for rounding, or name seed or rng."""
+        calls = []
+
+        def drawn(points, m):
+            return np.random.permutation(len(points))[:m]
+
+        def moved(points, m):
+            return points[:m] + np.random.standard_normal((m, points.shape[1]))
+
+        def shaken(points, m):
+            return points[:m] * (1 + 1e-9 * np.random.standard_normal())
+
+        def once(points, m):
+            calls.append(m)
+            if len(calls) > 1:
+                raise LookupError("a second call")
+            return range(m)
+
+        def inverse(A):
+            return np.linalg.pinv(A, rcond=0.01) * np.random.rand()
+        for functions, text in (([drawn], r"^drawn: a second call with the same arguments returned something else; it counts as "
+                                          "deterministic, with one trial, since it names neither rng nor seed: let it draw from its parameter"),
+                                ([moved], "^moved: a second call"), ([once], "^once: a second call with the same arguments failed")):
+            with self.subTest(text), self.assertWarnsRegex(UserWarning, text):
+                run(functions)
+        with self.assertWarnsRegex(UserWarning, "^inverse: a second call"):
+            run("uniform", cores=inverse)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            run([shaken, first_points, lambda points, m, seed: np.random.permutation(len(points))[:m]])
+
+    def test_functions_without_a_result_are_told(self):
+        """Means of keys are no tokens, and the pairing that they need is named."""
+        with self.assertWarnsRegex(UserWarning, "^rows of means skipped: all 12, such as: .*pairing=shared_keys"):
+            run(["uniform", means])
+        found = run([means], pairing="shared_keys", factors="nocore", cores="identity")
+        self.assertEqual(set(column(found, "status")), {"ok"})
 
     @unittest.skipUnless(importlib.util.find_spec("cloudpickle"), "needs cloudpickle")
     def test_isolated(self):
@@ -628,7 +684,42 @@ class Identity(unittest.TestCase):
             def other(points, m):
                 with open(os.path.join(folder, "weights" + str(m))) as file:
                     return file.read()
+
+            def asks(points, m):
+                return os.environ.get("MINE_OF_TEST_RUN", "mine"), "HOME" in os.environ, os.getenv("MINE_OF_TEST_RUN")
+
+            def any_variable(points, m, name="MINE_OF_TEST_RUN"):
+                return os.environ[name] + "mine", "HOME"
+
+            def all_variables(points, m):
+                return dict(os.environ), os.getenv("HOME")
+
+            def one_of_two(points, m):
+                return np.loadtxt(path), np.loadtxt(folder + "/weights" + str(m))
+
+            def through_another(points, m):
+                return read(path)
+
+            def read(name):
+                return np.loadtxt(name)
+
+            def by_another(points, m):
+                return np.loadtxt(folder + str(m)), reads(points, m)
+
+            def one_of_many(points, m):
+                return [np.loadtxt(name) for name in (path, path + "2")]
+
+            def table(points, m):
+                return np.read_feather(folder + str(m)), subprocess.run(["cat", folder + str(m)])
             for function, change, changed, names in (
+                    (asks, lambda: os.environ.update(MINE_OF_TEST_RUN="3"), True, []),
+                    (any_variable, lambda: None, False, ["environ"]),
+                    (all_variables, lambda: None, False, ["environ"]),
+                    (one_of_two, lambda: Path(path).write_text("5"), True, ["loadtxt"]),
+                    (through_another, lambda: Path(path).write_text("6"), True, []),
+                    (by_another, lambda: Path(path).write_text("7"), True, ["loadtxt"]),
+                    (one_of_many, lambda: Path(path).write_text("8"), True, []),
+                    (table, lambda: None, False, ["read_feather", "subprocess"]),
                     (reads, lambda: Path(path).write_text("2"), True, []),
                     (of_path, lambda: Path(path).write_text("3"), True, []),
                     (variable, lambda: os.environ.update(MINE_OF_TEST_RUN="2"), True, []),
@@ -650,6 +741,10 @@ class Identity(unittest.TestCase):
                 found.append(digest(lambda m: mine_of_test_run.x))
             self.assertEqual(found[0], found[1])
             self.assertNotEqual(found[1], found[2])
+
+
+def means(keys, m):
+    return np.stack([part.mean(0) for part in np.array_split(keys, m)])
 
 
 def first_points(points, m):

@@ -256,7 +256,7 @@ class Starts(Served):
     def test_functions_and_options(self):
         bad = self.write(BAD, "bad.py")
         for words, text in (
-                ("", f"{bad} has no function marked @nysbench.strategy"),
+                ("", f"{bad} has no function marked @nysbench.strategy, @nysbench.core or @nysbench.attention_function"),
                 ("nope", f"{bad}: has no function nope"),
                 ("number", f"{bad}: has no function number"),
                 ("needs", "needs needs a value for power"),
