@@ -127,6 +127,7 @@ one_bar() {
     local how pids=()
     slow 40 41 42 43 44 45 46 47
     for how in cuts rewraps breaks; do
+        "$NYSBENCH" run "$WORK/c.yaml" -q --only 'strategy=uniform, trial=0' -o "$WORK/$how" 2>/dev/null # its warnings are said
         on_screen $how --size 90x20 --resized $how "$@" --drawn 2 "type=^C" -- >"$WORK/$how.log" 2>&1 3>&- &
         pids+=($!)
     done
