@@ -66,9 +66,16 @@ LDFLAGS += $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter-out -L/usr/lib/%,$
 # The steps that compile use all CPUs, unless make was told -j itself.
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# make V=1 shows the commands.
+# make V=1 shows the commands. Else what is compiled is counted: in one line on a terminal, elsewhere in a line for each 50. A
+# recipe is expanded as it begins, and with it its number; how many there will be is known where all are missing.
 Q = $(if $(V),,@)
-say = $(if $(V),,@echo "  $1")
+screen = [ -t 1 ] && [ "$${TERM:-dumb}" != dumb ]
+say = $(if $(V),,@if $(screen); then printf '\033[K'; fi; echo "  $1")
+compiled :=
+count = @n=$(words $(compiled)) all=$(missing_objects); of=; [ $$n -gt $$all ] || of=" of $$all"; \
+    if $(screen); then printf '  cc %s%s  %s\033[K\r' "$$n" "$$of" $1; \
+    elif [ $$((n % 50)) = 0 ] || [ $$n = $$all ]; then echo "  cc $$n$$of"; fi
+say_cc = $(if $(V),,$(eval compiled += x)$(call count,$1))
 
 # build/, or build/asan/ for the sanitized one.
 B ?= build
@@ -94,6 +101,7 @@ SANITIZE := --coverage -fprofile-update=atomic
 LDFLAGS += -Wl,--wrap=_exit
 OBJ += $B/tests/coverage/exit.o
 endif
+missing_objects := $(words $(filter-out $(wildcard $B/src/main.o $(OBJ)),$B/src/main.o $(OBJ)))
 FUZZ := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 ORACLE := $(patsubst tests/oracle/%.c,$B/tests/oracle_%,$(wildcard tests/oracle/*.c))
 UNIT := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c)) $B/tests/test_conformance $(FUZZ) $(ORACLE)
@@ -183,12 +191,12 @@ $B/build.h: FORCE
 $B/src/run/provenance.o: $B/build.h
 
 $B/registry.o $B/commands.o $B/assets.o $B/sql.o: $B/%.o: $B/%.c
-	$(call say,cc $<)
+	$(call say_cc,$<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $B/%.o: %.c
 	@mkdir -p $(@D)
-	$(call say,cc $<)
+	$(call say_cc,$<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $B/libnysbench.a: $(OBJ)
@@ -231,7 +239,7 @@ $B/double/nysbench: $B/src/main.o $(filter-out $(DOUBLE:%.c=$B/%.o),$(OBJ)) $(DO
 $B/tests/%: tests/unit/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
 	@ln -sfn $$(realpath --relative-to=$(@D) plots) $(@D)/plots
-	$(call say,cc $<)
+	$(call say_cc,$<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
 
 # Moves the clock, and counts calls: the linker leads them through the test.
@@ -242,20 +250,20 @@ $B/tests/test_convergence: LDFLAGS += $(foreach f,gesdd gesvd syevd syev syevr,-
 
 $B/tests/test_conformance: tests/conformance/test_conformance.c $B/libnysbench.a
 	@mkdir -p $(@D)
-	$(call say,cc $<)
+	$(call say_cc,$<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -Itests -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -lcmocka -o $@
 
 # A harness of tests/fuzz with libFuzzer, or with a main that reads the files that it is given.
 FUZZER := tests/fuzz/replay.c
 $B/tests/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/input.h tests/fuzz/replay.c $B/libnysbench.a
 	@mkdir -p $(@D)
-	$(call say,cc $<)
+	$(call say_cc,$<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -Itests/fuzz $(LDFLAGS) $< $(FUZZER) $B/libnysbench.a $(LDLIBS) -o $@
 
 # What an oracle asks, where that is not the program.
 $B/tests/oracle_%: tests/oracle/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
-	$(call say,cc $<)
+	$(call say_cc,$<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
 
 # The sources with code for AVX-512, which is emulated and taken first, and the tests of these; nothing else is sanitized.
@@ -274,12 +282,12 @@ $(AVX512_TESTS): $B/avx512/tests/%: tests/unit/%.c $(AVX512:%.c=$B/avx512/%.o) $
 
 $B/bench/%: tests/bench/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
-	$(call say,cc $<)
+	$(call say_cc,$<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
 
 $B/long/%: tests/long/%.c $B/libnysbench.a
 	@mkdir -p $(@D)
-	$(call say,cc $<)
+	$(call say_cc,$<)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $B/libnysbench.a $(LDLIBS) -o $@
 
 unit: can-test

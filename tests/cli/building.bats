@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a build says: what is compiled is counted, in one line of a terminal. The compiler is a stub, which makes empty files.
+
+load helpers
+
+stub() {
+    cat >"$WORK/cc" <<'SH'
+#!/bin/sh
+while [ $# -gt 1 ]; do
+    [ "$1" != -o ] || : >"$2"
+    shift
+done
+SH
+    chmod +x "$WORK/cc"
+    build=(make -j2 B="$WORK/b" CC="$WORK/cc" "$WORK/b/libnysbench.a" "$WORK/b/src/main.o")
+}
+
+@test "a build counts what it compiles: a line for each 50, the last with all; V=1 shows the commands" {
+    stub
+    "${build[@]}" >"$WORK/out" 2>"$WORK/err"
+    [ ! -s "$WORK/err" ] || { cat "$WORK/err"; return 1; }
+    local all
+    all=$(find "$WORK/b" -name '*.o' | wc -l)
+    [ "$all" -gt 300 ]
+    { seq -f "  cc %g of $all" 50 50 "$all"; echo "  cc $all of $all"; } | uniq | diff - <(sort -V "$WORK/out")
+    rm "$WORK"/b/src/base/*.o
+    run "${build[@]}" V=1
+    expect_status 0
+    [ "$(grep -c " -c src/base/[a-z_]*.c -o $WORK/b/src/base/" <<<"$output")" -eq "$(ls src/base/*.c | wc -l)" ]
+    [ "$(grep -c '^  cc' <<<"$output")" -eq 0 ]
+    touch -d 2001-01-01 "$WORK/b/src/base/text.o"
+    run "${build[@]}" # few, of which nobody knows how many there will be
+    expect_status 0
+    [ "$(grep -c '^  cc' <<<"$output")" -eq 0 ]
+}
+
+@test "on a terminal the count is one line, written anew, with the file that is compiled" {
+    stub
+    TERM=xterm /usr/bin/python3 - "${build[@]}" <<'PY'
+import os, pty, sys
+pid, screen = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+shown = b""
+try:
+    while part := os.read(screen, 65536):
+        shown += part
+except OSError:
+    pass
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, shown
+lines = shown.decode().split("\r\n")
+assert len(lines) == 1 and lines[0].endswith("\r"), lines
+counts = lines[0].replace("\x1b[K", "").split("\r")[:-1]
+assert len(counts) > 300 and all(count.startswith("  cc ") for count in counts), counts[:3]
+assert any(count.endswith("  src/base/text.c") for count in counts), counts[:3]
+PY
+}
