@@ -295,8 +295,7 @@ unit: can-test
 
 demo: deps
 	@$(MAKE) --no-print-directory nysbench
-	@echo "running experiments/01-error-vs-landmarks.yaml"
-	./nysbench run experiments/01-error-vs-landmarks.yaml
+	./nysbench demo
 
 # What tests/run.sh runs, and what that needs: binaries,BUILD,PART...
 binaries = $$(tests/run.sh --list $2 | grep -oE ' $1/tests/(test|fuzz)_[a-z_]+' | sort -u)
@@ -518,7 +517,7 @@ clean:
 
 help:
 	@echo 'make            build ./nysbench; installs nothing, names what is missing'
-	@echo 'make demo       install what building and running need, build, run experiments/01-error-vs-landmarks.yaml, draw its figures, print its table'
+	@echo 'make demo       install what building and running need, build, run ./nysbench demo: a verdict, and the figure in README.md'
 	@echo 'make test       install what tests need too, build, run the tests but for the long ones; the last line sums them up'
 	@echo 'make test-long  the long tests, in parts; tests/long.sh --help says what is in them; PART="races held" for some; DOWNLOADS=0: nothing from PyPI; FUZZ_SECONDS=60: a minute of fuzzing for each parser (default: ten)'
 	@echo 'make asan       build everything with the address and undefined-behaviour sanitizers, in build/asan/'

@@ -3,7 +3,6 @@
 #include "commands/command.h"
 
 #include "base/files.h"
-#include "base/gnuplot.h"
 #include "base/words.h"
 #include "commands/experiment.h"
 #include "run/run_folder.h"
@@ -17,7 +16,7 @@
 static nb_status prepare(const char *folder, const char *experiment, nb_ctx *ctx)
 {
     const char *experiments, *heads[] = {NULL, NULL};
-    const nb_override values[] = {{NULL, NULL}};
+    const nb_override values[] = {{"plots", "ratio"}, {NULL, NULL}};
     const nb_new_answers answers = {values, heads};
     struct stat info;
     if (nb_is_file(experiment)) return NB_OK;
@@ -31,11 +30,12 @@ static nb_status prepare(const char *folder, const char *experiment, nb_ctx *ctx
 
 static nb_status print_next(const char *experiment, const char *results, nb_ctx *ctx)
 {
-    const char *program, *folder, *version;
+    const char *program, *folder, *figure;
     NB_TRY(ctx, nb_shell_program(&program, ctx));
     NB_TRY(ctx, nb_shell_word(results, &folder, ctx));
+    NB_NEED(figure, nb_format(ctx, "%s/" NB_PLOTS_FOLDER "/ratio_iterative.png", results));
     putchar('\n');
-    if (nb_gnuplot_version(&version, ctx)) printf("figures: %s/plots/*.png; ", results);
+    if (nb_is_file(figure)) printf("the figure of these ratios: %s\n", figure);
     printf("the experiment, with each key explained: %s\n"
            "all numbers of landmarks together: %s compare %s --pool landmarks\n"
            "next, heads of your own: %s new experiment --heads FILE.safetensors\n",

@@ -191,10 +191,10 @@ PY
     run "$NYSBENCH" demo
     expect_status 0
     expect "Claims: 1 reproduced"
-    expect "figures: nysbench-demo/results/plots/*.png"
+    expect "the figure of these ratios: nysbench-demo/results/plots/ratio_iterative.png"
     [ "${lines[-2]}" = "all numbers of landmarks together: $NYSBENCH compare nysbench-demo/results --pool landmarks" ]
     [ "${lines[-1]}" = "next, heads of your own: $NYSBENCH new experiment --heads FILE.safetensors" ]
-    ls nysbench-demo/results/plots/*.png
+    [ -s nysbench-demo/results/plots/ratio_iterative.png ]
     "$NYSBENCH" plan nysbench-demo/demo.yaml
     run "$NYSBENCH" demo
     expect_status 0
@@ -214,6 +214,14 @@ PY
         expect "nysbench-demo: is not the folder of a run: it has n"
         expect "; did you mean 'nysbench-demo/results'?"
     done
+}
+
+@test "make demo ends with nysbench demo, whose table and figure README shows" {
+    [ "$(make -n demo | tail -1)" = "./nysbench demo" ]
+    [ "$(grep -c '^!\[.*\](' README.md)" -eq 1 ]
+    grep -q '^!\[.*\](results/published/demo.png)$' README.md
+    sed -n '/^\[demo.png\]/,/^$/p' results/published/LIST | grep -q ' demo .* cat nysbench-demo/results/plots/ratio_iterative.png'
+    grep -q '^    ./nysbench demo ' README.md # tests/cli/sessions.py then compares the table
 }
 
 @test "the installed program has the template, the experiments and their heads" {

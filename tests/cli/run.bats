@@ -233,7 +233,7 @@ Y
     expect_status 0
     expect "Claims: 1 reproduced"
     [ "$(grep -c gnuplot <<<"$output")" -eq 1 ]
-    [[ "$output" != *"figures: "* ]]
+    [[ "$output" != *"the figure of"* ]]
 }
 
 @test "a file name that gnuplot could take for a command is only a name" {

@@ -7,7 +7,8 @@
               has, COLUMN=VALUE or a text, several with ' & ' between; count: how many rows have the columns and fulfil this EXPRESSION, and of how many; or bench: a part of tests/bench/bench.sh
               shown: sections of README.md, docs/results.md and docs/paper.md that take numbers from it, shown_rows: from which of its rows; times=yes: they depend on the machine
               script: a command for bash that prints the CSV
-[FILE.png]    run and plot: a figure of the run, or its data with columns as above (nysbench plot RUN plot); file: its name there, if another one
+[FILE.png]    run and plot: a figure of the run, or its data with columns as above (nysbench plot RUN plot); file: its name there, if another one;
+              or script: a command that writes it to standard output
 [text FILE#SECTION]  given: numbers there that are no results (definitions, claims of papers), and why after '--'; a line each
 [untraced]    FILE#SECTION: why its numbers are not looked for
 [names]       what the text calls things, and what a row of the CSV files has then: one of these texts, with '|' between, or COLUMN==VALUE

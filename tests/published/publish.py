@@ -132,8 +132,8 @@ def check(listing, runs):
 
 
 def make_script(name, entry):
-    text = subprocess.run(["bash", "-c", entry["script"]], check=True, stdout=subprocess.PIPE, text=True).stdout
-    write(f"{FOLDER}/{name}", selected(text, entry).encode())
+    made = subprocess.run(["bash", "-c", entry["script"]], check=True, stdout=subprocess.PIPE).stdout
+    write(f"{FOLDER}/{name}", selected(made.decode(), entry).encode() if "columns" in entry else made)
 
 
 def make_bench(entry):
