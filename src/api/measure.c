@@ -4,6 +4,7 @@
 #include "api/handle.h"
 #include "api/one_head.h"
 
+#include "base/builder.h"
 #include "calls/early.h"
 #include "components/registry.h"
 #include "cores/core.h"
@@ -157,19 +158,19 @@ static nb_status run(nysbench *handle, const nb_plan *plan, nb_ctx *ctx)
 static nb_status warn_of_trivial(nysbench *handle, const nb_one_head *one, nb_ctx *ctx)
 {
     const nb_choices *cores = &one->config.lists[NB_ERROR_CORE].choices;
-    const char *names = NULL;
+    nb_string names = NB_NO_TEXT;
     for (int i = 0; i < handle->row_count; i++) {
         const nb_error_row *r = &handle->rows[i];
         if (!(r->measures.error >= r->measures.baseline_mean)) continue;
         for (int c = 0; c < cores->count; c++)
             if (strcmp(cores->items[c].canonical, r->core) == 0)
-                NB_NEED(names, nb_format(ctx, "%s%s%s", names ? names : "", names ? ", " : "", cores->items[c].label));
+                NB_TRY(ctx, nb_append_item(&names, ", ", ctx, "%s", cores->items[c].label));
     }
-    if (!names) return NB_OK;
+    if (!*names.text) return NB_OK;
     NB_NEED(handle->warning,
             nb_format(handle->results,
                       "%s%serror is not below that of the constant matrix (baseline_mean) with core %s",
-                      handle->warning ? handle->warning : "", handle->warning ? "; " : "", names));
+                      handle->warning ? handle->warning : "", handle->warning ? "; " : "", names.text));
     return NB_OK;
 }
 

@@ -75,14 +75,14 @@ nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_shell_add(nb_ctx *ctx, const char **line, ...)
+nb_status nb_shell_add(nb_ctx *ctx, nb_string *line, ...)
 {
     nb_status status = NB_OK;
     va_list args;
     va_start(args, line);
     for (const char *text, *word; status == NB_OK && (text = va_arg(args, const char *));) {
         status = nb_shell_word(text, &word, ctx);
-        if (status == NB_OK && !(*line = nb_format(ctx, "%s %s", *line, word))) status = NB_ENOMEM;
+        if (status == NB_OK) status = nb_append_item(line, " ", ctx, "%s", word);
     }
     va_end(args);
     return status;

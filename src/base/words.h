@@ -4,7 +4,7 @@
 #ifndef NB_WORDS_H
 #define NB_WORDS_H
 
-#include "base/ctx.h"
+#include "base/builder.h"
 
 /* Splits at blanks, with quotes and backslashes as in a shell; the array has room for one more word and ends with NULL.
  * NB_EINVAL, with the text, if a quote is not closed or there is no word. */
@@ -23,8 +23,8 @@ nb_status nb_word_absolute(char *const *words, int index, const char *here, char
 /* Writes the text as one word of a POSIX shell, in single quotes if needed. */
 nb_status nb_shell_word(const char *text, const char **word, nb_ctx *ctx);
 
-/* Appends texts as such words to a line, each behind a blank; the last argument is NULL. */
-nb_status nb_shell_add(nb_ctx *ctx, const char **line, ...) __attribute__((sentinel));
+/* Appends texts as such words to a line, with a blank between words; the last argument is NULL. */
+nb_status nb_shell_add(nb_ctx *ctx, nb_string *line, ...) __attribute__((sentinel));
 
 /* Writes this program's name as it was called, as such a word, for commands that messages suggest. */
 nb_status nb_shell_program(const char **word, nb_ctx *ctx);

@@ -23,7 +23,7 @@ typedef struct {
     const char **set;     /* each --set, or NULL */
     const char **plugins; /* each --plugin, or NULL */
     char *shard_text;     /* --shard, or NULL */
-    const char *limits;   /* other options that affect how a row ends, quoted for a shell (" --timeout 5"); or NULL */
+    const char *limits;   /* other options that affect how a row ends, quoted for a shell ("--timeout 5"), or "" */
     /* Folder of the results: --out, or results/NAME, or results/NAME-DIGEST if a --set changes the rows. A shard's
      * folder is inside it. */
     const char *folder;

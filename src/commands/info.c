@@ -56,9 +56,11 @@ static nb_status add_file(const facts *f, const char *key, const json_t *file)
 static nb_status find_command(const json_t *arguments, const char **line, nb_ctx *ctx)
 {
     const char *first = json_string_value(json_array_get(arguments, 0)); /* "nysbench run" */
-    *line = first ? first : "";
+    nb_string all = NB_NO_TEXT;
+    NB_TRY(ctx, nb_append(&all, ctx, "%s", first ? first : ""));
     for (size_t i = 1; i < json_array_size(arguments); i++)
-        NB_TRY(ctx, nb_shell_add(ctx, line, json_string_value(json_array_get(arguments, i)), NULL));
+        NB_TRY(ctx, nb_shell_add(ctx, &all, json_string_value(json_array_get(arguments, i)), NULL));
+    *line = all.text;
     return NB_OK;
 }
 

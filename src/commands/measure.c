@@ -3,6 +3,7 @@
  * choice of landmarks, a strategy's or anybody's from files. */
 #include "commands/program.h"
 
+#include "base/builder.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
 #include "report/labels.h"
@@ -62,17 +63,18 @@ static bool same_reason(const nb_error_row *a, const nb_error_row *b)
 static nb_status add_reason(nb_page *page, const nb_error_row *list, int rows, int first, nb_ctx *ctx)
 {
     const nb_error_row *r = &list[first];
-    const char *cores = r->core;
+    nb_string cores = NB_NO_TEXT;
     int count = 1;
     for (int i = 0; i < first; i++)
         if (same_reason(r, &list[i])) return NB_OK;
+    NB_TRY(ctx, nb_append(&cores, ctx, "%s", r->core));
     for (int i = first + 1; i < rows; i++) {
         if (!same_reason(r, &list[i])) continue;
-        NB_NEED(cores, nb_format(ctx, "%s, %s", cores, list[i].core));
+        NB_TRY(ctx, nb_append(&cores, ctx, ", %s", list[i].core));
         count++;
     }
     bool all = count == rows;
-    nb_page_paragraph(page, "%s%s%s: %s", all ? "" : cores, all ? "" : ": ", r->status, r->reason);
+    nb_page_paragraph(page, "%s%s%s: %s", all ? "" : cores.text, all ? "" : ": ", r->status, r->reason);
     return NB_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "run/provenance.h"
 #include "run/run_folder.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -242,11 +243,11 @@ static int shard_count(const merger *m)
 static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
 {
     int *of, *planned, *missing;
-    const char *config, *command, *folder;
+    const char *config, *folder;
+    nb_string command = NB_NO_TEXT;
     bool runs = false;
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &config, ctx));
-    NB_TRY(ctx, nb_shell_program(&command, ctx));
-    NB_TRY(ctx, nb_shell_add(ctx, &command, "run", config, "--out", m->e.folder, NULL));
+    NB_TRY(ctx, nb_shell_add(ctx, &command, program_invocation_name, "run", config, "--out", m->e.folder, NULL));
     NB_TRY(ctx, nb_shards_assign(&m->e.plan, shards, &of, ctx));
     NB_NEED(planned, nb_alloc(ctx, (size_t)shards + 1, sizeof *planned));
     NB_NEED(missing, nb_alloc(ctx, (size_t)shards + 1, sizeof *missing));
@@ -260,7 +261,7 @@ static nb_status print_missing_shards(const merger *m, int shards, nb_ctx *ctx)
         NB_TRY(ctx, nb_run_shard_folder(m->e.folder, (nb_shard){s, shards}, &folder, ctx));
         if (m->own) NB_TRY(ctx, nb_folder_is_locked(folder, &runs, ctx));
         if (m->own && runs) fputs("; it is running", stderr);
-        if (m->own && !runs) fprintf(stderr, "; %s --shard %d/%d", command, s, shards);
+        if (m->own && !runs) fprintf(stderr, "; %s --shard %d/%d", command.text, s, shards);
         fputc('\n', stderr);
     }
     return NB_OK;
@@ -299,7 +300,7 @@ static nb_status merge_runs(merger *m, const choices *c, const nb_command_line *
 {
     NB_TRY(ctx, nb_run_path(m->e.folder, NB_CONFIG_FILE, &m->e.path, ctx)); /* what repeats a row of OUT */
     NB_NEED(m->e.out, nb_strdup(ctx, m->e.folder));
-    m->e.limits = c->mixed ? " --mixed" : NULL;
+    m->e.limits = c->mixed ? "--mixed" : "";
     NB_NEED(m->rows, nb_ctx_child(ctx));
     for (int i = 0; i < m->count; i++) NB_TRY(ctx, read_source(m, &m->items[i], ctx));
     NB_TRY(ctx, check_out(m, ctx));

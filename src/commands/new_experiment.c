@@ -55,14 +55,14 @@ static nb_status list_yaml(const char *value, const char **yaml, nb_ctx *ctx)
     NB_TRY(ctx, nb_list_inside(value, &at, ctx));
     if (!at) at = value;
     bool one = !*nb_item_end(at);
-    *yaml = one ? "" : "[";
-    for (const char *separator = ""; *at; separator = ", ") {
+    nb_string items = NB_NO_TEXT;
+    while (*at) {
         const char *stop = nb_item_end(at), *item;
         NB_NEED(item, quoted(nb_item_text(at, stop, ctx), ctx));
-        NB_NEED(*yaml, nb_format(ctx, "%s%s%s", *yaml, separator, item));
+        NB_TRY(ctx, nb_append_item(&items, ", ", ctx, "%s", item));
         at = *stop ? stop + 1 : stop;
     }
-    if (!one) NB_NEED(*yaml, nb_format(ctx, "%s]", *yaml));
+    NB_NEED(*yaml, nb_format(ctx, one ? "%s" : "[%s]", items.text));
     return NB_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "run/match.h"
 #include "run/run_folder.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -77,14 +78,15 @@ static nb_status print_counts(const nb_relation *r, const char *where, nb_ctx *c
 /* This program's, with what was given that changes rows, how they end, or their place. */
 static nb_status make_command(const nb_experiment *e, const char **command, nb_ctx *ctx)
 {
-    NB_TRY(ctx, nb_shell_program(command, ctx));
-    NB_TRY(ctx, nb_shell_add(ctx, command, "run", e->path, NULL));
-    for (const char **set = e->set; set && *set; set++) NB_TRY(ctx, nb_shell_add(ctx, command, "--set", *set, NULL));
+    nb_string line = NB_NO_TEXT;
+    NB_TRY(ctx, nb_shell_add(ctx, &line, program_invocation_name, "run", e->path, NULL));
+    for (const char **set = e->set; set && *set; set++) NB_TRY(ctx, nb_shell_add(ctx, &line, "--set", *set, NULL));
     for (const char **plugin = e->plugins; plugin && *plugin; plugin++)
-        NB_TRY(ctx, nb_shell_add(ctx, command, "--plugin", *plugin, NULL));
-    if (e->out) NB_TRY(ctx, nb_shell_add(ctx, command, "--out", e->out, NULL));
-    if (e->shard_text) NB_TRY(ctx, nb_shell_add(ctx, command, "--shard", e->shard_text, NULL));
-    if (e->limits) NB_NEED(*command, nb_format(ctx, "%s%s", *command, e->limits));
+        NB_TRY(ctx, nb_shell_add(ctx, &line, "--plugin", *plugin, NULL));
+    if (e->out) NB_TRY(ctx, nb_shell_add(ctx, &line, "--out", e->out, NULL));
+    if (e->shard_text) NB_TRY(ctx, nb_shell_add(ctx, &line, "--shard", e->shard_text, NULL));
+    if (*e->limits) NB_TRY(ctx, nb_append_item(&line, " ", ctx, "%s", e->limits));
+    *command = line.text;
     return NB_OK;
 }
 

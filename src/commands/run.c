@@ -150,9 +150,11 @@ static nb_status keep_limits(const choices *chosen, const char **limits, nb_ctx 
     } given[] = {{"--timeout", chosen->workers.timeout.text},
                  {"--memory", chosen->workers.memory},
                  {"--blas-threads", chosen->workers.blas_threads.text}};
-    NB_NEED(*limits, nb_strdup(ctx, chosen->start.mixed ? " --mixed" : ""));
+    nb_string all = NB_NO_TEXT;
+    if (chosen->start.mixed) NB_TRY(ctx, nb_shell_add(ctx, &all, "--mixed", NULL));
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        if (given[i].text) NB_TRY(ctx, nb_shell_add(ctx, limits, given[i].option, given[i].text, NULL));
+        if (given[i].text) NB_TRY(ctx, nb_shell_add(ctx, &all, given[i].option, given[i].text, NULL));
+    *limits = all.text;
     return NB_OK;
 }
 

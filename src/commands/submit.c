@@ -82,12 +82,13 @@ static nb_status find_places(sending *s, nb_ctx *ctx)
 /* "--array=1,3-5" */
 static nb_status array_option(const sending *s, const char **option, nb_ctx *ctx)
 {
-    NB_NEED(*option, nb_strdup(ctx, "--array="));
+    nb_string all = NB_NO_TEXT;
+    NB_TRY(ctx, nb_append(&all, ctx, "--array="));
     for (int i = 0, last; i < s->sent_count; i = last + 1) {
         for (last = i; last + 1 < s->sent_count && s->sent[last + 1] == s->sent[last] + 1;) last++;
-        NB_NEED(*option,
-                nb_format(ctx, last > i ? "%s%s%d-%d" : "%s%s%d", *option, i ? "," : "", s->sent[i], s->sent[last]));
+        NB_TRY(ctx, nb_append(&all, ctx, last > i ? "%s%d-%d" : "%s%d", i ? "," : "", s->sent[i], s->sent[last]));
     }
+    *option = all.text;
     return NB_OK;
 }
 
@@ -95,31 +96,33 @@ static nb_status array_option(const sending *s, const char **option, nb_ctx *ctx
 static nb_status script(const sending *s, const char *does, const char *command, const char *last, const char **text,
                         nb_ctx *ctx)
 {
-    const char *folder = "";
-    NB_TRY(ctx, nb_shell_add(ctx, &folder, s->here, NULL));
-    NB_NEED(*text, nb_format(ctx, "#!/bin/sh\n# %s Written by nysbench submit.\ncd%s || exit\nexec%s%s%s\n", does,
+    const char *folder;
+    NB_TRY(ctx, nb_shell_word(s->here, &folder, ctx));
+    NB_NEED(*text, nb_format(ctx, "#!/bin/sh\n# %s Written by nysbench submit.\ncd %s || exit\nexec %s%s%s\n", does,
                              folder, command, last, s->mixed ? " --mixed" : ""));
     return NB_OK;
 }
 
 static nb_status array_script(const sending *s, const char **text, nb_ctx *ctx)
 {
-    const char *config, *line = "", *last;
+    const char *config, *last;
+    nb_string line = NB_NO_TEXT;
     NB_TRY(ctx, nb_run_path(s->folder, CONFIG, &config, ctx));
     NB_TRY(ctx, nb_shell_add(ctx, &line, s->program, "run", config, "--out", s->run, NULL));
     if (s->workers.timeout.text) NB_TRY(ctx, nb_shell_add(ctx, &line, "--timeout", s->workers.timeout.text, NULL));
     if (s->workers.memory) NB_TRY(ctx, nb_shell_add(ctx, &line, "--memory", s->workers.memory, NULL));
     NB_NEED(last,
             nb_format(ctx, " --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"", s->shards));
-    return script(s, "One shard of a run; Slurm says which.", line, last, text, ctx);
+    return script(s, "One shard of a run; Slurm says which.", line.text, last, text, ctx);
 }
 
 static nb_status merge_script(const sending *s, const char **text, nb_ctx *ctx)
 {
-    const char *line = "", *last;
+    const char *last;
+    nb_string line = NB_NO_TEXT;
     NB_TRY(ctx, nb_shell_add(ctx, &line, s->program, "merge", s->run, NULL));
     NB_NEED(last, nb_format(ctx, " --shards %d", s->shards));
-    return script(s, "Merges the shards of a run and draws its figures.", line, last, text, ctx);
+    return script(s, "Merges the shards of a run and draws its figures.", line.text, last, text, ctx);
 }
 
 static nb_status number_submission(sending *s, nb_ctx *ctx)
@@ -161,10 +164,10 @@ static nb_status job_words(const sending *s, const char *after, char ***words, n
 static nb_status print_job(const sending *s, const char *after, const char *text, nb_ctx *ctx)
 {
     char **words;
-    const char *line = "";
+    nb_string line = NB_NO_TEXT;
     NB_TRY(ctx, job_words(s, after, &words, ctx));
     for (int i = 0; words[i]; i++) NB_TRY(ctx, nb_shell_add(ctx, &line, words[i], NULL));
-    printf("\n%s\n%s", line + 1, text);
+    printf("\n%s\n%s", line.text, text);
     return NB_OK;
 }
 

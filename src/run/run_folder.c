@@ -265,11 +265,11 @@ nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_pla
 /* Refuses a file that has changed since the run: says which, and what to do. */
 static nb_status refuse(const char *change, const char *run_folder, nb_ctx *ctx)
 {
-    const char *config, *command;
+    const char *config;
+    nb_string command = NB_NO_TEXT;
     NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &config, ctx));
-    NB_TRY(ctx, nb_shell_program(&command, ctx));
-    NB_TRY(ctx, nb_shell_add(ctx, &command, "run", config, "--out", run_folder, NULL));
-    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s", change, command);
+    NB_TRY(ctx, nb_shell_add(ctx, &command, program_invocation_name, "run", config, "--out", run_folder, NULL));
+    NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s", change, command.text);
 }
 
 nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)

@@ -203,12 +203,13 @@ static void test_lists(void **state)
 /* What the C library's shell makes of the line. */
 static void test_shell_line(void **state)
 {
-    const char *const words[] = {"plain-1.0", "a b", "c'd", "$HOME `x` \\ \"y\"", "", "=z", NULL}, *line = "";
+    const char *const words[] = {"plain-1.0", "a b", "c'd", "$HOME `x` \\ \"y\"", "", "=z", NULL};
+    nb_string line = NB_NO_TEXT;
     wordexp_t read;
     nb_ctx *ctx = *state;
     for (int i = 0; words[i]; i++) assert_ok(ctx, nb_shell_add(ctx, &line, words[i], NULL));
     assert_ok(ctx, nb_shell_add(ctx, &line, "two", "more", NULL));
-    assert_int_equal(wordexp(line, &read, WRDE_NOCMD | WRDE_UNDEF), 0);
+    assert_int_equal(wordexp(line.text, &read, WRDE_NOCMD | WRDE_UNDEF), 0);
     assert_int_equal(read.we_wordc, 8);
     for (int i = 0; words[i]; i++) assert_string_equal(read.we_wordv[i], words[i]);
     assert_string_equal(read.we_wordv[7], "more");
