@@ -218,7 +218,8 @@ nb_status nb_temporary_folder(const char **path, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_scratch_trouble(size_t bytes, const char **trouble, nb_ctx *ctx)
+/* *trouble: why so many bytes cannot be written there; NULL if they can. */
+static nb_status find_trouble(size_t bytes, const char **trouble, nb_ctx *ctx)
 {
     const char *folder, *path = NULL;
     nb_mark mark = nb_ctx_mark(ctx);
@@ -231,4 +232,14 @@ nb_status nb_scratch_trouble(size_t bytes, const char **trouble, nb_ctx *ctx)
     if (file >= 0) close(file);
     nb_ctx_release(ctx, mark);
     return status == NB_ENOMEM ? status : NB_OK;
+}
+
+nb_status nb_scratch_end(size_t bytes, nb_status status, nb_ctx *ctx)
+{
+    const char *trouble;
+    if (status == NB_OK || status == NB_ENOMEM || status == NB_EHOST) return status;
+    if (find_trouble(bytes, &trouble, ctx) != NB_OK) return NB_ENOMEM;
+    if (!trouble) return status;
+    nb_error_clear(ctx);
+    NB_FAIL(ctx, NB_EHOST, "temporary files cannot be written, see TMPDIR: %s", trouble);
 }

@@ -9,9 +9,10 @@
  * when the next one makes a folder, or a program ends. NB_EHOST if it cannot be made. */
 nb_status nb_temporary_folder(const char **path, nb_ctx *ctx);
 
-/* *trouble: why so many bytes cannot be written there, such as a full disk; NULL if they can. The caller removes its
- * own files first, so that they are not the cause. NB_ENOMEM if the test itself runs out of memory. */
-nb_status nb_scratch_trouble(size_t bytes, const char **trouble, nb_ctx *ctx);
+/* Passes on the status of what wrote so many bytes there, or had a program write them. A failure is the machine's,
+ * NB_EHOST, if as many cannot be written even now, as on a full disk. The caller removes its own files first, so that
+ * they are not the cause. */
+nb_status nb_scratch_end(size_t bytes, nb_status status, nb_ctx *ctx);
 
 /* Called in a forked process, which has no folders yet: those of its parent end with the parent. */
 void nb_scratch_forget(void);

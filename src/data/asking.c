@@ -290,16 +290,12 @@ static nb_status keep_failed(const nb_question *q, nb_status status, nb_ctx *ctx
 
 nb_status nb_question_end(const nb_question *q, nb_status status, nb_ctx *ctx)
 {
+    enum { LEAST = 1 << 12 }; /* for what is no array */
     if (status == NB_OK || status == NB_ENOMEM || status == NB_EHOST) return status;
     status = keep_failed(q, status, ctx);
     if (status == NB_ENOMEM || status == NB_EHOST) return status;
     nb_ctx_release(ctx, q->mark);
-    enum { LEAST = 1 << 12 }; /* for what is no array */
-    const char *trouble;
-    if (nb_scratch_trouble(2 * q->bytes + LEAST, &trouble, ctx) != NB_OK) return NB_ENOMEM;
-    if (!trouble) return status;
-    nb_error_clear(ctx);
-    NB_FAIL(ctx, NB_EHOST, "temporary files cannot be written, see TMPDIR: %s", trouble);
+    return nb_scratch_end(2 * q->bytes + LEAST, status, ctx);
 }
 
 /* True for programs that run a script named in their first argument. */

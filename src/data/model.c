@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/numbers.h"
+#include "base/scratch.h"
 #include "base/server.h"
 #include "data/asking.h"
 #include "data/head.h"
@@ -11,6 +12,7 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 static nb_status find_service(const nb_model_program *p, nb_service *service, nb_ctx *ctx)
 {
@@ -155,8 +157,8 @@ static nb_status check_heads(const nb_model_program *p, const nb_model *m, int l
     return NB_OK;
 }
 
-nb_status nb_model_write_heads(const nb_model_program *p, const nb_model *m, int source, int count, const int *layers,
-                               const char *path, nb_ctx *ctx)
+static nb_status write_heads(const nb_model_program *p, const nb_model *m, int source, int count, const int *layers,
+                             const char *path, nb_ctx *ctx)
 {
     const json_t *answer;
     NB_TRY(ctx, ask(p,
@@ -164,6 +166,16 @@ nb_status nb_model_write_heads(const nb_model_program *p, const nb_model *m, int
                               "file", path),
                     &answer, ctx));
     return check_heads(p, m, count, path, ctx);
+}
+
+nb_status nb_model_write_heads(const nb_model_program *p, const nb_model *m, int source, int count, const int *layers,
+                               const char *path, nb_ctx *ctx)
+{
+    size_t each = (size_t)m->heads * (size_t)m->d + (size_t)m->key_heads * (size_t)(m->d + m->dv);
+    nb_status status = write_heads(p, m, source, count, layers, path, ctx);
+    if (status == NB_OK) return NB_OK;
+    unlink(path);
+    return nb_scratch_end((size_t)count * (size_t)m->n * each * sizeof(float), status, ctx);
 }
 
 static int index_of(const char *name, const char *const *names)

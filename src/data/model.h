@@ -30,7 +30,8 @@ nb_status nb_model_describe(const nb_model_program *program, nb_model *model, nb
 nb_status nb_model_layers(const char *text, int count, int *chosen, int **layers, nb_ctx *ctx);
 
 /* Has the program write q, k, v of these layers of a source to a .safetensors file, layer after layer, and checks the
- * file's shapes against the model's. */
+ * file's shapes against the model's. The file is in a temporary folder: if there is no room for it, the failure is the
+ * machine's, NB_EHOST. */
 nb_status nb_model_write_heads(const nb_model_program *program, const nb_model *model, int source, int count,
                                const int *layers, const char *path, nb_ctx *ctx);
 

@@ -311,6 +311,20 @@ nan|./heads.safetensors:
 EOF
 }
 
+@test "a file system for temporary files without room for the heads of a model: no row is failed" {
+    [ "$(id -u)" = 0 ] || skip "only root can mount a tmpfs"
+    study "$(stub)" "metrics: [model_error, output_error]"
+    mkdir "$WORK/tmp"
+    mount -t tmpfs -o size=8k none "$WORK/tmp" || skip "no tmpfs can be mounted here"
+    TMPDIR=$WORK/tmp "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 -o "$WORK/r" >"$WORK/log" 2>&1 && status=0 || status=$?
+    output=$(cat "$WORK/log")
+    umount "$WORK/tmp"
+    expect_status 1
+    expect "nysbench: error: temporary files cannot be written, see TMPDIR: No space left on device; the same command continues when there is enough"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
+    expect_status 0
+}
+
 @test "an error that is rounding is none: it is empty, with the reason, and the effect is there" {
     study "$(tiny flat)" # A has rank one: rounding doubles with each step, and leaves the region after some 66
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --only head=0 \
