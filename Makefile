@@ -245,6 +245,8 @@ $B/tests/%: tests/unit/%.c $B/libnysbench.a
 # Moves the clock, and counts calls: the linker leads them through the test.
 $B/tests/test_prediction: LDFLAGS += -Wl,--wrap=clock_gettime
 $B/tests/test_sweep: LDFLAGS += -Wl,--wrap=nb_gemm,--wrap=nb_multiply_by_upper,--wrap=nb_svd,--wrap=nb_scene_pass
+# Lets the system refuse shared memory.
+$B/tests/test_workers: LDFLAGS += -Wl,--wrap=mmap
 # Lets LAPACK fail.
 $B/tests/test_convergence: LDFLAGS += $(foreach f,gesdd gesvd syevd syev syevr,-Wl,--wrap=LAPACKE_d$f_work)
 

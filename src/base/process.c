@@ -64,7 +64,7 @@ static nb_status make_room(nb_ctx *ctx)
     if (family.count < family.room) return NB_OK;
     int room = family.room ? 2 * family.room : 16;
     struct child *children = realloc(family.children, (size_t)room * sizeof *children);
-    NB_REQUIRE(ctx, children, NB_ENOMEM, "out of memory: a process");
+    NB_REQUIRE(ctx, children, NB_EHOST, "out of memory: a process");
     family.children = children;
     family.room = room;
     return NB_OK;

@@ -155,7 +155,7 @@ static void close_pool(void *pool_)
 static nb_status open_worker(nb_pool *p, nb_worker *w)
 {
     void *page = mmap(NULL, p->page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    NB_REQUIRE(p->ctx, page != MAP_FAILED, NB_ENOMEM, "out of memory: a worker's page");
+    NB_REQUIRE(p->ctx, page != MAP_FAILED, NB_EHOST, "a worker's page cannot be made: %s", strerror(errno));
     w->page = page;
     w->fd = -1;
     w->last = &w->rows;

@@ -528,6 +528,32 @@ static void test_out_of_memory(void **state)
     assert_in_range(failed, 10, 60);
 }
 
+static int refused_map; /* which of the next shared pages the system refuses; 0: none */
+
+void *__real_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+    if (!(flags & MAP_SHARED) || refused_map == 0 || --refused_map > 0)
+        return __real_mmap(at, bytes, protection, flags, file, offset);
+    errno = ENOMEM;
+    return MAP_FAILED;
+}
+
+/* What the machine lacks is no property of a row. */
+static void test_no_shared_page(void **state)
+{
+    nb_ctx *ctx = *state;
+    nb_plan plan = make_plan(ctx);
+    bool pending[ROWS];
+    record r = {.plan = NULL};
+    set_pending(&plan, pending);
+    refused_map = 2;
+    assert_error(ctx, run(&plan, pending, 2, &r, ctx), NB_EHOST, "a worker's page cannot be made: Cannot allocate");
+    assert_int_equal(refused_map, 0);
+    assert_int_equal(r.row_count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -536,6 +562,7 @@ int main(void)
         test_with_ctx(test_stop),
         test_with_ctx(test_refused_row_ends_the_run),
         test_with_ctx(test_out_of_memory),
+        test_with_ctx(test_no_shared_page),
         test_with_ctx(test_signal_to_a_busy_parent),
         test_with_ctx(test_refused_meanwhile_ends_the_run),
         test_with_ctx(test_workers_killed_at_any_message),
