@@ -80,9 +80,20 @@ static void test_edited_scripts_are_kept(void **state)
     assert_false(nb_is_file(nb_format(*state, "%s.edited-3", path)));
 }
 
+/* A script that loads itself, or one that loads it, is copied once. */
+static void test_scripts_that_load_each_other(void **state)
+{
+    const char *folder;
+    assert_ok(*state, nb_temporary_folder(&folder, *state));
+    assert_ok(*state, nb_plot_copy_script(folder, "curves.gp", *state));
+    write_text(nb_format(*state, "%s/common.gp", folder), "a", "load \"common.gp\"\nload \"curves.gp\"\n"); /* kept */
+    assert_ok(*state, nb_plot_copy_script(folder, "curves.gp", *state));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_median_interval),
-                                       test_with_ctx(test_edited_scripts_are_kept)};
+                                       test_with_ctx(test_edited_scripts_are_kept),
+                                       test_with_ctx(test_scripts_that_load_each_other)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
