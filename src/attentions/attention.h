@@ -97,5 +97,6 @@ void nb_attention_restart(nb_attending *attending);
 
 /* Returns in a few words what a plug-in's record lacks, apart from what all components need; NULL: nothing. */
 const char *nb_attention_lacks(const nb_component *component);
+extern const size_t nb_attention_texts[]; /* of its registry */
 
 #endif

@@ -31,6 +31,7 @@ typedef struct {
 static nb_status attempt_it(void *self, nb_ctx *ctx)
 {
     attempt *a = self;
+    NB_TRY(ctx, nb_plugin_open(a->run.choice, ctx));
     return a->check->run(&a->run, ctx);
 }
 
