@@ -76,7 +76,7 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
         options = [("jobs", jobs), ("timeout", timeout), ("retry", retry)]
         arguments = [f"--{name}={value}" for name, value in options if value is not None]
         _run(config, keys, results, arguments, functions, {}, Progress(progress, functions.notes))
-        return results.keep(functions.notes, keys.get("plugins", ()))
+        return results.keep(functions.notes)
 
 
 def run_served(make_keys, served, folder, jobs, progress):
@@ -101,9 +101,9 @@ class _Results:
     def __enter__(self):
         return self
 
-    def keep(self, notes, plugins=()):
+    def keep(self, notes):
         self.kept = True
-        return Run(self.folder, notes, self.temporary, [plugins] if isinstance(plugins, str) else plugins)
+        return Run(self.folder, notes, self.temporary, _plugins(self.folder))
 
     def __exit__(self, *_):
         if self.temporary and not self.kept:
@@ -134,6 +134,13 @@ def _run(config, keys, results, arguments, functions, served, progress):
     for line in [*shown.warnings, *shown.errors, *found]:
         if not (results.temporary and line.endswith(_OF_FOLDERS)):
             warn(line)
+
+
+def _plugins(folder):
+    """The plug-ins of the experiment that has just run there: resolved.yaml has them, whatever named them, a line each."""
+    text = (folder / "resolved.yaml").read_text(encoding="utf-8")
+    listed = re.search(r"^plugins:.*\n((?: +- .*\n)*)", text, re.MULTILINE)
+    return [os.path.abspath(json.loads(line.strip(" -"))) for line in listed[1].splitlines()] if listed else []
 
 
 def _failures(folder):
