@@ -72,6 +72,7 @@ struct nb_command_line {
     const char **argv;
     const char **arguments; /* those that are no options; NULL-terminated */
     const char **plugins;   /* of the option --plugin */
+    int programs;           /* of the option --programs: not 0 if it is given */
     nb_word_value format;   /* of the option --format: an nb_output_format */
     nb_command_stage stage;
     int exit;
@@ -115,6 +116,11 @@ nb_status nb_command_options(const nb_command *command, const struct poptOption 
 #define NB_PLUGIN_OPTION(line) \
     NB_BRACED("plugin", '\0', POPT_ARG_ARGV, &(line)->plugins, NB_TAKES_PLUGINS, \
               "Load the components of a shared object; may be repeated", "FILE.so")
+
+/* For commands that read results, and compute something again. */
+#define NB_PROGRAMS_OPTION(line) \
+    NB_FLAG_OPTION("programs", '\0', (line)->programs, \
+                   "Start the programs that the run's config names, where they are needed: they are code")
 
 /* Conditions on rows: see report/where.h. */
 #define NB_WHERE_OPTION(where) \

@@ -71,7 +71,7 @@ PY
     expect_status 0
     diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/r/rows.csv")
     for shard in 1/2 2/2; do "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/s" --shard $shard; done
-    run "$NYSBENCH" merge "$WORK/s" -q
+    run "$NYSBENCH" merge "$WORK/s" -q --programs
     expect_status 0
     diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/s/rows.csv")
     "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 --set trials=1000 -o "$WORK/k" >"$WORK/out" 2>&1 &
