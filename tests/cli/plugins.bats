@@ -524,8 +524,8 @@ EOF
 @test "a plug-in that is made anew while a command runs ends it" {
     early_config
     RENEWED=$WORK/early.so EARLY=1 HARM=renew run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
-    expect_status 1
-    expect "nysbench: error: $WORK/early.so: is another file than when this command began; the same command uses the new one"
+    expect_status 2
+    expect "$WORK/early.so: is another file than when this command began; the same command uses the new one"
     "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
 }
 
