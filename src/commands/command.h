@@ -57,7 +57,14 @@ typedef struct {
     int value;                /* index */
 } nb_word_value;
 enum { NB_TAKES_WHOLE = 256, NB_TAKES_REAL, NB_TAKES_WORD, NB_TAKES_PATIENCE, NB_TAKES_OUTPUT, NB_TAKES_PLUGINS };
-typedef enum { NB_FORMAT_TABLE, NB_FORMAT_CSV, NB_FORMAT_JSON, NB_FORMAT_MARKDOWN, NB_FORMAT_LATEX } nb_output_format;
+typedef enum {
+    NB_FORMAT_TABLE,
+    NB_FORMAT_CSV,
+    NB_FORMAT_JSON,
+    NB_FORMAT_MARKDOWN,
+    NB_FORMAT_LATEX,
+    NB_FORMAT_HTML
+} nb_output_format;
 
 /* A failure is one of these, by when it comes, unless it is the machine's (NB_EHOST), which is NB_EXIT_FAILED. */
 typedef enum {
@@ -130,8 +137,8 @@ nb_status nb_command_options(const nb_command *command, const struct poptOption 
         "COLUMN=VALUE")
 
 #define NB_FORMAT_OPTION(line) \
-    NB_WORD_OPTION("format", 'f', (line)->format, "Print a table (default), csv, json, markdown or latex", \
-                   "table|csv|json|markdown|latex")
+    NB_WORD_OPTION("format", 'f', (line)->format, "Print a table (default), csv, json, markdown, latex or html", \
+                   "table|csv|json|markdown|latex|html")
 
 /* Reads such a number, whose bounds depend on other options. */
 nb_status nb_command_real(nb_command_line *line, const char *option, nb_real_value *number, nb_ctx *ctx);
