@@ -105,9 +105,13 @@ class _Results:
         self.kept = True
         return Run(self.folder, notes, self.temporary, _plugins(self.folder))
 
-    def __exit__(self, *_):
+    def __exit__(self, _, error, __):
         if self.temporary and not self.kept:
             self.temporary.remove()
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(f"{error if str(error) else 'interrupted'}; " + (
+                "with folder=... what was measured would be kept" if self.temporary else
+                f"what was measured is kept, and the same call goes on: {self.folder}")) from None
 
 
 _OF_FOLDERS = "--fresh measures all rows again"  # the end of a warning about rows that are kept for another run
@@ -285,11 +289,14 @@ class _Served:
         self.trusted, self.doubt = found.is_random, None
 
     def __call__(self, question, waited_s):
-        said = answer(self.found, {}, question, self.path)
-        if "done" in said and not self.trusted:
-            start, self.trusted = time.perf_counter(), True
-            self._try_again(question)
-            waited_s += time.perf_counter() - start
+        try:
+            said = answer(self.found, {}, question, self.path)
+            if "done" in said and not self.trusted:
+                start, self.trusted = time.perf_counter(), True
+                self._try_again(question)
+                waited_s += time.perf_counter() - start
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"interrupted in {self.found.__name__}") from None
         return {**said, "waited_s": waited_s}
 
     def _try_again(self, question):

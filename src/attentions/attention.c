@@ -127,6 +127,13 @@ nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx)
                         ctx);
 }
 
+unsigned long nb_attention_seed(gsl_rng *rng, nb_stream stream)
+{
+    stream.role = "attention";
+    nb_random_seed(rng, &stream);
+    return gsl_rng_get(rng);
+}
+
 static nb_status is_ready(void *choice, nb_ctx *ctx)
 {
     const nb_choice *c = choice;
