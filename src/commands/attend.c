@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* attend.c - nysbench attend: keeps one attention open, and makes passes as it is asked. The Python package starts it for
- * what the library itself does not do: programs and plug-ins.
+/* attend.c - nysbench attend: keeps one attention open, and makes passes as it is asked. The Python package starts it
+ * for what the library itself does not do: programs and plug-ins.
  *
  * Questions come on standard input, answers go to standard output, a JSON object a line, after {"ready": 1}:
  *     {"do": "open", "batch": B, "heads": H, "key_heads": K, "n": N, "d": D, "dv": DV, "causal": false}   at first
