@@ -42,7 +42,6 @@ typedef struct {
     int span_passes;
     nb_forward measures;
     const char *status, *reason; /* NULL: it is still running */
-    bool is_put;                 /* its row has been handed over */
 } nb_forward_method;
 
 /* Fills in what is known of a method before it runs. */
