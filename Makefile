@@ -12,7 +12,7 @@ TO_BUILD := bin/gnuplot=gnuplot-nox bin/pkg-config=pkg-config openblas=libopenbl
             sqlite3=libsqlite3-dev yaml-0.1=libyaml-dev jansson=libjansson-dev popt=libpopt-dev nettle=nettle-dev \
             libcmark-gfm=libcmark-gfm-dev header/cmark-gfm-core-extensions.h=libcmark-gfm-extensions-dev
 TO_TEST := cmocka=libcmocka-dev bin/bats=bats bin/pdftotext=poppler-utils bin/g++=g++ python3-numpy python3-scipy python3-sklearn \
-           python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel
+           python3-matplotlib python3-mpmath python3-pip python3-setuptools python3-venv python3-wheel
 TO_LINT := bin/clang-format=clang-format bin/clang-tidy=clang-tidy bin/pyflakes3=pyflakes3
 TO_FUZZ := bin/clang=clang libclang-rt-dev llvm
 TO_PACK := bin/git=git bin/xz=xz-utils
@@ -147,12 +147,12 @@ $B/registry.c: FORCE
 	   echo 'static nb_entry $(call plural,$k)_entries[$(words $(call names,$k)) + NB_PLUGIN_ROOM + 1] = {'; \
 	   $(call entries,$k) \
 	   echo '    {0}};'; \
-	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + NB_PLUGIN_ROOM + 1, nb_$(call kind,$k)_lacks, sizeof(nb_$(call kind,$k)), nb_$(call kind,$k)_texts};';) \
+	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + NB_PLUGIN_ROOM + 1, nb_$(call kind,$k)_lacks};';) \
 	   $(foreach k,$(OUTPUTS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
 	   echo 'static nb_entry $(call plural,$k)_entries[] = {'; \
 	   $(call entries,$k) \
 	   echo '    {0}};'; \
-	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + 1, NULL, 0, NULL};';) \
+	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + 1, NULL};';) \
 	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; \
 	   echo 'const nb_registry *const nb_outputs[] = {$(foreach k,$(OUTPUTS),&nb_$(call plural,$k),) 0};'; } > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
@@ -226,7 +226,7 @@ $B/nysbench: $B/src/main.o $(OBJ)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && ASAN_OPTIONS=detect_leaks=0 $@.new --version >/dev/null && mv $@.new $@
 
 # The same with forward passes in double precision (linalg/scalar.h), for tests against what others compute in double.
-DOUBLE := $(filter src/linalg/scalar.c src/layers/%.c src/attentions/%.c src/conformance/conformance_attentions.c src/api/attention.c src/commands/attend.c src/commands/forward.c src/studies/forward/%.c src/studies/effect/%.c,$(SRC))
+DOUBLE := $(filter src/linalg/scalar.c src/layers/%.c src/attentions/%.c src/conformance/conformance_attentions.c src/api/attention.c src/commands/forward.c src/studies/forward/%.c src/studies/effect/%.c,$(SRC))
 $B/double/%.o: %.c
 	@mkdir -p $(@D)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) -DNB_DOUBLE_SCALAR $(CFLAGS) -MMD -MP -c $< -o $@

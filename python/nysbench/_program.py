@@ -28,7 +28,7 @@ def program() -> str:
 
 
 def ask(*arguments):
-    """What the program prints; its warnings are Python's. If it fails: its message, as FileError if this begins with the
+    """What the program prints; its warnings, and its notes about figures, are Python's. If it fails: its message, as FileError if this begins with the
     run's folder or another path among the arguments, else as ArgumentError."""
     command = [program(), *arguments]
     try:
@@ -42,6 +42,6 @@ def ask(*arguments):
             raise FileError(text or f"{' '.join(command)}: exit status {done.returncode}: {done.stderr.strip()}")
         raise ArgumentError(text)
     for line in lines:
-        if line[1] == "warning":
+        if line[1] == "warning" or line[1:2] == ["note"] and line[2].startswith("plot "):
             warn(line[2])
     return done.stdout

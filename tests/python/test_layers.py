@@ -15,7 +15,6 @@ import nysbench
 import reference
 import tap
 from nysbench import _arrays, _layers, _library
-from nysbench._attending import InLibrary
 
 NEW = np.random.default_rng(3)
 
@@ -324,7 +323,7 @@ class Threads(unittest.TestCase):
             finish.wait()
 
         freeing = [mock.patch.object(owner.__del__, "__defaults__", (freed.append, *owner.__del__.__defaults__[1:]))
-                   for owner in (InLibrary, _library.Handle)]
+                   for owner in (nysbench.Attention, _library.Handle)]
         thread = threading.Thread(target=hold)
         thread.start()
         self.assertTrue(opened.wait(60))
