@@ -36,8 +36,3 @@ plot_height = panel_height - above - 26
 # To be evaluated: y from low to high.
 scale_y = 'set logscale y; set yrange [low:high]; decades = log10(high / low); ' \
     . 'set format y decades > 2.5 && (low < 1e-3 || high > 1e4) ? "1e%T" : "%g"'
-
-# The values of x that the data have, which ticks.gp puts in ascending order.
-array landmarks[100]; M = 0
-known(x) = M < 1 ? 0 : sum [i = 1:M] (landmarks[i] == x)
-learn(x) = known(x) || M >= 100 ? 0 : (M = M + 1, landmarks[M] = x)

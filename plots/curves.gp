@@ -6,22 +6,21 @@
 # colour of another; upright: a line at x), looks[] (the numbers of the colours: looks.gp), block[] (which block of the
 # data a panel and series has, -1: none), x_name, y_name, and any of
 #   x_scale      the logarithm's base; 0, or not set: linear
-#   ticks        1: x has its numbers at its values, which are few, on a scale that suits; where there is one value,
-#                curves stand side by side
-#   level        1: a line at y = 1, which means level_text
+#   level_text   what a line at y = 1 means
 #   columns_wanted   of panels
 #   shadow       what that style means
 #   upright      what a line at x = 1 means
-#   intervals    1: bars are 95 % intervals of the median; else they are 10-90 %
-#   bare         1: there are no bars
+#   bar_text     what bars mean; '', or not set: there are none
 #   powers       1: thin lines of slope 1 and 2
-#   by_key       1: lines go on as m grows and not to the right, so that their ends at the largest m are large
+#   end_text     lines go on as m grows and not to the right, so that their ends at the largest m are large, as it says
+# and what ticks.gp takes, where x has its numbers at its values; where there is one value, curves stand side by side.
 # Columns of the data: 1 count, 2 x, 3 y, 4 and 5 the ends of the bar.
 
-do for [name in "x_scale ticks level columns_wanted intervals bare powers by_key"] {
+do for [name in "x_scale columns_wanted powers"] {
     if (!exists(name)) { eval name . " = 0" }
 }
-do for [name in "level_text shadow upright"] { if (!exists(name)) { eval name . " = ''" } }
+do for [name in "level_text shadow upright bar_text end_text"] { if (!exists(name)) { eval name . " = ''" } }
+ticks = exists("values")
 load "common.gp"
 y_beside = y_span
 
@@ -49,7 +48,7 @@ see_y(y) = y > 0 ? (low = low > 0 && low < y ? low : y, high = y > high ? y : hi
 do for [p = 1:P] {
     low = 0; high = 0
     do for [s = 1:S] { if (of(p, s) >= 0) {
-        stats data index of(p, s) using (styles[s] eq "level" ? 0 : (see_x($2), ticks ? learn($2) : 0), styles[s] eq "upright" ? 0 : see_y($3), curve(s) ? (see_y($4), see_y($5), any_bars = any_bars || $5 > $4) : 0, 1) nooutput
+        stats data index of(p, s) using (styles[s] eq "level" ? 0 : see_x($2), styles[s] eq "upright" ? 0 : see_y($3), curve(s) ? (see_y($4), see_y($5), any_bars = any_bars || $5 > $4) : 0, 1) nooutput
     } }
     y_low[p] = low; y_high[p] = high
 }
@@ -60,10 +59,10 @@ if (ticks) {
     x_scale = M > 1 && log_x ? 2 : 0
 }
 alone = ticks && M < 2
-if (alone) { x_low = 0.5 * landmarks[1]; x_high = 1.5 * landmarks[1] }
-curves = sum [s = 1:S] curve(s)
-aside(s) = 0.6 * ((sum [i = 1:s] curve(i)) - 0.5 * (curves + 1)) / curves # of curves, as a share of x
-at(x, s) = alone && curve(s) ? x * (1 + aside(s)) : x
+if (alone) { x_low = 0.5 * values[1]; x_high = 1.5 * values[1] }
+margin = 0.03
+if (ticks && !alone) { margin = margin + room_aside }
+x_of(s) = ticks ? sprintf("at($2, %d)", s) : "$2"
 hue(s) = styles[s] eq "faint" ? "#777777" : colour(looks[s])
 at_right(x) = x_scale > 0 ? log(x_high / x) <= 0.02 * log(x_high / x_low) : x_high - x <= 0.02 * (x_high - x_low)
 if (upright ne "") { x_low = x_low < 1 ? x_low : 1; x_high = x_high > 1 ? x_high : 1 }
@@ -71,35 +70,34 @@ array last[P * S] # which point of a curve is its end, from 0; 0: it has no othe
 ends_shown = 0
 do for [p = 1:P] { do for [s = 1:S] {
     last[(p - 1) * S + s] = 0
-    if (by_key && curve(s) && of(p, s) >= 0) { stats data index of(p, s) using 2 nooutput; last[(p - 1) * S + s] = STATS_records - 1 }
+    if (end_text ne "" && curve(s) && of(p, s) >= 0) { stats data index of(p, s) using 2 nooutput; last[(p - 1) * S + s] = STATS_records - 1 }
     ends_shown = ends_shown + (last[(p - 1) * S + s] > 0)
 } }
-end_text = "large point: largest m"
 end_style = "pointsize 1.2"
 end_of(p, s) = last[(p - 1) * S + s] < 1 ? '' : sprintf(', data index %d every ::%d::%d using 2:3 with points pointtype symbol(looks[%d]) %s linecolor rgb hue(%d)', of(p, s), last[(p - 1) * S + s], last[(p - 1) * S + s], s, end_style, s)
 power(k) = sprintf(', low * (high / low) ** 0.12 * (x / x_low) ** %d with lines linewidth 0.7 dashtype %d linecolor rgb "#888888"', k, k + 1)
 dash_of_level(s) = looks[s] < 1 ? 3 : 2
 line_style(s) = sprintf('linewidth 2 dashtype %d linecolor rgb hue(%d)', styles[s] eq "line" ? 2 : 3, s)
-style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d pointtype symbol(looks[%d]) pointsize 0.5 linecolor rgb hue(%d)', styles[s] eq "dashed" ? 2 : dash(looks[s]), s, s) \
+style_text(s) = curve(s) ? sprintf('with linespoints linewidth 1.8 dashtype %d %s linecolor rgb hue(%d)', styles[s] eq "dashed" ? 2 : dash(looks[s]), points(looks[s], 0.5), s) \
               : styles[s] eq "mark" ? sprintf('with points linewidth 2.4 pointtype %d pointsize 1.8 linecolor rgb hue(%d)', 4 + 2 * (s % 5), s) \
               : black(s) ? 'with lines ' . line_style(s) \
               : styles[s] eq "level" ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', dash_of_level(s), s) \
               : styles[s] eq "ring" ? sprintf('with points linewidth 1 pointtype 6 pointsize 1.6 linecolor rgb hue(%d)', s) \
-              : styles[s] eq "upright" ? sprintf('with lines linewidth 1.8 dashtype %d linecolor rgb hue(%d)', 2 + s % 3, s) \
+              : styles[s] eq "upright" ? sprintf('with lines linewidth 1.8 dashtype dash(looks[%d]) linecolor rgb hue(%d)', s, s) \
               : styles[s] eq "shadow" ? sprintf('with lines linewidth 1.8 dashtype 2 linecolor rgb hue(%d)', s) \
               : sprintf('with points pointtype symbol(looks[%d]) pointsize %g linecolor rgb hue(%d)', s, size_of_clouds, s)
 clause(p, s) = styles[s] eq "level" ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), dash_of_level(s), s) \
-             : styles[s] eq "upright" ? sprintf(', data index %d using 2:(low):(0):(high - low) with vectors nohead linewidth 1.8 dashtype %d linecolor rgb hue(%d)', of(p, s), 2 + s % 3, s) \
+             : styles[s] eq "upright" ? sprintf(', data index %d using 2:(low):(0):(high - low) with vectors nohead linewidth 1.8 dashtype dash(looks[%d]) linecolor rgb hue(%d)', of(p, s), s, s) \
              : black(s) && alone ? sprintf(', data index %d using (x_low):3:(x_high - x_low):(0) with vectors nohead %s', of(p, s), line_style(s)) \
-             : sprintf(', data index %d using (at($2, %d)):3 ', of(p, s), s) . style_text(s)
-bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using (at($2, %d)):4:(0):($5 - $4) with vectors nohead linewidth 0.8 linecolor rgb hue(%d)', of(p, s), s, s)
+             : sprintf(', data index %d using (%s):3 ', of(p, s), x_of(s)) . style_text(s)
+bars(p, s) = !curve(s) ? '' : sprintf(', data index %d using (%s):4:(0):($5 - $4) with vectors nohead linewidth 0.8 linecolor rgb hue(%d)', of(p, s), x_of(s), s)
 
 # What panels reach, and the ends of their curves.
 array ends[P * S]; array there[P * S]
 do for [p = 1:P] { do for [s = 1:S] { there[(p - 1) * S + s] = y_high[p] > 0 && (curve(s) || black(s)) && of(p, s) >= 0 } }
 do for [p = 1:P] { if (y_high[p] > 0) {
     low = y_low[p]; high = y_high[p]
-    if (level > 0) { low = low < 1 ? low : 1; high = high > 1 ? high : 1 }
+    if (level_text ne "") { low = low < 1 ? low : 1; high = high > 1 ? high : 1 }
     t = (high / low) ** 0.04; t = t < 1.02 ? 1.02 : t
     y_low[p] = low / t; y_high[p] = high * t
     do for [s = 1:S] {
@@ -115,10 +113,9 @@ if (alone) { direct = 0 }
 if (!alone && x_high < least * x_low) { if (least > 2) { direct = 0 }; t = sqrt(least * x_low / x_high); x_low = x_low / t; x_high = x_high * t }
 named(s) = direct > 0 && (curve(s) || black(s))
 
-bar_text = intervals ? "95 % interval of the median over sources" : "10-90 % of heads and trials" . (paper ? "" : ", not uncertainty")
 widest = 24; entries = powers > 0 ? 2 : 0
 enter(text) = text eq "" ? 0 : (entries = entries + 1, widest = strlen(text) > widest ? strlen(text) : widest)
-curves_there = bare || !any_bars ? 0 : sum [s = 1:S] (curve(s) && present[s])
+curves_there = bar_text eq "" || !any_bars ? 0 : sum [s = 1:S] (curve(s) && present[s])
 t = enter(curves_there > 0 ? bar_text : "") + enter(ends_shown > 0 ? end_text : "")
 t = enter(shadow) + enter(level_text) + enter(upright)
 do for [s = 1:S] {
@@ -133,8 +130,8 @@ do for [format in formats] {
         load "panel.gp"
         low = y_low[p]; high = y_high[p]; drawn = ""; under = ""
         do for [s = 1:S] { if (of(p, s) >= 0) { drawn = drawn . clause(p, s) . end_of(p, s); under = under . bars(p, s) } }
-        if (x_scale > 0) { set logscale x x_scale; set format x x_scale == 10 ? "1e%T" : "%g"; set xrange [x_low / (x_high / x_low) ** 0.03:x_high * (x_high / x_low) ** 0.03] } else {
-            set format x "%g"; set xrange [x_low - 0.03 * (x_high - x_low):x_high + 0.03 * (x_high - x_low)]
+        if (x_scale > 0) { set logscale x x_scale; set format x x_scale == 10 ? "1e%T" : "%g"; set xrange [x_low / (x_high / x_low) ** margin:x_high * (x_high / x_low) ** margin] } else {
+            set format x "%g"; set xrange [x_low - margin * (x_high - x_low):x_high + margin * (x_high - x_low)]
         }
         if (ticks) {
             eval ticks_of_x
@@ -155,7 +152,7 @@ do for [format in formats] {
                 load "numbers.gp"
             }
             if (powers > 0) { under = under . power(1) . power(2) }
-            clauses = under . (level > 0 ? ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' : "") . drawn
+            clauses = under . (level_text ne "" ? ', 1 with lines linewidth 1.5 linecolor rgb "#000000"' : "") . drawn
             eval "plot " . clauses[3:*]
         } else {
             unset ytics; unset grid; unset logscale; unset arrow; set xrange [0:1]; set yrange [0:1]

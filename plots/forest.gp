@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # forest.gp - a line a strategy, the best on top: ratios on a logarithmic axis, by problem
-# and their median.
+# and their mean.
 #
-# A driver script sets data, output, title, subtitle, x_name, heading_1 and heading_2 (of two columns of text on the
-# right, "" where there are none), panels[], the first of which is all of them, and by line, from below: series[],
-# oracle[] (1: its name is grey) and, with headings, gap[] and select[], the texts. Data, by numbers: 1 the panel, 2 the
-# line, 3 the ratio, 4 that of the subspace part, 0 where there is none, 5 whether the baseline has the same pairing.
+# A driver script sets data, output, title, subtitle, x_name, level_text (what 1 means), heading_1 and heading_2 (of two
+# columns of text on the right, "" where there are none), panels[], the first of which is all of them, and by line, from
+# below: series[], oracle[] (1: its name is grey) and, with headings, gap[] and select[], the texts. Data, by numbers: 1 the panel, 2 the
+# line, 3 the ratio, 4 that of the subspace part, 0 where there is none, 5 whether the baseline has the same
+# pairing, 6 and 7 the ends of its interval, 0 where there is none; bar_text says what that is.
 
 load "looks.gp"
 P = |panels| - 1 # problems
@@ -16,7 +17,8 @@ grey = P <= 8 ? "#808080" : "#bbbbbb"
 # What is there.
 subspace = 0; fixed = 1; low = 1; high = 1
 see(x) = (low = x < low ? x : low, high = x > high ? x : high)
-stats data using (see($3), $4 > 0 ? (subspace = 1, see($4)) : 0, $5 == 0 ? (fixed = 0) : 0, $3) nooutput
+bars = 0
+stats data using (see($3), $7 > $6 ? (bars = 1, see($6), see($7)) : 0, $4 > 0 ? (subspace = 1, see($4)) : 0, $5 == 0 ? (fixed = 0) : 0, $3) nooutput
 
 widest = 10
 do for [i = 1:L] { widest = strlen(series[i]) > widest ? strlen(series[i]) : widest }
@@ -28,7 +30,8 @@ right = columns_of_text ? 190 : 30
 width = paper ? room : left + right + 560
 key_widest = 30
 do for [p = 1:P] { key_widest = strlen(panels[p + 1]) > key_widest ? strlen(panels[p + 1]) : key_widest }
-entries = (P <= 8 ? P : 1) + 1 + subspace + !fixed
+key_widest = strlen(level_text) > key_widest ? strlen(level_text) : key_widest
+entries = (P <= 8 ? P : 1) + 2 + subspace + !fixed + bars
 across = columns_of_legend(key_widest, entries)
 legend = 14 + 19 * ceil(entries / real(across))
 heading = titled ? 66 : columns_of_text ? 26 : 6; below = 52
@@ -70,13 +73,19 @@ do for [format in formats] {
         clauses = clauses . sprintf(", data using ($1 == %d ? $3 : NaN):2 ", p + 1) . look
         if (P <= 8 || p == 1) { keys = keys . ", NaN " . look . (P <= 8 ? sprintf(" title fits(panels[%d])", p + 1) : ' title "one problem"') }
     }
-    look = 'with points pointtype 9 pointsize 0.9 linecolor rgb "#D55E00"'
-    if (subspace) { clauses = clauses . ', data using ($4 > 0 ? $4 : NaN):2 ' . look; keys = keys . ', NaN ' . look . ' title "subspace part, median over all"' }
-    look = 'with points pointtype 7 pointsize 1.1 linecolor rgb "#0072B2"'
+    look = 'with points pointtype 9 pointsize 0.9 linecolor rgb colour(2)'
+    if (subspace) { clauses = clauses . ', data using ($4 > 0 ? $4 : NaN):2 ' . look; keys = keys . ', NaN ' . look . ' title "subspace part, mean over all"' }
+    if (bars) {
+        look = 'linewidth 1.6 linecolor rgb colour(1)'
+        clauses = clauses . sprintf(', data using ($1 == 1 && $7 > $6 ? $6 : NaN):2:($7 - $6):(0) with vectors heads size screen %g, 90 ', 4.0 / width) . look
+        keys = keys . ', NaN with lines ' . look . ' title fits(bar_text)'
+    }
+    look = 'with points pointtype 7 pointsize 1.1 linecolor rgb colour(1)'
     clauses = clauses . ', data using ($1 == 1 && $5 == 1 ? $3 : NaN):2 ' . look
-    keys = keys . ', NaN ' . look . ' title "' . (subspace ? "error, " : "") . 'median over all"'
-    look = 'with points pointtype 6 pointsize 1.1 linewidth 2 linecolor rgb "#0072B2"'
+    keys = keys . ', NaN ' . look . ' title "' . (subspace ? "error, " : "") . 'mean over all"'
+    look = 'with points pointtype 6 pointsize 1.1 linewidth 2 linecolor rgb colour(1)'
     if (!fixed) { clauses = clauses . ', data using ($1 == 1 && $5 == 0 ? $3 : NaN):2 ' . look; keys = keys . ', NaN ' . look . ' title "' . fits("the same, over a baseline of another pairing") . '"' }
+    keys = keys . ', NaN with lines linewidth 1.2 linecolor rgb "#444444" title fits(level_text)'
     eval "plot " . clauses[3:*]
     unset label; unset arrow; unset xlabel
     eval legend_of(legend, 1, across)

@@ -20,14 +20,24 @@ fits(t) = dots(t, floor((width - 20) / (paper ? 7.7 : 8.4)) - 8)
 # Number i is the same in all figures of a run: of a strategy its place in the run, of a core that of its kind. 0 is
 # black: what is compared with. The first 8 differ in colour, point and dash, in grey and to those who see two colours
 # alone (tests/oracle/colours.py measures it); all can be read on white and on black. After the tenth the colours come
-# again, with other points and dashes.
+# again, with other points and dashes. 1000 more is the same strategy another way, in another pairing or with other
+# factors: in its colour, with its point open or filled, whichever it was not, dashed, or one of the two.
+#
+# The Python package reads these three lists, too, for matplotlib (python/nysbench/_figure_script.py has the same rule).
 array colours[10] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F6028", "#882255", "#999933", "#5A4FCF"]
 array symbols[8] = [7, 5, 9, 13, 11, 4, 6, 8]
 array dashes[4] = [1, 4, 5, 3]
-lap(i) = i < 1 ? 0 : (i - 1) / 10
-colour(i) = i < 1 ? "#000000" : colours[(i - 1) % 10 + 1]
-symbol(i) = symbols[(i < 1 ? 0 : i - 1 + lap(i)) % 8 + 1]
-dash(i) = dashes[(i < 1 ? 0 : i - 1 + lap(i)) % 4 + 1]
+own(i) = i < 1 ? 0 : (i - 1) % 1000
+way(i) = i < 1 ? 0 : (i - 1) / 1000
+colour(i) = i < 1 ? "#000000" : colours[own(i) % |colours| + 1]
+filled_or_open(t) = t % 2 ? t - 1 : t + 1
+symbol(i) = way(i) % 2 ? filled_or_open(symbols[own(i) % |symbols| + 1]) : symbols[own(i) % |symbols| + 1]
+# Of a line with points: open ones are larger, so that they stay open, and the line stops before them.
+points(i, size) = symbol(i) % 2 ? sprintf("pointtype %d pointsize %g", symbol(i), size) \
+                                : sprintf("pointtype %d pointsize %g pointinterval -1", symbol(i), 1.5 * size)
+dash(i) = way(i) == 1 || way(i) == 2 ? 2 : dashes[own(i) % |dashes| + 1]
+
+set pointintervalbox 0.6
 
 # How large a unit is: in points (PDF), pixels of 1/96 in (SVG), and pixels of a PNG, of which there are two to a pixel
 # of the screen, or 600 to the inch of paper.

@@ -2,12 +2,13 @@
 # ranks.gp - critical-difference diagrams: methods on an axis of mean ranks, bars over those that differ
 # by no more than the critical difference, a panel a number of landmarks.
 #
-# A driver script sets data, output, title, subtitle, panels[], series[] (the methods), looks[] (the numbers of their
-# colours: looks.gp) and block[] (which block of the data a method is in a panel, -1: it is not there). Columns of the
+# A driver script sets data, output, title, subtitle, bar_text (what bars mean; '': there are none), panels[], series[]
+# (the methods), looks[] (the numbers of their colours: looks.gp) and block[] (which block of the data a method is in a panel, -1: it is not there). Columns of the
 # data: 1 rank, 2 level from the top, 3 side (0 left), 4 and 5 the end of the bar that begins there and its layer (-1:
 # there is none); of the panel: 6 how many methods, 7 the critical difference (0: no test), 8 layers of bars.
 
 load "looks.gp"
+if (bar_text ne "") { subtitle = subtitle . " | " . bar_text }
 P = |panels|; S = |series|
 of(p, s) = block[(p - 1) * S + s]
 array ranked[P]; array difference[P]; array layers[P]

@@ -11,13 +11,11 @@ const nb_component *nb_called(void)
     return inside;
 }
 
-nb_status nb_called_begin(const nb_choice *component, const nb_component **outer, nb_ctx *ctx)
+const nb_component *nb_called_begin(const nb_choice *component)
 {
-    *outer = inside;
+    const nb_component *outer = inside;
     if (nb_plugin_of(component->component)) inside = component->component;
-    nb_status status = nb_plugin_open(component, ctx);
-    if (status != NB_OK) inside = *outer;
-    return status;
+    return outer;
 }
 
 nb_status nb_called_end(const nb_component *outer, const nb_choice *component, nb_status status, nb_ctx *ctx)

@@ -10,6 +10,7 @@
 #include "report/relation.h"
 #include "report/scripts.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,6 +266,85 @@ static nb_status set_arrays(FILE *out, const graph *g)
     return NB_OK;
 }
 
+static void set_reals(FILE *out, const char *name, int count, const double *x)
+{
+    fprintf(out, "array %s[%d] = [", name, count);
+    for (int i = 0; i < count; i++) fprintf(out, "%s%.17g", i ? ", " : "", x[i]);
+    fputs("]\n", out);
+}
+
+/* Whether series stand side by side at one x: those with points, and not lines across. */
+static bool is_curve(const line *l)
+{
+    return !*l->style || strcmp(l->style, "curve") == 0 || strcmp(l->style, "dashed") == 0;
+}
+
+/* Whether what is drawn at one x of several series would be drawn over: intervals, or dots of heads. */
+static bool hides(const graph *g)
+{
+    int low = nb_grid_column(g->answer, "_low"), high = nb_grid_column(g->answer, "_high");
+    if (nb_grid_column(g->answer, "_of_head") >= 0) return true;
+    for (int i = 0; i < g->row_count && low >= 0; i++)
+        if (nb_grid_at(g->answer, g->rows[i], high)->real > nb_grid_at(g->answer, g->rows[i], low)->real) return true;
+    return false;
+}
+
+/* By how much of the axis each series is shifted: by no more than 2 % from the next, and they stay closer to their x
+ * than to the next one, which is `gap` of the axis away. */
+static nb_status set_shifts(FILE *out, const graph *g, int values, double gap)
+{
+    double *aside, step = 0;
+    int curves = 0, place = 0;
+    NB_NEED(aside, nb_alloc_reals(g->ctx, (size_t)g->line_count, 1));
+    for (int s = 0; s < g->line_count; s++) curves += is_curve(&g->lines[s]);
+    if (values < 2 || hides(g)) step = 0.6 * gap / curves;
+    if (values > 1 && step > 0.02) step = 0.02;
+    for (int s = 0; s < g->line_count; s++)
+        if (is_curve(&g->lines[s])) aside[s] = step * (place++ - 0.5 * (curves - 1));
+    set_reals(out, "aside", g->line_count, aside);
+    return NB_OK;
+}
+
+/* An axis with its numbers at the values of a column, on the scale that keeps the closest two further apart. */
+static nb_status set_ticks(FILE *out, const graph *g)
+{
+    const char *name = nb_comment_text(g->comments, "ticks");
+    double *x, linear = 1, logarithmic = 1;
+    int column = nb_grid_column(g->answer, name), count = 0;
+    if (!*name) return NB_OK;
+    NB_REQUIRE(g->ctx, column >= 0, NB_EBUG, "%s.sql: no column '%s' for ticks", g->figure->component.name, name);
+    NB_NEED(x, nb_alloc_reals(g->ctx, (size_t)g->row_count, 1));
+    for (int i = 0; i < g->row_count; i++) x[i] = nb_grid_at(g->answer, g->rows[i], column)->real;
+    gsl_sort(x, 1, (size_t)g->row_count);
+    for (int i = 0; i < g->row_count; i++)
+        if (i == 0 || x[i] > x[count - 1]) x[count++] = x[i];
+    double first = x[0], last = x[count - 1];
+    for (int i = 1; i < count; i++) {
+        linear = fmin(linear, (x[i] - x[i - 1]) / (last - first));
+        logarithmic = fmin(logarithmic, first > 0 ? log(x[i] / x[i - 1]) / log(last / first) : 0);
+    }
+    bool log_x = logarithmic > linear;
+    set_reals(out, "values", count, x);
+    fprintf(out, "log_x = %d\n", log_x);
+    return set_shifts(out, g, count, log_x ? logarithmic : linear);
+}
+
+/* What the ends of a bar are. */
+static nb_status set_bars(FILE *out, const graph *g)
+{
+    static const char *const texts[][2] = {{"mean", "95 % interval, sources and trials"},
+                                           {"median", "95 % interval (median over sources)"},
+                                           {"spread", "10-90 % of all rows, not uncertainty"}};
+    const char *name = nb_comment_text(g->comments, "bars");
+    if (!*name) return NB_OK;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (strcmp(name, texts[i][0]) != 0) continue;
+        nb_plot_set_text(out, "bar_text", texts[i][1]);
+        return NB_OK;
+    }
+    NB_FAIL(g->ctx, NB_EBUG, "%s.sql: bars are not '%s'", g->figure->component.name, name);
+}
+
 static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
 {
     const graph *g = what;
@@ -282,6 +362,8 @@ static nb_status print_driver(FILE *out, const void *what, nb_ctx *ctx)
     nb_plot_set_ints(out, "looks", g->line_count, &g->lines->look, sizeof *g->lines);
     nb_plot_set_ints(out, "block", g->panel_count * g->line_count, g->block, sizeof *g->block);
     NB_TRY(ctx, set_arrays(out, g));
+    NB_TRY(ctx, set_ticks(out, g));
+    NB_TRY(ctx, set_bars(out, g));
     fprintf(out, "load \"%s\"\n", nb_comment_text(g->comments, "script"));
     return NB_OK;
 }

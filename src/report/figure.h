@@ -15,6 +15,9 @@
  *                                         them is NULL is in the CSV alone. `panel` and `series` among them are the
  *                                         numbers of these in the picture, from 1
  *   -- arrays: COLUMN COLUMN ...          what each series has there, in its first row, as arrays of the script
+ *   -- ticks: COLUMN                      of `data`: x has its numbers at this column's values, which are few. Where
+ *                                         intervals would cover each other, series are shifted aside
+ *   -- bars: mean | median | spread       intervals of a mean or of a median, or the range of 80 % of the rows
  *   -- set: NAME VALUE                    a variable of the script; VALUE is a number, or a text as the title
  *   -- most: N FIGURE                     of more than N coloured series, that figure is drawn instead
  *
@@ -26,8 +29,9 @@
  *   _style, _look     of the series: what the script calls it; the number of its colour, from 0, NULL: black
  *
  * The script of a picture sets for the other: output, data (a file, in which rows of one panel and series are a block),
- * title, what is set, panels[], series[], styles[], looks[] (from 1; 0: black), and block[], the number of the block of
- * each panel and series from 0, -1 where there is none. */
+ * title, what is set, bar_text, panels[], series[], styles[], looks[] (from 1; 0: black), and block[], the number of
+ * the block of each panel and series from 0, -1 where there is none. With `ticks`: values[], in ascending order, log_x
+ * (1: the axis is logarithmic) and aside[], the share of the axis by which each series is shifted. */
 #ifndef NB_FIGURE_H
 #define NB_FIGURE_H
 
@@ -46,7 +50,6 @@ typedef struct {            /* what figures are made of besides the rows, and wh
     const nb_plan *plan;    /* NULL: not at hand; the run's folder has it */
     int m;                  /* of figures of one m; 0: the middle one */
     int most_panels;        /* of a picture; 0: any number */
-    bool programs;          /* those that the run's config names may be started, to make something again */
     nb_gnuplots *gnuplots;  /* that draw; NULL: data and scripts alone */
 } nb_drawing;
 

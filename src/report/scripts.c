@@ -16,7 +16,7 @@
 #define STYLE "style.gp"
 #define LOOKS "looks.gp"
 
-const nb_plot_style nb_plot_screen = {.formats = "svg png"};
+const nb_plot_style nb_plot_screen = {.formats = "svg png", .dots = true};
 
 /* A gnuplot string in single quotes, where nothing but the quote is special; in
  * double quotes gnuplot would run what stands in backquotes. Quotes at the beginning stand in a string before it, since
@@ -151,8 +151,9 @@ nb_status nb_plot_write_style(const char *folder, const nb_plot_style *style, nb
                             "# How the figures of this folder look: edit it and run gnuplot NAME.gp.\n"
                             "style = \"%s\" # screen or paper\n"
                             "formats = \"%s\" # any of svg, png, pdf\n"
-                            "page = %g # of paper, the width in points of 1/72 inch\n",
-                            style->paper ? "paper" : "screen", style->formats, style->width));
+                            "page = %g # of paper, the width in points of 1/72 inch\n"
+                            "dots = %d # 1: ratios have a dot for each head\n",
+                            style->paper ? "paper" : "screen", style->formats, style->width, style->dots));
     NB_TRY(ctx, nb_make_folder(folder, ctx));
     return nb_plot_write_script(folder, STYLE, text, ctx);
 }

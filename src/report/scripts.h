@@ -23,6 +23,7 @@ nb_status nb_plot_copy_script(const char *folder, const char *name, nb_ctx *ctx)
 typedef struct {         /* how the figures of a folder look */
     bool paper;          /* as in a journal: of a given width, small, and without a title; else as on a screen */
     double width;        /* on paper, in points of 1/72 inch */
+    bool dots;           /* figures of ratios have a dot for each head */
     const char *formats; /* those of svg, png and pdf, separated by blanks */
 } nb_plot_style;
 

@@ -182,13 +182,12 @@ Y
     [ -s "$WORK/r/plots/cores_command_run_b_mine.py.gp" ]
 }
 
-@test "the forest holds the ratios of the table of shares, and stands for the curves of many strategies" {
+@test "the forest holds geometric means over m and trials, with intervals over six sources, and stands for the curves of many" {
     run small --set 'strategies=[uniform, segment_means, "kmeans(restarts=[1, 2, 3, 4, 5, 6])", "ridge_leverage(of=[gram, exp, gauss])", group_means, farthest_point, dsquared]' \
-        --set pairing=joint --set 'plots=[error, svd_vs_iterative]' --set trials=3
+        --set pairing=joint --set 'plots=[error, svd_vs_iterative]' --set trials=6 --set 'problems=["clusters(n=64, d=8)", "gaussian(n=64, d=8)"]'
     expect_status 0
     expect "plot error: 14 strategies are too many for curves; drawn as the figure 'forest'"
     [ ! -e "$WORK/r/plots/error.csv" ]
-    "$NYSBENCH" table "$WORK/r" shares --format csv >"$WORK/r/shares.csv"
     for f in forest_svd_rcond_1e-15 forest_iterative core_forest_iterative; do
         [ -s "$WORK/r/plots/$f.dat" ]
         if command -v gnuplot >/dev/null; then [ -s "$WORK/r/plots/$f.png" ]; fi
@@ -197,14 +196,22 @@ Y
 import csv, re, sys
 import numpy as np
 read = lambda name: list(csv.DictReader(open(f"{sys.argv[1]}/{name}", newline="")))
-shares, forest = read("shares.csv"), read("plots/forest.csv")
-checked = 0
+rows, forest = read("rows.csv"), read("plots/forest.csv")
+logs = {} # of error and of its subspace part
+for r in rows:
+    for name in "error", "error_subspace":
+        logs[name, r["strategy_label"], r["core"].split("(")[0], r["problem_label"], r["landmarks"], r["trial"]] = np.log(float(r[name]))
+def mean(name, r, problem): # each trial's data are a source
+    of = (name, r["strategy"].removesuffix(", oracle"), r["figure"].split("(")[0], problem)
+    return np.mean([x - logs[(name, "uniform") + key[2:]] for key, x in logs.items() if key[:4] == of])
+problems, checked = sorted({r["problem_label"] for r in rows}), 0
 for r in forest:
-    of = [s for s in shares if s["label"] == r["strategy"] and s["core"].split("(")[0] == r["figure"].split("(")[0] and s["panel"] == r["panel"]]
-    assert np.isclose(float(r["ratio"]), np.median([float(s["error_relative"]) for s in of]), rtol=1e-12), (r, of)
+    of = problems if r["panel"] == "all" else [r["panel"]]
+    assert np.isclose(float(r["ratio"]), np.exp(np.mean([mean("error", r, p) for p in of])), rtol=1e-9), r
     assert r["pairing_held_fixed"] == "true"
+    assert float(r["low"]) < float(r["ratio"]) < float(r["high"]) or r["strategy"] == "uniform", r
     if r["panel"] == "all":
-        assert np.isclose(float(r["subspace_ratio"]), float(of[0]["subspace_relative"]), rtol=1e-12)
+        assert np.isclose(float(r["subspace_ratio"]), np.exp(np.mean([mean("error_subspace", r, p) for p in of])), rtol=1e-9), r
     checked += 1
 assert checked == 2 * 14 * 3, checked
 # the least on top: the names are from below
@@ -236,9 +243,9 @@ plots: [error, cutoff]
 exclude: {strategy: segment_means, core: iterative}
 Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null 2>&1
-    grep -q "10-90 % of heads and trials, not uncertainty" "$WORK/r/plots/cutoff_uniform.svg"
+    grep -q "10-90 % of all rows, not uncertainty" "$WORK/r/plots/cutoff_uniform.svg"
     [ "$(grep -c "10-90 %\|a head, its median" "$WORK/r/plots/error_svd.svg")" -eq 0 ]
-    grep -q "95 % interval of the median over sources" "$WORK/r/plots/error_svd.svg"
+    grep -q "95 % interval (median over sources)" "$WORK/r/plots/error_svd.svg"
     grep -q "segment_means" "$WORK/r/plots/error_svd.svg"
     if grep -q "segment_means" "$WORK/r/plots/error_iterative.svg"; then false; fi
     "$NYSBENCH" plot "$WORK/r" error --where 'problem=heads' --format svg >/dev/null # of one source

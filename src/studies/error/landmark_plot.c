@@ -110,8 +110,8 @@ static nb_status describe(lane *l, nb_ctx *ctx)
     return NB_OK;
 }
 
-enum { STRATEGY, PAIRING, NAME, USUAL };
-#define VARIANTS_SQL "SELECT strategy, pairing, name, usual FROM variant ORDER BY id"
+enum { STRATEGY, PAIRING, NAME, USUAL, LOOK };
+#define VARIANTS_SQL "SELECT strategy, pairing, name, usual, look FROM variant ORDER BY id"
 
 /* Returns the number of the variant with this pairing or, where there is none, as under kernels of one set of points,
  * with any; -1: there is none. */
@@ -145,7 +145,7 @@ static nb_status name(const picture *p, lane *l, nb_ctx *ctx)
         other |= nb_error_methods(p->plan)[c].strategy == l->method->strategy &&
                  nb_error_methods(p->plan)[c].pairing != l->method->pairing;
     l->name = nb_grid_at(p->variants, v, NAME)->text;
-    l->look = v + 1;
+    l->look = 1 + (int)nb_grid_at(p->variants, v, LOOK)->integer;
     if (nb_strategy_traits(l->method->strategy) & NB_ORACLE)
         NB_NEED(l->name, nb_format(ctx, "%s" NB_ORACLE_MARK, l->name));
     if (other) NB_NEED(l->name, nb_format(ctx, "%s, %s", l->name, pairing));
@@ -364,7 +364,7 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     picture shared = {.plan = &plan, .variants = &variants, .view = view, .m = view->m};
     nb_drawing drawing = {.run = run_folder, .folder = folder, .gnuplots = gnuplots};
     *figures = 0;
-    NB_TRY(ctx, nb_experiment_again(run_folder, view->programs, false, &config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_open(run_folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, labels, ctx));
     NB_TRY(ctx, nb_relation_ask_freely(drawing.relation, VARIANTS_SQL, &variants, NULL, NULL, ctx));

@@ -5,7 +5,8 @@
 -- script: curves.gp
 -- title: block-coherence over coherence by {figure}; else k = {_k}, tau = {_tau}
 -- data: count x median p10 p90
--- set: level 1
+-- bars: spread
+-- set: level_text 1: blocks as coherent as the whole
 -- set: x_name {_x_name}
 -- set: y_name mu_block / mu, clusters of rank 0 left out
 WITH row AS (

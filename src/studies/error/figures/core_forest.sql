@@ -1,33 +1,39 @@
 -- summary: error with each core over the error with the first, same landmarks, by problem and pooled
--- reference: none: medians of ratios
+-- reference: none: geometric means, and Student's t intervals over sources
 -- is: again whole
 -- compares: core
 -- needs: core_ratio
 -- script: forest.gp
 -- title: error with {_core} / error with {_first}
--- data: panel series _ratio _subspace _fixed
+-- data: panel series _ratio _subspace _fixed _low _high
+-- bars: mean
 -- arrays: _oracle
--- set: subtitle medians over m, heads and trials of the ratio on the same landmarks{_usual}
+-- set: subtitle geometric means over m, heads and trials of the ratio on the same landmarks{_usual}
 -- set: x_name ratio of errors, same landmarks
+-- set: level_text 1: {_first}
 -- set: heading_1
 -- set: heading_2
-WITH pooled AS (
-    SELECT core_id, variant_id, median(median) AS ratio FROM core_ratio WHERE median IS NOT NULL
-    GROUP BY core_id, variant_id),
+WITH estimate AS (
+    SELECT core_id, variant_id, CASE WHEN each THEN panel_id END AS panel_id,
+           ratio_of(error, first_error, error_noise, first_noise, error_se, first_se, stratum_id, source_id, head_id,
+                    trial, draws) AS e
+    FROM core_pair JOIN (SELECT 0 AS each UNION ALL SELECT 1) GROUP BY 1, 2, 3),
 ranked AS (
-    SELECT *, row_number() OVER (PARTITION BY core_id ORDER BY ratio, variant_id) AS rank,
+    SELECT core_id, variant_id, row_number() OVER (PARTITION BY core_id ORDER BY ratio(e), variant_id) AS rank,
            count(*) OVER (PARTITION BY core_id) AS lines
-    FROM pooled),
+    FROM estimate WHERE panel_id IS NULL AND abs(center(e)) < 9e999),
 point AS (
-    SELECT core_id, variant_id, NULL AS panel_id, ratio, rank FROM ranked WHERE lines > 1
-    UNION ALL
-    SELECT l.core_id, l.variant_id, panel.id, median(c.median), rank
-    FROM ranked AS l CROSS JOIN panel LEFT JOIN core_ratio AS c ON c.panel_id = panel.id AND c.core_id = l.core_id
-        AND c.variant_id = l.variant_id
-    WHERE lines > 1 GROUP BY 1, 2, 3)
+    SELECT r.core_id, r.variant_id, panel.id AS panel_id, rank, e
+    FROM ranked AS r JOIN (SELECT id FROM panel UNION ALL SELECT NULL) AS panel
+    LEFT JOIN estimate AS e ON e.core_id = r.core_id AND e.variant_id = r.variant_id AND e.panel_id IS panel.id
+    WHERE lines > 1)
 SELECT core.brief AS figure, v.label AS strategy, coalesce(panel.title, 'all') AS panel,
-       'true' AS pairing_held_fixed, ratio, NULL AS subspace_ratio, v.label AS _series, -rank AS _order,
-       CASE WHEN ratio > 0 THEN ratio END AS _ratio, 0 AS _subspace, 1 AS _fixed, v.oracle AS _oracle, core.label AS _core, first.label AS _first,
+       'true' AS pairing_held_fixed, ratio(e) AS ratio, CASE WHEN sources(e) >= 6 THEN exp(finite(low(e))) END AS low,
+       CASE WHEN sources(e) >= 6 THEN exp(finite(high(e))) END AS high, NULL AS subspace_ratio, v.label AS _series, -rank AS _order,
+       CASE WHEN abs(center(e)) < 9e999 THEN ratio(e) END AS _ratio, 0 AS _subspace, 1 AS _fixed,
+       CASE WHEN panel_id IS NULL AND sources(e) >= 6 THEN coalesce(exp(finite(low(e))), 0) ELSE 0 END AS _low,
+       CASE WHEN panel_id IS NULL AND sources(e) >= 6 THEN coalesce(exp(finite(high(e))), 0) ELSE 0 END AS _high, v.oracle AS _oracle,
+       core.label AS _core, first.label AS _first,
        coalesce('; pairing ' || usual || ' unless another is named', '') AS _usual
 FROM point JOIN core ON core.id = core_id JOIN variant AS v ON v.id = variant_id JOIN core AS first ON first.place = 0
 LEFT JOIN panel ON panel.id = panel_id

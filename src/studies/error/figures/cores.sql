@@ -5,8 +5,8 @@
 -- script: curves.gp
 -- title: cores above the best core: {figure}
 -- data: count x median _low _high
--- set: ticks 1
--- set: intervals 1
+-- ticks: x
+-- bars: median
 -- set: x_name landmarks m
 -- set: y_name error / best core's - 1  (0.1: 10 % above)
 WITH sweep AS ( -- the best core is what they are compared with; the most rows are the best; single lies upon double
@@ -15,7 +15,7 @@ WITH sweep AS ( -- the best core is what they are compared with; the most rows a
 excess AS ( -- less than 1e-8 has been rounded away
     SELECT *, max(1e-8, above) AS y FROM above WHERE above IS NOT NULL AND NOT keeps_rows),
 line AS (
-    SELECT variant_id, panel_id, landmarks, e.source_id, y, label AS series, 'curve' AS style, look, place AS line
+    SELECT variant_id, panel_id, landmarks, e.source_id, y, label AS series, 'curve' AS style, c.look, place AS line
     FROM excess AS e JOIN core AS c ON c.id = core_id WHERE NOT oracle AND (sweep IS NULL OR plain)
     UNION ALL
     SELECT variant_id, panel_id, landmarks, source_id, min(y), 'best ' || option || ' of ' || sweep || ' (oracle)',
@@ -25,6 +25,6 @@ line AS (
 SELECT v.label AS figure, panel.title AS panel, series, count(*) AS count, 1.0 * landmarks AS x, median(y) AS median,
        quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, source_id)) AS median_low,
        high(over_sources(y, source_id)) AS median_high, coalesce(low(over_sources(y, source_id)), median(y)) AS _low,
-       coalesce(high(over_sources(y, source_id)), median(y)) AS _high, style AS _style, look AS _look, line AS _order
+       coalesce(high(over_sources(y, source_id)), median(y)) AS _high, style AS _style, line.look AS _look, line AS _order
 FROM line JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
 GROUP BY variant_id, panel_id, line, landmarks ORDER BY variant_id, panel_id, line, landmarks;

@@ -4,8 +4,9 @@
 -- script: curves.gp
 -- title: error against {figure}
 -- data: count x median p10 p90
+-- bars: spread
 -- set: x_scale 10
--- set: by_key 1
+-- set: end_text large point: largest m
 -- set: x_name {_x_name}
 -- set: y_name relative error  |S - FXB|_F / |S|_F
 -- set: upright 1: exact attention
@@ -23,7 +24,7 @@ paid AS (
     UNION ALL SELECT *, 1, time FROM shown WHERE time IS NOT NULL AND manifest IN ( -- others disturb times
         SELECT id FROM main.manifests WHERE json_extract(text, '$.jobs') <= 1)),
 point AS (
-    SELECT core_id, by_time, panel_id, variant_id, landmarks, v.label AS series, 'curve' AS style, variant_id AS look,
+    SELECT core_id, by_time, panel_id, variant_id, landmarks, v.label AS series, 'curve' AS style, v.look,
            count(*) AS count, median(x) AS x, median(error) AS median, quantile(error, 0.1) AS p10,
            quantile(error, 0.9) AS p90, over_sources(error, paid.id) AS interval
     FROM paid JOIN variant AS v ON v.id = variant_id WHERE error IS NOT NULL GROUP BY 1, 2, 3, 4, 5

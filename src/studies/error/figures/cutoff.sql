@@ -6,6 +6,7 @@
 -- script: curves.gp
 -- title: error against cut-off: {figure}, m = {_m}
 -- data: count x median p10 p90
+-- bars: spread
 -- set: x_scale 10
 -- set: x_name singular value of A, relative to the largest, that the core inverts by half
 -- set: y_name relative error  |S - FXB|_F / |S|_F
@@ -36,7 +37,7 @@ line AS (
     FROM shown)
 SELECT v.label AS figure, panel.title AS panel, series, count(*) AS count, median(x) AS x, median(y) AS median,
        quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, line.id)) AS median_low,
-       high(over_sources(y, line.id)) AS median_high, style AS _style, look AS _look, line AS _order, :m AS _m
+       high(over_sources(y, line.id)) AS median_high, style AS _style, line.look AS _look, line AS _order, :m AS _m
 FROM line JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
 WHERE x < 9e999 AND y < 9e999 GROUP BY variant_id, panel_id, line, key
 ORDER BY variant_id, panel_id, line, median(x), key;

@@ -7,13 +7,13 @@
 -- title: {core_name}, median over heads and trials{_usual}
 -- data: count landmarks median _low _high
 -- most: 12 forest
--- set: ticks 1
--- set: intervals 1
+-- ticks: landmarks
+-- bars: median
 -- set: x_name landmarks m
 -- set: y_name relative error  |S - FXB|_F / |S|_F
 WITH line AS (
     SELECT core.place + 1 AS core, panel_id, variant_id + 1 AS series, landmarks, count, median, p10, p90,
-           core.label AS core_name, brief, v.label AS series_name, over_sources AS interval, 'curve' AS style, variant_id AS look,
+           core.label AS core_name, brief, v.label AS series_name, over_sources AS interval, 'curve' AS style, v.look,
            variant_id AS line
     FROM cell JOIN core ON core.id = core_id JOIN variant AS v ON v.id = variant_id
     UNION ALL

@@ -4,7 +4,8 @@
 -- script: ranks.gp
 -- title: mean ranks by error, with {_stem}, {_title}
 -- data: rank _level _side _to _layer _ranked _difference _layers
--- set: subtitle 1: the least error in every source{_bars}
+-- set: subtitle 1: the least error in every source
+-- set: bar_text {_bars}
 WITH bar AS ( -- from the first of a group to its last
     SELECT standing_id, first, last, row_number() OVER (PARTITION BY standing_id ORDER BY first) - 1 AS number
     FROM equals WHERE first < last),
@@ -23,14 +24,14 @@ SELECT figure, landmarks, m.label AS strategy, r.rank, groups, sources, planned 
            CASE WHEN sources < planned THEN ' of ' || planned ELSE '' END || ' sources, Friedman''s p = ' ||
            shown('%.2g', chi2_p) || CASE WHEN chi2_p > 0.05 THEN ': no difference shown' ELSE '' END) AS _panel,
        m.label AS _series, (
-           SELECT v.id FROM variant AS v JOIN key AS k ON k.number = setting_id
+           SELECT v.look FROM variant AS v JOIN key AS k ON k.number = setting_id
            WHERE v.strategy_id = r.strategy_id AND v.factors_id = k.factors_id
            ORDER BY v.pairing_id IS k.pairing_id DESC, leads DESC LIMIT 1) AS _look,
        CASE WHEN r.place <= (test.ranked + 1) / 2 THEN r.place - 1 ELSE test.ranked - r.place END AS _level,
        r.place > (test.ranked + 1) / 2 AS _side, coalesce(final.rank, r.rank) AS _to, coalesce(number % layers, -1) AS _layer,
        test.ranked AS _ranked, coalesce(critical_difference, 0) AS _difference, coalesce(layers, 0) AS _layers,
        stem AS _stem, title AS _title, CASE WHEN max(chi2 IS NOT NULL) OVER (PARTITION BY figure) THEN
-           ' | bars join what differs by no more than the critical difference of Nemenyi''s test, alpha = 0.05'
+           'bars join what is not told apart by Nemenyi''s test, alpha = 0.05'
            ELSE '' END AS _bars
 FROM ranking AS r JOIN named USING (standing_id) JOIN test USING (standing_id) JOIN method AS m ON m.id = r.strategy_id
 LEFT JOIN bar ON bar.standing_id = r.standing_id AND bar.first = r.place

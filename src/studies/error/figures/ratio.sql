@@ -5,10 +5,13 @@
 -- script: ratio.gp
 -- title: error / error of {_base} (less is better), with {_figure}
 -- data: panel series _of_head landmarks ratio _low _high
+-- ticks: landmarks
+-- bars: mean
 -- most: 12 forest
 -- set: x_name landmarks m
 -- set: y_name error / error of {_base}
--- set: baseline {_base}
+-- set: level_text 1: {_base}
+-- set: dot_text a head, geometric mean over trials
 SELECT stem AS figure, coalesce(stratum.label, all_strata) AS panel, method.label AS series, landmarks, ratio, low,
        high, sources, heads, missing
 FROM ratio JOIN scope_name USING (scope_id) JOIN method ON method.id = strategy_id
@@ -34,7 +37,7 @@ shown AS (
     JOIN panel AS p ON p.scope_id = h.scope_id AND p.stratum_id IN (-1, h.stratum_id)
     WHERE head_id IS NOT NULL),
 look AS MATERIALIZED ( -- the variant of each
-    SELECT c.scope_id, c.strategy_id, v.id AS look
+    SELECT c.scope_id, c.strategy_id, v.look
     FROM (SELECT DISTINCT scope_id, strategy_id FROM point) AS c JOIN key ON key.number = c.scope_id
     JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = kernel_id
     JOIN variant AS v ON v.strategy_id = c.strategy_id AND v.factors_id = key.factors_id

@@ -5,10 +5,13 @@
 -- script: ratio.gp
 -- title: error / error with {_base} on the same landmarks (less is better)
 -- data: panel series _of_head landmarks ratio _low _high
+-- ticks: landmarks
+-- bars: mean
 -- most: 12 cores
 -- set: x_name landmarks m
 -- set: y_name error / error with {_figure}
--- set: baseline {_base}
+-- set: level_text 1: {_base}
+-- set: dot_text a head, geometric mean over trials
 SELECT s.name AS panel, core.label AS series, landmarks, ratio, low, high, sources, heads, missing
 FROM by_core JOIN core_scope AS s USING (scope_id) JOIN core ON core.id = core_id
 WHERE head_id IS NULL AND (option IS NULL OR plain) ORDER BY scope_id, core.place, landmarks;

@@ -4,8 +4,9 @@
 -- script: curves.gp
 -- title: error against exact rows: {figure}
 -- data: count x median p10 p90
+-- bars: spread
 -- set: x_scale 2
--- set: level 1
+-- set: level_text 1: the best core (subspace part)
 -- set: x_name exact rows of S / landmarks m, all m together
 -- set: y_name error / subspace part, same landmarks
 WITH fit AS ( -- without those that want more rows than there are
@@ -14,6 +15,6 @@ WITH fit AS ( -- without those that want more rows than there are
     WHERE c.option = 'rows' AND c.x <= a.n AND a.above IS NOT NULL)
 SELECT sweep AS figure, panel.title AS panel, v.label AS series, count(*) AS count, x, median(y) AS median,
        quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90, low(over_sources(y, fit.id)) AS median_low,
-       high(over_sources(y, fit.id)) AS median_high, 'curve' AS _style, variant_id AS _look, variant_id AS _order
+       high(over_sources(y, fit.id)) AS median_high, 'curve' AS _style, v.look AS _look, variant_id AS _order
 FROM fit JOIN variant AS v ON v.id = variant_id JOIN panel ON panel.id = panel_id
 GROUP BY sweep, panel_id, variant_id, x ORDER BY min(min(place)) OVER (PARTITION BY sweep), panel_id, variant_id, x;

@@ -6,6 +6,7 @@
 -- script: curves.gp
 -- title: singular values of A, and what is left of them by {figure}, m = {_m}, trial 0
 -- data: count x median p10 p90
+-- bars: spread
 -- set: x_name number of the singular value
 -- set: y_name singular value / largest; dashed: filter
 -- set: shadow filter factor: 1 inverted, 0 left out
@@ -20,7 +21,7 @@ look AS (
 SELECT core_name AS figure, panel_name AS panel, label || what AS series, count(*) AS count, 1.0 * number AS x,
        median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90,
        low(over_sources(y, line.id)) AS median_low, high(over_sources(y, line.id)) AS median_high, style AS _style,
-       v.id AS _look, line AS _order, :m AS _m
+       v.look AS _look, line AS _order, :m AS _m
 FROM line JOIN look ON look.way = line / 2 JOIN variant AS v ON v.id = look.id
 WHERE abs(y) < 9e999 GROUP BY line.core, panel_name, line.line, number
 ORDER BY line.core, (SELECT min(rowid) FROM spectrum AS s WHERE s.panel_name = line.panel_name), line.line, number;

@@ -3,7 +3,8 @@
 -- keeps_rows: then the error is of no F X B, and may be below the best core's.
 -- needs: cell core
 CREATE TEMP TABLE above AS
-SELECT m.id, m.position, m.panel_id, m.variant_id, m.core_id, m.landmarks, m.source_id, k.trial, m.error, m.noise,
+SELECT m.id, m.position, m.panel_id, m.variant_id, m.core_id, m.landmarks, m.stratum_id, m.source_id, m.head_id, k.trial, m.draws, m.error,
+       m.noise, m.error_noise, m.error_se,
        dense_rank() OVER (ORDER BY k.head_id, k.kernel_id, m.landmarks, k.trial, k.strategy_id, k.pairing_id,
                           k.factors_id) AS choice_id,
        CASE WHEN r.error_subspace > coalesce(r.error_subspace_noise, 1e-12) THEN m.error / r.error_subspace - 1 END AS above,

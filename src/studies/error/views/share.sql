@@ -7,8 +7,10 @@
 -- share: of the gap between the baseline (0) and the best (1), on the scale of ratios, ln(ratio) / ln(best). It is
 -- known where there is a gap, of 1 % or more, and where the variant is not further above the baseline than the best is
 -- below it (-1).
+--
+-- baseline_of: the baseline of each cell; faced: the pairs of rows that they are compared by.
 -- needs: cell
-CREATE TEMP TABLE versus AS
+CREATE TEMP TABLE baseline_of AS
 WITH rival AS (
     SELECT * FROM variant WHERE strategy =
         coalesce(:baseline, (SELECT strategy FROM variant ORDER BY oracle, id LIMIT 1))),
@@ -18,32 +20,30 @@ against AS (
     FROM cell AS c JOIN variant AS v ON v.id = c.variant_id JOIN rival AS r ON r.factors_id = v.factors_id
     JOIN cell AS b ON b.panel_id = c.panel_id AND b.core_id = c.core_id AND b.landmarks = c.landmarks
         AND b.variant_id = r.id
-    JOIN panel ON panel.id = c.panel_id JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = kernel_id),
-nearest AS (
-    SELECT * FROM (SELECT *, row_number() OVER (
-        PARTITION BY panel_id, core_id, landmarks, variant_id ORDER BY fixed DESC, base_id) AS place FROM against)
-    WHERE place = 1),
-joined AS (
-    SELECT n.panel_id, n.core_id, n.landmarks, n.variant_id, m.noise, x, y, sub_x, sub_y, m.sub_noise
-    FROM nearest AS n JOIN met AS m ON m.panel_id = n.panel_id AND m.core_id = n.core_id AND m.landmarks = n.landmarks
-        AND m.a_id = n.variant_id AND m.b_id = n.base_id),
-pair AS (
-    SELECT panel_id, core_id, landmarks, variant_id, noise,
-           CASE WHEN noise THEN NULL WHEN y = 0 THEN 9e999 * x ELSE x / y END AS ratio,
-           sub_noise, CASE WHEN sub_noise THEN NULL WHEN sub_y = 0 THEN 9e999 * sub_x ELSE sub_x / sub_y END
-           AS sub_ratio
-    FROM joined),
-compared AS (
+    JOIN panel ON panel.id = c.panel_id JOIN component AS kernel ON kernel.kind = 'kernel' AND kernel.id = kernel_id)
+SELECT * FROM (SELECT *, row_number() OVER (
+    PARTITION BY panel_id, core_id, landmarks, variant_id ORDER BY fixed DESC, base_id) AS place FROM against)
+WHERE place = 1;
+
+CREATE TEMP VIEW faced AS
+SELECT n.panel_id, n.core_id, n.landmarks, n.variant_id, fixed, m.*,
+       CASE WHEN m.noise THEN NULL WHEN y = 0 THEN 9e999 * x ELSE x / y END AS ratio,
+       CASE WHEN m.sub_noise THEN NULL WHEN sub_y = 0 THEN 9e999 * sub_x ELSE sub_x / sub_y END AS sub_ratio
+FROM baseline_of AS n JOIN met AS m ON m.panel_id = n.panel_id AND m.core_id = n.core_id AND m.landmarks = n.landmarks
+    AND m.a_id = n.variant_id AND m.b_id = n.base_id;
+
+CREATE TEMP TABLE versus AS
+WITH compared AS (
     SELECT panel_id, core_id, landmarks, variant_id, count(ratio) AS count, count(CASE WHEN noise THEN 1 END) AS noise,
            median(ratio) AS ratio, count(sub_ratio) AS sub_count, count(CASE WHEN sub_noise THEN 1 END) AS sub_noise,
            median(sub_ratio) AS sub_ratio
-    FROM pair GROUP BY panel_id, core_id, landmarks, variant_id)
+    FROM faced GROUP BY panel_id, core_id, landmarks, variant_id)
 SELECT c.panel_id, c.core_id, c.variant_id, c.landmarks, base_id, coalesce(fixed, 0) AS fixed,
        coalesce(r.count, 0) AS count, coalesce(r.noise, 0) AS noise, c.median AS error, ratio,
        CASE WHEN fixed AND ratio IS NOT NULL THEN min(ratio) OVER peers END AS best, coalesce(sub_count, 0) AS sub_count,
        coalesce(sub_noise, 0) AS sub_noise, c.subspace, sub_ratio,
        CASE WHEN fixed AND sub_ratio IS NOT NULL THEN min(sub_ratio) OVER peers END AS sub_best, c.select_s
-FROM cell AS c LEFT JOIN nearest USING (panel_id, core_id, landmarks, variant_id)
+FROM cell AS c LEFT JOIN baseline_of USING (panel_id, core_id, landmarks, variant_id)
 LEFT JOIN compared AS r USING (panel_id, core_id, landmarks, variant_id)
 WINDOW peers AS (PARTITION BY c.panel_id, c.core_id, c.landmarks, base_id, fixed);
 

@@ -1,5 +1,7 @@
 -- A variant is one way to pick landmarks and to form factors. Under a kernel of one set of points the pairing says
--- nothing: its rows belong to the variant of their strategy and factors that comes first.
+-- nothing: its rows belong to the variant of their strategy and factors that comes first. look: the number of its colour,
+-- point and dash, from 0: of a strategy's first variant the strategy's place in the run, of the next ones 1000 more each;
+-- behind the fourth, numbers that no strategy has.
 CREATE TEMP TABLE way AS
 SELECT strategy_id, factors_id, CASE WHEN one_set THEN NULL ELSE pairing_id END AS pairing_id, min(position) AS first
 FROM key JOIN panel ON panel.id = panel_id JOIN component AS c ON c.kind = 'kernel' AND c.id = key.kernel_id
@@ -17,8 +19,17 @@ one AS (
 usual AS ( -- the pairing of most; where all have one, there is none
     SELECT pairing_id AS usual_id FROM one WHERE pairing_id IS NOT NULL AND
         (SELECT count(DISTINCT pairing_id) FROM one) > 1
-    GROUP BY pairing_id ORDER BY count(*) DESC, min(id) LIMIT 1)
-SELECT one.*, s.spec AS strategy, p.spec AS pairing, f.spec AS factors, s.label AS name, s.oracle,
+    GROUP BY pairing_id ORDER BY count(*) DESC, min(id) LIMIT 1),
+led AS (
+    SELECT id, strategy_id, min(id) OVER (PARTITION BY strategy_id) AS leader, row_number() OVER (
+               PARTITION BY strategy_id ORDER BY pairing_id IS NOT NULL AND pairing_id <> usual_id, id) - 1 AS nth
+    FROM one LEFT JOIN usual),
+looked AS (
+    SELECT id, CASE WHEN nth < 4 THEN 1000 * nth + dense_rank() OVER (ORDER BY leader) - 1
+               ELSE (SELECT count(DISTINCT strategy_id) FROM one) + count(CASE WHEN nth >= 4 THEN 1 END) OVER (ORDER BY id) - 1
+               END AS look
+    FROM led)
+SELECT one.*, look, s.spec AS strategy, p.spec AS pairing, f.spec AS factors, s.label AS name, s.oracle,
        (SELECT spec FROM component WHERE kind = 'pairing' AND id = usual_id) AS usual,
        s.label || CASE WHEN s.oracle THEN ', oracle' ELSE '' END
        || CASE WHEN usual_id IS NOT NULL AND pairing_id IS NOT NULL AND (pairing_id <> usual_id OR EXISTS (
@@ -28,7 +39,7 @@ SELECT one.*, s.spec AS strategy, p.spec AS pairing, f.spec AS factors, s.label 
           THEN ', ' || p.spec ELSE '' END
        || CASE WHEN EXISTS (SELECT 1 FROM one AS o WHERE o.factors_id <> one.factors_id) THEN ', ' || f.spec ELSE '' END
        AS label
-FROM one LEFT JOIN usual LEFT JOIN component AS s ON s.kind = 'strategy' AND s.id = strategy_id
+FROM one JOIN looked USING (id) LEFT JOIN usual LEFT JOIN component AS s ON s.kind = 'strategy' AND s.id = strategy_id
 LEFT JOIN component AS p ON p.kind = 'pairing' AND p.id = pairing_id
 LEFT JOIN component AS f ON f.kind = 'factors' AND f.id = factors_id
 ORDER BY one.id;

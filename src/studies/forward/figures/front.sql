@@ -1,25 +1,18 @@
 -- summary: output error against time, a curve over the number of landmarks for each attention
 -- reference: none: medians over layers and trials, and their 95 % intervals over sources, by order statistics
--- needs: speedup
+-- needs: speedup curve
 -- script: curves.gp
 -- title: output error against time, {figure}: medians, curves over the number of landmarks
 -- data: count x median _low _high
--- set: intervals 1
+-- bars: median
 -- set: x_scale 10
--- set: by_key 1
+-- set: end_text large point: largest m
 -- set: x_name milliseconds of a pass over all heads (amortized_s)
 -- set: y_name relative error of the outputs
-WITH named AS ( -- attentions that differ in their size alone are one curve; an exact one is a line upright
-    SELECT id AS attention_id, exact, coalesce(
-               (SELECT rest_label FROM option WHERE kind = 'attention' AND option.id = component.id AND size), label)
-           AS label FROM component WHERE kind = 'attention'),
-curve AS (
-    SELECT attention_id, exact, label, min(attention_id) OVER (PARTITION BY label) AS first FROM named),
-numbered AS (SELECT *, dense_rank() OVER (ORDER BY first) - 1 AS number FROM curve),
-shown AS (
+WITH shown AS ( -- an exact one is a line upright
     SELECT cell.*, exact, label, number, 1e3 * amortized_s AS x, CASE WHEN exact THEN 1.0 ELSE output_error END AS y
-    FROM cell JOIN numbered USING (attention_id)
-    WHERE EXISTS (SELECT 1 FROM cell AS o JOIN numbered USING (attention_id) WHERE o.family_id = cell.family_id
+    FROM cell JOIN curve USING (attention_id)
+    WHERE EXISTS (SELECT 1 FROM cell AS o JOIN curve USING (attention_id) WHERE o.family_id = cell.family_id
                       AND o.n = cell.n AND NOT exact AND o.output_error IS NOT NULL)),
 point AS (
     SELECT threads, team, family_id, n, layers, number, label, landmarks AS place, count(*) AS count, median(x) AS x,

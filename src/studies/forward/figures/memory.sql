@@ -1,9 +1,10 @@
 -- summary: workspace and resident set of a pass against n, a curve for each attention
 -- reference: Xiong et al., Nystromformer, AAAI 2021 (Table 2)
--- needs: cell
+-- needs: cell curve
 -- script: curves.gp
 -- title: memory of a pass over all heads: {figure}
 -- data: count x median p10 p90
+-- bars: spread
 -- set: x_scale 2
 -- set: powers 1
 -- set: x_name n, tokens
@@ -14,6 +15,7 @@ WITH held AS (
 SELECT measure || ' with ' || team AS figure, layers AS panel, attention_label AS series, count(*) AS count,
        1.0 * n AS x, median(y) AS median, quantile(y, 0.1) AS p10, quantile(y, 0.9) AS p90,
        low(over_sources(y, id)) AS median_low, high(over_sources(y, id)) AS median_high, 'curve' AS _style,
-       attention_id AS _look, attention_id AS _order
-FROM held WHERE y IS NOT NULL AND family_id IN growing GROUP BY threads, part, family_id, attention_id, n
+       look AS _look, attention_id AS _order
+FROM held JOIN curve USING (attention_id) WHERE y IS NOT NULL AND family_id IN growing
+GROUP BY threads, part, family_id, attention_id, n
 ORDER BY threads, part, family_id, attention_id, n;
