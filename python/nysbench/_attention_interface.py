@@ -8,6 +8,8 @@ stay those that the model makes for its own attention, and what a handler does n
 q (batch, heads, n, d), k (batch, key heads, n, d), v (batch, key heads, n, dv) are tensors; a key head serves
 heads / key heads query heads that follow each other. outputs: (batch, n, heads, dv).
 """
+from __future__ import annotations
+
 import contextlib
 import inspect
 import itertools
