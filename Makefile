@@ -147,12 +147,12 @@ $B/registry.c: FORCE
 	   echo 'static nb_entry $(call plural,$k)_entries[$(words $(call names,$k)) + NB_PLUGIN_ROOM + 1] = {'; \
 	   $(call entries,$k) \
 	   echo '    {0}};'; \
-	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + NB_PLUGIN_ROOM + 1, nb_$(call kind,$k)_lacks};';) \
+	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + NB_PLUGIN_ROOM + 1, nb_$(call kind,$k)_lacks, sizeof(nb_$(call kind,$k)), nb_$(call kind,$k)_texts};';) \
 	   $(foreach k,$(OUTPUTS),for n in $(call names,$k); do echo "extern const nb_$(call kind,$k) nb_$(call kind,$k)_$$n;"; done; \
 	   echo 'static nb_entry $(call plural,$k)_entries[] = {'; \
 	   $(call entries,$k) \
 	   echo '    {0}};'; \
-	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + 1, NULL};';) \
+	   echo 'const nb_registry nb_$(call plural,$k) = {"$(call kind,$k)", "$(call plural,$k)", $(call plural,$k)_entries, $(words $(call names,$k)) + 1, NULL, 0, NULL};';) \
 	   echo 'const nb_registry *const nb_registries[] = {$(foreach k,$(KINDS),&nb_$(call plural,$k),) 0};'; \
 	   echo 'const nb_registry *const nb_outputs[] = {$(foreach k,$(OUTPUTS),&nb_$(call plural,$k),) 0};'; } > $@.$$$$.new; \
 	cmp -s $@.$$$$.new $@ && rm $@.$$$$.new || mv $@.$$$$.new $@
@@ -226,7 +226,7 @@ $B/nysbench: $B/src/main.o $(OBJ)
 	$Q$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@.new && ASAN_OPTIONS=detect_leaks=0 $@.new --version >/dev/null && mv $@.new $@
 
 # The same with forward passes in double precision (linalg/scalar.h), for tests against what others compute in double.
-DOUBLE := $(filter src/linalg/scalar.c src/layers/%.c src/attentions/%.c src/conformance/conformance_attentions.c src/api/attention.c src/commands/forward.c src/studies/forward/%.c src/studies/effect/%.c,$(SRC))
+DOUBLE := $(filter src/linalg/scalar.c src/layers/%.c src/attentions/%.c src/conformance/conformance_attentions.c src/api/attention.c src/commands/attend.c src/commands/forward.c src/studies/forward/%.c src/studies/effect/%.c,$(SRC))
 $B/double/%.o: %.c
 	@mkdir -p $(@D)
 	$Q$(CC) $(PLACE) $(CPPFLAGS) -DNB_DOUBLE_SCALAR $(CFLAGS) -MMD -MP -c $< -o $@

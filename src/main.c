@@ -140,7 +140,7 @@ int main(int argc, char **argv)
     const nb_command *command = argc > 1 ? nb_command_named(argv[1]) : NULL;
     /* A command that programs call for an answer at once computes nothing: it does without BLAS, whose start may take
      * another one of the program. */
-    bool at_once = command && command->place == 0;
+    bool at_once = command && command->place == 0 && !command->computes;
     bool ready = check_components(ctx) == NB_OK && (at_once || nb_blas_start(argv, ctx) == NB_OK);
     int code = ready ? dispatch(command, argc, argv, ctx) : fail(ctx);
     nb_servers_end();

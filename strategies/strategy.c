@@ -15,6 +15,8 @@ const char *const nb_pairing_names[] = {NB_PAIRING_NAMES, [NB_PAIRING_COUNT] = N
 const char *const nb_side_names[] = {
     [NB_SIDE_QUERIES] = "queries", [NB_SIDE_KEYS] = "keys", [NB_SIDE_JOINT] = "joint", [NB_SIDE_SHARED] = "shared"};
 
+const size_t nb_strategy_texts[] = {offsetof(nb_strategy, explanation), 0};
+
 const char *nb_strategy_lacks(const nb_component *component)
 {
     const nb_strategy *s = (const nb_strategy *)component;

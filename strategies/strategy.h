@@ -149,6 +149,7 @@ bool nb_pairing_shares(nb_pairing pairing);
 
 /* Returns the name of a missing kind-specific member of a plug-in's record, or NULL. */
 const char *nb_strategy_lacks(const nb_component *component);
+extern const size_t nb_strategy_texts[]; /* of its registry */
 
 /* For a strategy that scores queries by one formula and keys by another: tells where in `score` (points->n, zero) to
  * add the scores of the head's n queries and n keys, and with what weight. joint: a token's score is the mean of

@@ -79,11 +79,11 @@ def replaced_layers(text, count):
     return [int(number)]
 
 
-def library_attention(model, spec, seed, trial):
-    """A function as exact_attention of one attention of libnysbench; each layer is its first pass. One thread."""
+def library_attention(model, spec, seed, trial, plugins=()):
+    """A function as exact_attention of one attention of nysbench; each layer is its first pass. One thread."""
     import nysbench
     shapes = [(heads, model.n, model.d) for heads in (model.heads, model.key_heads, model.key_heads)]
-    how = {"threads": 1, "seed": seed, "trial": trial}
+    how = {"threads": 1, "seed": seed, "trial": trial, "plugins": plugins}
     try:
         opened = nysbench.Attention(spec, *shapes, causal=model.causal, **how)
     except nysbench.ArgumentError as error:
@@ -153,8 +153,8 @@ class Effects:
         self._kept.move_to_end(source)
         return self._kept[source]
 
-    def effect(self, source, spec, layers, seed=20260101, trial=0):
-        """What the attention `spec` of libnysbench does in `layers`, numbers or what replaced_layers takes.
+    def effect(self, source, spec, layers, seed=20260101, trial=0, plugins=()):
+        """What the attention `spec` of nysbench, or of its plug-ins, does in `layers`, numbers or what replaced_layers takes.
 
         Returns a dict:
           model_error         |output - exact| / |exact| of the final hidden states
@@ -171,7 +171,7 @@ class Effects:
         Raises Diverged, Refused, and nysbench's errors for a spec that is not allowed.
         """
         layers = replaced_layers(layers, self.model.layers) if isinstance(layers, (str, int)) else layers
-        return self.effect_of(source, library_attention(self.model, spec, seed, trial), layers)
+        return self.effect_of(source, library_attention(self.model, spec, seed, trial, plugins), layers)
 
     def effect_of(self, source, attention, layers):
         """effect, of a function as exact_attention."""

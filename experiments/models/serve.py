@@ -32,7 +32,7 @@ def describe(name, effects, question):
 def effect(name, effects, question):
     try:
         found = effects.effect(effects.sources[question["source"]], question["attention"], question["layers"],
-                               question["seed"], question["trial"])
+                               question["seed"], question["trial"], question.get("plugins", ()))
     except Diverged as why:
         return {"diverged": str(why)}
     except Refused as why:

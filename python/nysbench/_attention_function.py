@@ -35,6 +35,8 @@ seconds and a text that names the device.
 """
 
 TENSORS, ARRAYS = "torch", "numpy"
+WITHOUT_MASK = ("has no causal form, and the layer is causal: let it name the parameter causal, or say "
+                "nysbench.attention_function(causal=True) if it keeps to the mask by itself")
 LONGEST_DEVICE = 80
 
 
@@ -50,6 +52,12 @@ class AttentionFunction(Strategy):
         self.tensors = _wants_tensors(function) if tensors is None else tensors == TENSORS
         self.causal = "causal" in self.given if causal is None else flag("causal", causal)
         self.grouped, self.timed = flag("grouped", grouped), flag("timed", timed)
+        self.steps = callable(getattr(function, "extend", None)) and callable(getattr(function, "restart", None))
+
+    def piece(self):
+        """What takes the tokens that come next: its method extend, with the same settings."""
+        return AttentionFunction(self.function.extend, tensors=TENSORS if self.tensors else ARRAYS, causal=True, grouped=self.grouped,
+                                 name=f"{self.__name__}.extend")
 
     def _check(self):
         missing = [name for name in "qkv" if name not in self.given]
@@ -101,8 +109,7 @@ def attend(found, q, k, v, *, causal, seed, options=None, timed=False, gradients
     gradients: as torch has them switched on or off; else there are none.
     """
     if causal and not found.causal:
-        raise Mistake(f"{found.__name__} has no causal form, and the layer is causal: let it name the parameter causal, or say "
-                      "nysbench.attention_function(causal=True) if it keeps to the mask by itself")
+        raise Mistake(WITHOUT_MASK)
     heads = q.shape[0]
     if not found.grouped and k.shape[0] != heads:
         k, v = (_repeated(x, heads // x.shape[0]) for x in (k, v))
@@ -111,15 +118,17 @@ def attend(found, q, k, v, *, causal, seed, options=None, timed=False, gradients
     start = time.perf_counter()
     with contextlib.nullcontext() if gradients else _without_gradients(found):
         result = found.pick(values, options or {})
-        outputs, seconds, device = _parts(found, result)
+        outputs, seconds, device = _parts(result)
         if timed and seconds is None:
             _wait_for(outputs)
             seconds = time.perf_counter() - start
     expected = (heads, q.shape[1], v.shape[-1])
     outputs = outputs if hasattr(outputs, "detach") else np.asarray(outputs)
     if tuple(outputs.shape) != expected or not _holds_floats(outputs):
-        raise Mistake(f"{found.__name__} returned {_kind(outputs)} ({outputs.dtype}) of shape {tuple(outputs.shape)}; expected "
+        raise Mistake(f"returned {_kind(outputs)} ({outputs.dtype}) of shape {tuple(outputs.shape)}; expected "
                       f"real numbers of shape {expected}: heads, tokens and the dimension of v")
+    if str(getattr(outputs, "device", "")) == "meta":
+        raise Mistake("returned a tensor on the device meta, which has no numbers; expected one on the CPU or a GPU")
     return outputs, seconds, device or _device_of(outputs)
 
 
@@ -136,11 +145,6 @@ def attend_arrays(found, q, k, v, **given):
     return np.ascontiguousarray(outputs, dtype=np.float32), seconds, device
 
 
-def seed_of(seed, trial):
-    """The seed of a pass that no run asks for."""
-    return int(np.random.SeedSequence([seed, trial]).generate_state(1)[0])
-
-
 def attend_tensors(found, q, k, v, *, causal, seed):
     """The outputs (batch, heads, n, dv) of one that takes tensors, for tensors (batch, heads, n, ...); with gradients."""
     outputs = [attend(found, *one, causal=causal, seed=seed, gradients=True)[0] for one in zip(q, k, v)]
@@ -149,7 +153,7 @@ def attend_tensors(found, q, k, v, *, causal, seed):
 
 def _tensor(x, function):
     import torch
-    tensor, module = torch.from_numpy(x if x.flags.writeable else x.copy()), module_of(function)
+    tensor, module = torch.from_numpy(x if x.flags.writeable else x.copy()), module_of(getattr(function, "__self__", function))
     like = next((p for p in module.parameters() if p.is_floating_point()), None) if module is not None else None
     return tensor if like is None else tensor.to(device=like.device, dtype=like.dtype)
 
@@ -176,21 +180,21 @@ def _device_of(outputs):
     return f"{name}, {str(outputs.dtype).rpartition('.')[2]}"
 
 
-def _parts(found, result):
+def _parts(result):
     """Outputs, seconds and device of what it returned."""
     if not isinstance(result, tuple):
         return result, None, None
     if len(result) not in (2, 3):
-        raise Mistake(f"{found.__name__} returned {len(result)} values; expected outputs, or (outputs, seconds), or "
+        raise Mistake(f"returned {len(result)} values; expected outputs, or (outputs, seconds), or "
                       "(outputs, seconds, device)")
     outputs, seconds, device = (*result, None)[:3]
     if seconds is not None:
         number = seconds.item() if hasattr(seconds, "item") and getattr(seconds, "ndim", 1) == 0 else seconds
         if isinstance(number, bool) or not isinstance(number, numbers.Real) or not 0 <= number < math.inf:
-            raise Mistake(f"{found.__name__} returned {_kind(seconds)} beside its outputs; expected seconds, a number of 0 or more")
+            raise Mistake(f"returned {_kind(seconds)} beside its outputs; expected seconds, a number of 0 or more")
         seconds = float(number)
     if device is not None and (not isinstance(device, str) or len(device.encode()) > LONGEST_DEVICE or not device.isprintable()):
-        raise Mistake(f"{found.__name__} returned the device {device!r:.100}; expected a text of at most {LONGEST_DEVICE} bytes in "
+        raise Mistake(f"returned the device {device!r:.100}; expected a text of at most {LONGEST_DEVICE} bytes in "
                       "one line")
     return outputs, seconds, device
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _library
 from ._errors import ArgumentError, Error
-from ._identity import digest
+from ._identity import likeness
 from ._library import CoreFunction, PickFunction, library
 from ._session import command, key_of
 from ._strategy import file_of, without_options
@@ -24,7 +24,7 @@ class Callback:
     def __init__(self, function):
         found = without_options(function)
         self.name, self.function, self._raised = found.__name__, found, []
-        self.told = command(key_of(found, digest(found.identity)), found)  # its name in messages, and its seeds
+        self.told = command(key_of(found, likeness(found.identity)), found)  # its name in messages, and its seeds
         kind, add = (CoreFunction, library.nysbench_add_core) if found.kind == "core" else (PickFunction, library.nysbench_add_strategy)
         called = kind(functools.partial(_call, found, self._raised))
         # A handle of its own, since the thread's may be at work when this object ends: within a callback.

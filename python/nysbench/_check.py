@@ -2,14 +2,21 @@
 """The conformance checks of the program, on a function of this session."""
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ._errors import ArgumentError
+import numpy as np
+
+from ._errors import ArgumentError, Error
 from ._experiment import Functions
+from ._layers import Attention
 from ._session import Session
+from .serve import find, line_of, load, told
 
 
 @dataclass(frozen=True)
@@ -30,20 +37,23 @@ def check(function: Callable, *, timeout: float = 60) -> list[Check]:
 
     The checks of attentions: outputs are finite, the same for one seed, and the input is left as it is (output); under a
     mask, outputs up to a token stay when later tokens change, at several tokens of 1,024 (causal); and others that are
-    about attentions in C. timeout: seconds for each check on each input.
+    about attentions in C. One with methods extend and restart also takes its tokens piece by piece (steps). timeout: seconds for each check on each input.
 
     Returns a Check for each, as `nysbench check` prints them: name, passed, says.
     """
     with tempfile.TemporaryDirectory(prefix="nysbench-check-") as folder:
         functions = Functions(Path(folder), False, False)
         spec, label = functions.bare_spec(function, None)
-        kind, lines = functions.found[spec].kind, []
+        found, lines = functions.found[spec], []
         status, out = Session(functions.served, Path(folder)).run(
-            ["check", "--kind", kind, f"--timeout={timeout}", spec], lines.append)
+            ["check", "--kind", found.kind, f"--timeout={timeout}", spec], lines.append)
     errors = [line.partition("error: ")[2] for line in lines if "error: " in line]
     if status not in (0, 1):
         raise ArgumentError("\n".join(errors) or f"the program ended with status {status}")
-    return list(_checks(out.replace("\n    ", " "), label))
+    checks = list(_checks(out.replace("\n    ", " "), label))
+    if hasattr(found.function, "extend") and found.kind == "attention":
+        checks = [_check_steps(found) if one.name == "steps" else one for one in checks]
+    return checks
 
 
 def _checks(text, label):
@@ -52,3 +62,46 @@ def _checks(text, label):
         if verdict in ("PASS", "FAIL"):
             name, _, says = rest.rpartition("), ")[2].partition(": ") if "), " in rest else rest.partition(", ")[2].partition(": ")
             yield Check(name, verdict == "PASS", says.replace("command(run=", f"{label} = command(run="))
+
+
+_HEADS, _TOKENS, _D = 2, 96, 8
+_PIECES = (1, 1, 1, 53, *[1] * 40)
+_ROUNDING = 1e-3
+
+
+def _check_steps(found):
+    """Piece by piece, twice, against one pass."""
+    q, k, v = np.random.default_rng(1).standard_normal((3, _HEADS, _TOKENS, _D)).astype(np.float32)
+    try:
+        layer = Attention(found, q.shape, causal=True)
+        one = layer(q, k, v)
+        for turn in ("", " after restart()"):
+            layer.restart()
+            ends = np.cumsum(_PIECES)
+            new = np.concatenate([layer.extend(*(x[:, end - count:end] for x in (q, k, v))) for count, end in zip(_PIECES, ends)], axis=1)
+            wrong = np.argwhere(~(np.abs(new - one) <= _ROUNDING * np.maximum(1, np.abs(one))))
+            if len(wrong):
+                head, token, at = wrong[wrong[:, 1].argmin()]
+                return Check("steps", False, f"piece by piece{turn}, the output of token {token} of {_TOKENS} in head {head} is "
+                             f"{new[head, token, at]:.6g}, and {one[head, token, at]:.6g} in one pass")
+    except Exception as error:  # whatever the function raises
+        return Check("steps", False, str(error) if isinstance(error, Error) else line_of(error))
+    return Check("steps", True, "piece by piece has the outputs of one pass")
+
+
+def main(what, timeout):
+    """nysbench check FILE.py[:NAME]: the exit status."""
+    path, name = what.rsplit(":", 1) if not what.endswith(".py") else (what, None)
+    try:
+        found = find(load(path), name, path)
+        checks = check(found, timeout=float(timeout))
+    except Exception as error:  # the user's file may raise anything
+        print(f"nysbench: error: {error if isinstance(error, (Error, TypeError)) else told(error, path)}", file=sys.stderr)
+        return 2
+    width = int(os.environ.get("COLUMNS") or (os.get_terminal_size().columns if sys.stdout.isatty() else 0))
+    for one in checks:
+        line = f"{'PASS' if one.passed else 'FAIL'} {found.__name__}, {one.name}: {one.says}"
+        print(textwrap.fill(line, width, subsequent_indent="    ") if width else line)
+    failed = sum(not one.passed for one in checks)
+    print(f"{failed} of {len(checks)} checks failed")
+    return int(failed > 0)

@@ -152,7 +152,8 @@ class _Model:
         layers, (hidden, foretold) = self.exact(question["source"])
         attention = self.attention(question["attention"])
         with patch(self.model, attention, question["layers"], threads=1, seed=question["seed"], trial=question["trial"],
-                   check=False, backend=None if callable(attention) else "c"):  # the other columns are of the library's draws
+                   check=False, plugins=question.get("plugins", ()),
+                   backend=None if callable(attention) else "c"):  # the other columns are of the library's draws
             new_hidden, new_foretold = self.outputs(question["source"])
         if not np.isfinite(new_hidden).all():
             return {"diverged": "the last hidden states are not finite"}

@@ -76,7 +76,7 @@ def run(config: str | os.PathLike | Mapping[str, Any] | None = None, *, heads: A
         options = [("jobs", jobs), ("timeout", timeout), ("retry", retry)]
         arguments = [f"--{name}={value}" for name, value in options if value is not None]
         _run(config, keys, results, arguments, functions, {}, Progress(progress, functions.notes))
-        return results.keep(functions.notes, keys.get("plugins", ()))
+        return results.keep(functions.notes)
 
 
 def run_served(make_keys, served, folder, jobs, progress):
@@ -101,13 +101,17 @@ class _Results:
     def __enter__(self):
         return self
 
-    def keep(self, notes, plugins=()):
+    def keep(self, notes):
         self.kept = True
-        return Run(self.folder, notes, self.temporary, [plugins] if isinstance(plugins, str) else plugins)
+        return Run(self.folder, notes, self.temporary, _plugins(self.folder))
 
-    def __exit__(self, *_):
+    def __exit__(self, _, error, __):
         if self.temporary and not self.kept:
             self.temporary.remove()
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(f"{error if str(error) else 'interrupted'}; " + (
+                "with folder=... what was measured would be kept" if self.temporary else
+                f"what was measured is kept, and the same call goes on: {self.folder}")) from None
 
 
 _OF_FOLDERS = "--fresh measures all rows again"  # the end of a warning about rows that are kept for another run
@@ -134,6 +138,13 @@ def _run(config, keys, results, arguments, functions, served, progress):
     for line in [*shown.warnings, *shown.errors, *found]:
         if not (results.temporary and line.endswith(_OF_FOLDERS)):
             warn(line)
+
+
+def _plugins(folder):
+    """The plug-ins of the experiment that has just run there: resolved.yaml has them, whatever named them, a line each."""
+    text = (folder / "resolved.yaml").read_text(encoding="utf-8")
+    listed = re.search(r"^plugins:.*\n((?: +- .*\n)*)", text, re.MULTILINE)
+    return [os.path.abspath(json.loads(line.strip(" -"))) for line in listed[1].splitlines()] if listed else []
 
 
 def _failures(folder):
@@ -278,11 +289,14 @@ class _Served:
         self.trusted, self.doubt = found.is_random, None
 
     def __call__(self, question, waited_s):
-        said = answer(self.found, {}, question, self.path)
-        if "done" in said and not self.trusted:
-            start, self.trusted = time.perf_counter(), True
-            self._try_again(question)
-            waited_s += time.perf_counter() - start
+        try:
+            said = answer(self.found, {}, question, self.path)
+            if "done" in said and not self.trusted:
+                start, self.trusted = time.perf_counter(), True
+                self._try_again(question)
+                waited_s += time.perf_counter() - start
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"interrupted in {self.found.__name__}") from None
         return {**said, "waited_s": waited_s}
 
     def _try_again(self, question):

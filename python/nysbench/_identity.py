@@ -37,6 +37,11 @@ def digest(function):
     return _walked(function).digest()
 
 
+def likeness(function):
+    """The same digest without what cannot be told, for random draws: it is no new one each time."""
+    return _walked(function).hash.hexdigest()[:16]
+
+
 def unfollowed(function):
     """The names by which a function reads what its digest does not see, such as open, sorted, as far as code tells."""
     walk = _walked(function)

@@ -16,15 +16,12 @@ from numpy.typing import ArrayLike
 
 from . import _library
 from ._arrays import FLOAT32, LARGEST_INT, LARGEST_SEED, SEED, address, doubt_layout, flag, integer, real_array
-from ._attention_function import attend_arrays, seed_of
-from ._callbacks import Callback, raising
-from ._errors import ArgumentError, NumericError, ShapeError, error
+from ._attending import InLibrary, InProgram, OfFunction, works_elsewhere
+from ._callbacks import Callback
+from ._errors import ArgumentError, ShapeError
 from ._heads import LARGEST_TRIAL
-from ._library import library, text
-from ._strategy import Mistake, without_options
-
-_forward, _extend = library.nysbench_attention_forward, library.nysbench_attention_extend
-_restart = library.nysbench_attention_restart
+from ._library import text
+from ._strategy import without_options
 
 # Opened attentions that `attention` keeps in each thread: no more than so many, and none that holds more memory.
 KEPT, KEPT_BYTES = 8, 2**26
@@ -36,7 +33,8 @@ _all = weakref.WeakSet()
 def _in_child():
     """A child of fork has none of its parent's threads: what is open is opened anew, since to free it would wait for them."""
     for opened in _all:
-        opened._pointer, opened._lock = None, threading.Lock()
+        opened._inner.forget()
+        opened._lock = threading.Lock()
     _of_thread.__dict__.clear()
 
 
@@ -83,13 +81,15 @@ def _layer(q, k, v, causal):
 class Attention:
     """An attention that is ready for passes over layers of one shape.
 
-    spec: a registered attention with its options, such as "nystrom(landmarks=64)"; see names("attention").
+    spec: a registered attention with its options, such as "nystrom(landmarks=64)", see names("attention"), or a program,
+        command(run="python3 mine.py"); or a function or module, as for run.
     q, k, v: shapes, (heads, n, d) or (batch, heads, n, d). Fewer key heads than heads: the heads of a group, which
         follow each other, share a key head. None: k is like q, and v like k.
     strategy: a function that picks the landmarks, as for run, in the place of the spec's strategy.
     causal: whether a query sees only the keys up to its own.
     threads: None is one for each CPU. The outputs have the same bits for any number.
     seed, trial: of the random stream; None is the seed 20260101.
+    plugins: shared objects whose components the spec names.
 
     >>> layer = nysbench.Attention("streamed", (4, 32, 8))
     >>> layer(*np.zeros((3, 4, 32, 8), np.float32)).shape
@@ -99,36 +99,19 @@ class Attention:
     and TypeError for an argument of the wrong type, such as an array instead of its shape.
     """
 
-    def __init__(self, spec: str, q: Sequence[int], k: Sequence[int] | None = None, v: Sequence[int] | None = None, *,
+    def __init__(self, spec: str | Callable, q: Sequence[int], k: Sequence[int] | None = None, v: Sequence[int] | None = None, *,
                  causal: bool = False, threads: int | None = None, seed: int | None = None, trial: int = 0,
-                 strategy: Callable | None = None):
+                 strategy: Callable | None = None, plugins: Sequence[str | os.PathLike] = ()):
         k = q if k is None else k
         self._q, self._k, self._v = _shape("q", q), _shape("k", k), _shape("v", k if v is None else v)
-        self._layer = _layer(self._q, self._k, self._v, causal)
+        layer = _layer(self._q, self._k, self._v, causal)
         self._out = self._q[:-1] + self._v[-1:]
-        self._callbacks = [] if strategy is None else [Callback(strategy)]
-        self._spec = text("spec", spec if strategy is None else with_strategy(spec, self._callbacks[0].spec))
-        self._threads = 0 if threads is None else integer("threads", threads, 1, LARGEST_INT)
-        self._seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
-        self._trial = integer("trial", trial, 0, LARGEST_TRIAL)
-        self._lock, self._pointer = threading.Lock(), None
-        self._ready()
+        threads = 0 if threads is None else integer("threads", threads, 1, LARGEST_INT)
+        seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
+        trial = integer("trial", trial, 0, LARGEST_TRIAL)
+        self._lock = threading.Lock()
+        self._inner = _opened_for(spec, layer, threads, seed, trial, strategy, plugins)
         _all.add(self)
-
-    def _ready(self):
-        """Its pointer; in a child of fork it is opened here."""
-        if self._pointer is None:
-            pointer = ctypes.c_void_p()
-            with raising(*self._callbacks):
-                _library.handle().call(library.nysbench_attention_new, self._spec, ctypes.byref(self._layer), self._threads,
-                                       self._seed, self._trial, ctypes.byref(pointer))
-            self._pointer, self._process = pointer, os.getpid()
-        return self._pointer
-
-    def __del__(self, free=library.nysbench_attention_free, process=os.getpid):
-        # A child of fork frees other threads' thread-locals before it calls _in_child.
-        if getattr(self, "_process", None) == process():
-            free(self._pointer)
 
     def __reduce_ex__(self, protocol):
         raise TypeError("an Attention cannot be copied or pickled: open another one")
@@ -148,8 +131,9 @@ class Attention:
         """The outputs of the next tokens of a causal layer, a prompt or one at a time: (heads, tokens, dv).
 
         q, k, v, out: as in a call, with some of the tokens that it was opened for; they come after those of the calls of
-        extend before, and have the bits that one pass over all gives them. For attentions whose state allows it:
-        ArgumentError for the others, ShapeError behind the last token; restart() begins with the first one.
+        extend before, and have the bits that one pass over all gives them. For attentions whose state allows it, and
+        objects with methods extend(q, k, v) and restart(): ArgumentError for the others, ShapeError behind the last token;
+        restart() begins with the first one.
         """
         doubt_layout("q", self._q)
         q, k, v = _arrays(q, k, v)
@@ -162,32 +146,40 @@ class Attention:
             raise ShapeError(f"q {q.shape}, k {k.shape}, v {v.shape}, but opened for {self._q}, {self._k}, {self._v}")
         given = out is not None
         out = _checked_out(out, shapes[3]) if given else np.empty(shapes[3], FLOAT32)
-        places = address(q), address(k), address(v), address(out)
-        if given and _overlap(out, places[3], (q, k, v), places):
+        if given and _overlap(out, (q, k, v)):
             raise ArgumentError("out: shares memory with an input")
         with self._lock:
-            pointer = self._ready()
-            if restart:
-                _restart(pointer)
-            status = _forward(pointer, *places) if tokens is None else _extend(pointer, tokens, *places)
-            if status:
-                with raising(*self._callbacks):
-                    raise error(status, library.nysbench_attention_message(pointer).decode(errors="replace"))
+            self._inner.attend(q, k, v, out, restart, tokens)
         return out
 
     def restart(self):
         """The next pass is the first one again, for attentions that keep landmarks or features between passes; the next
         tokens of extend are the first ones."""
         with self._lock:
-            _restart(self._ready())
+            self._inner.restart()
 
     @property
     def cost(self):
         """The Cost of the last pass."""
-        found = _library.Cost()
         with self._lock:
-            library.nysbench_attention_cost(self._ready(), ctypes.byref(found))
-        return Cost(found.seconds, found.multiplications, found.bytes)
+            return Cost(*self._inner.cost())
+
+
+def _opened_for(spec, layer, threads, seed, trial, strategy, plugins):
+    """What makes the passes."""
+    plugins = [plugins] if isinstance(plugins, (str, os.PathLike)) else list(plugins)
+    if callable(spec):
+        found = without_options(spec, "attention")
+        if strategy is not None:
+            raise ArgumentError(f"strategy: {found.__name__} is a function, which picks no landmarks by a strategy")
+        return OfFunction(found, layer, seed, trial)
+    written = text("spec", spec)  # TypeError for what is none
+    if strategy is None and works_elsewhere(spec, plugins):
+        return InProgram(spec, layer, threads, seed, trial, plugins)
+    callbacks = [] if strategy is None else [Callback(strategy)]
+    if callbacks:
+        written = text("spec", with_strategy(spec, callbacks[0].spec))
+    return InLibrary(written, layer, threads, seed, trial, callbacks)
 
 
 def with_strategy(spec, strategy):
@@ -199,10 +191,10 @@ def _arrays(q, k, v):
     return real_array("q", q, FLOAT32), real_array("k", k, FLOAT32), real_array("v", v, FLOAT32)
 
 
-def _overlap(out, place, inputs, places):
-    """Whether the entries of one of the inputs, which begin at `places`, are those of out, which begin at `place`."""
-    end = place + out.nbytes
-    return any([at < end and place < at + x.nbytes for x, at in zip(inputs, places)])
+def _overlap(out, inputs):
+    """Whether the entries of one of the inputs are those of out."""
+    place, places = address(out), [address(x) for x in inputs]
+    return any([at < place + out.nbytes and place < at + x.nbytes for x, at in zip(inputs, places)])
 
 
 def _checked_out(out, shape):
@@ -215,7 +207,7 @@ def _checked_out(out, shape):
 
 def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str | Callable, *, causal: bool = False, threads: int | None = None,
               seed: int | None = None, trial: int = 0, strategy: Callable | None = None,
-              out: np.ndarray | None = None) -> np.ndarray:
+              plugins: Sequence[str | os.PathLike] = (), out: np.ndarray | None = None) -> np.ndarray:
     """The outputs of all heads of a layer: what Attention(spec, ...)(q, k, v, out) gives in its first pass.
 
     >>> q, k, v = np.random.default_rng(1).standard_normal((3, 2, 32, 8))
@@ -224,34 +216,33 @@ def attention(q: ArrayLike, k: ArrayLike, v: ArrayLike, spec: str | Callable, *,
     >>> exact.shape, bool(np.linalg.norm(landmarks - exact) < np.linalg.norm(exact))
     ((2, 32, 8), True)
 
-    Arguments are those of Attention and of its call; q, k and v may also be (n, d), one head. Each call is independent of earlier ones. For speed, each thread
-    keeps its eight most recent attentions open, unless one holds more than 64 MiB. The spec may be a function or module, as
-    for run: f(q, k, v) of an input's arrays, each float32 (heads, n, d), returns (heads, n, dv).
+    Arguments are those of Attention and of its call; q, k and v may also be (n, d), one head. Each call is independent of
+    earlier ones. For speed, each thread keeps its eight most recent attentions open, unless one holds more than 64 MiB. The
+    spec may be a function or module, as for run: f(q, k, v) of an input's arrays, each float32 (heads, n, d), returns
+    (heads, n, dv).
     """
     q, k, v = _arrays(q, k, v)
-    settings = {"causal": causal, "threads": threads, "seed": seed, "trial": trial, "strategy": strategy}
+    how = {"causal": causal, "threads": threads, "seed": seed, "trial": trial, "strategy": strategy, "plugins": plugins}
     if q.ndim == k.ndim == v.ndim == 2:  # one head
-        found = attention_of_layer(q[None], k[None], v[None], spec, **settings, out=None if out is None else out[None])
+        found = attention_of_layer(q[None], k[None], v[None], spec, **how, out=None if out is None else out[None])
         return found[0] if out is None else out
     doubt_layout("q", q.shape)
-    return attention_of_layer(q, k, v, spec, **settings, out=out)
+    return attention_of_layer(q, k, v, spec, **how, out=out)
 
 
-def attention_of_layer(q, k, v, spec, *, causal=False, threads=None, seed=None, trial=0, strategy=None, out=None):
+def attention_of_layer(q, k, v, spec, *, causal=False, threads=None, seed=None, trial=0, strategy=None, plugins=(), out=None):
     """The same for float32 arrays in C order that are (heads, n, d) or (batch, heads, n, d) for sure."""
-    if callable(spec):
-        return _function_outputs(spec, q, k, v, causal, strategy, seed, trial, out)
-    if strategy is not None:
-        return Attention(spec, q.shape, k.shape, v.shape, causal=causal, threads=threads, seed=seed, trial=trial,
-                         strategy=strategy)._pass(q, k, v, out, False)
-    key = (spec, q.shape, k.shape, v.shape, causal, threads, seed, trial)
+    how = {"causal": causal, "threads": threads, "seed": seed, "trial": trial, "plugins": plugins}
+    if callable(spec) or strategy is not None:
+        return Attention(spec, q.shape, k.shape, v.shape, strategy=strategy, **how)._pass(q, k, v, out, False)
+    key = (spec, q.shape, k.shape, v.shape, causal, threads, seed, trial, plugins and tuple(plugins))
     opened = _opened()
     try:
         ready = opened.pop(key, None)  # and back, as the latest, if the pass succeeds
     except TypeError:  # an argument that is no key, such as a list: wrong, or an integer in an array
-        return Attention(spec, *key[1:4], causal=causal, threads=threads, seed=seed, trial=trial)._pass(q, k, v, out, False)
+        return Attention(spec, *key[1:4], **how)._pass(q, k, v, out, False)
     if ready is None:
-        ready = Attention(spec, q.shape, k.shape, v.shape, causal=causal, threads=threads, seed=seed, trial=trial)
+        ready = Attention(spec, q.shape, k.shape, v.shape, **how)
         result = ready._pass(q, k, v, out, False)
         if ready.cost.bytes > KEPT_BYTES:
             return result
@@ -261,25 +252,6 @@ def attention_of_layer(q, k, v, spec, *, causal=False, threads=None, seed=None, 
     if len(opened) > KEPT:
         opened.popitem(last=False)
     return result
-
-
-def _function_outputs(function, q, k, v, causal, strategy, seed, trial, out):
-    """The outputs of a function for q (heads, n, d) or (batch, heads, n, d)."""
-    found = without_options(function, "attention")
-    if strategy is not None:
-        raise ArgumentError(f"strategy: {found.__name__} is a function, which picks no landmarks by a strategy")
-    layer = _layer(q.shape, k.shape, v.shape, causal)
-    seed = seed_of(integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED), integer("trial", trial, 0, LARGEST_TRIAL))
-    outputs = np.empty(q.shape[:-1] + v.shape[-1:], FLOAT32) if out is None else _checked_out(out, q.shape[:-1] + v.shape[-1:])
-    batch = [(q, k, v, outputs)] if q.ndim == 3 else zip(q, k, v, outputs)
-    for *arrays, place in batch:
-        try:
-            place[...] = attend_arrays(found, *(x.view() for x in arrays), causal=bool(layer.causal), seed=seed)[0]
-        except Mistake as mistake:
-            raise ArgumentError(str(mistake)) from None
-    if not np.isfinite(outputs).all():
-        raise NumericError(f"{found.__name__}: outputs are not finite")
-    return outputs
 
 
 def _opened():

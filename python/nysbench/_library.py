@@ -88,6 +88,7 @@ FUNCTIONS = {
     "nysbench_attention_forward": (c_int, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
     "nysbench_attention_extend": (c_int, c_void_p, c_int, c_void_p, c_void_p, c_void_p, c_void_p),
     "nysbench_attention_restart": (None, c_void_p),
+    "nysbench_attention_seed": (c_int, c_void_p, c_char_p, c_int64, c_int, POINTER(c_uint64)),
     "nysbench_attention_cost": (None, c_void_p, POINTER(Cost)),
 }
 

@@ -2,12 +2,14 @@
 """What a run has found: every number is the program's, which this module asks."""
 from __future__ import annotations
 
+import contextlib
 import html
 import io
 import json
 import os
 import shutil
 import tarfile
+import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +19,7 @@ from ._arrays import flag
 from ._errors import ArgumentError, Error
 from ._plot import Plot
 from ._program import ask
-from ._runs import described_columns, frame_of, row_arrays, rows
+from ._runs import described_columns, frame_of, row_arrays, rows, unit
 from ._temporary import make_folder
 
 if TYPE_CHECKING:
@@ -25,9 +27,72 @@ if TYPE_CHECKING:
     import pandas
     Table = Union[pandas.DataFrame, list[dict]]
 
-_SHORT = ("model", "method", "strategy", "attention", "core", "kernel", "pairing", "factors", "landmarks", "ratio", "difference", "low", "high", "verdict",
-          "why", "sources")
-_ALWAYS = ("method", "landmarks", "ratio", "low", "high", "verdict", "why", "sources")
+_FIGURES = ("ratio", "front", "effect", "coherence")  # the first that there is stands under a comparison
+
+# What the columns of `compare` say, but for those that a row of the run has.
+_MEANINGS = {
+    "method": "what is compared with the baseline",
+    "baseline": "what it is compared with",
+    "by": "the column that method and baseline are values of",
+    "metric": "the column whose values are compared",
+    "model": "the model that the heads are of, or the generated problem; all: each counts the same",
+    "input": "how files of heads are read, where the run reads those of one model in several ways",
+    "ratio": "the method's metric over the baseline's: geometric mean over sources",
+    "difference": "the method's metric minus the baseline's: mean over sources",
+    "low": "lower end of the 95 % interval, or of that of `confidence`, over sources and trials",
+    "high": "its upper end",
+    "verdict": "better, worse, equivalent, undecided, exact, none or refused (nysbench help comparing)",
+    "why": "why there is no verdict, or none is sure",
+    "heads_differ": "on which heads the method is surely better and surely worse; empty: on none",
+    "far_trial": "the trial that is far from the others; empty: none",
+    "disturbed": "pairs of times of which other programs or workers disturbed one",
+    "sources": "texts, images, recordings or draws of data",
+    "heads": "heads of all sources",
+    "pairs": "pairs of rows that have a result each",
+    "trials": "trials that all sources have",
+    "t_p": "p of the t test over sources and trials",
+    "t_holm_p": "the same, corrected for all lines of the model (Holm); the verdict's",
+    "wilcoxon_p": "p of Wilcoxon's signed ranks over sources, without the luck of trials",
+    "holm_p": "the same, corrected for all lines of the model (Holm)",
+    "bootstrap_low": "lower end of the bootstrap interval (BCa) over sources",
+    "bootstrap_high": "its upper end",
+    "median": "median over sources",
+    "hodges_lehmann": "Hodges and Lehmann's estimate over sources",
+    "hodges_lehmann_low": "lower end of its interval",
+    "hodges_lehmann_high": "its upper end",
+    "wins": "share of the sources on which the method is better, of those that differ",
+    "wins_low": "lower end of its interval",
+    "wins_high": "its upper end",
+    "sources_below": "sources with less of the metric than the baseline",
+    "sources_above": "sources with more",
+    "sources_equal": "sources with as much",
+    "ties": "pairs that differ by rounding alone",
+    "noise": "pairs in which neither is above its rounding, which do not count",
+    "exact": "pairs in which the method is exact but for rounding, which do not count",
+    "exact_baseline": "pairs in which the baseline is",
+    "missing": "pairs in which the method has no result",
+    "missing_baseline": "pairs in which the baseline has none",
+    "skipped": "of the missing: those that the method refused",
+    "skipped_baseline": "those that the baseline refused",
+    "neither": "pairs in which neither has a result",
+    "infinite": "heads whose ratio is 0 or infinite",
+    "icc": "how alike the heads of a source are; 0: not at all",
+    "design_effect": "how much larger the variance of the mean is for that",
+    "effective": "how many independent heads the heads are worth",
+    "sd": "standard deviation over sources, of a ratio on logarithms",
+    "se": "standard error of the mean, likewise",
+    "se_trials": "the part of it that is the luck of trials",
+    "df": "degrees of freedom of the interval",
+    "wilcoxon_w": "Wilcoxon's statistic",
+    "sign_p": "p of the sign test over sources",
+    "equivalence_p": "p of two one-sided t tests for a ratio within the margin",
+    "more_sources": "about how many more sources would decide; empty: it is decided, or they would not",
+}
+# Those that are shown unless all are wanted, as many as a notebook shows whole: before the settings and behind them; and
+# settings that a whole run has, and no line.
+_BEFORE = ("method", "baseline", "metric", "model")
+_BEHIND = ("input", "ratio", "difference", "low", "high", "verdict", "why", "heads_differ", "disturbed", "sources", "t_p", "t_holm_p")
+_OF_RUN = ("rows", "engine", "precision", "cold", "quality", "quality_rows")
 
 
 class Temporary:
@@ -98,14 +163,22 @@ class Run:
         baseline: a name, spec or label; None: the run's; "all": each pair. by: the column that is compared, such as
             "core"; None: the strategy. metric: a column such as "output_error"; None: the study's first. where: {column:
             value}. pool: a column over which is averaged, such as "landmarks".
-        by_model: lines of each model too. full: all columns, which `nysbench help compare` explains. choices: its other
-            options, such as confounded="pairing", failures="worst" or margin=1.05.
+        by_model: lines of each model too. full: all columns that there are. choices: other options of `nysbench compare`,
+            such as confounded="pairing", failures="worst" or margin=1.05.
 
-        A line without a verdict has the reason in `why`. Returns a DataFrame, or a list of dicts without pandas.
+        The columns are the same whatever the data: method, baseline, metric, model, all settings in which lines may differ,
+        the answer with its p-values, and in `why` the reason of a line without a verdict. Returns a DataFrame, whose `attrs`
+        have units and meanings, or a list of dicts without pandas.
         """
         options = _options(baseline=baseline, by=by, metric=metric, where=where, pool=pool, **choices)
-        lines = self._ask("compare", *options, *(["--by-model"] if flag("by_model", by_model) else []))
-        return self._frame(lines if flag("full", full) else self._short(lines))
+        lines = self._ask("compare", *options)
+        if not flag("by_model", by_model):
+            lines = [line for line in lines if line["model"] == "all"]
+        frame = frame_of(lines if flag("full", full) else self._short(lines), _meanings(lines))
+        measured = lines and "difference" in lines[0] and unit(lines[0]["metric"])
+        if measured and frame is not lines:
+            frame.attrs["units"].update({name: measured for name in ("difference", "low", "high", "median") if name in frame})
+        return frame
 
     def tables(self) -> str:
         """Which tables there are, a line each."""
@@ -151,17 +224,16 @@ class Run:
         return "\n".join([self._compared("table").rstrip("\n"), *self.notes])
 
     def _repr_html_(self):
-        """The comparison, and the figure of ratios where it can be drawn."""
-        text = self._compared("json")
-        lines = self._short(json.loads(text)) if text.startswith("[") else []
-        if not lines:
-            return f"<pre>{html.escape(repr(self))}</pre>"
-        try:
-            figure = self.plot("ratio")._repr_html_()
-        except Error:
-            figure = ""
+        """What `print` shows, as HTML, and the figure that belongs to it where it can be drawn."""
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        return f"<div>{_html_table(lines)}{notes}{figure}</div>"
+        return f"<div>{self._compared('html')}{notes}{self._figure()}</div>"
+
+    def _figure(self):
+        for kind in _FIGURES:
+            with contextlib.suppress(Error), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what it does not draw
+                return self.plot(kind)._repr_html_()
+        return ""
 
     def _compared(self, form):
         """The comparison of strategies, or of cores where there is one strategy alone; else the list of tables."""
@@ -170,15 +242,14 @@ class Run:
                 return self._call("compare", *options, "-f", form)
             except ArgumentError:  # there is nothing to compare
                 continue
-        return self._call("table")
+        return self._call("table", "-f", form)
 
     def _short(self, lines):
-        """The columns that say something, with labels: those that differ between lines, and the answer."""
-        if not lines:
-            return lines
-        labels = self._labels()
-        there = [name for name in _SHORT if any(line.get(name) is not None for line in lines)]
-        kept = [name for name in there if name in _ALWAYS or len({str(line[name]) for line in lines}) > 1]
+        """The columns that most want, with labels: settings stand behind the model."""
+        labels = self._labels() if lines else {}
+        names = list(lines[0]) if lines else []
+        settings = [name for name in names if name not in _MEANINGS and name not in _OF_RUN]
+        kept = [name for name in [*_BEFORE, *settings, *_BEHIND] if name in names]
         return [{name: labels.get(line[name], line[name]) for name in kept} for line in lines]
 
     def _labels(self):
@@ -198,6 +269,13 @@ class Run:
 
     def _frame(self, lines):
         return frame_of(lines, described_columns())
+
+
+def _meanings(lines):
+    """What the columns of a comparison say: its own, and settings, before which `setting_` stands where a name is taken."""
+    described = described_columns()
+    of_setting = {name: described.get(name.removeprefix("setting_")) for name in (lines[0] if lines else ())}
+    return {**{name: meaning for name, meaning in of_setting.items() if meaning}, **_MEANINGS}
 
 
 def _unpacked(packed, original, notes, plugins):
@@ -230,14 +308,3 @@ def _text(value):
     if isinstance(value, (list, tuple, range)):
         return f"[{', '.join(map(str, value))}]"
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
-
-
-def _html_table(lines):
-    """A table that takes its colours from the page around it."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in lines[0])
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(_shown(value))}</td>" for value in line.values()) + "</tr>" for line in lines)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _shown(value):
-    return "-" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)

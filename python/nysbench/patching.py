@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ._arrays import LARGEST_SEED, SEED, flag, integer, integers
-from ._attention_function import attend_tensors, seed_of
+from ._attending import drawn_seed
+from ._attention_function import attend_tensors
 from ._attention_interface import check_outputs, full_precision, layer_number, needs, off_by, require_model, taken_over
 from ._errors import ArgumentError
 from ._heads import LARGEST_TRIAL
@@ -19,14 +23,15 @@ from ._strategy import Mistake, without_options
 
 @contextlib.contextmanager
 def patch(model: Any, spec: str | Callable, layers: Sequence[int] | None = None, *, threads: int | None = None, seed: int | None = None,
-          trial: int = 0, strategy: Callable | None = None, check: bool = True, backend: str | None = None) -> Iterator[None]:
+          trial: int = 0, strategy: Callable | None = None, plugins: Sequence[str | os.PathLike] = (), check: bool = True,
+          backend: str | None = None) -> Iterator[None]:
     """While the context lasts, the self-attention of a model's layers is a registered one.
 
     >>> with torch.no_grad(), nysbench.patch(model, "nystrom(strategy=kmeans, landmarks=8)", layers=[1]):
     ...     outputs = model(**inputs[0])
 
     model: a module of transformers, whole or a part (model.encoder), whose attention is sdpa or eager.
-    spec, threads, seed, trial, strategy: as for nysbench.attention; each layer gets the same seed. A function or module that
+    spec, threads, seed, trial, strategy, plugins: as for nysbench.attention; each layer gets the same seed. A function or module that
         takes tensors gets the model's own, on its device and in its type, without gradients.
     layers: a list of numbers, the last in the names of the modules (encoder.layer.3.attention.self is 3); None: all. In a model
         of an encoder and a decoder a number names a layer of each. Other layers, and cross-attention, stay as they are.
@@ -49,11 +54,14 @@ def patch(model: Any, spec: str | Callable, layers: Sequence[int] | None = None,
     wanted = None if layers is None else set(integers("layers", layers))
     _require_numbers(model, wanted)
     given = without_options(spec, "attention") if callable(spec) else spec
-    arrays = functools.partial(attention_of_layer, spec=given, threads=threads, seed=seed, trial=trial, strategy=strategy)
+    seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
+    trial = integer("trial", trial, 0, LARGEST_TRIAL)
+    arrays = functools.partial(attention_of_layer, spec=given, threads=threads, seed=seed, trial=trial, strategy=strategy,
+                               plugins=plugins)
     if callable(given):
         if backend is not None:
             raise ArgumentError(f"backend: {given.__name__} is a function, which computes by itself")
-        tensors = functools.partial(_attend, given, seed_of(SEED if seed is None else seed, trial)) if given.tensors else None
+        tensors = functools.partial(_attend, given, drawn_seed(given, seed, trial)) if given.tensors else None
         choose = lambda call: tensors
     else:
         choose = _Backend(spec, backend, threads, seed, trial, strategy)
@@ -75,7 +83,7 @@ def _attend(found, seed, q, k, v, *, causal):
     try:
         return attend_tensors(found, q, k, v, causal=causal, seed=seed)
     except Mistake as mistake:
-        raise ArgumentError(str(mistake)) from None
+        raise ArgumentError(f"{found.__name__}: {mistake}") from None
 
 
 class _Backend:
@@ -85,10 +93,8 @@ class _Backend:
         text("spec", spec)  # TypeError for what is none
         if backend not in (None, "torch", "c"):
             raise ArgumentError(f"backend {backend!r}: expected 'torch', 'c' or None")
-        seed = integer("seed", SEED if seed is None else seed, 0, LARGEST_SEED)
-        trial = integer("trial", trial, 0, LARGEST_TRIAL)
         self.spec, self.backend, self.strategy = spec, backend, strategy
-        self.seed = seed if trial == 0 else seed_of(seed, trial)
+        self.seed = seed if trial == 0 else int(np.random.SeedSequence([seed, trial]).generate_state(1)[0])
         if backend == "torch":
             self._require(threads)
 

@@ -231,7 +231,7 @@ def check_given(strategy, values, side):
     missing = [name for name in named if values[name] is None]
     if missing and len(named) < 3:
         there = [name for name in ("points", "queries", "keys") if values[name] is not None]
-        raise Mistake(f"{strategy.__name__} takes {' and '.join(named)}, but with pairing {side} there are "
+        raise Mistake(f"it takes {' and '.join(named)}, but with pairing {side} there are "
                       f"{' and '.join(there)} alone")
 
 
@@ -240,7 +240,7 @@ def answer(strategy, options, request, path):
     try:
         kind = request.get("do", "strategy")
         if strategy.kind != kind:
-            raise Mistake(f"{strategy.__name__} is {article(strategy.kind)}, but is used as {article(kind)}")
+            raise Mistake(f"it is {article(strategy.kind)}, but is used as {article(kind)}")
         if strategy.kind == "attention":
             return leave_outputs(strategy, options, request)
         values = given(request, read_from(request["folder"]))
@@ -250,7 +250,7 @@ def answer(strategy, options, request, path):
         check_given(strategy, values, request["side"])
         return {"done": leave(strategy.pick(values, options), request)}
     except Exception as error:
-        return {"error": told(error, path)}
+        return {"error": f"{strategy.__name__}: {told(error, path)}"}
 
 
 def take_streams():

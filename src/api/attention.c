@@ -103,10 +103,10 @@ static nb_status pass(nysbench_attention *a, const nb_layer *layer, bool extends
     return status == NB_OK ? check_outputs(a, layer, out, ctx) : status;
 }
 
-nysbench_status nb_attention_pass(nysbench_attention *a, const nb_layer *layer, nb_scalar *out)
+nysbench_status nb_attention_pass(nysbench_attention *a, const nb_layer *layer, bool extends, nb_scalar *out)
 {
     nb_call_begin(a->own, true);
-    return nb_call_end(a->own, pass(a, layer, false, out, a->own->ctx));
+    return nb_call_end(a->own, pass(a, layer, extends, out, a->own->ctx));
 }
 
 /* A program whose scalars are double has its layers in double, and no use for this. */
@@ -157,6 +157,23 @@ nysbench_status nysbench_attention_extend(nysbench_attention *a, int tokens, con
     return call(a, &layer, true, out);
 }
 #endif
+
+static nb_status find_seed(const char *spec, int64_t seed, int trial, uint64_t *drawn, nb_ctx *ctx)
+{
+    nb_choice attention;
+    gsl_rng *rng;
+    NB_REQUIRE(ctx, spec && drawn, NB_EINVAL, "the spec or the place for the seed is NULL");
+    NB_TRY(ctx, nb_choice_parse(&nb_attentions, spec, &attention, ctx));
+    NB_TRY(ctx, nb_random_new(&rng, ctx));
+    *drawn =
+        nb_attention_seed(rng, (nb_stream){.seed = (uint64_t)seed, .trial = trial, .component = attention.canonical});
+    return NB_OK;
+}
+
+nysbench_status nysbench_attention_seed(nysbench *handle, const char *spec, int64_t seed, int trial, uint64_t *drawn)
+{
+    NB_CALL(handle, false, find_seed(spec, seed, trial, drawn, handle->ctx));
+}
 
 void nysbench_attention_restart(nysbench_attention *attention)
 {

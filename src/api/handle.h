@@ -95,7 +95,7 @@ struct nysbench_attention {
 /* Reads the spec of an attention and checks what can be checked without a layer. */
 nb_status nb_attention_choose(const nysbench *handle, const char *spec, nb_choice *attention, nb_ctx *ctx);
 
-/* Runs one forward pass. NB_ENUMERIC if the outputs are not finite. */
-nysbench_status nb_attention_pass(nysbench_attention *attention, const nb_layer *layer, nb_scalar *out);
+/* Runs one forward pass; `extends`: over the tokens that come next. NB_ENUMERIC if the outputs are not finite. */
+nysbench_status nb_attention_pass(nysbench_attention *attention, const nb_layer *layer, bool extends, nb_scalar *out);
 
 #endif

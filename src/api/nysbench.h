@@ -213,6 +213,10 @@ nysbench_status nysbench_attention_extend(nysbench_attention *attention, int tok
 void nysbench_attention_restart(nysbench_attention *attention);
 void nysbench_attention_cost(const nysbench_attention *attention, nysbench_cost *cost);
 
+/* Sets the seed that a run gives the program of an attention `command` in a trial: with it, a function of yours draws
+ * what it draws behind that command. */
+nysbench_status nysbench_attention_seed(nysbench *handle, const char *spec, int64_t seed, int trial, uint64_t *drawn);
+
 #ifdef __cplusplus
 }
 #endif

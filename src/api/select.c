@@ -13,7 +13,8 @@
 static nb_status make_scene(const nb_one_head *one, const nb_head *head, nb_scene **scene, nb_ctx *ctx)
 {
     const nb_choice *kernel = nb_one_head_choice(one, NB_ERROR_KERNEL);
-    const nb_component *caller = nb_called_begin(kernel);
+    const nb_component *caller;
+    NB_TRY(ctx, nb_called_begin(kernel, &caller, ctx));
     nb_status status = nb_scene_new(head, kernel, scene, ctx);
     NB_TRY(ctx, nb_called_end(caller, kernel, status, ctx));
     nb_scene_name(*scene, nb_one_head_choice(one, NB_ERROR_PROBLEM)->canonical, one->head);

@@ -127,6 +127,13 @@ nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx)
                         ctx);
 }
 
+unsigned long nb_attention_seed(gsl_rng *rng, nb_stream stream)
+{
+    stream.role = "attention";
+    nb_random_seed(rng, &stream);
+    return gsl_rng_get(rng);
+}
+
 static nb_status is_ready(void *choice, nb_ctx *ctx)
 {
     const nb_choice *c = choice;
@@ -207,9 +214,11 @@ nb_status nb_attention_open(const nb_choice *attention, const nb_layer_shape *sh
                             nb_attending *out, nb_ctx *ctx)
 {
     const nb_attention *a = record_of(attention);
+    const nb_component *caller;
     const char *why;
     int threads = nb_team_threads(team);
     NB_TRY(ctx, nb_layer_check(shape, ctx));
+    NB_TRY(ctx, nb_plugin_open(attention, ctx));
     NB_TRY(ctx, find_refusal(attention, shape, true, &why, ctx));
     NB_REQUIRE(ctx, !why, NB_EINVAL, "%s: %s", attention->label, why);
     double bytes = a->cost(attention->options, shape, threads).bytes, room = nb_available_memory();
@@ -219,7 +228,7 @@ nb_status nb_attention_open(const nb_choice *attention, const nb_layer_shape *sh
     *out = (nb_attending){.attention = attention, .shape = *shape, .team = team, .stream = stream};
     out->stream.component = attention->canonical;
     size_t before = nb_ctx_held(ctx);
-    const nb_component *caller = nb_called_begin(attention);
+    NB_TRY(ctx, nb_called_begin(attention, &caller, ctx));
     nb_status status = a->open(attention->options, shape, threads, &out->state, ctx);
     NB_TRY(ctx, nb_called_end(caller, attention, status, ctx));
     out->bytes = (double)(nb_ctx_held(ctx) - before);
@@ -259,7 +268,8 @@ static nb_status attend(nb_attending *a, const nb_layer *layer, int first, nb_sc
                     .state = a->state,
                     .stream = a->stream};
     nb_mark mark = nb_ctx_mark(ctx);
-    const nb_component *caller = nb_called_begin(a->attention);
+    const nb_component *caller;
+    NB_TRY(ctx, nb_called_begin(a->attention, &caller, ctx));
     double held = watch(a->team, ctx);
     uint64_t done = nb_multiplications();
     double start_s = pass.last_s = nb_clock_s();
@@ -307,6 +317,8 @@ void nb_attention_restart(nb_attending *a)
 {
     a->passes = a->tokens = 0;
 }
+
+const size_t nb_attention_texts[] = {offsetof(nb_attention, size), offsetof(nb_attention, explanation), 0};
 
 const char *nb_attention_lacks(const nb_component *component)
 {

@@ -56,6 +56,8 @@ nb_status nb_attention_check(const nb_choice *attention, nb_ctx *ctx);
 nb_status nb_attention_ready(const nb_choice *attention, nb_ctx *ctx);
 /* Why it is impossible for such layers; NULL: it is possible. */
 nb_status nb_attention_refusal(const nb_choice *attention, const nb_layer_shape *shape, const char **why, nb_ctx *ctx);
+/* The seed of a program, of a pass's stream. */
+unsigned long nb_attention_seed(gsl_rng *rng, nb_stream stream);
 nb_attention_cost nb_attention_cost_of(const nb_choice *attention, const nb_layer_shape *shape, int threads);
 
 /* An attention that is ready for passes over layers of one shape. Memory is ctx's. */
@@ -97,5 +99,6 @@ void nb_attention_restart(nb_attending *attending);
 
 /* Returns in a few words what a plug-in's record lacks, apart from what all components need; NULL: nothing. */
 const char *nb_attention_lacks(const nb_component *component);
+extern const size_t nb_attention_texts[]; /* of its registry */
 
 #endif

@@ -149,12 +149,7 @@ static nb_status ask(call *c, int input, nb_ctx *ctx)
 static nb_status forward(nb_pass *pass, const void *opts, nb_ctx *ctx)
 {
     call c = {.pass = pass, .o = opts};
-    if (!c.o->program.deterministic) {
-        pass->stream.role = "attention";
-        gsl_rng *rng = ((state *)pass->state)->rng;
-        nb_random_seed(rng, &pass->stream);
-        c.seed = gsl_rng_get(rng);
-    }
+    if (!c.o->program.deterministic) c.seed = nb_attention_seed(((state *)pass->state)->rng, pass->stream);
     pass->seconds = 0;
     for (int input = 0; input < pass->layer->shape.batch; input++) {
         nb_status status = ask(&c, input, ctx);

@@ -75,6 +75,25 @@ const char *nb_parcel_text(nb_parcel *p, const char *text)
     return bytes > 0 ? moved.in : NULL;
 }
 
+const char *const *nb_parcel_texts(nb_parcel *p, const char *const *texts)
+{
+    unsigned count = 0;
+    union {
+        const char *const *in;
+        void *array;
+        const char **out;
+    } moved = {.in = texts};
+    while (p->sends && texts && texts[count]) count++;
+    nb_parcel_move(p, &count, sizeof count);
+    moved.array = nb_parcel_array(p, moved.array, (size_t)count + 1, sizeof *texts);
+    for (unsigned i = 0; moved.in && i < count; i++) {
+        const char *text = nb_parcel_text(p, moved.in[i]);
+        if (!p->sends) moved.out[i] = text;
+    }
+    if (!p->sends && moved.in) moved.out[count] = NULL;
+    return moved.in;
+}
+
 /* In the child. */
 static _Noreturn void go(const nb_errand *errand, int fd, nb_ctx *ctx)
 {
@@ -143,16 +162,21 @@ nb_status nb_errand_run(const nb_errand *errand, nb_return *back, nb_ctx *ctx)
     return status;
 }
 
-nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double limit_s, void *answer, size_t bytes,
-                   nb_ctx *ctx)
+nb_status nb_errand_do(const nb_errand *errand, nb_ctx *ctx)
 {
     nb_return back;
     const char *end = "";
-    const nb_errand errand = {
-        .self = self, .act = act, .limit_s = limit_s, .answer = answer, .bytes = bytes, .quiet = true};
-    NB_TRY(ctx, nb_errand_run(&errand, &back, ctx));
-    if (back.how != NB_RETURNED) NB_TRY(ctx, nb_ending_text(&back.ending, limit_s, &end, ctx));
+    NB_TRY(ctx, nb_errand_run(errand, &back, ctx));
+    if (back.how != NB_RETURNED) NB_TRY(ctx, nb_ending_text(&back.ending, errand->limit_s, &end, ctx));
     NB_REQUIRE(ctx, back.how == NB_RETURNED, NB_EBUG, "%s", *end ? end : "it ended the program");
     if (back.status != NB_OK) nb_error_set(ctx, back.status, __FILE__, __LINE__, "%s", back.message);
     return back.status;
+}
+
+nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double limit_s, void *answer, size_t bytes,
+                   nb_ctx *ctx)
+{
+    return nb_errand_do(
+        &(nb_errand){.self = self, .act = act, .limit_s = limit_s, .answer = answer, .bytes = bytes, .quiet = true},
+        ctx);
 }

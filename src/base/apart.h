@@ -19,6 +19,9 @@ void nb_parcel_move(nb_parcel *parcel, void *bytes, size_t count);
 void *nb_parcel_array(nb_parcel *parcel, void *array, size_t count, size_t size);
 const char *nb_parcel_text(nb_parcel *parcel, const char *text);
 
+/* Moves texts behind which stands NULL, likewise; NULL: there are none. */
+const char *const *nb_parcel_texts(nb_parcel *parcel, const char *const *texts);
+
 typedef struct {
     void *self;
     nb_status (*act)(void *self, nb_ctx *ctx);   /* called in the child */
@@ -45,9 +48,12 @@ typedef struct {
  * an error only if this process lacks something: NB_EHOST or NB_ENOMEM. */
 nb_status nb_errand_run(const nb_errand *errand, nb_return *back, nb_ctx *ctx);
 
-/* Calls act(self, ctx) so, with its standard output discarded. Returns its status and message, and copies the `bytes`
- * bytes of `answer` that it may fill, as if it had been called here. NB_EBUG if it did not return ("killed by signal 6
- * (Aborted)"). */
+/* Runs an errand and returns the status and message of its act, as if it had been called here. NB_EBUG if it did not
+ * return ("killed by signal 6 (Aborted)"). */
+nb_status nb_errand_do(const nb_errand *errand, nb_ctx *ctx);
+
+/* Calls act(self, ctx) so, with its standard output discarded, and copies the `bytes` bytes of `answer` that it may
+ * fill. */
 nb_status nb_apart(nb_status (*act)(void *self, nb_ctx *ctx), void *self, double limit_s, void *answer, size_t bytes,
                    nb_ctx *ctx);
 

@@ -11,11 +11,13 @@ const nb_component *nb_called(void)
     return inside;
 }
 
-const nb_component *nb_called_begin(const nb_choice *component)
+nb_status nb_called_begin(const nb_choice *component, const nb_component **outer, nb_ctx *ctx)
 {
-    const nb_component *outer = inside;
+    *outer = inside;
     if (nb_plugin_of(component->component)) inside = component->component;
-    return outer;
+    nb_status status = nb_plugin_open(component, ctx);
+    if (status != NB_OK) inside = *outer;
+    return status;
 }
 
 nb_status nb_called_end(const nb_component *outer, const nb_choice *component, nb_status status, nb_ctx *ctx)

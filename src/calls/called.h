@@ -5,9 +5,10 @@
 
 #include "components/component.h"
 
-/* Call before and after a component, the second with its status: returns that, with a message that names the component
- * if it failed without one. A plug-in's NB_EHOST becomes NB_EIO, since only the program knows what it lacks. */
-const nb_component *nb_called_begin(const nb_choice *component);
+/* Call before and after a component. The first loads its plug-in into this process (nb_plugin_open). The second gets
+ * the status of the call and returns it, with a message that names the component if it failed without one; a plug-in's
+ * NB_EHOST becomes NB_EIO, since only the program knows what it lacks. */
+nb_status nb_called_begin(const nb_choice *component, const nb_component **outer, nb_ctx *ctx);
 nb_status nb_called_end(const nb_component *outer, const nb_choice *component, nb_status status, nb_ctx *ctx);
 
 /* Returns that component, in any thread; NULL: none is called. */

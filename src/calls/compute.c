@@ -19,7 +19,8 @@ static nb_status make_call(void *self, nb_ctx *ctx)
     const call *c = self;
     const nb_core *core = (const nb_core *)c->core->component;
     nb_status status = NB_OK;
-    const nb_component *caller = nb_called_begin(c->core);
+    const nb_component *caller;
+    NB_TRY(ctx, nb_called_begin(c->core, &caller, ctx));
     c->out->refusal = core->refusal ? core->refusal(c->factors, c->core->options) : NULL;
     double start_s = nb_clock_s();
     if (!c->out->refusal) status = core->compute(c->factors, c->core->options, c->x, ctx);

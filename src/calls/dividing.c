@@ -24,6 +24,7 @@ nb_status nb_divide(const nb_choice *partition, int d, int n, const double *x, i
                     nb_division *v, nb_ctx *ctx)
 {
     const nb_partition *p = (const nb_partition *)partition->component;
+    const nb_component *caller;
     nb_ctx *scratch;
     *v = (nb_division){.count = k};
     NB_NEED(v->cluster, nb_alloc(ctx, (size_t)n, sizeof *v->cluster));
@@ -32,7 +33,7 @@ nb_status nb_divide(const nb_choice *partition, int d, int n, const double *x, i
     stream.m = k;
     nb_random_seed(rng, &stream);
     nb_ctx_set_rng(scratch, rng);
-    const nb_component *caller = nb_called_begin(partition);
+    NB_TRY(ctx, nb_called_begin(partition, &caller, ctx));
     double start_s = nb_clock_s();
     nb_status status = p->divide(d, n, x, k, partition->options, v->cluster, &v->count, scratch);
     v->divide_s = nb_clock_s() - start_s;

@@ -9,16 +9,29 @@
 #include "kernels/kernel.h"
 #include "strategies/strategy.h"
 
+typedef struct {
+    const nb_choice *of;
+    nb_status (*act)(void *self, nb_ctx *ctx);
+    void *self;
+} asked;
+
+static nb_status open_and_act(void *self, nb_ctx *ctx)
+{
+    const asked *a = self;
+    NB_TRY(ctx, nb_plugin_open(a->of, ctx));
+    return a->act(a->self, ctx);
+}
+
 nb_status nb_ask_early(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes,
                        const nb_choice *of, const char *what, nb_ctx *ctx)
 {
     const char *reason;
-    if (!nb_plugin_of(of->component)) return act(self, ctx);
-    nb_status status = nb_apart(act, self, nb_ctx_patience(ctx), answer, bytes, ctx);
+    if (!nb_plugin_within(of)) return act(self, ctx);
+    nb_status status = nb_apart(open_and_act, &(asked){of, act, self}, nb_ctx_patience(ctx), answer, bytes, ctx);
     if (status != NB_EBUG) return status;
     NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
-    NB_FAIL(ctx, status, "%s: %s: %s", of->label, what, reason);
+    NB_FAIL(ctx, status, "%s: %s: %s: %s", nb_plugin_within(of), of->label, what, reason);
 }
 
 /* A small head stands for what traits and costs depend on. */

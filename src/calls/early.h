@@ -6,8 +6,9 @@
 
 #include "components/component.h"
 
-/* Calls act(self, ctx); for a plug-in's component in a child process with the context's patience (nb_apart). The
- * message of an NB_EBUG names the component and the call: "mine: calling its shape: killed by signal 6 (Aborted)". */
+/* Calls act(self, ctx); for a plug-in's component, or one whose options name one, in a child process that loads it,
+ * with the context's patience (nb_apart). The message of an NB_EBUG names file, component and call: "mine.so: mine:
+ * calling its shape: killed by signal 6 (Aborted)". */
 nb_status nb_ask_early(nb_status (*act)(void *self, nb_ctx *ctx), void *self, void *answer, size_t bytes,
                        const nb_choice *of, const char *what, nb_ctx *ctx);
 

@@ -32,7 +32,7 @@ nb_status nb_heads_shape(const nb_choice *problem, nb_problem_shape *shape, nb_c
     question q = {.problem = problem};
     NB_TRY(ctx, nb_ask_early(ask_shape, &q, &q.shape, sizeof q.shape, problem, "calling its shape", ctx));
     *shape = q.shape;
-    if (nb_plugin_of(problem->component)) { /* texts of the child's */
+    if (nb_plugin_within(problem)) { /* texts of the child's */
         shape->origins = (nb_head_origins){.model = NULL};
         if (shape->keyless) shape->keyless = "it has no keys";
         if (shape->valueless) shape->valueless = "it has no values";
@@ -71,11 +71,12 @@ static nb_status permute(nb_head *h, gsl_rng *rng, nb_ctx *ctx)
 nb_status nb_heads_make(const nb_choice *problem, int index, nb_stream stream, gsl_rng *rng, nb_head *head, nb_ctx *ctx)
 {
     const nb_problem *p = (const nb_problem *)problem->component;
+    const nb_component *caller;
+    NB_TRY(ctx, nb_called_begin(problem, &caller, ctx));
     stream.component = problem->drawn;
     stream.role = "problem";
     nb_random_seed(rng, &stream);
     nb_ctx_set_rng(ctx, rng);
-    const nb_component *caller = nb_called_begin(problem);
     nb_status status = p->make(problem->options, index, head, ctx);
     status = nb_called_end(caller, problem, status, ctx);
     nb_ctx_set_rng(ctx, NULL);

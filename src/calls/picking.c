@@ -105,12 +105,13 @@ static nb_status make_call(void *self, nb_ctx *ctx)
     const nb_picking *r = c->r;
     const nb_choice *choice = r->strategy;
     const nb_strategy *record = (const nb_strategy *)choice->component;
+    const nb_component *caller;
     nb_stream stream = r->stream;
     nb_ctx *scratch;
     gsl_rng *outer = nb_ctx_rng(ctx); /* of a strategy that has asked for this one's picks */
     double outer_s = r->scene->reused_s;
     NB_NEED(scratch, nb_ctx_child(ctx));
-    const nb_component *caller = nb_called_begin(choice);
+    NB_TRY(ctx, nb_called_begin(choice, &caller, ctx));
     if (record->refusal && (c->refusal = record->refusal(c->a, r->m, choice->options)))
         return nb_called_end(caller, choice, NB_OK, ctx);
     stream.role = c->role;

@@ -20,10 +20,10 @@ static nb_status export_rows(const char *folder, bool json, nb_ctx *ctx)
     return nb_csv_print(stdout, &rows, ctx);
 }
 
-static nb_status export_landmarks(const char *folder, const char *out, int *failed, nb_ctx *ctx)
+static nb_status export_landmarks(const char *folder, bool programs, const char *out, int *failed, nb_ctx *ctx)
 {
     int aside = nb_program_aside();
-    nb_status status = nb_export_landmarks(folder, out, failed, ctx);
+    nb_status status = nb_export_landmarks(folder, programs, out, failed, ctx);
     nb_program_output(aside);
     NB_TRY(ctx, status);
     printf("%s: index.csv, and a folder with Q, K, V and the landmarks for each instance\n", out);
@@ -44,10 +44,10 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         NB_WORD_OPTION("format", 'f', format, "csv (default) or json, to standard output", "csv|json"),
         NB_TEXT_OPTION("landmarks", 'l', landmarks,
                        "Pick the run's landmarks again and write them, with Q, K and V, as .npy files into DIR", "DIR"),
-        NB_PLUGIN_OPTION(line), POPT_TABLEEND};
+        NB_PLUGIN_OPTION(line), NB_PROGRAMS_OPTION(line), POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 1, ctx));
     line->stage = NB_WORKS;
-    NB_TRY(ctx, landmarks ? export_landmarks(line->arguments[0], landmarks, &failed, ctx)
+    NB_TRY(ctx, landmarks ? export_landmarks(line->arguments[0], line->programs, landmarks, &failed, ctx)
                           : export_rows(line->arguments[0], format.value == 1, ctx));
     line->exit = failed ? NB_EXIT_FAILED : NB_EXIT_OK;
     return NB_OK;

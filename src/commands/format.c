@@ -3,6 +3,7 @@
 #include "commands/command.h"
 
 #include "base/numbers.h"
+#include "html/html.h"
 #include "report/csv.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-const char *const nb_format_names[] = {"table", "csv", "json", "markdown", "latex", NULL};
+const char *const nb_format_names[] = {"table", "csv", "json", "markdown", "latex", "html", NULL};
 
 bool nb_format_is_page(nb_output_format format)
 {
@@ -46,6 +47,7 @@ nb_status nb_format_page(const nb_page *page, nb_output_format format)
                         : format == NB_FORMAT_LATEX  ? NB_PAGE_LATEX
                         : has_bold()                 ? NB_PAGE_TERMINAL
                                                      : NB_PAGE_TEXT;
+    if (format == NB_FORMAT_HTML) return nb_html_print_part(stdout, page);
     return nb_page_print(stdout, page, form, nb_format_width());
 }
 

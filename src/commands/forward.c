@@ -65,7 +65,7 @@ static nb_status pass(const request *r, nysbench_attention *attention, const nb_
     nb_scalar *out;
     NB_NEED(out, nb_alloc_scalars(ctx, (size_t)nb_layer_heads(s) * (size_t)s->n * (size_t)s->dv));
     int aside = nb_program_aside();
-    nysbench_status status = nb_attention_pass(attention, layer, out);
+    nysbench_status status = nb_attention_pass(attention, layer, false, out);
     nb_program_output(aside);
     NB_TRY(ctx, nb_program_take(status, attention->own->ctx, ctx));
     NB_TRY(ctx, save(r, file, s, out, ctx));

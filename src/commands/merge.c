@@ -31,7 +31,8 @@ typedef struct { /* the command line's */
 typedef struct {
     int count;
     source *items;
-    bool own; /* they are the shards within OUT */
+    bool own;      /* they are the shards within OUT */
+    bool programs; /* those that the config names may be started */
     const char *config;
     nb_experiment e; /* that of all of them, in OUT */
     nb_merge merge;
@@ -57,7 +58,7 @@ static nb_status read_config(merger *m, const char *folder, nb_ctx *ctx)
     NB_TRY(ctx, nb_read_file(path, &config, ctx));
     if (m->config) return check_same_config(m, folder, config, ctx);
     m->config = config;
-    NB_TRY(ctx, nb_experiment_of_run(folder, &m->e.config, &m->e.plan, ctx));
+    NB_TRY(ctx, nb_experiment_of_run(folder, m->programs, &m->e.config, &m->e.plan, ctx));
     return nb_merge_init(&m->e.plan, m->count + 1, &m->merge, ctx);
 }
 
@@ -341,8 +342,12 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
                         "Without RUN: only OUT's shards I/N of that N (default: all shards in OUT)", "N"),
         NB_FLAG_OPTION("mixed", '\0', c.mixed,
                        "Merge results of different builds of the program, BLAS kernels or numbers of BLAS threads"),
-        NB_FLAG_OPTION("quiet", 'q', c.quiet, "No table"), NB_PLUGIN_OPTION(line), POPT_TABLEEND};
+        NB_FLAG_OPTION("quiet", 'q', c.quiet, "No table"),
+        NB_PLUGIN_OPTION(line),
+        NB_PROGRAMS_OPTION(line),
+        POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
+    m.programs = line->programs;
     const char **runs = line->arguments + 1;
     NB_REQUIRE(ctx, !c.shards.text || !runs[0], NB_EINVAL,
                "merge: --shards is for OUT's own shards, where no RUN is named");

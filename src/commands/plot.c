@@ -36,7 +36,7 @@ static nb_status draw_own(const nb_drawing *d, const nb_study *study, nb_ctx *ct
     nb_config config;
     nb_plan plan;
     const nb_results results = {.folder = d->run, .plan = &plan, .relation = d->relation, .gnuplots = d->gnuplots};
-    NB_TRY(ctx, nb_experiment_of_run(d->run, &config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_of_run(d->run, d->programs, &config, &plan, ctx));
     NB_TRY(ctx, study->draw(&results, ctx));
     NB_TRY(ctx, nb_gnuplots_wait(d->gnuplots, ctx));
     printf("%s/%s: the figures of its config%s\n", d->run, NB_PLOTS_FOLDER,
@@ -91,11 +91,14 @@ static nb_status draw_figures(const nb_figure *only, const nb_study *study, cons
     return NB_OK;
 }
 
-static nb_status plot(const char *folder, const nb_figure *only, int m, const char *const *where,
+static nb_status plot(const char *folder, bool programs, const nb_figure *only, int m, const char *const *where,
                       const nb_plot_style *style, nb_gnuplots *gnuplots, nb_ctx *ctx)
 {
-    nb_drawing drawing = {
-        .run = folder, .m = m, .most_panels = style->paper ? PANELS_OF_A_PAGE : 0, .gnuplots = gnuplots};
+    nb_drawing drawing = {.run = folder,
+                          .m = m,
+                          .most_panels = style->paper ? PANELS_OF_A_PAGE : 0,
+                          .programs = programs,
+                          .gnuplots = gnuplots};
     NB_TRY(ctx, nb_command_rows(folder, &drawing.relation, &drawing.experiment, ctx));
     const nb_study *study = drawing.relation->study;
     NB_REQUIRE(ctx, !only || strcmp(only->study, study->component.name) == 0, NB_EINVAL,
@@ -272,6 +275,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
         NB_TEXT_OPTION("strategies", '\0', chosen.strategies, "Only these: --where strategy=[LIST]", "LIST"),
         NB_TEXT_OPTION("cores", '\0', chosen.cores, "Only these: --where core=[LIST]", "LIST"),
         NB_PLUGIN_OPTION(line),
+        NB_PROGRAMS_OPTION(line),
         POPT_TABLEEND};
     const char **where, *version;
     const nb_component *found;
@@ -282,6 +286,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     NB_TRY(ctx, find_figure(line->command, line->arguments[1], chosen.by, &found, ctx));
     const nb_figure *figure = (const nb_figure *)found;
     NB_TRY(ctx, read_view(&chosen, figure, &view, ctx));
+    view.programs = line->programs;
     NB_TRY(ctx, read_style(&chosen, &style, ctx));
     NB_REQUIRE(ctx, !chosen.landmarks || !figure, NB_EINVAL, "plot: --landmarks takes no kind");
     NB_REQUIRE(ctx, !chosen.landmarks || !where[0], NB_EINVAL,
@@ -292,7 +297,7 @@ static nb_status run(nb_command_line *line, nb_ctx *ctx)
     if (!draw) nb_warn_without_gnuplot(NULL);
     NB_TRY(ctx, nb_gnuplots_new(draw ? nb_usable_cpus() : 0, &gnuplots, ctx));
     nb_status status = chosen.landmarks ? plot_landmarks(folder, &view, &style, gnuplots, ctx)
-                                        : plot(folder, figure, view.m, where, &style, gnuplots, ctx);
+                                        : plot(folder, line->programs, figure, view.m, where, &style, gnuplots, ctx);
     if (status != NB_OK) nb_gnuplots_wait(gnuplots, ctx);
     return status;
 }

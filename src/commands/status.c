@@ -19,6 +19,7 @@ static state state_of(bool locked, int planned, int done)
 
 typedef struct {
     const char *run;
+    bool programs; /* those that the config names may be started */
     nb_output_format format;
     nb_page page; /* for people: a table of each number of shards, and sentences */
     nb_grid grid; /* for programs: all parts */
@@ -55,7 +56,7 @@ static nb_status load_plan(const look *l, int found, const nb_shard *shards, int
     for (int i = 0; i < found; i++) {
         if (shards[i].count != count) continue;
         NB_TRY(ctx, nb_run_shard_folder(l->run, shards[i], &folder, ctx));
-        if (nb_run_exists(folder, ctx)) return nb_experiment_of_run(folder, config, plan, ctx);
+        if (nb_run_exists(folder, ctx)) return nb_experiment_of_run(folder, l->programs, config, plan, ctx);
     }
     NB_FAIL(ctx, NB_EIO, "%s: none of its %d shards has begun", l->run, count);
 }
@@ -157,10 +158,12 @@ static nb_status print(look *l, nb_ctx *ctx)
 static nb_status run(nb_command_line *line, nb_ctx *ctx)
 {
     look l = {.run = NULL};
-    const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_PLUGIN_OPTION(line), POPT_TABLEEND};
+    const struct poptOption options[] = {NB_FORMAT_OPTION(line), NB_PLUGIN_OPTION(line), NB_PROGRAMS_OPTION(line),
+                                         POPT_TABLEEND};
     NB_TRY(ctx, nb_parse_command(line, options, 0, ctx));
     l.format = (nb_output_format)line->format.value;
     l.run = line->arguments[0];
+    l.programs = line->programs;
     if (nb_is_file(l.run)) NB_TRY(ctx, nb_check_run(l.run, ctx));
     NB_TRY(ctx, print(&l, ctx));
     line->exit = l.wrong ? NB_EXIT_FAILED : NB_EXIT_OK;

@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "base/text.h"
 #include "commands/experiment.h"
+#include "components/plugin.h"
 #include "run/run_folder.h"
 
 #include <math.h>
@@ -121,7 +122,9 @@ static nb_status merge_script(const sending *s, const char **text, nb_ctx *ctx)
     const char *last;
     nb_string line = NB_NO_TEXT;
     NB_TRY(ctx, nb_shell_add(ctx, &line, s->program, "merge", s->run, NULL));
-    NB_NEED(last, nb_format(ctx, " --shards %d", s->shards));
+    for (const char *const *file = nb_plugins_loaded(); *file; file++)
+        NB_TRY(ctx, nb_shell_add(ctx, &line, "--plugin", *file, NULL));
+    NB_NEED(last, nb_format(ctx, " --shards %d --programs", s->shards));
     return script(s, "Merges the shards of a run and draws its figures.", line.text, last, text, ctx);
 }
 

@@ -109,6 +109,8 @@ struct nb_registry {
     int room;                  /* entries it has room for, including plug-ins' */
     /* Returns the name of a missing kind-specific member of a plug-in's record, or NULL. */
     const char *(*lacks)(const nb_component *component);
+    size_t size;         /* bytes of a record */
+    const size_t *texts; /* where it has texts, behind its nb_component; ends with 0 */
 };
 
 /* Returns whether it calls a function of the calling program. */

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plugin.c - dlopen, and the checks of a record before it is used. */
+/* plugin.c - what a plug-in has is told by a child process that loads it.
+ *
+ * 1. nb_plugin_load: a child loads the object, checks its records and hands them over with their texts and options.
+ *    Here they become copies, in memory of this process, that the registries list. Pointers to functions in them are
+ *    the child's: they tell that there is such a function, and cannot be called.
+ * 2. nb_plugin_open: a process that is about to call a component loads the object itself, and writes into the copies
+ *    what its own records have. The same pointers to components are valid before and after. */
 #include "components/plugin.h"
 
 #include "base/apart.h"
@@ -12,40 +18,68 @@
 #include <fenv.h>
 #include <jansson.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_PLUGINS = 64 };
 
+typedef struct {
+    int kind;             /* its registry, by its place in nb_registries */
+    nb_component *record; /* the copy, as large as records of this kind are */
+    nb_option *options;   /* the record's, `rows` of them without the end */
+    unsigned rows;
+} part_copy;
+
+typedef struct {
+    const char *path; /* as given */
+    const char *file; /* the same with a '/', without which it would be looked for elsewhere */
+    struct stat found;
+    int count;
+    part_copy *parts;
+    bool open; /* this process may call it */
+} known_plugin;
+
 /* They belong to the process, as the registries do. */
-static const nb_plugin *plugins[MOST_PLUGINS + 1];
-static char *paths[MOST_PLUGINS + 1];
+static struct {
+    nb_ctx *ctx; /* owns what the others have */
+    int count;
+    known_plugin items[MOST_PLUGINS];
+    const char *paths[MOST_PLUGINS + 1];
+} plugins;
 
 const char *const *nb_plugins_loaded(void)
 {
-    return (const char *const *)paths;
+    return plugins.paths;
+}
+
+static known_plugin *plugin_of(const nb_component *component)
+{
+    for (known_plugin *p = plugins.items; p < plugins.items + plugins.count; p++)
+        for (int i = 0; i < p->count; i++)
+            if (p->parts[i].record == component) return p;
+    return NULL;
 }
 
 const char *nb_plugin_of(const nb_component *component)
 {
-    for (int i = 0; plugins[i]; i++)
-        for (const nb_plugin_part *part = plugins[i]->parts; part->kind; part++)
-            if (part->component == component) return paths[i];
-    return NULL;
+    const known_plugin *p = plugin_of(component);
+    return p ? p->path : NULL;
 }
 
-bool nb_plugin_within(const nb_choice *choice)
+const char *nb_plugin_within(const nb_choice *choice)
 {
-    bool found = nb_plugin_of(choice->component);
+    const char *found = nb_plugin_of(choice->component);
     for (const nb_option *o = choice->component->options; o && o->key && !found; o++)
         if (o->type == NB_OPTION_SPEC)
             found = nb_plugin_within(*(const nb_choice *const *)((const char *)choice->options + o->offset));
     return found;
 }
 
-static const nb_registry *registry_of(const char *kind)
+/* Returns the place of a kind's registry; -1: there is no such kind. */
+static int kind_named(const char *kind)
 {
     for (int i = 0; nb_registries[i]; i++)
-        if (strcmp(nb_registries[i]->kind, kind) == 0) return nb_registries[i];
-    return NULL;
+        if (strcmp(nb_registries[i]->kind, kind) == 0) return i;
+    return -1;
 }
 
 /* Returns what is missing or wrong in a record; NULL: nothing. */
@@ -114,7 +148,8 @@ static nb_status check_options(const char *path, const nb_component *c, nb_ctx *
 static nb_status check_part(const char *path, const nb_plugin *plugin, int index, nb_ctx *ctx)
 {
     const nb_plugin_part *part = &plugin->parts[index];
-    const nb_registry *registry = registry_of(part->kind);
+    int kind = kind_named(part->kind);
+    const nb_registry *registry = kind < 0 ? NULL : nb_registries[kind];
     NB_REQUIRE(ctx, registry, NB_EINVAL, "%s: there is no kind '%s' of component", path, part->kind);
     const char *missing = lacks(part->component);
     NB_REQUIRE(ctx, !missing, NB_EINVAL, "%s: %s %d lacks %s", path, part->kind, index, missing);
@@ -143,34 +178,12 @@ static nb_status check(const char *path, const nb_plugin *plugin, nb_ctx *ctx)
     return NB_OK;
 }
 
-static nb_status add(const char *path, const nb_plugin *plugin, nb_ctx *ctx)
-{
-    int count = 0;
-    while (plugins[count] && plugins[count] != plugin) count++;
-    if (plugins[count]) return NB_OK; /* the same object gives the same record, whatever path led to it */
-    NB_TRY(ctx, check(path, plugin, ctx));
-    NB_REQUIRE(ctx, count < MOST_PLUGINS, NB_EINVAL, "%s: there are %d plugins already, the most that are allowed",
-               path, count);
-    NB_REQUIRE(ctx, paths[count] = strdup(path), NB_ENOMEM, "out of memory: the path of a plugin");
-    plugins[count] = plugin;
-    for (int i = 0; plugin->parts[i].kind; i++)
-        NB_TRY(ctx, nb_registry_add(registry_of(plugin->parts[i].kind), paths[count], plugin->parts[i].component, ctx));
-    return NB_OK;
-}
-
 /* An experiment that names it is written as YAML and JSON, which know no other text. */
 static bool is_utf8(const char *path)
 {
     json_t *text = json_string(path);
     json_decref(text);
     return text;
-}
-
-/* Its constructors run too. */
-static nb_status open_object(void *file, nb_ctx *ctx)
-{
-    NB_REQUIRE(ctx, dlopen(file, RTLD_NOW | RTLD_LOCAL), NB_EIO, "%s", dlerror());
-    return NB_OK;
 }
 
 /* Says what to do with a source that is no shared object. */
@@ -182,25 +195,152 @@ static const char *hint_of(const char *path)
                : "";
 }
 
-nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
+/* Runs its constructors too. Code that was built with -ffast-math changes rounding and the like when it is loaded. */
+static nb_status load_object(const known_plugin *p, const nb_plugin **plugin, nb_ctx *ctx)
 {
-    char *file;
-    const char *reason;
-    NB_REQUIRE(ctx, is_utf8(path), NB_EINVAL, "%s: the path of a plugin must be UTF-8", path);
-    NB_NEED(file, nb_format(ctx, "%s%s", strchr(path, '/') ? "" : "./",
-                            path)); /* without a '/' it would be looked for elsewhere */
-    NB_REQUIRE(ctx, nb_is_file(file), NB_EIO, "%s: no such file%s", path, nb_path_hint(path));
-    if (nb_apart(open_object, file, nb_ctx_patience(ctx), NULL, 0, ctx) != NB_OK) {
-        NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
-        nb_error_clear(ctx);
-        NB_FAIL(ctx, NB_EIO, "%s: cannot be loaded: %s%s", path, reason, hint_of(path));
-    }
     fenv_t environment;
     fegetenv(&environment);
-    void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    fesetenv(&environment); /* code that was built with -ffast-math changes it when it is loaded */
-    NB_REQUIRE(ctx, object, NB_EIO, "%s: cannot be loaded: %s", path, dlerror());
-    nb_status status = add(path, dlsym(object, "nysbench_plugin"), ctx);
-    if (status != NB_OK) dlclose(object);
-    return status;
+    void *object = dlopen(p->file, RTLD_NOW | RTLD_LOCAL);
+    fesetenv(&environment);
+    NB_REQUIRE(ctx, object, NB_EIO, "%s: cannot be loaded: %s%s", p->path, dlerror(), hint_of(p->path));
+    *plugin = dlsym(object, "nysbench_plugin");
+    return NB_OK;
+}
+
+static nb_status copy_part(const nb_plugin_part *part, part_copy *copy, nb_ctx *ctx)
+{
+    const nb_component *c = part->component;
+    *copy = (part_copy){.kind = kind_named(part->kind)};
+    while (c->options[copy->rows].key) copy->rows++;
+    NB_NEED(copy->record, nb_alloc(ctx, 1, nb_registries[copy->kind]->size));
+    NB_NEED(copy->options, nb_alloc(ctx, copy->rows + 1, sizeof *copy->options));
+    memcpy(copy->record, c, nb_registries[copy->kind]->size);
+    memcpy(copy->options, c->options, (copy->rows + 1) * sizeof *copy->options);
+    return NB_OK;
+}
+
+/* In the child. */
+static nb_status read_parts(void *self, nb_ctx *ctx)
+{
+    known_plugin *p = self;
+    const nb_plugin *plugin;
+    int count = 0;
+    NB_TRY(ctx, load_object(p, &plugin, ctx));
+    NB_TRY(ctx, check(p->path, plugin, ctx));
+    while (plugin->parts[count].kind) count++;
+    NB_NEED(p->parts, nb_alloc(ctx, (size_t)count, sizeof *p->parts));
+    for (int i = 0; i < count; i++) NB_TRY(ctx, copy_part(&plugin->parts[i], &p->parts[i], ctx));
+    p->count = count;
+    return NB_OK;
+}
+
+static void move_options(nb_parcel *parcel, part_copy *part)
+{
+    part->options = nb_parcel_array(parcel, part->options, (size_t)part->rows + 1, sizeof *part->options);
+    for (nb_option *o = part->options; o && o < part->options + part->rows; o++) {
+        o->key = nb_parcel_text(parcel, o->key);
+        o->initial = nb_parcel_text(parcel, o->initial);
+        o->choices = nb_parcel_texts(parcel, o->choices);
+        o->word = nb_parcel_text(parcel, o->word);
+        o->second = nb_parcel_text(parcel, o->second);
+        o->for_key = nb_parcel_text(parcel, o->for_key);
+        o->for_value = nb_parcel_text(parcel, o->for_value);
+        o->help = nb_parcel_text(parcel, o->help);
+    }
+}
+
+static void move_part(nb_parcel *parcel, part_copy *part)
+{
+    const nb_registry *registry = nb_registries[part->kind];
+    nb_component *c = part->record = nb_parcel_array(parcel, part->record, 1, registry->size);
+    move_options(parcel, part);
+    if (!c) return;
+    c->name = nb_parcel_text(parcel, c->name);
+    c->summary = nb_parcel_text(parcel, c->summary);
+    c->references = nb_parcel_texts(parcel, c->references);
+    c->options = part->options;
+    for (const size_t *at = registry->texts; *at > 0; at++) {
+        const char **text = (const char **)((char *)c + *at);
+        *text = nb_parcel_text(parcel, *text);
+    }
+}
+
+static void move_parts(void *self, nb_parcel *parcel)
+{
+    known_plugin *p = self;
+    nb_parcel_move(parcel, &p->count, sizeof p->count);
+    p->parts = nb_parcel_array(parcel, p->parts, (size_t)p->count, sizeof *p->parts);
+    for (int i = 0; p->parts && i < p->count; i++) move_part(parcel, &p->parts[i]);
+}
+
+/* Lets a child read the plug-in's parts. */
+static nb_status ask_parts(known_plugin *p, nb_ctx *ctx)
+{
+    const nb_errand errand = {
+        .self = p, .act = read_parts, .move = move_parts, .limit_s = nb_ctx_patience(ctx), .quiet = true};
+    nb_status status = nb_errand_do(&errand, plugins.ctx);
+    if (status == NB_OK) return NB_OK;
+    const char *reason = nb_strdup(ctx, nb_error_message(plugins.ctx));
+    nb_error_clear(plugins.ctx);
+    NB_NEED(reason, reason);
+    NB_REQUIRE(ctx, status == NB_EBUG, status, "%s", reason);
+    NB_FAIL(ctx, NB_EIO, "%s: cannot be loaded: %s", p->path, reason);
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static nb_status open_plugin(known_plugin *p, nb_ctx *ctx)
+{
+    const nb_plugin *plugin;
+    struct stat now;
+    NB_REQUIRE(ctx,
+               stat(p->file, &now) == 0 && is_same_file(&now, &p->found) && now.st_size == p->found.st_size &&
+                   memcmp(&now.st_mtim, &p->found.st_mtim, sizeof now.st_mtim) == 0,
+               NB_EHOST, "%s: is another file than when this command began; the same command uses the new one",
+               p->path);
+    NB_TRY(ctx, load_object(p, &plugin, ctx));
+    for (int i = 0; i < p->count; i++) {
+        size_t own = sizeof(nb_component), size = nb_registries[p->parts[i].kind]->size;
+        memcpy((char *)p->parts[i].record + own, (const char *)plugin->parts[i].component + own, size - own);
+    }
+    p->open = true;
+    return NB_OK;
+}
+
+nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
+{
+    known_plugin *p = &plugins.items[plugins.count], added = {.path = path};
+    NB_REQUIRE(ctx, is_utf8(path), NB_EINVAL, "%s: the path of a plugin must be UTF-8", path);
+    NB_REQUIRE(ctx, nb_is_file(path) && stat(path, &added.found) == 0, NB_EIO, "%s: no such file%s", path,
+               nb_path_hint(path));
+    for (int i = 0; i < plugins.count; i++)
+        if (is_same_file(&plugins.items[i].found, &added.found)) return NB_OK;
+    NB_REQUIRE(ctx, plugins.count < MOST_PLUGINS, NB_EINVAL,
+               "%s: there are %d plugins already, the most that are allowed", path, plugins.count);
+    if (!plugins.ctx) NB_REQUIRE(ctx, plugins.ctx = nb_ctx_new(), NB_ENOMEM, "out of memory: a plugin");
+    NB_REQUIRE(ctx, added.path = nb_strdup(plugins.ctx, path), NB_ENOMEM, "out of memory: the path of a plugin");
+    NB_REQUIRE(ctx, added.file = nb_format(plugins.ctx, "%s%s", strchr(path, '/') ? "" : "./", path), NB_ENOMEM,
+               "out of memory: the path of a plugin");
+    NB_TRY(ctx, ask_parts(&added, ctx));
+    *p = added;
+    plugins.paths[plugins.count++] = p->path;
+    for (int i = 0; i < p->count; i++) {
+        const nb_registry *registry = nb_registries[p->parts[i].kind];
+        NB_TRY(ctx, nb_registry_add(registry, p->path, p->parts[i].record, ctx));
+        if (registry == &nb_studies && !p->open) NB_TRY(ctx, open_plugin(p, ctx));
+    }
+    return NB_OK;
+}
+
+nb_status nb_plugin_open(const nb_choice *choice, nb_ctx *ctx)
+{
+    known_plugin *p = plugin_of(choice->component);
+    if (p && !p->open) NB_TRY(ctx, open_plugin(p, ctx));
+    for (const nb_option *o = choice->component->options; o && o->key; o++)
+        if (o->type == NB_OPTION_SPEC)
+            NB_TRY(ctx, nb_plugin_open(*(const nb_choice *const *)((const char *)choice->options + o->offset), ctx));
+    return NB_OK;
 }

@@ -31,20 +31,27 @@ typedef struct {
     const nb_plugin nysbench_plugin = {NB_ABI, nb_plugin_parts}
 #endif
 
-/* Loads a shared object and adds its components to the registries; loading it again does nothing. It stays loaded until
- * the program ends. NB_EIO if it is no shared object. NB_EINVAL if it exports no nysbench_plugin, was built for another
- * NB_ABI, or has a component that is incomplete (no function, options outside of their struct) or whose name is taken;
- * then none is added. Errors that the tables do not show, such as a struct smaller than declared, may be found by
- * `nysbench check`. */
+/* Adds the components of a shared object to the registries, as copies: a child process loads it and tells what it has.
+ * The functions of the copies must not be called before nb_plugin_open. A plug-in with a study is opened at once, since
+ * the program's own process calls it. Adding it again does nothing. NB_EIO if it is no shared object, or does not let
+ * the child return. NB_EINVAL if it exports no nysbench_plugin, was built for another NB_ABI, or has a component that is
+ * incomplete (no function, options outside of their struct) or whose name is taken; then none is added. Errors that the
+ * tables do not show, such as a struct smaller than declared, may be found by `nysbench check`. */
 nb_status nb_plugin_load(const char *path, nb_ctx *ctx);
 
-/* Lists the paths of the loaded plug-ins as given, in that order; NULL-terminated. */
+/* Lists the paths of these plug-ins as given, in that order; NULL-terminated. */
 const char *const *nb_plugins_loaded(void);
+
+/* Loads into this process the plug-ins that the component and those that its options name came from, so that their
+ * functions may be called: from here on they may do to the process what they like. Does nothing for components in the
+ * tree, and the second time. NB_EIO if one cannot be loaded, NB_EHOST if it is another file than the one that was
+ * added. */
+nb_status nb_plugin_open(const nb_choice *choice, nb_ctx *ctx);
 
 /* Returns the path, as given, of the plug-in that a component came from; NULL: it is in the tree. */
 const char *nb_plugin_of(const nb_component *component);
 
-/* True if the component, or one that its options name, came from a plug-in. */
-bool nb_plugin_within(const nb_choice *choice);
+/* The same of the component or, if it is in the tree, of the first that its options name. */
+const char *nb_plugin_within(const nb_choice *choice);
 
 #endif

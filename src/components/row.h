@@ -30,8 +30,8 @@ typedef struct {
     /* REAL, a measure of error: the condition, in SQL, under which a row of the view `run` is exact but for rounding,
      * so that its error says nothing; NULL: none. */
     const char *exact;
-    /* REAL, a time: the condition, in SQL, under which other programs ran while a row of the view `run` was timed; NULL:
-     * other workers of the run may have. */
+    /* REAL, a time: the condition, in SQL, under which other programs ran while a row of the view `run` was timed;
+     * NULL: other workers of the run may have. */
     const char *disturbed;
     const char *trivial; /* REAL: the column with the same measure of a trivial answer that takes no method; or NULL */
     bool infinite;       /* a REAL that may be infinite: JSON then has the text "inf" or "-inf" */

@@ -125,6 +125,8 @@ static const char *lacks_axis(const nb_study *s, int index)
                                                               : NULL;
 }
 
+const size_t nb_study_texts[] = {0};
+
 const char *nb_study_lacks(const nb_component *component)
 {
     static const char *const common[] = {"experiment", "problem", "status", "reason"};

@@ -179,6 +179,7 @@ nb_status nb_study_check_names(const nb_study *study, const char *file, nb_ctx *
 
 /* Returns the name of a missing member of a plug-in's study, or NULL. */
 const char *nb_study_lacks(const nb_component *component);
+extern const size_t nb_study_texts[]; /* of its registry */
 
 /* Figures and tables, which the studies make of rows. */
 

@@ -41,7 +41,7 @@ typedef struct {
 static nb_status act(void *self, nb_ctx *ctx)
 {
     const call *c = self;
-    (void)ctx;
+    NB_TRY(ctx, nb_plugin_open(c->of, ctx));
     c->tell(c->of, c->question, c->answer);
     return NB_OK;
 }
@@ -51,8 +51,8 @@ static bool ask(const nb_choice *of, const char *function, call *c, size_t bytes
     nb_ctx *ctx = nb_ctx_new();
     nb_status status = ctx ? nb_apart(act, c, nb_ctx_patience(ctx), c->answer, bytes, ctx) : NB_ENOMEM;
     if (status != NB_OK)
-        fprintf(stderr, "nysbench: warning: %s: calling its %s: %s\n", of->label, function,
-                ctx ? nb_error_message(ctx) : "out of memory");
+        fprintf(stderr, "nysbench: warning: %s: %s: calling its %s: %s\n", nb_plugin_of(of->component), of->label,
+                function, ctx ? nb_error_message(ctx) : "out of memory");
     nb_ctx_free(ctx);
     return status == NB_OK;
 }

@@ -336,7 +336,7 @@ const nb_check nb_strategy_checks[] = {
     {"memory", "nothing leaks when an allocation fails", check_memory},
     {NULL, NULL, NULL}};
 
-typedef enum { NORMAL, ZERO, REPEATED, LINE, MASKED } pattern;
+typedef enum { NORMAL, ZERO, REPEATED, LINE, MASKED, HUGE_NORMS } pattern;
 
 static const struct {
     const char *name;
@@ -350,7 +350,8 @@ static const struct {
              {"12 points, all zero", 12, 3, ZERO},
              {"24 points, of 3 kinds", 24, 4, REPEATED},
              {"20 points on a line", 20, 3, LINE},
-             {"33 tokens under a mask", 33, 6, MASKED}};
+             {"33 tokens under a mask", 33, 6, MASKED},
+             {"28 tokens of huge norms", 28, 4, HUGE_NORMS}};
 
 static void fill(gsl_rng *rng, int n, int d, pattern p, double *x)
 {
@@ -358,6 +359,7 @@ static void fill(gsl_rng *rng, int n, int d, pattern p, double *x)
         for (int l = 0; l < d; l++) {
             double *entry = x + (size_t)i * (size_t)d + (size_t)l;
             *entry = p == ZERO ? 0 : 2.385 * gsl_ran_gaussian_ziggurat(rng, 1);
+            if (p == HUGE_NORMS) *entry *= 1e3; /* the exponential of a score overflows */
             if (p == REPEATED && i >= 3) *entry = entry[-3 * d];
             if (p == LINE && l > 0) *entry = entry[-1] / 3;
         }

@@ -7,6 +7,8 @@
 #include <float.h>
 #include <math.h>
 
+const size_t nb_core_texts[] = {offsetof(nb_core, explanation), 0};
+
 const char *nb_core_lacks(const nb_component *component)
 {
     const nb_core *c = (const nb_core *)component;

@@ -84,5 +84,6 @@ nb_core_cost nb_core_cost_of(const nb_choice *core, int n, int m);
 
 /* Returns the name of a missing kind-specific member of a plug-in's record, or NULL. */
 const char *nb_core_lacks(const nb_component *component);
+extern const size_t nb_core_texts[]; /* of its registry */
 
 #endif

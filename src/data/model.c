@@ -215,15 +215,27 @@ static nb_status read_effect(const nb_model_program *p, const json_t *answer, co
     return NB_OK;
 }
 
+/* NULL: no memory. */
+static json_t *question_of(const nb_model_question *q)
+{
+    json_t *plugins = json_array();
+    json_t *question = json_pack("{s:s, s:i, s:o, s:s, s:I, s:i, s:o}", "do", "effect", "source", q->source, "layers",
+                                 list_of(q->layer_count, q->layers), "attention", q->attention, "seed",
+                                 (json_int_t)q->seed, "trial", q->trial, "plugins", plugins);
+    for (int i = 0; question && q->plugins[i]; i++)
+        if (json_array_append_new(plugins, json_string(q->plugins[i])) != 0) {
+            json_decref(question);
+            return NULL;
+        }
+    if (question && !*q->plugins) json_object_del(question, "plugins");
+    return question;
+}
+
 static nb_status ask_effect(const nb_model_program *p, const nb_model_question *q, const char *const *names,
                             double *values, nb_model_outcome *outcome, nb_ctx *ctx)
 {
     const json_t *answer;
-    NB_TRY(ctx, ask(p,
-                    json_pack("{s:s, s:i, s:o, s:s, s:I, s:i}", "do", "effect", "source", q->source, "layers",
-                              list_of(q->layer_count, q->layers), "attention", q->attention, "seed",
-                              (json_int_t)q->seed, "trial", q->trial),
-                    &answer, ctx));
+    NB_TRY(ctx, ask(p, question_of(q), &answer, ctx));
     return read_effect(p, answer, names, values, outcome, ctx);
 }
 

@@ -38,7 +38,8 @@ nb_status nb_model_write_heads(const nb_model_program *program, const nb_model *
 typedef struct { /* a pass with the attention of some layers replaced */
     int source, layer_count;
     const int *layers;
-    const char *attention; /* canonical */
+    const char *attention;      /* canonical */
+    const char *const *plugins; /* absolute paths of those that it needs; NULL-terminated */
     long long seed;
     int trial;
 } nb_model_question;

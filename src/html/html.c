@@ -68,20 +68,24 @@ static void print_contents(FILE *out, const nb_page *page, const char *const *an
     fputs("</ul>\n</nav>\n", out);
 }
 
+/* `anchor` NULL: in a page that has headings of its own. */
 static void print_heading(FILE *out, const nb_page_block *b, const char *anchor, bool *folded)
 {
+    int level = anchor ? b->level : b->level + 2;
     bool folds = b->level == NB_PAGE_FOLDED;
     if (*folded && b->level != NB_PAGE_DEEPEST) fputs("</details>\n", out);
     *folded = folds || (*folded && b->level == NB_PAGE_DEEPEST);
     if (folds)
         fputs("<details><summary>", out);
+    else if (anchor)
+        fprintf(out, "<h%d id=\"%s\">", level, anchor);
     else
-        fprintf(out, "<h%d id=\"%s\">", b->level, anchor);
+        fprintf(out, "<h%d>", level);
     print_escaped(out, b->text);
     if (folds)
         fputs("</summary>\n", out);
     else
-        fprintf(out, "</h%d>\n", b->level);
+        fprintf(out, "</h%d>\n", level);
 }
 
 static void print_cell(FILE *out, nb_page_entry cell, const char *tag, bool number)
@@ -153,20 +157,15 @@ static bool is_item(const nb_page *page, int block)
            (page->blocks[block].kind == NB_ITEM || page->blocks[block].kind == NB_NOTE);
 }
 
-/* Links to the headings of level 2, then the blocks. */
-static nb_status print_body(FILE *out, const nb_page *page)
+/* `anchors`: of headings, by block; NULL: they have none. */
+static nb_status print_blocks(FILE *out, const nb_page *page, const char *const *anchors)
 {
-    const char **anchors;
     bool folded = false;
     int tables = 0;
-    NB_TRY(page->ctx, page->status);
-    NB_TRY(page->ctx, find_anchors(page, &anchors));
-    print_contents(out, page, anchors);
-    fputs("<main>\n", out);
     for (int i = 0; i < page->count; i++) {
         const nb_page_block *b = &page->blocks[i];
         switch (b->kind) {
-        case NB_HEADING: print_heading(out, b, anchors[i], &folded); break;
+        case NB_HEADING: print_heading(out, b, anchors ? anchors[i] : NULL, &folded); break;
         case NB_PARAGRAPH: print_text(out, "<p>", b, "</p>\n"); break;
         case NB_ITEM:
         case NB_NOTE:
@@ -182,7 +181,29 @@ static nb_status print_body(FILE *out, const nb_page *page)
         case NB_BLOCK_KINDS: break;
         }
     }
-    fputs(folded ? "</details>\n</main>\n" : "</main>\n", out);
+    if (folded) fputs("</details>\n", out);
+    return NB_OK;
+}
+
+/* Links to the headings of level 2, then the blocks. */
+static nb_status print_body(FILE *out, const nb_page *page)
+{
+    const char **anchors;
+    NB_TRY(page->ctx, page->status);
+    NB_TRY(page->ctx, find_anchors(page, &anchors));
+    print_contents(out, page, anchors);
+    fputs("<main>\n", out);
+    NB_TRY(page->ctx, print_blocks(out, page, anchors));
+    fputs("</main>\n", out);
+    return NB_OK;
+}
+
+nb_status nb_html_print_part(FILE *out, const nb_page *page)
+{
+    NB_TRY(page->ctx, page->status);
+    fputs("<div>\n", out);
+    NB_TRY(page->ctx, print_blocks(out, page, NULL));
+    fputs("</div>\n", out);
     return NB_OK;
 }
 

@@ -4,6 +4,8 @@
 
 #include "components/registry.h"
 
+const size_t nb_kernel_texts[] = {offsetof(nb_kernel, causal_refusal), offsetof(nb_kernel, explanation), 0};
+
 const char *nb_kernel_lacks(const nb_component *component)
 {
     const nb_kernel *k = (const nb_kernel *)component;

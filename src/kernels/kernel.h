@@ -56,6 +56,7 @@ typedef struct {
 
 /* Returns the name of a missing kind-specific member of a plug-in's record, or NULL. */
 const char *nb_kernel_lacks(const nb_component *component);
+extern const size_t nb_kernel_texts[]; /* of its registry */
 
 const char *nb_standard_kernel(void); /* name of the default kernel */
 

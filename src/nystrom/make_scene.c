@@ -47,6 +47,7 @@ static nb_status apply_kernel(nb_scene *s, nb_ctx *ctx)
 
 static nb_status make(const nb_head *head, const nb_choice *kernel, nb_scene **scene, nb_ctx *ctx)
 {
+    NB_TRY(ctx, nb_plugin_open(kernel, ctx));
     NB_NEED(*scene, nb_alloc(ctx, 1, sizeof **scene));
     **scene = (nb_scene){.head = head, .kernel = kernel, .problem = "", .keep = nb_scene_is_kept(head->n)};
     NB_NEED((*scene)->ctx, nb_ctx_child(ctx));

@@ -27,5 +27,6 @@ typedef struct {
 
 /* Returns the name of a missing kind-specific member of a plug-in's record, or NULL. */
 const char *nb_partition_lacks(const nb_component *component);
+extern const size_t nb_partition_texts[]; /* of its registry */
 
 #endif

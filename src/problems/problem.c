@@ -2,6 +2,8 @@
 /* problem.c - what a problem's record must have. */
 #include "problems/problem.h"
 
+const size_t nb_problem_texts[] = {0};
+
 const char *nb_problem_lacks(const nb_component *component)
 {
     const nb_problem *p = (const nb_problem *)component;

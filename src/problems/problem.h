@@ -52,5 +52,6 @@ typedef struct {
 
 /* Returns the name of a missing kind-specific member of a plug-in's record, or NULL. */
 const char *nb_problem_lacks(const nb_component *component);
+extern const size_t nb_problem_texts[]; /* of its registry */
 
 #endif

@@ -8,6 +8,7 @@
  *              of a method are refused, the first stands for them (whole) */
 #include "report/compare.h"
 
+#include "base/text.h"
 #include "report/query.h"
 
 #include <math.h>
@@ -278,6 +279,8 @@ static nb_status prepare(printer *p, const char **sql)
     NB_TRY(p->ctx, add_lines(p));
     NB_TRY(p->ctx, add_beside(p));
     for (int i = 0; p->contrasts->setting_columns[i]; i++) NB_TRY(p->ctx, name_setting(p, i));
+    if (!nb_text_among(NB_INPUT, p->contrasts->setting_columns))
+        NB_NEED(p->values, nb_format(p->ctx, "%s NULL AS " NB_INPUT ",", p->values));
     NB_NEED(*sql,
             nb_format(
                 p->ctx,

@@ -141,24 +141,24 @@ static nb_status sides_sql(const maker *m, const char **sql)
     if (metric->unseen) NB_NEED(seen, nb_format(m->ctx, "coalesce(%s <> %s, 1)", metric->unseen, metric->name));
     NB_NEED(
         *sql,
-        nb_format(
-            m->ctx,
-            "DROP TABLE IF EXISTS temp.side; "
-            "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
-            " pooled INTEGER, source_id INTEGER, head_id INTEGER, stratum_id INTEGER, draws INTEGER,"
-            " skipped INTEGER, seen INTEGER, exact INTEGER, disturbed INTEGER, alone INTEGER, x REAL, noise REAL, se REAL,"
-            " PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID; "
-            "INSERT INTO side SELECT value, same, trial, part.id, setting, pooled, source_id, head_id,"
-            " stratum_id, draws, status = 'skipped', %s, coalesce(%s, 0), coalesce(%s, 0), agreed.alone,"
-            " CASE WHEN status = 'ok' THEN %s END,"
-            " %s, %s FROM (%s) AS part CROSS JOIN agreed USING (line_id, build) ORDER BY 1, 2, 3, 4; "
-            "INSERT INTO side WITH odd AS MATERIALIZED (SELECT * FROM side WHERE alone),"
-            " later AS (SELECT same, trial, source_id FROM side WHERE EXISTS (SELECT 1 FROM odd) AND trial > 0"
-            "  AND same IN (SELECT same FROM odd) GROUP BY same, trial) "
-            "SELECT value, same, later.trial, id, setting, pooled, later.source_id, head_id, stratum_id, draws,"
-            " skipped, seen, exact, disturbed, alone, x, noise, se FROM odd JOIN later USING (same)",
-            seen, exact, disturbance.condition, metric->name, metric->noise ? metric->noise : "NULL",
-            metric->se ? metric->se : "NULL", rows));
+        nb_format(m->ctx,
+                  "DROP TABLE IF EXISTS temp.side; "
+                  "CREATE TEMP TABLE side (value INTEGER, same INTEGER, trial INTEGER, id INTEGER, setting INTEGER,"
+                  " pooled INTEGER, source_id INTEGER, head_id INTEGER, stratum_id INTEGER, draws INTEGER,"
+                  " skipped INTEGER, seen INTEGER, exact INTEGER, disturbed INTEGER, alone INTEGER, x REAL, noise REAL,"
+                  " se REAL,"
+                  " PRIMARY KEY (value, same, trial, id)) WITHOUT ROWID; "
+                  "INSERT INTO side SELECT value, same, trial, part.id, setting, pooled, source_id, head_id,"
+                  " stratum_id, draws, status = 'skipped', %s, coalesce(%s, 0), coalesce(%s, 0), agreed.alone,"
+                  " CASE WHEN status = 'ok' THEN %s END,"
+                  " %s, %s FROM (%s) AS part CROSS JOIN agreed USING (line_id, build) ORDER BY 1, 2, 3, 4; "
+                  "INSERT INTO side WITH odd AS MATERIALIZED (SELECT * FROM side WHERE alone),"
+                  " later AS (SELECT same, trial, source_id FROM side WHERE EXISTS (SELECT 1 FROM odd) AND trial > 0"
+                  "  AND same IN (SELECT same FROM odd) GROUP BY same, trial) "
+                  "SELECT value, same, later.trial, id, setting, pooled, later.source_id, head_id, stratum_id, draws,"
+                  " skipped, seen, exact, disturbed, alone, x, noise, se FROM odd JOIN later USING (same)",
+                  seen, exact, disturbance.condition, metric->name, metric->noise ? metric->noise : "NULL",
+                  metric->se ? metric->se : "NULL", rows));
     return NB_OK;
 }
 

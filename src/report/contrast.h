@@ -63,7 +63,10 @@ nb_status nb_builds_table(nb_relation *relation, bool sessions, bool *several, n
 
 /* Whether a contrast is surely below none on one head of a model and surely above it on another, which the mean over
  * heads does not show. */
-typedef struct {   /* heads of models: those of different inputs are one if they have one number in one layer */
+
+/* Heads of models: those of different inputs are one if they have one number in one layer. Where one problem has
+ * several inputs, whose heads it numbers on, it is the number among those of the input. */
+typedef struct {
     nb_grid heads; /* by head_id of the relation, their numbers here */
     nb_grid items; /* by that number: head, layer (NULL: not known) */
 } nb_head_places;

@@ -50,6 +50,7 @@ typedef struct {            /* what figures are made of besides the rows, and wh
     const nb_plan *plan;    /* NULL: not at hand; the run's folder has it */
     int m;                  /* of figures of one m; 0: the middle one */
     int most_panels;        /* of a picture; 0: any number */
+    bool programs;          /* those that the run's config names may be started, to make something again */
     nb_gnuplots *gnuplots;  /* that draw; NULL: data and scripts alone */
 } nb_drawing;
 

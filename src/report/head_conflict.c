@@ -12,9 +12,12 @@ nb_status nb_head_places_find(nb_relation *relation, nb_head_places *p, nb_ctx *
     static const char sql[] =
         "CREATE TEMP TABLE place AS "
         "WITH one AS (SELECT head_id, min(number) AS number, id FROM key GROUP BY head_id),"
-        " named AS (SELECT one.head_id, run.head, run.layer, min(one.number) OVER (PARTITION BY run.model, run.layer,"
-        " run.head) AS first FROM one JOIN run ON run.id = one.id) "
-        "SELECT head_id, dense_rank() OVER (ORDER BY first) - 1 AS id, head, layer FROM named ORDER BY head_id";
+        " several AS (SELECT problem_id FROM key GROUP BY problem_id HAVING count(DISTINCT source_id) > 1),"
+        " named AS (SELECT one.head_id, one.number, model, layer, CASE WHEN problem_id IN (SELECT * FROM several) THEN"
+        "  dense_rank() OVER (PARTITION BY problem_id, source_id ORDER BY run.head) - 1 ELSE run.head END AS head"
+        "  FROM one JOIN run ON run.id = one.id),"
+        " placed AS (SELECT *, min(number) OVER (PARTITION BY model, layer, head) AS first FROM named) "
+        "SELECT head_id, dense_rank() OVER (ORDER BY first) - 1 AS id, head, layer FROM placed ORDER BY head_id";
     NB_TRY(ctx, nb_relation_make(relation, "place", sql, ctx));
     NB_TRY(ctx, nb_relation_ask(relation, "SELECT id FROM place ORDER BY head_id", &p->heads, ctx));
     return nb_relation_ask(relation, "SELECT head, layer FROM place GROUP BY id ORDER BY id", &p->items, ctx);

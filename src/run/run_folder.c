@@ -3,9 +3,11 @@
 #include "run/run_folder.h"
 
 #include "base/files.h"
+#include "base/texts.h"
 #include "base/words.h"
 #include "components/plugin.h"
 #include "components/registry.h"
+#include "config/code.h"
 #include "config/keys.h"
 #include "config/lookup.h"
 #include "config/yaml.h"
@@ -147,21 +149,6 @@ nb_status nb_run_store(const char *folder, nb_store *store, nb_ctx *ctx)
     return status != NB_OK && !store->study ? explain(status, folder, ctx) : status;
 }
 
-nb_status nb_run_open(const char *folder, nb_store *store, const nb_given_labels **labels, nb_ctx *ctx)
-{
-    NB_TRY(ctx, nb_run_store(folder, store, ctx));
-    return nb_run_labels(folder, store->study, labels, ctx);
-}
-
-nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx)
-{
-    const nb_given_labels *labels;
-    NB_TRY(ctx, nb_run_open(folder, store, &labels, ctx));
-    NB_TRY(ctx, nb_store_rows(store, rows, ctx));
-    rows->labels = labels;
-    return NB_OK;
-}
-
 /* The choices of an axis' key, which may be of the whole config or of one of its blocks. */
 static nb_status read_choices(const nb_axis *axis, nb_yaml mapping, nb_choices *choices, nb_ctx *ctx)
 {
@@ -180,7 +167,7 @@ static nb_status read_choices(const nb_axis *axis, nb_yaml mapping, nb_choices *
     return NB_OK;
 }
 
-nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_given_labels **given, nb_ctx *ctx)
+static nb_status read_labels(const char *folder, const nb_study *study, nb_given_labels **given, nb_ctx *ctx)
 {
     nb_given_labels *labels;
     nb_yaml root;
@@ -199,6 +186,32 @@ nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_give
         NB_TRY(ctx, nb_mistakes_take(&mistakes, (nb_place){.source = root.source}, status));
     }
     return first_mistake(&mistakes);
+}
+
+nb_status nb_run_labels(const char *folder, const nb_study *study, const nb_given_labels **given, nb_ctx *ctx)
+{
+    nb_given_labels *labels;
+    NB_TRY(ctx, read_labels(folder, study, &labels, ctx));
+    *given = labels;
+    return NB_OK;
+}
+
+nb_status nb_run_open(const char *folder, nb_store *store, const nb_given_labels **labels, nb_ctx *ctx)
+{
+    nb_given_labels *all;
+    NB_TRY(ctx, nb_run_store(folder, store, ctx));
+    NB_TRY(ctx, read_labels(folder, store->study, &all, ctx));
+    *labels = all;
+    return nb_store_labels(store, all, ctx);
+}
+
+nb_status nb_run_load(const char *folder, nb_store *store, nb_row_list *rows, nb_ctx *ctx)
+{
+    const nb_given_labels *labels;
+    NB_TRY(ctx, nb_run_open(folder, store, &labels, ctx));
+    NB_TRY(ctx, nb_store_rows(store, rows, ctx));
+    rows->labels = labels;
+    return NB_OK;
 }
 
 nb_status nb_run_setting(const char *folder, const char *key, const char **text, nb_ctx *ctx)
@@ -252,14 +265,61 @@ nb_status nb_run_write_text(const char *folder, const char *name, const char *te
     return nb_run_write(folder, name, nb_print_whole, text, ctx);
 }
 
-nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+/* Adds the programs that the components under a key are or name. */
+static nb_status find_programs(nb_yaml mapping, const char *key, nb_texts *programs, nb_ctx *ctx)
+{
+    const nb_yaml value = nb_yaml_get(mapping, key);
+    const char *const *names;
+    int number;
+    for (int i = 0; value.node && i < nb_yaml_count(value); i++) {
+        const char *text = nb_yaml_scalar(nb_yaml_item(value, i));
+        if (!text) continue;
+        NB_TRY(ctx, nb_spec_code(text, &names, ctx));
+        for (; *names; names++) NB_TRY(ctx, nb_texts_number(programs, *names, &number));
+    }
+    return NB_OK;
+}
+
+/* Refuses a config whose components of these kinds are programs, before it is read, which may start them. */
+static nb_status refuse_programs(const char *folder, const nb_registry *const *kinds, nb_ctx *ctx)
+{
+    nb_yaml root;
+    nb_texts programs;
+    const char *names = "";
+    nb_texts_init(&programs, ctx);
+    NB_TRY(ctx, read_config(folder, &root, ctx));
+    const nb_yaml blocks = nb_yaml_get(root, "blocks");
+    for (; *kinds; kinds++) {
+        NB_TRY(ctx, find_programs(root, (*kinds)->plural, &programs, ctx));
+        for (int b = 0; blocks.node && b < nb_yaml_count(blocks); b++)
+            NB_TRY(ctx, find_programs(nb_yaml_item(blocks, b), (*kinds)->plural, &programs, ctx));
+    }
+    for (int i = 0; i < programs.count; i++)
+        NB_NEED(names, nb_format(ctx, "%s%s%s", names, i ? "; " : "", programs.items[i]));
+    NB_REQUIRE(ctx, programs.count == 0, NB_EINVAL,
+               "%s: this needs code that the run's config names, and a command that reads results starts none: %s. If "
+               "you trust it, add --programs",
+               folder, names);
+    return NB_OK;
+}
+
+/* kinds: of the components that the caller calls. */
+static nb_status recall(const char *run_folder, bool programs, const nb_registry *const *kinds, nb_config *config,
+                        nb_plan *plan, nb_ctx *ctx)
 {
     const char *path;
     nb_mistakes mistakes = {.ctx = ctx};
+    if (!programs) NB_TRY(ctx, refuse_programs(run_folder, kinds, ctx));
     NB_TRY(ctx, nb_run_path(run_folder, NB_CONFIG_FILE, &path, ctx));
     NB_TRY(ctx, nb_config_recall(path, config, &mistakes, ctx));
     NB_TRY(ctx, explain(first_mistake(&mistakes), run_folder, ctx));
     return nb_plan_make(config, plan, ctx);
+}
+
+nb_status nb_experiment_of_run(const char *run_folder, bool programs, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+{
+    static const nb_registry *const kinds[] = {&nb_problems, NULL};
+    return recall(run_folder, programs, kinds, config, plan, ctx);
 }
 
 /* Refuses a file that has changed since the run: says which, and what to do. */
@@ -272,10 +332,12 @@ static nb_status refuse(const char *change, const char *run_folder, nb_ctx *ctx)
     NB_FAIL(ctx, NB_EINVAL, "%s; its rows are measured anew by: %s", change, command.text);
 }
 
-nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx)
+nb_status nb_experiment_again(const char *run_folder, bool programs, bool cores, nb_config *config, nb_plan *plan,
+                              nb_ctx *ctx)
 {
+    const nb_registry *const kinds[] = {&nb_problems, &nb_strategies, cores ? &nb_cores : NULL, NULL};
     const char *path, *manifest, **lines;
-    NB_TRY(ctx, nb_experiment_of_run(run_folder, config, plan, ctx));
+    NB_TRY(ctx, recall(run_folder, programs, kinds, config, plan, ctx));
     NB_TRY(ctx, nb_run_path(run_folder, NB_MANIFEST_FILE, &path, ctx));
     if (!nb_is_file(path)) return NB_OK; /* nothing has been measured */
     NB_TRY(ctx, nb_read_file(path, &manifest, ctx));

@@ -68,9 +68,12 @@ nb_status nb_run_write(const char *folder, const char *name,
                        nb_status (*print)(FILE *out, const void *what, nb_ctx *ctx), const void *what, nb_ctx *ctx);
 nb_status nb_run_write_text(const char *folder, const char *name, const char *text, nb_ctx *ctx);
 
-/* Loads the experiment in a run's folder, and its plan. */
-nb_status nb_experiment_of_run(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
-/* The same, for computing from its files again: NB_EINVAL if one has changed since the run measured its rows. */
-nb_status nb_experiment_again(const char *run_folder, nb_config *config, nb_plan *plan, nb_ctx *ctx);
+/* Loads the experiment in a run's folder, and its plan. Without `programs`, NB_EINVAL if a problem is a program, which
+ * planning would start. */
+nb_status nb_experiment_of_run(const char *run_folder, bool programs, nb_config *config, nb_plan *plan, nb_ctx *ctx);
+/* The same, for computing from its files again: NB_EINVAL if one has changed since the run measured its rows, and,
+ * without `programs`, also if a strategy is a program, or names one, or with `cores` a core. */
+nb_status nb_experiment_again(const char *run_folder, bool programs, bool cores, nb_config *config, nb_plan *plan,
+                              nb_ctx *ctx);
 
 #endif

@@ -117,6 +117,10 @@ nb_status nb_store_write(nb_store *store, int index, unsigned wanted, const nb_r
 /* Reads what nb_store_set wrote; *value is NULL if nothing was set. */
 nb_status nb_store_get(nb_store *store, const char *key, const char **value, nb_ctx *ctx);
 
+/* Adds the labels that the run's program had for components of plug-ins, where neither `labels` nor this program has
+ * one. */
+nb_status nb_store_labels(nb_store *store, nb_given_labels *labels, nb_ctx *ctx);
+
 /* Lists all manifests, oldest first. */
 nb_status nb_store_manifests(nb_store *store, int *count, nb_signed **manifests, nb_ctx *ctx);
 

@@ -152,6 +152,7 @@ static nb_status replan(nb_store *store, const nb_plan *plan, const nb_terms *te
     if (!store->write) NB_TRY(ctx, prepare_write(store, ctx));
     NB_TRY(ctx, make_planned(store, plan, ctx));
     NB_TRY(ctx, place_rows(store, ctx));
+    NB_TRY(ctx, nb_store_keep_labels(store, plan->config, ctx));
     NB_TRY(ctx, nb_store_programs(store, &count, &by, ctx)); /* rows that are planned again still show theirs */
     NB_NEED(*pending, nb_alloc(ctx, (size_t)plan->row_count, sizeof **pending));
     NB_TRY(ctx, read_statuses(store, "SELECT position, status FROM results WHERE position IS NOT NULL", terms->retry,

@@ -33,6 +33,9 @@ nb_status nb_store_number(nb_store *store, const char *sql, const char *doing, i
 nb_status nb_store_show_columns(nb_store *store, nb_ctx *ctx);
 nb_status nb_store_add_columns(nb_store *store, nb_ctx *ctx);
 
+/* Keeps the labels of the config's components that are a plug-in's, or name one; within a transaction. */
+nb_status nb_store_keep_labels(nb_store *store, const nb_config *config, nb_ctx *ctx);
+
 /* Runs a statement with the row's columns in that form, its position, and the bits that are wanted. */
 nb_status nb_store_step(nb_store *store, sqlite3_stmt *statement, nb_sql_form form, const nb_row *row, int position,
                         unsigned wanted, nb_ctx *ctx);

@@ -47,7 +47,7 @@ def attention(spec, shape):
         within.append(opened.cost.seconds)
 
     function, method, c, _ = in_turns(lambda: nysbench.attention(q, k, v, spec, threads=1, out=out), lambda: opened(q, k, v, out),
-                                      lambda: library.nysbench_attention_forward(opened._pointer, *addresses), timed)
+                                      lambda: library.nysbench_attention_forward(opened._inner.pointer, *addresses), timed)
     for name, seconds in (("attention", function), ("Attention", method)):
         show(name, spec, shape, seconds, c, statistics.median(within))
 

@@ -188,7 +188,7 @@ assert not [x for r in rows[1:] for x in r[6:11] if x and not float(x) < 1e300]'
     [ "$(grep -ciw 'nan\|inf' <<<"$output")" -eq 0 ]
     run "$NYSBENCH" claims "$WORK/r" --format xml
     expect_status 2
-    expect "claims: --format xml is unknown; allowed: table, csv, json, markdown, latex"
+    expect "claims: --format xml is unknown; allowed: table, csv, json, markdown, latex, html"
     run "$NYSBENCH" claims "$WORK"
     expect_status 2
     expect "is not the folder of a run"

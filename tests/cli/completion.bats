@@ -27,7 +27,7 @@ is() { # CANDIDATES WORD...
     is 'keys|queries' select --side =
     is 'failed' run x.yaml --retry f
     is '' run -j ''
-    is 'csv|json|latex|markdown|table' claims r --format ''
+    is 'csv|html|json|latex|markdown|table' claims r --format ''
     is 'difference' compare r --scale d
     is 'strategy=|strategy_label=' compare r -w strat
     is 'landmarks=' run x.yaml -s land

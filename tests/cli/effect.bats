@@ -71,7 +71,7 @@ PY
     expect_status 0
     diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/r/rows.csv")
     for shard in 1/2 2/2; do "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/s" --shard $shard; done
-    run "$NYSBENCH" merge "$WORK/s" -q
+    run "$NYSBENCH" merge "$WORK/s" -q --programs
     expect_status 0
     diff <(rows_of "$WORK/whole/rows.csv") <(rows_of "$WORK/s/rows.csv")
     "$NYSBENCH" run "$WORK/e.yaml" -q -j 1 --set trials=1000 -o "$WORK/k" >"$WORK/out" 2>&1 &
@@ -191,14 +191,13 @@ assert panels == {"tiny, layers: 1, n = 24", "tiny, layers: 1, n = 12"}, panels
 PY
 }
 
-@test "a causal model with shared keys: perplexity and KL; what has no causal form is skipped" {
+@test "a causal model with shared keys: perplexity and KL" {
     study "$(tiny causal shared)"
     run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 \
-        --set 'attentions=[streamed, "nystrom(strategy=uniform, landmarks=4, core=tikhonov, factors=[cur, nystromformer])", longformer(window=6)]'
+        --set 'attentions=[streamed, "nystrom(strategy=uniform, landmarks=4, core=tikhonov, factors=cur)", longformer(window=6)]'
     expect_status 0
     [ "$(outcomes "$WORK/r/rows.csv")" = "longformer 4 ok
 nystrom 4 ok
-nystrom 4 skipped
 streamed 4 ok" ]
     $PYTHON - "$WORK/r/rows.csv" <<'PY'
 import csv, sys
@@ -207,6 +206,64 @@ for r in csv.DictReader(open(sys.argv[1], newline="")):
         assert r["embedding_distance"] == r["rank_agreement"] == "" and float(r["kl"]) > -1e-12, r
         exact = r["attention"].startswith("streamed")
         assert (abs(float(r["perplexity_ratio"]) - 1) < 1e-5) == exact, r
+PY
+}
+
+@test "what no model can have is an error before anything runs; what another has is skipped" {
+    local refused='nystrom(strategy=uniform, landmarks=4, core=tikhonov)'
+    study "$(tiny causal)"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set trials=1 --set "attentions=[streamed, \"$refused\"]"
+    expect_status 2
+    expect "attentions: $refused cannot be had on tiny: it has no causal form"
+    [ ! -e "$WORK/r" ]
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" --set 'attentions=["command(run=\"/bin/true\")"]'
+    expect_status 2
+    expect 'cannot be had on tiny: the layer is causal: causal=true says that the program keeps to the mask'
+    run "$NYSBENCH" plan "$WORK/e.yaml" --set 'attentions=["kernel_ridge(landmarks=25)"]'
+    expect_status 2
+    cat >"$WORK/e.yaml" <<YAML
+study: effect
+problems: ['live_model(run="$(tiny causal)", layers=1, source=0)', 'live_model(run="$(tiny)", layers=1, source=0)']
+attentions: ["$refused"]
+trials: 1
+plots: []
+YAML
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r"
+    expect_status 0
+    [ "$(outcomes "$WORK/r/rows.csv")" = "nystrom 1 ok
+nystrom 1 skipped" ]
+}
+
+@test "programs and plug-ins as attentions, and as strategies within nystrom, in a config" {
+    "$NYSBENCH" new attention mine --out "$WORK/mine"
+    build_plugin "$WORK/mine/mine.c" "$WORK/mine.so"
+    "$NYSBENCH" new strategy picks --out "$WORK/picks"
+    build_plugin "$WORK/picks/picks.c" "$WORK/picks.so"
+    cat >"$WORK/values.py" <<'PY'
+import sys
+import numpy as np
+np.save(sys.argv[-1] + "/out.npy", np.load(sys.argv[-1] + "/v.npy"))
+PY
+    cat >"$WORK/first.py" <<'PY'
+import json, sys
+import numpy as np
+with open(sys.argv[-1] + "/request.json") as file:
+    np.save(sys.argv[-1] + "/picks.npy", np.arange(json.load(file)["m"]))
+PY
+    study "$(tiny)" "plugins: [$WORK/mine.so, $WORK/picks.so]"
+    run "$NYSBENCH" run "$WORK/e.yaml" -q -j 2 -o "$WORK/r" --set trials=1 --only head=0 --set "attentions=[mine,
+        'command(run=\"$PYTHON $WORK/values.py\", deterministic=true)', 'nystrom(strategy=picks, landmarks=4, core=tikhonov)',
+        'nystrom(strategy=command(run=\"$PYTHON $WORK/first.py\", deterministic=true), landmarks=4, core=tikhonov)']"
+    expect_status 0
+    [ "$(outcomes "$WORK/r/rows.csv")" = "command 2 ok
+mine 2 ok
+nystrom 4 ok" ]
+    $PYTHON - "$WORK/r/rows.csv" <<'PY'
+import csv, sys
+rows = [r for r in csv.DictReader(open(sys.argv[1], newline="")) if r["status"] == "ok"]
+for r in rows:
+    assert float(r["model_error"]) > 1e-3 and float(r["output_error"]) > 1e-3, r
+    assert (r["error"] == "") == (r["strategy"] == ""), r
 PY
 }
 

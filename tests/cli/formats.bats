@@ -63,6 +63,32 @@ PY
     done < <(each)
 }
 
+@test "html: what a table says, as an element for another page" {
+    "$NYSBENCH" compare "$SHARED/r" >"$WORK/text"
+    "$NYSBENCH" compare "$SHARED/r" --format html >"$WORK/html"
+    /usr/bin/python3 - "$WORK" <<'PY'
+import html.parser, re, sys
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.words = [], set(), []
+    def handle_starttag(self, tag, attributes):
+        assert not {"id", "style", "onclick"} & {name for name, _ in attributes}, attributes
+        self.open.append(tag)
+        self.tags.add(tag)
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+    def handle_data(self, text):
+        assert self.open or not text.strip(), text
+        self.words += text.split()
+page = Page()
+page.feed(open(sys.argv[1] + "/html").read())
+assert not page.open and page.tags <= {"div", "h4", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "strong"}, page.tags
+words = " ".join(open(sys.argv[1] + "/text").read().split()).split()
+assert set(page.words) == set(words) | {"setting"}, set(page.words) ^ set(words)  # the head of what stands as bands in the text
+PY
+}
+
 @test "JSON that nobody reads any more ends the command as it ends every filter, without a message" {
     /usr/bin/python3 - "$NYSBENCH" "$SHARED/r" <<'PY'
 import os, subprocess, sys
@@ -80,7 +106,7 @@ PY
     while read -ra words; do
         run "$NYSBENCH" "${words[@]}" --format xml
         expect_status 2
-        [ "${lines[0]}" = "nysbench: error: ${words[0]}: --format xml is unknown; allowed: table, csv, json, markdown, latex" ]
+        [ "${lines[0]}" = "nysbench: error: ${words[0]}: --format xml is unknown; allowed: table, csv, json, markdown, latex, html" ]
     done < <(each)
     run "$NYSBENCH" table "$SHARED/r" errors shares --format json
     expect_status 2

@@ -170,7 +170,7 @@ Y
     printf '%s\n' 'echo "no, and \"no\" again" >&2; exit 3' >"$WORK/pick.sh"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     expect_status 1
-    run "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l"
+    run "$NYSBENCH" export "$WORK/r" --programs --landmarks "$WORK/l"
     expect_status 1
     expect "$WORK/l: index.csv, and a folder"
     expect "nysbench: error: export: 4 choices of landmarks failed: $WORK/l/index.csv says why"

@@ -254,29 +254,29 @@ Y
     beside
     cd "$WORK/there/exp"
     "$program" run c.yaml -q -o "$WORK/r"
-    "$program" export "$WORK/r" --landmarks "$WORK/a" >/dev/null
-    "$program" plot "$WORK/r" --landmarks -m 4 >/dev/null
+    "$program" export "$WORK/r" --programs --landmarks "$WORK/a" >/dev/null
+    "$program" plot "$WORK/r" --programs --landmarks -m 4 >/dev/null
     mv "$WORK/r/plots" "$WORK/plots"
     cd "$WORK/else"
-    run "$program" export "$WORK/r" --landmarks "$WORK/b"
+    run "$program" export "$WORK/r" --programs --landmarks "$WORK/b"
     expect_status 0
     diff -r "$WORK/a" "$WORK/b"
-    run "$program" plot "$WORK/r" --landmarks -m 4
+    run "$program" plot "$WORK/r" --programs --landmarks -m 4
     expect_status 0
     for file in "$WORK"/plots/*.csv; do cmp "$file" "$WORK/r/plots/$(basename "$file")"; done
-    run "$program" plot "$WORK/r" spectrum
+    run "$program" plot "$WORK/r" spectrum --programs
     expect_status 0
     run "$program" run "$WORK/r/resolved.yaml" -q -o "$WORK/again"
     expect_status 0
     diff <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/again/rows.csv")
-    run "$program" export "$WORK/again" --landmarks "$WORK/c"
+    run "$program" export "$WORK/again" --programs --landmarks "$WORK/c"
     expect_status 0
     diff -r "$WORK/a" "$WORK/c"
     cp "$WORK/there/exp/w.npy" "$WORK/w"
     "$program" fit --head "$WORK/there/exp/h.safetensors:0" -o "$WORK/there/exp/w.npy" >/dev/null
     for from in else there/exp; do
         cd "$WORK/$from"
-        run "$program" export "$WORK/r" --landmarks "$WORK/d"
+        run "$program" export "$WORK/r" --programs --landmarks "$WORK/d"
         expect_status 1
         expect "w.npy"
         expect "has other contents"
@@ -285,7 +285,7 @@ Y
     cp "$WORK/w" "$WORK/there/exp/w.npy"
     rm "$WORK/there/exp/h.safetensors"
     cd "$WORK/else"
-    run "$program" export "$WORK/r" --landmarks "$WORK/d"
+    run "$program" export "$WORK/r" --programs --landmarks "$WORK/d"
     expect_status 1
     expect "h.safetensors: cannot be opened: No such file or directory; looked for in $WORK/else and in $WORK/r"
 }

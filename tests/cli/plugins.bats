@@ -467,6 +467,68 @@ EOF
     done
 }
 
+# early_config: $WORK/c.yaml with the plug-in's strategy and core among others.
+early_config() {
+    printf 'problems: "gaussian(n=60, d=4)"\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: [3, 12]\ntrials: 2\nplots: []\n' >"$WORK/c.yaml"
+    cp "$BATS_FILE_TMPDIR/early.so" "$WORK"
+}
+
+@test "neither the program nor a worker loads a plug-in: calls and questions have processes of their own" {
+    early_config
+    local command main
+    for command in "plan $WORK/c.yaml" "run $WORK/c.yaml -q -j 1 --fresh -o $WORK/r" "run $WORK/c.yaml -q -j 2 --fresh -o $WORK/r" "check early" "list strategies"; do
+        rm -f "$WORK/loads"
+        LOADS=$WORK/loads "$NYSBENCH" $command --plugin "$WORK/early.so" >/dev/null 2>&1 3>&- &
+        main=$!
+        wait "$main"
+        grep -q . "$WORK/loads"
+        ! grep -q "^$main " "$WORK/loads" || { echo "loaded by the program: $command"; return 1; }
+        [[ $command != run* ]] || awk -v main="$main" '$2 != main { loaded[$1]; parent[$2] } END { for (p in parent) { workers++; if (p in loaded) exit 1 } exit !workers }' "$WORK/loads" || { echo "loaded by a worker: $command"; return 1; }
+    done
+}
+
+@test "what a constructor does to its process changes no other row and no file" {
+    early_config
+    "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
+    local harm
+    for harm in round move mask "few files" "no children" environment handler; do
+        EARLY=1 HARM=$harm run "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 --plugin "$WORK/early.so" --fresh -o "$WORK/s"
+        expect_status 0
+        [ "$(grep -v "^a plug-in prints$" <<<"$output")" = "rows: 16, 16 ok" ] || { echo "$harm: $output"; return 1; }
+        cmp <(timeless "$WORK/r/rows.csv") <(timeless "$WORK/s/rows.csv") || { echo "$harm"; return 1; }
+        [ "$(stat -c %a "$WORK/s/rows.csv")" = "$(stat -c %a "$WORK/r/rows.csv")" ]
+    done
+    EARLY=1 HARM=close run "$NYSBENCH" plan "$WORK/c.yaml" --plugin "$WORK/early.so"
+    expect_status 2
+    expect "early.so: cannot be loaded: "
+}
+
+@test "a constructor that ends its process or hangs only the second time is told, with the file" {
+    early_config
+    local harm reason command
+    while IFS='|' read -r harm reason; do
+        for command in plan "run -q --timeout 1 -o $WORK/r"; do
+            if [[ $harm == hang && $command == plan ]]; then continue; fi # it waits 20 s
+            rm -f "$WORK/spared"
+            SPARED=$WORK/spared EARLY=1 HARM=$harm run timeout 15 "$NYSBENCH" $command "$WORK/c.yaml" --plugin "$WORK/early.so"
+            expect_status 2
+            expect "$WORK/early.so: early: calling its check, traits_of, within or multiplications: $reason"
+        done
+    done <<'EOF'
+abort|killed by signal 6 (Aborted)
+exit 0|it ended the program
+hang|not done after 1 s
+EOF
+}
+
+@test "a plug-in that is made anew while a command runs ends it" {
+    early_config
+    RENEWED=$WORK/early.so EARLY=1 HARM=renew run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
+    expect_status 2
+    expect "$WORK/early.so: is another file than when this command began; the same command uses the new one"
+    "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$WORK/early.so" -o "$WORK/r"
+}
+
 @test "what a plug-in tells is asked in a child and kept: where that ends, rows are measured, and it is told once" {
     printf 'problems: "gaussian(n=90, d=8)"\nstrategies: [uniform, early]\ncores: [svd, early_core]\nlandmarks: 3\ntrials: 4\nplots: []\n' >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/early.so" -o "$WORK/r"
@@ -474,8 +536,8 @@ EOF
         EARLY=11 HARM=$harm run "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --plugin "$BATS_FILE_TMPDIR/early.so" --fresh -o "$WORK/s"
         expect_status 0
         expect "rows: 16, 16 ok"
-        [ "$(grep -c "^nysbench: warning: early: calling its multiplications: \(killed by signal 6 (Aborted)\|it ended the program\)$" <<<"$output")" -eq 1 ]
-        [ "$(grep -c "^nysbench: warning: early_core: calling its cost: " <<<"$output")" -eq 1 ]
+        [ "$(grep -c "^nysbench: warning: $BATS_FILE_TMPDIR/early.so: early: calling its multiplications: \(killed by signal 6 (Aborted)\|it ended the program\)$" <<<"$output")" -eq 1 ]
+        [ "$(grep -c "^nysbench: warning: $BATS_FILE_TMPDIR/early.so: early_core: calling its cost: " <<<"$output")" -eq 1 ]
     done
     EARLY=10 HARM=abort run "$NYSBENCH" run "$WORK/c.yaml" -q --plugin "$BATS_FILE_TMPDIR/early.so" --fresh -o "$WORK/s"
     expect_status 0
@@ -483,7 +545,7 @@ EOF
     printf 'study: forward\nproblems: "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors)"\nattentions: [naive, early_attention]\nplots: []\n' >"$WORK/f.yaml"
     EARLY=11 HARM=abort run "$NYSBENCH" plan "$WORK/f.yaml" --plugin "$BATS_FILE_TMPDIR/early.so"
     expect_status 0
-    expect "nysbench: warning: early_attention: calling its cost: killed by signal 6 (Aborted)"
+    expect "nysbench: warning: $BATS_FILE_TMPDIR/early.so: early_attention: calling its cost: killed by signal 6 (Aborted)"
     EARLY=11 HARM=abort run "$NYSBENCH" run "$WORK/f.yaml" -q -o "$WORK/f" --plugin "$BATS_FILE_TMPDIR/early.so"
     expect_status 1 # the process that computes its rows needs it
     expect "rows: 20, 10 ok, 10 crashed"
@@ -507,11 +569,11 @@ EOF
         expect "${why}not done after 1 s"
     done <<EOF2
 early|1|early.so: cannot be loaded: 
-early|2|FAIL early, options: early: calling its check, traits_of, within or multiplications: 
-early|3|FAIL early, options: early: calling its check, traits_of, within or multiplications: 
-early|4|FAIL early, options: early: calling its ready: 
-early_core|6|FAIL early_core, options: early_core: calling its traits_of or cost: 
-early_attention|7|FAIL early_attention, options: early_attention: calling its check, traits_of, keep, size_of, refusal or cost: 
+early|2|FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its check, traits_of, within or multiplications: 
+early|3|FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its check, traits_of, within or multiplications: 
+early|4|FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its ready: 
+early_core|6|FAIL early_core, options: $BATS_FILE_TMPDIR/early.so: early_core: calling its traits_of or cost: 
+early_attention|7|FAIL early_attention, options: $BATS_FILE_TMPDIR/early.so: early_attention: calling its check, traits_of, keep, size_of, refusal or cost: 
 run|1|early.so: cannot be loaded: 
 run|2|early: calling its check, traits_of, within or multiplications: 
 run|3|early: calling its check, traits_of, within or multiplications: 
@@ -519,7 +581,7 @@ run|4|early: calling its ready:
 EOF2
     EARLY=4 HARM=abort run "$NYSBENCH" check early --plugin "$BATS_FILE_TMPDIR/early.so"
     expect_status 1
-    expect "FAIL early, options: early: calling its ready: killed by signal 6 (Aborted)"
+    expect "FAIL early, options: $BATS_FILE_TMPDIR/early.so: early: calling its ready: killed by signal 6 (Aborted)"
     expect "1 of 2 checks failed"
 }
 

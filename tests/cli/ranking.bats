@@ -163,7 +163,7 @@ PY
     expect "table: no table 'rank'; did you mean 'ranks'?"
     run "$NYSBENCH" table "$WORK/r" wins --format xml
     expect_status 2
-    expect "table: --format xml is unknown; allowed: table, csv, json, markdown, latex"
+    expect "table: --format xml is unknown; allowed: table, csv, json, markdown, latex, html"
     run "$NYSBENCH" plot "$WORK/r" ratios
     expect_status 2
     expect "plot: no figure 'ratios'; did you mean 'ratio'?"

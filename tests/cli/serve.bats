@@ -491,7 +491,7 @@ EOF
     run "$NYSBENCH" check "command(run=\"$SERVE mine.py last\", serve=true, deterministic=true)" --timeout 600
     expect_status 0
     for pairing in independent queries shared_queries; do expect ", pairing $pairing: it refuses: "; done
-    expect "last takes keys, but with pairing shared there are points alone"
+    expect "last: it takes keys, but with pairing shared there are points alone"
     cat >c.yaml <<Y
 problems: gaussian(n=20, d=2)
 strategies: [kmeans, 'command(run="$SERVE mine.py last", serve=true, deterministic=true)']

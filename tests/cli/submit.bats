@@ -284,3 +284,15 @@ PY
     run "$NYSBENCH" status "$WORK/r"
     expect "$WORK/r: done"
 }
+
+@test "the job that merges loads the plug-ins of the config and starts its programs" {
+    build_plugin tests/cli/plugins/curt.c "$WORK/curt.so"
+    cd "$WORK"
+    printf '%s\n' "plugins: curt.so" "problems: gaussian(n=20, d=3)" "strategies: [uniform, curt]" "cores: svd" "landmarks: [3, 5]" "trials: 1" "plots: []" >p.yaml
+    "$NYSBENCH" submit p.yaml --jobs 2 -o r >/dev/null
+    tasks 101 1 2
+    run merge_job 102
+    expect_status 0
+    expect "rows: 4, 4 ok"
+    grep -q -- "--shards 2 --programs" "$WORK/r/submissions/1/merge.sh"
+}

@@ -83,7 +83,7 @@ small() { # OPTIONS...
     expect "table: no table 'share'; did you mean 'shares'?"
     run "$NYSBENCH" table "$WORK/r" shares --format xml
     expect_status 2
-    expect "table: --format xml is unknown; allowed: table, csv, json, markdown, latex"
+    expect "table: --format xml is unknown; allowed: table, csv, json, markdown, latex, html"
     run "$NYSBENCH" table "$WORK"
     expect_status 2
     expect "is not the folder of a run"

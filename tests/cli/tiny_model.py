@@ -123,11 +123,11 @@ def write_safetensors(path, tensors, metadata=None):
             file.write(np.ascontiguousarray(x, np.float32).tobytes())
 
 
-def by_nysbench(program, causal, spec, seed, trial):
+def by_nysbench(program, causal, spec, seed, trial, plugins=()):
     def attention(q, k, v):
         write_safetensors("layer.safetensors", {"q": q, "k": k, "v": v}, {"causal": "true" if causal else "false"})
         done = subprocess.run([program, "forward", "--head", "layer.safetensors", "--attention", spec, "--threads=1",
-                               "--seed", str(seed), "--trial", str(trial), "-o", "out.npy"], capture_output=True, text=True)
+                               "--seed", str(seed), "--trial", str(trial), "-o", "out.npy", *(f"--plugin={plugin}" for plugin in plugins)], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr.splitlines()[0])
         return np.load("out.npy")
@@ -154,7 +154,8 @@ def answer(model, program, words, question):
     if question["do"] == "heads":
         return write_heads(model, question, "flat" in words)
     told = effects(model, question["source"], question["layers"],
-                   by_nysbench(program, model.causal, question["attention"], question["seed"], question["trial"]))
+                   by_nysbench(program, model.causal, question["attention"], question["seed"], question["trial"],
+                               question.get("plugins", ())))
     return {name: value for name, value in told.items() if f"without={name}" not in words}
 
 

@@ -37,7 +37,7 @@ C
 sent() {
     cp "$BATS_FILE_TMPDIR/loud.so" "$WORK"
     {
-        printf '%s\n' "plugins: $WORK/loud.so" "problems: gaussian(n=40, d=3)" 'strategies: [uniform, "loud(by=3, label=\"my own\")"]' \
+        printf '%s\n' "plugins: $WORK/loud.so" "problems: gaussian(n=40, d=3)" 'strategies: [uniform, loud, "loud(by=3, label=\"my own\")"]' \
             "cores: svd" "landmarks: [4, 8]" "trials: 2" "plots: []" "$@"
     } >"$WORK/c.yaml"
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" >/dev/null
@@ -59,6 +59,8 @@ reads() {
     reads 0 info "$WORK/r"
     reads 0 compare "$WORK/r"
     expect "my own"
+    expect "loud "
+    ! grep -q "loud(by" <<<"$output" # the store has the label that the plug-in gave it
     reads 0 table "$WORK/r" shares
     reads 0 export "$WORK/r"
     [ "$(grep -c ',my own,' <<<"$output")" -eq 4 ]
@@ -105,6 +107,65 @@ reads() {
             run timeout 60 "$NYSBENCH" $command "$WORK/r"
             [ ! -e "$LOUD" ] || { echo "loaded by $command"; return 1; }
         done
+    done
+}
+
+@test "no program that a folder names is started: what needs one says which, and --programs starts it" {
+    undrawn
+    cp tests/cli/npy.py "$WORK"
+    cat >"$WORK/pick.py" <<PY
+#!/usr/bin/python3
+import json, sys
+import npy
+open("$WORK/started", "a").close()
+m = json.load(open(sys.argv[1] + "/request.json"))["m"]
+npy.save(sys.argv[1] + "/picks.npy", "<i8", [m], range(m))
+PY
+    chmod +x "$WORK/pick.py"
+    printf '%s\n' "problems: gaussian(n=40, d=3)" "strategies: [uniform, 'subsample(of=\"command(run=\\\"$WORK/pick.py\\\", deterministic=true)\")']" \
+        "cores: svd" "landmarks: [4, 8]" "trials: 2" "plots: []" >"$WORK/c.yaml"
+    "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
+    [ -e "$WORK/started" ]
+    rm "$WORK/started"
+    for command in "export $WORK/r --landmarks $WORK/l" "plot $WORK/r --landmarks" "plot $WORK/r spectrum"; do
+        run "$NYSBENCH" $command
+        [ "$status" -ne 0 ] && [ ! -e "$WORK/started" ]
+        expect "this needs code that the run's config names, and a command that reads results starts none: program $WORK/pick.py. If you trust it, add --programs"
+        run "$NYSBENCH" $command --programs
+        expect_status 0
+        [ -e "$WORK/started" ]
+        rm "$WORK/started"
+    done
+    for shard in 1/2 2/2; do "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --shard $shard; done
+    rm "$WORK/started"
+    for command in status merge; do # what they do starts none
+        run "$NYSBENCH" $command "$WORK/s"
+        expect_status 0
+        [ ! -e "$WORK/started" ]
+    done
+}
+
+@test "the model of an effect study is not started to read its shards" {
+    undrawn
+    cp tests/cli/stub_model.py "$WORK"
+    printf '#!/bin/sh\n: >%s/started\nexec /usr/bin/python3 %s/stub_model.py\n' "$WORK" "$WORK" >"$WORK/model.sh"
+    printf '%s\n' "study: effect" "problems: 'live_model(run=\"sh $WORK/model.sh\", source=[0, 1])'" \
+        "attentions: nystrom(landmarks=4)" "trials: 1" "plots: []" >"$WORK/c.yaml"
+    for shard in 1/2 2/2; do "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/s" --shard $shard; done
+    rm "$WORK/started"
+    for command in status merge; do
+        run "$NYSBENCH" $command "$WORK/s"
+        [ "$status" -ne 0 ] && [ ! -e "$WORK/started" ]
+        expect "program sh $WORK/model.sh"
+        expect "If you trust it, add --programs"
+        run "$NYSBENCH" $command "$WORK/s" --programs
+        expect_status 0
+        [ -e "$WORK/started" ]
+        rm "$WORK/started"
+    done
+    for command in status info compare table export; do
+        run "$NYSBENCH" $command "$WORK/s"
+        [ ! -e "$WORK/started" ] || { echo "started by $command"; return 1; }
     done
 }
 

@@ -476,6 +476,7 @@ static void test_core(void **state)
             nb_choice kernel = choose(&nb_kernels, kernels[v % 3], ctx);
             if (head.causal && v % 3 == 2) continue;          /* no mask */
             if (strstr(name, "zero") && v % 3 == 2) continue; /* S = 0 */
+            if (strstr(name, "huge") && v % 3 == 1) continue; /* refused: exp has no scale */
             run_checks(ctx, nb_core_checks, &all.items[v / 3], &kernel, &head, name);
         }
     }

@@ -6,8 +6,11 @@ Known are exact outputs, by softmax in NumPy; of values as outputs, the values; 
 import functools
 import importlib.util
 import os
+import subprocess
 import sys
 import tempfile
+import textwrap
+import threading
 import unittest
 import warnings
 
@@ -29,6 +32,14 @@ def masked(q, k, v, causal):
     scores = np.exp(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]))
     if causal:
         scores = np.tril(scores)
+    return scores / scores.sum(-1, keepdims=True) @ v
+
+
+def stable(q, k, v, causal):
+    scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+    if causal:
+        scores = np.where(np.tril(np.ones(scores.shape[1:], bool)), scores, -np.inf)
+    scores = np.exp(scores - scores.max(-1, keepdims=True))
     return scores / scores.sum(-1, keepdims=True) @ v
 
 
@@ -153,14 +164,14 @@ class InRuns(unittest.TestCase):
         def undefined(q, k, v):
             return v * np.nan
 
-        said = {short: ("failed", "short returned ndarray (float32) of shape (4, 3, 8); expected real numbers of shape (4, 48, 8)"),
-                texts: ("failed", "texts returned ndarray (<U1)"),
-                negative: ("failed", "negative returned int beside its outputs; expected seconds, a number of 0 or more"),
-                devices: ("failed", "devices returned the device 7; expected a text of at most 80 bytes"),
-                four: ("failed", "four returned 4 values; expected outputs, or (outputs, seconds)"),
-                raises: ("failed", "ValueError: no luck today (test_attention_functions.py, line"),
+        said = {short: ("failed", "short: returned ndarray (float32) of shape (4, 3, 8); expected real numbers of shape (4, 48, 8)"),
+                texts: ("failed", "texts: returned ndarray (<U1)"),
+                negative: ("failed", "negative: returned int beside its outputs; expected seconds, a number of 0 or more"),
+                devices: ("failed", "devices: returned the device 7; expected a text of at most 80 bytes"),
+                four: ("failed", "four: returned 4 values; expected outputs, or (outputs, seconds)"),
+                raises: ("failed", "raises: ValueError: no luck today (test_attention_functions.py, line"),
                 writes: ("failed", "read-only"),
-                undefined: ("diverged", "outputs are not finite")}
+                undefined: ("diverged", "undefined: outputs are not finite: head 0, token 0 has nan")}
         found, _ = rows_of(["streamed", *said], (Q[0], K[0], V[0]), trials=1, timed=False)
         self.assertEqual(found["streamed"][0]["status"], "ok")
         for function, (status, text) in said.items():
@@ -182,6 +193,60 @@ class InRuns(unittest.TestCase):
         if importlib.util.find_spec("cloudpickle") is None:
             self.skipTest("needs cloudpickle")
         self.assertEqual(first(nysbench.attention_function(values, name="isolated"), isolate=True)["status"], "ok")
+        lock = threading.Lock()
+
+        def locked(q, k, v):
+            with lock:
+                return v
+
+        with self.assertRaisesRegex(TypeError, "^locked: cannot be copied into another process: .*lock"):
+            first(locked, isolate=True)
+        self.assertEqual(first(locked)["status"], "ok")
+
+    def test_an_interrupt_keeps_what_is_measured(self):
+        code = """
+            import sys, threading, signal, time
+            import numpy as np
+            import nysbench
+            def waits(q, k, v):
+                if q.max() > 10:
+                    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                    time.sleep(60)
+                return v
+            x = np.random.default_rng(1).standard_normal((2, 2, 40, 6)) * [[[[1]]], [[[10]]]]
+            try:
+                nysbench.run(study="forward", heads=(x, x, x), attentions=["streamed", waits], trials=1, timed=False,
+                             folder=sys.argv[1], progress=False, jobs=1)
+            except KeyboardInterrupt as interrupt:
+                print(interrupt)
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), folder], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.stdout, f"interrupted in waits; what was measured is kept, and the same call goes on: {folder}\n", done.stderr)
+            rows = nysbench.row_arrays(folder)
+            self.assertEqual(sorted(zip(rows["attention_label"], rows["head"], rows["status"])),
+                             [("streamed", 0, "ok"), ("streamed", 2, "planned"), ("waits", 0, "ok"), ("waits", 2, "planned")])
+
+    def test_draws_are_those_of_a_call(self):
+        """The same seed and trial, the same numbers: here, in nysbench.attention, and of an Attention."""
+        found, _ = rows_of([noisy], (Q[0], K[0], V[0]), trials=3, timed=False, seed=5)
+        of_exact = exact(Q[0].astype(float), K[0], V[0], 8**-0.5)
+        for row in found["noisy"]:
+            how = {"seed": 5, "trial": row["trial"]}
+            outputs = nysbench.attention(Q[0], K[0], V[0], noisy, **how)
+            self.assertAlmostEqual(np.linalg.norm(outputs - of_exact) / np.linalg.norm(of_exact), row["output_error"], places=6)
+            layer = nysbench.Attention(noisy, Q[0].shape, **how)
+            for _ in range(2):
+                np.testing.assert_array_equal(layer(Q[0], K[0], V[0]), outputs)
+
+    def test_draws_of_what_cannot_be_compared(self):
+        lock = threading.Lock()
+
+        def draws(q, k, v, rng):
+            return v * rng.random() if lock else v
+
+        one, again = (nysbench.attention(Q, K, V, draws, seed=3) for _ in range(2))
+        np.testing.assert_array_equal(one, again)
 
 
 class Calls(unittest.TestCase):
@@ -198,7 +263,7 @@ class Calls(unittest.TestCase):
     def test_what_is_wrong_is_raised(self):
         with self.assertRaisesRegex(nysbench.ArgumentError, "returned ndarray"):
             nysbench.attention(Q, K, V, lambda q, k, v: v[:1])
-        with self.assertRaisesRegex(nysbench.ArgumentError, "values has no causal form"):
+        with self.assertRaisesRegex(nysbench.ArgumentError, "values: has no causal form"):
             nysbench.attention(Q, K, V, values, causal=True)
         with self.assertRaisesRegex(nysbench.NumericError, "outputs are not finite"):
             nysbench.attention(Q, K, V, lambda q, k, v: v * np.inf)
@@ -221,6 +286,63 @@ class Calls(unittest.TestCase):
             self.assertEqual(found["served"][0]["clock"], "own")  # nysbench.serve has a clock around the call
 
 
+class Stepwise:
+    """Exact under a mask, piece by piece; `wrong`: by how many tokens it forgets."""
+
+    def __init__(self, wrong=0):
+        self.wrong = wrong
+        self.restart()
+
+    def restart(self):
+        self.k = self.v = None
+
+    def __call__(self, q, k, v, causal):
+        return masked(q, k, v, causal)
+
+    def extend(self, q, k, v):
+        self.k = k if self.k is None else np.concatenate([self.k, k], axis=1)
+        self.v = v if self.v is None else np.concatenate([self.v, v], axis=1)
+        scores = q @ self.k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+        n, count = self.k.shape[1], q.shape[1]
+        seen = np.arange(n) <= np.arange(n - count, n)[:, None]
+        if n > 60:
+            seen = seen & (np.arange(n) >= self.wrong)
+        scores = np.exp(scores - scores.max(-1, keepdims=True)) * seen
+        return scores / scores.sum(-1, keepdims=True) @ self.v
+
+
+class Steps(unittest.TestCase):
+    def test_one_with_a_state(self):
+        layer = nysbench.Attention(Stepwise(), Q[0].shape, causal=True)
+        one = layer(Q[0], K[0], V[0])
+        for _ in range(2):
+            pieces = [layer.extend(*(x[0][:, start:end] for x in (Q, K, V))) for start, end in ((0, 40), (40, 41), (41, 48))]
+            np.testing.assert_allclose(np.concatenate(pieces, axis=1), one, atol=1e-6)
+            layer.restart()
+        self.assertTrue(layer.cost.seconds > 0 and np.isnan(layer.cost.bytes))
+
+    def test_what_is_wrong_is_raised(self):
+        one = [x[0][:, :1] for x in (Q, K, V)]
+        with self.assertRaisesRegex(nysbench.ArgumentError, "masked takes all tokens at once, not piece by piece: it has no methods extend"):
+            nysbench.Attention(masked, Q[0].shape, causal=True).extend(*one)
+        with self.assertRaisesRegex(nysbench.ArgumentError, r"expected \(heads, n, d\) and causal=True"):
+            nysbench.Attention(Stepwise(), Q[0].shape).extend(*one)
+        layer = nysbench.Attention(Stepwise(), Q[0].shape, causal=True)
+        layer.extend(*(x[0] for x in (Q, K, V)))
+        with self.assertRaisesRegex(nysbench.ShapeError, "opened for 48 tokens, of which 48 are taken"):
+            layer.extend(*one)
+
+    def test_check(self):
+        def steps(one):
+            return next(check for check in nysbench.check(one) if check.name == "steps")
+
+        self.assertEqual(steps(Stepwise()).passed, True)
+        self.assertRegex(steps(Stepwise(3)).says, r"^piece by piece, the output of token 60 of 96 in head 0 is .*, and .* in one pass$")
+        without = Stepwise()
+        without.restart = None
+        self.assertRegex(steps(without).says, "takes all tokens at once")
+
+
 class Checks(unittest.TestCase):
     def failed(self, function):
         return {one.name: one.says for one in nysbench.check(function) if not one.passed}
@@ -239,8 +361,27 @@ class Checks(unittest.TestCase):
                          r"tokens from number 512 on change the output of token 511 in head 3 from")
 
     def test_good_ones_pass(self):
-        self.assertEqual(self.failed(masked), {})
+        self.assertEqual(self.failed(stable), {})
         self.assertEqual(self.failed(lambda points, m: range(m)), {})
+
+    def test_huge_norms(self):
+        self.assertRegex(self.failed(masked)["output"], "^28 tokens of huge norms: entry [0-9]+ of the output is -?(nan|inf)$")
+
+    def test_from_the_shell(self):
+        """FILE.py:NAME of an attention, a strategy and a core, good and bad."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("import numpy as np\nimport nysbench\n@nysbench.strategy\ndef last(points, m):\n    return range(len(points) - m, len(points))\n"
+                           "def ahead(q, k, v, causal):\n    return np.roll(v, -1, axis=1)\ndef pinv(A):\n    return np.linalg.pinv(A)\n"
+                           "def needs(q, k, v, power):\n    return v\n")
+            environment = {**os.environ, "NYSBENCH_PYTHON": sys.executable}
+            for what, status, text in ((f"{path}:ahead", 1, "FAIL ahead, causal: 2 tokens: other tokens from number 1 on change earlier outputs under a mask"), (path, 0, "PASS last, picks: "),
+                                       (f"{path}:pinv", 0, "PASS pinv, "), (f"{path}:none", 2, "mine.py: has no function none"),
+                                       (f"{path}:needs", 2, "needs: power: an attention is given"), (f"{folder}/other.py", 2, "there is no file")):
+                done = subprocess.run([nysbench.program(), "check", what], env=environment, capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+                self.assertIn(text, done.stdout + done.stderr)
 
     def test_what_depends_on_more_than_its_arguments(self):
         self.assertEqual(self.failed(lambda q, k, v: v * np.random.rand()).pop("output"), "1 token: other outputs for the same seed")

@@ -15,6 +15,7 @@ import nysbench
 import reference
 import tap
 from nysbench import _arrays, _layers, _library
+from nysbench._attending import InLibrary
 
 NEW = np.random.default_rng(3)
 
@@ -323,7 +324,7 @@ class Threads(unittest.TestCase):
             finish.wait()
 
         freeing = [mock.patch.object(owner.__del__, "__defaults__", (freed.append, *owner.__del__.__defaults__[1:]))
-                   for owner in (nysbench.Attention, _library.Handle)]
+                   for owner in (InLibrary, _library.Handle)]
         thread = threading.Thread(target=hold)
         thread.start()
         self.assertTrue(opened.wait(60))

@@ -9,7 +9,9 @@ import json
 import os
 import pickle
 import re
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -419,6 +421,46 @@ class Answers(Folders):
                          {"uniform", "segment_means"})
         self.assertIn("icc", self.lines(self.found.compare(full=True))[0])
 
+    def test_columns_of_a_comparison(self):
+        """They are the same whatever the data, tell all lines apart, are no more than a notebook shows, and have a meaning
+        each."""
+        few = nysbench.run(problems=["gaussian(n=24, d=4)", "gaussian(n=30, d=4)"], strategies=["uniform", "kmeans"], trials=2,
+                           cores=["svd", "iterative"], landmarks=[4, 6], pairing=["joint", "queries"], progress=False)
+        model = Path(self.folder).with_name("tiny_model.py")
+        shutil.copy("tests/cli/tiny_model.py", model)
+        problem = f'live_model(run="{sys.executable} {model} {nysbench.program()}", layers=[1, half], source=[0, 1])'
+        layers = nysbench.run(study="effect", problems=problem, progress=False,
+                              attentions=["nystrom(landmarks=4)", "longformer(window=6)"])
+        timed = nysbench.run(study="forward", problems="gaussian(n=30, d=4)", attentions=["naive", "nystrom(landmarks=4)"],
+                             heads=[1, 2], rounds=1, trials=2, progress=False)
+        described = nysbench._result.described_columns()
+        for found, settings in ((self.found, {"kernel", "pairing", "core"}), (few, {"kernel", "pairing", "core"}),
+                                (layers, set()), (timed, {"setting_heads", "threads"})):
+            lines, full = self.lines(found.compare()), self.lines(found.compare(full=True))
+            wanted = {"method", "baseline", "metric", "model", "input", "ratio", "low", "high", "verdict", "why", "heads_differ",
+                      "disturbed", "sources", "t_p", "t_holm_p"}
+            self.assertLessEqual(wanted | settings, set(lines[0]))
+            self.assertLessEqual(len(lines[0]), 20)
+            keys = [tuple(str(line[name]) for name in lines[0] if name not in ("ratio", "low", "high", "t_p")) for line in lines]
+            self.assertEqual(len(set(keys)), len(keys), keys)
+            meanings = nysbench._result._meanings(full)
+            self.assertEqual([name for name in full[0] if not meanings.get(name)], [])
+            self.assertEqual([name for name in meanings if name not in nysbench._result._MEANINGS and name.removeprefix("setting_") not in described], [])
+        self.assertEqual(list(self.lines(few.compare())[0]), list(self.lines(self.found.compare())[0]))
+        self.assertEqual({line["pairing"] for line in self.lines(few.compare())}, {"joint", "queries"})
+        self.assertEqual({line["input"] for line in self.lines(layers.compare())}, {"layers = 1", "layers = half"})
+        self.assertTrue(all("fewer than 6" in line["why"] for line in self.lines(few.compare())))
+        self.assertEqual({line["model"] for line in self.lines(few.compare())}, {"all"})
+        self.assertEqual(len({line["model"] for line in self.lines(few.compare(by_model=True))}), 3)
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "needs pandas")
+    def test_attributes_of_a_comparison(self):
+        ratios = self.found.compare()
+        self.assertEqual(ratios.attrs["units"], {})
+        self.assertEqual(set(ratios.attrs["meanings"]), set(ratios.columns))
+        seconds = self.found.compare(metric="select_s", scale="difference")
+        self.assertEqual(seconds.attrs["units"], {name: "s" for name in ("difference", "low", "high")})
+
     def test_tables_and_queries(self):
         self.assertEqual(self.lines(self.found.table("errors"))[0]["median"],
                          self.program("table", str(self.found.folder), "errors")[0]["median"])
@@ -434,6 +476,23 @@ class Answers(Folders):
         page = self.found._repr_html_()
         self.assertIn("<td>kmeans</td>", page)
         self.assertNotIn("<b>layer</b>", page)
+
+    def test_html_shows_what_print_shows(self):
+        """Heading with the baseline, which way is better, marks, warnings, why a line has no result, notes, and the figure."""
+        found = run(["uniform", "kmeans", "subsample(of=kmeans, tokens=6)", lambda keys, m: range(m)], landmarks=8, trials=4,
+                    heads=(np.concatenate([Q, Q]), np.concatenate([K, K])))
+        with sqlite3.connect(found.folder / "results.sqlite") as store:  # one head better, one worse, and four trials that say so
+            store.execute("UPDATE results SET error = CASE WHEN strategy LIKE 'uniform%' THEN 0.5 WHEN head % 2 THEN 0.7 ELSE 0.2 END "
+                          "+ 1e-3 * (position % 7) WHERE status = 'ok'")
+        for text in (repr(found), re.sub(r"<[^>]*>", " ", found._repr_html_().replace("&lt;", "<"))):
+            text = re.sub(r"\s+", " ", text)
+            self.assertIn("error by strategy, divided by that of uniform, on the same head", text)
+            self.assertIn("Below 1 is better.", text)
+            self.assertRegex(text, "(better|worse|undecided|equivalent) !")
+            self.assertIn("WARNING: heads differ", text)
+            self.assertRegex(text, "No verdict in 1 of 3 lines: .*no pair has a result")
+            self.assertIn("pairing: keys, which are all that lambda looks at", text)
+        self.assertRegex(found._repr_html_(), "<img |without matplotlib")
 
     def test_one_strategy_or_none_to_compare(self):
         """Then cores are compared, and a repr is never an error."""

@@ -131,6 +131,11 @@ class Plugins(unittest.TestCase):
                 self.assertEqual(len(one.sql("SELECT * FROM run")), 8)
             with self.assertRaisesRegex(nysbench.Error, "add --plugin " + plugin):
                 nysbench.Run(work + "/r").sql("SELECT * FROM run")
+            with open(work + "/c.yaml", "w") as file:  # a path beside the file, which is found from anywhere
+                file.write("study: norms\nplugins: norms.so\nproblems: gaussian(n=40, d=4)\nexponents: [1, 2]\ntrials: 2\nplots: []\n")
+            made = nysbench.run(work + "/c.yaml", jobs=1, folder=work + "/f", progress=False)
+            self.assertEqual([os.path.realpath(one) for one in made.plugins], [os.path.realpath(plugin)])
+            self.assertEqual(len(made.sql("SELECT * FROM run")), 8)
 
 
 class Frame(unittest.TestCase):

@@ -148,7 +148,7 @@ class Mistakes(Served):
         path, questions = self.write(BAD, "bad.py"), [self.question(side), self.question(side)]
         with self.subTest(function):
             end, answers, told = self.serve([path, function], *questions)
-            self.assertEqual(answers, [{"ready": 1}] + [{"error": text}] * 2)
+            self.assertEqual(answers, [{"ready": 1}] + [{"error": f"{function}: {text}"}] * 2)
             self.assertEqual([self.left(question) for question in questions], [{}, {}])
             self.assertEqual(end, 0)
             return told
@@ -177,7 +177,7 @@ class Mistakes(Served):
             self.errors(function, text, "both")
         question = self.question("both")
         answer, = self.served([self.write(BAD), "far_apart"], question)
-        self.assertEqual(answer, {"error": "returned integers of shape (4,); allowed are integers of shape (3,), tokens "
+        self.assertEqual(answer, {"error": "far_apart: returned integers of shape (4,); allowed are integers of shape (3,), tokens "
                                            "from 0 to 19, or floats of shape (3, 2), points"})
 
     def test_exceptions(self):
@@ -195,20 +195,20 @@ class Mistakes(Served):
         for m, text in ((1, "ValueError: a\\x00b"), (2, "OSError: cannot read caf\\udce9.npy,\\x1b[1m é"),
                         (3, "Mute: has no text: its __str__ raised LookupError")):
             answer, = self.served([self.write(BAD, "bad.py"), "odd"], self.question(m=m))
-            self.assertEqual(answer["error"][:len(text + place)], text + place)
+            self.assertEqual(answer["error"][:len("odd: " + text + place)], "odd: " + text + place)
 
     def test_ragged_lists(self):
         """In NumPy's words."""
         answer, = self.served([self.write(BAD), "ragged"], self.question())
-        self.assertEqual(answer["error"][:12], "ValueError: ")
+        self.assertEqual(answer["error"][:20], "ragged: ValueError: ")
 
     def test_pairings(self):
         for function, text, side in (
-                ("two", "two takes queries and keys, but with pairing keys there are points and keys alone", "keys"),
-                ("one", "one takes keys, but with pairing queries there are points and queries alone", "queries"),
-                ("one", "one takes keys, but with pairing shared there are points alone", "shared"),
-                ("joint", "joint takes points, but with pairing both there are queries and keys alone", "both"),
-                ("blend", "blend takes points and queries, but with pairing both there are queries and keys alone", "both")):
+                ("two", "it takes queries and keys, but with pairing keys there are points and keys alone", "keys"),
+                ("one", "it takes keys, but with pairing queries there are points and queries alone", "queries"),
+                ("one", "it takes keys, but with pairing shared there are points alone", "shared"),
+                ("joint", "it takes points, but with pairing both there are queries and keys alone", "both"),
+                ("blend", "it takes points and queries, but with pairing both there are queries and keys alone", "both")):
             self.assertEqual(self.errors(function, text, side), "")
 
     def test_sides_of_pairings(self):
@@ -236,9 +236,9 @@ class Mistakes(Served):
         # a matrix of condition 1e3 at most: the inverse by solving differs by its rounding
         np.testing.assert_allclose(found @ factors["A"], np.eye(M), atol=1e-10)
         self.assertEqual(self.served([path, "wide"], question),
-                         [{"error": "returned ndarray (float64) of shape (20, 3); expected real numbers of shape (3, 3)"}])
-        self.assertEqual(self.served([path, "pick"], question), [{"error": "pick is a strategy, but is used as a core"}])
-        self.assertEqual(self.served([path, "pinv"], self.question()), [{"error": "pinv is a core, but is used as a strategy"}])
+                         [{"error": "wide: returned ndarray (float64) of shape (20, 3); expected real numbers of shape (3, 3)"}])
+        self.assertEqual(self.served([path, "pick"], question), [{"error": "pick: it is a strategy, but is used as a core"}])
+        self.assertEqual(self.served([path, "pinv"], self.question()), [{"error": "pinv: it is a core, but is used as a strategy"}])
 
     def test_ends(self):
         """A function that ends the process ends it so, without an answer."""
@@ -442,7 +442,7 @@ def quarrels(points, m):
         self.assertEqual((end, answers), (0, [{"ready": 1}] + [{"done": "picks"}] * 2), told)
         self.assertEqual(sorted(told.splitlines()), sorted(['{"done": "picks"}'] + ["a word", "b", "c"] * 2))
         end, answers, told = self.serve([path, "quarrels"], self.question())
-        self.assertEqual((end, answers[1:]), (0, [{"error": "KeyError: 3 (mine.py, line 11: raise KeyError(m))"}]))
+        self.assertEqual((end, answers[1:]), (0, [{"error": "quarrels: KeyError: 3 (mine.py, line 11: raise KeyError(m))"}]))
 
     def test_the_file_as_it_is_now(self):
         """Files beside it are found, and a change of the same size within a second counts."""

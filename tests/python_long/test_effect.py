@@ -51,8 +51,7 @@ class Effect(unittest.TestCase):
 
     def test_decoder(self):
         model, given = models.llama(transformers.LlamaForCausalLM), inputs(2)
-        found = rows_of(nysbench.effect(model, given, ["longformer(window=8)", "nystrom(strategy=kmeans, landmarks=8)"], progress=False,
-                                     sources=["first text", "second"]))
+        found = rows_of(nysbench.effect(model, given, ["longformer(window=8)"], progress=False, sources=["first text", "second"]))
         window = rows_of(found, attention_label="longformer(window=8)", source="first-text")
         with torch.no_grad():
             exact = model(**given[0]).logits[0]
@@ -63,8 +62,6 @@ class Effect(unittest.TestCase):
         self.assertAlmostEqual(window["perplexity_ratio"][0], np.exp(loss[0] - loss[1]), delta=1e-5)
         kl = torch.nn.functional.kl_div(new.double().log_softmax(-1), exact.double().log_softmax(-1), log_target=True, reduction="batchmean")
         self.assertAlmostEqual(window["kl"][0], kl.item(), delta=1e-5)
-        skipped = rows_of(found, attention_label="nystrom(strategy=kmeans, landmarks=8)")
-        self.assertEqual(set(skipped["status"]), {"skipped"})  # means of tokens see the future
 
     def test_captured_heads(self):
         """Sources are inputs, layers are problems; a tensor in bfloat16 is the same as its values."""
@@ -78,7 +75,8 @@ class Effect(unittest.TestCase):
         self.assertIn("verdict", repr(run))
         with warnings.catch_warnings():  # fewer tokens than d: their layout is known
             warnings.filterwarnings("error", ".*is read as")
-            nysbench.run(heads=[one[0].first(8) for one in captured], strategies="uniform", cores="svd", landmarks=4, progress=False)
+            for heads in [one[0].first(3) for one in captured], captured[0][0].first(3):
+                nysbench.run(heads=heads, strategies="uniform", cores="svd", landmarks=2, progress=False)
         q = torch.randn(2, TOKENS, 8, dtype=torch.bfloat16)
         one, other = (nysbench.measure(x, x, strategy="kmeans", landmarks=4, cores="svd(rcond=0.1)") for x in (q, q.double().numpy()))
         self.assertEqual([row["error"] for row in one], [row["error"] for row in other])

@@ -4,6 +4,10 @@
 usage: test_modules.py PROGRAM. Known: exact attention in PyTorch leaves a model's outputs, to rounding; values of another
 kind do not."""
 import copy
+import os
+import subprocess
+import sys
+import tempfile
 import unittest
 import warnings
 
@@ -15,6 +19,17 @@ import models
 import nysbench
 import tap
 from nysbench._identity import digest
+
+
+PACKAGE = os.path.dirname(os.path.dirname(nysbench.__file__))
+
+
+def plugin_in(folder):
+    """The path of a plug-in with the attention `mine`, from the template."""
+    subprocess.run([nysbench.program(), "new", "attention", "mine", "--out", folder], check=True, stdout=subprocess.DEVNULL)
+    path = os.path.join(folder, "mine.so")
+    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-I.", "-Isrc", "-shared", "-fPIC", os.path.join(folder, "mine.c"), "-o", path], check=True)
+    return path
 
 
 class Exact(torch.nn.Module):
@@ -65,7 +80,7 @@ class Modules(unittest.TestCase):
         np.testing.assert_array_equal(nysbench.attention(q, k, v, annotated), v)
         tensors = nysbench.attention_function(lambda q, k, v: v.mul(2).to(torch.float64), tensors="torch")
         np.testing.assert_array_equal(nysbench.attention(q, k, v, tensors), 2 * v)
-        with self.assertRaisesRegex(nysbench.ArgumentError, r"Linearly returned Tensor \(torch.float32\) of shape \(4, 20, 3\); expected"):
+        with self.assertRaisesRegex(nysbench.ArgumentError, r"Linearly: returned Tensor \(torch.float32\) of shape \(4, 20, 3\); expected"):
             nysbench.attention(q, k, v, Linearly())
 
     def test_identity(self):
@@ -108,7 +123,7 @@ class Models(unittest.TestCase):
                     with nysbench.patch(model, annotated):
                         self.assertGreater(float((model(**given)[0] - own).abs().max()), 1e-2)
                 else:
-                    with self.assertRaisesRegex(nysbench.ArgumentError, "annotated has no causal form"):
+                    with self.assertRaisesRegex(nysbench.ArgumentError, "annotated: has no causal form"):
                         with nysbench.patch(model, annotated):
                             model(**given)
 
@@ -122,6 +137,81 @@ class Models(unittest.TestCase):
         with nysbench.patch(model, in_numpy):
             with self.assertRaisesRegex(RuntimeError, "no gradient"):
                 model(**given)[0].sum().backward()
+
+    def test_draws_are_those_of_runs(self):
+        """In a patched model, the seed of nb.run's row in the same trial: of arrays and of tensors."""
+        seen = []
+
+        def remember(x):
+            seen.append(x)
+
+        remember.__module__ = "numpy"  # installed, for the digest: what has been seen is no part of the function
+
+        def in_numpy(q, k, v, seed):
+            remember(seed)
+            return v
+
+        def in_torch(q: torch.Tensor, k, v, seed):
+            remember(seed)
+            return v
+
+        model, given = models.bert(), {"input_ids": torch.arange(24)[None]}
+        for function in (in_numpy, in_torch):
+            nysbench.run(study="forward", attentions=function, heads=tuple(torch.randn(3, 2, 20, 8)), trials=2, timed=False, seed=9,
+                         progress=False)
+            ran = set(seen)
+            self.assertEqual(len(ran), 2)
+            for trial in range(2):
+                with torch.no_grad(), nysbench.patch(model, function, seed=9, trial=trial):
+                    model(**given)
+            self.assertEqual(set(seen), ran)
+            seen.clear()
+
+    def test_programs_and_plugins(self):
+        """In patch and effect: a program gives what the function in it gives, a plug-in what the program `forward` gives."""
+        model, inputs = models.bert(), [{"input_ids": torch.arange(i, i + 24)[None]} for i in range(2)]
+        with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+            path, plugin = os.path.join(folder, "mine.py"), plugin_in(folder)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("import numpy as np\ndef mean(q, k, v):\n    return np.broadcast_to(v.mean(1, keepdims=True), v.shape)\n"
+                           "def first(points, m):\n    return range(m)\n")
+            serve = f"command(run=\"env PYTHONPATH={PACKAGE} {sys.executable} -m nysbench.serve {path} {{}}\", serve=true, deterministic=true)"
+            program, picked = serve.format("mean"), f"nystrom(strategy={serve.format('first')}, landmarks=8, label=served)"
+            mean = lambda q, k, v: np.broadcast_to(v.mean(1, keepdims=True), v.shape)
+            for spec, how, same in ((program, {}, (mean, {})), (picked, {}, ("nystrom(landmarks=8)", {"strategy": lambda points, m: range(m)}))):
+                found = []
+                for attention, more in ((spec, how), same):
+                    with nysbench.patch(model, attention, **more):
+                        found.append(model(**inputs[0])[0])
+                self.assertTrue(torch.equal(*found), spec)
+            with nysbench.patch(model, "mine", plugins=[plugin]):
+                self.assertFalse(torch.equal(model(**inputs[0])[0], found[0]))
+            run = nysbench.effect(model, inputs, [program, picked, "mine", mean], plugins=[plugin], progress=False)
+            columns = nysbench.row_arrays(run.folder)
+            self.assertEqual(set(columns["status"]), {"ok"}, set(columns["reason"]))
+            errors = dict(zip(columns["attention_label"], zip(columns["model_error"], columns["output_error"])))
+            self.assertEqual(len(errors), 4)
+            of_program, = (pair for label, pair in errors.items() if label.startswith("command"))
+            np.testing.assert_allclose(of_program, errors["lambda"], rtol=1e-5)
+            self.assertTrue(all(min(pair) > 0 for pair in errors.values()))
+
+    def test_what_goes_wrong_in_a_process(self):
+        q = np.zeros((2, 20, 8), np.float32)
+        for spec, how, text in (("command(run=\"/bin/false\")", {}, "/bin/false: exit status 1"),
+                                ("command(run=\"/bin/cat\"", {}, "expected"), ("nothing", {"plugins": ["/no/such.so"]}, "/no/such.so: no such file"),
+                                ("command(run=\"/bin/true\")", {"causal": True}, "the layer is causal: causal=true says")):
+            with self.assertRaisesRegex(nysbench.Error, text):
+                nysbench.attention(q, q, q, spec, **how)
+        with self.assertRaisesRegex(nysbench.NumericError, "k: head 0, token 3, coordinate 1 is NaN or Inf"):
+            bad = q.copy()
+            bad[0, 3, 1] = np.nan
+            nysbench.attention(q, bad, q, "command(run=\"/bin/true\")")
+
+    def test_what_cannot_be_had_is_an_error_before_the_run(self):
+        model, inputs = models.llama(), [{"input_ids": torch.arange(24)[None]}]
+        for attention, label in (("nystrom(landmarks=8)", r"nystrom\(landmarks=8\)"), (annotated, "annotated")):
+            with self.assertRaisesRegex(nysbench.ArgumentError, f"attentions: {label} cannot be had on .*causal"):
+                nysbench.effect(model, inputs, ["streamed", attention], progress=False)
 
     def test_effect(self):
         model, inputs = models.bert(), [{"input_ids": torch.arange(i, i + 24)[None]} for i in range(2)]

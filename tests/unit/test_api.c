@@ -631,6 +631,27 @@ static void test_restart(void **state)
     nysbench_free(h);
 }
 
+/* A program's, by what its spec means. */
+static void test_seeds(void **state)
+{
+    const char *spec = "command(run=\"true\")", *same = "command( run = \"true\", timeout=60 )";
+    nysbench *h = new_handle();
+    uint64_t seed, other;
+    (void)state;
+    assert_int_equal(nysbench_attention_seed(h, spec, 5, 1, &seed), NYSBENCH_OK);
+    assert_int_equal(nysbench_attention_seed(h, same, 5, 1, &other), NYSBENCH_OK);
+    assert_true(seed == other && seed > 0);
+    assert_int_equal(nysbench_attention_seed(h, spec, 5, 2, &other), NYSBENCH_OK);
+    assert_true(seed != other);
+    assert_int_equal(nysbench_attention_seed(h, spec, 6, 1, &other), NYSBENCH_OK);
+    assert_true(seed != other);
+    expect(nysbench_attention_seed(h, "commando", 5, 1, &other), NYSBENCH_EINVAL, nysbench_message(h),
+           "no attention 'commando'");
+    expect(nysbench_attention_seed(h, spec, 5, 1, NULL), NYSBENCH_EINVAL, nysbench_message(h), "NULL");
+    assert_int_equal(nysbench_attention_seed(NULL, spec, 5, 1, &other), NYSBENCH_EINVAL);
+    nysbench_free(h);
+}
+
 static void test_mistakes_of_layers(void **state)
 {
     nysbench *h = new_handle();
@@ -890,6 +911,7 @@ int main(void)
         test_with_ctx(test_forward),
         test_with_ctx(test_extend),
         test_with_ctx(test_restart),
+        test_with_ctx(test_seeds),
         test_with_ctx(test_mistakes_of_layers),
         test_with_ctx(test_threads),
         test_with_ctx(test_the_process_stays_as_it_was),

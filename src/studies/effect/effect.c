@@ -110,18 +110,41 @@ static void fill_row(const nb_plan *plan, const nb_planned_scene *scene, const n
     out->landmarks = nb_attention_size(attention, &(nb_layer_shape){.n = scene->n, .d = scene->d});
 }
 
-static nb_status warn(const nb_plan *plan, nb_mistakes *warnings)
+static nb_status find_refusal(const nb_plan *plan, int row, const char **why, nb_ctx *ctx)
 {
-    for (int i = 0; i < plan->row_count; i++) {
-        nb_layer_shape shape = nb_effect_shape(&nb_effect_part(plan, plan->rows[i].scene)->model);
-        const char *why;
-        NB_TRY(warnings->ctx,
-               nb_attention_refusal(nb_plan_choice(plan, i, NB_EFFECT_ATTENTION), &shape, &why, warnings->ctx));
-        if (!why) return NB_OK;
+    const nb_layer_shape shape = nb_effect_shape(&nb_effect_part(plan, plan->rows[row].scene)->model);
+    return nb_attention_refusal(nb_plan_choice(plan, row, NB_EFFECT_ATTENTION), &shape, why, ctx);
+}
+
+/* Whether a model of the plan can have the attention of that row. */
+static nb_status find_taker(const nb_plan *plan, int row, bool *found, nb_ctx *ctx)
+{
+    const nb_choice *attention = nb_plan_choice(plan, row, NB_EFFECT_ATTENTION);
+    const char *why;
+    *found = false;
+    for (int i = 0; i < plan->row_count && !*found; i++) {
+        if (nb_plan_choice(plan, i, NB_EFFECT_ATTENTION) != attention) continue;
+        NB_TRY(ctx, find_refusal(plan, i, &why, ctx));
+        *found = !why;
     }
-    if (plan->row_count == 0) return NB_OK;
-    return nb_mistakes_add(warnings, (nb_place){.source = NULL},
-                           "all %d rows will be skipped: no attention has a form for these layers", plan->row_count);
+    return NB_OK;
+}
+
+/* Refuses attentions that no model of the plan can have. One that another model has is skipped where it cannot be. */
+static nb_status check_scene(const nb_plan *plan, const nb_planned_scene *scene, nb_ctx *ctx)
+{
+    const int index = (int)(scene - plan->scenes), first = nb_plan_first_row(plan, index);
+    const nb_model *model = &nb_effect_part(plan, index)->model;
+    for (int i = first; i < plan->row_count && plan->rows[i].scene == index; i++) {
+        const char *why;
+        bool taken;
+        NB_TRY(ctx, find_refusal(plan, i, &why, ctx));
+        if (!why) continue;
+        NB_TRY(ctx, find_taker(plan, i, &taken, ctx));
+        NB_REQUIRE(ctx, taken, NB_EINVAL, "attentions: %s cannot be had on %s: %s",
+                   nb_plan_choice(plan, i, NB_EFFECT_ATTENTION)->label, model->name, why);
+    }
+    return NB_OK;
 }
 
 /* Exact attention has no effect to compare with. */
@@ -153,7 +176,7 @@ const nb_study nb_study_effect = {
     .random = is_random,
     .fill_row = fill_row,
     .prepare = prepare,
-    .warn = warn,
+    .check_scene = check_scene,
     .run = nb_effect_run,
     .cost = nb_effect_cost,
 };

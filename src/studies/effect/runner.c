@@ -4,9 +4,13 @@
 #include "base/clock.h"
 #include "base/last_words.h"
 #include "base/scratch.h"
+#include "base/text.h"
+#include "components/plugin.h"
 #include "linalg/blas.h"
 #include "studies/effect/work.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 nb_stream nb_effect_stream(const nb_effect_work *w)
@@ -113,6 +117,23 @@ static nb_status find_layers(nb_effect_work *w)
     return NB_OK;
 }
 
+/* Finds the plug-ins that the program of the model needs for an attention: all, where it needs one. */
+static nb_status find_plugins(const nb_choice *attention, const char *const **plugins, nb_ctx *ctx)
+{
+    const char *const *loaded = nb_plugins_loaded();
+    const char **paths;
+    int count = nb_plugin_within(attention) ? nb_text_count(loaded) : 0;
+    NB_NEED(paths, nb_alloc(ctx, (size_t)count + 1, sizeof *paths));
+    for (int i = 0; i < count; i++) {
+        char *path = realpath(loaded[i], NULL); /* the program runs in another folder */
+        NB_REQUIRE(ctx, path, NB_EIO, "%s: %s", loaded[i], strerror(errno));
+        NB_TRY(ctx, nb_defer(ctx, free, path));
+        paths[i] = path;
+    }
+    *plugins = paths;
+    return NB_OK;
+}
+
 static nb_status ask(const nb_effect_work *w, nb_effect_job *job)
 {
     nb_model_question question = {.source = nb_effect_source(w->plan, w->pending->scene),
@@ -122,6 +143,7 @@ static nb_status ask(const nb_effect_work *w, nb_effect_job *job)
                                   .seed = w->plan->config->seed,
                                   .trial = w->trial};
     nb_model_outcome outcome;
+    NB_TRY(w->ctx, find_plugins(job->attention, &question.plugins, w->ctx));
     double start_s = nb_clock_s();
     nb_pending_at(w->pending, NB_EFFECT_AT_MODEL, job->row, job->row + 1);
     NB_TRY(w->ctx, nb_model_ask_effect(&w->part->program, &question, nb_effect_names, (double *)&job->result.told,

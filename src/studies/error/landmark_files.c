@@ -161,14 +161,14 @@ static nb_status save_all(FILE *index, const void *what, nb_ctx *ctx)
     return NB_OK;
 }
 
-nb_status nb_export_landmarks(const char *run_folder, const char *out, int *failed, nb_ctx *ctx)
+nb_status nb_export_landmarks(const char *run_folder, bool programs, const char *out, int *failed, nb_ctx *ctx)
 {
     const char *index;
     const nb_given_labels *given;
     nb_config config;
     nb_plan plan;
     nb_row_labels labels;
-    NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_again(run_folder, programs, false, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_labels(run_folder, config.study, &given, ctx));
     NB_TRY(ctx, make_labels(&plan, given, &labels, ctx));
     NB_TRY(ctx, nb_make_folder(out, ctx));

@@ -364,7 +364,7 @@ nb_status nb_plot_landmarks(const char *run_folder, const nb_landmark_view *view
     picture shared = {.plan = &plan, .variants = &variants, .view = view, .m = view->m};
     nb_drawing drawing = {.run = run_folder, .folder = folder, .gnuplots = gnuplots};
     *figures = 0;
-    NB_TRY(ctx, nb_experiment_again(run_folder, &config, &plan, ctx));
+    NB_TRY(ctx, nb_experiment_again(run_folder, view->programs, false, &config, &plan, ctx));
     NB_TRY(ctx, nb_run_open(run_folder, &store, &labels, ctx));
     NB_TRY(ctx, nb_relation_open(&drawing.relation, &store, labels, ctx));
     NB_TRY(ctx, nb_relation_ask_freely(drawing.relation, VARIANTS_SQL, &variants, NULL, NULL, ctx));

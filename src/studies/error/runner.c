@@ -46,7 +46,8 @@ nb_status nb_run_make_scene(const nb_plan *plan, int scene, const nb_head *head,
     unsigned wanted = plan->config->wanted;
     const nb_choice *kernel = nb_error_kernel(plan, &plan->scenes[scene]);
     bool stochastic = ((const nb_kernel *)kernel->component)->stochastic;
-    const nb_component *caller = nb_called_begin(kernel);
+    const nb_component *caller;
+    NB_TRY(ctx, nb_called_begin(kernel, &caller, ctx));
     nb_status status = nb_scene_new(head, kernel, out, ctx);
     NB_TRY(ctx, nb_called_end(caller, kernel, status, ctx));
     nb_scene_name(*out, plan->scenes[scene].problem->canonical, plan->scenes[scene].head);

@@ -37,14 +37,15 @@ nb_how nb_error_how(const nb_config *config);
  *   instance-I/P-queries.npy, P-keys.npy  token indices (m) int64, or points (m, d) float64
  *   index.csv: instance, causal, then the columns that name the picks, P, and status and reason
  * Picks that fail are listed with their reason and without P; *failed counts them. Rows that a run skips are left
- * out. */
-nb_status nb_export_landmarks(const char *run_folder, const char *out, int *failed, nb_ctx *ctx);
+ * out. programs, here and below: as for nb_experiment_again. */
+nb_status nb_export_landmarks(const char *run_folder, bool programs, const char *out, int *failed, nb_ctx *ctx);
 
 typedef struct {
     int m; /* number of landmarks, or 0: the middle number of the run's */
     int trial;
     int head;     /* a head, or -1: the first of each problem */
     bool queries; /* the plane shows the queries; else the keys */
+    bool programs;
 } nb_landmark_view;
 
 /* Picks the landmarks of one head of each problem again, bit for bit, writes their data and scripts into a folder

@@ -172,7 +172,7 @@ nb_status nb_prepare_spectrum(const nb_drawing *d, nb_ctx *ctx)
     nb_plan plan;
     spectrum s = {.plan = d->plan, .relation = d->relation, .m = d->m};
     if (!s.plan) {
-        NB_TRY(ctx, nb_experiment_again(d->run, &config, &plan, ctx));
+        NB_TRY(ctx, nb_experiment_again(d->run, d->programs, true, &config, &plan, ctx));
         s.plan = &plan;
     }
     NB_TRY(ctx, nb_relation_table(d->relation, "spectrum",

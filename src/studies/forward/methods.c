@@ -85,6 +85,19 @@ static nb_status leave(nb_forward_method *m, const char *status, const char *rea
     return NB_OK;
 }
 
+/* Says where an output is not finite. */
+static nb_status leave_diverged(nb_forward_method *m, nb_ctx *ctx)
+{
+    const nb_layer_shape *s = &m->bench->layer->shape;
+    const size_t each = (size_t)s->n * (size_t)s->dv, count = (size_t)nb_layer_heads(s) * each;
+    const char *reason;
+    size_t at = 0;
+    while (at + 1 < count && isfinite(m->bench->out[at])) at++;
+    NB_NEED(reason, nb_format(ctx, "%s: outputs are not finite: head %zu, token %zu has %g", m->attention->label,
+                              at / each, at % each / (size_t)s->dv, (double)m->bench->out[at]));
+    return leave(m, "diverged", reason, ctx);
+}
+
 static nb_status compare(nb_forward_method *m, const nb_exact *exact, nb_ctx *ctx)
 {
     nb_likeness like = nb_exact_compare(&m->bench->layer->shape, exact, m->bench->out);
@@ -94,7 +107,7 @@ static nb_status compare(nb_forward_method *m, const nb_exact *exact, nb_ctx *ct
     m->measures.max_error = like.max_error;
     m->measures.error_p99 = like.error_p99;
     m->measures.baseline_mean = exact->mean_error;
-    return like.finite ? NB_OK : leave(m, "diverged", "outputs are not finite", ctx);
+    return like.finite ? NB_OK : leave_diverged(m, ctx);
 }
 
 static nb_status find_row_sums(nb_forward_method *m, nb_ctx *own)

@@ -1,14 +1,20 @@
 /* early.c - a plug-in that does harm before anything runs: at the place EARLY, a number, in the way HARM, both from the
- * environment. For tests/cli/plugins.bats. */
+ * environment. With SPARED, a file that is not there, its first constructor does none and makes it. Each constructor
+ * adds its process and that one's parent to the file LOADS. For tests/cli/plugins.bats. */
 #include "attentions/attention.h"
 #include "cores/core.h"
 #include "problems/problem.h"
 #include "strategy.h"
 
+#include <fcntl.h>
 #include <fenv.h>
+#include <gsl/gsl_errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CONSTRUCTOR = 1, TRAITS, CHECK, READY, SHAPE, CORE, ATTENTION, MULTIPLICATIONS, COST, DESTRUCTOR, LATER };
@@ -22,12 +28,26 @@ static inline void harm(int place)
     if (strcmp(way, "exit 0") == 0) exit(0);
     if (strcmp(way, "exit 3") == 0) exit(3);
     if (strcmp(way, "round") == 0) fesetround(FE_UPWARD);
+    if (strcmp(way, "move") == 0 && chdir("/") != 0) abort();
+    if (strcmp(way, "mask") == 0) umask(0777);
+    if (strcmp(way, "few files") == 0) setrlimit(RLIMIT_NOFILE, &(struct rlimit){4, 4});
+    if (strcmp(way, "no children") == 0) signal(SIGCHLD, SIG_IGN);
+    if (strcmp(way, "environment") == 0) setenv("TMPDIR", "/nowhere", 1);
+    if (strcmp(way, "renew") == 0) utimensat(AT_FDCWD, getenv("RENEWED"), NULL, 0);
+    if (strcmp(way, "handler") == 0) gsl_set_error_handler(NULL);
+    if (strcmp(way, "close") == 0) closefrom(0);
     while (strcmp(way, "hang") == 0) pause();
 }
 
 __attribute__((constructor)) static void begin(void)
 {
-    harm(CONSTRUCTOR);
+    const char *loads = getenv("LOADS"), *spared = getenv("SPARED");
+    FILE *told = loads ? fopen(loads, "a") : NULL;
+    if (told) fprintf(told, "%d %d\n", (int)getpid(), (int)getppid());
+    if (told) fclose(told);
+    int first = spared ? open(spared, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    if (first >= 0) close(first);
+    if (first < 0) harm(CONSTRUCTOR);
 }
 
 __attribute__((destructor)) static void end(void)
