@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main.c - nysbench COMMAND ... */
 #include "commands/command.h"
+#include "base/guard.h"
 #include "base/process.h"
 #include "base/server.h"
 #include "base/version.h"
@@ -151,6 +152,7 @@ int main(int argc, char **argv)
         nb_print_error("standard output cannot be written");
         if (code == NB_EXIT_OK) code = NB_EXIT_FAILED;
     }
+    nb_guard_end();
     if (*nb_plugins_loaded()) _exit(code); /* without their destructors */
     return code;
 }

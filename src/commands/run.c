@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/gnuplot.h"
+#include "base/guard.h"
 #include "base/words.h"
 #include "commands/program.h"
 #include "commands/experiment.h"
@@ -24,6 +25,7 @@ static void give_up(int number)
 {
     static const char text[] = "\nnysbench: interrupted; the same command continues\n";
     (void)number;
+    nb_guard_end();
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(NB_EXIT_FAILED);
     _exit(NB_EXIT_INTERRUPTED);
 }

@@ -10,6 +10,7 @@
 
 #include "base/apart.h"
 #include "base/files.h"
+#include "base/guard.h"
 #include "base/text.h"
 #include "components/registry.h"
 #include "components/study.h"
@@ -292,6 +293,17 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+void nb_plugin_call(const nb_component *study, const char *function)
+{
+    const known_plugin *p = plugin_of(study);
+    if (p) nb_guard_call(p->path, function);
+}
+
+void nb_plugin_return(const nb_component *study)
+{
+    if (plugin_of(study)) nb_guard_return();
+}
+
 static nb_status open_plugin(known_plugin *p, nb_ctx *ctx)
 {
     const nb_plugin *plugin;
@@ -308,6 +320,16 @@ static nb_status open_plugin(known_plugin *p, nb_ctx *ctx)
     }
     p->open = true;
     return NB_OK;
+}
+
+/* What plans and tells calls a study's functions, with what it makes of the config: a child plans and tells. */
+static nb_status open_guarded(known_plugin *p, nb_ctx *ctx)
+{
+    NB_TRY(ctx, nb_guard_begin(p->path, ctx));
+    nb_guard_call(p->path, "constructors");
+    nb_status status = open_plugin(p, ctx);
+    nb_guard_return();
+    return status;
 }
 
 nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
@@ -330,7 +352,7 @@ nb_status nb_plugin_load(const char *path, nb_ctx *ctx)
     for (int i = 0; i < p->count; i++) {
         const nb_registry *registry = nb_registries[p->parts[i].kind];
         NB_TRY(ctx, nb_registry_add(registry, p->path, p->parts[i].record, ctx));
-        if (registry == &nb_studies && !p->open) NB_TRY(ctx, open_plugin(p, ctx));
+        if (registry == &nb_studies && !p->open) NB_TRY(ctx, open_guarded(p, ctx));
     }
     return NB_OK;
 }

@@ -32,8 +32,8 @@ typedef struct {
 #endif
 
 /* Adds the components of a shared object to the registries, as copies: a child process loads it and tells what it has.
- * The functions of the copies must not be called before nb_plugin_open. A plug-in with a study is opened at once, since
- * the program's own process calls it. Adding it again does nothing. NB_EIO if it is no shared object, or does not let
+ * The functions of the copies must not be called before nb_plugin_open. A plug-in with a study is opened at once, in a
+ * child that goes on as the program (base/guard.h). Adding it again does nothing. NB_EIO if it is no shared object, or does not let
  * the child return. NB_EINVAL if it exports no nysbench_plugin, was built for another NB_ABI, or has a component that is
  * incomplete (no function, options outside of their struct) or whose name is taken; then none is added. Errors that the
  * tables do not show, such as a struct smaller than declared, may be found by `nysbench check`. */
@@ -47,6 +47,11 @@ const char *const *nb_plugins_loaded(void);
  * tree, and the second time. NB_EIO if one cannot be loaded, NB_EHOST if it is another file than the one that was
  * added. */
 nb_status nb_plugin_open(const nb_choice *choice, nb_ctx *ctx);
+
+/* Call before and after a function of a study that plans: a plug-in's is named if it ends the program or does not
+ * return. They do nothing for a study in the tree. */
+void nb_plugin_call(const nb_component *study, const char *function);
+void nb_plugin_return(const nb_component *study);
 
 /* Returns the path, as given, of the plug-in that a component came from; NULL: it is in the tree. */
 const char *nb_plugin_of(const nb_component *component);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "calls/heads.h"
+#include "components/plugin.h"
 #include "components/registry.h"
 #include "config/lookup.h"
 
@@ -233,7 +234,11 @@ nb_status nb_block_keys_check(const nb_study *study, const nb_key_values *const 
 {
     if (!keys[zip_key(study)]->right) return NB_OK;
     NB_TRY(mistakes->ctx, check_lengths(study, keys, mistakes));
-    return study->check_block ? study->check_block(keys, mistakes) : NB_OK;
+    if (!study->check_block) return NB_OK;
+    nb_plugin_call(&study->component, "check_block");
+    nb_status status = study->check_block(keys, mistakes);
+    nb_plugin_return(&study->component);
+    return status;
 }
 
 /* Warns of items of an axis that the block's list has more than once. */
@@ -295,5 +300,9 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
     for (int axis = 0; axis < axes && mistakes->count == 0; axis++) /* else indices are missing */
         if (is_alone(block, axes, axis))
             NB_TRY(ctx, check_repeated(config, block, axis, keys[axis]->place, &config->warnings));
-    return study->complete ? study->complete(config, ctx) : NB_OK;
+    if (!study->complete) return NB_OK;
+    nb_plugin_call(&study->component, "complete");
+    nb_status status = study->complete(config, ctx);
+    nb_plugin_return(&study->component);
+    return status;
 }

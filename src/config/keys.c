@@ -83,7 +83,9 @@ static nb_status read_baseline(const nb_config_loader *l, const nb_config_key *k
     nb_choices named = {.count = 0};
     int mistakes = l->mistakes->count;
     const char *text = nb_yaml_scalar(f);
+    nb_plugin_call(&c->study->component, "default_baseline");
     c->baseline = c->study->default_baseline ? c->study->default_baseline(c) : list->count ? list->items : NULL;
+    nb_plugin_return(&c->study->component);
     if (text && strcmp(text, "default") == 0) return NB_OK;
     if (!text)
         return nb_yaml_mistake(f, l->mistakes, "%s: expected %s %s, found %s", k->name,
@@ -138,7 +140,11 @@ static nb_status read_setting(const nb_config_loader *l, const nb_config_key *k,
         NB_NEED(expected, nb_option_allowed(o, false, l->ctx));
         return nb_yaml_mistake(f, l->mistakes, "%s: expected %s, found '%s'", k->name, expected, nb_yaml_found(f));
     }
-    return study->read_setting ? study->read_setting(o, l->config->settings, nb_yaml_place(f), l->mistakes) : NB_OK;
+    if (!study->read_setting) return NB_OK;
+    nb_plugin_call(&study->component, "read_setting");
+    nb_status status = study->read_setting(o, l->config->settings, nb_yaml_place(f), l->mistakes);
+    nb_plugin_return(&study->component);
+    return status;
 }
 
 /* The default figure: the study's first, or the standard one in the tree. */

@@ -249,7 +249,11 @@ static nb_status read_entries(loader *l)
         NB_TRY(l->common.ctx, nb_split_check(c, (nb_place){.source = l->common.path}, l->common.mistakes));
     NB_TRY(l->common.ctx, read_rules(l));
     NB_TRY(l->common.ctx, read_rest(l, true));
-    return c->study->check ? c->study->check(c, (nb_place){.source = l->common.path}, l->common.mistakes) : NB_OK;
+    if (!c->study->check) return NB_OK;
+    nb_plugin_call(&c->study->component, "check");
+    nb_status status = c->study->check(c, (nb_place){.source = l->common.path}, l->common.mistakes);
+    nb_plugin_return(&c->study->component);
+    return status;
 }
 
 /* The value of a key of the whole file, or of --set; value->node NULL: it has none. */

@@ -9,6 +9,7 @@
  * Time goes as rows * log(rows), memory as rows: no other combination of values is looked at. */
 #include "run/plan.h"
 
+#include "components/plugin.h"
 #include "run/exclusion.h"
 #include "run/inputs.h"
 
@@ -137,7 +138,9 @@ static nb_planned_scene scene_of(const nb_config *c, const key *k)
     if (shape->origins.sources) s.source = shape->origins.sources[s.head - shape->first];
     for (int axis = 0; c->study->axes[axis].key; axis++)
         if (c->study->axes[axis].scene) s.value[axis] = nb_config_value(c, axis, k->at[axis]);
+    nb_plugin_call(&c->study->component, "prepare_scene");
     if (c->study->prepare_scene) c->study->prepare_scene(c, &s);
+    nb_plugin_return(&c->study->component);
     return s;
 }
 
@@ -217,7 +220,12 @@ static nb_status plan_scenes(planning *p, nb_ctx *ctx)
 static const char *settle_method(const nb_config *c, key *k, nb_method *method)
 {
     *method = (nb_method){{0}};
-    if (c->study->settle) return c->study->settle(c, k->at, method);
+    if (c->study->settle) {
+        nb_plugin_call(&c->study->component, "settle");
+        const char *why = c->study->settle(c, k->at, method);
+        nb_plugin_return(&c->study->component);
+        return why;
+    }
     for (int axis = 0; c->study->axes[axis].key; axis++)
         if (!c->study->axes[axis].scene) method->value[axis] = nb_config_value(c, axis, k->at[axis]);
     return NULL;
@@ -280,7 +288,9 @@ static void add_trials(planning *p, int block, int scene, int method)
     const nb_study *study = p->config->study;
     const nb_planned_scene *s = &p->plan->scenes[scene];
     method = first_under(p, scene, method);
+    nb_plugin_call(&study->component, "random");
     bool random = s->random || (study->random && study->random(p->plan, s, &p->plan->methods[method]));
+    nb_plugin_return(&study->component);
     int trials = random ? p->blocks[block].trials : 1;
     for (int t = 0; t < trials && p->rows; t++)
         p->rows[p->count + (size_t)t] = (candidate){{[SCENE] = scene, [TRIAL] = t, [METHOD] = method, [BLOCK] = block}};

@@ -3,6 +3,7 @@
 #include "run/plan.h"
 
 #include "calls/heads.h"
+#include "components/plugin.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +11,12 @@
 int nb_value_under(const nb_config *config, int axis, const nb_planned_scene *scene, const nb_method *method)
 {
     const nb_axis *a = &config->study->axes[axis];
-    if (a->resolved && config->study->value_under) return config->study->value_under(config, axis, scene, method);
+    if (a->resolved && config->study->value_under) {
+        nb_plugin_call(&config->study->component, "value_under");
+        int value = config->study->value_under(config, axis, scene, method);
+        nb_plugin_return(&config->study->component);
+        return value;
+    }
     return a->scene ? scene->value[axis] : method->value[axis];
 }
 
@@ -52,7 +58,9 @@ void nb_plan_row(const nb_plan *plan, int index, void *row_)
         put_value(plan, axis, nb_value_under(c, axis, s, method), row);
     for (int i = 0; i < plan->setting_count; i++)
         *(const char **)(row + plan->setting_columns[i]->offset) = plan->setting_texts[i];
+    nb_plugin_call(&c->study->component, "fill_row");
     if (c->study->fill_row) c->study->fill_row(plan, s, method, row);
+    nb_plugin_return(&c->study->component);
 }
 
 int nb_plan_first_row(const nb_plan *plan, int scene)

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/machine.h"
+#include "components/plugin.h"
 #include "linalg/linalg.h"
 #include "linalg/vector.h"
 
@@ -26,7 +27,11 @@ static const char PREDICTED[] = "predicted";
 
 nb_cost nb_cost_of(const nb_plan *plan, const nb_unit *unit, const bool *pending)
 {
-    return plan->config->study->cost(plan, unit, pending);
+    const nb_study *study = plan->config->study;
+    nb_plugin_call(&study->component, "cost");
+    nb_cost cost = study->cost(plan, unit, pending);
+    nb_plugin_return(&study->component);
+    return cost;
 }
 
 nb_status nb_measure_machine(nb_machine_speed *machine, nb_ctx *ctx)

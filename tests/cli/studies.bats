@@ -184,3 +184,55 @@ s/norm_most/most_label/g|columns whose names do not end in _label, as those of l
 s/.baseline = -1/.baseline = SIDE/|a baseline that is -1, or one of its axes of components
 X
 }
+
+@test "a study that ends the program or never returns is told with its file; the program itself never loads it" {
+    study
+    local harm place reason command main
+    while IFS='|' read -r place harm reason; do
+        for command in plan "run -q -o $WORK/r"; do
+            if [[ $harm == hang && $command == plan ]]; then continue; fi # it waits 20 s
+            rm -f "$WORK/spared"
+            NORMS_SPARED=$WORK/spared NORMS_AT=$place NORMS_HARM=$harm run timeout 30 "$NYSBENCH" $command "$WORK/c.yaml" $([[ $command == plan ]] || echo "--timeout 1")
+            expect_status 1
+            expect "nysbench: error: $WORK/norms.so: calling its $place: $reason"
+            [ ! -e "$WORK/r" ]
+        done
+    done <<'EOF'
+constructors|abort|killed by signal 6 (Aborted)
+constructors|exit 0|it ended the program
+constructors|hang|not done after 1 s
+cost|abort|killed by signal 6 (Aborted)
+cost|exit 0|it ended the program
+cost|_exit 0|it ended the program
+cost|hang|not done after 1 s
+EOF
+    NORMS_LOADS=$WORK/loads "$NYSBENCH" run "$WORK/c.yaml" -q -j 2 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+    main=$!
+    wait "$main"
+    grep -q . "$WORK/loads"
+    ! grep -qx "$main" "$WORK/loads"
+}
+
+gone() {
+    ! pgrep -f "$1" >/dev/null
+}
+
+@test "a run of a study out of the tree is interrupted, and killed, as any other" {
+    study
+    local signal
+    for signal in INT TERM KILL; do
+        rm -rf "$WORK/r"
+        setsid env --default-signal=INT "$NYSBENCH" run "$WORK/c.yaml" -q -j 1 --set trials=20000 -o "$WORK/r" >"$WORK/log" 2>&1 3>&- &
+        pid=$!
+        until_true test -e "$WORK/r/manifest.json"
+        sleep 0.5
+        kill "-$signal" "$pid"
+        if [ "$signal" = KILL ]; then
+            expect_end "$pid" 137
+        else
+            expect_end "$pid" 130
+            grep -q "interrupted; the same command continues" "$WORK/log"
+        fi
+        until_true gone "$WORK/r"
+    done
+}
