@@ -24,7 +24,8 @@
  *    the exact rows give to a landmark's keys where these are not near.
  * 3. T = O - N - F'Y0, and the output of a query is N_i + f(i)'(Y0 + D F M^-1 T).
  *
- * n (k + 2m) d + n (near keys) (d + dv) multiplications more. */
+ * n (k + 2m) d + n (near keys) (d + dv) multiplications more. near=auto takes the landmarks of near=window, fits each
+ * kind of near keys and has the one that leave-one-out finds best. */
 #include "attentions/attention.h"
 
 #include "base/clock.h"
@@ -50,9 +51,9 @@ typedef struct {
 enum { BY_RECEIVED, UNIFORM };
 static const char *const samplings[] = {[BY_RECEIVED] = "received", [UNIFORM] = "uniform", NULL};
 
-enum { NEAR_NONE, NEAR_WINDOW, NEAR_TOP, NEAR_BOTH };
-static const char *const nears[] = {
-    [NEAR_NONE] = "none", [NEAR_WINDOW] = "window", [NEAR_TOP] = "top", [NEAR_BOTH] = "both", NULL};
+enum { NEAR_NONE, NEAR_WINDOW, NEAR_TOP, NEAR_BOTH, NEAR_AUTO, NEAR_KINDS = NEAR_AUTO };
+static const char *const nears[] = {[NEAR_NONE] = "none", [NEAR_WINDOW] = "window", [NEAR_TOP] = "top",
+                                    [NEAR_BOTH] = "both", [NEAR_AUTO] = "auto",     NULL};
 
 static const nb_option options[] = {
     NB_INT(kernel_ridge_options, landmarks, "192", 1, 1 << 15, "key landmarks, m; at most the keys that are sampled"),
@@ -79,7 +80,8 @@ static const nb_option options[] = {
                "how many it chooses among: 10^-1, 10^-2 ... 10^-ridges"),
     NB_OPTION_FIELD(kernel_ridge_options, near, NB_OPTION_ENUM, int, "none",
                     "keys to which a query attends itself: those in a window around it, the top keys, which its "
-                    "cluster's exact row gives most, or both; landmarks stand for the others",
+                    "cluster's exact row gives most, or both; landmarks stand for the others; auto: for each head the "
+                    "kind that leave-one-out finds best",
                     .choices = nears, .newer = true),
     NB_OPTION_FIELD(
         kernel_ridge_options, window, NB_OPTION_INT, int, "auto",
@@ -98,7 +100,7 @@ static const nb_option options[] = {
 
 enum { GROUPS = 96 }; /* exact queries of a task, at most */
 enum { USUAL_NEAR = 32, MOST_BEFORE = 8 };
-static const double least_received = 1e-9, feature_floor = 1e-4, least_far = 1e-12;
+static const double least_received = 1e-9, feature_floor = 1e-4, least_far = 1e-12, kind_tie = 0.05;
 
 /* These sizes follow from options and shape. */
 typedef struct {
@@ -106,6 +108,7 @@ typedef struct {
     const nb_layer_shape *shape;
     int k, m, queries, keys, ridges, groups;
     bool with_near;
+    int kinds;             /* of near keys that a head chooses from; 1: there is no choice */
     int top;               /* 0: none */
     nb_neighbourhood near; /* whether there is a window, and the blocks */
 } plan;
@@ -113,7 +116,7 @@ typedef struct {
 /* A head's. */
 typedef struct {
     nb_scalar *centres, *outputs; /* d x k; dv x k */
-    nb_scalar *received;          /* n x groups of rows: weighted sums of a group's rows of S */
+    nb_scalar *received;          /* n x groups of rows x kinds: weighted sums of a group's rows of S */
     nb_scalar *landmarks,
         *values;    /* d x m; behind it (dv + 1) x m: e^b_c times what a query gets of cluster c, and e^b_c */
     double *weight; /* k */
@@ -124,6 +127,7 @@ typedef struct {
     int *owner, *order;       /* n: each query's nearest centre; the queries by these */
     nb_scalar *bias;          /* m; the values are then dv x m */
     nb_scalar *largest, *sum; /* n */
+    int kind;                 /* of near keys */
     double select_s;
     bool diverged;
     nb_status status;
@@ -156,6 +160,25 @@ static int sample_size(int asked, double each, int centres, int n)
     return (int)fmin(asked == NB_AUTO ? ceil(each * centres) : asked, n);
 }
 
+static bool has_window(int kind)
+{
+    return kind == NEAR_WINDOW || kind == NEAR_BOTH || kind == NEAR_AUTO;
+}
+
+static bool has_top(int kind)
+{
+    return kind == NEAR_TOP || kind == NEAR_BOTH || kind == NEAR_AUTO;
+}
+
+/* The plan of a head with this kind of near keys. */
+static plan plan_with(const plan *of, int kind)
+{
+    plan p = *of;
+    p.near.window = has_window(kind);
+    if (!has_top(kind)) p.top = 0;
+    return p;
+}
+
 /* Tokens of a square image, or 0, and those before it. */
 static int square_side(int n)
 {
@@ -169,8 +192,9 @@ static void plan_near(const kernel_ridge_options *o, int n, plan *p)
 {
     int window = o->window == NB_AUTO ? USUAL_NEAR : o->window;
     p->with_near = o->near != NEAR_NONE;
-    if (o->near == NEAR_TOP || o->near == NEAR_BOTH) p->top = nb_lesser(o->top == NB_AUTO ? USUAL_NEAR : o->top, n);
-    p->near = (nb_neighbourhood){.n = n, .window = o->near == NEAR_WINDOW || o->near == NEAR_BOTH};
+    p->kinds = o->near == NEAR_AUTO ? NEAR_KINDS : 1;
+    if (has_top(o->near)) p->top = nb_lesser(o->top == NB_AUTO ? USUAL_NEAR : o->top, n);
+    p->near = (nb_neighbourhood){.n = n, .window = has_window(o->near)};
     p->near.reach = nb_lesser(window / 2, n);
     if (o->grid == NB_AUTO) return;
     p->near.columns = o->grid == NB_SECOND ? square_side(n) : o->grid;
@@ -271,15 +295,41 @@ static int block_of(const plan *p, const head_state *h, int i)
     return p->near.window ? nb_near_block_of(&p->near, h->tokens[i]) : 0;
 }
 
-/* Finds the strongest keys of row i of R (n), and sets its near keys to 0. */
-static void leave_near(const plan *p, head_state *h, int i, nb_scalar *row, room *r)
+static nb_scalar *received_of(const plan *p, const head_state *h, int kind, int group)
 {
-    int *strongest = h->strongest + (size_t)i * (size_t)p->top,
-        keys = nb_near_keys(&p->near, block_of(p, h, i), r->near.keys);
-    if (p->top > 0) nb_scalar_largest_indices((size_t)p->top, (size_t)p->shape->n, row, r->strongest);
+    return h->received + (size_t)(kind * p->groups + group) * (size_t)p->shape->n;
+}
+
+static void find_strongest(const plan *p, head_state *h, int i, const nb_scalar *row, room *r)
+{
+    int *strongest = h->strongest + (size_t)i * (size_t)p->top;
+    nb_scalar_largest_indices((size_t)p->top, (size_t)p->shape->n, row, r->strongest);
     for (int j = 0; j < p->top; j++) strongest[j] = (int)r->strongest[j];
+}
+
+/* Sets the near keys of row i of R to 0. */
+static void leave_near(const plan *p, const head_state *h, int i, nb_scalar *row, room *r)
+{
+    const int *strongest = h->strongest + (size_t)i * (size_t)p->top;
+    int keys = nb_near_keys(&p->near, block_of(p, h, i), r->near.keys);
     for (int j = 0; j < p->top; j++) row[strongest[j]] = 0;
     for (int j = 0; j < keys; j++) row[r->near.keys[j]] = 0;
+}
+
+/* What keys receive from row i of R, where they are not near, for each kind of near keys. */
+static void add_received(const plan *p, head_state *h, int group, int i, const nb_scalar *row, room *r)
+{
+    size_t n = (size_t)p->shape->n;
+    nb_scalar *rest = r->rows + n * GROUPS;
+    if (p->top > 0) find_strongest(p, h, i, row, r);
+    for (int kind = 0; kind < p->kinds; kind++) {
+        plan its = plan_with(p, p->kinds > 1 ? kind : p->o->near);
+        if (p->with_near) {
+            memcpy(rest, row, n * sizeof *rest);
+            leave_near(&its, h, i, rest, r);
+        }
+        nb_scalar_add(n, (nb_scalar)h->weight[i], p->with_near ? rest : row, received_of(p, h, kind, group));
+    }
 }
 
 /* Some rows of R, the outputs at them, and what keys receive from them. */
@@ -294,15 +344,14 @@ static void attend_rows(void *self, int task, int thread)
     head_state *h = &w->state->heads[head];
     if (h->status != NB_OK) return;
     nb_layer_head points = nb_layer_head_of(w->pass->layer, NULL, head);
-    nb_scalar *rows = w->state->rooms[thread].rows, *received = h->received + (size_t)group * n;
+    nb_scalar *rows = w->state->rooms[thread].rows;
     nb_exact_weights(s, count, h->centres + at * (size_t)s->d, points.k, rows);
     nb_scalar_gemm(NB_PLAIN, NB_PLAIN, s->dv, count, s->n, 1, points.v, s->dv, rows, s->n, 0,
                    h->outputs + at * (size_t)s->dv, s->dv);
     nb_count_multiplications((double)count * s->n);
-    for (int i = 0; i < count && p->with_near; i++)
-        leave_near(p, h, first + i, rows + (size_t)i * n, &w->state->rooms[thread]);
-    memset(received, 0, n * sizeof *received);
-    for (size_t i = 0; i < (size_t)count; i++) nb_scalar_add(n, (nb_scalar)h->weight[at + i], rows + i * n, received);
+    for (int kind = 0; kind < p->kinds; kind++) memset(received_of(p, h, kind, group), 0, n * sizeof *rows);
+    for (int i = 0; i < count; i++)
+        add_received(p, h, group, first + i, rows + (size_t)i * n, &w->state->rooms[thread]);
 }
 
 /* The small systems of a head, in double precision. */
@@ -320,6 +369,7 @@ typedef struct {
     double *outputs;            /* dv x k: mean value of the near keys, weighted */
     double *residuals, *dual;   /* k x dv: T, M^-1 T */
     double *gram, *inverted;    /* k x k: F'DF, M^-1 */
+    double error;               /* of the exact outputs, each left out, squared */
 } middle;
 
 static nb_status middle_new(const plan *p, const head_state *h, middle *x, nb_ctx *ctx)
@@ -384,6 +434,19 @@ static void normalise(size_t n, double *received, double *far)
     nb_scale(n, 1 / *far, received);
 }
 
+/* What keys receive beside this kind of near keys. */
+static void find_received(middle *x, int kind)
+{
+    const plan *p = x->p;
+    int n = p->shape->n;
+    for (int j = 0; j < n; j++) {
+        x->received[j] = 0;
+        for (int g = 0; g < p->groups; g++)
+            x->received[j] += (double)received_of(p, x->head, p->kinds > 1 ? kind : 0, g)[j] / p->k;
+    }
+    if (p->with_near) normalise((size_t)n, x->received, &x->far);
+}
+
 /* Keys by what they receive, and their weights. */
 static nb_status sample_keys(middle *x, gsl_rng *rng, nb_ctx *ctx)
 {
@@ -391,9 +454,6 @@ static nb_status sample_keys(middle *x, gsl_rng *rng, nb_ctx *ctx)
     size_t n = (size_t)p->shape->n;
     double *pi;
     NB_NEED(pi, nb_alloc_raw(ctx, n));
-    for (size_t j = 0; j < n; j++)
-        for (size_t g = 0; g < (size_t)p->groups; g++) x->received[j] += (double)x->head->received[g * n + j] / p->k;
-    if (p->with_near) normalise(n, x->received, &x->far);
     for (size_t j = 0; j < n; j++) {
         double share = p->o->sampling == UNIFORM ? 1.0 / p->shape->n : x->received[j] / 2 + 0.5 / p->shape->n;
         pi[j] = p->keys < p->shape->n ? p->keys * share : 1;
@@ -432,6 +492,8 @@ static nb_status find_prior(const nb_scalar *v, middle *x, double **mass, nb_ctx
     NB_NEED(weight, nb_alloc_reals(ctx, m, 1));
     NB_NEED(value, nb_alloc_raw(ctx, dv));
     NB_NEED(*mass, nb_alloc_reals(ctx, m, 1));
+    memset(x->bias, 0, m * sizeof *x->bias);
+    memset(x->values, 0, m * dv * sizeof *x->values);
     for (int i = 0; i < p->keys; i++) {
         int c = x->clusters.group[i], key = x->kept[i];
         double received = x->received[key] * x->inverse[i];
@@ -561,7 +623,7 @@ static nb_status choose_ridge(middle *x, nb_ctx *ctx)
     double penalties[MOST_RIDGES];
     for (int i = 0; i < x->p->ridges; i++) penalties[i] = isnan(o->ridge) ? pow(10, -i - 1) : o->ridge;
     return nb_kernel_ridge(x->p->k, x->gram, x->head->weight, x->p->shape->dv, x->residuals, x->p->ridges, penalties,
-                           x->inverted, x->dual, ctx);
+                           x->inverted, x->dual, &x->error, ctx);
 }
 
 /* Makes Y0 + D F M^-1 T. Without near keys, times e^b, and e^b, which divides what they sum to. */
@@ -634,9 +696,39 @@ static nb_status find_groups(const plan *p, const nb_layer_head *points, head_st
     return order_queries(p, h, ctx);
 }
 
+static nb_status fit(const nb_layer_head *points, head_state *h, middle *x, room *r, nb_ctx *ctx)
+{
+    double *mass;
+    NB_TRY(ctx, find_prior(points->v, x, &mass, ctx));
+    NB_TRY(ctx, make_features(points, h, mass, x, r, ctx));
+    NB_TRY(ctx, make_kernel(x, ctx));
+    return choose_ridge(x, ctx);
+}
+
+/* Sets h->kind to the kind of near keys with the least error where each exact output is left out. The landmarks at hand
+ * serve all kinds. Near ties go to the first of the order; the last has its keys from the rows that are left out. */
+static nb_status choose_kind(const work *w, const nb_layer_head *points, plan *own, head_state *h, middle *x, room *r,
+                             nb_ctx *ctx)
+{
+    static const int order[NEAR_KINDS] = {NEAR_NONE, NEAR_WINDOW, NEAR_BOTH, NEAR_TOP};
+    double error[NEAR_KINDS], least = INFINITY;
+    for (int kind = 0; kind < NEAR_KINDS; kind++) {
+        *own = plan_with(&w->plan, kind);
+        find_received(x, kind);
+        NB_TRY(ctx, fit(points, h, x, r, ctx));
+        error[kind] = sqrt(x->error);
+        least = fmin(least, error[kind]);
+    }
+    for (int i = NEAR_KINDS - 1; i >= 0; i--)
+        if (error[order[i]] <= (1 + kind_tie) * least) h->kind = order[i];
+    *own = plan_with(&w->plan, h->kind);
+    find_received(x, h->kind);
+    return NB_OK;
+}
+
 static nb_status interpolate(const work *w, const nb_layer_head *points, head_state *h, room *r, nb_ctx *ctx)
 {
-    double start_s = nb_clock_s(), *mass;
+    double start_s = nb_clock_s();
     middle x;
     h->select_s = 0;
     h->diverged = !nb_scalars_finite((size_t)w->plan.k * (size_t)w->plan.shape->dv, h->outputs);
@@ -645,14 +737,16 @@ static nb_status interpolate(const work *w, const nb_layer_head *points, head_st
                (size_t)(w->plan.shape->d + w->plan.shape->dv + 1) * (size_t)w->plan.m * sizeof *h->landmarks);
         return NB_OK;
     }
-    NB_TRY(ctx, middle_new(&w->plan, h, &x, ctx));
+    plan own = w->plan;
+    bool chosen = own.kinds > 1;
+    h->kind = chosen ? NEAR_WINDOW : own.o->near;
+    NB_TRY(ctx, middle_new(&own, h, &x, ctx));
+    find_received(&x, h->kind);
     NB_TRY(ctx, place_landmarks(w, points->k, h, &x, ctx));
-    if (w->plan.with_near) NB_TRY(ctx, find_groups(&w->plan, points, h, ctx));
+    if (own.with_near) NB_TRY(ctx, find_groups(&own, points, h, ctx));
     h->select_s = nb_clock_s() - start_s;
-    NB_TRY(ctx, find_prior(points->v, &x, &mass, ctx));
-    NB_TRY(ctx, make_features(points, h, mass, &x, r, ctx));
-    NB_TRY(ctx, make_kernel(&x, ctx));
-    NB_TRY(ctx, choose_ridge(&x, ctx));
+    if (chosen) NB_TRY(ctx, choose_kind(w, points, &own, h, &x, r, ctx));
+    NB_TRY(ctx, fit(points, h, &x, r, ctx));
     NB_TRY(ctx, make_values(h, &x, ctx));
     nb_count_multiplications(loop_work(&w->plan));
     return NB_OK;
@@ -693,7 +787,6 @@ static void answer_near(void *self, int task, int thread)
     int each = nb_near_blocks(&p->near), head = task / each;
     const head_state *h = &w->state->heads[head];
     nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
-    nb_far far = far_of(p, h);
     if (h->status != NB_OK) return;
     if (h->diverged) {
         int queries[NB_NEAR_QUERIES], count = nb_near_queries(&p->near, task % each, queries);
@@ -702,7 +795,9 @@ static void answer_near(void *self, int task, int thread)
                 points.out[(size_t)queries[i] * (size_t)p->shape->dv + (size_t)l] = NAN;
         return;
     }
-    nb_near_answer(&p->near, &far, &points, task % each, h->largest, h->sum, &w->state->rooms[thread].near);
+    plan own = plan_with(p, h->kind);
+    nb_far far = far_of(&own, h);
+    nb_near_answer(&own.near, &far, &points, task % each, h->largest, h->sum, &w->state->rooms[thread].near);
 }
 
 static void answer_strongest(void *self, int task, int thread)
@@ -714,7 +809,7 @@ static void answer_strongest(void *self, int task, int thread)
     const head_state *h = &w->state->heads[head];
     nb_layer_head points = nb_layer_head_of(w->pass->layer, w->pass->out, head);
     nb_far far = far_of(p, h);
-    if (h->status != NB_OK || h->diverged) return;
+    if (h->status != NB_OK || h->diverged || !has_top(h->kind)) return;
     nb_near_add_strongest(&far, &points, first, nb_lesser(n - first, NB_BLOCK_QUERIES), h->largest, h->sum,
                           &w->state->rooms[thread].near);
 }
@@ -723,14 +818,14 @@ static void answer_strongest(void *self, int task, int thread)
 static nb_status check(const void *opts, nb_ctx *ctx)
 {
     const kernel_ridge_options *o = opts;
-    bool window = o->near == NEAR_WINDOW || o->near == NEAR_BOTH, top = o->near == NEAR_TOP || o->near == NEAR_BOTH;
+    bool window = has_window(o->near), top = has_top(o->near);
     NB_REQUIRE(ctx, window || o->window == NB_AUTO, NB_EINVAL,
-               "kernel_ridge(near=%s, window=%d): near=window and near=both have a window", nears[o->near], o->window);
+               "kernel_ridge(near=%s, window=%d): near=window, both and auto have a window", nears[o->near], o->window);
     NB_REQUIRE(ctx, window || o->grid == NB_AUTO, NB_EINVAL,
-               "kernel_ridge(near=%s, grid): near=window and near=both have a window, which a grid shapes",
+               "kernel_ridge(near=%s, grid): near=window, both and auto have a window, which a grid shapes",
                nears[o->near]);
     NB_REQUIRE(ctx, top || o->top == NB_AUTO, NB_EINVAL,
-               "kernel_ridge(near=%s, top=%d): near=top and near=both have top keys", nears[o->near], o->top);
+               "kernel_ridge(near=%s, top=%d): near=top, both and auto have top keys", nears[o->near], o->top);
     NB_REQUIRE(ctx, o->near == NEAR_NONE || o->counts, NB_EINVAL,
                "kernel_ridge(near=%s, counts=false): near keys are taken out of the counts; leave one of them",
                nears[o->near]);
@@ -756,7 +851,7 @@ static nb_status refusal(const void *opts, const nb_layer_shape *s, const char *
 static double head_scalars(const plan *p)
 {
     double n = p->shape->n, d = p->shape->d, dv = p->shape->dv;
-    return (d + dv) * p->k + n * p->groups + (d + dv + 1) * p->m + (p->top > 0 ? 2 * n : 0);
+    return (d + dv) * p->k + n * p->groups * p->kinds + (d + dv + 1) * p->m + (p->top > 0 ? 2 * n : 0);
 }
 
 static double head_integers(const plan *p)
@@ -767,7 +862,8 @@ static double head_integers(const plan *p)
 
 static double room_scalars(const plan *p)
 {
-    return (double)p->shape->n * GROUPS + (p->with_near ? 0 : (p->shape->dv + 1.0) * NB_BLOCK_QUERIES);
+    return (double)p->shape->n * (GROUPS + (p->with_near ? 1 : 0)) +
+           (p->with_near ? 0 : (p->shape->dv + 1.0) * NB_BLOCK_QUERIES);
 }
 
 /* Of a thread's softmax. */
@@ -792,7 +888,7 @@ static nb_status open_near(const plan *p, head_state *h, nb_ctx *ctx)
 {
     size_t n = (size_t)p->shape->n, k = (size_t)p->k, m = (size_t)p->m;
     h->bias = h->values + (size_t)p->shape->dv * m;
-    h->largest = h->received + n * (size_t)p->groups;
+    h->largest = h->received + n * (size_t)(p->groups * p->kinds);
     h->sum = h->largest + (p->top > 0 ? n : 0);
     NB_NEED(h->tokens, nb_alloc(ctx, (size_t)head_integers(p), sizeof *h->tokens));
     h->counts = h->tokens + k;
@@ -865,12 +961,12 @@ static nb_attention_cost cost(const void *opts, const nb_layer_shape *s, int thr
     if (p.with_near) output = nb_near_work(&p.near, s, p.m, p.top) + n * d * (m + (p.top > 0 ? k : 0));
     double products = m * k * (d + 1 + corrections(&p) + 2 * dv + k) + p.ridges * k * k * dv;
     double inverses = p.ridges * floor(0.5 * k * k * k + 0.5);
-    return (nb_attention_cost){.multiplications = heads * (rows + products + inverses + loop_work(&p) + output),
-                               .bytes =
-                                   sizeof(kernel_ridge_state) +
-                                   threads * (sizeof(room) + room_scalars(&p) * sizeof(nb_scalar) + softmax_bytes(&p)) +
-                                   heads * (sizeof(head_state) + head_scalars(&p) * sizeof(nb_scalar) +
-                                            k * sizeof(double) + head_integers(&p) * sizeof(int))};
+    return (nb_attention_cost){
+        .multiplications = p.kinds > 1 ? NAN : heads * (rows + products + inverses + loop_work(&p) + output),
+        .bytes = sizeof(kernel_ridge_state) +
+                 threads * (sizeof(room) + room_scalars(&p) * sizeof(nb_scalar) + softmax_bytes(&p)) +
+                 heads * (sizeof(head_state) + head_scalars(&p) * sizeof(nb_scalar) + k * sizeof(double) +
+                          head_integers(&p) * sizeof(int))};
 }
 
 static const char *const references[] = {

@@ -53,7 +53,7 @@ static nb_status regress(int k, const double *gram, const double *w, double pena
 }
 
 nb_status nb_kernel_ridge(int k, const double *gram, const double *w, int columns, const double *t, int count,
-                          const double *penalties, double *inverse, double *dual, nb_ctx *ctx)
+                          const double *penalties, double *inverse, double *dual, double *left_out, nb_ctx *ctx)
 {
     size_t size = (size_t)k, square = size * size, all = size * (size_t)columns;
     double unit = 0, least = INFINITY, error, *inverted, *solved;
@@ -65,6 +65,7 @@ nb_status nb_kernel_ridge(int k, const double *gram, const double *w, int column
         NB_TRY(ctx, regress(k, gram, w, unit * penalties[i], columns, t, inverted, solved, &error, ctx));
         bool less = nb_is_less(error, tie, &least);
         if (i > 0 && !less) continue;
+        if (left_out) *left_out = error;
         memcpy(inverse, inverted, square * sizeof *inverse);
         memcpy(dual, solved, all * sizeof *dual);
     }

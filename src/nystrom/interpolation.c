@@ -136,7 +136,7 @@ static nb_status choose_ridge(const nb_head *h, const double *rest, middle *x, n
         nb_transpose(h->n, m, rest, targets);
     nb_gemm(NB_TRANSPOSED, NB_PLAIN, m, m, m, 1, x->features, m, x->features, m, 0, x->gram, m);
     return nb_kernel_ridge(m, x->gram, x->w, columns, targets, NB_INTERPOLATION_PENALTIES, penalties, x->inverse, dual,
-                           ctx);
+                           NULL, ctx);
 }
 
 /* b <- P + (T'M^-1)(sqrt(D) F')', from T', and what rounding may have done to it: eps of R goes through E = M^-1 F_c'D,

@@ -640,13 +640,13 @@ def left_out(gram, penalty, t):
 
 
 def ridge_dual(gram, t, w, o):
-    """M^-1 T by the ridge that leaves least of rows that are left out; among equals the largest."""
+    """M^-1 T by the ridge that leaves least of rows left out, among equals the largest; and how much that is."""
     unit, best, least = w @ np.diag(gram) / len(w), None, np.inf
     for ridge in [10.0**-i for i in range(1, o["ridges"] + 1)] if o["ridge"] == "loo" else [o["ridge"]]:
         error = w @ (left_out(gram, ridge * unit / w, t) ** 2).sum(axis=1)
         if error < (1 - 1e-6) * least:
             best, least = ridge, error
-    return np.linalg.solve(gram + np.diag(best * unit / w), t)
+    return np.linalg.solve(gram + np.diag(best * unit / w), t), least
 
 
 def kernel_ridge(q, k, v, o, spec):
@@ -677,7 +677,7 @@ def kernel_ridge(q, k, v, o, spec):
     t = outputs - f @ prior
     d = 1 / np.maximum(w @ f / rows, 1e-4 / m) if o["normalised"] else np.ones(m)
     gram = (f * d) @ f.T
-    y = prior + d[:, None] * (f.T @ ridge_dual(gram, t, w, o))
+    y = prior + d[:, None] * (f.T @ ridge_dual(gram, t, w, o)[0])
     return softmax(q @ l.T * scale + b.astype(dtype)) @ y.astype(dtype)
 
 
@@ -744,51 +744,63 @@ def nearest(x, centres):
 def near_and_far(q, k, v, o, spec):
     """Keys that are near one by one, and landmarks for the others; small systems in double, as kernel_ridge."""
     dtype, n, scale, rows, m = q.dtype.type, len(q), q.dtype.type(1 / np.sqrt(q.shape[1])), o["rows"], o["landmarks"]
-    top = min(o.get("top", 32), n) if o["near"] != "window" else 0
-    window = around(n, o.get("window", 32), o.get("grid")) if o["near"] != "top" else np.zeros((n, n), bool)
+    top, window = min(o.get("top", 32), n), around(n, o.get("window", 32), o.get("grid"))
     queries, keys = (int(min(np.ceil(each * centres) if o[name] == "auto" else o[name], n))
                      for name, each, centres in (("queries", 64 / 5, rows), ("keys", 32 / 3, m)))
     stream = Stream(0, "queries", spec, rows)
     drawn = np.array(stream.choose(queries, n))
     group, c = kmeans(q[drawn].astype(float), rows, 1, o["batches"], np.ones(queries), stream)
     tokens = drawn[nearest_left(q[drawn].astype(float), c)]
-    c = c.astype(dtype)
-    w = np.bincount(group) * rows / queries
+    w, c = np.bincount(group) * rows / queries, c.astype(dtype)
     r = softmax(c @ k.T * scale)
     outputs = r @ v
     strongest = np.zeros((rows, n), bool)
     np.put_along_axis(strongest, np.argsort(-r, axis=1, kind="stable")[:, :top], True, axis=1)
-    near = strongest | window[tokens]
-    received = (w.astype(dtype) @ np.where(near, 0, r)).astype(float) / rows + 1e-12
-    far = received.sum()
-    received /= far
+    owner = nearest(q, c)
+    # By kind: what is near to the exact queries, and to all.
+    nears = {"none": (strongest & False, window & False), "window": (window[tokens], window),
+             "top": (strongest, strongest[owner]), "both": (strongest | window[tokens], strongest[owner] | window)}
+
+    def received(kind):
+        return (w.astype(dtype) @ np.where(nears[kind][0], 0, r)).astype(float) / rows + 1e-12
+
+    placing = received("window" if o["near"] == "auto" else o["near"])
+    placing /= placing.sum()
     stream = Stream(0, "keys", spec, m)
     start = stream.uniform()
-    pi = inclusion(received / 2 + 0.5 / n if o["sampling"] == "received" else np.full(n, 1 / n), keys) if keys < n else np.ones(n)
+    pi = inclusion(placing / 2 + 0.5 / n if o["sampling"] == "received" else np.full(n, 1 / n), keys) if keys < n else np.ones(n)
     kept = np.searchsorted(np.cumsum(pi), start + np.arange(keys), side="right") if keys < n else np.arange(n)
-    p = (np.maximum(n * received[kept], 1e-9) if o["weighted"] else 1) / pi[kept]
+    p = (np.maximum(n * placing[kept], 1e-9) if o["weighted"] else 1) / pi[kept]
     group, l = kmeans(k[kept].astype(float), m, 2, o["batches"], p, stream)
     l = l.astype(dtype)
     prior = np.stack([p[group == j] @ v[kept][group == j] / p[group == j].sum() for j in range(m)]) * o["prior"]
     member = np.eye(m)[nearest(k, l)]
-    mass, b = far * received @ member, np.zeros(m)
 
-    def weights(x, their, b, dtype=float):
+    def weights(x, near, b, dtype=float):
         """What queries x give to landmarks and to their near keys."""
-        left = member.sum(axis=0) - their @ member
         with np.errstate(divide="ignore"):
-            z = np.hstack((x.astype(dtype) @ l.T.astype(dtype) * scale + (np.log(left) + b).astype(dtype),
-                           np.where(their, x.astype(dtype) @ k.T.astype(dtype) * scale, -np.inf).astype(dtype)))
-        z = softmax(z)
+            counts = np.log(member.sum(axis=0) - near @ member)
+        z = softmax(np.hstack((x.astype(dtype) @ l.T.astype(dtype) * scale + (counts + b).astype(dtype),
+                               np.where(near, x.astype(dtype) @ k.T.astype(dtype) * scale, -np.inf).astype(dtype))))
         return z[:, :m], z[:, m:]
 
-    for _ in range(2 * o["mass"]):
-        b += np.clip(np.log((mass + 1e-6 / m) / (w @ weights(c, near, b)[0] / rows + 1e-6 / m)), -2, 2)
-    f, own = weights(c, near, b)
-    t = outputs - own @ v - f @ prior
-    d = 1 / np.maximum(w @ f / rows, 1e-4 / m) if o["normalised"] else np.ones(m)
-    y = prior + d[:, None] * (f.T @ ridge_dual((f * d) @ f.T, t, w, o))
-    f, own = weights(q, strongest[nearest(q, c)] | window, b, dtype)
+    def fit(kind):
+        """The bias and values of landmarks, and what exact outputs that are left out are off."""
+        near, mass, b = nears[kind][0], received(kind) @ member, np.zeros(m)
+        for _ in range(2 * o["mass"]):
+            b += np.clip(np.log((mass + 1e-6 / m) / (w @ weights(c, near, b)[0] / rows + 1e-6 / m)), -2, 2)
+        f, own = weights(c, near, b)
+        t = outputs - own @ v - f @ prior
+        d = 1 / np.maximum(w @ f / rows, 1e-4 / m) if o["normalised"] else np.ones(m)
+        dual, error = ridge_dual((f * d) @ f.T, t, w, o)
+        return b, prior + d[:, None] * (f.T @ dual), np.sqrt(error)
+
+    kind = o["near"]
+    if kind == "auto":
+        errors = {kind: fit(kind)[2] for kind in ("none", "window", "both", "top")}
+        kind = next(kind for kind in errors if errors[kind] <= 1.05 * min(errors.values()))
+    b, y, _ = fit(kind)
+    f, own = weights(q, nears[kind][1], b, dtype)
     return f @ y.astype(dtype) + own @ v
 
 
@@ -799,7 +811,8 @@ def near_far_cases():
                     {"near": "window", "window": 8, "grid": "auto"}, {"near": "both", "window": 0, "grid": 12},
                     {"near": "both", "window": 25, "top": 3, "grid": 7},
                     {"near": "both", "ridge": 0.25, "queries": 1000, "keys": 1000, "rows": 40, "landmarks": 70},
-                    {"near": "both", "landmarks": 1, "rows": 1}):
+                    {"near": "both", "landmarks": 1, "rows": 1}, {"near": "auto"},
+                    {"near": "auto", "window": 0, "top": 3, "landmarks": 40, "rows": 30}):
         o = {**KERNEL_RIDGE, **changed}
         spec = f"kernel_ridge({', '.join(f'{key}={str(value).lower()}' for key, value in o.items())})"
         yield spec, lambda q, k, v, o=o, spec=spec: near_and_far(q, k, v, o, spec)

@@ -61,6 +61,7 @@ static const char *const specs[] = {
     "kernel_ridge(landmarks=9, rows=20, near=both, window=10, top=5)",
     "kernel_ridge(landmarks=5, rows=7, near=top, top=200)",
     "kernel_ridge(landmarks=7, near=both, window=9, grid=9)",
+    "kernel_ridge(landmarks=9, rows=20, near=auto, window=10, top=5)",
     "streamingllm(window=5, sinks=2)",
     "streamingllm(window=0, sinks=0)",
     "strided(window=3, stride=7, sinks=0)",
@@ -1108,7 +1109,8 @@ static void test_near_keys_of_degenerate_heads(void **state)
                                            "kernel_ridge(landmarks=30, near=top)",
                                            "kernel_ridge(landmarks=30, rows=60, near=both, top=1)",
                                            "kernel_ridge(landmarks=601, rows=200, near=both, window=9, grid=30)",
-                                           "kernel_ridge(landmarks=30, near=both, grid=24)"};
+                                           "kernel_ridge(landmarks=30, near=both, grid=24)",
+                                           "kernel_ridge(landmarks=30, near=auto)"};
     const nb_layer_shape s = {.batch = 1, .heads = 1, .key_heads = 1, .n = 601, .d = 9, .dv = 4};
     ctx = *state;
     for (int kind = 0; kind < 3; kind++) {
@@ -1165,6 +1167,7 @@ static void test_kernel_ridge_of_infinite_logits(void **state)
     ctx = *state;
     assert_infinite_logits_show("kernel_ridge(landmarks=9)");
     assert_infinite_logits_show("kernel_ridge(landmarks=9, near=both)");
+    assert_infinite_logits_show("kernel_ridge(landmarks=9, near=auto)");
 }
 
 enum { MOST = 601, BLOCK = 20, SAMPLE = 30, BITS = 3 };
