@@ -49,7 +49,8 @@ do for [format in formats] {
     unset ytics
     set xtics nomirror font small
     decades = log10(high / low)
-    numbers = decades > 3 ? "1" : decades > 1.2 ? "1 2 5" : decades > 0.5 ? "1 1.5 2 3 4 5 6 8" : decades > 0.2 ? "1 1.1 1.2 1.3 1.4 1.5 1.7 2 2.5 3 4 5 6 7 8 9" \
+    dense = decades * 560 / (width - left - right) # as on a screen
+    numbers = decades > 3 ? "1" : dense > 1.2 ? "1 2 5" : dense > 0.5 ? "1 1.5 2 3 4 5 6 8" : dense > 0.2 ? "1 1.1 1.2 1.3 1.4 1.5 1.7 2 2.5 3 4 5 6 7 8 9" \
         : "1 1.05 1.1 1.15 1.2 1.3 1.4 1.5 1.6 1.8 2 2.2 2.5 2.7 3 3.5 4 4.5 5 5.5 6 6.5 7 7.5 8 8.5 9 9.5"
     axis = "x"; from = low; to = high
     load "numbers.gp"

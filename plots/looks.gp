@@ -69,7 +69,7 @@ legend_of(units, sample, columns) = 'set lmargin at screen 0; set rmargin at scr
 # A text in at most two lines of n letters, broken behind a blank, a comma or the like, else behind a bracket or a hyphen.
 last_of_marks(t, n, marks) = (best = 0, sum [k = n / 2:n] (strstrt(marks, t[k:k]) > 0 && t[k - 1:k] ne " (" ? (best = k, 0) : 0), best)
 cut(t, n) = last_of_marks(t, n, ", /;:") > 0 ? best : last_of_marks(t, n, "(_-") > 0 ? best : n
-dots(t, n) = strlen(t) <= n ? t : t[1:n - 3] . "..."
+dots(t, n) = strlen(t) <= n ? t : t[1:n - 3 - n / 3] . "..." . t[strlen(t) - n / 3 + 1:*] # of names, the ends differ most
 wrap(t, n) = strlen(t) <= n ? t : (best = cut(t, n), t[1:best] . "\n" . dots(t[best + 1:*], n))
 
 # The unit of two to five even steps from low to high.

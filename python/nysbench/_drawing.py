@@ -447,9 +447,11 @@ class _Beside:
 
 
 def _shortened(name):
-    """In two lines at most."""
-    lines = textwrap.wrap(name, LETTERS_BESIDE)
-    return "\n".join(lines[:2]) + ("..." if len(lines) > 2 else "")
+    """In two lines at most; what is too long lacks its middle, since the ends of names differ most."""
+    most = 2 * LETTERS_BESIDE - 10  # lines that end at a word are shorter
+    if len(name) > most:
+        name = name[: most - most // 3 - 3] + "..." + name[len(name) - most // 3:]
+    return "\n".join(textwrap.wrap(name, LETTERS_BESIDE))
 
 
 class _Forest(_Beside):

@@ -48,6 +48,11 @@ static const char *text_at(const graph *g, int row, int column)
     return cell && cell->text ? cell->text : "";
 }
 
+static double real_at(const graph *g, int row, int column)
+{
+    return nb_grid_at(g->answer, row, column)->real;
+}
+
 static bool is_null(const graph *g, int row, int column)
 {
     return column >= 0 && nb_grid_at(g->answer, row, column)->type == NB_CELL_NONE;
@@ -279,28 +284,38 @@ static bool is_curve(const line *l)
     return !*l->style || strcmp(l->style, "curve") == 0 || strcmp(l->style, "dashed") == 0;
 }
 
-/* Whether what is drawn at one x of several series would be drawn over: intervals, or dots of heads. */
-static bool hides(const graph *g)
+/* Whether a row has a bar, whose ends are the last two columns, and another series has a point at its x. */
+static bool is_hidden(const graph *g, int row, int x)
 {
-    int low = nb_grid_column(g->answer, "_low"), high = nb_grid_column(g->answer, "_high");
+    if (!(real_at(g, row, g->data[g->data_count - 1]) > real_at(g, row, g->data[g->data_count - 2]))) return false;
+    for (int i = 0; i < g->row_count; i++) {
+        int other = g->rows[i];
+        if (real_at(g, other, x) == real_at(g, row, x) && find_line(g, other) != find_line(g, row)) return true;
+    }
+    return false;
+}
+
+/* Whether what is drawn at one x of several series would be drawn over: dots of heads, or bars. */
+static bool hides(const graph *g, int x)
+{
     if (nb_grid_column(g->answer, "_of_head") >= 0) return true;
-    for (int i = 0; i < g->row_count && low >= 0; i++)
-        if (nb_grid_at(g->answer, g->rows[i], high)->real > nb_grid_at(g->answer, g->rows[i], low)->real) return true;
+    for (int i = 0; i < g->row_count; i++)
+        if (is_hidden(g, g->rows[i], x)) return true;
     return false;
 }
 
 /* By how much of the axis each series is shifted: by no more than 2 % from the next, and they stay closer to their x
  * than to the next one, which is `gap` of the axis away. */
-static nb_status set_shifts(FILE *out, const graph *g, int values, double gap)
+static nb_status set_shifts(FILE *out, const graph *g, int x, int values, double gap)
 {
     double *aside, step = 0;
     int curves = 0, place = 0;
     NB_NEED(aside, nb_alloc_reals(g->ctx, (size_t)g->line_count, 1));
     for (int s = 0; s < g->line_count; s++) curves += is_curve(&g->lines[s]);
-    if (values < 2 || hides(g)) step = 0.6 * gap / curves;
+    if (values < 2 || hides(g, x)) step = 0.6 * gap / curves;
     if (values > 1 && step > 0.02) step = 0.02;
     for (int s = 0; s < g->line_count; s++)
-        if (is_curve(&g->lines[s])) aside[s] = step * (place++ - 0.5 * (curves - 1));
+        if (is_curve(&g->lines[s])) aside[s] = step * (place++ - 0.5 * (curves - 1)) + 0.0; /* no -0 */
     set_reals(out, "aside", g->line_count, aside);
     return NB_OK;
 }
@@ -314,7 +329,7 @@ static nb_status set_ticks(FILE *out, const graph *g)
     if (!*name) return NB_OK;
     NB_REQUIRE(g->ctx, column >= 0, NB_EBUG, "%s.sql: no column '%s' for ticks", g->figure->component.name, name);
     NB_NEED(x, nb_alloc_reals(g->ctx, (size_t)g->row_count, 1));
-    for (int i = 0; i < g->row_count; i++) x[i] = nb_grid_at(g->answer, g->rows[i], column)->real;
+    for (int i = 0; i < g->row_count; i++) x[i] = real_at(g, g->rows[i], column);
     gsl_sort(x, 1, (size_t)g->row_count);
     for (int i = 0; i < g->row_count; i++)
         if (i == 0 || x[i] > x[count - 1]) x[count++] = x[i];
@@ -326,7 +341,7 @@ static nb_status set_ticks(FILE *out, const graph *g)
     bool log_x = logarithmic > linear;
     set_reals(out, "values", count, x);
     fprintf(out, "log_x = %d\n", log_x);
-    return set_shifts(out, g, count, log_x ? logarithmic : linear);
+    return set_shifts(out, g, column, count, log_x ? logarithmic : linear);
 }
 
 /* What the ends of a bar are. */

@@ -16,7 +16,8 @@
  *                                         numbers of these in the picture, from 1
  *   -- arrays: COLUMN COLUMN ...          what each series has there, in its first row, as arrays of the script
  *   -- ticks: COLUMN                      of `data`: x has its numbers at this column's values, which are few. Where
- *                                         intervals would cover each other, series are shifted aside
+ *                                         bars, whose ends are the last two of `data`, would cover each other, series
+ *                                         are shifted aside
  *   -- bars: mean | median | spread       intervals of a mean or of a median, or the range of 80 % of the rows
  *   -- set: NAME VALUE                    a variable of the script; VALUE is a number, or a text as the title
  *   -- most: N FIGURE                     of more than N coloured series, that figure is drawn instead

@@ -247,3 +247,31 @@ EOF
     grep -q "'a" "$WORK"/r/plots/ratio*.svg
     grep -q "''b'c" "$WORK"/r/plots/ratio*.svg
 }
+
+@test "names that are cut keep their ends, which tell them apart" {
+    command -v gnuplot >/dev/null || skip "gnuplot is missing"
+    local long="a name of a strategy that is far too long for what stands beside a figure, with"
+    printf '%s\n' 'problems: "gaussian(n=24, d=4)"' 'landmarks: 4' 'trials: 6' 'metrics: error' 'plots: []' 'cores: svd' \
+        "strategies: [uniform, 'kmeans(restarts=1, label=\"$long 1\")', 'kmeans(restarts=4, label=\"$long 4\")']" >"$WORK/e.yaml"
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null 2>&1
+    for figure in forest ranks; do
+        "$NYSBENCH" plot "$WORK/r" $figure --style paper >/dev/null
+        cut=$(grep -o '<text>a n[^<]*\.\.\.[^<]*<' "$WORK"/r/plots/paper/${figure}_svd*.svg | sort -u)
+        [ "$(wc -l <<<"$cut")" -eq 2 ] || { echo "$figure: $cut"; return 1; }
+        grep -q " 1<" <<<"$cut" && grep -q " 4<" <<<"$cut"
+    done
+}
+
+@test "intervals are shifted apart where series meet, by the same in error as in ratio, and nowhere else" {
+    undrawn
+    printf '%s\n' 'problems: "gaussian(n=24, d=4)"' 'landmarks: [4, 8]' 'metrics: error' 'plots: []' 'cores: svd' 'trials: 6' \
+        'strategies: [uniform, segment_means, kmeans]' >"$WORK/e.yaml"
+    "$NYSBENCH" run "$WORK/e.yaml" -q -o "$WORK/r" >/dev/null 2>&1
+    "$NYSBENCH" run "$WORK/e.yaml" -q --set trials=2 -o "$WORK/few" >/dev/null 2>&1
+    aside() { sed -n 's/^array aside\[[0-9]*\] = //p' "$1"; }
+    for run in r few; do "$NYSBENCH" plot "$WORK/$run" error >/dev/null 2>&1; done
+    "$NYSBENCH" plot "$WORK/r" ratio >/dev/null 2>&1
+    [ "$(aside "$WORK/r/plots/error_svd.gp")" = "[-0.02, 0, 0.02, 0, 0]" ] # not the floor and the constant
+    [ "$(aside "$WORK/r/plots/ratio_svd.gp")" = "[-0.01, 0.01]" ]
+    [ "$(aside "$WORK/few/plots/error_svd.gp")" = "[0, 0, 0, 0, 0]" ]
+}

@@ -5,6 +5,7 @@
 -- script: curves.gp
 -- title: block-coherence over coherence by {figure}; else k = {_k}, tau = {_tau}
 -- data: count x median p10 p90
+-- ticks: x
 -- bars: spread
 -- set: level_text 1: blocks as coherent as the whole
 -- set: x_name {_x_name}
