@@ -14,7 +14,6 @@ import unittest
 import warnings
 from unittest import mock
 
-import nysbench
 import tap
 from nysbench._progress import Progress
 
