@@ -7,7 +7,7 @@ stub() {
     cat >"$WORK/cc" <<'SH'
 #!/bin/sh
 while [ $# -gt 1 ]; do
-    [ "$1" != -o ] || : >"$2"
+    [ "$1" != -o ] || [ "$2" = - ] || : >"$2"
     shift
 done
 SH

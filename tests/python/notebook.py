@@ -98,7 +98,8 @@ class Texts(html.parser.HTMLParser):
 
 
 def alike(stored, made):
-    """The same words, and numbers but for the last digit, since libraries round differently."""
+    """The same words, and numbers but for the last digit, since libraries round differently. Lines are broken as COLUMNS say."""
+    stored, made = " ".join(stored.split()), " ".join(made.split())
     return NUMBER.sub("#", stored) == NUMBER.sub("#", made) and all(map(close, NUMBER.findall(stored), NUMBER.findall(made)))
 
 
