@@ -3,7 +3,8 @@
  *
  * Queries come in blocks: tokens in a row, or patches of an image in a square. A query's near keys are those around its
  * block and the strongest keys of its cluster. The others' cluster c of keys has the logit q'L_c/sqrt d + b_c +
- * ln(number of its keys that are not near) and the value y_c; the near keys have their own. One softmax goes over all of them. */
+ * ln(number of its keys that are not near) and the value y_c; the near keys have their own. One softmax goes over
+ * all of them. */
 #ifndef NB_NEAR_H
 #define NB_NEAR_H
 

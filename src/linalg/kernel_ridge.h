@@ -14,8 +14,8 @@ void nb_reweigh(int m, int k, const double *bias, double *f, double *near);
 void nb_correct_bias(int m, const double *share, const double *mean, double *bias);
 
 /* Inverts M = G + lambda t diag(1/w) for a positive semidefinite kernel G (k x k) and weights w (k, > 0, of mean 1); t
- * is the weighted mean of G's diagonal, or 1e-8 if that is more. Leave-one-out chooses lambda from the `count` penalties
- * (Allen, Technometrics 16, 1974): without row i of T (k x columns) the prediction of it is off by
+ * is the weighted mean of G's diagonal, or 1e-8 if that is more. Leave-one-out chooses lambda from the `count`
+ * penalties (Allen, Technometrics 16, 1974): without row i of T (k x columns) the prediction of it is off by
  * (M^-1 T)_i/(M^-1)_ii; the penalty with the least weighted sum of these squares wins, and among penalties that are
  * equal to rounding the first. Sets inverse (k x k) to M^-1, dual (k x columns) to M^-1 T and *error (NULL: it is not
  * asked for) to that sum. NB_ENUMERIC if M is not positive definite to rounding. */
