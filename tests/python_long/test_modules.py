@@ -5,6 +5,7 @@ usage: test_modules.py PROGRAM. Known: exact attention in PyTorch leaves a model
 kind do not."""
 import copy
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -194,6 +195,18 @@ class Models(unittest.TestCase):
             of_program, = (pair for label, pair in errors.items() if label.startswith("command"))
             np.testing.assert_allclose(of_program, errors["lambda"], rtol=1e-5)
             self.assertTrue(all(min(pair) > 0 for pair in errors.values()))
+
+    def test_the_manual_s_verdict(self):
+        """A function of three lines against kernel_ridge on heads of eight texts of 1,024 tokens."""
+        with open("docs/python.md", encoding="utf-8") as file:
+            snippet, = (text for text in re.findall(r"^```python torch\n(.*?)^```$", file.read(), re.M | re.S) if "def pooled" in text)
+        inputs = [{"input_ids": torch.randint(5, models.WORDS, (1, 1024), generator=torch.Generator().manual_seed(i))} for i in range(8)]
+        names = {"nb": nysbench, "torch": torch, "model": models.bert(max_position_embeddings=1024), "inputs": inputs}
+        exec(compile(snippet, "docs/python.md", "exec"), names)
+        lines = names["run"].compare(metric="output_error")
+        line, = lines if isinstance(lines, list) else lines.to_dict("records")
+        self.assertEqual((line["method"], line["baseline"], line["sources"]), ("pooled", "kernel_ridge(landmarks=64)", 8))
+        self.assertIn(line["verdict"], ("better", "worse"))
 
     def test_what_goes_wrong_in_a_process(self):
         q = np.zeros((2, 20, 8), np.float32)
