@@ -6,6 +6,7 @@
 #
 #   kills       what may happen to a run (undisturbed.py says how to have more of it), and acts of components, each alone
 #   build       two checkouts of one commit are the same bytes; one component of each kind more, in a file of its own
+#   large       what takes gigabytes
 #   readme      the experiments that README runs
 #   packages    a tarball and Debian packages
 #   wheel       a wheel that has all it needs, in a root with nothing but Python (Debian: debootstrap)
@@ -33,7 +34,7 @@
 # LIMIT=SECONDS starts no part later than that, and names those that are left out.
 set -u
 cd "$(dirname "$0")/.."
-all="asan plain conformance browser kernels kills build readme packages wheel shells held avx512 races pythons cluster noise estimates same models agree fuzz debian"
+all="asan plain conformance browser kernels kills build large readme packages wheel shells held avx512 races pythons cluster noise estimates same models agree fuzz debian"
 if [ "${1:-}" = --help ]; then
     sed -n '3,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"
     exit 0
@@ -157,6 +158,7 @@ run_part() { # PART
         check "two checkouts are one build" same_bytes
         check "one component of each kind more" env NYSBENCH="$PWD/nysbench" bats tests/long/adding.bats
         ;;
+    large) check "arrays of gigabytes" env NYSBENCH="$PWD/nysbench" bats tests/long/large.bats ;;
     readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/cli/sessions.py --long ./nysbench ;;
     packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
     wheel)
