@@ -81,8 +81,8 @@ nb_status nb_question_find(const nb_question *q, const char *name, const char **
 nb_status nb_question_read(const nb_question *q, nb_status status, nb_ctx *ctx);
 
 /* Passes on the status of all of this. Of a failed question the folder is copied into the one that the variable
- * NYSBENCH_KEEP of the environment names, if it is set: NB_EHOST if that fails. If there is no room for its arrays and an
- * answer of the same size, even now that all files are gone, that is the reason: NB_EHOST, however the program has
+ * NYSBENCH_KEEP of the environment names, if it is set: NB_EHOST if that fails. If there is no room for its arrays and
+ * an answer of the same size, even now that all files are gone, that is the reason: NB_EHOST, however the program has
  * failed. */
 nb_status nb_question_end(const nb_question *q, nb_status status, nb_ctx *ctx);
 
