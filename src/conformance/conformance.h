@@ -48,8 +48,8 @@ uint64_t nb_conformance_sum(const nb_head *head);
 
 enum { NB_PLAIN_HEAD = 3 }; /* index of an ordinary head */
 
-/* Makes heads that tend to break code, by index: one token, repeated points, all zero, a mask, huge norms; *name is NULL
- * past the end. */
+/* Makes heads that tend to break code, by index: one token, repeated points, all zero, a mask, huge norms; *name is
+ * NULL past the end. */
 nb_status nb_conformance_head(int index, const char **name, nb_head *head, nb_ctx *ctx);
 
 /* Checks a component's record: its texts, that each option refuses values out of range, and that defaults print as they

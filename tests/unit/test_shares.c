@@ -326,8 +326,8 @@ static void test_stars(void **state)
     assert_non_null(strstr(text, "The pairing is joint unless a line names another."));
 }
 
-/* Rows of base and a on six texts in seven trials, at this many m: the log of their ratio is log 0.75 -+ log 1.24, whose
- * t of five degrees of freedom has p = 0.03. */
+/* Rows of base and a on six texts in seven trials, at this many m: the log of their ratio is log 0.75 -+ log 1.24,
+ * whose t of five degrees of freedom has p = 0.03. */
 static const char *close_stars_of(nb_ctx *ctx, int sizes, const char *last_status)
 {
     enum { OF_SIZE = 6 * 7 * 2 };
