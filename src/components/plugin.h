@@ -33,10 +33,11 @@ typedef struct {
 
 /* Adds the components of a shared object to the registries, as copies: a child process loads it and tells what it has.
  * The functions of the copies must not be called before nb_plugin_open. A plug-in with a study is opened at once, in a
- * child that goes on as the program (base/guard.h). Adding it again does nothing. NB_EIO if it is no shared object, or does not let
- * the child return. NB_EINVAL if it exports no nysbench_plugin, was built for another NB_ABI, or has a component that is
- * incomplete (no function, options outside of their struct) or whose name is taken; then none is added. Errors that the
- * tables do not show, such as a struct smaller than declared, may be found by `nysbench check`. */
+ * child that goes on as the program (base/guard.h). Adding it again does nothing. NB_EIO if it is no shared object, or
+ * does not let the child return. NB_EINVAL if it exports no nysbench_plugin, was built for another NB_ABI, or has a
+ * component that is incomplete (no function, options outside of their struct) or whose name is taken; then none is
+ * added. Errors that the tables do not show, such as a struct smaller than declared, may be found by `nysbench
+ * check`. */
 nb_status nb_plugin_load(const char *path, nb_ctx *ctx);
 
 /* Lists the paths of these plug-ins as given, in that order; NULL-terminated. */
