@@ -12,7 +12,7 @@ while [ $# -gt 1 ]; do
 done
 SH
     chmod +x "$WORK/cc"
-    build=(make -j2 B="$WORK/b" CC="$WORK/cc" "$WORK/b/libnysbench.a" "$WORK/b/src/main.o")
+    build=(make --no-print-directory -j2 B="$WORK/b" CC="$WORK/cc" "$WORK/b/libnysbench.a" "$WORK/b/src/main.o")
 }
 
 @test "a build counts what it compiles: a line for each 50, the last with all; V=1 shows the commands" {

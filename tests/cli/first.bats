@@ -217,7 +217,7 @@ PY
 }
 
 @test "make demo ends with nysbench demo, whose table and figure README shows" {
-    [ "$(make -n demo | tail -1)" = "./nysbench demo" ]
+    [ "$(make --no-print-directory -n demo | tail -1)" = "./nysbench demo" ]
     [ "$(grep -c '^!\[.*\](' README.md)" -eq 1 ]
     grep -q '^!\[.*\](results/published/demo.png)$' README.md
     sed -n '/^\[demo.png\]/,/^$/p' results/published/LIST | grep -q ' demo .* cat nysbench-demo/results/plots/ratio_iterative.png'

@@ -193,7 +193,7 @@ Y
     "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r"
     script 1
     for command in "export $WORK/r --landmarks $WORK/l" "plot $WORK/r --landmarks"; do
-        run "$NYSBENCH" $command
+        run "$NYSBENCH" $command --programs
         expect_status 1
         expect "my script.py: has other contents (SHA-256 "
         expect "; its rows are measured anew by: $NYSBENCH run $WORK/r/resolved.yaml --out $WORK/r"
@@ -201,7 +201,7 @@ Y
     run "$NYSBENCH" run "$WORK/r/resolved.yaml" -q --out "$WORK/r"
     expect_status 0
     expect "my script.py: has other contents"
-    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l"
+    "$NYSBENCH" export "$WORK/r" --landmarks "$WORK/l" --programs
     [ "$(manifests)" = "1 1, 1 0" ]
 }
 

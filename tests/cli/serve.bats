@@ -474,9 +474,9 @@ PY
         [[ "$output" =~ ", memory: nothing leaks when an allocation fails; "[0-9]+ ]]
         expect "0 of 5 checks failed"
     done <<EOF
-./picker takes_points", serve=true|both|592|points are not for both
-./picker takes_pairs", serve=true|independent queries keys joint shared shared_queries shared_keys|100|queries and keys are for both alone
-./picker needs_points"|both|592|No such file or directory: 'points.npy'
+./picker takes_points", serve=true|both|664|points are not for both
+./picker takes_pairs", serve=true|independent queries keys joint shared shared_queries shared_keys|112|queries and keys are for both alone
+./picker needs_points"|both|664|No such file or directory: 'points.npy'
 EOF
     run "$NYSBENCH" check 'command(run="./picker neither", serve=true)'
     expect_status 1

@@ -155,9 +155,6 @@ def check_rows(tap, kind, model, rows):
         spec = row["attention"]
         if "core=tikhonov" in spec:
             continue
-        if model.causal and spec.startswith("nystrom") and "factors=cur" not in spec:
-            tap.check(f"{kind}: no causal form", row["status"] == "skipped", row)
-            continue
         tap.check(f"{kind}: status", row["status"] == "ok", row)
         for name, value in errors(model, source, layers, spec).items():
             tolerance = 1e-5 if name == "output_error" else 1e-9
@@ -224,7 +221,9 @@ def run(program, folder, words, layers, *options):
     os.makedirs(folder, exist_ok=True)
     path, out = os.path.join(folder, "effect.yaml"), os.path.join(folder, "run")
     call = " ".join([sys.executable, os.path.realpath(TINY), os.path.realpath(program), *words])
-    open(path, "w").write(CONFIG.format(run=call, layers=layers))
+    # What no model of the experiment can have is a mistake: under a mask, means and cores of landmarks' own.
+    kept = [line for line in CONFIG.splitlines() if "causal" not in words or "nystrom" not in line or "=cur" in line]
+    open(path, "w").write("\n".join(kept).format(run=call, layers=layers))
     done = subprocess.run([program, "run", path, "--quiet", "--out", out, *options], stdout=subprocess.DEVNULL)
     if done.returncode != 0:
         sys.exit(f"the run ends with exit status {done.returncode}")
@@ -234,10 +233,10 @@ def run(program, folder, words, layers, *options):
 def main():
     program, work = sys.argv[1:]
     tap = Tap()
-    for kind, words, model, layers, sets in (("encoder", [], tiny.Model(), "[2, half]", 2),
-                                             ("causal", ["causal", "shared"], tiny.Model(True, 1), "half", 1)):
+    for kind, words, model, layers, count in (("encoder", [], tiny.Model(), "[2, half]", 3 * 2 * (9 + 2 * 8)),
+                                              ("causal", ["causal", "shared"], tiny.Model(True, 1), "half", 3 * (3 + 2 * 4))):
         out, rows = run(program, os.path.join(work, kind), words, layers)
-        tap.check(f"{kind}: rows", len(rows) == 3 * sets * (9 + 2 * 8), len(rows))
+        tap.check(f"{kind}: rows", len(rows) == count, len(rows))
         check_rows(tap, kind, model, rows)
         check_tables(tap, kind, out, rows)
     # a predictor that the model does not tell

@@ -305,7 +305,7 @@ sys.exit(serve.main(["tiny"]))
 """
 
 
-def spoken(model, spec, seed, trial):
+def spoken(model, spec, seed, trial, plugins):
     """What specs are to the server of the tiny model."""
     if spec == "refused":
         raise effect.Refused("no form")

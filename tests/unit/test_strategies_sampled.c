@@ -204,7 +204,8 @@ static void test_exchange_ends_in_the_cut(void **state)
     }
 }
 
-/* Every check of strategies, on every head of `check`, under each kernel; gram has no mask. */
+/* Every check of strategies, on every head of `check`, under each kernel; gram has no mask, and exp no
+ * scores beyond 340. */
 static void test_checks_under_all_kernels(void **state)
 {
     static const char *const strategies[] = {"cpqr(rows=%s)",
@@ -224,7 +225,8 @@ static void test_checks_under_all_kernels(void **state)
         assert_ok(ctx, nb_conformance_head(h, &name, &head, ctx));
         for (size_t i = 0; name && i < 9 * sizeof strategies / sizeof *strategies; i++) {
             const char *kernel_text = kernels[i / 3 % 3];
-            if (head.n > 64 || (head.causal && strstr(kernel_text, "gram"))) continue;
+            bool overflows = strcmp(kernel_text, "exp") == 0 && strstr(name, "huge norms");
+            if (head.n > 64 || (head.causal && strstr(kernel_text, "gram")) || overflows) continue;
             nb_mark mark = nb_ctx_mark(ctx);
             const char *around = strstr(strategies[i / 9], "%s"),
                        *spec =
