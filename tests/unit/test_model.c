@@ -159,7 +159,8 @@ static void test_effects(void **state)
                            .layers = (int[]){0, 2},
                            .attention = "streamed(tile=128)",
                            .seed = 20260101,
-                           .trial = 4};
+                           .trial = 4,
+                           .plugins = (const char *const[]){NULL}};
     for (int i = 0; known[i].answer; i++) {
         double values[2] = {7, 7};
         nb_model_outcome outcome;
