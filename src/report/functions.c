@@ -634,17 +634,22 @@ CALLED(shown)
     sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
 }
 
-/* Prints as shown does, or with as many decimals as tell the number from 1: an interval that ends there decides. */
+void nb_print_bound(char text[NB_BOUND_ROOM], const char *format, double x)
+{
+    enum { DECIMALS = 17 };
+    strfromd(text, NB_BOUND_ROOM, strchr(format, '%'), x);
+    for (int d = 4; x != 1 && strtod(text, NULL) == 1 && d <= DECIMALS; d++)
+        snprintf(text, NB_BOUND_ROOM, "%.*f", d, x);
+}
+
 CALLED(bound)
 {
-    enum { ROOM = 400, DECIMALS = 17 };
     const char *format = (const char *)sqlite3_value_text(arguments[0]);
     double x = number(arguments[1]);
-    char text[ROOM];
+    char text[NB_BOUND_ROOM];
     if (isnan(x)) return;
     if (!is_asked_format(c, "bound", format)) return;
-    strfromd(text, sizeof text, strchr(format, '%'), x);
-    for (int d = 4; x != 1 && strtod(text, NULL) == 1 && d <= DECIMALS; d++) snprintf(text, sizeof text, "%.*f", d, x);
+    nb_print_bound(text, format, x);
     sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
 }
 
