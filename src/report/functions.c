@@ -637,7 +637,7 @@ CALLED(shown)
 void nb_print_bound(char text[NB_BOUND_ROOM], const char *format, double x)
 {
     enum { DECIMALS = 17 };
-    strfromd(text, NB_BOUND_ROOM, strchr(format, '%'), x);
+    strfromd(text, NB_BOUND_ROOM, format, x);
     for (int d = 4; x != 1 && strtod(text, NULL) == 1 && d <= DECIMALS; d++)
         snprintf(text, NB_BOUND_ROOM, "%.*f", d, x);
 }
@@ -649,7 +649,7 @@ CALLED(bound)
     char text[NB_BOUND_ROOM];
     if (isnan(x)) return;
     if (!is_asked_format(c, "bound", format)) return;
-    nb_print_bound(text, format, x);
+    nb_print_bound(text, strchr(format, '%'), x);
     sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
 }
 
