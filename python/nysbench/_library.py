@@ -118,7 +118,8 @@ def _declare(library, path, name):
     try:
         function = getattr(library, name)
     except AttributeError:
-        raise ImportError(f"nysbench: {path} is no libnysbench: it has no function {name}") from None
+        raise ImportError(f"nysbench: {path} is no libnysbench: it has no function {name}, or is older "
+                          "than this package: run make") from None
     function.restype, function.argtypes = FUNCTIONS[name][0], FUNCTIONS[name][1:]
     return function
 

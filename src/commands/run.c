@@ -25,7 +25,7 @@ static void give_up(int number)
 {
     static const char text[] = "\nnysbench: interrupted; the same command continues\n";
     (void)number;
-    nb_guard_end();
+    nb_guard_end(); /* NOLINT(bugprone-signal-handler): getpid() and an atomic flag of its own */
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(NB_EXIT_FAILED);
     _exit(NB_EXIT_INTERRUPTED);
 }

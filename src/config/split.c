@@ -77,7 +77,7 @@ static nb_status read_parts(nb_yaml root, nb_split *split, nb_mistakes *mistakes
 nb_status nb_split_read_file(const nb_config_loader *l, const nb_config_key *key, nb_yaml value)
 {
     nb_config *c = l->config;
-    nb_yaml root;
+    nb_yaml root = {.node = NULL};
     nb_status status = NB_OK;
     int mistakes = l->mistakes->count;
     const char *text = nb_yaml_scalar(value);

@@ -200,7 +200,7 @@ void nb_near_answer(const nb_neighbourhood *g, const nb_far *f, const nb_layer_h
                     nb_scalar *largest, nb_scalar *sum, nb_near_room *r)
 {
     size_t d = (size_t)r->softmax.d, dv = (size_t)r->softmax.dv;
-    int queries[NB_NEAR_QUERIES], count = nb_near_queries(g, block, queries), keys = begin_list(g, f, block, r);
+    int queries[NB_NEAR_QUERIES] = {0}, count = nb_near_queries(g, block, queries), keys = begin_list(g, f, block, r);
     nb_mask mask = {.bias = r->bias, .bias_stride = NB_NEAR_QUERIES};
     set_bias(f, keys, r);
     for (int i = 0; i < count && f->top > 0; i++) leave_strongest(f, i, queries[i], r);
