@@ -300,9 +300,10 @@ class InFiles(unittest.TestCase):
         self.assertEqual([row[key] for key in ("model", "layer", "source", "n", "d")], ["bert", "2", "work", 16, 12])
 
     def row(self, file, head):
+        """What a row tells of its head, also one that is skipped under the head's mask."""
         command = [PROGRAM, "measure", "--head", f"{file}:{head}", "-s", "uniform", "-m", "4", "-c", "svd",
                    "--metrics=error", "-j"]
-        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        return json.loads(subprocess.run(command, check=False, capture_output=True, text=True).stdout)
 
     def test_inputs_in_one_file_are_stacked(self):
         names = self.written("bert", "--text", "one.txt", "b=two.txt", "--layers", "0,2", "--tokens", 20,
