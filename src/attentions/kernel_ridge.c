@@ -120,7 +120,7 @@ typedef struct {
     nb_scalar *landmarks,
         *values;    /* d x m; behind it (dv + 1) x m: e^b_c times what a query gets of cluster c, and e^b_c */
     double *weight; /* k */
-    /* Where there are near keys: */
+    /* These are used with near keys alone. */
     int *tokens;              /* k: those nearest to the centres, for a window */
     int *strongest;           /* top x k */
     int *group, *counts;      /* n, m: each key's landmark, and how many keys each has */
@@ -316,7 +316,7 @@ static void leave_near(const plan *p, const head_state *h, int i, nb_scalar *row
     for (int j = 0; j < keys; j++) row[r->near.keys[j]] = 0;
 }
 
-/* What keys receive from row i of R, where they are not near, for each kind of near keys. */
+/* Adds what keys that are not near receive from row i of R, for each kind of near keys. */
 static void add_received(const plan *p, head_state *h, int group, int i, const nb_scalar *row, room *r)
 {
     size_t n = (size_t)p->shape->n;
@@ -434,7 +434,7 @@ static void normalise(size_t n, double *received, double *far)
     nb_scale(n, 1 / *far, received);
 }
 
-/* What keys receive beside this kind of near keys. */
+/* Averages over the rows of R what keys receive beside this kind of near keys. */
 static void find_received(middle *x, int kind)
 {
     const plan *p = x->p;
@@ -545,8 +545,8 @@ static void find_features(middle *x)
     nb_gemv(NB_PLAIN, m, k, 1.0 / k, x->features, m, x->head->weight, 0, x->mean);
 }
 
-/* What landmarks and near keys are worth to exact query i, whose logits with the landmarks are `logits` (m); these
- * become f, without b, and x->beside[i] and x->outputs, with them 1 in all. */
+/* Weighs landmarks and near keys for exact query i by one softmax: `logits` (m), those of its landmarks, become f
+ * without b; x->beside[i] is the weight of the near keys, with f 1 in all, and column i of x->outputs their output. */
 static nb_status weigh_near(middle *x, const nb_layer_head *points, int i, double *logits, const double *q,
                             nb_near_room *r, nb_ctx *ctx)
 {
@@ -814,7 +814,7 @@ static void answer_strongest(void *self, int task, int thread)
                           &w->state->rooms[thread].near);
 }
 
-/* What contradicts the kind of near keys. */
+/* Refuses options that contradict the kind of near keys. */
 static nb_status check(const void *opts, nb_ctx *ctx)
 {
     const kernel_ridge_options *o = opts;
@@ -866,7 +866,7 @@ static double room_scalars(const plan *p)
            (p->with_near ? 0 : (p->shape->dv + 1.0) * NB_BLOCK_QUERIES);
 }
 
-/* Of a thread's softmax. */
+/* Counts the bytes of a thread's softmax. */
 static double softmax_bytes(const plan *p)
 {
     const nb_layer_shape *s = p->shape;
