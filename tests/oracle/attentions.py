@@ -686,15 +686,19 @@ KERNEL_RIDGE = {"landmarks": 20, "rows": 9, "queries": 150, "keys": 120, "init":
                 "ridge": "loo", "ridges": 4}
 
 
+def with_options(formula, changed):
+    """A spec with all options, and its formula of a head."""
+    o = {**KERNEL_RIDGE, **changed}
+    spec = f"kernel_ridge({', '.join(f'{key}={str(value).lower()}' for key, value in o.items())})"
+    return spec, lambda q, k, v: formula(q, k, v, o, spec)
+
+
 def kernel_ridge_cases():
-    """Specs with all options, and their formulas of a head."""
     for changed in ({}, {"batches": 0}, {"weighted": False}, {"counts": False}, {"mass": False}, {"prior": False},
                     {"normalised": False}, {"sampling": "uniform"}, {"ridge": 0.25}, {"ridges": 7, "rows": 40},
                     {"queries": 1000, "keys": 1000}, {"queries": "auto", "keys": "auto", "landmarks": 12}, {"landmarks": 1, "rows": 1},
                     {"landmarks": 70, "rows": 50, "queries": 50, "keys": 70}):
-        o = {**KERNEL_RIDGE, **changed}
-        spec = f"kernel_ridge({', '.join(f'{key}={str(value).lower()}' for key, value in o.items())})"
-        yield spec, lambda q, k, v, o=o, spec=spec: kernel_ridge(q, k, v, o, spec)
+        yield with_options(kernel_ridge, changed)
 
 
 def test_kernel_ridge():
@@ -813,9 +817,7 @@ def near_far_cases():
                     {"near": "both", "ridge": 0.25, "queries": 1000, "keys": 1000, "rows": 40, "landmarks": 70},
                     {"near": "both", "landmarks": 1, "rows": 1}, {"near": "auto"},
                     {"near": "auto", "window": 0, "top": 3, "landmarks": 40, "rows": 30}):
-        o = {**KERNEL_RIDGE, **changed}
-        spec = f"kernel_ridge({', '.join(f'{key}={str(value).lower()}' for key, value in o.items())})"
-        yield spec, lambda q, k, v, o=o, spec=spec: near_and_far(q, k, v, o, spec)
+        yield with_options(near_and_far, changed)
 
 
 def test_near_far():
