@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import io
 import os
 import re
@@ -34,7 +35,9 @@ class Plot:
         self.figure, self.axes = None, []
         try:
             from ._drawing import draw
-        except ImportError:  # there is no matplotlib
+        except ImportError as error:
+            if importlib.util.find_spec("matplotlib"):
+                warn(f"matplotlib is there but cannot be imported ({error}); the figure is gnuplot's")
             return
         self.figure, self.axes = draw(self._scripts)
 

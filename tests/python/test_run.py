@@ -20,6 +20,7 @@ import time
 import unittest
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -49,6 +50,14 @@ def run(strategies, **more):
 def column(run, name, **where):
     arrays = nysbench.row_arrays(run.folder)
     return arrays[name][np.all([arrays[key] == value for key, value in where.items()], axis=0)] if where else arrays[name]
+
+
+def matplotlib_works():
+    try:
+        importlib.import_module("matplotlib.figure")
+    except ImportError:
+        return False
+    return True
 
 
 def processes(text):
@@ -505,13 +514,32 @@ class Answers(Folders):
         self.assertEqual({line["strategy"] for line in self.lines(both.compare(by="core"))}, {"kmeans", "uniform"})
         self.assertEqual(len(self.lines(both.compare(confounded="pairing"))), 4)
 
+    def test_figure_beside_a_broken_matplotlib(self):
+        """Debian's, built for NumPy 1, beside NumPy 2 from PyPI: the figure is gnuplot's, which is said; where there is no
+        matplotlib nothing is said."""
+        package = Path(self.folder) / "matplotlib"
+        package.mkdir(parents=True)
+        loaded = [name for name in sys.modules if name.partition(".")[0] == "matplotlib" or name == "nysbench._drawing"]
+        with mock.patch.dict(sys.modules), mock.patch.object(sys, "path", [self.folder, *sys.path]):
+            for name in loaded:
+                del sys.modules[name]
+            (package / "__init__.py").write_text("raise ImportError('built for another NumPy')")
+            importlib.invalidate_caches()
+            with self.assertWarnsRegex(UserWarning, r"^matplotlib is there but cannot be imported \(built for another NumPy\)"):
+                plot = self.found.plot("ratio")
+            self.assertEqual((plot.figure, plot.axes), (None, []))
+            sys.modules["matplotlib"] = None
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                self.assertEqual(self.found.plot("ratio").axes, [])
+
     def test_figure(self):
         """matplotlib's has the numbers of the comparison, a panel for each figure; without it, it is gnuplot's."""
         plot, path = self.found.plot("ratio", strategies=["uniform", "kmeans"]), self.folder + ".svg"
         plot.save(path)
         self.assertIn("<svg", Path(path).read_text())
         self.assertIn("<img", plot._repr_html_())
-        self.assertEqual(len(plot.axes), importlib.util.find_spec("matplotlib") is not None)
+        self.assertEqual(len(plot.axes), matplotlib_works())
         for axes in plot.axes:
             curve, = (line for line in axes.containers if line.get_label() == "kmeans")
             ratios = [line["ratio"] for line in self.lines(self.found.compare()) if line["method"] == "kmeans"]
