@@ -19,7 +19,7 @@ def says(*arguments):
 # What there is.
 commands = set(re.findall(r"^  ([a-z]+) ", says("--help"), re.M))
 options = {c: set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", says(c, "--help"))) for c in commands}
-targets = set(re.findall(r"^([a-z0-9-]+):", open("Makefile").read(), re.M))
+targets = set(re.findall(r"^([a-z0-9-]+):", " ".join(map(lambda f: open(f).read(), ["Makefile", *glob.glob("src/make/*.mk")])), re.M))
 parts = re.split(r"^### (\w+)$", says("describe", "--markdown", "components"), flags=re.M)
 components = {}
 for name, text in zip(parts[1::2], parts[2::2]):  # of all kinds that have one of this name
