@@ -159,7 +159,7 @@ run_part() { # PART
         check "one component of each kind more" env NYSBENCH="$PWD/nysbench" bats tests/long/adding.bats
         ;;
     large) check "arrays of gigabytes" env NYSBENCH="$PWD/nysbench" bats tests/long/large.bats ;;
-    readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/cli/sessions.py --long ./nysbench ;;
+    readme) check "README's experiments, and what is published of them" /usr/bin/python3 tests/support/sessions.py --long ./nysbench ;;
     packages) check "a tarball that builds without git, and Debian packages" tests/packages.sh ;;
     wheel)
         if [ "$(id -u)" != 0 ] || [ "${DOWNLOADS:-1}" = 0 ]; then

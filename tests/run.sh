@@ -68,7 +68,7 @@ runners() { # PART
     local name kernel asan="$asan_options NYSBENCH=\$PWD/build/asan/nysbench"
     case $1 in
     tree)
-        say tree architecture tests/architecture.py
+        say tree architecture tests/checks/architecture.py
         say tree mutants "tests/mutants/mutants.py check"
         ;;
     unit)

@@ -30,7 +30,7 @@ endef
 # Tests of figures find the plot scripts as the program does, beside themselves.
 $B/tests/%: tests/unit/%.c $B/libnysbench.a
 	@mkdir -p $(@D); ln -sfn $$(realpath --relative-to=$(@D) plots) $(@D)/plots
-	$(call link_test,-Itests,-lcmocka)
+	$(call link_test,-Itests/support,-lcmocka)
 
 # Moves the clock, and counts calls: the linker leads them through the test.
 $B/tests/test_prediction: LDFLAGS += -Wl,--wrap=clock_gettime
@@ -41,7 +41,7 @@ $B/tests/test_workers: LDFLAGS += -Wl,--wrap=mmap
 $B/tests/test_convergence: LDFLAGS += $(foreach f,gesdd gesvd syevd syev syevr,-Wl,--wrap=LAPACKE_d$f_work)
 
 $B/tests/test_conformance: tests/conformance/test_conformance.c $B/libnysbench.a
-	$(call link_test,-Itests,-lcmocka)
+	$(call link_test,-Itests/support,-lcmocka)
 
 # A harness of tests/fuzz with libFuzzer, or with a main that reads the files that it is given.
 FUZZER := tests/fuzz/replay.c
@@ -63,7 +63,7 @@ $B/avx512/%.o: %.c
 
 $(AVX512_TESTS): $B/avx512/tests/%: tests/unit/%.c $(AVX512:%.c=$B/avx512/%.o) $B/libnysbench.a
 	@mkdir -p $(@D)
-	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) $(AVX512_FLAGS) -Itests -MMD -MP $(LDFLAGS) $(filter-out %.h,$^) \
+	$Q$(CC) $(PLACE) $(CPPFLAGS) $(CFLAGS) $(AVX512_FLAGS) -Itests/support -MMD -MP $(LDFLAGS) $(filter-out %.h,$^) \
 	    $(LDLIBS) -lcmocka -o $@
 
 # What an oracle asks where that is not the program, benchmarks, and what a long test asks.
@@ -123,11 +123,11 @@ format:
 # No finding is let pass, but for hard sentences; PART=format, lines, python, analyzer, tidy or words for one of six.
 lint: can-build $B/build.h
 	$(call needs,lint,$(TO_LINT),deps-develop)
-	@tests/lint.sh $(PART)
+	@tests/checks/lint.sh $(PART)
 
 # Sentences of the manual that readers stumble over.
 words:
-	@tests/words.py
+	@tests/checks/words.py
 
 # Lines of src/ and strategies/ that the unit, conformance and a few command-line tests run.
 coverage: can-test

@@ -78,7 +78,7 @@ things() {
 in_shell() {
     command -v "$1" >/dev/null || skip "$1 is not installed"
     things
-    run /usr/bin/python3 tests/cli/completion.py "$1" "src/commands/completions/$2" "$WORK"
+    run /usr/bin/python3 tests/support/completion.py "$1" "src/commands/completions/$2" "$WORK"
     [ -z "$output" ] || { echo "$output"; return 1; }
     expect_status 0
 }

@@ -21,7 +21,7 @@ load helpers
 
 # check_manual [FOLDER]: what is wrong in the README.md and the docs/ of a folder, a line each; the program says what there is.
 check_manual() {
-    /usr/bin/python3 tests/cli/docs.py "$NYSBENCH" "${1:-.}"
+    /usr/bin/python3 tests/checks/docs.py "$NYSBENCH" "${1:-.}"
 }
 
 @test "links, commands, options, targets, keys, columns, components and files that the manual names are there" {
@@ -89,7 +89,7 @@ It has 1.2 [1.1, 1.3], 1.4 [1.3, 1.5] and 1.6 [1.5, 1.7]. This one is short; so 
 | a table | of one two three four five six seven eight nine ten one two three four five six seven eight nine ten words |
 |---|---|
 EOF
-    run tests/words.py "$WORK/text.md"
+    run tests/checks/words.py "$WORK/text.md"
     expect_status 1
     expect "text.md:3: 'It has 1.2 [1.1, 1.3], 1.4 [1.3, 1.5] and 1.6 [1.5, 1.7].': 3 intervals; make it a table"
     expect "text.md:5: 'one two three four five six seven eight nine ten one two thr': 36 words; at most 35"

@@ -9,13 +9,13 @@ PYTHON=/usr/bin/python3
 
 # A run of the program, for a config: tiny [ARGUMENT...]
 tiny() {
-    [ -e "$WORK/tiny_model.py" ] || cp tests/cli/tiny_model.py "$WORK"
+    [ -e "$WORK/tiny_model.py" ] || cp tests/support/tiny_model.py "$WORK"
     printf '%s' "$PYTHON $WORK/tiny_model.py $(readlink -f "$NYSBENCH")${*:+ $*}"
 }
 
 # The same of the program that computes nothing: stub [ARGUMENT...]
 stub() {
-    [ -e "$WORK/stub_model.py" ] || cp tests/cli/stub_model.py "$WORK"
+    [ -e "$WORK/stub_model.py" ] || cp tests/support/stub_model.py "$WORK"
     printf '%s' "$PYTHON $WORK/stub_model.py${*:+ $*}"
 }
 
@@ -84,7 +84,7 @@ PY
 }
 
 @test "the program that planning asks has ended when a worker asks its own" {
-    cp tests/cli/tiny_model.py "$WORK"
+    cp tests/support/tiny_model.py "$WORK"
     cat >"$WORK/counted.py" <<'PY'
 import os, sys
 import tiny_model as tiny

@@ -221,7 +221,7 @@ PY
     [ "$(grep -c '^!\[.*\](' README.md)" -eq 1 ]
     grep -q '^!\[.*\](results/published/demo.png)$' README.md
     sed -n '/^\[demo.png\]/,/^$/p' results/published/LIST | grep -q ' demo .* cat nysbench-demo/results/plots/ratio_iterative.png'
-    grep -q '^    ./nysbench demo ' README.md # tests/cli/sessions.py then compares the table
+    grep -q '^    ./nysbench demo ' README.md # tests/support/sessions.py then compares the table
 }
 
 @test "the installed program has the template, the experiments and their heads" {

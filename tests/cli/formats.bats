@@ -59,7 +59,7 @@ if not sys.argv[2].startswith(("info", "claims")):  # whose objects have parts
             assert same or text in ("inf", "-inf") and o[key] is None, (key, text, o[key])
 PY
         [[ "${words[0]}" =~ ^(claims|plan|status)$ ]] || # other words, or no table where there are no shards
-            python3 tests/cli/markdown.py "$WORK/markdown" "$WORK/table" >/dev/null
+            python3 tests/support/markdown.py "$WORK/markdown" "$WORK/table" >/dev/null
     done < <(each)
 }
 
@@ -129,7 +129,7 @@ PY
 @test "what has a meaning in Markdown is a text there" {
     "$NYSBENCH" claims "$SHARED/r" --format markdown >"$WORK/md"
     grep -qF '| k-means \| is \<b>\*less\*\</b> |' "$WORK/md"
-    python3 tests/cli/markdown.py "$WORK/md" | grep -qF '"k-means | is <b>*less*</b>"'
+    python3 tests/support/markdown.py "$WORK/md" | grep -qF '"k-means | is <b>*less*</b>"'
 }
 
 @test "a table fits COLUMNS, and shows all the same" {

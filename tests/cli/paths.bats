@@ -174,7 +174,7 @@ PY
 
 @test "command: no shell sees its words, nor the name of its folder" {
     mkdir "$WORK/tmp $ODD"
-    cp tests/cli/npy.py "$WORK"
+    cp tests/support/npy.py "$WORK"
     cat >"$WORK/p.py" <<'PY'
 import os, sys
 import npy
@@ -202,7 +202,7 @@ beside() {
     program=$(realpath "$NYSBENCH")
     mkdir -p "$WORK/there/exp" "$WORK/else"
     cp "$VIT" "$WORK/there/exp/h.safetensors"
-    cp tests/cli/npy.py "$WORK/there/exp"
+    cp tests/support/npy.py "$WORK/there/exp"
     printf 'import json, npy\nm = json.load(open("request.json"))["m"]\nnpy.save("picks.npy", "<i8", (m,), range(0, 3 * m, 3))\n' >"$WORK/there/exp/mine.py"
     "$program" fit --head "$WORK/there/exp/h.safetensors" -o "$WORK/there/exp/w.npy" >/dev/null
     cat >"$WORK/there/exp/c.yaml" <<'Y'

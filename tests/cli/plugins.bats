@@ -615,7 +615,7 @@ PY
 }
 
 @test "command: whatever a program does wrong is a failed row with the reason, and nothing is left" {
-    cp tests/cli/npy.py "$WORK"
+    cp tests/support/npy.py "$WORK"
     cat >"$WORK/p.py" <<'PY'
 import sys
 import npy
@@ -652,7 +652,7 @@ EOF
 }
 
 @test "command: with both, what a program leaves wrong is told with the file, what came and what is allowed" {
-    cp tests/cli/npy.py "$WORK"
+    cp tests/support/npy.py "$WORK"
     cat >"$WORK/p.py" <<'PY'
 import sys
 import npy
@@ -686,7 +686,7 @@ EOF
 
 @test "command: with both, a program gets queries and keys; one file of tokens gives the rows of two; seeds differ by trial; a run goes on" {
     local head=experiments/data/vit_astronaut_n257_L6.safetensors
-    cp tests/cli/npy.py "$WORK"
+    cp tests/support/npy.py "$WORK"
     cat >"$WORK/both.py" <<'PY'
 import json, math, os, sys
 import npy
@@ -881,7 +881,7 @@ EOF
 @test "command: farthest.py picks as NumPy does here, with --jobs 2 as with 1, from relative paths, with the points it is told of" {
     local spec='command(run="/usr/bin/python3 experiments/plugins/farthest.py")'
     "$NYSBENCH" select --head experiments/data/vit_astronaut_n257_L6.safetensors:1 --strategy "$spec" -m 6 --pairing independent --side keys -o "$WORK/k.npy" >/dev/null
-    cp tests/cli/npy.py "$WORK"
+    cp tests/support/npy.py "$WORK"
     cat >"$WORK/keep.py" <<'PY'
 import json, npy, os, shutil, sys
 out, folder = sys.argv[1:]

@@ -98,7 +98,7 @@ on_screen() {
     shift
     while [ "$1" != -- ]; do options+=("$1"); shift; done
     shift
-    /usr/bin/python3 -SE tests/cli/terminal.py "${options[@]}" -- "$NYSBENCH" run "$WORK/c.yaml" --jobs 2 -o "$WORK/$folder" "$@"
+    /usr/bin/python3 -SE tests/support/terminal.py "${options[@]}" -- "$NYSBENCH" run "$WORK/c.yaml" --jobs 2 -o "$WORK/$folder" "$@"
 }
 
 # screen OPTIONS... -- OPTIONS OF run...: status and output as of `run`.

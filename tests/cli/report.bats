@@ -366,7 +366,7 @@ Y
     measure
     store "UPDATE meta SET value = NULL WHERE key = 'predicted'"
     # A row that takes half a second on any machine.
-    PYTHONPATH=tests/cli PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c 'import npy, sys; npy.save(sys.argv[1], "<i8", (3,), range(3))' "$WORK/picks.npy"
+    PYTHONPATH=tests/support PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c 'import npy, sys; npy.save(sys.argv[1], "<i8", (3,), range(3))' "$WORK/picks.npy"
     config <<Y
 problems: gaussian(n=20, d=2)
 strategies: 'command(run="sh -c \"sleep 0.6; cp $WORK/picks.npy picks.npy\"")'

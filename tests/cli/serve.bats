@@ -11,7 +11,7 @@ SERVE="/usr/bin/python3 -m nysbench.serve"
 HEAD=$PWD/experiments/data/vit_astronaut_n257_L6.safetensors
 
 setup_file() {
-    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror tests/cli/picker.c -o "$BATS_FILE_TMPDIR/picker"
+    cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror tests/support/picker.c -o "$BATS_FILE_TMPDIR/picker"
 }
 
 # Goes to the test's folder, which stands in the command lines of its servers: ./picker becomes an absolute path.

@@ -4,7 +4,7 @@
 load helpers
 
 run_sessions() {
-    PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/cli/sessions.py "$NYSBENCH" "${1:-.}"
+    PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/support/sessions.py "$NYSBENCH" "${1:-.}"
 }
 
 @test "the sessions of the manual give what they show, and the commands of README run, but for six" {

@@ -112,7 +112,7 @@ reads() {
 
 @test "no program that a folder names is started: what needs one says which, and --programs starts it" {
     undrawn
-    cp tests/cli/npy.py "$WORK"
+    cp tests/support/npy.py "$WORK"
     cat >"$WORK/pick.py" <<PY
 #!/usr/bin/python3
 import json, sys
@@ -147,7 +147,7 @@ PY
 
 @test "the model of an effect study is not started to read its shards" {
     undrawn
-    cp tests/cli/stub_model.py "$WORK"
+    cp tests/support/stub_model.py "$WORK"
     printf '#!/bin/sh\n: >%s/started\nexec /usr/bin/python3 %s/stub_model.py\n' "$WORK" "$WORK" >"$WORK/model.sh"
     printf '%s\n' "study: effect" "problems: 'live_model(run=\"sh $WORK/model.sh\", source=[0, 1])'" \
         "attentions: nystrom(landmarks=4)" "trials: 1" "plots: []" >"$WORK/c.yaml"

@@ -46,7 +46,7 @@ static const char *const heads_of[] = {
     "gaussian(n=64, d=8, permute=true)",
     "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=2)",
     "heads(file=experiments/data/vit_astronaut_n257_L6.safetensors, head=0, causal=true)",
-    "live_model(run=\"/usr/bin/python3 tests/cli/tiny_model.py build/nysbench\", layers=half, source=1)",
+    "live_model(run=\"/usr/bin/python3 tests/support/tiny_model.py build/nysbench\", layers=half, source=1)",
     NULL};
 
 /* Two rows of d + 1 weights for heads of dimension d, of both signs. */

@@ -3,7 +3,7 @@
 
 usage: effect.py NYSBENCH WORK_FOLDER
 
-Prints TAP. The model is that of tests/cli/tiny_model.py, whose program has nysbench compute the replaced attention; here
+Prints TAP. The model is that of tests/support/tiny_model.py, whose program has nysbench compute the replaced attention; here
 it is computed from its definition in double precision: S is formed, and F, A, B of segment means and of strided tokens,
 nystromformer, cur and nocore; a window. Three sources, with and without a causal mask, the latter with two sets of layers. Other
 strategies, with the core tikhonov, are in the tables alone, with two trials.
@@ -22,10 +22,10 @@ import sys
 import numpy as np
 from scipy import stats
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import tiny_model as tiny
 
-TINY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "tiny_model.py")
+TINY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "tiny_model.py")
 RCOND = 0.03
 CONFIG = """
 study: effect

@@ -59,7 +59,7 @@ trials: 2
 ''',
     "effect": f'''
 study: effect
-problems: ['live_model(run="{sys.executable} tests/cli/stub_model.py", layers=[1, half], source=0..5)']
+problems: ['live_model(run="{sys.executable} tests/support/stub_model.py", layers=[1, half], source=0..5)']
 attentions: ["nystrom(strategy=[segment_means, uniform, kmeans], landmarks=[4, 6], core=[tikhonov, iterative])", longformer(window=6)]
 trials: 1
 ''',

@@ -436,7 +436,7 @@ class Answers(Folders):
         few = nysbench.run(problems=["gaussian(n=24, d=4)", "gaussian(n=30, d=4)"], strategies=["uniform", "kmeans"], trials=2,
                            cores=["svd", "iterative"], landmarks=[4, 6], pairing=["joint", "queries"], progress=False)
         model = Path(self.folder).with_name("tiny_model.py")
-        shutil.copy("tests/cli/tiny_model.py", model)
+        shutil.copy("tests/support/tiny_model.py", model)
         problem = f'live_model(run="{sys.executable} {model} {nysbench.program()}", layers=[1, half], source=[0, 1])'
         layers = nysbench.run(study="effect", problems=problem, progress=False,
                               attentions=["nystrom(landmarks=4)", "longformer(window=6)"])

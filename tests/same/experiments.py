@@ -152,7 +152,7 @@ def forward(r, number):
 
 
 def effect(r, number):
-    program = f"/usr/bin/python3 -SE {TESTS}/cli/stub_model.py{r.choice(FAULTS)}"
+    program = f"/usr/bin/python3 -SE {TESTS}/support/stub_model.py{r.choice(FAULTS)}"
     layers, source = r.choice(["[1, half]", "all", "[0, 2]"]), r.choice(["[0, 3]", "0..5", "all"])
     c = {"study": "effect", "problems": f'live_model(run="{program}", layers={layers}, source={source})', "trials": r.randint(1, 2),
          "attentions": ["streamed"] * r.randint(0, 1) + ["nystrom(strategy=[segment_means, uniform, kmeans], landmarks=[4, 6], core=tikhonov)"]

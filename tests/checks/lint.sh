@@ -3,10 +3,10 @@
 # What can be found wrong in the sources without running them: the layout (.clang-format), lines above 120 columns
 # (clang-format breaks no text), clang-tidy's checks (.clang-tidy), gcc's analyzer for what is allocated, opened, freed
 # and closed, and pyflakes for the Python. It also warns of sentences of the manual that readers stumble over
-# (tests/words.py). A false finding is marked beside the line, with the reason: NOLINT(check): reason. From the
-# repository's root, where build/build.h is: tests/lint.sh [format|lines|python|tidy|analyzer|words]...
+# (tests/checks/words.py). A false finding is marked beside the line, with the reason: NOLINT(check): reason. From the
+# repository's root, where build/build.h is: tests/checks/lint.sh [format|lines|python|tidy|analyzer|words]...
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 flags="-std=c11 -D_GNU_SOURCE -DNB_IN_TREE -I. -Isrc -Ibuild -fopenmp-simd"
 # NULL and what has no value clang-tidy looks for, which follows conditions farther and so cries wolf less often.
 analyzer="-O1 -fanalyzer -Wno-analyzer-null-dereference -Wno-analyzer-use-of-uninitialized-value"
@@ -52,8 +52,8 @@ analyze() {
 
 words() { # a warning: what reads well is for people to say
     local found
-    found=$(tests/words.py | wc -l)
-    echo "words: $found hard sentences; tests/words.py shows them"
+    found=$(tests/checks/words.py | wc -l)
+    echo "words: $found hard sentences; tests/checks/words.py shows them"
 }
 
 for part in "${@:-all}"; do
@@ -62,7 +62,7 @@ for part in "${@:-all}"; do
     analyzer) run analyzer analyze ;;
     words) words ;;
     all) run format format; run lines lines; run python python; run analyzer analyze; run tidy tidy; words ;;
-    *) echo "tests/lint.sh: no part '$part'; allowed: format, lines, python, tidy, analyzer, words" >&2; exit 2 ;;
+    *) echo "tests/checks/lint.sh: no part '$part'; allowed: format, lines, python, tidy, analyzer, words" >&2; exit 2 ;;
     esac
 done
 exit "$failed"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Includes run one way: a folder's files include only from their own and from those above it in ORDER, and within a
 folder no module (NAME.c, NAME.h, NAME_private.h and NAME_record.h) includes itself by way of others. NAME_private.h is
-included by NAME*.c alone. No two types have one name. Speaks TAP; what is wrong is on standard error, FILE:LINE: and why. Of this tree, or of another: tests/architecture.py [FOLDER]"""
+included by NAME*.c alone. No two types have one name. Speaks TAP; what is wrong is on standard error, FILE:LINE: and why. Of this tree, or of another: tests/checks/architecture.py [FOLDER]"""
 import glob
 import os
 import re
@@ -91,7 +91,7 @@ def same_names(_):
 
 
 def main():
-    os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    os.chdir(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
     edges = list(includes())
     print("1..4")
     bad = 0
