@@ -303,8 +303,12 @@ def _options(**named):
     return words
 
 
+def _item(text):
+    return f'"{text}"' if "," in text and not set("([\"'") & set(text) else text
+
+
 def _text(value):
-    """A value of an option; a list, for --where, is one in brackets."""
+    """A value of an option; a list, for --where, is one in brackets, in which a label with a comma is quoted."""
     if isinstance(value, (list, tuple, range)):
-        return f"[{', '.join(map(str, value))}]"
+        return f"[{', '.join(_item(str(item)) for item in value)}]"
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

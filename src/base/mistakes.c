@@ -51,6 +51,15 @@ nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *for
     return NB_OK;
 }
 
+nb_status nb_mistakes_append(nb_mistakes *mistakes, const nb_mistakes *others)
+{
+    for (int i = 0; i < others->count; i++) {
+        NB_GROW(mistakes->ctx, mistakes->texts, mistakes->count, mistakes->capacity);
+        mistakes->texts[mistakes->count++] = others->texts[i];
+    }
+    return NB_OK;
+}
+
 nb_status nb_mistakes_take(nb_mistakes *mistakes, nb_place place, nb_status status)
 {
     if (status == NB_OK || status == NB_ENOMEM) return status;

@@ -22,6 +22,8 @@ typedef struct {
 
 nb_status nb_mistakes_add(nb_mistakes *mistakes, nb_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Adds the mistakes of another list of the same ctx. */
+nb_status nb_mistakes_append(nb_mistakes *mistakes, const nb_mistakes *others);
 /* Moves the ctx's error into the list and clears it; out of memory stays an error. */
 nb_status nb_mistakes_take(nb_mistakes *mistakes, nb_place place, nb_status status);
 

@@ -71,8 +71,19 @@ nb_status nb_command_rows(const char *folder, nb_relation **relation, const char
 nb_status nb_command_keep(nb_relation *relation, const char *const *where, nb_ctx *ctx)
 {
     const char *sql;
+    int count = 0, part_count;
+    nb_condition_text *all, *parts;
     if (!where || !*where) return NB_OK;
-    NB_TRY(ctx, nb_where(relation, NULL, where, &sql, ctx));
+    NB_NEED(all, nb_alloc(ctx, 1, sizeof *all));
+    for (int i = 0; where[i]; i++) {
+        const nb_condition_text *before = all;
+        NB_TRY(ctx, nb_conditions_split(where[i], &part_count, &parts, ctx));
+        NB_NEED(all, nb_alloc(ctx, (size_t)(count + part_count) + 1, sizeof *all));
+        memcpy(all, before, (size_t)count * sizeof *all);
+        memcpy(all + count, parts, (size_t)part_count * sizeof *all);
+        count += part_count;
+    }
+    NB_TRY(ctx, nb_where(relation, NULL, all, &sql, ctx));
     return nb_relation_keep(relation, sql, ctx);
 }
 

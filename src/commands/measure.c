@@ -6,7 +6,7 @@
 #include "base/builder.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
-#include "report/labels.h"
+#include "config/labels.h"
 
 #include <math.h>
 #include <stdio.h>

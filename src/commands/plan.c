@@ -7,7 +7,7 @@
 #include "base/texts.h"
 #include "report/compare.h"
 #include "problems/problem.h"
-#include "report/labels.h"
+#include "config/labels.h"
 #include "report/page_record.h"
 
 #include <string.h>

@@ -16,9 +16,9 @@
 typedef struct key key;
 
 typedef struct {
-    nb_condition_reader common;
+    nb_condition_reader *common; /* of conditions */
     nb_claim *claim;
-    const char **columns;    /* columns that can select rows; ends with NULL */
+    const char **columns;    /* columns by which rows can be grouped; ends with NULL */
     nb_yaml mapping;         /* that is read */
     const char *what;        /* its name, for mistakes */
     nb_claim_series *series; /* what `metric` and `where` belong to */
@@ -156,10 +156,10 @@ static nb_status read_confounded(reader *r, const key *k, nb_yaml value)
     static const char *const of_data[] = {"head", "trial", NULL};
     const char **allowed;
     int count = 0;
-    NB_NEED(allowed, nb_alloc(r->ctx, (size_t)nb_column_count(r->common.study->columns) + 3, sizeof *allowed));
+    NB_NEED(allowed, nb_alloc(r->ctx, (size_t)nb_column_count(r->common->study->columns) + 3, sizeof *allowed));
     for (int i = 0; r->columns[i]; i++) {
-        const nb_axis *axis = nb_axis_of_column(r->common.study, r->columns[i]);
-        if (nb_column_find(r->common.study->columns, r->columns[i])->identity && (!axis || compares(axis)) &&
+        const nb_axis *axis = nb_axis_of_column(r->common->study, r->columns[i]);
+        if (nb_column_find(r->common->study->columns, r->columns[i])->identity && (!axis || compares(axis)) &&
             !nb_text_among(r->columns[i], of_data))
             allowed[count++] = r->columns[i];
     }
@@ -175,8 +175,8 @@ static nb_status read_metric(reader *r, const key *k, nb_yaml value)
     const char **names;
     int count = 0, index, before = r->mistakes->count;
     (void)k;
-    NB_NEED(names, nb_alloc(r->ctx, (size_t)nb_column_count(r->common.study->columns) + 1, sizeof *names));
-    for (const nb_column *c = r->common.study->columns; c->name; c++)
+    NB_NEED(names, nb_alloc(r->ctx, (size_t)nb_column_count(r->common->study->columns) + 1, sizeof *names));
+    for (const nb_column *c = r->common->study->columns; c->name; c++)
         if (c->measure) names[count++] = c->name;
     NB_TRY(r->ctx, nb_read_word("claims: metric", value, names, &index, r->mistakes));
     if (r->mistakes->count == before)
@@ -187,7 +187,7 @@ static nb_status read_metric(reader *r, const key *k, nb_yaml value)
 static nb_status read_where(reader *r, const key *k, nb_yaml value)
 {
     (void)k;
-    return nb_conditions_read(&r->common, "claims: where", value, r->columns, r->where);
+    return nb_conditions_read(r->common, "claims: where", value, r->where);
 }
 
 /* The one key of a body that is the name of a column, with its values. */
@@ -201,7 +201,7 @@ static nb_status read_compared(reader *r, const key *k, nb_yaml value)
         return nb_yaml_mistake(r->mapping, r->mistakes, "%s: expected values of one column, found '%s' and '%s'",
                                r->what, c->column, k->name);
     c->column = k->name;
-    NB_TRY(r->ctx, nb_column_values_read(&r->common, r->what, k->name, value, &compared));
+    NB_TRY(r->ctx, nb_column_values_read(r->common, r->what, k->name, value, &compared));
     c->value_count = compared.count;
     c->values = compared.values;
     if (r->mistakes->count > before || (found >= 2 && !(pair && found > 2))) return NB_OK;
@@ -214,7 +214,7 @@ static nb_status read_column(reader *r, const key *k, nb_yaml value)
 {
     const char *names[NB_MOST_AXES + 1] = {NULL}, *what;
     int index, count = 0, before = r->mistakes->count;
-    for (const nb_axis *axis = r->common.study->axes; axis->key; axis++)
+    for (const nb_axis *axis = r->common->study->axes; axis->key; axis++)
         if (compares(axis) && (strcmp(k->name, "over") == 0 || axis->type == NB_AXIS_INTEGER))
             names[count++] = axis->column;
     NB_NEED(what, nb_format(r->ctx, "%s: %s", r->what, k->name));
@@ -277,7 +277,7 @@ static nb_status read_pairs(reader *r, const key *k, nb_yaml body)
     key keys[NB_MOST_AXES + 3] = {{NULL}};
     int count = 0;
     (void)k;
-    for (const nb_axis *axis = r->common.study->axes; axis->key; axis++)
+    for (const nb_axis *axis = r->common->study->axes; axis->key; axis++)
         if (compares(axis)) keys[count++] = (key){.name = axis->column, .read = read_compared};
     keys[count++] = (key){.name = "metric", .read = read_metric, .needed = true};
     keys[count] = (key){.name = "where", .read = read_where};
@@ -502,13 +502,13 @@ static nb_status check_ids(const reader *r, int count, const nb_claim *claims)
     return NB_OK;
 }
 
-/* Names the columns by which rows can be selected and grouped. */
+/* Names the columns by which rows can be grouped. */
 static nb_status name_columns(reader *r)
 {
     static const char *const others[] = {"experiment", "status", "reason", NULL};
     int count = 0;
-    NB_NEED(r->columns, nb_alloc(r->ctx, (size_t)nb_column_count(r->common.study->columns) + 1, sizeof *r->columns));
-    for (const nb_column *c = r->common.study->columns; c->name; c++)
+    NB_NEED(r->columns, nb_alloc(r->ctx, (size_t)nb_column_count(r->common->study->columns) + 1, sizeof *r->columns));
+    for (const nb_column *c = r->common->study->columns; c->name; c++)
         if ((c->type != NB_COLUMN_REAL || c->identity) && c->type != NB_COLUMN_SEED && !nb_text_among(c->name, others))
             r->columns[count++] = c->name;
     return NB_OK;
@@ -532,10 +532,12 @@ static nb_status begin(reader *r, int index, nb_yaml item)
     return NB_OK;
 }
 
-nb_status nb_claims_read(nb_yaml value, const nb_study *study, bool look_up, int *count, nb_claim **claims,
+nb_status nb_claims_read(nb_yaml value, const nb_study *study, const nb_config *config, int *count, nb_claim **claims,
                          nb_mistakes *mistakes)
 {
-    reader r = {.common = {study, look_up, mistakes}, .mistakes = mistakes, .ctx = mistakes->ctx};
+    nb_condition_reader conditions = {
+        .study = study, .config = config, .look_up = config != NULL, .mistakes = mistakes};
+    reader r = {.common = &conditions, .mistakes = mistakes, .ctx = mistakes->ctx};
     *count = nb_yaml_count(value);
     NB_TRY(r.ctx, name_columns(&r));
     NB_NEED(*claims, nb_alloc(r.ctx, (size_t)*count + 1, sizeof **claims));

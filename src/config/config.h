@@ -45,21 +45,17 @@ extern const char *const nb_claim_statistics[];
 typedef enum { NB_CLAIM_DROP, NB_CLAIM_WORST } nb_claim_failures;
 extern const char *const nb_claim_failure_words[];
 
-/* Values of a column, as a rule or a claim names them: what the text means is in the member of the column's type. */
+/* Values of a column, as a rule or a claim names them (components/condition.h says what a text means). */
 typedef struct {
-    const char *text; /* as for --where; for a column of integers a number or a range */
+    const char *text;
     nb_place place;
-    int part_count; /* components that it stands for */
-    nb_choice_part *parts;
-    nb_range range;
-    double real;
-    int word; /* index of an axis's word */
 } nb_named_value;
 
 typedef struct { /* rows with one of these values in the column */
     const char *column;
     int count, capacity;
     nb_named_value *values;
+    bool *means; /* by value that the config has in the column (nb_condition_candidates): one of them means it */
 } nb_column_values;
 
 typedef struct { /* rows that meet all of them */
@@ -130,8 +126,9 @@ typedef struct {
     nb_range *items;
 } nb_number_ranges;
 
-/* Numbers that a rule may name beside the axes. */
+/* What a rule may name beside the axes: numbers, and texts of a head's data. */
 typedef enum { NB_RULE_HEAD, NB_RULE_TRIAL, NB_RULE_N, NB_RULE_D, NB_RULE_NUMBERS } nb_rule_number;
+typedef enum { NB_RULE_MODEL, NB_RULE_LAYER, NB_RULE_SOURCE, NB_RULE_TEXTS } nb_rule_text;
 
 typedef struct { /* removes the rows that match all its keys */
     nb_place place;
@@ -140,7 +137,8 @@ typedef struct { /* removes the rows that match all its keys */
     unsigned words[NB_MOST_AXES];     /* a bit for each word; 0: any */
     nb_number_ranges integers[NB_MOST_AXES];
     nb_number_ranges numbers[NB_RULE_NUMBERS];
-    nb_conditions keys; /* as written */
+    const char **texts[NB_RULE_TEXTS]; /* each ends with NULL; "" is none; NULL: any */
+    nb_conditions keys;                /* as written */
 } nb_rule;
 
 typedef struct nb_split nb_split; /* split.c */

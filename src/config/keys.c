@@ -170,7 +170,7 @@ static nb_status read_claims(const nb_config_loader *l, const nb_config_key *k, 
 {
     nb_config *c = l->config;
     (void)k;
-    NB_TRY(l->ctx, nb_claims_read(f, c->study, true, &c->claim_count, &c->claims, l->mistakes));
+    NB_TRY(l->ctx, nb_claims_read(f, c->study, c, &c->claim_count, &c->claims, l->mistakes));
     return nb_claims_check(c, l->mistakes);
 }
 

@@ -4,6 +4,7 @@
 #ifndef NB_KEYS_OF_CONFIG_H
 #define NB_KEYS_OF_CONFIG_H
 
+#include "components/condition.h"
 #include "config/config.h"
 #include "config/yaml.h"
 
@@ -62,12 +63,13 @@ nb_status nb_config_block_fill(nb_config *config, nb_config_block *block, const 
                                nb_mistakes *mistakes);
 
 /* Reads a list of claims about rows of that study. An invalid claim has text == NULL, and only its valid members are
- * set. `look_up`: paths are also searched beside the file (lookup.h). */
-nb_status nb_claims_read(nb_yaml value, const nb_study *study, bool look_up, int *count, nb_claim **claims,
+ * set. `config`: conditions may only name values that its experiment has, if blocks and shapes are known, and paths are
+ * also searched beside the file (lookup.h); NULL: of rows that there are already. */
+nb_status nb_claims_read(nb_yaml value, const nb_study *study, const nb_config *config, int *count, nb_claim **claims,
                          nb_mistakes *mistakes);
 
-/* Reports metrics that the config does not measure and, if its blocks and shapes are known, values that its experiment
- * does not have. */
+/* Reports metrics that the config does not measure and, if its blocks and shapes are known, compared values that mean
+ * several of its experiment, or the same. */
 nb_status nb_claims_check(const nb_config *config, nb_mistakes *mistakes);
 
 /* Read the key `split`, a file that divides sources into parts once and for all, or "none", and then `sources`, the
@@ -80,23 +82,27 @@ nb_status nb_split_check(const nb_config *config, nb_place place, nb_mistakes *m
 
 /* Reads what a rule or a claim says of columns: {strategy: [uniform, kmeans], landmarks: 8..64}. */
 
+typedef struct nb_condition_column nb_condition_column; /* conditions.c */
+
 typedef struct {
     const nb_study *study;
-    bool look_up; /* search paths beside the file (lookup.h) */
+    const nb_config *config; /* the values that its lists and heads have are those that a text may mean; NULL: any */
+    bool look_up;            /* search paths beside the file (lookup.h) */
+    bool open;               /* a valid text that means none of the values is no mistake */
     nb_mistakes *mistakes;
+    int column_count, column_room;
+    nb_condition_column **columns; /* those that have been asked for */
 } nb_condition_reader;
 
 /* Reads a value or a list of values of a column; `what` begins each mistake. */
-nb_status nb_column_values_read(const nb_condition_reader *r, const char *what, const char *column, nb_yaml value,
+nb_status nb_column_values_read(nb_condition_reader *r, const char *what, const char *column, nb_yaml value,
                                 nb_column_values *condition);
 
-/* Reads a mapping from columns, out of `columns` (NULL-terminated), to values. */
-nb_status nb_conditions_read(const nb_condition_reader *r, const char *what, nb_yaml value, const char *const *columns,
-                             nb_conditions *conditions);
+/* Reads a mapping from columns to values. */
+nb_status nb_conditions_read(nb_condition_reader *r, const char *what, nb_yaml value, nb_conditions *conditions);
 
-/* *means: the value means that item of the axis's list. */
-nb_status nb_named_value_means(const nb_named_value *value, const nb_axis *axis, const nb_axis_list *list, int index,
-                               bool *means, nb_ctx *ctx);
+/* The values that the config has in a column by which rows are selected; none if it is not known. */
+nb_status nb_condition_candidates(nb_condition_reader *r, const char *column, const nb_candidates **candidates);
 
 /* Reads a list of mappings and adds their rules to the config, whose lists must be complete. block -1: the rules apply
  * to all blocks. */

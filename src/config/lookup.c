@@ -285,8 +285,7 @@ nb_status nb_lookup_parts(const nb_registry *registry, const char *text, nb_plac
     *listed = false;
     NB_TRY(ctx, nb_spec_parse(text, place, &spec, mistakes, ctx));
     if (!spec) return NB_OK;
-    nb_status status = nb_lookup_files(registry, spec, config, listed, ctx);
-    if (status != NB_OK) return nb_mistakes_take(mistakes, place, status);
+    NB_TRY(ctx, nb_lookup_files(registry, spec, config, listed, ctx));
     return nb_choice_parts_of(registry, spec, count, parts, mistakes, ctx);
 }
 

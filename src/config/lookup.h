@@ -23,7 +23,7 @@ nb_status nb_lookup_options(const nb_component *component, void *options, nb_cho
  * not from a file. *listed: there was one. NB_EIO if nothing matches. */
 nb_status nb_lookup_files(const nb_registry *registry, nb_spec *spec, const char *config, bool *listed, nb_ctx *ctx);
 
-/* Reads parts as nb_choice_parts_read does, after that replacement. */
+/* Reads parts as nb_choice_parts_read does, after that replacement. NB_EIO as above. */
 nb_status nb_lookup_parts(const nb_registry *registry, const char *text, nb_place place, const char *config, int *count,
                           nb_choice_part **parts, bool *listed, nb_mistakes *mistakes, nb_ctx *ctx);
 

@@ -21,15 +21,14 @@ static nb_status excuse(nb_status status, const char **why, nb_ctx *ctx)
 nb_status nb_claim_rows(const nb_relation *r, const char *among, const nb_conditions *where, const char **sql,
                         const char **why, nb_ctx *ctx)
 {
-    const char **conditions;
+    nb_condition_text *conditions;
     int count = 0;
     for (int i = 0; i < where->count; i++) count += where->items[i].count;
     NB_NEED(conditions, nb_alloc(ctx, (size_t)count + 1, sizeof *conditions));
     count = 0;
     for (int i = 0; i < where->count; i++)
         for (int v = 0; v < where->items[i].count; v++)
-            NB_NEED(conditions[count++],
-                    nb_format(ctx, "%s=%s", where->items[i].column, where->items[i].values[v].text));
+            conditions[count++] = (nb_condition_text){where->items[i].column, where->items[i].values[v].text};
     *why = NULL;
     return excuse(nb_where(r, among, conditions, sql, ctx), why, ctx);
 }

@@ -7,7 +7,7 @@
 #include "components/study.h"
 #include "report/claim_units.h"
 #include "report/compare.h"
-#include "report/labels.h"
+#include "config/labels.h"
 #include "report/where.h"
 #include "statistics/intervals.h"
 #include "statistics/ranks.h"

@@ -4,7 +4,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
-#include "report/labels.h"
+#include "config/labels.h"
 
 #include <float.h>
 #include <jansson.h>

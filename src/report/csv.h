@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* csv.h - rows and cells as comma-separated values (RFC 4180) and as JSON: header from the table of columns, numbers
  * with 17 digits, what was not measured empty or null. Rows of a run have their components' labels behind these columns
- * (report/labels.h). Texts are clean (base/text.h), also those of a store that an older program wrote.
+ * (config/labels.h). Texts are clean (base/text.h), also those of a store that an older program wrote.
  *
  * In CSV a text that a spreadsheet would calculate, since it begins with = + - @, a tab or a carriage return, has an
  * apostrophe before it, as OWASP advises; numbers never have. Texts that begin with apostrophes and then so have one

@@ -15,7 +15,7 @@
 #include "partitions/partition.h"
 #include "problems/problem.h"
 #include "report/functions.h"
-#include "report/labels.h"
+#include "config/labels.h"
 #include "run/schema.h"
 #include "strategies/strategy.h"
 

@@ -3,17 +3,14 @@
 #ifndef NB_WHERE_H
 #define NB_WHERE_H
 
+#include "components/condition.h"
 #include "report/relation.h"
 
-/* *sql: what holds for the rows of the view `run` for which `among` and all conditions "column=value" hold, of several
- * on one column any. A number means itself, a range as 8..64 step 8 its numbers, a text itself, a list "[a, b]" what
- * its items mean; where the column is one of components, a name means it with any options, a spec those that agree
- * with it, and what means none so may be a label, as tables and legends show it; COLUMN_label=TEXT means the label
- * alone. A model's label means it too.
- * `among`: SQL; NULL: all rows. `conditions` ends with NULL; NULL: none. NB_EINVAL for what is no condition, an unknown
- * column, what is no number, and what means no row. */
-nb_status nb_where(const nb_relation *relation, const char *among, const char *const *conditions, const char **sql,
-                   nb_ctx *ctx);
+/* *sql: what holds for the rows of the view `run` for which `among` and all conditions hold, of several on one column
+ * any; components/condition.h says what each means. `among`: SQL; NULL: all rows. `conditions` ends with column == NULL;
+ * NULL: none. NB_EINVAL for an unknown column, a text that is wrong, and one that means no row. */
+nb_status nb_where(const nb_relation *relation, const char *among, const nb_condition_text *conditions,
+                   const char **sql, nb_ctx *ctx);
 
 typedef struct {
     int place;       /* among those of the rows, in order of appearance */

@@ -3,6 +3,8 @@
  * found once; a row's are those that are in the sets of all its values. */
 #include "run/exclusion.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 enum { BITS = 64 };
@@ -19,10 +21,16 @@ static bool in_ranges(const nb_number_ranges *ranges, int number)
     return held;
 }
 
-static bool matches(const nb_rule *rule, int key, int value)
+static bool in_texts(const char *const *texts, const char *text)
 {
-    int axis = key - NB_RULE_NUMBERS;
-    if (axis < 0) return in_ranges(&rule->numbers[key], value);
+    return !texts || nb_text_among(text, texts);
+}
+
+static bool matches(const nb_exclusion *x, const nb_rule *rule, int key, int value)
+{
+    int axis = key - NB_RULE_AXES;
+    if (key < NB_RULE_NUMBERS) return in_ranges(&rule->numbers[key], value);
+    if (axis < 0) return in_texts(rule->texts[key - NB_RULE_NUMBERS], x->texts.items[value]);
     if (rule->chosen[axis]) return rule->chosen[axis][value];
     if (rule->words[axis]) return rule->words[axis] & 1u << value;
     return in_ranges(&rule->integers[axis], value);
@@ -30,16 +38,18 @@ static bool matches(const nb_rule *rule, int key, int value)
 
 static bool names(const nb_rule *rule, int key)
 {
-    int axis = key - NB_RULE_NUMBERS;
-    if (axis < 0) return rule->numbers[key].count > 0;
+    int axis = key - NB_RULE_AXES;
+    if (key < NB_RULE_NUMBERS) return rule->numbers[key].count > 0;
+    if (axis < 0) return rule->texts[key - NB_RULE_NUMBERS];
     return rule->chosen[axis] || rule->words[axis] || rule->integers[axis].count > 0;
 }
 
 nb_status nb_exclusion_init(nb_exclusion *x, const nb_config *config, int blocks, nb_ctx *ctx)
 {
-    int count = config->rule_count, keys = NB_RULE_NUMBERS + nb_axis_count(config->study);
+    int count = config->rule_count, keys = NB_RULE_AXES + nb_axis_count(config->study);
     *x = (nb_exclusion){.config = config, .words = (count + BITS - 1) / BITS};
     NB_NEED(x->ctx, nb_ctx_child(ctx));
+    nb_texts_init(&x->texts, x->ctx);
     NB_NEED(x->row, nb_alloc(x->ctx, (size_t)x->words + 1, sizeof *x->row));
     NB_NEED(x->blocks, nb_alloc(x->ctx, (size_t)blocks * (size_t)x->words + 1, sizeof *x->blocks));
     for (int b = 0; b < blocks; b++)
@@ -62,20 +72,36 @@ static nb_status find(nb_exclusion *x, int key, int value, const uint64_t **bits
     if (*bits) return NB_OK;
     NB_NEED(*place, nb_alloc(x->ctx, (size_t)x->words, sizeof **place));
     for (int r = 0; r < x->config->rule_count; r++)
-        if (matches(&x->config->rules[r], key, value)) (*place)[r / BITS] |= bit(r);
+        if (matches(x, &x->config->rules[r], key, value)) (*place)[r / BITS] |= bit(r);
     *bits = *place;
+    return NB_OK;
+}
+
+/* *value <- a row's value of a key. */
+static nb_status value_of(nb_exclusion *x, int key, const nb_planned_scene *scene, const nb_method *method, int trial,
+                          int *value)
+{
+    const int numbers[NB_RULE_NUMBERS] = {
+        [NB_RULE_HEAD] = scene->head, [NB_RULE_TRIAL] = trial, [NB_RULE_N] = scene->n, [NB_RULE_D] = scene->d};
+    const char *const texts[NB_RULE_TEXTS] = {[NB_RULE_MODEL] = scene->shape->origins.model,
+                                              [NB_RULE_LAYER] = scene->shape->origins.layer,
+                                              [NB_RULE_SOURCE] = scene->source};
+    if (key < NB_RULE_NUMBERS)
+        *value = numbers[key];
+    else if (key < NB_RULE_AXES)
+        return nb_texts_number(&x->texts, texts[key - NB_RULE_NUMBERS] ? texts[key - NB_RULE_NUMBERS] : "", value);
+    else
+        *value = nb_value_under(x->config, key - NB_RULE_AXES, scene, method);
     return NB_OK;
 }
 
 nb_status nb_exclusion_match(nb_exclusion *x, const nb_planned_scene *scene, const nb_method *method, int trial)
 {
-    const int numbers[NB_RULE_NUMBERS] = {
-        [NB_RULE_HEAD] = scene->head, [NB_RULE_TRIAL] = trial, [NB_RULE_N] = scene->n, [NB_RULE_D] = scene->d};
     const uint64_t *bits;
+    int value;
     memset(x->row, 0xff, (size_t)x->words * sizeof *x->row);
     for (int k = 0; k < x->key_count; k++) {
-        int axis = x->keys[k] - NB_RULE_NUMBERS;
-        int value = axis < 0 ? numbers[x->keys[k]] : nb_value_under(x->config, axis, scene, method);
+        NB_TRY(x->ctx, value_of(x, x->keys[k], scene, method, trial, &value));
         NB_TRY(x->ctx, find(x, x->keys[k], value, &bits));
         for (int w = 0; w < x->words; w++) x->row[w] &= bits[w];
     }

@@ -3,11 +3,13 @@
 #ifndef NB_EXCLUSION_H
 #define NB_EXCLUSION_H
 
+#include "base/texts.h"
 #include "run/plan.h"
 
 #include <stdint.h>
 
-enum { NB_RULE_KEYS = NB_RULE_NUMBERS + NB_MOST_AXES }; /* an nb_rule_number, or NB_RULE_NUMBERS and an axis */
+/* Keys of rules: an nb_rule_number, or NB_RULE_NUMBERS and an nb_rule_text, or NB_RULE_AXES and an axis. */
+enum { NB_RULE_AXES = NB_RULE_NUMBERS + NB_RULE_TEXTS, NB_RULE_KEYS = NB_RULE_AXES + NB_MOST_AXES };
 
 typedef struct {
     const nb_config *config;
@@ -17,6 +19,7 @@ typedef struct {
     uint64_t **with_value[NB_RULE_KEYS]; /* by value: rules that match it; NULL until the value is met */
     int room[NB_RULE_KEYS];
     int key_count, keys[NB_RULE_KEYS]; /* the keys that rules name */
+    nb_texts texts;                    /* of a key of texts, the value is the number of its text */
     nb_ctx *ctx;                       /* owns all memory */
 } nb_exclusion;
 

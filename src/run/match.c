@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* match.c - see match.h */
+/* match.c - see match.h. A condition's candidates are the distinct values that the plan has in its column. */
 #include "run/match.h"
 
-#include "base/numbers.h"
-#include "base/range.h"
-#include "base/text.h"
-#include "base/words.h"
+#include "base/builder.h"
+#include "base/texts.h"
+#include "components/condition.h"
+#include "config/labels.h"
 
-#include <float.h>
 #include <string.h>
-
-typedef struct {
-    const nb_column *column;
-    int axis;              /* axis of the components in the column; -1: none */
-    const char *text;      /* the value as written */
-    const char *canonical; /* of a component's spec with options: its canonical text; else NULL */
-    nb_range range;        /* for a column of integers */
-    double real;           /* for a column of reals */
-} condition;
 
 /* Returns the axis whose component a column names; -1: it names none. */
 static int axis_of(const nb_study *study, const nb_column *column)
@@ -26,162 +16,80 @@ static int axis_of(const nb_study *study, const nb_column *column)
     return axis && axis->type == NB_AXIS_COMPONENT ? (int)(axis - study->axes) : -1;
 }
 
-static bool means(const condition *c, const nb_choice *choice)
+/* The labels that the config gives to the components in a column. */
+static nb_status given_labels(const nb_config *config, const nb_selector *s, nb_given_labels *labels, nb_ctx *ctx)
 {
-    if (strcmp(c->text, choice->component->name) == 0) return true;
-    if (c->canonical && strcmp(c->canonical, choice->canonical) == 0) return true;
-    return nb_text_same(c->text, choice->label) || nb_text_same(c->text, choice->full) ||
-           nb_text_same(c->text, choice->canonical) || nb_text_same(c->text, choice->resolved);
+    *labels = (nb_given_labels){.count = 0};
+    if (!s->axis || !s->registry) return NB_OK;
+    return nb_given_labels_add(labels, s->registry, &config->lists[s->axis - config->study->axes].choices, ctx);
 }
 
-static bool meets(const condition *c, const nb_plan *plan, int index, const void *row)
+static nb_candidate candidate_of(const nb_column *column, const void *row)
 {
-    const char *field = (const char *)row + c->column->offset;
-    if (c->column->type == NB_COLUMN_INT) return nb_range_holds(&c->range, *(const int *)field);
-    if (c->column->type == NB_COLUMN_SEED) return nb_range_holds(&c->range, *(const long long *)field);
-    if (c->column->type == NB_COLUMN_REAL) return *(const double *)field == c->real;
+    const char *field = (const char *)row + column->offset;
+    if (column->type == NB_COLUMN_INT) return (nb_candidate){.integer = *(const int *)field};
+    if (column->type == NB_COLUMN_SEED) return (nb_candidate){.integer = *(const long long *)field};
+    if (column->type == NB_COLUMN_REAL) return (nb_candidate){.real = *(const double *)field};
     const char *text = *(const char *const *)field;
-    return c->axis >= 0 ? means(c, nb_plan_choice(plan, index, c->axis)) : nb_text_same(c->text, text);
+    return (nb_candidate){.text = text ? text : ""};
 }
 
-static nb_status find_column(const nb_study *study, const char *name, const nb_column **found, nb_ctx *ctx)
+/* Finds the distinct values of a column, and of[row]: which one each row has. */
+static nb_status find_candidates(const nb_plan *plan, const char *name, nb_candidates *c, int **of, nb_ctx *ctx)
 {
-    const char **names, *hint;
-    int count = 0;
-    bool exists = false;
-    NB_NEED(names, nb_alloc(ctx, (size_t)nb_column_count(study->columns) + 1, sizeof *names));
-    *found = NULL;
-    for (const nb_column *c = study->columns; c->name; c++) {
-        exists |= strcmp(c->name, name) == 0;
-        if (!c->identity && c->type != NB_COLUMN_INT) continue;
-        names[count++] = c->name;
-        if (strcmp(c->name, name) == 0) *found = c;
-    }
-    if (*found) return NB_OK;
-    NB_NEED(hint, nb_hint(name, names, ctx));
-    NB_REQUIRE(ctx, !exists, NB_EINVAL, "column '%s' does not tell rows apart%s", name, hint);
-    NB_FAIL(ctx, NB_EINVAL, "no column '%s'%s", name, hint);
-}
-
-static nb_status read_number(condition *c, nb_ctx *ctx)
-{
-    if (c->column->type == NB_COLUMN_REAL) {
-        NB_REQUIRE(ctx, nb_parse_real(c->text, -DBL_MAX, DBL_MAX, &c->real), NB_EINVAL, "%s '%s': expected a number",
-                   c->column->name, c->text);
-        return NB_OK;
-    }
-    const char *wrong;
-    NB_TRY(ctx, nb_range_parse(c->text, &c->range, &wrong, ctx));
-    NB_REQUIRE(ctx, !wrong, NB_EINVAL, "%s '%s': expected a whole number, or a range as 8..64 step 8", c->column->name,
-               c->text);
-    return NB_OK;
-}
-
-/* The canonical text of a spec with options; what is no spec, or of no component
- * that there is, may still be a label. */
-static nb_status read_spec(const nb_study *study, condition *c, nb_ctx *ctx)
-{
-    nb_choice choice;
-    if (!strchr(c->text, '(')) return NB_OK;
-    nb_status status = nb_choice_parse(study->axes[c->axis].registry, c->text, &choice, ctx);
-    if (status == NB_EINVAL) {
-        nb_error_clear(ctx);
-        return NB_OK;
-    }
-    NB_TRY(ctx, status);
-    c->canonical = choice.canonical;
-    return NB_OK;
-}
-
-/* A row's value in a column, for people. */
-static nb_status value_text(const nb_column *column, const nb_plan *plan, int index, const char **text, nb_ctx *ctx)
-{
-    nb_any_row row;
-    int axis = axis_of(plan->config->study, column);
-    nb_plan_row(plan, index, &row);
-    NB_NEED(*text, axis >= 0 ? nb_plan_choice(plan, index, axis)->label : nb_column_text(column, &row, ctx));
-    return NB_OK;
-}
-
-/* The values that a plan has in a column, the first of them. */
-static nb_status values_of(const nb_column *column, const nb_plan *plan, const char **list, nb_ctx *ctx)
-{
-    enum { SHOWN = 20 };
-    const char *seen[SHOWN];
-    int count = 0;
-    NB_NEED(*list, nb_strdup(ctx, ""));
-    for (int i = 0; i < plan->row_count; i++) {
-        const char *value;
-        int known = 0;
-        NB_TRY(ctx, value_text(column, plan, i, &value, ctx));
-        while (known < count && strcmp(seen[known], value) != 0) known++;
-        if (known < count) continue;
-        if (count < SHOWN) NB_NEED(*list, nb_format(ctx, "%s%s%s", *list, count ? ", " : "", value));
-        if (count == SHOWN) {
-            NB_NEED(*list, nb_format(ctx, "%s, ...", *list));
-            break;
-        }
-        seen[count++] = value;
-    }
-    return NB_OK;
-}
-
-/* Reads a value, or an item of a list, and flags the rows that meet it. */
-static nb_status flag_value(const nb_plan *plan, const nb_column *column, const char *text, bool *flags, nb_ctx *ctx)
-{
-    const nb_study *study = plan->config->study;
-    condition c = {.column = column, .axis = axis_of(study, column), .text = text};
-    NB_REQUIRE(ctx, *text, NB_EINVAL, "%s: a value is missing", column->name);
-    if (column->type != NB_COLUMN_TEXT) NB_TRY(ctx, read_number(&c, ctx));
-    if (c.axis >= 0) NB_TRY(ctx, read_spec(study, &c, ctx));
+    nb_texts distinct;
+    nb_given_labels labels;
+    nb_ctx *scratch;
+    int room = 0;
+    *c = (nb_candidates){.count = 0};
+    NB_TRY(ctx, nb_selector_find(plan->config->study, name, &c->column, ctx));
+    NB_REQUIRE(ctx, !nb_selector_is_measured(&c->column), NB_EINVAL,
+               "column '%s' is known once rows have run, and does not select those to run", name);
+    NB_NEED(scratch, nb_ctx_child(ctx));
+    nb_texts_init(&distinct, ctx);
+    NB_NEED(*of, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof **of));
     for (int i = 0; i < plan->row_count; i++) {
         nb_any_row row;
+        const char *text;
+        nb_mark mark = nb_ctx_mark(scratch);
         nb_plan_row(plan, i, &row);
-        flags[i] = flags[i] || meets(&c, plan, i, &row);
+        NB_NEED(text, nb_column_text(c->column.column, &row, scratch));
+        NB_TRY(ctx, nb_texts_number(&distinct, text, &(*of)[i]));
+        nb_ctx_release(scratch, mark);
+        if (distinct.count == c->count) continue;
+        NB_GROW(ctx, c->items, c->count, room);
+        c->items[c->count++] = candidate_of(c->column.column, &row);
     }
-    return NB_OK;
+    NB_TRY(ctx, given_labels(plan->config, &c->column, &labels, ctx));
+    return nb_candidates_label(c, &labels, ctx);
 }
 
-/* Takes the flags from rows that do not meet the condition there; `given` are the columns of those before. */
-static nb_status take_condition(const nb_plan *plan, const char *from, const char *end, bool *given, bool *flags,
-                                nb_ctx *ctx)
+/* Unflags the rows that meet none of the conditions on a column, from parts[0] on. */
+static nb_status keep_matching(const nb_plan *plan, const nb_condition_text *parts, bool *flags, nb_ctx *ctx)
 {
-    const char *name, *text, *inside, *first = NULL, *values, *equals = memchr(from, '=', (size_t)(end - from));
-    const nb_column *columns = plan->config->study->columns, *column;
-    bool *met, any = false;
-    NB_NEED(name, nb_item_text(from, equals ? equals : end, ctx));
-    NB_REQUIRE(ctx, equals && *name, NB_EINVAL, "expected COLUMN=VALUE, or several separated by commas, found '%.*s'",
-               (int)(end - from), from);
-    NB_TRY(ctx, find_column(plan->config->study, name, &column, ctx));
-    NB_REQUIRE(ctx, !given[column - columns], NB_EINVAL, "column '%s' is given twice", name);
-    given[column - columns] = true;
-    NB_NEED(met, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof *met));
-    NB_NEED(text, nb_item_text(equals + 1, end, ctx));
-    NB_TRY(ctx, nb_list_inside(text, &inside, ctx));
-    for (const char *at = inside ? inside : text, *stop; at; at = inside && *stop ? stop + 1 : NULL) {
-        stop = nb_item_end(at);
-        if (inside) NB_NEED(text, nb_item_text(at, stop, ctx));
-        if (!first) first = text;
-        NB_TRY(ctx, flag_value(plan, column, text, met, ctx));
-    }
-    for (int i = 0; i < plan->row_count; i++) {
-        any = any || met[i];
-        flags[i] = flags[i] && met[i];
-    }
-    if (any) return NB_OK;
-    NB_TRY(ctx, values_of(column, plan, &values, ctx));
-    NB_FAIL(ctx, NB_EINVAL, "no row has %s=%s; this experiment has %s", column->name, first, values);
+    nb_candidates candidates;
+    int *of;
+    bool *means;
+    NB_TRY(ctx, find_candidates(plan, parts->column, &candidates, &of, ctx));
+    NB_NEED(means, nb_alloc(ctx, (size_t)candidates.count + 1, sizeof *means));
+    for (const nb_condition_text *part = parts; part->column; part++)
+        if (strcmp(part->column, parts->column) == 0)
+            NB_TRY(ctx, nb_candidates_match(&candidates, part->text, means, ctx));
+    for (int i = 0; i < plan->row_count; i++) flags[i] = flags[i] && means[of[i]];
+    return NB_OK;
 }
 
 nb_status nb_match_rows(const nb_plan *plan, const char *key, bool **flags, int *count, nb_ctx *ctx)
 {
-    bool *given;
+    nb_condition_text *parts;
+    int part_count;
     NB_NEED(*flags, nb_alloc(ctx, (size_t)plan->row_count + 1, sizeof **flags));
-    NB_NEED(given, nb_alloc(ctx, (size_t)nb_column_count(plan->config->study->columns), sizeof *given));
     memset(*flags, true, (size_t)plan->row_count * sizeof **flags);
-    for (const char *from = key, *end; from; from = *end ? end + 1 : NULL) {
-        end = nb_item_end(from);
-        NB_TRY(ctx, take_condition(plan, from, end, given, *flags, ctx));
+    NB_TRY(ctx, nb_conditions_split(key, &part_count, &parts, ctx));
+    for (int i = 0; i < part_count; i++) {
+        int first = 0;
+        while (strcmp(parts[first].column, parts[i].column) != 0) first++;
+        if (first == i) NB_TRY(ctx, keep_matching(plan, &parts[i], *flags, ctx));
     }
     *count = 0;
     for (int i = 0; i < plan->row_count; i++) *count += (*flags)[i];
@@ -189,32 +97,50 @@ nb_status nb_match_rows(const nb_plan *plan, const char *key, bool **flags, int 
     return NB_OK;
 }
 
-/* Finds whether the text, in a key, means the choice of this row and no other of the config. */
-static nb_status tells(const nb_keys *keys, const nb_column *column, const char *text, int index, bool *yes,
-                       nb_ctx *ctx)
+/* The components of an axis as candidates, which keys tell apart. */
+static nb_status list_candidates(const nb_plan *plan, const nb_column *column, nb_candidates *c, nb_ctx *ctx)
 {
-    const nb_plan *plan = keys->plan;
-    const nb_study *study = plan->config->study;
-    condition c = {.column = column, .axis = axis_of(study, column), .text = text};
-    NB_TRY(ctx, read_spec(study, &c, ctx));
-    const nb_choice *own = nb_plan_choice(plan, index, c.axis);
-    const nb_choices *all = &plan->config->lists[c.axis].choices;
-    *yes = means(&c, own);
-    for (int i = 0; i < all->count && *yes; i++)
-        *yes = strcmp(all->items[i].canonical, own->canonical) == 0 || !means(&c, &all->items[i]);
+    nb_given_labels labels;
+    const nb_config *config = plan->config;
+    *c = (nb_candidates){.count = 0};
+    NB_TRY(ctx, nb_selector_find(config->study, column->name, &c->column, ctx));
+    const nb_choices *all = &config->lists[c->column.axis - config->study->axes].choices;
+    NB_NEED(c->items, nb_alloc(ctx, (size_t)all->count + 1, sizeof *c->items));
+    for (int i = 0; i < all->count; i++) c->items[c->count++] = (nb_candidate){.text = all->items[i].canonical};
+    NB_TRY(ctx, given_labels(config, &c->column, &labels, ctx));
+    return nb_candidates_label(c, &labels, ctx);
+}
+
+/* Finds the shortest text that still identifies a row's component among those of the plan: its label, or all of it. */
+static nb_status component_text(const nb_keys *keys, int at, const char *canonical, const char **text, nb_ctx *ctx)
+{
+    const nb_candidates *c = &keys->components[at];
+    int index = 0, count = 0;
+    bool *means;
+    while (index < c->count && strcmp(c->items[index].text, canonical) != 0) index++;
+    NB_NEED(means, nb_alloc(ctx, (size_t)c->count + 1, sizeof *means));
+    *text = canonical;
+    if (index == c->count) return NB_OK; /* a value that no list has */
+    nb_status status = nb_candidates_match(c, c->items[index].label, means, ctx);
+    if (status == NB_EINVAL) { /* a label such as [a], which a key would read as a list */
+        nb_error_clear(ctx);
+        return NB_OK;
+    }
+    NB_TRY(ctx, status);
+    for (int i = 0; i < c->count; i++) count += means[i] && strcmp(c->items[i].text, canonical) != 0;
+    if (count == 0) *text = c->items[index].label;
     return NB_OK;
 }
 
-/* The shortest text that still identifies this value among those of the plan. */
-static nb_status key_value(const nb_keys *keys, const nb_column *column, int index, const char **text, nb_ctx *ctx)
+/* A row's value in a column, as a key has it. */
+static nb_status key_value(const nb_keys *keys, int at, const void *row, const char **text, nb_ctx *ctx)
 {
-    bool enough = true;
-    int axis = axis_of(keys->plan->config->study, column);
-    NB_TRY(ctx, value_text(column, keys->plan, index, text, ctx));
-    if (axis < 0) return NB_OK;
-    NB_TRY(ctx, tells(keys, column, *text, index, &enough, ctx));
-    if (!enough) *text = nb_plan_choice(keys->plan, index, axis)->canonical;
-    return NB_OK;
+    const nb_column *column = &keys->plan->config->study->columns[at];
+    if (keys->components[at].count == 0) {
+        NB_NEED(*text, nb_column_text(column, row, ctx));
+        return NB_OK;
+    }
+    return component_text(keys, at, candidate_of(column, row).text, text, ctx);
 }
 
 /* Columns shown in any case, even if the plan has only one value. */
@@ -232,28 +158,36 @@ nb_status nb_keys_init(const nb_plan *plan, nb_keys *keys, nb_ctx *ctx)
     nb_any_row first, row;
     *keys = (nb_keys){.plan = plan};
     NB_NEED(keys->shown, nb_alloc(ctx, (size_t)count, sizeof *keys->shown));
+    NB_NEED(keys->components, nb_alloc(ctx, (size_t)count, sizeof *keys->components));
     if (plan->row_count == 0) return NB_OK;
     nb_plan_row(plan, 0, &first);
     for (int i = 0; i < plan->row_count; i++) {
         nb_plan_row(plan, i, &row);
         for (int c = 0; c < count; c++) {
             const nb_column *column = &study->columns[c];
+            if (keys->shown[c]) continue;
             if (column->identity && (always_shown(study, column) || !nb_column_same(column, &first, &row)))
                 keys->shown[c] = true;
         }
     }
+    for (int c = 0; c < count; c++)
+        if (keys->shown[c] && axis_of(study, &study->columns[c]) >= 0)
+            NB_TRY(ctx, list_candidates(plan, &study->columns[c], &keys->components[c], ctx));
     return NB_OK;
 }
 
 nb_status nb_keys_text(const nb_keys *keys, int index, const char **text, nb_ctx *ctx)
 {
     const nb_column *columns = keys->plan->config->study->columns;
-    NB_NEED(*text, nb_strdup(ctx, ""));
+    nb_string all = NB_NO_TEXT;
+    nb_any_row row;
+    nb_plan_row(keys->plan, index, &row);
     for (int c = 0; columns[c].name; c++) {
         const char *value;
         if (!keys->shown[c]) continue;
-        NB_TRY(ctx, key_value(keys, &columns[c], index, &value, ctx));
-        NB_NEED(*text, nb_format(ctx, "%s%s%s=%s", *text, **text ? ", " : "", columns[c].name, value));
+        NB_TRY(ctx, key_value(keys, c, &row, &value, ctx));
+        NB_TRY(ctx, nb_append_item(&all, ", ", ctx, "%s=%s", columns[c].name, value));
     }
+    *text = all.text;
     return NB_OK;
 }

@@ -246,7 +246,7 @@ nb_status nb_run_claims(const char *folder, const nb_study *study, int *count, n
     *count = 0;
     NB_TRY(ctx, peek(folder, "claims", &value, ctx));
     if (!value.node || nb_yaml_count(value) == 0) return NB_OK;
-    NB_TRY(ctx, nb_claims_read(value, study, false, count, claims, &mistakes));
+    NB_TRY(ctx, nb_claims_read(value, study, NULL, count, claims, &mistakes));
     return explain(first_mistake(&mistakes), folder, ctx);
 }
 

@@ -381,19 +381,19 @@ claims:
 Y
     refuses
     expect "c.yaml:2:46: claims: compare: 'uniform' and 'uniform(strided=false)' are the same strategy"
-    expect "c.yaml:3:45: claims: compare: the experiment has no strategy 'leverage'"
-    expect "c.yaml:4:45: no strategy 'unform'; did you mean 'uniform'?"
-    expect "c.yaml:5:63: claims: where: the experiment has no landmarks '5'; it has 4, 8, 16"
-    expect "c.yaml:5:74: claims: where: the experiment has no trial '8'; it has 0..7"
-    expect "c.yaml:5:80: claims: where: the experiment has no n '64'; it has 48"
-    expect "c.yaml:5:90: claims: where: the experiment has no head '1'; it has 0"
-    expect "c.yaml:5:99: claims: where: the experiment has no core 'identity'"
-    expect "c.yaml:6:58: claims: where: the experiment has no problem 'gaussian(d=9)'; allowed: gaussian(n=48, d=8)"
+    expect "c.yaml:3:45: claims: compare: strategy=leverage: the run has no such row; it has uniform, segment_means, kmeans"
+    expect "c.yaml:4:45: claims: compare: strategy=unform: the run has no such row; did you mean 'uniform'?"
+    expect "c.yaml:5:63: claims: where: landmarks=5: the run has no such row; it has 4, 8, 16"
+    expect "c.yaml:5:74: claims: where: trial=8: the run has no such row; it has 0..7"
+    expect "c.yaml:5:80: claims: where: n=64: the run has no such row; it has 48"
+    expect "c.yaml:5:90: claims: where: head=1: the run has no such row; it has 0"
+    expect "c.yaml:5:99: claims: where: core=identity: the run has no such row"
+    expect "c.yaml:6:58: claims: where: problem=gaussian(d=9): the run has no such row; it has gaussian(n=48, d=8)"
     expect "c.yaml:6:83: claims: where: pairing: 'sides' is unknown"
-    expect "c.yaml:6:97: claims: where: the experiment has no rows 'sample(4)'"
-    expect "c.yaml:6:117: claims: where: the experiment has no kernel 'gram'"
+    expect "c.yaml:6:97: claims: where: rows=sample(4): the run has no such row"
+    expect "c.yaml:6:117: claims: where: kernel=gram: the run has no such row"
     expect "c.yaml:7:67: uniform has no option 'stride'; did you mean 'strided'?"
-    expect "c.yaml:7:90: claims: where: the experiment has no landmarks '17..20'; it has 4, 8, 16"
+    expect "c.yaml:7:90: claims: where: landmarks=17..20: the run has no such row; it has 4, 8, 16"
     sed -i 's/uniform, unform/uniform, kmeans/' "$WORK/c.yaml"
     refuses
     expect "c.yaml:4:62: claims: metric: 'spectral_error' is not among the config's metrics"
@@ -403,11 +403,11 @@ Y
 }
 
 @test "a text that means several values of the experiment names none" {
-    experiment <<<"claims: {says: a, compare: {strategy: [kmeans, uniform], metric: error}, expect: {ratio: [0, 1]}}"
+    experiment <<<"claims: {says: a, compare: {strategy: [kmeans(init=plusplus), uniform], metric: error}, expect: {ratio: [0, 1]}}"
     run "$NYSBENCH" plan "$WORK/c.yaml" --set 'strategies=[uniform, "kmeans(restarts=[1, 4])"]'
     expect_status 2
-    expect "c.yaml:1:40: claims: compare: 'kmeans' means 2 values of strategy that the experiment has; name one"
-    sed -i 's/\[kmeans, uniform\]/["kmeans(restarts=4)", uniform]/' "$WORK/c.yaml"
+    expect "c.yaml:1:40: claims: compare: strategy=kmeans(init=plusplus) means 2 values: kmeans, kmeans(restarts=4); name one"
+    sed -i 's/\[kmeans(init=plusplus), uniform\]/["kmeans(restarts=4)", uniform]/' "$WORK/c.yaml"
     run "$NYSBENCH" plan "$WORK/c.yaml" --set 'strategies=[uniform, "kmeans(restarts=[1, 4])"]'
     expect_status 0
 }

@@ -152,10 +152,10 @@ PY
     expect "  0 by the rule at $WORK/c.yaml:8"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --only tau=0.1
     expect_status 2
-    expect "no row has tau=0.1; this experiment has 0.05, 0.2"
+    expect "tau=0.1: the run has no such row; it has 0.05, 0.2"
     run "$NYSBENCH" run "$WORK/c.yaml" -q -o "$WORK/r" --only tau=half
     expect_status 2
-    expect "tau 'half': expected a number"
+    expect "tau=half: expected a number"
     run "$NYSBENCH" plan "$WORK/c.yaml" --origins
     expect "tau: [0.050000000000000003, 0.20000000000000001]"
     for wrong in 0 1 -0.1 1e-9 nan half "[0.1, x]" "{a: 1}" "[[0.1]]"; do
@@ -171,7 +171,7 @@ PY
     expect "tau: the list is empty"
     run "$NYSBENCH" plan "$WORK/c.yaml" --set 'exclude=[{tau: high}]'
     expect_status 2
-    expect "exclude: tau: expected a number"
+    expect "exclude: tau=high: expected a number"
     coherence "zip: [clusters, tau]"
     run "$NYSBENCH" plan "$WORK/c.yaml"
     expect_status 0

@@ -377,10 +377,10 @@ Y
     run "$NYSBENCH" plan experiments/00-smoke.yaml --set 'strategies=[uniform, kmeans(restarts=2)]' --set baseline=context
     expect "baseline: expected one of the strategies, found 'context'; allowed: uniform, kmeans(restarts=2)"
     run "$NYSBENCH" run experiments/00-smoke.yaml --only m=32 -o "$WORK/r"
-    expect "no column 'm'; did you mean 'landmarks'?"
+    expect "no column 'm' that rows can be selected by; did you mean 'landmarks'?"
     run "$NYSBENCH" run experiments/00-smoke.yaml --only landmarks=4-8 -o "$WORK/r"
     expect_status 2
-    expect "landmarks '4-8': expected a whole number"
+    expect "landmarks=4-8: expected a whole number, or a range as 8..64 step 8; did you mean '4..8'?"
 }
 
 @test "merge keys take the pairs that a mapping does not have itself; x- keys hold anchors; errors say where" {

@@ -201,13 +201,13 @@ Y
 @test "--only that means nothing" {
     run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'strateg=uniform'
     expect_status 2
-    expect "nysbench: error: run: --only 'strateg=uniform': no column 'strateg'; did you mean 'strategy'?"
+    expect "nysbench: error: run: --only 'strateg=uniform': no column 'strateg' that rows can be selected by; did you mean 'strategy'?"
     run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'strategy=rplu'
     expect_status 2
-    expect "no row has strategy=rplu; this experiment has uniform, segment_means, kmeans, leverage"
+    expect "strategy=rplu: the run has no such row"
     run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --shard 1/100 --only 'trial=77'
     expect_status 2
-    expect "run: --only 'trial=77' of shard 1/100: no row has trial=77; this"
+    expect "run: --only 'trial=77' of shard 1/100: trial=77: the run has no such row; it"
     run "$NYSBENCH" run experiments/00-smoke.yaml -o "$WORK/r" --only 'landmarks=4' --fresh
     expect_status 2
     expect "--only keeps the other rows, --fresh sets them aside"

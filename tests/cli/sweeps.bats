@@ -373,17 +373,17 @@ exclude:
   - {landmarks: [[3]], strategy: [[uniform]]}
 Y
     mistakes "
-c.yaml:5:16: no strategy 'unifrom'; did you mean 'uniform'?
-c.yaml:6:6: exclude: key 'strategi' is unknown; did you mean 'strategy'?
+c.yaml:5:16: exclude: strategy=unifrom: the run has no such row; did you mean 'uniform'?
+c.yaml:6:6: exclude: no column 'strategi' that rows can be selected by; did you mean 'strategy'?
 c.yaml:7:5: exclude: expected a rule like {strategy: NAME, landmarks: 64..128}
 c.yaml:8:5: exclude: expected a rule like {strategy: NAME, landmarks: 64..128}
 c.yaml:9:24: kmeans has no option 'restart'; did you mean 'restarts'?
 c.yaml:10:33: kmeans: restarts = 0 is not an integer from 1 to 1000
 c.yaml:11:17: exclude: landmarks: '9..3' ends before it begins
 c.yaml:11:32: exclude: pairing: 'default' is unknown; allowed: independent, queries, keys, joint, shared, shared_queries, shared_keys, both
-c.yaml:12:16: exclude: key 'core' appears a second time
 c.yaml:12:12: exclude: core: the list is empty
-c.yaml:13:16: exclude: problem: the key 'head' names heads, not the option 'head'
+c.yaml:12:16: exclude: key 'core' appears a second time
+c.yaml:13:16: exclude: problem: the column 'head' names heads, not the option 'head'
 c.yaml:14:18: exclude: landmarks: expected a value, found a list
 c.yaml:14:35: exclude: strategy: expected a value, found a list"
 }

@@ -58,7 +58,7 @@ small() { # OPTIONS...
     expect "strategy=kmean: the run has no such row; did you mean 'kmeans"
     run "$NYSBENCH" table "$WORK/r" errors --where 'landmarks=[4,]'
     expect_status 2
-    expect "landmarks=[4,]: an item of the list is empty"
+    expect "landmarks: a value is missing"
     run "$NYSBENCH" table "$WORK/r" errors --where 'core=svd(rcond=1e-15)' --where strategy=kmeans
     expect_status 0
     [ "$(grep -c 'iterative\|uniform' <<<"$output")" -eq 0 ]

@@ -82,7 +82,7 @@ static nb_claim_result ask(const table *t, const char *text, nb_ctx *ctx)
     nb_claim_results results;
     int count;
     assert_ok(ctx, nb_yaml_text(text, "test", &value, &mistakes));
-    assert_ok(ctx, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
+    assert_ok(ctx, nb_claims_read(value, &nb_study_error, NULL, &count, &claims, &mistakes));
     if (mistakes.count > 0) fail_msg("%s", mistakes.texts[0]);
     assert_int_equal(count, 1);
     assert_ok(ctx, nb_claims_ask(relation(t, ctx), 1, claims, &results, ctx));
@@ -645,7 +645,7 @@ static void test_builds(void **state)
         nb_yaml_text("[" COMPARE("ratio: [0, 1]") ", {says: y, compare: {strategy: [segment_means, uniform], metric: "
                                                   "core_s}, expect: {ratio: [0, 1]}}]",
                      "test", &value, &mistakes));
-    assert_ok(*state, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
+    assert_ok(*state, nb_claims_read(value, &nb_study_error, NULL, &count, &claims, &mistakes));
     assert_int_equal(mistakes.count, 0);
     nb_relation *r = relation_of(&(test_rows){nb_error_columns, t.rows, sizeof *t.rows, t.count, other, false}, *state);
     assert_ok(*state, nb_claims_ask(r, count, claims, &results, *state));
@@ -688,7 +688,7 @@ static void test_out_of_memory(void **state)
             assert_ok(*state, nb_yaml_text(texts[i], "test", &value, &mistakes));
             nb_relation *r = relation(&t, *state);
             nb_ctx_fail_alloc(*state, k);
-            status = nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes);
+            status = nb_claims_read(value, &nb_study_error, NULL, &count, &claims, &mistakes);
             if (status == NB_OK) status = nb_claims_ask(r, count, claims, &results, *state);
             nb_ctx_fail_alloc(*state, 0);
             nb_error_clear(*state);
@@ -727,7 +727,7 @@ static void test_text(void **state)
             nb_claim *claims;
             int count;
             assert_ok(*state, nb_yaml_text(text, "test", &value, &mistakes));
-            assert_ok(*state, nb_claims_read(value, &nb_study_error, false, &count, &claims, &mistakes));
+            assert_ok(*state, nb_claims_read(value, &nb_study_error, NULL, &count, &claims, &mistakes));
             if (mistakes.count > 0) fail_msg("%s: %s", text, mistakes.texts[0]);
             if (before) assert_string_equal(claims[0].text, before);
             text = before = claims[0].text;

@@ -585,7 +585,7 @@ static void test_many_values(void **state)
     nb_relation *r = relation_of(&(test_rows){columns, rows, sizeof *rows, COUNT, NULL, false}, *state);
     nb_ctx_watch(*state);
     size_t before = nb_ctx_most(*state);
-    assert_ok(*state, nb_where(r, NULL, (const char *const[]){"eggs=0..3999", NULL}, &sql, *state));
+    assert_ok(*state, nb_where(r, NULL, (const nb_condition_text[]){{"eggs", "0..3999"}, {NULL, NULL}}, &sql, *state));
     assert_non_null(strstr(sql, " IN (0, 1, 2, "));
     assert_string_equal(sql + strlen(sql) - 13, ", 3998, 3999)");
     assert_true(nb_ctx_most(*state) - before < MOST_BYTES);

@@ -4,7 +4,7 @@
 
 #include "components/registry.h"
 #include "report/csv.h"
-#include "report/labels.h"
+#include "config/labels.h"
 #include "studies/effect/study.h"
 
 #include <float.h>

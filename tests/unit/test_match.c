@@ -63,11 +63,15 @@ static void test_meaning(void **state)
     assert_int_equal(rows_of(&plan, "problem=heads, head=2", ctx), rows_of(&plan, "head=2", ctx));
     assert_int_equal(rows_of(&plan, "kernel=softmax, seed=20260101", ctx), plan.row_count);
     assert_int_equal(rows_of(&plan, "landmarks=3..13 step 10", ctx), plan.row_count);
-    assert_int_equal(rows_of(&plan, "landmarks=[3, 14..20, 13]", ctx), plan.row_count);
+    assert_int_equal(rows_of(&plan, "landmarks=[3, 12..20]", ctx), plan.row_count);
+    assert_int_equal(rows_of(&plan, "landmarks=3, landmarks=[13]", ctx), plan.row_count);
+    assert_int_equal(rows_of(&plan, "strategy=kmeans(init=plusplus)", ctx), with_strategy(&plan, "kmeans", 0));
+    assert_int_equal(rows_of(&plan, "strategy_label=uniform", ctx), uniform - strided);
+    assert_int_equal(rows_of(&plan, "model='', trial=0", ctx), rows_of(&plan, "problem=gaussian, trial=0", ctx));
     assert_int_equal(rows_of(&plan, "strategy=[kmeans, uniform(strided=true)], landmarks=13", ctx),
                      with_strategy(&plan, "kmeans", 13) +
                          rows_of(&plan, "landmarks=13, strategy=uniform(strided=true)", ctx));
-    assert_int_equal(rows_of(&plan, "core=[\"svd(rcond=0.1)\", iterative, none], trial=[0]", ctx),
+    assert_int_equal(rows_of(&plan, "core=[\"svd(rcond=0.1)\", iterative], trial=[0]", ctx),
                      rows_of(&plan, "core=svd(rcond=0.1), trial=0", ctx) +
                          rows_of(&plan, "core=iterative, trial=0", ctx));
 }
@@ -83,13 +87,15 @@ static void test_refusals(void **state)
                  {"strategy=", "strategy: a value is missing"},
                  {"strategy=[]", "strategy: a value is missing"},
                  {"landmarks=[3, ]", "landmarks: a value is missing"},
-                 {"landmarks=[3], landmarks=13", "column 'landmarks' is given twice"},
                  {"strategi=uniform", "did you mean 'strategy'"},
-                 {"error=0", "column 'error' does not tell rows apart"},
-                 {"trial=one", "trial 'one': expected a whole number"},
+                 {"error=0", "no column 'error' that rows can be selected by"},
+                 {"status=ok", "column 'status' is known once rows have run"},
+                 {"trial=one", "trial=one: expected a whole number"},
+                 {"trial=2-4", "did you mean '2..4'?"},
                  {"trial=1x", "expected a whole number"},
                  {"trial=99999999999999999999", "expected a whole number"},
-                 {"trial=1, trial=1", "column 'trial' is given twice"}};
+                 {"strategy=kmeans(restart=4)", "kmeans has no option 'restart'; did you mean 'restarts'?"},
+                 {"problem=heads(head=2)", "problem: the column 'head' names heads, not the option 'head'"}};
     nb_plan plan = make_plan(*state);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         bool *flags;
@@ -103,11 +109,11 @@ static void test_no_row(void **state)
     static const struct {
         const char *key, *message;
     } none[] = {{"strategy=leverage",
-                 "no row has strategy=leverage; this experiment has uniform, uniform(strided=true), segment_means, "
+                 "strategy=leverage: the run has no such row; it has uniform, uniform(strided=true), segment_means, "
                  "kmeans(restarts=4)"},
-                {"strategy=kmeans(restarts=5)", "this experiment has uniform,"},
-                {"strategy=kmeans(restarts", "no row has"},
-                {"landmarks=4", "no row has landmarks=4; this experiment has 3, 13"},
+                {"strategy=kmeans(restarts=5)", "the run has no such row; did you mean 'kmeans(restarts=4)'?"},
+                {"landmarks=4", "landmarks=4: the run has no such row; it has 3, 13"},
+                {"landmarks=[3, 14..20]", "landmarks=14..20: the run has no such row"},
                 {"problem=gaussian, head=2", "no row has all of these values together, though each of them occurs"}};
     nb_plan plan = make_plan(*state);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {

@@ -6,7 +6,7 @@
 #include "studies/error/runner.h"
 #include "nystrom/picks_file.h"
 #include "report/csv.h"
-#include "report/labels.h"
+#include "config/labels.h"
 #include "run/run_folder.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "studies/error/runner.h"
 #include "linalg/linalg.h"
 #include "report/figure.h"
-#include "report/labels.h"
+#include "config/labels.h"
 #include "report/relation.h"
 #include "report/scripts.h"
 #include "run/run_folder.h"

@@ -3,11 +3,10 @@
 #ifndef NB_LABELS_H
 #define NB_LABELS_H
 
-#include "components/component.h"
+#include "components/condition.h"
 #include "components/row.h"
 
 #define NB_NO_MODEL "(no model named)" /* of rows whose data are of none */
-#define NB_ORACLE_MARK ", oracle" /* behind the label of a strategy that is one, where tables and figures show it */
 
 /* labels (count) <- of components' texts, those that are given or their own. Labels of different ones differ: paths
  * have as many of their last parts as that takes, and where it does not help, the label is the whole text. */
@@ -19,6 +18,9 @@ nb_status nb_label_stratum(const char *name, const char **label, nb_ctx *ctx);
 /* labels (count) <- of strata: of a model that, where it tells it from the others, or else its name; of drawn data the
  * name, which is the problem's label. */
 nb_status nb_label_strata(int count, const char *const *names, const bool *drawn, const char **labels, nb_ctx *ctx);
+
+/* Sets the candidates' labels and, of components, their choices. */
+nb_status nb_candidates_label(nb_candidates *candidates, const nb_given_labels *given, nb_ctx *ctx);
 
 /* Labels of the components that rows of a run name, as columns behind the rows' own. */
 typedef struct nb_row_label nb_row_label; /* private */

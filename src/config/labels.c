@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* labels.c - see labels.h */
-#include "report/labels.h"
+#include "config/labels.h"
 
+#include "base/numbers.h"
 #include "base/texts.h"
 #include "components/registry.h"
 #include "components/study.h"
@@ -82,6 +83,41 @@ nb_status nb_label_strata(int count, const char *const *names, const bool *drawn
         labels[s] = brief[s];
         for (int i = 0; i < count; i++)
             if (i != s && strcmp(brief[i], brief[s]) == 0) labels[s] = names[s];
+    }
+    return NB_OK;
+}
+
+static nb_status recall_choice(nb_candidate *of, const nb_registry *registry, nb_ctx *ctx)
+{
+    bool there;
+    NB_NEED(of->choice, nb_alloc(ctx, 1, sizeof *of->choice));
+    NB_TRY(ctx, nb_choice_recall(registry, of->text, of->choice, &there, ctx));
+    if (!there) of->choice = NULL;
+    return NB_OK;
+}
+
+nb_status nb_candidates_label(nb_candidates *c, const nb_given_labels *given, nb_ctx *ctx)
+{
+    const char **texts, **labels;
+    bool *drawn; /* no model is: rows of drawn data have none, and '' as its label */
+    nb_column_type type = c->column.column->type;
+    NB_NEED(drawn, nb_alloc(ctx, (size_t)c->count + 1, sizeof *drawn));
+    NB_NEED(labels, nb_alloc(ctx, (size_t)c->count + 1, sizeof *labels));
+    NB_NEED(texts, nb_alloc(ctx, (size_t)c->count + 1, sizeof *texts));
+    for (int i = 0; i < c->count; i++) {
+        const nb_candidate *of = &c->items[i];
+        NB_NEED(texts[i], type == NB_COLUMN_TEXT   ? of->text
+                          : type == NB_COLUMN_REAL ? nb_real_copy(ctx, of->real)
+                                                   : nb_format(ctx, "%lld", of->integer));
+        labels[i] = texts[i];
+    }
+    if (c->column.registry)
+        NB_TRY(ctx, nb_labels_apart(c->column.registry, given, c->count, texts, labels, ctx));
+    else if (strcmp(c->column.name, "model") == 0)
+        NB_TRY(ctx, nb_label_strata(c->count, texts, drawn, labels, ctx));
+    for (int i = 0; i < c->count; i++) {
+        c->items[i].label = labels[i];
+        if (c->column.registry) NB_TRY(ctx, recall_choice(&c->items[i], c->column.registry, ctx));
     }
     return NB_OK;
 }
