@@ -88,7 +88,7 @@ attentions_of() {
 draws = np.random.default_rng(0)
 for name in "qkv":
     np.save(f"{sys.argv[1]}/{name}.npy", draws.standard_normal((1, 8192, 64)).astype(np.float32))' "$WORK/heads"
-    while read -r name n shares; do # 29 says where it is not so, at 4,096 tokens
+    while read -r name n shares; do
         cat >"$WORK/$name-$n.yaml" <<EOF
 study: forward
 seconds: 0.001
@@ -109,7 +109,7 @@ EOF
     done <<'EOF'
 29-causal 1024 4 8
 29-causal 2048 4 8 16
-29-causal 4096 4
+29-causal 4096 4 8 16
 29-causal 8192 4 8 16
 33-causal-matrix 1024 8
 33-causal-matrix 2048 8
