@@ -297,11 +297,12 @@ nb_status nb_candidates_pick(const nb_candidates *among, const char *text, int *
     bool *means;
     const char *list;
     int count = 0;
+    *index = -1;
     NB_NEED(means, nb_alloc(ctx, (size_t)among->count + 1, sizeof *means));
     NB_TRY(ctx, nb_candidates_match(among, text, means, ctx));
     for (int i = 0; i < among->count; i++)
         if (means[i] && (count++ == 0 || nb_text_same(text, among->items[i].label))) *index = i;
-    if (count == 1 || nb_text_same(text, among->items[*index].label)) return NB_OK; /* its label, and others' spec */
+    if (count < 2 || nb_text_same(text, among->items[*index].label)) return NB_OK; /* its label, and others' spec */
     NB_TRY(ctx, nb_candidates_list(among, means, &list, ctx));
     NB_FAIL(ctx, NB_EINVAL, "%s=%s means %d values: %s; name one", among->column.name, text, count, list);
 }

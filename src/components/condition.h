@@ -65,8 +65,8 @@ nb_status nb_candidates_mark(const nb_candidates *candidates, const char *what, 
 /* The same for a command: its first mistake is an NB_EINVAL. */
 nb_status nb_candidates_match(const nb_candidates *candidates, const char *text, bool *means, nb_ctx *ctx);
 
-/* *index <- the one candidate that a text means; of several the one whose label it is, else NB_EINVAL with their
- * labels. */
+/* *index <- the one candidate that a text means, -1 if it is another value (`open`); of several the one whose label it
+ * is, else NB_EINVAL with their labels. */
 nb_status nb_candidates_pick(const nb_candidates *candidates, const char *text, int *index, nb_ctx *ctx);
 
 /* Lists the labels of the candidates that are marked (NULL: of all), the first of them; 0, 1, 2 is 0..2. */

@@ -11,12 +11,11 @@ typedef struct {
     nb_ctx *ctx;
 } checker;
 
-/* *index <- the one value of the column that the text means; -1: none, which has been told, or several, which is
- * told here. */
+/* *index <- the one value of the column that the text means; -1: rows may have it, but no list has, or it means several,
+ * which is told here. */
 static nb_status find_value(const checker *k, const nb_candidates *among, const char *what, const nb_named_value *value,
                             int *index)
 {
-    *index = -1;
     nb_status status = nb_candidates_pick(among, value->text, index, k->ctx);
     if (status != NB_EINVAL) return status;
     const char *message;

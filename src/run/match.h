@@ -6,8 +6,8 @@
 #include "components/condition.h"
 #include "run/plan.h"
 
-/* Flags the rows that a key means (row_count flags, owned by ctx): those that meet all its conditions, of several on one
- * column any. NB_EINVAL for what is no key, an unknown column or one that measuring sets, a text that is wrong, and
+/* Flags the rows that a key means (row_count flags, owned by ctx): those that meet all its conditions, of several on
+ * one column any. NB_EINVAL for what is no key, an unknown column or one that measuring sets, a text that is wrong, and
  * where a condition, or all of them together, match no row. */
 nb_status nb_match_rows(const nb_plan *plan, const char *key, bool **flags, int *count, nb_ctx *ctx);
 
