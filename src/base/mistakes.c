@@ -3,6 +3,7 @@
  * distance (Levenshtein 1966) of at most a third of the name's length, at least 2. */
 #include "base/mistakes.h"
 
+#include "base/builder.h"
 #include "base/lookalikes.h"
 
 #include <stdarg.h>
@@ -132,12 +133,12 @@ const char *nb_near(const char *given, const char *const *names)
 /* Returns "; the nearest: A, B, C". */
 static const char *list_nearest(const char *given, const char *const *names, int listed, nb_ctx *ctx)
 {
-    const char *text = "; the nearest: ";
-    for (int k = 0, at = -1; text && k < listed; k++) {
+    nb_string list = NB_NO_TEXT;
+    for (int k = 0, at = -1; k < listed; k++) {
         at = nearest(given, names, at);
-        text = nb_format(ctx, "%s%s%s", text, k ? ", " : "", names[at]);
+        if (nb_append_item(&list, ", ", ctx, "%s", names[at]) != NB_OK) return NULL;
     }
-    return text;
+    return nb_format(ctx, "; the nearest: %s", list.text);
 }
 
 const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx)
@@ -149,7 +150,8 @@ const char *nb_hint(const char *given, const char *const *names, nb_ctx *ctx)
     if (!*names) return "; there are none";
     while (names[count]) count++;
     if (count > FEW) return list_nearest(given, names, LISTED, ctx);
-    char *all = nb_strdup(ctx, "; allowed: ");
-    for (int i = 0; all && names[i]; i++) all = nb_format(ctx, "%s%s%s", all, i ? ", " : "", names[i]);
-    return all;
+    nb_string list = NB_NO_TEXT;
+    for (int i = 0; i < count; i++)
+        if (nb_append_item(&list, ", ", ctx, "%s", names[i]) != NB_OK) return NULL;
+    return nb_format(ctx, "; allowed: %s", list.text);
 }

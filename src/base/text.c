@@ -23,7 +23,7 @@ static size_t character(const unsigned char *at)
     return bytes;
 }
 
-static int is_control(const unsigned char *at, size_t bytes)
+static bool is_control(const unsigned char *at, size_t bytes)
 {
     return (bytes == 1 && (*at < ' ' || *at == 0x7f)) || (bytes == 2 && at[0] == 0xc2 && at[1] < 0xa0);
 }
@@ -79,30 +79,30 @@ int nb_text_characters(const char *text, size_t bytes)
     return count;
 }
 
-int nb_text_is_control(const char *at)
+bool nb_text_is_control(const char *at)
 {
     const unsigned char *byte = (const unsigned char *)at;
     return is_control(byte, character(byte));
 }
 
-int nb_text_is_clean(const char *text, const char *kept)
+bool nb_text_is_clean(const char *text, const char *kept)
 {
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
         size_t bytes = character(at);
-        if (bytes == 0 || (is_control(at, bytes) && !(bytes == 1 && strchr(kept, *at)))) return 0;
+        if (bytes == 0 || (is_control(at, bytes) && !(bytes == 1 && strchr(kept, *at)))) return false;
         at += bytes;
     }
-    return 1;
+    return true;
 }
 
-int nb_text_same(const char *a, const char *b)
+bool nb_text_same(const char *a, const char *b)
 {
-    int quoted = 0;
+    bool quoted = false;
     for (;; a++, b++) {
         while (!quoted && *a == ' ') a++;
         while (!quoted && *b == ' ') b++;
-        if (*a != *b) return 0;
-        if (!*a) return 1;
+        if (*a != *b) return false;
+        if (!*a) return true;
         if (*a == '\\' && a[1] && a[1] == b[1])
             a++, b++;
         else if (*a == '"')
@@ -181,7 +181,7 @@ void nb_text_fill(FILE *out, const char *before, int indent, int width, const ch
     fputc('\n', out);
 }
 
-int nb_text_ends(const char *text, const char *ending)
+bool nb_text_ends(const char *text, const char *ending)
 {
     size_t length = strlen(text), of = strlen(ending);
     return length > of && strcmp(text + length - of, ending) == 0;
@@ -201,7 +201,7 @@ int nb_text_index(const char *text, const char *const *list)
     return -1;
 }
 
-int nb_text_among(const char *text, const char *const *list)
+bool nb_text_among(const char *text, const char *const *list)
 {
     return nb_text_index(text, list) >= 0;
 }

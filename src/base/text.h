@@ -4,6 +4,7 @@
 #ifndef NB_TEXT_H
 #define NB_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -22,16 +23,16 @@ size_t nb_text_character(const char *at);
 int nb_text_characters(const char *text, size_t bytes);
 
 /* True if a control character begins there. */
-int nb_text_is_control(const char *at);
+bool nb_text_is_control(const char *at);
 
 /* Returns "a" or "an", for a noun that is spoken as it is written. */
 const char *nb_article(const char *noun);
 
 /* True if cleaning would not change the text. */
-int nb_text_is_clean(const char *text, const char *kept);
+bool nb_text_is_clean(const char *text, const char *kept);
 
 /* True if the texts are equal but for blanks outside of quotes. */
-int nb_text_same(const char *a, const char *b);
+bool nb_text_same(const char *a, const char *b);
 
 /* Columns of a terminal, whatever the locale: East Asian wide characters take two, combining marks none. A byte that
  * belongs to no character takes one. */
@@ -52,7 +53,7 @@ const char *nb_text_end(const char *text, int columns);
 void nb_text_fill(FILE *out, const char *before, int indent, int width, const char *text);
 
 /* True if a text ends with another one, and is longer. */
-int nb_text_ends(const char *text, const char *ending);
+bool nb_text_ends(const char *text, const char *ending);
 
 /* Returns the length of a list, which ends with NULL; one that is NULL has none. */
 int nb_text_count(const char *const *list);
@@ -61,6 +62,6 @@ int nb_text_count(const char *const *list);
 int nb_text_index(const char *text, const char *const *list);
 
 /* True if a list, which ends with NULL, has the text; one that is NULL has none. */
-int nb_text_among(const char *text, const char *const *list);
+bool nb_text_among(const char *text, const char *const *list);
 
 #endif

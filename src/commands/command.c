@@ -2,6 +2,7 @@
 /* command.c - what the commands share: options, and how errors are reported. */
 #include "commands/command.h"
 
+#include "base/builder.h"
 #include "components/plugin.h"
 #include "base/files.h"
 #include "base/numbers.h"
@@ -29,9 +30,9 @@ void nb_print_message(const char *kind, const char *format, ...)
 
 nb_status nb_announce_code(const char *const *names, nb_ctx *ctx)
 {
-    const char *all = "";
-    for (int i = 0; names[i]; i++) NB_NEED(all, nb_format(ctx, "%s%s%s", all, i ? "; " : "", names[i]));
-    if (*all) nb_print_message("note", "this runs code with your rights: %s", all);
+    nb_string all = NB_NO_TEXT;
+    for (int i = 0; names[i]; i++) NB_TRY(ctx, nb_append_item(&all, "; ", ctx, "%s", names[i]));
+    if (*all.text) nb_print_message("note", "this runs code with your rights: %s", all.text);
     return NB_OK;
 }
 
@@ -184,12 +185,11 @@ static nb_status own_texts(const struct poptOption *options, nb_ctx *ctx)
 
 static nb_status read_word(const nb_command_line *line, const char *name, nb_word_value *word, nb_ctx *ctx)
 {
-    const char *allowed = "";
+    nb_string allowed = NB_NO_TEXT;
     word->value = nb_text_index(word->text, word->words);
     if (word->value >= 0) return NB_OK;
-    for (int i = 0; word->words[i]; i++)
-        NB_NEED(allowed, nb_format(ctx, "%s%s %s", allowed, i ? "," : "", word->words[i]));
-    NB_FAIL(ctx, NB_EINVAL, "%s: --%s %s is unknown; allowed:%s", line->command->name, name, word->text, allowed);
+    for (int i = 0; word->words[i]; i++) NB_TRY(ctx, nb_append_item(&allowed, ", ", ctx, "%s", word->words[i]));
+    NB_FAIL(ctx, NB_EINVAL, "%s: --%s %s is unknown; allowed: %s", line->command->name, name, word->text, allowed.text);
 }
 
 static nb_status read_whole(nb_command_line *line, const char *name, nb_whole_value *number, nb_ctx *ctx)

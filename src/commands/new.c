@@ -117,9 +117,9 @@ static nb_status make_component(int kind, const char *name, const char *folder, 
 
 static nb_status unknown(const char *kind, nb_ctx *ctx)
 {
-    const char *allowed = nb_new_at(0);
-    for (int i = 1; nb_new_at(i); i++) NB_NEED(allowed, nb_format(ctx, "%s, %s", allowed, nb_new_at(i)));
-    NB_FAIL(ctx, NB_EINVAL, "new: '%s' is unknown; allowed: %s", kind, allowed);
+    nb_string allowed = NB_NO_TEXT;
+    for (int i = 0; nb_new_at(i); i++) NB_TRY(ctx, nb_append_item(&allowed, ", ", ctx, "%s", nb_new_at(i)));
+    NB_FAIL(ctx, NB_EINVAL, "new: '%s' is unknown; allowed: %s", kind, allowed.text);
 }
 
 /* The command line. */

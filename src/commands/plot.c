@@ -2,6 +2,7 @@
 /* plot.c - nysbench plot RUN [FIGURE], or --landmarks */
 #include "commands/command.h"
 
+#include "base/builder.h"
 #include "base/gnuplot.h"
 #include "base/machine.h"
 #include "base/text.h"
@@ -140,13 +141,14 @@ typedef struct { /* the command line's; NULL: not given */
 /* Those that are of one m, "a, b and c". */
 static const char *names_of_one_m(nb_ctx *ctx)
 {
-    const char *all = "", *last = NULL;
-    for (const nb_entry *e = nb_figures.entries; all && e->component; e++) {
+    nb_string all = NB_NO_TEXT;
+    const char *last = NULL;
+    for (const nb_entry *e = nb_figures.entries; e->component; e++) {
         if (!((const nb_figure *)e->component)->of_one_m) continue;
-        if (last) all = nb_format(ctx, "%s%s%s", all, *all ? ", " : "", last);
+        if (last && nb_append_item(&all, ", ", ctx, "%s", last) != NB_OK) return NULL;
         last = e->component->name;
     }
-    return all && last ? nb_format(ctx, "%s%s%s", all, *all ? " and " : "", last) : all;
+    return last && *all.text ? nb_format(ctx, "%s and %s", all.text, last) : last ? last : "";
 }
 
 /* `figure`: NULL where none is given. */
@@ -183,16 +185,16 @@ static bool read_width(const char *text, double *points)
 static const char *read_formats(const char *text, nb_ctx *ctx)
 {
     static const char *const known[] = {"svg", "png", "pdf"};
-    const char *formats = "";
-    while (formats) {
+    nb_string formats = NB_NO_TEXT;
+    for (;;) {
         size_t length = strcspn(text, ","), i = 0;
         while (i < 3 && !(length == 3 && strncmp(text, known[i], 3) == 0)) i++;
         if (i == 3) return NULL;
-        if (!strstr(formats, known[i])) formats = nb_format(ctx, "%s%s%s", formats, *formats ? " " : "", known[i]);
-        if (!text[length]) return formats;
+        bool there = strstr(formats.text, known[i]);
+        if (!there && nb_append_item(&formats, " ", ctx, "%s", known[i]) != NB_OK) return NULL;
+        if (!text[length]) return formats.text;
         text += length + 1;
     }
-    return NULL;
 }
 
 static nb_status read_style(const choices *c, nb_plot_style *style, nb_ctx *ctx)

@@ -2,6 +2,7 @@
 /* component.c - from a spec to a component with its options. */
 #include "components/component.h"
 
+#include "base/builder.h"
 #include "base/numbers.h"
 #include "base/range.h"
 #include "base/text.h"
@@ -98,14 +99,15 @@ static const nb_option *find_option(const nb_component *c, const char *key)
 
 const char *nb_option_allowed(const nb_option *o, bool brief, nb_ctx *ctx)
 {
-    const char *text = brief ? "" : "one of ", *kind = o->type == NB_OPTION_INT ? "integer" : "number";
+    const char *kind = o->type == NB_OPTION_INT ? "integer" : "number";
+    nb_string choices = NB_NO_TEXT;
     switch (o->type) {
     case NB_OPTION_BOOL: return "true or false";
     case NB_OPTION_STRING: return brief ? "text" : "a text, quoted if it has spaces, commas or brackets";
     case NB_OPTION_ENUM:
-        for (int i = 0; text && o->choices[i]; i++)
-            text = nb_format(ctx, "%s%s%s", text, !i ? "" : brief ? " | " : ", ", o->choices[i]);
-        return text;
+        for (int i = 0; o->choices[i]; i++)
+            if (nb_append_item(&choices, brief ? " | " : ", ", ctx, "%s", o->choices[i]) != NB_OK) return NULL;
+        return brief ? choices.text : nb_format(ctx, "one of %s", choices.text);
     case NB_OPTION_SPEC:
         return nb_format(ctx, "%s %s%s", nb_article(o->registry->kind), o->registry->kind,
                          brief ? " with its options" : "");
@@ -354,7 +356,7 @@ static const char *last_parts(const char *path, int parts)
 static nb_status describe(const nb_choice *choice, form f, int parts, const char **text, nb_ctx *ctx)
 {
     const nb_component *c = choice->component;
-    const char *arguments = "";
+    nb_string arguments = NB_NO_TEXT;
     for (const nb_option *o = c->options; o && o->key; o++) {
         const char *value;
         if ((o->selects_head && f != RESOLVED) || (o->reorders && f == DRAWN)) continue;
@@ -365,9 +367,9 @@ static nb_status describe(const nb_choice *choice, form f, int parts, const char
             const char *path = *(const char *const *)((const char *)choice->options + o->offset);
             NB_NEED(value, quoted_where_needed(last_parts(path, parts), ctx));
         }
-        NB_NEED(arguments, nb_format(ctx, "%s%s%s=%s", arguments, *arguments ? ", " : "", o->key, value));
+        NB_TRY(ctx, nb_append_item(&arguments, ", ", ctx, "%s=%s", o->key, value));
     }
-    NB_NEED(*text, *arguments ? nb_format(ctx, "%s(%s)", c->name, arguments) : nb_strdup(ctx, c->name));
+    NB_NEED(*text, *arguments.text ? nb_format(ctx, "%s(%s)", c->name, arguments.text) : nb_strdup(ctx, c->name));
     return NB_OK;
 }
 
@@ -628,12 +630,13 @@ nb_status nb_choice_parts_read(const nb_registry *registry, const char *text, nb
 
 nb_status nb_choice_part_text(const nb_choice_part *part, const char **text, nb_ctx *ctx)
 {
-    const char *arguments = "", *value;
+    nb_string arguments = NB_NO_TEXT;
+    const char *value;
     for (int i = 0; i < part->count; i++) {
         NB_TRY(ctx, nb_option_text(part->options, part->given[i], 17, &value, ctx));
-        NB_NEED(arguments, nb_format(ctx, "%s%s%s=%s", arguments, i ? ", " : "", part->given[i]->key, value));
+        NB_TRY(ctx, nb_append_item(&arguments, ", ", ctx, "%s=%s", part->given[i]->key, value));
     }
-    NB_NEED(*text, part->count ? nb_format(ctx, "%s(%s)", part->component->name, arguments)
+    NB_NEED(*text, part->count ? nb_format(ctx, "%s(%s)", part->component->name, arguments.text)
                                : nb_strdup(ctx, part->component->name));
     return NB_OK;
 }

@@ -4,6 +4,7 @@
 #include "conformance/conformance.h"
 
 #include "attentions/attention.h"
+#include "base/builder.h"
 #include "base/digest.h"
 #include "calls/dividing.h"
 #include "calls/early.h"
@@ -417,7 +418,7 @@ static nb_status check_option(const nb_registry *registry, const nb_component *c
 nb_status nb_check_record(const nb_registry *registry, const nb_component *c, nb_ctx *ctx)
 {
     enum { LEAST = 11 };
-    const char *given = "";
+    nb_string given = NB_NO_TEXT;
     NB_REQUIRE(ctx, c->summary, NB_EBUG, "there is no summary");
     NB_REQUIRE(ctx, strlen(c->summary) >= LEAST, NB_EBUG, "the summary '%s' has fewer than %d characters", c->summary,
                LEAST);
@@ -426,8 +427,8 @@ nb_status nb_check_record(const nb_registry *registry, const nb_component *c, nb
                "the first reference, '%s', has fewer than %d characters", c->references[0], LEAST);
     NB_REQUIRE(ctx, c->options, NB_EBUG, "there is no options table");
     for (const nb_option *o = c->options; o->key; o++)
-        if (!o->initial) NB_NEED(given, nb_format(ctx, "%s%s=x, ", given, o->key));
-    for (const nb_option *o = c->options; o->key; o++) NB_TRY(ctx, check_option(registry, c, o, given, ctx));
+        if (!o->initial) NB_TRY(ctx, nb_append(&given, ctx, "%s=x, ", o->key));
+    for (const nb_option *o = c->options; o->key; o++) NB_TRY(ctx, check_option(registry, c, o, given.text, ctx));
     return NB_OK;
 }
 

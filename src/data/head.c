@@ -2,6 +2,7 @@
 /* head.c - q, k and v out of a .safetensors file or a folder of .npy files. */
 #include "data/head.h"
 
+#include "base/builder.h"
 #include "base/files.h"
 #include "base/numbers.h"
 #include "data/tensor.h"
@@ -111,10 +112,12 @@ static nb_status open_folder(const char *path, head_file *f, nb_ctx *ctx)
 static const char *names_of(const nb_safetensors *file, nb_ctx *ctx)
 {
     enum { SHOWN = 6 };
-    const char *names = file->count ? file->tensors[0].name : "no tensor";
-    for (int i = 1; i < file->count && i < SHOWN && names; i++)
-        names = nb_format(ctx, "%s, %s", names, file->tensors[i].name);
-    return names && file->count > SHOWN ? nb_format(ctx, "%s and %d more", names, file->count - SHOWN) : names;
+    nb_string names = NB_NO_TEXT;
+    if (file->count == 0) return "no tensor";
+    for (int i = 0; i < file->count && i < SHOWN; i++)
+        if (nb_append_item(&names, ", ", ctx, "%s", file->tensors[i].name) != NB_OK) return NULL;
+    bool more = file->count > SHOWN;
+    return more ? nb_format(ctx, "%s and %d more", names.text, file->count - SHOWN) : names.text;
 }
 
 /* Its names end as those of a model's checkpoint. */

@@ -3,6 +3,7 @@
  * (a Python dictionary with the keys descr, fortran_order and shape), the data.
  * NumPy enhancement proposal 1; versions 1.0, 2.0 and 3.0. */
 #include "base/files.h"
+#include "base/builder.h"
 #include "base/numbers.h"
 #include "data/bytes.h"
 #include "data/tensor.h"
@@ -197,12 +198,11 @@ typedef struct {
 static nb_status print(FILE *out, const void *what, nb_ctx *ctx)
 {
     const array *a = what;
-    char *dictionary_, *dimensions;
-    NB_NEED(dimensions, nb_strdup(ctx, ""));
-    for (int i = 0; i < a->rank; i++)
-        NB_NEED(dimensions, nb_format(ctx, "%s%lld,", dimensions, (long long)a->shape[i]));
+    char *dictionary_;
+    nb_string dimensions = NB_NO_TEXT;
+    for (int i = 0; i < a->rank; i++) NB_TRY(ctx, nb_append(&dimensions, ctx, "%lld,", (long long)a->shape[i]));
     NB_NEED(dictionary_,
-            nb_format(ctx, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", a->type, dimensions));
+            nb_format(ctx, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", a->type, dimensions.text));
     size_t used = 10 + strlen(dictionary_) + 1, padded = (used + 63) / 64 * 64, size = padded - 10;
     fwrite("\x93NUMPY\x01", 1, 7, out);
     fputc(0, out);

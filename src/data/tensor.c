@@ -2,6 +2,7 @@
 /* tensor.c - elements of arrays in files: from and to bytes. */
 #include "data/tensor.h"
 
+#include "base/builder.h"
 #include "data/bytes.h"
 
 #include <math.h>
@@ -18,10 +19,9 @@ const char *const nb_dtype_names[] = {
 
 nb_status nb_tensor_shape(const nb_tensor *t, const char **text, nb_ctx *ctx)
 {
-    const char *list = "";
-    for (int i = 0; i < t->rank; i++)
-        NB_NEED(list, nb_format(ctx, "%s%s%lld", list, i ? ", " : "", (long long)t->shape[i]));
-    NB_NEED(*text, nb_format(ctx, "(%s%s)", list, t->rank == 1 ? "," : ""));
+    nb_string list = NB_NO_TEXT;
+    for (int i = 0; i < t->rank; i++) NB_TRY(ctx, nb_append_item(&list, ", ", ctx, "%lld", (long long)t->shape[i]));
+    NB_NEED(*text, nb_format(ctx, "(%s%s)", list.text, t->rank == 1 ? "," : ""));
     return NB_OK;
 }
 

@@ -2,6 +2,7 @@
 /* blas.c - which of OpenBLAS's kernels, and the second start. */
 #include "linalg/blas.h"
 
+#include "base/builder.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "linalg/linalg.h"
@@ -99,10 +100,10 @@ static bool supported(const nb_blas_situation *s, int core)
 
 static nb_status refuse(const nb_blas_situation *s, const char *why, nb_ctx *ctx)
 {
-    const char *allowed = "";
+    nb_string allowed = NB_NO_TEXT;
     for (int i = 0; i < CORES; i++)
-        if (supported(s, i)) NB_NEED(allowed, nb_format(ctx, "%s%s%s", allowed, *allowed ? ", " : "", cores[i].name));
-    NB_FAIL(ctx, NB_EINVAL, "OPENBLAS_CORETYPE=%s: %s; this CPU allows %s", s->core_type, why, allowed);
+        if (supported(s, i)) NB_TRY(ctx, nb_append_item(&allowed, ", ", ctx, "%s", cores[i].name));
+    NB_FAIL(ctx, NB_EINVAL, "OPENBLAS_CORETYPE=%s: %s; this CPU allows %s", s->core_type, why, allowed.text);
 }
 
 /* Kernels that the table does not know are newer than it: not worse. */

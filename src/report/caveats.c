@@ -2,6 +2,7 @@
 /* caveats.c - see caveats.h */
 #include "report/caveats.h"
 
+#include "base/builder.h"
 #include "run/prediction.h"
 
 #include <string.h>
@@ -78,7 +79,8 @@ static nb_status find_prediction(nb_store *store, nb_texts *found, nb_ctx *ctx)
 static nb_status tell_builds(nb_store *store, const char **text, nb_ctx *ctx)
 {
     nb_signed *by;
-    const char *list = "", *name;
+    const char *name;
+    nb_string list = NB_NO_TEXT;
     int count;
     bool alike = false; /* two of the same build */
     *text = NULL;
@@ -87,11 +89,11 @@ static nb_status tell_builds(nb_store *store, const char **text, nb_ctx *ctx)
         for (int j = 0; j < i; j++)
             alike = alike || strcmp(by[i].manifest.program.executable, by[j].manifest.program.executable) == 0;
         NB_TRY(ctx, nb_program_text(&by[i].manifest.program, &name, ctx));
-        NB_NEED(list, nb_format(ctx, "%s%s%d of %s", list, i ? ", " : "", by[i].rows, name));
+        NB_TRY(ctx, nb_append_item(&list, ", ", ctx, "%d of %s", by[i].rows, name));
     }
     if (count > 1)
         NB_NEED(*text, nb_format(ctx, "rows come from %d %s: %s", count,
-                                 alike ? "builds or kinds of arithmetic" : "builds", list));
+                                 alike ? "builds or kinds of arithmetic" : "builds", list.text));
     return NB_OK;
 }
 

@@ -3,6 +3,7 @@
  * its models, then for each part and its models. What is printed are queries of it in files of SQL. */
 #include "report/claims.h"
 
+#include "base/builder.h"
 #include "report/csv.h"
 #include "report/query.h"
 
@@ -33,11 +34,11 @@ void nb_claims_tally(int runs, const nb_claim_results *results, int tally[NB_CLA
 nb_status nb_claims_tell_tally(int runs, const nb_claim_results *results, const char **text, nb_ctx *ctx)
 {
     int tally[NB_CLAIM_VERDICTS];
-    *text = "";
+    nb_string all = NB_NO_TEXT;
     nb_claims_tally(runs, results, tally);
     for (int v = 0; v < NB_CLAIM_VERDICTS; v++)
-        if (tally[v] > 0)
-            NB_NEED(*text, nb_format(ctx, "%s%s%d %s", *text, **text ? ", " : "", tally[v], nb_claim_verdicts[v]));
+        if (tally[v] > 0) NB_TRY(ctx, nb_append_item(&all, ", ", ctx, "%d %s", tally[v], nb_claim_verdicts[v]));
+    *text = all.text;
     return NB_OK;
 }
 

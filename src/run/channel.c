@@ -2,6 +2,8 @@
 /* channel.c - see channel.h. */
 #include "run/channel.h"
 
+#include "base/builder.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -39,14 +41,15 @@ bool nb_channel_tell(int fd, nb_packet *packet, const nb_told *told)
 
 nb_status nb_channel_join(const nb_column *columns, const nb_row *row, const char **text, nb_ctx *ctx)
 {
-    *text = "";
+    nb_string all = NB_NO_TEXT;
     for (const nb_column *c = columns; c->name; c++) {
         if (!c->told) continue;
         const char *value = *(const char *const *)(const void *)((const char *)row + c->offset);
         if (value) NB_NEED(value, nb_clean(ctx, value, ""));
-        NB_NEED(*text, nb_format(ctx, "%s%s%c", *text, value ? value : "", END));
+        NB_TRY(ctx, nb_append(&all, ctx, "%s%c", value ? value : "", END));
     }
-    if (row->reason) NB_NEED(*text, nb_format(ctx, "%s%s", *text, row->reason));
+    if (row->reason) NB_TRY(ctx, nb_append(&all, ctx, "%s", row->reason));
+    *text = all.text;
     return NB_OK;
 }
 

@@ -2,6 +2,7 @@
 /* plan.c - questions about a plan. */
 #include "run/plan.h"
 
+#include "base/builder.h"
 #include "calls/heads.h"
 #include "components/plugin.h"
 
@@ -90,44 +91,50 @@ const nb_choice *nb_plan_choice(const nb_plan *plan, int row, int axis)
 }
 
 /* The values of those axes, each behind ", "; a number has its column's name. */
-static nb_status add_values(const nb_study *study, bool scene, const void *row, const char **text, nb_ctx *ctx)
+static nb_status add_values(const nb_study *study, bool scene, const void *row, nb_string *text, nb_ctx *ctx)
 {
     for (const nb_axis *axis = study->axes + 1; axis->key; axis++) {
         const char *field = (const char *)row + nb_column_find(study->columns, axis->column)->offset;
         if (axis->scene != scene) continue;
         if (axis->type == NB_AXIS_INTEGER)
-            NB_NEED(*text, nb_format(ctx, "%s, %s %d", *text, axis->column, *(const int *)field));
+            NB_TRY(ctx, nb_append(text, ctx, ", %s %d", axis->column, *(const int *)field));
         else if (axis->type == NB_AXIS_REAL)
-            NB_NEED(*text, nb_format(ctx, "%s, %s %g", *text, axis->column, *(const double *)field));
+            NB_TRY(ctx, nb_append(text, ctx, ", %s %g", axis->column, *(const double *)field));
         else
-            NB_NEED(*text, nb_format(ctx, "%s, %s", *text, *(const char *const *)field));
+            NB_TRY(ctx, nb_append(text, ctx, ", %s", *(const char *const *)field));
     }
     return NB_OK;
 }
 
-static nb_status scene_text(const nb_study *study, const nb_row *row, const char **text, nb_ctx *ctx)
+static nb_status add_scene(const nb_study *study, const nb_row *row, nb_string *text, nb_ctx *ctx)
 {
-    NB_NEED(*text, nb_format(ctx, "%s head %d", row->problem, row->head));
+    NB_TRY(ctx, nb_append(text, ctx, "%s head %d", row->problem, row->head));
     return add_values(study, true, row, text, ctx);
 }
 
 nb_status nb_plan_scene_text(const nb_plan *plan, int row, const char **text, nb_ctx *ctx)
 {
     nb_any_row any;
+    nb_string all = NB_NO_TEXT;
     nb_plan_row(plan, row, &any);
     for (int axis = 0; plan->config->study->axes[axis].key; axis++)
         if (plan->config->study->axes[axis].scene && plan->config->study->axes[axis].type == NB_AXIS_COMPONENT)
             *(const char **)(void *)(any.bytes + plan->axis_columns[axis]->offset) =
                 nb_plan_choice(plan, row, axis)->label;
-    return scene_text(plan->config->study, &any.row, text, ctx);
+    NB_TRY(ctx, add_scene(plan->config->study, &any.row, &all, ctx));
+    *text = all.text;
+    return NB_OK;
 }
 
 nb_status nb_row_text(const nb_study *study, const void *row_, const char **text, nb_ctx *ctx)
 {
     const nb_row *row = row_;
-    NB_TRY(ctx, scene_text(study, row, text, ctx));
-    NB_NEED(*text, nb_format(ctx, "%s, trial %d", *text, row->trial));
-    return add_values(study, false, row_, text, ctx);
+    nb_string all = NB_NO_TEXT;
+    NB_TRY(ctx, add_scene(study, row, &all, ctx));
+    NB_TRY(ctx, nb_append(&all, ctx, ", trial %d", row->trial));
+    NB_TRY(ctx, add_values(study, false, row_, &all, ctx));
+    *text = all.text;
+    return NB_OK;
 }
 
 nb_stream nb_plan_stream(const nb_plan *plan, int trial, const nb_choice *component)

@@ -125,7 +125,8 @@ static nb_status peek(const char *folder, const char *name, nb_yaml *value, nb_c
 static nb_status explain(nb_status status, const char *folder, nb_ctx *ctx)
 {
     nb_yaml plugins;
-    const char *reason, *names = "";
+    const char *reason;
+    nb_string names = NB_NO_TEXT;
     if (status == NB_OK || status == NB_ENOMEM || *nb_plugins_loaded()) return status;
     NB_NEED(reason, nb_strdup(ctx, nb_error_message(ctx)));
     nb_error_clear(ctx);
@@ -133,12 +134,12 @@ static nb_status explain(nb_status status, const char *folder, nb_ctx *ctx)
     nb_error_clear(ctx);
     for (int i = 0; read == NB_OK && plugins.node && i < nb_yaml_count(plugins); i++) {
         const char *name = nb_yaml_scalar(nb_yaml_item(plugins, i));
-        if (name) NB_NEED(names, nb_format(ctx, "%s%s%s", names, *names ? ", " : "", name));
+        if (name) NB_TRY(ctx, nb_append_item(&names, ", ", ctx, "%s", name));
     }
-    NB_REQUIRE(ctx, *names, status, "%s", reason);
+    NB_REQUIRE(ctx, *names.text, status, "%s", reason);
     NB_FAIL(ctx, status,
             "%s. The run used code that commands which only read do not load: %s. If you trust it, add --plugin %s",
-            reason, names, strchr(names, ',') ? "FILE for each" : names);
+            reason, names.text, strchr(names.text, ',') ? "FILE for each" : names.text);
 }
 
 nb_status nb_run_store(const char *folder, nb_store *store, nb_ctx *ctx)
@@ -285,7 +286,7 @@ static nb_status refuse_programs(const char *folder, const nb_registry *const *k
 {
     nb_yaml root;
     nb_texts programs;
-    const char *names = "";
+    nb_string names = NB_NO_TEXT;
     nb_texts_init(&programs, ctx);
     NB_TRY(ctx, read_config(folder, &root, ctx));
     const nb_yaml blocks = nb_yaml_get(root, "blocks");
@@ -294,12 +295,11 @@ static nb_status refuse_programs(const char *folder, const nb_registry *const *k
         for (int b = 0; blocks.node && b < nb_yaml_count(blocks); b++)
             NB_TRY(ctx, find_programs(nb_yaml_item(blocks, b), (*kinds)->plural, &programs, ctx));
     }
-    for (int i = 0; i < programs.count; i++)
-        NB_NEED(names, nb_format(ctx, "%s%s%s", names, i ? "; " : "", programs.items[i]));
+    for (int i = 0; i < programs.count; i++) NB_TRY(ctx, nb_append_item(&names, "; ", ctx, "%s", programs.items[i]));
     NB_REQUIRE(ctx, programs.count == 0, NB_EINVAL,
                "%s: this needs code that the run's config names, and a command that reads results starts none: %s. If "
                "you trust it, add --programs",
-               folder, names);
+               folder, names.text);
     return NB_OK;
 }
 

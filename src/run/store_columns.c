@@ -3,6 +3,7 @@
  * they are; who reads sees it empty, and who plans adds the columns. */
 #include "run/store_private.h"
 
+#include "base/builder.h"
 #include "base/version.h"
 
 /* Finds the columns that its rows do not have, apart from their identity. */
@@ -28,25 +29,26 @@ static nb_status find_missing(nb_store *store, const nb_column ***columns, int *
 nb_status nb_store_show_columns(nb_store *store, nb_ctx *ctx)
 {
     const nb_column **missing;
-    const char *sql = "CREATE TEMP VIEW results AS SELECT *";
+    nb_string sql = NB_NO_TEXT;
     int count;
     NB_TRY(ctx, find_missing(store, &missing, &count, ctx));
     if (count == 0) return NB_OK;
-    for (int i = 0; i < count; i++) NB_NEED(sql, nb_format(ctx, "%s, NULL AS %s", sql, missing[i]->name));
-    NB_NEED(sql, nb_format(ctx, "%s FROM main.results", sql));
-    return nb_store_execute(store, sql, "reading the rows of an older program", ctx);
+    NB_TRY(ctx, nb_append(&sql, ctx, "CREATE TEMP VIEW results AS SELECT *"));
+    for (int i = 0; i < count; i++) NB_TRY(ctx, nb_append(&sql, ctx, ", NULL AS %s", missing[i]->name));
+    NB_TRY(ctx, nb_append(&sql, ctx, " FROM main.results"));
+    return nb_store_execute(store, sql.text, "reading the rows of an older program", ctx);
 }
 
 nb_status nb_store_add_columns(nb_store *store, nb_ctx *ctx)
 {
     const nb_column **missing;
-    const char *sql = "";
+    nb_string sql = NB_NO_TEXT;
     int count;
     NB_TRY(ctx, find_missing(store, &missing, &count, ctx));
     if (count == 0) return NB_OK;
     for (int i = 0; i < count; i++)
-        NB_NEED(sql, nb_format(ctx, "%sALTER TABLE results ADD COLUMN %s %s; ", sql, missing[i]->name,
-                               missing[i]->type == NB_COLUMN_TEXT ? "TEXT" : "REAL"));
-    NB_NEED(sql, nb_format(ctx, "%sDROP VIEW run; " NB_SQL_VIEW "; PRAGMA user_version = %d", sql, NB_STORE_FORMAT));
-    return nb_store_execute(store, sql, "adding columns", ctx);
+        NB_TRY(ctx, nb_append(&sql, ctx, "ALTER TABLE results ADD COLUMN %s %s; ", missing[i]->name,
+                              missing[i]->type == NB_COLUMN_TEXT ? "TEXT" : "REAL"));
+    NB_TRY(ctx, nb_append(&sql, ctx, "DROP VIEW run; " NB_SQL_VIEW "; PRAGMA user_version = %d", NB_STORE_FORMAT));
+    return nb_store_execute(store, sql.text, "adding columns", ctx);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* error.c - the record of the error study: its keys, and which strategies, pairings, factors and cores go together. */
 #include "calls/early.h"
+#include "base/builder.h"
 #include "components/plugin.h"
 #include "components/registry.h"
 #include "config/keys.h"
@@ -246,15 +247,16 @@ static nb_status prepare(nb_plan *plan, nb_ctx *ctx)
 /* The kernels of the program that do without keys, as "gram(of=queries)". */
 static nb_status keyless_kernels(const char **names, nb_ctx *ctx)
 {
-    *names = "";
+    nb_string list = NB_NO_TEXT;
     for (const nb_entry *e = nb_kernels.entries; e->component; e++) {
         nb_choice kernel;
         bool needs;
         if (nb_plugin_of(e->component)) continue;
         NB_TRY(ctx, nb_choice_parse(&nb_kernels, e->component->name, &kernel, ctx));
         NB_TRY(ctx, nb_kernel_needs_keys(&kernel, &needs, ctx));
-        if (!needs) NB_NEED(*names, nb_format(ctx, "%s%s%s", *names, **names ? ", " : "", kernel.full));
+        if (!needs) NB_TRY(ctx, nb_append_item(&list, ", ", ctx, "%s", kernel.full));
     }
+    *names = list.text;
     return NB_OK;
 }
 
